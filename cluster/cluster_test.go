@@ -3,6 +3,7 @@ package cluster
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -53,7 +54,7 @@ func mapped(t *testing.T, path string, n int, do func(*text.Corpus, io.Writer) e
 }
 
 // reduced brings the records of streams together by key, as an engine would, and reduces them.
-func reduced(t *testing.T, job Job, streams []string, n int64) (out []string) {
+func reduced(t *testing.T, job Job, streams []string, n int64, spill *Spill) (out []string) {
 	t.Helper()
 	groups := make([][]string, n)
 	for _, s := range streams {
@@ -73,7 +74,7 @@ func reduced(t *testing.T, job Job, streams []string, n int64) (out []string) {
 			return int(x.Key - y.Key)
 		})
 		var b bytes.Buffer
-		if _, err := Reduce(context.Background(), job, strings.NewReader(strings.Join(g, "")), &b); err != nil {
+		if _, err := Reduce(context.Background(), job, strings.NewReader(strings.Join(g, "")), spill, &b); err != nil {
 			t.Fatal(err)
 		}
 		out = append(out, b.String())
@@ -137,39 +138,46 @@ func TestPartsMakeTheWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, n := range []int{1, 3, 7} {
-		streams := mapped(t, path, n, func(c *text.Corpus, w io.Writer) error {
-			_, err := MapWords(ctx, c, cooccur.VocabularyOptions{MinCount: 5}, w)
-			return err
-		})
-		for _, way := range [][]string{streams, reduced(t, Vocab, streams, 2)} {
-			v, got, err := MergeWords(ctx, inputs(way), vo)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got.Engine = stats.Engine
-			if vocabulary(t, v) != vocabulary(t, whole) || got != stats {
-				t.Fatalf("%d parts: another vocabulary, %+v, want %+v", n, got, stats)
-			}
-		}
-		for _, opt := range []cooccur.Options{{}, {Window: 3, Side: cooccur.Right},
-			{Window: 40, Weighting: cooccur.Count}} {
-			want := matrix(t, whole, opt,
-				func(s cooccur.Sink) (cooccur.Stats,
-					error) {
-					return cooccur.Matrix(ctx, one(), whole, opt, s)
-				})
+		spilled := &Spill{Dir: filepath.Join(t.TempDir(), "spill"), Buckets: 5, Memory: 1}
+		for _, spill := range []*Spill{nil, spilled} {
 			streams := mapped(t, path, n, func(c *text.Corpus, w io.Writer) error {
-				_, err := MapPairs(ctx, c, whole, opt, w)
+				_, err := MapWords(ctx, c, cooccur.VocabularyOptions{MinCount: 5}, spill, w)
 				return err
 			})
-			for _, way := range [][]string{streams, reduced(t, Cooccur, streams, 3)} {
-				got := matrix(t, whole, opt, func(s cooccur.Sink) (cooccur.Stats, error) {
-					return MergePairs(ctx, inputs(way), whole, true, opt, s)
-				})
-				if got != want {
-					t.Fatalf("%d parts, %+v: another file", n, opt)
+			for _, way := range [][]string{streams, reduced(t, Vocab, streams, 2, spill)} {
+				v, got, err := MergeWords(ctx, inputs(way), spill, vo)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got.Engine = stats.Engine
+				if vocabulary(t, v) != vocabulary(t, whole) || got != stats {
+					t.Fatalf("%d parts: another vocabulary, %+v, want %+v", n, got, stats)
 				}
 			}
+			for _, opt := range []cooccur.Options{{}, {Window: 3, Side: cooccur.Right},
+				{Window: 40, Weighting: cooccur.Count}} {
+				want := matrix(t, whole, opt, func(s cooccur.Sink) (cooccur.Stats, error) {
+					return cooccur.Matrix(ctx, one(), whole, opt, s)
+				})
+				streams := mapped(t, path, n, func(c *text.Corpus, w io.Writer) error {
+					_, err := MapPairs(ctx, c, whole, opt, spill, w)
+					return err
+				})
+				for _, way := range [][]string{streams, reduced(t, Cooccur, streams, 3, spill)} {
+					got := matrix(t, whole, opt, func(s cooccur.Sink) (cooccur.Stats, error) {
+						return MergePairs(ctx, inputs(way), spill, whole, true, opt, s)
+					})
+					if got != want {
+						t.Fatalf("%d parts, %+v, spill %v: another file", n, opt, spill)
+					}
+				}
+			}
+		}
+		if err := spilled.Clean(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(spilled.Dir); !os.IsNotExist(err) {
+			t.Errorf("files are left: %v", err)
 		}
 	}
 }
@@ -182,12 +190,12 @@ func TestLossIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	streams := mapped(t, path, 3, func(c *text.Corpus, w io.Writer) error {
-		_, err := MapWords(ctx, c, cooccur.VocabularyOptions{}, w)
+		_, err := MapWords(ctx, c, cooccur.VocabularyOptions{}, nil, w)
 		return err
 	})
-	after := reduced(t, Vocab, streams, 2)
+	after := reduced(t, Vocab, streams, 2, nil)
 	merge := func(parts []string) error {
-		_, _, err := MergeWords(ctx, inputs(parts), cooccur.VocabularyOptions{KeepUnk: true})
+		_, _, err := MergeWords(ctx, inputs(parts), nil, cooccur.VocabularyOptions{KeepUnk: true})
 		return err
 	}
 	if err := merge(after); err != nil {
@@ -208,30 +216,30 @@ func TestLossIsNoticed(t *testing.T) {
 		"nothing":                  {},
 		"a reduce lost what it read": reduced(t, Vocab,
 			append([]string{strings.Replace(streams[0], line(streams[0], 2), "", 1)},
-				streams[1:]...), 2),
+				streams[1:]...), 2, nil),
 	} {
 		if err := merge(parts); err == nil {
 			t.Errorf("%s: nobody noticed", what)
 		}
 	}
 	// A map that is missing shows where the vocabulary is known.
-	v, _, err := MergeWords(ctx, inputs(streams), cooccur.VocabularyOptions{KeepUnk: true})
+	v, _, err := MergeWords(ctx, inputs(streams), nil, cooccur.VocabularyOptions{KeepUnk: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	pairs := mapped(t, path, 3, func(c *text.Corpus, w io.Writer) error {
-		_, err := MapPairs(ctx, c, v, cooccur.Options{Window: 2}, w)
+		_, err := MapPairs(ctx, c, v, cooccur.Options{Window: 2}, nil, w)
 		return err
 	})
 	nothing := sinkFunc(func(*cooccur.Rows) error { return nil })
-	if _, err := MergePairs(ctx, inputs(pairs[1:]), v, true, cooccur.Options{Window: 2}, nothing); err == nil {
+	if _, err := MergePairs(ctx, inputs(pairs[1:]), nil, v, true, cooccur.Options{Window: 2}, nothing); err == nil {
 		t.Error("a map of pairs is missing: nobody noticed")
 	}
-	if _, err := MergePairs(ctx, inputs(pairs[1:]), v, false, cooccur.Options{Window: 2}, nothing); err != nil {
+	if _, err := MergePairs(ctx, inputs(pairs[1:]), nil, v, false, cooccur.Options{Window: 2}, nothing); err != nil {
 		t.Error(err)
 	}
 	for _, opt := range []cooccur.Options{{Window: 30}, {Subsample: 0.1}} {
-		if _, err := MapPairs(ctx, corpusOf(strings.NewReader("a b\n")), v, opt, io.Discard); err == nil {
+		if _, err := MapPairs(ctx, corpusOf(strings.NewReader("a b\n")), v, opt, nil, io.Discard); err == nil {
 			t.Errorf("%+v: cannot be added up, but is not refused", opt)
 		}
 	}
@@ -281,7 +289,7 @@ func FuzzStreams(f *testing.F) {
 		var b bytes.Buffer
 		switch job {
 		case Vocab:
-			MapWords(ctx, corpusOf(strings.NewReader("a b a\n")), cooccur.VocabularyOptions{}, &b)
+			MapWords(ctx, corpusOf(strings.NewReader("a b a\n")), cooccur.VocabularyOptions{}, nil, &b)
 		case Cooccur:
 			w := NewWriter(&b, "cooccur", "map", "t")
 			w.Write(Cells, 3, (&cells{[]uint64{0, 7}, []uint64{1, 300}}).appendTo(nil))
@@ -298,11 +306,11 @@ func FuzzStreams(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string, which int) {
 		job := jobs[uint(which)%uint(len(jobs))]
 		var once, twice bytes.Buffer
-		first, err := Reduce(ctx, job, strings.NewReader(s), &once)
+		first, err := Reduce(ctx, job, strings.NewReader(s), nil, &once)
 		if err != nil {
 			return
 		}
-		again, err := Reduce(ctx, job, bytes.NewReader(once.Bytes()), &twice)
+		again, err := Reduce(ctx, job, bytes.NewReader(once.Bytes()), nil, &twice)
 		if err != nil {
 			t.Fatalf("%q was written and is refused: %v", once.String(), err)
 		}
@@ -379,4 +387,23 @@ func TestStreams(t *testing.T) {
 	if err != nil || last != 2 {
 		t.Errorf("%d lines that are not blank before byte 8, want 2; %v", last, err)
 	}
+}
+
+// Numbers are read as encoding/binary reads them, but for those that are longer than they need be.
+func FuzzUvarint(f *testing.F) {
+	for _, n := range []uint64{0, 1, 127, 128, 300, 1 << 20, 1<<63 - 1, 1 << 63, 1<<64 - 1} {
+		f.Add(binary.AppendUvarint(nil, n))
+	}
+	f.Add([]byte{0x80, 0})
+	f.Add(bytes.Repeat([]byte{0xff}, 11))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		n, at := uvarintAt(b, 0)
+		want, size := binary.Uvarint(b)
+		if size <= 0 || size > 1 && b[size-1] == 0 {
+			want, size = 0, -1
+		}
+		if n != want || at != size {
+			t.Errorf("%x: %d and %d, want %d and %d", b, n, at, want, size)
+		}
+	})
 }

@@ -23,6 +23,9 @@
 //	   its points take part in how many features that has and their distances from one another
 //	f  a file or folder that a map left; KEY is the part of the corpus, PAYLOAD the base64 of the
 //	   JSON of a [Part]
+//	s  records of a bucket of keys, which a stage left in a file; KEY is the bucket, PAYLOAD the
+//	   base64 of a JSON object with the file's name, the range of its bytes (from, bytes), how many
+//	   records that has, and its CRC-32C (sum). [Spill] describes the file
 //	e  the end of a stream; KEY is -1, PAYLOAD the JSON of an [End]
 //
 // Numbers within payloads are uvarints; base64 is the standard one without padding. The text "b a
@@ -36,6 +39,10 @@
 // Stage reduce reads records by rising key and adds up those with the same key, which is again a
 // stream of records by rising key. It hands records of kind e on. Merge does the same with several
 // streams, from maps or from reduces, and makes the result that one machine makes, byte for byte.
+//
+// Stages vocab and cooccur may leave their records in files of a folder that all machines see, and
+// write records s. Buckets of keys follow one another, so whoever brings together the records of a
+// bucket has all of some keys. Reduce then leaves a file, too.
 //
 // Jobs weigh and index do not bring records together. A map writes the counts of its part to a file,
 // or an index, in a folder that all machines see, and one record that names it. A task that fails

@@ -97,39 +97,47 @@ func (t *tally) check(got half) error {
 }
 
 // merge calls fn with the sum of each key, by rising key, and checks that nothing is missing.
-func merge(ctx context.Context, job Job, parts []Input, fn func(key int64, a *adder) error) (Totals, error) {
-	t, err := mergeTally(ctx, job, parts, fn)
+func merge(
+	ctx context.Context, job Job, parts []Input, spill *Spill, fn func(key int64, a *adder) error,
+) (Totals, error) {
+	t, err := mergeTally(ctx, job, parts, spill, fn)
 	if err != nil {
 		return Totals{}, err
 	}
 	return t.maps, nil
 }
 
-func mergeTally(ctx context.Context, job Job, parts []Input, fn func(key int64, a *adder) error) (*tally, error) {
+func mergeTally(
+	ctx context.Context, job Job, parts []Input, spill *Spill, fn func(key int64, a *adder) error,
+) (*tally, error) {
 	t := &tally{job: job, tasks: map[string]bool{}}
-	m := merger{job: job, passed: t.end}
+	m := merger{job: job, spill: spill, passed: t.end}
+	var readers []*Reader
 	for _, p := range parts {
-		m.streams = append(m.streams, &stream{r: NewReader(p, p.Name)})
+		r := NewReader(p, p.Name)
+		readers = append(readers, r)
+		m.streams = append(m.streams, &lineStream{r: r, job: job})
 	}
 	if err := m.each(ctx, fn); err != nil {
 		return nil, err
 	}
 	var got half
-	for _, s := range m.streams {
-		got.add(s.r.Records, s.r.Sum)
+	for _, r := range readers {
+		got.add(r.Records, r.Sum)
 	}
 	return t, t.check(got)
 }
 
-// MergeWords makes the vocabulary of a corpus of the streams of its parts.
+// MergeWords makes the vocabulary of a corpus of the streams of its parts. Spill is that of the
+// stages, or nil.
 func MergeWords(
-	ctx context.Context, parts []Input, opt cooccur.VocabularyOptions,
+	ctx context.Context, parts []Input, spill *Spill, opt cooccur.VocabularyOptions,
 ) (*cooccur.Vocabulary, cooccur.VocabularyStats, error) {
 	var totals Totals
 	var failed error
 	counts := iter.Seq2[[]byte, uint64](func(yield func([]byte, uint64) bool) {
 		enough := errors.New("enough")
-		totals, failed = merge(ctx, Vocab, parts, func(_ int64, a *adder) error {
+		totals, failed = merge(ctx, Vocab, parts, spill, func(_ int64, a *adder) error {
 			for _, c := range a.words {
 				if !yield(c.word, c.n) {
 					return enough
@@ -154,9 +162,11 @@ func MergeWords(
 }
 
 // MergePairs gives the matrix of a corpus, made of the streams of its parts, to sink. If the
-// vocabulary is that of the corpus, all occurrences of its words must be in the parts.
+// vocabulary is that of the corpus, all occurrences of its words must be in the parts. Spill is that
+// of the stages, or nil.
 func MergePairs(
-	ctx context.Context, parts []Input, v *cooccur.Vocabulary, ofCorpus bool, opt cooccur.Options, sink cooccur.Sink,
+	ctx context.Context, parts []Input, spill *Spill, v *cooccur.Vocabulary, ofCorpus bool, opt cooccur.Options,
+	sink cooccur.Sink,
 ) (cooccur.Stats, error) {
 	one, err := cooccur.Units(opt)
 	if err != nil {
@@ -176,7 +186,7 @@ func MergePairs(
 		*rows = cooccur.Rows{First: next, Ends: rows.Ends[:0], Cols: rows.Cols[:0], Values: rows.Values[:0]}
 		return err
 	}
-	totals, err := merge(ctx, Cooccur, parts, func(key int64, a *adder) error {
+	totals, err := merge(ctx, Cooccur, parts, spill, func(key int64, a *adder) error {
 		first, _ := blockRows(key)
 		for i, cell := range a.cells.cols {
 			row, col := first+int64(cell>>32), uint32(cell)

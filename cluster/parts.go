@@ -64,7 +64,7 @@ func parsePart(key int64, raw []byte) (Part, error) {
 
 // MergeParts lists the parts of a corpus, of which none may be missing.
 func MergeParts(ctx context.Context, job Job, streams []Input) (parts []Part, totals Totals, err error) {
-	totals, err = merge(ctx, job, streams, func(key int64, a *adder) error {
+	totals, err = merge(ctx, job, streams, nil, func(key int64, a *adder) error {
 		p, err := parsePart(key, a.file)
 		if err != nil {
 			return err

@@ -116,106 +116,182 @@ func (c *cells) appendTo(dst []byte) []byte {
 	return dst
 }
 
-// parseCells reads cells of a block.
-func parseCells(key int64, raw []byte) (c cells, err error) {
+// parse reads cells of a block, after those that are there.
+func (c *cells) parse(key int64, raw []byte) error {
 	if key > maxBlock {
-		return c, fmt.Errorf("%w: there is no block %d of rows", errPayload, key)
+		return fmt.Errorf("%w: there is no block %d of rows", errPayload, key)
 	}
 	_, rows := blockRows(key)
 	end := uint64(rows) << 32
 	next := uint64(0)
-	for len(raw) > 0 {
-		gap, ok1 := uvarint(&raw)
-		sum, ok2 := uvarint(&raw)
-		if !ok1 || !ok2 || gap >= end-next || sum == 0 {
-			return c, errPayload
+	c.grow(len(raw) / 2)
+	for at := 0; at < len(raw); {
+		var gap, sum uint64
+		gap, at = uvarintAt(raw, at)
+		sum, at = uvarintAt(raw, at)
+		if at < 0 || gap >= end-next || sum == 0 {
+			return errPayload
 		}
 		c.cols, c.sums = append(c.cols, next+gap), append(c.sums, sum)
 		next += gap + 1
 	}
-	return c, nil
+	return nil
 }
 
-// addCells adds up two lists.
-func addCells(a, b cells) (sum cells, err error) {
-	n := len(a.cols) + len(b.cols)
-	sum = cells{make([]uint64, 0, n), make([]uint64, 0, n)}
-	i, j := 0, 0
+// grow makes room for n more.
+func (c *cells) grow(n int) { c.cols, c.sums = slices.Grow(c.cols, n), slices.Grow(c.sums, n) }
+
+// add fills in the sum of two lists.
+func (c *cells) add(a, b *cells) error {
+	c.grow(len(a.cols) + len(b.cols))
+	cols, sums := c.cols[:cap(c.cols)], c.sums[:cap(c.sums)]
+	i, j, n := 0, 0, 0
 	for i < len(a.cols) && j < len(b.cols) {
-		switch {
-		case a.cols[i] < b.cols[j]:
-			sum.cols, sum.sums = append(sum.cols, a.cols[i]), append(sum.sums, a.sums[i])
+		x, y := a.cols[i], b.cols[j]
+		sum, carry := uint64(0), uint64(0)
+		if x <= y {
+			sum = a.sums[i]
 			i++
-		case a.cols[i] > b.cols[j]:
-			sum.cols, sum.sums = append(sum.cols, b.cols[j]), append(sum.sums, b.sums[j])
-			j++
-		default:
-			both, carry := bits.Add64(a.sums[i], b.sums[j], 0)
-			if carry != 0 {
-				return sum, fmt.Errorf("the sum in column %d is too large", uint32(a.cols[i]))
-			}
-			sum.cols, sum.sums = append(sum.cols, a.cols[i]), append(sum.sums, both)
-			i, j = i+1, j+1
 		}
+		if y <= x {
+			sum, carry = bits.Add64(sum, b.sums[j], 0)
+			if carry != 0 {
+				return fmt.Errorf("the sum in column %d is too large", uint32(x))
+			}
+			j++
+		}
+		cols[n], sums[n] = min(x, y), sum
+		n++
 	}
-	sum.cols, sum.sums = append(sum.cols, a.cols[i:]...), append(sum.sums, a.sums[i:]...)
-	sum.cols, sum.sums = append(sum.cols, b.cols[j:]...), append(sum.sums, b.sums[j:]...)
-	return sum, nil
+	c.cols, c.sums = append(cols[:n], a.cols[i:]...), append(sums[:n], a.sums[i:]...)
+	c.cols, c.sums = append(c.cols, b.cols[j:]...), append(c.sums, b.sums[j:]...)
+	return nil
 }
 
 // uvarint reads a number in its shortest form.
 func uvarint(b *[]byte) (uint64, bool) {
-	n, size := binary.Uvarint(*b)
-	if size <= 0 || size > 1 && (*b)[size-1] == 0 {
+	n, at := uvarintAt(*b, 0)
+	if at < 0 {
 		return 0, false
 	}
-	*b = (*b)[size:]
+	*b = (*b)[at:]
 	return n, true
+}
+
+// uvarintAt reads a number in its shortest form, and says where the next one is: at -1 if this is
+// none, or if it was to be read at -1.
+func uvarintAt(b []byte, at int) (uint64, int) {
+	if uint(at) >= uint(len(b)) {
+		return 0, -1
+	}
+	n := uint64(b[at])
+	if n < 0x80 {
+		return n, at + 1
+	}
+	n &= 0x7f
+	for i, c := range b[at+1:] {
+		shift := 7 * (i + 1)
+		n |= uint64(c&0x7f) << shift
+		if c < 0x80 {
+			if c == 0 || shift == 63 && c > 1 {
+				return 0, -1
+			}
+			return n, at + i + 2
+		}
+		if shift == 63 {
+			return 0, -1
+		}
+	}
+	return 0, -1
 }
 
 // adder adds up the payloads of a key.
 type adder struct {
 	kind   byte
 	words  []count // or classes
-	cells  cells
+	cells  *cells
 	file   []byte
 	buffer []byte
+	free   []*cells
 }
 
-// begin starts with the records of another key.
-func (a *adder) begin(kind byte) { a.kind, a.words, a.cells, a.file = kind, nil, cells{}, nil }
+// sum goes past the records of a key, and hands their sum to fn.
+func (a *adder) sum(kind byte, key int64, from []stream, fn func(key int64, a *adder) error) error {
+	if a.cells != nil {
+		a.free = append(a.free, a.cells)
+	}
+	a.kind, a.words, a.cells, a.file = kind, nil, nil, nil
+	words := tree[[]count]{add: addCounts}
+	matrix := tree[*cells]{add: a.addCells}
+	for _, s := range from {
+		for k, at := s.head(); k == kind && at == key; k, at = s.head() {
+			raw, err := s.raw()
+			if err == nil {
+				if kind == Cells {
+					err = a.addRecord(&matrix, key, raw)
+				} else {
+					err = a.addOther(&words, key, slices.Clone(raw)) // which lives on
+				}
+			}
+			if err != nil {
+				return s.fault(err)
+			}
+			if err := s.step(); err != nil {
+				return err
+			}
+		}
+	}
+	var err1, err2 error
+	a.words, err1 = words.total()
+	a.cells, err2 = matrix.total()
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	return fn(key, a)
+}
 
-func (a *adder) add(r *Record) (err error) {
-	if r.Kind != a.kind {
-		return fmt.Errorf("records %c and %c have the key %d", a.kind, r.Kind, r.Key)
-	}
-	if a.buffer, err = r.raw(a.buffer); err != nil {
+func (a *adder) addRecord(matrix *tree[*cells], key int64, raw []byte) error {
+	c := a.empty()
+	if err := c.parse(key, raw); err != nil {
 		return err
 	}
-	switch a.kind {
-	case Words, Classes:
-		list, err := parseCounts(r.Key, slices.Clone(a.buffer)) // words live on
-		if err == nil {
-			a.words, err = addCounts(a.words, list)
+	return matrix.put(c)
+}
+
+func (a *adder) addOther(words *tree[[]count], key int64, raw []byte) error {
+	if a.kind != Files {
+		list, err := parseCounts(key, raw)
+		if err != nil {
+			return err
 		}
-		return err
-	case Files:
-		if a.file != nil {
-			return fmt.Errorf("part %d comes twice", r.Key)
-		}
-		a.file = slices.Clone(a.buffer)
-		_, err := parsePart(r.Key, a.file)
-		return err
+		return words.put(list)
 	}
-	some, err := parseCells(r.Key, a.buffer)
-	if err == nil {
-		if len(a.cells.cols) == 0 {
-			a.cells = some
-		} else {
-			a.cells, err = addCells(a.cells, some)
-		}
+	if a.file != nil {
+		return fmt.Errorf("part %d comes twice", key)
 	}
+	a.file = raw
+	_, err := parsePart(key, raw)
 	return err
+}
+
+// empty are cells that nobody uses.
+func (a *adder) empty() *cells {
+	n := len(a.free)
+	if n == 0 {
+		return &cells{}
+	}
+	c := a.free[n-1]
+	a.free = a.free[:n-1]
+	c.cols, c.sums = c.cols[:0], c.sums[:0]
+	return c
+}
+
+// addCells adds up two lists, which are free then.
+func (a *adder) addCells(x, y *cells) (*cells, error) {
+	sum := a.empty()
+	err := sum.add(x, y)
+	a.free = append(a.free, x, y)
+	return sum, err
 }
 
 // payload is the sum.
@@ -229,4 +305,44 @@ func (a *adder) payload() []byte {
 		a.buffer = a.cells.appendTo(a.buffer[:0])
 	}
 	return a.buffer
+}
+
+// tree adds up lists. It adds those that are sums of as many, so that of n lists each item is
+// copied log n times.
+type tree[T any] struct {
+	add   func(a, b T) (T, error)
+	sums  []T
+	count []int // of how many lists each is the sum, falling
+}
+
+func (t *tree[T]) put(x T) error {
+	t.sums, t.count = append(t.sums, x), append(t.count, 1)
+	for n := len(t.count); n > 1 && t.count[n-1] == t.count[n-2]; n = len(t.count) {
+		if err := t.join(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// join adds the last two sums.
+func (t *tree[T]) join() (err error) {
+	n := len(t.sums)
+	t.sums[n-2], err = t.add(t.sums[n-2], t.sums[n-1])
+	t.count[n-2] += t.count[n-1]
+	t.sums, t.count = t.sums[:n-1], t.count[:n-1]
+	return err
+}
+
+// total is the sum of all lists, or nothing if there were none.
+func (t *tree[T]) total() (sum T, err error) {
+	for len(t.sums) > 1 {
+		if err := t.join(); err != nil {
+			return sum, err
+		}
+	}
+	if len(t.sums) == 1 {
+		sum = t.sums[0]
+	}
+	return sum, nil
 }

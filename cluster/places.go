@@ -49,7 +49,7 @@ func MapPlaces(ctx context.Context, pts *coloc.Points, opt coloc.Options, tiles 
 // MergePlaces mines what the classes of all tiles say.
 func MergePlaces(ctx context.Context, parts []Input, opt coloc.Options) (*coloc.Result, *PointMap, error) {
 	var classes []coloc.Class
-	t, err := mergeTally(ctx, Places, parts, func(_ int64, a *adder) error {
+	t, err := mergeTally(ctx, Places, parts, nil, func(_ int64, a *adder) error {
 		for _, n := range a.words {
 			c, err := parseClass(n.word)
 			if err != nil {

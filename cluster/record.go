@@ -18,6 +18,7 @@ const (
 	Cells   = 'c' // some cells of a block of rows
 	Classes = 'p' // some classes of points
 	Files   = 'f' // a file of a part
+	Spills  = 's' // records of a bucket, in a file
 	end     = 'e' // the end of a stream
 )
 
@@ -71,6 +72,9 @@ type Writer struct {
 	out  *bufio.Writer
 	line []byte
 	end  End
+
+	spill  *spillWriter          // where records go instead, if not nil
+	bucket func(key int64) int64 // of a record
 }
 
 // NewWriter begins the stream of a stage.
@@ -80,6 +84,13 @@ func NewWriter(w io.Writer, job, stage, task string) *Writer {
 
 // Write writes a record whose payload is the base64 of some bytes.
 func (w *Writer) Write(kind byte, key int64, raw []byte) error {
+	if w.spill != nil {
+		return w.spill.write(w.bucket(key), key, raw)
+	}
+	return w.writeLine(kind, key, raw)
+}
+
+func (w *Writer) writeLine(kind byte, key int64, raw []byte) error {
 	w.line = appendHead(w.line[:0], kind, key)
 	w.line = base64.RawStdEncoding.AppendEncode(w.line, raw)
 	w.end.Records++
@@ -110,7 +121,12 @@ func (w *Writer) pass(e *End) error {
 }
 
 // Close writes the end of the stream.
-func (w *Writer) Close() error { return errors.Join(w.pass(&w.end), w.out.Flush()) }
+func (w *Writer) Close() error {
+	if err := w.closeSpill(); err != nil {
+		return err
+	}
+	return errors.Join(w.pass(&w.end), w.out.Flush())
+}
 
 // Reader reads records.
 type Reader struct {
@@ -189,13 +205,14 @@ func parseRecord(line []byte) (Record, error) {
 		return Record{}, fmt.Errorf("key %q: want a whole number", key)
 	}
 	switch kind[0] {
-	case Words, Cells, Classes, Files:
+	case Words, Cells, Classes, Files, Spills:
 		if number < 0 {
 			return Record{}, fmt.Errorf("key %d of a record %c: want 0 or more", number, kind[0])
 		}
 	case end:
 	default:
-		return Record{}, fmt.Errorf("unknown kind %q: want %c, %c, %c, %c or %c", kind, Words, Cells, Classes, Files, end)
+		return Record{}, fmt.Errorf("unknown kind %q: want one of %c%c%c%c%c%c",
+			kind, Words, Cells, Classes, Files, Spills, end)
 	}
 	return Record{kind[0], number, payload}, nil
 }

@@ -9,80 +9,102 @@ import (
 // TRANSFORM, which also Spark Connect and serverless clusters know. A command that fails there
 // fails its task.
 type Script struct {
-	Job    Job
-	Tasks  int      // maps that are given their number, a line, and find their part by themselves
-	Inputs []string // without Tasks: paths or addresses that Spark reads, of lines
-	Parts  string   // the folder where the reduces' streams go, or its address
+	Job        Job
+	Tasks      int      // maps that are given their number, a line, and find their part by themselves
+	Inputs     []string // without Tasks: paths or addresses that Spark reads, of lines
+	SplitBytes int64    // of the inputs for each map, about; 0: Spark's default
+	Steps      []Step   // one after the other
+}
+
+// Step is a map of all documents, and perhaps a reduce.
+type Step struct {
 	// Map and Reduce are the commands of the stages, word by word; the second may be none.
 	Map, Reduce []string
-	SplitBytes  int64 // of the input for each map, about; 0: Spark's default
-	Reduces     int   // 0: Spark's default
+	Reduces     int      // 0: Spark's default
+	Parts       string   // the folder where the streams go, or its address
+	Then        []string // a command that Spark's driver runs when they are there, or none
 }
 
 // Python is the program.
 func (s *Script) Python() string {
 	conf := ""
 	if s.SplitBytes > 0 {
-		conf += fmt.Sprintf("spark.conf.set(\"spark.sql.files.maxPartitionBytes\", %d)\n", s.SplitBytes)
+		conf = fmt.Sprintf("spark.conf.set(\"spark.sql.files.maxPartitionBytes\", %d)\n", s.SplitBytes)
 	}
-	if s.Reduces > 0 {
-		conf += fmt.Sprintf("spark.conf.set(\"spark.sql.shuffle.partitions\", %d)\n", s.Reduces)
-	}
-	source := fmt.Sprintf(`# Each map is given its number, and finds its part by itself.
+	source := fmt.Sprintf(`# Each map is given its number, and finds its part by itself. Rows are few, so that to compile
+# queries takes longer than it saves.
+spark.conf.set("spark.sql.codegen.wholeStage", False)
 documents = spark.range(0, %d, 1, %d).selectExpr("CAST(id AS STRING) AS value")
 VALUE = "value"`, s.Tasks, s.Tasks)
 	if s.Tasks == 0 {
-		inputs := make([]string, len(s.Inputs))
-		for i, path := range s.Inputs {
-			inputs[i] = pythonString(path)
-		}
 		source = fmt.Sprintf(`# Only a newline ends a line, as everywhere in Collocate. Bytes that are no UTF-8 would become other
 # characters on their way to the worker, so they are an error.
-documents = spark.read.option("lineSep", "\n").text([%s])
-VALUE = "validate_utf8(value)"`, strings.Join(inputs, ", "))
+documents = spark.read.option("lineSep", "\n").text(%s)
+VALUE = "validate_utf8(value)"`, pythonList(s.Inputs))
 	}
-	reduce := `reduced = spark.table("mapped")`
-	if s.Reduce != nil {
-		reduce = "REDUCE = " + pythonString(ShellLine(s.Reduce)) + sparkReduce
+	steps := ""
+	for _, step := range s.Steps {
+		reduce := "None"
+		if step.Reduce != nil {
+			reduce = pythonString(ShellLine(step.Reduce))
+		}
+		steps += fmt.Sprintf("step(\n    %s,\n    %s,\n    %d,\n    %s,\n)\n",
+			pythonString(ShellLine(step.Map)), reduce, step.Reduces, pythonString(step.Parts))
+		if step.Then != nil {
+			steps += fmt.Sprintf("subprocess.run(%s, check=True)\n", pythonList(step.Then))
+		}
 	}
-	return strings.NewReplacer(
-		"@job", string(s.Job), "@conf", conf, "@source", source, "@parts", pythonString(s.Parts),
-		"@map", pythonString(ShellLine(s.Map)), "@reduce", reduce,
-	).Replace(sparkProgram)
+	return strings.NewReplacer("@job", string(s.Job), "@conf", conf, "@source", source, "@steps", steps).
+		Replace(sparkProgram)
 }
 
 const sparkProgram = `# Job @job of Collocate, written by 'collocate cluster spark'.
+import subprocess
+
 from pyspark.sql import SparkSession
 
-MAP = @map
 COLUMNS = "(kind STRING, key BIGINT, payload STRING)"
 TABS = r"ROW FORMAT DELIMITED FIELDS TERMINATED BY '\t'"
 
 
-def literal(text):
-    """text as a string of SQL"""
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+def pipe(columns, table, command):
+    """the records that a command makes of the rows of a table"""
+    quoted = command.replace("\\", "\\\\").replace("'", "\\'")
+    return spark.sql(
+        f"SELECT TRANSFORM ({columns}) {TABS} USING '{quoted}' AS {COLUMNS} {TABS} FROM {table}"
+    )
+
+
+def step(map, reduce, reduces, parts):
+    """maps the documents, brings records with the same key together, and reduces them"""
+    records = pipe(VALUE, "documents", map)
+    if reduce:
+        if reduces:
+            # Records may name large files: as many reduces as were asked for, however small they are.
+            spark.conf.set("spark.sql.adaptive.enabled", False)
+            spark.conf.set("spark.sql.shuffle.partitions", reduces)
+        records.createOrReplaceTempView("mapped")
+        together = "(SELECT * FROM mapped DISTRIBUTE BY key SORT BY key)"
+        records = pipe("kind, key, payload", together, reduce)
+    # A field that is null is left out here, and the merge refuses what is left of its record.
+    rows = records.selectExpr("concat_ws('\t', kind, CAST(key AS STRING), payload) AS value")
+    rows.write.mode("overwrite").text(parts)
 
 
 spark = SparkSession.builder.appName("collocate @job").getOrCreate()
-@conf
-@source
+@conf@source
 documents.createOrReplaceTempView("documents")
-spark.sql(
-    f"SELECT TRANSFORM ({VALUE}) {TABS} USING {literal(MAP)} AS {COLUMNS} {TABS} FROM documents"
-).createOrReplaceTempView("mapped")
-@reduce
-# A field that is null is left out here, and the merge refuses what is left of its record.
-rows = reduced.selectExpr("concat_ws('\t', kind, CAST(key AS STRING), payload) AS value")
-rows.write.mode("overwrite").text(@parts)
-spark.stop()
+@stepsspark.stop()
 `
 
-const sparkReduce = `
-reduced = spark.sql(
-    f"SELECT TRANSFORM (kind, key, payload) {TABS} USING {literal(REDUCE)} AS {COLUMNS} {TABS} "
-    "FROM (SELECT * FROM mapped DISTRIBUTE BY key SORT BY key)"
-)`
+// pythonList is a list of strings as Python reads it.
+func pythonList(list []string) string {
+	quoted := make([]string, len(list))
+	for i, s := range list {
+		quoted[i] = pythonString(s)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
 
 // pythonString is a string as Python reads it.
 func pythonString(s string) string {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -55,8 +54,11 @@ func newTask() string {
 	return fmt.Sprintf("%s-%d-%s", host, os.Getpid(), hex.EncodeToString(b))
 }
 
-// MapWords counts the words of a part of a corpus.
-func MapWords(ctx context.Context, corpus *text.Corpus, opt cooccur.VocabularyOptions, out io.Writer) (End, error) {
+// MapWords counts the words of a part of a corpus. Records go to out, or if there is a spill to a
+// file of it, with their names to out.
+func MapWords(
+	ctx context.Context, corpus *text.Corpus, opt cooccur.VocabularyOptions, spill *Spill, out io.Writer,
+) (End, error) {
 	opt.MinCount, opt.MaxSize, opt.KeepUnk = 0, 0, true // of the whole, which Merge knows
 	v, stats, err := cooccur.CountWords(ctx, corpus, opt)
 	if err != nil {
@@ -64,6 +66,10 @@ func MapWords(ctx context.Context, corpus *text.Corpus, opt cooccur.VocabularyOp
 	}
 	w := NewWriter(out, string(Vocab), "map", newTask())
 	w.end.Documents, w.end.Words = stats.Documents, stats.Words
+	if err := w.spillTo(ctx, spill, wordBuckets); err != nil {
+		return End{}, err
+	}
+	defer w.abort()
 	list := make([]count, v.Len())
 	for id := range list {
 		list[id] = count{v.Word(id), v.Count(id)}
@@ -96,11 +102,15 @@ func (w *Writer) writeCounts(kind byte, all []count) error {
 	return nil
 }
 
-// MapPairs counts the pairs of words of a part of a corpus.
+// MapPairs counts the pairs of words of a part of a corpus. Records go where MapWords's go.
 func MapPairs(
-	ctx context.Context, corpus *text.Corpus, v *cooccur.Vocabulary, opt cooccur.Options, out io.Writer,
+	ctx context.Context, corpus *text.Corpus, v *cooccur.Vocabulary, opt cooccur.Options, spill *Spill, out io.Writer,
 ) (End, error) {
 	w := NewWriter(out, string(Cooccur), "map", newTask())
+	if err := w.spillTo(ctx, spill, blockOf(int64(max(1, v.Len())-1))+1); err != nil {
+		return End{}, err
+	}
+	defer w.abort()
 	cells := &cellWriter{to: w}
 	stats, err := cooccur.Partial(ctx, corpus, v, opt, cells)
 	if err == nil {
@@ -152,11 +162,20 @@ func (c *cellWriter) flush() error {
 	return c.to.Write(Cells, c.block, c.data)
 }
 
-// Reduce adds up records with the same key, which come by rising key.
-func Reduce(ctx context.Context, job Job, in io.Reader, out io.Writer) (End, error) {
+// Reduce adds up records with the same key, which come by rising key. If they name files of a spill,
+// the sums go to another of its files.
+func Reduce(ctx context.Context, job Job, in io.Reader, spill *Spill, out io.Writer) (End, error) {
 	r := NewReader(in, "standard input")
 	w := NewWriter(out, string(job), "reduce", newTask())
-	m := merger{job: job, streams: []*stream{{r: r}}, passed: func(e *End) error { return w.pass(e) }}
+	m := merger{
+		job: job, spill: spill, streams: []stream{&lineStream{r: r, job: job}},
+		passed: func(e *End) error { return w.pass(e) },
+	}
+	if err := w.spillTo(ctx, spill, 0); err != nil {
+		return End{}, err
+	}
+	defer w.abort()
+	w.bucket = func(int64) int64 { return m.bucket }
 	err := m.each(ctx, func(key int64, a *adder) error { return w.Write(a.kind, key, a.payload()) })
 	if err != nil {
 		return End{}, err
@@ -164,83 +183,4 @@ func Reduce(ctx context.Context, job Job, in io.Reader, out io.Writer) (End, err
 	w.end.ReadRecords, w.end.ReadSum = r.Records, r.Sum
 	err = w.Close()
 	return w.end, err
-}
-
-// stream is one of several that are merged.
-type stream struct {
-	r     *Reader
-	now   Record
-	next  int64 // the least key that may come
-	ended bool
-}
-
-func (s *stream) step(job Job) error {
-	now, err := s.r.Next()
-	switch {
-	case errors.Is(err, io.EOF):
-		s.ended = true
-		return nil
-	case err != nil:
-		return err
-	case now.Kind != job.kind():
-		return s.r.fault(fmt.Errorf("a record %c, which is not of job %s", now.Kind, job))
-	case now.Key < s.next:
-		return s.r.fault(fmt.Errorf("key %d comes after %d: want records by rising key", now.Key, s.next))
-	}
-	s.now, s.next = now, now.Key
-	return nil
-}
-
-// merger merges streams of records by rising key.
-type merger struct {
-	job     Job
-	streams []*stream
-	passed  func(*End) error // is told of ends
-}
-
-// each calls fn with the sum of all records of a key, for each key. Streams are few, so the least
-// key is found by looking at all.
-func (m *merger) each(ctx context.Context, fn func(key int64, a *adder) error) error {
-	for _, s := range m.streams {
-		if err := s.step(m.job); err != nil {
-			return err
-		}
-	}
-	var a adder
-	for n := 0; ; n++ {
-		if n%256 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		key, any := int64(0), false
-		for _, s := range m.streams {
-			if !s.ended && (!any || s.now.Key < key) {
-				key, any = s.now.Key, true
-			}
-		}
-		if !any {
-			break
-		}
-		a.begin(m.job.kind())
-		for _, s := range m.streams {
-			for !s.ended && s.now.Key == key {
-				if err := a.add(&s.now); err != nil {
-					return s.r.fault(err)
-				}
-				if err := s.step(m.job); err != nil {
-					return err
-				}
-			}
-		}
-		if err := fn(key, &a); err != nil {
-			return err
-		}
-	}
-	for _, s := range m.streams {
-		for i := range s.r.Ends {
-			if err := m.passed(&s.r.Ends[i]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

@@ -48,6 +48,7 @@ type clusterFlags struct {
 	vocab  string
 	split  string
 	of     int
+	spill  cluster.Spill
 }
 
 func newClusterFlags() clusterFlags {
@@ -62,6 +63,15 @@ func (f *clusterFlags) registerPairs(cmd *cobra.Command) {
 	fl.Var(&f.opt.Side, "side", "cooccur: neighbours to count: both, left or right")
 	fl.Var(&f.opt.Weighting, "weighting", "cooccur: what a meeting adds: distance (1/distance) or count (1)")
 	choices(cmd, map[string][]string{"side": {"both", "left", "right"}, "weighting": {"distance", "count"}})
+}
+
+// spillOf is the folder of --spill, or nil.
+func (f *clusterFlags) spillOf(a *app) *cluster.Spill {
+	if f.spill.Dir == "" {
+		return nil
+	}
+	f.spill.Memory = int64(a.memory) / 4
+	return &f.spill
 }
 
 // check finds flags that do not go with a job.
@@ -109,6 +119,9 @@ reduce reads records by rising key from standard input and adds up those with th
 record of each stage says how many it wrote, with a checksum; 'cluster merge' compares these. Package
 cluster describes the records.
 
+With --spill DIR stages leave their records in files of a folder that all machines see, or of S3, and
+write records that name them: one for each of --buckets, which an engine brings together by their key.
+
 Counters go to standard error. Any error ends a stage with an exit code that is not 0.`,
 		Example: `  collocate cluster worker vocab map <part.txt >part.vocab
   sort -t "$(printf '\t')" -k2,2n *.vocab | collocate cluster worker vocab reduce >all.vocab
@@ -130,7 +143,7 @@ Counters go to standard error. Any error ends a stage with an exit code that is 
 				if len(files) > 0 || f.split != "" || f.of != 0 {
 					return usagef("reduce reads standard input")
 				}
-				done, err = cluster.Reduce(cmd.Context(), job, a.stdin, a.stdout)
+				done, err = cluster.Reduce(cmd.Context(), job, a.stdin, f.spillOf(a), a.stdout)
 			default:
 				return usagef("unknown stage %q: want map or reduce", args[1])
 			}
@@ -146,6 +159,8 @@ Counters go to standard error. Any error ends a stage with an exit code that is 
 	f.registerPairs(cmd)
 	cmd.Flags().StringVar(&f.split, "split", "", "part `I/N` of the files, from 0/N on, instead of standard input")
 	cmd.Flags().IntVar(&f.of, "of", 0, "the files have this many parts; those to do are lines of standard input")
+	cmd.Flags().StringVar(&f.spill.Dir, "spill", "", "leave records in files of this folder, and write their names")
+	cmd.Flags().Int64Var(&f.spill.Buckets, "buckets", 1, "ranges of keys in each file of --spill")
 	for _, j := range partJobs(a) {
 		cmd.AddCommand(j.worker(a))
 	}
@@ -192,14 +207,14 @@ func (f *clusterFlags) mapStage(a *app, cmd *cobra.Command, job cluster.Job,
 	corpus.Stdin = in
 	if job == cluster.Vocab {
 		opt := cooccur.VocabularyOptions{Analyzer: an, Threads: a.threads, Memory: int64(a.memory)}
-		return cluster.MapWords(cmd.Context(), corpus, opt, a.stdout)
+		return cluster.MapWords(cmd.Context(), corpus, opt, f.spillOf(a), a.stdout)
 	}
 	v, err := f.readVocabulary()
 	if err != nil {
 		return done, err
 	}
 	f.opt.Analyzer, f.opt.Threads, f.opt.Memory = an, a.threads, int64(a.memory)
-	return cluster.MapPairs(cmd.Context(), corpus, v, f.opt, a.stdout)
+	return cluster.MapPairs(cmd.Context(), corpus, v, f.opt, f.spillOf(a), a.stdout)
 }
 
 // parseSplit reads I/N.
@@ -263,6 +278,7 @@ changed or repeated is an error, and so is a part that is missing.`,
 		"the one that the workers had, which .cooc files name")
 	fl.BoolVar(&foreign, "foreign-vocab", false,
 		"cooccur: the vocabulary is not that of this corpus, so its counts tell nothing")
+	fl.StringVar(&f.spill.Dir, "spill", "", "folder of the workers' --spill")
 	fl.StringVarP(&out, "out", "o", "",
 		"file to write, or its address in S3; the name says the format, as in 'collocate cooccur'")
 	must(cmd.MarkFlagRequired("out"))
@@ -277,7 +293,7 @@ func (f *clusterFlags) mergeVocab(a *app, cmd *cobra.Command, parts []cluster.In
 	if err != nil {
 		return err
 	}
-	v, stats, err := cluster.MergeWords(cmd.Context(), parts, opt)
+	v, stats, err := cluster.MergeWords(cmd.Context(), parts, f.spillOf(a), opt)
 	if err != nil {
 		return err
 	}
@@ -306,7 +322,7 @@ func (f *clusterFlags) mergePairs(a *app, cmd *cobra.Command, parts []cluster.In
 		return err
 	}
 	defer file.Abort()
-	stats, err := cluster.MergePairs(cmd.Context(), parts, v, ofCorpus, f.opt, file)
+	stats, err := cluster.MergePairs(cmd.Context(), parts, f.spillOf(a), v, ofCorpus, f.opt, file)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -59,6 +60,9 @@ func (f *runFlags) prepare() (err error) {
 	f.work, err = wholePath(f.work)
 	return err
 }
+
+// parts is where the streams of a job go.
+func (f *runFlags) parts(job cluster.Job) string { return joinPath(f.work, string(job)+".parts") }
 
 // worker is the command of a stage.
 func (f *runFlags) worker(job cluster.Job, stage string) []string {
@@ -183,7 +187,7 @@ func (f *sparkFlags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.master, "master", "local[*]", "Spark's master, such as spark://host:7077, yarn or k8s://...")
 	fl.StringArrayVar(&f.conf, "conf", nil, "a setting for spark-submit, as in spark.executor.memory=8g")
 	fl.StringVar(&f.submit, "spark-submit", "", "spark-submit (default that of SPARK_HOME, or on the path)")
-	fl.IntVar(&f.reduces, "reduces", 0, "number of reduces; 0 is Spark's, 200 or fewer")
+	fl.IntVar(&f.reduces, "reduces", 0, "number of reduces; 0 is none for up to 8 maps, otherwise as many as maps, 200 at most")
 }
 
 // start looks for what a job needs before it begins.
@@ -197,13 +201,42 @@ func (f *sparkFlags) start(r *runFlags) (err error) {
 	return os.MkdirAll(r.work, 0o755)
 }
 
+// few are settings for jobs whose maps find their parts by themselves. Spark moves little then, and
+// what it compiles in the background costs more than it saves: half of the CPU time of its start.
+var few = [][2]string{
+	{"spark.driver.defaultJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"},
+	{"spark.executor.defaultJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"},
+}
+
+// call is the arguments of spark-submit for a program.
+func (f *sparkFlags) call(s *cluster.Script, program string) []string {
+	call := []string{"--master", f.master}
+	if s.Tasks > 0 {
+		for _, c := range few {
+			said := func(conf string) bool { return strings.HasPrefix(conf, c[0]+"=") }
+			if !slices.ContainsFunc(f.conf, said) {
+				call = append(call, "--conf", c[0]+"="+c[1])
+			}
+		}
+	}
+	for _, c := range f.conf {
+		call = append(call, "--conf", c)
+	}
+	return append(call, program)
+}
+
+// sparkFolder is a folder as Spark calls it, which has a client of its own for S3.
+func sparkFolder(dir string) string {
+	if s3.Is(dir) {
+		return "s3a" + strings.TrimPrefix(dir, "s3")
+	}
+	return "file://" + dir
+}
+
 // run writes a job, submits it, and merges what it wrote; or prints that.
 func (f *sparkFlags) run(a *app, ctx context.Context, r *runFlags, s *cluster.Script, merge []string) error {
-	parts := joinPath(r.work, string(s.Job)+".parts")
 	program := joinPath(r.work, string(s.Job)+".py")
-	s.Parts, s.Reduces = "file://"+parts, f.reduces
-	if s3.Is(parts) { // which Spark writes by its own client
-		s.Parts = "s3a" + strings.TrimPrefix(parts, "s3")
+	if s3.Is(program) {
 		dir, err := os.MkdirTemp("", "collocate-")
 		if err != nil {
 			return err
@@ -211,12 +244,11 @@ func (f *sparkFlags) run(a *app, ctx context.Context, r *runFlags, s *cluster.Sc
 		defer os.RemoveAll(dir)
 		program = filepath.Join(dir, string(s.Job)+".py")
 	}
-	call := []string{"--master", f.master}
-	for _, c := range f.conf {
-		call = append(call, "--conf", c)
+	merge = append(merge, r.parts(s.Job))
+	for i := range s.Steps {
+		s.Steps[i].Parts = sparkFolder(s.Steps[i].Parts)
 	}
-	call = append(call, program)
-	merge = append(merge, parts)
+	call := f.call(s, program)
 	if r.dryRun {
 		fmt.Fprintf(a.stdout, "%s\n# %s\n# %s\n", s.Python(),
 			cluster.ShellLine(append([]string{"spark-submit"}, call...)),
@@ -250,10 +282,11 @@ part by itself, or other addresses such as hdfs://host/folder, which Spark reads
 too: Spark's own client (s3a) writes the parts there.
 
 The job is a program in Python, JOB.py in DIR, that spark-submit is given with --master and --conf. It
-splits the corpus, pipes the parts through 'cluster worker JOB map', brings records with the same key
-together, and pipes them through 'cluster worker JOB reduce' to parts in DIR, of which 'cluster merge'
-makes FILE here: the bytes that 'collocate vocab' or 'collocate cooccur' would write. Job cooccur
-counts the vocabulary first unless --vocab names one.`,
+splits the corpus and pipes the parts through 'cluster worker JOB map', which leaves its counts in files
+of DIR. If there are many, it brings the names of those with the same words together and pipes them
+through 'cluster worker JOB reduce', which adds them up. 'cluster merge' makes FILE here: the bytes that
+'collocate vocab' or 'collocate cooccur' would write. Job cooccur counts the vocabulary first, in the
+same program, unless --vocab names one.`,
 		Example: `  collocate cluster spark vocab /data/news --master spark://head:7077 --work /data/job --out vocab.txt
   collocate cluster spark cooccur s3://corpora/news --min-count 5 --window 10 \
     --master yarn --work s3://corpora/job --out s3://corpora/news.parquet
@@ -280,17 +313,27 @@ counts the vocabulary first unless --vocab names one.`,
 					return err
 				}
 			}
+			source.Job = job
+			spill := &cluster.Spill{Dir: joinPath(f.work, "spill")}
+			var merge []string
 			for i, job := range jobs {
-				s := source
-				s.Job, s.Map, s.Reduce = job, f.worker(job, "map", vocab), f.worker(job, "reduce", "")
-				if s.Tasks > 0 {
-					s.Map = append(append(s.Map, "--of", strconv.Itoa(s.Tasks)), s.Inputs...)
+				merge = append(f.merge(job, vocab, outs[i]), "--spill", spill.Dir)
+				step := spark.step(&f, job, vocab, spill.Dir, &source)
+				if i+1 < len(jobs) {
+					step.Then = append(append([]string{f.program}, merge...), f.parts(job), "--quiet")
 				}
-				if err := spark.run(a, cmd.Context(), &f.runFlags, &s, f.merge(job, vocab, outs[i])); err != nil {
-					return err
-				}
+				source.Steps = append(source.Steps, step)
 			}
-			return nil
+			if f.dryRun {
+				return spark.run(a, cmd.Context(), &f.runFlags, &source, merge)
+			}
+			if err := spill.Clean(cmd.Context()); err != nil { // what a job left that failed
+				return err
+			}
+			if err := spark.run(a, cmd.Context(), &f.runFlags, &source, merge); err != nil {
+				return err
+			}
+			return spill.Clean(cmd.Context())
 		},
 	}
 	f.register(cmd)
@@ -300,6 +343,32 @@ counts the vocabulary first unless --vocab names one.`,
 		cmd.AddCommand(j.spark(a))
 	}
 	return cmd
+}
+
+// fewMaps are those whose files the merge adds up by itself: a reduce would read and write all once
+// more, which pays where there is more to add than to write.
+const fewMaps = 8
+
+// step is a job over parts of a corpus, with its records in files.
+func (f *sparkFlags) step(e *engineFlags, job cluster.Job, vocab, spill string, s *cluster.Script) cluster.Step {
+	step := cluster.Step{Parts: e.parts(job), Reduces: f.reduces}
+	switch {
+	case f.reduces > 0:
+	case s.Tasks == 0:
+		step.Reduces = 32 // how many maps there are, Spark will know
+	case s.Tasks > fewMaps:
+		step.Reduces = min(s.Tasks, 200)
+	}
+	step.Map = append(e.worker(job, "map", vocab), "--spill", spill)
+	if step.Reduces > 0 {
+		step.Reduce = append(e.worker(job, "reduce", ""), "--spill", spill)
+		// Spark deals out buckets by their hashes, so several for each make loads more even.
+		step.Map = append(step.Map, "--buckets", strconv.Itoa(4*step.Reduces))
+	}
+	if s.Tasks > 0 {
+		step.Map = append(append(step.Map, "--of", strconv.Itoa(s.Tasks)), s.Inputs...)
+	}
+	return step
 }
 
 // defaultSplit is Spark's.

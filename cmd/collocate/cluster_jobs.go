@@ -360,7 +360,7 @@ are lines of standard input. Records go to standard output: package cluster desc
 			var done cluster.End
 			switch {
 			case args[0] == "reduce" && len(args) == 1:
-				done, err = cluster.Reduce(cmd.Context(), j.job, a.stdin, a.stdout)
+				done, err = cluster.Reduce(cmd.Context(), j.job, a.stdin, nil, a.stdout)
 			case args[0] != "map":
 				return usagef("unknown stage %q: want map or reduce", args[0])
 			case len(args) == 1:
@@ -568,10 +568,11 @@ machines see them. The merge runs here. The result is that of 'collocate %s'.`, 
 				return usagef("--tasks %d: want 1 or more", tasks)
 			}
 			worker = append(worker, "--of", strconv.Itoa(tasks))
-			script := &cluster.Script{Job: j.job, Tasks: tasks, Map: append(worker, files...)}
+			step := cluster.Step{Map: append(worker, files...), Reduces: s.reduces, Parts: r.parts(j.job)}
 			if !j.files {
-				script.Reduce = r.worker(j.job, "reduce")
+				step.Reduce = r.worker(j.job, "reduce")
 			}
+			script := &cluster.Script{Job: j.job, Tasks: tasks, Steps: []cluster.Step{step}}
 			if !r.dryRun {
 				if err := s.start(&r); err != nil {
 					return err

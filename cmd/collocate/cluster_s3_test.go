@@ -2,6 +2,9 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -10,6 +13,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/collocate/collocate/cluster"
 	"github.com/collocate/collocate/internal/s3"
 	"github.com/collocate/collocate/internal/s3/s3test"
 )
@@ -59,6 +63,7 @@ func TestClusterInS3(t *testing.T) {
 	second := strings.Repeat("a comet of dust, the moon of dust", 3) // without a newline at the end
 	put("news/1.txt", first)
 	put("news/2.txt", second)
+	put("news/3.txt", "") // which has no lines, and is in no part
 	for name, text := range map[string]string{"1.txt": first, "2.txt": second} {
 		if err := os.WriteFile(file(name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -69,13 +74,14 @@ func TestClusterInS3(t *testing.T) {
 	collocate(t, append([]string{"cooccur", "--vocab", file("vocab.txt"), "--window", "4", "--out", file("one.cooc")},
 		one...)...)
 
-	corpus := []string{"s3://data/news/1.txt", "s3://data/news/2.txt"}
+	corpus := []string{"s3://data/news/1.txt", "s3://data/news/2.txt", "s3://data/news/3.txt"}
 	maps := func(job string, flags ...string) {
 		for _, i := range []string{"0", "1", "2"} {
 			args := append([]string{"cluster", "worker", job, "map", "--quiet", "--split", i + "/3"}, flags...)
 			put(job+".parts/part-"+i, collocate(t, append(args, corpus...)...))
 		}
-		put(job+".parts/_SUCCESS", " ")
+		put(job+".parts/_SUCCESS", "")
+		put(job+".parts/part-3", "") // Spark leaves such where a task had nothing to do
 	}
 	maps("vocab")
 	collocate(t, "cluster", "merge", "vocab", "s3://data/vocab.parts", "--out", "s3://data/vocab.txt", "--quiet")
@@ -85,17 +91,60 @@ func TestClusterInS3(t *testing.T) {
 		"--window", "4", "--out", "s3://data/all.cooc", "--quiet")
 	same("all.cooc", file("one.cooc"))
 
+	// Workers leave their counts in files there, too.
+	spill := []string{"--spill", "s3://data/spill"}
+	maps("cooccur", append(spill, "--vocab", "s3://data/vocab.txt", "--window", "4", "--buckets", "3")...)
+	collocate(t, append(spill, "cluster", "merge", "cooccur", "s3://data/cooccur.parts/", "--vocab",
+		"s3://data/vocab.txt", "--window", "4", "--out", "s3://data/spilled.cooc", "--quiet")...)
+	same("spilled.cooc", file("one.cooc"))
+	files := &cluster.Spill{Dir: "s3://data/spill"}
+	if list, err := s3.List(t.Context(), files.Dir); err != nil || len(list) != 3 {
+		t.Errorf("three maps left %v, %v", list, err)
+	}
+	if err := files.Clean(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if list, err := s3.List(t.Context(), files.Dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v, %v is left", list, err)
+	}
+
+	// A corpus of which some is compressed is dealt out by files, the empty one too.
+	put("pack/1.txt", first+second)
+	put("pack/2.txt", "")
+	put("pack/3.txt.gz", gzipped(t, ""))
+	packs := []string{"s3://data/pack/1.txt", "s3://data/pack/2.txt", "s3://data/pack/3.txt.gz"}
+	for i := range packs {
+		args := []string{"cluster", "worker", "vocab", "map", "--quiet", "--split", fmt.Sprintf("%d/3", i)}
+		put(fmt.Sprint("packs/", i), collocate(t, append(args, packs...)...))
+	}
+	collocate(t, "cluster", "merge", "vocab", "s3://data/packs", "--out", "s3://data/packs.txt", "--quiet")
+	same("packs.txt", file("vocab.txt"))
+
 	job := collocate(t, "cluster", "spark", "cooccur", "s3://data/news", "--window", "4", "--work", "s3://data/job",
 		"--out", "s3://data/x.cooc", "--program", "/bin/collocate", "--split-size", "1KB", "--dry-run")
 	for _, want := range []string{
-		`--vocab s3://data/job/vocab.txt --window=4 --of 2 s3://data/news/1.txt s3://data/news/2.txt"`,
-		`.text("s3a://data/job/cooccur.parts")`,
-		"merge cooccur --out s3://data/x.cooc --vocab s3://data/job/vocab.txt --window=4 s3://data/job/cooccur.parts",
+		`--vocab s3://data/job/vocab.txt --window=4 --spill s3://data/job/spill --of 2 s3://data/news/1.txt s3://data/news/2.txt s3://data/news/3.txt"`,
+		`"s3a://data/job/cooccur.parts"`,
+		"merge cooccur --out s3://data/x.cooc --vocab s3://data/job/vocab.txt --window=4 --spill s3://data/job/spill s3://data/job/cooccur.parts",
 	} {
 		if !strings.Contains(job, want) {
 			t.Errorf("the job has no %s:\n%s", want, job)
 		}
 	}
+}
+
+// gzipped is text as gzip writes it.
+func gzipped(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
 
 // A vocabulary is also a table.

@@ -18,7 +18,7 @@ import (
 var (
 	outputFlags = []string{"out", "run", "save-vocab", "ciff", "geojson", "geopackage", "svg", "local",
 		"local-svg", "csv", "rules-csv", "receipt", "access-log", "trace", "network",
-		"index", "work", "parts"}
+		"index", "work", "parts", "spill"}
 	inputFlags = []string{"topics", "schema", "vocab", "dict", "matrix", "points", "hierarchy", "regions",
 		"tls-cert", "tls-key", "token-file", "reference",
 		"stopwords", "ids", "vectors", "shard-token-file"}

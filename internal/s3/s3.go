@@ -118,13 +118,23 @@ func Size(ctx context.Context, address string) (int64, error) {
 
 // Open reads an object from a byte on, which must be one of its bytes or 0.
 func Open(ctx context.Context, address string, from int64) (io.ReadCloser, error) {
+	return open(ctx, address, from, 0)
+}
+
+// OpenRange reads some bytes of an object, one or more, from one on.
+func OpenRange(ctx context.Context, address string, from, bytes int64) (io.ReadCloser, error) {
+	return open(ctx, address, from, from+bytes-1)
+}
+
+// open reads an object from a byte to another; 0 is the last.
+func open(ctx context.Context, address string, from, to int64) (io.ReadCloser, error) {
 	c, bucket, key, err := at(address)
 	if err != nil {
 		return nil, err
 	}
 	o := minio.GetObjectOptions{}
-	if from > 0 {
-		if err := o.SetRange(from, 0); err != nil {
+	if from > 0 || to > 0 {
+		if err := o.SetRange(from, to); err != nil {
 			return nil, fault(address, err)
 		}
 	}
@@ -143,6 +153,18 @@ func Put(ctx context.Context, address, path string) error {
 		return err
 	}
 	if _, err := c.FPutObject(ctx, bucket, key, path, minio.PutObjectOptions{}); err != nil {
+		return fault(address, err)
+	}
+	return nil
+}
+
+// Remove removes an object.
+func Remove(ctx context.Context, address string) error {
+	c, bucket, key, err := at(address)
+	if err != nil {
+		return err
+	}
+	if err := c.RemoveObject(ctx, bucket, key, minio.RemoveObjectOptions{}); err != nil {
 		return fault(address, err)
 	}
 	return nil

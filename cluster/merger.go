@@ -1,0 +1,163 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// stream is one of several whose records are merged by rising key.
+type stream interface {
+	step() error                  // reads the next record
+	head() (kind byte, key int64) // of the record at hand; kind 0 after the last
+	raw() ([]byte, error)         // its payload, until the next step
+	fault(err error) error        // says where it is
+}
+
+// lineStream is a stream of lines.
+type lineStream struct {
+	r      *Reader
+	job    Job
+	now    Record
+	buffer []byte
+}
+
+func (s *lineStream) head() (byte, int64) { return s.now.Kind, s.now.Key }
+
+func (s *lineStream) raw() (raw []byte, err error) {
+	s.buffer, err = s.now.raw(s.buffer)
+	return s.buffer, err
+}
+
+func (s *lineStream) fault(err error) error { return s.r.fault(err) }
+
+func (s *lineStream) step() error {
+	last := s.now.Key
+	now, err := s.r.Next()
+	switch {
+	case errors.Is(err, io.EOF):
+		s.now = Record{}
+		return nil
+	case err != nil:
+		return err
+	case now.Kind != s.job.kind() && now.Kind != Spills:
+		return s.fault(fmt.Errorf("a record %c, which is not of job %s", now.Kind, s.job))
+	case now.Key < last:
+		return s.fault(fmt.Errorf("key %d comes after %d: want records by rising key", now.Key, last))
+	}
+	s.now = now
+	return nil
+}
+
+// merger merges streams of records by rising key.
+type merger struct {
+	job     Job
+	streams []stream
+	spill   *Spill           // where the files are that records s name, if they may
+	passed  func(*End) error // is told of ends
+	bucket  int64            // the key of the records s whose files are being merged
+}
+
+// each calls fn with the sum of all records of a key, for each key.
+func (m *merger) each(ctx context.Context, fn func(key int64, a *adder) error) error {
+	next := int64(0)
+	rising := func(key int64, a *adder) error {
+		if key < next {
+			return fmt.Errorf("key %d comes after %d: want buckets that follow one another", key, next-1)
+		}
+		next = key + 1
+		return fn(key, a)
+	}
+	var a adder
+	err := eachKey(ctx, m.streams, func(kind byte, key int64, same []stream) error {
+		if kind != Spills {
+			return a.sum(kind, key, same, rising)
+		}
+		m.bucket = key
+		ranges, err := m.open(key, same)
+		if err != nil {
+			return err
+		}
+		return eachKey(ctx, ranges, func(kind byte, key int64, same []stream) error {
+			return a.sum(kind, key, same, rising)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	for _, s := range m.streams {
+		if lines, ok := s.(*lineStream); ok {
+			for i := range lines.r.Ends {
+				if err := m.passed(&lines.r.Ends[i]); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// open opens the ranges that records s of a key name, and goes past these.
+func (m *merger) open(key int64, from []stream) (ranges []stream, err error) {
+	for _, s := range from {
+		for kind, at := s.head(); kind == Spills && at == key; kind, at = s.head() {
+			raw, err := s.raw()
+			if err != nil {
+				return nil, s.fault(err)
+			}
+			r, err := parseSpillRange(raw)
+			if err != nil {
+				return nil, s.fault(err)
+			}
+			if m.spill == nil {
+				return nil, s.fault(errors.New("records are in files of a folder: say which with --spill"))
+			}
+			ranges = append(ranges, &rangeStream{spill: m.spill, kind: m.job.kind(), spillRange: r, left: r.Bytes})
+			if err := s.step(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, r := range ranges {
+		r.(*rangeStream).share(len(ranges))
+	}
+	return ranges, nil
+}
+
+// eachKey calls fn with the streams that are at the least key, until all have ended. fn goes past
+// the records of that kind and key. Streams are few, so the least key is found by looking at all.
+func eachKey(ctx context.Context, streams []stream, fn func(kind byte, key int64, same []stream) error) error {
+	for _, s := range streams {
+		if err := s.step(); err != nil {
+			return err
+		}
+	}
+	same := make([]stream, 0, len(streams))
+	for n := 0; ; n++ {
+		if n%256 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		kind, least := byte(0), int64(0)
+		same = same[:0]
+		for _, s := range streams {
+			k, key := s.head()
+			switch {
+			case k == 0 || kind != 0 && key > least:
+			case kind != 0 && key == least:
+				if k != kind {
+					return s.fault(fmt.Errorf("records %c and %c have the key %d", kind, k, key))
+				}
+				same = append(same, s)
+			default:
+				kind, least, same = k, key, append(same[:0], s)
+			}
+		}
+		if kind == 0 {
+			return nil
+		}
+		if err := fn(kind, least, same); err != nil {
+			return err
+		}
+	}
+}
