@@ -51,6 +51,13 @@ func (r *Reader) HasLevels(t Term) bool {
 	return r.meta.flags&flagLevels != 0 && hasLevels(t.DF, r.meta.docs)
 }
 
+// LevelOf is the level of the place of a document in a list that has Levels.
+func (c *Cursor) LevelOf(doc uint32) uint8 {
+	p := doc / LevelDocs
+	two := c.Levels[p/(2*StretchBytes)*StretchBytes+p%StretchBytes]
+	return two >> (4 * (p / StretchBytes % 2)) % NumLevels
+}
+
 // mapBytes is the length of a map, with the x of its levels in front.
 func mapBytes(docs uint64) uint64 {
 	return 4*NumLevels + (docs+StretchDocs-1)/StretchDocs*StretchBytes

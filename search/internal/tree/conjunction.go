@@ -24,7 +24,7 @@ const fewLed = 4096
 // led says whether to answer a query in this way. Where all parts are obligatory words the engines
 // are faster, unless the answers are counted as well.
 func (p *plan) led(r *ask.Request) bool {
-	if model.IsFielded(r.Model) || r.Trace || r.Algorithm != ask.Auto {
+	if !mayLead(r) {
 		return false
 	}
 	for i, root := range p.roots {
@@ -38,6 +38,25 @@ func (p *plan) led(r *ask.Request) bool {
 		}
 	}
 	return true
+}
+
+// mayLead says whether a request leaves it open how it is answered.
+func mayLead(r *ask.Request) bool {
+	return !model.IsFielded(r.Model) && !r.Trace && r.Algorithm == ask.Auto
+}
+
+// obligatory has the obligatory parts of a query alone, for which filters are known as sets.
+func (p *plan) obligatory() (roots []*node) {
+	for _, root := range p.roots {
+		n := &node{kind: boolean, from: root.from}
+		for _, part := range root.parts {
+			if part.role == must {
+				n.parts = append(n.parts, part)
+			}
+		}
+		roots = append(roots, n)
+	}
+	return roots
 }
 
 // rarest is how many documents have the rarest obligatory word, and whether there are parts that are
@@ -183,15 +202,20 @@ func boundOf(scorers []model.Scorer, bound index.Bound) (sum float64) {
 // walk goes through the documents that all obligatory parts have and none of those excluded, a block
 // at a time; they are left then. What cannot beat the cut of h, if it is not nil, may be left out.
 func (x *exec) walk(g *conjunction, within *docset.Set, h *ranking, each func()) error {
-	for b, more := 0, true; more && b < g.lead.Blocks(); b++ {
+	seek := within != nil && within.Count() < int(g.lead.Term.DF)/seekShare
+	for b, doc, more := 0, uint32(0), true; more && b < g.lead.Blocks(); b++ {
 		if err := x.tick(); err != nil {
 			return err
 		}
-		if h != nil && h.theta >= 0 && !h.counts && g.most(b) <= h.cut {
+		if seek {
+			doc = g.take(within, doc, x.docs)
+			more = g.lead.find(&g.candidates) && int(doc) < x.docs
+		} else if h != nil && h.theta >= 0 && !h.counts && g.most(b) <= h.cut {
 			h.skipped++
 			continue
+		} else {
+			g.load(g.lead, b, within)
 		}
-		g.load(g.lead, b, within)
 		for _, l := range g.others {
 			if len(g.left) == 0 {
 				break
@@ -339,8 +363,8 @@ func (g *conjunction) err() error {
 	return nil
 }
 
-// rankLed finds the k best answers.
-func (p *plan) rankLed(live []*docset.Set, k int, r *ask.Request) (*ask.Result, error) {
+// rankLed finds the k best answers to a query whose parts are roots, within sets.
+func (p *plan) rankLed(roots []*node, live []*docset.Set, k int, r *ask.Request) (*ask.Result, error) {
 	if err := p.scorers(r.Model); err != nil {
 		return nil, err
 	}
@@ -348,7 +372,7 @@ func (p *plan) rankLed(live []*docset.Set, k int, r *ask.Request) (*ask.Result, 
 	h := newRanking(min(k, max(1, p.docs())), stats.Words)
 	h.counts, p.counted = r.Count, true
 	for i, x := range p.parts {
-		g, err := x.openConjunction(p.roots[i])
+		g, err := x.openConjunction(roots[i])
 		if err != nil {
 			return nil, err
 		}

@@ -166,7 +166,7 @@ func (p *plan) rank(live []*docset.Set, k int, r *ask.Request) (*ask.Result, err
 	sparse := false
 	list, mode, ok := p.roots[0].onlyWords(p.parts[0].e)
 	if p.led(r) {
-		return p.rankLed(live, k, r)
+		return p.rankLed(p.roots, live, k, r)
 	}
 	if ok {
 		within, limited, left := make([]*docset.Set, len(live)), false, 0
@@ -181,6 +181,9 @@ func (p *plan) rank(live []*docset.Set, k int, r *ask.Request) (*ask.Result, err
 			} else {
 				left += x.docs
 			}
+		}
+		if mode == ask.And && limited && left < p.docs()/shortShare && mayLead(r) {
+			return p.rankLed(p.obligatory(), within, k, r)
 		}
 		if !limited || mode == ask.And || !p.sparse(left) || model.IsFielded(r.Model) {
 			return p.rankWords(list, mode, within, limited, k, r)
@@ -236,25 +239,40 @@ func (p *plan) stats() ask.Stats {
 	return stats
 }
 
-// sparseCost is when any of some words is looked for among the documents of a set (sparse.go): if
-// they have this many times as many postings as there are documents to look for. The engines'
-// bounds are those of all documents, and few of these may be answers.
-const sparseCost = 32
+// What it takes to look for any of some words among the documents of a set (sparse.go), compared
+// with going through a posting of them all: for each document; for each and a word that has a map of
+// levels; for a posting of another word that is gone through, and for a document that is looked for
+// in its list instead. The engines' bounds are those of all documents, and few of these may be
+// answers.
+const (
+	sparseDoc     = 10
+	sparseLevel   = 4
+	sparsePosting = 2
+	sparseFind    = 40
+)
 
 // sparse says whether to look for the words of a query in the given number of documents one by one.
 // If one word has a map of levels, the engines look for the best of them first.
 func (p *plan) sparse(left int) bool {
-	postings, words, leveled := int64(0), 0, len(p.roots) == 1
+	postings, cost := int64(0), int64(sparseDoc*left)
+	words, leveled := 0, len(p.roots) == 1
 	for i, root := range p.roots {
+		part := int64(left) * int64(p.parts[i].docs) / int64(max(1, p.docs()))
 		root.each(func(n *node) {
-			postings += int64(n.terms[0].Info.DF)
-			leveled = leveled && n.src.Index.HasLevels(n.terms[0].Info)
+			df := int64(n.terms[0].Info.DF)
+			postings += df
+			if n.src.Index.HasLevels(n.terms[0].Info) {
+				cost += sparseLevel * part
+			} else {
+				cost += min(sparsePosting*df, sparseFind*part)
+				leveled = false
+			}
 			if i == 0 {
 				words++
 			}
 		})
 	}
-	return !(words == 1 && leveled) && int64(left)*int64(words)*sparseCost < postings
+	return cost < postings && !(words == 1 && leveled)
 }
 
 // onlyWords says whether all that scores is words, different ones, and gives them with the mode in

@@ -3,7 +3,9 @@ package tree
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
+	"sync"
 
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
@@ -59,10 +61,15 @@ func (x *exec) eachIn(c *index.Cursor, docs *docset.Set, begin func(),
 
 // sparseList is a word of a query that is searched within a few documents.
 type sparseList struct {
-	index.Cursor
+	blockList
 	scorer model.Scorer
 	most   float64 // it gives no document more
 	place  int     // in the query
+
+	bm25    *model.BM25Scorer        // the scorer, if the index has the best postings by it:
+	lowX    []float32                // of each block
+	leveled bool                     // it has a map of levels:
+	levels  [index.NumLevels]float64 // what it gives at most to a document at a place of each
 }
 
 // scored are documents that may be among the best, rising, and what they have so far.
@@ -74,7 +81,16 @@ type scored struct {
 	best   topk.Heap // scores that different candidates reach at least
 	margin float64
 	floor  float64 // no document below it is one of the best
+
+	most   float32    // no score is higher
+	bounds []float64  // what each can get by its place
+	first  topk.Heap  // the highest of these
+	who    []uint32   // those that are looked for in a list next, up to a block of them
+	batch  candidates // the same
 }
+
+// scoredPool has memory that is used again.
+var scoredPool = sync.Pool{New: func() any { return new(scored) }}
 
 // rankSparse finds the best of a few documents for a query that any of its words satisfies; within
 // has what its filters leave. The rarest words come first. As soon as the others together cannot
@@ -89,16 +105,24 @@ func (x *exec) rankSparse(root *node, within *docset.Set, h *ranking) error {
 	if err != nil || len(lists) == 0 {
 		return err
 	}
-	c := &scored{docs: make([]uint32, 0, within.Count()), margin: h.margin, floor: h.cut}
-	c.best.Reset(h.heap.K)
-	for doc := range within.All() {
-		c.docs = append(c.docs, doc)
+	c := scoredPool.Get().(*scored)
+	defer scoredPool.Put(c)
+	c.margin, c.floor = h.margin, h.cut
+	c.docs = slices.Grow(c.docs[:0], within.Count())
+	for i, word := range within.Words() {
+		for ; word != 0; word &= word - 1 {
+			c.docs = append(c.docs, uint32(64*i+bits.TrailingZeros64(word)))
+		}
 	}
-	c.scores, c.has = make([]float32, len(c.docs)), make([]bool, len(c.docs))
+	c.begin(h)
 	all := true // documents that have none of the words so far may be among the best
-	for i, l := range lists {
+	leveled := len(lists)
+	for leveled > 0 && lists[leveled-1].leveled {
+		leveled--
+	}
+	for i, l := range lists[:leveled] {
 		rest -= l.most
-		if err := x.addSparse(l, c, rest); err != nil {
+		if err := x.addSparse(l, within, c, rest); err != nil {
 			return err
 		}
 		cut := c.cut()
@@ -106,16 +130,21 @@ func (x *exec) rankSparse(root *node, within *docset.Set, h *ranking) error {
 			c.keep(cut - rest)
 		}
 	}
-	return x.scoreAll(lists, c, h)
+	if leveled < len(lists) {
+		if err := x.addLeveled(lists[leveled:], c); err != nil {
+			return err
+		}
+		c.keep(c.cut())
+	}
+	return x.scoreAll(lists, within, c, h)
 }
 
 // scoreAll scores the candidates in the order of the query.
-func (x *exec) scoreAll(lists []*sparseList, c *scored, h *ranking) error {
-	c.scores, c.has = make([]float32, len(c.docs)), make([]bool, len(c.docs))
-	c.best.Reset(h.heap.K)
+func (x *exec) scoreAll(lists []*sparseList, within *docset.Set, c *scored, h *ranking) error {
+	c.begin(h)
 	slices.SortFunc(lists, func(a, b *sparseList) int { return cmp.Compare(a.place, b.place) })
 	for _, l := range lists {
-		if err := x.addSparse(l, c, math.Inf(1)); err != nil {
+		if err := x.addSparse(l, within, c, math.Inf(1)); err != nil {
 			return err
 		}
 	}
@@ -123,6 +152,16 @@ func (x *exec) scoreAll(lists []*sparseList, c *scored, h *ranking) error {
 		h.push(x.base+doc, c.scores[i])
 	}
 	return nil
+}
+
+// begin forgets what the candidates have.
+func (c *scored) begin(h *ranking) {
+	n := len(c.docs)
+	c.scores, c.has = slices.Grow(c.scores[:0], n)[:n], slices.Grow(c.has[:0], n)[:n]
+	clear(c.scores)
+	clear(c.has)
+	c.most = 0
+	c.best.Reset(h.heap.K)
 }
 
 // cut is a score that k candidates reach with the words so far, or less by what rounding changes.
@@ -156,59 +195,155 @@ func (c *scored) keep(least float64) {
 	c.docs, c.scores, c.has = c.docs[:n], c.scores[:n], c.has[:n]
 }
 
-// addSparse adds what a word gives to the candidates, if all words after it give rest at most.
-// Blocks are not decoded in which there is no candidate, or none that has a word so far and none
-// that could be one of the best by this word and those after it.
-func (x *exec) addSparse(l *sparseList, c *scored, rest float64) error {
-	lengths := x.src.Collection.Lengths
-	var places, tfs, who [index.BlockSize]uint32
+// addSparse adds what a word gives to the candidates, if all words after it give rest at most. Those
+// are not looked for that could not be one of the best by what they have, this word and those after
+// it. If the list is not much longer than there are candidates, its documents are asked for in the
+// set of them instead.
+func (x *exec) addSparse(l *sparseList, within *docset.Set, c *scored, rest float64) error {
+	l.block = 0
+	through := int(l.Term.DF) < listShare*len(c.docs)
 	next := 0 // candidate
-	for b := range l.Blocks() {
-		last := l.Last[b]
-		if next == len(c.docs) {
+	for b := 0; next < len(c.docs); b++ {
+		if b = l.FindBlock(b, c.docs[next]); b == l.Blocks() {
 			break
-		}
-		if c.docs[next] > last {
-			continue
 		}
 		if err := x.tick(); err != nil {
 			return err
 		}
-		at, touched := next, false
-		for ; next < len(c.docs) && c.docs[next] <= last; next++ {
-			touched = touched || c.has[next]
+		most, beat := rest, c.beat()
+		if beat > 0 {
+			most += l.boundOf(b)
 		}
-		if !touched && float64(l.scorer.Bound(l.Bounds[b]))+rest < c.beat() {
+		if through && float64(c.most)+most >= beat {
+			next = x.addBlock(l, b, within, c, next)
 			continue
 		}
-		list, from, n := l.Load(b), 0, 0
-		for ; at < next && from < len(list) && n < len(places); at++ {
-			doc := c.docs[at]
-			for step := 1; from+step < len(list) && list[from+step] <= doc; step *= 2 {
-				from += step
-			}
-			for from < len(list) && list[from] < doc {
-				from++
-			}
-			if from < len(list) && list[from] == doc {
-				places[n], who[n] = uint32(from), uint32(at)
-				n++
-			}
-		}
-		if n == 0 {
-			continue
-		}
-		l.TFsAt(b, places[:n], tfs[:n])
-		for i, at := range who[:n] {
-			doc := c.docs[at]
-			c.scores[at] += l.scorer.Score(tfs[i], lengths[doc])
-			if !c.has[at] {
-				c.has[at] = true
-				c.best.Add(doc, c.scores[at])
+		for last := l.Last[b]; next < len(c.docs) && c.docs[next] <= last; next++ {
+			if !through && (float64(c.scores[next])+most >= beat || beat <= 0) {
+				x.want(next, l, c)
 			}
 		}
 	}
+	x.lookUp(l, c)
 	return l.Err()
+}
+
+// listShare is how many times as many postings as there are candidates a list may have that is gone
+// through.
+const listShare = 8
+
+// addBlock looks for the candidates, from one on, that a block of a list has, and returns the first
+// behind it.
+func (x *exec) addBlock(l *sparseList, block int, within *docset.Set, c *scored, next int) int {
+	var hits [index.BlockSize]uint32
+	n, in := 0, within.Words()
+	for _, doc := range l.Load(block) { // without a branch, which nobody could foresee
+		hits[n&(index.BlockSize-1)] = doc
+		n += int(in[doc>>6] >> (doc & 63) & 1)
+	}
+	for _, doc := range hits[:n] {
+		if next += firstFrom(c.docs[next:], doc); next < len(c.docs) && c.docs[next] == doc {
+			x.want(next, l, c)
+		}
+	}
+	return next + firstFrom(c.docs[next:], l.Last[block]+1)
+}
+
+// firstFrom is the place of the first of some rising documents from one on: near ones are found
+// fast.
+func firstFrom(docs []uint32, from uint32) int {
+	at, step := 0, 1
+	for at+step <= len(docs) && docs[at+step-1] < from {
+		at += step
+		step *= 2
+	}
+	n, _ := slices.BinarySearch(docs[at:min(at+step, len(docs))], from)
+	return at + n
+}
+
+// addLeveled adds what frequent words give to the candidates, of which the index knows how good
+// their best postings are at each place. Candidates at the places where the sum is highest come
+// first: they mostly decide that nothing at the others is worth a look. "the preakness" among 1% of
+// the documents takes a tenth of the time.
+func (x *exec) addLeveled(lists []*sparseList, c *scored) error {
+	c.bounds = slices.Grow(c.bounds[:0], len(c.docs))[:len(c.docs)]
+	for i, doc := range c.docs {
+		sum := float64(c.scores[i])
+		for _, l := range lists {
+			sum += l.levels[l.LevelOf(doc)]
+		}
+		c.bounds[i] = sum
+	}
+	c.first.Reset(min(topLevels*c.best.K, max(1, len(c.docs))))
+	for i, sum := range c.bounds {
+		c.first.Add(c.docs[i], float32(sum))
+	}
+	from := 0.0
+	if c.first.Full() {
+		from = float64(c.first.Worst())
+	}
+	c.first.Reset(1)
+	for _, first := range []bool{true, false} {
+		need := c.cut()
+		for _, l := range lists {
+			if err := x.tick(); err != nil {
+				return err
+			}
+			l.block = 0
+			for i, sum := range c.bounds {
+				if sum >= need && sum >= from == first && l.LevelOf(c.docs[i]) > 0 {
+					x.want(i, l, c)
+				}
+			}
+			x.lookUp(l, c)
+			if err := l.Err(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// topLevels is how many times k candidates are looked for before others are ruled out.
+const topLevels = 16
+
+// want looks for a candidate, soon. It says whether that was done.
+func (x *exec) want(i int, l *sparseList, c *scored) bool {
+	if c.who = append(c.who, uint32(i)); len(c.who) < index.BlockSize {
+		return false
+	}
+	x.lookUp(l, c)
+	return true
+}
+
+// lookUp looks for the candidates that wait, and scores those that the list has.
+func (x *exec) lookUp(l *sparseList, c *scored) {
+	lengths, b := x.src.Collection.Lengths, &c.batch
+	b.docs = b.buf[:len(c.who)]
+	for i, at := range c.who {
+		b.docs[i] = c.docs[at]
+	}
+	b.left = b.room[:copy(b.room[:], eachPlace[:len(b.docs)])]
+	l.find(b)
+	var tfs [index.BlockSize]uint32
+	for from, n := 0, 0; from < len(b.left); from = n {
+		block := int(l.blocks[b.left[from]])
+		words, base := l.Words(block)
+		for n = from; n < len(b.left) && int(l.blocks[b.left[n]]) == block; n++ {
+			b.places[n] = uint32(l.placeIn(b, b.left[n], words, base))
+		}
+		l.TFsAt(block, b.places[from:n], tfs[from:n])
+	}
+	for n, i := range b.left {
+		at, doc := c.who[i], b.docs[i]
+		c.scores[at] += l.scorer.Score(tfs[n], lengths[doc])
+		c.most = max(c.most, c.scores[at])
+		if !c.has[at] {
+			c.has[at] = true
+			c.best.Add(doc, c.scores[at])
+		}
+	}
+	c.who = c.who[:0]
 }
 
 // sparseLists are the lists of a query's words, the rarest first, and the most that all of them
@@ -220,8 +355,8 @@ func (x *exec) sparseLists(root *node) (lists []*sparseList, most float64, err e
 		}
 		l := &sparseList{scorer: n.scorers[0], place: len(lists)}
 		lists = append(lists, l)
-		if err = x.src.Index.OpenBlocks(n.terms[0].Info, &l.Cursor); err == nil {
-			l.most = float64(l.scorer.Bound(l.Bound))
+		if err = l.open(x.src.Index, n.terms[0].Info); err == nil {
+			l.know()
 			most += l.most
 		}
 	})
@@ -229,4 +364,34 @@ func (x *exec) sparseLists(root *node) (lists []*sparseList, most float64, err e
 		return cmp.Compare(a.Term.DF, b.Term.DF)
 	})
 	return lists, most, err
+}
+
+// know finds what the list gives at most, and at each level, if the index has the best postings of
+// the model that is asked for.
+func (l *sparseList) know() {
+	l.most, l.lowX, l.leveled = float64(l.scorer.Bound(l.Bound)), nil, false
+	s, ok := l.scorer.(*model.BM25Scorer)
+	if !ok || !s.W.Stored || l.LowX == nil {
+		return
+	}
+	l.bm25, l.lowX = s, l.LowX
+	l.most = l.ofX(l.BestX)
+	if l.leveled = l.Levels != nil; l.leveled {
+		for level := 1; level < index.NumLevels; level++ {
+			l.levels[level] = l.ofX(l.LevelX[level])
+		}
+	}
+}
+
+// ofX bounds the score of postings whose stored x is at least x.
+func (l *sparseList) ofX(x float32) float64 {
+	return float64(l.bm25.OfX(float32(x * l.bm25.W.LowX)))
+}
+
+// boundOf is what the list gives at most to a document of a block.
+func (l *sparseList) boundOf(block int) float64 {
+	if l.lowX != nil {
+		return l.ofX(l.lowX[block])
+	}
+	return float64(l.scorer.Bound(l.Bounds[block]))
 }

@@ -33,17 +33,22 @@ func TestSparse(t *testing.T) {
 		t.Fatal(err)
 	}
 	sparse := 0
-	for round := range 400 {
+	for round := range 800 {
 		set := docset.New(docs)
-		for range rng.IntN(25) {
+		for range rng.IntN([]int{25, 150, 600}[rng.IntN(3)]) {
 			set.Add(uint32(rng.IntN(docs)))
 		}
-		q := query.Or{}
+		var parts []query.Node
 		var plain []ask.Word
 		for _, w := range rng.Perm(words + 1)[:1+rng.IntN(5)] { // the last is in no document
 			word, weight := fmt.Sprint("w", w), 0.5+rng.Float64()
-			q.Parts = append(q.Parts, query.Boost{Part: query.Term{Text: word}, By: weight})
+			parts = append(parts, query.Boost{Part: query.Term{Text: word}, By: weight})
 			plain = append(plain, ask.Word{Text: word, Weight: weight})
+		}
+		var q query.Node = query.Or{Parts: parts}
+		mode := ask.Or
+		if rng.IntN(3) == 0 {
+			q, mode = query.And{Parts: parts}, ask.And
 		}
 		r := ask.Request{Query: q, K: []int{1, 3, 10, 200}[rng.IntN(4)],
 			Model:  searchtest.TestModels[rng.IntN(len(searchtest.TestModels))],
@@ -55,7 +60,7 @@ func TestSparse(t *testing.T) {
 		if got.Stats.Method == ask.TreeLists {
 			sparse++
 		}
-		r.Query, r.Words, r.Algorithm = nil, plain, ask.Exhaustive
+		r.Query, r.Words, r.Mode, r.Algorithm = nil, plain, mode, ask.Exhaustive
 		want, err := e.Search(t.Context(), &r)
 		if err != nil {
 			t.Fatal(err)
@@ -65,7 +70,7 @@ func TestSparse(t *testing.T) {
 				set.Count(), r.Model, r.K, searchtest.Head(got.Hits), searchtest.Head(want.Hits))
 		}
 	}
-	if sparse < 300 {
+	if sparse < 350 {
 		t.Errorf("only %d of the searches were among a few documents", sparse)
 	}
 }
