@@ -180,7 +180,11 @@ func (g *conjunction) open(x *exec, n *node) (l *leaf, err error) {
 		bound = l.phrase.lists[0].Bound
 	} else {
 		l.list = g.lists[at]
-		if err := l.list.open(n.src.Index, n.terms[0].Info); err != nil {
+		open := l.list.open
+		if n.role == not || len(n.scorers) == 0 {
+			open = l.list.openDocs
+		}
+		if err := open(n.src.Index, n.terms[0].Info); err != nil {
 			return nil, fmt.Errorf("word %q: %w", n.terms[0].Text, err)
 		}
 		bound = l.list.Bound

@@ -59,8 +59,10 @@ func (x *exec) count(root *node, live *docset.Set) (int64, error) {
 // deciding is a node that matches the same documents: where parts are obligatory, those that are
 // not say nothing about that.
 func (n *node) deciding() *node {
-	if n.kind != boolean ||
-		!slices.ContainsFunc(n.parts, func(p *node) bool { return p.role == must }) {
+	has := func(r role) bool {
+		return slices.ContainsFunc(n.parts, func(p *node) bool { return p.role == r })
+	}
+	if n.kind != boolean || !has(must) || len(n.parts) > 1 && !has(should) {
 		return n
 	}
 	parts := slices.DeleteFunc(slices.Clone(n.parts), func(p *node) bool { return p.role == should })
