@@ -294,7 +294,7 @@ func TestStaleFolders(t *testing.T) {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		for _, file := range []string{"part", ".part.tmp7"} {
+		for _, file := range []string{"part", ".part.tmp7", ".collocate-993878917"} {
 			if err := os.WriteFile(filepath.Join(dir, name, file), []byte(name), 0o666); err != nil {
 				t.Fatal(err)
 			}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/collocate/collocate/internal/disk"
 	"github.com/collocate/collocate/internal/system"
 )
 
@@ -30,10 +31,14 @@ func stillThere(f *os.File) bool {
 	return err1 == nil && err2 == nil && os.SameFile(a, b)
 }
 
-// IsTemporary tells whether a name is one that withFreshName makes, for any target.
+// IsTemporary tells whether a name is one that withFreshName makes, for any target, or one that a
+// process killed within disk.Temp has left.
 func IsTemporary(name string) bool {
 	if !strings.HasPrefix(name, ".") {
 		return false
+	}
+	if number, ok := strings.CutPrefix(name, disk.TempPrefix); ok && isNumber(number) {
+		return true
 	}
 	i := strings.LastIndex(name, ".tmp")
 	return i > 0 && isNumber(name[i+len(".tmp"):])

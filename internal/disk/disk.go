@@ -74,12 +74,16 @@ func OpenFile(path string, flag int, perm fs.FileMode) (f *File, err error) {
 	return f, nil
 }
 
+// TempPrefix begins the name that a file of Temp has for the moment before it has none; a number
+// follows.
+const TempPrefix = ".collocate-"
+
 // Temp makes a file without a name in a folder ("" for the system's own place). However the program
-// ends, nothing is left of it.
+// ends, nothing is left of it, unless it is killed in the very moment in which the file has a name.
 func Temp(dir string) (*File, error) {
 	var f *os.File
 	err := call(Create, dir, func() (err error) {
-		f, err = system.Temp(dir, ".collocate-*")
+		f, err = system.Temp(dir, TempPrefix+"*")
 		return err
 	})
 	if err != nil {
