@@ -1,6 +1,7 @@
 package coloc
 
 import (
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/points"
 
 	"context"
@@ -17,6 +18,7 @@ import (
 )
 
 func TestAMillionPointsAtOneSpotAreOnePlace(t *testing.T) {
+	trials.Long(t, "crowds")
 	b := &points.Builder{}
 	for i := range 1_000_000 {
 		b.Add(7, 7, string(rune('A'+i%4)))
@@ -228,6 +230,7 @@ func crowd(n, features int) *Points {
 // Where everything neighbours everything, listing instances is hopeless: auto
 // goes on within its memory, the others say what to do.
 func TestCrowdsDoNotExplode(t *testing.T) {
+	trials.Long(t, "crowds")
 	pts := crowd(6000, 16)
 	opt := Options{Distance: 2, MinPrevalence: 0.5, Memory: 32e6, Threads: 1}
 	res := mustMine(t, pts, opt)

@@ -7,11 +7,13 @@ import (
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/gpu/gputest"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/points"
 )
 
 // Tests on the device give what the sequential engine gives, to the bit.
 func TestSignificanceOnTheGPU(t *testing.T) {
+	trials.Long(t, "thousands of points in the interpreter")
 	gputest.Named(t) // pairs are counted on a device opened by its number
 	d := testGPU(t, 0)
 	rng := rand.New(rand.NewPCG(6, 1))

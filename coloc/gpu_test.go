@@ -1,6 +1,7 @@
 package coloc
 
 import (
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/points"
 
 	"encoding/json"
@@ -167,6 +168,7 @@ func TestQuadKinds(t *testing.T) {
 // Places with more than 64 candidates take the wide kernel, classes with more
 // than 32 sets several words, and with more than 128 several lanes.
 func TestGPUInCrowds(t *testing.T) {
+	trials.Long(t, "thousands of points in the interpreter")
 	d := testGPU(t, 0)
 	rng := rand.New(rand.NewPCG(5, 5))
 	for _, c := range []struct {
@@ -190,6 +192,7 @@ func TestGPUInCrowds(t *testing.T) {
 
 // Thousands of points in one cell are collapsed by the host.
 func TestGPUWithThousandsAtOneSpot(t *testing.T) {
+	trials.Long(t, "thousands of points in the interpreter")
 	d := testGPU(t, 0)
 	rng := rand.New(rand.NewPCG(5, 10))
 	pts := crowdedPoints(rng, 20, 4, 10)
@@ -208,6 +211,7 @@ func TestGPUWithThousandsAtOneSpot(t *testing.T) {
 
 // Places that are too much for a warp are profiled by the host.
 func TestGPUWithHelpOfTheHost(t *testing.T) {
+	trials.Long(t, "thousands of points in the interpreter")
 	d := testGPU(t, 0)
 	rng := rand.New(rand.NewPCG(5, 9))
 	for _, geographic := range []bool{false, true} {
@@ -229,6 +233,7 @@ func TestGPUWithHelpOfTheHost(t *testing.T) {
 // With little device memory lists are made in chunks, the stack is short, and
 // the result is the same; with too little the job says what it wants.
 func TestGPUInLittleMemory(t *testing.T) {
+	trials.Long(t, "thousands of points in the interpreter")
 	rng := rand.New(rand.NewPCG(5, 6))
 	pts := crowdedPoints(rng, 1500, 8, 10)
 	lists := 0
@@ -263,6 +268,7 @@ func TestGPUWithManyFeatures(t *testing.T) {
 
 // The thesis' algorithm gives the same, also when trees are made in parts.
 func TestSGCTOnTheGPU(t *testing.T) {
+	trials.Long(t, "thousands of points in the interpreter")
 	cases := 24
 	if testing.Short() {
 		cases = 9
@@ -291,6 +297,7 @@ func TestSGCTOnTheGPU(t *testing.T) {
 }
 
 func TestJoinTimeCountsThePairs(t *testing.T) {
+	trials.Long(t, "crowds")
 	d := testGPU(t, 0)
 	pts := crowdedPoints(rand.New(rand.NewPCG(3, 3)), 2000, 5, 100)
 	took, pairs, err := d.JoinTime(t.Context(), pts, 4, 1)

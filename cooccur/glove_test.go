@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // Vocabularies and matrices that others made with Stanford GloVe: our vocabulary
@@ -53,6 +54,7 @@ func TestPublishedGloVeOutputs(t *testing.T) {
 
 // The output of Stanford GloVe on the works of Shakespeare in several settings.
 func TestGloVeOnShakespeare(t *testing.T) {
+	trials.Long(t, "all of Shakespeare")
 	dir := sharedData(t, "glove", "generated-tinyshakespeare")
 	corpus := linesOf(filepath.Join(dir, "corpus.txt"))
 	for _, c := range []struct {

@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // Rows that are longer than a batch, more of them than the device has room for at a
 // time, come whole and in order.
 func TestGPULongRows(t *testing.T) {
+	trials.Long(t, "many launches in the interpreter")
 	corpus := corpusOf(t, zipfText(700, 250, 2))
 	v, _, err := sequentialWords(t, corpus, VocabularyOptions{})
 	if err != nil {

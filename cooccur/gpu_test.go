@@ -16,6 +16,7 @@ import (
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/gpu/gputest"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/text"
 )
 
@@ -39,6 +40,7 @@ func testGPU(t testing.TB, memory int64) *GPU {
 // Random corpora and all options: always what the definition says, to the bit,
 // whether the device holds everything or a handful of words, pairs and sums.
 func TestGPUAgreesWithBruteForce(t *testing.T) {
+	trials.Long(t, "many launches in the interpreter")
 	g := testGPU(t, 32<<20)
 	rapid.Check(t, func(r *rapid.T) {
 		words := strings.Fields("a b c d é longer-than-fifteen-bytes longer-than-fifteen-bytez")[:rapid.IntRange(0, 7).Draw(r, "words")]
@@ -141,6 +143,7 @@ func messyText(words int, seed uint64) string {
 // Vocabularies from the GPU are those of the CPU, to the byte, whatever the words,
 // the format and the analyzer.
 func TestGPUVocabularies(t *testing.T) {
+	trials.Long(t, "many launches in the interpreter")
 	g := testGPU(t, 32<<20)
 	messy := messyText(4000, 3)
 	nul := "a a\x00 a\x00\x00 a b\x00 b b \x80 \x80\x00 é e\n"
@@ -329,6 +332,7 @@ func matrixFile(t *testing.T, v *Vocabulary, o Options, run func(Options, Sink) 
 // A corpus that does not fit the device is read twice, and one whose words do not fit
 // is refused.
 func TestGPUCorpusInParts(t *testing.T) {
+	trials.Long(t, "many launches in the interpreter")
 	g := testGPU(t, 32<<20)
 	g.items = 2 * minTextSlot
 	corpus := corpusOf(t, zipfText(12_000, 500, 3))

@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/collocate/collocate/internal/sections"
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // list makes Words of any words.
@@ -188,7 +189,7 @@ func TestExtremeWords(t *testing.T) {
 	for i := range 256 {
 		bytes256 = append(bytes256, string([]byte{byte(i)}), string([]byte{byte(i), 255 - byte(i), 7}))
 	}
-	for i := range 200 {
+	for i := range trials.Of(200) {
 		chain = append(chain, strings.Repeat("a", i))
 		deep = append(deep, long[:1000+7*i], long[:500]+"x"+long[i:], strings.Repeat("ab", 100+i)+"c")
 	}

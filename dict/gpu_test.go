@@ -14,6 +14,7 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/gpu/gputest"
 	"github.com/collocate/collocate/internal/gpu/prim"
+	"github.com/collocate/collocate/internal/trials"
 )
 
 var deviceKinds = []Kind{STT, XBW, XBWPlain, XBWPaper}
@@ -72,17 +73,18 @@ func randomWords(rng *rand.Rand, n, letters, longest int) *Words {
 func TestDeviceFindsTheSameNumbers(t *testing.T) {
 	dev, s := gputest.Device(t)
 	rng := rand.New(rand.NewPCG(5, 5))
-	for name, w := range map[string]*Words{
+	all := map[string]*Words{
 		"none":   {},
 		"one":    list(t, "a"),
 		"paper":  list(t, "aba", "ba", "bb", "cb", "cc"),
 		"empty":  list(t, "", "a", "ab"),
 		"bytes":  list(t, "\x00", "\x00\x00", "a\x00", "a\x00\x00b", "\xff\xfe", "z"),
-		"random": randomWords(rng, 1500, 6, 12),
-		"large":  randomWords(rng, 6000, 3, 14),
-		"wide":   randomWords(rng, 400, 250, 5),
-	} {
-		text, refs, words := queries(t, w, 3000, rng)
+		"random": randomWords(rng, trials.Of(1500), 6, 12),
+		"large":  randomWords(rng, trials.Of(6000), 3, 14),
+		"wide":   randomWords(rng, trials.Of(400), 250, 5),
+	}
+	for name, w := range all {
+		text, refs, words := queries(t, w, trials.Of(3000), rng)
 		for _, k := range deviceKinds {
 			t.Run(fmt.Sprintf("%s/%v", name, k), func(t *testing.T) {
 				d := build(t, w, k)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/text"
 )
 
@@ -22,6 +23,7 @@ const childEnv = "COLLOCATE_TEST_BUILD"
 // name of the index there is nothing or a whole index, never a part of one; and from the first
 // whole one on there always is one, also while it is being replaced.
 func TestKilledBuildLeavesNoHalfIndex(t *testing.T) {
+	trials.Long(t, "kills and replaces for seconds")
 	if dir := os.Getenv(childEnv); dir != "" {
 		buildForever(t, dir)
 		return
@@ -165,6 +167,7 @@ func TestFailedBuildLeavesWhatWasThere(t *testing.T) {
 // An index is opened while another process could be replacing it, over and over: it is always one
 // of the two, never a mixture and never missing.
 func TestOpenWhileReplaced(t *testing.T) {
+	trials.Long(t, "kills and replaces for seconds")
 	parent := t.TempDir()
 	dir := filepath.Join(parent, "ix")
 	write := func(docs int) {

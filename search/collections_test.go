@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/searchtest"
 	"github.com/collocate/collocate/text"
 	"github.com/collocate/collocate/trec"
@@ -68,6 +69,7 @@ func meanAveragePrecision(t *testing.T, docs, topics, qrels, analyzer string, m 
 // Five collections that people have used for fifty years: plain words reach what others reach with
 // them, and stems are better everywhere.
 func TestQualityOnOldCollections(t *testing.T) {
+	trials.Long(t, "real collections")
 	for _, c := range []struct {
 		name, docs, topics, qrels string
 		known                     float64

@@ -12,6 +12,7 @@ import (
 
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/text"
 )
 
@@ -65,6 +66,7 @@ func TestOneFieldOfWeightOneIsBM25(t *testing.T) {
 }
 
 func TestBatchesOverFields(t *testing.T) {
+	trials.Long(t, "many launches in the interpreter")
 	ctx := context.Background()
 	s := fieldsIndex(t)
 	var requests []Request

@@ -13,6 +13,7 @@ import (
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/gpu/gputest"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/searchtest"
 	"github.com/collocate/collocate/text"
 )
@@ -21,6 +22,7 @@ import (
 // newer generation, of which only the new segment is brought there, whether the older one is closed
 // before or not. What the device leaves to the cores is said.
 func TestSegmentsOnGPU(t *testing.T) {
+	trials.Long(t, "many launches in the interpreter")
 	a, err := text.ParseAnalyzer("whitespace")
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/gpu/gputest"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/searchtest"
 	"github.com/collocate/collocate/search/query"
 	"github.com/collocate/collocate/text"
@@ -238,6 +239,7 @@ func buildFields(t *testing.T, corpus, dir string) *Searcher {
 // Each shard on a device answers as the cores do, and all as the whole: one by one, with the score
 // to reach, and in a batch.
 func TestShardsOnGPU(t *testing.T) {
+	trials.Long(t, "many launches in the interpreter")
 	root := searchtest.Scratch(t)
 	rng := rand.New(rand.NewPCG(35, 36))
 	for i, docs := range []int{40, 300} {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search"
 )
 
@@ -208,6 +209,7 @@ func TestThresholdIsForwarded(t *testing.T) {
 
 // Where a replica takes longer than usual another is asked, for one query in 20.
 func TestSlowReplicasAreHedged(t *testing.T) {
+	trials.Long(t, "waits for answers that never come")
 	c := newCluster(t, 1, 1, RootOptions{})
 	part := c.replicas[0][0].Config.Handler
 	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

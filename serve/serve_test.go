@@ -27,6 +27,7 @@ import (
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/gpu/gputest"
 	"github.com/collocate/collocate/internal/sample"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
 )
@@ -218,6 +219,7 @@ func TestAnswersAreThoseOfSearch(t *testing.T) {
 
 // The same on the device, and where the index is on one but the cores are to answer.
 func TestAnswersOnGPU(t *testing.T) {
+	trials.Long(t, "searches in the interpreter")
 	s := elife(t, true)
 	dev, _ := gputest.Named(t)
 	if err := s.OpenGPU(t.Context(), search.GPUOptions{Device: dev.Which(0)}); err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/collocate/collocate/internal/cpu"
 	"github.com/collocate/collocate/internal/cpu/cputest"
+	"github.com/collocate/collocate/internal/trials"
 )
 
 func analyzer(tb testing.TB, name string) Analyzer {
@@ -316,9 +317,9 @@ func TestAnalyzersKeepTheirDefinitions(t *testing.T) {
 	var tokens Tokens
 	for _, name := range append(Analyzers(), "english+stop") {
 		an := analyzer(t, name)
-		rounds := 300
+		rounds := trials.Of(300)
 		if definitions[name] != nil {
-			rounds = 3000
+			rounds = trials.Of(3000)
 		}
 		for range rounds {
 			doc := randomText(r, r.IntN(400))
@@ -327,7 +328,7 @@ func TestAnalyzersKeepTheirDefinitions(t *testing.T) {
 			}
 		}
 	}
-	for _, doc := range sampleDocs(t)[:500] {
+	for _, doc := range sampleDocs(t)[:trials.Of(500)] {
 		for name := range definitions {
 			if err := checkTokens(analyzer(t, name), doc, &tokens); err != nil {
 				t.Fatalf("%s of %q: %v", name, doc, err)
@@ -390,7 +391,7 @@ func TestAnalyzersDoNotAllocate(t *testing.T) {
 
 // The cache of stems gives what stemming gives.
 func TestStemCache(t *testing.T) {
-	docs := append(sampleDocs(t)[:1000],
+	docs := append(sampleDocs(t)[:trials.Of(1000)],
 		[]byte(strings.Repeat("x", 64)+" "+strings.Repeat("x", 65)+"s "+strings.Repeat("running",
 			3)))
 	for _, name := range append(languages(), "english+stop", "german+stop") {

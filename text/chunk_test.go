@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // outcome is what reading gives: the documents before the first mistake, and that.
@@ -94,7 +96,7 @@ func TestReadingDoesNotDependOnCuts(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	dir := t.TempDir()
 	for format, parts := range fragments {
-		for round := range 60 {
+		for round := range trials.Of(60) {
 			var text []byte
 			switch {
 			case format == CSV:

@@ -7,11 +7,14 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // A document over the bound ends the reading with its file and place, wherever it begins, in a
 // plain or a compressed file, and whatever the format. One of just the bound is read.
 func TestMaxDocument(t *testing.T) {
+	trials.Long(t, "bytes by the million")
 	const limit = 3 << 20
 	short := strings.Repeat("some words in a line\n", 60000)
 	words := func(n int) string { return strings.Repeat("word ", n/5+1)[:n] }
@@ -66,6 +69,7 @@ func messageOf(err error) string {
 
 // A small file that holds one huge line ends in an error without growing.
 func TestBomb(t *testing.T) {
+	trials.Long(t, "bytes by the million")
 	bomb := zstded(bytes.Repeat([]byte("a"), 300<<20))
 	path := write(t, filepath.Join(t.TempDir(), "f.zst"), bomb)
 	var before, after runtime.MemStats
@@ -93,6 +97,7 @@ func TestDocumentsWithinMemory(t *testing.T) {
 
 // Lines of one byte come in batches of bounded size, and are numbered as ever.
 func TestManyShortLines(t *testing.T) {
+	trials.Long(t, "three million documents")
 	path := write(t, filepath.Join(t.TempDir(), "f"), bytes.Repeat([]byte("\n"), 3<<20))
 	want, err := readBatches(&Corpus{Paths: []string{path}, Options: Options{Threads: 1}})
 	if err != nil || len(want) != 3<<20 {

@@ -29,6 +29,9 @@ func TestGPUPieces(t *testing.T) {
 		{"one piece", documentsOf(16, 30, 9, 0, 30), 1, 1 << 20, 1 << 20, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if testing.Short() && len(c.docs) > 20 {
+				t.Skip("many documents in the interpreter")
+			}
 			leastPiece, gpuCopy = c.piece, c.copy
 			want := weightsOf(t, weighAll(t, c.docs, Options{Method: Sequential}, 1), 1)
 			var known []string

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/text"
 )
 
@@ -67,7 +68,7 @@ func TestPlainDocumentsAreThoseOfTheAnalyzer(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(91, 92))
 	plain := 0
-	for range 20_000 {
+	for range trials.Of(20_000) {
 		doc := make([]byte, rng.IntN(3000))
 		letters := "aaaa\x80é"
 		if rng.IntN(2) == 0 {
@@ -87,8 +88,8 @@ func TestPlainDocumentsAreThoseOfTheAnalyzer(t *testing.T) {
 			plain++
 		}
 	}
-	if plain < 3000 || plain > 17_000 {
-		t.Errorf("%d of 20,000 documents were plain", plain)
+	if plain < trials.Of(3000) || plain > trials.Of(17_000) {
+		t.Errorf("%d of %d documents were plain", plain, trials.Of(20_000))
 	}
 }
 

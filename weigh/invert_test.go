@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/text"
 )
 
@@ -221,6 +222,7 @@ func TestRunsHaveSoManyWords(t *testing.T) {
 
 // A word in every document comes in several pieces, all with the same df.
 func TestLongListsComeInPieces(t *testing.T) {
+	trials.Long(t, "lists of millions")
 	docs := make([]text.Document, 3*pieceLen+5)
 	for i := range docs {
 		docs[i] = text.Document{Text: []byte("the")}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/dict"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/text"
 )
 
@@ -129,7 +130,7 @@ func TestSequentialIsTheFormula(t *testing.T) {
 // All methods agree to the bit, for any threads and memory and with any
 // treatment of unknown words.
 func TestMethodsAgree(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(trials.Of(3)) {
 		docs := randomDocs(seed, 120, 30<<(3*seed), 60)
 		docs[7].Text, docs[8].Text = nil, []byte("  ")
 		var known []string

@@ -6,6 +6,7 @@ import (
 
 	"github.com/collocate/collocate/internal/gpu/check"
 	"github.com/collocate/collocate/internal/gpu/gputest"
+	"github.com/collocate/collocate/internal/trials"
 )
 
 func TestCooccur(t *testing.T) { tryAll(t, cooccurJob, []int{0, 31, 1000}) }
@@ -13,6 +14,7 @@ func TestCooccur(t *testing.T) { tryAll(t, cooccurJob, []int{0, 31, 1000}) }
 // tryAll: the suites find no difference, and what is measured has names and times.
 func tryAll(t *testing.T, job Job, sizes []int) {
 	t.Helper()
+	trials.Long(t, "suites and figures in the interpreter")
 	dev, _ := gputest.Named(t)
 	results, err := check.Conform(t.Context(), dev, job.Suites, sizes)
 	if err != nil {

@@ -6,11 +6,13 @@ import (
 
 	"github.com/collocate/collocate/internal/gpu/check"
 	"github.com/collocate/collocate/internal/gpu/gputest"
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // The suites hold, and all figures can be measured: on the interpreter with little data, on a real
 // GPU as for the receipt.
 func TestSearchJob(t *testing.T) {
+	trials.Long(t, "suites and figures in the interpreter")
 	dev, _ := gputest.Named(t)
 	quick := os.Getenv("COLLOCATE_TEST_GPU") == ""
 	sizes := []int{1000}

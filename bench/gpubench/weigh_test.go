@@ -6,11 +6,13 @@ import (
 
 	"github.com/collocate/collocate/internal/gpu/check"
 	"github.com/collocate/collocate/internal/gpu/gputest"
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // Suites of weights and dictionaries find no difference, and what they measure has
 // names and times.
 func TestWeighAndDict(t *testing.T) {
+	trials.Long(t, "suites and figures in the interpreter")
 	dev, _ := gputest.Named(t)
 	for _, job := range []Job{weighJob, dictJob} {
 		results, err := check.Conform(t.Context(), dev, job.Suites, []int{0, 31, 2000})

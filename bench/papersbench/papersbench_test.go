@@ -9,11 +9,13 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/bench/report"
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // A run without a GPU: every table and figure of the list is on the page, with the paper's value,
 // ours or a reason why there is none, and a mark.
 func TestEveryTableAndFigure(t *testing.T) {
+	trials.Long(t, "every table, in the interpreter")
 	r, err := Run(t.Context(), Options{Tiny: true, Threads: 2})
 	if err != nil {
 		t.Fatal(err)

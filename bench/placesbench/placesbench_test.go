@@ -11,9 +11,11 @@ import (
 	"github.com/collocate/collocate/coloc"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/gpu/gputest"
+	"github.com/collocate/collocate/internal/trials"
 )
 
 func TestAllFiguresAreThere(t *testing.T) {
+	trials.Long(t, "every figure")
 	r, err := Run(t.Context(), Options{Quick: true, Rounds: 1, Threads: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -59,6 +61,7 @@ func TestAllFiguresAreThere(t *testing.T) {
 // Every setting of the thesis' figures has patterns to be found, and few enough to
 // be told from noise.
 func TestEverySettingMinesSomething(t *testing.T) {
+	trials.Long(t, "mines 40 times, up to 80,000 points")
 	try := func(pts *coloc.Points, distance, prevalence float64) {
 		t.Helper()
 		res, err := coloc.Mine(t.Context(), pts, coloc.Options{Distance: distance, MinPrevalence: prevalence})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/internal/gpu/gputest"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search"
 )
 
@@ -24,6 +25,7 @@ func onBoth(t *testing.T) (onGPU, onCores *search.Searcher, o Options) {
 // A device and the cores answer the same queries in turn; a row for every mode and k says how long
 // each took, and how many times as long the cores did.
 func TestDeviceBesideCores(t *testing.T) {
+	trials.Long(t, "batches in the interpreter")
 	onGPU, onCores, o := onBoth(t)
 	queries := []string{"a", "a b", "c d e", "nothing"}
 	var rows []DeviceRow

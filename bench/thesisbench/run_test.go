@@ -7,11 +7,13 @@ import (
 
 	"github.com/collocate/collocate/bench/report"
 	"github.com/collocate/collocate/internal/gpu/gputest"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search"
 )
 
 // All of it on a tiny collection: every exact way gives the exact result, else Run fails.
 func TestRun(t *testing.T) {
+	trials.Long(t, "every figure, in the interpreter")
 	dev, _ := gputest.Named(t)
 	r, err := Run(t.Context(), Options{Device: dev, Share: 0.00001, Queries: 1, Runs: 1, Batch: 2, K: 8})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/collocate/collocate/datagen"
 	"github.com/collocate/collocate/dict"
 	"github.com/collocate/collocate/internal/gpu/gputest"
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // The figures have a line for every method and a row for every size.
@@ -39,6 +40,7 @@ func TestFigures(t *testing.T) {
 
 // A table that is too large is not built, but its size is in the figures.
 func TestDictionaryFigures(t *testing.T) {
+	trials.Long(t, "every figure, in the interpreter")
 	dev, _ := gputest.Named(t)
 	w, err := Words(1200)
 	if err != nil {

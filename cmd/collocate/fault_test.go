@@ -142,10 +142,14 @@ func stage(t *testing.T, dir, line, result string) *scene {
 // the old one or the new one, whole, and no temporary file is left once the verb has run again.
 func TestEveryFaultOfEveryWriter(t *testing.T) {
 	points := map[disk.Op]int{}
+	step := 1
+	if testing.Short() {
+		step = 7
+	}
 	for _, w := range writers {
 		t.Run(w.name, func(t *testing.T) {
 			s := stage(t, t.TempDir(), w.args, w.result)
-			for n := 1; ; n++ {
+			for n := 1; ; n += step {
 				fault := &faultfs.Failing{N: n}
 				restore := disk.Use(fault)
 				err := execute(s.line, s.dir)

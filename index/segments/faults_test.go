@@ -18,6 +18,7 @@ import (
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/disk"
 	"github.com/collocate/collocate/internal/faultfs"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
 )
@@ -207,6 +208,7 @@ const childEnv = "COLLOCATE_TEST_LIVING"
 // A process that changes an index over and over is killed at random moments: nothing that was
 // committed is lost, and there is never half of a generation.
 func TestKilledWritersLoseNothing(t *testing.T) {
+	trials.Long(t, "kills writers for seconds")
 	if dir := os.Getenv(childEnv); dir != "" {
 		changeForever(t, dir)
 		return

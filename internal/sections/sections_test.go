@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"testing"
 	"unsafe"
+
+	"github.com/collocate/collocate/internal/trials"
 )
 
 const magic = "TESTFILE"
@@ -153,7 +155,7 @@ func TestPages(t *testing.T) {
 		if err := f.Touch(a); err != nil {
 			t.Error(err)
 		}
-		for i := 0; i < len(good); i += 1 + len(good)/3000 {
+		for i := 0; i < len(good); i += 1 + len(good)/trials.Of(3000) {
 			bad := bytes.Clone(good)
 			bad[i] ^= 4
 			f, err := Parse(bad, magic, 1)

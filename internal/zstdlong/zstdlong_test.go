@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // sample has words that come again soon, and stretches that come again far behind.
@@ -44,7 +46,7 @@ func compressed(t testing.TB, b []byte, o ...zstd.EOption) []byte {
 
 // Whatever the window, and however much of it is in memory, the text is the same.
 func TestWindows(t *testing.T) {
-	text := sample(6 << 20)
+	text := sample(trials.Of(6 << 20))
 	for _, size := range []int{1 << 10, 1 << 17, 1 << 20, 4 << 20, 32 << 20} {
 		packed := compressed(t, text, zstd.WithWindowSize(size), zstd.WithEncoderLevel(zstd.SpeedBetterCompression))
 		packed = append(packed, packed...) // two frames

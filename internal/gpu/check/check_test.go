@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/internal/gpu/gputest"
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // TestConformance runs the suites of `collocate gpu test` in the interpreter.
@@ -28,6 +29,7 @@ func TestConformance(t *testing.T) {
 
 // TestBenchesRun: the measurements mean nothing here, but they must not fail.
 func TestBenchesRun(t *testing.T) {
+	trials.Long(t, "figures of the interpreter say nothing; the suites of TestConformance are tried")
 	dev, _ := gputest.Device(t)
 	if dev.Info().Emulated {
 		b, err := Measure(t.Context(), dev, 1<<12)

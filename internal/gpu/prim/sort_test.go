@@ -45,7 +45,11 @@ func testSort[K, V Word](t *testing.T) {
 	if _, ok := any(k0).(uint64); ok {
 		width = 64
 	}
-	for _, n := range []int{0, 1, 2, 255, 3071, 3072, 3073, 20_000} {
+	sizes := []int{0, 1, 2, 255, 3071, 3072, 3073, 20_000}
+	if testing.Short() {
+		sizes = []int{0, 1, 255, 3073}
+	}
+	for _, n := range sizes {
 		for _, like := range []string{"spread", "few", "equal", "sorted", "largest"} {
 			low, high := 0, width
 			if like == "spread" {
@@ -94,7 +98,11 @@ func testSort[K, V Word](t *testing.T) {
 func TestMergeSort(t *testing.T) {
 	_, s := gputest.Device(t)
 	rng := rand.New(rand.NewPCG(5, 7))
-	for _, n := range []int{0, 1, 2, 7, 8, 9, 2047, 2048, 2049, 4096, 4100, 20_000} {
+	sizes := []int{0, 1, 2, 7, 8, 9, 2047, 2048, 2049, 4096, 4100, 20_000}
+	if testing.Short() {
+		sizes = sizes[:9]
+	}
+	for _, n := range sizes {
 		for _, like := range []string{"spread", "few", "equal", "sorted", "largest"} {
 			host, values, want := keysLike[uint32](rng, n, like), make([]uint32, n), make([]pair[uint32, uint32], n)
 			for i, k := range host {

@@ -8,13 +8,18 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/internal/gpu/gputest"
+	"github.com/collocate/collocate/internal/trials"
 )
 
 func TestTopK(t *testing.T) {
 	dev, s := gputest.Device(t)
 	tmp := gputest.Arena(t, dev, 16<<20)
 	rng := rand.New(rand.NewPCG(15, 16))
-	for _, n := range []int{1, 5, 1000, 4096, 4097, 40_000} {
+	sizes := []int{1, 5, 1000, 4096, 4097, 40_000}
+	if testing.Short() {
+		sizes = []int{1, 5, 4097}
+	}
+	for _, n := range sizes {
 		for _, distinct := range []int{1, 3, 500, 1 << 30} { // many ties, or none
 			scores := make([]float32, n)
 			for i := range scores {
@@ -58,6 +63,7 @@ func TestTopK(t *testing.T) {
 // with spread scores and with few above many zeroes; it misleads where all are
 // equal, and where the best hide between the samples or are all that was sampled.
 func TestTopKBySample(t *testing.T) {
+	trials.Long(t, "a sample is taken of many scores only")
 	dev, s := gputest.Device(t)
 	tmp := gputest.Arena(t, dev, 4<<20)
 	const n = topkWorthwhile + 4099

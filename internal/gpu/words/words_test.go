@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/internal/gpu/gputest"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/text"
 )
 
@@ -97,7 +98,7 @@ func randomDocs(rng *rand.Rand, n int) []string {
 func TestSequencesAreTheAnalyzers(t *testing.T) {
 	_, s := gputest.Device(t)
 	for _, analyzer := range []string{"whitespace", "ascii"} {
-		for seed := range uint64(3) {
+		for seed := range uint64(trials.Of(3)) {
 			t.Run(fmt.Sprintf("%s/%d", analyzer, seed), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(seed, 1))
 				kind, ok := KindOf(analyzer)

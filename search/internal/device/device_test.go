@@ -9,6 +9,7 @@ import (
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/gpu/gputest"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
@@ -59,7 +60,7 @@ func sameOnGPU(t testing.TB, s *Searcher, r ask.Request) *ask.GPUStats {
 func TestGPUEqualsCPU(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 7))
 	root := searchtest.Scratch(t)
-	for i := range 8 {
+	for i := range trials.Of(8) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			p := searchtest.RandomPlain(rng, 3000, 8)
 			s := write(t, p, searchtest.IndexDir(root, i))
@@ -78,6 +79,7 @@ func TestGPUEqualsCPU(t *testing.T) {
 
 // Several tiles: thin lists go to the hash table, others to arrays.
 func TestGPUManyTiles(t *testing.T) {
+	trials.Long(t, "many launches in the interpreter")
 	rng := rand.New(rand.NewPCG(5, 12))
 	p := searchtest.RandomPlain(rng, 1, 0)
 	p.Lengths = nil
@@ -236,6 +238,7 @@ func TestGPUCache(t *testing.T) {
 // More documents of the same score than blocks keep: what is left is picked by a second launch, and
 // the next query finds all clean, alone or in a batch of one.
 func TestGPUManyTies(t *testing.T) {
+	trials.Long(t, "many launches in the interpreter")
 	p := &searchtest.Plain{Words: []string{"a", "b"}}
 	for range 3 * gpuTile {
 		p.Lengths = append(p.Lengths, 10)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/gpu/gputest"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
@@ -35,6 +36,7 @@ func pairOf(t *testing.T, s *Searcher) *Group {
 // Two devices find what one core finds, by tiles and by shares of the thesis' partitions; what loses
 // answers on one device loses the same on two, if no threshold is shared.
 func TestTwoDevices(t *testing.T) {
+	trials.Long(t, "many launches in the interpreter")
 	rng := rand.New(rand.NewPCG(3, 9))
 	root := searchtest.Scratch(t)
 	cut := 0
@@ -80,6 +82,7 @@ func TestTwoDevices(t *testing.T) {
 // A batch is dealt out among both, and its results come in order, whatever the strategy; a sender that
 // waits for each answer before it asks again is not held up.
 func TestBatchOnTwoDevices(t *testing.T) {
+	trials.Long(t, "many launches in the interpreter")
 	rng := rand.New(rand.NewPCG(5, 9))
 	p := searchtest.RandomPlain(rng, 800, 5)
 	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))

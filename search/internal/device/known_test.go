@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
@@ -12,6 +13,7 @@ import (
 // Of words that the device knows it makes the same, to the bit, as of words that come with the
 // lane, however often a query has them; and what it says they are worth is no less than any score.
 func TestGPUKnownWords(t *testing.T) {
+	trials.Long(t, "many launches in the interpreter")
 	rng := rand.New(rand.NewPCG(17, 3))
 	p := severalTiles(rng, 20)
 	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))

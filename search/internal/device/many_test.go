@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
@@ -38,6 +39,7 @@ func severalTiles(rng *rand.Rand, words int) *searchtest.Plain {
 // Many batches at a time share what memory there is for lanes and for requests for the general
 // kernels, and give the answers of one core.
 func TestGPUManyBatches(t *testing.T) {
+	trials.Long(t, "many launches in the interpreter")
 	rng := rand.New(rand.NewPCG(31, 4))
 	p := severalTiles(rng, manyTerms+1)
 	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
@@ -121,6 +123,7 @@ func TestGPUBatchOfAll(t *testing.T) {
 // words that it never occurs with; fewer answers wanted than there are, and more; of all models,
 // and among queries that are longer.
 func TestGPUBatchShort(t *testing.T) {
+	trials.Long(t, "many launches in the interpreter")
 	rng := rand.New(rand.NewPCG(3, 41))
 	p := severalTiles(rng, 12)
 	for len(p.Lengths) < 20*gpuTile {
@@ -279,6 +282,7 @@ func TestGPUBatchFewWrongGuesses(t *testing.T) {
 // What is made of results on all cores comes in order, also of requests that are answered
 // elsewhere; an error of the one who makes it ends the batch.
 func TestGPUMapBatch(t *testing.T) {
+	trials.Long(t, "many launches in the interpreter")
 	rng := rand.New(rand.NewPCG(113, 114))
 	p := searchtest.RandomPlain(rng, 2000, 8)
 	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
@@ -55,6 +56,7 @@ func TestGPUMaps(t *testing.T) {
 // Where there is room for the lists, but not for their maps, there are none, and results are the
 // same.
 func TestGPUMapsFindNoRoom(t *testing.T) {
+	trials.Long(t, "many launches in the interpreter")
 	rng := rand.New(rand.NewPCG(7, 4))
 	p := severalTiles(rng, 20)
 	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
@@ -12,6 +13,7 @@ import (
 // and do now and then, with frequencies that decide and with such that are all the same, which more
 // documents reach than find room.
 func TestGPUBatchLongPairs(t *testing.T) {
+	trials.Long(t, "many launches in the interpreter")
 	rng := rand.New(rand.NewPCG(8, 6))
 	p := &searchtest.Plain{Words: []string{"a", "b", "c", "d", "e"}, Docs: make([][]uint32, 5),
 		TFs: make([][]uint32, 5)}

@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
 // Parallel WAND and MaxScore: exact where they should be, else what the definition says.
 func TestGPUThesis(t *testing.T) {
+	trials.Long(t, "many launches in the interpreter")
 	rng := rand.New(rand.NewPCG(99, 7))
 	root := searchtest.Scratch(t)
 	cut := 0

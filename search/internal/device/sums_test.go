@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
@@ -51,6 +52,7 @@ func TestGPUBatchSums(t *testing.T) {
 
 // Many frequent words are added up, and two rare ones are not.
 func TestGPUBatchSumsManyWords(t *testing.T) {
+	trials.Long(t, "many launches in the interpreter")
 	rng := rand.New(rand.NewPCG(5, 1))
 	p := severalTiles(rng, 60)
 	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))

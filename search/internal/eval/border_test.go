@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/internal/cpu/cputest"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/searchtest"
@@ -39,7 +40,11 @@ func TestWinnersAtBorders(t *testing.T) { cputest.Levels(t, testWinnersAtBorders
 func testWinnersAtBorders(t *testing.T) {
 	root := searchtest.Scratch(t)
 	const docs = 20_000
-	for i, step := range []uint32{127, 128, 129, 4095, 4096, 4097} {
+	steps := []uint32{128, 4097, 127, 129, 4095, 4096}
+	if testing.Short() {
+		steps = steps[:2]
+	}
+	for i, step := range steps {
 		p := &searchtest.Plain{Words: []string{"a", "b", "c"}}
 		for range docs {
 			p.Lengths = append(p.Lengths, 100)
@@ -85,7 +90,7 @@ func TestRoundingDecides(t *testing.T) {
 	}
 	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
 	later := 0
-	for range 3000 {
+	for range trials.Of(3000) {
 		words := make([]ask.Word, 2*n)
 		for i, j := range rng.Perm(n) {
 			weight := rng.Float64() + 0.01
@@ -97,7 +102,7 @@ func TestRoundingDecides(t *testing.T) {
 			later++
 		}
 	}
-	if later < 500 {
+	if later < trials.Of(500) {
 		t.Errorf("rounding decided only %d times", later)
 	}
 }

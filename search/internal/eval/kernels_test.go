@@ -9,6 +9,7 @@ import (
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/cpu/cputest"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/simd"
 )
@@ -73,7 +74,7 @@ func testKernelsAreTheirTwins(t *testing.T) {
 			}
 		}
 	}
-	for range 1000 {
+	for range trials.Of(1000) {
 		s, docs, tfs := randomBlock(t, rng)
 		got, want := make([]float32, len(docs)), make([]float32, len(docs))
 		s.Xs(docs, tfs, got)
@@ -115,7 +116,7 @@ func TestMergeIsItsTwin(t *testing.T) { cputest.Levels(t, testMergeIsItsTwin) }
 
 func testMergeIsItsTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(49, 50))
-	for range 3000 {
+	for range trials.Of(3000) {
 		gap := 1 + rng.Uint32N(20)
 		b := buffer{docs: risingNumbers(rng, 1+rng.IntN(index.BlockSize), gap)}
 		for range b.docs {
@@ -140,7 +141,7 @@ func TestKeepIsItsTwin(t *testing.T) { cputest.Levels(t, testKeepIsItsTwin) }
 
 func testKeepIsItsTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(53, 54))
-	for range 3000 {
+	for range trials.Of(3000) {
 		var fast, plain window
 		for _, d := range risingNumbers(rng, 1+rng.IntN(index.BlockSize), 20) {
 			plain.found = append(plain.found, simd.MakeCandidate(d, rng.Float32()-0.1))

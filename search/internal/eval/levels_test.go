@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/cpu/cputest"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/searchtest"
@@ -22,6 +24,12 @@ func init() { worthLead = 1 }
 // leveled is an index with lists that are long enough to have maps of levels, and some shorter
 // ones; words occur together more often than by chance, less often, or never.
 func leveled(t testing.TB) (*searchtest.Plain, *Searcher) {
+	p := leveledPlain()
+	return p, write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
+}
+
+// leveledPlain is made once for all tests.
+var leveledPlain = sync.OnceValue(func() *searchtest.Plain {
 	rng := rand.New(rand.NewPCG(81, 82))
 	const docs = 150_000
 	p := &searchtest.Plain{}
@@ -52,12 +60,13 @@ func leveled(t testing.TB) (*searchtest.Plain, *Searcher) {
 		p.Words = append(p.Words, fmt.Sprintf("w%03d", w))
 		p.Docs, p.TFs = append(p.Docs, list), append(p.TFs, tfs)
 	}
-	return p, write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
-}
+	return p
+})
 
 // A single word with a map of levels, dense or not, in the whole index or in a range of it, gives
 // what the definition gives.
 func TestLevelsOfOneWord(t *testing.T) {
+	trials.Long(t, "long lists")
 	p, s := leveled(t)
 	for w, word := range p.Words {
 		for _, k := range []int{1, 10, 100, 999, 1000, 1001} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/searchtest"
@@ -59,6 +60,7 @@ func TestLimitsGiveTheDefinition(t *testing.T) {
 
 // The same where lists have levels, stored ranks and guesses.
 func TestLimitsOfLongLists(t *testing.T) {
+	trials.Long(t, "long lists")
 	for _, make := range []func(testing.TB) (*searchtest.Plain, *Searcher){leveled, promising} {
 		p, s := make(t)
 		rng := rand.New(rand.NewPCG(19, 20))

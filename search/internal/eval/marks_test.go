@@ -9,6 +9,7 @@ import (
 
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/searchtest"
@@ -59,7 +60,7 @@ func TestMarksGiveTheDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(91, 92))
 	root := searchtest.Scratch(t)
 	marked := 0
-	for i := range 120 {
+	for i := range trials.Of(120) {
 		p := searchtest.RandomPlain(rng, []int{300, 3000, 3000, 90_000}[rng.IntN(4)], 2+rng.IntN(10))
 		dir := searchtest.IndexDir(root, i)
 		s := write(t, p, dir)
@@ -90,13 +91,14 @@ func TestMarksGiveTheDefinition(t *testing.T) {
 		s.Close()
 		os.RemoveAll(dir)
 	}
-	if marked < 100 {
+	if marked < trials.Of(100) {
 		t.Errorf("only %d queries with marks", marked)
 	}
 }
 
 // The same where some lists have levels, and are asked or marked.
 func TestMarksAndLevels(t *testing.T) {
+	trials.Long(t, "long lists")
 	p, s := leveled(t)
 	rng := rand.New(rand.NewPCG(93, 94))
 	marked, asked, leveledOnes := 0, 0, 0

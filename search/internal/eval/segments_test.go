@@ -10,6 +10,7 @@ import (
 
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/searchtest"
@@ -92,6 +93,7 @@ func TestSegmentsAreOneIndex(t *testing.T) {
 
 // The same for long lists, which have levels and stored ranks, and where floors are guessed.
 func TestLongListsOfSegmentsAreOneIndex(t *testing.T) {
+	trials.Long(t, "long lists")
 	dir := searchtest.IndexDir(searchtest.Scratch(t), 0)
 	for round, make := range []func(testing.TB) (*searchtest.Plain, *Searcher){leveled, promising} {
 		p, s := make(t)
@@ -113,6 +115,7 @@ func TestLongListsOfSegmentsAreOneIndex(t *testing.T) {
 // computed with other mean lengths than that of all; and where many documents have nearly the best
 // score, so that it matters.
 func TestLongListsOfUnlikeSegmentsAreOneIndex(t *testing.T) {
+	trials.Long(t, "long lists")
 	const docs = 120_000
 	rng := rand.New(rand.NewPCG(27, 28))
 	p := &searchtest.Plain{Words: []string{"frequent", "often"}, Docs: make([][]uint32, 2), TFs: make([][]uint32, 2)}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/collocate/collocate/bm25"
@@ -81,7 +82,7 @@ func (p *Plain) Write(t testing.TB, dir string) {
 		t.Fatal(err)
 	}
 	defer w.Abort()
-	id := func(d int) string { return fmt.Sprintf("doc%d", d) }
+	id := func(d int) string { return "doc" + strconv.Itoa(d) }
 	if err := w.SetDocuments(index.Documents{Analyzer: "whitespace", Lengths: p.Lengths, ID: id}); err != nil {
 		t.Fatal(err)
 	}
@@ -167,11 +168,23 @@ func (p *Plain) scores(t testing.TB, ix *index.Reader, whole *Plain, words []ask
 }
 
 // best is the k best of some documents.
+// It never sorts more than a few times k of them.
 func best(hits []ask.Hit, k int) []ask.Hit {
-	slices.SortFunc(hits, func(a, b ask.Hit) int {
+	order := func(a, b ask.Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc))
-	})
-	return hits[:min(k, len(hits))]
+	}
+	top, cut := hits[:0], false // cut: the first k of top are sorted, and others were dropped
+	for _, h := range hits {
+		if cut && order(h, top[k-1]) > 0 {
+			continue
+		}
+		if top = append(top, h); len(top) > 4*k && k > 0 {
+			slices.SortFunc(top, order)
+			top, cut = top[:k], true
+		}
+	}
+	slices.SortFunc(top, order)
+	return top[:min(k, len(top))]
 }
 
 // SearchPositions is homogeneous and adjusted partitioning by the definition: the oracle searches

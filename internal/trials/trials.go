@@ -1,0 +1,20 @@
+// Package trials says how many random cases a test tries.
+package trials
+
+import "testing"
+
+// Of is n, or a tenth of it, but at least one, under `go test -short`.
+func Of(n int) int {
+	if testing.Short() {
+		return max(1, n/10)
+	}
+	return n
+}
+
+// Long leaves the test out under `go test -short`, for that reason.
+func Long(t testing.TB, reason string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip(reason)
+	}
+}
