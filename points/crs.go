@@ -112,15 +112,44 @@ const (
 
 // epsg makes the system with a number of EPSG's, or nil.
 func epsg(code int) *CRS {
-	geo := func(name string, d *datum) *CRS {
-		return &CRS{Name: name, EPSG: code, Unit: "degree", geographic: true, datum: d}
+	if code == 4326 {
+		return WGS84
 	}
-	projected := func(name string, d *datum, p projection) *CRS {
-		return &CRS{Name: name, EPSG: code, Unit: "m", metres: 1, projection: p, datum: d}
+	c := epsgZone(code)
+	if c == nil {
+		c = epsgProjected(code)
 	}
-	feet := func(name string, p projection) *CRS {
-		return &CRS{Name: name, EPSG: code, Unit: "US survey ft", metres: footUS, projection: p, datum: &datumGRS80}
+	if g, ok := epsgGeographic[code]; ok {
+		c = &CRS{Name: g.name, Unit: "degree", geographic: true, datum: g.datum}
 	}
+	if c != nil {
+		c.EPSG = code
+	}
+	return c
+}
+
+// epsgGeographic are the systems of longitudes and latitudes.
+var epsgGeographic = map[int]struct {
+	name  string
+	datum *datum
+}{
+	4258: {"ETRS89", &datumGRS80},
+	4269: {"NAD83", &datumGRS80},
+	4171: {"RGF93", &datumGRS80},
+	4283: {"GDA94", &datumGRS80},
+	7844: {"GDA2020", &datumGRS80},
+	4277: {"OSGB36", &datumOSGB36},
+	4314: {"DHDN", &datumDHDN},
+	4312: {"MGI", &datumMGI},
+}
+
+// projected is a system in metres.
+func projected(name string, d *datum, p projection) *CRS {
+	return &CRS{Name: name, Unit: "m", metres: 1, projection: p, datum: d}
+}
+
+// epsgZone makes a system of a numbered family, such as UTM's zones, or nil.
+func epsgZone(code int) *CRS {
 	utm := func(name string, d *datum, zone int, south bool) *CRS {
 		north, half := 0.0, "N"
 		if south {
@@ -129,7 +158,6 @@ func epsg(code int) *CRS {
 		return projected(fmt.Sprintf("%s / UTM zone %d%s", name, zone, half), d,
 			newTransverseMercator(d.el, float64(6*zone-183), 0, 0.9996, 500_000, north))
 	}
-	grs := grs80Ellipsoid
 	switch {
 	case code > 32600 && code <= 32660:
 		return utm("WGS 84", &datumWGS84, code-32600, false)
@@ -154,27 +182,18 @@ func epsg(code int) *CRS {
 	case code >= 3942 && code <= 3950:
 		lat := float64(code - 3900)
 		return projected(fmt.Sprintf("RGF93 / CC%v", lat), &datumGRS80,
-			newLambertConic(grs, 3, lat, lat-0.75, lat+0.75, 1, 1_700_000, (lat-41)*1e6+200_000))
+			newLambertConic(grs80Ellipsoid, 3, lat, lat-0.75, lat+0.75, 1, 1_700_000, (lat-41)*1e6+200_000))
 	}
+	return nil
+}
+
+// epsgProjected makes a single projected system, or nil.
+func epsgProjected(code int) *CRS {
+	feet := func(name string, p projection) *CRS {
+		return &CRS{Name: name, Unit: "US survey ft", metres: footUS, projection: p, datum: &datumGRS80}
+	}
+	grs := grs80Ellipsoid
 	switch code {
-	case 4326:
-		return WGS84
-	case 4258:
-		return geo("ETRS89", &datumGRS80)
-	case 4269:
-		return geo("NAD83", &datumGRS80)
-	case 4171:
-		return geo("RGF93", &datumGRS80)
-	case 4283:
-		return geo("GDA94", &datumGRS80)
-	case 7844:
-		return geo("GDA2020", &datumGRS80)
-	case 4277:
-		return geo("OSGB36", &datumOSGB36)
-	case 4314:
-		return geo("DHDN", &datumDHDN)
-	case 4312:
-		return geo("MGI", &datumMGI)
 	case 3857, 900913:
 		return projected("WGS 84 / Web Mercator", &datumWGS84, &mercator{0, wgs84Ellipsoid.a, 0, 1, 0, 0})
 	case 3395:

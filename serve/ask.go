@@ -277,6 +277,48 @@ func (x *exchange) check(a *ask) (err error) {
 	if err := x.checkWords(a.Q); err != nil {
 		return err
 	}
+	if err := x.checkPage(a); err != nil {
+		return err
+	}
+	if a.Mode != "" {
+		if r.Mode, err = search.ParseMode(a.Mode); err != nil {
+			return err
+		}
+	}
+	r.Count = a.Count
+	if err := x.checkGathering(a); err != nil {
+		return err
+	}
+	if err := x.checkQuery(a); err != nil {
+		return err
+	}
+	if err := x.checkModel(a); err != nil {
+		return err
+	}
+	if x.o.Root != nil && (a.Engine != "" || a.Algorithm == search.Tiles.String()) {
+		return errors.New("engine: the shards have their own")
+	}
+	if err := x.checkEngine(a); err != nil {
+		return err
+	}
+	if a.Snippets {
+		if !x.g.hasText {
+			return errors.New("snippets: the index stores no text: build it with 'collocate index --store-text'")
+		}
+		d.SnippetSize = snippetSize
+	}
+	if len(a.Fields) > 0 {
+		if _, err := x.g.schema.Shown(a.Fields); err != nil {
+			return fmt.Errorf("fields: %w", err)
+		}
+	}
+	d.Explain, d.Stats, d.Show = a.Explain, a.Stats, a.Fields
+	return nil
+}
+
+// checkPage fills in which of the best documents are wanted.
+func (x *exchange) checkPage(a *ask) error {
+	r, d := &a.request, &a.details
 	most := x.o.MaxK
 	if a.ofRoot {
 		most++ // one more tells whether there are more
@@ -294,15 +336,12 @@ func (x *exchange) check(a *ask) (err error) {
 		d.More = true
 		r.K++
 	}
-	if a.Mode != "" {
-		if r.Mode, err = search.ParseMode(a.Mode); err != nil {
-			return err
-		}
-	}
-	r.Count = a.Count
-	if err := x.checkGathering(a); err != nil {
-		return err
-	}
+	return nil
+}
+
+// checkQuery fills in the query, if it is more than words, and what is to be added to words.
+func (x *exchange) checkQuery(a *ask) (err error) {
+	r := &a.request
 	if !a.Plain && !query.OnlyWords(a.Q) {
 		options := query.Options{And: r.Mode == search.And, Fields: x.g.fieldNames()}
 		parsed, err := query.Parse(a.Q, options)
@@ -312,9 +351,6 @@ func (x *exchange) check(a *ask) (err error) {
 		if !query.Plain(a.Q, parsed, options) {
 			r.Query = parsed
 		}
-	}
-	if x.o.Root != nil && (a.Engine != "" || a.Algorithm == search.Tiles.String()) {
-		return errors.New("engine: the shards have their own")
 	}
 	if a.Expand != "" {
 		if r.Expand, err = search.ParseExpand(a.Expand); err != nil {
@@ -332,6 +368,12 @@ func (x *exchange) check(a *ask) (err error) {
 			return errors.New("proximity: it is for plain words in mode or, and not with expand")
 		}
 	}
+	return nil
+}
+
+// checkModel fills in the model, and the weights of its fields.
+func (x *exchange) checkModel(a *ask) (err error) {
+	r := &a.request
 	r.Model = x.o.Model
 	if a.Model != "" {
 		if r.Model, err = search.ParseModel(a.Model); err != nil {
@@ -349,21 +391,6 @@ func (x *exchange) check(a *ask) (err error) {
 			return err
 		}
 	}
-	if err := x.checkEngine(a); err != nil {
-		return err
-	}
-	if a.Snippets {
-		if !x.g.hasText {
-			return errors.New("snippets: the index stores no text: build it with 'collocate index --store-text'")
-		}
-		d.SnippetSize = snippetSize
-	}
-	if len(a.Fields) > 0 {
-		if _, err := x.g.schema.Shown(a.Fields); err != nil {
-			return fmt.Errorf("fields: %w", err)
-		}
-	}
-	d.Explain, d.Stats, d.Show = a.Explain, a.Stats, a.Fields
 	return nil
 }
 

@@ -71,9 +71,9 @@ answers of each; on a terminal there is a prompt with arrow keys and a history i
 'collocate eval' or trec_eval. These sort a run by its scores; so of equal scores each is written as
 the next smaller float32 than the one before, and the order stays the search's.
 
-With --engine auto the cores answer. Of more than 1,000 topics they answer the first 1,000; if at that pace the others take
-more than twice as long as bringing the index to a GPU, and there is one, the GPU answers these. With --engine gpu the index is
-brought there at once, and everything is answered there: by tiles, or by wand or maxscore over partitions, as in the
+With --engine auto the cores answer. Beyond 1,000 topics it times the first 1,000 and moves the rest
+to a GPU, if there is one and that should at least halve the remaining time. With --engine gpu the
+GPU answers everything: by tiles, or by wand or maxscore over partitions, as in the
 thesis that 'collocate bench thesis' is about.`,
 		Args: cobra.MinimumNArgs(1),
 		Example: `  collocate search news.index solar eclipse
@@ -101,6 +101,12 @@ thesis that 'collocate bench thesis' is about.`,
 			return a.search(cmd.Context(), args[0], words, &f)
 		},
 	}
+	f.register(a, cmd)
+	return cmd
+}
+
+// register adds the flags to the verb.
+func (f *searchFlags) register(a *app, cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.IntVarP(&f.k, "k", "k", 10, "number of documents")
 	fl.StringVar(&f.algorithm, "algorithm", "auto",
@@ -139,7 +145,6 @@ thesis that 'collocate bench thesis' is about.`,
 	a.registerMoreDevices(cmd)
 	choices(cmd, map[string][]string{"algorithm": search.Algorithms(), "mode": {"or", "and"},
 		"encoding": encodingNames, "topic-ids": {"auto", "position", "number"}})
-	return cmd
 }
 
 // request turns the flags into a request without words.

@@ -51,7 +51,7 @@ type serveFlags struct {
 }
 
 func newServeCmd(a *app) *cobra.Command {
-	var f serveFlags
+	f := serveFlags{reloadEvery: 2 * time.Second}
 	cmd := &cobra.Command{
 		Use:         "serve DIR | serve --root --shards URL,...",
 		Short:       "Answer searches over HTTP",
@@ -115,6 +115,12 @@ with exit code 0.`,
 			return f.run(a, cmd.Context(), args[0])
 		},
 	}
+	f.register(cmd)
+	return cmd
+}
+
+// register adds the flags to the verb.
+func (f *serveFlags) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.addr, "addr", "127.0.0.1:8080", "where to listen; port 0 is any that is free")
 	fl.StringVar(&f.vectors, "vectors", "",
@@ -148,9 +154,7 @@ with exit code 0.`,
 	fl.StringVar(&f.shardToken, "shard-token-file", "", "`FILE` with the token of the shards' servers")
 	fl.IntVar(&f.askFirst, "ask-first", 1,
 		"shards that are asked before the others, which then need find only what is as good; 0: none")
-	f.reloadEvery = 2 * time.Second
 	f.model.register(cmd)
-	return cmd
 }
 
 // check finds wrong usage before anything is opened.

@@ -66,7 +66,12 @@ func (g *Index) profileBatch(ctx context.Context, requests []ask.Request, runs i
 		return nil, errors.New("more requests than one launch takes")
 	}
 	f.p.writeHead()
-	s, steps := f, f.steps(m)
+	return g.timeSteps(f.stream, f.steps(m), runs)
+}
+
+// timeSteps is the shortest time of each step, of some runs. Before each run the caches are filled
+// with other data.
+func (g *Index) timeSteps(stream *gpu.Stream, steps []gpuStep, runs int) (stages []Stage, err error) {
 	var marks []*gpu.Event
 	defer func() {
 		for _, e := range marks {
@@ -96,7 +101,7 @@ func (g *Index) profileBatch(ctx context.Context, requests []ask.Request, runs i
 		return nil, err
 	}
 	defer list.Free()
-	if err := list.Upload(s.stream, []gpuTerm{{DF: uint32(read)}}); err != nil {
+	if err := list.Upload(stream, []gpuTerm{{DF: uint32(read)}}); err != nil {
 		return nil, err
 	}
 	counts, err := gpu.Alloc[uint32](g.dev, 256)
@@ -105,26 +110,26 @@ func (g *Index) profileBatch(ctx context.Context, requests []ask.Request, runs i
 	}
 	defer counts.Free()
 	for run := range runs {
-		if err := busy.Zero(s.stream); err != nil {
+		if err := busy.Zero(stream); err != nil {
 			return nil, err
 		}
 		const parts = 2048
-		if err := s.stream.Launch(g.k.count, gpu.Grid(min(parts, read), 256), list.Arg(),
+		if err := stream.Launch(g.k.count, gpu.Grid(min(parts, read), 256), list.Arg(),
 			gpu.U32(uint32(min(parts, read))), busy.Arg(), counts.Arg()); err != nil {
 			return nil, err
 		}
-		if err := s.stream.Record(marks[0]); err != nil {
+		if err := stream.Record(marks[0]); err != nil {
 			return nil, err
 		}
 		for i, step := range steps {
 			if err := step.do(); err != nil {
 				return nil, err
 			}
-			if err := s.stream.Record(marks[i+1]); err != nil {
+			if err := stream.Record(marks[i+1]); err != nil {
 				return nil, err
 			}
 		}
-		if err := s.stream.Sync(context.Background()); err != nil {
+		if err := stream.Sync(context.Background()); err != nil {
 			return nil, err
 		}
 		for i, step := range steps {
