@@ -45,7 +45,7 @@ func (r *Reader) forward(ctx context.Context, threads int, memory int64) (*forwa
 	}
 	slices.SortStableFunc(terms, func(a, b Term) int { return int(int64(b.DF) - int64(a.DF)) })
 	f.words = len(terms)
-	need := 4*postings + int64(f.docs)*bytesPerDoc + int64(f.words)*int64(threads)*bytesPerWord
+	need := 4*postings + bisectBytes(postings, f.docs, f.words, threads)
 	if need > memory {
 		return nil, fmt.Errorf("reorder %s: needs %s of memory for %d postings and %d documents; %s is allowed",
 			r.dir, bytesize.Size(need), postings, f.docs, bytesize.Size(memory))

@@ -151,12 +151,15 @@ func (p *plainIndex) reordered(t *testing.T) {
 func TestReorderIsDeterministic(t *testing.T) {
 	path, _ := topicCorpus(t, rand.New(rand.NewPCG(55, 56)), 12_000, 50)
 	r := open(t, build(t, path, BuildOptions{StoreText: true}))
-	want := readDir(t, build(t, path, BuildOptions{StoreText: true, Reorder: true, Threads: 1}))
-	for _, threads := range []int{1, 2, 3, 7} {
-		got := readDir(t, reorder(t, r, ReorderOptions{Threads: threads}).dir)
-		for name := range want {
-			if !bytes.Equal(got[name], want[name]) {
-				t.Errorf("%d threads: file %s differs", threads, name)
+	defer func(size int) { extractDocs = size }(extractDocs)
+	for _, extractDocs = range []int{extractDocs, 700} {
+		want := readDir(t, build(t, path, BuildOptions{StoreText: true, Reorder: true, Threads: 1}))
+		for _, threads := range []int{1, 2, 3, 7} {
+			got := readDir(t, reorder(t, r, ReorderOptions{Threads: threads}).dir)
+			for name := range want {
+				if !bytes.Equal(got[name], want[name]) {
+					t.Errorf("%d threads, parts of %d: file %s differs", threads, extractDocs, name)
+				}
 			}
 		}
 	}
