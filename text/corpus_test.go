@@ -221,7 +221,8 @@ func TestMistakesByExample(t *testing.T) {
 		{Auto, "\xfd7zXZ\x00\x00", "f: text packed with xz: want it plain, or packed with gzip, zstd or bzip2"},
 		{Auto, strings.Repeat("x", 257) + "ustar\x0000", "f: a tar archive: unpack it and name the folder"},
 		{Auto, "\x89PNG" + strings.Repeat("word \x00", 100), "f: binary data, not text: it holds NUL bytes"},
-		{Auto, "COLODIC\n\x01\x00\x00\x00\x00\x00\x00\x00...", "f: a file that Collocate made, not a corpus"},
+		{Auto, "COLODIC\n\x01\x00\x00\x00\x00\x00\x00\x00...",
+			"f: a file that Collocate made, not a corpus: name the text that it was made from"},
 		{Format(99), "x", "f: no format text.Format(99)"},
 	} {
 		c := &Corpus{Paths: []string{write(t, filepath.Join(t.TempDir(), "f"), []byte(tt.text))},

@@ -99,6 +99,22 @@ func UnknownWords(ctx context.Context, corpus *text.Corpus, threads int, queries
 	return k.unknown(), nil
 }
 
+// Unknown looks at the queries of a plot that have no match, and lists those of their words that
+// the corpus does not have. It is read once more if there are such queries.
+func (p *Plot) Unknown(ctx context.Context, corpus *text.Corpus, threads int,
+	queries []*Query) ([]UnknownWord, error) {
+	var missing []*Query
+	for i, row := range p.Rows {
+		if row.Count == 0 {
+			missing = append(missing, queries[i])
+		}
+	}
+	if len(missing) == 0 {
+		return nil, nil
+	}
+	return UnknownWords(ctx, corpus, threads, missing...)
+}
+
 // unknownInIndex is the same of an index.
 func unknownInIndex(ctx context.Context, r *segments.Reader, queries ...*Query) ([]UnknownWord, error) {
 	k := newKnown(queries)

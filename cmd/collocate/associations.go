@@ -14,12 +14,13 @@ import (
 
 // measureHelp explains the measures in the help of verbs that have them.
 const measureHelp = `O is how often two words co-occur, f1 and f2 how often each occurs in the corpus, N the
-number of words, and E = f1 f2 span / N what chance would give:
+number of words, and E = f1 f2 span / N what chance would give; a span has the words of the
+window, on both sides or on one:
   logdice  14 + log2(dice): 14 where each occurs with the other only, in corpora of any
            size (default)
   dice     2 O / (f1 + f2)
   mi       log2(O/E), high for rare words (also pmi); mi3 log2(O^3/E), less so
-  npmi     mi between -1 and 1; ppmi is mi where it is positive, else 0
+  npmi     mi / -log2(O / (N span)), between -1 and 1; ppmi is mi where it is positive, else 0
   t, z     (O-E)/sqrt(O), high for frequent words; (O-E)/sqrt(E)
   g2       log-likelihood ratio (also ll); chi2 with Yates' correction
   deltap   what the first word tells about the second, deltap2 the other way round
@@ -38,21 +39,23 @@ type measureFlags struct {
 	out     string
 }
 
-func (f *measureFlags) register(cmd *cobra.Command, top int, minCount float64) {
+func (f *measureFlags) register(a *app, cmd *cobra.Command, top int, minCount float64) {
 	cmd.Flags().StringSliceVar(&f.names, "by", []string{"logdice"},
 		"measures, of which the first orders: "+strings.Join(words.Measures(), ", "))
-	cmd.Flags().IntVar(&f.opt.Top, "top", top, "number of pairs")
+	cmd.Flags().IntVar(&f.opt.Top, "top", top,
+		"number of pairs; unless it is given, up to a million in --out")
 	cmd.Flags().Float64Var(&f.opt.MinCount, "min-count", minCount,
 		"leave out pairs that co-occur less often, or have a smaller value")
 	cmd.Flags().Uint64Var(&f.opt.MinFreq, "min-frequency", 0, "leave out pairs with a word that occurs less often")
 	cmd.Flags().BoolVar(&f.opt.P, "p", false,
 		"also p-values of g2, and corrected for the number of pairs: q (Benjamini-Hochberg), Bonferroni")
 	cmd.Flags().StringVar(&f.network, "network", "", "draw the words as a network in `FILE`: .svg, .graphml or .gexf")
-	cmd.Flags().StringVarP(&f.out, "out", "o", "", tableFileHelp)
+	a.tableFlags(cmd, &f.out, "also write")
 	choices(cmd, map[string][]string{"by": words.Measures()})
 }
 
-func (f *measureFlags) options(a *app) (words.Options, error) {
+// options are what is asked for: a file gets the whole list, of which --top are printed.
+func (f *measureFlags) options(a *app, cmd *cobra.Command) (words.Options, error) {
 	if f.opt.Top < 1 {
 		return f.opt, usagef("--top %d: want at least 1", f.opt.Top)
 	}
@@ -65,7 +68,7 @@ func (f *measureFlags) options(a *app) (words.Options, error) {
 		f.opt.By = append(f.opt.By, m)
 	}
 	f.opt.Threads = a.threads
-	if err := checkTableFile(f.out); err != nil {
+	if err := a.checkTableFile(f.out); err != nil {
 		return f.opt, err
 	}
 	if f.network != "" {
@@ -73,7 +76,11 @@ func (f *measureFlags) options(a *app) (words.Options, error) {
 			return f.opt, usageError{err}
 		}
 	}
-	return f.opt, canWrite(f.network)
+	opt := f.opt
+	if f.out != "" && !cmd.Flags().Changed("top") {
+		opt.Top = mostInFile
+	}
+	return opt, canWrite(f.network)
 }
 
 // partsFlags say what dispersion is measured over.

@@ -38,7 +38,7 @@ its pairs are: --corpus names what it was made from, which is read once more to 
   collocate collocations papers.jsonl --group '^[^.]+' --min-docs 5 --network pairs.svg --out pairs.csv`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if opt.Options, err = measures.options(a); err != nil {
+			if opt.Options, err = measures.options(a, cmd); err != nil {
 				return err
 			}
 			if opt.Window < 1 || opt.Window >= cooccur.MaxWindow {
@@ -61,7 +61,7 @@ its pairs are: --corpus names what it was made from, which is read once more to 
 		},
 	}
 	corpus.register(cmd)
-	measures.register(cmd, 20, 5)
+	measures.register(a, cmd, 20, 5)
 	spread.register(cmd)
 	cmd.Flags().StringVar(&opt.Of, "of", "", "only the pairs of this `WORD`")
 	cmd.Flags().IntVar(&opt.Window, "window", 5, "number of words on each side")
@@ -151,10 +151,11 @@ func (a *app) corpusCollocations(cmd *cobra.Command, args []string, corpus *corp
 
 // printAssociations prints and writes what the flags ask for.
 func (a *app) printAssociations(list *words.Associations, f *measureFlags) error {
-	table := associationTable(list, f.opt.P)
-	if err := table.writeFile(a, f.out); err != nil {
+	if err := associationTable(list, f.opt.P).writeFile(a, f.out); err != nil {
 		return err
 	}
+	list.Pairs = list.Pairs[:min(len(list.Pairs), f.opt.Top)]
+	table := associationTable(list, f.opt.P)
 	if f.network != "" {
 		if err := a.writeNetwork(f.network, list.Pairs); err != nil {
 			return err

@@ -49,7 +49,7 @@ with tabs between them.`,
 			if opt.Top < 1 || opt.Window < 1 || opt.Sample < 0 {
 				return usagef("--top and --window: want 1 or more; --sample: want 0 (all) or more")
 			}
-			if err := checkTableFile(out); err != nil {
+			if err := a.checkTableFile(out); err != nil {
 				return err
 			}
 			opt.Threads = a.threads
@@ -95,7 +95,7 @@ with tabs between them.`,
 		"only lines that have no match of this `QUERY` in their context")
 	f.IntVar(&opt.Sample, "sample", 0, "take this number of lines at random, then sort; 0 means all")
 	f.Uint64Var(&opt.Seed, "seed", 1, "seed of the sample")
-	f.StringVarP(&out, "out", "o", "", tableFileHelp)
+	a.tableFlags(cmd, &out, "also write")
 	return cmd
 }
 

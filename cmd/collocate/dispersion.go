@@ -76,16 +76,10 @@ each place, with grey lines between documents if there are not too many.`,
 
 // noteUnknown says which words of queries without a match are not in the corpus.
 func (a *app) noteUnknown(ctx context.Context, corpus *text.Corpus, p *words.Plot, queries []*words.Query) error {
-	var missing []*words.Query
-	for i, row := range p.Rows {
-		if row.Count == 0 {
-			missing = append(missing, queries[i])
-		}
-	}
-	if len(missing) == 0 || slices.Contains(corpus.Paths, "-") {
+	if slices.Contains(corpus.Paths, "-") {
 		return nil
 	}
-	list, err := words.UnknownWords(ctx, corpus, a.threads, missing...)
+	list, err := p.Unknown(ctx, corpus, a.threads, queries)
 	for _, w := range list {
 		a.note(w.Error())
 	}

@@ -42,7 +42,7 @@ P is the p-value of g2, Q is corrected for the number of words (Benjamini-Hochbe
 			if n < 1 || n > 9 {
 				return usagef("-n %d: want 1 to 9", n)
 			}
-			if err := checkTableFile(out); err != nil {
+			if err := a.checkTableFile(out); err != nil {
 				return err
 			}
 			an, err := corpus.analyzer()
@@ -101,7 +101,7 @@ P is the p-value of g2, Q is corrected for the number of words (Benjamini-Hochbe
 	f.BoolVar(&opt.Negative, "negative", false, "list the words that are rarer here instead")
 	f.BoolVar(&documents, "documents", false, "compare numbers of documents instead of occurrences")
 	f.IntVarP(&n, "ngram", "n", 1, "compare sequences of this number of words")
-	f.StringVarP(&out, "out", "o", "", tableFileHelp)
+	a.tableFlags(cmd, &out, "also write")
 	must(cmd.MarkFlagRequired("reference"))
 	choices(cmd, map[string][]string{"by": {"lrc", "g2", "logratio", "diff"}})
 	return cmd

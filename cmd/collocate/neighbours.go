@@ -36,7 +36,7 @@ over them, as in 'collocate collocations CORPUS --of WORD', which needs no matri
   collocate neighbours papers.cooc membrane --corpus papers.jsonl --group '^[^.]+'`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opt, err := measures.options(a)
+			opt, err := measures.options(a, cmd)
 			if err != nil {
 				return err
 			}
@@ -54,7 +54,7 @@ over them, as in 'collocate collocations CORPUS --of WORD', which needs no matri
 			return errors.Join(a.printNeighbours(list, &measures), err)
 		},
 	}
-	measures.register(cmd, 10, 0)
+	measures.register(a, cmd, 10, 0)
 	read.registerReading(cmd)
 	spread.register(cmd)
 	cmd.Flags().Float64Var(&measures.opt.MinCount, "min-value", 0, "another name of --min-count")
@@ -137,8 +137,15 @@ func (a *app) printNeighbours(list []company, f *measureFlags) error {
 	if err := associationTable(all, f.opt.P).writeFile(a, f.out); err != nil {
 		return err
 	}
+	var top []words.Association
+	for i := range list {
+		c := &list[i]
+		n := min(len(c.list.Pairs), f.opt.Top)
+		c.Neighbours, c.list.Pairs = c.Neighbours[:n], c.list.Pairs[:n]
+		top = append(top, c.list.Pairs...)
+	}
 	if f.network != "" {
-		if err := a.writeNetwork(f.network, all.Pairs); err != nil {
+		if err := a.writeNetwork(f.network, top); err != nil {
 			return err
 		}
 	}

@@ -37,7 +37,7 @@ fit in --memory goes to temporary files.`,
 			if top < 0 || opt.MinDocs < 0 || opt.MinCount < 1 {
 				return usagef("--top and --min-docs: want 0 or more; --min-count: want 1 or more")
 			}
-			if err := checkTableFile(out); err != nil {
+			if err := a.checkTableFile(out); err != nil {
 				return err
 			}
 			if opt.Analyzer, err = corpus.analyzer(); err != nil {
@@ -99,7 +99,7 @@ fit in --memory goes to temporary files.`,
 	f.Uint64Var(&opt.MinCount, "min-count", 5, "leave out n-grams that occur less often")
 	f.IntVar(&opt.MinDocs, "min-docs", 0, "leave out n-grams of fewer documents")
 	f.IntVar(&top, "top", 50, "number of n-grams; with --out all unless it is given, 0 means all")
-	f.StringVarP(&out, "out", "o", "", "write the list to `FILE`: .csv, .tsv, .json or .parquet")
+	a.tableFlags(cmd, &out, "write")
 	return cmd
 }
 

@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/spf13/cobra"
 )
 
 // resultTable is a list that people read and programs too: the same columns on a terminal, as CSV,
@@ -23,12 +24,21 @@ type resultTable struct {
 
 func (t *resultTable) add(cells ...any) { t.rows = append(t.rows, cells) }
 
-const tableFileHelp = "also write the list to `FILE`: .csv, .tsv, .json or .parquet"
+// tableFlags adds the flags of a file for the list; its help says whether the list is also printed.
+func (a *app) tableFlags(cmd *cobra.Command, path *string, help string) {
+	cmd.Flags().StringVarP(path, "out", "o", "",
+		help+" the list to `FILE`: .csv, .tsv, .json or .parquet")
+	cmd.Flags().BoolVar(&a.bom, "bom", false,
+		"begin a .csv or .tsv with a byte order mark, without which Excel takes é for Ã©")
+}
 
 // checkTableFile refuses a name that does not say the format.
-func checkTableFile(path string) error {
-	if path == "" || slices.Contains([]string{".csv", ".tsv", ".json", ".parquet"},
-		strings.ToLower(filepath.Ext(path))) {
+func (a *app) checkTableFile(path string) error {
+	format := strings.ToLower(filepath.Ext(path))
+	if a.bom && format != ".csv" && format != ".tsv" {
+		return usagef("--bom is for --out with a name that ends in .csv or .tsv")
+	}
+	if path == "" || slices.Contains([]string{".csv", ".tsv", ".json", ".parquet"}, format) {
 		return canWrite(path)
 	}
 	return usagef("--out %s: want a name that ends in .csv, .tsv, .json or .parquet", path)
@@ -40,6 +50,11 @@ func (t *resultTable) writeFile(a *app, path string) error {
 		return nil
 	}
 	return a.writeTo(path, func(w io.Writer) error {
+		if a.bom {
+			if _, err := io.WriteString(w, "\ufeff"); err != nil {
+				return err
+			}
+		}
 		switch strings.ToLower(filepath.Ext(path)) {
 		case ".tsv":
 			return t.separated(w, '\t')

@@ -28,6 +28,7 @@ type app struct {
 	json        bool
 	quiet       bool
 	verbose     bool
+	bom         bool // tables begin with a byte order mark
 
 	stdin  io.Reader
 	stdout io.Writer

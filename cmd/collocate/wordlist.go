@@ -36,7 +36,7 @@ The corpus is read twice.`,
 			if top < 0 {
 				return usagef("--top %d: want 0 (all) or more", top)
 			}
-			if err := checkTableFile(out); err != nil {
+			if err := a.checkTableFile(out); err != nil {
 				return err
 			}
 			if opt.Parts, err = parts.parts(); err != nil {
@@ -87,7 +87,7 @@ The corpus is read twice.`,
 	parts.register(cmd)
 	cmd.Flags().Uint64Var(&opt.MinCount, "min-count", 1, "leave out words that occur less often")
 	cmd.Flags().IntVar(&top, "top", 50, "number of words; with --out all unless it is given")
-	cmd.Flags().StringVarP(&out, "out", "o", "", "write the list to `FILE`: .csv, .tsv, .json or .parquet")
+	a.tableFlags(cmd, &out, "write")
 	return cmd
 }
 

@@ -33,7 +33,7 @@ func WhyNotText(head []byte) string {
 	// Our own files, see internal/sections: magic, then a version below 256 as 8 bytes.
 	if len(head) >= 16 && string(head[:4]) == "COLO" && head[7] == '\n' &&
 		string(head[9:16]) == string(make([]byte, 7)) {
-		return "a file that Collocate made, not a corpus"
+		return "a file that Collocate made, not a corpus: name the text that it was made from"
 	}
 	nul := bytes.Count(head, []byte{0})
 	if many := nul > 1 && nul*4 >= len(head); many && (nulsFrom(head, 0) == 0 || nulsFrom(head, 1) == 0) {

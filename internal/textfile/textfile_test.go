@@ -69,7 +69,8 @@ func TestWhatIsNoTextIsRefused(t *testing.T) {
 		{program, "binary data, not text: it holds NUL bytes"},
 		{zstded(program), "binary data, not text: it holds NUL bytes"},
 		{"\x1f\x8b\x08", "not the gzip file it begins as: unexpected EOF"},
-		{"COLODIC\n\x02" + strings.Repeat("\x00", 7), "a file that Collocate made, not a corpus"},
+		{"COLODIC\n\x02" + strings.Repeat("\x00", 7),
+			"a file that Collocate made, not a corpus: name the text that it was made from"},
 	} {
 		path := write(t, c.data)
 		if _, err := Open(path); err == nil || !strings.HasPrefix(err.Error(), path+": "+c.want) {

@@ -207,7 +207,7 @@ func (w *Worker) concordance(ctx context.Context, c *pipe.Call) (pipe.Reply, err
 		}
 		found, err := words.Concord(ctx, corpus, q, o)
 		if err == nil {
-			noteUnknown(c, found)
+			noteUnknown(c, found.Unknown)
 		}
 		return pipe.Reply{Result: found}, err
 	}
@@ -229,14 +229,14 @@ func (w *Worker) concordance(ctx context.Context, c *pipe.Call) (pipe.Reply, err
 		return pipe.Reply{}, pipe.ValueError{Err: err}
 	}
 	if err == nil {
-		noteUnknown(c, found)
+		noteUnknown(c, found.Unknown)
 	}
 	return pipe.Reply{Result: found}, err
 }
 
 // noteUnknown says which words were not found, and which are spelt alike.
-func noteUnknown(c *pipe.Call, found *words.Concordance) {
-	for _, w := range found.Unknown {
+func noteUnknown(c *pipe.Call, unknown []words.UnknownWord) {
+	for _, w := range unknown {
 		c.Note(w.Error())
 	}
 }

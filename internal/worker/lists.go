@@ -125,14 +125,22 @@ func (w *Worker) dispersion(ctx context.Context, c *pipe.Call) (pipe.Reply, erro
 	if err != nil {
 		return pipe.Reply{}, err
 	}
-	for _, q := range a.Of {
-		if _, err := words.ParseQuery(q, an); err != nil {
+	queries := make([]*words.Query, len(a.Of))
+	for i, q := range a.Of {
+		if queries[i], err = words.ParseQuery(q, an); err != nil {
 			return pipe.Reply{}, pipe.ValueError{Err: err}
 		}
 	}
 	plot, err := words.PlotOf(ctx, corpus, an, a.Of, a.Threads)
 	if err != nil {
 		return pipe.Reply{}, err
+	}
+	if corpus.Source == nil { // else it cannot be read again
+		unknown, err := plot.Unknown(ctx, corpus, a.Threads, queries)
+		if err != nil {
+			return pipe.Reply{}, err
+		}
+		noteUnknown(c, unknown)
 	}
 	var places []float64
 	var ends []int64

@@ -154,6 +154,10 @@ def test_vectors():
         near = v.similar("tea", k=2)
         assert len(near) == 2 and "tea" not in near["word"].tolist()
         assert near["cosine"].is_monotonic_decreasing
+        with pytest.raises(KeyError, match="drink. is not in the vocabulary .did you mean drinks"):
+            v.similar("drink")
+        with pytest.raises(KeyError, match="zzzz. is not in the vocabulary'"):
+            v["zzzz"]
     with pytest.raises(ValueError, match="glove or svd"):
         m.embed(3, method="luck")
     gensim = pytest.importorskip("gensim")
@@ -231,7 +235,12 @@ def test_ngrams():
 
 
 def test_dispersion():
-    found = dispersion(TEXTS, ["the", "bird", '"the c*"'])
+    with pytest.warns(CollocateWarning, match='"bird" is not in the vocabulary'):
+        found = dispersion(TEXTS, ["the", "bird", '"the c*"'])
+    with pytest.warns(CollocateWarning, match="did you mean dog"):
+        dispersion(iter(TEXTS), "dogg")
+    with pytest.raises(ValueError, match="is for files"):
+        dispersion(TEXTS, "the", format="lines")
     assert list(found) == ["the", "bird", '"the c*"']
     assert found["the"].tolist() == pytest.approx([0, 4 / 12, 6 / 12, 9 / 12])
     assert len(found["bird"]) == 0 and found['"the c*"'].tolist() == pytest.approx([0, 9 / 12])

@@ -443,9 +443,7 @@ def build_call(
         more = {"fields": list(fields) if fields else None, "id_field": id_field,
                 "format": format, "encoding": encoding, "paths": paths}  # fmt: skip
         return call(do, {**args, **{n: v for n, v in more.items() if v}}, progress=tell)
-    for name, value in (("format", format), ("encoding", encoding)):
-        if value:
-            raise ValueError(f"{name}={value!r} is for files, and the corpus is documents")
+    only_for_files(format, encoding)
     assert not isinstance(corpus, (str, os.PathLike))
     if whole:
         with as_file(corpus, None, None, whole=True) as path:
@@ -457,6 +455,13 @@ def build_call(
     if passes > 1:
         documents.again()
     return call(do, args, passes=(documents.groups() for _ in range(passes)), progress=tell)
+
+
+def only_for_files(format: str | None, encoding: str | None) -> None:
+    """Refuses options that say how files are read, where the corpus is documents."""
+    for name, value in (("format", format), ("encoding", encoding)):
+        if value:
+            raise ValueError(f"{name}={value!r} is for files, and the corpus is documents")
 
 
 def _queries(given: Any) -> tuple[list[str], list[Any] | None]:

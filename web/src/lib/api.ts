@@ -27,7 +27,10 @@ export interface Neighbour { id: number; word: string; count: number; value: num
 export interface Link { from: number; to: number; score: number }
 export interface Company extends Word { by: string; neighbours: Neighbour[]; links?: Link[] }
 export interface Line { document: string; place: number; left: string; match: string; right: string }
-export interface Concordance { lines: Line[]; total: number; all: boolean; documents: number }
+export interface Unknown { word: string; similar?: string[] }
+export interface Concordance {
+  lines: Line[]; total: number; all: boolean; documents: number; unknown?: Unknown[]
+}
 export interface Dispersion {
   word: string; docs: number; words: number; bars: number[]; count: number; range: number; parts: number
   dp: number; dp_norm: number; d: number
