@@ -41,11 +41,20 @@ type engine interface {
 // ours is Collocate: this program itself behind the same protocol, so that what the race leaves
 // behind in memory is not collected while a query is timed.
 func startOurs(index string) (*peer, error) {
-	self, err := os.Executable()
+	spec, err := ourSpec(index)
 	if err != nil {
 		return nil, err
 	}
-	return startPeer(fmt.Sprintf("collocate='%s' -serve '%s'", self, index))
+	return startPeer(spec)
+}
+
+// ourSpec is Collocate as the peers are given: NAME=COMMAND.
+func ourSpec(index string) (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("collocate='%s' -serve '%s'", self, index), nil
 }
 
 // serve answers queries from in on out.

@@ -32,6 +32,9 @@ func main() {
 	)
 	games := flag.Bool("game", false,
 		"the whole search benchmark game: phrases, counts, filters and facets; -queries is its file")
+	cold := flag.String("cold", "",
+		"first queries of fresh processes, with and without the page cache: the folders of the peers' indexes,\n"+
+			"in the order of -peers, separated by commas")
 	only := flag.String("only", "", "of the game: only these commands, separated by commas")
 	flag.Parse()
 	if *serves != "" {
@@ -42,6 +45,12 @@ func main() {
 	}
 	if *games {
 		if err := playGame(*index, *peers, *queries, *most, *rounds, *only, *csv); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
+	if *cold != "" {
+		if err := startCold(*index, *peers, *queries, *cold, *ks, *rounds); err != nil {
 			log.Fatal(err)
 		}
 		return
@@ -57,17 +66,11 @@ func race(index, peers, queries string, most, rounds int, ks, modes, csv string,
 		return err
 	}
 	defer closeAll(engines)
-	knows, err := vocabulary(index)
-	if err != nil {
-		return err
-	}
-	qs, err := readQueries(queries, knows)
-	if err != nil {
-		return err
-	}
 	rng := rand.New(rand.NewPCG(1, 2))
-	rng.Shuffle(len(qs), func(i, j int) { qs[i], qs[j] = qs[j], qs[i] })
-	qs = qs[:min(most, len(qs))]
+	qs, err := drawQueries(index, queries, most, rng)
+	if err != nil {
+		return err
+	}
 	fmt.Printf("%d queries, %d rounds, %s, %d cores; microseconds inside the engine, one thread\n\n", len(qs), rounds, runtime.Version(), runtime.NumCPU())
 
 	var details *bufio.Writer
@@ -101,6 +104,20 @@ func race(index, peers, queries string, most, rounds int, ks, modes, csv string,
 	}
 	report.print(os.Stdout)
 	return nil
+}
+
+// drawQueries reads queries of words that the index knows, in random order, and at most so many.
+func drawQueries(index, queries string, most int, rng *rand.Rand) ([][]string, error) {
+	knows, err := vocabulary(index)
+	if err != nil {
+		return nil, err
+	}
+	qs, err := readQueries(queries, knows)
+	if err != nil {
+		return nil, err
+	}
+	rng.Shuffle(len(qs), func(i, j int) { qs[i], qs[j] = qs[j], qs[i] })
+	return qs[:min(most, len(qs))], nil
 }
 
 // start starts our engine, which comes first, and the peers.
