@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -15,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode"
 
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/text"
@@ -34,7 +33,6 @@ import (
 // are missing.
 type Root struct {
 	groups []*group
-	client *http.Client
 	token  string
 	first  int
 	turn   atomic.Uint32 // whose turn it is to be asked first
@@ -52,9 +50,10 @@ type group struct {
 
 // replica is one server.
 type replica struct {
-	url  string
-	was  atomic.Pointer[shardAbout] // what it said when it was last looked at; nil: it is down
-	down atomic.Pointer[error]      // why
+	url    string
+	client shardClient
+	was    atomic.Pointer[shardAbout] // what it said when it was last looked at; nil: it is down
+	down   atomic.Pointer[error]      // why
 }
 
 // RootOptions say how to ask. The zero value is useful.
@@ -68,13 +67,10 @@ type RootOptions struct {
 // ParseShards reads a list of shards as in "http://a:8080|http://b:8080,http://c:8080": two shards,
 // the first of which has two replicas.
 func ParseShards(list string, o RootOptions) (*Root, error) {
-	r := &Root{token: o.Token, first: o.First, client: &http.Client{
-		Transport: &http.Transport{
-			DialContext:         (&net.Dialer{Timeout: time.Second, KeepAlive: 15 * time.Second}).DialContext,
-			MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: 5 * time.Second,
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	if strings.ContainsFunc(o.Token, unicode.IsControl) {
+		return nil, errors.New("the token of the shards has a control character")
+	}
+	r := &Root{token: o.Token, first: o.First}
 	if r.first == 0 {
 		r.first = 1
 	}
@@ -92,7 +88,7 @@ func ParseShards(list string, o RootOptions) (*Root, error) {
 				return nil, fmt.Errorf("shard %q: it is named twice", address)
 			}
 			seen[address] = true
-			one := &replica{url: address}
+			one := &replica{url: address, client: newShardClient(u)}
 			unseen := errors.New("it was not looked at yet")
 			one.down.Store(&unseen)
 			g.replicas = append(g.replicas, one)
@@ -204,34 +200,23 @@ func (e *statusError) Error() string { return e.text }
 
 // ask asks one replica.
 func (r *Root) ask(ctx context.Context, one *replica, method, path string, body []byte, into any) error {
-	request, err := http.NewRequestWithContext(ctx, method, one.url+path, bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
+	headers := traceHeader(ctx)
 	if r.token != "" {
-		request.Header.Set("Authorization", "Bearer "+r.token)
+		headers += "Authorization: Bearer " + r.token + "\r\n"
 	}
-	passTrace(ctx, request)
-	if body != nil {
-		request.Header.Set("Content-Type", "application/json")
-		// Asking twice changes nothing: a connection that was closed meanwhile is opened again.
-		request.Header["Idempotency-Key"] = nil
-	}
-	response, err := r.client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	said, err := io.ReadAll(io.LimitReader(response.Body, maxShardAnswer))
+	status, said, err := one.client.do(ctx, method, path, headers, body)
 	if err != nil {
 		return fmt.Errorf("%s: %w", one.url, err)
 	}
-	if response.StatusCode != http.StatusOK {
+	if status != http.StatusOK {
 		var f failure
 		if json.Unmarshal(said, &f); f.Error == "" {
-			f.Error = response.Status
+			f.Error = fmt.Sprintf("%d %s", status, http.StatusText(status))
 		}
-		return &statusError{response.StatusCode, fmt.Sprintf("%s: %s", one.url, f.Error)}
+		return &statusError{status, fmt.Sprintf("%s: %s", one.url, f.Error)}
+	}
+	if a, ok := into.(*shardAnswer); ok && a.parsePlain(string(said)) {
+		return nil
 	}
 	in := json.NewDecoder(bytes.NewReader(said))
 	in.UseNumber() // stored fields stay as they were written
@@ -263,14 +248,6 @@ func (g *group) order(whole string) []*replica {
 
 // askGroup asks a group until a replica answers.
 func askGroup[T any](ctx context.Context, r *Root, g *group, whole, path string, body []byte) (*T, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // also of those who are not waited for
-	type outcome struct {
-		one    *replica
-		answer *T
-		err    error
-		took   time.Duration
-	}
 	order := g.order(whole)
 	if len(order) == 0 {
 		return nil, errors.New("it has another index")
@@ -284,6 +261,14 @@ func askGroup[T any](ctx context.Context, r *Root, g *group, whole, path string,
 		}
 		r.note(ctx, one, err)
 		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // also of those who are not waited for
+	type outcome struct {
+		one    *replica
+		answer *T
+		err    error
+		took   time.Duration
 	}
 	done := make(chan outcome, len(order))
 	next, running := 0, 0

@@ -176,16 +176,23 @@ func (x *exchange) askShards(ctx context.Context, a *ask, words []search.Word, p
 			return err
 		}
 		var some sync.WaitGroup
-		for _, g := range groups {
+		one := func(g *group) {
+			found, err := askGroup[shardAnswer](ctx, r, g, q.Whole, "/internal/shard/search", body)
+			if err != nil {
+				p.miss(fmt.Errorf("shard %s: %w", g.replicas[0].url, err))
+				return
+			}
+			p.take(found)
+		}
+		for i, g := range groups {
+			if done == nil && i == len(groups)-1 { // the last is asked here
+				one(g)
+				break
+			}
 			some.Add(1)
 			wg.Go(func() {
 				defer some.Done()
-				found, err := askGroup[shardAnswer](ctx, r, g, q.Whole, "/internal/shard/search", body)
-				if err != nil {
-					p.miss(fmt.Errorf("shard %s: %w", g.replicas[0].url, err))
-					return
-				}
-				p.take(found)
+				one(g)
 			})
 		}
 		if done != nil {

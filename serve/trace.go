@@ -117,11 +117,12 @@ func (n *trace) of(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), traceKey{}, n))
 }
 
-// passTrace tells another server which trace a request to it is part of.
-func passTrace(ctx context.Context, r *http.Request) {
+// traceHeader tells another server which trace a request to it is part of.
+func traceHeader(ctx context.Context) string {
 	if n, _ := ctx.Value(traceKey{}).(*trace); n != nil {
-		r.Header.Set("Traceparent", "00-"+n.id+"-"+n.span+"-01")
+		return "Traceparent: 00-" + n.id + "-" + n.span + "-01\r\n"
 	}
+	return ""
 }
 
 // write writes the spans of a request that was answered: the request, and its parts as its children.

@@ -37,6 +37,7 @@ func main() {
 	flag.StringVar(&b.queries, "queries", "", "file with a query on each line")
 	flag.IntVar(&b.clients, "clients", 64, "how many ask at a time in the second part")
 	flag.DurationVar(&b.length, "for", 10*time.Second, "length of the second part")
+	flag.StringVar(&b.profile, "profile", "", "file for the root's CPU profile in the second part")
 	flag.Parse()
 	if err := b.run(); err != nil {
 		fmt.Fprintln(os.Stderr, "rootbench:", err)
@@ -48,6 +49,7 @@ type bench struct {
 	collocate, shards, queries string
 	clients                    int
 	length                     time.Duration
+	profile                    string
 
 	servers []*server
 	client  *http.Client
@@ -124,7 +126,11 @@ func (b *bench) run() error {
 		}
 		shards, urls = append(shards, s), append(urls, s.url)
 	}
-	root, err := b.start("--root", "--shards", strings.Join(urls, ","))
+	args := []string{"--root", "--shards", strings.Join(urls, ",")}
+	if b.profile != "" {
+		args = append(args, "--debug-addr", debugAddress)
+	}
+	root, err := b.start(args...)
 	if err != nil {
 		return err
 	}
@@ -216,6 +222,13 @@ func (b *bench) load(root *server, shards []*server) error {
 	}
 	start := time.Now()
 	var wg sync.WaitGroup
+	if b.profile != "" {
+		wg.Go(func() {
+			if err := b.saveProfile(); err != nil {
+				fmt.Fprintln(os.Stderr, "rootbench: profile:", err)
+			}
+		})
+	}
 	for c := range b.clients {
 		wg.Go(func() {
 			for time.Since(start) < b.length {
@@ -244,6 +257,24 @@ func (b *bench) load(root *server, shards []*server) error {
 		quantiles(all), failed.Load(), ((root.cpu() - before) / n).Round(time.Microsecond),
 		(shardsCPU / n).Round(time.Microsecond))
 	return nil
+}
+
+// debugAddress is where the root serves its profiles.
+const debugAddress = "127.0.0.1:6061"
+
+// saveProfile writes what the root does, for as long as it is asked.
+func (b *bench) saveProfile() error {
+	seconds := max(1, int(b.length.Seconds()))
+	response, err := http.Get(fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", debugAddress, seconds))
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	data, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(b.profile, data, 0o644)
 }
 
 func quantiles(all []time.Duration) string {

@@ -1,0 +1,162 @@
+package serve
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+)
+
+// shardClient asks the server of a shard over connections that it keeps. Requests are written, and
+// answers read (by net/http), in the goroutine of the caller: http.Transport hands each to two others
+// and back, which for answers that take less than a millisecond is much of the time.
+//
+// It follows no redirects and uses no proxy.
+type shardClient struct {
+	address string // host and port, to connect to
+	host    string // as it is asked for
+	prefix  string // of paths
+	tls     bool
+
+	mu   sync.Mutex
+	idle []*shardConn // the last one used at the end
+}
+
+// newShardClient asks the server at an address.
+func newShardClient(u *url.URL) shardClient {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return shardClient{
+		address: net.JoinHostPort(u.Hostname(), port), host: u.Host, prefix: u.EscapedPath(), tls: u.Scheme == "https",
+	}
+}
+
+// shardConn is a connection with its buffers.
+type shardConn struct {
+	net.Conn
+	in   *bufio.Reader
+	used time.Time
+}
+
+const (
+	keepIdle     = 256         // connections for each server
+	keepIdleTime = time.Minute // less than servers keep theirs
+)
+
+// do sends a request and reads the answer, with its body. headers are lines.
+func (c *shardClient) do(ctx context.Context, method, path, headers string, body []byte) (int, []byte, error) {
+	message := make([]byte, 0, 512+len(body))
+	message = fmt.Appendf(message, "%s %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: collocate\r\n%s",
+		method, c.prefix+path, c.host, headers)
+	if body != nil {
+		message = fmt.Appendf(message, "Content-Type: application/json\r\nContent-Length: %d\r\n", len(body))
+	}
+	message = append(append(message, '\r', '\n'), body...)
+	for {
+		conn, kept, err := c.take(ctx)
+		if err != nil {
+			return 0, nil, err
+		}
+		status, said, begun, err := conn.roundTrip(ctx, method, message)
+		if err == nil {
+			if said.close {
+				conn.Close()
+			} else {
+				c.give(conn)
+			}
+			return status, said.body, nil
+		}
+		conn.Close()
+		// A server may have closed a connection that was kept: another is tried, since asking
+		// twice changes nothing.
+		if !kept || begun || ctx.Err() != nil {
+			return 0, nil, errors.Join(ctx.Err(), err)
+		}
+	}
+}
+
+// shardSaid is an answer.
+type shardSaid struct {
+	body  []byte
+	close bool // the connection cannot be used again
+}
+
+// roundTrip sends a request and reads the answer. If it fails, begun says whether any of it came.
+func (c *shardConn) roundTrip(ctx context.Context, method string, message []byte) (
+	status int, said shardSaid, begun bool, err error,
+) {
+	deadline, _ := ctx.Deadline()
+	if err := c.SetDeadline(deadline); err != nil {
+		return 0, said, false, err
+	}
+	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
+	defer func() {
+		if !stop() { // its deadline may still be changed
+			said.close = true
+		}
+	}()
+	if _, err := c.Write(message); err != nil {
+		return 0, said, false, err
+	}
+	if _, err := c.in.Peek(1); err != nil {
+		return 0, said, false, err
+	}
+	response, err := http.ReadResponse(c.in, &http.Request{Method: method})
+	if err != nil {
+		return 0, said, true, err
+	}
+	defer response.Body.Close()
+	if n := response.ContentLength; n >= 0 && n <= 1<<20 {
+		said.body = make([]byte, n)
+		_, err = io.ReadFull(response.Body, said.body)
+	} else {
+		said.body, err = io.ReadAll(io.LimitReader(response.Body, maxShardAnswer))
+	}
+	said.close = response.Close
+	return response.StatusCode, said, true, err
+}
+
+// take is a connection that was kept, or a new one.
+func (c *shardClient) take(ctx context.Context) (conn *shardConn, kept bool, err error) {
+	c.mu.Lock()
+	if n := len(c.idle); n > 0 {
+		conn, c.idle = c.idle[n-1], c.idle[:n-1]
+	}
+	c.mu.Unlock()
+	if conn != nil {
+		return conn, true, nil
+	}
+	dialer := net.Dialer{Timeout: time.Second, KeepAlive: 15 * time.Second}
+	var raw net.Conn
+	if c.tls {
+		raw, err = (&tls.Dialer{NetDialer: &dialer}).DialContext(ctx, "tcp", c.address)
+	} else {
+		raw, err = dialer.DialContext(ctx, "tcp", c.address)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	return &shardConn{Conn: raw, in: bufio.NewReader(raw)}, false, nil
+}
+
+// give keeps a connection, and closes those that were not used for long.
+func (c *shardClient) give(conn *shardConn) {
+	now := time.Now()
+	conn.used = now
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for len(c.idle) > 0 && (now.Sub(c.idle[0].used) > keepIdleTime || len(c.idle) >= keepIdle) {
+		c.idle[0].Close()
+		c.idle = c.idle[1:]
+	}
+	c.idle = append(c.idle, conn)
+}
