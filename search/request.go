@@ -24,6 +24,7 @@ type (
 	//		Trace     bool      // keep how the threshold rose, in Stats.Thresholds
 	//		Count     bool      // wants Result.Total
 	//		AtLeast   float32   // documents with lower scores may be left out; 0 means none
+	//		Patterns  *[]Pattern // counts of patterns, for a shard; nil means none
 	//		Model     Model     // gives the scores; nil means BM25{}
 	//		Parallel  *Parallel // cores or a GPU; nil means one core
 	//		Within    *Within   // documents that may be answers; nil means all

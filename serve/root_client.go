@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"sync"
 	"time"
 )
@@ -76,6 +77,9 @@ func (c *shardClient) do(ctx context.Context, method, path, headers string, body
 			return status, said.body, nil
 		}
 		conn.Close()
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			<-ctx.Done() // whose time is over: its timer may be a little later
+		}
 		// A server may have closed a connection that was kept: another is tried, since asking
 		// twice changes nothing.
 		if !kept || begun || ctx.Err() != nil {

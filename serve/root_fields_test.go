@@ -69,7 +69,7 @@ func TestShardsGatherAsOneIndex(t *testing.T) {
 	for _, first := range []int{1, -1} {
 		c := newClusterOf(t, withFields(t), 3, 1, RootOptions{First: first})
 		for _, q := range []string{
-			"moon dust", "+moon -sun", "title:moon dust", "year:[1995 TO 2005} sun", "tags:red", "nosuchword",
+			"moon dust", "+moon -sun", "title:moon dust", "year:[1995 TO 2005} sun", "tags:red", "nosuchword", "title:mo* dus*", "tags:r* sun",
 			`"the moon"`,
 		} {
 			for _, more := range []string{

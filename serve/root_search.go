@@ -103,12 +103,16 @@ func (x *exchange) findInShards(ctx context.Context, a *ask) (*Answer, error) {
 	within, cancel := leaveTime(ctx)
 	defer cancel()
 	var words []search.Word
-	var without []string
-	var err error
+	without, err := x.patternsInShards(within, a)
+	if err != nil {
+		return nil, err
+	}
 	if a.request.Expand != nil {
-		if words, without, err = x.expandInShards(within, ctx, a); err != nil {
+		var more []string
+		if words, more, err = x.expandInShards(within, ctx, a); err != nil {
 			return nil, err
 		}
+		without = append(without, more...)
 	}
 	p, err := x.bestOfShards(within, ctx, a, words)
 	if err != nil {
@@ -166,7 +170,7 @@ func leaveTime(ctx context.Context) (context.Context, context.CancelFunc) {
 // askShards asks all shards: some first, the others for what is at least as good as their k-th.
 func (x *exchange) askShards(ctx context.Context, a *ask, words []search.Word, p *partial) error {
 	r, k := x.o.Root, a.request.K
-	q := shardAsk{Whole: x.g.shard.Whole, Ask: *a, Words: words}
+	q := shardAsk{Whole: x.g.shard.Whole, Ask: *a, Words: words, Patterns: a.request.Patterns}
 	q.Ask.K, q.Ask.Offset = &k, 0
 	q.Ask.Snippets, q.Ask.Explain, q.Ask.Fields = false, false, nil
 	var wg sync.WaitGroup
@@ -265,6 +269,42 @@ func (x *exchange) mergedAnswer(a *ask, p *partial) (answer *Answer, err error) 
 	return answer, nil
 }
 
+// patternsInShards asks all shards which words the patterns of a query stand for, since these count
+// by the words of all. It also says which shards are missing among them.
+func (x *exchange) patternsInShards(ctx context.Context, a *ask) (without []string, err error) {
+	if a.request.Query == nil || !search.HasPatterns(a.request.Query) {
+		return nil, nil
+	}
+	r := x.o.Root
+	q := shardAsk{Whole: x.g.shard.Whole, Ask: *a, Find: true}
+	q.Ask.K, q.Ask.Offset, q.Ask.Snippets, q.Ask.Explain, q.Ask.Fields = nil, 0, false, false, nil
+	body, err := json.Marshal(&q)
+	if err != nil {
+		return nil, err
+	}
+	found, errs := make([][]search.Pattern, len(r.groups)), make([]error, len(r.groups))
+	var wg sync.WaitGroup
+	for i, g := range r.groups {
+		wg.Go(func() {
+			answer, err := askGroup[shardAnswer](ctx, r, g, q.Whole, "/internal/shard/search", body)
+			if errs[i] = err; err == nil {
+				found[i] = answer.Patterns
+			}
+		})
+	}
+	wg.Wait()
+	for i, err := range errs {
+		if refused := new(statusError); errors.As(err, &refused) && refused.status == http.StatusBadRequest {
+			return nil, fmt.Errorf("%w (%w)", err, index.ErrShard)
+		} else if err != nil {
+			without = append(without, fmt.Sprintf("words of patterns: shard %s: %v", r.groups[i].replicas[0].url, err))
+		}
+	}
+	merged, err := search.MergePatterns(found...)
+	a.request.Patterns = &merged
+	return without, err
+}
+
 // expandInShards finds the words of an expansion: those of the best documents of all shards. It
 // also says which shards are missing among them.
 func (x *exchange) expandInShards(within, ctx context.Context, a *ask) (words []search.Word,
@@ -347,7 +387,7 @@ func (x *exchange) eachOwner(ctx context.Context, docs []uint32, q *shardAsk,
 // describeInShards asks the shards of the hits for snippets, explanations and fields. A shard that
 // does not answer any more leaves its hits without.
 func (x *exchange) describeInShards(ctx context.Context, a *ask, words []search.Word, answer *Answer) error {
-	q := shardAsk{Whole: x.g.shard.Whole, Ask: *a, Words: words}
+	q := shardAsk{Whole: x.g.shard.Whole, Ask: *a, Words: words, Patterns: a.request.Patterns}
 	q.Ask.K, q.Ask.Offset, q.Ask.Count, q.Ask.Stats = nil, 0, false, false
 	q.Ask.Facets, q.Ask.Sort = nil, ""
 	docs := make([]uint32, len(answer.Hits))

@@ -57,6 +57,10 @@ type shardAsk struct {
 	Bags    bool     `json:"bags,omitempty"` // with the words that they have, and nothing else
 	// Words are those of the query after its expansion.
 	Words []search.Word `json:"words,omitempty"`
+	// Patterns are those of the query with the counts of all shards. With Find, a shard answers
+	// with the words that they stand for in it, and nothing else.
+	Patterns *[]search.Pattern `json:"patterns,omitempty"`
+	Find     bool              `json:"find_patterns,omitempty"`
 }
 
 // shardAnswer is the answer of a shard. Documents are numbered as in the whole.
@@ -69,6 +73,8 @@ type shardAnswer struct {
 	Facets []search.FacetCounts `json:"facets,omitempty"`
 	Keys   []search.SortKey     `json:"keys,omitempty"`
 	Bags   *search.Bags         `json:"bags,omitempty"`
+	// Patterns are those of the query with the words of the shard.
+	Patterns []search.Pattern `json:"patterns,omitempty"`
 }
 
 // shard answers GET /internal/shard.
@@ -128,6 +134,11 @@ func (x *exchange) shardSearch() {
 
 func (x *exchange) answerShard(ctx context.Context, q *shardAsk, in lane) (*shardAnswer, error) {
 	r, base := &q.Ask.request, x.g.shard.First
+	if q.Find {
+		patterns, err := x.g.s.Patterns(ctx, *r)
+		return &shardAnswer{Hits: []Hit{}, Patterns: patterns}, err
+	}
+	r.Patterns = q.Patterns
 	found := &search.Result{Expanded: q.Words}
 	if len(q.Docs) > 0 {
 		for _, doc := range q.Docs {

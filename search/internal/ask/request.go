@@ -81,6 +81,10 @@ type Request struct {
 	// merges the answers of several indexes says it, since it knows k that are as good. Where it
 	// spares nothing it has no effect.
 	AtLeast float32
+	// Patterns are the counts, in the index that was cut, of patterns of a query to a shard; nil
+	// means none.
+	Patterns *[]Pattern
+	_        uint64 // for the size
 	// Model scores; nil means BM25{}.
 	Model model.Model
 	// Parallel spreads the work over cores, or names the GPU; nil means one core.
@@ -172,4 +176,21 @@ type Threshold struct {
 	Entered int64   `json:"entered"`
 	Doc     uint32  `json:"doc"`
 	Score   float32 `json:"score"`
+}
+
+// Pattern is one of a query, as in eclips*, with the words that it stands for in an index.
+type Pattern struct {
+	Field string        `json:"field,omitempty"` // "" is the text
+	Text  string        `json:"text"`
+	Words []PatternWord `json:"words,omitempty"` // in byte order
+	// DF and CF are what the pattern counts as: of its words the highest DF, and the sum of their CF.
+	DF uint32 `json:"df"`
+	CF uint64 `json:"cf"`
+}
+
+// PatternWord is a word with its counts.
+type PatternWord struct {
+	Text string `json:"text"`
+	DF   uint32 `json:"df"`
+	CF   uint64 `json:"cf"`
 }

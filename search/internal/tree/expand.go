@@ -16,13 +16,19 @@ import (
 
 // expand makes a pattern's node: the words of the index that fit it.
 func (x *exec) expand(q query.Node, weight float64) (*node, error) {
-	if x.src.Index.Shard().Of > 0 {
-		return nil, ask.Refuse("%v: %w: it does not know all words that this stands for: write them out", q, index.ErrShard)
+	var known *ask.Pattern
+	if x.e.Index.Shard().Of > 0 && x.found == nil {
+		at := slices.IndexFunc(x.patterns, func(p ask.Pattern) bool { return p.Text == q.String() && p.Field == x.name })
+		if at < 0 {
+			return nil, ask.Refuse("%v: %w alone: it does not know all words that this stands for: ask a root, or the index "+
+				"that it was cut from", q, index.ErrShard)
+		}
+		known = &x.patterns[at]
 	}
 	n := &node{kind: words, from: q, src: x.src, pattern: true, whole: model.Term{Text: q.String(), Weight: weight}}
 	add := func(w index.Word) error {
 		if len(n.terms) == x.most {
-			return tooMany(n.whole.Text, x.most)
+			return TooMany(n.whole.Text, x.most)
 		}
 		n.terms = append(n.terms, model.Term{Text: string(w.Text), Weight: weight, Info: w.Term})
 		n.whole.Info.DF = max(n.whole.Info.DF, w.Term.FullDF())
@@ -44,6 +50,16 @@ func (x *exec) expand(q query.Node, weight float64) (*node, error) {
 		}
 		near := newSpelling(x.folded(q.Text), q.Edits)
 		err = x.begins("", near.fits, add)
+	}
+	if known != nil {
+		n.whole.Info.DF, n.whole.Info.CF = known.DF, known.CF
+	}
+	if x.found != nil {
+		p := ask.Pattern{Field: x.name, Text: q.String()}
+		for _, t := range n.terms {
+			p.Words = append(p.Words, ask.PatternWord{Text: t.Text, DF: t.Info.FullDF(), CF: t.Info.CF})
+		}
+		*x.found = append(*x.found, p)
 	}
 	return n, err
 }

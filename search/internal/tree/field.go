@@ -17,8 +17,8 @@ func (x *exec) field(q query.Field, weight float64) (*node, error) {
 	if schema == nil {
 		return nil, ask.Refuse("%v: the documents of the index have no fields", q)
 	}
-	src, col := x.src, x.col
-	defer func() { x.src, x.col = src, col }()
+	src, col, name := x.src, x.col, x.name
+	defer func() { x.src, x.col, x.name = src, col, name }()
 	at := schema.Find(q.Name)
 	switch {
 	case at < 0:
@@ -32,7 +32,7 @@ func (x *exec) field(q query.Field, weight float64) (*node, error) {
 		if f == nil {
 			return nil, ask.Refuse("%v: the index has no words of the field %q", q, q.Name)
 		}
-		x.src, x.col = f, nil
+		x.src, x.col, x.name = f, nil, q.Name
 	default:
 		c, err := x.e.Index.Column(q.Name)
 		if err != nil {

@@ -71,6 +71,10 @@ type exec struct {
 	docs  int
 	most  int // words that a pattern may stand for
 	ticks int
+
+	name     string         // of the field that src has; "" is the text
+	patterns []ask.Pattern  // counts of patterns in the index that a shard was cut from
+	found    *[]ask.Pattern // where patterns are listed instead, if not nil
 }
 
 // MaxExpansions is how many words a pattern may stand for.

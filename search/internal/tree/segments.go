@@ -61,6 +61,17 @@ func (p *plan) segment(doc uint32) int {
 }
 
 func prepare(ctx context.Context, ix *Index, r *ask.Request) (*plan, error) {
+	return prepareTo(ctx, ix, r, nil)
+}
+
+// Patterns lists the patterns of a request with their words.
+func Patterns(ctx context.Context, ix *Index, r *ask.Request) (found []ask.Pattern, err error) {
+	_, err = prepareTo(ctx, ix, r, &found)
+	return found, err
+}
+
+// prepareTo also lists patterns, if there is a list.
+func prepareTo(ctx context.Context, ix *Index, r *ask.Request, found *[]ask.Pattern) (*plan, error) {
 	p := &plan{ctx: ctx, ix: ix}
 	p.parts, p.roots = p.one.part[:0], p.one.root[:0]
 	base := uint32(0)
@@ -69,7 +80,11 @@ func prepare(ctx context.Context, ix *Index, r *ask.Request) (*plan, error) {
 		if i > 0 {
 			x = new(exec)
 		}
-		*x = exec{ctx: ctx, e: e, base: base, src: e, docs: e.Index.Docs(), most: MaxExpansions}
+		*x = exec{ctx: ctx, e: e, base: base, src: e, docs: e.Index.Docs(), most: MaxExpansions,
+			found: found}
+		if r.Patterns != nil {
+			x.patterns = *r.Patterns
+		}
 		base += uint32(x.docs)
 		root, err := x.root(r)
 		if err != nil {
@@ -177,7 +192,7 @@ func sharePattern(nodes []*node, most int) error {
 	}
 	slices.Sort(texts)
 	if texts = slices.Compact(texts); len(texts) > most {
-		return tooMany(nodes[0].whole.Text, most)
+		return TooMany(nodes[0].whole.Text, most)
 	}
 	for _, n := range nodes {
 		own := n.terms
@@ -192,7 +207,7 @@ func sharePattern(nodes []*node, most int) error {
 	return nil
 }
 
-// tooMany refuses a pattern that stands for too many words.
-func tooMany(pattern string, most int) error {
+// TooMany refuses a pattern that stands for too many words.
+func TooMany(pattern string, most int) error {
 	return ask.Refuse("%s stands for more than %d words of the index: make it longer", pattern, most)
 }
