@@ -13,7 +13,24 @@ import (
 
 // Pattern is a pattern of a query (eclips*) with the words that it stands for in an index. A shard
 // knows only its own words, but a pattern counts by those of all shards: see [MergePatterns].
+//
+//	type Pattern struct {
+//		Field string        // "" is the text
+//		Text  string
+//		Words []PatternWord // in byte order
+//		DF    uint32        // the highest of its words'
+//		CF    uint64        // the sum of its words'
+//	}
 type Pattern = ask.Pattern
+
+// PatternWord is a word of a pattern with its counts.
+//
+//	type PatternWord struct {
+//		Text string
+//		DF   uint32
+//		CF   uint64
+//	}
+type PatternWord = ask.PatternWord
 
 // HasPatterns says whether a query has patterns: prefixes, wildcards or words with typing errors.
 func HasPatterns(q query.Node) bool {
@@ -61,8 +78,8 @@ func MergePatterns(lists ...[]Pattern) (merged []Pattern, err error) {
 	}
 	for i := range merged {
 		p := &merged[i]
-		slices.SortFunc(p.Words, func(a, b ask.PatternWord) int { return strings.Compare(a.Text, b.Text) })
-		p.Words = slices.CompactFunc(p.Words, func(a, b ask.PatternWord) bool { return a.Text == b.Text })
+		slices.SortFunc(p.Words, func(a, b PatternWord) int { return strings.Compare(a.Text, b.Text) })
+		p.Words = slices.CompactFunc(p.Words, func(a, b PatternWord) bool { return a.Text == b.Text })
 		if len(p.Words) > tree.MaxExpansions {
 			return nil, ask.Fault(tree.TooMany(p.Text, tree.MaxExpansions))
 		}

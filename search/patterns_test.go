@@ -6,27 +6,26 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/tree"
 	"github.com/collocate/collocate/search/query"
 )
 
 // A pattern counts by the words of all shards, each once, and of these there may be so many.
 func TestMergePatterns(t *testing.T) {
-	word := func(text string, df uint32, cf uint64) ask.PatternWord {
-		return ask.PatternWord{Text: text, DF: df, CF: cf}
+	word := func(text string, df uint32, cf uint64) PatternWord {
+		return PatternWord{Text: text, DF: df, CF: cf}
 	}
-	one := []Pattern{{Text: "mo*", Words: []ask.PatternWord{word("moon", 3, 9), word("most", 5, 5)}},
+	one := []Pattern{{Text: "mo*", Words: []PatternWord{word("moon", 3, 9), word("most", 5, 5)}},
 		{Field: "title", Text: "mo*"}}
-	two := []Pattern{{Text: "mo*", Words: []ask.PatternWord{word("moon", 3, 9), word("moor", 1, 1)}},
-		{Field: "title", Text: "mo*", Words: []ask.PatternWord{word("moon", 2, 2)}}}
+	two := []Pattern{{Text: "mo*", Words: []PatternWord{word("moon", 3, 9), word("moor", 1, 1)}},
+		{Field: "title", Text: "mo*", Words: []PatternWord{word("moon", 2, 2)}}}
 	want := []Pattern{{Text: "mo*", DF: 5, CF: 15}, {Field: "title", Text: "mo*", DF: 2, CF: 2}}
 	if got, err := MergePatterns(one, two); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
 	var many []Pattern
 	for i := range tree.MaxExpansions + 1 {
-		many = append(many, Pattern{Text: "m*", Words: []ask.PatternWord{word(fmt.Sprint("m", i), 1, 1)}})
+		many = append(many, Pattern{Text: "m*", Words: []PatternWord{word(fmt.Sprint("m", i), 1, 1)}})
 	}
 	if _, err := MergePatterns(many[1:]); err != nil {
 		t.Error(err)
