@@ -3,6 +3,7 @@ package bm25
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"strings"
 )
 
@@ -16,18 +17,24 @@ const (
 	Lucene7
 	Plus
 	L
-	Terrier // for searching
-	ATIRE   = Papers
+	Terrier     // for searching
+	LuceneLossy // the same: Lucene with lengths in one byte
+	ATIRE       = Papers
 )
 
 var variantNames = [...]string{Papers: "papers", Lucene: "lucene", Lucene7: "lucene7",
-	Plus: "bm25+", L: "bm25l", Terrier: "terrier"}
+	Plus: "bm25+", L: "bm25l", Terrier: "terrier", LuceneLossy: "lucene-lossy"}
 
-// Variants lists the names that ParseVariant takes, but for terrier, which is for searching only.
+// Variants lists the names that ParseVariant takes, but for those that are for searching only.
 func Variants() []string { return []string{"papers", "atire", "lucene", "lucene7", "bm25+", "bm25l"} }
 
 // SearchVariants lists all names that ParseVariant takes.
-func SearchVariants() []string { return append(Variants(), variantNames[Terrier]) }
+func SearchVariants() []string {
+	return append(Variants(), variantNames[Terrier], variantNames[LuceneLossy])
+}
+
+// OnlySearches says whether a variant is for searching, and not for the weights of a collection.
+func (v Variant) OnlySearches() bool { return v == Terrier || v == LuceneLossy }
 
 func (v Variant) String() string {
 	if int(v) < len(variantNames) {
@@ -168,7 +175,7 @@ func (s *Scorer) IDF(df uint64) float64 {
 		return 0
 	}
 	switch s.params.Variant {
-	case Lucene, Lucene7:
+	case Lucene, Lucene7, LuceneLossy:
 		return Log(1 + (n-d+0.5)/(d+0.5))
 	case Plus:
 		return Log((n + 1) / d)
@@ -214,6 +221,7 @@ type Term struct {
 	Plus   float32 // bm25+: what every occurrence adds; else 0
 	K1     float32 // bm25l only, for which L is true
 	L      bool
+	Lossy  bool // lengths are rounded to what Lucene keeps of them
 }
 
 // Term fixes the word: it occurs in df documents and counts times, 1 for a
@@ -223,8 +231,8 @@ func (s *Scorer) Term(df uint64, times float64) Term {
 	weight := float64(idf * (s.params.K1 + 1))
 	t := Term{Length: s.coef, Weight: float32(weight)}
 	switch s.params.Variant {
-	case Lucene:
-		t.Weight = float32(idf)
+	case Lucene, LuceneLossy:
+		t.Weight, t.Lossy = float32(idf), s.params.Variant == LuceneLossy
 	case Plus:
 		t.Plus = float32(idf * deltaPlus)
 	case L:
@@ -256,6 +264,9 @@ func (t *Term) Score(tf, length uint32) float32 {
 	if t.L {
 		return t.scoreL(tf, length)
 	}
+	if t.Lossy {
+		length = LossyLength(length)
+	}
 	x := float32(t.K(length) * Reciprocal(tf))
 	return t.Weight/(1+x) + t.Plus
 }
@@ -265,6 +276,21 @@ func (t *Term) scoreL(tf, length uint32) float32 {
 	return t.Weight / (1 + t.K1/c)
 }
 
+// LossyLength is what is left of a document's length after Lucene has kept it in one byte: up to 40
+// tokens all of it, then the four highest bits of what is above 24. Longer documents never get
+// shorter.
+func LossyLength(tokens uint32) uint32 {
+	const exact = 24
+	if tokens < exact {
+		return tokens
+	}
+	above := tokens - exact
+	if low := bits.Len32(above) - 4; low > 0 {
+		above = above >> low << low
+	}
+	return exact + above
+}
+
 // Limit is at least the weight in any document whatever: tf without end.
 func (t *Term) Limit() float32 { return t.Weight + t.Plus }
 
@@ -272,11 +298,14 @@ func (t *Term) Limit() float32 { return t.Weight + t.Plus }
 // steps approximate, for tests and explanations.
 func (s *Scorer) Exact(df, tf uint64, length float64, tokens uint64) float64 {
 	p, f := s.params, float64(tf)
+	if p.Variant == LuceneLossy {
+		length = float64(LossyLength(uint32(length)))
+	}
 	n := (1 - p.B) + p.B*length*s.docs/math.Max(1, float64(tokens))
 	k := p.K1 * n
 	idf := s.IDF(df)
 	switch p.Variant {
-	case Lucene:
+	case Lucene, LuceneLossy:
 		return idf * f / (k + f)
 	case Plus:
 		return idf * ((p.K1+1)*f/(k+f) + deltaPlus)

@@ -269,3 +269,22 @@ func TestZero(t *testing.T) {
 		}
 	}
 }
+
+// Lucene keeps of a length what its SmallFloat.byte4ToInt(intToByte4(length)) gives.
+func TestLossyLength(t *testing.T) {
+	for length, want := range map[uint32]uint32{0: 0, 1: 1, 23: 23, 24: 24, 39: 39, 40: 40, 41: 40,
+		42: 42, 55: 54, 56: 56, 59: 56, 60: 60, 95: 88, 96: 96, 100: 96, 279: 264, 280: 280,
+		1 << 20: 983064, math.MaxInt32: 2013265944} {
+		if got := LossyLength(length); got != want {
+			t.Errorf("LossyLength(%d) = %d, want %d", length, got, want)
+		}
+	}
+	last := uint32(0)
+	for length := range uint32(5000) {
+		if got := LossyLength(length); got < last || got > length {
+			t.Fatalf("LossyLength(%d) = %d after %d", length, got, last)
+		} else {
+			last = got
+		}
+	}
+}

@@ -15,11 +15,12 @@
 //	bm25+          ln((N+1)/df)               (k1+1)*tf / (K+tf) + δ          δ = 1
 //	bm25l          ln((N+1)/(df+½))           (k1+1)*(c+δ) / (k1+c+δ)         δ = ½, c = k1*tf/K
 //	terrier        log2((N-df+½)/(df+½))      (k1+1)*tf / (K+tf)              k3 = 8
+//	lucene-lossy   ln(1 + (N-df+½)/(df+½))           tf / (K+tf)              L in one byte
 //
 // No variant gives a negative weight: df is at most N. A word of every document
 // weighs 0 in Papers, and one of at least half of them in Terrier, where Robertson and Spärck
 // Jones' weight is not positive. With a k3, a word that a query has q times counts
-// (k3+1)*q/(k3+q) times.
+// (k3+1)*q/(k3+q) times. Lucene itself keeps of L what [LossyLength] says, which lucene-lossy is for.
 //
 // # The same bits everywhere
 //

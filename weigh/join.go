@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"math"
 	"sort"
@@ -19,8 +20,8 @@ func Join(files []*File, p bm25.Params) (*Weights, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	if p.Variant == bm25.Terrier {
-		return nil, errTerrier
+	if p.Variant.OnlySearches() {
+		return nil, onlySearches(p.Variant)
 	}
 	j := &joined{files: files}
 	var batches []docBatch
@@ -58,7 +59,9 @@ const (
 	joinIDs  = 1 << 24
 )
 
-var errTerrier = errors.New("weigh: the variant terrier is for searching: want another one")
+func onlySearches(v bm25.Variant) error {
+	return fmt.Errorf("weigh: the variant %v is for searching: want another one", v)
+}
 
 // joined is the weights of several files.
 type joined struct {

@@ -167,8 +167,8 @@ func weigh(ctx context.Context, each batches, o Options) (*Weights, error) {
 	if err := o.Params.Check(); err != nil {
 		return nil, err
 	}
-	if o.Params.Variant == bm25.Terrier {
-		return nil, errTerrier
+	if o.Params.Variant.OnlySearches() {
+		return nil, onlySearches(o.Params.Variant)
 	}
 	if o.Memory <= 0 {
 		o.Memory = defaultMemory

@@ -9,7 +9,6 @@ import (
 
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search/internal/ask"
-	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/text"
 )
 
@@ -100,7 +99,7 @@ func (a *asker) takeApart(g *Index, r *ringRequest, q *gpuAsk) {
 		k = 10
 	}
 	*q = gpuAsk{general: k < 1 || k > gpuSmallK || r.mode > ask.And || g.s.Live != nil ||
-		r.rare != nil && (r.rare.Within != nil || r.rare.IsTree() || model.IsFielded(r.rare.Model))}
+		r.rare != nil && (r.rare.Within != nil || r.rare.IsTree() || unknown(r.rare.Model) != "")}
 	if q.general {
 		return
 	}

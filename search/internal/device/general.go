@@ -28,8 +28,8 @@ func (g *Index) answerGeneral(ctx context.Context, requests []ask.Request, which
 	for _, i := range which {
 		r := requests[i]
 		r.Parallel, r.Algorithm, r.Trace = nil, ask.Auto, false
-		if model.IsFielded(r.Model) {
-			out[i].result, out[i].err = g.onCPU(ctx, r, fieldless)
+		if why := unknown(r.Model); why != "" {
+			out[i].result, out[i].err = g.onCPU(ctx, r, why)
 			continue
 		}
 		q, err := g.prepare(ctx, &r)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
-	"github.com/collocate/collocate/search/internal/model"
 
 	_ "embed"
 	"errors"
@@ -138,7 +137,7 @@ func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, strateg
 
 // limits says whether not all documents may be answers to a request, or their fields count.
 func (g *Index) limits(r ask.Request) bool {
-	return g.s.Live != nil || r.Within != nil || r.IsTree() || model.IsFielded(r.Model)
+	return g.s.Live != nil || r.Within != nil || r.IsTree() || unknown(r.Model) != ""
 }
 
 // thesisOnCPU is thesisBatch where some requests are limited to documents: the cores answer these.
@@ -148,9 +147,9 @@ func (g *Index) thesisOnCPU(ctx context.Context, requests []ask.Request, strateg
 	for i, r := range requests {
 		var err error
 		if g.limits(r) {
-			why := limited
-			if model.IsFielded(r.Model) {
-				why = fieldless
+			why := unknown(r.Model)
+			if why == "" {
+				why = limited
 			}
 			found[i], err = g.onCPU(ctx, r, why)
 		} else {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
@@ -175,14 +176,26 @@ const (
 	tooManyTies    = "more documents could win than are kept on the device"
 	limited        = "the device does not know which documents may be answers"
 	fieldless      = "the device does not know fields"
+	lossless       = "the device does not round the lengths of documents"
 	tooLargeToHold = "the lists find no room on the device"
 	guessedWrong   = "the device guessed its answers' scores wrong, and had others to do"
 )
 
+// unknown says why the device does not know a model, or nothing if it does.
+func unknown(m model.Model) string {
+	if model.IsFielded(m) {
+		return fieldless
+	}
+	if b, ok := m.(model.BM25); ok && b.Variant == bm25.LuceneLossy {
+		return lossless
+	}
+	return ""
+}
+
 // search answers one request.
 func (g *Index) search(ctx context.Context, r ask.Request) (*ask.Result, error) {
-	if model.IsFielded(r.Model) {
-		return g.onCPU(ctx, r, fieldless)
+	if why := unknown(r.Model); why != "" {
+		return g.onCPU(ctx, r, why)
 	}
 	trace, parallel := r.Trace, r.Parallel
 	r.Parallel, r.Algorithm, r.Trace = nil, ask.Auto, false

@@ -106,6 +106,9 @@ func (e *Engine) scoring(m model.BM25F) (*scoring, error) {
 	if p.Variant == bm25.L {
 		return nil, ask.Refuse("bm25f: the variant bm25l changes frequencies, which are sums over fields here: want another one")
 	}
+	if p.Variant == bm25.LuceneLossy {
+		return nil, ask.Refuse("bm25f: the variant lucene-lossy is for words without fields: want lucene")
+	}
 	docs := e.docs()
 	if _, err := p.Scorer(docs, 1); err != nil {
 		return nil, err

@@ -43,8 +43,14 @@ func (m BM25) weigher(c *Collection) (Weigher, error) {
 	}
 	w := &BM25Weigher{Scorer: s, C: c}
 	w.Stored, w.LowX, w.HighX = besideStored(s.Length(), c.stored)
+	lossy := s.Params().Variant == bm25.LuceneLossy
+	w.Stored = w.Stored && !lossy
 	for i := range w.k {
-		w.k[i] = s.Length().K(c.ClassLength[i])
+		length := c.ClassLength[i]
+		if lossy {
+			length = bm25.LossyLength(length)
+		}
+		w.k[i] = s.Length().K(length)
 		w.r[i] = bm25.Reciprocal(c.CodeTF[i])
 	}
 	return w, nil
@@ -78,14 +84,14 @@ func (w *BM25Weigher) ScorerIn(s *BM25Scorer, t *Term) Scorer {
 	} else {
 		term = w.Term(t.AllDF(), t.Weight)
 	}
-	if term.L {
+	if term.L || term.Lossy {
 		return &BM25LScorer{c: w.C, Term: term}
 	}
 	*s = BM25Scorer{Term: term, W: w, Kernel: newKernelModel(&term, w)}
 	return s
 }
 
-// BM25Scorer is all variants but BM25L.
+// BM25Scorer is all variants but BM25L and that of lossy lengths.
 type BM25Scorer struct {
 	bm25.Term
 	W      *BM25Weigher
@@ -120,7 +126,7 @@ func (s *BM25Scorer) Limit(need float64) float32 {
 	return float32(float64(s.Weight)/over*(1+0x1p-20) - 1 + 0x1p-20)
 }
 
-// BM25LScorer is BM25L, whose steps are others.
+// BM25LScorer is BM25L, whose steps are others, and BM25 with lossy lengths.
 type BM25LScorer struct {
 	bm25.Term
 	c *Collection

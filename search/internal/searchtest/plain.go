@@ -216,7 +216,7 @@ func (p *Plain) SearchPositions(t testing.TB, ix *index.Reader, r ask.Request, s
 var TestModels = []model.Model{
 	model.BM25{}, model.BM25{K1: 0.9, B: 0.4, Variant: bm25.Lucene},
 	model.BM25{K1: 1.2, B: model.Zero, Variant: bm25.Lucene7},
-	model.BM25{Variant: bm25.Terrier}, model.BM25{K3: 2},
+	model.BM25{Variant: bm25.Terrier}, model.BM25{K3: 2}, model.BM25{Variant: bm25.LuceneLossy},
 	model.BM25{K1: 2, B: 1, Variant: bm25.Plus}, model.BM25{K1: 1.5, B: 0.75, Variant: bm25.L},
 	model.BM25{K1: model.Zero, B: 1},
 	model.Boolean{}, model.Cosine{}, model.Dirichlet{}, model.Dirichlet{Mu: 50}, model.DPH{},
