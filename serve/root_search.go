@@ -80,6 +80,12 @@ func (p *partial) miss(err error) {
 	p.coverage.Missing = append(p.coverage.Missing, err.Error())
 }
 
+// refusal is the error of a shard that says that the query is wrong. It counts as one of the root's.
+type refusal struct{ error }
+
+// Unwrap lets it be taken for index.ErrShard.
+func (r refusal) Unwrap() []error { return []error{r.error, index.ErrShard} }
+
 // best leaves the k best hits: the highest scores, or the first by a field, of equal ones those of
 // the lowest documents, as in one index. It returns the score of the k-th; 0 if there are fewer.
 func (p *partial) best(k int) (least float32) {
@@ -146,7 +152,7 @@ func (x *exchange) bestOfShards(within, ctx context.Context, a *ask, words []sea
 	}
 	switch {
 	case p.refused != nil:
-		return nil, fmt.Errorf("%w (%w)", p.refused, index.ErrShard)
+		return nil, refusal{p.refused}
 	case p.coverage.Answered == 0:
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -295,7 +301,7 @@ func (x *exchange) patternsInShards(ctx context.Context, a *ask) (without []stri
 	wg.Wait()
 	for i, err := range errs {
 		if refused := new(statusError); errors.As(err, &refused) && refused.status == http.StatusBadRequest {
-			return nil, fmt.Errorf("%w (%w)", err, index.ErrShard)
+			return nil, refusal{err}
 		} else if err != nil {
 			without = append(without, fmt.Sprintf("words of patterns: shard %s: %v", r.groups[i].replicas[0].url, err))
 		}
