@@ -56,7 +56,7 @@ func BenchmarkGloVeGroups(b *testing.B) {
 	defer func() { blockCells, mostGroups = cells, most }()
 	for _, size := range [][2]int{{400_000, 50_000_000}, {100_000, 10_000_000}} {
 		m := vectorstest.Draw(size[0], size[1], 1)
-		for _, blockCells = range []int{16, 32, 64, 128, 256} {
+		for _, blockCells = range []int{64, 128, 256, 512} {
 			mostGroups = 4096
 			o := GloVeOptions{Dim: 300, Epochs: 3, Engine: engine.GPU}
 			rate, before := gloveRate(b, m, o)

@@ -39,22 +39,22 @@ type GloVeOptions struct {
 	Began func(engine.Kind)
 }
 
-// parameters are a vector, the sums of squares of its gradients, and its bias with the sum of that,
-// by word: a step reads and writes one stretch of memory for each of its two words.
+// parameters are a vector and its bias, and as many sums of squares of their gradients, by word: a
+// step reads and writes one stretch of memory for each of its two words.
 type parameters struct {
-	dim    int // rounded up to a multiple of 8: what is too much stays 0
-	stride int
-	all    []float32 // dim numbers, dim sums, the bias, its sum, two that are not used
+	dim  int       // rounded up to a multiple of 8: what is too much stays 0
+	half int       // numbers of a row before the sums: dim, the bias, and 7 that are not used
+	all  []float32 // rows of 2*half
 }
 
-func strideOf(dim int) (padded, stride int) {
+func paddedTo(dim int) (padded, half int) {
 	padded = (dim + 7) &^ 7
-	return padded, 2*padded + 4
+	return padded, padded + 8
 }
 
 func newParameters(words int, o *GloVeOptions, which uint64) *parameters {
-	padded, stride := strideOf(o.Dim)
-	p := &parameters{dim: padded, stride: stride, all: make([]float32, words*stride)}
+	padded, half := paddedTo(o.Dim)
+	p := &parameters{dim: padded, half: half, all: make([]float32, words*2*half)}
 	par.For(o.Threads, words, 256, func(_, lo, hi int) {
 		var rng rand.PCG
 		for i := lo; i < hi; i++ {
@@ -62,26 +62,28 @@ func newParameters(words int, o *GloVeOptions, which uint64) *parameters {
 			draw := func() float32 {
 				return float32((float64(rng.Uint64()>>11)/(1<<53) - 0.5) / float64(o.Dim+1))
 			}
-			row := p.of(uint32(i))
+			row, sums := p.of(uint32(i))
 			for k := range o.Dim {
 				row[k] = draw()
 			}
-			row[2*padded] = draw()
+			row[padded] = draw()
 			for k := range padded {
-				row[padded+k] = 1 // as GloVe begins, so that the first steps are not too long
+				sums[k] = 1 // as GloVe begins, so that the first steps are not too long
 			}
 			// GloVe's biases learn at a rate of 1. A sum that begins with the square of the rate, not
 			// with 1, comes to the same: b -= g rate / sqrt(rate^2 + sum of (g rate)^2). Biases that learn
 			// later leave the frequency of words to their vectors, which are then alike for that.
-			row[2*padded+1] = float32(o.Rate * o.Rate)
+			sums[padded] = float32(o.Rate * o.Rate)
 		}
 	})
 	return p
 }
 
-func (p *parameters) of(i uint32) []float32 {
-	at := int(i) * p.stride
-	return p.all[at : at+p.stride : at+p.stride]
+// of has a word's vector with the bias behind it, and their sums.
+func (p *parameters) of(i uint32) (row, sums []float32) {
+	at := int(i) * 2 * p.half
+	both := p.all[at : at+2*p.half : at+2*p.half]
+	return both[: p.dim+1 : p.half], both[p.half : p.half+p.dim+1]
 }
 
 // TrainGloVe makes vectors from a matrix. The result depends on the matrix, the options of the
@@ -99,17 +101,23 @@ func TrainGloVe(ctx context.Context, m Matrix, o GloVeOptions) (*Vectors, error)
 	if err := t.run(ctx); err != nil {
 		return nil, err
 	}
-	list := wordsOf(m)
-	data := make([]float32, len(list)*o.Dim)
-	par.For(o.Threads, len(list), 1024, func(_, lo, hi int) {
+	return t.sums(wordsOf(m))
+}
+
+// sums are the vectors: those of words as rows and as columns, added.
+func (t *training) sums(list []string) (*Vectors, error) {
+	dim := t.o.Dim
+	data := make([]float32, len(list)*dim)
+	par.For(t.o.Threads, len(list), 1024, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
-			w, c := t.words.of(uint32(i)), t.contexts.of(uint32(i))
-			for k := range o.Dim {
-				data[i*o.Dim+k] = w[k] + c[k]
+			w, _ := t.words.of(uint32(i))
+			c, _ := t.contexts.of(uint32(i))
+			for k := range dim {
+				data[i*dim+k] = w[k] + c[k]
 			}
 		}
 	})
-	return New(list, o.Dim, data)
+	return New(list, dim, data)
 }
 
 func wordsOf(m Matrix) []string {
@@ -154,9 +162,9 @@ func (o *GloVeOptions) settle(m Matrix) error {
 	case !(o.XMax > 0 && o.Alpha > 0 && o.Rate > 0):
 		return errors.New("x-max, alpha and the learning rate must be above 0")
 	}
-	_, stride := strideOf(o.Dim)
+	_, half := paddedTo(o.Dim)
 	groups := int64(groupsOf(int(m.Entries()), m.Len()))
-	need := int64(m.Entries())*16 + int64(m.Len())*int64(2*stride+o.Dim)*4 + groups*groups*8
+	need := int64(m.Entries())*16 + int64(m.Len())*int64(4*half+o.Dim)*4 + groups*groups*8
 	if need > o.Memory {
 		return fmt.Errorf("training on %d cells with %d dimensions takes %d MB: raise --memory",
 			m.Entries(), o.Dim, need>>20+1)
@@ -253,17 +261,17 @@ func train(cells []cell, words, contexts *parameters, rate float32) (loss float6
 	dim := words.dim
 	for i := range cells {
 		c := &cells[i]
-		w, v := words.of(c.row), contexts.of(c.col)
-		wb, vb := w[2*dim:2*dim+2], v[2*dim:2*dim+2]
-		diff := dot(w[:dim], v[:dim]) + ((wb[0] + vb[0]) - c.log)
+		w, sw := words.of(c.row)
+		v, sv := contexts.of(c.col)
+		diff := dot(w[:dim], v[:dim]) + ((w[dim] + v[dim]) - c.log)
 		g := c.weight * diff
 		loss += 0.5 * float64(g) * float64(diff)
 		g = clipped(g) * rate
-		step(w[:dim], v[:dim], w[dim:2*dim], v[dim:2*dim], g)
-		wb[0] -= float32(g / sqrt(wb[1]))
-		vb[0] -= float32(g / sqrt(vb[1]))
-		wb[1] += float32(g * g)
-		vb[1] += float32(g * g)
+		step(w[:dim], v[:dim], sw[:dim], sv[:dim], g)
+		w[dim] -= float32(g / sqrt(sw[dim]))
+		v[dim] -= float32(g / sqrt(sv[dim]))
+		sw[dim] += float32(g * g)
+		sv[dim] += float32(g * g)
 	}
 	return loss
 }

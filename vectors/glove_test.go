@@ -32,11 +32,12 @@ func TestStepsAreStanfords(t *testing.T) {
 	type side struct{ w, squares [][]float64 }
 	copied := func(p *parameters) (c side) {
 		for i := range m.Len() {
-			row, w, squares := p.of(uint32(i)), make([]float64, o.Dim+1), make([]float64, o.Dim+1)
+			row, _ := p.of(uint32(i))
+			w, squares := make([]float64, o.Dim+1), make([]float64, o.Dim+1)
 			for k := range o.Dim {
 				w[k], squares[k] = float64(row[k]), 1
 			}
-			w[o.Dim], squares[o.Dim] = float64(row[2*p.dim]), 1
+			w[o.Dim], squares[o.Dim] = float64(row[p.dim]), 1
 			c.w, c.squares = append(c.w, w), append(c.squares, squares)
 		}
 		return c
@@ -76,11 +77,11 @@ func TestStepsAreStanfords(t *testing.T) {
 		}
 	}
 	for i := range m.Len() {
-		row := ours.words.of(uint32(i))
+		row, _ := ours.words.of(uint32(i))
 		for k, want := range words.w[i] {
 			got := row[k%o.Dim]
 			if k == o.Dim {
-				got = row[2*ours.words.dim]
+				got = row[ours.words.dim]
 			}
 			if math.Abs(float64(got)-want) > 1e-4 {
 				t.Fatalf("word %d, number %d: %v, Stanford's %v", i, k, got, want)

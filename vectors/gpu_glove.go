@@ -15,7 +15,7 @@ var gloveSource = gpuModule("glove")
 // a GPU: one core takes about 2 s for them, which is what a device takes to be opened.
 const gloveOnGPU = 2_000_000_000
 
-// gloveDims is the most dimensions: a block of threads has one for each, and one for the biases.
+// gloveDims is the most dimensions: glove_wide has 32 chunks of 32 numbers, one of which is the bias.
 const gloveDims = 1016
 
 // onGPU trains on a device. A launch is a stratum, a block of threads a block: see kernels/glove.cu.
@@ -85,8 +85,11 @@ func (t *training) prepare(g *GPU) (*gloveRun, error) {
 
 // stratum starts the training on the blocks of a stratum.
 func (r *gloveRun) stratum(s int) error {
-	threads := max((r.dim+1+31)&^31, 64)
-	return r.g.launch(gloveSource, "glove", gpu.Grid(r.groups, threads), r.cells.Arg(), r.ends.Arg(),
+	kernel, warps := "glove", r.dim/32+1 // the bias is one number more
+	if warps > 16 {
+		kernel, warps = "glove_wide", (warps+1)/2
+	}
+	return r.g.launch(gloveSource, kernel, gpu.Grid(r.groups, warps*32), r.cells.Arg(), r.ends.Arg(),
 		gpu.U32(uint32(s*r.groups)), r.words.Arg(), r.contexts.Arg(), gpu.U32(uint32(r.dim)),
 		gpu.F32(r.rate), r.losses.Arg())
 }

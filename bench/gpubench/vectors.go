@@ -45,7 +45,7 @@ func eachMatrix(t *check.Trial, most int, try func(m *vectorstest.Matrix) error)
 // tryGloVe compares the training with that of one core, to the bit, with its losses.
 func tryGloVe(t *check.Trial) error {
 	return eachMatrix(t, 1_000_000, func(m *vectorstest.Matrix) error {
-		for _, dim := range []int{50, 300} {
+		for _, dim := range []int{50, 300, 600} {
 			train := func(kind engine.Kind) (*vectors.Vectors, []float64, error) {
 				var losses []float64
 				v, err := vectors.TrainGloVe(t.Ctx, m, vectors.GloVeOptions{Dim: dim, Epochs: 2, XMax: 10,

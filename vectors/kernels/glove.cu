@@ -1,129 +1,218 @@
-// Training of GloVe: a block of threads takes the cells of a block of the matrix one after the other,
-// a thread for each number of a vector and one for the biases. See schedule.go for why the blocks of a
-// launch need not know of each other, and train in glove.go for the definition.
+// Training of GloVe: a block of threads takes the cells of a block of the matrix one after the other.
+// See schedule.go for why the blocks of a launch need not know of each other, and train in glove.go
+// for the definition.
+//
+// The commonest word has a share of all cells, and they depend on each other: how long one cell takes
+// after the other decides the speed, not the memory. So whatever a cell needs of memory is on its way
+// long before, and only an inner product, one barrier and a step lie between two cells.
 #include "warp.cuh"
 
-// a/b, rounded as __fdiv_rn does, for b of 1 or more of which the inverse is known: an estimate and
-// two corrections (Markstein 1990), which is short where __fdiv_rn has branches. What is so small that
-// the corrections could vanish takes the long way.
-INLINE float quotient(float a, float b, float inverse) {
-  if (a != 0 && fabsf(a) < 1e-18f) return __fdiv_rn(a, b);
-  float q = a * inverse;
-  q = __fmaf_rn(__fmaf_rn(-b, q, a), inverse, q);
-  return __fmaf_rn(__fmaf_rn(-b, q, a), inverse, q);
+// a*b+c, computed here and not where the compiler would rather have it: after a barrier, or in a branch.
+INLINE float fma_here(float a, float b, float c) {
+  float r;
+  asm volatile("fma.rn.f32 %0, %1, %2, %3;" : "=f"(r) : "f"(a), "f"(b), "f"(c));
+  return r;
 }
 
-// A word's parameter and its sum of squares, of one thread.
-struct Number {
-  float x, sum;
+// A square root and its inverse, both rounded to the nearest: an estimate and corrections (Markstein
+// 1990), which are short where __fsqrt_rn and __frcp_rn have branches. For numbers that are usual().
+struct Root {
+  float root, inverse;
 
-  INLINE void load(const float* row, u32 at, u32 at_sum, bool mine) {
-    x = mine ? row[at] : 0;
-    sum = mine ? row[at_sum] : 1;
-  }
-  INLINE void store(float* row, u32 at, u32 at_sum, bool mine) const {
-    if (mine) row[at] = x, row[at_sum] = sum;
-  }
-  // AdaGrad; root is that of the sum, inverse 1 by it.
-  INLINE void move(float g, float root, float inverse) {
-    x -= quotient(g, root, inverse);
-    sum += g * g;
+  INLINE void of(float x) {
+    float y;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    float s = x * y;
+    root = fma_here(__fmaf_rn(-s, s, x), 0.5f * y, s);
+    y = __fmaf_rn(y, __fmaf_rn(-root, y, 1), y);
+    inverse = fma_here(y, __fmaf_rn(-root, y, 1), y);
   }
 };
 
-// The cells of a block as they come: a ring in shared memory, filled by the first 32 threads in 32s,
-// long before they are needed.
-struct Cells {
-  static constexpr u32 kRing = 128, kStep = 32;
-  uint4 ring[kRing];
-
-  INLINE const uint4& of(u32 i) const { return ring[i % kRing]; }
-};
-
-// Has a sector of 32 bytes brought nearer by every eighth thread.
-INLINE void fetch(const float* row, u32 at, u32 at_sum, bool mine) {
-  if (mine && threadIdx.x % 8 == 0) {
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(row + at));
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(row + at_sum));
-  }
+// What Root can do: sums far from the ends of the range, and roots whose inverse is not next to the
+// middle between two numbers, which is where all bits of the mantissa are set.
+INLINE bool usual(float sum, float root) {
+  return (sum > 1e-15f) & (sum < 1e15f) & ((__float_as_uint(root) | 0xff800000) != 0xffffffff);
 }
 
-constexpr u32 kAhead = 6;  // cells whose vectors are on their way from memory
+// Gradients so small that the corrections of a quotient could vanish.
+INLINE bool tiny(float g) { return g != 0 && fabsf(g) < 1e-18f; }
 
-// A block for each group of rows; first is the stratum's first block of the matrix, dim the
-// numbers of a vector, a multiple of 8. Blocks have more threads than that, and at least 64.
-KERNEL __launch_bounds__(1024) glove(const uint4* cells, const u64* ends, u32 first, float* words, float* contexts, u32 dim, float rate, double* losses) {
-  __shared__ Cells head;
-  __shared__ float sums[2][32][8], rests[2];
+// a/r.root, rounded as __fdiv_rn does.
+INLINE float quotient(float a, const Root& r) {
+  float q = a * r.inverse;
+  q = __fmaf_rn(__fmaf_rn(-r.root, q, a), r.inverse, q);
+  return fma_here(__fmaf_rn(-r.root, q, a), r.inverse, q);
+}
+
+// N of a word's parameters with their sums of squares, of one thread: every 32nd.
+template <u32 N> struct Numbers {
+  float x[N], sum[N];
+};
+
+// The numbers of a thread in a word's row: dim numbers and the bias, as many sums from half on.
+template <u32 N> struct Place {
+  u32 first, half;
+  bool mine[N], bias[N];
+
+  INLINE Place(u32 dim) : first(warp_id() * N * kWarp + lane_id()), half(dim + 8) {
+#pragma unroll
+    for (u32 n = 0; n < N; n++) bias[n] = first + n * kWarp == dim, mine[n] = first + n * kWarp <= dim;
+  }
+  INLINE float* in(float* all, u32 row) const { return (float*)((u8*)all + (u64)row * (8 * half)) + first; }
+  INLINE void load(Numbers<N>& to, float* all, u32 row) const {
+    const float *x = in(all, row), *sum = x + half;
+#pragma unroll
+    for (u32 n = 0; n < N; n++) {
+      to.x[n] = mine[n] ? x[n * kWarp] : 0;
+      to.sum[n] = mine[n] ? sum[n * kWarp] : 1;
+    }
+  }
+  INLINE void store(const Numbers<N>& from, float* all, u32 row) const {
+    float *x = in(all, row), *sum = x + half;
+#pragma unroll
+    for (u32 n = 0; n < N; n++)
+      if (mine[n]) x[n * kWarp] = from.x[n], sum[n * kWarp] = from.sum[n];
+  }
+};
+
+constexpr u32 kRing = 128, kStep = 32;  // cells in shared memory, and how many come at a time
+constexpr u32 kChunks = 36;             // of 32 numbers, and some: 4 more than 32 avoid bank conflicts
+
+// How many cells' vectors come to registers while those before them are at work. Two are too few, eight
+// take too many registers, and to bring further ones to the cache costs more than it gains.
+constexpr u32 kAhead = 4;
+
+// N is the number of chunks of 32 numbers that a warp has.
+template <u32 N>
+INLINE void train(const uint4* cells, const u64* ends, u32 first, float* words, float* contexts, u32 dim, float rate, double* losses) {
+  __shared__ uint4 ring[kRing];
+  __shared__ __align__(16) float sums[2][8][kChunks];
+  __shared__ float rests[2];
   u32 block = first + blockIdx.x;
   u64 begin = block == 0 ? 0 : ends[block - 1];
   u32 count = (u32)(ends[block] - begin);
   if (count == 0) return;
   cells += begin;
-  u64 stride = 2 * dim + 4;
-  u32 k = threadIdx.x, warps = blockDim.x / kWarp;
-  bool bias = k == dim, mine = k <= dim;
-  u32 here = bias ? 2 * dim : k, here_sum = bias ? 2 * dim + 1 : dim + k;
-  if (k < 2 * Cells::kStep) head.ring[k] = cells[min_of(k, count - 1)];
+  u32 k = threadIdx.x, chunks = dim / kWarp + 1;
+  const Place<N> place(dim);
+  for (u32 i = k; i < 2 * 8 * kChunks; i += blockDim.x) (&sums[0][0][0])[i] = 0;
+  for (u32 i = k; i < 2 * kStep; i += blockDim.x) ring[i] = cells[min_of(i, count - 1)];
   uint4 pending = {};
-  if (k < Cells::kStep) pending = cells[min_of(2 * Cells::kStep + k, count - 1)];
+  if (k < kStep) pending = cells[min_of(2 * kStep + k, count - 1)];
   __syncthreads();
-  for (u32 i = 1; i < min_of(kAhead, count); i++) {
-    fetch(words + head.of(i).x * stride, here, here_sum, mine);
-    fetch(contexts + head.of(i).y * stride, here, here_sum, mine);
+
+  // The next cells, and their numbers, if they do not come from the cell before. A context of a cell
+  // that is at work or waits before it is still to change: it is loaded when its turn comes.
+  u32 rows[kAhead], cols[kAhead];
+  bool late[kAhead];
+  Numbers<N> ws[kAhead], vs[kAhead], w, v;
+#pragma unroll
+  for (u32 d = 0; d < kAhead; d++) {
+    rows[d] = ring[d].x, cols[d] = ring[d].y, late[d] = false;
+    bool loads = d < count;
+#pragma unroll
+    for (u32 e = 0; e < d; e++) late[d] = late[d] || cols[e] == cols[d];
+    if (loads) place.load(ws[d], words, rows[d]);
+    if (loads && !late[d]) place.load(vs[d], contexts, cols[d]);
   }
+  u32 row = ~0u, col = ~0u;
   double loss = 0;
-  uint4 c = head.of(0);
-  Number w, v, w2 = {}, v2 = {};
-  w.load(words + c.x * stride, here, here_sum, mine);
-  v.load(contexts + c.y * stride, here, here_sum, mine);
-  for (u32 i = 0;; i++) {
-    u32 turn = i % 2;
-    if (i % Cells::kStep == 0 && k < Cells::kStep) {
-      head.ring[(i + 2 * Cells::kStep + k) % Cells::kRing] = pending;
-      pending = cells[min_of(i + 3 * Cells::kStep + k, count - 1)];
-    }
-    // What the next cell needs is under way while this one is at work; what those behind it need comes
-    // nearer. Theirs may still change.
-    bool last = i + 1 == count;
-    uint4 next = head.of(i + 1);
-    bool turn_w = !last && next.x != c.x, turn_v = !last && next.y != c.y;
-    if (turn_w) w2.load(words + next.x * stride, here, here_sum, mine);
-    if (turn_v) v2.load(contexts + next.y * stride, here, here_sum, mine);
-    if (i + kAhead < count) {
-      u32 row = head.of(i + kAhead).x;
-      fetch(contexts + head.of(i + kAhead).y * stride, here, here_sum, mine);
-      if (row != head.of(i + kAhead - 1).x) fetch(words + row * stride, here, here_sum, mine);
-    }
+  for (u32 i = 0;; i += kAhead) {
+#pragma unroll
+    for (u32 d = 0; d < kAhead; d++) {
+      u32 now = i + d, turn = now % 2;
+      if (now % kStep == 0) {
+        if (k < kStep) {
+          ring[(now + 2 * kStep + k) % kRing] = pending;
+          pending = cells[min_of(now + 3 * kStep + k, count - 1)];
+        }
+      }
+      if (rows[d] != row) w = ws[d];
+      if (cols[d] != col) {
+        v = vs[d];
+        if (late[d]) place.load(v, contexts, cols[d]);
+      }
+      row = rows[d], col = cols[d];
+      float log = __uint_as_float(ring[now % kRing].z), weight = __uint_as_float(ring[now % kRing].w);
+#pragma unroll
+      for (u32 n = 0; n < N; n++) {
+        float p = place.bias[n] ? 0 : w.x[n] * v.x[n];
+        p += __shfl_xor_sync(kFull, p, 16);
+        p += __shfl_xor_sync(kFull, p, 8);
+        if (lane_id() < 8) sums[turn][lane_id()][warp_id() * N + n] = p;
+        if (place.bias[n]) rests[turn] = (w.x[n] + v.x[n]) - log;
+      }
+      if (now + kAhead < count) {
+        uint4 next = ring[(now + kAhead) % kRing];
+        late[d] = false;
+#pragma unroll
+        for (u32 e = 0; e < kAhead; e++) late[d] = late[d] || cols[e] == next.y;
+        if (next.x != rows[(d + kAhead - 1) % kAhead]) place.load(ws[d], words, next.x);
+        if (!late[d]) place.load(vs[d], contexts, next.y);
+        rows[d] = next.x, cols[d] = next.y;
+      }
+      Root root_w[N], root_v[N];
+      bool odd = false;
+#pragma unroll
+      for (u32 n = 0; n < N; n++) {
+        root_w[n].of(w.sum[n]), root_v[n].of(v.sum[n]);
+        odd |= !usual(w.sum[n], root_w[n].root) | !usual(v.sum[n], root_v[n].root);
+      }
+      __syncthreads();
+      const float4* of = (const float4*)sums[turn][lane_id() % 8];
+      float4 a = of[0], b = of[1], c = of[2];
+      float rest = rests[turn];
+      float dot = 0 + a.x + a.y + a.z + a.w;
+      if (chunks > 4) dot = dot + b.x + b.y + b.z + b.w;
+      if (chunks > 8) dot = dot + c.x + c.y + c.z + c.w;
+#pragma unroll 1
+      for (u32 s = 12; s < chunks; s++) dot += sums[turn][lane_id() % 8][s];
+      dot += __shfl_xor_sync(kFull, dot, 4);
+      dot += __shfl_xor_sync(kFull, dot, 2);
+      dot += __shfl_xor_sync(kFull, dot, 1);
+      float diff = dot + rest;
+      float g = weight * diff;
+      float by = (g > 100 ? 100 : g < -100 ? -100 : g) * rate;
+      float gw[N], gv[N], qw[N], qv[N];
+#pragma unroll
+      for (u32 n = 0; n < N; n++) {
+        gw[n] = by * (place.bias[n] ? 1 : v.x[n]), gv[n] = by * (place.bias[n] ? 1 : w.x[n]);
+        qw[n] = quotient(gw[n], root_w[n]), qv[n] = quotient(gv[n], root_v[n]);
+        odd |= tiny(gw[n]) | tiny(gv[n]);
+      }
+      if (odd) {
+#pragma unroll
+        for (u32 n = 0; n < N; n++) {
+          qw[n] = __fdiv_rn(gw[n], __fsqrt_rn(w.sum[n]));
+          qv[n] = __fdiv_rn(gv[n], __fsqrt_rn(v.sum[n]));
+        }
+      }
+#pragma unroll
+      for (u32 n = 0; n < N; n++) {
+        w.x[n] -= qw[n], v.x[n] -= qv[n];
+        w.sum[n] += gw[n] * gw[n], v.sum[n] += gv[n] * gv[n];
+      }
 
-    float root_w = __fsqrt_rn(w.sum), root_v = __fsqrt_rn(v.sum);
-    float inverse_w = __frcp_rn(root_w), inverse_v = __frcp_rn(root_v);
-    float p = bias ? 0 : w.x * v.x;
-    p += __shfl_xor_sync(kFull, p, 16);
-    p += __shfl_xor_sync(kFull, p, 8);
-    if (lane_id() < 8) sums[turn][warp_id()][lane_id()] = p;
-    if (bias) rests[turn] = (w.x + v.x) - __uint_as_float(c.z);
-    __syncthreads();
-    float dot = 0;
-#pragma unroll 10
-    for (u32 s = 0; s < warps; s++) dot += sums[turn][s][lane_id() % 8];
-    dot += __shfl_xor_sync(kFull, dot, 4);
-    dot += __shfl_xor_sync(kFull, dot, 2);
-    dot += __shfl_xor_sync(kFull, dot, 1);
-    float diff = dot + rests[turn];
-    float g = __uint_as_float(c.w) * diff;
-    float by = (g > 100 ? 100 : g < -100 ? -100 : g) * rate;
-    float gw = by * (bias ? 1 : v.x), gv = by * (bias ? 1 : w.x);
-    w.move(gw, root_w, inverse_w);
-    v.move(gv, root_v, inverse_v);
-
-    if (turn_w || last) w.store(words + c.x * stride, here, here_sum, mine);
-    if (turn_v || last) v.store(contexts + c.y * stride, here, here_sum, mine);
-    if (k == 0) loss += 0.5 * (double)g * (double)diff;
-    if (last) break;
-    if (turn_w) w = w2;
-    if (turn_v) v = v2;
-    c = next;
+      bool last = now + 1 == count;
+      if (last || rows[(d + 1) % kAhead] != row) place.store(w, words, row);
+      if (last || cols[(d + 1) % kAhead] != col) place.store(v, contexts, col);
+      if (k == 0) loss += 0.5 * (double)g * (double)diff;
+      if (last) {
+        if (k == 0) losses[blockIdx.x] += loss;
+        return;
+      }
+    }
   }
-  if (k == 0) losses[blockIdx.x] += loss;
+}
+
+// A block for each group of rows; first is the stratum's first block of the matrix, dim the
+// numbers of a vector, a multiple of 8. Threads number a warp for each chunk of dim and the bias.
+KERNEL __launch_bounds__(512) glove(const uint4* cells, const u64* ends, u32 first, float* words, float* contexts, u32 dim, float rate, double* losses) {
+  train<1>(cells, ends, first, words, contexts, dim, rate, losses);
+}
+
+// The same for more than 511 dimensions: a warp for two chunks.
+KERNEL __launch_bounds__(512) glove_wide(const uint4* cells, const u64* ends, u32 first, float* words, float* contexts, u32 dim, float rate, double* losses) {
+  train<2>(cells, ends, first, words, contexts, dim, rate, losses);
 }
