@@ -12,14 +12,14 @@
 //	is     DF 1, CF 1: (0, 1)
 //	rose   DF 1, CF 2: (0, 2)
 //
-// with lengths 5 and 2. Lists are stored in blocks of 128 postings, packed into
-// as few bits as the largest gap and frequency of the block need, or, where documents are near each other, as a bitmap of them. Beside each
-// block stands what a search needs in order to skip it: its last document, and a Bound on how
-// good its postings can be for any score that rises with the frequency and falls with
+// with lengths 5 and 2. Lists are stored in blocks of 128 postings, packed into as few bits as the
+// largest gap and frequency of the block need, or, where documents are near each other, as a bitmap
+// of them. Beside each block stands what a search needs in order to skip it: its last document, and
+// a Bound on how good its postings can be for any score that rises with the frequency and falls with
 // the length.
 //
-// A Writer makes an index from sorted words, Build from a corpus, Import from
-// a CIFF file; Reorder makes a smaller and faster one from another index. A Reader maps it; a Cursor walks a list:
+// A Writer makes an index from sorted words, Build from a corpus, Import from a CIFF file; Reorder
+// makes a smaller one from another index. A Reader maps it; a Cursor walks a list:
 //
 //	r, err := index.Open("news.index")
 //	t, err := r.Lookup([]byte("rose"))

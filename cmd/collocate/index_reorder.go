@@ -10,15 +10,15 @@ func newIndexReorderCmd(a *app) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "reorder DIR --out DIR2",
-		Short: "Renumber the documents of an index so that it is smaller and faster to search",
+		Short: "Renumber the documents of an index so that it is smaller",
 		Long: `Write the index DIR to DIR2 (which may be DIR) with its documents in an order, found by
 recursive graph bisection, in which those with the same words are neighbours. IDs, lengths, stored
-text and the scores that a search gives stay the same; only where scores are equal, answers may change
-places, because the document with the lower number comes first.
+text and the scores that a search gives stay the same; only where scores are equal, answers may
+change places, because the document with the lower number comes first.
 
 Use it for what is built once and searched for long: it takes three to four times as long as
-building the index, and makes that of real text 5 to 7% smaller. The postings are held in memory, 4 bytes
-each, within --memory.`,
+building the index, and makes that of real text 5 to 7% smaller. The postings are held in memory,
+4 bytes each, within --memory.`,
 		Example: `  collocate index reorder news.index --out news.index
   collocate index reorder news.index --out small.index --memory 8GB`,
 		Args: cobra.ExactArgs(1),

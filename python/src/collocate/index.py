@@ -81,7 +81,7 @@ class Index:
         schema: fields with types instead of `fields`, as `collocate index --fields` has them:
             ["title:text", "year:number", "tags:keyword"]. They can be searched
             (syntax=True, filter=), and shown (`Hits.fields`).
-        reorder: number documents so that similar ones are neighbours: smaller, smaller.
+        reorder: number documents so that similar ones are neighbours, which makes the index smaller.
         memory: bound on working memory in bytes; 0 is 2 GB.
         """
         temporary = path is None
