@@ -263,6 +263,11 @@ func Parse(data []byte, magic string, maxVersion uint32) (*File, error) {
 		}
 		f.table = append(f.table, e)
 	}
+	for _, e := range f.table {
+		if f.pages != nil && e.len > 0 && e.offset+e.len > uint64(len(f.pages.data)) {
+			return nil, fmt.Errorf("corrupted: section %q lies behind the checksums", e.name)
+		}
+	}
 	return f, nil
 }
 
