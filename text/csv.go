@@ -363,8 +363,10 @@ func (p *parser) addCSV(s *source, data []byte, r *csvRecord) {
 	}
 }
 
-// cutCSV finds the first line's end outside of quotes. b starts where a record does.
+// cutCSV finds the first line's end outside of quotes, behind empty lines at the start: a piece of
+// nothing but these would leave the header to the next one. b starts where a record does.
 func cutCSV(b []byte, from int) int {
+	from = max(from, emptyLines(b))
 	quoted := bytes.Count(b[:from], []byte(`"`))%2 == 1
 	for {
 		i := bytes.IndexByte(b[from:], '\n')
@@ -382,8 +384,10 @@ func cutCSV(b []byte, from int) int {
 }
 
 // cutTSV finds the end of the first record that ends from a byte on. b starts where a record does.
-// Quotes inside a field mean nothing, so that these cannot just be counted.
+// Quotes inside a field mean nothing, so that these cannot just be counted. Empty lines at the start
+// are no record.
 func cutTSV(b []byte, from int) int {
+	from = max(from, emptyLines(b))
 	r := csvRecord{separator: '\t'}
 	for at := 0; at < len(b); {
 		end := bytes.IndexByte(b[at:], '\n')
