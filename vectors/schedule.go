@@ -36,7 +36,7 @@ type cell struct {
 }
 
 var (
-	blockCells = 256  // in a block on average: more, and fewer can be trained on at once
+	blockCells = 256  // in a block on average: more, and fewer can be trained on at once; see docs/experiments.md
 	mostGroups = 2048 // their squares are blocks, each with an end to remember
 )
 
