@@ -64,8 +64,9 @@
 //
 // # Processors
 //
-// On processors with AVX-512, which are recognized at run time, blocks are unpacked, scored, sifted
-// and intersected 16 postings at a time by assembly (kernels_amd64.s). Everywhere else, and with
-// the build tag purego, plain Go does the same, to the same bits: the operations on each posting
-// are the same and in the same order.
+// Blocks are unpacked, scored, sifted and intersected many postings at a time by assembly: with
+// AVX-512, AVX2 or NEON, whichever the processor has when the program starts. Everywhere else, and
+// with the build tag purego, plain Go does the same, to the same bits: the operations on each
+// posting are the same and in the same order. The environment variable COLLOCATE_SIMD chooses by
+// hand (avx512, avx2, neon or none).
 package search

@@ -8,6 +8,6 @@
 // Invariants:
 //   - No score is negative or NaN.
 //   - Bound(b) is at least the score of every posting that b stands for, rounding included.
-//   - Batch gives the same bits as Score, with AVX-512 and without.
+//   - Batch gives the same bits as Score, at every level of vector instructions.
 //   - Weighers and scorers are read-only once made; goroutines share them.
 package model
