@@ -95,7 +95,8 @@ func statusOf(err error) int {
 		return http.StatusServiceUnavailable
 	case errors.Is(err, search.ErrRequest), errors.Is(err, index.ErrShard):
 		return http.StatusBadRequest
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, errNoShards), isFault(err):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, errNoShards),
+		errors.Is(err, errMayHaveIt), isFault(err):
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError

@@ -14,7 +14,9 @@ import (
 type generation struct {
 	number int // from 1 on
 	about
-	shard    shardAbout
+	shard shardAbout
+	// shards are what the groups of a root have of the index, by their places; nil: not known yet.
+	shards   []atomic.Pointer[shardAbout]
 	s        *search.Searcher           // nil if shards are asked: see Root
 	analyzer text.Analyzer              // counts the words of queries
 	tokens   freelist.List[text.Tokens] // which have the stems of a language at hand

@@ -153,7 +153,7 @@ func (x *exchange) showMetrics() {
 		}
 	}
 	if x.o.Root != nil {
-		x.o.Root.writeMetrics(&b)
+		x.o.Root.writeMetrics(&b, x.g)
 	}
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)

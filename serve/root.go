@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -36,24 +38,20 @@ type Root struct {
 	token  string
 	first  int
 	turn   atomic.Uint32 // whose turn it is to be asked first
+	met    metIndexes
+	// changed is sent to when a server has another index than it had when it was looked at.
+	changed chan struct{}
 
 	hedged, failed, missing atomic.Uint64
 }
 
 // group is the servers that have the same shard.
 type group struct {
+	place    int // among the groups
 	replicas []*replica
 	turn     atomic.Uint32
 	times    recentTimes
 	hedges   hedgeBudget
-}
-
-// replica is one server.
-type replica struct {
-	url    string
-	client shardClient
-	was    atomic.Pointer[shardAbout] // what it said when it was last looked at; nil: it is down
-	down   atomic.Pointer[error]      // why
 }
 
 // RootOptions say how to ask. The zero value is useful.
@@ -70,13 +68,13 @@ func ParseShards(list string, o RootOptions) (*Root, error) {
 	if strings.ContainsFunc(o.Token, unicode.IsControl) {
 		return nil, errors.New("the token of the shards has a control character")
 	}
-	r := &Root{token: o.Token, first: o.First}
+	r := &Root{token: o.Token, first: o.First, changed: make(chan struct{}, 1)}
 	if r.first == 0 {
 		r.first = 1
 	}
 	seen := map[string]bool{}
 	for part := range strings.SplitSeq(list, ",") {
-		g := &group{}
+		g := &group{place: len(r.groups)}
 		for address := range strings.SplitSeq(part, "|") {
 			address = strings.TrimRight(strings.TrimSpace(address), "/")
 			u, err := url.Parse(address)
@@ -88,106 +86,11 @@ func ParseShards(list string, o RootOptions) (*Root, error) {
 				return nil, fmt.Errorf("shard %q: it is named twice", address)
 			}
 			seen[address] = true
-			one := &replica{url: address, client: newShardClient(u)}
-			unseen := errors.New("it was not looked at yet")
-			one.down.Store(&unseen)
-			g.replicas = append(g.replicas, one)
+			g.replicas = append(g.replicas, newReplica(address, u))
 		}
 		r.groups = append(r.groups, g)
 	}
 	return r, nil
-}
-
-// look asks all replicas what they have.
-func (r *Root) look(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	var wg sync.WaitGroup
-	for _, g := range r.groups {
-		for _, one := range g.replicas {
-			wg.Go(func() {
-				var a shardAbout
-				if err := r.ask(ctx, one, http.MethodGet, "/internal/shard", nil, &a); err != nil {
-					if ctx.Err() == nil || errors.Is(ctx.Err(), context.DeadlineExceeded) {
-						one.fail(err)
-					}
-					return
-				}
-				one.was.Store(&a)
-				one.down.Store(nil)
-			})
-		}
-	}
-	wg.Wait()
-}
-
-// has says whether it has a shard of that index, as far as is known.
-func (one *replica) has(whole string) bool {
-	a := one.was.Load()
-	return a != nil && a.Whole == whole
-}
-
-func (one *replica) fail(err error) {
-	one.was.Store(nil)
-	one.down.Store(&err)
-}
-
-// view is which index the shards have: that of which most shards can be asked.
-func (r *Root) view() (best *shardAbout, err error) {
-	most := 0
-	for _, g := range r.groups {
-		for _, one := range g.replicas {
-			a := one.was.Load()
-			if a == nil {
-				continue
-			}
-			n := 0
-			for _, g := range r.groups {
-				if slices.ContainsFunc(g.replicas, func(o *replica) bool { return o.has(a.Whole) }) {
-					n++
-				}
-			}
-			if n > most {
-				most, best = n, a
-			}
-		}
-	}
-	if best == nil {
-		for _, g := range r.groups {
-			for _, one := range g.replicas {
-				if why := one.down.Load(); why != nil {
-					return nil, fmt.Errorf("%w: %w", errNoShards, *why)
-				}
-			}
-		}
-		return nil, errNoShards
-	}
-	return best, r.consistent(best)
-}
-
-// consistent says what is wrong with the list of shards: each number must be there once.
-func (r *Root) consistent(whole *shardAbout) error {
-	if whole.Of != len(r.groups) {
-		return fmt.Errorf("the index has %d shards, but %d are named", whole.Of, len(r.groups))
-	}
-	taken := map[int]string{}
-	for _, g := range r.groups {
-		number := -1
-		for _, one := range g.replicas {
-			a := one.was.Load()
-			switch {
-			case a == nil || a.Whole != whole.Whole:
-				continue
-			case number >= 0 && a.Number != number:
-				return fmt.Errorf("%s has shard %d of the index and is named as a replica of shard %d", one.url, a.Number, number)
-			case number < 0 && taken[a.Number] != "":
-				return fmt.Errorf("%s and %s have the same shard: write | between replicas", taken[a.Number], one.url)
-			}
-			number = a.Number
-			taken[number] = one.url
-		}
-	}
-	return nil
 }
 
 // statusError is an answer of a server that is not what was asked for.
@@ -198,7 +101,7 @@ type statusError struct {
 
 func (e *statusError) Error() string { return e.text }
 
-// ask asks one replica.
+// ask asks one replica. Errors do not name it.
 func (r *Root) ask(ctx context.Context, one *replica, method, path string, body []byte, into any) error {
 	headers := traceHeader(ctx)
 	if r.token != "" {
@@ -206,24 +109,35 @@ func (r *Root) ask(ctx context.Context, one *replica, method, path string, body 
 	}
 	status, said, err := one.client.do(ctx, method, path, headers, body)
 	if err != nil {
-		return fmt.Errorf("%s: %w", one.url, err)
+		return plainly(err)
 	}
 	if status != http.StatusOK {
 		var f failure
 		if json.Unmarshal(said, &f); f.Error == "" {
 			f.Error = fmt.Sprintf("%d %s", status, http.StatusText(status))
 		}
-		return &statusError{status, fmt.Sprintf("%s: %s", one.url, f.Error)}
+		return &statusError{status, f.Error}
 	}
 	if a, ok := into.(*shardAnswer); ok && a.parsePlain(string(said)) {
 		return nil
 	}
 	in := json.NewDecoder(bytes.NewReader(said))
 	in.UseNumber() // stored fields stay as they were written
-	if err := in.Decode(into); err != nil {
-		return fmt.Errorf("%s: %w", one.url, err)
+	return in.Decode(into)
+}
+
+// errLate is what is said of servers that take too long.
+var errLate = errors.New("it did not answer in time")
+
+// plainly leaves out of an error of the network what stands beside it: the address.
+func plainly(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return errLate
 	}
-	return nil
+	if op := new(net.OpError); errors.As(err, &op) {
+		return op.Err
+	}
+	return err
 }
 
 // maxShardAnswer is more than an answer of a shard has, in bytes.
@@ -231,53 +145,75 @@ const maxShardAnswer = 1 << 30
 
 // order is the replicas in the order in which they are asked: those that are up first, another
 // first each time.
-func (g *group) order(whole string) []*replica {
+func (g *group) order(of *generation) []*replica {
+	mine := of.shards[g.place].Load()
+	if mine == nil {
+		return nil
+	}
 	n := len(g.replicas)
 	from := int(g.turn.Add(1)) % n
 	up, rest := make([]*replica, 0, n), []*replica{}
 	for i := range n {
 		one := g.replicas[(from+i)%n]
-		if a := one.was.Load(); a != nil && a.Whole == whole {
-			up = append(up, one)
-		} else if a == nil {
+		if s := one.state.Load(); s.about == nil && s.missed < gone {
 			rest = append(rest, one)
+		} else if s.has(mine) {
+			up = append(up, one)
 		}
 	}
 	return append(up, rest...)
 }
 
-// askGroup asks a group until a replica answers.
-func askGroup[T any](ctx context.Context, r *Root, g *group, whole, path string, body []byte) (*T, error) {
-	order := g.order(whole)
-	if len(order) == 0 {
-		return nil, errors.New("it has another index")
+// shardPath is where a group is asked: it says for which shard its servers are taken, so that one
+// whose folder was just replaced does not answer for another.
+func (g *group) shardPath(of *generation) string {
+	if mine := of.shards[g.place].Load(); mine != nil {
+		return "/internal/shard/search?shard=" + strconv.Itoa(mine.Number)
 	}
-	if len(order) == 1 { // there is nobody else to ask
-		one, answer, begin := order[0], new(T), time.Now()
+	return "/internal/shard/search"
+}
+
+// askGroup asks a group about the index of a generation until a replica answers.
+func (r *Root) askGroup(ctx context.Context, g *group, of *generation, body []byte) (*shardAnswer, error) {
+	order := g.order(of)
+	path := g.shardPath(of)
+	var failed failures
+	switch len(order) {
+	case 0:
+		return nil, g.missing(of, nil)
+	case 1: // there is nobody else to ask
+		one, answer, begin := order[0], new(shardAnswer), time.Now()
 		err := r.ask(ctx, one, http.MethodPost, path, body, answer)
 		if err == nil {
 			g.times.add(time.Since(begin))
 			return answer, nil
 		}
-		r.note(ctx, one, err)
-		return nil, err
+		if ctx.Err() == nil {
+			if !r.note(one, err) {
+				return nil, err
+			}
+			failed = failures{one: err}
+		}
+		return nil, g.missing(of, failed)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // also of those who are not waited for
 	type outcome struct {
 		one    *replica
-		answer *T
+		answer *shardAnswer
 		err    error
 		took   time.Duration
 	}
 	done := make(chan outcome, len(order))
 	next, running := 0, 0
+	var lost <-chan struct{} // closed when the one that was asked last goes down
 	start := func() {
 		one := order[next]
 		next++
 		running++
+		lost = one.state.Load().lost
 		go func() {
-			begin, o := time.Now(), outcome{one: one, answer: new(T)}
+			begin, o := time.Now(), outcome{one: one, answer: new(shardAnswer)}
 			o.err = r.ask(ctx, one, http.MethodPost, path, body, o.answer)
 			o.took = time.Since(begin)
 			done <- o
@@ -294,11 +230,16 @@ func askGroup[T any](ctx context.Context, r *Root, g *group, whole, path string,
 	for {
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, g.missing(of, failed)
 		case <-slow:
 			slow = nil
-			if next < len(order) && order[next].was.Load() != nil && g.hedges.spend() {
+			if next < len(order) && order[next].state.Load().about != nil && g.hedges.spend() {
 				r.hedged.Add(1)
+				start()
+			}
+		case <-lost: // it hangs: the next is asked, too
+			lost = nil
+			if next < len(order) {
 				start()
 			}
 		case o := <-done:
@@ -308,35 +249,41 @@ func askGroup[T any](ctx context.Context, r *Root, g *group, whole, path string,
 				return o.answer, nil
 			}
 			if ctx.Err() != nil {
-				return nil, ctx.Err()
+				return nil, g.missing(of, failed)
 			}
-			if !r.note(ctx, o.one, o.err) {
+			if !r.note(o.one, o.err) {
 				return nil, o.err
 			}
+			if failed == nil {
+				failed = failures{}
+			}
+			failed[o.one] = o.err
 			if next < len(order) {
 				start()
 			} else if running == 0 {
-				return nil, o.err
+				return nil, g.missing(of, failed)
 			}
 		}
 	}
 }
 
 // note takes note of why a replica has not answered, and says whether another may.
-func (r *Root) note(ctx context.Context, one *replica, err error) bool {
-	if ctx.Err() != nil {
-		return false
-	}
+func (r *Root) note(one *replica, err error) bool {
 	refused := new(statusError)
-	switch {
-	case errors.As(err, &refused) && refused.status == http.StatusBadRequest:
+	if errors.As(err, &refused) && refused.status == http.StatusBadRequest {
 		return false // others would say the same
-	case errors.As(err, &refused) && refused.status != http.StatusServiceUnavailable:
-		// It is there, but busy, or has another index.
-	default:
-		one.fail(err)
 	}
 	r.failed.Add(1)
+	switch {
+	case refused.status == http.StatusConflict: // it has another index now
+		select {
+		case r.changed <- struct{}{}:
+		default:
+		}
+	case refused.status == 0 || refused.status == http.StatusServiceUnavailable:
+		one.fail(err, false)
+	default: // it is there, but busy
+	}
 	return true
 }
 
@@ -400,40 +347,51 @@ func (b *hedgeBudget) spend() bool {
 func (v *Server) follow(ctx context.Context) {
 	said := ""
 	for {
-		v.o.Root.look(ctx)
-		if ctx.Err() != nil {
+		if err := v.seeShards(ctx); ctx.Err() != nil {
 			return
-		}
-		if err := v.seeShards(); err != nil && err.Error() != said {
+		} else if err != nil && err.Error() != said {
 			said = err.Error()
 			v.log.Warn("shards", "error", err)
 		} else if err == nil && said != "" {
 			said = ""
 			v.log.Warn("shards can be asked again")
 		}
+		v.o.Root.tell(v.log, v.current.Load())
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(time.Second):
+		case <-v.o.Root.changed:
+			time.Sleep(10 * time.Millisecond) // of many queries that notice it, one is enough
 		}
 	}
 }
 
-// seeShards makes the index that the shards have the one that is served.
-func (v *Server) seeShards() error {
-	seen, err := v.o.Root.view()
-	if err != nil {
-		return err
+// seeShards looks at the shards, and makes the index that they have the one that is served.
+func (v *Server) seeShards(ctx context.Context) error {
+	r, now := v.o.Root, v.current.Load()
+	r.look(ctx)
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
-	now := v.current.Load()
+	seen := r.view()
+	if seen == nil {
+		return r.unreachable()
+	}
 	if now.shard.Whole == seen.Whole {
+		r.settle(now)
 		return nil
 	}
-	g := &generation{number: now.number + 1, shard: *seen, tokens: newTokens()}
+	if err := r.consistent(seen); err != nil {
+		return err
+	}
+	g := &generation{number: now.number + 1, shard: *seen, tokens: newTokens(),
+		shards: make([]atomic.Pointer[shardAbout], len(r.groups))}
 	if now.shard.Whole == "" {
 		g.number = 1
 	}
 	g.analyzerName, g.hasText, g.docs = seen.Analyzer, seen.Text, int(seen.WholeDocs)
+	var err error
 	if g.analyzer, err = text.ParseAnalyzer(seen.Analyzer); err != nil {
 		return err
 	}
@@ -442,11 +400,15 @@ func (v *Server) seeShards() error {
 			return err
 		}
 	}
+	r.settle(g)
 	g.users.Store(1)
 	v.reloading.Lock()
 	defer v.reloading.Unlock()
 	old := v.current.Swap(g)
-	v.log.Info("another index is served", "generation", g.number, "docs", g.docs)
+	if g.number > 1 {
+		v.log.Warn("the shards have another index, which is served now",
+			"documents", g.docs, "generation", g.number)
+	}
 	v.letGo(old)
 	return nil
 }
@@ -464,11 +426,11 @@ func (v *Server) Shards() (shards int, docs uint64) {
 // not be there yet.
 func NewRoot(ctx context.Context, o Options) *Server {
 	v := newServer(o)
-	empty := &generation{tokens: newTokens()}
+	empty := &generation{tokens: newTokens(),
+		shards: make([]atomic.Pointer[shardAbout], len(o.Root.groups))}
 	empty.users.Store(1)
 	v.current.Store(empty)
-	o.Root.look(ctx)
-	if err := v.seeShards(); err != nil {
+	if err := v.seeShards(ctx); err != nil {
 		v.log.Warn("shards", "error", err)
 	}
 	return v

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -187,9 +188,9 @@ func (x *exchange) askShards(ctx context.Context, a *ask, words []search.Word, p
 		}
 		var some sync.WaitGroup
 		one := func(g *group) {
-			found, err := askGroup[shardAnswer](ctx, r, g, q.Whole, "/internal/shard/search", body)
+			found, err := r.askGroup(ctx, g, x.g, body)
 			if err != nil {
-				p.miss(fmt.Errorf("shard %s: %w", g.replicas[0].url, err))
+				p.miss(err)
 				return
 			}
 			p.take(found)
@@ -292,18 +293,18 @@ func (x *exchange) patternsInShards(ctx context.Context, a *ask) (without []stri
 	var wg sync.WaitGroup
 	for i, g := range r.groups {
 		wg.Go(func() {
-			answer, err := askGroup[shardAnswer](ctx, r, g, q.Whole, "/internal/shard/search", body)
+			answer, err := r.askGroup(ctx, g, x.g, body)
 			if errs[i] = err; err == nil {
 				found[i] = answer.Patterns
 			}
 		})
 	}
 	wg.Wait()
-	for i, err := range errs {
+	for _, err := range errs {
 		if refused := new(statusError); errors.As(err, &refused) && refused.status == http.StatusBadRequest {
 			return nil, refusal{err}
 		} else if err != nil {
-			without = append(without, fmt.Sprintf("words of patterns: shard %s: %v", r.groups[i].replicas[0].url, err))
+			without = append(without, fmt.Sprintf("words of patterns: %v", err))
 		}
 	}
 	merged, err := search.MergePatterns(found...)
@@ -333,10 +334,10 @@ func (x *exchange) expandInShards(within, ctx context.Context, a *ask) (words []
 	q.Ask.K, q.Ask.Offset, q.Ask.Snippets, q.Ask.Explain, q.Ask.Fields = nil, 0, false, false, nil
 	err = x.eachOwner(within, docs, &q, func(shard string, places []int, found *shardAnswer, err error) {
 		if err == nil && (found.Bags == nil || len(found.Bags.Docs) != len(places)) {
-			err = errors.New("it has other documents")
+			err = fmt.Errorf("%s: it has other documents", shard)
 		}
 		if err != nil {
-			p.coverage.Missing = append(p.coverage.Missing, fmt.Sprintf("%s: %v", shard, err))
+			p.coverage.Missing = append(p.coverage.Missing, err.Error())
 			return
 		}
 		for n, i := range places {
@@ -361,9 +362,9 @@ func (x *exchange) eachOwner(ctx context.Context, docs []uint32, q *shardAsk,
 	r := x.o.Root
 	byGroup := map[*group][]int{}
 	for i, doc := range docs {
-		g := r.groupOf(doc, x.g.shard.Whole)
+		g := r.groupOf(doc, x.g)
 		if g == nil {
-			fn("a shard", []int{i}, nil, fmt.Errorf("nobody has document %d any more", doc))
+			fn("a shard", []int{i}, nil, fmt.Errorf("no shard has document %d", doc))
 			continue
 		}
 		byGroup[g] = append(byGroup[g], i)
@@ -380,10 +381,10 @@ func (x *exchange) eachOwner(ctx context.Context, docs []uint32, q *shardAsk,
 			return err
 		}
 		wg.Go(func() {
-			found, err := askGroup[shardAnswer](ctx, r, g, q.Whole, "/internal/shard/search", body)
+			found, err := r.askGroup(ctx, g, x.g, body)
 			mu.Lock()
 			defer mu.Unlock()
-			fn("shard "+g.replicas[0].url, places, found, err)
+			fn(g.name(x.g), places, found, err)
 		})
 	}
 	wg.Wait()
@@ -402,10 +403,10 @@ func (x *exchange) describeInShards(ctx context.Context, a *ask, words []search.
 	}
 	return x.eachOwner(ctx, docs, &q, func(shard string, places []int, found *shardAnswer, err error) {
 		if err == nil && len(found.Hits) != len(places) {
-			err = errors.New("it describes other documents")
+			err = fmt.Errorf("%s: it describes other documents", shard)
 		}
 		if err != nil {
-			why := fmt.Sprintf("details of %s: %v", shard, err)
+			why := fmt.Sprintf("details of hits: %v", err)
 			answer.Shards.Missing = append(answer.Shards.Missing, why)
 			return
 		}
@@ -417,17 +418,11 @@ func (x *exchange) describeInShards(ctx context.Context, a *ask, words []search.
 }
 
 // groupOf is the shard that has a document.
-func (r *Root) groupOf(doc uint32, whole string) *group {
+func (r *Root) groupOf(doc uint32, of *generation) *group {
 	for _, g := range r.groups {
-		for _, one := range g.replicas {
-			a := one.was.Load()
-			if a == nil || a.Whole != whole {
-				continue
-			}
-			if doc >= a.First && uint64(doc) < uint64(a.First)+uint64(a.Documents) {
-				return g
-			}
-			break
+		a := of.shards[g.place].Load()
+		if a != nil && doc >= a.First && uint64(doc) < uint64(a.First)+uint64(a.Documents) {
+			return g
 		}
 	}
 	return nil
@@ -472,19 +467,21 @@ func (x *exchange) documentInShards(ctx context.Context) (*documentAnswer, error
 	var wg sync.WaitGroup
 	for i, g := range r.groups {
 		wg.Go(func() {
-			for _, one := range g.order(x.g.shard.Whole) {
+			failed := failures{}
+			for _, one := range g.order(x.g) {
 				a := new(documentAnswer)
 				err := r.ask(ctx, one, http.MethodGet, x.r.URL.EscapedPath(), nil, a)
-				missing := new(statusError)
-				if errors.As(err, &missing) && missing.status == http.StatusNotFound {
-					errs[i] = nil
-					return
-				}
-				if errs[i] = err; err == nil {
+				if err == nil {
 					found[i] = a
 					return
 				}
+				none := new(statusError)
+				if errors.As(err, &none) && none.status == http.StatusNotFound {
+					return
+				}
+				failed[one] = err
 			}
+			errs[i] = g.missing(x.g, failed)
 		})
 	}
 	wg.Wait()
@@ -495,14 +492,14 @@ func (x *exchange) documentInShards(ctx context.Context) (*documentAnswer, error
 		}
 	}
 	if err := errors.Join(errs...); err != nil && first == nil {
-		return nil, fmt.Errorf("%w: %w", errNoShards, err) // it may be there
+		return nil, fmt.Errorf("%w: %w", errMayHaveIt, err)
 	}
 	return first, nil
 }
 
 // groupStatus says how a shard is, for people.
 type groupStatus struct {
-	Number   int             `json:"number"` // -1: not known
+	Number   *int            `json:"number,omitempty"` // not known before one of its servers was met
 	Replicas []replicaStatus `json:"replicas"`
 	P95      int64           `json:"p95_micros,omitempty"`
 }
@@ -521,33 +518,28 @@ func (r *Root) status(of *generation) (index.Stats, []groupStatus) {
 	}
 	var groups []groupStatus
 	for _, g := range r.groups {
-		s := groupStatus{Number: -1}
+		var s groupStatus
+		if a := of.shards[g.place].Load(); a != nil {
+			s.Number = &a.Number
+			stats.Bytes += a.Bytes
+			stats.Postings += a.Postings
+			stats.Tokens += a.Tokens
+		}
 		p95, _ := g.times.p95()
 		s.P95 = p95.Microseconds()
-		counted := false
 		for _, one := range g.replicas {
-			now := replicaStatus{URL: one.url}
-			if why := one.down.Load(); why != nil {
-				now.Error = (*why).Error()
-			}
-			if a := one.was.Load(); a != nil && a.Whole != of.shard.Whole {
-				now.Error = "it has another index"
-			} else if a != nil {
-				s.Number = a.Number
-				if !counted {
-					stats.Bytes += a.Bytes
-					counted = true
-				}
-			}
-			s.Replicas = append(s.Replicas, now)
+			s.Replicas = append(s.Replicas, replicaStatus{one.url, g.wrong(one, of)})
 		}
 		groups = append(groups, s)
+	}
+	if of.docs > 0 {
+		stats.MeanLength = float64(stats.Tokens) / float64(of.docs)
 	}
 	return stats, groups
 }
 
-// writeMetrics counts what happened to requests of shards.
-func (r *Root) writeMetrics(b *bytes.Buffer) {
+// writeMetrics counts what happened to requests of shards, and says which servers are asked.
+func (r *Root) writeMetrics(b *bytes.Buffer, of *generation) {
 	for _, m := range []struct {
 		name, help string
 		value      uint64
@@ -559,5 +551,20 @@ func (r *Root) writeMetrics(b *bytes.Buffer) {
 		{"collocate_shard_missing_total", "Shards that answers do not cover.", r.missing.Load()},
 	} {
 		fmt.Fprintf(b, "# HELP %s %s\n# TYPE %[1]s counter\n%[1]s %[3]d\n", m.name, m.help, m.value)
+	}
+	fmt.Fprint(b, "# HELP collocate_shard_server_up 1 if the server is asked for the shard.\n",
+		"# TYPE collocate_shard_server_up gauge\n")
+	for _, g := range r.groups {
+		number := ""
+		if a := of.shards[g.place].Load(); a != nil {
+			number = strconv.Itoa(a.Number)
+		}
+		for _, one := range g.replicas {
+			up := 0
+			if g.wrong(one, of) == "" {
+				up = 1
+			}
+			fmt.Fprintf(b, "collocate_shard_server_up{shard=%q,server=%q} %d\n", number, one.url, up)
+		}
 	}
 }

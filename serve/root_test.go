@@ -9,13 +9,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search"
 )
@@ -34,23 +32,12 @@ func newCluster(t testing.TB, shards, replicas int, o RootOptions) *cluster {
 func newClusterOf(t testing.TB, s *search.Searcher, shards, replicas int, o RootOptions) *cluster {
 	t.Helper()
 	c := &cluster{whole: New(s, Options{Limits: Limits{Hold: -1}})}
-	dir := t.TempDir()
 	var list []string
-	for i := range shards {
-		folder := filepath.Join(dir, fmt.Sprint(i))
-		if err := index.WriteShard(t.Context(), s.Index().Segments()[0].Reader, folder, i, shards,
-			index.MergeOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		part, err := search.Open(folder)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { part.Close() })
+	for _, part := range shardServers(t, s, shards) {
 		var servers []*httptest.Server
 		var urls []string
 		for range replicas {
-			one := httptest.NewServer(New(part, Options{Limits: Limits{Hold: -1}}))
+			one := httptest.NewServer(part)
 			t.Cleanup(one.Close)
 			servers, urls = append(servers, one), append(urls, one.URL)
 		}
@@ -269,8 +256,8 @@ func TestWrongShards(t *testing.T) {
 	} {
 		r, err := ParseShards(list, RootOptions{})
 		if err == nil {
-			r.look(t.Context())
-			_, err = r.view()
+			v := NewRoot(t.Context(), Options{Root: r})
+			err = v.seeShards(t.Context())
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", list, err, want)

@@ -197,7 +197,11 @@ func (v *Server) makeRoutes() []route {
 		routes = append(routes, route{get, view, "page", true, (*exchange).page})
 	}
 	if v.o.Root != nil {
-		routes = slices.DeleteFunc(routes, func(t route) bool { return !slices.Contains(rootVerbs, t.verb) })
+		for i := range routes {
+			if t := &routes[i]; !slices.Contains(rootVerbs, t.verb) {
+				t.do = (*exchange).notOfRoot
+			}
+		}
 	}
 	return routes
 }
@@ -205,6 +209,12 @@ func (v *Server) makeRoutes() []route {
 // rootVerbs are what a server answers that asks the shards of an index.
 var rootVerbs = []string{"page", "search", "batch", "document", "health", "ready", "metrics",
 	"status", "version", "openapi"}
+
+// notOfRoot refuses what other servers answer.
+func (x *exchange) notOfRoot() {
+	x.refuse(http.StatusNotFound, fmt.Errorf("%s: a root does not answer that: ask a server of the "+
+		"whole index, of words or of places", x.r.URL.Path))
+}
 
 // Headers that all answers have. Nobody changes them.
 var noSniff, sameOrigin, noReferrer = []string{"nosniff"}, []string{"same-origin"}, []string{"no-referrer"}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/collocate/collocate/fields"
@@ -30,6 +32,8 @@ type shardAbout struct {
 	Text     bool            `json:"text,omitempty"`
 	Schema   json.RawMessage `json:"schema,omitempty"`
 	Bytes    int64           `json:"bytes,omitempty"`
+	Postings int64           `json:"postings,omitempty"`
+	Tokens   int64           `json:"tokens,omitempty"`
 }
 
 // aboutShard describes the index that a generation serves, as a shard.
@@ -92,7 +96,8 @@ func (x *exchange) shard() {
 	if x.g.schema != nil {
 		a.Schema = x.g.schema.JSON()
 	}
-	a.Bytes = x.g.s.Index().Stats().Bytes
+	stats := x.g.s.Index().Stats()
+	a.Bytes, a.Postings, a.Tokens = stats.Bytes, stats.Postings, stats.Tokens
 	x.reply(http.StatusOK, a)
 }
 
@@ -113,6 +118,10 @@ func (x *exchange) shardSearch() {
 				q.Whole)})
 		return
 	}
+	if n := x.g.shard.Number; !askedFor(x.r.URL.RawQuery, n) {
+		x.reply(http.StatusConflict, failure{fmt.Sprintf("this is shard %d of the index", n)})
+		return
+	}
 	q.Ask.ofRoot = true
 	if err := x.check(&q.Ask); err != nil {
 		x.reply(http.StatusBadRequest, failure{err.Error()})
@@ -130,6 +139,13 @@ func (x *exchange) shardSearch() {
 	}
 	answer.Documents = x.g.shard.Documents
 	x.reply(http.StatusOK, answer)
+}
+
+// askedFor says whether a root that asks with these parameters takes the server for that of a
+// shard. Those that came before the parameter do not say.
+func askedFor(parameters string, shard int) bool {
+	number, says := strings.CutPrefix(parameters, "shard=")
+	return !says || number == strconv.Itoa(shard)
 }
 
 func (x *exchange) answerShard(ctx context.Context, q *shardAsk, in lane) (*shardAnswer, error) {
@@ -203,5 +219,8 @@ func (a *about) fieldNames() []string {
 	return a.schema.Names(func(f *fields.Field) bool { return f.Type != fields.Stored })
 }
 
-// errNoShards says that a root knows of no index yet.
-var errNoShards = errors.New("no shard can be reached yet")
+// errNoShards says that a root has nobody to ask, errMayHaveIt that it cannot ask all.
+var (
+	errNoShards  = errors.New("no shard can be reached")
+	errMayHaveIt = errors.New("a shard that may have the document cannot be reached")
+)

@@ -49,8 +49,7 @@ func (x *exchange) notReady() error {
 		return *err
 	}
 	if x.o.Root != nil {
-		_, err := x.o.Root.view()
-		return err
+		return x.o.Root.notReady(x.g)
 	}
 	return nil
 }

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"os/signal"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/collocate/collocate/serve"
 )
@@ -76,5 +80,27 @@ func (f *serveFlags) runRoot(a *app, cmd *cobra.Command, args []string) error {
 		a.summary("%s and %s at %s", counted(shards, "shard"), counted(int64(docs), "document"),
 			f.url(l.Addr()))
 	}
-	return errors.Join(server.Run(ctx, l), server.Close())
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	told := make(chan os.Signal, 1)
+	notifyReload(told)
+	defer signal.Stop(told)
+	go untilHangup(running, stop, told)
+	return errors.Join(server.Run(running, l), server.Close())
+}
+
+// untilHangup lets SIGHUP pass, by which other servers read their index again: a root looks at its
+// shards every second anyway. Only where it comes from a terminal that was closed it ends the root.
+func untilHangup(ctx context.Context, stop func(), told <-chan os.Signal) {
+	atTerminal := term.IsTerminal(int(os.Stdin.Fd()))
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-told:
+			if atTerminal && !term.IsTerminal(int(os.Stdin.Fd())) {
+				stop()
+			}
+		}
+	}
 }

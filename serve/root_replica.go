@@ -1,0 +1,299 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// replica is one server of a shard.
+type replica struct {
+	url    string
+	client shardClient
+	mu     sync.Mutex // of those who change the state
+	state  atomic.Pointer[replicaState]
+	told   string // what was last said about it in the log: used by tell alone
+}
+
+// replicaState is what is known of a server.
+type replicaState struct {
+	about  *shardAbout   // what it said when it was last looked at; nil: it is down
+	err    error         // why it is down
+	missed int           // how many looks in a row it has not answered
+	lost   chan struct{} // closed when it goes down
+}
+
+// gone is how many looks in a row a server must miss until queries do not wait for it any more.
+const gone = 2
+
+func newReplica(address string, u *url.URL) *replica {
+	one := &replica{url: address, client: newShardClient(u)}
+	down := &replicaState{err: errors.New("it was not looked at yet"), lost: make(chan struct{})}
+	close(down.lost)
+	one.state.Store(down)
+	return one
+}
+
+// fail notes that a server has not answered a query, or a look at it.
+func (one *replica) fail(err error, look bool) {
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	was := one.state.Load()
+	now := &replicaState{err: err, missed: was.missed, lost: was.lost}
+	if look {
+		now.missed++
+	}
+	one.state.Store(now)
+	if was.about != nil {
+		close(was.lost)
+	}
+}
+
+// answer notes what a server has.
+func (one *replica) answer(a *shardAbout) {
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	was := one.state.Load()
+	now := &replicaState{about: a, lost: was.lost}
+	if was.about == nil {
+		now.lost = make(chan struct{})
+	}
+	one.state.Store(now)
+}
+
+// has says whether the server has a shard, as far as is known.
+func (s *replicaState) has(shard *shardAbout) bool {
+	return s.about != nil && s.about.Whole == shard.Whole && s.about.Number == shard.Number
+}
+
+// look asks all replicas what they have.
+func (r *Root) look(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	var wg sync.WaitGroup
+	for _, g := range r.groups {
+		for _, one := range g.replicas {
+			wg.Go(func() {
+				a := new(shardAbout)
+				err := r.ask(ctx, one, http.MethodGet, "/internal/shard", nil, a)
+				switch {
+				case err == nil:
+					one.answer(a)
+				case !errors.Is(ctx.Err(), context.Canceled):
+					one.fail(err, true)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	r.met.update(r.groups)
+}
+
+// metIndexes remembers in which order a root met the indexes that its shards have now.
+type metIndexes struct {
+	mu    sync.Mutex
+	whole map[string]int
+	n     int
+}
+
+func (m *metIndexes) update(groups []*group) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := map[string]int{}
+	for _, g := range groups {
+		for _, one := range g.replicas {
+			a := one.state.Load().about
+			if a == nil {
+				continue
+			}
+			when, known := m.whole[a.Whole]
+			if !known {
+				when = m.n
+			}
+			now[a.Whole] = when
+		}
+	}
+	m.whole = now
+	m.n++
+}
+
+// view is which index the shards have: that of which most shards can be asked; of several that
+// which was met last, so that replicas can go over to a new index one after the other. It is nil if
+// no server answers.
+func (r *Root) view() (best *shardAbout) {
+	r.met.mu.Lock()
+	defer r.met.mu.Unlock()
+	most, latest := 0, 0
+	for _, g := range r.groups {
+		for _, one := range g.replicas {
+			a := one.state.Load().about
+			if a == nil {
+				continue
+			}
+			n, when := r.count(a.Whole), r.met.whole[a.Whole]
+			if n > most || n == most && when > latest {
+				most, latest, best = n, when, a
+			}
+		}
+	}
+	return best
+}
+
+// count is how many shards of an index can be asked.
+func (r *Root) count(whole string) (n int) {
+	for _, g := range r.groups {
+		if slices.ContainsFunc(g.replicas, func(one *replica) bool {
+			a := one.state.Load().about
+			return a != nil && a.Whole == whole
+		}) {
+			n++
+		}
+	}
+	return n
+}
+
+// unreachable says why no server answers.
+func (r *Root) unreachable() error {
+	for _, g := range r.groups {
+		for _, one := range g.replicas {
+			if s := one.state.Load(); s.err != nil {
+				return fmt.Errorf("%w: %s: %w", errNoShards, one.url, s.err)
+			}
+		}
+	}
+	return errNoShards
+}
+
+// notReady says why nothing can be answered from an index; nil if one of its shards can be asked.
+func (r *Root) notReady(of *generation) error {
+	for _, g := range r.groups {
+		for _, one := range g.replicas {
+			if g.wrong(one, of) == "" {
+				return nil
+			}
+		}
+	}
+	best := r.view()
+	if best == nil {
+		return r.unreachable()
+	}
+	if err := r.consistent(best); err != nil {
+		return err
+	}
+	return errNoShards // the index was just met: it will be served
+}
+
+// consistent says what is wrong with the list of shards: each number must be there once.
+func (r *Root) consistent(whole *shardAbout) error {
+	if whole.Of != len(r.groups) {
+		return fmt.Errorf("the index has %d shards, but %d are named", whole.Of, len(r.groups))
+	}
+	taken := map[int]string{}
+	for _, g := range r.groups {
+		number := -1
+		for _, one := range g.replicas {
+			a := one.state.Load().about
+			switch {
+			case a == nil || a.Whole != whole.Whole:
+				continue
+			case number >= 0 && a.Number != number:
+				return fmt.Errorf("%s has shard %d of the index and is named as a replica of shard %d",
+					one.url, a.Number, number)
+			case number < 0 && taken[a.Number] != "":
+				return fmt.Errorf("%s and %s have the same shard: write | between replicas",
+					taken[a.Number], one.url)
+			}
+			number = a.Number
+			taken[number] = one.url
+		}
+	}
+	return nil
+}
+
+// settle remembers which shard of an index each group has, once that is known. From then on a
+// server of the group with another shard is not asked.
+func (r *Root) settle(of *generation) {
+	taken := map[int]bool{}
+	for i := range of.shards {
+		if a := of.shards[i].Load(); a != nil {
+			taken[a.Number] = true
+		}
+	}
+	for _, g := range r.groups {
+		for _, one := range g.replicas {
+			a := one.state.Load().about
+			if of.shards[g.place].Load() == nil && a != nil && a.Whole == of.shard.Whole && !taken[a.Number] {
+				of.shards[g.place].Store(a)
+				taken[a.Number] = true
+			}
+		}
+	}
+}
+
+// wrong says why a server is not asked about an index; "" if it is.
+func (g *group) wrong(one *replica, of *generation) string {
+	s, mine := one.state.Load(), of.shards[g.place].Load()
+	switch {
+	case s.about == nil:
+		return s.err.Error()
+	case s.about.Whole != of.shard.Whole:
+		return "it has another index"
+	case mine == nil:
+		return fmt.Sprintf("it has shard %d of the index, and so have others: write | between replicas",
+			s.about.Number)
+	case s.about.Number != mine.Number:
+		return fmt.Sprintf("it has shard %d of the index, where shard %d should be", s.about.Number, mine.Number)
+	}
+	return ""
+}
+
+// name is how answers and logs call a group.
+func (g *group) name(of *generation) string {
+	if mine := of.shards[g.place].Load(); mine != nil {
+		return fmt.Sprintf("shard %d", mine.Number)
+	}
+	return "a shard"
+}
+
+// failures say why servers that were asked have not answered a query.
+type failures map[*replica]error
+
+// missing is the error of a group of which nobody has answered.
+func (g *group) missing(of *generation, failed failures) error {
+	var why []string
+	for _, one := range g.replicas {
+		reason := g.wrong(one, of)
+		if err := failed[one]; err != nil {
+			reason = err.Error()
+		} else if reason == "" {
+			reason = errLate.Error()
+		}
+		why = append(why, one.url+": "+reason)
+	}
+	return fmt.Errorf("%s: %s", g.name(of), strings.Join(why, "; "))
+}
+
+// tell logs which servers went away or came back since it was last called.
+func (r *Root) tell(log *slog.Logger, of *generation) {
+	for _, g := range r.groups {
+		for _, one := range g.replicas {
+			now := g.wrong(one, of)
+			switch {
+			case now == one.told:
+			case now == "":
+				log.Warn("a server answers again", "shard", g.name(of), "server", one.url)
+			default:
+				log.Warn("a server is not asked", "shard", g.name(of), "server", one.url, "error", now)
+			}
+			one.told = now
+		}
+	}
+}

@@ -1,0 +1,242 @@
+package serve
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search"
+)
+
+// machine is a server whose work can be changed while it runs.
+type machine struct {
+	*httptest.Server
+	does atomic.Pointer[http.Handler]
+}
+
+func newMachine(t testing.TB, does http.Handler) *machine {
+	m := new(machine)
+	m.does.Store(&does)
+	m.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		(*m.does.Load()).ServeHTTP(w, r)
+	}))
+	t.Cleanup(m.Close)
+	return m
+}
+
+// hang lets a machine take requests and answer nothing.
+func (m *machine) hang(t testing.TB) {
+	ended := make(chan struct{})
+	t.Cleanup(func() { close(ended) })
+	var hung http.Handler = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-ended })
+	m.does.Store(&hung)
+}
+
+// shardServers are servers of all shards of an index.
+func shardServers(t testing.TB, whole *search.Searcher, shards int) (list []http.Handler) {
+	t.Helper()
+	dir := t.TempDir()
+	for i := range shards {
+		folder := filepath.Join(dir, fmt.Sprint(i))
+		if err := index.WriteShard(t.Context(), whole.Index().Segments()[0].Reader, folder, i, shards,
+			index.MergeOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		s, err := search.Open(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		list = append(list, New(s, Options{Limits: Limits{Hold: -1}}))
+	}
+	return list
+}
+
+// rootOver is a root over machines, each of them a replica of a shard: the first ones of shard 0.
+func rootOver(t testing.TB, log *strings.Builder, replicas ...[]*machine) *Server {
+	t.Helper()
+	var list []string
+	for _, machines := range replicas {
+		var urls []string
+		for _, m := range machines {
+			urls = append(urls, m.URL)
+		}
+		list = append(list, strings.Join(urls, "|"))
+	}
+	root, err := ParseShards(strings.Join(list, ","), RootOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewRoot(t.Context(), Options{Root: root, Limits: Limits{Hold: -1, Time: 20 * time.Second},
+		Log: slog.New(slog.NewTextHandler(log, nil))})
+}
+
+func covered(t testing.TB, root *Server, query string) (Answer, Coverage) {
+	t.Helper()
+	w := call(root, "/v1/search?k=1000&q="+query, "")
+	if w.Code != http.StatusOK {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	a := decode[Answer](t, w.Body.String())
+	return a, *a.Shards
+}
+
+// A server that is started with the shard of another, by mistake, is not asked, neither before nor
+// after the root has looked at it.
+func TestMisplacedShards(t *testing.T) {
+	shards := shardServers(t, elife(t, true), 3)
+	var all [][]*machine
+	for _, s := range shards {
+		all = append(all, []*machine{newMachine(t, s)})
+	}
+	var log strings.Builder
+	root := rootOver(t, &log, all...)
+	want, coverage := covered(t, root, "membrane")
+	if coverage.Answered != 3 {
+		t.Fatalf("%+v", coverage)
+	}
+	all[2][0].does.Store(&shards[1])
+	for _, looked := range []string{"before", "after"} {
+		got, coverage := covered(t, root, "membrane")
+		if coverage.Answered != 2 || coverage.Documents >= coverage.OfDocuments {
+			t.Errorf("%s the look: %+v", looked, coverage)
+		}
+		seen := map[uint32]bool{}
+		for _, h := range got.Hits {
+			if seen[h.Doc] {
+				t.Errorf("%s the look: document %d is there twice", looked, h.Doc)
+			}
+			seen[h.Doc] = true
+		}
+		if len(coverage.Missing) != 1 || !strings.HasPrefix(coverage.Missing[0], "shard 2: "+all[2][0].URL) {
+			t.Errorf("%s the look: missing %q", looked, coverage.Missing)
+		}
+		if err := root.seeShards(t.Context()); err != nil {
+			t.Error(err)
+		}
+		root.o.Root.tell(root.log, root.current.Load())
+	}
+	if said := "it has shard 1 of the index, where shard 2 should be"; !strings.Contains(log.String(), said) ||
+		!strings.Contains(call(root, "/v1/status", "").Body.String(), said) {
+		t.Errorf("neither the log nor the status says %q:\n%s", said, log.String())
+	}
+	if w := call(root, "/v1/ready", ""); w.Code != http.StatusOK {
+		t.Errorf("one wrong server, and nobody is answered: %d %s", w.Code, w.Body)
+	}
+	all[2][0].does.Store(&shards[2])
+	if err := root.seeShards(t.Context()); err != nil {
+		t.Error(err)
+	}
+	got, coverage := covered(t, root, "membrane")
+	if got.Micros, want.Micros = 0, 0; coverage.Answered != 3 || len(got.Hits) != len(want.Hits) {
+		t.Errorf("the right one is back: %+v, %d hits, want %d", coverage, len(got.Hits), len(want.Hits))
+	}
+}
+
+// A query that waits for a server that hangs is answered by the next when the root notices, though
+// no hedged request is left. A shard that hangs is given up after two looks.
+func TestServersThatHang(t *testing.T) {
+	shards := shardServers(t, elife(t, true), 2)
+	one, other, single := newMachine(t, shards[0]), newMachine(t, shards[0]), newMachine(t, shards[1])
+	root := rootOver(t, new(strings.Builder), []*machine{one, other}, []*machine{single})
+	one.hang(t)
+	answered := make(chan Coverage)
+	go func() {
+		root.o.Root.groups[0].turn.Store(1) // the first is asked first
+		_, coverage := covered(t, root, "membrane")
+		answered <- coverage
+	}()
+	select {
+	case coverage := <-answered:
+		t.Fatalf("nobody hangs: %+v", coverage)
+	case <-time.After(50 * time.Millisecond):
+	}
+	root.seeShards(t.Context())
+	if coverage := <-answered; coverage.Answered != 2 {
+		t.Errorf("while one of two hangs: %+v", coverage)
+	}
+	single.hang(t)
+	other.Close()
+	root.seeShards(t.Context())
+	root.seeShards(t.Context())
+	begin := time.Now()
+	w := call(root, "/v1/search?q=membrane", "")
+	if took := time.Since(begin); w.Code != http.StatusServiceUnavailable || took > 10*time.Second {
+		t.Errorf("all hang: status %d after %v: %s", w.Code, took, w.Body)
+	}
+	status := decode[statusAnswer](t, call(root, "/v1/status", "").Body.String())
+	for i, s := range status.Shards {
+		if s.Number == nil || *s.Number != i {
+			t.Errorf("shard %d has the number %v while it is away", i, s.Number)
+		}
+		for _, r := range s.Replicas {
+			if r.Error == "" || strings.Contains(r.Error, strings.TrimPrefix(r.URL, "http://")) {
+				t.Errorf("%s: %q: want why, without the address", r.URL, r.Error)
+			}
+		}
+	}
+	if m := call(root, "/metrics", "").Body.String(); !strings.Contains(m,
+		fmt.Sprintf("collocate_shard_server_up{shard=\"1\",server=%q} 0\n", single.URL)) {
+		t.Error("the metrics do not say that a server is away")
+	}
+	if w := call(root, "/v1/documents/elife-00003.4", ""); w.Code != http.StatusServiceUnavailable ||
+		!strings.Contains(w.Body.String(), "a shard that may have the document cannot be reached") {
+		t.Errorf("a document: %d %s", w.Code, w.Body)
+	}
+}
+
+// Replicas go over to another index one after the other, and no answer misses a shard, whether the
+// root has looked since or not.
+func TestRollingUpgrade(t *testing.T) {
+	was, is := shardServers(t, elife(t, true), 3), shardServers(t, elife(t, false), 3)
+	var all [][]*machine
+	for _, s := range was {
+		all = append(all, []*machine{newMachine(t, s), newMachine(t, s)})
+	}
+	var log strings.Builder
+	root := rootOver(t, &log, all...)
+	for replica := range 2 {
+		for i := range all {
+			all[i][replica].does.Store(&is[i])
+			for range 2 {
+				for range 4 { // whichever is asked first
+					if _, coverage := covered(t, root, "membrane"); coverage.Answered != 3 {
+						t.Fatalf("replica %d of shard %d: %+v", replica, i, coverage)
+					}
+				}
+				if err := root.seeShards(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		if text := root.current.Load().hasText; text {
+			t.Error("the old index is served though all shards of the new one are there")
+		}
+	}
+	if strings.Count(log.String(), "the shards have another index, which is served now") != 1 {
+		t.Errorf("the log: %s", log.String())
+	}
+}
+
+// A root that is told that the index is another one looks at once.
+func TestRootFindsAChangedIndexAtOnce(t *testing.T) {
+	was, is := shardServers(t, elife(t, true), 1), shardServers(t, elife(t, false), 1)
+	m := newMachine(t, was[0])
+	root := rootOver(t, new(strings.Builder), []*machine{m})
+	m.does.Store(&is[0])
+	if w := call(root, "/v1/search?q=membrane", ""); w.Code != http.StatusServiceUnavailable {
+		t.Fatalf("an answer of another index: %d %s", w.Code, w.Body)
+	}
+	select {
+	case <-root.o.Root.changed:
+	default:
+		t.Error("the root does not look at once")
+	}
+}
