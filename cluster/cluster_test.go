@@ -141,7 +141,7 @@ func TestPartsMakeTheWhole(t *testing.T) {
 		spilled := &Spill{Dir: filepath.Join(t.TempDir(), "spill"), Buckets: 5, Memory: 1}
 		for _, spill := range []*Spill{nil, spilled} {
 			streams := mapped(t, path, n, func(c *text.Corpus, w io.Writer) error {
-				_, err := MapWords(ctx, c, cooccur.VocabularyOptions{MinCount: 5}, spill, w)
+				_, err := MapWords(ctx, c, Share{}, cooccur.VocabularyOptions{MinCount: 5}, spill, w)
 				return err
 			})
 			for _, way := range [][]string{streams, reduced(t, Vocab, streams, 2, spill)} {
@@ -160,7 +160,7 @@ func TestPartsMakeTheWhole(t *testing.T) {
 					return cooccur.Matrix(ctx, one(), whole, opt, s)
 				})
 				streams := mapped(t, path, n, func(c *text.Corpus, w io.Writer) error {
-					_, err := MapPairs(ctx, c, whole, opt, spill, w)
+					_, err := MapPairs(ctx, c, Share{}, whole, opt, spill, w)
 					return err
 				})
 				for _, way := range [][]string{streams, reduced(t, Cooccur, streams, 3, spill)} {
@@ -190,7 +190,7 @@ func TestLossIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	streams := mapped(t, path, 3, func(c *text.Corpus, w io.Writer) error {
-		_, err := MapWords(ctx, c, cooccur.VocabularyOptions{}, nil, w)
+		_, err := MapWords(ctx, c, Share{}, cooccur.VocabularyOptions{}, nil, w)
 		return err
 	})
 	after := reduced(t, Vocab, streams, 2, nil)
@@ -222,13 +222,34 @@ func TestLossIsNoticed(t *testing.T) {
 			t.Errorf("%s: nobody noticed", what)
 		}
 	}
+	// Maps of numbered parts say how many there are.
+	n := 0
+	numbered := mapped(t, path, 3, func(c *text.Corpus, w io.Writer) error {
+		_, err := MapWords(ctx, c, Share{[]int{n}, 3}, cooccur.VocabularyOptions{}, nil, w)
+		n++
+		return err
+	})
+	if err := merge(reduced(t, Vocab, numbered, 2, nil)); err != nil {
+		t.Fatal(err)
+	}
+	last := func(says string) string { return strings.Replace(numbered[2], `"parts":[2]`, says, 1) }
+	for want, third := range map[string]string{
+		"a map of 0 parts among":  streams[2],
+		"part 2 is missing":       last(`"parts":[]`),
+		"part 0 of 3 comes twice": last(`"parts":[0]`),
+		"part 3 of 3 comes twice": last(`"parts":[3]`),
+	} {
+		if err := merge([]string{numbered[0], numbered[1], third}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
 	// A map that is missing shows where the vocabulary is known.
 	v, _, err := MergeWords(ctx, inputs(streams), nil, cooccur.VocabularyOptions{KeepUnk: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	pairs := mapped(t, path, 3, func(c *text.Corpus, w io.Writer) error {
-		_, err := MapPairs(ctx, c, v, cooccur.Options{Window: 2}, nil, w)
+		_, err := MapPairs(ctx, c, Share{}, v, cooccur.Options{Window: 2}, nil, w)
 		return err
 	})
 	nothing := sinkFunc(func(*cooccur.Rows) error { return nil })
@@ -239,7 +260,7 @@ func TestLossIsNoticed(t *testing.T) {
 		t.Error(err)
 	}
 	for _, opt := range []cooccur.Options{{Window: 30}, {Subsample: 0.1}} {
-		if _, err := MapPairs(ctx, corpusOf(strings.NewReader("a b\n")), v, opt, nil, io.Discard); err == nil {
+		if _, err := MapPairs(ctx, corpusOf(strings.NewReader("a b\n")), Share{}, v, opt, nil, io.Discard); err == nil {
 			t.Errorf("%+v: cannot be added up, but is not refused", opt)
 		}
 	}
@@ -289,7 +310,7 @@ func FuzzStreams(f *testing.F) {
 		var b bytes.Buffer
 		switch job {
 		case Vocab:
-			MapWords(ctx, corpusOf(strings.NewReader("a b a\n")), cooccur.VocabularyOptions{}, nil, &b)
+			MapWords(ctx, corpusOf(strings.NewReader("a b a\n")), Share{}, cooccur.VocabularyOptions{}, nil, &b)
 		case Cooccur:
 			w := NewWriter(&b, "cooccur", "map", "t")
 			w.Write(Cells, 3, (&cells{[]uint64{0, 7}, []uint64{1, 300}}).appendTo(nil))

@@ -54,5 +54,6 @@
 // misconfigured, without a word. So each stage ends its stream with how many records it wrote and
 // their checksum (the sum, modulo 2^64, of the CRC-64 of each line), and what it read. Merge
 // compares: what it reads with what the last stage wrote, what reduces read with what maps wrote,
-// that no task comes twice, and that all words of the vocabulary were seen.
+// that no task comes twice, that all parts are there if maps know how many there are, and that all
+// words of the vocabulary were seen.
 package cluster

@@ -34,6 +34,8 @@ type tally struct {
 	reduced           half // what reduces wrote
 	reduces, mapTasks int
 	points            *PointMap
+	of                int          // how many parts the files have, if maps say so
+	parts             map[int]bool // those that were read
 }
 
 // half is one end of a transfer.
@@ -60,6 +62,9 @@ func (t *tally) end(e *End) error {
 		t.maps.Documents += e.Documents
 		t.maps.Words += e.Words
 		t.maps.Kept += e.Kept
+		if err := t.share(&e.Share); err != nil {
+			return err
+		}
 		if t.points == nil {
 			t.points = e.Map
 		}
@@ -72,6 +77,23 @@ func (t *tally) end(e *End) error {
 		t.reduced.add(e.Records, e.Sum)
 	default:
 		return fmt.Errorf("a stream of an unknown stage %q", e.Stage)
+	}
+	return nil
+}
+
+// share notes which parts a map has read.
+func (t *tally) share(s *Share) error {
+	if t.parts == nil {
+		t.parts, t.of = map[int]bool{}, s.Of
+	}
+	if s.Of != t.of {
+		return fmt.Errorf("a map of %d parts among those of %d: are they of one job?", s.Of, t.of)
+	}
+	for _, n := range s.Parts {
+		if n < 0 || n >= t.of || t.parts[n] {
+			return fmt.Errorf("part %d of %d comes twice, or is none: its words would count twice", n, t.of)
+		}
+		t.parts[n] = true
 	}
 	return nil
 }
@@ -89,11 +111,21 @@ func (t *tally) check(got half) error {
 	switch {
 	case t.mapTasks == 0:
 		return errors.New("no stream has the end of a map: are all parts there?")
+	case t.of > 0 && len(t.parts) != t.of:
+		return fmt.Errorf("there are %d parts of %d: part %d is missing", len(t.parts), t.of, t.absent())
 	case t.reduces == 0:
 		return differ("between maps and merge", t.mapped, got)
 	}
 	return errors.Join(
 		differ("between maps and reduces", t.mapped, t.read), differ("between reduces and merge", t.reduced, got))
+}
+
+// absent is the first part that no map has read.
+func (t *tally) absent() (n int) {
+	for t.parts[n] {
+		n++
+	}
+	return n
 }
 
 // merge calls fn with the sum of each key, by rising key, and checks that nothing is missing.

@@ -46,8 +46,15 @@ type End struct {
 	Documents int64 `json:"documents,omitempty"`
 	Words     int64 `json:"words,omitempty"`
 	Kept      int64 `json:"kept,omitempty"` // those in the vocabulary
+	Share
 	// Of a map of places, whose documents are points:
 	Map *PointMap `json:"map,omitempty"`
+}
+
+// Share is which parts of the files a map of words or pairs has read, if it knows.
+type Share struct {
+	Parts []int `json:"parts,omitempty"` // from 0 on
+	Of    int   `json:"of,omitempty"`    // how many there are; 0: not known
 }
 
 // Sum is a checksum of records, whatever their order.

@@ -56,7 +56,7 @@ func TestSpillLossIsNoticed(t *testing.T) {
 	}
 	spill := &Spill{Dir: t.TempDir(), Buckets: 3}
 	streams := mapped(t, path, 2, func(c *text.Corpus, w io.Writer) error {
-		_, err := MapWords(ctx, c, cooccur.VocabularyOptions{}, spill, w)
+		_, err := MapWords(ctx, c, Share{}, cooccur.VocabularyOptions{}, spill, w)
 		return err
 	})
 	merge := func(spill *Spill) error {

@@ -57,7 +57,8 @@ func newTask() string {
 // MapWords counts the words of a part of a corpus. Records go to out, or if there is a spill to a
 // file of it, with their names to out.
 func MapWords(
-	ctx context.Context, corpus *text.Corpus, opt cooccur.VocabularyOptions, spill *Spill, out io.Writer,
+	ctx context.Context, corpus *text.Corpus, share Share, opt cooccur.VocabularyOptions, spill *Spill,
+	out io.Writer,
 ) (End, error) {
 	opt.MinCount, opt.MaxSize, opt.KeepUnk = 0, 0, true // of the whole, which Merge knows
 	v, stats, err := cooccur.CountWords(ctx, corpus, opt)
@@ -65,7 +66,7 @@ func MapWords(
 		return End{}, err
 	}
 	w := NewWriter(out, string(Vocab), "map", newTask())
-	w.end.Documents, w.end.Words = stats.Documents, stats.Words
+	w.end.Documents, w.end.Words, w.end.Share = stats.Documents, stats.Words, share
 	if err := w.spillTo(ctx, spill, wordBuckets); err != nil {
 		return End{}, err
 	}
@@ -104,7 +105,8 @@ func (w *Writer) writeCounts(kind byte, all []count) error {
 
 // MapPairs counts the pairs of words of a part of a corpus. Records go where MapWords's go.
 func MapPairs(
-	ctx context.Context, corpus *text.Corpus, v *cooccur.Vocabulary, opt cooccur.Options, spill *Spill, out io.Writer,
+	ctx context.Context, corpus *text.Corpus, share Share, v *cooccur.Vocabulary, opt cooccur.Options,
+	spill *Spill, out io.Writer,
 ) (End, error) {
 	w := NewWriter(out, string(Cooccur), "map", newTask())
 	if err := w.spillTo(ctx, spill, blockOf(int64(max(1, v.Len())-1))+1); err != nil {
@@ -119,6 +121,7 @@ func MapPairs(
 	if err != nil {
 		return End{}, err
 	}
+	w.end.Share = share
 	w.end.Documents, w.end.Words, w.end.Kept = stats.Documents, stats.Words, stats.Kept
 	err = w.Close()
 	return w.end, err

@@ -181,18 +181,18 @@ func (f *clusterFlags) mapStage(a *app, cmd *cobra.Command, job cluster.Job,
 		f.corpus.format = clusterFormat
 	}
 	var in io.Reader = a.stdin
+	var share cluster.Share
 	switch {
 	case f.split != "" || f.of != 0:
-		numbers, n, err := taskNumbers(a.stdin, f.split, f.of)
-		if err != nil {
+		if share.Parts, share.Of, err = taskNumbers(a.stdin, f.split, f.of); err != nil {
 			return done, err
 		}
 		if len(files) == 0 {
 			return done, usagef("parts of which files?")
 		}
 		parts := []io.Reader{}
-		for _, i := range numbers {
-			part, err := cluster.Split(files, i, n)
+		for _, i := range share.Parts {
+			part, err := cluster.Split(files, i, share.Of)
 			if err != nil {
 				return done, err
 			}
@@ -207,14 +207,14 @@ func (f *clusterFlags) mapStage(a *app, cmd *cobra.Command, job cluster.Job,
 	corpus.Stdin = in
 	if job == cluster.Vocab {
 		opt := cooccur.VocabularyOptions{Analyzer: an, Threads: a.threads, Memory: int64(a.memory)}
-		return cluster.MapWords(cmd.Context(), corpus, opt, f.spillOf(a), a.stdout)
+		return cluster.MapWords(cmd.Context(), corpus, share, opt, f.spillOf(a), a.stdout)
 	}
 	v, err := f.readVocabulary()
 	if err != nil {
 		return done, err
 	}
 	f.opt.Analyzer, f.opt.Threads, f.opt.Memory = an, a.threads, int64(a.memory)
-	return cluster.MapPairs(cmd.Context(), corpus, v, f.opt, f.spillOf(a), a.stdout)
+	return cluster.MapPairs(cmd.Context(), corpus, share, v, f.opt, f.spillOf(a), a.stdout)
 }
 
 // parseSplit reads I/N.
@@ -241,7 +241,8 @@ whose files are parts but for those that begin with _ or a dot, as Spark's _SUCC
 vocabulary and the result may be in S3, as in s3://bucket/folder.
 
 Merge compares the records that stages say they wrote with those that came: what an engine lost,
-changed or repeated is an error, and so is a part that is missing.`,
+changed or repeated is an error, and so is a part of --split or --of that is missing. Maps that read
+standard input do not know how many there are.`,
 		Example: `  collocate cluster merge vocab parts/ --min-count 5 --out vocab.txt
   collocate cluster merge cooccur parts/ --vocab vocab.txt --window 10 --out corpus.cooc`,
 		Args: cobra.MinimumNArgs(2),
