@@ -248,6 +248,7 @@ type Positions struct {
 	group uint64                // the number of that group, where table is empty
 	ready bool                  // it is decoded
 	gaps  [BlockSize + 4]uint32 // and room for sumGaps
+	sums  [BlockSize + 1]uint32 // of the frequencies before each posting, where a kernel adds them up
 	found []uint32              // the places of the posting before next
 	term  int
 }
@@ -324,7 +325,7 @@ func (p *Positions) At(c *Cursor, block, i int) []uint32 {
 // what is no use, with all ends in it, and Err tells.
 func (p *Positions) Gather(c *Cursor, block int, which []uint8, out, ends []uint32) []uint32 {
 	tfs := c.TFsOf(block)
-	if len(which) > 0 && (block != p.block || int(which[0]) < p.next) && !p.toBlock(block, tfs) {
+	if len(which) > 0 && (block != p.block || int(which[0]) < p.next) && !p.toBlock(c, block) {
 		p.bad()
 	}
 	index, next := p.index, p.next
@@ -334,11 +335,12 @@ func (p *Positions) Gather(c *Cursor, block int, which []uint8, out, ends []uint
 			p.bad()
 			return fillEnds(out, ends[n:len(which)])
 		}
-		index += sumOf(tfs[next:i])
+		index += p.between(c, next, i)
 		next = i + 1
 		tf := int(tfs[i])
 		if !p.ready || index+tf > BlockSize {
-			if out, index = p.read(index, tf, out); index < 0 {
+			few := n+1 == len(which) || index&(BlockSize-1)+p.between(c, i, int(which[n+1])) >= BlockSize
+			if out, index = p.read(index, tf, out, few); index < 0 {
 				p.bad()
 				return fillEnds(out, ends[n:len(which)])
 			}
@@ -377,9 +379,10 @@ func sumGaps(gaps, out []uint32) bool {
 	return last[(n-1)&3] <= maxDocs
 }
 
-// read appends n places of the gaps from index on, which may lie in several groups. It returns the
-// index behind them, or -1 after damage.
-func (p *Positions) read(index, n int, out []uint32) ([]uint32, int) {
+// read appends n places of the gaps from index on, which may lie in several groups; few says that
+// no others of the last of these are wanted soon. It returns the index behind them, or -1 after
+// damage.
+func (p *Positions) read(index, n int, out []uint32, few bool) ([]uint32, int) {
 	for sum := uint64(0); n > 0; {
 		for index >= BlockSize {
 			if !p.skipGroup() {
@@ -387,15 +390,18 @@ func (p *Positions) read(index, n int, out []uint32) ([]uint32, int) {
 			}
 			index -= BlockSize
 		}
-		if !p.ready && !p.decode() {
-			return out, -1
-		}
 		m := min(n, BlockSize-index)
 		at := len(out)
-		out = slices.Grow(out, m)[:at+m]
-		for i, gap := range p.gaps[index : index+m] {
-			sum += uint64(gap)
-			out[at+i] = uint32(sum) - 1
+		out = slices.Grow(out, m+fewPlaces)[:at+m]
+		if last, ok := p.readPlaces(index, out[at:], uint32(sum), few); ok {
+			sum = uint64(last)
+		} else if p.ready || p.decode() {
+			for i, gap := range p.gaps[index : index+m] {
+				sum += uint64(gap)
+				out[at+i] = uint32(sum) - 1
+			}
+		} else {
+			return out, -1
 		}
 		if sum > maxDocs {
 			return out, -1
@@ -404,6 +410,14 @@ func (p *Positions) read(index, n int, out []uint32) ([]uint32, int) {
 		n -= m
 	}
 	return out, index
+}
+
+// readPlaces makes places of gaps that are not decoded, if few of them are wanted.
+func (p *Positions) readPlaces(index int, out []uint32, sum uint32, few bool) (uint32, bool) {
+	if !few || p.ready || p.isRest() {
+		return 0, false
+	}
+	return readPlaces(p.list[p.at:], index, out, sum)
 }
 
 // fillEnds says of postings that none of the places are theirs.
@@ -424,6 +438,14 @@ func (p *Positions) Prefetch(block int) {
 	}
 }
 
+// between adds up the frequencies from one posting of the block to the one before another.
+func (p *Positions) between(c *Cursor, from, to int) int {
+	if hasSums() {
+		return int(p.sums[to] - p.sums[from])
+	}
+	return sumOf(c.tfs[from:to])
+}
+
 // sumOf adds numbers up, four at a time so that they do not wait for each other.
 func sumOf(list []uint32) int {
 	var a, b, c, d int
@@ -440,8 +462,10 @@ func sumOf(list []uint32) int {
 }
 
 // toBlock goes to the first gap of a block of postings.
-func (p *Positions) toBlock(block int, tfs []uint32) bool {
+func (p *Positions) toBlock(c *Cursor, block int) bool {
+	tfs := c.TFsOf(block)
 	p.block, p.next = block, 0
+	sumTFs(&c.tfs, &p.sums)
 	at, index := uint64(0), 0
 	if p.table != nil {
 		if (block+1)*blockEntry > len(p.table) {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/collocate/collocate/internal/cpu/cputest"
 )
 
 // placesIn are the places of words in lines.
@@ -141,6 +143,65 @@ func TestPositionBytesArePinned(t *testing.T) {
 	}
 }
 
+// The places of any postings of a block are those that were written, with all vector instructions.
+func TestGatherSome(t *testing.T) { cputest.Levels(t, testGatherSome) }
+
+func testGatherSome(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for range 40 {
+		df, often, far := uint32(1+rng.IntN(600)), 1+rng.IntN(40), 1+rng.IntN(1<<uint(1+rng.IntN(21)))
+		var e positionEncoder
+		var tfs []uint32
+		var want [][]uint32
+		e.begin()
+		for d := range df {
+			if d%BlockSize == 0 {
+				e.block()
+			}
+			places := make([]uint32, 1+rng.IntN(often))
+			next := uint32(0)
+			for i := range places {
+				if next += uint32(rng.IntN(5)); rng.IntN(20) == 0 {
+					next += uint32(rng.IntN(far))
+				}
+				places[i] = next
+				next++
+			}
+			gaps, _ := appendGaps(nil, places)
+			e.take(gaps)
+			want, tfs = append(want, places), append(tfs, uint32(len(places)))
+		}
+		e.end(uint64(df))
+		var p Positions
+		term := Term{DF: df}
+		list := append(e.out, make([]byte, tailPad+2*kernelReach)...)[:len(e.out)+tailPad]
+		if err := p.begin(list, term); err != nil {
+			t.Fatal(err)
+		}
+		c := Cursor{Term: term, Last: make([]uint32, (df+BlockSize-1)/BlockSize), shown: int(df-1)%BlockSize + 1}
+		for range 3 {
+			for b := range c.Last {
+				first := b * BlockSize
+				c.block, c.tfsOf = b, b
+				n := copy(c.tfs[:], tfs[first:])
+				var which []uint8
+				for i := 0; i < n; i += 1 + rng.IntN(1+rng.IntN(60)) {
+					which = append(which, uint8(i))
+				}
+				var ends [BlockSize]uint32
+				got := p.Gather(&c, b, which, nil, ends[:])
+				from := uint32(0)
+				for i, w := range which {
+					if !slices.Equal(got[from:ends[i]], want[first+int(w)]) || p.Err() != nil {
+						t.Fatalf("posting %d of block %d: %d, %v; want %d", w, b, got[from:ends[i]], p.Err(), want[first+int(w)])
+					}
+					from = ends[i]
+				}
+			}
+		}
+	}
+}
+
 // Whatever bytes a list has, reading it ends, with places that rise or an error.
 func FuzzPositions(f *testing.F) {
 	var e positionEncoder
@@ -158,7 +219,8 @@ func FuzzPositions(f *testing.F) {
 		df, tf = df%1000+1, tf%300+1
 		term := Term{DF: df, CF: uint64(df) * uint64(tf)}
 		var p Positions
-		if p.begin(append(slices.Clone(list), make([]byte, tailPad)...), term) != nil {
+		long := append(slices.Clone(list), make([]byte, tailPad+kernelReach)...)
+		if p.begin(long[:len(list)+tailPad], term) != nil {
 			return
 		}
 		c := Cursor{Term: term, Last: make([]uint32, (df+BlockSize-1)/BlockSize), shown: BlockSize}

@@ -800,3 +800,94 @@ beDone:
 	MOVQ R12, ret+64(FP)
 	VZEROUPPER
 	RET
+
+// func keepStartsAVX512(starts, ends, places, until *uint32, n int, place uint32) int
+// A start is written whether it is kept or not, and the next one over it if not.
+TEXT ·keepStartsAVX512(SB), NOSPLIT, $0-56
+	MOVQ starts+0(FP), SI
+	MOVQ ends+8(FP), R10
+	MOVQ places+16(FP), DI
+	MOVQ until+24(FP), R11
+	MOVQ n+32(FP), CX
+	MOVL place+40(FP), BX
+	MOVQ SI, R8                      // the next start
+	MOVQ SI, R9                      // where it is kept
+	MOVQ DI, DX                      // the next place
+ksNext:
+	MOVL (R10), R12
+	LEAQ (SI)(R12*4), R12
+	MOVL (R11), R13
+	LEAQ (DI)(R13*4), R13
+	CMPQ R8, R12
+	JAE  ksEnd
+	MOVQ R13, AX
+	SUBQ DX, AX
+	SHRQ $2, AX
+	CMPQ AX, $16
+	JA   ksMany
+	MOVL $0xffff, R15
+	BZHIL AX, R15, AX
+	KMOVW AX, K1
+	VMOVDQU32.Z (DX), K1, Z0
+ksStart:
+	MOVL (R8), AX
+	MOVL AX, (R9)
+	ADDL BX, AX
+	VPBROADCASTD AX, Z1
+	VPCMPEQD Z1, Z0, K1, K2
+	XORL R15, R15
+	KORTESTW K2, K2
+	SETNE R15
+	LEAQ (R9)(R15*4), R9
+	ADDQ $4, R8
+	CMPQ R8, R12
+	JB   ksStart
+ksEnd:
+	MOVQ R13, DX
+	MOVQ R9, AX
+	SUBQ SI, AX
+	SHRQ $2, AX
+	MOVL AX, (R10)
+	ADDQ $4, R10
+	ADDQ $4, R11
+	DECQ CX
+	JNZ  ksNext
+	MOVQ R9, AX
+	SUBQ SI, AX
+	SHRQ $2, AX
+	MOVQ AX, ret+48(FP)
+	VZEROUPPER
+	RET
+
+	// Places of more than one vector: starts rise as they do, so that vectors below one are done.
+ksMany:
+	MOVL (R8), AX
+	MOVL AX, (R9)
+	ADDL BX, AX
+	VPBROADCASTD AX, Z1
+ksVector:
+	MOVQ R13, R15
+	SUBQ DX, R15
+	SHRQ $2, R15
+	CMPQ R15, $16
+	JBE  ksLast
+	CMPL 60(DX), AX
+	JAE  ksWhole
+	ADDQ $64, DX
+	JMP  ksVector
+ksWhole:
+	MOVL $16, R15
+ksLast:
+	MOVL $0xffff, AX
+	BZHIL R15, AX, AX
+	KMOVW AX, K1
+	VMOVDQU32.Z (DX), K1, Z0
+	VPCMPEQD Z1, Z0, K1, K2
+	XORL R15, R15
+	KORTESTW K2, K2
+	SETNE R15
+	LEAQ (R9)(R15*4), R9
+	ADDQ $4, R8
+	CMPQ R8, R12
+	JB   ksMany
+	JMP  ksEnd

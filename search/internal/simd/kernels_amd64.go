@@ -65,7 +65,12 @@ func SiftLevels(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32
 //go:noescape
 func Between(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs, outTFs *uint32, outSums *float32) int
 
+func hasStarts() bool { return wide }
+
 // Their forms.
+
+//go:noescape
+func keepStartsAVX512(starts, ends, places, until *uint32, n int, place uint32) int
 
 //go:noescape
 func xsAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)

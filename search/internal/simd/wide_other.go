@@ -20,3 +20,7 @@ func KeepPlaces(docs, at *uint32, n int, bits *uint64, outDocs, outAt *uint32) i
 func SiftLevels(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32, outSums *float32) int {
 	return 0
 }
+
+func hasStarts() bool { return false }
+
+func keepStartsAVX512(starts, ends, places, until *uint32, n int, place uint32) int { return 0 }

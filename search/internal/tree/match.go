@@ -44,41 +44,6 @@ func (m *matcher) count(places [][]uint32) (n uint32) {
 	}
 }
 
-// keepStarts copies the starts, places where a phrase may begin, to kept whose word at place is at
-// one of these places. Both rise; kept may be where starts are. It returns how many there are.
-func keepStarts(kept, starts, places []uint32, place uint32) (n int) {
-	if len(starts)*len(places) <= fewPairs {
-		for _, s := range starts {
-			want, has := uint64(s+place), uint64(0)
-			for _, at := range places {
-				has |= (want ^ uint64(at)) - 1
-			}
-			kept[n] = s
-			n += int(has >> 63)
-		}
-		return n
-	}
-	j := 0
-	for _, s := range starts {
-		want := s + place
-		for j < len(places) && places[j] < want {
-			j++
-		}
-		if j == len(places) {
-			break
-		}
-		kept[n] = s
-		if places[j] == want {
-			n++
-		}
-	}
-	return n
-}
-
-// fewPairs is up to how many starts times places each is compared with each, in loops that the
-// processor foresees.
-const fewPairs = 64
-
 // first finds the match that ends first of those that begin behind a place, and where it ends.
 //
 // Let word i be wanted at place i of a phrase, and at place 0 of Near. A match is places p(i), all

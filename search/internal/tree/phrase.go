@@ -10,6 +10,7 @@ import (
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search/internal/model"
+	"github.com/collocate/collocate/search/internal/simd"
 )
 
 // phraseList is a word of a phrase at work. Equal words share a list.
@@ -234,14 +235,9 @@ func (p *phrases) startAt(place uint32) {
 // keepStarts keeps the places where the phrase may begin if the word at a place of it is where it
 // was found.
 func (p *phrases) keepStarts(place uint32) {
-	starts, kept := p.starts.list, 0
-	from, after := uint32(0), uint32(0)
-	for w := range p.who {
-		end, until := p.starts.ends[w], p.found.ends[w]
-		kept += keepStarts(starts[kept:], starts[from:end], p.found.list[after:until], place)
-		from, after, p.starts.ends[w] = end, until, uint32(kept)
-	}
-	p.starts.list = starts[:kept]
+	n := len(p.who)
+	kept := simd.KeepStarts(p.starts.list, p.starts.ends[:n], p.found.list, p.found.ends[:n], place)
+	p.starts.list = p.starts.list[:kept]
 }
 
 // dropEmpty keeps the candidates in which the phrase may begin somewhere.
