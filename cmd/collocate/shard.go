@@ -30,8 +30,8 @@ With --join the shards are indexes of the parts of a collection, made on several
 the counts of all of them: shard i is the i-th DIR. No machine ever has the whole.
 
 A shard is an index: 'serve', 'search', 'index stats' and 'index check' take it. Models cosine and
-bm25f, and patterns such as eclips*, need all words of the whole and are refused. With --only a
-machine makes one shard of a folder that all machines see.`,
+bm25f need all words of the whole and are refused; so are patterns such as eclips*, but not by a
+root. With --only a machine makes one shard of a folder that all machines see.`,
 		Example: `  collocate shard news.index 3 --out news.shards
   collocate shard --join parts/0 parts/1 parts/2 --out news.shards
   collocate serve news.shards/0 --addr :8081
