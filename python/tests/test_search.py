@@ -124,6 +124,8 @@ def test_mistakes(index, tmp_path, docs):
         Index.build("a cat is a feline")
     with pytest.raises(FileNotFoundError):
         Index.open(tmp_path / "none")
+    with pytest.raises(ValueError, match="is a server, not a folder with an index"):
+        Index.open("http://localhost:8080/")
     with pytest.raises(ValueError, match="klingon"):
         Index.build(docs, analyzer="klingon")
     with pytest.raises(ValueError, match="ID"):
