@@ -82,6 +82,7 @@ type client struct {
 	mean    [2]float64 // time of a request in each lane, in seconds, the latest counting most
 	used    float64    // seconds of the short lane's slots, fading
 	strikes float64    // requests that were refused, fading
+	root    bool       // a root, which asks for many: it may have all places in the queue
 	at      time.Time  // when they were last brought up to date
 }
 
@@ -213,6 +214,21 @@ func (g *gate) come(who netip.Addr, in lane) *client {
 	return c
 }
 
+// isRoot notes that a client is a root.
+func (g *gate) isRoot(who netip.Addr) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.client(who).root = true
+}
+
+// share is how many places of the queue a client may have.
+func (g *gate) share(c *client) int {
+	if c.root {
+		return g.maxWaiting
+	}
+	return g.clientShare
+}
+
 // join puts a request into the queue. It may have its turn at once, or be refused.
 func (g *gate) join(who netip.Addr, in lane) (*client, *waiter) {
 	g.mu.Lock()
@@ -224,7 +240,7 @@ func (g *gate) join(who netip.Addr, in lane) (*client, *waiter) {
 	}
 	l.waiting++
 	g.grant(in)
-	if len(w.turn) == 0 && (len(c.waiting[in]) > g.clientShare || l.waiting > g.maxWaiting && !g.makeRoom(c, in)) {
+	if len(w.turn) == 0 && (len(c.waiting[in]) > g.share(c) || l.waiting > g.maxWaiting && !g.makeRoom(c, in)) {
 		g.remove(c, in, w)
 		w.turn <- errBusy
 	}

@@ -112,6 +112,30 @@ func TestQueueIsShared(t *testing.T) {
 	}
 }
 
+// A root asks for many clients, and may have all places that others leave.
+func TestRootsMayWait(t *testing.T) {
+	g := newGate(Limits{Wait: time.Minute, Waiting: 16}, 1, 1)
+	defer mustEnter(t, g, modest, longLane)()
+	g.isRoot(greedy)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 16)
+	for i := range 16 {
+		go func() {
+			_, err := g.enter(ctx, greedy, longLane)
+			ended <- err
+		}()
+		queued(t, g, longLane, i+1)
+	}
+	if _, err := g.enter(ctx, greedy, longLane); !errors.Is(err, errBusy) {
+		t.Errorf("no place is left: %v", err)
+	}
+	go g.enter(ctx, modest, longLane)
+	if err := <-ended; !errors.Is(err, errBusy) {
+		t.Errorf("another client comes: %v, want that the root loses a place", err)
+	}
+}
+
 // A client that waits too long is refused; one that goes away is forgotten; neither takes a slot
 // with it.
 func TestWaitingEnds(t *testing.T) {

@@ -266,19 +266,45 @@ func (g *group) name(of *generation) string {
 // failures say why servers that were asked have not answered a query.
 type failures map[*replica]error
 
-// missing is the error of a group of which nobody has answered.
+// missing is the error of a group of which nobody has answered. If one of its servers is there and
+// has too much to do, it says that the root is busy, too: its client should come back.
 func (g *group) missing(of *generation, failed failures) error {
 	var why []string
+	busy := false
 	for _, one := range g.replicas {
 		reason := g.wrong(one, of)
 		if err := failed[one]; err != nil {
 			reason = err.Error()
+			said := new(statusError)
+			busy = busy || errors.As(err, &said) && said.status == http.StatusTooManyRequests
 		} else if reason == "" {
 			reason = errLate.Error()
 		}
 		why = append(why, one.url+": "+reason)
 	}
-	return fmt.Errorf("%s: %s", g.name(of), strings.Join(why, "; "))
+	err := fmt.Errorf("%s: %s", g.name(of), strings.Join(why, "; "))
+	if busy {
+		return busyShard{err}
+	}
+	return err
+}
+
+// busyShard is the error of a shard that has too much to do. It counts as that of a busy server.
+type busyShard struct{ error }
+
+// Unwrap lets it be taken for errBusy.
+func (b busyShard) Unwrap() []error { return []error{b.error, errBusy} }
+
+// final says whether an error of a shard is that of the whole query: the query is wrong, or the
+// shard is busy. Of other errors the shard is missing in the answer.
+func final(err error) error {
+	if refused := new(statusError); errors.As(err, &refused) && refused.status == http.StatusBadRequest {
+		return refusal{err}
+	}
+	if errors.Is(err, errBusy) {
+		return err
+	}
+	return nil
 }
 
 // tell logs which servers went away or came back since it was last called.

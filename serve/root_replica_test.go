@@ -192,6 +192,24 @@ func TestServersThatHang(t *testing.T) {
 	}
 }
 
+// A shard that has too much to do is not missing: the client of the root is told to come back.
+func TestBusyShards(t *testing.T) {
+	shards := shardServers(t, elife(t, true), 2)
+	busy := newMachine(t, shards[1])
+	root := rootOver(t, new(strings.Builder), []*machine{newMachine(t, shards[0])}, []*machine{busy})
+	var refuses http.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, `{"error":"the server is busy"}`, http.StatusTooManyRequests)
+	})
+	busy.does.Store(&refuses)
+	for _, path := range []string{"/v1/search?q=membrane", "/v1/search?q=membran*",
+		"/v1/search?q=membrane&expand=rm3", "/v1/documents/nobody"} {
+		w := call(root, path, "")
+		if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") == "" {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+}
+
 // Replicas go over to another index one after the other, and no answer misses a shard, whether the
 // root has looked since or not.
 func TestRollingUpgrade(t *testing.T) {

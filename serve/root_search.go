@@ -27,7 +27,7 @@ type partial struct {
 	facets   [][]search.FacetCounts
 	stats    *search.Stats
 	coverage Coverage
-	refused  error // a shard says that the query is wrong
+	refused  error // see final
 }
 
 // placedHit is a hit with its place in the order of a field.
@@ -75,8 +75,8 @@ func (p *partial) take(a *shardAnswer) {
 func (p *partial) miss(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if refused := new(statusError); errors.As(err, &refused) && refused.status == http.StatusBadRequest {
-		p.refused = err
+	if why := final(err); why != nil {
+		p.refused = why
 	}
 	p.coverage.Missing = append(p.coverage.Missing, err.Error())
 }
@@ -153,7 +153,7 @@ func (x *exchange) bestOfShards(within, ctx context.Context, a *ask, words []sea
 	}
 	switch {
 	case p.refused != nil:
-		return nil, refusal{p.refused}
+		return nil, p.refused
 	case p.coverage.Answered == 0:
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -301,8 +301,8 @@ func (x *exchange) patternsInShards(ctx context.Context, a *ask) (without []stri
 	}
 	wg.Wait()
 	for _, err := range errs {
-		if refused := new(statusError); errors.As(err, &refused) && refused.status == http.StatusBadRequest {
-			return nil, refusal{err}
+		if why := final(err); why != nil {
+			return nil, why
 		} else if err != nil {
 			without = append(without, fmt.Sprintf("words of patterns: %v", err))
 		}
@@ -371,6 +371,7 @@ func (x *exchange) eachOwner(ctx context.Context, docs []uint32, q *shardAsk,
 	}
 	var wg sync.WaitGroup
 	var mu sync.Mutex
+	var end error
 	for g, places := range byGroup {
 		own := *q
 		for _, i := range places {
@@ -384,11 +385,15 @@ func (x *exchange) eachOwner(ctx context.Context, docs []uint32, q *shardAsk,
 			found, err := r.askGroup(ctx, g, x.g, body)
 			mu.Lock()
 			defer mu.Unlock()
+			if why := final(err); why != nil {
+				end = why
+				return
+			}
 			fn(g.name(x.g), places, found, err)
 		})
 	}
 	wg.Wait()
-	return nil
+	return end
 }
 
 // describeInShards asks the shards of the hits for snippets, explanations and fields. A shard that

@@ -129,6 +129,7 @@ func (x *exchange) shardSearch() {
 	}
 	var answer *shardAnswer
 	in := q.Ask.lane()
+	x.gate.isRoot(x.client)
 	err := x.work(in, x.o.Limits.Time, func(ctx context.Context) (err error) {
 		answer, err = x.answerShard(ctx, &q, in)
 		return err
