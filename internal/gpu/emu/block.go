@@ -2,14 +2,18 @@ package emu
 
 import (
 	"math/bits"
+	"slices"
 	"strings"
+	"sync"
+	"unsafe"
 
 	"github.com/collocate/collocate/internal/gpu/driver"
 )
 
 // block is a block of threads: its warps take turns on one goroutine.
 type block struct {
-	g       *grid
+	p       *program
+	g       *grid // the launch it runs in, or nil
 	at      [3]int
 	warps   []*warp
 	shared  []byte
@@ -39,8 +43,8 @@ const (
 // takeBlock is a block of the grid's: of an earlier launch, or a new one. Its registers are worth
 // keeping, they are megabytes.
 func takeBlock(g *grid) *block {
-	b, ok := g.p.idle.Get().(*block)
-	if !ok || b.threads != g.dim.Threads || len(b.shared) != g.p.dynOffset+g.dim.Shared {
+	b := idle.take(g)
+	if b == nil {
 		return newBlock(g)
 	}
 	b.g = g
@@ -48,19 +52,54 @@ func takeBlock(g *grid) *block {
 	return b
 }
 
-// give keeps the block for the next launch.
-func (b *block) give() {
-	p := b.g.p
-	b.g = nil
-	p.idle.Put(b)
+// idle are the blocks of launches that are over, those of the latest last.
+var idle idleBlocks
+
+type idleBlocks struct {
+	sync.Mutex
+	list []*block
+	rows int // of all of them
 }
+
+// maxIdleRows bounds what idle blocks hold: 64 MB of registers.
+const maxIdleRows = 64 << 20 / int(unsafe.Sizeof(row{}))
+
+// take is an idle block that fits the launch, or nil.
+func (x *idleBlocks) take(g *grid) *block {
+	x.Lock()
+	defer x.Unlock()
+	for i, b := range slices.Backward(x.list) {
+		if b.p == g.p && b.threads == g.dim.Threads && len(b.shared) == g.p.dynOffset+g.dim.Shared {
+			x.list = slices.Delete(x.list, i, i+1)
+			x.rows -= b.rows()
+			return b
+		}
+	}
+	return nil
+}
+
+// give keeps the block for a launch to come, in the place of those that nobody asked for longest.
+func (x *idleBlocks) give(b *block) {
+	b.g = nil
+	x.Lock()
+	defer x.Unlock()
+	x.list = append(x.list, b)
+	x.rows += b.rows()
+	old := 0
+	for ; x.rows > maxIdleRows; old++ {
+		x.rows -= x.list[old].rows()
+	}
+	x.list = slices.Delete(x.list, 0, old)
+}
+
+func (b *block) rows() int { return len(b.warps) * b.p.rows }
 
 // newBlock makes the warps; they are used for one block after the other.
 func newBlock(g *grid) *block {
 	p := g.p
 	threads := g.dim.Threads[0] * g.dim.Threads[1] * g.dim.Threads[2]
 	n := (threads + 31) / 32
-	b := &block{g: g, shared: newBytes(int64(p.dynOffset + g.dim.Shared)), threads: g.dim.Threads,
+	b := &block{p: p, g: g, shared: newBytes(int64(p.dynOffset + g.dim.Shared)), threads: g.dim.Threads,
 		know: make([]uint32, n)}
 	b.shadow.init(len(b.shared), p.shadowUnit)
 	for i := range n {

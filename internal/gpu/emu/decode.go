@@ -226,19 +226,10 @@ func (d *dec) ternary(f func(a, b, c uint64) uint64) {
 	}
 }
 
-// whole gives an instruction a loop of its own for the warps that are all there, which most are:
-// a call per lane takes several times as long. It does to every lane what f of unary, binary or
-// ternary does; operands that the instruction does not have are some row.
+// whole gives an instruction a loop of its own over all lanes, for the warps of which most lanes
+// are active: a call per lane takes several times as long. It does to every lane what f of unary,
+// binary or ternary does; operands that the instruction does not have are some row.
 func (d *dec) whole(f func(r, a, b, c *row)) {
-	if d.in.run == nil {
-		return
-	}
-	part := d.in.run
-	d.in.run = func(w *warp, in *instr, m uint32) {
-		if m != full {
-			part(w, in, m)
-			return
-		}
-		f(&w.rows[in.d], &w.rows[in.a], &w.rows[max(in.b, 0)], &w.rows[max(in.c, 0)])
-	}
+	d.in.all = f
+	d.in.b, d.in.c = max(d.in.b, 0), max(d.in.c, 0)
 }

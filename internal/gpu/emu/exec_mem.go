@@ -110,6 +110,9 @@ func decodeLoad(d *dec) {
 	case d.in.space == global && !d.in.signed && !d.in.sync:
 		d.in.run = [...]handler{1: loadGlobal[uint8], 2: loadGlobal[uint16], 4: loadGlobal[uint32],
 			8: loadGlobal[uint64]}[d.in.size]
+	case d.in.space == shared && !d.in.signed && !d.in.sync:
+		d.in.run = [...]handler{1: loadShared[uint8], 2: loadShared[uint16], 4: loadShared[uint32],
+			8: loadShared[uint64]}[d.in.size]
 	default:
 		d.in.run = load
 	}
@@ -281,6 +284,22 @@ func loadGlobal[T uint8 | uint16 | uint32 | uint64](w *warp, in *instr, m uint32
 	}
 }
 
+// loadShared is load from shared memory.
+func loadShared[T uint8 | uint16 | uint32 | uint64](w *warp, in *instr, m uint32) {
+	r, a := &w.rows[in.d], &w.rows[in.a]
+	n := uint64(unsafe.Sizeof(T(0)))
+	s := &w.b.shadow
+	for ; m != 0; m &= m - 1 {
+		l := lowest(m)
+		off := a[l] + in.imm
+		p := w.sharedAt(in, l, off, n)
+		if p == nil || !s.read(w, in, l, off, n, false) {
+			return
+		}
+		r[l] = uint64(*(*T)(p))
+	}
+}
+
 func loadVec(w *warp, in *instr, m uint32) {
 	a := &w.rows[in.a]
 	n := uint64(in.size) * uint64(len(in.vec))
@@ -348,7 +367,49 @@ func decodeStore(d *dec) {
 	for _, e := range from.Elems {
 		d.in.vec = append(d.in.vec, d.rowOf(e, d.t.size))
 	}
-	d.in.run = store
+	switch {
+	case vec > 1 || d.in.sync:
+		d.in.run = store
+	case d.in.space == global:
+		d.in.run = [...]handler{1: storeGlobal[uint8], 2: storeGlobal[uint16], 4: storeGlobal[uint32],
+			8: storeGlobal[uint64]}[d.in.size]
+	case d.in.space == shared:
+		d.in.run = [...]handler{1: storeShared[uint8], 2: storeShared[uint16], 4: storeShared[uint32],
+			8: storeShared[uint64]}[d.in.size]
+	default:
+		d.in.run = store
+	}
+}
+
+// storeGlobal is store to global memory.
+func storeGlobal[T uint8 | uint16 | uint32 | uint64](w *warp, in *instr, m uint32) {
+	v, a := &w.rows[in.vec[0]], &w.rows[in.a]
+	n := uint64(unsafe.Sizeof(T(0)))
+	for ; m != 0; m &= m - 1 {
+		l := lowest(m)
+		p := w.globalAt(in, l, a[l]+in.imm, n)
+		if p == nil {
+			return
+		}
+		*(*T)(p) = T(v[l])
+	}
+}
+
+// storeShared is store to shared memory.
+func storeShared[T uint8 | uint16 | uint32 | uint64](w *warp, in *instr, m uint32) {
+	v, a := &w.rows[in.vec[0]], &w.rows[in.a]
+	n := uint64(unsafe.Sizeof(T(0)))
+	s := &w.b.shadow
+	for ; m != 0; m &= m - 1 {
+		l := lowest(m)
+		off := a[l] + in.imm
+		p := w.sharedAt(in, l, off, n)
+		if p == nil || !s.writeFirst(w, l, off, n) &&
+			!s.write(w, in, l, off, n, false, *(*T)(p) == T(v[l])) {
+			return
+		}
+		*(*T)(p) = T(v[l])
+	}
 }
 
 func store(w *warp, in *instr, m uint32) {

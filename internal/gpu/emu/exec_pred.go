@@ -2,6 +2,7 @@ package emu
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/collocate/collocate/internal/gpu/ptx"
 )
@@ -118,11 +119,11 @@ func decodeSetp(d *dec) {
 		if g := compareWhole(d.mod[0], d.t); g != nil {
 			part := in.run
 			in.run = func(w *warp, in *instr, m uint32) {
-				if m != full {
+				if bits.OnesCount32(m) < wholeFrom {
 					part(w, in, m)
 					return
 				}
-				w.preds[in.p] = g(&w.rows[in.a], &w.rows[in.b])
+				w.setPred(in.p, m, g(&w.rows[in.a], &w.rows[in.b]))
 			}
 		}
 		return

@@ -23,6 +23,7 @@ func init() {
 // members checks the member mask of every lane: it must name the lane itself,
 // and of the others only such as take part (or have returned).
 func (w *warp) members(in *instr, m uint32, mask *row) bool {
+	away := w.live() &^ m
 	for s := m; s != 0; s &= s - 1 {
 		l := lowest(s)
 		named := uint32(mask[l])
@@ -30,7 +31,7 @@ func (w *warp) members(in *instr, m uint32, mask *row) bool {
 			w.fail(in, l, driver.LaunchFailed, "the mask 0x%08x does not name the lane itself", named)
 			return false
 		}
-		if missing := named & w.live() &^ m; missing != 0 {
+		if missing := named & away; missing != 0 {
 			w.fail(in, l, driver.LaunchFailed, "the mask 0x%08x names lanes 0x%08x that are not here", named, missing)
 			return false
 		}
@@ -46,7 +47,11 @@ func decodeShfl(d *dec) {
 	if len(d.mod) != 2 || d.mod[0] != "sync" {
 		return
 	}
-	mode := d.mod[1]
+	from := shuffles[d.mod[1]]
+	if from == nil {
+		d.fail("mode .%s is not known to the interpreter", d.mod[1])
+		return
+	}
 	d.in.d, d.in.p = d.dst(0), d.pair(0)
 	d.in.a, d.in.b, d.in.c = d.src(1), d.src(2), d.src(3)
 	d.in.vec = []int32{d.src(4)}
@@ -54,34 +59,18 @@ func decodeShfl(d *dec) {
 		if !w.members(in, m, &w.rows[in.vec[0]]) {
 			return
 		}
-		from := w.rows[in.a]
+		values := w.rows[in.a]
 		r, b, c := &w.rows[in.d], &w.rows[in.b], &w.rows[in.c]
 		var inRange uint32
 		for s := m; s != 0; s &= s - 1 {
 			l := lowest(s)
-			by, clamp, seg := int(b[l]&31), int(c[l]&31), int(c[l]>>8&31)
-			last := l&seg | clamp&^seg
-			j, ok := l, false
-			switch mode {
-			case "up":
-				j = l - by
-				ok = j >= last
-			case "down":
-				j = l + by
-				ok = j <= last
-			case "bfly":
-				j = l ^ by
-				ok = j <= last
-			case "idx":
-				j = l&seg | by&^seg
-				ok = j <= last
-			}
+			j, ok := from(l, int(b[l]&31), int(c[l]&31), int(c[l]>>8&31))
 			if !ok {
 				j = l
 			} else {
 				inRange |= 1 << l
 			}
-			r[l] = from[j]
+			r[l] = values[j&31]
 			if m>>j&1 == 0 {
 				r[l] = absent
 			}
@@ -90,9 +79,18 @@ func decodeShfl(d *dec) {
 			w.setPred(in.p, m, inRange)
 		}
 	}
-	if mode != "up" && mode != "down" && mode != "bfly" && mode != "idx" {
-		d.fail("mode .%s is not known to the interpreter", mode)
-	}
+}
+
+// shuffles says for each mode of shfl from which lane l gets its value, and whether that lane is
+// within its segment.
+var shuffles = map[string]func(l, by, clamp, seg int) (from int, ok bool){
+	"up":   func(l, by, clamp, seg int) (int, bool) { return l - by, l-by >= l&seg|clamp&^seg },
+	"down": func(l, by, clamp, seg int) (int, bool) { return l + by, l+by <= l&seg|clamp&^seg },
+	"bfly": func(l, by, clamp, seg int) (int, bool) { return l ^ by, l^by <= l&seg|clamp&^seg },
+	"idx": func(l, by, clamp, seg int) (int, bool) {
+		from := l&seg | by&^seg
+		return from, from <= l&seg|clamp&^seg
+	},
 }
 
 // decodeVote: vote.sync.{all,any,uni}.pred p, a, mask; vote.sync.ballot.b32 d, a, mask
@@ -114,14 +112,20 @@ func decodeVote(d *dec) {
 			return
 		}
 		votes := a(w) & m
+		if mode == "ballot" {
+			d := &w.rows[in.d]
+			for s := m; s != 0; s &= s - 1 {
+				l := lowest(s)
+				d[l] = uint64(votes & uint32(mask[l]))
+			}
+			return
+		}
 		var r uint32
 		for s := m; s != 0; s &= s - 1 {
 			l := lowest(s)
 			named := uint32(mask[l]) & m
 			yes := votes & named
 			switch mode {
-			case "ballot":
-				w.rows[in.d][l] = uint64(yes)
 			case "all":
 				r |= b2u(yes == named) << l
 			case "any":
@@ -130,9 +134,7 @@ func decodeVote(d *dec) {
 				r |= b2u(yes == named || yes == 0) << l
 			}
 		}
-		if in.p >= 0 {
-			w.setPred(in.p, m, r)
-		}
+		w.setPred(in.p, m, r)
 	}
 }
 

@@ -144,7 +144,7 @@ func (g *grid) work() {
 			g.lanes.Add(w.lanes)
 			w.lanes = 0
 		}
-		b.give()
+		idle.give(b)
 	}
 }
 

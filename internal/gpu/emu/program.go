@@ -26,6 +26,7 @@ const (
 // bits each) or of predicates (one bit a lane).
 type instr struct {
 	run     handler
+	all     func(r, a, b, c *row) // what run does, to all lanes at once; nil where there is no such loop
 	kind    kind
 	predNot bool
 	pred    int32 // guarding predicate, or -1
@@ -69,10 +70,9 @@ type program struct {
 	preds      int
 	consts     []constRow
 	specials   []specialRow
-	idle       sync.Pool // of *block, for the next launch
-	static     int       // bytes of shared memory
-	dynOffset  int       // where dynamic shared memory starts
-	localBytes int       // of a thread
+	static     int // bytes of shared memory
+	dynOffset  int // where dynamic shared memory starts
+	localBytes int // of a thread
 	shadowUnit uint
 	symbols    map[string]symbol
 	regRow     []int32 // register to row or predicate

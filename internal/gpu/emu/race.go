@@ -59,19 +59,20 @@ func (s *shadow) read(w *warp, in *instr, lane int, off, size uint64, atomic boo
 				"race: reads shared memory at %#x that thread %d wrote, without a barrier in between", off, c.writer-1)
 			return false
 		}
+		if c.readEpoch != s.epoch { // the first reader since a barrier of the whole block, as most are
+			c.reader, c.readClock, c.manyLanes = me, w.clock, false
+			c.readers, c.readEpoch, c.readAtomic = 1<<w.id, s.epoch, atomic
+			continue
+		}
 		s.note(c, w, me, atomic)
 	}
 	return true
 }
 
-// note remembers the reader of a cell.
+// note remembers one more reader of a cell since the last barrier of the whole block.
 func (s *shadow) note(c *cell, w *warp, me uint16, atomic bool) {
-	if c.manyLanes && !c.readAtomic && c.readClock == w.clock && c.readEpoch == s.epoch &&
-		int(c.reader-1)/32 == w.id {
+	if c.manyLanes && !c.readAtomic && c.readClock == w.clock && int(c.reader-1)/32 == w.id {
 		return // lanes of this warp have just read it: one more adds nothing
-	}
-	if c.readEpoch != s.epoch {
-		c.readEpoch, c.readers, c.readAtomic = s.epoch, 0, true
 	}
 	if c.readers&^(1<<w.id) == 0 && c.readClock != w.clock { // what this warp read before its last barrier is settled
 		c.readAtomic = true
@@ -81,6 +82,20 @@ func (s *shadow) note(c *cell, w *warp, me uint16, atomic bool) {
 	c.readers |= 1 << w.id
 	c.readAtomic = c.readAtomic && atomic
 	c.reader, c.readClock = me, w.clock
+}
+
+// writeFirst is write of cells that nobody touched since the last barrier, as most are: it reports
+// false, and says nothing, where it is not as simple as that.
+func (s *shadow) writeFirst(w *warp, lane int, off, size uint64) bool {
+	me := uint16(w.id*32+lane) + 1
+	for i := off >> s.unit; i <= (off+size-1)>>s.unit; i++ {
+		c := &s.cells[i]
+		if c.readEpoch == s.epoch || c.writer != 0 && !w.knows(c.writer, c.writeClock, lane) {
+			return false
+		}
+		c.writer, c.writeClock, c.writtenAtomic = me, w.clock, false
+	}
+	return true
 }
 
 // write notes a write. same says that the value is already there: then another

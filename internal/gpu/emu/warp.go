@@ -17,6 +17,7 @@ type warp struct {
 	id    int
 	rows  []row
 	preds []uint32
+	spare row    // of blend
 	local []byte // of all lanes, one after the other
 
 	// Where the warp stands: the lanes in active are at pc and meet others at
@@ -94,7 +95,13 @@ func (w *warp) run(budget int) {
 		switch in.kind {
 		case normal:
 			w.pc++
-			if m != 0 {
+			switch {
+			case m == full && in.all != nil:
+				in.all(&w.rows[in.d], &w.rows[in.a], &w.rows[in.b], &w.rows[in.c])
+			case m == 0:
+			case in.all != nil && bits.OnesCount32(m) >= wholeFrom:
+				w.blend(in, m)
+			default:
 				in.run(w, in, m)
 				if w.fault != nil {
 					return
@@ -123,6 +130,20 @@ func (w *warp) run(budget int) {
 		if w.state != running {
 			return
 		}
+	}
+}
+
+// wholeFrom is the number of active lanes from which on it is faster to compute all 32 and to keep
+// what the active ones give.
+const wholeFrom = 8
+
+// blend runs an instruction on all lanes and keeps the results of those in m.
+func (w *warp) blend(in *instr, m uint32) {
+	in.all(&w.spare, &w.rows[in.a], &w.rows[in.b], &w.rows[in.c])
+	r := &w.rows[in.d]
+	for ; m != 0; m &= m - 1 {
+		l := lowest(m)
+		r[l] = w.spare[l]
 	}
 }
 
