@@ -18,3 +18,11 @@ func Long(t testing.TB, reason string) {
 		t.Skip(reason)
 	}
 }
+
+// Every is 1, or n under `go test -short`: of the cases in a list, each n-th is tried there.
+func Every(n int) int {
+	if testing.Short() {
+		return n
+	}
+	return 1
+}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/collocate/collocate/internal/gpu/ptx"
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // around puts instructions into a kernel that has something of every kind to name.
@@ -32,9 +32,6 @@ func tryDecode(t *testing.T, text string) error {
 			t.Errorf("panic %v on:\n%s", r, text)
 		}
 	}()
-	if _, err := ptx.Parse(text); err != nil {
-		return err
-	}
 	d := New(Options{})
 	m, err := d.LoadModule(text)
 	if err != nil {
@@ -63,7 +60,9 @@ func TestWrongOperands(t *testing.T) {
 				for n := range 6 {
 					list := strings.Repeat(operand+", ", n)
 					text := around(fmt.Sprintf("%s%s %s;", op, mod, strings.TrimSuffix(list, ", ")))
-					tried++
+					if tried++; tried%trials.Every(11) != 0 {
+						continue
+					}
 					if tryDecode(t, text) == nil {
 						taken[op]++
 					}

@@ -360,8 +360,14 @@ func directedWant(mode big.RoundingMode, op func(z, x, y *big.Float) *big.Float)
 
 const skip = 0xabcdef0123456789
 
-// testInstruction runs "regs: op" on 512 sets of operands.
+// testInstruction runs "regs: op" on 512 sets of operands: in whole warps, and once more with five
+// lanes of a warp first and the others then.
 func testInstruction(t *testing.T, spec string, want func(a, b, c uint64) uint64) {
+	testGuarded(t, spec, want, "")
+	testGuarded(t, spec, want, "@%p7", "@!%p7")
+}
+
+func testGuarded(t *testing.T, spec string, want func(a, b, c uint64) uint64, guards ...string) {
 	regs, op, _ := strings.Cut(spec, ": ")
 	var body strings.Builder
 	fmt.Fprintf(&body, "mad.wide.u32 %%at, %%t, 32, %%buf;\n")
@@ -371,7 +377,10 @@ func testInstruction(t *testing.T, spec string, want func(a, b, c uint64) uint64
 		fmt.Fprintf(&body, "ld.global.%s %%%c%d, [%%at+%d];\n", typ, r, i+1, 8*i)
 		args = append(args, fmt.Sprintf("%%%c%d", r, i+1))
 	}
-	fmt.Fprintf(&body, "%s %s;\n", op, strings.Join(args, ", "))
+	body.WriteString("and.b32 %r7, %t, 31;\nsetp.lt.u32 %p7, %r7, 5;\n")
+	for _, guard := range guards {
+		fmt.Fprintf(&body, "%s %s %s;\n", guard, op, strings.Join(args, ", "))
+	}
 	switch regs[0] {
 	case 'p':
 		body.WriteString("selp.u64 %d0, 1, 0, %p0;\nst.global.u64 [%at+24], %d0;\n")
