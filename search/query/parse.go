@@ -134,8 +134,8 @@ func isOperator(word string) bool {
 }
 
 func (p *parser) list() (Node, error) {
-	var first [1]Node // most lists have one part
-	parts := first[:0]
+	var few [4]Node // room for most lists
+	parts := few[:0]
 	for !p.ended() {
 		n, err := p.or()
 		if err != nil {
@@ -201,7 +201,7 @@ func or(parts []Node) Node {
 	if len(parts) == 1 {
 		return single(parts[0])
 	}
-	var flat []Node
+	flat := make([]Node, 0, len(parts))
 	for _, n := range parts {
 		if inner, ok := n.(Or); ok && !signed(inner.Parts) {
 			flat = append(flat, inner.Parts...)
@@ -222,7 +222,7 @@ func and(parts []Node) Node {
 	if len(parts) == 1 {
 		return single(parts[0])
 	}
-	var flat []Node
+	flat := make([]Node, 0, len(parts))
 	for _, n := range parts {
 		if must, ok := n.(Must); ok {
 			n = must.Part

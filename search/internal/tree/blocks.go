@@ -3,6 +3,7 @@ package tree
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
@@ -137,6 +138,27 @@ func (l *blockList) find(c *candidates) (more bool) {
 	}
 	c.left = left[:n]
 	return l.block < l.Blocks()
+}
+
+// exclude drops the candidates that a short list has. All of a block of another list are left.
+func (l *blockList) exclude(c *candidates) {
+	first, last := c.docs[0], c.docs[len(c.docs)-1]
+	for l.block = l.FindBlock(l.block, first); l.block < l.Blocks(); l.block++ {
+		list := l.Load(l.block)
+		if list == nil { // damaged, which the cursor tells
+			return
+		}
+		from := firstFrom(list, first)
+		to := from + firstFrom(list[from:], last+1)
+		found, _ := simd.Locate(c.docs, list[from:to], last, c.at[:], c.places[:])
+		for _, place := range c.places[:found] { // few
+			i, _ := slices.BinarySearch(c.left, uint8(place))
+			c.left = slices.Delete(c.left, i, i+1)
+		}
+		if l.Last[l.block] >= last {
+			return
+		}
+	}
 }
 
 // fewFound is when candidates are looked for in a block one by one.

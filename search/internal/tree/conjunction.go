@@ -21,6 +21,10 @@ import (
 // this way. If it is frequent, the engines skip more by what they know of the best postings.
 const fewLed = 4096
 
+// shorter is how many times as long as the list of a word that is excluded the leading one has to be
+// so that the documents of the former are looked for in blocks of the latter, and not the other way.
+const shorter = 2
+
 // led says whether to answer a query in this way. Where all parts are obligatory words the engines
 // are faster, unless the answers are counted as well.
 func (p *plan) led(r *ask.Request) bool {
@@ -100,6 +104,8 @@ type conjunction struct {
 	leader *leaf        // whose list it is
 	others []*blockList // of obligatory parts, by rising number of documents
 	leaves []*leaf      // in the order of the query
+	giving []*leaf      // of these, those that score
+	words  []*leaf      // of these, obligatory words
 	spare  []*leaf      // all that were made
 	lists  []*blockList // the same
 	all    [index.BlockSize]uint8
@@ -127,7 +133,8 @@ func (x *exec) openConjunction(root *node) (*conjunction, error) {
 		}
 	}
 	g := conjunctions.Get().(*conjunction)
-	g.leaves, g.others, g.lead = g.leaves[:0], g.others[:0], nil
+	g.leaves, g.giving, g.words = g.leaves[:0], g.giving[:0], g.words[:0]
+	g.others, g.lead = g.others[:0], nil
 	for _, p := range root.parts {
 		if p.missing() || p.role == should && len(p.scorers) == 0 {
 			continue
@@ -137,11 +144,14 @@ func (x *exec) openConjunction(root *node) (*conjunction, error) {
 			g.release()
 			return nil, err
 		}
+		if p.role != not {
+			g.giving = append(g.giving, l)
+		}
 		if p.role != must {
 			continue
 		}
 		if l.phrase == nil {
-			g.others = append(g.others, l.list)
+			g.others, g.words = append(g.others, l.list), append(g.words, l)
 		} else {
 			for _, w := range l.phrase.lists {
 				g.others = append(g.others, &w.blockList)
@@ -257,23 +267,21 @@ func (g *conjunction) most(block int) float64 {
 // promising scores the obligatory words, and keeps the candidates that can be among the best.
 func (g *conjunction) promising(h *ranking) {
 	rest := 0.0
-	for _, l := range g.leaves {
+	for _, l := range g.giving {
 		if l.n.role == must && l.phrase == nil {
 			g.score(l)
 		} else {
 			rest += l.most
 		}
 	}
-	if h.theta < 0 || h.counts {
+	if h.theta < 0 || h.counts || len(g.words) == 0 {
 		return
 	}
-	n := 0
+	n, first, others := 0, g.words[0], g.words[1:]
 	for _, i := range g.left {
-		sum := rest
-		for _, l := range g.leaves {
-			if l.n.role == must && l.phrase == nil {
-				sum += float64(l.scores[i])
-			}
+		sum := rest + float64(first.scores[i])
+		for _, l := range others {
+			sum += float64(l.scores[i])
 		}
 		g.left[n] = i
 		if sum > h.cut {
@@ -304,6 +312,11 @@ func (g *conjunction) decide(l *leaf, scores bool) {
 	if role == must && l.phrase == nil || role == should && !scores {
 		return
 	}
+	if role == not && l.phrase == nil && len(c.left) == len(c.docs) && g.lead.only >= 0 &&
+		l.list.Term.DF < g.lead.Term.DF/shorter {
+		l.list.exclude(c)
+		return
+	}
 	all := g.all[:copy(g.all[:], c.left)]
 	if role != must {
 		if l.phrase != nil {
@@ -311,6 +324,10 @@ func (g *conjunction) decide(l *leaf, scores bool) {
 		} else {
 			l.list.find(c)
 		}
+	}
+	if role == not && len(c.left) == 0 { // as most words that are excluded
+		c.left = c.room[:copy(c.room[:], all)]
+		return
 	}
 	if role == should {
 		for _, i := range all {
@@ -346,10 +363,8 @@ func (g *conjunction) decide(l *leaf, scores bool) {
 
 // total adds up what a candidate gets, in the order of the query.
 func (g *conjunction) total(i uint8) (sum float32) {
-	for _, l := range g.leaves {
-		if l.n.role != not {
-			sum += l.scores[i]
-		}
+	for _, l := range g.giving {
+		sum += l.scores[i]
 	}
 	return sum
 }

@@ -71,6 +71,7 @@ type exec struct {
 	docs  int
 	most  int // words that a pattern may stand for
 	ticks int
+	list  []string // of wordsOf
 
 	name     string         // of the field that src has; "" is the text
 	patterns []ask.Pattern  // counts of patterns in the index that a shard was cut from
@@ -81,31 +82,31 @@ type exec struct {
 const MaxExpansions = 1024
 
 // compile makes a node of a part of a query; nil if it says nothing, as a stop word.
-func (x *exec) compile(q query.Node, weight float64) (*node, error) {
+func (x *exec) compile(from query.Node, weight float64) (*node, error) {
 	if x.col != nil {
-		if n, err := x.value(q); n != nil || err != nil {
+		if n, err := x.value(from); n != nil || err != nil {
 			return n, err
 		}
 	}
-	switch q := q.(type) {
+	switch q := from.(type) {
 	case query.Term:
 		list, err := x.wordsOf(q.Text)
 		if err != nil || len(list) == 0 {
 			return nil, err
 		}
 		if len(list) == 1 {
-			return x.word(q, list[0], weight)
+			return x.word(from, list[0], weight)
 		}
-		return x.bool(q, must, weight, list)
+		return x.bool(from, must, weight, list)
 	case query.Phrase:
 		list, err := x.wordsOf(q.Text)
 		if err != nil || len(list) == 0 {
 			return nil, err
 		}
 		if len(list) == 1 {
-			return x.word(q, list[0], weight)
+			return x.word(from, list[0], weight)
 		}
-		return x.phrase(q, list, weight, matcher{slop: q.Slop, places: true})
+		return x.phrase(from, list, weight, matcher{slop: q.Slop, places: true})
 	case query.Near:
 		var list []string
 		for _, w := range q.Words {
@@ -128,11 +129,11 @@ func (x *exec) compile(q query.Node, weight float64) (*node, error) {
 		}
 		return x.compile(q.Part, weight*q.By)
 	case query.And:
-		return x.group(q, q.Parts, must, weight)
+		return x.group(from, q.Parts, must, weight)
 	case query.Or:
-		return x.group(q, q.Parts, should, weight)
+		return x.group(from, q.Parts, should, weight)
 	case query.Not, query.Filter:
-		return x.group(q, []query.Node{q}, should, weight)
+		return x.group(from, []query.Node{from}, should, weight)
 	case query.Must:
 		return x.compile(q.Part, weight)
 	case query.Prefix, query.Wildcard, query.Fuzzy:
@@ -151,7 +152,7 @@ func (x *exec) compile(q query.Node, weight float64) (*node, error) {
 	case nil:
 		return nil, nil
 	}
-	return nil, ask.Refuse("no such part of a query: %T", q)
+	return nil, ask.Refuse("no such part of a query: %T", from)
 }
 
 // all are the documents, or, in a text field, those that have a word there.
@@ -168,14 +169,15 @@ func (x *exec) all() *docset.Set {
 	return s
 }
 
-// wordsOf are the words of a text, as the index has them.
+// wordsOf are the words of a text, as the index has them, until it is called again.
 func (x *exec) wordsOf(s string) (list []string, err error) {
 	tok := tokens.Get().(*text.Tokens)
 	defer tokens.Put(tok)
 	if err := x.src.Analyzer.Analyze(bytesOf(s), tok); err != nil {
 		return nil, fmt.Errorf("analyzing the query: %w", err)
 	}
-	list = make([]string, len(tok.Words))
+	list = slices.Grow(x.list[:0], len(tok.Words))[:len(tok.Words)]
+	x.list = list
 	for i, at := range tok.Words {
 		word := tok.Word(i)
 		if int(at.End) <= len(s) && s[at.Start:at.End] == string(word) {
@@ -238,7 +240,7 @@ func (x *exec) bool(q query.Node, r role, weight float64, list []string) (*node,
 
 // group makes a node of parts that are wanted in a role unless they say otherwise.
 func (x *exec) group(q query.Node, parts []query.Node, usual role, weight float64) (*node, error) {
-	n := &node{kind: boolean, from: q}
+	n := &node{kind: boolean, from: q, parts: make([]*node, 0, len(parts))}
 	for _, p := range parts {
 		r := usual
 		switch signed := p.(type) {

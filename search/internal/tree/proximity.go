@@ -1,6 +1,8 @@
 package tree
 
 import (
+	"slices"
+
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/query"
@@ -48,7 +50,7 @@ func (x *exec) proximity(r *ask.Request) (*node, error) {
 			}
 		}
 		if p.Unordered > 0 {
-			q := query.Near{Words: pair, Within: p.Window - 1}
+			q := query.Near{Words: slices.Clone(pair), Within: p.Window - 1}
 			m := matcher{slop: q.Within, near: true}
 			if err := add(x.phrase(q, pair, p.Unordered, m)); err != nil {
 				return nil, err

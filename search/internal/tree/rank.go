@@ -164,11 +164,10 @@ func (x *exec) live(r *ask.Request) *docset.Set {
 // first stays.
 func (p *plan) rank(live []*docset.Set, k int, r *ask.Request) (*ask.Result, error) {
 	sparse := false
-	list, mode, ok := p.roots[0].onlyWords(p.parts[0].e)
 	if p.led(r) {
 		return p.rankLed(p.roots, live, k, r)
 	}
-	if ok {
+	if list, mode, ok := p.roots[0].onlyWords(p.parts[0].e); ok {
 		within, limited, left := make([]*docset.Set, len(live)), false, 0
 		for i, x := range p.parts {
 			var err error
