@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/engine"
@@ -20,15 +22,17 @@ const vectorFiles = `Files of vectors are known by their names:
   .bin  word2vec's binary
   .npy  an array of NumPy; the words lie beside it, in a file that ends in .words`
 
+// embedding is what the flags of embed say.
+type embedding struct {
+	method, out string
+	dim         int
+	seed        uint64
+	glove       vectors.GloVeOptions
+	svd         vectors.SVDOptions
+}
+
 func newEmbedCmd(a *app) *cobra.Command {
-	var (
-		method, out string
-		dim         int
-		glove       vectors.GloVeOptions
-		svd         vectors.SVDOptions
-		seed        uint64
-		used        engine.Kind
-	)
+	var e embedding
 	cmd := &cobra.Command{
 		Use:         "embed MATRIX --out FILE",
 		Short:       "Make vectors of words from a matrix",
@@ -45,80 +49,103 @@ and on a GPU; glove takes at most 1016 dimensions there.
   collocate embed corpus.cooc --method svd --dim 300 --out corpus.txt`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if method != "glove" && method != "svd" {
-				return usagef("--method %q: want glove or svd", method)
-			}
-			for _, name := range map[string][]string{"glove": {"smoothing", "shift", "eigen",
-				"power"}, "svd": {"epochs", "x-max", "alpha", "rate"}}[method] {
-				if cmd.Flags().Changed(name) {
-					return usagef("--%s has no meaning with --method %s", name, method)
-				}
-			}
-			if dim < 1 {
-				return usagef("--dim %d: want at least 1", dim)
-			}
-			if err := vectors.CheckName(out); err != nil {
-				return usageError{err}
-			}
-			if err := canWrite(out); err != nil {
+			if err := e.check(cmd.Flags()); err != nil {
 				return err
 			}
-			r, err := cooccur.Open(args[0])
-			if err != nil {
-				return wanting(err, "a .cooc file that 'collocate cooccur' wrote")
-			}
-			defer r.Close()
-			var v *vectors.Vectors
-			if method == "glove" {
-				glove.Dim, glove.Seed, glove.Threads, glove.Memory = dim, seed, a.threads, int64(a.memory)
-				glove.Engine, glove.GPU = a.engine, a.gpu
-				glove.Began = func(k engine.Kind) { used = k }
-				glove.Progress = func(epoch int, loss float64) {
-					a.summary("epoch %d: loss %.6f", epoch, loss)
-				}
-				v, err = vectors.TrainGloVe(cmd.Context(), r, glove)
-			} else {
-				svd.Dim, svd.Seed, svd.Threads, svd.Memory = dim, seed, a.threads, int64(a.memory)
-				svd.Engine, svd.GPU = a.engine, a.gpu
-				svd.Began = func(k engine.Kind) { used = k }
-				v, err = vectors.TrainSVD(cmd.Context(), r, svd)
-			}
-			if err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
-			}
-			if err := v.Write(out); err != nil {
-				return err
-			}
-			a.log.Info("made vectors", "engine", used, "threads", a.threads)
-			if a.json {
-				return a.printJSON(struct {
-					Words  int         `json:"words"`
-					Dim    int         `json:"dim"`
-					Engine engine.Kind `json:"engine"`
-				}{len(v.Words), v.Dim, used})
-			}
-			a.summary("%s of %d dimensions", counted(len(v.Words), "word"), v.Dim)
-			return nil
+			return a.embed(cmd.Context(), args[0], e)
 		},
 	}
-	f := cmd.Flags()
-	f.StringVarP(&out, "out", "o", "", "file to write; its name says the format")
-	f.StringVar(&method, "method", "glove", "glove or svd")
-	f.IntVar(&dim, "dim", 100, "numbers in a vector")
-	f.Uint64Var(&seed, "seed", 1, "seed of what is random")
-	f.IntVar(&glove.Epochs, "epochs", 25, "glove: how often each cell is seen")
-	f.Float64Var(&glove.XMax, "x-max", 100, "glove: value from which cells count in full; 10 for small corpora")
-	f.Float64Var(&glove.Alpha, "alpha", 0.75, "glove: exponent of the weight of smaller values")
-	f.Float64Var(&glove.Rate, "rate", 0.05, "glove: learning rate")
-	f.Float64Var(&svd.Smoothing, "smoothing", 0.75, "svd: exponent of the frequencies of contexts")
-	f.Float64Var(&svd.Shift, "shift", 1,
-		"svd: number of negative samples, of which the logarithm is taken off; 1 means none")
-	f.Float64Var(&svd.Eigen, "eigen", 0.5, "svd: exponent of the singular values")
-	f.IntVar(&svd.Power, "power", 2, "svd: power iterations; more are more accurate")
-	must(cmd.MarkFlagRequired("out"))
-	choices(cmd, map[string][]string{"method": {"glove", "svd"}})
+	e.register(cmd)
 	cmd.AddCommand(newEmbedEvalCmd(a))
 	return cmd
+}
+
+func (e *embedding) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVarP(&e.out, "out", "o", "", "file to write; its name says the format")
+	f.StringVar(&e.method, "method", "glove", "glove or svd")
+	f.IntVar(&e.dim, "dim", 100, "numbers in a vector")
+	f.Uint64Var(&e.seed, "seed", 1, "seed of what is random")
+	f.IntVar(&e.glove.Epochs, "epochs", 25, "glove: how often each cell is seen")
+	f.Float64Var(&e.glove.XMax, "x-max", 100,
+		"glove: value from which cells count in full; 10 for small corpora")
+	f.Float64Var(&e.glove.Alpha, "alpha", 0.75, "glove: exponent of the weight of smaller values")
+	f.Float64Var(&e.glove.Rate, "rate", 0.05, "glove: learning rate")
+	f.Float64Var(&e.svd.Smoothing, "smoothing", 0.75, "svd: exponent of the frequencies of contexts")
+	f.Float64Var(&e.svd.Shift, "shift", 1,
+		"svd: number of negative samples, of which the logarithm is taken off; 1 means none")
+	f.Float64Var(&e.svd.Eigen, "eigen", 0.5, "svd: exponent of the singular values")
+	f.IntVar(&e.svd.Power, "power", 2, "svd: power iterations; more are more accurate")
+	must(cmd.MarkFlagRequired("out"))
+	choices(cmd, map[string][]string{"method": {"glove", "svd"}})
+}
+
+// check looks at the flags before anything is read.
+func (e *embedding) check(f *pflag.FlagSet) error {
+	others := map[string][]string{
+		"glove": {"smoothing", "shift", "eigen", "power"},
+		"svd":   {"epochs", "x-max", "alpha", "rate"},
+	}
+	if others[e.method] == nil {
+		return usagef("--method %q: want glove or svd", e.method)
+	}
+	for _, name := range others[e.method] {
+		if f.Changed(name) {
+			return usagef("--%s has no meaning with --method %s", name, e.method)
+		}
+	}
+	if e.dim < 1 {
+		return usagef("--dim %d: want at least 1", e.dim)
+	}
+	if err := vectors.CheckName(e.out); err != nil {
+		return usageError{err}
+	}
+	return canWrite(e.out)
+}
+
+// embed makes the vectors of a matrix and writes them.
+func (a *app) embed(ctx context.Context, matrix string, e embedding) error {
+	r, err := cooccur.Open(matrix)
+	if err != nil {
+		return wanting(err, "a .cooc file that 'collocate cooccur' wrote")
+	}
+	defer r.Close()
+	v, used, err := a.train(ctx, r, e)
+	if err != nil {
+		return fmt.Errorf("%s: %w", matrix, err)
+	}
+	if err := v.Write(e.out); err != nil {
+		return err
+	}
+	a.log.Info("made vectors", "engine", used, "threads", a.threads)
+	if a.json {
+		return a.printJSON(struct {
+			Words  int         `json:"words"`
+			Dim    int         `json:"dim"`
+			Engine engine.Kind `json:"engine"`
+		}{len(v.Words), v.Dim, used})
+	}
+	a.summary("%s of %d dimensions", counted(len(v.Words), "word"), v.Dim)
+	return nil
+}
+
+// train makes the vectors, and says on which engine.
+func (a *app) train(ctx context.Context, r *cooccur.Reader, e embedding) (
+	v *vectors.Vectors, used engine.Kind, err error) {
+	began := func(k engine.Kind) { used = k }
+	if e.method == "svd" {
+		o := e.svd
+		o.Dim, o.Seed, o.Threads, o.Memory = e.dim, e.seed, a.threads, int64(a.memory)
+		o.Engine, o.GPU, o.Began = a.engine, a.gpu, began
+		v, err = vectors.TrainSVD(ctx, r, o)
+		return v, used, err
+	}
+	o := e.glove
+	o.Dim, o.Seed, o.Threads, o.Memory = e.dim, e.seed, a.threads, int64(a.memory)
+	o.Engine, o.GPU, o.Began = a.engine, a.gpu, began
+	o.Progress = func(epoch int, loss float64) { a.summary("epoch %d: loss %.6f", epoch, loss) }
+	v, err = vectors.TrainGloVe(ctx, r, o)
+	return v, used, err
 }
 
 func newEmbedEvalCmd(a *app) *cobra.Command {

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// What the README shows of the demo is what the demo prints and draws.
+// What the README shows of the demo is what the demo prints and draws. The files are kept, to go on
+// from there.
 func TestReadmeShowsTheDemo(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
@@ -17,10 +18,17 @@ func TestReadmeShowsTheDemo(t *testing.T) {
 	}
 	var out, errs bytes.Buffer
 	dir := t.TempDir()
-	root := newRoot(newApp(strings.NewReader(""), &out, &errs))
-	root.SetArgs([]string{"demo", "--dir", dir})
-	if err := root.ExecuteContext(t.Context()); err != nil {
-		t.Fatal(err, errs.String())
+	run := func(args ...string) {
+		out.Reset()
+		root := newRoot(newApp(strings.NewReader(""), &out, &errs))
+		root.SetArgs(args)
+		if err := root.ExecuteContext(t.Context()); err != nil || errs.Len() > 0 {
+			t.Fatal(args, err, errs.String())
+		}
+	}
+	run("demo", "--quiet", "--dir", dir)
+	if line := "\nThe files are in " + dir + ".\n"; !strings.Contains(out.String(), line) {
+		t.Errorf("the demo does not say %q", line)
 	}
 	printed := strings.Split(out.String(), "\n")
 	shown, session := 0, false
@@ -38,6 +46,12 @@ func TestReadmeShowsTheDemo(t *testing.T) {
 	if shown < 8 {
 		t.Errorf("the README shows %d lines of the demo", shown)
 	}
+	for _, name := range []string{"elife.index", "elife.cooc"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	run("tokens", "--quiet", filepath.Join(dir, "elife.jsonl.zst"))
 	drawn, err := os.ReadFile(filepath.Join(dir, "places.svg"))
 	if err != nil {
 		t.Fatal(err)
