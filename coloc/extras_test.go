@@ -1,6 +1,7 @@
 package coloc
 
 import (
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/points"
 
 	"bytes"
@@ -29,7 +30,7 @@ func mustSurvey(t testing.TB, pts *Points, opt Options) *Survey {
 // Instances and rules are what listing all instances says.
 func TestInstancesAndRulesFollowFromTheDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
-	for c := range 600 {
+	for c := range trials.Of(600) {
 		pts, opt := randomCase(r)
 		near := oracleNear(pts, opt)
 		s := mustSurvey(t, pts, opt)

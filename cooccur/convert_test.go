@@ -12,12 +12,13 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/internal/npz"
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // A matrix goes from every format to every other and back: the same cells, words, frequencies and
 // settings; and the same bytes where the format keeps all of these.
 func TestConvertEveryWay(t *testing.T) {
-	corpus := corpusOf(t, zipfText(2000, 150, 4))
+	corpus := corpusOf(t, zipfText(trials.Of(2000), 150, 4))
 	v, _, err := CountWords(t.Context(), corpus, VocabularyOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -5,12 +5,14 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // The best postings are those that sorting all of them finds.
 func TestBestPostingsAreThoseOfTheSortedList(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	for range 20 {
+	for range trials.Of(20) {
 		p := randomIndex(rng, 9000, 12)
 		r := p.write(t)
 		for i, word := range p.words {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/text"
 )
 
@@ -96,7 +97,7 @@ func TestBuildCountsWords(t *testing.T) {
 
 // The same corpus gives the same bytes, whatever the threads and the memory.
 func TestSameBytesForAnyThreadsAndMemory(t *testing.T) {
-	path, _ := corpusFile(t, rand.New(rand.NewPCG(10, 9)), 20000)
+	path, _ := corpusFile(t, rand.New(rand.NewPCG(10, 9)), trials.Of(20000))
 	want := readDir(t, build(t, path, BuildOptions{StoreText: true, Threads: 1}))
 	for _, threads := range []int{1, 2, 5} {
 		for _, memory := range []int64{0, 1 << 20} {

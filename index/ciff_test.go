@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // rose is the index of the package comment: "a rose is a rose", "a daisy".
@@ -48,7 +50,7 @@ func TestExportedBytes(t *testing.T) {
 // Out and in again, plain or compressed, gives the same files.
 func TestExportThenImport(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
-	for range 10 {
+	for range trials.Of(10) {
 		p := randomIndex(rng, 2000, 60)
 		for i, w := range p.words {
 			p.words[i] = strings.ToValidUTF8(strings.ReplaceAll(w, "\xff", "ÿ"), "")

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/internal/sections"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/text"
 )
 
@@ -283,7 +284,7 @@ func TestDamageWithoutChecksums(t *testing.T) {
 	good := damageable(t)
 	rng := rand.New(rand.NewPCG(25, 26))
 	var c Cursor
-	for range 3000 {
+	for range trials.Of(3000) {
 		files := maps.Clone(good)
 		name := []string{termsFile, postingsFile, skipsFile, docsFile, levelsFile}[rng.IntN(5)]
 		files[name] = bytes.Clone(good[name])

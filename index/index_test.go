@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // plainIndex is an index as plain slices: the oracle.
@@ -133,7 +135,7 @@ func open(t testing.TB, dir string) *Reader {
 // What was written is read back: words, lists, lengths, IDs.
 func TestReadsBackWhatWasWritten(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	for range 30 {
+	for range trials.Of(30) {
 		p := randomIndex(rng, 3000, 100)
 		r := p.write(t)
 		if err := r.Check(context.Background(), CheckOptions{Threads: 2}); err != nil {
@@ -238,7 +240,7 @@ func TestBlocksHaveTheListsPostings(t *testing.T) {
 // Seek lands where a linear search would, from anywhere to anywhere.
 func TestSeekLandsOnTheFirstAtOrAfter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	for range 20 {
+	for range trials.Of(20) {
 		p := randomIndex(rng, 20000, 12)
 		r := p.write(t)
 		var c Cursor
@@ -280,7 +282,7 @@ func TestSeekLandsOnTheFirstAtOrAfter(t *testing.T) {
 func TestBoundsHold(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	tfOf := TFOfCode()
-	for range 15 {
+	for range trials.Of(15) {
 		p := randomIndex(rng, 20000, 12)
 		r := p.write(t)
 		low, n, exact := r.ClassLengths()

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // The lists of tests are short.
@@ -16,7 +18,7 @@ func init() { levelsFrom = 200 }
 func TestLevelsBoundEveryPosting(t *testing.T) {
 	rng := rand.New(rand.NewPCG(71, 72))
 	maps := 0
-	for range 40 {
+	for range trials.Of(40) {
 		p := randomIndex(rng, 9000, 12)
 		r := p.write(t)
 		if err := r.Check(context.Background(), CheckOptions{}); err != nil {
@@ -62,7 +64,7 @@ func TestLevelsBoundEveryPosting(t *testing.T) {
 			}
 		}
 	}
-	if maps < 40 {
+	if maps < trials.Of(40) {
 		t.Errorf("only %d maps", maps)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // topicCorpus writes documents of a few subjects, each with words of its own, in random
@@ -133,10 +135,10 @@ func TestReorderBringsSubjectsTogether(t *testing.T) {
 func TestReorderKeepsEverything(t *testing.T) {
 	rng := rand.New(rand.NewPCG(53, 54))
 	(&plainIndex{}).reordered(t)
-	for range 10 {
+	for range trials.Of(10) {
 		randomIndex(rng, 3000, 100).reordered(t)
 	}
-	for n := range 36 {
+	for n := 0; n < 36; n += trials.Every(5) {
 		randomIndex(rng, n+1, 10).reordered(t)
 	}
 }
@@ -149,7 +151,7 @@ func (p *plainIndex) reordered(t *testing.T) {
 // The order does not depend on the threads, and building with Reorder is building and
 // reordering.
 func TestReorderIsDeterministic(t *testing.T) {
-	path, _ := topicCorpus(t, rand.New(rand.NewPCG(55, 56)), 12_000, 50)
+	path, _ := topicCorpus(t, rand.New(rand.NewPCG(55, 56)), trials.Of(12_000), 50)
 	r := open(t, build(t, path, BuildOptions{StoreText: true}))
 	defer func(size int) { extractDocs = size }(extractDocs)
 	for _, extractDocs = range []int{extractDocs, 700} {

@@ -72,6 +72,9 @@ func TestCurvesOnTheGPU(t *testing.T) {
 		{120, 100, 30, 2, 12, Shift}, // nor for any sums
 		{2, 2, 1, 2, 20, Shift},
 	} {
+		if testing.Short() && c.n > 200 {
+			continue
+		}
 		p := crowd(uint64(i), c.n, c.features)
 		o := CurveOptions{Most: c.most, Bins: c.bins, Rounds: c.rounds, Null: c.null, Seed: uint64(i),
 			Engine: Engine{Kind: engine.Sequential}}

@@ -16,6 +16,7 @@ import (
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/sections"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
 )
@@ -268,7 +269,7 @@ func TestDamagedSegmentIsSearched(t *testing.T) {
 		t.Fatal(err)
 	}
 	searched := 0
-	for range 150 {
+	for range trials.Of(150) {
 		changes := make([]byte, 4*(1+rng.IntN(8)))
 		for i := range changes {
 			changes[i] = byte(rng.Uint32())

@@ -11,6 +11,7 @@ import (
 
 	"github.com/collocate/collocate/internal/cpu"
 	"github.com/collocate/collocate/internal/cpu/cputest"
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // checkShort holds for every text: an analyzer that has a way for short ones finds the same words
@@ -96,7 +97,7 @@ func TestEveryByteAtEveryPlace(t *testing.T) {
 						continue
 					}
 					was := doc[at]
-					for c := range 256 {
+					for c := at % trials.Every(5); c < 256; c += trials.Every(5) {
 						doc[at] = byte(c)
 						if err := checkTokens(an, doc, &tokens); err != nil {
 							t.Fatalf("%s of %q: %v", name, doc, err)

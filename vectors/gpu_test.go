@@ -99,6 +99,9 @@ func TestGloVeOnAllEngines(t *testing.T) {
 func TestSVDOnAllEngines(t *testing.T) {
 	gputest.Named(t)
 	for _, words := range []int{30, 70} {
+		if testing.Short() && words > 30 {
+			break
+		}
 		m := vectorstest.Draw(words, 20*words, 3)
 		for _, dim := range []int{3, words - 5} {
 			o := SVDOptions{Dim: dim, Power: 1, Seed: 7, Engine: engine.Sequential}

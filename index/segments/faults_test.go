@@ -314,7 +314,7 @@ func TestBeginning(t *testing.T) {
 func TestReaderStaysOpenAcrossCommits(t *testing.T) {
 	commits := 1000
 	if testing.Short() {
-		commits = 200
+		commits = 60
 	}
 	dir := filepath.Join(scratch(t), "ix")
 	begin(t, dir, 4)

@@ -68,7 +68,7 @@ func borders(rng *rand.Rand, n int) []uint32 {
 func TestSegmentsAreOneIndex(t *testing.T) {
 	indexes := 200
 	if testing.Short() {
-		indexes = 40
+		indexes = 20
 	}
 	root := searchtest.Scratch(t)
 	rng := rand.New(rand.NewPCG(23, 24))
