@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -164,15 +166,43 @@ func writeScript(path, text string) error {
 	})
 }
 
-// run runs a program whose output is for people.
+// run runs a program whose output is for people. If it fails, the error has what a worker said
+// first: Spark says it among hundreds of lines.
 func (a *app) run(ctx context.Context, name string, args ...string) error {
 	a.log.Info("run", "command", cluster.ShellLine(append([]string{name}, args...)))
 	c := exec.CommandContext(ctx, name, args...)
-	c.Stdout, c.Stderr = a.stderr, a.stderr
-	if err := c.Run(); err != nil {
+	out := &workerError{to: a.stderr}
+	c.Stdout, c.Stderr = out, out // of one goroutine, since they are the same
+	err := c.Run()
+	switch {
+	case err != nil && out.said != "":
+		return fmt.Errorf("%s: %w: a worker said: %s", filepath.Base(name), err, out.said)
+	case err != nil:
 		return fmt.Errorf("%s: %w", filepath.Base(name), err)
 	}
 	return nil
+}
+
+// workerError finds the first error of a worker in the log of an engine, which it passes on.
+type workerError struct {
+	to   io.Writer
+	line []byte // the one at hand, up to a bound
+	said string
+}
+
+func (w *workerError) Write(p []byte) (int, error) {
+	for rest := p; w.said == "" && len(rest) > 0; {
+		part, after, ended := bytes.Cut(rest, []byte{'\n'})
+		w.line = append(w.line, part[:min(len(part), max(0, 4096-len(w.line)))]...)
+		if rest = after; !ended {
+			break
+		}
+		if _, said, found := bytes.Cut(w.line, []byte(": collocate: ")); found {
+			w.said = string(bytes.TrimSpace(said))
+		}
+		w.line = w.line[:0]
+	}
+	return w.to.Write(p)
 }
 
 // sparkFlags are those of spark-submit.
