@@ -32,6 +32,8 @@ type exchange struct {
 	path   string        // of the route; "": there is none
 	trace  *trace        // nil: it is not traced
 	waited time.Duration // for slots
+
+	missing atomic.Int64 // shards that answers do not cover
 }
 
 // recorder remembers what was sent.

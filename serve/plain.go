@@ -20,7 +20,7 @@ var plainHTML string
 
 // plainData is what the page shows.
 type plainData struct {
-	Docs, Terms, MaxK int
+	Docs, Terms, MaxK int // Terms 0: not known
 	Query, Mode       string
 	Answer            *Answer
 	Error             string
@@ -76,15 +76,24 @@ func (d *plainData) write(b *bytes.Buffer) {
 	if d.Error != "" {
 		fmt.Fprintf(b, "<p class=\"error\" role=\"alert\">%s</p>\n", escaped(d.Error))
 	}
+	if a := d.Answer; a != nil && a.Shards != nil && len(a.Shards.Missing) > 0 {
+		fmt.Fprintf(b, "<p class=\"error\" role=\"alert\">Incomplete: %d of %d shards answered, "+
+			"with %d of %d documents.</p>\n",
+			a.Shards.Answered, a.Shards.Of, a.Shards.Documents, a.Shards.OfDocuments)
+	}
 	switch {
 	case d.Answer == nil:
-		fmt.Fprintf(b, `<p>%d documents, %d words. For programs:</p>
+		words := ""
+		if d.Terms > 0 {
+			words = fmt.Sprintf(", %d words", d.Terms)
+		}
+		fmt.Fprintf(b, `<p>%d documents%s. For programs:</p>
 <ul>
 <li><code>GET /search?q=words</code> answers in JSON; also <code>k</code> (up to %d), <code>mode=and</code>, <code>model</code>, <code>snippets=1</code>, <code>stats=1</code></li>
 <li><code>POST /search</code> with <code>[{"q": "words", "k": 5}, ...]</code> answers a line of JSON for each</li>
 <li><code>GET /healthz</code> says that the server is there</li>
 </ul>
-`, d.Docs, d.Terms, d.MaxK)
+`, d.Docs, words, d.MaxK)
 	case len(d.Answer.Hits) == 0:
 		b.WriteString("<p>Nothing found.</p>\n")
 	default:

@@ -139,6 +139,7 @@ func (x *exchange) findInShards(ctx context.Context, a *ask) (*Answer, error) {
 		}
 	}
 	x.o.Root.missing.Add(uint64(len(p.coverage.Missing)))
+	x.missing.Add(int64(len(p.coverage.Missing)))
 	answer.Micros = time.Since(start).Microseconds()
 	return answer, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -163,7 +164,17 @@ func TestKilledReplicasAndShards(t *testing.T) {
 			}
 		}
 	}
-	if w := call(c.root, "/metrics", ""); !strings.Contains(w.Body.String(), "collocate_shard_missing_total 4") {
+	if w := call(c.root, "/plain?q=membrane", ""); !strings.Contains(w.Body.String(),
+		"Incomplete: 2 of 3 shards answered") {
+		t.Errorf("the plain page does not say that a shard is missing: %s", w.Body)
+	}
+	var log strings.Builder
+	c.root.o.Access = slog.New(slog.NewTextHandler(&log, nil))
+	call(c.root, "/v1/search?q=membrane", "")
+	if c.root.o.Access = nil; !strings.Contains(log.String(), "missing_shards=1") {
+		t.Errorf("the log does not say it either: %s", log.String())
+	}
+	if w := call(c.root, "/metrics", ""); !strings.Contains(w.Body.String(), "collocate_shard_missing_total 6") {
 		t.Errorf("metrics: %s", w.Body)
 	}
 	for _, servers := range c.replicas {

@@ -248,10 +248,14 @@ func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v.tracer.write(x, start, start.Add(took))
 	v.metrics.count(x.verb, x.sent.status, took)
 	if v.o.Access != nil {
-		v.o.Access.LogAttrs(context.Background(), slog.LevelInfo, "request", slog.String("id", x.id),
+		attrs := []slog.Attr{slog.String("id", x.id),
 			slog.String("client", x.client.String()), slog.String("method", r.Method), slog.String("path", r.URL.Path),
 			slog.Int("status", x.sent.status), slog.Int64("bytes", x.sent.size),
-			slog.Duration("took", took), slog.Duration("waited", x.waited))
+			slog.Duration("took", took), slog.Duration("waited", x.waited)}
+		if n := x.missing.Load(); n > 0 {
+			attrs = append(attrs, slog.Int64("missing_shards", n))
+		}
+		v.o.Access.LogAttrs(context.Background(), slog.LevelInfo, "request", attrs...)
 	}
 }
 

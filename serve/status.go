@@ -25,7 +25,7 @@ func (x *exchange) health() {
 	x.reply(http.StatusOK, struct {
 		Status string `json:"status"`
 		Docs   int    `json:"docs"`
-		Terms  int    `json:"terms"`
+		Terms  int    `json:"terms,omitempty"` // a root does not know it
 	}{"ok", x.g.docs, x.g.terms()})
 }
 

@@ -42,7 +42,7 @@ function check(ok, what) {
 
 const dir = mkdtempSync(join(tmpdir(), 'collocate-page-'))
 const full = start(['demo', '--serve', '--dir', dir, '--addr', '127.0.0.1:0'])
-let bare, films, odd
+let bare, films, odd, shard, root
 let browser
 try {
   const base = await full.address
@@ -64,6 +64,11 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
   execFileSync(command, ['cooccur', 'odd.csv', '--symmetric', '--out', 'odd.cooc'], { cwd: dir, stdio: 'ignore' })
   odd = start(['serve', join(dir, 'odd.index'), '--matrix', join(dir, 'odd.cooc'), '--addr', '127.0.0.1:0'])
   const oddBase = await odd.address
+  // A root over two shards, of which one is not there.
+  execFileSync(command, ['shard', 'elife.index', '2', '--out', 'elife.shards'], { cwd: dir, stdio: 'ignore' })
+  shard = start(['serve', join(dir, 'elife.shards', '1'), '--addr', '127.0.0.1:0'])
+  root = start(['serve', '--root', '--shards', 'http://127.0.0.1:1,' + await shard.address, '--addr', '127.0.0.1:0'])
+  const rootBase = await root.address
   browser = await chromium.launch({
     executablePath: browserPath,
     args: ['--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
@@ -133,6 +138,15 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
     }
   }
 
+  look('a root, one shard away', rootBase + '/', async (page) => {
+    await page.getByText('3,675 documents in 2 shards').waitFor()
+    await page.goto(rootBase + '/?q=lipid+droplets')
+    await page.getByText(/^Incomplete: 1 of 2 shards answered, with 1,838 of 3,675 documents/).waitFor()
+    await page.locator('article').nth(9).waitFor()
+    check((await page.getByRole('alert').count()) === 1, 'root: nothing else is wrong')
+    await page.goto(rootBase + '/about')
+    await page.getByText('http://127.0.0.1:1: connect: connection refused').waitFor()
+  })
   look('empty search', base + '/', async (page) => {
     await page.getByText('3,675 documents with').waitFor()
     check((await page.locator('article').count()) === 0, 'empty: no results')
@@ -348,6 +362,8 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
   bare?.stop()
   films?.stop()
   odd?.stop()
+  root?.stop()
+  shard?.stop()
   full.stop()
   rmSync(dir, { recursive: true, force: true })
 }

@@ -19,8 +19,10 @@ export interface Stats {
 }
 export interface Answer {
   query: string; k: number; offset?: number; mode: string; parsed?: string; total?: number; facets?: Facet[]
-  hits: Hit[]; more?: boolean; stats?: Stats; micros?: number
+  hits: Hit[]; more?: boolean; stats?: Stats; micros?: number; shards?: Coverage
 }
+export interface Coverage { answered: number; of: number; documents: number; of_documents: number; missing?: string[] }
+export interface Shard { number?: number; replicas: { url: string; error?: string }[]; p95_micros?: number }
 export interface Doc { id: string; doc: number; length: number; text?: string; fields?: Record<string, Value> }
 export interface Word { word: string; count: number; rank: number; docs: number }
 export interface Neighbour { id: number; word: string; count: number; value: number; score: number }
@@ -83,6 +85,7 @@ export interface Status {
   vectors?: { name: string; words: number; dimensions: number }
   points?: Places
   device?: { free_bytes: number; total_bytes: number }
+  shards?: Shard[] // of a root
   limits: { k: number; words: number; queries: number; millis: number }
   latency: { seconds: number; searches: number; p50_micros: number; p90_micros: number; p99_micros: number }
   running: number; waiting: number; heap_bytes: number
