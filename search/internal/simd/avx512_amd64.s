@@ -900,3 +900,23 @@ ksLast:
 	CMPQ R8, R12
 	JB   ksMany
 	JMP  ksEnd
+
+// func occupiedAVX512(set *uint64, n int, out *uint64)
+// tells which 16 bits are not 0, 64 of them at a time.
+TEXT ·occupiedAVX512(SB), NOSPLIT, $0-24
+	MOVQ set+0(FP), SI
+	MOVQ n+8(FP), CX
+	MOVQ out+16(FP), DI
+ocNext:
+	VMOVDQU64 (SI), Z0
+	VMOVDQU64 64(SI), Z1
+	VPTESTMW Z0, Z0, K1
+	VPTESTMW Z1, Z1, K2
+	KUNPCKDQ K1, K2, K1
+	KMOVQ K1, (DI)
+	ADDQ $128, SI
+	ADDQ $8, DI
+	DECQ CX
+	JNZ  ocNext
+	VZEROUPPER
+	RET

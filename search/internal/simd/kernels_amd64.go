@@ -65,9 +65,13 @@ func SiftLevels(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32
 //go:noescape
 func Between(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs, outTFs *uint32, outSums *float32) int
 
-func hasStarts() bool { return wide }
+// hasAVX512 says whether the kernels may be called that there are for AVX-512 alone.
+func hasAVX512() bool { return wide }
 
 // Their forms.
+
+//go:noescape
+func occupiedAVX512(set *uint64, n int, out *uint64)
 
 //go:noescape
 func keepStartsAVX512(starts, ends, places, until *uint32, n int, place uint32) int

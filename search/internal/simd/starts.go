@@ -6,7 +6,7 @@ package simd
 // all that were kept is returned.
 func KeepStarts(starts, ends, places, until []uint32, place uint32) int {
 	n := len(ends)
-	if hasStarts() && n > 0 && len(starts) > 0 && len(places) > 0 && len(until) >= n &&
+	if hasAVX512() && n > 0 && len(starts) > 0 && len(places) > 0 && len(until) >= n &&
 		int(ends[n-1]) <= len(starts) && int(until[n-1]) <= len(places) {
 		return keepStartsAVX512(&starts[0], &ends[0], &places[0], &until[0], n, place)
 	}

@@ -21,6 +21,8 @@ func SiftLevels(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32
 	return 0
 }
 
-func hasStarts() bool { return false }
+func hasAVX512() bool { return false }
+
+func occupiedAVX512(set *uint64, n int, out *uint64) {}
 
 func keepStartsAVX512(starts, ends, places, until *uint32, n int, place uint32) int { return 0 }
