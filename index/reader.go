@@ -400,6 +400,12 @@ func (r *Reader) openFile(name string, load func(string) ([]byte, error)) (*sect
 	return f, stampOf(name, data), nil
 }
 
+// isIndex says whether a folder looks like one of an index.
+func isIndex(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, metaFile))
+	return err == nil
+}
+
 // notIndex says what there is instead of an index's folder.
 func (r *Reader) notIndex() error {
 	info, err := os.Stat(r.dir)
@@ -408,6 +414,9 @@ func (r *Reader) notIndex() error {
 		return fmt.Errorf("open index: %w", err)
 	case !info.IsDir():
 		return fmt.Errorf("open index: %s is a file: want a folder that 'collocate index' made", r.dir)
+	}
+	if one := filepath.Join(r.dir, "0"); isIndex(one) {
+		return fmt.Errorf("open index: the folder %s has shards: open one of them, as in %s", r.dir, one)
 	}
 	return fmt.Errorf("open index: the folder %s is not an index: it has no file %q: %w", r.dir,
 		metaFile, fs.ErrNotExist)

@@ -430,8 +430,6 @@ func NewRoot(ctx context.Context, o Options) *Server {
 		shards: make([]atomic.Pointer[shardAbout], len(o.Root.groups))}
 	empty.users.Store(1)
 	v.current.Store(empty)
-	if err := v.seeShards(ctx); err != nil {
-		v.log.Warn("shards", "error", err)
-	}
+	v.seeShards(ctx) // what is wrong is said by follow
 	return v
 }

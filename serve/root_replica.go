@@ -181,12 +181,17 @@ func (r *Root) notReady(of *generation) error {
 			}
 		}
 	}
+	return r.unserved()
+}
+
+// unserved says why no index is served.
+func (r *Root) unserved() error {
 	best := r.view()
 	if best == nil {
 		return r.unreachable()
 	}
 	if err := r.consistent(best); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errNoShards, err)
 	}
 	return errNoShards // the index was just met: it will be served
 }
@@ -244,6 +249,8 @@ func (g *group) wrong(one *replica, of *generation) string {
 	switch {
 	case s.about == nil:
 		return s.err.Error()
+	case of.shard.Whole == "":
+		return "no index is served yet"
 	case s.about.Whole != of.shard.Whole:
 		return "it has another index"
 	case mine == nil:

@@ -266,12 +266,16 @@ func TestWrongShards(t *testing.T) {
 		"ftp://a":                             "want an address",
 		"":                                    "want an address",
 		u(0) + "|" + u(1) + ",http://127.0.0.1:1,http://127.0.0.1:2": "named as a replica",
-		"http://127.0.0.1:1,http://127.0.0.1:2":                      "no shard can be reached",
+		"http://127.0.0.1:1,http://127.0.0.1:2":                      "no shard can be asked",
 	} {
 		r, err := ParseShards(list, RootOptions{})
 		if err == nil {
 			v := NewRoot(t.Context(), Options{Root: r})
 			err = v.seeShards(t.Context())
+			if w := call(v, "/v1/search?q=cell", ""); w.Code != http.StatusServiceUnavailable ||
+				!strings.Contains(w.Body.String(), want) {
+				t.Errorf("%s: %d %s, want %q", list, w.Code, w.Body, want)
+			}
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", list, err, want)

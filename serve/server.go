@@ -294,7 +294,7 @@ func (x *exchange) dispatch() {
 		}
 		x.verb, x.path = t.verb, t.path
 		if x.g.analyzer == nil && slices.Contains([]string{"search", "batch", "document"}, t.verb) {
-			x.failed(errNoShards)
+			x.failed(x.o.Root.unserved())
 			return
 		}
 		t.do(x)

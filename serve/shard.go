@@ -222,6 +222,6 @@ func (a *about) fieldNames() []string {
 
 // errNoShards says that a root has nobody to ask, errMayHaveIt that it cannot ask all.
 var (
-	errNoShards  = errors.New("no shard can be reached")
+	errNoShards  = errors.New("no shard can be asked")
 	errMayHaveIt = errors.New("a shard that may have the document cannot be reached")
 )
