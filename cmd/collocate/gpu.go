@@ -15,6 +15,7 @@ import (
 	"github.com/collocate/collocate/internal/bytesize"
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/gpu/check"
+	"github.com/collocate/collocate/internal/gpu/driver"
 )
 
 func newGPUCmd(a *app) *cobra.Command {
@@ -78,8 +79,12 @@ func (a *app) runGPU(cmd *cobra.Command, device int) error {
 	return nil
 }
 
-// Small enough for a second, large enough to fill a device.
-const quickItems = 1 << 26
+// Items to measure with.
+const (
+	quickItems    = 1 << 26 // small enough for a second, large enough to fill a device
+	testItems     = 1 << 28
+	emulatedItems = 1 << 12 // in the interpreter
+)
 
 func (r *gpuReport) try(cmd *cobra.Command, device int) (err error) {
 	dev, err := gpu.Open(device)
@@ -89,7 +94,7 @@ func (r *gpuReport) try(cmd *cobra.Command, device int) (err error) {
 	defer func() { err = errors.Join(err, dev.Close()) }()
 	items, sizes := quickItems, []int{1, 1000, 100_000}
 	if dev.Info().Emulated {
-		items, sizes = 1<<12, []int{1, 1000}
+		items, sizes = emulatedItems, []int{1, 1000}
 	}
 	if r.Results, err = check.Conform(cmd.Context(), dev, check.Primitives, sizes); err != nil {
 		return err
@@ -155,12 +160,13 @@ test of the source tree wants one for every kernel.`,
 		Args:        cobra.NoArgs,
 		Example: `  collocate gpu test
   collocate gpu test --receipt internal/gpu/receipts/h200.json
-  COLLOCATE_GPU=emulator collocate gpu test --items 4096`,
+  COLLOCATE_GPU=emulator collocate gpu test --quick --no-bench --only sort`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.testGPU(cmd.Context(), &f, gpuSuites()) },
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.receipt, "receipt", "", "write the receipt to this file")
-	fl.IntVar(&f.items, "items", 1<<28, "number of items to measure with")
+	fl.IntVar(&f.items, "items", 0, fmt.Sprintf(
+		"number of items to measure with; 0 is %d, and %d in the interpreter", testItems, emulatedItems))
 	fl.StringVar(&f.only, "only", "", "compare only what matches this regular expression, such as sort")
 	fl.BoolVar(&f.quick, "quick", false, "compare small inputs only")
 	fl.BoolVar(&f.noBench, "no-bench", false, "compare only, measure nothing")
@@ -169,7 +175,7 @@ test of the source tree wants one for every kernel.`,
 }
 
 func (a *app) testGPU(ctx context.Context, f *gpuTestFlags, suites []check.Suite) (err error) {
-	if f.items < 1<<10 {
+	if f.items != 0 && f.items < 1<<10 {
 		return usagef("--items %d: want at least 1024", f.items)
 	}
 	if f.only != "" {
@@ -203,7 +209,7 @@ func (a *app) testGPU(ctx context.Context, f *gpuTestFlags, suites []check.Suite
 		return err
 	}
 	if !f.noBench {
-		if r.Benches, err = check.Measure(ctx, dev, f.items); err != nil {
+		if r.Benches, err = check.Measure(ctx, dev, f.itemsOn(dev.Info())); err != nil {
 			return err
 		}
 		for _, job := range gpubench.Jobs() {
@@ -218,6 +224,17 @@ func (a *app) testGPU(ctx context.Context, f *gpuTestFlags, suites []check.Suite
 		r.Results = append(r.Results, check.Faults(ctx, dev)...)
 	}
 	return a.finishGPUTest(r, f.receipt)
+}
+
+// itemsOn is the number of items to measure a device with.
+func (f *gpuTestFlags) itemsOn(d driver.Info) int {
+	switch {
+	case f.items != 0:
+		return f.items
+	case d.Emulated:
+		return emulatedItems
+	}
+	return testItems
 }
 
 // gpuSuites lists the comparisons of all jobs.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"unicode"
@@ -71,8 +72,8 @@ func stopSignals() []os.Signal {
 	return list
 }
 
-// oneLine is an error's text for a terminal: on one line, and without characters out of
-// a broken file that would move the cursor.
+// oneLine is an error's text for a terminal: on one line, without characters out of a broken file
+// that would move the cursor. What several parts of a job say in the same words is said once.
 func oneLine(err error) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -82,5 +83,5 @@ func oneLine(err error) string {
 			return unicode.ReplacementChar
 		}
 		return r
-	}, strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))
+	}, strings.Join(slices.Compact(strings.Split(strings.TrimSpace(err.Error()), "\n")), "; "))
 }

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
 	"strings"
 	"testing"
+
+	"github.com/collocate/collocate/internal/gpu/driver"
 )
 
 func TestTerminalShowsNoControlCharacters(t *testing.T) {
@@ -32,6 +35,39 @@ func TestTerminalShowsNoControlCharacters(t *testing.T) {
 			if out.String() != want {
 				t.Errorf("%q cut at %d: %q, want %q", in, cut, out.String(), want)
 			}
+		}
+	}
+}
+
+func TestErrorsAreOneLine(t *testing.T) {
+	dead := errors.New("the GPU stopped working")
+	for want, err := range map[string]error{
+		"the GPU stopped working":                     errors.Join(dead, dead, dead),
+		"the GPU stopped working; no such file":       errors.Join(dead, errors.New("no such file")),
+		"read \ufffd[2J of a broken file":             errors.New("read \x1b[2J of a broken file\n"),
+		"the GPU stopped working; x; the GPU stopped": errors.New("the GPU stopped working\nx\nthe GPU stopped"),
+	} {
+		if got := oneLine(err); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// The interpreter would take days for the items that fill a GPU.
+func TestItemsToMeasure(t *testing.T) {
+	real, emulated := driver.Info{}, driver.Info{Emulated: true}
+	for _, c := range []struct {
+		flags gpuTestFlags
+		on    driver.Info
+		want  int
+	}{
+		{gpuTestFlags{}, real, testItems},
+		{gpuTestFlags{}, emulated, emulatedItems},
+		{gpuTestFlags{items: 5000}, emulated, 5000},
+		{gpuTestFlags{items: 5000}, real, 5000},
+	} {
+		if got := c.flags.itemsOn(c.on); got != c.want {
+			t.Errorf("%+v, emulated %v: %d items, want %d", c.flags, c.on.Emulated, got, c.want)
 		}
 	}
 }
