@@ -34,6 +34,7 @@ type exchange struct {
 	waited time.Duration // for slots
 
 	missing atomic.Int64 // shards that answers do not cover
+	changed atomic.Bool  // a shard has another index than the root serves
 }
 
 // recorder remembers what was sent.

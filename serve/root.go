@@ -39,8 +39,8 @@ type Root struct {
 	first  int
 	turn   atomic.Uint32 // whose turn it is to be asked first
 	met    metIndexes
-	// changed is sent to when a server has another index than it had when it was looked at.
-	changed chan struct{}
+	seeing sync.Mutex // of who looks at the shards
+	looked time.Time  // when that last began
 
 	hedged, failed, missing atomic.Uint64
 }
@@ -68,7 +68,7 @@ func ParseShards(list string, o RootOptions) (*Root, error) {
 	if strings.ContainsFunc(o.Token, unicode.IsControl) {
 		return nil, errors.New("the token of the shards has a control character")
 	}
-	r := &Root{token: o.Token, first: o.First, changed: make(chan struct{}, 1)}
+	r := &Root{token: o.Token, first: o.First}
 	if r.first == 0 {
 		r.first = 1
 	}
@@ -274,16 +274,9 @@ func (r *Root) note(one *replica, err error) bool {
 		return false // others would say the same
 	}
 	r.failed.Add(1)
-	switch {
-	case refused.status == http.StatusConflict: // it has another index now
-		select {
-		case r.changed <- struct{}{}:
-		default:
-		}
-	case refused.status == 0 || refused.status == http.StatusServiceUnavailable:
+	if refused.status == 0 || refused.status == http.StatusServiceUnavailable {
 		one.fail(err, false)
-	default: // it is there, but busy
-	}
+	} // otherwise it is there, but busy, or has another index
 	return true
 }
 
@@ -361,20 +354,37 @@ func (v *Server) follow(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-time.After(time.Second):
-		case <-v.o.Root.changed:
-			time.Sleep(10 * time.Millisecond) // of many queries that notice it, one is enough
 		}
 	}
 }
 
 // seeShards looks at the shards, and makes the index that they have the one that is served.
 func (v *Server) seeShards(ctx context.Context) error {
+	v.o.Root.seeing.Lock()
+	defer v.o.Root.seeing.Unlock()
+	return v.seeShardsNow(ctx)
+}
+
+// seeChange is seeShards for a query that met another index than the root serves, unless that was
+// seen since. It returns the generation that is served now, which must be let go.
+func (v *Server) seeChange(ctx context.Context) *generation {
+	met, r := time.Now(), v.o.Root
+	r.seeing.Lock()
+	defer r.seeing.Unlock()
+	if r.looked.Before(met) {
+		v.seeShardsNow(context.WithoutCancel(ctx)) // the end of a query says nothing of servers
+	}
+	return v.hold()
+}
+
+func (v *Server) seeShardsNow(ctx context.Context) error {
 	r, now := v.o.Root, v.current.Load()
+	r.looked = time.Now()
 	r.look(ctx)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	seen := r.view()
+	seen := r.view(now.shard.Whole)
 	if seen == nil {
 		return r.unreachable()
 	}

@@ -125,10 +125,10 @@ func (m *metIndexes) update(groups []*group) {
 	m.n++
 }
 
-// view is which index the shards have: that of which most shards can be asked; of several that
-// which was met last, so that replicas can go over to a new index one after the other. It is nil if
-// no server answers.
-func (r *Root) view() (best *shardAbout) {
+// view is which index the shards have: that of which most shards can be asked. Of several that are
+// complete it is the one that was met last, so that replicas can go over to a new index one after
+// the other; of others the one that is served now. It is nil if no server answers.
+func (r *Root) view(now string) (best *shardAbout) {
 	r.met.mu.Lock()
 	defer r.met.mu.Unlock()
 	most, latest := 0, 0
@@ -139,7 +139,11 @@ func (r *Root) view() (best *shardAbout) {
 				continue
 			}
 			n, when := r.count(a.Whole), r.met.whole[a.Whole]
-			if n > most || n == most && when > latest {
+			better := a.Whole == now
+			if n == len(r.groups) {
+				better = when > latest
+			}
+			if n > most || n == most && better {
 				most, latest, best = n, when, a
 			}
 		}
@@ -186,7 +190,7 @@ func (r *Root) notReady(of *generation) error {
 
 // unserved says why no index is served.
 func (r *Root) unserved() error {
-	best := r.view()
+	best := r.view("")
 	if best == nil {
 		return r.unreachable()
 	}
@@ -273,34 +277,38 @@ func (g *group) name(of *generation) string {
 // failures say why servers that were asked have not answered a query.
 type failures map[*replica]error
 
-// missing is the error of a group of which nobody has answered. If one of its servers is there and
-// has too much to do, it says that the root is busy, too: its client should come back.
+// missing is the error of a group of which nobody has answered.
 func (g *group) missing(of *generation, failed failures) error {
 	var why []string
-	busy := false
+	m := &missingShard{}
 	for _, one := range g.replicas {
 		reason := g.wrong(one, of)
 		if err := failed[one]; err != nil {
 			reason = err.Error()
 			said := new(statusError)
-			busy = busy || errors.As(err, &said) && said.status == http.StatusTooManyRequests
+			errors.As(err, &said)
+			m.busy = m.busy || said.status == http.StatusTooManyRequests
+			m.changed = m.changed || said.status == http.StatusConflict
 		} else if reason == "" {
 			reason = errLate.Error()
 		}
 		why = append(why, one.url+": "+reason)
 	}
-	err := fmt.Errorf("%s: %s", g.name(of), strings.Join(why, "; "))
-	if busy {
-		return busyShard{err}
-	}
-	return err
+	m.text = g.name(of) + ": " + strings.Join(why, "; ")
+	return m
 }
 
-// busyShard is the error of a shard that has too much to do. It counts as that of a busy server.
-type busyShard struct{ error }
+// missingShard says why nobody has answered for a shard.
+type missingShard struct {
+	text    string
+	busy    bool // a server is there and has too much to do: the client should come back
+	changed bool // a server has another index than it had when it was looked at
+}
 
-// Unwrap lets it be taken for errBusy.
-func (b busyShard) Unwrap() []error { return []error{b.error, errBusy} }
+func (m *missingShard) Error() string { return m.text }
+
+// Is lets it be taken for errBusy.
+func (m *missingShard) Is(err error) bool { return m.busy && err == errBusy }
 
 // final says whether an error of a shard is that of the whole query: the query is wrong, or the
 // shard is busy. Of other errors the shard is missing in the answer.

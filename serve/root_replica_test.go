@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -243,18 +244,31 @@ func TestRollingUpgrade(t *testing.T) {
 	}
 }
 
-// A root that is told that the index is another one looks at once.
-func TestRootFindsAChangedIndexAtOnce(t *testing.T) {
-	was, is := shardServers(t, elife(t, true), 1), shardServers(t, elife(t, false), 1)
-	m := newMachine(t, was[0])
-	root := rootOver(t, new(strings.Builder), []*machine{m})
-	m.does.Store(&is[0])
-	if w := call(root, "/v1/search?q=membrane", ""); w.Code != http.StatusServiceUnavailable {
-		t.Fatalf("an answer of another index: %d %s", w.Code, w.Body)
+// A query that meets another index than the root serves is answered from that one, as when all
+// replicas have a folder in common and it is replaced.
+func TestQueriesFollowAChange(t *testing.T) {
+	was, is := shardServers(t, elife(t, true), 2), shardServers(t, elife(t, false), 2)
+	one, other := newMachine(t, was[0]), newMachine(t, was[1])
+	root := rootOver(t, new(strings.Builder), []*machine{one}, []*machine{other})
+	one.does.Store(&is[0])
+	if _, coverage := covered(t, root, "membrane"); coverage.Answered != 1 {
+		t.Errorf("one of two is replaced: %+v", coverage)
 	}
-	select {
-	case <-root.o.Root.changed:
-	default:
-		t.Error("the root does not look at once")
+	other.does.Store(&is[1])
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if _, coverage := covered(t, root, "membrane"); coverage.Answered != 2 || coverage.Missing != nil {
+				t.Errorf("both are replaced: %+v", coverage)
+			}
+		})
+	}
+	wg.Wait()
+	one.does.Store(&was[0])
+	other.does.Store(&was[1])
+	body := strings.Repeat("{\"q\":\"membrane\"}\n", 40)
+	w := call(root, "/v1/search", body)
+	if n := strings.Count(w.Body.String(), `"answered":2,"of":2`); w.Code != http.StatusOK || n != 40 {
+		t.Errorf("a batch: status %d, %d complete answers of 40: %.300s", w.Code, n, w.Body)
 	}
 }

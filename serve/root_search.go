@@ -104,8 +104,59 @@ func (p *partial) best(k int) (least float32) {
 	return p.hits[k-1].Score
 }
 
-// findInShards answers a query that was checked.
+// findInShards answers a query that was checked. If the shards go over to another index at that
+// time, it asks that one.
 func (x *exchange) findInShards(ctx context.Context, a *ask) (*Answer, error) {
+	asked := *a
+	answer, err := x.findOnce(ctx, &asked)
+	if err != nil || len(answer.Shards.Missing) > 0 {
+		if now, ok, failed := x.findAgain(ctx, a); ok {
+			answer, err = now, failed
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	n := len(answer.Shards.Missing)
+	x.o.Root.missing.Add(uint64(n))
+	x.missing.Add(int64(n))
+	return answer, nil
+}
+
+// findAgain answers a query from the index that the root serves now, if it is another one and the
+// query makes sense there.
+func (x *exchange) findAgain(ctx context.Context, a *ask) (answer *Answer, ok bool, err error) {
+	var g *generation
+	if x.changed.Load() {
+		g = x.seeChange(ctx)
+	} else {
+		g = x.hold()
+	}
+	defer x.letGo(g)
+	if g == x.g || ctx.Err() != nil {
+		return nil, false, nil
+	}
+	y := &exchange{Server: x.Server, r: x.r, g: g, client: x.client, id: x.id, trace: x.trace}
+	asked := *a
+	asked.request, asked.details = search.Request{}, Details{}
+	if y.check(&asked) != nil {
+		return nil, false, nil
+	}
+	answer, err = y.findOnce(ctx, &asked)
+	return answer, true, err
+}
+
+// askGroup asks a shard about the index of the exchange.
+func (x *exchange) askGroup(ctx context.Context, g *group, body []byte) (*shardAnswer, error) {
+	answer, err := x.o.Root.askGroup(ctx, g, x.g, body)
+	if m := new(missingShard); err != nil && errors.As(err, &m) && m.changed {
+		x.changed.Store(true)
+	}
+	return answer, err
+}
+
+// findOnce answers a query from the index of the exchange.
+func (x *exchange) findOnce(ctx context.Context, a *ask) (*Answer, error) {
 	start := time.Now()
 	within, cancel := leaveTime(ctx)
 	defer cancel()
@@ -138,8 +189,6 @@ func (x *exchange) findInShards(ctx context.Context, a *ask) (*Answer, error) {
 			return nil, err
 		}
 	}
-	x.o.Root.missing.Add(uint64(len(p.coverage.Missing)))
-	x.missing.Add(int64(len(p.coverage.Missing)))
 	answer.Micros = time.Since(start).Microseconds()
 	return answer, nil
 }
@@ -189,7 +238,7 @@ func (x *exchange) askShards(ctx context.Context, a *ask, words []search.Word, p
 		}
 		var some sync.WaitGroup
 		one := func(g *group) {
-			found, err := r.askGroup(ctx, g, x.g, body)
+			found, err := x.askGroup(ctx, g, body)
 			if err != nil {
 				p.miss(err)
 				return
@@ -294,7 +343,7 @@ func (x *exchange) patternsInShards(ctx context.Context, a *ask) (without []stri
 	var wg sync.WaitGroup
 	for i, g := range r.groups {
 		wg.Go(func() {
-			answer, err := r.askGroup(ctx, g, x.g, body)
+			answer, err := x.askGroup(ctx, g, body)
 			if errs[i] = err; err == nil {
 				found[i] = answer.Patterns
 			}
@@ -383,7 +432,7 @@ func (x *exchange) eachOwner(ctx context.Context, docs []uint32, q *shardAsk,
 			return err
 		}
 		wg.Go(func() {
-			found, err := r.askGroup(ctx, g, x.g, body)
+			found, err := x.askGroup(ctx, g, body)
 			mu.Lock()
 			defer mu.Unlock()
 			if why := final(err); why != nil {
