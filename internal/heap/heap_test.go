@@ -26,7 +26,8 @@ func TestSpace(t *testing.T) {
 	if n := s.Bytes(); n < 1<<26 || n > 1<<26+1<<23 {
 		t.Errorf("%d bytes were taken", n)
 	}
-	if with := collections(); with > 1 || without < 5 {
+	// Twelve are usual without; on a busy machine one lasts while several more could begin.
+	if with := collections(); with > 1 || without < 3 {
 		t.Errorf("%d collections with space, %d without", with, without)
 	}
 	runtime.KeepAlive(&s)
