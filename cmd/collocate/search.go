@@ -317,6 +317,9 @@ func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Reques
 		return err
 	}
 	f.noteFields(a, s, words)
+	if r.Query != nil && starInPhrase(words) {
+		a.note("* in a phrase is taken for text: only words outside of quotes can be patterns")
+	}
 	start := time.Now()
 	found, err := s.Search(ctx, r)
 	if err != nil {

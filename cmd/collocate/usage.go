@@ -30,6 +30,11 @@ func flagError(cmd *cobra.Command, err error) error {
 				bad.GetFlag().Name, wanted(kind))
 		}
 	}
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if ok && unknown.GetSpecifiedShortnames() != "" && strings.Contains(cmd.Use, "QUERY") {
+		return usageError{fmt.Errorf("%w; put -- before a query that begins with -, as in "+
+			"'%s ... -- -%s'", err, cmd.CommandPath(), unknown.GetSpecifiedShortnames())}
+	}
 	return withHelp(cmd, err)
 }
 
