@@ -125,10 +125,10 @@ func (w *Writer) addInversion(ctx context.Context, v *weigh.Inversion, o BuildOp
 	d := Documents{
 		Analyzer: o.Analyzer.Name(), Lengths: v.Lengths(), ID: v.ID, UniqueIDs: !o.AllowDuplicateIDs,
 		Positions: o.Positions,
-		forget:    v.Forget,
+		idBytes:   v.IDs(), forget: v.Forget,
 	}
 	if o.numbered {
-		d.ID, d.UniqueIDs = strconv.Itoa, false
+		d.ID, d.idBytes, d.UniqueIDs = strconv.Itoa, nil, false
 	}
 	if err := w.SetDocuments(d); err != nil {
 		return err

@@ -138,7 +138,7 @@ func (e *encoder) takeGaps(begins bool, tfs, gaps []uint32) ([]uint32, error) {
 
 // take puts postings to those that wait, for whom there is room.
 func (e *encoder) take(docs, tfs []uint32) error {
-	n, next, known := len(docs), e.next, uint32(len(e.lengths.both))
+	n, next, known := len(docs), e.next, uint32(len(e.lengths.lengths))
 	gaps, less := e.gaps[e.n:e.n+n], e.tfs[e.n:e.n+n]
 	tfs = tfs[:n]
 	sum := uint64(0)
@@ -219,7 +219,6 @@ func (e *encoder) listBytes() int { return e.before + len(e.out.postings) - e.st
 func (e *encoder) judge() {
 	xs, low := e.xs[:e.n], uint32(math.MaxUint32)
 	e.lengths.judge(e.docs[:e.n], e.tfs[:e.n], xs, e.block)
-	e.lengths.pages.TouchSorted(e.n, e.docs[0], e.docs[e.n-1], 4)
 	for _, x := range xs {
 		low = min(low, x)
 	}

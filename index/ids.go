@@ -269,8 +269,7 @@ type idEncoder struct {
 	rank int
 	last []byte
 	run  uint64
-	base numbered
-	buf  []byte
+	next follower // of last
 }
 
 // add appends what the ID adds to its block. Before a new block, and at the end, comes endRun.
@@ -279,16 +278,10 @@ func (e *idEncoder) add(dst, id []byte) []byte {
 	e.rank++
 	if fresh {
 		e.last = e.last[:0]
-	} else {
-		if e.run == 0 {
-			e.base = numberOf(e.last)
-		}
-		e.buf = e.base.append(append(e.buf[:0], e.last[:e.base.stem]...), e.run+1)
-		if e.base.width > 0 && bytes.Equal(id, e.buf) {
-			e.run++
-			e.last = append(e.last[:0], id...)
-			return dst
-		}
+	} else if e.next.is(id) {
+		e.run++
+		e.last = append(e.last[:0], id...)
+		return dst
 	}
 	dst = e.endRun(dst)
 	if len(id) == 0 {
@@ -297,6 +290,7 @@ func (e *idEncoder) add(dst, id []byte) []byte {
 		dst = appendFrontCoded(dst, e.last, id)
 	}
 	e.last = append(e.last[:0], id...)
+	e.next.after(id)
 	return dst
 }
 

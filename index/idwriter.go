@@ -14,8 +14,8 @@ import (
 // idWriter writes the four sections of the ID store.
 type idWriter struct {
 	docs   int
-	id     func(int) string
-	byRank []uint32 // the documents in the order of their IDs; found if it is nil
+	id     func(int) []byte // until the next call
+	byRank []uint32         // the documents in the order of their IDs; found if it is nil
 
 	unique  bool   // IDs that are not are an error
 	room    int64  // bytes for sorting; what is beyond goes to files in
@@ -93,7 +93,7 @@ func (w *idWriter) each(fn func(doc int, id []byte) error) error {
 		if len(w.byRank) > 0 {
 			d = int(w.byRank[i])
 		}
-		if err := fn(d, []byte(w.id(d))); err != nil {
+		if err := fn(d, w.id(d)); err != nil {
 			return err
 		}
 	}
@@ -160,13 +160,17 @@ func (w *idWriter) writeDocs(out *sections.Writer) error {
 func (w *idWriter) rank() error {
 	w.byRank = []uint32{}
 	sorted := true
-	var before, id []byte
+	var before []byte
+	var next follower
 	size := int64(0)
-	for d := 0; d < w.docs; d++ {
-		id = append(id[:0], w.id(d)...)
-		sorted = sorted && (d == 0 || compareIDs(before, id) <= 0)
-		before, id = id, before
-		size += int64(len(before)) + idBytes
+	for d := range w.docs {
+		id := w.id(d)
+		size += int64(len(id)) + idBytes
+		if sorted && !next.is(id) {
+			sorted = d == 0 || compareIDs(before, id) <= 0
+			next.after(id)
+		}
+		before = append(before[:0], id...)
 	}
 	switch {
 	case sorted:
@@ -193,7 +197,7 @@ type idSorter struct {
 // idBytes is what it takes for each besides the ID.
 const idBytes = 8 + 4
 
-func (s *idSorter) add(doc uint32, id string) {
+func (s *idSorter) add(doc uint32, id []byte) {
 	if len(s.docs) == 0 {
 		s.first, s.ends = doc, append(s.ends[:0], 0)
 	}

@@ -3,6 +3,7 @@ package index
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"strconv"
 )
 
@@ -73,4 +74,50 @@ func (n *numbered) append(stem []byte, after uint64) []byte {
 		stem = append(stem, '0')
 	}
 	return append(stem, digits...)
+}
+
+// follower is the ID that is expected after a numbered one: the same with the next number, in as
+// many digits at least. Nearly all IDs of lines and of rows are, and cost no more than a
+// comparison of bytes.
+type follower struct {
+	id []byte
+	ok bool // there is one
+}
+
+// after makes it follow an ID.
+func (f *follower) after(id []byte) {
+	f.id = append(f.id[:0], id...)
+	n := len(id)
+	for n > 0 && isDigit(id[n-1]) {
+		n--
+	}
+	if width := len(id) - n; width == 0 || width > maxNumberDigits {
+		f.ok = false
+		return
+	}
+	f.ok = true
+	f.step()
+}
+
+// is says whether an ID is the expected one; then the next one is expected.
+func (f *follower) is(id []byte) bool {
+	if !f.ok || !bytes.Equal(f.id, id) {
+		return false
+	}
+	f.step()
+	return true
+}
+
+// step adds 1 to the number.
+func (f *follower) step() {
+	i := len(f.id) - 1
+	for i >= 0 && f.id[i] == '9' {
+		f.id[i] = '0'
+		i--
+	}
+	if i >= 0 && isDigit(f.id[i]) {
+		f.id[i]++
+		return
+	}
+	f.id = slices.Insert(f.id, i+1, '1')
 }

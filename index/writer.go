@@ -30,8 +30,21 @@ type Documents struct {
 	// UniqueIDs makes an ID that two documents have a DuplicateIDError.
 	UniqueIDs bool
 
-	byRank []uint32 // the documents in the order of their IDs, if that is known
-	forget func()   // makes nothing resident of lengths and IDs that are in files, if not nil
+	idBytes func(doc int) []byte // ID without making a string, if not nil; until the next call
+	byRank  []uint32             // the documents in the order of their IDs, if that is known
+	forget  func()               // makes nothing resident of lengths and IDs that are in files, if not nil
+}
+
+// ids gives the IDs as bytes, each until the next call.
+func (d *Documents) ids() func(doc int) []byte {
+	if d.idBytes != nil {
+		return d.idBytes
+	}
+	var id []byte
+	return func(doc int) []byte {
+		id = append(id[:0], d.ID(doc)...)
+		return id
+	}
 }
 
 // Writer writes an index from sorted words. The index appears under its name only
@@ -390,7 +403,7 @@ func (w *Writer) writeDocs() error {
 		f.Section("class-lengths", sections.Bytes(w.lengths.low)),
 	)
 	if err == nil {
-		ids := idWriter{docs: len(w.docs.Lengths), id: w.docs.ID, byRank: w.docs.byRank,
+		ids := idWriter{docs: len(w.docs.Lengths), id: w.docs.ids(), byRank: w.docs.byRank,
 			room: w.memory / idShare, tempDir: w.tempDir, unique: w.docs.UniqueIDs}
 		err = ids.write(f.Writer)
 	}

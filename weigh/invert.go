@@ -226,6 +226,13 @@ func (v *Inversion) Lengths() []uint32 { return v.docs.lengths }
 // ID is the name of document i.
 func (v *Inversion) ID(i int) string { return v.docs.id(i) }
 
+// IDs gives names as bytes, fastest in the documents' order. What it returns is for one goroutine,
+// and each name valid until the next one.
+func (v *Inversion) IDs() func(i int) []byte {
+	c := &idCursor{v: v.docs}
+	return c.at
+}
+
 // Forget lets go of lengths and IDs that are in memory although they are in files, too,
 // because there are more than memory is for. Those who read all of Lengths call it now and then.
 func (v *Inversion) Forget() { v.docs.forget() }
