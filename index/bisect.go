@@ -24,72 +24,77 @@ import (
 // so that a word needs two looks into a table of g, and a document one sum over its
 // words. All numbers are whole: sums do not depend on the order, so that the result
 // depends neither on threads nor on the machine.
+//
+// The parts that are left as they are have one in leafShare documents. Smaller ones would shorten
+// gaps further, but not the lists: blocks of 128 gaps have one width each, which suits gaps of
+// about the same size best. docs/experiments.md has the bytes for other choices.
 const (
 	// bisectRounds is how often pairs may change places at one level, and settled the share of the
-	// documents, one in this many, below which a half counts as settled. On eLife paragraphs that
-	// were shuffled the mean gap takes 4.85 bits; 3.31 after up to 20 rounds until nothing changes
-	// (39 s), 3.36 with these (23 s); 3.45 after 6 rounds, settled at 32, with leaves of 32 and
-	// without words in a fifth of the documents (17 s).
-	bisectRounds = 10
-	settled      = 128
-	// bisectLeaf is how many documents are no longer halved.
-	bisectLeaf = 16
+	// documents, one in this many, below which a half counts as settled.
+	bisectRounds = 3
+	settled      = 16
+	leafShare    = 100
+	minLeaf      = 16
 	// gainUnit is 1 bit.
 	gainUnit = 1 << 12
 	// wideTasks is how many parts there should be for each thread before threads work on
 	// parts of their own, not together on one.
 	wideTasks = 4
 
-	// Memory: order, gains, candidates twice and start of a document; counts, gains, number and
-	// place among the seen of a word in each thread.
-	bytesPerDoc  = 8 + 4 + 8 + 2*8
-	bytesPerWord = 4 * 6
+	// Memory: start twice, order, place of the list, gain and candidates twice of a document; its
+	// words twice; counts and gains of words in each thread.
+	bytesPerDoc  = 8 + 8 + 4 + 4 + 8 + 2*8
+	bytesPerPair = 2 * 2
+	threadBytes  = 4 * 4 * maxForwardWords
 )
 
-// extractDocs is the size from which on a part gets lists of its own, without the words that cannot
-// change anything in it.
-var extractDocs = 1 << 14 // tests lower it
-
-// bisectBytes is the memory that bisecting takes beside the lists themselves. A part with lists of
-// its own has, at all depths together, twice its postings at most; documents there may be longer
-// than others, so four times the mean counts.
-func bisectBytes(postings int64, docs, words, threads int) int64 {
-	part := min(postings, 4*postings/int64(max(docs, 1))*int64(extractDocs))
-	return int64(docs)*bytesPerDoc + int64(threads)*(int64(words)*bytesPerWord+2*4*part)
+// bisectBytes is the memory that lists of words and bisecting them takes.
+func bisectBytes(postings int64, docs, threads int) int64 {
+	return postings*bytesPerPair + int64(docs)*bytesPerDoc + int64(threads)*threadBytes
 }
 
 // bisector finds an order of the documents.
 type bisector struct {
 	g, below []int32 // gainUnit g(d) and gainUnit g(d-1), for small d
 	docs     int
+	leaf     int // documents of the largest part that is left as it is
 	threads  int
 	workers  []*bisectWorker
 	done     atomic.Int64 // documents times levels
 	progress func(done, total int64)
 }
 
-// docLists are documents in an order that changes: all of them, or those of a part under numbers of
-// their own.
+// docLists are documents in an order that changes. Their lists lie in that order when a part is
+// about to be halved, so that memory is read from front to back.
 type docLists struct {
-	forwardIndex
+	forwardIndex           // by place
 	order         []uint32 // the document at each place
+	from          []uint32 // the place where its list lies
 	gains         []int64  // of the document at each place
 	keys, scratch []uint64 // candidates for a change, in the part that they come from
 }
 
+// of is the words of the document at a place.
+func (l *docLists) of(place int) []uint16 {
+	at := l.from[place]
+	return l.list[l.starts[at]:l.starts[at+1]]
+}
+
+// byWord is a number for each word.
+type byWord [maxForwardWords]int32
+
 // bisectWorker is what a thread needs.
 type bisectWorker struct {
-	left, right         []int32 // documents in each half, by word
-	fromLeft, fromRight []int32 // what moving a document out of a half gains
-	number              []int32 // of a word in lists of a part
-	seen                []uint32
-	levels              []docLists // of the parts in which this thread is, each in the one before
+	left, right         byWord // documents in each half
+	fromLeft, fromRight byWord // what moving a document out of a half gains
+	list                []uint16
+	ends                []uint64
 }
 
 // bisect returns the documents in their new order.
 func (f *forwardIndex) bisect(ctx context.Context, threads int,
 	progress func(done, total int64)) ([]uint32, error) {
-	b := &bisector{docs: f.docs, threads: threads, progress: progress}
+	b := &bisector{docs: f.docs, leaf: max(f.docs/leafShare, minLeaf), threads: threads, progress: progress}
 	b.g = make([]int32, min(f.docs+1, 1<<20))
 	b.below = make([]int32, len(b.g))
 	for d := range b.g {
@@ -99,17 +104,12 @@ func (f *forwardIndex) bisect(ctx context.Context, threads int,
 		}
 	}
 	for range threads {
-		b.workers = append(b.workers, &bisectWorker{
-			left: make([]int32, f.words), right: make([]int32, f.words),
-			fromLeft: make([]int32, f.words), fromRight: make([]int32, f.words),
-			number: make([]int32, f.words),
-		})
+		b.workers = append(b.workers, &bisectWorker{})
 	}
-	all := &docLists{forwardIndex: *f}
-	all.reset(f.docs)
+	all := f.inOrder()
 	// At first all threads work on each part, then each on its own.
 	parts := []span{{0, f.docs}}
-	for len(parts) < wideTasks*threads && threads > 1 && parts[0].size() > extractDocs {
+	for len(parts) < wideTasks*threads && threads > 1 && parts[0].size() > b.leaf {
 		var next []span
 		for _, p := range parts {
 			b.count(all, p, b.workers)
@@ -129,7 +129,7 @@ func (f *forwardIndex) bisect(ctx context.Context, threads int,
 				if i >= len(parts) {
 					return
 				}
-				b.recurse(ctx, all, parts[i], w, 0)
+				b.recurse(ctx, all, parts[i], w)
 			}
 		})
 	}
@@ -137,16 +137,17 @@ func (f *forwardIndex) bisect(ctx context.Context, threads int,
 	return all.order, ctx.Err()
 }
 
-// reset makes room for so many documents, and puts them in order.
-func (l *docLists) reset(docs int) {
-	l.docs = docs
-	l.order = slices.Grow(l.order[:0], docs)[:docs]
-	l.gains = slices.Grow(l.gains[:0], docs)[:docs]
-	l.keys = slices.Grow(l.keys[:0], docs)[:docs]
-	l.scratch = slices.Grow(l.scratch[:0], docs)[:docs]
-	for d := range l.order {
-		l.order[d] = uint32(d)
+// inOrder puts documents in their order.
+func (f *forwardIndex) inOrder() *docLists {
+	l := &docLists{
+		forwardIndex: *f,
+		order:        make([]uint32, f.docs), from: make([]uint32, f.docs), gains: make([]int64, f.docs),
+		keys: make([]uint64, f.docs), scratch: make([]uint64, f.docs),
 	}
+	for d := range l.order {
+		l.order[d], l.from[d] = uint32(d), uint32(d)
+	}
+	return l
 }
 
 func gainOf(d int) int32 {
@@ -170,86 +171,18 @@ func (s span) middle() int { return s.from + s.size()/2 }
 func (s span) left() span  { return span{s.from, s.middle()} }
 func (s span) right() span { return span{s.middle(), s.to} }
 
-// recurse orders the documents of a part, at a depth of parts with lists of their own.
-func (b *bisector) recurse(ctx context.Context, l *docLists, p span, w *bisectWorker, depth int) {
-	if p.size() <= bisectLeaf {
+// recurse orders the documents of a part.
+func (b *bisector) recurse(ctx context.Context, l *docLists, p span, w *bisectWorker) {
+	if p.size() <= b.leaf {
 		slices.Sort(l.order[p.from:p.to]) // as they came
 		return
 	}
-	if p.size() > extractDocs {
-		b.count(l, p, []*bisectWorker{w})
-		if b.halve(ctx, l, p, w, 1) != nil {
-			return // the caller looks at ctx
-		}
-		b.recurse(ctx, l, p.left(), w, depth)
-		b.recurse(ctx, l, p.right(), w, depth)
-		return
+	b.count(l, p, []*bisectWorker{w})
+	if b.halve(ctx, l, p, w, 1) != nil {
+		return // the caller looks at ctx
 	}
-	if depth == len(w.levels) {
-		w.levels = append(w.levels, docLists{})
-	}
-	own := w.levels[depth]
-	w.extract(l, p, &own)
-	w.levels[depth] = own // it may have grown
-	all := span{0, own.docs}
-	if b.halve(ctx, &own, all, w, 1) != nil {
-		return
-	}
-	b.recurse(ctx, &own, all.left(), w, depth+1)
-	b.recurse(ctx, &own, all.right(), w, depth+1)
-	// Gains are of no use any more.
-	for i, d := range own.order {
-		own.gains[i] = int64(l.order[p.from+int(d)])
-	}
-	for i, d := range own.gains {
-		l.order[p.from+i] = uint32(d)
-	}
-}
-
-// extract makes lists of a part, and counts the words of its halves. A word in one of its documents
-// or in all of them gains nothing, in whatever half they are, and is left out.
-func (w *bisectWorker) extract(l *docLists, p span, own *docLists) {
-	order := l.order[p.from:p.to]
-	slices.Sort(order) // as they came
-	seen := w.seen[:0]
-	for _, d := range order {
-		for _, t := range l.of(d) {
-			if w.number[t] == 0 {
-				seen = append(seen, t)
-			}
-			w.number[t]++
-		}
-	}
-	words := int32(0)
-	for _, t := range seen {
-		if n := w.number[t]; n == 1 || int(n) == len(order) {
-			w.number[t] = -1
-			continue
-		}
-		w.number[t] = words
-		words++
-	}
-	own.reset(len(order))
-	own.words = int(words)
-	own.starts = append(own.starts[:0], 0)
-	own.list = own.list[:0]
-	half := w.left
-	for i, d := range order {
-		if i == len(order)/2 {
-			half = w.right
-		}
-		for _, t := range l.of(d) {
-			if n := w.number[t]; n >= 0 {
-				own.list = append(own.list, uint32(n))
-				half[n]++
-			}
-		}
-		own.starts = append(own.starts, uint64(len(own.list)))
-	}
-	for _, t := range seen {
-		w.number[t] = 0
-	}
-	w.seen = seen
+	b.recurse(ctx, l, p.left(), w)
+	b.recurse(ctx, l, p.right(), w)
 }
 
 // halve makes the halves of a part as different as it can. Its words are counted in w.
@@ -261,12 +194,13 @@ func (b *bisector) halve(ctx context.Context, l *docLists, p span, w *bisectWork
 		}
 		b.weigh(w, l.words, threads)
 		l.sumGains(p, w, threads)
-		if l.swap(p, w, round, threads)*settled <= p.size() {
+		if l.swap(p, w, round, round == bisectRounds-1, threads)*settled <= p.size() {
 			break
 		}
 	}
 	clear(w.left[:l.words])
 	clear(w.right[:l.words])
+	l.settle(p, w)
 	n := b.done.Add(int64(p.size()))
 	if b.progress != nil {
 		b.progress(n, b.total())
@@ -274,9 +208,25 @@ func (b *bisector) halve(ctx context.Context, l *docLists, p span, w *bisectWork
 	return nil
 }
 
+// settle puts the lists of a part where their documents are now.
+func (l *docLists) settle(p span, w *bisectWorker) {
+	list, ends := w.list[:0], w.ends[:0]
+	start := l.starts[p.from]
+	for at := p.from; at < p.to; at++ {
+		list = append(list, l.of(at)...)
+		ends = append(ends, start+uint64(len(list)))
+	}
+	for at := p.from; at < p.to; at++ {
+		l.from[at] = uint32(at)
+	}
+	copy(l.list[start:], list)
+	copy(l.starts[p.from+1:], ends)
+	w.list, w.ends = list, ends
+}
+
 // total is about how large done will be.
 func (b *bisector) total() int64 {
-	levels := math.Ceil(math.Log2(max(float64(b.docs)/bisectLeaf, 1)))
+	levels := math.Ceil(math.Log2(max(float64(b.docs)/float64(b.leaf), 1)))
 	return int64(levels) * int64(b.docs)
 }
 
@@ -286,23 +236,23 @@ func (b *bisector) count(l *docLists, p span, workers []*bisectWorker) {
 		w := workers[i]
 		lo, hi := par.Block(p.size(), len(workers), i)
 		for at := p.from + lo; at < p.from+hi; at++ {
-			half := w.left
+			half := &w.left
 			if at >= p.middle() {
-				half = w.right
+				half = &w.right
 			}
-			for _, t := range l.of(l.order[at]) {
+			for _, t := range l.of(at) {
 				half[t]++
 			}
 		}
 	})
 	sum := workers[0]
 	for _, w := range workers[1:] {
-		for t := range w.left {
+		for t := range l.words {
 			sum.left[t] += w.left[t]
 			sum.right[t] += w.right[t]
 		}
-		clear(w.left)
-		clear(w.right)
+		clear(w.left[:l.words])
+		clear(w.right[:l.words])
 	}
 }
 
@@ -326,23 +276,24 @@ func (b *bisector) weigh(w *bisectWorker, words, threads int) {
 
 // sumGains computes the gains of the documents.
 func (l *docLists) sumGains(p span, w *bisectWorker, threads int) {
-	half := func(s span, gain []int32) {
+	half := func(s span, gain *byWord) {
 		par.For(threads, s.size(), 1<<12, func(_, lo, hi int) {
 			for at := s.from + lo; at < s.from+hi; at++ {
 				sum := int64(0)
-				for _, t := range l.of(l.order[at]) {
+				for _, t := range l.of(at) {
 					sum += int64(gain[t])
 				}
 				l.gains[at] = sum
 			}
 		})
 	}
-	half(p.left(), w.fromLeft)
-	half(p.right(), w.fromRight)
+	half(p.left(), &w.fromLeft)
+	half(p.right(), &w.fromRight)
 }
 
-// swap lets the documents that gain most change places, and tells how many pairs did.
-func (l *docLists) swap(p span, w *bisectWorker, round, threads int) (pairs int) {
+// swap lets the documents that gain most change places, and tells how many pairs did. After the
+// last round nobody asks for the words of the halves.
+func (l *docLists) swap(p span, w *bisectWorker, round int, last bool, threads int) (pairs int) {
 	left := l.candidates(p.left(), slices.Max(l.gains[p.middle():p.to]))
 	right := l.candidates(p.right(), slices.Max(l.gains[p.from:p.middle()]))
 	sortKeys(left, l.scratch[p.from:p.middle()], threads)
@@ -358,18 +309,23 @@ func (l *docLists) swap(p span, w *bisectWorker, round, threads int) (pairs int)
 		if l.gains[i]+l.gains[j] <= enough {
 			break
 		}
-		for _, t := range l.of(l.order[i]) {
-			w.left[t]--
-			w.right[t]++
-		}
-		for _, t := range l.of(l.order[j]) {
-			w.left[t]++
-			w.right[t]--
+		if !last {
+			w.move(l.of(i), -1)
+			w.move(l.of(j), 1)
 		}
 		l.order[i], l.order[j] = l.order[j], l.order[i]
+		l.from[i], l.from[j] = l.from[j], l.from[i]
 		pairs++
 	}
 	return pairs
+}
+
+// move counts words that come to the left half, or leave it if by is -1.
+func (w *bisectWorker) move(words []uint16, by int32) {
+	for _, t := range words {
+		w.left[t] += by
+		w.right[t] -= by
+	}
 }
 
 // A key sorts candidates by falling gain, then by place: the gain below its largest value,

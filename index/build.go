@@ -71,7 +71,7 @@ func Build(ctx context.Context, dir string, c *text.Corpus, o BuildOptions) (err
 	if err := w.addCorpus(ctx, c, o); err != nil {
 		return err
 	}
-	if !o.Reorder {
+	if !o.Reorder || w.ordered {
 		return w.Commit()
 	}
 	return w.reorder(ctx, dir, o)
@@ -130,6 +130,19 @@ func (w *Writer) addInversion(ctx context.Context, v *weigh.Inversion, o BuildOp
 	if o.numbered {
 		d.ID, d.idBytes, d.UniqueIDs = strconv.Itoa, nil, false
 	}
+	var order, place []uint32
+	if w.orderNow(o) {
+		var err error
+		if order, err = w.findOrder(ctx, v, o); err != nil {
+			return err
+		}
+	}
+	if order != nil {
+		w.ordered, place = true, placesOf(order)
+		if err := w.inOrder(&d, order); err != nil {
+			return err
+		}
+	}
 	if err := w.SetDocuments(d); err != nil {
 		return err
 	}
@@ -139,8 +152,13 @@ func (w *Writer) addInversion(ctx context.Context, v *weigh.Inversion, o BuildOp
 		}
 	}
 	parts := v.Parts(ctx, int(v.Tokens()/tokensPerPart)+4*o.Threads)
+	if order != nil {
+		for i, part := range parts {
+			parts[i] = movedTerms(part, place)
+		}
+	}
 	if err := w.addParts(ctx, parts, o.Threads, progress); err != nil {
-		return fmt.Errorf("write index: %w", err)
+		return fmt.Errorf("write index: %w", inCorpusOrder(err, order))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/collocate/collocate/internal/bytesize"
+	"github.com/collocate/collocate/internal/par"
 )
 
 // forwardIndex lists the words of each document: what the postings say, by document.
@@ -14,71 +15,102 @@ type forwardIndex struct {
 	docs   int
 	words  int      // different ones; numbered by falling DF, so that the frequent lie together
 	starts []uint64 // of each document in list, and the end
-	list   []uint32
+	list   []uint16
 }
 
-func (f *forwardIndex) of(doc uint32) []uint32 { return f.list[f.starts[doc]:f.starts[doc+1]] }
-
-// minForwardDF and maxForwardShare choose the words. A word in most documents has
-// no gaps to save. Rare words have few, but tell which documents belong together: on eLife
-// paragraphs the mean gap takes 3.54 bits with words in 256 documents or more, 3.44 with 32, 3.41
-// with 8 and 3.42 with 2, in 33, 40, 52 and 61 s.
+// The words that tell where a document belongs are in at least one in leastForward documents and
+// at most in one in mostForward. Those in more have small gaps in any order, and those in fewer
+// have few gaps. Of very many, which documents of thousands of words have, the most frequent tell.
 const (
+	leastForward    = 100
+	mostForward     = 10
 	minForwardDF    = 8
-	maxForwardShare = 0.5
+	maxForwardWords = 1 << 16
 )
 
-// forward inverts the index back, within so many bytes of memory for that and for
-// bisecting.
-func (r *Reader) forward(ctx context.Context, threads int, memory int64) (*forwardIndex, error) {
-	f := &forwardIndex{docs: r.Docs(), starts: make([]uint64, r.Docs()+1)}
-	var terms []Term
-	postings := int64(0)
-	for w, err := range r.Words() {
-		if err != nil {
-			return nil, err
-		}
-		if df := w.Term.DF; df >= minForwardDF && float64(df) <= maxForwardShare*float64(f.docs) {
-			terms = append(terms, w.Term)
-			postings += int64(df)
-		}
-	}
-	slices.SortStableFunc(terms, func(a, b Term) int { return int(int64(b.DF) - int64(a.DF)) })
-	f.words = len(terms)
-	need := 4*postings + bisectBytes(postings, f.docs, f.words, threads)
-	if need > memory {
-		return nil, fmt.Errorf("reorder %s: needs %s of memory for %d postings and %d documents; %s is allowed",
-			r.dir, bytesize.Size(need), postings, f.docs, bytesize.Size(memory))
-	}
-	f.list = make([]uint32, postings)
+// tells says whether a word in df of these documents tells where they belong.
+func tells(df, docs int) bool {
+	return df >= max(minForwardDF, docs/leastForward) && df <= docs/mostForward
+}
 
-	// Count, then fill backwards: starts ends up where it should.
-	err := r.eachPosting(ctx, terms, func(_ int, docs []uint32) {
-		for _, d := range docs {
+// wordLists are the documents of words, one word after the other.
+type wordLists struct{ dfs, docs []uint32 }
+
+// forwardBlock is how many documents get their lists at a time, so that these fit a cache.
+const forwardBlock = 1 << 13
+
+// newForward makes the lists of so many documents from those of words, which come in parts.
+func newForward(docs int, parts []wordLists, threads int) *forwardIndex {
+	var words [][]uint32
+	for _, p := range parts {
+		rest := p.docs
+		for _, df := range p.dfs {
+			words = append(words, rest[:df])
+			rest = rest[df:]
+		}
+	}
+	slices.SortStableFunc(words, func(a, b []uint32) int { return len(b) - len(a) })
+	words = words[:min(len(words), maxForwardWords)]
+	f := &forwardIndex{docs: docs, words: len(words), starts: make([]uint64, docs+1)}
+	for _, list := range words {
+		for _, d := range list {
 			f.starts[d]++
 		}
-	})
-	if err != nil {
-		return nil, err
 	}
 	sum := uint64(0)
 	for d, n := range f.starts {
 		sum += n
 		f.starts[d] = sum
 	}
-	err = r.eachPosting(ctx, terms, func(t int, docs []uint32) {
-		for _, d := range docs {
-			f.starts[d]--
-			f.list[f.starts[d]] = uint32(t)
+	// Filled backwards: starts ends up where it should.
+	f.list = make([]uint16, sum)
+	par.For(threads, docs, forwardBlock, func(_, lo, hi int) {
+		for w, list := range words {
+			i, _ := slices.BinarySearch(list, uint32(lo))
+			for _, d := range list[i:] {
+				if int(d) >= hi {
+					break
+				}
+				at := f.starts[d] - 1
+				f.starts[d] = at
+				f.list[at] = uint16(w)
+			}
 		}
 	})
-	return f, err
+	return f
+}
+
+// forward inverts the index back, within so many bytes of memory for that and for
+// bisecting.
+func (r *Reader) forward(ctx context.Context, threads int, memory int64) (*forwardIndex, error) {
+	var terms []Term
+	var lists wordLists
+	postings := int64(0)
+	for w, err := range r.Words() {
+		if err != nil {
+			return nil, err
+		}
+		if tells(int(w.Term.DF), r.Docs()) {
+			terms, lists.dfs = append(terms, w.Term), append(lists.dfs, w.Term.DF)
+			postings += int64(w.Term.DF)
+		}
+	}
+	if need := 4*postings + bisectBytes(postings, r.Docs(), threads); need > memory {
+		return nil, fmt.Errorf("reorder %s: needs %s of memory for %d documents and %d postings; %s is allowed",
+			r.dir, bytesize.Size(need), r.Docs(), postings, bytesize.Size(memory))
+	}
+	lists.docs = make([]uint32, 0, postings)
+	err := r.eachPosting(ctx, terms, func(docs []uint32) { lists.docs = append(lists.docs, docs...) })
+	if err != nil {
+		return nil, err
+	}
+	return newForward(r.Docs(), []wordLists{lists}, threads), nil
 }
 
 // eachPosting calls fn with the documents of each block of each term.
-func (r *Reader) eachPosting(ctx context.Context, terms []Term, fn func(t int, docs []uint32)) error {
+func (r *Reader) eachPosting(ctx context.Context, terms []Term, fn func(docs []uint32)) error {
 	var c Cursor
-	for i, t := range terms {
+	for _, t := range terms {
 		if err := r.Open(t, &c); err != nil {
 			return err
 		}
@@ -87,7 +119,7 @@ func (r *Reader) eachPosting(ctx context.Context, terms []Term, fn func(t int, d
 			if c.err != nil {
 				return c.err
 			}
-			fn(i, docs)
+			fn(docs)
 		}
 		if err := ctx.Err(); err != nil {
 			return err

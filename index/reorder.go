@@ -84,10 +84,7 @@ func (r *Reader) rewrite(ctx context.Context, w *Writer, order []uint32, cut *pr
 		}
 		return s
 	}
-	place := make([]uint32, len(order))
-	for d, old := range order {
-		place[old] = uint32(d)
-	}
+	place := placesOf(order)
 	byRank := make([]uint32, len(order))
 	for rank := range byRank {
 		byRank[rank] = place[r.ids.byRankAt(rank)]
@@ -128,6 +125,15 @@ func (r *Reader) rewrite(ctx context.Context, w *Writer, order []uint32, cut *pr
 		return err
 	}
 	return bad
+}
+
+// placesOf says at which place of an order each document is.
+func placesOf(order []uint32) []uint32 {
+	place := make([]uint32, len(order))
+	for d, old := range order {
+		place[old] = uint32(d)
+	}
+	return place
 }
 
 // parts cuts the words into about n ranges of as many postings each, with the documents
@@ -188,65 +194,88 @@ type mover struct {
 	xs        []uint32 // for it
 	c         Cursor
 	docs, tfs []uint32 // the list
+	dense     bool     // the list is sorted by marking documents, not as
 	pairs     []uint64 // document, frequency
 	here      []uint64 // a bit for each document
-	tfAt      []uint32 // frequency, where that bit is set
+	tfAt      []uint8  // frequency, where that bit is set, or bigTF and in pairs
 	positions Positions
 	gaps      []uint32 // before the occurrences in docs
 	starts    []int    // where those of each posting begin, as pairs are sorted
 }
 
 // denseList is the share of the documents, one in this many, from which on a list is
-// sorted by marking them all.
-const denseList = 128
+// sorted by marking them all. Frequencies of bigTF and more have no room there.
+const (
+	denseList = 1024
+	bigTF     = 1<<8 - 1
+)
 
 func (m *mover) move(t Term) error {
 	if err := m.r.Open(t, &m.c); err != nil {
 		return err
 	}
-	m.docs, m.tfs, m.pairs = m.docs[:0], m.tfs[:0], m.pairs[:0]
-	if int(t.DF) > len(m.place)/denseList {
-		return m.moveDense()
-	}
+	m.begin(int(t.DF))
 	for b := range m.c.Blocks() {
 		docs, tfs := m.c.Load(b), m.c.TFs()
 		if m.c.err != nil {
 			return m.c.err
 		}
-		for i, d := range docs {
-			m.pairs = append(m.pairs, uint64(m.place[d])<<32|uint64(tfs[i]))
-		}
+		m.take(docs, tfs)
 	}
-	slices.Sort(m.pairs)
-	for _, p := range m.pairs {
-		m.docs, m.tfs = append(m.docs, uint32(p>>32)), append(m.tfs, uint32(p))
-	}
+	m.end()
 	return nil
 }
 
-func (m *mover) moveDense() error {
-	if m.here == nil {
-		m.here, m.tfAt = make([]uint64, len(m.place)/64+1), make([]uint32, len(m.place))
+// begin begins a list of df postings.
+func (m *mover) begin(df int) {
+	m.docs, m.tfs, m.pairs = m.docs[:0], m.tfs[:0], m.pairs[:0]
+	m.dense = df > len(m.place)/denseList
+	if m.dense && m.here == nil {
+		m.here, m.tfAt = make([]uint64, len(m.place)/64+1), make([]uint8, len(m.place))
 	}
-	for b := range m.c.Blocks() {
-		docs, tfs := m.c.Load(b), m.c.TFs()
-		if m.c.err != nil {
-			return m.c.err
-		}
+}
+
+// take takes postings of the list.
+func (m *mover) take(docs, tfs []uint32) {
+	tfs = tfs[:len(docs)]
+	if !m.dense {
 		for i, d := range docs {
-			p := m.place[d]
-			m.here[p/64] |= 1 << (p % 64)
-			m.tfAt[p] = tfs[i]
+			m.pairs = append(m.pairs, uint64(m.place[d])<<32|uint64(tfs[i]))
+		}
+		return
+	}
+	for i, d := range docs {
+		p := m.place[d]
+		m.here[p/64] |= 1 << (p % 64)
+		tf := tfs[i]
+		m.tfAt[p] = uint8(min(tf, bigTF))
+		if tf >= bigTF {
+			m.pairs = append(m.pairs, uint64(p)<<32|uint64(tf))
 		}
 	}
+}
+
+// end leaves the list in docs and tfs, in the new order.
+func (m *mover) end() {
+	slices.Sort(m.pairs)
+	if !m.dense {
+		for _, p := range m.pairs {
+			m.docs, m.tfs = append(m.docs, uint32(p>>32)), append(m.tfs, uint32(p))
+		}
+		return
+	}
+	big := m.pairs
 	for i, word := range m.here {
 		for ; word != 0; word &= word - 1 {
 			p := uint32(i*64 + bits.TrailingZeros64(word))
-			m.docs, m.tfs = append(m.docs, p), append(m.tfs, m.tfAt[p])
+			tf := uint32(m.tfAt[p])
+			if tf == bigTF {
+				tf, big = uint32(big[0]), big[1:]
+			}
+			m.docs, m.tfs = append(m.docs, p), append(m.tfs, tf)
 		}
 		m.here[i] = 0
 	}
-	return nil
 }
 
 // moveGaps sorts the gaps of the list that was moved.

@@ -3,6 +3,7 @@ package index
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/internal/trials"
+	"github.com/collocate/collocate/text"
 )
 
 // topicCorpus writes documents of a few subjects, each with words of its own, in random
@@ -148,22 +150,57 @@ func (p *plainIndex) reordered(t *testing.T) {
 	sameButForOrder(t, a, reorder(t, a, ReorderOptions{Threads: 3}))
 }
 
-// The order does not depend on the threads, and building with Reorder is building and
-// reordering.
+// The order does not depend on the threads, and building with Reorder is building and reordering:
+// with text, which is rewritten, and without, when the lists are written in that order at once or,
+// if there is little memory, afterwards.
 func TestReorderIsDeterministic(t *testing.T) {
-	path, _ := topicCorpus(t, rand.New(rand.NewPCG(55, 56)), trials.Of(12_000), 50)
-	r := open(t, build(t, path, BuildOptions{StoreText: true}))
-	defer func(size int) { extractDocs = size }(extractDocs)
-	for _, extractDocs = range []int{extractDocs, 700} {
-		want := readDir(t, build(t, path, BuildOptions{StoreText: true, Reorder: true, Threads: 1}))
-		for _, threads := range []int{1, 2, 3, 7} {
-			got := readDir(t, reorder(t, r, ReorderOptions{Threads: threads}).dir)
+	path, _ := topicCorpus(t, rand.New(rand.NewPCG(55, 56)), 12_000, 50)
+	for _, stored := range []bool{true, false} {
+		r := open(t, build(t, path, BuildOptions{StoreText: stored}))
+		want := readDir(t, reorder(t, r, ReorderOptions{Threads: 1}).dir)
+		same := func(what string, dir string) {
+			t.Helper()
+			got := readDir(t, dir)
 			for name := range want {
 				if !bytes.Equal(got[name], want[name]) {
-					t.Errorf("%d threads, parts of %d: file %s differs", threads, extractDocs, name)
+					t.Errorf("text %t, %s: file %s differs", stored, what, name)
 				}
 			}
 		}
+		for _, threads := range []int{2, 3, 7} {
+			same(fmt.Sprint(threads, " threads"), reorder(t, r, ReorderOptions{Threads: threads}).dir)
+		}
+		for _, memory := range []int64{0, 3 << 20} {
+			o := BuildOptions{StoreText: stored, Reorder: true, Threads: 2, Memory: memory}
+			same(fmt.Sprint("build in ", memory, " bytes"), build(t, path, o))
+		}
+	}
+}
+
+// A build that reorders names documents with the same ID by their numbers in the corpus.
+func TestReorderNamesDuplicatesByCorpus(t *testing.T) {
+	var lines strings.Builder
+	for d := range 3000 {
+		id := d
+		if d == 2500 {
+			id = 700
+		}
+		fmt.Fprintf(&lines, "{\"id\": \"x%d\", \"text\": \"w%d w%d\"}\n", id, d%13, d%17)
+	}
+	path := filepath.Join(t.TempDir(), "twice.jsonl")
+	if err := os.WriteFile(path, []byte(lines.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	words, err := text.ParseAnalyzer("whitespace")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &text.Corpus{Paths: []string{path}}
+	err = Build(context.Background(), filepath.Join(t.TempDir(), "ix"), c,
+		BuildOptions{Analyzer: words, Reorder: true})
+	var twice *DuplicateIDError
+	if !errors.As(err, &twice) || twice.First != 700 || twice.Second != 2500 {
+		t.Errorf("error %v; want one that names documents 700 and 2500", err)
 	}
 }
 

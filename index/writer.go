@@ -70,6 +70,7 @@ type Writer struct {
 	finished bool
 	err      error
 
+	ordered     bool // documents were brought into a better order
 	docsWritten bool
 }
 

@@ -13,14 +13,25 @@ func (v *Inversion) Terms(ctx context.Context) iter.Seq2[Term, error] {
 	if v.device != nil {
 		return v.device.parts(ctx, 1)[0]
 	}
-	return v.terms(ctx, nil, nil)
+	return v.terms(ctx, nil, nil, nil)
 }
 
 // Parts cuts the words into up to n ranges of about as many postings each, to
 // be read at the same time: one part after the other they are Terms.
 func (v *Inversion) Parts(ctx context.Context, n int) []iter.Seq2[Term, error] {
+	return v.PartsWith(ctx, n, nil)
+}
+
+// PartsWith are Parts of the words in as many documents as keep wants; nil wants all.
+func (v *Inversion) PartsWith(ctx context.Context, n int, keep func(df int) bool) []iter.Seq2[Term, error] {
 	if v.device != nil {
-		return v.device.parts(ctx, n)
+		parts := v.device.parts(ctx, n)
+		if keep != nil {
+			for i, part := range parts {
+				parts[i] = kept(part, keep)
+			}
+		}
+		return parts
 	}
 	var all []sample
 	total := int64(0)
@@ -37,11 +48,11 @@ func (v *Inversion) Parts(ctx context.Context, n int) []iter.Seq2[Term, error] {
 	for _, s := range all {
 		done += s.weight
 		if done*int64(n) >= total*int64(len(parts)+1) && len(parts) < n-1 && !bytes.Equal(s.word, from) {
-			parts = append(parts, v.terms(ctx, from, s.word))
+			parts = append(parts, v.terms(ctx, from, s.word, keep))
 			from = s.word
 		}
 	}
-	return append(parts, v.terms(ctx, from, nil))
+	return append(parts, v.terms(ctx, from, nil, keep))
 }
 
 // Postings are handed out and merged in pieces of at most this many.
@@ -67,10 +78,21 @@ func (v *Inversion) planReading(memory int64, threads int) {
 	}
 }
 
-// terms yields the words w with from <= w < to; nil is no bound.
-func (v *Inversion) terms(ctx context.Context, from, to []byte) iter.Seq2[Term, error] {
+// kept yields the words in as many documents as keep wants.
+func kept(terms iter.Seq2[Term, error], keep func(df int) bool) iter.Seq2[Term, error] {
 	return func(yield func(Term, error) bool) {
-		m := merger{docs: make([]uint32, 0, pieceLen), tfs: make([]uint32, 0, pieceLen)}
+		for t, err := range terms {
+			if (err != nil || keep(t.DF)) && !yield(t, err) {
+				return
+			}
+		}
+	}
+}
+
+// terms yields the words w with from <= w < to, nil is no bound, that keep wants, nil wants all.
+func (v *Inversion) terms(ctx context.Context, from, to []byte, keep func(df int) bool) iter.Seq2[Term, error] {
+	return func(yield func(Term, error) bool) {
+		m := merger{keep: keep, docs: make([]uint32, 0, pieceLen), tfs: make([]uint32, 0, pieceLen)}
 		for _, r := range v.runs {
 			c, err := v.newCursor(r, from, to)
 			if err != nil {
@@ -97,6 +119,7 @@ func (v *Inversion) terms(ctx context.Context, from, to []byte) iter.Seq2[Term, 
 
 // merger merges runs: a heap of cursors by their current word.
 type merger struct {
+	keep      func(df int) bool // whether a word is wanted; nil for all
 	heap      []*cursor
 	same      []*cursor // those with the word being merged
 	turn      []*cursor // those of them that have postings left, by their next document
@@ -145,7 +168,9 @@ func (m *merger) term(yield func(Term, error) bool) (more bool, err error) {
 	for len(m.heap) > 0 && bytes.Equal(m.heap[0].word, m.same[0].word) {
 		m.same = append(m.same, m.pop())
 	}
-	if len(m.same) == 1 {
+	if !m.wanted() {
+		more = true
+	} else if len(m.same) == 1 {
 		more, err = m.same[0].yieldAll(yield)
 	} else {
 		more, err = m.mergePostings(yield)
@@ -160,6 +185,18 @@ func (m *merger) term(yield func(Term, error) bool) (more bool, err error) {
 		m.push(c)
 	}
 	return true, nil
+}
+
+// wanted says whether the word of the cursors in m.same is.
+func (m *merger) wanted() bool {
+	if m.keep == nil {
+		return true
+	}
+	df := 0
+	for _, c := range m.same {
+		df += c.left
+	}
+	return m.keep(df)
 }
 
 // mergePostings yields the postings of the cursors in m.same by document. Runs

@@ -1,0 +1,143 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync/atomic"
+
+	"github.com/collocate/collocate/internal/par"
+	"github.com/collocate/collocate/weigh"
+)
+
+// An index of words alone is written in the better order at once: the order is found from the
+// inverted corpus, and its lists are sorted by it before they are encoded. That saves writing the
+// index, reading it and writing it again. Stored text, fields and positions lie by document before
+// there is an order, so an index with these is rewritten: see Reorder. Both ways lead to the same
+// bytes.
+
+// orderShare is the part of the memory for finding the order while the inverted corpus is held.
+const orderShare = 4
+
+// orderNow says whether an index that is to be reordered can be written in that order at once.
+func (w *Writer) orderNow(o BuildOptions) bool {
+	return o.Reorder && w.fields == nil && w.text == nil && !o.Positions && !o.numbered
+}
+
+// findOrder finds a better order for the documents of an inverted corpus, or nil if there is too
+// little memory for it.
+func (w *Writer) findOrder(ctx context.Context, v *weigh.Inversion, o BuildOptions) ([]uint32, error) {
+	memory := w.memory / orderShare
+	parts := v.PartsWith(ctx, 4*o.Threads, func(df int) bool { return tells(df, v.Docs()) })
+	g := gatherer{lists: make([]wordLists, len(parts))}
+	g.room.Store((memory - bisectBytes(0, v.Docs(), o.Threads)) / (4 + bytesPerPair))
+	if err := g.gather(ctx, parts, o.Threads); err != nil {
+		if errors.Is(err, errNoRoom) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	f := newForward(v.Docs(), g.lists, o.Threads)
+	g.lists = nil
+	return f.bisect(ctx, o.Threads, o.Reordering)
+}
+
+// gatherer collects the documents of the words that tell where they belong.
+type gatherer struct {
+	lists []wordLists  // of each part of the words
+	room  atomic.Int64 // postings that may still come
+}
+
+var errNoRoom = errors.New("index: no room to reorder")
+
+func (g *gatherer) gather(ctx context.Context, parts []iter.Seq2[weigh.Term, error], threads int) error {
+	errs := make([]error, len(parts))
+	par.For(threads, len(parts), 1, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			errs[i] = g.gatherPart(ctx, &g.lists[i], parts[i])
+		}
+	})
+	return errors.Join(errs...)
+}
+
+func (g *gatherer) gatherPart(ctx context.Context, l *wordLists, part iter.Seq2[weigh.Term, error]) error {
+	left := 0 // of the word's documents
+	for t, err := range part {
+		if err != nil {
+			return err
+		}
+		if g.room.Add(-int64(len(t.Docs))) < 0 {
+			return errNoRoom
+		}
+		if left == 0 {
+			l.dfs, left = append(l.dfs, uint32(t.DF)), t.DF
+		}
+		l.docs = append(l.docs, t.Docs...)
+		left -= len(t.Docs)
+	}
+	return ctx.Err()
+}
+
+// inOrder makes document order[d] document d.
+func (w *Writer) inOrder(d *Documents, order []uint32) error {
+	lengths := make([]uint32, len(order))
+	for i, old := range order {
+		lengths[i] = d.Lengths[old]
+	}
+	// The order of the IDs is found where they lie, most often in that order.
+	ids := idWriter{docs: len(order), id: d.ids(), room: w.memory / idShare, tempDir: w.tempDir}
+	defer ids.close()
+	if err := ids.rank(); err != nil {
+		return err
+	}
+	if ids.runs == nil {
+		d.byRank = placesOf(order)
+		if len(ids.byRank) > 0 {
+			place := d.byRank
+			d.byRank = ids.byRank
+			for rank, old := range d.byRank {
+				d.byRank[rank] = place[old]
+			}
+		}
+	}
+	id := d.ids()
+	d.Lengths, d.idBytes = lengths, func(doc int) []byte { return id(int(order[doc])) }
+	return nil
+}
+
+// inCorpusOrder makes an error name documents by their numbers in the corpus.
+func inCorpusOrder(err error, order []uint32) error {
+	var twice *DuplicateIDError
+	if order != nil && errors.As(err, &twice) {
+		a, b := int(order[twice.First]), int(order[twice.Second])
+		twice.First, twice.Second = min(a, b), max(a, b)
+	}
+	return err
+}
+
+// movedTerms yields the words of a part with their documents at their new places.
+func movedTerms(part iter.Seq2[weigh.Term, error], place []uint32) iter.Seq2[weigh.Term, error] {
+	return func(yield func(weigh.Term, error) bool) {
+		m := mover{place: place}
+		var word []byte
+		left := 0 // postings that are still to come of the word
+		for t, err := range part {
+			if err != nil {
+				yield(t, err)
+				return
+			}
+			if left == 0 {
+				word, left = append(word[:0], t.Word...), t.DF
+				m.begin(t.DF)
+			}
+			m.take(t.Docs, t.TFs)
+			if left -= len(t.Docs); left > 0 {
+				continue
+			}
+			m.end()
+			if !yield(weigh.Term{Word: word, DF: t.DF, Docs: m.docs, TFs: m.tfs}, nil) {
+				return
+			}
+		}
+	}
+}
