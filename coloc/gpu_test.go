@@ -268,14 +268,9 @@ func TestGPUWithManyFeatures(t *testing.T) {
 
 // The thesis' algorithm gives the same, also when trees are made in parts.
 func TestSGCTOnTheGPU(t *testing.T) {
-	trials.Long(t, "thousands of points in the interpreter")
-	cases := 24
-	if testing.Short() {
-		cases = 9
-	}
 	d := testGPU(t, 0)
 	r := rand.New(rand.NewPCG(7, 9))
-	for c := range cases {
+	for c := range max(3, trials.Of(24)) { // each kind of parts
 		pts, opt := randomCase(r)
 		opt.Within = 0 // is for the cores
 		want := showOracle(pts, opt)

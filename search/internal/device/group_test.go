@@ -36,11 +36,10 @@ func pairOf(t *testing.T, s *Searcher) *Group {
 // Two devices find what one core finds, by tiles and by shares of the thesis' partitions; what loses
 // answers on one device loses the same on two, if no threshold is shared.
 func TestTwoDevices(t *testing.T) {
-	trials.Long(t, "many launches in the interpreter")
 	rng := rand.New(rand.NewPCG(3, 9))
 	root := searchtest.Scratch(t)
 	cut := 0
-	for i := range 4 {
+	for i := range trials.Of(4) {
 		p := searchtest.RandomPlain(rng, 2500, 6)
 		s := write(t, p, searchtest.IndexDir(root, i))
 		use(t, s, Options{})
@@ -74,7 +73,7 @@ func TestTwoDevices(t *testing.T) {
 			}
 		}
 	}
-	if cut < 5 {
+	if cut < trials.Of(5) {
 		t.Errorf("only %d searches cut documents", cut)
 	}
 }

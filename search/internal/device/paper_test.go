@@ -13,11 +13,10 @@ import (
 
 // Parallel WAND and MaxScore: exact where they should be, else what the definition says.
 func TestGPUThesis(t *testing.T) {
-	trials.Long(t, "many launches in the interpreter")
 	rng := rand.New(rand.NewPCG(99, 7))
 	root := searchtest.Scratch(t)
 	cut := 0
-	for i := range 8 {
+	for i := range max(3, trials.Of(8)) {
 		p := searchtest.RandomPlain(rng, 2500, 6)
 		s := write(t, p, searchtest.IndexDir(root, i))
 		use(t, s, Options{})
@@ -72,7 +71,7 @@ func TestGPUThesis(t *testing.T) {
 			}
 		}
 	}
-	if cut < 5 {
+	if cut < trials.Of(5) {
 		t.Errorf("only %d searches cut documents", cut)
 	}
 }
