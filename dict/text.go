@@ -32,8 +32,10 @@ func (t *Text) Grow(words, chars int) {
 // Reset makes the text empty, and keeps its memory.
 func (t *Text) Reset() { t.data, t.ends = t.data[:0], t.ends[:0] }
 
-// Len is the number of words, Chars that of their characters.
-func (t *Text) Len() int   { return len(t.ends) }
+// Len is the number of words.
+func (t *Text) Len() int { return len(t.ends) }
+
+// Chars is the number of characters of all words.
 func (t *Text) Chars() int { return len(t.data) }
 
 // Word is the i-th word, from 0. It is valid until the next Add.

@@ -20,12 +20,12 @@ import (
 type Type int
 
 const (
-	Text Type = iota
-	Keyword
-	Number
-	Date
-	Geo
-	Stored
+	Text    Type = iota // words to search for
+	Keyword             // exact values, one or several, to filter by and to count
+	Number              // one number, to filter and to sort by
+	Date                // one moment, to filter and to sort by
+	Geo                 // one point on the globe, to filter by
+	Stored              // kept to be shown, not searched
 )
 
 var typeNames = choice.New[Type]("type of a field", "text", "keyword", "number", "date", "geo", "stored")

@@ -224,10 +224,13 @@ func (w *Weights) Engine() engine.Kind { return w.engine }
 // Steps are the steps on a GPU, or of MapReduce on cores, if Options.Profile asked for their times.
 func (w *Weights) Steps() []Step { return w.steps }
 
-// Docs is the number of documents, Tokens that of their words, TextBytes that of
-// the bytes of their text.
-func (w *Weights) Docs() int        { return len(w.docs.lengths) }
-func (w *Weights) Tokens() int64    { return w.docs.tokens }
+// Docs is the number of documents.
+func (w *Weights) Docs() int { return len(w.docs.lengths) }
+
+// Tokens is the number of words of all documents.
+func (w *Weights) Tokens() int64 { return w.docs.tokens }
+
+// TextBytes is the number of bytes of all documents' text.
 func (w *Weights) TextBytes() int64 { return w.docs.bytes }
 
 // Lengths says how many words each document has.
