@@ -94,7 +94,8 @@ type bisectWorker struct {
 // bisect returns the documents in their new order.
 func (f *forwardIndex) bisect(ctx context.Context, threads int,
 	progress func(done, total int64)) ([]uint32, error) {
-	b := &bisector{docs: f.docs, leaf: max(f.docs/leafShare, minLeaf), threads: threads, progress: progress}
+	b := &bisector{docs: f.docs, threads: threads, progress: progress}
+	b.leaf = max(f.docs/leafShare, minLeaf)
 	b.g = make([]int32, min(f.docs+1, 1<<20))
 	b.below = make([]int32, len(b.g))
 	for d := range b.g {

@@ -26,7 +26,8 @@ func (w *Writer) orderNow(o BuildOptions) bool {
 
 // findOrder finds a better order for the documents of an inverted corpus, or nil if there is too
 // little memory for it.
-func (w *Writer) findOrder(ctx context.Context, v *weigh.Inversion, o BuildOptions) ([]uint32, error) {
+func (w *Writer) findOrder(ctx context.Context, v *weigh.Inversion,
+	o BuildOptions) ([]uint32, error) {
 	memory := w.memory / orderShare
 	parts := v.PartsWith(ctx, 4*o.Threads, func(df int) bool { return tells(df, v.Docs()) })
 	g := gatherer{lists: make([]wordLists, len(parts))}
@@ -50,7 +51,8 @@ type gatherer struct {
 
 var errNoRoom = errors.New("index: no room to reorder")
 
-func (g *gatherer) gather(ctx context.Context, parts []iter.Seq2[weigh.Term, error], threads int) error {
+func (g *gatherer) gather(ctx context.Context, parts []iter.Seq2[weigh.Term, error],
+	threads int) error {
 	errs := make([]error, len(parts))
 	par.For(threads, len(parts), 1, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -60,7 +62,8 @@ func (g *gatherer) gather(ctx context.Context, parts []iter.Seq2[weigh.Term, err
 	return errors.Join(errs...)
 }
 
-func (g *gatherer) gatherPart(ctx context.Context, l *wordLists, part iter.Seq2[weigh.Term, error]) error {
+func (g *gatherer) gatherPart(ctx context.Context, l *wordLists,
+	part iter.Seq2[weigh.Term, error]) error {
 	left := 0 // of the word's documents
 	for t, err := range part {
 		if err != nil {

@@ -96,8 +96,8 @@ func (r *Reader) forward(ctx context.Context, threads int, memory int64) (*forwa
 		}
 	}
 	if need := 4*postings + bisectBytes(postings, r.Docs(), threads); need > memory {
-		return nil, fmt.Errorf("reorder %s: needs %s of memory for %d documents and %d postings; %s is allowed",
-			r.dir, bytesize.Size(need), r.Docs(), postings, bytesize.Size(memory))
+		return nil, fmt.Errorf("reorder %s: needs %s of memory for %d postings; %s is allowed",
+			r.dir, bytesize.Size(need), postings, bytesize.Size(memory))
 	}
 	lists.docs = make([]uint32, 0, postings)
 	err := r.eachPosting(ctx, terms, func(docs []uint32) { lists.docs = append(lists.docs, docs...) })

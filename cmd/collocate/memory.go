@@ -31,7 +31,11 @@ func (a *app) boundMemory(cmd *cobra.Command) {
 		cmd = cmd.Parent()
 	}
 	if boundedVerbs[cmd.Name()] {
-		debug.SetMemoryLimit(int64(a.memory + heapSpare))
+		heap := a.memory
+		if cmd.Name() == "index" { // whose own data leave that part to what it maps
+			heap -= a.memory / mappedShare
+		}
+		debug.SetMemoryLimit(int64(heap + heapSpare))
 		mmap.Trim(int64(a.memory / mappedShare))
 	}
 }
