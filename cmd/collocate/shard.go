@@ -56,6 +56,9 @@ root. With --only a machine makes one shard of a folder that all machines see.`,
 			if err := indexFolder(out); err != nil {
 				return err
 			}
+			if err := noShardBeyond(out, n); err != nil {
+				return err
+			}
 			whole, docs := []*index.Reader{}, 0
 			for _, dir := range args {
 				r, closeIt, err := a.openWhole(cmd.Context(), dir, out)
@@ -101,6 +104,16 @@ root. With --only a machine makes one shard of a folder that all machines see.`,
 	cmd.Flags().BoolVar(&join, "join", false, "make shards of indexes that together are one")
 	cmd.Flags().IntVar(&only, "only", 0, "write only the shard with this number, from 0 on")
 	return cmd
+}
+
+// noShardBeyond refuses a folder with more shards than n. They are of another cut, and who serves all
+// that the folder has would serve them, too.
+func noShardBeyond(out string, n int) error {
+	shard := filepath.Join(out, strconv.Itoa(n))
+	if _, err := os.Lstat(shard); err == nil {
+		return usagef("%s is there from more shards than %d: remove it, or choose another --out", shard, n)
+	}
+	return nil
 }
 
 // shardsMade says what was written: all of n shards, or one of them.
