@@ -17,10 +17,10 @@
 //	terrier        log2((N-df+½)/(df+½))      (k1+1)*tf / (K+tf)              k3 = 8
 //	lucene-lossy   ln(1 + (N-df+½)/(df+½))           tf / (K+tf)              L in one byte
 //
-// No variant gives a negative weight: df is at most N. A word of every document
-// weighs 0 in Papers, and one of at least half of them in Terrier, where Robertson and Spärck
-// Jones' weight is not positive. With a k3, a word that a query has q times counts
-// (k3+1)*q/(k3+q) times. Lucene itself keeps of L what [LossyLength] says, which lucene-lossy is for.
+// No variant gives a negative weight: df is at most N. A word of every document weighs 0 in Papers,
+// and one of at least half of them in Terrier, where Robertson and Spärck Jones' weight is not
+// positive. With a k3, a word that a query has q times counts (k3+1)*q/(k3+q) times. Lucene itself
+// keeps of L what [LossyLength] says, which lucene-lossy is for.
 //
 // # The same bits everywhere
 //

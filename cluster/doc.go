@@ -44,9 +44,9 @@
 // write records s. Buckets of keys follow one another, so whoever brings together the records of a
 // bucket has all of some keys. Reduce then leaves a file, too.
 //
-// Jobs weigh and index do not bring records together. A map writes the counts of its part to a file,
-// or an index, in a folder that all machines see, and one record that names it. A task that fails
-// or is done twice leaves a file that no record names. Job places maps tiles: see coloc.Tile.
+// Jobs weigh and index do not bring records together. A map writes the counts of its part to a
+// file, or an index, in a folder that all machines see, and one record that names it. A task that
+// fails or is done twice leaves a file that no record names. Job places maps tiles: see coloc.Tile.
 //
 // # Nothing is lost
 //

@@ -194,8 +194,8 @@ func MergeWords(
 }
 
 // MergePairs gives the matrix of a corpus, made of the streams of its parts, to sink. If the
-// vocabulary is that of the corpus, all occurrences of its words must be in the parts. Spill is that
-// of the stages, or nil.
+// vocabulary is that of the corpus, all occurrences of its words must be in the parts. Spill is
+// that of the stages, or nil.
 func MergePairs(
 	ctx context.Context, parts []Input, spill *Spill, v *cooccur.Vocabulary, ofCorpus bool, opt cooccur.Options,
 	sink cooccur.Sink,

@@ -23,9 +23,9 @@ import (
 // not read, sort and write what is large. A task that fails or is done twice leaves a file that no
 // record names.
 //
-// A file is records by rising key, each a uvarint KEY, a uvarint with the length of its payload, and
-// the payload's bytes. Keys are divided into buckets that follow one another, and the records of a
-// bucket are a range of the file:
+// A file is records by rising key, each a uvarint KEY, a uvarint with the length of its payload,
+// and the payload's bytes. Keys are divided into buckets that follow one another, and the records
+// of a bucket are a range of the file:
 //
 //	03 02 05 07  09 01 00    key 3 with the bytes 05 07, then key 9 with the byte 00
 type Spill struct {

@@ -165,8 +165,8 @@ func (c *cellWriter) flush() error {
 	return c.to.Write(Cells, c.block, c.data)
 }
 
-// Reduce adds up records with the same key, which come by rising key. If they name files of a spill,
-// the sums go to another of its files.
+// Reduce adds up records with the same key, which come by rising key. If they name files of a
+// spill, the sums go to another of its files.
 func Reduce(ctx context.Context, job Job, in io.Reader, spill *Spill, out io.Writer) (End, error) {
 	r := NewReader(in, "standard input")
 	w := NewWriter(out, string(job), "reduce", newTask())

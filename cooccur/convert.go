@@ -25,10 +25,11 @@ import (
 
 // ConvertOptions say what a matrix file does not tell by itself.
 type ConvertOptions struct {
-	// Vocabulary has the words and their frequencies, for files that have none. Nil: the file's own.
+	// Vocabulary has the words and their frequencies, for files that have none. Nil: the file's
+	// own.
 	Vocabulary *Vocabulary
-	// Options are window, side, weighting and analyzer of a matrix whose file does not say. Window 0:
-	// not known, which is an error for formats that keep it.
+	// Options are window, side, weighting and analyzer of a matrix whose file does not say. Window
+	// 0: not known, which is an error for formats that keep it.
 	Options Options
 	Memory  int64 // bound on the entries in memory, in bytes; 0: 2 GB
 	Threads int   // 0: GOMAXPROCS

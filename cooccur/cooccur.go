@@ -191,7 +191,8 @@ func Make(ctx context.Context, corpus *text.Corpus, vocabulary VocabularyOptions
 	return vs, stats, err
 }
 
-// makeOnCores is Make on one core or several, which read the corpus twice, but for the paper's method.
+// makeOnCores is Make on one core or several, which read the corpus twice, but for the paper's
+// method.
 func makeOnCores(ctx context.Context, corpus *text.Corpus, vocabulary VocabularyOptions,
 	opt Options, begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats,
 	err error) {

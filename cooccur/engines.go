@@ -19,9 +19,9 @@ type chosen struct {
 	given bool
 }
 
-// run runs a job on its engine: on a GPU, or on the cores, of which the engine is told. This is the one
-// place that chooses. What auto begins on a GPU, the cores do again if it fails there and nothing was
-// given away.
+// run runs a job on its engine: on a GPU, or on the cores, of which the engine is told. This is the
+// one place that chooses. What auto begins on a GPU, the cores do again if it fails there and
+// nothing was given away.
 func (c *chosen) run(ctx context.Context, onGPU func(*GPU) error, onCores func(engine.Kind) error) error {
 	switch c.engine {
 	case engine.GPU:

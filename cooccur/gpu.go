@@ -66,8 +66,8 @@ func OpenGPU(d engine.Device) (*GPU, error) {
 // gpuStreams is one for kernels and two for copies.
 const gpuStreams = 3
 
-// useGPU is OpenGPU in a session. memory bounds what is taken of the device, 0 means most of what is
-// free.
+// useGPU is OpenGPU in a session. memory bounds what is taken of the device, 0 means most of what
+// is free.
 func useGPU(s *gpu.Session, memory int64) *GPU {
 	g := &GPU{session: s, dev: s.Dev, memory: memory, compute: s.Streams[0],
 		copies: [2]*gpu.Stream{s.Streams[1], s.Streams[2]}}

@@ -65,8 +65,8 @@ const (
 	// WholeDocument as a window means all other words of the document. One with more than
 	// MaxWindow+1 words is an error.
 	WholeDocument = -1
-	// deviceWindow is the largest window whose words fit a device's shared memory, and the largest one
-	// for which auto takes a GPU.
+	// deviceWindow is the largest window whose words fit a device's shared memory, and the largest
+	// one for which auto takes a GPU.
 	deviceWindow = 1000
 )
 

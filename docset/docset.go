@@ -109,8 +109,8 @@ func (s *Set) AddAllIn(docs []uint32, within *Set) {
 }
 
 // AddBits puts documents into the set that are given as bits: bit i of word j, of eight bytes with
-// the lowest first, is document base + 64*j + i, and base is a multiple of 64. If within is not nil,
-// only documents of that set, of as many documents, are added.
+// the lowest first, is document base + 64*j + i, and base is a multiple of 64. If within is not
+// nil, only documents of that set, of as many documents, are added.
 func (s *Set) AddBits(base uint32, bytes []byte, within *Set) {
 	at, added := int(base>>6), 0
 	for ; len(bytes) >= 8; bytes = bytes[8:] {

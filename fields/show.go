@@ -31,8 +31,8 @@ func (s *Schema) Shown(names []string) (list []int, err error) {
 	return list, nil
 }
 
-// JSON is values as JSON has them: a number for a number field, a text for others, a list of them if
-// there are several; nil if there is none.
+// JSON is values as JSON has them: a number for a number field, a text for others, a list of them
+// if there are several; nil if there is none.
 func (f *Field) JSON(v Values) any {
 	one := func(b []byte) any {
 		if f.Type == Number {

@@ -5,16 +5,19 @@ import (
 	"math/bits"
 )
 
-// Dense blocks. Where 128 postings are near each other, a bit for each document takes no more room than their gaps, and two lists meet by
-// the and of their words. The bits begin at a multiple of 64, so that the words of all lists lie on one grid: bit i of
-// word j is document base + 64*j + i, base being the document after the block before, rounded down.
+// Dense blocks. Where 128 postings are near each other, a bit for each document takes no more room
+// than their gaps, and two lists meet by the and of their words. The bits begin at a multiple of
+// 64, so that the words of all lists lie on one grid: bit i of word j is document base + 64*j + i,
+// base being the document after the block before, rounded down.
 const (
-	// denseMark is the first byte of a dense block. Gaps of 31 bits have no patches, so it is none of another's.
+	// denseMark is the first byte of a dense block. Gaps of 31 bits have no patches, so it is none
+	// of another's.
 	denseMark = 0xff
 	denseHead = 3 // bytes before the words: the mark, the widths of the frequencies, the number of words
 
-	// denseSlack is how many bytes more the words may take than the gaps. On eLife paragraphs a quarter of the full blocks is dense with it, and
-	// the postings are 1.2% smaller than with gaps alone; with none it is 18% of them and 1.6%, with 64 29% and 0.4%.
+	// denseSlack is how many bytes more the words may take than the gaps. On eLife paragraphs a
+	// quarter of the full blocks is dense with it, and the postings are 1.2% smaller than with gaps
+	// alone; with none it is 18% of them and 1.6%, with 64 29% and 0.4%.
 	denseSlack = 32
 )
 
@@ -68,12 +71,14 @@ func plainUnpackBits(words []byte, base uint32, out *[BlockSize]uint32) (n int) 
 	return n
 }
 
-// MaxWords is the most words that the bitmap of a block has: at most the room of gaps of 31 bits and of some patches.
+// MaxWords is the most words that the bitmap of a block has: at most the room of gaps of 31 bits
+// and of some patches.
 const MaxWords = 72
 
-// Words is the bitmap of a dense block: bit i of word j, of eight bytes with the lowest first, is document base + 64*j + i. Base is a
-// multiple of 64, the highest bit of the last word is the block's last document. It is nil if the block is
-// kept in another way, is the last of the list, or is damaged.
+// Words is the bitmap of a dense block: bit i of word j, of eight bytes with the lowest first, is
+// document base + 64*j + i. Base is a multiple of 64, the highest bit of the last word is the
+// block's last document. It is nil if the block is kept in another way, is the last of the list, or
+// is damaged.
 func (c *Cursor) Words(block int) (words []byte, base uint32) {
 	if uint(block) >= uint(len(c.Last)-1) {
 		return nil, 0
@@ -101,8 +106,8 @@ func (c *Cursor) Words(block int) (words []byte, base uint32) {
 	return words, denseBase(at)
 }
 
-// FindBits finds the documents of up to MaxWords words from base on, and returns how many there are; BlockSize + 1 if they are more than a block
-// has. What lies in out behind them is undefined.
+// FindBits finds the documents of up to MaxWords words from base on, and returns how many there
+// are; BlockSize + 1 if they are more than a block has. What lies in out behind them is undefined.
 func FindBits(words []byte, base uint32, out *[BlockSize]uint32) int {
 	if len(words) < 8 {
 		return 0
@@ -113,8 +118,9 @@ func FindBits(words []byte, base uint32, out *[BlockSize]uint32) int {
 // KeepSlack is how far beyond the last frequency KeepTFs may write.
 const KeepSlack = 16
 
-// KeepTFs finds the frequencies of those documents of a dense block that are in keep, too: as many words as Words has, from the same document on. It returns how
-// many these are. There must be room for BlockSize and KeepSlack of them.
+// KeepTFs finds the frequencies of those documents of a dense block that are in keep, too: as many
+// words as Words has, from the same document on. It returns how many these are. There must be room
+// for BlockSize and KeepSlack of them.
 func (c *Cursor) KeepTFs(block int, words, keep []byte, out []uint32) int {
 	if len(words) < 8 || len(keep) < len(words) || len(out) < BlockSize+KeepSlack {
 		return 0

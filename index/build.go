@@ -23,7 +23,8 @@ type BuildOptions struct {
 	// StoreText keeps the documents' text, for snippets. With a schema of which all text fields are
 	// stored, it is kept in any case.
 	StoreText bool
-	// Positions keeps where in the documents the words are, for phrases. They are found on the cores.
+	// Positions keeps where in the documents the words are, for phrases. They are found on the
+	// cores.
 	Positions bool
 	// Reorder brings the documents into a better order when all are known: see Reorder.
 	Reorder bool
@@ -50,7 +51,8 @@ type BuildOptions struct {
 	numbered bool // documents are named by their numbers
 }
 
-// Build indexes a corpus, with the fields of its schema if it has one, in the folder dir: see Create for what may be there.
+// Build indexes a corpus, with the fields of its schema if it has one, in the folder dir: see
+// Create for what may be there.
 func Build(ctx context.Context, dir string, c *text.Corpus, o BuildOptions) (err error) {
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
@@ -174,19 +176,21 @@ func (w *Writer) reorder(ctx context.Context, dir string, o BuildOptions) error 
 	return Reorder(ctx, r, dir, ReorderOptions{Threads: o.Threads, Memory: o.Memory, Progress: o.Reordering})
 }
 
-// tokensPerPart is how many words of the corpus a part should hold: a megabyte or two of lists. With twice as many, 16 cores
-// waited for each other an eighth of the time.
+// tokensPerPart is how many words of the corpus a part should hold: a megabyte or two of lists.
+// With twice as many, 16 cores waited for each other an eighth of the time.
 const tokensPerPart = 2 << 20
 
-// addParts encodes parts of the vocabulary at the same time and writes them in order, and the documents beside them.
-// It tells progress, if not nil, how many occurrences of words have been written.
+// addParts encodes parts of the vocabulary at the same time and writes them in order, and the
+// documents beside them. It tells progress, if not nil, how many occurrences of words have been
+// written.
 func (w *Writer) addParts(ctx context.Context, parts []iter.Seq2[weigh.Term, error], threads int,
 	progress func(done uint64)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 
-	// A worker takes the part that nobody has; at most two a worker are finished or under way beyond the one being written.
-	// A part that has more chunks than its share of the memory waits for its turn to be written.
+	// A worker takes the part that nobody has; at most two a worker are finished or under way
+	// beyond the one being written. A part that has more chunks than its share of the memory waits
+	// for its turn to be written.
 	waiting := max(1, min(maxWaiting, int(w.memory/partShare)/((2*threads+1)*2*chunkSize)))
 	results := make([]chan partResult, len(parts))
 	for i := range results {

@@ -25,17 +25,17 @@ type ImportOptions struct {
 	Analyzer string
 	// AllowDuplicateIDs takes documents with the same ID, which are a DuplicateIDError otherwise.
 	AllowDuplicateIDs bool
-	// Note is told, in a line each, if the analyzer was guessed, and if the file's mean length is not
-	// that of its documents; nil: nobody is.
+	// Note is told, in a line each, if the analyzer was guessed, and if the file's mean length is
+	// not that of its documents; nil: nobody is.
 	Note func(line string)
 	// Progress is told how many bytes of how many are done.
 	Progress func(done, total int64)
 }
 
-// Import makes an index in the folder dir from a CIFF file, which may be
-// compressed with gzip or zstd. Words may come in any order. The mean length of documents is the one
-// that the header says, as the exporter scored with: that of Lucene is not the mean of the
-// quantised lengths that it writes.
+// Import makes an index in the folder dir from a CIFF file, which may be compressed with gzip or
+// zstd. Words may come in any order. The mean length of documents is the one that the header says,
+// as the exporter scored with: that of Lucene is not the mean of the quantised lengths that it
+// writes.
 func Import(ctx context.Context, path, dir string, o ImportOptions) error {
 	data, done, err := openPlain(path, filepath.Dir(filepath.Clean(dir)))
 	if err != nil {
@@ -334,8 +334,8 @@ func badMessage(n int) error {
 	return errors.New("corrupted: not a message of CIFF")
 }
 
-// eachField calls fn with the fields of a message: v of numbers and the bits of doubles, b of strings
-// and messages.
+// eachField calls fn with the fields of a message: v of numbers and the bits of doubles, b of
+// strings and messages.
 func eachField(m []byte, fn func(field protowire.Number, v uint64, b []byte) error) error {
 	for len(m) > 0 {
 		field, kind, n := protowire.ConsumeTag(m)

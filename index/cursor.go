@@ -27,13 +27,15 @@ type Cursor struct {
 	Bounds []Bound
 	Super  []Bound
 	Bound  Bound
-	// LowX is the lowest x (see StoredModel) of each block's postings, SuperX of each SuperBlocks of them, BestX of all, and
-	// Ranked that of the posting at each of the Ranks if sorted by x, or infinity. Lists of one block have none of these.
+	// LowX is the lowest x (see StoredModel) of each block's postings, SuperX of each SuperBlocks
+	// of them, BestX of all, and Ranked that of the posting at each of the Ranks if sorted by x, or
+	// infinity. Lists of one block have none of these.
 	LowX   []float32
 	SuperX []float32
 	BestX  float32
 	Ranked [numRanks]float32
-	// Levels is the map of levels of a long list that has many of the documents, and LevelX the lowest x of each level; nil if it has none.
+	// Levels is the map of levels of a long list that has many of the documents, and LevelX the
+	// lowest x of each level; nil if it has none.
 	Levels []uint8
 	LevelX *[NumLevels]float32
 
@@ -187,7 +189,8 @@ func (c *Cursor) TFsOf(block int) []uint32 {
 	return c.tfs[:c.blockLen(block)]
 }
 
-// TFsAt finds the frequencies of the documents at some places of a block, which need not be the one of the last Load.
+// TFsAt finds the frequencies of the documents at some places of a block, which need not be the one
+// of the last Load.
 func (c *Cursor) TFsAt(block int, places, out []uint32) {
 	if c.tfsOf != block {
 		if c.fullAt(block) && readTFs(c.data[c.offsets[block]:], places, out) {

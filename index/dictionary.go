@@ -116,9 +116,9 @@ func (d *dictionary) complete(t *Term) error {
 	return nil
 }
 
-// jump makes the table that begins a search: with 264,000 words it leaves some 20 blocks, so that a search touches few
-// places in memory. Small dictionaries do without. In a damaged one, whose prefixes do not rise, it
-// leads astray, as the search itself would.
+// jump makes the table that begins a search: with 264,000 words it leaves some 20 blocks, so that a
+// search touches few places in memory. Small dictionaries do without. In a damaged one, whose
+// prefixes do not rise, it leads astray, as the search itself would.
 func (d *dictionary) jump() {
 	const twoBytes = 1 << 16
 	if len(d.prefix) < 1024 {
@@ -317,8 +317,8 @@ func (c *recordCursor) read() Term {
 	return t
 }
 
-// skipTo goes on to a record. It reads numbers without asking how long each is, which no processor foresees: that took half of
-// the time of a lookup.
+// skipTo goes on to a record. It reads numbers without asking how long each is, which no processor
+// foresees: that took half of the time of a lookup.
 func (c *recordCursor) skipTo(id int) {
 	const room = 2*16 + 8 // two numbers that are too long, and what is loaded for the third
 	all := c.r.b[:cap(c.r.b)]

@@ -283,7 +283,8 @@ func (e *encoder) end() error {
 	return e.flush()
 }
 
-// appendBest appends how good the best postings of blocks, runs of blocks and the list are, and the ranked ones.
+// appendBest appends how good the best postings of blocks, runs of blocks and the list are, and the
+// ranked ones.
 func (e *encoder) appendBest(s []byte) []byte {
 	blocks := len(e.lows)
 	for from := 0; from < blocks; from += SuperBlocks {

@@ -108,8 +108,8 @@ func (r *Reader) Field(name string) *Reader {
 	return nil
 }
 
-// Column is the values of a keyword, number, date or geo field; nil if there is none of that name. All
-// of it is verified the first time.
+// Column is the values of a keyword, number, date or geo field; nil if there is none of that name.
+// All of it is verified the first time.
 func (r *Reader) Column(name string) (*columns.Column, error) {
 	if r.fields == nil || r.fields.columns == nil {
 		return nil, nil

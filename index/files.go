@@ -48,8 +48,8 @@ var magics = map[string]string{
 	positionsFile: "COLOPOS\n",
 }
 
-// isOurs tells whether a file of that name in an index's folder is part of it, or a folder, whose name
-// ends with a slash.
+// isOurs tells whether a file of that name in an index's folder is part of it, or a folder, whose
+// name ends with a slash.
 func isOurs(name string) bool {
 	if rest, ok := strings.CutPrefix(name, fieldsFolder+"/"); ok {
 		_, file, field := strings.Cut(rest, "/")

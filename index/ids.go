@@ -15,9 +15,9 @@ import (
 // half of one: 250 to 350 ns where numbers run on, with one allocation.
 const idsPerBlock = 32
 
-// idStore gives each document's external ID, and the document of an ID. IDs are kept in the order of
-// compareIDs, equal ones by document; an ID's rank is its number in that order. The
-// format is described in reader.go.
+// idStore gives each document's external ID, and the document of an ID. IDs are kept in the order
+// of compareIDs, equal ones by document; an ID's rank is its number in that order. The format is
+// described in reader.go.
 type idStore struct {
 	file   *sections.File
 	docs   int

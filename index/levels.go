@@ -7,18 +7,22 @@ import (
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// Two words that are in many documents are in nearly every block together, and hardly a block's bound says that it cannot win. So a long list
-// that has a good share of all documents also has a map of levels: half a byte for each 16 documents, which tells how good the best of the list's postings
-// there is, by the x of the stored model. A search adds up the maps of its words 64 bytes at a time, and decodes only where the sum
-// can win.
+// Two words that are in many documents are in nearly every block together, and hardly a block's
+// bound says that it cannot win. So a long list that has a good share of all documents also has a
+// map of levels: half a byte for each 16 documents, which tells how good the best of the list's
+// postings there is, by the x of the stored model. A search adds up the maps of its words 64 bytes
+// at a time, and decodes only where the sum can win.
 //
-// With 16 documents a level two frequent words of 5M documents leave a third of what they leave with 32, at 9% more bytes of index instead of
-// 5%; the same query takes 600 microseconds instead of 1,000 for 100 answers.
+// With 16 documents a level two frequent words of 5M documents leave a third of what they leave
+// with 32, at 9% more bytes of index instead of 5%; the same query takes 600 microseconds instead
+// of 1,000 for 100 answers.
 const (
-	// NumLevels is the number of levels: 0 where there is no posting, then from the worst to the best.
+	// NumLevels is the number of levels: 0 where there is no posting, then from the worst to the
+	// best.
 	NumLevels = 16
-	// LevelDocs is the number of documents that share a level, StretchDocs of those whose levels are StretchBytes long:
-	// of the first half of their levels in the lower halves of the bytes, of the second half in the upper ones.
+	// LevelDocs is the number of documents that share a level, StretchDocs of those whose levels
+	// are StretchBytes long: of the first half of their levels in the lower halves of the bytes, of
+	// the second half in the upper ones.
 	LevelDocs    = 16
 	StretchDocs  = 2 * StretchBytes * LevelDocs
 	StretchBytes = 64
@@ -26,8 +30,8 @@ const (
 	levelsShare = 48 // lists with one in this many documents have a map
 )
 
-// levelsFrom is how long lists with a map are at least in a large index; what is shorter takes little
-// time anyway. On 420,000 eLife paragraphs the maps are 2.7% of the index with it.
+// levelsFrom is how long lists with a map are at least in a large index; what is shorter takes
+// little time anyway. On 420,000 eLife paragraphs the maps are 2.7% of the index with it.
 var levelsFrom uint64 = 28_000 // tests lower it
 
 // In smaller indexes lists of one in levelsPart documents have a map, but none of fewer than
@@ -38,7 +42,8 @@ const (
 	levelsLeast = 1_500
 )
 
-// levelEnds are the shares of the levels, from the best on, in thousandths of those that have postings: answers are found among the best.
+// levelEnds are the shares of the levels, from the best on, in thousandths of those that have
+// postings: answers are found among the best.
 var levelEnds = [NumLevels - 1]int{1, 4, 10, 20, 40, 70, 110, 160, 220, 300, 400, 500, 650, 800, 1000}
 
 func hasLevels(df uint32, docs uint64) bool {
@@ -63,7 +68,8 @@ func mapBytes(docs uint64) uint64 {
 	return 4*NumLevels + (docs+StretchDocs-1)/StretchDocs*StretchBytes
 }
 
-// levelMaker makes the map of a list from its postings in order. Most lists are too short to have one, so postings wait until there are enough for it.
+// levelMaker makes the map of a list from its postings in order. Most lists are too short to have
+// one, so postings wait until there are enough for it.
 type levelMaker struct {
 	docs    uint64   // of the index
 	df      uint32   // of the list so far

@@ -39,7 +39,8 @@ type MergeOptions struct {
 // Merge writes the documents of some indexes, those of the first first, as one index to the folder
 // dir: see Create for what may be there. It has the bytes of an index that is made of these
 // documents afresh, but for stored text, whose blocks are cut without regard to the files that
-// documents came from. Lists are read a block at a time: no text is analyzed, and memory is bounded.
+// documents came from. Lists are read a block at a time: no text is analyzed, and memory is
+// bounded.
 func Merge(ctx context.Context, dir string, sources []Source, o MergeOptions) (err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if len(sources) == 0 {

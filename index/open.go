@@ -17,13 +17,13 @@ func (r *Reader) Open(t Term, c *Cursor) error {
 	return c.err
 }
 
-// OpenBlocks is Open for those who go block by block, or by Seek alone: of a list of several blocks it decodes none, and
-// the cursor stands nowhere yet.
+// OpenBlocks is Open for those who go block by block, or by Seek alone: of a list of several blocks
+// it decodes none, and the cursor stands nowhere yet.
 func (r *Reader) OpenBlocks(t Term, c *Cursor) error { return r.openBlocks(t, c, false) }
 
-// OpenDocs is OpenBlocks for those who may do without bounds: of a list of one block only the documents are decoded, and its
-// bound is one that holds for any list. Making a better one touches the length of each of its documents, which takes longer than
-// to intersect it with another.
+// OpenDocs is OpenBlocks for those who may do without bounds: of a list of one block only the
+// documents are decoded, and its bound is one that holds for any list. Making a better one touches
+// the length of each of its documents, which takes longer than to intersect it with another.
 func (r *Reader) OpenDocs(t Term, c *Cursor) error { return r.openBlocks(t, c, true) }
 
 func (r *Reader) openBlocks(t Term, c *Cursor, docsOnly bool) error {

@@ -299,8 +299,8 @@ func (p *Positions) bad() error {
 	return p.err
 }
 
-// Of returns the places of the word in the document that c, a cursor on its list, stands on: as many
-// as its frequency, rising, counted in words from 0. They are valid until the next call. After
+// Of returns the places of the word in the document that c, a cursor on its list, stands on: as
+// many as its frequency, rising, counted in words from 0. They are valid until the next call. After
 // damage it returns nil, and Err tells.
 func (p *Positions) Of(c *Cursor) []uint32 { return p.At(c, c.block, c.pos) }
 

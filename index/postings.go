@@ -28,8 +28,8 @@ const (
 	maxTF   = 1 << 31
 )
 
-// appendBlock appends one block of n <= 128 postings after document at (^0: none), given as gaps less 1 and
-// frequencies less 1. Both are overwritten.
+// appendBlock appends one block of n <= 128 postings after document at (^0: none), given as gaps
+// less 1 and frequencies less 1. Both are overwritten.
 //
 //	byte 0  bits of a gap, w, in the low 5 bits; number of patched gaps, d, above
 //	byte 1  bits of a frequency, v; number of patched frequencies, e
@@ -92,12 +92,13 @@ func takePatches(dst []byte, numbers []uint32, w uint, patches int) []byte {
 	return dst
 }
 
-// widthCounts says how many numbers are wider than 0, 1, 2 and so on bits, of two blocks: of the first in the lower halves, of the second in
-// the upper ones. Bit w of ones, twos and fours makes the count for w; where it is more than that, bit w of more is set.
+// widthCounts says how many numbers are wider than 0, 1, 2 and so on bits, of two blocks: of the
+// first in the lower halves, of the second in the upper ones. Bit w of ones, twos and fours makes
+// the count for w; where it is more than that, bit w of more is set.
 type widthCounts struct{ ones, twos, fours, more uint64 }
 
-// countWidths adds up all counts at once, by the logic of an adder: a table of counts has to wait for its own entries, which are often the same, and
-// took twice the time.
+// countWidths adds up all counts at once, by the logic of an adder: a table of counts has to wait
+// for its own entries, which are often the same, and took twice the time.
 func countWidths(first, second []uint32) (c widthCounts) {
 	second = second[:len(first)]
 	for i, x := range first {
@@ -292,9 +293,9 @@ func unpackTFs(data []byte, n int, out *[BlockSize]uint32) bool {
 	return true
 }
 
-// patchShort patches the frequencies of a full block if each patch is two bytes, as most are. It does all seven that there
-// can be, those that are not there adding nothing: how many there are is hard to foresee, and a loop that ends where the processor does not
-// expect it costs more.
+// patchShort patches the frequencies of a full block if each patch is two bytes, as most are. It
+// does all seven that there can be, those that are not there adding nothing: how many there are is
+// hard to foresee, and a loop that ends where the processor does not expect it costs more.
 func patchShort(p []byte, v uint, e int, out *[BlockSize]uint32) bool {
 	low, high := binary.LittleEndian.Uint64(p), binary.LittleEndian.Uint64(p[8:])
 	// Shifts by 64 and more give 0.

@@ -25,20 +25,20 @@ package index
 //	          on, the number of shards, the number of its first document in the whole, documents and
 //	          sum of lengths of the whole, length and checksum of the whole's file "index"
 //
-// File "postings" has one section of the same name: the lists in the order of the
-// words, each a sequence of blocks of 128 postings and one of the rest. Lists of
-// one posting are not here but in the dictionary. Eight zero bytes end the section,
-// so that a decoder may load whole words. A block (see appendBlock) is two bytes with the widths and the
-// numbers of patches, then gaps less 1, then frequencies less 1, then patches. The gap
-// is from the document before in the list, which is -1 at first. The list of
-// "a", (0, 2) (1, 1), has gaps less 1 of 0, 0 and frequencies less 1 of 1, 0:
+// File "postings" has one section of the same name: the lists in the order of the words, each a
+// sequence of blocks of 128 postings and one of the rest. Lists of one posting are not here but in
+// the dictionary. Eight zero bytes end the section, so that a decoder may load whole words. A block
+// (see appendBlock) is two bytes with the widths and the numbers of patches, then gaps less 1, then
+// frequencies less 1, then patches. The gap is from the document before in the list, which is -1 at
+// first. The list of "a", (0, 2) (1, 1), has gaps less 1 of 0, 0 and frequencies less 1 of 1, 0:
 //
 //	00 01     gaps take 0 bits, frequencies 1 bit; no patches
 //	01        the bits 1, 0 from the lowest
 //
-// In a full block the numbers are in four lanes of 32 bits (see packBlock). A full block whose documents are near each
-// other has a bitmap instead of gaps: 255, the widths of the frequencies, the number of words, then words of 64
-// documents each from a multiple of 64 on (see bitmap.go). Documents 0, 3, ..., 381 of frequency 1 are
+// In a full block the numbers are in four lanes of 32 bits (see packBlock). A full block whose
+// documents are near each other has a bitmap instead of gaps: 255, the widths of the frequencies,
+// the number of words, then words of 64 documents each from a multiple of 64 on (see bitmap.go).
+// Documents 0, 3, ..., 381 of frequency 1 are
 //
 //	ff 00 06  words, frequencies of 0 bits without patches, 6 words
 //	49 92 24  and so on, 48 bytes
@@ -115,25 +115,28 @@ package index
 // document has, for each stored field of the schema, the number of values as uvarint, and for each
 // value its length as uvarint and its bytes.
 //
-// File "levels", if there is a list of at least 28,000 postings that has one in 48 documents or more (see levels.go):
+// File "levels", if there is a list of at least 28,000 postings that has one in 48 documents or
+// more (see levels.go):
 //
 //	levels  for each such list 16 float32, the lowest x of each level, infinity where no place has it; then 64 bytes for every
 //	        2,048 documents: half a byte for each 16 of them, the lower halves of the bytes first, then the upper ones. A level is 0 where the list has no posting.
 //	words   uint32: the numbers of the words that these lists belong to
 //
-// File "positions", if flag 64 says so: where the words are in the documents, counted in words from 0.
+// File "positions", if flag 64 says so: where the words are in the documents, counted in words from
+// 0.
 //
 //	positions  the lists in the order of the words, in blocks of 16 words like the dictionary. Behind
 //	           the lists of a block come their lengths as uvarints, and the length of these as a byte.
 //	           Eight zero bytes end the section.
 //	starts     uint64: where each block begins, and the end
 //
-// A list is the gaps of all occurrences, posting by posting: the words between an occurrence and the
-// one before in the document, or its beginning. 128 gaps are a group: a byte with their bits w in the
-// low 5 bits and the number of patches above, 16*w bytes as in packBlock, then the patches. The rest
-// are uvarints. In a list of several blocks of postings there follow, for each of these, 6 bytes: which
-// gap of its group is its first, and where the group begins, 5 bytes; then, in 2 bytes, the length of
-// the rest. In the example "a" is at places 0 and 3 of document 0, and at 0 of document 1:
+// A list is the gaps of all occurrences, posting by posting: the words between an occurrence and
+// the one before in the document, or its beginning. 128 gaps are a group: a byte with their bits w
+// in the low 5 bits and the number of patches above, 16*w bytes as in packBlock, then the patches.
+// The rest are uvarints. In a list of several blocks of postings there follow, for each of these, 6
+// bytes: which gap of its group is its first, and where the group begins, 5 bytes; then, in 2
+// bytes, the length of the rest. In the example "a" is at places 0 and 3 of document 0, and at 0 of
+// document 1:
 //
 //	00 02 00  "a": gaps 0, 2 and 0
 //	01        "daisy"

@@ -33,7 +33,8 @@ type ReorderOptions struct {
 // that searches skip more.
 //
 // Documents keep their IDs, lengths and text, and a search finds the same ones with the same
-// scores. But their numbers change, and so do the places of equal scores, of which the lower number comes first.
+// scores. But their numbers change, and so do the places of equal scores, of which the lower number
+// comes first.
 func Reorder(ctx context.Context, r *Reader, dir string, o ReorderOptions) (err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if o.Threads <= 0 {

@@ -25,9 +25,9 @@ func textBucketFor(memory int64) int {
 	return min(textBucket, max(1<<20, int(memory/textBucketShare)))
 }
 
-// rewriteText stores the text of each document, or its stored fields, at its new place. Blocks are decompressed once,
-// in their order; each document goes to the file of its new neighbourhood, and the
-// files are sorted one by one.
+// rewriteText stores the text of each document, or its stored fields, at its new place. Blocks are
+// decompressed once, in their order; each document goes to the file of its new neighbourhood, and
+// the files are sorted one by one.
 func rewriteText(ctx context.Context, t *textReader, w *Writer, to *textWriter, place []uint32,
 	bucket int) (err error) {
 	if len(place) == 0 {

@@ -23,7 +23,8 @@ type Shard struct {
 	Base   uint32 // the number of its first document in the whole
 	Docs   uint64 // of the whole
 	Tokens uint64 // of the whole, from which the mean length is computed
-	// WholeBytes and WholeChecksum are the Stamp of the whole: shards that differ do not go together.
+	// WholeBytes and WholeChecksum are the Stamp of the whole: shards that differ do not go
+	// together.
 	WholeBytes    uint64
 	WholeChecksum uint32
 }

@@ -18,9 +18,9 @@ import (
 
 const (
 	// textBlock is how much text, or of stored fields, is compressed together. Larger blocks
-	// compress better, but a snippet costs the decompression of a whole one: blocks of 4, 8, 16 and 32
-	// KiB of eLife paragraphs are 0.435, 0.371, 0.329 and 0.304 of the text, and are unpacked in 14,
-	// 22, 32 and 56 microseconds.
+	// compress better, but a snippet costs the decompression of a whole one: blocks of 4, 8, 16 and
+	// 32 KiB of eLife paragraphs are 0.435, 0.371, 0.329 and 0.304 of the text, and are unpacked in
+	// 14, 22, 32 and 56 microseconds.
 	textBlock = 32 << 10
 	// maxPending bounds the compressed text that waits in memory for a batch before
 	// it. What is beyond goes to a temporary file: waiting for that batch instead

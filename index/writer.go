@@ -20,8 +20,8 @@ type Documents struct {
 	Analyzer string
 	// Lengths holds the length in words of each document, by document number.
 	Lengths []uint32
-	// Tokens is how many words the collection has, from which the mean length is computed; 0: the sum
-	// of Lengths.
+	// Tokens is how many words the collection has, from which the mean length is computed; 0: the
+	// sum of Lengths.
 	Tokens uint64
 	// Positions says that the words come with their positions: by AddPositions, not by Add.
 	Positions bool
@@ -179,8 +179,8 @@ func (w *Writer) Add(word []byte, docs, tfs []uint32) error {
 	return w.err
 }
 
-// AddPositions is Add with the places of all occurrences, counted in words from 0: for each document
-// as many as its frequency, rising.
+// AddPositions is Add with the places of all occurrences, counted in words from 0: for each
+// document as many as its frequency, rising.
 func (w *Writer) AddPositions(word []byte, docs, tfs, positions []uint32) error {
 	if w.err == nil && w.places == nil {
 		w.err = errors.New("index: AddPositions without Documents.Positions")

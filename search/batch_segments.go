@@ -11,8 +11,8 @@ import (
 )
 
 // overSegments answers a batch on an index of several segments. Each worker answers whole requests,
-// but for the asynchronous strategy, by which all answer one after the other. If the segments are on
-// a GPU, workers ask it.
+// but for the asynchronous strategy, by which all answer one after the other. If the segments are
+// on a GPU, workers ask it.
 func overSegments[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request], b Batch,
 	do func(int, *Result) (T, error), yield func(T, error) bool) {
 	gpu := b.Engine == engine.GPU || b.Engine == engine.Auto && s.onGPU()

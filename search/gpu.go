@@ -13,8 +13,8 @@ import (
 var errNotOnGPU = errors.New("search: engine gpu: the index is not on a GPU; call OpenGPU first")
 
 // OpenGPU puts the index on a GPU, or on several, where it stays until Close: all of it, or, if it
-// does not fit, the lists that were asked for last. From then on requests whose field Parallel names
-// [engine.GPU], and batches that do, are answered there, with the same results. What an older
+// does not fit, the lists that were asked for last. From then on requests whose field Parallel
+// names [engine.GPU], and batches that do, are answered there, with the same results. What an older
 // Searcher has brought there is not brought again: see Refresh. It must not be called while others
 // search. Its error wraps [engine.ErrNoGPU] if there is no GPU.
 func (s *Searcher) OpenGPU(ctx context.Context, o GPUOptions) (err error) {

@@ -89,8 +89,8 @@ type (
 	//		Sets []*docset.Set // one for each segment of the index; nil stands for all documents
 	//	}
 	Within = ask.Within
-	// Facet asks how many answers have each value of a field. Its fields are Field, Step (of ranges:
-	// 10, or year, month or day) and N (values to tell; 0 means 10, [AllValues] all).
+	// Facet asks how many answers have each value of a field. Its fields are Field, Step (of
+	// ranges: 10, or year, month or day) and N (values to tell; 0 means 10, [AllValues] all).
 	Facet = ask.Facet
 	// FacetCounts is the answer: Field, Values and how many are Distinct.
 	FacetCounts = ask.FacetCounts
@@ -134,8 +134,8 @@ type (
 // MaxK is the largest number of answers that can be asked for.
 const MaxK = ask.MaxK
 
-// ErrRequest is in every error for which the request is to blame, such as a phrase asked of an index
-// without positions: errors.Is(err, ErrRequest).
+// ErrRequest is in every error for which the request is to blame, such as a phrase asked of an
+// index without positions: errors.Is(err, ErrRequest).
 var ErrRequest = ask.ErrRequest
 
 // Or wants any of the words, And all of them.
@@ -318,8 +318,8 @@ type (
 	//		K3      float64      // saturation of repetitions in a query; 0 means none, 8 for Terrier
 	//	}
 	BM25 = model.BM25
-	// BM25F is BM25 over the text fields of an index. Its fields are K1, B, Variant and Weights, such
-	// as "title=3,body=1"; without them the schema's weights count.
+	// BM25F is BM25 over the text fields of an index. Its fields are K1, B, Variant and Weights,
+	// such as "title=3,body=1"; without them the schema's weights count.
 	BM25F = model.BM25F
 	// Boolean finds what has the words, and ranks nothing: every score is 0, and the answers with
 	// the lowest document numbers are given.

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// certificate is the one in two files, read again when they are replaced, as certificates are renewed
-// every few weeks. While the new files do not fit each other, the old one stays.
+// certificate is the one in two files, read again when they are replaced, as certificates are
+// renewed every few weeks. While the new files do not fit each other, the old one stays.
 type certificate struct {
 	cert, key string
 	log       *slog.Logger

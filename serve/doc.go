@@ -107,7 +107,8 @@
 //
 // A server may have one shard of an index that was cut (see index.WriteShard), and another, a root,
 // may ask those of all shards: see [NewRoot] and [Root]. It answers searches, batches and documents
-// as a server of the whole index would, and says in "shards" how much of the index an answer covers:
+// as a server of the whole index would, and says in "shards" how much of the index an answer
+// covers:
 //
 //	"shards":{"answered":2,"of":3,"documents":66,"of_documents":99,"missing":["shard http://..."]}
 //

@@ -188,9 +188,9 @@ func (x *exchange) begin(status int, kind string) {
 }
 
 // mayTake lets the client take what is sent next within half of patience, or a little more. That
-// holds for a connection of HTTP/1 until something else is said, so it must be said anew before each
-// write; but it costs as much as a tenth of a short request, so it is said only when half of the
-// time has passed. A writer that cannot say it, as in tests, does not wait either.
+// holds for a connection of HTTP/1 until something else is said, so it must be said anew before
+// each write; but it costs as much as a tenth of a short request, so it is said only when half of
+// the time has passed. A writer that cannot say it, as in tests, does not wait either.
 func (x *exchange) mayTake(control *http.ResponseController) {
 	now := time.Now()
 	if x.conn != nil && x.r.ProtoMajor == 1 {

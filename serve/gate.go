@@ -20,12 +20,13 @@ import (
 // Requests take one of two lanes. Short queries have as many slots as there are cores. Long
 // queries, large results and batches have one slot fewer, so that a core stays free for short ones,
 // and an eighth of them while short queries come. With more, on 16 cores, other clients got a sixth
-// as many short queries answered, and good clients' p99 was 16 times the quiet one instead of 5. Each
-// uses as many cores as short queries leave free: see cores. Work that is under way rests while
-// short queries want the cores: see turn.
+// as many short queries answered, and good clients' p99 was 16 times the quiet one instead of 5.
+// Each uses as many cores as short queries leave free: see cores. Work that is under way rests
+// while short queries want the cores: see turn.
 //
-// A system whose cores are all at work lets threads wait for milliseconds. So on four cores or more,
-// clients that ask without pause get half of the short slots while others are there that ask little.
+// A system whose cores are all at work lets threads wait for milliseconds. So on four cores or
+// more, clients that ask without pause get half of the short slots while others are there that ask
+// little.
 //
 // In each lane clients get equal shares of the time. Each has a clock that runs while its requests
 // are worked on, and a free slot goes to the client whose clock is behind those of the others. Who
@@ -358,7 +359,8 @@ func (g *gate) grant(in lane) {
 	g.press()
 }
 
-// next is the waiting client whose clock is behind those of the others; nil if none may have a slot.
+// next is the waiting client whose clock is behind those of the others; nil if none may have a
+// slot.
 func (g *gate) next(in lane) (next *client) {
 	for _, c := range g.lanes[in].queue {
 		if (next == nil || c.clock[in] < next.clock[in]) && !g.heldBack(c, in) {
@@ -377,9 +379,10 @@ func (g *gate) heldBack(c *client, in lane) bool {
 // time.
 func (c *client) greedy() bool { return c.used > fade.Seconds()/math.Ln2/4 }
 
-// cores is how many of the server's cores a request that has a slot may use. A short query has those
-// that no other has. A long one has a share of all, or, while short queries come, of those that they
-// leave free. These take about as much time outside their slots, to be read and sent, as inside.
+// cores is how many of the server's cores a request that has a slot may use. A short query has
+// those that no other has. A long one has a share of all, or, while short queries come, of those
+// that they leave free. These take about as much time outside their slots, to be read and sent, as
+// inside.
 func (g *gate) cores(in lane, all int) int {
 	if in == shortLane {
 		return max(1, all-int(g.atWork.Load())+1)

@@ -153,8 +153,8 @@ func (x *exchange) count(ctx context.Context, hits []search.Hit) (f words.Freque
 	return f, nil
 }
 
-// rest counts the words of all other documents than some: only those that the some have, too, unless
-// all of them are wanted.
+// rest counts the words of all other documents than some: only those that the some have, too,
+// unless all of them are wanted.
 func (x *exchange) rest(ctx context.Context, of words.Frequencies, every bool) (f words.Frequencies, err error) {
 	ix := x.g.s.Index()
 	f.Counts = map[string]uint64{}

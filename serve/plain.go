@@ -11,8 +11,8 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// plainHTML is what stands before the search field, with TITLE for the title. The rest is written by
-// hand: with html/template in the program, the linker must keep the methods of all types, which
+// plainHTML is what stands before the search field, with TITLE for the title. The rest is written
+// by hand: with html/template in the program, the linker must keep the methods of all types, which
 // makes it an eighth larger.
 //
 //go:embed plain.html

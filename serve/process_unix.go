@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processUse is the processor time that the process has used and the memory that it has in use; 0 if
-// nobody says.
+// processUse is the processor time that the process has used and the memory that it has in use; 0
+// if nobody says.
 func processUse() (cpu time.Duration, resident int64) {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &u) == nil {

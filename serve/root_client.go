@@ -16,8 +16,8 @@ import (
 )
 
 // shardClient asks the server of a shard over connections that it keeps. Requests are written, and
-// answers read (by net/http), in the goroutine of the caller: http.Transport hands each to two others
-// and back, which for answers that take less than a millisecond is much of the time.
+// answers read (by net/http), in the goroutine of the caller: http.Transport hands each to two
+// others and back, which for answers that take less than a millisecond is much of the time.
 //
 // It follows no redirects and uses no proxy.
 type shardClient struct {

@@ -81,7 +81,8 @@ func (p *partial) miss(err error) {
 	p.coverage.Missing = append(p.coverage.Missing, err.Error())
 }
 
-// refusal is the error of a shard that says that the query is wrong. It counts as one of the root's.
+// refusal is the error of a shard that says that the query is wrong. It counts as one of the
+// root's.
 type refusal struct{ error }
 
 // Unwrap lets it be taken for index.ErrShard.
@@ -405,8 +406,8 @@ func (x *exchange) expandInShards(within, ctx context.Context, a *ask) (words []
 	return expanded.Words, without, err
 }
 
-// eachOwner asks the shards of documents about them, and calls fn with the answer of each shard, one
-// at a time. places are those of its documents.
+// eachOwner asks the shards of documents about them, and calls fn with the answer of each shard,
+// one at a time. places are those of its documents.
 func (x *exchange) eachOwner(ctx context.Context, docs []uint32, q *shardAsk,
 	fn func(shard string, places []int, found *shardAnswer, err error)) error {
 	r := x.o.Root

@@ -56,8 +56,8 @@ type Options struct {
 
 	// Root is where the shards of the index are, if they are not here: see NewRoot.
 	Root *Root
-	// Drain is how long the server says that it is not ready before it stops, and closes connections
-	// behind their answers, so that who sends it requests finds others.
+	// Drain is how long the server says that it is not ready before it stops, and closes
+	// connections behind their answers, so that who sends it requests finds others.
 	Drain time.Duration
 
 	// Hosts are names under which the server may be asked, beside addresses and localhost. "*" is
@@ -74,9 +74,9 @@ type Options struct {
 	Limits Limits
 	// Log gets what goes wrong, Access a line for each request; nil means nobody does.
 	Log, Access *slog.Logger
-	// Trace gets a line for each request: its spans in the JSON of OpenTelemetry's protocol. A client
-	// that sends the header traceparent has them as parts of its own trace, or, if that is not kept,
-	// not at all. nil means nobody does.
+	// Trace gets a line for each request: its spans in the JSON of OpenTelemetry's protocol. A
+	// client that sends the header traceparent has them as parts of its own trace, or, if that is
+	// not kept, not at all. nil means nobody does.
 	Trace io.Writer
 }
 
@@ -324,8 +324,8 @@ func (t *route) matches(path string) bool {
 	return path == t.path
 }
 
-// challengeOf says how a token is to be sent. The plain page has no script that could ask for it, so
-// there the browser does: any name, and the token as the password.
+// challengeOf says how a token is to be sent. The plain page has no script that could ask for it,
+// so there the browser does: any name, and the token as the password.
 func challengeOf(path string) string {
 	if path == "/plain" {
 		return `Basic realm="collocate", charset="UTF-8"`

@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// Traces are spans in the JSON of OpenTelemetry's protocol, a line for each request, as its collector
-// reads them from a file (receiver otlpjsonfile). OpenTelemetry's own packages would bring ten
-// modules and 1.3 MB into the command to write JSON that no collector reads; the exporter that speaks
-// to one would bring gRPC's modules too.
+// Traces are spans in the JSON of OpenTelemetry's protocol, a line for each request, as its
+// collector reads them from a file (receiver otlpjsonfile). OpenTelemetry's own packages would
+// bring ten modules and 1.3 MB into the command to write JSON that no collector reads; the exporter
+// that speaks to one would bring gRPC's modules too.
 
 // tracer writes spans.
 type tracer struct {
@@ -125,7 +125,8 @@ func traceHeader(ctx context.Context) string {
 	return ""
 }
 
-// write writes the spans of a request that was answered: the request, and its parts as its children.
+// write writes the spans of a request that was answered: the request, and its parts as its
+// children.
 func (t *tracer) write(x *exchange, start, end time.Time) {
 	n := x.trace
 	if n == nil {

@@ -384,8 +384,8 @@ func cutCSV(b []byte, from int) int {
 }
 
 // cutTSV finds the end of the first record that ends from a byte on. b starts where a record does.
-// Quotes inside a field mean nothing, so that these cannot just be counted. Empty lines at the start
-// are no record.
+// Quotes inside a field mean nothing, so that these cannot just be counted. Empty lines at the
+// start are no record.
 func cutTSV(b []byte, from int) int {
 	from = max(from, emptyLines(b))
 	r := csvRecord{separator: '\t'}

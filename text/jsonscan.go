@@ -180,8 +180,8 @@ func insideOf(names []string) (list map[string]bool) {
 	return list
 }
 
-// inner reads a value in which there may be wanted fields: an object, or a list of them, whose fields
-// have the values of all.
+// inner reads a value in which there may be wanted fields: an object, or a list of them, whose
+// fields have the values of all.
 func (s *jsonScanner) inner(name string, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("nested deeper than %d", maxDepth)

@@ -7,8 +7,8 @@ import (
 
 // luceneEnglish is the name of the analyzer that does what Lucene's EnglishAnalyzer does, so that
 // results that others published with it come out again: words of UAX #29, possessives taken off,
-// lower case, 33 stop words dropped, Porter's stemmer as Lucene has it. Words are not brought into a
-// normal form.
+// lower case, 33 stop words dropped, Porter's stemmer as Lucene has it. Words are not brought into
+// a normal form.
 const luceneEnglish = "lucene-english"
 
 const luceneStops = "a,an,and,are,as,at,be,but,by,for,if,in,into,is,it,no,not,of,on,or,such,that,the," +

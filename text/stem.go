@@ -102,7 +102,8 @@ func newLanguage(name string, stop, old bool) *language {
 	return l
 }
 
-// StopWords reads a list of stop words: one a line, but for empty lines and those that begin with #.
+// StopWords reads a list of stop words: one a line, but for empty lines and those that begin with
+// #.
 func StopWords(data []byte) (list []string) {
 	for line := range strings.Lines(string(data)) {
 		if word := strings.TrimSpace(line); word != "" && word[0] != '#' {
@@ -123,8 +124,8 @@ func stopSet(list []string) map[string]bool {
 // ownStops is what stands between the name of an analyzer and stop words of one's own.
 const ownStops = "+stop:"
 
-// WithStopWords is the analyzer of that name, unicode or a language, which drops these words instead
-// of its own stop words. They are part of its name, for ParseAnalyzer.
+// WithStopWords is the analyzer of that name, unicode or a language, which drops these words
+// instead of its own stop words. They are part of its name, for ParseAnalyzer.
 func WithStopWords(name string, list []string) (Analyzer, error) {
 	var folded []string
 	var tok Tokens
@@ -141,7 +142,8 @@ func WithStopWords(name string, list []string) (Analyzer, error) {
 	return ParseAnalyzer(name + ownStops + strings.Join(slices.Compact(folded), ","))
 }
 
-// withOwnStops makes the analyzer of a base and words with commas between them; nil if there is none.
+// withOwnStops makes the analyzer of a base and words with commas between them; nil if there is
+// none.
 func withOwnStops(base, words string) *language {
 	var l *language
 	switch base {

@@ -21,8 +21,8 @@ type Document struct {
 	// Fields are the values of the fields of Options.Schema, in its order; nil without one. A text
 	// field has at most one value: a list is joined by newlines. They live as long as Text.
 	Fields []fields.Values
-	// Breaks are the bytes of Text at which another field begins, or another value of a list, rising:
-	// no phrase goes on there. They live as long as Text.
+	// Breaks are the bytes of Text at which another field begins, or another value of a list,
+	// rising: no phrase goes on there. They live as long as Text.
 	Breaks []uint32
 }
 
@@ -158,8 +158,8 @@ func (t *Tokens) Word(i int) []byte { return t.Bytes[t.Words[i].Start:t.Words[i]
 // one are: no phrase and nothing near each other should go from one to the other.
 const Gap = 100
 
-// Places appends where the words stand in a document with breaks, counted in words from 0. The words
-// have to be those of the document, analyzed with WantSource.
+// Places appends where the words stand in a document with breaks, counted in words from 0. The
+// words have to be those of the document, analyzed with WantSource.
 func (t *Tokens) Places(places, breaks []uint32) []uint32 {
 	skipped := uint32(0)
 	for i := range t.Words {

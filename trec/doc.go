@@ -14,8 +14,9 @@
 //	301:words                                                   as in TREC's efficiency tracks
 //	20001:1:words                                               Million Query 2009, with priorities
 //
-// [TopicOptions.Fields] chooses other fields than the title, and several. In JSON and tables the ID is the first of id, _id, qid, query_id, topic_id, number and others
-// that is there, or else the position; the text is query, text, title or question.
+// [TopicOptions.Fields] chooses other fields than the title, and several. In JSON and tables the ID
+// is the first of id, _id, qid, query_id, topic_id, number and others that is there, or else the
+// position; the text is query, text, title or question.
 //
 // Judgments ([ReadQrels]) are lines of blank-separated columns, a line that begins
 // with # being a comment:

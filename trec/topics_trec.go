@@ -94,8 +94,8 @@ func topicNumber(attributes string) string {
 	return number
 }
 
-// tagOf is the tag that a line begins with behind its '<', with what stands behind its name, and the
-// rest of the line. Other text with a '<' is no tag.
+// tagOf is the tag that a line begins with behind its '<', with what stands behind its name, and
+// the rest of the line. Other text with a '<' is no tag.
 func tagOf(line string) (name, attributes, after string, ok bool) {
 	name, after, ok = strings.Cut(line, ">")
 	if !ok {

@@ -6,19 +6,20 @@
 // [TrainGloVe] minimises J = sum over the cells of f(X_ij) (w_i . v_j + b_i + c_j - ln X_ij)^2 with
 // f(x) = min(1, (x/XMax)^Alpha), by AdaGrad (Pennington, Socher and Manning 2014). The vector of a
 // word is w + v, and biases learn at a rate of 1, as in Stanford's program. Cells are taken in an
-// order that depends on the matrix and the seed only, in which many can be trained on at once as if it
-// was one after the other: the result is the same, to the bit, on one core, on many and on a GPU.
+// order that depends on the matrix and the seed only, in which many can be trained on at once as if
+// it was one after the other: the result is the same, to the bit, on one core, on many and on a
+// GPU.
 //
 // # SVD
 //
-// [TrainSVD] factors the matrix of positive pointwise mutual information, with context
-// distribution smoothing 0.75 and a shift (Levy, Goldberg and Dagan 2015), by a randomised
-// decomposition with power iterations (Halko, Martinsson and Tropp 2011). The vector of a word is its
-// row of U S^Eigen, with Eigen 0.5. It, too, is the same on every engine.
+// [TrainSVD] factors the matrix of positive pointwise mutual information, with context distribution
+// smoothing 0.75 and a shift (Levy, Goldberg and Dagan 2015), by a randomised decomposition with
+// power iterations (Halko, Martinsson and Tropp 2011). The vector of a word is its row of U
+// S^Eigen, with Eigen 0.5. It, too, is the same on every engine.
 //
 // # Comparing
 //
 // Words are alike as the cosine of their vectors says. [Vectors.Similar] compares a word with all
-// others, exactly, and a [Searcher] many words at once, also on a GPU; [Vectors.Analogy] answers a is
-// to b as c is to ? by 3CosAdd; eval.go measures both against people's judgments.
+// others, exactly, and a [Searcher] many words at once, also on a GPU; [Vectors.Analogy] answers a
+// is to b as c is to ? by 3CosAdd; eval.go measures both against people's judgments.
 package vectors

@@ -11,9 +11,9 @@ var (
 	axpy4 = axpy4Plain
 )
 
-// dotPlain is the inner product. Of every 32 products, those 16 apart are added, then those 8 apart;
-// the eight sums of each 32 are added to those before; at the end those 4, 2 and 1 apart. So it
-// suits eight numbers of a processor as well as the 32 lanes of a GPU's warps.
+// dotPlain is the inner product. Of every 32 products, those 16 apart are added, then those 8
+// apart; the eight sums of each 32 are added to those before; at the end those 4, 2 and 1 apart. So
+// it suits eight numbers of a processor as well as the 32 lanes of a GPU's warps.
 func dotPlain(a, b []float32) float32 {
 	var sums [8]float32
 	b = b[:len(a)]

@@ -44,7 +44,8 @@ func ReadJudged(r io.Reader, name string) (list []Judged, err error) {
 }
 
 // Similarity compares cosines with judgments: Spearman's rank correlation over the pairs of which
-// both words are known, and how many these are. Words are looked up as they are, then in lower case.
+// both words are known, and how many these are. Words are looked up as they are, then in lower
+// case.
 func (v *Vectors) Similarity(list []Judged) (spearman float64, known int) {
 	var a, b []float64
 	for _, j := range list {
@@ -108,8 +109,8 @@ func pearson(a, b []float64) float64 {
 // Question is an analogy: a is to b as c is to d.
 type Question struct{ A, B, C, D string }
 
-// ReadQuestions reads lines of four words, as word2vec's questions-words.txt; lines that begin with a
-// colon name sections.
+// ReadQuestions reads lines of four words, as word2vec's questions-words.txt; lines that begin with
+// a colon name sections.
 func ReadQuestions(r io.Reader, name string) (list []Question, err error) {
 	in := bufio.NewScanner(r)
 	for number := 1; in.Scan(); number++ {

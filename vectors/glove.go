@@ -70,9 +70,10 @@ func newParameters(words int, o *GloVeOptions, which uint64) *parameters {
 			for k := range padded {
 				sums[k] = 1 // as GloVe begins, so that the first steps are not too long
 			}
-			// GloVe's biases learn at a rate of 1. A sum that begins with the square of the rate, not
-			// with 1, comes to the same: b -= g rate / sqrt(rate^2 + sum of (g rate)^2). Biases that learn
-			// later leave the frequency of words to their vectors, which are then alike for that.
+			// GloVe's biases learn at a rate of 1. A sum that begins with the square of the rate,
+			// not with 1, comes to the same: b -= g rate / sqrt(rate^2 + sum of (g rate)^2). Biases
+			// that learn later leave the frequency of words to their vectors, which are then alike
+			// for that.
 			sums[padded] = float32(o.Rate * o.Rate)
 		}
 	})
@@ -200,8 +201,8 @@ func (t *training) began(k engine.Kind) {
 	}
 }
 
-// epochs goes through all cells as often as was asked for. An epoch is told the order of the strata,
-// and leaves the losses.
+// epochs goes through all cells as often as was asked for. An epoch is told the order of the
+// strata, and leaves the losses.
 func (t *training) epochs(ctx context.Context, epoch func(ctx context.Context, strata []int) error) error {
 	rng := rand.New(rand.NewPCG(t.o.Seed, 0x737472617461))
 	t.losses = make([]float64, t.groups)

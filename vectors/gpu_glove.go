@@ -15,10 +15,12 @@ var gloveSource = gpuModule("glove")
 // a GPU: one core takes about 2 s for them, which is what a device takes to be opened.
 const gloveOnGPU = 2_000_000_000
 
-// gloveDims is the most dimensions: glove_wide has 32 chunks of 32 numbers, one of which is the bias.
+// gloveDims is the most dimensions: glove_wide has 32 chunks of 32 numbers, one of which is the
+// bias.
 const gloveDims = 1016
 
-// onGPU trains on a device. A launch is a stratum, a block of threads a block: see kernels/glove.cu.
+// onGPU trains on a device. A launch is a stratum, a block of threads a block: see
+// kernels/glove.cu.
 func (t *training) onGPU(ctx context.Context, g *GPU) error {
 	run, err := t.prepare(g)
 	if err != nil {

@@ -23,7 +23,8 @@ type Plane struct {
 // Around places a word and the k that are most similar to it on the plane of their first two
 // principal components. The word itself is the first point. Vectors have length 1 before, since
 // words are compared by cosines; the mean of the points is the origin. The direction of an axis
-// means nothing: it is such that the point farthest from the origin along it is at its positive end.
+// means nothing: it is such that the point farthest from the origin along it is at its positive
+// end.
 func (v *Vectors) Around(word string, k, threads int) (*Plane, error) {
 	near, err := v.Similar(word, k, threads)
 	if err != nil {

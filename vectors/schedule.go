@@ -16,10 +16,10 @@ import (
 // result is that of one after the other (Gemulla et al. 2011, who call it stratified descent).
 //
 // The words are divided into groups, as rows and as columns, so that all groups have about as many
-// cells. Group g of the rows and group h of the columns make a block. The blocks of which h-g is the
-// same, modulo the number of groups, are a stratum: no two of them share a row or a column. So a
-// stratum's blocks may be trained on in any order or at once, a block's cells one after the other,
-// and the strata one after the other, in an order of its own for each epoch.
+// cells. Group g of the rows and group h of the columns make a block. The blocks of which h-g is
+// the same, modulo the number of groups, are a stratum: no two of them share a row or a column. So
+// a stratum's blocks may be trained on in any order or at once, a block's cells one after the
+// other, and the strata one after the other, in an order of its own for each epoch.
 //
 // Cells are sorted by stratum, then by group of rows, then by row in a drawn order. A row's
 // cells in a block lie together, so its vector stays in registers or in the cache for all of them.

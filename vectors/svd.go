@@ -13,7 +13,8 @@ import (
 	"github.com/collocate/collocate/internal/par"
 )
 
-// SVDOptions are those of the decomposition. The zero value is the recipe of Levy, Goldberg and Dagan.
+// SVDOptions are those of the decomposition. The zero value is the recipe of Levy, Goldberg and
+// Dagan.
 type SVDOptions struct {
 	Dim       int     // 0: 100
 	Smoothing float64 // exponent of the contexts' frequencies; 0: 0.75

@@ -114,8 +114,8 @@ func (v *Vectors) Similar(word string, k, threads int) ([]Near, error) {
 	return one((&Searcher{v: v, threads: threads}).Similar(context.Background(), []string{word}, k))
 }
 
-// Analogy returns the k words that are to c what b is to a: nearest to b - a + c, without these three
-// (3CosAdd).
+// Analogy returns the k words that are to c what b is to a: nearest to b - a + c, without these
+// three (3CosAdd).
 func (v *Vectors) Analogy(a, b, c string, k, threads int) ([]Near, error) {
 	s := &Searcher{v: v, threads: threads}
 	return one(s.Analogy(context.Background(), []Question{{A: a, B: b, C: c}}, k))

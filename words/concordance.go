@@ -44,8 +44,8 @@ type ConcordanceOptions struct {
 	// Sample takes this number of lines at random before sorting; 0: all.
 	Sample int
 	Seed   uint64
-	// With keeps lines only whose context, on either side, has a match of this query; Without leaves
-	// those out. nil: all lines.
+	// With keeps lines only whose context, on either side, has a match of this query; Without
+	// leaves those out. nil: all lines.
 	With, Without *Query
 
 	Threads int // 0: GOMAXPROCS

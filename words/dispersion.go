@@ -11,9 +11,9 @@ type Dispersion struct {
 	Range int    `json:"range"` // parts that have it
 	Parts int    `json:"parts"` // parts in all
 
-	// DP is Gries' deviation of proportions: half the sum of |share of the occurrences - share of the
-	// words| over all parts. 0 is even, near 1 is all in one small part. DPnorm is DP divided by the
-	// most that it can be, 1 less the share of the smallest part (Lijffijt and Gries 2012).
+	// DP is Gries' deviation of proportions: half the sum of |share of the occurrences - share of
+	// the words| over all parts. 0 is even, near 1 is all in one small part. DPnorm is DP divided
+	// by the most that it can be, 1 less the share of the smallest part (Lijffijt and Gries 2012).
 	DP     float64 `json:"dp"`
 	DPnorm float64 `json:"dp_norm"`
 	// D is Juilland's: 1 less the coefficient of variation of the relative frequencies, divided by

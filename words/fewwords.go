@@ -2,8 +2,8 @@ package words
 
 import "encoding/binary"
 
-// fewWords tells of most words that they are not among a few: a bit for each of 65,536 hashes, which
-// stay in the cache. To look a word up in a large vocabulary takes ten times as long.
+// fewWords tells of most words that they are not among a few: a bit for each of 65,536 hashes,
+// which stay in the cache. To look a word up in a large vocabulary takes ten times as long.
 type fewWords [1 << 10]uint64
 
 func (f *fewWords) add(word []byte) {

@@ -132,7 +132,8 @@ func Keywords(ctx context.Context, a, b Frequencies, o KeyOptions) (list []Keywo
 	if o.Negative {
 		sign = -1
 	}
-	// The 0.5 that stands for a frequency of 0 is much in a small corpus: that alone makes no keyword.
+	// The 0.5 that stands for a frequency of 0 is much in a small corpus: that alone makes no
+	// keyword.
 	list = slices.DeleteFunc(list, func(k Keyword) bool { return sign*k.by(o.By) <= 0 || sign*k.G2 <= 0 })
 	slices.SortFunc(list, func(a, b Keyword) int {
 		return cmp.Or(cmp.Compare(sign*b.by(o.By), sign*a.by(o.By)),

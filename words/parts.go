@@ -107,8 +107,8 @@ func (t *tally) result(item int) Dispersion {
 type reading struct {
 	analyzer text.Analyzer
 	vocab    *cooccur.Vocabulary
-	// only are the words whose IDs matter, if all words are in the vocabulary: others get its length
-	// for an ID, and need not be looked up. nil: all matter.
+	// only are the words whose IDs matter, if all words are in the vocabulary: others get its
+	// length for an ID, and need not be looked up. nil: all matter.
 	only *fewWords
 	// equal parts: how many words come before a batch is known when those before it are done.
 	ordered bool

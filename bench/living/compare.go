@@ -74,7 +74,8 @@ func compare(ctx context.Context, args []string) error {
 }
 
 // measure is the mean over the queries that find anything, in microseconds, of the least time that
-// this thread spent on each index in some rounds. In each round all indexes are asked a query in turn.
+// this thread spent on each index in some rounds. In each round all indexes are asked a query in
+// turn.
 func measure(ctx context.Context, indexes []*search.Searcher, asked []string, mode search.Mode,
 	k, rounds int) (means []float64, n int, err error) {
 	means = make([]float64, len(indexes))

@@ -84,9 +84,9 @@ func dictTable(name, title string) report.Table {
 // textLengths are the lengths of texts in figure 9.
 func textLengths(most int) []int { return []int{most / 4, most / 2, most} }
 
-// dictionary is megabytes, nanoseconds a character for both texts, and milliseconds for the texts of
-// several lengths. A table of next nodes that does not fit memory is not built; its size is known
-// anyway.
+// dictionary is megabytes, nanoseconds a character for both texts, and milliseconds for the texts
+// of several lengths. A table of next nodes that does not fit memory is not built; its size is
+// known anyway.
 func (o *Options) dictionary(ctx context.Context, words *dict.Words, k dict.Kind, frequent,
 	uniform *dict.Text, lengths []*dict.Text) (cells [3]string, times []string, err error) {
 	if k == dict.STT {

@@ -40,8 +40,8 @@ const (
 	drawing             // it explains, and measures nothing
 )
 
-// mark is what the page says of an item; err is why there is no value of ours. device says that there
-// was a GPU, small that our data are smaller than the paper's.
+// mark is what the page says of an item; err is why there is no value of ours. device says that
+// there was a GPU, small that our data are smaller than the paper's.
 func (i *Item) mark(err error, device, small bool) string {
 	switch {
 	case i.kind == drawing:

@@ -83,8 +83,8 @@ func column(name, key, header, unit string) func(*pages) (string, error) {
 	}
 }
 
-// lastRow is the last row of a table, each value with its heading and unit; the first cell is of unit
-// of.
+// lastRow is the last row of a table, each value with its heading and unit; the first cell is of
+// unit of.
 func lastRow(name, of, unit string) func(*pages) (string, error) {
 	return func(p *pages) (string, error) {
 		t, err := p.table(name)

@@ -8,8 +8,8 @@
 // of its own, in a process of their own. The result is the good clients' latency in both kinds of
 // rounds, what the hostile ones got, and the server's memory. The index needs stored text.
 //
-// All compete for the cores. To measure what the server does rather than what the system's scheduler
-// makes of it, give each its own: on 16 cores, for instance,
+// All compete for the cores. To measure what the server does rather than what the system's
+// scheduler makes of it, give each its own: on 16 cores, for instance,
 //
 //	taskset -c 10,11 go run ./bench/servebench -server-cpus 0-9 -hostile-cpus 12-15 ...
 //

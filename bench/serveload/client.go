@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// Connections that ask at once. For the capacity there are enough to keep the server at work; at half
-// of it there are more, so that one that waits for its answer seldom delays the next request.
+// Connections that ask at once. For the capacity there are enough to keep the server at work; at
+// half of it there are more, so that one that waits for its answer seldom delays the next request.
 const (
 	busyClients  = 32
 	pacedClients = 64
@@ -30,8 +30,8 @@ const (
 // come from one, as they do from a proxy.
 const manyAddresses = 8
 
-// connection is a connection of HTTP/1.1 that stays open. It costs less than package http's, so that
-// the client takes little of the cores that it shares with the server.
+// connection is a connection of HTTP/1.1 that stays open. It costs less than package http's, so
+// that the client takes little of the cores that it shares with the server.
 type connection struct {
 	conn  net.Conn
 	in    *bufio.Reader
@@ -99,8 +99,8 @@ type load struct {
 	P50 float64 `json:"p50_ms"`
 	P99 float64 `json:"p99_ms"`
 	Max float64 `json:"max_ms"`
-	// Latency from when a request was sent that got status 200. It is less if its connection was not
-	// free when it was due, or the client was late.
+	// Latency from when a request was sent that got status 200. It is less if its connection was
+	// not free when it was due, or the client was late.
 	SentP99 float64 `json:"p99_since_sent_ms"`
 	// Requests that were due but not sent when the time was over.
 	Unsent int `json:"due_but_not_sent,omitempty"`

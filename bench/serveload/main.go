@@ -15,9 +15,9 @@
 //	kill      kill -9 under load, a restart, and whether the answers are the same
 //	peer      the first three of another server, with -peer, and of ours on -peer-index
 //
-// Searches are simple ones, for the ten best documents: the two-word queries of the search benchmark
-// game (queries.txt), each followed by one of its words alone. The server has its defaults. The game
-// is under MIT: https://github.com/quickwit-oss/search-benchmark-game.
+// Searches are simple ones, for the ten best documents: the two-word queries of the search
+// benchmark game (queries.txt), each followed by one of its words alone. The server has its
+// defaults. The game is under MIT: https://github.com/quickwit-oss/search-benchmark-game.
 //
 // Other addresses than 127.0.0.1 are used to come from, which works on Linux.
 package main
@@ -146,8 +146,8 @@ func (b *bench) run() (r result, err error) {
 	return r, err
 }
 
-// paces measures capacity and the latency at half of it, after a while in which what is read for the
-// first time is read.
+// paces measures capacity and the latency at half of it, after a while in which what is read for
+// the first time is read.
 func (b *bench) paces(s *server) (p *paces, err error) {
 	if _, err = b.closed(s, b.length/3); err != nil {
 		return nil, err

@@ -128,8 +128,8 @@ var thesisSingle = map[part]publishedSingle{
 	},
 }
 
-// singleRow is the row of a setting in tables 5.4, 5.7, 5.10 and 5.13; false: the thesis has none of
-// it.
+// singleRow is the row of a setting in tables 5.4, 5.7, 5.10 and 5.13; false: the thesis has none
+// of it.
 func singleRow(cut search.Parallel) (int, bool) {
 	i, ok := indexOf(cut.Partition, cut.Policy)
 	size, row := slices.Index(thesisSizes, cut.Size), slices.Index(thesisRows, cut.Row)
@@ -191,7 +191,8 @@ var thesisBatch = map[search.Algorithm]publishedBatch{
 	},
 }
 
-// batchCell is where a setting stands in tables 7.2 and 7.3; false: the thesis has no number for it.
+// batchCell is where a setting stands in tables 7.2 and 7.3; false: the thesis has no number for
+// it.
 func batchCell(cut search.Parallel) (row, size int, ok bool) {
 	i, ok := indexOf(cut.Partition, cut.Policy)
 	size, row = slices.Index(batchSizes, cut.Size), slices.Index(thesisRows, cut.Row)

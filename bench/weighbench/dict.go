@@ -104,8 +104,8 @@ var (
 	blocksEach  = []int{1, 2, 4, 8, 16}
 )
 
-// byBlocks measures look-ups as the papers have them, by threads and blocks, and by how blocks of bits
-// are decoded.
+// byBlocks measures look-ups as the papers have them, by threads and blocks, and by how blocks of
+// bits are decoded.
 func (b *dictBench) byBlocks(ctx context.Context, g *dict.GPU, k dict.Kind, n int, text *dict.Text) error {
 	decoders := []string{"table", "on the fly"}
 	switch k {

@@ -94,7 +94,8 @@ func DrawText(w *dict.Words, n int, seed uint64, frequent bool) *dict.Text {
 	return inBlocks(n, seed, func(rng *rand.Rand) []byte { return w.At(draw(rng)) })
 }
 
-// inBlocks draws a text of n words on all cores, in blocks of which each has its own random numbers.
+// inBlocks draws a text of n words on all cores, in blocks of which each has its own random
+// numbers.
 func inBlocks(n int, seed uint64, draw func(*rand.Rand) []byte) *dict.Text {
 	const block = 1 << 16
 	blocks := make([]*dict.Text, (n+block-1)/block)

@@ -203,7 +203,8 @@ index the one that is made of the other documents afresh.`,
 	return cmd
 }
 
-// deleteMatching deletes what a query matches in the newest generation, which nobody else can change.
+// deleteMatching deletes what a query matches in the newest generation, which nobody else can
+// change.
 func deleteMatching(ctx context.Context, w *segments.Writer, dir, words string) (n int, err error) {
 	s, err := search.Open(dir)
 	if err != nil {
@@ -337,9 +338,9 @@ func (a *app) mergeTo(ctx context.Context, g *segments.Reader, out string) error
 	return index.Merge(ctx, out, sources, index.MergeOptions{Memory: int64(a.memory)})
 }
 
-// openWhole opens an index as one without segments. Several segments, or one with deleted documents,
-// are made one first, in a folder beside a file or folder that is about to be written, where there
-// should be room; close removes it. "" is any folder for such things.
+// openWhole opens an index as one without segments. Several segments, or one with deleted
+// documents, are made one first, in a folder beside a file or folder that is about to be written,
+// where there should be room; close removes it. "" is any folder for such things.
 func (a *app) openWhole(ctx context.Context, dir, beside string) (r *index.Reader, close func() error, err error) {
 	r, err = index.Open(dir)
 	if err == nil {

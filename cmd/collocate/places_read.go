@@ -142,8 +142,8 @@ func boundHeap(memory bytesize.Size) (restore func()) {
 	return func() { debug.SetMemoryLimit(old) }
 }
 
-// readingFlags are the flags with which 'collocate places' reads the same points, as they were given
-// to a verb for which points are only one thing of several.
+// readingFlags are the flags with which 'collocate places' reads the same points, as they were
+// given to a verb for which points are only one thing of several.
 func readingFlags(cmd *cobra.Command, points string) (string, error) {
 	var reading []string
 	for _, name := range []string{"x", "y", "geometry", "feature", "columns", "layer", "crs",

@@ -241,8 +241,8 @@ func (f *serveFlags) run(a *app, ctx context.Context, dir string) error {
 	}
 	server := serve.New(s, o)
 	defer letGarbagePileUp()()
-	// Go looks for requests only every 10 ms while all its processors are at work. With two to spare
-	// the system wakes a thread for them at once.
+	// Go looks for requests only every 10 ms while all its processors are at work. With two to
+	// spare the system wakes a thread for them at once.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2))
 	running, stop := context.WithCancel(ctx)
 	defer stop()
@@ -259,9 +259,9 @@ func (f *serveFlags) run(a *app, ctx context.Context, dir string) error {
 
 // letGarbagePileUp makes the garbage collector of a server run less often, unless the environment
 // says how often by GOGC or GOMEMLIMIT. The index is mapped, so the heap is small: under a load of
-// requests it was collected a hundred times a second, and each time what is kept for the next request
-// was forgotten. It takes up to 128 MB more memory, or a 32nd of what there is. What it returns ends
-// it.
+// requests it was collected a hundred times a second, and each time what is kept for the next
+// request was forgotten. It takes up to 128 MB more memory, or a 32nd of what there is. What it
+// returns ends it.
 func letGarbagePileUp() (end func()) {
 	var space heap.Space
 	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
@@ -407,9 +407,10 @@ func (f *serveFlags) debug(a *app, ctx context.Context) (stop func(), err error)
 	}, nil
 }
 
-// follow goes over to another index when the folder was replaced, to a newer generation when one was
-// committed, and when it is told to by SIGHUP. What cannot be opened is tried again, since it may be
-// on its way. It returns when the server is to stop: also on the SIGHUP of a terminal that was closed.
+// follow goes over to another index when the folder was replaced, to a newer generation when one
+// was committed, and when it is told to by SIGHUP. What cannot be opened is tried again, since it
+// may be on its way. It returns when the server is to stop: also on the SIGHUP of a terminal that
+// was closed.
 func (f *serveFlags) follow(ctx context.Context, a *app, server *serve.Server,
 	current *search.Searcher, dir string, was os.FileInfo) {
 	log := a.serverLog()
@@ -466,8 +467,8 @@ func (f *serveFlags) follow(ctx context.Context, a *app, server *serve.Server,
 	}
 }
 
-// requestLog is the log or the traces of requests. That it cannot be written is said once: on a full
-// disk the server goes on.
+// requestLog is the log or the traces of requests. That it cannot be written is said once: on a
+// full disk the server goes on.
 type requestLog struct {
 	to     io.Writer
 	log    *slog.Logger

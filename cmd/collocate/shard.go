@@ -106,8 +106,8 @@ root. With --only a machine makes one shard of a folder that all machines see.`,
 	return cmd
 }
 
-// noShardBeyond refuses a folder with more shards than n. They are of another cut, and who serves all
-// that the folder has would serve them, too.
+// noShardBeyond refuses a folder with more shards than n. They are of another cut, and who serves
+// all that the folder has would serve them, too.
 func noShardBeyond(out string, n int) error {
 	shard := filepath.Join(out, strconv.Itoa(n))
 	if _, err := os.Lstat(shard); err == nil {

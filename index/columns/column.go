@@ -217,7 +217,8 @@ func (c *Column) Point(doc int) (p fields.Point, ok bool) {
 	return fields.Point{Lat: int32(c.ints.at(doc)), Lon: int32(c.lon.at(doc))}, true
 }
 
-// Values is the number of different values of a keyword field. They are numbered from 0 in byte order.
+// Values is the number of different values of a keyword field. They are numbered from 0 in byte
+// order.
 func (c *Column) Values() int { return c.distinct }
 
 // Ords appends the numbers of a document's keywords, rising.

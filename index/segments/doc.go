@@ -3,12 +3,12 @@
 // An index that lives is a folder with a manifest, the file "segments", and segments, each an
 // immutable index of package index in a folder of its own. The manifest names the segments of one
 // generation, in the order of their documents, and says which documents were deleted. Documents are
-// numbered through all segments. An index that package index made is one segment, and stays where it
-// is when others join it.
+// numbered through all segments. An index that package index made is one segment, and stays where
+// it is when others join it.
 //
 // A [Writer] adds, replaces and deletes documents, and merges segments. Commit writes what is new,
-// syncs it, and renames the manifest: so a crash leaves the generation before or the new one. Only one
-// writer at a time may change an index; a second is told who holds the lock.
+// syncs it, and renames the manifest: so a crash leaves the generation before or the new one. Only
+// one writer at a time may change an index; a second is told who holds the lock.
 //
 // A [Reader] is one generation, and stays what it is whatever writers do; Refresh opens the newest.
 //

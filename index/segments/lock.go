@@ -12,8 +12,8 @@ import (
 	"github.com/collocate/collocate/internal/system"
 )
 
-// lockFile is held by the writer of an index, and says who that is. It stays when the writer is gone:
-// the lock is the system's, and ends with the process.
+// lockFile is held by the writer of an index, and says who that is. It stays when the writer is
+// gone: the lock is the system's, and ends with the process.
 const lockFile = "lock"
 
 // ErrLocked says that another writer has the index.

@@ -10,9 +10,9 @@ import (
 	"github.com/collocate/collocate/index"
 )
 
-// Merge merges segments as long as the policy finds some, and returns how many it has merged. It may
-// run beside other calls; what it has made is published by the next Commit. When it is cancelled
-// the segments are as they were.
+// Merge merges segments as long as the policy finds some, and returns how many it has merged. It
+// may run beside other calls; what it has made is published by the next Commit. When it is
+// cancelled the segments are as they were.
 func (w *Writer) Merge(ctx context.Context) (merged int, err error) {
 	for {
 		n, err := w.mergeSome(ctx, func(segs []*segment) (from, to int) { return chooseRun(segs, w.o.MergeFactor) })
@@ -185,7 +185,8 @@ const (
 )
 
 // chooseRun chooses a run of neighbours to be merged, as Lucene's log merge policy does: the first
-// factor ones up to the last that is about as large as the largest. A segment of which much is deleted is rewritten alone.
+// factor ones up to the last that is about as large as the largest. A segment of which much is
+// deleted is rewritten alone.
 func chooseRun(segs []*segment, factor int) (from, to int) {
 	levels := make([]float64, len(segs))
 	for i, s := range segs {

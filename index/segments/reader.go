@@ -171,7 +171,8 @@ func (g *Reader) Generation() uint64 { return g.generation }
 // Dir is the folder of the index.
 func (g *Reader) Dir() string { return g.dir }
 
-// Segments are those of the generation, in the order of their documents. They are not to be changed.
+// Segments are those of the generation, in the order of their documents. They are not to be
+// changed.
 func (g *Reader) Segments() []Segment { return g.segments }
 
 // Docs is the number of documents that were not deleted.

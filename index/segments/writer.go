@@ -34,14 +34,15 @@ type Options struct {
 	Memory int64
 	// MergeFactor is how many segments of about the same size Merge makes one of; 0 for 10.
 	MergeFactor int
-	// Background lets Commit begin merging what should be merged, beside other calls. The next Commit
-	// publishes it, Wait waits for it, and Close cancels it.
+	// Background lets Commit begin merging what should be merged, beside other calls. The next
+	// Commit publishes it, Wait waits for it, and Close cancels it.
 	Background bool
 }
 
-// Writer changes an index. Its methods may be called by several goroutines. Nothing of what it did is
-// there for others before Commit, and Close forgets what was not committed. After an error of the
-// disk only Close is left: whoever opens the index again has the last generation that was committed.
+// Writer changes an index. Its methods may be called by several goroutines. Nothing of what it did
+// is there for others before Commit, and Close forgets what was not committed. After an error of
+// the disk only Close is left: whoever opens the index again has the last generation that was
+// committed.
 type Writer struct {
 	dir  string
 	o    Options
@@ -288,8 +289,8 @@ func (w *Writer) fail(err error) error {
 
 var errClosed = errors.New("segments: the writer is closed")
 
-// Add adds a document behind all others. One with the same ID is replaced, so each must have an ID. If
-// the index has a schema, the document's Fields count, in its order, and Text does not: see
+// Add adds a document behind all others. One with the same ID is replaced, so each must have an ID.
+// If the index has a schema, the document's Fields count, in its order, and Text does not: see
 // fields.Schema.Values.
 func (w *Writer) Add(d text.Document) error {
 	w.mu.Lock()
@@ -343,9 +344,9 @@ func (w *Writer) Delete(id string) (found bool, err error) {
 	return found, w.fail(err)
 }
 
-// DeleteDocs deletes documents of a generation, of which sets has a set for each segment, and returns
-// how many it has deleted: others may have been deleted before. It must be the generation that this
-// Writer began with or has committed last; segments may have been merged since then.
+// DeleteDocs deletes documents of a generation, of which sets has a set for each segment, and
+// returns how many it has deleted: others may have been deleted before. It must be the generation
+// that this Writer began with or has committed last; segments may have been merged since then.
 func (w *Writer) DeleteDocs(g *Reader, sets []*docset.Set) (n int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -465,8 +466,8 @@ func (w *Writer) flush() error {
 	return w.begin()
 }
 
-// Commit makes what was done the newest generation: when it returns, that is on the disk. If nothing
-// was done it does nothing.
+// Commit makes what was done the newest generation: when it returns, that is on the disk. If
+// nothing was done it does nothing.
 func (w *Writer) Commit() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

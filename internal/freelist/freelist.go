@@ -1,7 +1,8 @@
 // Package freelist answers: who keeps what is dear to make for the next user?
 //
-// A sync.Pool forgets at every other garbage collection. Under a load of small requests that is many
-// times a second, and what it forgets is then made again. A List keeps a bounded number for good.
+// A sync.Pool forgets at every other garbage collection. Under a load of small requests that is
+// many times a second, and what it forgets is then made again. A List keeps a bounded number for
+// good.
 package freelist
 
 import "runtime"

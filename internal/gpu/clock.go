@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Clock times the stages of a job on the device: one after the other by marks on a stream, and those
-// beside them by two each.
+// Clock times the stages of a job on the device: one after the other by marks on a stream, and
+// those beside them by two each.
 type Clock struct {
 	dev    *Device
 	marks  []moment
@@ -56,8 +56,8 @@ func (c *Clock) Span(s *Stream, name string, f func() error) error {
 	return err
 }
 
-// Stages waits for the last mark, calls each with the time of every stage, and starts anew. The last
-// mark's name is of no matter. beside says that a stage ran beside others.
+// Stages waits for the last mark, calls each with the time of every stage, and starts anew. The
+// last mark's name is of no matter. beside says that a stage ran beside others.
 func (c *Clock) Stages(each func(name string, took time.Duration, beside bool)) error {
 	marks, spans := c.marks, c.spans
 	c.used, c.marks, c.spans = 0, nil, nil

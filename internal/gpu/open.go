@@ -46,8 +46,8 @@ func Devices() ([]Info, error) {
 // Open opens a device by its number. Its error wraps ErrUnavailable.
 func Open(ordinal int) (*Device, error) { return open(ordinal, cuda.Open) }
 
-// OpenContext is Open with a context of its own: what is opened by Open shares one. So one device can
-// stand for several, each with memory, modules and errors of its own.
+// OpenContext is Open with a context of its own: what is opened by Open shares one. So one device
+// can stand for several, each with memory, modules and errors of its own.
 func OpenContext(ordinal int) (*Device, error) { return open(ordinal, cuda.OpenContext) }
 
 func open(ordinal int, of func(int) (driver.Device, error)) (*Device, error) {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Session is a device at work for one package: its streams, memory that is kept from job to job, and
-// events that order what the streams do.
+// Session is a device at work for one package: its streams, memory that is kept from job to job,
+// and events that order what the streams do.
 type Session struct {
 	Dev     *Device
 	Streams []*Stream

@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// Space is memory that nobody touches. Taking it looks like much to collect, so garbage is collected
-// once at that time: take it for good.
+// Space is memory that nobody touches. Taking it looks like much to collect, so garbage is
+// collected once at that time: take it for good.
 type Space struct {
 	space strings.Builder // for it does not clear its memory
 }

@@ -1,6 +1,6 @@
-// Package mcptools offers an index, a matrix of words and a set of points to programs that speak the
-// Model Context Protocol, such as assistants and editors: each job is a tool with a schema, and only
-// the tools are there for which there is something to ask.
+// Package mcptools offers an index, a matrix of words and a set of points to programs that speak
+// the Model Context Protocol, such as assistants and editors: each job is a tool with a schema, and
+// only the tools are there for which there is something to ask.
 //
 //	search          documents for a query, with snippets and stored fields
 //	document        the stored text of a document

@@ -8,8 +8,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Drained is a transport whose end is heard of only when all calls that came before are answered, so
-// that a file of calls can be piped in. Without it the end cancels them.
+// Drained is a transport whose end is heard of only when all calls that came before are answered,
+// so that a file of calls can be piped in. Without it the end cancels them.
 func Drained(t mcp.Transport) mcp.Transport { return drained{t} }
 
 type drained struct{ mcp.Transport }

@@ -31,7 +31,8 @@ type Options struct {
 // Server answers calls of tools.
 type Server struct {
 	o Options
-	// The newest generation of an index to which documents are added. Calls hold mu while they read.
+	// The newest generation of an index to which documents are added. Calls hold mu while they
+	// read.
 	mu       sync.RWMutex
 	searcher *search.Searcher
 	opened   []*search.Searcher // here, so that Close closes them

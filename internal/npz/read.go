@@ -22,8 +22,8 @@ type Array struct {
 // maxArray is the most bytes of an array that is read, unless the caller says less.
 const maxArray = 1 << 40
 
-// Read reads the named arrays of an archive; those that are not there are left out. An array of more
-// than limit bytes is an error.
+// Read reads the named arrays of an archive; those that are not there are left out. An array of
+// more than limit bytes is an error.
 func Read(r io.ReaderAt, size, limit int64, names ...string) (map[string]*Array, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {

@@ -176,8 +176,8 @@ func Answer(ctx context.Context, conn io.ReadWriter, handle Handler, kind func(e
 
 func answerOne(ctx context.Context, w io.Writer, m *Message, next func() (*Message, error),
 	handle Handler, kind func(error) string) error {
-	// Progress is written by a goroutine of its own, so that work does not wait for the caller. Short
-	// calls have none.
+	// Progress is written by a goroutine of its own, so that work does not wait for the caller.
+	// Short calls have none.
 	var writer sync.WaitGroup
 	c := &Call{Message: m, next: next, told: time.Now(), start: func() chan [3]any {
 		progress := make(chan [3]any, 1)

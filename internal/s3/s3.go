@@ -2,8 +2,8 @@
 // addresses as in s3://bucket/folder/file.
 //
 // Who asks, and whom, is said as for Amazon's own programs: by AWS_ACCESS_KEY_ID and
-// AWS_SECRET_ACCESS_KEY, with AWS_SESSION_TOKEN or not, by ~/.aws/credentials and AWS_PROFILE, or by
-// the machine's role; by AWS_REGION; and by AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL for another
+// AWS_SECRET_ACCESS_KEY, with AWS_SESSION_TOKEN or not, by ~/.aws/credentials and AWS_PROFILE, or
+// by the machine's role; by AWS_REGION; and by AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL for another
 // server than Amazon's.
 package s3
 

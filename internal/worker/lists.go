@@ -9,8 +9,8 @@ import (
 	"github.com/collocate/collocate/words"
 )
 
-// wordlist lists the words of a corpus with frequency and dispersion. It is of files, which are read
-// twice.
+// wordlist lists the words of a corpus with frequency and dispersion. It is of files, which are
+// read twice.
 func (w *Worker) wordlist(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var a struct {
 		corpusArgs

@@ -52,8 +52,7 @@
 //
 // [Or] matches documents that match every [Must] and [Filter] among its parts, none of the [Not]
 // ones, and, if there is no Must, at least one of the others. [And] matches those that match all
-// parts, and none of the Not ones. Where there are only Not and Filter parts, nothing else is asked.
-// The score of a document is the sum of what its words, phrases and
-// patterns give it, in the order of the tree; a part that does not match gives nothing, nor does
-// one under Not or Filter.
+// parts, and none of the Not ones. Where there are only Not and Filter parts, nothing else is
+// asked. The score of a document is the sum of what its words, phrases and patterns give it, in the
+// order of the tree; a part that does not match gives nothing, nor does one under Not or Filter.
 package query

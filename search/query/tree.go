@@ -103,8 +103,8 @@ func (Box) node()      {}
 func (IDs) node()      {}
 func (All) node()      {}
 
-// Plain tells whether text that was parsed to a tree is nothing but words, so that it means the same
-// if it is not parsed.
+// Plain tells whether text that was parsed to a tree is nothing but words, so that it means the
+// same if it is not parsed.
 func Plain(text string, n Node, o Options) bool {
 	var parts []Node
 	switch n := n.(type) {
@@ -130,8 +130,8 @@ func Plain(text string, n Node, o Options) bool {
 	return len(parts) == 0
 }
 
-// OnlyWords says of some texts, without reading them as queries, that they are no more than words, so
-// that Plain would say so too. They have small letters of ASCII, digits and blanks only.
+// OnlyWords says of some texts, without reading them as queries, that they are no more than words,
+// so that Plain would say so too. They have small letters of ASCII, digits and blanks only.
 func OnlyWords(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c != ' ' && (c < '0' || c > '9') && (c < 'a' || c > 'z') {

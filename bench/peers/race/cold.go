@@ -16,7 +16,8 @@ import (
 const coldQueries = 20
 
 // coldTimes are what fresh processes of an engine took, a number for each: nanoseconds from its
-// start to the first answer by the clock, inside the engine for the first query, and for all of them.
+// start to the first answer by the clock, inside the engine for the first query, and for all of
+// them.
 type coldTimes struct{ start, first, all []int64 }
 
 // startCold is raceCold for our index and those of the peers, whose folders are in cold.

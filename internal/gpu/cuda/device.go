@@ -50,8 +50,8 @@ func open(ordinal int, own bool) (driver.Device, error) {
 	return d, nil
 }
 
-// retain takes the primary context or makes another. A new one is current on the thread that made it,
-// where it must not stay: Bind makes it so when it is needed.
+// retain takes the primary context or makes another. A new one is current on the thread that made
+// it, where it must not stay: Bind makes it so when it is needed.
 func (d *device) retain() error {
 	if !d.own {
 		return check("cuDevicePrimaryCtxRetain",

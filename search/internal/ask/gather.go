@@ -12,7 +12,8 @@ import (
 type Facet struct {
 	// Field is a keyword, number or date field.
 	Field string
-	// Step makes ranges of numbers, so wide, such as 10; of dates, year (the default), month or day.
+	// Step makes ranges of numbers, so wide, such as 10; of dates, year (the default), month or
+	// day.
 	Step string
 	// N is how many values are told, those that most answers have; 0 means 10, AllValues all.
 	N int

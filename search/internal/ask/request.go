@@ -62,8 +62,8 @@ type Request struct {
 	// Words are used instead if there are any. The same word twice is one word with the sum of
 	// the weights.
 	Words []Word
-	// Query is used instead of both if it is not nil: a tree of package query. Mode has no effect on
-	// it.
+	// Query is used instead of both if it is not nil: a tree of package query. Mode has no effect
+	// on it.
 	Query query.Node
 	// K is how many answers are wanted; 0 means 10.
 	K int
@@ -183,7 +183,8 @@ type Pattern struct {
 	Field string        `json:"field,omitempty"` // "" is the text
 	Text  string        `json:"text"`
 	Words []PatternWord `json:"words,omitempty"` // in byte order
-	// DF and CF are what the pattern counts as: of its words the highest DF, and the sum of their CF.
+	// DF and CF are what the pattern counts as: of its words the highest DF, and the sum of their
+	// CF.
 	DF uint32 `json:"df"`
 	CF uint64 `json:"cf"`
 }

@@ -35,8 +35,8 @@ var (
 type Options struct {
 	Device engine.Device
 	// Also are further devices that get the index too, and share the work. The same one twice is
-	// two: each has a context of its own, with its own memory, streams and errors. Then Device.Memory
-	// must leave room for the others.
+	// two: each has a context of its own, with its own memory, streams and errors. Then
+	// Device.Memory must leave room for the others.
 	Also []engine.Device
 	// Progress is told how many of the postings are there.
 	Progress func(done, total int64)

@@ -14,9 +14,9 @@ import (
 	"github.com/collocate/collocate/search/internal/eval"
 )
 
-// Group is one index on one device or several, each of which has all of it. The requests of a batch are
-// dealt out among them. A request that names one of the thesis' algorithms is cut into partitions, of
-// which each device gets an equal share; any other goes to one device, each in turn.
+// Group is one index on one device or several, each of which has all of it. The requests of a batch
+// are dealt out among them. A request that names one of the thesis' algorithms is cut into
+// partitions, of which each device gets an equal share; any other goes to one device, each in turn.
 type Group struct {
 	all  []*Index
 	deal int // requests of a batch that go to a device before the next one gets some
@@ -115,8 +115,8 @@ func (g *Group) Answer(ctx context.Context, r ask.Request) (*ask.Result, error) 
 	return joined(found, k), nil
 }
 
-// joined makes one result of those of some partitions each. A document that was cut may be in several:
-// its best score counts.
+// joined makes one result of those of some partitions each. A document that was cut may be in
+// several: its best score counts.
 func joined(parts []*ask.Result, k int) *ask.Result {
 	out := parts[0]
 	for _, p := range parts[1:] {

@@ -10,9 +10,9 @@ import (
 // blockPostings is how many postings of a list have a common maximum, kBlockPostings in thesis.cu.
 const blockPostings = 64
 
-// thesisMaxima are what Block-Max WAND needs beyond the others: the highest score of each 64 postings
-// of lists that were asked for, for the model and the weight that they were asked for with. When there
-// is no more room, all of them are forgotten.
+// thesisMaxima are what Block-Max WAND needs beyond the others: the highest score of each 64
+// postings of lists that were asked for, for the model and the weight that they were asked for
+// with. When there is no more room, all of them are forgotten.
 type thesisMaxima struct {
 	all  gpu.Buffer[float32]
 	at   map[maximaKey]uint32 // where those of a word begin

@@ -2,8 +2,8 @@ package eval
 
 import "github.com/collocate/collocate/search/internal/ask"
 
-// choose turns Auto into an algorithm. In mode And, the more words there are the fewer documents have
-// all of them: nothing needs to be added up.
+// choose turns Auto into an algorithm. In mode And, the more words there are the fewer documents
+// have all of them: nothing needs to be added up.
 func (q *Query) choose(a ask.Algorithm) ask.Algorithm {
 	return chooseFor(a, q.Mode, len(q.Lists), q.Heap.K)
 }

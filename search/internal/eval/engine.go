@@ -255,7 +255,8 @@ func (s *Engine) Weigher(m model.Model) (model.Weigher, error) {
 	return w, nil
 }
 
-// mostModels is how many models are remembered: a scan of parameters leaves no heap of tables behind.
+// mostModels is how many models are remembered: a scan of parameters leaves no heap of tables
+// behind.
 const mostModels = 32
 
 // knownModel is a model with its weigher.

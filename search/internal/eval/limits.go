@@ -75,8 +75,8 @@ func (l *limits) few(docs int) (few *docset.Set) {
 	return few
 }
 
-// decodeOnly decodes the postings of a block whose documents are in the set that the list is limited
-// to, from a document on; false if the block is damaged.
+// decodeOnly decodes the postings of a block whose documents are in the set that the list is
+// limited to, from a document on; false if the block is damaged.
 func (l *list) decodeOnly(block int, from uint32, docs, tfs *[index.BlockSize]uint32) (n int, ok bool) {
 	var places [index.BlockSize]uint32
 	in := l.only.Words()

@@ -13,8 +13,8 @@ type strategy struct {
 
 // follow tries the strategies of a plan that are worth it, in order, until one is done.
 //
-// Precondition: there are no answers yet, but for those of other segments. A strategy that is not done leaves none behind, but may
-// have raised the floor.
+// Precondition: there are no answers yet, but for those of other segments. A strategy that is not
+// done leaves none behind, but may have raised the floor.
 func (q *Query) follow(plan []strategy) error {
 	for i := range plan {
 		s := &plan[i]

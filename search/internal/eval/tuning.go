@@ -115,19 +115,19 @@ var (
 	denseMark uint64 = 8 // tests lower it
 )
 
-// A sample of one in 32 documents takes a twentieth of the time of a query of 20 words, in windows of
-// 512 documents: with half of that most of the blocks that are decoded lie outside. On eLife
+// A sample of one in 32 documents takes a twentieth of the time of a query of 20 words, in windows
+// of 512 documents: with half of that most of the blocks that are decoded lie outside. On eLife
 // paragraphs, 6 to 40 words of a paragraph, it takes 5% off the mean at k = 1,000 and, with whole
-// windows, 19% at k = 10,000; at k = 300 it costs more than it gains. If windows count whatever they
-// have, 8 of 100 guesses are wrong; with their share at most 2.
+// windows, 19% at k = 10,000; at k = 300 it costs more than it gains. If windows count whatever
+// they have, 8 of 100 guesses are wrong; with their share at most 2.
 const (
 	sampleLeast  = 32  // one in this many documents is looked at, or
 	sampleMost   = 64  // in this many, if of these
 	sampleFound  = 64  // are expected to be among the best
 	sampleWindow = 512 // documents that are looked at together
 	// wholeWorth is the share of the documents, one in this many, from which on so many are wanted
-	// that dividing the lists spares nothing: at k = 10,000 it takes 14% longer than to add up whole
-	// lists, at k = 3,000 the same, and at k = 1,000 30% less.
+	// that dividing the lists spares nothing: at k = 10,000 it takes 14% longer than to add up
+	// whole lists, at k = 3,000 the same, and at k = 1,000 30% less.
 	wholeWorth = 150
 )
 
@@ -248,8 +248,8 @@ const (
 	manyForGrid = 64
 )
 
-// fewShare is when postings of documents that may not be answers are dropped before they are scored:
-// if fewer than one in this many may be.
+// fewShare is when postings of documents that may not be answers are dropped before they are
+// scored: if fewer than one in this many may be.
 const fewShare = 3
 
 // mostFromTop is when a word is no longer looked for in single documents: after one in this many of

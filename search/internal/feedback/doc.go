@@ -16,8 +16,8 @@
 //
 // As in Terrier: with tf how often a word occurs in the documents, and f = CF/N how often it occurs
 // in the collection for each of its N documents, w = tf·log2((1+f)/f) + log2(1+f). Words of one
-// document only do not count, unless the query has them or there is one document only. The n with the
-// highest w, or as many as the query has if these are more, add w/m to their weights: m is what w
-// would be if all occurrences of the word with the highest w were in the documents, f = tf/N. The
+// document only do not count, unless the query has them or there is one document only. The n with
+// the highest w, or as many as the query has if these are more, add w/m to their weights: m is what
+// w would be if all occurrences of the word with the highest w were in the documents, f = tf/N. The
 // words of the query count by how often it has them, divided by the highest of these.
 package feedback

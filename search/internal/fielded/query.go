@@ -196,8 +196,8 @@ func (q *query) tick() error {
 	return nil
 }
 
-// any finds documents with any of the words. Lists by rising bound: those before the first essential
-// one cannot make an answer together.
+// any finds documents with any of the words. Lists by rising bound: those before the first
+// essential one cannot make an answer together.
 func (q *query) any() error {
 	order := slices.Clone(q.lists)
 	slices.SortStableFunc(order, func(a, b *list) int {

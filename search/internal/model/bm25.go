@@ -59,8 +59,8 @@ func (m BM25) weigher(c *Collection) (Weigher, error) {
 // besideStored compares a model with the one whose x the index has. Where documents of several
 // segments are scored, the mean length is that of all, and x = (A + B·length)/tf has another B:
 // with r the ratio of the two, x is between min(1, r) and max(1, r) times what is stored, give or
-// take the rounding of its steps. Bounds made of that are worse the more r differs from 1, and those of
-// index.Bound are about 1% above the best score.
+// take the rounding of its steps. Bounds made of that are worse the more r differs from 1, and
+// those of index.Bound are about 1% above the best score.
 func besideStored(own, stored bm25.Length) (usable bool, low, high float32) {
 	if own == stored {
 		return true, 1, 1

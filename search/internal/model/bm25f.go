@@ -10,13 +10,13 @@ import (
 	"github.com/collocate/collocate/bm25"
 )
 
-// BM25F is BM25 over the text fields of an index, each with a weight: see package fielded. A K1 of 0
-// stands for 1.2, and a B of 0 for 0.75; see [Zero].
+// BM25F is BM25 over the text fields of an index, each with a weight: see package fielded. A K1 of
+// 0 stands for 1.2, and a B of 0 for 0.75; see [Zero].
 type BM25F struct {
 	K1, B   float64
 	Variant bm25.Variant // any but bm25l
-	// Weights are those of fields, such as "title=3,body=1"; fields that are not named do not count.
-	// "" stands for the weights of the schema.
+	// Weights are those of fields, such as "title=3,body=1"; fields that are not named do not
+	// count. "" stands for the weights of the schema.
 	Weights string
 }
 

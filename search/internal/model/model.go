@@ -27,7 +27,8 @@ const Zero = bm25.Zero
 // Collection is what models know of an index.
 type Collection struct {
 	Docs uint64
-	// All is what there is in all segments or shards, of which the index is one: scores go by these.
+	// All is what there is in all segments or shards, of which the index is one: scores go by
+	// these.
 	All     Totals
 	Lengths []uint32
 	// length class of each document, if each class is one length; else nil
@@ -83,8 +84,8 @@ type Scorer interface {
 	Batch(docs, tfs []uint32, out []float32)
 }
 
-// ParseModel makes a model from its name: bm25, boolean, cosine, dirichlet or dph, or bm25f, with the
-// default parameters.
+// ParseModel makes a model from its name: bm25, boolean, cosine, dirichlet or dph, or bm25f, with
+// the default parameters.
 func ParseModel(name string) (Model, error) {
 	switch name {
 	case "bm25":
@@ -152,7 +153,8 @@ type Term struct {
 	// DF and CF are those of all segments together, if the index is one of several; 0: those of
 	// Info. They count for the score.
 	DF, CF uint64
-	// Scored is what BM25 makes of them, the same in each of several segments; nil: it is not known.
+	// Scored is what BM25 makes of them, the same in each of several segments; nil: it is not
+	// known.
 	Scored *bm25.Term
 	// LowX is an x that no posting of the list is below, if the index stores x for the model and
 	// this is known before the list is opened; else 0.

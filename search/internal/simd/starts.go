@@ -1,9 +1,9 @@
 package simd
 
 // KeepStarts keeps those of some rising numbers, starts, to which place has to be added for one of
-// some others that rise. There are several such pairs of lists, one behind the other; ends and until
-// say where those of each end. Starts are kept at the front, ends says where then, and the number of
-// all that were kept is returned.
+// some others that rise. There are several such pairs of lists, one behind the other; ends and
+// until say where those of each end. Starts are kept at the front, ends says where then, and the
+// number of all that were kept is returned.
 func KeepStarts(starts, ends, places, until []uint32, place uint32) int {
 	n := len(ends)
 	if hasAVX512() && n > 0 && len(starts) > 0 && len(places) > 0 && len(until) >= n &&

@@ -13,16 +13,17 @@ import (
 )
 
 // Queries with obligatory words or phrases, beside which others are excluded or add to the score,
-// go through the list of the rarest obligatory word, a block at a time. Its documents are looked for
-// in the other obligatory lists, then, if they can be among the best, in those that are excluded;
-// places are read last.
+// go through the list of the rarest obligatory word, a block at a time. Its documents are looked
+// for in the other obligatory lists, then, if they can be among the best, in those that are
+// excluded; places are read last.
 
 // fewLed is how many documents the rarest obligatory word may have so that a query of words goes
 // this way. If it is frequent, the engines skip more by what they know of the best postings.
 const fewLed = 4096
 
-// shorter is how many times as long as the list of a word that is excluded the leading one has to be
-// so that the documents of the former are looked for in blocks of the latter, and not the other way.
+// shorter is how many times as long as the list of a word that is excluded the leading one has to
+// be so that the documents of the former are looked for in blocks of the latter, and not the other
+// way.
 const shorter = 2
 
 // led says whether to answer a query in this way. Where all parts are obligatory words the engines
@@ -63,8 +64,8 @@ func (p *plan) obligatory() (roots []*node) {
 	return roots
 }
 
-// rarest is how many documents have the rarest obligatory word, and whether there are parts that are
-// not obligatory; -1 if no word is, or if not all parts are words and phrases.
+// rarest is how many documents have the rarest obligatory word, and whether there are parts that
+// are not obligatory; -1 if no word is, or if not all parts are words and phrases.
 func (n *node) rarest() (least int, others bool) {
 	least = -1
 	for _, p := range n.parts {
@@ -213,8 +214,9 @@ func boundOf(scorers []model.Scorer, bound index.Bound) (sum float64) {
 	return sum
 }
 
-// walk goes through the documents that all obligatory parts have and none of those excluded, a block
-// at a time; they are left then. What cannot beat the cut of h, if it is not nil, may be left out.
+// walk goes through the documents that all obligatory parts have and none of those excluded, a
+// block at a time; they are left then. What cannot beat the cut of h, if it is not nil, may be left
+// out.
 func (x *exec) walk(g *conjunction, within *docset.Set, h *ranking, each func()) error {
 	seek := within != nil && within.Count() < int(g.lead.Term.DF)/seekShare
 	for b, doc, more := 0, uint32(0), true; more && b < g.lead.Blocks(); b++ {

@@ -29,7 +29,8 @@ type placed struct {
 
 // add takes the answers of a segment, whose documents come behind those of the segments before.
 func (o *ordering) add(c *columns.Column, answers *docset.Set, base uint32) error {
-	// A heap with the last of the k first at its root. Documents rise, so an equal key never enters.
+	// A heap with the last of the k first at its root. Documents rise, so an equal key never
+	// enters.
 	var heap []placed
 	var ords []uint32
 	for doc := range answers.All() {

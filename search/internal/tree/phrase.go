@@ -302,8 +302,8 @@ func phraseScore(scorers []model.Scorer, tf, length uint32) float32 {
 	return sum
 }
 
-// rankPhrase finds the k best documents of a query that is one phrase. It occurs at most as often as
-// its rarest word, so the bound of a block of that list holds for all words' scores. A block is
+// rankPhrase finds the k best documents of a query that is one phrase. It occurs at most as often
+// as its rarest word, so the bound of a block of that list holds for all words' scores. A block is
 // skipped if it cannot reach the k best; a document, if one of its words is not frequent enough;
 // positions are read last.
 func (x *exec) rankPhrase(n *node, within *docset.Set, h *ranking) error {
@@ -346,8 +346,8 @@ func (x *exec) rankPhrase(n *node, within *docset.Set, h *ranking) error {
 	return p.err()
 }
 
-// promising keeps the candidates, all of a block of the rarest word, that would be among the best if
-// the phrase were where that word is.
+// promising keeps the candidates, all of a block of the rarest word, that would be among the best
+// if the phrase were where that word is.
 func (p *phrases) promising(c *candidates, h *ranking) {
 	if len(c.left) < len(c.docs)/8 {
 		return // frequent asks each

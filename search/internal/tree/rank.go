@@ -239,9 +239,9 @@ func (p *plan) stats() ask.Stats {
 }
 
 // What it takes to look for any of some words among the documents of a set (sparse.go), compared
-// with going through a posting of them all: for each document; for each and a word that has a map of
-// levels; for a posting of another word that is gone through, and for a document that is looked for
-// in its list instead. The engines' bounds are those of all documents, and few of these may be
+// with going through a posting of them all: for each document; for each and a word that has a map
+// of levels; for a posting of another word that is gone through, and for a document that is looked
+// for in its list instead. The engines' bounds are those of all documents, and few of these may be
 // answers.
 const (
 	sparseDoc     = 10
@@ -302,8 +302,8 @@ func (n *node) onlyWords(src *eval.Engine) (list []ask.Word, mode ask.Mode, ok b
 
 func wordOf(n *node) ask.Word { return ask.Word{Text: n.terms[0].Text, Weight: n.terms[0].Weight} }
 
-// limit is the set of documents that the parts of a query allow that its words do not: filters, what
-// is excluded, and, in mode Or, obligatory words. It is nil if there are none.
+// limit is the set of documents that the parts of a query allow that its words do not: filters,
+// what is excluded, and, in mode Or, obligatory words. It is nil if there are none.
 func (x *exec) limit(root *node, live *docset.Set, mode ask.Mode) (*docset.Set, error) {
 	var parts []*node
 	for _, p := range root.parts {

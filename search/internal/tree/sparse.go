@@ -195,10 +195,10 @@ func (c *scored) keep(least float64) {
 	c.docs, c.scores, c.has = c.docs[:n], c.scores[:n], c.has[:n]
 }
 
-// addSparse adds what a word gives to the candidates, if all words after it give rest at most. Those
-// are not looked for that could not be one of the best by what they have, this word and those after
-// it. If the list is not much longer than there are candidates, its documents are asked for in the
-// set of them instead.
+// addSparse adds what a word gives to the candidates, if all words after it give rest at most.
+// Those are not looked for that could not be one of the best by what they have, this word and those
+// after it. If the list is not much longer than there are candidates, its documents are asked for
+// in the set of them instead.
 func (x *exec) addSparse(l *sparseList, within *docset.Set, c *scored, rest float64) error {
 	l.block = 0
 	through := int(l.Term.DF) < listShare*len(c.docs)
