@@ -498,15 +498,13 @@ func findSubmit(named string) (string, error) {
 // again runs another verb of this program.
 func (a *app) again(ctx context.Context, args []string) error {
 	sub := newApp(a.stdin, a.stdout, a.stderr)
-	root := newRoot(sub)
 	if a.quiet {
 		args = append(args, "--quiet")
 	}
 	if a.json {
 		args = append(args, "--json")
 	}
-	root.SetArgs(args)
-	return root.ExecuteContext(ctx)
+	return newRoot(sub, args...).ExecuteContext(ctx)
 }
 
 // slurmFlags are those of sbatch.

@@ -23,9 +23,7 @@ func collocate(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, log bytes.Buffer
 	a := newApp(strings.NewReader(""), &out, &log)
-	root := newRoot(a)
-	root.SetArgs(args)
-	if err := root.ExecuteContext(t.Context()); err != nil {
+	if err := newRoot(a, args...).ExecuteContext(t.Context()); err != nil {
 		t.Fatalf("%q: %v\n%s", args, err, &log)
 	}
 	return out.String()

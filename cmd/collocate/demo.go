@@ -121,8 +121,7 @@ func (a *app) demo(cmd *cobra.Command, dir string, steps []demoStep) error {
 			return err
 		}
 		sub := newApp(a.stdin, a.stdout, a.stderr)
-		root := newRoot(sub)
-		root.SetArgs(append(shellWords(step.run), a.globalFlags()...))
+		root := newRoot(sub, append(shellWords(step.run), a.globalFlags()...)...)
 		err := root.ExecuteContext(cmd.Context())
 		sub.endProgress()
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/collocate/collocate/internal/disk"
 	"github.com/collocate/collocate/internal/faultfs"
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // writers are the command lines of every verb that writes a file, with {} for the folder of inputs
@@ -53,9 +54,8 @@ var writers = []struct {
 func execute(line, dir string) error {
 	a := newApp(strings.NewReader(""), io.Discard, io.Discard)
 	a.threads = 1
-	root := newRoot(a)
-	root.SetArgs(append(strings.Fields(strings.ReplaceAll(line, "{}", dir)), "-q", "--threads", "1"))
-	return root.ExecuteContext(context.Background())
+	args := append(strings.Fields(strings.ReplaceAll(line, "{}", dir)), "-q", "--threads", "1")
+	return newRoot(a, args...).ExecuteContext(context.Background())
 }
 
 // content is all that is in a file or folder, by name; hidden names are listed apart.
@@ -142,11 +142,9 @@ func stage(t *testing.T, dir, line, result string) *scene {
 // the old one or the new one, whole, and no temporary file is left once the verb has run again.
 func TestEveryFaultOfEveryWriter(t *testing.T) {
 	points := map[disk.Op]int{}
-	step := 1
-	if testing.Short() {
-		step = 7
-	}
-	for _, w := range writers {
+	step := trials.Every(7)
+	for i := 0; i < len(writers); i += trials.Every(6) {
+		w := writers[i]
 		t.Run(w.name, func(t *testing.T) {
 			s := stage(t, t.TempDir(), w.args, w.result)
 			for n := 1; ; n += step {
@@ -212,18 +210,15 @@ func restoreTo(path string, files map[string]string) error {
 // The machine crashes after every call of every writer, and what was not synced is lost: the result
 // is the old one or the new one, and the verb works again.
 func TestACrashAfterEveryCall(t *testing.T) {
-	crashes := 0
-	for _, w := range writers {
+	crashes, step := 0, trials.Every(7)
+	for i := 0; i < len(writers); i += trials.Every(6) {
+		w := writers[i]
 		t.Run(w.name, func(t *testing.T) {
 			base := t.TempDir()
 			s := stage(t, mkdir(t, base, "scene"), w.args, w.result)
 			pristine := mkdir(t, base, "pristine")
 			if err := os.CopyFS(pristine, os.DirFS(s.dir)); err != nil {
 				t.Fatal(err)
-			}
-			step := 1
-			if testing.Short() {
-				step = 7
 			}
 			for n := 0; ; n += step {
 				crash, err := faultfs.NewCrash(s.dir, n)

@@ -121,8 +121,7 @@ func TestEveryVerbPrintsJSON(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range jsonCalls {
 		var out, errs bytes.Buffer
-		root := newRoot(newApp(strings.NewReader(""), &out, &errs))
-		root.SetArgs(append(strings.Fields(c.args), "--json"))
+		root := newRoot(newApp(strings.NewReader(""), &out, &errs), append(strings.Fields(c.args), "--json")...)
 		cmd, err := root.ExecuteContextC(t.Context())
 		seen[cmd.CommandPath()] = true
 		if c.refused != "" {

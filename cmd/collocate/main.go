@@ -33,8 +33,7 @@ func run(args []string) int {
 
 	stdout, output := newOutput(ctx, os.Stdout)
 	a := newApp(newInput(ctx, os.Stdin), stdout, os.Stderr)
-	root := newRoot(a)
-	root.SetArgs(args)
+	root := newRoot(a, args...)
 	completeChoices(root, args)
 	// Whatever map a verb reads, a file that is truncated meanwhile is an error.
 	err := mmap.Safely(func() error { return root.ExecuteContext(ctx) })

@@ -20,8 +20,7 @@ func TestReadmeShowsTheDemo(t *testing.T) {
 	dir := t.TempDir()
 	run := func(args ...string) {
 		out.Reset()
-		root := newRoot(newApp(strings.NewReader(""), &out, &errs))
-		root.SetArgs(args)
+		root := newRoot(newApp(strings.NewReader(""), &out, &errs), args...)
 		if err := root.ExecuteContext(t.Context()); err != nil || errs.Len() > 0 {
 			t.Fatal(args, err, errs.String())
 		}

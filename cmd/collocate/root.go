@@ -58,7 +58,8 @@ const (
 	groupTools  = "tools"
 )
 
-func newRoot(a *app) *cobra.Command {
+// newRoot makes the command line for a call with these arguments, or all of it if there are none.
+func newRoot(a *app, args ...string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "collocate",
 		Short: "Find what belongs together",
@@ -103,8 +104,8 @@ All engines give the same result to the bit.`,
 		&cobra.Group{ID: groupPlaces, Title: "Places with places:"},
 		&cobra.Group{ID: groupTools, Title: "Tools:"},
 	)
-	for _, v := range verbs() {
-		root.AddCommand(v(a))
+	for _, v := range verbsFor(args) {
+		root.AddCommand(v.make(a))
 	}
 	root.SetHelpCommandGroupID(groupTools)
 	root.SetCompletionCommandGroupID(groupTools)
@@ -113,6 +114,7 @@ All engines give the same result to the bit.`,
 	refineDefaults(root)
 	root.SetFlagErrorFunc(flagError)
 	wrapArgs(root)
+	root.SetArgs(args)
 	return root
 }
 

@@ -30,6 +30,24 @@ func TestEveryVerbHasExamples(t *testing.T) {
 	visit(newRoot(newApp(strings.NewReader(""), io.Discard, io.Discard)))
 }
 
+// A call that begins with a verb makes that verb alone, so the list must have its name.
+func TestVerbsHaveTheNamesOfTheList(t *testing.T) {
+	a := newApp(strings.NewReader(""), io.Discard, io.Discard)
+	for _, v := range verbs() {
+		if got := v.make(a).Name(); got != v.name {
+			t.Errorf("%s is listed as %s", got, v.name)
+		}
+		if got := verbsFor([]string{v.name, "--help"}); len(got) != 1 || got[0].name != v.name {
+			t.Errorf("%s: %d verbs are made", v.name, len(got))
+		}
+	}
+	for _, args := range [][]string{nil, {"help", "index"}, {"--engine", "gpu", "search"}, {"idnex"}} {
+		if got := verbsFor(args); len(got) != len(verbs()) {
+			t.Errorf("%q: only %d verbs are made", args, len(got))
+		}
+	}
+}
+
 // Threads that read text take memory of their own, so --memory bounds their number.
 func TestThreadsThatFitMemory(t *testing.T) {
 	a := newApp(strings.NewReader(""), io.Discard, io.Discard)
@@ -65,9 +83,7 @@ func TestNamesInHelpAreDescribed(t *testing.T) {
 func TestNothingKeepsACommandLine(t *testing.T) {
 	run := func() weak.Pointer[app] {
 		a := newApp(strings.NewReader(""), io.Discard, io.Discard)
-		root := newRoot(a)
-		root.SetArgs([]string{"version"})
-		if err := root.ExecuteContext(t.Context()); err != nil {
+		if err := newRoot(a, "version").ExecuteContext(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		return weak.Make(a)
