@@ -3,32 +3,34 @@ package ask
 import "github.com/collocate/collocate/internal/choice"
 
 // Method is the strategy that answered a query, where an algorithm has several: see the plans in
-// package eval. The zero value stands for an algorithm that has one.
+// the packages eval and tree. The zero value stands for an algorithm that has one.
 type Method uint8
 
-// The methods of bmm and of mode And.
+// The methods of bmm, of mode And, and of trees.
 const (
-	NoMethod      Method = iota
-	OneFromTop           // one word among some documents, the best levels of its map first
-	OneLevels            // one word, by its map of levels
-	OneBlocks            // one word, block by block
-	OrGuess              // above a guessed score
-	OrGuessMarks         // the same, marking documents before they are scored
-	OrSample             // above a score that a sample of the documents promises
-	OrSampleMarks        // the same, marking documents before they are scored
-	OrWindows            // windows of documents
-	OrMarks              // the same, marking documents before they are scored
-	AndGuess             // above a score that is guessed from maps of levels
-	AndBestFirst         // the most promising postings first
-	AndBlocks            // the blocks of the shortest list
-	TreePhrase           // a phrase, positions last
-	TreeLists            // a tree, list by list within its answers
+	NoMethod        Method = iota
+	OneFromTop             // one word among some documents, the best levels of its map first
+	OneLevels              // one word, by its map of levels
+	OneBlocks              // one word, block by block
+	OrGuess                // above a guessed score
+	OrGuessMarks           // the same, marking documents before they are scored
+	OrSample               // above a score that a sample of the documents promises
+	OrSampleMarks          // the same, marking documents before they are scored
+	OrWindows              // windows of documents
+	OrMarks                // the same, marking documents before they are scored
+	AndGuess               // above a score that is guessed from maps of levels
+	AndBestFirst           // the most promising postings first
+	AndBlocks              // the blocks of the shortest list
+	TreePhrase             // a phrase, positions last
+	TreeLists              // a tree, list by list within its answers
+	TreeConjunction        // obligatory words and phrases, led by the rarest list
+	TreeSparse             // any of some words, among few documents
 )
 
 var methodNames = choice.New[Method]("strategy",
 	"", "one-from-top", "one-levels", "one-blocks", "or-guess", "or-guess-marks", "or-sample",
 	"or-sample-marks", "or-windows", "or-marks", "and-guess", "and-best-first", "and-blocks",
-	"tree-phrase", "tree-lists")
+	"tree-phrase", "tree-lists", "tree-conjunction", "tree-sparse")
 
 func (m Method) String() string { return methodNames.Of(m) }
 

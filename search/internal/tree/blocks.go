@@ -161,9 +161,6 @@ func (l *blockList) exclude(c *candidates) {
 	}
 }
 
-// fewFound is when candidates are looked for in a block one by one.
-const fewFound = 3
-
 // visits finds the blocks of a list that may have some documents, which rise, and asks memory for
 // them. It returns the last one, or the number of blocks if there are documents behind it.
 func (l *blockList) visits(c *candidates, docs []uint32) int {

@@ -17,15 +17,6 @@ import (
 // for in the other obligatory lists, then, if they can be among the best, in those that are
 // excluded; places are read last.
 
-// fewLed is how many documents the rarest obligatory word may have so that a query of words goes
-// this way. If it is frequent, the engines skip more by what they know of the best postings.
-const fewLed = 4096
-
-// shorter is how many times as long as the list of a word that is excluded the leading one has to
-// be so that the documents of the former are looked for in blocks of the latter, and not the other
-// way.
-const shorter = 2
-
 // led says whether to answer a query in this way. Where all parts are obligatory words the engines
 // are faster, unless the answers are counted as well.
 func (p *plan) led(r *ask.Request) bool {
@@ -389,7 +380,7 @@ func (p *plan) rankLed(roots []*node, live []*docset.Set, k int, r *ask.Request)
 	if err := p.scorers(r.Model); err != nil {
 		return nil, err
 	}
-	stats := p.stats()
+	stats := p.stats(ask.TreeConjunction)
 	h := newRanking(min(k, max(1, p.docs())), stats.Words)
 	h.counts, p.counted = r.Count, true
 	for i, x := range p.parts {

@@ -1,12 +1,18 @@
 // Package tree answers the question: which documents does a query of the language match, and which
 // are best?
 //
-// plan.go turns a tree of package query into nodes: words are analyzed and looked up, patterns
-// become words of the dictionary (expand.go). sets.go finds the documents that a node matches, as a
-// set, and count.go how many these are. rank.go finds the k best: queries of words go to the
-// engines of eval, limited to the set of what their filters leave, or to sparse.go if that is
-// little; a phrase is searched by phrase.go, block bounds first and positions last; all other trees
-// are scored list by list within the set of their answers.
+// A tree of package query becomes a tree of nodes in each segment of the index (plan.go): words are
+// analyzed and looked up, and patterns become words of the dictionary (expand.go). An exec answers a
+// query on one segment, a plan on all of them. treePlan (tree_plan.go) lists the strategies to find
+// the k best: queries of words go to the engines of package eval, others to conjunction.go,
+// sparse.go, phrase.go or, if no other strategy fits, to rank.go. sets.go finds all documents that a
+// node matches, count.go how many these are, and gather.go their facets and their order by a field.
+//
+// Invariants:
+//   - The nodes of all segments form trees of the same shape, and words have the counts of all.
+//   - Every strategy gives the answers and the scores of the definition below, to the bit.
+//   - Documents are offered to a ranking in rising order, segment by segment: of equal scores the
+//     first wins.
 //
 // # Definition
 //

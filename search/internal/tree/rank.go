@@ -9,7 +9,6 @@ import (
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
-	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/topk"
 	"github.com/collocate/collocate/search/query"
 )
@@ -160,61 +159,18 @@ func (x *exec) live(r *ask.Request) *docset.Set {
 	return live
 }
 
-// rank finds the k best. Segments come in the order of their documents, so that of equal scores the
-// first stays.
-func (p *plan) rank(live []*docset.Set, k int, r *ask.Request) (*ask.Result, error) {
-	sparse := false
-	if p.led(r) {
-		return p.rankLed(p.roots, live, k, r)
-	}
-	if list, mode, ok := p.roots[0].onlyWords(p.parts[0].e); ok {
-		within, limited, left := make([]*docset.Set, len(live)), false, 0
-		for i, x := range p.parts {
-			var err error
-			if within[i], err = x.limit(p.roots[i], live[i], mode); err != nil {
-				return nil, err
-			}
-			if within[i] != nil {
-				limited = true
-				left += within[i].Count()
-			} else {
-				left += x.docs
-			}
-		}
-		if mode == ask.And && limited && left < p.docs()/shortShare && mayLead(r) {
-			return p.rankLed(p.obligatory(), within, k, r)
-		}
-		if !limited || mode == ask.And || !p.sparse(left) || model.IsFielded(r.Model) {
-			return p.rankWords(list, mode, within, limited, k, r)
-		}
-		live, sparse = within, true
-	}
-	if model.IsFielded(r.Model) {
-		return p.rankFielded(live, k, r)
-	}
-	if err := p.scorers(r.Model); err != nil {
+// rankEach finds the k best with a strategy that goes through the segments one after the other. They
+// come in the order of their documents, so that of equal scores the first stays.
+func (p *plan) rankEach(method ask.Method, search func(*exec, *node, *docset.Set, *ranking) error,
+	sets []*docset.Set) (*ask.Result, error) {
+	if err := p.scorers(p.task.r.Model); err != nil {
 		return nil, err
 	}
-	stats := p.stats()
-	h := newRanking(min(k, max(1, p.docs())), stats.Words)
+	stats := p.stats(method)
+	h := newRanking(min(p.task.k, max(1, p.docs())), stats.Words)
+	h.counts = p.counted
 	for i, x := range p.parts {
-		if n, rest, ok := p.roots[i].onePhrase(); ok {
-			stats.Method = ask.TreePhrase
-			h.counts, p.counted = r.Count, true
-			within, err := x.limitBy(rest, live[i])
-			if err == nil {
-				err = x.rankPhrase(n, within, h)
-			}
-			if err != nil {
-				return nil, err
-			}
-			continue
-		}
-		search := x.rankLists
-		if sparse {
-			search = x.rankSparse
-		}
-		if err := search(p.roots[i], live[i], h); err != nil {
+		if err := search(x, p.roots[i], sets[i], h); err != nil {
 			return nil, err
 		}
 	}
@@ -222,9 +178,23 @@ func (p *plan) rank(live []*docset.Set, k int, r *ask.Request) (*ask.Result, err
 	return h.result(stats), nil
 }
 
+// rankPhrases answers a query in which nothing but one phrase scores. It counts all answers if that
+// is wanted.
+func (p *plan) rankPhrases() (*ask.Result, error) {
+	p.counted = p.task.r.Count
+	return p.rankEach(ask.TreePhrase, func(x *exec, root *node, live *docset.Set, h *ranking) error {
+		n, rest, _ := root.onePhrase()
+		within, err := x.limitBy(rest, live)
+		if err != nil {
+			return err
+		}
+		return x.rankPhrase(n, within, h)
+	}, p.task.live)
+}
+
 // stats is what is known of a query before it is answered.
-func (p *plan) stats() ask.Stats {
-	stats := ask.Stats{Algorithm: ask.Exhaustive, Method: ask.TreeLists}
+func (p *plan) stats(method ask.Method) ask.Stats {
+	stats := ask.Stats{Algorithm: ask.Exhaustive, Method: method}
 	for i, root := range p.roots {
 		root.each(func(n *node) {
 			for j := range n.terms {
@@ -237,18 +207,6 @@ func (p *plan) stats() ask.Stats {
 	}
 	return stats
 }
-
-// What it takes to look for any of some words among the documents of a set (sparse.go), compared
-// with going through a posting of them all: for each document; for each and a word that has a map
-// of levels; for a posting of another word that is gone through, and for a document that is looked
-// for in its list instead. The engines' bounds are those of all documents, and few of these may be
-// answers.
-const (
-	sparseDoc     = 10
-	sparseLevel   = 4
-	sparsePosting = 2
-	sparseFind    = 40
-)
 
 // sparse says whether to look for the words of a query in the given number of documents one by one.
 // If one word has a map of levels, the engines look for the best of them first.

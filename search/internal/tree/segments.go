@@ -31,6 +31,7 @@ type plan struct {
 	parts []*exec
 	roots []*node // of the parts; nil if the query says nothing
 
+	task    task // what rank has to find
 	counted bool // total is the number of all answers
 	total   int64
 

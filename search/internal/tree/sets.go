@@ -66,15 +66,6 @@ func (x *exec) addList(r *index.Reader, t index.Term, within, to *docset.Set) er
 	return c.Err()
 }
 
-// seekShare is when to look for the documents of a set in a list, instead of going through it: if
-// there are fewer than one in this many postings. Looking for one takes about as long as decoding
-// and testing a dozen.
-const seekShare = 12
-
-// shortShare is when documents are kept as a list rather than as a set of bits: if they are fewer
-// than one in this many.
-const shortShare = 32
-
 // matchParts is match for a node with parts.
 func (x *exec) matchParts(n *node, within *docset.Set) (*docset.Set, error) {
 	var wanted []*node

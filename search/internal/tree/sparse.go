@@ -13,11 +13,6 @@ import (
 	"github.com/collocate/collocate/search/internal/topk"
 )
 
-// fewInBlock is when the documents of a set are looked for in a block, instead of asking the set
-// for each of the block: if fewer are expected there. Looking for one takes about as long as asking
-// for eight.
-const fewInBlock = 16
-
 // eachIn calls fn for the postings of a list that are in a set, rising, with their place in the
 // block, which begin says is another one. Blocks without any are not decoded.
 func (x *exec) eachIn(c *index.Cursor, docs *docset.Set, begin func(),
@@ -228,10 +223,6 @@ func (x *exec) addSparse(l *sparseList, within *docset.Set, c *scored, rest floa
 	return l.Err()
 }
 
-// listShare is how many times as many postings as there are candidates a list may have that is gone
-// through.
-const listShare = 8
-
 // addBlock looks for the candidates, from one on, that a block of a list has, and returns the first
 // behind it.
 func (x *exec) addBlock(l *sparseList, block int, within *docset.Set, c *scored, next int) int {
@@ -303,9 +294,6 @@ func (x *exec) addLeveled(lists []*sparseList, c *scored) error {
 	}
 	return nil
 }
-
-// topLevels is how many times k candidates are looked for before others are ruled out.
-const topLevels = 16
 
 // want looks for a candidate, soon. It says whether that was done.
 func (x *exec) want(i int, l *sparseList, c *scored) bool {

@@ -57,7 +57,8 @@ func TestSparse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Stats.Method == ask.TreeLists {
+		switch got.Stats.Method {
+		case ask.TreeSparse, ask.TreeConjunction:
 			sparse++
 		}
 		r.Query, r.Words, r.Mode, r.Algorithm = nil, plain, mode, ask.Exhaustive

@@ -1,0 +1,68 @@
+package tree
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/eval"
+	"github.com/collocate/collocate/search/internal/searchtest"
+	"github.com/collocate/collocate/search/query"
+)
+
+// Every strategy for trees is taken by the queries that it is there for, is named in the statistics,
+// and finds what the set of all answers has.
+func TestEveryTreeStrategyIsTaken(t *testing.T) {
+	var lines []string // w2 in every second document, w3 in every third, ...
+	for doc := range 2000 {
+		line := []string{"all"}
+		for i := 2; i <= 200; i++ {
+			if doc%i == 0 {
+				line = append(line, fmt.Sprint("w", i))
+			}
+		}
+		lines = append(lines, strings.Join(line, " "))
+	}
+	e, err := eval.NewEngine(searchtest.IndexWithPositions(t, "whitespace", lines...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[ask.Method]bool{}
+	for text, want := range map[string]ask.Method{
+		"+w50 w2 -w3":                ask.TreeConjunction, // a rare obligatory word
+		`+"all w2" w3`:               ask.TreeConjunction, // an obligatory phrase
+		"w2 AND w3 AND #w60":         ask.TreeConjunction, // few documents are left
+		"w2 w3 #w150":                ask.TreeSparse,
+		`"all w2" #w3`:               ask.TreePhrase,
+		"(w2 AND w3) OR (w5 AND w7)": ask.TreeLists,
+		"w2 w3 #w5":                  ask.NoMethod, // only words score: package eval has its own
+	} {
+		q, err := query.Parse(text, query.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := ask.Request{Query: q, K: 20}
+		got, err := Search(t.Context(), Of(e), &r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := want == ask.NoMethod && got.Stats.Method < ask.TreePhrase
+		if got.Stats.Method != want && !own {
+			t.Errorf("%s: answered by %v, want %v", text, got.Stats.Method, want)
+		}
+		if hits, _ := bySets(t, e, &r); len(hits) == 0 || !slices.Equal(got.Hits, hits) {
+			t.Errorf("%s, %v: %v, want %v", text, want, got.Hits, hits)
+		}
+		seen[want] = true
+	}
+	for _, s := range treePlan {
+		if s.why == "" {
+			t.Errorf("%v: a strategy without a reason", s.method)
+		}
+		if s.method != ask.NoMethod && !seen[s.method] {
+			t.Errorf("no query was answered by %v", s.method)
+		}
+	}
+}
