@@ -59,25 +59,25 @@ func (q *Query) allWindows() error {
 // addWindow goes through the outer window that begins with base, and returns its end.
 func (q *Query) addWindow(base uint32) (end uint32) {
 	end = q.outerWindow(base)
-	essential := q.divide()
-	if q.worthGrid(essential, base, end) {
+	firstEssential := q.divide()
+	if q.worthGrid(firstEssential, base, end) {
 		q.gridWindow(base, end)
 	} else {
-		q.outer(essential, base, end)
+		q.outer(firstEssential, base, end)
 	}
 	q.or.span = min(2*q.or.span, q.or.fullSpan)
 	return end
 }
 
 // outer goes through an outer window whose lists are divided.
-func (q *Query) outer(essential int, base, end uint32) {
+func (q *Query) outer(firstEssential int, base, end uint32) {
 	switch {
-	case essential == len(q.Lists):
+	case firstEssential == len(q.Lists):
 	case q.or.plain.next():
 		q.innerWindows(q.Lists, base, end, 0)
 	default:
-		slices.SortFunc(q.byBound[essential:], func(a, b *list) int { return a.pos - b.pos })
-		q.innerWindows(q.byBound[essential:], base, end, essential)
+		slices.SortFunc(q.byBound[firstEssential:], func(a, b *list) int { return a.pos - b.pos })
+		q.innerWindows(q.byBound[firstEssential:], base, end, firstEssential)
 	}
 }
 
@@ -153,8 +153,9 @@ func (l *list) boundUntil(to uint32, cut float64) float64 {
 	return l.boundOfBlocks(l.block, last+1)
 }
 
-// divide orders the lists so that those which are not essential come first, and returns how
-// many these are. A list with many postings and a low bound is the best to be spared.
+// divide orders the lists by bound and length so that those that are not essential in this window
+// come first, and returns where the essential ones begin. Leaving out a list with many postings and
+// a low bound spares most.
 func (q *Query) divide() int {
 	lists := q.byBound
 	for i := 1; i < len(lists); i++ {
@@ -168,24 +169,24 @@ func (q *Query) divide() int {
 	}
 	sums := q.sums[:0]
 	total := 0.0
-	essential := 0
+	firstEssential := 0
 	for i, l := range lists {
 		total += l.windowBound
 		sums = append(sums, total)
 		if total <= q.cut {
-			essential = i + 1
+			firstEssential = i + 1
 		}
 	}
 	q.sums = sums
-	return essential
+	return firstEssential
 }
 
-// innerWindows goes through an outer window. The lists are the essential ones, in query order; if
-// essential is 0 these are all, and their sums are the scores.
-func (q *Query) innerWindows(lists []*list, base, end uint32, essential int) {
+// innerWindows goes through an outer window. The lists are the essential ones, in query order. If
+// firstEssential is 0 they are all lists, and their sums are the scores.
+func (q *Query) innerWindows(lists []*list, base, end uint32, firstEssential int) {
 	total, rest := q.sums[len(q.sums)-1], 0.0
-	if essential > 0 {
-		rest = q.sums[essential-1]
+	if firstEssential > 0 {
+		rest = q.sums[firstEssential-1]
 	}
 	for base < end && total > q.cut {
 		to := uint32(min(uint64(base)+uint64(q.or.span), uint64(end)))
@@ -204,27 +205,27 @@ func (q *Query) innerWindows(lists []*list, base, end uint32, essential int) {
 			base = max(next, to)
 			continue
 		}
-		q.forgetAsked(essential)
+		q.forgetAsked(firstEssential)
 		q.collect(lists, base, to, n, q.cut-rest)
-		if essential == 0 {
+		if firstEssential == 0 {
 			q.pushFound()
 		} else {
-			q.complete(base, to, essential, n)
+			q.complete(base, to, firstEssential, n)
 		}
 		base = to
 	}
 }
 
 // forgetAsked makes the lists that are not essential ready for a new window.
-func (q *Query) forgetAsked(essential int) {
-	for _, l := range q.byBound[:essential] {
+func (q *Query) forgetAsked(firstEssential int) {
+	for _, l := range q.byBound[:firstEssential] {
 		l.filled = false
 		l.asked.reset()
 	}
 }
 
-// fill decodes and scores the postings of a list in a window, but for blocks that cannot make a
-// document win even if all other lists give it their most in this window.
+// fill decodes and scores the postings of a list in a window, except for blocks that cannot make a
+// document win even if all other lists give it their bounds in this window.
 func (q *Query) fill(l *list, base, to uint32, others float64) {
 	l.fill(base, to, q.cut-others)
 	l.filled = true
@@ -251,19 +252,19 @@ func (q *Query) collect(lists []*list, base, to uint32, n int, need float64) {
 	}
 }
 
-// complete asks the lists that are not essential, one after the other, about the documents that
-// were found and can still win; those that stay are scored in query order and pushed. n is the
-// number of postings that were added so far. Where all this would cost more than to add all lists
+// complete looks the candidates up in the lists that are not essential, one list after the other, as
+// long as they can still win. Those that are left are scored in query order and pushed. n is the
+// number of postings that were added so far. Where all this would cost more than adding all lists
 // up, that is done instead.
-func (q *Query) complete(base, to uint32, essential, n int) {
+func (q *Query) complete(base, to uint32, firstEssential, n int) {
 	w := &q.window
 	total := q.sums[len(q.sums)-1]
 	all := n
-	for _, l := range q.byBound[:essential] {
+	for _, l := range q.byBound[:firstEssential] {
 		all += q.postingsIn(l, base, to)
 	}
 	cost := n
-	for i := essential - 1; i >= 0; i-- {
+	for i := firstEssential - 1; i >= 0; i-- {
 		w.keep(q.cut - q.sums[i])
 		if len(w.found) == 0 {
 			break
@@ -314,7 +315,7 @@ func (q *Query) scoreFound() {
 	}
 }
 
-// postingsIn is about the number of postings that a list has in a window.
+// postingsIn estimates the number of postings that a list has in a window.
 func (q *Query) postingsIn(l *list, base, to uint32) int {
 	return int(uint64(l.Term.DF) * uint64(to-base) / uint64(len(q.c.Lengths)))
 }
@@ -340,15 +341,14 @@ func (q *Query) pushFound() {
 	}
 }
 
-// backoff remembers whether dividing the lists pays. Where it costs more than adding all lists up
-// would, as with hundreds of words or a large k, some windows are done that way; then dividing is
-// tried again.
+// backoff remembers whether dividing the lists pays. Where it costs more than adding all lists up,
+// as with hundreds of words or a large k, it is left out for some windows and then tried again.
 type backoff struct {
-	left  int // outer windows still to be done without dividing
-	again int // how many it will be the next time
+	left  int // outer windows still to go without dividing
+	again int // how many there will be the next time
 }
 
-// more makes it twice as many windows as the last time.
+// more doubles the number of windows of the last time.
 func (p *backoff) more() {
 	p.again = min(2*max(p.again, 1), 32)
 	p.left = p.again
@@ -362,8 +362,8 @@ func (p *backoff) next() bool {
 	return true
 }
 
-// ask looks the documents that were found up in a list, but for those that a block's bound and
-// the lists before, with their bounds together, cannot help any more.
+// ask looks the candidates up in a list, except for those that cannot win with the bound of its
+// block and the bounds of the lists still to be asked.
 func (q *Query) ask(l *list, before float64) {
 	w := &q.window
 	for i, c := range w.found {

@@ -9,10 +9,10 @@ import (
 // cellsInGrid is the number of cells whose bounds are computed together.
 const cellsInGrid = 32
 
-// grid is a stretch of documents in cells of equally many. A cell's bound is the sum of the lists'
-// bounds in it, those of the blocks that reach into it; cells that cannot beat the threshold are
-// jumped over. Two frequent words, whose best postings are rarely in the same place, are so skipped
-// where a whole window's bounds would let them win.
+// grid is a range of documents in cells of equal size. A cell's bound is the sum of the lists' bounds
+// in it, which are those of the blocks that reach into it. Cells that cannot beat the threshold are
+// skipped. That helps with frequent words whose best postings are rarely near each other: with the
+// bounds of a whole window nothing would be skipped.
 type grid struct {
 	from, to uint32 // its documents
 	shift    uint   // a cell is 1<<shift documents
@@ -20,7 +20,7 @@ type grid struct {
 	rest     backoff // where most cells can win, windows are done as a whole for a while
 }
 
-// chooseCells makes cells of half a block of the longest list, more or less.
+// chooseCells makes cells that hold about half a block of the longest list.
 func (g *grid) chooseCells(docs, longest uint64) {
 	size := max(docs*index.BlockSize/longest/2, 64)
 	g.shift = uint(min(bits.Len64(size)-1, 16))
@@ -28,12 +28,12 @@ func (g *grid) chooseCells(docs, longest uint64) {
 
 // worthGrid says whether to go through a window by cells: if there is a threshold, and much to be
 // skipped.
-func (q *Query) worthGrid(essential int, base, end uint32) bool {
+func (q *Query) worthGrid(firstEssential int, base, end uint32) bool {
 	if q.cut < 0 || len(q.Lists) >= manyForGrid || q.or.grid.rest.next() {
 		return false
 	}
 	n := 0
-	for _, l := range q.byBound[essential:] {
+	for _, l := range q.byBound[firstEssential:] {
 		n += q.postingsIn(l, base, end)
 	}
 	return n >= worthCell*int((end-base)>>q.or.grid.shift)

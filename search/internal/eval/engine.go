@@ -19,15 +19,15 @@ import (
 type Engine struct {
 	lookup.Lexicon
 	Collection model.Collection
-	// Segment is which one of an index this is, and Live its documents that were not deleted; nil:
-	// all.
+	// Segment is the number of this segment in its index. Live are its documents that were not
+	// deleted; nil: all.
 	Segment int
 	Live    *docset.Set
 
 	mu       sync.Mutex
 	weighers map[model.Model]model.Weigher
 	last     atomic.Pointer[knownModel] // that was used
-	queries  sync.Pool                  // of *query
+	queries  sync.Pool                  // of *Query
 	fields   map[string]*Engine         // of the text fields that were asked for
 	all      []*Engine                  // the segments of the index, if there are several, and
 	whole    *lookup.Lexicons           // what all of them say of words
@@ -117,8 +117,7 @@ func (e *Engine) ExplainFields(r *ask.Request, doc uint32) ([]fielded.Explanatio
 	return e.fielded.Explain(r, doc)
 }
 
-// SearchUnlessCancelled looks at the context even if the request is too small for the search to do
-// so.
+// SearchUnlessCancelled is Search, but checks the context first: a small search would not.
 func (e *Engine) SearchUnlessCancelled(ctx context.Context, r *ask.Request) (*ask.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("search: %w", err)
@@ -126,61 +125,61 @@ func (e *Engine) SearchUnlessCancelled(ctx context.Context, r *ask.Request) (*as
 	return e.Search(ctx, r)
 }
 
-// Prepare looks the words up and opens their lists. The query is given back by release.
-func (s *Engine) Prepare(ctx context.Context, r *ask.Request) (*Query, error) {
-	return s.prepareAs(ctx, r, false)
+// Prepare looks up the words of a request and opens their lists. Release gives the query back.
+func (e *Engine) Prepare(ctx context.Context, r *ask.Request) (*Query, error) {
+	return e.prepareAs(ctx, r, false)
 }
 
-// PrepareWithBounds is prepare for callers that want the bounds of all lists, whatever the mode:
-// the plan of a device.
-func (s *Engine) PrepareWithBounds(ctx context.Context, r *ask.Request) (*Query, error) {
-	return s.prepareAs(ctx, r, true)
+// PrepareWithBounds is Prepare for callers that need the bounds of all lists, whatever the mode, as
+// the plan of a device does.
+func (e *Engine) PrepareWithBounds(ctx context.Context, r *ask.Request) (*Query, error) {
+	return e.prepareAs(ctx, r, true)
 }
 
-func (s *Engine) prepareAs(ctx context.Context, r *ask.Request, bounds bool) (*Query, error) {
-	q, err := s.NewQuery(ctx, r)
+func (e *Engine) prepareAs(ctx context.Context, r *ask.Request, bounds bool) (*Query, error) {
+	q, err := e.NewQuery(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	q.bounds = bounds
-	if s.whole != nil {
+	if e.whole != nil {
 		q.across = new(lookup.Across)
-		if err = q.across.Find(s.whole, r); err == nil {
-			q.Terms = q.across.TermsOf(s.Segment, r.Mode, q.Terms[:0])
-			err = q.Open(s, r.Algorithm)
+		if err = q.across.Find(e.whole, r); err == nil {
+			q.Terms = q.across.TermsOf(e.Segment, r.Mode, q.Terms[:0])
+			err = q.Open(e, r.Algorithm)
 		}
-	} else if err = q.Read(&s.Lexicon, r); err == nil {
-		q.Guess(&s.Lexicon)
-		if err = q.LookUp(&s.Lexicon, r); err == nil {
-			err = q.Open(s, r.Algorithm)
+	} else if err = q.Read(&e.Lexicon, r); err == nil {
+		q.Guess(&e.Lexicon)
+		if err = q.LookUp(&e.Lexicon, r); err == nil {
+			err = q.Open(e, r.Algorithm)
 		}
 	}
 	if err != nil {
-		s.Release(q)
+		e.Release(q)
 		return nil, err
 	}
 	return q, nil
 }
 
-// NewQuery is a query that knows nothing of its words yet.
-func (s *Engine) NewQuery(ctx context.Context, r *ask.Request) (*Query, error) {
+// NewQuery makes a query whose words have not been looked up yet.
+func (e *Engine) NewQuery(ctx context.Context, r *ask.Request) (*Query, error) {
 	k, err := checkRequest(r)
 	if err != nil {
 		return nil, err
 	}
-	q, _ := s.queries.Get().(*Query)
+	q, _ := e.queries.Get().(*Query)
 	if q == nil {
 		q = new(Query)
 	}
-	if err := s.renew(ctx, q, r); err != nil {
+	if err := e.renew(ctx, q, r); err != nil {
 		return nil, err
 	}
-	q.Heap.Reset(min(k, max(1, q.most(int(s.Collection.Docs)))))
+	q.Heap.Reset(min(k, max(1, q.most(int(e.Collection.Docs)))))
 	return q, nil
 }
 
-// checkRequest says what is wrong with a request, but for its words and its model, and how many
-// answers it wants.
+// checkRequest returns how many answers a request wants, or what is wrong with it. Words and model
+// are checked elsewhere.
 func checkRequest(r *ask.Request) (k int, err error) {
 	if r.IsTree() {
 		return 0, ask.Refuse("a tree, a count or a page of answers cannot be asked for in a batch on a GPU")
@@ -200,26 +199,26 @@ func checkRequest(r *ask.Request) (k int, err error) {
 	return k, ask.CheckParallel(r.Parallel)
 }
 
-// renew makes a query one for this index of which nothing is known but what it asks for. It leaves
-// the heap as it is.
-func (s *Engine) renew(ctx context.Context, q *Query, r *ask.Request) error {
-	w, err := s.Weigher(r.Model)
+// renew resets a query for a request to this index. It leaves the heap as it is.
+func (e *Engine) renew(ctx context.Context, q *Query, r *ask.Request) error {
+	w, err := e.Weigher(r.Model)
 	if err != nil {
 		return err
 	}
-	q.ctx, q.Mode, q.c, q.trace, q.weigher = ctx, r.Mode, &s.Collection, r.Trace, w
-	q.bounds, q.from, q.to = false, 0, uint32(s.Collection.Docs)
-	q.Stats, q.used, q.traceAt, q.ticks = ask.Stats{Pruned: s.Index.Pruned()}, 0, 0, 0
+	q.ctx, q.Mode, q.c, q.trace, q.weigher = ctx, r.Mode, &e.Collection, r.Trace, w
+	q.bounds, q.from, q.to = false, 0, uint32(e.Collection.Docs)
+	q.Stats, q.used, q.traceAt, q.ticks = ask.Stats{Pruned: e.Index.Pruned()}, 0, 0, 0
 	q.shared, q.base, q.anyOrder = false, 0, false
-	if q.limits = (limits{}); s.Live != nil || r.Within != nil {
-		q.limit(int(s.Collection.Docs), s.Live, r.Within.Of(s.Segment))
+	if q.limits = (limits{}); e.Live != nil || r.Within != nil {
+		q.limit(int(e.Collection.Docs), e.Live, r.Within.Of(e.Segment))
 	}
 	return nil
 }
 
-func (s *Engine) Release(q *Query) {
+// Release gives a query back for reuse.
+func (e *Engine) Release(q *Query) {
 	q.forget()
-	s.queries.Put(q)
+	e.queries.Put(q)
 }
 
 // forget lets go of what a query refers to.
@@ -228,36 +227,33 @@ func (q *Query) forget() {
 	q.Terms = q.Terms[:0]
 }
 
-func (s *Engine) Weigher(m model.Model) (model.Weigher, error) {
+// Weigher is the weigher of a model for this index; nil stands for BM25.
+func (e *Engine) Weigher(m model.Model) (model.Weigher, error) {
 	if m == nil {
 		m = model.BM25{}
 	}
-	if _, ok := m.(model.Cosine); ok && s.Index.Shard().Of > 0 {
+	if _, ok := m.(model.Cosine); ok && e.Index.Shard().Of > 0 {
 		return nil, ask.Refuse("cosine: %w: it does not know the words of other shards: want another model", index.ErrShard)
 	}
-	if last := s.last.Load(); last != nil && last.m == m {
+	if last := e.last.Load(); last != nil && last.m == m {
 		return last.w, nil // most searches use one model: finding it in the map takes 100 ns
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	w := s.weighers[m]
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	w := e.weighers[m]
 	if w == nil {
 		var err error
-		if w, err = model.WeigherOf(m, &s.Collection); err != nil {
+		if w, err = model.WeigherOf(m, &e.Collection); err != nil {
 			return nil, err
 		}
-		if len(s.weighers) >= mostModels {
-			clear(s.weighers)
+		if len(e.weighers) >= mostModels {
+			clear(e.weighers)
 		}
-		s.weighers[m] = w
+		e.weighers[m] = w
 	}
-	s.last.Store(&knownModel{m, w})
+	e.last.Store(&knownModel{m, w})
 	return w, nil
 }
-
-// mostModels is how many models are remembered: a scan of parameters leaves no heap of tables
-// behind.
-const mostModels = 32
 
 // knownModel is a model with its weigher.
 type knownModel struct {
@@ -265,10 +261,10 @@ type knownModel struct {
 	w model.Weigher
 }
 
-// NewTeam makes a team for a query. It is given back by dismiss.
-func (s *Engine) NewTeam(q *Query, p *ask.Parallel) *Team {
+// NewTeam makes a team for a query. Dismiss gives it back.
+func (e *Engine) NewTeam(q *Query, p *ask.Parallel) *Team {
 	t := teams.Get().(*Team)
-	t.s, t.main, t.algorithm, t.k = s, q, q.Stats.Algorithm, q.Heap.K
+	t.s, t.main, t.algorithm, t.k = e, q, q.Stats.Algorithm, q.Heap.K
 	t.scorers = t.scorers[:0]
 	for _, l := range q.Lists {
 		t.scorers = append(t.scorers, l.Scorer)
@@ -289,9 +285,9 @@ func (s *Engine) NewTeam(q *Query, p *ask.Parallel) *Team {
 	return t
 }
 
-// SearchParallel answers a query that was prepared.
-func (s *Engine) SearchParallel(q *Query, p *ask.Parallel) (*ask.Result, error) {
-	t := s.NewTeam(q, p)
+// SearchParallel answers a prepared query with several workers.
+func (e *Engine) SearchParallel(q *Query, p *ask.Parallel) (*ask.Result, error) {
+	t := e.NewTeam(q, p)
 	defer t.Dismiss()
 	r, err := t.answer()
 	if err != nil {
@@ -300,12 +296,12 @@ func (s *Engine) SearchParallel(q *Query, p *ask.Parallel) (*ask.Result, error) 
 	return r, nil
 }
 
-// Ready prepares a query, unless nobody wants the answer any more.
-func (s *Engine) Ready(ctx context.Context, r *ask.Request) (*Query, error) {
+// Ready prepares a query and chooses its algorithm, unless the context is cancelled.
+func (e *Engine) Ready(ctx context.Context, r *ask.Request) (*Query, error) {
 	err := ctx.Err()
 	if err == nil {
 		var q *Query
-		if q, err = s.Prepare(ctx, r); err == nil {
+		if q, err = e.Prepare(ctx, r); err == nil {
 			q.Begin(r.Algorithm)
 			return q, nil
 		}

@@ -25,8 +25,8 @@ func (q *Query) limitLists() {
 	}
 }
 
-// findFloor finds a score that k documents reach without looking at more than the skip data: the
-// k-th best of a single list, as the index knows it for the usual model. A document that has the
+// findFloor finds a score that k documents reach by looking at the skip data alone: the k-th best
+// posting of a single list, which the index stores for BM25 with the usual parameters. A document that has the
 // word has at least that score, whatever the other words add. Documents that only equal it may
 // still win by their number, so the floor is the next lower number.
 func (q *Query) findFloor() {
@@ -78,8 +78,8 @@ func (l *list) scoreAtRank(k int) float32 {
 	return 0
 }
 
-// openBest sets the bound of the list, and finds the best posting of each block if the index or a
-// look at the only block tells. No posting has a lower x than lowX.
+// openBest sets the bound of the list and the lowest x of each block, if the index stores it or the
+// list has only one block. No posting has an x below the given lowX.
 func (l *list) openBest(lowX float32) {
 	l.lowX, l.superX = nil, nil
 	if l.bm25 == nil || !l.bm25.W.Stored || l.Term.DF == 0 {

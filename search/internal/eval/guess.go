@@ -11,9 +11,9 @@ import (
 // documents are done it is the score of the 2k-th best. So a higher score to start from is guessed:
 // how many documents can be expected above a score, if words are independent of each other, each is
 // as frequent as its list says, and longer documents have more of them? The answers prove the
-// guess, or the query is answered again with a lower one, and then without. Words that like each
-// other make the guess lower than need be; words that avoid each other are hardly asked for
-// together.
+// guess, or the query is answered again with a lower one, and then without. If words occur together
+// more often than by chance, as they mostly do in queries, the guess is lower than need be; if they
+// occur together less often, it may be wrong.
 //
 // On 5M generated documents, whose words are independent, the score that 10 documents were expected
 // to beat was beaten by 4 to 19, mostly 7 to 14.
@@ -24,7 +24,7 @@ func (q *Query) orAboveGuess() (proved bool, err error) {
 	return q.prove(guessing{guess: q.guessOr, search: q.allWindows, enough: q.Heap.Full, again: q.beginAgain})
 }
 
-// guessOr is the floor to try: one that is likely, then one that is safer.
+// guessOr is the floor to try: first a likely one, then a safer one.
 func (q *Query) guessOr(try int) (floor float32, ok bool) {
 	margins := [...]float64{guessMargin, guessAgain}
 	if try >= len(margins) {
@@ -37,8 +37,9 @@ func (q *Query) guessOr(try int) (floor float32, ok bool) {
 	return floor, ok
 }
 
-// guessRank guesses a floor of a query of which only some documents may be answers, or 0: the score
-// of a posting so far down a list that k of those before it should be among these.
+// guessRank guesses a floor for a query to which only some documents may be answers: the score of
+// the posting at such a rank of a list that k of the better ones should be among these documents. 0
+// means no guess.
 func (q *Query) guessRank(margin float64) float32 {
 	if !q.limited || q.across != nil {
 		return 0
@@ -77,7 +78,9 @@ type guessing struct {
 	again  func()      // forgets the answers of a wrong guess
 }
 
-// prove searches above guessed floors until one is proved. If none is, all is as it was before.
+// prove is the loop of guessing and proving: it searches above guessed floors until one is proved.
+// OR, AND, one word and teams share it; several segments have their own (Segments.aboveGuess), since
+// each try opens a segment.
 //
 // Precondition: there are no answers yet. Postcondition: if proved, the k best answers are in the
 // heap, or with the workers of a team; if not, there are none, and the floor is the one that was
@@ -132,8 +135,8 @@ func (q *Query) beginAgain() {
 	}
 }
 
-// fallsBehind says that so few answers were found before a document that there will hardly be
-// enough.
+// fallsBehind says whether so few answers were found before a document that the guess is likely to
+// be wrong.
 func (q *Query) fallsBehind(doc uint32) bool {
 	found, want := float64(len(q.Heap.Keys)), float64(q.Heap.K)*float64(doc)/float64(q.to)
 	if q.or.sampled { // from all parts of the index: neighbours are alike, so answers come in clusters
@@ -154,11 +157,11 @@ type expected struct {
 
 // expectedWord is a word in documents of one length.
 type expectedWord struct {
-	// how often documents of usual length have it; the share of these that have it more than once
-	rate, again    float64
-	once, twice    float64 // the share of documents that have it once, and more often
-	score1, score2 float64 // what it gives them
-	most           float64 // that it and the words after it give
+	rate           float64 // its expected occurrences in a document of mean length
+	again          float64 // the share of the documents with it that have it more than once
+	once, twice    float64 // the shares of all documents that have it once, and more often
+	score1, score2 float64 // its scores in these
+	most           float64 // the highest sum of scores of it and the words after it
 }
 
 // guessFloor is a score that rather more than k documents can be expected to beat, if there is one
@@ -206,7 +209,7 @@ func (q *Query) guessFloor(margin float64) (floor float32, ok bool) {
 	return 0, false
 }
 
-// count counts documents that have a sum of words before i.
+// count distributes documents, whose words before i have the given sum of scores, over the steps.
 func (e *expected) count(i int, sum, docs float64) {
 	if e.left--; e.left <= 0 {
 		return

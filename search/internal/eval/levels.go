@@ -8,7 +8,7 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// levels is what mode And, and a query of one word (onelevels.go), know of every few documents,
+// levels is what mode And, and a query of one word (one_levels.go), know of every few documents,
 // from the maps of levels that the index has of long lists. A place is the LevelDocs documents that
 // share a level, a stretch is what a kernel looks at in one step.
 //
@@ -24,8 +24,8 @@ type levels struct {
 	starts []*uint8  // of the maps
 	// of each of them at each level; minus infinity where it has no posting
 	scores [][simd.NumLevels]float32
-	units  [][simd.NumLevels]int8 // the same in whole numbers, rounded up
-	scale  float64                // how many of them a score of 1 is
+	units  [][simd.NumLevels]int8 // the same as integers, rounded up
+	scale  float64                // units for a score of 1
 	lead   bool                   // the leading list has a map
 
 	bits      []uint64 // of the places where the sum is at least need
@@ -42,11 +42,6 @@ const (
 	placeShift    = 4 // documents to places; the kernels know it
 	stretchPlaces = 2 * index.StretchBytes
 	maxLeveled    = 16 // lists whose maps are added: sums are below 128
-	fewestSampled = 64 // places that are counted to guess how many there are
-	// placesAnAnswer is how many places are counted for an answer and each word but one, see
-	// guessFloor. It was 15 to 33 with pairs of words of 5M documents; with 24 some of them found 9
-	// of 10 answers that were wanted, and had to be answered again.
-	placesAnAnswer = 30
 )
 
 // prepare finds the maps of the lists, and says whether they are worth a look.

@@ -32,12 +32,12 @@ func (l *limits) limit(docs int, live, within *docset.Set) {
 }
 
 // outside is how many documents of a segment may not be answers to a request, at most.
-func (s *Engine) outside(r *ask.Request) int {
-	if s.Live == nil && r.Within == nil {
+func (e *Engine) outside(r *ask.Request) int {
+	if e.Live == nil && r.Within == nil {
 		return 0
 	}
 	var l limits
-	l.limit(int(s.Collection.Docs), s.Live, r.Within.Of(s.Segment))
+	l.limit(int(e.Collection.Docs), e.Live, r.Within.Of(e.Segment))
 	return l.outside
 }
 

@@ -15,13 +15,14 @@ type list struct {
 	Scorer model.Scorer
 	own    model.BM25Scorer // where it lies
 	max    float64          // bound of the whole list
-	// of each block the x of its best posting, if the index has that for the model; else nil
+	// lowX has the lowest x of each block (see doc.go), superX of each run of blocks; both are nil if
+	// the index has none for the model. scaleX times a stored x is no more than the model's x: see
+	// model.BM25Weigher. oneX is room for a list of one block.
 	lowX   []float32
-	superX []float32 // and of each run of blocks
+	superX []float32
 	oneX   [1]float32
-	// what these times are no more than the x of the model, see model.BM25Weigher
 	scaleX float32
-	lean   bool // opened by openDocs: one block has no bound to speak of
+	lean   bool // being opened by openDocs: a list of one block need not be decoded for its bound
 
 	// The block that was looked at last, without decoding it.
 	block       int
@@ -39,7 +40,8 @@ type list struct {
 	scored, used, decoded int64
 	usedUntil             int64 // last document of the last of these blocks; -1: none yet
 
-	// documents that are few, of which all answers are some; nil if there is no such limit
+	// only is a small set that has all answers: postings of other documents are dropped early; nil
+	// if there is no such set
 	only *docset.Set
 
 	cutOff bool // it begins with a later posting than its first, see restrict
@@ -47,7 +49,7 @@ type list struct {
 	postings buffer // decoded and scored postings of a window
 	asked    buffer // those of the documents that were looked up (bmm)
 	sparse   bool   // few postings a window: the best of them is the window's bound (bmm)
-	filled   bool   // which of the two holds the window's
+	filled   bool   // the window's postings are in postings, not in asked
 	marked   marked // what it has marked (bmm)
 }
 

@@ -24,19 +24,19 @@ func maxScore(q *Query) error {
 	}
 	q.sums = sums
 
-	essential := 0
+	firstEssential := 0
 	for {
-		for essential < len(lists) && sums[essential] <= q.cut {
-			essential++
+		for firstEssential < len(lists) && sums[firstEssential] <= q.cut {
+			firstEssential++
 		}
-		if essential == len(lists) {
+		if firstEssential == len(lists) {
 			return nil
 		}
-		doc := nextCandidate(lists[essential:])
+		doc := nextCandidate(lists[firstEssential:])
 		if doc >= q.to {
 			return nil
 		}
-		if !q.maxScoreCandidate(doc, lists, sums, essential) {
+		if !q.maxScoreCandidate(doc, lists, sums, firstEssential) {
 			return errChanged
 		}
 		if err := q.tick(); err != nil {
@@ -56,11 +56,11 @@ func nextCandidate(lists []*list) uint32 {
 
 // maxScoreCandidate scores a document as far as needed, and moves the essential lists past it;
 // false if one of them did not move forward.
-func (q *Query) maxScoreCandidate(doc uint32, lists []*list, sums []float64, essential int) (forward bool) {
+func (q *Query) maxScoreCandidate(doc uint32, lists []*list, sums []float64, firstEssential int) (forward bool) {
 	length := q.c.Lengths[doc]
 	clear(q.scores)
 	sum := 0.0
-	for _, l := range lists[essential:] {
+	for _, l := range lists[firstEssential:] {
 		if l.Doc() == doc {
 			sum += q.note(l, doc, length)
 			if l.Next() <= doc {
@@ -68,7 +68,7 @@ func (q *Query) maxScoreCandidate(doc uint32, lists []*list, sums []float64, ess
 			}
 		}
 	}
-	for i := essential - 1; i >= 0; i-- {
+	for i := firstEssential - 1; i >= 0; i-- {
 		if sum+sums[i] <= q.cut {
 			return true
 		}

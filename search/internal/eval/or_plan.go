@@ -6,8 +6,8 @@ import "github.com/collocate/collocate/search/internal/ask"
 var orPlan = []strategy{
 	{
 		method: ask.OrSample,
-		why: "as guessing, for many answers or many words: a sample of the documents tells the score " +
-			"to beat, for a twentieth of what scoring all of them takes",
+		why: "for many answers to many words: a sample of the documents tells the score to beat, for " +
+			"a twentieth of the time that scoring all of them takes",
 		worth: (*Query).worthSample,
 		run:   (*Query).orAboveSample,
 	},
@@ -26,7 +26,8 @@ var orPlan = []strategy{
 	},
 }
 
-// Either marks documents instead of adding scores up where planMarks expects that to be cheaper.
+// markedMethod names the variant of a strategy that marks documents (marks.go) instead of adding
+// scores up. Each of the three does so where planMarks expects it to be cheaper.
 func markedMethod(m ask.Method) ask.Method {
 	switch m {
 	case ask.OrSample:
@@ -39,13 +40,13 @@ func markedMethod(m ask.Method) ask.Method {
 	return m
 }
 
-// orState is what mode Or knows while windows go by.
+// orState is the state of mode Or.
 type orState struct {
 	span     uint32  // documents in a window
-	fullSpan uint32  // what that grows to
+	fullSpan uint32  // documents in a window of full size
 	plain    backoff // whether dividing the lists pays
 	grid     grid
-	seeds    *seeds // of many words; nil until it had any
+	seeds    *seeds // nil before the first query of many words
 	expected expected
 	sample   sample
 	sampled  bool // the floor is a guess by the sample

@@ -30,8 +30,8 @@ func (q *Query) follow(plan []strategy) error {
 	panic("eval: a plan without an end")
 }
 
-// whole says that one worker looks at all documents, and has no answers yet: only then do answers
-// prove a guess.
+// whole says whether this query looks at all documents and has no answers yet: only then do k
+// answers prove a guess.
 func (q *Query) whole() bool {
 	return q.team == nil && q.from == 0 && uint64(q.to) == q.c.Docs && len(q.Heap.Keys) == 0
 }

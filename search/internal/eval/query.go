@@ -30,11 +30,10 @@ type Query struct {
 	from, to uint32 // documents that are looked at
 	limits          // which of them may be answers
 	Heap     topk.Heap
-	// a score that k documents are known to beat before any was looked at; -1: none is
-	floor    float32
+	floor    float32 // a score that k documents are known to beat, or a guess; -1: none is known
 	theta    float32 // the score to beat: the floor until there are k answers
-	cut      float64 // no document whose bounds add up to this or less can beat it
-	anyOrder bool    // one that only equals theta may win
+	cut      float64 // no document whose bounds add up to this or less can beat theta
+	anyOrder bool    // documents may come in any order: one that only equals theta may win
 	// The heap has answers of other segments, or will have: base is the number of document 0 there.
 	shared bool
 	base   uint32
@@ -97,7 +96,8 @@ func (q *Query) Open(s *Engine, a ask.Algorithm) error {
 	return nil
 }
 
-// marginOf is how much lower than a sum of float32 scores that of their bounds may be, relatively.
+// marginOf is the relative margin of cut: a sum of float32 scores exceeds the float64 sum of their
+// bounds by no larger a share.
 func marginOf(words int) float64 {
 	if words <= 2 {
 		return 0
@@ -105,7 +105,7 @@ func marginOf(words int) float64 {
 	return float64(words+4) * 0x1p-23
 }
 
-// unlearn forgets what paid so far.
+// unlearn resets what the query has learned about which of its options pay.
 func (q *Query) unlearn() {
 	q.or.plain, q.or.grid.rest, q.and.plain = backoff{}, backoff{}, backoff{}
 	q.and.enough, q.and.chunk = firstTogether, firstTogether
@@ -206,8 +206,8 @@ func (q *Query) scoreAt(doc uint32) float32 {
 	return sum
 }
 
-// tick is called for every document or window of an algorithm's loop: now and then it looks whether
-// the search was given up.
+// tick is called for every document or window of an algorithm's loop. Every 128th call checks whether
+// the search was cancelled.
 func (q *Query) tick() error {
 	if q.ticks++; q.ticks&0x7f == 0 {
 		return q.pause()
@@ -215,7 +215,7 @@ func (q *Query) tick() error {
 	return nil
 }
 
-// pause looks at the world outside.
+// pause takes over the threshold of the team, if there is one, and checks the context.
 func (q *Query) pause() error {
 	if q.team != nil {
 		q.refresh()

@@ -9,14 +9,13 @@ import (
 )
 
 // sample guesses the score to beat from some of the documents: short windows at equal distances are
-// added up whole. If one document in 32 was looked at, the k/32-nd best of these is about the k-th
-// best of all. It is taken a little further down. Unlike guessFloor, which supposes that words
-// are independent, it holds for any words, and its time grows with their number as that of the
-// query does.
+// added up whole. If one document in 32 was scored, the k/32-nd best of these is about the k-th best
+// of all; the guess is a little lower. Unlike guessFloor, which takes words to be independent, it
+// works for any words, and its time grows with their number as that of the query does.
 //
-// Neighbours in the index are often about the same thing, and more so if it was reordered: one
-// window may have most of the best. So each counts with its share of them at most, which makes the
-// guess lower.
+// Neighbours in the index are often about the same subject, the more so if it was reordered: one
+// window may have most of the best documents. So each window counts with its share at most, which
+// makes the guess lower.
 type sample struct {
 	best  topk.Heap
 	each  topk.Heap // of one window
@@ -27,7 +26,7 @@ type sample struct {
 	scores    [index.BlockSize]float32
 }
 
-// worthSample says that a sample pays.
+// worthSample says whether a sample pays.
 func (q *Query) worthSample() bool {
 	return q.Mode == ask.Or && q.whole() && q.across == nil &&
 		len(q.Lists) >= sampleWords && q.Heap.K >= sampleAnswers &&
@@ -107,7 +106,7 @@ func (s *sample) add(w *window, l *list, from, to uint32) {
 	}
 }
 
-// rank is which of the best of the sample should be reached by k documents of the index.
+// rank is the rank in the sample whose score k documents of the index should reach.
 func (s *sample) rank(k int, margin float64) int {
 	expected := float64(k) / float64(s.every)
 	return int(math.Ceil(expected + margin*math.Sqrt(expected)))

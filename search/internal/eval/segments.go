@@ -64,8 +64,7 @@ func NewSegments(parts []*Engine) (*Segments, error) {
 		e.whole = &s.lexicons
 	}
 	s.fielded = fielded.NewEngine(readers...)
-	slices.SortStableFunc(s.order, func(a,
-		b int) int {
+	slices.SortStableFunc(s.order, func(a, b int) int {
 		return cmp.Compare(parts[b].Collection.Docs, parts[a].Collection.Docs)
 	})
 	return s, nil

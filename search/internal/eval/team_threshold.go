@@ -8,12 +8,12 @@ import (
 	"github.com/collocate/collocate/search/internal/topk"
 )
 
-// workerState is what a worker of a team knows about the answers to beat. An answer is a number
-// that orders like the result, see topK; only answers above the bar can be in the result. 0 means
-// that there is no bar yet.
+// workerState is what a worker of a team knows about the threshold. An answer is a key that orders
+// like the result, see package topk; only answers above the bar can be in the result. 0 means that
+// there is no bar yet.
 type workerState struct {
 	bar     uint64
-	at      uint32    // documents before this one will not come any more in this piece
+	at      uint32    // the document that the piece has come to
 	end     uint32    // of the last piece
 	low     uint64    // the worst answer so far (sh-wr)
 	pending []float32 // scores that were kept and not yet counted (early)
@@ -66,10 +66,11 @@ func (q *Query) count() {
 	}
 }
 
-// refresh looks at what the others have told, and sets the score to beat.
+// refresh takes over the bar of the team and sets the score to beat. This is where the threshold goes
+// from worker to worker: raise publishes it, refresh reads it.
 //
-// A bar is a score with a document: of the answers with that score the ones with a lower
-// document win. Where such documents can still come, scores that equal it must not be skipped.
+// A bar is a score with a document: of the answers with that score, those with a lower document win.
+// Where such documents can still come, scores that equal the bar must not be skipped.
 func (q *Query) refresh() {
 	m := &q.worker
 	if p := q.team.policy; p != ask.Local && (p != ask.SharedHalf || q.halfFull()) {
@@ -96,7 +97,7 @@ func below(score float32) float32 {
 	return math.Float32frombits(math.Float32bits(score) - 1)
 }
 
-// raise raises the common bar.
+// raise publishes a bar, unless the team has a higher one.
 func (t *Team) raise(bar uint64) {
 	for {
 		old := t.bar.Load()

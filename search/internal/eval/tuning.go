@@ -1,175 +1,213 @@
 package eval
 
-// Numbers of this package that were chosen by measuring, each with what was measured. All else is
-// structure: change a number here and results stay the same, only times differ.
+// The numbers of this package that were chosen by measuring, each with what was measured. Change
+// one and results stay the same; only times differ. They are grouped as the files are: floors that
+// are guessed, OR, AND, one word, teams, sets of documents. Times are in microseconds on one core
+// unless the comment says otherwise.
 
 import "github.com/collocate/collocate/index"
 
+// # Guessed floors: guess.go, sample.go, seeds.go, levels.go
+
 const (
-	// guessMargin is how many more documents than k and an eighth are expected above the guess, in
-	// standard deviations; guessAgain is it for the second try. With 2 and 3, and without the
-	// eighth, 13 and one of 250 guesses on 5M documents were wrong for 10 answers, with 4 none, but
-	// six for 1,000.
+	// guessMargin says how many more documents than k + k/8 are to be expected above the guess, in
+	// standard deviations; guessAgain is the same for the second try. Without the eighth, 13 of 250
+	// guesses on 5M documents were wrong for 10 answers with a margin of 2, one with 3 and none with
+	// 4; but six were wrong for 1,000 answers.
 	guessMargin = 4
 	guessAgain  = 16
-	guessSteps  = 256 // of scores that are told apart
-	// of words that are looked at, or nothing is guessed: many frequent words have too many, and
-	guessSums  = 2048
-	guessWords = 16 // this many words have more
+	// guessSteps is the number of intervals of scores in which expected documents are counted.
+	guessSteps = 256
+	// guessSums is the most combinations of words that are counted. If there are more, as with many
+	// frequent words, nothing is guessed.
+	guessSums = 2048
+	// guessWords is the most words of a query for which a floor is guessed: with more, there are
+	// more than guessSums combinations.
+	guessWords = 16
 )
 
-// guessPostings is how many postings a query must have for each word so that a guess pays, which
-// takes a microsecond a word; and guessPlain how many of them will be looked at with the floor that
-// is known.
+// guessPostings is how many postings a query must have for each of its words so that a guess pays,
+// which takes a microsecond a word; guessPlain is how many of them must be left to look at with the
+// floor that is known.
 var guessPostings, guessPlain = 16_000.0, 2_000.0 // tests lower them
 
-// worthEffort is the effort of a query from which on a second core helps. On the eLife paragraphs,
-// web queries, microseconds with one core and with two: OR by postings at k = 100 and 1,000 from
-// 2^15 on 161:145 and 278:240, from 2^17 on 251:215 and 655:456, from 2^19 on 580:423 and
-// 1658:1064; AND by the postings of its shortest list at k = 10 and 1,000 from 2^11 on 45:59 and
-// 59:69, from 2^12 on 80:84 and 170:151, from 2^13 on 114:98 and 177:156. Whatever else it has, an
-// AND with a short list takes twice as long in partitions as in one piece. Waking another core
-// costs 10 to 100 microseconds.
-const worthEffort = 1 << 15
-
-// With a guessed floor for few answers, or the levels of one word, few of the postings are looked
-// at. In microseconds as above, at k = 10 from 2^15 postings on 101:102, from 2^17 on 125:122, from
-// 2^18 on 110:110, from 2^19 on 240:204, but at k = 30 125:118, 166:152, 156:140 and 353:278; a
-// word that half of the documents have 4:8 at k = 10 and 116:134 at k = 1,000.
+// A sample of one in 32 documents takes a twentieth of the time of a query of 20 words. It is taken
+// in windows of 512 documents: with 256, most of each decoded block lies outside the window. On
+// eLife paragraphs, with 6 to 40 words of a paragraph, the sample takes 5% off the mean at k = 1,000
+// and, with whole windows, 19% at k = 10,000; at k = 300 it costs more than it gains. If a window may
+// count with all that it has, 8 of 100 guesses are wrong; if it counts with its share at most, 2.
 const (
-	effortSpared = 16
-	guessAnswers = 20
+	sampleLeast  = 32  // one in this many documents is scored,
+	sampleMost   = 64  // or one in this many, if
+	sampleFound  = 64  // this many of those scored are expected among the k best
+	sampleWindow = 512 // documents in a window of the sample
+	// wholeWorth is the share of all documents, one in this many, from which on k is so large that
+	// dividing the lists spares nothing. At k = 10,000 dividing takes 14% longer than adding up whole
+	// lists, at k = 3,000 as long, and at k = 1,000 30% less.
+	wholeWorth = 150
 )
 
-// Sizes of windows and runs, measured on the eLife paragraphs with queries of three and more words.
-// With first windows of windowSize the median at k = 10 is 94 instead of 84 microseconds (the mean,
-// which a few queries make, is not better: 139 to 145). With block bounds instead of those of runs
-// the mean is 8% higher. The best score of a sparse list instead of its block's bound takes a fifth
-// off the slowest hundredth: a very frequent word with very rare ones. Windows of 32 blocks of the
-// longest list instead of one take a seventh off the mean at k = 10 on 5M short documents, and a
-// tenth off the slowest hundredth on the paragraphs: what is done once a window and list costs more
-// than tighter bounds gain. 8 blocks gain half of that, 64 no more.
+// A query takes a sample if it has this many words, wants this many answers, and has this many
+// postings for each answer.
+var sampleWords, sampleAnswers, samplePostings = 6, 1000, 50 // tests lower them
+
+const (
+	seedBits  = 13 // of the number of slots for candidates
+	seedSlots = 1 << seedBits
+	mostSeeds = 512 // candidates
+)
+
+// What seeds may cost, measured on eLife paragraphs with pieces of paragraphs and 10 answers.
+// Queries of 20 words gain nothing, of 30 words 3%, of 50 words 10% of 2.6 ms, of 100 words a fifth.
+// 2 or 4 candidates for each answer, and half or twice the postings, are as good.
+const (
+	seedWords = 24  // words that a query must have
+	seedsEach = 3   // candidates for each of the k answers
+	seedAdds  = 512 // postings of the query for each posting that is added up
+	seedLooks = 128 // and for each look-up of a candidate in a list
+)
+
+const (
+	// placesAnAnswer is how many places are counted for an answer and each word but one, see
+	// levels.guessFloor. It was 15 to 33 with pairs of words of 5M documents; with 24 some of them
+	// found 9 of 10 answers that were wanted, and had to be answered again.
+	placesAnAnswer = 30
+	// fewestSampled is how many places are counted, at least, to estimate how many there are.
+	fewestSampled = 64
+)
+
+// # OR: bmm.go, window.go, cells.go
+
+// windowSize is the number of documents whose sums are kept at once by taat and bmm: 16 KB,
+// half of a first-level cache.
+const windowSize = 1 << 12
+
+// maxWindow is the size of bmm's windows for short lists, see Query.chooseSpan.
+const maxWindow = 1 << 15
+
+// Sizes of windows and runs, measured on eLife paragraphs with queries of three and more words.
+//
+// First windows of windowSize documents instead of firstWindow raise the median at k = 10 from 84 to
+// 94 (the mean, which a few queries make, does not change: 139 to 145). The bounds of blocks instead
+// of those of runs raise the mean by 8%. The best score of a sparse list instead of its block's bound
+// takes a fifth off the slowest hundredth: queries of a very frequent word with very rare ones.
+// Windows of 32 blocks of the longest list instead of one take a seventh off the mean at k = 10 on 5M
+// short documents, and a tenth off the slowest hundredth on the paragraphs: what is done once for
+// each window and list costs more than tighter bounds gain. 8 blocks gain half of that, 64 no more.
 const (
 	firstWindow    = 1 << 7
-	firstPostings  = 256 // in the first window, and
-	firstPerAnswer = 4   // this many for each of the k answers
-	manyBlocks     = 8   // for which runs are asked for their bounds
-	windowBlocks   = 32  // of the longest list, in a window that grew
-	sparseWindow   = 32  // postings of a sparse list in a window; and
-	sparseRatio    = 16  // the longest list has this many times more
+	firstPostings  = 256 // postings in the first window,
+	firstPerAnswer = 4   // and this many for each of the k answers
+	manyBlocks     = 8   // blocks in a window from which on the bounds of runs are used
+	windowBlocks   = 32  // blocks of the longest list in a window of full size
+	sparseWindow   = 32  // most postings of a sparse list in a window,
+	sparseRatio    = 16  // of which the longest list has at least this many times as many
 )
 
 // sparse is the share of a window's documents, one in this many, below which going through the
 // postings again beats going through the window.
 const sparse = 8
 
-// What things cost, in postings that can be decoded, scored and added in the same time. If a
-// document were kept at the cost of one posting, queries of 50 words on eLife paragraphs would take
-// a quarter longer at k = 10: too many windows would be added up as a whole. With 8 or 16 documents
-// for one they take as long.
+// What the steps of bmm cost, in postings that can be decoded, scored and added in the same time. If
+// keeping a document cost as much as a posting, queries of 50 words on eLife paragraphs would take a
+// quarter longer at k = 10: too many windows would be added up whole. With 8 or 16 instead of 4 they
+// take as long.
 const (
 	askCost   = 12 // looking a document up in a list
 	scoreCost = 4  // finding a score of a list again, for the sum in query order
-	// postings of a list that are merged with what was found in the time of finding one of these
+	// mergeWorth is how many postings of a list are merged with the candidates in the time of
+	// finding one candidate in the list.
 	mergeWorth = 24
-	// documents for which is decided whether they stay, and that are merged with a list
+	// keptAtOne is how many candidates are kept or dropped, and merged with a list, at the cost of
+	// one posting.
 	keptAtOne = 4
 )
+
+// fewFound candidates or fewer are sorted by comparisons, which is cheaper than by bits.
+const fewFound = 12
+
+// manyToKeep is the number of candidates from which on the kernel, which looks at 8 at a time, is
+// worth the call.
+const manyToKeep = 64
+
+const (
+	// worthCell is the number of postings in a cell from which on cells are worth their bounds.
+	worthCell = 32
+	// manyForGrid is the number of words from which on nearly every cell has a good posting. With
+	// cells, queries of 100 words take a tenth longer, those of 50 words a twentieth less.
+	manyForGrid = 64
+)
+
+// From this many words and answers on nothing can be skipped, and Auto adds whole lists up (taat).
+// On eLife paragraphs, with 160 to 400 words, bmm takes 0.73, 0.87 and 1.14 of taat's time at k = 10,
+// 100 and 1,000; with 20 to 60 words 0.99, 0.53 and 0.97.
+const (
+	manyWords   = 144
+	manyAnswers = 500
+)
+
+// maxRun is the most blocks in a run of vbmw, so that a look never costs much more than it can save.
+const maxRun = 8
+
+// # Marks: marks.go, marks_window.go, marks_score.go
 
 const (
 	maxMarked = 8 // lists, a bit each
 	// wipeAll is the share of a window's documents, one in this many, from which on all marks are
-	// wiped out instead of those that were made.
+	// cleared instead of only those that were made.
 	wipeAll = 32
 )
 
-// What things cost beside a posting that is decoded, scored and added up, which takes 6.5 ns where
-// lengths are not in the second-level cache. With a lookCost of 4 or 8 queries of 5M documents take
-// as long.
+// What the steps of marking cost, in postings that are decoded, scored and added up, each of which
+// takes 6.5 ns where lengths are not in the second-level cache. With a lookCost of 4 or 8 queries of
+// 5M documents take as long.
 const (
 	markCost   = 0.3 // decoding and marking a posting
 	singleCost = 0.3 // bounding its score by levels, or
-	pickCost   = 3   // scoring it and asking about it
-	// a document that is expected to have enough words: most are dropped soon; and
+	pickCost   = 3   // scoring it and looking it up in the other lists
+	// candidateCost is for a document that is expected to have enough words, of which most are soon
+	// dropped; candidateEach is to be added for each list.
 	candidateCost = 9
-	candidateEach = 3   // for each list
+	candidateEach = 3
 	foundCost     = 5   // a document that was found, and
 	lookCost      = 6   // looking it up in a list
-	spentSlack    = 800 // what may be spent more than expected
-	// nearLengths is what a posting costs where lengths are in that cache.
+	spentSlack    = 800 // by how much the cost may exceed what was expected
+	// nearLengths is the cost of a posting where lengths are in the second-level cache.
 	nearLengths = 0.4
-	// plainAnswer is how many postings a query takes without marks, for each answer, so that marks
-	// pay. With half of it queries of eLife paragraphs take a twentieth longer for 100 answers,
-	// where this many documents can win.
+	// plainAnswer is how many postings a query must take without marks, for each answer, so that
+	// marks pay. With half of it queries of eLife paragraphs take a twentieth longer for 100 answers.
 	plainAnswer = 300
-	// plainLeast is how many it takes in any case: with less, what is done for each window costs as
-	// much as it spares.
+	// plainLeast is how many postings it must take in any case: with fewer, what is done once for
+	// each window costs as much as marks spare.
 	plainLeast = 8000
 )
 
 var (
-	// plainWorth is what a posting costs without marks.
+	// plainWorth is the cost of a posting without marks.
 	plainWorth = 1.0 // tests raise it
 	// denseMark is the share of all documents, one in this many, from which on a list is not
 	// marked: such lists overlap everywhere, and only levels and small windows skip anything.
 	denseMark uint64 = 8 // tests lower it
 )
 
-// A sample of one in 32 documents takes a twentieth of the time of a query of 20 words, in windows
-// of 512 documents: with half of that most of the blocks that are decoded lie outside. On eLife
-// paragraphs, 6 to 40 words of a paragraph, it takes 5% off the mean at k = 1,000 and, with whole
-// windows, 19% at k = 10,000; at k = 300 it costs more than it gains. If windows count whatever
-// they have, 8 of 100 guesses are wrong; with their share at most 2.
-const (
-	sampleLeast  = 32  // one in this many documents is looked at, or
-	sampleMost   = 64  // in this many, if of these
-	sampleFound  = 64  // are expected to be among the best
-	sampleWindow = 512 // documents that are looked at together
-	// wholeWorth is the share of the documents, one in this many, from which on so many are wanted
-	// that dividing the lists spares nothing: at k = 10,000 it takes 14% longer than to add up
-	// whole lists, at k = 3,000 the same, and at k = 1,000 30% less.
-	wholeWorth = 150
-)
-
-var (
-	sampleWords    = 6    // that a query must have,
-	sampleAnswers  = 1000 // that it must want,
-	samplePostings = 50   // and postings for each of these; tests lower them
-)
+// # AND: and.go, and_best.go, and_levels.go
 
 const (
-	seedBits  = 13
-	seedSlots = 1 << seedBits
-	mostSeeds = 512
-)
-
-// What seeds may cost, measured on eLife paragraphs with pieces of paragraphs and 10 answers.
-// Queries of 20 words gain nothing, of 30 words 3%, of 50 words 10% on one core, which takes 2.6
-// ms, of 100 words a fifth. 2 or 4 candidates for each answer, and half or twice the postings, are
-// as good.
-const (
-	seedWords = 24
-	seedsEach = 3   // candidates for each of the k answers
-	seedAdds  = 512 // postings of the query for each that is added up
-	seedLooks = 128 // and for each time that a candidate is looked up in a list
-)
-
-const (
-	// At first this many documents are looked up together, so that there is soon a
-	// threshold for the rest; then twice as many each time, up to enoughToMeet: then what is done
-	// once for all of them costs little, and memory is asked for many lengths and blocks at a time.
+	// firstTogether is how many documents are looked up together at first, so that there is soon a
+	// threshold for the rest. The number then doubles up to enoughTogether: what is done once for
+	// all of them costs little by then, and memory is asked for many lengths and blocks at a time.
 	firstTogether  = 16
 	enoughTogether = 96
-	// maxWaiting is how many there can be: a block more than was not yet enough.
+	// maxWaiting is the most documents that can wait: a block more than was not yet enough.
 	maxWaiting = 2 * index.BlockSize
-	// manyLeft is the share of a block's postings, one in this many, that must not be left for
-	// scoring first to pay.
+	// manyLeft is the share of a block's postings, one in this many, up to which scoring first pays:
+	// no more may be left.
 	manyLeft = 3
-	// manyEach is how many documents a block of the second list may be asked for, on the average,
-	// for levels to pay: intersecting does not fetch the lengths.
+	// manyEach is how many documents are looked up in a block of the second list, on average, up to
+	// which levels pay: intersecting does not fetch lengths.
 	manyEach = 4
-	// alikeRatio is how much longer the second list may be so that intersecting pays at all: each
-	// of its blocks is decoded then.
+	// alikeRatio is how many times as long as the first the second list may be so that intersecting
+	// pays at all, which decodes each of its blocks.
 	alikeRatio = 32
 )
 
@@ -178,80 +216,79 @@ const (
 // decoded anyway, and few of these documents are in it.
 const manyKept = 8
 
-const (
-	// mostBest is how many of them are kept at most: what they take is little beside the
-	// second-level cache, and for more answers nearly everything is looked up anyway.
-	mostBest = 4096
-	// fewestLead is how many times more postings the leading list must have for it to pay.
-	fewestLead = 4
-	// firstBest is the part of them, one in this many, that is looked up first.
-	firstBest = 4
-)
-
-// mostPlaces is how many of 64 places are most: at 16 and 48 "to be or not" takes longer on eLife
-// paragraphs, for 10 answers or for 1,000.
-const mostPlaces = 32
-
-// With this many words and answers nothing can be skipped, and adding whole lists up is
-// faster: on eLife paragraphs, 160 to 400 words, bmm takes 0.73, 0.87 and 1.14 of taat's time at k
-// = 10, 100 and 1,000. With 20 to 60 words it takes 0.99, 0.53 and 0.97.
-const (
-	manyWords   = 144
-	manyAnswers = 500
-)
-
-// maxRun ends runs, so that a look never costs much more than it can save.
-const maxRun = 8
-
-// windowSize is the number of documents whose sums are kept at once by taat and bmm: 16 KB,
-// half of a first-level cache.
-const windowSize = 1 << 12
-
-// maxWindow is the size of bmm's windows for short lists, see query.chooseSpan.
-const maxWindow = 1 << 15
-
-// fewFound are sorted by comparing: that is cheaper than to move them about.
-const fewFound = 12
-
-// manyToKeep is from how many candidates on the kernel, which looks at 8 at a time, is worth the
-// call.
-const manyToKeep = 64
-
-// worthBuckets is the length of lists from which on they are sifted.
-var worthBuckets uint32 = 64 * index.BlockSize // tests lower it
-
 // worthLead is how long the leading list must be so that looking at the levels of the others pays.
 var worthLead uint32 = 8 * index.BlockSize // tests lower it
 
-// Default sizes. Ranges of documents are whole windows; those that lose answers must not depend
-// on the number of threads; the larger they are the less is lost.
 const (
-	partsEach    = 8
-	minDocuments = 2 * windowSize
-	minPostings  = 1024
-	lossyParts   = 16
+	// mostBest is how many promising postings are kept at most: they take little of the second-level
+	// cache, and for more answers nearly everything is looked up anyway.
+	mostBest = 4096
+	// fewestLead is how many times as many postings the leading list must have for that to pay.
+	fewestLead = 4
+	// firstBest is the share of them, one in this many, that is looked up first.
+	firstBest = 4
 )
 
-// pieceOf is the part of its share, one in this many, that a worker takes at once: the rest can be
-// taken over. On eLife paragraphs two cores answered queries of 50 words 1.74 to 1.82 times as fast
-// as one, three runs in turn with a quarter, which was 1.67 to 1.74 times and made short queries
-// that are cut take up to a third longer, and with ranges that fall in size and that all take from
-// the same front, 1.54 to 1.77 times. On a busier machine all are lower, down to 1.58. Now that
-// such queries take a fifth less time, for which see window.keep, it is 1.54 to 1.68 times.
+// mostPlaces is the number of places, of 64, that counts as most: with 16 and with 48 "to be or not"
+// takes longer on eLife paragraphs, for 10 answers and for 1,000.
+const mostPlaces = 32
+
+// # One word: one.go, one_levels.go, one_top.go
+
+// worthBuckets is the length of lists from which on postings are sifted by coarse lengths.
+var worthBuckets uint32 = 64 * index.BlockSize // tests lower it
+
+// mostFromTop is the share of a word's postings, one in this many, after which it is no longer looked
+// up in single documents. A look-up takes about as long as eight postings of blocks.
+const mostFromTop = 8
+
+// # Teams and partitions: effort.go, partition.go, shares.go
+
+// worthEffort is the effort of a query from which on a second core helps. On eLife paragraphs, with
+// web queries, times with one core and with two are:
+//
+//	OR, k = 100 and 1,000, from 2^15 postings on 161:145 and 278:240, from 2^17 on 251:215 and
+//	655:456, from 2^19 on 580:423 and 1658:1064
+//	AND, k = 10 and 1,000, by the postings of the shortest list: from 2^11 on 45:59 and 59:69, from
+//	2^12 on 80:84 and 170:151, from 2^13 on 114:98 and 177:156
+//
+// An AND with a short list takes twice as long in partitions as in one piece, whatever else it has.
+// Waking another core costs 10 to 100 microseconds.
+const worthEffort = 1 << 15
+
+// With a guessed floor for few answers, or the levels of one word, few of the postings are looked
+// at: the effort is divided by effortSpared up to guessAnswers answers. Times as above, at k = 10
+// from 2^15 postings on 101:102, from 2^17 on 125:122, from 2^18 on 110:110, from 2^19 on 240:204,
+// but at k = 30 125:118, 166:152, 156:140 and 353:278. A word that half of the documents have takes
+// 4:8 at k = 10 and 116:134 at k = 1,000.
+const (
+	effortSpared = 16
+	guessAnswers = 20
+)
+
+// Default sizes of partitions. Ranges of documents are whole windows. Approximate partitions must
+// not depend on the number of threads; the larger they are, the fewer answers are lost.
+const (
+	partsEach    = 8              // partitions for each worker
+	minDocuments = 2 * windowSize // in a range of documents
+	minPostings  = 1024           // of the longest list in another partition
+	lossyParts   = 16             // approximate partitions
+)
+
+// pieceOf is the part of its share, one in this many, that a worker takes at once: others can take
+// over the rest. On eLife paragraphs, with 50 words, two cores were 1.74 to 1.82 times as fast as
+// one; with pieces of a quarter 1.67 to 1.74 times, and short queries that are cut took up to a third
+// longer; with ranges of falling size that all workers take from one front 1.54 to 1.77 times. On a
+// busier machine all are lower, down to 1.58. Since such queries take a fifth less time (see
+// window.keep) it is 1.54 to 1.68 times.
 const pieceOf = 2
 
-const (
-	// worthCell is the number of postings in a cell from which on it is worth a look of its own.
-	worthCell = 32
-	// manyForGrid is how many words have something good in nearly every cell. Without it queries of
-	// 100 words take a tenth longer, while those of 50 words are a twentieth faster with cells.
-	manyForGrid = 64
-)
+// # Sets of documents and models: limits.go, engine.go
 
-// fewShare is when postings of documents that may not be answers are dropped before they are
-// scored: if fewer than one in this many may be.
+// fewShare is the share of all documents, one in this many, below which those that may be answers
+// are few: then postings of the others are dropped before they are scored.
 const fewShare = 3
 
-// mostFromTop is when a word is no longer looked for in single documents: after one in this many of
-// its postings. A look takes about as long as eight postings of blocks.
-const mostFromTop = 8
+// mostModels is the number of models whose tables are kept, so that a scan of parameters does not
+// fill the heap with them.
+const mostModels = 32
