@@ -25,7 +25,7 @@ type gpuAsk struct {
 	out      uint32 // where its answers are
 	k        int16
 	words    uint8
-	// 1 + the word that decides a short query, see gpu_short.go; 0: it is not short; -1: nor does
+	// 1 + the word that decides a short query, see short.go; 0: it is not short; -1: nor does
 	// the device know words that count like that
 	lead    int8
 	few     bool // that word is so rare that a warp looks at all of it
@@ -64,16 +64,16 @@ type askedWord struct {
 
 var askers = sync.Pool{New: func() any { return &asker{} }}
 
-// ask looks at a request; what is wrong with it is left to Engine.prepare to say.
+// ask looks at one request. Errors in it are left to Engine.Prepare to report.
 func (a *asker) ask(g *Index, r *ask.Request) gpuAsk {
 	var q [1]gpuAsk
 	a.askAll(g, []ringRequest{asRing(r)}, q[:])
 	return q[0]
 }
 
-// askAll looks at some requests. All are taken apart before any word is looked up, and what is
-// known of the words is asked for before any of it is read: memory is far away, but can be asked
-// for many things at a time.
+// askAll looks up the words of several requests. All requests are cut into words before any word is
+// looked up, and entries are prefetched before any is read, so that many accesses to memory
+// overlap.
 func (a *asker) askAll(g *Index, requests []ringRequest, out []gpuAsk) {
 	a.bytes, a.words, a.counts = a.bytes[:0], a.words[:0], a.counts[:0]
 	prefetchTexts(unsafe.SliceData(requests), len(requests))

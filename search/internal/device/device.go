@@ -2,10 +2,6 @@ package device
 
 import (
 	"context"
-
-	"github.com/collocate/collocate/search/internal/ask"
-	"github.com/collocate/collocate/search/internal/eval"
-
 	_ "embed"
 	"errors"
 	"fmt"
@@ -16,6 +12,8 @@ import (
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/mmap"
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/eval"
 	"github.com/collocate/collocate/text"
 )
 
@@ -30,17 +28,17 @@ var (
 	encodeSource = gpu.NewSource("search/encode", encodePTX)
 )
 
-// GPUOptions say how an index is put on a GPU. The zero value takes the first one and most of
-// its memory.
+// Options say how an index is put on a GPU. The zero value takes the first GPU and most of its
+// memory.
 type Options struct {
 	Device engine.Device
-	// Also are further devices that get the index too, and share the work. The same one twice is
-	// two: each has a context of its own, with its own memory, streams and errors. Then
-	// Device.Memory must leave room for the others.
+	// Also names further devices that get a copy of the index and share the work. A device that is
+	// named twice counts as two: each has a context of its own, with its own memory, streams and
+	// errors. Then Device.Memory must leave room for the others.
 	Also []engine.Device
-	// Progress is told how many of the postings are there.
+	// Progress is called with the number of postings that are on the device, and of all.
 	Progress func(done, total int64)
-	// Log is told what MapAll chooses.
+	// Log gets a line on what MapAll chooses; nil: none.
 	Log *slog.Logger
 }
 
@@ -102,22 +100,22 @@ type Index struct {
 
 	// gate is held for reading while queries run, and for writing while lists come and go.
 	gate        sync.RWMutex
-	slots       chan *gpuSlot  // for single queries, those that are free; there are
-	single      int            // this many
-	batch       chan *gpuSlot  // for many queries at a time, larger; there are
-	generalMade int            // this many
-	made        []*gpuSlot     // all of both
-	freeLanes   chan *lane     // for many queries of up to 32 words, those that are not under way
-	lanes       []*lane        // all of them
-	lanesBegun  bool           // the first was made
-	making      sync.WaitGroup // of the others
+	slots       chan *gpuSlot  // free slots for single queries
+	single      int            // how many of them were made
+	batch       chan *gpuSlot  // free slots for many queries at a time, which are larger
+	generalMade int            // how many of them were made
+	made        []*gpuSlot     // all slots of both kinds
+	freeLanes   chan *lane     // free lanes, for many queries of up to 32 words
+	lanes       []*lane        // all lanes
+	lanesBegun  bool           // the first lane was made
+	making      sync.WaitGroup // of the other lanes
 	closing     atomic.Bool
 	mu          sync.Mutex
 
 	words *wordTable
 
-	batches atomic.Int32 // at work
-	space   emptySpace   // once many results of a batch were kept
+	batches atomic.Int32 // running now
+	space   emptySpace   // taken once a batch has kept many results
 
 	thesis thesisStore // used with the gate held for writing
 }
@@ -231,7 +229,7 @@ func (g *Index) prepare(ctx context.Context, r *ask.Request) (q *eval.Query, err
 	return g.s.PrepareWithBounds(ctx, r)
 }
 
-// Close gives everything on the device back.
+// Close frees everything on the device.
 func (g *Index) Close() error {
 	g.closing.Store(true)
 	g.making.Wait()

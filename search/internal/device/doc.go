@@ -1,17 +1,47 @@
 // Package device answers the question: which documents are best, on a GPU?
 //
-// An [Index] is an index on a device: postings in tiles of 16,384 documents, with one byte a
-// posting for each model that bounds its score. [Index.Answer] answers one request, [Batch] many.
-// The kernels lie in kernels/*.cu; files named paper_*.go run the algorithms of a thesis (R.
-// Gaioso, UFSCar 2019).
+// An [Index] is an index on a device: postings in tiles of 16,384 documents and, for each model in
+// use, a code of one byte for each posting that bounds its score. A [Group] is an index on one
+// device or several. [Index.Answer] answers one request, [Batch] many. The kernels lie in
+// kernels/*.cu; files named paper_*.go run the algorithms of a thesis (R. Gaioso, UFSCar 2019).
 //
-// The way of a batch: requests wait in a ring (ring.go), are cut into chunks, looked up by the
-// cores (ask.go, words.go), written as a plan (places.go, known.go), launched (many.go), and turned
-// into results (results.go). What the kernels for batches cannot answer goes to those for any query
-// (general.go), and what those cannot to the cores (package eval).
+// A batch takes these steps: requests wait in a ring (ring.go) and are cut into chunks (chunk.go);
+// the cores look up their words (ask.go, words.go) and write a plan (places.go, known.go); a lane,
+// a stream with its buffers, launches it (many.go); the cores make results of what comes back
+// (results.go).
 //
-// Invariants:
+// # Strategies
+//
+// One request, in the order in which they are tried:
+//
+//	pair.go     up to 2 words and 512 answers, lists with tables: one launch above a guessed cut
+//	one.go      up to 4 words and 2,048 answers, lists with tables: one launch
+//	run.go      any other: a graph of plan, score and pick
+//
+// A batch, by query (see kernels/batch.cuh):
+//
+//	batch_short a word with at most 2,048 postings decides: all of them are looked at
+//	batch_pairs two long lists are needed nearly whole: both are read together
+//	batch_sums  most documents could win: lists are added up
+//	batch_score all others: postings whose code can reach the cut are looked up in the other lists
+//	general.go  more than 32 words or 2,048 answers, or what the kernels above leave: as run.go
+//
+// The cores (package eval) answer what is left: more than 511 words or 16,384 answers, BM25F and
+// rounded lengths, requests for some documents only, ties that do not fit, and lists that do not
+// fit. Stats.GPU.Fallback says why.
+//
+// # Memory
+//
+// store.go measures the index and takes what the budget allows. If all postings fit they stay on
+// the device. If not, it keeps the lists that were used last: those that a query lacks are brought,
+// others are evicted, and a query whose lists do not fit together is answered by the cores. Opening
+// fails, with the memory that is needed, if there is room for less than a thousandth of the
+// postings.
+//
+// # Invariants
+//
 //   - Results equal those of package eval, to the bit.
 //   - A cut that was guessed is proved by the result, or the query is answered again.
-//   - The device is written by streams; the host reads pinned memory once its mark is there.
+//   - Streams write device memory; the host reads pinned memory once the result's mark is there.
+//   - gate is held for reading while queries run, and for writing while lists come and go.
 package device

@@ -1,24 +1,26 @@
 package device
 
-// Numbers of this package that were chosen by measuring, each with what was measured. All else is
-// structure: change a number here and results stay the same, only times differ.
+// The numbers of this package that were chosen by measuring, each with what was measured. Change
+// one and results stay the same; only times differ. Numbers that the kernels share stand beside the
+// code that launches them. heap.go has those of its space.
 
 import "time"
 
-// shortTurn is how many words of a short text are looked at without asking whether they are there:
-// most queries have no more, and how many nobody can guess.
+// shortTurn is how many words of a short text are noted without testing whether there are as many.
+// Most queries have no more, and a branch on their number would be mispredicted.
 const shortTurn = 4
 
-// manyPerAgain is how many requests wait for one whose cut was guessed wrong if that is not worth
-// another lane, and longAgain from how many postings on it is, however many wait: a core takes
-// longer. When that was two million, one in 300 queries, with half a million, found no room and
-// made a batch take 20 ms instead of 3.
+// The cores answer requests again whose cut was guessed wrong, if these are at most one in
+// manyPerAgain of a launch: another launch would cost more. They do not if one of them has more
+// than longAgain postings, for which a core takes longer than a lane. When longAgain was two
+// million, one query in 300, with half a million postings, found no room and made a batch take 20
+// ms instead of 3.
 const (
 	manyPerAgain = 64
 	longAgain    = 1 << 17
 )
 
-// maxGPUModels is how many models' codes are kept.
+// maxGPUModels is the number of models whose codes are kept.
 const maxGPUModels = 4
 
 // spreadBy is how many requests a core takes at a time. Their results share a piece of memory,
@@ -26,57 +28,59 @@ const maxGPUModels = 4
 // and the allocator has six pieces of that size when it looks for room, but only four of 6,144.
 const spreadBy = 53
 
-// fewTakes is how many parts there would be if all were as large as the first. Numbers that all
-// cores take from are far away for each.
+// fewTakes is how many parts a job would have if all were as large as the first. Few parts are
+// better: all cores take from one counter, whose cache line goes from core to core.
 const fewTakes = 32
 
-// restless is how often one looks for something to do before others may use the core. Asking the
-// scheduler whether there are any takes a lock, for which all who have nothing to do would queue: a
-// batch that is alone asks less often by far, which takes a fifth off the time of 50,000 ANDs.
+// restless is how often an idle helper looks for work before it yields to the scheduler. Yielding
+// takes a lock, for which all idle helpers would queue. A batch that runs alone yields far less
+// often, which takes a fifth off the time of 50,000 ANDs.
 const (
 	restless = 64
 	alone    = 4 * restless
 )
 
-// awake is how long a core without work stays awake. A lane takes less.
+// awake is how long an idle helper keeps looking before it sleeps. A lane takes less time.
 const awake = time.Millisecond
 
 // gpuSlots is how many single queries may be on the device at a time. More hardly help: three fill
 // it.
 const gpuSlots = 8
 
-// told is how many requests come before others know of them, unless they look, which they do when
-// they have waited for this many moments. Each look takes the number away from the core that brings
-// requests, which then waits for it ten times as long as for a request.
+// told is how many requests are put into the ring before their number is published; moments is how
+// long a reader waits before it looks for requests that are not published yet. Each look takes the
+// cache line of that number from the core that fills the ring, which then waits for it ten times as
+// long as a request takes.
 const (
 	told    = 64
 	moments = 256
 )
 
-// maxChunks are under way at a time, or wait to be handed out.
+// maxChunks is how many chunks may be running, or waiting for their results to be yielded.
 const maxChunks = 256
 
-// worthwhile is how many requests are worth a launch while the device has something to do.
+// worthwhile is how many requests are worth a launch while the device is busy.
 const worthwhile = manyQueries / 8
 
-// doze is how long one who waits for requests sleeps before looking again. The one that brings them
-// wakes a sleeper nearly always: after bringing one it looks how many are wanted, but what it
-// brought may be seen a moment later (see publish), even after the last look.
+// doze is how long a lane that waits for requests sleeps before it looks again. The goroutine that
+// fills the ring nearly always wakes it: after each request it looks how many are wanted. But its
+// stores are unfenced (see publish), so a request may become visible only after the lane's last
+// look.
 const doze = 10 * time.Millisecond
 
 // manyBytes is the length of Many in guess.cuh, a query as the device makes it.
 const manyBytes = 64
 
-// manyItem is what an item costs, about, in the units of batch.cuh, of which reading a posting
-// costs a quarter: less, and finding the item takes longer than the item.
+// manyItem is about the work of an item, in the units of batch.cuh, of which reading a posting is a
+// quarter. In smaller items, finding the next item would take longer than the item.
 const manyItem = 1536
 
-// manyAnswers is how many answers of a query are picked by a small block.
+// manyAnswers is the most answers of a query that a small block picks.
 const manyAnswers = 256
 
-// manyThick is how many postings two lists must have to be read by a kernel of their own, if most
-// of them are needed: so many that they come from memory and not from the cache. With shorter ones
-// the windows' kernel, which learns what winners have, is faster by far (1,000 answers of 1,044
+// manyThick is how many postings two lists must have so that batch_pairs reads them, if most of
+// them are needed: so many that they come from memory and not from the cache. With shorter ones the
+// windows' kernel, which learns what winners have, is faster by far (1,000 answers of 1,044
 // queries: 0.5 ms against 1.3).
 const manyThick = 1 << 22
 
@@ -91,8 +95,8 @@ const manyAdding = 48
 // 5.1 with 2,048.
 const manyQueries = 4096
 
-// manyOut is what there is room for in answers of a launch, which are 8 bytes each. With more at a
-// time, their way back to the host and to the caller is long beside the device's work.
+// manyOut is the room for answers of a launch, in answers of 8 bytes. With more, copying them to
+// the host and handing them to the caller takes long beside the device's work.
 const manyOut = 1 << 20
 
 // batchLanes is how many chunks of a batch may be on their way: the device works on one lane's long
@@ -109,11 +113,12 @@ const mapShare = 64
 // need them, and each slot has room for many.
 const generalSlots = 2
 
-// pairPatience is how long to look at the memory.
+// pairPatience is how long the host polls pinned memory for the result of one launch before it
+// waits for the stream.
 const pairPatience = 500 * time.Microsecond
 
 // dealt is how many requests of a batch one of several devices gets before the next one does: a
-// chunk's worth, so that both have work soon and results wait little for their turn. Not measured.
+// chunk's worth, so that both soon have work and results rarely wait for their turn. Not measured.
 const dealt = 1024
 
 // thesisMost is how many requests of a batch are planned together.

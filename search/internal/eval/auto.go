@@ -3,7 +3,8 @@ package eval
 import "github.com/collocate/collocate/search/internal/ask"
 
 // choose turns Auto into an algorithm: bmm, or taat for very many words and answers, where nothing
-// can be skipped. In mode And that never pays: the more words, the fewer documents have all of them.
+// can be skipped. In mode And that never pays: the more words, the fewer documents have all of
+// them.
 func (q *Query) choose(a ask.Algorithm) ask.Algorithm {
 	return chooseFor(a, q.Mode, len(q.Lists), q.Heap.K)
 }

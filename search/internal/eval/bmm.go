@@ -252,8 +252,8 @@ func (q *Query) collect(lists []*list, base, to uint32, n int, need float64) {
 	}
 }
 
-// complete looks the candidates up in the lists that are not essential, one list after the other, as
-// long as they can still win. Those that are left are scored in query order and pushed. n is the
+// complete looks the candidates up in the lists that are not essential, one list after the other,
+// as long as they can still win. Those that are left are scored in query order and pushed. n is the
 // number of postings that were added so far. Where all this would cost more than adding all lists
 // up, that is done instead.
 func (q *Query) complete(base, to uint32, firstEssential, n int) {

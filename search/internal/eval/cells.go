@@ -9,10 +9,10 @@ import (
 // cellsInGrid is the number of cells whose bounds are computed together.
 const cellsInGrid = 32
 
-// grid is a range of documents in cells of equal size. A cell's bound is the sum of the lists' bounds
-// in it, which are those of the blocks that reach into it. Cells that cannot beat the threshold are
-// skipped. That helps with frequent words whose best postings are rarely near each other: with the
-// bounds of a whole window nothing would be skipped.
+// grid is a range of documents in cells of equal size. A cell's bound is the sum of the lists'
+// bounds in it, which are those of the blocks that reach into it. Cells that cannot beat the
+// threshold are skipped. That helps with frequent words whose best postings are rarely near each
+// other: with the bounds of a whole window nothing would be skipped.
 type grid struct {
 	from, to uint32 // its documents
 	shift    uint   // a cell is 1<<shift documents

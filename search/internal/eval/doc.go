@@ -8,10 +8,10 @@
 //
 // A request takes four steps: Engine.Prepare looks its words up and opens their lists; Query.Begin
 // chooses the algorithm and finds a floor; Query.Run answers it, or a Team does; Query.Finish makes
-// the result. Which strategy bmm and mode And take is decided by plans, tables of strategies that are
-// tried in order: orPlan (or_plan.go), andPlan (and_plan.go) and onePlan (one_plan.go). Before a plan
-// is followed, choose (auto.go) turns Auto into an algorithm, and useSeeds (seeds.go) may raise the
-// floor of a query of many words. Tuned numbers are in tuning.go.
+// the result. Which strategy bmm and mode And take is decided by plans, tables of strategies that
+// are tried in order: orPlan (or_plan.go), andPlan (and_plan.go) and onePlan (one_plan.go). Before
+// a plan is followed, choose (auto.go) turns Auto into an algorithm, and useSeeds (seeds.go) may
+// raise the floor of a query of many words. Tuned numbers are in tuning.go.
 //
 // # Terms
 //

@@ -26,9 +26,9 @@ func (q *Query) limitLists() {
 }
 
 // findFloor finds a score that k documents reach by looking at the skip data alone: the k-th best
-// posting of a single list, which the index stores for BM25 with the usual parameters. A document that has the
-// word has at least that score, whatever the other words add. Documents that only equal it may
-// still win by their number, so the floor is the next lower number.
+// posting of a single list, which the index stores for BM25 with the usual parameters. A document
+// that has the word has at least that score, whatever the other words add. Documents that only
+// equal it may still win by their number, so the floor is the next lower number.
 func (q *Query) findFloor() {
 	best, rank := float32(0), q.Heap.K
 	if q.limited { // the best of all may be among those that may not be answers

@@ -79,8 +79,8 @@ type guessing struct {
 }
 
 // prove is the loop of guessing and proving: it searches above guessed floors until one is proved.
-// OR, AND, one word and teams share it; several segments have their own (Segments.aboveGuess), since
-// each try opens a segment.
+// OR, AND, one word and teams share it; several segments have their own (Segments.aboveGuess),
+// since each try opens a segment.
 //
 // Precondition: there are no answers yet. Postcondition: if proved, the k best answers are in the
 // heap, or with the workers of a team; if not, there are none, and the floor is the one that was

@@ -15,9 +15,9 @@ type list struct {
 	Scorer model.Scorer
 	own    model.BM25Scorer // where it lies
 	max    float64          // bound of the whole list
-	// lowX has the lowest x of each block (see doc.go), superX of each run of blocks; both are nil if
-	// the index has none for the model. scaleX times a stored x is no more than the model's x: see
-	// model.BM25Weigher. oneX is room for a list of one block.
+	// lowX has the lowest x of each block (see doc.go), superX of each run of blocks; both are nil
+	// if the index has none for the model. scaleX times a stored x is no more than the model's x:
+	// see model.BM25Weigher. oneX is room for a list of one block.
 	lowX   []float32
 	superX []float32
 	oneX   [1]float32

@@ -206,8 +206,8 @@ func (q *Query) scoreAt(doc uint32) float32 {
 	return sum
 }
 
-// tick is called for every document or window of an algorithm's loop. Every 128th call checks whether
-// the search was cancelled.
+// tick is called for every document or window of an algorithm's loop. Every 128th call checks
+// whether the search was cancelled.
 func (q *Query) tick() error {
 	if q.ticks++; q.ticks&0x7f == 0 {
 		return q.pause()

@@ -9,9 +9,9 @@ import (
 )
 
 // sample guesses the score to beat from some of the documents: short windows at equal distances are
-// added up whole. If one document in 32 was scored, the k/32-nd best of these is about the k-th best
-// of all; the guess is a little lower. Unlike guessFloor, which takes words to be independent, it
-// works for any words, and its time grows with their number as that of the query does.
+// added up whole. If one document in 32 was scored, the k/32-nd best of these is about the k-th
+// best of all; the guess is a little lower. Unlike guessFloor, which takes words to be independent,
+// it works for any words, and its time grows with their number as that of the query does.
 //
 // Neighbours in the index are often about the same subject, the more so if it was reordered: one
 // window may have most of the best documents. So each window counts with its share at most, which

@@ -66,11 +66,11 @@ func (q *Query) count() {
 	}
 }
 
-// refresh takes over the bar of the team and sets the score to beat. This is where the threshold goes
-// from worker to worker: raise publishes it, refresh reads it.
+// refresh takes over the bar of the team and sets the score to beat. This is where the threshold
+// goes from worker to worker: raise publishes it, refresh reads it.
 //
-// A bar is a score with a document: of the answers with that score, those with a lower document win.
-// Where such documents can still come, scores that equal the bar must not be skipped.
+// A bar is a score with a document: of the answers with that score, those with a lower document
+// win. Where such documents can still come, scores that equal the bar must not be skipped.
 func (q *Query) refresh() {
 	m := &q.worker
 	if p := q.team.policy; p != ask.Local && (p != ask.SharedHalf || q.halfFull()) {

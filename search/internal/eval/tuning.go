@@ -12,8 +12,8 @@ import "github.com/collocate/collocate/index"
 const (
 	// guessMargin says how many more documents than k + k/8 are to be expected above the guess, in
 	// standard deviations; guessAgain is the same for the second try. Without the eighth, 13 of 250
-	// guesses on 5M documents were wrong for 10 answers with a margin of 2, one with 3 and none with
-	// 4; but six were wrong for 1,000 answers.
+	// guesses on 5M documents were wrong for 10 answers with a margin of 2, one with 3 and none
+	// with 4; but six were wrong for 1,000 answers.
 	guessMargin = 4
 	guessAgain  = 16
 	// guessSteps is the number of intervals of scores in which expected documents are counted.
@@ -33,17 +33,18 @@ var guessPostings, guessPlain = 16_000.0, 2_000.0 // tests lower them
 
 // A sample of one in 32 documents takes a twentieth of the time of a query of 20 words. It is taken
 // in windows of 512 documents: with 256, most of each decoded block lies outside the window. On
-// eLife paragraphs, with 6 to 40 words of a paragraph, the sample takes 5% off the mean at k = 1,000
-// and, with whole windows, 19% at k = 10,000; at k = 300 it costs more than it gains. If a window may
-// count with all that it has, 8 of 100 guesses are wrong; if it counts with its share at most, 2.
+// eLife paragraphs, with 6 to 40 words of a paragraph, the sample takes 5% off the mean at k =
+// 1,000 and, with whole windows, 19% at k = 10,000; at k = 300 it costs more than it gains. If a
+// window may count with all that it has, 8 of 100 guesses are wrong; if it counts with its share at
+// most, 2.
 const (
 	sampleLeast  = 32  // one in this many documents is scored,
 	sampleMost   = 64  // or one in this many, if
 	sampleFound  = 64  // this many of those scored are expected among the k best
 	sampleWindow = 512 // documents in a window of the sample
 	// wholeWorth is the share of all documents, one in this many, from which on k is so large that
-	// dividing the lists spares nothing. At k = 10,000 dividing takes 14% longer than adding up whole
-	// lists, at k = 3,000 as long, and at k = 1,000 30% less.
+	// dividing the lists spares nothing. At k = 10,000 dividing takes 14% longer than adding up
+	// whole lists, at k = 3,000 as long, and at k = 1,000 30% less.
 	wholeWorth = 150
 )
 
@@ -58,8 +59,8 @@ const (
 )
 
 // What seeds may cost, measured on eLife paragraphs with pieces of paragraphs and 10 answers.
-// Queries of 20 words gain nothing, of 30 words 3%, of 50 words 10% of 2.6 ms, of 100 words a fifth.
-// 2 or 4 candidates for each answer, and half or twice the postings, are as good.
+// Queries of 20 words gain nothing, of 30 words 3%, of 50 words 10% of 2.6 ms, of 100 words a
+// fifth. 2 or 4 candidates for each answer, and half or twice the postings, are as good.
 const (
 	seedWords = 24  // words that a query must have
 	seedsEach = 3   // candidates for each of the k answers
@@ -87,13 +88,14 @@ const maxWindow = 1 << 15
 
 // Sizes of windows and runs, measured on eLife paragraphs with queries of three and more words.
 //
-// First windows of windowSize documents instead of firstWindow raise the median at k = 10 from 84 to
-// 94 (the mean, which a few queries make, does not change: 139 to 145). The bounds of blocks instead
-// of those of runs raise the mean by 8%. The best score of a sparse list instead of its block's bound
-// takes a fifth off the slowest hundredth: queries of a very frequent word with very rare ones.
-// Windows of 32 blocks of the longest list instead of one take a seventh off the mean at k = 10 on 5M
-// short documents, and a tenth off the slowest hundredth on the paragraphs: what is done once for
-// each window and list costs more than tighter bounds gain. 8 blocks gain half of that, 64 no more.
+// First windows of windowSize documents instead of firstWindow raise the median at k = 10 from 84
+// to 94 (the mean, which a few queries make, does not change: 139 to 145). The bounds of blocks
+// instead of those of runs raise the mean by 8%. The best score of a sparse list instead of its
+// block's bound takes a fifth off the slowest hundredth: queries of a very frequent word with very
+// rare ones. Windows of 32 blocks of the longest list instead of one take a seventh off the mean at
+// k = 10 on 5M short documents, and a tenth off the slowest hundredth on the paragraphs: what is
+// done once for each window and list costs more than tighter bounds gain. 8 blocks gain half of
+// that, 64 no more.
 const (
 	firstWindow    = 1 << 7
 	firstPostings  = 256 // postings in the first window,
@@ -108,10 +110,10 @@ const (
 // postings again beats going through the window.
 const sparse = 8
 
-// What the steps of bmm cost, in postings that can be decoded, scored and added in the same time. If
-// keeping a document cost as much as a posting, queries of 50 words on eLife paragraphs would take a
-// quarter longer at k = 10: too many windows would be added up whole. With 8 or 16 instead of 4 they
-// take as long.
+// What the steps of bmm cost, in postings that can be decoded, scored and added in the same time.
+// If keeping a document cost as much as a posting, queries of 50 words on eLife paragraphs would
+// take a quarter longer at k = 10: too many windows would be added up whole. With 8 or 16 instead
+// of 4 they take as long.
 const (
 	askCost   = 12 // looking a document up in a list
 	scoreCost = 4  // finding a score of a list again, for the sum in query order
@@ -139,14 +141,15 @@ const (
 )
 
 // From this many words and answers on nothing can be skipped, and Auto adds whole lists up (taat).
-// On eLife paragraphs, with 160 to 400 words, bmm takes 0.73, 0.87 and 1.14 of taat's time at k = 10,
-// 100 and 1,000; with 20 to 60 words 0.99, 0.53 and 0.97.
+// On eLife paragraphs, with 160 to 400 words, bmm takes 0.73, 0.87 and 1.14 of taat's time at k =
+// 10, 100 and 1,000; with 20 to 60 words 0.99, 0.53 and 0.97.
 const (
 	manyWords   = 144
 	manyAnswers = 500
 )
 
-// maxRun is the most blocks in a run of vbmw, so that a look never costs much more than it can save.
+// maxRun is the most blocks in a run of vbmw, so that a look never costs much more than it can
+// save.
 const maxRun = 8
 
 // # Marks: marks.go, marks_window.go, marks_score.go
@@ -159,8 +162,8 @@ const (
 )
 
 // What the steps of marking cost, in postings that are decoded, scored and added up, each of which
-// takes 6.5 ns where lengths are not in the second-level cache. With a lookCost of 4 or 8 queries of
-// 5M documents take as long.
+// takes 6.5 ns where lengths are not in the second-level cache. With a lookCost of 4 or 8 queries
+// of 5M documents take as long.
 const (
 	markCost   = 0.3 // decoding and marking a posting
 	singleCost = 0.3 // bounding its score by levels, or
@@ -175,7 +178,8 @@ const (
 	// nearLengths is the cost of a posting where lengths are in the second-level cache.
 	nearLengths = 0.4
 	// plainAnswer is how many postings a query must take without marks, for each answer, so that
-	// marks pay. With half of it queries of eLife paragraphs take a twentieth longer for 100 answers.
+	// marks pay. With half of it queries of eLife paragraphs take a twentieth longer for 100
+	// answers.
 	plainAnswer = 300
 	// plainLeast is how many postings it must take in any case: with fewer, what is done once for
 	// each window costs as much as marks spare.
@@ -200,8 +204,8 @@ const (
 	enoughTogether = 96
 	// maxWaiting is the most documents that can wait: a block more than was not yet enough.
 	maxWaiting = 2 * index.BlockSize
-	// manyLeft is the share of a block's postings, one in this many, up to which scoring first pays:
-	// no more may be left.
+	// manyLeft is the share of a block's postings, one in this many, up to which scoring first
+	// pays: no more may be left.
 	manyLeft = 3
 	// manyEach is how many documents are looked up in a block of the second list, on average, up to
 	// which levels pay: intersecting does not fetch lengths.
@@ -220,8 +224,8 @@ const manyKept = 8
 var worthLead uint32 = 8 * index.BlockSize // tests lower it
 
 const (
-	// mostBest is how many promising postings are kept at most: they take little of the second-level
-	// cache, and for more answers nearly everything is looked up anyway.
+	// mostBest is how many promising postings are kept at most: they take little of the
+	// second-level cache, and for more answers nearly everything is looked up anyway.
 	mostBest = 4096
 	// fewestLead is how many times as many postings the leading list must have for that to pay.
 	fewestLead = 4
@@ -229,8 +233,8 @@ const (
 	firstBest = 4
 )
 
-// mostPlaces is the number of places, of 64, that counts as most: with 16 and with 48 "to be or not"
-// takes longer on eLife paragraphs, for 10 answers and for 1,000.
+// mostPlaces is the number of places, of 64, that counts as most: with 16 and with 48 "to be or
+// not" takes longer on eLife paragraphs, for 10 answers and for 1,000.
 const mostPlaces = 32
 
 // # One word: one.go, one_levels.go, one_top.go
@@ -238,8 +242,8 @@ const mostPlaces = 32
 // worthBuckets is the length of lists from which on postings are sifted by coarse lengths.
 var worthBuckets uint32 = 64 * index.BlockSize // tests lower it
 
-// mostFromTop is the share of a word's postings, one in this many, after which it is no longer looked
-// up in single documents. A look-up takes about as long as eight postings of blocks.
+// mostFromTop is the share of a word's postings, one in this many, after which it is no longer
+// looked up in single documents. A look-up takes about as long as eight postings of blocks.
 const mostFromTop = 8
 
 // # Teams and partitions: effort.go, partition.go, shares.go
@@ -277,10 +281,10 @@ const (
 
 // pieceOf is the part of its share, one in this many, that a worker takes at once: others can take
 // over the rest. On eLife paragraphs, with 50 words, two cores were 1.74 to 1.82 times as fast as
-// one; with pieces of a quarter 1.67 to 1.74 times, and short queries that are cut took up to a third
-// longer; with ranges of falling size that all workers take from one front 1.54 to 1.77 times. On a
-// busier machine all are lower, down to 1.58. Since such queries take a fifth less time (see
-// window.keep) it is 1.54 to 1.68 times.
+// one; with pieces of a quarter 1.67 to 1.74 times, and short queries that are cut took up to a
+// third longer; with ranges of falling size that all workers take from one front 1.54 to 1.77
+// times. On a busier machine all are lower, down to 1.58. Since such queries take a fifth less time
+// (see window.keep) it is 1.54 to 1.68 times.
 const pieceOf = 2
 
 // # Sets of documents and models: limits.go, engine.go

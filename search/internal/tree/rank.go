@@ -159,8 +159,8 @@ func (x *exec) live(r *ask.Request) *docset.Set {
 	return live
 }
 
-// rankEach finds the k best with a strategy that goes through the segments one after the other. They
-// come in the order of their documents, so that of equal scores the first stays.
+// rankEach finds the k best with a strategy that goes through the segments one after the other.
+// They come in the order of their documents, so that of equal scores the first stays.
 func (p *plan) rankEach(method ask.Method, search func(*exec, *node, *docset.Set, *ranking) error,
 	sets []*docset.Set) (*ask.Result, error) {
 	if err := p.scorers(p.task.r.Model); err != nil {

@@ -3,13 +3,13 @@ package tree
 // Numbers of this package that were chosen by measuring. Change one and results stay the same; only
 // times differ. [MaxExpansions], which is a limit and not a choice, is in plan.go.
 
-// fewLed is the highest document frequency of the rarest obligatory word with which a query of words
-// is a conjunction. If that word is more frequent, the engines of package eval skip more, by what
-// they know of the best postings.
+// fewLed is the highest document frequency of the rarest obligatory word with which a query of
+// words is a conjunction. If that word is more frequent, the engines of package eval skip more, by
+// what they know of the best postings.
 const fewLed = 4096
 
-// shorter is how many times as long as the list of an excluded word the leading list must be so that
-// the former's documents are looked up in blocks of the latter, and not the other way round.
+// shorter is how many times as long as the list of an excluded word the leading list must be so
+// that the former's documents are looked up in blocks of the latter, and not the other way round.
 const shorter = 2
 
 // What looking up any of some words in the documents of a set (sparse.go) costs, in postings that
