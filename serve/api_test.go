@@ -19,6 +19,7 @@ import (
 
 	"github.com/collocate/collocate/coloc"
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/points"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
@@ -563,7 +564,7 @@ func TestReload(t *testing.T) {
 			}
 		})
 	}
-	for i := range 20 {
+	for i := range 20 / trials.Every(5) {
 		old := h.current.Load()
 		h.Reload(open(fmt.Sprint("number", i)))
 		if n := h.current.Load().number; n != i+2 {

@@ -41,6 +41,8 @@ type Root struct {
 	met    metIndexes
 	seeing sync.Mutex // of who looks at the shards
 	looked time.Time  // when that last began
+	// lookTime is how long a look waits for a server.
+	lookTime time.Duration
 
 	hedged, failed, missing atomic.Uint64
 }
@@ -68,7 +70,7 @@ func ParseShards(list string, o RootOptions) (*Root, error) {
 	if strings.ContainsFunc(o.Token, unicode.IsControl) {
 		return nil, errors.New("the token of the shards has a control character")
 	}
-	r := &Root{token: o.Token, first: o.First}
+	r := &Root{token: o.Token, first: o.First, lookTime: time.Second}
 	if r.first == 0 {
 		r.first = 1
 	}

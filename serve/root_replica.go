@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // replica is one server of a shard.
@@ -76,7 +75,7 @@ func (s *replicaState) has(shard *shardAbout) bool {
 
 // look asks all replicas what they have.
 func (r *Root) look(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	ctx, cancel := context.WithTimeout(ctx, r.lookTime)
 	defer cancel()
 	var wg sync.WaitGroup
 	for _, g := range r.groups {

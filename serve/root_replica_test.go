@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -43,12 +44,19 @@ func (m *machine) hang(t testing.TB) {
 // shardServers are servers of all shards of an index.
 func shardServers(t testing.TB, whole *search.Searcher, shards int) (list []http.Handler) {
 	t.Helper()
-	dir := t.TempDir()
+	from, dir := whole.Index().Segments()[0].Reader, t.TempDir()
+	if filepath.Dir(from.Dir()) == elifeFolder { // its shards are kept for other tests, too
+		dir = fmt.Sprint(from.Dir(), "-in-", shards)
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for i := range shards {
 		folder := filepath.Join(dir, fmt.Sprint(i))
-		if err := index.WriteShard(t.Context(), whole.Index().Segments()[0].Reader, folder, i, shards,
-			index.MergeOptions{}); err != nil {
-			t.Fatal(err)
+		if _, err := os.Stat(folder); err != nil {
+			if err := index.WriteShard(t.Context(), from, folder, i, shards, index.MergeOptions{}); err != nil {
+				t.Fatal(err)
+			}
 		}
 		s, err := search.Open(folder)
 		if err != nil {
@@ -147,6 +155,7 @@ func TestServersThatHang(t *testing.T) {
 	shards := shardServers(t, elife(t, true), 2)
 	one, other, single := newMachine(t, shards[0]), newMachine(t, shards[0]), newMachine(t, shards[1])
 	root := rootOver(t, new(strings.Builder), []*machine{one, other}, []*machine{single})
+	root.o.Root.lookTime = 100 * time.Millisecond
 	one.hang(t)
 	answered := make(chan Coverage)
 	go func() {
