@@ -9,6 +9,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/collocate/collocate/internal/trials"
 )
 
 func text(t testing.TB, o TextOptions) []byte {
@@ -47,8 +49,8 @@ func TestTextIsPinned(t *testing.T) {
 
 func TestTextHasExactlyTheSizeAskedFor(t *testing.T) {
 	for _, lines := range []bool{false, true} {
-		whole := text(t, TextOptions{Bytes: 1_200_000, Lines: lines})
-		for _, n := range []int64{1, 2, 3, 17, 5000, 700_001} {
+		whole := text(t, TextOptions{Bytes: int64(1_200_000 / trials.Every(4)), Lines: lines})
+		for _, n := range []int64{1, 2, 3, 17, 5000, int64(700_001 / trials.Every(4))} {
 			b := text(t, TextOptions{Bytes: n, Lines: lines})
 			if int64(len(b)) != n || b[n-1] != '\n' {
 				t.Errorf("%d bytes wanted: %d, the last is %q", n, len(b), b[len(b)-1])

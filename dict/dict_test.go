@@ -233,7 +233,7 @@ func generated(n int, seed uint64) *Words {
 }
 
 func TestManyWords(t *testing.T) {
-	w := generated(30000, 1)
+	w := generated(30000/trials.Every(5), 1)
 	var near [][]byte
 	for i := 0; i < w.Len(); i += 10 {
 		near = append(near, strangers(&Words{w.At(i), []uint64{uint64(len(w.At(i)))}})...)

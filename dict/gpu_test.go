@@ -137,10 +137,10 @@ func TestTextsGetTheSameNumbers(t *testing.T) {
 	dev, _ := gputest.Device(t)
 	rng := rand.New(rand.NewPCG(6, 6))
 	w := randomWords(rng, 800, 6, 12)
-	_, _, words := queries(t, w, 5000, rng)
+	_, _, words := queries(t, w, trials.Of(5000), rng)
 	text := &Text{}
 	for i, word := range words {
-		if text.Add(word); i == 2500 { // too long for the device
+		if text.Add(word); i == len(words)/2 { // too long for the device
 			text.Add(bytes.Repeat([]byte("a"), longestOnGPU+1))
 		}
 	}

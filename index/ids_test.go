@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // Numbers in IDs count by their value.
@@ -41,7 +43,7 @@ func TestIDsOfAllKinds(t *testing.T) {
 		func(d int) string { return fmt.Sprintf("9999999999999999%02d", d%100) },
 		func(int) string { return randomWord(rng) },
 	}
-	for round := range 40 {
+	for round := range 40 / trials.Every(3) {
 		p := &plainIndex{}
 		n := rng.IntN(300)
 		for d := range n {

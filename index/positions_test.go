@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/internal/cpu/cputest"
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // placesIn are the places of words in lines.
@@ -31,7 +32,7 @@ func placesIn(lines []string) map[string]map[string][]uint32 {
 func TestPositions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var lines []string
-	for d := range 1500 {
+	for d := range 1500 / trials.Every(3) {
 		var b strings.Builder
 		for range rng.IntN(60) + 1 {
 			fmt.Fprintf(&b, "w%d ", int(rng.ExpFloat64()*15))

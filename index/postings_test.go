@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // Blocks of any length, with gaps and frequencies of any size, decode to what was
@@ -11,7 +13,7 @@ import (
 func TestBlocksRoundTrip(t *testing.T) {
 	rng := rand.New(rand.NewPCG(51, 52))
 	patched := 0
-	for range 20_000 {
+	for range trials.Of(20_000) {
 		n := rng.IntN(BlockSize) + 1
 		if rng.IntN(2) == 0 {
 			n = BlockSize

@@ -72,7 +72,7 @@ func TestCurvesOnTheGPU(t *testing.T) {
 		{120, 100, 30, 2, 12, Shift}, // nor for any sums
 		{2, 2, 1, 2, 20, Shift},
 	} {
-		if testing.Short() && c.n > 200 {
+		if testing.Short() && c.n > 100 {
 			continue
 		}
 		p := crowd(uint64(i), c.n, c.features)

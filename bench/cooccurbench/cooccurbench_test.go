@@ -10,10 +10,12 @@ import (
 
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/internal/gpu/gputest"
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // All engines measure the same matrix, and the page has a line for each.
 func TestAllEngines(t *testing.T) {
+	trials.Long(t, "every engine, two in the interpreter")
 	dev, _ := gputest.Named(t)
 	fakeGloVe(t)
 	o := Options{

@@ -12,12 +12,14 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/gpu/check"
 	"github.com/collocate/collocate/internal/gpu/gputest"
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // TestPlaces runs the suites as the receipt does; on a real device with real
 // sizes, the figures, and where the time goes. COLLOCATE_PLACES_REPORT is a folder
 // for the report of `collocate bench places`.
 func TestPlaces(t *testing.T) {
+	trials.Long(t, "all suites of places in the interpreter")
 	dev, real := tryJob(t, placesJob)
 	if !real {
 		return

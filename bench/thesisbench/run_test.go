@@ -27,6 +27,7 @@ func TestRun(t *testing.T) {
 
 // The same on cores, and with an index and topics of one's own.
 func TestRunOnCores(t *testing.T) {
+	trials.Long(t, "every figure")
 	shape := Zipf(3000, 40, 5)
 	dir := filepath.Join(t.TempDir(), "index")
 	if err := shape.Build(t.Context(), dir); err != nil {

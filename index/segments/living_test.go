@@ -191,7 +191,7 @@ func (m model) checkSearch(t testing.TB, rng *rand.Rand, r *segments.Reader) {
 func TestLivingIndexIsItsModel(t *testing.T) {
 	runs, steps := 12, 120
 	if testing.Short() {
-		runs = 4
+		runs = 2
 	}
 	for seed := range runs {
 		rng := rand.New(rand.NewPCG(uint64(seed), 7))

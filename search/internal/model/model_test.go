@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // The models against their formulas in plain float64.
@@ -14,7 +15,7 @@ func TestModelsAreTheirFormulas(t *testing.T) {
 	term := Term{Weight: 2, Info: index.Term{DF: 40, CF: 90}}
 	other := Term{Weight: 1, Info: index.Term{DF: 7, CF: 7}}
 	rng := rand.New(rand.NewPCG(8, 9))
-	for range 2000 {
+	for range trials.Of(2000) {
 		length := uint32(rng.IntN(100_000)) + 2
 		tf := min(uint32(rng.ExpFloat64()*5)+1, length-1)
 		f, l := float64(tf), float64(length)

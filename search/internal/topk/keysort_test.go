@@ -4,12 +4,14 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/collocate/collocate/internal/trials"
 )
 
 func TestKeysAreSorted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 62))
 	var s keySorter
-	for range 400 {
+	for range trials.Of(400) {
 		keys := make([]uint64, rng.IntN(1+rng.IntN(2*manyKeys)))
 		scores := 1 + rng.Uint32N(1<<uint(rng.IntN(24)))
 		for i := range keys {

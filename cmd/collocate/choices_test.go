@@ -1,4 +1,4 @@
-package choice_test
+package main
 
 import (
 	"encoding"

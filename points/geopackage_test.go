@@ -1,4 +1,4 @@
-package gpkg_test
+package points
 
 import (
 	"fmt"
@@ -8,12 +8,11 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/internal/gpkg"
-	"github.com/collocate/collocate/points"
 )
 
 // What is written is read again: trees of one to three levels of pages, and rows longer
 // than a page.
-func TestPointsAreReadAgain(t *testing.T) {
+func TestWrittenGeoPackagesAreRead(t *testing.T) {
 	for _, n := range []int{0, 1, 7, 3000, 60_000} {
 		path := filepath.Join(t.TempDir(), "out.gpkg")
 		f, err := os.Create(path)
@@ -42,7 +41,7 @@ func TestPointsAreReadAgain(t *testing.T) {
 		if err := f.Close(); err != nil {
 			t.Fatal(err)
 		}
-		in, err := points.ReadFile(path, points.ReadOptions{Feature: "kind"})
+		in, err := ReadFile(path, ReadOptions{Feature: "kind"})
 		if err != nil {
 			t.Fatalf("%d points: %v", n, err)
 		}
