@@ -1,7 +1,10 @@
 // Package trials says how many random cases a test tries.
 package trials
 
-import "testing"
+import (
+	"os"
+	"testing"
+)
 
 // Of is n, or a tenth of it, but at least one, under `go test -short`.
 func Of(n int) int {
@@ -9,6 +12,14 @@ func Of(n int) int {
 		return max(1, n/10)
 	}
 	return n
+}
+
+// Cases is Of for cases that are drawn at random: ten times as many if COLLOCATE_TEST_LONG is set.
+func Cases(n int) int {
+	if !testing.Short() && os.Getenv("COLLOCATE_TEST_LONG") != "" {
+		return 10 * n
+	}
+	return Of(n)
 }
 
 // Long leaves the test out under `go test -short`, for that reason.

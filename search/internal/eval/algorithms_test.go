@@ -7,19 +7,16 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
 // Every algorithm, every model, both modes, all kinds of lists: the definition, to the bit.
 func TestAllAlgorithmsGiveTheDefinition(t *testing.T) {
-	indexes := 1500
-	if testing.Short() {
-		indexes = 150
-	}
 	root := searchtest.Scratch(t)
 	rng := rand.New(rand.NewPCG(7, 11))
-	for i := range indexes {
+	for i := range trials.Cases(500) {
 		maxDocs := []int{1, 20, 300, 3000, 3000, 20000}[rng.IntN(6)]
 		if maxDocs == 20000 && rng.IntN(4) > 0 {
 			maxDocs = 500

@@ -18,32 +18,42 @@ import (
 func checkAll(t *testing.T, p *searchtest.Plain, s *Searcher, words []ask.Word, k int) {
 	t.Helper()
 	for _, mode := range []ask.Mode{ask.Or, ask.And} {
-		want := p.Search(t, s.e.Index, words, k, mode, model.BM25{})
-		for a := range algorithms {
-			got, err := s.Search(context.Background(),
-				ask.Request{Words: words, K: k, Mode: mode, Algorithm: ask.Algorithm(a)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !slices.Equal(got.Hits, want) {
-				t.Fatalf("%v, %v, k %d: got %v, want %v", ask.Algorithm(a), mode, k,
-					searchtest.Head(got.Hits), searchtest.Head(want))
-			}
+		checkMode(t, s, words, k, mode, p.Search(t, s.e.Index, words, k, mode, model.BM25{}))
+	}
+}
+
+func checkMode(t *testing.T, s *Searcher, words []ask.Word, k int, mode ask.Mode, want []ask.Hit) {
+	t.Helper()
+	for a := range algorithms {
+		got, err := s.Search(context.Background(),
+			ask.Request{Words: words, K: k, Mode: mode, Algorithm: ask.Algorithm(a)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.Hits, want) {
+			t.Fatalf("%v, %v, k %d: got %v, want %v", ask.Algorithm(a), mode, k,
+				searchtest.Head(got.Hits), searchtest.Head(want))
 		}
 	}
 }
 
 // The better documents are the first or the last of a block or a window, and everything else is
 // worthless: who jumps one document too far loses them.
-func TestWinnersAtBorders(t *testing.T) { cputest.Levels(t, testWinnersAtBorders) }
-
-func testWinnersAtBorders(t *testing.T) {
+func TestWinnersAtBorders(t *testing.T) {
 	root := searchtest.Scratch(t)
 	const docs = 20_000
 	steps := []uint32{128, 4097, 127, 129, 4095, 4096}
 	if testing.Short() {
 		steps = steps[:2]
 	}
+	type question struct {
+		s     *Searcher
+		words []ask.Word
+		k     int
+		mode  ask.Mode
+		want  []ask.Hit
+	}
+	var questions []question // the definition answers them once for all levels
 	for i, step := range steps {
 		p := &searchtest.Plain{Words: []string{"a", "b", "c"}}
 		for range docs {
@@ -61,16 +71,24 @@ func testWinnersAtBorders(t *testing.T) {
 			p.Docs, p.TFs = append(p.Docs, list), append(p.TFs, tfs)
 		}
 		s := write(t, p, searchtest.IndexDir(root, i))
-		for _, k := range []int{1, 2, 50} {
-			for n := range p.Words {
-				var words []ask.Word
-				for _, w := range p.Words[:n+1] {
-					words = append(words, ask.Word{Text: w, Weight: 1})
+		for n := range p.Words {
+			var words []ask.Word
+			for _, w := range p.Words[:n+1] {
+				words = append(words, ask.Word{Text: w, Weight: 1})
+			}
+			for _, mode := range []ask.Mode{ask.Or, ask.And} {
+				want := p.Search(t, s.e.Index, words, 50, mode, model.BM25{})
+				for _, k := range []int{1, 2, 50} {
+					questions = append(questions, question{s, words, k, mode, want[:k]})
 				}
-				checkAll(t, p, s, words, k)
 			}
 		}
 	}
+	cputest.Levels(t, func(t *testing.T) {
+		for _, q := range questions {
+			checkMode(t, q.s, q.words, q.k, q.mode, q.want)
+		}
+	})
 }
 
 // Two documents whose scores are the same numbers in another order: their exact sums are equal,
@@ -90,7 +108,7 @@ func TestRoundingDecides(t *testing.T) {
 	}
 	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
 	later := 0
-	for range trials.Of(3000) {
+	for range trials.Cases(500) {
 		words := make([]ask.Word, 2*n)
 		for i, j := range rng.Perm(n) {
 			weight := rng.Float64() + 0.01
@@ -102,7 +120,7 @@ func TestRoundingDecides(t *testing.T) {
 			later++
 		}
 	}
-	if later < trials.Of(500) {
+	if later < trials.Cases(80) {
 		t.Errorf("rounding decided only %d times", later)
 	}
 }

@@ -15,11 +15,13 @@ import (
 // A large real index, real queries: all algorithms agree to the bit.
 func TestAlgorithmsAgreeOnELife(t *testing.T) {
 	if testing.Short() {
-		t.Skip("indexes 385 MB")
+		t.Skip("indexes 90 MB")
 	}
 	s := openELife(t)
 	game, web := searchtest.GameQueries(t), searchtest.TerabyteQueries(t, 200)
 	queries := append(append(slices.Clone(web[:120]), game[:120]...), searchtest.LongQueries(t, s.e.Index, 2, 60)...)
+	queries = append(queries, searchtest.LongQueries(t, s.e.Index, 30, 8)...)
+	taken := map[ask.Method]bool{}
 	for i, text := range queries {
 		r := ask.Request{Text: text, K: []int{10, 100, 1000}[i%3],
 			Model: searchtest.TestModels[i%len(searchtest.TestModels)]}
@@ -33,12 +35,19 @@ func TestAlgorithmsAgreeOnELife(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				taken[got.Stats.Method] = true
 				if r.Algorithm == ask.TAAT {
 					want = got.Hits
 				} else if !slices.Equal(got.Hits, want) {
 					t.Fatalf("%q %+v: %v differs from taat", text, r, r.Algorithm)
 				}
 			}
+		}
+	}
+	for _, m := range []ask.Method{ask.OneLevels, ask.OneBlocks, ask.OrGuess, ask.OrGuessMarks,
+		ask.OrSample, ask.OrSampleMarks, ask.OrWindows, ask.OrMarks, ask.AndBlocks} {
+		if !taken[m] {
+			t.Errorf("no query was answered by %v", m)
 		}
 	}
 }

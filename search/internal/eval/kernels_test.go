@@ -74,7 +74,7 @@ func testKernelsAreTheirTwins(t *testing.T) {
 			}
 		}
 	}
-	for range trials.Of(1000) {
+	for range trials.Cases(300) {
 		s, docs, tfs := randomBlock(t, rng)
 		got, want := make([]float32, len(docs)), make([]float32, len(docs))
 		s.Xs(docs, tfs, got)
@@ -116,7 +116,7 @@ func TestMergeIsItsTwin(t *testing.T) { cputest.Levels(t, testMergeIsItsTwin) }
 
 func testMergeIsItsTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(49, 50))
-	for range trials.Of(3000) {
+	for range trials.Cases(1000) {
 		gap := 1 + rng.Uint32N(20)
 		b := buffer{docs: risingNumbers(rng, 1+rng.IntN(index.BlockSize), gap)}
 		for range b.docs {
@@ -141,7 +141,7 @@ func TestKeepIsItsTwin(t *testing.T) { cputest.Levels(t, testKeepIsItsTwin) }
 
 func testKeepIsItsTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(53, 54))
-	for range trials.Of(3000) {
+	for range trials.Cases(1000) {
 		var fast, plain window
 		for _, d := range risingNumbers(rng, 1+rng.IntN(index.BlockSize), 20) {
 			plain.found = append(plain.found, simd.MakeCandidate(d, rng.Float32()-0.1))
@@ -214,7 +214,7 @@ func TestLocateIsItsTwin(t *testing.T) { cputest.Levels(t, testLocateIsItsTwin) 
 func testLocateIsItsTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(47, 48))
 	var fastAt, fastPlaces, at, places andBuffer[uint32]
-	for range 7000 {
+	for range trials.Cases(2000) {
 		docs := risingNumbers(rng, 1+rng.IntN(index.BlockSize), 1+rng.Uint32N(1<<uint(1+rng.IntN(20))))
 		block := risingNumbers(rng, 1+rng.IntN(index.BlockSize), 1+rng.Uint32N(1<<uint(1+rng.IntN(20))))
 		last := block[len(block)-1]

@@ -42,13 +42,9 @@ func admitted(all []ask.Hit, k int, sets ...*docset.Set) []ask.Hit {
 // Documents that were deleted, or that a request does not want, are no answers, and those that are
 // have the scores that they have without: every algorithm, model and mode, on one core and two.
 func TestLimitsGiveTheDefinition(t *testing.T) {
-	indexes := 300
-	if testing.Short() {
-		indexes = 30
-	}
 	root := searchtest.Scratch(t)
 	rng := rand.New(rand.NewPCG(17, 18))
-	for i := range indexes {
+	for i := range trials.Cases(100) {
 		p := searchtest.RandomPlain(rng, []int{1, 20, 300, 3000, 20000}[rng.IntN(5)], 1+rng.IntN(12))
 		dir := searchtest.IndexDir(root, i)
 		s := write(t, p, dir)

@@ -60,7 +60,7 @@ func TestMarksGiveTheDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(91, 92))
 	root := searchtest.Scratch(t)
 	marked := 0
-	for i := range trials.Of(120) {
+	for i := range trials.Cases(50) {
 		p := searchtest.RandomPlain(rng, []int{300, 3000, 3000, 90_000}[rng.IntN(4)], 2+rng.IntN(10))
 		dir := searchtest.IndexDir(root, i)
 		s := write(t, p, dir)
@@ -91,7 +91,7 @@ func TestMarksGiveTheDefinition(t *testing.T) {
 		s.Close()
 		os.RemoveAll(dir)
 	}
-	if marked < trials.Of(100) {
+	if marked < trials.Cases(40) {
 		t.Errorf("only %d queries with marks", marked)
 	}
 }

@@ -96,7 +96,7 @@ func TestAllocationsDoNotGrowWithLists(t *testing.T) {
 // stay below 64 MB.
 func TestMemoryOfTheLargestQuery(t *testing.T) {
 	if testing.Short() {
-		t.Skip("indexes 385 MB")
+		t.Skip("indexes 90 MB")
 	}
 	s := openELife(t)
 	query := searchtest.LongQueries(t, s.e.Index, 1, 600)[0]

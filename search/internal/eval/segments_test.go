@@ -66,13 +66,9 @@ func borders(rng *rand.Rand, n int) []uint32 {
 // Segments answer as one index does, to the bit: all algorithms, models, modes and numbers of
 // answers, on one core and two, with documents that were deleted and without.
 func TestSegmentsAreOneIndex(t *testing.T) {
-	indexes := 200
-	if testing.Short() {
-		indexes = 20
-	}
 	root := searchtest.Scratch(t)
 	rng := rand.New(rand.NewPCG(23, 24))
-	for i := range indexes {
+	for i := range trials.Cases(80) {
 		p := searchtest.RandomPlain(rng, []int{1, 20, 300, 3000, 20000}[rng.IntN(5)], 1+rng.IntN(12))
 		dir := searchtest.IndexDir(root, i)
 		s := write(t, p, dir)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/searchtest"
 	"github.com/collocate/collocate/search/internal/topk"
@@ -37,13 +38,9 @@ func randomParallel(rng *rand.Rand) *ask.Parallel {
 // that are not exact give what they give: the same answers from run to run if no worker's luck
 // decides, never one document twice, never a score above the document's.
 func TestParallelSearchGivesTheDefinition(t *testing.T) {
-	indexes := 500
-	if testing.Short() {
-		indexes = 80
-	}
 	root := searchtest.Scratch(t)
 	rng := rand.New(rand.NewPCG(71, 72))
-	for i := range indexes {
+	for i := range trials.Cases(200) {
 		p := searchtest.RandomPlain(rng, []int{1, 20, 300, 3000, 9000}[rng.IntN(5)], 1+rng.IntN(12))
 		dir := searchtest.IndexDir(root, i)
 		s := write(t, p, dir)
@@ -80,13 +77,9 @@ func TestParallelSearchGivesTheDefinition(t *testing.T) {
 // Workers come to their partitions in any order: what is found late in the collection may raise the
 // bar before the documents at its front are looked at, which win where scores are equal.
 func TestAnyOrderOfPartitionsGivesTheDefinition(t *testing.T) {
-	indexes := 500
-	if testing.Short() {
-		indexes = 100
-	}
 	root := searchtest.Scratch(t)
 	rng := rand.New(rand.NewPCG(73, 74))
-	for i := range indexes {
+	for i := range trials.Cases(150) {
 		p := searchtest.RandomPlain(rng, []int{20, 300, 2000}[rng.IntN(3)], 1+rng.IntN(5))
 		dir := searchtest.IndexDir(root, i)
 		s := write(t, p, dir)

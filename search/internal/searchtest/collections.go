@@ -1,6 +1,7 @@
 package searchtest
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/textfile"
 	"github.com/collocate/collocate/text"
 	"github.com/collocate/collocate/trec"
 )
@@ -40,46 +42,94 @@ func Shared(t testing.TB, path ...string) string {
 	return p
 }
 
-// The index of the eLife paragraphs is made once for all tests and benchmarks; or it is taken,
-// ready made, from the folder that ELIFE_INDEX names.
-var elife struct {
+// elifeIndex makes the index of the eLife paragraphs once for all tests, or for all benchmarks of a
+// package.
+type elifeIndex struct {
 	sync.Once
 	dir string
 	err error
 }
 
-// Main runs the tests of a package and removes the index of the eLife paragraphs.
+// somePart is of which tests index a part, benchmarks the whole: with so many paragraphs queries
+// take every strategy that they take with all 420,834.
+const somePart = 100_000
+
+var elifePart, elifeWhole elifeIndex
+
+// Main runs the tests of a package and removes the indexes of the eLife paragraphs.
 func Main(m *testing.M) {
 	code := m.Run()
-	if elife.dir != "" && os.Getenv("ELIFE_INDEX") == "" {
-		os.RemoveAll(elife.dir)
+	for _, x := range []*elifeIndex{&elifePart, &elifeWhole} {
+		if x.dir != "" {
+			os.RemoveAll(x.dir)
+		}
 	}
 	os.Exit(code)
 }
 
-// ElifeIndex is the folder of the index of the eLife paragraphs.
+// ElifeIndex is the folder of the index of the eLife paragraphs: of the first 100,000 for tests, of
+// all for benchmarks, or the one, ready made, that ELIFE_INDEX names.
 func ElifeIndex(t testing.TB) string {
 	t.Helper()
 	corpus := Shared(t, "text", "elife-paragraphs.jsonl.zst")
-	elife.Do(func() {
-		if elife.dir = os.Getenv("ELIFE_INDEX"); elife.dir != "" {
-			return
-		}
-		if elife.dir, elife.err = os.MkdirTemp("", "elife"); elife.err != nil {
-			return
-		}
-		analyzer, err := text.ParseAnalyzer("unicode")
-		if err != nil {
-			elife.err = err
-			return
-		}
-		c := text.Corpus{Paths: []string{corpus}}
-		elife.err = index.Build(context.Background(), elife.dir, &c, index.BuildOptions{Analyzer: analyzer})
-	})
-	if elife.err != nil {
-		t.Fatal(elife.err)
+	if dir := os.Getenv("ELIFE_INDEX"); dir != "" {
+		return dir
 	}
-	return elife.dir
+	x, part := &elifePart, true
+	if _, bench := t.(*testing.B); bench {
+		x, part = &elifeWhole, false
+	}
+	x.Do(func() { x.err = x.make(corpus, part) })
+	if x.err != nil {
+		t.Fatal(x.err)
+	}
+	return x.dir
+}
+
+func (x *elifeIndex) make(corpus string, part bool) error {
+	analyzer, err := text.ParseAnalyzer("unicode")
+	if err != nil {
+		return err
+	}
+	if x.dir, err = os.MkdirTemp("", "elife"); err != nil {
+		return err
+	}
+	if part {
+		part := x.dir + ".jsonl"
+		defer os.Remove(part)
+		if err := firstLines(corpus, part, somePart); err != nil {
+			return err
+		}
+		corpus = part
+	}
+	c := text.Corpus{Paths: []string{corpus}}
+	return index.Build(context.Background(), x.dir, &c, index.BuildOptions{Analyzer: analyzer})
+}
+
+// firstLines copies the first lines of a file to another one.
+func firstLines(from, to string, lines int) error {
+	in, err := textfile.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(out, 1<<20)
+	for range lines {
+		line, err := in.ReadSlice('\n')
+		for err == bufio.ErrBufferFull {
+			w.Write(line)
+			line, err = in.ReadSlice('\n')
+		}
+		w.Write(line)
+		if err != nil {
+			break
+		}
+	}
+	return errors.Join(w.Flush(), out.Close())
 }
 
 // GameQueries are the queries of the search benchmark game without their operators.

@@ -22,6 +22,31 @@ type Plain struct {
 	Words   []string
 	Docs    [][]uint32
 	TFs     [][]uint32
+
+	weighers map[weigherOf]model.Weigher // those that were made, for some take long
+}
+
+type weigherOf struct {
+	model model.Model
+	index *index.Reader
+}
+
+// weigher is that of a model for the index that was written.
+func (p *Plain) weigher(t testing.TB, m model.Model, ix *index.Reader) model.Weigher {
+	t.Helper()
+	if w := p.weighers[weigherOf{m, ix}]; w != nil {
+		return w
+	}
+	c := model.NewCollection(ix)
+	w, err := model.WeigherOf(m, &c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.weighers == nil {
+		p.weighers = map[weigherOf]model.Weigher{}
+	}
+	p.weighers[weigherOf{m, ix}] = w
+	return w
 }
 
 // RandomPlain makes an index of up to maxDocs documents whose lists are of all kinds: one
@@ -132,11 +157,7 @@ func (p *Plain) scores(t testing.TB, ix *index.Reader, whole *Plain, words []ask
 	if m == nil {
 		m = model.BM25{}
 	}
-	c := model.NewCollection(ix)
-	weigher, err := model.WeigherOf(m, &c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	weigher := whole.weigher(t, m, ix)
 	var terms []model.Term
 	for _, w := range query {
 		info := index.Term{DF: uint32(len(whole.Docs[w.list]))}
