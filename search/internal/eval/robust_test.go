@@ -13,6 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/collocate/collocate/docset"
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/searchtest"
@@ -52,6 +55,35 @@ func TestRangesMakeTheWhole(t *testing.T) {
 				if got := all.Hits(); !slices.Equal(got, want) {
 					t.Fatalf("index %d, %v, %v, cut at %d:\n got %v\nwant %v", i, a, mode, at,
 						searchtest.Head(got), searchtest.Head(want))
+				}
+			}
+		}
+	}
+}
+
+// The same for long lists, which have maps of levels, and among few documents, in many ranges:
+// their borders lie within blocks, and some have no document of a list.
+func TestRangesOfLongLists(t *testing.T) {
+	trials.Long(t, "long lists")
+	p, s := leveled(t)
+	few := docset.New(len(p.Lengths))
+	for d := uint32(0); int(d) < few.Len(); d += 1 + d%15 {
+		few.Add(d)
+	}
+	for _, live := range []*docset.Set{nil, few} {
+		s.e.Live = live
+		for _, list := range [][]int{{3}, {4}, {5}, {7}, {7, 8}} {
+			r := ask.Request{Words: wordsOf(p, list), K: 50}
+			want := admitted(p.Search(t, s.e.Index, r.Words, len(p.Lengths), r.Mode, nil), r.K, live)
+			for _, size := range []int{100, 3001, 20_000} {
+				r.Parallel = &ask.Parallel{Engine: engine.Multicore, Threads: 2, Size: size, Policy: ask.Policy(size % 3)}
+				got, err := s.Search(context.Background(), r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(got.Hits, want) {
+					t.Fatalf("words %d, limited %v, ranges of %d:\n got %v\nwant %v", list, live != nil,
+						size, searchtest.Head(got.Hits), searchtest.Head(want))
 				}
 			}
 		}
