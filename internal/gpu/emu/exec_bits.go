@@ -84,6 +84,13 @@ func decodeShift(d *dec) {
 		})
 	case d.op == "shl":
 		d.binary(func(a, b uint64) uint64 { return a << uint32(b) & t.mask() })
+		if t.size == 8 {
+			d.whole(func(r, a, b, _ *row) {
+				for l := range r {
+					r[l] = a[l] << uint32(b[l])
+				}
+			})
+		}
 	case t.kind == 's':
 		d.binary(func(a, b uint64) uint64 { return uint64(extend(a, t.size)>>uint32(b)) & t.mask() })
 	default:
@@ -163,6 +170,12 @@ func decodeCount(d *dec) {
 	case "popc":
 		d.only("")
 		d.unary(func(a uint64) uint64 { return uint64(bits.OnesCount64(a & t.mask())) })
+		mask := t.mask()
+		d.whole(func(r, a, _, _ *row) {
+			for l := range r {
+				r[l] = uint64(bits.OnesCount64(a[l] & mask))
+			}
+		})
 	case "clz":
 		d.only("")
 		d.unary(func(a uint64) uint64 { return uint64(bits.LeadingZeros64(a&t.mask()) - (64 - t.bits())) })

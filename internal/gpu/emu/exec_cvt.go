@@ -62,15 +62,19 @@ func decodeCvt(d *dec) {
 					r[l] = uint64(int64(int32(a[l])))
 				}
 			})
-		case to == typ{'u', 4} && from.size >= 4:
+		case from.kind != 's' && to.kind != 's':
+			mask := from.mask() & to.mask()
 			d.whole(func(r, a, _, _ *row) {
 				for l := range r {
-					r[l] = uint64(uint32(a[l]))
+					r[l] = a[l] & mask
 				}
 			})
 		}
 	case from.kind != 'f':
 		d.unary(intToFloat(from, to, round))
+		if round == "rn" && from.size == 4 {
+			d.wholeToFloat(from, to)
+		}
 	case to.kind != 'f':
 		d.unary(floatToInt(from, to, round, out))
 	default:
@@ -131,6 +135,36 @@ func intToFloat(from, to typ, round string) func(uint64) uint64 {
 			x, err = -x, -err
 		}
 		return bits32(round32(x, err, round))
+	}
+}
+
+// wholeToFloat is intToFloat of all lanes, of 32-bit numbers, to the nearest.
+func (d *dec) wholeToFloat(from, to typ) {
+	switch {
+	case from.kind == 's' && to.size == 8:
+		d.whole(func(r, a, _, _ *row) {
+			for l := range r {
+				r[l] = bits64(float64(int32(a[l])))
+			}
+		})
+	case from.kind == 's':
+		d.whole(func(r, a, _, _ *row) {
+			for l := range r {
+				r[l] = uint64(math.Float32bits(float32(int32(a[l]))))
+			}
+		})
+	case to.size == 8:
+		d.whole(func(r, a, _, _ *row) {
+			for l := range r {
+				r[l] = bits64(float64(uint32(a[l])))
+			}
+		})
+	default:
+		d.whole(func(r, a, _, _ *row) {
+			for l := range r {
+				r[l] = uint64(math.Float32bits(float32(uint32(a[l]))))
+			}
+		})
 	}
 }
 
@@ -206,8 +240,12 @@ func decodeCvta(d *dec) {
 		return
 	}
 	if to {
-		d.unary(func(a uint64) uint64 { return a - window })
-		return
+		window = -window
 	}
 	d.unary(func(a uint64) uint64 { return a + window })
+	d.whole(func(r, a, _, _ *row) {
+		for l := range r {
+			r[l] = a[l] + window
+		}
+	})
 }

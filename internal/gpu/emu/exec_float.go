@@ -113,12 +113,32 @@ func decodeFloatArith(d *dec) {
 		switch d.op {
 		case "add":
 			d.binary(func(a, b uint64) uint64 { return bits64(f64(a) + f64(b)) })
+			d.whole(func(r, a, b, _ *row) {
+				for l := range r {
+					r[l] = bits64(f64(a[l]) + f64(b[l]))
+				}
+			})
 		case "sub":
 			d.binary(func(a, b uint64) uint64 { return bits64(f64(a) - f64(b)) })
+			d.whole(func(r, a, b, _ *row) {
+				for l := range r {
+					r[l] = bits64(f64(a[l]) - f64(b[l]))
+				}
+			})
 		case "mul":
 			d.binary(func(a, b uint64) uint64 { return bits64(f64(a) * f64(b)) })
+			d.whole(func(r, a, b, _ *row) {
+				for l := range r {
+					r[l] = bits64(f64(a[l]) * f64(b[l]))
+				}
+			})
 		case "div":
 			d.binary(func(a, b uint64) uint64 { return bits64(f64(a) / f64(b)) })
+			d.whole(func(r, a, b, _ *row) {
+				for l := range r {
+					r[l] = bits64(f64(a[l]) / f64(b[l]))
+				}
+			})
 		}
 		return
 	}
@@ -128,12 +148,32 @@ func decodeFloatArith(d *dec) {
 	switch d.op + mode {
 	case "addrn":
 		d.binary(func(a, b uint64) uint64 { return bits32(f32(a) + f32(b)) })
+		d.whole(func(r, a, b, _ *row) {
+			for l := range r {
+				r[l] = bits32(f32(a[l]) + f32(b[l]))
+			}
+		})
 	case "subrn":
 		d.binary(func(a, b uint64) uint64 { return bits32(f32(a) - f32(b)) })
+		d.whole(func(r, a, b, _ *row) {
+			for l := range r {
+				r[l] = bits32(f32(a[l]) - f32(b[l]))
+			}
+		})
 	case "mulrn":
 		d.binary(func(a, b uint64) uint64 { return bits32(f32(a) * f32(b)) })
+		d.whole(func(r, a, b, _ *row) {
+			for l := range r {
+				r[l] = bits32(f32(a[l]) * f32(b[l]))
+			}
+		})
 	case "divrn":
 		d.binary(func(a, b uint64) uint64 { return bits32(f32(a) / f32(b)) })
+		d.whole(func(r, a, b, _ *row) {
+			for l := range r {
+				r[l] = bits32(f32(a[l]) / f32(b[l]))
+			}
+		})
 	default:
 		d.directed(mode)
 	}

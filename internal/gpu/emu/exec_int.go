@@ -128,6 +128,12 @@ func decodeMul(d *dec) {
 				r[l] = uint64(uint32(a[l]) * uint32(b[l]))
 			}
 		})
+	case d.has("lo") && d.t.size == 8:
+		d.whole(func(r, a, b, _ *row) {
+			for l := range r {
+				r[l] = a[l] * b[l]
+			}
+		})
 	}
 }
 

@@ -289,9 +289,18 @@ func loadShared[T uint8 | uint16 | uint32 | uint64](w *warp, in *instr, m uint32
 	r, a := &w.rows[in.d], &w.rows[in.a]
 	n := uint64(unsafe.Sizeof(T(0)))
 	s := &w.b.shadow
+	// What two lanes of a warp may read every lane may, and it makes no difference to later writes.
+	last, lanes := ^uint64(0), 0
 	for ; m != 0; m &= m - 1 {
 		l := lowest(m)
 		off := a[l] + in.imm
+		if off != last {
+			last, lanes = off, 0
+		}
+		if lanes++; lanes > 2 {
+			r[l] = uint64(*(*T)(unsafe.Pointer(&w.b.shared[off])))
+			continue
+		}
 		p := w.sharedAt(in, l, off, n)
 		if p == nil || !s.read(w, in, l, off, n, false) {
 			return

@@ -176,19 +176,9 @@ func compareWhole(op string, t typ) func(a, b *row) uint32 {
 func compareInts[T int32 | int64 | uint32 | uint64](op string) func(a, b *row) uint32 {
 	switch op {
 	case "eq":
-		return func(a, b *row) (r uint32) {
-			for l := range a {
-				r |= b2u(T(a[l]) == T(b[l])) << l
-			}
-			return r
-		}
+		return equal32[T]
 	case "ne":
-		return func(a, b *row) (r uint32) {
-			for l := range a {
-				r |= b2u(T(a[l]) != T(b[l])) << l
-			}
-			return r
-		}
+		return func(a, b *row) uint32 { return ^equal32[T](a, b) }
 	case "lt", "lo":
 		return less32[T]
 	case "ge", "hs":
@@ -201,10 +191,22 @@ func compareInts[T int32 | int64 | uint32 | uint64](op string) func(a, b *row) u
 	return nil
 }
 
-// less32 compares 32 lanes.
+// less32 compares 32 lanes, four at a time: a shift by a number that is not constant is slow.
 func less32[T int32 | int64 | uint32 | uint64](a, b *row) (r uint32) {
-	for l := range a {
-		r |= b2u(T(a[l]) < T(b[l])) << l
+	for l := 0; l < 32; l += 4 {
+		x, y := (*[4]uint64)(a[l:]), (*[4]uint64)(b[l:])
+		r |= (b2u(T(x[0]) < T(y[0])) | b2u(T(x[1]) < T(y[1]))<<1 |
+			b2u(T(x[2]) < T(y[2]))<<2 | b2u(T(x[3]) < T(y[3]))<<3) << l
+	}
+	return r
+}
+
+// equal32 is less32 for equality.
+func equal32[T int32 | int64 | uint32 | uint64](a, b *row) (r uint32) {
+	for l := 0; l < 32; l += 4 {
+		x, y := (*[4]uint64)(a[l:]), (*[4]uint64)(b[l:])
+		r |= (b2u(T(x[0]) == T(y[0])) | b2u(T(x[1]) == T(y[1]))<<1 |
+			b2u(T(x[2]) == T(y[2]))<<2 | b2u(T(x[3]) == T(y[3]))<<3) << l
 	}
 	return r
 }

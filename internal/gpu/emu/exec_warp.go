@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/collocate/collocate/internal/gpu/driver"
+	"github.com/collocate/collocate/internal/gpu/ptx"
 )
 
 func init() {
@@ -24,6 +25,9 @@ func init() {
 // and of the others only such as take part (or have returned).
 func (w *warp) members(in *instr, m uint32, mask *row) bool {
 	away := w.live() &^ m
+	if in.named && away == 0 {
+		return true
+	}
 	for s := m; s != 0; s &= s - 1 {
 		l := lowest(s)
 		named := uint32(mask[l])
@@ -37,6 +41,12 @@ func (w *warp) members(in *instr, m uint32, mask *row) bool {
 		}
 	}
 	return true
+}
+
+// nameAll notes whether operand i, a mask of members, names all lanes.
+func (d *dec) nameAll(i int) {
+	o := d.arg(i)
+	d.in.named = o.Kind == ptx.Imm && uint32(o.Value) == full
 }
 
 // absent is what a lane gets from one that does not take part.
@@ -55,12 +65,23 @@ func decodeShfl(d *dec) {
 	d.in.d, d.in.p = d.dst(0), d.pair(0)
 	d.in.a, d.in.b, d.in.c = d.src(1), d.src(2), d.src(3)
 	d.in.vec = []int32{d.src(4)}
+	d.nameAll(4)
+	whole := d.arg(3).Kind == ptx.Imm && d.arg(3).Value == 31 && d.mod[1] == "idx" // as kernels have it
 	d.in.run = func(w *warp, in *instr, m uint32) {
 		if !w.members(in, m, &w.rows[in.vec[0]]) {
 			return
 		}
 		values := w.rows[in.a]
 		r, b, c := &w.rows[in.d], &w.rows[in.b], &w.rows[in.c]
+		if whole && m == full {
+			for l := range r {
+				r[l] = values[b[l]&31]
+			}
+			if in.p >= 0 {
+				w.preds[in.p] = full
+			}
+			return
+		}
 		var inRange uint32
 		for s := m; s != 0; s &= s - 1 {
 			l := lowest(s)
@@ -106,12 +127,19 @@ func decodeVote(d *dec) {
 		d.in.p, _ = d.predicate(0)
 	}
 	d.in.c = d.rowOf(d.arg(2), 4)
+	d.nameAll(2)
 	d.in.run = func(w *warp, in *instr, m uint32) {
 		mask := &w.rows[in.c]
 		if !w.members(in, m, mask) {
 			return
 		}
 		votes := a(w) & m
+		if in.named && mode != "ballot" { // all lanes get the same answer
+			yes := mode == "all" && votes == m || mode == "any" && votes != 0 ||
+				mode == "uni" && (votes == m || votes == 0)
+			w.setPred(in.p, m, -b2u(yes))
+			return
+		}
 		if mode == "ballot" {
 			d := &w.rows[in.d]
 			for s := m; s != 0; s &= s - 1 {
@@ -154,6 +182,7 @@ func decodeMatch(d *dec) {
 	t := d.t
 	d.in.d, d.in.p = d.dst(0), d.pair(0)
 	d.in.a, d.in.c = d.src(1), d.rowOf(d.arg(2), 4)
+	d.nameAll(2)
 	d.in.run = func(w *warp, in *instr, m uint32) {
 		mask, a := &w.rows[in.c], &w.rows[in.a]
 		if !w.members(in, m, mask) {

@@ -46,6 +46,7 @@ type instr struct {
 	table  []int32
 	mode   uint8 // what kind of barrier, rounding, comparison
 	neg    bool  // the predicate q (or a barrier's p) is negated
+	named  bool  // the mask of members is a constant that names all lanes
 	line   int32
 }
 

@@ -17,11 +17,11 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// severalTiles is a collection of five tiles with lists from every second document to a handful.
+// severalTiles is a collection of three tiles, the last of them short, with lists from every second document to a handful.
 func severalTiles(rng *rand.Rand, words int) *searchtest.Plain {
 	p := searchtest.RandomPlain(rng, 1, 0)
 	p.Lengths = nil
-	for range 5*gpuTile + 77 {
+	for range 2*gpuTile + 77 {
 		p.Lengths = append(p.Lengths, uint32(rng.IntN(300)+1))
 	}
 	steps := []int{2, 9, 40, 300, 2000, 20000}
