@@ -15,8 +15,11 @@ import (
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/disk"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/text"
 )
+
+func init() { trials.Properties(40) }
 
 // The example of the package comment.
 func TestExampleOfThePackage(t *testing.T) {
@@ -98,7 +101,7 @@ func zipfText(words, vocabulary int, seed uint64) string {
 // The same larger corpus through every engine, with 1 to 4 threads, in one piece
 // and spilled, gives the same file to the byte.
 func TestSameBytesWhateverTheEngine(t *testing.T) {
-	size := 60_000
+	size := 25_000
 	if testing.Short() {
 		size = 10_000
 	}

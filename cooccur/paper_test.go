@@ -79,7 +79,7 @@ func TestWindowsOfWholeDocuments(t *testing.T) {
 	if testing.Short() {
 		t.Skip("large data")
 	}
-	const n = 1200 // words that differ, so that every pair is a cell of its own
+	const n = 400 // words that differ, so that every pair is a cell of its own
 	var b strings.Builder
 	var words []string
 	for i := range n {

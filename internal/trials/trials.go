@@ -2,7 +2,9 @@
 package trials
 
 import (
+	"flag"
 	"os"
+	"strconv"
 	"testing"
 )
 
@@ -20,6 +22,17 @@ func Cases(n int) int {
 		return 10 * n
 	}
 	return Of(n)
+}
+
+// Properties sets on how many cases a package tries its properties (those of rapid.Check), unless
+// -rapid.checks says so: n, or ten times as many if COLLOCATE_TEST_LONG is set. Call it from init.
+func Properties(n int) {
+	if os.Getenv("COLLOCATE_TEST_LONG") != "" {
+		n *= 10
+	}
+	if err := flag.Set("rapid.checks", strconv.Itoa(n)); err != nil {
+		panic(err)
+	}
 }
 
 // Long leaves the test out under `go test -short`, for that reason.
