@@ -282,8 +282,8 @@ func TestMemoryIsBoundedByPairs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("large data")
 	}
-	pts := crowd(60000, 20)
-	s := mustSurvey(t, pts, Options{Distance: 0.012, MinPrevalence: 0.2, Threads: 1})
+	pts := crowd(20000, 20)
+	s := mustSurvey(t, pts, Options{Distance: 0.02, MinPrevalence: 0.2, Threads: 1})
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)

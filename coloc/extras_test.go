@@ -1,9 +1,6 @@
 package coloc
 
 import (
-	"github.com/collocate/collocate/internal/trials"
-	"github.com/collocate/collocate/points"
-
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
@@ -12,10 +9,12 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/collocate/collocate/internal/trials"
+	"github.com/collocate/collocate/points"
 )
 
 func mustSurvey(t testing.TB, pts *Points, opt Options) *Survey {
@@ -30,7 +29,7 @@ func mustSurvey(t testing.TB, pts *Points, opt Options) *Survey {
 // Instances and rules are what listing all instances says.
 func TestInstancesAndRulesFollowFromTheDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
-	for c := range trials.Of(600) {
+	for c := range trials.Cases(200) {
 		pts, opt := randomCase(r)
 		near := oracleNear(pts, opt)
 		s := mustSurvey(t, pts, opt)
@@ -184,10 +183,7 @@ func TestSignificanceIsCalibrated(t *testing.T) {
 		}
 		return found
 	}
-	runs := 40
-	if os.Getenv("COLLOCATE_TEST_LONG") != "" {
-		runs = 400
-	}
+	runs := trials.Cases(20)
 	for _, clustered := range []bool{false, true} {
 		wrong := map[Adjust]int{}
 		for run := range runs {

@@ -1,17 +1,16 @@
 package coloc
 
 import (
-	"github.com/collocate/collocate/points"
-
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/trials"
+	"github.com/collocate/collocate/points"
 )
 
 // The oracle is the definition written down as plainly as possible: all
@@ -256,15 +255,8 @@ func engines() map[string]func(*Options) {
 }
 
 func TestEveryEngineGivesWhatTheDefinitionSays(t *testing.T) {
-	cases := 1000
-	if testing.Short() {
-		cases = 200
-	}
-	if os.Getenv("COLLOCATE_TEST_LONG") != "" {
-		cases = 10_000
-	}
 	r := rand.New(rand.NewPCG(7, 7))
-	for c := range cases {
+	for c := range trials.Cases(400) {
 		pts, opt := randomCase(r)
 		want := showOracle(pts, opt)
 		for name, set := range engines() {

@@ -87,6 +87,36 @@ func TestGPUAgreesWithBruteForce(t *testing.T) {
 	})
 }
 
+// Lists of sums that run full again and again, beside dense matrices of all sizes: sums are added
+// up, and what still does not fit is spilled, also while the dense matrix is taken.
+func TestGPUListsRunFull(t *testing.T) {
+	trials.Long(t, "many launches in the interpreter")
+	g := testGPU(t, 32<<20)
+	words := strings.Fields("a b c d e f g h i")
+	rng := rand.New(rand.NewPCG(5, 6))
+	var docs []string
+	for range 4 {
+		var doc []string
+		for range 30 {
+			doc = append(doc, words[min(rng.IntN(9), rng.IntN(9))])
+		}
+		docs = append(docs, strings.Join(doc, " "))
+	}
+	corpus, v := corpusOf(t, docs...), vocabularyOf(words...)
+	opt := Options{Window: 3, Threads: 2, TempDir: t.TempDir(), gpuText: 256, gpuItems: 512}
+	want := bruteForce(docs, words, opt)
+	for _, x := range [][3]int{{1, 17, 0}, {4, 17, 30}, {4, 30, 60}, {4, 70, 30}, {4, 80, 30}} {
+		opt.gpuHead, opt.gpuSums, opt.gpuCounts = x[0], x[1], x[2]
+		var got cells
+		if _, err := g.Matrix(t.Context(), corpus, v, opt, &got); err != nil {
+			t.Fatalf("%+v: %v", opt, err)
+		}
+		if !maps.Equal(got.m, want) {
+			t.Fatalf("%+v\n got %v\nwant %v", opt, got.m, want)
+		}
+	}
+}
+
 // Windows that do not fit shared memory: counts, sums and wide sums, all on the device or in lists of
 // a few pairs, over documents that are longer and shorter than the window.
 func TestGPUFarWindows(t *testing.T) {

@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
+
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // drawn are n points of k features over a square, of which a share of each lies in
@@ -104,10 +105,7 @@ func TestCurvesAreCalibrated(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a while")
 	}
-	runs := 40
-	if os.Getenv("COLLOCATE_TEST_LONG") != "" {
-		runs = 400
-	}
+	runs := trials.Cases(40)
 	for _, clustered := range []float64{0, 0.8} {
 		wrong := 0
 		for run := range runs {
