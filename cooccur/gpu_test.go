@@ -102,16 +102,19 @@ func TestGPUListsRunFull(t *testing.T) {
 		}
 		docs = append(docs, strings.Join(doc, " "))
 	}
-	corpus, v := corpusOf(t, docs...), vocabularyOf(words...)
-	opt := Options{Window: 3, Threads: 2, TempDir: t.TempDir(), gpuText: 256, gpuItems: 512}
-	want := bruteForce(docs, words, opt)
-	for _, x := range [][3]int{{1, 17, 0}, {4, 17, 30}, {4, 30, 60}, {4, 70, 30}, {4, 80, 30}} {
-		opt.gpuHead, opt.gpuSums, opt.gpuCounts = x[0], x[1], x[2]
+	v := vocabularyOf(words...)
+	for _, x := range []struct {
+		docs               []string
+		head, sums, counts int
+	}{{docs, 1, 17, 0}, {docs, 4, 17, 30}, {docs, 4, 30, 60}, {docs, 4, 70, 30},
+		{[]string{"a b c " + strings.Repeat("f g ", 40)}, 4, 30, 30}} { // few sums, in many runs
+		opt := Options{Window: 3, Threads: 2, TempDir: t.TempDir(), gpuText: 256, gpuItems: 512,
+			gpuHead: x.head, gpuSums: x.sums, gpuCounts: x.counts}
 		var got cells
-		if _, err := g.Matrix(t.Context(), corpus, v, opt, &got); err != nil {
+		if _, err := g.Matrix(t.Context(), corpusOf(t, x.docs...), v, opt, &got); err != nil {
 			t.Fatalf("%+v: %v", opt, err)
 		}
-		if !maps.Equal(got.m, want) {
+		if want := bruteForce(x.docs, words, opt); !maps.Equal(got.m, want) {
 			t.Fatalf("%+v\n got %v\nwant %v", opt, got.m, want)
 		}
 	}

@@ -317,9 +317,9 @@ func TestAnalyzersKeepTheirDefinitions(t *testing.T) {
 	var tokens Tokens
 	for _, name := range append(Analyzers(), "english+stop") {
 		an := analyzer(t, name)
-		rounds := trials.Of(300)
+		rounds := trials.Cases(100)
 		if definitions[name] != nil {
-			rounds = trials.Of(3000)
+			rounds = trials.Cases(1000)
 		}
 		for range rounds {
 			doc := randomText(r, r.IntN(400))
@@ -328,7 +328,7 @@ func TestAnalyzersKeepTheirDefinitions(t *testing.T) {
 			}
 		}
 	}
-	for _, doc := range sampleDocs(t)[:trials.Of(500)] {
+	for _, doc := range sampleDocs(t)[:trials.Of(300)] {
 		for name := range definitions {
 			if err := checkTokens(analyzer(t, name), doc, &tokens); err != nil {
 				t.Fatalf("%s of %q: %v", name, doc, err)
@@ -391,7 +391,7 @@ func TestAnalyzersDoNotAllocate(t *testing.T) {
 
 // The cache of stems gives what stemming gives.
 func TestStemCache(t *testing.T) {
-	docs := append(sampleDocs(t)[:trials.Of(1000)],
+	docs := append(sampleDocs(t)[:trials.Of(300)],
 		[]byte(strings.Repeat("x", 64)+" "+strings.Repeat("x", 65)+"s "+strings.Repeat("running",
 			3)))
 	for _, name := range append(languages(), "english+stop", "german+stop") {
