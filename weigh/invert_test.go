@@ -232,7 +232,7 @@ func TestLongListsComeInPieces(t *testing.T) {
 	}
 	a := analyzer(t, "whitespace")
 	want, _ := invertPlainly(t, docs, a)
-	for _, memory := range []int64{600e3, 1e9} {
+	for _, memory := range []int64{1e6, 1e9} {
 		o := InvertOptions{Analyzer: a, Threads: 3, Memory: memory}
 		v, err := invert(t.Context(), shuffled(docs, 3, 100, 1), &o)
 		if err != nil {
@@ -241,6 +241,9 @@ func TestLongListsComeInPieces(t *testing.T) {
 		defer v.Close()
 		if got := collect(t, v, 1); !slices.Equal(got, want) {
 			t.Fatal("postings differ")
+		}
+		if spilled := len(v.files) > 0; spilled != (memory < 1e9) {
+			t.Errorf("%d bytes: spilled %v", memory, spilled)
 		}
 		terms := 0
 		for _, err := range v.Terms(t.Context()) {
