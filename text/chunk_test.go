@@ -96,7 +96,7 @@ func TestReadingDoesNotDependOnCuts(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	dir := t.TempDir()
 	for format, parts := range fragments {
-		for round := range trials.Cases(30) {
+		for round := range trials.Cases(60) {
 			var text []byte
 			switch {
 			case format == CSV:
