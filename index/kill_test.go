@@ -23,7 +23,6 @@ const childEnv = "COLLOCATE_TEST_BUILD"
 // name of the index there is nothing or a whole index, never a part of one; and from the first
 // whole one on there always is one, also while it is being replaced.
 func TestKilledBuildLeavesNoHalfIndex(t *testing.T) {
-	trials.Long(t, "kills and replaces for seconds")
 	if dir := os.Getenv(childEnv); dir != "" {
 		buildForever(t, dir)
 		return
@@ -35,7 +34,7 @@ func TestKilledBuildLeavesNoHalfIndex(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(33, 34))
 	absent, whole, wasThere := 0, 0, false
-	kills := 25
+	kills := 25 / trials.Every(12)
 	if n, err := strconv.Atoi(os.Getenv("COLLOCATE_TEST_KILLS")); err == nil {
 		kills = n
 	}

@@ -66,11 +66,10 @@ func TestOneFieldOfWeightOneIsBM25(t *testing.T) {
 }
 
 func TestBatchesOverFields(t *testing.T) {
-	trials.Long(t, "many launches in the interpreter")
 	ctx := context.Background()
 	s := fieldsIndex(t)
 	var requests []Request
-	for i := range 300 {
+	for i := range trials.Of(300) {
 		r := Request{Text: fmt.Sprintf("word%d word%d", i%7, i%11), K: 5}
 		if i%3 > 0 {
 			r.Model = BM25F{Weights: fmt.Sprintf("title=%d,body=1", i%4)}

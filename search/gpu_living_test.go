@@ -22,7 +22,6 @@ import (
 // newer generation, of which only the new segment is brought there, whether the older one is closed
 // before or not. What the device leaves to the cores is said.
 func TestSegmentsOnGPU(t *testing.T) {
-	trials.Long(t, "many launches in the interpreter")
 	a, err := text.ParseAnalyzer("whitespace")
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +127,7 @@ func TestSegmentsOnGPU(t *testing.T) {
 		}
 		return ""
 	}
-	compare(8, other)
+	compare(8/trials.Every(4), other)
 	// A newer generation: one segment more, and a document of the first deleted.
 	if _, err := w.Delete("17"); err != nil {
 		t.Fatal(err)
@@ -155,6 +154,10 @@ func TestSegmentsOnGPU(t *testing.T) {
 	}
 	closeIt(refresh())
 	onGPU(newest())
+	if testing.Short() {
+		compare(1, nil)
+		return
+	}
 	limited := func(i int) string {
 		if why := other(i); why != "" {
 			return why

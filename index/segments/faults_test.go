@@ -208,19 +208,18 @@ const childEnv = "COLLOCATE_TEST_LIVING"
 // A process that changes an index over and over is killed at random moments: nothing that was
 // committed is lost, and there is never half of a generation.
 func TestKilledWritersLoseNothing(t *testing.T) {
-	trials.Long(t, "kills writers for seconds")
 	if dir := os.Getenv(childEnv); dir != "" {
 		changeForever(t, dir)
 		return
 	}
 	dir := filepath.Join(t.TempDir(), "ix")
 	rng := rand.New(rand.NewPCG(61, 62))
-	kills := 15
+	kills := 15 / trials.Every(15)
 	if n, err := strconv.Atoi(os.Getenv("COLLOCATE_TEST_KILLS")); err == nil {
 		kills = n
 	}
 	last := 0
-	for range kills {
+	for n := 0; n < kills || last == 0; n++ {
 		child := exec.Command(os.Args[0], "-test.run=^TestKilledWritersLoseNothing$")
 		child.Env = append(os.Environ(), childEnv+"="+dir)
 		if err := child.Start(); err != nil {
@@ -243,9 +242,6 @@ func TestKilledWritersLoseNothing(t *testing.T) {
 			t.Fatalf("generation %d, and %d was committed", g, committed)
 		}
 		last = g
-	}
-	if last == 0 {
-		t.Error("nothing was committed")
 	}
 	t.Logf("%d generations", last)
 }
