@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"fmt"
 	"sync"
+
+	"github.com/collocate/collocate/internal/choice"
 )
 
 // Vocabulary is a list of distinct words with their counts. A word's place in the
@@ -29,6 +31,16 @@ const (
 	// ByteOrder compares bytes as unsigned numbers, as Go and sort(1) in the C locale do.
 	ByteOrder
 )
+
+var orderNames = choice.New[Order]("order", "glove", "bytes")
+
+func (o Order) String() string { return orderNames.Of(o) }
+
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+func (o Order) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (o *Order) UnmarshalText(name []byte) error { return orderNames.Set(o, string(name)) }
 
 // Compare orders two words of equal count.
 func (o Order) Compare(a, b []byte) int {

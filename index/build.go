@@ -17,8 +17,10 @@ import (
 	"github.com/collocate/collocate/weigh"
 )
 
-// BuildOptions say how to index a corpus. Only Analyzer must be given.
+// BuildOptions say how to index a corpus. The zero value indexes the words of the analyzer unicode
+// and keeps neither text nor positions.
 type BuildOptions struct {
+	// Analyzer makes words of text; nil means unicode.
 	Analyzer text.Analyzer
 	// StoreText keeps the documents' text, for snippets. With a schema of which all text fields are
 	// stored, it is kept in any case.
@@ -61,7 +63,9 @@ func Build(ctx context.Context, dir string, c *text.Corpus, o BuildOptions) (err
 		o.TempDir = filepath.Dir(filepath.Clean(dir))
 	}
 	if o.Analyzer == nil {
-		return errors.New("index: no analyzer given")
+		if o.Analyzer, err = text.ParseAnalyzer("unicode"); err != nil {
+			return err
+		}
 	}
 	w, err := Create(dir)
 	if err != nil {

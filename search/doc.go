@@ -1,15 +1,30 @@
 // Package search finds the k best documents for a query in an index, exactly.
 //
+// A [Searcher] answers a [Request] on an open index:
+//
+//	s, err := search.Open("news.index")
+//	result, err := s.Search(ctx, search.Request{Text: "solar eclipse", K: 10})
+//	for _, hit := range result.Hits {
+//		id, err := s.ID(hit.Doc)
+//		fmt.Println(id, hit.Score)
+//	}
+//
+// Text is plain words. For phrases, AND and NOT, filters, fields, ranges and patterns, package
+// query parses a query or builds it as a tree:
+//
+//	q, err := query.Parse(`+"solar eclipse" -lunar #id:(d1 d2)`, query.Options{})
+//	result, err := s.Search(ctx, search.Request{Query: q})
+//
 // # Definitions
 //
-// A query is a list of different words, each with a weight: how often it was said. The score of a
-// document is the sum, over the query's words that it has, of what the [Model] gives for (word,
-// document); added in float32 in the order in which the words first appear in the query. No model
-// gives a negative number.
+// A query of words is a list of different words, each with a weight: how often the query has it.
+// The score of a document is the sum, over the query's words that it has, of what the [Model] gives
+// for (word, document), added in float32 in the order in which the words first appear in the query.
+// No model gives a negative number. Package query defines what a tree matches and how it scores.
 //
 // In mode [Or] a document is an answer if it has any of the words, in mode [And] if it has all of
-// them; a word that the index does not know is no word of any document. Answers are ordered by
-// score, falling; equal scores by document number, rising. The first k of them are the result.
+// them; a word that the index does not know is in no document. Answers are ordered by falling
+// score, those of equal score by rising document number. The first k of them are the result.
 //
 // All algorithms give this result, to the last bit of the scores, on one core, on many and on a
 // GPU. They differ in how much they look at:
@@ -22,22 +37,22 @@
 //	vbmw        Mallia et al.: BMW where neighbouring blocks of no higher bound count as one
 //	bmm         block-max MaxScore in windows of documents, scores in batches, as Lucene does
 //
-// In mode And the last five are one algorithm: the shortest list leads, blocks that cannot win are
-// jumped over.
+// In mode And the last five are one algorithm: the shortest list leads, and blocks that cannot win
+// are skipped. bmm and mode And choose among several strategies; Stats.Method names the one taken.
 //
 // # Cores and a GPU
 //
 // [Searcher.Search] answers one request, on one core unless its field Parallel says otherwise: see
-// [Parallel]. [Searcher.SearchBatch] and [MapBatch] answer many on all cores: the first lets
-// results be kept, the second makes something of each on the core that found it.
+// [Parallel]. [Searcher.SearchBatch] and [MapBatch] answer many on all cores: the first yields
+// results that may be kept, the second makes something of each on the core that found it.
 //
 // Once [Searcher.OpenGPU] has brought the index to a GPU, requests and batches that name
-// [engine.GPU] are answered there. [Tiles] is the algorithm of the device: it adds bounds of scores
-// up in tiles of documents and scores exactly what can still win. WAND and MaxScore run there as R.
-// Gaioso made them parallel ("Paralelização de algoritmos de busca de documentos mais relevantes na
-// Web utilizando GPUs", thesis, UFSCar 2019), over partitions of the lists; cores can cut lists in
-// the same ways. Two of these partitions and one policy of sharing the score to beat are
-// approximate: they must be asked for, and Stats.Parallel says so. So are answers from a pruned
+// [engine.GPU] are answered there. [Tiles] is the algorithm of the device: it adds up bounds of
+// scores in tiles of documents and scores exactly what can still win. WAND and MaxScore run there
+// as R. Gaioso made them parallel ("Paralelização de algoritmos de busca de documentos mais
+// relevantes na Web utilizando GPUs", thesis, UFSCar 2019), over partitions of the lists; cores can
+// cut lists in the same ways. Two of these partitions and one policy of sharing the score to beat
+// are approximate: they must be asked for, and Stats.Parallel says so. So are answers from a pruned
 // index (package index, Prune): Stats.Pruned says so.
 //
 // [MapAll] chooses between cores and a GPU.

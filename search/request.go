@@ -14,17 +14,17 @@ type (
 	// Request is a query and how to answer it. Only Text, Words or Query must be given.
 	//
 	//	type Request struct {
-	//		Text      string    // cut into words by the index's analyzer
+	//		Text      string    // plain words, cut by the index's analyzer; no operators
 	//		Words     []Word    // used instead of Text if there are any
-	//		Query     query.Node // used instead of both if not nil: a tree of package query
+	//		Query     query.Node // used instead of both: what query.Parse makes of phrases, filters, ...
 	//		K         int       // number of answers; 0 means 10
 	//		From      int       // how many of the best are left out, for pages
 	//		Mode      Mode      // Or or And; 0 means Or
 	//		Algorithm Algorithm // all give the same result; 0 means Auto
 	//		Trace     bool      // keep how the threshold rose, in Stats.Thresholds
 	//		Count     bool      // wants Result.Total
-	//		AtLeast   float32   // documents with lower scores may be left out; 0 means none
-	//		Patterns  *[]Pattern // counts of patterns, for a shard; nil means none
+	//		AtLeast   float32   // documents with lower scores may be missing; 0 means none may
+	//		Patterns  *[]Pattern // for a shard: counts of patterns in the whole index
 	//		Model     Model     // gives the scores; nil means BM25{}
 	//		Parallel  *Parallel // cores or a GPU; nil means one core
 	//		Within    *Within   // documents that may be answers; nil means all
@@ -106,7 +106,8 @@ type (
 	// Expansion is a way to choose and weigh the words that Expand adds.
 	Expansion = ask.Expansion
 	// Proximity lets neighbours in a query count more where they are neighbours in a document. Its
-	// fields are the weights Words, Ordered and Unordered, and the Window of the last.
+	// fields are the weights Words, Ordered and Unordered, and the Window of the last. The zero
+	// value is [SDM].
 	Proximity = ask.Proximity
 	// Part says what a part of a query's tree gave to a document, for Explanation.
 	//
@@ -278,7 +279,7 @@ func Recall(found, exact []Hit) float64 { return ask.Recall(found, exact) }
 
 // Many requests.
 type (
-	// Batch says how many requests are answered.
+	// Batch says how to answer many requests.
 	//
 	//	type Batch struct {
 	//		Threads  int         // workers; 0 means one for each core
@@ -336,7 +337,7 @@ type (
 	DPH = model.DPH
 )
 
-// Zero is how to say 0 as a parameter of a model, for a field that is 0 stands for its default:
+// Zero stands for 0 as a parameter of a model, since a field that is 0 stands for its default:
 // BM25{B: 0.4} has the usual k1, and BM25{B: Zero} ignores the lengths of documents.
 const Zero = model.Zero
 
@@ -353,9 +354,9 @@ type (
 	//
 	//	type GPUOptions struct {
 	//		Device   engine.Device
-	//		Also     []engine.Device         // further devices that get the index and share the work
-	//		Progress func(done, total int64) // is told how many of the postings are there
-	//		Log      *slog.Logger            // is told what MapAll chooses
+	//		Also     []engine.Device         // further devices with a copy, to share the work
+	//		Progress func(done, total int64) // called with the number of postings brought there
+	//		Log      *slog.Logger            // gets a line on what MapAll chooses
 	//	}
 	GPUOptions = device.Options
 	// GPUStats says what the device did for a query.

@@ -25,6 +25,12 @@ var keynessNames = choice.New[Keyness]("keyness", "lrc", "g2", "logratio", "diff
 
 func (k Keyness) String() string { return keynessNames.Of(k) }
 
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+func (k Keyness) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (k *Keyness) UnmarshalText(name []byte) error { return k.Set(string(name)) }
+
 // Set and Type make *Keyness a command-line flag.
 func (k *Keyness) Set(name string) error { return keynessNames.Set(k, name) }
 

@@ -59,6 +59,15 @@ func (m Measure) String() string {
 	return names[m]
 }
 
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+func (m Measure) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (m *Measure) UnmarshalText(name []byte) (err error) {
+	*m, err = ParseMeasure(string(name))
+	return err
+}
+
 // Tests reports whether a measure is made for counts of independent events: those of weighted or
 // thinned-out matrices are none.
 func (m Measure) Tests() bool {

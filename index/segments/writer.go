@@ -18,9 +18,10 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Options say how a Writer works. For an index that is there, all may be left out.
+// Options say how a Writer works. The zero value is for an index that exists.
 type Options struct {
-	// Analyzer makes the words. A new index needs one; of one that is there it must be the same.
+	// Analyzer makes words of text. A new index needs one, so that a mistyped folder is an error; for
+	// an index that exists it must be nil or the same.
 	Analyzer text.Analyzer
 	// StoreText keeps the documents' text in a new index. An index that is there goes on as it is.
 	StoreText bool

@@ -5,7 +5,7 @@ import (
 	"github.com/collocate/collocate/internal/choice"
 )
 
-// Batch says how many requests are answered.
+// Batch says how to answer many requests.
 type Batch struct {
 	// Threads is the number of workers; 0 means one for each core. At most 64, or four for each
 	// core, work.

@@ -8,5 +8,5 @@
 // Invariants:
 //   - Enumerations have names, which String, MarshalText and a Parse function share.
 //   - Nothing here evaluates anything: the package imports only models and package engine.
-//   - A Request is 16 bytes times a whole number long (see TestRequestSize in package search).
+//   - The size of a Request is a multiple of 16 bytes (see TestRequestSize in package search).
 package ask

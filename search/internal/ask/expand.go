@@ -16,7 +16,7 @@ type Expand struct {
 	Docs int
 	// Terms is how many words are taken from them; 0 means 10.
 	Terms int
-	// Weight of the query itself in RM3, 0 to 1; 0 means 0.5, and model.Zero means 0.
+	// Weight of the query itself in RM3, 0 to 1; 0 means 0.5, and search.Zero means 0.
 	Weight float64
 }
 
@@ -33,6 +33,12 @@ const (
 var expansionNames = choice.New[Expansion]("expansion", "rm3", "bo1")
 
 func (e Expansion) String() string { return expansionNames.Of(e) }
+
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+func (e Expansion) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (e *Expansion) UnmarshalText(name []byte) error { return expansionNames.Set(e, string(name)) }
 
 // Expansions lists the names that ParseExpand takes.
 func Expansions() []string { return expansionNames.List() }

@@ -12,14 +12,14 @@ import (
 type Facet struct {
 	// Field is a keyword, number or date field.
 	Field string
-	// Step makes ranges of numbers, so wide, such as 10; of dates, year (the default), month or
+	// Step is the width of ranges of numbers, such as 10; of dates year (the default), month or
 	// day.
 	Step string
-	// N is how many values are told, those that most answers have; 0 means 10, AllValues all.
+	// N is how many values are returned, the most frequent first; 0 means 10, AllValues all.
 	N int
 }
 
-// AllValues is how many values are wanted by who adds up the counts of several indexes.
+// AllValues asks for every value, as callers do that add up the counts of several indexes.
 const AllValues = math.MaxInt
 
 // ParseFacet reads FIELD, with /STEP and :N behind it or not.
@@ -39,9 +39,10 @@ func ParseFacet(s string) (f Facet, err error) {
 // FacetCounts is the answer to a Facet.
 type FacetCounts struct {
 	Field string `json:"field"`
-	// Values are those that most answers have, of equally many the smaller first.
+	// Values are the most frequent ones, in falling order; of equally frequent ones the smaller
+	// first.
 	Values []FacetValue `json:"values"`
-	// Distinct is how many values there are, told or not.
+	// Distinct is how many values there are, returned or not.
 	Distinct int `json:"distinct"`
 }
 
@@ -54,13 +55,14 @@ type FacetValue struct {
 }
 
 // Sort orders answers by the values of a keyword, number or date field, then by document numbers.
-// Those without a value come last. Of several values the one counts that comes first.
+// Documents without a value come last. Of several values, the one that comes first counts.
 type Sort struct {
 	Field      string
 	Descending bool
 }
 
-// SortKey is the place of an answer in the order of a Sort, for who merges several indexes.
+// SortKey is the place of an answer in the order of a Sort, to merge the answers of several
+// indexes.
 type SortKey struct {
 	Missing bool   `json:"missing,omitempty"` // there is no value
 	Key     uint64 `json:"key,omitempty"`     // of numbers and dates; the smaller comes first

@@ -7,18 +7,29 @@ import (
 )
 
 // Proximity lets neighbours in a query count more where they are neighbours in a document: Metzler
-// and Croft's sequential dependence model. It needs positions.
+// and Croft's sequential dependence model. It needs positions. The zero value is [SDM].
 type Proximity struct {
 	Words     float64 // weight of each word
 	Ordered   float64 // of two neighbours that follow each other
 	Unordered float64 // of two neighbours within Window words, in any order
-	Window    int
+	Window    int     // 0 means 8
 }
 
-// SDM is the usual model.
+// SDM is the model with its usual weights.
 func SDM() *Proximity { return &Proximity{Words: 0.85, Ordered: 0.1, Unordered: 0.05, Window: 8} }
 
-// Check says what is wrong.
+// WithDefaults fills in what the zero value, and a Window of 0, stand for.
+func (p Proximity) WithDefaults() *Proximity {
+	if p == (Proximity{}) {
+		return SDM()
+	}
+	if p.Window == 0 {
+		p.Window = 8
+	}
+	return &p
+}
+
+// Check says what is wrong with the weights and the window.
 func (p *Proximity) Check() error {
 	for _, w := range []float64{p.Words, p.Ordered, p.Unordered} {
 		if !(w >= 0 && w <= 1e6) {

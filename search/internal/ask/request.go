@@ -53,11 +53,12 @@ type Word struct {
 // MaxK is the largest number of answers that can be asked for.
 const MaxK = 1 << 20
 
-// Request is a query with how to answer it. Only Text or Words must be given.
+// Request is a query and how to answer it. Only Text, Words or Query must be given.
 type Request struct {
-	// The fields take a multiple of 16 bytes: see TestRequestSize.
+	// The size is a multiple of 16 bytes: see TestRequestSize.
 
-	// Text is cut into words by the analyzer that made the index.
+	// Text is plain words, cut by the analyzer that made the index. Quotes and operators have no
+	// meaning in it: query.Parse makes a Query of them.
 	Text string
 	// Words are used instead if there are any. The same word twice is one word with the sum of
 	// the weights.
@@ -77,12 +78,12 @@ type Request struct {
 	Trace bool
 	// Count wants Result.Total.
 	Count bool
-	// AtLeast is a score: documents below it need not be among the answers; 0 means all may be. Who
-	// merges the answers of several indexes says it, since it knows k that are as good. Where it
-	// spares nothing it has no effect.
+	// AtLeast is a score below which documents may be missing from the answers; 0 means none may.
+	// It is for callers that merge the answers of several indexes and know k documents that are as
+	// good. Where it spares nothing it has no effect.
 	AtLeast float32
-	// Patterns are the counts, in the index that was cut, of patterns of a query to a shard; nil
-	// means none.
+	// Patterns, for a shard, are the counts of the query's patterns in the whole index; nil means
+	// none.
 	Patterns *[]Pattern
 	_        uint64 // for the size
 	// Model scores; nil means BM25{}.
@@ -91,7 +92,7 @@ type Request struct {
 	Parallel *Parallel
 	// Within are the documents that may be answers; nil means all.
 	Within *Within
-	// Facets want the values counted that the answers have in some fields.
+	// Facets ask for counts of the values that the answers have in some fields.
 	Facets []Facet
 	// Sort orders the answers by a field; nil means by score.
 	Sort *Sort

@@ -11,7 +11,7 @@ import (
 // proximity makes the node of the sequential dependence model: the words, each pair of neighbours
 // as a phrase, and each pair near each other. Each counts by its weight, and any will do.
 func (x *exec) proximity(r *ask.Request) (*node, error) {
-	p := r.Proximity
+	p := r.Proximity.WithDefaults()
 	switch {
 	case r.Query != nil || len(r.Words) > 0:
 		return nil, ask.Refuse("proximity is for plain text, whose words have an order")
