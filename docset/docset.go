@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"iter"
 	"math/bits"
+	"sync/atomic"
 )
 
 // Set is a set of documents below Len.
@@ -21,6 +22,7 @@ type Set struct {
 	words []uint64 // the bits behind the last document are 0
 	n     int
 	count int
+	few   atomic.Pointer[[]uint32] // what Few returned, until the set is changed
 }
 
 // New is the empty set of n documents.
@@ -59,6 +61,7 @@ func (s *Set) trim() {
 }
 
 func (s *Set) recount() {
+	s.forget()
 	s.count = 0
 	for _, w := range s.words {
 		s.count += bits.OnesCount64(w)
@@ -80,6 +83,7 @@ func (s *Set) Add(doc uint32) bool {
 	if *w&bit != 0 {
 		return false
 	}
+	s.forget()
 	*w |= bit
 	s.count++
 	return true
@@ -87,6 +91,7 @@ func (s *Set) Add(doc uint32) bool {
 
 // AddAll puts documents below Len into the set.
 func (s *Set) AddAll(docs []uint32) {
+	s.forget()
 	words, added := s.words, uint64(0)
 	for _, doc := range docs { // without a branch, which nobody could foresee
 		w := &words[doc>>6]
@@ -98,6 +103,7 @@ func (s *Set) AddAll(docs []uint32) {
 
 // AddAllIn puts those documents into the set that another set of as many documents has.
 func (s *Set) AddAllIn(docs []uint32, within *Set) {
+	s.forget()
 	words, in, added := s.words, within.words[:len(s.words)], uint64(0)
 	for _, doc := range docs {
 		bit := in[doc>>6] & (1 << (doc & 63))
@@ -112,6 +118,7 @@ func (s *Set) AddAllIn(docs []uint32, within *Set) {
 // the lowest first, is document base + 64*j + i, and base is a multiple of 64. If within is not
 // nil, only documents of that set, of as many documents, are added.
 func (s *Set) AddBits(base uint32, bytes []byte, within *Set) {
+	s.forget()
 	at, added := int(base>>6), 0
 	for ; len(bytes) >= 8; bytes = bytes[8:] {
 		w := binary.LittleEndian.Uint64(bytes)
@@ -132,6 +139,7 @@ func (s *Set) Remove(doc uint32) bool {
 	if *w&bit == 0 {
 		return false
 	}
+	s.forget()
 	*w &^= bit
 	s.count--
 	return true
@@ -139,6 +147,7 @@ func (s *Set) Remove(doc uint32) bool {
 
 // AddRange puts the documents from one to before another into the set.
 func (s *Set) AddRange(from, to uint32) {
+	s.forget()
 	for ; from < to && from&63 != 0; from++ {
 		s.Add(from)
 	}
@@ -181,6 +190,36 @@ func (s *Set) All() iter.Seq[uint32] {
 	}
 }
 
+// fewShare is how small a set is whose documents Few lists: one in this many.
+const fewShare = 64
+
+// Few is the documents of a set of few, one in 64 or less, rising; nil if there are more. They are
+// listed at the first call, and remembered for the next ones: going through all bits takes 5
+// microseconds with 400,000 documents if they come from far, more than looking 100 of them up.
+func (s *Set) Few() []uint32 {
+	if s.count > s.n/fewShare || s.count == 0 {
+		return nil
+	}
+	if known := s.few.Load(); known != nil {
+		return *known
+	}
+	docs := make([]uint32, 0, s.count)
+	for at, w := range s.words {
+		for ; w != 0; w &= w - 1 {
+			docs = append(docs, uint32(at<<6+bits.TrailingZeros64(w)))
+		}
+	}
+	s.few.Store(&docs)
+	return docs
+}
+
+// forget is called before the set is changed.
+func (s *Set) forget() {
+	if s.few.Load() != nil {
+		s.few.Store(nil)
+	}
+}
+
 // And keeps the documents that another set of as many documents has, too.
 func (s *Set) And(o *Set) {
 	for i, w := range o.words[:len(s.words)] {
@@ -207,6 +246,7 @@ func (s *Set) Or(o *Set) {
 
 // Not makes the set that of the documents that it did not have.
 func (s *Set) Not() {
+	s.forget()
 	for i := range s.words {
 		s.words[i] = ^s.words[i]
 	}

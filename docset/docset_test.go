@@ -94,6 +94,13 @@ func holds(t *testing.T, s *Set, want func(uint32) bool) {
 	if got := slices.Collect(s.All()); !slices.Equal(got, docs) || s.Count() != len(docs) {
 		t.Fatalf("%d documents %v, want %v", s.Count(), got, docs)
 	}
+	few := docs
+	if len(docs) > s.Len()/fewShare {
+		few = nil
+	}
+	if got := s.Few(); !slices.Equal(got, few) {
+		t.Fatalf("few: %v, want %v", got, few)
+	}
 	at := 0
 	for d := range uint32(s.Len()) {
 		next := uint32(s.Len())
@@ -125,5 +132,40 @@ func TestFullAndDamaged(t *testing.T) {
 	}
 	if _, err := FromWords([]uint64{0, 0}, 10); err == nil {
 		t.Error("too many words are taken")
+	}
+}
+
+// A small set lists its documents, also after each way to change it.
+func TestFewAfterEveryChange(t *testing.T) {
+	const n = 1000
+	s, other := New(n), New(n)
+	other.AddRange(3, 7)
+	for i, change := range []func(){
+		func() { s.Add(5) },
+		func() { s.AddAll([]uint32{1, 999}) },
+		func() { s.AddAllIn([]uint32{4, 9}, other) },
+		func() { s.AddRange(64, 66) },
+		func() { s.AddBits(128, []byte{2, 0, 0, 0, 0, 0, 0, 0}, nil) },
+		func() { s.Remove(999) },
+		func() { s.Or(other) },
+		func() { s.AndNot(other) },
+		func() { s.Add(3) },
+		func() { s.And(other) },
+		func() { s.Not() },
+		func() { s.Not() },
+	} {
+		change()
+		want := slices.Collect(s.All())
+		if len(want) > n/fewShare {
+			want = nil
+		}
+		for range 2 {
+			if got := s.Few(); !slices.Equal(got, want) {
+				t.Fatalf("change %d: %v, want %v", i, got, want)
+			}
+		}
+	}
+	if s.Clone().Few() == nil {
+		t.Error("a clone has none")
 	}
 }

@@ -198,6 +198,7 @@ type listChecker struct {
 	rank   ranking
 	levels levelMaker
 	xs     [BlockSize]uint32
+	less   [BlockSize]uint32 // frequencies less 1
 	places positionChecker
 
 	words                        int
@@ -301,12 +302,12 @@ func (k *listChecker) list(t Term) error {
 			if c.LowX != nil {
 				x := xOf(r.coef, tf, r.Length(int(d)))
 				low = min(low, x)
-				k.xs[i] = math.Float32bits(x)
+				k.xs[i], k.less[i] = math.Float32bits(x), tf-1
 			}
 		}
 		if c.LowX != nil {
 			k.rank.add(k.xs[:len(docs)])
-			k.levels.add(docs, k.xs[:len(docs)])
+			k.levels.add(docs, k.less[:len(docs)], k.xs[:len(docs)])
 		}
 		if b%SuperBlocks == 0 {
 			best = noPosting
@@ -328,7 +329,7 @@ func (k *listChecker) list(t Term) error {
 	if c.LowX != nil && (c.BestX != slices.Min(c.SuperX) || c.Ranked != k.rank.take()) {
 		return errors.New("corrupted: the ranked postings are others")
 	}
-	want, mapped := k.levels.take(nil)
+	want, wantTop, mapped := k.levels.take(nil, nil)
 	if mapped && r.meta.flags&flagLevels != 0 {
 		if c.Levels == nil {
 			return errors.New("corrupted: there is no map of levels")
@@ -336,6 +337,13 @@ func (k *listChecker) list(t Term) error {
 		if !bytes.Equal(sections.Bytes(c.LevelX[:]), want[:4*NumLevels]) || !bytes.Equal(c.Levels, want[4*NumLevels:]) {
 			return errors.New("corrupted: the map of levels is another one")
 		}
+	}
+	top, err := r.Top(t)
+	if err != nil {
+		return err
+	}
+	if len(r.levels.top.words) > 0 && !slices.Equal(top, wantTop) {
+		return errors.New("corrupted: the top postings are others")
 	}
 	k.postings += uint64(df)
 	k.occurrences += cf

@@ -138,6 +138,11 @@ func digest(r *Reader, c *Cursor, seekBy uint32) hash {
 			}
 		}
 		h.write(c.Levels)
+		top, _ := r.Top(w.Term)
+		h.write(sections.Bytes(top))
+		for b := range c.Blocks() {
+			h.note(c.TFIn(b, c.Last[b]), c.TFIn(b, c.Last[b]-1))
+		}
 	}
 	r.Lookup([]byte("wwwz"))
 	r.Lookup([]byte("\x00"))
@@ -192,6 +197,11 @@ func answers(r *Reader, c *Cursor) (h hash, err error) {
 		if c.LevelX != nil {
 			h.write(sections.Bytes(c.LevelX[:]))
 		}
+		top, err := r.Top(w.Term)
+		if err != nil {
+			return 0, err
+		}
+		h.write(sections.Bytes(top))
 	}
 	for _, word := range []string{"wwwz", "\x00"} {
 		t, err := r.Lookup([]byte(word))

@@ -18,6 +18,8 @@ type chunk struct {
 	skips    []byte
 	levels   []byte // maps, and
 	leveled  []int  // of which terms
+	top      []TopPosting
+	topped   [][2]uint32 // which terms have how many of these
 
 	positions []byte   // lists, and
 	placed    []uint64 // their lengths
@@ -36,13 +38,13 @@ func (c *chunk) word(i int) []byte {
 }
 
 func (c *chunk) size() int {
-	return len(c.words) + len(c.postings) + len(c.skips) + len(c.levels) + len(c.positions)
+	return len(c.words) + len(c.postings) + len(c.skips) + len(c.levels) + 8*len(c.top) + len(c.positions)
 }
 
 func (c *chunk) reset() {
 	*c = chunk{
 		c.words[:0], c.ends[:0], c.terms[:0], c.postings[:0], c.skips[:0], c.levels[:0], c.leveled[:0],
-		c.positions[:0], c.placed[:0],
+		c.top[:0], c.topped[:0], c.positions[:0], c.placed[:0],
 	}
 }
 
@@ -224,7 +226,7 @@ func (e *encoder) judge() {
 	}
 	e.lows = append(e.lows, math.Float32frombits(low))
 	e.ranking.add(xs)
-	e.levels.add(e.docs[:e.n], xs)
+	e.levels.add(e.docs[:e.n], e.tfs[:e.n], xs)
 	b := e.block.take()
 	e.bounds = append(e.bounds, b)
 	e.super.addBound(b)
@@ -259,10 +261,7 @@ func (e *encoder) end() error {
 			s = append(s, sections.Bytes(e.supers)...)
 			s = append(s, sections.Bytes([]Bound{whole})...)
 			e.out.skips = e.appendBest(s)
-			var mapped bool
-			if e.out.levels, mapped = e.levels.take(e.out.levels); mapped {
-				e.out.leveled = append(e.out.leveled, len(e.out.terms))
-			}
+			e.endLevels()
 		}
 	}
 	e.out.words = append(e.out.words, e.word...)
@@ -281,6 +280,18 @@ func (e *encoder) end() error {
 		return nil
 	}
 	return e.flush()
+}
+
+// endLevels adds the map of levels and the top postings of a list that has them.
+func (e *encoder) endLevels() {
+	c, before := &e.out, len(e.out.top)
+	var mapped bool
+	if c.levels, c.top, mapped = e.levels.take(c.levels, c.top); mapped {
+		c.leveled = append(c.leveled, len(c.terms))
+	}
+	if n := len(c.top) - before; n > 0 {
+		c.topped = append(c.topped, [2]uint32{uint32(len(c.terms)), uint32(n)})
+	}
 }
 
 // appendBest appends how good the best postings of blocks, runs of blocks and the list are, and the

@@ -73,24 +73,29 @@ func mapBytes(docs uint64) uint64 {
 type levelMaker struct {
 	docs    uint64   // of the index
 	df      uint32   // of the list so far
-	waiting []uint32 // documents, and
+	waiting []uint32 // documents,
+	less    []uint32 // their frequencies less 1, and
 	xs      []uint32 // bits of their x
 	lows    []uint32 // bits of the lowest x at each place, of LevelDocs documents; whole stretches
 	count   [1 << 15]uint32
 	levelOf [1 << 15]uint8
+	top     topMaker
 }
 
-// add adds documents with the bits of their x.
-func (m *levelMaker) add(docs, xs []uint32) {
+// add adds postings by their documents, frequencies less 1, and bits of their x.
+func (m *levelMaker) add(docs, less, xs []uint32) {
 	if m.df += uint32(len(docs)); !hasLevels(m.df, m.docs) {
-		m.waiting, m.xs = append(m.waiting, docs...), append(m.xs, xs...)
+		m.waiting, m.less = append(m.waiting, docs...), append(m.less, less...)
+		m.xs = append(m.xs, xs...)
 		return
 	}
 	if len(m.waiting) > 0 {
 		m.put(m.waiting, m.xs)
-		m.waiting, m.xs = m.waiting[:0], m.xs[:0]
+		m.top.add(m.waiting, m.less, m.xs)
+		m.waiting, m.less, m.xs = m.waiting[:0], m.less[:0], m.xs[:0]
 	}
 	m.put(docs, xs)
+	m.top.add(docs, less, xs)
 }
 
 func (m *levelMaker) put(docs, xs []uint32) {
@@ -111,12 +116,16 @@ func mapPlaces(docs uint64) uint64 {
 	return (docs + StretchDocs - 1) / StretchDocs * (StretchDocs / LevelDocs)
 }
 
-// take appends the map of what was added since the last time, if the list has one.
-func (m *levelMaker) take(dst []byte) (_ []byte, ok bool) {
+// take appends the map of what was added since the last time, if the list has one, and its top
+// postings.
+func (m *levelMaker) take(dst []byte, top []TopPosting) (_ []byte, _ []TopPosting, ok bool) {
 	ok = hasLevels(m.df, m.docs)
-	m.df, m.waiting, m.xs = 0, m.waiting[:0], m.xs[:0]
+	if ok {
+		top = m.top.take(top, numTop(m.df, m.docs))
+	}
+	m.df, m.waiting, m.less, m.xs = 0, m.waiting[:0], m.less[:0], m.xs[:0]
 	if !ok {
-		return dst, false
+		return dst, top, false
 	}
 	// Levels end between numbers whose upper 16 bits differ, so that counting does for sorting.
 	lowest, highest := uint32(noPostingBits), uint32(0)
@@ -159,7 +168,7 @@ func (m *levelMaker) take(dst []byte) (_ []byte, ok bool) {
 		}
 	}
 	copy(dst[start:], sections.Bytes(low[:]))
-	return dst, true
+	return dst, top, true
 }
 
 // noPostingBits are those of noPosting.
@@ -170,6 +179,7 @@ type levelMaps struct {
 	file  *sections.File
 	words []uint32 // the numbers of the words that have one, ascending
 	maps  []byte   // one after the other
+	top   topLists
 }
 
 func openLevels(f *sections.File, docs uint64) (m levelMaps, err error) {
@@ -183,7 +193,8 @@ func openLevels(f *sections.File, docs uint64) (m levelMaps, err error) {
 	if uint64(len(m.maps)) != uint64(len(m.words))*mapBytes(docs) {
 		return m, fmt.Errorf("corrupted: %d bytes of levels for %d words", len(m.maps), len(m.words))
 	}
-	return m, nil
+	m.top, err = openTop(f)
+	return m, err
 }
 
 // of gives a cursor the map of its word, if there is one.

@@ -121,6 +121,10 @@ package index
 //	levels  for each such list 16 float32, the lowest x of each level, infinity where no place has it; then 64 bytes for every
 //	        2,048 documents: half a byte for each 16 of them, the lower halves of the bytes first, then the upper ones. A level is 0 where the list has no posting.
 //	words   uint32: the numbers of the words that these lists belong to
+//	top     for each of these lists that has one in 8 documents or more, its best postings by x, the
+//	        best first, of those with the same x the first: one in 64 of them, up to 4,096 (see
+//	        top.go). Each is two uint32, document and frequency. Older indexes have none.
+//	top-words  two uint32 for each of these: the number of its word, and how many they are
 //
 // File "positions", if flag 64 says so: where the words are in the documents, counted in words from
 // 0.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/internal/mmap"
+	"github.com/collocate/collocate/internal/scratch"
 	"github.com/collocate/collocate/internal/sections"
 )
 
@@ -65,6 +66,8 @@ type Writer struct {
 	gaps     []uint32        // of AddPositions
 	levels   *outFile        // from the first map on
 	leveled  []uint32        // the words that have one
+	top      scratch.Numbers // top postings, and
+	topped   []uint32        // which words have how many
 	meta     meta
 	full     fullWords // the words before pruning, or of the whole, if there are any
 	finished bool
@@ -101,6 +104,7 @@ func (w *Writer) setMemory(bytes int64, tempDir string) {
 	if w.tempDir = tempDir; tempDir == "" {
 		w.tempDir = w.dir.Path("")
 	}
+	w.top.Dir = w.tempDir
 }
 
 // replaceable reports an error if dir is something else than an index.
@@ -301,8 +305,26 @@ func (w *Writer) writeLevels(c *chunk) error {
 	for _, i := range c.leveled {
 		w.leveled = append(w.leveled, uint32(w.meta.terms)+uint32(i))
 	}
+	for _, t := range c.topped {
+		w.topped = append(w.topped, uint32(w.meta.terms)+t[0], t[1])
+	}
+	for _, p := range c.top {
+		if err := w.top.Add(uint64(p)); err != nil {
+			return err
+		}
+	}
 	_, err := w.levels.Write(c.levels)
 	return err
+}
+
+// finishLevels writes which words the maps are of, and the top postings.
+func (w *Writer) finishLevels() error {
+	err := w.levels.Section("words", sections.Bytes(w.leveled))
+	if len(w.topped) > 0 {
+		err = errors.Join(err, w.levels.Section("top-words", sections.Bytes(w.topped)),
+			w.top.Copy(w.levels.Writer, "top"))
+	}
+	return errors.Join(err, w.levels.commit())
 }
 
 // Commit writes what is left and publishes the index.
@@ -359,9 +381,7 @@ func (w *Writer) finish() error {
 		names = append(names, textFile)
 	}
 	if w.levels != nil {
-		files = append(files, func() error {
-			return errors.Join(w.levels.Section("words", sections.Bytes(w.leveled)), w.levels.commit())
-		})
+		files = append(files, w.finishLevels)
 		w.meta.flags |= flagLevels
 		names = append(names, levelsFile)
 	}
@@ -455,6 +475,7 @@ func (w *Writer) Abort() {
 			o.f.Abort()
 		}
 	}
+	w.top.Close()
 	if w.terms != nil {
 		w.terms.abort()
 	}

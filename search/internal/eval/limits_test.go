@@ -115,3 +115,62 @@ func checkLimits(t *testing.T, rng *rand.Rand, p *searchtest.Plain, s *Searcher,
 		}
 	}
 }
+
+// One frequent word among few, some and most documents, at random or where the word is worst, with
+// and without deleted ones: by its top postings, by the levels of single documents and by places.
+func TestOneWordAmongSomeDocuments(t *testing.T) {
+	trials.Long(t, "long lists")
+	p, s := leveled(t)
+	defer func() { s.e.Live = nil }()
+	rng := rand.New(rand.NewPCG(23, 24))
+	docs := len(p.Lengths)
+	tops, gaveUp := 0, 0
+	for w := range p.Words[:8] {
+		words := wordsOf(p, []int{w})
+		all := p.Search(t, s.e.Index, words, docs, ask.Or, model.BM25{})
+		term, err := s.e.Index.Lookup([]byte(p.Words[w]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		top, err := s.e.Index.Top(term)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(top) > 0 {
+			tops++
+		}
+		for _, share := range []float64{0.0001, 0.001, 0.005, 0.01, 0.03, 0.1, 0.5, 0.99} {
+			within := docset.New(docs)
+			for within.Count() < max(int(share*float64(docs)), 1) {
+				within.Add(rng.Uint32N(uint32(docs)))
+			}
+			if share == 0.5 { // all but the best
+				for _, h := range all[:len(top)] {
+					within.Remove(h.Doc)
+				}
+				gaveUp += min(len(top), 1)
+			}
+			for _, k := range []int{1, 10, 100, 1000} {
+				if s.e.Live = nil; rng.IntN(3) == 0 {
+					s.e.Live = docset.Full(docs)
+					for _, h := range all[:rng.IntN(200)] {
+						s.e.Live.Remove(h.Doc)
+					}
+				}
+				want := admitted(all, k, s.e.Live, within)
+				got, err := s.Search(context.Background(), ask.Request{Words: words, K: k,
+					Within: &ask.Within{Sets: []*docset.Set{within}}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(got.Hits, want) {
+					t.Fatalf("%v, %g of the documents, k %d:\n got %v\nwant %v", words, share, k,
+						searchtest.Head(got.Hits), searchtest.Head(want))
+				}
+			}
+		}
+	}
+	if tops < 6 || gaveUp < 6 {
+		t.Errorf("only %d words have top postings, of which %d did not do", tops, gaveUp)
+	}
+}

@@ -79,4 +79,7 @@ type oneState struct {
 	places andBuffer[uint32]
 	visits []visit
 	seen   []uint64 // places that were looked at
+
+	level   []uint8  // of documents that may be answers, the highest 0
+	ordered []uint32 // these documents by level
 }

@@ -7,7 +7,8 @@ var onePlan = []strategy{
 	{
 		method: ask.OneFromTop,
 		why: "only some documents may be answers, and the list has a map of levels: those of them that " +
-			"are at its best places are looked up first, which mostly proves that no other can win",
+			"are its top postings, or at its best places, are looked at first, which mostly proves that no " +
+			"other can win",
 		worth: func(q *Query) bool { return q.worthFromTop() },
 		run:   func(q *Query) (bool, error) { return q.oneFromTop(q.Lists[0]) },
 	},

@@ -24,6 +24,7 @@ type Query struct {
 	Mode    ask.Mode
 	bounds  bool    // the bounds of all lists are wanted
 	Lists   []*list // one for each term
+	index   *index.Reader
 	c       *model.Collection
 	weigher model.Weigher
 
@@ -61,6 +62,7 @@ type Query struct {
 // Open opens the lists of the terms.
 func (q *Query) Open(s *Engine, a ask.Algorithm) error {
 	w, open := q.weigher, q.opener(a)
+	q.index = s.Index
 	for len(q.pool) < len(q.Terms) {
 		q.pool = append(q.pool, &list{})
 	}

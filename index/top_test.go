@@ -1,0 +1,210 @@
+package index
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/collocate/collocate/internal/sections"
+	"github.com/collocate/collocate/internal/trials"
+)
+
+// sortedTop is the n best of some postings by sorting all of them.
+func sortedTop(docs, tfs []uint32, x func(i int) float32, n int) (top []TopPosting) {
+	order := make([]int, len(docs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return int(math.Float32bits(x(a))) - int(math.Float32bits(x(b)))
+	})
+	for _, i := range order[:min(n, len(order))] {
+		top = append(top, TopPosting(docs[i])|TopPosting(tfs[i])<<32)
+	}
+	return top
+}
+
+// The top postings of an index are those that sorting a list finds.
+func TestTopPostingsAreThoseOfTheSortedList(t *testing.T) {
+	rng := rand.New(rand.NewPCG(91, 92))
+	found := 0
+	for range trials.Of(20) {
+		p := randomIndex(rng, 9000, 12)
+		r := p.write(t)
+		for i, word := range p.words {
+			term, err := r.Lookup([]byte(word))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := r.Top(term)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			if df := len(p.docs[i]); df >= 200 && df*8 >= len(p.lengths) {
+				n, found = df/64, found+1
+			}
+			want := sortedTop(p.docs[i], p.tfs[i], func(j int) float32 {
+				return xOf(r.StoredModel(), p.tfs[i][j], p.lengths[p.docs[i][j]])
+			}, n)
+			if !slices.Equal(got, want) {
+				t.Fatalf("word %d: got %v, want %v", i, got, want)
+			}
+		}
+	}
+	if found < trials.Of(10) {
+		t.Errorf("only %d words have top postings", found)
+	}
+}
+
+// Long lists, of which candidates are dropped, with many equal x, and one list after the other.
+func TestTopPostingsOfLongLists(t *testing.T) {
+	rng := rand.New(rand.NewPCG(93, 94))
+	var m topMaker
+	for range trials.Of(20) {
+		size, kinds := 1+rng.IntN(80_000), 1+rng.IntN(1<<rng.IntN(20))
+		var docs, less, tfs, xs []uint32
+		for i := range size {
+			x := rng.IntN(kinds)
+			if rng.IntN(3) == 0 { // the best last
+				x = size - i
+			}
+			tf := 1 + rng.Uint32N(9)
+			docs, less, tfs = append(docs, uint32(2*i)), append(less, tf-1), append(tfs, tf)
+			xs = append(xs, math.Float32bits(float32(x)))
+		}
+		for from := 0; from < size; {
+			to := min(from+1+rng.IntN(3*BlockSize), size)
+			m.add(docs[from:to], less[from:to], xs[from:to])
+			from = to
+		}
+		n := 1 + rng.IntN(mostTop)
+		want := sortedTop(docs, tfs, func(i int) float32 { return math.Float32frombits(xs[i]) }, n)
+		if got := m.take(nil, n); !slices.Equal(got, want) {
+			t.Fatalf("%d postings, %d kinds: not the %d best", size, kinds, len(want))
+		}
+	}
+}
+
+// Check tells that a top posting is another one, even if the checksums fit.
+func TestCheckFindsWrongTopPostings(t *testing.T) {
+	good := damageable(t)
+	f, err := sections.Parse(good[levelsFile], magics[levelsFile], formatVersion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	top, err := f.Section("top")
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := bytes.Index(good[levelsFile], top)
+	for _, at := range []int{0, 4, len(top) - 8} {
+		files := map[string][]byte{}
+		for name, data := range good {
+			files[name] = bytes.Clone(data)
+		}
+		files[levelsFile][start+at] ^= 1
+		if r, err := openMemory(files); err == nil {
+			if _, err := answers(r, new(Cursor)); err == nil {
+				t.Errorf("byte %d: the damage is not noticed", at)
+			}
+		}
+		repair(files)
+		r, err := openMemory(files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = r.Check(context.Background(), CheckOptions{Threads: 1})
+		if err == nil || !strings.Contains(err.Error(), "top postings") {
+			t.Errorf("byte %d: Check says %v", at, err)
+		}
+	}
+}
+
+// A file of levels without top postings is that of an older index; numbers that do not fit are
+// refused.
+func TestOpenTop(t *testing.T) {
+	for _, c := range []struct {
+		counts, top []uint32
+		words       int // -1: an error
+	}{
+		{nil, nil, 0},
+		{[]uint32{3, 1, 7, 2}, make([]uint32, 6), 2},
+		{[]uint32{3, 1, 7, 2}, make([]uint32, 4), -1},
+		{[]uint32{3, 1, 7, 2}, make([]uint32, 8), -1},
+		{[]uint32{3, 1, 7}, make([]uint32, 2), -1},
+		{[]uint32{3, 0, 7, 1}, make([]uint32, 2), -1},
+		{[]uint32{3, 1 << 31, 7, 1 << 31}, make([]uint32, 2), -1},
+		{[]uint32{3, 1}, make([]uint32, 3), -1},
+	} {
+		var b bytes.Buffer
+		w, err := sections.NewPaged(&b, magics[levelsFile], formatVersion)
+		if err == nil {
+			err = w.Section("levels", nil)
+		}
+		if err == nil && c.counts != nil {
+			err = w.Section("top-words", sections.Bytes(c.counts))
+			if err == nil {
+				err = w.Section("top", sections.Bytes(c.top))
+			}
+		}
+		if err == nil {
+			err = w.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := sections.Parse(b.Bytes(), magics[levelsFile], formatVersion)
+		if err != nil {
+			t.Fatal(err)
+		}
+		top, err := openTop(f)
+		if (err != nil) != (c.words < 0) || err == nil && len(top.words) != c.words {
+			t.Errorf("%v, %d numbers: %d words, %v", c.counts, len(c.top), len(top.words), err)
+		}
+	}
+}
+
+// A frequency that is read where it lies is the one that decoding the block gives, and documents
+// that are not in the list have none.
+func TestTFIn(t *testing.T) {
+	rng := rand.New(rand.NewPCG(95, 96))
+	dense := 0
+	for range trials.Of(10) {
+		p := randomIndex(rng, 9000, 12)
+		r := p.write(t)
+		for i, word := range p.words {
+			term, err := r.Lookup([]byte(word))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := make([]uint32, len(p.lengths))
+			for j, d := range p.docs[i] {
+				want[d] = p.tfs[i][j]
+			}
+			var c Cursor
+			if err := r.OpenBlocks(term, &c); err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range rng.Perm(len(want)) {
+				block := c.FindBlock(0, uint32(d))
+				if block == c.Blocks() {
+					continue
+				}
+				if words, _ := c.Words(block); words != nil {
+					dense++
+				}
+				if got := c.TFIn(block, uint32(d)); got != want[d] {
+					t.Fatalf("document %d: %d, want %d", d, got, want[d])
+				}
+			}
+		}
+	}
+	if dense < 1000 {
+		t.Errorf("only %d looks at dense blocks", dense)
+	}
+}
