@@ -420,8 +420,7 @@ func (x *exchange) checkGathering(a *ask) (err error) {
 
 // ofBytes reports whether the index has words that need not be UTF-8.
 func (x *exchange) ofBytes() bool {
-	name := x.g.analyzerName
-	return name == "whitespace" || name == "ascii"
+	return text.OfBytes(x.g.analyzerName)
 }
 
 // checkEngine reads which engine is to do the work. A query can ask for less than the server uses,

@@ -54,6 +54,9 @@ func Analyzers() []string {
 	return append([]string{"whitespace", "ascii", "unicode", luceneEnglish}, languages()...)
 }
 
+// OfBytes reports whether an analyzer works on bytes, so that its text need not be UTF-8.
+func OfBytes(analyzer string) bool { return analyzer == "whitespace" || analyzer == "ascii" }
+
 // maxDocument is the most bytes of a document: places in it are 32 bits wide.
 const maxDocument = math.MaxUint32
 

@@ -243,7 +243,7 @@ func (c *cooccurCmd) matrix(ctx context.Context, args []string, an text.Analyzer
 	}
 	defer f.Close()
 	var words io.Reader = f
-	if !ofBytes(c.corpus.analyzerName) {
+	if !text.OfBytes(c.corpus.analyzerName) {
 		words = norm.NFC.Reader(f) // as these analyzers make the words of the corpus
 	}
 	v, err := cooccur.ReadVocabulary(words, c.vocab)

@@ -120,14 +120,11 @@ func described(names []string, words map[string]string) string {
 // encodingNames are those that a shell completes.
 var encodingNames = []string{"utf-8", "latin1", "windows-1252", "utf-16", "bytes"}
 
-// ofBytes reports whether an analyzer treats text in any encoding alike.
-func ofBytes(analyzer string) bool { return analyzer == "whitespace" || analyzer == "ascii" }
-
 // encodingOf is what --encoding names, which analyzer has checked. Analyzers of bytes treat text in
 // any encoding alike; those of Unicode would take Latin-1's letters for separators.
 func (c *corpusFlags) encodingOf() text.Encoding {
 	if c.encoding == "" {
-		if ofBytes(c.analyzerName) {
+		if text.OfBytes(c.analyzerName) {
 			return text.Bytes
 		}
 		return text.UTF8

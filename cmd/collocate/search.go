@@ -14,6 +14,7 @@ import (
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/search/query"
 	"github.com/collocate/collocate/serve"
+	"github.com/collocate/collocate/text"
 )
 
 // searchFlags are what a user can say about a search.
@@ -291,7 +292,7 @@ func (a *app) searchLines(ctx context.Context, s *search.Searcher, r search.Requ
 
 // setQuery makes a request ask for words, or for a query of the language.
 func setQuery(r *search.Request, s *search.Searcher, words string, plain bool) error {
-	if !utf8.ValidString(words) && !ofBytes(s.Index().Analyzer()) {
+	if !utf8.ValidString(words) && !text.OfBytes(s.Index().Analyzer()) {
 		return fmt.Errorf("the query %q is not UTF-8, so that its words would not be found: convert it first", words)
 	}
 	if r.Text = words; plain {

@@ -42,7 +42,7 @@ func (a *corpusArgs) corpus(c *pipe.Call, results ...string) (*text.Corpus, text
 		Fields: a.Fields, IDField: a.IDField, Except: results, Threads: a.Threads, Memory: a.Memory,
 		Progress: c.Stage("reading"), Note: c.Note,
 	}
-	if a.Analyzer != "whitespace" && a.Analyzer != "ascii" {
+	if !text.OfBytes(a.Analyzer) {
 		o.Encoding = text.UTF8
 	}
 	if a.Encoding != "" {
