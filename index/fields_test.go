@@ -387,7 +387,7 @@ func treeToDamage(t testing.TB) (good map[string][]byte, names []string) {
 // COLLOCATE_TEST_CHANGES says how many are changed.
 func TestDamagedFieldsAndPositions(t *testing.T) {
 	good, names := treeToDamage(t)
-	changes := 1500
+	changes := 600
 	if testing.Short() {
 		changes = 200
 	}

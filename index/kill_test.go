@@ -192,7 +192,7 @@ func TestOpenWhileReplaced(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for i := range 60 {
+		for i := range 30 {
 			write(1 + i%7*300)
 		}
 	}()

@@ -58,12 +58,18 @@ type textBatch struct {
 
 type packedBlock struct{ docs, size int }
 
+// textEncoder is shared by all writers: its tables take more than a megabyte, which a small segment
+// would clear for a few kilobytes of text.
+var textEncoder = sync.OnceValues(func() (*zstd.Encoder, error) {
+	return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderCRC(true))
+})
+
 func newTextWriter(dir *atomicfile.Dir, file string, memory int64) (*textWriter, error) {
 	out, err := createFile(dir, file)
 	if err != nil {
 		return nil, err
 	}
-	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderCRC(true))
+	enc, err := textEncoder()
 	if err == nil {
 		err = out.Begin("blocks")
 	}

@@ -308,7 +308,7 @@ func TestBeginning(t *testing.T) {
 // A reader is what it was when it was opened, whatever is committed and merged; Refresh brings the
 // newest generation.
 func TestReaderStaysOpenAcrossCommits(t *testing.T) {
-	commits := 1000
+	commits := 300
 	if testing.Short() {
 		commits = 60
 	}
