@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/collocate/collocate/internal/gpu/gputest"
 )
@@ -41,16 +42,20 @@ func testSort[K, V Word](t *testing.T) {
 	tmp := gputest.Arena(t, dev, 64<<20)
 	rng := rand.New(rand.NewPCG(5, 6))
 	var k0 K
+	var v0 V
 	width := 32
 	if _, ok := any(k0).(uint64); ok {
 		width = 64
 	}
-	sizes := []int{0, 1, 2, 255, 3071, 3072, 3073, 7000}
+	sizes := []int{0, 1, 2, 255, 3071, 3072, 3073, 20_000}
 	if testing.Short() {
 		sizes = []int{0, 1, 255, 3073}
 	}
 	for _, n := range sizes {
 		for _, like := range []string{"spread", "few", "equal", "sorted", "largest"} {
+			if n == 20_000 && like != "spread" && unsafe.Sizeof(k0) != unsafe.Sizeof(v0) {
+				continue // the kernels that count are of keys, whatever the values
+			}
 			low, high := 0, width
 			switch like {
 			case "spread":

@@ -15,7 +15,7 @@ func TestTopK(t *testing.T) {
 	dev, s := gputest.Device(t)
 	tmp := gputest.Arena(t, dev, 16<<20)
 	rng := rand.New(rand.NewPCG(15, 16))
-	sizes := []int{1, 5, 1000, 4096, 4097, 9000}
+	sizes := []int{1, 5, 1000, 4096, 4097, 40_000}
 	if testing.Short() {
 		sizes = []int{1, 5, 4097}
 	}
@@ -40,7 +40,9 @@ func TestTopK(t *testing.T) {
 				func(a, b uint32) int { return cmp.Compare(order(scores[b]), order(scores[a])) })
 			in := gputest.Upload(t, s, scores)
 			for _, k := range []int{0, 1, 10, n / 2, n} {
-				k = min(k, n)
+				if k = min(k, n); n == 40_000 && (k == 0 || k == n) {
+					continue // many tiles, and all that is special about k is tried with few
+				}
 				out, places := gputest.Alloc[float32](t, s, k), gputest.Alloc[uint32](t, s, k)
 				if err := TopK(s, tmp, in, k, out, places); err != nil {
 					t.Fatal(err)
