@@ -18,6 +18,7 @@ import (
 	"github.com/collocate/collocate/internal/sections"
 	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/search/internal/searchtest"
 	"github.com/collocate/collocate/text"
 )
 
@@ -269,12 +270,12 @@ func TestDamagedSegmentIsSearched(t *testing.T) {
 		t.Fatal(err)
 	}
 	searched := 0
-	for range trials.Of(150) {
+	for range trials.Cases(80) {
 		changes := make([]byte, 4*(1+rng.IntN(8)))
 		for i := range changes {
 			changes[i] = byte(rng.Uint32())
 		}
-		dir := t.TempDir()
+		dir := searchtest.Scratch(t)
 		writeDamaged(t, dir, files, changes)
 		w, err := segments.NewWriter(dir, segments.Options{Analyzer: an, StoreText: true})
 		if err != nil {

@@ -49,7 +49,7 @@ func fieldedDocs(rng *rand.Rand, n int) (lines []string) {
 // living is an index of documents that come segment by segment, of which some are deleted again.
 func living(t *testing.T, lines []string, at []int, gone []string) *search.Searcher {
 	t.Helper()
-	dir := t.TempDir()
+	dir := searchtest.Scratch(t)
 	a, err := text.ParseAnalyzer("whitespace")
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func living(t *testing.T, lines []string, at []int, gone []string) *search.Searc
 // Several segments answer queries of the language, and score by fields, as one does: the same hits
 // with the same bits, the same numbers of answers, explanations and snippets.
 func TestTreesOverSegmentsAreThoseOfOne(t *testing.T) {
-	rounds, trees := 8, 120
+	rounds, trees := 4, 120
 	if testing.Short() {
 		rounds, trees = 3, 60
 	}
