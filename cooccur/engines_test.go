@@ -19,7 +19,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-func init() { trials.Properties(40) }
+func init() { trials.Properties(60) }
 
 // The example of the package comment.
 func TestExampleOfThePackage(t *testing.T) {

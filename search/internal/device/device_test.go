@@ -60,7 +60,7 @@ func sameOnGPU(t testing.TB, s *Searcher, r ask.Request) *ask.GPUStats {
 func TestGPUEqualsCPU(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 7))
 	root := searchtest.Scratch(t)
-	for i := range trials.Cases(6) {
+	for i := range trials.Cases(8) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			p := searchtest.RandomPlain(rng, 3000, 8)
 			s := write(t, p, searchtest.IndexDir(root, i))
@@ -83,7 +83,7 @@ func TestGPUManyTiles(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 12))
 	p := searchtest.RandomPlain(rng, 1, 0)
 	p.Lengths = nil
-	for range 2*gpuTile + 77 {
+	for range 5*gpuTile + 77 {
 		p.Lengths = append(p.Lengths, uint32(rng.IntN(300)+1))
 	}
 	for w, step := range []int{2, 9, 40, 300, 2000, 20000} {

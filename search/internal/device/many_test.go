@@ -17,11 +17,11 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// severalTiles is a collection of three tiles, the last of them short, with lists from every second document to a handful.
+// severalTiles is a collection of six tiles, the last of them short, with lists from every second document to a handful.
 func severalTiles(rng *rand.Rand, words int) *searchtest.Plain {
 	p := searchtest.RandomPlain(rng, 1, 0)
 	p.Lengths = nil
-	for range 2*gpuTile + 77 {
+	for range 5*gpuTile + 77 {
 		p.Lengths = append(p.Lengths, uint32(rng.IntN(300)+1))
 	}
 	steps := []int{2, 9, 40, 300, 2000, 20000}
@@ -114,7 +114,8 @@ func TestGPUBatchOfAll(t *testing.T) {
 	}
 	requests = append(requests, ask.Request{Words: []ask.Word{{Text: "unheard"}}},
 		ask.Request{Words: []ask.Word{{Text: p.Words[0]}, {Text: "unheard"}}, Mode: ask.And})
-	equalBatches(t, s, requests)
+	equalBatch(t, s, requests, engine.GPU)
+	equalBatch(t, s, requests[40:], engine.Auto) // together with the cores
 	equalBatches(t, s, requests[:1])
 	equalBatches(t, s, nil)
 }
