@@ -56,8 +56,9 @@ func (c *corpusFlags) registerReading(cmd *cobra.Command) {
 	}
 	f.StringVar(&c.idField, "id-field", "",
 		"field or column that holds the document's ID (default id, _id, docno, docid or the like)")
-	f.StringVar(&c.encoding, "encoding", "", "what text is in: utf-8, latin1, utf-16, ..., or bytes as they are "+
-		"(default utf-8, of which all else is an error, but bytes for --analyzer whitespace and ascii)")
+	f.StringVar(&c.encoding, "encoding", "", "encoding of the text: utf-8, latin1, windows-1252, "+
+		"utf-16 or another that browsers know, or bytes for no conversion (default utf-8, and what is not "+
+		"UTF-8 is an error; bytes for --analyzer whitespace and ascii)")
 	c.maxDocument = 64 * bytesize.MB
 	f.Var(&c.maxDocument, "max-document", "longest document in bytes; it may also take at most a 30th of --memory")
 	choices(cmd, map[string][]string{"format": text.Formats(), "encoding": encodingNames})
@@ -95,7 +96,7 @@ func (c *corpusFlags) corpus(a *app, paths []string, results ...string) *text.Co
 // languages.
 var (
 	formatWords = map[string]string{
-		"auto": "by its first bytes", "lines": "a document a line", "file": "a document a file",
+		"auto": "by its first bytes, Parquet as well", "lines": "a document a line", "file": "a document a file",
 		"blank": "blank lines between documents", "jsonl": "a JSON object a line", "trec": "<DOC> tags",
 		"smart": ".I and .W sections", "tsv": "ID and text, or named columns", "csv": "named columns",
 		"json": "objects or a list of them", "parquet": "a table",

@@ -133,8 +133,8 @@ func (f *searchFlags) register(a *app, cmd *cobra.Command) {
 		"order by a field instead of by score: FIELD or FIELD:desc; what has no value comes last")
 	fl.StringVar(&f.topics, "topics", "", "answer the topics in this file")
 	fl.StringVar(&f.encoding, "encoding", "",
-		"what the file of --topics is in: utf-8, latin1, utf-16, ..., or bytes as they are "+
-			"(default utf-8, but bytes if the index's analyzer is whitespace or ascii)")
+		"encoding of the file of --topics: utf-8, latin1, windows-1252, utf-16 or another that browsers know, "+
+			"or bytes for no conversion (default utf-8; bytes if the index's analyzer is whitespace or ascii)")
 	fl.StringVar(&f.topicIDs, "topic-ids", "auto",
 		"names of SMART topics: position, number (what is behind .I), or auto where these agree")
 	fl.StringSliceVar(&f.topicFields, "topic-field", nil, "fields of topics that are the query, one behind the other: "+

@@ -1,8 +1,12 @@
 // Package feedback answers the question: which words would the best documents add to a query?
 //
-// The documents are bags of words with the scores that they have for the query. What is returned is
-// the words of the expanded query with their weights: those of the query first, in its order, then
-// the others, the heaviest first, equal ones in byte order.
+// The best documents come as bags of words, each with its score for the query. The result is the
+// words of the expanded query with their weights: first those of the query in its order, then the
+// others by falling weight, of equal weight in byte order.
+//
+// Invariants:
+//   - Weights are computed in float64 in a fixed order: engines, threads and segments do not matter.
+//   - All weights are positive: a word whose weight would be 0 is left out.
 //
 // # RM3
 //

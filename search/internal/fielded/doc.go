@@ -1,26 +1,32 @@
 // Package fielded answers the question: which documents are best, if words count more in some
 // fields than in others?
 //
-// It scores with BM25F in Robertson's simple form: a document is as if each of its fields stood
-// there weight times. For a word and a document,
+// An [Engine] is the segments of an index with their text fields; [Engine.Search] answers a request
+// and [Engine.Explain] says how a score comes about. A query has a list for each word, which has a
+// part for each field.
+//
+// It scores with BM25F in Robertson's simple form: a document counts as if each of its fields were
+// repeated weight times. For a word and a document,
 //
 //	T = sum over fields of weight*tf      L = sum over fields of weight*length
 //	k = k1*((1-b) + b*L/mean of L)        score = idf*(k1+1) / (1 + k/T)
 //
 // so that saturation and length normalisation apply once, to the sums. The document frequency of a
-// word is the largest that it has in a field, as in Lucene's CombinedFieldQuery. Steps are in
-// float32, sums in the order of the schema and of the query: with one field of weight 1 all scores
-// are those of BM25 over that field's index, to the bit.
+// word is the largest that it has in a field, as in Lucene's CombinedFieldQuery. A word of a query
+// is what the analyzers of the fields make of one place in its text: it may have another form in
+// each field, and none in a field whose analyzer drops it.
 //
-// A word of a query is what the analyzers of the fields make of one place in its text: it may have
-// another form in each field, and none in a field whose analyzer drops it.
-//
-// Documents are looked at one after the other, over the lists that each word has in the fields. A
-// score rises with T/k, and with L as it is,
+// Documents are evaluated one at a time, over the lists that each word has in the fields. A score
+// rises with T/k, and
 //
 //	T/k <= sum over fields of weight*tf / (k1*((1-b) + b*weight*length/mean))
 //
-// since a term's denominator leaves out the other fields. What is on the right is bounded by the
-// pairs of each field's block: so lists and blocks that cannot beat the threshold are skipped, as
-// in MaxScore and BMW, and the answers are those of the definition, exactly.
+// since each denominator on the right leaves out the lengths of the other fields. The right side is
+// bounded by the pairs of each field's block (index.Bound), so lists and blocks that cannot beat
+// the threshold are skipped, as in MaxScore and BMW.
+//
+// Invariants:
+//   - Steps are in float32, sums in the order of the schema and of the query: with one field of
+//     weight 1 all scores are those of BM25 over that field's index, to the bit.
+//   - Skipping is exact: the answers are those of the definition.
 package fielded

@@ -2,7 +2,7 @@
 //
 // A [Model] and a [Collection] make a [Weigher]; it makes a [Scorer] for each word of a query.
 // A scorer scores one posting (Score), a block of postings (Batch), and bounds the scores of all
-// postings that a [index.Bound] stands for (Bound). [Buckets] and length groups keep coarse
+// postings that an [index.Bound] stands for (Bound). [Buckets] and length groups keep coarse
 // lengths of documents, which are cheaper to read than exact ones.
 //
 // Invariants:
