@@ -5,17 +5,21 @@ import (
 
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/search/query"
 )
 
 // Answer is what is said of a query, here and by `collocate search --json`.
 type Answer struct {
 	Query  string `json:"query"`
 	K      int    `json:"k"`
-	Offset int    `json:"offset,omitempty"` // hits left out before the first
+	From   int    `json:"from,omitempty"`   // hits left out before the first
+	Offset int    `json:"offset,omitempty"` // the same, as it was called before
 	Mode   string `json:"mode"`
 	Parsed string `json:"parsed,omitempty"` // the query as it was understood, if it is more than words
-	Total  *int64 `json:"total,omitempty"`  // documents that match, if that was asked for
-	Hits   []Hit  `json:"hits"`             // best first
+	// Notes say what in such a query may not mean what the person meant.
+	Notes []string `json:"notes,omitempty"`
+	Total *int64   `json:"total,omitempty"` // documents that match, if that was asked for
+	Hits  []Hit    `json:"hits"`            // best first
 	// Expanded are the words that were searched for, if the query was expanded.
 	Expanded []ExpandedWord `json:"expanded,omitempty"`
 	// Facets are counts of the values that all answers have, as far as they were asked for.
@@ -66,23 +70,24 @@ type Details struct {
 	First       int // hits that the request itself left out, as Request.From
 	// Show names the stored fields to show.
 	Show []string
-	// Limit and Offset choose some of the hits, and More asks whether there are others behind them.
+	// Limit and From choose some of the hits, and More asks whether there are others behind them.
 	// A Limit of 0 means all.
-	Limit, Offset int
-	More          bool
+	Limit, From int
+	More        bool
 }
 
 // Describe makes an Answer of what a request found.
 func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *search.Result,
 	d Details) (*Answer, error) {
-	hits, limit := found.Hits[min(d.Offset, len(found.Hits)):], d.Limit
+	hits, limit := found.Hits[min(d.From, len(found.Hits)):], d.Limit
 	if limit == 0 {
 		limit = r.K
 	}
-	a := &Answer{Query: r.Text, K: limit, Offset: d.Offset, Mode: r.Mode.String(), Hits: make([]Hit, 0, min(limit, len(hits)))}
-	a.Offset += d.First
+	a := &Answer{Query: r.Text, K: limit, Mode: r.Mode.String(), Hits: make([]Hit, 0, min(limit, len(hits)))}
+	a.From = d.From + d.First
+	a.Offset = a.From
 	if r.Query != nil {
-		a.Parsed = r.Query.String()
+		a.Parsed, a.Notes = r.Query.String(), query.Notes(r.Text)
 	}
 	if r.Count {
 		a.Total = &found.Total
@@ -109,7 +114,7 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 		return nil, err
 	}
 	for i, h := range hits {
-		a.Hits = append(a.Hits, Hit{Rank: a.Offset + i + 1, ID: ids[i], Doc: h.Doc, Score: h.Score})
+		a.Hits = append(a.Hits, Hit{Rank: a.From + i + 1, ID: ids[i], Doc: h.Doc, Score: h.Score})
 	}
 	if d.Explain {
 		explained := r

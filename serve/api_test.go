@@ -35,14 +35,15 @@ func TestPaging(t *testing.T) {
 		t.Fatalf("%d hits", len(all.Hits))
 	}
 	var paged []Hit
-	for offset := 0; offset < 100; offset += 20 {
-		path := fmt.Sprintf("/v1/search?q=lipid+droplets+bacteria&k=20&explain=1&offset=%d", offset)
+	for from := 0; from < 100; from += 20 {
+		name := []string{"from", "offset"}[from/20%2] // its old name means the same
+		path := fmt.Sprintf("/v1/search?q=lipid+droplets+bacteria&k=20&explain=1&%s=%d", name, from)
 		page := decode[Answer](t, call(h, path, "").Body.String())
-		if page.More == nil || page.K != 20 || page.Offset != offset {
+		if page.More == nil || page.K != 20 || page.From != from || page.Offset != from {
 			t.Fatalf("%+v", page)
 		}
-		if *page.More != (offset < 80 || *all.More) {
-			t.Errorf("offset %d: more %v", offset, *page.More)
+		if *page.More != (from < 80 || *all.More) {
+			t.Errorf("from %d: more %v", from, *page.More)
 		}
 		paged = append(paged, page.Hits...)
 	}
@@ -53,8 +54,10 @@ func TestPaging(t *testing.T) {
 	if len(last.Hits) == 0 || *last.More {
 		t.Errorf("%d hits, more %v", len(last.Hits), *last.More)
 	}
-	if w := call(h, "/v1/search?q=a&k=10&offset=91", ""); w.Code != 400 {
-		t.Errorf("beyond the most: %d", w.Code)
+	for _, wrong := range []string{"from=91", "offset=91", "from=-1", "from=1&offset=1"} {
+		if w := call(h, "/v1/search?q=a&k=10&"+wrong, ""); w.Code != 400 {
+			t.Errorf("%s: %d", wrong, w.Code)
+		}
 	}
 }
 

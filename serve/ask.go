@@ -22,7 +22,8 @@ import (
 type ask struct {
 	Q         string   `json:"q"`
 	K         *int     `json:"k,omitempty"`
-	Offset    int      `json:"offset,omitempty"`
+	From      int      `json:"from,omitempty"`
+	Offset    int      `json:"offset,omitempty"` // From, as it was called before
 	Mode      string   `json:"mode,omitempty"`
 	Model     string   `json:"model,omitempty"`
 	Algorithm string   `json:"algorithm,omitempty"`
@@ -46,7 +47,7 @@ type ask struct {
 	details Details
 }
 
-const askNames = "q, k, offset, mode, model, algorithm, engine, snippets, explain, stats, plain, count, fields, facets, sort, expand, proximity, weights"
+const askNames = "q, k, from, mode, model, algorithm, engine, snippets, explain, stats, plain, count, fields, facets, sort, expand, proximity, weights"
 
 // ask reads the query of a URL.
 func (x *exchange) ask() (a ask, err error) {
@@ -56,6 +57,7 @@ func (x *exchange) ask() (a ask, err error) {
 		k := p.whole("k", 0, math.MinInt, math.MaxInt)
 		a.K = &k
 	}
+	a.From = p.whole("from", 0, math.MinInt, math.MaxInt)
 	a.Offset = p.whole("offset", 0, math.MinInt, math.MaxInt)
 	a.Mode, a.Model = p.text("mode"), p.text("model")
 	a.Algorithm, a.Engine = p.text("algorithm"), p.text("engine")
@@ -159,6 +161,8 @@ func (a *ask) field(name string) any {
 		return &a.Q
 	case "k":
 		return &a.K
+	case "from":
+		return &a.From
 	case "offset":
 		return &a.Offset
 	case "mode":
@@ -329,10 +333,17 @@ func (x *exchange) checkPage(a *ask) error {
 			return fmt.Errorf("k %d: want 1 to %d", d.Limit, most)
 		}
 	}
-	if d.Offset = a.Offset; d.Offset < 0 || d.Offset > most-d.Limit {
-		return fmt.Errorf("offset %d: want 0 to %d, so that offset and k are at most %d", d.Offset, most-d.Limit, most)
+	if a.Offset != 0 {
+		if a.From != 0 {
+			return errors.New("from and offset mean the same: want one of them")
+		}
+		a.From, a.Offset = a.Offset, 0
 	}
-	if r.K = d.Offset + d.Limit; a.paged {
+	if d.From = a.From; d.From < 0 || d.From > most-d.Limit {
+		return fmt.Errorf("from %d: want 0 to %d, so that from and k are at most %d", d.From,
+			most-d.Limit, most)
+	}
+	if r.K = d.From + d.Limit; a.paged {
 		d.More = true
 		r.K++
 	}

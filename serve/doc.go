@@ -34,7 +34,7 @@
 //
 //	q         the words
 //	k         number of documents, 10 unless said; at most [Options.MaxK]
-//	offset    documents to leave out before the first
+//	from      documents to leave out before the first; offset, its old name, means the same
 //	mode      or: any of the words; and: all of them
 //	model     bm25, boolean, cosine, dirichlet or dph with their usual parameters, or bm25f over the
 //	          text fields; unless said, [Options.Model]

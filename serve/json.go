@@ -42,12 +42,18 @@ func appendAnswer(b []byte, a *Answer) (_ []byte, err error) {
 	w := object{b: append(b, '{')}
 	w.string("query", a.Query)
 	w.int("k", int64(a.K))
+	if a.From != 0 {
+		w.int("from", int64(a.From))
+	}
 	if a.Offset != 0 {
 		w.int("offset", int64(a.Offset))
 	}
 	w.string("mode", a.Mode)
 	if a.Parsed != "" {
 		w.string("parsed", a.Parsed)
+	}
+	if len(a.Notes) > 0 {
+		w.any("notes", a.Notes)
 	}
 	if a.Total != nil {
 		w.int("total", *a.Total)

@@ -24,7 +24,8 @@ func FuzzAnswersAreAsPackageJSONWritesThem(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s, id string, score float32, n int64, with uint8) {
 		a := &Answer{Query: s, K: int(n), Mode: id, Hits: []Hit{{Rank: 1, ID: id, Doc: uint32(n), Score: score}, {ID: s}}}
 		if with&1 != 0 {
-			a.Offset, a.Total, a.Parsed = int(n), &n, s
+			a.From, a.Offset, a.Total, a.Parsed = int(n), int(n), &n, s
+			a.Notes = []string{s, "a note"}
 		}
 		if with&2 != 0 {
 			more := n > 0

@@ -74,7 +74,7 @@ func TestShardsGatherAsOneIndex(t *testing.T) {
 		} {
 			for _, more := range []string{
 				"&facets=tags,year/10,day", "&facets=tags:2,tags:1,price/0.3:1000,day/month:50,day/day:7&count=1",
-				"&facets=year:1000,price:5&k=3", "&sort=year&k=50", "&sort=year:desc&k=7&offset=5", "&sort=tags&k=1000",
+				"&facets=year:1000,price:5&k=3", "&sort=year&k=50", "&sort=year:desc&k=7&from=5", "&sort=tags&k=1000",
 				"&sort=tags:desc&k=30&fields=tags,year,title", "&sort=day:desc&facets=tags&count=1",
 				"&sort=price&k=20&offset=580", "&fields=day,price,tags&k=20",
 			} {
@@ -88,6 +88,11 @@ func TestShardsGatherAsOneIndex(t *testing.T) {
 			got := c.same(t, "/v1/search?q=moon+comet+unknownword&plain=1"+more)
 			if strings.Contains(more, "expand") && len(got.Expanded) < 3 {
 				t.Errorf("%s adds nothing: %v", more, got.Expanded)
+			}
+		}
+		for q, want := range map[string]int{`"the mo*"`: 1, `"the moon" mo*`: 0, "moon": 0} {
+			if got := c.same(t, "/v1/search?q="+url.QueryEscape(q)); len(got.Notes) != want {
+				t.Errorf("%s: notes %q", q, got.Notes)
 			}
 		}
 		for _, wrong := range []string{"&facets=body", "&sort=title", "&facets=year/x", "&sort=none"} {

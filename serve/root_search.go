@@ -16,6 +16,7 @@ import (
 
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/search/query"
 )
 
 // partial is what the shards have said of a query so far.
@@ -229,7 +230,7 @@ func leaveTime(ctx context.Context) (context.Context, context.CancelFunc) {
 func (x *exchange) askShards(ctx context.Context, a *ask, words []search.Word, p *partial) error {
 	r, k := x.o.Root, a.request.K
 	q := shardAsk{Whole: x.g.shard.Whole, Ask: *a, Words: words, Patterns: a.request.Patterns}
-	q.Ask.K, q.Ask.Offset = &k, 0
+	q.Ask.K, q.Ask.From = &k, 0
 	q.Ask.Snippets, q.Ask.Explain, q.Ask.Fields = false, false, nil
 	var wg sync.WaitGroup
 	ask := func(groups []*group, done chan<- struct{}) error {
@@ -296,13 +297,13 @@ func (x *exchange) askShards(ctx context.Context, a *ask, words []search.Word, p
 // mergedAnswer makes an answer of the best hits, without details.
 func (x *exchange) mergedAnswer(a *ask, p *partial) (answer *Answer, err error) {
 	d := a.details
-	hits := p.hits[min(d.Offset, len(p.hits)):]
+	hits := p.hits[min(d.From, len(p.hits)):]
 	answer = &Answer{
-		Query: a.Q, K: d.Limit, Offset: d.Offset, Mode: a.request.Mode.String(), Shards: &p.coverage,
+		Query: a.Q, K: d.Limit, From: d.From, Offset: d.From, Mode: a.request.Mode.String(), Shards: &p.coverage,
 		Hits: make([]Hit, 0, len(hits)),
 	}
 	if a.request.Query != nil {
-		answer.Parsed = a.request.Query.String()
+		answer.Parsed, answer.Notes = a.request.Query.String(), query.Notes(a.Q)
 	}
 	if a.Count {
 		answer.Total = &p.total
@@ -321,7 +322,7 @@ func (x *exchange) mergedAnswer(a *ask, p *partial) (answer *Answer, err error) 
 		answer.Stats = p.stats
 	}
 	for i, h := range hits[:min(d.Limit, len(hits))] {
-		h.Rank = d.Offset + i + 1
+		h.Rank = d.From + i + 1
 		answer.Hits = append(answer.Hits, h.Hit)
 	}
 	return answer, nil
@@ -335,7 +336,7 @@ func (x *exchange) patternsInShards(ctx context.Context, a *ask) (without []stri
 	}
 	r := x.o.Root
 	q := shardAsk{Whole: x.g.shard.Whole, Ask: *a, Find: true}
-	q.Ask.K, q.Ask.Offset, q.Ask.Snippets, q.Ask.Explain, q.Ask.Fields = nil, 0, false, false, nil
+	q.Ask.K, q.Ask.From, q.Ask.Snippets, q.Ask.Explain, q.Ask.Fields = nil, 0, false, false, nil
 	body, err := json.Marshal(&q)
 	if err != nil {
 		return nil, err
@@ -382,7 +383,7 @@ func (x *exchange) expandInShards(within, ctx context.Context, a *ask) (words []
 	}
 	bags := &search.Bags{Docs: make([]map[string]int, len(hits)), Counts: map[string]search.WordCounts{}}
 	q := shardAsk{Whole: x.g.shard.Whole, Ask: first, Bags: true}
-	q.Ask.K, q.Ask.Offset, q.Ask.Snippets, q.Ask.Explain, q.Ask.Fields = nil, 0, false, false, nil
+	q.Ask.K, q.Ask.From, q.Ask.Snippets, q.Ask.Explain, q.Ask.Fields = nil, 0, false, false, nil
 	err = x.eachOwner(within, docs, &q, func(shard string, places []int, found *shardAnswer, err error) {
 		if err == nil && (found.Bags == nil || len(found.Bags.Docs) != len(places)) {
 			err = fmt.Errorf("%s: it has other documents", shard)
@@ -451,7 +452,7 @@ func (x *exchange) eachOwner(ctx context.Context, docs []uint32, q *shardAsk,
 // does not answer any more leaves its hits without.
 func (x *exchange) describeInShards(ctx context.Context, a *ask, words []search.Word, answer *Answer) error {
 	q := shardAsk{Whole: x.g.shard.Whole, Ask: *a, Words: words, Patterns: a.request.Patterns}
-	q.Ask.K, q.Ask.Offset, q.Ask.Count, q.Ask.Stats = nil, 0, false, false
+	q.Ask.K, q.Ask.From, q.Ask.Count, q.Ask.Stats = nil, 0, false, false
 	q.Ask.Facets, q.Ask.Sort = nil, ""
 	docs := make([]uint32, len(answer.Hits))
 	for i, h := range answer.Hits {

@@ -85,7 +85,7 @@ func TestShardsAnswerAsOneIndex(t *testing.T) {
 		docs := uint64(c.whole.current.Load().docs)
 		for n, q := range clusterQuestions {
 			for i, more := range []string{
-				"", "&k=1", "&k=100&mode=and", "&k=3&offset=4", "&k=1000", "&snippets=1&k=5",
+				"", "&k=1", "&k=100&mode=and", "&k=3&from=4", "&k=3&offset=4", "&k=1000", "&snippets=1&k=5",
 				"&count=1&k=2", "&model=dirichlet", "&model=dph&k=7&plain=1",
 			} {
 				if (i+n)%trials.Every(4) != 0 {

@@ -340,7 +340,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		{"GET", "/search?q=+", "", 400, "q is empty"},
 		{"GET", "/search?q=caf%E9", "", 400, "q is not UTF-8"},
 		{"POST", "/search", "[{\"q\": \"caf\xe9\"}]", 400, "body: it is not UTF-8"},
-		{"GET", "/search?q=a&k=1&fuzzy=1", "", 400, "want q, k, offset,"},
+		{"GET", "/search?q=a&k=1&fuzzy=1", "", 400, "want q, k, from,"},
 		{"GET", "/search?q=a&k=0", "", 400, "k 0: want 1 to 50"},
 		{"GET", "/search?q=a&k=51", "", 400, "k 51: want 1 to 50"},
 		{"GET", "/search?q=a&k=ten", "", 400, `k "ten": want a number`},

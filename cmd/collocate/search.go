@@ -318,8 +318,10 @@ func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Reques
 		return err
 	}
 	f.noteFields(a, s, words)
-	if r.Query != nil && starInPhrase(words) {
-		a.note("* in a phrase is taken for text: only words outside of quotes can be patterns")
+	if r.Query != nil {
+		for _, note := range query.Notes(words) {
+			a.note(note)
+		}
 	}
 	start := time.Now()
 	found, err := s.Search(ctx, r)

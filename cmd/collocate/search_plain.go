@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -56,16 +55,6 @@ func queryOperators(query string) (found []string) {
 
 // fieldLike is what looks like a field in a query, as in year:2020.
 var fieldLike = regexp.MustCompile(`(?:^|[\s(+#!-])([A-Za-z][\w.-]*):["\[({\w<>*]`)
-
-// quoted is a phrase of a query.
-var quoted = regexp.MustCompile(`"[^"]*"`)
-
-// starInPhrase says whether a phrase has what would be a pattern on its own.
-func starInPhrase(words string) bool {
-	return slices.ContainsFunc(quoted.FindAllString(words, -1), func(phrase string) bool {
-		return strings.Contains(phrase, "*")
-	})
-}
 
 // noteFields says once that what looks like a field is a word, where documents have no fields.
 func (f *searchFlags) noteFields(a *app, s *search.Searcher, words string) {

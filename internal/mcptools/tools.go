@@ -54,6 +54,7 @@ type searchArgs struct {
 
 type searchResult struct {
 	Query string      `json:"query" jsonschema:"as it was understood"`
+	Notes []string    `json:"notes,omitempty" jsonschema:"what in it may not mean what was meant"`
 	Total int64       `json:"total" jsonschema:"documents that match"`
 	Hits  []searchHit `json:"hits" jsonschema:"best first"`
 }
@@ -113,6 +114,7 @@ func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest,
 			return err
 		}
 		out.Total, out.Hits = *answer.Total, make([]searchHit, len(answer.Hits))
+		out.Notes = answer.Notes
 		for i, h := range answer.Hits {
 			if len(in.Fields) == 0 {
 				maps.DeleteFunc(h.Fields, func(_ string, v any) bool {

@@ -92,6 +92,15 @@ func (a *searchArgs) ask(r *search.Request, text string, fields []string) error 
 	return nil
 }
 
+// note says what in a query may not mean what the person meant.
+func (a *searchArgs) note(c *pipe.Call, r *search.Request) {
+	if a.Syntax && r.Query != nil {
+		for _, note := range query.Notes(r.Text) {
+			c.Note(note)
+		}
+	}
+}
+
 // plain is text as a query of its words, without signs.
 func plain(text string, and bool) query.Node {
 	var parts []query.Node
@@ -175,6 +184,7 @@ func (w *Worker) search(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 		if err := a.ask(&r, *a.Query, s.Fields()); err != nil {
 			return pipe.Reply{}, err
 		}
+		a.note(c, &r)
 		return searchOne(ctx, s, r)
 	}
 	queries, err := split(c.Message, "texts", "ends")
@@ -195,6 +205,7 @@ func (w *Worker) search(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 		if err := a.ask(&requests[i], asString(q), fields); err != nil {
 			return pipe.Reply{}, fmt.Errorf("query %d: %w", i, err)
 		}
+		a.note(c, &requests[i])
 	}
 	start := time.Now()
 	// Each core writes the hits of its queries to where they belong if all have k of them.

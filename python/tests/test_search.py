@@ -209,6 +209,9 @@ def test_the_query_language(docs):
     with Index.build(docs, positions=True) as ix:
         assert ix.search('"a feline"', syntax=True).ids.tolist() == ["0"]
         assert ix.search('"feline a"', syntax=True).ids.tolist() == []
+        for queries in ('"feline a*"', ["cat", '"feline a*"']):
+            with pytest.warns(CollocateWarning, match="in a phrase is taken for text"):
+                ix.search(queries, syntax=True)
         assert ix.search(["+cat -purr", "swim*"], syntax=True)[1].ids.tolist() == ["3"]
         assert len(ix.search("+cat -purr")) == 1  # plain text
         with pytest.raises(ValueError, match="query 1"):
