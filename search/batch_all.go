@@ -49,7 +49,7 @@ func MapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch
 	return mapAll(ctx, s, requests, b, o, pays, do)
 }
 
-// mapAll is MapAll for who says whether the GPU pays.
+// mapAll is MapAll with a function that says whether the GPU pays.
 func mapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch, o GPUOptions,
 	pays func(cores time.Duration, postings int64) bool,
 	do func(int, *Result) (T, error)) iter.Seq2[T, error] {

@@ -88,8 +88,8 @@ func (s *Searcher) releaseKept() error {
 // onGPU says whether the index is on a GPU.
 func (s *Searcher) onGPU() bool { return s.gpu != nil || len(s.segments) > 0 }
 
-// GPUMemory says how much memory of the GPU that the index is on is free, and how much there is,
-// whoever uses the rest. Both are 0 if it is on none.
+// GPUMemory returns the free and the total memory of the GPU that has the index; 0 and 0 if none
+// has. Other programs count as users of it, too.
 func (s *Searcher) GPUMemory() (free, total int64, err error) {
 	switch {
 	case s.gpu != nil:

@@ -26,7 +26,7 @@ func (c *ring[T]) takeOne(own *claim) (i int64, ok bool) {
 	}
 }
 
-// more says whether there are requests that nobody has taken.
+// more says whether there are unclaimed requests.
 func (c *ring[T]) more() bool { return c.taken.Load() < c.fetched.Load() }
 
 // take takes requests that were fetched. The fewer there are, the fewer are taken: some are left
@@ -100,8 +100,8 @@ func (h *claim) pop() (int64, bool) {
 	}
 }
 
-// giveAway lets another worker have the last half, and is told what it has got: nothing if somebody
-// was faster.
+// giveAway removes the last half for another worker, and returns it; n is 0 if a third one was
+// faster.
 func (h *claim) giveAway() (first, n int64) {
 	span := h.span.Load()
 	first, all := unpack(span)

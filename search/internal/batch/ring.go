@@ -15,11 +15,11 @@ import (
 // ring is what the workers of a batch share: requests, and what was made of them. One goroutine
 // fetches requests; the workers take some at a time, in order; and one of the workers, the one on
 // the caller's goroutine, also hands out what was made, in order. So with as many workers as cores
-// all are busy and none changes places with another, which costs more than a small query. Requests
-// are taken and handed out by atomic counters; the lock is for those who wait.
+// all are busy and the scheduler need not switch between goroutines, which costs more than a small
+// query. Requests are claimed and results handed out by atomic counters; the lock is for waiting.
 //
-// What several cores write is read as seldom as can be, and lies apart: to get a cache line that
-// another core has written takes 0.1 microseconds and more.
+// What several cores write is read as rarely as possible, and has cache lines of its own: fetching
+// a line that another core has written takes 0.1 microseconds and more.
 type ring[T any] struct {
 	claims []claim // of each worker
 
@@ -42,7 +42,7 @@ type ring[T any] struct {
 	// These hardly ever change.
 	ended   atomic.Bool  // there are no more requests
 	stopped atomic.Bool  // no more are wanted
-	full    atomic.Bool  // the one who fetches waits for room
+	full    atomic.Bool  // the goroutine that fetches waits for room
 	idle    atomic.Int32 // workers that wait for work
 	calm    atomic.Bool  // the caller waits for its turn, or work
 	_       simd.Apart
@@ -114,7 +114,7 @@ func (c *ring[T]) fetch(requests iter.Seq[ask.Request]) {
 	c.wakeAll()
 }
 
-// lead is serve for the caller, who hands out results as well.
+// lead is serve for the caller's goroutine, which hands out results as well.
 func (c *ring[T]) lead(ctx context.Context, h hand, yield func(T, error) bool) {
 	for c.handOut(yield) {
 		if c.over() {
@@ -207,7 +207,7 @@ func (c *ring[T]) finish(i int64, made T, err error) {
 // any says whether there is something to do; the lock is held.
 func (c *ring[T]) any() bool { return c.more() || c.oldestClaim() != nil || c.helpable() }
 
-// wait waits until something holds; say is told when it begins and when it ends.
+// wait waits until a condition holds. say is called with true before, and with false after.
 func (c *ring[T]) wait(on *sync.Cond, until func() bool, say func(bool)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

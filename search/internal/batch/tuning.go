@@ -1,7 +1,7 @@
 package batch
 
-// Numbers of this package that were chosen by measuring, each with what was measured. All else is
-// structure: change a number here and results stay the same, only times differ.
+// The numbers of this package that were chosen by measuring. Change one and results stay the same;
+// only times differ.
 
 import "time"
 
@@ -15,9 +15,9 @@ const Ahead = 512
 // These lie in the caches of other cores, and each look costs as much as a tenth of a small query.
 const stretch = 50 * time.Microsecond
 
-// longEffort is the effort from which on a request is always open to help: the results behind it
-// would wait for long, and then so would the work. Cutting one that nobody helps with costs 1 to 6%
-// there.
+// longEffort is the effort from which on a request is always answered by a team that others can
+// join: the results behind it would wait long, and then so would the work. Cutting a request that
+// no other worker joins costs 1 to 6% there.
 const longEffort = 1 << 21
 
 // lookAhead is how many requests a worker looks up the words of before it answers the first of

@@ -25,7 +25,7 @@ func OnCores[T any](ctx context.Context, e *eval.Engine, requests iter.Seq[ask.R
 	}
 }
 
-// worker is one who answers requests and makes something of the results.
+// worker answers requests and makes something of the results.
 type worker[T any] struct {
 	s     *eval.Engine
 	do    func(int, *ask.Result) (T, error)

@@ -4,8 +4,8 @@ import "math"
 
 // A cut for the sums of codes of two words can be guessed from how many postings have each code: if
 // words were independent, the given number of documents were expected at or above it. The guess is
-// proven or refuted by what is found. Words that like each other make it lower than need be, which
-// costs a little time.
+// proved or refuted by what is found. If words occur together more often than by chance, it is
+// lower than need be, which costs a little time.
 
 // guess returns a cut that rather more than k documents can be expected to reach; 0 if there is
 // none.

@@ -9,10 +9,11 @@ import (
 // Garbage is collected when the heap has doubled. That of a searcher is small, since the index is
 // in mapped files and on the device, but a batch fills it fast: 50,000 queries of the web leave 12
 // MB behind with ten answers each and 180 with a thousand. So garbage was collected 1.6 times in a
-// batch of these (16 cores), each time for seven milliseconds in which a quarter of the cores is
-// gone and whoever makes results has to help.
+// batch of these (16 cores), each time for seven milliseconds in which the collector takes a
+// quarter of the cores, and goroutines that allocate have to assist it.
 
-// emptySpace lets more garbage pile up. It is taken for good, and no more than batches are worth.
+// emptySpace is reserved address space that makes the heap count as larger, so that garbage is
+// collected less often. It is never given back.
 type emptySpace struct {
 	some, rest sync.Once
 	space      [2]heap.Space

@@ -33,7 +33,7 @@ type helperJob struct {
 	n, by int
 	f     func(from, to int)
 	_     [64]byte
-	next  atomic.Int64 // the first number that nobody took
+	next  atomic.Int64 // the first number that was not taken yet
 	_     [64]byte
 	left  atomic.Int64 // numbers that are not done
 }
@@ -61,7 +61,7 @@ func (j *helperJob) some() bool {
 }
 
 // newHelperPool has the helpers that are missing to the given number of threads: the lanes, the
-// caller and the one who brings requests are others.
+// caller and the goroutine that fills the ring are others.
 func newHelperPool(threads int, batches *atomic.Int32, wg *sync.WaitGroup) *helperPool {
 	c := &helperPool{batches: batches, helpers: max(1, min(threads, runtime.GOMAXPROCS(0))-batchLanes-2), wg: wg}
 	c.work.L = &c.mu

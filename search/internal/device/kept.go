@@ -39,7 +39,7 @@ func (k *Kept) hold() {
 	}
 }
 
-// Release lets go of the postings: the last who has them gives their memory back.
+// Release lets go of the postings. Their memory is freed with the last user.
 func (k *Kept) Release() error {
 	var errs []error
 	for _, x := range k.parts {

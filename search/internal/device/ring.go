@@ -60,7 +60,7 @@ func (c *gpuChunk) fail(i int, err error) {
 	c.mu.Unlock()
 }
 
-// answered tells the one who waits.
+// answered wakes the goroutine that waits for the chunk.
 func (c *gpuChunk) answered() { c.done <- struct{}{} }
 
 // free lets the chunk be used again.
@@ -69,9 +69,9 @@ func (c *gpuChunk) free() {
 	gpuChunks.Put(c)
 }
 
-// requestRing is where requests wait: a ring, into which only feed writes, without a lock. What
-// changes with every request has a cache line of its own, at which nobody looks all the time: else
-// it would go to and fro between cores, which takes longer than looking a request's words up.
+// requestRing is where requests wait: a ring that only feed fills, without a lock. What changes
+// with every request has a cache line of its own, which others read rarely: moving it between cores
+// takes longer than looking up a request's words.
 type requestRing struct {
 	ring *ringSlots
 	part func(first, n int) batchPart
@@ -79,7 +79,7 @@ type requestRing struct {
 	_    [64]byte
 	here atomic.Int64 // requests so far
 	_    [64]byte
-	come atomic.Int64 // those of them that everybody knows of: see look
+	come atomic.Int64 // those of them that were published: see look
 	_    [64]byte
 
 	widest atomic.Int64 // k so far
@@ -88,7 +88,7 @@ type requestRing struct {
 	wanted atomic.Int64 // sleepers are woken when this many are here
 	slow   atomic.Bool  // requests come one by one: lanes sleep between them
 	ended  atomic.Bool  // there are no more requests
-	gone   atomic.Bool  // nobody wants more
+	gone   atomic.Bool  // no more are wanted
 	_      [64]byte
 
 	taken    atomic.Int64 // of those that came; changes with the lock held
@@ -102,7 +102,7 @@ type requestRing struct {
 	more   sync.Cond   // requests, or reasons to take them
 	room   sync.Cond   // for requests
 	turn   sync.Cond   // of the next chunk
-	asleep int         // those who wait for more
+	asleep int         // lanes that wait for more
 	small  int         // chunks in a row of only a few requests
 	order  []*gpuChunk // under way, or done and not yet handed out
 	used   []*gpuChunk // whose requests may still be in the ring
@@ -110,8 +110,8 @@ type requestRing struct {
 
 type ringSlots [4 * manyQueries]ringRequest
 
-// lineRings are rings that were used. They are not cleared, which takes longer than many a batch;
-// the garbage collector empties the pool.
+// spareRings are rings for reuse. They are not cleared, which would take longer than many batches
+// do; the garbage collector empties the pool.
 var spareRings = sync.Pool{New: func() any { return &ringSlots{} }}
 
 func newRing(part func(first, n int) batchPart) *requestRing {
@@ -121,7 +121,7 @@ func newRing(part func(first, n int) batchPart) *requestRing {
 	return l
 }
 
-// free gives the ring back when nobody is there any more.
+// free gives the ring back once the batch has ended.
 func (l *requestRing) free() { spareRings.Put(l.ring) }
 
 // waiting is how many requests wait, that are known of.
@@ -183,7 +183,7 @@ func (l *requestRing) wakeAll() {
 	l.mu.Unlock()
 }
 
-// wake wakes one of those who want requests, unless the lock is held.
+// wake wakes one of the lanes that wait for requests, unless the lock is held.
 func (l *requestRing) wake() bool {
 	if !l.mu.TryLock() {
 		return false

@@ -20,11 +20,11 @@ type gpuWord struct {
 }
 
 // wordTable remembers words that were looked up. One read of memory says whether a word is there,
-// and all that most queries want to know of it. Words are only added, so that nobody who reads
-// waits; a table that is full is left for an empty one.
+// and all that most queries need to know of it. Words are only added, so readers never wait; a full
+// table is replaced by an empty one.
 type wordTable struct {
 	lines atomic.Pointer[[tableLines]wordLine]
-	mu    sync.Mutex // of who adds words
+	mu    sync.Mutex // held to add words
 	used  int
 }
 
@@ -94,8 +94,8 @@ func shortKey(near *[16]byte, n int) wordKey {
 	return wordKey{binary.LittleEndian.Uint64(near[:]) & m.a, binary.LittleEndian.Uint64(near[8:])&m.b | uint64(n)<<56}
 }
 
-// keyText is a text whose words have keys. How long words are nobody can guess, so that there are
-// no branches by it.
+// keyText is a text whose words have keys. Keys are made without branches on the length of words,
+// which could not be predicted.
 type keyText struct {
 	text  []byte
 	short [16]byte // the text, if it is shorter than this

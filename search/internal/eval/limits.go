@@ -100,7 +100,7 @@ func (l *list) decodeOnly(block int, from uint32, docs, tfs *[index.BlockSize]ui
 		if got == 0 {
 			return 0, false
 		}
-		for i, d := range docs[:got] { // without a branch, which nobody could foresee
+		for i, d := range docs[:got] { // without a branch, which could not be predicted
 			docs[n&(index.BlockSize-1)], places[n&(index.BlockSize-1)] = d, uint32(i)
 			n += int(in[d>>6] >> (d & 63) & 1)
 		}

@@ -6,8 +6,7 @@ import (
 	"github.com/collocate/collocate/search/internal/model"
 )
 
-// list is a word of a query at work: the cursor over its postings, its scorer and
-// bounds.
+// list is the postings of a word of a query: a cursor over them with its scorer and bounds.
 type list struct {
 	index.Cursor
 	pos    int               // in the query

@@ -87,7 +87,7 @@ func (m *marking) markAndTest(docs []uint32, base uint32, bit uint8) {
 	m.found = m.found[:len(m.found)+n]
 }
 
-// test is markAndTest for the last list: nobody will look at its marks.
+// test is markAndTest for the last list, whose marks are not needed.
 func (m *marking) test(docs []uint32, base uint32) {
 	out, n := m.room(len(docs)), 0
 	for _, d := range docs {

@@ -54,8 +54,8 @@ type Query struct {
 	across  *lookup.Across // the words in all segments, if the index is one of several
 	trace   bool
 	traceAt int64       // Entered of the next point of the trace
-	team    *Team       // those who answer it together, if several do
-	worker  workerState // what this one of them knows
+	team    *Team       // the team whose worker this is; nil: none
+	worker  workerState // its state as a worker
 	pool    []*list
 }
 

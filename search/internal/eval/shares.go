@@ -6,11 +6,11 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// shares are the documents that workers of a team have still to look at, a range for each. A worker
-// takes pieces from the front of its own, so that it goes on where it was; one who has none left,
-// or joins, takes over half of what another has. So few ranges are begun, which costs the time of
-// decoding again what lies across the border, in all lists, and none is long in the end, when
-// others have nothing to do.
+// shares are the documents that the workers of a team have still to look at, a range for each. A
+// worker takes pieces from the front of its own range, so that its lists move on; one that joins,
+// or has none left, takes over half of another's range. So few ranges are begun, each of which
+// decodes the blocks across its border again in all lists, and no long range is left at the end
+// while others are idle.
 type shares struct {
 	each   []share
 	joined atomic.Int32 // workers
@@ -48,7 +48,7 @@ func (s *shares) join() (own int, ok bool) {
 	return own, own < len(s.each) && s.takeOver(own)
 }
 
-// left says whether there are documents that nobody has taken.
+// left says whether there are documents that no worker has taken.
 func (s *shares) left() bool {
 	for i := range s.each {
 		if s.each[i].left() > 0 {

@@ -123,7 +123,7 @@ func (t *Team) found() (n int) {
 // rows is how many times a worker can take partitions.
 func (t *Team) rows() int { return (t.parts.count + t.row - 1) / t.row }
 
-// Left says whether there are partitions that nobody has taken.
+// Left says whether there are partitions that no worker has taken.
 func (t *Team) Left() bool {
 	switch {
 	case t.failed.Load():

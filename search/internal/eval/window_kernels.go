@@ -94,8 +94,8 @@ func (w *window) plainScan(base uint32, n int, need float64) {
 	}
 }
 
-// keep drops the candidates whose sum is not above need. Which these are nobody can guess: with a
-// branch for each, queries of 50 and 100 words take a third and a half longer.
+// keep drops the candidates whose sum is not above need. A branch for each could not be predicted:
+// with it queries of 50 and 100 words take a third and a half longer.
 func (w *window) keep(need float64) {
 	n, at := 0, 0
 	if simd.HasKernels && len(w.found) >= manyToKeep {

@@ -17,13 +17,13 @@ type Scales struct{ Low, High []float32 }
 type Best struct {
 	Low    []float32 // no posting of a segment has less; MaxFloat32 if it has none
 	scales *Scales
-	ranked [len(bestRanks)]float32 // that many postings have at most this; MaxFloat32: unknown
+	ranked [len(bestRanks)]float32 // at least this many postings have no higher x; MaxFloat32: unknown
 }
 
 // bestRanks are the ranks whose x is kept: a word has some bytes for each of them in the cache.
 var bestRanks = [...]int{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000}
 
-// Reached is an x that at least so many postings do not exceed.
+// Reached is an x that at least rank postings do not exceed.
 func (b *Best) Reached(rank int) (x float32, ok bool) {
 	i, _ := slices.BinarySearch(bestRanks[:], rank)
 	if i == len(bestRanks) || b.ranked[i] == math.MaxFloat32 {

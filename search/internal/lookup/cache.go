@@ -29,7 +29,7 @@ type knownWord struct {
 	near [nearBytes]byte      // the text itself, if it is short: reading it asks memory for nothing more
 	info index.Term           // DF is 0 if the index does not know it
 	each []index.Term         // what each segment said, of a word that was looked up in several, and
-	best atomic.Pointer[Best] // its best postings there; nil: nobody has asked
+	best atomic.Pointer[Best] // its best postings there; nil: not asked for yet
 }
 
 // newWordCache has room for a number of sets that is a power of two.
@@ -126,8 +126,8 @@ func (c *wordCache) ask(hash uint64) {
 	simd.PrefetchLine(unsafe.Pointer(set))
 }
 
-// keep remembers a word. It takes a free place, or any. Tag and word may come from two who do this
-// at once: then the word is looked up again.
+// keep puts a word into the cache, in a free place or in the place of another. If two goroutines do
+// so at once, tag and word may not match; then the word is looked up again.
 func (c *wordCache) keep(w *knownWord, hash uint64) {
 	if len(w.text) > LongestKnown {
 		return

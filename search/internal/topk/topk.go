@@ -12,11 +12,11 @@ import (
 // score since no score is negative, then the complement of the document number, so that of two
 // answers the better has the larger number, and no two are equal.
 //
-// Of many answers no heap is kept: each goes through ten levels of it, at 20 ns, and where it will
-// stop nobody can foresee. They are collected until there are half more than are wanted; then the
-// worst are dropped (trim). So the threshold comes a little late. For 1,000 answers mode And and
-// queries of one word take a tenth less with it; others, mode Or, which skip by the threshold only,
-// up to a sixth more: they keep a heap.
+// If Many is set, answers are not kept in a heap: each would go through ten levels of it, at 20 ns,
+// with branches that cannot be predicted. They are collected until there are half more than k; then
+// the worst are dropped (trim), so the threshold comes a little late. For 1,000 answers mode And
+// and queries of one word take a tenth less time that way. Mode Or, which skips by the threshold
+// only, would take up to a sixth more, and keeps a heap.
 type Heap struct {
 	K    int
 	Keys []uint64 // a heap with the smallest at the root, once there are k
@@ -141,7 +141,7 @@ func (t *Heap) down(i int, key uint64) {
 		if child >= len(keys) {
 			break
 		}
-		if child+1 < len(keys) { // the smaller one, without a branch that nobody can predict
+		if child+1 < len(keys) { // the smaller one, without a branch, which could not be predicted
 			_, less := bits.Sub64(keys[child+1], keys[child], 0)
 			child += int(less)
 		}

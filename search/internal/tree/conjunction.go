@@ -89,7 +89,7 @@ type leaf struct {
 	scores [index.BlockSize]float32 // what it gives to each candidate
 }
 
-// conjunction is a query at work on a segment.
+// conjunction is a query being answered on a segment.
 type conjunction struct {
 	candidates
 	lead   *blockList

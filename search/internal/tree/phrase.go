@@ -13,7 +13,7 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// phraseList is a word of a phrase at work. Equal words share a list.
+// phraseList is the postings of a word of a phrase. Equal words share a list.
 type phraseList struct {
 	blockList
 	positions index.Positions

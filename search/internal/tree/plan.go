@@ -192,7 +192,7 @@ func (x *exec) wordsOf(s string) (list []string, err error) {
 // tokens are used again.
 var tokens = sync.Pool{New: func() any { return new(text.Tokens) }}
 
-// bytesOf is a string for who only reads it.
+// bytesOf is a string as bytes, which must not be changed.
 func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
 // term looks a word up. A word that the index does not know has DF 0.

@@ -228,7 +228,7 @@ func (x *exec) addSparse(l *sparseList, within *docset.Set, c *scored, rest floa
 func (x *exec) addBlock(l *sparseList, block int, within *docset.Set, c *scored, next int) int {
 	var hits [index.BlockSize]uint32
 	n, in := 0, within.Words()
-	for _, doc := range l.Load(block) { // without a branch, which nobody could foresee
+	for _, doc := range l.Load(block) { // without a branch, which could not be predicted
 		hits[n&(index.BlockSize-1)] = doc
 		n += int(in[doc>>6] >> (doc & 63) & 1)
 	}
