@@ -133,13 +133,13 @@ func TestScaleDoesNotMatter(t *testing.T) {
 
 // Two points a known number of metres apart, also over the seam and the pole.
 func TestGreatCirclesHaveNoSeam(t *testing.T) {
-	degree := EarthRadius * math.Pi / 180
+	degree := earthRadius * math.Pi / 180
 	for name, c := range map[string]struct {
 		ax, ay, bx, by, metres float64
 	}{
 		"a degree of latitude": {10, 50, 10, 51, degree},
 		"a degree of longitude at 60N": {10, 60, 11, 60,
-			2 * EarthRadius * math.Asin(math.Cos(math.Pi/3)*math.Sin(math.Pi/360))},
+			2 * earthRadius * math.Asin(math.Cos(math.Pi/3)*math.Sin(math.Pi/360))},
 		"across the antimeridian":          {179.75, 0, -179.75, 0, degree / 2},
 		"the antimeridian by both names":   {180, 12, -180, 12, 0},
 		"over the north pole":              {0, 89.5, 180, 89.5, degree},

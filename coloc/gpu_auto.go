@@ -32,7 +32,7 @@ func gpuPays(pts *Points, opt Options, threads int) bool {
 	_, width := extent(pts.X, cores{workers: threads})
 	_, height := extent(pts.Y, cores{workers: threads})
 	if opt.Geographic {
-		degree := EarthRadius * math.Pi / 180
+		degree := earthRadius * math.Pi / 180
 		width, height = width*degree, height*degree // too wide away from the equator: a low estimate
 	}
 	// Twice, as the estimate may be that far off.

@@ -2,9 +2,9 @@ package coloc
 
 import "math"
 
-// EarthRadius is the radius in metres of the sphere on which geographic
+// earthRadius is the radius in metres of the sphere on which geographic
 // distances are measured: the mean radius of the WGS 84 ellipsoid.
-const EarthRadius = 6371008.8
+const earthRadius = 6371008.8
 
 // On the sphere, positions are unit vectors (cos lat cos lon, cos lat sin lon, sin lat) and two
 // points are neighbours when the squared length of the chord between them is at most (2 sin(d /
@@ -21,7 +21,7 @@ func unitVector(lon, lat float64) (x, y, z float64) {
 
 // chordLimit is the squared chord that belongs to a distance in metres.
 func chordLimit(metres float64) float64 {
-	half := metres / (2 * EarthRadius) * (180 / math.Pi)
+	half := metres / (2 * earthRadius) * (180 / math.Pi)
 	if half >= 90 {
 		return 5 // more than the diameter's 4: everything is near
 	}

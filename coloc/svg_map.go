@@ -30,7 +30,7 @@ func (d *drawing) project(width float64) {
 		for i := range d.x {
 			d.x[i] *= squeeze
 		}
-		perUnit = EarthRadius * math.Pi / 180
+		perUnit = earthRadius * math.Pi / 180
 	}
 	lowX, highX := bulk(d.x)
 	lowY, highY := bulk(d.y)

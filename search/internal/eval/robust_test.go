@@ -15,6 +15,7 @@ import (
 
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"
@@ -73,10 +74,12 @@ func TestRangesOfLongLists(t *testing.T) {
 	for _, live := range []*docset.Set{nil, few} {
 		s.e.Live = live
 		for _, list := range [][]int{{3}, {4}, {5}, {7}, {7, 8}} {
-			r := ask.Request{Words: wordsOf(p, list), K: 50}
+			r := ask.Request{Words: wordsOf(p, list), K: 1000}
 			want := admitted(p.Search(t, s.e.Index, r.Words, len(p.Lengths), r.Mode, nil), r.K, live)
-			for _, size := range []int{100, 3001, 20_000} {
-				r.Parallel = &ask.Parallel{Engine: engine.Multicore, Threads: 2, Size: size, Policy: ask.Policy(size % 3)}
+			sizes := append([]int{100, 3001, 20_000}, blockBorders(p.Docs[list[0]], want)...)
+			for _, size := range sizes {
+				r.Parallel = &ask.Parallel{Engine: engine.Multicore, Threads: 2, Size: size,
+					Policy: ask.Policy(size % 3)}
 				got, err := s.Search(context.Background(), r)
 				if err != nil {
 					t.Fatal(err)
@@ -88,6 +91,23 @@ func TestRangesOfLongLists(t *testing.T) {
 			}
 		}
 	}
+}
+
+// blockBorders are sizes of ranges whose first border is next to an answer that is the first or the
+// last of a block: behind the first, and before the last.
+func blockBorders(docs []uint32, answers []ask.Hit) (sizes []int) {
+	first, last := 0, 0
+	for _, h := range answers {
+		at, in := slices.BinarySearch(docs, h.Doc)
+		switch {
+		case !in:
+		case at%index.BlockSize == 0 && at > 0 && docs[at-1] == h.Doc-1:
+			first = int(h.Doc) + 1
+		case at%index.BlockSize == index.BlockSize-1:
+			last = int(h.Doc)
+		}
+	}
+	return slices.DeleteFunc([]int{first, last}, func(n int) bool { return n == 0 })
 }
 
 // Nothing is allocated per posting: a long list costs what a short one does.
