@@ -26,9 +26,9 @@ func (q *Query) worthFromTop() bool {
 //
 // The stored ranks say little of what the best of some documents reach. "The" is in nearly all
 // eLife paragraphs. For the 10 best of 0.1%, 1%, 10% and 50% of them it took 250, 1,400, 160 and 30
-// microseconds by ranks; looking up the documents at its best places took 18, 20, 16 and 13 where
-// it was asked without a pause, and 32, 34, 28 and 24 between other queries; so it takes 6, 2.2,
-// 1.0 and 0.9, and 20, 8, 7 and 6. Without a filter it takes 2.3, and 15.
+// microseconds by ranks. Looking up the documents at its best places took 18, 20, 16 and 13 where
+// it was asked without a pause, and 24, 31, 24 and 21 between other queries. Now it takes 6.4, 2.3,
+// 1.0 and 0.9, and 19, 7, 4 and 4; without a filter 2.2, and 14.
 func (q *Query) oneFromTop(l *list) (done bool, err error) {
 	before := q.anyOrder
 	q.anyOrder = true
