@@ -70,3 +70,19 @@ TEXT ·prefetch(SB), NOSPLIT, $0-8
 	PRFM 64(R1), PLDL1KEEP
 	PRFM 128(R1), PLDL1KEEP
 	RET
+
+// func prefetchItems(items *byte, numbers *uint32, n int, shift uint8)
+TEXT ·prefetchItems(SB), NOSPLIT, $0-25
+	MOVD  items+0(FP), R0
+	MOVD  numbers+8(FP), R1
+	MOVD  n+16(FP), R2
+	MOVBU shift+24(FP), R3
+
+item:
+	MOVWU.P 4(R1), R4
+	LSL     R3, R4, R4
+	ADD     R0, R4, R4
+	PRFM    (R4), PLDL1KEEP
+	SUBS    $1, R2, R2
+	BNE     item
+	RET

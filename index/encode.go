@@ -100,6 +100,9 @@ func (e *encoder) add(word []byte, docs, tfs, gaps []uint32) error {
 			return err
 		}
 	}
+	if e.df+uint64(len(docs)) > BlockSize { // else nothing may be judged
+		e.lengths.ask(docs[:min(len(docs), BlockSize)])
+	}
 	for len(docs) > 0 {
 		if e.n == BlockSize {
 			if err := e.endBlock(true); err != nil {
@@ -118,6 +121,7 @@ func (e *encoder) add(word []byte, docs, tfs, gaps []uint32) error {
 			}
 		}
 		docs, tfs = docs[n:], tfs[n:]
+		e.lengths.ask(docs[:min(len(docs), BlockSize)])
 	}
 	return nil
 }

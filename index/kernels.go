@@ -37,6 +37,11 @@ func unpackGapsKernel(in *byte, w uint64, out *[BlockSize]uint32, at uint32)
 //go:noescape
 func prefetch(data *byte)
 
+// prefetchItems asks memory for items of 1<<shift bytes that have these numbers.
+//
+//go:noescape
+func prefetchItems(items *byte, numbers *uint32, n int, shift uint8)
+
 // unpackFull unpacks the numbers of a full block, plus 1 each. It may read what lies behind data in
 // memory of the same slice.
 func unpackFull(data []byte, w uint, out *[BlockSize]uint32) {

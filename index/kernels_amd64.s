@@ -26,3 +26,19 @@ TEXT ·prefetch(SB), NOSPLIT, $0-8
 	PREFETCHT0 64(SI)
 	PREFETCHT0 128(SI)
 	RET
+
+// func prefetchItems(items *byte, numbers *uint32, n int, shift uint8)
+TEXT ·prefetchItems(SB), NOSPLIT, $0-25
+	MOVQ    items+0(FP), AX
+	MOVQ    numbers+8(FP), SI
+	MOVQ    n+16(FP), DX
+	MOVBLZX shift+24(FP), CX
+
+item:
+	MOVL       (SI), DI
+	SHLQ       CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	ADDQ       $4, SI
+	DECQ       DX
+	JNZ        item
+	RET

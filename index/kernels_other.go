@@ -16,6 +16,8 @@ func unpackGapsKernel(in *byte, w uint64, out *[BlockSize]uint32, at uint32) {}
 // prefetch changes nothing but the cache, so that a twin need not do anything.
 func prefetch(*byte) {}
 
+func prefetchItems(*byte, *uint32, int, uint8) {}
+
 func unpackFull(data []byte, w uint, out *[BlockSize]uint32) { unpackPlain[w](data, out) }
 
 func unpackFullGaps(data []byte, w uint, out *[BlockSize]uint32, at uint32) {

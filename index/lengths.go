@@ -1,12 +1,14 @@
 package index
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sort"
 	"unsafe"
 
 	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/internal/hugepage"
 	"github.com/collocate/collocate/internal/scratch"
 	"github.com/collocate/collocate/internal/sections"
 )
@@ -21,18 +23,39 @@ type lengthTable struct {
 	named   bool         // tokens is not the sum of lengths
 	norm    [256]float64 // of each class, for the choice which pairs of a bound to merge
 
-	// By document: its class, if that says the length, else the length and in the low 8 bits the
-	// class. The other one is nil. Documents come in no order that memory likes: looking for length
-	// and class in one place makes a build 7% shorter.
-	classes []uint8
-	both    []uint32
-	k       [256]float32 // of the lengths of exact classes
+	// By document: a code of its length, if few documents have a length that is not among the
+	// commonest, else the length and in the low 8 bits the class. The other one is nil. Documents
+	// come in no order that memory likes: looking for length and class in one place makes a build 7%
+	// shorter, and with 50 million of them a byte instead of four takes about half the time.
+	codes []uint8
+	both  []uint32
+	code  [256]lengthCode // what codes stand for
+	rare  []rareLength    // of the documents whose code is rareCode, if there are any; ascending
 
 	pages  *scratch.Pages // that these are in, if they have no room in memory
 	forget func()         // see Documents
 }
 
-// lengthShare is the part of the memory for classes or both.
+// lengthCode is what a code stands for: a class, and what the length comes to in the stored model.
+type lengthCode struct {
+	k     float32
+	class uint8
+}
+
+// rareLength is a document whose length has no code.
+type rareLength struct {
+	doc uint32
+	lengthCode
+}
+
+// rareCode is the last code; where there are more than 256 lengths it stands for none. There are
+// codes if at most one in rareShare documents has it.
+const (
+	rareCode  = 255
+	rareShare = 1024
+)
+
+// lengthShare is the part of the memory for codes or both.
 const lengthShare = 16
 
 // lengthsAtATime is how many lengths are read before forget is called.
@@ -66,44 +89,65 @@ func (t *lengthTable) writeClasses(w *sections.Writer) error {
 	if err := w.Begin("classes"); err != nil {
 		return err
 	}
-	if t.exact {
-		for at := 0; at < len(t.classes); at += lengthsAtATime {
-			if err := sections.Put(w, t.classes[at:min(at+lengthsAtATime, len(t.classes))]); err != nil {
-				return err
+	classes := make([]uint8, min(len(t.lengths), lengthsAtATime))
+	for at := 0; at < len(t.lengths); at += lengthsAtATime {
+		part, size := classes[:min(len(t.lengths)-at, lengthsAtATime)], 1
+		if t.codes != nil {
+			for i, c := range t.codes[at : at+len(part)] {
+				part[i] = t.kind(c, uint32(at+i)).class
 			}
-			t.pages.Touch(lengthsAtATime / scratch.PageBytes)
+		} else {
+			size = 4
+			for i, b := range t.both[at : at+len(part)] {
+				part[i] = uint8(b)
+			}
 		}
-		return nil
-	}
-	classes := make([]uint8, min(len(t.both), lengthsAtATime))
-	for at := 0; at < len(t.both); at += lengthsAtATime {
-		part := t.both[at:min(at+lengthsAtATime, len(t.both))]
-		for i, b := range part {
-			classes[i] = uint8(b)
-		}
-		if err := sections.Put(w, classes[:len(part)]); err != nil {
+		if err := sections.Put(w, part); err != nil {
 			return err
 		}
-		t.pages.Touch(4 * lengthsAtATime / scratch.PageBytes)
+		t.pages.Touch(size * lengthsAtATime / scratch.PageBytes)
 	}
 	return nil
 }
 
 func (t *lengthTable) close() error {
-	t.classes, t.both = nil, nil
+	t.codes, t.both = nil, nil
 	return t.pages.Close()
+}
+
+// kind is what a document's code stands for.
+func (t *lengthTable) kind(code uint8, doc uint32) lengthCode {
+	if code == rareCode && len(t.rare) > 0 {
+		i, _ := slices.BinarySearchFunc(t.rare, doc, func(r rareLength, doc uint32) int {
+			return cmp.Compare(r.doc, doc)
+		})
+		return t.rare[i].lengthCode
+	}
+	return t.code[code]
 }
 
 // longLength stands for lengths that find no room beside the class.
 const longLength = 1<<24 - 1
 
+// ask asks memory for what judge will read of documents. Without it, judging 50 million documents
+// is waiting for the most part.
+func (t *lengthTable) ask(docs []uint32) {
+	switch {
+	case len(docs) == 0 || len(t.lengths) == 0:
+	case t.codes != nil:
+		prefetchItems(&t.codes[0], &docs[0], len(docs), 0)
+	default:
+		prefetchItems((*byte)(unsafe.Pointer(&t.both[0])), &docs[0], len(docs), 2)
+	}
+}
+
 // judge finds how good postings of up to BlockSize documents are, given with their frequencies
 // less 1: the bits of their x, and for f their pairs of frequency and class.
 func (t *lengthTable) judge(docs, tfs, xs []uint32, f *frontier) {
 	size := 4
-	if t.exact {
+	if t.codes != nil {
 		size = 1
-		t.judgeExact(docs, tfs, xs, f)
+		t.judgeCodes(docs, tfs, xs, f)
 	} else {
 		t.judgeBoth(docs, tfs, xs, f)
 	}
@@ -113,12 +157,16 @@ func (t *lengthTable) judge(docs, tfs, xs []uint32, f *frontier) {
 func (t *lengthTable) judgeBoth(docs, tfs, xs []uint32, f *frontier) {
 	tfs, xs = tfs[:len(docs)], xs[:len(docs)]
 	coef, top := t.coef, f.top
+	var read [BlockSize]uint32 // in a loop that guesses nothing, so that memory answers many at once
 	for i, d := range docs {
-		b, tf := t.both[d], tfs[i]
-		length, code := b>>8, tf
+		read[i&(BlockSize-1)] = t.both[d]
+	}
+	for i, b := range read[:len(docs)] {
+		length, tf := b>>8, tfs[i]
 		if length == longLength {
-			length = t.lengths[d]
+			length = t.lengths[docs[i]]
 		}
+		code := tf
 		if tf >= exactTFs {
 			code = uint32(codeOfTF(tf + 1))
 		}
@@ -131,19 +179,26 @@ func (t *lengthTable) judgeBoth(docs, tfs, xs []uint32, f *frontier) {
 	f.top = top
 }
 
-// judgeExact is judgeBoth where classes say lengths: it reads a quarter of the memory.
-func (t *lengthTable) judgeExact(docs, tfs, xs []uint32, f *frontier) {
+// judgeCodes is judgeBoth where there are codes: it reads a quarter of the memory.
+func (t *lengthTable) judgeCodes(docs, tfs, xs []uint32, f *frontier) {
 	tfs, xs = tfs[:len(docs)], xs[:len(docs)]
-	top, k := f.top, &t.k
+	var read [BlockSize]uint8
 	for i, d := range docs {
-		class, tf := t.classes[d], tfs[i]
+		read[i&(BlockSize-1)] = t.codes[d]
+	}
+	top := f.top
+	for i, c := range read[:len(docs)] {
+		kind, tf := t.code[c], tfs[i]
+		if c == rareCode {
+			kind = t.kind(c, docs[i])
+		}
 		code := tf
 		if tf >= exactTFs {
 			code = uint32(codeOfTF(tf + 1))
 		}
-		xs[i] = math.Float32bits(float32(k[class] * bm25.Reciprocal(tf+1)))
-		if uint16(class) < f.shortest[uint8(code)] {
-			f.shortest[uint8(code)] = uint16(class)
+		xs[i] = math.Float32bits(float32(kind.k * bm25.Reciprocal(tf+1)))
+		if uint16(kind.class) < f.shortest[uint8(code)] {
+			f.shortest[uint8(code)] = uint16(kind.class)
 			top = max(top, int(code))
 		}
 	}
@@ -154,19 +209,14 @@ func (t *lengthTable) judgeExact(docs, tfs, xs []uint32, f *frontier) {
 // lengths, with what it has of documents in a file in tempDir if it takes more than room bytes.
 func newLengthTable(lengths []uint32, tokens uint64, room int64, tempDir string, forget func()) (*lengthTable, error) {
 	t := &lengthTable{lengths: lengths, forget: forget}
-	var distinct lengthSet
-	if err := t.each(func(_ int, lengths []uint32) error { distinct.add(lengths); return nil }); err != nil {
-		return nil, err
-	}
-	t.low, t.exact = lengthClasses(distinct.sorted())
-	var err error
-	if t.exact {
-		t.classes, err = perDocument(t, room, tempDir, func(_ uint32, class uint8) uint8 { return class })
-	} else {
-		t.both, err = perDocument(t, room, tempDir, func(length uint32, class uint8) uint32 {
-			return min(length, longLength)<<8 | uint32(class)
-		})
-	}
+	var set lengthSet
+	err := t.each(func(_ int, lengths []uint32) error {
+		for _, l := range lengths {
+			t.tokens += uint64(l)
+		}
+		set.add(lengths)
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -174,20 +224,64 @@ func newLengthTable(lengths []uint32, tokens uint64, room int64, tempDir string,
 		t.tokens, t.named = tokens, true
 	}
 	t.coef = storedModel(uint64(len(lengths)), t.tokens)
+	t.low, t.exact = lengthClasses(set.sorted())
 	mean := float64(t.tokens) / float64(max(len(lengths), 1))
 	for c, l := range t.low {
 		// BM25 with k1 = 1.2, b = 0.75. The conversions forbid fused multiply-add,
 		// which would make the bytes depend on the machine.
-		t.k[c] = t.coef.K(l)
 		t.norm[c] = 0.3 + float64(float64(0.9*float64(l))/max(mean, 1))
+	}
+	var small [1 << 12]uint8 // for most lengths, so that few classes are searched for
+	for l := range small {
+		small[l] = classOf(t.low, uint32(l))
+	}
+	class := func(length uint32) uint8 {
+		if length < uint32(len(small)) {
+			return small[length]
+		}
+		return classOf(t.low, length)
+	}
+	if common, rare := set.commonest(); rare*rareShare <= len(lengths) {
+		err = t.encodeLengths(common, room, tempDir, class)
+	} else {
+		t.both, err = perDocument(t, room, tempDir, func(_, length uint32) uint32 {
+			return min(length, longLength)<<8 | uint32(class(length))
+		})
+	}
+	if err != nil {
+		return nil, err
 	}
 	return t, nil
 }
 
-// perDocument calls pack with the length and class of each document. The results are in memory or,
+// encodeLengths gives the commonest lengths their codes. All are below countedLengths.
+func (t *lengthTable) encodeLengths(common []uint32, room int64, tempDir string,
+	class func(uint32) uint8) (err error) {
+	kind := func(length uint32) lengthCode { return lengthCode{t.coef.K(length), class(length)} }
+	var codes [countedLengths]uint8
+	for l := range codes {
+		codes[l] = rareCode
+	}
+	for c, l := range common {
+		codes[l], t.code[c] = uint8(c), kind(l)
+	}
+	t.codes, err = perDocument(t, room, tempDir, func(doc, length uint32) uint8 {
+		c := uint8(rareCode)
+		if length < countedLengths {
+			c = codes[length]
+		}
+		if c == rareCode && len(common) <= rareCode {
+			t.rare = append(t.rare, rareLength{doc, kind(length)})
+		}
+		return c
+	})
+	return err
+}
+
+// perDocument calls pack with each document and its length. The results are in memory or,
 // if they take more than room bytes, in a file.
 func perDocument[T uint8 | uint32](t *lengthTable, room int64, tempDir string,
-	pack func(length uint32, class uint8) T) ([]T, error) {
+	pack func(doc, length uint32) T) ([]T, error) {
 	var file *scratch.File
 	size := len(t.lengths)
 	if int64(unsafe.Sizeof(T(0)))*int64(len(t.lengths)) > room {
@@ -198,23 +292,14 @@ func perDocument[T uint8 | uint32](t *lengthTable, room int64, tempDir string,
 		defer f.Close()
 		file, size = f, min(size, lengthsAtATime)
 	}
-	all := make([]T, size)
-	var small [4096]T // for most lengths, so that few classes are searched for
-	for l := range small {
-		small[l] = pack(uint32(l), classOf(t.low, uint32(l)))
-	}
+	all := hugepage.Make[T](size)
 	err := t.each(func(first int, lengths []uint32) error {
 		part := all
 		if file == nil {
 			part = all[first:]
 		}
 		for i, l := range lengths {
-			t.tokens += uint64(l)
-			if l < uint32(len(small)) {
-				part[i] = small[l]
-			} else {
-				part[i] = pack(l, classOf(t.low, l))
-			}
+			part[i] = pack(uint32(first+i), l)
 		}
 		if file == nil {
 			return nil
@@ -236,17 +321,19 @@ func classOf(low []uint32, length uint32) uint8 {
 	return uint8(max(i, 1) - 1)
 }
 
-// lengthSet finds the distinct lengths. Nearly all lengths are short ones, which are ticked off in
+// lengthSet finds the distinct lengths. Nearly all lengths are short ones, which are counted in
 // a table: 50 million of them took 4 seconds to sort.
 type lengthSet struct {
-	seen [1 << 16]bool
-	long []uint32
+	count [countedLengths]uint32
+	long  []uint32
 }
+
+const countedLengths = 1 << 16
 
 func (s *lengthSet) add(lengths []uint32) {
 	for _, l := range lengths {
-		if l < uint32(len(s.seen)) {
-			s.seen[l] = true
+		if l < countedLengths {
+			s.count[l]++
 		} else {
 			s.long = append(s.long, l)
 		}
@@ -255,13 +342,33 @@ func (s *lengthSet) add(lengths []uint32) {
 
 // sorted are the lengths, ascending.
 func (s *lengthSet) sorted() (out []uint32) {
-	for l, there := range s.seen {
-		if there {
+	for l, n := range s.count {
+		if n > 0 {
 			out = append(out, uint32(l))
 		}
 	}
 	slices.Sort(s.long)
 	return append(out, slices.Compact(s.long)...)
+}
+
+// commonest are the counted lengths that get codes, and how many documents have others.
+func (s *lengthSet) commonest() (common []uint32, others int) {
+	for l, n := range s.count {
+		if n > 0 {
+			common = append(common, uint32(l))
+		}
+	}
+	others = len(s.long)
+	if len(common) <= rareCode || len(common) == 256 && others == 0 {
+		return common, others
+	}
+	slices.SortFunc(common, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(s.count[b], s.count[a]), cmp.Compare(a, b))
+	})
+	for _, l := range common[rareCode:] {
+		others += int(s.count[l])
+	}
+	return common[:rareCode], others
 }
 
 // lengthClasses chooses at most 256 classes of document lengths, given as the

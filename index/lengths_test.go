@@ -34,3 +34,36 @@ func TestLengthsOfClasses(t *testing.T) {
 		}
 	}
 }
+
+// Documents whose length has no code of its own are judged by their own length. Check computes all
+// bounds and ranks again.
+func TestRareLengths(t *testing.T) {
+	for _, test := range []struct {
+		kinds, rare uint32 // common lengths, documents with others
+		codes       bool
+	}{{256, 0, true}, {255, 1, true}, {255, 9, true}, {255, 10, false}, {300, 0, false}} {
+		p := &plainIndex{words: []string{"w"}, docs: [][]uint32{nil}, tfs: [][]uint32{nil}}
+		for d := range uint32(10_000) {
+			length := 1000 + d%test.kinds
+			if d < test.rare {
+				length = 70_000 - 7_500*d // more than are counted, and fewer; the last ones are short
+			}
+			p.lengths, p.ids = append(p.lengths, max(length, 4)), append(p.ids, "")
+			p.docs[0], p.tfs[0] = append(p.docs[0], d), append(p.tfs[0], 1+d%3)
+		}
+		table, err := newLengthTable(p.lengths, 0, 1<<20, "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (table.codes != nil) != test.codes || test.codes && len(table.rare) != int(test.rare) {
+			t.Errorf("%+v: codes %v, %d rare", test, table.codes != nil, len(table.rare))
+		}
+		r := p.write(t)
+		if got, err := r.VerifiedLengths(); err != nil || !slices.Equal(got, p.lengths) {
+			t.Errorf("%+v: others, %v", test, err)
+		}
+		if err := r.Check(t.Context(), CheckOptions{}); err != nil {
+			t.Errorf("%+v: %v", test, err)
+		}
+	}
+}
