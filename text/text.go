@@ -151,6 +151,17 @@ func (t *Tokens) Trim() {
 	}
 }
 
+// Exchange exchanges the words of two Tokens, so that one of them keeps those of a document while
+// the other is used for all. What an analyzer remembers of other documents stays where it is.
+func (t *Tokens) Exchange(o *Tokens) {
+	t.Bytes, o.Bytes = o.Bytes, t.Bytes
+	t.Words, o.Words = o.Words, t.Words
+	t.Source, o.Source = o.Source, t.Source
+	t.WantSource, o.WantSource = o.WantSource, t.WantSource
+	t.scratch, o.scratch = o.scratch, t.scratch
+	t.stems.text, o.stems.text = o.stems.text, t.stems.text
+}
+
 // Word returns the i-th word.
 func (t *Tokens) Word(i int) []byte { return t.Bytes[t.Words[i].Start:t.Words[i].End] }
 

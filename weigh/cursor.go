@@ -2,6 +2,7 @@ package weigh
 
 import (
 	"bytes"
+	"encoding/binary"
 	"sort"
 )
 
@@ -27,9 +28,8 @@ type cursor struct {
 
 	piece int // postings are handed out in pieces of at most this many
 
-	in      spillReader
-	last    uint64 // document before, in the spill file
-	stretch int    // that it is in
+	in   spillReader
+	last uint64 // document before, in the spill file
 }
 
 // newCursor stands on the first word w of a run with from <= w < to.
@@ -104,7 +104,7 @@ func (c *cursor) nextSpilled() error {
 		return nil
 	}
 	left, err := c.in.uvarint()
-	c.left, c.last, c.stretch = int(left), 0, 0
+	c.left, c.last = int(left), 0
 	return err
 }
 
@@ -115,12 +115,13 @@ func (c *cursor) fill() error {
 	if n > cap(c.docsMem) {
 		c.docsMem, c.tfsMem = make([]uint32, max(64, n)), make([]uint32, max(64, n))
 	}
+	if c.run.spilled != nil {
+		return c.fillSpilled(n)
+	}
 	c.left -= n
 	c.docs, c.tfs = c.docsMem[:n], c.tfsMem[:n]
-	if c.run.spilled != nil {
-		return c.fillSpilled()
-	}
 	c.run.unpack(c.at, c.docs, c.tfs)
+	c.run.numbers.of(c.docs)
 	if c.placed {
 		c.fillGaps()
 	}
@@ -151,50 +152,90 @@ func (c *cursor) cut(n int) {
 	c.docs, c.tfs = c.docs[:n], c.tfs[:n]
 }
 
-func (c *cursor) fillSpilled() error {
-	r := c.run
-	s := r.stretches[c.stretch]
-	next := uint64(r.count) // where the next stretch begins
-	if c.stretch+1 < len(r.stretches) {
-		next = uint64(r.stretches[c.stretch+1].first)
-	}
+// fillSpilled reads whole groups, of at most n postings. n is at least groupLen if that many are left.
+func (c *cursor) fillSpilled(n int) error {
+	at := 0
 	c.gaps = c.gapsMem[:0]
-	for i := range c.docs {
-		gap, err := c.in.uvarint()
+	for c.left > 0 && at+min(c.left, groupLen) <= n && len(c.gaps) < c.mostGaps() {
+		docs, tfs := c.docsMem[at:min(at+groupLen, n)], c.tfsMem[at:min(at+groupLen, n)]
+		size, err := c.readGroup(docs, tfs)
 		if err != nil {
 			return err
 		}
-		tf := uint64(1)
-		if gap&1 != 0 {
-			if tf, err = c.in.uvarint(); err != nil {
-				return err
+		if c.placed {
+			for _, tf := range tfs[:size] {
+				if err := c.readGaps(uint64(tf)); err != nil {
+					return err
+				}
 			}
 		}
-		c.last += gap >> 1
-		if c.last >= next {
-			if c.last >= uint64(r.count) {
-				return errSpill
-			}
-			c.stretch = r.stretchOf(uint32(c.last), c.stretch)
-			s, next = r.stretches[c.stretch], uint64(r.count)
-			if c.stretch+1 < len(r.stretches) {
-				next = uint64(r.stretches[c.stretch+1].first)
-			}
+		at, c.left = at+size, c.left-size
+	}
+	c.docs, c.tfs, c.gapsMem = c.docsMem[:at], c.tfsMem[:at], c.gaps
+	c.run.numbers.of(c.docs)
+	return nil
+}
+
+// readGroup reads one group, with the run's numbers of documents, and returns its size.
+func (c *cursor) readGroup(docs, tfs []uint32) (int, error) {
+	if err := c.in.need(groupBytes); err != nil {
+		return 0, err
+	}
+	b := c.in.rest
+	if len(b) < groupHead {
+		return 0, errSpill
+	}
+	n, many, width := int(b[0])+1, int(b[1]), int(b[2])
+	b = b[groupHead:]
+	if n > len(docs) || width < 1 || width > 4 || len(b) < n*width {
+		return 0, errSpill
+	}
+	docs, tfs = docs[:n], tfs[:n]
+	gaps, last := b[:n*width], c.last
+	b = b[n*width:]
+	switch width {
+	case 1:
+		for i, gap := range gaps {
+			last += uint64(gap)
+			docs[i] = uint32(last)
 		}
-		c.docs[i], c.tfs[i] = s.doc+uint32(c.last)-s.first, uint32(tf)
-		if !c.placed {
-			continue
+	case 2:
+		for i := range docs {
+			last += uint64(binary.LittleEndian.Uint16(gaps[2*i:]))
+			docs[i] = uint32(last)
 		}
-		if err := c.readGaps(tf); err != nil {
-			return err
+	case 3:
+		for i := range docs {
+			g := gaps[3*i : 3*i+3]
+			last += uint64(binary.LittleEndian.Uint16(g)) | uint64(g[2])<<16
+			docs[i] = uint32(last)
 		}
-		if len(c.gaps) >= c.mostGaps() {
-			c.cut(i + 1)
-			break
+	default:
+		for i := range docs {
+			last += uint64(binary.LittleEndian.Uint32(gaps[4*i:]))
+			docs[i] = uint32(last)
 		}
 	}
-	c.gapsMem = c.gaps
-	return nil
+	if last >= uint64(c.run.numbers.docs) {
+		return 0, errSpill
+	}
+	c.last = last
+	for i := range tfs {
+		tfs[i] = 1
+	}
+	for range many {
+		if len(b) < 2 || int(b[0]) >= n {
+			return 0, errSpill
+		}
+		tf, size := binary.Uvarint(b[1:])
+		if size <= 0 {
+			return 0, errSpill
+		}
+		tfs[b[0]] = uint32(tf)
+		b = b[1+size:]
+	}
+	c.in.rest = b
+	return n, nil
 }
 
 // readGaps reads the gaps of a posting.
@@ -207,12 +248,6 @@ func (c *cursor) readGaps(tf uint64) error {
 		c.gaps = append(c.gaps, uint32(gap))
 	}
 	return nil
-}
-
-// stretchOf is the stretch that a document is in, which is behind the one given.
-func (r *run) stretchOf(doc uint32, after int) int {
-	behind := r.stretches[after+1:]
-	return after + sort.Search(len(behind), func(i int) bool { return behind[i].first > doc })
 }
 
 // yieldAll hands out the word's postings as they are.

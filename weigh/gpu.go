@@ -316,11 +316,7 @@ func (g *gpuRun) gather(ctx context.Context, each batches, an text.Analyzer, thr
 	}
 	v = &Inversion{docs: d, runs: g.runs, files: []*spillFile{g.file}}
 	for i, r := range v.runs {
-		r.count = uint32(sizeOf(g.ofRun[i]).docs)
-		r.stretches = []stretch{{}}
-		if numbers := numbersOf(g.ofRun[i], d); numbers != nil {
-			r.stretches = stretchesOf(numbers)
-		}
+		numberParts(&r.numbers, g.ofRun[i], d)
 	}
 	v.planReading(g.host/readShare, threads)
 	return v, nil

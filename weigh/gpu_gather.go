@@ -239,3 +239,13 @@ func numbersOf(parts []gpuPart, d *documents) []uint32 {
 	}
 	return list
 }
+
+// numberParts adds the documents in a chunk's parts.
+func numberParts(n *numbering, parts []gpuPart, d *documents) {
+	for i := range parts {
+		base := d.base[parts[i].seq]
+		for _, k := range parts[i].filled {
+			n.add(base+k, 1)
+		}
+	}
+}

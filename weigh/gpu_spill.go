@@ -7,13 +7,12 @@ func (s *spillFile) writePairs(p *gpuPairs) (*run, error) {
 	for i := range p.ends {
 		r.read(p, i)
 		w.word(p.word(i), len(r.docs))
-		for k, doc := range r.docs {
-			if err := w.posting(uint64(doc), uint64(r.tfs[k])); err != nil {
+		for docs, tfs := r.docs, r.tfs; len(docs) > 0; {
+			n := min(len(docs), groupLen)
+			if err := w.group(docs[:n], tfs[:n], nil); err != nil {
 				return nil, err
 			}
-		}
-		if err := w.flush(); err != nil {
-			return nil, err
+			docs, tfs = docs[n:], tfs[n:]
 		}
 	}
 	return w.finish()

@@ -23,6 +23,13 @@ type inverter struct {
 	bytes  int64
 	tok    text.Tokens
 
+	// The document that is counted next, while the one behind it is in tok: its words are asked for
+	// early, and there is time for memory to answer.
+	waiting text.Tokens
+	first   *[lookahead]key // of waiting
+	ahead   *[lookahead]key // of tok
+	of      *table          // that made first
+
 	docs *docStore
 	file *spillFile
 	runs []*run
@@ -37,6 +44,8 @@ func newInverter(o *InvertOptions, docs *docStore) *inverter {
 		budget:   o.Memory / 8 * tableShare / int64(o.Threads),
 		tempDir:  o.TempDir,
 		table:    newTable(),
+		first:    new([lookahead]key),
+		ahead:    new([lookahead]key),
 	}
 	if o.Positions {
 		w.places = &positionLog{}
@@ -72,32 +81,53 @@ func (w *inverter) add(b *text.Batch) error {
 		w.bytes += int64(len(doc.Text))
 		w.tokens += int64(len(w.tok.Words))
 		d.add(doc.ID, len(w.tok.Words))
-		if w.log.pairs > 0 && w.table.len()+len(w.tok.Words) > maxWords {
-			if err := w.spill(&m); err != nil {
+		w.table.keysOf(w.ahead, w.tok.Bytes, w.tok.Words)
+		made := w.table
+		if i > 0 {
+			if err := w.count(&b.Docs[i-1], &m); err != nil {
 				return err
 			}
 		}
-		pairs := w.table.count(&w.tok)
-		w.log.add(pairs)
-		if w.places != nil {
-			w.places.add(pairs, w.table.places, &w.tok, doc.Breaks)
-		}
-		if w.table.len() > maxWords {
-			return fmt.Errorf("document %s: more than %d different words", doc.ID, maxWords)
-		}
-		m.docs++
-		if len(doc.Text) > hugeDocument {
-			w.tok.Trim()
-			w.table.pairs, w.table.places = nil, nil
-		}
-		if w.full() {
-			if err := w.spill(&m); err != nil {
-				return err
-			}
+		w.tok.Exchange(&w.waiting)
+		w.first, w.ahead, w.of = w.ahead, w.first, made
+	}
+	if n := len(b.Docs); n > 0 {
+		if err := w.count(&b.Docs[n-1], &m); err != nil {
+			return err
 		}
 	}
 	w.end(&m)
 	return w.docs.add(d)
+}
+
+// count counts the words of the document that waits.
+func (w *inverter) count(doc *text.Document, m *mark) error {
+	tok := &w.waiting
+	if w.log.pairs > 0 && w.table.len()+len(tok.Words) > maxWords {
+		if err := w.spill(m); err != nil {
+			return err
+		}
+	}
+	if w.of != w.table {
+		w.table.keysOf(w.first, tok.Bytes, tok.Words)
+	}
+	pairs := w.table.count(tok, w.first)
+	w.log.add(pairs)
+	if w.places != nil {
+		w.places.add(pairs, w.table.places, tok, doc.Breaks)
+	}
+	if w.table.len() > maxWords {
+		return fmt.Errorf("document %s: more than %d different words", doc.ID, maxWords)
+	}
+	m.docs++
+	if len(doc.Text) > hugeDocument {
+		tok.Trim()
+		w.table.pairs, w.table.places = nil, nil
+	}
+	if w.full() {
+		return w.spill(m)
+	}
+	return nil
 }
 
 // hugeDocument is how long a document is whose words leave much memory unused behind them.
@@ -118,7 +148,7 @@ func (w *inverter) full() bool {
 	const perWord = 48 // of sortRun, besides the table, the postings and the words
 	t := w.table
 	need := t.bytes() + w.log.bytes() + 4*int64(max(w.log.pairs, cap(w.post))) + int64(len(t.words)) +
-		perWord*int64(t.len()) + 4*int64(t.stamp)
+		perWord*int64(t.len())
 	if t.len() > t.limit/8*7 { // about to be doubled
 		need += 2 * slotBytes * int64(len(t.slots))
 	}

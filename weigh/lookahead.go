@@ -27,14 +27,19 @@ func (t *table) key(b []byte, s text.Span) (lo, hi uint64) {
 		h := maphash.Bytes(t.seed, b[s.Start:s.End])
 		return h, h*0x9e3779b97f4a7c15>>8 | longTag<<56
 	}
-	var w [16]byte
-	if int(s.Start)+16 <= len(b) {
-		w = [16]byte(b[s.Start:])
-	} else {
-		copy(w[:], b[s.Start:s.End])
-	}
 	m := &keyMasks[n&15]
-	return binary.LittleEndian.Uint64(w[:]) & m.lo, binary.LittleEndian.Uint64(w[8:])&m.hi | m.tag
+	if len(b) < 16 {
+		var w [16]byte
+		copy(w[:], b[s.Start:s.End])
+		return binary.LittleEndian.Uint64(w[:]) & m.lo, binary.LittleEndian.Uint64(w[8:])&m.hi | m.tag
+	}
+	// Near the end, the last 16 bytes without what is before the word. A shift of 64 bits and more,
+	// or of fewer than none, leaves nothing.
+	from := min(int(s.Start), len(b)-16)
+	lo, hi = binary.LittleEndian.Uint64(b[from:]), binary.LittleEndian.Uint64(b[from+8:])
+	shift := 8 * uint(int(s.Start)-from)
+	lo, hi = lo>>shift|hi<<(64-shift)|hi>>(shift-64), hi>>shift
+	return lo & m.lo, hi&m.hi | m.tag
 }
 
 func (t *table) hash(lo, hi uint64) uint64 {

@@ -73,7 +73,7 @@ func (v *Inversion) planReading(memory int64, threads int) {
 		v.buffer = int(max(minSpillBuffer, min(each/3*2, spillBuffer)))
 		v.piece = max(minSpillBuffer/16, min(v.buffer/16, pieceLen))
 		if v.placed {
-			v.piece = max(minSpillBuffer/64, v.piece/4)
+			v.piece = max(groupLen, v.piece/4)
 		}
 	}
 }
@@ -219,6 +219,9 @@ func (m *merger) mergePostings(yield func(Term, error) bool) (bool, error) {
 		if len(m.turn) > 1 {
 			limit := m.turn[1].docs[0]
 			n = 1
+			for n+16 <= len(c.docs) && c.docs[n+15] < limit {
+				n += 16
+			}
 			for n < len(c.docs) && c.docs[n] < limit {
 				n++
 			}

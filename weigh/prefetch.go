@@ -14,3 +14,8 @@ func prefetchSlots(slots *slot, mask uint64, keys *[lookahead]key)
 //
 //go:noescape
 func prefetchPostings(postings *uint32, places *[lookahead]uint32)
+
+// prefetchNext asks for what next has of the words of these pairs.
+//
+//go:noescape
+func prefetchNext(next *uint32, pairs *[lookahead]uint32)

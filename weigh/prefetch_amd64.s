@@ -31,3 +31,18 @@ place:
 	DECQ DX
 	JNZ  place
 	RET
+
+// func prefetchNext(next *uint32, pairs *[lookahead]uint32)
+TEXT ·prefetchNext(SB), NOSPLIT, $0-16
+	MOVQ next+0(FP), AX
+	MOVQ pairs+8(FP), CX
+	MOVQ $const_lookahead, DX
+
+next:
+	MOVL (CX), SI
+	SHRL $8, SI
+	PREFETCHT0 (AX)(SI*4)
+	ADDQ $4, CX
+	DECQ DX
+	JNZ  next
+	RET

@@ -32,3 +32,19 @@ place:
 	SUBS  $1, R3, R3
 	BNE   place
 	RET
+
+// func prefetchNext(next *uint32, pairs *[lookahead]uint32)
+TEXT ·prefetchNext(SB), NOSPLIT, $0-16
+	MOVD next+0(FP), R0
+	MOVD pairs+8(FP), R2
+	MOVD $const_lookahead, R3
+
+next:
+	MOVWU (R2), R4
+	LSR   $8, R4, R4
+	ADD   R4<<2, R0, R5
+	PRFM  (R5), PSTL1KEEP
+	ADD   $4, R2, R2
+	SUBS  $1, R3, R3
+	BNE   next
+	RET

@@ -27,45 +27,19 @@ type run struct {
 
 	spilled *spilled // in a spill file
 
-	marks []mark // the documents that the run calls 0, 1, 2, ... and their numbers in the corpus:
-	docs  []uint32
-	// Of a spilled run, which is to take little memory, stretches of documents that follow
-	// each other, in both orders.
-	stretches []stretch
-	count     uint32 // of documents
+	marks   []mark    // its documents, until their numbers in the corpus are known:
+	numbers numbering // which they are
 
 	// index holds every n-th word, to begin reading in the middle.
 	index []sample
 }
 
-// stretch is documents from number first of a run, and number doc of the corpus, on.
-type stretch struct{ first, doc uint32 }
-
 // number is called when the number of each batch's first document is known.
 func (r *run) number(base []uint32) {
-	first := uint32(0)
 	for _, m := range r.marks {
-		doc := base[m.seq] + uint32(m.first)
-		if r.spilled != nil {
-			r.stretches = append(r.stretches, stretch{first, doc})
-		} else {
-			for i := range uint32(m.docs) {
-				r.docs = append(r.docs, doc+i)
-			}
-		}
-		first += uint32(m.docs)
+		r.numbers.add(base[m.seq]+uint32(m.first), uint32(m.docs))
 	}
-	r.count, r.marks = first, nil
-}
-
-// stretchesOf are the stretches of documents with these numbers in the corpus.
-func stretchesOf(docs []uint32) (list []stretch) {
-	for i, d := range docs {
-		if i == 0 || d != docs[i-1]+1 {
-			list = append(list, stretch{uint32(i), d})
-		}
-	}
-	return list
+	r.marks = nil
 }
 
 // sample is a place where reading a run may begin.
@@ -129,12 +103,11 @@ func sortRun(t *table, l *pairLog, marks []mark, spare []uint32, places *positio
 	return r
 }
 
-// unpack copies the postings from place at on, with the documents' numbers in the
-// corpus.
+// unpack copies the postings from place at on, with the run's numbers of documents.
 func (r *run) unpack(at uint32, docs, tfs []uint32) {
 	tfs = tfs[:len(docs)]
 	for i, p := range r.post[at : int(at)+len(docs)] {
-		docs[i], tfs[i] = r.docs[p>>8], p&bigCount
+		docs[i], tfs[i] = p>>8, p&bigCount
 		if p&bigCount == bigCount {
 			tfs[i] = r.bigTF(at + uint32(i))
 		}

@@ -1,12 +1,12 @@
 package weigh
 
 import (
-	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
+	"math/bits"
 	"os"
+	"slices"
 
 	"github.com/collocate/collocate/internal/disk"
 )
@@ -15,9 +15,9 @@ import (
 // the other. It has no name from the start, so nothing is left of it however
 // the program ends.
 type spillFile struct {
-	f      *disk.File
-	size   int64
-	buffer *bufio.Writer // of the run that is being written; kept for the next
+	f    *disk.File
+	size int64
+	buf  []byte // of the run that is being written; kept for the next
 }
 
 func newSpillFile(dir string) (*spillFile, error) {
@@ -30,42 +30,57 @@ func newSpillFile(dir string) (*spillFile, error) {
 
 // spilled is where a run lies in a spill file. Each word is the varints of its
 // length and of the number of its postings with its bytes between them, then
-// for each posting the varint of gap<<1 | (tf > 1), and of tf if that is more
-// than 1. The gap is from the document before, the first from 0. Example: "ab" in documents 3
-// (once) and 5 (4 times) is 02 61 62 02 06 05 04. If positions are wanted, the
-// varints of its tf gaps follow each posting.
+// its postings in groups of up to groupLen: their number less 1, the number of
+// those with tf > 1, the bytes that the largest gap takes; the gaps, each in so
+// many bytes, the lowest first; which of them have tf > 1, each with the varint of
+// tf. The gap is from the document before, the first from 0. Example: "ab" in documents 3
+// (once) and 5 (4 times) is 02 61 62 02, 01 01 01, 03 02, 01 04. If positions are wanted, the
+// varints of the gaps between all occurrences follow each group.
+//
+// Varints for gaps, too, take more than twice the processor time, as nothing can foresee where each
+// of them ends.
 type spilled struct {
 	f        *os.File
 	from, to int64
 }
 
+const (
+	groupLen = 128
+	// groupGaps ends a group of which positions are wanted: they are read together.
+	groupGaps = 512
+
+	groupHead  = 3
+	groupBytes = groupHead + groupLen*(4+1+binary.MaxVarintLen32) // at most
+)
+
 // write moves a run to the file.
 func (s *spillFile) write(r *run) (*run, error) {
 	w := s.newRun()
+	var docs, tfs [groupLen]uint32
 	for i := range r.len() {
-		from, n := r.first[i], int(r.first[i+1]-r.first[i])
-		var gaps []uint16
+		at, end := r.first[i], r.first[i+1]
+		w.word(r.word(i), int(end-at))
+		var rest []uint16
 		if r.gapsFirst != nil {
-			gaps = r.gaps[r.gapsFirst[i]:r.gapsFirst[i+1]]
+			rest = r.gaps[r.gapsFirst[i]:r.gapsFirst[i+1]]
 		}
-		w.word(r.word(i), n)
-		for k, p := range r.post[from : int(from)+n] {
-			doc, tf := uint64(p>>8), uint64(p&bigCount)
-			if tf == bigCount {
-				tf = uint64(r.bigTF(from + uint32(k)))
+		for at < end {
+			n := int(min(end-at, groupLen))
+			r.unpack(at, docs[:n], tfs[:n])
+			if r.gapsFirst != nil {
+				occurrences := 0
+				for k, tf := range tfs[:n] {
+					if occurrences += int(tf); occurrences >= groupGaps {
+						n = k + 1
+						break
+					}
+				}
+				w.places, rest = takeGaps(w.places[:0], rest, occurrences)
 			}
-			if err := w.posting(doc, tf); err != nil {
+			if err := w.group(docs[:n], tfs[:n], w.places); err != nil {
 				return nil, err
 			}
-			if gaps != nil {
-				w.gaps, gaps = takeGaps(w.gaps[:0], gaps, int(tf))
-				for _, gap := range w.gaps {
-					w.buf = binary.AppendUvarint(w.buf, uint64(gap))
-				}
-			}
-		}
-		if err := w.flush(); err != nil {
-			return nil, err
+			at += uint32(n)
 		}
 	}
 	return w.finish()
@@ -74,31 +89,30 @@ func (s *spillFile) write(r *run) (*run, error) {
 // runWriter writes one run at the end of the file, word by word.
 type runWriter struct {
 	s      *spillFile
-	w      *bufio.Writer
 	out    *run
-	buf    []byte
+	buf    []byte // not yet in the file
 	weight int64  // postings since the last sample
-	last   uint64 // the word's last document
-	gaps   []uint32
+	last   uint32 // the word's last document
+	gaps   [groupLen]uint32
+	many   [groupLen]uint8 // the postings of a group with tf > 1
+	places []uint32
 }
+
+const spillWrite = 1 << 20
 
 // newRun begins a run at the end of the file, once the one before is finished.
 func (s *spillFile) newRun() *runWriter {
-	end := io.NewOffsetWriter(s.f, s.size)
-	if s.buffer == nil {
-		s.buffer = bufio.NewWriterSize(end, 1<<20)
-	}
-	s.buffer.Reset(end)
 	return &runWriter{
-		s: s, w: s.buffer,
-		out: &run{spilled: &spilled{f: s.f.File, from: s.size}}, weight: sampleEvery,
+		s: s, buf: s.buf[:0], weight: sampleEvery,
+		out: &run{spilled: &spilled{f: s.f.File, from: s.size}},
 	}
 }
 
-// word begins a word that has n postings. What was written before is flushed.
+// word begins a word that has n postings.
 func (w *runWriter) word(word []byte, n int) {
 	if w.weight >= sampleEvery {
-		w.out.index = append(w.out.index, sample{append([]byte(nil), word...), w.s.size, w.weight})
+		at := w.s.size + int64(len(w.buf))
+		w.out.index = append(w.out.index, sample{append([]byte(nil), word...), at, w.weight})
 		w.weight = 0
 	}
 	w.weight += int64(n)
@@ -108,22 +122,57 @@ func (w *runWriter) word(word []byte, n int) {
 	w.last = 0
 }
 
-func (w *runWriter) posting(doc, tf uint64) error {
-	if tf == 1 {
-		w.buf = binary.AppendUvarint(w.buf, (doc-w.last)<<1)
-	} else {
-		w.buf = binary.AppendUvarint(w.buf, (doc-w.last)<<1|1)
-		w.buf = binary.AppendUvarint(w.buf, tf)
+// group writes up to groupLen postings of the word, and places if there are any.
+func (w *runWriter) group(docs, tfs, places []uint32) error {
+	if len(w.buf) > spillWrite {
+		if err := w.flush(); err != nil {
+			return err
+		}
 	}
-	w.last = doc
-	if len(w.buf) > 1<<16 {
-		return w.flush()
+	tfs = tfs[:len(docs)]
+	gaps, all, last, many := w.gaps[:len(docs)], uint32(0), w.last, 0
+	for i, d := range docs {
+		gaps[i] = d - last
+		all |= d - last
+		last = d
+		w.many[many&(groupLen-1)] = uint8(i)
+		many += int((1 - uint64(tfs[i])) >> 63) // 1 if tf > 1, else 0, without a jump
 	}
+	w.last = last
+	width := max(1, (bits.Len32(all)+7)/8)
+	b := append(slices.Grow(w.buf, groupBytes), uint8(len(docs)-1), uint8(many), uint8(width))
+	room := b[len(b) : len(b)+4*groupLen]
+	switch width {
+	case 1:
+		for i, gap := range gaps {
+			room[i] = uint8(gap)
+		}
+	case 2:
+		for i, gap := range gaps {
+			binary.LittleEndian.PutUint16(room[2*i:], uint16(gap))
+		}
+	case 3:
+		for i, gap := range gaps {
+			binary.LittleEndian.PutUint32(room[3*i:], gap) // the next one overwrites the last byte
+		}
+	case 4:
+		for i, gap := range gaps {
+			binary.LittleEndian.PutUint32(room[4*i:], gap)
+		}
+	}
+	b = b[:len(b)+width*len(docs)]
+	for _, i := range w.many[:many] {
+		b = binary.AppendUvarint(append(b, i), uint64(tfs[i]))
+	}
+	for _, p := range places {
+		b = binary.AppendUvarint(b, uint64(p))
+	}
+	w.buf = b
 	return nil
 }
 
 func (w *runWriter) flush() error {
-	n, err := w.w.Write(w.buf)
+	n, err := w.s.f.WriteAt(w.buf, w.s.size)
 	w.s.size += int64(n)
 	w.buf = w.buf[:0]
 	if err != nil {
@@ -134,11 +183,10 @@ func (w *runWriter) flush() error {
 
 // finish is the run as it lies in the file now.
 func (w *runWriter) finish() (*run, error) {
-	if err := w.w.Flush(); err != nil {
-		return nil, fmt.Errorf("write temporary file: %w", err)
-	}
+	err := w.flush()
+	w.s.buf = w.buf
 	w.out.spilled.to = w.s.size
-	return w.out, nil
+	return w.out, err
 }
 
 // spillReader reads a part of a spill file with a buffer of its own.

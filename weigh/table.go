@@ -96,22 +96,22 @@ func (t *table) word(id uint32) []byte {
 }
 
 // count counts the words of one document and returns its pairs, number<<32 |
-// count, in the order in which each word is first seen there.
-func (t *table) count(tok *text.Tokens) []uint64 {
+// count, in the order in which each word is first seen there. The keys of its first words were made
+// before, by keysOf.
+func (t *table) count(tok *text.Tokens, first *[lookahead]key) []uint64 {
 	t.stamp++
 	t.pairs = slices.Grow(t.pairs[:0], len(tok.Words))[:len(tok.Words)]
 	var (
 		b    = tok.Bytes
 		rest = tok.Words
-		now  = &t.keys[0]
-		next = &t.keys[1]
+		now  = first
+		next = &t.keys[0]
 		n    = uint32(0)
 	)
 	var places []uint32 // those of a group; none if nobody wants them
 	if t.placed {
 		t.places = slices.Grow(t.places[:0], len(rest))[:len(rest)]
 	}
-	t.keysOf(now, b, rest)
 	for len(rest) > 0 {
 		group := rest[:min(len(rest), lookahead)]
 		if t.placed {
@@ -121,7 +121,9 @@ func (t *table) count(tok *text.Tokens) []uint64 {
 		if t.len()+len(group) > t.limit {
 			t.resize(2 * len(t.slots))
 		}
-		t.keysOf(next, b, rest)
+		if len(rest) > 0 {
+			t.keysOf(next, b, rest)
+		}
 		i := 0
 		for {
 			if i, n = t.countKnown(now[:len(group)], i, n, places); i == len(group) {
@@ -134,7 +136,9 @@ func (t *table) count(tok *text.Tokens) []uint64 {
 			}
 			i++
 		}
-		now, next = next, now
+		if now, next = next, now; next == first {
+			next = &t.keys[1]
+		}
 	}
 	return t.pairs[:n]
 }
@@ -199,7 +203,7 @@ func (t *table) countAny(b []byte, s text.Span, k *key, n uint32) (at, used uint
 
 // df is the number of documents of the run that hold each word.
 func (t *table) df() []uint32 {
-	df := make([]uint32, t.len())
+	df := hugepage.Make[uint32](t.len())
 	for i := range t.slots {
 		if e := &t.slots[i]; e.hi != 0 {
 			df[e.id] = e.df
