@@ -219,6 +219,22 @@ func TestGPUInverts(t *testing.T) {
 		if got := collect(t, v, 3); !slices.Equal(got, want) || !slices.Equal(v.Lengths(), lengths) {
 			t.Errorf("memory %d: %d rows, want %d", memory, len(got), len(want))
 		}
+		frequent := func(df int) bool { return df > 1 }
+		var kept []row
+		for _, part := range v.PartsWith(t.Context(), 3, frequent) {
+			for term, err := range part {
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, d := range term.Docs {
+					kept = append(kept, row{string(term.Word), term.DF, d, term.TFs[i]})
+				}
+			}
+		}
+		some := slices.DeleteFunc(slices.Clone(want), func(r row) bool { return !frequent(r.df) })
+		if len(some) == 0 || len(some) == len(want) || !slices.Equal(kept, some) {
+			t.Errorf("memory %d: %d rows of frequent words, want %d", memory, len(kept), len(some))
+		}
 		if err := v.Close(); err != nil {
 			t.Error(err)
 		}
