@@ -54,9 +54,10 @@ package index
 //	B uint64  the Bound of each block: four times (frequency code, length class)
 //	S uint64  the Bound of each 32 blocks
 //	uint64    the Bound of the list
-//	B float32 the lowest x of a posting of each block, S of each 32 blocks, 1 of the list; then the
-//	          x of the 10th, 100th and 1,000th best posting of the list (infinity if there are fewer); a zero if
-//	          that makes these an even number. Here x is that of package bm25 for k1 = 1.2, b = 0.75.
+//	B float32 the lowest x of a posting of each block, S of each 32 blocks, 1 of the list; then
+//	          the x of the 10th, 100th and 1,000th best posting of the list (infinity if there are
+//	          fewer); a zero if that makes these an even number. Here x is that of package bm25 for
+//	          k1 = 1.2, b = 0.75.
 //
 // The example has no such list; the section is empty.
 //
@@ -118,8 +119,10 @@ package index
 // File "levels", if there is a list of at least 28,000 postings that has one in 48 documents or
 // more (see levels.go):
 //
-//	levels  for each such list 16 float32, the lowest x of each level, infinity where no place has it; then 64 bytes for every
-//	        2,048 documents: half a byte for each 16 of them, the lower halves of the bytes first, then the upper ones. A level is 0 where the list has no posting.
+//	levels  for each such list 16 float32, the lowest x of each level, infinity where no place
+//	        has it; then 64 bytes for every 2,048 documents: half a byte for each 16 of them, the
+//	        lower halves of the bytes first, then the upper ones. A level is 0 where the list has
+//	        no posting.
 //	words   uint32: the numbers of the words that these lists belong to
 //	top     for each of these lists that has one in 8 documents or more, its best postings by x, the
 //	        best first, of those with the same x the first: one in 64 of them, up to 4,096 (see

@@ -19,8 +19,9 @@
 //	cut        theta lowered by a margin that exceeds all rounding
 //	floor      a score that k documents are known to beat, or that is guessed: theta at the start
 //	bound      a number that no score of a list, block or window exceeds
-//	x          what BM25 makes of frequency and length: score = weight/(1+x) + plus, x = k/tf (see
-//	           package bm25). The index stores the lowest x of each block, whose score is its bound
+//	x          what BM25 makes of frequency and length: score = weight/(1+x) + plus, x = k/tf,
+//	           see package bm25. The index stores the lowest x of each block, from which its
+//	           bound is computed
 //	essential  in MaxScore, a list without which a document cannot win
 //	level      one of 16 classes of x; the index has a map of levels for long lists
 //	place      16 documents that share a level in a map
