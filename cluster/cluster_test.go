@@ -313,8 +313,8 @@ func FuzzStreams(f *testing.F) {
 		case Vocab:
 			MapWords(ctx, corpusOf(strings.NewReader("a b a\n")), Share{}, cooccur.VocabularyOptions{}, nil, &b)
 		case Cooccur:
-			w := NewWriter(&b, "cooccur", "map", "t")
-			w.Write(Cells, 3, (&cells{[]uint64{0, 7}, []uint64{1, 300}}).appendTo(nil))
+			w := newWriter(&b, "cooccur", "map", "t")
+			w.Write(kindCells, 3, (&cells{[]uint64{0, 7}, []uint64{1, 300}}).appendTo(nil))
 			w.Close()
 		case Places:
 			MapPlaces(ctx, pts, coloc.Options{Distance: 1}, []int{0}, 1, &b)

@@ -144,9 +144,9 @@ func mergeTally(
 ) (*tally, error) {
 	t := &tally{job: job, tasks: map[string]bool{}}
 	m := merger{job: job, spill: spill, passed: t.end}
-	var readers []*Reader
+	var readers []*reader
 	for _, p := range parts {
-		r := NewReader(p, p.Name)
+		r := newReader(p, p.Name)
 		readers = append(readers, r)
 		m.streams = append(m.streams, &lineStream{r: r, job: job})
 	}

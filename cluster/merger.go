@@ -17,9 +17,9 @@ type stream interface {
 
 // lineStream is a stream of lines.
 type lineStream struct {
-	r      *Reader
+	r      *reader
 	job    Job
-	now    Record
+	now    record
 	buffer []byte
 }
 
@@ -37,11 +37,11 @@ func (s *lineStream) step() error {
 	now, err := s.r.Next()
 	switch {
 	case errors.Is(err, io.EOF):
-		s.now = Record{}
+		s.now = record{}
 		return nil
 	case err != nil:
 		return err
-	case now.Kind != s.job.kind() && now.Kind != Spills:
+	case now.Kind != s.job.kind() && now.Kind != kindSpills:
 		return s.fault(fmt.Errorf("a record %c, which is not of job %s", now.Kind, s.job))
 	case now.Key < last:
 		return s.fault(fmt.Errorf("key %d comes after %d: want records by rising key", now.Key, last))
@@ -71,7 +71,7 @@ func (m *merger) each(ctx context.Context, fn func(key int64, a *adder) error) e
 	}
 	var a adder
 	err := eachKey(ctx, m.streams, func(kind byte, key int64, same []stream) error {
-		if kind != Spills {
+		if kind != kindSpills {
 			return a.sum(kind, key, same, rising)
 		}
 		m.bucket = key
@@ -101,7 +101,7 @@ func (m *merger) each(ctx context.Context, fn func(key int64, a *adder) error) e
 // open opens the ranges that records s of a key name, and goes past these.
 func (m *merger) open(key int64, from []stream) (ranges []stream, err error) {
 	for _, s := range from {
-		for kind, at := s.head(); kind == Spills && at == key; kind, at = s.head() {
+		for kind, at := s.head(); kind == kindSpills && at == key; kind, at = s.head() {
 			raw, err := s.raw()
 			if err != nil {
 				return nil, s.fault(err)

@@ -27,7 +27,7 @@ type Part struct {
 // writes what they are.
 func MapParts(job Job, numbers []int, of int, do func(number int, name string) (Part, error), out io.Writer) (End, error) {
 	task := newTask()
-	w := NewWriter(out, string(job), "map", task)
+	w := newWriter(out, string(job), "map", task)
 	for _, n := range numbers {
 		name := fmt.Sprintf("%05d-%s", n, task)
 		p, err := do(n, name)
@@ -41,7 +41,7 @@ func MapParts(job Job, numbers []int, of int, do func(number int, name string) (
 		}
 		w.end.Documents += p.Documents
 		w.end.Words += p.Words
-		if err := w.Write(Files, int64(n), raw); err != nil {
+		if err := w.Write(kindFiles, int64(n), raw); err != nil {
 			return End{}, err
 		}
 	}

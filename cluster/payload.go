@@ -227,7 +227,7 @@ func (a *adder) sum(kind byte, key int64, from []stream, fn func(key int64, a *a
 		for k, at := s.head(); k == kind && at == key; k, at = s.head() {
 			raw, err := s.raw()
 			if err == nil {
-				if kind == Cells {
+				if kind == kindCells {
 					err = a.addRecord(&matrix, key, raw)
 				} else {
 					err = a.addOther(&words, key, slices.Clone(raw)) // which lives on
@@ -259,7 +259,7 @@ func (a *adder) addRecord(matrix *tree[*cells], key int64, raw []byte) error {
 }
 
 func (a *adder) addOther(words *tree[[]count], key int64, raw []byte) error {
-	if a.kind != Files {
+	if a.kind != kindFiles {
 		list, err := parseCounts(key, raw)
 		if err != nil {
 			return err
@@ -297,9 +297,9 @@ func (a *adder) addCells(x, y *cells) (*cells, error) {
 // payload is the sum.
 func (a *adder) payload() []byte {
 	switch a.kind {
-	case Words, Classes:
+	case kindWords, kindClasses:
 		a.buffer = appendCounts(a.buffer[:0], a.words)
-	case Files:
+	case kindFiles:
 		a.buffer = append(a.buffer[:0], a.file...)
 	default:
 		a.buffer = a.cells.appendTo(a.buffer[:0])

@@ -20,7 +20,7 @@ type PointMap struct {
 
 // MapPlaces classes the points of some tiles, counted from 0.
 func MapPlaces(ctx context.Context, pts *coloc.Points, opt coloc.Options, tiles []int, of int, out io.Writer) (End, error) {
-	w := NewWriter(out, string(Places), "map", newTask())
+	w := newWriter(out, string(Places), "map", newTask())
 	w.end.Map = &PointMap{int64(pts.Len()), pts.Features, opt.Distance, pts.CRS.DistanceUnit()}
 	counts := map[string]uint64{}
 	var raw []byte
@@ -39,7 +39,7 @@ func MapPlaces(ctx context.Context, pts *coloc.Points, opt coloc.Options, tiles 
 	for class, n := range counts {
 		list = append(list, count{[]byte(class), n})
 	}
-	if err := w.writeCounts(Classes, list); err != nil {
+	if err := w.writeCounts(kindClasses, list); err != nil {
 		return End{}, err
 	}
 	err := w.Close()

@@ -14,19 +14,19 @@ import (
 
 // Kinds of records.
 const (
-	Words   = 'v' // some words of a vocabulary
-	Cells   = 'c' // some cells of a block of rows
-	Classes = 'p' // some classes of points
-	Files   = 'f' // a file of a part
-	Spills  = 's' // records of a bucket, in a file
-	end     = 'e' // the end of a stream
+	kindWords   = 'v' // some words of a vocabulary
+	kindCells   = 'c' // some cells of a block of rows
+	kindClasses = 'p' // some classes of points
+	kindFiles   = 'f' // a file of a part
+	kindSpills  = 's' // records of a bucket, in a file
+	end         = 'e' // the end of a stream
 )
 
 // endKey is the key of ends: before all others.
 const endKey = -1
 
-// Record is one line of a stream.
-type Record struct {
+// record is one line of a stream.
+type record struct {
 	Kind    byte
 	Key     int64
 	Payload []byte // as text
@@ -74,8 +74,8 @@ func (s *Sum) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Writer writes records and, in the end, what it wrote.
-type Writer struct {
+// writer writes records and, in the end, what it wrote.
+type writer struct {
 	out  *bufio.Writer
 	line []byte
 	end  End
@@ -84,20 +84,20 @@ type Writer struct {
 	bucket func(key int64) int64 // of a record
 }
 
-// NewWriter begins the stream of a stage.
-func NewWriter(w io.Writer, job, stage, task string) *Writer {
-	return &Writer{out: bufio.NewWriterSize(w, 1<<16), end: End{Job: job, Stage: stage, Task: task}}
+// newWriter begins the stream of a stage.
+func newWriter(w io.Writer, job, stage, task string) *writer {
+	return &writer{out: bufio.NewWriterSize(w, 1<<16), end: End{Job: job, Stage: stage, Task: task}}
 }
 
 // Write writes a record whose payload is the base64 of some bytes.
-func (w *Writer) Write(kind byte, key int64, raw []byte) error {
+func (w *writer) Write(kind byte, key int64, raw []byte) error {
 	if w.spill != nil {
 		return w.spill.write(w.bucket(key), key, raw)
 	}
 	return w.writeLine(kind, key, raw)
 }
 
-func (w *Writer) writeLine(kind byte, key int64, raw []byte) error {
+func (w *writer) writeLine(kind byte, key int64, raw []byte) error {
 	w.line = appendHead(w.line[:0], kind, key)
 	w.line = base64.RawStdEncoding.AppendEncode(w.line, raw)
 	w.end.Records++
@@ -111,14 +111,14 @@ func appendHead(line []byte, kind byte, key int64) []byte {
 	return append(line, '\t')
 }
 
-func (w *Writer) put() error {
+func (w *writer) put() error {
 	w.line = append(w.line, '\n')
 	_, err := w.out.Write(w.line)
 	return err
 }
 
 // pass hands on the end of another stream.
-func (w *Writer) pass(e *End) error {
+func (w *writer) pass(e *End) error {
 	text, err := json.Marshal(e)
 	if err != nil {
 		return err
@@ -128,15 +128,15 @@ func (w *Writer) pass(e *End) error {
 }
 
 // Close writes the end of the stream.
-func (w *Writer) Close() error {
+func (w *writer) Close() error {
 	if err := w.closeSpill(); err != nil {
 		return err
 	}
 	return errors.Join(w.pass(&w.end), w.out.Flush())
 }
 
-// Reader reads records.
-type Reader struct {
+// reader reads records.
+type reader struct {
 	in      *bufio.Reader
 	name    string
 	number  int // of the line
@@ -146,41 +146,41 @@ type Reader struct {
 	Ends    []End // that were met
 }
 
-// NewReader reads a stream that errors call name.
-func NewReader(r io.Reader, name string) *Reader {
-	return &Reader{in: bufio.NewReaderSize(r, 1<<18), name: name}
+// newReader reads a stream that errors call name.
+func newReader(r io.Reader, name string) *reader {
+	return &reader{in: bufio.NewReaderSize(r, 1<<18), name: name}
 }
 
 // Next reads the next record that is no end; io.EOF after the last. It is good until the next call.
-func (r *Reader) Next() (Record, error) {
+func (r *reader) Next() (record, error) {
 	for {
 		line, err := r.line()
 		if err != nil {
-			return Record{}, err
+			return record{}, err
 		}
-		record, err := parseRecord(line)
+		one, err := parseRecord(line)
 		if err != nil {
-			return Record{}, r.fault(err)
+			return record{}, r.fault(err)
 		}
-		if record.Kind != end {
+		if one.Kind != end {
 			r.Records++
 			r.Sum.add(line)
-			return record, nil
+			return one, nil
 		}
 		var e End
-		in := json.NewDecoder(bytes.NewReader(record.Payload))
+		in := json.NewDecoder(bytes.NewReader(one.Payload))
 		in.DisallowUnknownFields()
-		if err := in.Decode(&e); err != nil || in.More() || record.Key != endKey {
-			return Record{}, r.fault(fmt.Errorf("the end of a stream does not parse: %.100q", line))
+		if err := in.Decode(&e); err != nil || in.More() || one.Key != endKey {
+			return record{}, r.fault(fmt.Errorf("the end of a stream does not parse: %.100q", line))
 		}
 		r.Ends = append(r.Ends, e)
 	}
 }
 
-func (r *Reader) fault(err error) error { return fmt.Errorf("%s:%d: %w", r.name, r.number, err) }
+func (r *reader) fault(err error) error { return fmt.Errorf("%s:%d: %w", r.name, r.number, err) }
 
 // line reads a line without its newline.
-func (r *Reader) line() ([]byte, error) {
+func (r *reader) line() ([]byte, error) {
 	line, err := r.in.ReadSlice('\n')
 	r.number++
 	if errors.Is(err, bufio.ErrBufferFull) {
@@ -201,31 +201,31 @@ func (r *Reader) line() ([]byte, error) {
 }
 
 // parseRecord takes a line apart.
-func parseRecord(line []byte) (Record, error) {
+func parseRecord(line []byte) (record, error) {
 	kind, rest, ok1 := bytes.Cut(line, []byte{'\t'})
 	key, payload, ok2 := bytes.Cut(rest, []byte{'\t'})
 	number, err := strconv.ParseInt(string(key), 10, 64)
 	switch {
 	case !ok1 || !ok2 || len(kind) != 1 || err != nil || bytes.IndexByte(payload, '\t') >= 0:
-		return Record{}, fmt.Errorf("want a kind, a key and a payload with tabs between them, got %.100q", line)
+		return record{}, fmt.Errorf("want a kind, a key and a payload with tabs between them, got %.100q", line)
 	case strconv.FormatInt(number, 10) != string(key): // +1, 01
-		return Record{}, fmt.Errorf("key %q: want a whole number", key)
+		return record{}, fmt.Errorf("key %q: want a whole number", key)
 	}
 	switch kind[0] {
-	case Words, Cells, Classes, Files, Spills:
+	case kindWords, kindCells, kindClasses, kindFiles, kindSpills:
 		if number < 0 {
-			return Record{}, fmt.Errorf("key %d of a record %c: want 0 or more", number, kind[0])
+			return record{}, fmt.Errorf("key %d of a record %c: want 0 or more", number, kind[0])
 		}
 	case end:
 	default:
-		return Record{}, fmt.Errorf("unknown kind %q: want one of %c%c%c%c%c%c",
-			kind, Words, Cells, Classes, Files, Spills, end)
+		return record{}, fmt.Errorf("unknown kind %q: want one of %c%c%c%c%c%c",
+			kind, kindWords, kindCells, kindClasses, kindFiles, kindSpills, end)
 	}
-	return Record{kind[0], number, payload}, nil
+	return record{kind[0], number, payload}, nil
 }
 
 // raw are the bytes of a payload.
-func (r *Record) raw(dst []byte) ([]byte, error) {
+func (r *record) raw(dst []byte) ([]byte, error) {
 	dst, err := base64.RawStdEncoding.Strict().AppendDecode(dst[:0], r.Payload)
 	if err != nil {
 		return nil, fmt.Errorf("payload of key %d: %w", r.Key, err)

@@ -102,7 +102,7 @@ type spillWriter struct {
 }
 
 // spillTo makes a writer of records one to a file, if there is a spill. Keys are less than limit.
-func (w *Writer) spillTo(ctx context.Context, spill *Spill, limit int64) (err error) {
+func (w *writer) spillTo(ctx context.Context, spill *Spill, limit int64) (err error) {
 	if spill == nil {
 		return nil
 	}
@@ -146,7 +146,7 @@ func (s *spillWriter) write(bucket, key int64, raw []byte) error {
 }
 
 // closeSpill completes the file, if there is one, and writes records that name its ranges.
-func (w *Writer) closeSpill() error {
+func (w *writer) closeSpill() error {
 	s := w.spill
 	if s == nil {
 		return nil
@@ -164,12 +164,12 @@ func (w *Writer) closeSpill() error {
 }
 
 // nameRanges writes records that name the ranges of a file.
-func (w *Writer) nameRanges(s *spillWriter) error {
+func (w *writer) nameRanges(s *spillWriter) error {
 	w.spill = nil
 	for i, r := range s.ranges {
 		raw, err := json.Marshal(&r)
 		if err == nil {
-			err = w.writeLine(Spills, s.keys[i], raw)
+			err = w.writeLine(kindSpills, s.keys[i], raw)
 		}
 		if err != nil {
 			return err
@@ -179,7 +179,7 @@ func (w *Writer) nameRanges(s *spillWriter) error {
 }
 
 // abort removes the file of a task that failed; of one that did not, it does nothing.
-func (w *Writer) abort() {
+func (w *writer) abort() {
 	if w.spill != nil {
 		w.spill.file.Close()
 		os.Remove(w.spill.file.Name())

@@ -18,11 +18,11 @@ import (
 // A file of records is what the comment of Spill says.
 func TestSpillBytes(t *testing.T) {
 	spill := &Spill{Dir: t.TempDir(), Buckets: 2}
-	w := NewWriter(io.Discard, "cooccur", "map", "task")
+	w := newWriter(io.Discard, "cooccur", "map", "task")
 	if err := w.spillTo(t.Context(), spill, 10); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(w.Write(Cells, 3, []byte{5, 7}), w.Write(Cells, 9, []byte{0})); err != nil {
+	if err := errors.Join(w.Write(kindCells, 3, []byte{5, 7}), w.Write(kindCells, 9, []byte{0})); err != nil {
 		t.Fatal(err)
 	}
 	ranges := w.spill
@@ -106,7 +106,7 @@ func FuzzSpill(f *testing.F) {
 			r.Sum = crc32.Checksum(data[from:from+size], castagnoli)
 		}
 		var line, out bytes.Buffer
-		w := NewWriter(&line, "cooccur", "map", "t")
+		w := newWriter(&line, "cooccur", "map", "t")
 		named := &spillWriter{ranges: []spillRange{r}, keys: []int64{0}}
 		if err := errors.Join(w.nameRanges(named), w.Close()); err != nil {
 			t.Fatal(err)

@@ -37,13 +37,13 @@ func ParseJob(name string) (Job, error) {
 func (j Job) kind() byte {
 	switch j {
 	case Vocab:
-		return Words
+		return kindWords
 	case Cooccur:
-		return Cells
+		return kindCells
 	case Places:
-		return Classes
+		return kindClasses
 	}
-	return Files
+	return kindFiles
 }
 
 // newTask is a name that no other task has.
@@ -65,7 +65,7 @@ func MapWords(
 	if err != nil {
 		return End{}, err
 	}
-	w := NewWriter(out, string(Vocab), "map", newTask())
+	w := newWriter(out, string(Vocab), "map", newTask())
 	w.end.Documents, w.end.Words, w.end.Share = stats.Documents, stats.Words, share
 	if err := w.spillTo(ctx, spill, wordBuckets); err != nil {
 		return End{}, err
@@ -75,7 +75,7 @@ func MapWords(
 	for id := range list {
 		list[id] = count{v.Word(id), v.Count(id)}
 	}
-	if err := w.writeCounts(Words, list); err != nil {
+	if err := w.writeCounts(kindWords, list); err != nil {
 		return End{}, err
 	}
 	err = w.Close()
@@ -83,7 +83,7 @@ func MapWords(
 }
 
 // writeCounts writes counts, which are in any order, by buckets.
-func (w *Writer) writeCounts(kind byte, all []count) error {
+func (w *writer) writeCounts(kind byte, all []count) error {
 	buckets := make([][]count, wordBuckets)
 	for _, c := range all {
 		b := bucketOf(c.word)
@@ -108,7 +108,7 @@ func MapPairs(
 	ctx context.Context, corpus *text.Corpus, share Share, v *cooccur.Vocabulary, opt cooccur.Options,
 	spill *Spill, out io.Writer,
 ) (End, error) {
-	w := NewWriter(out, string(Cooccur), "map", newTask())
+	w := newWriter(out, string(Cooccur), "map", newTask())
 	if err := w.spillTo(ctx, spill, blockOf(int64(max(1, v.Len())-1))+1); err != nil {
 		return End{}, err
 	}
@@ -129,7 +129,7 @@ func MapPairs(
 
 // cellWriter writes blocks of rows as records.
 type cellWriter struct {
-	to    *Writer
+	to    *writer
 	block int64
 	cells cells
 	data  []byte
@@ -162,14 +162,14 @@ func (c *cellWriter) flush() error {
 	}
 	c.data = c.cells.appendTo(c.data[:0])
 	c.cells.cols, c.cells.sums = c.cells.cols[:0], c.cells.sums[:0]
-	return c.to.Write(Cells, c.block, c.data)
+	return c.to.Write(kindCells, c.block, c.data)
 }
 
 // Reduce adds up records with the same key, which come by rising key. If they name files of a
 // spill, the sums go to another of its files.
 func Reduce(ctx context.Context, job Job, in io.Reader, spill *Spill, out io.Writer) (End, error) {
-	r := NewReader(in, "standard input")
-	w := NewWriter(out, string(job), "reduce", newTask())
+	r := newReader(in, "standard input")
+	w := newWriter(out, string(job), "reduce", newTask())
 	m := merger{
 		job: job, spill: spill, streams: []stream{&lineStream{r: r, job: job}},
 		passed: func(e *End) error { return w.pass(e) },

@@ -233,12 +233,11 @@ func TestGPUWithHelpOfTheHost(t *testing.T) {
 // With little device memory lists are made in chunks, the stack is short, and
 // the result is the same; with too little the job says what it wants.
 func TestGPUInLittleMemory(t *testing.T) {
-	trials.Long(t, "thousands of points in the interpreter")
 	rng := rand.New(rand.NewPCG(5, 6))
-	pts := crowdedPoints(rng, 1500, 8, 10)
+	pts := crowdedPoints(rng, 1500/trials.Every(5), 8, 10)
 	lists := 0
 	opt := Options{Distance: 0.9, MinPrevalence: 0.3, Device: testGPU(t, 8<<20),
-		evaluation: &evaluation{steps: profileSteps, entries: 10_000},
+		evaluation: &evaluation{steps: profileSteps, entries: int64(10_000 / trials.Every(10))},
 		Trace: func(s string, _ time.Duration) {
 			if s == "lists" {
 				lists++

@@ -50,13 +50,13 @@ func ParsePattern(s string) (Pattern, error) {
 func (p Pattern) String() string {
 	var names []string
 	for _, f := range p.Features {
-		names = append(names, FeatureName(f))
+		names = append(names, featureName(f))
 	}
 	return strings.Join(names, "+") + "=" + strconv.FormatFloat(p.Prevalence, 'g', -1, 64)
 }
 
-// FeatureName is the name of a feature numbered from 0: A to Z, AA, AB, ...
-func FeatureName(f int) string {
+// featureName is the name of a feature numbered from 0: A to Z, AA, AB, ...
+func featureName(f int) string {
 	var name []byte
 	for f++; f > 0; f = (f - 1) / 26 {
 		name = append(name, 'A'+byte((f-1)%26))
@@ -65,7 +65,7 @@ func FeatureName(f int) string {
 	return string(name)
 }
 
-// featureNumber undoes FeatureName, for names of up to six letters.
+// featureNumber undoes featureName, for names of up to six letters.
 func featureNumber(name string) (f int, ok bool) {
 	for _, c := range name {
 		if c < 'A' || c > 'Z' {

@@ -7,7 +7,7 @@ import (
 
 func TestFeatureNames(t *testing.T) {
 	for f, want := range map[int]string{0: "A", 25: "Z", 26: "AA", 27: "AB", 701: "ZZ", 702: "AAA"} {
-		if got := FeatureName(f); got != want {
+		if got := featureName(f); got != want {
 			t.Errorf("feature %d is %s, want %s", f, got, want)
 		}
 		if got, ok := featureNumber(want); got != f || !ok {

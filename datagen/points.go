@@ -180,7 +180,7 @@ func (p *points) plant() error {
 			need := int64(math.Ceil(float64(largest) * pat.Prevalence))
 			room := int64(math.Ceil(float64(next-first)*(1-p.Noise))) - p.taken(f)
 			if need > room+1+int64(len(p.planted[f])) {
-				return fmt.Errorf("pattern %d: prevalences of feature %s and the noise add up to more than 1", i+1, FeatureName(f))
+				return fmt.Errorf("pattern %d: prevalences of feature %s and the noise add up to more than 1", i+1, featureName(f))
 			}
 			instances = min(instances, need, room)
 		}
@@ -201,10 +201,10 @@ func (p *points) checkPattern(pat Pattern) error {
 	}
 	for i, f := range pat.Features {
 		if f < 0 || f >= p.Features {
-			return fmt.Errorf("feature %s (number %d): the last is %s", FeatureName(f), f, FeatureName(p.Features-1))
+			return fmt.Errorf("feature %s (number %d): the last is %s", featureName(f), f, featureName(p.Features-1))
 		}
 		if slices.Contains(pat.Features[:i], f) {
-			return fmt.Errorf("feature %s comes twice", FeatureName(f))
+			return fmt.Errorf("feature %s comes twice", featureName(f))
 		}
 	}
 	return nil
@@ -244,7 +244,7 @@ func (p *points) appendShard(buf []byte, shard int64) []byte {
 	for i := lo; i < hi; {
 		f := p.featureOf(i)
 		first, next := p.featureRange(f)
-		name := FeatureName(f)
+		name := featureName(f)
 		for ; i < min(next, hi); i++ {
 			at := p.place(rng, f, i-first, next-first)
 			buf = append(append(buf, name...), ',')

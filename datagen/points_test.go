@@ -141,7 +141,7 @@ func TestPlantedPatternsHaveTheirPrevalence(t *testing.T) {
 		for _, pat := range o.Patterns {
 			var names []string
 			for _, f := range pat.Features {
-				names = append(names, FeatureName(f))
+				names = append(names, featureName(f))
 			}
 			got := participationIndex(m, o.Distance, names...)
 			t.Logf("%v: planted %.2f, index %.3f", names, pat.Prevalence, got)

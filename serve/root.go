@@ -56,9 +56,9 @@ type group struct {
 	hedges   hedgeBudget
 }
 
-// RootOptions say how to ask. The zero value is useful.
+// RootOptions say how a root asks the servers of its shards. The zero value is useful.
 type RootOptions struct {
-	// Token is that of the shards' servers.
+	// Token is the one that the shards' servers want; empty if they want none.
 	Token string
 	// First is how many shards are asked before the others; 0 for 1, negative for none.
 	First int

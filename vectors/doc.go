@@ -6,9 +6,9 @@
 // [TrainGloVe] minimises J = sum over the cells of f(X_ij) (w_i . v_j + b_i + c_j - ln X_ij)^2 with
 // f(x) = min(1, (x/XMax)^Alpha), by AdaGrad (Pennington, Socher and Manning 2014). The vector of a
 // word is w + v, and biases learn at a rate of 1, as in Stanford's program. Cells are taken in an
-// order that depends on the matrix and the seed only, in which many can be trained on at once as if
-// it was one after the other: the result is the same, to the bit, on one core, on many and on a
-// GPU.
+// order that depends on the matrix and the seed only. In that order many cells can be trained on at
+// the same time without changing what training on them one after the other gives: the result is the
+// same, to the bit, on one core, on many and on a GPU.
 //
 // # SVD
 //
@@ -19,7 +19,8 @@
 //
 // # Comparing
 //
-// Words are alike as the cosine of their vectors says. [Vectors.Similar] compares a word with all
-// others, exactly, and a [Searcher] many words at once, also on a GPU; [Vectors.Analogy] answers a
-// is to b as c is to ? by 3CosAdd; eval.go measures both against people's judgments.
+// How alike two words are is the cosine of their vectors. [Vectors.Similar] compares a word with
+// all others, exactly, and a [Searcher] many words at once, also on a GPU. [Vectors.Analogy] answers
+// "a is to b as c is to what?" by 3CosAdd. [Vectors.Similarity] and [Searcher.Analogies] compare both
+// with people's judgments.
 package vectors

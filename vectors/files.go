@@ -34,8 +34,8 @@ const (
 	version = 1
 )
 
-// Endings are those of the files that can be read and written.
-var Endings = []string{".vec", ".txt", ".w2v", ".bin", ".npy"}
+// endings are those of the files that can be read and written.
+var endings = []string{".vec", ".txt", ".w2v", ".bin", ".npy"}
 
 const limit = 1 << 31 // of words, and of numbers in a vector
 
@@ -64,12 +64,12 @@ func (v *Vectors) Write(path string) error {
 
 func badEnding(path string) error {
 	return fmt.Errorf("%s: the name does not tell the format: want one that ends in %s", path,
-		strings.Join(Endings, ", "))
+		strings.Join(endings, ", "))
 }
 
 // CheckName refuses a file whose name does not tell a format.
 func CheckName(path string) error {
-	for _, e := range Endings {
+	for _, e := range endings {
 		if strings.EqualFold(filepath.Ext(path), e) {
 			return nil
 		}

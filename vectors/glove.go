@@ -184,7 +184,7 @@ type training struct {
 // run trains on the engine of the options.
 func (t *training) run(ctx context.Context) error {
 	work := int64(len(t.cells)) * int64(t.o.Dim) * int64(t.o.Epochs)
-	return choose(ctx, t.o.Engine, t.o.GPU, work > gloveOnGPU*int64(t.o.Threads), func(g *GPU) error {
+	return choose(ctx, t.o.Engine, t.o.GPU, work > gloveOnGPU*int64(t.o.Threads), func(g *card) error {
 		return t.onGPU(ctx, g)
 	}, func() error {
 		t.began(engine.Multicore)

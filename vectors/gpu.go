@@ -16,16 +16,16 @@ var gpuModules embed.FS
 
 func gpuModule(name string) *gpu.Source { return gpu.SourceIn(gpuModules, "vectors/"+name) }
 
-// GPU is a device at work for this package. One job at a time.
-type GPU struct {
+// card is a GPU at work for this package, for one job at a time.
+type card struct {
 	session *gpu.Session
 	stream  *gpu.Stream
 	memory  int64 // bound on what is taken; 0: most of what is free
 	arena   gpu.Kept
 }
 
-// OpenGPU opens a device. Its error wraps engine.ErrNoGPU if there is none.
-func OpenGPU(d engine.Device) (*GPU, error) {
+// openGPU opens a device. Its error wraps engine.ErrNoGPU if there is none.
+func openGPU(d engine.Device) (*card, error) {
 	s, err := gpu.OpenSession(d.Ordinal, 1)
 	if err != nil {
 		return nil, err
@@ -33,17 +33,17 @@ func OpenGPU(d engine.Device) (*GPU, error) {
 	return useGPU(s, d.Memory), nil
 }
 
-func useGPU(s *gpu.Session, memory int64) *GPU {
-	g := &GPU{session: s, stream: s.Streams[0], memory: memory}
+func useGPU(s *gpu.Session, memory int64) *card {
+	g := &card{session: s, stream: s.Streams[0], memory: memory}
 	s.Keep(&g.arena)
 	return g
 }
 
 // Close gives back all that is held.
-func (g *GPU) Close() error { return g.session.Close() }
+func (g *card) Close() error { return g.session.Close() }
 
 // reserve makes room for a job, or says how much is missing.
-func (g *GPU) reserve(bytes int64, what string) error {
+func (g *card) reserve(bytes int64, what string) error {
 	if err := g.arena.Clear(); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (g *GPU) reserve(bytes int64, what string) error {
 }
 
 // launch starts a kernel.
-func (g *GPU) launch(src *gpu.Source, name string, dim gpu.Dim, args ...gpu.Arg) error {
+func (g *card) launch(src *gpu.Source, name string, dim gpu.Dim, args ...gpu.Arg) error {
 	k, err := g.session.Dev.Kernel(src, name)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (g *GPU) launch(src *gpu.Source, name string, dim gpu.Dim, args ...gpu.Arg)
 }
 
 // taken is memory of the device with values of the host.
-func taken[T any](g *GPU, values []T) (gpu.Buffer[T], error) {
+func taken[T any](g *card, values []T) (gpu.Buffer[T], error) {
 	b, err := gpu.Take[T](g.arena.Arena, len(values))
 	if err == nil {
 		err = b.Upload(g.stream, values)
@@ -81,13 +81,13 @@ func roomFor(n, size int) int64 { return int64(n)*int64(size) + 256 }
 
 // choose runs a job on its engine. What auto begins on a GPU because it pays, the cores do again if
 // the GPU fails.
-func choose(ctx context.Context, kind engine.Kind, d engine.Device, pays bool, onGPU func(*GPU) error,
+func choose(ctx context.Context, kind engine.Kind, d engine.Device, pays bool, onGPU func(*card) error,
 	onCores func() error) error {
 	if kind != engine.GPU && (kind != engine.Auto || !pays) {
 		return onCores()
 	}
 	err := func() (err error) {
-		g, err := OpenGPU(d)
+		g, err := openGPU(d)
 		if err != nil {
 			return fmt.Errorf("%w; use auto, multicore or sequential", err)
 		}

@@ -21,7 +21,7 @@ const gloveDims = 1016
 
 // onGPU trains on a device. A launch is a stratum, a block of threads a block: see
 // kernels/glove.cu.
-func (t *training) onGPU(ctx context.Context, g *GPU) error {
+func (t *training) onGPU(ctx context.Context, g *card) error {
 	run, err := t.prepare(g)
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (t *training) onGPU(ctx context.Context, g *GPU) error {
 
 // gloveRun is a training on a device.
 type gloveRun struct {
-	g               *GPU
+	g               *card
 	groups, dim     int
 	rate            float32
 	cells           gpu.Buffer[cell]
@@ -58,7 +58,7 @@ type gloveRun struct {
 }
 
 // prepare brings everything to the device.
-func (t *training) prepare(g *GPU) (*gloveRun, error) {
+func (t *training) prepare(g *card) (*gloveRun, error) {
 	if t.o.Dim > gloveDims {
 		return nil, fmt.Errorf("%d dimensions: on a GPU at most %d; use multicore", t.o.Dim, gloveDims)
 	}

@@ -18,13 +18,13 @@ const (
 // deviceVectors are vectors on a device.
 type deviceVectors struct {
 	v           *Vectors
-	g           *GPU
+	g           *card
 	data, scale gpu.Buffer[float32]
 	used        gpu.Mark // what lies behind it is for one batch
 }
 
 // onGPU brings the vectors to a device.
-func (v *Vectors) onGPU(g *GPU) (*deviceVectors, error) {
+func (v *Vectors) onGPU(g *card) (*deviceVectors, error) {
 	n := len(v.Words)
 	batch := similarBatch*(roomFor(n, 4)+roomFor(v.Dim+32, 4)) + roomFor(n, 64) + 1<<20
 	if err := g.reserve(roomFor(len(v.Data), 4)+roomFor(n, 4)+batch, "finding similar words"); err != nil {

@@ -18,7 +18,7 @@ const svdTile = 64
 // deviceMatrix is a tall matrix on a device.
 type deviceMatrix struct {
 	ctx    context.Context
-	g      *GPU
+	g      *card
 	n      int
 	width  int
 	by     [2]deviceCells // rows, columns
@@ -35,7 +35,7 @@ type deviceCells struct {
 }
 
 // onGPU decomposes on a device.
-func (s *svd) onGPU(ctx context.Context, g *GPU) error {
+func (s *svd) onGPU(ctx context.Context, g *card) error {
 	d := &deviceMatrix{ctx: ctx, g: g, n: s.n, width: s.width, pieces: (s.n + gramRows - 1) / gramRows}
 	cells, square := len(s.rows.other), s.width*s.width
 	need := 2*(roomFor(s.n, 8)+2*roomFor(cells, 4)) + 2*roomFor(s.n*s.width, 8) +

@@ -23,7 +23,7 @@ func (v *Vectors) NewSearcher(kind engine.Kind, d engine.Device, threads int) (*
 		s.threads = 1
 	}
 	if kind == engine.GPU {
-		g, err := OpenGPU(d)
+		g, err := openGPU(d)
 		if err != nil {
 			return nil, err
 		}

@@ -42,7 +42,7 @@ func TrainSVD(ctx context.Context, m Matrix, o SVDOptions) (*Vectors, error) {
 	s := &svd{ppmi: p, o: &o, width: svdWidth(o.Dim)}
 	// Six products or so of all cells and columns, and five times as many of columns and columns.
 	work := int64(s.width) * (int64(len(p.rows.other)) + 2*int64(p.n)*int64(s.width))
-	err = choose(ctx, o.Engine, o.GPU, work > svdOnGPU*int64(o.Threads), func(g *GPU) (err error) {
+	err = choose(ctx, o.Engine, o.GPU, work > svdOnGPU*int64(o.Threads), func(g *card) (err error) {
 		s.began(engine.GPU)
 		return s.onGPU(ctx, g)
 	}, func() error {

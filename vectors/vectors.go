@@ -25,7 +25,7 @@ type Vectors struct {
 }
 
 // New makes vectors of words and their numbers. A word that is there twice, a width that does not
-// fit and a number that is none are errors.
+// fit and a number that is NaN or infinite are errors.
 func New(words []string, dim int, data []float32) (*Vectors, error) {
 	if dim < 1 || len(data) != dim*len(words) {
 		return nil, fmt.Errorf("%d numbers for %d words of %d dimensions", len(data), len(words), dim)
@@ -44,7 +44,7 @@ func New(words []string, dim int, data []float32) (*Vectors, error) {
 			sum += float64(x) * float64(x)
 		}
 		if math.IsNaN(sum) || math.IsInf(sum, 0) {
-			return nil, fmt.Errorf("the vector of %q has numbers that are none", words[i])
+			return nil, fmt.Errorf("the vector of %q has a number that is NaN or infinite", words[i])
 		}
 		if sum > 0 {
 			v.scale[i] = float32(1 / math.Sqrt(sum))
@@ -79,7 +79,7 @@ func (v *Vectors) Lookup(word string) (int, bool) {
 	return i, ok
 }
 
-// Near is a word with its cosine.
+// Near is a word and the cosine of its vector with the one that was asked about.
 type Near struct {
 	Word   string  `json:"word"`
 	Cosine float64 `json:"cosine"`

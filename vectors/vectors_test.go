@@ -210,7 +210,7 @@ func TestFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range Endings {
+	for _, e := range endings {
 		path := filepath.Join(t.TempDir(), "v"+e)
 		if err := v.Write(path); err != nil {
 			t.Fatal(err)

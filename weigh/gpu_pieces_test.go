@@ -29,7 +29,7 @@ func TestGPUPieces(t *testing.T) {
 		{"one piece", documentsOf(16, 30, 9, 0, 30), 1, 1 << 20, 1 << 20, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if testing.Short() && (len(c.docs) > 20 || c.name == "growing") {
+			if testing.Short() && (len(c.docs) > 20 || c.name == "growing" || c.name == "long documents") {
 				t.Skip("many documents in the interpreter")
 			}
 			leastPiece, gpuCopy = c.piece, c.copy

@@ -15,6 +15,7 @@ import (
 	"github.com/collocate/collocate/dict"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/text"
 )
 
@@ -75,8 +76,8 @@ func same(t *testing.T, got, want []weight) {
 func TestGPUWeighsTheSame(t *testing.T) {
 	device := onGPU(t)
 	for name, docs := range map[string][]text.Document{
-		"mixed": documentsOf(1, 300, 0, 5, 1, 96, 97, 0, 200, 3, 1024, 1025, 30),
-		"short": documentsOf(2, 50, slices.Repeat([]int{3, 1, 7}, 40)...),
+		"mixed": documentsOf(1, 300, 0, 5, 1, 96, 97, 0, 200, 3, 1024/trials.Every(8), 1025/trials.Every(8), 30),
+		"short": documentsOf(2, 50, slices.Repeat([]int{3, 1, 7}, 40/trials.Every(4))...),
 		"one":   documentsOf(3, 20, 1),
 	} {
 		want := weightsOf(t, weighAll(t, docs, Options{Method: Sequential}, 1), 1)

@@ -271,9 +271,9 @@ func (m *matrix) rank(ctx context.Context, from, to int, all bool) (*Association
 	})
 	one.best = one.best[:min(len(one.best), m.Top)]
 	list := &Associations{Measures: m.By, Compared: one.compared, Pairs: make([]Association, len(one.best))}
-	var adjust *Adjusted
+	var adjust *adjusted
 	if m.P {
-		adjust = Adjust(one.p)
+		adjust = newAdjusted(one.p)
 	}
 	for i, c := range one.best {
 		a := m.describe(c, one.compared)

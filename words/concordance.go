@@ -357,7 +357,7 @@ func Concord(ctx context.Context, corpus *text.Corpus, q *Query, o ConcordanceOp
 	}
 	result := g.finish(true)
 	if result.Total == 0 && corpus.Source == nil && !slices.Contains(corpus.Paths, "-") {
-		result.Unknown, err = UnknownWords(ctx, corpus, g.Threads, q, g.With)
+		result.Unknown, err = unknownWords(ctx, corpus, g.Threads, q, g.With)
 	}
 	return result, err
 }

@@ -133,7 +133,7 @@ func Keywords(ctx context.Context, a, b Frequencies, o KeyOptions) (list []Keywo
 			k.LRC = KeyLRC.Score(f1, x, f2, y, compared)
 		}
 	}
-	adjust := Adjust(p)
+	adjust := newAdjusted(p)
 	sign := 1.0
 	if o.Negative {
 		sign = -1

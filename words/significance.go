@@ -81,17 +81,17 @@ func LogRatioConservative(f1, n1, f2, n2, level float64, tests int) float64 {
 	return min(0, -math.Log2(n1/n2*p/(1-p)))
 }
 
-// Adjusted corrects p-values for being several: Benjamini and Hochberg's q, the share of false
+// adjusted corrects p-values for being several: Benjamini and Hochberg's q, the share of false
 // discoveries if all with at most this p are taken, and Bonferroni's p.
-type Adjusted struct {
+type adjusted struct {
 	sorted []float64
 	q      []float64
 }
 
-// Adjust takes the p-values of all tests; it sorts them.
-func Adjust(p []float64) *Adjusted {
+// newAdjusted takes the p-values of all tests; it sorts them.
+func newAdjusted(p []float64) *adjusted {
 	slices.Sort(p)
-	a := &Adjusted{sorted: p, q: make([]float64, len(p))}
+	a := &adjusted{sorted: p, q: make([]float64, len(p))}
 	least, m := 1.0, float64(len(p))
 	for i := len(p) - 1; i >= 0; i-- {
 		least = min(least, p[i]*m/float64(i+1))
@@ -101,7 +101,7 @@ func Adjust(p []float64) *Adjusted {
 }
 
 // Q is Benjamini and Hochberg's q-value of a test with this p-value, which must be one of them.
-func (a *Adjusted) Q(p float64) float64 {
+func (a *adjusted) Q(p float64) float64 {
 	i, found := slices.BinarySearch(a.sorted, p)
 	if !found {
 		i = min(i, len(a.q)-1)
@@ -113,4 +113,4 @@ func (a *Adjusted) Q(p float64) float64 {
 }
 
 // Bonferroni is the p-value times the number of tests, at most 1.
-func (a *Adjusted) Bonferroni(p float64) float64 { return min(1, p*float64(len(a.sorted))) }
+func (a *adjusted) Bonferroni(p float64) float64 { return min(1, p*float64(len(a.sorted))) }

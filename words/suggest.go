@@ -76,9 +76,9 @@ func (k *known) unknown() (list []UnknownWord) {
 	return list
 }
 
-// UnknownWords lists the words that queries name and a corpus does not have. The corpus is read for
+// unknownWords lists the words that queries name and a corpus does not have. The corpus is read for
 // it. Queries that are nil have none.
-func UnknownWords(ctx context.Context, corpus *text.Corpus, threads int, queries ...*Query) ([]UnknownWord, error) {
+func unknownWords(ctx context.Context, corpus *text.Corpus, threads int, queries ...*Query) ([]UnknownWord, error) {
 	k := newKnown(queries)
 	if len(k.words) == 0 {
 		return nil, nil
@@ -112,7 +112,7 @@ func (p *Plot) Unknown(ctx context.Context, corpus *text.Corpus, threads int,
 	if len(missing) == 0 {
 		return nil, nil
 	}
-	return UnknownWords(ctx, corpus, threads, missing...)
+	return unknownWords(ctx, corpus, threads, missing...)
 }
 
 // unknownInIndex is the same of an index.

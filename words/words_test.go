@@ -173,11 +173,11 @@ func TestDispersionOfGries(t *testing.T) {
 func TestAdjust(t *testing.T) {
 	// R: p.adjust(c(0.01, 0.02, 0.03, 0.04, 0.05), "BH") is 0.05 five times; of the second list
 	// c(0.005, 0.2, 0.03) it is 0.015, 0.2, 0.045.
-	a := Adjust([]float64{0.05, 0.01, 0.02, 0.04, 0.03})
+	a := newAdjusted([]float64{0.05, 0.01, 0.02, 0.04, 0.03})
 	for _, p := range []float64{0.01, 0.02, 0.03, 0.04, 0.05} {
 		near(t, "q", a.Q(p), 0.05, 1e-12)
 	}
-	a = Adjust([]float64{0.005, 0.2, 0.03})
+	a = newAdjusted([]float64{0.005, 0.2, 0.03})
 	for p, want := range map[float64]float64{0.005: 0.015, 0.2: 0.2, 0.03: 0.045} {
 		near(t, "q", a.Q(p), want, 1e-12)
 	}
@@ -253,7 +253,7 @@ func TestAWholeBookAgainstScipyAndNLTK(t *testing.T) {
 		}
 		list = append(list, a)
 	}
-	adjust := Adjust(slices.Clone(ps))
+	adjust := newAdjusted(slices.Clone(ps))
 	i := 0
 	for _, p := range want.Pairs {
 		if p.G2 != nil {

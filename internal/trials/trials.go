@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// Of is n, or a tenth of it, but at least one, under `go test -short`.
+// Of is n, or a thirtieth of it, but at least one, under `go test -short`.
 func Of(n int) int {
 	if testing.Short() {
-		return max(1, n/10)
+		return max(1, n/30)
 	}
 	return n
 }

@@ -81,13 +81,12 @@ func TestTwoDevices(t *testing.T) {
 // A batch is dealt out among both, and its results come in order, whatever the strategy; a sender that
 // waits for each answer before it asks again is not held up.
 func TestBatchOnTwoDevices(t *testing.T) {
-	trials.Long(t, "many launches in the interpreter")
 	rng := rand.New(rand.NewPCG(5, 9))
-	p := searchtest.RandomPlain(rng, 800, 5)
+	p := searchtest.RandomPlain(rng, 800/trials.Every(8), 5)
 	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
 	g := pairOf(t, s)
-	g.deal = 32
-	const many = 150
+	g.deal = 32 / trials.Every(8)
+	many := 150 / trials.Every(5)
 	asked := make([]ask.Request, many)
 	for i := range asked {
 		asked[i] = ask.Request{Words: searchtest.RandomWords(rng, p), K: 3, Algorithm: ask.Tiles}
@@ -122,7 +121,7 @@ func TestBatchOnTwoDevices(t *testing.T) {
 	for i := range asked {
 		asked[i].Algorithm = ask.WAND
 	}
-	check(ask.Synchronous, asked[:70])
+	check(ask.Synchronous, asked[:many/2])
 
 	answered, sent := make(chan bool, 1), 0
 	answered <- true
