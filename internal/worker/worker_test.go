@@ -130,6 +130,25 @@ func (c *client) build(more args, docs ...string) (number int) {
 	return opened.Index
 }
 
+// A * in a phrase is no pattern, which a note says once for all queries of a call.
+func TestNotesOnQueries(t *testing.T) {
+	c := newClient(t)
+	number := c.build(args{"positions": true}, "cats sleep", "dogs bark")
+	for query, want := range map[string]int{`"cats sle*"`: 1, `"cats sleep" do*`: 0} {
+		if a := c.must("search", args{"index": number, "k": 1, "query": query, "syntax": true}); len(a.Notes) != want {
+			t.Errorf("%s: %q", query, a.Notes)
+		}
+		many := c.must("search", args{"index": number, "k": 1, "syntax": true},
+			list("texts", "ends", query, "cat", query)...)
+		if len(many.Notes) != want {
+			t.Errorf("%s twice: %q", query, many.Notes)
+		}
+	}
+	if a := c.must("search", args{"index": number, "k": 1, "query": `"cats sle*"`}); len(a.Notes) > 0 {
+		t.Errorf("plain text: %q", a.Notes)
+	}
+}
+
 func TestBuildAndSearch(t *testing.T) {
 	c := newClient(t)
 	number := c.build(args{"store_text": true}, "cats sleep", "dogs bark", "a cat and a dog")
