@@ -387,7 +387,7 @@ func treeToDamage(t testing.TB) (good map[string][]byte, names []string) {
 // COLLOCATE_TEST_CHANGES says how many are changed.
 func TestDamagedFieldsAndPositions(t *testing.T) {
 	good, names := treeToDamage(t)
-	changes := 600
+	changes := 1500
 	if testing.Short() {
 		changes = 200
 	}

@@ -270,7 +270,7 @@ func TestDamagedSegmentIsSearched(t *testing.T) {
 		t.Fatal(err)
 	}
 	searched := 0
-	for range trials.Cases(80) {
+	for range trials.Cases(150) {
 		changes := make([]byte, 4*(1+rng.IntN(8)))
 		for i := range changes {
 			changes[i] = byte(rng.Uint32())

@@ -97,7 +97,7 @@ func living(t *testing.T, lines []string, at []int, gone []string) *search.Searc
 // Several segments answer queries of the language, and score by fields, as one does: the same hits
 // with the same bits, the same numbers of answers, explanations and snippets.
 func TestTreesOverSegmentsAreThoseOfOne(t *testing.T) {
-	rounds, trees := 4, 120
+	rounds, trees := 8, 120
 	if testing.Short() {
 		rounds, trees = 3, 60
 	}
