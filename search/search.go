@@ -141,8 +141,8 @@ func (s *Searcher) Search(ctx context.Context, r Request) (found *Result, err er
 	if r.From > 0 && r.Query == nil && !r.Count && !r.Gathers() && model.IsFielded(r.Model) {
 		return s.page(ctx, r) // each field has words of its own, which a tree does not know
 	}
-	if (r.IsTree() || r.Within != nil && r.Algorithm == Auto && !model.IsFielded(r.Model)) &&
-		s.tree != nil {
+	if (r.IsTree() || r.Within != nil && r.Algorithm == Auto && !model.IsFielded(r.Model) &&
+		!s.tree.ForEngines(&r)) && s.tree != nil {
 		found, err := tree.Search(ctx, s.tree, &r)
 		if err == nil && ask.WantsGPU(r.Parallel) {
 			found.Stats.GPU = &GPUStats{Fallback: "a tree, a count or a page is for the cores"}

@@ -3,6 +3,7 @@ package eval
 import (
 	"math"
 
+	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
@@ -30,34 +31,60 @@ func (q *Query) guessOr(try int) (floor float32, ok bool) {
 	if try >= len(margins) {
 		return 0, false
 	}
-	floor, ok = q.guessFloor(margins[try])
-	if best := q.guessRank(margins[try]); best > 0 && (!ok || best > floor) {
+	best := q.guessRank(margins[try])
+	if best > 0 && !q.worthCounting() {
+		return best, true
+	}
+	if floor, ok = q.guessFloor(margins[try]); best > 0 && (!ok || best > floor) {
 		return best, true
 	}
 	return floor, ok
 }
 
 // guessRank guesses a floor for a query to which only some documents may be answers: the score of
-// the posting at such a rank of a list that k of the better ones should be among these documents. 0
-// means no guess.
+// the posting at such a rank of a list that k of the better ones should be among these documents. How
+// many are is binomial if the documents were chosen without regard to the word. 0 means no guess.
 func (q *Query) guessRank(margin float64) float32 {
 	if !q.limited || q.across != nil {
 		return 0
 	}
 	k, best := float64(q.Heap.K), float32(0)
-	rank := (k + margin*math.Sqrt(k)) / q.share()
+	share := q.share()
+	rank := (k + rankMargin*margin*math.Sqrt(k*(1-share))) / share
 	if rank > float64(q.c.Docs) {
 		return 0
 	}
 	for _, l := range q.Lists {
 		if l.lowX != nil && l.max > float64(best) {
-			best = max(best, l.scoreAtRank(int(rank)))
+			best = max(best, l.scoreAbout(rank))
 		}
 	}
 	if best <= 0 || below(best) <= q.floor {
 		return 0
 	}
 	return below(best)
+}
+
+// scoreAbout is about the score of the posting at a rank of the list; 0 if it is not known. Between
+// two ranks that are stored it is interpolated: x grows about as the logarithm of the rank does.
+// Unions take 4% less time so among 10% of the eLife paragraphs, and no guess is wrong.
+func (l *list) scoreAbout(rank float64) float32 {
+	if l.LowX == nil || int(l.Term.DF) < int(rank) {
+		return l.scoreAtRank(int(rank))
+	}
+	for i := 1; i < len(index.Ranks); i++ {
+		low, high := float64(index.Ranks[i-1]), float64(index.Ranks[i])
+		if rank < low || rank > high {
+			continue
+		}
+		before, x := l.Ranked[i-1], l.Ranked[i]
+		if x == math.MaxFloat32 {
+			return 0
+		}
+		x = before + (x-before)*float32(math.Log(rank/low)/math.Log(high/low))
+		return l.bm25.OfX(float32(x * l.bm25.W.HighX))
+	}
+	return l.scoreAtRank(int(rank))
 }
 
 // guessOne is guessOr for a query of one word.
@@ -106,12 +133,14 @@ func (q *Query) prove(g guessing) (proved bool, err error) {
 
 // worthGuess says that a guess pays.
 func (q *Query) worthGuess() bool {
+	return q.Mode == ask.Or && len(q.Lists) > 1 &&
+		(q.guessRank(guessMargin) > 0 || q.worthCounting())
+}
+
+// worthCounting says that counting the documents that can be expected pays.
+func (q *Query) worthCounting() bool {
 	n, all := float64(len(q.Lists)), q.segments()
-	if q.Mode == ask.Or && n > 1 && q.guessRank(guessMargin) > 0 {
-		return true
-	}
-	return q.Mode == ask.Or && n > 1 && n <= guessWords &&
-		float64(q.Stats.Postings)*all >= guessPostings*n &&
+	return n <= guessWords && float64(q.Stats.Postings)*all >= guessPostings*n &&
 		q.plainCost(q.shortestFirst())*all >= guessPlain*n
 }
 

@@ -232,6 +232,25 @@ func (p *plan) sparse(left int) bool {
 	return cost < postings && !(words == 1 && leveled)
 }
 
+// ForEngines says that a request that is not a tree need not become one for its filter: any of its
+// words will do, and so many documents are left that the engines answer it whatever its words are.
+// For a quarter of the documents or more, sparse says no.
+func (ix *Index) ForEngines(r *ask.Request) bool {
+	if ix == nil || r.Mode != ask.Or || ask.WantsGPU(r.Parallel) {
+		return false
+	}
+	docs, left := 0, 0
+	for _, e := range ix.engines {
+		n := e.Index.Docs()
+		docs += n
+		if set := r.Within.Of(e.Segment); set != nil {
+			n = set.Count()
+		}
+		left += n
+	}
+	return left >= docs/sparseLevel
+}
+
 // onlyWords says whether all that scores is words, different ones, and gives them with the mode in
 // which the engines have to search: And if all are obligatory.
 func (n *node) onlyWords(src *eval.Engine) (list []ask.Word, mode ask.Mode, ok bool) {
