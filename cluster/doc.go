@@ -17,8 +17,8 @@
 //	   the base64 of: for each word, in byte order, its length, its bytes and its count
 //	c  some cells of a block of rows of a co-occurrence matrix; KEY is the block, PAYLOAD the base64
 //	   of: for each cell, by rising row and column, the cells between it and the one before, and its
-//	   sum in units. The first 64 rows are a block each; of the others, 64 blocks are between a power
-//	   of two and the next
+//	   sum in units. The first 64 rows are a block each; of the others, 64 blocks are between a
+//	   power of two and the next
 //	p  some classes of points with their numbers, as v; a class is a feature, and for each set that
 //	   its points take part in how many features that has and their distances from one another
 //	f  a file or folder that a map left; KEY is the part of the corpus, PAYLOAD the base64 of the
@@ -31,7 +31,7 @@
 // Numbers within payloads are uvarints; base64 is the standard one without padding. The text "b a
 // b" gives, for a vocabulary, one record for each of the buckets of its words, and
 //
-//	e	-1	{"job":"vocab","stage":"map","task":"...","records":2,"sum":"...","documents":1,"words":3}
+//	e	-1	{"job":"vocab","stage":"map","task":"…","records":2,"sum":"…","documents":1,"words":3}
 //
 // # Stages
 //

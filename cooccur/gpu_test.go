@@ -120,8 +120,8 @@ func TestGPUListsRunFull(t *testing.T) {
 	}
 }
 
-// Windows that do not fit shared memory: counts, sums and wide sums, all on the device or in lists of
-// a few pairs, over documents that are longer and shorter than the window.
+// Windows that do not fit shared memory: counts, sums and wide sums, all on the device or in lists
+// of a few pairs, over documents that are longer and shorter than the window.
 func TestGPUFarWindows(t *testing.T) {
 	g := testGPU(t, 32<<20)
 	words := strings.Fields("a b c d e")

@@ -7,8 +7,8 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// Launch is how a look-up as the papers have it is started: thread i of N looks up the words i, i+N,
-// i+2N and so on, without a cache. The zero value is useful.
+// Launch is how a look-up as the papers have it is started: thread i of N looks up the words i,
+// i+N, i+2N and so on, without a cache. The zero value is useful.
 type Launch struct {
 	Threads int // of a block, up to 1024; 0 for 512
 	Blocks  int // on each multiprocessor; 0 for as many as run at a time

@@ -116,8 +116,8 @@ func BenchmarkIndex(b *testing.B) {
 	})
 }
 
-// BenchmarkStored fetches the stored fields of 100 documents all over an index that is warm, as a page
-// of hits does.
+// BenchmarkStored fetches the stored fields of 100 documents all over an index that is warm, as a
+// page of hits does.
 func BenchmarkStored(b *testing.B) {
 	rng := rand.New(rand.NewPCG(27, 1))
 	dir, err := buildFields(b, randomFields(rng, 50_000), fieldsList, BuildOptions{})

@@ -9,8 +9,9 @@ import (
 )
 
 // Bounds hold for any model. Most searches use one, BM25 with k1 = 1.2 and b = 0.75, and for it
-// the skip data say exactly how good the best postings are: as the x of package bm25, with which a word's
-// weight in a document is Weight/(1+x), the better the lower. It does not depend on the variant's idf.
+// the skip data say exactly how good the best postings are: as the x of package bm25, with which a
+// word's weight in a document is Weight/(1+x), the better the lower. It does not depend on the
+// variant's idf.
 
 // Ranks are the places of Cursor.Ranked.
 var Ranks = [numRanks]int{10, 100, 1000}
@@ -37,8 +38,8 @@ func xOf(c bm25.Length, tf, length uint32) float32 {
 	return float32(c.K(length) * bm25.Reciprocal(tf))
 }
 
-// ranking finds the x at each of the Ranks among the postings of a list. It keeps the candidates for the last
-// rank only: when they are too many, those beyond it are dropped.
+// ranking finds the x at each of the Ranks among the postings of a list. It keeps the candidates
+// for the last rank only: when they are too many, those beyond it are dropped.
 type ranking struct {
 	keep  []uint32 // bits of x, which order like x: none is negative
 	limit uint32   // what is not below cannot be among them; 0 before the first
@@ -133,7 +134,8 @@ type AtMost struct {
 
 // knownSteps are how many of the best blocks of a list, or postings of a short one, BestOf tells
 // about: all of the fewest, and of more only these numbers. After each commit the words of queries
-// are asked for again, so it must not take long: to sort all blocks of a frequent word takes 0.2 ms.
+// are asked for again, so it must not take long: sorting all blocks of a frequent word
+// takes 0.2 ms.
 var knownSteps = [...]int{128, 64, 32, 16}
 
 // BestOf finds the best postings of a list. It works with a cursor that it leaves anywhere.

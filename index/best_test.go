@@ -63,7 +63,8 @@ func TestBestPostingsAreThoseOfTheSortedList(t *testing.T) {
 	}
 }
 
-// What is known of the best postings before a list is searched is true of short lists and long ones.
+// What is known of the best postings before a list is searched is true of short lists and long
+// ones.
 func TestBestOfCountsPostings(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for range 10 {

@@ -39,8 +39,8 @@ func denseIndex(rng *rand.Rand, docs int, densities ...float64) *plainIndex {
 	return p
 }
 
-// The words of a dense block are its documents, on a grid of 64 that all lists share; what is kept of them has their frequencies; and the
-// frequencies of any places are those that decoding gives.
+// The words of a dense block are its documents, on a grid of 64 that all lists share; what is kept
+// of them has their frequencies; and the frequencies of any places are those that decoding gives.
 func TestWordsAreTheDocuments(t *testing.T) { cputest.Levels(t, testWordsAreTheDocuments) }
 
 func testWordsAreTheDocuments(t *testing.T) {
@@ -146,7 +146,8 @@ func testBitsAreTheirTwins(t *testing.T) {
 	}
 }
 
-// A bit too many or too few, or where the block cannot have it, is damage: the documents do not decode, and if a border is wrong there are no words.
+// A bit too many or too few, or where the block cannot have it, is damage: the documents do not
+// decode, and if a border is wrong there are no words.
 func TestDamagedWords(t *testing.T) {
 	rng := rand.New(rand.NewPCG(65, 66))
 	p := denseIndex(rng, 3000, 0.4)

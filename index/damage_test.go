@@ -344,8 +344,8 @@ func repair(files map[string][]byte) {
 }
 
 // FuzzDamage changes bytes of an index, with checksums that fit, and uses it in every way: words,
-// postings, skips, levels, IDs and stored text. Each change is 4 bytes: a file, a place in it (2), and
-// the new value.
+// postings, skips, levels, IDs and stored text. Each change is 4 bytes: a file, a place in it (2),
+// and the new value.
 func FuzzDamage(f *testing.F) {
 	good := damageable(f)
 	f.Add([]byte{0, 1, 0, 255, 2, 0, 1, 3})

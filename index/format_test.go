@@ -127,7 +127,8 @@ func TestSkipsOfALongList(t *testing.T) {
 	}
 }
 
-// The files of lists of all sorts, by their checksums: whatever makes the encoder faster leaves every byte as it was.
+// The files of lists of all sorts, by their checksums: whatever makes the encoder faster leaves
+// every byte as it was.
 func TestBytesOfManyListsArePinned(t *testing.T) {
 	rng := rand.New(rand.NewPCG(81, 82)) // whole numbers only: the same on every machine
 	p := &plainIndex{}

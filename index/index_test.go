@@ -196,7 +196,8 @@ func TestReadsBackWhatWasWritten(t *testing.T) {
 	}
 }
 
-// Block by block a list has the same postings, however it was opened, and frequencies can be asked for place by place.
+// Block by block a list has the same postings, however it was opened, and frequencies can be asked
+// for place by place.
 func TestBlocksHaveTheListsPostings(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	p := randomIndex(rng, 3000, 60)

@@ -25,8 +25,8 @@ type lengthTable struct {
 
 	// By document: a code of its length, if few documents have a length that is not among the
 	// commonest, else the length and in the low 8 bits the class. The other one is nil. Documents
-	// come in no order that memory likes: looking for length and class in one place makes a build 7%
-	// shorter, and with 50 million of them a byte instead of four takes about half the time.
+	// come in no order that memory likes: looking for length and class in one place makes a build
+	// 7% shorter, and with 50 million of them a byte instead of four takes about half the time.
 	codes []uint8
 	both  []uint32
 	code  [256]lengthCode // what codes stand for

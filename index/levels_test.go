@@ -14,7 +14,8 @@ import (
 // The lists of tests are short.
 func init() { levelsFrom = 200 }
 
-// Where a map says nothing there is no posting; elsewhere none is better than its level, and the best of a level is at one of its places.
+// Where a map says nothing there is no posting; elsewhere none is better than its level, and the
+// best of a level is at one of its places.
 func TestLevelsBoundEveryPosting(t *testing.T) {
 	rng := rand.New(rand.NewPCG(71, 72))
 	maps := 0
@@ -84,7 +85,8 @@ func TestBytesOfLevelsArePinned(t *testing.T) {
 	p.tfs[0] = append(p.tfs[0], 4, 2)
 	p.tfs[0][20] = 3
 	r := p.write(t)
-	// x is 1.2/tf: 0.3 at place 64 (the best: level 15), 0.4 at place 1, 0.6 at place 187 = 128+59, and 1.2 at the others up to place 18.
+	// x is 1.2/tf: 0.3 at place 64 (the best: level 15), 0.4 at place 1, 0.6 at place 187 = 128+59,
+	// and 1.2 at the others up to place 18.
 	inf := "0000807f"
 	// Of 21 places with postings the best one is 4.8%, so the next level is the 11th, and so on.
 	want := strings.Repeat(inf, 8) + "9a99993f" + "9a99193f" + "cecccc3e" + strings.Repeat(inf, 4) + "9a99993e" +

@@ -17,8 +17,8 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Indexes that are merged without some of their documents have the bytes of the index that is made of
-// the others afresh: with text, positions and fields, and without.
+// Indexes that are merged without some of their documents have the bytes of the index that is made
+// of the others afresh: with text, positions and fields, and without.
 func TestMergedIsMadeAfresh(t *testing.T) {
 	schema, err := fields.ParseList([]string{"title:text", "body:text", "kind:keyword", "year:number"})
 	if err != nil {

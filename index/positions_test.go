@@ -28,7 +28,8 @@ func placesIn(lines []string) map[string]map[string][]uint32 {
 	return want
 }
 
-// The positions of a built index are those in the text, read in order or not; reordering keeps them.
+// The positions of a built index are those in the text, read in order or not; reordering keeps
+// them.
 func TestPositions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var lines []string

@@ -71,8 +71,8 @@ package index
 //	          (low half), 15 meaning that a uvarint with the rest follows; then those bytes.
 //	starts    uint64: where each block begins, and the end
 //	prefixes  uint64: the first 8 bytes of the first word of each block, big endian
-//	full      if the index is pruned, three uint64 for each word that lost postings: its number, and its
-//	          DF and CF before; in a shard for each word, with DF and CF of the whole
+//	full      if the index is pruned, three uint64 for each word that lost postings: its number, and
+//	          its DF and CF before; in a shard for each word, with DF and CF of the whole
 //
 //	10        16 bytes of words
 //	01 a  05 daisy  02 is  04 rose
@@ -89,8 +89,8 @@ package index
 //	class-lengths  uint32: the shortest length of each class: 2, 5
 //	ids            external IDs, ordered as people do (compareIDs; equal ones by
 //	               document), coded in blocks of 32. An ID is front coded like a word, but
-//	               after a byte 0 comes a uvarint: this many IDs follow, each like the one before with its
-//	               last number one higher; or 0: an ID of no bytes. Here: 02 d1, 00 01
+//	               after a byte 0 comes a uvarint: this many IDs follow, each like the one before
+//	               with its last number one higher; or 0: an ID of no bytes. Here: 02 d1, 00 01
 //	id-starts      uint64: where each block begins, and the end: 0, 5
 //	id-ranks       for each document the number of its ID in that order, in as few bits as the
 //	               largest needs, and 8 zero bytes; empty if it is the document's own number
@@ -132,9 +132,9 @@ package index
 // File "positions", if flag 64 says so: where the words are in the documents, counted in words from
 // 0.
 //
-//	positions  the lists in the order of the words, in blocks of 16 words like the dictionary. Behind
-//	           the lists of a block come their lengths as uvarints, and the length of these as a byte.
-//	           Eight zero bytes end the section.
+//	positions  the lists in the order of the words, in blocks of 16 words like the dictionary.
+//	           Behind the lists of a block come their lengths as uvarints, and the length of these
+//	           as a byte. Eight zero bytes end the section.
 //	starts     uint64: where each block begins, and the end
 //
 // A list is the gaps of all occurrences, posting by posting: the words between an occurrence and

@@ -49,7 +49,8 @@ func reorder(t testing.TB, r *Reader, o ReorderOptions) *Reader {
 	return open(t, dir)
 }
 
-// sameButForOrder checks that b holds the documents of a, and returns which of b's each of a's is. IDs must differ.
+// sameButForOrder checks that b holds the documents of a, and returns which of b's each of a's is.
+// IDs must differ.
 func sameButForOrder(t testing.TB, a, b *Reader) (place []uint32) {
 	t.Helper()
 	if err := b.Check(context.Background(), CheckOptions{}); err != nil {

@@ -25,7 +25,8 @@ func testEveryWidthRoundTrips(t *testing.T) {
 		if len(packed) != int(16*w) {
 			t.Fatalf("width %d: %d bytes", w, len(packed))
 		}
-		// With room behind them numbers may be unpacked by the processor's widest registers, at the end of memory not.
+		// With room behind them numbers may be unpacked by the processor's widest registers, at the
+		// end of memory not.
 		roomy := append(make([]byte, 0, len(packed)+64), packed...)
 		for name, unpack := range map[string]func(){
 			"plain":         func() { unpackPlain[w](packed, &out) },

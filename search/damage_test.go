@@ -88,8 +88,8 @@ func ask(dir string, algorithms []search.Algorithm) (string, error) {
 	return out.String(), nil
 }
 
-// Single bytes of an index are changed at random, anywhere: each search equals that of the good index or
-// is an error. COLLOCATE_TEST_CHANGES says how many.
+// Single bytes of an index are changed at random, anywhere: each search equals that of the good
+// index or is an error. COLLOCATE_TEST_CHANGES says how many.
 func TestDamageGivesNoWrongAnswer(t *testing.T) {
 	dir := damageIndex(t, 35)
 	all := []search.Algorithm{search.Auto, search.Exhaustive, search.MaxScore, search.WAND, search.BMW}
@@ -196,8 +196,8 @@ func TestTruncatedWhileSearching(t *testing.T) {
 	}
 }
 
-// writeDamaged writes files of an index with some bytes changed, and checksums that fit. Each change
-// is 4 bytes: a file, a place (2), a value.
+// writeDamaged writes files of an index with some bytes changed, and checksums that fit. Each
+// change is 4 bytes: a file, a place (2), a value.
 func writeDamaged(t testing.TB, dir string, files map[string][]byte, changes []byte) {
 	t.Helper()
 	stamps := map[string][2]uint64{} // length and checksum
@@ -227,7 +227,8 @@ func writeDamaged(t testing.TB, dir string, files map[string][]byte, changes []b
 	}
 }
 
-// damagedFiles are those that tests of searching damage, the one with the stamps of the others last.
+// damagedFiles are those that tests of searching damage, the one with the stamps of the others
+// last.
 var damagedFiles = []string{"postings", "skips", "terms", "documents", "text", "index"}
 
 func readDamageable(t testing.TB) map[string][]byte {
@@ -246,8 +247,8 @@ func readDamageable(t testing.TB) map[string][]byte {
 var damagedBy = []search.Algorithm{search.Auto, search.Exhaustive, search.MaxScore, search.WAND,
 	search.BMW, search.VBMW}
 
-// FuzzDamagedSearch changes bytes of an index, gives it checksums that fit, and searches it in all ways:
-// whatever it answers, it neither panics nor hangs.
+// FuzzDamagedSearch changes bytes of an index, gives it checksums that fit, and searches it in all
+// ways: whatever it answers, it neither panics nor hangs.
 func FuzzDamagedSearch(f *testing.F) {
 	files := readDamageable(f)
 	f.Add([]byte{0, 0, 9, 255})

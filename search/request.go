@@ -16,7 +16,7 @@ type (
 	//	type Request struct {
 	//		Text      string    // plain words, cut by the index's analyzer; no operators
 	//		Words     []Word    // used instead of Text if there are any
-	//		Query     query.Node // used instead of both: what query.Parse makes of phrases, filters, ...
+	//		Query     query.Node // used instead of both: phrases, filters, ... as of query.Parse
 	//		K         int       // number of answers; 0 means 10
 	//		From      int       // how many of the best are left out, for pages
 	//		Mode      Mode      // Or or And; 0 means Or
@@ -316,7 +316,7 @@ type (
 	//		K1      float64      // term-frequency saturation; 0 means 1.2
 	//		B       float64      // length normalisation, 0 to 1; 0 means 0.75
 	//		Variant bm25.Variant // of the formula
-	//		K3      float64      // saturation of repetitions in a query; 0 means none, 8 for Terrier
+	//		K3      float64      // saturation of repeated query words; 0 means none, 8 for Terrier
 	//	}
 	BM25 = model.BM25
 	// BM25F is BM25 over the text fields of an index. Its fields are K1, B, Variant and Weights,

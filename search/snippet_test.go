@@ -70,8 +70,8 @@ func TestSnippetsAreCancelled(t *testing.T) {
 	}
 }
 
-// Whatever the text, the query and the size, a snippet is a piece of the text with blanks made single, as
-// long as was asked for, in which marks follow each other.
+// Whatever the text, the query and the size, a snippet is a piece of the text with blanks made
+// single, as long as was asked for, in which marks follow each other.
 func FuzzSnippet(f *testing.F) {
 	f.Add("Black bears attack. A bear, a hiker and\na\tbear", "bear hiker", 20, uint8(0))
 	f.Add("l'avion des États-Unis a décollé", "avion etats", 10, uint8(1))

@@ -9,17 +9,17 @@
 //	POST /v1/search           the answers to many queries, a line of JSON for each in and out
 //	GET /v1/documents/ID      a document with its stored text and fields
 //	GET /v1/words?prefix=P    common words
-//	GET /v1/words/WORD        how often a word occurs; below it /company, the words it is found with,
-//	                          /dispersion, /similar, the words that are used alike, and /map, these
-//	                          on a plane
+//	GET /v1/words/WORD        how often a word occurs; below it /company, the words it is found
+//	                          with, /dispersion, /similar, the words that are used alike, and /map,
+//	                          these on a plane
 //	GET /v1/concordance?q=Q   words in their contexts
 //	GET /v1/keywords?q=WORDS  what sets the best documents for a query apart, from all others or
 //	                          from those for against=WORDS
 //	GET /v1/analogy?a=A&b=B&c=C   a is to b as c is to what?
 //	GET /v1/places            kinds of places; below it /points, /patterns, /instances, /quotients,
 //	                          /local, /summary, /curve, /co-occurrence, /enrichment
-//	POST /v1/jobs             patterns at several distances; GET /v1/jobs/ID for the result, DELETE to
-//	                          cancel, GET /v1/jobs/ID/events to follow it
+//	POST /v1/jobs             patterns at several distances; GET /v1/jobs/ID for the result, DELETE
+//	                          to cancel, GET /v1/jobs/ID/events to follow it
 //	GET /v1/status            about the server; /v1/health, /v1/ready and /v1/version tell less
 //	GET /metrics              counters, for Prometheus
 //

@@ -23,7 +23,8 @@ const papers = `{"id": "droplets", "text": "lipid droplets store lipid"}
 {"id": "bacteria", "text": "bacteria move"}
 `
 
-// One query, and two at once. The time that a search took is different each time, and left out here.
+// One query, and two at once. The time that a search took is different each time, and left out
+// here.
 func Example() {
 	dir, err := os.MkdirTemp("", "serve-")
 	if err != nil {

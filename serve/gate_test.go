@@ -335,7 +335,8 @@ func TestLongRequestsGetFewSlotsBesideShortOnes(t *testing.T) {
 	leave()
 }
 
-// A long request may use the cores that short ones leave free, and shares them with other long ones.
+// A long request may use the cores that short ones leave free, and shares them with other long
+// ones.
 func TestLongRequestsUseFreeCores(t *testing.T) {
 	g := newGate(Limits{Wait: time.Minute, Waiting: 100}, 16, 15)
 	now := time.Now()

@@ -298,7 +298,8 @@ func TestDetails(t *testing.T) {
 	}
 }
 
-// What this index cannot answer is the client's mistake, on every path, and no error of the server's.
+// What this index cannot answer is the client's mistake, on every path, and no error of the
+// server's.
 func TestRequestsBeyondTheIndex(t *testing.T) {
 	var log bytes.Buffer
 	h := New(elife(t, true), Options{Limits: unheld, Log: slog.New(slog.NewTextHandler(&log, nil))})
@@ -633,7 +634,8 @@ func FuzzRequests(f *testing.F) {
 	})
 }
 
-// Whatever is asked of the page without scripts, it is the same page: nothing of a query becomes a tag.
+// Whatever is asked of the page without scripts, it is the same page: nothing of a query becomes a
+// tag.
 func FuzzPlainPage(f *testing.F) {
 	h := New(elife(f, true), Options{Threads: 1, MaxK: 100, Limits: unheld})
 	f.Add("q=cell+membrane&mode=and&k=3")

@@ -84,7 +84,8 @@ func TestTextsOfEveryLength(t *testing.T) {
 	}
 }
 
-// Whatever byte stands anywhere in a text, alone between letters, digits or blanks, beside others or at its end.
+// Whatever byte stands anywhere in a text, alone between letters, digits or blanks, beside others
+// or at its end.
 func TestEveryByteAtEveryPlace(t *testing.T) {
 	var tokens Tokens
 	for name := range definitions {

@@ -40,12 +40,15 @@
 // is at least the level (1), R the number of relevant documents of the topic:
 //
 //	num_ret, num_rel, num_rel_ret   counts, summed over topics
-//	map            sum over relevant answers of (relevant so far / rank) / R; map_cut_k: first k answers
+//	map            sum over relevant answers of (relevant so far / rank) / R; map_cut_k: first
+//	               k answers
 //	gm_map         the same, averaged geometrically with 0.00001 for smaller values
-//	P_k            relevant in the first k / k;  recall_k: / R;  relative_P_k: / min(k, R);  success_k: any?
+//	P_k            relevant in the first k / k;  recall_k: / R;  relative_P_k: / min(k, R);
+//	               success_k: any?
 //	Rprec          P at R;  Rprec_mult_x: P at x*R
 //	recip_rank     1 / rank of the first relevant answer
-//	bpref          mean over relevant answers of 1 - (judged nonrelevant before it, at most R) / min(R, judged nonrelevant)
+//	bpref          mean over relevant answers of 1 - (judged nonrelevant before it, at most R) /
+//	               min(R, judged nonrelevant)
 //	ndcg, ndcg_cut_k   sum of grade/log2(rank+1) over that of the best order
 //	ndcg_rel       mean of ndcg at the ranks of the relevant answers, the end for those missing
 //	Rndcg          mean of ndcg at the ranks where the best order goes on to a smaller grade
@@ -54,7 +57,8 @@
 //	rbp_resid      what rbp could gain by unjudged answers
 //	iprec_at_recall_x  largest precision at or after the rank where recall reaches x: as
 //	               trec_eval 10, or with Options.RoundUp as trec_eval 9 and pytrec_eval
-//	infAP, 11pt_avg, binG, set_P, set_recall, set_relative_P, set_map, set_F, utility, unj_k, num_nonrel_judged_ret: as trec_eval
+//	infAP, 11pt_avg, binG, set_P, set_recall, set_relative_P, set_map, set_F, utility, unj_k,
+//	num_nonrel_judged_ret: as trec_eval
 //
 // A summary averages over the topics that have both judgments and answers, or over all
 // that have judgments if Options.Complete. Two runs are compared topic by topic with

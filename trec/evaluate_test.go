@@ -158,8 +158,8 @@ func TestJudgedOnly(t *testing.T) {
 	}
 }
 
-// trec_eval 9 and 10 round the number of relevant documents at a recall in different ways. The values
-// with RoundUp are pytrec_eval's.
+// trec_eval 9 and 10 round the number of relevant documents at a recall in different ways. The
+// values with RoundUp are pytrec_eval's.
 func TestRoundUp(t *testing.T) {
 	q := Qrels{"1": {}}
 	for i := range 11 {

@@ -20,7 +20,7 @@
 // # Comparing
 //
 // How alike two words are is the cosine of their vectors. [Vectors.Similar] compares a word with
-// all others, exactly, and a [Searcher] many words at once, also on a GPU. [Vectors.Analogy] answers
-// "a is to b as c is to what?" by 3CosAdd. [Vectors.Similarity] and [Searcher.Analogies] compare both
-// with people's judgments.
+// all others, exactly, and a [Searcher] many words at once, also on a GPU. [Vectors.Analogy]
+// answers "a is to b as c is to what?" by 3CosAdd. [Vectors.Similarity] and [Searcher.Analogies]
+// compare both with people's judgments.
 package vectors

@@ -152,7 +152,8 @@ func (c *cursor) cut(n int) {
 	c.docs, c.tfs = c.docs[:n], c.tfs[:n]
 }
 
-// fillSpilled reads whole groups, of at most n postings. n is at least groupLen if that many are left.
+// fillSpilled reads whole groups, of at most n postings. n is at least groupLen if that many are
+// left.
 func (c *cursor) fillSpilled(n int) error {
 	at := 0
 	c.gaps = c.gapsMem[:0]

@@ -53,7 +53,8 @@ func Join(files []*File, p bm25.Params) (*Weights, error) {
 	return &Weights{docs: docs, scorer: j.scorer, source: j, method: Inverting}, nil
 }
 
-// A batch of documents that were joined has at most joinDocs of them, with IDs of about joinIDs bytes.
+// A batch of documents that were joined has at most joinDocs of them, with IDs of about joinIDs
+// bytes.
 const (
 	joinDocs = 1 << 16
 	joinIDs  = 1 << 24

@@ -120,8 +120,8 @@ func (s *scatterer) scatter(l *pairLog, m mark, doc uint32) uint32 {
 			}
 			n := min(left, len(chunk)-at, lookahead)
 			if behind := chunk[at+n:]; len(behind) >= 2*lookahead {
-				// Where these words' next postings go will be read in the next group but one. Among them
-				// is a number of pairs, for which something is asked that nobody needs.
+				// Where these words' next postings go will be read in the next group but one. Among
+				// them is a number of pairs, for which something is asked that nobody needs.
 				prefetchNext(&s.next[0], (*[lookahead]uint32)(behind[lookahead:]))
 			}
 			big = s.group(chunk[at:at+n], doc, big)

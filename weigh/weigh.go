@@ -91,8 +91,8 @@ type Options struct {
 	// OnePiece lets a GPU weigh a text as a whole, copies before and after, as the papers do, not
 	// in pieces of which one is copied while another is at work.
 	OnePiece bool
-	// MergeSort lets a GPU's method dictionary sort the words' numbers by merging, as the papers do,
-	// instead of by radix.
+	// MergeSort lets a GPU's method dictionary sort the words' numbers by merging, as the papers
+	// do, instead of by radix.
 	MergeSort bool
 
 	gpuAuto bool // a GPU if there is one; auto's choice

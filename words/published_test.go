@@ -6,8 +6,8 @@ import (
 )
 
 // The table of Dunning (1993), "Accurate methods for the statistics of surprise and coincidence":
-// bigrams of 31,777 words of a Swiss newspaper. Each is a comparison of two corpora: the second word
-// after the first word, and after all others.
+// bigrams of 31,777 words of a Swiss newspaper. Each is a comparison of two corpora: the second
+// word after the first word, and after all others.
 func TestLogLikelihoodOfDunning(t *testing.T) {
 	for _, row := range []struct {
 		bigram             string
@@ -36,8 +36,9 @@ func TestLogLikelihoodOfTheWizard(t *testing.T) {
 }
 
 // Keywords of 1,177 German articles on resistant germs against 341,805 other articles, by document
-// frequency, of 20,109 compared. Values of the reference implementation of Evert (2022), as the tests
-// of R's package corpora have them (tests/keyness.R; every 90th of its rows by G2, and the first).
+// frequency, of 20,109 compared. Values of the reference implementation of Evert (2022), as the
+// tests of R's package corpora have them (tests/keyness.R; every 90th of its rows by G2, and the
+// first).
 func TestKeywordsOfEvert(t *testing.T) {
 	for _, row := range []struct {
 		lemma   string

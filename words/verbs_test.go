@@ -361,8 +361,8 @@ func TestKeywords(t *testing.T) {
 	if err != nil || len(list) != 2 || list[0].Word != "horse" || list[0].G2 >= 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
-	// A word that a small corpus does not have is not typical of it, and one that a large corpus has
-	// is not missing there.
+	// A word that a small corpus does not have is not typical of it, and one that a large corpus
+	// has is not missing there.
 	small := count("the whale swam in the sea")
 	large := count(strings.Repeat("the horse ran and ran ", 200) + "a foal neighed")
 	for _, c := range []struct {

@@ -13,9 +13,9 @@ import (
 
 const noticePath = "../../NOTICE"
 
-// NOTICE names every module that is linked into the program, and no other, each with its licence, and
-// packages of our own that others wrote, which have a licence beside them. A new
-// dependency is a decision: UPDATE=1 writes the file again, and the diff shows it.
+// NOTICE names every module that is linked into the program, and no other, each with its licence,
+// and packages of our own that others wrote, which have a licence beside them. A new dependency is
+// a decision: UPDATE=1 writes the file again, and the diff shows it.
 func TestNoticeNamesEveryModule(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go command")
@@ -109,8 +109,8 @@ UPDATE=1 go test -run Notice ./cmd/collocate.
 }
 
 // Nothing of ours uses html/template or text/template: the linker would have to keep the methods of
-// all types, for a program that is an eighth larger. (cobra imports the latter, and calls it only if
-// it is given templates.)
+// all types, for a program that is an eighth larger. (cobra imports the latter, and calls it only
+// if it is given templates.)
 func TestNoTemplates(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go command")

@@ -89,7 +89,8 @@ func (h *held) Before(_ disk.Op, path string) error {
 
 func (*held) After(disk.Op, string) {}
 
-// Segments whose last document is deleted while they are merged stay open until the merge has ended.
+// Segments whose last document is deleted while they are merged stay open until the merge has
+// ended.
 func TestEmptiedWhileMerging(t *testing.T) {
 	dir := filepath.Join(scratch(t), "ix")
 	w := newWriter(t, dir, segments.Options{StoreText: true, MergeFactor: 2, Background: true})

@@ -155,8 +155,8 @@ func TestFailedCallsLeaveAGeneration(t *testing.T) {
 	}
 }
 
-// A machine that crashes, whatever of what was not synced is lost, leaves the generation before or the
-// new one; the new one if Commit has returned.
+// A machine that crashes, whatever of what was not synced is lost, leaves the generation before or
+// the new one; the new one if Commit has returned.
 func TestCrashesLeaveAGeneration(t *testing.T) {
 	root := scratch(t)
 	base := filepath.Join(root, "base", "ix")

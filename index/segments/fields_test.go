@@ -26,8 +26,8 @@ func testSchema(t testing.TB) *fields.Schema {
 	return s
 }
 
-// Documents with fields that come one by one, of which some are replaced and deleted, make, compacted,
-// the index of those that are left, byte for byte.
+// Documents with fields that come one by one, of which some are replaced and deleted, make,
+// compacted, the index of those that are left, byte for byte.
 func TestDocumentsWithFields(t *testing.T) {
 	rng := rand.New(rand.NewPCG(71, 72))
 	schema := testSchema(t)

@@ -20,8 +20,8 @@ import (
 
 // Options say how a Writer works. The zero value is for an index that exists.
 type Options struct {
-	// Analyzer makes words of text. A new index needs one, so that a mistyped folder is an error; for
-	// an index that exists it must be nil or the same.
+	// Analyzer makes words of text. A new index needs one, so that a mistyped folder is an error;
+	// for an index that exists it must be nil or the same.
 	Analyzer text.Analyzer
 	// StoreText keeps the documents' text in a new index. An index that is there goes on as it is.
 	StoreText bool

@@ -86,8 +86,8 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// A hook is told of every call, and can fail each: then it is not made, and the error names the call
-// and the file.
+// A hook is told of every call, and can fail each: then it is not made, and the error names the
+// call and the file.
 func TestHook(t *testing.T) {
 	all := &watcher{}
 	restore := Use(all)

@@ -8,8 +8,8 @@ import (
 	"github.com/collocate/collocate/internal/gpu/gputest"
 )
 
-// A session's memory is kept while it fits, made anew if not, and all is gone at the end: the device
-// would tell.
+// A session's memory is kept while it fits, made anew if not, and all is gone at the end: the
+// device would tell.
 func TestSession(t *testing.T) {
 	dev, _ := gputest.Device(t)
 	s, err := gpu.NewSession(dev, 2)

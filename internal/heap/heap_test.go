@@ -9,8 +9,8 @@ import (
 
 var kept []byte
 
-// With space as much garbage may pile up as it is large, and without it may not. While one collection
-// lasts, and on a busy machine it may last long, no other begins; so there are pauses.
+// With space as much garbage may pile up as it is large, and without it may not. While one
+// collection lasts, and on a busy machine it may last long, no other begins; so there are pauses.
 func TestSpace(t *testing.T) {
 	collections := func() uint32 {
 		var before, after runtime.MemStats

@@ -38,11 +38,13 @@
 //
 //	dict, err := words.NewDictionary(s, 1<<22)
 //	defer dict.Free()
-//	seq, err := words.NewSequence(s, capacity)               // items; a text makes at most its number of bytes
+//	// capacity is in items; a text makes at most its number of bytes.
+//	seq, err := words.NewSequence(s, capacity)
 //	defer seq.Free()
-//	state, err := dict.Append(ctx, s, words.ASCII, text, seq) // queues one kernel; grows and repeats if need be
-//	err = dict.Count(s, seq.Items(from, to))                 // dict.Counts()[number] += occurrences
-//	list, err := dict.List(ctx, s)                           // the words, with numbers and counts, on the host
+//	// Append queues one kernel; it grows and repeats if need be.
+//	state, err := dict.Append(ctx, s, words.ASCII, text, seq)
+//	err = dict.Count(s, seq.Items(from, to)) // dict.Counts()[number] += occurrences
+//	list, err := dict.List(ctx, s)           // the words, with numbers and counts, on the host
 //
 // Append waits for the device at its end, to see whether all words were found.
 // [Dictionary.Queue], [Sequence.CopyState] and [Dictionary.Recover] let a pipeline

@@ -33,8 +33,8 @@ func pairOf(t *testing.T, s *Searcher) *Group {
 	return g
 }
 
-// Two devices find what one core finds, by tiles and by shares of the thesis' partitions; what loses
-// answers on one device loses the same on two, if no threshold is shared.
+// Two devices find what one core finds, by tiles and by shares of the thesis' partitions; what
+// loses answers on one device loses the same on two, if no threshold is shared.
 func TestTwoDevices(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 9))
 	root := searchtest.Scratch(t)
@@ -78,8 +78,8 @@ func TestTwoDevices(t *testing.T) {
 	}
 }
 
-// A batch is dealt out among both, and its results come in order, whatever the strategy; a sender that
-// waits for each answer before it asks again is not held up.
+// A batch is dealt out among both, and its results come in order, whatever the strategy; a sender
+// that waits for each answer before it asks again is not held up.
 func TestBatchOnTwoDevices(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 9))
 	p := searchtest.RandomPlain(rng, 800/trials.Every(8), 5)

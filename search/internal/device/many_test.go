@@ -17,7 +17,8 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// severalTiles is a collection of six tiles, the last of them short, with lists from every second document to a handful.
+// severalTiles is a collection of six tiles, the last of them short, with lists from every second
+// document to a handful.
 func severalTiles(rng *rand.Rand, words int) *searchtest.Plain {
 	p := searchtest.RandomPlain(rng, 1, 0)
 	p.Lengths = nil

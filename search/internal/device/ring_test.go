@@ -16,9 +16,9 @@ func (p *stubPart) make(i int, found *ask.Result) error { p.docs[i] = found.Hits
 
 func (p *stubPart) kept() []*ask.Result { return nil }
 
-// A ring with a stub in place of the device: several lanes take chunks, all helpers fetch requests and
-// make results, and every request comes back once, in order, though the ring is filled several times.
-// There is no device in it, so that it runs under the race detector.
+// A ring with a stub in place of the device: several lanes take chunks, all helpers fetch requests
+// and make results, and every request comes back once, in order, though the ring is filled several
+// times. There is no device in it, so that it runs under the race detector.
 func TestRingDeliversInOrder(t *testing.T) {
 	total := 3 * len(ringSlots{})
 	if testing.Short() {

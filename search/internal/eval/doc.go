@@ -30,8 +30,8 @@
 //
 // # Invariants
 //
-//   - theta never falls while a query runs. A document whose bounds sum to cut or less is not in the
-//     result: this is what makes skipping exact.
+//   - theta never falls while a query runs. A document whose bounds sum to cut or less is not in
+//     the result: this is what makes skipping exact.
 //   - Documents reach push in rising order, unless anyOrder is set: of equal scores the first wins.
 //   - Scores are float32 sums in query order, whatever the algorithm.
 //   - A floor that was guessed is proved by k answers above it, or the query is answered again.

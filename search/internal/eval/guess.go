@@ -42,8 +42,9 @@ func (q *Query) guessOr(try int) (floor float32, ok bool) {
 }
 
 // guessRank guesses a floor for a query to which only some documents may be answers: the score of
-// the posting at such a rank of a list that k of the better ones should be among these documents. How
-// many are is binomial if the documents were chosen without regard to the word. 0 means no guess.
+// the posting at such a rank of a list that k of the better ones should be among these documents.
+// How many are is binomial if the documents were chosen without regard to the word. 0 means no
+// guess.
 func (q *Query) guessRank(margin float64) float32 {
 	if !q.limited || q.across != nil {
 		return 0

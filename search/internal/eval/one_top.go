@@ -151,8 +151,8 @@ func (q *Query) oneOfFew(l *list, few []uint32) (done bool, err error) {
 }
 
 const (
-	// fewTogether is how many documents are looked up at once. With 64 and 128 the 10 best of 0.1% of
-	// the eLife paragraphs for "in" take 11% and 38% longer: more are looked up than need be.
+	// fewTogether is how many documents are looked up at once. With 64 and 128 the 10 best of 0.1%
+	// of the eLife paragraphs for "in" take 11% and 38% longer: more are looked up than need be.
 	fewTogether = 32
 	// Documents are ordered one by one if they are no more than this, or this for each answer: the
 	// 10 best of 1% of the eLife paragraphs take longer so, the 100 best a quarter less.

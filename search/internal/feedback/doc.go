@@ -5,7 +5,8 @@
 // others by falling weight, of equal weight in byte order.
 //
 // Invariants:
-//   - Weights are computed in float64 in a fixed order: engines, threads and segments do not matter.
+//   - Weights are computed in float64 in a fixed order: engines, threads and segments do not
+//     matter.
 //   - All weights are positive: a word whose weight would be 0 is left out.
 //
 // # RM3

@@ -61,11 +61,11 @@ func (s *DPHScorer) Score(tf, length uint32) float32 {
 	return float32(max(0, float64(x*s.Weight)))
 }
 
-// Bound: DPH is not monotone. With tf at most t and length at least l, f is at most
-// min(1, t/l), and the score is q times at most the sum of two things that can be bounded
-// apart:
+// Bound: DPH is not monotone. With tf at most t and length at least l, f is at most min(1, t/l),
+// and the score is q times at most the sum of two things that can be bounded apart:
 //
-//	tf/(tf+1) · (1-f)²·log2(f·T/F)       tf/(tf+1) grows with tf; the rest, in f, rises to s.best and falls after
+//	tf/(tf+1) · (1-f)²·log2(f·T/F)       tf/(tf+1) grows with tf; the rest, in f, rises to s.best
+//	                                     and falls after
 //	(1-f)² · ½·log2(2π·tf·(1-f))/(tf+1)  at most ½·log2(2π·tf)/(tf+1), which is largest at tf = 1
 func (s *DPHScorer) Bound(b index.Bound) float32 {
 	best := 0.0

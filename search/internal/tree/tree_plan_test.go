@@ -12,8 +12,8 @@ import (
 	"github.com/collocate/collocate/search/query"
 )
 
-// Every strategy for trees is taken by the queries that it is there for, is named in the statistics,
-// and finds what the set of all answers has.
+// Every strategy for trees is taken by the queries that it is there for, is named in the
+// statistics, and finds what the set of all answers has.
 func TestEveryTreeStrategyIsTaken(t *testing.T) {
 	var lines []string // w2 in every second document, w3 in every third, ...
 	for doc := range 2000 {
