@@ -104,11 +104,12 @@ func TestGPUListsRunFull(t *testing.T) {
 	}
 	v := vocabularyOf(words...)
 	for _, x := range []struct {
-		docs               []string
-		head, sums, counts int
-	}{{docs, 1, 17, 0}, {docs, 4, 17, 30}, {docs, 4, 30, 60}, {docs, 4, 70, 30},
-		{[]string{"a b c " + strings.Repeat("f g ", 40)}, 4, 30, 30}} { // few sums, in many runs
-		opt := Options{Window: 3, Threads: 2, TempDir: t.TempDir(), gpuText: 256, gpuItems: 512,
+		docs                       []string
+		window, head, sums, counts int
+	}{{docs, 3, 1, 17, 0}, {docs, 3, 4, 17, 30}, {docs, 3, 4, 30, 60}, {docs, 3, 4, 70, 30},
+		{[]string{"a b c " + strings.Repeat("f g ", 40)}, 3, 4, 30, 30}, // few sums, in many runs
+		{docs[:1], lcmWindow + 1, 1, 40, 0}} {                           // sums of two planes
+		opt := Options{Window: x.window, Threads: 2, TempDir: t.TempDir(), gpuText: 256, gpuItems: 512,
 			gpuHead: x.head, gpuSums: x.sums, gpuCounts: x.counts}
 		var got cells
 		if _, err := g.Matrix(t.Context(), corpusOf(t, x.docs...), v, opt, &got); err != nil {

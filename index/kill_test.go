@@ -214,6 +214,43 @@ func TestOpenWhileReplaced(t *testing.T) {
 	}
 }
 
+// A folder without one of its files is no index, and the error names the file. Another folder of
+// the same name is told apart.
+func TestOpenWithoutAFile(t *testing.T) {
+	corpus, _ := corpusFile(t, rand.New(rand.NewPCG(43, 44)), 20)
+	dir := build(t, corpus, BuildOptions{StoreText: true})
+	away := filepath.Join(t.TempDir(), "away")
+	for name := range readDir(t, dir) {
+		file := filepath.Join(dir, name)
+		if err := os.Rename(file, away); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := Open(dir); err == nil {
+			r.Close()
+			t.Errorf("opened without %s", name)
+		} else if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), name) {
+			t.Errorf("without %s: %v", name, err)
+		}
+		if err := os.Rename(away, file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	folder, err := os.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	if wasReplaced(folder, dir) {
+		t.Error("replaced by itself")
+	}
+	if err := errors.Join(os.Rename(dir, away), os.Mkdir(dir, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	if !wasReplaced(folder, dir) {
+		t.Error("another folder of that name was not noticed")
+	}
+}
+
 // What somebody else put into the folder is never removed, and a link stays a link.
 func TestReplacingKeepsWhatIsNotOurs(t *testing.T) {
 	corpus, _ := corpusFile(t, rand.New(rand.NewPCG(41, 42)), 20)

@@ -150,6 +150,7 @@ func TestFormatsByExample(t *testing.T) {
 		{"smart, other sections", SMART, "A,X", ".I 1\n.T\ntitle\n.A\nauthor\n.X\ny\n", []string{"1=author\ny"}},
 		{"trec", TREC, "", "<DOC>\n<DOCNO> A-1 </DOCNO>\n<HEAD>Head</HEAD><TEXT>\na < b &amp; <P>c<!-- no -->\n</TEXT>\n</DOC>\n<doc><docno>2</docno></doc>\n",
 			[]string{"A-1=Head  \na < b &  c", "2="}},
+		{"trec, no tag", TREC, "", "<DOC><DOCNO>1</DOCNO>a <b <P>c</DOC>", []string{"1=a <b  c"}},
 		{"trec, web page", TREC, "",
 			"<DOC><DOCNO>W</DOCNO><DOCHDR>http://x\n</DOCHDR><html>y</html></DOC>",
 			[]string{"W=y"}},
@@ -197,6 +198,10 @@ func TestMistakesByExample(t *testing.T) {
 		{JSONL, "{\"text\":\"a\tb\"}",
 			`f: line 1: column 11: JSON has '\t': want no control character in a string, but \u00..`},
 		{JSONL, "{\"text\":\"ab", "f: line 1: column 12: a string that does not end"},
+		{JSONL, "{\"text\":\"a\" \"id\":1}", "f: line 1: column 13: JSON has '\"': want a comma or }"},
+		{JSONL, "{\"text\":[\"a\",]}", "f: line 1: column 14: JSON has ']': want a string"},
+		{JSONL, "{\"text\":\"\\u00x1\"}",
+			`f: line 1: column 12: JSON has '0': want four hexadecimal digits after \u`},
 		{JSONL, "{\"text\":\"a\"} x", "f: line 1: column 14: JSON has 'x': want the end of the line"},
 		{JSONL, "{\"text\":\"a\\x\"}", `f: line 1: column 12: JSON has 'x': want one of "\/bfnrtu after a backslash`},
 		{TSV, "1\ta\nb\n", "f: line 2: no tab: want id<TAB>text"},
@@ -210,6 +215,7 @@ func TestMistakesByExample(t *testing.T) {
 		{SMART, "\nhello\n.I 1\n", "f: line 2: text before the first document: want .I and its ID"},
 		{SMART, ".I 1\n.W\nx\n.I \n", "f: line 4: no ID: want .I and the document's ID"},
 		{TREC, "\nx<DOC></DOC>", "f: line 2: text outside of <DOC>...</DOC>"},
+		{TREC, "<DOC><DOCNO>1</DOCNO></DOC>\n< <DOC></DOC>", "f: line 2: text outside of <DOC>...</DOC>"},
 		{TREC, "<DOC><DOCNO>1</DOCNO></DOC>\n<DOC>\n", "f: line 2: <DOC> without </DOC>"},
 		{TREC, "<DOC>\n</DOC>", "f: line 1: a document without <DOCNO>"},
 		{TREC, "<DOC>\n<DOCNO>1</DOC>", "f: line 2: <DOCNO> without </DOCNO>"},
@@ -232,6 +238,9 @@ func TestMistakesByExample(t *testing.T) {
 			if err == nil || !strings.HasSuffix(err.Error(), string(filepath.Separator)+tt.want) {
 				t.Errorf("%s of %v %q: error\n%v, want\n%s", how, tt.format, tt.text, err, tt.want)
 			}
+		}
+		if strings.Contains(tt.want, ": line ") { // wherever pieces are cut
+			checkReading(t, t.TempDir(), c.Options, []byte(tt.text))
 		}
 	}
 }
@@ -565,6 +574,8 @@ func TestNotes(t *testing.T) {
 			"x/queries.jsonl": `{"_id":"1","text":"x"}`, "x/qrels/test.tsv": "1\t1\t1\n",
 			"y.txt": "y"},
 			[]string{"x/corpus.jsonl: of a folder in BEIR's layout only this is read, not its queries and judgments"}, 2},
+		{"CR", map[string]string{"a": "x\ry\r"},
+			[]string{"a: its lines end with CR alone, which ends no line and parts no words of --analyzer whitespace: convert them to LF (tr '\\r' '\\n')"}, 1},
 		{"a corpus alone", map[string]string{"corpus.jsonl": `{"_id":"1","text":"x"}`,
 			"more.jsonl": `{"_id":"2","text":"x"}`}, nil, 2},
 	} {

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -47,5 +48,43 @@ func TestBoundsHold(t *testing.T) {
 				s.e.Release(q)
 			}
 		}
+	}
+}
+
+// The bound of a window covers all postings in it, whether it ends before, with or behind the first
+// document of a block, or the last one: each block is better than those before it. It comes from the
+// blocks of the window alone, unless many blocks need not be looked at one by one.
+func TestBoundsOfWindowsHold(t *testing.T) {
+	const blocks = 40
+	p := &searchtest.Plain{Words: []string{"w"}, Docs: [][]uint32{nil}, TFs: [][]uint32{nil}}
+	for d := range uint32(blocks * index.BlockSize) {
+		p.Lengths = append(p.Lengths, 1000)
+		p.Docs[0], p.TFs[0] = append(p.Docs[0], d), append(p.TFs[0], 1+d/index.BlockSize)
+	}
+	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
+	for _, m := range searchtest.TestModels {
+		q, err := s.e.Prepare(t.Context(),
+			&ask.Request{Words: []ask.Word{{Text: "w", Weight: 1}}, Model: m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := q.Lists[0]
+		for from := range l.Blocks() {
+			l.look(p.Docs[0][from*index.BlockSize])
+			for last := from; last < l.Blocks(); last++ {
+				for _, to := range []uint32{l.Last[last] - index.BlockSize + 2, l.Last[last], l.Last[last] + 1} {
+					want := 0.0
+					for b := from; b <= last; b++ {
+						want = max(want, l.boundOf(b))
+					}
+					exact, coarse := l.boundUntil(to, -1), l.boundUntil(to, math.MaxFloat64)
+					if exact != want || coarse < want {
+						t.Fatalf("%v, blocks %d to %d, before document %d: bounds %v and %v, want %v", m,
+							from, last, to, exact, coarse, want)
+					}
+				}
+			}
+		}
+		s.e.Release(q)
 	}
 }

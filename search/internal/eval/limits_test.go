@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -172,5 +173,62 @@ func TestOneWordAmongSomeDocuments(t *testing.T) {
 	}
 	if tops < 6 || gaveUp < 6 {
 		t.Errorf("only %d words have top postings, of which %d did not do", tops, gaveUp)
+	}
+}
+
+// A list that is limited to few documents is decoded from any of them on, whether its blocks are
+// sets of bits or numbers: what is left out of the first block are the postings before.
+func TestFewDocumentsFromWithinBlocks(t *testing.T) {
+	const docs, to = 20_000, 15_000
+	p := &searchtest.Plain{}
+	for d := range uint32(docs) {
+		p.Lengths = append(p.Lengths, 1+d%100)
+	}
+	for _, gap := range []uint32{2, 50} {
+		var list, tfs []uint32
+		for d := uint32(0); d < docs; d += gap {
+			list, tfs = append(list, d), append(tfs, 1+d%7)
+		}
+		p.Words = append(p.Words, fmt.Sprint("w", gap))
+		p.Docs, p.TFs = append(p.Docs, list), append(p.TFs, tfs)
+	}
+	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
+	few := docset.New(docs)
+	for d := uint32(0); d < docs; d += 4 {
+		few.Add(d)
+	}
+	s.e.Live = few
+	sets := 0
+	for w, word := range p.Words {
+		for _, from := range []uint32{0, 1, 100, 255, 256, 6399, 6400, 6401, 9_100} {
+			q, err := s.e.Prepare(t.Context(), &ask.Request{Words: []ask.Word{{Text: word, Weight: 1}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			q.limitLists()
+			l := q.Lists[0]
+			if words, _ := l.Words(0); words != nil {
+				sets++
+			}
+			l.decode(from, to, -1)
+			at := 0
+			for i, d := range p.Docs[w] {
+				if d < from || d >= to || !few.Has(d) {
+					continue
+				}
+				if at >= len(l.postings.docs) || l.postings.docs[at] != d ||
+					l.postings.scores[at] != l.Score(p.TFs[w][i], p.Lengths[d]) {
+					t.Fatalf("%s from %d on: posting %d is not that of document %d", word, from, at, d)
+				}
+				at++
+			}
+			if at == 0 || at < len(l.postings.docs) && l.postings.docs[at] < to {
+				t.Fatalf("%s from %d on: %d postings, want %d", word, from, len(l.postings.docs), at)
+			}
+			s.e.Release(q)
+		}
+	}
+	if sets == 0 || sets == 18 {
+		t.Errorf("%d lists of sets of bits: want some of each kind", sets)
 	}
 }
