@@ -105,9 +105,6 @@ func (q *Query) oneOfTop(l *list, top []index.TopPosting) (done bool, err error)
 	return false, nil
 }
 
-// topStep is how many top postings are looked at before a decision.
-const topStep = 16
-
 // oneOfFew looks for a word in a few documents: those first that are at places of the highest
 // level, until no lower level can win.
 func (q *Query) oneOfFew(l *list, few []uint32) (done bool, err error) {
@@ -149,16 +146,6 @@ func (q *Query) oneOfFew(l *list, few []uint32) (done bool, err error) {
 	}
 	return true, nil
 }
-
-const (
-	// fewTogether is how many documents are looked up at once. With 64 and 128 the 10 best of 0.1%
-	// of the eLife paragraphs for "in" take 11% and 38% longer: more are looked up than need be.
-	fewTogether = 32
-	// Documents are ordered one by one if they are no more than this, or this for each answer: the
-	// 10 best of 1% of the eLife paragraphs take longer so, the 100 best a quarter less.
-	fewAnyway   = 2048
-	fewAnAnswer = 64
-)
 
 // oneOfPlaces looks for a word in the documents of a set that are at places of the highest level,
 // then in those of the next, until no lower level can win.
@@ -205,10 +192,6 @@ func (q *Query) oneOfPlaces(l *list, in *docset.Set) (done bool, err error) {
 	}
 	return true, nil
 }
-
-// fewAtPlaces is when documents may be at so few places that others are not looked at: if fewer
-// than one in this many may be answers.
-const fewAtPlaces = 32
 
 // lookUp looks for the documents that wait in a list, and says how many they were. Their blocks are
 // asked for before the first is looked at.
