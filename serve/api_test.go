@@ -409,6 +409,32 @@ func TestJobs(t *testing.T) {
 	}
 }
 
+// A job that asks for too much, or for nothing, is refused with a sentence.
+func TestMistakesInJobs(t *testing.T) {
+	h := everywhere(t, Options{Limits: unheld})
+	for more, says := range map[string]string{
+		`"limit":0`:            "limit 0: want 1 to 5000",
+		`"limit":5001`:         "limit 5001: want 1 to 5000",
+		`"min_prevalence":0`:   "min_prevalence 0: want more than 0",
+		`"min_prevalence":1.1`: "min_prevalence 1.1: want more than 0",
+		`"kind":"rules"`:       `kind "rules": want patterns`,
+		`"distances":[]`:       "0 distances: want 1 to",
+		`"only":[` + strings.Repeat(`["a"],`, 100) + `["a"]]`: "only: 101 sets: want at most 100",
+	} {
+		body := `{"kind":"patterns","distances":[1],` + more + `}`
+		switch {
+		case strings.HasPrefix(more, `"kind"`):
+			body = `{"distances":[1],` + more + `}`
+		case strings.HasPrefix(more, `"distances"`):
+			body = `{"kind":"patterns",` + more + `}`
+		}
+		w := call(h, "/v1/jobs", body)
+		if said := decode[failure](t, w.Body.String()); w.Code != 400 || !strings.Contains(said.Error, says) {
+			t.Errorf("%s: %d %q, want %q", body, w.Code, said.Error, says)
+		}
+	}
+}
+
 // One client cannot fill the server with jobs, and a server that closes ends them.
 func TestJobsAreBounded(t *testing.T) {
 	h := everywhere(t, Options{})

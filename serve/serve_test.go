@@ -366,6 +366,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		{"POST", "/search", `[{"q": "a", "k": "5"}]`, 400, "query 1: k: string: want a whole number"},
 		{"POST", "/search", `[{"q": 5}]`, 400, "query 1: q: number: want a string"},
 		{"POST", "/search", `[{"q": "a"}, null]`, 400, "query 2: want an object, not null"},
+		{"POST", "/search", `["a"]`, 400, `query 1: want an object, not "a"`},
 		{"POST", "/search", `[{"q": "` + strings.Repeat("a", maxBody) + `"}]`, 413, "at most 1048576 bytes"},
 		{"GET", "/elsewhere", "", 404, `nothing at "/elsewhere"`},
 		{"GET", "/search/", "", 404, "nothing at"},

@@ -78,9 +78,11 @@ func TestBoundsOfWindowsHold(t *testing.T) {
 						want = max(want, l.boundOf(b))
 					}
 					exact, coarse := l.boundUntil(to, -1), l.boundUntil(to, math.MaxFloat64)
-					if exact != want || coarse < want {
-						t.Fatalf("%v, blocks %d to %d, before document %d: bounds %v and %v, want %v", m,
-							from, last, to, exact, coarse, want)
+					q.cut = 0 // the same for a list beside the leading one in mode And
+					beside, _ := q.boundOthers([]*list{nil, l}, l.Last[from], to-1)
+					if exact != want || coarse < want || beside != want {
+						t.Fatalf("%v, blocks %d to %d, before document %d: bounds %v, %v and %v, want %v", m,
+							from, last, to, exact, coarse, beside, want)
 					}
 				}
 			}

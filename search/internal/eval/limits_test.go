@@ -232,3 +232,38 @@ func TestFewDocumentsFromWithinBlocks(t *testing.T) {
 		t.Errorf("%d lists of sets of bits: want some of each kind", sets)
 	}
 }
+
+// The best documents may not be answers, half of them because they were deleted, half because they
+// are not wanted: what a list knows of its best postings counts both.
+func TestBestDocumentsAreOutside(t *testing.T) {
+	const docs, k, gone = 3000, 10, 60
+	p := &searchtest.Plain{Words: []string{"a", "b"}, Docs: make([][]uint32, 2), TFs: make([][]uint32, 2)}
+	for d := range uint32(docs) {
+		p.Lengths = append(p.Lengths, d+2) // the first are the best
+		for w := range p.Words {
+			if d%uint32(2+2*w) == 0 {
+				p.Docs[w], p.TFs[w] = append(p.Docs[w], d), append(p.TFs[w], 1)
+			}
+		}
+	}
+	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
+	s.e.Live = docset.Full(docs)
+	within := docset.Full(docs)
+	for d := range uint32(gone) {
+		s.e.Live.Remove(2 * d)
+		within.Remove(2 * (gone + d))
+	}
+	for _, words := range [][]ask.Word{wordsOf(p, []int{0}), wordsOf(p, []int{0, 1})} {
+		want := admitted(p.Search(t, s.e.Index, words, docs, ask.Or, model.BM25{}), k, s.e.Live, within)
+		for a := range algorithms {
+			got, err := s.Search(t.Context(), ask.Request{Words: words, K: k, Algorithm: ask.Algorithm(a),
+				Within: &ask.Within{Sets: []*docset.Set{within}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got.Hits, want) {
+				t.Errorf("%v, %v:\n got %v\nwant %v", words, ask.Algorithm(a), got.Hits, want)
+			}
+		}
+	}
+}
