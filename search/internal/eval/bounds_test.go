@@ -52,8 +52,8 @@ func TestBoundsHold(t *testing.T) {
 }
 
 // The bound of a window covers all postings in it, whether it ends before, with or behind the first
-// document of a block, or the last one: each block is better than those before it. It comes from the
-// blocks of the window alone, unless many blocks need not be looked at one by one.
+// document of a block, or the last one: each block is better than those before it. It comes from
+// the blocks of the window alone, unless many blocks need not be looked at one by one.
 func TestBoundsOfWindowsHold(t *testing.T) {
 	const blocks = 40
 	p := &searchtest.Plain{Words: []string{"w"}, Docs: [][]uint32{nil}, TFs: [][]uint32{nil}}
