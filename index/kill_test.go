@@ -214,8 +214,7 @@ func TestOpenWhileReplaced(t *testing.T) {
 	}
 }
 
-// A folder without one of its files is no index, and the error names the file. Another folder of
-// the same name is told apart.
+// A folder without one of its files is no index, and the error names the file.
 func TestOpenWithoutAFile(t *testing.T) {
 	corpus, _ := corpusFile(t, rand.New(rand.NewPCG(43, 44)), 20)
 	dir := build(t, corpus, BuildOptions{StoreText: true})
@@ -235,19 +234,41 @@ func TestOpenWithoutAFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	folder, err := os.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer folder.Close()
-	if wasReplaced(folder, dir) {
-		t.Error("replaced by itself")
-	}
-	if err := errors.Join(os.Rename(dir, away), os.Mkdir(dir, 0o777)); err != nil {
-		t.Fatal(err)
-	}
-	if !wasReplaced(folder, dir) {
-		t.Error("another folder of that name was not noticed")
+}
+
+// An index that is replaced while it is opened, so that a file is gone, is opened again, but not
+// without end.
+func TestOpenAgainWhereReplaced(t *testing.T) {
+	corpus, _ := corpusFile(t, rand.New(rand.NewPCG(45, 46)), 20)
+	dir := build(t, corpus, BuildOptions{})
+	for _, times := range []int{0, 1, 7, 1000} {
+		tries, replaced := 0, 0
+		r, err := openFolder(dir, func(r *Reader, folder *os.File, name string) ([]byte, error) {
+			if name == metaFile {
+				tries++
+			}
+			if name != termsFile || replaced == times {
+				return r.mapFile(folder, name)
+			}
+			replaced++
+			old := filepath.Join(t.TempDir(), "old")
+			if err := errors.Join(os.Rename(dir, old), os.CopyFS(dir, os.DirFS(old))); err != nil {
+				t.Fatal(err)
+			}
+			return nil, os.ErrNotExist
+		})
+		if times == 1000 {
+			if err == nil || tries > times/2 {
+				t.Errorf("replaced %d times: tried %d times, %v", replaced, tries, err)
+			}
+			continue
+		}
+		if err != nil || tries != times+1 || replaced != times {
+			t.Fatalf("replaced %d times of %d: tried %d times, %v", replaced, times, tries, err)
+		}
+		if err := errors.Join(r.Check(t.Context(), CheckOptions{}), r.Close()); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -273,7 +273,12 @@ const SegmentsFile = "segments"
 var ErrSegments = errors.New("the index has segments: 'collocate index compact' makes it one")
 
 // OpenSegment is Open for one segment of an index, whatever else is in the folder.
-func OpenSegment(dir string) (*Reader, error) {
+func OpenSegment(dir string) (*Reader, error) { return openFolder(dir, (*Reader).mapFile) }
+
+// openFolder opens the index in a folder whose files load gives, again if another took its place
+// meanwhile: the files of the old one are removed.
+func openFolder(dir string,
+	load func(r *Reader, folder *os.File, name string) ([]byte, error)) (*Reader, error) {
 	for try := 0; ; try++ {
 		r := &Reader{dir: dir, files: map[string]*sections.File{}}
 		folder, err := os.Open(dir)
@@ -281,7 +286,7 @@ func OpenSegment(dir string) (*Reader, error) {
 			return nil, r.notIndex()
 		}
 		err = mmap.Safely(func() error {
-			return r.open(func(name string) ([]byte, error) { return r.mapFile(folder, name) })
+			return r.open(func(name string) ([]byte, error) { return load(r, folder, name) })
 		})
 		replaced := err != nil && wasReplaced(folder, dir)
 		folder.Close()
