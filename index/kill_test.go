@@ -214,11 +214,15 @@ func TestOpenWhileReplaced(t *testing.T) {
 	}
 }
 
-// A folder without one of its files is no index, and the error names the file.
+// A folder without one of its files is no index, and the error names the file, or the folder if
+// that is not there.
 func TestOpenWithoutAFile(t *testing.T) {
 	corpus, _ := corpusFile(t, rand.New(rand.NewPCG(43, 44)), 20)
 	dir := build(t, corpus, BuildOptions{StoreText: true})
 	away := filepath.Join(t.TempDir(), "away")
+	if _, err := Open(away); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), away) {
+		t.Errorf("without the folder: %v", err)
+	}
 	for name := range readDir(t, dir) {
 		file := filepath.Join(dir, name)
 		if err := os.Rename(file, away); err != nil {
