@@ -223,11 +223,8 @@ func (e *encoder) listBytes() int { return e.before + len(e.out.postings) - e.st
 
 // judge makes the skip data that say how good the waiting postings are.
 func (e *encoder) judge() {
-	xs, low := e.xs[:e.n], uint32(math.MaxUint32)
-	e.lengths.judge(e.docs[:e.n], e.tfs[:e.n], xs, e.block)
-	for _, x := range xs {
-		low = min(low, x)
-	}
+	xs := e.xs[:e.n]
+	low := e.lengths.judge(e.docs[:e.n], e.tfs[:e.n], xs, e.block)
 	e.lows = append(e.lows, math.Float32frombits(low))
 	e.ranking.add(xs)
 	e.levels.add(e.docs[:e.n], e.tfs[:e.n], xs)

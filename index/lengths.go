@@ -142,19 +142,22 @@ func (t *lengthTable) ask(docs []uint32) {
 }
 
 // judge finds how good postings of up to BlockSize documents are, given with their frequencies
-// less 1: the bits of their x, and for f their pairs of frequency and class.
-func (t *lengthTable) judge(docs, tfs, xs []uint32, f *frontier) {
+// less 1: the bits of their x and of the lowest of these, and for f their pairs of frequency and
+// class.
+func (t *lengthTable) judge(docs, tfs, xs []uint32, f *frontier) (low uint32) {
 	size := 4
 	if t.codes != nil {
 		size = 1
-		t.judgeCodes(docs, tfs, xs, f)
+		low = t.judgeCodes(docs, tfs, xs, f)
 	} else {
-		t.judgeBoth(docs, tfs, xs, f)
+		low = t.judgeBoth(docs, tfs, xs, f)
 	}
 	t.pages.TouchSorted(len(docs), docs[0], docs[len(docs)-1], size)
+	return low
 }
 
-func (t *lengthTable) judgeBoth(docs, tfs, xs []uint32, f *frontier) {
+func (t *lengthTable) judgeBoth(docs, tfs, xs []uint32, f *frontier) (low uint32) {
+	low = math.MaxUint32
 	tfs, xs = tfs[:len(docs)], xs[:len(docs)]
 	coef, top := t.coef, f.top
 	var read [BlockSize]uint32 // in a loop that guesses nothing, so that memory answers many at once
@@ -170,17 +173,20 @@ func (t *lengthTable) judgeBoth(docs, tfs, xs []uint32, f *frontier) {
 		if tf >= exactTFs {
 			code = uint32(codeOfTF(tf + 1))
 		}
-		xs[i] = math.Float32bits(xOf(coef, tf+1, length))
+		x := math.Float32bits(xOf(coef, tf+1, length))
+		xs[i], low = x, min(low, x)
 		if class := uint16(uint8(b)); class < f.shortest[uint8(code)] {
 			f.shortest[uint8(code)] = class
 			top = max(top, int(code))
 		}
 	}
 	f.top = top
+	return low
 }
 
 // judgeCodes is judgeBoth where there are codes: it reads a quarter of the memory.
-func (t *lengthTable) judgeCodes(docs, tfs, xs []uint32, f *frontier) {
+func (t *lengthTable) judgeCodes(docs, tfs, xs []uint32, f *frontier) (low uint32) {
+	low = math.MaxUint32
 	tfs, xs = tfs[:len(docs)], xs[:len(docs)]
 	var read [BlockSize]uint8
 	for i, d := range docs {
@@ -196,13 +202,15 @@ func (t *lengthTable) judgeCodes(docs, tfs, xs []uint32, f *frontier) {
 		if tf >= exactTFs {
 			code = uint32(codeOfTF(tf + 1))
 		}
-		xs[i] = math.Float32bits(float32(kind.k * bm25.Reciprocal(tf+1)))
+		x := math.Float32bits(float32(kind.k * bm25.Reciprocal(tf+1)))
+		xs[i], low = x, min(low, x)
 		if uint16(kind.class) < f.shortest[uint8(code)] {
 			f.shortest[uint8(code)] = uint16(kind.class)
 			top = max(top, int(code))
 		}
 	}
 	f.top = top
+	return low
 }
 
 // newLengthTable makes the table for a collection of the given number of words, 0 for the sum of

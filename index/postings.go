@@ -52,10 +52,7 @@ func appendBlock(dst []byte, at uint32, gaps, tfs *[BlockSize]uint32, n int) []b
 	w, d := many.of(0).patched(n, threshold)
 	v, e := many.of(32).patched(n, 0)
 	if n == BlockSize {
-		last := at
-		for _, g := range gaps {
-			last += g + 1
-		}
+		last := at + BlockSize + sumOfBlock(gaps)
 		if words := denseWords(at, last); isDense(words, w, d) {
 			dst = append(dst, denseMark, byte(v)|byte(e)<<5, byte(words))
 			dst = appendWords(dst, at, gaps, words)
@@ -78,6 +75,16 @@ func appendBlock(dst []byte, at uint32, gaps, tfs *[BlockSize]uint32, n int) []b
 	return append(dst, p...)
 }
 
+// sumOfBlock adds up a block in four sums, none of which waits for another.
+func sumOfBlock(v *[BlockSize]uint32) uint32 {
+	var a, b, c, d uint32
+	for i := 0; i < BlockSize; i += 4 {
+		row := (*[4]uint32)(v[i:])
+		a, b, c, d = a+row[0], b+row[1], c+row[2], d+row[3]
+	}
+	return a + b + c + d
+}
+
 // takePatches moves what is above w bits from the numbers into patches.
 func takePatches(dst []byte, numbers []uint32, w uint, patches int) []byte {
 	if patches == 0 {
@@ -98,11 +105,15 @@ func takePatches(dst []byte, numbers []uint32, w uint, patches int) []byte {
 type widthCounts struct{ ones, twos, fours, more uint64 }
 
 // countWidths adds up all counts at once, by the logic of an adder: a table of counts has to wait
-// for its own entries, which are often the same, and took twice the time.
+// for its own entries, which are often the same, and took twice the time. Within appendBlock there
+// are not enough registers for it.
+//
+//go:noinline
 func countWidths(first, second []uint32) (c widthCounts) {
 	second = second[:len(first)]
 	for i, x := range first {
-		wider := uint64(1)<<bits.Len32(x) - 1 | (uint64(1)<<bits.Len32(second[i])-1)<<32
+		// The masks say that no shift is too far, which saves instructions.
+		wider := uint64(1)<<(bits.Len32(x)&63) - 1 | (uint64(1)<<(bits.Len32(second[i])&63)-1)<<32
 		carry := c.ones & wider
 		c.ones ^= wider
 		wider = c.twos & carry

@@ -79,12 +79,20 @@ func (b *borders) add(base int, word uint64) {
 		b.grow()
 	}
 	room := (*[block]uint32)(b.list[n : n+block])
-	i := 0
-	for ; change != 0; i++ {
-		room[i%block] = uint32(base + bits.TrailingZeros64(change))
+	// Four at a time, some of which may be none: when to stop is easier to foresee.
+	used := n + bits.OnesCount64(change)
+	for i := 0; change != 0; i += 4 {
+		four := (*[4]uint32)(room[i%block:])
+		four[0] = uint32(base + bits.TrailingZeros64(change))
+		change &= change - 1
+		four[1] = uint32(base + bits.TrailingZeros64(change))
+		change &= change - 1
+		four[2] = uint32(base + bits.TrailingZeros64(change))
+		change &= change - 1
+		four[3] = uint32(base + bits.TrailingZeros64(change))
 		change &= change - 1
 	}
-	b.list = b.list[:n+i]
+	b.list = b.list[:used]
 }
 
 // grow keeps the length of the room even, so that it is one of whole Spans.

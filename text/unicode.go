@@ -76,6 +76,13 @@ func (s segmenter) segment(doc []byte, t *Tokens) error {
 }
 
 func firstNonASCII(b []byte, at int) int {
+	for ; at+32 <= len(b); at += 32 {
+		w := b[at : at+32]
+		if (binary.LittleEndian.Uint64(w)|binary.LittleEndian.Uint64(w[8:])|
+			binary.LittleEndian.Uint64(w[16:])|binary.LittleEndian.Uint64(w[24:]))&tops != 0 {
+			break
+		}
+	}
 	for ; at+8 <= len(b); at += 8 {
 		if m := binary.LittleEndian.Uint64(b[at:]) & tops; m != 0 {
 			return at + bits.TrailingZeros64(m)/8

@@ -221,9 +221,7 @@ func (c *cursor) readGroup(docs, tfs []uint32) (int, error) {
 		return 0, errSpill
 	}
 	c.last = last
-	for i := range tfs {
-		tfs[i] = 1
-	}
+	copy(tfs, ones[:])
 	for range many {
 		if len(b) < 2 || int(b[0]) >= n {
 			return 0, errSpill
@@ -238,6 +236,14 @@ func (c *cursor) readGroup(docs, tfs []uint32) (int, error) {
 	c.in.rest = b
 	return n, nil
 }
+
+// ones are the frequencies of most groups.
+var ones = func() (v [groupLen]uint32) {
+	for i := range v {
+		v[i] = 1
+	}
+	return v
+}()
 
 // readGaps reads the gaps of a posting.
 func (c *cursor) readGaps(tf uint64) error {

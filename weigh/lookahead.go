@@ -63,7 +63,8 @@ var keyMasks = func() (m [16]keyMask) {
 // begin to be looked for.
 func (t *table) keysOf(keys *[lookahead]key, b []byte, words []text.Span) {
 	k0, k1 := t.k0, t.k1
-	for i, s := range words[:min(len(words), lookahead)] {
+	words = words[:min(len(words), lookahead)]
+	for i, s := range words {
 		k := &keys[i&(lookahead-1)]
 		n, from := s.End-s.Start, int(s.Start)
 		if n < longWord && from+16 <= len(b) { // as key does, but in line
@@ -76,16 +77,17 @@ func (t *table) keysOf(keys *[lookahead]key, b []byte, words []text.Span) {
 		x, y := bits.Mul64(k.lo^k0, k.hi^k1)
 		k.hash = x ^ y
 	}
-	prefetchSlots(&t.slots[0], t.mask, keys)
+	prefetchSlots(&t.slots[0], t.mask, keys, len(words))
 }
 
 // placesOf finds where up to lookahead pairs go: at next of their words, which it
 // moves on. It asks for these places of out.
 func placesOf(places *[lookahead]uint32, pairs, next, out []uint32) {
-	for i, p := range pairs[:min(len(pairs), lookahead)] {
+	pairs = pairs[:min(len(pairs), lookahead)]
+	for i, p := range pairs {
 		n := &next[p>>8]
 		places[i&(lookahead-1)] = *n
 		*n++
 	}
-	prefetchPostings(&out[0], places)
+	prefetchPostings(&out[0], places, len(pairs))
 }

@@ -34,14 +34,19 @@ func (n *numbering) add(doc, docs uint32) {
 	}
 }
 
-// of turns numbers of the run, all of which are below n.docs, into those of the corpus.
+// of turns numbers of the run, ascending and all below n.docs, into those of the corpus. Most are
+// in the stretch of the one before, and it is looked for only where they leave it.
 func (n *numbering) of(docs []uint32) {
 	at, stretches := n.at, n.stretches
+	var now stretch
 	for i, d := range docs {
-		s := at[d/numberingStep]
-		for d >= stretches[s].end {
-			s++
+		if d >= now.end {
+			s := at[d/numberingStep]
+			for d >= stretches[s].end {
+				s++
+			}
+			now = stretches[s]
 		}
-		docs[i] = d + stretches[s].shift
+		docs[i] = d + now.shift
 	}
 }

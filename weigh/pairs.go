@@ -119,10 +119,11 @@ func (s *scatterer) scatter(l *pairLog, m mark, doc uint32) uint32 {
 				chunk = l.chunks[c]
 			}
 			n := min(left, len(chunk)-at, lookahead)
-			if behind := chunk[at+n:]; len(behind) >= 2*lookahead {
-				// Where these words' next postings go will be read in the next group but one. Among
-				// them is a number of pairs, for which something is asked that nobody needs.
-				prefetchNext(&s.next[0], (*[lookahead]uint32)(behind[lookahead:]))
+			if far := at + 2*lookahead; far+n < len(chunk) {
+				// Where these words' next postings go will be read in the next groups but one. As
+				// many are asked for as are put now, and one for the number of pairs before a
+				// document. Something is asked for such a number, too, that nobody needs.
+				prefetchNext(&s.next[0], &chunk[far], n+1)
 			}
 			big = s.group(chunk[at:at+n], doc, big)
 			at += n

@@ -219,10 +219,10 @@ func (l *positionLog) scatter(out []uint16, next []uint32, pairs *pairLog, m mar
 func scatterGaps(out []uint16, next, pairs []uint32, gaps []uint16,
 	big []uint32) ([]uint16, []uint32) {
 	var ahead [lookahead]uint32 // where the gaps go, in units of 4 bytes
-	for i, p := range pairs[:min(len(pairs), lookahead)] {
+	for i, p := range pairs {
 		ahead[i&(lookahead-1)] = next[p>>8] / 2
 	}
-	prefetchPostings((*uint32)(unsafe.Pointer(unsafe.SliceData(out))), &ahead)
+	prefetchPostings((*uint32)(unsafe.Pointer(unsafe.SliceData(out))), &ahead, len(pairs))
 	for _, p := range pairs {
 		count := p & bigCount
 		if count == bigCount {

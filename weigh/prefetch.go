@@ -5,17 +5,17 @@ package weigh
 // Asking the memory early changes nothing but the cache, so the plain twins of these
 // do nothing at all.
 
-// prefetchSlots asks for the slots where the keys begin to be looked for.
+// prefetchSlots asks for the slots where the first n keys begin to be looked for.
 //
 //go:noescape
-func prefetchSlots(slots *slot, mask uint64, keys *[lookahead]key)
+func prefetchSlots(slots *slot, mask uint64, keys *[lookahead]key, n int)
 
-// prefetchPostings asks for the postings at these places.
+// prefetchPostings asks for the postings at the first n of these places.
 //
 //go:noescape
-func prefetchPostings(postings *uint32, places *[lookahead]uint32)
+func prefetchPostings(postings *uint32, places *[lookahead]uint32, n int)
 
-// prefetchNext asks for what next has of the words of these pairs.
+// prefetchNext asks for what next has of the words of n pairs.
 //
 //go:noescape
-func prefetchNext(next *uint32, pairs *[lookahead]uint32)
+func prefetchNext(next *uint32, pairs *uint32, n int)

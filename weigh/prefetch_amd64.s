@@ -1,12 +1,14 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// func prefetchSlots(slots *slot, mask uint64, keys *[lookahead]key)
-TEXT ·prefetchSlots(SB), NOSPLIT, $0-24
+// func prefetchSlots(slots *slot, mask uint64, keys *[lookahead]key, n int)
+TEXT ·prefetchSlots(SB), NOSPLIT, $0-32
 	MOVQ slots+0(FP), AX
 	MOVQ mask+8(FP), BX
 	MOVQ keys+16(FP), CX
-	MOVQ $const_lookahead, DX
+	MOVQ n+24(FP), DX
+	TESTQ DX, DX
+	JZ   none
 
 slot:
 	MOVQ key_hash(CX), SI
@@ -16,13 +18,17 @@ slot:
 	ADDQ $key__size, CX
 	DECQ DX
 	JNZ  slot
+
+none:
 	RET
 
-// func prefetchPostings(postings *uint32, places *[lookahead]uint32)
-TEXT ·prefetchPostings(SB), NOSPLIT, $0-16
+// func prefetchPostings(postings *uint32, places *[lookahead]uint32, n int)
+TEXT ·prefetchPostings(SB), NOSPLIT, $0-24
 	MOVQ postings+0(FP), AX
 	MOVQ places+8(FP), CX
-	MOVQ $const_lookahead, DX
+	MOVQ n+16(FP), DX
+	TESTQ DX, DX
+	JZ   none
 
 place:
 	MOVL (CX), SI
@@ -30,13 +36,17 @@ place:
 	ADDQ $4, CX
 	DECQ DX
 	JNZ  place
+
+none:
 	RET
 
-// func prefetchNext(next *uint32, pairs *[lookahead]uint32)
-TEXT ·prefetchNext(SB), NOSPLIT, $0-16
+// func prefetchNext(next *uint32, pairs *uint32, n int)
+TEXT ·prefetchNext(SB), NOSPLIT, $0-24
 	MOVQ next+0(FP), AX
 	MOVQ pairs+8(FP), CX
-	MOVQ $const_lookahead, DX
+	MOVQ n+16(FP), DX
+	TESTQ DX, DX
+	JZ   none
 
 next:
 	MOVL (CX), SI
@@ -45,4 +55,6 @@ next:
 	ADDQ $4, CX
 	DECQ DX
 	JNZ  next
+
+none:
 	RET

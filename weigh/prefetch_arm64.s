@@ -1,12 +1,13 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// func prefetchSlots(slots *slot, mask uint64, keys *[lookahead]key)
-TEXT ·prefetchSlots(SB), NOSPLIT, $0-24
+// func prefetchSlots(slots *slot, mask uint64, keys *[lookahead]key, n int)
+TEXT ·prefetchSlots(SB), NOSPLIT, $0-32
 	MOVD slots+0(FP), R0
 	MOVD mask+8(FP), R1
 	MOVD keys+16(FP), R2
-	MOVD $const_lookahead, R3
+	MOVD n+24(FP), R3
+	CBZ  R3, none
 
 slot:
 	MOVD key_hash(R2), R4
@@ -16,13 +17,16 @@ slot:
 	ADD  $key__size, R2, R2
 	SUBS $1, R3, R3
 	BNE  slot
+
+none:
 	RET
 
-// func prefetchPostings(postings *uint32, places *[lookahead]uint32)
-TEXT ·prefetchPostings(SB), NOSPLIT, $0-16
+// func prefetchPostings(postings *uint32, places *[lookahead]uint32, n int)
+TEXT ·prefetchPostings(SB), NOSPLIT, $0-24
 	MOVD postings+0(FP), R0
 	MOVD places+8(FP), R2
-	MOVD $const_lookahead, R3
+	MOVD n+16(FP), R3
+	CBZ  R3, none
 
 place:
 	MOVWU (R2), R4
@@ -31,13 +35,16 @@ place:
 	ADD   $4, R2, R2
 	SUBS  $1, R3, R3
 	BNE   place
+
+none:
 	RET
 
-// func prefetchNext(next *uint32, pairs *[lookahead]uint32)
-TEXT ·prefetchNext(SB), NOSPLIT, $0-16
+// func prefetchNext(next *uint32, pairs *uint32, n int)
+TEXT ·prefetchNext(SB), NOSPLIT, $0-24
 	MOVD next+0(FP), R0
 	MOVD pairs+8(FP), R2
-	MOVD $const_lookahead, R3
+	MOVD n+16(FP), R3
+	CBZ  R3, none
 
 next:
 	MOVWU (R2), R4
@@ -47,4 +54,6 @@ next:
 	ADD   $4, R2, R2
 	SUBS  $1, R3, R3
 	BNE   next
+
+none:
 	RET
