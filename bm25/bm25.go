@@ -33,7 +33,7 @@ func SearchVariants() []string {
 	return append(Variants(), variantNames[Terrier], variantNames[LuceneLossy])
 }
 
-// OnlySearches says whether a variant is for searching, and not for the weights of a collection.
+// OnlySearches reports whether a variant is for searching, and not for the weights of a collection.
 func (v Variant) OnlySearches() bool { return v == Terrier || v == LuceneLossy }
 
 func (v Variant) String() string {
@@ -80,7 +80,7 @@ type Params struct {
 // number, which gives weights the bits that 0 would.
 const Zero = math.SmallestNonzeroFloat64
 
-// Explicit is the parameter of somebody who said a number: [Zero] for 0.
+// Explicit returns the parameter of somebody who said a number: [Zero] for 0.
 func Explicit(parameter float64) float64 {
 	if parameter == 0 {
 		return Zero
@@ -134,7 +134,7 @@ type Scorer struct {
 // Length turns a document's length into the k of the package comment: k = A + B*L.
 type Length struct{ A, B float32 }
 
-// K is the k of a document of that many tokens.
+// K returns the k of a document of that many tokens.
 func (c Length) K(tokens uint32) float32 { return c.A + float32(c.B*float32(tokens)) }
 
 // Scorer fixes the collection: docs documents with tokens tokens in all.
@@ -166,7 +166,7 @@ func (s *Scorer) Params() Params { return s.params }
 // Length gives the two constants that make a length count.
 func (s *Scorer) Length() Length { return s.coef }
 
-// IDF is the word's share of the weight, before k1+1 and rounding. df may not
+// IDF returns the word's share of the weight, before k1+1 and rounding. df may not
 // exceed the number of documents; where it does (a foreign index that lies) the
 // result is 0 rather than negative.
 func (s *Scorer) IDF(df uint64) float64 {
@@ -190,7 +190,7 @@ func (s *Scorer) IDF(df uint64) float64 {
 	return Log(n / d)
 }
 
-// RepetitionsOf is the K3 that counts; 0: repetitions count in full.
+// RepetitionsOf returns the K3 that counts; 0: repetitions count in full.
 func (p Params) RepetitionsOf() float64 {
 	if p.K3 == 0 && p.Variant == Terrier {
 		return 8
@@ -257,7 +257,7 @@ func Reciprocal(tf uint32) float32 {
 	return 1 / float32(tf)
 }
 
-// Score is the weight of the word in a document of that length that has it
+// Score returns the weight of the word in a document of that length that has it
 // tf >= 1 times. It is also a bound: no document in which the word is not
 // more frequent and that is not shorter has a larger one.
 func (t *Term) Score(tf, length uint32) float32 {
@@ -276,9 +276,9 @@ func (t *Term) scoreL(tf, length uint32) float32 {
 	return t.Weight / (1 + t.K1/c)
 }
 
-// LossyLength is what is left of a document's length after Lucene has kept it in one byte: up to 40
-// tokens all of it, then the four highest bits of what is above 24. Longer documents never get
-// shorter.
+// LossyLength returns what is left of a document's length after Lucene has kept it in one byte: up
+// to 40 tokens all of it, then the four highest bits of what is above 24. Longer documents never
+// get shorter.
 func LossyLength(tokens uint32) uint32 {
 	const exact = 24
 	if tokens < exact {

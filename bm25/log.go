@@ -2,7 +2,7 @@ package bm25
 
 import "math"
 
-// Log is the natural logarithm of x for x > 0, with an error below one unit in the
+// Log returns the natural logarithm of x for x > 0, with an error below one unit in the
 // last place and, unlike math.Log, the same bits on every machine: math.Log is
 // assembly on some and is compiled with fused multiply-add on others. It is the
 // algorithm of FreeBSD's e_log.c with every product rounded by itself. CUDA code

@@ -30,7 +30,7 @@ const slurmAgain = `	if [ "${SLURM_RESTART_COUNT:-0}" -lt 3 ]; then
 fi
 `
 
-// Scripts are the files of the job by their names: map.sbatch and merge.sbatch, and submit.sh,
+// Scripts returns the files of the job by their names: map.sbatch and merge.sbatch, and submit.sh,
 // which submits them. A map that fails is tried four times; it replaces what it left.
 func (a *Array) Scripts() map[string]string {
 	head := func(name string, more ...string) string {

@@ -25,7 +25,7 @@ type Step struct {
 	Then        []string // a command that Spark's driver runs when they are there, or none
 }
 
-// Python is the program.
+// Python returns the program.
 func (s *Script) Python() string {
 	conf := ""
 	if s.SplitBytes > 0 {
@@ -125,7 +125,7 @@ func pythonString(s string) string {
 	return b.String()
 }
 
-// ShellLine is a command as a shell reads it.
+// ShellLine returns a command as a shell reads it.
 func ShellLine(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {

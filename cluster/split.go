@@ -29,7 +29,7 @@ func Split(paths []string, i, n int) (io.ReadCloser, error) {
 	return &splitReader{pieces: list}, nil
 }
 
-// Streams are the parts of files that Split reads, for a corpus whose documents are told apart.
+// Streams returns the parts of files that Split reads, for a corpus whose documents are told apart.
 // Those without an ID are numbered in their file, so the lines before a part are counted, but for
 // blank ones if these are no documents.
 func Streams(paths []string, i, n int, blank bool) ([]text.Stream, error) {

@@ -82,7 +82,7 @@ func (c *collapse) distinct(most int) bool {
 // each to see whether any share a place. Larger cells are sorted.
 const fewPoints = 32
 
-// repeats tells whether some of the points share a place, or may.
+// repeats reports whether some of the points share a place, or may.
 func (c *collapse) repeats(lo, hi int) bool {
 	if hi-lo > fewPoints {
 		return true

@@ -18,7 +18,7 @@ const (
 	gpuOpening     = 700 * time.Millisecond
 )
 
-// gpuPays tells whether the GPU is worth trying.
+// gpuPays reports whether the GPU is worth trying.
 func gpuPays(pts *Points, opt Options, threads int) bool {
 	switch {
 	case opt.KNN > 0 || opt.Within > 0 || pts.Len() < gpuLeastPoints:

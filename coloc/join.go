@@ -40,7 +40,7 @@ func joinDistance(p *places, limit float64) *neighbours {
 	return &neighbours{places: p, limit: limit, edges: -1}
 }
 
-// adjacent tells whether two different places are neighbours.
+// adjacent reports whether two different places are neighbours.
 func (g *neighbours) adjacent(i, j int32) bool {
 	limit := g.limit
 	if g.reach != nil {
@@ -49,7 +49,7 @@ func (g *neighbours) adjacent(i, j int32) bool {
 	return g.distance2(i, j) <= limit && g.inTime(i, j)
 }
 
-// inTime tells whether two places are close enough in time.
+// inTime reports whether two places are close enough in time.
 func (g *neighbours) inTime(i, j int32) bool {
 	return g.time == nil || near(g.time[i], g.time[j], g.within)
 }

@@ -348,7 +348,7 @@ func (l *lattice[M]) countHard(wk *latticeWorker[M], h *hardPlace[M], head, tail
 	}
 }
 
-// witnessed tells whether a clique through the place covers the set, and
+// witnessed reports whether a clique through the place covers the set, and
 // remembers the cliques it met.
 func (l *lattice[M]) witnessed(wk *latticeWorker[M], place int32, set M) bool {
 	for _, s := range wk.known[place] {

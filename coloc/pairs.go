@@ -228,13 +228,13 @@ func prevalent(count, total int64, minPrev float64) bool {
 	return total > 0 && float64(count)/float64(total) >= minPrev
 }
 
-// joined tells whether two features are a prevalent pair.
+// joined reports whether two features are a prevalent pair.
 func (fg *featureGraph) joined(f, g int32) bool {
 	_, ok := slices.BinarySearch(fg.adj[f], g)
 	return ok
 }
 
-// hasTriangle tells whether a pattern of size three is possible at all.
+// hasTriangle reports whether a pattern of size three is possible at all.
 func (fg *featureGraph) hasTriangle() bool {
 	for f, list := range fg.adj {
 		for i, g := range list {

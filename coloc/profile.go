@@ -237,7 +237,7 @@ func thin[M, B words](p *profiler[M], m *matrix[B]) B {
 	return all
 }
 
-// covered tells whether another one of same has all the neighbours of i but
+// covered reports whether another one of same has all the neighbours of i but
 // those of its own feature.
 func covered[B words](row []B, i int, same, feature B) bool {
 	mine := andNot(row[i], feature)

@@ -43,7 +43,7 @@ type Share struct {
 	Total  int64 `json:"total"`
 }
 
-// Ratio is the participation ratio.
+// Ratio returns the participation ratio.
 func (s Share) Ratio() float64 { return float64(s.Points) / float64(s.Total) }
 
 // ReportInstance is one point of an instance; Row counts the input's points from 1.

@@ -18,7 +18,7 @@ type Rule struct {
 	Instances uint64  // instances of If
 }
 
-// Probability is the rule's conditional probability.
+// Probability returns the rule's conditional probability.
 func (r Rule) Probability() float64 { return float64(r.Holding) / float64(r.Instances) }
 
 // Rules makes the rules of the patterns: for each all ways to split it whose
@@ -156,7 +156,7 @@ func (c *ruleCounter) count(ctx context.Context, r *Rule) error {
 	return nil
 }
 
-// extends tells whether the clique of entries has neighbours of the features
+// extends reports whether the clique of entries has neighbours of the features
 // that are neighbours of one another.
 func (c *ruleCounter) extends(w *walker, clique []int32, then []int32) (bool, error) {
 	n := len(then) + 1

@@ -230,12 +230,12 @@ func sizesOf(patterns []Pattern) int {
 	return longest - 1
 }
 
-// LeastQ is the smallest q that the given number of rounds can give the patterns of a size.
+// LeastQ returns the smallest q that the given number of rounds can give the patterns of a size.
 func (s *Survey) LeastQ(rounds, size int, patterns []Pattern) float64 {
 	return min(1, s.testsAPattern(size, patterns)/float64(1+rounds))
 }
 
-// RoundsFor is the number of rounds from which on patterns of a size can have a q.
+// RoundsFor returns the number of rounds from which on patterns of a size can have a q.
 func (s *Survey) RoundsFor(q float64, size int, patterns []Pattern) int {
 	return int(min(1<<53, math.Ceil(s.testsAPattern(size, patterns)/q))) - 1
 }

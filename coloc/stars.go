@@ -103,7 +103,7 @@ func (s *stars) ofFeature(p, f int32) []int32 {
 	return list[:lowerBound(list, s.first[f+1])]
 }
 
-// joined tells whether b, of a later feature, is a neighbour of a.
+// joined reports whether b, of a later feature, is a neighbour of a.
 func (s *stars) joined(a, b int32) bool {
 	list := s.of(a)
 	i := lowerBound(list, b)

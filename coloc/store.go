@@ -30,7 +30,7 @@ func newStore(budget int64) *store {
 	return &store{columns: make(map[int32][]uint64), budget: budget}
 }
 
-// holds tells whether some stored pattern has all the features.
+// holds reports whether some stored pattern has all the features.
 func (s *store) holds(features []int32) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -70,7 +70,7 @@ func (j *job) sweepPairs(ctx context.Context, pts *Points, emit pairEmitter) err
 	})
 }
 
-// near tells whether two times are at most the given number of seconds apart.
+// near reports whether two times are at most the given number of seconds apart.
 func near(a, b, within int64) bool { return max(a, b)-min(a, b) <= within }
 
 // graphPairs expands the neighbour graph of places to pairs of points.
@@ -110,7 +110,7 @@ type meter struct {
 	bound int64
 }
 
-// take tells whether the given number of further bytes fit.
+// take reports whether the given number of further bytes fit.
 func (m *meter) take(bytes int64) bool {
 	return m.used.Add(bytes) <= m.bound
 }

@@ -261,7 +261,7 @@ func (c *tripleCounter[M]) points(f, g, h int) int64 {
 	return int64(c.counts[((f*len(c.u.features)+g)*len(one))<<6+h])
 }
 
-// inTriple tells whether two features may be in a prevalent triple.
+// inTriple reports whether two features may be in a prevalent triple.
 func (c *tripleCounter[M]) inTriple(f, g int) bool {
 	need := c.u.need
 	c.bits = members(and(c.u.pairs[f], c.u.pairs[g]), c.bits)

@@ -13,7 +13,7 @@ type searcher[M words] struct {
 	scratch []int
 }
 
-// find tells whether a clique through place covers want. The members are in
+// find reports whether a clique through place covers want. The members are in
 // s.clique until the next call.
 func (s *searcher[M]) find(place int32, want M) bool {
 	s.clique = s.clique[:0]

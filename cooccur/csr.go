@@ -269,10 +269,10 @@ func (r *Reader) Check(ctx context.Context) error {
 	})
 }
 
-// Len is the number of words.
+// Len returns the number of words.
 func (r *Reader) Len() int { return len(r.rowSums) }
 
-// Entries is the number of cells that are not zero.
+// Entries returns the number of cells that are not zero.
 func (r *Reader) Entries() uint64 { return r.meta[1] }
 
 // Options tell how the matrix was made: window, side and weighting.
@@ -290,7 +290,7 @@ func (r *Reader) Vocabulary() *Vocabulary { return r.byWord() }
 // Word returns the bytes of the word with that ID; do not change them.
 func (r *Reader) Word(id int) []byte { return r.vocab.Word(id) }
 
-// Count is how often the word occurs in the corpus.
+// Count returns how often the word occurs in the corpus.
 func (r *Reader) Count(id int) uint64 { return r.vocab.counts[id] }
 
 // Lookup returns the ID of a word.

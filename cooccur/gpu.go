@@ -93,7 +93,7 @@ func (g *GPU) Close() error {
 	return errors.Join(append(errs, g.session.Close())...)
 }
 
-// Crossed is how many bytes of text and of rows have crossed the link so far.
+// Crossed returns how many bytes of text and of rows have crossed the link so far.
 func (g *GPU) Crossed() int64 { return g.crossed }
 
 // Trace calls fn when a stage of a job is over, with its name; the device is idle

@@ -34,7 +34,7 @@ func coresTime(bytes int64, count bool, window, threads int) time.Duration {
 	return time.Duration(float64(bytes) / bytesOfWord * each / float64(threads) * float64(time.Second))
 }
 
-// gpuPays tells whether the GPU is worth opening.
+// gpuPays reports whether the GPU is worth opening.
 func gpuPays(corpus *text.Corpus, a text.Analyzer, count bool, window, threads int) bool {
 	bytes := corpusBytes(corpus)
 	if _, ok := words.KindOf(analyzerOf(a).Name()); !ok || bytes < 0 {

@@ -222,7 +222,7 @@ func (p *gpuPairs) mirror(own, l *sumsInOrder, before gpu.Buffer[uint64], part u
 	return p.findRows(l, rows)
 }
 
-// smallSums says whether all sums fit 32 bits, even where a word meets itself and they
+// smallSums reports whether all sums fit 32 bits, even where a word meets itself and they
 // are doubled. Then they cross the link so, and the host's cores, which have nothing
 // else to do, make values of them.
 func (p *gpuPairs) smallSums(ctx context.Context, sums gpu.Buffer[uint64], n int, units bool) (bool, error) {

@@ -60,7 +60,7 @@ func (f *File) Describe(s Stats) {
 	f.about.Words, f.about.Kept, f.about.Documents = uint64(s.Words), uint64(s.Kept), uint64(s.Documents)
 }
 
-// Scored is the number of cells of a matrix of a measure, after Commit: those that are not 0.
+// Scored returns the number of cells of a matrix of a measure, after Commit: those that are not 0.
 func (f *File) Scored() int64 { return f.cells }
 
 // encoder writes rows in some format; close writes what comes after them.

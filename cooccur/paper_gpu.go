@@ -234,8 +234,8 @@ func (p *paper) room(ctx context.Context, n int) error {
 	return nil
 }
 
-// fits says whether the given number of further bytes of text surely fit the tables: every second
-// byte may begin a word that is new, in pairs that are.
+// fits reports whether the given number of further bytes of text surely fit the tables: every
+// second byte may begin a word that is new, in pairs that are.
 func (p *paper) fits(bytes int) bool {
 	return p.wordsFit(bytes) && (p.job == nil || p.pairs+int64(bytes/2+1)*int64(p.job.Window) <= p.limit)
 }

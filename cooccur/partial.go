@@ -15,8 +15,8 @@ import (
 // A corpus may be counted in parts, on several machines. Counts of words add up, and so do sums of
 // weights as long as they are whole numbers of units: a partial matrix has these instead of values.
 
-// Units is the number of units in 1, by which the sums of partial matrices are divided. Weights by
-// distance in windows of more than 18 words have no such unit.
+// Units returns the number of units in 1, by which the sums of partial matrices are divided.
+// Weights by distance in windows of more than 18 words have no such unit.
 func Units(opt Options) (one float64, err error) {
 	j, err := partialJob(new(Vocabulary), opt)
 	if err != nil {

@@ -26,7 +26,7 @@ func (s *sampler) document(batch, doc int) uint64 {
 	return mix(mix(s.seed^0x243f6a8885a308d3)+uint64(batch)) + uint64(doc)*0x9e3779b97f4a7c15
 }
 
-// keeps says whether the n-th word of the document that is in the vocabulary stays.
+// keeps reports whether the n-th word of the document that is in the vocabulary stays.
 func (s *sampler) keeps(document uint64, n int, id uint32) bool {
 	return mix(document+mix(uint64(n))) <= s.stay[id]
 }

@@ -114,7 +114,7 @@ func (s *scored) remove() {
 	}
 }
 
-// scores says whether a matrix of a measure can be written in a format.
+// scores reports whether a matrix of a measure can be written in a format.
 func scores(format Format, by Measure) error {
 	if by < ByValue || by > PPMI {
 		return fmt.Errorf("unknown measure %v", by)

@@ -66,7 +66,7 @@ func (o Order) Compare(a, b []byte) int {
 	return cmp.Compare(len(a), len(b)) // only words that hold zero bytes get here
 }
 
-// Len is the number of words.
+// Len returns the number of words.
 func (v *Vocabulary) Len() int { return len(v.counts) }
 
 // Word returns the bytes of the word with that ID; do not change them.
@@ -78,10 +78,10 @@ func (v *Vocabulary) Word(id int) []byte {
 	return v.arena[start:v.ends[id]:v.ends[id]]
 }
 
-// Count is how often the word occurs.
+// Count returns how often the word occurs.
 func (v *Vocabulary) Count(id int) uint64 { return v.counts[id] }
 
-// Total is the sum of all counts.
+// Total returns the sum of all counts.
 func (v *Vocabulary) Total() (total uint64) {
 	for _, c := range v.counts {
 		total += c

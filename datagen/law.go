@@ -87,7 +87,7 @@ func (l Law) probabilities() []float64 {
 	return p
 }
 
-// Distinct is the number of different words to expect among n drawn ones: the
+// Distinct returns the number of different words to expect among n drawn ones: the
 // sum over words of 1-(1-p)^n.
 func (l Law) Distinct(n float64) float64 {
 	return distinct(l.probabilities(), n)

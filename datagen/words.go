@@ -102,7 +102,7 @@ func gcd(a, b uint64) uint64 {
 	return a
 }
 
-// Word is the word of a rank in [0, 2^34), counted from the most frequent.
+// Word returns the word of a rank in [0, 2^34), counted from the most frequent.
 func Word(rank int64) string {
 	return string(appendWord(nil, rank))
 }

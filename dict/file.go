@@ -241,15 +241,15 @@ func (d *File) Stats() Stats {
 	return s
 }
 
-// Len is the number of words; their numbers are 0 to Len()-1.
+// Len returns the number of words; their numbers are 0 to Len()-1.
 func (d *File) Len() int { return d.meta.words }
 
-// Kind is the kind of the dictionary.
+// Kind returns the kind of the dictionary.
 func (d *File) Kind() Kind { return d.meta.kind }
 
-// OnTheFly is the same dictionary, which decodes blocks of bit vectors by computing them instead of
-// looking them up in a table: the papers name both ways and take the table. ok is false for kinds
-// without such blocks. Both are closed by closing the first.
+// OnTheFly returns the same dictionary, which decodes blocks of bit vectors by computing them
+// instead of looking them up in a table: the papers name both ways and take the table. ok is false
+// for kinds without such blocks. Both are closed by closing the first.
 func (d *File) OnTheFly() (other *File, ok bool) {
 	x, ok := d.Dict.(*xbw)
 	if !ok || x.rrr == nil {

@@ -116,7 +116,8 @@ func (d *front) room(space []uint16) []uint16 {
 	return space[:0]
 }
 
-// compare tells whether the first word of a bucket is less than (-1), equal to or more than a word.
+// compare returns -1, 0 or 1 if the first word of a bucket is less than, equal to or greater than a
+// word.
 func (d *front) compare(bucket int, word []uint16) int {
 	r := bitReader{d.data, uint(d.starts[bucket]) * 8}
 	c := 0

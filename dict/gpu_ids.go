@@ -59,7 +59,7 @@ func (g *GPU) Close() error {
 	return errors.Join(g.on.Free(), g.session.Close())
 }
 
-// Bytes is what the dictionary takes on the device.
+// Bytes returns what the dictionary takes on the device.
 func (g *GPU) Bytes() int64 { return g.on.Bytes() }
 
 // Texts come in chunks that fit the device, at most mostChunk, which takes the link
@@ -114,7 +114,7 @@ func (g *GPU) IDs(ctx context.Context, t *Text) (ids []uint32, err error) {
 	return ids, nil
 }
 
-// long says whether a word is too long for a reference.
+// long reports whether a word is too long for a reference.
 func (t *Text) long(i int) bool { return t.ends[i]-t.start(i) > longestOnGPU }
 
 // chunk is words of a text that are on the device together.

@@ -92,7 +92,7 @@ func (t *tails) find(i int) (word, at int, ok bool) {
 	return 0, 0, false
 }
 
-// equal says whether string i is s.
+// equal reports whether string i is s.
 func (t *tails) equal(i int, s []byte) bool {
 	word, at, ok := t.find(i)
 	if !ok {

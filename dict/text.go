@@ -32,13 +32,13 @@ func (t *Text) Grow(words, chars int) {
 // Reset makes the text empty, and keeps its memory.
 func (t *Text) Reset() { t.data, t.ends = t.data[:0], t.ends[:0] }
 
-// Len is the number of words.
+// Len returns the number of words.
 func (t *Text) Len() int { return len(t.ends) }
 
-// Chars is the number of characters of all words.
+// Chars returns the number of characters of all words.
 func (t *Text) Chars() int { return len(t.data) }
 
-// Word is the i-th word, from 0. It is valid until the next Add.
+// Word returns the i-th word, from 0. It is valid until the next Add.
 func (t *Text) Word(i int) []byte { return t.data[t.start(i):t.ends[i]] }
 
 // start is where word i begins.

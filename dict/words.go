@@ -19,10 +19,10 @@ type Words struct {
 	ends []uint64 // word i ends before data[ends[i]]
 }
 
-// Len is the number of words.
+// Len returns the number of words.
 func (w *Words) Len() int { return len(w.ends) }
 
-// At is the i-th word in byte order.
+// At returns the i-th word in byte order.
 func (w *Words) At(i int) []byte {
 	start := uint64(0)
 	if i > 0 {
@@ -31,7 +31,7 @@ func (w *Words) At(i int) []byte {
 	return w.data[start:w.ends[i]]
 }
 
-// Bytes is the number of bytes in all words.
+// Bytes returns the number of bytes in all words.
 func (w *Words) Bytes() int64 { return int64(len(w.data)) }
 
 // Add appends a word that is larger than all before it.

@@ -25,10 +25,10 @@ type Set struct {
 	few   atomic.Pointer[[]uint32] // what Few returned, until the set is changed
 }
 
-// New is the empty set of n documents.
+// New returns the empty set of n documents.
 func New(n int) *Set { return &Set{words: make([]uint64, (n+63)/64), n: n} }
 
-// Full is the set of all n documents.
+// Full returns the set of all n documents.
 func Full(n int) *Set {
 	s := New(n)
 	for i := range s.words {
@@ -39,8 +39,8 @@ func Full(n int) *Set {
 	return s
 }
 
-// FromWords is the set of n documents whose bits are given, the first the lowest of words[0]. It
-// keeps the slice. Its error says that there are too few or too many words, or bits.
+// FromWords returns the set of n documents whose bits are given, the first the lowest of words[0].
+// It keeps the slice. Its error says that there are too few or too many words, or bits.
 func FromWords(words []uint64, n int) (*Set, error) {
 	if len(words) != (n+63)/64 {
 		return nil, fmt.Errorf("a set of %d documents in %d words", n, len(words))
@@ -68,13 +68,13 @@ func (s *Set) recount() {
 	}
 }
 
-// Len is the number of documents that there are, in the set or not.
+// Len returns the number of documents that there are, in the set or not.
 func (s *Set) Len() int { return s.n }
 
-// Count is how many of them are in the set.
+// Count returns how many of them are in the set.
 func (s *Set) Count() int { return s.count }
 
-// Has says whether a document below Len is in the set.
+// Has reports whether a document below Len is in the set.
 func (s *Set) Has(doc uint32) bool { return s.words[doc>>6]>>(doc&63)&1 != 0 }
 
 // Add puts a document below Len into the set, and says whether it was not there.
@@ -160,7 +160,7 @@ func (s *Set) AddRange(from, to uint32) {
 	}
 }
 
-// Next is the first document of the set from one on; Len if there is none.
+// Next returns the first document of the set from one on; Len if there is none.
 func (s *Set) Next(doc uint32) uint32 {
 	if int(doc) >= s.n {
 		return uint32(s.n)
@@ -177,7 +177,7 @@ func (s *Set) Next(doc uint32) uint32 {
 	return uint32(s.n)
 }
 
-// All is the documents of the set, rising.
+// All returns the documents of the set, rising.
 func (s *Set) All() iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for at, w := range s.words {
@@ -193,8 +193,8 @@ func (s *Set) All() iter.Seq[uint32] {
 // fewShare is how small a set is whose documents Few lists: one in this many.
 const fewShare = 64
 
-// Few is the documents of a set of few, one in 64 or less, rising; nil if there are more. They are
-// listed at the first call, and remembered for the next ones: going through all bits takes 5
+// Few returns the documents of a set of few, one in 64 or less, rising; nil if there are more. They
+// are listed at the first call, and remembered for the next ones: going through all bits takes 5
 // microseconds with 400,000 documents if they come from far, more than looking 100 of them up.
 func (s *Set) Few() []uint32 {
 	if s.count > s.n/fewShare || s.count == 0 {
@@ -254,10 +254,11 @@ func (s *Set) Not() {
 	s.count = s.n - s.count
 }
 
-// Clone is a set of its own with the same documents.
+// Clone returns a copy of the set.
 func (s *Set) Clone() *Set {
 	return &Set{words: append([]uint64(nil), s.words...), n: s.n, count: s.count}
 }
 
-// Words are the bits of the documents, 64 a word, the first the lowest. They are for reading only.
+// Words returns the bits of the documents, 64 a word, the first the lowest. They are for reading
+// only.
 func (s *Set) Words() []uint64 { return s.words }

@@ -38,7 +38,7 @@ func (t Type) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 // UnmarshalText reads a name.
 func (t *Type) UnmarshalText(name []byte) error { return typeNames.Set(t, string(name)) }
 
-// HasColumn tells whether values of the type lie in a column, for filters and sorting.
+// HasColumn reports whether values of the type lie in a column, for filters and sorting.
 func (t Type) HasColumn() bool { return t != Text && t != Stored }
 
 // Field is one field of a Schema.
@@ -60,7 +60,7 @@ type Field struct {
 	Missing string `json:"missing,omitempty"`
 }
 
-// Sources are the columns or JSON fields that hold the values.
+// Sources returns the columns or JSON fields that hold the values.
 func (f *Field) Sources() []string {
 	if len(f.From) == 0 {
 		return []string{f.Name}
@@ -98,20 +98,20 @@ func (s *Schema) Of(t Type) (list []int) {
 	return list
 }
 
-// Has tells whether a test holds for some field.
+// Has reports whether a test holds for some field.
 func (s *Schema) Has(test func(*Field) bool) bool {
 	return slices.ContainsFunc(s.Fields, func(f Field) bool { return test(&f) })
 }
 
-// IsStored tells whether the values of a field can be shown.
+// IsStored reports whether the values of a field can be shown.
 func IsStored(f *Field) bool { return !f.Unstored }
 
-// Equal tells whether two schemas say the same.
+// Equal reports whether two schemas say the same.
 func (s *Schema) Equal(t *Schema) bool {
 	return bytes.Equal(s.JSON(), t.JSON())
 }
 
-// JSON is the schema as it lies in an index.
+// JSON returns the schema as it lies in an index.
 func (s *Schema) JSON() []byte {
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -194,7 +194,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// IsList tells whether a list of fields, as on a command line, names a type for any of them. One
+// IsList reports whether a list of fields, as on a command line, names a type for any of them. One
 // that does not is a plain list of names.
 func IsList(list []string) bool {
 	return slices.ContainsFunc(list, func(item string) bool {

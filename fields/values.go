@@ -33,7 +33,7 @@ func (s *Schema) Values(named map[string][]string) ([]Values, error) {
 	return list, nil
 }
 
-// Text is the text fields of a document, joined by newlines: what is searched as one.
+// Text returns the text fields of a document, joined by newlines: what is searched as one.
 func (s *Schema) Text(values []Values) []byte {
 	var texts [][]byte
 	for _, i := range s.Of(Text) {
@@ -76,7 +76,7 @@ func ParseNumber(b []byte) (float64, error) {
 	return v, nil
 }
 
-// exactInteger tells whether plain digits are the number v; those with a point or an exponent are
+// exactInteger reports whether plain digits are the number v; those with a point or an exponent are
 // rounded as everywhere.
 func exactInteger(s string, v float64) bool {
 	return strings.ContainsAny(s, ".eE") || strconv.FormatFloat(v, 'f', 0, 64) == strings.TrimPrefix(s, "+")
@@ -128,7 +128,7 @@ type Point struct{ Lat, Lon int32 }
 
 const pointUnit = 1e7
 
-// PointOf is the point of degrees.
+// PointOf returns the point of degrees.
 func PointOf(lat, lon float64) (Point, error) {
 	if !(lat >= -90 && lat <= 90) {
 		return Point{}, fmt.Errorf("latitude %v: want -90 to 90", lat)

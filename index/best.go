@@ -21,7 +21,8 @@ const numRanks = 3
 // noPosting is the x at a rank that the list is too short for: a weight of 0.
 var noPosting = float32(math.Inf(1))
 
-// StoredModel is what the x of the skip data were computed with: BM25 with k1 = 1.2 and b = 0.75.
+// StoredModel returns what the x of the skip data were computed with: BM25 with k1 = 1.2 and b =
+// 0.75.
 func (r *Reader) StoredModel() bm25.Length { return r.coef }
 
 // storedModel gives the constants for a collection; an empty one has none.

@@ -75,8 +75,8 @@ func plainUnpackBits(words []byte, base uint32, out *[BlockSize]uint32) (n int) 
 // and of some patches.
 const MaxWords = 72
 
-// Words is the bitmap of a dense block: bit i of word j, of eight bytes with the lowest first, is
-// document base + 64*j + i. Base is a multiple of 64, the highest bit of the last word is the
+// Words returns the bitmap of a dense block: bit i of word j, of eight bytes with the lowest first,
+// is document base + 64*j + i. Base is a multiple of 64, the highest bit of the last word is the
 // block's last document. It is nil if the block is kept in another way, is the last of the list, or
 // is damaged.
 func (c *Cursor) Words(block int) (words []byte, base uint32) {

@@ -56,7 +56,7 @@ func makeTFCodes() (t [256]uint32) {
 	return t
 }
 
-// TFOfCode is the largest frequency that each code of a Bound stands for.
+// TFOfCode returns the largest frequency that each code of a Bound stands for.
 func TFOfCode() *[256]uint32 { t := tfOfCode; return &t }
 
 // codeOfTF is the lowest code that stands for tf or more.

@@ -19,7 +19,7 @@ import (
 // orderShare is the part of the memory for finding the order while the inverted corpus is held.
 const orderShare = 4
 
-// orderNow says whether an index that is to be reordered can be written in that order at once.
+// orderNow reports whether an index that is to be reordered can be written in that order at once.
 func (w *Writer) orderNow(o BuildOptions) bool {
 	return o.Reorder && w.fields == nil && w.text == nil && !o.Positions && !o.numbered
 }

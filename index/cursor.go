@@ -56,17 +56,17 @@ type Cursor struct {
 	oneAt    [1]uint32
 }
 
-// Blocks is the number of blocks.
+// Blocks returns the number of blocks.
 func (c *Cursor) Blocks() int { return len(c.Last) }
 
-// Err is what ended the list early, or nil.
+// Err returns what ended the list early, or nil.
 func (c *Cursor) Err() error { return c.err }
 
-// Doc is the document that the cursor stands on, or End. A fresh cursor stands on
+// Doc returns the document that the cursor stands on, or End. A fresh cursor stands on
 // the first document.
 func (c *Cursor) Doc() uint32 { return c.doc }
 
-// TF is the frequency in the document that the cursor stands on.
+// TF returns the frequency in the document that the cursor stands on.
 func (c *Cursor) TF() uint32 {
 	if c.tfsOf != c.block {
 		c.loadTFs(c.block)
@@ -164,11 +164,11 @@ func (c *Cursor) Load(block int) []uint32 {
 	return c.docs[:n]
 }
 
-// Find is the place of the first document of the last Load that is at or after target; the last
-// place if none is.
+// Find returns the place of the first document of the last Load that is at or after target; the
+// last place if none is.
 func (c *Cursor) Find(target uint32) int { return Find(c.block128(), target) }
 
-// Loaded is what the last Load returned; after Reader.Open the first block.
+// Loaded returns what the last Load returned; after Reader.Open the first block.
 func (c *Cursor) Loaded() []uint32 { return c.docs[:c.blockLen(c.block)] }
 
 func (c *Cursor) block128() *[BlockSize]uint32 { return (*[BlockSize]uint32)(c.docs[:]) }
@@ -203,7 +203,7 @@ func (c *Cursor) TFsAt(block int, places, out []uint32) {
 	}
 }
 
-// fullAt says whether a block is one before the last of the list, and where it should be.
+// fullAt reports whether a block is one before the last of the list, and where it should be.
 func (c *Cursor) fullAt(block int) bool {
 	return uint(block) < uint(len(c.Last)-1) && uint64(c.offsets[block]) <= uint64(len(c.data))
 }

@@ -31,8 +31,9 @@ type Term struct {
 	skips       uint64 // where its skip data are, if it has more than one block
 }
 
-// FullDF is the number of documents that hold the word, also those whose postings were pruned or
-// are in other shards. Models weigh a word by it, so that neither changes the score of a posting.
+// FullDF returns the number of documents that hold the word, also those whose postings were pruned
+// or are in other shards. Models weigh a word by it, so that neither changes the score of a
+// posting.
 func (t Term) FullDF() uint32 { return t.DF + t.elsewhere }
 
 // skipBytes is the length of a list's skip data.

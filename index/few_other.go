@@ -11,7 +11,7 @@ func keepTFs(words, keep []byte, tfs *[BlockSize]uint32, out []uint32) int {
 	return plainKeepTFs(words, keep, tfs, out)
 }
 
-// hasSums says whether sumTFs does something.
+// hasSums reports whether sumTFs does something.
 func hasSums() bool { return false }
 
 // sumTFs adds up the frequencies before each posting of a block.

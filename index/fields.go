@@ -24,7 +24,7 @@ type fieldReader struct {
 	texts   []*Reader // their indexes
 }
 
-// storesText tells whether the text of documents can be made of stored fields.
+// storesText reports whether the text of documents can be made of stored fields.
 func storesText(s *fields.Schema) bool {
 	return !s.Has(func(f *fields.Field) bool { return f.Type == fields.Text && f.Unstored })
 }
@@ -88,7 +88,7 @@ func (r *Reader) openFields(load func(name string) ([]byte, error)) error {
 	return nil
 }
 
-// Schema is what the fields of the documents are; nil if they have none.
+// Schema returns what the fields of the documents are; nil if they have none.
 func (r *Reader) Schema() *fields.Schema {
 	if r.fields == nil {
 		return nil
@@ -96,7 +96,8 @@ func (r *Reader) Schema() *fields.Schema {
 	return r.fields.schema
 }
 
-// Field is the index of a text field alone; nil if there is none of that name. It is closed with r.
+// Field returns the index of a text field alone; nil if there is none of that name. It is closed
+// with r.
 func (r *Reader) Field(name string) *Reader {
 	if r.fields != nil {
 		for i, n := range r.fields.names {
@@ -108,8 +109,8 @@ func (r *Reader) Field(name string) *Reader {
 	return nil
 }
 
-// Column is the values of a keyword, number, date or geo field; nil if there is none of that name.
-// All of it is verified the first time.
+// Column returns the values of a keyword, number, date or geo field; nil if there is none of that
+// name. All of it is verified the first time.
 func (r *Reader) Column(name string) (*columns.Column, error) {
 	if r.fields == nil || r.fields.columns == nil {
 		return nil, nil
@@ -117,8 +118,8 @@ func (r *Reader) Column(name string) (*columns.Column, error) {
 	return r.fields.columns.Column(name)
 }
 
-// Stored is the stored fields of a document, by the order of the schema: of each field that is not
-// stored, or has no value, there are none.
+// Stored returns the stored fields of a document, by the order of the schema: of each field that is
+// not stored, or has no value, there are none.
 func (r *Reader) Stored(doc int) (values []fields.Values, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if r.fields == nil || r.fields.stored == nil {

@@ -48,7 +48,7 @@ var magics = map[string]string{
 	positionsFile: "COLOPOS\n",
 }
 
-// isOurs tells whether a file of that name in an index's folder is part of it, or a folder, whose
+// isOurs reports whether a file of that name in an index's folder is part of it, or a folder, whose
 // name ends with a slash.
 func isOurs(name string) bool {
 	if rest, ok := strings.CutPrefix(name, fieldsFolder+"/"); ok {

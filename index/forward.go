@@ -28,7 +28,7 @@ const (
 	maxForwardWords = 1 << 16
 )
 
-// tells says whether a word in df of these documents tells where they belong.
+// tells reports whether a word in df of these documents tells where they belong.
 func tells(df, docs int) bool {
 	return df >= max(minForwardDF, docs/leastForward) && df <= docs/mostForward
 }

@@ -60,7 +60,7 @@ func tfsAtAVX512(in *byte, v uint64, places *uint32, n int, low, high uint64, ou
 //go:noescape
 func sumsAVX512(in, out *[BlockSize]uint32)
 
-// hasSums says whether sumTFs does something.
+// hasSums reports whether sumTFs does something.
 func hasSums() bool { return places }
 
 // sumTFs adds up the frequencies before each posting of a block.

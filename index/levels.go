@@ -51,12 +51,12 @@ func hasLevels(df uint32, docs uint64) bool {
 	return uint64(df) >= from && uint64(df)*levelsShare >= docs
 }
 
-// HasLevels says whether a word's list has a map of levels.
+// HasLevels reports whether a word's list has a map of levels.
 func (r *Reader) HasLevels(t Term) bool {
 	return r.meta.flags&flagLevels != 0 && hasLevels(t.DF, r.meta.docs)
 }
 
-// LevelOf is the level of the place of a document in a list that has Levels.
+// LevelOf returns the level of the place of a document in a list that has Levels.
 func (c *Cursor) LevelOf(doc uint32) uint8 {
 	p := doc / LevelDocs
 	two := c.Levels[p/(2*StretchBytes)*StretchBytes+p%StretchBytes]

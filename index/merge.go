@@ -22,7 +22,7 @@ type Source struct {
 	Live *docset.Set // the documents that are kept; nil: all
 }
 
-// Kept is the number of documents that are kept.
+// Kept returns the number of documents that are kept.
 func (s *Source) Kept() int {
 	if s.Live == nil {
 		return s.Docs()

@@ -99,7 +99,7 @@ func (f *follower) after(id []byte) {
 	f.step()
 }
 
-// is says whether an ID is the expected one; then the next one is expected.
+// is reports whether an ID is the expected one; then the next one is expected.
 func (f *follower) is(id []byte) bool {
 	if !f.ok || !bytes.Equal(f.id, id) {
 		return false

@@ -193,7 +193,7 @@ func (r *Reader) openPositions(f *sections.File) error {
 	return nil
 }
 
-// HasPositions tells whether the index knows where in its documents the words are.
+// HasPositions reports whether the index knows where in its documents the words are.
 func (r *Reader) HasPositions() bool { return r.positions != nil }
 
 // list is the list of a word, with the bytes behind it that a decoder may load.
@@ -289,7 +289,7 @@ func (p *Positions) begin(list []byte, t Term) error {
 // ErrNoPositions says that an index was made without positions.
 var ErrNoPositions = errors.New("the index has no positions of words: build it with them (collocate index --positions)")
 
-// Err is what is wrong with the list, or nil.
+// Err returns what is wrong with the list, or nil.
 func (p *Positions) Err() error { return p.err }
 
 func (p *Positions) bad() error {
@@ -492,7 +492,7 @@ func (p *Positions) toBlock(c *Cursor, block int) bool {
 	return true
 }
 
-// isRest says whether the group at hand is the last gaps, which do not fill one.
+// isRest reports whether the group at hand is the last gaps, which do not fill one.
 func (p *Positions) isRest() bool {
 	if p.table != nil {
 		return p.at >= p.rest

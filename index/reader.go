@@ -309,7 +309,7 @@ func (r *Reader) mapFile(folder *os.File, name string) ([]byte, error) {
 	return m.Data, nil
 }
 
-// wasReplaced tells whether another folder has the name of an open one.
+// wasReplaced reports whether another folder has the name of an open one.
 func wasReplaced(folder *os.File, dir string) bool {
 	a, err1 := folder.Stat()
 	b, err2 := os.Stat(dir)
@@ -415,7 +415,7 @@ func (r *Reader) openFile(name string, load func(string) ([]byte, error)) (*sect
 	return f, stampOf(name, data), nil
 }
 
-// isIndex says whether a folder looks like one of an index.
+// isIndex reports whether a folder looks like one of an index.
 func isIndex(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, metaFile))
 	return err == nil
@@ -539,25 +539,25 @@ func (r *Reader) Close() error {
 	return first
 }
 
-// Dir is the folder that the index was opened in.
+// Dir returns the folder that the index was opened in.
 func (r *Reader) Dir() string { return r.dir }
 
-// Docs is the number of documents; they are numbered from 0.
+// Docs returns the number of documents; they are numbered from 0.
 func (r *Reader) Docs() int { return int(r.meta.docs) }
 
-// Terms is the number of different words; they are numbered from 0 in byte order.
+// Terms returns the number of different words; they are numbered from 0 in byte order.
 func (r *Reader) Terms() int { return int(r.meta.terms) }
 
-// Postings is the number of (word, document) pairs.
+// Postings returns the number of (word, document) pairs.
 func (r *Reader) Postings() int64 { return int64(r.meta.postings) }
 
-// Pruned says whether postings were left out (see Prune), so that answers are approximate.
+// Pruned reports whether postings were left out (see Prune), so that answers are approximate.
 func (r *Reader) Pruned() bool { return r.meta.flags&flagPruned != 0 }
 
-// Tokens is the sum of all document lengths. Tokens / Docs is the mean length.
+// Tokens returns the sum of all document lengths. Tokens / Docs is the mean length.
 func (r *Reader) Tokens() int64 { return int64(r.meta.tokens) }
 
-// Analyzer is the name of what made the words, for text.ParseAnalyzer.
+// Analyzer returns the name of what made the words, for text.ParseAnalyzer.
 func (r *Reader) Analyzer() string { return r.analyzer }
 
 // Lengths holds the length of each document in words: not to be written to. It is a view of the
@@ -585,7 +585,7 @@ func (r *Reader) expandLengths() (err error) {
 	return nil
 }
 
-// Length is the length of one document in words.
+// Length returns the length of one document in words.
 func (r *Reader) Length(doc int) uint32 {
 	if r.meta.flags&flagNoLengths == 0 {
 		return r.lengths[doc]
@@ -677,7 +677,7 @@ func (r *Reader) wordsFrom(id int) iter.Seq2[Word, error] {
 	}
 }
 
-// DocID is the external ID of a document.
+// DocID returns the external ID of a document.
 func (r *Reader) DocID(doc int) (s string, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	var buf [64]byte
@@ -728,12 +728,12 @@ func (r *Reader) RepeatedID() (id string, found bool, err error) {
 	return "", false, nil
 }
 
-// HasText tells whether the text of the documents is stored, as such or as stored fields.
+// HasText reports whether the text of the documents is stored, as such or as stored fields.
 func (r *Reader) HasText() bool {
 	return r.text != nil || r.fields != nil && storesText(r.fields.schema)
 }
 
-// Text is the stored text of a document.
+// Text returns the stored text of a document.
 func (r *Reader) Text(doc int) ([]byte, error) { return r.AppendText(nil, doc) }
 
 // AppendText is Text for callers that have room for it.

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// TFIn is how often the word is in a document; 0 if it is not there. The block must be the one that
-// FindBlock gives for the document. Of a dense block only what is needed is read, in plain Go:
+// TFIn returns how often the word is in a document; 0 if it is not there. The block must be the one
+// that FindBlock gives for the document. Of a dense block only what is needed is read, in plain Go:
 // "the" within 0.1% of the eLife paragraphs takes 16% less time so than with TFsAt where that reads
 // single frequencies with AVX-512, and 5% less with AVX2. The cursor may move.
 func (c *Cursor) TFIn(block int, doc uint32) uint32 {

@@ -27,7 +27,7 @@ type TopPosting uint64
 // Doc is its document. A damaged file may hold any number.
 func (p TopPosting) Doc() uint32 { return uint32(p) }
 
-// TF is how often the word is there.
+// TF returns how often the word is there.
 func (p TopPosting) TF() uint32 { return uint32(p >> 32) }
 
 // numTop is how many top postings a list has.
@@ -157,8 +157,9 @@ func openTop(f *sections.File) (t topLists, err error) {
 	return t, nil
 }
 
-// Top are the best postings of a word by the x of the stored model, the best first; of those with
-// the same x the lowest document. Only very frequent words have them, and none in older indexes.
+// Top returns the best postings of a word by the x of the stored model, the best first; of those
+// with the same x the lowest document. Only very frequent words have them, and none in older
+// indexes.
 func (r *Reader) Top(t Term) ([]TopPosting, error) {
 	l := &r.levels
 	i, ok := slices.BinarySearch(l.top.words, uint32(t.ID))

@@ -32,7 +32,7 @@ var Plane = &CRS{Name: "plane"}
 // Geographic tells that positions are longitude and latitude in degrees.
 func (c *CRS) Geographic() bool { return c != nil && c.geographic }
 
-// DistanceUnit is the unit in which distances between points are: metres for
+// DistanceUnit returns the unit in which distances between points are: metres for
 // longitudes and latitudes, else that of the coordinates; "" when it is not known.
 func (c *CRS) DistanceUnit() string {
 	switch {
@@ -88,7 +88,7 @@ func (c *CRS) FromWGS84(lon, lat float64) (x, y float64) {
 	return x / c.metres, y / c.metres
 }
 
-// Same tells whether two systems are one: positions of both may be mixed.
+// Same reports whether two systems are one: positions of both may be mixed.
 func (c *CRS) Same(o *CRS) bool {
 	if c == nil || o == nil {
 		return c == o

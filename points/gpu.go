@@ -68,7 +68,7 @@ func newGPU(s *gpu.Session, memory int64) (*GPU, error) {
 	return g, nil
 }
 
-// Name is the device's.
+// Name returns the name of the device.
 func (g *GPU) Name() string { return g.dev.Info().Name }
 
 // Close gives the memory and the device back.

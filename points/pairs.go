@@ -96,7 +96,7 @@ func (l *plane) sumPairs(ctx context.Context, workers, bins int, most float64, e
 	return sum, nil
 }
 
-// fits tells whether the edge correction holds up to a distance.
+// fits reports whether the edge correction holds up to a distance.
 func (l *plane) fits(most float64, edges bool) error {
 	if edges && (!(most > 0) || 2*most > min(l.width, l.depth)) {
 		return fmt.Errorf("distance %v: want more than 0 and at most half the shorter side of the area, %v",

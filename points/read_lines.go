@@ -14,7 +14,7 @@ import (
 // and strconv took 0.4 us for each. From the first quote on, or a line longer
 // than the buffer, the csv package reads.
 
-// plainHeader tells whether the first line is a header without quotes.
+// plainHeader reports whether the first line is a header without quotes.
 func plainHeader(r *bufio.Reader) bool {
 	head, err := r.Peek(1 << 14)
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -15,7 +15,7 @@ type Region struct {
 	box   [4]float64     // least x and y, most x and y
 }
 
-// Contains tells whether a position lies in the region: whether a ray to the right
+// Contains reports whether a position lies in the region: whether a ray to the right
 // crosses its rings an odd number of times.
 func (r *Region) Contains(x, y float64) bool {
 	if x < r.box[0] || y < r.box[1] || x > r.box[2] || y > r.box[3] {

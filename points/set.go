@@ -17,10 +17,10 @@ type Set struct {
 	CRS      *CRS    // nil: not known
 }
 
-// Len is the number of points.
+// Len returns the number of points.
 func (p *Set) Len() int { return len(p.X) }
 
-// Names are the features' names.
+// Names returns the features' names.
 func (p *Set) Names(features []int32) []string {
 	names := make([]string, len(features))
 	for i, f := range features {

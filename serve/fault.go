@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// isFault says whether an error means that a file can no longer be read: it was cut or damaged
+// isFault reports whether an error means that a file can no longer be read: it was cut or damaged
 // since it was opened, or the disk failed. Faults of maps and wrong checksums say that they are
 // EIO.
 func isFault(err error) bool {

@@ -370,7 +370,7 @@ func (g *gate) next(in lane) (next *client) {
 	return next
 }
 
-// heldBack says whether a client must wait although a slot is free.
+// heldBack reports whether a client must wait although a slot is free.
 func (g *gate) heldBack(c *client, in lane) bool {
 	return in == shortLane && g.lanes[in].running >= g.half && c.greedy() && g.now().Sub(g.modest) < modestTime
 }
@@ -395,7 +395,8 @@ func (g *gate) cores(in lane, all int) int {
 	return max(1, all/max(1, g.lanes[in].running))
 }
 
-// noShort says whether no short query was worked on for a while. Then long ones may take all cores.
+// noShort reports whether no short query was worked on for a while. Then long ones may take all
+// cores.
 func (g *gate) noShort() bool {
 	l := &g.lanes[shortLane]
 	return l.running+l.waiting == 0 && g.now().Sub(g.short) > 200*time.Millisecond

@@ -184,7 +184,7 @@ func (w *object) string(name, s string) {
 	w.b = append(append(append(w.b, '"'), s...), '"')
 }
 
-// plainText says whether a string stands in JSON as it is.
+// plainText reports whether a string stands in JSON as it is.
 func plainText(s string) bool {
 	wide := false
 	for i := range len(s) {

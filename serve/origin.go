@@ -15,8 +15,8 @@ import (
 // that name. Or it can send requests from its own origin: then browsers say so in Sec-Fetch-Site
 // and Origin.
 
-// checkHost says whether a request was meant for this server: for an address, for localhost, or for
-// one of the names that the options list.
+// checkHost reports whether a request was meant for this server: for an address, for localhost, or
+// for one of the names that the options list.
 func (v *Server) checkHost(r *http.Request) error {
 	if last := v.lastHost.Load(); last != nil && *last == r.Host {
 		return nil

@@ -425,8 +425,8 @@ func (v *Server) seeShardsNow(ctx context.Context) error {
 	return nil
 }
 
-// Shards is how many shards there are, and how many documents they have in all, as far as that is
-// known.
+// Shards returns how many shards there are, and how many documents they have in all, as far as that
+// is known.
 func (v *Server) Shards() (shards int, docs uint64) {
 	if v.o.Root == nil {
 		return 0, 0

@@ -68,7 +68,7 @@ func (one *replica) answer(a *shardAbout) {
 	one.state.Store(now)
 }
 
-// has says whether the server has a shard, as far as is known.
+// has reports whether the server has a shard, as far as is known.
 func (s *replicaState) has(shard *shardAbout) bool {
 	return s.about != nil && s.about.Whole == shard.Whole && s.about.Number == shard.Number
 }
@@ -309,7 +309,7 @@ func (m *missingShard) Error() string { return m.text }
 // Is lets it be taken for errBusy.
 func (m *missingShard) Is(err error) bool { return m.busy && err == errBusy }
 
-// final says whether an error of a shard is that of the whole query: the query is wrong, or the
+// final reports whether an error of a shard is that of the whole query: the query is wrong, or the
 // shard is busy. Of other errors the shard is missing in the answer.
 func final(err error) error {
 	if refused := new(statusError); errors.As(err, &refused) && refused.status == http.StatusBadRequest {

@@ -65,7 +65,7 @@ func (x *exchange) find(a ask) (answer *Answer, err error) {
 // mayUse is the number of cores for a query or a part of a batch.
 func (v *Server) mayUse(in lane) int { return v.gate.cores(in, v.threads) }
 
-// lane says whether a query is short: few words, few documents.
+// lane reports whether a query is short: few words, few documents.
 func (a *ask) lane() lane {
 	if len(a.Q) > 256 || a.request.Query != nil || a.request.Gathers() || a.request.Expand != nil ||
 		a.request.Proximity != nil || a.request.K > 100 ||

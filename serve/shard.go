@@ -142,7 +142,7 @@ func (x *exchange) shardSearch() {
 	x.reply(http.StatusOK, answer)
 }
 
-// askedFor says whether a root that asks with these parameters takes the server for that of a
+// askedFor reports whether a root that asks with these parameters takes the server for that of a
 // shard. Those that came before the parameter do not say.
 func askedFor(parameters string, shard int) bool {
 	number, says := strings.CutPrefix(parameters, "shard=")

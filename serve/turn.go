@@ -53,7 +53,7 @@ func (t *turn) end() {
 	t.timed.end()
 }
 
-// Err says whether the request was given up, after a rest if it is time for one.
+// Err reports whether the request was given up, after a rest if it is time for one.
 func (t *turn) Err() error {
 	if err := t.timed.Err(); err != nil {
 		return err

@@ -84,7 +84,8 @@ func cutJSON(b []byte, from int) int {
 	return -1
 }
 
-// jsonShape says whether a text is JSON: one object a line, objects over several lines, or a list.
+// jsonShape reports whether a text is JSON: one object a line, objects over several lines, or a
+// list.
 func jsonShape(text []byte) (f Format, list, ok bool) {
 	if len(text) == 0 {
 		return 0, false, false

@@ -322,7 +322,7 @@ func (s *jsonScanner) field(wanted []int) error {
 	return nil
 }
 
-// isPoint tells whether an object or a list follows that is the value of a geo field.
+// isPoint reports whether an object or a list follows that is the value of a geo field.
 func (s *jsonScanner) isPoint(wanted []int) bool {
 	if s.at == len(s.b) || s.b[s.at] != '{' && s.b[s.at] != '[' {
 		return false

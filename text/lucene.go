@@ -114,7 +114,7 @@ func (s *stemming) doubleConsonant(i int) bool {
 	return i >= 1 && s.b[i] == s.b[i-1] && s.consonant(i)
 }
 
-// shortEnd says whether b[i-2..i] is consonant, vowel, consonant, the last not w, x or y.
+// shortEnd reports whether b[i-2..i] is consonant, vowel, consonant, the last not w, x or y.
 func (s *stemming) shortEnd(i int) bool {
 	if i < 2 || !s.consonant(i) || s.consonant(i-1) || !s.consonant(i-2) {
 		return false

@@ -124,7 +124,7 @@ func stopSet(list []string) map[string]bool {
 // ownStops is what stands between the name of an analyzer and stop words of one's own.
 const ownStops = "+stop:"
 
-// WithStopWords is the analyzer of that name, unicode or a language, which drops these words
+// WithStopWords returns the analyzer of that name, unicode or a language, which drops these words
 // instead of its own stop words. They are part of its name, for ParseAnalyzer.
 func WithStopWords(name string, list []string) (Analyzer, error) {
 	var folded []string

@@ -96,7 +96,7 @@ func fewNames[V any](topics map[string]V) string {
 	return strings.Join(names, ", ")
 }
 
-// Value is the summary of the measure of that name.
+// Value returns the summary of the measure of that name.
 func (e *Evaluation) Value(measure string) (float64, bool) {
 	for m := range e.Measures {
 		if e.Measures[m].Name == measure {

@@ -29,7 +29,7 @@ const (
 	Cranfield QrelsFormat = "cranfield"
 )
 
-// QrelsFormats are the names that ParseQrelsFormat knows.
+// QrelsFormats returns the names that ParseQrelsFormat knows.
 func QrelsFormats() []string { return []string{"auto", "trec", "beir", "smart", "cranfield"} }
 
 // ParseQrelsFormat returns the format of that name.

@@ -70,7 +70,7 @@ func (v *Vectors) unit(i int) []float32 {
 	return u
 }
 
-// Of is the vector of a word by its number.
+// Of returns the vector of a word by its number.
 func (v *Vectors) Of(i int) []float32 { return v.Data[i*v.Dim : (i+1)*v.Dim] }
 
 // Lookup returns the number of a word.

@@ -253,17 +253,17 @@ func (f *File) checkTerm(i int, last []byte, scorer *bm25.Scorer) error {
 	return nil
 }
 
-// Len is the number of terms.
+// Len returns the number of terms.
 func (f *File) Len() int { return len(f.ends) }
 
-// At is the i-th term in byte order, whole.
+// At returns the i-th term in byte order, whole.
 func (f *File) At(i int) Weighted {
 	lo, hi := f.first[i], f.first[i+1]
 	t := Term{Word: slice(f.words, f.ends, i), DF: int(hi - lo), Docs: f.docs[lo:hi], TFs: f.tfs[lo:hi]}
 	return Weighted{t, f.weights[lo:hi]}
 }
 
-// Find is the term of a word, if it occurs.
+// Find returns the term of a word, if it occurs.
 func (f *File) Find(word []byte) (Weighted, bool) {
 	i := f.search(word)
 	if i == f.Len() || !bytes.Equal(slice(f.words, f.ends, i), word) {
@@ -272,7 +272,7 @@ func (f *File) Find(word []byte) (Weighted, bool) {
 	return f.At(i), true
 }
 
-// ID is the name of document i.
+// ID returns the name of document i.
 func (f *File) ID(i int) string { return string(slice(f.ids, f.idEnds, i)) }
 
 func slice(data []byte, ends []uint64, i int) []byte {

@@ -279,7 +279,7 @@ func (g *gpuRun) spill(ctx context.Context, parts []gpuPart, text gpu.Buffer[uin
 	return nil
 }
 
-// tooLarge says whether an error is that fewer documents would do.
+// tooLarge reports whether an error is that fewer documents would do.
 func tooLarge(err error) bool {
 	var full *gpu.OutOfMemory
 	return errors.As(err, &full) || errors.Is(err, errPacking)

@@ -19,7 +19,7 @@ import (
 // autoEmulated lets tests bring auto to the interpreter.
 var autoEmulated = false
 
-// autoGPU says whether the engine auto should try a GPU first. What a user named a
+// autoGPU reports whether the engine auto should try a GPU first. What a user named a
 // method for, and corpora of unknown size, are left to the cores.
 func autoGPU(e engine.Kind, m Method, c *text.Corpus, threads int) bool {
 	if e != engine.Auto || m != Auto {
@@ -32,7 +32,7 @@ func autoGPU(e engine.Kind, m Method, c *text.Corpus, threads int) bool {
 	return ok && gpuPays(bytes, threads)
 }
 
-// gpuPays tells whether so much text is worth opening a GPU: if a tenth of the time and
+// gpuPays reports whether so much text is worth opening a GPU: if a tenth of the time and
 // some tenths of a second are gained. The first time ever takes a second more, when the
 // driver compiles the kernels.
 func gpuPays(bytes int64, threads int) bool {

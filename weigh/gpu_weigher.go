@@ -75,13 +75,13 @@ func (c *PinnedCorpus) Free() error {
 	return err
 }
 
-// Bytes is the number of bytes of the corpus in pinned memory.
+// Bytes returns the number of bytes of the corpus in pinned memory.
 func (c *PinnedCorpus) Bytes() int { return c.in.bytes }
 
-// Words is the number of words of all documents.
+// Words returns the number of words of all documents.
 func (c *PinnedCorpus) Words() int { return c.in.words }
 
-// Docs is the number of documents.
+// Docs returns the number of documents.
 func (c *PinnedCorpus) Docs() int { return len(c.docs.lengths) }
 
 // Weigher weighs a corpus on a device again and again, from pinned memory to pinned
@@ -133,10 +133,10 @@ func (w *Weigher) Weigh(ctx context.Context) (err error) {
 // Steps are those of the last Weigh, if Options.Profile asked for their times.
 func (w *Weigher) Steps() []Step { return w.run.steps }
 
-// Pairs is the number of pairs of a word and a document that has it, of the last Weigh.
+// Pairs returns the number of pairs of a word and a document that has it, of the last Weigh.
 func (w *Weigher) Pairs() int { return len(w.pairs.gaps) }
 
-// Terms is the number of different words of the last Weigh.
+// Terms returns the number of different words of the last Weigh.
 func (w *Weigher) Terms() int { return len(w.pairs.ends) }
 
 // Weights are those of the last Weigh, valid until the next or until Free.

@@ -52,7 +52,7 @@ const (
 	threadMemory = 12 << 20
 )
 
-// BoundThreads is how many of some threads may read text within the given number of bytes of
+// BoundThreads returns how many of some threads may read text within the given number of bytes of
 // memory.
 func BoundThreads(threads int, memory int64) int {
 	return int(max(1, min(int64(threads), memory/(2*threadMemory))))
@@ -211,19 +211,19 @@ func (w *Inverter) Finish(ctx context.Context) (*Inversion, error) {
 	return v, nil
 }
 
-// Docs is the number of documents.
+// Docs returns the number of documents.
 func (v *Inversion) Docs() int { return len(v.docs.lengths) }
 
-// Tokens is the number of words in all documents.
+// Tokens returns the number of words in all documents.
 func (v *Inversion) Tokens() int64 { return v.docs.tokens }
 
-// TextBytes is the number of bytes of text in all documents.
+// TextBytes returns the number of bytes of text in all documents.
 func (v *Inversion) TextBytes() int64 { return v.docs.bytes }
 
 // Lengths says how many words each document has. It is valid until Close.
 func (v *Inversion) Lengths() []uint32 { return v.docs.lengths }
 
-// ID is the name of document i.
+// ID returns the name of document i.
 func (v *Inversion) ID(i int) string { return v.docs.id(i) }
 
 // IDs gives names as bytes, fastest in the documents' order. What it returns is for one goroutine,

@@ -143,7 +143,7 @@ func checkWords(tok *text.Tokens, most int) error {
 	return nil
 }
 
-// full says whether sorting what is held now would use up the worker's memory.
+// full reports whether sorting what is held now would use up the worker's memory.
 func (w *inverter) full() bool {
 	const perWord = 48 // of sortRun, besides the table, the postings and the words
 	t := w.table

@@ -187,7 +187,7 @@ func (m *merger) term(yield func(Term, error) bool) (more bool, err error) {
 	return true, nil
 }
 
-// wanted says whether the word of the cursors in m.same is.
+// wanted reports whether the word of the cursors in m.same is.
 func (m *merger) wanted() bool {
 	if m.keep == nil {
 		return true

@@ -99,7 +99,7 @@ func prepare(ctx context.Context, j *job) (*collection, error) {
 	return c, nil
 }
 
-// begins says whether a word begins at a byte: it does if it is a letter and
+// begins reports whether a word begins at a byte: it does if it is a letter and
 // the byte before is a blank or a newline.
 func (c *collection) begins(i int) bool {
 	return i > 0 && !separates(c.text[i]) && separates(c.text[i-1])

@@ -221,22 +221,23 @@ func (w *Weights) Method() Method { return w.method }
 // Engine says what computed them: a GPU, or CPU cores.
 func (w *Weights) Engine() engine.Kind { return w.engine }
 
-// Steps are the steps on a GPU, or of MapReduce on cores, if Options.Profile asked for their times.
+// Steps returns the steps on a GPU, or of MapReduce on cores, if Options.Profile asked for their
+// times.
 func (w *Weights) Steps() []Step { return w.steps }
 
-// Docs is the number of documents.
+// Docs returns the number of documents.
 func (w *Weights) Docs() int { return len(w.docs.lengths) }
 
-// Tokens is the number of words of all documents.
+// Tokens returns the number of words of all documents.
 func (w *Weights) Tokens() int64 { return w.docs.tokens }
 
-// TextBytes is the number of bytes of all documents' text.
+// TextBytes returns the number of bytes of all documents' text.
 func (w *Weights) TextBytes() int64 { return w.docs.bytes }
 
 // Lengths says how many words each document has.
 func (w *Weights) Lengths() []uint32 { return w.docs.lengths }
 
-// ID is the name of document i.
+// ID returns the name of document i.
 func (w *Weights) ID(i int) string { return w.docs.id(i) }
 
 // Terms yields the words in byte order. It may be called several times.

@@ -45,7 +45,7 @@ func (f *Format) UnmarshalText(name []byte) error { return formatNames.Set(f, st
 // ParseFormat returns the format of that name.
 func ParseFormat(name string) (Format, error) { return formatNames.Parse(name) }
 
-// FormatOf is the format that a file's name asks for.
+// FormatOf returns the format that a file's name asks for.
 func FormatOf(path string) (Format, error) {
 	switch filepath.Ext(path) {
 	case ".tsv", ".txt":
@@ -203,7 +203,7 @@ type counter struct {
 	left int // pairs of the word that are still to come
 }
 
-// add says whether a new word begins.
+// add reports whether a new word begins.
 func (c *counter) add(t Weighted) bool {
 	begins := c.left == 0
 	if begins {

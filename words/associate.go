@@ -69,7 +69,7 @@ func Neighbours(r *cooccur.Reader, id int, o Options) (list *Associations, err e
 	return m.rank(context.Background(), id, id+1, true)
 }
 
-// Check tells whether a matrix can answer what the options want.
+// Check reports whether a matrix can answer what the options want.
 func (o Options) Check(r *cooccur.Reader) error {
 	_, err := newMatrix(r, o)
 	return err

@@ -164,7 +164,7 @@ func (g *gatherer) document(order uint64, id string, doc []byte, t *text.Tokens)
 	return lines, matches, nil
 }
 
-// near says whether another query matches in the context of a match of n words.
+// near reports whether another query matches in the context of a match of n words.
 func (g *gatherer) near(other *Query, doc []byte, t *text.Tokens, i, n int) bool {
 	has := func(lo, hi int) bool {
 		for at := lo; at < hi; at++ {
@@ -240,7 +240,7 @@ func wordAt(doc []byte, t *text.Tokens, i int) string {
 // oneLine is text with single blanks for any white space.
 func oneLine(b []byte) string { return strings.Join(strings.Fields(string(b)), " ") }
 
-// needsAll says whether every match must be seen before the first line is known.
+// needsAll reports whether every match must be seen before the first line is known.
 func (g *gatherer) needsAll() bool { return len(g.keySort) > 0 || g.Sample > 0 }
 
 // add takes the lines of a document.

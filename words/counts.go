@@ -10,7 +10,7 @@ type Counts struct {
 	N      float64 // words of the corpus
 }
 
-// Expected is the number of co-occurrences that chance would give.
+// Expected returns the number of co-occurrences that chance would give.
 func (c Counts) Expected() float64 { return c.F1 * c.F2 * c.Span / c.N }
 
 // table is a contingency table: the cell O11, its row and column and the total.

@@ -36,7 +36,7 @@ func slot(value float64, freq uint64) uint64 {
 	return (math.Float64bits(value) ^ freq*0x9e3779b97f4a7c15) * 0xd6e8feb86659fd93 >> 55
 }
 
-// beyond tells whether a cell is known to be too low.
+// beyond reports whether a cell is known to be too low.
 func (f *frontier) beyond(value float64, freq uint64) bool {
 	if value <= f.low[rangeOf(freq)] {
 		return true

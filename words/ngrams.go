@@ -349,7 +349,7 @@ func (g *ngrams) wantedWords() []bool {
 	return of
 }
 
-// wanted says whether an n-gram has one of the words.
+// wanted reports whether an n-gram has one of the words.
 func (g *ngrams) wanted(n int, number uint32, of []bool) bool {
 	if of == nil {
 		return true

@@ -10,10 +10,10 @@ import (
 // chiTail is the probability that a chi-squared variable with one degree of freedom is at least x.
 func chiTail(x float64) float64 { return math.Erfc(math.Sqrt(max(x, 0) / 2)) }
 
-// PValue is the p-value of the log-likelihood ratio (two-sided).
+// PValue returns the p-value of the log-likelihood ratio (two-sided).
 func (c Counts) PValue() float64 { return chiTail(math.Abs(c.table().g2())) }
 
-// FisherP is the p-value of Fisher's exact test against an association by chance (one-sided).
+// FisherP returns the p-value of Fisher's exact test against an association by chance (one-sided).
 func (c Counts) FisherP() float64 { return math.Exp(c.table().fisher()) }
 
 // fisher is the natural logarithm of the one-sided p-value of Fisher's exact test: the probability
@@ -112,5 +112,5 @@ func (a *adjusted) Q(p float64) float64 {
 	return a.q[i]
 }
 
-// Bonferroni is the p-value times the number of tests, at most 1.
+// Bonferroni returns the p-value times the number of tests, at most 1.
 func (a *adjusted) Bonferroni(p float64) float64 { return min(1, p*float64(len(a.sorted))) }

@@ -174,10 +174,10 @@ func (c *Column) verify() error {
 // Field says what the column is of.
 func (c *Column) Field() fields.Field { return c.field }
 
-// Docs is the number of documents, with a value or not.
+// Docs returns the number of documents, with a value or not.
 func (c *Column) Docs() int { return c.docs }
 
-// Has tells whether a document has a value.
+// Has reports whether a document has a value.
 func (c *Column) Has(doc int) bool {
 	switch c.kind {
 	case kindKeyword:
@@ -189,7 +189,7 @@ func (c *Column) Has(doc int) bool {
 	return isSet(c.has, doc)
 }
 
-// Number is the value of a number field, and that of a date field in milliseconds since 1970.
+// Number returns the value of a number field, and that of a date field in milliseconds since 1970.
 func (c *Column) Number(doc int) (v float64, ok bool) {
 	switch {
 	case !isSet(c.has, doc):
@@ -201,7 +201,7 @@ func (c *Column) Number(doc int) (v float64, ok bool) {
 	return 0, false
 }
 
-// Date is the value of a date field in milliseconds since 1970.
+// Date returns the value of a date field in milliseconds since 1970.
 func (c *Column) Date(doc int) (v int64, ok bool) {
 	if c.kind != kindIntegers || !isSet(c.has, doc) {
 		return 0, false
@@ -209,7 +209,7 @@ func (c *Column) Date(doc int) (v int64, ok bool) {
 	return c.ints.at(doc), true
 }
 
-// Point is the value of a geo field.
+// Point returns the value of a geo field.
 func (c *Column) Point(doc int) (p fields.Point, ok bool) {
 	if c.kind != kindPoints || !isSet(c.has, doc) {
 		return p, false
@@ -217,8 +217,8 @@ func (c *Column) Point(doc int) (p fields.Point, ok bool) {
 	return fields.Point{Lat: int32(c.ints.at(doc)), Lon: int32(c.lon.at(doc))}, true
 }
 
-// Values is the number of different values of a keyword field. They are numbered from 0 in byte
-// order.
+// Values returns the number of different values of a keyword field. They are numbered from 0 in
+// byte order.
 func (c *Column) Values() int { return c.distinct }
 
 // Ords appends the numbers of a document's keywords, rising.
@@ -246,7 +246,7 @@ func (c *Column) span(doc int) (from, to int) {
 
 var errWords = errors.New("corrupted: the keywords do not decode")
 
-// Value is a keyword by its number.
+// Value returns a keyword by its number.
 func (c *Column) Value(ord int) (string, error) {
 	if uint(ord) >= uint(c.distinct) {
 		return "", fmt.Errorf("keyword %d is not one of the field's %d", ord, c.distinct)
@@ -260,7 +260,7 @@ func (c *Column) Value(ord int) (string, error) {
 	return string(w.word), nil
 }
 
-// Find is the number of the first keyword at or after a value, and whether that is the value.
+// Find returns the number of the first keyword at or after a value, and whether that is the value.
 func (c *Column) Find(value string) (ord int, found bool, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	want := []byte(value)

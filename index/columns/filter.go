@@ -11,8 +11,8 @@ import (
 	"github.com/collocate/collocate/internal/mmap"
 )
 
-// Equal is the documents that have a value: a keyword to the byte, a number, or a date, which may
-// stand for a whole day, month or year, as in package fields.
+// Equal returns the documents that have a value: a keyword to the byte, a number, or a date, which
+// may stand for a whole day, month or year, as in package fields.
 func (c *Column) Equal(value string) (*docset.Set, error) {
 	l := Limit{Value: value, Empty: true}
 	return c.Range(l, l)
@@ -28,7 +28,7 @@ type Limit struct {
 
 func (l *Limit) none() bool { return l.Value == "" && !l.Empty }
 
-// Range is the documents that have a value between two limits, which are inside.
+// Range returns the documents that have a value between two limits, which are inside.
 func (c *Column) Range(low, high Limit) (set *docset.Set, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	switch c.field.Type {
@@ -218,7 +218,7 @@ func (c *Column) withOrds(first, end int) (*docset.Set, error) {
 	return docset.FromWords(words, c.docs)
 }
 
-// Prefix is the documents that have a keyword that begins so.
+// Prefix returns the documents that have a keyword that begins so.
 func (c *Column) Prefix(prefix string) (*docset.Set, error) {
 	if c.field.Type != fields.Keyword {
 		return nil, fmt.Errorf("field %q: a %s field has no beginnings", c.field.Name, c.field.Type)
@@ -235,7 +235,7 @@ func (c *Column) Prefix(prefix string) (*docset.Set, error) {
 	return c.Range(low, Limit{Value: string(end), Exclusive: true})
 }
 
-// Any is the documents that have a value.
+// Any returns the documents that have a value.
 func (c *Column) Any() (set *docset.Set, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if c.field.Type == fields.Keyword {
@@ -248,8 +248,8 @@ func (c *Column) Any() (set *docset.Set, err error) {
 	})
 }
 
-// Box is the documents whose point lies in a box of degrees, its edges included. If west is greater
-// than east, the box crosses the 180th meridian.
+// Box returns the documents whose point lies in a box of degrees, its edges included. If west is
+// greater than east, the box crosses the 180th meridian.
 func (c *Column) Box(south, west, north, east float64) (set *docset.Set, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if c.kind != kindPoints {
@@ -305,7 +305,7 @@ func (c *Column) Facets(set *docset.Set, n int) (list []Facet, distinct int, err
 	return c.Most(counts, n)
 }
 
-// Most is the n most frequent keywords by their counts, and how many there are.
+// Most returns the n most frequent keywords by their counts, and how many there are.
 func (c *Column) Most(counts []uint32, n int) (list []Facet, distinct int, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	var found []int
@@ -325,7 +325,7 @@ func (c *Column) Most(counts []uint32, n int) (list []Facet, distinct int, err e
 	return list, len(found), nil
 }
 
-// Counts is how many documents of a set, nil for all, have each keyword.
+// Counts returns how many documents of a set, nil for all, have each keyword.
 func (c *Column) Counts(set *docset.Set) (counts []uint32, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if set != nil && set.Len() != c.docs {

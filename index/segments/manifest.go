@@ -113,7 +113,7 @@ func parseManifest(data []byte) (*manifest, error) {
 	return m, nil
 }
 
-// asList says whether deleted documents are listed.
+// asList reports whether deleted documents are listed.
 func asList(docs, deleted int) bool { return 4*deleted < (docs+63)/64*8 }
 
 // readLive reads the deleted documents of a segment.
@@ -188,7 +188,7 @@ func (m *manifest) write(dir string) error {
 	})
 }
 
-// Living says whether a folder is an index with segments.
+// Living reports whether a folder is an index with segments.
 func Living(dir string) bool {
 	_, err := os.Lstat(manifestPath(dir))
 	return err == nil

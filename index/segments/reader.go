@@ -168,17 +168,17 @@ func (g *Reader) Refresh() (*Reader, error) {
 // Generation counts the commits that have made the index; 0 for one that package index made.
 func (g *Reader) Generation() uint64 { return g.generation }
 
-// Dir is the folder of the index.
+// Dir returns the folder of the index.
 func (g *Reader) Dir() string { return g.dir }
 
 // Segments are those of the generation, in the order of their documents. They are not to be
 // changed.
 func (g *Reader) Segments() []Segment { return g.segments }
 
-// Docs is the number of documents that were not deleted.
+// Docs returns the number of documents that were not deleted.
 func (g *Reader) Docs() int { return g.docs }
 
-// Numbers is the number of documents, deleted or not: they are numbered from 0.
+// Numbers returns the number of documents, deleted or not: they are numbered from 0.
 func (g *Reader) Numbers() int {
 	if n := len(g.segments); n > 0 {
 		return int(g.segments[n-1].Base) + g.segments[n-1].Docs()
@@ -186,10 +186,10 @@ func (g *Reader) Numbers() int {
 	return 0
 }
 
-// Deleted is the number of deleted documents that the segments still have.
+// Deleted returns the number of deleted documents that the segments still have.
 func (g *Reader) Deleted() int { return g.Numbers() - g.docs }
 
-// Locate is the segment of a document, and its number there.
+// Locate returns the segment of a document, and its number there.
 func (g *Reader) Locate(doc int) (s *Segment, local int, err error) {
 	if doc < 0 || doc >= g.Numbers() {
 		return nil, 0, fmt.Errorf("document %d is not one of the index's %d", doc, g.Numbers())
@@ -200,10 +200,10 @@ func (g *Reader) Locate(doc int) (s *Segment, local int, err error) {
 	return s, doc - int(s.Base), nil
 }
 
-// Analyzer is the name of what made the words, for text.ParseAnalyzer.
+// Analyzer returns the name of what made the words, for text.ParseAnalyzer.
 func (g *Reader) Analyzer() string { return g.analyzer }
 
-// Schema is what the fields of the documents are, in all segments; nil if they have none.
+// Schema returns what the fields of the documents are, in all segments; nil if they have none.
 func (g *Reader) Schema() *fields.Schema {
 	if len(g.segments) == 0 {
 		return nil
@@ -211,7 +211,7 @@ func (g *Reader) Schema() *fields.Schema {
 	return g.segments[0].Schema()
 }
 
-// Length is the length of a document in words.
+// Length returns the length of a document in words.
 func (g *Reader) Length(doc int) (uint32, error) {
 	s, local, err := g.Locate(doc)
 	if err != nil {
@@ -220,7 +220,7 @@ func (g *Reader) Length(doc int) (uint32, error) {
 	return s.Length(local), nil
 }
 
-// HasText tells whether the text of the documents is stored.
+// HasText reports whether the text of the documents is stored.
 func (g *Reader) HasText() bool {
 	for _, s := range g.segments {
 		if !s.HasText() {
@@ -230,7 +230,7 @@ func (g *Reader) HasText() bool {
 	return len(g.segments) > 0
 }
 
-// Text is the stored text of a document.
+// Text returns the stored text of a document.
 func (g *Reader) Text(doc int) ([]byte, error) { return g.AppendText(nil, doc) }
 
 // AppendText is Text for callers that have room for it.
@@ -242,7 +242,7 @@ func (g *Reader) AppendText(dst []byte, doc int) ([]byte, error) {
 	return s.AppendText(dst, local)
 }
 
-// Stored is the stored fields of a document: see index.Reader.
+// Stored returns the stored fields of a document: see index.Reader.
 func (g *Reader) Stored(doc int) ([]fields.Values, error) {
 	s, local, err := g.Locate(doc)
 	if err != nil {
@@ -251,7 +251,7 @@ func (g *Reader) Stored(doc int) ([]fields.Values, error) {
 	return s.Reader.Stored(local)
 }
 
-// DocID is the external ID of a document.
+// DocID returns the external ID of a document.
 func (g *Reader) DocID(doc int) (string, error) {
 	s, local, err := g.Locate(doc)
 	if err != nil {
@@ -305,7 +305,7 @@ func (g *Reader) Lookup(word []byte) (df, cf uint64, err error) {
 	return df, cf, nil
 }
 
-// Postings is the number of pairs of a word and a document, deleted or not.
+// Postings returns the number of pairs of a word and a document, deleted or not.
 func (g *Reader) Postings() (n int64) {
 	for i := range g.segments {
 		n += g.segments[i].Postings()
@@ -313,7 +313,7 @@ func (g *Reader) Postings() (n int64) {
 	return n
 }
 
-// Tokens is the sum of all document lengths, of deleted ones, too.
+// Tokens returns the sum of all document lengths, of deleted ones, too.
 func (g *Reader) Tokens() (n int64) {
 	for i := range g.segments {
 		n += g.segments[i].Tokens()
@@ -321,8 +321,8 @@ func (g *Reader) Tokens() (n int64) {
 	return n
 }
 
-// Terms is the number of different words. Those of several segments are counted when it is first
-// asked for; damage ends the count.
+// Terms returns the number of different words. Those of several segments are counted when it is
+// first asked for; damage ends the count.
 func (g *Reader) Terms() int {
 	if len(g.segments) == 1 {
 		return g.segments[0].Terms()

@@ -136,7 +136,7 @@ func NewWriter(dir string, o Options) (w *Writer, err error) {
 	return w, nil
 }
 
-// ours says whether a folder that is there may become an index: it is one, or empty.
+// ours reports whether a folder that is there may become an index: it is one, or empty.
 func ours(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -158,7 +158,7 @@ func foreign(e fs.DirEntry) bool {
 	return e.Name() != lockFile && !segmentName.MatchString(e.Name()) && !atomicfile.IsTemporary(e.Name())
 }
 
-// begun says whether writers had a folder, but none has committed.
+// begun reports whether writers had a folder, but none has committed.
 func begun(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	return err == nil && len(entries) > 0 && !slices.ContainsFunc(entries, foreign)
@@ -237,7 +237,7 @@ func (w *Writer) withAnalyzers(s *fields.Schema) *fields.Schema {
 	return s
 }
 
-// Schema is what the fields of the documents are; nil if they have none.
+// Schema returns what the fields of the documents are; nil if they have none.
 func (w *Writer) Schema() (*fields.Schema, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -526,7 +526,7 @@ func (w *Writer) commit() error {
 	return nil
 }
 
-// Docs is the number of documents that there would be after a Commit.
+// Docs returns the number of documents that there would be after a Commit.
 func (w *Writer) Docs() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
