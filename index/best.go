@@ -13,7 +13,7 @@ import (
 // word's weight in a document is Weight/(1+x), the better the lower. It does not depend on the
 // variant's idf.
 
-// Ranks are the places of Cursor.Ranked.
+// Ranks lists the ranks whose values Cursor.Ranked holds.
 var Ranks = [numRanks]int{10, 100, 1000}
 
 const numRanks = 3
@@ -21,8 +21,8 @@ const numRanks = 3
 // noPosting is the x at a rank that the list is too short for: a weight of 0.
 var noPosting = float32(math.Inf(1))
 
-// StoredModel returns what the x of the skip data were computed with: BM25 with k1 = 1.2 and b =
-// 0.75.
+// StoredModel returns the model that the x of the skip data were computed with: BM25 with k1 = 1.2
+// and b = 0.75. See bm25.Length for what x is.
 func (r *Reader) StoredModel() bm25.Length { return r.coef }
 
 // storedModel gives the constants for a collection; an empty one has none.
@@ -120,14 +120,15 @@ func selectLowest(v []uint32, n int) {
 	}
 }
 
-// Best is what is known of the best postings of a list by their x, see StoredModel: the lowest x,
-// or the largest number, and how many postings have at most some x, by rising x.
+// Best describes the best postings of a list by their x (see Reader.StoredModel): lower is better.
+// X is the lowest x, or the largest float32 if it is not known. Known counts postings with at most
+// some x, in ascending order of x.
 type Best struct {
 	X     float32
 	Known []AtMost
 }
 
-// AtMost says that at least N postings have an x of at most X.
+// AtMost states that at least N postings have an x of at most X.
 type AtMost struct {
 	X float32
 	N int
@@ -139,7 +140,8 @@ type AtMost struct {
 // takes 0.2 ms.
 var knownSteps = [...]int{128, 64, 32, 16}
 
-// BestOf finds the best postings of a list. It works with a cursor that it leaves anywhere.
+// BestOf finds the best postings of a list. It uses the cursor c and leaves it at an undefined
+// position.
 func (r *Reader) BestOf(t Term, c *Cursor) (Best, error) {
 	if t.DF == 0 {
 		return Best{X: math.MaxFloat32}, nil

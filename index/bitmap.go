@@ -71,14 +71,13 @@ func plainUnpackBits(words []byte, base uint32, out *[BlockSize]uint32) (n int) 
 	return n
 }
 
-// MaxWords is the most words that the bitmap of a block has: at most the room of gaps of 31 bits
-// and of some patches.
+// MaxWords is the largest number of 64-bit words in the bitmap of a block.
 const MaxWords = 72
 
-// Words returns the bitmap of a dense block: bit i of word j, of eight bytes with the lowest first,
-// is document base + 64*j + i. Base is a multiple of 64, the highest bit of the last word is the
-// block's last document. It is nil if the block is kept in another way, is the last of the list, or
-// is damaged.
+// Words returns the bitmap of a dense block: bit i of the j-th little-endian 64-bit word stands for
+// document base + 64*j + i. The base is a multiple of 64, and the highest set bit of the last word
+// is the block's last document. Words returns nil if the block is not stored as a bitmap, is the
+// last of its list, or is damaged.
 func (c *Cursor) Words(block int) (words []byte, base uint32) {
 	if uint(block) >= uint(len(c.Last)-1) {
 		return nil, 0
@@ -106,8 +105,9 @@ func (c *Cursor) Words(block int) (words []byte, base uint32) {
 	return words, denseBase(at)
 }
 
-// FindBits finds the documents of up to MaxWords words from base on, and returns how many there
-// are; BlockSize + 1 if they are more than a block has. What lies in out behind them is undefined.
+// FindBits decodes a bitmap of up to MaxWords words, whose first bit is document base, into out. It
+// returns the number of documents, or BlockSize + 1 if there are more than a block holds. The rest
+// of out is undefined.
 func FindBits(words []byte, base uint32, out *[BlockSize]uint32) int {
 	if len(words) < 8 {
 		return 0
@@ -115,12 +115,12 @@ func FindBits(words []byte, base uint32, out *[BlockSize]uint32) int {
 	return min(unpackBits(words, base, out), BlockSize+1)
 }
 
-// KeepSlack is how far beyond the last frequency KeepTFs may write.
+// KeepSlack is the number of entries that KeepTFs may write beyond the last frequency.
 const KeepSlack = 16
 
-// KeepTFs finds the frequencies of those documents of a dense block that are in keep, too: as many
-// words as Words has, from the same document on. It returns how many these are. There must be room
-// for BlockSize and KeepSlack of them.
+// KeepTFs decodes the frequencies of those documents of a dense block that are also in keep, and
+// returns how many there are. Both words and keep are bitmaps as Words returns them, with the same
+// length and base. The slice out must have room for BlockSize + KeepSlack entries.
 func (c *Cursor) KeepTFs(block int, words, keep []byte, out []uint32) int {
 	if len(words) < 8 || len(keep) < len(words) || len(out) < BlockSize+KeepSlack {
 		return 0

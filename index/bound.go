@@ -6,21 +6,20 @@ import (
 	"sort"
 )
 
-// Bound says how good a posting of a block (or of 32 blocks, or of a whole list)
-// can be, for any score that grows with the term frequency and shrinks with the
-// document's length, whatever its parameters: for every posting there is one
-// among the four pairs whose frequency is at least, and whose length class at
-// most, the posting's. So the largest score of the four pairs is an upper bound.
-// The pairs are ordered by falling frequency; unused ones repeat the last.
+// Bound limits how good the postings of a block (or of SuperBlocks blocks, or of a whole list) can
+// be. It holds for every score that grows with the term frequency and shrinks with the document
+// length, whatever its parameters. It consists of four pairs of a frequency and a length class. For
+// every posting, one of the pairs has at least its frequency and at most its length class. So the
+// largest score of the four pairs is an upper bound. Pairs are ordered by descending frequency;
+// unused ones repeat the last.
 type Bound uint64
 
-// BoundPairs is the number of pairs in a Bound. Four fit a machine word. On eLife
-// paragraphs their BM25 bound is on average 1.1% above the largest score of the
-// block; that of a single pair, largest frequency and shortest length, 17.6%.
+// BoundPairs is the number of pairs in a Bound. Four fit into a machine word. On eLife paragraphs,
+// the BM25 bound of four pairs is on average 1.1% above the largest score of the block. With a
+// single pair, the largest frequency and the shortest length, it would be 17.6% above.
 const BoundPairs = 4
 
-// Pair returns the i-th pair: a code for TFOfCode, a length class for
-// Reader.ClassLengths.
+// Pair returns the i-th pair: an index into TFOfCode and one into Reader.ClassLengths.
 func (b Bound) Pair(i int) (tf, class uint8) {
 	p := b >> (16 * uint(i))
 	return uint8(p), uint8(p >> 8)

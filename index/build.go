@@ -17,44 +17,44 @@ import (
 	"github.com/collocate/collocate/weigh"
 )
 
-// BuildOptions say how to index a corpus. The zero value indexes the words of the analyzer unicode
-// and keeps neither text nor positions.
+// BuildOptions are the options of Build. The zero value uses the analyzer unicode and keeps neither
+// text nor positions.
 type BuildOptions struct {
-	// Analyzer makes words of text; nil means unicode.
+	// Analyzer splits text into words; nil means unicode.
 	Analyzer text.Analyzer
-	// StoreText keeps the documents' text, for snippets. With a schema of which all text fields are
-	// stored, it is kept in any case.
+	// StoreText keeps the documents' text, for snippets. If the schema stores all text fields,
+	// their text is kept in any case.
 	StoreText bool
-	// Positions keeps where in the documents the words are, for phrases. They are found on the
-	// cores.
+	// Positions keeps the position of each word in its documents, which phrase queries need. They
+	// are computed on the CPU, whatever the Engine.
 	Positions bool
-	// Reorder brings the documents into a better order when all are known: see Reorder.
+	// Reorder puts the documents into a better order once all are known; see the function Reorder.
 	Reorder bool
-	// AllowDuplicateIDs takes documents with the same ID, which are a DuplicateIDError otherwise.
+	// AllowDuplicateIDs accepts several documents with the same ID. Otherwise they are a
+	// DuplicateIDError.
 	AllowDuplicateIDs bool
-	// Threads, 0 for GOMAXPROCS. The index does not depend on it.
+	// Threads is the number of threads; 0 means GOMAXPROCS. The index does not depend on it.
 	Threads int
-	// Memory bounds the working memory in bytes, 0 for 2 GB; see weigh.InvertOptions. What an
-	// index of very many documents takes beyond it is in files in TempDir.
+	// Memory bounds the working memory in bytes; 0 means 2 GB. See weigh.InvertOptions. Data that
+	// exceed it are kept in temporary files in TempDir.
 	Memory int64
-	// TempDir is where what does not fit into memory goes; "" for the folder that
-	// the index is made in.
+	// TempDir is the folder for temporary files; "" means the folder that the index is made in.
 	TempDir string
-	// Progress is told how much of the text, in bytes, has been written, once all
-	// of it has been read (text.Options.Progress tells about that).
+	// Progress is called while postings are written, with the bytes of text that they stand for.
+	// The progress of reading is reported by text.Options.Progress.
 	Progress func(done, total int64)
-	// Reordering is told of the progress of that.
+	// Reordering is called with the progress of Reorder.
 	Reordering func(done, total int64)
-	// Engine is engine.GPU to find and sort the words on a GPU, which GPU names. The
-	// index is the same.
+	// Engine engine.GPU finds and sorts the words on the GPU that the field GPU names. The index is
+	// the same.
 	Engine engine.Kind
 	GPU    engine.Device
 
 	numbered bool // documents are named by their numbers
 }
 
-// Build indexes a corpus, with the fields of its schema if it has one, in the folder dir: see
-// Create for what may be there.
+// Build indexes a corpus, with the fields of its schema if it has one, and writes the index to the
+// folder dir; see Create for what dir may contain.
 func Build(ctx context.Context, dir string, c *text.Corpus, o BuildOptions) (err error) {
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)

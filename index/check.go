@@ -16,15 +16,15 @@ import (
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// CheckOptions say how to check. The zero value is useful.
+// CheckOptions are the options of Reader.Check. The zero value is useful.
 type CheckOptions struct {
-	Threads  int                     // 0 for GOMAXPROCS
-	Progress func(done, total int64) // told of bytes of postings done
+	Threads  int                     // 0 means GOMAXPROCS
+	Progress func(done, total int64) // called with the bytes of postings checked
 }
 
-// Check reads all of an index and reports the first thing that is wrong: a
-// checksum, or a promise of the format that is not kept. After Check returns nil,
-// every method of Reader gives what was written.
+// Check reads the whole index and returns the first fault it finds: a wrong checksum, or data that
+// break a rule of the format. If Check returns nil, every method of Reader returns what was
+// written.
 func (r *Reader) Check(ctx context.Context, o CheckOptions) (err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if err := r.verify(ctx); err != nil {

@@ -18,23 +18,24 @@ import (
 	"github.com/collocate/collocate/internal/mmap"
 )
 
-// ImportOptions say how to import a CIFF file. The zero value is useful.
+// ImportOptions are the options of Import. The zero value is useful.
 type ImportOptions struct {
-	// Analyzer is the name of what is to make words of queries. "": the one that
-	// the file was exported with if it is ours, else "whitespace".
+	// Analyzer is the name of the analyzer for queries. If it is empty, it is the analyzer that the
+	// file names, if that is one of Collocate's, and "whitespace" otherwise.
 	Analyzer string
-	// AllowDuplicateIDs takes documents with the same ID, which are a DuplicateIDError otherwise.
+	// AllowDuplicateIDs accepts several documents with the same ID. Otherwise they are a
+	// DuplicateIDError.
 	AllowDuplicateIDs bool
-	// Note is told, in a line each, if the analyzer was guessed, and if the file's mean length is
-	// not that of its documents; nil: nobody is.
+	// Note, unless it is nil, is called with a line of text if the analyzer was guessed, and if the
+	// file's mean length is not that of its documents.
 	Note func(line string)
-	// Progress is told how many bytes of how many are done.
+	// Progress is called with the number of bytes done.
 	Progress func(done, total int64)
 }
 
 // Import makes an index in the folder dir from a CIFF file, which may be compressed with gzip or
-// zstd. Words may come in any order. The mean length of documents is the one that the header says,
-// as the exporter scored with: that of Lucene is not the mean of the quantised lengths that it
+// zstd. Words may come in any order. The mean document length is taken from the file's header,
+// because the exporter scored with it: Lucene's is not the mean of the quantised lengths that it
 // writes.
 func Import(ctx context.Context, path, dir string, o ImportOptions) error {
 	data, done, err := openPlain(path, filepath.Dir(filepath.Clean(dir)))

@@ -2,40 +2,41 @@ package index
 
 import "math"
 
-// End is what a cursor stands on after the last posting. No document has that
+// End is the document number of a cursor that has passed the last posting. No document has this
 // number.
 const End = math.MaxUint32
 
-// Cursor walks one list of postings. It is large (it holds a decoded block) and
-// meant to be reused: Reader.Open resets it. A cursor is used by one goroutine
-// and must not be copied; its fields are for reading only.
+// Cursor walks one list of postings. It is large (it holds a decoded block) and meant to be reused:
+// Reader.Open resets it. A cursor must be used by one goroutine at a time and must not be copied.
+// Its fields are read-only.
 //
-// It can be used at two levels, which mix freely. Posting by posting: Doc, TF, Next and
-// Seek. Block by block: Last and Bounds, one entry a block, tell what is in
-// the blocks without decoding any; DecodeDocs and DecodeTFs decode one.
+// It can be used at two levels, which mix freely. Doc, TF, Next and Seek go posting by posting.
+// Last and Bounds have one entry per block and describe the blocks without decoding any; DecodeDocs
+// and DecodeTFs decode one block.
 //
-// Numbers in Last and Bounds come from the file as they are: a damaged file may
-// hold any value there, so compare with them but index nothing by them. Decoded document
-// numbers are always below Reader.Docs and ascending. Damage found while decoding
-// ends the list, and Err tells.
+// Last and Bounds are unverified views of the file, and a damaged file may hold any value there:
+// compare with them, but do not use them to index a slice. Decoded document numbers are always
+// ascending and below Reader.Docs. Damage that is found while decoding ends the list, and Err
+// returns it.
 type Cursor struct {
 	Term Term
 	// Last is the last document of each block, ascending.
 	Last []uint32
-	// Bounds has a bound for each block, Super for each SuperBlocks of them, and
-	// Bound holds for the whole list.
+	// Bounds has a bound for each block, Super one for each SuperBlocks blocks. Bound holds for the
+	// whole list.
 	Bounds []Bound
 	Super  []Bound
 	Bound  Bound
-	// LowX is the lowest x (see StoredModel) of each block's postings, SuperX of each SuperBlocks
-	// of them, BestX of all, and Ranked that of the posting at each of the Ranks if sorted by x, or
-	// infinity. Lists of one block have none of these.
+	// LowX is the lowest x (see Reader.StoredModel) of each block's postings, SuperX that of each
+	// SuperBlocks blocks, and BestX that of the whole list. Ranked holds the x of the postings at
+	// the Ranks of the list sorted by x, or infinity where the list is shorter. Lists of one block
+	// have none of these.
 	LowX   []float32
 	SuperX []float32
 	BestX  float32
 	Ranked [numRanks]float32
-	// Levels is the map of levels of a long list that has many of the documents, and LevelX the
-	// lowest x of each level; nil if it has none.
+	// Levels is the map of levels of a long list that covers many documents, and LevelX the lowest
+	// x of each level. Both are nil if the list has no map.
 	Levels []uint8
 	LevelX *[NumLevels]float32
 
@@ -59,14 +60,14 @@ type Cursor struct {
 // Blocks returns the number of blocks.
 func (c *Cursor) Blocks() int { return len(c.Last) }
 
-// Err returns what ended the list early, or nil.
+// Err returns the error that ended the list early, or nil.
 func (c *Cursor) Err() error { return c.err }
 
-// Doc returns the document that the cursor stands on, or End. A fresh cursor stands on
-// the first document.
+// Doc returns the current document, or End after the last one. A fresh cursor is at the first
+// document.
 func (c *Cursor) Doc() uint32 { return c.doc }
 
-// TF returns the frequency in the document that the cursor stands on.
+// TF returns the word's frequency in the current document.
 func (c *Cursor) TF() uint32 {
 	if c.tfsOf != c.block {
 		c.loadTFs(c.block)
@@ -109,9 +110,9 @@ func (c *Cursor) Seek(target uint32) uint32 {
 	return c.doc
 }
 
-// FindBlock returns the first block at or after from whose last document is at or
-// after target; Blocks() if there is none. It gallops: near blocks are found
-// fast. It decodes nothing and does not move the cursor.
+// FindBlock returns the first block, from the given one on, whose last document is at or after
+// target, or Blocks() if there is none. It uses galloping search, so near blocks are found fast. It
+// decodes nothing and does not move the cursor.
 func (c *Cursor) FindBlock(from int, target uint32) int {
 	last := c.Last
 	if from < 0 {
@@ -137,7 +138,7 @@ func (c *Cursor) FindBlock(from int, target uint32) int {
 	return hi
 }
 
-// Prefetch asks memory for a block that will be decoded soon.
+// Prefetch loads a block that will be decoded soon into the processor's cache.
 func (c *Cursor) Prefetch(block int) {
 	if uint(block) < uint(len(c.offsets)) {
 		if at := c.offsets[block]; uint64(at) < uint64(len(c.data)) {
@@ -146,9 +147,9 @@ func (c *Cursor) Prefetch(block int) {
 	}
 }
 
-// Load decodes the documents of a block, moves to its first one, and returns them.
-// The slice is valid until the cursor moves to another block. After damage it
-// returns nil, and the list ends.
+// Load decodes the documents of a block, moves the cursor to the first of them, and returns them.
+// The slice is valid until the cursor moves to another block. If the block is damaged, Load returns
+// nil and the list ends.
 func (c *Cursor) Load(block int) []uint32 {
 	if block == c.block && block < len(c.Last) { // decoded already
 		c.pos, c.doc = 0, c.docs[0]
@@ -164,11 +165,11 @@ func (c *Cursor) Load(block int) []uint32 {
 	return c.docs[:n]
 }
 
-// Find returns the place of the first document of the last Load that is at or after target; the
-// last place if none is.
+// Find returns the position, among the documents of the last Load, of the first one at or after
+// target, or the last position if there is none.
 func (c *Cursor) Find(target uint32) int { return Find(c.block128(), target) }
 
-// Loaded returns what the last Load returned; after Reader.Open the first block.
+// Loaded returns the documents of the last Load, or of the first block after Reader.Open.
 func (c *Cursor) Loaded() []uint32 { return c.docs[:c.blockLen(c.block)] }
 
 func (c *Cursor) block128() *[BlockSize]uint32 { return (*[BlockSize]uint32)(c.docs[:]) }
@@ -181,7 +182,7 @@ func (c *Cursor) TFs() []uint32 {
 	return c.tfs[:c.blockLen(c.block)]
 }
 
-// TFsOf returns the frequencies of a block, which need not be the one of the last Load.
+// TFsOf returns the frequencies of a block, which need not be the block of the last Load.
 func (c *Cursor) TFsOf(block int) []uint32 {
 	if c.tfsOf != block {
 		c.loadTFs(block)
@@ -189,8 +190,8 @@ func (c *Cursor) TFsOf(block int) []uint32 {
 	return c.tfs[:c.blockLen(block)]
 }
 
-// TFsAt finds the frequencies of the documents at some places of a block, which need not be the one
-// of the last Load.
+// TFsAt decodes the frequencies at some positions of a block, which need not be the block of the
+// last Load.
 func (c *Cursor) TFsAt(block int, places, out []uint32) {
 	if c.tfsOf != block {
 		if c.fullAt(block) && readTFs(c.data[c.offsets[block]:], places, out) {
@@ -239,7 +240,7 @@ func (c *Cursor) blockLen(block int) int {
 // stored is the number of postings of a block that exists, shown or not.
 func (c *Cursor) stored(block int) int { return min(int(c.Term.DF)-block*BlockSize, BlockSize) }
 
-// Limit ends the list after its first n postings. Last and the bounds still hold for whole blocks.
+// Limit ends the list after its first n postings. Last and the bounds still describe whole blocks.
 // The cursor must be fresh.
 func (c *Cursor) Limit(n int) {
 	if n >= int(c.Term.DF) {
@@ -254,9 +255,9 @@ func (c *Cursor) Limit(n int) {
 	c.Load(0)
 }
 
-// DecodeDocs decodes the document numbers of a block into out, fills the rest of
-// out with End, and returns how many there are. It returns 0 if there is no such block or if it is
-// damaged, which Err then tells. It does not move the cursor.
+// DecodeDocs decodes the document numbers of a block into out, fills the rest of out with End, and
+// returns how many there are. It returns 0 if there is no such block, or if the block is damaged;
+// then Err returns the error. It does not move the cursor.
 func (c *Cursor) DecodeDocs(block int, out *[BlockSize]uint32) int {
 	if uint(block) >= uint(len(c.Last)) {
 		return 0

@@ -16,8 +16,8 @@ import (
 // the blocks cost one byte a word.
 const termsPerBlock = 16
 
-// Term is what the dictionary says about a word. The zero Term is that of an
-// unknown word; its list is empty.
+// Term is the dictionary entry of a word. The zero Term stands for an unknown word; its list is
+// empty.
 type Term struct {
 	ID int    // rank of the word in byte order
 	DF uint32 // documents in its list
@@ -31,9 +31,9 @@ type Term struct {
 	skips       uint64 // where its skip data are, if it has more than one block
 }
 
-// FullDF returns the number of documents that hold the word, also those whose postings were pruned
-// or are in other shards. Models weigh a word by it, so that neither changes the score of a
-// posting.
+// FullDF returns the number of documents that contain the word, including those whose postings were
+// pruned or are in other shards. Models use it to weigh the word, so that neither pruning nor
+// sharding changes the score of a posting.
 func (t Term) FullDF() uint32 { return t.DF + t.elsewhere }
 
 // skipBytes is the length of a list's skip data.

@@ -88,7 +88,7 @@ func (r *Reader) openFields(load func(name string) ([]byte, error)) error {
 	return nil
 }
 
-// Schema returns what the fields of the documents are; nil if they have none.
+// Schema returns the schema of the documents' fields, or nil if they have none.
 func (r *Reader) Schema() *fields.Schema {
 	if r.fields == nil {
 		return nil
@@ -96,8 +96,7 @@ func (r *Reader) Schema() *fields.Schema {
 	return r.fields.schema
 }
 
-// Field returns the index of a text field alone; nil if there is none of that name. It is closed
-// with r.
+// Field returns the index of one text field, or nil if there is no such field. It is closed with r.
 func (r *Reader) Field(name string) *Reader {
 	if r.fields != nil {
 		for i, n := range r.fields.names {
@@ -109,8 +108,8 @@ func (r *Reader) Field(name string) *Reader {
 	return nil
 }
 
-// Column returns the values of a keyword, number, date or geo field; nil if there is none of that
-// name. All of it is verified the first time.
+// Column returns the values of a keyword, number, date or geo field, or nil if there is no such
+// field. The first call for a field verifies its checksums.
 func (r *Reader) Column(name string) (*columns.Column, error) {
 	if r.fields == nil || r.fields.columns == nil {
 		return nil, nil
@@ -118,8 +117,8 @@ func (r *Reader) Column(name string) (*columns.Column, error) {
 	return r.fields.columns.Column(name)
 }
 
-// Stored returns the stored fields of a document, by the order of the schema: of each field that is
-// not stored, or has no value, there are none.
+// Stored returns the stored values of a document, one entry for each field of the schema. The entry
+// of a field that is not stored, or has no value, is empty.
 func (r *Reader) Stored(doc int) (values []fields.Values, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if r.fields == nil || r.fields.stored == nil {

@@ -58,8 +58,8 @@ func isOurs(name string) bool {
 	return magics[name] != ""
 }
 
-// RemoveFiles removes the files of an index from a folder that holds other things, too. What cannot
-// be removed stays.
+// RemoveFiles removes the files of an index from a folder that also holds other files. Files that
+// cannot be removed are left behind.
 func RemoveFiles(dir string) {
 	for name := range magics {
 		disk.RemoveFile(filepath.Join(dir, name))

@@ -303,7 +303,7 @@ func (e *idEncoder) endRun(dst []byte) []byte {
 	return dst
 }
 
-// DuplicateIDError says that two documents have one ID. Documents are numbered from 0.
+// DuplicateIDError reports two documents, numbered from 0, with the same ID.
 type DuplicateIDError struct {
 	ID            string
 	First, Second int

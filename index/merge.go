@@ -16,7 +16,7 @@ import (
 	"github.com/collocate/collocate/weigh"
 )
 
-// Source is an index that is merged with others.
+// Source is one of the indexes that Merge combines.
 type Source struct {
 	*Reader
 	Live *docset.Set // the documents that are kept; nil: all
@@ -30,17 +30,17 @@ func (s *Source) Kept() int {
 	return s.Live.Count()
 }
 
-// MergeOptions say how to merge. The zero value is useful.
+// MergeOptions are the options of Merge and of the functions that make shards. The zero value is
+// useful.
 type MergeOptions struct {
-	Memory  int64  // bound in bytes, 0 for 2 GB
-	TempDir string // for what is beyond it; "" for the folder that the index is made in
+	Memory  int64  // bound in bytes; 0 means 2 GB
+	TempDir string // for temporary files; "" means the folder that the index is made in
 }
 
-// Merge writes the documents of some indexes, those of the first first, as one index to the folder
-// dir: see Create for what may be there. It has the bytes of an index that is made of these
-// documents afresh, but for stored text, whose blocks are cut without regard to the files that
-// documents came from. Lists are read a block at a time: no text is analyzed, and memory is
-// bounded.
+// Merge concatenates the documents of several indexes and writes them as one index to the folder
+// dir; see Create for what dir may contain. The result is byte for byte the index that Build would
+// make of these documents, except for stored text, whose blocks may be cut at other places. No text
+// is analyzed again, lists are read a block at a time, and memory is bounded.
 func Merge(ctx context.Context, dir string, sources []Source, o MergeOptions) (err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if len(sources) == 0 {
@@ -465,7 +465,7 @@ func (t *textStream) flush() error {
 	return err
 }
 
-// StoreTexts stores the text of all documents, in their order. It comes before Commit.
+// StoreTexts stores the text of all documents, in their order. It must be called before Commit.
 func (w *Writer) StoreTexts(texts iter.Seq[[]byte]) error {
 	t, err := w.streamText()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// Open points the cursor at the first posting of a term.
+// Open resets the cursor to the first posting of a term.
 func (r *Reader) Open(t Term, c *Cursor) error {
 	if err := r.OpenBlocks(t, c); err != nil || c.block >= 0 || t.DF == 0 {
 		return err
@@ -17,13 +17,13 @@ func (r *Reader) Open(t Term, c *Cursor) error {
 	return c.err
 }
 
-// OpenBlocks is Open for those who go block by block, or by Seek alone: of a list of several blocks
-// it decodes none, and the cursor stands nowhere yet.
+// OpenBlocks is like Open, for callers that go block by block or only use Seek. It decodes no block
+// of a list of several blocks, and Doc and TF are undefined until the cursor is moved.
 func (r *Reader) OpenBlocks(t Term, c *Cursor) error { return r.openBlocks(t, c, false) }
 
-// OpenDocs is OpenBlocks for those who may do without bounds: of a list of one block only the
-// documents are decoded, and its bound is one that holds for any list. Making a better one touches
-// the length of each of its documents, which takes longer than to intersect it with another.
+// OpenDocs is like OpenBlocks, for callers that do not need bounds. Of a list of one block it
+// decodes only the documents, and the list's bound is a trivial one. A better bound would need the
+// length of each document, which takes longer to compute than intersecting the list with another.
 func (r *Reader) OpenDocs(t Term, c *Cursor) error { return r.openBlocks(t, c, true) }
 
 func (r *Reader) openBlocks(t Term, c *Cursor, docsOnly bool) error {
@@ -180,7 +180,7 @@ func (r *Reader) fail(c *Cursor, err error) error {
 	return err
 }
 
-// VerifiedLengths is Lengths, after their checksum was looked at.
+// VerifiedLengths is like Lengths, but verifies their checksums first.
 func (r *Reader) VerifiedLengths() (lengths []uint32, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	lengths = r.Lengths()

@@ -193,7 +193,7 @@ func (r *Reader) openPositions(f *sections.File) error {
 	return nil
 }
 
-// HasPositions reports whether the index knows where in its documents the words are.
+// HasPositions reports whether the index has the positions of words.
 func (r *Reader) HasPositions() bool { return r.positions != nil }
 
 // list is the list of a word, with the bytes behind it that a decoder may load.
@@ -231,8 +231,8 @@ func (s *positionStore) list(term int) ([]byte, error) {
 	return list, s.file.Touch(list[:n])
 }
 
-// Positions reads where a word stands in the documents of its list. Like a Cursor it is used by one
-// goroutine and reused: OpenPositions resets it.
+// Positions reads the positions of a word in the documents of its list. Like a Cursor, it must be
+// used by one goroutine at a time and can be reused: Reader.OpenPositions resets it.
 type Positions struct {
 	list  []byte // with tailPad bytes behind
 	table []byte // of a word in several blocks
@@ -253,7 +253,8 @@ type Positions struct {
 	term  int
 }
 
-// OpenPositions prepares to read the positions of a word. It is an error if the index has none.
+// OpenPositions resets p to the positions of a term. It returns ErrNoPositions if the index has
+// none.
 func (r *Reader) OpenPositions(t Term, p *Positions) error {
 	if r.positions == nil {
 		return ErrNoPositions
@@ -286,10 +287,10 @@ func (p *Positions) begin(list []byte, t Term) error {
 	return nil
 }
 
-// ErrNoPositions says that an index was made without positions.
+// ErrNoPositions is returned if positions are asked of an index that was built without them.
 var ErrNoPositions = errors.New("the index has no positions of words: build it with them (collocate index --positions)")
 
-// Err returns what is wrong with the list, or nil.
+// Err returns the error that was found in the list, or nil.
 func (p *Positions) Err() error { return p.err }
 
 func (p *Positions) bad() error {
@@ -299,12 +300,12 @@ func (p *Positions) bad() error {
 	return p.err
 }
 
-// Of returns the places of the word in the document that c, a cursor on its list, stands on: as
-// many as its frequency, rising, counted in words from 0. They are valid until the next call. After
-// damage it returns nil, and Err tells.
+// Of returns the positions of the word in the current document of c, a cursor on the word's list.
+// Positions count words from 0 and are ascending; there are as many as the word's frequency. They
+// are valid until the next call. If the list is damaged, Of returns nil, and Err returns the error.
 func (p *Positions) Of(c *Cursor) []uint32 { return p.At(c, c.block, c.pos) }
 
-// At is Of for posting i of a block, wherever the cursor stands.
+// At is like Of for posting i of a block, wherever the cursor is.
 func (p *Positions) At(c *Cursor, block, i int) []uint32 {
 	if block == p.block && i == p.next-1 {
 		return p.found
@@ -320,9 +321,10 @@ func (p *Positions) At(c *Cursor, block, i int) []uint32 {
 	return p.found
 }
 
-// Gather appends the places of the word in some documents of a block to out: those of the postings
-// which, which rise. In ends it notes for each where its places end in out. After damage it returns
-// what is no use, with all ends in it, and Err tells.
+// Gather appends to out the positions of the word in some documents of a block and returns the
+// extended slice. The argument which lists the postings, in ascending order; ends receives, for
+// each of them, where its positions end in out. If the list is damaged, the positions are
+// meaningless, but all ends lie within the result, and Err returns the error.
 func (p *Positions) Gather(c *Cursor, block int, which []uint8, out, ends []uint32) []uint32 {
 	tfs := c.TFsOf(block)
 	if len(which) > 0 && (block != p.block || int(which[0]) < p.next) && !p.toBlock(c, block) {
@@ -428,7 +430,7 @@ func fillEnds(out, ends []uint32) []uint32 {
 	return out
 }
 
-// Prefetch asks memory for the first positions of a block of postings.
+// Prefetch loads the first positions of a block of postings into the processor's cache.
 func (p *Positions) Prefetch(block int) {
 	if e := block * blockEntry; e+blockEntry <= len(p.table) {
 		at := uint64(binary.LittleEndian.Uint32(p.table[e+1:])) | uint64(p.table[e+5])<<32

@@ -8,11 +8,12 @@ import (
 )
 
 const (
-	// BlockSize is the number of postings in a block. On eLife paragraphs blocks
-	// of 128 and of 256 make an index of the same size within 1% (fewer skip data, but
-	// wider gaps); the smaller have tighter bounds, and a jump into a list decodes half as much.
+	// BlockSize is the number of postings in a block. On eLife paragraphs, blocks of 128 and of 256
+	// postings make indexes whose sizes differ by less than 1%: larger blocks have less skip data
+	// but wider gaps. Smaller blocks have tighter bounds, and a jump into a list decodes half as
+	// much.
 	BlockSize = 128
-	// SuperBlocks is the number of blocks that share a bound of the second level.
+	// SuperBlocks is the number of blocks that share a second-level bound.
 	SuperBlocks = 32
 
 	maxPatches = 7

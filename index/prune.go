@@ -10,27 +10,28 @@ import (
 	"github.com/collocate/collocate/internal/mmap"
 )
 
-// PruneOptions say what a pruned index keeps. Of each list these are the postings that weigh at
-// least Epsilon times as much as the Top-th best of the list, by BM25 with k1 = 1.2 and b = 0.75.
+// PruneOptions are the options of Prune. Of each list, a pruned index keeps the postings that weigh
+// at least Epsilon times as much as the Top-th best posting of the list, by BM25 with k1 = 1.2 and
+// b = 0.75.
 type PruneOptions struct {
-	// Top is the place in the list; 0 for 10. Lists that are not longer stay whole.
+	// Top is a rank; 0 means 10. Lists of at most Top postings stay whole.
 	Top int
-	// Epsilon is the share, above 0 and at most 1; 0 for 0.5.
+	// Epsilon is a share, above 0 and at most 1; 0 means 0.5.
 	Epsilon float64
 
-	// Threads, 0 for GOMAXPROCS. The result does not depend on it.
+	// Threads is the number of threads; 0 means GOMAXPROCS. The result does not depend on it.
 	Threads int
-	// Memory that may be used, in bytes, 0 for 2 GB.
+	// Memory bounds the working memory in bytes; 0 means 2 GB.
 	Memory int64
 }
 
-// Prune writes an index with fewer postings to the folder dir: see Create for what may be there; it
-// may be the folder of r itself. This is the static pruning of lists of Carmel et al. (Static index
-// pruning for information retrieval systems, SIGIR 2001).
+// Prune writes an index with fewer postings to the folder dir, which may be the folder of r itself;
+// see Create for what dir may contain. This is the term-based static pruning of Carmel et al.
+// (Static index pruning for information retrieval systems, SIGIR 2001).
 //
-// The counts that weigh words are those of the whole index, so a posting that is left scores what
-// it did. But a document may lose words, and with them up to Epsilon times the Top-th best weight
-// of each. So answers are approximate, and search's Stats say so.
+// Word statistics stay those of the whole index, so each remaining posting keeps its score. But a
+// document may lose words, and with each of them up to Epsilon times the Top-th best weight of that
+// word. Answers are therefore approximate, and search.Stats says so.
 func Prune(ctx context.Context, r *Reader, dir string, o PruneOptions) (err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	cut := &pruning{top: o.Top, epsilon: o.Epsilon}

@@ -170,12 +170,14 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Reader is an open index. Its files are memory-mapped; it may be used by several
-// goroutines at once. Whatever bytes the files hold, no method reads outside the maps or panics.
-// Pages are verified when they are first read, so damage gives an error; indexes of versions before
-// 4 have no checksums for that, and only Check finds it. A file that is truncated while it is open
-// is an error, too, in all methods but those of one word or list at a time, Lookup, Term, Open,
-// AppendDocID and those of Cursor: call these in Guarded.
+// Reader is an open index. Its files are memory-mapped, and several goroutines may use it at once.
+// Whatever bytes the files hold, no method panics or reads outside the maps. Pages are verified
+// when they are first read, so damage gives an error. Indexes of format versions before 4 have no
+// checksums for pages; there only Check finds damage.
+//
+// A file that is truncated while it is open also gives an error, except in the fast methods that
+// handle one word or one list: Lookup, Term, Open, AppendDocID and the methods of Cursor. Call
+// these inside Guarded if that may happen.
 type Reader struct {
 	dir      string
 	maps     []*mmap.File
@@ -252,13 +254,13 @@ func parseMeta(c []uint64) (m meta, err error) {
 	return m, nil
 }
 
-// Open maps an index. It checks that the files belong together and are
-// whole, but does not read all of them: see Check.
+// Open maps an index. It checks that the files belong together and are complete, but does not read
+// all of them; see Reader.Check.
 //
-// An index that is replaced meanwhile is opened as it was or as it is now: its files are those of
-// one folder, whatever name that has, and if they are being removed, Open begins again.
+// If the index is replaced at the same time, Open returns either the old index or the new one,
+// never a mixture.
 //
-// A folder that has segments is not opened: see package segments.
+// Open refuses a folder that has segments; see package segments.
 func Open(dir string) (*Reader, error) {
 	if _, err := os.Lstat(filepath.Join(dir, SegmentsFile)); err == nil {
 		return nil, fmt.Errorf("open index: %s: %w", dir, ErrSegments)
@@ -266,13 +268,14 @@ func Open(dir string) (*Reader, error) {
 	return OpenSegment(dir)
 }
 
-// SegmentsFile is the file of an index that has segments which names them; see package segments.
+// SegmentsFile is the name of the manifest, which lists the segments of an index that has them; see
+// package segments.
 const SegmentsFile = "segments"
 
-// ErrSegments says that an index has segments.
+// ErrSegments is returned by Open for an index that has segments: open it with package segments.
 var ErrSegments = errors.New("the index has segments: 'collocate index compact' makes it one")
 
-// OpenSegment is Open for one segment of an index, whatever else is in the folder.
+// OpenSegment is like Open for one segment of an index: it ignores other files in the folder.
 func OpenSegment(dir string) (*Reader, error) { return openFolder(dir, (*Reader).mapFile) }
 
 // openFolder opens the index in a folder whose files load gives, again if another took its place
@@ -539,7 +542,7 @@ func (r *Reader) Close() error {
 	return first
 }
 
-// Dir returns the folder that the index was opened in.
+// Dir returns the folder of the index.
 func (r *Reader) Dir() string { return r.dir }
 
 // Docs returns the number of documents; they are numbered from 0.
@@ -557,12 +560,12 @@ func (r *Reader) Pruned() bool { return r.meta.flags&flagPruned != 0 }
 // Tokens returns the sum of all document lengths. Tokens / Docs is the mean length.
 func (r *Reader) Tokens() int64 { return int64(r.meta.tokens) }
 
-// Analyzer returns the name of what made the words, for text.ParseAnalyzer.
+// Analyzer returns the name of the analyzer that made the words, as text.ParseAnalyzer takes it.
 func (r *Reader) Analyzer() string { return r.analyzer }
 
-// Lengths holds the length of each document in words: not to be written to. It is a view of the
-// map, or, where lengths are not stored by themselves, memory of the reader's, filled by the first
-// call, which takes 1 ms for a million documents.
+// Lengths returns the length of each document in words. The slice must not be changed. It is a view
+// of the mapped file or, where lengths are stored as classes, memory that the first call fills:
+// about 1 ms for a million documents.
 func (r *Reader) Lengths() []uint32 {
 	if r.meta.flags&flagNoLengths == 0 {
 		return r.lengths
@@ -593,21 +596,21 @@ func (r *Reader) Length(doc int) uint32 {
 	return r.classLow[r.classes[doc]]
 }
 
-// Classes holds the length class of each document, one byte where Lengths has
-// four; a view of the map.
+// Classes returns the length class of each document, in one byte where Lengths has four. It is a
+// view of the mapped file and must not be changed.
 func (r *Reader) Classes() []uint8 { return r.classes }
 
-// ClassLengths holds the shortest length of each class; the classes in use are
-// the first n. If exact, all documents of a class have the same length.
+// ClassLengths returns the shortest length of each length class; only the first n classes are used.
+// If exact is true, all documents of a class have the same length.
 func (r *Reader) ClassLengths() (low *[256]uint32, n int, exact bool) {
 	c := r.classLow
 	return &c, r.numLow, r.meta.flags&flagExactClasses != 0
 }
 
-// Lookup finds a word. An unknown word has the zero Term: DF 0, an empty list.
+// Lookup finds a word. For an unknown word it returns the zero Term, whose list is empty.
 func (r *Reader) Lookup(word []byte) (Term, error) { return r.dict.lookup(word) }
 
-// Prefetch asks memory for what opening the list of a term will look at.
+// Prefetch loads what Open needs of a term into the processor's cache.
 func (r *Reader) Prefetch(t Term) {
 	if t.DF > 1 && t.postings < uint64(len(r.postings)) {
 		prefetch(&r.postings[t.postings])
@@ -632,7 +635,7 @@ func (r *Reader) Term(id int) (Term, error) {
 	return r.dict.term(id)
 }
 
-// Word pairs a word with its term.
+// Word is a word with its dictionary entry.
 type Word struct {
 	Text []byte // valid until the next one
 	Term Term
@@ -641,7 +644,7 @@ type Word struct {
 // Words yields all words in byte order.
 func (r *Reader) Words() iter.Seq2[Word, error] { return r.wordsFrom(0) }
 
-// WordsFrom yields the words that are not before one, in byte order.
+// WordsFrom yields the words from first on, in byte order.
 func (r *Reader) WordsFrom(first []byte) iter.Seq2[Word, error] {
 	return func(yield func(Word, error) bool) {
 		block, err := 0, error(nil)
@@ -685,27 +688,26 @@ func (r *Reader) DocID(doc int) (s string, err error) {
 	return string(id), err
 }
 
-// AppendDocID is DocID for callers that have room for it.
+// AppendDocID appends the external ID of a document to dst.
 func (r *Reader) AppendDocID(dst []byte, doc int) ([]byte, error) { return r.ids.get(dst, doc) }
 
-// FindDoc finds a document by its external ID; the first of them, if several
-// have the same.
+// FindDoc finds a document by its external ID, the first one if several have the same.
 func (r *Reader) FindDoc(id string) (doc int, found bool, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	return r.ids.find([]byte(id))
 }
 
-// FindDocs finds the documents with an external ID, rising.
+// FindDocs returns the documents with an external ID, in ascending order.
 func (r *Reader) FindDocs(id string) (docs []uint32, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	return r.ids.findAll([]byte(id))
 }
 
-// Stamp identifies the content of the index: two with the same stamp have the same files.
+// Stamp identifies the content of the index: indexes with the same stamp have the same files.
 func (r *Reader) Stamp() (bytes uint64, checksum uint32) { return r.stamp.size, r.stamp.crc }
 
-// BadID returns an ID that cannot stand in a run, since it is empty or has white space in it, if
-// there is one.
+// BadID returns an ID that a TREC run cannot contain, because it is empty or has white space in it,
+// if there is one.
 func (r *Reader) BadID() (id string, found bool, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	b, found, err := r.ids.bad()
@@ -728,7 +730,7 @@ func (r *Reader) RepeatedID() (id string, found bool, err error) {
 	return "", false, nil
 }
 
-// HasText reports whether the text of the documents is stored, as such or as stored fields.
+// HasText reports whether the text of the documents is stored, as a whole or as stored fields.
 func (r *Reader) HasText() bool {
 	return r.text != nil || r.fields != nil && storesText(r.fields.schema)
 }
@@ -736,7 +738,7 @@ func (r *Reader) HasText() bool {
 // Text returns the stored text of a document.
 func (r *Reader) Text(doc int) ([]byte, error) { return r.AppendText(nil, doc) }
 
-// AppendText is Text for callers that have room for it.
+// AppendText appends the stored text of a document to dst.
 func (r *Reader) AppendText(dst []byte, doc int) (s []byte, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if r.text == nil && r.HasText() {
@@ -748,8 +750,8 @@ func (r *Reader) AppendText(dst []byte, doc int) (s []byte, err error) {
 	return r.text.get(dst, doc)
 }
 
-// Guarded calls fn, in which a file of an index that was truncated since it was opened is an error
-// instead of the end of the program.
+// Guarded calls fn and returns its error. If fn reads a mapped file that was truncated after it was
+// opened, Guarded returns an error where the program would otherwise crash.
 func Guarded(fn func() error) error { return mmap.Safely(fn) }
 
 func (w *termWalker) guardedNext() (word []byte, t Term, ok bool, err error) {

@@ -14,27 +14,26 @@ import (
 	"github.com/collocate/collocate/weigh"
 )
 
-// ReorderOptions say how to reorder. The zero value is useful.
+// ReorderOptions are the options of Reorder. The zero value is useful.
 type ReorderOptions struct {
-	// Threads, 0 for GOMAXPROCS. The order does not depend on it.
+	// Threads is the number of threads; 0 means GOMAXPROCS. The order does not depend on it.
 	Threads int
-	// Memory that may be used, in bytes, 0 for 2 GB. What is needed grows with the
-	// postings, 4 bytes each; if it is not allowed, that is an error.
+	// Memory bounds the working memory in bytes; 0 means 2 GB. Reordering needs 4 bytes per
+	// posting; if the bound is lower, Reorder returns an error.
 	Memory int64
-	// Progress is told of what is done, in no particular unit.
+	// Progress is called with the work done, in no particular unit.
 	Progress func(done, total int64)
 
 	textBucket int // bytes, see rewriteText
 }
 
-// Reorder writes the documents of an index in another order to the folder dir: see
-// Create for what may be there; it may be the folder of r itself. Documents
-// with the same words become neighbours, which makes gaps smaller and bounds sharper, so
-// that searches skip more.
+// Reorder writes the documents of an index in a better order to the folder dir, which may be the
+// folder of r itself; see Create for what dir may contain. Documents that share words become
+// neighbours. That makes gaps smaller and bounds tighter, so that searches skip more.
 //
-// Documents keep their IDs, lengths and text, and a search finds the same ones with the same
-// scores. But their numbers change, and so do the places of equal scores, of which the lower number
-// comes first.
+// Documents keep their IDs, lengths and text, and a search finds the same documents with the same
+// scores. Their numbers change, and with them the order of documents with equal scores: the lower
+// number comes first.
 func Reorder(ctx context.Context, r *Reader, dir string, o ReorderOptions) (err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if o.Threads <= 0 {

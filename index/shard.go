@@ -13,30 +13,30 @@ import (
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// Shard says which part of another index, the whole, an index is. Shards have ranges of the
-// whole's documents, in their order, and weigh words and lengths by the counts of the whole. So a
-// document has the score that it has there, to the bit, and merging the best of all shards gives
-// its answers.
+// Shard describes an index that is a part of another one, the whole. A shard holds a range of the
+// whole's documents and weighs words and lengths by the statistics of the whole. So a document has
+// exactly the same score in both, and merging the best documents of all shards gives the answers of
+// the whole.
 type Shard struct {
-	Number int    // from 0 on
-	Of     int    // how many shards there are; 0: the index is no shard
-	Base   uint32 // the number of its first document in the whole
-	Docs   uint64 // of the whole
-	Tokens uint64 // of the whole, from which the mean length is computed
-	// WholeBytes and WholeChecksum are the Stamp of the whole: shards that differ do not go
-	// together.
+	Number int    // counted from 0
+	Of     int    // number of shards; 0 if the index is not a shard
+	Base   uint32 // number of its first document in the whole
+	Docs   uint64 // documents of the whole
+	Tokens uint64 // tokens of the whole, from which the mean length is computed
+	// WholeBytes and WholeChecksum are the Stamp of the whole index. Shards with different stamps
+	// do not belong together.
 	WholeBytes    uint64
 	WholeChecksum uint32
 }
 
-// MaxShards is the most shards that an index can be cut into.
+// MaxShards is the largest number of shards that an index can be split into.
 const MaxShards = 1 << 16
 
-// Shard says which part of another index this is; Of is 0 if it is none.
+// Shard returns which part of another index this is. Its field Of is 0 if the index is not a shard.
 func (r *Reader) Shard() Shard { return r.meta.shard }
 
-// Whole counts the documents and words by which scores are computed: those of the index of which
-// this is a shard, or its own.
+// Whole returns the numbers of documents and tokens that scores are computed with: those of the
+// whole index if this is a shard, and otherwise its own.
 func (r *Reader) Whole() (docs, tokens uint64) {
 	if s := &r.meta.shard; s.Of > 0 {
 		return s.Docs, s.Tokens
@@ -67,9 +67,9 @@ func (r *Reader) readShard(f *sections.File) error {
 	return nil
 }
 
-// WriteShard writes shard number out of shards, counted from 0, as an index to the folder dir: see
-// Create for what may be there. Shard i has the documents from i·n/of to (i+1)·n/of of the n that
-// there are, with their stored text and fields.
+// WriteShard writes one shard of an index to the folder dir; see Create for what dir may contain.
+// Shards are numbered from 0. Of n documents, shard i holds those from i·n/of up to, but not
+// including, (i+1)·n/of, with their stored text and fields.
 func WriteShard(ctx context.Context, r *Reader, dir string, number, of int, o MergeOptions) (err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	docs := uint64(r.Docs())
@@ -86,10 +86,9 @@ func WriteShard(ctx context.Context, r *Reader, dir string, number, of int, o Me
 	return merge(ctx, dir, []Source{{Reader: r, Live: live}}, s, []*Reader{r}, o)
 }
 
-// JoinShard writes one of some indexes, counted from 0, as a shard of the index that they are
-// together, whose documents are those of the first, then those of the second, and so on. That index
-// need not exist: so the parts of a collection can be indexed on several machines. IDs that two
-// parts have are not noticed.
+// JoinShard writes parts[number] to the folder dir as a shard of the concatenation of all parts.
+// The concatenation itself is never built, so the parts of a collection can be indexed on several
+// machines. IDs that occur in two parts are not detected.
 func JoinShard(ctx context.Context, parts []*Reader, number int, dir string, o MergeOptions) (err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if number < 0 || number >= len(parts) || len(parts) > MaxShards {
@@ -174,7 +173,7 @@ func (j *joinWalker) next() (word []byte, t Term, ok bool, err error) {
 	return j.word, t, true, nil
 }
 
-// ErrShard says that something cannot be had from a shard.
+// ErrShard is returned for operations that need a whole index if the index is a shard.
 var ErrShard = errors.New("a shard cannot do that")
 
 var errShard = fmt.Errorf("%w: use the index that it was cut from", ErrShard)

@@ -9,9 +9,9 @@ import (
 	"github.com/collocate/collocate/internal/mmap"
 )
 
-// SharedIDs gives the documents of the index whose external ID is also one of another index, in
-// the order of IDs. Both have their IDs sorted, and each is read once: of a long list only the
-// blocks in which an ID of a short one may be. The iteration ends with the first error.
+// SharedIDs yields the documents of r whose external ID also occurs in other, in the order of IDs.
+// Both indexes have their IDs sorted and are read once; of the longer list, only the blocks are
+// read that can hold an ID of the shorter. The iteration ends with the first error.
 func (r *Reader) SharedIDs(other *Reader) iter.Seq2[uint32, error] {
 	return func(yield func(uint32, error) bool) {
 		err := sharedIDs(r.ids, other.ids, func(doc uint32) bool { return yield(doc, nil) })

@@ -2,34 +2,34 @@ package index
 
 import "github.com/collocate/collocate/fields"
 
-// Stats describe an index.
+// Stats describes an index.
 type Stats struct {
 	Analyzer  string `json:"analyzer"`
 	Documents int64  `json:"documents"`
 	Terms     int64  `json:"terms"`
 	Postings  int64  `json:"postings"`
-	// FullPostings is how many there were before pruning; 0 if the index is not pruned.
+	// FullPostings is the number of postings before pruning; 0 if the index is not pruned.
 	FullPostings int64 `json:"full_postings,omitempty"`
 
 	Tokens     int64   `json:"tokens"`
 	MeanLength float64 `json:"mean_length"`
 	StoredText bool    `json:"stored_text"`
 	Bytes      int64   `json:"bytes"`
-	// BytesPerPosting counts the blocks, the skip data and the levels.
+	// BytesPerPosting counts the blocks of postings, the skip data and the maps of levels.
 	BytesPerPosting float64 `json:"bytes_per_posting"`
 	Parts           []Part  `json:"parts"`
-	// Fields are those of the schema, if there is one.
+	// Fields are the fields of the schema, if there is one.
 	Fields []fields.Field `json:"fields,omitempty"`
-	// Of an index with segments: how many there are, the documents that were deleted and are still
-	// counted, and the generation.
+	// Segments, Deleted and Generation describe an index with segments. Deleted counts the
+	// documents that were deleted but are still part of the statistics.
 	Segments   int    `json:"segments,omitempty"`
 	Deleted    int64  `json:"deleted,omitempty"`
 	Generation uint64 `json:"generation,omitempty"`
-	// Shard says which part of another index this is, if it is one.
+	// Shard describes the shard, if the index is one.
 	Shard *ShardStats `json:"shard,omitempty"`
 }
 
-// ShardStats describe a shard.
+// ShardStats describes a shard.
 type ShardStats struct {
 	Number         int   `json:"number"` // from 0 on
 	Of             int   `json:"of"`
@@ -37,7 +37,7 @@ type ShardStats struct {
 	WholeDocuments int64 `json:"whole_documents"`
 }
 
-// Part is a part of an index and its size.
+// Part is a part of an index, such as its postings, and its size.
 type Part struct {
 	Name  string `json:"name"`
 	Bytes int64  `json:"bytes"`
@@ -59,7 +59,7 @@ var partOfSection = map[string]map[string]string{
 	positionsFile: {"": "positions"},
 }
 
-// Stats counts and measures.
+// Stats returns the counts and sizes of the index.
 func (r *Reader) Stats() Stats {
 	s := Stats{
 		Analyzer:   r.analyzer,

@@ -5,10 +5,10 @@ import (
 	"math/bits"
 )
 
-// TFIn returns how often the word is in a document; 0 if it is not there. The block must be the one
-// that FindBlock gives for the document. Of a dense block only what is needed is read, in plain Go:
-// "the" within 0.1% of the eLife paragraphs takes 16% less time so than with TFsAt where that reads
-// single frequencies with AVX-512, and 5% less with AVX2. The cursor may move.
+// TFIn returns the word's frequency in a document, or 0 if it does not occur there. The block must
+// be the one that FindBlock gives for the document. The cursor may move. Of a dense block only the
+// frequency itself is read, in plain Go. Finding "the" in 0.1% of the eLife paragraphs takes 16%
+// less time this way than by TFsAt with AVX-512, and 5% less than with AVX2.
 func (c *Cursor) TFIn(block int, doc uint32) uint32 {
 	words, base := c.Words(block)
 	if words == nil {

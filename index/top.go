@@ -21,13 +21,13 @@ const (
 	mostTop = 4096
 )
 
-// TopPosting is a posting apart from its list.
+// TopPosting is a posting that Reader.Top returns.
 type TopPosting uint64
 
-// Doc is its document. A damaged file may hold any number.
+// Doc returns the document. If the file is damaged, it may be any number.
 func (p TopPosting) Doc() uint32 { return uint32(p) }
 
-// TF returns how often the word is there.
+// TF returns the frequency of the word in the document.
 func (p TopPosting) TF() uint32 { return uint32(p >> 32) }
 
 // numTop is how many top postings a list has.
@@ -157,9 +157,9 @@ func openTop(f *sections.File) (t topLists, err error) {
 	return t, nil
 }
 
-// Top returns the best postings of a word by the x of the stored model, the best first; of those
-// with the same x the lowest document. Only very frequent words have them, and none in older
-// indexes.
+// Top returns the best postings of a word by the x of the stored model, the best first, and the
+// lowest document first among equals. Only very frequent words have them, and no word of an older
+// index does.
 func (r *Reader) Top(t Term) ([]TopPosting, error) {
 	l := &r.levels
 	i, ok := slices.BinarySearch(l.top.words, uint32(t.ID))

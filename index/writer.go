@@ -15,20 +15,20 @@ import (
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// Documents is what a Writer must know before the first word.
+// Documents describes the documents of an index to a Writer, before the first word is added.
 type Documents struct {
-	// Analyzer is the name of what made the words, for text.ParseAnalyzer.
+	// Analyzer is the name of the analyzer that made the words, as text.ParseAnalyzer takes it.
 	Analyzer string
-	// Lengths holds the length in words of each document, by document number.
+	// Lengths holds the length of each document in words.
 	Lengths []uint32
-	// Tokens is how many words the collection has, from which the mean length is computed; 0: the
-	// sum of Lengths.
+	// Tokens is the number of words of the collection, from which the mean length is computed; 0
+	// means the sum of Lengths.
 	Tokens uint64
-	// Positions says that the words come with their positions: by AddPositions, not by Add.
+	// Positions announces that words are added with their positions: by AddPositions, not by Add.
 	Positions bool
-	// ID gives the external ID of a document.
+	// ID returns the external ID of a document.
 	ID func(doc int) string
-	// UniqueIDs makes an ID that two documents have a DuplicateIDError.
+	// UniqueIDs makes Commit return a DuplicateIDError if two documents have the same ID.
 	UniqueIDs bool
 
 	idBytes func(doc int) []byte // ID without making a string, if not nil; until the next call
@@ -77,11 +77,10 @@ type Writer struct {
 	docsWritten bool
 }
 
-// Create starts an index in the folder dir, which must not exist yet, or be empty,
-// or be an index: then Commit replaces it. A folder that also holds anything else is
-// refused. Every Writer ends with Commit or
-// Abort; `defer w.Abort()` right after Create is always right. Before the first word
-// comes SetDocuments.
+// Create starts an index in the folder dir. The folder must not exist yet, or be empty, or be an
+// index, which Commit replaces; a folder that holds any other file is refused. Call SetDocuments
+// before the first word. Every Writer ends with Commit or Abort; it is always safe to call `defer
+// w.Abort()` right after Create.
 func Create(dir string) (*Writer, error) {
 	if err := replaceable(dir); err != nil {
 		return nil, err
@@ -129,7 +128,8 @@ func replaceable(dir string) error {
 	return fmt.Errorf("%s: the folder is not empty and not an index; it is not overwritten", dir)
 }
 
-// SetDocuments says how many documents there are and how long they are.
+// SetDocuments describes the documents of the index. It must be called before the first word is
+// added.
 func (w *Writer) SetDocuments(d Documents) error {
 	if w.terms != nil {
 		return errors.New("index: SetDocuments twice")
@@ -174,8 +174,8 @@ func (w *Writer) SetDocuments(d Documents) error {
 	return errors.Join(terms.Begin("blob"), w.postings.Begin("postings"), w.skips.Begin("skips"))
 }
 
-// Add writes postings of a word. Words come in byte order, their documents
-// ascending; a long list may come in several calls with the same word.
+// Add writes postings of a word. Words must be added in byte order, and their documents in
+// ascending order. A long list may be added by several calls with the same word.
 func (w *Writer) Add(word []byte, docs, tfs []uint32) error {
 	if w.err == nil {
 		w.err = w.add(word, docs, tfs, nil)
@@ -183,8 +183,8 @@ func (w *Writer) Add(word []byte, docs, tfs []uint32) error {
 	return w.err
 }
 
-// AddPositions is Add with the places of all occurrences, counted in words from 0: for each
-// document as many as its frequency, rising.
+// AddPositions is like Add, with the positions of all occurrences, counted in words from 0: for
+// each document as many as its frequency, ascending.
 func (w *Writer) AddPositions(word []byte, docs, tfs, positions []uint32) error {
 	if w.err == nil && w.places == nil {
 		w.err = errors.New("index: AddPositions without Documents.Positions")
@@ -327,7 +327,7 @@ func (w *Writer) finishLevels() error {
 	return errors.Join(err, w.levels.commit())
 }
 
-// Commit writes what is left and publishes the index.
+// Commit finishes the files and makes the index appear under its name.
 func (w *Writer) Commit() error {
 	if w.err == nil {
 		w.err = w.commit()
@@ -468,7 +468,7 @@ func (w *Writer) writeMeta(names []string) error {
 	return f.commit()
 }
 
-// Abort removes what was written. After Commit it does nothing.
+// Abort removes the unfinished index. After Commit it does nothing.
 func (w *Writer) Abort() {
 	for _, o := range []*outFile{w.postings, w.skips, w.levels} {
 		if o != nil {

@@ -26,8 +26,8 @@ const (
 	wordsPerBlock = 16
 )
 
-// Builder makes the columns of documents that come in batches, which may come in any order and from
-// several goroutines. All values are kept in memory until they are written.
+// Builder makes columns. Documents are added in batches, in any order and from several goroutines.
+// All values are kept in memory until they are written.
 type Builder struct {
 	schema  *fields.Schema
 	fields  []int // of the schema, which have columns
@@ -38,7 +38,8 @@ type Builder struct {
 	batches []*Batch
 }
 
-// NewBuilder makes columns for the fields of a schema within the given number of bytes of memory.
+// NewBuilder returns a Builder for the fields of a schema that uses at most the given number of
+// bytes of memory.
 func NewBuilder(s *fields.Schema, memory int64) *Builder {
 	b := &Builder{schema: s, memory: memory}
 	for i, f := range s.Fields {
@@ -88,7 +89,8 @@ type chunk struct {
 	ids    []uint32
 }
 
-// Batch begins the batch of that number, from 0 on.
+// Batch starts the batch with the given number. Batches are numbered from 0 in the order of their
+// documents.
 func (b *Builder) Batch(seq int) *Batch {
 	return &Batch{b: b, seq: seq, cols: make([]chunk, len(b.fields))}
 }
@@ -170,7 +172,7 @@ func numberBits(v float64) uint64 { return math.Float64bits(v) }
 
 func pointBits(p fields.Point) uint64 { return uint64(uint32(p.Lat))<<32 | uint64(uint32(p.Lon)) }
 
-// Put hands a batch over.
+// Put adds a finished batch to the columns.
 func (b *Builder) Put(t *Batch) error {
 	for _, c := range t.cols {
 		t.size += int64(9*len(c.values) + 4*len(c.ends) + 4*len(c.ids))
@@ -185,7 +187,7 @@ func (b *Builder) Put(t *Batch) error {
 	return nil
 }
 
-// Write writes the columns, which must be of the given number of documents.
+// Write writes the columns. The batches must have the given number of documents in all.
 func (b *Builder) Write(w *sections.Writer, docs int) error {
 	slices.SortFunc(b.batches, func(x, y *Batch) int { return cmp.Compare(x.seq, y.seq) })
 	n := 0

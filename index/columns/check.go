@@ -7,7 +7,8 @@ import (
 	"math"
 )
 
-// Check reports what of the format's promises is not kept. The checksums have been verified.
+// Check returns an error if the columns break a rule of the format. Checksums must have been
+// verified before.
 func (s *Set) Check() error {
 	for i, c := range s.columns {
 		if err := c.check(); err != nil {

@@ -14,13 +14,13 @@ import (
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// Set is the columns of an index.
+// Set holds all columns of an index.
 type Set struct {
 	names   []string
 	columns []*Column
 }
 
-// Open reads the directory of columns of the given number of documents.
+// Open reads the columns of an index with the given schema and number of documents.
 func Open(f *sections.File, s *fields.Schema, docs int) (*Set, error) {
 	set := &Set{}
 	for _, field := range s.Fields {
@@ -36,8 +36,8 @@ func Open(f *sections.File, s *fields.Schema, docs int) (*Set, error) {
 	return set, nil
 }
 
-// Column finds a column by its name and verifies all of it the first time. It is nil if there is
-// none.
+// Column returns the column of a field, or nil if there is none. The first call for a field
+// verifies its checksums.
 func (s *Set) Column(name string) (c *Column, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	for i, n := range s.names {
@@ -48,9 +48,9 @@ func (s *Set) Column(name string) (c *Column, err error) {
 	return nil, nil
 }
 
-// Column is the values of a field, for each document. Several goroutines may use it at once. What a
-// document lacks has no value, which no filter finds. Values are read from a mapped file: call the
-// methods of one document in index.Guarded.
+// Column holds the values of one field for all documents. Several goroutines may use it at once. A
+// document may have no value; then no filter matches it. Values are read from a mapped file: if
+// that may be truncated meanwhile, call the methods for single documents inside index.Guarded.
 type Column struct {
 	field fields.Field
 	docs  int
@@ -171,7 +171,7 @@ func (c *Column) verify() error {
 	return c.broken
 }
 
-// Field says what the column is of.
+// Field returns the field whose values the column holds.
 func (c *Column) Field() fields.Field { return c.field }
 
 // Docs returns the number of documents, with a value or not.
@@ -189,7 +189,7 @@ func (c *Column) Has(doc int) bool {
 	return isSet(c.has, doc)
 }
 
-// Number returns the value of a number field, and that of a date field in milliseconds since 1970.
+// Number returns the value of a number field, or of a date field in milliseconds since 1970.
 func (c *Column) Number(doc int) (v float64, ok bool) {
 	switch {
 	case !isSet(c.has, doc):
@@ -221,7 +221,7 @@ func (c *Column) Point(doc int) (p fields.Point, ok bool) {
 // byte order.
 func (c *Column) Values() int { return c.distinct }
 
-// Ords appends the numbers of a document's keywords, rising.
+// Ords appends the numbers of a document's keywords to dst, in ascending order.
 func (c *Column) Ords(doc int, dst []uint32) []uint32 {
 	switch c.kind {
 	case kindKeyword:
@@ -246,7 +246,7 @@ func (c *Column) span(doc int) (from, to int) {
 
 var errWords = errors.New("corrupted: the keywords do not decode")
 
-// Value returns a keyword by its number.
+// Value returns the keyword with the given number.
 func (c *Column) Value(ord int) (string, error) {
 	if uint(ord) >= uint(c.distinct) {
 		return "", fmt.Errorf("keyword %d is not one of the field's %d", ord, c.distinct)
@@ -260,7 +260,8 @@ func (c *Column) Value(ord int) (string, error) {
 	return string(w.word), nil
 }
 
-// Find returns the number of the first keyword at or after a value, and whether that is the value.
+// Find returns the number of the first keyword that is not less than value, and whether it is equal
+// to it.
 func (c *Column) Find(value string) (ord int, found bool, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	want := []byte(value)

@@ -1,14 +1,28 @@
-// Package columns answers what value a field of a document has: keywords, numbers, dates and
-// points, a column for each field, to filter, count and sort by.
+// Package columns stores the values of document fields by column: keywords, numbers, dates and
+// points. It answers which value a document has, and which documents have a value.
+//
+// index.Reader.Column returns a Column. Equal, Range, Prefix, Box and Any return the set of
+// documents that match; Facets and Counts count the keywords of a set of documents; Number, Date,
+// Point and Ords return the value of one document, for example to sort by it:
+//
+//	year, err := r.Column("year")
+//	later, err := year.Range(columns.Limit{Value: "1950"}, columns.Limit{})
+//	tag, err := r.Column("tag")
+//	facets, distinct, err := tag.Facets(later, 10)
+//
+// A document without a value matches no filter. Columns are immutable, and several goroutines may
+// read them at once. Package index makes them with a Builder, which needs all values of a column in
+// memory until it is written.
 //
 // # The format
 //
-// The columns of an index are one paged container of package sections, the file "columns". The n-th
-// column, by the order of the schema's fields that have one, has sections whose names begin with n
-// and a dash. "head" says what it is, in eight uint64: its kind, then numbers that depend on it.
+// The columns of an index are one file, "columns", a paged container of package sections. Columns
+// are numbered in the order of the schema's fields that have one; the names of the sections of
+// column n begin with n and a dash. The section "head" describes the column in eight uint64: its
+// kind, then numbers that depend on the kind.
 //
-// A section of packed numbers has them at the given number of bits each, 0 to 56 or 64, one after
-// the other from the lowest bit of each byte on, and 8 zero bytes.
+// A section of packed numbers stores them with a fixed number of bits each, 0 to 56 or 64, from the
+// lowest bit of each byte on, and ends with 8 zero bytes.
 //
 //	kind 1, keywords, at most one a document: the number of different values, bits
 //	  words   the values in byte order, front coded in blocks of 16: for each a uvarint, how many
@@ -27,12 +41,13 @@
 //	kind 5, points: smallest latitude, unit, bits, smallest longitude, unit, bits
 //	  lats, lons  packed, as in kind 3, in units of 1e-7 degrees
 //
-// Kinds 3, 4 and 5 have a section "has" with a bit for each document that has a value, in uint64,
-// unless all have one; then it is empty. Dates are milliseconds since 1970 in UTC. The unit is the
-// greatest one of which all differences are multiples, 1 if there are none: days are small numbers.
+// Kinds 3, 4 and 5 have a section "has", a bitmap in uint64 of the documents that have a value. It
+// is empty if all have one. Dates are milliseconds since 1970 in UTC. The unit is the greatest
+// common divisor of all differences, or 1 if there are none, so that dates without a time of day
+// are small numbers.
 //
-// For example, three documents with the years 1999, none and 2009 are, of kind 3, smallest 1999,
-// unit 10 and 1 bit: values 04, has 05. With the tags "b", "a" and "b", and none, they are of kind
-// 2 with 2 values, 1 bit, 3 values in all, 2 bits of ends: words 00 01 a 00 01 b, starts 0 and 6,
-// ends 1, 3, 3 (3d), ords 1, 0, 1 (05).
+// For example, take three documents with the years 1999, none and 2009. Their column is of kind 3
+// with smallest value 1999, unit 10 and 1 bit: values 04, has 05. If their tags are "b", then "a"
+// and "b", then none, the column is of kind 2 with 2 different values, 1 bit, 3 values in all and 2
+// bits of ends: words 00 01 a 00 01 b, starts 0 and 6, ends 1, 3, 3 (3d), ords 1, 0, 1 (05).
 package columns

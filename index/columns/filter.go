@@ -11,24 +11,25 @@ import (
 	"github.com/collocate/collocate/internal/mmap"
 )
 
-// Equal returns the documents that have a value: a keyword to the byte, a number, or a date, which
+// Equal returns the documents that have the given value. Keywords are compared byte by byte. A date
 // may stand for a whole day, month or year, as in package fields.
 func (c *Column) Equal(value string) (*docset.Set, error) {
 	l := Limit{Value: value, Empty: true}
 	return c.Range(l, l)
 }
 
-// Limit is an end of a range. The zero value is none.
+// Limit is one end of a range. The zero value means no limit.
 type Limit struct {
 	Value     string
-	Exclusive bool // the value itself is outside
-	// Empty says that an empty Value is meant, which stands for no limit otherwise.
+	Exclusive bool // the value itself is not part of the range
+	// Empty makes an empty Value a limit. Otherwise an empty Value means that there is no limit.
 	Empty bool
 }
 
 func (l *Limit) none() bool { return l.Value == "" && !l.Empty }
 
-// Range returns the documents that have a value between two limits, which are inside.
+// Range returns the documents that have a value between two limits, which are included unless they
+// are Exclusive.
 func (c *Column) Range(low, high Limit) (set *docset.Set, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	switch c.field.Type {
@@ -218,7 +219,7 @@ func (c *Column) withOrds(first, end int) (*docset.Set, error) {
 	return docset.FromWords(words, c.docs)
 }
 
-// Prefix returns the documents that have a keyword that begins so.
+// Prefix returns the documents that have a keyword with the given prefix.
 func (c *Column) Prefix(prefix string) (*docset.Set, error) {
 	if c.field.Type != fields.Keyword {
 		return nil, fmt.Errorf("field %q: a %s field has no beginnings", c.field.Name, c.field.Type)
@@ -248,7 +249,7 @@ func (c *Column) Any() (set *docset.Set, err error) {
 	})
 }
 
-// Box returns the documents whose point lies in a box of degrees, its edges included. If west is
+// Box returns the documents whose point lies in a box given in degrees, edges included. If west is
 // greater than east, the box crosses the 180th meridian.
 func (c *Column) Box(south, west, north, east float64) (set *docset.Set, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
@@ -291,8 +292,9 @@ type Facet struct {
 	Docs  int    `json:"docs"`
 }
 
-// Facets counts the keywords of the documents of a set, nil for all. It returns the n most frequent
-// ones, equal ones in byte order, and how many there are.
+// Facets counts the keywords of the documents of a set; a nil set means all documents. It returns
+// the n most frequent keywords, those with equal counts in byte order, and the number of different
+// keywords.
 func (c *Column) Facets(set *docset.Set, n int) (list []Facet, distinct int, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if c.field.Type != fields.Keyword {
@@ -305,7 +307,8 @@ func (c *Column) Facets(set *docset.Set, n int) (list []Facet, distinct int, err
 	return c.Most(counts, n)
 }
 
-// Most returns the n most frequent keywords by their counts, and how many there are.
+// Most returns the n most frequent keywords, given their counts, and the number of keywords that
+// occur.
 func (c *Column) Most(counts []uint32, n int) (list []Facet, distinct int, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	var found []int
@@ -325,7 +328,8 @@ func (c *Column) Most(counts []uint32, n int) (list []Facet, distinct int, err e
 	return list, len(found), nil
 }
 
-// Counts returns how many documents of a set, nil for all, have each keyword.
+// Counts returns, for each keyword, how many documents of a set have it; a nil set means all
+// documents.
 func (c *Column) Counts(set *docset.Set) (counts []uint32, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if set != nil && set.Len() != c.docs {

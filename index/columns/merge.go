@@ -8,7 +8,7 @@ import (
 	"github.com/collocate/collocate/internal/mmap"
 )
 
-// From appends documents of an index with the same fields to a batch, in the order given.
+// From appends documents of another index with the same fields, in the given order.
 func (t *Batch) From(s *Set, docs iter.Seq[uint32]) (err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if len(s.columns) != len(t.cols) {

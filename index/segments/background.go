@@ -37,8 +37,9 @@ func (w *Writer) mergeBehind() {
 	}()
 }
 
-// Wait waits for the merge in the background, if there is one, and returns the first error that one
-// had: then the segments are as they were. What was merged is published by the next Commit.
+// Wait waits for the background merge, if there is one. It returns the first error of any
+// background merge, after which the segments are as they were. The next Commit publishes what was
+// merged.
 func (w *Writer) Wait() error {
 	w.mu.Lock()
 	b := w.behind

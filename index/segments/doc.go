@@ -1,21 +1,31 @@
-// Package segments answers the question: how does an index change while others search it?
+// Package segments adds documents to an index and deletes them while others search it.
 //
-// An index that lives is a folder with a manifest, the file "segments", and segments, each an
-// immutable index of package index in a folder of its own. The manifest names the segments of one
+// An index that can change is a folder with a manifest, the file "segments", and one subfolder per
+// segment. A segment is an immutable index of package index. The manifest lists the segments of one
 // generation, in the order of their documents, and says which documents were deleted. Documents are
-// numbered through all segments. An index that package index made is one segment, and stays where
-// it is when others join it.
+// numbered through all segments. An index made by package index counts as one segment, and stays
+// where it is when others are added.
 //
-// A [Writer] adds, replaces and deletes documents, and merges segments. Commit writes what is new,
-// syncs it, and renames the manifest: so a crash leaves the generation before or the new one. Only
-// one writer at a time may change an index; a second is told who holds the lock.
+// A Writer adds, replaces and deletes documents, and merges segments:
 //
-// A [Reader] is one generation, and stays what it is whatever writers do; Refresh opens the newest.
+//	w, err := segments.NewWriter("news.index", segments.Options{Analyzer: analyzer})
+//	defer w.Close()
+//	err = w.Add(text.Document{ID: "7", Text: []byte("a rose is a rose")})
+//	found, err := w.Delete("3")
+//	err = w.Commit()
 //
-// Deleted documents are in no result. Until their segment is merged they count where words and
-// documents are counted for scores, as in Lucene; Compact makes the index, to the byte, the one
-// that is made of the surviving documents afresh.
+// Commit writes and syncs the new segments, then renames the manifest. So a crash leaves either the
+// old generation or the new one. Only one Writer at a time may change an index; a second one gets
+// an error that names the process that holds the lock.
 //
-// Merging takes runs of neighbouring segments of about the same size, ten at a time, so that
-// documents keep their order, and each is rewritten about once when the index grows tenfold.
+// A Reader shows one generation and never changes, whatever writers do. Refresh opens the newest
+// generation. Package search opens and searches such an index like any other.
+//
+// Deleted documents are never returned. Until their segment is merged they still count in the
+// statistics that scores are computed from, as in Lucene. Compact merges all segments into one,
+// which is byte for byte the index that package index makes of the remaining documents.
+//
+// Merging combines runs of neighbouring segments of about the same size, ten at a time, so
+// documents keep their order. Each document is rewritten about once each time the index grows
+// tenfold.
 package segments

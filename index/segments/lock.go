@@ -16,7 +16,7 @@ import (
 // gone: the lock is the system's, and ends with the process.
 const lockFile = "lock"
 
-// ErrLocked says that another writer has the index.
+// ErrLocked is wrapped by the error of NewWriter if another Writer has the index open.
 var ErrLocked = errors.New("another writer has the index")
 
 // takeLock takes the lock of an index.

@@ -10,9 +10,9 @@ import (
 	"github.com/collocate/collocate/index"
 )
 
-// Merge merges segments as long as the policy finds some, and returns how many it has merged. It
-// may run beside other calls; what it has made is published by the next Commit. When it is
-// cancelled the segments are as they were.
+// Merge merges segments until the merge policy finds no more, and returns how many it merged. Other
+// methods may be called meanwhile. The next Commit publishes the result. If ctx is cancelled, the
+// segments stay as they were.
 func (w *Writer) Merge(ctx context.Context) (merged int, err error) {
 	for {
 		n, err := w.mergeSome(ctx, func(segs []*segment) (from, to int) { return chooseRun(segs, w.o.MergeFactor) })
@@ -23,7 +23,8 @@ func (w *Writer) Merge(ctx context.Context) (merged int, err error) {
 	}
 }
 
-// Compact makes one segment of all, without deleted documents. As with Merge, Commit publishes it.
+// Compact merges all segments into one, without deleted documents. As with Merge, the next Commit
+// publishes the result.
 func (w *Writer) Compact(ctx context.Context) (merged int, err error) {
 	w.mu.Lock()
 	if err = w.err; err == nil {

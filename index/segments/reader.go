@@ -29,12 +29,12 @@ type Reader struct {
 	terms      int
 }
 
-// Segment is a segment of a generation.
+// Segment is one segment of a generation. Its documents are those of the embedded Reader.
 type Segment struct {
 	*index.Reader
 	Name string
-	Base uint32      // the number of its first document in the index
-	Live *docset.Set // its documents that were not deleted; nil: all
+	Base uint32      // number of its first document in the index
+	Live *docset.Set // documents that were not deleted; nil means all
 }
 
 // openIndex is an index that several generations may have as a segment.
@@ -51,11 +51,10 @@ func (o *openIndex) release() error {
 	return nil
 }
 
-// Open opens the newest generation of an index: one with segments, or one that package index made,
-// which is one segment.
+// Open opens the newest generation of an index. An index made by package index is one segment.
 func Open(dir string) (*Reader, error) { return openNewest(dir, nil) }
 
-// Of makes an open index a generation of one segment. Closing it closes the index.
+// Of returns an open index as a generation of one segment. Closing it closes the index.
 func Of(r *index.Reader) *Reader {
 	g := &Reader{analyzer: r.Analyzer()}
 	g.add(&openIndex{Reader: r, name: here}, nil)
@@ -152,8 +151,7 @@ func (g *Reader) Close() error {
 	return errors.Join(errs...)
 }
 
-// Refresh opens the newest generation if it is another one; nil if there is none. This one stays
-// open.
+// Refresh opens the newest generation, or returns nil if g is the newest. It does not close g.
 func (g *Reader) Refresh() (*Reader, error) {
 	m, err := readManifest(g.dir)
 	switch {
@@ -165,20 +163,21 @@ func (g *Reader) Refresh() (*Reader, error) {
 	return openNewest(g.dir, g)
 }
 
-// Generation counts the commits that have made the index; 0 for one that package index made.
+// Generation returns the number of commits so far; it is 0 for an index made by package index.
 func (g *Reader) Generation() uint64 { return g.generation }
 
 // Dir returns the folder of the index.
 func (g *Reader) Dir() string { return g.dir }
 
-// Segments are those of the generation, in the order of their documents. They are not to be
-// changed.
+// Segments returns the segments of the generation, in the order of their documents. The slice must
+// not be changed.
 func (g *Reader) Segments() []Segment { return g.segments }
 
 // Docs returns the number of documents that were not deleted.
 func (g *Reader) Docs() int { return g.docs }
 
-// Numbers returns the number of documents, deleted or not: they are numbered from 0.
+// Numbers returns the number of documents, deleted ones included. Documents are numbered from 0 to
+// Numbers()-1.
 func (g *Reader) Numbers() int {
 	if n := len(g.segments); n > 0 {
 		return int(g.segments[n-1].Base) + g.segments[n-1].Docs()
@@ -186,10 +185,10 @@ func (g *Reader) Numbers() int {
 	return 0
 }
 
-// Deleted returns the number of deleted documents that the segments still have.
+// Deleted returns the number of deleted documents that the segments still contain.
 func (g *Reader) Deleted() int { return g.Numbers() - g.docs }
 
-// Locate returns the segment of a document, and its number there.
+// Locate returns the segment of a document, and the document's number in that segment.
 func (g *Reader) Locate(doc int) (s *Segment, local int, err error) {
 	if doc < 0 || doc >= g.Numbers() {
 		return nil, 0, fmt.Errorf("document %d is not one of the index's %d", doc, g.Numbers())
@@ -200,10 +199,11 @@ func (g *Reader) Locate(doc int) (s *Segment, local int, err error) {
 	return s, doc - int(s.Base), nil
 }
 
-// Analyzer returns the name of what made the words, for text.ParseAnalyzer.
+// Analyzer returns the name of the analyzer that made the words, as text.ParseAnalyzer takes it.
 func (g *Reader) Analyzer() string { return g.analyzer }
 
-// Schema returns what the fields of the documents are, in all segments; nil if they have none.
+// Schema returns the schema of the documents' fields, the same in all segments, or nil if they have
+// none.
 func (g *Reader) Schema() *fields.Schema {
 	if len(g.segments) == 0 {
 		return nil
@@ -233,7 +233,7 @@ func (g *Reader) HasText() bool {
 // Text returns the stored text of a document.
 func (g *Reader) Text(doc int) ([]byte, error) { return g.AppendText(nil, doc) }
 
-// AppendText is Text for callers that have room for it.
+// AppendText appends the stored text of a document to dst.
 func (g *Reader) AppendText(dst []byte, doc int) ([]byte, error) {
 	s, local, err := g.Locate(doc)
 	if err != nil {
@@ -242,7 +242,7 @@ func (g *Reader) AppendText(dst []byte, doc int) ([]byte, error) {
 	return s.AppendText(dst, local)
 }
 
-// Stored returns the stored fields of a document: see index.Reader.
+// Stored returns the stored values of a document; see index.Reader.Stored.
 func (g *Reader) Stored(doc int) ([]fields.Values, error) {
 	s, local, err := g.Locate(doc)
 	if err != nil {
@@ -260,7 +260,7 @@ func (g *Reader) DocID(doc int) (string, error) {
 	return s.DocID(local)
 }
 
-// AppendDocID is DocID for callers that have room for it.
+// AppendDocID appends the external ID of a document to dst.
 func (g *Reader) AppendDocID(dst []byte, doc int) ([]byte, error) {
 	s, local, err := g.Locate(doc)
 	if err != nil {
@@ -269,7 +269,7 @@ func (g *Reader) AppendDocID(dst []byte, doc int) ([]byte, error) {
 	return s.AppendDocID(dst, local)
 }
 
-// FindDoc finds a document by its external ID; the first of them, if several have the same.
+// FindDoc finds a document by its external ID, the first one if several have the same.
 func (g *Reader) FindDoc(id string) (doc int, found bool, err error) {
 	for i := range g.segments {
 		s := &g.segments[i]
@@ -292,8 +292,8 @@ func (g *Reader) FindDoc(id string) (doc int, found bool, err error) {
 	return 0, false, nil
 }
 
-// Lookup finds how many documents have a word, and how often it occurs, deleted documents among
-// them.
+// Lookup returns the document frequency and the collection frequency of a word. Deleted documents
+// are counted.
 func (g *Reader) Lookup(word []byte) (df, cf uint64, err error) {
 	for i := range g.segments {
 		t, err := g.segments[i].Lookup(word)
@@ -305,7 +305,7 @@ func (g *Reader) Lookup(word []byte) (df, cf uint64, err error) {
 	return df, cf, nil
 }
 
-// Postings returns the number of pairs of a word and a document, deleted or not.
+// Postings returns the number of (word, document) pairs, those of deleted documents included.
 func (g *Reader) Postings() (n int64) {
 	for i := range g.segments {
 		n += g.segments[i].Postings()
@@ -313,7 +313,7 @@ func (g *Reader) Postings() (n int64) {
 	return n
 }
 
-// Tokens returns the sum of all document lengths, of deleted ones, too.
+// Tokens returns the sum of all document lengths, those of deleted documents included.
 func (g *Reader) Tokens() (n int64) {
 	for i := range g.segments {
 		n += g.segments[i].Tokens()
@@ -321,8 +321,8 @@ func (g *Reader) Tokens() (n int64) {
 	return n
 }
 
-// Terms returns the number of different words. Those of several segments are counted when it is
-// first asked for; damage ends the count.
+// Terms returns the number of different words. If there are several segments, the first call counts
+// them; the count ends early if a segment is damaged.
 func (g *Reader) Terms() int {
 	if len(g.segments) == 1 {
 		return g.segments[0].Terms()
@@ -331,8 +331,8 @@ func (g *Reader) Terms() int {
 	return g.terms
 }
 
-// BadID returns an ID that cannot stand in a run, since it is empty or has white space in it, if
-// there is one.
+// BadID returns an ID that a TREC run cannot contain, because it is empty or has white space in it,
+// if there is one.
 func (g *Reader) BadID() (id string, found bool, err error) {
 	for i := range g.segments {
 		if id, found, err = g.segments[i].BadID(); found || err != nil {
@@ -342,8 +342,8 @@ func (g *Reader) BadID() (id string, found bool, err error) {
 	return "", false, nil
 }
 
-// RepeatedID returns an ID that several documents have, if there is one. Only documents of an index
-// that package index made can have the same: those that are added later replace each other.
+// RepeatedID returns an ID that several documents have, if there is one. Only an index made by
+// package index can have such IDs: documents that are added later replace each other.
 func (g *Reader) RepeatedID() (id string, found bool, err error) {
 	for i := range g.segments {
 		if id, found, err = g.segments[i].RepeatedID(); found || err != nil {
@@ -388,7 +388,7 @@ func (g *Reader) Stats() index.Stats {
 	return all
 }
 
-// Check verifies every promise of every segment.
+// Check verifies all segments; see index.Reader.Check.
 func (g *Reader) Check(ctx context.Context, o index.CheckOptions) error {
 	for i := range g.segments {
 		if err := g.segments[i].Check(ctx, o); err != nil {

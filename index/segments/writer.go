@@ -18,32 +18,32 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Options say how a Writer works. The zero value is for an index that exists.
+// Options are the options of NewWriter. The zero value is for an existing index.
 type Options struct {
-	// Analyzer makes words of text. A new index needs one, so that a mistyped folder is an error;
-	// for an index that exists it must be nil or the same.
+	// Analyzer splits text into words. A new index needs one; so a mistyped folder name is an
+	// error. For an existing index it must be nil or the analyzer of the index.
 	Analyzer text.Analyzer
-	// StoreText keeps the documents' text in a new index. An index that is there goes on as it is.
+	// StoreText keeps the documents' text in a new index. It is ignored for an existing one.
 	StoreText bool
-	// Positions keeps where words are in the documents of a new index, for phrases.
+	// Positions keeps the positions of words in a new index, which phrase queries need.
 	Positions bool
-	// Schema says which fields the documents of a new index have; nil: none. Of an index that is
-	// there it must be nil or the same.
+	// Schema lists the fields of the documents of a new index; nil means none. For an existing
+	// index it must be nil or the schema of the index.
 	Schema *fields.Schema
-	// Memory bounds what documents take before they become a segment, and what merging takes, in
-	// bytes; 0 for 256 MB.
+	// Memory bounds, in bytes, the memory for documents that are not yet part of a segment, and for
+	// merging; 0 means 256 MB.
 	Memory int64
-	// MergeFactor is how many segments of about the same size Merge makes one of; 0 for 10.
+	// MergeFactor is the number of segments of about the same size that Merge combines into one; 0
+	// means 10.
 	MergeFactor int
-	// Background lets Commit begin merging what should be merged, beside other calls. The next
-	// Commit publishes it, Wait waits for it, and Close cancels it.
+	// Background makes Commit start a merge in the background if one is due. The next Commit
+	// publishes its result, Wait waits for it, and Close cancels it.
 	Background bool
 }
 
-// Writer changes an index. Its methods may be called by several goroutines. Nothing of what it did
-// is there for others before Commit, and Close forgets what was not committed. After an error of
-// the disk only Close is left: whoever opens the index again has the last generation that was
-// committed.
+// Writer changes an index. Several goroutines may call its methods at once. Changes become visible
+// to others with Commit, and Close drops changes that were not committed. After a disk error only
+// Close works; the last committed generation stays intact.
 type Writer struct {
 	dir  string
 	o    Options
@@ -95,9 +95,9 @@ func (s *segment) remove(doc uint32) bool {
 	return s.live.Remove(doc)
 }
 
-// NewWriter opens an index for changes: one with segments, one that package index made, or a folder
-// that is empty or does not exist, where a new one begins. Its error wraps ErrLocked if another
-// writer has it.
+// NewWriter opens an index for changes. The folder may be an index with segments, an index made by
+// package index, or empty or missing, in which case a new index is started. The error wraps
+// ErrLocked if another Writer has the index open.
 func NewWriter(dir string, o Options) (w *Writer, err error) {
 	if o.Memory <= 0 {
 		o.Memory = 256 << 20
@@ -237,7 +237,7 @@ func (w *Writer) withAnalyzers(s *fields.Schema) *fields.Schema {
 	return s
 }
 
-// Schema returns what the fields of the documents are; nil if they have none.
+// Schema returns the schema of the documents' fields, or nil if they have none.
 func (w *Writer) Schema() (*fields.Schema, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -290,9 +290,9 @@ func (w *Writer) fail(err error) error {
 
 var errClosed = errors.New("segments: the writer is closed")
 
-// Add adds a document behind all others. One with the same ID is replaced, so each must have an ID.
-// If the index has a schema, the document's Fields count, in its order, and Text does not: see
-// fields.Schema.Values.
+// Add appends a document. Every document must have an ID; an older document with the same ID is
+// replaced. If the index has a schema, the document's Fields are used, in the order of the schema,
+// and its Text is ignored; see fields.Schema.Values.
 func (w *Writer) Add(d text.Document) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -331,7 +331,7 @@ func (w *Writer) remove(id string) (n int, err error) {
 	return n, nil
 }
 
-// Delete deletes the documents with an ID, and says whether there were any.
+// Delete deletes the documents with an ID and reports whether there were any.
 func (w *Writer) Delete(id string) (found bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -345,9 +345,9 @@ func (w *Writer) Delete(id string) (found bool, err error) {
 	return found, w.fail(err)
 }
 
-// DeleteDocs deletes documents of a generation, of which sets has a set for each segment, and
-// returns how many it has deleted: others may have been deleted before. It must be the generation
-// that this Writer began with or has committed last; segments may have been merged since then.
+// DeleteDocs deletes documents of a generation, given as one set for each segment. It returns how
+// many it deleted; some of them may have been deleted before. The generation must be the one that
+// this Writer started from or committed last, but segments may have been merged since.
 func (w *Writer) DeleteDocs(g *Reader, sets []*docset.Set) (n int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -385,9 +385,9 @@ func (w *Writer) DeleteDocs(g *Reader, sets []*docset.Set) (n int, err error) {
 	return n, nil
 }
 
-// AddCorpus adds the documents of a corpus as a segment of their own, with all cores: o says how,
-// but for the analyzer, whether text is stored, and the memory. It returns how many were added and
-// how many of the others they have replaced.
+// AddCorpus adds the documents of a corpus as a segment of their own, on all cores. It returns how
+// many documents were added, and how many older ones they replaced. The analyzer, StoreText and
+// Memory of o are ignored: those of the index and the Writer hold.
 func (w *Writer) AddCorpus(ctx context.Context, c *text.Corpus, o index.BuildOptions) (added, replaced int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -467,8 +467,8 @@ func (w *Writer) flush() error {
 	return w.begin()
 }
 
-// Commit makes what was done the newest generation: when it returns, that is on the disk. If
-// nothing was done it does nothing.
+// Commit publishes all changes as the newest generation. When it returns, they are on disk. Without
+// changes it does nothing.
 func (w *Writer) Commit() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -526,7 +526,7 @@ func (w *Writer) commit() error {
 	return nil
 }
 
-// Docs returns the number of documents that there would be after a Commit.
+// Docs returns the number of documents that the index would have after a Commit.
 func (w *Writer) Docs() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -540,7 +540,7 @@ func (w *Writer) Docs() int {
 	return n
 }
 
-// Close gives the index free for other writers. What was not committed is forgotten.
+// Close drops changes that were not committed and releases the index for other writers.
 func (w *Writer) Close() error {
 	w.stopBehind()
 	w.merging.Lock()
