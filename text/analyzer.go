@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// ParseAnalyzer returns the analyzer of that name: whitespace, ascii, unicode, or a language such
-// as english, with +stop behind it if stop words are to be dropped. With @1 behind them, the
-// analyzers of Unicode are those of indexes that were made before these brought words into the
-// normal form NFC, and porter took possessives off.
+// ParseAnalyzer returns the analyzer with the given name; the package comment lists them. The
+// suffix +stop, as in english+stop, drops stop words. The suffix @1 selects an older version that
+// old indexes need: unicode and the languages did not convert words to normal form NFC, and porter
+// did not remove possessives.
 func ParseAnalyzer(name string) (Analyzer, error) {
 	now, old := strings.CutSuffix(name, firstVersion)
 	switch {
@@ -49,12 +49,12 @@ func versioned(name string, old bool) string {
 	return name
 }
 
-// Analyzers returns the names that ParseAnalyzer knows, without +stop.
+// Analyzers returns the names that ParseAnalyzer accepts, without +stop.
 func Analyzers() []string {
 	return append([]string{"whitespace", "ascii", "unicode", luceneEnglish}, languages()...)
 }
 
-// OfBytes reports whether an analyzer works on bytes, so that its text need not be UTF-8.
+// OfBytes reports whether an analyzer works on bytes, so that text need not be UTF-8.
 func OfBytes(analyzer string) bool { return analyzer == "whitespace" || analyzer == "ascii" }
 
 // maxDocument is the most bytes of a document: places in it are 32 bits wide.

@@ -83,8 +83,8 @@ func (s *source) detect(head []byte, whole bool) error {
 	return nil
 }
 
-// GuessFormat returns what a file is taken for if nothing else is said: by its first bytes, which
-// are the whole file or some 64 KB of it, and by its name.
+// GuessFormat detects the format of a file from its name and its first bytes, which are the whole
+// file or about 64 KB of it.
 func GuessFormat(head []byte, whole bool, name string) Format {
 	return guess(bytes.TrimPrefix(head, bom), whole, name, false)
 }

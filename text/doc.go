@@ -1,95 +1,114 @@
-// Package text answers what the documents of a corpus and their words are.
+// Package text reads the documents of a corpus and splits them into words.
+//
+// A Corpus names files, folders or standard input; Batches reads its documents on several cores,
+// All one after the other. An Analyzer, which ParseAnalyzer returns by name, splits a document into
+// words, its Tokens:
+//
+//	corpus := &text.Corpus{Paths: []string{"news.jsonl.zst"}}
+//	analyzer, err := text.ParseAnalyzer("english")
+//	var t text.Tokens
+//	for doc, err := range corpus.All(ctx) {
+//		err = analyzer.Analyze(doc.Text, &t)
+//		for i := range t.Words {
+//			fmt.Printf("%s %s\n", doc.ID, t.Word(i))
+//		}
+//	}
+//
+// Documents have a fixed order, and batches of them fixed borders, whatever the number of threads.
+// A mistake in the input is an error with the file's path and the line or the byte. If there are
+// several, the first one in the corpus is reported, again whatever the number of threads.
 //
 // # Documents
 //
-// A Corpus is a list of files, folders and standard input. Each file is plain or
-// compressed (gzip, zstd, bzip2; seen by content, not by name) and holds documents
-// in one of these formats, named in Options or detected:
+// Each file is plain or compressed (gzip, zstd, bzip2; recognised by content, not by name) and
+// holds documents in one of these formats, which Options names or which is detected:
 //
-//	lines  one document a line                        ID file:line
-//	file   one document a file                        ID file
-//	blank  documents with blank lines between them    ID file:number
-//	jsonl  one JSON object a line                     ID from a field
+//	lines  one document per line                      ID file:line
+//	file   one document per file                      ID file
+//	blank  documents separated by blank lines         ID file:number
+//	jsonl  one JSON object per line                   ID from a field
 //	json   JSON objects over several lines, or one list of objects
 //	trec   <DOC><DOCNO>ID</DOCNO> text </DOC>
 //	smart  .I ID, then sections .T, .W, ...
-//	tsv    ID<TAB>text a line, or a header that names columns, then records
+//	tsv    ID<TAB>text, or a header that names columns, then records
 //	csv    a header that names columns, then records  ID from a column
 //
-// A Parquet table, seen by its content, is read as if each row were an object of jsonl: columns of
-// strings, numbers, booleans, dates and times, lists of these, and structs of these for points.
+// A Parquet table, recognised by content, is read as if each row were an object of jsonl. Its
+// columns may hold strings, numbers, booleans, dates and times, lists of these, and structs of
+// these for points.
 //
-// In JSON and tables the text is that of the field contents, or else of all of title, headline,
-// headings, abstract, text, body, content, passage, paragraph, segment and article that are there,
-// in this order. The ID is the first of id, _id, pid, passage_id, docno, docid, doc_id and
-// document_id that is there, or else file:number. The names count in any case. Options.Fields and
-// IDField name others, which a table must have, and some record of JSON. A table without a header
-// has its columns named by number, from 1 on. Records of JSON with and without contents in one file
-// are a mistake unless Fields are named. Options.Schema names fields with types instead: see
-// package fields. Options.Note is told of fields that were left out, and of records without an ID.
-//
-// So a file news.txt with
+// For example, the file news.txt with
 //
 //	Cats sleep.
 //	Dogs bark.
 //
-// read as lines gives the documents news.txt:1 "Cats sleep." and news.txt:2 "Dogs
-// bark.". IDs are as unique as the corpus makes them; the place of a document in
-// the corpus, (Batch.Seq, index in Batch.Docs), always is.
+// read as lines gives the documents news.txt:1 "Cats sleep." and news.txt:2 "Dogs bark.". IDs need
+// not be unique; the position of a document in the corpus, (Batch.Seq, index in Batch.Docs), is.
 //
-// Nothing is lost or changed on the way:
+// In JSON and tables, the text is the field contents. If there is none, the text consists of those
+// of the following fields that exist, in this order: title, headline, headings, abstract, text,
+// body, content, passage, paragraph, segment and article. The ID is the first of id, _id, pid,
+// passage_id, docno, docid, doc_id and document_id that exists, and file:number otherwise. Case
+// does not matter in these names. Options.Fields and Options.IDField name other fields: a table
+// must have them, and so must at least one record of JSON. The columns of a table without a header
+// are named by number, from 1. A JSON file that has records with and without contents is an error
+// unless Fields is set. Options.Schema names fields with types instead; see package fields.
+// Options.Note reports fields that were left out and records without an ID.
 //
-//   - Bytes stay as they are, control characters and a stray NUL too, unless Options.Encoding says
-//     what else they mean. With UTF8 what is not UTF-8 is an error. Only a byte order mark (EF BB
-//     BF) at a file's begin is taken off. Refused is UTF-16, seen by its mark, if it is not named,
-//     and what is no text: PDFs, archives, our own files, CIFF, and what has two or more NULs in
-//     its first 64 KB, if these are a quarter of it or, from 512 bytes on, more than one in 1,000
-//     bytes.
-//   - Lines end with LF or CR LF, the last one also without. Both are taken off; a CR
-//     elsewhere stays.
-//   - An empty line is an empty document in lines, a separator in blank (as is a line
-//     of blanks and tabs), and skipped in JSON, tsv and csv. An empty file is an
-//     empty document in file and none in the others.
-//   - Documents may be of any length that fits memory; Analyzers take those below 4 GiB.
+// Text is neither lost nor changed:
 //
-// JSON text fields may be strings, numbers, lists of these, or null, which is as if the field were
-// not there; a record without any text field is a mistake, one with empty text is an empty
-// document. Of fields with the same name the last one counts. Half surrogate pairs become U+FFFD.
-// CSV is that of RFC 4180, with commas, or with semicolons, tabs or bars if the header makes sense
-// with these only. TSV with a header is the same with tabs, but quotes inside a field are plain;
-// without one, quotes and further tabs are text. In TREC text tags are known in any case and with
-// attributes; each counts as one blank. Entities (&amp; &#233;) become what they stand for. DOCNO
-// and DOCHDR are no text. SMART text is that of the sections T and W.
+//   - Bytes stay as they are, control characters and a stray NUL included, unless Options.Encoding
+//     names an encoding to convert from. With UTF8, bytes that are not UTF-8 are an error. Only a
+//     byte order mark (EF BB BF) at the start of a file is removed.
+//   - Refused are UTF-16 files, recognised by their byte order mark, unless Encoding names it, and
+//     files that are not text: PDFs, archives, Collocate's own files, CIFF, and files with several
+//     NULs in the first 64 KB. Several means at least two and a quarter of the bytes or, from 512
+//     bytes on, more than one in 1,000.
+//   - Lines end with LF or CR LF, and the last line needs no end. Both are removed; a CR elsewhere
+//     stays.
+//   - An empty line is an empty document in lines, a separator in blank (as is a line of blanks and
+//     tabs), and skipped in JSON, tsv and csv. An empty file is an empty document in file and no
+//     document in the other formats.
+//   - Documents may be of any length that fits into memory. Analyzers refuse documents of 4 GiB or
+//     more.
 //
-// Folders are walked in byte order of the paths below them, links followed, names
-// that begin with a dot left out, and those of Options.Except; a loop of links is an
-// error. Of a folder in BEIR's layout (corpus.jsonl beside queries.jsonl or qrels) only the
-// corpus is read. Files that would share a name are told apart by their paths.
+// JSON text fields may be strings, numbers, lists of these, or null, which counts as missing. A
+// record without any text field is an error; one with empty text is an empty document. If a field
+// occurs twice, the last one counts. Unpaired surrogates become U+FFFD. CSV follows RFC 4180; the
+// separator is the comma, or else a semicolon, tab or vertical bar if only that makes sense of the
+// header. TSV with a header is the same with tabs, but quotes inside a field are plain characters;
+// without a header, quotes and further tabs are text. In TREC, tags may be in any case and have
+// attributes; each counts as one blank. Entities (&amp; &#233;) are decoded, and DOCNO and DOCHDR
+// are not part of the text. The text of SMART is that of the sections T and W.
 //
-// The format is detected for each file by its begin: {" is jsonl, or json if the object does not
-// end with its line; [{ is json, <DOC> trec, ".I " smart. The names .csv, .tsv, .jsonl and .ndjson,
-// also before .gz, .zst or .bz2, count next. If every line is a number, a tab and text without tabs
-// it is tsv. Else it is plain text: one document a file inside a folder; blank if at least 2% of
-// the lines are blank lines between others; lines if not.
+// Folders are walked in byte order of the paths below them, and links are followed; a loop of links
+// is an error. Names that begin with a dot, and those of Options.Except, are left out. Of a folder
+// in BEIR's layout (corpus.jsonl beside queries.jsonl or qrels) only the corpus is read. Files with
+// the same name are told apart by their paths.
 //
-// Mistakes are errors with the file's path and the line, or the byte. Of several the
-// first one in the corpus is reported, whatever the number of threads.
+// The format is detected for each file from its first bytes: {" is jsonl, or json if the object
+// does not end on its line; [{ is json, <DOC> is trec, and ".I " is smart. Next come the names
+// .csv, .tsv, .jsonl and .ndjson, also before .gz, .zst or .bz2. If every line is a number, a tab
+// and text without tabs, the file is tsv. Otherwise it is plain text: one document per file inside
+// a folder; blank if at least 2% of the lines are blank lines between others; and else lines.
 //
 // # Words
 //
-// An Analyzer turns a document into words. There are
+// These are the analyzers:
 //
-//	whitespace  the bytes between blanks, tabs and line feeds, as Stanford's GloVe
-//	            has them: CR is as if not there, words are cut to 999 bytes at a
-//	            character's border; nothing else changes
-//	ascii       letters a-z, lower-cased; all else separates
-//	unicode     words of UAX #29 that have a letter or a number, in the normal form NFC, case
-//	            folded; bytes that are not UTF-8 separate
-//	english     and the other Snowball languages: as unicode, then stemmed; with +stop
-//	            (english+stop) stop words are dropped before that
-//	lucene-english  as Lucene's EnglishAnalyzer: possessives off, 33 stop words, Porter's stemmer
+//	whitespace  the bytes between blanks, tabs and line feeds, as in Stanford's GloVe: CRs are
+//	            removed, words are cut to 999 bytes at a character's border; nothing else changes
+//	ascii       letters a-z, lower-cased; everything else separates words
+//	unicode     words of UAX #29 that have a letter or a number, in normal form NFC, case folded;
+//	            bytes that are not UTF-8 separate words
+//	english     and the other Snowball stemmers: like unicode, then stemmed. They are arabic,
+//	            danish, dutch, english, finnish, french, german, hungarian, irish, italian,
+//	            norwegian, porter, portuguese, romanian, russian, spanish, swedish, tamil and
+//	            turkish. With +stop (english+stop), stop words are dropped before stemming
+//	lucene-english  like Lucene's EnglishAnalyzer: removes possessives and 33 stop words, then
+//	            applies Porter's stemmer
 //
-// For "The Cat's 2 paws":
+// For "The Cat's 2 paws" they give:
 //
 //	whitespace    The Cat's 2 paws
 //	ascii         the cat s paws
@@ -97,17 +116,17 @@
 //	english       the cat 2 paw
 //	english+stop  cat 2 paw
 //
-// Case is folded by Unicode's simple folding (ẞ and ß, Σ, σ and ς become one). The languages take
-// the typographic apostrophe for the plain one; French and Italian lose elided words (l'avion is
-// avion); Turkish has its own i. Words longer than 64 bytes are not stemmed. porter takes
-// possessives off, as english does. A NUL, unlike in GloVe, is a byte like any other to whitespace.
+// Case is folded by Unicode's simple folding (ẞ and ß become one, and so do Σ, σ and ς). The
+// Snowball languages treat a typographic apostrophe like a plain one; French and Italian drop
+// elided articles (l'avion becomes avion); Turkish has its own rules for i. Words longer than 64
+// bytes are not stemmed. Like english, porter removes possessives. Unlike GloVe, whitespace treats
+// a NUL like any other byte.
 //
 // # Speed
 //
-// Text is classified 64 bytes at a time in ordinary registers. On one core of a busy
-// 2-core server and 64 MB of eLife paragraphs whitespace and ascii do some 850 MB/s,
-// unicode 260 and english 80; the first three do not allocate once the buffers
-// have grown, english only for words it has not met lately (see BenchmarkAnalyze).
-// A long plain file is read by all workers at once in pieces cut between documents;
-// compressed text is unpacked by one goroutine and parsed by all (BenchmarkBatches).
+// Text is classified 64 bytes at a time. BenchmarkAnalyze measures the analyzers, BenchmarkBatches
+// the readers. Once their buffers have grown, whitespace, ascii and unicode do not allocate;
+// english allocates only for words that it has not seen lately. All workers read a long plain file
+// at once, in pieces that end between documents. Compressed text is unpacked by one goroutine and
+// parsed by all.
 package text

@@ -11,20 +11,20 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// Encoding says how the bytes of a file are its text.
+// Encoding is the character encoding of files.
 type Encoding string
 
 const (
-	Bytes Encoding = ""      // as they are; analyzers of Unicode take what is not UTF-8 for a separator
-	UTF8  Encoding = "utf-8" // what is not UTF-8 is an error
+	Bytes Encoding = ""      // unchanged; unicode and the languages treat bytes that are not UTF-8 as separators
+	UTF8  Encoding = "utf-8" // bytes that are not UTF-8 are an error
 )
 
 // byMark has its byte order from the mark at a file's begin; utf-16le and utf-16be are others.
 const byMark = "utf-16"
 
-// ParseEncoding returns the encoding of that name: bytes, utf-8, or one of those that browsers
-// know, such as latin1, windows-1251, utf-16, shift_jis or gbk. What is not UTF-8 is converted to
-// it.
+// ParseEncoding returns the encoding with the given name: bytes, utf-8, or a name of the WHATWG
+// Encoding Standard such as latin1, windows-1251, utf-16, shift_jis or gbk. Text in these is
+// converted to UTF-8.
 func ParseEncoding(name string) (Encoding, error) {
 	switch name = strings.ToLower(name); name {
 	case "bytes":
@@ -43,10 +43,10 @@ func ParseEncoding(name string) (Encoding, error) {
 	return Encoding(canonical), nil
 }
 
-// Converts reports whether the text of a file has other bytes than the file.
+// Converts reports whether text in this encoding is converted to UTF-8.
 func (e Encoding) Converts() bool { return e != Bytes && e != UTF8 }
 
-// Reader converts what r has to UTF-8, if the encoding is another one.
+// Reader returns a reader that converts r to UTF-8, or r itself if nothing needs converting.
 func (e Encoding) Reader(r io.Reader) (io.Reader, error) {
 	if !e.Converts() {
 		return r, nil

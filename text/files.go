@@ -27,7 +27,7 @@ func (in *input) before() int64 {
 	return in.part.Before
 }
 
-// Names are those by which the IDs of documents call files.
+// Names returns the names that stand for files in the IDs of documents.
 func Names(paths []string) []string {
 	list := make([]input, len(paths))
 	for i, path := range paths {

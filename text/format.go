@@ -2,15 +2,15 @@ package text
 
 import "github.com/collocate/collocate/internal/choice"
 
-// Format says how the bytes of a file become documents. The zero value is Auto.
+// Format is the way in which a file holds documents. The zero value is Auto.
 type Format int
 
 const (
 	Auto  Format = iota // detected for each file from its first bytes
-	Lines               // one document a line
-	File                // one document a file
+	Lines               // one document per line
+	File                // one document per file
 	Blank               // documents separated by blank lines
-	JSONL               // one JSON object a line
+	JSONL               // one JSON object per line
 	TREC                // <DOC> <DOCNO>...</DOCNO> ... </DOC>
 	SMART               // .I number, .T title, .W abstract: the old test collections
 	TSV                 // id<TAB>text, as MS MARCO has it
@@ -29,10 +29,10 @@ func (f Format) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
 // UnmarshalText is the inverse of MarshalText.
 func (f *Format) UnmarshalText(name []byte) error { return formatNames.Set(f, string(name)) }
 
-// Formats returns the names that ParseFormat knows.
+// Formats returns the names that ParseFormat accepts.
 func Formats() []string { return formatNames.List() }
 
-// ParseFormat returns the format of that name.
+// ParseFormat returns the format with the given name.
 func ParseFormat(name string) (Format, error) { return formatNames.Parse(name) }
 
 // Set and Type make *Format a command-line flag.

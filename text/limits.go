@@ -59,7 +59,8 @@ func (o *Options) errLong() error {
 		bytesize.Size(limit), bytesize.Size(memory))
 }
 
-// Where says for messages where the i-th document of the batch is: its file and its number there.
+// Where returns the file of the i-th document of the batch and its number there, for error
+// messages.
 func (b *Batch) Where(i int) string {
 	if b.parser == nil {
 		return "document " + b.Docs[i].ID

@@ -6,22 +6,23 @@ import (
 	"unsafe"
 )
 
-// ShortAnalyzer is an Analyzer that has a way of its own for short texts, as queries are: what
-// Tokens and their lists take is more than finding the words of 20 bytes.
+// ShortAnalyzer is an Analyzer with a faster path for short texts such as queries, where filling
+// Tokens takes longer than finding the words.
 type ShortAnalyzer interface {
 	Analyzer
-	// AnalyzeShort writes the words that Analyze finds in doc to room, and returns the bits of the
-	// places where one starts or ends: the first word is from the lowest bit to the next, and so
-	// on. What stands between and behind words means nothing. It returns false for a text of more
-	// than MaxShort bytes, and for some that are rare; these are for Analyze.
+	// AnalyzeShort writes the words that Analyze finds in doc to room. In borders it sets a bit for
+	// each offset in room at which a word starts or ends: the first word reaches from the lowest
+	// bit to the next, and so on. Bytes between and after the words are undefined. It returns false
+	// for a text of more than MaxShort bytes, and for some rare ones: use Analyze for these.
 	AnalyzeShort(doc []byte, room *ShortRoom) (borders uint64, ok bool)
 }
 
-// MaxShort is the most bytes of a short text: the end of a word has a bit, too.
+// MaxShort is the largest number of bytes of a short text: the end of its last word needs a bit,
+// too.
 const MaxShort = 63
 
-// ShortRoom is where short texts are written. From each place up to MaxShort+1 on there are 16
-// bytes to read.
+// ShortRoom holds the words of a short text. From each offset up to MaxShort+1, 16 bytes can be
+// read.
 type ShortRoom [80]byte
 
 func (unicodeWords) AnalyzeShort(doc []byte, room *ShortRoom) (uint64, bool) {

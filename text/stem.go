@@ -102,8 +102,8 @@ func newLanguage(name string, stop, old bool) *language {
 	return l
 }
 
-// StopWords reads a list of stop words: one a line, but for empty lines and those that begin with
-// #.
+// StopWords parses a list of stop words, one per line. Empty lines and lines that begin with # are
+// skipped.
 func StopWords(data []byte) (list []string) {
 	for line := range strings.Lines(string(data)) {
 		if word := strings.TrimSpace(line); word != "" && word[0] != '#' {
@@ -124,8 +124,9 @@ func stopSet(list []string) map[string]bool {
 // ownStops is what stands between the name of an analyzer and stop words of one's own.
 const ownStops = "+stop:"
 
-// WithStopWords returns the analyzer of that name, unicode or a language, which drops these words
-// instead of its own stop words. They are part of its name, for ParseAnalyzer.
+// WithStopWords returns the analyzer with the given name, unicode or a language, with a list of
+// stop words in place of its own. The list is part of the analyzer's name, so that ParseAnalyzer
+// can make the same analyzer again.
 func WithStopWords(name string, list []string) (Analyzer, error) {
 	var folded []string
 	var tok Tokens

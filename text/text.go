@@ -11,24 +11,24 @@ import (
 
 // Document is one unit of a corpus.
 type Document struct {
-	// ID is the document's own name where the format has one, else
-	// "file:number" made from the file's name and the document's number in it, from
-	// 1; "file" alone where a file is one document. The file's name is its base
-	// name, or inside a folder of the corpus its path from that folder.
+	// ID is the document's own ID if the format has one. Otherwise it is "file:number", with the
+	// document's number in the file from 1, or "file" alone if a file is one document. The file's
+	// name is its base name or, inside a folder of the corpus, its path relative to that folder.
 	ID string
-	// Text is the raw bytes. It belongs to the Batch and lives as long as it.
+	// Text is the text as bytes. It belongs to the Batch and is valid as long as the Batch is.
 	Text []byte
-	// Fields are the values of the fields of Options.Schema, in its order; nil without one. A text
-	// field has at most one value: a list is joined by newlines. They live as long as Text.
+	// Fields are the values of the fields of Options.Schema, in its order; nil if there is no
+	// schema. A text field has at most one value: lists are joined by newlines. They are valid as
+	// long as Text is.
 	Fields []fields.Values
-	// Breaks are the bytes of Text at which another field begins, or another value of a list,
-	// rising: no phrase goes on there. They live as long as Text.
+	// Breaks are the offsets in Text, ascending, at which another field, or another value of a
+	// list, begins. Phrases do not cross them. They are valid as long as Text is.
 	Breaks []uint32
 }
 
-// Batch is a run of consecutive documents of a corpus. Batches are numbered from
-// 0 in corpus order, and their borders do not depend on the number of threads, so
-// that whoever numbers documents by (Seq, position) gets the same numbers always.
+// Batch is a run of consecutive documents of a corpus. Batches are numbered from 0 in corpus order
+// (Seq), and their borders do not depend on the number of threads. So a document always has the
+// same (Seq, position in Docs).
 type Batch struct {
 	Seq  int
 	Docs []Document
@@ -37,72 +37,75 @@ type Batch struct {
 	before position
 }
 
-// Corpus is a list of files, folders or standard input, with what is needed to
-// read documents from them. Nothing is opened before All or Batches.
+// Corpus names the sources of documents and the options for reading them. Nothing is opened before
+// All or Batches is called.
 type Corpus struct {
 	Paths   []string // files, folders (walked in byte order of their paths), or "-"
 	Options Options
-	// Source, if it is set, gives documents that are in memory, instead of Paths. Each slice
-	// becomes a batch, best of about a megabyte, and must not be changed afterwards. It is called
-	// once for each reading of the corpus; a cancelled context ends it.
+	// Source, if it is not nil, yields documents from memory; Paths is ignored. Each slice becomes
+	// a batch, which is best about a megabyte large, and must not be changed afterwards. Source is
+	// called once each time the corpus is read, and should end when the context is cancelled.
 	Source func(ctx context.Context) iter.Seq2[[]Document, error]
 
-	// Stdin is what "-" reads; nil is standard input.
+	// Stdin is what the path "-" reads; nil means standard input.
 	Stdin io.Reader
-	// Streams, if there are any, are read instead of Paths.
+	// Streams, if not empty, are read instead of Paths.
 	Streams []Stream
 }
 
-// Stream is a part of a file that is not read from its path, or not from its beginning.
+// Stream is a file, or a part of one, that is read through Open instead of a path.
 type Stream struct {
-	Name   string // of the file, as in IDs and errors
-	Before int64  // documents of the file before the part, from which those without an ID count on
+	Name   string // name of the file in IDs and errors
+	Before int64  // number of documents of the file before this part, for numbering those without an ID
 	Open   func() (io.ReadCloser, error)
 }
 
-// Options say how files become documents. The zero value detects the format.
+// Options controls how files are read as documents. The zero value detects the format.
 type Options struct {
 	Format Format
-	// Fields that hold text in JSON and tables, in order; joined by a newline, empty
-	// ones left out. None: the usual names, see the package comment.
-	// In SMART they are the letters of the sections; none: T and W.
+	// Fields names the fields of JSON and tables that hold the text. They are joined by newlines in
+	// this order; empty ones are left out. If Fields is empty, the usual names are used: see the
+	// package comment. In SMART they are the letters of the sections, T and W by default.
 	Fields []string
-	// Schema says instead of Fields which fields are text and which hold other values. The text of
-	// a document is that of its text fields, in the schema's order.
+	// Schema, in place of Fields, names the fields with their types. The text of a document is that
+	// of its text fields, in the schema's order.
 	Schema *fields.Schema
-	// Sparse lets fields of the schema be in no record of JSON: that is noted, and no error.
+	// Sparse allows fields of the schema that occur in no JSON record: Note is called, and it is
+	// not an error.
 	Sparse bool
-	// IDField holds the ID in JSON and tables. Empty: the usual names.
+	// IDField names the field of JSON and tables that holds the ID; "" means the usual names.
 	IDField string
-	// Encoding says what the bytes of the files mean; see ParseEncoding.
+	// Encoding is the character encoding of the files; see ParseEncoding.
 	Encoding Encoding
-	// Except names files and folders that are left out of the folders of Paths, such
-	// as one for results, whose last ones would be read as documents.
+	// Except names files and folders to leave out when the folders of Paths are walked: for example
+	// the folder of results, which would otherwise be read as documents.
 	Except []string
-	// MaxDocument is how many bytes a document may have; 0 means 64 MB. A longer one is an error.
+	// MaxDocument is the largest allowed size of a document in bytes; 0 means 64 MB. A longer one
+	// is an error.
 	MaxDocument int64
-	// Memory bounds the working memory of the corpus's reader, in bytes; 0 means 2 GB. A
-	// document may take a 30th of it, since finding and counting its words takes many
-	// times its size.
+	// Memory bounds the working memory in bytes; 0 means 2 GB. A document may be at most a 30th of
+	// it, because finding and counting its words takes many times its size.
 	Memory int64
-	// TempDir is where a decompressor puts what has no room in memory; "" for os.TempDir.
+	// TempDir is the folder for data that a decompressor cannot keep in memory; "" means
+	// os.TempDir.
 	TempDir string
-	// Threads that parse documents; 0 means GOMAXPROCS.
+	// Threads is the number of workers that parse documents; 0 means GOMAXPROCS.
 	Threads int
-	// Progress is told how many bytes of how many (0: unknown) have been read.
-	// It may be called from several goroutines.
+	// Progress is called with the number of bytes read and the total, or 0 if that is unknown. It
+	// may be called from several goroutines.
 	Progress func(done, total int64)
-	// Note is told, in a line each, what was guessed and left out; nil: nobody is.
+	// Note, unless it is nil, is called with a line of text for each guess and for what was left
+	// out.
 	Note func(line string)
-	// SkipBad is told of files that cannot be opened or are no text, and the others are
-	// read; nil: the first such file is an error.
+	// SkipBad, unless it is nil, is called for each file that cannot be opened or is not text, and
+	// the file is skipped. If it is nil, the first such file is an error.
 	SkipBad func(path string, err error)
-	// Log is told what each file was taken for; nil: nobody is.
+	// Log, unless it is nil, receives the detected format of each file.
 	Log *slog.Logger
 }
 
-// All yields the documents one after the other in corpus order. A Document is
-// valid until the next one is asked for. After an error it stops.
+// All yields the documents in corpus order. A Document is valid until the next iteration. The
+// iteration ends with the first error.
 func (c *Corpus) All(ctx context.Context) iter.Seq2[Document, error] {
 	if c.Source != nil {
 		return c.sourceAll(ctx)
@@ -110,10 +113,10 @@ func (c *Corpus) All(ctx context.Context) iter.Seq2[Document, error] {
 	return c.all(ctx)
 }
 
-// Batches reads the corpus with Options.Threads workers and calls fn for each
-// batch, from worker 0..Threads-1, concurrently and in any order of Seq. The batch
-// is valid until fn returns. The first error stops all. A batch is given to fn only
-// if all batches before it are too, so that fn may wait for its turn by Seq.
+// Batches reads the corpus with Options.Threads workers, numbered from 0, and calls fn for each
+// batch: concurrently, and in any order of Seq. A batch is valid until fn returns. The first error
+// stops all workers. When fn is called with a batch, all earlier batches have been or will be
+// passed to fn as well, so fn may wait for its turn by Seq.
 func (c *Corpus) Batches(ctx context.Context, fn func(worker int, b *Batch) error) error {
 	if c.Source != nil {
 		return c.sourceBatches(ctx, fn)
@@ -121,7 +124,7 @@ func (c *Corpus) Batches(ctx context.Context, fn func(worker int, b *Batch) erro
 	return c.batches(ctx, fn)
 }
 
-// Span is the byte range [Start, End).
+// Span is the half-open byte range [Start, End).
 type Span struct {
 	Start uint32 `json:"start"`
 	End   uint32 `json:"end"`
@@ -130,11 +133,11 @@ type Span struct {
 // Tokens are the words of one document. Reuse one Tokens for many documents: the
 // slices keep their capacity.
 type Tokens struct {
-	// Bytes holds the words; Words[i] says where the i-th is. Where an analyzer
-	// changes nothing, Bytes is the document itself.
+	// Bytes holds the words; Words[i] is the range of the i-th. If the analyzer changes nothing,
+	// Bytes is the document itself.
 	Bytes []byte
 	Words []Span
-	// Source says where each word stands in the document, if WantSource.
+	// Source is the range of each word in the document. It is only filled if WantSource is set.
 	Source     []Span
 	WantSource bool
 
@@ -142,8 +145,7 @@ type Tokens struct {
 	stems   stemCache
 }
 
-// Trim lets go of what a document of some megabytes took, so that it is not kept for short
-// ones.
+// Trim frees buffers that a document of several megabytes has grown.
 func (t *Tokens) Trim() {
 	const most = 1 << 20
 	if cap(t.Words) > most/8 || cap(t.Bytes) > most || cap(t.scratch) > most || cap(t.stems.text) > most {
@@ -151,8 +153,8 @@ func (t *Tokens) Trim() {
 	}
 }
 
-// Exchange exchanges the words of two Tokens, so that one of them keeps those of a document while
-// the other is used for all. What an analyzer remembers of other documents stays where it is.
+// Exchange swaps the words of two Tokens, so that one can keep the words of a document while the
+// other is reused. The analyzers' caches are not swapped.
 func (t *Tokens) Exchange(o *Tokens) {
 	t.Bytes, o.Bytes = o.Bytes, t.Bytes
 	t.Words, o.Words = o.Words, t.Words
@@ -165,12 +167,13 @@ func (t *Tokens) Exchange(o *Tokens) {
 // Word returns the i-th word.
 func (t *Tokens) Word(i int) []byte { return t.Bytes[t.Words[i].Start:t.Words[i].End] }
 
-// Gap is how far apart the last word of a field, or of a value of a list, and the first of the next
-// one are: no phrase and nothing near each other should go from one to the other.
+// Gap is the distance, in word positions, between the last word of a field (or of a value in a
+// list) and the first word of the next, so that phrases and proximity queries do not match across
+// them.
 const Gap = 100
 
-// Places appends where the words stand in a document with breaks, counted in words from 0. The
-// words have to be those of the document, analyzed with WantSource.
+// Places appends the positions of the words, counted in words from 0, to places, with a Gap at each
+// of the document's breaks. The document must have been analyzed with WantSource.
 func (t *Tokens) Places(places, breaks []uint32) []uint32 {
 	skipped := uint32(0)
 	for i := range t.Words {
@@ -182,11 +185,12 @@ func (t *Tokens) Places(places, breaks []uint32) []uint32 {
 	return places
 }
 
-// Analyzer turns a document into words. Analyzers are values without state:
-// several goroutines may use one, each with Tokens of its own.
+// Analyzer splits a document into words. Analyzers have no state: several goroutines may use one,
+// each with its own Tokens.
 type Analyzer interface {
-	// Name is what ParseAnalyzer takes to make the same analyzer again.
+	// Name returns a name from which ParseAnalyzer makes the same analyzer.
 	Name() string
-	// Analyze replaces the words in t by those of doc. A document of 4 GiB or more is refused.
+	// Analyze replaces the words in t by those of doc. It returns an error if doc has 4 GiB or
+	// more.
 	Analyze(doc []byte, t *Tokens) error
 }

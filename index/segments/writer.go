@@ -386,8 +386,8 @@ func (w *Writer) DeleteDocs(g *Reader, sets []*docset.Set) (n int, err error) {
 }
 
 // AddCorpus adds the documents of a corpus as a segment of their own, on all cores. It returns how
-// many documents were added, and how many older ones they replaced. The analyzer, StoreText and
-// Memory of o are ignored: those of the index and the Writer hold.
+// many documents were added, and how many older ones they replaced. The Analyzer, StoreText and
+// Positions of o are ignored in favour of those of the index; Memory 0 means the Writer's.
 func (w *Writer) AddCorpus(ctx context.Context, c *text.Corpus, o index.BuildOptions) (added, replaced int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
