@@ -47,7 +47,7 @@ type half struct {
 func (h *half) add(records uint64, sum Sum) { h.records, h.sum = h.records+records, h.sum+sum }
 
 func (t *tally) end(e *End) error {
-	if e.Job != string(t.job) {
+	if e.Job != t.job.String() {
 		return fmt.Errorf("a stream of job %q among those of %s", e.Job, t.job)
 	}
 	if t.tasks[e.Task] {

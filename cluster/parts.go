@@ -27,7 +27,7 @@ type Part struct {
 // writes what they are.
 func MapParts(job Job, numbers []int, of int, do func(number int, name string) (Part, error), out io.Writer) (End, error) {
 	task := newTask()
-	w := newWriter(out, string(job), "map", task)
+	w := newWriter(out, job.String(), "map", task)
 	for _, n := range numbers {
 		name := fmt.Sprintf("%05d-%s", n, task)
 		p, err := do(n, name)

@@ -20,7 +20,7 @@ type PointMap struct {
 
 // MapPlaces classes the points of some tiles, counted from 0.
 func MapPlaces(ctx context.Context, pts *coloc.Points, opt coloc.Options, tiles []int, of int, out io.Writer) (End, error) {
-	w := newWriter(out, string(Places), "map", newTask())
+	w := newWriter(out, Places.String(), "map", newTask())
 	w.end.Map = &PointMap{int64(pts.Len()), pts.Features, opt.Distance, pts.CRS.DistanceUnit()}
 	counts := map[string]uint64{}
 	var raw []byte

@@ -54,7 +54,7 @@ VALUE = "validate_utf8(value)"`, pythonList(s.Inputs))
 			steps += fmt.Sprintf("subprocess.run(%s, check=True)\n", pythonList(step.Then))
 		}
 	}
-	return strings.NewReplacer("@job", string(s.Job), "@conf", conf, "@source", source, "@steps", steps).
+	return strings.NewReplacer("@job", s.Job.String(), "@conf", conf, "@source", source, "@steps", steps).
 		Replace(sparkProgram)
 }
 

@@ -11,28 +11,34 @@ import (
 	"slices"
 
 	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/internal/choice"
 	"github.com/collocate/collocate/text"
 )
 
 // Job is a job that can be done in parts.
-type Job string
+type Job int
 
 // The jobs.
 const (
-	Vocab   Job = "vocab"   // cooccur.CountWords
-	Cooccur Job = "cooccur" // cooccur.Matrix
-	Weigh   Job = "weigh"   // weigh.Weigh
-	Index   Job = "index"   // index.Build and index.JoinShard
-	Places  Job = "places"  // coloc.Mine
+	Vocab   Job = iota // cooccur.CountWords
+	Cooccur            // cooccur.Matrix
+	Weigh              // weigh.Weigh
+	Index              // index.Build and index.JoinShard
+	Places             // coloc.Mine
 )
 
-// ParseJob knows the jobs that count words: the others have commands of their own.
-func ParseJob(name string) (Job, error) {
-	if job := Job(name); job == Vocab || job == Cooccur {
-		return job, nil
-	}
-	return "", fmt.Errorf("unknown job %q: want vocab, cooccur, weigh, index or places", name)
-}
+var jobNames = choice.New[Job]("job", "vocab", "cooccur", "weigh", "index", "places")
+
+func (j Job) String() string { return jobNames.Of(j) }
+
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+func (j Job) MarshalText() ([]byte, error) { return []byte(j.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (j *Job) UnmarshalText(name []byte) error { return jobNames.Set(j, string(name)) }
+
+// ParseJob returns the job of that name.
+func ParseJob(name string) (Job, error) { return jobNames.Parse(name) }
 
 func (j Job) kind() byte {
 	switch j {
@@ -65,7 +71,7 @@ func MapWords(
 	if err != nil {
 		return End{}, err
 	}
-	w := newWriter(out, string(Vocab), "map", newTask())
+	w := newWriter(out, Vocab.String(), "map", newTask())
 	w.end.Documents, w.end.Words, w.end.Share = stats.Documents, stats.Words, share
 	if err := w.spillTo(ctx, spill, wordBuckets); err != nil {
 		return End{}, err
@@ -108,7 +114,7 @@ func MapPairs(
 	ctx context.Context, corpus *text.Corpus, share Share, v *cooccur.Vocabulary, opt cooccur.Options,
 	spill *Spill, out io.Writer,
 ) (End, error) {
-	w := newWriter(out, string(Cooccur), "map", newTask())
+	w := newWriter(out, Cooccur.String(), "map", newTask())
 	if err := w.spillTo(ctx, spill, blockOf(int64(max(1, v.Len())-1))+1); err != nil {
 		return End{}, err
 	}
@@ -169,7 +175,7 @@ func (c *cellWriter) flush() error {
 // spill, the sums go to another of its files.
 func Reduce(ctx context.Context, job Job, in io.Reader, spill *Spill, out io.Writer) (End, error) {
 	r := newReader(in, "standard input")
-	w := newWriter(out, string(job), "reduce", newTask())
+	w := newWriter(out, job.String(), "reduce", newTask())
 	m := merger{
 		job: job, spill: spill, streams: []stream{&lineStream{r: r, job: job}},
 		passed: func(e *End) error { return w.pass(e) },

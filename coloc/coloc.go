@@ -10,19 +10,37 @@ import (
 	"time"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/choice"
 	"github.com/collocate/collocate/points"
 )
 
 // Algorithm is how patterns are found. All give the same result.
-type Algorithm string
+type Algorithm int
 
+// The algorithms.
 const (
-	Auto     Algorithm = "auto"     // our search: profiles and witnesses, no instance tables
-	SGCT     Algorithm = "sgct"     // sparse graph and condensed trees, splitting from the top
-	Joinless Algorithm = "joinless" // star neighbourhoods, level by level (Yoo and Shekhar 2006)
-	ICPITree Algorithm = "icpi"     // a tree of neighbours, level by level (Wang, Bao and Lu 2009)
-	Miner    Algorithm = "miner"    // joins of instances, level by level (Shekhar and Huang 2001)
+	Auto     Algorithm = iota // our search: profiles and witnesses, no instance tables
+	SGCT                      // sparse graph and condensed trees, splitting from the top
+	Joinless                  // star neighbourhoods, level by level (Yoo and Shekhar 2006)
+	ICPITree                  // a tree of neighbours, level by level (Wang, Bao and Lu 2009)
+	Miner                     // joins of instances, level by level (Shekhar and Huang 2001)
 )
+
+var algorithmNames = choice.New[Algorithm]("algorithm", "auto", "sgct", "joinless", "icpi", "miner")
+
+// Algorithms lists the names that ParseAlgorithm takes.
+func Algorithms() []string { return algorithmNames.List() }
+
+func (a Algorithm) String() string { return algorithmNames.Of(a) }
+
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+func (a Algorithm) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (a *Algorithm) UnmarshalText(name []byte) error { return algorithmNames.Set(a, string(name)) }
+
+// ParseAlgorithm returns the algorithm of that name.
+func ParseAlgorithm(name string) (Algorithm, error) { return algorithmNames.Parse(name) }
 
 // Options says what to mine. MinPrevalence and one of Distance and KNN must be set.
 type Options struct {
@@ -124,12 +142,8 @@ func newJob(pts *Points, opt Options) (*job, error) {
 			return nil, fmt.Errorf("--within has no GPU engine: use --engine multicore")
 		}
 	}
-	switch opt.Algorithm {
-	case "":
-		j.Algorithm = Auto
-	case Auto, SGCT, Joinless, ICPITree, Miner:
-	default:
-		return nil, fmt.Errorf("unknown algorithm %q: want auto, sgct, joinless, icpi or miner", opt.Algorithm)
+	if err := algorithmNames.Check(opt.Algorithm); err != nil {
+		return nil, err
 	}
 	if opt.evaluation != nil {
 		j.evaluation = *opt.evaluation

@@ -128,7 +128,7 @@ func TestRecordedAnswersOfRealDataComeOut(t *testing.T) {
 			for name, set := range engines() {
 				opt := Options{Distance: c.d, MinPrevalence: c.p, All: true}
 				set(&opt)
-				if opt.Algorithm != "" && opt.Engine == engine.Multicore && in.Len() > 20000 {
+				if opt.Algorithm != Auto && opt.Engine == engine.Multicore && in.Len() > 20000 {
 					continue // slow, and nothing new after one core
 				}
 				res := mustMine(t, in.Set, opt)

@@ -79,7 +79,7 @@ func TestSignificanceFollowsFromTheDefinition(t *testing.T) {
 	const rounds = 7
 	for c := range 120 {
 		pts, opt := randomCase(r)
-		null := points.Nulls[c%len(points.Nulls)]
+		null := points.Null(c % len(points.Nulls()))
 		if opt.Geographic { // all over the world, which only relabelling can do
 			null = points.Relabel
 			pts.CRS = points.WGS84

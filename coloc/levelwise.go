@@ -51,7 +51,7 @@ func (r *rows) starting(p int32) (lo, hi int) {
 }
 
 func mineLevelwise(ctx context.Context, pts *Points, job *job) ([]found, error) {
-	j := &levelwise{job: job, name: string(job.Algorithm), pts: pts, total: pts.Totals(), memory: newMeter(job.budget)}
+	j := &levelwise{job: job, name: job.Algorithm.String(), pts: pts, total: pts.Totals(), memory: newMeter(job.budget)}
 	switch job.Algorithm {
 	case Joinless:
 		j.expand = expandStars

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"sync"
+
+	"github.com/collocate/collocate/internal/choice"
 )
 
 // Quotient is the global colocation quotient of an ordered pair of features
@@ -39,7 +41,7 @@ type QuotientOptions struct {
 	Rounds int    // relabellings behind the p-values; 0: none
 	Seed   uint64 // of the relabellings
 	Local  bool   // also quotients at every point
-	Kernel Kernel // of the local ones; "": Box
+	Kernel Kernel // of the local ones; the zero value is Box
 	From   []int32
 	To     []int32 // restrict the local ones to these features; nil: all
 }
@@ -47,13 +49,30 @@ type QuotientOptions struct {
 // Kernel is how much a neighbour counts in a local quotient, by its distance over
 // the bandwidth: that of the farthest neighbour a point can have (Distance, or that of
 // the last of its nearest ones).
-type Kernel string
+type Kernel int
 
+// The kernels.
 const (
-	Box      Kernel = "box"      // all alike
-	Gaussian Kernel = "gaussian" // exp(-u²/2)
-	Bisquare Kernel = "bisquare" // (1-u²)²
+	Box      Kernel = iota // all alike
+	Gaussian               // exp(-u²/2)
+	Bisquare               // (1-u²)²
 )
+
+var kernelNames = choice.New[Kernel]("kernel", "box", "gaussian", "bisquare")
+
+// Kernels lists the names that ParseKernel takes.
+func Kernels() []string { return kernelNames.List() }
+
+func (k Kernel) String() string { return kernelNames.Of(k) }
+
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+func (k Kernel) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (k *Kernel) UnmarshalText(name []byte) error { return kernelNames.Set(k, string(name)) }
+
+// ParseKernel returns the kernel of that name.
+func ParseKernel(name string) (Kernel, error) { return kernelNames.Parse(name) }
 
 // weight is that of a squared distance over the squared bandwidth.
 func (k Kernel) weight(u2 float64) float64 {
@@ -76,12 +95,9 @@ func (s *Survey) Quotients(ctx context.Context, opt QuotientOptions) ([]Quotient
 		return nil, nil, err
 	}
 	n, kinds := s.pts.Len(), len(s.pts.Features)
-	q := &quotients{s: s, g: g, kinds: kinds, total: g.total, n: n}
-	switch opt.Kernel {
-	case "", Box, Gaussian, Bisquare:
-		q.kernel = opt.Kernel
-	default:
-		return nil, nil, fmt.Errorf("kernel %q: want box, gaussian or bisquare", opt.Kernel)
+	q := &quotients{s: s, g: g, kinds: kinds, total: g.total, n: n, kernel: opt.Kernel}
+	if err := kernelNames.Check(opt.Kernel); err != nil {
+		return nil, nil, err
 	}
 	if opt.Local {
 		q.wanted(opt)
@@ -277,7 +293,7 @@ func (q *quotients) sums(labels []int32, buf []int32) *shareSums {
 // locals gives the share of each wanted feature around each wanted point. Where
 // a point has no neighbours the share is NaN.
 func (q *quotients) locals(labels []int32, yield func(i int, share float64)) {
-	if q.kernel != "" && q.kernel != Box {
+	if q.kernel != Box {
 		q.weightedLocals(labels, yield)
 		return
 	}

@@ -8,31 +8,49 @@ import (
 	"sync"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/choice"
 	"github.com/collocate/collocate/points"
 )
 
 // Adjust is how p-values of many patterns are made fit to be read together.
-type Adjust string
+type Adjust int
 
+// The adjustments.
 const (
 	// FDR is the false discovery rate of Benjamini and Hochberg, over all sets of
 	// features of a pattern's size, whether they were found or not: those that were
 	// found were chosen for their index, so it would be wrong to count them alone.
 	// Sizes share the rate equally.
-	FDR Adjust = "fdr"
+	FDR Adjust = iota
 	// MaxT is Westfall and Young's: the share of rounds in which the largest index of
 	// any set of the same size reaches the pattern's, times the number of sizes. It
 	// needs fewer rounds and mines every one.
-	MaxT Adjust = "max"
+	MaxT
 )
+
+var adjustNames = choice.New[Adjust]("adjustment", "fdr", "max")
+
+// Adjusts lists the names that ParseAdjust takes.
+func Adjusts() []string { return adjustNames.List() }
+
+func (a Adjust) String() string { return adjustNames.Of(a) }
+
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+func (a Adjust) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (a *Adjust) UnmarshalText(name []byte) error { return adjustNames.Set(a, string(name)) }
+
+// ParseAdjust returns the adjustment of that name.
+func ParseAdjust(name string) (Adjust, error) { return adjustNames.Parse(name) }
 
 // SignificanceOptions say how patterns are tested.
 type SignificanceOptions struct {
 	Rounds    int         // of the null; at least 1
-	Null      points.Null // "": points.Shift, which keeps each feature's own clustering
+	Null      points.Null // zero: points.Shift, which keeps each feature's own clustering
 	Bandwidth float64     // of points.Inhomogeneous
 	Seed      uint64
-	Adjust    Adjust // "": FDR
+	Adjust    Adjust // the zero value is FDR
 
 	// Tell is told, in a few words, where rounds ran; on a GPU some may be for the cores.
 	// May be nil.
@@ -53,11 +71,8 @@ func (s *Survey) Significance(ctx context.Context, patterns []Pattern, o Signifi
 	if o.Rounds < 1 {
 		return nil, fmt.Errorf("%d rounds: want at least 1", o.Rounds)
 	}
-	if o.Null == "" {
-		o.Null = points.Shift
-	}
-	if o.Adjust != "" && o.Adjust != FDR && o.Adjust != MaxT {
-		return nil, fmt.Errorf("adjustment %q: want fdr or max", o.Adjust)
+	if err := adjustNames.Check(o.Adjust); err != nil {
+		return nil, err
 	}
 	if len(patterns) == 0 {
 		return nil, nil

@@ -304,10 +304,10 @@ func (l *loaded) take(about []byte) error {
 	if n.Values != "" && n.Values != ByValue.String() {
 		return fmt.Errorf("its cells are %s, of which the sums are not known any more: convert a matrix of sums", n.Values)
 	}
-	if err := l.opt.Side.Set(n.Side); err != nil {
+	if err := l.opt.Side.UnmarshalText([]byte(n.Side)); err != nil {
 		return err
 	}
-	if err := l.opt.Weighting.Set(n.Weighting); err != nil {
+	if err := l.opt.Weighting.UnmarshalText([]byte(n.Weighting)); err != nil {
 		return err
 	}
 	if n.Window < 1 || n.Window > MaxWindow || n.Words > 0 && n.Kept > n.Words {
@@ -483,7 +483,8 @@ func (l *loaded) fromMTX(path string) error {
 	if n, _ := fmt.Sscanf(strings.NewReplacer(",", "", ";", "").Replace(comment),
 		"%% word co-occurrence window %d %s weighting %s", &l.opt.Window, &side,
 		&weighting); n == 3 {
-		if l.opt.Side.Set(side) == nil && l.opt.Weighting.Set(weighting) == nil {
+		if l.opt.Side.UnmarshalText([]byte(side)) == nil &&
+			l.opt.Weighting.UnmarshalText([]byte(weighting)) == nil {
 			l.told = true
 		}
 	}

@@ -29,12 +29,6 @@ func (s Side) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // UnmarshalText is the inverse of MarshalText.
 func (s *Side) UnmarshalText(name []byte) error { return sideNames.Set(s, string(name)) }
 
-// Set and Type make *Side a command-line flag.
-func (s *Side) Set(name string) error { return sideNames.Set(s, name) }
-
-// Type names the flag's value in help texts.
-func (s *Side) Type() string { return "side" }
-
 // Method is how the GPU and the multicore engine count.
 type Method int
 
@@ -52,12 +46,6 @@ func (m Method) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
 // UnmarshalText is the inverse of MarshalText.
 func (m *Method) UnmarshalText(name []byte) error { return methodNames.Set(m, string(name)) }
-
-// Set and Type make *Method a command-line flag.
-func (m *Method) Set(name string) error { return methodNames.Set(m, name) }
-
-// Type names the flag's value in help texts.
-func (m *Method) Type() string { return "method" }
 
 // Options say which words keep company. The zero value is GloVe's default: a
 // window of 15 words on both sides, weighted by distance.

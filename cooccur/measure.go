@@ -34,12 +34,6 @@ func (m Measure) MarshalText() ([]byte, error) { return []byte(m.String()), nil 
 // UnmarshalText is the inverse of MarshalText.
 func (m *Measure) UnmarshalText(name []byte) error { return measureNames.Set(m, string(name)) }
 
-// Set and Type make *Measure a command-line flag.
-func (m *Measure) Set(name string) error { return measureNames.Set(m, name) }
-
-// Type names the flag's value in help texts.
-func (m *Measure) Type() string { return "measure" }
-
 // score computes the measure of a cell that is not zero.
 func (m Measure) score(v, r, c, n float64) float64 {
 	switch m {

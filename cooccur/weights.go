@@ -27,12 +27,6 @@ func (w Weighting) MarshalText() ([]byte, error) { return []byte(w.String()), ni
 // UnmarshalText is the inverse of MarshalText.
 func (w *Weighting) UnmarshalText(name []byte) error { return weightingNames.Set(w, string(name)) }
 
-// Set and Type make *Weighting a command-line flag.
-func (w *Weighting) Set(name string) error { return weightingNames.Set(w, name) }
-
-// Type names the flag's value in help texts.
-func (w *Weighting) Type() string { return "weighting" }
-
 // units holds the weights as whole numbers, so that sums are exact and do not
 // depend on the order of addition, the threads or the device. A cell is a sum of
 // units that is turned into a float64 once, at the end.

@@ -49,12 +49,6 @@ func (c QueryClass) MarshalText() ([]byte, error) { return []byte(c.String()), n
 // UnmarshalText is the inverse of MarshalText.
 func (c *QueryClass) UnmarshalText(name []byte) error { return classNames.Set(c, string(name)) }
 
-// Set and Type make *QueryClass a command-line flag.
-func (c *QueryClass) Set(name string) error { return classNames.Set(c, name) }
-
-// Type names the flag's value in help texts.
-func (c *QueryClass) Type() string { return "class" }
-
 // QueryOptions choose queries.
 type QueryOptions struct {
 	Count int64 // how many; 0: 500, as in the thesis

@@ -42,9 +42,3 @@ func (k *Kind) UnmarshalText(name []byte) error { return kindNames.Set(k, string
 
 // ParseKind returns the kind of that name.
 func ParseKind(name string) (Kind, error) { return kindNames.Parse(name) }
-
-// Set and Type make *Kind a command-line flag.
-func (k *Kind) Set(name string) error { return kindNames.Set(k, name) }
-
-// Type names the flag's value in help texts.
-func (k *Kind) Type() string { return "kind" }

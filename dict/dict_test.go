@@ -420,7 +420,7 @@ func FuzzParse(f *testing.F) {
 func TestKindsHaveNames(t *testing.T) {
 	for k := range kinds {
 		var got Kind
-		if err := got.Set(k.String()); err != nil || got != k {
+		if err := got.UnmarshalText([]byte(k.String())); err != nil || got != k {
 			t.Errorf("%v: %v, %v", k, got, err)
 		}
 	}

@@ -21,14 +21,8 @@ func (k Kind) String() string { return names.Of(k) }
 // Parse returns the engine of that name.
 func Parse(name string) (Kind, error) { return names.Parse(name) }
 
-// Set and Type make *Kind a command-line flag.
-func (k *Kind) Set(name string) error { return names.Set(k, name) }
-
 // MarshalText and UnmarshalText write and read the name, so that JSON has it too.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText is the inverse of MarshalText.
-func (k *Kind) UnmarshalText(b []byte) error { return k.Set(string(b)) }
-
-// Type names the flag's value in help texts.
-func (k *Kind) Type() string { return "engine" }
+func (k *Kind) UnmarshalText(name []byte) error { return names.Set(k, string(name)) }

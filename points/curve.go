@@ -20,7 +20,7 @@ type CurveOptions struct {
 	Strongest int // 0: all
 
 	Rounds    int  // of the null behind envelopes and p-values; 0: none
-	Null      Null // "": Shift
+	Null      Null // the zero value is Shift
 	Bandwidth float64
 	Seed      uint64
 	Engine    Engine
@@ -68,9 +68,6 @@ func Curves(ctx context.Context, p *Set, o CurveOptions) (out []Curve, err error
 	}
 	if o.Most == 0 {
 		o.Most = min(l.width, l.depth) / 4
-	}
-	if o.Null == "" {
-		o.Null = Shift
 	}
 	k := len(p.Features)
 	pairs := o.Pairs

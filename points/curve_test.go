@@ -83,7 +83,7 @@ func TestCurvesFollowFromTheDefinition(t *testing.T) {
 func TestCurvesDoNotDependOnThreads(t *testing.T) {
 	p := drawn(2, 900, 3, 0.4)
 	want := ""
-	for _, null := range Nulls {
+	for null := range Inhomogeneous + 1 {
 		for _, threads := range []int{1, 4} {
 			curves, err := Curves(t.Context(), p,
 				CurveOptions{Most: 60, Bins: 6, Rounds: 9, Null: null, Engine: Engine{Threads: threads}, Seed: 3})
@@ -171,7 +171,7 @@ func TestNullsKeepWhatTheySay(t *testing.T) {
 		return c[0].PCF[0]
 	}
 	before := own(p, 0, 0)
-	for _, null := range Nulls {
+	for null := range Inhomogeneous + 1 {
 		m, err := NewNullModel(p, null, 0)
 		if err != nil {
 			t.Fatal(err)

@@ -5,30 +5,46 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/collocate/collocate/internal/choice"
 )
 
 // Null is a way to move or relabel points such that kinds do not depend on one
 // another. What it keeps is what a test does not find.
-type Null string
+type Null int
 
+// The nulls.
 const (
 	// Shift moves all points of each feature by one random vector, on a torus: each
 	// feature keeps its own clustering, exactly. Density that features share is lost,
 	// and counts as dependence.
-	Shift Null = "shift"
+	Shift Null = iota
 	// Relabel deals the features out anew over the positions: what all points share
 	// is kept, the features' own clustering is lost. Answers "are labels mixed?".
-	Relabel Null = "relabel"
+	Relabel
 	// Cluster draws each feature anew from a Thomas process fitted to it: as many
 	// clusters of the same size, elsewhere.
-	Cluster Null = "cluster"
+	Cluster
 	// Inhomogeneous draws each feature anew from a smooth density fitted to it:
 	// where a feature is common is kept, its dependence at short distances is lost.
-	Inhomogeneous Null = "inhomogeneous"
+	Inhomogeneous
 )
 
-// Nulls are all of them.
-var Nulls = []Null{Shift, Relabel, Cluster, Inhomogeneous}
+var nullNames = choice.New[Null]("null", "shift", "relabel", "cluster", "inhomogeneous")
+
+// Nulls lists the names that ParseNull takes.
+func Nulls() []string { return nullNames.List() }
+
+func (n Null) String() string { return nullNames.Of(n) }
+
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+func (n Null) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (n *Null) UnmarshalText(name []byte) error { return nullNames.Set(n, string(name)) }
+
+// ParseNull returns the null of that name.
+func ParseNull(name string) (Null, error) { return nullNames.Parse(name) }
 
 // NullModel draws points from a null.
 type NullModel struct {
@@ -43,8 +59,8 @@ type NullModel struct {
 // NewNullModel fits a null to points. bandwidth is that of the smooth density, in
 // the unit of distances; 0 takes Scott's rule for each feature.
 func NewNullModel(p *Set, null Null, bandwidth float64) (*NullModel, error) {
-	if !slices.Contains(Nulls, null) {
-		return nil, fmt.Errorf("null %q: want shift, relabel, cluster or inhomogeneous", null)
+	if err := nullNames.Check(null); err != nil {
+		return nil, err
 	}
 	lay := newPlane
 	if null == Relabel { // positions stay where they are

@@ -346,7 +346,7 @@ func TestPlaces(t *testing.T) {
 		"/v1/places/curve?feature=bank":                         "want two",
 		"/v1/places/local?distance=1&feature=bank":              "want two",
 		"/v1/places/curve?feature=bank&feature=zoo":             `no feature "zoo"`,
-		"/v1/places/curve?feature=bank&feature=park&null=x":     "shift relabel",
+		"/v1/places/curve?feature=bank&feature=park&null=x":     "shift, relabel",
 		"/v1/places/patterns":                                   "distance or knn",
 		"/v1/places/patterns?distance=-1":                       "distance -1",
 		"/v1/places/patterns?distance=NaN":                      "want a number",

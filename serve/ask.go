@@ -438,7 +438,7 @@ func (x *exchange) ofBytes() bool {
 // not for a GPU on which the index is not.
 func (x *exchange) checkEngine(a *ask) (err error) {
 	if a.engine = x.o.Engine; a.Engine != "" {
-		if err := a.engine.Set(a.Engine); err != nil {
+		if err := a.engine.UnmarshalText([]byte(a.Engine)); err != nil {
 			return fmt.Errorf("engine: %w", err)
 		}
 		if a.engine == engine.GPU && x.o.Engine != engine.GPU {

@@ -161,7 +161,7 @@ func (v *Server) placesEngine() engine.Kind {
 func (v *Server) engine(p *params) engine.Kind {
 	kind := engine.Auto
 	if said := p.text("engine"); said != "" {
-		if err := kind.Set(said); err != nil {
+		if err := kind.UnmarshalText([]byte(said)); err != nil {
 			p.fail("%w", err)
 		}
 		if kind == engine.GPU && v.o.Engine != engine.GPU {
@@ -176,11 +176,11 @@ func (v *Server) engine(p *params) engine.Kind {
 
 // null reads what places are compared with.
 func (p *params) null() points.Null {
-	said := points.Null(p.textOr("null", string(points.Shift)))
-	if !slices.Contains(points.Nulls, said) {
-		p.fail("null %q: want one of %v", said, points.Nulls)
+	null, err := points.ParseNull(p.textOr("null", points.Shift.String()))
+	if err != nil {
+		p.fail("%v", err)
 	}
-	return said
+	return null
 }
 
 // patternsAnswer is a report with how it came about.
@@ -238,9 +238,10 @@ func (x *exchange) patterns() {
 	o.All = p.flag("all")
 	o.Engine = x.engine(p)
 	test := coloc.SignificanceOptions{Rounds: p.whole("significance", 0, 0, maxCurveRounds),
-		Null: p.null(), Adjust: coloc.Adjust(p.textOr("adjust", string(coloc.FDR))), Seed: 1}
-	if test.Adjust != coloc.FDR && test.Adjust != coloc.MaxT {
-		p.fail("adjust %q: want fdr or max", test.Adjust)
+		Null: p.null(), Seed: 1}
+	var err error
+	if test.Adjust, err = coloc.ParseAdjust(p.textOr("adjust", coloc.FDR.String())); err != nil {
+		p.fail("%v", err)
 	}
 	limit := p.whole("limit", 200, 1, maxPatterns)
 	if !x.hasPoints(p.done()) {

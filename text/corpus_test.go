@@ -287,7 +287,7 @@ func TestDetection(t *testing.T) {
 func TestFormatNames(t *testing.T) {
 	for i, name := range Formats() {
 		var f Format
-		if err := f.Set(name); err != nil || f != Format(i) || f.String() != name {
+		if err := f.UnmarshalText([]byte(name)); err != nil || f != Format(i) || f.String() != name {
 			t.Errorf("%s: %v, %v", name, f, err)
 		}
 	}

@@ -9,38 +9,63 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
+
+	"github.com/collocate/collocate/internal/choice"
 )
 
-// Encoding is the character encoding of files.
-type Encoding string
+// Encoding is the character encoding of files. The zero value is Bytes.
+type Encoding int
 
+// Those that are not converted. ParseEncoding knows the others.
 const (
-	Bytes Encoding = ""      // unchanged; unicode and the languages treat bytes that are not UTF-8 as separators
-	UTF8  Encoding = "utf-8" // bytes that are not UTF-8 are an error
+	Bytes  Encoding = iota // unchanged; unicode and the languages treat bytes that are not UTF-8 as separators
+	UTF8                   // bytes that are not UTF-8 are an error
+	byMark                 // UTF-16 whose byte order the mark at the beginning of a file tells
 )
 
-// byMark has its byte order from the mark at a file's begin; utf-16le and utf-16be are others.
-const byMark = "utf-16"
+// encodingNames are those above, then the names by which browsers know the others.
+var encodingNames = choice.New[Encoding]("encoding", "bytes", "utf-8", "utf-16",
+	"big5", "euc-jp", "euc-kr", "gb18030", "gbk", "ibm866", "iso-2022-jp", "iso-8859-10", "iso-8859-13",
+	"iso-8859-14", "iso-8859-15", "iso-8859-16", "iso-8859-2", "iso-8859-3", "iso-8859-4", "iso-8859-5",
+	"iso-8859-6", "iso-8859-7", "iso-8859-8", "iso-8859-8-i", "koi8-r", "koi8-u", "macintosh",
+	"replacement", "shift_jis", "utf-16be", "utf-16le", "windows-1250", "windows-1251", "windows-1252",
+	"windows-1253", "windows-1254", "windows-1255", "windows-1256", "windows-1257", "windows-1258",
+	"windows-874", "x-mac-cyrillic", "x-user-defined")
+
+// Encodings lists the names of all encodings. ParseEncoding takes others, such as latin1, too.
+func Encodings() []string { return encodingNames.List() }
+
+func (e Encoding) String() string { return encodingNames.Of(e) }
+
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+func (e Encoding) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
+
+// UnmarshalText takes what ParseEncoding does.
+func (e *Encoding) UnmarshalText(name []byte) (err error) {
+	parsed, err := ParseEncoding(string(name))
+	if err == nil {
+		*e = parsed
+	}
+	return err
+}
 
 // ParseEncoding returns the encoding with the given name: bytes, utf-8, or a name of the WHATWG
 // Encoding Standard such as latin1, windows-1251, utf-16, shift_jis or gbk. Text in these is
 // converted to UTF-8.
 func ParseEncoding(name string) (Encoding, error) {
-	switch name = strings.ToLower(name); name {
-	case "bytes":
-		return Bytes, nil
-	case byMark:
-		return byMark, nil
+	name = strings.ToLower(name)
+	if e, err := encodingNames.Parse(name); err == nil {
+		return e, nil
 	}
-	e, err := htmlindex.Get(name)
+	coding, err := htmlindex.Get(name)
 	if err != nil {
-		return "", fmt.Errorf("unknown encoding %q: want bytes, utf-8, latin1, windows-1252, utf-16, or another one that browsers know", name)
+		return 0, fmt.Errorf("unknown encoding %q: want bytes, utf-8, latin1, windows-1252, utf-16, or another one that browsers know", name)
 	}
-	canonical, err := htmlindex.Name(e)
+	canonical, err := htmlindex.Name(coding)
 	if err != nil {
-		return "", fmt.Errorf("encoding %q: %w", name, err)
+		return 0, fmt.Errorf("encoding %q: %w", name, err)
 	}
-	return Encoding(canonical), nil
+	return encodingNames.Parse(canonical)
 }
 
 // Converts reports whether text in this encoding is converted to UTF-8.
@@ -60,7 +85,7 @@ func (e Encoding) reader(r io.Reader) (io.Reader, error) {
 		decoder := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
 		return transform.NewReader(r, decoder.NewDecoder()), nil
 	}
-	coding, err := htmlindex.Get(string(e))
+	coding, err := htmlindex.Get(e.String())
 	if err != nil {
 		return nil, fmt.Errorf("encoding %q: %w", e, err)
 	}

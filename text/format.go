@@ -34,9 +34,3 @@ func Formats() []string { return formatNames.List() }
 
 // ParseFormat returns the format with the given name.
 func ParseFormat(name string) (Format, error) { return formatNames.Parse(name) }
-
-// Set and Type make *Format a command-line flag.
-func (f *Format) Set(name string) error { return formatNames.Set(f, name) }
-
-// Type names the flag's value in help texts.
-func (f *Format) Type() string { return "format" }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/collocate/collocate/internal/choice"
 	"github.com/collocate/collocate/internal/textfile"
 )
 
@@ -16,32 +17,34 @@ import (
 type Qrels map[string]map[string]int
 
 // QrelsFormat is one of the formats of the package comment.
-type QrelsFormat string
+type QrelsFormat int
 
 // The formats. Auto looks at the whole file: a header names its columns; three columns are BEIR's;
 // four whose last two are 0 on every line are SMART's, other four are TREC's. Cranfield's, in which
 // a smaller grade is better, must be named.
 const (
-	Auto      QrelsFormat = ""
-	TREC      QrelsFormat = "trec"
-	BEIR      QrelsFormat = "beir"
-	SMART     QrelsFormat = "smart"
-	Cranfield QrelsFormat = "cranfield"
+	Auto QrelsFormat = iota
+	TREC
+	BEIR
+	SMART
+	Cranfield
 )
 
-// QrelsFormats returns the names that ParseQrelsFormat knows.
-func QrelsFormats() []string { return []string{"auto", "trec", "beir", "smart", "cranfield"} }
+var qrelsFormatNames = choice.New[QrelsFormat]("format of judgments", "auto", "trec", "beir", "smart", "cranfield")
+
+// QrelsFormats lists the names that ParseQrelsFormat takes.
+func QrelsFormats() []string { return qrelsFormatNames.List() }
+
+func (f QrelsFormat) String() string { return qrelsFormatNames.Of(f) }
+
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+func (f QrelsFormat) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (f *QrelsFormat) UnmarshalText(name []byte) error { return qrelsFormatNames.Set(f, string(name)) }
 
 // ParseQrelsFormat returns the format of that name.
-func ParseQrelsFormat(s string) (QrelsFormat, error) {
-	switch {
-	case s == "auto":
-		return Auto, nil
-	case s == "" || slices.Contains(QrelsFormats(), s):
-		return QrelsFormat(s), nil
-	}
-	return "", fmt.Errorf("unknown format of judgments %q: want one of %s", s, strings.Join(QrelsFormats(), ", "))
-}
+func ParseQrelsFormat(name string) (QrelsFormat, error) { return qrelsFormatNames.Parse(name) }
 
 // ReadQrels reads a file of judgments. Notes are told, in a line, which format was detected if
 // that is not TREC's.
@@ -140,7 +143,7 @@ func (p *qrelParser) detect() (f QrelsFormat, why string, err error) {
 	case p.header != nil:
 		return BEIR, "", nil
 	case p.lines[0].n == 3 && p.negative && !p.zero:
-		return "", "", errors.New("judgments in three columns, with grades below 0 and none that is 0: Cranfield's, " +
+		return Auto, "", errors.New("judgments in three columns, with grades below 0 and none that is 0: Cranfield's, " +
 			"in which 1 is best? Say so with --qrels-format cranfield, or beir if a larger grade is better")
 	case p.lines[0].n == 3:
 		return BEIR, "three columns are read as BEIR's: topic, document, grade, a larger one being better " +

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/collocate/collocate/internal/choice"
 	"github.com/collocate/collocate/internal/textfile"
 	"github.com/collocate/collocate/text"
 )
@@ -30,27 +31,32 @@ type TopicOptions struct {
 }
 
 // TopicIDs says what the topics of a SMART file are named by.
-type TopicIDs string
+type TopicIDs int
 
 // The judgments of SMART collections count topics by position. In Cranfield that is not the number
 // behind .I, and in a file with some of the topics it is not the topic's. Where the two differ,
 // GuessIDs is an error; names that are no numbers stay.
 const (
-	GuessIDs   TopicIDs = ""
-	ByPosition TopicIDs = "position"
-	ByNumber   TopicIDs = "number"
+	GuessIDs TopicIDs = iota
+	ByPosition
+	ByNumber
 )
 
-// ParseTopicIDs returns what that name says: auto, position or number.
-func ParseTopicIDs(s string) (TopicIDs, error) {
-	switch s {
-	case "", "auto":
-		return GuessIDs, nil
-	case "position", "number":
-		return TopicIDs(s), nil
-	}
-	return "", fmt.Errorf("unknown names of topics %q: want auto, position or number", s)
-}
+var topicIDNames = choice.New[TopicIDs]("names of topics", "auto", "position", "number")
+
+// TopicIDNames lists the names that ParseTopicIDs takes.
+func TopicIDNames() []string { return topicIDNames.List() }
+
+func (t TopicIDs) String() string { return topicIDNames.Of(t) }
+
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+func (t TopicIDs) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (t *TopicIDs) UnmarshalText(name []byte) error { return topicIDNames.Set(t, string(name)) }
+
+// ParseTopicIDs returns what that name says.
+func ParseTopicIDs(name string) (TopicIDs, error) { return topicIDNames.Parse(name) }
 
 // ReadTopics reads a file of topics in any of the formats of the package comment. Topics without
 // text are left out; two topics of one name are an error, as is a name with blanks, which no run

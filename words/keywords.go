@@ -29,13 +29,7 @@ func (k Keyness) String() string { return keynessNames.Of(k) }
 func (k Keyness) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText is the inverse of MarshalText.
-func (k *Keyness) UnmarshalText(name []byte) error { return k.Set(string(name)) }
-
-// Set and Type make *Keyness a command-line flag.
-func (k *Keyness) Set(name string) error { return keynessNames.Set(k, name) }
-
-// Type names the flag's value in help texts.
-func (k *Keyness) Type() string { return "keyness" }
+func (k *Keyness) UnmarshalText(name []byte) error { return keynessNames.Set(k, string(name)) }
 
 // Score computes the measure. tests is how many words are compared, for which LRC is corrected.
 func (k Keyness) Score(f1, n1, f2, n2 float64, tests int) float64 {

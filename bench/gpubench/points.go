@@ -66,7 +66,8 @@ func bothEngines(d *points.GPU) []points.Engine {
 }
 
 func sameCurves(t *check.Trial, what string, pts *points.Set, d *points.GPU) error {
-	for i, null := range points.Nulls {
+	for i := range points.Nulls() {
+		null := points.Null(i)
 		if len(pts.Features) > 12 && i > 0 {
 			break
 		}

@@ -96,7 +96,7 @@ func TestEverySettingMinesSomething(t *testing.T) {
 func TestAllWaysMineTheSame(t *testing.T) {
 	b := &bench{Options: Options{Threads: 2}, ctx: t.Context()}
 	for _, algorithm := range []coloc.Algorithm{coloc.Auto, coloc.SGCT} {
-		b.ways = append(b.ways, way{string(algorithm), algorithm, engine.Multicore})
+		b.ways = append(b.ways, way{algorithm.String(), algorithm, engine.Multicore})
 	}
 	pts := Planted(3000, 1000, true)
 	want := ""

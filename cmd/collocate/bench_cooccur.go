@@ -54,7 +54,7 @@ tables and plots.`,
 	fl.IntVar(&f.rounds, "rounds", 10, "how often each engine runs")
 	fl.BoolVar(&f.write, "write", true, "measure with files, too")
 	f.tables.register(cmd)
-	fl.Var(&f.weighting, "weighting", "what a meeting adds: count (as the paper has it) or distance")
+	fl.Var(textFlag{&f.weighting, "weighting"}, "weighting", "what a meeting adds: count (as the paper has it) or distance")
 	fl.BoolVar(&f.stages, "stages", false, "say where a GPU's time goes, in one more round")
 	fl.StringVar(&f.dir, "dir", "", "where to make the corpus (default the system's temporary folder)")
 	choices(cmd, map[string][]string{"engines": {"sequential", "multicore", "paper-multicore",

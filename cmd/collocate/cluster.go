@@ -60,8 +60,8 @@ func (f *clusterFlags) registerPairs(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.vocab, "vocab", "", "cooccur: the vocabulary, a file that all machines see")
 	fl.IntVar(&f.opt.Window, "window", 15, "cooccur: number of words on each side; by distance at most 18")
-	fl.Var(&f.opt.Side, "side", "cooccur: neighbours to count: both, left or right")
-	fl.Var(&f.opt.Weighting, "weighting", "cooccur: what a meeting adds: distance (1/distance) or count (1)")
+	fl.Var(textFlag{&f.opt.Side, "side"}, "side", "cooccur: neighbours to count: both, left or right")
+	fl.Var(textFlag{&f.opt.Weighting, "weighting"}, "weighting", "cooccur: what a meeting adds: distance (1/distance) or count (1)")
 	choices(cmd, map[string][]string{"side": {"both", "left", "right"}, "weighting": {"distance", "count"}})
 }
 
@@ -72,6 +72,19 @@ func (f *clusterFlags) spillOf(a *app) *cluster.Spill {
 	}
 	f.spill.Memory = int64(a.memory) / 4
 	return &f.spill
+}
+
+// wordJob is the job of that name, one of those that count words: the others have commands of
+// their own.
+func wordJob(name string) (cluster.Job, error) {
+	job, err := cluster.ParseJob(name)
+	if err != nil {
+		return job, usageError{err}
+	}
+	if job != cluster.Vocab && job != cluster.Cooccur {
+		return job, usagef("job %v counts no words and has a command of its own: write it without --", job)
+	}
+	return job, nil
 }
 
 // check finds flags that do not go with a job.
@@ -128,9 +141,9 @@ Counters go to standard error. Any error ends a stage with an exit code that is 
   collocate cluster worker cooccur map --vocab vocab.txt --window 10 --split 3/16 corpus.txt >part3`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			job, err := cluster.ParseJob(args[0])
+			job, err := wordJob(args[0])
 			if err != nil {
-				return usageError{err}
+				return err
 			}
 			if err := a.rawOutput("records have a form of their own"); err != nil {
 				return err
@@ -247,9 +260,9 @@ standard input do not know how many there are.`,
   collocate cluster merge cooccur parts/ --vocab vocab.txt --window 10 --out corpus.cooc`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			job, err := cluster.ParseJob(args[0])
+			job, err := wordJob(args[0])
 			if err != nil {
-				return usageError{err}
+				return err
 			}
 			if err := errors.Join(f.check(cmd, job), canWriteOrPut(out)); err != nil {
 				return err

@@ -64,12 +64,12 @@ func (f *runFlags) prepare() (err error) {
 }
 
 // parts is where the streams of a job go.
-func (f *runFlags) parts(job cluster.Job) string { return joinPath(f.work, string(job)+".parts") }
+func (f *runFlags) parts(job cluster.Job) string { return joinPath(f.work, job.String()+".parts") }
 
 // worker is the command of a stage.
 func (f *runFlags) worker(job cluster.Job, stage string) []string {
 	return []string{
-		f.program, "cluster", "worker", string(job), stage, "--quiet", "--threads",
+		f.program, "cluster", "worker", job.String(), stage, "--quiet", "--threads",
 		strconv.Itoa(f.threads), "--memory", f.memory.String(),
 	}
 }
@@ -125,7 +125,7 @@ func (f *engineFlags) worker(job cluster.Job, stage, vocab string) []string {
 
 // merge is the arguments of 'cluster merge', without the parts.
 func (f *engineFlags) merge(job cluster.Job, vocab, out string) []string {
-	words := []string{"cluster", "merge", string(job), "--out", out}
+	words := []string{"cluster", "merge", job.String(), "--out", out}
 	if job == cluster.Vocab {
 		return append(words, f.said("min-count", "max-size", "ties", "keep-unk")...)
 	}
@@ -265,14 +265,14 @@ func sparkFolder(dir string) string {
 
 // run writes a job, submits it, and merges what it wrote; or prints that.
 func (f *sparkFlags) run(a *app, ctx context.Context, r *runFlags, s *cluster.Script, merge []string) error {
-	program := joinPath(r.work, string(s.Job)+".py")
+	program := joinPath(r.work, s.Job.String()+".py")
 	if s3.Is(program) {
 		dir, err := os.MkdirTemp("", "collocate-")
 		if err != nil {
 			return err
 		}
 		defer os.RemoveAll(dir)
-		program = filepath.Join(dir, string(s.Job)+".py")
+		program = filepath.Join(dir, s.Job.String()+".py")
 	}
 	merge = append(merge, r.parts(s.Job))
 	for i := range s.Steps {
@@ -323,9 +323,9 @@ same program, unless --vocab names one.`,
   collocate cluster spark cooccur news.txt --work job --out news.cooc --dry-run`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			job, err := cluster.ParseJob(args[0])
+			job, err := wordJob(args[0])
 			if err != nil {
-				return usageError{err}
+				return err
 			}
 			if err := f.prepare(cmd, job); err != nil {
 				return err
@@ -565,9 +565,9 @@ Scripts are written to DIR and submitted with sbatch, unless --dry-run prints th
     --sbatch --mem=4G --work /data/job --out /data/news.cooc`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			job, err := cluster.ParseJob(args[0])
+			job, err := wordJob(args[0])
 			if err != nil {
-				return usageError{err}
+				return err
 			}
 			if job == cluster.Cooccur && f.vocab == "" {
 				return usagef("--vocab is missing: make it with job vocab first")

@@ -346,7 +346,7 @@ func (j *partJob) worker(a *app) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   fmt.Sprintf("%s STAGE %s...", j.job, j.input),
-		Short: "Do a stage of a job like 'collocate " + string(j.job) + "'",
+		Short: "Do a stage of a job like 'collocate " + j.job.String() + "'",
 		Long: j.does + `
 
 Stage map does part I (from 0) of N of the files, as --split I/N says; with --of N the numbers of parts
@@ -420,7 +420,7 @@ func (j *partJob) merger(a *app) *cobra.Command {
 	var m mergeTask
 	cmd := &cobra.Command{
 		Use:   fmt.Sprintf("%s STREAM... --out %s", j.job, strings.ToUpper(strings.Fields(j.out)[0])),
-		Short: "Make the result of job " + string(j.job),
+		Short: "Make the result of job " + j.job.String(),
 		Long: fmt.Sprintf(`Make of what workers wrote what 'collocate %s' makes, byte for byte. A STREAM
 is a file with the records of a map, or a folder of such.`, j.like),
 		Example: fmt.Sprintf("  collocate cluster merge %s streams%s --out %s", j.job,
@@ -527,9 +527,9 @@ func (j *partJob) commands(r *runFlags, fl *pflag.FlagSet, mapNames, mergeNames 
 		return nil, nil, err
 	}
 	worker = append(r.worker(j.job, "map"), said...)
-	merge = []string{"cluster", "merge", string(j.job), "--out", out}
+	merge = []string{"cluster", "merge", j.job.String(), "--out", out}
 	if j.files {
-		files := filepath.Join(r.work, string(j.job)+".files")
+		files := filepath.Join(r.work, j.job.String()+".files")
 		worker, merge = append(worker, "--parts", files), append(merge, "--parts", files)
 	}
 	said, err = saidFlags(fl, mergeNames)
@@ -547,7 +547,7 @@ func (j *partJob) spark(a *app) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   fmt.Sprintf("%s %s... --work DIR --out %s", j.job, j.input, strings.ToUpper(strings.Fields(j.out)[0])),
-		Short: "Like 'collocate " + string(j.job) + "', on Apache Spark",
+		Short: "Like 'collocate " + j.job.String() + "', on Apache Spark",
 		Long: j.does + fmt.Sprintf(`
 
 Spark runs the maps, each of which reads its part of the files by itself: they, and DIR, are where all
@@ -606,7 +606,7 @@ func (j *partJob) slurm(a *app) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   fmt.Sprintf("%s %s... --work DIR --out %s", j.job, j.input, strings.ToUpper(strings.Fields(j.out)[0])),
-		Short: "Like 'collocate " + string(j.job) + "', on Slurm",
+		Short: "Like 'collocate " + j.job.String() + "', on Slurm",
 		Long: j.does + fmt.Sprintf(`
 
 Each task of a job array reads its part of the files, which all nodes see; a last job merges. The
@@ -622,7 +622,7 @@ result is that of 'collocate %s'.`, j.like),
 			array := &cluster.Array{Job: j.job, Map: worker, Merge: append([]string{r.program}, merge...)}
 			array.EachMerges = j.job == cluster.Index
 			if j.files {
-				array.Clean = filepath.Join(r.work, string(j.job)+".files")
+				array.Clean = filepath.Join(r.work, j.job.String()+".files")
 			}
 			return s.run(a, cmd.Context(), &r, array, args)
 		},

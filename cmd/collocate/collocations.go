@@ -65,7 +65,7 @@ its pairs are: --corpus names what it was made from, which is read once more to 
 	spread.register(cmd)
 	cmd.Flags().StringVar(&opt.Of, "of", "", "only the pairs of this `WORD`")
 	cmd.Flags().IntVar(&opt.Window, "window", 5, "number of words on each side")
-	cmd.Flags().Var(&opt.Side, "side", "neighbours to count: both, left (those before the word) or right")
+	cmd.Flags().Var(textFlag{&opt.Side, "side"}, "side", "neighbours to count: both, left (those before the word) or right")
 	cmd.Flags().IntVar(&opt.MinDocs, "min-docs", 0,
 		"leave out pairs of fewer documents; 0 means 3, or 1 for corpora of less than 10")
 	choices(cmd, map[string][]string{"side": {"both", "left", "right"}})

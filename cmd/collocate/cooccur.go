@@ -77,11 +77,11 @@ cores busy for more than two or three seconds, which opening a GPU costs at wors
 	f.IntVar(&c.opt.Window, "window", 15,
 		fmt.Sprintf("number of words on each side, 1 to %d; 0 means the whole document",
 			cooccur.MaxWindow))
-	f.Var(&c.opt.Side, "side", "neighbours to count: both, left (those before the word) or right")
+	f.Var(textFlag{&c.opt.Side, "side"}, "side", "neighbours to count: both, left (those before the word) or right")
 	f.BoolVar(&c.symmetric, "symmetric", true, "count both sides; --symmetric=false is --side right, as in GloVe")
-	f.Var(&c.opt.Weighting, "weighting", "what a meeting adds: distance (1/distance) or count (1)")
-	f.Var(&c.opt.Values, "values", "what cells hold: value (the sums), pmi, ppmi, npmi, ll or dice")
-	f.Var(&c.opt.Method, "method", "how --engine gpu and multicore count: auto, or paper (hash tables, as published)")
+	f.Var(textFlag{&c.opt.Weighting, "weighting"}, "weighting", "what a meeting adds: distance (1/distance) or count (1)")
+	f.Var(textFlag{&c.opt.Values, "measure"}, "values", "what cells hold: value (the sums), pmi, ppmi, npmi, ll or dice")
+	f.Var(textFlag{&c.opt.Method, "method"}, "method", "how --engine gpu and multicore count: auto, or paper (hash tables, as published)")
 	c.tables.register(cmd)
 	f.Float64Var(&c.opt.Subsample, "subsample", 0,
 		"thin out words more frequent than this fraction, such as 1e-4; 0 means off")

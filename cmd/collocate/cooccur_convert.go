@@ -69,8 +69,8 @@ they are sorted in memory.`,
 	f.StringVarP(&out, "out", "o", "", "file to write; its name says the format")
 	f.StringVar(&vocab, "vocab", "", "vocabulary with frequencies, for files that have none")
 	f.IntVar(&window, "window", 0, "the matrix's window, if that is not known")
-	f.Var(&opt.Options.Side, "side", "the matrix's side: both, left or right, if that is not known")
-	f.Var(&opt.Options.Weighting, "weighting", "the matrix's weighting: distance or count, if that is not known")
+	f.Var(textFlag{&opt.Options.Side, "side"}, "side", "the matrix's side: both, left or right, if that is not known")
+	f.Var(textFlag{&opt.Options.Weighting, "weighting"}, "weighting", "the matrix's weighting: distance or count, if that is not known")
 	f.StringVar(&analyzer, "analyzer", "whitespace", "the matrix's analyzer, if that is not known")
 	must(cmd.MarkFlagRequired("out"))
 	choices(cmd, map[string][]string{"side": {"both", "left", "right"},

@@ -46,7 +46,7 @@ func (c *corpusFlags) register(cmd *cobra.Command) {
 // registerReading is for verbs that know the analyzer: only the flags of how documents are read.
 func (c *corpusFlags) registerReading(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.Var(&c.format, "format", "what a file is: "+described(text.Formats(), formatWords))
+	f.Var(textFlag{&c.format, "format"}, "format", "what a file is: "+described(text.Formats(), formatWords))
 	f.StringSliceVar(&c.fields, "fields", nil,
 		"fields or columns that hold text (default contents, or title,abstract,text,body and the like)")
 	if c.typed {
@@ -119,7 +119,7 @@ func described(names []string, words map[string]string) string {
 }
 
 // encodingNames are those that a shell completes.
-var encodingNames = []string{"utf-8", "latin1", "windows-1252", "utf-16", "bytes"}
+var encodingNames = append(text.Encodings(), "latin1")
 
 // encodingOf is what --encoding names, which analyzer has checked. Analyzers of bytes treat text in
 // any encoding alike; those of Unicode would take Latin-1's letters for separators.

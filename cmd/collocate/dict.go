@@ -102,7 +102,7 @@ vocab' writes, is read with --vocab.`,
 	flags.register(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&out, "out", "o", "", "file for the dictionary")
-	f.Var(&kind, "kind", strings.Join(dict.Kinds(), ", "))
+	f.Var(textFlag{&kind, "kind"}, "kind", strings.Join(dict.Kinds(), ", "))
 	lists.register(cmd)
 	f.BoolVar(&corpus, "corpus", false, "the files are documents; take all their words")
 	choices(cmd, map[string][]string{"kind": dict.Kinds()})

@@ -53,7 +53,7 @@ A mixed log has queries of 1 to 10 words, and popular ones come again.`,
 	f := cmd.Flags()
 	count = 500
 	f.Var(&count, "count", "number of queries")
-	f.Var(&o.Class, "class", "mixed, short, medium, long or extra")
+	f.Var(textFlag{&o.Class, "class"}, "class", "mixed, short, medium, long or extra")
 	f.IntVar(&o.Terms, "terms", 0, "words a query (default 2; in a mixed log 1 to 10)")
 	f.StringVar(&vocab, "vocab", "", "word-count file to choose words from, lines of 'word count'")
 	f.Var(&docs, "docs", "counts of --vocab are documents out of this many; without it they are occurrences")

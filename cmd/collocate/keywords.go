@@ -95,7 +95,7 @@ P is the p-value of g2, Q is corrected for the number of words (Benjamini-Hochbe
 	corpus.register(cmd)
 	f := cmd.Flags()
 	f.StringSliceVar(&reference, "reference", nil, "the corpus to compare with: files and folders")
-	f.Var(&opt.By, "by", "order: lrc, g2, logratio or diff")
+	f.Var(textFlag{&opt.By, "keyness"}, "by", "order: lrc, g2, logratio or diff")
 	f.IntVar(&opt.Top, "top", 20, "number of words; unless it is given, all are written to --out")
 	f.Uint64Var(&opt.MinCount, "min-count", 5, "leave out words that occur less often in both corpora together")
 	f.BoolVar(&opt.Negative, "negative", false, "list the words that are rarer here instead")

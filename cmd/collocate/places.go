@@ -26,7 +26,6 @@ type placesFlags struct {
 	distance  string
 	distances []float64
 	opt       coloc.Options
-	algorithm string
 	format    string
 
 	rules         bool
@@ -36,9 +35,9 @@ type placesFlags struct {
 	instances     int
 	significance  int
 	seed          uint64
-	null          string
+	null          points.Null
 	bandwidth     float64
-	adjust        string
+	adjust        coloc.Adjust
 	geojson       string
 	geopackage    string
 	svg           string
@@ -95,7 +94,7 @@ rounds run there too: hundreds at once for pairs in a plane, else one after the 
 	f.Float64VarP(&p.opt.MinPrevalence, "min-prevalence", "p", 0,
 		"least participation index, more than 0 and at most 1")
 	f.BoolVar(&p.opt.All, "all", false, "print all prevalent patterns, not only the maximal ones")
-	f.StringVar(&p.algorithm, "algorithm", "auto",
+	f.Var(textFlag{&p.opt.Algorithm, "algorithm"}, "algorithm",
 		"auto, sgct, joinless, icpi (iCPI-tree) or miner (Co-location Miner); all give the same result")
 	f.StringVar(&p.format, "format", "table", "table, csv or json")
 	f.BoolVar(&p.rules, "rules", false, "also print co-location rules with their conditional probability")
@@ -107,7 +106,7 @@ rounds run there too: hundreds at once for pairs in a plane, else one after the 
 		"compare each pattern with `R` rounds of a null: expected index, ratio, p and q")
 	f.Uint64Var(&p.seed, "seed", 1, "with --significance: seed of the null")
 	nullFlag(cmd, &p.null, &p.bandwidth)
-	f.StringVar(&p.adjust, "adjust", "fdr",
+	f.Var(textFlag{&p.adjust, "adjustment"}, "adjust",
 		"with --significance: q by fdr (Benjamini-Hochberg) or max (Westfall-Young)")
 	f.StringVar(&p.geojson, "geojson", "",
 		"write participating points and edges of instances, in WGS 84, to `FILE` (-: standard output)")
@@ -117,8 +116,8 @@ rounds run there too: hundreds at once for pairs in a plane, else one after the 
 	f.StringVarP(&p.out, "out", "o", "", "also write the patterns as a table to `FILE`: .csv, .parquet or .json")
 	f.IntVar(&p.top, "top", 0,
 		"in --geojson, --geopackage and --svg: only the `N` best patterns, longest first (0: all, six in a picture)")
-	choices(cmd, map[string][]string{"algorithm": {"auto", "sgct", "joinless", "icpi", "miner"},
-		"format": {"table", "csv", "json"}, "adjust": {"fdr", "max"}})
+	choices(cmd, map[string][]string{"algorithm": coloc.Algorithms(),
+		"format": {"table", "csv", "json"}, "adjust": coloc.Adjusts()})
 	cmd.AddCommand(newPlacesSummaryCmd(a), newPlacesCurveCmd(a), newPlacesPairsCmd(a),
 		newPlacesCoOccurrenceCmd(a), newPlacesEnrichmentCmd(a))
 	return cmd
@@ -192,11 +191,6 @@ func (p *placesFlags) check(flags *pflag.FlagSet) error {
 			return usagef("--distance %v: want 0 or more", d)
 		}
 	}
-	switch p.algorithm {
-	case "auto", "sgct", "joinless", "icpi", "miner":
-	default:
-		return usagef("--algorithm %q: want auto, sgct, joinless, icpi or miner", p.algorithm)
-	}
 	return nil
 }
 
@@ -236,7 +230,6 @@ func (p *placesFlags) run(a *app, cmd *cobra.Command, paths []string) (err error
 		}
 	}
 	opt := p.opt
-	opt.Algorithm = coloc.Algorithm(p.algorithm)
 	opt.Engine, opt.Threads, opt.Memory, opt.Log = a.engine, a.threads, int64(a.memory), a.log
 	opt.GPU, opt.Progress = a.gpu, a.stages()
 	if a.engine == engine.GPU { // one for all distances
@@ -311,8 +304,8 @@ func (p *placesFlags) mine(ctx context.Context, a *app, in *points.Input, opt co
 	}
 	r := coloc.NewReport(in.Set, res)
 	if p.significance > 0 {
-		o := coloc.SignificanceOptions{Rounds: p.significance, Null: points.Null(p.null),
-			Bandwidth: p.bandwidth, Seed: p.seed, Adjust: coloc.Adjust(p.adjust),
+		o := coloc.SignificanceOptions{Rounds: p.significance, Null: p.null,
+			Bandwidth: p.bandwidth, Seed: p.seed, Adjust: p.adjust,
 			Tell: func(where string) {
 				a.summary("significance: %s of null %s (%s)",
 					counted(p.significance, "round"), p.null, where)
@@ -373,7 +366,7 @@ func (p *placesFlags) mine(ctx context.Context, a *app, in *points.Input, opt co
 
 // reach says when there are too few rounds for any q to be small.
 func (p *placesFlags) reach(a *app, s *coloc.Survey, res *coloc.Result) {
-	if p.adjust != string(coloc.FDR) {
+	if p.adjust != coloc.FDR {
 		return
 	}
 	found := make(map[int]int)

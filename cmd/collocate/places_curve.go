@@ -16,7 +16,6 @@ import (
 type curveFlags struct {
 	points   pointFlags
 	opt      points.CurveOptions
-	null     string
 	of, near []string
 	csv, svg string
 }
@@ -50,7 +49,7 @@ All pairs are tried and the strongest shown, or those of --of and --near.`,
 		"largest distance (default a quarter of the shorter side of the area)")
 	f.IntVar(&p.opt.Bins, "steps", 50, "distances, evenly up to the largest")
 	f.IntVar(&p.opt.Rounds, "rounds", 99, "rounds of the null behind envelopes and p-values (0: none)")
-	nullFlag(cmd, &p.null, &p.opt.Bandwidth)
+	nullFlag(cmd, &p.opt.Null, &p.opt.Bandwidth)
 	f.Uint64Var(&p.opt.Seed, "seed", 1, "seed of the null")
 	f.StringSliceVar(&p.of, "of", nil, "only pairs with one of these features")
 	f.StringSliceVar(&p.near, "near", nil, "and one of these as the other")
@@ -61,11 +60,11 @@ All pairs are tried and the strongest shown, or those of --of and --near.`,
 }
 
 // nullFlag says under which null features do not depend on one another.
-func nullFlag(cmd *cobra.Command, null *string, bandwidth *float64) {
+func nullFlag(cmd *cobra.Command, null *points.Null, bandwidth *float64) {
 	f := cmd.Flags()
-	f.StringVar(null, "null", "shift", "shift, relabel, cluster or inhomogeneous: what features are compared with")
+	f.Var(textFlag{null, "null"}, "null", "shift, relabel, cluster or inhomogeneous: what features are compared with")
 	f.Float64Var(bandwidth, "bandwidth", 0, "with --null inhomogeneous: of the smooth density (default Scott's rule)")
-	choices(cmd, map[string][]string{"null": {"shift", "relabel", "cluster", "inhomogeneous"}})
+	choices(cmd, map[string][]string{"null": points.Nulls()})
 }
 
 // statistics says where statistics of points are made.
@@ -94,7 +93,7 @@ func (p *curveFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 		return err
 	}
 	opt := p.opt
-	opt.Null, opt.Engine, opt.Memory, opt.Progress = points.Null(p.null), a.statistics(), int64(a.memory), a.stages()
+	opt.Engine, opt.Memory, opt.Progress = a.statistics(), int64(a.memory), a.stages()
 	if opt.Pairs, err = p.pairs(in); err != nil {
 		return err
 	}
@@ -112,7 +111,7 @@ func (p *curveFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 	}
 	if p.svg != "" {
 		if err := a.writeTo(p.svg,
-			func(w io.Writer) error { return points.DrawCurves(w, in.Set, curves, p.null) }); err != nil {
+			func(w io.Writer) error { return points.DrawCurves(w, in.Set, curves, opt.Null.String()) }); err != nil {
 			return fmt.Errorf("drawing curves: %w", err)
 		}
 	}

@@ -23,7 +23,7 @@ type pairsFlags struct {
 	seed         uint64
 	local        string
 	localSVG     string
-	kernel       string
+	kernel       coloc.Kernel
 	of, near     []string
 	format       string
 }
@@ -50,13 +50,13 @@ random relabelling. --local FILE writes the quotient at every point, as CSV.`,
 	f.IntVar(&p.permutations, "permutations", 99, "random relabellings behind the p-values (0: none)")
 	f.Uint64Var(&p.seed, "seed", 1, "seed of the relabellings")
 	f.StringVar(&p.local, "local", "", "write the quotient at every point to `FILE` (-: standard output)")
-	f.StringVar(&p.kernel, "kernel", "box",
+	f.Var(textFlag{&p.kernel, "kernel"}, "kernel",
 		"with --local: how neighbours count by distance: box (all alike), gaussian or bisquare")
 	f.StringVar(&p.localSVG, "local-svg", "", "draw the quotients at every point to `FILE` (-: standard output)")
 	f.StringSliceVar(&p.of, "of", nil, "only pairs whose first feature is one of these")
 	f.StringSliceVar(&p.near, "near", nil, "only pairs whose second feature is one of these")
 	f.StringVar(&p.format, "format", "table", "table, csv or json")
-	choices(cmd, map[string][]string{"format": {"table", "csv", "json"}, "kernel": {"box", "gaussian", "bisquare"}})
+	choices(cmd, map[string][]string{"format": {"table", "csv", "json"}, "kernel": coloc.Kernels()})
 	return cmd
 }
 
@@ -87,7 +87,7 @@ func (p *pairsFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 		return err
 	}
 	q := coloc.QuotientOptions{Rounds: p.permutations, Seed: p.seed, Local: p.local != "" ||
-		p.localSVG != "", Kernel: coloc.Kernel(p.kernel)}
+		p.localSVG != "", Kernel: p.kernel}
 	if q.From, err = featureNumbers(in, "of", p.of); err != nil {
 		return err
 	}

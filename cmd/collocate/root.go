@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -87,7 +88,7 @@ All engines give the same result to the bit.`,
 	root.SetErr(a.stderr)
 
 	f := root.PersistentFlags()
-	f.Var(&a.engine, "engine", "auto, sequential, multicore or gpu; all give the same result")
+	f.Var(textFlag{&a.engine, "engine"}, "engine", "auto, sequential, multicore or gpu; all give the same result")
 	f.IntVar(&a.threads, "threads", a.threads, "number of CPU threads")
 	f.Var(&a.memory, "memory", "bound on working memory, such as 512MB or 4GB")
 	f.IntVar(&a.gpu.Ordinal, "device", 0, "number of the GPU to use, as 'collocate gpu' lists them")
@@ -205,6 +206,20 @@ func (a *app) rawOutput(format string, args ...any) error {
 	}
 	return usagef("--json: "+format, args...)
 }
+
+// textFlag makes a flag of a value that reads and writes itself as text; kind names such values in
+// help texts.
+type textFlag struct {
+	value interface {
+		encoding.TextUnmarshaler
+		fmt.Stringer
+	}
+	kind string
+}
+
+func (f textFlag) String() string        { return f.value.String() }
+func (f textFlag) Set(text string) error { return f.value.UnmarshalText([]byte(text)) }
+func (f textFlag) Type() string          { return f.kind }
 
 // choicesOf is the annotation of flags that choices makes.
 const choicesOf = "collocate_choices"

@@ -15,6 +15,7 @@ import (
 	"github.com/collocate/collocate/search/query"
 	"github.com/collocate/collocate/serve"
 	"github.com/collocate/collocate/text"
+	"github.com/collocate/collocate/trec"
 )
 
 // searchFlags are what a user can say about a search.
@@ -145,7 +146,7 @@ func (f *searchFlags) register(a *app, cmd *cobra.Command) {
 	f.parallel.register(cmd)
 	a.registerMoreDevices(cmd)
 	choices(cmd, map[string][]string{"algorithm": search.Algorithms(), "mode": {"or", "and"},
-		"encoding": encodingNames, "topic-ids": {"auto", "position", "number"}})
+		"encoding": encodingNames, "topic-ids": trec.TopicIDNames()})
 }
 
 // request turns the flags into a request without words.

@@ -33,6 +33,14 @@ func (n Names[T]) Parse(name string) (T, error) {
 	return 0, fmt.Errorf("unknown %s %q: want %s", n.what, name, or(n.names))
 }
 
+// Check is the error of a value without a name.
+func (n Names[T]) Check(v T) error {
+	if int(v) >= 0 && int(v) < len(n.names) {
+		return nil
+	}
+	return fmt.Errorf("unknown %s %d: want %s", n.what, v, or(n.names))
+}
+
 // Set stores the value of a name, as flags do.
 func (n Names[T]) Set(v *T, name string) error {
 	parsed, err := n.Parse(name)

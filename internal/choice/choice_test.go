@@ -1,6 +1,7 @@
 package choice
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 )
@@ -35,6 +36,20 @@ func TestUnknownNames(t *testing.T) {
 	}
 	if _, err := New[colour]("tint", "grey").Parse(""); err == nil || err.Error() != `unknown tint "": want grey` {
 		t.Errorf("%v", err)
+	}
+}
+
+// Values without a name are errors, which say what there is.
+func TestCheck(t *testing.T) {
+	for v := range colour(3) {
+		if err := colours.Check(v); err != nil {
+			t.Errorf("%v: %v", v, err)
+		}
+	}
+	for _, v := range []colour{-1, 3} {
+		if err := colours.Check(v); err == nil || err.Error() != fmt.Sprintf("unknown colour %d: want red, green or blue", v) {
+			t.Errorf("%d: %v", v, err)
+		}
 	}
 }
 

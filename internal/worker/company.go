@@ -155,7 +155,7 @@ func (w *Worker) collocations(ctx context.Context, c *pipe.Call) (pipe.Reply, er
 	if a.Window < 1 || a.Window >= cooccur.MaxWindow || a.MinDocs < 0 {
 		return pipe.Reply{}, pipe.Valuef("window=%d, min_docs=%d: want a window of 1 to %d, and 0 documents or more", a.Window, a.MinDocs, cooccur.MaxWindow-1)
 	}
-	if err := o.Side.Set(cmp.Or(a.Side, "both")); err != nil {
+	if err := o.Side.UnmarshalText([]byte(cmp.Or(a.Side, "both"))); err != nil {
 		return pipe.Reply{}, pipe.ValueError{Err: err}
 	}
 	defer bounded(a.Memory)()
@@ -259,7 +259,7 @@ func (w *Worker) keywords(ctx context.Context, c *pipe.Call) (pipe.Reply, error)
 		return pipe.Reply{}, pipe.Valuef("k=%d: want at least 1", a.K)
 	}
 	if a.By != "" {
-		if err := o.By.Set(a.By); err != nil {
+		if err := o.By.UnmarshalText([]byte(a.By)); err != nil {
 			return pipe.Reply{}, pipe.ValueError{Err: err}
 		}
 	}

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -50,12 +51,16 @@ func (w *Worker) curve(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 		return pipe.Reply{}, pipe.Valuef("max_distance=%v, bins=%d, strongest=%d, rounds=%d: want 1 to 10000 bins, the others 0 or more",
 			a.MaxDistance, a.Bins, a.Strongest, a.Rounds)
 	}
+	null, err := points.ParseNull(cmp.Or(a.Null, "shift"))
+	if err != nil {
+		return pipe.Reply{}, pipe.ValueError{Err: err}
+	}
 	set, err := a.points(ctx, c)
 	if err != nil {
 		return pipe.Reply{}, err
 	}
 	o := points.CurveOptions{Most: a.MaxDistance, Bins: a.Bins, Strongest: a.Strongest,
-		Rounds: a.Rounds, Null: points.Null(a.Null),
+		Rounds: a.Rounds, Null: null,
 		Bandwidth: a.Bandwidth, Seed: a.Seed, Memory: a.Memory, Progress: c.Progress,
 		Engine: a.statistics()}
 	if o.Pairs, err = pairsOf(set, a.Of, a.Near); err != nil {

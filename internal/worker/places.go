@@ -145,6 +145,14 @@ func (w *Worker) mine(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	if err := a.checkNeighbours(); err != nil {
 		return pipe.Reply{}, err
 	}
+	algorithm, err := coloc.ParseAlgorithm(cmp.Or(a.Algorithm, "auto"))
+	if err != nil {
+		return pipe.Reply{}, pipe.ValueError{Err: err}
+	}
+	null, err := points.ParseNull(cmp.Or(a.Null, "shift"))
+	if err != nil {
+		return pipe.Reply{}, pipe.ValueError{Err: err}
+	}
 	set, err := a.points(ctx, c)
 	if err != nil {
 		return pipe.Reply{}, err
@@ -152,7 +160,7 @@ func (w *Worker) mine(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	defer bounded(a.Memory)()
 	s, err := coloc.NewSurvey(set, coloc.Options{
 		Distance: a.Distance, KNN: a.KNN, MinPrevalence: a.MinPrevalence, All: a.All,
-		Algorithm: coloc.Algorithm(cmp.Or(a.Algorithm, "auto")), Engine: a.Engine, Threads: a.Threads,
+		Algorithm: algorithm, Engine: a.Engine, Threads: a.Threads,
 		Memory: a.Memory, Progress: c.Progress,
 	})
 	if err != nil {
@@ -166,7 +174,7 @@ func (w *Worker) mine(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	report.Distance, report.Unit = a.Distance, set.CRS.DistanceUnit()
 	if a.Significance > 0 {
 		tests, err := s.Significance(ctx, found.Patterns, coloc.SignificanceOptions{
-			Rounds: a.Significance, Null: points.Null(a.Null), Seed: a.Seed})
+			Rounds: a.Significance, Null: null, Seed: a.Seed})
 		if err != nil {
 			return pipe.Reply{}, err
 		}

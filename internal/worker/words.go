@@ -87,10 +87,10 @@ func (w *Worker) cooccurrence(ctx context.Context, c *pipe.Call) (pipe.Reply, er
 	if a.Window == 0 {
 		opt.Window = cooccur.WholeDocument
 	}
-	if err := opt.Side.Set(cmp.Or(a.Side, "both")); err != nil {
+	if err := opt.Side.UnmarshalText([]byte(cmp.Or(a.Side, "both"))); err != nil {
 		return pipe.Reply{}, pipe.ValueError{Err: err}
 	}
-	if err := opt.Weighting.Set(cmp.Or(a.Weighting, "distance")); err != nil {
+	if err := opt.Weighting.UnmarshalText([]byte(cmp.Or(a.Weighting, "distance"))); err != nil {
 		return pipe.Reply{}, pipe.ValueError{Err: err}
 	}
 	defer bounded(a.Memory)()
@@ -126,7 +126,7 @@ func openMatrix(c *pipe.Call) (a matrixArgs, by cooccur.Measure, r *cooccur.Read
 	if err = c.Decode(&a); err != nil {
 		return
 	}
-	if err = by.Set(cmp.Or(a.By, "value")); err != nil {
+	if err = by.UnmarshalText([]byte(cmp.Or(a.By, "value"))); err != nil {
 		err = pipe.ValueError{Err: err}
 		return
 	}
