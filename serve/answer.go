@@ -8,35 +8,35 @@ import (
 	"github.com/collocate/collocate/search/query"
 )
 
-// Answer is what is said of a query, here and by `collocate search --json`.
+// Answer is the answer to a query, here and in `collocate search --json`.
 type Answer struct {
 	Query  string `json:"query"`
 	K      int    `json:"k"`
-	From   int    `json:"from,omitempty"`   // hits left out before the first
-	Offset int    `json:"offset,omitempty"` // the same, as it was called before
+	From   int    `json:"from,omitempty"`   // number of hits left out before the first
+	Offset int    `json:"offset,omitempty"` // older name of From
 	Mode   string `json:"mode"`
-	Parsed string `json:"parsed,omitempty"` // the query as it was understood, if it is more than words
-	// Notes say what in such a query may not mean what the person meant.
+	Parsed string `json:"parsed,omitempty"` // the parsed query, if it is more than words
+	// Notes point out parts of the query that may not mean what was intended.
 	Notes []string `json:"notes,omitempty"`
-	Total *int64   `json:"total,omitempty"` // documents that match, if that was asked for
+	Total *int64   `json:"total,omitempty"` // number of matching documents, if requested
 	Hits  []Hit    `json:"hits"`            // best first
-	// Expanded are the words that were searched for, if the query was expanded.
+	// Expanded lists the words that were searched for, if the query was expanded.
 	Expanded []ExpandedWord `json:"expanded,omitempty"`
-	// Facets are counts of the values that all answers have, as far as they were asked for.
+	// Facets are the requested counts of field values over all matching documents.
 	Facets []search.FacetCounts `json:"facets,omitempty"`
-	More   *bool                `json:"more,omitempty"` // whether there are hits behind the last
+	More   *bool                `json:"more,omitempty"` // whether there are further hits
 	Stats  *search.Stats        `json:"stats,omitempty"`
-	Micros int64                `json:"micros,omitempty"` // that the search took
-	Shards *Coverage            `json:"shards,omitempty"` // of the index, if it is cut into some
+	Micros int64                `json:"micros,omitempty"` // duration of the search
+	Shards *Coverage            `json:"shards,omitempty"` // set if a root answers
 }
 
 // Coverage is the part of an index that an answer covers.
 type Coverage struct {
 	Answered    int      `json:"answered"` // shards
 	Of          int      `json:"of"`
-	Documents   uint64   `json:"documents"` // of the shards that answered
+	Documents   uint64   `json:"documents"` // those of the shards that answered
 	OfDocuments uint64   `json:"of_documents"`
-	Missing     []string `json:"missing,omitempty"` // why the others did not answer
+	Missing     []string `json:"missing,omitempty"` // the other shards, with the reason
 }
 
 // ExpandedWord is a word of an expanded query.
@@ -47,36 +47,36 @@ type ExpandedWord struct {
 
 // Hit is a document of an Answer.
 type Hit struct {
-	Rank    int                 `json:"rank"` // from 1 on
+	Rank    int                 `json:"rank"` // counted from 1
 	ID      string              `json:"id"`
 	Doc     uint32              `json:"doc"`
 	Score   float32             `json:"score"`
 	Explain *search.Explanation `json:"explain,omitempty"`
 	Snippet *search.Snippet     `json:"snippet,omitempty"`
-	// Fields are the stored fields that were asked for and that have a value.
+	// Fields are those requested stored fields that have a value.
 	Fields map[string]any `json:"fields,omitempty"`
-	// Lines are the same fields in the order in which they were asked for, as text.
+	// Lines are the same fields as text, in the requested order.
 	Lines []FieldLine `json:"-"`
 }
 
-// FieldLine is a field with its values on a line.
+// FieldLine is a field with its values on one line.
 type FieldLine struct{ Name, Value string }
 
-// Details are what an Answer says beyond documents and scores.
+// Details chooses what an Answer contains beyond documents and scores.
 type Details struct {
 	Stats       bool
 	Explain     bool
-	SnippetSize int // in bytes; 0: no snippets
-	First       int // hits that the request itself left out, as Request.From
+	SnippetSize int // in bytes; 0 means no snippets
+	First       int // number of hits that the request itself left out, as in Request.From
 	// Show names the stored fields to show.
 	Show []string
-	// Limit and From choose some of the hits, and More asks whether there are others behind them.
-	// A Limit of 0 means all.
+	// Limit and From choose a range of the hits; a Limit of 0 means all. More asks whether there
+	// are further hits.
 	Limit, From int
 	More        bool
 }
 
-// Describe makes an Answer of what a request found.
+// Describe turns the result of a search into an Answer.
 func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *search.Result,
 	d Details) (*Answer, error) {
 	hits, limit := found.Hits[min(d.From, len(found.Hits)):], d.Limit

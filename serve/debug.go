@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// RunDebug serves Go's profiles under /debug/pprof/ until the context ends. They tell much about
-// the process and cost it time, so they have a listener of their own, that clients need not reach.
+// RunDebug serves Go's profiles under /debug/pprof/ until the context ends. Profiles reveal much
+// about the process and slow it down, so they have a listener of their own that clients need not
+// reach.
 func RunDebug(ctx context.Context, l net.Listener) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)

@@ -82,9 +82,9 @@ func (v *Server) letGo(g *generation) {
 	}
 }
 
-// Reload puts an index in the place of the one that is served. Requests that are being answered end
-// with the old one, which is then closed if an earlier Reload brought it. The server closes s when
-// it is replaced in turn, or by Close.
+// Reload replaces the index that is served by s. Running requests end with the old index, which is
+// then closed if it came from an earlier Reload. The server closes s when it is replaced in turn,
+// or in Close.
 func (v *Server) Reload(s *search.Searcher) {
 	v.reloading.Lock()
 	defer v.reloading.Unlock()
@@ -94,8 +94,7 @@ func (v *Server) Reload(s *search.Searcher) {
 	v.letGo(old)
 }
 
-// Close cancels jobs, and closes the index that the last Reload brought. No request may be under
-// way.
+// Close cancels jobs and closes the index of the last Reload, if any. No request may be running.
 func (v *Server) Close() error {
 	v.jobs.close()
 	v.reloading.Lock()

@@ -2,25 +2,27 @@ package serve
 
 import "time"
 
-// Limits bound what clients can make the server do. A zero field means its default.
+// Limits bounds the work that clients can cause. A field that is zero means its default.
 type Limits struct {
-	// Words is the most words of a query: 256.
+	// Words is the largest number of words in a query; 256 by default.
 	Words int
-	// Queries is the most queries of a batch: 10,000.
+	// Queries is the largest number of queries in a batch; 10,000 by default.
 	Queries int
-	// Time is how long one query may take, waiting included: 10 seconds.
+	// Time is the longest time for one query, waiting included; 10 seconds by default.
 	Time time.Duration
-	// BatchTime is how long a batch may take, waiting included: a minute.
+	// BatchTime is the longest time for a batch, waiting included; one minute by default.
 	BatchTime time.Duration
-	// Wait is how long a short query waits for a core before it is refused: one second. Long
-	// queries, batches and mining wait three times as long.
+	// Wait is the longest time that a short query waits for a core before it is refused; one second
+	// by default. Long queries, batches and mining wait three times as long.
 	Wait time.Duration
-	// Waiting is how many requests may wait: 512. One client may fill an eighth of that.
+	// Waiting is the largest number of waiting requests; 512 by default. A single client may have
+	// an eighth of that.
 	Waiting int
-	// Hold is how long refusals are held back, at most, from clients that keep sending what is
-	// refused: one second. Negative: not at all.
+	// Hold is the longest delay of a refusal for clients that keep sending requests that are
+	// refused; one second by default. A negative value disables the delay.
 	Hold time.Duration
-	// Connections is how many may be open: 16,384, or fewer if the system allows fewer files.
+	// Connections is the largest number of open connections; by default 16,384, or fewer if the
+	// system allows fewer open files.
 	Connections int
 }
 

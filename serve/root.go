@@ -21,18 +21,18 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Root is how a server without an index reaches the shards of one: see [Options.Root]. Each shard
-// has one server or several, its replicas.
+// Root lets a server without an index ask the servers of an index's shards; see Options.Root. Each
+// shard has one server or several, its replicas.
 //
-// A query goes to one shard first. If that has k answers, the others are only asked for those that
-// are at least as good as its k-th; if it takes longer than usual, they are asked for all. A
-// replica that fails is replaced by the next for the query at hand, and left alone until it
-// answers again when it is looked at, every second. Where a replica takes longer than 95% of the
-// last queries took, another is asked, too, and the first answer counts; that is done for at most
-// one query in 20.
+// A query goes to one shard first. If that has k hits, the other shards are only asked for hits
+// that are at least as good as the k-th; if it takes longer than usual, they are asked without that
+// threshold. If a replica fails, the next one is asked. The failed one gets no requests until it
+// answers the check that is made every second. If a replica takes longer than 95% of the latest
+// queries, another one is asked as well, and the first answer counts. That is done for at most one
+// query in 20.
 //
-// An answer says how many shards and documents it covers. Those of shards that nobody answers for
-// are missing.
+// An answer says how many shards and documents it covers. Hits of shards that do not answer are
+// missing.
 type Root struct {
 	groups []*group
 	token  string
@@ -56,16 +56,17 @@ type group struct {
 	hedges   hedgeBudget
 }
 
-// RootOptions say how a root asks the servers of its shards. The zero value is useful.
+// RootOptions controls how a root asks the servers of its shards. The zero value is useful.
 type RootOptions struct {
-	// Token is the one that the shards' servers want; empty if they want none.
+	// Token is the token of the shards' servers; empty if they need none.
 	Token string
-	// First is how many shards are asked before the others; 0 for 1, negative for none.
+	// First is the number of shards that are asked before the others; 0 means 1, and a negative
+	// number none.
 	First int
 }
 
-// ParseShards reads a list of shards as in "http://a:8080|http://b:8080,http://c:8080": two shards,
-// the first of which has two replicas.
+// ParseShards parses a list of shards such as "http://a:8080|http://b:8080,http://c:8080": commas
+// separate shards, bars the replicas of a shard.
 func ParseShards(list string, o RootOptions) (*Root, error) {
 	if strings.ContainsFunc(o.Token, unicode.IsControl) {
 		return nil, errors.New("the token of the shards has a control character")
@@ -425,8 +426,7 @@ func (v *Server) seeShardsNow(ctx context.Context) error {
 	return nil
 }
 
-// Shards returns how many shards there are, and how many documents they have in all, as far as that
-// is known.
+// Shards returns the number of shards and of all their documents, as far as they are known.
 func (v *Server) Shards() (shards int, docs uint64) {
 	if v.o.Root == nil {
 		return 0, 0
@@ -434,8 +434,8 @@ func (v *Server) Shards() (shards int, docs uint64) {
 	return len(v.o.Root.groups), v.current.Load().shard.WholeDocs
 }
 
-// NewRoot makes a server that has no index, but asks the shards of one: see Options.Root. They need
-// not be there yet.
+// NewRoot returns a server that has no index, but asks the shards of one; see Options.Root. They
+// need not be running yet.
 func NewRoot(ctx context.Context, o Options) *Server {
 	v := newServer(o)
 	empty := &generation{tokens: newTokens(),

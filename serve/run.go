@@ -15,10 +15,9 @@ import (
 // grace is how long requests may go on when the server is to stop.
 const grace = 5 * time.Second
 
-// Run serves on a listener until the context ends, and for Options.Drain longer. Requests that are
-// being answered then have five seconds to end; those that need longer are cancelled. When Run
-// returns none is being answered, so that the index can be closed. A server that was told to stop
-// returns nil.
+// Run serves on a listener until the context ends, and for Options.Drain longer. Running requests
+// then have five seconds to end before they are cancelled. When Run returns, no request is running,
+// so the index can be closed. Run returns nil if it ended because of the context.
 func (v *Server) Run(ctx context.Context, l net.Listener) error {
 	if v.o.Root != nil {
 		looking, stop := context.WithCancel(context.WithoutCancel(ctx))

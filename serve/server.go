@@ -23,68 +23,71 @@ import (
 	"github.com/collocate/collocate/vectors"
 )
 
-// Options say what is served and how. The zero value lets cores answer searches, as many as there
-// are.
+// Options are the options of New and NewRoot. The zero value answers searches on all CPU cores.
 type Options struct {
-	// Engine: GPU wants an index that is on a GPU, see [search.Searcher.OpenGPU]; Auto means the
-	// cores.
+	// Engine answers searches. GPU needs an index that is on a GPU, see [search.Searcher.OpenGPU];
+	// Auto means the CPU cores.
 	Engine engine.Kind
-	// GPU is the device that work on places may ask for, where Engine is GPU.
+	// GPU is the device for requests about places, if Engine is GPU.
 	GPU engine.Device
-	// Threads is how many cores may be used; 0 means all.
+	// Threads is the number of cores to use; 0 means all.
 	Threads int
-	// MaxK is the most documents that a client may ask for; 0 means DefaultMaxK.
+	// MaxK is the largest number of hits that a client may ask for; 0 means DefaultMaxK.
 	MaxK int
-	// Model scores if a query names none; nil means BM25{}.
+	// Model is the model for queries that name none; nil means BM25{}.
 	Model search.Model
 
-	// Name is what the index is called, for people.
+	// Name is the name of the index that the page shows.
 	Name string
-	// Matrix tells what company words keep; nil: nobody can ask.
+	// Matrix answers questions about co-occurring words; if it is nil, these are not found.
 	Matrix     *cooccur.Reader
 	MatrixName string
-	// Vectors tell which words mean alike; nil: nobody can ask.
+	// Vectors answers which words are similar; if it is nil, these requests are not found.
 	Vectors     *vectors.Vectors
 	VectorsName string
-	// Points are the places to be asked for; nil: nobody can ask.
+	// Points are the places; if it is nil, requests about places are not found.
 	Points     *coloc.Points
 	PointsName string
-	// PointsFlags are what `collocate places` needs beside the name to read the same points.
+	// PointsFlags are the flags with which `collocate places` reads the same points. The page shows
+	// them.
 	PointsFlags string
-	// Version of the program.
+	// Version is the version of the program.
 	Version string
 
-	// Root is where the shards of the index are, if they are not here: see NewRoot.
+	// Root reaches the shards of the index, if they are on other servers; see NewRoot.
 	Root *Root
-	// Drain is how long the server says that it is not ready before it stops, and closes
-	// connections behind their answers, so that who sends it requests finds others.
+	// Drain is the time between the end of the context of Run and the stop of the server. Meanwhile
+	// /v1/ready fails and connections are closed after their answers, so that load balancers send
+	// new requests elsewhere.
 	Drain time.Duration
 
-	// Hosts are names under which the server may be asked, beside addresses and localhost. "*" is
-	// any.
+	// Hosts lists the names that a request's Host header may have, besides IP addresses and
+	// localhost. "*" allows any.
 	Hosts []string
-	// Origins are those of pages that may ask, as in https://example.org, beside the server's own.
+	// Origins lists the origins of pages that may send requests, such as https://example.org,
+	// besides the server's own.
 	Origins []string
-	// Token must be sent by clients, as in "Authorization: Bearer TOKEN", if it is not empty. Only
-	// health, readiness and the page itself do without.
+	// Token, unless it is empty, must be sent by clients in the header "Authorization: Bearer
+	// TOKEN". Only health, readiness and the page itself do not need it.
 	Token string
-	// TLSCert and TLSKey are files that make Run speak HTTPS. They are read again when they change.
+	// TLSCert and TLSKey are the files of a certificate and its key, with which Run speaks HTTPS.
+	// They are read again when they change.
 	TLSCert, TLSKey string
-	// Limits bound what clients can make the server do.
+	// Limits bounds the work that clients can cause.
 	Limits Limits
-	// Log gets what goes wrong, Access a line for each request; nil means nobody does.
+	// Log receives failures, Access a line for each request; nil disables them.
 	Log, Access *slog.Logger
-	// Trace gets a line for each request: its spans in the JSON of OpenTelemetry's protocol. A
-	// client that sends the header traceparent has them as parts of its own trace, or, if that is
-	// not kept, not at all. nil means nobody does.
+	// Trace receives a line for each request: its spans in OpenTelemetry's JSON format. If a client
+	// sends the header traceparent, the spans become part of its trace, or are left out if that
+	// trace is not sampled. nil disables tracing.
 	Trace io.Writer
 }
 
-// DefaultMaxK is the most documents that a client may ask for unless the options say otherwise.
+// DefaultMaxK is the default of Options.MaxK.
 const DefaultMaxK = 1000
 
-// Server answers the requests that the package comment lists. It is an [http.Handler] that can be
-// part of another server, and [Server.Run] is one of its own.
+// Server answers the requests that the package comment lists. It is an http.Handler, which can be
+// part of another server; Server.Run runs it as a server of its own.
 type Server struct {
 	o       Options
 	threads int
@@ -104,8 +107,7 @@ type Server struct {
 	reloading sync.Mutex
 }
 
-// New makes a server for an index, which must stay open for as long as any request is being
-// answered.
+// New returns a server for an index. The index must stay open until the last request has ended.
 func New(s *search.Searcher, o Options) *Server {
 	v := newServer(o)
 	v.current.Store(newGeneration(1, s, false))
