@@ -1,59 +1,64 @@
-// Package cluster answers the question: what if it does not fit one machine?
+// Package cluster runs jobs whose input does not fit one machine.
 //
-// Batch jobs run on an engine that others have made, Spark or Slurm, which splits the input, brings
-// records with the same key together, and tries again what failed. This package is the workers: a
-// process that reads standard input and writes standard output, and knows nothing of the engine.
+// Jobs run on an existing engine, Spark or Slurm, which splits the input, groups records by key and
+// retries failed tasks. This package provides the workers: processes that read standard input and
+// write standard output, and know nothing of the engine. It also writes the programs that the
+// engines run: Script for Spark, Array for Slurm.
+//
+// A job has up to three stages. MapWords, MapPairs, MapParts and MapPlaces process a part of the
+// input. Reduce adds up records with the same key. MergeWords, MergePairs, MergeParts and
+// MergePlaces combine all streams into the result. That result is byte for byte the one that a
+// single machine computes, however the input is split.
 //
 // # Records
 //
-// Workers speak lines of three fields with tabs between them:
+// Workers exchange lines of three fields, separated by tabs:
 //
 //	KIND <tab> KEY <tab> PAYLOAD <newline>
 //
-// KIND is a letter, KEY a whole number of 64 bits by which records are brought together, PAYLOAD
-// text without tabs or newlines. So a table with the columns STRING, BIGINT and STRING holds them.
+// KIND is a letter, KEY a 64-bit integer by which records are grouped, and PAYLOAD text without
+// tabs or newlines. So they fit a table with the column types STRING, BIGINT and STRING.
 //
 //	v  some words of a vocabulary with their counts; KEY is the bucket of the words' hash, PAYLOAD
 //	   the base64 of: for each word, in byte order, its length, its bytes and its count
 //	c  some cells of a block of rows of a co-occurrence matrix; KEY is the block, PAYLOAD the base64
-//	   of: for each cell, by rising row and column, the cells between it and the one before, and its
-//	   sum in units. The first 64 rows are a block each; of the others, 64 blocks are between a
+//	   of: for each cell, in ascending order of rows and columns, the number of cells between it
+//	   and the one before, and its sum in units. The first 64 rows are a block each; of the others, 64 blocks are between a
 //	   power of two and the next
 //	p  some classes of points with their numbers, as v; a class is a feature, and for each set that
 //	   its points take part in how many features that has and their distances from one another
-//	f  a file or folder that a map left; KEY is the part of the corpus, PAYLOAD the base64 of the
+//	f  a file or folder that a map wrote; KEY is the part of the corpus, PAYLOAD the base64 of the
 //	   JSON of a [Part]
-//	s  records of a bucket of keys, which a stage left in a file; KEY is the bucket, PAYLOAD the
+//	s  records of a bucket of keys, which a stage wrote to a file; KEY is the bucket, PAYLOAD the
 //	   base64 of a JSON object with the file's name, the range of its bytes (from, bytes), how many
 //	   records that has, and its CRC-32C (sum). [Spill] describes the file
 //	e  the end of a stream; KEY is -1, PAYLOAD the JSON of an [End]
 //
-// Numbers within payloads are uvarints; base64 is the standard one without padding. The text "b a
-// b" gives, for a vocabulary, one record for each of the buckets of its words, and
+// Numbers within payloads are uvarints; base64 is the standard encoding without padding. The text
+// "b a b" gives, for a vocabulary, one record for each bucket that its words fall into, and
 //
 //	e	-1	{"job":"vocab","stage":"map","task":"…","records":2,"sum":"…","documents":1,"words":3}
 //
 // # Stages
 //
-// Stage map reads documents and combines what it finds within its memory: each key comes once.
-// Stage reduce reads records by rising key and adds up those with the same key, which is again a
-// stream of records by rising key. It hands records of kind e on. Merge does the same with several
-// streams, from maps or from reduces, and makes the result that one machine makes, byte for byte.
+// Stage map reads documents and combines records within its memory, so that each key is written
+// once. Stage reduce reads records in ascending order of keys and adds up those with the same key;
+// its output is again in ascending order. It passes records of kind e on unchanged. Stage merge
+// does the same with several streams, from maps or from reduces, and makes the result.
 //
-// Stages vocab and cooccur may leave their records in files of a folder that all machines see, and
-// write records s. Buckets of keys follow one another, so whoever brings together the records of a
-// bucket has all of some keys. Reduce then leaves a file, too.
+// The jobs vocab and cooccur can keep their records in files of a shared folder, and exchange only
+// records of kind s, which name ranges of these files. A bucket is a range of keys, so grouping the
+// records of a bucket groups all records of its keys. Reduce then writes a file, too.
 //
-// Jobs weigh and index do not bring records together. A map writes the counts of its part to a
-// file, or an index, in a folder that all machines see, and one record that names it. A task that
-// fails or is done twice leaves a file that no record names. Job places maps tiles: see coloc.Tile.
+// The jobs weigh and index do not group records. A map writes the counts of its part, or an index
+// of it, to a shared folder, and one record that names it. A task that fails or runs twice leaves a
+// file that no record names. The job places maps tiles; see coloc.Tile.
 //
-// # Nothing is lost
+// # Lost and repeated records are detected
 //
-// Engines turn fields that they cannot read into nulls, and lose or repeat records if they are
-// misconfigured, without a word. So each stage ends its stream with how many records it wrote and
-// their checksum (the sum, modulo 2^64, of the CRC-64 of each line), and what it read. Merge
-// compares: what it reads with what the last stage wrote, what reduces read with what maps wrote,
-// that no task comes twice, that all parts are there if maps know how many there are, and that all
-// words of the vocabulary were seen.
+// A misconfigured engine may turn fields into nulls, or lose or repeat records, without an error.
+// Therefore each stage ends its stream with the number of records it wrote, their checksum (the
+// sum, modulo 2^64, of the CRC-64 of each line), and what it read. Merge checks that it reads what
+// the last stage wrote, that reduces read what maps wrote, that no task occurs twice, that no part
+// is missing if maps know how many there are, and that all words of the vocabulary were seen.
 package cluster

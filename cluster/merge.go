@@ -11,15 +11,15 @@ import (
 	"github.com/collocate/collocate/cooccur"
 )
 
-// Input is a stream that is merged.
+// Input is a named stream to merge.
 type Input struct {
 	Name string
 	io.Reader
 }
 
-// Totals are what the parts of a corpus have together.
+// Totals adds up the parts of a corpus.
 type Totals struct {
-	Tasks     int   `json:"tasks"` // maps
+	Tasks     int   `json:"tasks"` // number of maps
 	Documents int64 `json:"documents"`
 	Words     int64 `json:"words"`
 	Kept      int64 `json:"kept,omitempty"`
@@ -160,8 +160,8 @@ func mergeTally(
 	return t, t.check(got)
 }
 
-// MergeWords makes the vocabulary of a corpus of the streams of its parts. Spill is that of the
-// stages, or nil.
+// MergeWords combines the streams of a corpus's parts into its vocabulary. The spill is that of the
+// earlier stages, or nil.
 func MergeWords(
 	ctx context.Context, parts []Input, spill *Spill, opt cooccur.VocabularyOptions,
 ) (*cooccur.Vocabulary, cooccur.VocabularyStats, error) {
@@ -193,9 +193,9 @@ func MergeWords(
 	return v, stats, nil
 }
 
-// MergePairs gives the matrix of a corpus, made of the streams of its parts, to sink. If the
-// vocabulary is that of the corpus, all occurrences of its words must be in the parts. Spill is
-// that of the stages, or nil.
+// MergePairs combines the streams of a corpus's parts into its co-occurrence matrix, which it
+// writes to sink. If ofCorpus says that the vocabulary is that of the corpus, all occurrences of
+// its words must be in the parts. The spill is that of the earlier stages, or nil.
 func MergePairs(
 	ctx context.Context, parts []Input, spill *Spill, v *cooccur.Vocabulary, ofCorpus bool, opt cooccur.Options,
 	sink cooccur.Sink,

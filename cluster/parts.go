@@ -10,21 +10,21 @@ import (
 	"path/filepath"
 )
 
-// Part is what a map of jobs weigh and index left of its part of a corpus: a file or a folder
-// beside those of the others. Tasks that are tried again leave several. The one that counts is the
-// one whose record came through.
+// Part describes the output of a map of jobs weigh and index: a file or a folder, beside those of
+// the other parts. A task that is retried may leave several; the one whose record reaches the merge
+// counts.
 type Part struct {
 	Number    int    `json:"-"`
-	Of        int    `json:"of"`   // how many there are
-	Name      string `json:"name"` // in the folder of parts
+	Of        int    `json:"of"`   // number of parts
+	Name      string `json:"name"` // file name in the folder of parts
 	Documents int64  `json:"documents"`
 	Words     int64  `json:"words"`
-	Bytes     uint64 `json:"bytes"` // of the file, or the stamp of the index
+	Bytes     uint64 `json:"bytes"` // size of the file, or from the stamp of the index
 	Sum       uint32 `json:"sum,omitempty"`
 }
 
-// MapParts makes some parts of a corpus, in files of their own whose names are given to do, and
-// writes what they are.
+// MapParts calls do for some parts of a corpus, with a file name for each, and writes a record for
+// each part.
 func MapParts(job Job, numbers []int, of int, do func(number int, name string) (Part, error), out io.Writer) (End, error) {
 	task := newTask()
 	w := newWriter(out, job.String(), "map", task)
@@ -62,7 +62,7 @@ func parsePart(key int64, raw []byte) (Part, error) {
 	return p, nil
 }
 
-// MergeParts lists the parts of a corpus, of which none may be missing.
+// MergeParts lists the parts of a corpus. It returns an error if one is missing.
 func MergeParts(ctx context.Context, job Job, streams []Input) (parts []Part, totals Totals, err error) {
 	totals, err = merge(ctx, job, streams, nil, func(key int64, a *adder) error {
 		p, err := parsePart(key, a.file)

@@ -10,15 +10,15 @@ import (
 	"github.com/collocate/collocate/coloc"
 )
 
-// PointMap is what all maps of job places must agree on.
+// PointMap holds what all maps of job places must agree on.
 type PointMap struct {
-	Points   int64    `json:"points"` // of all tiles
+	Points   int64    `json:"points"` // number of points of all tiles
 	Features []string `json:"features"`
 	Distance float64  `json:"distance"`
 	Unit     string   `json:"unit,omitempty"`
 }
 
-// MapPlaces classes the points of some tiles, counted from 0.
+// MapPlaces classifies the points of some tiles, which are numbered from 0.
 func MapPlaces(ctx context.Context, pts *coloc.Points, opt coloc.Options, tiles []int, of int, out io.Writer) (End, error) {
 	w := newWriter(out, Places.String(), "map", newTask())
 	w.end.Map = &PointMap{int64(pts.Len()), pts.Features, opt.Distance, pts.CRS.DistanceUnit()}
@@ -46,7 +46,7 @@ func MapPlaces(ctx context.Context, pts *coloc.Points, opt coloc.Options, tiles 
 	return w.end, err
 }
 
-// MergePlaces mines what the classes of all tiles say.
+// MergePlaces mines co-location patterns from the classes of all tiles.
 func MergePlaces(ctx context.Context, parts []Input, opt coloc.Options) (*coloc.Result, *PointMap, error) {
 	var classes []coloc.Class
 	t, err := mergeTally(ctx, Places, parts, nil, func(_ int64, a *adder) error {

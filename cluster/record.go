@@ -32,39 +32,39 @@ type record struct {
 	Payload []byte // as text
 }
 
-// End says what a stage read and wrote.
+// End is the last record of a stage's stream: what the stage read and wrote.
 type End struct {
 	Job     string `json:"job"`
 	Stage   string `json:"stage"`
-	Task    string `json:"task"` // no two have the same
+	Task    string `json:"task"` // unique
 	Records uint64 `json:"records"`
 	Sum     Sum    `json:"sum"`
-	// Of a reduce: what it read.
+	// ReadRecords and ReadSum are what a reduce read.
 	ReadRecords uint64 `json:"read_records,omitempty"`
 	ReadSum     Sum    `json:"read_sum,omitempty"`
-	// Of a map: what its part of the corpus has.
+	// Documents, Words, Kept and Share describe the part of the corpus that a map read.
 	Documents int64 `json:"documents,omitempty"`
 	Words     int64 `json:"words,omitempty"`
-	Kept      int64 `json:"kept,omitempty"` // those in the vocabulary
+	Kept      int64 `json:"kept,omitempty"` // words in the vocabulary
 	Share
-	// Of a map of places, whose documents are points:
+	// Map is set by maps of job places, whose documents are points.
 	Map *PointMap `json:"map,omitempty"`
 }
 
-// Share is which parts of the files a map of words or pairs has read, if it knows.
+// Share lists the parts of the files that a map of words or pairs has read, if it knows.
 type Share struct {
-	Parts []int `json:"parts,omitempty"` // from 0 on
-	Of    int   `json:"of,omitempty"`    // how many there are; 0: not known
+	Parts []int `json:"parts,omitempty"` // numbered from 0
+	Of    int   `json:"of,omitempty"`    // number of parts; 0 means unknown
 }
 
-// Sum is a checksum of records, whatever their order.
+// Sum is a checksum of records that does not depend on their order.
 type Sum uint64
 
 var crcTable = crc64.MakeTable(crc64.ECMA)
 
 func (s *Sum) add(line []byte) { *s += Sum(crc64.Checksum(line, crcTable)) }
 
-// MarshalText writes 16 digits, since JSON's numbers have 53 bits.
+// MarshalText returns 16 hexadecimal digits, because numbers in JSON have only 53 bits.
 func (s Sum) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%016x", uint64(s)), nil }
 
 // UnmarshalText is the inverse of MarshalText.

@@ -6,19 +6,20 @@ import (
 	"strings"
 )
 
-// Array is a job for Slurm: an array of maps over parts of some files, and a merge that waits for
-// all of them. Files and folders are ones that all nodes see.
+// Array is a job for Slurm: a job array of maps over parts of some files, and a merge that waits
+// for all of them. All nodes must see the same files and folders.
 type Array struct {
 	Job   Job
 	Tasks int
 	Files []string
-	Dir   string // for scripts, logs and the streams of maps
-	// Map and Merge are the commands; the first gets --split and the files, the second the streams.
+	Dir   string // folder for scripts, logs and the streams of maps
+	// Map and Merge are the commands. Map is called with --split and the files, Merge with the
+	// streams.
 	Map, Merge []string
-	Options    []string // of sbatch, for both
-	// EachMerges makes the merge an array, too, whose tasks get --only with their number.
+	Options    []string // options of sbatch for both
+	// EachMerges makes the merge an array, too; its tasks are called with --only and their number.
 	EachMerges bool
-	Clean      string // a folder to empty before
+	Clean      string // a folder to empty first
 }
 
 // slurmAgain tries a task again: Slurm does so by itself only if a node fails.
@@ -30,8 +31,8 @@ const slurmAgain = `	if [ "${SLURM_RESTART_COUNT:-0}" -lt 3 ]; then
 fi
 `
 
-// Scripts returns the files of the job by their names: map.sbatch and merge.sbatch, and submit.sh,
-// which submits them. A map that fails is tried four times; it replaces what it left.
+// Scripts returns the files of the job by name: map.sbatch, merge.sbatch, and submit.sh, which
+// submits them. A map is tried up to four times, and each try replaces the output of the last.
 func (a *Array) Scripts() map[string]string {
 	head := func(name string, more ...string) string {
 		s := fmt.Sprintf("#!/bin/bash\n#SBATCH --job-name=collocate-%s-%s\n#SBATCH --output=%s\n",

@@ -5,27 +5,26 @@ import (
 	"strings"
 )
 
-// Script is a job for Spark, as a program in Python that spark-submit runs. It uses SQL's
-// TRANSFORM, which also Spark Connect and serverless clusters know. A command that fails there
-// fails its task.
+// Script is a job for Spark: a Python program that spark-submit runs. It uses SQL's TRANSFORM,
+// which Spark Connect and serverless clusters support, too. If a command fails, its task fails.
 type Script struct {
 	Job        Job
-	Tasks      int      // maps that are given their number, a line, and find their part by themselves
-	Inputs     []string // without Tasks: paths or addresses that Spark reads, of lines
-	SplitBytes int64    // of the inputs for each map, about; 0: Spark's default
-	Steps      []Step   // one after the other
+	Tasks      int      // number of maps; each is given its number on a line and finds its part by itself
+	Inputs     []string // if Tasks is 0: paths or addresses of lines that Spark reads
+	SplitBytes int64    // about the size of each map's input; 0 means Spark's default
+	Steps      []Step   // run one after the other
 }
 
-// Step is a map of all documents, and perhaps a reduce.
+// Step is a map over all documents, optionally followed by a reduce.
 type Step struct {
-	// Map and Reduce are the commands of the stages, word by word; the second may be none.
+	// Map and Reduce are the commands of the stages as lists of words. Reduce may be empty.
 	Map, Reduce []string
-	Reduces     int      // 0: Spark's default
-	Parts       string   // the folder where the streams go, or its address
-	Then        []string // a command that Spark's driver runs when they are there, or none
+	Reduces     int      // number of reduces; 0 means Spark's default
+	Parts       string   // folder or address for the streams
+	Then        []string // command that Spark's driver runs afterwards, if any
 }
 
-// Python returns the program.
+// Python returns the text of the program.
 func (s *Script) Python() string {
 	conf := ""
 	if s.SplitBytes > 0 {
@@ -125,7 +124,7 @@ func pythonString(s string) string {
 	return b.String()
 }
 
-// ShellLine returns a command as a shell reads it.
+// ShellLine returns a command as one line of shell, with words quoted where necessary.
 func ShellLine(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {

@@ -18,26 +18,26 @@ import (
 	"github.com/collocate/collocate/internal/s3"
 )
 
-// Spill is a folder that all machines see, or the address of one in S3, where stages leave their
-// records in files. The engine moves only records of kind s, which name ranges of these: it need
-// not read, sort and write what is large. A task that fails or is done twice leaves a file that no
-// record names.
+// Spill is a shared folder, or an S3 address, where stages keep their records in files. The engine
+// then moves only records of kind s, which name ranges of these files, and need not read, sort and
+// write the large records themselves. A task that fails or runs twice leaves a file that no record
+// names.
 //
-// A file is records by rising key, each a uvarint KEY, a uvarint with the length of its payload,
-// and the payload's bytes. Keys are divided into buckets that follow one another, and the records
-// of a bucket are a range of the file:
+// A file holds records in ascending order of keys. Each is the key as a uvarint, the length of its
+// payload as a uvarint, and the payload. Buckets are ranges of keys, so the records of a bucket are
+// a range of the file:
 //
 //	03 02 05 07  09 01 00    key 3 with the bytes 05 07, then key 9 with the byte 00
 type Spill struct {
 	Dir     string
-	Buckets int64 // into which maps divide keys; 0 is 1
-	Memory  int64 // for buffers of all ranges together, about; 0 is 256 MB
+	Buckets int64 // number of buckets that maps divide keys into; 0 means 1
+	Memory  int64 // about the size of all buffers together; 0 means 256 MB
 }
 
 // spillSuffix ends the names of files.
 const spillSuffix = ".spill"
 
-// Clean removes the files of a spill, and its folder if there is nothing else in it.
+// Clean removes the files of a spill, and its folder if it is then empty.
 func (s *Spill) Clean(ctx context.Context) error {
 	if s3.Is(s.Dir) {
 		list, err := s3.List(ctx, s.Dir)

@@ -17,10 +17,9 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Split reads part i of n of some files whose documents are lines: those lines that begin in the
-// i-th of n equal ranges of all bytes. A path may be an address in S3, as in s3://bucket/file.
-// Compressed files cannot be entered in the middle: if there are any, whole files are dealt out
-// instead, file f of m to part f*n/m.
+// Split reads part i of n of some files whose documents are lines: the lines that begin in the i-th
+// of n equal ranges of all bytes. A path may be an S3 address, s3://bucket/file. Compressed files
+// cannot be split: if there are any, whole files are assigned, file f of m to part f*n/m.
 func Split(paths []string, i, n int) (io.ReadCloser, error) {
 	list, err := pieces(paths, i, n)
 	if err != nil {
@@ -29,9 +28,9 @@ func Split(paths []string, i, n int) (io.ReadCloser, error) {
 	return &splitReader{pieces: list}, nil
 }
 
-// Streams returns the parts of files that Split reads, for a corpus whose documents are told apart.
-// Those without an ID are numbered in their file, so the lines before a part are counted, but for
-// blank ones if these are no documents.
+// Streams returns the parts of files that Split reads as streams of a corpus whose documents have
+// IDs. Documents without an ID of their own are numbered in their file; therefore the lines before
+// a part are counted, without blank ones if blank is true.
 func Streams(paths []string, i, n int, blank bool) ([]text.Stream, error) {
 	list, err := pieces(paths, i, n)
 	if err != nil {
@@ -152,7 +151,7 @@ func openAt(path string, from int64) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// OpenBytes opens a file, or an object in S3, which may be compressed.
+// OpenBytes opens a file or an S3 object and decompresses it if it is compressed.
 func OpenBytes(path string) (io.ReadCloser, error) {
 	if !s3.Is(path) {
 		return textfile.OpenBytes(path)

@@ -15,7 +15,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Job is a job that can be done in parts.
+// Job names a job that can be done in parts.
 type Job int
 
 // The jobs.
@@ -31,13 +31,13 @@ var jobNames = choice.New[Job]("job", "vocab", "cooccur", "weigh", "index", "pla
 
 func (j Job) String() string { return jobNames.Of(j) }
 
-// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+// MarshalText returns the name, for JSON.
 func (j Job) MarshalText() ([]byte, error) { return []byte(j.String()), nil }
 
 // UnmarshalText is the inverse of MarshalText.
 func (j *Job) UnmarshalText(name []byte) error { return jobNames.Set(j, string(name)) }
 
-// ParseJob returns the job of that name.
+// ParseJob returns the job with the given name.
 func ParseJob(name string) (Job, error) { return jobNames.Parse(name) }
 
 func (j Job) kind() byte {
@@ -60,8 +60,8 @@ func newTask() string {
 	return fmt.Sprintf("%s-%d-%s", host, os.Getpid(), hex.EncodeToString(b))
 }
 
-// MapWords counts the words of a part of a corpus. Records go to out, or if there is a spill to a
-// file of it, with their names to out.
+// MapWords counts the words of a part of a corpus. It writes its records to out or, if spill is not
+// nil, to a file there, whose ranges it names in out.
 func MapWords(
 	ctx context.Context, corpus *text.Corpus, share Share, opt cooccur.VocabularyOptions, spill *Spill,
 	out io.Writer,
@@ -109,7 +109,7 @@ func (w *writer) writeCounts(kind byte, all []count) error {
 	return nil
 }
 
-// MapPairs counts the pairs of words of a part of a corpus. Records go where MapWords's go.
+// MapPairs counts the word pairs of a part of a corpus. Its output is like that of MapWords.
 func MapPairs(
 	ctx context.Context, corpus *text.Corpus, share Share, v *cooccur.Vocabulary, opt cooccur.Options,
 	spill *Spill, out io.Writer,
@@ -171,8 +171,8 @@ func (c *cellWriter) flush() error {
 	return c.to.Write(kindCells, c.block, c.data)
 }
 
-// Reduce adds up records with the same key, which come by rising key. If they name files of a
-// spill, the sums go to another of its files.
+// Reduce adds up records with the same key. Records must come in ascending order of keys. If they
+// name files of a spill, the sums go to another file there.
 func Reduce(ctx context.Context, job Job, in io.Reader, spill *Spill, out io.Writer) (End, error) {
 	r := newReader(in, "standard input")
 	w := newWriter(out, job.String(), "reduce", newTask())
