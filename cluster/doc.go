@@ -23,8 +23,8 @@
 //	   the base64 of: for each word, in byte order, its length, its bytes and its count
 //	c  some cells of a block of rows of a co-occurrence matrix; KEY is the block, PAYLOAD the base64
 //	   of: for each cell, in ascending order of rows and columns, the number of cells between it
-//	   and the one before, and its sum in units. The first 64 rows are a block each; of the others, 64 blocks are between a
-//	   power of two and the next
+//	   and the one before, and its sum in units. Each of the first 64 rows is a block; after
+//	   that, there are 64 blocks between a power of two and the next
 //	p  some classes of points with their numbers, as v; a class is a feature, and for each set that
 //	   its points take part in how many features that has and their distances from one another
 //	f  a file or folder that a map wrote; KEY is the part of the corpus, PAYLOAD the base64 of the

@@ -23,22 +23,22 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// ConvertOptions say what a matrix file does not tell by itself.
+// ConvertOptions are the options of Convert. They supply what a matrix file does not contain.
 type ConvertOptions struct {
-	// Vocabulary has the words and their frequencies, for files that have none. Nil: the file's
+	// Vocabulary has the words and their counts, for files that have none; nil means the file's
 	// own.
 	Vocabulary *Vocabulary
-	// Options are window, side, weighting and analyzer of a matrix whose file does not say. Window
-	// 0: not known, which is an error for formats that keep it.
+	// Options gives the window, side, weighting and analyzer of a matrix whose file does not name
+	// them. Window 0 means unknown, which is an error for formats that store it.
 	Options Options
-	Memory  int64 // bound on the entries in memory, in bytes; 0: 2 GB
-	Threads int   // 0: GOMAXPROCS
+	Memory  int64 // bound on the entries in memory, in bytes; 0 means 2 GB
+	Threads int   // 0 means GOMAXPROCS
 }
 
-// Converted says what was written.
+// Converted describes the output of Convert.
 type Converted struct {
 	Words, Entries int64
-	Told           bool // the file said how the matrix was made
+	Told           bool // the file names the options of the matrix
 }
 
 // loaded is a matrix from a file of any format.
@@ -52,8 +52,8 @@ type loaded struct {
 	close func()
 }
 
-// Convert writes a matrix file in another format. IDs are counted from 1 in cooccurrence.bin and
-// Matrix Market, from 0 in the others; words keep their numbers.
+// Convert converts a matrix file to another format. IDs count from 1 in cooccurrence.bin and Matrix
+// Market, from 0 in the others; words keep their order.
 func Convert(ctx context.Context, from string, fromFormat Format, to string, toFormat Format,
 	o ConvertOptions) (c Converted, err error) {
 	if o.Memory <= 0 {

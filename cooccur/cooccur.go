@@ -10,71 +10,71 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Side says which neighbours of a word are counted in its row.
+// Side selects the neighbours of a word that are counted in its row.
 type Side int
 
 const (
 	Both  Side = iota // up to Window words to the left and to the right: M is symmetric
-	Left              // words that stand before the row's word
-	Right             // words that stand after it: what GloVe writes with -symmetric 0
+	Left              // words before the row's word
+	Right             // words after it; GloVe writes this with -symmetric 0
 )
 
 var sideNames = choice.New[Side]("side", "both", "left", "right")
 
 func (s Side) String() string { return sideNames.Of(s) }
 
-// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+// MarshalText returns the name, for JSON.
 func (s Side) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText is the inverse of MarshalText.
 func (s *Side) UnmarshalText(name []byte) error { return sideNames.Set(s, string(name)) }
 
-// Method is how the GPU and the multicore engine count.
+// Method is the method of counting of the GPU and the multicore engine. All give the same matrix.
 type Method int
 
 const (
 	Ours  Method = iota // dense sums; on a GPU sorting for rare words
-	Paper               // the paper's: hash tables; on a GPU one thread a segment
+	Paper               // the paper's: hash tables; on a GPU one thread per segment
 )
 
 var methodNames = choice.New[Method]("method", "auto", "paper")
 
 func (m Method) String() string { return methodNames.Of(m) }
 
-// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+// MarshalText returns the name, for JSON.
 func (m Method) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
 // UnmarshalText is the inverse of MarshalText.
 func (m *Method) UnmarshalText(name []byte) error { return methodNames.Set(m, string(name)) }
 
-// Options say which words keep company. The zero value is GloVe's default: a
-// window of 15 words on both sides, weighted by distance.
+// Options are the options of Matrix. The zero value is GloVe's default: a window of 15 words on
+// both sides, weighted by distance.
 type Options struct {
-	Window    int // 1 to MaxWindow, or WholeDocument; 0: 15
+	Window    int // 1 to MaxWindow, or WholeDocument; 0 means 15
 	Side      Side
 	Weighting Weighting
-	Analyzer  text.Analyzer // what is a word; nil: whitespace
+	Analyzer  text.Analyzer // nil means whitespace
 
-	// Subsample thins out frequent words before windows are formed, as word2vec
-	// does: a word that makes up the fraction f of the vocabulary's counts stays
-	// with probability min(1, sqrt(t/f) + t/f), t being Subsample. 0: all stay.
-	// Whether an occurrence stays depends only on Seed and its place in the corpus.
+	// Subsample removes occurrences of frequent words at random before windows are formed, as
+	// word2vec does: a word that makes up the fraction f of the vocabulary's counts is kept with
+	// probability min(1, sqrt(t/f) + t/f), where t is Subsample. 0 keeps all. Whether an occurrence
+	// is kept depends only on Seed and its position in the corpus.
 	Subsample float64
 	Seed      uint64
 
 	Engine  engine.Kind
-	Method  Method        // of the GPU and the multicore engine
-	Tables  PaperTables   // of the GPU engine's paper method
+	Method  Method        // for the GPU and the multicore engine
+	Tables  PaperTables   // for method Paper on a GPU
 	GPU     engine.Device // for engine.GPU, and for engine.Auto if the corpus is large
-	Threads int           // 0: GOMAXPROCS
-	Memory  int64         // bound on working memory in bytes; 0: 2 GB
-	TempDir string        // where sorted runs go that do not fit in memory; empty: the system's
+	Threads int           // 0 means GOMAXPROCS
+	Memory  int64         // bound on working memory in bytes; 0 means 2 GB
+	TempDir string        // for sorted runs that do not fit into memory; empty means the system's default
 
-	// Values is what files hold that Create makes: sums, or a measure of association.
+	// Values is what files made by Create hold: the sums, or a measure of association.
 	Values Measure
 
-	// Progress is told how many bytes of working data of how many a stage has done,
-	// after the corpus was read; nil: nobody is.
+	// Progress, unless it is nil, is called during the stages after the corpus was read, with the
+	// bytes of working data done.
 	Progress func(stage string, done, total int64)
 
 	// Tests make chunks, blocks and tables of a few words to reach every seam.
@@ -85,19 +85,18 @@ type Options struct {
 
 const defaultWindow = 15 // GloVe's
 
-// Stats say what was done.
+// Stats describes a finished matrix.
 type Stats struct {
 	Engine    engine.Kind `json:"-"`
 	Documents int64       `json:"documents"`
 	Words     int64       `json:"words"`   // all tokens of the corpus
-	Kept      int64       `json:"kept"`    // those in the vocabulary, after subsampling
+	Kept      int64       `json:"kept"`    // tokens in the vocabulary, after subsampling
 	Entries   int64       `json:"entries"` // cells of the matrix that are not zero
 	Runs      int         `json:"runs"`    // sorted runs that were spilled to disk
 }
 
-// Rows are consecutive rows of the matrix. Row First+i has the columns
-// Cols[Ends[i-1]:Ends[i]], rising, and the values at the same places. Rows without
-// entries are there too, with no columns.
+// Rows holds consecutive rows of the matrix. Row First+i has the columns Cols[Ends[i-1]:Ends[i]],
+// in ascending order, and the values at the same positions. Empty rows are included.
 type Rows struct {
 	First  int
 	Ends   []int
@@ -114,15 +113,14 @@ func (r *Rows) Row(i int) ([]uint32, []float64) {
 	return r.Cols[start:r.Ends[i]], r.Values[start:r.Ends[i]]
 }
 
-// Sink takes the matrix as it is made: all rows of the vocabulary, each once, in
-// order, from one goroutine at a time. The rows are good until the call returns.
+// Sink receives the rows of a matrix as they are made: all rows of the vocabulary, each once, in
+// order, from one goroutine at a time. The rows are valid until the call returns.
 type Sink interface {
 	Rows(*Rows) error
 }
 
-// Matrix computes the co-occurrence matrix of a corpus over a vocabulary and
-// gives its rows to sink. Words outside the vocabulary are removed before windows
-// are formed; windows do not cross documents.
+// Matrix computes the co-occurrence matrix of a corpus over a vocabulary and passes its rows to
+// sink. Words outside the vocabulary are removed before windows are formed.
 func Matrix(ctx context.Context, corpus *text.Corpus, v *Vocabulary, opt Options, sink Sink) (stats Stats, err error) {
 	j, err := newJob(v, opt)
 	if err != nil {
@@ -154,10 +152,9 @@ func (j *job) onCores(ctx context.Context, corpus *text.Corpus, e engine.Kind, s
 	return j.stats, err
 }
 
-// Make makes the vocabulary of a corpus and then its matrix: CountWords and Matrix
-// in one, for which the GPU reads the corpus only once. begin is called with the
-// vocabulary and returns where the rows go. The analyzer is the vocabulary's, the
-// engine that of opt.
+// Make makes the vocabulary of a corpus and then its matrix, like CountWords followed by Matrix; on
+// a GPU it reads the corpus only once. It calls begin with the vocabulary to get the sink for the
+// rows. The analyzer is that of the vocabulary's options, the engine that of opt.
 func Make(ctx context.Context, corpus *text.Corpus, vocabulary VocabularyOptions, opt Options,
 	begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats, err error) {
 	opt.Analyzer = vocabulary.Analyzer

@@ -6,13 +6,13 @@ import (
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// Corpus tells what a matrix was made from.
+// Corpus describes the corpus that a matrix was made from.
 type Corpus struct {
-	Words      uint64 `json:"words"`     // of all documents; 0: nobody said
-	Kept       uint64 `json:"kept"`      // those of the vocabulary, in which windows were formed
-	Documents  uint64 `json:"documents"` // 0: nobody said
+	Words      uint64 `json:"words"`     // words of all documents; 0 means unknown
+	Kept       uint64 `json:"kept"`      // words in the vocabulary, in which windows were formed
+	Documents  uint64 `json:"documents"` // 0 means unknown
 	Subsampled bool   `json:"subsampled,omitempty"`
-	Analyzer   string `json:"analyzer"` // name of what made words of the text; empty: nobody said
+	Analyzer   string `json:"analyzer"` // name of the analyzer; empty means unknown
 }
 
 func (c Corpus) numbers() []uint64 {

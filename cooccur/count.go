@@ -12,26 +12,26 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// VocabularyOptions say which words make a vocabulary. The zero value keeps all
-// words, in GloVe's order.
+// VocabularyOptions are the options of CountWords. The zero value keeps all words, in GloVe's
+// order.
 type VocabularyOptions struct {
-	MinCount uint64        // leave out words that occur less often
-	MaxSize  int           // keep at most this many words, the first in order; 0: all
-	Order    Order         // of words with equal counts
-	Analyzer text.Analyzer // what is a word; nil: whitespace
-	// KeepUnk lets the word <unk> be. By default it is refused, as GloVe does:
-	// its training programs keep that name for a vector of their own.
+	MinCount uint64        // words that occur less often are left out
+	MaxSize  int           // keep at most this many words, the most frequent; 0 means all
+	Order    Order         // order of words with equal counts
+	Analyzer text.Analyzer // nil means whitespace
+	// KeepUnk accepts the word <unk>. By default it is an error, as in GloVe, whose training
+	// programs reserve that name.
 	KeepUnk bool
 
 	Engine  engine.Kind
 	GPU     engine.Device // for engine.GPU, and for engine.Auto if the corpus is large
-	Threads int           // 0: GOMAXPROCS
-	Memory  int64         // bound in bytes on the tables of words; 0: 2 GB
+	Threads int           // 0 means GOMAXPROCS
+	Memory  int64         // bound in bytes on the tables of words; 0 means 2 GB
 
 	gpuAuto bool // tests: auto takes the GPU, even an emulated one
 }
 
-// VocabularyStats say what was read.
+// VocabularyStats describes the corpus that a vocabulary was made from.
 type VocabularyStats struct {
 	Engine    engine.Kind `json:"-"`
 	Documents int64       `json:"documents"`
@@ -44,8 +44,8 @@ var unk = []byte("<unk>")
 
 const defaultMemory = 2_000_000_000
 
-// CountWords makes the vocabulary of a corpus: every word with the number of its
-// occurrences, by falling count.
+// CountWords makes the vocabulary of a corpus: every word with its number of occurrences, in
+// descending order.
 func CountWords(ctx context.Context, corpus *text.Corpus, opt VocabularyOptions) (*Vocabulary, VocabularyStats, error) {
 	if opt.MaxSize < 0 {
 		return nil, VocabularyStats{}, fmt.Errorf("maximum size %d of the vocabulary is negative", opt.MaxSize)

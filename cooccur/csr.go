@@ -130,8 +130,8 @@ func (e *csrEncoder) close(about Corpus) error {
 
 func (e *csrEncoder) abort() {}
 
-// Reader looks rows up in a .cooc file. It is safe for concurrent use. What it reads is verified
-// when it is first read; files of version 1 have no checksums for that: see Verify.
+// Reader looks up rows in a .cooc file. Several goroutines may use it at once. Data are verified
+// when they are first read. Files of version 1 have no checksums for that; see Verify.
 type Reader struct {
 	file             *sections.File
 	vocab            Vocabulary
@@ -220,18 +220,19 @@ func view[T sections.Number](f *sections.File, name string, to *[]T) error {
 	return err
 }
 
-// Close unmaps the file: rows and words must not be used any more.
+// Close unmaps the file. Rows and words must not be used afterwards.
 func (r *Reader) Close() error { return r.file.Close() }
 
 // Verify reads the whole file and compares checksums.
 func (r *Reader) Verify() error { return Guarded(r.file.Verify) }
 
-// Guarded calls fn, in which a .cooc file that was truncated since it was opened is an error
-// instead of the end of the program. Methods of Reader that have no error need it for that.
+// Guarded calls fn and returns its error. If fn reads a .cooc file that was truncated after it was
+// opened, Guarded returns an error where the program would otherwise crash. Only those methods of
+// Reader that return no error need it.
 func Guarded(fn func() error) error { return mmap.Safely(fn) }
 
-// Check reads all of the file: its checksums, that words are found by their bytes, and that rows
-// are in order and add up to the sums that are kept.
+// Check reads the whole file. It verifies the checksums, that each word is found by its bytes, that
+// rows are in order, and that they add up to the stored sums.
 func (r *Reader) Check(ctx context.Context) error {
 	return Guarded(func() error {
 		if err := r.file.Verify(); err != nil {
@@ -275,22 +276,22 @@ func (r *Reader) Len() int { return len(r.rowSums) }
 // Entries returns the number of cells that are not zero.
 func (r *Reader) Entries() uint64 { return r.meta[1] }
 
-// Options tell how the matrix was made: window, side and weighting.
+// Options returns the options that the matrix was made with: window, side and weighting.
 func (r *Reader) Options() Options {
 	return Options{Window: int(r.meta[2]), Side: Side(r.meta[3]), Weighting: Weighting(r.meta[4])}
 }
 
-// Corpus tells what the matrix was made from. Files of versions before 3 only know Kept, if it is
-// the sum of their words' counts.
+// Corpus describes the corpus that the matrix was made from. Files of versions before 3 only have
+// Kept, and only if it is the sum of their words' counts.
 func (r *Reader) Corpus() Corpus { return r.corpus }
 
-// Vocabulary is that of the matrix, for looking up many words.
+// Vocabulary returns the vocabulary of the matrix.
 func (r *Reader) Vocabulary() *Vocabulary { return r.byWord() }
 
-// Word returns the bytes of the word with that ID; do not change them.
+// Word returns the word with the given ID. Its bytes must not be changed.
 func (r *Reader) Word(id int) []byte { return r.vocab.Word(id) }
 
-// Count returns how often the word occurs in the corpus.
+// Count returns the number of occurrences of a word in the corpus.
 func (r *Reader) Count(id int) uint64 { return r.vocab.counts[id] }
 
 // Lookup returns the ID of a word.

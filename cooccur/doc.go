@@ -1,19 +1,35 @@
-// Package cooccur counts the words of a corpus and which words keep company: the
-// vocabulary V and the co-occurrence matrix M.
+// Package cooccur counts the words of a corpus, the vocabulary V, and how often they occur near
+// each other, the co-occurrence matrix M.
+//
+// CountWords makes the vocabulary, Matrix the matrix over a vocabulary, and Make both at once. The
+// rows of a matrix go to a Sink; Create returns one that writes a file, in GloVe's format or
+// another. Open reads a file of our own format, .cooc, and returns a Reader, which finds the
+// neighbours of a word:
+//
+//	var file *cooccur.File
+//	words, opt := cooccur.VocabularyOptions{MinCount: 5}, cooccur.Options{Window: 10}
+//	_, _, err := cooccur.Make(ctx, corpus, words, opt,
+//		func(v *cooccur.Vocabulary) (cooccur.Sink, error) {
+//			file, err = cooccur.Create("news.cooc", cooccur.CSR, v, opt)
+//			return file, err
+//		})
+//	err = file.Commit()
+//	r, err := cooccur.Open("news.cooc")
+//	id, ok := r.Lookup("membrane")
+//	list, err := r.Neighbours(id, 10, cooccur.PMI, 5)
 //
 // # Definitions
 //
-// V lists the distinct words of a corpus with the number of their occurrences, by
-// falling count. Words are what a [text.Analyzer] makes of documents; by default
-// what stands between blanks, exactly as Stanford GloVe has it.
+// V lists the distinct words of a corpus with their numbers of occurrences, in descending order. A
+// text.Analyzer splits documents into words; by default words are separated by blanks, exactly as
+// in Stanford GloVe.
 //
-// M has a row and a column for each word of V. Take a document, remove the words
-// that are not in V, and let w and u be words at the places p and q, p != q, with
-// d = |p-q| not above the window n. Then u is a neighbour of w, and M[w][u] grows
-// by 1 ([Count]) or by 1/d ([Distance]). With [Both] sides q may be left or right
-// of p, and M is symmetric; with [Left] or [Right] it must be on that side.
-// Windows do not cross documents. A word that is its own neighbour adds twice to
-// its cell with both sides, once for each of its two places.
+// M has a row and a column for each word of V. Take a document, remove the words that are not in V,
+// and let w and u be words at the positions p and q, where p != q and the distance d = |p-q| is at
+// most the window n. Then u is a neighbour of w, and M[w][u] grows by 1 (Count) or by 1/d
+// (Distance). With side Both, q may be left or right of p, and M is symmetric; with Left or Right
+// it must be on that side. Windows do not cross documents. With side Both, a word that is its own
+// neighbour adds twice to its cell, once for each of the two positions.
 //
 // # Example
 //
@@ -27,22 +43,22 @@
 //
 // # Exactness
 //
-// Sums are whole numbers of small units until the end, so that every engine, any
-// number of threads and any bound on memory give the same bits. See the comment
-// of units for what the last bit of a value means.
+// Sums are kept as integers, in small units, until the end. So every engine, every number of
+// threads and every memory bound gives the same bits. The comment of the type units says how
+// accurate the last bit of a value is.
 //
-// GloVe adds up floats and rounds each time, so that its sums depend on its memory setting in their
-// last digits: on small corpora they agree with ours to 1e-15 of the value, on whole books to
-// between 4e-14 and 5.5e-12. Two more things differ on purpose. Where nothing overflows GloVe's
-// dense table, as with small corpora, its cooccur writes the first record, mostly the most frequent
-// word with itself, with twice the value; and without any pair it writes a record of zeros. Ours
-// has neither.
+// GloVe adds floats and rounds each time, so the last digits of its sums depend on its memory
+// setting. On small corpora they agree with ours to a relative error of 1e-15, on whole books to
+// between 4e-14 and 5.5e-12. Two more differences are intentional. If nothing overflows its dense
+// table, as with small corpora, GloVe's cooccur writes the first record (usually the most frequent
+// word with itself) with twice the value. If there are no pairs, it writes a record of zeros. We do
+// neither.
 //
 // # Reading the source
 //
-// scan.go finds words, wordkey.go is how they are kept, lexicon.go counts them;
-// vocab.go is V, and vocabsort.go its order. sequential.go is M as the definition
-// has it, multicore.go M made fast; blocks.go, gather.go, accumulator.go, run.go and
-// merge.go are its parts. gpu.go says how a GPU makes both; the kernels
-// are in kernels. output.go and the files it names write M, csr.go reads it back.
+// For V: scan.go finds words, wordkey.go represents them, lexicon.go counts them, vocab.go holds
+// the vocabulary, and vocabsort.go orders it. For M: sequential.go follows the definition;
+// multicore.go is the fast engine, with its parts in blocks.go, gather.go, accumulator.go, run.go
+// and merge.go. The comment of the type GPU describes how a GPU makes both. output.go and the files
+// that it names write M, and csr.go reads it back.
 package cooccur

@@ -58,8 +58,8 @@ type Record struct {
 	Value    float64
 }
 
-// ReadGloVe yields the records of a cooccurrence.bin, shuffled or not. IDs that
-// are not positive and a file that ends inside a record are errors.
+// ReadGloVe yields the records of a cooccurrence.bin, shuffled or not. An ID that is not positive
+// is an error, and so is an incomplete record at the end.
 func ReadGloVe(r io.Reader) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		br := bufio.NewReaderSize(r, 1<<16)

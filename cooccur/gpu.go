@@ -20,21 +20,18 @@ var gpuModules embed.FS
 // gpuModule is one of our PTX files.
 func gpuModule(name string) *gpu.Source { return gpu.SourceIn(gpuModules, "cooccur/"+name) }
 
-// GPU is a device at work for this package: its streams, and the buffers through
-// which text and rows go, are made once and serve many jobs. One job at a time.
+// GPU is an open device. Its streams and buffers are made once and serve many jobs, one at a time.
 //
-// A job on the GPU goes like this. Text crosses the link in pieces, from pinned
-// memory and on two streams, while earlier pieces are tokenised (gpu_feed.go). On
-// the device it becomes one sequence of word numbers (package words). The
-// vocabulary is sorted there (gpu_vocab.go), and gives each number its ID, which is
-// its rank by frequency; words outside the vocabulary leave the sequence. Then all
-// pairs are counted (gpu_pairs.go): those of frequent words in a dense matrix, the
-// others by sorting. Rows are made of the sums (gpu_rows.go) and brought to the host
-// in order, the first ones while later ones are still sorted (gpu_deliver.go).
+// A job has these steps. Text is copied to the device in pieces, from pinned memory and on two
+// streams, while earlier pieces are tokenised (gpu_feed.go). On the device it becomes one sequence
+// of word numbers (package words). The vocabulary is sorted there (gpu_vocab.go), which gives each
+// word its ID, its rank by frequency; words outside the vocabulary are removed from the sequence.
+// Then all pairs are counted (gpu_pairs.go): those of frequent words in a dense matrix, the others
+// by sorting. The sums become rows (gpu_rows.go), which are copied to the host in order, the first
+// ones while later ones are still being sorted (gpu_deliver.go).
 //
-// What does not fit the device is done in parts: parts of the sequence, whose
-// sorted sums are added up on the device while they fit there, and as spilled runs
-// on the host if they do not.
+// A sequence that does not fit the device is processed in parts. Their sorted sums are added up on
+// the device as long as they fit, and otherwise as spilled runs on the host.
 type GPU struct {
 	session *gpu.Session
 	dev     *gpu.Device // of the session
@@ -75,7 +72,7 @@ func useGPU(s *gpu.Session, memory int64) *GPU {
 	return g
 }
 
-// Close gives back all that is held.
+// Close frees the device and its memory.
 func (g *GPU) Close() error {
 	var errs []error
 	for _, s := range g.slots {
@@ -93,11 +90,11 @@ func (g *GPU) Close() error {
 	return errors.Join(append(errs, g.session.Close())...)
 }
 
-// Crossed returns how many bytes of text and of rows have crossed the link so far.
+// Crossed returns the number of bytes of text and rows copied to and from the device so far.
 func (g *GPU) Crossed() int64 { return g.crossed }
 
-// Trace calls fn when a stage of a job is over, with its name; the device is idle
-// then. It is for measurements: waiting for the device costs some time.
+// Trace makes jobs call fn with the name of each stage when it is over and the device is idle. It
+// is for measurements: waiting for the device takes time.
 func (g *GPU) Trace(fn func(stage string)) { g.trace = fn }
 
 func (g *GPU) mark(ctx context.Context, stage string) error {

@@ -10,7 +10,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Matrix is the package's Matrix on this device.
+// Matrix is like the function Matrix, on this device.
 func (g *GPU) Matrix(ctx context.Context, corpus *text.Corpus, v *Vocabulary, opt Options, sink Sink) (Stats, error) {
 	opt.Engine = engine.GPU
 	j, err := newJob(v, opt)
@@ -142,9 +142,8 @@ func (p *gpuPairs) addItems(ctx context.Context, f *feed, n int, ids gpu.Arg) er
 	return p.mark(ctx, "pairs counted")
 }
 
-// Make makes the vocabulary of a corpus and then its matrix. If all of the corpus
-// fits the device as word numbers, it is read once. begin is called with the
-// vocabulary and returns where rows go.
+// Make is like the function Make, on this device. It reads the corpus once if its word numbers fit
+// the device.
 func (g *GPU) Make(ctx context.Context, corpus *text.Corpus, vopt VocabularyOptions, opt Options,
 	begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats, err error) {
 	opt.Engine, opt.Analyzer = engine.GPU, vopt.Analyzer

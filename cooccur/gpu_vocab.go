@@ -19,7 +19,7 @@ import (
 
 var vocabSource = gpuModule("vocab")
 
-// CountWords is the package's CountWords on this device.
+// CountWords is like the function CountWords, on this device.
 func (g *GPU) CountWords(ctx context.Context, corpus *text.Corpus,
 	opt VocabularyOptions) (*Vocabulary, VocabularyStats, error) {
 	var v *Vocabulary

@@ -10,9 +10,8 @@ import (
 	"github.com/collocate/collocate/internal/mmap"
 )
 
-// Measure says how strongly two words are associated. With m the value of their
-// cell, r the sum of the row, c that of the column and n that of the matrix, so
-// that e = rc/n is what chance would give:
+// Measure is a measure of association of two words. Let m be the value of their cell, and r, c and
+// n the sums of the row, the column and the matrix. Then e = rc/n is the value expected by chance.
 type Measure int
 
 const (
@@ -21,14 +20,14 @@ const (
 	NPMI                         // PMI / -log2(m/n): from -1 to 1
 	LogLikelihood                // Dunning's G², below 0 where m < e
 	Dice                         // 2m/(r+c)
-	PPMI                         // PMI where it is positive, else 0
+	PPMI                         // PMI if it is positive, and otherwise 0
 )
 
 var measureNames = choice.New[Measure]("measure", "value", "pmi", "npmi", "ll", "dice", "ppmi")
 
 func (m Measure) String() string { return measureNames.Of(m) }
 
-// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+// MarshalText returns the name, for JSON.
 func (m Measure) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
 // UnmarshalText is the inverse of MarshalText.
@@ -65,7 +64,7 @@ func xlogx(x float64) float64 {
 	return x * math.Log(x)
 }
 
-// Neighbour is a word found in another's row.
+// Neighbour is a word in the row of another.
 type Neighbour struct {
 	ID    int     `json:"id"`
 	Word  string  `json:"word"`
@@ -73,8 +72,9 @@ type Neighbour struct {
 	Score float64 `json:"score"`
 }
 
-// Neighbours returns the k strongest neighbours of a word, by falling score, ties
-// by rising ID. Cells below minValue are left out: rare meetings make PMI large.
+// Neighbours returns the k strongest neighbours of a word in descending order of scores; ties are
+// in ascending order of IDs. Cells below minValue are left out, because rare co-occurrences make
+// PMI large.
 func (r *Reader) Neighbours(id, k int, by Measure, minValue float64) (list []Neighbour, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if id < 0 || id >= r.Len() {

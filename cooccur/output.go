@@ -14,7 +14,7 @@ import (
 type Format int
 
 const (
-	CSR          Format = iota // our own: memory-mapped rows with words, for look-ups
+	CSR          Format = iota // .cooc, our own: memory-mapped rows with words, for look-ups
 	GloVe                      // Stanford GloVe's cooccurrence.bin
 	MatrixMarket               // text, coordinates from 1
 	NPZ                        // a SciPy CSR matrix, as scipy.sparse.save_npz writes it
@@ -29,7 +29,7 @@ var endings = []string{".cooc", ".bin", ".mtx", ".npz", ".parquet", ".tsv"}
 
 func (f Format) String() string { return formatNames.Of(f) }
 
-// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+// MarshalText returns the name, for JSON.
 func (f Format) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
 
 // UnmarshalText is the inverse of MarshalText.
@@ -38,7 +38,7 @@ func (f *Format) UnmarshalText(name []byte) error { return formatNames.Set(f, st
 // ParseFormat returns the format of that name.
 func ParseFormat(name string) (Format, error) { return formatNames.Parse(name) }
 
-// FormatOf tells the format from a file's name.
+// FormatOf returns the format that the name of a file stands for.
 func FormatOf(path string) (Format, error) {
 	if i := slices.Index(endings, strings.ToLower(filepath.Ext(path))); i >= 0 {
 		return Format(i), nil
@@ -46,7 +46,7 @@ func FormatOf(path string) (Format, error) {
 	return 0, fmt.Errorf("%s: the name does not tell the format: want one that ends in .cooc, .bin, .mtx, .npz, .parquet or .tsv", path)
 }
 
-// File is a matrix on its way to disk. It appears under its name at Commit, whole.
+// File is a Sink that writes a matrix file. The file appears under its name at Commit.
 type File struct {
 	file *atomicfile.File
 	encoder
@@ -54,13 +54,14 @@ type File struct {
 	about Corpus
 }
 
-// Describe notes what the matrix was made from, for formats that keep it. It is called before
-// Commit.
+// Describe records what the matrix was made from, for formats that store it. It must be called
+// before Commit.
 func (f *File) Describe(s Stats) {
 	f.about.Words, f.about.Kept, f.about.Documents = uint64(s.Words), uint64(s.Kept), uint64(s.Documents)
 }
 
-// Scored returns the number of cells of a matrix of a measure, after Commit: those that are not 0.
+// Scored returns, after Commit, the number of nonzero cells of a matrix that holds a measure (see
+// Options.Values).
 func (f *File) Scored() int64 { return f.cells }
 
 // encoder writes rows in some format; close writes what comes after them.
@@ -70,7 +71,7 @@ type encoder interface {
 	abort()
 }
 
-// Create starts a file. opt is what the matrix was made with: some formats note it.
+// Create starts a file. Some formats store opt, the options that the matrix is made with.
 func Create(path string, format Format, v *Vocabulary, opt Options) (*File, error) {
 	j, err := newJob(v, opt)
 	if err != nil {
@@ -120,9 +121,8 @@ func newEncoder(f *atomicfile.File, format Format, v *Vocabulary, opt Options) (
 	return nil, fmt.Errorf("unknown format %v", format)
 }
 
-// ScratchDir is where temporary files go while path is written: beside it, where
-// there is room for large files, unless it is a device or a pipe. Empty means the
-// system's own place.
+// ScratchDir returns the folder for temporary files while path is written: the folder of path,
+// unless path is a device or a pipe. Then it returns "", which means the system's default.
 func ScratchDir(path string) string {
 	if atomicfile.IsStream(path) {
 		return ""
@@ -130,7 +130,7 @@ func ScratchDir(path string) string {
 	return filepath.Dir(path)
 }
 
-// Commit ends the file and gives it its name.
+// Commit finishes the file and makes it appear under its name.
 func (f *File) Commit() error {
 	if err := f.close(f.about); err != nil {
 		f.Abort()
@@ -139,7 +139,7 @@ func (f *File) Commit() error {
 	return f.file.Commit()
 }
 
-// Abort removes all traces of the file. After Commit it does nothing.
+// Abort removes the unfinished file. After Commit it does nothing.
 func (f *File) Abort() {
 	f.abort()
 	f.file.Abort()

@@ -25,13 +25,13 @@ const (
 
 const paperPairBytes = 16
 
-// PaperTables are the numbers by which the paper bounds what its GPU engine takes; besides, a table
-// takes no more than a sixth of the device's memory. The zero value is ours for a large device.
+// PaperTables are the sizes by which the paper bounds the memory of its GPU engine. Besides, a
+// table takes at most a sixth of the device's memory. The zero value suits a large device.
 type PaperTables struct {
-	Words   int   // σ: slots of the table of words, a power of two; 0: 2^25
-	Pairs   int   // λ: slots of the table of pairs, likewise; 0: 2^30
-	Text    int64 // bytes of text a kernel takes; 0: 512 MB. The paper's is 768 MB
-	Streams int   // kernels at work beside each other; 0: 2, the paper's
+	Words   int   // σ: slots of the table of words, a power of two; 0 means 2^25
+	Pairs   int   // λ: slots of the table of pairs, likewise; 0 means 2^30
+	Text    int64 // bytes of text per kernel; 0 means 512 MB, the paper's is 768 MB
+	Streams int   // kernels that run at the same time; 0 means 2, the paper's value
 }
 
 // maxPaperStreams is more than any device has use for: each has a text of its own.

@@ -65,8 +65,8 @@ type wordRow struct {
 	Count int64  `parquet:"count"`
 }
 
-// WriteParquet writes a vocabulary as a table with the columns id (from 0, as in matrices), word
-// and count.
+// WriteParquet writes a vocabulary as a Parquet table with the columns id (from 0, as in matrices),
+// word and count.
 func (v *Vocabulary) WriteParquet(to io.Writer) error {
 	if err := v.utf8(); err != nil {
 		return err

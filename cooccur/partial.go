@@ -15,8 +15,8 @@ import (
 // A corpus may be counted in parts, on several machines. Counts of words add up, and so do sums of
 // weights as long as they are whole numbers of units: a partial matrix has these instead of values.
 
-// Units returns the number of units in 1, by which the sums of partial matrices are divided.
-// Weights by distance in windows of more than 18 words have no such unit.
+// Units returns the number of units in 1, by which the sums of Partial must be divided. It returns
+// an error for weights by distance in windows of more than 18 words, which have no such unit.
 func Units(opt Options) (one float64, err error) {
 	j, err := partialJob(new(Vocabulary), opt)
 	if err != nil {
@@ -39,8 +39,8 @@ func partialJob(v *Vocabulary, opt Options) (*job, error) {
 	return j, nil
 }
 
-// Partial is Matrix for a part of a corpus: the values are whole numbers of units below 2^53. The
-// cores do it, whatever the engine.
+// Partial is like Matrix for a part of a corpus: the values are integers below 2^53, in Units, so
+// that parts can be added exactly. It runs on CPU cores, whatever the engine.
 func Partial(ctx context.Context, corpus *text.Corpus, v *Vocabulary, opt Options, sink Sink) (Stats, error) {
 	opt.Engine = engine.Multicore
 	opt.Method = Ours
@@ -64,8 +64,8 @@ func (s wholeNumbers) Rows(r *Rows) error {
 	return s.Sink.Rows(r)
 }
 
-// CountsOf makes a vocabulary of words with their counts, each as often as it comes: the counts of
-// parts of a corpus.
+// CountsOf makes a vocabulary from words with counts, such as those of the parts of a corpus. The
+// counts of a word that occurs several times are added up.
 func CountsOf(counts iter.Seq2[[]byte, uint64], opt VocabularyOptions) (*Vocabulary, VocabularyStats, error) {
 	c := &counter{opt: opt, workers: []countWorker{{words: newLexicon(0, 0)}}, budget: opt.Memory}
 	if c.budget <= 0 {

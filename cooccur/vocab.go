@@ -9,9 +9,9 @@ import (
 	"github.com/collocate/collocate/internal/choice"
 )
 
-// Vocabulary is a list of distinct words with their counts. A word's place in the
-// list, from 0, is its ID here; files of GloVe number from 1. Vocabularies are not
-// changed once made, and safe for concurrent use.
+// Vocabulary is a list of distinct words with their counts. A word's position in the list, from 0,
+// is its ID; GloVe's files count from 1. Vocabularies are immutable, and several goroutines may use
+// one.
 type Vocabulary struct {
 	arena  []byte
 	ends   []uint64 // of each word in arena
@@ -20,13 +20,13 @@ type Vocabulary struct {
 	index func() *lexicon // word to ID+1; nil in the zero value, which has no words
 }
 
-// Order says how words of equal count follow each other.
+// Order is the order of words with equal counts.
 type Order int
 
 const (
-	// GloVeOrder is the order of Stanford GloVe: bytes as signed chars, with a
-	// zero byte at the end of the word. So bytes from 0x80 come before ASCII, and
-	// even before the end of the word: "aé" before "a" before "aa".
+	// GloVeOrder is the order of Stanford GloVe, which compares bytes as signed chars, with a zero
+	// byte at the end of the word. So bytes from 0x80 come before ASCII and even before the end of
+	// the word: "aé", "a", "aa".
 	GloVeOrder Order = iota
 	// ByteOrder compares bytes as unsigned numbers, as Go and sort(1) in the C locale do.
 	ByteOrder
@@ -36,7 +36,7 @@ var orderNames = choice.New[Order]("order", "glove", "bytes")
 
 func (o Order) String() string { return orderNames.Of(o) }
 
-// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+// MarshalText returns the name, for JSON.
 func (o Order) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
 // UnmarshalText is the inverse of MarshalText.
@@ -69,7 +69,7 @@ func (o Order) Compare(a, b []byte) int {
 // Len returns the number of words.
 func (v *Vocabulary) Len() int { return len(v.counts) }
 
-// Word returns the bytes of the word with that ID; do not change them.
+// Word returns the word with the given ID. Its bytes must not be changed.
 func (v *Vocabulary) Word(id int) []byte {
 	start := uint64(0)
 	if id > 0 {
@@ -78,7 +78,7 @@ func (v *Vocabulary) Word(id int) []byte {
 	return v.arena[start:v.ends[id]:v.ends[id]]
 }
 
-// Count returns how often the word occurs.
+// Count returns the number of occurrences of a word.
 func (v *Vocabulary) Count(id int) uint64 { return v.counts[id] }
 
 // Total returns the sum of all counts.

@@ -44,10 +44,9 @@ func holdsBlank(word []byte) bool {
 	return false
 }
 
-// ReadVocabulary reads GloVe's format: on each line a word, a blank and its count.
-// Words keep the order of the lines, whatever the counts. Two lines with the same
-// word, an empty line, a line without a count and a count that is no whole number
-// are errors that name the line; name is what they call the file.
+// ReadVocabulary reads GloVe's format: on each line a word, a blank and its count. Words keep the
+// order of the lines. A repeated word, an empty line, and a missing or invalid count are errors,
+// which name the line and call the file name.
 func ReadVocabulary(r io.Reader, name string) (*Vocabulary, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {

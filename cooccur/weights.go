@@ -7,11 +7,11 @@ import (
 	"github.com/collocate/collocate/internal/choice"
 )
 
-// Weighting says how much one meeting of two words adds to their cell.
+// Weighting is what one co-occurrence of two words adds to their cell.
 type Weighting int
 
 const (
-	// Distance adds 1/d for words d places apart: GloVe's way.
+	// Distance adds 1/d for words at distance d, as GloVe does.
 	Distance Weighting = iota
 	// Count adds 1.
 	Count
@@ -21,7 +21,7 @@ var weightingNames = choice.New[Weighting]("weighting", "distance", "count")
 
 func (w Weighting) String() string { return weightingNames.Of(w) }
 
-// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+// MarshalText returns the name, for JSON.
 func (w Weighting) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
 // UnmarshalText is the inverse of MarshalText.
@@ -54,10 +54,10 @@ type units struct {
 const lcmWindow = 18
 
 const (
-	// MaxWindow is the largest window, beyond which few documents reach.
+	// MaxWindow is the largest window. Few documents are longer.
 	MaxWindow = 1 << 17
-	// WholeDocument as a window means all other words of the document. One with more than
-	// MaxWindow+1 words is an error.
+	// WholeDocument is a window of all other words of the document. A document of more than
+	// MaxWindow+1 words is then an error.
 	WholeDocument = -1
 	// deviceWindow is the largest window whose words fit a device's shared memory, and the largest
 	// one for which auto takes a GPU.
