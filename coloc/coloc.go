@@ -14,7 +14,7 @@ import (
 	"github.com/collocate/collocate/points"
 )
 
-// Algorithm is how patterns are found. All give the same result.
+// Algorithm is an algorithm for finding patterns. All give the same result.
 type Algorithm int
 
 // The algorithms.
@@ -42,39 +42,40 @@ func (a *Algorithm) UnmarshalText(name []byte) error { return algorithmNames.Set
 // ParseAlgorithm returns the algorithm of that name.
 func ParseAlgorithm(name string) (Algorithm, error) { return algorithmNames.Parse(name) }
 
-// Options says what to mine. MinPrevalence and one of Distance and KNN must be set.
+// Options are the options of Mine and NewSurvey. MinPrevalence and at least one of Distance and KNN
+// must be set.
 type Options struct {
-	// Distance is the largest distance of neighbours: in the coordinates' unit
-	// or, of longitudes and latitudes, in metres along the great circle.
+	// Distance is the largest distance of neighbours, in the unit of the coordinates or, for
+	// longitudes and latitudes, in metres along the great circle.
 	Distance float64
-	// KNN > 0 makes two points neighbours when one is among the KNN nearest of
-	// the other; points equally far as the last one count too. With Distance
-	// they must also be that near.
+	// KNN > 0 makes two points neighbours if one is among the KNN nearest of the other; points as
+	// far away as the last of these count, too. If Distance is also set, it must not be exceeded.
 	KNN int
-	// Within > 0 makes neighbours only of points whose times are at most this many
-	// seconds apart. The points must have times.
+	// Within > 0 requires that the times of neighbours are at most this many seconds apart. The
+	// points must have times.
 	Within        int64
 	MinPrevalence float64
-	// Geographic takes positions as longitude and latitude in degrees. Points whose
-	// CRS says so need no telling.
+	// Geographic says that positions are longitudes and latitudes in degrees. It is not needed if
+	// the CRS of the points says so.
 	Geographic bool
-	// All gives every prevalent pattern instead of the maximal ones.
+	// All returns every prevalent pattern, not only the maximal ones.
 	All bool
 
 	Algorithm Algorithm   // zero: Auto
-	Engine    engine.Kind // zero: picked by size
+	Engine    engine.Kind // zero: chosen by size
 	Threads   int         // zero: all cores
 	Memory    int64       // bound in bytes; zero: 2 GB
 	Log       *slog.Logger
 
-	// GPU names the device of the GPU engine, which the job opens and closes.
-	// Device is one opened before, for several jobs, and comes first.
+	// GPU selects the device of the GPU engine, which the job opens and closes. Device, if it is
+	// not nil, is an open device that is used instead.
 	GPU    engine.Device
 	Device *GPU
-	// Progress is told how far a step of a long job is, from any core; total is 0
-	// when it is not known. May be nil.
+	// Progress, unless it is nil, is called with the progress of a step, from any goroutine. The
+	// total is 0 if it is not known.
 	Progress func(stage string, done, total int64)
-	// Trace is told how long each stage of a job on a GPU took. It costs waiting.
+	// Trace, unless it is nil, is called with the duration of each stage of a job on a GPU.
+	// Measuring slows the job down.
 	Trace func(stage string, took time.Duration)
 
 	evaluation *evaluation // tests force profiles or witnesses
@@ -87,12 +88,12 @@ type Pattern struct {
 	Index    float64 // the least Counts[i] / total of its feature
 }
 
-// Result is what was found, patterns ordered by length, then by names.
+// Result holds the patterns that were found, ordered by length, then by names.
 type Result struct {
 	Patterns []Pattern
 	Totals   []int64 // points of each feature
-	Places   int     // distinct positions; -1 when they were not looked for
-	Pairs    int64   // neighbouring pairs of places; -1 when they were not counted
+	Places   int     // distinct positions; -1 if they were not counted
+	Pairs    int64   // neighbouring pairs of places; -1 if they were not counted
 	Engine   engine.Kind
 }
 

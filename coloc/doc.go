@@ -1,16 +1,25 @@
-// Package coloc finds co-location patterns: sets of kinds of places whose
-// points are often close together.
+// Package coloc finds co-location patterns: sets of kinds of places whose points are often close
+// together, such as {cafe, bank}.
+//
+// Mine returns the patterns of a set of points, which package points reads from files. NewSurvey
+// does the same for callers that have more questions about the same points: Rules, Significance,
+// Quotients, Instances, and maps (WriteSVG, WriteGeoJSON, WriteGeoPackage). NewReport adds names to
+// a result, for printing and JSON:
+//
+//	pts, _, err := points.ReadFile("places.csv", points.Options{})
+//	opt := coloc.Options{Distance: 100, MinPrevalence: 0.2, Geographic: true}
+//	result, err := coloc.Mine(ctx, pts, opt)
+//	err = coloc.NewReport(pts, result).WriteTable(os.Stdout)
 //
 // # Definitions
 //
-// The input is points with a position and a feature (their kind). Two different
-// points are neighbours when their distance is at most d. An instance of a set
-// of features is one point of each, every two of them neighbours. The
-// participation ratio of a feature in a set is the share of the feature's points
-// that occur in at least one instance of the set; the participation index of the
-// set is the least ratio of its features. A set of two or more features is
-// prevalent when its index reaches a threshold. Supersets are never more
-// prevalent than their subsets, so the maximal prevalent sets say it all.
+// The input is a set of points, each with a position and a feature (its kind). Two different points
+// are neighbours when their distance is at most d. An instance of a set of features is one point of
+// each, every two of them neighbours. The participation ratio of a feature in a set is the share of
+// the feature's points that occur in at least one instance of the set; the participation index of
+// the set is the least ratio of its features. A set of two or more features is prevalent when its
+// index reaches a threshold. A superset is never more prevalent than its subsets, so the maximal
+// prevalent sets determine all others.
 //
 // # Example
 //
@@ -37,26 +46,24 @@
 //
 // # Algorithms
 //
-// Auto collapses points at one position to a weighted place, joins places on a
-// grid, gets all pairs from one look at every neighbourhood, and searches the
-// sets depth first from below. Whether a point takes part in a set is read off
-// its place's profile, the maximal feature sets of cliques through the place,
-// or decided by searching one witness clique where the profile would be long.
-// Instances are never listed.
+// Auto merges points at the same position into a weighted place, joins places on a grid, counts all
+// pairs in one pass over the neighbourhoods, and searches larger sets depth first. Each place has a
+// profile: the maximal feature sets of the cliques through it. The profile tells whether a point
+// takes part in a set. Where a profile would be too long, a single witness clique is searched
+// instead. Instances are never listed.
 //
-// SGCT is the sparse-graph and condensed-tree algorithm (Yao, Peng, Yang and
-// Chi 2016) as the Poznań thesis of 2017 implements it. Joinless (Yoo and Shekhar
-// 2006), iCPI-tree (Wang, Bao and Lu 2009) and Co-location Miner (Shekhar and Huang
-// 2001) are the older ones that the thesis describes. All list instances: they are
-// there to compare with.
+// SGCT is the sparse-graph and condensed-tree algorithm (Yao, Peng, Yang and Chi 2016) as the
+// Poznań thesis of 2017 implements it. Joinless (Yoo and Shekhar 2006), iCPI-tree (Wang, Bao and Lu
+// 2009) and Co-location Miner (Shekhar and Huang 2001) are the older ones that the thesis
+// describes. All of these list instances; they exist for comparison.
 //
 // # On a GPU
 //
-// Auto and SGCT also run on a device, with the same result. Points go there as
-// they are and patterns come back. A warp profiles a place; the sets of all
-// profiles then become bit columns, one for each feature, and the points that take
-// part in a pattern are counted by ANDing its columns (see kernels/lattice.cu).
-// The lattice is searched in rounds over a stack in device memory. Nearest
-// neighbours, and more than 64 features, are joined by the CPU cores first;
-// places whose profiles are too long for a warp leave their universe to them.
+// Auto and SGCT also run on a GPU, with the same result. The whole job runs there: points are
+// copied to the device, patterns are copied back. One warp computes the profile of a place. The
+// sets of all profiles become bit columns, one for each feature, and the points that take part in a
+// pattern are counted by ANDing its columns (see kernels/lattice.cu). The lattice of sets is
+// searched in rounds, over a stack in device memory. With nearest neighbours, or more than 64
+// features, CPU cores join the points first. They also take over the patterns around places whose
+// profiles are too long for a warp.
 package coloc

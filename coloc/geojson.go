@@ -45,8 +45,7 @@ func (s *Survey) WriteGeoJSON(ctx context.Context, w io.Writer, patterns []Patte
 	return g.w.Flush() // a bufio.Writer keeps its first error
 }
 
-// CanWriteGeoJSON says why points of a reference system cannot be written as
-// GeoJSON, or nothing.
+// CanWriteGeoJSON returns an error if points of a reference system cannot be written as GeoJSON.
 func CanWriteGeoJSON(crs *points.CRS) error {
 	_, err := toGeoJSON(crs)
 	return err

@@ -28,10 +28,9 @@ var (
 	latticeKernels = gpu.NewSource("coloc/lattice", latticePTX)
 )
 
-// GPU is a device made ready for co-location: it keeps the memory that jobs
-// need from one to the next. Without one in the options, a job opens the device
-// and closes it again, which takes longer than most jobs. One job at a time uses
-// it; others wait.
+// GPU is an open device that keeps its memory from one job to the next. Without one in the options,
+// a job opens the device and closes it again, which takes longer than most jobs. It runs one job at
+// a time; others wait.
 type GPU struct {
 	session *gpu.Session
 	dev     *gpu.Device // of the session
@@ -76,7 +75,7 @@ func newGPU(s *gpu.Session, memory int64) (*GPU, error) {
 // Name returns the name of the device.
 func (g *GPU) Name() string { return g.dev.Info().Name }
 
-// Close gives the memory and the device back.
+// Close frees the device and its memory.
 func (g *GPU) Close() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -10,10 +10,10 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// JoinTime is how long the device takes to join points that are in its memory
-// already: sorting them into cells, making places of them, counting and listing
-// the neighbours of each. It is the best of the given number of rounds, on the device's clock.
-// pairs is how many neighbouring pairs there are.
+// JoinTime measures how long the device takes to join points that are already in its memory:
+// sorting them into cells, merging them into places, and counting and listing the neighbours of
+// each. It returns the best of the given number of rounds, by the device's clock, and the number of
+// neighbouring pairs.
 func (g *GPU) JoinTime(ctx context.Context, pts *Points, distance float64,
 	rounds int) (best time.Duration, pairs int64, err error) {
 	j, err := newJob(pts, Options{Distance: distance, Device: g, Engine: engine.GPU})
@@ -55,15 +55,15 @@ func (g *GPU) JoinTime(ctx context.Context, pts *Points, distance float64,
 	return best, pairs, err
 }
 
-// JoinStats says how long finding neighbours took: Prepare is copying the points
-// to a GPU, Find the rest.
+// JoinStats holds the times for finding neighbours: Prepare for copying the points to a GPU, Find
+// for the rest.
 type JoinStats struct {
-	Pairs         int64 // of places; of points of different features with SGCT
+	Pairs         int64 // pairs of places; with SGCT, of points of different features
 	Prepare, Find time.Duration
 }
 
-// Join finds the neighbours of all points as Mine does first, and lists them:
-// with SGCT by its sweep. It does so anew each time.
+// Join finds and lists the neighbours of all points, as Mine does first (with SGCT by its plane
+// sweep). It exists for measurements and repeats the work each time.
 func (s *Survey) Join(ctx context.Context) (stats JoinStats, err error) {
 	j, start := s.job, time.Now()
 	switch {

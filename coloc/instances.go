@@ -87,9 +87,9 @@ choices:
 // instanceSteps bounds a walk: some seconds.
 const instanceSteps = 100_000_000
 
-// Instances lists the first n instances of a pattern: by the input's number of
-// the first feature's point, then of the second's, and so on. Each has one
-// point for each feature of the pattern, in its order.
+// Instances returns the first n instances of a pattern, ordered by the number of the first
+// feature's point in the input, then of the second's, and so on. Each instance has one point for
+// each feature of the pattern, in its order.
 func (s *Survey) Instances(ctx context.Context, p Pattern, n int) ([][]int32, error) {
 	g, err := s.graph(ctx)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/collocate/collocate/points"
 )
 
-// Points is what is mined.
+// Points is a set of points, as package points reads it.
 type Points = points.Set
 
 // positions are the coordinates in which distances are straight: those given,

@@ -10,25 +10,24 @@ import (
 	"github.com/collocate/collocate/internal/choice"
 )
 
-// Quotient is the global colocation quotient of an ordered pair of features
-// (Leslie and Kronenfeld 2011): how much more often than by chance the
-// neighbours of a point of From are of To,
+// Quotient is the global colocation quotient of an ordered pair of features (Leslie and Kronenfeld
+// 2011): how much more often than by chance the neighbours of a point of From have the feature To,
 //
 //	CLQ = mean over the points of From that have neighbours
 //	      of (their neighbours of To / their neighbours)
 //	      / (points of To, one less when To is From / (all points - 1))
 //
-// With nearest neighbours, a point's neighbours are here its own nearest ones.
-// 1 is chance, above 1 they attract, below 1 they avoid one another. It is not
-// symmetric: petrol stations may be near shops without shops being near them.
+// With KNN, the neighbours of a point are here its own nearest ones. A value of 1 is expected by
+// chance; above 1 the features attract, below 1 they avoid each other. The quotient is not
+// symmetric: petrol stations may be near shops although most shops are not near petrol stations.
 type Quotient struct {
 	From, To int32
-	Points   int64   // of From with neighbours
-	Value    float64 // NaN when there are none, and of the only point of a feature with itself
-	P        float64 // two-sided, by random relabelling; NaN without, and where Value is
+	Points   int64   // points of From that have neighbours
+	Value    float64 // NaN if there are none, or if From is To and has only one point
+	P        float64 // two-sided, by random relabelling; NaN without rounds or if Value is NaN
 }
 
-// LocalQuotient is the same ratio at one point of the input.
+// LocalQuotient is the colocation quotient at one point of the input.
 type LocalQuotient struct {
 	Point int32
 	To    int32
@@ -36,19 +35,19 @@ type LocalQuotient struct {
 	P     float64
 }
 
-// QuotientOptions choose what is computed.
+// QuotientOptions are the options of Survey.Quotients.
 type QuotientOptions struct {
-	Rounds int    // relabellings behind the p-values; 0: none
-	Seed   uint64 // of the relabellings
-	Local  bool   // also quotients at every point
+	Rounds int    // random relabellings for p-values; 0 means none
+	Seed   uint64 // seed of the relabellings
+	Local  bool   // compute quotients at every point, too
 	Kernel Kernel // of the local ones; the zero value is Box
 	From   []int32
-	To     []int32 // restrict the local ones to these features; nil: all
+	To     []int32 // restrict local quotients to these features; nil means all
 }
 
-// Kernel is how much a neighbour counts in a local quotient, by its distance over
-// the bandwidth: that of the farthest neighbour a point can have (Distance, or that of
-// the last of its nearest ones).
+// Kernel is the weight of a neighbour in a local quotient as a function of u, its distance divided
+// by the bandwidth. The bandwidth is Distance, or the distance of the last of a point's nearest
+// neighbours.
 type Kernel int
 
 // The kernels.

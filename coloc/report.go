@@ -10,34 +10,33 @@ import (
 	"text/tabwriter"
 )
 
-// Report is a result with names, as it is printed and served. Its JSON is
+// Report is a result with the names of features, as it is printed and served. Its JSON is
 //
 //	{"patterns": [{"features": ["A", "B"], "participation_index": 0.4,
 //	  "participation": {"A": {"points": 2, "total": 4}, "B": {"points": 2, "total": 5}}}]}
 //
-// with expected_index, ratio, p_value and q_value, instances and rules where they
-// were asked for.
+// with expected_index, ratio, p_value, q_value, instances and rules where these were added.
 type Report struct {
-	Region   string          `json:"region,omitempty"` // part of the map; "" for all of it
+	Region   string          `json:"region,omitempty"` // part of the map; "" means all of it
 	Distance float64         `json:"distance,omitempty"`
-	Unit     string          `json:"unit,omitempty"` // of the distance, as far as it is known
+	Unit     string          `json:"unit,omitempty"` // unit of the distance, if it is known
 	Patterns []ReportPattern `json:"patterns"`
 	Rules    []ReportRule    `json:"rules,omitempty"`
 }
 
-// ReportPattern is a pattern by name.
+// ReportPattern is a pattern with the names of its features.
 type ReportPattern struct {
 	Features      []string           `json:"features"`
 	Index         float64            `json:"participation_index"`
 	Participation map[string]Share   `json:"participation"`
-	Expected      *float64           `json:"expected_index,omitempty"` // under the null
-	Ratio         *float64           `json:"ratio,omitempty"`          // of index and expected
+	Expected      *float64           `json:"expected_index,omitempty"` // mean index under the null model
+	Ratio         *float64           `json:"ratio,omitempty"`          // index divided by Expected
 	PValue        *float64           `json:"p_value,omitempty"`
 	QValue        *float64           `json:"q_value,omitempty"`
 	Instances     [][]ReportInstance `json:"instances,omitempty"`
 }
 
-// Share is how many points of a feature take part, out of how many.
+// Share is the number of points of a feature that take part in a pattern, and the feature's total.
 type Share struct {
 	Points int64 `json:"points"`
 	Total  int64 `json:"total"`
@@ -46,7 +45,7 @@ type Share struct {
 // Ratio returns the participation ratio.
 func (s Share) Ratio() float64 { return float64(s.Points) / float64(s.Total) }
 
-// ReportInstance is one point of an instance; Row counts the input's points from 1.
+// ReportInstance is one point of an instance. Row is its number in the input, counted from 1.
 type ReportInstance struct {
 	Feature string  `json:"feature"`
 	Row     int     `json:"row"`
@@ -54,7 +53,7 @@ type ReportInstance struct {
 	Y       float64 `json:"y"`
 }
 
-// ReportRule is a rule by name.
+// ReportRule is a rule with the names of its features.
 type ReportRule struct {
 	If          []string `json:"if"`
 	Then        []string `json:"then"`
@@ -64,7 +63,7 @@ type ReportRule struct {
 	Instances   uint64   `json:"instances"` // instances of If
 }
 
-// NewReport names the patterns of a result.
+// NewReport returns a report of the patterns of a result.
 func NewReport(pts *Points, res *Result) *Report {
 	r := &Report{Patterns: make([]ReportPattern, len(res.Patterns))}
 	for i, p := range res.Patterns {
@@ -77,7 +76,7 @@ func NewReport(pts *Points, res *Result) *Report {
 	return r
 }
 
-// WriteTable prints the report for people.
+// WriteTable writes the report as a readable table.
 func (r *Report) WriteTable(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	tested := len(r.Patterns) > 0 && r.Patterns[0].PValue != nil
@@ -198,8 +197,8 @@ func WriteRulesCSV(w io.Writer, reports ...*Report) error {
 	return c.WriteAll(rows)
 }
 
-// AddSignificance puts tests beside the patterns, in their order.
-// regions is the number of parts of the map that are tested, by which q grows.
+// AddSignificance adds test results to the patterns, in their order. The number of regions, parts
+// of the map that are tested separately, multiplies q.
 func (r *Report) AddSignificance(tests []Significance, regions int) {
 	for i := range tests {
 		p, t := &r.Patterns[i], &tests[i]
@@ -221,7 +220,7 @@ func optional(v *float64) string {
 
 func ftoa(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
-// AddInstances puts instances, lists of points, beside pattern number i.
+// AddInstances adds instances, which are lists of points, to pattern number i.
 func (r *Report) AddInstances(pts *Points, i int, instances [][]int32) {
 	p := &r.Patterns[i]
 	for _, inst := range instances {
@@ -233,7 +232,7 @@ func (r *Report) AddInstances(pts *Points, i int, instances [][]int32) {
 	}
 }
 
-// AddRules names the rules.
+// AddRules adds rules to the report.
 func (r *Report) AddRules(pts *Points, rules []Rule) {
 	for _, u := range rules {
 		r.Rules = append(r.Rules, ReportRule{pts.Names(u.If), pts.Names(u.Then), u.Index,

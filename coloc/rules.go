@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Rule says: where the features If stand together, so do the features Then.
-// Its conditional probability is the share of the instances of If that are part
-// of an instance of If and Then together (Huang, Shekhar and Xiong 2004).
+// Rule states that where the features If occur together, so do the features Then. Its conditional
+// probability is the share of the instances of If that are part of an instance of If and Then
+// together (Huang, Shekhar and Xiong 2004).
 type Rule struct {
 	If, Then  []int32
 	Index     float64 // participation index of If and Then together
@@ -21,12 +21,11 @@ type Rule struct {
 // Probability returns the rule's conditional probability.
 func (r Rule) Probability() float64 { return float64(r.Holding) / float64(r.Instances) }
 
-// Rules makes the rules of the patterns: for each all ways to split it whose
-// first part has at most largest features (0: any number) and whose
-// probability is at least least. They follow the patterns' order, then the size
-// of If, then its names. Instances at the same places are counted together, so
-// duplicates cost nothing; but a first part of two or more features with very
-// many instances is an error that says so.
+// Rules returns the rules of the patterns: all ways to split a pattern into If and Then where If
+// has at most largest features (0 means any number) and the probability is at least least. They are
+// in the order of the patterns, then of the size of If, then of its names. Instances at the same
+// places are counted together, so duplicate points take no extra time. If two or more features in
+// If have too many instances to count, Rules returns an error.
 func (s *Survey) Rules(ctx context.Context, patterns []Pattern, largest int, least float64) ([]Rule, error) {
 	g, err := s.graph(ctx)
 	if err != nil {

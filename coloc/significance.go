@@ -12,19 +12,18 @@ import (
 	"github.com/collocate/collocate/points"
 )
 
-// Adjust is how p-values of many patterns are made fit to be read together.
+// Adjust is the correction of p-values for multiple testing.
 type Adjust int
 
 // The adjustments.
 const (
-	// FDR is the false discovery rate of Benjamini and Hochberg, over all sets of
-	// features of a pattern's size, whether they were found or not: those that were
-	// found were chosen for their index, so it would be wrong to count them alone.
-	// Sizes share the rate equally.
+	// FDR is the false discovery rate of Benjamini and Hochberg. It counts all sets of features of
+	// a pattern's size, found or not: the patterns that were found were selected by their index, so
+	// counting only these would be wrong. Sizes share the rate equally.
 	FDR Adjust = iota
-	// MaxT is Westfall and Young's: the share of rounds in which the largest index of
-	// any set of the same size reaches the pattern's, times the number of sizes. It
-	// needs fewer rounds and mines every one.
+	// MaxT is the correction of Westfall and Young: the share of rounds in which the largest index
+	// of any set of the same size reaches the pattern's, times the number of sizes. It needs fewer
+	// rounds, but mines in each of them.
 	MaxT
 )
 
@@ -44,29 +43,29 @@ func (a *Adjust) UnmarshalText(name []byte) error { return adjustNames.Set(a, st
 // ParseAdjust returns the adjustment of that name.
 func ParseAdjust(name string) (Adjust, error) { return adjustNames.Parse(name) }
 
-// SignificanceOptions say how patterns are tested.
+// SignificanceOptions are the options of Survey.Significance.
 type SignificanceOptions struct {
-	Rounds    int         // of the null; at least 1
+	Rounds    int         // random rounds of the null model; at least 1
 	Null      points.Null // zero: points.Shift, which keeps each feature's own clustering
-	Bandwidth float64     // of points.Inhomogeneous
+	Bandwidth float64     // bandwidth of points.Inhomogeneous
 	Seed      uint64
 	Adjust    Adjust // the zero value is FDR
 
-	// Tell is told, in a few words, where rounds ran; on a GPU some may be for the cores.
-	// May be nil.
+	// Tell, unless it is nil, is called with a short text that says where rounds ran: some rounds
+	// of a GPU job may need CPU cores.
 	Tell func(where string)
 }
 
-// Significance is a pattern's index compared with that under a null.
+// Significance compares a pattern's index with its distribution under a null model.
 type Significance struct {
 	Expected float64 // mean index of the rounds
 	P        float64 // share of rounds, the observed one included, that reach the index
-	Q        float64 // P adjusted for all that could have been found
+	Q        float64 // P corrected for all patterns that could have been found
 }
 
-// Significance tests patterns against a null under which features do not depend
-// on one another. Round r is a function of the seed and r: the same on any number
-// of cores, and on a GPU.
+// Significance tests patterns against a null model in which features are independent of each other.
+// Round r depends only on the seed and r, so the result is the same on any number of cores and on a
+// GPU.
 func (s *Survey) Significance(ctx context.Context, patterns []Pattern, o SignificanceOptions) ([]Significance, error) {
 	if o.Rounds < 1 {
 		return nil, fmt.Errorf("%d rounds: want at least 1", o.Rounds)
@@ -250,7 +249,8 @@ func (s *Survey) LeastQ(rounds, size int, patterns []Pattern) float64 {
 	return min(1, s.testsAPattern(size, patterns)/float64(1+rounds))
 }
 
-// RoundsFor returns the number of rounds from which on patterns of a size can have a q.
+// RoundsFor returns the number of rounds that are needed before patterns of a size can reach a
+// given q.
 func (s *Survey) RoundsFor(q float64, size int, patterns []Pattern) int {
 	return int(min(1<<53, math.Ceil(s.testsAPattern(size, patterns)/q))) - 1
 }

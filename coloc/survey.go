@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// Survey is a set of points with its neighbours, to be mined and asked further
-// questions about what was found. The neighbours are found once, when first
-// needed. A survey is for one caller at a time.
+// Survey is a set of points with their neighbours. It mines patterns and answers further questions
+// about them. The neighbours are found once, when they are first needed. Only one goroutine at a
+// time may use a Survey.
 type Survey struct {
 	pts *Points
 	job *job
@@ -46,8 +46,8 @@ func (s *Survey) graph(ctx context.Context) (*neighbours, error) {
 	return g, g.list(ctx, s.job.cores, s.job.budget/4)
 }
 
-// Best ranks patterns for showing: the longest first, of equal length those of
-// the highest index, then by names; at most n.
+// Best returns up to n patterns, ranked for display: longest first, then by descending index, then
+// by names.
 func (r *Result) Best(n int) []Pattern {
 	best := slices.Clone(r.Patterns)
 	slices.SortStableFunc(best, func(a, b Pattern) int {

@@ -36,7 +36,7 @@ var svgColours = []string{
 // density instead of dots that hide one another.
 const densePoints = 20_000
 
-// WriteSVG draws the patterns, at most six panels in a picture.
+// WriteSVG draws the patterns as maps, at most six panels in a picture.
 func (s *Survey) WriteSVG(ctx context.Context, w io.Writer, patterns []Pattern) error {
 	g, err := s.graph(ctx)
 	if err != nil {

@@ -10,13 +10,13 @@ import (
 	"github.com/collocate/collocate/engine"
 )
 
-// Class is points of one feature that say the same: the maximal sets of features of the cliques
-// through each of them. Which points take part in a pattern, and so its index, can be read off the
-// classes of all points alone. So a map may be cut into tiles: each tile classes its own points,
-// and looks at those of other tiles only as far as they may be neighbours.
+// Class is a group of points of one feature that have the same profile: the maximal sets of
+// features of the cliques through each of them. The classes of all points determine which points
+// take part in a pattern, and so its index. So a map can be cut into tiles: each tile classifies
+// its own points and needs those of other tiles only if they may be neighbours.
 type Class struct {
 	Feature int32
-	Sets    [][]int32 // each ascending, with Feature; none in another; none: there is no neighbour
+	Sets    [][]int32 // each ascending and with Feature, none a subset of another; empty if there are no neighbours
 	Points  int64
 }
 
@@ -24,9 +24,9 @@ type Class struct {
 // take some tens.
 const tileSteps = 1 << 22
 
-// Tile gives the classes of the points of tile i of n to fn, in any order; a class may come several
-// times. Tiles are bands of y, or latitude, with about as many points each. All points are given to
-// each tile, so that features have the same numbers and bands the same borders.
+// Tile calls fn with the classes of the points of tile i of n, in any order; a class may come
+// several times. Tiles are bands of y, or latitude, with about as many points each. Every call must
+// get all points, so that all tiles number features alike and agree on the borders.
 func Tile(ctx context.Context, pts *Points, opt Options, i, n int, fn func(*Class) error) error {
 	if n < 1 || i < 0 || i >= n {
 		return fmt.Errorf("tile %d of %d: want 0 to %d", i, n, n-1)
@@ -134,8 +134,8 @@ func tile[M words](ctx context.Context, pts, near *Points, opt Options, from, to
 	return nil
 }
 
-// MineClasses finds the patterns of features, which are in ascending order, by the classes of all
-// their points. The result is that of Mine, without places and pairs.
+// MineClasses finds patterns from the classes of all points, which Tile computes. The features must
+// be in ascending order. The result is that of Mine, without Places and Pairs.
 func MineClasses(ctx context.Context, features []string, classes []Class, opt Options) (*Result, error) {
 	pts := &Points{Features: features}
 	s, err := NewSurvey(pts, opt)

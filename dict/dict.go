@@ -2,16 +2,16 @@ package dict
 
 import "github.com/collocate/collocate/internal/choice"
 
-// Dict is a dictionary. Several goroutines may use one.
+// Dict is the interface of all kinds of dictionaries. Several goroutines may use one.
 type Dict interface {
-	// ID is the number of a word, if it is in the dictionary.
+	// ID returns the number of a word, if it is in the dictionary.
 	ID(word []byte) (id uint32, ok bool)
-	// Word appends the word of a number to dst. For a number that is not below
-	// the number of words it appends nothing.
+	// Word appends the word with the given number to dst. It appends nothing if there is no such
+	// word.
 	Word(dst []byte, id uint32) []byte
 }
 
-// Kind is a way to hold words. See the package comment.
+// Kind is a kind of dictionary; see the package comment.
 type Kind int
 
 // The kinds of dictionaries.
@@ -29,7 +29,7 @@ const (
 var kindNames = choice.New[Kind]("kind of dictionary", "xbw", "xbw-plain", "xbw-paper", "stt",
 	"hash", "double", "front")
 
-// Kinds lists the names that ParseKind takes.
+// Kinds returns the names that ParseKind accepts.
 func Kinds() []string { return kindNames.List() }
 
 func (k Kind) String() string { return kindNames.Of(k) }

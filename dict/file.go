@@ -17,11 +17,11 @@ const (
 	version = 1
 )
 
-// Options say how to build a dictionary. The zero value builds an xbw.
+// Options are the options of Build. The zero value builds an xbw.
 type Options struct {
 	Kind    Kind
-	Threads int   // 0 for GOMAXPROCS
-	Memory  int64 // bound for kinds that could need very much (stt); 0 for 2 GB
+	Threads int   // 0 means GOMAXPROCS
+	Memory  int64 // bound in bytes for kinds that could need very much (stt); 0 means 2 GB
 }
 
 // meta is the section of that name.
@@ -59,8 +59,8 @@ func readMeta(v []uint64) (*meta, error) {
 	return m, nil
 }
 
-// Build writes a dictionary of the words. It needs memory in proportion to
-// their characters.
+// Build writes a dictionary of the words. The memory it needs is proportional to their total
+// length.
 func Build(ctx context.Context, w *Words, o Options, to io.Writer) error {
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
@@ -100,7 +100,7 @@ func Build(ctx context.Context, w *Words, o Options, to io.Writer) error {
 	return out.Close()
 }
 
-// BuildFile is Build into a file, which appears whole or not at all.
+// BuildFile is like Build, into a file that appears only when it is complete.
 func BuildFile(ctx context.Context, w *Words, o Options, path string) error {
 	return atomicfile.WriteFile(path, func(f *atomicfile.File) error { return Build(ctx, w, o, f) })
 }
@@ -112,7 +112,7 @@ type File struct {
 	file *sections.File
 }
 
-// Open maps a dictionary. Its checksums are verified, which reads it once.
+// Open maps a dictionary and verifies its checksums, which reads the file once.
 func Open(path string) (*File, error) {
 	f, err := sections.Open(path, magic, version)
 	if err != nil {
@@ -133,7 +133,7 @@ func Open(path string) (*File, error) {
 	return nil, fmt.Errorf("%s: %w", path, err)
 }
 
-// Parse is Open for a dictionary that is in memory, at an address that is a multiple of 8.
+// Parse is like Open, for a dictionary in memory. The address of data must be a multiple of 8.
 func Parse(data []byte) (*File, error) {
 	f, err := sections.Parse(data, magic, version)
 	if err != nil {
@@ -176,11 +176,13 @@ func open(f *sections.File) (*File, error) {
 	return d, err
 }
 
-// Guarded calls fn, in which a dictionary's file that was truncated since it was opened is an error
-// instead of the end of the program. ID and Word, which have no errors, need it for that.
+// Guarded calls fn and returns its error. If fn reads a dictionary whose file was truncated after
+// it was opened, Guarded returns an error where the program would otherwise crash. Only ID and
+// Word, which return no error, need it.
 func Guarded(fn func() error) error { return mmap.Safely(fn) }
 
-// Check reads all of the dictionary: its checksums, and each word by its number and back.
+// Check verifies the checksums, and that each word is found by its number and each number by its
+// word.
 func (d *File) Check(ctx context.Context) error {
 	return Guarded(func() error {
 		if err := d.file.Verify(); err != nil {
@@ -200,7 +202,7 @@ func (d *File) Check(ctx context.Context) error {
 	})
 }
 
-// Close unmaps the file; the dictionary must not be used any more.
+// Close unmaps the file. The dictionary must not be used afterwards.
 func (d *File) Close() error { return d.file.Close() }
 
 // Stats describes a dictionary.
@@ -210,11 +212,11 @@ type Stats struct {
 	Characters int64     `json:"characters"` // of all words
 	Longest    int       `json:"longest"`
 	Alphabet   int       `json:"alphabet"`
-	Nodes      int       `json:"nodes,omitempty"`      // of the trie as kept
-	TrieNodes  int       `json:"trie_nodes,omitempty"` // of the whole trie
+	Nodes      int       `json:"nodes,omitempty"`      // nodes of the trie as stored
+	TrieNodes  int       `json:"trie_nodes,omitempty"` // nodes of the whole trie
 	Bytes      int64     `json:"bytes"`
 	BitsPerKey float64   `json:"bits_per_key"`
-	STTBytes   int64     `json:"stt_bytes,omitempty"` // that the table of the whole trie takes
+	STTBytes   int64     `json:"stt_bytes,omitempty"` // size of the table of the whole trie
 	Sections   []Section `json:"sections"`
 }
 
@@ -247,9 +249,9 @@ func (d *File) Len() int { return d.meta.words }
 // Kind returns the kind of the dictionary.
 func (d *File) Kind() Kind { return d.meta.kind }
 
-// OnTheFly returns the same dictionary, which decodes blocks of bit vectors by computing them
-// instead of looking them up in a table: the papers name both ways and take the table. ok is false
-// for kinds without such blocks. Both are closed by closing the first.
+// OnTheFly returns a view of the dictionary that decodes blocks of bit vectors by computation
+// instead of by a table. The papers name both ways and use the table. ok is false for kinds without
+// such blocks. Closing d closes both.
 func (d *File) OnTheFly() (other *File, ok bool) {
 	x, ok := d.Dict.(*xbw)
 	if !ok || x.rrr == nil {

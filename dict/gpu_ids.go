@@ -12,8 +12,8 @@ import (
 	"github.com/collocate/collocate/internal/gpu/prim"
 )
 
-// GPU is a dictionary on a device, for texts of very many words. One text at a time is
-// looked up; others wait.
+// GPU is a dictionary on a device, for texts of very many words. It looks up one text at a time;
+// others wait.
 type GPU struct {
 	session *gpu.Session
 	dev     *gpu.Device // of the session
@@ -25,8 +25,8 @@ type GPU struct {
 	mu sync.Mutex
 }
 
-// OpenGPU opens a device and brings the dictionary there, which must be an stt or one of
-// the xbw kinds. Its error wraps engine.ErrNoGPU if there is no device.
+// OpenGPU opens a device and copies the dictionary there, which must be an stt or one of the xbw
+// kinds. The error wraps engine.ErrNoGPU if there is no device.
 func (d *File) OpenGPU(which engine.Device) (*GPU, error) {
 	s, err := gpu.OpenSession(which.Ordinal, 1)
 	if err != nil {
@@ -52,7 +52,7 @@ func (d *File) useGPU(s *gpu.Session, memory int64) (*GPU, error) {
 	return g, nil
 }
 
-// Close gives the memory and the device back.
+// Close frees the device and its memory.
 func (g *GPU) Close() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -72,7 +72,7 @@ const (
 	wordMemory   = 8 + 4 // a reference, and a number
 )
 
-// IDs is File.IDs on the device.
+// IDs is like File.IDs, on the device.
 func (g *GPU) IDs(ctx context.Context, t *Text) (ids []uint32, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// LookUpTimes is how long a device takes for a text that is in its memory, by its own
-// clock: with the cache, which is filled in that time, and without.
+// LookUpTimes holds the times of looking up a text that is in the device's memory, by the device's
+// clock: with the cache, including filling it, and without.
 type LookUpTimes struct {
 	Cached, Plain time.Duration
-	Total         int64 // bytes on the device: the dictionary, the text, its words and their numbers
+	Total         int64 // bytes on the device: dictionary, text, words and numbers
 }
 
-// Time measures look-ups of the first n words of a text, the best of several rounds.
+// Time measures look-ups of the first n words of a text and returns the best of several rounds.
 func (g *GPU) Time(ctx context.Context, t *Text, n int) (m LookUpTimes, err error) {
 	err = g.measure(t, n, func(b *batch) (err error) {
 		m.Total = g.on.Bytes() + b.chars.Bytes() + b.words.Bytes() + b.ids.Bytes()
@@ -34,7 +34,7 @@ func (g *GPU) Time(ctx context.Context, t *Text, n int) (m LookUpTimes, err erro
 	return m, err
 }
 
-// TimeLaunches measures look-ups as the papers have them, started in several ways.
+// TimeLaunches measures the papers' look-ups, launched in several ways.
 func (g *GPU) TimeLaunches(ctx context.Context, t *Text, n int, launches []Launch) (times []time.Duration, err error) {
 	err = g.measure(t, n, func(b *batch) error {
 		for _, l := range launches {

@@ -9,20 +9,19 @@ import (
 	"github.com/collocate/collocate/internal/par"
 )
 
-// None is the number that IDs gives words that a dictionary does not have.
+// None is the number that IDs returns for words that are not in the dictionary.
 const None = ^uint32(0)
 
-// LookUpOptions say how many words are looked up at once. The zero value takes all cores.
+// LookUpOptions are the options of File.IDs. The zero value uses all cores.
 type LookUpOptions struct {
-	// Engine is engine.GPU for a device, which GPU names and IDs opens and closes; all
-	// others are CPU cores, Sequential one of them.
+	// Engine is the engine. engine.GPU uses the device that the field GPU names, which IDs opens
+	// and closes; all others use CPU cores, engine.Sequential a single one.
 	Engine  engine.Kind
-	Threads int // 0 for GOMAXPROCS
+	Threads int // 0 means GOMAXPROCS
 	GPU     engine.Device
 }
 
-// IDs lists the number of each word of a text, None for those that the dictionary does
-// not have.
+// IDs returns the number of each word of a text, and None for words that are not in the dictionary.
 func (d *File) IDs(ctx context.Context, t *Text, o LookUpOptions) (ids []uint32, err error) {
 	if o.Engine == engine.GPU {
 		g, err := d.OpenGPU(o.GPU)

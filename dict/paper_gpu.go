@@ -7,16 +7,16 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// Launch is how a look-up as the papers have it is started: thread i of N looks up the words i,
+// Launch describes how the papers' look-up kernel is launched: thread i of N looks up the words i,
 // i+N, i+2N and so on, without a cache. The zero value is useful.
 type Launch struct {
-	Threads int // of a block, up to 1024; 0 for 512
-	Blocks  int // on each multiprocessor; 0 for as many as run at a time
-	// Compute decodes blocks of bits on the fly, instead of by the papers' table of 64 KB.
+	Threads int // threads per block, up to 1024; 0 means 512
+	Blocks  int // blocks per multiprocessor; 0 means as many as run at the same time
+	// Compute decodes blocks of bits by computation instead of by the papers' table of 64 KB.
 	Compute bool
 }
 
-// SetLaunch says how the look-ups of an xbw-paper are started; other kinds have a way of their own.
+// SetLaunch sets how look-ups in an xbw-paper are launched. It has no effect on other kinds.
 func (g *GPU) SetLaunch(l Launch) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

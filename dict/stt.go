@@ -121,7 +121,7 @@ func openSTT(f *sections.File, m *meta, a *alphabet) (Dict, error) {
 	return d, r.err
 }
 
-// TableBytes returns what the table of an STT of the words takes, without building it.
+// TableBytes returns the size of the table of an stt of the words, without building it.
 func TableBytes(ctx context.Context, w *Words) (int64, error) {
 	nodes := 1
 	before := []byte(nil)

@@ -2,8 +2,8 @@ package dict
 
 import "slices"
 
-// Text is words one after the other in one piece of memory, to be looked up at once. The
-// zero value is empty.
+// Text is a sequence of words in one piece of memory, to be looked up at once. The zero value is
+// empty.
 type Text struct {
 	data []byte
 	ends []uint64
@@ -24,12 +24,12 @@ func (t *Text) Append(more *Text) {
 	}
 }
 
-// Grow makes room for the given number of words more, with the given number of characters in all.
+// Grow makes room for more words with the given number of characters in all.
 func (t *Text) Grow(words, chars int) {
 	t.data, t.ends = slices.Grow(t.data, chars), slices.Grow(t.ends, words)
 }
 
-// Reset makes the text empty, and keeps its memory.
+// Reset empties the text and keeps its memory.
 func (t *Text) Reset() { t.data, t.ends = t.data[:0], t.ends[:0] }
 
 // Len returns the number of words.

@@ -34,7 +34,7 @@ func (w *Words) At(i int) []byte {
 // Bytes returns the number of bytes in all words.
 func (w *Words) Bytes() int64 { return int64(len(w.data)) }
 
-// Add appends a word that is larger than all before it.
+// Add appends a word. It must be greater than all words before it, in byte order.
 func (w *Words) Add(word []byte) error {
 	if n := w.Len(); n > 0 && bytes.Compare(w.At(n-1), word) >= 0 {
 		return fmt.Errorf("dict: word %q after %q: want words in byte order", word, w.At(n-1))
@@ -48,8 +48,8 @@ func (w *Words) add(word []byte) {
 	w.ends = append(w.ends, uint64(len(w.data)))
 }
 
-// ReadWords reads one word a line, in any order; repeated words and empty
-// lines are passed over. A carriage return at the end of a line is dropped.
+// ReadWords reads one word per line, in any order. Repeated words and empty lines are skipped, and
+// a carriage return at the end of a line is dropped.
 func ReadWords(r io.Reader) (*Words, error) {
 	in := bufio.NewReaderSize(r, 1<<20)
 	w, sorted := &Words{}, true

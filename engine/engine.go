@@ -8,9 +8,9 @@ import "github.com/collocate/collocate/internal/choice"
 type Kind int
 
 const (
-	Auto       Kind = iota // the job picks by size and hardware, and says what it picked
+	Auto       Kind = iota // the job chooses by size and hardware, and reports its choice
 	Sequential             // one core, the definition made executable
-	Multicore              // all cores that Threads allows
+	Multicore              // as many cores as Threads allows
 	GPU                    // an NVIDIA GPU
 )
 
@@ -18,7 +18,7 @@ var names = choice.New[Kind]("engine", "auto", "sequential", "multicore", "gpu")
 
 func (k Kind) String() string { return names.Of(k) }
 
-// Parse returns the engine of that name.
+// Parse returns the engine with the given name: auto, sequential, multicore or gpu.
 func Parse(name string) (Kind, error) { return names.Parse(name) }
 
 // MarshalText and UnmarshalText write and read the name, so that JSON has it too.
