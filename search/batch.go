@@ -42,9 +42,9 @@ func runBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request
 	reuse bool, do func(int, *Result) (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		switch {
-		case b.Threads < 0 || int(b.Strategy) >= len(Strategies()):
-			yield(*new(T), ask.Refuse("search: batch of %d threads, strategy %v: there is no such",
-				b.Threads, b.Strategy))
+		case b.Threads < 0 || int(b.Schedule) >= len(Schedules()):
+			yield(*new(T), ask.Refuse("search: batch of %d threads, schedule %v: there is no such",
+				b.Threads, b.Schedule))
 			return
 		case b.Engine == engine.GPU && !s.onGPU():
 			yield(*new(T), errNotOnGPU)

@@ -39,7 +39,7 @@ func realGPU(ordinal int) bool {
 // on. The results are the same. If it fails, the cores go on, and do may be called for a request
 // once more. As OpenGPU, this is not for a Searcher that others use at the same time.
 //
-// Where there is nothing to choose MapAll is MapBatch: if the batch names an engine or a strategy,
+// Where there is nothing to choose MapAll is MapBatch: if the batch names an engine or a schedule,
 // a request an algorithm or an engine, or the index is on a GPU.
 func MapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch, o GPUOptions,
 	do func(i int, found *Result) (T, error)) iter.Seq2[T, error] {
@@ -54,7 +54,7 @@ func mapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch
 	pays func(cores time.Duration, postings int64) bool,
 	do func(int, *Result) (T, error)) iter.Seq2[T, error] {
 	if len(requests) <= autoProbe || s.gpu != nil || s.e == nil || b.Engine != engine.Auto ||
-		b.Strategy != Mixed || slices.ContainsFunc(requests, choosesItself) {
+		b.Schedule != Mixed || slices.ContainsFunc(requests, choosesItself) {
 		return MapBatch(ctx, s, slices.Values(requests), b, do)
 	}
 	if o.Log == nil {

@@ -76,7 +76,7 @@ func TestAutoTakesTheGPU(t *testing.T) {
 		{"a GPU that is not there", requests, Batch{}, 77, 0, "the cores go on without the GPU"},
 		{"few requests", requests[:autoProbe], Batch{}, 0, 0, ""},
 		{"an engine", requests, Batch{Engine: engine.Multicore}, 0, 0, ""},
-		{"a strategy", requests, Batch{Strategy: Asynchronous}, 0, 0, ""},
+		{"a schedule", requests, Batch{Schedule: Asynchronous}, 0, 0, ""},
 		{"an algorithm", itself, Batch{}, 0, 0, ""},
 	} {
 		got, onGPU, said := answers(c.requests, c.batch, c.which, true)

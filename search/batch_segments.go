@@ -11,7 +11,7 @@ import (
 )
 
 // overSegments answers a batch on an index of several segments. Each worker answers whole requests,
-// but for the asynchronous strategy, by which all answer one after the other. If the segments are
+// but for the asynchronous schedule, by which all answer one after the other. If the segments are
 // on a GPU, workers ask it.
 func overSegments[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request], b Batch,
 	do func(int, *Result) (T, error), yield func(T, error) bool) {
@@ -27,7 +27,7 @@ func overSegments[T any](ctx context.Context, s *Searcher, requests iter.Seq[Req
 		}
 		return do(i, found)
 	}
-	if b.Strategy == Asynchronous || b.Threads == 1 {
+	if b.Schedule == Asynchronous || b.Threads == 1 {
 		i := 0
 		for r := range requests {
 			p := Parallel{}

@@ -15,7 +15,7 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// All strategies, any number of threads: the results of one search after the other, in order.
+// All schedules, any number of threads: the results of one search after the other, in order.
 func TestBatchesGiveWhatSearchGives(t *testing.T) {
 	rng := rand.New(rand.NewPCG(111, 112))
 	p := searchtest.RandomPlain(rng, 40000, 10)
@@ -43,20 +43,20 @@ func TestBatchesGiveWhatSearchGives(t *testing.T) {
 		requests = append(requests, r)
 	}
 	for _, threads := range []int{1, 2, 5} {
-		for strategy := range Strategies() {
+		for schedule := range Schedules() {
 			i := 0
 			for found, err := range s.SearchBatch(context.Background(), slices.Values(requests),
-				Batch{Threads: threads, Strategy: Strategy(strategy)}) {
+				Batch{Threads: threads, Schedule: Schedule(schedule)}) {
 				if err != nil {
 					t.Fatal(err)
 				}
 				if !slices.Equal(found.Hits, want[i]) {
-					t.Fatalf("%v, %d threads, request %d %+v differs", Strategy(strategy), threads, i, requests[i])
+					t.Fatalf("%v, %d threads, request %d %+v differs", Schedule(schedule), threads, i, requests[i])
 				}
 				i++
 			}
 			if i != n {
-				t.Fatalf("%v, %d threads: %d results", Strategy(strategy), threads, i)
+				t.Fatalf("%v, %d threads: %d results", Schedule(schedule), threads, i)
 			}
 		}
 	}
@@ -83,8 +83,8 @@ func TestMapBatchMakesSomethingOfEveryResult(t *testing.T) {
 	}
 	describe := func(i int, found *Result) (string, error) { return fmt.Sprint(i, found.Hits), nil }
 	for _, threads := range []int{1, 2, 5} {
-		for strategy := range Strategies() {
-			b := Batch{Threads: threads, Strategy: Strategy(strategy)}
+		for schedule := range Schedules() {
+			b := Batch{Threads: threads, Schedule: Schedule(schedule)}
 			var got []string
 			for made, err := range MapBatch(context.Background(), s, slices.Values(requests), b, describe) {
 				if err != nil {
@@ -118,7 +118,7 @@ func TestMapBatchMakesSomethingOfEveryResult(t *testing.T) {
 // ring to fill.
 func TestBatchesAnswerWhatHasCome(t *testing.T) {
 	s := buildLines(t, "whitespace", "a b", "b c", "c d a")
-	for strategy := range Strategies() {
+	for schedule := range Schedules() {
 		for _, threads := range []int{1, 2, 4} {
 			more := make(chan bool, 1)
 			more <- true
@@ -131,7 +131,7 @@ func TestBatchesAnswerWhatHasCome(t *testing.T) {
 			}
 			n := 0
 			for _, err := range s.SearchBatch(context.Background(), oneAtATime,
-				Batch{Threads: threads, Strategy: Strategy(strategy)}) {
+				Batch{Threads: threads, Schedule: Schedule(schedule)}) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -142,7 +142,7 @@ func TestBatchesAnswerWhatHasCome(t *testing.T) {
 				}
 			}
 			if n != 200 {
-				t.Errorf("%v, %d threads: %d results", Strategy(strategy), threads, n)
+				t.Errorf("%v, %d threads: %d results", Schedule(schedule), threads, n)
 			}
 		}
 	}
@@ -152,14 +152,14 @@ func TestBatchesAnswerWhatHasCome(t *testing.T) {
 // has enough stops.
 func TestBatchesAreStreams(t *testing.T) {
 	s := buildLines(t, "whitespace", "a b", "b c", "c d a")
-	for strategy := range Strategies() {
+	for schedule := range Schedules() {
 		asked, got := 0, 0
 		endless := func(yield func(Request) bool) {
 			for ; yield(Request{Text: strings.Fields("a b c d")[asked%4]}); asked++ {
 			}
 		}
 		for found, err := range s.SearchBatch(context.Background(), endless,
-			Batch{Threads: 3, Strategy: Strategy(strategy)}) {
+			Batch{Threads: 3, Schedule: Schedule(schedule)}) {
 			if err != nil || len(found.Hits) == 0 {
 				t.Fatal(found, err)
 			}
@@ -168,7 +168,7 @@ func TestBatchesAreStreams(t *testing.T) {
 			}
 		}
 		if asked > 1000+3*batch.Ahead+1 {
-			t.Errorf("%v: %d requests were fetched for 1000 results", Strategy(strategy), asked)
+			t.Errorf("%v: %d requests were fetched for 1000 results", Schedule(schedule), asked)
 		}
 	}
 }
@@ -179,26 +179,26 @@ func TestBatchesEndWithTheFirstError(t *testing.T) {
 	requests := []Request{{Text: "a"}, {Text: "b"}, {Text: "c", K: -1}, {Text: "a"}}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	for strategy := range Strategies() {
-		b := Batch{Threads: 2, Strategy: Strategy(strategy)}
+	for schedule := range Schedules() {
+		b := Batch{Threads: 2, Schedule: Schedule(schedule)}
 		n := 0
 		var last error
 		for _, err := range s.SearchBatch(context.Background(), slices.Values(requests), b) {
 			n, last = n+1, err
 		}
 		if n != 3 || last == nil {
-			t.Errorf("%v: %d results, then %v", b.Strategy, n, last)
+			t.Errorf("%v: %d results, then %v", b.Schedule, n, last)
 		}
 		for _, err := range s.SearchBatch(ctx, slices.Values(requests), b) {
 			if !errors.Is(err, context.Canceled) {
-				t.Errorf("%v: %v", b.Strategy, err)
+				t.Errorf("%v: %v", b.Schedule, err)
 			}
 		}
-		if got, err := ParseStrategy(b.Strategy.String()); err != nil || got != b.Strategy {
-			t.Errorf("%v: %v, %v", b.Strategy, got, err)
+		if got, err := ParseSchedule(b.Schedule.String()); err != nil || got != b.Schedule {
+			t.Errorf("%v: %v, %v", b.Schedule, got, err)
 		}
 	}
-	for _, b := range []Batch{{Threads: -1}, {Strategy: 9}} {
+	for _, b := range []Batch{{Threads: -1}, {Schedule: 9}} {
 		for _, err := range s.SearchBatch(context.Background(), slices.Values(requests), b) {
 			if err == nil {
 				t.Errorf("%+v was taken", b)

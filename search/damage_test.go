@@ -178,7 +178,7 @@ func TestTruncatedWhileSearching(t *testing.T) {
 				failed++
 			}
 		}
-		for _, b := range []search.Batch{{Threads: 3}, {Threads: 3, Strategy: search.Mixed}, {Threads: 1}} {
+		for _, b := range []search.Batch{{Threads: 3}, {Threads: 3, Schedule: search.Mixed}, {Threads: 1}} {
 			for _, err := range s.SearchBatch(context.Background(), requests, b) {
 				if err != nil {
 					failed++

@@ -38,7 +38,7 @@
 //	bmm         block-max MaxScore in windows of documents, scores in batches, as Lucene does
 //
 // In mode And the last five are one algorithm: the shortest list leads, and blocks that cannot win
-// are skipped. bmm and mode And choose among several strategies; Stats.Method names the one taken.
+// are skipped. bmm and mode And have several strategies; Stats.Strategy is the one taken.
 //
 // # Cores and a GPU
 //

@@ -53,7 +53,7 @@ func Example_phrase() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("%s %.4f %v\n", id, hit.Score, result.Stats.Method)
+		fmt.Printf("%s %.4f %v\n", id, hit.Score, result.Stats.Strategy)
 	}
 	// Output: d1 1.4224 tree-phrase
 }

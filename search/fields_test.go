@@ -76,15 +76,15 @@ func TestBatchesOverFields(t *testing.T) {
 		}
 		requests = append(requests, r)
 	}
-	for _, strategy := range []Strategy{Mixed, Synchronous, Asynchronous} {
+	for _, schedule := range []Schedule{Mixed, Synchronous, Asynchronous} {
 		i := 0
-		for found, err := range s.SearchBatch(ctx, slices.Values(requests), Batch{Threads: 2, Strategy: strategy}) {
+		for found, err := range s.SearchBatch(ctx, slices.Values(requests), Batch{Threads: 2, Schedule: schedule}) {
 			if err != nil {
 				t.Fatal(err)
 			}
 			want, err := s.Search(ctx, requests[i])
 			if err != nil || !slices.Equal(found.Hits, want.Hits) {
-				t.Fatalf("%v, request %d: %v, want %v, %v", strategy, i, found.Hits, want.Hits, err)
+				t.Fatalf("%v, request %d: %v, want %v, %v", schedule, i, found.Hits, want.Hits, err)
 			}
 			e, err := s.Explain(ctx, requests[i], found.Hits[0].Doc)
 			if err != nil || e.Score != found.Hits[0].Score {

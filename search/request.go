@@ -67,7 +67,7 @@ type (
 	//
 	//	type Stats struct {
 	//		Algorithm  Algorithm      // the one that was asked for, or that Auto chose
-	//		Method     Method         // the strategy that it took, if it has several
+	//		Strategy   Strategy       // the one that it took, if it has several
 	//		Words      int            // of the query, as far as the index knows them
 	//		Postings   int64          // in the lists of these words
 	//		Blocks     int64          // in which the postings are stored
@@ -81,8 +81,8 @@ type (
 	//		GPU        *GPUStats      // what the device did; nil if nothing
 	//	}
 	Stats = ask.Stats
-	// Method names the strategy that an algorithm took, for Stats, such as or-guess.
-	Method = ask.Method
+	// Strategy is what an algorithm took of its plan, for Stats, such as or-guess.
+	Strategy = ask.Strategy
 	// Within limits answers to some documents.
 	//
 	//	type Within struct {
@@ -283,12 +283,12 @@ type (
 	//
 	//	type Batch struct {
 	//		Threads  int         // workers; 0 means one for each core
-	//		Strategy Strategy    // how they share the requests
+	//		Schedule Schedule    // how they share the requests
 	//		Engine   engine.Kind // GPU: the device alone; Auto: device and cores together
 	//	}
 	Batch = ask.Batch
-	// Strategy is a way to spread many requests over cores.
-	Strategy = ask.Strategy
+	// Schedule is a way to spread many requests over cores.
+	Schedule = ask.Schedule
 )
 
 // Mixed lets each worker answer requests alone, and lets idle workers help; Synchronous never
@@ -299,11 +299,11 @@ const (
 	Asynchronous = ask.Asynchronous
 )
 
-// Strategies lists the names that ParseStrategy takes.
-func Strategies() []string { return ask.Strategies() }
+// Schedules lists the names that ParseSchedule takes.
+func Schedules() []string { return ask.Schedules() }
 
-// ParseStrategy is the inverse of Strategy.String.
-func ParseStrategy(name string) (Strategy, error) { return ask.ParseStrategy(name) }
+// ParseSchedule is the inverse of Schedule.String.
+func ParseSchedule(name string) (Schedule, error) { return ask.ParseSchedule(name) }
 
 // Models.
 type (

@@ -92,7 +92,7 @@ func (m *metrics) count(verb string, status int, took time.Duration) {
 func (m *metrics) searched(on engine.Kind, s *search.Stats, took time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.strategies[[2]string{s.Algorithm.String(), s.Method.String()}]++
+	m.strategies[[2]string{s.Algorithm.String(), s.Strategy.String()}]++
 	histogramOf(m.searches, on.String()).add(took)
 }
 
@@ -100,7 +100,7 @@ func (m *metrics) searched(on engine.Kind, s *search.Stats, took time.Duration) 
 func (m *metrics) strategy(s *search.Stats) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.strategies[[2]string{s.Algorithm.String(), s.Method.String()}]++
+	m.strategies[[2]string{s.Algorithm.String(), s.Strategy.String()}]++
 }
 
 // latencies are those of the last seconds, in microseconds.

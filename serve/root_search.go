@@ -69,7 +69,7 @@ func (p *partial) take(a *shardAnswer) {
 	all.Decoded += a.Stats.Decoded
 	all.Skipped += a.Stats.Skipped
 	all.Entered += a.Stats.Entered
-	all.Method = max(all.Method, a.Stats.Method)
+	all.Strategy = max(all.Strategy, a.Stats.Strategy)
 }
 
 // miss notes that nobody has answered for a shard.

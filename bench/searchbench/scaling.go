@@ -12,7 +12,7 @@ import (
 
 // Scaling is how fast all queries together were answered by the given number of threads.
 type Scaling struct {
-	Strategy search.Strategy `json:"strategy"`
+	Schedule search.Schedule `json:"schedule"`
 	Threads  int             `json:"threads"`
 	// Rate is in queries a second, Times is how many times as fast that is as one thread: the
 	// median of the rounds, in which the numbers of threads take turns.
@@ -41,13 +41,13 @@ func scaling(ctx context.Context, s *search.Searcher, queries []string, r search
 	counts := threadCounts(o.Batch)
 	n := max(len(queries), int(float64(leastBatch.Microseconds())/max(mean, 1)))
 	var out []Scaling
-	for _, strategy := range []search.Strategy{search.Mixed, search.Asynchronous} {
+	for _, schedule := range []search.Schedule{search.Mixed, search.Asynchronous} {
 		took := make([][]float64, len(counts)) // seconds, of each round
 		for range o.Rounds {
 			for i, threads := range counts {
 				start := time.Now()
 				for _, err := range search.MapBatch(ctx, s, cycle(queries, r, n),
-					search.Batch{Threads: threads, Strategy: strategy}, nothing) {
+					search.Batch{Threads: threads, Schedule: schedule}, nothing) {
 					if err != nil {
 						return nil, fmt.Errorf("batch: %w", err)
 					}
@@ -60,7 +60,7 @@ func scaling(ctx context.Context, s *search.Searcher, queries []string, r search
 			for round := range times {
 				times[round] = took[0][round] / took[i][round]
 			}
-			out = append(out, Scaling{Strategy: strategy, Threads: threads,
+			out = append(out, Scaling{Schedule: schedule, Threads: threads,
 				Rate: float64(n) / median(took[i]), Times: median(times)})
 		}
 	}

@@ -104,7 +104,7 @@ func TestBatchesOfMoreAndMoreThreads(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	for i, b := range rows[0].Batch {
-		want := Scaling{Strategy: []search.Strategy{search.Mixed, search.Asynchronous}[i/3],
+		want := Scaling{Schedule: []search.Schedule{search.Mixed, search.Asynchronous}[i/3],
 			Threads: 1 + i%3, Rate: b.Rate, Times: b.Times}
 		if b != want || b.Rate <= 0 || b.Times <= 0 || b.Threads == 1 && b.Times != 1 {
 			t.Errorf("%+v", b)

@@ -14,7 +14,7 @@ import (
 
 type batchKey struct {
 	algorithm search.Algorithm
-	strategy  search.Strategy
+	schedule  search.Schedule
 	cut       search.Parallel
 }
 
@@ -185,10 +185,10 @@ func (b *bench) bestBatches(base map[search.Algorithm]float64) (report.Table, er
 }
 
 // bestBatch is the least time of what was measured with such numbers of partitions in a row.
-func (b *bench) bestBatch(a search.Algorithm, st search.Strategy, cut search.Partition, rows []int) float64 {
+func (b *bench) bestBatch(a search.Algorithm, st search.Schedule, cut search.Partition, rows []int) float64 {
 	best := math.Inf(1)
 	for key, f := range b.batched {
-		if key.algorithm == a && key.strategy == st && key.cut.Partition == cut && slices.Contains(rows, key.cut.Row) {
+		if key.algorithm == a && key.schedule == st && key.cut.Partition == cut && slices.Contains(rows, key.cut.Row) {
 			best = min(best, f.seconds)
 		}
 	}
@@ -196,7 +196,7 @@ func (b *bench) bestBatch(a search.Algorithm, st search.Strategy, cut search.Par
 }
 
 // batchOf times a batch, the mean of some runs, and its recall.
-func (b *bench) batchOf(a search.Algorithm, st search.Strategy, cut search.Parallel) (batchFigure, error) {
+func (b *bench) batchOf(a search.Algorithm, st search.Schedule, cut search.Parallel) (batchFigure, error) {
 	key := batchKey{a, st, cut}
 	if f, ok := b.batched[key]; ok {
 		return f, nil
@@ -208,9 +208,9 @@ func (b *bench) batchOf(a search.Algorithm, st search.Strategy, cut search.Paral
 			requests[i].Parallel = nil
 		}
 	}
-	how := search.Batch{Engine: engine.GPU, Strategy: st}
+	how := search.Batch{Engine: engine.GPU, Schedule: st}
 	if b.Device == nil {
-		how = search.Batch{Engine: engine.Multicore, Strategy: st, Threads: b.Threads}
+		how = search.Batch{Engine: engine.Multicore, Schedule: st, Threads: b.Threads}
 	}
 	found := make([]*search.Result, 0, len(requests))
 	seconds, _, err := b.timed(func() (time.Duration, error) {

@@ -182,7 +182,7 @@ func (a *app) printBenchRow(r searchbench.Row) error {
 	for _, b := range r.Batch {
 		if err == nil {
 			_, err = fmt.Fprintf(a.stdout, "  batch %-5v %3d threads %10.0f queries/s %6.2fx\n",
-				b.Strategy, b.Threads, b.Rate, b.Times)
+				b.Schedule, b.Threads, b.Rate, b.Times)
 		}
 	}
 	return err

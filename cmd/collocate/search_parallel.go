@@ -14,7 +14,7 @@ import (
 
 // parallelFlags are what a user can say about how a search is spread over cores.
 type parallelFlags struct {
-	partition, policy, strategy string
+	partition, policy, schedule string
 	size, row, slack            int
 	blocks                      search.Blocks
 	recall                      bool
@@ -43,10 +43,10 @@ func (f *parallelFlags) register(cmd *cobra.Command) {
 	fl.BoolVar(&f.blocks.Start, "start-threshold", false,
 		"wand, maxscore and bmw on a GPU: answer --mode and by a high first score to beat, as the thesis does, instead of intersecting")
 	fl.BoolVar(&f.recall, "recall", false, "say what share of the exact answers was found")
-	fl.StringVar(&f.strategy, "batch", "auto",
+	fl.StringVar(&f.schedule, "batch", "auto",
 		"how --topics share the cores: sync gives each core a topic, async each topic all cores, auto mixes both")
 	choices(cmd, map[string][]string{
-		"partition": search.Partitions(), "policy": search.Policies(), "batch": search.Strategies(),
+		"partition": search.Partitions(), "policy": search.Policies(), "batch": search.Schedules(),
 	})
 }
 
@@ -63,7 +63,7 @@ func (f *parallelFlags) parallel(a *app, s *searchFlags) (*search.Parallel, erro
 		return nil, usageError{err}
 	}
 	f.batch.Threads = a.threads
-	if f.batch.Strategy, err = search.ParseStrategy(f.strategy); err != nil {
+	if f.batch.Schedule, err = search.ParseSchedule(f.schedule); err != nil {
 		return nil, usageError{err}
 	}
 	if f.size < 0 || f.row < 0 || f.slack < 0 {

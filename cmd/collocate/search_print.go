@@ -72,8 +72,8 @@ func printPart(w io.Writer, p *search.Part, depth int) {
 
 func printStats(w io.Writer, s *search.Stats, took time.Duration) {
 	how := s.Algorithm.String()
-	if s.Method != 0 {
-		how += " (" + s.Method.String() + ")"
+	if s.Strategy != 0 {
+		how += " (" + s.Strategy.String() + ")"
 	}
 	fmt.Fprintf(w, "\nalgorithm %s, %v\n", how, took.Round(time.Microsecond))
 	fmt.Fprintf(w, "%s known, %s in %s\n", counted(s.Words, "word"), counted(s.Postings, "posting"),

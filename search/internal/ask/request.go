@@ -148,8 +148,8 @@ type Result struct {
 // Stats is what a search had to do.
 type Stats struct {
 	Algorithm Algorithm `json:"algorithm"` // the one that Auto chose, or the one that was asked for
-	// Method is the strategy that the algorithm took.
-	Method Method `json:"strategy,omitempty"`
+	// Strategy is the strategy that the algorithm took.
+	Strategy Strategy `json:"strategy,omitempty"`
 	// Words that the index knows, the postings in their lists, and the blocks these are stored in.
 	Words    int   `json:"words"`
 	Postings int64 `json:"postings"`

@@ -20,10 +20,10 @@ type pool[T any] struct {
 	open  []*eval.Team // requests at work in which others can help, oldest first; has ring's lock
 }
 
-// side is the synchronous and the mixed strategy: requests are answered side by side.
+// side is the synchronous and the mixed schedule: requests are answered side by side.
 func (w *worker[T]) side(ctx context.Context, requests iter.Seq[ask.Request], b ask.Batch,
 	yield func(T, error) bool) {
-	c := &pool[T]{s: w.s, mixed: b.Strategy == ask.Mixed}
+	c := &pool[T]{s: w.s, mixed: b.Schedule == ask.Mixed}
 	c.init(b.Threads, func() bool { return len(c.open) > 0 })
 	hands := make([]hand, b.Threads)
 	for i := range hands {

@@ -18,7 +18,7 @@ func OnCores[T any](ctx context.Context, e *eval.Engine, requests iter.Seq[ask.R
 	b ask.Batch, reuse bool, onGPU func(context.Context, *ask.Request) (*ask.Result, error),
 	do func(int, *ask.Result) (T, error), yield func(T, error) bool) {
 	w := worker[T]{s: e, reuse: reuse, do: do, onGPU: onGPU}
-	if b.Strategy == ask.Asynchronous || b.Threads == 1 {
+	if b.Schedule == ask.Asynchronous || b.Threads == 1 {
 		w.oneByOne(ctx, requests, b.Threads, yield)
 	} else {
 		w.side(ctx, requests, b, yield)
@@ -49,7 +49,7 @@ func (w *worker[T]) make(i int, found *ask.Result, err error) (made T, failed er
 	return w.do(i, found)
 }
 
-// oneByOne is the asynchronous strategy, and that of one thread.
+// oneByOne is the asynchronous schedule, and that of one thread.
 func (w *worker[T]) oneByOne(ctx context.Context, requests iter.Seq[ask.Request], threads int,
 	yield func(T, error) bool) {
 	i := 0

@@ -19,7 +19,7 @@ import (
 // gpuBatch is a batch at work.
 type gpuBatch struct {
 	g        *Index
-	strategy ask.Strategy
+	schedule ask.Schedule
 	reuse    bool // results are not kept
 	ring     *requestRing
 	helpers  *helperPool
@@ -41,7 +41,7 @@ func (g *Index) answerBatch(ctx context.Context, requests iter.Seq[ask.Request],
 	reuse bool, part func(first, n int) batchPart, yield func(p batchPart, n int, err error) bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	w := &gpuBatch{g: g, strategy: b.Strategy, reuse: reuse, ring: newRing(part),
+	w := &gpuBatch{g: g, schedule: b.Schedule, reuse: reuse, ring: newRing(part),
 		helpers: newHelperPool(b.Threads, &g.batches, &wg)}
 	ring := w.ring
 	g.batches.Add(1)

@@ -41,11 +41,11 @@ func (r *gpuRun) spread(f func(from, to int)) {
 
 // answerAsThesis answers the requests by one of the thesis' algorithms.
 func (r *gpuRun) answerAsThesis(ctx context.Context) {
-	strategy := r.b.strategy
-	if strategy == ask.Mixed {
-		strategy = ask.Asynchronous
+	schedule := r.b.schedule
+	if schedule == ask.Mixed {
+		schedule = ask.Asynchronous
 	}
-	found, err := r.b.g.thesisBatch(ctx, wholes(r.requests), strategy, share{})
+	found, err := r.b.g.thesisBatch(ctx, wholes(r.requests), schedule, share{})
 	if err != nil {
 		r.c.fail(r.from, err)
 		return

@@ -153,19 +153,19 @@ func TestGPUBatch(t *testing.T) {
 		}
 	}
 	// The same by the thesis' batches: a stream a query, and a block a query.
-	for _, strategy := range []ask.Strategy{ask.Asynchronous, ask.Synchronous} {
+	for _, schedule := range []ask.Schedule{ask.Asynchronous, ask.Synchronous} {
 		i := 0
 		some := slices.Clone(requests[:20])
 		for j := range some {
 			some[j].Algorithm = []ask.Algorithm{ask.WAND, ask.MaxScore}[j/10]
 		}
 		for found, err := range s.SearchBatch(t.Context(), slices.Values(some),
-			ask.Batch{Engine: engine.GPU, Strategy: strategy}) {
+			ask.Batch{Engine: engine.GPU, Schedule: schedule}) {
 			if err != nil {
 				t.Fatal(err)
 			}
 			if !slices.Equal(found.Hits, want[i]) {
-				t.Fatalf("%v, request %d: %v, want %v", strategy, i, found.Hits, want[i])
+				t.Fatalf("%v, request %d: %v, want %v", schedule, i, found.Hits, want[i])
 			}
 			i++
 		}

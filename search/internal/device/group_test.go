@@ -78,7 +78,7 @@ func TestTwoDevices(t *testing.T) {
 	}
 }
 
-// A batch is dealt out among both, and its results come in order, whatever the strategy; a sender
+// A batch is dealt out among both, and its results come in order, whatever the schedule; a sender
 // that waits for each answer before it asks again is not held up.
 func TestBatchOnTwoDevices(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 9))
@@ -91,11 +91,11 @@ func TestBatchOnTwoDevices(t *testing.T) {
 	for i := range asked {
 		asked[i] = ask.Request{Words: searchtest.RandomWords(rng, p), K: 3, Algorithm: ask.Tiles}
 	}
-	check := func(strategy ask.Strategy, requests []ask.Request) {
+	check := func(schedule ask.Schedule, requests []ask.Request) {
 		t.Helper()
 		next, inOrder := 0, make([]bool, len(requests))
 		BatchOver(t.Context(), g, slices.Values(requests),
-			ask.Batch{Engine: engine.GPU, Strategy: strategy, Threads: 2}, true,
+			ask.Batch{Engine: engine.GPU, Schedule: schedule, Threads: 2}, true,
 			func(i int, found *ask.Result) ([]ask.Hit, error) {
 				inOrder[i] = true
 				return slices.Clone(found.Hits), nil
@@ -108,13 +108,13 @@ func TestBatchOnTwoDevices(t *testing.T) {
 					t.Fatal(err, e)
 				}
 				if !slices.Equal(got, want.Hits) {
-					t.Fatalf("%v, request %d: %v, want %v", strategy, next, got, want.Hits)
+					t.Fatalf("%v, request %d: %v, want %v", schedule, next, got, want.Hits)
 				}
 				next++
 				return true
 			})
 		if next != len(requests) || slices.Contains(inOrder, false) {
-			t.Errorf("%v: %d of %d requests were answered", strategy, next, len(requests))
+			t.Errorf("%v: %d of %d requests were answered", schedule, next, len(requests))
 		}
 	}
 	check(ask.Mixed, asked)

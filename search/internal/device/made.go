@@ -15,7 +15,7 @@ import (
 // overwritten afterwards.
 func Batch[T any](ctx context.Context, g *Index, requests iter.Seq[ask.Request], b ask.Batch,
 	reuse bool, do func(int, *ask.Result) (T, error), yield func(T, error) bool) {
-	if b.Engine == engine.GPU && b.Strategy != ask.Mixed {
+	if b.Engine == engine.GPU && b.Schedule != ask.Mixed {
 		i := 0
 		g.thesisBatches(ctx, requests, b, func(found *ask.Result, err error) bool {
 			var made T

@@ -87,10 +87,10 @@ func (g *Index) searchThesis(ctx context.Context, r ask.Request) (*ask.Result, e
 // thesisBatch answers requests that name one of the thesis' algorithms, all the same one.
 // Asynchronous cuts each query into partitions and gives it a stream; Synchronous gives each query
 // one block, in one launch.
-func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, strategy ask.Strategy,
+func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, schedule ask.Schedule,
 	mine share) ([]*ask.Result, error) {
 	if slices.ContainsFunc(requests, g.limits) {
-		return g.thesisOnCPU(ctx, requests, strategy, mine)
+		return g.thesisOnCPU(ctx, requests, schedule, mine)
 	}
 	queries := make([]*eval.Query, len(requests))
 	defer func() {
@@ -125,7 +125,7 @@ func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, strateg
 	}
 	g.gate.Lock()
 	defer g.gate.Unlock()
-	w, err := g.newThesisWork(ctx, requests, queries, strategy, mine)
+	w, err := g.newThesisWork(ctx, requests, queries, schedule, mine)
 	if err != nil {
 		return nil, fmt.Errorf("search: %v on the GPU: %w", requests[0].Algorithm, err)
 	}
@@ -141,7 +141,7 @@ func (g *Index) limits(r ask.Request) bool {
 }
 
 // thesisOnCPU is thesisBatch where some requests are limited to documents: the cores answer these.
-func (g *Index) thesisOnCPU(ctx context.Context, requests []ask.Request, strategy ask.Strategy,
+func (g *Index) thesisOnCPU(ctx context.Context, requests []ask.Request, schedule ask.Schedule,
 	mine share) ([]*ask.Result, error) {
 	found := make([]*ask.Result, len(requests))
 	for i, r := range requests {
@@ -154,7 +154,7 @@ func (g *Index) thesisOnCPU(ctx context.Context, requests []ask.Request, strateg
 			found[i], err = g.onCPU(ctx, r, why)
 		} else {
 			var one []*ask.Result
-			if one, err = g.thesisBatch(ctx, requests[i:i+1], strategy, mine); err == nil {
+			if one, err = g.thesisBatch(ctx, requests[i:i+1], schedule, mine); err == nil {
 				found[i] = one[0]
 			}
 		}
@@ -178,7 +178,7 @@ func blockThreads(p *ask.Parallel) int {
 	return p.Blocks.Threads
 }
 
-// thesisBatches answers a batch by one of the thesis' strategies, as far as its requests name one
+// thesisBatches answers a batch by one of the thesis' schedules, as far as its requests name one
 // of the thesis' algorithms.
 func (g *Index) thesisBatches(ctx context.Context, requests iter.Seq[ask.Request], b ask.Batch,
 	yield func(*ask.Result, error) bool) {
@@ -199,7 +199,7 @@ func (g *Index) thesisBatches(ctx context.Context, requests iter.Seq[ask.Request
 				})
 			return ok
 		}
-		found, err := g.thesisBatch(ctx, some, b.Strategy, share{})
+		found, err := g.thesisBatch(ctx, some, b.Schedule, share{})
 		if err != nil {
 			yield(nil, err)
 			return false
@@ -240,7 +240,7 @@ type thesisWork struct {
 
 	kernel   *gpu.Kernel
 	merge    [len(mergers)]*gpu.Kernel
-	strategy ask.Strategy
+	schedule ask.Schedule
 	share    share
 }
 
@@ -256,9 +256,9 @@ func (s share) span(blocks int) (from, to int) {
 }
 
 func (g *Index) newThesisWork(ctx context.Context, requests []ask.Request, queries []*eval.Query,
-	strategy ask.Strategy, mine share) (w *thesisWork, err error) {
+	schedule ask.Schedule, mine share) (w *thesisWork, err error) {
 	w = &thesisWork{g: g, requests: requests, queries: queries,
-		results: make([]*ask.Result, len(requests)), strategy: strategy, share: mine}
+		results: make([]*ask.Result, len(requests)), schedule: schedule, share: mine}
 	name := "thesis_" + requests[0].Algorithm.String()
 	for i := range requests {
 		w.threads = max(w.threads, blockThreads(requests[i].Parallel))
@@ -347,14 +347,14 @@ func (w *thesisWork) add(i int) {
 		longest = max(longest, x.DF)
 		w.terms = append(w.terms, x)
 	}
-	if w.strategy == ask.Synchronous { // one block, all documents
+	if w.schedule == ask.Synchronous { // one block, all documents
 		t.Partition, t.Row = uint32(ask.Heterogeneous), 1
 	} else {
 		t.Partitions = (longest + t.Size - 1) / t.Size
 	}
 	blocks := int((t.Partitions + t.Row - 1) / t.Row)
 	t.Slice = min(128, max(1, t.Size)+31) &^ 31
-	if w.strategy == ask.Synchronous {
+	if w.schedule == ask.Synchronous {
 		t.Slice = 128
 	}
 	if p.Blocks.Slice > 0 {

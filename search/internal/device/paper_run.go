@@ -68,7 +68,7 @@ func atLeast[T any](dev *gpu.Device, b *gpu.Buffer[T], n int) (err error) {
 // streams is how many streams the batch has: fewer if what its blocks find would take more than
 // half of the memory that is free.
 func (w *thesisWork) streams() (int, error) {
-	if w.strategy == ask.Synchronous {
+	if w.schedule == ask.Synchronous {
 		return 1, nil
 	}
 	n := min(len(w.plan), thesisStreams)
@@ -137,7 +137,7 @@ func (w *thesisWork) run(ctx context.Context) error {
 	if err := t.streams[0].Record(from); err != nil {
 		return err
 	}
-	if w.strategy == ask.Synchronous {
+	if w.schedule == ask.Synchronous {
 		if err := w.match(t.streams[0], 0, len(w.plan), t.found); err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ func blockMaxMaxScore(q *Query) error {
 func (q *Query) allWindows() error {
 	q.chooseSpan()
 	if q.planMarks(); q.or.marks.on {
-		q.Stats.Method = markedMethod(q.Stats.Method)
+		q.Stats.Strategy = withMarks(q.Stats.Strategy)
 	}
 	for base := q.from; base < q.to; {
 		before := base

@@ -21,7 +21,7 @@ func TestAlgorithmsAgreeOnELife(t *testing.T) {
 	game, web := searchtest.GameQueries(t), searchtest.TerabyteQueries(t, 200)
 	queries := append(append(slices.Clone(web[:120]), game[:120]...), searchtest.LongQueries(t, s.e.Index, 2, 60)...)
 	queries = append(queries, searchtest.LongQueries(t, s.e.Index, 30, 8)...)
-	taken := map[ask.Method]bool{}
+	taken := map[ask.Strategy]bool{}
 	for i, text := range queries {
 		r := ask.Request{Text: text, K: []int{10, 100, 1000}[i%3],
 			Model: searchtest.TestModels[i%len(searchtest.TestModels)]}
@@ -35,7 +35,7 @@ func TestAlgorithmsAgreeOnELife(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				taken[got.Stats.Method] = true
+				taken[got.Stats.Strategy] = true
 				if r.Algorithm == ask.TAAT {
 					want = got.Hits
 				} else if !slices.Equal(got.Hits, want) {
@@ -44,7 +44,7 @@ func TestAlgorithmsAgreeOnELife(t *testing.T) {
 			}
 		}
 	}
-	for _, m := range []ask.Method{ask.OneLevels, ask.OneBlocks, ask.OrGuess, ask.OrGuessMarks,
+	for _, m := range []ask.Strategy{ask.OneLevels, ask.OneBlocks, ask.OrGuess, ask.OrGuessMarks,
 		ask.OrSample, ask.OrSampleMarks, ask.OrWindows, ask.OrMarks, ask.AndBlocks} {
 		if !taken[m] {
 			t.Errorf("no query was answered by %v", m)

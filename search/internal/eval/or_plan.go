@@ -5,30 +5,30 @@ import "github.com/collocate/collocate/search/internal/ask"
 // orPlan is how algorithm bmm answers a query of several words, mode Or.
 var orPlan = []strategy{
 	{
-		method: ask.OrSample,
+		name: ask.OrSample,
 		why: "for many answers to many words: a sample of the documents tells the score to beat, for " +
 			"a twentieth of the time that scoring all of them takes",
 		worth: (*Query).worthSample,
 		run:   (*Query).orAboveSample,
 	},
 	{
-		method: ask.OrGuess,
+		name: ask.OrGuess,
 		why: "a high score to beat from the start skips most postings; guessing it from the frequencies " +
 			"of the words takes a microsecond a word, which pays if much would be looked at without",
 		worth: func(q *Query) bool { return q.whole() && q.across == nil && q.worthGuess() },
 		run:   (*Query).orAboveGuess,
 	},
 	{
-		method: ask.OrWindows,
-		why:    "always possible: windows of documents, from the floor that the index knows",
-		worth:  func(*Query) bool { return true },
-		run:    func(q *Query) (bool, error) { return true, q.allWindows() },
+		name:  ask.OrWindows,
+		why:   "always possible: windows of documents, from the floor that the index knows",
+		worth: func(*Query) bool { return true },
+		run:   func(q *Query) (bool, error) { return true, q.allWindows() },
 	},
 }
 
-// markedMethod names the variant of a strategy that marks documents (marks.go) instead of adding
+// withMarks names the variant of a strategy that marks documents (marks.go) instead of adding
 // scores up. Each of the three does so where planMarks expects it to be cheaper.
-func markedMethod(m ask.Method) ask.Method {
+func withMarks(m ask.Strategy) ask.Strategy {
 	switch m {
 	case ask.OrSample:
 		return ask.OrSampleMarks

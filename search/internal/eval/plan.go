@@ -5,10 +5,10 @@ import "github.com/collocate/collocate/search/internal/ask"
 // strategy is a row of a plan: a way to answer queries of one mode. The plans are orPlan, andPlan
 // and onePlan; each ends with a strategy that is always possible.
 type strategy struct {
-	method ask.Method
-	why    string                                // when it is worth it, and what it spares
-	worth  func(q *Query) bool                   // whether it is worth trying
-	run    func(q *Query) (done bool, err error) // done: the heap holds the result
+	name  ask.Strategy
+	why   string                                // when it is worth it, and what it spares
+	worth func(q *Query) bool                   // whether it is worth trying
+	run   func(q *Query) (done bool, err error) // done: the heap holds the result
 }
 
 // follow tries the strategies of a plan that are worth it, in order, until one is done.
@@ -22,7 +22,7 @@ func (q *Query) follow(plan []strategy) error {
 			continue
 		}
 		assert(q.team != nil || q.shared || len(q.Heap.Keys) == 0, "a strategy begins with answers")
-		q.Stats.Method = s.method
+		q.Stats.Strategy = s.name
 		if done, err := s.run(q); done || err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ import (
 // Every strategy of every plan is taken by some query, is named in the statistics, and gives what
 // the definition gives.
 func TestEveryStrategyIsTaken(t *testing.T) {
-	seen := map[ask.Method]int{}
+	seen := map[ask.Strategy]int{}
 	var within *docset.Set
 	try := func(s *Searcher, p *searchtest.Plain, mode ask.Mode, k int, words ...string) {
 		t.Helper()
@@ -36,9 +36,9 @@ func TestEveryStrategyIsTaken(t *testing.T) {
 		}
 		want := admitted(p.Search(t, s.e.Index, all, most, mode, nil), k, within)
 		if !slices.Equal(found.Hits, want) {
-			t.Errorf("%v, %v, k %d, %v: %v, want %v", words, mode, k, found.Stats.Method, found.Hits, want)
+			t.Errorf("%v, %v, k %d, %v: %v, want %v", words, mode, k, found.Stats.Strategy, found.Hits, want)
 		}
-		seen[found.Stats.Method]++
+		seen[found.Stats.Strategy]++
 	}
 	p, s := leveled(t)
 	for i, a := range p.Words {
@@ -85,15 +85,15 @@ func TestEveryStrategyIsTaken(t *testing.T) {
 			try(s, p, ask.Or, 10, a, b)
 		}
 	}
-	for m := ask.NoMethod + 1; m < ask.TreePhrase; m++ {
+	for m := ask.NoStrategy + 1; m < ask.TreePhrase; m++ {
 		if seen[m] == 0 {
 			t.Errorf("no query was answered by %v; %v", m, seen)
 		}
 	}
 	for _, plan := range [][]strategy{orPlan, andPlan, onePlan} {
 		for _, s := range plan {
-			if s.why == "" || s.method == ask.NoMethod {
-				t.Errorf("%v: a strategy without a reason", s.method)
+			if s.why == "" || s.name == ask.NoStrategy {
+				t.Errorf("%v: a strategy without a reason", s.name)
 			}
 		}
 	}

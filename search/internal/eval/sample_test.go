@@ -70,7 +70,7 @@ func TestSample(t *testing.T) {
 				if !slices.Equal(got.Hits, want) {
 					t.Fatalf("k %d: got %v, want %v", k, searchtest.Head(got.Hits), searchtest.Head(want))
 				}
-				m := got.Stats.Method
+				m := got.Stats.Strategy
 				if believed := m == ask.OrSample || m == ask.OrSampleMarks; believed != c.right {
 					t.Errorf("k %d: %v", k, m)
 				}

@@ -345,7 +345,7 @@ func (n *run) count(s *ask.Stats) {
 	all.Scored += s.Scored
 	all.Decoded += s.Decoded
 	all.Entered += s.Entered
-	all.Method = max(all.Method, s.Method)
+	all.Strategy = max(all.Strategy, s.Strategy)
 	n.used += s.Blocks - s.Skipped
 }
 

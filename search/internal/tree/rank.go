@@ -161,12 +161,12 @@ func (x *exec) live(r *ask.Request) *docset.Set {
 
 // rankEach finds the k best with a strategy that goes through the segments one after the other.
 // They come in the order of their documents, so that of equal scores the first stays.
-func (p *plan) rankEach(method ask.Method, search func(*exec, *node, *docset.Set, *ranking) error,
+func (p *plan) rankEach(by ask.Strategy, search func(*exec, *node, *docset.Set, *ranking) error,
 	sets []*docset.Set) (*ask.Result, error) {
 	if err := p.scorers(p.task.r.Model); err != nil {
 		return nil, err
 	}
-	stats := p.stats(method)
+	stats := p.stats(by)
 	h := newRanking(min(p.task.k, max(1, p.docs())), stats.Words)
 	h.counts = p.counted
 	for i, x := range p.parts {
@@ -193,8 +193,8 @@ func (p *plan) rankPhrases() (*ask.Result, error) {
 }
 
 // stats is what is known of a query before it is answered.
-func (p *plan) stats(method ask.Method) ask.Stats {
-	stats := ask.Stats{Algorithm: ask.Exhaustive, Method: method}
+func (p *plan) stats(by ask.Strategy) ask.Stats {
+	stats := ask.Stats{Algorithm: ask.Exhaustive, Strategy: by}
 	for i, root := range p.roots {
 		root.each(func(n *node) {
 			for j := range n.terms {

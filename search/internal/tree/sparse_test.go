@@ -57,7 +57,7 @@ func TestSparse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		switch got.Stats.Method {
+		switch got.Stats.Strategy {
 		case ask.TreeSparse, ask.TreeConjunction:
 			sparse++
 		}

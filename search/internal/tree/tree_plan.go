@@ -8,16 +8,16 @@ import (
 
 // strategy is a row of treePlan: a way to find the k best answers to a tree.
 type strategy struct {
-	method ask.Method // for Stats; NoMethod: package eval names its own
-	why    string     // when it is worth it, and what it spares
-	worth  func(p *plan) (bool, error)
-	run    func(p *plan) (*ask.Result, error)
+	name  ask.Strategy // for Stats; NoStrategy: package eval names its own
+	why   string       // when it is worth it, and what it spares
+	worth func(p *plan) (bool, error)
+	run   func(p *plan) (*ask.Result, error)
 }
 
 // treePlan is how a query of the language is answered: by the first strategy that is worth it.
 var treePlan = []strategy{
 	{
-		method: ask.TreeConjunction,
+		name: ask.TreeConjunction,
 		why: "an obligatory word is rare, or a phrase is obligatory: the rarest list leads, and its " +
 			"documents are looked up in the other lists a block at a time",
 		worth: func(p *plan) (bool, error) { return p.led(p.task.r), nil },
@@ -26,7 +26,7 @@ var treePlan = []strategy{
 		},
 	},
 	{
-		method: ask.TreeConjunction,
+		name: ask.TreeConjunction,
 		why: "all words are obligatory, and filters leave few documents: the same, of these " +
 			"documents alone",
 		worth: (*plan).worthLedWithin,
@@ -35,7 +35,7 @@ var treePlan = []strategy{
 		},
 	},
 	{
-		method: ask.TreeSparse,
+		name: ask.TreeSparse,
 		why: "any of the words will do, and filters leave so few documents that looking these up in " +
 			"the lists costs less than reading the lists",
 		worth: (*plan).worthSparse,
@@ -61,16 +61,16 @@ var treePlan = []strategy{
 		},
 	},
 	{
-		method: ask.TreePhrase,
+		name: ask.TreePhrase,
 		why: "nothing but one phrase scores: blocks are skipped by the bound of its rarest word, and " +
 			"positions are read last",
 		worth: func(p *plan) (bool, error) { _, _, ok := p.roots[0].onePhrase(); return ok, nil },
 		run:   (*plan).rankPhrases,
 	},
 	{
-		method: ask.TreeLists,
-		why:    "always possible: the documents that match, as a set, then their scores list by list",
-		worth:  func(*plan) (bool, error) { return true, nil },
+		name:  ask.TreeLists,
+		why:   "always possible: the documents that match, as a set, then their scores list by list",
+		worth: func(*plan) (bool, error) { return true, nil },
 		run: func(p *plan) (*ask.Result, error) {
 			return p.rankEach(ask.TreeLists, (*exec).rankLists, p.task.live)
 		},

@@ -29,15 +29,15 @@ func TestEveryTreeStrategyIsTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := map[ask.Method]bool{}
-	for text, want := range map[string]ask.Method{
+	seen := map[ask.Strategy]bool{}
+	for text, want := range map[string]ask.Strategy{
 		"+w50 w2 -w3":                ask.TreeConjunction, // a rare obligatory word
 		`+"all w2" w3`:               ask.TreeConjunction, // an obligatory phrase
 		"w2 AND w3 AND #w60":         ask.TreeConjunction, // few documents are left
 		"w2 w3 #w150":                ask.TreeSparse,
 		`"all w2" #w3`:               ask.TreePhrase,
 		"(w2 AND w3) OR (w5 AND w7)": ask.TreeLists,
-		"w2 w3 #w5":                  ask.NoMethod, // only words score: package eval has its own
+		"w2 w3 #w5":                  ask.NoStrategy, // only words score: package eval has its own
 	} {
 		q, err := query.Parse(text, query.Options{})
 		if err != nil {
@@ -48,9 +48,9 @@ func TestEveryTreeStrategyIsTaken(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		own := want == ask.NoMethod && got.Stats.Method < ask.TreePhrase
-		if got.Stats.Method != want && !own {
-			t.Errorf("%s: answered by %v, want %v", text, got.Stats.Method, want)
+		own := want == ask.NoStrategy && got.Stats.Strategy < ask.TreePhrase
+		if got.Stats.Strategy != want && !own {
+			t.Errorf("%s: answered by %v, want %v", text, got.Stats.Strategy, want)
 		}
 		if hits, _ := bySets(t, e, &r); len(hits) == 0 || !slices.Equal(got.Hits, hits) {
 			t.Errorf("%s, %v: %v, want %v", text, want, got.Hits, hits)
@@ -59,10 +59,10 @@ func TestEveryTreeStrategyIsTaken(t *testing.T) {
 	}
 	for _, s := range treePlan {
 		if s.why == "" {
-			t.Errorf("%v: a strategy without a reason", s.method)
+			t.Errorf("%v: a strategy without a reason", s.name)
 		}
-		if s.method != ask.NoMethod && !seen[s.method] {
-			t.Errorf("no query was answered by %v", s.method)
+		if s.name != ask.NoStrategy && !seen[s.name] {
+			t.Errorf("no query was answered by %v", s.name)
 		}
 	}
 }

@@ -370,7 +370,7 @@ func TestTreesAreWhatTheyMean(t *testing.T) {
 			}
 			if !slices.Equal(got.Hits, want) && len(got.Hits)+len(want) > 0 || request.Count && got.Total != total {
 				t.Fatalf("seed %d, tree %d: %v, %v, k %d from %d, %v:\n got %v of %d\nwant %v of %d", seed, i, q, m, request.K,
-					request.From, got.Stats.Method, searchtest.Head(got.Hits), got.Total, searchtest.Head(want), total)
+					request.From, got.Stats.Strategy, searchtest.Head(got.Hits), got.Total, searchtest.Head(want), total)
 			}
 			if n, err := Count(context.Background(), Of(e), &request); n != total || err != nil {
 				t.Fatalf("seed %d, tree %d: %v: %d documents, want %d, %v", seed, i, q, n, total, err)
