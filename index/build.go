@@ -136,16 +136,17 @@ func (w *Writer) addInversion(ctx context.Context, v *weigh.Inversion, o BuildOp
 	if o.numbered {
 		d.ID, d.idBytes, d.UniqueIDs = strconv.Itoa, nil, false
 	}
-	var order, place []uint32
+	var order []uint32
+	var to *renumbering
 	if w.orderNow(o) {
 		var err error
-		if order, err = w.findOrder(ctx, v, o); err != nil {
+		if order, err = w.findOrder(ctx, v, &d, o); err != nil {
 			return err
 		}
 	}
 	if order != nil {
-		w.ordered, place = true, placesOf(order)
-		if err := w.inOrder(&d, order); err != nil {
+		to = renumber(order)
+		if err := w.inOrder(&d, order, to); err != nil {
 			return err
 		}
 	}
@@ -160,7 +161,7 @@ func (w *Writer) addInversion(ctx context.Context, v *weigh.Inversion, o BuildOp
 	parts := v.Parts(ctx, int(v.Tokens()/tokensPerPart)+4*o.Threads)
 	if order != nil {
 		for i, part := range parts {
-			parts[i] = movedTerms(part, place)
+			parts[i] = movedTerms(part, to)
 		}
 	}
 	if err := w.addParts(ctx, parts, o.Threads, progress); err != nil {
@@ -169,7 +170,7 @@ func (w *Writer) addInversion(ctx context.Context, v *weigh.Inversion, o BuildOp
 	return nil
 }
 
-// reorder publishes the index that was written in another order, not as it is.
+// reorder publishes the index that was written in a better order, if there is one.
 func (w *Writer) reorder(ctx context.Context, dir string, o BuildOptions) error {
 	r, err := Open(w.dir.Path(""))
 	if err != nil {
@@ -177,7 +178,15 @@ func (w *Writer) reorder(ctx context.Context, dir string, o BuildOptions) error 
 	}
 	defer r.Close()
 	r.dir = dir // for messages
-	return Reorder(ctx, r, dir, ReorderOptions{Threads: o.Threads, Memory: o.Memory, Progress: o.Reordering})
+	to := ReorderOptions{Threads: o.Threads, Memory: o.Memory, Progress: o.Reordering}
+	order, err := r.betterOrder(ctx, &to)
+	if err != nil {
+		return err
+	}
+	if order == nil {
+		return w.Commit()
+	}
+	return r.reorder(ctx, dir, order, to)
 }
 
 // tokensPerPart is how many words of the corpus a part should hold: a megabyte or two of lists.

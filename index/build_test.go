@@ -40,9 +40,12 @@ func build(t testing.TB, corpus string, o BuildOptions) string {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "ix")
+	format := text.Lines
+	if filepath.Ext(corpus) == ".tsv" {
+		format = text.TSV
+	}
 	if err := Build(context.Background(), dir,
-		&text.Corpus{Paths: []string{corpus}, Options: text.Options{Format: text.Lines}},
-		o); err != nil {
+		&text.Corpus{Paths: []string{corpus}, Options: text.Options{Format: format}}, o); err != nil {
 		t.Fatal(err)
 	}
 	return dir

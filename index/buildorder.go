@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"sync/atomic"
 
 	"github.com/collocate/collocate/internal/par"
@@ -24,13 +25,13 @@ func (w *Writer) orderNow(o BuildOptions) bool {
 	return o.Reorder && w.fields == nil && w.text == nil && !o.Positions && !o.numbered
 }
 
-// findOrder finds a better order for the documents of an inverted corpus, or nil if there is too
-// little memory for it.
-func (w *Writer) findOrder(ctx context.Context, v *weigh.Inversion,
+// findOrder finds a better order for the documents of an inverted corpus, or nil: if their own
+// is good enough, or if there is too little memory to find one, of which w.ordered tells.
+func (w *Writer) findOrder(ctx context.Context, v *weigh.Inversion, d *Documents,
 	o BuildOptions) ([]uint32, error) {
 	memory := w.memory / orderShare
 	parts := v.PartsWith(ctx, 4*o.Threads, func(df int) bool { return tells(df, v.Docs()) })
-	g := gatherer{lists: make([]wordLists, len(parts))}
+	g := gatherer{words: make([][][]uint32, len(parts))}
 	g.room.Store((memory - bisectBytes(0, v.Docs(), o.Threads)) / (4 + bytesPerPair))
 	if err := g.gather(ctx, parts, o.Threads); err != nil {
 		if errors.Is(err, errNoRoom) {
@@ -38,14 +39,17 @@ func (w *Writer) findOrder(ctx context.Context, v *weigh.Inversion,
 		}
 		return nil, err
 	}
-	f := newForward(v.Docs(), g.lists, o.Threads)
-	g.lists = nil
-	return f.bisect(ctx, o.Threads, o.Reordering)
+	f := newForward(v.Docs(), slices.Concat(g.words...), o.Threads)
+	g.words = nil
+	w.ordered = true
+	ids := idWriter{docs: v.Docs(), id: d.ids()}
+	inOrder, _ := ids.inOrder()
+	return f.better(ctx, o.Threads, inOrder, o.Reordering)
 }
 
 // gatherer collects the documents of the words that tell where they belong.
 type gatherer struct {
-	lists []wordLists  // of each part of the words
+	words [][][]uint32 // the documents of each word, of each part of the words
 	room  atomic.Int64 // postings that may still come
 }
 
@@ -56,33 +60,34 @@ func (g *gatherer) gather(ctx context.Context, parts []iter.Seq2[weigh.Term, err
 	errs := make([]error, len(parts))
 	par.For(threads, len(parts), 1, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
-			errs[i] = g.gatherPart(ctx, &g.lists[i], parts[i])
+			errs[i] = g.gatherPart(ctx, &g.words[i], parts[i])
 		}
 	})
 	return errors.Join(errs...)
 }
 
-func (g *gatherer) gatherPart(ctx context.Context, l *wordLists,
+func (g *gatherer) gatherPart(ctx context.Context, words *[][]uint32,
 	part iter.Seq2[weigh.Term, error]) error {
-	left := 0 // of the word's documents
+	var docs []uint32 // of the word
 	for t, err := range part {
 		if err != nil {
 			return err
 		}
-		if g.room.Add(-int64(len(t.Docs))) < 0 {
-			return errNoRoom
+		if docs == nil {
+			if g.room.Add(-int64(t.DF)) < 0 {
+				return errNoRoom
+			}
+			docs = make([]uint32, 0, t.DF)
 		}
-		if left == 0 {
-			l.dfs, left = append(l.dfs, uint32(t.DF)), t.DF
+		if docs = append(docs, t.Docs...); len(docs) == t.DF {
+			*words, docs = append(*words, docs), nil
 		}
-		l.docs = append(l.docs, t.Docs...)
-		left -= len(t.Docs)
 	}
 	return ctx.Err()
 }
 
 // inOrder makes document order[d] document d.
-func (w *Writer) inOrder(d *Documents, order []uint32) error {
+func (w *Writer) inOrder(d *Documents, order []uint32, to *renumbering) error {
 	lengths := make([]uint32, len(order))
 	for i, old := range order {
 		lengths[i] = d.Lengths[old]
@@ -94,12 +99,11 @@ func (w *Writer) inOrder(d *Documents, order []uint32) error {
 		return err
 	}
 	if ids.runs == nil {
-		d.byRank = placesOf(order)
+		d.byRank = to.place
 		if len(ids.byRank) > 0 {
-			place := d.byRank
 			d.byRank = ids.byRank
 			for rank, old := range d.byRank {
-				d.byRank[rank] = place[old]
+				d.byRank[rank] = to.place[old]
 			}
 		}
 	}
@@ -119,9 +123,9 @@ func inCorpusOrder(err error, order []uint32) error {
 }
 
 // movedTerms yields the words of a part with their documents at their new places.
-func movedTerms(part iter.Seq2[weigh.Term, error], place []uint32) iter.Seq2[weigh.Term, error] {
+func movedTerms(part iter.Seq2[weigh.Term, error], to *renumbering) iter.Seq2[weigh.Term, error] {
 	return func(yield func(weigh.Term, error) bool) {
-		m := mover{place: place}
+		m := mover{to: to}
 		var word []byte
 		left := 0 // postings that are still to come of the word
 		for t, err := range part {

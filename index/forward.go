@@ -33,22 +33,11 @@ func tells(df, docs int) bool {
 	return df >= max(minForwardDF, docs/leastForward) && df <= docs/mostForward
 }
 
-// wordLists are the documents of words, one word after the other.
-type wordLists struct{ dfs, docs []uint32 }
-
 // forwardBlock is how many documents get their lists at a time, so that these fit a cache.
 const forwardBlock = 1 << 13
 
-// newForward makes the lists of so many documents from those of words, which come in parts.
-func newForward(docs int, parts []wordLists, threads int) *forwardIndex {
-	var words [][]uint32
-	for _, p := range parts {
-		rest := p.docs
-		for _, df := range p.dfs {
-			words = append(words, rest[:df])
-			rest = rest[df:]
-		}
-	}
+// newForward makes the lists of so many documents from those of words, in their order.
+func newForward(docs int, words [][]uint32, threads int) *forwardIndex {
 	slices.SortStableFunc(words, func(a, b []uint32) int { return len(b) - len(a) })
 	words = words[:min(len(words), maxForwardWords)]
 	f := &forwardIndex{docs: docs, words: len(words), starts: make([]uint64, docs+1)}
@@ -84,14 +73,13 @@ func newForward(docs int, parts []wordLists, threads int) *forwardIndex {
 // bisecting.
 func (r *Reader) forward(ctx context.Context, threads int, memory int64) (*forwardIndex, error) {
 	var terms []Term
-	var lists wordLists
 	postings := int64(0)
 	for w, err := range r.Words() {
 		if err != nil {
 			return nil, err
 		}
 		if tells(int(w.Term.DF), r.Docs()) {
-			terms, lists.dfs = append(terms, w.Term), append(lists.dfs, w.Term.DF)
+			terms = append(terms, w.Term)
 			postings += int64(w.Term.DF)
 		}
 	}
@@ -99,31 +87,29 @@ func (r *Reader) forward(ctx context.Context, threads int, memory int64) (*forwa
 		return nil, fmt.Errorf("reorder %s: needs %s of memory for %d postings; %s is allowed",
 			r.dir, bytesize.Size(need), postings, bytesize.Size(memory))
 	}
-	lists.docs = make([]uint32, 0, postings)
-	err := r.eachPosting(ctx, terms, func(docs []uint32) { lists.docs = append(lists.docs, docs...) })
-	if err != nil {
-		return nil, err
+	words := make([][]uint32, len(terms))
+	for i, t := range terms {
+		words[i] = make([]uint32, 0, t.DF)
+		err := r.eachPosting(ctx, t, func(docs []uint32) { words[i] = append(words[i], docs...) })
+		if err != nil {
+			return nil, err
+		}
 	}
-	return newForward(r.Docs(), []wordLists{lists}, threads), nil
+	return newForward(r.Docs(), words, threads), nil
 }
 
-// eachPosting calls fn with the documents of each block of each term.
-func (r *Reader) eachPosting(ctx context.Context, terms []Term, fn func(docs []uint32)) error {
+// eachPosting calls fn with the documents of each block of a term.
+func (r *Reader) eachPosting(ctx context.Context, t Term, fn func(docs []uint32)) error {
 	var c Cursor
-	for _, t := range terms {
-		if err := r.Open(t, &c); err != nil {
-			return err
-		}
-		for b := range c.Blocks() {
-			docs := c.Load(b)
-			if c.err != nil {
-				return c.err
-			}
-			fn(docs)
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	if err := r.Open(t, &c); err != nil {
+		return err
 	}
-	return nil
+	for b := range c.Blocks() {
+		docs := c.Load(b)
+		if c.err != nil {
+			return c.err
+		}
+		fn(docs)
+	}
+	return ctx.Err()
 }

@@ -159,19 +159,7 @@ func (w *idWriter) writeDocs(out *sections.Writer) error {
 // is their own order.
 func (w *idWriter) rank() error {
 	w.byRank = []uint32{}
-	sorted := true
-	var before []byte
-	var next follower
-	size := int64(0)
-	for d := range w.docs {
-		id := w.id(d)
-		size += int64(len(id)) + idBytes
-		if sorted && !next.is(id) {
-			sorted = d == 0 || compareIDs(before, id) <= 0
-			next.after(id)
-		}
-		before = append(before[:0], id...)
-	}
+	sorted, size := w.inOrder()
 	switch {
 	case sorted:
 		return nil
@@ -184,6 +172,23 @@ func (w *idWriter) rank() error {
 		return nil
 	}
 	return w.sortRuns()
+}
+
+// inOrder says whether the IDs are in their order, and how much memory sorting them would take.
+func (w *idWriter) inOrder() (sorted bool, size int64) {
+	sorted = true
+	var before []byte
+	var next follower
+	for d := range w.docs {
+		id := w.id(d)
+		size += int64(len(id)) + idBytes
+		if sorted && !next.is(id) {
+			sorted = d == 0 || compareIDs(before, id) <= 0
+			next.after(id)
+		}
+		before = append(before[:0], id...)
+	}
+	return sorted, size
 }
 
 // idSorter sorts IDs in memory.

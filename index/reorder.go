@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math/bits"
 	"runtime"
 	"slices"
 	"strconv"
@@ -18,24 +17,43 @@ import (
 type ReorderOptions struct {
 	// Threads is the number of threads; 0 means GOMAXPROCS. The order does not depend on it.
 	Threads int
-	// Memory bounds the working memory in bytes; 0 means 2 GB. Reordering needs 4 bytes per
-	// posting; if the bound is lower, Reorder returns an error.
+	// Memory bounds the working memory in bytes; 0 means 2 GB. Reordering needs 7 bytes per
+	// posting of the words in 1 to 10% of the documents; if the bound is lower, Reorder returns
+	// an error.
 	Memory int64
 	// Progress is called with the work done, in no particular unit.
 	Progress func(done, total int64)
 
-	textBucket int // bytes, see rewriteText
+	textBucket int  // bytes, see rewriteText
+	always     bool // even if the index does not get smaller; for tests
 }
 
 // Reorder writes the documents of an index in a better order to the folder dir, which may be the
 // folder of r itself; see Create for what dir may contain. Documents that share words become
-// neighbours. That makes gaps smaller and bounds tighter, so that searches skip more.
+// neighbours, which makes gaps smaller. Documents keep their order if a new one is unlikely to make
+// the index smaller: IDs that are in order take little space, and more once they are not.
 //
 // Documents keep their IDs, lengths and text, and a search finds the same documents with the same
 // scores. Their numbers change, and with them the order of documents with equal scores: the lower
 // number comes first.
 func Reorder(ctx context.Context, r *Reader, dir string, o ReorderOptions) (err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
+	order, err := r.betterOrder(ctx, &o)
+	if err != nil {
+		return err
+	}
+	if order == nil {
+		order = make([]uint32, r.Docs())
+		for d := range order {
+			order[d] = uint32(d)
+		}
+	}
+	return r.reorder(ctx, dir, order, o)
+}
+
+// betterOrder returns the documents in a better order, or nil if their own is good enough, and
+// completes the options.
+func (r *Reader) betterOrder(ctx context.Context, o *ReorderOptions) ([]uint32, error) {
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
@@ -44,25 +62,29 @@ func Reorder(ctx context.Context, r *Reader, dir string, o ReorderOptions) (err 
 	}
 	o.textBucket = textBucketFor(o.Memory)
 	if r.meta.shard.Of > 0 {
-		return fmt.Errorf("reorder %s: %w", r.dir, errShard)
+		return nil, fmt.Errorf("reorder %s: %w", r.dir, errShard)
 	}
+	if err := r.verify(ctx); err != nil { // damage would get checksums that fit
+		return nil, err
+	}
+	f, err := r.forward(ctx, o.Threads, o.Memory)
+	if err != nil {
+		return nil, err
+	}
+	if o.always {
+		return f.bisect(ctx, o.Threads, o.Progress)
+	}
+	return f.better(ctx, o.Threads, len(r.ids.ranks) == 0, o.Progress)
+}
+
+// reorder writes the index with document order[d] as document d to the folder dir.
+func (r *Reader) reorder(ctx context.Context, dir string, order []uint32, o ReorderOptions) error {
 	w, err := Create(dir)
 	if err != nil {
 		return err
 	}
 	defer w.Abort()
 	w.setMemory(o.Memory, "")
-	if err := r.verify(ctx); err != nil { // damage would get checksums that fit
-		return err
-	}
-	f, err := r.forward(ctx, o.Threads, o.Memory)
-	if err != nil {
-		return err
-	}
-	order, err := f.bisect(ctx, o.Threads, o.Progress)
-	if err != nil {
-		return err
-	}
 	if err := r.rewrite(ctx, w, order, nil, o); err != nil {
 		return fmt.Errorf("reorder %s: %w", r.dir, err)
 	}
@@ -84,10 +106,15 @@ func (r *Reader) rewrite(ctx context.Context, w *Writer, order []uint32, cut *pr
 		}
 		return s
 	}
-	place := placesOf(order)
+	to := renumber(order)
 	byRank := make([]uint32, len(order))
+	inOrder := true
 	for rank := range byRank {
-		byRank[rank] = place[r.ids.byRankAt(rank)]
+		byRank[rank] = to.place[r.ids.byRankAt(rank)]
+		inOrder = inOrder && byRank[rank] == uint32(rank)
+	}
+	if inOrder {
+		byRank = byRank[:0]
 	}
 	documents := Documents{Analyzer: r.analyzer, Lengths: lengths, Tokens: r.meta.tokens, ID: id,
 		byRank: byRank, Positions: r.HasPositions()}
@@ -102,19 +129,19 @@ func (r *Reader) rewrite(ctx context.Context, w *Writer, order []uint32, cut *pr
 		if w.text, err = newTextWriter(w.dir, textFile, w.memory); err != nil {
 			return err
 		}
-		if err := rewriteText(ctx, r.text, w, w.text, place, o.textBucket); err != nil {
+		if err := rewriteText(ctx, r.text, w, w.text, to.place, o.textBucket); err != nil {
 			return err
 		}
 	}
 	if r.fields != nil {
-		if err := r.rewriteFields(ctx, w, order, place, o); err != nil {
+		if err := r.rewriteFields(ctx, w, order, to.place, o); err != nil {
 			return err
 		}
 	}
 	if cut != nil || r.Pruned() {
 		w.prunedFrom(r)
 	}
-	parts, err := r.parts(ctx, place, cut, int(r.meta.occurrences/tokensPerPart)+4*o.Threads)
+	parts, err := r.parts(ctx, to, cut, int(r.meta.occurrences/tokensPerPart)+4*o.Threads)
 	if err != nil {
 		return err
 	}
@@ -127,18 +154,9 @@ func (r *Reader) rewrite(ctx context.Context, w *Writer, order []uint32, cut *pr
 	return bad
 }
 
-// placesOf says at which place of an order each document is.
-func placesOf(order []uint32) []uint32 {
-	place := make([]uint32, len(order))
-	for d, old := range order {
-		place[old] = uint32(d)
-	}
-	return place
-}
-
 // parts cuts the words into about n ranges of as many postings each, with the documents
 // at their new places.
-func (r *Reader) parts(ctx context.Context, place []uint32, cut *pruning,
+func (r *Reader) parts(ctx context.Context, to *renumbering, cut *pruning,
 	n int) ([]iter.Seq2[weigh.Term, error], error) {
 	var parts []iter.Seq2[weigh.Term, error]
 	from, postings := 0, uint64(0)
@@ -149,7 +167,7 @@ func (r *Reader) parts(ctx context.Context, place []uint32, cut *pruning,
 		postings += uint64(w.Term.DF)
 		next := w.Term.ID + 1
 		if next == r.dict.terms || next%termsPerBlock == 0 && postings >= r.meta.postings/uint64(n)+1 {
-			parts = append(parts, r.moved(ctx, place, cut, from, next))
+			parts = append(parts, r.moved(ctx, to, cut, from, next))
 			from, postings = next, 0
 		}
 	}
@@ -157,11 +175,12 @@ func (r *Reader) parts(ctx context.Context, place []uint32, cut *pruning,
 }
 
 // moved yields a range of words, which begins where a block of the dictionary does.
-func (r *Reader) moved(ctx context.Context, place []uint32, cut *pruning, from, to int) iter.Seq2[weigh.Term, error] {
+func (r *Reader) moved(ctx context.Context, to *renumbering, cut *pruning,
+	from, end int) iter.Seq2[weigh.Term, error] {
 	return func(yield func(weigh.Term, error) bool) {
-		m := mover{r: r, place: place, cut: cut}
+		m := mover{r: r, to: to, cut: cut}
 		walk := termWalker{d: r.dict, id: from}
-		for walk.id < to {
+		for walk.id < end {
 			word, t, _, err := walk.next()
 			if err == nil {
 				err = m.move(t)
@@ -189,26 +208,24 @@ func (r *Reader) moved(ctx context.Context, place []uint32, cut *pruning, from, 
 // mover reads lists and sorts them by the new places of their documents.
 type mover struct {
 	r         *Reader
-	place     []uint32
+	to        *renumbering
 	cut       *pruning // what is left out, if anything
 	xs        []uint32 // for it
 	c         Cursor
 	docs, tfs []uint32 // the list
-	dense     bool     // the list is sorted by marking documents, not as
+	came      []uint32 // the new places of its documents, as they come
+	cameTFs   []uint32 // and their frequencies
+	next      [maxParts]uint32
 	pairs     []uint64 // document, frequency
-	here      []uint64 // a bit for each document
-	tfAt      []uint8  // frequency, where that bit is set, or bigTF and in pairs
 	positions Positions
 	gaps      []uint32 // before the occurrences in docs
 	starts    []int    // where those of each posting begin, as pairs are sorted
 }
 
-// denseList is the share of the documents, one in this many, from which on a list is
-// sorted by marking them all. Frequencies of bigTF and more have no room there.
-const (
-	denseList = 1024
-	bigTF     = 1<<8 - 1
-)
+// shortList is the length up to which a list is sorted by comparing its documents. Longer ones are
+// dealt out to the parts of the new order, which takes as long as these are many, and then a
+// posting.
+const shortList = 48
 
 func (m *mover) move(t Term) error {
 	if err := m.r.Open(t, &m.c); err != nil {
@@ -226,55 +243,57 @@ func (m *mover) move(t Term) error {
 	return nil
 }
 
-// begin begins a list of df postings.
-func (m *mover) begin(df int) {
-	m.docs, m.tfs, m.pairs = m.docs[:0], m.tfs[:0], m.pairs[:0]
-	m.dense = df > len(m.place)/denseList
-	if m.dense && m.here == nil {
-		m.here, m.tfAt = make([]uint64, len(m.place)/64+1), make([]uint8, len(m.place))
-	}
+// begin begins a list of n postings.
+func (m *mover) begin(n int) {
+	m.came, m.cameTFs = slices.Grow(m.came[:0], n), slices.Grow(m.cameTFs[:0], n)
 }
 
 // take takes postings of the list.
 func (m *mover) take(docs, tfs []uint32) {
-	tfs = tfs[:len(docs)]
-	if !m.dense {
-		for i, d := range docs {
-			m.pairs = append(m.pairs, uint64(m.place[d])<<32|uint64(tfs[i]))
-		}
-		return
-	}
+	from, place := len(m.came), m.to.place
+	m.came, m.cameTFs = m.came[:from+len(docs)], append(m.cameTFs, tfs[:len(docs)]...)
+	came := m.came[from:]
 	for i, d := range docs {
-		p := m.place[d]
-		m.here[p/64] |= 1 << (p % 64)
-		tf := tfs[i]
-		m.tfAt[p] = uint8(min(tf, bigTF))
-		if tf >= bigTF {
-			m.pairs = append(m.pairs, uint64(p)<<32|uint64(tf))
-		}
+		came[i] = place[d]
 	}
 }
 
 // end leaves the list in docs and tfs, in the new order.
 func (m *mover) end() {
-	slices.Sort(m.pairs)
-	if !m.dense {
-		for _, p := range m.pairs {
-			m.docs, m.tfs = append(m.docs, uint32(p>>32)), append(m.tfs, uint32(p))
-		}
+	n := len(m.came)
+	m.docs, m.tfs = slices.Grow(m.docs[:0], n)[:n], slices.Grow(m.tfs[:0], n)[:n]
+	if n > shortList && m.to.parts <= maxParts {
+		m.deal()
 		return
 	}
-	big := m.pairs
-	for i, word := range m.here {
-		for ; word != 0; word &= word - 1 {
-			p := uint32(i*64 + bits.TrailingZeros64(word))
-			tf := uint32(m.tfAt[p])
-			if tf == bigTF {
-				tf, big = uint32(big[0]), big[1:]
-			}
-			m.docs, m.tfs = append(m.docs, p), append(m.tfs, tf)
-		}
-		m.here[i] = 0
+	m.pairs = m.pairs[:0]
+	for i, p := range m.came {
+		m.pairs = append(m.pairs, uint64(p)<<32|uint64(m.cameTFs[i]))
+	}
+	slices.Sort(m.pairs)
+	for i, p := range m.pairs {
+		m.docs[i], m.tfs[i] = uint32(p>>32), uint32(p)
+	}
+}
+
+// deal deals the list out to the parts of the new order. As documents come in rising order, and
+// keep that in each part, they are sorted then.
+func (m *mover) deal() {
+	clear(m.next[:m.to.parts])
+	for _, p := range m.came {
+		m.next[m.to.partOf(p)]++
+	}
+	sum := uint32(0)
+	for part, n := range m.next[:m.to.parts] {
+		m.next[part] = sum
+		sum += n
+	}
+	tfs := m.cameTFs[:len(m.came)]
+	for i, p := range m.came {
+		next := &m.next[m.to.partOf(p)]
+		at := *next
+		*next = at + 1
+		m.docs[at], m.tfs[at] = p, tfs[i]
 	}
 }
 
@@ -292,7 +311,7 @@ func (m *mover) moveGaps(t Term) error {
 	}
 	m.gaps = slices.Grow(m.gaps[:0], sum)[:sum]
 	for m.c.Doc() != End {
-		if i, ok := slices.BinarySearch(m.docs, m.place[m.c.Doc()]); ok { // else it was pruned
+		if i, ok := slices.BinarySearch(m.docs, m.to.place[m.c.Doc()]); ok { // else it was pruned
 			appendGaps(m.gaps[m.starts[i]:m.starts[i]], m.positions.Of(&m.c))
 			if m.positions.err != nil {
 				return m.positions.err

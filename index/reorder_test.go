@@ -17,13 +17,14 @@ import (
 )
 
 // topicCorpus writes documents of a few subjects, each with words of its own, in random
-// order; line d is about subject topics[d].
+// order and with IDs in no order; line d is about subject topics[d].
 func topicCorpus(t testing.TB, rng *rand.Rand, docs, subjects int) (path string, topics []int) {
 	t.Helper()
 	var b strings.Builder
 	for range docs {
 		topic := rng.IntN(subjects)
 		topics = append(topics, topic)
+		fmt.Fprintf(&b, "%016x\t", rng.Uint64())
 		for range rng.IntN(20) + 10 {
 			if rng.IntN(3) == 0 {
 				fmt.Fprintf(&b, "w%d ", int(rng.ExpFloat64()*100)) // anybody's
@@ -33,7 +34,7 @@ func topicCorpus(t testing.TB, rng *rand.Rand, docs, subjects int) (path string,
 		}
 		b.WriteByte('\n')
 	}
-	path = filepath.Join(t.TempDir(), "topics.txt")
+	path = filepath.Join(t.TempDir(), "topics.tsv")
 	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -134,6 +135,72 @@ func TestReorderBringsSubjectsTogether(t *testing.T) {
 	}
 }
 
+// Documents stay as they are where another order would take more space for IDs, which are numbers
+// that count on, than it saves: the files are those of an index that is not reordered.
+func TestReorderLeavesGoodOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(63, 64))
+	for _, docs := range []int{3000, sampleFrom + 1} {
+		var lines strings.Builder
+		for range docs {
+			for range rng.IntN(10) {
+				fmt.Fprintf(&lines, "w%d ", int(rng.ExpFloat64()*30))
+			}
+			lines.WriteByte('\n')
+		}
+		path := filepath.Join(t.TempDir(), "random.txt")
+		if err := os.WriteFile(path, []byte(lines.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for _, stored := range []bool{true, false} {
+			dir := build(t, path, BuildOptions{StoreText: stored})
+			want := readDir(t, dir)
+			for _, made := range []struct{ by, dir string }{
+				{"build", build(t, path, BuildOptions{StoreText: stored, Reorder: true})},
+				{"reorder", reorder(t, open(t, dir), ReorderOptions{}).dir},
+			} {
+				got := readDir(t, made.dir)
+				if stored && made.by == "reorder" { // which cuts text into blocks of its own
+					delete(want, textFile)
+					delete(want, metaFile)
+				}
+				for name := range want {
+					if !bytes.Equal(got[name], want[name]) {
+						t.Errorf("%d documents, text %t, %s: file %s differs", docs, stored, made.by, name)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A bisection makes parts in which documents rise, and no more than lists are dealt out to.
+func TestBisectionMakesParts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(65, 66))
+	for _, docs := range []int{1, 15, 33, 1000, 1700, 4099, 20_000} {
+		f := &forwardIndex{docs: docs, words: 50, starts: []uint64{0}}
+		for range docs {
+			for range rng.IntN(8) {
+				f.list = append(f.list, uint16(rng.IntN(f.words)))
+			}
+			f.starts = append(f.starts, uint64(len(f.list)))
+		}
+		order, err := f.bisect(context.Background(), 2, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := renumber(order)
+		if to.parts > 128 {
+			t.Errorf("%d documents: %d parts", docs, to.parts)
+		}
+		for i, d := range order {
+			part := int(to.partOf(uint32(i)))
+			if to.place[d] != uint32(i) || i < int(to.starts[part]) || i >= int(to.starts[part+1]) {
+				t.Fatalf("%d documents: document %d is at place %d of part %d", docs, d, i, part)
+			}
+		}
+	}
+}
+
 // Random indexes of all sizes, without documents or words too.
 func TestReorderKeepsEverything(t *testing.T) {
 	rng := rand.New(rand.NewPCG(53, 54))
@@ -148,7 +215,7 @@ func TestReorderKeepsEverything(t *testing.T) {
 
 func (p *plainIndex) reordered(t *testing.T) {
 	a := p.write(t)
-	sameButForOrder(t, a, reorder(t, a, ReorderOptions{Threads: 3}))
+	sameButForOrder(t, a, reorder(t, a, ReorderOptions{Threads: 3, always: true}))
 }
 
 // The order does not depend on the threads, and building with Reorder is building and reordering:
