@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Variant is one of the formulas in the package's table.
+// Variant is one of the formulas in the table of the package comment.
 type Variant uint8
 
 // The variants. ATIRE's formula is the papers'.
@@ -17,23 +17,24 @@ const (
 	Lucene7
 	Plus
 	L
-	Terrier     // for searching
-	LuceneLossy // the same: Lucene with lengths in one byte
+	Terrier     // only for searching
+	LuceneLossy // only for searching: Lucene with lengths in one byte
 	ATIRE       = Papers
 )
 
 var variantNames = [...]string{Papers: "papers", Lucene: "lucene", Lucene7: "lucene7",
 	Plus: "bm25+", L: "bm25l", Terrier: "terrier", LuceneLossy: "lucene-lossy"}
 
-// Variants lists the names that ParseVariant takes, but for those that are for searching only.
+// Variants returns the names that ParseVariant accepts, without those that are only for searching.
 func Variants() []string { return []string{"papers", "atire", "lucene", "lucene7", "bm25+", "bm25l"} }
 
-// SearchVariants lists all names that ParseVariant takes.
+// SearchVariants returns all names that ParseVariant accepts.
 func SearchVariants() []string {
 	return append(Variants(), variantNames[Terrier], variantNames[LuceneLossy])
 }
 
-// OnlySearches reports whether a variant is for searching, and not for the weights of a collection.
+// OnlySearches reports whether a variant is only for searching, not for the weights of a
+// collection.
 func (v Variant) OnlySearches() bool { return v == Terrier || v == LuceneLossy }
 
 func (v Variant) String() string {
@@ -52,7 +53,7 @@ func (v *Variant) UnmarshalText(name []byte) (err error) {
 	return err
 }
 
-// ParseVariant is the inverse of String; it also knows "atire".
+// ParseVariant is the inverse of String. It also accepts "atire", which is the same as "papers".
 func ParseVariant(name string) (Variant, error) {
 	if name == "atire" {
 		return ATIRE, nil
@@ -65,22 +66,23 @@ func ParseVariant(name string) (Variant, error) {
 	return 0, fmt.Errorf("unknown BM25 variant %q: want %s", name, strings.Join(SearchVariants(), ", "))
 }
 
-// Params are the knobs of the formula. The zero value is k1 = 1.2, b = 0.75 and
-// the papers' idf.
+// Params holds the parameters of the formula. The zero value is k1 = 1.2, b = 0.75 and the papers'
+// idf.
 type Params struct {
-	// A K1 of 0 stands for 1.2, and a B of 0 for 0.75, each by itself; [Zero] means 0.
+	// K1 and B are the formula's parameters. A K1 of 0 means 1.2, and a B of 0 means 0.75; Zero
+	// means 0.
 	K1, B   float64
 	Variant Variant
-	// K3 lets repetitions in a query count less: q of them as (K3+1)*q/(K3+q). 0 means that they
-	// count in full, in the variant Terrier that K3 is 8.
+	// K3 reduces the effect of repetitions in a query: q of them count (K3+1)*q/(K3+q) times. 0
+	// means that they count in full, except in the variant Terrier, where it means 8.
 	K3 float64
 }
 
-// Zero is how to say 0 as a K1 or a B, where 0 stands for the default. It is the smallest positive
-// number, which gives weights the bits that 0 would.
+// Zero stands for 0 in K1 and B, where 0 means the default. It is the smallest positive number and
+// gives the same weights as 0, to the bit.
 const Zero = math.SmallestNonzeroFloat64
 
-// Explicit returns the parameter of somebody who said a number: [Zero] for 0.
+// Explicit converts a number that a user gave to a parameter: 0 becomes Zero.
 func Explicit(parameter float64) float64 {
 	if parameter == 0 {
 		return Zero
@@ -88,7 +90,7 @@ func Explicit(parameter float64) float64 {
 	return parameter
 }
 
-// Shown is the inverse of Explicit: how a parameter is printed and stored.
+// Shown is the inverse of Explicit. It returns the number to print and to store.
 func Shown(parameter float64) float64 {
 	if parameter == Zero {
 		return 0
@@ -96,7 +98,7 @@ func Shown(parameter float64) float64 {
 	return parameter
 }
 
-// WithDefaults replaces a K1 and a B of 0 by the numbers they stand for.
+// WithDefaults returns p with a K1 or B of 0 replaced by its default.
 func (p Params) WithDefaults() Params {
 	if p.K1 == 0 {
 		p.K1 = 1.2
@@ -107,7 +109,7 @@ func (p Params) WithDefaults() Params {
 	return p
 }
 
-// Check refuses what would give weights that are negative or not numbers.
+// Check returns an error for parameters that could give weights that are negative or not numbers.
 func (p Params) Check() error {
 	if !(p.K1 >= 0 && p.K1 <= 1e6) {
 		return fmt.Errorf("bm25: k1 = %v: want a number from 0 to 1,000,000", p.K1)
@@ -131,13 +133,13 @@ type Scorer struct {
 	coef   Length
 }
 
-// Length turns a document's length into the k of the package comment: k = A + B*L.
+// Length computes the k of the package comment from a document's length: k = A + B*L.
 type Length struct{ A, B float32 }
 
-// K returns the k of a document of that many tokens.
+// K returns the k of a document with the given number of tokens.
 func (c Length) K(tokens uint32) float32 { return c.A + float32(c.B*float32(tokens)) }
 
-// Scorer fixes the collection: docs documents with tokens tokens in all.
+// Scorer returns the formula for a collection with the given numbers of documents and tokens.
 func (p Params) Scorer(docs, tokens uint64) (*Scorer, error) {
 	return p.WithDefaults().scorer(docs, tokens)
 }
@@ -160,15 +162,15 @@ func (p Params) scorer(docs, tokens uint64) (*Scorer, error) {
 	return s, nil
 }
 
-// Params are those the Scorer was made from, defaults filled in.
+// Params returns the parameters of the Scorer, with defaults filled in.
 func (s *Scorer) Params() Params { return s.params }
 
-// Length gives the two constants that make a length count.
+// Length returns the constants that turn a document length into k.
 func (s *Scorer) Length() Length { return s.coef }
 
-// IDF returns the word's share of the weight, before k1+1 and rounding. df may not
-// exceed the number of documents; where it does (a foreign index that lies) the
-// result is 0 rather than negative.
+// IDF returns the word's share of the weight, before k1+1 and rounding. df must not exceed the
+// number of documents; if it does, as in a faulty foreign index, the result is 0 rather than
+// negative.
 func (s *Scorer) IDF(df uint64) float64 {
 	n, d := s.docs, float64(df)
 	if df == 0 || d > n {
@@ -190,7 +192,8 @@ func (s *Scorer) IDF(df uint64) float64 {
 	return Log(n / d)
 }
 
-// RepetitionsOf returns the K3 that counts; 0: repetitions count in full.
+// RepetitionsOf returns the effective K3, with the variant's default filled in. 0 means that
+// repetitions count in full.
 func (p Params) RepetitionsOf() float64 {
 	if p.K3 == 0 && p.Variant == Terrier {
 		return 8
@@ -213,19 +216,19 @@ const (
 	deltaPlus = 1.0
 )
 
-// Term is the formula for one word of one collection. Its fields are all that an
-// engine needs: see the steps in the package comment.
+// Term is the formula for one word of a collection. Its fields are all that an engine needs; see
+// the steps in the package comment.
 type Term struct {
 	Length
 	Weight float32 // idf, k1+1 and the multiplicity
-	Plus   float32 // bm25+: what every occurrence adds; else 0
-	K1     float32 // bm25l only, for which L is true
+	Plus   float32 // added to every weight in bm25+; otherwise 0
+	K1     float32 // for bm25l only
 	L      bool
-	Lossy  bool // lengths are rounded to what Lucene keeps of them
+	Lossy  bool // lengths are rounded by LossyLength
 }
 
-// Term fixes the word: it occurs in df documents and counts times, 1 for a
-// plain weight and the number of repetitions for a word of a query.
+// Term returns the formula for a word that occurs in df documents. times multiplies the weight: it
+// is 1 for a plain weight, and the number of repetitions for a word of a query.
 func (s *Scorer) Term(df uint64, times float64) Term {
 	idf := float64(s.IDF(df) * s.params.repeated(times))
 	weight := float64(idf * (s.params.K1 + 1))
@@ -257,9 +260,9 @@ func Reciprocal(tf uint32) float32 {
 	return 1 / float32(tf)
 }
 
-// Score returns the weight of the word in a document of that length that has it
-// tf >= 1 times. It is also a bound: no document in which the word is not
-// more frequent and that is not shorter has a larger one.
+// Score returns the weight of the word in a document of the given length in which it occurs tf >= 1
+// times. It is also a bound: no document with at most that tf and at least that length has a larger
+// weight.
 func (t *Term) Score(tf, length uint32) float32 {
 	if t.L {
 		return t.scoreL(tf, length)
@@ -276,9 +279,8 @@ func (t *Term) scoreL(tf, length uint32) float32 {
 	return t.Weight / (1 + t.K1/c)
 }
 
-// LossyLength returns what is left of a document's length after Lucene has kept it in one byte: up
-// to 40 tokens all of it, then the four highest bits of what is above 24. Longer documents never
-// get shorter.
+// LossyLength returns a document's length as Lucene stores it in one byte: exactly up to 40 tokens,
+// then the four highest bits of the part above 24. The result never decreases as tokens grows.
 func LossyLength(tokens uint32) uint32 {
 	const exact = 24
 	if tokens < exact {
@@ -291,11 +293,11 @@ func LossyLength(tokens uint32) uint32 {
 	return exact + above
 }
 
-// Limit is at least the weight in any document whatever: tf without end.
+// Limit returns an upper bound on the weight in any document, whatever its tf.
 func (t *Term) Limit() float32 { return t.Weight + t.Plus }
 
-// Exact is the formula in float64 as the textbooks write it: what the float32
-// steps approximate, for tests and explanations.
+// Exact computes the textbook formula in float64, which the float32 steps approximate. It is for
+// tests and explanations.
 func (s *Scorer) Exact(df, tf uint64, length float64, tokens uint64) float64 {
 	p, f := s.params, float64(tf)
 	if p.Variant == LuceneLossy {

@@ -1,5 +1,12 @@
-// Package bm25 says how much a word tells about a document: the BM25 formula,
-// once, for search, for the weights of whole collections and for the GPU.
+// Package bm25 implements the BM25 formula and its variants: how much a word says about a document.
+// Search, the weights of whole collections and the GPU kernels all use it.
+//
+// Params.Scorer fixes the collection, Scorer.Term the word, and Term.Score returns the weight in a
+// document:
+//
+//	s, err := bm25.Params{Variant: bm25.Lucene}.Scorer(docs, tokens)
+//	t := s.Term(df, 1)
+//	w := t.Score(tf, length)
 //
 // A collection has N documents with T tokens; a document has L tokens, on average
 // T/N. A word that occurs in df documents, and tf times in one of them, weighs
@@ -17,16 +24,16 @@
 //	terrier        log2((N-df+½)/(df+½))      (k1+1)*tf / (K+tf)              k3 = 8
 //	lucene-lossy   ln(1 + (N-df+½)/(df+½))           tf / (K+tf)              L in one byte
 //
-// No variant gives a negative weight: df is at most N. A word of every document weighs 0 in Papers,
-// and one of at least half of them in Terrier, where Robertson and Spärck Jones' weight is not
-// positive. With a k3, a word that a query has q times counts (k3+1)*q/(k3+q) times. Lucene itself
-// keeps of L what [LossyLength] says, which lucene-lossy is for.
+// No variant gives a negative weight. A word that occurs in every document weighs 0 in Papers; in
+// Terrier, so does a word in at least half of them, where Robertson and Spärck Jones' weight is not
+// positive. With k3, a word that occurs q times in the query counts (k3+1)*q/(k3+q) times. Lucene
+// itself stores lengths in one byte (see LossyLength); lucene-lossy does the same.
 //
 // # The same bits everywhere
 //
-// Constants of the collection and of the word are computed in float64 and rounded
-// once. Then, for each (word, document), these float32 steps in this order, each
-// rounded by itself and never fused:
+// Constants of the collection and of the word are computed in float64 and rounded once. For each
+// (word, document) these float32 steps follow, in this order, each rounded separately and never
+// fused:
 //
 //	k = A + B*float32(L)            A = k1*(1-b), B = k1*b*N/T
 //	x = k * (1/float32(tf))
@@ -39,7 +46,7 @@
 //	c = float32(tf)/k + δ
 //	w = Weight / (1 + k1/c)
 //
-// Logarithms are this package's [Log], which has the same bits on all machines.
+// Logarithms are computed by Log, which gives the same bits on all machines.
 //
 // # Bounds
 //

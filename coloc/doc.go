@@ -6,10 +6,10 @@
 // Quotients, Instances, and maps (WriteSVG, WriteGeoJSON, WriteGeoPackage). NewReport adds names to
 // a result, for printing and JSON:
 //
-//	pts, _, err := points.ReadFile("places.csv", points.Options{})
-//	opt := coloc.Options{Distance: 100, MinPrevalence: 0.2, Geographic: true}
-//	result, err := coloc.Mine(ctx, pts, opt)
-//	err = coloc.NewReport(pts, result).WriteTable(os.Stdout)
+//	in, err := points.ReadFile("places.csv", points.ReadOptions{CRS: points.WGS84})
+//	opt := coloc.Options{Distance: 100, MinPrevalence: 0.2}
+//	result, err := coloc.Mine(ctx, in.Set, opt)
+//	err = coloc.NewReport(in.Set, result).WriteTable(os.Stdout)
 //
 // # Definitions
 //

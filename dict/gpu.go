@@ -100,7 +100,7 @@ func (o *onDevice) Free() (err error) {
 	return err
 }
 
-// Bytes returns what the dictionary takes on the device.
+// Bytes returns the size of the dictionary on the device.
 func (o *onDevice) Bytes() int64 { return o.bytes }
 
 // fill asks how many blocks of the kernel run at a time.

@@ -59,7 +59,7 @@ func (g *GPU) Close() error {
 	return errors.Join(g.on.Free(), g.session.Close())
 }
 
-// Bytes returns what the dictionary takes on the device.
+// Bytes returns the size of the dictionary on the device.
 func (g *GPU) Bytes() int64 { return g.on.Bytes() }
 
 // Texts come in chunks that fit the device, at most mostChunk, which takes the link

@@ -16,7 +16,7 @@ import (
 	"github.com/collocate/collocate/internal/choice"
 )
 
-// Type says what the values of a field are. The zero value is Text.
+// Type is the type of a field. The zero value is Text.
 type Type int
 
 const (
@@ -38,25 +38,25 @@ func (t Type) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 // UnmarshalText reads a name.
 func (t *Type) UnmarshalText(name []byte) error { return typeNames.Set(t, string(name)) }
 
-// HasColumn reports whether values of the type lie in a column, for filters and sorting.
+// HasColumn reports whether values of the type are kept in a column, for filters and sorting.
 func (t Type) HasColumn() bool { return t != Text && t != Stored }
 
 // Field is one field of a Schema.
 type Field struct {
 	Name string `json:"name"`
 	Type Type   `json:"type"`
-	// From names the columns or JSON fields that hold the values: two of them, latitude and
-	// longitude, may make a point; none stands for Name.
+	// From names the columns or JSON fields that hold the values; if it is empty, they are in the
+	// one called Name. A point may come from two, latitude and longitude.
 	From []string `json:"from,omitempty"`
-	// Analyzer makes words of a text field; "" is that of the index.
+	// Analyzer is the name of the analyzer of a text field; "" means that of the index.
 	Analyzer string `json:"analyzer,omitempty"`
-	// Weight is that of a text field in BM25F; 0 stands for 1.
+	// Weight is the weight of a text field in BM25F; 0 means 1.
 	Weight float64 `json:"weight,omitempty"`
-	// Unstored fields cannot be shown.
+	// Unstored fields are not stored and cannot be shown.
 	Unstored bool `json:"unstored,omitempty"`
-	// Split cuts a keyword into several.
+	// Split is a separator that divides a value into several keywords.
 	Split string `json:"split,omitempty"`
-	// Missing is a text that stands for no value, such as NA.
+	// Missing is a text that means no value, such as NA.
 	Missing string `json:"missing,omitempty"`
 }
 
@@ -78,7 +78,7 @@ func (s *Schema) Find(name string) int {
 	return slices.IndexFunc(s.Fields, func(f Field) bool { return f.Name == name })
 }
 
-// Names are those of the fields that a test chooses.
+// Names returns the names of the fields for which chosen returns true.
 func (s *Schema) Names(chosen func(*Field) bool) (list []string) {
 	for i := range s.Fields {
 		if chosen(&s.Fields[i]) {
@@ -98,20 +98,20 @@ func (s *Schema) Of(t Type) (list []int) {
 	return list
 }
 
-// Has reports whether a test holds for some field.
+// Has reports whether test returns true for at least one field.
 func (s *Schema) Has(test func(*Field) bool) bool {
 	return slices.ContainsFunc(s.Fields, func(f Field) bool { return test(&f) })
 }
 
-// IsStored reports whether the values of a field can be shown.
+// IsStored reports whether the values of a field are stored, so that they can be shown.
 func IsStored(f *Field) bool { return !f.Unstored }
 
-// Equal reports whether two schemas say the same.
+// Equal reports whether two schemas are equal.
 func (s *Schema) Equal(t *Schema) bool {
 	return bytes.Equal(s.JSON(), t.JSON())
 }
 
-// JSON returns the schema as it lies in an index.
+// JSON returns the schema as it is stored in an index.
 func (s *Schema) JSON() []byte {
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -120,10 +120,10 @@ func (s *Schema) JSON() []byte {
 	return b
 }
 
-// MaxFields bounds the fields of a schema.
+// MaxFields is the largest number of fields of a schema.
 const MaxFields = 1000
 
-// Check refuses what makes no sense.
+// Check returns an error if the schema is not valid.
 func (s *Schema) Check() error {
 	if len(s.Fields) > MaxFields {
 		return fmt.Errorf("%d fields: the limit is %d", len(s.Fields), MaxFields)
@@ -194,8 +194,8 @@ func checkName(name string) error {
 	return nil
 }
 
-// IsList reports whether a list of fields, as on a command line, names a type for any of them. One
-// that does not is a plain list of names.
+// IsList reports whether a list of fields, as on a command line, names a type for at least one of
+// them. Otherwise it is a plain list of names.
 func IsList(list []string) bool {
 	return slices.ContainsFunc(list, func(item string) bool {
 		_, _, ok := cutType(item)
@@ -218,8 +218,8 @@ func cutType(item string) (name, rest string, ok bool) {
 	}
 }
 
-// ParseList makes a schema of a list of fields: NAME:TYPE, then options with colons before them. A
-// name without a type is text.
+// ParseList makes a schema from a list of fields, each NAME:TYPE followed by options, separated by
+// colons. A name without a type is a text field.
 func ParseList(list []string) (*Schema, error) {
 	s := &Schema{}
 	for _, item := range list {

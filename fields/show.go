@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Shown returns the numbers of fields that are to be shown, all stored ones if no names are given.
+// Shown returns the numbers of the named fields, or of all stored fields if no names are given.
 func (s *Schema) Shown(names []string) (list []int, err error) {
 	if s == nil {
 		return nil, fmt.Errorf("the index has no stored fields: make it with 'collocate index --fields title:text,url:keyword'")
@@ -31,8 +31,8 @@ func (s *Schema) Shown(names []string) (list []int, err error) {
 	return list, nil
 }
 
-// JSON is values as JSON has them: a number for a number field, a text for others, a list of them
-// if there are several; nil if there is none.
+// JSON returns values for encoding as JSON: a number for a number field, a string for others, a
+// list if there are several values, and nil if there is none.
 func (f *Field) JSON(v Values) any {
 	one := func(b []byte) any {
 		if f.Type == Number {
@@ -58,8 +58,8 @@ func (f *Field) JSON(v Values) any {
 	return list
 }
 
-// Line is values on a line: white space is made single blanks, several values have commas between
-// them.
+// Line returns values as one line: white space becomes single blanks, and values are separated by
+// commas.
 func (f *Field) Line(v Values) string {
 	parts := make([]string, len(v))
 	for i, b := range v {

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// Values are those of one field of a document, as they stood there; none is empty.
+// Values holds the values of one field of a document, as bytes. No value is empty.
 type Values [][]byte
 
-// Values are those of named fields, for a document that is made in a program. The text of a text
-// field is one value.
+// Values returns the values of named fields in the order of the schema, for a document that is made
+// in a program. A text field has one value.
 func (s *Schema) Values(named map[string][]string) ([]Values, error) {
 	list := make([]Values, len(s.Fields))
 	for name, values := range named {
@@ -33,7 +33,7 @@ func (s *Schema) Values(named map[string][]string) ([]Values, error) {
 	return list, nil
 }
 
-// Text returns the text fields of a document, joined by newlines: what is searched as one.
+// Text returns the text fields of a document, joined by newlines.
 func (s *Schema) Text(values []Values) []byte {
 	var texts [][]byte
 	for _, i := range s.Of(Text) {
@@ -44,7 +44,7 @@ func (s *Schema) Text(values []Values) []byte {
 	return bytes.Join(texts, []byte("\n"))
 }
 
-// TextAt is where in Text the text of a field begins.
+// TextAt returns the offset in Text at which a field begins.
 func (s *Schema) TextAt(values []Values, field int) (at int) {
 	for _, i := range s.Of(Text) {
 		if i == field {
@@ -57,7 +57,7 @@ func (s *Schema) TextAt(values []Values, field int) (at int) {
 	return at
 }
 
-// ParseNumber reads a number.
+// ParseNumber parses a number.
 func ParseNumber(b []byte) (float64, error) {
 	s := strings.TrimSpace(string(b))
 	v, err := strconv.ParseFloat(s, 64)
@@ -89,13 +89,13 @@ var dateForms = []string{
 	"2006-01-02 15:04:05 Z0700", "2006-01-02 15:04:05Z0700", "2006-01-02T15:04:05Z0700",
 }
 
-// ParseDate reads a date, in milliseconds since 1970 in UTC.
+// ParseDate parses a date and returns it in milliseconds since 1970 in UTC.
 func ParseDate(b []byte) (int64, error) {
 	v, _, err := ParseDateSpan(b)
 	return v, err
 }
 
-// ParseDateSpan is ParseDate with the last millisecond that the date stands for: 2024 is a whole
+// ParseDateSpan returns the first and the last millisecond that a date stands for: 2024 is a whole
 // year.
 func ParseDateSpan(b []byte) (first, last int64, err error) {
 	s := strings.TrimSpace(string(b))
@@ -123,12 +123,12 @@ func ParseDateSpan(b []byte) (first, last int64, err error) {
 	return 0, 0, fmt.Errorf("%s is no date: want one such as 2024-02-29 or 2024-02-29T14:30:05Z", quoted(b))
 }
 
-// Point is a place in units of 1e-7 degrees.
+// Point is a position in units of 1e-7 degrees.
 type Point struct{ Lat, Lon int32 }
 
 const pointUnit = 1e7
 
-// PointOf returns the point of degrees.
+// PointOf returns the point with the given latitude and longitude in degrees.
 func PointOf(lat, lon float64) (Point, error) {
 	if !(lat >= -90 && lat <= 90) {
 		return Point{}, fmt.Errorf("latitude %v: want -90 to 90", lat)
@@ -139,12 +139,12 @@ func PointOf(lat, lon float64) (Point, error) {
 	return Point{int32(math.Round(lat * pointUnit)), int32(math.Round(lon * pointUnit))}, nil
 }
 
-// Degrees are latitude and longitude.
+// Degrees returns latitude and longitude in degrees.
 func (p Point) Degrees() (lat, lon float64) {
 	return float64(p.Lat) / pointUnit, float64(p.Lon) / pointUnit
 }
 
-// ParsePoint reads a point.
+// ParsePoint parses a point.
 func ParsePoint(b []byte) (Point, error) {
 	if s := bytes.TrimSpace(b); len(s) > 0 && s[0] == '{' {
 		return parsePointJSON(s)

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// CRS is a coordinate reference system: what the numbers of a position mean. A
-// nil CRS is one that is not known.
+// CRS is a coordinate reference system: what the numbers of a position mean. A nil *CRS means
+// unknown.
 type CRS struct {
-	Name string // as EPSG or the file calls it
-	EPSG int    // 0: not one that EPSG numbers, or not known which
-	// Unit of the coordinates: "degree", "m", "ft", "US survey ft"; "" in a plane
-	// without one.
+	Name string // as in EPSG or the file
+	EPSG int    // 0 if the system has no EPSG number, or it is unknown
+	// Unit is the unit of the coordinates: "degree", "m", "ft", "US survey ft", or "" if there is
+	// none.
 	Unit   string
 	metres float64 // in one unit of a projected system
 
@@ -23,17 +23,17 @@ type CRS struct {
 	datum      *datum     // nil: not known, so positions cannot be converted
 }
 
-// WGS84 is longitude and latitude as GPS gives them.
+// WGS84 is longitude and latitude in degrees, as GPS reports them.
 var WGS84 = &CRS{Name: "WGS 84", EPSG: 4326, Unit: "degree", geographic: true, datum: &datumWGS84}
 
-// Plane is a plane without a unit or a place on earth.
+// Plane is a plane without a unit or a location on earth.
 var Plane = &CRS{Name: "plane"}
 
-// Geographic tells that positions are longitude and latitude in degrees.
+// Geographic reports whether positions are longitude and latitude in degrees.
 func (c *CRS) Geographic() bool { return c != nil && c.geographic }
 
-// DistanceUnit returns the unit in which distances between points are: metres for
-// longitudes and latitudes, else that of the coordinates; "" when it is not known.
+// DistanceUnit returns the unit of distances between points: metres for longitudes and latitudes,
+// otherwise the unit of the coordinates, or "" if it is unknown.
 func (c *CRS) DistanceUnit() string {
 	switch {
 	case c == nil:
@@ -44,12 +44,12 @@ func (c *CRS) DistanceUnit() string {
 	return c.Unit
 }
 
-// Convertible tells that positions can be turned into WGS 84.
+// Convertible reports whether positions can be converted to WGS 84.
 func (c *CRS) Convertible() bool {
 	return c != nil && c.datum != nil && (c.geographic || c.projection != nil)
 }
 
-// String names the system with its number.
+// String returns the name of the system with its number.
 func (c *CRS) String() string {
 	switch {
 	case c == nil:
@@ -60,8 +60,7 @@ func (c *CRS) String() string {
 	return c.Name
 }
 
-// ToWGS84 gives longitude and latitude in degrees of a position in a convertible
-// system.
+// ToWGS84 returns the longitude and latitude, in degrees, of a position in a convertible system.
 func (c *CRS) ToWGS84(x, y float64) (lon, lat float64) {
 	if c.geographic {
 		if c.datum.shift == [7]float64{} {
@@ -88,7 +87,7 @@ func (c *CRS) FromWGS84(lon, lat float64) (x, y float64) {
 	return x / c.metres, y / c.metres
 }
 
-// Same reports whether two systems are one: positions of both may be mixed.
+// Same reports whether two systems are the same, so that their positions may be mixed.
 func (c *CRS) Same(o *CRS) bool {
 	if c == nil || o == nil {
 		return c == o
@@ -251,9 +250,8 @@ func epsgProjected(code int) *CRS {
 	return nil
 }
 
-// ParseCRS reads a system as files and people write it: EPSG:27700, a bare
-// number, a URN, CRS84, "planar", well-known text (the contents of a .prj file),
-// or PROJJSON.
+// ParseCRS parses the usual notations of a system: EPSG:27700, a bare number, a URN, CRS84,
+// "planar", well-known text (the contents of a .prj file), or PROJJSON.
 func ParseCRS(text string) (*CRS, error) {
 	text = strings.TrimSpace(text)
 	upper := strings.ToUpper(text)

@@ -10,16 +10,16 @@ import (
 	"sync/atomic"
 )
 
-// CurveOptions say what curves to make.
+// CurveOptions are the options of Curves.
 type CurveOptions struct {
-	Most float64 // largest distance; 0: a quarter of the shorter side of the area
-	Bins int     // distances, evenly up to Most; 0: 50
-	// Pairs are those of features to make curves of, each once; nil: all pairs of
-	// different features, of which the Strongest are kept.
+	Most float64 // largest distance; 0 means a quarter of the shorter side of the area
+	Bins int     // number of distances, evenly spaced up to Most; 0 means 50
+	// Pairs lists the pairs of features, each once. nil means all pairs of different features, of
+	// which only the Strongest are returned.
 	Pairs     [][2]int32
-	Strongest int // 0: all
+	Strongest int // 0 means all
 
-	Rounds    int  // of the null behind envelopes and p-values; 0: none
+	Rounds    int  // random rounds of the null model, for envelopes and p-values; 0 means none
 	Null      Null // the zero value is Shift
 	Bandwidth float64
 	Seed      uint64
@@ -28,12 +28,11 @@ type CurveOptions struct {
 	Progress  func(stage string, done, total int64)
 }
 
-// Curve is how points of A and B lie at each distance r. K is Ripley's cross K
-// function with the translation correction: the mean number of points of the one
-// within r of a point of the other, over the density. L is its root over pi: equal
-// to r where they are independent of one another. PCF is the pair correlation: how
-// much more often than by chance they are r apart, 1 is chance. Index is the
-// participation index of the pair.
+// Curve relates the points of A and B at each distance r. K is Ripley's cross K function with
+// translation correction: the mean number of points of one feature within r of a point of the
+// other, divided by the density. L is sqrt(K/pi), which equals r if the features are independent.
+// PCF is the pair correlation function: how much more often than by chance points are r apart; 1 is
+// chance. Index is the participation index of the pair.
 type Curve struct {
 	A, B  int32
 	R     []float64
@@ -41,23 +40,24 @@ type Curve struct {
 	PCF   []float64
 	Index []float64
 
-	// Of the null: mean of L and where 95% of rounds lie, at each distance; the
-	// same of the index. nil without rounds.
+	// Expected, Low and High are the mean of L over the rounds of the null model and the band that
+	// contains 95% of them, at each distance; the next three are the same for the index. They are
+	// nil without rounds.
 	Expected, Low, High                []float64
 	IndexExpected, IndexLow, IndexHigh []float64
-	// P tests all distances at once: the share of rounds, the observed one included,
-	// whose largest deviation of L from the mean, in standard deviations, is at least
-	// the observed one. Q is P after Benjamini and Hochberg over all pairs tested.
+	// P tests all distances at once. It is the share of rounds, the observed one included, whose
+	// largest deviation of L from the mean, in standard deviations, is at least the observed one. Q
+	// is P corrected by Benjamini and Hochberg's method over all tested pairs.
 	P, Q float64
-	// Attract tells whether the largest deviation is upwards.
+	// Attract is true if the largest deviation is upwards.
 	Attract bool
-	// At is the distance of the largest deviation, Z its size in standard deviations;
-	// without rounds, of L - r, in units of r.
+	// At is the distance of the largest deviation, and Z its size in standard deviations. Without
+	// rounds they describe L - r, in units of r.
 	At, Z float64
 }
 
-// Curves makes the curves of pairs of features, the strongest first when all are
-// asked for. The same on every engine.
+// Curves computes the curves of pairs of features. If no Pairs are given, the strongest come first.
+// The result is the same on every engine.
 func Curves(ctx context.Context, p *Set, o CurveOptions) (out []Curve, err error) {
 	l, err := newPlane(p)
 	if err != nil {
@@ -336,9 +336,9 @@ func (c *Curve) rate() {
 	}
 }
 
-// BenjaminiHochberg turns p-values into q-values: the least false discovery rate
-// at which each is a discovery, of this many tests; those that are not given count
-// with a p-value of 1. NaN stays NaN.
+// BenjaminiHochberg converts p-values to q-values: the lowest false discovery rate at which each is
+// a discovery. tests is the number of all tests; those that are not in p count with a p-value of 1.
+// NaN stays NaN.
 func BenjaminiHochberg(p []float64, tests int) []float64 {
 	order := make([]int, 0, len(p))
 	q := make([]float64, len(p))

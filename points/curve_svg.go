@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// DrawCurves draws up to six curves: L - r with the null's mean and the band that
-// holds 95% of its rounds, so that independence is the level line.
+// DrawCurves draws up to six curves as SVG: L - r with the mean of the null model and the band that
+// contains 95% of its rounds. Independence is a horizontal line.
 func DrawCurves(w io.Writer, p *Set, curves []Curve, null string) error {
 	curves = curves[:min(6, len(curves))]
 	const width, margin, gap, top, panelH = 1200.0, 48.0, 40.0, 96.0, 300.0

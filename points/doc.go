@@ -1,32 +1,37 @@
-// Package points answers where points are and how they lie: it reads them from
-// files with their reference systems, and describes them before they are mined
-// (see package coloc).
+// Package points reads points with a feature (their kind) from files, keeps their coordinate
+// reference system, and describes how they are distributed. Package coloc mines them.
+//
+// ReadFile, ReadFiles and Read return an Input, a Set of points with what was learned about the
+// file; a Builder makes a Set in memory. Summarise, Curves, CoOccurrences and Enrich describe a
+// Set:
+//
+//	in, err := points.ReadFile("cafes.geojson", points.ReadOptions{})
+//	summary, err := points.Summarise(ctx, in.Set, 4)
+//	curves, err := points.Curves(ctx, in.Set, points.CurveOptions{Most: 500, Rounds: 99})
 //
 // # Files
 //
-// CSV and TSV with a header (or names given), columns x and y or points as
-// well-known text; GeoJSON and GeoJSONSeq; Parquet and GeoParquet; Shapefiles;
-// GeoPackages; GPX waypoints. The format is recognised by a file's first bytes. The
-// column of the feature and those of the position are guessed from common names;
-// where two would do, reading is an error that says how to choose.
+// These formats are read: CSV and TSV with a header (or with names in the options), with columns x
+// and y or points as well-known text; GeoJSON and GeoJSONSeq; Parquet and GeoParquet; Shapefiles;
+// GeoPackages; GPX waypoints. The format is recognised from a file's first bytes. The columns of
+// the feature and the position are guessed from common names; if there are several candidates,
+// reading returns an error that says how to choose.
 //
-// GeoPackages are SQLite databases. They are read by some 300 lines here
-// (sqlite.go) instead of a driver: a program of nothing but modernc.org/sqlite is
-// 6.4 MB and took seven minutes to build on two busy cores, and what is needed is a
-// walk over trees of pages.
+// GeoPackages are SQLite databases. Only a walk over trees of pages is needed, so about 300 lines
+// in sqlite.go read them without a driver, which would add 6.4 MB to a program.
 //
 // # Reference systems
 //
-// A CRS is read from the file or given, kept, and says the unit of distances:
-// metres for longitudes and latitudes, else that of the coordinates. The systems
-// of EPSG that are known by number are in crs.go; others are read from well-known
-// text. The projections agree with PROJ to a millimetre.
+// A CRS comes from the file or from the options. It determines the unit of distances: metres for
+// longitudes and latitudes, otherwise the unit of the coordinates. The EPSG systems that are known
+// by number are listed in crs.go; others are read from well-known text. Projections agree with PROJ
+// to a millimetre.
 //
-// # How points lie
+// # Describing points
 //
-// [Summarise] describes a set before it is mined: its extent and unit, what is
-// doubtful about it, and which distances are worth a try. [Curves] say at which
-// distances two features attract or avoid each other, [CoOccurrences] and [Enrich]
-// what spatial omics asks of cells; what chance would give is drawn under a [Null]
-// model. These three are the same, to the bit, on one core, on many and on a GPU.
+// Summarise describes a set before it is mined: its extent and unit, doubtful data, and distances
+// worth trying. Curves shows at which distances two features attract or avoid each other.
+// CoOccurrences and Enrich compute two statistics of spatial omics. What chance would give is drawn
+// from a Null model. Curves, CoOccurrences and Enrich give the same bits on one core, on many and
+// on a GPU.
 package points

@@ -12,12 +12,12 @@ import (
 	"github.com/collocate/collocate/engine"
 )
 
-// Engine says where statistics are made. All give the same, to the bit.
+// Engine selects where statistics are computed. All engines give the same bits.
 type Engine struct {
-	Kind    engine.Kind   // Auto: the GPU where it wins, else the cores
-	Threads int           // 0: all cores
-	GPU     engine.Device // the one to open
-	Device  *GPU          // one that is open already, or nil
+	Kind    engine.Kind   // Auto uses a GPU where it is faster, and otherwise CPU cores
+	Threads int           // 0 means all cores
+	GPU     engine.Device // the device to open
+	Device  *GPU          // an open device to use instead, or nil
 }
 
 // sums makes sums over pairs of points: on the cores, or on a device.
@@ -147,10 +147,10 @@ func (g *GPU) sumRounds(ctx context.Context, threads int, m *NullModel, seed uin
 	})
 }
 
-// CountNear gives use, for each round of a null, how many points of feature a have one of
-// feature b within a distance: near(a, b), valid during the call. Hundreds of rounds are
-// counted at once, and use is called on several cores. Positions must be in a plane: the
-// distance of longitudes and latitudes is another one.
+// CountNear calls use for each round of a null model with a function near, valid during the call:
+// near(a, b) returns how many points of feature a have a point of feature b within the distance.
+// Hundreds of rounds are counted at once, and use is called from several goroutines. Positions must
+// be in a plane, not longitudes and latitudes.
 func (g *GPU) CountNear(ctx context.Context, m *NullModel, seed uint64, rounds, threads int,
 	distance float64, use func(round int, near func(a, b int32) int64)) error {
 	switch {

@@ -21,8 +21,8 @@ var pairsPTX string
 
 var pairKernels = gpu.NewSource("points/pairs", pairsPTX)
 
-// GPU is a device made ready for statistics of points. It keeps the memory that jobs
-// need from one to the next. One job at a time uses it; others wait.
+// GPU is an open device for statistics of points. It keeps its memory from one job to the next. It
+// runs one job at a time; others wait.
 type GPU struct {
 	session *gpu.Session
 	dev     *gpu.Device // of the session
@@ -71,7 +71,7 @@ func newGPU(s *gpu.Session, memory int64) (*GPU, error) {
 // Name returns the name of the device.
 func (g *GPU) Name() string { return g.dev.Info().Name }
 
-// Close gives the memory and the device back.
+// Close frees the device and its memory.
 func (g *GPU) Close() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

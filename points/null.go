@@ -9,30 +9,29 @@ import (
 	"github.com/collocate/collocate/internal/choice"
 )
 
-// Null is a way to move or relabel points such that kinds do not depend on one
-// another. What it keeps is what a test does not find.
+// Null is a null model: a way to move or relabel points at random so that features become
+// independent. A test cannot detect what the null model preserves.
 type Null int
 
-// The nulls.
+// The null models.
 const (
-	// Shift moves all points of each feature by one random vector, on a torus: each
-	// feature keeps its own clustering, exactly. Density that features share is lost,
-	// and counts as dependence.
+	// Shift moves all points of each feature by one random vector, on a torus. Each feature keeps
+	// its own clustering exactly. Density that features share is lost and counts as dependence.
 	Shift Null = iota
-	// Relabel deals the features out anew over the positions: what all points share
-	// is kept, the features' own clustering is lost. Answers "are labels mixed?".
+	// Relabel permutes the features over the positions. The distribution of all points is kept; the
+	// clustering of single features is lost. It answers whether labels are mixed.
 	Relabel
-	// Cluster draws each feature anew from a Thomas process fitted to it: as many
-	// clusters of the same size, elsewhere.
+	// Cluster draws each feature from a Thomas process fitted to it: as many clusters of the same
+	// size, at other positions.
 	Cluster
-	// Inhomogeneous draws each feature anew from a smooth density fitted to it:
-	// where a feature is common is kept, its dependence at short distances is lost.
+	// Inhomogeneous draws each feature from a smooth density fitted to it. Where a feature is
+	// common is kept; its dependence at short distances is lost.
 	Inhomogeneous
 )
 
 var nullNames = choice.New[Null]("null", "shift", "relabel", "cluster", "inhomogeneous")
 
-// Nulls lists the names that ParseNull takes.
+// Nulls returns the names that ParseNull accepts.
 func Nulls() []string { return nullNames.List() }
 
 func (n Null) String() string { return nullNames.Of(n) }
@@ -43,10 +42,10 @@ func (n Null) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
 // UnmarshalText is the inverse of MarshalText.
 func (n *Null) UnmarshalText(name []byte) error { return nullNames.Set(n, string(name)) }
 
-// ParseNull returns the null of that name.
+// ParseNull returns the null model with the given name.
 func ParseNull(name string) (Null, error) { return nullNames.Parse(name) }
 
-// NullModel draws points from a null.
+// NullModel draws points from a null model that was fitted to a set.
 type NullModel struct {
 	null      Null
 	set       *Set
@@ -56,8 +55,8 @@ type NullModel struct {
 	members   [][]int32 // points by feature
 }
 
-// NewNullModel fits a null to points. bandwidth is that of the smooth density, in
-// the unit of distances; 0 takes Scott's rule for each feature.
+// NewNullModel fits a null model to points. bandwidth is the bandwidth of the smooth density of
+// Inhomogeneous, in the unit of distances; 0 means Scott's rule for each feature.
 func NewNullModel(p *Set, null Null, bandwidth float64) (*NullModel, error) {
 	if err := nullNames.Check(null); err != nil {
 		return nil, err
@@ -92,8 +91,8 @@ func NewNullModel(p *Set, null Null, bandwidth float64) (*NullModel, error) {
 	return m, nil
 }
 
-// Draw gives the points of one round: a function of the seed and the round alone.
-// Points keep their numbers, and all but what the null changes.
+// Draw returns the points of one round, which depend only on the seed and the round. Points keep
+// their numbers and everything that the null model does not change.
 func (m *NullModel) Draw(seed uint64, round int) *Set {
 	l := m.draw(seed, round)
 	out := &Set{X: l.x, Y: l.y, Feature: l.feature, Features: m.set.Features, Time: m.set.Time, CRS: m.set.CRS}

@@ -12,25 +12,26 @@ import (
 	"time"
 )
 
-// CoOccurrence is how much more often than by chance a point of B is found within
-// each distance of a point of A: the share of B among all points there, over its
-// share among those around any point. The same as squidpy's co_occurrence.
+// CoOccurrence tells how much more often than by chance a point of B is found within each distance
+// of a point of A: the share of B among the points there, divided by its share among the points
+// around any point. It is squidpy's co_occurrence.
 type CoOccurrence struct {
 	Distances []float64
-	// Ratio is by A, B, distance; NaN where there is nothing.
+	// Ratio is indexed by A, B and distance. It is NaN where there are no points.
 	Ratio [][][]float64
 	Pairs []int64 // unordered pairs of points within each distance
 }
 
-// CoOccurrenceOptions say at which distances co-occurrence is looked at.
+// CoOccurrenceOptions are the options of CoOccurrences.
 type CoOccurrenceOptions struct {
-	Most   float64 // the largest
-	Steps  int     // distances, evenly up to Most
-	Rings  bool    // count each ring of distances on its own instead of all within
+	Most   float64 // the largest distance
+	Steps  int     // number of distances, evenly spaced up to Most
+	Rings  bool    // count each ring between two distances separately
 	Engine Engine
 }
 
-// CoOccurrences goes once over all pairs of points up to the largest distance.
+// CoOccurrences computes the co-occurrence of all pairs of features, in one pass over the pairs of
+// points up to the largest distance.
 func CoOccurrences(ctx context.Context, p *Set, o CoOccurrenceOptions) (out *CoOccurrence, err error) {
 	most, steps := o.Most, o.Steps
 	if !(most > 0) || steps < 1 {
@@ -91,27 +92,27 @@ func CoOccurrences(ctx context.Context, p *Set, o CoOccurrenceOptions) (out *CoO
 	return out, nil
 }
 
-// EnrichmentOptions say which points are neighbours of whom, and how that is tested.
+// EnrichmentOptions are the options of Enrich.
 type EnrichmentOptions struct {
-	Distance float64 // neighbours are at most this far apart, or
-	KNN      int     // a point's neighbours are its KNN nearest; equally near ones by their order
-	Rounds   int     // of relabelling; 0: 999
+	Distance float64 // neighbours are at most this far apart; or set KNN
+	KNN      int     // a point's neighbours are its KNN nearest; ties by their order
+	Rounds   int     // random permutations; 0 means 999
 	Seed     uint64
 	Engine   Engine
-	Memory   int64 // bound in bytes; 0: none
+	Memory   int64 // bound in bytes; 0 means none
 	Progress func(stage string, done, total int64)
 }
 
-// Enrichment is how many neighbours of B points of A have, and by how many
-// standard deviations that is more than with labels dealt out anew: squidpy's
+// Enrichment counts the neighbours of feature B that points of feature A have, and says by how many
+// standard deviations the count exceeds that of randomly permuted labels. It is squidpy's
 // nhood_enrichment.
 type Enrichment struct {
 	Count [][]int64
-	Mean  [][]float64 // of the rounds
-	Z     [][]float64 // NaN where all rounds agree
+	Mean  [][]float64 // mean over the rounds
+	Z     [][]float64 // NaN if all rounds agree
 }
 
-// Enrich counts neighbours between features and compares with relabelling.
+// Enrich counts neighbours between features and compares the counts with those of permuted labels.
 func Enrich(ctx context.Context, p *Set, o EnrichmentOptions) (out *Enrichment, err error) {
 	l, err := newPlane(p)
 	if err != nil {
@@ -130,8 +131,8 @@ func Enrich(ctx context.Context, p *Set, o EnrichmentOptions) (out *Enrichment, 
 	return g.enrich(ctx, p.Feature, len(p.Features), o)
 }
 
-// EnrichGraph is Enrich with neighbours that the caller knows: those of point i are
-// to[start[i]:start[i+1]], and its feature, one of k, is label[i].
+// EnrichGraph is like Enrich, with neighbours that the caller provides: those of point i are
+// to[start[i]:start[i+1]], and its feature, below k, is label[i].
 func EnrichGraph(ctx context.Context, start []int64, to, label []int32, k int, o EnrichmentOptions) (*Enrichment, error) {
 	n := len(label)
 	if len(start) != n+1 || start[0] != 0 || !slices.IsSorted(start) || start[n] != int64(len(to)) {

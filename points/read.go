@@ -16,43 +16,43 @@ import (
 	"github.com/collocate/collocate/internal/textfile"
 )
 
-// ReadOptions says where the columns are and what to do with bad rows.
+// ReadOptions are the options for reading points. The zero value guesses the columns.
 type ReadOptions struct {
-	// X, Y and Feature name the columns (or, in a table, give their number
-	// from 1). Left empty they are guessed from common names. Feature "@file"
-	// takes each file's name, without its ending, as the feature of its points.
+	// X, Y and Feature name the columns or, in a table, give their number from 1. If they are
+	// empty, they are guessed from common names. Feature "@file" makes each file's name, without
+	// its extension, the feature of its points.
 	X, Y, Feature string
 	// Geometry names a column of a table that holds points as well-known text.
 	Geometry string
-	// Time names a column of times. Left empty, points have none.
+	// Time names a column of times; "" means none.
 	Time string
-	// Columns are the names of a table's columns when it has no header.
+	// Columns names the columns of a table without a header.
 	Columns []string
-	// Layer is the one to read of a GeoPackage with several.
+	// Layer names the layer to read of a GeoPackage with several.
 	Layer string
-	// CRS says what positions are, whatever the file says. WGS84 checks that they
-	// are longitudes and latitudes; Plane takes any numbers.
+	// CRS overrides the reference system of the file. WGS84 checks that positions are longitudes
+	// and latitudes; Plane accepts any numbers.
 	CRS *CRS
-	// SkipBad leaves out rows without a position or a feature, and counts
-	// them, instead of stopping at the first.
+	// SkipBad leaves out and counts rows without a position or a feature, instead of stopping at
+	// the first.
 	SkipBad bool
-	// MinPoints leaves out features with fewer points. A feature with one or
-	// two is prevalent with whatever happens to be near. 0 and 1 keep all.
+	// MinPoints leaves out features with fewer points: a feature with one or two points is
+	// prevalent together with whatever happens to be near. 0 and 1 keep all.
 	MinPoints int
 }
 
-// Input is what files held.
+// Input is a Set that was read from files, with how it was read.
 type Input struct {
 	*Set
 	Format  string    // table, geojson, geojsonseq, parquet, geoparquet, shapefile, geopackage or gpx
-	Columns [3]string // those used for x, y and feature; "" for a geometry's
-	Skipped int64     // bad rows left out
-	Rare    int64     // points left out with features of fewer than MinPoints
-	Guesses []string  // what was not said and taken to be so, a line each
+	Columns [3]string // columns of x, y and feature; "" if they come from a geometry
+	Skipped int64     // number of bad rows left out
+	Rare    int64     // number of points left out because their feature has fewer than MinPoints
+	Guesses []string  // assumptions that were made, a line each
 }
 
-// ReadFiles reads points from files, or from all files of a folder. Files in
-// different reference systems are brought to that of the first.
+// ReadFiles reads points from several files, or from all files of a folder. Files in other
+// reference systems are converted to that of the first.
 func ReadFiles(ctx context.Context, paths []string, opt ReadOptions) (*Input, error) {
 	var files []string
 	for _, path := range paths {
@@ -141,10 +141,10 @@ func filesIn(folder string) ([]string, error) {
 	return out, nil
 }
 
-// ReadFile reads points from a CSV or TSV table with a header, GeoJSON or
-// GeoJSONSeq, Parquet or GeoParquet, a Shapefile (with its .dbf and .prj beside
-// it), a GeoPackage or GPX waypoints; text and Parquet also compressed with gzip,
-// zstd or bzip2. What it is, is seen from its first bytes.
+// ReadFile reads points from a CSV or TSV table with a header, GeoJSON or GeoJSONSeq, Parquet or
+// GeoParquet, a Shapefile (with its .dbf and .prj beside it), a GeoPackage or GPX waypoints; text
+// and Parquet may be compressed with gzip, zstd or bzip2. The format is recognised from the first
+// bytes.
 func ReadFile(path string, opt ReadOptions) (*Input, error) {
 	return readFile(context.Background(), path, opt)
 }
@@ -165,8 +165,8 @@ func readFile(ctx context.Context, path string, opt ReadOptions) (*Input, error)
 	return in, nil
 }
 
-// Read is ReadFile from a stream. Parquet and GeoPackage are not read in order: a
-// stream that is not a file is read into memory.
+// Read is like ReadFile, from a stream. Parquet and GeoPackage need random access: a stream that is
+// not a file is read into memory.
 func Read(r io.Reader, opt ReadOptions) (*Input, error) {
 	return read(context.Background(), r, "", opt)
 }

@@ -15,7 +15,7 @@ type Region struct {
 	box   [4]float64     // least x and y, most x and y
 }
 
-// Contains reports whether a position lies in the region: whether a ray to the right
+// Contains reports whether a position lies in the region, that is, whether a ray to the right
 // crosses its rings an odd number of times.
 func (r *Region) Contains(x, y float64) bool {
 	if x < r.box[0] || y < r.box[1] || x > r.box[2] || y > r.box[3] {
@@ -51,8 +51,8 @@ type geoPolygon struct {
 	} `json:"geometry"`
 }
 
-// ParseRegions reads polygons of GeoJSON and brings them into a reference system.
-// Names are the features' property "name" (in any case), their id or their number.
+// ParseRegions reads the polygons of a GeoJSON file and converts them to a reference system. A
+// region's name is the property "name" (in any case), the id, or the number of its feature.
 func ParseRegions(data []byte, to *CRS) ([]Region, error) {
 	var f geoPolygons
 	if err := json.Unmarshal(data, &f); err != nil {

@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// Set is points: one row each. Feature[i] indexes Features, which is sorted and
-// without repetition. Coordinates are in any unit in the plane, or longitude (X)
-// and latitude (Y) in degrees; CRS says which, as far as it is known.
+// Set is a set of points. Point i is at (X[i], Y[i]) and has the feature Features[Feature[i]];
+// Features is sorted and has no duplicates. Coordinates are in any unit in a plane, or longitude
+// (X) and latitude (Y) in degrees; CRS says which, if it is known.
 type Set struct {
 	X, Y     []float64
 	Feature  []int32
 	Features []string
 	Time     []int64 // seconds since 1970 of each point; nil without times
-	CRS      *CRS    // nil: not known
+	CRS      *CRS    // nil means unknown
 }
 
 // Len returns the number of points.
@@ -38,10 +38,11 @@ func (p *Set) Totals() []int64 {
 	return total
 }
 
-// MaxCoordinate keeps squares and sums of squares far from overflow.
+// MaxCoordinate is the largest absolute value of a coordinate. It keeps squares and sums of squares
+// far from overflow.
 const MaxCoordinate = 1e150
 
-// CheckPosition says what is wrong with one position, or nothing.
+// CheckPosition returns an error if a position is not valid.
 func CheckPosition(x, y float64, geographic bool) error {
 	switch {
 	case math.IsNaN(x) || math.IsInf(x, 0) || math.IsNaN(y) || math.IsInf(y, 0):
@@ -56,7 +57,7 @@ func CheckPosition(x, y float64, geographic bool) error {
 	return nil
 }
 
-// Builder collects points whose features come as names.
+// Builder collects points whose features are given by name.
 type Builder struct {
 	x, y    []float64
 	feature []int32
@@ -66,7 +67,7 @@ type Builder struct {
 	last    int32 // the number of the feature added last
 }
 
-// Add appends a point. Its position is checked when it is mined.
+// Add appends a point. Its position is checked when the set is used.
 func (b *Builder) Add(x, y float64, feature string) { b.add(x, y, []byte(feature)) }
 
 func (b *Builder) add(x, y float64, feature []byte) {
@@ -95,8 +96,8 @@ func (b *Builder) addSet(p *Set) {
 	b.time = append(b.time, p.Time...)
 }
 
-// Set gives what was added, in the order it was added, with the features
-// sorted by name. The builder must not be used afterwards.
+// Set returns the points in the order in which they were added, with the features sorted by name.
+// The builder must not be used afterwards.
 func (b *Builder) Set() *Set {
 	sorted := slices.Clone(b.names)
 	slices.Sort(sorted)
@@ -110,7 +111,7 @@ func (b *Builder) Set() *Set {
 	return &Set{X: b.x, Y: b.y, Feature: b.feature, Features: sorted, Time: b.time}
 }
 
-// Only keeps the points of some features.
+// Only returns the points of some features.
 func (p *Set) Only(features []int32) *Set {
 	keep := make([]bool, len(p.Features))
 	for _, f := range features {
@@ -119,7 +120,7 @@ func (p *Set) Only(features []int32) *Set {
 	return p.filter(func(f int32) bool { return keep[f] }, func(int) bool { return true })
 }
 
-// Where keeps the points that a function holds good.
+// Where returns the points for which keep returns true.
 func (p *Set) Where(keep func(i int) bool) *Set {
 	return p.filter(func(int32) bool { return true }, keep)
 }
@@ -140,7 +141,8 @@ func (p *Set) filter(feature func(f int32) bool, point func(i int) bool) *Set {
 	return out
 }
 
-// Rename gives features other names; those that get the same become one.
+// Rename returns the points with other names of features; features that get the same name become
+// one.
 func (p *Set) Rename(name func(feature string) string) *Set {
 	var b Builder
 	for i, f := range p.Feature {
@@ -152,7 +154,7 @@ func (p *Set) Rename(name func(feature string) string) *Set {
 	return out
 }
 
-// Spread makes a point of every one for each of the names that its feature gets.
+// Spread returns, for each point, one point for each of the names that its feature gets.
 func (p *Set) Spread(names func(feature string) []string) *Set {
 	all := make([][]string, len(p.Features))
 	for f, name := range p.Features {

@@ -10,7 +10,7 @@ import (
 	"github.com/collocate/collocate/internal/par"
 )
 
-// Summary is what to know about points before they are mined.
+// Summary describes points before they are mined.
 type Summary struct {
 	Points     int          `json:"points"`
 	Features   []FeatureSum `json:"features"` // most points first, then by name
@@ -19,28 +19,28 @@ type Summary struct {
 	Extent     [4]float64   `json:"extent"` // least x, least y, largest x, largest y
 	Width      float64      `json:"width"`  // in the unit of distances
 	Depth      float64      `json:"depth"`
-	Positions  int          `json:"positions"`  // different ones
+	Positions  int          `json:"positions"`  // number of different positions
 	Repeated   int          `json:"duplicates"` // points that repeat an earlier one in position and feature
 	MostAtOne  int          `json:"most_at_one_position"`
 	Busiest    [2]float64   `json:"busiest_position"`
-	Nearest    []float64    `json:"nearest_quartiles"` // distance to the nearest other position: quartiles
+	Nearest    []float64    `json:"nearest_quartiles"` // quartiles of the distance to the nearest other position
 	Near       []NearCount  `json:"neighbours"`        // by distance
 	Low        float64      `json:"distance_low"`
 	High       float64      `json:"distance_high"`
 	Suggested  float64      `json:"distance_suggested"`
-	Sampled    int          `json:"sampled"` // points that distances and neighbours were taken of
+	Sampled    int          `json:"sampled"` // number of points that distances and neighbours were computed from
 	Warnings   []string     `json:"warnings"`
 	TimeSpan   [2]int64     `json:"time_span,omitempty"`
 	onceInLife int
 }
 
-// FeatureSum is a feature and its points.
+// FeatureSum is a feature with its number of points.
 type FeatureSum struct {
 	Name   string `json:"feature"`
 	Points int    `json:"points"`
 }
 
-// NearCount is how many neighbours points have within a distance.
+// NearCount is the number of neighbours that points have within a distance.
 type NearCount struct {
 	Distance float64 `json:"distance"`
 	Mean     float64 `json:"mean"`
@@ -55,10 +55,10 @@ const (
 	lowNeighbour, middleNeighbour, highNeighbour = 1, 4, 8
 )
 
-// Summarise describes points. Distances suggested lie between the median distance
-// to the nearest other position, below which most points have no neighbour, and to
-// the eighth nearest, above which most have many whatever their kind; in the middle
-// is the median distance to the fourth.
+// Summarise describes points. The suggested distances lie between two medians: that of the distance
+// to the nearest other position, below which most points have no neighbour, and that to the eighth
+// nearest, above which most points have many neighbours of any kind. The distance suggested between
+// them is the median distance to the fourth nearest.
 func Summarise(ctx context.Context, p *Set, workers int) (*Summary, error) {
 	l, err := layOut(p)
 	if err != nil {

@@ -116,8 +116,8 @@ type File struct {
 	idEnds  []uint64
 }
 
-// OpenFile opens a file that was written in format Binary. Its checksums are
-// verified, which reads it once.
+// OpenFile maps a file that was written in format Binary and verifies its checksums, which reads it
+// once.
 func OpenFile(path string) (*File, error) {
 	s, err := sections.Open(path, binaryMagic, binaryVersion)
 	if err != nil {
@@ -209,12 +209,13 @@ func ascending(name string, v []uint64, last uint64) error {
 	return nil
 }
 
-// Guarded calls fn, in which a file of weights that was truncated since it was opened is an error
-// instead of the end of the program. Methods of File, which have no errors, need it for that.
+// Guarded calls fn and returns its error. If fn reads a File that was truncated after it was
+// opened, Guarded returns an error where the program would otherwise crash. Methods of File that
+// return no error need it.
 func Guarded(fn func() error) error { return mmap.Safely(fn) }
 
-// Check reads all of the file: its checksums, the order of terms and documents, and each weight,
-// which it computes again.
+// Check verifies the checksums, the order of terms and documents, and each weight, which it
+// computes again.
 func (f *File) Check(ctx context.Context) error {
 	return Guarded(func() error {
 		if err := f.file.Verify(); err != nil {
@@ -256,14 +257,14 @@ func (f *File) checkTerm(i int, last []byte, scorer *bm25.Scorer) error {
 // Len returns the number of terms.
 func (f *File) Len() int { return len(f.ends) }
 
-// At returns the i-th term in byte order, whole.
+// At returns the i-th term in byte order, with all its documents.
 func (f *File) At(i int) Weighted {
 	lo, hi := f.first[i], f.first[i+1]
 	t := Term{Word: slice(f.words, f.ends, i), DF: int(hi - lo), Docs: f.docs[lo:hi], TFs: f.tfs[lo:hi]}
 	return Weighted{t, f.weights[lo:hi]}
 }
 
-// Find returns the term of a word, if it occurs.
+// Find returns the term of a word, if the word occurs.
 func (f *File) Find(word []byte) (Weighted, bool) {
 	i := f.search(word)
 	if i == f.Len() || !bytes.Equal(slice(f.words, f.ends, i), word) {
@@ -272,7 +273,7 @@ func (f *File) Find(word []byte) (Weighted, bool) {
 	return f.At(i), true
 }
 
-// ID returns the name of document i.
+// ID returns the ID of document i.
 func (f *File) ID(i int) string { return string(slice(f.ids, f.idEnds, i)) }
 
 func slice(data []byte, ends []uint64, i int) []byte {

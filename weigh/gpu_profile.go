@@ -7,9 +7,9 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// Step is a step of a method on a GPU and how long the device took for it. Copies
-// between host and device are steps too. What runs beside other steps says so: the
-// times of all others add up to the whole.
+// Step is a step of a method on a GPU with the time it took. Copies between host and device are
+// steps, too. Beside marks steps that run at the same time as others; the times of the other steps
+// add up to the total.
 type Step struct {
 	Name   string        `json:"name"`
 	Time   time.Duration `json:"nanoseconds"`

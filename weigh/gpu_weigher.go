@@ -10,8 +10,8 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// PinnedCorpus is the words of a corpus in host memory that a device reads at
-// full speed: what weighing on a GPU is measured with.
+// PinnedCorpus holds the words of a corpus in pinned host memory, which a device reads at full
+// speed. It is for measurements; see Weigher.
 type PinnedCorpus struct {
 	in    *gpuChunk
 	docs  *documents
@@ -19,8 +19,8 @@ type PinnedCorpus struct {
 	owned bool // the device
 }
 
-// PinCorpus reads a corpus for the device of the options, with their analyzer and
-// threads.
+// PinCorpus reads a corpus into pinned memory, for the device and with the analyzer and the threads
+// of the options.
 func PinCorpus(ctx context.Context, c *text.Corpus, o Options) (*PinnedCorpus, error) {
 	dev, err := gpu.Open(o.GPU.Ordinal)
 	if err != nil {
@@ -66,7 +66,7 @@ func pinCorpus(ctx context.Context, dev *gpu.Device, each batches, an text.Analy
 	return &PinnedCorpus{in: in, docs: d, dev: dev}, nil
 }
 
-// Free gives the memory and the device back.
+// Free frees the memory and the device.
 func (c *PinnedCorpus) Free() error {
 	err := c.in.pinned.Free()
 	if c.owned {
@@ -84,8 +84,8 @@ func (c *PinnedCorpus) Words() int { return c.in.words }
 // Docs returns the number of documents.
 func (c *PinnedCorpus) Docs() int { return len(c.docs.lengths) }
 
-// Weigher weighs a corpus on a device again and again, from pinned memory to pinned
-// memory, with all buffers in place from the first time on: as the papers measure.
+// Weigher weighs a corpus on a device repeatedly, from pinned memory to pinned memory, and reuses
+// all buffers after the first time. This is what the papers measure.
 type Weigher struct {
 	run    *gpuRun
 	corpus *PinnedCorpus
@@ -94,8 +94,8 @@ type Weigher struct {
 	watch  *gpu.Clock
 }
 
-// NewWeigher prepares for that, on the corpus's device. Options are as in Weigh; the
-// corpus must fit the device.
+// NewWeigher returns a Weigher on the corpus's device. Options are as in Weigh; the corpus must fit
+// the device.
 func NewWeigher(c *PinnedCorpus, o Options) (*Weigher, error) {
 	o.Memory = math.MaxInt64
 	s, err := c.docs.scorer(o.Params)
@@ -115,8 +115,8 @@ func NewWeigher(c *PinnedCorpus, o Options) (*Weigher, error) {
 	return &Weigher{run: g, corpus: c, task: gpuTask{total: len(c.docs.lengths), scorer: s}, watch: g.card.watch}, nil
 }
 
-// Profile says whether to time the steps, if Options.Profile asked for that: it takes
-// some time itself.
+// Profile turns the measurement of steps on or off, if Options.Profile is set. Measuring takes some
+// time itself.
 func (w *Weigher) Profile(on bool) {
 	if w.run.card.watch = nil; on {
 		w.run.card.watch = w.watch
@@ -130,22 +130,22 @@ func (w *Weigher) Weigh(ctx context.Context) (err error) {
 	return err
 }
 
-// Steps are those of the last Weigh, if Options.Profile asked for their times.
+// Steps returns the steps of the last Weigh, if Options.Profile is set.
 func (w *Weigher) Steps() []Step { return w.run.steps }
 
-// Pairs returns the number of pairs of a word and a document that has it, of the last Weigh.
+// Pairs returns the number of (word, document) pairs of the last Weigh.
 func (w *Weigher) Pairs() int { return len(w.pairs.gaps) }
 
 // Terms returns the number of different words of the last Weigh.
 func (w *Weigher) Terms() int { return len(w.pairs.ends) }
 
-// Weights are those of the last Weigh, valid until the next or until Free.
+// Weights returns the weights of the last Weigh. They are valid until the next Weigh or Free.
 func (w *Weigher) Weights() *Weights {
 	return &Weights{method: w.run.method, docs: w.corpus.docs, scorer: w.task.scorer,
 		source: w.pairs, steps: w.run.steps}
 }
 
-// Free gives all memory back but the corpus.
+// Free frees all memory except the corpus.
 func (w *Weigher) Free() error {
 	if w.run.card != nil {
 		w.run.card.watch = w.watch

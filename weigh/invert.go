@@ -11,26 +11,26 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// InvertOptions say how to invert a corpus. The zero value of each but
-// Analyzer is useful.
+// InvertOptions are the options of Invert. The zero values of all fields but Analyzer are useful.
 type InvertOptions struct {
 	Analyzer text.Analyzer
-	// Threads, 0 for GOMAXPROCS. The result does not depend on it.
+	// Threads is the number of threads; 0 means GOMAXPROCS. The result does not depend on it.
 	Threads int
-	// Memory bounds the working memory in bytes, 0 for 2 GB. What does not fit is
-	// sorted, put into TempDir and merged later. The bound is on what is in use: a
-	// program that sets debug.SetMemoryLimit to it as well keeps garbage within it, too.
+	// Memory bounds the working memory in bytes; 0 means 2 GB. Data that do not fit are sorted,
+	// written to TempDir and merged later. The bound is on live memory: a program that also passes
+	// it to debug.SetMemoryLimit keeps garbage within it, too.
 	Memory  int64
-	TempDir string // "" for os.TempDir
-	// Positions keeps where in the documents the words are. It is for the cores.
+	TempDir string // "" means os.TempDir
+	// Positions keeps the positions of words in the documents. It needs CPU cores, not a GPU.
 	Positions bool
-	// MaxWord is how many bytes a word may have; 0 is any number. A longer one is an error.
+	// MaxWord is the largest length of a word in bytes; 0 means no limit. A longer word is an
+	// error.
 	MaxWord int
-	// Visit, if set, sees every batch before its words are counted, from worker
-	// 0..Threads-1 concurrently and in any order.
+	// Visit, unless it is nil, is called with every batch before its words are counted: by workers
+	// 0 to Threads-1, concurrently and in any order.
 	Visit func(worker int, b *text.Batch) error
-	// Engine is engine.GPU for a GPU, which GPU names; engine.Auto is one too if there is
-	// one and the corpus is large; all others are CPU cores.
+	// Engine is the engine. engine.GPU uses the GPU that the field GPU names; engine.Auto does so
+	// if there is a GPU and the corpus is large; all others use CPU cores.
 	Engine engine.Kind
 	GPU    engine.Device
 
@@ -52,15 +52,14 @@ const (
 	threadMemory = 12 << 20
 )
 
-// BoundThreads returns how many of some threads may read text within the given number of bytes of
-// memory.
+// BoundThreads returns the number of threads, at most the given one, that can read text within the
+// given number of bytes of memory.
 func BoundThreads(threads int, memory int64) int {
 	return int(max(1, min(int64(threads), memory/(2*threadMemory))))
 }
 
-// Inversion is a corpus turned around: for each word the documents that hold
-// it. Documents are numbered from 0 in corpus order. Several goroutines may
-// read it at once.
+// Inversion is an inverted corpus: for each word, the documents that contain it. Documents are
+// numbered from 0 in corpus order. Several goroutines may read it at once.
 type Inversion struct {
 	runs  []*run
 	files []*spillFile
@@ -72,20 +71,20 @@ type Inversion struct {
 	device *gpuPostings // instead of runs
 }
 
-// Term is a word with documents that hold it, ascending, and how often each
-// does. A word in very many documents comes as several consecutive Terms. The
-// slices are valid until the next Term.
+// Term is a word with the documents that contain it, in ascending order, and its frequencies there.
+// A word in very many documents comes as several consecutive Terms. The slices are valid until the
+// next Term.
 type Term struct {
 	Word []byte
-	DF   int // documents that hold the word, over all its Terms
+	DF   int // number of documents that contain the word, over all its Terms
 	Docs []uint32
 	TFs  []uint32
-	// Gaps says where in Docs the word is: for each occurrence the number of words between it and
-	// the one before, or the beginning of the document. It is nil unless positions were asked for.
+	// Gaps has, for each occurrence, the number of words between it and the one before, or the
+	// beginning of the document. It is nil unless InvertOptions.Positions is set.
 	Gaps []uint32
 }
 
-// Invert reads a corpus and turns it around.
+// Invert reads and inverts a corpus.
 func Invert(ctx context.Context, c *text.Corpus, o InvertOptions) (*Inversion, error) {
 	if o.Analyzer == nil {
 		return nil, errors.New("weigh: no analyzer given")
@@ -144,15 +143,15 @@ func invert(ctx context.Context, each batches, o *InvertOptions) (*Inversion, er
 	return w.Finish(ctx)
 }
 
-// Inverter turns documents around that the caller reads. Its options are those of Invert, of which
-// it uses the cores only.
+// Inverter inverts documents that the caller reads. Its options are those of Invert; it runs on CPU
+// cores only.
 type Inverter struct {
 	o       InvertOptions
 	store   *docStore
 	workers []*inverter
 }
 
-// NewInverter begins. Threads must be how many workers there are.
+// NewInverter returns an Inverter. o.Threads must be the number of workers that call Add.
 func NewInverter(o InvertOptions) *Inverter {
 	if o.Memory <= 0 {
 		o.Memory = defaultMemory
@@ -165,10 +164,10 @@ func NewInverter(o InvertOptions) *Inverter {
 	return w
 }
 
-// Add takes a batch of text.Corpus.Batches from that worker.
+// Add adds a batch of text.Corpus.Batches on behalf of a worker.
 func (w *Inverter) Add(worker int, b *text.Batch) error { return w.workers[worker].add(b) }
 
-// Close gives back what Finish did not take over.
+// Close frees what Finish did not take over.
 func (w *Inverter) Close() {
 	w.store.close()
 	for _, worker := range w.workers {
@@ -177,7 +176,7 @@ func (w *Inverter) Close() {
 	w.workers = nil
 }
 
-// Finish turns around what was added.
+// Finish returns the inversion of what was added.
 func (w *Inverter) Finish(ctx context.Context) (*Inversion, error) {
 	var tokens, bytes int64
 	for _, worker := range w.workers {
@@ -220,21 +219,22 @@ func (v *Inversion) Tokens() int64 { return v.docs.tokens }
 // TextBytes returns the number of bytes of text in all documents.
 func (v *Inversion) TextBytes() int64 { return v.docs.bytes }
 
-// Lengths says how many words each document has. It is valid until Close.
+// Lengths returns the number of words of each document. It is valid until Close.
 func (v *Inversion) Lengths() []uint32 { return v.docs.lengths }
 
-// ID returns the name of document i.
+// ID returns the ID of document i.
 func (v *Inversion) ID(i int) string { return v.docs.id(i) }
 
-// IDs gives names as bytes, fastest in the documents' order. What it returns is for one goroutine,
-// and each name valid until the next one.
+// IDs returns a function that returns the ID of document i as bytes. It is fastest in the order of
+// documents. The function must be used by one goroutine, and each ID is valid until the next call.
 func (v *Inversion) IDs() func(i int) []byte {
 	c := &idCursor{v: v.docs}
 	return c.at
 }
 
-// Forget lets go of lengths and IDs that are in memory although they are in files, too,
-// because there are more than memory is for. Those who read all of Lengths call it now and then.
+// Forget releases the memory of lengths and IDs that are also kept in temporary files, because
+// there are more than fit the memory bound. Callers that read all of Lengths should call it from
+// time to time.
 func (v *Inversion) Forget() { v.docs.forget() }
 
 // Close frees memory and temporary files.

@@ -12,10 +12,10 @@ import (
 	"github.com/collocate/collocate/bm25"
 )
 
-// Join weighs a corpus of which the files are parts, in their order: documents are those of the
-// first, then those of the second, and so on. Only the counts of the files are used: df, the number
-// of documents and their mean length are those of all of them, so the weights are those of Weigh.
-// The files stay open until the weights are closed, which does not close them.
+// Join weighs the concatenation of several files' documents. It uses only the counts of the files:
+// df, the number of documents and their mean length are those of all files together, so the weights
+// are the same as those of Weigh. The files must stay open until the weights are closed, which does
+// not close them.
 func Join(files []*File, p bm25.Params) (*Weights, error) {
 	if err := p.Check(); err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Terms yields the words in byte order. It may be called several times.
+// Terms yields the words in byte order. It may be called repeatedly.
 func (v *Inversion) Terms(ctx context.Context) iter.Seq2[Term, error] {
 	if v.device != nil {
 		return v.device.parts(ctx, 1)[0]
@@ -16,13 +16,14 @@ func (v *Inversion) Terms(ctx context.Context) iter.Seq2[Term, error] {
 	return v.terms(ctx, nil, nil, nil)
 }
 
-// Parts cuts the words into up to n ranges of about as many postings each, to
-// be read at the same time: one part after the other they are Terms.
+// Parts divides the words into up to n ranges with about as many postings each, which can be read
+// at the same time. Concatenated, they are Terms.
 func (v *Inversion) Parts(ctx context.Context, n int) []iter.Seq2[Term, error] {
 	return v.PartsWith(ctx, n, nil)
 }
 
-// PartsWith are Parts of the words in as many documents as keep wants; nil wants all.
+// PartsWith is like Parts, restricted to the words whose document frequency satisfies keep; nil
+// keeps all.
 func (v *Inversion) PartsWith(ctx context.Context, n int, keep func(df int) bool) []iter.Seq2[Term, error] {
 	if v.device != nil {
 		parts := v.device.parts(ctx, n)

@@ -15,7 +15,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Method is a way to compute the weights. See the package comment.
+// Method is a method of computing weights; see the package comment.
 type Method int
 
 // The methods.
@@ -31,7 +31,7 @@ const (
 
 var methodNames = choice.New[Method]("method", "auto", "sequential", "mapreduce", "primitives", "dictionary", "invert")
 
-// Methods lists the names that ParseMethod takes.
+// Methods returns the names that ParseMethod accepts.
 func Methods() []string { return methodNames.List() }
 
 func (m Method) String() string { return methodNames.Of(m) }
@@ -45,10 +45,10 @@ func (m *Method) UnmarshalText(name []byte) error { return methodNames.Set(m, st
 // ParseMethod returns the method of that name.
 func ParseMethod(name string) (Method, error) { return methodNames.Parse(name) }
 
-// Unknown is what becomes of words that a given dictionary lacks.
+// Unknown is the treatment of words that are not in Options.Dict.
 type Unknown int
 
-// The fates of unknown words. See the package comment.
+// The treatments of unknown words; see the package comment.
 const (
 	Add Unknown = iota
 	Merge
@@ -68,45 +68,43 @@ func (u *Unknown) UnmarshalText(name []byte) error { return unknownNames.Set(u, 
 // ParseUnknown returns the value of that name.
 func ParseUnknown(name string) (Unknown, error) { return unknownNames.Parse(name) }
 
-// Options say how to weigh. The zero value of each but Analyzer is useful.
+// Options are the options of Weigh. The zero values of all fields but Analyzer are useful.
 type Options struct {
 	Analyzer text.Analyzer
 	Method   Method
 	Params   bm25.Params
-	Threads  int // 0 for GOMAXPROCS
-	// Memory bounds the working memory of Inverting, 0 for 2 GB; the other methods hold
-	// the whole corpus and refuse one that cannot fit.
+	Threads  int // 0 means GOMAXPROCS
+	// Memory bounds the working memory of Inverting in bytes; 0 means 2 GB. The other methods hold
+	// the whole corpus and refuse one that does not fit.
 	Memory  int64
 	TempDir string
-	// Dict is a dictionary that decides which words are known; nil knows all.
+	// Dict decides which words are known; nil means all.
 	Dict    dict.Dict
 	Unknown Unknown
-	// Engine is engine.GPU for a GPU, which GPU names; engine.Auto, with the method Auto,
-	// is one too if there is one and the corpus is large; all others are CPU cores.
+	// Engine is the engine. engine.GPU uses the GPU that the field GPU names; engine.Auto, with
+	// method Auto, does so if there is a GPU and the corpus is large; all others use CPU cores.
 	Engine engine.Kind
 	GPU    engine.Device
-	// Profile asks for the times of the steps on a GPU, or of MapReduce on cores: see
-	// Weights.Steps.
+	// Profile measures the steps on a GPU, or of MapReduce on CPU cores; see Weights.Steps.
 	Profile bool
-	// OnePiece lets a GPU weigh a text as a whole, copies before and after, as the papers do, not
-	// in pieces of which one is copied while another is at work.
+	// OnePiece makes a GPU process a text as a whole, with copies before and after, as the papers
+	// do. By default copies and computation overlap.
 	OnePiece bool
-	// MergeSort lets a GPU's method dictionary sort the words' numbers by merging, as the papers
-	// do, instead of by radix.
+	// MergeSort makes method Dictionary on a GPU use merge sort, as the papers do, instead of radix
+	// sort.
 	MergeSort bool
 
 	gpuAuto bool // a GPU if there is one; auto's choice
 }
 
-// Weighted is a word with documents that hold it, ascending, how often each does,
-// and the word's weight there. A word in very many documents comes as several
-// consecutive ones. The slices are valid until the next.
+// Weighted is a Term with the word's weight in each document. A word in very many documents comes
+// as several consecutive ones. The slices are valid until the next.
 type Weighted struct {
 	Term
 	Weights []float32
 }
 
-// Weights are the weights of a corpus. Several goroutines may read them at once.
+// Weights holds the weights of a corpus. Several goroutines may read it at once.
 type Weights struct {
 	method  Method
 	engine  engine.Kind
@@ -215,14 +213,13 @@ func weigh(ctx context.Context, each batches, o Options) (*Weights, error) {
 	return w, nil
 }
 
-// Method says how the weights were computed.
+// Method returns the method that computed the weights.
 func (w *Weights) Method() Method { return w.method }
 
-// Engine says what computed them: a GPU, or CPU cores.
+// Engine returns the engine that computed the weights.
 func (w *Weights) Engine() engine.Kind { return w.engine }
 
-// Steps returns the steps on a GPU, or of MapReduce on cores, if Options.Profile asked for their
-// times.
+// Steps returns the steps on a GPU, or of MapReduce on CPU cores, if Options.Profile is set.
 func (w *Weights) Steps() []Step { return w.steps }
 
 // Docs returns the number of documents.
@@ -234,17 +231,17 @@ func (w *Weights) Tokens() int64 { return w.docs.tokens }
 // TextBytes returns the number of bytes of all documents' text.
 func (w *Weights) TextBytes() int64 { return w.docs.bytes }
 
-// Lengths says how many words each document has.
+// Lengths returns the number of words of each document.
 func (w *Weights) Lengths() []uint32 { return w.docs.lengths }
 
-// ID returns the name of document i.
+// ID returns the ID of document i.
 func (w *Weights) ID(i int) string { return w.docs.id(i) }
 
-// Terms yields the words in byte order. It may be called several times.
+// Terms yields the words in byte order. It may be called repeatedly.
 func (w *Weights) Terms(ctx context.Context) iter.Seq2[Weighted, error] { return w.Parts(ctx, 1)[0] }
 
-// Parts cuts the words into up to n ranges of about as many weights each, to be
-// read at the same time: one part after the other they are Terms.
+// Parts divides the words into up to n ranges with about as many weights each, which can be read at
+// the same time. Concatenated, they are Terms.
 func (w *Weights) Parts(ctx context.Context, n int) []iter.Seq2[Weighted, error] {
 	parts := w.source.parts(ctx, n)
 	if w.unknown == Add {

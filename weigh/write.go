@@ -16,12 +16,12 @@ import (
 	"github.com/collocate/collocate/internal/choice"
 )
 
-// Format is a way to write weights.
+// Format is a file format for weights.
 type Format int
 
-// The formats: each is described where it is written.
+// The formats. Their layout is described in write.go, parquet.go, npz.go and binary.go.
 const (
-	FormatAuto Format = iota // by the name of the file
+	FormatAuto Format = iota // chosen by the name of the file
 	TSV
 	Parquet
 	NPZ
@@ -31,7 +31,7 @@ const (
 
 var formatNames = choice.New[Format]("format of weights", "auto", "tsv", "parquet", "npz", "binary", "none")
 
-// Formats lists the names that ParseFormat takes.
+// Formats returns the names that ParseFormat accepts.
 func Formats() []string { return formatNames.List() }
 
 func (f Format) String() string { return formatNames.Of(f) }
@@ -45,7 +45,7 @@ func (f *Format) UnmarshalText(name []byte) error { return formatNames.Set(f, st
 // ParseFormat returns the format of that name.
 func ParseFormat(name string) (Format, error) { return formatNames.Parse(name) }
 
-// FormatOf returns the format that a file's name asks for.
+// FormatOf returns the format that the name of a file stands for.
 func FormatOf(path string) (Format, error) {
 	switch filepath.Ext(path) {
 	case ".tsv", ".txt":
@@ -60,10 +60,10 @@ func FormatOf(path string) (Format, error) {
 	return FormatAuto, fmt.Errorf("%s: the name does not say the format: want .tsv, .parquet, .npz or .weights, or a format", path)
 }
 
-// Counts is how much was written.
+// Counts is the number of terms and pairs that were written.
 type Counts struct{ Terms, Pairs int64 }
 
-// WriteFile writes the weights to a file, which appears whole or not at all.
+// WriteFile is like Write, into a file that appears only when it is complete.
 func (w *Weights) WriteFile(ctx context.Context, path string, f Format, threads int) (c Counts, err error) {
 	if f == FormatAuto {
 		if f, err = FormatOf(path); err != nil {
@@ -80,7 +80,7 @@ func (w *Weights) WriteFile(ctx context.Context, path string, f Format, threads 
 	return c, err
 }
 
-// Write writes the weights in a format, computing with the given number of threads.
+// Write writes the weights in a format, using the given number of threads.
 func (w *Weights) Write(ctx context.Context, to io.Writer, f Format, threads int) (Counts, error) {
 	switch f {
 	case TSV:
