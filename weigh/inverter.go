@@ -111,10 +111,14 @@ func (w *inverter) count(doc *text.Document, m *mark) error {
 	if w.of != w.table {
 		w.table.keysOf(w.first, tok.Bytes, tok.Words)
 	}
-	pairs := w.table.count(tok, w.first)
-	w.log.add(pairs)
-	if w.places != nil {
-		w.places.add(pairs, w.table.places, tok, doc.Breaks)
+	if w.places == nil && len(tok.Words) < bigCount {
+		w.log.took(countInto(w.table, tok, w.first, w.log.room(len(tok.Words))))
+	} else {
+		pairs := w.table.count(tok, w.first)
+		w.log.add(pairs)
+		if w.places != nil {
+			w.places.add(pairs, w.table.places, tok, doc.Breaks)
+		}
 	}
 	if w.table.len() > maxWords {
 		return fmt.Errorf("document %s: more than %d different words", doc.ID, maxWords)

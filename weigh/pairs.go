@@ -89,6 +89,24 @@ func (l *pairLog) add(pairs []uint64) {
 	}
 }
 
+// room is room in a chunk for the pairs of a document that has up to n < bigCount words. Then took
+// says how many pairs there are.
+func (l *pairLog) room(n int) []uint32 {
+	c := l.chunks[len(l.chunks)-1]
+	if cap(c)-len(c) <= n {
+		c = l.grow()
+	}
+	return c[len(c)+1 : len(c)+1+n]
+}
+
+func (l *pairLog) took(n uint32) {
+	c := &l.chunks[len(l.chunks)-1]
+	at := len(*c)
+	*c = (*c)[:at+1+int(n)]
+	(*c)[at] = n
+	l.pairs += int(n)
+}
+
 // scatterer puts pairs where they belong in a run.
 type scatterer struct {
 	next   []uint32 // by word: where its next posting goes

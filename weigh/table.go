@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"math/rand/v2"
 	"slices"
+	"unsafe"
 
 	"github.com/collocate/collocate/internal/hugepage"
 	"github.com/collocate/collocate/text"
@@ -95,12 +96,27 @@ func (t *table) word(id uint32) []byte {
 	return t.words[start:t.ends[id]]
 }
 
-// count counts the words of one document and returns its pairs, number<<32 |
-// count, in the order in which each word is first seen there. The keys of its first words were made
-// before, by keysOf.
+// count counts the words of one document and returns its pairs, number<<32 | count, in the order in
+// which each word is first seen there. The keys of its first words were made before, by keysOf.
 func (t *table) count(tok *text.Tokens, first *[lookahead]key) []uint64 {
-	t.stamp++
 	t.pairs = slices.Grow(t.pairs[:0], len(tok.Words))[:len(tok.Words)]
+	if t.placed {
+		t.places = slices.Grow(t.places[:0], len(tok.Words))[:len(tok.Words)]
+	}
+	return t.pairs[:countInto(t, tok, first, t.pairs)]
+}
+
+// pair is a word and how often it is in a document: number<<32 | count, or in 4 bytes number<<8 |
+// count, where a document is too short for a count to be larger.
+type pair interface{ uint32 | uint64 }
+
+// pairOf is the pair of a word without its count.
+func pairOf[P pair](id uint32) P { return P(id) << (unsafe.Sizeof(P(0)) * unsafe.Sizeof(P(0)) / 2) }
+
+// countInto is count with room for the pairs, as many as there are words. It returns how many there
+// are.
+func countInto[P pair](t *table, tok *text.Tokens, first *[lookahead]key, pairs []P) uint32 {
+	t.stamp++
 	var (
 		b    = tok.Bytes
 		rest = tok.Words
@@ -109,9 +125,6 @@ func (t *table) count(tok *text.Tokens, first *[lookahead]key) []uint64 {
 		n    = uint32(0)
 	)
 	var places []uint32 // those of a group; none if nobody wants them
-	if t.placed {
-		t.places = slices.Grow(t.places[:0], len(rest))[:len(rest)]
-	}
 	for len(rest) > 0 {
 		group := rest[:min(len(rest), lookahead)]
 		if t.placed {
@@ -126,11 +139,11 @@ func (t *table) count(tok *text.Tokens, first *[lookahead]key) []uint64 {
 		}
 		i := 0
 		for {
-			if i, n = t.countKnown(now[:len(group)], i, n, places); i == len(group) {
+			if i, n = countKnown(t, pairs, now[:len(group)], i, n, places); i == len(group) {
 				break
 			}
 			at := uint32(0)
-			at, n = t.countAny(b, group[i], &now[i], n)
+			at, n = countAny(t, pairs, b, group[i], &now[i], n)
 			if t.placed {
 				places[i] = at
 			}
@@ -140,15 +153,16 @@ func (t *table) count(tok *text.Tokens, first *[lookahead]key) []uint64 {
 			next = &t.keys[1]
 		}
 	}
-	return t.pairs[:n]
+	return n
 }
 
 // countKnown counts words that are in the table and short, from key i on, and stops
 // at the first that is not. n pairs are in use. Whether a word was in the document
 // before is as good as random, so no branch depends on it: both cases add 1 to a
 // pair, an old one or a new one with count 0.
-func (t *table) countKnown(keys []key, i int, n uint32, places []uint32) (int, uint32) {
-	slots, mask, stamp, pairs := t.slots, t.mask, t.stamp, t.pairs
+func countKnown[P pair](t *table, pairs []P, keys []key, i int, n uint32,
+	places []uint32) (int, uint32) {
+	slots, mask, stamp := t.slots, t.mask, t.stamp
 	for ; i < len(keys); i++ {
 		k := &keys[i]
 		lo, hi, at := k.lo, k.hi, k.hash
@@ -166,9 +180,9 @@ func (t *table) countKnown(keys []key, i int, n uint32, places []uint32) (int, u
 		fresh := e.stamp ^ stamp
 		fresh = (fresh | -fresh) >> 31 // 1 if the stamps differ, else 0
 		place := e.at ^ (e.at^n)&-fresh
-		pair := pairs[place]
-		pair ^= (pair ^ uint64(e.id)<<32) & -uint64(fresh)
-		pairs[place] = pair + 1
+		p := pairs[place]
+		p ^= (p ^ pairOf[P](e.id)) & -P(fresh)
+		pairs[place] = p + 1
 		e.stamp, e.at = stamp, place
 		e.df += fresh
 		n += fresh
@@ -180,22 +194,22 @@ func (t *table) countKnown(keys []key, i int, n uint32, places []uint32) (int, u
 }
 
 // countAny counts one word, known or not, of any length, and returns where in the pairs it is.
-func (t *table) countAny(b []byte, s text.Span, k *key, n uint32) (at, used uint32) {
+func countAny[P pair](t *table, pairs []P, b []byte, s text.Span, k *key, n uint32) (at, used uint32) {
 	for at := k.hash; ; at++ {
 		e := &t.slots[at&t.mask]
 		if e.lo == k.lo && e.hi == k.hi && (k.hi>>56 != longTag || bytes.Equal(t.word(e.id), b[s.Start:s.End])) {
 			if e.stamp == t.stamp {
-				t.pairs[e.at]++
+				pairs[e.at]++
 				return e.at, n
 			}
 			e.stamp, e.at = t.stamp, n
 			e.df++
-			t.pairs[n] = uint64(e.id)<<32 | 1
+			pairs[n] = pairOf[P](e.id) + 1
 			return n, n + 1
 		}
 		if e.hi == 0 {
 			*e = slot{lo: k.lo, hi: k.hi, id: t.append(b[s.Start:s.End]), df: 1, stamp: t.stamp, at: n}
-			t.pairs[n] = uint64(e.id)<<32 | 1
+			pairs[n] = pairOf[P](e.id) + 1
 			return n, n + 1
 		}
 	}
