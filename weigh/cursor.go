@@ -13,7 +13,8 @@ type cursor struct {
 	done bool
 
 	word []byte
-	left int // postings of word that are not yet in docs
+	head uint64 // its first 8 bytes, the first highest
+	left int    // postings of word that are not yet in docs
 
 	docs, tfs       []uint32 // postings not yet used
 	docsMem, tfsMem []uint32
@@ -71,6 +72,7 @@ func (c *cursor) next() error {
 		return nil
 	}
 	c.word = r.word(c.i)
+	c.head = headOf(c.word)
 	c.at = r.first[c.i]
 	c.left = int(r.first[c.i+1] - c.at)
 	if c.placed {
@@ -99,6 +101,7 @@ func (c *cursor) nextSpilled() error {
 		return err
 	}
 	c.word = append(c.word[:0], word...)
+	c.head = headOf(c.word)
 	if c.to != nil && bytes.Compare(c.word, c.to) >= 0 {
 		c.done = true
 		return nil

@@ -128,6 +128,14 @@ type merger struct {
 	gaps      []uint32
 }
 
+// before says whether a cursor's word is less than that of another.
+func (c *cursor) before(d *cursor) bool {
+	if c.head != d.head {
+		return c.head < d.head
+	}
+	return bytes.Compare(c.word, d.word) < 0
+}
+
 func (m *merger) push(c *cursor) {
 	if c.done {
 		return
@@ -135,7 +143,7 @@ func (m *merger) push(c *cursor) {
 	m.heap = append(m.heap, c)
 	for i := len(m.heap) - 1; i > 0; {
 		up := (i - 1) / 2
-		if bytes.Compare(m.heap[up].word, m.heap[i].word) <= 0 {
+		if !m.heap[i].before(m.heap[up]) {
 			break
 		}
 		m.heap[up], m.heap[i] = m.heap[i], m.heap[up]
@@ -151,7 +159,7 @@ func (m *merger) pop() *cursor {
 	for i := 0; ; {
 		least := i
 		for _, down := range [2]int{2*i + 1, 2*i + 2} {
-			if down < last && bytes.Compare(m.heap[down].word, m.heap[least].word) < 0 {
+			if down < last && m.heap[down].before(m.heap[least]) {
 				least = down
 			}
 		}
@@ -166,7 +174,7 @@ func (m *merger) pop() *cursor {
 // term yields the least word, with the postings of all runs that have it.
 func (m *merger) term(yield func(Term, error) bool) (more bool, err error) {
 	m.same = append(m.same[:0], m.pop())
-	for len(m.heap) > 0 && bytes.Equal(m.heap[0].word, m.same[0].word) {
+	for len(m.heap) > 0 && m.heap[0].head == m.same[0].head && bytes.Equal(m.heap[0].word, m.same[0].word) {
 		m.same = append(m.same, m.pop())
 	}
 	if !m.wanted() {

@@ -9,6 +9,8 @@ type numbering struct {
 	stretches []stretch
 	at        []uint32 // by numberingStep documents of the run: the stretch that the first is in
 	docs      uint32
+	began     uint32 // the last stretch, at this document of the run
+	short     bool   // more than one stretch may begin within numberingStep documents
 }
 
 // stretch is documents of a run that are number d+shift in the corpus, up to but not including
@@ -27,6 +29,10 @@ func (n *numbering) add(doc, docs uint32) {
 	if last := len(n.stretches) - 1; last >= 0 && n.stretches[last].shift == shift {
 		n.stretches[last].end = n.docs
 	} else {
+		if last >= 0 && n.stretches[last].end-n.began < numberingStep {
+			n.short = true
+		}
+		n.began = n.docs - docs
 		n.stretches = append(n.stretches, stretch{n.docs, shift})
 	}
 	for len(n.at)*numberingStep < int(n.docs) {
@@ -34,19 +40,44 @@ func (n *numbering) add(doc, docs uint32) {
 	}
 }
 
-// of turns numbers of the run, ascending and all below n.docs, into those of the corpus. Most are
-// in the stretch of the one before, and it is looked for only where they leave it.
+// of turns numbers of the run, ascending and all below n.docs, into those of the corpus.
 func (n *numbering) of(docs []uint32) {
+	for len(docs) > 0 {
+		some := docs[:min(len(docs), groupLen)]
+		n.ofSome(some)
+		docs = docs[len(some):]
+	}
+}
+
+func (n *numbering) ofSome(docs []uint32) {
 	at, stretches := n.at, n.stretches
-	var now stretch
-	for i, d := range docs {
-		if d >= now.end {
-			s := at[d/numberingStep]
-			for d >= stretches[s].end {
-				s++
-			}
-			now = stretches[s]
+	first, last := docs[0], docs[len(docs)-1]
+	s := at[first/numberingStep]
+	for first >= stretches[s].end {
+		s++
+	}
+	if now := stretches[s]; last < now.end {
+		for i, d := range docs {
+			docs[i] = d + now.shift
 		}
-		docs[i] = d + now.shift
+		return
+	}
+	if n.short {
+		for i, d := range docs {
+			if d >= stretches[s].end {
+				s = at[d/numberingStep]
+				for d >= stretches[s].end {
+					s++
+				}
+			}
+			docs[i] = d + stretches[s].shift
+		}
+		return
+	}
+	// Documents of rare words change from stretch to stretch, and nothing can foresee when.
+	for i, d := range docs {
+		s := at[d/numberingStep]
+		s += uint32((uint64(stretches[s].end) - uint64(d) - 1) >> 63) // 1 if d >= end, else 0
+		docs[i] = d + stretches[s].shift
 	}
 }

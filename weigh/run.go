@@ -137,6 +137,18 @@ type wordKey struct {
 	id, size uint32
 }
 
+// headOf is the first 8 bytes of a word, the first highest; zeros stand for what is missing.
+func headOf(word []byte) uint64 {
+	if len(word) >= 8 {
+		return binary.BigEndian.Uint64(word)
+	}
+	head := uint64(0)
+	for i, c := range word {
+		head |= uint64(c) << (56 - 8*i)
+	}
+	return head
+}
+
 // sortWords sorts the words of a table by their bytes: a radix sort of their first 8,
 // then comparisons where these are equal.
 func sortWords(t *table) []wordKey {
@@ -145,14 +157,7 @@ func sortWords(t *table) []wordKey {
 	var counts [8][256]uint32
 	for i := range keys {
 		w := t.word(uint32(i))
-		var head uint64
-		if len(w) >= 8 {
-			head = binary.BigEndian.Uint64(w)
-		} else {
-			var b [8]byte
-			copy(b[:], w)
-			head = binary.BigEndian.Uint64(b[:])
-		}
+		head := headOf(w)
 		keys[i] = wordKey{head, uint32(i), uint32(len(w))}
 		for d := range counts {
 			counts[d][byte(head>>(8*d))]++

@@ -56,34 +56,44 @@ const (
 // write moves a run to the file.
 func (s *spillFile) write(r *run) (*run, error) {
 	w := s.newRun()
-	var docs, tfs [groupLen]uint32
 	for i := range r.len() {
-		at, end := r.first[i], r.first[i+1]
-		w.word(r.word(i), int(end-at))
-		var rest []uint16
+		w.word(r.word(i), int(r.first[i+1]-r.first[i]))
 		if r.gapsFirst != nil {
-			rest = r.gaps[r.gapsFirst[i]:r.gapsFirst[i+1]]
-		}
-		for at < end {
-			n := int(min(end-at, groupLen))
-			r.unpack(at, docs[:n], tfs[:n])
-			if r.gapsFirst != nil {
-				occurrences := 0
-				for k, tf := range tfs[:n] {
-					if occurrences += int(tf); occurrences >= groupGaps {
-						n = k + 1
-						break
-					}
-				}
-				w.places, rest = takeGaps(w.places[:0], rest, occurrences)
-			}
-			if err := w.group(docs[:n], tfs[:n], w.places); err != nil {
+			if err := w.placed(r, i); err != nil {
 				return nil, err
 			}
-			at += uint32(n)
+			continue
+		}
+		for at := r.first[i]; at < r.first[i+1]; at += groupLen {
+			if err := w.packed(r, at, min(at+groupLen, r.first[i+1])); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return w.finish()
+}
+
+// placed writes the postings of word i of a run, with positions.
+func (w *runWriter) placed(r *run, i int) error {
+	var docs, tfs [groupLen]uint32
+	at, end, rest := r.first[i], r.first[i+1], r.gaps[r.gapsFirst[i]:r.gapsFirst[i+1]]
+	for at < end {
+		n := int(min(end-at, groupLen))
+		r.unpack(at, docs[:n], tfs[:n])
+		occurrences := 0
+		for k, tf := range tfs[:n] {
+			if occurrences += int(tf); occurrences >= groupGaps {
+				n = k + 1
+				break
+			}
+		}
+		w.places, rest = takeGaps(w.places[:0], rest, occurrences)
+		if err := w.group(docs[:n], tfs[:n], w.places); err != nil {
+			return err
+		}
+		at += uint32(n)
+	}
+	return nil
 }
 
 // runWriter writes one run at the end of the file, word by word.
@@ -124,11 +134,6 @@ func (w *runWriter) word(word []byte, n int) {
 
 // group writes up to groupLen postings of the word, and places if there are any.
 func (w *runWriter) group(docs, tfs, places []uint32) error {
-	if len(w.buf) > spillWrite {
-		if err := w.flush(); err != nil {
-			return err
-		}
-	}
 	tfs = tfs[:len(docs)]
 	gaps, all, last, many := w.gaps[:len(docs)], uint32(0), w.last, 0
 	for i, d := range docs {
@@ -136,11 +141,64 @@ func (w *runWriter) group(docs, tfs, places []uint32) error {
 		all |= d - last
 		last = d
 		w.many[many&(groupLen-1)] = uint8(i)
-		many += int((1 - uint64(tfs[i])) >> 63) // 1 if tf > 1, else 0, without a jump
+		many += above1(tfs[i])
 	}
 	w.last = last
+	if err := w.putGaps(gaps, all, many); err != nil {
+		return err
+	}
+	b := w.buf
+	for _, i := range w.many[:many] {
+		b = binary.AppendUvarint(append(b, i), uint64(tfs[i]))
+	}
+	for _, p := range places {
+		b = binary.AppendUvarint(b, uint64(p))
+	}
+	w.buf = b
+	return nil
+}
+
+// above1 is 1 if tf > 1, else 0, without a jump.
+func above1(tf uint32) int { return int((1 - uint64(tf)) >> 63) }
+
+// packed is group for the postings of a run in memory from one place to another, as they lie there.
+func (w *runWriter) packed(r *run, at, end uint32) error {
+	post := r.post[at:end]
+	gaps, all, last, many := w.gaps[:len(post)], uint32(0), w.last, 0
+	for i, p := range post {
+		gap := p>>8 - last
+		gaps[i] = gap
+		all |= gap
+		last = p >> 8
+		w.many[many&(groupLen-1)] = uint8(i)
+		many += above1(p & bigCount)
+	}
+	w.last = last
+	if err := w.putGaps(gaps, all, many); err != nil {
+		return err
+	}
+	b := w.buf
+	for _, i := range w.many[:many] {
+		tf := post[i] & bigCount
+		if tf == bigCount {
+			tf = r.bigTF(at + uint32(i))
+		}
+		b = binary.AppendUvarint(append(b, i), uint64(tf))
+	}
+	w.buf = b
+	return nil
+}
+
+// putGaps writes the head of a group and its gaps, given with all their bits and the number of
+// postings with tf > 1, for which it leaves room.
+func (w *runWriter) putGaps(gaps []uint32, all uint32, many int) error {
+	if len(w.buf) > spillWrite {
+		if err := w.flush(); err != nil {
+			return err
+		}
+	}
 	width := max(1, (bits.Len32(all)+7)/8)
-	b := append(slices.Grow(w.buf, groupBytes), uint8(len(docs)-1), uint8(many), uint8(width))
+	b := append(slices.Grow(w.buf, groupBytes), uint8(len(gaps)-1), uint8(many), uint8(width))
 	room := b[len(b) : len(b)+4*groupLen]
 	switch width {
 	case 1:
@@ -160,14 +218,7 @@ func (w *runWriter) group(docs, tfs, places []uint32) error {
 			binary.LittleEndian.PutUint32(room[4*i:], gap)
 		}
 	}
-	b = b[:len(b)+width*len(docs)]
-	for _, i := range w.many[:many] {
-		b = binary.AppendUvarint(append(b, i), uint64(tfs[i]))
-	}
-	for _, p := range places {
-		b = binary.AppendUvarint(b, uint64(p))
-	}
-	w.buf = b
+	w.buf = b[:len(b)+width*len(gaps)]
 	return nil
 }
 
