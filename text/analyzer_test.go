@@ -353,6 +353,23 @@ func TestUnicodeRulesForASCII(t *testing.T) {
 	}
 }
 
+// A word of any length that ends in another byte than ASCII is not cut where the blocks are.
+func TestOtherBytesAfterASCII(t *testing.T) { cputest.Levels(t, testOtherBytesAfterASCII) }
+
+func testOtherBytesAfterASCII(t *testing.T) {
+	var tokens Tokens
+	an := analyzer(t, "unicode")
+	for n := range 200 {
+		for _, frame := range []string{"%sé", "%sé y", "!%sé y", " %sé", "a %sé_ b", "a b. %sé\x80c d",
+			"%s é", "%s_ é x"} {
+			doc := fmt.Appendf(nil, frame, strings.Repeat("x", n))
+			if err := checkTokens(an, doc, &tokens); err != nil {
+				t.Fatalf("%q: %v", doc, err)
+			}
+		}
+	}
+}
+
 // GloVe keeps 999 bytes of a word, and no half character.
 func TestLongWords(t *testing.T) {
 	var tokens Tokens

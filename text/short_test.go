@@ -137,7 +137,7 @@ func testKernelsHaveTheirTwins(t *testing.T) {
 		letter := letterBitsKernel(&letters[0], bytesOf(doc), len(doc))
 		blank, cr := blankBitsKernel(&blanks[0], bytesOf(doc), len(doc))
 		restore := cputest.With(cpu.None)
-		wantWord, wantSpace, wantScore := wordBits(&plain, doc)
+		wantWord, wantSpace, wantScore, plainHigh := wordBits(&plain, doc)
 		wantLetter := letterBits(&plainLetters, doc)
 		restore()
 		wantHigh, wantBlank, wantCR := uint64(0), uint64(0), uint64(0)
@@ -153,7 +153,7 @@ func testKernelsHaveTheirTwins(t *testing.T) {
 			}
 		}
 		if word != wantWord || space != wantSpace || (score != 0) != (wantScore != 0) ||
-			high != wantHigh || !bytes.Equal(lower[:len(doc)], plain[:len(doc)]) {
+			high != wantHigh || plainHigh != wantHigh || !bytes.Equal(lower[:len(doc)], plain[:len(doc)]) {
 			t.Fatalf("%q: words %x %x %x %x, want %x %x %x %x; %q, want %q", doc, word, space,
 				score, high, wantWord, wantSpace, wantScore, wantHigh, lower, plain)
 		}

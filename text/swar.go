@@ -110,6 +110,19 @@ func (b *borders) close(end int) {
 	b.last = 0
 }
 
+// cut drops what is behind a place, which is not within a word, and of the list from first on
+// everything if there is nothing before that place.
+func (b *borders) cut(end, first int) {
+	n := len(b.list)
+	for n > first && int(b.list[n-1]) > end {
+		n--
+	}
+	if n == first+1 && int(b.list[first]) == end {
+		n-- // a word would begin there
+	}
+	b.list = b.list[:n]
+}
+
 // word adds a word found otherwise.
 func (b *borders) word(start, end int) {
 	if len(b.list)+2 > cap(b.list) {

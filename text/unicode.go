@@ -54,13 +54,10 @@ func (s segmenter) segment(doc []byte, t *Tokens) error {
 			out = s.segmentOther(doc, 0, out, &b, t)
 			break
 		}
-		other := firstNonASCII(doc, at)
-		end := len(doc)
-		if other < len(doc) {
-			end = lastSpace(doc, at, other)
-		}
-		out = segmentASCII(doc[at:end], at, out, &b, t)
-		at = end
+		var end, other int
+		out, end, other = segmentASCII(doc[at:], at, out, &b, t)
+		other += at
+		at += end
 		if other < len(doc) {
 			end = nextSpace(doc, other)
 			out = s.segmentOther(doc[at:end], at, out, &b, t)
@@ -73,25 +70,6 @@ func (s segmenter) segment(doc []byte, t *Tokens) error {
 	t.scratch, t.Bytes = out, out
 	t.Words = b.words(len(out))
 	return nil
-}
-
-func firstNonASCII(b []byte, at int) int {
-	for ; at+32 <= len(b); at += 32 {
-		w := b[at : at+32]
-		if (binary.LittleEndian.Uint64(w)|binary.LittleEndian.Uint64(w[8:])|
-			binary.LittleEndian.Uint64(w[16:])|binary.LittleEndian.Uint64(w[24:]))&tops != 0 {
-			break
-		}
-	}
-	for ; at+8 <= len(b); at += 8 {
-		if m := binary.LittleEndian.Uint64(b[at:]) & tops; m != 0 {
-			return at + bits.TrailingZeros64(m)/8
-		}
-	}
-	for at < len(b) && b[at] < utf8.RuneSelf {
-		at++
-	}
-	return at
 }
 
 func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
@@ -144,21 +122,33 @@ func joins(doc []byte, i int) bool {
 	return around&letter != 0 && k&midLetter != 0 || around&digit != 0 && k&midNumber != 0
 }
 
-// segmentASCII splits a stretch that is followed by white space or nothing, appends
-// it in lower case to out, and its words to b and, if wanted, to t.Source.
-func segmentASCII(doc []byte, from int, out []byte, b *borders, t *Tokens) []byte {
+// segmentASCII splits the begin of a text that is ASCII up to a white space, or to its end: all but
+// the word around the first other byte. It appends it in lower case to out, and its words to b and,
+// if wanted, to t.Source. It returns where that begin ends, and where the other byte is.
+func segmentASCII(doc []byte, from int, out []byte, b *borders, t *Tokens) (_ []byte, end, other int) {
 	base := len(out)
 	out = slices.Grow(out, len(doc)+block)[:base+len(doc)]
 	lower := out[base : base+len(doc)+block] // whole blocks are written
 	first := len(b.list)
 	scores := uint64(0) // underscores seen
 	before := uint64(0) // whether the byte before the block belongs to a word
+	end, other = len(doc), len(doc)
 	b.last = 0
-	for at := 0; at < len(doc); at += block {
-		word, space, score := wordBits((*[block]byte)(lower[at:]), doc[at:])
+	for at := 0; at < end; at += block {
+		word, space, score, high := wordBits((*[block]byte)(lower[at:]), doc[at:end])
+		if high != 0 {
+			other = at + bits.TrailingZeros64(high)
+			end = lastSpace(doc, 0, other)
+			out = out[:base+end]
+			if end <= at {
+				b.cut(base+end, first)
+				break
+			}
+			word, space, score, _ = wordBits((*[block]byte)(lower[at:]), doc[at:end])
+		}
 		scores |= score
 		after := uint64(0)
-		if next := at + block; next < len(doc) && (kinds[doc[next]]&(letter|digit) != 0) {
+		if next := at + block; next < end && (kinds[doc[next]]&(letter|digit) != 0) {
 			after = 1
 		}
 		// Single bytes between words that are not white space may join them.
@@ -182,29 +172,36 @@ func segmentASCII(doc []byte, from int, out []byte, b *borders, t *Tokens) []byt
 					uint32(from)})
 		}
 	}
-	return out
+	return out, end, other
 }
 
 // wordBits has the bits of letters, digits and underscores, of white space and other
-// control characters, and whether there are underscores, in the first block of a text of
-// ASCII; and writes the bytes in lower case.
-func wordBits(lower *[block]byte, p []byte) (word, space, scores uint64) {
+// control characters, whether there are underscores, and the bits of bytes that are not ASCII, in
+// the first block of a text; and writes the bytes in lower case.
+func wordBits(lower *[block]byte, p []byte) (word, space, scores, high uint64) {
 	if hasKernels {
-		word, space, scores, _ = wordBitsKernel(&lower[0], unsafe.SliceData(p), min(len(p), block))
-		return word, space, scores
+		return wordBitsKernel(&lower[0], unsafe.SliceData(p), min(len(p), block))
 	}
 	if len(p) < block {
 		rest := tail(p)
 		p = rest[:]
 	}
+	all := uint64(0)
 	for i := 0; i < block; i += 8 {
-		low, wd, sp, sc := wordBits8(binary.LittleEndian.Uint64(p[i : i+8]))
+		w := binary.LittleEndian.Uint64(p[i : i+8])
+		low, wd, sp, sc := wordBits8(w)
 		binary.LittleEndian.PutUint64(lower[i:i+8], low)
 		word |= wd << i
 		space |= sp << i
 		scores |= sc
+		all |= w
 	}
-	return word, space, scores
+	if all&tops != 0 {
+		for i := 0; i < block; i += 8 {
+			high |= gather(binary.LittleEndian.Uint64(p[i:i+8])&tops) << i
+		}
+	}
+	return word, space, scores, high
 }
 
 func wordBits8(w uint64) (lower, word, space, scores uint64) {
