@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"sort"
 
+	"github.com/collocate/collocate/internal/numberedid"
 	"github.com/collocate/collocate/internal/sections"
 )
 
@@ -208,7 +209,7 @@ type idWalker struct {
 	id   []byte
 	r    byteReader
 	run  uint64 // IDs of a run that are still to come
-	base numbered
+	base numberedid.ID
 	nth  uint64 // the last ID is this many after base
 	err  error  // if bytes were damaged
 }
@@ -236,14 +237,14 @@ func (w *idWalker) next() bool {
 			w.rank++
 			return !w.r.bad
 		}
-		w.base = numberOf(w.id)
+		w.base = numberedid.Of(w.id)
 		w.nth = 0
 	}
 	w.rank++
 	if w.run > 0 {
 		w.run--
 		w.nth++
-		w.id = w.base.append(w.id[:w.base.stem], w.nth)
+		w.id = w.base.Append(w.id[:w.base.Stem], w.nth)
 		return true
 	}
 	lcp, suffix := w.r.frontCoded()
@@ -269,7 +270,7 @@ type idEncoder struct {
 	rank int
 	last []byte
 	run  uint64
-	next follower // of last
+	next numberedid.Follower // of last
 }
 
 // add appends what the ID adds to its block. Before a new block, and at the end, comes endRun.
@@ -278,7 +279,7 @@ func (e *idEncoder) add(dst, id []byte) []byte {
 	e.rank++
 	if fresh {
 		e.last = e.last[:0]
-	} else if e.next.is(id) {
+	} else if e.next.Is(id) {
 		e.run++
 		e.last = append(e.last[:0], id...)
 		return dst
@@ -290,7 +291,7 @@ func (e *idEncoder) add(dst, id []byte) []byte {
 		dst = appendFrontCoded(dst, e.last, id)
 	}
 	e.last = append(e.last[:0], id...)
-	e.next.after(id)
+	e.next.After(id)
 	return dst
 }
 

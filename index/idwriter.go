@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/collocate/collocate/internal/numberedid"
 	"github.com/collocate/collocate/internal/scratch"
 	"github.com/collocate/collocate/internal/sections"
 )
@@ -178,13 +179,13 @@ func (w *idWriter) rank() error {
 func (w *idWriter) inOrder() (sorted bool, size int64) {
 	sorted = true
 	var before []byte
-	var next follower
+	var next numberedid.Follower
 	for d := range w.docs {
 		id := w.id(d)
 		size += int64(len(id)) + idBytes
-		if sorted && !next.is(id) {
+		if sorted && !next.Is(id) {
 			sorted = d == 0 || compareIDs(before, id) <= 0
-			next.after(id)
+			next.After(id)
 		}
 		before = append(before[:0], id...)
 	}

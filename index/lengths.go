@@ -129,11 +129,15 @@ func (t *lengthTable) kind(code uint8, doc uint32) lengthCode {
 // longLength stands for lengths that find no room beside the class.
 const longLength = 1<<24 - 1
 
+// nearDocs is how far apart documents are whose codes are in neighbouring lines of the cache.
+const nearDocs = 32
+
 // ask asks memory for what judge will read of documents. Without it, judging 50 million documents
 // is waiting for the most part.
 func (t *lengthTable) ask(docs []uint32) {
-	switch {
-	case len(docs) == 0 || len(t.lengths) == 0:
+	switch n := len(docs); {
+	case n == 0 || len(t.lengths) == 0:
+	case docs[n-1]-docs[0] < uint32(n)*nearDocs: // memory sees by itself what will be read
 	case t.codes != nil:
 		prefetchItems(&t.codes[0], &docs[0], len(docs), 0)
 	default:

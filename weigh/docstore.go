@@ -10,7 +10,7 @@ import (
 
 // docStore collects what is kept of documents from several workers. Beyond its room it
 // writes the record of each batch to a temporary file: the IDs and zeros up to a multiple
-// of 4 bytes, the lengths, the ends of the IDs.
+// of 4 bytes, the lengths, the ends of the IDs. If these count on, there are only the lengths.
 type docStore struct {
 	dir  string
 	room int64 // bytes that may be held
@@ -47,7 +47,13 @@ func (s *docStore) add(d docBatch) error {
 }
 
 func (s *docStore) spill(d *docBatch) error {
-	d.at, d.idBytes = s.file.Size(), len(d.ids)
+	d.at = s.file.Size()
+	if d.counted {
+		err := sections.Put(s.file, d.lengths)
+		d.lengths = nil
+		return err
+	}
+	d.idBytes = len(d.ids)
 	_, err := s.file.Write(append(d.ids, make([]byte, -len(d.ids)&3)...))
 	if err := errors.Join(sections.Put(s.file, d.lengths), sections.Put(s.file, d.idEnds), err); err != nil {
 		return err
@@ -110,6 +116,10 @@ func (s *docStore) close() {
 // recordOf is a spilled batch as it lies in the file.
 func (v *documents) recordOf(b docBatch) docBatch {
 	data := v.records.Data[b.at:]
+	if b.counted {
+		b.lengths, _ = sections.View[uint32](data[:4*b.docs])
+		return b
+	}
 	b.ids = data[:b.idBytes]
 	data = data[(b.idBytes+3)&^3:]
 	b.lengths, _ = sections.View[uint32](data[:4*b.docs])

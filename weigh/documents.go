@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/internal/numberedid"
 	"github.com/collocate/collocate/internal/scratch"
 )
 
@@ -32,19 +33,48 @@ type docBatch struct {
 	lengths []uint32
 	ids     []byte
 	idEnds  []uint32
-	at      int64 // of the record
+	// counted says that ids is the first ID, from which all others count on, as those of lines do.
+	// They were 13 of the 21 bytes that were kept of each of 50 million lines.
+	counted bool
+	next    numberedid.Follower // the ID that is expected then
+	at      int64               // of the record
 	idBytes int
 }
 
 func newDocBatch(seq, docs int) docBatch {
-	return docBatch{seq: seq, lengths: make([]uint32, 0, docs), idEnds: make([]uint32, 0, docs)}
+	return docBatch{seq: seq, lengths: make([]uint32, 0, docs)}
 }
 
 func (d *docBatch) add(id string, length int) {
 	d.lengths = append(d.lengths, uint32(length))
-	d.ids = append(d.ids, id...)
-	d.idEnds = append(d.idEnds, uint32(len(d.ids)))
 	d.docs++
+	if d.counted {
+		if d.next.IsString(id) {
+			return
+		}
+		d.spell()
+	}
+	d.ids = append(d.ids, id...)
+	if d.docs == 1 {
+		if d.counted = d.next.After(d.ids); d.counted {
+			return
+		}
+	}
+	if d.idEnds == nil {
+		d.idEnds = make([]uint32, 0, cap(d.lengths))
+	}
+	d.idEnds = append(d.idEnds, uint32(len(d.ids)))
+}
+
+// spell writes all IDs but the last one out, which does not count on.
+func (d *docBatch) spell() {
+	first, n := d.ids, numberedid.Of(d.ids)
+	d.counted, d.ids = false, nil
+	d.idEnds = make([]uint32, 0, cap(d.lengths))
+	for i := range d.docs - 1 {
+		d.ids = n.Append(append(d.ids, first[:n.Stem]...), uint64(i))
+		d.idEnds = append(d.idEnds, uint32(len(d.ids)))
+	}
 }
 
 // newDocuments numbers the documents of batches that came in any order.

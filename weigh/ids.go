@@ -4,6 +4,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/collocate/collocate/internal/numberedid"
 	"github.com/collocate/collocate/internal/scratch"
 	"github.com/collocate/collocate/internal/sections"
 )
@@ -15,12 +16,18 @@ type idCursor struct {
 	from, to    int // the batch's documents
 	b           docBatch
 	page, endAt int // of the last ID and its end, in pages of the records
+
+	counted []byte // the last ID of a batch whose IDs count on
+	nth     int    // and its place there
 }
 
 // at is the ID of document i, until the next call.
 func (c *idCursor) at(i int) []byte {
 	if i < c.from || i >= c.to {
 		c.find(i)
+	}
+	if c.b.counted {
+		return c.count(i - c.from)
 	}
 	at, start := i-c.from, uint32(0)
 	if at > 0 {
@@ -30,6 +37,20 @@ func (c *idCursor) at(i int) []byte {
 		c.touch(int(start)/scratch.PageBytes, at*4/scratch.PageBytes)
 	}
 	return c.b.ids[start:c.b.idEnds[at]]
+}
+
+// count is ID i of a batch whose IDs count on.
+func (c *idCursor) count(i int) []byte {
+	switch i {
+	case c.nth:
+	case c.nth + 1:
+		c.counted = numberedid.Step(c.counted)
+	default:
+		n := numberedid.Of(c.b.ids)
+		c.counted = n.Append(append(c.counted[:0], c.b.ids[:n.Stem]...), uint64(i))
+	}
+	c.nth = i
+	return c.counted
 }
 
 // find makes the batch of document i the cursor's.
@@ -44,6 +65,7 @@ func (c *idCursor) find(i int) {
 	}
 	c.b, c.from = v.batches[n], int(v.base[n])
 	c.to = c.from + c.b.docs
+	c.nth = -2 // none
 	if v.records != nil {
 		c.b, c.page, c.endAt = v.recordOf(c.b), -1, -1
 	}
@@ -59,8 +81,17 @@ func (c *idCursor) touch(page, endAt int) {
 
 // idBytes is how long all IDs are together.
 func (v *documents) idBytes() (n int64) {
+	c := idCursor{v: v}
+	at := 0
 	for _, b := range v.batches {
-		n += int64(max(b.idBytes, len(b.ids)))
+		if b.counted {
+			for i := range b.docs {
+				n += int64(len(c.at(at + i)))
+			}
+		} else {
+			n += int64(max(b.idBytes, len(b.ids)))
+		}
+		at += b.docs
 	}
 	return n
 }

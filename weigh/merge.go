@@ -128,7 +128,7 @@ type merger struct {
 	gaps      []uint32
 }
 
-// before says whether a cursor's word is less than that of another.
+// before reports whether a cursor's word is less than that of another.
 func (c *cursor) before(d *cursor) bool {
 	if c.head != d.head {
 		return c.head < d.head

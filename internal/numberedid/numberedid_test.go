@@ -1,0 +1,42 @@
+package numberedid
+
+import (
+	"fmt"
+	"testing"
+)
+
+// IDs that follow each other are those that Append makes, whatever stands before the number and
+// however many digits it has.
+func TestFollowersAreAppended(t *testing.T) {
+	for _, first := range []string{"0", "7", "a.txt:1", "a 095", "doc0000998", "9", "x9999990", "99é0",
+		"1:999999999999999990"} {
+		n := Of([]byte(first))
+		var f Follower
+		if !f.After([]byte(first)) {
+			t.Fatalf("%s has no number", first)
+		}
+		for i := range uint64(2000) {
+			want := n.Append([]byte(first[:n.Stem]), i+1)
+			if f.Is(append(want, '0')) || f.IsString(string(want)+"0") {
+				t.Fatalf("%s, then %s0", first, want)
+			}
+			is := f.IsString
+			if i%2 == 0 {
+				is = func(id string) bool { return f.Is([]byte(id)) }
+			}
+			if !is(string(want)) {
+				t.Fatalf("%s, then not %s", first, want)
+			}
+		}
+	}
+}
+
+// What does not end with a number of at most 18 digits has no follower.
+func TestNoNumber(t *testing.T) {
+	for _, id := range []string{"", "a", "1a", "12 ", fmt.Sprintf("%019d", 1)} {
+		var f Follower
+		if f.After([]byte(id)) || f.Is([]byte(id)) || f.IsString(id) {
+			t.Errorf("%q has a follower", id)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package weigh
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// IDs are read back as they came, whether they count on, begin or stop to, in memory and in files,
+// in order and in none.
+func TestIDsThatCountOn(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 1))
+	for round := range 60 {
+		room := int64(1 << 30)
+		if round%2 == 1 {
+			room = 1
+		}
+		store := &docStore{dir: t.TempDir(), room: room}
+		var want []string
+		at := rng.IntN(120)
+		for seq := range 5 {
+			d := newDocBatch(seq, 10)
+			odd := rng.IntN(60) // the place of an ID that does not count on, if it is in the batch
+			for i := range rng.IntN(40) {
+				id := fmt.Sprintf("c.txt:%0*d", round%4, at)
+				if at++; i == odd {
+					id = []string{"", "c", "c.txt:1", fmt.Sprintf("%019d", 1), id + "0"}[rng.IntN(5)]
+				}
+				d.add(id, i)
+				want = append(want, id)
+			}
+			if err := store.add(d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		v, err := store.documents(0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (v.records != nil) != (room == 1 && len(want) > 0) {
+			t.Fatalf("%d documents with room for %d bytes: in a file: %v", len(want), room, v.records != nil)
+		}
+		c := idCursor{v: v}
+		for i, id := range want {
+			if got := c.at(i); string(got) != id || v.id(i) != id {
+				t.Fatalf("document %d is %q and %q, want %q", i, got, v.id(i), id)
+			}
+		}
+		for range 2 * len(want) {
+			if i := rng.IntN(len(want)); string(c.at(i)) != want[i] || string(c.at(i)) != want[i] {
+				t.Fatalf("document %d is %q, want %q", i, c.at(i), want[i])
+			}
+		}
+		var all bytes.Buffer
+		if err := v.putIDs(&all); err != nil {
+			t.Fatal(err)
+		}
+		if int64(all.Len()) != v.idBytes() {
+			t.Errorf("%d bytes of IDs, told to be %d", all.Len(), v.idBytes())
+		}
+		v.close()
+		store.close()
+	}
+}
