@@ -68,8 +68,8 @@ INLINE uint4 joined(const Columns& at, u32 group, u64 set, u32 q) {
   return v;
 }
 
-// The points of a feature that take part in a set of two or more, as so many
-// threads count them, of which this is number t; the sum over the warp's lanes.
+// The points of a feature that take part in a set of two or more features. Called by `threads`
+// threads, of which this is number t; returns the sum over the warp's lanes.
 INLINE u32 participating(const Columns& at, u32 f, u64 set, u32 t, u32 threads) {
   set &= ~(1ull << f);
   u32 quads = at.words[f] / 4, n = 0;

@@ -39,7 +39,7 @@ INLINE double distance2(double ax, double ay, double az, double bx, double by, d
   return __dadd_rn(d, __dmul_rn(dz, dz));
 }
 
-// Of such numbers the least is that of the nearest, about.
+// The least of these numbers is about that of the nearest.
 INLINE u64 nearness(double d, u32 number) { return (u64)__double_as_longlong(d) >> 32 << 32 | number; }
 
 // Up to 64 numbers, two to a lane.
@@ -237,7 +237,7 @@ template <u32 Words, u32 Depth, u32 Sets> struct Search {
           if (useful) best = max_of(best, near[k] << 16 | (0xffff - i));
         }
         best = warp_max(best);
-        if (best == 0) {  // nobody is left
+        if (best == 0) {  // none is left
           found = add(own, found);
           if (found == kTooLong) return kTooLong;
         } else {
@@ -284,7 +284,7 @@ template <u32 Words, u32 Depth, u32 Sets> struct Search {
           cand[k] = f.cand[k] & row[i][k];
           within &= (cand[k] & ~row[pivot][k]) == 0;
         }
-        // A candidate that the pivot can stand for is not worth a branch.
+        // A candidate that the pivot can replace needs no branch.
         down = (mask[i] & ~mask[pivot]) != 0 || !within;
         own = f.own | mask[i];
         __syncwarp();

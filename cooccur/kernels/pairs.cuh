@@ -6,8 +6,8 @@
 // commonest words, which would take turns at a few words of L2, are counted in
 // shared memory by blocks that stay.
 //
-// The items of a block and its window lie in shared memory. Windows too large for that are Far: items
-// are read where they are, and a block stops where all documents have ended.
+// The items of a block and its window lie in shared memory. Windows too large for that are Far:
+// items are read from global memory, and a block stops where all documents have ended.
 #pragma once
 #include "warp.cuh"
 

@@ -14,7 +14,7 @@ constexpr u32 kCut = 999;
 enum { kWhitespace, kASCII, kSeparated };
 enum Side { kBoth, kLeft, kRight };
 
-// The words of the state; see gpu_paper.go. The first four are as for a sequence.
+// The words of the state; see paper_gpu.go. The first four are as for a sequence.
 enum { kLength, kMissed, kDocuments, kHuge, kPairs, kPassed };
 
 struct Paper {

@@ -1,10 +1,10 @@
-// Look-ups as the papers have them: thread i of N looks up the words i, i + N, i + 2N, ..., without a
-// cache, in blocks of any size. Blocks of bits are decoded by the table, or computed on the fly.
+// Look-ups as in the papers: thread i of N looks up the words i, i + N, i + 2N, ..., without a
+// cache, in blocks of any size. Blocks of bits are decoded by a table or computed.
 #include "stt.cuh"
 #include "xbw.cuh"
 
-// Without a table: as the blocks of a class ascend, the highest one is at the largest p for which the
-// blocks with all ones below p, p over k of them, are not more than the offset.
+// Decoding without a table. The blocks of a class ascend, so the highest one is at the largest p
+// for which the p over k blocks with all ones below p are no more than the offset.
 struct DecodeCompute {
   const u16* binomials;  // in shared memory: n over k at 16n + k
 

@@ -93,7 +93,7 @@ template <class Decoder> struct RrrVectors {
     u32 at = r.y + ((sums * 0x01010101u) >> 24);
     u32 low = fold(class_) & 7;
     u32 width = __byte_perm(kWidthsLow, kWidthsHigh, low) & 255;
-    if (at / 32 + 1 >= offset_words) return false;  // a file that lies
+    if (at / 32 + 1 >= offset_words) return false;  // a corrupt file
     u32 v = __funnelshift_r(__ldg(offsets + at / 32), __ldg(offsets + at / 32 + 1), at & 31);
     u32 block = decoder.block(class_, v & ((1u << width) - 1));
     rank = ones + __popc(block & ((1u << bit) - 1));
@@ -192,7 +192,7 @@ template <class Vectors> struct Xbw {
     u32 i = 0;
     u32 x = head(w, i);
     for (;; i++) {
-      if (x >= nodes) return kNone;  // a file that lies
+      if (x >= nodes) return kNone;  // a corrupt file
       u32 row = x;
       if (inner.records) {
         bool is_row;

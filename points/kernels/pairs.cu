@@ -204,7 +204,8 @@ INLINE void pairs(const double* x, const double* y, const u32* feature, const u3
       __syncwarp();
       for (u32 f = 0; f < features && active; f++) {
         u32* ring = s.near + f * blockDim.x + threadIdx.x;
-        u32 r = Wide ? __ldcg(ring) : *ring;  // past the first-level cache, which atomics do not change
+        // Past the first-level cache, which atomics do not change.
+        u32 r = Wide ? __ldcg(ring) : *ring;
         if (r >= bins) continue;
         u32 at = (s.pf * features + f) * bins + r;
         if (!Wide && nearest_shared) {

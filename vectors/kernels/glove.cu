@@ -1,21 +1,23 @@
-// Training of GloVe: a block of threads takes the cells of a block of the matrix one after the other.
-// See schedule.go for why the blocks of a launch need not know of each other, and train in glove.go
-// for the definition.
+// Training of GloVe: a block of threads takes the cells of a block of the matrix one after the
+// other. schedule.go says why the blocks of a launch are independent; train in glove.go is the
+// definition.
 //
-// The commonest word has a share of all cells, and they depend on each other: how long one cell takes
-// after the other decides the speed, not the memory. So whatever a cell needs of memory is on its way
-// long before, and only an inner product, one barrier and a step lie between two cells.
+// The commonest word has a share of all cells, each of which depends on the one before. So the
+// latency from cell to cell decides the speed, not the bandwidth. Whatever a cell needs of memory
+// is loaded long before, and only an inner product, one barrier and a step lie between two cells.
 #include "warp.cuh"
 
-// a*b+c, computed here and not where the compiler would rather have it: after a barrier, or in a branch.
+// a*b+c, computed here and not where the compiler would move it: behind a barrier, or into a
+// branch.
 INLINE float fma_here(float a, float b, float c) {
   float r;
   asm volatile("fma.rn.f32 %0, %1, %2, %3;" : "=f"(r) : "f"(a), "f"(b), "f"(c));
   return r;
 }
 
-// A square root and its inverse, both rounded to the nearest: an estimate and corrections (Markstein
-// 1990), which are short where __fsqrt_rn and __frcp_rn have branches. For numbers that are usual().
+// A square root and its inverse, both correctly rounded: an estimate and corrections (Markstein
+// 1990), which are short where __fsqrt_rn and __frcp_rn have branches. For arguments that are
+// usual().
 struct Root {
   float root, inverse;
 
@@ -45,12 +47,13 @@ INLINE float quotient(float a, const Root& r) {
   return fma_here(__fmaf_rn(-r.root, q, a), r.inverse, q);
 }
 
-// N of a word's parameters with their sums of squares, of one thread: every 32nd.
+// Every 32nd of a word's parameters, N of them, with their sums of squares: those of one thread.
 template <u32 N> struct Numbers {
   float x[N], sum[N];
 };
 
-// The numbers of a thread in a word's row: dim numbers and the bias, as many sums from half on.
+// Where a thread's numbers are in a word's row: dim numbers and the bias; the sums of squares begin
+// at half.
 template <u32 N> struct Place {
   u32 first, half;
   bool mine[N], bias[N];
@@ -77,13 +80,14 @@ template <u32 N> struct Place {
 };
 
 constexpr u32 kRing = 128, kStep = 32;  // cells in shared memory, and how many come at a time
-constexpr u32 kChunks = 36;             // of 32 numbers, and some: 4 more than 32 avoid bank conflicts
+constexpr u32 kChunks = 36;             // 32 numbers and 4 more, which avoid bank conflicts
 
-// How many cells' vectors come to registers while those before them are at work. Two are too few, eight
-// take too many registers, and to bring further ones to the cache costs more than it gains.
+// How many cells' vectors are loaded to registers while those before them are trained on. Two are
+// too few and eight take too many registers. Prefetching further ones to the cache costs more than
+// it gains.
 constexpr u32 kAhead = 4;
 
-// N is the number of chunks of 32 numbers that a warp has.
+// N is the number of chunks of 32 numbers per warp.
 template <u32 N>
 INLINE void train(const uint4* cells, const u64* ends, u32 first, float* words, float* contexts, u32 dim, float rate, double* losses) {
   __shared__ uint4 ring[kRing];
@@ -102,8 +106,9 @@ INLINE void train(const uint4* cells, const u64* ends, u32 first, float* words, 
   if (k < kStep) pending = cells[min_of(2 * kStep + k, count - 1)];
   __syncthreads();
 
-  // The next cells, and their numbers, if they do not come from the cell before. A context of a cell
-  // that is at work or waits before it is still to change: it is loaded when its turn comes.
+  // The next cells, and their numbers, unless they come from the cell before. A context of a cell
+  // that is being trained on, or waits before this one, is still to change: it is loaded when its
+  // turn comes.
   u32 rows[kAhead], cols[kAhead];
   bool late[kAhead];
   Numbers<N> ws[kAhead], vs[kAhead], w, v;
@@ -206,8 +211,8 @@ INLINE void train(const uint4* cells, const u64* ends, u32 first, float* words, 
   }
 }
 
-// A block for each group of rows; first is the stratum's first block of the matrix, dim the
-// numbers of a vector, a multiple of 8. Threads number a warp for each chunk of dim and the bias.
+// A block per group of rows; first is the stratum's first block of the matrix, dim the length of a
+// vector, a multiple of 8. There is a warp for each chunk of dim and the bias.
 KERNEL __launch_bounds__(512) glove(const uint4* cells, const u64* ends, u32 first, float* words, float* contexts, u32 dim, float rate, double* losses) {
   train<1>(cells, ends, first, words, contexts, dim, rate, losses);
 }

@@ -66,7 +66,7 @@ struct Out {
     flags[at] = 1;
   }
   INLINE void skip(u64 at) const {
-    pairs[at] = 0;  // read by who selects, and thrown away
+    pairs[at] = 0;  // read by the selection, which drops it
     flags[at] = 0;
   }
 };

@@ -27,7 +27,7 @@ weigh_number_unknown(const u8* __restrict__ text, const u64* __restrict__ refs, 
   }
   if (number == kNone) {
     atomicAdd(missed, 1ull);
-    number = 0;  // of no matter
+    number = 0;  // does not matter
   }
   ids[i] = known + number;
 }

@@ -6,11 +6,10 @@
 //   second  the bytes from the ninth on, the length in the top byte; for a long
 //           word 0xff there, and 56 bits of its hash
 //
-// A slot is claimed by compare-and-swap of the second half (0: free), then of the
-// first (eight blanks: not yet known; no word holds a blank). Who loses the first
-// half to another word goes on to the next slot, so nobody waits. Halves change
-// only once: a stale copy in the first-level cache looks free, and the
-// compare-and-swap tells the truth.
+// A slot is claimed by compare-and-swap of the second half (0: free), then of the first (eight
+// blanks: not yet known; no word holds a blank). A thread that loses the first half to another word
+// goes on to the next slot, so no thread waits. Halves change only once: a stale copy in the
+// first-level cache looks free, and the compare-and-swap sees the current value.
 #pragma once
 #include "device.cuh"
 
@@ -83,9 +82,9 @@ INLINE u32 number_of(const Dictionary& d, u64 k0, u64 k1) {
       });
 }
 
-// The number of a longer word, whose bytes byte(0..n-1) gives. Whoever meets a
-// slot without bytes brings a copy of its own, and the first one stays. The
-// arena is read past the first-level cache, which may hold it from before.
+// The number of a longer word, whose bytes byte(0..n-1) gives. A thread that meets a slot without
+// bytes writes a copy of its own, and the first copy stays. The arena is read past the first-level
+// cache, which may hold stale lines.
 template <class Byte> INLINE u32 number_of_long(const Dictionary& d, Byte byte, u32 n) {
   u64 hash = n * 0x9e3779b97f4a7c15ull;
   for (u32 i = 0; i < n; i++) {

@@ -8,7 +8,8 @@
 //	// scan.cu compiled by NVRTC 11.8.89; rebuild with `make kernels`
 //	// sources sha256:5f1c...
 //
-// A test compares that line with the sources, so PTX cannot fall behind.
+// A test compares that line with the sources, so PTX cannot fall behind. Comments do not count: to
+// edit one needs neither the compiler nor a new receipt of a device.
 package kernelsrc
 
 import (
@@ -51,18 +52,38 @@ type Header struct{ Name, Source string }
 // PTXPath is where the unit's PTX lies, relative to the root.
 func (u *Unit) PTXPath() string { return strings.TrimSuffix(u.Path, ".cu") + ".ptx" }
 
-// Sum is a hash over everything that decides what the PTX looks like.
+// Sum is a hash over everything that decides what the PTX looks like. Comments do not.
 func (u *Unit) Sum() string {
 	h := sha256.New()
 	part := func(s string) { fmt.Fprintf(h, "%d\n%s", len(s), s) }
 	part(Compiler)
 	part(strings.Join(Options, " "))
-	part(u.Source)
+	part(code(u.Source))
 	for _, x := range u.Headers {
 		part(x.Name)
-		part(x.Source)
+		part(code(x.Source))
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// comments matches comments, and strings and characters, in which there are none.
+var comments = regexp.MustCompile(`//[^\n]*|(?s:/\*.*?\*/)|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'`)
+
+// code is a source without its comments, the blanks before line ends and empty lines.
+func code(source string) string {
+	bare := comments.ReplaceAllStringFunc(source, func(s string) string {
+		if s[0] == '/' {
+			return " "
+		}
+		return s
+	})
+	var b strings.Builder
+	for line := range strings.Lines(bare) {
+		if line = strings.TrimRight(line, " \t\r\n"); line != "" {
+			b.WriteString(line + "\n")
+		}
+	}
+	return b.String()
 }
 
 // Stamp is put before the compiler's output.

@@ -52,14 +52,40 @@ func TestHeadersCount(t *testing.T) {
 	}
 	write("job/kernels/x.cu", "#include \"near.cuh\"\n")
 	write("job/kernels/near.cuh", "#include \"shared.cuh\"\n")
-	write(IncludeDir+"/shared.cuh", "// one\n")
+	write(IncludeDir+"/shared.cuh", "constexpr int kOne = 1;\n")
 	first := sum()
-	write(IncludeDir+"/shared.cuh", "// two\n")
+	write(IncludeDir+"/shared.cuh", "constexpr int kOne = 2;\n")
 	if sum() == first {
 		t.Error("the hash does not depend on the inner header")
 	}
 	write("job/kernels/near.cuh", "#include \"missing.cuh\"\n")
 	if _, err := Units(root); err == nil {
 		t.Error("a missing header is no error")
+	}
+}
+
+// TestCommentsDoNotCount: sources that differ in comments alone have one hash; what only looks
+// like a comment is code.
+func TestCommentsDoNotCount(t *testing.T) {
+	sum := func(source string) string { return (&Unit{Path: "x.cu", Source: source}).Sum() }
+	plain := "int a;\nconst char* s = \"//\";\nchar c = '\"';\nint b;\n"
+	for _, same := range []string{
+		"// first\n" + plain,
+		"int a;  // said behind\n\n// and\n// before\nconst char* s = \"//\";\nchar c = '\"';\nint b; /* at\nthe end */\n",
+	} {
+		if sum(same) != sum(plain) {
+			t.Errorf("another hash than without comments:\n%s", same)
+		}
+	}
+	for _, other := range []string{
+		"int a;\nconst char* s = \"/ /\";\nchar c = '\"';\nint b;\n",
+		"int a;\nconst char* s = \"// \";\nchar c = '\"';\nint b;\n",
+		"int a;\nconst char* s = \"//\";\nchar c = '\"';\n// int b;\n",
+		"int a; const char* s = \"//\";\nchar c = '\"';\nint b;\n",
+		"inta;\nconst char* s = \"//\";\nchar c = '\"';\nint b;\n",
+	} {
+		if sum(other) == sum(plain) {
+			t.Errorf("the same hash as other code:\n%s", other)
+		}
 	}
 }

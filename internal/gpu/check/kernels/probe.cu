@@ -12,14 +12,13 @@ KERNEL probe_trap(u32 n) {
 // Writes far outside of any allocation.
 KERNEL probe_stray(u32* p) { p[1ull << 40] = 1; }
 
-// Keeps one block busy until the word at stop is not zero, or for so many rounds.
+// Keeps one block busy until the word at stop is not zero, at most for that many rounds.
 KERNEL probe_spin(volatile u32* stop, u64 rounds) {
   for (u64 i = 0; i < rounds && *stop == 0; i++) {
   }
 }
 
-// Numbers that look random and can be made again: mix(seed + i), their lowest
-// bits only if asked.
+// Numbers that look random and can be made again: mix(seed + i), only the bits of mask.
 KERNEL probe_fill_u64(u64* out, u64 n, u64 seed, u64 mask) {
   u64 step = (u64)gridDim.x * blockDim.x;
   for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) out[i] = mix(seed + i) & mask;

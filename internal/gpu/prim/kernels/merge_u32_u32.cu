@@ -1,14 +1,14 @@
-// A stable merge sort of 32-bit keys with 32-bit values, as the papers' primitives have it: tiles are
-// sorted in shared memory, then runs are merged two by two, each block making a tile of the result,
-// whose ends it finds on the merge path by bisection. Radix sorts (onesweep.cuh) are faster for numbers.
+// A stable merge sort of 32-bit keys with 32-bit values, as among the papers' primitives. Tiles are
+// sorted in shared memory, then runs are merged two by two. Each block makes a tile of the result,
+// whose ends it finds on the merge path by bisection. Radix sorts (onesweep.cuh) are faster for
+// numbers.
 #include "warp.cuh"
 
 constexpr u32 kThreads = 256;
 constexpr u32 kItems = 8;
 constexpr u32 kTile = kThreads * kItems;
 
-// How many of the first d items of two sorted runs, merged, are from a; of equal keys those of a come
-// first.
+// How many of the first d items of two merged runs are from a; of equal keys those of a come first.
 INLINE u32 merge_path(const u32* a, u32 na, const u32* b, u32 nb, u32 d) {
   u32 low = d > nb ? d - nb : 0, high = min_of(d, na);
   while (low < high) {
@@ -19,7 +19,8 @@ INLINE u32 merge_path(const u32* a, u32 na, const u32* b, u32 nb, u32 d) {
   return low;
 }
 
-// Merges `count` items of a and b, from a[i] and b[j] on, into registers: the keys, and where each was.
+// Merges `count` items of a and b, from a[i] and b[j] on, into registers: the keys, and where each
+// was.
 INLINE void merge_few(const u32* keys, u32 i, u32 a_end, u32 j, u32 b_end, u32 count, u32* key, u32* from) {
 #pragma unroll
   for (u32 t = 0; t < kItems; t++) {

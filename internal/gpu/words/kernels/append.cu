@@ -161,7 +161,8 @@ words_append(const u8* __restrict__ text, u64 n, u32 kind, u64* keys, u32 first,
              u8* arena, u64 arena_size, u64* arena_used, u32* out, u64* state, u64* tiles) {
   __shared__ Tile sh;
   Dictionary d{keys, first, tables, find, used, limit, arena, arena_size, arena_used};
-  if (state[kMissed] || state[kHuge]) return;  // no block changes these before all have looked: see below
+  // No block changes these before all have looked: see below.
+  if (state[kMissed] || state[kHuge]) return;
   u64 length = state[kLength];
   u32 ascii = kind == kASCII;
   u32 count = (u32)((n + kTile - 1) / kTile);

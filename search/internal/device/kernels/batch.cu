@@ -3,27 +3,31 @@
 //   batch_short  queries that a rare word decides
 //   batch_plan   what is known of each other query beforehand
 //   batch_items  the order of all items
-//   batch_sums   scores that can win, of queries that add up all of their lists; batch_sums_any for any model
+//   batch_sums   scores that can win, of queries that add up all of their lists;
+//                batch_sums_any for any model
 //   batch_pairs  documents that can win, of queries that read two long lists
 //   batch_score  scores that can win, for BM25; batch_score_any for any model
-//   batch_pick   the k best of them in order; batch_pick_many if they are many
+//   batch_pick   the k best of them in order; batch_pick_many if there are many
 #include "pairs.cuh"
 #include "short.cuh"
 #include "sums.cuh"
 
 constexpr u32 kPlanThreads = 128;
-constexpr u32 kTotals = 4;         // before the levels: how many items there are, and those of pairs; how many were taken; and how many queries are added up
+// Before the levels: items, items of pairs, items taken, queries that are added up.
+constexpr u32 kTotals = 4;
 constexpr u32 kNoLevel = 63;
-constexpr u32 kFoundLevel = 6;     // items of a query whose documents are found by pairs, at most
+// At most 2^6 items for a query whose documents are found by pairs.
+constexpr u32 kFoundLevel = 6;
 constexpr u32 kItemThreads = 512;
-constexpr u32 kItemQueries = 32;   // of a block that puts items in order
-constexpr u32 kMostSpan = 31 * kSubs;  // parts of tiles in a window: a lane has a tile
+constexpr u32 kItemQueries = 32;   // queries of a block that orders items
+constexpr u32 kMostSpan = 31 * kSubs;  // parts of tiles in a window, at most: a lane has a tile
 
-// Instead of a number of answers: too many documents could win; the guessed cut was too high. As in gpu_many.go.
+// In place of the number of answers: too many documents could win; the guessed cut was too high.
+// The same as in many.go.
 constexpr u32 kTooMany = 0xffffffffu;
 constexpr u32 kWrong = 0xfffffffeu;
 
-// A block a query, and behind these a warp a query.
+// A block per query, then a warp per query.
 KERNEL __launch_bounds__(kShortThreads)
 batch_short(const u8* __restrict__ plan, const Term* __restrict__ known, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ tfs,
             const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts, const uint2* __restrict__ maps, u64* outs) {
@@ -52,7 +56,8 @@ batch_short(const u8* __restrict__ plan, const Term* __restrict__ known, u32 til
   answer_few(mine.terms, mine.keys, q, l, outs + q.out);
 }
 
-// A warp a query. Its cut says which lists will be read, and so how many items it is worth, and how wide windows are.
+// A warp per query. The cut decides which lists are read, hence the number of items and the width
+// of windows.
 KERNEL __launch_bounds__(kPlanThreads)
 batch_plan(const u8* __restrict__ plan, const Term* __restrict__ known, const Term* __restrict__ own, float docs, u32 tiles, const u32* __restrict__ counts,
            const u8* __restrict__ codes, Many* queries, Term* terms, State* states, u32* levels) {
@@ -75,12 +80,12 @@ batch_plan(const u8* __restrict__ plan, const Term* __restrict__ known, const Te
   u32 level = 0, span = min_of(max_of((u32)((float)p.head->window * (float)(tiles * kSubs) / max_of(whole.read, 1.0f)), 1u), kMostSpan);
   float cost = whole.cost;
   while (level < q.level && whole.cost > (float)p.head->item) level++, whole.cost *= 0.5f;
-  // Two long lists of which most is needed are read by themselves.
+  // Two long lists of which most postings are needed go to batch_pairs.
   u32 reads = __ballot_sync(kFull, part.read), pairs = 0;
   if (__popc(reads) == 2 && !q.need && low > 1 && whole.read >= (float)p.head->thick && whole.pass >= 0.5f * whole.read &&
       !__any_sync(kFull, part.read && t.row == kSparse))
     pairs = kPairs | min_of(31u - __clz(tiles), q.level), level = min_of(q.level, kFoundLevel);
-  // So much is to be looked up that adding all up is less.
+  // So many documents would be looked up that adding up all postings costs less.
   bool sums = q.terms > 1 && !q.need && !pairs && cost > cost_of_sums(p, q, (float)warp_sum(part.n), tiles);
   if (lane_id() == 0) {
     State& s = states[qi];
@@ -90,12 +95,14 @@ batch_plan(const u8* __restrict__ plan, const Term* __restrict__ known, const Te
   }
 }
 
-// Items in their order: queries advance evenly. When a share of one's items is done, so is that of the others, and their cuts are known. Items are in
-// rounds, as many as the query with most has items; in a round, queries with more items come first.
-// The blocks of a column share the queries' items.
+// Orders the items so that queries advance evenly: when a share of one query's items is done, so is
+// that of the others, and their cuts are known. Items run in rounds, as many as the query with most
+// items has; in a round, queries with more items come first. The blocks of a column share the
+// queries' items.
 KERNEL __launch_bounds__(kItemThreads)
 batch_items(const u8* __restrict__ plan, u32* levels, u32* items) {
-  // Queries of each level: all, and those before the block's. The second half are those of pairs.
+  // Queries of each level: all, and those before the block's. The second half counts those of
+  // pairs.
   __shared__ u32 having[2 * kLevels], before[2 * kLevels];
   u32 n = ((const Head*)plan)->longs, first = blockIdx.x * kItemQueries;
   if (threadIdx.x < 2 * kLevels) having[threadIdx.x] = before[threadIdx.x] = 0;
@@ -122,12 +129,13 @@ batch_items(const u8* __restrict__ plan, u32* levels, u32* items) {
     total += having[l] << l, more += having[kLevels + l] << l;
   }
   if (blockIdx.x + blockIdx.y == 0 && threadIdx.x == 0) levels[0] = total, levels[1] = more, levels[2] = 0;
-  u32 warps = kItemThreads / kWarp, share = max_of(warps * gridDim.y / kItemQueries, 1u);  // warps to a query
+  // Warps per query.
+  u32 warps = kItemThreads / kWarp, share = max_of(warps * gridDim.y / kItemQueries, 1u);
   for (u32 x = warp_id() + warps * blockIdx.y; x < kItemQueries * share; x += warps * gridDim.y) {
     u32 who = x % kItemQueries, level = __shfl_sync(kFull, mine, who), base = __shfl_sync(kFull, rank, who), each = 0;
     u32 as_pairs = __shfl_sync(kFull, pairs, who), base_pairs = total + __shfl_sync(kFull, at_pairs, who);
     if (first + who >= n || level == kNoLevel) continue;
-    // Of queries with as many items or more, each item has so many before it.
+    // Queries with at least as many items have this many items before each of these.
     for (u32 l = level; l < kLevels; l++) each += having[l] << (l - level);
     for (u32 i = lane_id() + x / kItemQueries * kWarp; i < 1u << level; i += kWarp * share) {
       u32 at = base + i * each;
@@ -139,7 +147,7 @@ batch_items(const u8* __restrict__ plan, u32* levels, u32* items) {
   }
 }
 
-// A block a part of a tile. Queries advance evenly.
+// A block per part of a tile. Queries advance evenly.
 #define SUMS(name, usual) \
   KERNEL __launch_bounds__(kSumThreads, 12) \
   name(const Many* __restrict__ queries, const Term* __restrict__ words, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ codes, \
@@ -189,13 +197,15 @@ INLINE void score_items(Desk& d, const Many* __restrict__ queries, const Term* _
       }
       if (scored && lane_id() == 0) atomicAdd(&state->scored, scored);
     }
-    // The next item is whatever nobody has taken. Taken earlier it would be here without waiting, but wait itself behind an item that may take ten times as long as
-    // others: the last of a batch of 4,096 did so for 0.2 ms.
+    // The next item is the first that no warp has taken. Taken any earlier it would be at hand
+    // sooner, but would wait behind an item that may take ten times as long as others: the last
+    // item of a batch of 4,096 queries waited 0.2 ms.
     if (lane_id() == 0) next = warps + atomicAdd(&levels[2], 1u);
   }
 }
 
-// A warp an item. More blocks to a multiprocessor leave too few registers: with 6 of them 500 queries take 2.0 ms, with 8 2.4, with 12 3.2.
+// A warp per item. More blocks per multiprocessor leave too few registers: 500 queries take 2.0 ms
+// with 6 blocks, 2.4 ms with 8 and 3.2 ms with 12.
 #define SCORE(name, usual) \
   KERNEL __launch_bounds__(kManyThreads, 6) \
   name(const Many* __restrict__ queries, const Term* __restrict__ words, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ codes, \
@@ -208,7 +218,7 @@ INLINE void score_items(Desk& d, const Many* __restrict__ queries, const Term* _
 SCORE(batch_score, true)
 SCORE(batch_score_any, false)
 
-// All warps have the same share of what there is to read: a quarter of an item is not shared.
+// All warps read the same share of the postings; a quarter of an item is not divided further.
 KERNEL __launch_bounds__(kPairThreads, 4)
 batch_pairs(const Many* __restrict__ queries, const Term* __restrict__ words, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ codes,
             const u8* __restrict__ tfs, const u8* __restrict__ maxes, const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts, const uint2* __restrict__ maps,
@@ -238,7 +248,7 @@ batch_pairs(const Many* __restrict__ queries, const Term* __restrict__ words, u3
   }
 }
 
-// A block a query. What can no longer win is left out first: then few are left to sort.
+// A block per query. Keys that can no longer win are dropped first, which leaves few to sort.
 template <u32 Threads> INLINE void choose(u64* sorted, const Many* __restrict__ queries, State* states, u32* hists, const u64* keys, u64* outs) {
   __shared__ u32 found, low;
   const Many& q = queries[blockIdx.x];
@@ -271,7 +281,8 @@ template <u32 Threads> INLINE void choose(u64* sorted, const Many* __restrict__ 
       __syncthreads();
       sort_keys<Threads>(sorted, size);
       for (u32 i = threadIdx.x; i < k; i += Threads) out[2 + i] = hit_of(sorted[i]);
-      // What was left out is below the cut that was guessed. So are some of these: then the guess was too high.
+      // What was left out is below the guessed cut. If some of these are, too, the guess was too
+      // high.
       bool proven = !state->planned || k == q.k && __uint_as_float((u32)(sorted[k - 1] >> 32)) * q.scale >= (float)state->live + 2.0f * (float)q.slack;
       if (threadIdx.x == 0) out[0] = (u64)state->cands << 32 | (proven ? k : kWrong), out[1] = (u64)state->scored << 32 | n;
     } else {

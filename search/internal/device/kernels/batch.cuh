@@ -1,29 +1,34 @@
-// A batch of queries. Documents are cut into tiles of 16,384; an item of work is a query with a run of tiles, and a warp's. Each
-// posting has a code, a byte that bounds its score (encode.cu). Of a winner's sum of bounds one knows the least, the cut, and in a tile the most that each
-// list adds: so for each list there is a code that a winner's posting reaches, whatever the others add. Codes are compared four at a time, and only
-// documents of postings that pass are looked at. Documents that pass in two lists meet in a bitmap of the tile. Those are looked up in all lists and
-// scored exactly, words in query order, and the scores raise the cut. Where lists are thin, several tiles are looked at together, as a window.
+// A batch of queries. Documents are cut into tiles of 16,384; an item of work is a query with a run
+// of tiles, done by one warp. Each posting has a code, a byte that bounds its score (encode.cu).
+// The cut is the least sum of bounds that can still win. A tile knows the most that each list can
+// add in it, so each list has a least code that a winner's posting must reach, whatever the other
+// lists add. Codes are compared four at a time, and only documents of postings that pass are looked
+// at. Documents that pass in two lists meet in a bitmap of the tile. They are looked up in all
+// lists and scored exactly, words in query order, and their scores raise the cut. Where lists are
+// sparse, several tiles are scanned together, as a window.
 #pragma once
 #include "guess.cuh"
 #include "pick.cuh"
 
 constexpr u32 kManyThreads = 128;
-constexpr u32 kManyBins = 256;  // of scores
-constexpr u32 kRaise = 32;      // scores after which the cut is looked at again
-constexpr u32 kUnroll = 4;      // times four postings of a lane, on their way at the same time
-constexpr u32 kCrowd = 5;       // of a lane's postings that pass: more, and all are gone through
+constexpr u32 kManyBins = 256;  // of the histogram of scores
+constexpr u32 kRaise = 32;      // scores after which the cut is computed again
+constexpr u32 kUnroll = 4;      // times four postings per lane that are loaded at the same time
+// If more of a lane's postings pass than this, all are scanned.
+constexpr u32 kCrowd = 5;
 constexpr u32 kQueue = kWarp * 4 * kUnroll + kWarp;
-constexpr u32 kIndexBits = 24;  // of a posting in a window
+constexpr u32 kIndexBits = 24;  // of a posting's number in a window
 
-// Scores are counted by how far they are above the first cut, which is in State's live: sixteen bins for each power of two, since where rare words are worth
-// a thousand times as much as frequent ones, the latter may still decide.
+// Scores are binned by their distance from the first cut, which is State's live: sixteen bins per
+// power of two. Where rare words are worth a thousand times as much as frequent ones, the latter
+// may still decide.
 INLINE u32 bin_of(u32 above) {
   u32 e = kWarp - 1 - __clz(above | 1);
   return e < 16 ? 0 : (e - 16) * 16 + (above >> (e - 4) & 15);
 }
 INLINE u32 edge_of(u32 bin) { return bin ? (16 + bin % 16) << (bin / 16 + 12) : 0; }
 
-// Raises the cut by the scores found so far. One warp.
+// Raises the cut by the scores found so far. Called by one warp.
 INLINE u32 raise_many(const Many& q, State* state, const u32* hist) {
   const u32* from = hist + kManyBins - 8 * (lane_id() + 1);
   u32 c[8], sum = 0, bin = 0;
@@ -46,24 +51,28 @@ INLINE u32 raise_many(const Many& q, State* state, const u32* hist) {
   return bin ? cut : 1;
 }
 
-// The cut of the moment, the same for all lanes.
+// The current cut, the same in all lanes.
 INLINE u32 cut_now(const State* state) { return __shfl_sync(kFull, volatile_load(&state->cut), 0); }
 
-// What a warp works with.
+// The working memory of a warp.
 struct Desk {
-  u32 bits[kTile / 32];  // documents of a tile that passed in a list; those of a window's tiles are one upon the other. All 0 between windows
-  u32 queue[kQueue];     // postings whose documents are to be scored: list, place in the window
+  // Documents of a tile that passed in a list, tiles of a window laid over each other; 0 between
+  // windows.
+  u32 bits[kTile / 32];
+  u32 queue[kQueue];     // postings whose documents are to be scored: list, number in the window
   u32 held;
   u32 spare[3];
 };
 
-// A list in a window, some neighbouring parts of tiles, held by the lane of its number.
+// A list in a window, which is a run of parts of tiles; held by the lane of its number.
 struct Part {
   u32 from, n;    // postings in the window
   u64 pos;        // of the list
   u32 mult, bound;
-  u32 pass, sure; // codes: what a winner's posting reaches; with what a document can win without the other lists that are read
-  bool read;      // else documents are only looked up in it
+  // Codes: what a winner's posting must reach; with what a document can win without the other lists
+  // that are read.
+  u32 pass, sure;
+  bool read;      // otherwise documents are only looked up in it
 };
 
 // What all items share.
@@ -79,14 +88,14 @@ struct Lists {
   const uint2* maps;
 };
 
-// Bytes of x that are at least those of y, as their highest bits.
+// The bytes of x that are at least those of y, as their highest bits.
 constexpr u32 kHigh = 0x80808080u;
 INLINE u32 at_least(u32 x, u32 y) {
   u32 d = (x | kHigh) - (y & ~kHigh);
   return ((x & ~y) | (~(x ^ y) & d)) & kHigh;
 }
 
-// Finds the list's part in a window. One lane a list.
+// The list's part in a window. A lane per list.
 INLINE Part part_of(const Lists& l, const Term& t, u32 sub, u32 end) {
   Part p;
   u32 to;
@@ -102,9 +111,9 @@ INLINE Part part_of(const Lists& l, const Term& t, u32 sub, u32 end) {
   return p;
 }
 
-// The highest code of each list in a window's tiles, plus 1, held by the list's lane. At most a warp of tiles.
+// The highest code of each list in a window's tiles, plus 1, in the list's lane. At most 32 tiles.
 INLINE u32 best_of(const Lists& l, const Many& q, const Term* terms, u32 tile, u32 end) {
-  u32 best = 255;  // of a list without a row
+  u32 best = 255;  // for a list without a row
   if (end - tile == 1) {
     if (lane_id() < q.terms && terms[lane_id()].row != kSparse) best = l.maxes[(u64)terms[lane_id()].row * l.tiles + tile];
   } else {
@@ -120,16 +129,20 @@ INLINE u32 best_of(const Lists& l, const Many& q, const Term* terms, u32 tile, u
   return best + best / 255;
 }
 
-// The least code with which code+1 times mult is at least want.
+// The least code such that (code+1)*mult is at least want.
 INLINE u32 code_for(u32 want, u32 mult) { return want == 0 ? 0 : (want - 1) / mult; }
 
-// What it costs to read a posting, and to look a document up: the part that does not depend on the number of lists, what each list adds, and what it adds for
-// each other: the more there are, the more are looked at before a document is out.
+// The cost of reading a posting, and that of looking a document up: a constant, a part for each
+// list, and a part for each pair of lists, since with more lists more are searched before a
+// document is out.
 constexpr float kReading = 0.25f, kLooking = 4.0f, kLookingUp = 0.7f, kLookingMore = 0.065f;
-// Decides which lists of a window are read, and what passes. best is the list's best code plus 1. Says whether the window can hold a winner.
-// The longest lists may be left unread as long as these alone make no winner: winners are found by other words, and looked up there. Fewer lists
-// to read are more documents to look up; what is expected to cost least is done, if words are independent and codes evenly spread.
-// For all documents together it also says what that costs, and how many postings pass of how many that are read.
+
+// Decides which lists of a window are read and which codes pass. best is the list's best code plus
+// 1. Returns whether the window can hold a winner. The longest lists may stay unread as long as
+// they cannot make a winner together: then winners are found by other words and looked up in these.
+// Fewer lists to read mean more documents to look up. The choice with the least expected cost is
+// taken, as if words were independent and codes evenly spread. For all documents together, whole
+// gets that cost, the postings that pass and those that are read.
 struct Whole {
   float cost, pass, read;
 };
@@ -149,7 +162,8 @@ INLINE bool settle(Part& p, const Many& q, u32 best, u32 docs, u32 cut, u32* all
     for (u32 d = kWarp / 2; d > 0; d /= 2) sums += __shfl_xor_sync(kFull, sums, d), squares += __shfl_xor_sync(kFull, squares, d);
     float look = kLooking + (kLookingUp + kLookingMore * (float)q.terms) * (float)q.terms;
     for (bool first = true;; first = false) {
-      // Documents that win by one of the lists that are read, and those that have two of them.
+      // Documents that win by one of the lists that are read, and documents that are in two of
+      // them.
       bool still = open >> lane_id() & 1;
       float alone = 0, pairs = 0;
       if (__popc(open) == 1) {
@@ -177,12 +191,12 @@ INLINE bool settle(Part& p, const Many& q, u32 best, u32 docs, u32 cut, u32* all
     }
   }
   p.read = reads >> lane_id() & 1;
-  // All words wanted: two lists that are read must both have the document.
+  // If all words are required, two lists that are read must both have the document.
   if (mine) p.sure = q.need && __popc(reads) > 1 ? 256 : cut > unread ? code_for(cut - unread, p.mult) : 0;
   return true;
 }
 
-// The number of a list's posting in a window.
+// The document of a list's posting in a window.
 INLINE u32 doc_of(const Lists& l, const Term& t, u32 at, u32 sub, u32 end) {
   if (t.row == kSparse) return l.extra[t.extra + at];
   const u32* row = l.starts + (u64)t.row * (l.tiles * kSubs + 1);
@@ -193,7 +207,7 @@ INLINE u32 doc_of(const Lists& l, const Term& t, u32 at, u32 sub, u32 end) {
   return sub / kSubs << kTileBits | l.offsets[t.pos + at];
 }
 
-// Where a document is in a list; kFull if it is not.
+// Where a document is in a list; kFull if it is not there.
 INLINE u32 find_doc(const Lists& l, const Term& t, u32 doc, u32 from, u32 n) {
   if (t.row == kSparse) {
     const u32* docs = l.extra + t.extra;
@@ -205,14 +219,16 @@ INLINE u32 find_doc(const Lists& l, const Term& t, u32 doc, u32 from, u32 n) {
     u32 bit = 1u << (doc & 31);
     return cell.x & bit ? cell.y + __popc(cell.x & (bit - 1)) : kFull;
   }
-  // First where it would be if the list were even, then as far off as the document there is, eight postings at a time; in the end the middle.
+  // Interpolation search, eight postings at a time: first where the document would be in an evenly
+  // spread list, then as far off as the document found there; in the end by bisection.
   const u32* row = l.starts + (u64)t.row * (l.tiles * kSubs + 1) + (doc >> kSubBits);
   const u16* list = l.offsets + t.pos;
   u32 off = doc & (kTile - 1), lo = row[0], hi = row[1], number = hi - lo, at = lo + ((off & (kSub - 1)) * number >> kSubBits);
   for (u32 tries = 0; lo < hi; tries++) {
     u32 block = at & ~7u;
     uint4 x = *(const uint4*)(list + block);
-    // A bit a posting that is not before the document: offsets have 14 bits, so two are compared by one subtraction.
+    // A bit per posting that is not before the document. Offsets have 14 bits, so one subtraction
+    // compares two.
     constexpr u32 kTops = 0x80008000u;
     u32 want = off * 0x10001u;
     u32 some = ((x.x | kTops) - want & kTops) >> 15 | ((x.y | kTops) - want & kTops) >> 13 | ((x.z | kTops) - want & kTops) >> 11 |
@@ -235,7 +251,7 @@ INLINE u32 find_doc(const Lists& l, const Term& t, u32 doc, u32 from, u32 n) {
   return kFull;
 }
 
-// All of the desk's bits are 0 again.
+// Clears the bitmap.
 INLINE void clear_bits(Desk& d) {
   uint4* bits = (uint4*)d.bits;
 #pragma unroll
@@ -243,10 +259,10 @@ INLINE void clear_bits(Desk& d) {
   __syncwarp();
 }
 
-// Keys are in order of scores, and of equal ones the lowest document is first.
+// Keys sort by score; of equal scores the lower document comes first.
 INLINE u64 key_of(float score, u32 doc) { return (u64)__float_as_uint(score) << 32 | (u32)~doc; }
 
-// Keeps the scores of those lanes that have good ones, and raises the cut by them.
+// Keeps the scores of the lanes that have good ones, and raises the cut by them.
 INLINE void keep(bool good, float score, u32 units, u32 doc, const Many& q, u32 cap, u32& cut, State* state, u32* hist, u64* keys) {
   u32 votes = __ballot_sync(kFull, good);
   if (!votes) return;
@@ -264,11 +280,12 @@ INLINE void keep(bool good, float score, u32 units, u32 doc, const Many& q, u32 
   }
 }
 
-// What a score is in units of sums.
+// A score in units of sums.
 INLINE u32 units_of(float score, float scale) { return max_of((u32)min_of(score * scale, 4294967040.0f), 1u); }
 
-// Scores documents of the queue exactly, one a lane. All lists are looked at, so that a document which came by several postings is taken once: by the first
-// that can have brought it. Usual: the model is BM25, and code for others is left out.
+// Scores documents of the queue exactly, one per lane. All lists are looked at, so that a document
+// that several postings brought is taken once, by the first that can have brought it. Usual: the
+// model is BM25, and the code for others is left out.
 template <bool Usual> INLINE void score_queue(Desk& d, u32 count, const Many& q, const Term* terms, const Lists& l, const Part& p, u32 all, u32 sub, u32 end, u32& cut,
                         State* state, u32* hist, u64* keys) {
   u32 at = d.held - count;  // the last ones
@@ -281,7 +298,7 @@ template <bool Usual> INLINE void score_queue(Desk& d, u32 count, const Many& q,
   at = __shfl_sync(kFull, p.from, by) + (e & ((1u << kIndexBits) - 1));
   u32 doc = busy ? doc_of(l, terms[by], at, sub, end) : 0, length = busy ? l.lengths[doc] : 0;
   u32 reads = __ballot_sync(kFull, p.read), have = 0, brought = kWarp;
-  // What it may be worth: first of the lists' bounds, then, list by list, what is found.
+  // The bound of its score: first from the lists' bounds, then, list by list, from what is found.
   u32 most = all;
   bool seen = false;
   float score = 0;
@@ -327,7 +344,8 @@ template <bool Usual> INLINE void scan_window(Desk& d, const Many& q, const Term
       __syncwarp();
     }
     if (at < total) {
-      u32 m[kUnroll], mine = 4 * lane_id(), some = 0, good = 0;  // bit 8j+u: the j-th of the u-th four
+      // Bit 8j+u: the j-th of the u-th four.
+      u32 m[kUnroll], mine = 4 * lane_id(), some = 0, good = 0;
       bool last = todo == 0;
       {
         u32 c[kUnroll];
@@ -354,7 +372,7 @@ template <bool Usual> INLINE void scan_window(Desk& d, const Many& q, const Term
         }
       }
       if (meet) {
-        // Only here it matters which documents they are.
+        // Only here does it matter which documents they are.
         if (__any_sync(kFull, __popc(some) > kCrowd)) {
           ushort4 o[kUnroll];
 #pragma unroll

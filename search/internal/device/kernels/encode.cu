@@ -1,5 +1,6 @@
-// Codes: the score of every posting for one model, as a byte. A code q of a list whose scores are at most b says that
-// the score is between q and q+1 times b/256. The largest code of a tile of documents bounds the list there.
+// Codes: the score of every posting for one model, as a byte. If the scores of a list are at most
+// b, code q says that the score is between q and q+1 times b/256. The largest code in a tile bounds
+// the list there.
 #include "scoring.cuh"
 
 constexpr u32 kThreads = 256;
@@ -9,7 +10,8 @@ INLINE u32 code_of(u32 model, const Term& t, u32 tf, u32 length) {
   return x >= 255.0f ? 255 : (u32)x;
 }
 
-// Lists with a row of tiles: a warp a tile. Of a tile's best code one more is kept, up to 255: 0 says that there is no posting.
+// Lists with a row of tiles, a warp per tile. A tile's best code is stored plus one, up to 255; 0
+// means that there is no posting.
 KERNEL __launch_bounds__(kThreads)
 encode_dense(const Term* __restrict__ terms, u32 count, u32 model, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ tfs,
              const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts, u8* codes, u8* maxes) {
@@ -30,7 +32,7 @@ encode_dense(const Term* __restrict__ terms, u32 count, u32 model, u32 tiles, co
   }
 }
 
-// Short lists, which keep whole document numbers: a block a list.
+// Short lists, which keep whole document numbers: a block per list.
 KERNEL __launch_bounds__(kThreads)
 encode_sparse(const Term* __restrict__ terms, u32 count, u32 model, const u8* __restrict__ tfs, const u32* __restrict__ extra,
               const u32* __restrict__ lengths, u8* codes) {
@@ -41,7 +43,8 @@ encode_sparse(const Term* __restrict__ terms, u32 count, u32 model, const u8* __
   }
 }
 
-// Maps of frequent lists: in each cell a bit for each of its documents, and the first posting of these. A warp a tile.
+// Maps of frequent lists: each cell has a bit per document, and the first posting of these. A warp
+// per tile.
 KERNEL __launch_bounds__(kThreads)
 encode_maps(const Term* __restrict__ terms, u32 count, u32 tiles, const u16* __restrict__ offsets, const u32* __restrict__ starts, uint2* maps) {
   u64 warps = (u64)gridDim.x * (kThreads / kWarp), all = (u64)count * tiles;
@@ -52,7 +55,7 @@ encode_maps(const Term* __restrict__ terms, u32 count, u32 tiles, const u16* __r
     const u16* list = offsets + t.pos;
     uint2* to = maps + (((u64)(t.table - 1) * tiles + tile) << (kTileBits - kMapBits));
     u32 begin = row[0], end = row[kSubs];
-    // A lane fills the cell that its posting is the first of.
+    // A lane fills the cell whose first posting it has.
     for (u32 i = begin + lane_id(); i < end; i += kWarp) {
       u32 cell = list[i] >> kMapBits, bits = 0;
       if (i > begin && list[i - 1] >> kMapBits == cell) continue;
@@ -62,7 +65,8 @@ encode_maps(const Term* __restrict__ terms, u32 count, u32 tiles, const u16* __r
   }
 }
 
-// How many postings of a list have each code: a block counts a part of a list. counts has 256 for each row.
+// How many postings of a list have each code. A block counts a part of a list; counts has 256 per
+// row.
 KERNEL __launch_bounds__(kThreads)
 encode_count(const Term* __restrict__ terms, u32 parts, const u8* __restrict__ codes, u32* counts) {
   __shared__ u32 bins[256];

@@ -1,4 +1,4 @@
-// Adding up tiles for queries of few words: a block a tile, list by list, and many queries one after the other.
+// Adds up tiles for queries of few words: a block per tile, list by list, many queries in turn.
 #pragma once
 #include "pick.cuh"
 
@@ -6,8 +6,8 @@ extern __shared__ uint4 memory[];
 
 constexpr u32 kFewThreads = 256;
 constexpr u32 kRounds = 2;     // times four postings of a list that a thread holds
-constexpr u32 kKeep = 896;     // candidates that a block keeps before it tells them
-constexpr u32 kMonitor = 64;   // times that a block without work looks at what the others found
+constexpr u32 kKeep = 896;     // candidates that a block keeps before it publishes them
+constexpr u32 kMonitor = 64;   // times that an idle block looks at what the others found
 
 // The lists of a query in a tile.
 template <u32 N> struct Job {
@@ -17,7 +17,7 @@ template <u32 N> struct Job {
   bool skip;
 };
 
-// Postings of a thread, in registers: those of the next tile are on their way while this one is added.
+// Postings of a thread, in registers: those of the next tile are loaded while this one is added up.
 template <u32 N> struct Hold {
   ushort4 o[N][kRounds];
   u32 c[N][kRounds];
@@ -37,7 +37,8 @@ template <u32 N> INLINE void load(Hold<N>& h, const Job<N>& job, u32 terms, cons
     }
 }
 
-// Four postings from at on. Those that are not of the list get a place of the thread's own behind the sums, so that no branch is needed.
+// Four postings from `at` on. Those outside the list go to a slot of the thread's own behind the
+// sums, so that no branch is needed.
 struct Four {
   u32 off[4];
   bool in[4];
@@ -48,7 +49,7 @@ struct Four {
   }
 };
 
-// Calls f(four, codes) for a thread's postings of a list: those that it holds, and what is beyond.
+// Calls f(four, codes) for a thread's postings of a list: those that it holds, and those beyond.
 template <class F> INLINE void each_four(const ushort4* o, const u32* c, u64 pos, u32 n, const u16* __restrict__ offsets,
                                          const u8* __restrict__ codes, F f) {
   u32 skip = (u32)pos & 3;
@@ -62,14 +63,14 @@ template <class F> INLINE void each_four(const ushort4* o, const u32* c, u64 pos
     f(Four(*(const ushort4*)(offsets + (pos - skip) + at), at, skip, n), *(const u32*)(codes + (pos - skip) + at));
 }
 
-// What a block of few words works with.
+// The working memory of a block for few words.
 struct Bench {
-  u32* sums;    // of a tile, and a place for each thread; all 0 between tiles
-  u64* kept;    // candidates that were not told yet
+  u32* sums;    // of a tile, and a slot per thread; all 0 between tiles
+  u64* kept;    // candidates that are not published yet
   u32* pushed;  // how many
 };
 
-// A document whose sum can win.
+// Keeps a document whose sum can win.
 INLINE void push(const Bench& b, const Query& q, State* state, u32* hist, u64* out, u32 v, u32 doc) {
   if (q.need != 0 && (v & q.mask) != q.need) return;
   u64 cand = (u64)v << 32 | doc;
@@ -83,7 +84,7 @@ INLINE void push(const Bench& b, const Query& q, State* state, u32* hist, u64* o
   atomicAdd(&hist[v >> kBinShift], 1u);
 }
 
-// Those of four that can win: few do, so that this is one piece of code.
+// Keeps those of four that can win. Few do, so this code is not repeated.
 INLINE void push_four(const Bench& b, const Query& q, State* state, u32* hist, u64* out, u32 low, u32 base, const u32* v, const Four& p) {
   if (v[0] < low && v[1] < low && v[2] < low && v[3] < low) return;
 #pragma unroll 1
@@ -94,7 +95,7 @@ INLINE void push_four(const Bench& b, const Query& q, State* state, u32* hist, u
   }
 }
 
-// Tells the candidates that can still win. All threads; barriers before and after.
+// Publishes the candidates that can still win. All threads; barriers before and after.
 INLINE void flush(const Bench& b, const Query& q, State* state, u64* out) {
   __shared__ u32 cut;
   if (threadIdx.x == 0) cut = max_of(volatile_load(&state->cut), q.cut);
@@ -114,9 +115,10 @@ INLINE void flush(const Bench& b, const Query& q, State* state, u64* out) {
   __syncthreads();
 }
 
-// Adds up a tile, list by list: in one list documents are different, so that no two threads meet. Sums are looked at by the last
-// list that has the document, which leaves 0. Says whether many candidates wait; a barrier is at the end, and the first thread's
-// better cut in bar behind it: if all threads asked for the cut, they would wait in line for one word of the cache.
+// Adds up a tile list by list: the documents of one list are distinct, so no two threads meet. A
+// sum is read by the last list that has the document, which leaves 0. Returns whether many
+// candidates wait. There is a barrier at the end, and behind it bar has the first thread's better
+// cut: if all threads read the cut, they would queue up at one word of the cache.
 template <u32 N> INLINE bool add_tile(const Bench& b, const Query& q, const u32* mult, const Job<N>& job, const Hold<N>& h, u32 low, u32 better, u32* bar,
                                       const u16* __restrict__ offsets, const u8* __restrict__ codes, State* state, u32* hist, u64* out) {
   u32 ends = q.terms - 1, one = q.one, base = job.tile << kTileBits;
@@ -168,13 +170,13 @@ INLINE Bench bench_of(u32* pushed) {
   return Bench{(u32*)memory, (u64*)((u32*)memory + kTile + kFewThreads), pushed};
 }
 
-// Raises the cut by what was found so far. One warp.
+// Raises the cut by what was found so far. Called by one warp.
 INLINE void raise(const Query& q, State* state, const u32* hist) {
   u32 bin = bin_of_global(q.k, hist);
   if (lane_id() == 0 && bin < kBins) atomicMax(&state->cut, cut_of(bin, q.gap));
 }
 
-// Which tile of which query comes i-th; skip if none does.
+// Which tile of which query is the i-th item; skip if there is none.
 template <u32 N> INLINE Job<N> job_at(u64 i, u64 all, const Plan& p, u32 queries, u32 early, const u32* later, u32 tiles,
                                       const u32* __restrict__ starts, const u32* __restrict__ tables, const u32* __restrict__ bounds,
                                       const u32* __restrict__ order, const State* states, u32* query) {
@@ -219,7 +221,7 @@ template <u32 N> INLINE void add_few(const u8* __restrict__ plan, u32 queries, u
   for (u64 i = blockIdx.x; i < all; i += gridDim.x, turn ^= 1) {
     load(coming, next, p.queries[then].terms, offsets, codes);
     Job<N> after = job_at<N>(i + 2 * gridDim.x, all, p, queries, early, later, tiles, starts, tables, bounds, order, states, &last);
-    // One thread asks for the cut of the next item's query.
+    // One thread reads the cut of the next item's query.
     u32 better = threadIdx.x == 0 ? volatile_load(&states[then].cut) : 0;
     const Query& q = p.queries[at];
     u32 low = max_of(max_of(bar[turn ^ 1], q.cut), 1u);
@@ -232,7 +234,7 @@ template <u32 N> INLINE void add_few(const u8* __restrict__ plan, u32 queries, u
       if (threadIdx.x == 0) atomicAdd(&state->scored, 1u);
       add_tile<N>(b, q, mult, now, held, low, better, &bar[turn], offsets, codes, state, hist, cands + q.cand);
       if (pushed) {
-        // They are told before the next query comes, and raise the cut.
+        // Publish them before the next query, which raises the cut.
         if (warp_id() == 0) raise(q, state, hist);
         flush(b, q, state, cands + q.cand);
       }

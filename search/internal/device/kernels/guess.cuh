@@ -1,20 +1,22 @@
-// What is known of a batch's queries before anything is read: what their words are worth, and scores that may be expected.
+// What is known of a batch's queries before any posting is read: the weights of their words, and
+// the scores to be expected.
 #pragma once
 #include "asked.cuh"
 
-constexpr u32 kLevels = 16;  // items of a query are a power of two, below this one
-constexpr u32 kRoomy = 4;    // keys that a query has for each of its answers, beside its share, as in gpu_places.go
+constexpr u32 kLevels = 16;  // a query has a power of two of items, below 2^kLevels
+// Keys of a query for each of its answers, beside its share, as in places.go.
+constexpr u32 kRoomy = 4;
 
-// A query as the kernels want it. Its words lie together.
+// A query as the kernels read it. Its words lie together.
 struct Many {
   u32 terms, first, k, model;
-  u32 need, slack, level, sober;  // level: there are at most 2^level items
-  float scale;                    // units of a sum in a score
+  u32 need, slack, level, sober;  // level: at most 2^level items
+  float scale;                    // units of sums per unit of score
   u32 cap, out, spare;
   u64 keys, spare2;
 };
 
-// Finds the words of a query, one a lane, and what they are worth. One warp.
+// Finds the words of a query, one per lane, and their weights. Called by one warp.
 INLINE Many prepare(const ManyPlan& p, u32 qi, const Term* __restrict__ known, const Term* __restrict__ own, Term& t) {
   const Head& h = *p.head;
   Asked a = p.queries[qi];
@@ -26,14 +28,15 @@ INLINE Many prepare(const ManyPlan& p, u32 qi, const Term* __restrict__ known, c
     t = id < h.known ? known[id] : own[id - h.known];
     double_term(t, word);
   }
-  // A step of a code is worth a whole number of units such that all sums stay below 2^32.
+  // A step of a code is worth a whole number of units, such that all sums stay below 2^32.
   double sum = 0, most = (double)(0xffffffffu / 256) - (double)n - 1;
   for (u32 i = 0; i < n; i++) sum += (double)__shfl_sync(kFull, t.inverse, i);
   t.mult = 1;
   if (sum > 0) q.scale = (float)(256 * most / sum), t.mult = 1 + (u32)((double)t.inverse / sum * most);
-  // What rounding the steps to whole units can cost, and the rounding of scores and codes, for which a relative error of 2^-21 a word is far too much.
+  // The error of rounding steps to whole units, and that of scores and codes; for these a relative
+  // error of 2^-21 per word is ample.
   q.slack = 256 * n + ((n + 16) << 11);
-  // Items have some postings at least, unless they are so few that they need not.
+  // Items have a minimum of postings, unless the query has few.
   constexpr u32 kFewest = 64, kSomeItems = 256;
   float postings = (float)t.df;
   for (u32 d = kWarp / 2; d > 0; d /= 2) postings += __shfl_xor_sync(kFull, postings, d);
@@ -41,19 +44,19 @@ INLINE Many prepare(const ManyPlan& p, u32 qi, const Term* __restrict__ known, c
   return q;
 }
 
-// How many postings of a list have each code: a lane has eight neighbouring codes.
+// How many postings of a list have each code: a lane holds eight neighbouring codes.
 struct Counts {
   u32 c[8];
 };
 
-// One warp. What it takes for a list with a row is on its way, and nobody waits yet.
+// Called by one warp. Starts the loads for a list with a row, and does not wait for them.
 INLINE Counts counts_of(u32 row, const u32* __restrict__ counts) {
   const uint4* from = (const uint4*)(counts + (u64)row * 256 + 8 * lane_id());
   uint4 x = from[0], y = from[1];
   return Counts{x.x, x.y, x.z, x.w, y.x, y.y, y.z, y.w};
 }
 
-// The few postings of a sparse list are counted here.
+// Counts the few postings of a sparse list.
 INLINE Counts count_codes(u32* bins, const u8* __restrict__ codes, u32 df) {
 #pragma unroll
   for (u32 j = 0; j < 8; j++) bins[lane_id() + j * kWarp] = 0;
@@ -67,7 +70,7 @@ INLINE Counts count_codes(u32* bins, const u8* __restrict__ codes, u32 df) {
   return x;
 }
 
-// A code that k postings of a list reach; 0 if there are not so many. One warp.
+// A code that k postings of a list reach; 0 if there are fewer. Called by one warp.
 INLINE u32 reached(u32 k, const Counts& x) {
   u32 sum = 0, code = 0;
 #pragma unroll
@@ -86,23 +89,25 @@ INLINE u32 reached(u32 k, const Counts& x) {
       above += x.c[7 - j];
     }
   }
-  // Only one lane found it.
+  // Exactly one lane found it.
   u32 votes = __ballot_sync(kFull, upto >= k && above >= k && upto - sum < k);
   return votes ? __shfl_sync(kFull, code, __ffs(votes) - 1) : 0;
 }
 
-// How many documents may be expected to have which score, if words know nothing of each other: a bin is 2^24 units. A lane has eight neighbouring ones,
-// which are nine words apart so that lanes do not meet in a bank. Below the first there is nothing.
+// How many documents are expected to have each score if words are independent; a bin is 2^24 units.
+// A lane holds eight neighbouring bins, which start nine words apart to avoid bank conflicts. Below
+// the first there is nothing.
 struct Odds {
   float below[9 * kWarp], sum[9 * kWarp];
-  u32 word[264];  // postings of a word, by what they are worth
+  u32 word[264];  // postings of a word, by score
 };
 
-// The highest cut that some three times k documents may be expected to reach; 0 if they are too few. One warp. What is guessed is proven when all is scored.
-// In sure is a cut that k documents do reach by one word.
+// The highest cut that about three times k documents are expected to reach; 0 if there are too few.
+// Called by one warp. The guess is proven when all is scored. sure gets a cut that k documents do
+// reach by one word.
 INLINE u32 guess(Odds& o, const Many& q, const Term& t, const u32* __restrict__ counts, const u8* __restrict__ codes, float docs, u32* sure) {
   bool sober = q.sober || q.terms == 1;
-  // The words, one a lane, and of the first one what is needed.
+  // The words, one per lane, and what the first one needs.
   u32 row = t.row, mult = t.mult, df = t.df, now = __shfl_sync(kFull, row, 0);
   u64 pos = t.pos;
   Counts ahead;
@@ -130,7 +135,8 @@ INLINE u32 guess(Odds& o, const Many& q, const Term& t, const u32* __restrict__ 
     __syncwarp();
     float none = q.need ? 0.0f : 1.0f - (float)n * each;
     u32 bins = min_of((step >> 16) + 1, 256u);
-    // Eight bins of the word at a time. In v are the lane's own bins so far below, and the eight below these.
+    // Eight bins of the word at a time. v holds the lane's own bins so far, behind the eight below
+    // them.
     float v[16], next[8];
 #pragma unroll
     for (u32 j = 0; j < 8; j++) v[8 + j] = sum[j], next[j] = sum[j] * none;
@@ -159,7 +165,7 @@ INLINE u32 guess(Odds& o, const Many& q, const Term& t, const u32* __restrict__ 
     __syncwarp();
   }
   if (sober) return 0;
-  // From the top, a lane eight bins.
+  // From the top, eight bins per lane.
   float have = 0, want = 3.0f * (float)q.k + 16.0f;
 #pragma unroll
   for (u32 j = 0; j < 8; j++) have += sum[j];

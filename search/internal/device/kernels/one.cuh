@@ -2,13 +2,14 @@
 #pragma once
 #include "few.cuh"
 
-// A single query that comes with the launch: no plan, and no order, since nearly all its tiles run at the same time.
+// A single query that comes with the launch. It has no plan and no order, since nearly all its
+// tiles run at the same time.
 struct One {
   Query q;
   Term terms[kFew];
 };
 
-// It comes as so many words: that is what all tools know.
+// Passed as 64-bit parameters, which every driver and the interpreter take.
 #define ONE_WORDS \
   u64 w0, u64 w1, u64 w2, u64 w3, u64 w4, u64 w5, u64 w6, u64 w7, u64 w8, u64 w9, \
   u64 w10, u64 w11, u64 w12, u64 w13, u64 w14, u64 w15, u64 w16, u64 w17, u64 w18, u64 w19, \
@@ -45,7 +46,7 @@ template <u32 N> INLINE Job<N> job_of(const One& one, u32 tile, u32 tiles, const
   return job;
 }
 
-// What the exact scores are made of.
+// What exact scores are computed from.
 struct Exact {
   const u8* tfs;
   const u32* extra;
@@ -54,9 +55,10 @@ struct Exact {
   u64* outs;
 };
 
-constexpr u64 kUnfinished = ~0ull;  // instead of a result: candidates were too many to be kept by their blocks
+// In place of a result: there were more candidates than blocks can keep.
+constexpr u64 kUnfinished = ~0ull;
 
-// Of the block that picks and the one that raises the cut, who leaves last leaves all clean.
+// Of the block that picks and the one that raises the cut, the last to leave clears the state.
 INLINE void leave(State* state, u32* hist) {
   __shared__ u32 second;
   __threadfence();
@@ -73,11 +75,12 @@ template <u32 N> INLINE void add_one(const One& one, u32 tiles, const u8* __rest
   __shared__ One whole;  // lanes look at different terms
   u32 workers = gridDim.x - 1;
   if (blockIdx.x == workers) {
-    // This block raises the cut for the others until they are through.
+    // This block raises the cut for the others until they are done.
     if (warp_id() == 0)
       for (u32 turn = 0; turn < kMonitor; turn++) {
         raise(one.q, state, hist);
-        if (__shfl_sync(kFull, volatile_load(&state->picked), 0) >= workers) break;  // all lanes the same
+        // The same in all lanes.
+        if (__shfl_sync(kFull, volatile_load(&state->picked), 0) >= workers) break;
       }
     leave(state, hist);
   } else {
@@ -105,7 +108,7 @@ template <u32 N> INLINE void add_one(const One& one, u32 tiles, const u8* __rest
       }
       now = next, next = after, held = coming;
     }
-    // What can still win is scored exactly, a document a warp.
+    // What can still win is scored exactly, a warp per document.
     if (threadIdx.x == 0) cut = max_of(volatile_load(&state->cut), one.q.cut), atomicAdd(&state->scored, scored);
     __syncthreads();
     u32 n = min_of(pushed, kKeep), share = kWarp;

@@ -1,11 +1,13 @@
-// A query of one or two words in one launch. It begins with a cut that is either proven or guessed from how many postings have each code, and
-// ends with the proof that the guess was right: k documents have at least that score. So every tile knows from the start what
-// its postings must have. A posting can belong to a winner only if its code, with the best of the other list in this tile, reaches
-// the cut; all postings of a winner do. Codes are compared four at a time, and of most postings nothing else is read.
+// A query of one or two words in one launch. It begins with a cut that is proven, or guessed from
+// how many postings have each code. A guess is proven in the end: k documents have at least that
+// score. So every tile knows from the start what its postings must reach. A posting can belong to a
+// winner only if its code, with the best of the other list in this tile, reaches the cut. Codes are
+// compared four at a time, and of most postings nothing else is read.
 //
-// A warp takes a tile, and waits for no other. What passes of the first list sets a bit in shared memory, where the second list's look for
-// it. The few documents found are scored exactly, one a lane. The last block picks the best.
-// Code is kept short: it runs once in a few microseconds, and fetching it takes part of them.
+// A warp takes a tile and waits for no other. What passes of the first list sets a bit in shared
+// memory, which postings of the second list test. The few documents found are scored exactly, one
+// per lane. The last block picks the best. Code is kept short: it runs once in a few microseconds,
+// part of which it takes to fetch it.
 #include "pick.cuh"
 
 extern __shared__ uint4 memory[];
@@ -13,20 +15,23 @@ extern __shared__ uint4 memory[];
 constexpr u32 kPairWarps = 24, kPairThreads = kPairWarps * kWarp;
 constexpr u32 kBitWords = kTile / 32;
 constexpr u32 kFound = 128;            // documents that a warp keeps before it scores them
-constexpr u32 kPassed = 768;           // postings that a warp keeps before it looks at their documents
-constexpr u32 kRead = 16 * kWarp;      // postings that a warp looks at together
-constexpr u32 kPairKeys = 4096;        // documents that are picked from
-constexpr u64 kUnfinished = ~0ull;     // instead of a result: the guess was wrong, or too many documents could win
+// Postings that a warp keeps before it looks at their documents.
+constexpr u32 kPassed = 768;
+constexpr u32 kRead = 16 * kWarp;      // postings that a warp reads together
+constexpr u32 kPairKeys = 4096;        // documents to pick from
+// In place of a result: the guess was wrong, or too many documents could win.
+constexpr u64 kUnfinished = ~0ull;
 
-// As gpuPair in gpu_pair.go. A query of one word has it second, and no postings in the first.
+// Laid out as gpuPair in pair.go. The word of a one-word query is the second; the first list is
+// empty.
 struct Pair {
   Term terms[2];
   u32 lists, k, model, need;
   u32 low;        // sums below this cannot win
   u32 least;      // a guess: scores below this, as bits, must not win
   u32 cap, most;  // room for keys; the largest score, as bits
-  u32 alone[2];      // codes that win alone, 256 if none does
-  float inverse[2];  // of what a code is worth, rounded down
+  u32 alone[2];      // codes that win alone; 256 if none does
+  float inverse[2];  // of the score of a code, rounded down
 };
 
 #define PAIR_WORDS \
@@ -40,7 +45,7 @@ struct Pair {
   to[24] = w24; to[25] = w25;
 static_assert(sizeof(Pair) == 26 * 8, "as gpuPair");
 
-// Which codes pass: those that are at least h.
+// Tests which codes are at least h.
 struct Sieve {
   u32 add, any;
   INLINE Sieve(u32 h) : add(((h <= 128 ? 128 : 256) - h) * 0x01010101), any(h <= 128 ? ~0u : 0) {}
@@ -51,18 +56,18 @@ struct Sieve {
   }
 };
 
-// A code below which no posting reaches the cut, whatever it is worth together with the best of the other list: at most the
+// A code below which no posting reaches the cut even with the best of the other list: at most the
 // largest c with c*mult + other < low.
 INLINE u32 least_code(u32 low, u32 other, float inverse) { return other >= low ? 0 : min_of((u32)(__uint2float_rz(low - other - 1) * inverse), 256u); }
 
 // A list in a tile.
 struct Part {
-  u64 base;           // a posting at a multiple of 16, before the list's own or the first of them
-  u32 from, skip, n;  // number of the list's first; how many are before it; how many it has
-  u32 best;           // what its best code is worth
+  u64 base;           // a multiple of 16 at or before the list's first posting
+  u32 from, skip, n;  // the list's first posting; postings between base and it; length
+  u32 best;           // the score of its best code
 };
 
-// Where everything is.
+// The arrays of the index.
 struct Store {
   u32 tiles;
   const u8* __restrict__ maxes;
@@ -86,10 +91,11 @@ INLINE Part part_of(const Term& t, u32 tile, const Store& st) {
   return p;
 }
 
-// A document that was found: the number of its posting in the tile's part of a list, whether that is the first list, and whether both have it.
+// A document that was found: the posting's number in the tile's part of a list, whether that is the
+// first list, and whether both have the document.
 INLINE u16 found_of(u32 number, bool first, bool both) { return (u16)(number | (u32)first << 14 | (u32)both << 15); }
 
-// Scores documents that were found, one a lane, and keeps those that can win.
+// Scores documents that were found, one per lane, and keeps those that can win.
 INLINE void score_found(const Pair& pair, const Store& st, const Part& p0, const Part& p1, u32 tile, const u16* found, u32 count, State* state, u64* keys) {
 #pragma unroll 1
   for (u32 i = lane_id(); i < count; i += kWarp) {
@@ -119,14 +125,16 @@ INLINE void score_found(const Pair& pair, const Store& st, const Part& p0, const
   }
 }
 
-// What a warp works with: a bit for each document of a tile, numbers of postings that passed, documents that were found.
+// The working memory of a warp: a bit per document of a tile, postings that passed, documents
+// found.
 struct Desk {
   u32* bits;
   u16* passed;
   u16* found;
 };
 
-// The best documents of a tile. One warp; bits are all 0. Says whether there was anything to look at.
+// The best documents of a tile. Called by one warp; bits are all 0. Returns whether anything was
+// read.
 INLINE bool search_tile(const Pair& pair, const Store& st, u32 tile, const Desk& desk, State* state, u64* keys) {
   u32 low = pair.low;
   bool need = pair.need > 1;
@@ -134,11 +142,12 @@ INLINE bool search_tile(const Pair& pair, const Store& st, u32 tile, const Desk&
   if (pair.lists > 1) p0 = part_of(pair.terms[0], tile, st); else p0.n = p0.skip = p0.best = 0;
   if (p0.best + p1.best < low || need && (p0.n == 0 || p1.n == 0)) return false;
   Sieve sieve0(least_code(low, p1.best, pair.inverse[0])), sieve1(least_code(low, p0.best, pair.inverse[1]));
-  // The first list sets bits, the second looks for them, and documents of the first alone are looked for if they can win.
+  // The first list sets bits and the second tests them; documents of the first list alone are kept
+  // if they can win.
   u32 rounds0 = (p0.skip + p0.n + kRead - 1) / kRead, upto1 = rounds0 + (p1.skip + p1.n + kRead - 1) / kRead;
   u32 items = upto1 + (!need && p0.best >= low ? rounds0 : 0), passed = 0, found = 0;
   uint4 next = make_uint4(0, 0, 0, 0);
-  // While codes are looked at, the next ones are on their way.
+  // While codes are tested, the next ones are loaded.
 #pragma unroll 1
   for (u32 i = ~0u; i != items; i++) {
     uint4 now = next;
@@ -152,7 +161,7 @@ INLINE bool search_tile(const Pair& pair, const Store& st, u32 tile, const Desk&
     bool sets = i < rounds0, first = i >= upto1, second = !sets && !first;
     u32 from = kRead * (i - (sets ? 0 : first ? upto1 : rounds0)) + 16 * lane_id(), skip = second ? p1.skip : p0.skip, end = skip + (second ? p1.n : p0.n);
     u32 add = second ? sieve1.add : sieve0.add, any = second ? sieve1.any : sieve0.any;
-    // Sixteen codes of a lane become as many bits; bytes before and behind the list's are no codes.
+    // Sixteen codes of a lane become as many bits; bytes outside the list are masked.
     u32 pass = 0;
     if (from < end) {
       u32 c[4] = {now.x, now.y, now.z, now.w};
@@ -168,7 +177,7 @@ INLINE bool search_tile(const Pair& pair, const Store& st, u32 tile, const Desk&
       pass &= pass - 1;
     }
     passed += __shfl_sync(kFull, upto, kWarp - 1);
-    // Enough, or the last of the list: now their documents.
+    // Enough, or the end of the list: now look at their documents.
     if (passed <= kPassed - kRead && i + 1 != rounds0 && i + 1 != upto1 && i + 1 != items) continue;
     __syncwarp();
     const u16* offsets = st.offsets + (second ? p1.base + p1.skip : p0.base + p0.skip);
@@ -206,7 +215,8 @@ INLINE bool search_tile(const Pair& pair, const Store& st, u32 tile, const Desk&
   return true;
 }
 
-// The k best of at most kPairKeys keys, in order. Bins of scores say which are worth ordering; a key's place is how many are larger.
+// The k best of at most kPairKeys keys, in order. A histogram of scores says which need ordering; a
+// key's rank is the number of larger ones.
 INLINE void pick_few(const Pair& pair, u32 n, u32 looked, const volatile u64* keys, u64* outs) {
   constexpr u32 kScoreBins = 512, kRanked = 1024;
   __shared__ u32 sums[kScoreBins / kWarp], edge, reach, found;
@@ -245,7 +255,7 @@ INLINE void pick_few(const Pair& pair, u32 n, u32 looked, const volatile u64* ke
       if (bin_of(x) >= edge) best[atomicAdd(&found, 1u)] = x;
     }
     __syncthreads();
-    // Lanes have a key each, and warps share what it is compared with.
+    // A lane holds a key, and warps share the keys it is compared with.
     u32 groups = (reach + kWarp - 1) / kWarp, shares = max_of(kPairWarps / groups, 1u);
 #pragma unroll 1
     for (u32 g = warp_id(); g < groups * shares; g += kPairWarps) {
@@ -300,7 +310,7 @@ tiles_pair(PAIR_WORDS, u32 tiles, const u8* __restrict__ maxes, const u16* __res
   if (lane_id() == 0 && mine) atomicAdd(&looked, mine);
   __syncthreads();
   if (threadIdx.x == 0) {
-    // Blocks that are through, and above them how many tiles all of them looked at.
+    // Blocks that are done, and in the bits above them the tiles that all of them read.
     u32 was = atomicAdd(&state->picked, 1u + (looked << 12));
     last = (was & 4095) == gridDim.x - 1;
     looked += was >> 12;

@@ -1,21 +1,25 @@
-// Queries that read two long lists of which hardly anything can be left out. All codes and offsets are needed, three bytes a posting, and what counts is how
-// fast they are read: so this kernel does nothing else, has few registers, and there are many warps to wait for memory. A warp takes a part of a
-// tile. Each code of the first list is put where its document is, a byte in shared memory: in one list documents are distinct, so these are plain stores. The second
-// list's are added to what is there. Documents that can win are few and are scored later, by batch_score.
+// Queries that read two long lists of which hardly anything can be skipped. All codes and offsets
+// are needed, three bytes per posting, so the bandwidth decides: this kernel does nothing else,
+// takes few registers, and many warps wait for memory. A warp takes a part of a tile. It stores
+// each code of the first list at its document, a byte in shared memory; documents of one list are
+// distinct, so these are plain stores. The codes of the second list are added to those. Documents
+// that can win are few and are scored later, by batch_score.
 #pragma once
 #include "batch.cuh"
 
 constexpr u32 kPairThreads = 256;
-constexpr u32 kPairSubs = 2, kPairDocs = kPairSubs * kSub;  // of a tile that a warp looks at together
-constexpr u32 kPairUnroll = 3;                              // times eight postings of a lane, on their way at the same time
-constexpr u32 kPairs = 32;                                  // in State's picked, beside the level: the query is read here; in spare are its two lists
+constexpr u32 kPairSubs = 2, kPairDocs = kPairSubs * kSub;  // of a tile that a warp scans together
+// Eight postings per lane are loaded at the same time, times this.
+constexpr u32 kPairUnroll = 3;
+// In State's picked, beside the level: the query is read here; spare has its two lists.
+constexpr u32 kPairs = 32;
 
-// Documents that can win are kept behind the room for keys, which then is half of what it was.
+// Documents that can win are kept behind the room for keys, which is then halved.
 INLINE u32 room_of(const Many& q, u32 picked) { return picked & kPairs ? q.cap / 2 : q.cap; }
 INLINE u32* found_of(const Many& q, u64* keys) { return (u32*)(keys + q.cap / 2); }
 INLINE u32 most_found(const Many& q) { return q.cap - q.cap / 2; }
 
-// A list of the two, the same for all lanes.
+// One of the two lists, the same in all lanes.
 struct Long {
   u64 pos;
   u32 row, mult;
@@ -27,12 +31,12 @@ struct Eight {
   uint4 o;  // their offsets
 
   INLINE u32 code(u32 j) const { return (j < 4 ? c.x : c.y) >> (8 * (j & 3)) & 0xff; }
-  // Where a document's byte is, of those from base on.
+  // Where a document's byte is, counted from base.
   INLINE u32 place(u32 j, u32 base) const {
     u32 pair = j < 2 ? o.x : j < 4 ? o.y : j < 6 ? o.z : o.w;
     return (j & 1 ? pair >> 16 : pair) & (kPairDocs - 1) | base;
   }
-  // Whether a code is at least four times that one.
+  // Whether any code is at least that one, which `codes` holds four times.
   INLINE bool any(u32 codes) const { return at_least(c.x, codes) | at_least(c.y, codes); }
 };
 
@@ -41,7 +45,8 @@ INLINE void push_found(u32 doc, const Many& q, State* state, u64* keys) {
   if (to < most_found(q)) found_of(q, keys)[to] = doc;
 }
 
-// Reads a list from one posting to another, and calls what for each eight, with a bit for each that is between these.
+// Reads a list from one posting to another, and calls what for each eight, with a bit per posting
+// that is between these.
 template <class F> INLINE void read_part(const Lists& l, u64 pos, u32 begin, u32 end, F what) {
   u32 skip = begin & 7;
   const u8* codes = l.codes + pos + (begin - skip) + 8 * lane_id();
@@ -64,14 +69,15 @@ template <class F> INLINE void read_part(const Lists& l, u64 pos, u32 begin, u32
   }
 }
 
-// Parts of tiles of a query. One warp. Its bytes, which are all 0, begin at base.
+// Scans parts of tiles of a query. Called by one warp. Its bytes, all 0, begin at base.
 INLINE void read_parts(u8* bytes, u32 base, const Many& q, const Long& a, const Long& b, const Lists& l, u32 cut, u32 part, u32 end, State* state, u64* keys) {
-  // Codes with which a document wins by one list alone; and what two codes must be worth together, of which each may be a step more.
+  // Codes with which a document wins by one list alone; and the sum that two codes must reach
+  // together, each of which may be a step more.
   u32 sure = min_of(code_for(cut, a.mult), 256u), sure_b = min_of(code_for(cut, b.mult), 256u);
-  if (sure == 1) sure = 0;  // of which 0 is not told
+  if (sure == 1) sure = 0;  // code 0 is stored as 1, see below
   u32 want = cut > a.mult + b.mult ? cut - a.mult - b.mult : 1, least = max_of(sure, 1u);
   u32 sures = min_of(sure, 255u) * 0x01010101u, sures_b = min_of(sure_b, 255u) * 0x01010101u;
-  // Four lanes have where the lists begin and end in a part, and read it one part ahead.
+  // Four lanes hold where the two lists begin and end in a part, and load that one part ahead.
   const u32* row = l.starts + (u64)(lane_id() & 2 ? b.row : a.row) * (l.tiles * kSubs + 1) + (lane_id() & 1) * kPairSubs;
   u32 next = row[part * kPairSubs];
 #pragma unroll 1
@@ -84,7 +90,7 @@ INLINE void read_parts(u8* bytes, u32 base, const Many& q, const Long& a, const 
         for (u32 j = 0; j < 8; j++)
           if ((in >> j & 1) && x.code(j) >= sure) push_found(first + x.place(j, base), q, state, keys);
       }
-      // A code of 0 is told from no posting by being a little more.
+      // Code 0 is stored as 1, to differ from no posting.
       x.c.x |= ((x.c.x - 0x01010101u) & ~x.c.x & kHigh) >> 7, x.c.y |= ((x.c.y - 0x01010101u) & ~x.c.y & kHigh) >> 7;
 #pragma unroll
       for (u32 j = 0; j < 8; j++)
@@ -99,7 +105,7 @@ INLINE void read_parts(u8* bytes, u32 base, const Many& q, const Long& a, const 
 #pragma unroll 1
         for (u32 j = 0; j < 8; j++) {
           u32 with = bytes[x.place(j, base)], code = x.code(j);
-          // Those that win by the first list alone are there already.
+          // Those that win by the first list alone are kept already.
           if ((in >> j & 1) && (with ? with < least && with * a.mult + code * b.mult >= want : code >= sure_b)) push_found(first + x.place(j, base), q, state, keys);
         }
       }
@@ -112,7 +118,7 @@ INLINE void read_parts(u8* bytes, u32 base, const Many& q, const Long& a, const 
   }
 }
 
-// Scores documents that were found, one a lane, words in query order.
+// Scores documents that were found, one per lane, words in query order.
 template <bool Usual> INLINE void score_found(const Many& q, const Term* terms, const Lists& l, u32 i, u32 level, u32 cut, State* state, u32* hist, u64* keys) {
   u32 n = min_of(state->cands, most_found(q)), bounds = warp_sum(lane_id() < q.terms ? terms[lane_id()].mult * 256 : 0);
   for (u32 at = i * kWarp; at < n; at += kWarp << level) {

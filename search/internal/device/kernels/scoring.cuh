@@ -1,5 +1,5 @@
-// A word of a query on the device, and the models: the same steps in the same order as on the CPU, none
-// fused, so that scores have the same bits.
+// A word of a query on the device, and the models: the same steps in the same order as on the CPU,
+// none fused, so that scores have the same bits.
 #pragma once
 #include "warp.cuh"
 
@@ -11,14 +11,15 @@ constexpr u32 kSubs = kTile / kSub;
 constexpr u32 kSparse = 0xffffffffu;
 constexpr u32 kMapBits = 5;  // of a document in its cell of a map
 
-// As gpuTerm in gpu_plan.go.
+// Laid out as gpuTerm in codes.go.
 struct Term {
   u64 pos;    // of the first posting
-  u64 extra;  // sparse: documents; then pairs of (posting, frequency) where that is above 254
+  u64 extra;  // sparse: documents; then pairs (posting, frequency) for frequencies above 254
   u32 df, bigs;
   u32 row;    // in the tables of tiles; kSparse: the query makes one
-  u32 mult;   // what a step of the code is worth
-  u32 table;  // sparse: where the query's own table is; else 1 + the number of the list's map, or 0 if it has none
+  u32 mult;   // units per step of the code
+  // Sparse: the query's own table; else 1 + the number of the list's map, 0 if it has none.
+  u32 table;
   float a, b, weight, plus;
   float inverse;  // codes per score
   double x, y, z;
@@ -26,7 +27,7 @@ struct Term {
 
 enum Model { kBM25, kBM25L, kCosine, kDirichlet, kDPH };
 
-// ln, the lines of bm25.Log.
+// ln, step by step as bm25.Log.
 INLINE double log_of(double v) {
   if (v == 0) return -__longlong_as_double(0x7ff0000000000000ll);
   u64 bits = __double_as_longlong(v);
@@ -52,7 +53,7 @@ INLINE double log_of(double v) {
   return k * 6.93147180369123816490e-01 - ((half - low) - f);
 }
 
-// BM25, with 1 over the frequency.
+// BM25; inverse is 1 over the frequency.
 INLINE float bm25_of(const Term& t, float inverse, u32 length) {
   float k = t.a + t.b * (float)length;
   float x = k * inverse;
@@ -84,7 +85,7 @@ INLINE float score_of(u32 model, const Term& t, u32 tf, u32 length) {
   return (float)(v > 0 ? v : 0.0);
 }
 
-// The frequency of a posting: a byte, or one of the pairs.
+// The frequency of a posting: a byte, or from one of the pairs.
 INLINE u32 frequency(const Term& t, const u8* __restrict__ tfs, const u32* __restrict__ extra, u32 at) {
   u32 tf = tfs[t.pos + at];
   if (tf < 255) return tf;
@@ -97,7 +98,7 @@ INLINE u32 frequency(const Term& t, const u8* __restrict__ tfs, const u32* __res
   return lo < t.bigs && pairs[2 * lo] == at ? pairs[2 * lo + 1] : tf;
 }
 
-// First of the ascending numbers from lo to hi that is at least x.
+// The first of the ascending numbers from lo to hi that is at least x.
 template <class T> INLINE u32 lower_bound(const T* __restrict__ p, u32 lo, u32 hi, u32 x) {
   while (lo < hi) {
     u32 mid = (lo + hi) / 2;

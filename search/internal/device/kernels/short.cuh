@@ -1,14 +1,16 @@
-// Queries of BM25 that one word decides: it is needed, since all are or there is no other, and has so few postings that all of them are looked at, one a
-// thread. The other words' postings of the same document are found, and the answers are in order at once: nothing is guessed, cut or kept for other
-// kernels. Up to a warp of postings are a warp's work, others a block's. Most queries of the web that want all words are such, in a collection of some hundred
-// thousand documents. Their words are only numbers: what is to be known of them is on the device.
+// BM25 queries that one word decides: a document must have it, since all words are required or it
+// is the only one, and all its few postings are scored, one per thread. The other words' postings
+// of the same document are looked up, and the answers are put in order at once: nothing is guessed,
+// cut or kept for other kernels. Up to 32 postings are a warp's work, more a block's. In a
+// collection of some hundred thousand documents, most web queries that require all words are of
+// this kind. Words come as numbers; what is known of them is on the device.
 #pragma once
 #include "batch.cuh"
 
 constexpr u32 kShortThreads = 256;
 constexpr u32 kSome = 2048;       // postings at most
 
-// What a block works with: one query, or one a warp.
+// The working memory of a block: one query, or one per warp.
 union ShortDesk {
   struct {
     Term terms[kWarp];
@@ -22,7 +24,8 @@ union ShortDesk {
   } few[kShortThreads / kWarp];
 };
 
-// A key as the host has it, a Hit: the document as it is. Keys have what it lacks to 2^32, so that of equal scores the lowest document wins.
+// A key as the host has it, a Hit with the plain document. Keys hold the complement, so that of
+// equal scores the lower document wins.
 INLINE u64 hit_of(u64 key) { return key ^ 0xffffffffull; }
 
 // Fetches a query's words, all at the same time.
@@ -31,7 +34,8 @@ INLINE void fetch_terms(Term* to, const Term* __restrict__ known, const u32* __r
   for (u32 i = me; i < n * kWords; i += threads) ((u64*)to)[i] = ((const u64*)(known + id_of(words[i / kWords])))[i % kWords];
 }
 
-// The score of a document that is at that place in the list of the word that decides. Says whether it has all words. All lanes of a warp.
+// The score of a document at a place in the deciding word's list. Returns whether it has all words.
+// All lanes of a warp call it.
 INLINE bool score_doc(const Term* terms, u32 n, u32 lead, bool busy, u32 at, u32 doc, const Lists& l, float* score) {
   u32 length = busy ? l.lengths[doc] : 0;
   float sum = 0;
@@ -46,10 +50,10 @@ INLINE bool score_doc(const Term* terms, u32 n, u32 lead, bool busy, u32 at, u32
   return busy;
 }
 
-// Writes what the host wants to know of a query.
+// Writes the counts of a query for the host.
 INLINE void close_short(u64* out, u32 df, u32 held, u32 k) { out[0] = (u64)df << 32 | min_of(held, k), out[1] = 1ull << 32 | held; }
 
-// One warp. The documents of a word without a row lie in extra; so few have none.
+// One warp. The documents of a word without a row are in extra; words this rare have none.
 INLINE void answer_few(const Term* terms, u64* keys, const Asked& q, const Lists& l, u64* out) {
   const Term& first = terms[q.kind];
   u32 at = lane_id(), df = first.df;
@@ -61,7 +65,7 @@ INLINE void answer_few(const Term* terms, u64* keys, const Asked& q, const Lists
   u64 mine = key_of(score, doc);
   if (busy) keys[__popc(votes & lanes_below())] = mine;
   __syncwarp();
-  // A key's place is how many are larger.
+  // A key's rank is the number of larger keys.
   for (u32 j = 0; j < held; j++) place += keys[j] > mine;
   if (busy && place < q.k) out[2 + place] = hit_of(mine);
   if (lane_id() == 0) close_short(out, df, held, q.k);

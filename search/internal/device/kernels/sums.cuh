@@ -1,44 +1,48 @@
-// Queries of which most documents that have a word could win: those of many words none of which is worth much, or with so many answers that hardly anything is left
-// out. To look each document up in all lists would take longest by far. Here the postings of a part of a tile are scored as they lie, list by list in query order, and
-// added up by document: in one list documents are distinct, so nobody else adds where a thread does. A block takes a part of a tile.
+// Queries for which most documents that have a word could win: those of many words of little
+// weight, or with so many answers that hardly anything is skipped. Looking each document up in all
+// lists would take longest by far. Here the postings of a part of a tile are scored where they lie,
+// list by list in query order, and added up by document. Documents of one list are distinct, so no
+// two threads add to the same one. A block takes a part of a tile.
 #pragma once
 #include "batch.cuh"
 
 constexpr u32 kSumThreads = 128;
-constexpr u32 kSumUnroll = 4;     // postings of a thread, on their way at the same time
-constexpr u32 kByte = 255;        // frequencies from here on are not in a byte
+constexpr u32 kSumUnroll = 4;     // postings per thread that are loaded at the same time
+constexpr u32 kByte = 255;        // frequencies from here on do not fit a byte
 
-// The score of a document without any word. No sum of scores is that, and adding to it is adding to 0.
+// The score of a document without any word: no sum of scores is -0, and adding to it is adding to
+// 0.
 constexpr float kNoWord = -0.0f;
 INLINE bool has_word(float score) { return __float_as_uint(score) != __float_as_uint(kNoWord); }
 
 struct SumDesk {
-  float scores[kSub];    // of documents; no word between parts
-  u32 bins[kManyBins];   // how many there are of each; all 0 between parts
-  float inverse[kByte];  // 1 over each frequency: so there is one division a posting, not two
+  float scores[kSub];    // of documents; kNoWord between parts
+  u32 bins[kManyBins];   // histogram of the scores; all 0 between parts
+  float inverse[kByte];  // 1 over each frequency, which saves one of two divisions per posting
   u32 cut;
 };
 
-// Before the first part.
+// Called before the first part.
 INLINE void lay_out(SumDesk& d) {
   for (u32 i = threadIdx.x; i < kSub; i += kSumThreads) d.scores[i] = kNoWord;
   for (u32 i = threadIdx.x; i < kManyBins; i += kSumThreads) d.bins[i] = 0;
   for (u32 i = threadIdx.x; i < kByte; i += kSumThreads) d.inverse[i] = 1.0f / (float)i;
 }
 
-// What it costs to begin with a list in a part, and to look at the documents of a part in the end, in postings that are added up meanwhile.
+// The cost of starting a list in a part, and of scanning the documents of a part in the end, in
+// postings added up.
 constexpr float kBeginning = 100.0f, kEnding = 1000.0f;
 INLINE float cost_of_sums(const ManyPlan& p, const Many& q, float postings, u32 tiles) {
   return (float)p.head->adding / 64.0f * (postings + (float)(tiles * kSubs) * (kBeginning * (float)q.terms + kEnding));
 }
 
-// Adds up what a list has in a part.
+// Adds up a list's postings in a part.
 template <bool Usual> INLINE void add_list(SumDesk& d, u32 model, const Term& list, u32 from, u32 n, const Lists& l, u32 sub) {
-  const Term t = list;  // what is written is not there
+  const Term t = list;  // a copy that stores to d cannot change
   u32 tile = sub / kSubs << kTileBits, first = sub << kSubBits, last = from + n - 1;
   for (u32 at = from + threadIdx.x; at <= last; at += kSumUnroll * kSumThreads) {
     u32 doc[kSumUnroll], tf[kSumUnroll], length[kSumUnroll];
-    // Behind the last posting it is looked at again.
+    // Threads behind the end load the last posting again.
 #pragma unroll
     for (u32 u = 0; u < kSumUnroll; u++) {
       u32 i = min_of(at + u * kSumThreads, last);
@@ -58,7 +62,7 @@ template <bool Usual> INLINE void add_list(SumDesk& d, u32 model, const Term& li
   }
 }
 
-// Counts the scores that reach the cut, and says how many documents of the thread have any.
+// Counts the scores that reach the cut, and returns how many documents of the thread have a word.
 INLINE u32 count_scores(SumDesk& d, const Many& q, u32 cut, const State* state, u32* hist) {
   u32 seen = 0, base = state->live;
   for (u32 i = threadIdx.x; i < kSub; i += kSumThreads) {
@@ -76,7 +80,7 @@ INLINE u32 count_scores(SumDesk& d, const Many& q, u32 cut, const State* state, 
   return seen;
 }
 
-// Keeps the scores that reach the cut, and forgets all.
+// Keeps the scores that reach the cut, and clears all.
 INLINE void keep_scores(SumDesk& d, const Many& q, u32 cut, u32 sub, State* state, u64* keys) {
   for (u32 i = threadIdx.x; i < kSub; i += kSumThreads) {
     float score = d.scores[i];
@@ -105,7 +109,8 @@ template <bool Usual> INLINE void add_part(SumDesk& d, const Many& q, const Term
       add_list<Usual>(d, q.model, terms[i], from, n, l, sub);
       __syncthreads();
     }
-    // All parts of a query are done at the same time: first each counts its scores, so that the cut is known when they are kept.
+    // All parts of a query run at the same time: each first counts its scores, so that the cut is
+    // known when scores are kept.
     u32 seen = warp_sum(count_scores(d, q, cut, state, hist));
     if (lane_id() == 0) atomicAdd(&state->cands, seen);
     __syncthreads();

@@ -1,9 +1,9 @@
-// Parallel WAND and MaxScore as the thesis has them: blocks, mostly of one warp, which take some
-// partitions of the lists in a row and keep their k best and the score to beat over them; lists are
-// brought to shared memory slice by slice, such that all postings of a document are there together.
-// What blocks found is merged in pairs. In wider blocks all warps bring postings and score them; one
-// of them walks and keeps the heap. Block-Max WAND has the maxima of 64 postings each, and with them
-// bounds that hold in a slice only.
+// Parallel WAND and MaxScore as in the thesis. Blocks, mostly of one warp, take some consecutive
+// partitions of the lists, and keep their k best answers and the threshold across them. Lists are
+// loaded to shared memory slice by slice, such that all postings of a document are there together.
+// The blocks' answers are merged in pairs. In wider blocks all warps load and score postings; one
+// of them traverses the lists and keeps the heap. Block-Max WAND has the maxima of 64 postings
+// each, hence bounds that hold within a slice.
 #include "heap.cuh"
 #include "thesisheads.cuh"
 #include "thesismerge.cuh"
@@ -11,33 +11,35 @@
 enum Partition { kDocuments, kHeterogeneous, kHomogeneous, kAdjusted };
 enum Policy { kEarlyPolicy, kLocal, kSharedFull, kSharedHalf };
 enum Way { kWand, kMaxScore, kBlockMax };
-enum Flag { kAll = 1, kStart = 2, kInsert = 4 };  // mode and; by the start threshold; heaps grow by insertion
-constexpr u32 kBlockPostings = 64;                // that have a maximum
+// Mode AND; start threshold; heaps grow by insertion.
+enum Flag { kAll = 1, kStart = 2, kInsert = 4 };
+constexpr u32 kBlockPostings = 64;                // postings that share a maximum
 constexpr u32 kMostWarps = 4;                     // of a wider block
 
 extern __shared__ u64 nodes[];
 
-// As thesisQuery in gpu_thesis.go.
+// Laid out as thesisQuery in paper.go.
 struct Query {
   u32 terms, first, k, model;
   u32 flags, partition, policy, size;
-  u32 partitions, row, block, slice;  // row: of a block; block: first one; slice: postings of a list in shared memory
+  // row: of a block; block: the first one; slice: postings per list in shared memory.
+  u32 partitions, row, block, slice;
   u32 slack, unused;                  // documents by which adjusted lists may begin early
   double hair;
   u64 out;                            // where the blocks' answers go
 };
 
-// What was done for a query.
+// Counters of a query.
 struct Done {
   u64 scored, entered;  // postings; documents
 };
 
-// All warps of a block, or the only one.
+// Synchronises all warps of a block, or its only one.
 template <bool Wide> INLINE void sync_all() {
   if (Wide) __syncthreads(); else __syncwarp();
 }
 
-// Whole document numbers of lists that have only those within tiles.
+// Whole document numbers for lists that store offsets within tiles.
 KERNEL __launch_bounds__(256)
 thesis_expand(const Term* __restrict__ terms, u32 tiles, const u16* __restrict__ offsets, const u32* __restrict__ extra,
               const u32* __restrict__ starts, u32* docs) {
@@ -52,7 +54,7 @@ thesis_expand(const Term* __restrict__ terms, u32 tiles, const u16* __restrict__
     for (u32 i = row[tile * kSubs] + lane_id(); i < row[(tile + 1) * kSubs]; i += kWarp) docs[t.pos + i] = tile << kTileBits | offsets[t.pos + i];
 }
 
-// The highest score of each 64 postings of a list.
+// The highest score of every 64 postings of a list.
 KERNEL __launch_bounds__(256)
 thesis_maxima(const Term* __restrict__ terms, u32 model, const u32* __restrict__ docs, const u8* __restrict__ tfs, const u32* __restrict__ extra,
               const u32* __restrict__ lengths, float* maxima) {
@@ -72,7 +74,7 @@ thesis_maxima(const Term* __restrict__ terms, u32 model, const u32* __restrict__
   }
 }
 
-// gallop by a warp: 32 places are looked at together, then every 32nd, and so on.
+// gallop by a warp: tests 32 postings together, then every 32nd, and so on.
 INLINE u32 stride(const u32* __restrict__ docs, u32 from, u32 count, u32 x) {
   u32 step = 1, n;
   do {
@@ -89,7 +91,7 @@ INLINE u32 stride(const u32* __restrict__ docs, u32 from, u32 count, u32 x) {
   return from;
 }
 
-// What a block knows of a query and its lists; lane t knows list t.
+// A query and its lists as a block sees them; lane t has list t.
 struct Task {
   const Query& q;
   const u32* docs;
@@ -112,7 +114,8 @@ struct Task {
     return highest(mine ? list[min_of(i * q.size, df) - 1] : 0) + 1;
   }
 
-  // Each list's first position from on whose document is at least x. Few lists are searched by all lanes, one after the other.
+  // Each list's first posting from `from` on whose document is at least x. Few lists are searched
+  // by all lanes, one after the other.
   INLINE u32 advance(u32 from, u32 x) const {
     if (q.terms > 6) return mine ? gallop(list, from, df, x) : 0;
     u32 found = 0;
@@ -124,27 +127,28 @@ struct Task {
   }
 };
 
-// One block's answers and score to beat. Until there are k answers they are only collected; then they become a heap.
+// One block's answers and threshold. The first k answers are only collected; then they become a
+// heap.
 struct Best {
   WarpHeap heap;
-  u32* bar;      // of all blocks: a score
+  u32* bar;      // the threshold that blocks share: a score
   u32 policy;
   double hair;
   float cut, theta;
-  u32 worst;     // score of the answers
-  bool inserts;  // into the heap from the first answer on
+  u32 worst;     // lowest score of the answers
+  bool inserts;  // uses the heap from the first answer on
   u32 entered;
 
   INLINE bool full() const { return heap.size == heap.k; }
   INLINE bool half() const { return 2 * heap.size >= heap.k; }
 
-  // What others reached; the same for all lanes, though it may change while they read.
+  // The score that others reached, the same in all lanes even if it changes while they read.
   INLINE u32 ask() const {
     if (policy != kSharedFull && !(policy == kSharedHalf && half())) return 0;
     return __shfl_sync(kFull, *(volatile u32*)bar, 0);
   }
 
-  // A score of others may belong to a higher document number, so that equal scores can still win.
+  // A score of others may belong to a higher document, so that equal scores can still win.
   INLINE void hear(u32 score) {
     if (score > 1) raise(__uint_as_float(score - 1));
   }
@@ -181,7 +185,7 @@ struct Best {
     if (full()) raise(__uint_as_float(worst));
   }
 
-  // Rising numbers are a heap.
+  // An ascending array is a heap.
   INLINE void build() {
     u32 room = room_for(heap.k);
     for (u32 i = heap.k + lane_id(); i < room; i += kWarp) heap.nodes[1 + i] = ~0ull;
@@ -190,10 +194,12 @@ struct Best {
   }
 };
 
-// The next document to score, with all lists that may have it there; kDone if no other can exceed cut.
+// The next document to score, with all lists that may have it positioned there; kDone if none can
+// exceed cut.
 template <Way way, class Heads> INLINE u32 next(Heads& l, u32 flags, float cut) {
   if (l.total <= cut) return kDone;
-  if (flags & kStart && l.total > 0) {  // one step below the sum of all bounds: documents with all words reach it
+  // One step below the sum of all bounds, which documents with all words reach.
+  if (flags & kStart && l.total > 0) {
     cut = __uint_as_float(__float_as_uint(l.total) - 1);
   } else if (flags & kAll || l.rest <= cut) {
     return l.common();
@@ -206,7 +212,7 @@ template <Way way, class Heads> INLINE u32 next(Heads& l, u32 flags, float cut) 
   }
 }
 
-// Goes through a slice.
+// Traverses a slice.
 template <Way way, class Heads> INLINE void walk(const Query& q, Heads heads, Best& best) {
   for (;;) {
     u32 doc = next<way>(heads, q.flags, best.cut);
@@ -216,11 +222,11 @@ template <Way way, class Heads> INLINE void walk(const Query& q, Heads heads, Be
   }
 }
 
-constexpr u32 kChunks = 4;  // of a warp's width: the most that a slice has of a list
+constexpr u32 kChunks = 4;  // of 32 postings: the most that a slice has of a list
 
-// Brings the documents of the postings [from, to) of all lists to a slice, as many as have room and no
-// document of which others have not; returns how many of this lane's list, the same in all warps. Loads
-// are issued together where they can: each takes longer than all the rest.
+// Loads the documents of the postings [from, to) of all lists to a slice: as many as fit, and no
+// document that another list had no room for. Returns how many of this lane's list, the same in all
+// warps. Loads are issued together where possible; their latency dominates.
 template <bool Wide> INLINE u32 fill_docs(const Task& t, const Slice& s, u32 from, u32 to) {
   const Query& q = t.q;
   u32 warps = Wide ? blockDim.x / kWarp : 1;
@@ -238,7 +244,7 @@ template <bool Wide> INLINE u32 fill_docs(const Task& t, const Slice& s, u32 fro
       if (c * kWarp < s.room && (!Wide || c % warps == warp_id())) s.docs[j * (s.room + 1) + c * kWarp + lane_id()] = doc[c];
   }
   sync_all<Wide>();
-  // A slice ends at the lowest document that some list has at the end of its room.
+  // A slice ends at the lowest document at which some list has filled its room.
   const u32* mine = s.docs_of(t.mine ? lane_id() : 0);
   u32 have = t.mine ? min_of(to - from, s.room) : 0, limit = kDone;
   u32 last = t.mine && to - from > s.room ? mine[s.room - 1] : kDone;
@@ -249,7 +255,7 @@ template <bool Wide> INLINE u32 fill_docs(const Task& t, const Slice& s, u32 fro
   return have;
 }
 
-// Brings the scores that belong to these documents.
+// Loads the scores of these documents.
 template <bool Wide> INLINE void fill_scores(const Task& t, const Slice& s, u8* tfs_here, u32 from, u32 have, const u8* __restrict__ tfs,
                                              const u32* __restrict__ extra, const u32* __restrict__ lengths) {
   const Query& q = t.q;
@@ -270,7 +276,7 @@ template <bool Wide> INLINE void fill_scores(const Task& t, const Slice& s, u8* 
       if (i < n && (!Wide || c % warps == warp_id())) tfs_here[j * s.room + i] = tf[c], s.scores[j * s.room + i] = __uint_as_float(length[c]);
     }
   }
-  // Lengths become scores, each by the lane that brought it.
+  // Lengths become scores, each in the lane that loaded it.
   for (u32 j = 0; j < q.terms; j++) {
     u32 begin = __shfl_sync(kFull, from, j), n = __shfl_sync(kFull, have, j);
     const Term& term = t.terms[j];
@@ -282,7 +288,7 @@ template <bool Wide> INLINE void fill_scores(const Task& t, const Slice& s, u8* 
   }
 }
 
-// The highest score that some of the postings [from, from+n) of this lane's list can have.
+// The highest score that any of the postings [from, from+n) of this lane's list can have.
 INLINE float highest_of(const Term& t, const float* __restrict__ maxima, u32 from, u32 n) {
   float best = 0;
   if (n == 0) return best;
@@ -357,7 +363,7 @@ template <Way way, bool Wide> INLINE void answer(const Query& q, const Term* __r
   if (Wide && warp_id() > 0) return;
   for (u32 d = kWarp / 2; d > 0; d /= 2) scored += __shfl_xor_sync(kFull, scored, d);
   if (lane_id() == 0) atomicAdd(&done->scored, (u64)scored), atomicAdd(&done->entered, (u64)best.entered);
-  // The answers, best first, then zeros.
+  // Writes the answers, best first, then zeros.
   u32 size = best.heap.size, sorted = room_for(size);
   u64* keys = nodes + 1;
   for (u32 i = size + lane_id(); i < sorted; i += kWarp) keys[i] = 0;
@@ -372,7 +378,7 @@ template <Way way, bool Wide> INLINE void answer(const Query& q, const Term* __r
       u64 *outs, Done *done
 
 template <Way way, bool Wide> INLINE void match(MATCH_ARGUMENTS) {
-  u32 lo = 0, hi = count, number = first + blockIdx.x;  // the query of this block
+  u32 lo = 0, hi = count, number = first + blockIdx.x;  // of this block's query
   while (lo + 1 < hi) {
     u32 mid = (lo + hi) / 2;
     if (queries[mid].block <= number) lo = mid; else hi = mid;

@@ -1,5 +1,6 @@
-// The heads of a query's lists in a slice, for parallel WAND, MaxScore and the intersection. Lanes is for any number of lists, one
-// in each lane. Pair is for two, which all lanes follow alike: then no step waits for another lane's value.
+// The heads of a query's lists in a slice, for parallel WAND, MaxScore and intersection. Lanes
+// takes any number of lists, one per lane. Pair takes two, which all lanes follow alike, so that no
+// step waits for another lane's value.
 #pragma once
 #include "scoring.cuh"
 
@@ -14,24 +15,25 @@ struct Slice {
   INLINE const float* scores_of(u32 t) const { return scores + t * room; }
 };
 
-// First position from on whose document is at least x: by doubling steps, for it is often near.
+// The first posting from `from` on whose document is at least x, by doubling steps, since it is
+// often near.
 INLINE u32 gallop(const u32* __restrict__ docs, u32 from, u32 count, u32 x) {
   u32 step = 1, lo = from, hi = from;
   while (hi < count && docs[hi] < x) lo = hi + 1, hi = min_of(hi + step, count), step *= 2;
   return lower_bound(docs, lo, hi, x);
 }
 
-// A list in each lane.
+// A list per lane.
 struct Lanes {
   u32 terms;
   float bound;  // of this lane's list
-  float upto;   // bounds from the lowest up to this list's
+  float upto;   // sum of the bounds from the lowest up to this list's
   float total;
-  float rest;   // without the lowest one: what a document that is not in all lists stays below
+  float rest;   // without the lowest one: documents that are not in all lists stay below this
   const u32* docs;
   const float* scores;
   u32 at, count, doc;
-  bool complete;  // all lists had the document that was taken last
+  bool complete;  // all lists had the document taken last
 
   // have: postings of this lane's list in the slice.
   INLINE Lanes(const Slice& s, u32 have, float bound, u32 terms) : terms(terms), bound(bound), upto(0), total(0), rest(0) {
@@ -71,7 +73,7 @@ struct Lanes {
     return lowest(sum > cut ? doc : kDone);
   }
 
-  // The first document of the lists without which cut cannot be exceeded.
+  // The first document of the essential lists, without which cut cannot be exceeded.
   INLINE u32 essential(float cut) const { return lowest(upto > cut ? doc : kDone); }
 
   // The next document that all lists have.
@@ -87,7 +89,7 @@ struct Lanes {
   INLINE bool before(u32 x) const { return __any_sync(kFull, lane_id() < terms && doc < x); }
   INLINE void seek(u32 x) { if (doc < x) set(gallop(docs, at, count, x)); }
 
-  // The sum of the lists that stand on x, in query order, and on behind it.
+  // The sum over the lists positioned at x, in query order; moves these past it.
   INLINE float take(u32 x) {
     bool here = doc == x;
     float s = here ? scores[at] : 0, sum = 0;
@@ -128,7 +130,7 @@ struct Pair {
   }
 
   INLINE u32 essential(float cut) const {
-    bool second = bound[1] < bound[0];  // is the lower one
+    bool second = bound[1] < bound[0];  // whether the second bound is the lower one
     bool both = (second ? bound[1] : bound[0]) > cut;
     if (both) return min_of(doc[0], doc[1]);
     return total > cut ? (second ? doc[0] : doc[1]) : kDone;

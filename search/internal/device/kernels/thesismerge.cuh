@@ -1,15 +1,16 @@
-// Sorted lists of answers, merged by warps in pairs. An answer is (score, ~document), so a larger key is a better one; 0 is none.
+// Sorted lists of answers, merged by warps in pairs. An answer is (score, ~document), so a larger
+// key is a better answer; 0 is none.
 #pragma once
 #include "warp.cuh"
 
-// The power of two, 32 at least, that n keys are sorted in.
+// The power of two, at least 32, in which n keys are sorted.
 INLINE u32 room_for(u32 n) {
   u32 room = kWarp;
   while (room < n) room *= 2;
   return room;
 }
 
-// Sorts so many keys, a power of two, in shared memory. One warp.
+// Sorts keys in shared memory; size is a power of two. One warp.
 template <bool Falling> INLINE void sort_keys(u64* keys, u32 size) {
 #pragma unroll 1
   for (u32 run = 2; run <= size; run *= 2)
@@ -25,8 +26,9 @@ template <bool Falling> INLINE void sort_keys(u64* keys, u32 size) {
     }
 }
 
-// A warp's best answers, falling: lane l has the (32 c + l)-th in key[c]. Loops over many keys stay loops, which puts the
-// keys into the threads' own memory: slower, but nobody asks for a thousand answers often.
+// A warp's best answers in descending order: lane l has the (32 c + l)-th in key[c]. Loops over
+// many keys stay loops, which puts the keys into local memory: slower, but a thousand answers are
+// rarely asked for.
 template <u32 C> struct Merger {
   static constexpr u32 kRoom = C * kWarp;
   static constexpr u32 kUnroll = C <= 8 ? C : 1, kSteps = C <= 8 ? 5 : 1;
@@ -37,7 +39,7 @@ template <u32 C> struct Merger {
     for (u32 c = 0; c < C; c++) key[c] = 0;
   }
 
-  // A list of n answers, last first.
+  // Loads a list of n answers, last first.
   INLINE void load(const u64* from, u32 n) {
 #pragma unroll kUnroll
     for (u32 c = 0; c < C; c++) {
@@ -51,8 +53,8 @@ template <u32 C> struct Merger {
     for (u32 c = 0; c < C; c++) to[c * kWarp + lane_id()] = key[c];
   }
 
-  // Keeps the best of both; the other comes last first. The larger of each and its counterpart are the best of both,
-  // first falling, then rising, which the steps of a bitonic network put in order.
+  // Keeps the best of both; the other comes last first. The larger of each key and its counterpart
+  // are the best of both: a bitonic sequence, which the steps of a bitonic network sort.
   INLINE void merge(const Merger& other) {
     bool changed = false;
 #pragma unroll kUnroll
@@ -79,7 +81,8 @@ template <u32 C> struct Merger {
 
 constexpr u32 kMergeWarps = 8;
 
-// Of a document's answers in a falling list, keeps the first, and writes the first so many that are left. All threads of the block.
+// Keeps the first of a document's answers in a descending list, and writes the first n that are
+// left. All threads of the block.
 INLINE void unique(const u64* list, u32 room, u32* counts, u64* to, u32 n) {
   u32 written = 0;
   for (u32 base = 0; base < room; base += kMergeWarps * kWarp) {
@@ -101,8 +104,8 @@ INLINE void unique(const u64* list, u32 room, u32* counts, u64* to, u32 n) {
   for (u32 i = written + threadIdx.x; i < n; i += kMergeWarps * kWarp) to[i] = 0;
 }
 
-// Merges `each` lists of `in` answers to one of `out`; all have at most C times 32. A warp takes every eighth of them in, then warps pair up.
-// Shared memory: four lists.
+// Merges `each` lists of `in` answers into one of `out`; all have at most C times 32. A warp merges
+// every eighth list, then warps pair up. Shared memory: four lists.
 template <u32 C> INLINE void merge_lists(const u64* __restrict__ from, u64* to, u32 lists, u32 each, u32 in, u32 out, bool distinct, u64* shared, u32* counts) {
   u32 first = blockIdx.x * each, last = min_of(first + each, lists);
   Merger<C> best, next;

@@ -1,10 +1,12 @@
-// The tiled search. Documents are cut into tiles of 16,384; an item of work is a query with a tile. Each posting has a code, a byte that bounds its score (encode.cu), so that
-// a document's sum of codes bounds its score; sums are whole numbers, added in shared memory in any order. Scores that
-// k documents are known to reach prove a cut: sums below it cannot win. What is not below is a candidate. In the end
-// candidates are scored exactly, words in query order, and the best are picked.
+// The tiled search. Documents are cut into tiles of 16,384; an item of work is a query with a tile.
+// Each posting has a code, a byte that bounds its score (encode.cu), so that a document's sum of
+// codes bounds its score. Sums are integers, added in shared memory in any order. Scores that k
+// documents are known to reach prove a cut: sums below it cannot win. The others are candidates. In
+// the end candidates are scored exactly, words in query order, and the best are picked.
 //
-//   tiles_plan   bounds of all items, and their order, highest first; not needed where all of them run at the same time
-//   tiles_few    sums, better cuts, candidates, of queries of few words
+//   tiles_plan   bounds of all items, and their order, highest first; not needed where all of
+//                them run at the same time
+//   tiles_few    sums, better cuts and candidates of queries of few words
 //   tiles_one    one query of few words, from bounds to the result
 //   tiles_many   the same for any number of words
 //   tiles_pick   exact scores, the k best in order
@@ -13,8 +15,8 @@
 constexpr u32 kPlanThreads = 1024;
 constexpr u32 kHold = 4;  // items that a thread keeps in registers while they are ordered
 
-// The bound of a tile; 0 if it holds no answer. Sparse lists have no table of tiles: it is made here. All lanes of
-// a warp have neighbouring tiles.
+// The bound of a tile; 0 if it holds no answer. Sparse lists have no table of tiles, so it is made
+// here. The lanes of a warp have neighbouring tiles.
 INLINE u32 bound_of(const Query& q, const Term* terms, u32 tile, u32 tiles, const u8* __restrict__ maxes,
                     const u32* __restrict__ extra, u32* tables) {
   u32 bound = 0, have = 0;
@@ -22,7 +24,7 @@ INLINE u32 bound_of(const Query& q, const Term* terms, u32 tile, u32 tiles, cons
     const Term& t = terms[i];
     u32 most = 0;
     if (t.row == kSparse) {
-      // Each thread finds where its tile begins, and asks its neighbour where it ends.
+      // Each thread finds where its tile begins, and its neighbour tells where it ends.
       const u32* docs = extra + t.extra;
       u32 at = tile < tiles ? lower_bound(docs, 0, t.df, tile << kTileBits) : t.df;
       if (tile <= tiles) tables[t.table + tile] = at;
@@ -40,7 +42,8 @@ INLINE u32 bound_of(const Query& q, const Term* terms, u32 tile, u32 tiles, cons
   return have >= max_of(q.need, 1u) ? bound : 0;
 }
 
-// One block for each query, or, if there is much to do, one for every 1,024 tiles, of which the last one orders the items.
+// A block per query, or, if there is much to do, one per 1,024 tiles; then the last block orders
+// the items.
 KERNEL __launch_bounds__(kPlanThreads)
 tiles_plan(const u8* __restrict__ plan, u32 queries, u32 tiles, const u8* __restrict__ maxes, const u32* __restrict__ extra,
            u32* tables, u32* bounds, u32* order, State* states) {
@@ -77,7 +80,7 @@ tiles_plan(const u8* __restrict__ plan, u32 queries, u32 tiles, const u8* __rest
       held[j] = i < q.items ? volatile_load(my_bounds + i) : 0;
     }
   }
-  // Counting sort by the high bits, falling. Most queries' items find room in registers.
+  // Counting sort by the high bits, descending. Most queries' items fit in registers.
 #pragma unroll
   for (u32 j = 0; j < kHold; j++)
     if (held[j]) atomicAdd(&bins[held[j] >> 24], 1u);
@@ -129,9 +132,9 @@ TILES_FEW(tiles_few4, 4, 2)
 
 constexpr u32 kManyThreads = 512;
 constexpr u32 kManyWarps = kManyThreads / kWarp;
-constexpr u32 kKept = kBins / 2;  // candidates that wait in the bins' memory
+constexpr u32 kKept = kBins / 2;  // candidates that fit the memory of the bins
 
-// Adds four neighbouring postings of a tile's list, from and to being those of the list.
+// Adds four neighbouring postings of a tile's list, which has the postings [from, to).
 INLINE void add_four(u32* sums, u32 at, u32 from, u32 to, u32 mult, u32 one, const u16* __restrict__ offsets, const u8* __restrict__ codes) {
   ushort4 o = *(const ushort4*)(offsets + at);
   u32 c = *(const u32*)(codes + at);
@@ -171,7 +174,7 @@ tiles_many(const u8* __restrict__ plan, u32 queries, u32 tiles, const u16* __res
     u64* out = cands + q.cand;
     u32 need = q.need, mask = q.mask, one = q.one;
     if (threadIdx.x == 0) atomicAdd(&state->scored, 1u);
-    // Warps take lists.
+    // A warp per list.
     for (u32 w0 = warp_id(); w0 < q.terms; w0 += kManyThreads) {
       u32 w = w0 + lane_id() * kManyWarps;
       Span s{0, 0};
@@ -189,7 +192,7 @@ tiles_many(const u8* __restrict__ plan, u32 queries, u32 tiles, const u16* __res
     __syncthreads();
     bool first = cut == 0;
     if (first) {
-      // No cut yet: this tile makes one, of its own best and of those of the tiles before.
+      // There is no cut yet: this tile makes one from its own best sums and those of earlier tiles.
       for (u32 j = threadIdx.x; j < kTile; j += kManyThreads) {
         u32 v = sums[j];
         if (v != 0 && (need == 0 || (v & mask) == need)) atomicAdd(&bins[v >> kBinShift], 1u);
@@ -247,7 +250,7 @@ tiles_many(const u8* __restrict__ plan, u32 queries, u32 tiles, const u16* __res
     if (some || first)
       for (u32 j = threadIdx.x; j < kBins; j += kManyThreads) bins[j] = 0;
     if (warp_id() == 0 && some && !first) {
-      // The sums of what was found raise the cut for others.
+      // The sums found raise the cut for others.
       __threadfence();
       u32 bin = bin_of_global(q.k, hist);
       if (lane_id() == 0 && bin < kBins) atomicMax(&state->cut, cut_of(bin, q.gap));
@@ -255,7 +258,7 @@ tiles_many(const u8* __restrict__ plan, u32 queries, u32 tiles, const u16* __res
   }
 }
 
-// Blocks of each query score the candidates; the last of them picks the best.
+// Blocks of each query score its candidates; the last of them picks the best.
 INLINE void pick(const Query& q, const Term* terms, u32 part, u32 parts, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ tfs,
                  const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts, const u32* tables,
                  State* state, u32* hist, const u64* cands, u64* keys, u64* outs) {
@@ -263,7 +266,7 @@ INLINE void pick(const Query& q, const Term* terms, u32 part, u32 parts, u32 til
   __shared__ u32 found, last, low;
   u32* docs = (u32*)sorted;
   u64* mine = keys + q.cand;
-  // The last cut, of all that was found.
+  // The final cut, from all that was found.
   if (warp_id() == 0) {
     u32 bin = bin_of_global(q.k, hist);
     if (lane_id() == 0) low = max_of(max_of(state->cut, q.cut), bin < kBins ? cut_of(bin, q.gap) : 0);
@@ -272,7 +275,7 @@ INLINE void pick(const Query& q, const Term* terms, u32 part, u32 parts, u32 til
   u32 count = min_of(state->cands, q.cap), cut = low;
   u32 share = kWarp;
   while (share > 1 && kWarp / share < q.terms) share /= 2;
-  constexpr u32 kRound = 2 * kSmall;  // candidates that a block looks at together
+  constexpr u32 kRound = 2 * kSmall;  // candidates that a block tests together
   for (u32 from = 0; from * parts + part < count; from += kRound) {
     if (threadIdx.x == 0) found = 0;
     __syncthreads();
@@ -317,10 +320,11 @@ tiles_pick(const u8* __restrict__ plan, u32 queries, u32 tiles, const u16* __res
 KERNEL __launch_bounds__(kPickThreads)
 tiles_pick_one(ONE_WORDS, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ tfs, const u32* __restrict__ extra,
                const u32* __restrict__ lengths, const u32* __restrict__ starts, State* state, u32* hist, const u64* cands, u64* keys, u64* outs) {
-  __shared__ One mine;  // lanes look at different terms
+  __shared__ One mine;  // in shared memory, since lanes index different terms
   if (threadIdx.x == 0) {
     ONE_PUT(mine)
   }
   __syncthreads();
-  pick(mine.q, mine.terms, blockIdx.x, gridDim.x, tiles, offsets, tfs, extra, lengths, starts, starts, state, hist, cands, keys, outs);  // all lists have rows
+  // All lists have rows.
+  pick(mine.q, mine.terms, blockIdx.x, gridDim.x, tiles, offsets, tfs, extra, lengths, starts, starts, state, hist, cands, keys, outs);
 }

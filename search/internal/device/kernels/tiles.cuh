@@ -1,5 +1,5 @@
-// What the kernels of the tiled search share. The plan of a batch is one piece of memory: the queries, then where
-// each one's later items begin, then the terms.
+// What the kernels of the tiled search share. The plan of a batch is one block of memory: the
+// queries, then where each one's later items begin, then the terms.
 #pragma once
 #include "scoring.cuh"
 
@@ -8,28 +8,30 @@ constexpr u32 kBinShift = 22;
 constexpr u32 kEarly = 8;       // items of each query that come before the others of a batch
 constexpr u32 kMaxQueries = 1024;
 
-// As gpuQuery in gpu_plan.go.
+// Laid out as gpuQuery in plan.go.
 struct Query {
   u32 terms, first, k, model;
-  u32 need, mask, one;  // words that a document must have; where they are counted; by how much
-  u32 gap, slack;       // by how much a sum may be above the score; what of that is rounding
+  // Words that a document must have; the bits that count them; the value of one.
+  u32 need, mask, one;
+  u32 gap, slack;       // how far a sum may exceed the score; how much of that is rounding
   u32 items, cap, order;
   u32 kind, spare;      // kind: up to two words, up to four, more
   u64 cand;             // room for candidates and keys
-  u32 out, cut;         // cut: what is known before anything was added
+  u32 out, cut;         // cut: what is known before any posting is added
 };
 
-// What is known of a query. All zero between queries: the last block leaves it so.
+// The state of a query. All zero between queries: the last block clears it.
 struct State {
   u32 cut;    // sums below this cannot win; 0: not known yet
   u32 live;   // items that have postings
   u32 cands, keys;
-  u32 planned, picked;  // blocks, or warps, that are through
-  u32 scored;           // items that were looked at
-  u32 spare;            // of a single query: 1 if it is done, 2 if candidates are left
+  u32 planned, picked;  // blocks, or warps, that are done
+  u32 scored;           // items that were read
+  u32 spare;            // for a single query: 1 if it is done, 2 if candidates are left
 };
 
-// Each kind of query has its kernel and its items: later[k][q] is how many of the queries before q come after the early ones.
+// Each kind of query has its kernel and its items: later[k][q] is how many items of the queries
+// before q come after the early ones.
 struct Plan {
   const Query* queries;
   const u32* later[3];
@@ -44,7 +46,7 @@ struct Plan {
 };
 constexpr u32 kFew = 4;
 
-// Where the postings of a term begin in a tile, or in a part of one, and where they end.
+// Where the postings of a term begin and end in a tile, or in a part of one.
 struct Span {
   u32 from, to;
 };
@@ -59,8 +61,8 @@ INLINE Span span_of_doc(const Term& t, u32 doc, u32 tiles, const u32* __restrict
   return Span{row[0], row[1]};
 }
 
-// Which item of a batch: the query, and the item's rank in it. Early items of all queries come first, so that their
-// cuts are known when the others come.
+// The query of a batch's item, and the item's rank in it. Early items of all queries come first, so
+// that their cuts are known when the others run.
 INLINE void find_item(u64 i, u32 queries, u32 early, const u32* later, u32* query, u32* rank) {
   if (i < early * queries) {
     *query = (u32)i % queries, *rank = (u32)i / queries;
@@ -76,15 +78,15 @@ INLINE void find_item(u64 i, u32 queries, u32 early, const u32* later, u32* quer
 
 INLINE u32 volatile_load(const u32* p) { return *(const volatile u32*)p; }
 
-// The lowest sum that can still win if the k-th best is in this bin. Sums are upper bounds: the document in
-// that bin may be worth less, by up to the gap.
+// The lowest sum that can still win if the k-th best is in this bin. Sums are upper bounds: the
+// document in that bin may score less, by up to the gap.
 INLINE u32 cut_of(u32 bin, u32 gap) {
   u32 edge = bin << kBinShift;
   return edge > gap ? edge - gap : 1;
 }
 
-// The bin in which the sum of the counts from the top reaches k; kBins if it never does. One warp; c are the counts
-// of the 32 bins of this lane, from the top.
+// The bin in which the count from the top reaches k; kBins if it never does. Called by one warp; c
+// are the counts of this lane's 32 bins, from the top.
 INLINE u32 find_bin(u32 k, const u32* c) {
   constexpr u32 kEach = kBins / kWarp;
   u32 sum = 0, bin = kBins;
@@ -110,7 +112,7 @@ INLINE u32 bin_of_shared(u32 k, const u32* bins) {
   return find_bin(k, c);
 }
 
-// Of bins that others are adding to.
+// find_bin for bins that others add to.
 INLINE u32 bin_of_global(u32 k, const u32* bins) {
   constexpr u32 kEach = kBins / kWarp;
   const u32* from = bins + kBins - (lane_id() + 1) * kEach;
