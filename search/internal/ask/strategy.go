@@ -12,6 +12,7 @@ const (
 	OneFromTop               // one word among some documents, the best levels of its map first
 	OneLevels                // one word, by its map of levels
 	OneBlocks                // one word, block by block
+	OrFromTop                // among some documents: those with rare words, then a frequent one's best
 	OrGuess                  // above a guessed score
 	OrGuessMarks             // the same, marking documents before they are scored
 	OrSample                 // above a score that a sample of the documents promises
@@ -28,7 +29,7 @@ const (
 )
 
 var strategyNames = choice.New[Strategy]("strategy",
-	"", "one-from-top", "one-levels", "one-blocks", "or-guess", "or-guess-marks", "or-sample",
+	"", "one-from-top", "one-levels", "one-blocks", "or-from-top", "or-guess", "or-guess-marks", "or-sample",
 	"or-sample-marks", "or-windows", "or-marks", "and-guess", "and-best-first", "and-blocks",
 	"tree-phrase", "tree-lists", "tree-conjunction", "tree-sparse")
 

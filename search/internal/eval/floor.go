@@ -35,7 +35,12 @@ func (q *Query) findFloor() {
 		rank += q.outside
 	}
 	for _, l := range q.Lists {
-		if l.lowX != nil && l.max > float64(best) {
+		if l.lowX == nil || l.max <= float64(best) {
+			continue
+		}
+		if q.limited && l.LowX == nil {
+			best = max(best, q.scoreWithin(l))
+		} else {
 			best = max(best, l.scoreAtRank(rank))
 		}
 	}
@@ -76,6 +81,26 @@ func (l *list) scoreAtRank(k int) float32 {
 		}
 	}
 	return 0
+}
+
+// scoreWithin is the score of the k-th best posting of a list of one block whose document may be an
+// answer; 0 if there are fewer.
+func (q *Query) scoreWithin(l *list) float32 {
+	if int(l.Term.DF) < q.Heap.K {
+		return 0
+	}
+	var xs [index.BlockSize]float32
+	n := 0
+	for i, doc := range l.Loaded()[:l.xOfBlock(&xs)] {
+		if q.admits(doc) {
+			xs[n] = xs[i]
+			n++
+		}
+	}
+	if n < q.Heap.K {
+		return 0
+	}
+	return l.bm25.OfX(kthLowest(xs[:n], q.Heap.K))
 }
 
 // openBest sets the bound of the list and the lowest x of each block, if the index stores it or the

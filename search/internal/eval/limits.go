@@ -68,7 +68,7 @@ func (l *limits) most(docs int) int {
 // dropped before they are scored.
 func (l *limits) few(docs int) (few *docset.Set) {
 	for _, s := range l.sets {
-		if s != nil && s.Count() < docs/fewShare && (few == nil || s.Count() < few.Count()) {
+		if s != nil && float64(s.Count()) < fewShare*float64(docs) && (few == nil || s.Count() < few.Count()) {
 			few = s
 		}
 	}

@@ -12,6 +12,9 @@ import (
 func (q *Query) oneByBlocks(l *list) error {
 	w, b, m := &q.window, &l.postings, &q.one
 	m.sifter.prepare(l)
+	// Where a floor is known, sifting by scores first takes two thirds of the time; else dropping
+	// what may not be an answer takes half of it, among 1% of the eLife paragraphs.
+	drops := l.only != nil && q.floor < 0
 	var docs [index.BlockSize]uint32
 	for block := l.FindBlock(0, q.from); block < len(l.Last); block++ {
 		if block > 0 && l.Last[block-1] >= q.to-1 {
@@ -27,12 +30,17 @@ func (q *Query) oneByBlocks(l *list) error {
 		if err := q.tick(); err != nil {
 			return err
 		}
-		n := l.DecodeDocs(block, &docs)
-		if n == 0 || l.DecodeTFs(block, &b.tfs) != n {
+		n, ok := 0, false
+		if drops {
+			n, ok = l.decodeOnly(block, q.from, &docs, &b.tfs)
+		} else if n = l.DecodeDocs(block, &docs); n > 0 {
+			ok = l.DecodeTFs(block, &b.tfs) == n
+		}
+		if !ok {
 			return nil // damaged: l.Err says so
 		}
 		lo, hi := firstAtLeast(docs[:n], q.from), n
-		if docs[n-1] >= q.to {
+		if n > 0 && docs[n-1] >= q.to {
 			hi = firstAtLeast(docs[:n], q.to)
 		}
 		l.use(block)
@@ -82,4 +90,7 @@ type oneState struct {
 
 	level   []uint8  // of documents that may be answers, the highest 0
 	ordered []uint32 // these documents by level
+
+	known  []uint32  // documents that were scored before, rising (orFromTop), and
+	scores []float32 // their scores
 }

@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"slices"
+
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search/internal/simd"
 )
@@ -83,11 +85,16 @@ func (q *Query) addByLevels(l *list, block int) bool {
 	return true
 }
 
-// scoreOne pushes those documents that wait whose score wins.
+// scoreOne pushes those documents that wait whose score wins, unless they were scored before.
 func (q *Query) scoreOne(l *list) {
 	m := &q.one
 	n := l.pick(m.docs[:m.n], m.tfs[:m.n], q.cut, m.docs[:], m.sums[:])
 	for i, d := range m.docs[:n] {
+		if len(m.known) > 0 {
+			if _, known := slices.BinarySearch(m.known, d); known {
+				continue
+			}
+		}
 		q.push(d, m.sums[i])
 	}
 	m.n = 0

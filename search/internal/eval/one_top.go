@@ -37,7 +37,7 @@ func (q *Query) oneFromTop(l *list) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if k := float64(q.Heap.K); q.share()*float64(len(top)) > k+math.Sqrt(k) {
+	if enoughTop(len(top), q.share(), q.Heap.K) {
 		if done, err := q.oneOfTop(l, top); done || err != nil {
 			return done, err
 		}
@@ -57,6 +57,12 @@ func (q *Query) oneFromTop(l *list) (done bool, err error) {
 	return done, err
 }
 
+// enoughTop says whether k answers should be among the given number of top postings, if a share of
+// all documents may be answers.
+func enoughTop(top int, share float64, k int) bool {
+	return share*float64(top) > float64(k)+math.Sqrt(float64(k))
+}
+
 // leaveFloor forgets the answers but, if there were k, not the score that they reach.
 func (q *Query) leaveFloor() {
 	if q.Heap.Full() {
@@ -69,7 +75,7 @@ func (q *Query) leaveFloor() {
 func (q *Query) oneOfTop(l *list, top []index.TopPosting) (done bool, err error) {
 	m, set, stored := &q.one, q.smallest().Words(), q.index.StoredModel()
 	m.n = 0
-	for at, wait := 0, min(q.Heap.K, index.BlockSize); at < len(top); {
+	for at, wait := 0, min(q.Heap.K-len(q.Heap.Keys), index.BlockSize); at < len(top); {
 		end := min(at+topStep, len(top))
 		for _, p := range top[at:end] {
 			doc := p.Doc()

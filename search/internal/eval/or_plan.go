@@ -5,6 +5,13 @@ import "github.com/collocate/collocate/search/internal/ask"
 // orPlan is how algorithm bmm answers a query of several words, mode Or.
 var orPlan = []strategy{
 	{
+		name: ask.OrFromTop,
+		why: "only some documents may be answers, and all words but one are rare: the documents with " +
+			"a rare word are scored, then the frequent one is looked for as if it were alone",
+		worth: (*Query).worthOrTop,
+		run:   (*Query).orFromTop,
+	},
+	{
 		name: ask.OrSample,
 		why: "for many answers to many words: a sample of the documents tells the score to beat, for " +
 			"a twentieth of the time that scoring all of them takes",

@@ -53,6 +53,11 @@ func TestEveryStrategyIsTaken(t *testing.T) {
 		try(s, p, ask.Or, 10, w)
 		try(s, p, ask.Or, 10_000, w)
 	}
+	within = docset.New(len(p.Lengths))
+	for d := 0; d < len(p.Lengths); d += 10 {
+		within.Add(uint32(d))
+	}
+	try(s, p, ask.Or, 10, p.Words[9], p.Words[0])
 	within = nil
 	p, s = promising(t)
 	for _, w := range p.Words {

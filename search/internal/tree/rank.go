@@ -9,6 +9,7 @@ import (
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
+	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/topk"
 	"github.com/collocate/collocate/search/query"
 )
@@ -209,27 +210,48 @@ func (p *plan) stats(by ask.Strategy) ask.Stats {
 }
 
 // sparse says whether to look for the words of a query in the given number of documents one by one.
-// If one word has a map of levels, the engines look for the best of them first.
+// If the engines know the best documents of its only frequent word, they look at these first.
 func (p *plan) sparse(left int) bool {
 	postings, cost := int64(0), int64(sparseDoc*left)
-	words, leveled := 0, len(p.roots) == 1
+	var longest index.Term
 	for i, root := range p.roots {
 		part := int64(left) * int64(p.parts[i].docs) / int64(max(1, p.docs()))
 		root.each(func(n *node) {
-			df := int64(n.terms[0].Info.DF)
-			postings += df
-			if n.src.Index.HasLevels(n.terms[0].Info) {
+			t := n.terms[0].Info
+			if t.DF == 0 {
+				return
+			}
+			if t.DF > longest.DF {
+				longest = t
+			}
+			postings += int64(t.DF)
+			if n.src.Index.HasLevels(t) {
 				cost += sparseLevel * part
 			} else {
-				cost += min(sparsePosting*df, sparseFind*part)
-				leveled = false
-			}
-			if i == 0 {
-				words++
+				cost += min(sparsePosting*int64(t.DF), sparseFind*part)
 			}
 		})
 	}
-	return cost < postings && !(words == 1 && leveled)
+	return cost < postings && !p.fromTop(longest, postings, left)
+}
+
+// fromTop says that the engines answer a query of the given postings from the best documents of its
+// most frequent word on: it is the only word, or the others are rare.
+func (p *plan) fromTop(longest index.Term, postings int64, left int) bool {
+	e := p.parts[0].e
+	if len(p.parts) > 1 || !e.Index.HasLevels(longest) {
+		return false
+	}
+	rare := postings - int64(longest.DF)
+	if rare == 0 {
+		return true
+	}
+	w, err := e.Weigher(p.task.r.Model)
+	if bm25, ok := w.(*model.BM25Weigher); err != nil || !ok || !bm25.Stored {
+		return false
+	}
+	top, err := e.Index.Top(longest)
+	return err == nil && eval.RareBeside(len(top), rare, float64(left)/float64(e.Index.Docs()), p.task.k)
 }
 
 // ForEngines says that a request that is not a tree need not become one for its filter: any of its

@@ -7,9 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
+	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/searchtest"
 	"github.com/collocate/collocate/search/query"
 )
@@ -73,5 +75,51 @@ func TestSparse(t *testing.T) {
 	}
 	if sparse < 350 {
 		t.Errorf("only %d of the searches were among a few documents", sparse)
+	}
+}
+
+// A frequent word is left to the engines, which know its best documents, also beside rare words and
+// those that no document has. With another frequent word its documents are looked up one by one.
+func TestSparseOrFromTop(t *testing.T) {
+	rng := rand.New(rand.NewPCG(10, 28))
+	const docs = 40_000
+	var lines []string
+	for doc := range docs {
+		line := strings.Repeat("often ", 1+rng.IntN(20)) + strings.Repeat("x ", rng.IntN(30))
+		if doc%3 > 0 {
+			line += " also"
+		}
+		if doc%1000 == 7 {
+			line += " rare"
+		}
+		lines = append(lines, line)
+	}
+	e, err := eval.NewEngine(searchtest.IndexWithPositions(t, "whitespace", lines...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := docset.New(docs)
+	for set.Count() < docs/20 {
+		set.Add(rng.Uint32N(docs))
+	}
+	set.Add(1007) // has the rare word
+	for text, strategy := range map[string]ask.Strategy{"often": ask.OneFromTop, "often never": ask.OneFromTop,
+		"rare often": ask.OrFromTop, "never often rare": ask.OrFromTop, "often also": ask.TreeSparse} {
+		r := ask.Request{Text: text, Model: model.BM25{Variant: bm25.Lucene}, Within: &ask.Within{Sets: []*docset.Set{set}}}
+		got, err := Search(t.Context(), Of(e), &r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Stats.Strategy != strategy {
+			t.Errorf("%q: %v, want %v", text, got.Stats.Strategy, strategy)
+		}
+		r.Algorithm = ask.Exhaustive
+		want, err := e.Search(t.Context(), &r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.Hits, want.Hits) {
+			t.Errorf("%q:\n got %v\nwant %v", text, got.Hits, want.Hits)
+		}
 	}
 }

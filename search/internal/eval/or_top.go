@@ -1,0 +1,117 @@
+package eval
+
+import (
+	"slices"
+
+	"github.com/collocate/collocate/docset"
+	"github.com/collocate/collocate/index"
+)
+
+// Only some documents may be answers, and all words of a query but one are rare: "medal of honor".
+// Without a filter the rare words give a score that k documents reach, so that the frequent word is
+// looked up in few. Among some documents too few have a rare word, and most answers may have the
+// frequent word alone. These are found as if it were the only word, by its top postings
+// (Query.oneOfTop). Documents with a rare word are few, and each is scored.
+
+// RareBeside says whether a query of one word that has the given number of top postings, and of
+// others with rare postings together, is answered so, if the given share of all documents may be
+// answers and the k best are wanted.
+func RareBeside(top int, rare int64, share float64, k int) bool {
+	return rare <= mostRare && share*float64(rare) <= fewRare && enoughTop(top, share, k)
+}
+
+// worthOrTop says whether a query is answered by the top postings of its one frequent word.
+func (q *Query) worthOrTop() bool {
+	if !q.limited || q.shared || q.across != nil || !q.whole() {
+		return false
+	}
+	l := q.longest()
+	if !l.hasLevels() || q.Stats.Postings-int64(l.Term.DF) > mostRare {
+		return false
+	}
+	top, err := q.index.Top(l.Term)
+	return err == nil && RareBeside(len(top), q.Stats.Postings-int64(l.Term.DF), q.share(), q.Heap.K)
+}
+
+// longest is the longest list.
+func (q *Query) longest() *list {
+	return slices.MaxFunc(q.Lists, func(a, b *list) int { return int(a.Term.DF) - int(b.Term.DF) })
+}
+
+// orFromTop scores the documents that have a rare word, and then goes through the top postings of
+// the frequent one. If it gives up, it leaves the score to beat as the floor.
+func (q *Query) orFromTop() (done bool, err error) {
+	before := q.anyOrder
+	q.anyOrder = true
+	defer func() { q.anyOrder, q.one.known = before, q.one.known[:0] }()
+	l := q.longest()
+	top, err := q.index.Top(l.Term)
+	if err != nil {
+		return false, err
+	}
+	if !q.findRare(l, q.smallest()) {
+		return true, nil // damaged: Err of a list says so
+	}
+	q.scoreRare()
+	if done, err = q.oneOfTop(l, top); !done && err == nil {
+		q.leaveFloor()
+	}
+	return done, err
+}
+
+// findRare leaves the documents of a set that have another word than that of a list in one.known,
+// rising; false if a block is damaged.
+func (q *Query) findRare(but *list, in *docset.Set) bool {
+	m, set := &q.one, in.Words()
+	m.known = m.known[:0]
+	var docs [index.BlockSize]uint32
+	for _, l := range q.Lists {
+		if l == but {
+			continue
+		}
+		for block := range l.Last {
+			n := l.DecodeDocs(block, &docs)
+			if n == 0 {
+				return false
+			}
+			l.use(block)
+			at := len(m.known)
+			m.known = slices.Grow(m.known, n)[:at+n]
+			for _, doc := range docs[:n] {
+				m.known[at] = doc
+				at += int(set[doc>>6] >> (doc & 63) & 1) // without a branch, which nobody could foresee
+			}
+			m.known = m.known[:at]
+		}
+	}
+	if len(q.Lists) > 2 {
+		slices.Sort(m.known)
+		m.known = slices.Compact(m.known)
+	}
+	return true
+}
+
+// scoreRare scores the documents of one.known, each in query order, and pushes them.
+func (q *Query) scoreRare() {
+	m := &q.one
+	m.scores = slices.Grow(m.scores[:0], len(m.known))[:len(m.known)]
+	clear(m.scores)
+	for _, l := range q.Lists {
+		block := 0
+		for i, doc := range m.known {
+			if block = l.FindBlock(block, doc); block == len(l.Last) {
+				break
+			}
+			if int64(doc) > l.usedUntil {
+				l.use(block)
+			}
+			if tf := l.TFIn(block, doc); tf > 0 {
+				m.scores[i] += l.Score(tf, q.c.Lengths[doc])
+				l.scored++
+			}
+		}
+	}
+	for i, doc := range m.known {
+		q.push(doc, m.scores[i])
+	}
+}
