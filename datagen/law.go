@@ -7,30 +7,29 @@ import (
 	"math/rand/v2"
 )
 
-// Law says how often words occur. It is the law of Zipf and Mandelbrot in two
-// pieces: the word of rank r = 1, 2, ... has a probability proportional to
+// Law is a distribution of word frequencies: a Zipf-Mandelbrot law in two pieces. The word of rank
+// r = 1, 2, and so on has a probability proportional to
 //
 //	(r+Shift)^-Head                                        for r <= Knee
 //	(Knee+Shift)^-Head * ((r+Shift)/(Knee+Shift))^-Tail     for r > Knee
 //
-// There are 2^34 words. One piece is not enough: the head of the law decides how
-// many different words a document has, the tail how fast new words turn up in a
-// growing collection (as the power 1/Tail of its size).
+// There are 2^34 words. One piece is not enough: the head determines how many distinct words a
+// document has, and the tail how fast new words appear in a growing collection (as the power 1/Tail
+// of its size).
 //
-// The first 4096 ranks have their own probability; each following octave of
-// ranks is cut into 64 cells, and ranks of a cell share one.
+// Each of the first 4096 ranks has its own probability. Each following octave of ranks is divided
+// into 64 cells, and the ranks of a cell share a probability.
 type Law struct{ Head, Shift, Knee, Tail float64 }
 
-// Web is fitted to samples of ClueWeb09-B, the five sets of the term weighting
-// paper from 100 to 500 MB. The law's expected numbers of distinct words are off
-// by +1.0, +0.1, -0.3, -0.4 and -0.4%, the number of pairs of a word and a document
-// by -0.3%, with documents of lognormal(6.0, 1.1) length. Three parameters fit
-// the table; the fourth was spent on frequent words that look like English: 3.9%
-// for the first, 0.9% for the tenth.
+// Web is fitted to samples of ClueWeb09-B: the five sets of 100 to 500 MB in the term weighting
+// paper. Its expected numbers of distinct words differ from the paper's by +1.0, +0.1, -0.3, -0.4
+// and -0.4%; with documents of lognormal(6.0, 1.1) length, the number of (word, document) pairs
+// differs by -0.3%. Three parameters fit these numbers. The fourth makes the frequent words
+// resemble English: 3.9% for the first, 0.9% for the tenth.
 var Web = Law{Head: 0.98, Shift: 1.5, Knee: 5800, Tail: 1.650}
 
-// News is Web with a tail such that 719 million words hold 2.44 million distinct
-// ones, as in the 1 Billion Word Benchmark.
+// News is Web with a tail that gives 2.44 million distinct words in 719 million, as in the 1
+// Billion Word Benchmark.
 var News = Law{Head: 0.98, Shift: 1.5, Knee: 5800, Tail: 1.791}
 
 const (
@@ -87,8 +86,8 @@ func (l Law) probabilities() []float64 {
 	return p
 }
 
-// Distinct returns the number of different words to expect among n drawn ones: the
-// sum over words of 1-(1-p)^n.
+// Distinct returns the expected number of distinct words among n drawn ones: the sum over words of
+// 1-(1-p)^n.
 func (l Law) Distinct(n float64) float64 {
 	return distinct(l.probabilities(), n)
 }

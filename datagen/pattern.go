@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// Patterns makes n patterns without common features: the first takes features 0,
-// 1, ..., the next goes on from there. Their sizes run from minSize to maxSize and
-// then again.
+// Patterns returns n patterns that share no features: the first has the features 0, 1 and so on,
+// and the next continues from there. Their sizes cycle from minSize to maxSize.
 func Patterns(n, minSize, maxSize int, prevalence float64) []Pattern {
 	var pats []Pattern
 	next, size := 0, minSize
@@ -28,7 +27,7 @@ func Patterns(n, minSize, maxSize int, prevalence float64) []Pattern {
 	return pats
 }
 
-// ParsePattern reads "A+B+C=0.6": names of features and a prevalence.
+// ParsePattern parses a pattern such as "A+B+C=0.6": the names of features and a prevalence.
 func ParsePattern(s string) (Pattern, error) {
 	names, share, _ := strings.Cut(s, "=")
 	var p Pattern

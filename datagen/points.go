@@ -11,7 +11,7 @@ import (
 	"strconv"
 )
 
-// Rect is the rectangle over which points lie.
+// Rect is the rectangle in which points are placed.
 type Rect struct{ MinX, MinY, MaxX, MaxY float64 }
 
 // Pattern is a co-location pattern to plant: the features, numbered from 0, and the
@@ -21,33 +21,33 @@ type Pattern struct {
 	Prevalence float64
 }
 
-// PointOptions choose points. Without Clusters and Patterns points lie evenly.
+// PointOptions are the options of Points. Without Clusters and Patterns, points are distributed
+// uniformly.
 type PointOptions struct {
-	Count    int64 // 0: 10,000
-	Features int   // kinds of points, all equally frequent; 0: 10
-	Extent   Rect  // zero: 0 to 1000 both ways
+	Count    int64 // 0 means 10,000
+	Features int   // number of features, all equally frequent; 0 means 10
+	Extent   Rect  // the zero value means 0 to 1000 in both directions
 
-	// Clusters gathers points around the given number of centres, in a normal distribution of
-	// deviation Spread (0: a fiftieth of the shorter side). Points that would fall
-	// outside the extent are drawn again.
+	// Clusters is the number of centres around which points are normally distributed, with standard
+	// deviation Spread (0 means a fiftieth of the shorter side). Points outside the extent are
+	// drawn again.
 	Clusters int
 	Spread   float64
-	// Noise is the share of each feature's points that lie evenly over the extent
-	// even if there are clusters.
+	// Noise is the share of each feature's points that are distributed uniformly even if there are
+	// clusters.
 	Noise float64
 
-	// Patterns are planted: instance i of a pattern puts one point of each of its
-	// features into a circle of diameter Distance (0: a two-hundredth of the
-	// shorter side) at a place of its own, so that they are mutual neighbours at that
-	// distance. Of n points of a feature, ceil(n*Prevalence) are so placed (or one
-	// less where that exceeds the points there are), and the participation index
-	// of the pattern is at least Prevalence. The first points of a feature belong to
-	// its first pattern, the next to its second.
+	// Patterns are planted. Each instance of a pattern puts one point of each of its features into
+	// a circle of diameter Distance (0 means a two-hundredth of the shorter side), so that they are
+	// mutual neighbours at that distance. Of n points of a feature, ceil(n*Prevalence) are placed
+	// this way (or one less where that exceeds the points there are), and the participation index
+	// of the pattern is at least Prevalence. The first points of a feature belong to its first
+	// pattern, the next to its second.
 	Patterns []Pattern
 	Distance float64
 
 	Seed    uint64
-	Threads int // 0: all cores; the points are the same for any number
+	Threads int // 0 means all cores; the points are the same for any number
 }
 
 const pointsInShard = 1 << 14

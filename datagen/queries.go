@@ -14,16 +14,16 @@ import (
 	"github.com/collocate/collocate/internal/choice"
 )
 
-// QueryClass says which words a query is made of.
+// QueryClass selects the words of queries.
 type QueryClass int
 
 const (
-	// Mixed makes a log like that of a web search engine: queries of 1 to 10
-	// words, words that are frequent in documents frequent in queries too but
-	// for the most frequent, and popular queries that come again.
+	// Mixed imitates the log of a web search engine: queries of 1 to 10 words; words that are
+	// frequent in documents are also frequent in queries, except for the most frequent; popular
+	// queries recur.
 	Mixed QueryClass = iota
-	// Short to Extra take words by the length of their postings lists: those of
-	// the retrieval thesis, as shares of its 50.2 million documents.
+	// Short, Medium, Long and Extra choose words by the length of their postings lists. The classes
+	// are those of the retrieval thesis, as shares of its 50.2 million documents.
 	Short
 	Medium
 	Long
@@ -49,15 +49,15 @@ func (c QueryClass) MarshalText() ([]byte, error) { return []byte(c.String()), n
 // UnmarshalText is the inverse of MarshalText.
 func (c *QueryClass) UnmarshalText(name []byte) error { return classNames.Set(c, string(name)) }
 
-// QueryOptions choose queries.
+// QueryOptions are the options of Queries.
 type QueryOptions struct {
-	Count int64 // how many; 0: 500, as in the thesis
+	Count int64 // number of queries; 0 means 500, as in the thesis
 	Class QueryClass
-	Terms int // words a query; 0: 2 in a class, 1 to 10 in a mixed log
+	Terms int // words per query; 0 means 2, or 1 to 10 in a mixed log
 
-	// Vocabulary are the words to choose from; nil: those of Law. If Docs is
-	// given, counts are of documents that hold the word, out of Docs; if not, counts
-	// are of occurrences, and the documents are estimated from them.
+	// Vocabulary lists the words to choose from; nil means those of Law. If Docs is set, counts are
+	// the numbers of documents, out of Docs, that contain the word. Otherwise they are numbers of
+	// occurrences, from which the numbers of documents are estimated.
 	Vocabulary []WordCount
 	Docs       int64
 
@@ -66,7 +66,7 @@ type QueryOptions struct {
 	Mu, Sigma float64
 
 	Seed    uint64
-	Threads int // 0: all cores; the queries are the same for any number
+	Threads int // 0 means all cores; the queries are the same for any number
 }
 
 // queryLengths is how many in 1000 queries of a log have 1, 2, ... words: a mean of
@@ -88,7 +88,8 @@ const (
 	queriesInShard = 4096
 )
 
-// Queries writes lines of a number from 1, a tab and words with blanks between.
+// Queries writes one query per line: its number, counted from 1, a tab, and its words, separated by
+// blanks.
 func Queries(ctx context.Context, w io.Writer, opts QueryOptions) error {
 	q, err := newQueries(opts)
 	if err != nil {

@@ -11,25 +11,23 @@ import (
 	"runtime"
 )
 
-// TextOptions choose a collection of documents. At most one of Bytes, Tokens and
-// Docs is set; with none there are 1000 documents.
+// TextOptions are the options of Text. At most one of Bytes, Tokens and Docs may be set; without
+// any, there are 1000 documents.
 type TextOptions struct {
-	Bytes  int64 // exactly this many: the last document is cut after a word and filled with blanks
-	Tokens int64 // exactly this many words: the last document is cut
+	Bytes  int64 // exact number of bytes: the last document is cut after a word and padded with blanks
+	Tokens int64 // exact number of words: the last document is cut
 	Docs   int64
 
 	Seed    uint64
-	Threads int // 0: all cores; the text is the same for any number
+	Threads int // 0 means all cores; the text is the same for any number
 
-	// Lines writes sentences, one a line, instead of documents with a blank line
-	// between them.
+	// Lines writes sentences, one per line, instead of documents separated by blank lines.
 	Lines bool
 	// Mu and Sigma are the parameters of the lognormal distribution of the number of
 	// words of a document. Both 0: 6.0 and 1.1; with Lines 3.171 and 0.5, a mean of
 	// 27. A document has at least one word and at most 2^20.
 	Mu, Sigma float64
-	// Law says how often words occur; the zero value stands for Web, with Lines
-	// for News.
+	// Law is the distribution of words; the zero value means Web, or News with Lines.
 	Law Law
 }
 
@@ -43,12 +41,12 @@ const (
 	wordSlot = 16
 )
 
-// OptionError is a mistake in the options, found before anything was written.
+// OptionError is an error in the options. Nothing was written.
 type OptionError struct{ Err error }
 
 func (e *OptionError) Error() string { return e.Err.Error() }
 
-// Unwrap gives the mistake itself.
+// Unwrap returns the wrapped error.
 func (e *OptionError) Unwrap() error { return e.Err }
 
 func (o TextOptions) withDefaults() (TextOptions, error) {
@@ -88,10 +86,9 @@ func (o TextOptions) withDefaults() (TextOptions, error) {
 	return o, o.Law.check()
 }
 
-// Text writes a collection to w: words separated by one blank, each document on a
-// line of its own, documents separated by a blank line (with Lines: no blank
-// line). A smaller collection of the same options is a prefix of a larger one,
-// but for its last line.
+// Text writes a collection to w: words separated by one blank, each document on a line of its own,
+// documents separated by a blank line (with Lines: no blank line). With the same options, a smaller
+// collection is a prefix of a larger one, except for its last line.
 func Text(ctx context.Context, w io.Writer, opts TextOptions) error {
 	o, err := opts.withDefaults()
 	if err != nil {

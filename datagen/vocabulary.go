@@ -12,7 +12,7 @@ import (
 	"strconv"
 )
 
-// WordCount is a word and how often it occurs.
+// WordCount is a word with its number of occurrences.
 type WordCount struct {
 	Word  string
 	Count int64
@@ -27,7 +27,7 @@ const maxCountLine = 1 << 20
 //	the 1061396
 //	of 593677
 //
-// Empty lines are passed over. name stands for the file in errors.
+// Empty lines are skipped. Errors call the file name.
 func ReadCounts(r io.Reader, name string) ([]WordCount, error) {
 	sc := bufio.NewScanner(r)
 	sc.Buffer(nil, maxCountLine)
@@ -72,7 +72,7 @@ func ReadCounts(r io.Reader, name string) ([]WordCount, error) {
 // that hold them.
 type vocabulary struct {
 	share  []float64
-	counts []WordCount // nil: the words of a law
+	counts []WordCount // nil means the words of a law
 }
 
 func newVocabulary(o QueryOptions) (*vocabulary, error) {

@@ -102,7 +102,7 @@ func gcd(a, b uint64) uint64 {
 	return a
 }
 
-// Word returns the word of a rank in [0, 2^34), counted from the most frequent.
+// Word returns the word with the given rank in [0, 2^34); the most frequent has rank 0.
 func Word(rank int64) string {
 	return string(appendWord(nil, rank))
 }

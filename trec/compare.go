@@ -13,19 +13,19 @@ type Comparison struct {
 	Measure string  `json:"measure"`
 	Topics  int     `json:"topics"`
 	A       float64 `json:"a"`    // mean of the first run
-	B       float64 `json:"b"`    // and of the second
+	B       float64 `json:"b"`    // mean of the second run
 	Diff    float64 `json:"diff"` // B - A
 	Better  int     `json:"better"`
 	Worse   int     `json:"worse"`
 	T       float64 `json:"t"`   // Student's t of the paired differences
 	PT      float64 `json:"p_t"` // its two-sided p
-	// PRandom is the two-sided p of Fisher's randomisation test: in which share of all ways
-	// to swap the two runs topic by topic is the difference at least as large? All ways
-	// are tried for up to 16 topics, else 100,000 random ones, the same every time.
+	// PRandom is the two-sided p of Fisher's randomisation test: the share of all ways to swap the
+	// two runs, topic by topic, in which the difference is at least as large. Up to 16 topics all
+	// ways are tried; beyond that, 100,000 random ones, the same every time.
 	PRandom float64 `json:"p_random"`
 }
 
-// Compare tests for each measure that has values by topic whether two evaluations differ.
+// Compare tests, for each measure that has values by topic, whether two evaluations differ.
 func Compare(a, b *Evaluation) ([]Comparison, error) {
 	if len(a.Measures) != len(b.Measures) {
 		return nil, fmt.Errorf("comparing runs: %d and %d measures", len(a.Measures), len(b.Measures))

@@ -1,5 +1,13 @@
-// Package trec says how good an answer was: topics (queries), judgments (qrels),
-// runs (ranked answers) and the measures over them, as trec_eval defines them.
+// Package trec evaluates search results: it reads topics (queries), judgments (qrels) and runs
+// (ranked answers), and computes the measures of trec_eval.
+//
+//	qrels, err := trec.ReadQrels("qrels.txt", trec.Auto)
+//	run, err := trec.ReadRun("run.txt")
+//	measures, err := trec.ParseMeasures("map", "P_10", "ndcg_cut_10")
+//	e, err := trec.Evaluate(qrels, run, measures, trec.Options{})
+//	value, ok := e.Value("map")
+//
+// Values agree with those of trec_eval. ReadTopics and RunWriter are for making a run.
 //
 // # Files
 //
@@ -27,17 +35,17 @@
 //	1 184 2                     Cranfield: topic, document, grade; 1 is best, 4 least, -1 (or 5) not
 //	                            relevant; never guessed, since BEIR's look the same
 //
-// SMART numbers lose their leading zeros, so that topic 01 is topic 1. Cranfield's
-// grades g become 5-g, so that a larger grade is better as everywhere else.
+// Numbers of SMART lose leading zeros, so topic 01 is topic 1. Cranfield's grades g become 5-g, so
+// that a larger grade is better, as in the other formats.
 //
-// Runs ([ReadRun]) are lines "topic Q0 document rank score tag". As in trec_eval the
-// rank is ignored: answers are sorted by score, falling, and equal scores by document,
-// falling in byte order. [RunWriter] therefore writes scores that fall strictly.
+// Runs ([ReadRun]) are lines "topic Q0 document rank score tag". As in trec_eval, the rank is
+// ignored: answers are sorted by descending score, and those with equal scores by document in
+// descending byte order. Therefore RunWriter writes strictly descending scores.
 //
 // # Measures
 //
-// With rels the grades of the answers by rank, a document being relevant if its grade
-// is at least the level (1), R the number of relevant documents of the topic:
+// A document is relevant if its grade is at least Options.Level, which is 1 by default. R is the
+// number of relevant documents of the topic.
 //
 //	num_ret, num_rel, num_rel_ret   counts, summed over topics
 //	map            sum over relevant answers of (relevant so far / rank) / R; map_cut_k: first

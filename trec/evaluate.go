@@ -8,36 +8,37 @@ import (
 	"strings"
 )
 
-// Options of an evaluation. The zero value is trec_eval's default.
+// Options are the options of Evaluate. The zero value is trec_eval's default.
 type Options struct {
 	// Level is the smallest grade that is relevant; 0 means 1.
 	Level int
-	// Complete averages over all judged topics, also those the run does not answer.
+	// Complete averages over all judged topics, including those that the run does not answer.
 	Complete bool
-	// JudgedOnly leaves answers without a judgment out before anything is computed.
+	// JudgedOnly ignores answers without a judgment.
 	JudgedOnly bool
-	// Depth looks only at the first answers of each topic; 0 means all.
+	// Depth is the number of answers of each topic to evaluate; 0 means all.
 	Depth int
-	// RoundUp takes the number of relevant documents at a recall as trec_eval 9 does, and with it
-	// pytrec_eval and ir_measures: 0.1 of 11 are 2. trec_eval 10 takes the nearest number, 1.
+	// RoundUp rounds the number of relevant documents at a recall up, as trec_eval 9, pytrec_eval
+	// and ir_measures do: 0.1 of 11 is 2. trec_eval 10 rounds to the nearest number, 1.
 	RoundUp bool
 }
 
-// Evaluation holds the values of measures, by topic and over all.
+// Evaluation holds the values of measures, by topic and over all topics.
 type Evaluation struct {
 	Measures []Measure
 	Topics   []string    // in byte order
 	Values   [][]float64 // [topic][measure]
 	All      []float64   // [measure]
 
-	// Of the topics: judged but without answers, and answered but without judgments.
+	// Unanswered counts the topics with judgments but without answers, Unjudged those with answers
+	// but without judgments.
 	Unanswered, Unjudged int
-	// Judged is how many answers have a judgment. If none has, documents are most likely named
-	// otherwise in the run than in the judgments.
+	// Judged is the number of answers that have a judgment. If it is 0, the run and the judgments
+	// most likely use different document IDs.
 	Judged int
 }
 
-// Evaluate compares a run to judgments. A run that answers no judged topic is an error:
+// Evaluate evaluates a run by judgments. It returns an error if the run answers no judged topic:
 // most likely the topics are numbered differently.
 func Evaluate(q Qrels, run *Run, measures []Measure, o Options) (*Evaluation, error) {
 	if o.Level == 0 {
@@ -96,7 +97,7 @@ func fewNames[V any](topics map[string]V) string {
 	return strings.Join(names, ", ")
 }
 
-// Value returns the summary of the measure of that name.
+// Value returns the value over all topics of the measure with the given name.
 func (e *Evaluation) Value(measure string) (float64, bool) {
 	for m := range e.Measures {
 		if e.Measures[m].Name == measure {

@@ -9,22 +9,23 @@ import (
 	"strings"
 )
 
-// Measure is one number about one topic's answers, and how topics are averaged.
+// Measure is a measure of a topic's answers, with its way of averaging over topics.
 type Measure struct {
 	Name   string
 	family *family
 	cut    float64
 }
 
-// PerTopic is false for the measures that exist only as a summary.
+// PerTopic reports whether the measure has values by topic. Some exist only as a summary.
 func (m Measure) PerTopic() bool {
 	return m.family.mean != geometric && m.family.mean != topics && !m.IsRunID()
 }
 
-// IsRunID is true for runid, which trec_eval counts among the measures: its value is the run's tag.
+// IsRunID reports whether the measure is runid, which trec_eval counts among the measures. Its
+// value is the run's tag.
 func (m Measure) IsRunID() bool { return m.family.mean == tag }
 
-// Whole is true for counts.
+// Whole reports whether the measure is a count.
 func (m Measure) Whole() bool { return m.family.mean == sum || m.family.mean == topics }
 
 type averaging int
@@ -136,8 +137,8 @@ var unranked = []string{"runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "
 // notHere are the measures of trec_eval that need other files, or are no numbers.
 var notHere = []string{"relstring", "prefs", "qrels_jg", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg", "yaap"}
 
-// ParseMeasures turns names into measures. A name is "official", "all", a family ("P",
-// with its usual cuts), a family with cuts in trec_eval's way ("P.5,10"), or a single measure
+// ParseMeasures returns the measures with the given names. A name is "official", "all", a family
+// ("P", with its usual cuts), a family with cuts in trec_eval's way ("P.5,10"), or a single measure
 // as it is printed ("P_10"); several of these may be joined by commas. No name means official.
 func ParseMeasures(names ...string) ([]Measure, error) {
 	if len(names) == 0 {
@@ -169,8 +170,7 @@ func ParseMeasures(names ...string) ([]Measure, error) {
 	return out, nil
 }
 
-// SortMeasures brings measures into the order in which trec_eval prints them, whatever that of
-// their names on its command line.
+// SortMeasures sorts measures into the order in which trec_eval prints them.
 func SortMeasures(list []Measure) {
 	slices.SortStableFunc(list, func(a, b Measure) int {
 		return cmp.Or(cmp.Compare(a.family.place(), b.family.place()), cmp.Compare(a.cut, b.cut))

@@ -12,11 +12,11 @@ import (
 	"github.com/collocate/collocate/internal/textfile"
 )
 
-// Qrels holds the judgments: topic, document, grade. A grade below 0 means: in the
-// pool, but not judged.
+// Qrels holds the judgments: grades by topic and document. A negative grade means that the document
+// was in the pool but not judged.
 type Qrels map[string]map[string]int
 
-// QrelsFormat is one of the formats of the package comment.
+// QrelsFormat is a format of judgments; see the package comment.
 type QrelsFormat int
 
 // The formats. Auto looks at the whole file: a header names its columns; three columns are BEIR's;
@@ -32,7 +32,7 @@ const (
 
 var qrelsFormatNames = choice.New[QrelsFormat]("format of judgments", "auto", "trec", "beir", "smart", "cranfield")
 
-// QrelsFormats lists the names that ParseQrelsFormat takes.
+// QrelsFormats returns the names that ParseQrelsFormat accepts.
 func QrelsFormats() []string { return qrelsFormatNames.List() }
 
 func (f QrelsFormat) String() string { return qrelsFormatNames.Of(f) }
@@ -46,8 +46,8 @@ func (f *QrelsFormat) UnmarshalText(name []byte) error { return qrelsFormatNames
 // ParseQrelsFormat returns the format of that name.
 func ParseQrelsFormat(name string) (QrelsFormat, error) { return qrelsFormatNames.Parse(name) }
 
-// ReadQrels reads a file of judgments. Notes are told, in a line, which format was detected if
-// that is not TREC's.
+// ReadQrels reads a file of judgments. It calls notes with a line of text if it detects a format
+// other than TREC's.
 func ReadQrels(path string, f QrelsFormat, notes ...func(string)) (Qrels, error) {
 	file, err := textfile.Open(path)
 	if err != nil {
@@ -57,7 +57,7 @@ func ReadQrels(path string, f QrelsFormat, notes ...func(string)) (Qrels, error)
 	return ParseQrels(file, path, f, notes...)
 }
 
-// ParseQrels is ReadQrels for an open file; name is for error messages.
+// ParseQrels is like ReadQrels, for a reader. Errors call it name.
 func ParseQrels(r io.Reader, name string, f QrelsFormat, notes ...func(string)) (Qrels, error) {
 	p := qrelParser{smart: true}
 	if err := eachLine(r, name, p.line); err != nil {

@@ -13,18 +13,18 @@ import (
 	"github.com/collocate/collocate/internal/textfile"
 )
 
-// Result is one answer.
+// Result is one answer: a document with its score.
 type Result struct {
 	Doc   string
 	Score float64
 }
 
-// Run holds the answers by topic, sorted as trec_eval does.
+// Run holds answers by topic, sorted as in trec_eval.
 type Run struct {
-	Tag    string // that of the last line
+	Tag    string // tag of the last line
 	Topics map[string][]Result
-	// Of the topics with several answers: in how many do scores rise from line to line, and in how
-	// many are all the same?
+	// Rising and Equal count topics with several answers: those whose scores rise from line to
+	// line, and those whose scores are all equal.
 	Rising, Equal int
 }
 
@@ -38,7 +38,7 @@ func ReadRun(path string) (*Run, error) {
 	return ParseRun(file, path)
 }
 
-// ParseRun is ReadRun for an open file; name is for error messages.
+// ParseRun is like ReadRun, for a reader. Errors call it name.
 func ParseRun(r io.Reader, name string) (*Run, error) {
 	run := &Run{Topics: map[string][]Result{}}
 	err := eachLine(r, name, func(n int, line string) error {
@@ -95,12 +95,12 @@ type RunWriter struct {
 	lines []byte
 }
 
-// NewRunWriter writes to w; the tag names the run.
+// NewRunWriter returns a RunWriter that writes to w. The tag names the run.
 func NewRunWriter(w io.Writer, tag string) *RunWriter {
 	return &RunWriter{w: bufio.NewWriterSize(w, 64<<10), tag: tag}
 }
 
-// Topic writes the answers of a topic in the order they come; see AppendTopic.
+// Topic writes the n answers of a topic in their order; see AppendTopic.
 func (w *RunWriter) Topic(topic string, n int, answer func(i int) (doc string, score float32)) error {
 	var err error
 	w.lines, err = AppendTopic(w.lines[:0], topic, w.tag, n, func(b []byte, i int) ([]byte, float32, error) {
@@ -113,7 +113,7 @@ func (w *RunWriter) Topic(topic string, n int, answer func(i int) (doc string, s
 	return w.Lines(w.lines)
 }
 
-// Lines writes lines that AppendTopic made.
+// Lines writes lines made by AppendTopic.
 func (w *RunWriter) Lines(lines []byte) error {
 	if _, err := w.w.Write(lines); err != nil {
 		return fmt.Errorf("writing a run: %w", err)
@@ -121,10 +121,10 @@ func (w *RunWriter) Lines(lines []byte) error {
 	return nil
 }
 
-// AppendTopic appends to b the lines of a run for the answers of a topic in the order they come. A
-// score that is not below the one before it is written as the next smaller float32, so that a
-// reader who sorts by score keeps the order, whether it reads float32 or float64. For every answer
-// there is a call, which appends its document.
+// AppendTopic appends to b the lines of a run for the n answers of a topic, in their order. It
+// calls answer for each, which appends the document and returns its score. A score that is not
+// below the one before it is written as the next smaller float32, so that sorting by score keeps
+// the order, in float32 and in float64.
 func AppendTopic(b []byte, topic, tag string, n int,
 	answer func(b []byte, i int) ([]byte, float32, error)) ([]byte, error) {
 	last := float32(math.Inf(1))
@@ -150,7 +150,7 @@ func AppendTopic(b []byte, topic, tag string, n int,
 	return b, nil
 }
 
-// Flush writes what is still in the buffer.
+// Flush writes buffered data.
 func (w *RunWriter) Flush() error {
 	if err := w.w.Flush(); err != nil {
 		return fmt.Errorf("writing a run: %w", err)

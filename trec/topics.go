@@ -13,29 +13,30 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Topic is a query with its name.
+// Topic is a query with its ID.
 type Topic struct{ ID, Text string }
 
-// TopicOptions say how to read topics. The zero value is useful.
+// TopicOptions are the options of ReadTopics. The zero value is useful.
 type TopicOptions struct {
-	// Encoding is that of the file. With text.UTF8, a line that is not UTF-8 is an error.
+	// Encoding is the encoding of the file. With text.UTF8, a line that is not UTF-8 is an error.
 	Encoding text.Encoding
-	// IDs says how the topics of SMART collections are named.
+	// IDs selects the IDs of topics of SMART collections.
 	IDs TopicIDs
-	// Fields are those whose texts, one behind the other, are the query; none means title. They are
-	// title (or query), desc (description, question), narr (narrative), or others by their names,
-	// and belong to topics with tags, JSON and tables.
+	// Fields names the fields that make up the query, in this order; none means title. They are
+	// title (or query), desc (description, question), narr (narrative), or others by their names.
+	// They apply to topics with tags, JSON and tables.
 	Fields []string
-	// Note is told, in a line each, what was guessed and left out; nil: nobody is.
+	// Note, unless it is nil, is called with a line of text for each guess and for what was left
+	// out.
 	Note func(line string)
 }
 
-// TopicIDs says what the topics of a SMART file are named by.
+// TopicIDs selects the IDs of the topics of a SMART file.
 type TopicIDs int
 
-// The judgments of SMART collections count topics by position. In Cranfield that is not the number
-// behind .I, and in a file with some of the topics it is not the topic's. Where the two differ,
-// GuessIDs is an error; names that are no numbers stay.
+// The judgments of SMART collections number topics by position. In Cranfield that differs from the
+// number after .I, and a file with only some topics has other positions. If the two differ,
+// GuessIDs is an error. IDs that are not numbers are kept.
 const (
 	GuessIDs TopicIDs = iota
 	ByPosition
@@ -44,7 +45,7 @@ const (
 
 var topicIDNames = choice.New[TopicIDs]("names of topics", "auto", "position", "number")
 
-// TopicIDNames lists the names that ParseTopicIDs takes.
+// TopicIDNames returns the names that ParseTopicIDs accepts.
 func TopicIDNames() []string { return topicIDNames.List() }
 
 func (t TopicIDs) String() string { return topicIDNames.Of(t) }
@@ -55,12 +56,12 @@ func (t TopicIDs) MarshalText() ([]byte, error) { return []byte(t.String()), nil
 // UnmarshalText is the inverse of MarshalText.
 func (t *TopicIDs) UnmarshalText(name []byte) error { return topicIDNames.Set(t, string(name)) }
 
-// ParseTopicIDs returns what that name says.
+// ParseTopicIDs returns the value with the given name.
 func ParseTopicIDs(name string) (TopicIDs, error) { return topicIDNames.Parse(name) }
 
 // ReadTopics reads a file of topics in any of the formats of the package comment. Topics without
-// text are left out; two topics of one name are an error, as is a name with blanks, which no run
-// can hold.
+// text are left out. Two topics with the same ID are an error, as is an ID with blanks, which a run
+// cannot contain.
 func ReadTopics(path string, o TopicOptions) ([]Topic, error) {
 	open := textfile.Open
 	if o.Encoding.Converts() {
@@ -84,7 +85,7 @@ func ReadTopics(path string, o TopicOptions) ([]Topic, error) {
 	return p.all(path, func(line func(int, string) error) error { return eachLineOf(string(b), path, line) })
 }
 
-// ParseTopics is ReadTopics for an open file; name is for error messages.
+// ParseTopics is like ReadTopics, for a reader. Errors call it name.
 func ParseTopics(r io.Reader, name string, o TopicOptions) ([]Topic, error) {
 	r, err := o.Encoding.Reader(r)
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// Judged is a pair of words with how alike people find them.
+// Judged is a pair of words with a human judgment of their similarity.
 type Judged struct {
 	Word1, Word2 string
 	Score        float64
 }
 
-// ReadJudged reads lines of two words and a number, with tabs, blanks or commas between them. Lines
-// that begin with # are left out, and so is a first line without a number.
+// ReadJudged reads lines of two words and a number, separated by tabs, blanks or commas. Lines that
+// begin with # are skipped, and so is a first line without a number.
 func ReadJudged(r io.Reader, name string) (list []Judged, err error) {
 	in := bufio.NewScanner(r)
 	for number := 1; in.Scan(); number++ {
@@ -43,9 +43,9 @@ func ReadJudged(r io.Reader, name string) (list []Judged, err error) {
 	return list, in.Err()
 }
 
-// Similarity compares cosines with judgments: Spearman's rank correlation over the pairs of which
-// both words are known, and how many these are. Words are looked up as they are, then in lower
-// case.
+// Similarity compares cosines with judgments. It returns Spearman's rank correlation over the pairs
+// whose words both have vectors, and the number of these pairs. Words are looked up unchanged, then
+// in lower case.
 func (v *Vectors) Similarity(list []Judged) (spearman float64, known int) {
 	var a, b []float64
 	for _, j := range list {
@@ -126,8 +126,8 @@ func ReadQuestions(r io.Reader, name string) (list []Question, err error) {
 	return list, in.Err()
 }
 
-// Analogies answers questions and counts the right answers, and how many questions have known words
-// only. Words are looked up as they are, then in lower case.
+// Analogies answers questions. It returns the number of correct answers, and the number of
+// questions whose words all have vectors. Words are looked up unchanged, then in lower case.
 func (s *Searcher) Analogies(ctx context.Context, list []Question) (right, known int, err error) {
 	v := s.v
 	var queries []query

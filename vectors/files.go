@@ -39,7 +39,8 @@ var endings = []string{".vec", ".txt", ".w2v", ".bin", ".npy"}
 
 const limit = 1 << 31 // of words, and of numbers in a vector
 
-// Write writes a file of the format that its name says. It appears whole or not at all.
+// Write writes a file in the format that its name stands for. The file appears only when it is
+// complete.
 func (v *Vectors) Write(path string) error {
 	var fill func(w *bufio.Writer) error
 	switch strings.ToLower(filepath.Ext(path)) {
@@ -67,7 +68,7 @@ func badEnding(path string) error {
 		strings.Join(endings, ", "))
 }
 
-// CheckName refuses a file whose name does not tell a format.
+// CheckName returns an error if the name of a file does not stand for a format.
 func CheckName(path string) error {
 	for _, e := range endings {
 		if strings.EqualFold(filepath.Ext(path), e) {
@@ -134,7 +135,7 @@ func (v *Vectors) binary(w *bufio.Writer) error {
 	return nil
 }
 
-// Open reads a file of vectors. Those of our own format are mapped; Close unmaps them.
+// Open reads a file of vectors. Files of our own format are mapped, and Close unmaps them.
 func Open(path string) (v *Vectors, err error) {
 	defer func() {
 		if err != nil && !strings.HasPrefix(err.Error(), path) {

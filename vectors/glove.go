@@ -13,29 +13,30 @@ import (
 	"github.com/collocate/collocate/internal/par"
 )
 
-// Matrix is what vectors are made from: rows of columns and values. *cooccur.Reader is one.
+// Matrix is a sparse matrix from which vectors are made. *cooccur.Reader implements it.
 type Matrix interface {
 	Len() int        // words
 	Entries() uint64 // of all rows
 	Word(id int) []byte
-	// Row has the columns of a row, rising, and their values. They are not changed.
+	// Row returns the columns of a row, in ascending order, and their values. They must not be
+	// changed.
 	Row(id int) (cols []uint32, values []float64, err error)
 }
 
-// GloVeOptions are those of the training. The zero value is Stanford's defaults.
+// GloVeOptions are the options of TrainGloVe. The zero value means Stanford's defaults.
 type GloVeOptions struct {
-	Dim      int     // 0: 50
-	Epochs   int     // 0: 25
-	XMax     float64 // 0: 100
-	Alpha    float64 // 0: 0.75
-	Rate     float64 // learning rate; 0: 0.05
+	Dim      int     // 0 means 50
+	Epochs   int     // 0 means 25
+	XMax     float64 // 0 means 100
+	Alpha    float64 // 0 means 0.75
+	Rate     float64 // learning rate; 0 means 0.05
 	Seed     uint64
-	Threads  int   // 0: GOMAXPROCS
-	Memory   int64 // bound on the cells in memory, in bytes; 0: 2 GB
+	Threads  int   // 0 means GOMAXPROCS
+	Memory   int64 // bound on the cells in memory, in bytes; 0 means 2 GB
 	Engine   engine.Kind
 	GPU      engine.Device
 	Progress func(epoch int, loss float64)
-	// Began is told the engine that trains, with the first epoch.
+	// Began, unless it is nil, is called with the engine when the first epoch begins.
 	Began func(engine.Kind)
 }
 
@@ -87,8 +88,8 @@ func (p *parameters) of(i uint32) (row, sums []float32) {
 	return both[: p.dim+1 : p.half], both[p.half : p.half+p.dim+1]
 }
 
-// TrainGloVe makes vectors from a matrix. The result depends on the matrix, the options of the
-// training and the seed only: it is the same on one core, on many and on a GPU.
+// TrainGloVe trains vectors on a matrix. The result depends only on the matrix, the training
+// options and the seed: it is the same on one core, on many and on a GPU.
 func TrainGloVe(ctx context.Context, m Matrix, o GloVeOptions) (*Vectors, error) {
 	if err := o.settle(m); err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ func gpuModule(name string) *gpu.Source { return gpu.SourceIn(gpuModules, "vecto
 type card struct {
 	session *gpu.Session
 	stream  *gpu.Stream
-	memory  int64 // bound on what is taken; 0: most of what is free
+	memory  int64 // bound on what is taken; 0 means most of what is free
 	arena   gpu.Kept
 }
 

@@ -6,25 +6,24 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Placed is a word with its cosine and its place on a plane.
+// Placed is a word with its cosine and its position in a plane.
 type Placed struct {
 	Near
 	X float64 `json:"x"`
 	Y float64 `json:"y"`
 }
 
-// Plane is words on a plane, on which words that mean alike lie near each other.
+// Plane places words in two dimensions, so that words with similar vectors are near each other.
 type Plane struct {
 	Points []Placed `json:"points"`
-	// Shares say how much of the words' variance the two axes show, each between 0 and 1.
+	// Shares are the shares of the words' variance that the two axes show, each between 0 and 1.
 	Shares [2]float64 `json:"shares"`
 }
 
-// Around places a word and the k that are most similar to it on the plane of their first two
-// principal components. The word itself is the first point. Vectors have length 1 before, since
-// words are compared by cosines; the mean of the points is the origin. The direction of an axis
-// means nothing: it is such that the point farthest from the origin along it is at its positive
-// end.
+// Around places a word and the k words most similar to it in the plane of their first two principal
+// components. The word itself is the first point. Vectors are scaled to length 1 first, because
+// words are compared by cosines. The mean of the points is the origin. The direction of an axis has
+// no meaning; it is chosen so that the point farthest from the origin is on the positive side.
 func (v *Vectors) Around(word string, k, threads int) (*Plane, error) {
 	near, err := v.Similar(word, k, threads)
 	if err != nil {

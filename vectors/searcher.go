@@ -7,16 +7,16 @@ import (
 	"github.com/collocate/collocate/engine"
 )
 
-// Searcher compares many words with all others, on the cores or on a GPU that the vectors were
-// brought to. Its lists are the same on all of them. One goroutine at a time.
+// Searcher compares many words with all others, on CPU cores or on a GPU that holds the vectors.
+// The results are the same. Only one goroutine at a time may use a Searcher.
 type Searcher struct {
 	v       *Vectors
 	threads int
 	device  *deviceVectors // or nil
 }
 
-// NewSearcher makes a searcher. It takes a GPU if that was asked for: to bring the vectors there
-// takes longer than some hundred words take the cores. Close gives it back.
+// NewSearcher returns a Searcher. It uses a GPU only if kind is engine.GPU, because copying the
+// vectors there takes longer than comparing some hundred words on CPU cores. Close frees it.
 func (v *Vectors) NewSearcher(kind engine.Kind, d engine.Device, threads int) (*Searcher, error) {
 	s := &Searcher{v: v, threads: threads}
 	if kind == engine.Sequential {
@@ -34,7 +34,7 @@ func (v *Vectors) NewSearcher(kind engine.Kind, d engine.Device, threads int) (*
 	return s, nil
 }
 
-// Close gives the GPU back, if there is one.
+// Close frees the GPU, if the Searcher uses one.
 func (s *Searcher) Close() error {
 	if s.device == nil {
 		return nil
@@ -61,7 +61,7 @@ func (s *Searcher) Similar(ctx context.Context, words []string, k int) ([][]Near
 	return s.nearest(ctx, queries, k)
 }
 
-// Analogy finds, for each question, the k words that are to C what B is to A. D is not looked at.
+// Analogy finds, for each question, the k words that are to C what B is to A. D is ignored.
 func (s *Searcher) Analogy(ctx context.Context, list []Question, k int) ([][]Near, error) {
 	var queries []query
 	for _, q := range list {

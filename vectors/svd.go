@@ -13,24 +13,24 @@ import (
 	"github.com/collocate/collocate/internal/par"
 )
 
-// SVDOptions are those of the decomposition. The zero value is the recipe of Levy, Goldberg and
+// SVDOptions are the options of TrainSVD. The zero value means the parameters of Levy, Goldberg and
 // Dagan.
 type SVDOptions struct {
-	Dim       int     // 0: 100
-	Smoothing float64 // exponent of the contexts' frequencies; 0: 0.75
-	Shift     float64 // ln of the number of negative samples is taken off: 1 or less means none
-	Eigen     float64 // exponent of the singular values; 0: 0.5, negative: 0
-	Power     int     // power iterations; 0: 2
+	Dim       int     // 0 means 100
+	Smoothing float64 // exponent of the contexts' frequencies; 0 means 0.75
+	Shift     float64 // number of negative samples, whose logarithm is subtracted; 1 or less means none
+	Eigen     float64 // exponent of the singular values; 0 means 0.5, negative: 0
+	Power     int     // power iterations; 0 means 2
 	Seed      uint64
-	Threads   int   // 0: GOMAXPROCS
-	Memory    int64 // in bytes; 0: 2 GB
+	Threads   int   // 0 means GOMAXPROCS
+	Memory    int64 // in bytes; 0 means 2 GB
 	Engine    engine.Kind
 	GPU       engine.Device
-	Began     func(engine.Kind) // is told the engine that multiplies
+	Began     func(engine.Kind) // called with the engine that multiplies
 }
 
-// TrainSVD makes vectors from a matrix. The result depends neither on the engine nor on the number
-// of threads.
+// TrainSVD computes vectors from a matrix. The result depends neither on the engine nor on the
+// number of threads.
 func TrainSVD(ctx context.Context, m Matrix, o SVDOptions) (*Vectors, error) {
 	if err := o.settle(m); err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"github.com/collocate/collocate/internal/spelling"
 )
 
-// Vectors are words with a vector each, all of the same width.
+// Vectors holds words with their vectors, which all have the same dimension.
 type Vectors struct {
 	Words []string
 	Dim   int
@@ -24,8 +24,8 @@ type Vectors struct {
 	close func() error
 }
 
-// New makes vectors of words and their numbers. A word that is there twice, a width that does not
-// fit and a number that is NaN or infinite are errors.
+// New returns the vectors of words, given their components. A repeated word, a dimension that does
+// not fit, and a component that is NaN or infinite are errors.
 func New(words []string, dim int, data []float32) (*Vectors, error) {
 	if dim < 1 || len(data) != dim*len(words) {
 		return nil, fmt.Errorf("%d numbers for %d words of %d dimensions", len(data), len(words), dim)
@@ -70,7 +70,7 @@ func (v *Vectors) unit(i int) []float32 {
 	return u
 }
 
-// Of returns the vector of a word by its number.
+// Of returns the vector of the word with the given number.
 func (v *Vectors) Of(i int) []float32 { return v.Data[i*v.Dim : (i+1)*v.Dim] }
 
 // Lookup returns the number of a word.
@@ -79,13 +79,13 @@ func (v *Vectors) Lookup(word string) (int, bool) {
 	return i, ok
 }
 
-// Near is a word and the cosine of its vector with the one that was asked about.
+// Near is a word with the cosine of its vector and that of the query.
 type Near struct {
 	Word   string  `json:"word"`
 	Cosine float64 `json:"cosine"`
 }
 
-// ErrUnknown says that a word has no vector.
+// ErrUnknown is returned for a word that has no vector.
 var ErrUnknown = errors.New("the word has no vector")
 
 // unknown is the error for a word without a vector. Words that are spelt alike are named; files of
@@ -98,8 +98,8 @@ func (v *Vectors) unknown(word string) error {
 	return fmt.Errorf("%q: %w%s", word, ErrUnknown, spelling.DidYouMean(s.Best()))
 }
 
-// Number returns the number of a word. The error for an unknown one names words that are spelt
-// alike.
+// Number returns the number of a word. The error for an unknown word suggests words with a similar
+// spelling.
 func (v *Vectors) Number(word string) (int, error) {
 	i, ok := v.index[word]
 	if !ok {
@@ -114,8 +114,8 @@ func (v *Vectors) Similar(word string, k, threads int) ([]Near, error) {
 	return one((&Searcher{v: v, threads: threads}).Similar(context.Background(), []string{word}, k))
 }
 
-// Analogy returns the k words that are to c what b is to a: nearest to b - a + c, without these
-// three (3CosAdd).
+// Analogy returns the k words that are to c what b is to a: those nearest to b - a + c, except for
+// these three (3CosAdd).
 func (v *Vectors) Analogy(a, b, c string, k, threads int) ([]Near, error) {
 	s := &Searcher{v: v, threads: threads}
 	return one(s.Analogy(context.Background(), []Question{{A: a, B: b, C: c}}, k))
@@ -144,7 +144,7 @@ func (v *Vectors) offset(a, b, c int) query {
 	return query{q, []int{a, b, c}}
 }
 
-// Cosine compares two words by their numbers.
+// Cosine returns the cosine of the vectors of two words, given by their numbers.
 func (v *Vectors) Cosine(i, j int) float64 {
 	return float64(dot(v.Of(i), v.Of(j)) * v.scale[i] * v.scale[j])
 }

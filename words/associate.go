@@ -14,14 +14,14 @@ import (
 	"github.com/collocate/collocate/internal/par"
 )
 
-// Options say which associations are wanted.
+// Options selects associations. It is used by Collocations, Neighbours and PairOf.
 type Options struct {
 	By       []Measure // the first one orders; none: LogDice
-	Top      int       // number of pairs; 0: 10
+	Top      int       // number of pairs; 0 means 10
 	MinCount float64   // leave out pairs that co-occur less often
 	MinFreq  uint64    // leave out pairs with a word that occurs less often
 	P        bool      // also p-values of the log-likelihood ratio, and their corrections
-	Threads  int       // 0: GOMAXPROCS
+	Threads  int       // 0 means GOMAXPROCS
 }
 
 func (o Options) measures() []Measure {
@@ -31,7 +31,7 @@ func (o Options) measures() []Measure {
 	return o.By
 }
 
-// Association is a pair of words with what is known of it.
+// Association is a pair of words with its counts and scores.
 type Association struct {
 	ID1    int       `json:"id1"`
 	ID2    int       `json:"id2"`
@@ -49,11 +49,11 @@ type Association struct {
 	Spread *Dispersion `json:"spread,omitempty"` // see Spread
 }
 
-// Associations are the best pairs by the first measure, ties by rising IDs.
+// Associations holds the best pairs by the first measure; ties are in ascending order of IDs.
 type Associations struct {
 	Measures []Measure
 	Pairs    []Association
-	Compared int // pairs that had the least counts, for which p-values and LRC are corrected
+	Compared int // pairs that met the minimum counts, for which p-values and LRC are corrected
 }
 
 // Neighbours returns the words that are most strongly associated with a word of a matrix.
@@ -69,7 +69,7 @@ func Neighbours(r *cooccur.Reader, id int, o Options) (list *Associations, err e
 	return m.rank(context.Background(), id, id+1, true)
 }
 
-// Check reports whether a matrix can answer what the options want.
+// Check returns an error if the matrix lacks what the options need.
 func (o Options) Check(r *cooccur.Reader) error {
 	_, err := newMatrix(r, o)
 	return err

@@ -33,32 +33,31 @@ type Line struct {
 	sortBy []string // the words that lines are sorted by
 }
 
-// ConcordanceOptions say which lines are wanted.
+// ConcordanceOptions are the options of Concord and ConcordIndex.
 type ConcordanceOptions struct {
-	Window int // words of context on each side; 0: 10
-	Top    int // number of lines; 0: 50
-	// Sort orders lines by words around the match: "L1" is the first word to the left, "R2" the
-	// second to the right, "M" the match. Several count one after the other. None: as in the
-	// corpus.
+	Window int // words of context on each side; 0 means 10
+	Top    int // number of lines; 0 means 50
+	// Sort lists the keys to sort lines by: "L1" is the first word to the left of the match, "R2"
+	// the second to the right, "M" the match itself. Without keys, lines are in corpus order.
 	Sort []string
-	// Sample takes this number of lines at random before sorting; 0: all.
+	// Sample is the number of lines to choose at random before sorting; 0 means all.
 	Sample int
 	Seed   uint64
-	// With keeps lines only whose context, on either side, has a match of this query; Without
-	// leaves those out. nil: all lines.
+	// With keeps only lines whose context, on either side, has a match of this query; Without drops
+	// such lines. nil keeps all lines.
 	With, Without *Query
 
-	Threads int // 0: GOMAXPROCS
+	Threads int // 0 means GOMAXPROCS
 }
 
-// Concordance is lines and how many there are.
+// Concordance holds the lines of a concordance and the number of matches.
 type Concordance struct {
 	Lines []Line `json:"lines"`
-	// Total is the number of matches. If not All, the rest of the corpus was not looked at.
+	// Total is the number of matches. If All is false, the rest of the corpus was not searched.
 	Total     int  `json:"total"`
 	All       bool `json:"all"`
 	Documents int  `json:"documents"` // that have a match
-	// Unknown are words of the query that the corpus does not have, if there is no match.
+	// Unknown lists words of the query that do not occur in the corpus, if there is no match.
 	Unknown []UnknownWord `json:"unknown,omitempty"`
 }
 
@@ -86,8 +85,8 @@ func (o *ConcordanceOptions) keys() (keys []sortKey, err error) {
 	return keys, nil
 }
 
-// ParseQueries reads a query, and into the options those of the context if they are not empty, all
-// for one analyzer.
+// ParseQueries parses a query for an analyzer and returns it. If with and without are not empty, it
+// also parses these and sets With and Without.
 func (o *ConcordanceOptions) ParseQueries(query, with, without string, an text.Analyzer) (q *Query, err error) {
 	if q, err = ParseQuery(query, an); err != nil {
 		return nil, err
@@ -105,7 +104,7 @@ func (o *ConcordanceOptions) ParseQueries(query, with, without string, an text.A
 	return q, nil
 }
 
-// Check tells what is wrong with the options.
+// Check returns an error if the options are not valid.
 func (o *ConcordanceOptions) Check() error {
 	_, err := o.keys()
 	return err
@@ -304,7 +303,8 @@ func (g *gatherer) finish(all bool) *Concordance {
 	return &g.result
 }
 
-// Concord finds a query in the documents of a corpus. All of it is read, so the total is known.
+// Concord finds a query in the documents of a corpus. It reads the whole corpus, so the total is
+// known.
 func Concord(ctx context.Context, corpus *text.Corpus, q *Query, o ConcordanceOptions) (*Concordance, error) {
 	g, err := newGatherer(q, o)
 	if err != nil {
@@ -362,11 +362,11 @@ func Concord(ctx context.Context, corpus *text.Corpus, q *Query, o ConcordanceOp
 	return result, err
 }
 
-// ErrNoText says that an index has no text to show.
+// ErrNoText is returned if an index has no stored text.
 var ErrNoText = errors.New("the index has no text: make it with --store-text")
 
-// ConcordIndex finds a query in the stored text of an index. Only documents that have the words are
-// looked at, and no more than the lines need: then the total is not known.
+// ConcordIndex finds a query in the stored text of an index. It reads only documents that contain
+// the words, and only as many as the lines need; then the total is not known.
 func ConcordIndex(ctx context.Context, r *segments.Reader, q *Query, o ConcordanceOptions) (*Concordance, error) {
 	if !r.HasText() {
 		return nil, ErrNoText

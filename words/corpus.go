@@ -12,32 +12,32 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// CorpusOptions say which collocations of a corpus are wanted.
+// CorpusOptions are the options of CollocationsOf.
 type CorpusOptions struct {
 	Options
-	Of       string        // only pairs with this word, which goes through the analyzer; empty: all
-	Analyzer text.Analyzer // nil: unicode
-	Window   int           // words on each side; 0: 5
+	Of       string        // only pairs with this word, which goes through the analyzer; empty means all
+	Analyzer text.Analyzer // nil means unicode
+	Window   int           // words on each side; 0 means 5
 	Side     cooccur.Side
-	MinDocs  int   // leave out pairs of fewer documents or parts; 0: 3 of a corpus of 10 documents or more, else 1
+	MinDocs  int   // least number of documents or parts; 0 means 3 for a corpus of 10 documents or more, and otherwise 1
 	Parts    Parts // what dispersion is measured over
-	Memory   int64 // 0: 2 GB
+	Memory   int64 // 0 means 2 GB
 	TempDir  string
 	Engine   engine.Kind
 	GPU      engine.Device
 	Progress func(stage string, done, total int64)
 }
 
-// CorpusStats say what was read.
+// CorpusStats describes the corpus that was read.
 type CorpusStats struct {
 	cooccur.Stats
-	MinDocs int // that was asked for, or taken
+	MinDocs int // the given or default minimum
 	Engine  engine.Kind
 }
 
-// CollocationsOf counts which words of a corpus keep company and returns the pairs that are most
-// strongly associated, each with how it is spread. The corpus is read several times: for its words,
-// for pairs, and once or more for the documents of those pairs that may be listed.
+// CollocationsOf returns the most strongly associated pairs of words of a corpus, each with its
+// dispersion. It reads the corpus several times: for words, for pairs, and once or more for the
+// documents of the candidate pairs.
 func CollocationsOf(ctx context.Context, corpus *text.Corpus, o CorpusOptions) (list *Associations,
 	stats CorpusStats, err error) {
 	if o.Analyzer == nil {
@@ -160,8 +160,8 @@ func (f *frequentCells) Rows(r *cooccur.Rows) error {
 	return f.to.Rows(out)
 }
 
-// Find returns the ID of a word in a matrix, after the matrix's own analyzer: "membranes" finds its
-// stem. The error for an unknown word names words that are spelt alike.
+// Find returns the ID of a word in a matrix. The word goes through the matrix's analyzer first, so
+// "membranes" finds its stem. The error for an unknown word suggests words with a similar spelling.
 func Find(r *cooccur.Reader, word string) (int, error) {
 	form := word
 	if name := r.Corpus().Analyzer; name != "" {

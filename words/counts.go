@@ -2,7 +2,8 @@ package words
 
 import "math"
 
-// Counts are what measures of association are made of; see the package comment.
+// Counts holds the numbers from which measures of association are computed; see the package
+// comment.
 type Counts struct {
 	O      float64 // co-occurrences
 	F1, F2 float64 // frequencies of the two words
@@ -10,7 +11,7 @@ type Counts struct {
 	N      float64 // words of the corpus
 }
 
-// Expected returns the number of co-occurrences that chance would give.
+// Expected returns the number of co-occurrences expected by chance.
 func (c Counts) Expected() float64 { return c.F1 * c.F2 * c.Span / c.N }
 
 // table is a contingency table: the cell O11, its row and column and the total.

@@ -5,7 +5,8 @@ import (
 	"math/bits"
 )
 
-// Dispersion says how evenly something is spread over the parts of a corpus, such as its documents.
+// Dispersion describes how evenly something is distributed over the parts of a corpus, such as its
+// documents.
 type Dispersion struct {
 	Count uint64 `json:"count"` // occurrences
 	Range int    `json:"range"` // parts that have it
@@ -21,8 +22,8 @@ type Dispersion struct {
 	D float64 `json:"d"`
 }
 
-// Disperse measures how evenly counts are spread over parts of the given sizes, in words. Parts
-// without words are no parts.
+// Disperse computes the dispersion of counts over parts of the given sizes in words. Parts without
+// words are ignored.
 func Disperse(counts, sizes []uint64) Dispersion {
 	var all sizesSum
 	var total uint64

@@ -1,11 +1,21 @@
-// Package words answers what company a word keeps, and what sets a corpus apart: associations of
-// words, concordances, keywords, n-grams, word lists and dispersion.
+// Package words analyses the words of a corpus, as corpus linguists do: associations
+// (collocations), concordances, keywords, n-grams, word lists and dispersion.
+//
+// CollocationsOf finds the associations of a corpus; Collocations and Neighbours find those of a
+// matrix that package cooccur made. Concord and ConcordIndex show a query in context, Keywords
+// compares two corpora, and Ngrams and List count. Results do not depend on the engine or the
+// number of threads:
+//
+//	list, _, err := words.CollocationsOf(ctx, corpus, words.CorpusOptions{Of: "whale"})
+//	for _, p := range list.Pairs {
+//		fmt.Println(p.Word1, p.Word2, p.Count, p.Scores[0])
+//	}
 //
 // # Associations
 //
-// Two words u and v co-occur where v stands within the span of u: up to Window words to its left or
-// right in the same document (Evert's surface co-occurrence). The counts come from a matrix of
-// package cooccur, the frequencies from its vocabulary, never from the margins of the matrix:
+// Two words u and v co-occur if v is within the span of u: up to Window words to its left or right
+// in the same document (Evert's surface co-occurrence). Counts come from a matrix of package
+// cooccur, frequencies from its vocabulary, never from the margins of the matrix:
 //
 //	O   number of co-occurrences: pairs of a place of u and a place of v, each once
 //	f1  how often u occurs in the corpus, f2 how often v does
@@ -13,17 +23,17 @@
 //	S   words in a span: 2 x window with both sides, else the window
 //	E   what chance would give: f1 f2 S / N
 //
-// The contingency table has O11 = O, the row R1 = S f1, the column C1 = f2, and N. A pair of a word
-// with itself is counted once as well, so its cell and E are halved. See [Measure] for what is made
-// of these numbers.
+// The contingency table has O11 = O, the row sum R1 = S f1, the column sum C1 = f2, and the total
+// N. A pair of a word with itself is also counted once, so its cell and E are halved. See Measure
+// for the formulas.
 //
-// Example: in "a b c a b", window 1, both sides, a and b occur twice each and stand side by side
-// twice. So O = 2, N = 5, S = 2, E = 2*2*2/5 = 1.6, MI = log2(2/1.6) = 0.32, Dice = 2*2/(2+2) = 1.
+// Example: in "a b c a b", window 1, both sides, a and b occur twice each and are adjacent twice.
+// So O = 2, N = 5, S = 2, E = 2*2*2/5 = 1.6, MI = log2(2/1.6) = 0.32, Dice = 2*2/(2+2) = 1.
 //
 // # Dispersion
 //
-// A pair that one document repeats says little about the language. [Dispersion] tells in how many
-// documents something occurs and how evenly: Gries' DP and DPnorm, Juilland's D.
+// A pair that a single document repeats says little about the language. Dispersion tells in how
+// many documents something occurs, and how evenly: Gries' DP and DPnorm, and Juilland's D.
 //
 // # Reading the source
 //

@@ -7,15 +7,15 @@ import (
 	"github.com/collocate/collocate/index/segments"
 )
 
-// IndexSpread is how often a word of an index occurs in parts of it.
+// IndexSpread holds the occurrences of a word in the parts of an index.
 type IndexSpread struct {
 	Documents uint64   // that have the word
 	Counts    []uint64 // occurrences in each part
 	Sizes     []uint64 // words of each part
 }
 
-// SpreadOverIndex counts a word, written as the index has it, in parts of the index: runs of
-// documents in their order, each of about the same number of words. Deleted documents are left out.
+// SpreadOverIndex counts a term of an index in parts of the index: runs of consecutive documents
+// with about the same number of words. Deleted documents are left out.
 func SpreadOverIndex(ctx context.Context, r *segments.Reader, term []byte, parts int) (*IndexSpread, error) {
 	s := &IndexSpread{Counts: make([]uint64, parts), Sizes: make([]uint64, parts)}
 	total := max(1, uint64(r.Tokens()))

@@ -10,8 +10,9 @@ import (
 	"github.com/collocate/collocate/internal/choice"
 )
 
-// Keyness says how much more frequent a word is in one corpus than in another. With f1 of n1 words
-// here and f2 of n2 there:
+// Keyness is a measure of how much more frequent a word is in one corpus than in another. A word
+// occurs f1 times among the n1 words of the first corpus, and f2 times among the n2 words of the
+// second.
 type Keyness int
 
 const (
@@ -31,7 +32,8 @@ func (k Keyness) MarshalText() ([]byte, error) { return []byte(k.String()), nil 
 // UnmarshalText is the inverse of MarshalText.
 func (k *Keyness) UnmarshalText(name []byte) error { return keynessNames.Set(k, string(name)) }
 
-// Score computes the measure. tests is how many words are compared, for which LRC is corrected.
+// Score computes the measure. tests is the number of words that are compared, for which LRC is
+// corrected.
 func (k Keyness) Score(f1, n1, f2, n2 float64, tests int) float64 {
 	half := func(f float64) float64 {
 		if f == 0 {
@@ -51,12 +53,12 @@ func (k Keyness) Score(f1, n1, f2, n2 float64, tests int) float64 {
 	return LogRatioConservative(f1, n1, f2, n2, 0.95, tests)
 }
 
-// KeyOptions say which keywords are wanted.
+// KeyOptions are the options of Keywords.
 type KeyOptions struct {
 	By       Keyness
-	Top      int    // 0: 20
-	MinCount uint64 // leave out words that occur less often in both corpora together
-	Negative bool   // the words that are rarer here instead
+	Top      int    // 0 means 20
+	MinCount uint64 // least number of occurrences in both corpora together
+	Negative bool   // return the words that are rarer in the first corpus instead
 }
 
 // Keyword is a word with its frequencies in two corpora.
@@ -76,15 +78,16 @@ func (k *Keyword) by(m Keyness) float64 {
 	return [...]float64{k.LRC, k.G2, k.LogRatio, k.Diff}[m]
 }
 
-// Frequencies are the words of a corpus, or n-grams, or other things, with how often each occurs.
+// Frequencies holds the words (or n-grams, or other items) of a corpus with their numbers of
+// occurrences.
 type Frequencies struct {
 	Total  uint64 // words of the corpus
 	Counts map[string]uint64
 }
 
-// Keywords compares two corpora: what sets the first apart, by falling keyness, ties by G2 and then
-// by the word. compared is the number of words that were compared. Frequencies may also be numbers
-// of documents.
+// Keywords compares two corpora and returns the words that set the first apart, in descending order
+// of keyness; ties are ordered by G2, then by the word. compared is the number of words that were
+// compared. Frequencies may also be numbers of documents.
 func Keywords(ctx context.Context, a, b Frequencies, o KeyOptions) (list []Keyword, compared int, err error) {
 	if a.Total == 0 {
 		return nil, 0, errors.New("the corpus has no words")

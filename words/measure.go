@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Measure says how strongly two words are associated. Names of the counts are those of the package
+// Measure is a measure of association of two words. The formulas use the names of the package
 // comment.
 type Measure int
 
@@ -34,7 +34,7 @@ const (
 var names = []string{"logdice", "dice", "mi", "mi3", "npmi", "ppmi", "t", "z", "g2", "chi2",
 	"deltap", "deltap2", "odds", "lrc", "fisher", "value"}
 
-// Measures lists the names of all measures.
+// Measures returns the names of all measures.
 func Measures() []string { return slices.Clone(names) }
 
 // ParseMeasure returns the measure of that name; pmi is another name of mi, and ll of g2.
@@ -68,8 +68,8 @@ func (m *Measure) UnmarshalText(name []byte) (err error) {
 	return err
 }
 
-// Tests reports whether a measure is made for counts of independent events: those of weighted or
-// thinned-out matrices are none.
+// Tests reports whether a measure assumes counts of independent events, which weighted or
+// subsampled matrices do not have.
 func (m Measure) Tests() bool {
 	switch m {
 	case T, Z, G2, Chi2, LRC, Fisher:
@@ -81,8 +81,8 @@ func (m Measure) Tests() bool {
 // expects reports whether a measure needs the number that chance would give.
 func (m Measure) expects() bool { return m != LogDice && m != Dice && m != Value }
 
-// Score computes the measure of a pair that co-occurs. tests is how many pairs are compared, for
-// which LRC is corrected.
+// Score computes the measure of a pair that co-occurs. tests is the number of pairs that are
+// compared, for which LRC is corrected.
 func (m Measure) Score(c Counts, tests int) float64 {
 	if c.O <= 0 {
 		return 0

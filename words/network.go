@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Network is words and the associations between them, as a graph.
+// Network is a graph of words and the associations between them.
 type Network struct {
 	Nodes []Node
 	Edges []Edge
@@ -23,14 +23,14 @@ type Node struct {
 	x, y  float64
 }
 
-// Edge joins two nodes, by their places in the list.
+// Edge joins two nodes, given by their positions in Network.Nodes.
 type Edge struct {
 	From, To int
 	Count    float64
 	Score    float64 // by the first measure
 }
 
-// NetworkOf makes a graph of associations. Words are nodes in the order in which they come.
+// NetworkOf returns the graph of associations. Nodes are in the order in which words occur.
 func NetworkOf(list []Association) *Network {
 	g := &Network{}
 	at := map[string]int{}
@@ -58,7 +58,7 @@ func NetworkOf(list []Association) *Network {
 	return g
 }
 
-// NetworkFormat tells the format from a file's name.
+// NetworkFormat returns the function that writes the format that a file's name stands for.
 func NetworkFormat(path string) (func(*Network, io.Writer) error, error) {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".svg":
@@ -120,8 +120,8 @@ func (g *Network) GEXF(w io.Writer) error {
 	return b.Flush()
 }
 
-// SVG draws the network: words that are joined attract each other, all others push each other away
-// (Fruchterman and Reingold 1991). The same network gives the same picture.
+// SVG draws the network with a force-directed layout (Fruchterman and Reingold 1991). The same
+// network always gives the same picture.
 func (g *Network) SVG(w io.Writer) error {
 	const size = 900.0
 	g.layout()

@@ -18,22 +18,22 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// NgramOptions say which n-grams are counted.
+// NgramOptions are the options of Ngrams.
 type NgramOptions struct {
-	Min, Max int    // lengths in words, 1 to 9; 0: 2 and 5
-	MinCount uint64 // leave out n-grams that occur less often; 0: 2
+	Min, Max int    // lengths in words, 1 to 9; 0 means 2 and 5
+	MinCount uint64 // leave out n-grams that occur less often; 0 means 2
 	MinDocs  int    // leave out n-grams of fewer documents
-	Top      int    // number of n-grams, the most frequent; 0: all
-	// Of keeps n-grams only that have a match of this query of single words, as the analyzer
-	// writes them; nil: all.
+	Top      int    // number of n-grams, the most frequent; 0 means all
+	// Of keeps only n-grams in which this query of single words, as the analyzer writes them, has a
+	// match; nil keeps all.
 	Of       *Query
 	Analyzer text.Analyzer
-	Threads  int    // 0: GOMAXPROCS
-	Memory   int64  // bound on working memory in bytes; 0: 2 GB
-	TempDir  string // for what does not fit; empty: the system's
+	Threads  int    // 0 means GOMAXPROCS
+	Memory   int64  // bound on working memory in bytes; 0 means 2 GB
+	TempDir  string // for what does not fit; empty means the system's
 }
 
-// Ngram is a sequence of words that a document has one after the other.
+// Ngram is a sequence of consecutive words.
 type Ngram struct {
 	N         int    `json:"n"`
 	Text      string `json:"ngram"` // the words with blanks between them
@@ -41,7 +41,7 @@ type Ngram struct {
 	Documents int    `json:"documents"`
 }
 
-// NgramStats say what was counted.
+// NgramStats describes what was counted.
 type NgramStats struct {
 	Documents, Words uint64
 	Found            int  // n-grams that have the least count and documents
@@ -50,14 +50,15 @@ type NgramStats struct {
 
 const maxNgram = 9
 
-// Ngrams counts the n-grams of a corpus, exactly, by falling count, ties by their text.
+// Ngrams counts the n-grams of a corpus exactly. They are in descending order of counts; ties are
+// in order of their text.
 //
-// It works in levels. The corpus is a sequence of numbers of words. An n-gram that is frequent
-// enough consists of two (n-1)-grams that are, one from its first word on and one from its second.
-// So the sequence of level n has at each place the number of the n-gram that begins there, or 0;
-// and the pairs of neighbours in it, 64 bits each, are the candidates for level n+1. These are
-// sorted and counted, in several passes by the hash of the pair if they do not all fit in memory.
-// Sequences that do not fit go to temporary files, which are read and written from front to back.
+// It works level by level. The corpus is a sequence of word numbers. An n-gram can be frequent only
+// if its first and its last n-1 words are frequent (n-1)-grams. So the sequence of level n holds,
+// at each position, the number of the n-gram that begins there, or 0, and pairs of neighbours in
+// it, 64 bits each, are the candidates for level n+1. These are sorted and counted, in several
+// passes by the hash of the pair if they do not fit into memory. Sequences that do not fit go to
+// temporary files, which are read and written sequentially.
 func Ngrams(ctx context.Context, corpus *text.Corpus, o NgramOptions) (list []Ngram, stats NgramStats, err error) {
 	if o.Min == 0 && o.Max == 0 {
 		o.Min, o.Max = 2, 5
@@ -337,7 +338,8 @@ func (g *ngrams) list() (list []Ngram, found int) {
 	return list, found
 }
 
-// wantedWords tells of each word whether NgramOptions.Of matches it; nil: every n-gram is wanted.
+// wantedWords says of each word whether NgramOptions.Of matches it; nil means every n-gram is
+// wanted.
 func (g *ngrams) wantedWords() []bool {
 	if g.Of == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Parts say what dispersion is measured over. The zero value takes documents.
+// Parts selects the parts over which dispersion is measured. The zero value means documents.
 type Parts struct {
 	Equal int            // this number of equally long parts of the corpus
 	Group *regexp.Regexp // documents whose IDs have the same match, such as ^[^.]+ for x.1 and x.2

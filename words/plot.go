@@ -11,14 +11,14 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Plot is where queries match in a corpus: a row for each query, as a dispersion plot shows it.
+// Plot is a dispersion plot: the positions of matches in a corpus, a row for each query.
 type Plot struct {
 	Words   uint64    // of the corpus
 	Borders []float64 // of documents, as shares of the corpus, if there are not too many to be drawn
 	Rows    []PlotRow
 }
 
-// PlotRow has the matches of a query.
+// PlotRow holds the matches of one query.
 type PlotRow struct {
 	Query  string    `json:"query"`
 	Count  int       `json:"count"`
@@ -28,7 +28,7 @@ type PlotRow struct {
 // mostBorders is how many documents have lines in a plot.
 const mostBorders = 200
 
-// PlotOf finds the places of queries in a corpus, which is read once.
+// PlotOf finds the positions of queries in a corpus, which it reads once.
 func PlotOf(ctx context.Context, corpus *text.Corpus, an text.Analyzer, queries []string, threads int) (*Plot, error) {
 	if len(queries) == 0 {
 		return nil, errors.New("a dispersion plot needs a word")

@@ -14,10 +14,10 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Query is what a concordance looks for: any of its patterns. A pattern is a word, a word with
-// wildcards (lip*, *ing, un*able), a regular expression between slashes (/colou?rs?/) that whole
-// words match, or a phrase of these in double quotes, in which * alone stands for any word. The
-// apostrophes ' and ’ are the same.
+// Query is a query of a concordance. It matches wherever one of its patterns does. A pattern is a
+// word, a word with wildcards (lip*, *ing, un*able), a regular expression between slashes
+// (/colou?rs?/) that whole words match, or a phrase of these in double quotes, in which * alone
+// stands for any word. The apostrophes ' and ’ are the same.
 type Query struct {
 	patterns []pattern
 	analyzer text.Analyzer
@@ -43,7 +43,7 @@ const (
 	anyWord
 )
 
-// ParseQuery reads a query for text whose words an analyzer makes.
+// ParseQuery parses a query for text that is split into words by the analyzer an.
 func ParseQuery(s string, an text.Analyzer) (*Query, error) {
 	q := &Query{analyzer: an, folded: an}
 	switch an.Name() {

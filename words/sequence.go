@@ -13,7 +13,7 @@ type sequence struct {
 	n    int
 	list []uint32
 
-	file *disk.File // nil: in memory
+	file *disk.File // nil means in memory
 	buf  []byte     // what is not yet written
 }
 

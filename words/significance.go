@@ -60,10 +60,11 @@ func choose(n, k float64) float64 {
 	return a - b - c
 }
 
-// LogRatioConservative is Evert's LRC: of the confidence interval of log2(r), r being the ratio of
-// the relative frequencies f1/n1 and f2/n2, the end that is nearer to 0; 0 if the interval has 0 in
-// it. The interval is that of the exact conditional Poisson test at the confidence level, with
-// Bonferroni's correction for a number of tests.
+// LogRatioConservative returns Evert's conservative log ratio (LRC). Take the confidence interval
+// of log2(r), where r is the ratio of the relative frequencies f1/n1 and f2/n2. LRC is the end of
+// the interval that is nearer to 0, or 0 if the interval contains 0. The interval is that of the
+// exact conditional Poisson test at the given confidence level, with Bonferroni's correction for
+// the number of tests.
 func LogRatioConservative(f1, n1, f2, n2, level float64, tests int) float64 {
 	alpha := (1 - level) / 2 / float64(max(tests, 1))
 	ratio := func(p float64) float64 { return math.Log2(n2 / n1 * p / (1 - p)) }

@@ -10,16 +10,16 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// SpreadOptions say how the corpus of a matrix is read again.
+// SpreadOptions are the options of Spread.
 type SpreadOptions struct {
-	Analyzer text.Analyzer // nil: the one that the matrix names
+	Analyzer text.Analyzer // nil means the one that the matrix names
 	Parts    Parts
-	Threads  int // 0: GOMAXPROCS
+	Threads  int // 0 means GOMAXPROCS
 }
 
-// Spread reads the corpus that a matrix was made from and fills in how each pair is spread over its
-// documents or other parts. A corpus in which the pairs do not co-occur as often as the matrix says
-// is an error.
+// Spread reads the corpus that a matrix was made from and fills in the dispersion of each pair over
+// its documents or other parts. It returns an error if the pairs do not co-occur as often as the
+// matrix says.
 func Spread(ctx context.Context, r *cooccur.Reader, corpus *text.Corpus, list []Association, o SpreadOptions) error {
 	if r.Options().Weighting != cooccur.Count || r.Corpus().Subsampled {
 		return fmt.Errorf("the documents of pairs need a matrix of counts: make it with --weighting count and without --subsample")

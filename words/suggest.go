@@ -15,7 +15,7 @@ import (
 // UnknownWord is the error for a word that is not in a vocabulary.
 type UnknownWord struct {
 	Word    string   `json:"word"`
-	Similar []string `json:"similar,omitempty"` // spelt alike, the nearest and most frequent first
+	Similar []string `json:"similar,omitempty"` // words with a similar spelling, the nearest and most frequent first
 }
 
 func (e *UnknownWord) Error() string {
@@ -99,8 +99,8 @@ func unknownWords(ctx context.Context, corpus *text.Corpus, threads int, queries
 	return k.unknown(), nil
 }
 
-// Unknown looks at the queries of a plot that have no match, and lists those of their words that
-// the corpus does not have. It is read once more if there are such queries.
+// Unknown returns the words that do not occur in the corpus, of those queries of a plot that have
+// no match. If there are such queries, it reads the corpus once more.
 func (p *Plot) Unknown(ctx context.Context, corpus *text.Corpus, threads int,
 	queries []*Query) ([]UnknownWord, error) {
 	var missing []*Query

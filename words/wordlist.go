@@ -10,12 +10,12 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// ListOptions say how the words of a corpus are listed.
+// ListOptions are the options of List.
 type ListOptions struct {
-	Analyzer text.Analyzer // nil: unicode
+	Analyzer text.Analyzer // nil means unicode
 	MinCount uint64
 	Parts    Parts
-	Threads  int // 0: GOMAXPROCS
+	Threads  int // 0 means GOMAXPROCS
 	Memory   int64
 }
 
@@ -27,7 +27,7 @@ type Word struct {
 	Dispersion
 }
 
-// WordList is the words of a corpus by falling frequency.
+// WordList holds the words of a corpus in descending order of frequency.
 type WordList struct {
 	Words     []Word
 	Total     uint64 // words of the corpus, with those that are not listed
@@ -36,8 +36,8 @@ type WordList struct {
 	Parts     int // that dispersion is measured over
 }
 
-// List counts the words of a corpus and how evenly they are spread over its parts. The corpus is
-// read twice.
+// List counts the words of a corpus and measures their dispersion over its parts. It reads the
+// corpus twice.
 func List(ctx context.Context, corpus *text.Corpus, o ListOptions) (*WordList, error) {
 	an, threads := o.Analyzer, o.Threads
 	if an == nil {
