@@ -10,6 +10,7 @@ type Strategy uint8
 const (
 	NoStrategy      Strategy = iota
 	OneFromTop               // one word among some documents, the best levels of its map first
+	OneGuess                 // one word among some documents, above a guessed score
 	OneLevels                // one word, by its map of levels
 	OneBlocks                // one word, block by block
 	OrFromTop                // among some documents: those with rare words, then a frequent one's best
@@ -29,7 +30,8 @@ const (
 )
 
 var strategyNames = choice.New[Strategy]("strategy",
-	"", "one-from-top", "one-levels", "one-blocks", "or-from-top", "or-guess", "or-guess-marks", "or-sample",
+	"", "one-from-top", "one-guess", "one-levels", "one-blocks", "or-from-top", "or-guess",
+	"or-guess-marks", "or-sample",
 	"or-sample-marks", "or-windows", "or-marks", "and-guess", "and-best-first", "and-blocks",
 	"tree-phrase", "tree-lists", "tree-conjunction", "tree-sparse")
 

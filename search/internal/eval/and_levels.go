@@ -44,12 +44,13 @@ func (q *Query) guessAnd(lists []*list, try int) (floor float32, ok bool) {
 // wrong a lower one is tried.
 func (q *Query) andAboveGuess() (proved bool, err error) {
 	m := &q.and
-	return q.prove(guessing{
+	blocks := func() error { return q.andBlocks(m.lists, m.start) }
+	return guessing{
 		guess:  func(try int) (float32, bool) { return q.guessAnd(m.lists, try) },
-		search: func() error { return q.andBlocks(m.lists, m.start) },
+		search: func(floor float32) error { return q.above(floor, blocks) },
 		enough: q.Heap.Full,
 		again:  func() { q.startAgain(m.lists) },
-	})
+	}.prove()
 }
 
 // startAgain forgets all answers.

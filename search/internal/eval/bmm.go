@@ -18,15 +18,7 @@ func blockMaxMaxScore(q *Query) error {
 	q.byBound = append(q.byBound[:0], q.Lists...)
 	q.window.prepare()
 	if len(q.Lists) == 1 {
-		search := func() error { return q.follow(onePlan) }
-		if q.limited && q.whole() && !q.worthFromTop() {
-			proved, err := q.prove(guessing{guess: q.guessOne, search: search, enough: q.Heap.Full,
-				again: q.beginAgain})
-			if proved || err != nil {
-				return err
-			}
-		}
-		return search()
+		return q.follow(onePlan)
 	}
 	return q.follow(orPlan)
 }

@@ -22,7 +22,12 @@ import (
 // orAboveGuess looks for answers above a score that is guessed. If the guess was wrong, all is as
 // it was.
 func (q *Query) orAboveGuess() (proved bool, err error) {
-	return q.prove(guessing{guess: q.guessOr, search: q.allWindows, enough: q.Heap.Full, again: q.beginAgain})
+	return guessing{
+		guess:  q.guessOr,
+		search: func(floor float32) error { return q.above(floor, q.allWindows) },
+		enough: q.Heap.Full,
+		again:  q.beginAgain,
+	}.prove()
 }
 
 // guessOr is the floor to try: first a likely one, then a safer one.
@@ -99,37 +104,40 @@ func (q *Query) guessOne(try int) (floor float32, ok bool) {
 
 // guessing is how a floor is guessed and proved.
 type guessing struct {
-	guess func(try int) (floor float32, ok bool) // the floor to try; false: none is worth it
-	// looks for answers above the floor; it may give up
-	search func() error
-	enough func() bool // k answers are above the floor, which proves it
-	again  func()      // forgets the answers of a wrong guess
+	guess  func(try int) (floor float32, ok bool) // the floor to try; false: none is worth it
+	search func(floor float32) error              // looks for answers above the floor; it may give up
+	enough func() bool                            // k answers are above the floor, which proves it
+	again  func()                                 // forgets the answers of a wrong guess
 }
 
 // prove is the loop of guessing and proving: it searches above guessed floors until one is proved.
-// OR, AND, one word and teams share it; several segments have their own (Segments.aboveGuess),
-// since each try opens a segment.
+// OR, AND, one word, teams and several segments share it.
 //
 // Precondition: there are no answers yet. Postcondition: if proved, the k best answers are in the
 // heap, or with the workers of a team; if not, there are none, and the floor is the one that was
 // known.
-func (q *Query) prove(g guessing) (proved bool, err error) {
-	known := q.floor
+func (g guessing) prove() (proved bool, err error) {
 	for try := 0; ; try++ {
 		floor, ok := g.guess(try)
 		if !ok {
 			return false, nil
 		}
-		q.floor, q.guessed = floor, true
-		q.rewind()
-		err = g.search()
-		q.floor, q.guessed = known, false
-		if err != nil || g.enough() {
+		if err := g.search(floor); err != nil || g.enough() {
 			return true, err
 		}
 		g.again()
-		assert(len(q.Heap.Keys) == 0 && q.theta == known, "answers of a wrong guess are left")
 	}
+}
+
+// above searches from a guessed floor. The known one is the query's again afterwards.
+func (q *Query) above(floor float32, search func() error) error {
+	known := q.floor
+	assert(len(q.Heap.Keys) == 0 && q.theta == known, "answers of a wrong guess are left")
+	q.floor, q.guessed = floor, true
+	q.rewind()
+	err := search()
+	q.floor, q.guessed = known, false
+	return err
 }
 
 // worthGuess says that a guess pays.

@@ -13,6 +13,21 @@ var onePlan = []strategy{
 		run:   func(q *Query) (bool, error) { return q.oneFromTop(q.Lists[0]) },
 	},
 	{
+		name: ask.OneGuess,
+		why: "only some documents may be answers, and the list has no map: the score of a posting so low in " +
+			"the list that k better ones should be among these is guessed, which skips most blocks",
+		worth: func(q *Query) bool { return q.limited && !q.Lists[0].hasLevels() && q.whole() },
+		run: func(q *Query) (bool, error) {
+			blocks := func() error { return q.oneByBlocks(q.Lists[0]) }
+			return guessing{
+				guess:  q.guessOne,
+				search: func(floor float32) error { return q.above(floor, blocks) },
+				enough: q.Heap.Full,
+				again:  q.beginAgain,
+			}.prove()
+		},
+	},
+	{
 		name: ask.OneLevels,
 		why: "the list has a map of levels and the score of its k-th best posting is known: of a block " +
 			"only the places that can win are looked at",

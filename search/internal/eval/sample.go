@@ -44,8 +44,12 @@ func (q *Query) orAboveSample() (proved bool, err error) {
 	if uint64(q.Heap.K)*wholeWorth > q.c.Docs {
 		search = func() error { return taat(q) }
 	}
-	return q.prove(guessing{guess: q.guessSample, search: search, enough: q.Heap.Full,
-		again: q.beginAgain})
+	return guessing{
+		guess:  q.guessSample,
+		search: func(floor float32) error { return q.above(floor, search) },
+		enough: q.Heap.Full,
+		again:  q.beginAgain,
+	}.prove()
 }
 
 // takeSample scores the documents of the sample. The lists stay where they are.

@@ -202,23 +202,20 @@ func (s *Segments) aboveGuess(ctx context.Context, r *ask.Request, n *run) (prov
 	if lead < 0 || r.Mode == ask.And && n.Missing() {
 		return false, nil
 	}
-	for try := 0; ; try++ {
-		if err := s.open(ctx, r, n, lead); err != nil {
-			return false, err
-		}
-		if WorthSpreading(r.Parallel, q) {
-			return false, nil
-		}
-		guess, ok := q.guessForAll(try)
-		if !ok || guess <= n.floor {
-			return false, nil
-		}
-		if err := s.above(ctx, r, n, guess); err != nil || q.Heap.Full() {
-			return true, err
-		}
-		q.Heap.Reset(n.k)
-		q.unlearn()
-	}
+	var opened error
+	proved, err = guessing{
+		guess: func(try int) (floor float32, ok bool) {
+			if opened = s.open(ctx, r, n, lead); opened != nil || WorthSpreading(r.Parallel, q) {
+				return 0, false
+			}
+			floor, ok = q.guessForAll(try)
+			return floor, ok && floor > n.floor
+		},
+		search: func(floor float32) error { return s.above(ctx, r, n, floor) },
+		enough: q.Heap.Full,
+		again:  func() { q.Heap.Reset(n.k); q.unlearn() },
+	}.prove()
+	return proved, cmp.Or(err, opened)
 }
 
 // lead is the first segment to be searched that knows all words and is not much smaller than the

@@ -80,12 +80,13 @@ func (t *Team) Dismiss() {
 func (t *Team) answer() (*ask.Result, error) {
 	q := t.main
 	if t.exact && t.algorithm == ask.BMM && !ask.CutsDocuments(t.parts.kind) && q.worthGuess() {
-		proved, err := q.prove(guessing{
+		work := func() error { t.workAll(); return t.err }
+		proved, err := guessing{
 			guess:  q.guessOr,
-			search: func() error { t.workAll(); return t.err },
+			search: func(floor float32) error { return q.above(floor, work) },
 			enough: func() bool { return t.found() >= t.k },
 			again:  t.again,
-		})
+		}.prove()
 		if proved || err != nil {
 			return t.Result()
 		}
