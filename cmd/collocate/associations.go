@@ -13,9 +13,9 @@ import (
 )
 
 // measureHelp explains the measures in the help of verbs that have them.
-const measureHelp = `O is how often two words co-occur, f1 and f2 how often each occurs in the corpus, N the
-number of words, and E = f1 f2 span / N what chance would give; a span has the words of the
-window, on both sides or on one:
+const measureHelp = `O is how often two words co-occur, f1 and f2 how often each occurs in the corpus, N the number
+of words, and E = f1 f2 span / N the value expected by chance; a span is the window, on both
+sides or on one:
   logdice  14 + log2(dice): 14 where each occurs with the other only, in corpora of any
            size (default)
   dice     2 O / (f1 + f2)
@@ -23,13 +23,13 @@ window, on both sides or on one:
   npmi     mi / -log2(O / (N span)), between -1 and 1; ppmi is mi where it is positive, else 0
   t, z     (O-E)/sqrt(O), high for frequent words; (O-E)/sqrt(E)
   g2       log-likelihood ratio (also ll); chi2 with Yates' correction
-  deltap   what the first word tells about the second, deltap2 the other way round
+  deltap   how well the first word predicts the second, deltap2 the other way round
   odds     odds ratio, 0.5 added to each cell
   lrc      conservative log ratio: the end of its confidence interval nearer to 0
   fisher   -log10 of the p-value of Fisher's exact test
   value    O itself, or the value of the cell
 Measures of significance (t, z, g2, chi2, lrc, fisher, --p) are refused for matrices that are
-weighted by distance or thinned out.`
+weighted by distance or subsampled.`
 
 // measureFlags are those of verbs that rank pairs of words.
 type measureFlags struct {
@@ -41,14 +41,14 @@ type measureFlags struct {
 
 func (f *measureFlags) register(a *app, cmd *cobra.Command, top int, minCount float64) {
 	cmd.Flags().StringSliceVar(&f.names, "by", []string{"logdice"},
-		"measures, of which the first orders: "+strings.Join(words.Measures(), ", "))
+		"measures; the list is sorted by the first: "+strings.Join(words.Measures(), ", "))
 	cmd.Flags().IntVar(&f.opt.Top, "top", top,
 		"number of pairs; unless it is given, up to a million in --out")
 	cmd.Flags().Float64Var(&f.opt.MinCount, "min-count", minCount,
 		"leave out pairs that co-occur less often, or have a smaller value")
 	cmd.Flags().Uint64Var(&f.opt.MinFreq, "min-frequency", 0, "leave out pairs with a word that occurs less often")
 	cmd.Flags().BoolVar(&f.opt.P, "p", false,
-		"also p-values of g2, and corrected for the number of pairs: q (Benjamini-Hochberg), Bonferroni")
+		"also show p-values of g2, plain and corrected for the number of pairs: q (Benjamini-Hochberg), Bonferroni")
 	cmd.Flags().StringVar(&f.network, "network", "", "draw the words as a network in `FILE`: .svg, .graphml or .gexf")
 	a.tableFlags(cmd, &f.out, "also write")
 	choices(cmd, map[string][]string{"by": words.Measures()})
@@ -93,7 +93,7 @@ func (f *partsFlags) register(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.equal, "parts", 0,
 		"measure dispersion over this number of equal parts of the corpus, not over documents")
 	cmd.Flags().StringVar(&f.group, "group", "",
-		"take documents for one whose IDs have the same match of this `REGEXP`, such as '^[^.]+'")
+		"treat documents whose IDs have the same match of this `REGEXP`, such as '^[^.]+', as one")
 	cmd.MarkFlagsMutuallyExclusive("parts", "group")
 }
 
@@ -118,7 +118,7 @@ type spreadFlags struct {
 
 func (f *spreadFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.paths, "corpus", nil,
-		"files and folders that the matrix was made from, as counts: also tell in how many documents pairs are")
+		"files and folders that the matrix of counts was made from: also show the number of documents of each pair")
 	f.parts.register(cmd)
 }
 

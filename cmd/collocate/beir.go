@@ -34,14 +34,15 @@ func newBEIRCmd(a *app) *cobra.Command {
 		Use:     "beir DIR",
 		Short:   "Index, search and evaluate a collection in BEIR's form",
 		GroupID: groupSearch,
-		Long: `Beir indexes DIR/corpus.jsonl, answers those topics of DIR/queries.jsonl that
-DIR/qrels/test.tsv judges, and prints how good the answers are, beside what others have published
-for BM25 on the collection, if it is one of BEIR's by the name of its folder. The files may be
-compressed (.gz, .zst). As BEIR does, it averages over all judged topics, and leaves the query
-itself out of its answers where queries are documents.
+		Long: `Beir indexes DIR/corpus.jsonl, answers the topics of DIR/queries.jsonl that DIR/qrels/test.tsv
+judges, and prints measures of the answers. If the folder has the name of one of BEIR's
+collections, the published values of BM25 are printed beside them. The files may be compressed
+(.gz, .zst). As BEIR does, it averages over all judged topics, and leaves the query itself out
+of the answers where queries are documents.
 
-The usual parameters are those of the published values: Lucene's EnglishAnalyzer, title and text as
-one, k1 0.9, b 0.4. For other models and analyzers see 'collocate search' and 'collocate index'.`,
+The default parameters are those of the published values: Lucene's EnglishAnalyzer, title and
+text as one field, k1 0.9, b 0.4. For other models and analyzers see 'collocate search' and
+'collocate index'.`,
 		Args: cobra.ExactArgs(1),
 		Example: `  collocate beir scifact
   collocate beir scifact --analyzer english+stop --k1 1.2 --b 0.75 -m ndcg_cut_10,map
@@ -55,13 +56,12 @@ one, k1 0.9, b 0.4. For other models and analyzers see 'collocate search' and 'c
 		must(flag.Value.Set(value))
 		flag.DefValue = value
 	}
-	fl.StringVar(&f.analyzerName, "analyzer", "lucene-english",
-		"how text becomes words; see 'collocate index --help'")
+	fl.StringVar(&f.analyzerName, "analyzer", "lucene-english", analyzerHelp())
 	fl.StringVar(&f.stopwords, "stopwords", "",
-		"drop the words in this file, one a line, instead of the analyzer's own")
+		"drop the words in this file, one per line, instead of the analyzer's own")
 	fl.StringVar(&f.split, "split", "test", "judgments to use: qrels/SPLIT.tsv")
 	fl.StringVar(&f.index, "index", "",
-		"keep the index in this folder, or use the one that is there (default: a temporary one)")
+		"keep the index in this folder, or use the index that is already there (default: a temporary folder)")
 	fl.StringVar(&f.run, "run", "", "write the answers to this file, as a TREC run")
 	fl.IntVarP(&f.k, "k", "k", 1000, "number of answers to each topic")
 	fl.StringArrayVarP(&f.measures, "measure", "m",

@@ -22,15 +22,15 @@ func newClusterCmd(a *app) *cobra.Command {
 		Use:     "cluster",
 		Short:   "Count, weigh, index and find places on many machines",
 		GroupID: groupTools,
-		Long: `Jobs for data that outgrow a machine. Spark or Slurm split the input, bring records
-together and try again what failed; this program is the worker on each machine. The result has the
-bytes of the verb for one machine. Jobs are vocab, cooccur, weigh, index and places. See
+		Long: `Jobs for data that do not fit one machine. Spark or Slurm splits the input, groups records and
+retries failed tasks; this program is the worker on each machine. The result is byte for byte
+that of the command for one machine. Jobs are vocab, cooccur, weigh, index and places. See
 docs/cluster.md.
 
   spark   write a PySpark job, and submit it
   slurm   write job arrays for Slurm, and submit them
-  worker  a stage of a job: what engines run
-  merge   make the result of what workers wrote`,
+  worker  run a stage of a job; called by the engines
+  merge   make the result from the output of workers`,
 		Example: `  collocate cluster spark vocab news.txt --master spark://head:7077 --work /data/job --out vocab.txt
   collocate cluster spark cooccur news.txt --work job --out news.cooc --dry-run`,
 		Args: cobra.NoArgs,
@@ -61,7 +61,7 @@ func (f *clusterFlags) registerPairs(cmd *cobra.Command) {
 	fl.StringVar(&f.vocab, "vocab", "", "cooccur: the vocabulary, a file that all machines see")
 	fl.IntVar(&f.opt.Window, "window", 15, "cooccur: number of words on each side; by distance at most 18")
 	fl.Var(textFlag{&f.opt.Side, "side"}, "side", "cooccur: neighbours to count: both, left or right")
-	fl.Var(textFlag{&f.opt.Weighting, "weighting"}, "weighting", "cooccur: what a meeting adds: distance (1/distance) or count (1)")
+	fl.Var(textFlag{&f.opt.Weighting, "weighting"}, "weighting", "cooccur: what a co-occurrence adds: distance (1/distance) or count (1)")
 	choices(cmd, map[string][]string{"side": {"both", "left", "right"}, "weighting": {"distance", "count"}})
 }
 
@@ -121,7 +121,7 @@ func newClusterWorkerCmd(a *app) *cobra.Command {
 	f := newClusterFlags()
 	cmd := &cobra.Command{
 		Use:   "worker JOB STAGE [FILE...]",
-		Short: "Do a stage of a job, from standard input to standard output",
+		Short: "Run a stage of a job, from standard input to standard output",
 		Long: `A stage of a job, for engines to run. JOB is vocab or cooccur, which are described here, or
 weigh, index or places, each of which has a --help of its own; STAGE is map or reduce.
 
@@ -247,7 +247,7 @@ func newClusterMergeCmd(a *app) *cobra.Command {
 	var foreign bool
 	cmd := &cobra.Command{
 		Use:   "merge JOB PART... --out FILE",
-		Short: "Make the result of what workers wrote",
+		Short: "Make the result from the output of workers",
 		Long: `Merge the streams that stages of a job wrote, all of map or all of reduce, to the result
 that 'collocate vocab' or 'collocate cooccur' would make, byte for byte. A PART is a file or a folder,
 whose files are parts but for those that begin with _ or a dot, as Spark's _SUCCESS. Parts, the
@@ -289,9 +289,9 @@ standard input do not know how many there are.`,
 	f.registerPairs(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.corpus.analyzerName, "analyzer", f.corpus.analyzerName,
-		"the one that the workers had, which .cooc files name")
+		"analyzer of the workers, which .cooc files name; "+analyzerHelp())
 	fl.BoolVar(&foreign, "foreign-vocab", false,
-		"cooccur: the vocabulary is not that of this corpus, so its counts tell nothing")
+		"cooccur: the vocabulary is not that of this corpus, so its counts are not compared")
 	fl.StringVar(&f.spill.Dir, "spill", "", "folder of the workers' --spill")
 	fl.StringVarP(&out, "out", "o", "",
 		"file to write, or its address in S3; the name says the format, as in 'collocate cooccur'")

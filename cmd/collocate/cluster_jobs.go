@@ -72,7 +72,7 @@ merge, which knows in how many documents each word is and how long they are, wei
 			f.Float64Var(&k1, "k1", 1.2, "term-frequency saturation (k1)")
 			f.Float64Var(&b, "b", 0.75, "length normalisation, 0 to 1 (b)")
 			f.StringVar(&variant, "variant", "papers", "formula: "+strings.Join(bm25.Variants(), ", "))
-			f.BoolVar(&repeat, "allow-duplicate-ids", false, "take documents that have the same ID")
+			f.BoolVar(&repeat, "allow-duplicate-ids", false, "accept documents that have the same ID")
 			choices(cmd, map[string][]string{"variant": bm25.Variants()})
 		},
 	}
@@ -249,7 +249,7 @@ point counts in the tile that it is in. The merge searches the patterns.`,
 		},
 		mergeFlags: func(cmd *cobra.Command) {
 			cmd.Flags().Float64VarP(&opt.MinPrevalence, "min-prevalence", "p", 0,
-				"least participation index, more than 0 and at most 1")
+				"least participation index, above 0 and at most 1")
 			cmd.Flags().BoolVar(&opt.All, "all", false, "all prevalent patterns, not only the maximal ones")
 			must(cmd.MarkFlagRequired("min-prevalence"))
 		},
@@ -463,7 +463,7 @@ is a file with the records of a map, or a folder of such.`, j.like),
 		must(cmd.MarkFlagRequired("parts"))
 	}
 	if j.job == cluster.Index {
-		f.IntVar(&m.only, "only", 0, "write only the shard with this number, from 0 on")
+		f.IntVar(&m.only, "only", 0, "write only the shard with this number, counted from 0")
 	}
 	return cmd
 }

@@ -20,19 +20,19 @@ func newCollocationsCmd(a *app) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:         "collocations CORPUS...|MATRIX",
-		Short:       "List the pairs of words that belong together",
+		Short:       "List strongly associated pairs of words",
 		GroupID:     groupWords,
 		Annotations: hasGPU,
-		Long: `List the pairs of words of a corpus that are most strongly associated: that stand
-within --window words of each other more often than chance would have it. With each
-comes the number of documents that have it (DOCS) and how evenly it is spread over
-them (DPNORM, Gries' normalised deviation of proportions: 0 is even, 1 is all in one place).
-A pair of one document is a habit of that document: --min-docs leaves it out.
+		Long: `List the most strongly associated pairs of words of a corpus: those that occur within --window
+words of each other more often than by chance. DOCS is the number of documents that have the
+pair, and DPNORM tells how evenly it is distributed over them (Gries' normalised deviation of
+proportions: 0 is even, 1 is all in one place). A pair that occurs in a single document says
+little about the language: --min-docs leaves such pairs out.
 
 ` + measureHelp + `
 
-A MATRIX is a .cooc file that 'collocate cooccur' wrote. It does not know in which documents
-its pairs are: --corpus names what it was made from, which is read once more to tell that.`,
+A MATRIX is a .cooc file written by 'collocate cooccur'. It does not say which documents have a
+pair: --corpus names the corpus that it was made from, which is then read once more.`,
 		Example: `  collocate collocations war-and-peace.txt
   collocate collocations papers.jsonl --analyzer english --of membrane --by logdice,mi,g2 --p
   collocate collocations papers.jsonl --group '^[^.]+' --min-docs 5 --network pairs.svg --out pairs.csv`,

@@ -27,18 +27,17 @@ func newConcordanceCmd(a *app) *cobra.Command {
 		Use:     "concordance INDEX|CORPUS... QUERY",
 		Short:   "Show words in their contexts",
 		GroupID: groupWords,
-		Long: `Print every place where a word stands, with the words around it, one below the other. The
-QUERY has
+		Long: `Print every occurrence of a word with its context, one per line. A QUERY consists of
   words          whale, which goes through the analyzer; ' and ’ are the same
   wildcards      lip*, *ing, un*able: a star is any letters or none
   expressions    /colou?rs?/: regular expressions (Go's) that whole words match
   phrases        "lipid dro*", "as * as": any of these in double quotes; * alone is any word
-and several of them find the places of each. --with keeps the lines that have another such query in
-their context, --without those that have not.
+and finds the occurrences of each of them. --with keeps the lines whose context matches another
+such query, --without those whose context does not.
 
-An INDEX with stored text ('collocate index --store-text') answers at once; a CORPUS is read. On a
-terminal the matches are in one column; into a pipe go lines of document, left, match and right
-with tabs between them.`,
+An INDEX with stored text ('collocate index --store-text') answers at once; a CORPUS is read. On
+a terminal the matches are in one column; in a pipe, lines are document, left, match and right,
+separated by tabs.`,
 		Example: `  collocate concordance papers.index 'membrane*' --sort R1,R2
   collocate concordance war-and-peace.txt '"prince andrew"' --sort L1 --top 20
   collocate concordance war-and-peace.txt '*ly' --with 'said' --without '"prince andrew"' --window 5
@@ -87,13 +86,13 @@ with tabs between them.`,
 	corpus.register(cmd)
 	f := cmd.Flags()
 	f.StringSliceVar(&opt.Sort, "sort", nil,
-		"order by words around the match: L1 is the first to the left, R2 the second to the right, M the match (default: as in the corpus)")
+		"sort by words around the match: L1 is the first to the left, R2 the second to the right, M the match (default: corpus order)")
 	f.IntVar(&opt.Window, "window", 10, "words of context on each side")
 	f.IntVar(&opt.Top, "top", 50, "number of lines; unless it is given, up to a million in --out")
 	f.StringVar(&near.with, "with", "", "only lines that have a match of this `QUERY` in their context")
 	f.StringVar(&near.without, "without", "",
 		"only lines that have no match of this `QUERY` in their context")
-	f.IntVar(&opt.Sample, "sample", 0, "take this number of lines at random, then sort; 0 means all")
+	f.IntVar(&opt.Sample, "sample", 0, "choose this number of lines at random, then sort; 0 means all")
 	f.Uint64Var(&opt.Seed, "seed", 1, "seed of the sample")
 	a.tableFlags(cmd, &out, "also write")
 	return cmd

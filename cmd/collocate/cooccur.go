@@ -37,13 +37,13 @@ func newCooccurCmd(a *app) *cobra.Command {
 	c := &cooccurCmd{app: a, corpus: corpusFlags{analyzerName: "whitespace"}}
 	cmd := &cobra.Command{
 		Use:         "cooccur [CORPUS...] --out FILE",
-		Short:       "Count which words keep company",
+		Short:       "Count how often words occur near each other",
 		GroupID:     groupWords,
 		Annotations: hasGPU,
-		Long: `Write the matrix of how often words occur near each other: for each word (row)
-the words (columns) up to --window places to its left and right in the same
-document, each meeting counted as 1/distance or as 1. With --values the cells hold
-a measure of association instead, such as pmi or ppmi; see 'collocate neighbours'.
+		Long: `Write the matrix of how often words occur near each other: for each word (row) the words
+(columns) up to --window positions to its left and right in the same document, each
+co-occurrence counted as 1/distance or as 1. With --values the cells hold a measure of
+association instead, such as pmi or ppmi; see 'collocate neighbours'.
 
 The format follows from the name of --out, or from --out-format:
   .cooc     csr      our own: memory-mapped rows with words, for 'collocate neighbours'
@@ -53,17 +53,16 @@ The format follows from the name of --out, or from --out-format:
   .parquet  parquet  id1, id2 (from 0), word1, word2, value
   .tsv      tsv      lines of word, word, value
 
-The vocabulary is read from --vocab, or counted first, with --min-count and
---max-size. Words outside it are removed before windows are formed. Windows do not
-cross documents: --format lines takes each line for one, as GloVe does, and is what is
-taken for plain text without blank lines. Then the results are GloVe's, and so are the
-other defaults; --side right is GloVe's -symmetric 0. GloVe
-rounds at each addition, so its sums are off by up to 1e-11 of the value where these
-are exact; and if nothing overflows its memory, as with small corpora, it writes
-its first record with twice the value.
+The vocabulary is read from --vocab, or counted first, with --min-count and --max-size. Words
+outside it are removed before windows are formed. Windows do not cross documents. As in GloVe,
+each line is a document with --format lines, which is the default for plain text without blank
+lines. Then results and other defaults are GloVe's; --side right is GloVe's -symmetric 0. GloVe
+rounds at each addition, so its sums have a relative error of up to 1e-11 where these are exact.
+If nothing overflows its memory, as with small corpora, GloVe writes its first record with twice
+the value.
 
---engine auto takes a GPU, if there is one, for plain text that would keep the CPU
-cores busy for more than two or three seconds, which opening a GPU costs at worst.`,
+--engine auto uses a GPU, if there is one, for plain text that would keep the CPU cores busy for
+more than two or three seconds, the longest time that opening a GPU takes.`,
 		Example: `  collocate cooccur corpus.txt --min-count 5 --window 10 --out corpus.cooc
   collocate cooccur corpus.txt --vocab vocab.txt --window 15 --out cooccurrence.bin
   collocate cooccur --format jsonl --analyzer english articles.jsonl --weighting count --window 5 --out words.npz`,
@@ -79,12 +78,12 @@ cores busy for more than two or three seconds, which opening a GPU costs at wors
 			cooccur.MaxWindow))
 	f.Var(textFlag{&c.opt.Side, "side"}, "side", "neighbours to count: both, left (those before the word) or right")
 	f.BoolVar(&c.symmetric, "symmetric", true, "count both sides; --symmetric=false is --side right, as in GloVe")
-	f.Var(textFlag{&c.opt.Weighting, "weighting"}, "weighting", "what a meeting adds: distance (1/distance) or count (1)")
+	f.Var(textFlag{&c.opt.Weighting, "weighting"}, "weighting", "what a co-occurrence adds: distance (1/distance) or count (1)")
 	f.Var(textFlag{&c.opt.Values, "measure"}, "values", "what cells hold: value (the sums), pmi, ppmi, npmi, ll or dice")
 	f.Var(textFlag{&c.opt.Method, "method"}, "method", "how --engine gpu and multicore count: auto, or paper (hash tables, as published)")
 	c.tables.register(cmd)
 	f.Float64Var(&c.opt.Subsample, "subsample", 0,
-		"thin out words more frequent than this fraction, such as 1e-4; 0 means off")
+		"subsample words more frequent than this fraction, such as 1e-4; 0 means off")
 	f.Uint64Var(&c.opt.Seed, "seed", 1, "seed of the subsampling")
 	f.StringVarP(&c.out, "out", "o", "", "file to write; its name says the format")
 	f.StringVar(&c.format, "out-format", "", "csr, glove, mtx, npz, parquet or tsv (default by the name of --out)")

@@ -16,14 +16,14 @@ func newCooccurConvertCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert FILE --out FILE",
 		Short: "Write a matrix in another format",
-		Long: `Write a matrix that is in one format in another: .cooc, .bin (Stanford GloVe), .mtx, .npz, .parquet
-or .tsv, as the names say. Words keep their numbers, which .bin and .mtx count from 1, the others
-from 0.
+		Long: `Convert a matrix to another format: .cooc, .bin (Stanford GloVe), .mtx, .npz, .parquet or .tsv,
+by the names of the files. Words keep their numbers, which .bin and .mtx count from 1, the
+others from 0.
 
-.cooc, .npz and .parquet files of 'collocate cooccur' hold words, frequencies and how they were made.
-For others --vocab names the vocabulary, in GloVe's format; and a .cooc file also needs --window,
-with --side, --weighting and --analyzer if they are not GloVe's. Entries may be in any order; then
-they are sorted in memory.`,
+.cooc, .npz and .parquet files of 'collocate cooccur' contain words, frequencies and the options
+of the matrix. For others --vocab names the vocabulary, in GloVe's format; and a .cooc file also
+needs --window, with --side, --weighting and --analyzer if they are not GloVe's. Entries may be
+in any order; then they are sorted in memory.`,
 		Example: `  collocate cooccur convert cooccurrence.bin --vocab vocab.txt --window 15 --out words.cooc
   collocate cooccur convert words.cooc --out words.npz`,
 		Args: cobra.ExactArgs(1),
@@ -68,10 +68,10 @@ they are sorted in memory.`,
 	f := cmd.Flags()
 	f.StringVarP(&out, "out", "o", "", "file to write; its name says the format")
 	f.StringVar(&vocab, "vocab", "", "vocabulary with frequencies, for files that have none")
-	f.IntVar(&window, "window", 0, "the matrix's window, if that is not known")
-	f.Var(textFlag{&opt.Options.Side, "side"}, "side", "the matrix's side: both, left or right, if that is not known")
-	f.Var(textFlag{&opt.Options.Weighting, "weighting"}, "weighting", "the matrix's weighting: distance or count, if that is not known")
-	f.StringVar(&analyzer, "analyzer", "whitespace", "the matrix's analyzer, if that is not known")
+	f.IntVar(&window, "window", 0, "the matrix's window, if it is not known")
+	f.Var(textFlag{&opt.Options.Side, "side"}, "side", "the matrix's side, if it is not known: both, left or right")
+	f.Var(textFlag{&opt.Options.Weighting, "weighting"}, "weighting", "the matrix's weighting, if it is not known: distance or count")
+	f.StringVar(&analyzer, "analyzer", "whitespace", "the matrix's analyzer, if it is not known; "+analyzerHelp())
 	must(cmd.MarkFlagRequired("out"))
 	choices(cmd, map[string][]string{"side": {"both", "left", "right"},
 		"weighting": {"distance", "count"}, "analyzer": text.Analyzers()})

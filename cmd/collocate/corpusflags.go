@@ -35,15 +35,19 @@ func (c *corpusFlags) register(cmd *cobra.Command) {
 	}
 	c.registerReading(cmd)
 	f := cmd.Flags()
-	f.StringVar(&c.analyzerName, "analyzer", c.analyzerName,
-		"how text becomes words: "+described(text.Analyzers(), analyzerWords)+
-			"; languages are stemmed, and with +stop without stop words: english+stop finds English best")
+	f.StringVar(&c.analyzerName, "analyzer", c.analyzerName, analyzerHelp())
 	f.StringVar(&c.stopwords, "stopwords", "",
-		"drop the words in this file, one a line, instead of the analyzer's own stop words")
+		"drop the words in this file, one per line, instead of the analyzer's own stop words")
 	choices(cmd, map[string][]string{"analyzer": text.Analyzers()})
 }
 
-// registerReading is for verbs that know the analyzer: only the flags of how documents are read.
+// analyzerHelp lists all analyzers.
+func analyzerHelp() string {
+	return "how text is split into words: " + described(text.Analyzers(), analyzerWords) +
+		"; languages are stemmed, and +stop drops stop words, as in english+stop, the best for English"
+}
+
+// registerReading registers the flags for reading documents, for verbs whose analyzer is known.
 func (c *corpusFlags) registerReading(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Var(textFlag{&c.format, "format"}, "format", "what a file is: "+described(text.Formats(), formatWords))
@@ -56,13 +60,11 @@ func (c *corpusFlags) registerReading(cmd *cobra.Command) {
 	}
 	f.StringVar(&c.idField, "id-field", "",
 		"field or column that holds the document's ID (default id, _id, docno, docid or the like)")
-	f.StringVar(&c.encoding, "encoding", "", "encoding of the text: utf-8, latin1, windows-1252, "+
-		"utf-16 or another that browsers know, or bytes for no conversion (default utf-8, and what is not "+
-		"UTF-8 is an error; bytes for --analyzer whitespace and ascii)")
+	f.StringVar(&c.encoding, "encoding", "", "encoding of the text: utf-8, latin1, windows-1252, utf-16 or another name of the WHATWG standard, or bytes for no conversion (default utf-8, which makes other bytes an error; bytes for --analyzer whitespace and ascii)")
 	c.maxDocument = 64 * bytesize.MB
 	f.Var(&c.maxDocument, "max-document", "longest document in bytes; it may also take at most a 30th of --memory")
 	choices(cmd, map[string][]string{"format": text.Formats(), "encoding": encodingNames})
-	f.BoolVar(&c.skipBad, "skip-bad", false, "leave out files that cannot be opened or are no text, and name them")
+	f.BoolVar(&c.skipBad, "skip-bad", false, "skip files that cannot be opened or are not text, and name them")
 }
 
 // corpus makes the corpus of these paths; no path means standard input. Where results

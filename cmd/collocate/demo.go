@@ -91,9 +91,9 @@ and then serves them: open the address that it prints in a browser.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&serve, "serve", false, "serve the data, to be looked at in a browser")
-	cmd.Flags().StringVar(&addr, "addr", "127.0.0.1:8080", "with --serve: where to listen; port 0 is any that is free")
-	cmd.Flags().StringVar(&dir, "dir", "", "put the files there and keep them (default: a temporary folder)")
+	cmd.Flags().BoolVar(&serve, "serve", false, "serve the data, for a browser")
+	cmd.Flags().StringVar(&addr, "addr", "127.0.0.1:8080", "with --serve: address to listen on; port 0 means any free port")
+	cmd.Flags().StringVar(&dir, "dir", "", "write the files to this folder and keep them (default: a temporary folder)")
 	return cmd
 }
 

@@ -13,7 +13,7 @@ import (
 func newDictCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "dict",
-		Short:   "Number words: build, ask, describe and compare dictionaries",
+		Short:   "Map words to numbers: build, query, describe and compare dictionaries",
 		GroupID: groupTools,
 		Example: `  collocate dict build words.txt --out words.dict
   collocate dict lookup words.dict house tree
@@ -35,9 +35,9 @@ func newDictBuildCmd(a *app) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "build WORDS... --out FILE",
-		Short: "Make a dictionary of a list of words",
-		Long: `Make a dictionary of files with one word a line, in any order ("-" for standard
-input), or with --corpus of all words of documents. The kinds:
+		Short: "Make a dictionary from a list of words",
+		Long: `Make a dictionary from files with one word per line, in any order ("-" for standard input), or
+with --corpus from all words of documents. The kinds:
 
   xbw        succinct trie in compressed bit vectors: small for few characters, and on a GPU
   xbw-plain  the same in plain bit vectors: larger, faster

@@ -41,11 +41,11 @@ func newDictBenchCmd(a *app) *cobra.Command {
 		Use:         "bench WORDS...",
 		Short:       "Compare the kinds of dictionaries: size and speed",
 		Annotations: hasGPU,
-		Long: `Build a dictionary of each kind from files with one word a line, and look words up: by
-frequency and all equally often. Frequencies are those of a vocabulary (--vocab), the papers' law for
-words that are made up (--generate), or else Zipf's law, short words first. Prints bytes, bits a
-word and nanoseconds a look-up and a character, the best of several rounds for each stretch. A table of next nodes
-(stt) that would not fit --memory is not built; its size is known anyway.
+		Long: `Build a dictionary of each kind from files with one word per line, and look words up: by
+frequency, and all equally often. Frequencies are those of a vocabulary (--vocab), the papers'
+law for words that are made up (--generate), or else Zipf's law, short words first. Prints
+bytes, bits per word, and nanoseconds per look-up and per character, the best of several rounds.
+A table of next nodes (stt) that would not fit --memory is not built; its size is known anyway.
 
 With --engine gpu, words are looked up on the device: the papers' figures of memory, time by length
 of the text and time by size of the vocabulary, as a page of tables, or with --out as a folder with plots.`,

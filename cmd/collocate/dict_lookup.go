@@ -20,9 +20,9 @@ func newDictLookupCmd(a *app) *cobra.Command {
 		Use:         "lookup FILE [WORD...]",
 		Short:       "Print the numbers of words, or the words of numbers",
 		Annotations: hasGPU,
-		Long: `Print each word with its number, or - if it is not in the dictionary. Without
-words, read them from standard input, one a line. With --id, print the words of numbers;
-where one has no word, that is an error, after all others were printed.
+		Long: `Print each word with its number, or - if it is not in the dictionary. Without words, read them
+from standard input, one per line. With --id, print the words of numbers; a number without a
+word is an error, reported after all others are printed.
 
 With --engine gpu, words are looked up on a GPU, very many at a time: for dictionaries of the kinds
 xbw, xbw-plain, xbw-paper and stt.`,

@@ -19,7 +19,7 @@ type wordLists struct{ vocab bool }
 
 func (l *wordLists) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&l.vocab, "vocab", false,
-		"the files are vocabularies: lines of a word and its count, of which the word is taken")
+		"the files are vocabularies: lines of a word and its count, which is ignored")
 }
 
 // read reads files with one word a line. A file that looks like a vocabulary is refused unless a

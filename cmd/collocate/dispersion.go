@@ -21,11 +21,12 @@ func newDispersionCmd(a *app) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:     "dispersion CORPUS... --of WORD",
-		Short:   "Plot where words stand in a corpus",
+		Short:   "Plot where words occur in a corpus",
 		GroupID: groupWords,
-		Long: `Show where in a corpus words, wildcards (lip*), /expressions/ or "phrases in quotes" stand, as in
-'collocate concordance': on the terminal how often in each of 50 equal parts, as --svg a line for
-each place, with grey lines between documents if there are not too many.`,
+		Long: `Show where in a corpus words, wildcards (lip*), /expressions/ or "phrases in quotes" occur, as
+in 'collocate concordance'. The terminal shows the number of occurrences in each of 50 equal
+parts; --svg draws a line for each occurrence, and grey lines between documents if there are not
+too many.`,
 		Example: `  collocate dispersion war-and-peace.txt --of natásha --of "napol*" --svg plot.svg`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			an, err := corpus.analyzer()

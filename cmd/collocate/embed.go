@@ -15,12 +15,12 @@ import (
 	"github.com/collocate/collocate/vectors"
 )
 
-const vectorFiles = `Files of vectors are known by their names:
+const vectorFiles = `The name of a file of vectors says its format:
   .vec  our own, memory-mapped
   .txt  GloVe's text: a word and its numbers on each line
   .w2v  word2vec's text: the same after a line with the numbers of words and dimensions
   .bin  word2vec's binary
-  .npy  an array of NumPy; the words lie beside it, in a file that ends in .words`
+  .npy  a NumPy array; the words are in a file beside it that ends in .words`
 
 // embedding is what the flags of embed say.
 type embedding struct {
@@ -35,14 +35,14 @@ func newEmbedCmd(a *app) *cobra.Command {
 	var e embedding
 	cmd := &cobra.Command{
 		Use:         "embed MATRIX --out FILE",
-		Short:       "Make vectors of words from a matrix",
+		Short:       "Make word vectors from a co-occurrence matrix",
 		GroupID:     groupWords,
 		Annotations: hasGPU,
-		Long: `Make a vector for each word of a .cooc file, so that words of the same company have similar ones.
---method glove trains them as Stanford GloVe does, on a matrix weighted by distance. --method svd
-factors the positive pointwise mutual information of the matrix (context smoothing 0.75), which is
-fast for small matrices. Both give the same vectors for a seed, to the bit, on one thread, on many
-and on a GPU; glove takes at most 1016 dimensions there.
+		Long: `Make a vector for each word of a .cooc file, so that words that occur in similar contexts have
+similar vectors. --method glove trains them as Stanford GloVe does, on a matrix weighted by
+distance. --method svd factors the positive pointwise mutual information of the matrix (context
+smoothing 0.75), which is fast for small matrices. For a given seed, both give the same vectors,
+to the bit, on one thread, on many and on a GPU, where glove allows at most 1016 dimensions.
 
 ` + vectorFiles,
 		Example: `  collocate embed corpus.cooc --dim 100 --out corpus.vec
@@ -65,7 +65,7 @@ func (e *embedding) register(cmd *cobra.Command) {
 	f.StringVarP(&e.out, "out", "o", "", "file to write; its name says the format")
 	f.StringVar(&e.method, "method", "glove", "glove or svd")
 	f.IntVar(&e.dim, "dim", 100, "numbers in a vector")
-	f.Uint64Var(&e.seed, "seed", 1, "seed of what is random")
+	f.Uint64Var(&e.seed, "seed", 1, "seed of random numbers")
 	f.IntVar(&e.glove.Epochs, "epochs", 25, "glove: how often each cell is seen")
 	f.Float64Var(&e.glove.XMax, "x-max", 100,
 		"glove: value from which cells count in full; 10 for small corpora")
@@ -73,7 +73,7 @@ func (e *embedding) register(cmd *cobra.Command) {
 	f.Float64Var(&e.glove.Rate, "rate", 0.05, "glove: learning rate")
 	f.Float64Var(&e.svd.Smoothing, "smoothing", 0.75, "svd: exponent of the frequencies of contexts")
 	f.Float64Var(&e.svd.Shift, "shift", 1,
-		"svd: number of negative samples, of which the logarithm is taken off; 1 means none")
+		"svd: number of negative samples, whose logarithm is subtracted; 1 means none")
 	f.Float64Var(&e.svd.Eigen, "eigen", 0.5, "svd: exponent of the singular values")
 	f.IntVar(&e.svd.Power, "power", 2, "svd: power iterations; more are more accurate")
 	must(cmd.MarkFlagRequired("out"))
@@ -152,7 +152,7 @@ func newEmbedEvalCmd(a *app) *cobra.Command {
 	var similarity, analogies []string
 	cmd := &cobra.Command{
 		Use:   "eval VECTORS",
-		Short: "Measure vectors by people's judgments",
+		Short: "Evaluate vectors by human judgments",
 		Long: `Compare the cosines of vectors with how alike people find words (Spearman's rank correlation over
 the pairs that are known), and count how many analogies are answered right. --similarity files have
 two words and a number on a line, --analogies files four words. --engine gpu answers thousands of
@@ -227,12 +227,12 @@ func newSimilarCmd(a *app) *cobra.Command {
 	var top int
 	cmd := &cobra.Command{
 		Use:         "similar VECTORS WORD...",
-		Short:       "Find words that mean alike",
+		Short:       "Find words with similar meanings",
 		GroupID:     groupWords,
 		Annotations: hasGPU,
-		Long: `Print the words whose vectors have the largest cosine with that of each word, of all there are.
-The lists are the same on every engine. auto takes the cores: bringing the vectors to a GPU pays for
-hundreds of words at once.
+		Long: `Print the words whose vectors have the largest cosine with that of each given word, among all
+words. The lists are the same on every engine. auto uses CPU cores: copying the vectors to a GPU
+is worth it only for hundreds of words at once.
 
 ` + vectorFiles,
 		Example: `  collocate similar corpus.vec whale ship`,
@@ -281,9 +281,9 @@ func newAnalogyCmd(a *app) *cobra.Command {
 	var top int
 	cmd := &cobra.Command{
 		Use:     "analogy VECTORS A B C",
-		Short:   "Answer A is to B as C is to what",
+		Short:   "Find the word that is to C what B is to A",
 		GroupID: groupWords,
-		Long: `Print the words whose vectors are nearest to B - A + C: what is to C as B is to A.
+		Long: `Print the words whose vectors are nearest to B - A + C: the words that are to C what B is to A.
 
 ` + vectorFiles,
 		Example: `  collocate analogy corpus.vec man woman king`,

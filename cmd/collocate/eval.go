@@ -23,8 +23,8 @@ mean the same here. RUN may be - for standard input. With RUN2 it prints both ru
 with the p-values of Student's paired t-test and of a randomisation test.
 
 QRELS may have TREC's four columns, BEIR's three (with a header or without; a larger grade is
-better), or those of the SMART collections. Cranfield's three columns, in which 1 is the best grade,
-are read with --qrels-format cranfield only.`,
+better), or those of the SMART collections. Cranfield's three columns, in which 1 is the best
+grade, are only read with --qrels-format cranfield.`,
 		Args: cobra.RangeArgs(2, 3),
 		Example: `  collocate eval qrels.txt run.txt
   collocate eval qrels.txt run.txt -m map,ndcg_cut_10,P_20
@@ -36,13 +36,13 @@ are read with --qrels-format cranfield only.`,
 	f.StringArrayVarP(&o.measures, "measure", "m", nil,
 		"measures: official (the default), all, names such as map,P_10, or P.5,10")
 	// As in trec_eval, -q is not --quiet here, which keeps its long name.
-	f.BoolVarP(&o.perQuery, "per-query", "q", false, "print the values of every topic too")
-	f.BoolVar(&a.quiet, "quiet", false, "no notes on what was guessed")
+	f.BoolVarP(&o.perQuery, "per-query", "q", false, "also print the values of every topic")
+	f.BoolVar(&a.quiet, "quiet", false, "print no notes on guesses")
 	f.BoolVarP(&o.noSummary, "no-summary", "n", false, "print no values over all topics")
-	f.BoolVarP(&o.JudgedOnly, "judged-only", "J", false, "leave answers without a judgment out first")
+	f.BoolVarP(&o.JudgedOnly, "judged-only", "J", false, "ignore answers without a judgment")
 	f.IntVarP(&o.Level, "level", "l", 1, "smallest grade that counts as relevant")
-	f.BoolVarP(&o.Complete, "complete", "c", false, "average over all judged topics, those without answers too")
-	f.IntVarP(&o.Depth, "depth", "M", 0, "look at this many answers of each topic only; 0 means all")
+	f.BoolVarP(&o.Complete, "complete", "c", false, "average over all judged topics, including those without answers")
+	f.IntVarP(&o.Depth, "depth", "M", 0, "evaluate only this many answers of each topic; 0 means all")
 	f.StringVar(&o.format, "qrels-format", "auto", strings.Join(trec.QrelsFormats(), ", "))
 	choices(cmd, map[string][]string{"qrels-format": trec.QrelsFormats()})
 	return cmd

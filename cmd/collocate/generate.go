@@ -18,10 +18,10 @@ import (
 func newGenerateCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "generate",
-		Short:   "Make text, queries or points to try things on",
+		Short:   "Generate text, queries or points as test data",
 		GroupID: groupTools,
-		Long: `Make data of any size to try things on. The same flags and seed give the same
-bytes, whatever the number of threads.`,
+		Long: `Generate test data of any size. The same flags and seed give the same bytes, whatever the number
+of threads.`,
 		Example: `  collocate generate text --bytes 100MB -o web.txt
   collocate generate queries --class long --count 500 -o queries.tsv
   collocate generate points --count 65k --clusters 2 -o points.csv`,
@@ -41,7 +41,7 @@ type generateOutput struct {
 func (g *generateOutput) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&g.path, "out", "o", "-", "file to write; - is standard output")
-	f.Uint64Var(&g.seed, "seed", 0, "number that chooses among all possible outputs")
+	f.Uint64Var(&g.seed, "seed", 0, "seed of the random numbers")
 }
 
 // write sends what fill writes to the output, with progress towards total bytes

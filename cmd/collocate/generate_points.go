@@ -22,8 +22,8 @@ func newGeneratePointsCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "points",
 		Short: "Make points, evenly or in clusters, with planted co-location patterns",
-		Long: `Make points of several features as CSV: feature,instance,x,y. Points lie evenly, or
-around --clusters centres.
+		Long: `Make points of several features as CSV: feature,instance,x,y. Points are distributed uniformly,
+or around --clusters centres.
 
 A planted pattern A+B+C=0.6 puts 60% of the points of A, of B and of C into groups
 of one point each that are mutual neighbours at --distance, so its participation index
@@ -67,9 +67,9 @@ is at least 0.6. --patterns plants several at once.`,
 	f.Var(&count, "count", "number of points")
 	f.IntVar(&o.Features, "features", 10, "number of features: A to Z, AA, AB and so on")
 	f.StringVar(&extent, "extent", "", "rectangle as minx,miny,maxx,maxy (default 0,0,1000,1000)")
-	f.IntVar(&o.Clusters, "clusters", 0, "number of clusters; 0 spreads points evenly")
+	f.IntVar(&o.Clusters, "clusters", 0, "number of clusters; 0 distributes points uniformly")
 	f.Float64Var(&o.Spread, "spread", 0, "standard deviation of a cluster (default a fiftieth of the shorter side)")
-	f.Float64Var(&o.Noise, "noise", 0, "share of points that lie evenly whatever else is asked for")
+	f.Float64Var(&o.Noise, "noise", 0, "share of points that are distributed uniformly in any case")
 	f.StringArrayVar(&plant, "plant", nil, "pattern to plant, such as A+B+C=0.6; may be given again")
 	f.IntVar(&patterns, "patterns", 0, "number of patterns without common features to plant")
 	f.StringVar(&sizes, "pattern-size", "3", "features of each of --patterns, such as 3 or 2-5")

@@ -18,8 +18,8 @@ func newGenerateQueriesCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "queries",
 		Short: "Make queries with short to very long postings lists, or a mixed log",
-		Long: `Make queries, one a line: a number, a tab, the words. The words are those of
-'generate text', or those of a word-count file.
+		Long: `Make queries, one per line: a number, a tab, the words. The words are those of 'generate text',
+or those of a word-count file.
 
 A class chooses words by how many documents hold them, on average:
   short 0.18%, medium 0.95%, long 2.1%, extra 10.9% of all documents.

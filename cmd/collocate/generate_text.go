@@ -15,13 +15,13 @@ func newGenerateTextCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "text",
 		Short: "Make documents of words that follow Zipf's law",
-		Long: `Make documents of made-up words. Words are drawn by a law of Zipf and Mandelbrot,
-document lengths by a lognormal distribution; the defaults give the numbers of
-words, documents and distinct words of samples of ClueWeb09-B. Words are separated by a
-blank; each document is a line, with a blank line between documents.
+		Long: `Make documents of made-up words. Words are drawn from a Zipf-Mandelbrot law, document lengths
+from a lognormal distribution; the defaults give the numbers of words, documents and distinct
+words of samples of ClueWeb09-B. Words are separated by a blank; each document is a line, with a
+blank line between documents.
 
-With --lines it makes sentences, one a line, like those of the 1 Billion Word
-Benchmark: 27 words on average, 2.4 million distinct ones among 719 million.`,
+With --lines it makes sentences, one per line, like those of the 1 Billion Word Benchmark: 27
+words on average, 2.4 million distinct ones among 719 million.`,
 		Example: `  collocate generate text --docs 1000
   collocate generate text --bytes 100MB --seed 1 -o web100.txt
   collocate generate text --lines --tokens 50M -o news.txt`,
@@ -52,7 +52,7 @@ Benchmark: 27 words on average, 2.4 million distinct ones among 719 million.`,
 	}
 	out.addFlags(cmd)
 	f := cmd.Flags()
-	f.Var(&size, "bytes", "size in bytes, such as 100MB: exact, filled with blanks after the last word")
+	f.Var(&size, "bytes", "size in bytes, such as 100MB: exact, padded with blanks after the last word")
 	f.Var(&tokens, "tokens", "size in words, such as 50M")
 	f.Var(&docs, "docs", "size in documents (or lines); 1000 if no size is given")
 	f.BoolVar(&o.Lines, "lines", false, "sentences, one a line, instead of documents")

@@ -21,13 +21,12 @@ import (
 func newGPUCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "gpu",
-		Short:       "Say which GPUs are there, whether they work, and how fast",
+		Short:       "List the GPUs, test whether they work, and measure how fast",
 		GroupID:     groupTools,
 		Annotations: hasGPU,
-		Long: `Lists the NVIDIA GPUs of this machine and, for one of them, tries our kernels
-against the CPU and measures copies, scans and sorts. Only the display driver is
-needed (520 or later), no CUDA toolkit. Without a GPU it says why there is none,
-and all other commands use the CPU.
+		Long: `Lists the NVIDIA GPUs of this machine and, for one of them, compares the kernels with the CPU
+and measures copies, scans and sorts. Only the display driver is needed (520 or later), no CUDA
+toolkit. If no GPU can be used, it says why, and all other commands use the CPU.
 
 With COLLOCATE_GPU=emulator in the environment, a slow interpreter of the same
 kernels stands in for a GPU.`,

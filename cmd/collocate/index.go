@@ -23,10 +23,10 @@ func newIndexCmd(a *app) *cobra.Command {
 		Short:       "Index documents for search, check and describe indexes",
 		GroupID:     groupSearch,
 		Annotations: hasGPU,
-		Long: `Index the documents of files and folders ("-" for standard input) in the folder
-DIR. The index appears there when it is complete; an index that is there already is replaced.
-Memory beyond --memory is spilled to files beside DIR. With --engine gpu, words are numbered and
-sorted on a GPU, and with auto where that pays; the index is the same.`,
+		Long: `Index the documents of files and folders ("-" for standard input) in the folder DIR. The index
+appears there when it is complete and replaces an existing one. Data beyond --memory are kept in
+temporary files beside DIR. With --engine gpu, words are numbered and sorted on a GPU, with auto
+if that is faster; the index is the same.`,
 		Example: `  collocate index news.jsonl.zst --out news.index
   collocate index news.jsonl.zst --reorder --out news.index
   collocate index mail/ --format file --analyzer english --store-text --out mail.index
@@ -69,12 +69,10 @@ sorted on a GPU, and with auto where that pays; the index is the same.`,
 	f := cmd.Flags()
 	f.StringVarP(&out, "out", "o", "", "folder for the index")
 	f.BoolVar(&store, "store-text", false, "keep the text, for snippets")
-	f.BoolVar(&places, "positions", false, "keep where in the documents the words are, for phrases; found on the cores")
-	f.BoolVar(&repeat, "allow-duplicate-ids", false, "take documents that have the same ID")
+	f.BoolVar(&places, "positions", false, "keep the positions of words, for phrases; computed on CPU cores")
+	f.BoolVar(&repeat, "allow-duplicate-ids", false, "accept documents that have the same ID")
 	f.BoolVar(&reorder, "reorder", false,
-		"number documents so that those with the same words are neighbours, if that makes the "+
-			"index smaller: good for what is built once. Of real text all files get 3 to 5% smaller; "+
-			"the build takes up to two fifths longer, and queries are no faster")
+		"number documents so that those with the same words are neighbours, if that makes the index smaller. The files of real text become a few per cent smaller, the build takes longer, and queries are no faster: see docs/experiments.md")
 	cmd.AddCommand(newIndexAddCmd(a), newIndexDeleteCmd(a), newIndexMergeCmd(a),
 		newIndexCompactCmd(a), newIndexReorderCmd(a), newIndexPruneCmd(a), newIndexCheckCmd(a),
 		newIndexStatsCmd(a), newIndexExportCmd(a), newIndexImportCmd(a))

@@ -78,10 +78,10 @@ func newIndexAddCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add DIR CORPUS...",
 		Short: "Add documents to an index, or replace those with the same IDs",
-		Long: `Add the documents of files and folders to the index DIR, which is made if it is not
-there. A document whose ID the index has replaces it. The documents become a segment; when there are
-ten segments of about the same size, they are merged to one. Whoever searches the index meanwhile finds
-what it held before or what it holds now, and a crash leaves one of the two.`,
+		Long: `Add the documents of files and folders to the index DIR, which is created if it does not exist.
+A document replaces an older one with the same ID. The documents become a segment; ten segments
+of about the same size are merged into one. A search at the same time sees the index before or
+after the change, and a crash leaves one of the two.`,
 		Example: `  collocate index add news.index today.jsonl
   collocate index add new.index news.jsonl --analyzer english --store-text`,
 		Args: cobra.MinimumNArgs(2),
@@ -130,8 +130,8 @@ what it held before or what it holds now, and a crash leaves one of the two.`,
 	flags.register(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&store, "store-text", false, "keep the text in a new index, for snippets")
-	f.BoolVar(&positions, "positions", false, "keep where words are in a new index, for phrases")
-	f.BoolVar(&noMerge, "no-merge", false, "merge no segments")
+	f.BoolVar(&positions, "positions", false, "keep the positions of words in a new index, for phrases")
+	f.BoolVar(&noMerge, "no-merge", false, "do not merge segments")
 	return cmd
 }
 
@@ -140,10 +140,11 @@ func newIndexDeleteCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "delete DIR ID...",
 		Short: "Delete documents from an index by their IDs or by a query",
-		Long: `Delete the documents with these IDs, or, with --query, all that a query matches, as 'collocate
-search --count' tells beforehand: with several words, those that have any of them, unless the query says
-AND. They are in no answer any more; until their segment is merged they still count where words and documents are counted for scores. 'index compact' makes the
-index the one that is made of the other documents afresh.`,
+		Long: `Delete the documents with these IDs or, with --query, all that match a query; 'collocate search
+--count' shows how many. A query of several words matches documents with any of them, unless it
+says AND. Deleted documents are in no answer; until their segment is merged they still count in
+the statistics that scores are computed from. 'index compact' makes the index that the remaining
+documents alone would give.`,
 		Example: `  collocate index delete news.index 2024-03-01-17
   collocate index delete news.index --ids gone.txt
   collocate index delete news.index --query 'lang:de AND year:<2000'`,
@@ -198,8 +199,8 @@ index the one that is made of the other documents afresh.`,
 			return a.tell(args[0], c, counted(c.Deleted, "document")+" deleted")
 		},
 	}
-	cmd.Flags().StringVar(&file, "ids", "", "file with an ID in each line")
-	cmd.Flags().StringVar(&matching, "query", "", "delete all documents that match, as those of 'search'")
+	cmd.Flags().StringVar(&file, "ids", "", "file with one ID per line")
+	cmd.Flags().StringVar(&matching, "query", "", "delete all documents that match this query of 'search'")
 	return cmd
 }
 
@@ -260,8 +261,8 @@ func newIndexMergeCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "merge DIR",
 		Short: "Merge segments of an index where there are many of about the same size",
-		Long: `Merge runs of ten neighbouring segments of about the same size, and rewrite segments of
-which a third is deleted. 'index add' and 'index delete' do the same when they are done.`,
+		Long: `Merge runs of ten neighbouring segments of about the same size, and rewrite segments of which a
+third is deleted. 'index add' and 'index delete' do the same at the end.`,
 		Example: `  collocate index merge news.index`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -284,9 +285,9 @@ func newIndexCompactCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compact DIR",
 		Short: "Make one segment of an index, without deleted documents",
-		Long: `Merge all segments of an index. What is made has the bytes of an index that is made of
-the documents afresh. With --out, DIR stays as it is, and the result is an index without segments, as
-'collocate index' makes it.`,
+		Long: `Merge all segments of an index. The result is byte for byte the index that 'collocate index'
+makes of the remaining documents. With --out, DIR stays as it is, and the result is an index
+without segments.`,
 		Example: `  collocate index compact news.index
   collocate index compact news.index --out whole.index`,
 		Args: cobra.ExactArgs(1),

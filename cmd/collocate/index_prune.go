@@ -14,14 +14,16 @@ func newIndexPruneCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prune DIR --out DIR2",
 		Short: "Leave the postings that matter least out of an index: smaller, faster, approximate",
-		Long: `Write the index DIR to DIR2 (which may be DIR) without the postings that weigh little: of
-each word those stay that weigh at least --epsilon times as much as the --top-th best of that word, by
-BM25 with the usual parameters. This is static index pruning (Carmel et al., SIGIR 2001).
+		Long: `Write the index DIR to DIR2 (which may be DIR) without the postings that weigh little. Of each
+word it keeps those that weigh at least --epsilon times as much as the --top-th best of that
+word, by BM25 with the default parameters. This is static index pruning (Carmel et al., SIGIR
+2001).
 
-Words are still weighed by their counts in the whole index, so what is left scores as before. But a
-document may lose words, and with each at most --epsilon times the weight of the word's --top-th best
-document. Searches of a pruned index are approximate, also with --mode and; --stats, --json and 'index
-stats' say that it is pruned. Documents, lengths, IDs and stored text stay.`,
+Words are still weighed by their statistics in the whole index, so the remaining postings score
+as before. But a document may lose words, and with each at most --epsilon times the weight of
+the word's --top-th best document. Searches of a pruned index are approximate, also with --mode
+and; --stats, --json and 'index stats' say that it is pruned. Documents, lengths, IDs and stored
+text stay.`,
 		Example: `  collocate index prune news.index --out small.index
   collocate index prune news.index --out small.index --top 1000 --epsilon 0.8`,
 		Args: cobra.ExactArgs(1),
@@ -49,8 +51,8 @@ stats' say that it is pruned. Documents, lengths, IDs and stored text stay.`,
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "", "folder for the index")
 	cmd.Flags().IntVar(&o.Top, "top", 10,
-		"the place in a word's list, best first, by whose weight the others are judged")
+		"rank in a word's list, best first, whose weight the others are compared with")
 	cmd.Flags().Float64Var(&o.Epsilon, "epsilon", 0.5,
-		"share of that weight from which on postings stay, above 0, at most 1")
+		"least share of that weight that postings must have, above 0 and at most 1")
 	return cmd
 }

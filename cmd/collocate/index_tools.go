@@ -181,9 +181,9 @@ func newIndexImportCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE --out DIR",
 		Short: "Make an index from a CIFF file",
-		Long: `Make an index from a file in the Common Index File Format, plain or compressed with
-gzip or zstd. CIFF does not say how text became words: name the analyzer that treats queries the
-same way. The mean length of documents is the one in its header.`,
+		Long: `Make an index from a file in the Common Index File Format, plain or compressed with gzip or
+zstd. CIFF does not say how text was split into words: name the analyzer that treats queries in
+the same way. The mean document length is taken from the header.`,
 		Example: `  collocate index import robust04.ciff.gz --analyzer english --out robust.index`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -205,9 +205,9 @@ same way. The mean length of documents is the one in its header.`,
 	}
 	f := cmd.Flags()
 	f.StringVarP(&out, "out", "o", "", "folder for the index")
-	f.BoolVar(&repeat, "allow-duplicate-ids", false, "take documents that have the same ID")
+	f.BoolVar(&repeat, "allow-duplicate-ids", false, "accept documents that have the same ID")
 	f.StringVar(&analyzer, "analyzer", "",
-		"what makes words of queries (default whitespace, or what an export of ours says)")
+		"analyzer of queries (default whitespace, or the one that an export of ours names); "+analyzerHelp())
 	return cmd
 }
 

@@ -23,8 +23,8 @@ func newKeywordsCmd(a *app) *cobra.Command {
 		Short:       "Find the words that set a corpus apart",
 		GroupID:     groupWords,
 		Annotations: hasGPU,
-		Long: `Compare the words of a corpus with those of a reference corpus, which is read in the same
-way, and list those that are typical of the first. F1 and F2 are the frequencies:
+		Long: `Compare the words of a corpus with those of a reference corpus, which is read in the same way,
+and list those that are typical of the first. F1 and F2 are the frequencies in the two corpora:
   lrc       conservative log ratio (Evert 2022): of the confidence interval of the log ratio,
             corrected for the number of words, the end that is nearer to 0 (default)
   g2        log-likelihood ratio, below 0 where the word is rarer here

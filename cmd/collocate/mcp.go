@@ -35,8 +35,8 @@ start programs and call their tools:
   places, places_summary         kinds of places that are together, from --points
 
 All tools only read, and no port is opened. Documents that are added to the index are found by
-the next call. It ends when the client closes its end. Names such as the following go into the
-client's list of servers:
+the next call. The program ends when the client closes its standard input. Add an entry such as
+the following to the client's list of servers:
 
   {"mcpServers": {"papers": {"command": "collocate", "args": ["mcp", "/home/me/papers.index"]}}}`,
 		Args: cobra.MaximumNArgs(1),
@@ -61,9 +61,9 @@ client's list of servers:
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.matrix, "matrix", "",
-		"a .cooc `FILE` of 'collocate cooccur': what company words keep")
+		"a .cooc `FILE` of 'collocate cooccur', for associated words")
 	fl.StringVar(&f.points, "points", "",
-		"a `FILE` of points, as for 'collocate places': which kinds of places keep company")
+		"a `FILE` of points, as for 'collocate places', for co-located kinds of places")
 	f.read.add(cmd)
 	return cmd
 }

@@ -21,16 +21,17 @@ func newNeighboursCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "neighbours MATRIX WORD...",
 		Aliases: []string{"neighbors"},
-		Short:   "Show the company that words keep",
+		Short:   "Show the words most strongly associated with a word",
 		GroupID: groupWords,
-		Long: `Print the words that are most strongly associated with each word, from a .cooc file
-that 'collocate cooccur' wrote. A word goes through the analyzer that made the matrix.
+		Long: `Print the words that are most strongly associated with each given word, from a .cooc file
+written by 'collocate cooccur'. A word goes through the analyzer that made the matrix.
 
 ` + measureHelp + `
 
-A matrix does not know documents. --corpus names what it was made from, which is read once more:
-then DOCS is the number of documents that have a pair, and DPNORM tells how evenly it is spread
-over them, as in 'collocate collocations CORPUS --of WORD', which needs no matrix.`,
+A matrix does not say which documents have a pair. --corpus names the corpus that it was made
+from, which is then read once more: DOCS is the number of documents that have the pair, and
+DPNORM tells how evenly it is distributed over them. 'collocate collocations CORPUS --of WORD'
+does the same without a matrix.`,
 		Example: `  collocate neighbours corpus.cooc cat dog
   collocate neighbours corpus.cooc whale --by npmi,g2 --min-count 5 --top 20
   collocate neighbours papers.cooc membrane --corpus papers.jsonl --group '^[^.]+'`,

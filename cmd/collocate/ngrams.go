@@ -24,9 +24,9 @@ func newNgramsCmd(a *app) *cobra.Command {
 		Use:     "ngrams CORPUS...",
 		Short:   "Count sequences of words",
 		GroupID: groupWords,
-		Long: `Count the sequences of 2 to 5 words, or others, that documents have, exactly, and list the
-most frequent ones with the number of their documents, equal ones in byte order. What does not
-fit in --memory goes to temporary files.`,
+		Long: `Count all sequences of 2 to 5 words (or other lengths) exactly, and list the most frequent ones
+with the number of their documents; ties are in byte order. Data beyond --memory go to temporary
+files.`,
 		Example: `  collocate ngrams war-and-peace.txt -n 3
   collocate ngrams war-and-peace.txt --of 'love*'
   collocate ngrams papers.jsonl -n 2-5 --min-count 10 --min-docs 3 --out ngrams.csv`,

@@ -22,7 +22,7 @@ func (f *paperFlags) register(cmd *cobra.Command) {
 	fl.Var(&f.text, "block-text",
 		"the paper's method on a GPU: text that a kernel takes, such as 768MB; 0B means 512MB")
 	fl.IntVar(&f.streams, "streams", 2,
-		"the paper's method on a GPU: kernels at work beside each other, each on a text of its own")
+		"the paper's method on a GPU: kernels that run at the same time, each on its own text")
 }
 
 // tables are what the flags say; where they have no effect they are refused.

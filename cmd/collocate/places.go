@@ -68,11 +68,11 @@ that occur in an instance. Sets that reach --min-prevalence and have no larger
 one that does are printed, ordered by length, then by names. A feature with one
 or two points easily reaches any share: --min-points leaves such features out.
 
---significance compares each index with rounds of a null under which features do not
-depend on one another. --null shift (the default) moves each feature as a whole and
-keeps its own clustering; relabel, cluster and inhomogeneous as in places curve. q
-counts all sets of a pattern's size that could have been found. With --engine gpu the
-rounds run there too: hundreds at once for pairs in a plane, else one after the other.`,
+--significance compares each index with random rounds of a null model, in which features are
+independent of each other. --null shift (the default) moves each feature as a whole and keeps
+its own clustering; relabel, cluster and inhomogeneous are described in 'places curve --help'. q
+corrects for all sets of a pattern's size that could have been found. With --engine gpu the
+rounds run there, too: hundreds at once for pairs in a plane, otherwise one after the other.`,
 		GroupID:     groupPlaces,
 		Annotations: hasGPU,
 		Args:        cobra.MinimumNArgs(1),
@@ -90,9 +90,9 @@ rounds run there too: hundreds at once for pairs in a plane, else one after the 
 	p.part.add(cmd)
 	f.StringVarP(&p.distance, "distance", "d", "",
 		"neighbours are at most `D` apart; several, such as 50,100, are mined one after the other; auto: as places summary suggests")
-	f.IntVar(&p.opt.KNN, "knn", 0, "neighbours are one of the other's `K` nearest (and within --distance if given)")
+	f.IntVar(&p.opt.KNN, "knn", 0, "points are neighbours if one is among the `K` nearest of the other (and within --distance if given)")
 	f.Float64VarP(&p.opt.MinPrevalence, "min-prevalence", "p", 0,
-		"least participation index, more than 0 and at most 1")
+		"least participation index, above 0 and at most 1")
 	f.BoolVar(&p.opt.All, "all", false, "print all prevalent patterns, not only the maximal ones")
 	f.Var(textFlag{&p.opt.Algorithm, "algorithm"}, "algorithm",
 		"auto, sgct, joinless, icpi (iCPI-tree) or miner (Co-location Miner); all give the same result")
@@ -103,8 +103,8 @@ rounds run there too: hundreds at once for pairs in a plane, else one after the 
 	f.Float64Var(&p.minConfidence, "min-confidence", 0, "with --rules: least conditional probability")
 	f.IntVar(&p.instances, "instances", 0, "also list the first `N` instances of each pattern")
 	f.IntVar(&p.significance, "significance", 0,
-		"compare each pattern with `R` rounds of a null: expected index, ratio, p and q")
-	f.Uint64Var(&p.seed, "seed", 1, "with --significance: seed of the null")
+		"compare each pattern with `R` rounds of a null model: expected index, ratio, p and q")
+	f.Uint64Var(&p.seed, "seed", 1, "with --significance: seed of the null model")
 	nullFlag(cmd, &p.null, &p.bandwidth)
 	f.Var(textFlag{&p.adjust, "adjustment"}, "adjust",
 		"with --significance: q by fdr (Benjamini-Hochberg) or max (Westfall-Young)")

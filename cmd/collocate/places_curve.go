@@ -25,16 +25,16 @@ func newPlacesCurveCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "curve POINTS...",
 		Short: "Show at which distances two features attract or avoid one another",
-		Long: `Makes curves of pairs of features by distance: Ripley's cross K function and L, its
-root over pi, with the translation correction; the pair correlation; and the
-participation index of the pair. Envelopes hold 95% of the rounds of a null, under
-which the features do not depend on one another; p tests all distances at once, and q
-is p after Benjamini and Hochberg over all pairs.
+		Long: `Computes curves of pairs of features by distance: Ripley's cross K function and L = sqrt(K/pi),
+with translation correction; the pair correlation function; and the participation index of the
+pair. Envelopes contain 95% of the rounds of a null model in which the features are independent;
+p tests all distances at once, and q is p corrected by Benjamini and Hochberg's method over all
+pairs.
 
-Nulls: shift moves each feature as a whole, on a torus, and keeps its own clustering;
-relabel deals features out anew over the positions; cluster draws each feature anew
-from a Thomas process fitted to it; inhomogeneous from its smooth density, which keeps
-where a feature is common.
+Null models: shift moves each feature as a whole, on a torus, and keeps its own clustering;
+relabel permutes features over the positions; cluster draws each feature from a Thomas process
+fitted to it; inhomogeneous draws it from its smooth density, which keeps where a feature is
+common.
 
 All pairs are tried and the strongest shown, or those of --of and --near.`,
 		Args:        cobra.MinimumNArgs(1),
@@ -47,8 +47,8 @@ All pairs are tried and the strongest shown, or those of --of and --near.`,
 	f := cmd.Flags()
 	f.Float64VarP(&p.opt.Most, "max-distance", "d", 0,
 		"largest distance (default a quarter of the shorter side of the area)")
-	f.IntVar(&p.opt.Bins, "steps", 50, "distances, evenly up to the largest")
-	f.IntVar(&p.opt.Rounds, "rounds", 99, "rounds of the null behind envelopes and p-values (0: none)")
+	f.IntVar(&p.opt.Bins, "steps", 50, "number of distances, evenly spaced up to the largest")
+	f.IntVar(&p.opt.Rounds, "rounds", 99, "rounds of the null model for envelopes and p-values; 0 means none")
 	nullFlag(cmd, &p.opt.Null, &p.opt.Bandwidth)
 	f.Uint64Var(&p.opt.Seed, "seed", 1, "seed of the null")
 	f.StringSliceVar(&p.of, "of", nil, "only pairs with one of these features")
@@ -62,8 +62,8 @@ All pairs are tried and the strongest shown, or those of --of and --near.`,
 // nullFlag says under which null features do not depend on one another.
 func nullFlag(cmd *cobra.Command, null *points.Null, bandwidth *float64) {
 	f := cmd.Flags()
-	f.Var(textFlag{null, "null"}, "null", "shift, relabel, cluster or inhomogeneous: what features are compared with")
-	f.Float64Var(bandwidth, "bandwidth", 0, "with --null inhomogeneous: of the smooth density (default Scott's rule)")
+	f.Var(textFlag{null, "null"}, "null", "null model that features are compared with: shift, relabel, cluster or inhomogeneous")
+	f.Float64Var(bandwidth, "bandwidth", 0, "with --null inhomogeneous: bandwidth of the smooth density (default Scott's rule)")
 	choices(cmd, map[string][]string{"null": points.Nulls()})
 }
 

@@ -52,7 +52,7 @@ co_occurrence), of all pairs of points up to the largest distance, as CSV.`,
 	p.add(cmd)
 	f := cmd.Flags()
 	f.Float64VarP(&most, "max-distance", "d", 0, "largest distance")
-	f.IntVar(&steps, "steps", 50, "distances, evenly up to the largest")
+	f.IntVar(&steps, "steps", 50, "number of distances, evenly spaced up to the largest")
 	f.BoolVar(&rings, "rings", false, "count between one distance and the next, instead of within each")
 	return cmd
 }

@@ -29,15 +29,15 @@ type partFlags struct {
 
 func (p *partFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringSliceVar(&p.with, "with", nil, "only patterns that hold all of these features")
+	f.StringSliceVar(&p.with, "with", nil, "only patterns that contain all of these features")
 	f.StringSliceVar(&p.between, "between", nil, "only patterns of these features")
 	f.StringVar(&p.within, "within", "",
-		"neighbours are also at most this long apart, such as 7d, 12h or 30m; with --time")
-	f.StringVar(&p.hierarchy, "hierarchy", "", "`FILE` of CSV lines feature,parent: take parents for features")
+		"with --time: neighbours are also at most this long apart, such as 7d, 12h or 30m")
+	f.StringVar(&p.hierarchy, "hierarchy", "", "`FILE` of CSV lines feature,parent: replace features by their parents")
 	f.StringVar(&p.level, "level", "1",
 		"with --hierarchy: parents of this many levels up; all: a point counts for its feature and for each of its parents")
 	f.StringVar(&p.regions, "regions", "",
-		"mine each cell of a grid over the map on its own, such as 4x3, or each polygon of a GeoJSON `FILE`")
+		"mine each cell of a grid over the map separately, such as 4x3, or each polygon of a GeoJSON `FILE`")
 }
 
 // duration reads a time span in seconds.

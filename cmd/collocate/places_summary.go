@@ -16,11 +16,11 @@ func newPlacesSummaryCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "summary POINTS...",
 		Short: "Describe points before they are mined",
-		Long: `Prints how many points and features there are, where they lie and in which unit,
-what is often wrong with positions, how far neighbours are, and which distances are
-worth mining: between the median distance to the nearest other position, below which
-most points have no neighbour, and to the eighth nearest, above which most points
-have many whatever their kind. --distance auto takes that to the fourth nearest.`,
+		Long: `Prints the numbers of points and features, their extent and unit, likely faults in positions,
+distances between neighbours, and the distances worth mining: between the median distance to the
+nearest other position, below which most points have no neighbour, and that to the eighth
+nearest, above which most points have many of any kind. --distance auto uses that to the fourth
+nearest.`,
 		Args: cobra.MinimumNArgs(1),
 		Example: `  collocate places summary poi.geojson
   collocate places summary trees.shp --json`,

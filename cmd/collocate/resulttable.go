@@ -29,7 +29,7 @@ func (a *app) tableFlags(cmd *cobra.Command, path *string, help string) {
 	cmd.Flags().StringVarP(path, "out", "o", "",
 		help+" the list to `FILE`: .csv, .tsv, .json or .parquet")
 	cmd.Flags().BoolVar(&a.bom, "bom", false,
-		"begin a .csv or .tsv with a byte order mark, without which Excel takes é for Ã©")
+		"begin a .csv or .tsv with a byte order mark, without which Excel shows é as Ã©")
 }
 
 // checkTableFile refuses a name that does not say the format.

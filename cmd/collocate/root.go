@@ -93,9 +93,9 @@ All engines give the same result to the bit.`,
 	f.Var(&a.memory, "memory", "bound on working memory, such as 512MB or 4GB")
 	f.IntVar(&a.gpu.Ordinal, "device", 0, "number of the GPU to use, as 'collocate gpu' lists them")
 	f.Var((*bytesize.Size)(&a.gpu.Memory), "gpu-memory",
-		"bound on the GPU's memory, such as 8GB; 0B is most of what is free")
+		"bound on the GPU's memory, such as 8GB; 0B means most of what is free")
 	f.BoolVar(&a.json, "json", false, "print results as JSON")
-	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress, no summaries, no notes on what was guessed")
+	f.BoolVarP(&a.quiet, "quiet", "q", false, "print no progress, no summaries and no notes on guesses")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "log what is done and chosen to standard error")
 	choices(root, map[string][]string{"engine": {"auto", "sequential", "multicore", "gpu"}})
 

@@ -46,8 +46,8 @@ func newSearchCmd(a *app) *cobra.Command {
 		Short:       "Find the best documents for a query, exactly",
 		GroupID:     groupSearch,
 		Annotations: hasGPU,
-		Long: `Search prints the documents of the index in DIR that answer the query best, best first.
-A query is words, any of which will do (with --mode and: all), or more:
+		Long: `Search prints the documents of the index in DIR that match the query best, best first. A query
+is a list of words, of which a document must have at least one (with --mode and: all), or more:
 
   +solar -lunar eclipse         must have solar, must not have lunar
   (solar OR lunar) AND eclipse  AND, OR and NOT in capitals, or && || !, and groups
@@ -61,21 +61,21 @@ A query is words, any of which will do (with --mode and: all), or more:
   year:* NOT title:*            what has a value, or a word, in a field (also _exists_:year); * alone
                                 is everything
 
-DIR may also be the address of 'collocate serve', as http://localhost:8080; of shards the answer
-says how many of them it covers.
+DIR may also be the address of a 'collocate serve', such as http://localhost:8080. If that asks
+shards, the answer says how many of them it covers.
 
-Plain words need no quotes; --plain takes all signs for text. Package search/query has the grammar.
-All algorithms give the same documents, order and scores; they differ in speed.
+Plain words need no quotes; --plain treats all signs as text. Package search/query has the
+grammar. All algorithms give the same documents, order and scores; they differ in speed.
 
-Without a query it reads queries from standard input, one a line, and prints "# QUERY" before the
-answers of each; on a terminal there is a prompt with arrow keys and a history instead. With
---topics it answers a file of topics (TREC, TSV, CSV, id:text, SMART or JSON) and writes a run for
-'collocate eval' or trec_eval. These sort a run by its scores; so of equal scores each is written as
-the next smaller float32 than the one before, and the order stays the search's.
+Without a query it reads queries from standard input, one per line, and prints "# QUERY" before
+the answers of each; on a terminal there is a prompt with arrow keys and a history instead. With
+--topics it answers a file of topics (TREC, TSV, CSV, id:text, SMART or JSON) and writes a run
+for 'collocate eval' or trec_eval. These sort a run by its scores; therefore, of equal scores,
+each is written as the next smaller float32, so that the order is kept.
 
-With --engine auto the cores answer. Beyond 1,000 topics it times the first 1,000 and moves the rest
-to a GPU, if there is one and that should at least halve the remaining time. With --engine gpu the
-GPU answers everything: by tiles, or by wand or maxscore over partitions, as in the
+With --engine auto, CPU cores answer. Beyond 1,000 topics it times the first 1,000 and moves the
+rest to a GPU, if there is one and that should at least halve the remaining time. With --engine
+gpu the GPU answers everything: by tiles, or by wand or maxscore over partitions, as in the
 thesis that 'collocate bench thesis' is about.`,
 		Args: cobra.MinimumNArgs(1),
 		Example: `  collocate search news.index solar eclipse
@@ -116,31 +116,30 @@ func (f *searchFlags) register(a *app, cmd *cobra.Command) {
 	fl.StringVar(&f.mode, "mode", "or", "or: any of the words; and: all of them")
 	f.modelFlags.register(cmd)
 	fl.BoolVar(&f.language, "query-language", false,
-		"take the topics of --topics for queries of the language, with operators, phrases and fields")
-	fl.BoolVar(&f.plain, "plain", false, "take the query for words, whatever signs it has")
-	fl.BoolVar(&f.count, "count", false, "tell how many documents match in all")
-	fl.IntVar(&f.from, "from", 0, "leave out this many of the best, to see the next ones")
+		"parse the topics of --topics as queries with operators, phrases and fields")
+	fl.BoolVar(&f.plain, "plain", false, "treat the query as plain words, whatever signs it has")
+	fl.BoolVar(&f.count, "count", false, "show how many documents match in all")
+	fl.IntVar(&f.from, "from", 0, "skip this many of the best documents, to see the next ones")
 	fl.BoolVar(&f.explain, "explain", false,
-		"show the query as it was understood, and what each part gives to the score")
-	fl.BoolVar(&f.stats, "stats", false, "show what the search had to do, and how long it took")
+		"show the query as it was parsed, and what each part adds to the score")
+	fl.BoolVar(&f.stats, "stats", false, "show the work of the search and how long it took")
 	fl.BoolVar(&f.snippets, "snippets", false, "show where the words are; needs 'index --store-text'")
 	fl.IntVar(&f.snippetSize, "snippet-size", 200, "length of a snippet in bytes")
 	fl.StringSliceVar(&f.show, "show", nil,
 		"stored fields to show with each document, such as title,url; see 'index --fields'")
 	fl.StringSliceVar(&f.facets, "facet", nil,
-		"count the values that all answers have in a field, and show the 10 most frequent, or N with FIELD:N; "+
+		"count the values of a field over all matching documents, and show the 10 most frequent, or N with FIELD:N; "+
 			"numbers in ranges with FIELD/10, dates with FIELD/month (year, month, day)")
 	fl.StringVar(&f.sort, "sort", "",
-		"order by a field instead of by score: FIELD or FIELD:desc; what has no value comes last")
+		"sort by a field instead of by score: FIELD or FIELD:desc; documents without a value come last")
 	fl.StringVar(&f.topics, "topics", "", "answer the topics in this file")
 	fl.StringVar(&f.encoding, "encoding", "",
 		"encoding of the file of --topics: utf-8, latin1, windows-1252, utf-16 or another that browsers know, "+
 			"or bytes for no conversion (default utf-8; bytes if the index's analyzer is whitespace or ascii)")
 	fl.StringVar(&f.topicIDs, "topic-ids", "auto",
-		"names of SMART topics: position, number (what is behind .I), or auto where these agree")
-	fl.StringSliceVar(&f.topicFields, "topic-field", nil, "fields of topics that are the query, one behind the other: "+
-		"title, desc, narr, or other names (default title)")
-	fl.StringVar(&f.run, "run", "-", "where the run of --topics goes; - is standard output")
+		"IDs of SMART topics: position, number (the one after .I), or auto if these agree")
+	fl.StringSliceVar(&f.topicFields, "topic-field", nil, "fields of topics that make up the query, in this order: title, desc, narr, or other names (default title)")
+	fl.StringVar(&f.run, "run", "-", "file for the run of --topics; - means standard output")
 	fl.StringVar(&f.tag, "tag", "collocate", "name of the run")
 	fl.StringVar(&f.tokenFile, "token-file", "", "`FILE` with the token of the server, if DIR is the address of one")
 	f.parallel.register(cmd)

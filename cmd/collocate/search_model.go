@@ -37,8 +37,7 @@ func (f *modelFlags) register(cmd *cobra.Command) {
 		"add words of the best documents to the query: rm3 (as Anserini) or bo1 (as Terrier), "+
 			"with parameters or not, such as rm3:docs=10,terms=10,weight=0.5; 'index --store-text' makes it fast")
 	fl.StringVar(&f.proximity, "proximity", "",
-		"sdm: neighbours in the query count more where they are neighbours in a document, "+
-			"or with weights sdm:0.85,0.1,0.05; needs 'index --positions'")
+		"sdm, or with weights sdm:0.85,0.1,0.05: documents that have words of the query side by side score higher; needs 'index --positions'")
 	choices(cmd, map[string][]string{"model": models, "variant": bm25.SearchVariants()})
 }
 

@@ -33,18 +33,18 @@ func (f *parallelFlags) register(cmd *cobra.Command) {
 			", ")+
 			"; the last is approximate")
 	fl.IntVar(&f.slack, "slack", 0,
-		"documents by which the lists of an adjusted partition may begin early; the thesis has 5")
+		"documents by which the lists of an adjusted partition may begin early; 5 in the thesis")
 	fl.IntVar(&f.blocks.Threads, "block-threads", 0,
-		"wand, maxscore and bmw on a GPU: threads of a block, 32, 64 or 128 (default 32)")
+		"wand, maxscore and bmw on a GPU: threads per block, 32, 64 or 128 (default 32)")
 	fl.IntVar(&f.blocks.Slice, "slice", 0,
 		"wand, maxscore and bmw on a GPU: postings of a list in shared memory at a time, 32, 64, 96 or 128; 0 chooses")
 	fl.BoolVar(&f.blocks.Insert, "insert", false,
 		"wand, maxscore and bmw on a GPU: grow heaps by insertion, as the thesis does, instead of sorting the first k answers")
 	fl.BoolVar(&f.blocks.Start, "start-threshold", false,
-		"wand, maxscore and bmw on a GPU: answer --mode and by a high first score to beat, as the thesis does, instead of intersecting")
-	fl.BoolVar(&f.recall, "recall", false, "say what share of the exact answers was found")
+		"wand, maxscore and bmw on a GPU: answer --mode and by a high initial threshold, as the thesis does, instead of by intersection")
+	fl.BoolVar(&f.recall, "recall", false, "print the share of the exact answers that was found")
 	fl.StringVar(&f.schedule, "batch", "auto",
-		"how --topics share the cores: sync gives each core a topic, async each topic all cores, auto mixes both")
+		"how topics of --topics share the cores: sync gives each core a topic, async gives each topic all cores, auto combines both")
 	choices(cmd, map[string][]string{
 		"partition": search.Partitions(), "policy": search.Policies(), "batch": search.Schedules(),
 	})

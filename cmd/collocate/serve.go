@@ -59,42 +59,42 @@ func newServeCmd(a *app) *cobra.Command {
 		Annotations: hasGPU,
 		Long: `Serve keeps the index in DIR open and answers over HTTP, in JSON:
 
-  GET /                 a page for people
+  GET /                 a page for browsers
   GET /v1/openapi.json  what programs can ask: searches, batches, documents and, with
-                        --matrix, --vectors and --points, the company of words, similar words
-                        and co-located places
+                        --matrix, --vectors and --points, associated and similar words, and
+                        co-located places
   GET /search?q=WORDS   one query, in the JSON of 'collocate search --json'
   POST /search          many: [{"q": "WORDS", "k": 5}, ...] in, a line of JSON for each out
-  GET /healthz, /readyz is the server there, can the index be read
+  GET /healthz, /readyz whether the server runs, and whether it can read the index
   GET /metrics          for Prometheus
 
-Errors are {"error": "..."} with an HTTP status. --model and its parameters are for queries
-that name no model. The cores answer: one query on as many as make it faster, or on one with
---engine sequential, on all with multicore. With --engine gpu the index is brought to the GPU
-before the first query, and the GPU answers.
+Errors are {"error": "..."} with an HTTP status. --model and its parameters apply to queries
+that name no model. A query runs on as many CPU cores as make it faster, on one with --engine
+sequential, and on all with multicore. With --engine gpu the index is copied to the GPU before
+the first query, and the GPU answers.
 
-Once it answers, the address goes to standard error, or with --json to standard output. Other
-machines cannot ask unless --addr says so, as in :8080; then give a --token-file and --tls-cert,
-or anybody who can reach the address can ask. Requests that name another host than an address,
-localhost or one of --host are refused, and so are those of other sites' pages unless
---cors-origin allows them. When more is asked than the cores can answer, clients that ask little
-go first and others get status 429.
+Once the server is ready, it prints its address on standard error, or with --json on standard
+output. It listens on this machine only, unless --addr says otherwise, as in :8080; then use
+--token-file and --tls-cert, or anybody who can reach the address can send requests. The Host
+header must be an IP address, localhost or one of --host, and pages of other sites are refused
+unless --cors-origin allows them. Under overload, clients with few requests go first and others
+get status 429.
 
-With --root there is no DIR: the server asks those of --shards, each of which serves a shard that
-'collocate shard' made, and merges their answers to those of the whole index. Commas stand between
-shards, | between replicas of one. A replica that fails or is slow is replaced by the next; answers
-say how many shards and documents they cover ("shards"). See docs/cluster.md.
+With --root there is no DIR: the server asks the servers of --shards, each of which serves a
+shard made by 'collocate shard', and merges their answers into those of the whole index. Commas
+separate shards, | separates replicas of a shard. If a replica fails or is slow, the next one is
+asked; answers say how many shards and documents they cover ("shards"). See docs/cluster.md.
 
-A certificate that is renewed is used without a restart. With --drain the server says for a while
-that it is not ready (/readyz) and closes connections behind their answers, so that a balancer sends
-nothing any more when it stops.
+A renewed certificate is used without a restart. With --drain the server reports for a while
+that it is not ready (/readyz), and closes connections after their answers, so that a load
+balancer sends requests elsewhere before it stops.
 
-The server keeps up to 128 MB of garbage, or a 32nd of the memory, before it collects it: with GOGC
-or GOMEMLIMIT in the environment it follows these instead.
+The server collects garbage only when there are 128 MB, or a 32nd of the memory. GOGC or
+GOMEMLIMIT in the environment override that.
 
-When another index is put in the place of DIR, or on SIGHUP, the server goes over to it without
-refusing a request. Ctrl-C or SIGTERM end it after the requests under way, within five seconds,
-with exit code 0.`,
+When the index in DIR is replaced, or on SIGHUP, the server switches to the new one without
+refusing a request. Ctrl-C or SIGTERM ends the server after running requests, within five
+seconds, with exit code 0.`,
 		Args: cobra.MaximumNArgs(1),
 		Example: `  collocate serve news.index
   curl 'http://127.0.0.1:8080/search?q=solar+eclipse&k=3'
@@ -122,14 +122,14 @@ with exit code 0.`,
 // register adds the flags to the verb.
 func (f *serveFlags) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.addr, "addr", "127.0.0.1:8080", "where to listen; port 0 is any that is free")
+	fl.StringVar(&f.addr, "addr", "127.0.0.1:8080", "address to listen on; port 0 means any free port")
 	fl.StringVar(&f.vectors, "vectors", "",
-		"a `FILE` of 'collocate embed' or other word vectors: answer which words mean alike")
-	fl.StringVar(&f.matrix, "matrix", "", "a .cooc `FILE` of 'collocate cooccur': answer what company words keep")
+		"a `FILE` of 'collocate embed' or other word vectors, for requests about similar words")
+	fl.StringVar(&f.matrix, "matrix", "", "a .cooc `FILE` of 'collocate cooccur', for requests about associated words")
 	fl.StringVar(&f.points, "points", "",
-		"a `FILE` of points, as for 'collocate places': answer which kinds of places keep company")
+		"a `FILE` of points, as for 'collocate places', for requests about co-located places")
 	f.read.add(cmd)
-	fl.StringVar(&f.debugAddr, "debug-addr", "", "where to serve Go's profiles (/debug/pprof/), as in 127.0.0.1:6060")
+	fl.StringVar(&f.debugAddr, "debug-addr", "", "address for Go's profiles (/debug/pprof/), such as 127.0.0.1:6060")
 	fl.StringVar(&f.tokenFile, "token-file", "",
 		"`FILE` with a token that clients must send: Authorization: Bearer TOKEN")
 	fl.StringVar(&f.tlsCert, "tls-cert", "", "certificate `FILE`, for HTTPS")
@@ -139,21 +139,21 @@ func (f *serveFlags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.trace, "trace", "",
 		"append a line for each request to `FILE`: its spans in OpenTelemetry's JSON; - is standard error")
 	fl.StringArrayVar(&f.hosts, "host", nil,
-		"a name under which clients may ask, beside addresses and localhost; * is any")
-	fl.StringArrayVar(&f.origins, "cors-origin", nil, "an origin whose pages may ask, as in https://example.org")
-	fl.IntVar(&f.maxK, "max-k", serve.DefaultMaxK, "most documents that a query may ask for")
+		"a host name for requests, besides IP addresses and localhost; * means any")
+	fl.StringArrayVar(&f.origins, "cors-origin", nil, "an origin whose pages may send requests, such as https://example.org")
+	fl.IntVar(&f.maxK, "max-k", serve.DefaultMaxK, "largest number of documents per query")
 	fl.DurationVar(&f.limits.Time, "timeout", 10*time.Second, "longest time for a query")
-	fl.IntVar(&f.limits.Words, "max-words", 256, "most words of a query")
-	fl.IntVar(&f.limits.Queries, "max-queries", 10_000, "most queries of a batch")
-	fl.IntVar(&f.limits.Waiting, "max-waiting", 512, "most requests that wait for a core; others get status 429")
-	fl.IntVar(&f.limits.Connections, "max-connections", 16_384, "most open connections; beyond, idle ones are closed")
-	fl.DurationVar(&f.drain, "drain", 0, "how long to say that the server is not ready before it stops, for balancers")
+	fl.IntVar(&f.limits.Words, "max-words", 256, "largest number of words in a query")
+	fl.IntVar(&f.limits.Queries, "max-queries", 10_000, "largest number of queries in a batch")
+	fl.IntVar(&f.limits.Waiting, "max-waiting", 512, "largest number of requests that wait for a core; others get status 429")
+	fl.IntVar(&f.limits.Connections, "max-connections", 16_384, "largest number of open connections; beyond it, idle ones are closed")
+	fl.DurationVar(&f.drain, "drain", 0, "how long to report that the server is not ready before it stops, for load balancers")
 	fl.BoolVar(&f.root, "root", false, "serve no index, but ask the servers of --shards")
 	fl.StringVar(&f.shards, "shards", "",
 		"`URLS` of all shards of an index, as in 'http://a:8081|http://b:8081,http://c:8081'")
 	fl.StringVar(&f.shardToken, "shard-token-file", "", "`FILE` with the token of the shards' servers")
 	fl.IntVar(&f.askFirst, "ask-first", 1,
-		"shards that are asked before the others, which then need find only what is as good; 0: none")
+		"number of shards to ask before the others, which then only need to find hits that are as good; 0 means none")
 	f.model.register(cmd)
 }
 

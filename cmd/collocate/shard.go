@@ -22,16 +22,16 @@ func newShardCmd(a *app) *cobra.Command {
 		Short:   "Cut an index into shards that several machines can serve",
 		GroupID: groupSearch,
 		Long: `Write the index DIR as N shards, the folders 0, 1, ... in DIR2. Each has as many documents as
-the others, with their text and fields, and weighs words by the counts of the whole index. So a
-document has the score that it has there, to the bit, and 'collocate serve --root' answers from all
-shards what one index would.
+the others, with their text and fields, and weighs words by the statistics of the whole index.
+So a document has exactly the same score as there, and 'collocate serve --root' answers from all
+shards as one index would.
 
-With --join the shards are indexes of the parts of a collection, made on several machines, which get
-the counts of all of them: shard i is the i-th DIR. No machine ever has the whole.
+With --join, indexes of the parts of a collection, made on several machines, become shards with
+the statistics of all of them: shard i is the i-th DIR. No machine ever needs the whole index.
 
-A shard is an index: 'serve', 'search', 'index stats' and 'index check' take it. Models cosine and
-bm25f need all words of the whole and are refused; so are patterns such as eclips*, but not by a
-root. With --only a machine makes one shard of a folder that all machines see.`,
+A shard is an index: 'serve', 'search', 'index stats' and 'index check' take it. The models
+cosine and bm25f need all words of the whole index and are refused; so are patterns such as
+eclips*, except by a root. With --only, each machine makes one shard in a shared folder.`,
 		Example: `  collocate shard news.index 3 --out news.shards
   collocate shard --join parts/0 parts/1 parts/2 --out news.shards
   collocate serve news.shards/0 --addr :8081
@@ -101,8 +101,8 @@ root. With --only a machine makes one shard of a folder that all machines see.`,
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "", "folder for the shards")
-	cmd.Flags().BoolVar(&join, "join", false, "make shards of indexes that together are one")
-	cmd.Flags().IntVar(&only, "only", 0, "write only the shard with this number, from 0 on")
+	cmd.Flags().BoolVar(&join, "join", false, "make shards from indexes of the parts of a collection")
+	cmd.Flags().IntVar(&only, "only", 0, "write only the shard with this number, counted from 0")
 	return cmd
 }
 

@@ -20,9 +20,9 @@ func newTokensCmd(a *app) *cobra.Command {
 		Use:     "tokens [CORPUS...]",
 		Short:   "Print the words of each document",
 		GroupID: groupTools,
-		Long: `Print one document a line as its words separated by blanks: what an analyzer
-makes of a corpus. Without a corpus, or with -, read standard input. With --json each
-line is an object of the document's id and its words.`,
+		Long: `Print the words of each document, as an analyzer splits them, separated by blanks, one document
+per line. Without a corpus, or with -, read standard input. With --json each line is an object
+of the document's id and its words.`,
 		Example: `  echo "The Cat's paws" | collocate tokens --analyzer english
   collocate tokens --ids --format smart cran.all
   collocate tokens --json --analyzer ascii books/

@@ -54,11 +54,11 @@ func newVocabCmd(a *app) *cobra.Command {
 		Short:       "Count the words of a corpus",
 		GroupID:     groupWords,
 		Annotations: hasGPU,
-		Long: `Write the vocabulary of a corpus: a line 'word count' for each distinct word, by
-falling count, as GloVe's vocab_count does. By default words are what stands
-between blanks, every line is a document, and ties are in GloVe's order. Without a
-corpus, or with -, read standard input. --engine auto takes a GPU, if there is one,
-for plain text that would keep the CPU cores busy for more than two or three seconds.`,
+		Long: `Write the vocabulary of a corpus: a line 'word count' for each distinct word, in descending
+order of counts, as GloVe's vocab_count does. By default, words are separated by blanks, every
+line is a document, and ties are in GloVe's order. Without a corpus, or with -, read standard
+input. --engine auto uses a GPU, if there is one, for plain text that would keep the CPU cores
+busy for more than two or three seconds.`,
 		Example: `  collocate vocab corpus.txt --min-count 5 --out vocab.txt
   collocate vocab --format jsonl --analyzer unicode --max-size 50000 articles.jsonl.zst --out vocab.txt`,
 		RunE: func(cmd *cobra.Command, args []string) error {

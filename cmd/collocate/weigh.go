@@ -33,19 +33,19 @@ func newWeighCmd(a *app) *cobra.Command {
 		Short:       "Compute the BM25 weight of every word in every document",
 		GroupID:     groupSearch,
 		Annotations: hasGPU,
-		Long: `Compute how much every word says about every document that holds it, sorted by
-word, then document. The name of FILE says the format: .tsv (- for standard output),
-.parquet, .npz (a SciPy CSR matrix, words by documents) or .weights (our own).
+		Long: `Compute the BM25 weight of every word in every document that contains it, sorted by word, then
+document. The name of FILE says the format: .tsv (- for standard output), .parquet, .npz (a
+SciPy CSR matrix, words by documents) or .weights (our own).
 
-All methods give the same weights to the bit: mapreduce, primitives and dictionary are those
-of the papers, auto is the fastest and, on CPU cores, the only one that keeps to --memory.
-With --engine gpu there are auto and the papers' three, all in chunks that fit --gpu-memory,
-and --profile says how long each step took on the device. --engine auto takes a GPU, where there
-is one, for corpora so large that opening it pays.
+All methods give the same weights to the bit. mapreduce, primitives and dictionary are those of
+the papers; auto is the fastest and, on CPU cores, the only one within --memory. With --engine
+gpu there are auto and the papers' three, all in chunks that fit --gpu-memory, and --profile
+prints the time of each step on the device. --engine auto uses a GPU, if there is one, for
+corpora large enough to make up for opening it.
 
-With a dictionary, words that it lacks are added, dropped, or merged into one, the
-empty word. They count in the lengths of documents in any case, so that the weights of
-other words do not change.`,
+With --dict, words that are not in the dictionary are added, dropped, or merged into one, the
+empty word. They always count in the lengths of documents, so the weights of other words do not
+change.`,
 		Example: `  collocate weigh news.jsonl.zst --out news.parquet
   collocate weigh papers/ --analyzer english --k1 0.9 --b 0.4 --out weights.npz
   collocate weigh news.txt --method primitives --out-format none
@@ -62,7 +62,7 @@ other words do not change.`,
 	w.register(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&w.out, "out", "o", "", "file for the weights, - for standard output")
-	f.StringVar(&w.index, "index", "", "folder for an index instead: its weights are computed when it is searched")
+	f.StringVar(&w.index, "index", "", "write an index to this folder instead: its weights are computed at query time")
 	f.StringVar(&w.outFormat, "out-format", "auto",
 		"format of the weights: "+strings.Join(weigh.Formats(), ", ")+"; none only counts")
 	f.StringVar(&w.method, "method", "auto", strings.Join(weigh.Methods(), ", "))
@@ -71,8 +71,8 @@ other words do not change.`,
 	f.StringVar(&w.variant, "variant", "papers", "formula: "+strings.Join(bm25.Variants(), ", "))
 	f.StringVar(&w.dict, "dict", "", "dictionary that says which words are known")
 	f.BoolVar(&w.profile, "profile", false, "with --engine gpu: print the time of each step")
-	f.StringVar(&w.unknown, "unknown", "add", "what becomes of words not in --dict: add, merge or drop")
-	f.BoolVar(&w.repeat, "allow-duplicate-ids", false, "take documents that have the same ID")
+	f.StringVar(&w.unknown, "unknown", "add", "treatment of words that are not in --dict: add, merge or drop")
+	f.BoolVar(&w.repeat, "allow-duplicate-ids", false, "accept documents that have the same ID")
 	choices(cmd, map[string][]string{
 		"out-format": weigh.Formats(), "method": weigh.Methods(), "variant": bm25.Variants(),
 		"unknown": {"add", "merge", "drop"},

@@ -22,7 +22,7 @@ func newWordlistCmd(a *app) *cobra.Command {
 		Use:     "wordlist CORPUS...",
 		Short:   "List words with frequency, documents and dispersion",
 		GroupID: groupWords,
-		Long: `List the words of a corpus by falling frequency, equal ones in byte order, with
+		Long: `List the words of a corpus in descending order of frequency, ties in byte order, with
   COUNT, PER MILLION   occurrences, and in a million words
   RANGE                documents that have the word, or other parts of the corpus
   DP, DPNORM           Gries' deviation of proportions: 0 is even, near 1 is all in one place;
