@@ -36,6 +36,8 @@ func (w *idWriter) write(out *sections.Writer) error {
 		if err := w.rank(); err != nil {
 			return err
 		}
+	} else if !w.unique {
+		w.orderEqual()
 	}
 	starts := scratch.Numbers{Dir: w.tempDir}
 	defer starts.Close()
@@ -173,6 +175,22 @@ func (w *idWriter) rank() error {
 		return nil
 	}
 	return w.sortRuns()
+}
+
+// orderEqual puts documents that have the same ID into ascending order. A byRank that was given
+// comes from another order of the documents, in which they may have been the other way round.
+func (w *idWriter) orderEqual() {
+	var last []byte
+	first := 0 // rank of the first document whose ID is last
+	for rank, d := range w.byRank {
+		id := w.id(int(d))
+		if rank > 0 && bytes.Equal(id, last) {
+			continue
+		}
+		slices.Sort(w.byRank[first:rank])
+		first, last = rank, append(last[:0], id...)
+	}
+	slices.Sort(w.byRank[first:])
 }
 
 // inOrder says whether the IDs are in their order, and how much memory sorting them would take.

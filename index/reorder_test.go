@@ -272,6 +272,39 @@ func TestReorderNamesDuplicatesByCorpus(t *testing.T) {
 	}
 }
 
+// Documents that share an ID are found in ascending order after Reorder, and after a build that
+// reorders.
+func TestReorderOfSharedIDs(t *testing.T) {
+	path, topics := topicCorpus(t, rand.New(rand.NewPCG(57, 58)), 3000, 20)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	for d := range topics {
+		if d%3 == 0 {
+			copy(lines[d], fmt.Sprintf("%016x", d%300)) // ten have it
+		}
+	}
+	if err := os.WriteFile(path, bytes.Join(lines, nil), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	plain := BuildOptions{AllowDuplicateIDs: true}
+	ordered := BuildOptions{AllowDuplicateIDs: true, Reorder: true}
+	for name, r := range map[string]*Reader{
+		"reordered":       reorder(t, open(t, build(t, path, plain)), ReorderOptions{always: true}),
+		"built reordered": open(t, build(t, path, ordered)),
+	} {
+		if err := r.Check(context.Background(), CheckOptions{}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		docs, err := r.FindDocs(fmt.Sprintf("%016x", 3))
+		if err != nil || len(docs) != 10 || !slices.IsSorted(docs) {
+			t.Errorf("%s: documents %d, %v; want ten in ascending order", name, docs, err)
+		}
+	}
+}
+
 // What cannot be done is refused in words and leaves the index that was there.
 func TestReorderRefuses(t *testing.T) {
 	path, _ := topicCorpus(t, rand.New(rand.NewPCG(57, 58)), 5000, 5)
