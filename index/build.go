@@ -301,6 +301,7 @@ func (p *partEncoder) addAll(part iter.Seq2[weigh.Term, error]) (err error) {
 	defer mmap.Recover(mmap.Guard(), &err) // a part may come from another index
 	for t, err := range part {
 		if err == nil {
+			p.known = uint32(t.DF)
 			err = p.add(t.Word, t.Docs, t.TFs, t.Gaps)
 		}
 		if err != nil {

@@ -57,8 +57,11 @@ type encoder struct {
 
 	block, super, list *frontier // what the bounds are made from
 
+	known uint32 // postings of the next list; 0 if that is not known
+
 	// The list being encoded.
 	word    []byte
+	whole   uint32 // known of it
 	df, cf  uint64
 	next    uint32 // the document after the last one
 	n       int    // postings waiting for a full block
@@ -179,7 +182,8 @@ func (e *encoder) begin(word []byte) error {
 	if err := e.end(); err != nil {
 		return err
 	}
-	e.word = append(e.word[:0], word...)
+	e.word, e.whole = append(e.word[:0], word...), e.known
+	e.levels.begin(e.whole)
 	e.df, e.cf, e.next, e.n, e.start, e.before = 0, 0, 0, 0, len(e.out.postings), 0
 	if e.places != nil {
 		e.places.out = e.out.positions
@@ -241,6 +245,9 @@ func (e *encoder) judge() {
 func (e *encoder) end() error {
 	if e.df == 0 {
 		return nil
+	}
+	if e.whole > 0 && e.df != uint64(e.whole) {
+		return fmt.Errorf("index: word %q: %d postings, and %d were said", e.word, e.df, e.whole)
 	}
 	t := Term{DF: uint32(e.df), CF: e.cf}
 	if e.df == 1 {

@@ -73,6 +73,7 @@ func mapBytes(docs uint64) uint64 {
 type levelMaker struct {
 	docs    uint64   // of the index
 	df      uint32   // of the list so far
+	never   bool     // the list has no map, however long it is so far
 	waiting []uint32 // documents,
 	less    []uint32 // their frequencies less 1, and
 	xs      []uint32 // bits of their x
@@ -82,8 +83,14 @@ type levelMaker struct {
 	top     topMaker
 }
 
+// begin begins a list of df postings; 0 if that is not known.
+func (m *levelMaker) begin(df uint32) { m.never = df > 0 && !hasLevels(df, m.docs) }
+
 // add adds postings by their documents, frequencies less 1, and bits of their x.
 func (m *levelMaker) add(docs, less, xs []uint32) {
+	if m.never {
+		return
+	}
 	if m.df += uint32(len(docs)); !hasLevels(m.df, m.docs) {
 		m.waiting, m.less = append(m.waiting, docs...), append(m.less, less...)
 		m.xs = append(m.xs, xs...)

@@ -279,7 +279,7 @@ func (r *liveRanks) old(doc uint32) uint32 {
 	return uint32(at)<<6 + uint32(bits.TrailingZeros64(word))
 }
 
-// words yields the lists of all words, a block at a time.
+// words yields the lists of all words, a block at a time and without their DF.
 func (m *merger) words(ctx context.Context) iter.Seq2[weigh.Term, error] {
 	return func(yield func(weigh.Term, error) bool) {
 		walks := make([]mergeWalk, len(m.sources))
@@ -310,7 +310,7 @@ func (m *merger) words(ctx context.Context) iter.Seq2[weigh.Term, error] {
 					continue
 				}
 				err := m.list(ctx, i, w.term, c, func(docs, tfs, gaps []uint32) bool {
-					return yield(weigh.Term{Word: word, DF: len(docs), Docs: docs, TFs: tfs, Gaps: gaps}, nil)
+					return yield(weigh.Term{Word: word, Docs: docs, TFs: tfs, Gaps: gaps}, nil)
 				})
 				if err == nil {
 					err = w.next()

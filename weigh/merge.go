@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"math"
 	"slices"
 )
 
@@ -235,18 +236,13 @@ func (m *merger) mergePostings(yield func(Term, error) bool) (bool, error) {
 				n++
 			}
 		}
-		n = min(n, cap(m.docs)-len(m.docs))
-		m.docs = append(m.docs, c.docs[:n]...)
-		m.tfs = append(m.tfs, c.tfs[:n]...)
-		if c.placed {
-			occurrences := 0
-			for _, tf := range c.tfs[:n] {
-				occurrences += int(tf)
-			}
-			m.gaps = append(m.gaps, c.gaps[:occurrences]...)
-			c.gaps = c.gaps[occurrences:]
+		used := 1
+		if n < fewPostings && len(m.turn) > 1 && !c.placed {
+			m.interleave()
+			used = 2
+		} else {
+			m.copy(c, n)
 		}
-		c.docs, c.tfs = c.docs[n:], c.tfs[n:]
 		if len(m.docs) == cap(m.docs) || len(m.gaps) >= 4*pieceLen {
 			t.Docs, t.TFs, t.Gaps = m.docs, m.tfs, m.gaps
 			if !yield(t, nil) {
@@ -254,17 +250,10 @@ func (m *merger) mergePostings(yield func(Term, error) bool) (bool, error) {
 			}
 			m.docs, m.tfs, m.gaps = m.docs[:0], m.tfs[:0], m.gaps[:0]
 		}
-		if len(c.docs) == 0 {
-			if err := c.fill(); err != nil {
+		for used--; used >= 0; used-- {
+			if err := m.settle(used); err != nil {
 				return false, err
 			}
-		}
-		if len(c.docs) == 0 {
-			m.turn = append(m.turn[:0], m.turn[1:]...)
-			continue
-		}
-		for i := 1; i < len(m.turn) && m.turn[i].docs[0] < c.docs[0]; i++ {
-			m.turn[i-1], m.turn[i] = m.turn[i], c
 		}
 	}
 	if len(m.docs) == 0 {
@@ -272,4 +261,69 @@ func (m *merger) mergePostings(yield func(Term, error) bool) (bool, error) {
 	}
 	t.Docs, t.TFs, t.Gaps = m.docs, m.tfs, m.gaps
 	return yield(t, nil), nil
+}
+
+// copy takes up to n postings of a cursor, as far as there is room.
+func (m *merger) copy(c *cursor, n int) {
+	n = min(n, cap(m.docs)-len(m.docs))
+	m.docs = append(m.docs, c.docs[:n]...)
+	m.tfs = append(m.tfs, c.tfs[:n]...)
+	if c.placed {
+		occurrences := 0
+		for _, tf := range c.tfs[:n] {
+			occurrences += int(tf)
+		}
+		m.gaps = append(m.gaps, c.gaps[:occurrences]...)
+		c.gaps = c.gaps[occurrences:]
+	}
+	c.docs, c.tfs = c.docs[n:], c.tfs[n:]
+}
+
+// fewPostings are too few to be copied as a stretch.
+const fewPostings = 8
+
+// interleave takes postings of the first two cursors in turn until one has no more at hand, another
+// cursor's turn comes, or there is no room. Two workers share the corpus by batches, and a rare
+// word is in few documents of each: whose document is next is as good as random, and no branch
+// depends on it. Merging lists of one in 3,000 documents took five times as long in stretches.
+func (m *merger) interleave() {
+	c, d, limit := m.turn[0], m.turn[1], uint32(math.MaxUint32)
+	if len(m.turn) > 2 {
+		limit = m.turn[2].docs[0]
+	}
+	x, xTFs, y, yTFs := c.docs, c.tfs[:len(c.docs)], d.docs, d.tfs[:len(d.docs)]
+	docs, n := m.docs[len(m.docs):cap(m.docs)], 0
+	tfs := m.tfs[len(m.tfs):cap(m.tfs)][:len(docs)]
+	i, j := 0, 0
+	for i < len(x) && j < len(y) && n < len(docs) {
+		a, b := x[i], y[j]
+		first := (uint64(a) - uint64(b)) >> 63 // 1 if a < b, else 0
+		doc := b ^ (a^b)&-uint32(first)
+		if doc >= limit {
+			break
+		}
+		docs[n], tfs[n] = doc, yTFs[j]^(xTFs[i]^yTFs[j])&-uint32(first)
+		i, j, n = i+int(first), j+1-int(first), n+1
+	}
+	c.docs, c.tfs, d.docs, d.tfs = x[i:], xTFs[i:], y[j:], yTFs[j:]
+	m.docs, m.tfs = m.docs[:len(m.docs)+n], m.tfs[:len(m.tfs)+n]
+}
+
+// settle brings cursor i of those in turn to its place by its next document, or drops it if it has
+// none. Those behind it are in order.
+func (m *merger) settle(i int) error {
+	c := m.turn[i]
+	if len(c.docs) == 0 {
+		if err := c.fill(); err != nil {
+			return err
+		}
+	}
+	if len(c.docs) == 0 {
+		m.turn = append(m.turn[:i], m.turn[i+1:]...)
+		return nil
+	}
+	for ; i+1 < len(m.turn) && m.turn[i+1].docs[0] < c.docs[0]; i++ {
+		m.turn[i], m.turn[i+1] = m.turn[i+1], c
+	}
+	return nil
 }
