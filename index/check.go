@@ -115,8 +115,8 @@ func (r *Reader) checkIDs(ctx context.Context) error {
 		}
 		before = append(before[:0], w.id...)
 		// Where a block ends, all of its bytes must be used.
-		if w.rank%idsPerBlock == 0 && (len(w.r.b) > 0 || w.run > 0) {
-			return fmt.Errorf("corrupted: block %d of the IDs is too long", rank/idsPerBlock)
+		if w.rank == w.end && (len(w.r.b) > 0 || w.run > 0) {
+			return fmt.Errorf("corrupted: block %d of the IDs is too long", w.block-1)
 		}
 		if rank%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()

@@ -6,14 +6,15 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+	"slices"
 	"sort"
 
 	"github.com/collocate/collocate/internal/numberedid"
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// idsPerBlock external IDs share a block of the ID store. Getting an ID decodes
-// half of one: 250 to 350 ns where numbers run on, with one allocation.
+// idsPerBlock external IDs share a block of the ID store, and more where numbers run on for long:
+// then a block ends with its run. So millions of IDs that count on are one block of a few bytes.
 const idsPerBlock = 32
 
 // idStore gives each document's external ID, and the document of an ID. IDs are kept in the order
@@ -24,13 +25,14 @@ type idStore struct {
 	docs   int
 	blob   []byte
 	starts []uint64
+	firsts []uint32 // the first rank of each block, and the end; nil if all have idsPerBlock IDs
 	// The rank of each document, and the document of each rank, idBits each; both
 	// empty if they are the same.
 	ranks, byRank []byte
 	bits          uint
 }
 
-func openIDs(f *sections.File, docs int) (*idStore, error) {
+func openIDs(f *sections.File, docs int, runBlocks bool) (*idStore, error) {
 	s := &idStore{file: f, docs: docs, bits: idBits(docs)}
 	var err error
 	if s.blob, err = f.Section("ids"); err != nil {
@@ -45,12 +47,41 @@ func openIDs(f *sections.File, docs int) (*idStore, error) {
 	if s.byRank, err = f.Section("id-docs"); err != nil {
 		return nil, err
 	}
+	blocks := (docs + idsPerBlock - 1) / idsPerBlock
+	if runBlocks {
+		if s.firsts, err = view[uint32](f, "id-firsts"); err != nil {
+			return nil, err
+		}
+		blocks = min(len(s.firsts)-1, blocks)
+	}
 	packed := tailBytes(docs, s.bits) + tailPad
-	if len(s.starts) != (docs+idsPerBlock-1)/idsPerBlock+1 || len(s.ranks) != len(s.byRank) ||
-		len(s.ranks) != 0 && len(s.ranks) != packed {
+	if len(s.starts) != blocks+1 || s.firsts != nil && len(s.firsts) != blocks+1 ||
+		len(s.ranks) != len(s.byRank) || len(s.ranks) != 0 && len(s.ranks) != packed {
 		return nil, fmt.Errorf("corrupted: the ID store is not that of %d documents", docs)
 	}
 	return s, nil
+}
+
+// first is the rank of the first ID of a block.
+func (s *idStore) first(block int) int {
+	if s.firsts != nil {
+		return int(s.firsts[block])
+	}
+	return min(block*idsPerBlock, s.docs)
+}
+
+// walk returns a walker that is about to step to the first ID of a block.
+func (s *idStore) walk(block int) idWalker {
+	rank := s.first(block)
+	return idWalker{s: s, block: block, rank: rank, end: rank}
+}
+
+// blockOf returns the block that has a rank.
+func (s *idStore) blockOf(rank int) int {
+	if s.firsts == nil {
+		return rank / idsPerBlock
+	}
+	return max(sort.Search(len(s.firsts)-1, func(b int) bool { return s.first(b) > rank })-1, 0)
 }
 
 // get appends the ID of a document to dst.
@@ -65,7 +96,9 @@ func (s *idStore) get(dst []byte, doc int) ([]byte, error) {
 	if rank >= s.docs {
 		return dst, errIDs(doc)
 	}
-	w := idWalker{s: s, rank: rank - rank%idsPerBlock, id: dst[len(dst):]}
+	block := s.blockOf(rank)
+	at := s.first(block)
+	w := idWalker{s: s, block: block, rank: at, end: at, id: dst[len(dst):]}
 	for w.rank <= rank {
 		w.skip(rank - w.rank)
 		if !w.next() {
@@ -98,8 +131,9 @@ func (s *idStore) findAll(id []byte) (docs []uint32, err error) {
 	if err != nil || !found {
 		return nil, err
 	}
-	w := idWalker{s: s, rank: rank - rank%idsPerBlock}
+	w := s.walk(s.blockOf(rank))
 	for w.rank < s.docs {
+		w.skip(rank - w.rank)
 		if !w.next() {
 			return nil, cmp.Or(w.err, errIDs(rank))
 		}
@@ -124,16 +158,17 @@ func (s *idStore) findRank(id []byte) (rank int, found bool, err error) {
 	// The first block that begins with that ID or a later one; it is there or in the one before.
 	bad := false
 	b := sort.Search(len(s.starts)-1, func(b int) bool {
-		w := idWalker{s: s, rank: b * idsPerBlock}
+		w := s.walk(b)
 		bad = bad || !w.next()
 		err = cmp.Or(err, w.err)
 		return compareIDs(w.id, id) >= 0
 	})
-	w := idWalker{s: s, rank: max(b-1, 0) * idsPerBlock}
+	w := s.walk(max(b-1, 0))
 	if err != nil {
 		return 0, false, err
 	}
-	for !bad && w.rank < s.docs && w.rank <= b*idsPerBlock {
+	for !bad && w.rank < s.docs && w.rank <= s.first(b) {
+		w.reach(id)
 		if !w.next() {
 			bad = true
 			break
@@ -165,11 +200,11 @@ func (s *idStore) bad() (id []byte, found bool, err error) {
 		if b > 0 && !bytes.ContainsAny(s.blob[from:to], " \t\n\v\f\r") {
 			continue // and the empty ID is the first
 		}
-		w := idWalker{s: s, rank: b * idsPerBlock}
-		for end := min(s.docs, (b+1)*idsPerBlock); w.rank < end; {
-			w.skip(idsPerBlock) // a run goes on with numbers only
+		w := s.walk(b)
+		for w.rank < s.first(b+1) {
+			w.skip(s.docs) // a run goes on with numbers only
 			if !w.next() {
-				return nil, false, errIDs(s.byRankAt(w.rank))
+				return nil, false, errIDs(b)
 			}
 			if len(w.id) == 0 || bytes.ContainsAny(w.id, " \t\n\v\f\r") {
 				return w.id, true, nil
@@ -204,14 +239,16 @@ func idBits(docs int) uint { return uint(bits.Len(uint(max(docs, 1) - 1))) }
 
 // idWalker walks through the IDs in their order, from the start of a block.
 type idWalker struct {
-	s    *idStore
-	rank int // of the ID that comes next
-	id   []byte
-	r    byteReader
-	run  uint64 // IDs of a run that are still to come
-	base numberedid.ID
-	nth  uint64 // the last ID is this many after base
-	err  error  // if bytes were damaged
+	s     *idStore
+	rank  int // of the ID that comes next
+	end   int // the rank at which the block ends
+	block int // that comes then
+	id    []byte
+	r     byteReader
+	run   uint64 // IDs of a run that are still to come
+	base  numberedid.ID
+	nth   uint64 // the last ID is this many after base
+	err   error  // if bytes were damaged
 }
 
 // next steps to the next ID; false if there is none.
@@ -219,10 +256,14 @@ func (w *idWalker) next() bool {
 	if w.rank >= w.s.docs {
 		return false
 	}
-	if w.rank%idsPerBlock == 0 {
-		b := w.rank / idsPerBlock
+	if w.rank == w.end {
+		b := w.block
+		if b >= len(w.s.starts)-1 {
+			return false
+		}
 		from, to := w.s.starts[b], w.s.starts[b+1]
-		if from > to || to > uint64(len(w.s.blob)) {
+		w.end, w.block = w.s.first(b+1), b+1
+		if from > to || to > uint64(len(w.s.blob)) || w.end <= w.rank || w.end > w.s.docs {
 			return false
 		}
 		if w.err = w.s.file.Touch(w.s.blob[from:to]); w.err != nil {
@@ -257,51 +298,126 @@ func (w *idWalker) next() bool {
 
 // skip leaves out up to n IDs of a run, but its last.
 func (w *idWalker) skip(n int) {
-	if w.run > 1 {
-		n := min(uint64(n), w.run-1)
+	if w.run > 1 && w.rank < w.end && n > 0 {
+		n := min(uint64(n), w.run-1, uint64(w.end-w.rank-1))
 		w.run -= n
 		w.nth += n
 		w.rank += int(n)
 	}
 }
 
-// idEncoder encodes IDs in their order.
-type idEncoder struct {
-	rank int
-	last []byte
-	run  uint64
-	next numberedid.Follower // of last
+// reach leaves out IDs of a run that come before another, but its last. Its ID is not valid then.
+func (w *idWalker) reach(id []byte) {
+	if w.run < 2 || w.rank >= w.end {
+		return
+	}
+	stem := w.base.Stem
+	if after, ok := w.base.To(w.id[:stem], id); ok {
+		if after > w.nth+1 {
+			w.skip(int(min(after-w.nth-1, w.run)))
+		}
+		return
+	}
+	w.skip(sort.Search(int(min(w.run, uint64(w.s.docs))), func(n int) bool {
+		w.id = w.base.Append(w.id[:stem], w.nth+1+uint64(n))
+		return compareIDs(w.id, id) >= 0
+	}))
 }
 
-// add appends what the ID adds to its block. Before a new block, and at the end, comes endRun.
-func (e *idEncoder) add(dst, id []byte) []byte {
-	fresh := e.rank%idsPerBlock == 0
-	e.rank++
-	if fresh {
-		e.last = e.last[:0]
-	} else if e.next.Is(id) {
-		e.run++
-		e.last = append(e.last[:0], id...)
-		return dst
+// idEncoder encodes IDs in their order.
+type idEncoder struct {
+	emit  func(block []byte, ids int) error
+	block []byte
+	ids   int    // of the block
+	run   uint64 // of these, that run on from
+	base  []byte // this ID
+	last  []byte
+	next  numberedid.Follower // of last
+}
+
+// longRun is the number of IDs from which on a block with a run may have more than idsPerBlock.
+// Shorter runs are cut into blocks: then the block of an ID need not be looked for.
+const longRun = 32 * idsPerBlock
+
+// add adds an ID.
+func (e *idEncoder) add(id []byte) error {
+	runsOn := e.next.Is(id)
+	if e.ids >= idsPerBlock && !runsOn {
+		if err := e.endBlock(); err != nil {
+			return err
+		}
 	}
-	dst = e.endRun(dst)
-	if len(id) == 0 {
-		dst = append(dst, 0, 0)
+	if e.ids++; runsOn {
+		e.run++
 	} else {
-		dst = appendFrontCoded(dst, e.last, id)
+		e.addFirst(id)
+		e.next.After(id)
 	}
 	e.last = append(e.last[:0], id...)
-	e.next.After(id)
-	return dst
+	return nil
+}
+
+// addFirst adds an ID that no other runs on to.
+func (e *idEncoder) addFirst(id []byte) {
+	e.endRun()
+	e.base = append(e.base[:0], id...)
+	if len(id) == 0 {
+		e.block = append(e.block, 0, 0)
+	} else {
+		e.block = appendFrontCoded(e.block, e.last, id)
+	}
 }
 
 // endRun writes the run that waits.
-func (e *idEncoder) endRun(dst []byte) []byte {
+func (e *idEncoder) endRun() {
 	if e.run > 0 {
-		dst = binary.AppendUvarint(append(dst, 0), e.run)
+		e.block = binary.AppendUvarint(append(e.block, 0), e.run)
 		e.run = 0
 	}
-	return dst
+}
+
+// endBlock ends a block that is full. Of a run that is not long, the IDs that are too many are
+// blocks by themselves, and the last may not be full.
+func (e *idEncoder) endBlock() error {
+	if e.ids > idsPerBlock && e.ids < longRun {
+		rest := e.ids - idsPerBlock
+		e.run -= uint64(rest)
+		base, nth := numberedid.Of(e.base), e.run
+		id := slices.Clone(e.base[:base.Stem])
+		for e.ids = idsPerBlock; rest > 0; {
+			if err := e.flush(); err != nil {
+				return err
+			}
+			id = base.Append(id[:base.Stem], nth+1)
+			e.addFirst(id)
+			e.ids = min(rest, idsPerBlock)
+			e.run = uint64(e.ids - 1)
+			nth += uint64(e.ids)
+			rest -= e.ids
+		}
+		e.last = base.Append(append(e.last[:0], id[:base.Stem]...), nth)
+	}
+	if e.ids < idsPerBlock {
+		return nil
+	}
+	return e.flush()
+}
+
+// flush hands out the block and begins another.
+func (e *idEncoder) flush() error {
+	e.endRun()
+	err := e.emit(e.block, e.ids)
+	e.block, e.ids, e.last = e.block[:0], 0, e.last[:0]
+	return err
+}
+
+// close ends the last block.
+func (e *idEncoder) close() error {
+	err := e.endBlock()
+	if err == nil && e.ids > 0 {
+		err = e.flush()
+	}
+	return err
 }
 
 // DuplicateIDError reports two documents, numbered from 0, with the same ID.

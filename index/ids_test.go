@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/collocate/collocate/internal/sections"
 	"github.com/collocate/collocate/internal/trials"
 )
 
@@ -80,6 +81,97 @@ func TestIDsOfAllKinds(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Numbers that run on are one block, be they thousands; other IDs beside them are found, and so is
+// which of them are shared with IDs that lie between theirs.
+func TestLongRunsOfIDs(t *testing.T) {
+	run := func(format string, from, n int) (ids []string) {
+		for i := range n {
+			ids = append(ids, fmt.Sprintf(format, from+i))
+		}
+		return ids
+	}
+	ids := slices.Concat(run("a%db", 1, 40), run("doc%d", 1, 5000), run("doc%07d", 6001, 3000),
+		run("x%02d", 95, 33), run("x%d", 500, 31), []string{"y", "z01b9"}, run("z01b%d", 10, 1090))
+	r := writeIDs(t, ids)
+	if err := r.checkIDs(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.ids.ranks) > 0 || r.meta.flags&flagRunBlocks == 0 || len(r.ids.starts) > 12 {
+		t.Errorf("%d IDs in %d blocks, flags %#x", len(ids), len(r.ids.starts)-1, r.meta.flags)
+	}
+	rng := rand.New(rand.NewPCG(73, 74))
+	for range 3000 {
+		d := rng.IntN(len(ids))
+		if got, err := r.DocID(d); err != nil || got != ids[d] {
+			t.Fatalf("DocID(%d) = %q, %v; want %q", d, got, err, ids[d])
+		}
+		if got, ok, err := r.FindDoc(ids[d]); err != nil || !ok || got != d {
+			t.Fatalf("FindDoc(%q) = %d, %v, %v; want %d", ids[d], got, ok, err, d)
+		}
+		if got, err := r.FindDocs(ids[d]); err != nil || !slices.Equal(got, []uint32{uint32(d)}) {
+			t.Fatalf("FindDocs(%q) = %d, %v; want %d", ids[d], got, err, d)
+		}
+	}
+	between := []string{"", "a1c", "a39", "a41b", "doc", "doc0", "doc07", "doc17x", "doc-", "docx",
+		"doc5001", "doc6001", "doc0009001", "doc99999999999999999999", "x95x", "x128", "x531", "y0",
+		"z1b50", "z001b50", "z01b1100", "zz"}
+	for _, id := range between {
+		if _, ok, err := r.FindDoc(id); ok || err != nil {
+			t.Errorf("FindDoc(%q) = %v, %v", id, ok, err)
+		}
+	}
+	shared := []int{3, 41, 57, 58, 4000, 5100, 8038, 8060, 8075, len(ids) - 50}
+	some := slices.Clone(between)
+	for _, d := range shared {
+		some = append(some, ids[d])
+	}
+	var got []int
+	for d, err := range r.SharedIDs(writeIDs(t, some)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, int(d))
+	}
+	if !slices.Equal(got, shared) {
+		t.Errorf("documents %d are shared, want %d", got, shared)
+	}
+}
+
+// FuzzIDs reads blocks of IDs that are anything: no answer panics.
+func FuzzIDs(f *testing.F) {
+	f.Add([]byte("\x02d1\x00\x63"), []byte{0, 5}, []byte{0, 100}, byte(100))
+	f.Add([]byte("\x02d1\x00\x28\x03doc\x14x"), []byte{0, 5, 11}, []byte{0, 41, 43}, byte(43))
+	f.Add([]byte("\x00\x00\x02d9\x00\xff\xff\xff\x7f"), []byte{0, 9}, []byte(nil), byte(20))
+	f.Fuzz(func(t *testing.T, blob, starts, firsts []byte, docs byte) {
+		s := &idStore{file: &sections.File{}, docs: int(docs), blob: blob}
+		blocks := (s.docs + idsPerBlock - 1) / idsPerBlock
+		if len(firsts) > 0 {
+			blocks = min(len(firsts)-1, blocks)
+		}
+		if len(starts) < blocks+1 {
+			return
+		}
+		for _, at := range starts[:blocks+1] {
+			s.starts = append(s.starts, uint64(at))
+		}
+		for _, rank := range firsts[:min(blocks+1, len(firsts))] {
+			s.firsts = append(s.firsts, uint32(rank))
+		}
+		for d := range s.docs + 1 {
+			if id, err := s.get(nil, d); err == nil {
+				s.find(id)
+				s.findAll(id)
+			}
+		}
+		for _, id := range []string{"", "d", "d5", "d5x", "doc", "doc99999999999999999999"} {
+			s.find([]byte(id))
+		}
+		s.bad()
+		sharedIDs(s, s, func(uint32) bool { return true })
+		(&Reader{ids: s}).checkIDs(context.Background())
+	})
 }
 
 // Consecutive numbers cost next to nothing.

@@ -22,6 +22,8 @@ type idWriter struct {
 	room    int64  // bytes for sorting; what is beyond goes to files in
 	tempDir string // this folder
 
+	firsts []uint32 // the first rank of each block, if there are any with more than idsPerBlock IDs
+
 	ranked *scratch.Pages // byRank, if it is in a file
 	runs   []idRun        // where it comes from, parts of
 	sorted *scratch.Pages // this file
@@ -47,6 +49,11 @@ func (w *idWriter) write(out *sections.Writer) error {
 	if err := starts.Copy(out, "id-starts"); err != nil {
 		return err
 	}
+	if w.firsts != nil {
+		if err := out.Section("id-firsts", sections.Bytes(w.firsts)); err != nil {
+			return err
+		}
+	}
 	return errors.Join(w.writeRanks(out), w.writeDocs(out))
 }
 
@@ -55,35 +62,36 @@ func (w *idWriter) writeBlocks(out *sections.Writer, starts *scratch.Numbers) er
 	if err := out.Begin("ids"); err != nil {
 		return err
 	}
-	var e idEncoder
-	var at uint64
-	var buf []byte
-	flush := func() error {
-		buf = e.endRun(buf)
-		at += uint64(len(buf))
-		_, err := out.Write(buf)
-		buf = buf[:0]
-		return errors.Join(err, starts.Add(at))
+	at, rank := uint64(0), 0
+	firsts := []uint32{0}
+	if err := starts.Add(0); err != nil {
+		return err
 	}
+	longer := false // there is a block of more IDs
+	e := idEncoder{emit: func(block []byte, ids int) error {
+		longer = longer || ids > idsPerBlock
+		at += uint64(len(block))
+		rank += ids
+		firsts = append(firsts, uint32(rank))
+		_, err := out.Write(block)
+		return errors.Join(err, starts.Add(at))
+	}}
 	i, last, lastDoc := 0, []byte(nil), 0
 	err := w.each(func(doc int, id []byte) error {
 		if w.unique && i > 0 && bytes.Equal(id, last) {
 			return &DuplicateIDError{string(id), lastDoc, doc}
 		}
 		last, lastDoc = append(last[:0], id...), doc
-		if i%idsPerBlock == 0 {
-			if err := flush(); err != nil {
-				return err
-			}
-		}
 		i++
-		buf = e.add(buf, id)
-		return nil
+		return e.add(id)
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		err = e.close()
 	}
-	return flush()
+	if err == nil && longer {
+		w.firsts = firsts
+	}
+	return err
 }
 
 // each calls fn with the IDs in their order.

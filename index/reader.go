@@ -90,8 +90,12 @@ package index
 //	ids            external IDs, ordered as people do (compareIDs; equal ones by
 //	               document), coded in blocks of 32. An ID is front coded like a word, but
 //	               after a byte 0 comes a uvarint: this many IDs follow, each like the one before
-//	               with its last number one higher; or 0: an ID of no bytes. Here: 02 d1, 00 01
+//	               with its last number one higher; or 0: an ID of no bytes. Here: 02 d1, 00 01.
+//	               A block that ends within such a run has the rest of it, too, if that makes it one
+//	               of at least 1,024 IDs.
 //	id-starts      uint64: where each block begins, and the end: 0, 5
+//	id-firsts      uint32: the number of the first ID of each block, and of all, if a block has more
+//	               than 32, which is flag 1024
 //	id-ranks       for each document the number of its ID in that order, in as few bits as the
 //	               largest needs, and 8 zero bytes; empty if it is the document's own number
 //	id-docs        the other way round: the document of each ID
@@ -229,6 +233,7 @@ const (
 	flagFields                   // documents have fields
 	flagShard                    // it is a part of another index: see Shard
 	flagNoLengths                // lengths are those of the classes, and not stored by themselves
+	flagRunBlocks                // some blocks of IDs have more than idsPerBlock: long runs
 
 	allFlags = 1<<iota - 1
 )
@@ -516,7 +521,7 @@ func (r *Reader) openDocs(f *sections.File) (err error) {
 		return fmt.Errorf("corrupted: %d classes, %d kinds for %d documents", len(r.classes), len(low), docs)
 	}
 	r.numLow = copy(r.classLow[:], low)
-	r.ids, err = openIDs(f, docs)
+	r.ids, err = openIDs(f, docs, r.meta.flags&flagRunBlocks != 0)
 	return err
 }
 

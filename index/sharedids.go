@@ -68,9 +68,10 @@ func (w *idSeeker) step() bool {
 // seek steps to the next ID that is not before another; false if there is none.
 func (w *idSeeker) seek(id []byte) bool {
 	for {
-		if w.rank%idsPerBlock == 0 {
+		if w.rank == w.end {
 			w.pass(id)
 		}
+		w.reach(id)
 		if w.failed != nil || !w.step() {
 			return false
 		}
@@ -85,17 +86,19 @@ func (w *idSeeker) seek(id []byte) bool {
 func (w *idSeeker) pass(id []byte) {
 	blocks := len(w.s.starts) - 1
 	before := func(block int) bool { // its first ID comes before
-		first := idSeeker{idWalker: idWalker{s: w.s, rank: block * idsPerBlock}}
+		first := idSeeker{idWalker: w.s.walk(block)}
 		first.step()
 		w.failed = cmp.Or(w.failed, first.failed)
 		return compareIDs(first.id, id) < 0
 	}
-	from, step := w.rank/idsPerBlock, 1
+	from, step := w.block, 1
 	for from+step < blocks && before(from+step) {
 		from += step
 		step *= 2
 	}
 	n := max(min(step, blocks-from)-1, 0) // behind it are this many of which nothing is known
 	from += sort.Search(n, func(i int) bool { return !before(from + 1 + i) })
-	w.rank = from * idsPerBlock
+	id = w.id[:0]
+	w.idWalker = w.s.walk(from)
+	w.id = id
 }

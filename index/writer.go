@@ -74,6 +74,7 @@ type Writer struct {
 	err      error
 
 	ordered     bool // documents were brought into a better order
+	runBlocks   bool // some blocks of IDs have more than idsPerBlock
 	docsWritten bool
 }
 
@@ -427,6 +428,7 @@ func (w *Writer) writeDocs() error {
 		ids := idWriter{docs: len(w.docs.Lengths), id: w.docs.ids(), byRank: w.docs.byRank,
 			room: w.memory / idShare, tempDir: w.tempDir, unique: w.docs.UniqueIDs}
 		err = ids.write(f.Writer)
+		w.runBlocks = ids.firsts != nil
 	}
 	if err != nil {
 		f.f.Abort()
@@ -436,6 +438,9 @@ func (w *Writer) writeDocs() error {
 }
 
 func (w *Writer) writeMeta(names []string) error {
+	if w.runBlocks {
+		w.meta.flags |= flagRunBlocks
+	}
 	f, err := createFile(w.dir, metaFile)
 	if err != nil {
 		return err

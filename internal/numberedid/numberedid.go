@@ -48,6 +48,23 @@ func (n *ID) Append(stem []byte, after uint64) []byte {
 	return append(stem, digits...)
 }
 
+// To returns how much higher the number of another ID is that begins with the same stem, whatever
+// stands behind that number: 0 if it is not higher, and not ok if there is none.
+func (n *ID) To(stem, id []byte) (after uint64, ok bool) {
+	rest, ok := bytes.CutPrefix(id, stem)
+	if !ok {
+		return 0, false
+	}
+	number, width := uint64(0), 0
+	for width < len(rest) && isDigit(rest[width]) {
+		if width++; width > maxDigits {
+			return 0, false
+		}
+		number = 10*number + uint64(rest[width-1]-'0')
+	}
+	return max(number, n.number) - n.number, width > 0
+}
+
 // Follower is the ID that is expected after a numbered one: the same with the next number, in as
 // many digits at least. To look whether it comes costs no more than a comparison of bytes.
 type Follower struct {
