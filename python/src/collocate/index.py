@@ -79,15 +79,17 @@ class Index:
         corpus: a file or folder (a str or a Path), a DataFrame, or any iterable of texts, of pairs
             (id, text), of mappings, or of ir_datasets' documents; or a mapping {id: document}.
             Texts without IDs are numbered from 0.
-        analyzer: how text becomes words: whitespace, ascii, unicode, english and other languages;
-            with "+stop" behind a language without its stop words.
+        analyzer: how text is split into words: whitespace, ascii, unicode, lucene-english, or a
+            stemmed language: arabic, danish, dutch, english, finnish, french, german, hungarian,
+            irish, italian, norwegian, porter, portuguese, romanian, russian, spanish, swedish,
+            tamil or turkish. "+stop" after a language drops its stop words: "english+stop".
         store_text: keep the text, for snippets.
-        positions: keep where the words are, for phrases: search(..., syntax=True).
+        positions: keep the positions of words, for phrases: search(..., syntax=True).
         schema: fields with types instead of `fields`, as `collocate index --fields` has them:
             ["title:text", "year:number", "tags:keyword"]. They can be searched
             (syntax=True, filter=), and shown (`Hits.fields`).
         reorder: number documents so that similar ones are neighbours, which makes the index smaller.
-        memory: bound on working memory in bytes; 0 is 2 GB.
+        memory: bound on working memory in bytes; 0 means 2 GB.
         """
         temporary = path is None
         out = tempfile.mkdtemp(prefix="collocate-") if path is None else os.fspath(path)
@@ -283,13 +285,15 @@ class Index:
 
         queries: a str, an iterable of str, or a mapping {query ID: str}, whose IDs `to_run` and
             `to_pandas` then name.
-        mode: "or" wants any of the words, "and" all of them.
-        model: bm25 (with k1, b and variant), dirichlet (with mu), cosine, dph or boolean.
+        mode: "or" requires any of the words, "and" all of them.
+        model: bm25 (with k1, b and variant), dirichlet (with mu), cosine, dph, boolean, or bm25f
+            for an index with text fields. Variants of bm25 are papers, atire, lucene, lucene7,
+            bm25+, bm25l, terrier and lucene-lossy.
         syntax: queries are of the query language, +must -not "a phrase" wild* fuzzy~, not plain
             text. Phrases need an index with positions.
-        filter: a query in that language, always; only documents that match it are found, and it
-            does not score: filter="year:[2020 TO 2024] lang:en".
-        threads: cores that answer many queries; 0 is all of them.
+        filter: a query in the same language, whatever syntax is; only documents that match it are
+            found, and it does not affect scores: filter="year:[2020 TO 2024] lang:en".
+        threads: number of cores for many queries; 0 means all.
         """
         args: dict[str, Any] = {"k": operator.index(k), "mode": mode, "model": model}
         for name, value in (("k1", k1), ("b", b), ("mu", mu), ("variant", variant)):
