@@ -67,10 +67,10 @@ type Options struct {
 	Memory    int64       // bound in bytes; zero: 2 GB
 	Log       *slog.Logger
 
-	// GPU selects the device of the GPU engine, which the job opens and closes. Device, if it is
+	// Device selects the device of the GPU engine, which the job opens and closes. GPU, if it is
 	// not nil, is an open device that is used instead.
-	GPU    engine.Device
-	Device *GPU
+	Device engine.Device
+	GPU    *GPU
 	// Progress, unless it is nil, is called with the progress of a step, from any goroutine. The
 	// total is 0 if it is not known.
 	Progress func(stage string, done, total int64)

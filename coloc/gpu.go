@@ -98,9 +98,9 @@ func onGPU(ctx context.Context, j *job, do func(*gpuRun) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	d := j.Device
+	d := j.GPU
 	if d == nil {
-		if d, err = OpenGPU(j.GPU); err != nil {
+		if d, err = OpenGPU(j.Device); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, d.Close()) }()

@@ -23,8 +23,8 @@ func gpuPays(pts *Points, opt Options, threads int) bool {
 	switch {
 	case opt.KNN > 0 || opt.Within > 0 || pts.Len() < gpuLeastPoints:
 		return false
-	case opt.Device != nil:
-		return !opt.Device.dev.Info().Emulated
+	case opt.GPU != nil:
+		return !opt.GPU.dev.Info().Emulated
 	}
 	if len(pts.Y) != pts.Len() {
 		return false // the job will say so

@@ -16,7 +16,7 @@ import (
 // neighbouring pairs.
 func (g *GPU) JoinTime(ctx context.Context, pts *Points, distance float64,
 	rounds int) (best time.Duration, pairs int64, err error) {
-	j, err := newJob(pts, Options{Distance: distance, Device: g, Engine: engine.GPU})
+	j, err := newJob(pts, Options{Distance: distance, GPU: g, Engine: engine.GPU})
 	if err != nil {
 		return 0, 0, err
 	}

@@ -56,7 +56,7 @@ func (t *nullTest) features(which []int) (all []int32) {
 // pairsOnGPU counts hundreds of rounds at once.
 func (t *nullTest) pairsOnGPU(ctx context.Context, which []int) (err error) {
 	j := t.survey.job
-	if d := j.Device; d != nil { // what it keeps of mining is in the way
+	if d := j.GPU; d != nil { // what it keeps of mining is in the way
 		d.mu.Lock()
 		for i := range d.arenas {
 			err = errors.Join(err, d.arenas[i].Free())
@@ -66,7 +66,7 @@ func (t *nullTest) pairsOnGPU(ctx context.Context, which []int) (err error) {
 			return err
 		}
 	}
-	g, err := points.OpenGPU(j.GPU)
+	g, err := points.OpenGPU(j.Device)
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func TestSignificanceOnTheGPU(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.opt.Engine, c.opt.Device, c.opt.Threads = engine.GPU, d, 2
+		c.opt.Engine, c.opt.GPU, c.opt.Threads = engine.GPU, d, 2
 		where := ""
 		c.test.Tell = func(w string) { where = w }
 		got, err := mustSurvey(t, pts, c.opt).Significance(t.Context(), res.Patterns, c.test)
@@ -88,7 +88,7 @@ func TestSignificanceOfCrowdsOnTheGPU(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opt.Engine, opt.Device, opt.evaluation = engine.GPU, d, &evaluation{steps: 1}
+	opt.Engine, opt.GPU, opt.evaluation = engine.GPU, d, &evaluation{steps: 1}
 	where := ""
 	test.Tell = func(w string) { where = w }
 	got, err := mustSurvey(t, pts, opt).Significance(t.Context(), res.Patterns, test)

@@ -41,7 +41,7 @@ func testGPU(t testing.TB, memory int64) *GPU {
 func sameAsCPU(t *testing.T, pts *Points, opt Options) *Result {
 	t.Helper()
 	cpu := opt
-	cpu.Engine, cpu.Device, cpu.Algorithm = engine.Sequential, nil, Auto
+	cpu.Engine, cpu.GPU, cpu.Algorithm = engine.Sequential, nil, Auto
 	want := mustMine(t, pts, cpu)
 	opt.Engine = engine.GPU
 	got := mustMine(t, pts, opt)
@@ -80,7 +80,7 @@ func TestGPUFindsWhatTheCPUFinds(t *testing.T) {
 		n, features := 20+rng.IntN(150), 2+rng.IntN(9)
 		pts := crowdedPoints(rng, n, features, 10)
 		opt := Options{Distance: 0.5 + 2*rng.Float64(), MinPrevalence: 0.1 + 0.4*rng.Float64(),
-			Device: d, All: i%3 == 0}
+			GPU: d, All: i%3 == 0}
 		sameAsCPU(t, pts, opt)
 	}
 }
@@ -98,7 +98,7 @@ func TestGPUGivesWhatTheDefinitionSays(t *testing.T) {
 		pts, opt := randomCase(r)
 		opt.Within = 0 // is for the cores
 		want := showOracle(pts, opt)
-		opt.Engine, opt.Device = engine.GPU, d
+		opt.Engine, opt.GPU = engine.GPU, d
 		opt.evaluation = &evaluation{steps: profileSteps, byFeature: c%5 == 0,
 			room: &latticeRoom{stack: 4096, round: 1 + c%3, found: 4096}}
 		res, err := Mine(t.Context(), pts, opt)
@@ -129,7 +129,7 @@ func TestGPUOnPublishedExamples(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, algorithm := range []Algorithm{Auto, SGCT} {
-			sameAsCPU(t, in.Set, Options{Distance: fix.D, MinPrevalence: 1e-9, All: true, Device: d,
+			sameAsCPU(t, in.Set, Options{Distance: fix.D, MinPrevalence: 1e-9, All: true, GPU: d,
 				Algorithm: algorithm})
 		}
 	}
@@ -182,7 +182,7 @@ func TestGPUInCrowds(t *testing.T) {
 	} {
 		pts := crowdedPoints(rng, c.points, c.features, 10)
 		stages := map[string]bool{}
-		sameAsCPU(t, pts, Options{Distance: c.distance, MinPrevalence: 0.9, Device: d,
+		sameAsCPU(t, pts, Options{Distance: c.distance, MinPrevalence: 0.9, GPU: d,
 			Trace: func(s string, _ time.Duration) { stages[s] = true }})
 		if !stages["lattice"] {
 			t.Errorf("%v: left to the CPU", c)
@@ -202,7 +202,7 @@ func TestGPUWithThousandsAtOneSpot(t *testing.T) {
 			append(pts.Feature, int32(rng.IntN(4)))
 	}
 	copied := false
-	sameAsCPU(t, pts, Options{Distance: 20, MinPrevalence: 0.3, Device: d,
+	sameAsCPU(t, pts, Options{Distance: 20, MinPrevalence: 0.3, GPU: d,
 		Trace: func(s string, _ time.Duration) { copied = copied || s == "copy places" }})
 	if !copied {
 		t.Error("the host was not needed")
@@ -216,7 +216,7 @@ func TestGPUWithHelpOfTheHost(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 9))
 	for _, geographic := range []bool{false, true} {
 		pts := crowdedPoints(rng, 300, 7, 10)
-		opt := Options{Distance: 1.5, MinPrevalence: 0.3, Device: d, Geographic: geographic,
+		opt := Options{Distance: 1.5, MinPrevalence: 0.3, GPU: d, Geographic: geographic,
 			evaluation: &evaluation{steps: 4}}
 		if geographic {
 			opt.Distance *= 111_000
@@ -236,7 +236,7 @@ func TestGPUInLittleMemory(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	pts := crowdedPoints(rng, 1500/trials.Every(5), 8, 10)
 	lists := 0
-	opt := Options{Distance: 0.9, MinPrevalence: 0.3, Device: testGPU(t, 8<<20),
+	opt := Options{Distance: 0.9, MinPrevalence: 0.3, GPU: testGPU(t, 8<<20),
 		evaluation: &evaluation{steps: profileSteps, entries: int64(10_000 / trials.Every(10))},
 		Trace: func(s string, _ time.Duration) {
 			if s == "lists" {
@@ -247,7 +247,7 @@ func TestGPUInLittleMemory(t *testing.T) {
 	if lists < 2 {
 		t.Errorf("the lists were made in %d chunks", lists)
 	}
-	opt.Device, opt.Engine = testGPU(t, 1<<20), engine.GPU
+	opt.GPU, opt.Engine = testGPU(t, 1<<20), engine.GPU
 	if _, err := Mine(t.Context(), pts, opt); err == nil || !strings.Contains(err.Error(), "--gpu-memory") {
 		t.Errorf("1 MB of device memory: %v", err)
 	}
@@ -259,7 +259,7 @@ func TestGPUWithManyFeatures(t *testing.T) {
 	d := testGPU(t, 0)
 	rng := rand.New(rand.NewPCG(5, 7))
 	pts := crowdedPoints(rng, 400, 70, 10)
-	res := sameAsCPU(t, pts, Options{Distance: 2.2, MinPrevalence: 0.7, Device: d})
+	res := sameAsCPU(t, pts, Options{Distance: 2.2, MinPrevalence: 0.7, GPU: d})
 	if n := len(res.Patterns[len(res.Patterns)-1].Features); n < 3 {
 		t.Errorf("the longest pattern has %d features", n)
 	}
@@ -273,7 +273,7 @@ func TestSGCTOnTheGPU(t *testing.T) {
 		pts, opt := randomCase(r)
 		opt.Within = 0 // is for the cores
 		want := showOracle(pts, opt)
-		opt.Engine, opt.Device, opt.Algorithm = engine.GPU, d, SGCT
+		opt.Engine, opt.GPU, opt.Algorithm = engine.GPU, d, SGCT
 		opt.evaluation = &evaluation{entries: []int64{0, 60, 300}[c%3]}
 		res, err := Mine(t.Context(), pts, opt)
 		if err != nil {
@@ -287,7 +287,7 @@ func TestSGCTOnTheGPU(t *testing.T) {
 		}
 	}
 	rng := rand.New(rand.NewPCG(5, 8))
-	sameAsCPU(t, crowdedPoints(rng, 300, 6, 10), Options{Distance: 1.2, MinPrevalence: 0.2, Device: d, Algorithm: SGCT})
+	sameAsCPU(t, crowdedPoints(rng, 300, 6, 10), Options{Distance: 1.2, MinPrevalence: 0.2, GPU: d, Algorithm: SGCT})
 }
 
 func TestJoinTimeCountsThePairs(t *testing.T) {
@@ -299,7 +299,7 @@ func TestJoinTimeCountsThePairs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := sameAsCPU(t, pts, Options{Distance: 4, MinPrevalence: 0.5,
-		Device: d}).Pairs; pairs != want || took <= 0 {
+		GPU: d}).Pairs; pairs != want || took <= 0 {
 		t.Errorf("%d pairs in %v, want %d", pairs, took, want)
 	}
 }
@@ -328,7 +328,7 @@ func TestAutoTakesTheGPUWhereItWins(t *testing.T) {
 		return // the device is a real one, and open: auto may well take it
 	}
 	pts := crowdedPoints(rand.New(rand.NewPCG(1, 1)), 4000, 5, 1000)
-	s, err := NewSurvey(pts, Options{Distance: 1, MinPrevalence: 0.5, Device: testGPU(t, 0)})
+	s, err := NewSurvey(pts, Options{Distance: 1, MinPrevalence: 0.5, GPU: testGPU(t, 0)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -138,7 +138,7 @@ func (t *nullTest) tell(format string, args ...any) {
 func (t *nullTest) onCores(ctx context.Context, which []int) error {
 	s := t.survey
 	one := s.job.Options
-	one.Engine, one.Threads, one.Progress, one.Device, one.Log = engine.Sequential, 1, nil, nil, nil
+	one.Engine, one.Threads, one.Progress, one.GPU, one.Log = engine.Sequential, 1, nil, nil, nil
 	one.Algorithm, one.All = Auto, false
 	one.Memory = max(16e6, s.job.budget/int64(s.job.cores.workers)-100*int64(s.pts.Len()))
 	return s.job.cores.at("null rounds").each(ctx, t.o.Rounds, func(_, round int) error {

@@ -65,7 +65,7 @@ type Options struct {
 	Engine  engine.Kind
 	Method  Method        // for the GPU and the multicore engine
 	Tables  PaperTables   // for method Paper on a GPU
-	GPU     engine.Device // for engine.GPU, and for engine.Auto if the corpus is large
+	Device  engine.Device // for engine.GPU, and for engine.Auto if the corpus is large
 	Threads int           // 0 means GOMAXPROCS
 	Memory  int64         // bound on working memory in bytes; 0 means 2 GB
 	TempDir string        // for sorted runs that do not fit into memory; empty means the system's default
@@ -126,7 +126,7 @@ func Matrix(ctx context.Context, corpus *text.Corpus, v *Vocabulary, opt Options
 	if err != nil {
 		return Stats{}, err
 	}
-	c := chosen{engine: opt.Engine, gpu: opt.GPU, emulated: opt.gpuAuto,
+	c := chosen{engine: opt.Engine, gpu: opt.Device, emulated: opt.gpuAuto,
 		pays: func() bool { return j.paysOnGPU(corpus, false) }}
 	err = c.run(ctx, func(g *GPU) (err error) {
 		stats, err = g.Matrix(ctx, corpus, v, opt, watched{sink, &c.given})
@@ -158,7 +158,7 @@ func (j *job) onCores(ctx context.Context, corpus *text.Corpus, e engine.Kind, s
 func Make(ctx context.Context, corpus *text.Corpus, vocabulary VocabularyOptions, opt Options,
 	begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats, err error) {
 	opt.Analyzer = vocabulary.Analyzer
-	c := chosen{engine: opt.Engine, gpu: opt.GPU, emulated: opt.gpuAuto, pays: func() bool {
+	c := chosen{engine: opt.Engine, gpu: opt.Device, emulated: opt.gpuAuto, pays: func() bool {
 		j, err := newJob(new(Vocabulary), opt)
 		return err == nil && j.paysOnGPU(corpus, true)
 	}}

@@ -24,7 +24,7 @@ type VocabularyOptions struct {
 	KeepUnk bool
 
 	Engine  engine.Kind
-	GPU     engine.Device // for engine.GPU, and for engine.Auto if the corpus is large
+	Device  engine.Device // for engine.GPU, and for engine.Auto if the corpus is large
 	Threads int           // 0 means GOMAXPROCS
 	Memory  int64         // bound in bytes on the tables of words; 0 means 2 GB
 
@@ -57,7 +57,7 @@ func CountWords(ctx context.Context, corpus *text.Corpus, opt VocabularyOptions)
 	if opt.Memory <= 0 {
 		opt.Memory = defaultMemory
 	}
-	c := chosen{engine: opt.Engine, gpu: opt.GPU, emulated: opt.gpuAuto,
+	c := chosen{engine: opt.Engine, gpu: opt.Device, emulated: opt.gpuAuto,
 		pays: func() bool { return gpuPays(corpus, opt.Analyzer, true, 0, opt.Threads) }}
 	var v *Vocabulary
 	var stats VocabularyStats

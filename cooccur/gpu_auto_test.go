@@ -83,8 +83,8 @@ func TestAutoFallsBackToTheCores(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			device := engine.Device{Memory: c.memory}
-			vopt := VocabularyOptions{Threads: 1, GPU: device, gpuAuto: c.auto}
-			opt := Options{Window: 2, Threads: 1, GPU: device, gpuAuto: c.auto}
+			vopt := VocabularyOptions{Threads: 1, Device: device, gpuAuto: c.auto}
+			opt := Options{Window: 2, Threads: 1, Device: device, gpuAuto: c.auto}
 			v, vs, err := CountWords(t.Context(), corpus, vopt)
 			if err != nil {
 				t.Fatal(err)

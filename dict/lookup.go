@@ -18,13 +18,13 @@ type LookUpOptions struct {
 	// and closes; all others use CPU cores, engine.Sequential a single one.
 	Engine  engine.Kind
 	Threads int // 0 means GOMAXPROCS
-	GPU     engine.Device
+	Device  engine.Device
 }
 
 // IDs returns the number of each word of a text, and None for words that are not in the dictionary.
 func (d *File) IDs(ctx context.Context, t *Text, o LookUpOptions) (ids []uint32, err error) {
 	if o.Engine == engine.GPU {
-		g, err := d.OpenGPU(o.GPU)
+		g, err := d.OpenGPU(o.Device)
 		if err != nil {
 			return nil, err
 		}

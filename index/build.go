@@ -48,7 +48,7 @@ type BuildOptions struct {
 	// Engine engine.GPU finds and sorts the words on the GPU that the field GPU names. The index is
 	// the same.
 	Engine engine.Kind
-	GPU    engine.Device
+	Device engine.Device
 
 	numbered bool // documents are named by their numbers
 }
@@ -87,7 +87,7 @@ func Build(ctx context.Context, dir string, c *text.Corpus, o BuildOptions) (err
 func (w *Writer) addCorpus(ctx context.Context, c *text.Corpus, o BuildOptions) (err error) {
 	invert := weigh.InvertOptions{
 		Analyzer: o.Analyzer, Threads: o.Threads, Memory: o.Memory, TempDir: o.TempDir, MaxWord: maxWord,
-		Engine: o.Engine, GPU: o.GPU, Positions: o.Positions,
+		Engine: o.Engine, Device: o.Device, Positions: o.Positions,
 	}
 	if s := c.Options.Schema; s != nil {
 		if w.fields, err = newFieldWriter(w, s, o); err != nil {

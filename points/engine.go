@@ -16,8 +16,8 @@ import (
 type Engine struct {
 	Kind    engine.Kind   // Auto uses a GPU where it is faster, and otherwise CPU cores
 	Threads int           // 0 means all cores
-	GPU     engine.Device // the device to open
-	Device  *GPU          // an open device to use instead, or nil
+	Device  engine.Device // the device to open
+	GPU     *GPU          // an open device to use instead, or nil
 }
 
 // sums makes sums over pairs of points: on the cores, or on a device.
@@ -38,16 +38,16 @@ func (e Engine) open(cores time.Duration) (s sums, done func() error, err error)
 	}
 	auto := e.Kind == engine.Auto
 	cores /= time.Duration(s.threads)
-	if e.Device != nil {
-		if !auto || cores > 10*time.Millisecond && !e.Device.dev.Info().Emulated {
-			s.gpu = e.Device
+	if e.GPU != nil {
+		if !auto || cores > 10*time.Millisecond && !e.GPU.dev.Info().Emulated {
+			s.gpu = e.GPU
 		}
 		return s, done, nil
 	}
 	if auto && cores < 2*gpuOpening { // twice, as the estimate may be that far off
 		return s, done, nil
 	}
-	g, err := OpenGPU(e.GPU)
+	g, err := OpenGPU(e.Device)
 	switch {
 	case err != nil && auto:
 		return s, done, nil

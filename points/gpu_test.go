@@ -82,7 +82,7 @@ func TestCurvesOnTheGPU(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%+v: %v", c, err)
 		}
-		o.Engine = Engine{Kind: engine.GPU, Device: g, Threads: 2}
+		o.Engine = Engine{Kind: engine.GPU, GPU: g, Threads: 2}
 		got, err := Curves(t.Context(), p, o)
 		if err != nil {
 			t.Fatalf("%+v: %v", c, err)
@@ -109,7 +109,7 @@ func TestCoOccurrenceOnTheGPU(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Engine = Engine{Kind: engine.GPU, Device: g}
+		o.Engine = Engine{Kind: engine.GPU, GPU: g}
 		got, err := CoOccurrences(t.Context(), p, o)
 		if err != nil {
 			t.Fatal(err)
@@ -129,7 +129,7 @@ func TestEnrichmentOnTheGPU(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Engine = Engine{Kind: engine.GPU, Device: g, Threads: 2}
+		o.Engine = Engine{Kind: engine.GPU, GPU: g, Threads: 2}
 		got, err := Enrich(t.Context(), p, o)
 		if err != nil {
 			t.Fatal(err)
@@ -148,7 +148,7 @@ func TestGPUInLittleMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Engine = Engine{Kind: engine.GPU, Device: testGPU(t, 3<<20)}
+	o.Engine = Engine{Kind: engine.GPU, GPU: testGPU(t, 3<<20)}
 	got, err := Curves(t.Context(), p, o)
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +156,7 @@ func TestGPUInLittleMemory(t *testing.T) {
 	if !same(got, want) {
 		t.Error("in 3 MB the curves differ")
 	}
-	o.Engine.Device = testGPU(t, 1<<20)
+	o.Engine.GPU = testGPU(t, 1<<20)
 	if _, err := Curves(t.Context(), p, o); err == nil || !strings.Contains(err.Error(), "--gpu-memory") {
 		t.Errorf("in 1 MB: %v", err)
 	}
@@ -216,7 +216,7 @@ func BenchmarkShifts(b *testing.B) {
 		}
 		start := time.Now()
 		_, err := Curves(b.Context(), p, CurveOptions{Most: 6, Bins: 50, Rounds: 999,
-			Engine: Engine{Kind: engine.GPU, Device: g}})
+			Engine: Engine{Kind: engine.GPU, GPU: g}})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -142,7 +142,7 @@ func neighbourhood(p *params, o *coloc.Options) {
 
 // survey prepares points to be mined. Mining never takes all cores from short searches.
 func (v *Server) survey(o coloc.Options) (*coloc.Survey, error) {
-	o.Memory, o.Threads, o.GPU = miningMemory, v.mayUse(longLane), v.o.GPU
+	o.Memory, o.Threads, o.Device = miningMemory, v.mayUse(longLane), v.o.Device
 	if o.Engine == engine.Auto {
 		o.Engine = v.placesEngine()
 	}

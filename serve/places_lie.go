@@ -102,7 +102,7 @@ func (x *exchange) curve() {
 		Most: p.number("max_distance", 0, 0, math.MaxFloat64),
 		Bins: p.whole("steps", 50, 1, maxCurveSteps), Rounds: p.whole("rounds", 99, 0, maxCurveRounds),
 		Null: p.null(), Seed: 1, Memory: miningMemory,
-		Engine: points.Engine{Kind: x.engine(p), Threads: x.mayUse(longLane), GPU: x.o.GPU},
+		Engine: points.Engine{Kind: x.engine(p), Threads: x.mayUse(longLane), Device: x.o.Device},
 	}
 	pair, ok := x.pair(p, names)
 	if !ok {

@@ -32,7 +32,7 @@ func (x *exchange) coOccurrence() {
 	o := points.CoOccurrenceOptions{
 		Most:  p.number("max_distance", 0, math.SmallestNonzeroFloat64, math.MaxFloat64),
 		Steps: p.whole("steps", 50, 1, maxCurveSteps), Rings: p.flag("rings"),
-		Engine: points.Engine{Kind: x.engine(p), Threads: x.mayUse(longLane), GPU: x.o.GPU},
+		Engine: points.Engine{Kind: x.engine(p), Threads: x.mayUse(longLane), Device: x.o.Device},
 	}
 	if o.Most == 0 {
 		p.fail("max_distance is missing: the largest distance")
@@ -77,7 +77,7 @@ func (x *exchange) enrichment() {
 	o := points.EnrichmentOptions{
 		Distance: p.number("distance", 0, 0, math.MaxFloat64), KNN: p.whole("knn", 0, 0, 1000),
 		Rounds: p.whole("rounds", 99, 2, maxCurveRounds), Seed: 1, Memory: miningMemory,
-		Engine: points.Engine{Kind: x.engine(p), Threads: x.mayUse(longLane), GPU: x.o.GPU},
+		Engine: points.Engine{Kind: x.engine(p), Threads: x.mayUse(longLane), Device: x.o.Device},
 	}
 	if (o.Distance > 0) == (o.KNN > 0) {
 		p.fail("distance or knn: want one of them")

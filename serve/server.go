@@ -28,8 +28,8 @@ type Options struct {
 	// Engine answers searches. GPU needs an index that is on a GPU, see [search.Searcher.OpenGPU];
 	// Auto means the CPU cores.
 	Engine engine.Kind
-	// GPU is the device for requests about places, if Engine is GPU.
-	GPU engine.Device
+	// Device is the device for requests about places, if Engine is GPU.
+	Device engine.Device
 	// Threads is the number of cores to use; 0 means all.
 	Threads int
 	// MaxK is the largest number of hits that a client may ask for; 0 means DefaultMaxK.

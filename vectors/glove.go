@@ -34,7 +34,7 @@ type GloVeOptions struct {
 	Threads  int   // 0 means GOMAXPROCS
 	Memory   int64 // bound on the cells in memory, in bytes; 0 means 2 GB
 	Engine   engine.Kind
-	GPU      engine.Device
+	Device   engine.Device
 	Progress func(epoch int, loss float64)
 	// Began, unless it is nil, is called with the engine when the first epoch begins.
 	Began func(engine.Kind)
@@ -185,7 +185,7 @@ type training struct {
 // run trains on the engine of the options.
 func (t *training) run(ctx context.Context) error {
 	work := int64(len(t.cells)) * int64(t.o.Dim) * int64(t.o.Epochs)
-	return choose(ctx, t.o.Engine, t.o.GPU, work > gloveOnGPU*int64(t.o.Threads), func(g *card) error {
+	return choose(ctx, t.o.Engine, t.o.Device, work > gloveOnGPU*int64(t.o.Threads), func(g *card) error {
 		return t.onGPU(ctx, g)
 	}, func() error {
 		t.began(engine.Multicore)

@@ -25,7 +25,7 @@ type SVDOptions struct {
 	Threads   int   // 0 means GOMAXPROCS
 	Memory    int64 // in bytes; 0 means 2 GB
 	Engine    engine.Kind
-	GPU       engine.Device
+	Device    engine.Device
 	Began     func(engine.Kind) // called with the engine that multiplies
 }
 
@@ -42,7 +42,7 @@ func TrainSVD(ctx context.Context, m Matrix, o SVDOptions) (*Vectors, error) {
 	s := &svd{ppmi: p, o: &o, width: svdWidth(o.Dim)}
 	// Six products or so of all cells and columns, and five times as many of columns and columns.
 	work := int64(s.width) * (int64(len(p.rows.other)) + 2*int64(p.n)*int64(s.width))
-	err = choose(ctx, o.Engine, o.GPU, work > svdOnGPU*int64(o.Threads), func(g *card) (err error) {
+	err = choose(ctx, o.Engine, o.Device, work > svdOnGPU*int64(o.Threads), func(g *card) (err error) {
 		s.began(engine.GPU)
 		return s.onGPU(ctx, g)
 	}, func() error {

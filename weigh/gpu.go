@@ -48,7 +48,7 @@ func openGPURun(o *Options) (*gpuRun, error) {
 		return nil, err
 	}
 	go func() {
-		dev, err := gpu.Open(o.GPU.Ordinal)
+		dev, err := gpu.Open(o.Device.Ordinal)
 		if err == nil {
 			g.owned = dev
 			err = g.open(dev, o)
@@ -90,7 +90,7 @@ func (g *gpuRun) open(dev *gpu.Device, o *Options) (err error) {
 	if o.gpuAuto && dev.Info().Emulated && !autoEmulated {
 		return gpu.ErrEmulated
 	}
-	if g.budget, err = dev.Budget(o.GPU.Memory); err != nil {
+	if g.budget, err = dev.Budget(o.Device.Memory); err != nil {
 		return err
 	}
 	if g.card, err = newCard(dev); err != nil {
@@ -363,7 +363,7 @@ func weighGPU(ctx context.Context, j *job) (w *Weights, err error) {
 // invertGPU is Invert on a device. The postings of a corpus that is one chunk stay
 // there until they are read.
 func invertGPU(ctx context.Context, each batches, o *InvertOptions) (v *Inversion, err error) {
-	g, err := openGPURun(&Options{Memory: o.Memory, TempDir: o.TempDir, GPU: o.GPU, gpuAuto: o.gpuAuto})
+	g, err := openGPURun(&Options{Memory: o.Memory, TempDir: o.TempDir, Device: o.Device, gpuAuto: o.gpuAuto})
 	if err != nil {
 		return nil, err
 	}

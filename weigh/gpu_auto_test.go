@@ -88,14 +88,14 @@ func TestAutoFallsBackToTheCores(t *testing.T) {
 			continue // a real one is taken
 		}
 		autoEmulated = c.emulated
-		w := weighAll(t, docs, Options{GPU: c.device, gpuAuto: true}, 1)
+		w := weighAll(t, docs, Options{Device: c.device, gpuAuto: true}, 1)
 		same(t, weightsOf(t, w, 2), want)
 		if w.Engine() != c.engine {
 			t.Errorf("%+v: weighed by %v", c, w.Engine())
 		}
 		seen := 0
 		v, err := invertBy(t.Context(), shuffled(docs, 1, 2, 4), &InvertOptions{
-			Analyzer: analyzer(t, "whitespace"), Threads: 1, Memory: defaultMemory, GPU: c.device, gpuAuto: true,
+			Analyzer: analyzer(t, "whitespace"), Threads: 1, Memory: defaultMemory, Device: c.device, gpuAuto: true,
 			Visit: func(int, *text.Batch) error { seen++; return nil },
 		})
 		if err != nil {

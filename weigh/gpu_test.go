@@ -83,7 +83,7 @@ func TestGPUWeighsTheSame(t *testing.T) {
 		want := weightsOf(t, weighAll(t, docs, Options{Method: Sequential}, 1), 1)
 		for _, m := range onGPUMethods {
 			t.Run(fmt.Sprintf("%s/%v", name, m), func(t *testing.T) {
-				w := weighAll(t, docs, Options{Method: m, Engine: engine.GPU, GPU: device,
+				w := weighAll(t, docs, Options{Method: m, Engine: engine.GPU, Device: device,
 					Threads: 2, Profile: true}, 2)
 				defer w.Close()
 				same(t, weightsOf(t, w, 3), want)
@@ -101,7 +101,7 @@ func TestGPUCountsHugeDocuments(t *testing.T) {
 	device := onGPUSlowly(t)
 	docs := documentsOf(4, 6000, 10, 5000, 40_000, 2, 4501)
 	want := weightsOf(t, weighAll(t, docs, Options{Method: Sequential}, 1), 1)
-	same(t, weightsOf(t, weighAll(t, docs, Options{Engine: engine.GPU, GPU: device}, 1), 1), want)
+	same(t, weightsOf(t, weighAll(t, docs, Options{Engine: engine.GPU, Device: device}, 1), 1), want)
 }
 
 // Documents that are far apart, and frequencies that are large, do not fit the bytes in
@@ -123,7 +123,7 @@ func TestGPUJumps(t *testing.T) {
 		return weightsOf(t, w, 2)
 	}
 	want := try()
-	o.Engine, o.GPU = engine.GPU, device
+	o.Engine, o.Device = engine.GPU, device
 	for _, m := range []Method{Auto, MapReduce} {
 		o.Method = m
 		same(t, try(), want)
@@ -147,7 +147,7 @@ func TestGPUFormula(t *testing.T) {
 			methods = append(methods, MapReduce, Primitives)
 		}
 		for _, m := range methods {
-			o.Method, o.Engine, o.GPU = m, engine.GPU, device
+			o.Method, o.Engine, o.Device = m, engine.GPU, device
 			same(t, weightsOf(t, weighAll(t, docs, o, 1), 1), want)
 			o.Engine = engine.Auto
 		}
@@ -174,7 +174,7 @@ func TestGPUDictionary(t *testing.T) {
 			}
 			o := Options{Method: Sequential, Dict: d, Unknown: u}
 			want := weightsOf(t, weighAll(t, docs, o, 1), 1)
-			o.Method, o.Engine, o.GPU = Dictionary, engine.GPU, device
+			o.Method, o.Engine, o.Device = Dictionary, engine.GPU, device
 			same(t, weightsOf(t, weighAll(t, docs, o, 1), 1), want)
 		}
 	}
@@ -190,7 +190,7 @@ func TestGPUChunks(t *testing.T) {
 		if m == Auto {
 			device.Memory += 200_000
 		}
-		w := weighAll(t, docs, Options{Method: m, Engine: engine.GPU, GPU: device, Threads: 3, TempDir: t.TempDir()}, 3)
+		w := weighAll(t, docs, Options{Method: m, Engine: engine.GPU, Device: device, Threads: 3, TempDir: t.TempDir()}, 3)
 		v, ok := w.source.(*inverted)
 		if !ok || len(v.v.runs) < 3 {
 			t.Fatalf("%v: it was one chunk", m)
@@ -212,7 +212,7 @@ func TestGPUInverts(t *testing.T) {
 	for _, memory := range []int64{0, gpuMethods[Inverting].need(0, 0, 0) + 800_000} {
 		device.Memory = memory
 		v, err := invertGPU(t.Context(), shuffled(docs, 2, 2, 4), &InvertOptions{
-			Analyzer: analyzer(t, "whitespace"), Threads: 2, Memory: defaultMemory, Engine: engine.GPU, GPU: device,
+			Analyzer: analyzer(t, "whitespace"), Threads: 2, Memory: defaultMemory, Engine: engine.GPU, Device: device,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -247,7 +247,7 @@ func TestGPUWeighsNothing(t *testing.T) {
 	device := onGPU(t)
 	for _, docs := range [][]text.Document{nil, texts("", "  ")} {
 		for _, m := range onGPUMethods {
-			w := weighAll(t, docs, Options{Method: m, Engine: engine.GPU, GPU: device}, 1)
+			w := weighAll(t, docs, Options{Method: m, Engine: engine.GPU, Device: device}, 1)
 			if got := weightsOf(t, w, 2); len(got) != 0 || w.Docs() != len(docs) {
 				t.Errorf("%v: %v", m, got)
 			}
@@ -267,29 +267,29 @@ func TestGPUErrors(t *testing.T) {
 		_, err := weigh(ctx, shuffled(docs, 1, 9, 1), o)
 		return err
 	}
-	if err := try(t.Context(), Options{Method: Sequential, GPU: device}); err == nil ||
+	if err := try(t.Context(), Options{Method: Sequential, Device: device}); err == nil ||
 		!strings.Contains(err.Error(), "no GPU engine") {
 		t.Errorf("sequential: %v", err)
 	}
-	if err := try(t.Context(), Options{GPU: device, Analyzer: blanks{}}); !errors.Is(err, errSeparators) {
+	if err := try(t.Context(), Options{Device: device, Analyzer: blanks{}}); !errors.Is(err, errSeparators) {
 		t.Errorf("words with blanks: %v", err)
 	}
-	if err := try(t.Context(), Options{GPU: engine.Device{Ordinal: 99}}); !errors.Is(err, engine.ErrNoGPU) {
+	if err := try(t.Context(), Options{Device: engine.Device{Ordinal: 99}}); !errors.Is(err, engine.ErrNoGPU) {
 		t.Errorf("no such device: %v", err)
 	}
 	if err := try(t.Context(), Options{Method: Dictionary, Dict: dictionary(t, dict.Hash, "a"),
-		GPU: device}); err == nil {
+		Device: device}); err == nil {
 		t.Error("a hash dictionary was taken")
 	}
 	docs[0].Text = bytes.Repeat([]byte("x"), mostWord)
-	if err := try(t.Context(), Options{GPU: device, Analyzer: whole{}}); err == nil ||
+	if err := try(t.Context(), Options{Device: device, Analyzer: whole{}}); err == nil ||
 		!strings.Contains(err.Error(), "a word of 16777216 bytes") {
 		t.Errorf("a huge word: %v", err)
 	}
 	docs[0].Text = []byte("a b")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := try(ctx, Options{GPU: device}); !errors.Is(err, context.Canceled) {
+	if err := try(ctx, Options{Device: device}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

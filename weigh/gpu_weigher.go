@@ -22,7 +22,7 @@ type PinnedCorpus struct {
 // PinCorpus reads a corpus into pinned memory, for the device and with the analyzer and the threads
 // of the options.
 func PinCorpus(ctx context.Context, c *text.Corpus, o Options) (*PinnedCorpus, error) {
-	dev, err := gpu.Open(o.GPU.Ordinal)
+	dev, err := gpu.Open(o.Device.Ordinal)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ type InvertOptions struct {
 	// Engine is the engine. engine.GPU uses the GPU that the field GPU names; engine.Auto does so
 	// if there is a GPU and the corpus is large; all others use CPU cores.
 	Engine engine.Kind
-	GPU    engine.Device
+	Device engine.Device
 
 	gpuAuto bool // a GPU if there is one; auto's choice
 }

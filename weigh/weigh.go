@@ -84,7 +84,7 @@ type Options struct {
 	// Engine is the engine. engine.GPU uses the GPU that the field GPU names; engine.Auto, with
 	// method Auto, does so if there is a GPU and the corpus is large; all others use CPU cores.
 	Engine engine.Kind
-	GPU    engine.Device
+	Device engine.Device
 	// Profile measures the steps on a GPU, or of MapReduce on CPU cores; see Weights.Steps.
 	Profile bool
 	// OnePiece makes a GPU process a text as a whole, with copies before and after, as the papers

@@ -24,7 +24,7 @@ type CorpusOptions struct {
 	Memory   int64 // 0 means 2 GB
 	TempDir  string
 	Engine   engine.Kind
-	GPU      engine.Device
+	Device   engine.Device
 	Progress func(stage string, done, total int64)
 }
 
@@ -110,7 +110,7 @@ func CollocationsOf(ctx context.Context, corpus *text.Corpus, o CorpusOptions) (
 func makeMatrix(ctx context.Context, corpus *text.Corpus, path string,
 	o CorpusOptions) (*cooccur.Reader, cooccur.Stats, error) {
 	opt := cooccur.Options{Window: o.Window, Side: o.Side, Weighting: cooccur.Count, Analyzer: o.Analyzer,
-		Threads: o.Threads, Memory: o.Memory, TempDir: o.TempDir, Engine: o.Engine, GPU: o.GPU, Progress: o.Progress}
+		Threads: o.Threads, Memory: o.Memory, TempDir: o.TempDir, Engine: o.Engine, Device: o.Device, Progress: o.Progress}
 	var file *cooccur.File
 	_, stats, err := cooccur.Make(ctx, corpus,
 		cooccur.VocabularyOptions{Analyzer: o.Analyzer, KeepUnk: true, Threads: o.Threads,

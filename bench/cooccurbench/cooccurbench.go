@@ -45,7 +45,7 @@ type Options struct {
 	Dir       string // where the corpus is made
 	Threads   int
 	Memory    int64
-	GPU       engine.Device
+	Device    engine.Device
 	Weighting cooccur.Weighting
 	Stages    bool // say where the GPU's time goes
 	Report    func(Row) error
@@ -112,7 +112,7 @@ type Stage struct {
 func Run(ctx context.Context, o Options) (rows []Row, err error) {
 	var g *cooccur.GPU
 	if slices.Contains(o.Engines, GPU) || slices.Contains(o.Engines, Paper) { // before minutes are spent on the corpus
-		if g, err = cooccur.OpenGPU(o.GPU); err != nil {
+		if g, err = cooccur.OpenGPU(o.Device); err != nil {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, g.Close()) }()
@@ -247,7 +247,7 @@ func (m *measurement) once(ctx context.Context, stages, write bool) error {
 	corpus := &text.Corpus{Paths: []string{m.path}, Options: text.Options{Format: text.Lines, Threads: m.Threads}}
 	vopt := cooccur.VocabularyOptions{Threads: m.Threads, Memory: m.Memory}
 	opt := cooccur.Options{Window: m.row.Window, Weighting: m.Weighting, Threads: m.Threads,
-		Memory: m.Memory, GPU: m.GPU}
+		Memory: m.Memory, Device: m.Device}
 	begin := func(*cooccur.Vocabulary) (cooccur.Sink, error) { return discard{}, nil }
 	var file *cooccur.File
 	if write {

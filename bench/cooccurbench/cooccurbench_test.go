@@ -22,7 +22,7 @@ func TestAllEngines(t *testing.T) {
 		Tokens: 1500, Sample: 500, Windows: []int{2},
 		Engines: []Engine{GPU, Paper, Multicore, PaperCores, Sequential, GloVe}, Rounds: 2,
 		Write: true,
-		Dir:   t.TempDir(), Threads: 2, Memory: 1e9, Weighting: cooccur.Count, GPU: dev.Which(32 << 20), Stages: true,
+		Dir:   t.TempDir(), Threads: 2, Memory: 1e9, Weighting: cooccur.Count, Device: dev.Which(32 << 20), Stages: true,
 	}
 	rows, err := Run(t.Context(), o)
 	if err != nil {

@@ -58,7 +58,7 @@ func tryPlaces(algorithm coloc.Algorithm, most int, memory int64) func(t *check.
 				if o.Geographic {
 					o.Distance *= onSphere(pts, side)
 				}
-				o.Algorithm, o.Engine, o.Device = algorithm, engine.GPU, d
+				o.Algorithm, o.Engine, o.GPU = algorithm, engine.GPU, d
 				if err := samePatterns(t, fmt.Sprintf("%d points, options %d", n, i), pts, o); err != nil {
 					return err
 				}
@@ -84,7 +84,7 @@ func samePatterns(t *check.Trial, what string, pts *coloc.Points, o coloc.Option
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	o.Engine, o.Device, o.Algorithm = engine.Multicore, nil, coloc.Auto
+	o.Engine, o.GPU, o.Algorithm = engine.Multicore, nil, coloc.Auto
 	want, err := coloc.Mine(t.Ctx, pts, o)
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
@@ -126,7 +126,7 @@ func measurePlaces(ctx context.Context, dev *gpu.Device, quick bool) (out []chec
 
 	n = size(10_000_000)
 	took, err := timeMine(ctx, placesbench.Even(n, 50, placesbench.SideFor(n, 10, 1)),
-		coloc.Options{Distance: 1, MinPrevalence: 0.1, Engine: engine.GPU, Device: d}, rounds)
+		coloc.Options{Distance: 1, MinPrevalence: 0.1, Engine: engine.GPU, GPU: d}, rounds)
 	if err != nil {
 		return out, err
 	}
@@ -145,7 +145,7 @@ func measurePlaces(ctx context.Context, dev *gpu.Device, quick bool) (out []chec
 		{placesbench.Clustered(size(200_000), 20, 1000), 6, 0.1, true},
 	} {
 		name := fmt.Sprintf("%d points, distance %v, prevalence %v", c.points.Len(), c.distance, c.prevalence)
-		o := coloc.Options{Distance: c.distance, MinPrevalence: c.prevalence, Engine: engine.GPU, Device: d}
+		o := coloc.Options{Distance: c.distance, MinPrevalence: c.prevalence, Engine: engine.GPU, GPU: d}
 		device, err := timeMine(ctx, c.points, o, rounds)
 		if err != nil {
 			return out, err
@@ -155,7 +155,7 @@ func measurePlaces(ctx context.Context, dev *gpu.Device, quick bool) (out []chec
 		if err != nil {
 			return out, err
 		}
-		o.Device = nil
+		o.GPU = nil
 		cores := math.Inf(1)
 		for _, e := range []engine.Kind{engine.Sequential, engine.Multicore} {
 			if e == engine.Sequential && c.points.Len() > 30_000 {

@@ -42,7 +42,7 @@ func TestPlaces(t *testing.T) {
 	} {
 		for i := range 3 {
 			o := coloc.Options{Distance: c.distance, MinPrevalence: c.prevalence,
-				Engine: engine.GPU, Device: d, Algorithm: c.algorithm}
+				Engine: engine.GPU, GPU: d, Algorithm: c.algorithm}
 			if i == 2 {
 				o.Trace = func(stage string,
 					took time.Duration) {
@@ -57,7 +57,7 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 	if dir := os.Getenv("COLLOCATE_PLACES_REPORT"); dir != "" {
-		r, err := placesbench.Run(t.Context(), placesbench.Options{Device: d, Rounds: 3, Limit: 3 * time.Second})
+		r, err := placesbench.Run(t.Context(), placesbench.Options{GPU: d, Rounds: 3, Limit: 3 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func BenchmarkPlacesOpening(b *testing.B) {
 		start = time.Now()
 		if _, err := coloc.Mine(b.Context(), pts,
 			coloc.Options{Distance: 30, MinPrevalence: 0.3, Engine: engine.GPU,
-				Device: d}); err != nil {
+				GPU: d}); err != nil {
 			b.Fatal(err)
 		}
 		b.Logf("job in %.1f ms", time.Since(start).Seconds()*1e3)

@@ -126,10 +126,10 @@ func measureCooccur(ctx context.Context, dev *gpu.Device, quick bool) (out []che
 	// less from round to round.
 	o := cooccurbench.Options{
 		Tokens: paperTokens, Windows: []int{2}, Engines: []cooccurbench.Engine{cooccurbench.GPU, cooccurbench.Paper},
-		Rounds: 12, Threads: runtime.GOMAXPROCS(0), Memory: 48e9, Weighting: cooccur.Count, GPU: dev.Which(0),
+		Rounds: 12, Threads: runtime.GOMAXPROCS(0), Memory: 48e9, Weighting: cooccur.Count, Device: dev.Which(0),
 	}
 	if quick {
-		o.Tokens, o.Rounds, o.Memory, o.GPU.Memory = 2000, 1, 1e9, 32<<20
+		o.Tokens, o.Rounds, o.Memory, o.Device.Memory = 2000, 1, 1e9, 32<<20
 	}
 	link, err := linkSpeed(ctx, dev, quick)
 	if err != nil {

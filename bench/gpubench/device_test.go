@@ -42,7 +42,7 @@ func BenchmarkWeighSteps(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	corpus, err := weigh.PinCorpus(b.Context(), weighbench.Corpus(path), weigh.Options{Analyzer: an, GPU: dev.Which(0)})
+	corpus, err := weigh.PinCorpus(b.Context(), weighbench.Corpus(path), weigh.Options{Analyzer: an, Device: dev.Which(0)})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -62,7 +62,7 @@ func tryPoints(most int, memory int64,
 
 // bothEngines are the CPU's and that of a device.
 func bothEngines(d *points.GPU) []points.Engine {
-	return []points.Engine{{Kind: engine.Multicore}, {Kind: engine.GPU, Device: d}}
+	return []points.Engine{{Kind: engine.Multicore}, {Kind: engine.GPU, GPU: d}}
 }
 
 func sameCurves(t *check.Trial, what string, pts *points.Set, d *points.GPU) error {
@@ -149,7 +149,7 @@ func measurePoints(ctx context.Context, dev *gpu.Device, quick bool) (out []chec
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	device, cores := points.Engine{Kind: engine.GPU, Device: d}, points.Engine{Kind: engine.Multicore}
+	device, cores := points.Engine{Kind: engine.GPU, GPU: d}, points.Engine{Kind: engine.Multicore}
 	n, cells, shifts, times := 200_000, 1_000_000, 999, 3
 	if quick {
 		n, cells, shifts, times = 100, 200, 5, 1

@@ -49,7 +49,7 @@ func tryGloVe(t *check.Trial) error {
 			train := func(kind engine.Kind) (*vectors.Vectors, []float64, error) {
 				var losses []float64
 				v, err := vectors.TrainGloVe(t.Ctx, m, vectors.GloVeOptions{Dim: dim, Epochs: 2, XMax: 10,
-					Seed: 1, Engine: kind, GPU: t.Dev.Which(0),
+					Seed: 1, Engine: kind, Device: t.Dev.Which(0),
 					Progress: func(_ int, loss float64) { losses = append(losses, loss) }})
 				return v, losses, err
 			}
@@ -74,7 +74,7 @@ func tryGloVe(t *check.Trial) error {
 func trySVD(t *check.Trial) error {
 	return eachMatrix(t, 300_000, func(m *vectorstest.Matrix) error {
 		for _, dim := range []int{10, min(100, m.Len())} {
-			o := vectors.SVDOptions{Dim: dim, Seed: 1, Engine: engine.Sequential, GPU: t.Dev.Which(0)}
+			o := vectors.SVDOptions{Dim: dim, Seed: 1, Engine: engine.Sequential, Device: t.Dev.Which(0)}
 			want, err := vectors.TrainSVD(t.Ctx, m, o)
 			if err != nil {
 				return err
@@ -207,7 +207,7 @@ func (z vectorSizes) measure(ctx context.Context, dev *gpu.Device) (out []check.
 	start := time.Now()
 	var began time.Time
 	if _, err := vectors.TrainSVD(ctx, m, vectors.SVDOptions{Dim: z.dim, Seed: 1, Memory: 64e9,
-		Engine: engine.GPU, GPU: dev.Which(0),
+		Engine: engine.GPU, Device: dev.Which(0),
 		Began: func(engine.Kind) { began = time.Now() }}); err != nil {
 		return out, err
 	}
@@ -246,7 +246,7 @@ func (z vectorSizes) epoch(ctx context.Context, m vectors.Matrix, kind engine.Ki
 		epochs = 2 // the cores take long
 	}
 	_, err = vectors.TrainGloVe(ctx, m, vectors.GloVeOptions{Dim: z.dim, Epochs: epochs, Seed: 1,
-		Memory: 64e9, Engine: kind, GPU: dev.Which(0), Progress: func(epoch int, _ float64) {
+		Memory: 64e9, Engine: kind, Device: dev.Which(0), Progress: func(epoch int, _ float64) {
 			if epoch > 1 {
 				best = min(best, time.Since(last))
 			}

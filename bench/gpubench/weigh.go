@@ -73,7 +73,7 @@ func tryWeighOf(t *check.Trial, dir string, m weigh.Method, given bool, size int
 		}
 	}
 	corpus, err := weigh.PinCorpus(t.Ctx, weighbench.Corpus(path),
-		weigh.Options{Analyzer: an, Threads: 2, GPU: t.Dev.Which(0)})
+		weigh.Options{Analyzer: an, Threads: 2, Device: t.Dev.Which(0)})
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func measureWeigh(ctx context.Context, dev *gpu.Device, quick bool) (out []check
 		if err != nil {
 			return err
 		}
-		corpus, err := weigh.PinCorpus(ctx, weighbench.Corpus(path), weigh.Options{Analyzer: an, GPU: dev.Which(0)})
+		corpus, err := weigh.PinCorpus(ctx, weighbench.Corpus(path), weigh.Options{Analyzer: an, Device: dev.Which(0)})
 		if err != nil {
 			return err
 		}

@@ -106,7 +106,7 @@ func (o *Options) cooccur(ctx context.Context, a amount) (*report.Report, error)
 		c.Engines = append(c.Engines, cooccurbench.GloVe)
 	}
 	if o.Device != nil {
-		c.GPU = o.Device.Which(0)
+		c.Device = o.Device.Which(0)
 		c.Engines = append([]cooccurbench.Engine{cooccurbench.GPU, cooccurbench.Paper}, c.Engines...)
 	}
 	rows, err := cooccurbench.Run(ctx, c)
@@ -122,7 +122,7 @@ func (o *Options) weigh(ctx context.Context, a amount) (*report.Report, error) {
 }
 
 func (o *Options) places(ctx context.Context, a amount) (*report.Report, error) {
-	return placesbench.Run(ctx, placesbench.Options{Device: o.Places, Threads: o.Threads,
+	return placesbench.Run(ctx, placesbench.Options{GPU: o.Places, Threads: o.Threads,
 		Memory: o.Memory, Rounds: a.rounds, Limit: a.places, Quick: a.hundredth, Within: o.Quick})
 }
 

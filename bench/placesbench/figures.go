@@ -59,7 +59,7 @@ func (b *bench) joinBySize() (report.Section, error) {
 func (b *bench) preparation() (report.Section, error) {
 	s := report.Section{Title: "Figure 6: finding neighbours with preparation",
 		Text: "On the GPU, with and without copying the points there."}
-	if b.Device == nil {
+	if b.GPU == nil {
 		s.Text = "No GPU, nothing to prepare."
 		return s, nil
 	}

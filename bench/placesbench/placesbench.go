@@ -30,7 +30,7 @@ import (
 
 // Options say what to measure.
 type Options struct {
-	Device  *coloc.GPU // nil: no GPU
+	GPU     *coloc.GPU // nil: no GPU
 	Threads int        // zero: all cores
 	Memory  int64      // of the host; zero: 8 GB
 	Rounds  int        // times are means of this many, as the thesis' are; zero: 20
@@ -107,17 +107,17 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 
 func (b *bench) engines() []engine.Kind {
 	kinds := []engine.Kind{engine.Sequential, engine.Multicore}
-	if b.Device != nil {
+	if b.GPU != nil {
 		kinds = append(kinds, engine.GPU)
 	}
 	return kinds
 }
 
 func (b *bench) deviceName() string {
-	if b.Device == nil {
+	if b.GPU == nil {
 		return "no GPU"
 	}
-	return "GPU: " + b.Device.Name()
+	return "GPU: " + b.GPU.Name()
 }
 
 func (b *bench) note(format string, args ...any) {
@@ -147,7 +147,7 @@ func (b *bench) options(w way, distance, prevalence float64) coloc.Options {
 	o := coloc.Options{Distance: distance, MinPrevalence: prevalence, Algorithm: w.algorithm,
 		Engine: w.engine, Threads: b.Threads, Memory: b.Memory}
 	if w.engine == engine.GPU {
-		o.Device = b.Device
+		o.GPU = b.GPU
 	}
 	return o
 }

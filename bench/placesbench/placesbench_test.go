@@ -123,7 +123,7 @@ func TestJoinsAgree(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	b := &bench{Options: Options{Device: d, Threads: 2, Rounds: 1, Limit: time.Minute}, ctx: t.Context()}
+	b := &bench{Options: Options{GPU: d, Threads: 2, Rounds: 1, Limit: time.Minute}, ctx: t.Context()}
 	pts := Clustered(400, 5, 100)
 	for _, algorithm := range []coloc.Algorithm{coloc.Auto, coloc.SGCT} {
 		var want int64

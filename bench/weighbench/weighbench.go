@@ -116,7 +116,7 @@ func (o *Options) measure(ctx context.Context, dir string, size int64, list []*m
 	var corpus *weigh.PinnedCorpus
 	if o.Device != nil {
 		if corpus, err = weigh.PinCorpus(ctx, Corpus(path),
-			weigh.Options{Analyzer: an, Threads: o.Threads, GPU: o.Device.Which(0)}); err != nil {
+			weigh.Options{Analyzer: an, Threads: o.Threads, Device: o.Device.Which(0)}); err != nil {
 			return c, err
 		}
 		defer func() { err = errors.Join(err, corpus.Free()) }()

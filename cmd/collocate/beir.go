@@ -218,7 +218,7 @@ func (a *app) beirIndex(ctx context.Context, corpus string, f *beirFlags) (
 	}
 	o := index.BuildOptions{Analyzer: analyzer, StoreText: f.expand != "",
 		Positions: f.proximity != "", Threads: a.threads, Memory: int64(a.memory),
-		Progress: a.progress("writing"), Engine: a.engine, GPU: a.gpu}
+		Progress: a.progress("writing"), Engine: a.engine, Device: a.gpu}
 	if err = index.Build(ctx, dir, f.corpus(a, []string{corpus}, dir), o); err == nil {
 		s, err = search.Open(dir)
 	}

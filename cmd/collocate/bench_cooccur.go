@@ -67,7 +67,7 @@ func (a *app) benchCooccur(cmd *cobra.Command, f *benchCooccurFlags) error {
 	o := cooccurbench.Options{
 		Tokens: int64(f.tokens), Sample: int64(f.sample), Windows: f.windows, Rounds: f.rounds,
 		Dir: f.dir, Stages: f.stages,
-		Threads: a.threads, Memory: int64(a.memory), GPU: a.gpu, Weighting: f.weighting, Write: f.write,
+		Threads: a.threads, Memory: int64(a.memory), Device: a.gpu, Weighting: f.weighting, Write: f.write,
 	}
 	var err error
 	if o.Tables, err = f.tables.tables(cmd, slices.Contains(f.engines, "paper")); err != nil {

@@ -36,10 +36,10 @@ says otherwise. Takes many minutes; --quick takes a hundredth of the points.`,
 				o.Memory = int64(a.memory)
 			}
 			if a.engine == engine.Auto || a.engine == engine.GPU {
-				o.Device, err = coloc.OpenGPU(a.gpu)
+				o.GPU, err = coloc.OpenGPU(a.gpu)
 				switch {
 				case err == nil:
-					defer func() { err = errors.Join(err, o.Device.Close()) }()
+					defer func() { err = errors.Join(err, o.GPU.Close()) }()
 				case a.engine == engine.GPU || !errors.Is(err, engine.ErrNoGPU):
 					return err
 				}

@@ -133,7 +133,7 @@ func (a *app) corpusCollocations(cmd *cobra.Command, args []string, corpus *corp
 		return nil, err
 	}
 	defer cleanup()
-	opt.Memory, opt.Engine, opt.GPU = int64(a.memory), a.engine, a.gpu
+	opt.Memory, opt.Engine, opt.Device = int64(a.memory), a.engine, a.gpu
 	opt.Progress = func(stage string, done, total int64) {
 		if show := a.progress(stage); show != nil {
 			show(done, total)

@@ -117,7 +117,7 @@ func (c *cooccurCmd) run(cmd *cobra.Command, args []string) error {
 		defer cleanup()
 	}
 	c.opt.Analyzer = an
-	c.opt.Engine, c.opt.GPU, c.opt.Threads, c.opt.Memory = c.engine, c.gpu, c.threads, int64(c.memory)
+	c.opt.Engine, c.opt.Device, c.opt.Threads, c.opt.Memory = c.engine, c.gpu, c.threads, int64(c.memory)
 	c.opt.TempDir = cooccur.ScratchDir(c.out)
 	c.opt.Progress = func(stage string, done, total int64) {
 		if show := c.progress(stage); show != nil {

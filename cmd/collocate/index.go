@@ -57,7 +57,7 @@ if that is faster; the index is the same.`,
 				Progress:   a.progress("writing"),
 				Reordering: a.progress("reordering"),
 				Engine:     a.engine,
-				GPU:        a.gpu,
+				Device:     a.gpu,
 			})
 			if err != nil {
 				return err

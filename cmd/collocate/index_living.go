@@ -110,7 +110,7 @@ after the change, and a crash leaves one of the two.`,
 			err = a.change(cmd.Context(), dir, o, !noMerge, &c, func(w *segments.Writer) error {
 				added, replaced, err := w.AddCorpus(cmd.Context(), flags.corpus(a, args[1:], dir), index.BuildOptions{
 					Threads: a.threads, Memory: int64(a.memory), Progress: a.progress("writing"),
-					Engine: a.engine, GPU: a.gpu,
+					Engine: a.engine, Device: a.gpu,
 				})
 				c.Added, c.Replaced = added, replaced
 				if twice := new(index.DuplicateIDError); errors.As(err, &twice) {

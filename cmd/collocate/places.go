@@ -231,12 +231,12 @@ func (p *placesFlags) run(a *app, cmd *cobra.Command, paths []string) (err error
 	}
 	opt := p.opt
 	opt.Engine, opt.Threads, opt.Memory, opt.Log = a.engine, a.threads, int64(a.memory), a.log
-	opt.GPU, opt.Progress = a.gpu, a.stages()
+	opt.Device, opt.Progress = a.gpu, a.stages()
 	if a.engine == engine.GPU { // one for all distances
-		if opt.Device, err = coloc.OpenGPU(a.gpu); err != nil {
+		if opt.GPU, err = coloc.OpenGPU(a.gpu); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, opt.Device.Close()) }()
+		defer func() { err = errors.Join(err, opt.GPU.Close()) }()
 	}
 	distances := p.distances
 	if p.distance == autoDistance {

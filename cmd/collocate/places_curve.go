@@ -69,7 +69,7 @@ func nullFlag(cmd *cobra.Command, null *points.Null, bandwidth *float64) {
 
 // statistics says where statistics of points are made.
 func (a *app) statistics() points.Engine {
-	return points.Engine{Kind: a.engine, Threads: a.threads, GPU: a.gpu}
+	return points.Engine{Kind: a.engine, Threads: a.threads, Device: a.gpu}
 }
 
 func (p *curveFlags) run(a *app, cmd *cobra.Command, paths []string) error {

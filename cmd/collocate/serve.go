@@ -273,7 +273,7 @@ func letGarbagePileUp() (end func()) {
 // options are what flags say of any server.
 func (f *serveFlags) options(a *app) serve.Options {
 	return serve.Options{
-		Engine: a.engine, GPU: a.gpu, Threads: a.threads, MaxK: f.maxK, Hosts: f.hosts, Origins: f.origins, Limits: f.limits,
+		Engine: a.engine, Device: a.gpu, Threads: a.threads, MaxK: f.maxK, Hosts: f.hosts, Origins: f.origins, Limits: f.limits,
 		Version: versionName(), TLSCert: f.tlsCert, TLSKey: f.tlsKey, Log: a.serverLog(), Drain: f.drain,
 	}
 }

@@ -41,7 +41,7 @@ func (f *vocabFlags) options(a *app, an text.Analyzer) (cooccur.VocabularyOption
 		return f.opt, usagef("--max-size %d: want 0 or more", f.opt.MaxSize)
 	}
 	f.opt.Analyzer = an
-	f.opt.Engine, f.opt.GPU, f.opt.Threads, f.opt.Memory = a.engine, a.gpu, a.threads, int64(a.memory)
+	f.opt.Engine, f.opt.Device, f.opt.Threads, f.opt.Memory = a.engine, a.gpu, a.threads, int64(a.memory)
 	return f.opt, nil
 }
 

@@ -106,7 +106,7 @@ func (w *weighFlags) options(a *app) (o weigh.Options, closeDict func() error, e
 		}
 		o.Method = weigh.Sequential
 	}
-	o.Engine, o.GPU = a.engine, a.gpu
+	o.Engine, o.Device = a.engine, a.gpu
 	if a.engine == engine.GPU {
 		o.Profile = w.profile
 		if o.Method == weigh.Sequential {
@@ -276,7 +276,7 @@ func (w *weighFlags) runIndex(cmd *cobra.Command, a *app, args []string) error {
 	w.hint(cmd, a, args)
 	err = index.Build(cmd.Context(), w.index, w.corpus(a, args, w.index), index.BuildOptions{
 		Analyzer: an, Threads: a.threads, Memory: int64(a.memory), Progress: a.progress("writing"),
-		Engine: a.engine, GPU: a.gpu, AllowDuplicateIDs: w.repeat,
+		Engine: a.engine, Device: a.gpu, AllowDuplicateIDs: w.repeat,
 	})
 	if err != nil {
 		return err

@@ -124,7 +124,7 @@ func (a *app) frequencies(ctx context.Context, corpus *text.Corpus, an text.Anal
 		return f, nil
 	}
 	v, stats, err := cooccur.CountWords(ctx, corpus,
-		cooccur.VocabularyOptions{Analyzer: an, KeepUnk: true, Engine: a.engine, GPU: a.gpu,
+		cooccur.VocabularyOptions{Analyzer: an, KeepUnk: true, Engine: a.engine, Device: a.gpu,
 			Threads: a.threads, Memory: int64(a.memory)})
 	if err != nil {
 		return f, err
