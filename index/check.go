@@ -329,6 +329,7 @@ func (k *listChecker) list(t Term) error {
 	if c.LowX != nil && (c.BestX != slices.Min(c.SuperX) || c.Ranked != k.rank.take()) {
 		return errors.New("corrupted: the ranked postings are others")
 	}
+	wantPairs, wantX, _ := k.levels.pairs(nil)
 	want, wantTop, mapped := k.levels.take(nil, nil)
 	if mapped && r.meta.flags&flagLevels != 0 {
 		if c.Levels == nil {
@@ -344,6 +345,13 @@ func (k *listChecker) list(t Term) error {
 	}
 	if len(r.levels.top.words) > 0 && !slices.Equal(top, wantTop) {
 		return errors.New("corrupted: the top postings are others")
+	}
+	pairs, x, err := r.Pairs(t)
+	if err != nil {
+		return err
+	}
+	if len(r.levels.top.paired) > 0 && (!slices.Equal(pairs, wantPairs) || math.Float32bits(x) != wantX) {
+		return errors.New("corrupted: the map of pairs is another one")
 	}
 	k.postings += uint64(df)
 	k.occurrences += cf

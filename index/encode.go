@@ -20,6 +20,8 @@ type chunk struct {
 	leveled  []int  // of which terms
 	top      []TopPosting
 	topped   [][2]uint32 // which terms have how many of these
+	pairs    []uint64
+	paired   [][2]uint32 // which terms have a map of pairs, and the bits of their x
 
 	positions []byte   // lists, and
 	placed    []uint64 // their lengths
@@ -38,13 +40,14 @@ func (c *chunk) word(i int) []byte {
 }
 
 func (c *chunk) size() int {
-	return len(c.words) + len(c.postings) + len(c.skips) + len(c.levels) + 8*len(c.top) + len(c.positions)
+	return len(c.words) + len(c.postings) + len(c.skips) + len(c.levels) + 8*len(c.top) + 8*len(c.pairs) +
+		len(c.positions)
 }
 
 func (c *chunk) reset() {
 	*c = chunk{
 		c.words[:0], c.ends[:0], c.terms[:0], c.postings[:0], c.skips[:0], c.levels[:0], c.leveled[:0],
-		c.top[:0], c.topped[:0], c.positions[:0], c.placed[:0],
+		c.top[:0], c.topped[:0], c.pairs[:0], c.paired[:0], c.positions[:0], c.placed[:0],
 	}
 }
 
@@ -290,10 +293,14 @@ func (e *encoder) end() error {
 	return e.flush()
 }
 
-// endLevels adds the map of levels and the top postings of a list that has them.
+// endLevels adds the map of levels, the top postings and the map of pairs of a list that has them.
 func (e *encoder) endLevels() {
 	c, before := &e.out, len(e.out.top)
-	var mapped bool
+	var mapped, paired bool
+	var x uint32
+	if c.pairs, x, paired = e.levels.pairs(c.pairs); paired {
+		c.paired = append(c.paired, [2]uint32{uint32(len(c.terms)), x})
+	}
 	if c.levels, c.top, mapped = e.levels.take(c.levels, c.top); mapped {
 		c.leveled = append(c.leveled, len(c.terms))
 	}

@@ -118,6 +118,17 @@ func (m *levelMaker) put(docs, xs []uint32) {
 	}
 }
 
+// pairs appends the map of pairs of what was added, if the list has one, and returns the bits of an
+// x that no other posting is below. It is called before take.
+func (m *levelMaker) pairs(dst []uint64) (_ []uint64, x uint32, ok bool) {
+	n := inPairs(m.df, m.docs)
+	if n == 0 {
+		return dst, 0, false
+	}
+	dst, x = m.top.pairs(dst, n, m.docs)
+	return dst, x, true
+}
+
 // mapPlaces is how many places the stretches of a map have.
 func mapPlaces(docs uint64) uint64 {
 	return (docs + StretchDocs - 1) / StretchDocs * (StretchDocs / LevelDocs)
@@ -200,7 +211,7 @@ func openLevels(f *sections.File, docs uint64) (m levelMaps, err error) {
 	if uint64(len(m.maps)) != uint64(len(m.words))*mapBytes(docs) {
 		return m, fmt.Errorf("corrupted: %d bytes of levels for %d words", len(m.maps), len(m.words))
 	}
-	m.top, err = openTop(f)
+	m.top, err = openTop(f, docs)
 	return m, err
 }
 

@@ -132,6 +132,11 @@ package index
 //	        best first, of those with the same x the first: one in 64 of them, up to 4,096 (see
 //	        top.go). Each is two uint32, document and frequency. Older indexes have none.
 //	top-words  two uint32 for each of these: the number of its word, and how many they are
+//	pairs   for each of these lists that has half of the documents or more, a bit for each two
+//	        documents, in uint64: whether either is one of its best postings by x, one in 16 of
+//	        them, up to 18,432. Older indexes have none.
+//	pairs-words  for each of these a uint32, the number of its word, and a float32, an x that no
+//	        other posting is below
 //
 // File "positions", if flag 64 says so: where the words are in the documents, counted in words from
 // 0.

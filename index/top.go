@@ -21,6 +21,20 @@ const (
 	mostTop = 4096
 )
 
+// Among few documents, one in a thousand, too few of the top postings are. So words in half of the
+// documents or more also have a map of pairs: a bit for each two documents, set if either is among
+// the best postings, of which there are more. Most documents are ruled out by it, and the others
+// are looked up. A bit for each document would leave half of these, but takes longer to fetch:
+// "the" within 0.1% of the eLife paragraphs took 11.4 microseconds with bits of one document, 9.9
+// with those of two and 10.6 with those of four, between other queries.
+const (
+	pairsShare = 2
+	// pairsPart is the part of a list, one posting in this many, that the map knows, up to
+	// mostPairs.
+	pairsPart = 16
+	mostPairs = 18_432
+)
+
 // TopPosting is a posting that Reader.Top returns.
 type TopPosting uint64
 
@@ -38,6 +52,33 @@ func numTop(df uint32, docs uint64) int {
 	return min(int(df)/topPart, mostTop)
 }
 
+// InTop is how many top postings a word has.
+func (r *Reader) InTop(t Term) int {
+	if len(r.levels.top.words) == 0 {
+		return 0
+	}
+	return numTop(t.DF, r.meta.docs)
+}
+
+// InPairs is how many postings of a word its map of pairs knows; 0 if it has none. In older indexes
+// no word has one.
+func (r *Reader) InPairs(t Term) int {
+	if len(r.levels.top.paired) == 0 {
+		return 0
+	}
+	return inPairs(t.DF, r.meta.docs)
+}
+
+func inPairs(df uint32, docs uint64) int {
+	if numTop(df, docs) == 0 || uint64(df)*pairsShare < docs {
+		return 0
+	}
+	return min(int(df)/pairsPart, mostPairs)
+}
+
+// pairsWords is the length of a map of pairs.
+func pairsWords(docs uint64) int { return int((docs + 127) / 128) }
+
 // topMaker finds the top postings of a list from its postings in order. When it has too many
 // candidates, those that cannot be among them are dropped.
 type topMaker struct {
@@ -48,7 +89,7 @@ type topMaker struct {
 	keys           []uint64
 }
 
-const topSize = 3 * mostTop
+const topSize = 3 * mostPairs
 
 // add adds up to BlockSize postings, by their documents, frequencies less 1, and bits of their x.
 func (m *topMaker) add(docs, less, xs []uint32) {
@@ -74,7 +115,7 @@ func (m *topMaker) add(docs, less, xs []uint32) {
 	}
 	m.docs, m.less, m.xs = m.docs[:n+k], m.less[:n+k], m.xs[:n+k]
 	if n+k >= topSize {
-		m.keep(mostTop)
+		m.keep(mostPairs)
 	}
 }
 
@@ -102,6 +143,18 @@ func (m *topMaker) keep(n int) {
 	m.docs, m.less, m.xs, m.limit = m.docs[:kept], m.less[:kept], m.xs[:kept], limit
 }
 
+// pairs appends the map of pairs of the n best of what was added, of so many documents, and tells
+// the bits of an x that no other posting is below.
+func (m *topMaker) pairs(dst []uint64, n int, docs uint64) (_ []uint64, x uint32) {
+	m.keep(n)
+	from := len(dst)
+	dst = append(dst, make([]uint64, pairsWords(docs))...)
+	for _, doc := range m.docs {
+		dst[from+int(doc>>7)] |= 1 << (doc >> 1 & 63)
+	}
+	return dst, highest(m.xs)
+}
+
 // take appends the n best of what was added since the last time.
 func (m *topMaker) take(dst []TopPosting, n int) []TopPosting {
 	m.begun = false
@@ -126,11 +179,22 @@ type topLists struct {
 	words    []uint32 // their numbers, ascending
 	ends     []int    // of their postings
 	postings []TopPosting
+
+	paired []uint32 // the words that have a map of pairs, ascending, each with the bits of its x
+	pairs  []uint64 // the maps
 }
 
 // openTop finds the top postings in the file of levels; older indexes have none.
-func openTop(f *sections.File) (t topLists, err error) {
-	if !slices.ContainsFunc(f.Sections(), func(s sections.Info) bool { return s.Name == "top" }) {
+func openTop(f *sections.File, docs uint64) (t topLists, err error) {
+	has := func(name string) bool {
+		return slices.ContainsFunc(f.Sections(), func(s sections.Info) bool { return s.Name == name })
+	}
+	if has("pairs") {
+		if err := t.openPairs(f, docs); err != nil {
+			return t, err
+		}
+	}
+	if !has("top") {
 		return t, nil
 	}
 	counts, err := view[uint32](f, "top-words")
@@ -155,6 +219,38 @@ func openTop(f *sections.File) (t topLists, err error) {
 		return t, fmt.Errorf("corrupted: %d top postings for %d words", len(t.postings), len(t.words))
 	}
 	return t, nil
+}
+
+func (t *topLists) openPairs(f *sections.File, docs uint64) (err error) {
+	if t.paired, err = view[uint32](f, "pairs-words"); err != nil {
+		return err
+	}
+	data, err := f.Section("pairs")
+	if err != nil {
+		return err
+	}
+	if t.pairs, err = sections.View[uint64](data); err != nil {
+		return err
+	}
+	if len(t.paired)%2 != 0 || len(t.pairs) != len(t.paired)/2*pairsWords(docs) {
+		return fmt.Errorf("corrupted: maps of pairs of %d bytes for %d words", len(data), len(t.paired)/2)
+	}
+	return nil
+}
+
+// Pairs returns the map of pairs of a word: bit i of word j is set if document 128*j + 2*i or the
+// next is one of its InPairs best postings. No other posting has an x below the one returned. The
+// map is nil if the word has none.
+func (r *Reader) Pairs(t Term) (pairs []uint64, x float32, err error) {
+	top := &r.levels.top
+	for i := 0; i < len(top.paired); i += 2 { // a dozen
+		if top.paired[i] == uint32(t.ID) {
+			n := pairsWords(r.meta.docs)
+			pairs = top.pairs[i/2*n : (i/2+1)*n]
+			return pairs, math.Float32frombits(top.paired[i+1]), r.levels.file.Touch(sections.Bytes(pairs))
+		}
+	}
+	return nil, 0, nil
 }
 
 // Top returns the best postings of a word by the x of the stored model, the best first, and the

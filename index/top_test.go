@@ -61,6 +61,56 @@ func TestTopPostingsAreThoseOfTheSortedList(t *testing.T) {
 	}
 }
 
+// pairsOf is the map of pairs of some documents of so many.
+func pairsOf(top []TopPosting, docs int) []uint64 {
+	pairs := make([]uint64, (docs+127)/128)
+	for _, p := range top {
+		pairs[p.Doc()/128] |= 1 << (p.Doc() % 128 / 2)
+	}
+	return pairs
+}
+
+// The map of pairs of a word has the documents that sorting its list finds, and says how good the
+// others can be.
+func TestPairsAreThoseOfTheSortedList(t *testing.T) {
+	rng := rand.New(rand.NewPCG(97, 98))
+	found := 0
+	for range trials.Of(20) {
+		p := randomIndex(rng, 9000, 12)
+		r := p.write(t)
+		for i, word := range p.words {
+			term, err := r.Lookup([]byte(word))
+			if err != nil {
+				t.Fatal(err)
+			}
+			pairs, x, err := r.Pairs(term)
+			if err != nil {
+				t.Fatal(err)
+			}
+			df := len(p.docs[i])
+			if df < 200 || df*2 < len(p.lengths) {
+				if pairs != nil || r.InPairs(term) != 0 {
+					t.Fatalf("a word in %d of %d documents has pairs", df, len(p.lengths))
+				}
+				continue
+			}
+			found++
+			xOfPosting := func(j int) float32 {
+				return xOf(r.StoredModel(), p.tfs[i][j], p.lengths[p.docs[i][j]])
+			}
+			want := sortedTop(p.docs[i], p.tfs[i], xOfPosting, df/16)
+			last := want[len(want)-1]
+			if !slices.Equal(pairs, pairsOf(want, len(p.lengths))) || r.InPairs(term) != len(want) ||
+				x != xOf(r.StoredModel(), last.TF(), p.lengths[last.Doc()]) {
+				t.Fatalf("word %d: pairs %x, others from %v on", i, pairs, x)
+			}
+		}
+	}
+	if found < trials.Of(5) {
+		t.Errorf("only %d words have pairs", found)
+	}
+}
+
 // Long lists, of which candidates are dropped, with many equal x, and one list after the other.
 func TestTopPostingsOfLongLists(t *testing.T) {
 	rng := rand.New(rand.NewPCG(93, 94))
@@ -83,44 +133,54 @@ func TestTopPostingsOfLongLists(t *testing.T) {
 			from = to
 		}
 		n := 1 + rng.IntN(mostTop)
-		want := sortedTop(docs, tfs, func(i int) float32 { return math.Float32frombits(xs[i]) }, n)
+		xOfPosting := func(i int) float32 { return math.Float32frombits(xs[i]) }
+		if rng.IntN(2) == 0 {
+			n := mostTop + rng.IntN(mostPairs-mostTop+1)
+			want := sortedTop(docs, tfs, xOfPosting, n)
+			if got, _ := m.pairs(nil, n, uint64(2*size)); !slices.Equal(got, pairsOf(want, 2*size)) {
+				t.Fatalf("%d postings, %d kinds: not the pairs of the %d best", size, kinds, len(want))
+			}
+		}
+		want := sortedTop(docs, tfs, xOfPosting, n)
 		if got := m.take(nil, n); !slices.Equal(got, want) {
 			t.Fatalf("%d postings, %d kinds: not the %d best", size, kinds, len(want))
 		}
 	}
 }
 
-// Check tells that a top posting is another one, even if the checksums fit.
+// Check tells that a top posting or a pair is another one, even if the checksums fit.
 func TestCheckFindsWrongTopPostings(t *testing.T) {
 	good := damageable(t)
 	f, err := sections.Parse(good[levelsFile], magics[levelsFile], formatVersion)
 	if err != nil {
 		t.Fatal(err)
 	}
-	top, err := f.Section("top")
-	if err != nil {
-		t.Fatal(err)
-	}
-	start := bytes.Index(good[levelsFile], top)
-	for _, at := range []int{0, 4, len(top) - 8} {
-		files := map[string][]byte{}
-		for name, data := range good {
-			files[name] = bytes.Clone(data)
-		}
-		files[levelsFile][start+at] ^= 1
-		if r, err := openMemory(files); err == nil {
-			if _, err := answers(r, new(Cursor)); err == nil {
-				t.Errorf("byte %d: the damage is not noticed", at)
-			}
-		}
-		repair(files)
-		r, err := openMemory(files)
+	for name, says := range map[string]string{"top": "top postings", "pairs": "map of pairs"} {
+		section, err := f.Section(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = r.Check(context.Background(), CheckOptions{Threads: 1})
-		if err == nil || !strings.Contains(err.Error(), "top postings") {
-			t.Errorf("byte %d: Check says %v", at, err)
+		start := bytes.Index(good[levelsFile], section)
+		for _, at := range []int{0, 4, len(section) - 8} {
+			files := map[string][]byte{}
+			for name, data := range good {
+				files[name] = bytes.Clone(data)
+			}
+			files[levelsFile][start+at] ^= 1
+			if r, err := openMemory(files); err == nil {
+				if _, err := answers(r, new(Cursor)); err == nil {
+					t.Errorf("%s, byte %d: the damage is not noticed", name, at)
+				}
+			}
+			repair(files)
+			r, err := openMemory(files)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = r.Check(context.Background(), CheckOptions{Threads: 1})
+			if err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("%s, byte %d: Check says %v", name, at, err)
+			}
 		}
 	}
 }
@@ -162,9 +222,46 @@ func TestOpenTop(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		top, err := openTop(f)
+		top, err := openTop(f, 300)
 		if (err != nil) != (c.words < 0) || err == nil && len(top.words) != c.words {
 			t.Errorf("%v, %d numbers: %d words, %v", c.counts, len(c.top), len(top.words), err)
+		}
+	}
+}
+
+// Maps of pairs that do not fit their words or the documents are refused.
+func TestOpenPairs(t *testing.T) {
+	for _, c := range []struct {
+		words []uint32
+		pairs []uint64
+		good  bool
+	}{
+		{[]uint32{3, 1}, make([]uint64, 3), true},
+		{[]uint32{3, 1, 7, 1}, make([]uint64, 6), true},
+		{[]uint32{3, 1}, make([]uint64, 2), false},
+		{[]uint32{3, 1}, make([]uint64, 6), false},
+		{[]uint32{3, 1, 7}, make([]uint64, 3), false},
+	} {
+		var b bytes.Buffer
+		w, err := sections.NewPaged(&b, magics[levelsFile], formatVersion)
+		if err == nil {
+			err = w.Section("pairs-words", sections.Bytes(c.words))
+		}
+		if err == nil {
+			err = w.Section("pairs", sections.Bytes(c.pairs))
+		}
+		if err == nil {
+			err = w.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := sections.Parse(b.Bytes(), magics[levelsFile], formatVersion)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if top, err := openTop(f, 300); (err == nil) != c.good || c.good && len(top.paired) != len(c.words) {
+			t.Errorf("%v, %d numbers: %v", c.words, len(c.pairs), err)
 		}
 	}
 }

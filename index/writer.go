@@ -68,6 +68,8 @@ type Writer struct {
 	leveled  []uint32        // the words that have one
 	top      scratch.Numbers // top postings, and
 	topped   []uint32        // which words have how many
+	pairs    scratch.Numbers // maps of pairs, and
+	paired   []uint32        // which words have one, and the bits of their x
 	meta     meta
 	full     fullWords // the words before pruning, or of the whole, if there are any
 	finished bool
@@ -104,7 +106,7 @@ func (w *Writer) setMemory(bytes int64, tempDir string) {
 	if w.tempDir = tempDir; tempDir == "" {
 		w.tempDir = w.dir.Path("")
 	}
-	w.top.Dir = w.tempDir
+	w.top.Dir, w.pairs.Dir = w.tempDir, w.tempDir
 }
 
 // replaceable reports an error if dir is something else than an index.
@@ -309,6 +311,14 @@ func (w *Writer) writeLevels(c *chunk) error {
 	for _, t := range c.topped {
 		w.topped = append(w.topped, uint32(w.meta.terms)+t[0], t[1])
 	}
+	for _, p := range c.paired {
+		w.paired = append(w.paired, uint32(w.meta.terms)+p[0], p[1])
+	}
+	for _, p := range c.pairs {
+		if err := w.pairs.Add(p); err != nil {
+			return err
+		}
+	}
 	for _, p := range c.top {
 		if err := w.top.Add(uint64(p)); err != nil {
 			return err
@@ -318,12 +328,16 @@ func (w *Writer) writeLevels(c *chunk) error {
 	return err
 }
 
-// finishLevels writes which words the maps are of, and the top postings.
+// finishLevels writes which words the maps are of, the top postings and the maps of pairs.
 func (w *Writer) finishLevels() error {
 	err := w.levels.Section("words", sections.Bytes(w.leveled))
 	if len(w.topped) > 0 {
 		err = errors.Join(err, w.levels.Section("top-words", sections.Bytes(w.topped)),
 			w.top.Copy(w.levels.Writer, "top"))
+	}
+	if len(w.paired) > 0 {
+		err = errors.Join(err, w.levels.Section("pairs-words", sections.Bytes(w.paired)),
+			w.pairs.Copy(w.levels.Writer, "pairs"))
 	}
 	return errors.Join(err, w.levels.commit())
 }
@@ -481,6 +495,7 @@ func (w *Writer) Abort() {
 		}
 	}
 	w.top.Close()
+	w.pairs.Close()
 	if w.terms != nil {
 		w.terms.abort()
 	}

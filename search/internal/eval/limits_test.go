@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/trials"
@@ -173,6 +174,55 @@ func TestOneWordAmongSomeDocuments(t *testing.T) {
 	}
 	if tops < 6 || gaveUp < 6 {
 		t.Errorf("only %d words have top postings, of which %d did not do", tops, gaveUp)
+	}
+}
+
+// The map of pairs leads to documents that are beside the best and not good themselves, of which
+// there are k; better ones are elsewhere.
+func TestPairsBesideTheBest(t *testing.T) {
+	trials.Long(t, "long lists")
+	p, s := leveled(t)
+	docs, misled := len(p.Lengths), 0
+	for w := range p.Words[:2] {
+		words := wordsOf(p, []int{w})
+		all := p.Search(t, s.e.Index, words, docs, ask.Or, model.BM25{Variant: bm25.Lucene})
+		term, err := s.e.Index.Lookup([]byte(p.Words[w]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := s.e.Index.InPairs(term)
+		if n == 0 {
+			t.Fatalf("word %d has no pairs", w)
+		}
+		within := docset.New(docs)
+		for _, h := range all[n+200 : n+600] {
+			within.Add(h.Doc)
+		}
+		for _, h := range all[:30] {
+			within.Add(h.Doc ^ 1)
+		}
+		for _, h := range all[:n] {
+			within.Remove(h.Doc)
+		}
+		got, err := s.Search(t.Context(), ask.Request{Words: words, K: 10,
+			Model: model.BM25{Variant: bm25.Lucene}, Within: &ask.Within{Sets: []*docset.Set{within}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pairs, _, err := s.e.Index.Pairs(term)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := admitted(all, 10, within)
+		for _, h := range want {
+			misled += int(1 - pairs[h.Doc>>7]>>(h.Doc>>1&63)&1)
+		}
+		if !slices.Equal(got.Hits, want) {
+			t.Errorf("%v:\n got %v\nwant %v", words, got.Hits, want)
+		}
+	}
+	if misled == 0 {
+		t.Error("the pairs have all answers")
 	}
 }
 

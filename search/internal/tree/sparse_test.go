@@ -105,7 +105,8 @@ func TestSparseOrFromTop(t *testing.T) {
 	set.Add(1007) // has the rare word
 	for text, strategy := range map[string]ask.Strategy{"often": ask.OneFromTop, "often never": ask.OneFromTop,
 		"rare often": ask.OrFromTop, "never often rare": ask.OrFromTop, "often also": ask.TreeSparse} {
-		r := ask.Request{Text: text, Model: model.BM25{Variant: bm25.Lucene}, Within: &ask.Within{Sets: []*docset.Set{set}}}
+		r := ask.Request{Text: text, Model: model.BM25{Variant: bm25.Lucene},
+			Within: &ask.Within{Sets: []*docset.Set{set}}}
 		got, err := Search(t.Context(), Of(e), &r)
 		if err != nil {
 			t.Fatal(err)
