@@ -189,13 +189,22 @@ const (
 // factor ones up to the last that is about as large as the largest. A segment of which much is
 // deleted is rewritten alone.
 func chooseRun(segs []*segment, factor int) (from, to int) {
-	levels := make([]float64, len(segs))
+	live, all := make([]int, len(segs)), make([]int, len(segs))
 	for i, s := range segs {
-		levels[i] = math.Log(float64(max(s.docs(), smallSegment))) / math.Log(float64(factor))
+		live[i], all[i] = s.docs(), s.Docs()
 	}
-	for start := 0; start < len(segs); {
+	return chooseBySize(live, all, factor)
+}
+
+// chooseBySize is chooseRun for segments of all[i] documents, of which live[i] are not deleted.
+func chooseBySize(live, all []int, factor int) (from, to int) {
+	levels := make([]float64, len(live))
+	for i, n := range live {
+		levels[i] = math.Log(float64(max(n, smallSegment))) / math.Log(float64(factor))
+	}
+	for start := 0; start < len(levels); {
 		top := slices.Max(levels[start:])
-		end := len(segs) // behind the last that is of that size
+		end := len(levels) // behind the last that is of that size
 		for end > start && levels[end-1] < top-levelSpan {
 			end--
 		}
@@ -204,8 +213,8 @@ func chooseRun(segs []*segment, factor int) (from, to int) {
 		}
 		start = end
 	}
-	for i, s := range segs {
-		if float64(s.Docs()-s.docs()) > mostDeleted*float64(s.Docs()) {
+	for i := range live {
+		if float64(all[i]-live[i]) > mostDeleted*float64(all[i]) {
 			return i, i + 1
 		}
 	}
