@@ -79,8 +79,8 @@ func living(t *testing.T, lines []string, at []int, gone []string) *search.Searc
 		}
 	}
 	for _, id := range gone {
-		if found, err := w.Delete(id); !found || err != nil {
-			t.Fatal(id, found, err)
+		if n, err := w.Delete(id); n != 1 || err != nil {
+			t.Fatal(id, n, err)
 		}
 	}
 	if err := w.Commit(); err != nil {

@@ -123,8 +123,8 @@ after the change, and a crash leaves one of the two.`,
 			if err != nil {
 				return err
 			}
-			return a.tell(dir, c, counted(c.Added,
-				"document")+" added, of which "+counted(c.Replaced, "document")+" replaced another")
+			return a.tell(dir, c, counted(c.Added, "document")+" added, replacing "+
+				counted(c.Replaced, "document"))
 		},
 	}
 	flags.register(cmd)
@@ -178,13 +178,11 @@ documents alone would give.`,
 					return err
 				}
 				for _, id := range ids {
-					found, err := w.Delete(id)
+					n, err := w.Delete(id)
 					if err != nil {
 						return err
 					}
-					if found {
-						c.Deleted++
-					} else {
+					if c.Deleted += n; n == 0 {
 						unknown = append(unknown, id)
 					}
 				}

@@ -11,7 +11,7 @@
 //	w, err := segments.NewWriter("news.index", segments.Options{Analyzer: analyzer})
 //	defer w.Close()
 //	err = w.Add(text.Document{ID: "7", Text: []byte("a rose is a rose")})
-//	found, err := w.Delete("3")
+//	n, err := w.Delete("3")
 //	err = w.Commit()
 //
 // Commit writes and syncs the new segments, then renames the manifest. So a crash leaves either the

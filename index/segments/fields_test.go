@@ -59,8 +59,8 @@ func TestDocumentsWithFields(t *testing.T) {
 		ids, docs[id] = append(ids, id), named
 		if rng.IntN(6) == 0 {
 			gone := ids[rng.IntN(len(ids))]
-			if found, err := w.Delete(gone); !found || err != nil {
-				t.Fatal(found, err)
+			if n, err := w.Delete(gone); n != 1 || err != nil {
+				t.Fatal(n, err)
 			}
 			remove(gone)
 		}

@@ -209,12 +209,12 @@ func TestLivingIndexIsItsModel(t *testing.T) {
 			default:
 				now = now.add(t, w, id, randomText(rng))
 			case 0, 1:
-				found, err := w.Delete(id)
+				n, err := w.Delete(id)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if was := len(now); found != (len(now.without(id)) < was) {
-					t.Fatalf("deleting %s: found %v", id, found)
+				if want := len(now) - len(now.without(id)); n != want {
+					t.Fatalf("deleting %s: %d documents, want %d", id, n, want)
 				}
 				now = now.without(id)
 			case 2, 3:

@@ -331,18 +331,19 @@ func (w *Writer) remove(id string) (n int, err error) {
 	return n, nil
 }
 
-// Delete deletes the documents with an ID and reports whether there were any.
-func (w *Writer) Delete(id string) (found bool, err error) {
+// Delete deletes the documents with an ID and returns how many there were.
+func (w *Writer) Delete(id string) (n int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
-		return false, w.err
+		return 0, w.err
 	}
-	found = w.buffer.remove(id)
-	n, err := w.remove(id)
-	found = found || n > 0
-	w.changed = w.changed || found
-	return found, w.fail(err)
+	n, err = w.remove(id)
+	if w.buffer.remove(id) {
+		n++
+	}
+	w.changed = w.changed || n > 0
+	return n, w.fail(err)
 }
 
 // DeleteDocs deletes documents of a generation, given as one set for each segment. It returns how

@@ -49,13 +49,11 @@ func (w *Worker) delete(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	deleted := 0
 	err = change(ctx, a.Path, segments.Options{}, func(w *segments.Writer) error {
 		for _, id := range ids {
-			found, err := w.Delete(string(id))
+			n, err := w.Delete(string(id))
 			if err != nil {
 				return err
 			}
-			if found {
-				deleted++
-			}
+			deleted += n
 		}
 		return nil
 	})

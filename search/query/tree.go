@@ -78,7 +78,7 @@ type (
 	// East it crosses the date line. It stands in a Field.
 	Box struct{ South, West, North, East float64 }
 
-	// IDs are documents by their IDs.
+	// IDs are the documents with one of some IDs; several may have the same.
 	IDs struct{ IDs []string }
 
 	// All is all documents.

@@ -302,10 +302,9 @@ func (x *exec) ids(q query.IDs) (*node, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, doc := range docs { // the first that was not deleted
+		for _, doc := range docs {
 			if x.e.Live == nil || x.e.Live.Has(doc) {
 				n.set.Add(doc)
-				break
 			}
 		}
 	}
