@@ -108,7 +108,7 @@ func tile[M words](ctx context.Context, pts, near *Points, opt Options, from, to
 		}
 		sets, ok := p.profile(place)
 		if !ok {
-			return errors.New("a place has too many neighbours that are no neighbours of one another: take a smaller distance, or mine on one machine")
+			return errors.New("a place has too many neighbours that are not neighbours of each other: take a smaller distance, or mine on one machine")
 		}
 		for k := g.first[place]; k < g.first[place+1]; k++ {
 			c := Class{Feature: names[g.feat[k]], Points: int64(g.weight[k])}

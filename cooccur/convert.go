@@ -335,7 +335,7 @@ func (l *loaded) fromNPZ(path string, memory int64) error {
 	}
 	for _, name := range []string{"format", "shape", "indptr", "indices", "data"} {
 		if a[name] == nil {
-			return fmt.Errorf("there is no array %q, so it is no sparse matrix of SciPy's", name)
+			return fmt.Errorf("there is no array %q, so it is not a sparse matrix of SciPy", name)
 		}
 	}
 	if s := strings.Trim(string(a["format"].Data), "\x00"); s != "csr" {

@@ -65,7 +65,7 @@ func ParseNumber(b []byte) (float64, error) {
 		err = nil // too small to tell from 0
 	}
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || strings.ContainsAny(s, "xX_pP") {
-		return 0, fmt.Errorf("%s is no number", quoted(b))
+		return 0, fmt.Errorf("%s is not a number", quoted(b))
 	}
 	if math.Abs(v) >= 1<<53 && !exactInteger(s, v) {
 		return 0, fmt.Errorf("%s is a whole number that 64-bit floating point does not hold exactly: make the field a keyword", quoted(b))
@@ -120,7 +120,7 @@ func ParseDateSpan(b []byte) (first, last int64, err error) {
 		}
 		return t.UnixMilli(), next.UnixMilli() - 1, nil
 	}
-	return 0, 0, fmt.Errorf("%s is no date: want one such as 2024-02-29 or 2024-02-29T14:30:05Z", quoted(b))
+	return 0, 0, fmt.Errorf("%s is not a date: want one such as 2024-02-29 or 2024-02-29T14:30:05Z", quoted(b))
 }
 
 // Point is a position in units of 1e-7 degrees.

@@ -268,7 +268,7 @@ func TestABadValueNamesItsDocument(t *testing.T) {
 	docs[3].Note = "not a date"
 	docs[0].Note, docs[1].Note, docs[2].Note, docs[4].Note = "", "", "", ""
 	dir, err := buildFields(t, docs, "body:text,note:date", BuildOptions{})
-	if err == nil || !strings.Contains(err.Error(), `docs.jsonl: document 4: field "note": "not a date" is no date`) {
+	if err == nil || !strings.Contains(err.Error(), `docs.jsonl: document 4: field "note": "not a date" is not a date`) {
 		t.Error(err)
 	}
 	if entries, _ := os.ReadDir(filepath.Dir(dir)); len(entries) != 0 {

@@ -141,7 +141,7 @@ func parseGeoPackagePoint(b []byte) (x, y float64, err error) {
 		return 0, 0, errors.New("the geometry is empty")
 	}
 	if envelope < 0 || len(b) < 8+envelope {
-		return 0, 0, errors.New("geometry is no GeoPackage point")
+		return 0, 0, errors.New("geometry is not a GeoPackage point")
 	}
 	return parseWKBPoint(b[8+envelope:])
 }

@@ -248,7 +248,7 @@ func kindOf(v parquet.Value) string {
 //	01 01000000 000000000000f03f 0000000000000040
 func parseWKBPoint(b []byte) (x, y float64, err error) {
 	if len(b) < 21 || b[0] > 1 {
-		return 0, 0, errors.New("geometry is no WKB point")
+		return 0, 0, errors.New("geometry is not a WKB point")
 	}
 	var order binary.ByteOrder = binary.BigEndian
 	if b[0] == 1 {

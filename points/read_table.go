@@ -49,7 +49,7 @@ func readTable(r *bufio.Reader, rows *rowSink) error {
 		}
 	}
 	if numbers >= 2 {
-		return fmt.Errorf("line 1: %s are no column names: want a header line such as x,y,feature, or --columns", quoteAll(t.names))
+		return fmt.Errorf("line 1: %s are not column names: want a header line such as x,y,feature, or --columns", quoteAll(t.names))
 	}
 	if err := t.take(); err != nil {
 		return fmt.Errorf("line 1: %w", err)

@@ -176,7 +176,7 @@ func TestBadInputIsNamedWithItsLine(t *testing.T) {
 	cafe := "cafe"
 	for _, c := range []struct{ data, want string }{
 		{"", "the file is empty"},
-		{"1,2,A\n3,4,B\n", "line 1: \"1\", \"2\", \"A\" are no column names"},
+		{"1,2,A\n3,4,B\n", "line 1: \"1\", \"2\", \"A\" are not column names"},
 		{"a,b,c,d\n1,2,3,4\n", "no columns with positions found"},
 		{"x,y,b,c\n1,2,3,4\n", "name it with --feature"},
 		{"x,y,type\n1,2,A\n1,zwei,A\n", "line 3: column \"y\": \"zwei\" is not a number"},
@@ -199,7 +199,7 @@ func TestBadInputIsNamedWithItsLine(t *testing.T) {
 			{null, wkbPoint(binary.LittleEndian, 1, 2)}},
 			parquet.KeyValueMetadata("geo", geoMeta))), "parquet: row 2: the feature is missing"},
 		{string(parquetOf(t, []geoRow{{&cafe, []byte("no point")}},
-			parquet.KeyValueMetadata("geo", geoMeta))), "parquet: row 1: geometry is no WKB point"},
+			parquet.KeyValueMetadata("geo", geoMeta))), "parquet: row 1: geometry is not a WKB point"},
 		{string(parquetOf(t, []geoRow{{&cafe, nil}}, parquet.KeyValueMetadata("geo", "{"))), "geo metadata"},
 		{string(parquetOf(t, []geoRow{{&cafe, nil}})), "well-known text in Parquet is not read"},
 		{"\x1f\x8b\x08x", "gzip"},

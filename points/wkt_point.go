@@ -25,7 +25,7 @@ func parseWKTPoint(text string) (srid int, x, y float64, err error) {
 	case len(words) == 2 && words[0] == "POINT" && words[1] == "EMPTY", text == "":
 		return 0, 0, 0, errors.New("no geometry")
 	case !ok || len(words) == 0 || !strings.HasPrefix(words[0], "POINT"):
-		return 0, 0, 0, fmt.Errorf("%.40q is no point in well-known text: want such as POINT (1 2)", text)
+		return 0, 0, 0, fmt.Errorf("%.40q is not a point in well-known text: want such as POINT (1 2)", text)
 	}
 	numbers := strings.Fields(strings.TrimSuffix(rest, ")"))
 	if len(numbers) < 2 || len(numbers) > 4 || !strings.HasSuffix(rest, ")") {

@@ -212,6 +212,6 @@ func TestBatchesEndWithTheFirstError(t *testing.T) {
 // bringing a request to a batch took 15 ns instead of 10.
 func TestRequestSize(t *testing.T) {
 	if n := unsafe.Sizeof(Request{}); n%16 != 0 {
-		t.Errorf("a request has %d bytes, which is no multiple of 16", n)
+		t.Errorf("a request has %d bytes, which is not a multiple of 16", n)
 	}
 }

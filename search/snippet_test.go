@@ -116,7 +116,7 @@ func checkSnippet(t *testing.T, s *Snippet, body string, size int) {
 			func(r rune) bool { return strings.ContainsRune(" \t\n\r\v\f", r) }), " ")
 	}
 	if !strings.Contains(blanks(body), s.Text) {
-		t.Errorf("%q is no piece of %q", s.Text, body)
+		t.Errorf("%q is not a piece of %q", s.Text, body)
 	}
 	at := uint32(0)
 	for _, m := range s.Marks {

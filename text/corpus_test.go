@@ -223,7 +223,7 @@ func TestMistakesByExample(t *testing.T) {
 		{Lines, "\xff\xfea\x00", "f: UTF-16 text: convert it to UTF-8, or read a corpus with --encoding utf-16"},
 		{Auto, "%PDF-1.7\n", "f: a PDF document: convert it to text"},
 		{File, "PK\x03\x04\x14\x00", "f: a ZIP archive, which office documents are, too: unpack or convert it"},
-		{Lines, "PAR1\x15\x04", "f: a Parquet table is no lines: leave out --format"},
+		{Lines, "PAR1\x15\x04", "f: a Parquet table is not lines: leave out --format"},
 		{Auto, "\xfd7zXZ\x00\x00", "f: text packed with xz: want it plain, or packed with gzip, zstd or bzip2"},
 		{Auto, strings.Repeat("x", 257) + "ustar\x0000", "f: a tar archive: unpack it and name the folder"},
 		{Auto, "\x89PNG" + strings.Repeat("word \x00", 100), "f: binary data, not text: it holds NUL bytes"},

@@ -109,7 +109,7 @@ func (s *source) openParquet(tell func(n int64)) error {
 		return errors.New("a Parquet table has its directory at its end: it is read from a file, not from a pipe")
 	}
 	if f := s.options.Format; f != Auto && f != JSONL {
-		return fmt.Errorf("a Parquet table is no %v: leave out --format", f)
+		return fmt.Errorf("a Parquet table is not %v: leave out --format", f)
 	}
 	p, err := openParquet(s.file, s.size, tell)
 	if err != nil {

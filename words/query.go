@@ -138,7 +138,7 @@ func (q *Query) words(an text.Analyzer, field string) (list []element, err error
 		return nil, err
 	}
 	if len(t.Words) == 0 {
-		return nil, fmt.Errorf("%q is no word to the analyzer %s", field, an.Name())
+		return nil, fmt.Errorf("%q is not a word for the analyzer %s", field, an.Name())
 	}
 	for i := range t.Words {
 		list = append(list, element{text: bytes.Clone(t.Word(i))})

@@ -125,7 +125,7 @@ func TestWrongFields(t *testing.T) {
 	}
 	for want, named := range map[string]map[string][]string{
 		`no field "titel"`:                  {"titel": {"x"}},
-		`field "year": "soon" is no number`: {"year": {"soon"}},
+		`field "year": "soon" is not a number`: {"year": {"soon"}},
 		`field "year": 2 values`:            {"year": {"1", "2"}},
 		`field "title": 2 texts`:            {"title": {"x", "y"}},
 	} {

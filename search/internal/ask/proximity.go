@@ -63,7 +63,7 @@ func ParseProximity(s string) (*Proximity, error) {
 	for i, to := range []*float64{&p.Words, &p.Ordered, &p.Unordered} {
 		var err error
 		if *to, err = strconv.ParseFloat(parts[i], 64); err != nil {
-			return nil, fmt.Errorf("proximity %q: %q is no number", s, parts[i])
+			return nil, fmt.Errorf("proximity %q: %q is not a number", s, parts[i])
 		}
 	}
 	return p, p.Check()
