@@ -128,7 +128,8 @@ func (t *tally) absent() (n int) {
 	return n
 }
 
-// merge calls fn with the sum of each key, by rising key, and checks that nothing is missing.
+// merge calls fn with the sum of each key, in ascending order of key, and checks that nothing is
+// missing.
 func merge(
 	ctx context.Context, job Job, parts []Input, spill *Spill, fn func(key int64, a *adder) error,
 ) (Totals, error) {

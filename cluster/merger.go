@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// stream is one of several whose records are merged by rising key.
+// stream is one of several whose records are merged in ascending order of key.
 type stream interface {
 	step() error                  // reads the next record
 	head() (kind byte, key int64) // of the record at hand; kind 0 after the last
@@ -50,7 +50,7 @@ func (s *lineStream) step() error {
 	return nil
 }
 
-// merger merges streams of records by rising key.
+// merger merges streams of records in ascending order of key.
 type merger struct {
 	job     Job
 	streams []stream

@@ -100,7 +100,7 @@ func blockRows(block int64) (first, n int64) {
 // maxBlock is the block of the last row that there can be.
 var maxBlock = blockOf(math.MaxUint32)
 
-// cells are some of a block of rows, by rising row and column.
+// cells are some of a block of rows, in ascending order of row and column.
 type cells struct {
 	cols []uint64 // row, counted from the block's first, times 2^32, and column
 	sums []uint64

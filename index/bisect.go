@@ -299,8 +299,8 @@ type movers struct {
 	some  int32
 }
 
-// choose pairs the documents of the two halves by falling gain, as long as a pair gains more than
-// enough together, and tells how many pairs that are.
+// choose pairs the documents of the two halves in descending order of gain, as long as a pair gains
+// more than enough together, and tells how many pairs that are.
 func (w *bisectWorker) choose(enough int) (m [2]movers, pairs int) {
 	class := [2]int{gainClasses - 1, gainClasses - 1}
 	left := [2]int32{w.have[0][class[0]], w.have[1][class[1]]} // to be paired, of these classes

@@ -157,7 +157,7 @@ func (x *exchange) refuse(status int, err error) {
 	x.reply(status, failure{err.Error()})
 }
 
-// reply sends a value. An error of sending it is the client's, who is no longer there.
+// reply sends a value. An error of sending it means that the client has gone.
 func (x *exchange) reply(status int, v any) {
 	room := replies.Get()
 	defer replies.Put(room)

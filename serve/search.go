@@ -78,7 +78,7 @@ func (a *ask) lane() lane {
 // many answers the queries in the body, an array.
 func (x *exchange) many() { x.batch(x.parseMany) }
 
-// manyLines answers the queries in the body, one a line.
+// manyLines answers the queries in the body, one per line.
 func (x *exchange) manyLines() { x.batch(x.parseLines) }
 
 func (x *exchange) batch(parse func([]byte) ([]ask, error)) {

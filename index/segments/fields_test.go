@@ -124,10 +124,10 @@ func TestWrongFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, named := range map[string]map[string][]string{
-		`no field "titel"`:                  {"titel": {"x"}},
+		`no field "titel"`:                     {"titel": {"x"}},
 		`field "year": "soon" is not a number`: {"year": {"soon"}},
-		`field "year": 2 values`:            {"year": {"1", "2"}},
-		`field "title": 2 texts`:            {"title": {"x", "y"}},
+		`field "year": 2 values`:               {"year": {"1", "2"}},
+		`field "title": 2 texts`:               {"title": {"x", "y"}},
 	} {
 		if err := add("a", named); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %s", named, err, want)

@@ -18,8 +18,8 @@ import (
 
 // The manifest is a container of package sections, version 1: a section "manifest", which is JSON,
 // and for each segment that has deleted documents a section of its name: the numbers of the deleted
-// documents, rising, 4 bytes each, or, if that takes less, a bit for each document, 1 where it is
-// deleted. A section of names must be short: that of the segment "." is ".".
+// documents, ascending, 4 bytes each, or, if that takes less, a bit for each document, 1 where it
+// is deleted. A section of names must be short: that of the segment "." is ".".
 const (
 	magic   = "COLOSGM\n"
 	version = 1
