@@ -16,12 +16,13 @@ recursive graph bisection, in which those with the same words are neighbours. ID
 text and the scores that a search gives stay the same; only where scores are equal, answers may
 change places, because the document with the lower number comes first.
 
-Use it for indexes that are built once and kept: they become a few per cent smaller (see
-docs/experiments.md); queries are no faster. "collocate index --reorder" orders documents during
-the build, which is cheaper. Documents keep their order if another is unlikely to make the index
-smaller: consecutive IDs take almost no space as long as documents are in their order. The
-postings of words in one to ten per cent of the documents are held in memory, 7 bytes each,
-within --memory.`,
+Use it for indexes that are built once and kept, without stored text: they become a few per cent
+smaller (see docs/performance.md); queries are no faster. Stored text may grow, because it is
+compressed together with its neighbours, which are often of one source as documents come.
+"collocate index --reorder" orders documents during the build, which is cheaper. Documents keep
+their order if another is unlikely to make the postings smaller: consecutive IDs take almost no
+space as long as documents are in their order. Memory, within --memory: 7 bytes for each posting of
+words in one to ten per cent of the documents, and 21 for each document.`,
 		Example: `  collocate index reorder news.index --out news.index
   collocate index reorder news.index --out small.index --memory 8GB`,
 		Args: cobra.ExactArgs(1),

@@ -35,10 +35,11 @@ DATA ends<>+48(SB)/8, $0x0000006f00000067
 DATA ends<>+56(SB)/8, $0x0000007f00000077
 GLOBL ends<>(SB), RODATA|NOPTR, $64
 
-// SPREAD has a number in all lanes of y.
+// SPREAD has a number in all lanes of y. MOVD instead of VMOVD would be SSE, which costs tens of
+// cycles each time while upper halves of registers are in use.
 #define SPREAD(number, x, y) \
 	MOVL number, AX; \
-	MOVQ AX, x; \
+	VMOVD AX, x; \
 	VPBROADCASTD x, y
 
 // MASK leaves the lanes that are left of CX, 8 or fewer, as ones in Y15.
@@ -404,7 +405,7 @@ TEXT ·scanAVX2(SB), NOSPLIT, $0-40
 	MOVQ sums+0(FP), DI
 	MOVQ n+8(FP), CX
 	MOVL base+16(FP), AX
-	MOVQ AX, X8
+	VMOVD AX, X8
 	VPBROADCASTD X8, Y8
 	VBROADCASTSS need+20(FP), Y7
 	MOVQ out+24(FP), R10
