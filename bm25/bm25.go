@@ -72,7 +72,7 @@ type Params struct {
 	// K1 and B are the formula's parameters. A K1 of 0 means 1.2, and a B of 0 means 0.75; Zero
 	// means 0.
 	K1, B   float64
-	Variant Variant
+	Variant Variant // which formula; the zero value is Papers
 	// K3 reduces the effect of repetitions in a query: q of them count (K3+1)*q/(K3+q) times. 0
 	// means that they count in full, except in the variant Terrier, where it means 8.
 	K3 float64
@@ -134,7 +134,9 @@ type Scorer struct {
 }
 
 // Length computes the k of the package comment from a document's length: k = A + B*L.
-type Length struct{ A, B float32 }
+type Length struct {
+	A, B float32 // constant part of k, and what each token of the document adds to it
+}
 
 // K returns the k of a document with the given number of tokens.
 func (c Length) K(tokens uint32) float32 { return c.A + float32(c.B*float32(tokens)) }
@@ -223,8 +225,8 @@ type Term struct {
 	Weight float32 // idf, k1+1 and the multiplicity
 	Plus   float32 // added to every weight in bm25+; otherwise 0
 	K1     float32 // for bm25l only
-	L      bool
-	Lossy  bool // lengths are rounded by LossyLength
+	L      bool    // the steps are those of bm25l
+	Lossy  bool    // lengths are rounded by LossyLength
 }
 
 // Term returns the formula for a word that occurs in df documents. times multiplies the weight: it

@@ -13,16 +13,16 @@ import (
 
 // Input is a named stream to merge.
 type Input struct {
-	Name string
+	Name string // what error messages call the stream, such as its file's name
 	io.Reader
 }
 
 // Totals adds up the parts of a corpus.
 type Totals struct {
-	Tasks     int   `json:"tasks"` // number of maps
-	Documents int64 `json:"documents"`
-	Words     int64 `json:"words"`
-	Kept      int64 `json:"kept,omitempty"`
+	Tasks     int   `json:"tasks"`          // number of maps
+	Documents int64 `json:"documents"`      // number of documents, or of points in job places
+	Words     int64 `json:"words"`          // all tokens; 0 for job places
+	Kept      int64 `json:"kept,omitempty"` // tokens in the vocabulary; only for job cooccur
 }
 
 // tally compares what stages say that they read and wrote.

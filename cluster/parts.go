@@ -14,13 +14,13 @@ import (
 // the other parts. A task that is retried may leave several; the one whose record reaches the merge
 // counts.
 type Part struct {
-	Number    int    `json:"-"`
-	Of        int    `json:"of"`   // number of parts
-	Name      string `json:"name"` // file name in the folder of parts
-	Documents int64  `json:"documents"`
-	Words     int64  `json:"words"`
-	Bytes     uint64 `json:"bytes"` // size of the file, or from the stamp of the index
-	Sum       uint32 `json:"sum,omitempty"`
+	Number    int    `json:"-"`             // from 0; set by MergeParts, from the record's key
+	Of        int    `json:"of"`            // number of parts
+	Name      string `json:"name"`          // file name in the folder of parts
+	Documents int64  `json:"documents"`     // number of documents in the part
+	Words     int64  `json:"words"`         // number of tokens in the part
+	Bytes     uint64 `json:"bytes"`         // size of the file, or from the stamp of the index
+	Sum       uint32 `json:"sum,omitempty"` // checksum from the stamp of the index; 0 for a file
 }
 
 // MapParts calls do for some parts of a corpus, with a file name for each, and writes a record for

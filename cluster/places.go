@@ -12,10 +12,10 @@ import (
 
 // PointMap holds what all maps of job places must agree on.
 type PointMap struct {
-	Points   int64    `json:"points"` // number of points of all tiles
-	Features []string `json:"features"`
-	Distance float64  `json:"distance"`
-	Unit     string   `json:"unit,omitempty"`
+	Points   int64    `json:"points"`         // number of points of all tiles
+	Features []string `json:"features"`       // names, sorted; classes refer to them by index
+	Distance float64  `json:"distance"`       // largest distance of neighbours
+	Unit     string   `json:"unit,omitempty"` // unit of Distance; "" means unknown
 }
 
 // MapPlaces classifies the points of some tiles, which are numbered from 0.

@@ -34,18 +34,18 @@ type record struct {
 
 // End is the last record of a stage's stream: what the stage read and wrote.
 type End struct {
-	Job     string `json:"job"`
-	Stage   string `json:"stage"`
-	Task    string `json:"task"` // unique
-	Records uint64 `json:"records"`
-	Sum     Sum    `json:"sum"`
+	Job     string `json:"job"`     // name of the job, as Job.String returns it
+	Stage   string `json:"stage"`   // "map" or "reduce"
+	Task    string `json:"task"`    // name of the task that ran the stage; no other has it
+	Records uint64 `json:"records"` // number of records written, without ends
+	Sum     Sum    `json:"sum"`     // checksum of the records written
 	// ReadRecords and ReadSum are what a reduce read.
-	ReadRecords uint64 `json:"read_records,omitempty"`
-	ReadSum     Sum    `json:"read_sum,omitempty"`
+	ReadRecords uint64 `json:"read_records,omitempty"` // number of records, without ends
+	ReadSum     Sum    `json:"read_sum,omitempty"`     // checksum of these records
 	// Documents, Words, Kept and Share describe the part of the corpus that a map read.
-	Documents int64 `json:"documents,omitempty"`
-	Words     int64 `json:"words,omitempty"`
-	Kept      int64 `json:"kept,omitempty"` // words in the vocabulary
+	Documents int64 `json:"documents,omitempty"` // number of documents, or of points in job places
+	Words     int64 `json:"words,omitempty"`     // all tokens
+	Kept      int64 `json:"kept,omitempty"`      // tokens in the vocabulary; only in job cooccur
 	Share
 	// Map is set by maps of job places, whose documents are points.
 	Map *PointMap `json:"map,omitempty"`

@@ -9,10 +9,10 @@ import (
 // Array is a job for Slurm: a job array of maps over parts of some files, and a merge that waits
 // for all of them. All nodes must see the same files and folders.
 type Array struct {
-	Job   Job
-	Tasks int
-	Files []string
-	Dir   string // folder for scripts, logs and the streams of maps
+	Job   Job      // what the job computes; part of the names that Slurm shows
+	Tasks int      // number of maps, and of parts of the files; at least 1
+	Files []string // paths of the input, which all maps get
+	Dir   string   // folder for scripts, logs and the streams of maps
 	// Map and Merge are the commands. Map is called with --split and the files, Merge with the
 	// streams.
 	Map, Merge []string

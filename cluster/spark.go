@@ -8,8 +8,10 @@ import (
 // Script is a job for Spark: a Python program that spark-submit runs. It uses SQL's TRANSFORM,
 // which Spark Connect and serverless clusters support, too. If a command fails, its task fails.
 type Script struct {
-	Job        Job
-	Tasks      int      // number of maps; each is given its number on a line and finds its part by itself
+	Job Job // what the job computes; part of the name that Spark shows
+	// Tasks is the number of maps. Each is given its number on a line and finds its part by itself.
+	// 0 means that Spark reads Inputs and splits them.
+	Tasks      int
 	Inputs     []string // if Tasks is 0: paths or addresses of lines that Spark reads
 	SplitBytes int64    // about the size of each map's input; 0 means Spark's default
 	Steps      []Step   // run one after the other

@@ -29,9 +29,9 @@ import (
 //
 //	03 02 05 07  09 01 00    key 3 with the bytes 05 07, then key 9 with the byte 00
 type Spill struct {
-	Dir     string
-	Buckets int64 // number of buckets that maps divide keys into; 0 means 1
-	Memory  int64 // about the size of all buffers together; 0 means 256 MB
+	Dir     string // path of the folder, or an address s3://BUCKET/PREFIX
+	Buckets int64  // number of buckets that maps divide keys into; 0 means 1
+	Memory  int64  // about the size of all buffers together; 0 means 256 MB
 }
 
 // spillSuffix ends the names of files.

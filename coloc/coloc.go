@@ -53,7 +53,9 @@ type Options struct {
 	KNN int
 	// Within > 0 requires that the times of neighbours are at most this many seconds apart. The
 	// points must have times.
-	Within        int64
+	Within int64
+	// MinPrevalence is the least participation index of a pattern (see Pattern.Index), more than 0
+	// and at most 1.
 	MinPrevalence float64
 	// Geographic says that positions are longitudes and latitudes in degrees. It is not needed if
 	// the CRS of the points says so.
@@ -61,16 +63,16 @@ type Options struct {
 	// All returns every prevalent pattern, not only the maximal ones.
 	All bool
 
-	Algorithm Algorithm   // zero: Auto
-	Engine    engine.Kind // zero: chosen by size
-	Threads   int         // zero: all cores
-	Memory    int64       // bound in bytes; zero: 2 GB
-	Log       *slog.Logger
+	Algorithm Algorithm    // zero: Auto
+	Engine    engine.Kind  // zero: chosen by size
+	Threads   int          // zero: all cores
+	Memory    int64        // bound in bytes; zero: 2 GB
+	Log       *slog.Logger // messages on what a job does; nil: none
 
 	// Device selects the device of the GPU engine, which the job opens and closes. GPU, if it is
 	// not nil, is an open device that is used instead.
 	Device engine.Device
-	GPU    *GPU
+	GPU    *GPU // nil: open Device when the GPU engine runs
 	// Progress, unless it is nil, is called with the progress of a step, from any goroutine. The
 	// total is 0 if it is not known.
 	Progress func(stage string, done, total int64)
@@ -90,11 +92,11 @@ type Pattern struct {
 
 // Result holds the patterns that were found, ordered by length, then by names.
 type Result struct {
-	Patterns []Pattern
-	Totals   []int64 // points of each feature
-	Places   int     // distinct positions; -1 if they were not counted
-	Pairs    int64   // neighbouring pairs of places; -1 if they were not counted
-	Engine   engine.Kind
+	Patterns []Pattern   // the maximal ones, or with Options.All every prevalent one
+	Totals   []int64     // points of each feature
+	Places   int         // distinct positions; -1 if they were not counted
+	Pairs    int64       // neighbouring pairs of places; -1 if they were not counted
+	Engine   engine.Kind // where the patterns were mined; never Auto
 }
 
 // job is a validated call.

@@ -58,8 +58,8 @@ func (g *GPU) JoinTime(ctx context.Context, pts *Points, distance float64,
 // JoinStats holds the times for finding neighbours: Prepare for copying the points to a GPU, Find
 // for the rest.
 type JoinStats struct {
-	Pairs         int64 // pairs of places; with SGCT, of points of different features
-	Prepare, Find time.Duration
+	Pairs         int64         // pairs of places; with SGCT, of points of different features
+	Prepare, Find time.Duration // wall-clock times; Prepare is 0 on CPU cores
 }
 
 // Join finds and lists the neighbours of all points, as Mine does first (with SGCT by its plane

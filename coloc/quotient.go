@@ -21,7 +21,7 @@ import (
 // chance; above 1 the features attract, below 1 they avoid each other. The quotient is not
 // symmetric: petrol stations may be near shops although most shops are not near petrol stations.
 type Quotient struct {
-	From, To int32
+	From, To int32   // indices into Points.Features
 	Points   int64   // points of From that have neighbours
 	Value    float64 // NaN if there are none, or if From is To and has only one point
 	P        float64 // two-sided, by random relabelling; NaN without rounds or if Value is NaN
@@ -29,10 +29,10 @@ type Quotient struct {
 
 // LocalQuotient is the colocation quotient at one point of the input.
 type LocalQuotient struct {
-	Point int32
-	To    int32
+	Point int32   // number of the point in the input, from 0
+	To    int32   // feature of the neighbours that are counted, an index into Points.Features
 	Value float64 // NaN when the point has no neighbours, or is the only one of To
-	P     float64
+	P     float64 // two-sided, as that of Quotient; NaN without rounds or if Value is NaN
 }
 
 // QuotientOptions are the options of Survey.Quotients.
@@ -41,8 +41,12 @@ type QuotientOptions struct {
 	Seed   uint64 // seed of the relabellings
 	Local  bool   // compute quotients at every point, too
 	Kernel Kernel // of the local ones; the zero value is Box
-	From   []int32
-	To     []int32 // restrict local quotients to these features; nil means all
+	// From restricts local quotients to the points of these features, indices into
+	// Points.Features. nil means all points.
+	From []int32
+	// To restricts local quotients to neighbours of these features, indices into Points.Features.
+	// nil means all features.
+	To []int32
 }
 
 // Kernel is the weight of a neighbour in a local quotient as a function of u, its distance divided

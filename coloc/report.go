@@ -15,31 +15,45 @@ import (
 //	{"patterns": [{"features": ["A", "B"], "participation_index": 0.4,
 //	  "participation": {"A": {"points": 2, "total": 4}, "B": {"points": 2, "total": 5}}}]}
 //
-// with expected_index, ratio, p_value, q_value, instances and rules where these were added.
+// with expected_index, ratio, p_value, q_value, instances and rules where these were added. The
+// caller sets Region, Distance and Unit.
 type Report struct {
-	Region   string          `json:"region,omitempty"` // part of the map; "" means all of it
-	Distance float64         `json:"distance,omitempty"`
-	Unit     string          `json:"unit,omitempty"` // unit of the distance, if it is known
-	Patterns []ReportPattern `json:"patterns"`
-	Rules    []ReportRule    `json:"rules,omitempty"`
+	Region   string          `json:"region,omitempty"`   // part of the map; "" means all of it
+	Distance float64         `json:"distance,omitempty"` // Options.Distance; with KNN, 0 means any
+	Unit     string          `json:"unit,omitempty"`     // unit of the distance, if it is known
+	Patterns []ReportPattern `json:"patterns"`           // in the order of the result
+	Rules    []ReportRule    `json:"rules,omitempty"`    // set by AddRules
 }
 
 // ReportPattern is a pattern with the names of its features.
 type ReportPattern struct {
-	Features      []string           `json:"features"`
-	Index         float64            `json:"participation_index"`
-	Participation map[string]Share   `json:"participation"`
-	Expected      *float64           `json:"expected_index,omitempty"` // mean index under the null model
-	Ratio         *float64           `json:"ratio,omitempty"`          // index divided by Expected
-	PValue        *float64           `json:"p_value,omitempty"`
-	QValue        *float64           `json:"q_value,omitempty"`
-	Instances     [][]ReportInstance `json:"instances,omitempty"`
+	// Features are the names of the pattern's features, in ascending order.
+	Features []string `json:"features"`
+	// Index is the participation index: the least ratio in Participation, from 0 to 1.
+	Index float64 `json:"participation_index"`
+	// Participation says for each feature, by name, how many of its points take part.
+	Participation map[string]Share `json:"participation"`
+
+	// Expected is the mean index under the null model. It is nil, as are the next three, before
+	// AddSignificance.
+	Expected *float64 `json:"expected_index,omitempty"`
+	// Ratio is Index divided by Expected; nil if Expected is 0.
+	Ratio *float64 `json:"ratio,omitempty"`
+	// PValue is the share of rounds of the null model, the observed one included, that reach the
+	// index.
+	PValue *float64 `json:"p_value,omitempty"`
+	// QValue is PValue corrected for all patterns, and regions, that could have been found.
+	QValue *float64 `json:"q_value,omitempty"`
+
+	// Instances are sets of points that form the pattern, set by AddInstances. Each has one point
+	// for each feature, in the order of Features.
+	Instances [][]ReportInstance `json:"instances,omitempty"`
 }
 
 // Share is the number of points of a feature that take part in a pattern, and the feature's total.
 type Share struct {
-	Points int64 `json:"points"`
-	Total  int64 `json:"total"`
+	Points int64 `json:"points"` // points of the feature that occur in an instance
+	Total  int64 `json:"total"`  // all points of the feature
 }
 
 // Ratio returns the participation ratio.
@@ -47,20 +61,20 @@ func (s Share) Ratio() float64 { return float64(s.Points) / float64(s.Total) }
 
 // ReportInstance is one point of an instance. Row is its number in the input, counted from 1.
 type ReportInstance struct {
-	Feature string  `json:"feature"`
-	Row     int     `json:"row"`
-	X       float64 `json:"x"`
-	Y       float64 `json:"y"`
+	Feature string  `json:"feature"` // name of the point's feature
+	Row     int     `json:"row"`     // number of the point in the input, from 1
+	X       float64 `json:"x"`       // coordinate as in the input, or longitude in degrees
+	Y       float64 `json:"y"`       // coordinate as in the input, or latitude in degrees
 }
 
 // ReportRule is a rule with the names of its features.
 type ReportRule struct {
-	If          []string `json:"if"`
-	Then        []string `json:"then"`
-	Index       float64  `json:"participation_index"`
-	Probability float64  `json:"conditional_probability"`
-	Holding     uint64   `json:"holding"`   // instances of If that extend to Then
-	Instances   uint64   `json:"instances"` // instances of If
+	If          []string `json:"if"`                      // names of the features of the condition
+	Then        []string `json:"then"`                    // names of the features that follow
+	Index       float64  `json:"participation_index"`     // index of If and Then together
+	Probability float64  `json:"conditional_probability"` // Holding / Instances
+	Holding     uint64   `json:"holding"`                 // instances of If that extend to Then
+	Instances   uint64   `json:"instances"`               // instances of If
 }
 
 // NewReport returns a report of the patterns of a result.

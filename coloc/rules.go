@@ -12,7 +12,7 @@ import (
 // probability is the share of the instances of If that are part of an instance of If and Then
 // together (Huang, Shekhar and Xiong 2004).
 type Rule struct {
-	If, Then  []int32
+	If, Then  []int32 // indices into Points.Features, ascending; no feature is in both
 	Index     float64 // participation index of If and Then together
 	Holding   uint64  // instances of If that extend
 	Instances uint64  // instances of If

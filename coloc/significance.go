@@ -47,9 +47,9 @@ func ParseAdjust(name string) (Adjust, error) { return adjustNames.Parse(name) }
 type SignificanceOptions struct {
 	Rounds    int         // random rounds of the null model; at least 1
 	Null      points.Null // zero: points.Shift, which keeps each feature's own clustering
-	Bandwidth float64     // bandwidth of points.Inhomogeneous
-	Seed      uint64
-	Adjust    Adjust // the zero value is FDR
+	Bandwidth float64     // bandwidth of points.Inhomogeneous; zero: Scott's rule
+	Seed      uint64      // seed of the rounds; the same seed gives the same result
+	Adjust    Adjust      // the zero value is FDR
 
 	// Tell, unless it is nil, is called with a short text that says where rounds ran: some rounds
 	// of a GPU job may need CPU cores.

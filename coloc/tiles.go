@@ -15,9 +15,11 @@ import (
 // take part in a pattern, and so its index. So a map can be cut into tiles: each tile classifies
 // its own points and needs those of other tiles only if they may be neighbours.
 type Class struct {
-	Feature int32
-	Sets    [][]int32 // each ascending and with Feature, none a subset of another; empty if there are no neighbours
-	Points  int64
+	Feature int32 // feature of the points, an index into Points.Features
+	// Sets is the profile. Each set is in ascending order and contains Feature, and none is a
+	// subset of another. It is empty if the points have no neighbours.
+	Sets   [][]int32
+	Points int64 // number of points in the group
 }
 
 // tileSteps is how many steps the search of a point's cliques may take. It is a guard: even points

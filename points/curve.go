@@ -19,13 +19,14 @@ type CurveOptions struct {
 	Pairs     [][2]int32
 	Strongest int // 0 means all
 
-	Rounds    int  // random rounds of the null model, for envelopes and p-values; 0 means none
-	Null      Null // the zero value is Shift
-	Bandwidth float64
-	Seed      uint64
-	Engine    Engine
-	Memory    int64
-	Progress  func(stage string, done, total int64)
+	Rounds    int     // random rounds of the null model, for envelopes and p-values; 0 means none
+	Null      Null    // the zero value is Shift
+	Bandwidth float64 // bandwidth of Inhomogeneous, a distance; 0 means Scott's rule
+	Seed      uint64  // seed of the rounds; the same seed gives the same result
+	Engine    Engine  // where to compute; the zero value chooses
+	Memory    int64   // bound in bytes; 0 means none
+	// Progress, unless it is nil, is called after each round, from any goroutine.
+	Progress func(stage string, done, total int64)
 }
 
 // Curve relates the points of A and B at each distance r. K is Ripley's cross K function with
@@ -34,16 +35,16 @@ type CurveOptions struct {
 // PCF is the pair correlation function: how much more often than by chance points are r apart; 1 is
 // chance. Index is the participation index of the pair.
 type Curve struct {
-	A, B  int32
-	R     []float64
-	K, L  []float64
-	PCF   []float64
-	Index []float64
+	A, B  int32     // indices into Set.Features; the same for a feature with itself
+	R     []float64 // distances, ascending; the other lists have a value for each
+	K, L  []float64 // K is an area, L a distance; both count pairs up to r
+	PCF   []float64 // of pairs between the previous distance (at first 0) and r apart
+	Index []float64 // with neighbours up to r apart; from 0 to 1
 
 	// Expected, Low and High are the mean of L over the rounds of the null model and the band that
-	// contains 95% of them, at each distance; the next three are the same for the index. They are
-	// nil without rounds.
-	Expected, Low, High                []float64
+	// contains 95% of them, at each distance. They are nil without rounds.
+	Expected, Low, High []float64
+	// IndexExpected, IndexLow and IndexHigh are the same for Index.
 	IndexExpected, IndexLow, IndexHigh []float64
 	// P tests all distances at once. It is the share of rounds, the observed one included, whose
 	// largest deviation of L from the mean, in standard deviations, is at least the observed one. Q

@@ -16,7 +16,7 @@ import (
 // of a point of A: the share of B among the points there, divided by its share among the points
 // around any point. It is squidpy's co_occurrence.
 type CoOccurrence struct {
-	Distances []float64
+	Distances []float64 // ascending, up to CoOccurrenceOptions.Most
 	// Ratio is indexed by A, B and distance. It is NaN where there are no points.
 	Ratio [][][]float64
 	Pairs []int64 // unordered pairs of points within each distance
@@ -27,7 +27,7 @@ type CoOccurrenceOptions struct {
 	Most   float64 // the largest distance
 	Steps  int     // number of distances, evenly spaced up to Most
 	Rings  bool    // count each ring between two distances separately
-	Engine Engine
+	Engine Engine  // where to compute; the zero value chooses
 }
 
 // CoOccurrences computes the co-occurrence of all pairs of features, in one pass over the pairs of
@@ -97,9 +97,10 @@ type EnrichmentOptions struct {
 	Distance float64 // neighbours are at most this far apart; or set KNN
 	KNN      int     // a point's neighbours are its KNN nearest; ties by their order
 	Rounds   int     // random permutations; 0 means 999
-	Seed     uint64
-	Engine   Engine
-	Memory   int64 // bound in bytes; 0 means none
+	Seed     uint64  // seed of the permutations; the same seed gives the same result
+	Engine   Engine  // where to compute; the zero value chooses
+	Memory   int64   // bound in bytes; 0 means none
+	// Progress, unless it is nil, is called once for each permutation, from any goroutine.
 	Progress func(stage string, done, total int64)
 }
 
@@ -107,7 +108,7 @@ type EnrichmentOptions struct {
 // standard deviations the count exceeds that of randomly permuted labels. It is squidpy's
 // nhood_enrichment.
 type Enrichment struct {
-	Count [][]int64
+	Count [][]int64   // observed, indexed by A and B, as are the others
 	Mean  [][]float64 // mean over the rounds
 	Z     [][]float64 // NaN if all rounds agree
 }

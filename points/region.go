@@ -10,7 +10,7 @@ import (
 
 // Region is a named part of the map.
 type Region struct {
-	Name  string
+	Name  string         // a property, the id or a number; see ParseRegions
 	rings [][][2]float64 // of one or more polygons, outer ones and holes
 	box   [4]float64     // least x and y, most x and y
 }

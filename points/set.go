@@ -10,11 +10,11 @@ import (
 // Features is sorted and has no duplicates. Coordinates are in any unit in a plane, or longitude
 // (X) and latitude (Y) in degrees; CRS says which, if it is known.
 type Set struct {
-	X, Y     []float64
-	Feature  []int32
-	Features []string
-	Time     []int64 // seconds since 1970 of each point; nil without times
-	CRS      *CRS    // nil means unknown
+	X, Y     []float64 // coordinates of each point
+	Feature  []int32   // feature of each point, an index into Features
+	Features []string  // names of the features, in ascending order
+	Time     []int64   // seconds since 1970 of each point; nil without times
+	CRS      *CRS      // nil means unknown
 }
 
 // Len returns the number of points.

@@ -12,39 +12,58 @@ import (
 
 // Summary describes points before they are mined.
 type Summary struct {
-	Points     int          `json:"points"`
-	Features   []FeatureSum `json:"features"` // most points first, then by name
-	CRS        string       `json:"crs"`
-	Unit       string       `json:"unit"`   // of distances
-	Extent     [4]float64   `json:"extent"` // least x, least y, largest x, largest y
-	Width      float64      `json:"width"`  // in the unit of distances
-	Depth      float64      `json:"depth"`
-	Positions  int          `json:"positions"`  // number of different positions
-	Repeated   int          `json:"duplicates"` // points that repeat an earlier one in position and feature
-	MostAtOne  int          `json:"most_at_one_position"`
-	Busiest    [2]float64   `json:"busiest_position"`
-	Nearest    []float64    `json:"nearest_quartiles"` // quartiles of the distance to the nearest other position
-	Near       []NearCount  `json:"neighbours"`        // by distance
-	Low        float64      `json:"distance_low"`
-	High       float64      `json:"distance_high"`
-	Suggested  float64      `json:"distance_suggested"`
-	Sampled    int          `json:"sampled"` // number of points that distances and neighbours were computed from
-	Warnings   []string     `json:"warnings"`
-	TimeSpan   [2]int64     `json:"time_span,omitempty"`
+	Points   int          `json:"points"`   // number of points
+	Features []FeatureSum `json:"features"` // most points first, then by name
+	CRS      string       `json:"crs"`      // name of the reference system, or "unknown"
+	Unit     string       `json:"unit"`     // unit of distances; "" means unknown
+	Extent   [4]float64   `json:"extent"`   // least x, least y, largest x, largest y
+	Width    float64      `json:"width"`    // west to east, or along x, in the unit of distances
+	Depth    float64      `json:"depth"`    // south to north, or along y, in the unit of distances
+
+	// Positions is the number of different positions.
+	Positions int `json:"positions"`
+	// Repeated is the number of points that repeat an earlier one in position and feature.
+	Repeated int `json:"duplicates"`
+	// MostAtOne is the largest number of points at one position.
+	MostAtOne int `json:"most_at_one_position"`
+	// Busiest is the position with MostAtOne points, as x and y, or one of several such.
+	Busiest [2]float64 `json:"busiest_position"`
+
+	// Nearest has the quartiles of the distance to the nearest other position. It is nil if there
+	// is only one position; Near is then nil, too, and Low, High and Suggested are 0.
+	Nearest []float64 `json:"nearest_quartiles"`
+	// Near has the numbers of neighbours within Low, Suggested, High and twice High.
+	Near []NearCount `json:"neighbours"`
+	// Low is the median distance to the nearest other position, rounded up to two digits. With
+	// less, most points have no neighbour.
+	Low float64 `json:"distance_low"`
+	// High is the median distance to the eighth nearest position, rounded up to two digits. With
+	// more, most points have many neighbours of any kind.
+	High float64 `json:"distance_high"`
+	// Suggested is the median distance to the fourth nearest position, rounded up to two digits.
+	Suggested float64 `json:"distance_suggested"`
+	// Sampled is the number of points that distances and neighbours were computed from.
+	Sampled int `json:"sampled"`
+
+	// Warnings are sentences about what may be wrong with the points; empty if nothing is.
+	Warnings []string `json:"warnings"`
+	// TimeSpan has the first and the last time, in seconds since 1970; zeros without times.
+	TimeSpan [2]int64 `json:"time_span,omitempty"`
+
 	onceInLife int
 }
 
 // FeatureSum is a feature with its number of points.
 type FeatureSum struct {
-	Name   string `json:"feature"`
-	Points int    `json:"points"`
+	Name   string `json:"feature"` // the feature, as in Set.Features
+	Points int    `json:"points"`  // number of points that have it
 }
 
 // NearCount is the number of neighbours that points have within a distance.
 type NearCount struct {
-	Distance float64 `json:"distance"`
-	Mean     float64 `json:"mean"`
-	Median   float64 `json:"median"`
+	Distance float64 `json:"distance"` // in Summary.Unit
+	Mean     float64 `json:"mean"`     // mean number of other points within Distance
+	Median   float64 `json:"median"`   // median of that number
 }
 
 // summarySample is how many points, evenly taken, distances are measured of.
