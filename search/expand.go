@@ -61,14 +61,16 @@ func withWords(r Request, words []Word, docs []feedback.Doc, c feedback.Collecti
 // Bags are the words of some documents, with the counts of these words in all documents: what an
 // expansion needs. Those of several shards can be put together, for [ExpandFrom].
 type Bags struct {
-	Docs   []map[string]int      `json:"docs"` // how often a document has a word
+	// Docs tells of each document, in the order in which they were given, how often it has a word.
+	Docs []map[string]int `json:"docs"`
+	// Counts has the counts of each word of Docs over all documents.
 	Counts map[string]WordCounts `json:"counts"`
 }
 
 // WordCounts is how many documents have a word, and how often they have it.
 type WordCounts struct {
-	DF uint64 `json:"df"`
-	CF uint64 `json:"cf"`
+	DF uint64 `json:"df"` // documents that have the word; deleted ones count until a merge
+	CF uint64 `json:"cf"` // occurrences of the word in these documents
 }
 
 // Bags are those of documents.

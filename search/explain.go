@@ -16,23 +16,23 @@ import (
 
 // Explanation says where a document's score comes from.
 type Explanation struct {
-	Model  string      `json:"model"`
+	Model  string      `json:"model"`  // the scoring model with its parameters
 	Length uint32      `json:"length"` // of the document, in words
-	Score  float32     `json:"score"`
-	Words  []WordScore `json:"words"`
+	Score  float32     `json:"score"`  // sum of what the words, or the leaves of Tree, give
+	Words  []WordScore `json:"words"`  // in query order; empty if there is a Tree
 	// Tree says instead what the parts of a tree gave, if the request has one.
 	Tree *Part `json:"tree,omitempty"`
 }
 
 // WordScore is what one word of the query gives to a document.
 type WordScore struct {
-	Text   string  `json:"word"`
+	Text   string  `json:"word"`   // the word as the analyzer of the index made it
 	Weight float64 `json:"weight"` // how often the query says it
 	DF     uint32  `json:"df"`     // documents that have it; 0 if the index does not know it
 	TF     uint32  `json:"tf"`     // times that this document has it
 	// Fields is how often each field of BM25F has it, in the schema's order.
 	Fields []uint32 `json:"fields,omitempty"`
-	Score  float32  `json:"score"`
+	Score  float32  `json:"score"` // what it adds; 0 if the document does not have it
 }
 
 // Explain tells how the score of a document comes about, in query order. Adding the

@@ -20,9 +20,10 @@ import (
 type Snippet struct {
 	Text  string      `json:"text"`  // white space made single blanks
 	Marks []text.Span `json:"marks"` // where the query's words stand in Text
-	// Whether the document goes on before and after.
+	// Before is whether the document has words before those of Text.
 	Before bool `json:"before"`
-	After  bool `json:"after"`
+	// After is whether the document has words after those of Text.
+	After bool `json:"after"`
 }
 
 // Marked is the snippet as text, each mark between on and off.

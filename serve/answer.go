@@ -10,11 +10,11 @@ import (
 
 // Answer is the answer to a query, here and in `collocate search --json`.
 type Answer struct {
-	Query  string `json:"query"`
-	K      int    `json:"k"`
+	Query  string `json:"query"`            // text of the query, before it is analyzed
+	K      int    `json:"k"`                // number of hits requested; there may be fewer
 	From   int    `json:"from,omitempty"`   // number of hits left out before the first
 	Offset int    `json:"offset,omitempty"` // older name of From
-	Mode   string `json:"mode"`
+	Mode   string `json:"mode"`             // "or": any of the words will do; "and": all must occur
 	Parsed string `json:"parsed,omitempty"` // the parsed query, if it is more than words
 	// Notes point out parts of the query that may not mean what was intended.
 	Notes []string `json:"notes,omitempty"`
@@ -24,35 +24,38 @@ type Answer struct {
 	Expanded []ExpandedWord `json:"expanded,omitempty"`
 	// Facets are the requested counts of field values over all matching documents.
 	Facets []search.FacetCounts `json:"facets,omitempty"`
-	More   *bool                `json:"more,omitempty"` // whether there are further hits
-	Stats  *search.Stats        `json:"stats,omitempty"`
-	Micros int64                `json:"micros,omitempty"` // duration of the search
-	Shards *Coverage            `json:"shards,omitempty"` // set if a root answers
+	More   *bool                `json:"more,omitempty"`  // whether there are further hits
+	Stats  *search.Stats        `json:"stats,omitempty"` // work of the search, if requested
+	// Micros is the duration of the search in microseconds; 0 means that it was not measured.
+	Micros int64     `json:"micros,omitempty"`
+	Shards *Coverage `json:"shards,omitempty"` // set if a root answers
 }
 
 // Coverage is the part of an index that an answer covers.
 type Coverage struct {
-	Answered    int      `json:"answered"` // shards
-	Of          int      `json:"of"`
-	Documents   uint64   `json:"documents"` // those of the shards that answered
-	OfDocuments uint64   `json:"of_documents"`
+	Answered    int      `json:"answered"`          // number of shards that answered
+	Of          int      `json:"of"`                // number of all shards of the index
+	Documents   uint64   `json:"documents"`         // number in the shards that answered
+	OfDocuments uint64   `json:"of_documents"`      // number in all shards
 	Missing     []string `json:"missing,omitempty"` // the other shards, with the reason
 }
 
 // ExpandedWord is a word of an expanded query.
 type ExpandedWord struct {
-	Word   string  `json:"word"`
-	Weight float64 `json:"weight"`
+	Word   string  `json:"word"`   // as the analyzer of the index made it
+	Weight float64 `json:"weight"` // factor of its scores, above 0
 }
 
 // Hit is a document of an Answer.
 type Hit struct {
-	Rank    int                 `json:"rank"` // counted from 1
-	ID      string              `json:"id"`
-	Doc     uint32              `json:"doc"`
-	Score   float32             `json:"score"`
+	Rank  int     `json:"rank"`  // counted from 1
+	ID    string  `json:"id"`    // the document's ID in the corpus
+	Doc   uint32  `json:"doc"`   // number in the whole index, from 0
+	Score float32 `json:"score"` // by the model; higher is better
+	// Explain says where Score comes from; nil unless requested.
 	Explain *search.Explanation `json:"explain,omitempty"`
-	Snippet *search.Snippet     `json:"snippet,omitempty"`
+	// Snippet is a piece of the text with the query's words marked; nil unless requested.
+	Snippet *search.Snippet `json:"snippet,omitempty"`
 	// Fields are those requested stored fields that have a value.
 	Fields map[string]any `json:"fields,omitempty"`
 	// Lines are the same fields as text, in the requested order.
@@ -60,20 +63,24 @@ type Hit struct {
 }
 
 // FieldLine is a field with its values on one line.
-type FieldLine struct{ Name, Value string }
+type FieldLine struct {
+	// Name is the field's name in the schema, Value its values, separated by a comma and a blank.
+	Name, Value string
+}
 
 // Details chooses what an Answer contains beyond documents and scores.
 type Details struct {
-	Stats       bool
-	Explain     bool
-	SnippetSize int // in bytes; 0 means no snippets
-	First       int // number of hits that the request itself left out, as in Request.From
+	Stats       bool // fill in Answer.Stats
+	Explain     bool // fill in Hit.Explain
+	SnippetSize int  // in bytes; 0 means no snippets
+	First       int  // number of hits that the request itself left out, as in Request.From
 	// Show names the stored fields to show.
 	Show []string
-	// Limit and From choose a range of the hits; a Limit of 0 means all. More asks whether there
-	// are further hits.
+	// Limit and From choose a range of the hits: Limit of them, without the first From. A Limit of
+	// 0 means Request.K.
 	Limit, From int
-	More        bool
+	// More fills in Answer.More. To see further hits, the request must have a K above From+Limit.
+	More bool
 }
 
 // Describe turns the result of a search into an Answer.

@@ -40,13 +40,16 @@ type Options struct {
 	// Name is the name of the index that the page shows.
 	Name string
 	// Matrix answers questions about co-occurring words; if it is nil, these are not found.
-	Matrix     *cooccur.Reader
+	Matrix *cooccur.Reader
+	// MatrixName is the name of Matrix that the page shows, such as that of its file.
 	MatrixName string
 	// Vectors answers which words are similar; if it is nil, these requests are not found.
-	Vectors     *vectors.Vectors
+	Vectors *vectors.Vectors
+	// VectorsName is the name of Vectors that the page shows, such as that of their file.
 	VectorsName string
 	// Points are the places; if it is nil, requests about places are not found.
-	Points     *coloc.Points
+	Points *coloc.Points
+	// PointsName is the name of Points that the page shows, such as that of their file.
 	PointsName string
 	// PointsFlags are the flags with which `collocate places` reads the same points. The page shows
 	// them.

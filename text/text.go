@@ -30,8 +30,8 @@ type Document struct {
 // (Seq), and their borders do not depend on the number of threads. So a document always has the
 // same (Seq, position in Docs).
 type Batch struct {
-	Seq  int
-	Docs []Document
+	Seq  int        // number of the batch in the corpus, from 0
+	Docs []Document // in corpus order
 
 	parser *parser
 	before position
@@ -41,7 +41,7 @@ type Batch struct {
 // All or Batches is called.
 type Corpus struct {
 	Paths   []string // files, folders (walked in byte order of their paths), or "-"
-	Options Options
+	Options Options  // how they are read; the zero value detects their format
 	// Source, if it is not nil, yields documents from memory; Paths is ignored. Each slice becomes
 	// a batch, which is best about a megabyte large, and must not be changed afterwards. Source is
 	// called once each time the corpus is read, and should end when the context is cancelled.
@@ -55,13 +55,18 @@ type Corpus struct {
 
 // Stream is a file, or a part of one, that is read through Open instead of a path.
 type Stream struct {
-	Name   string // name of the file in IDs and errors
-	Before int64  // number of documents of the file before this part, for numbering those without an ID
-	Open   func() (io.ReadCloser, error)
+	Name string // name of the file in IDs and errors
+	// Before is the number of documents of the file before this part, from which those without an
+	// ID are numbered; 0 at the file's beginning.
+	Before int64
+	// Open opens the file or the part, which may be compressed. It is called once each time the
+	// corpus is read, and its result is closed then.
+	Open func() (io.ReadCloser, error)
 }
 
 // Options controls how files are read as documents. The zero value detects the format.
 type Options struct {
+	// Format is how the files hold documents. Auto, the zero value, detects it for each file.
 	Format Format
 	// Fields names the fields of JSON and tables that hold the text. They are joined by newlines in
 	// this order; empty ones are left out. If Fields is empty, the usual names are used: see the
@@ -126,19 +131,20 @@ func (c *Corpus) Batches(ctx context.Context, fn func(worker int, b *Batch) erro
 
 // Span is the half-open byte range [Start, End).
 type Span struct {
-	Start uint32 `json:"start"`
-	End   uint32 `json:"end"`
+	Start uint32 `json:"start"` // offset of the first byte
+	End   uint32 `json:"end"`   // offset behind the last byte
 }
 
 // Tokens are the words of one document. Reuse one Tokens for many documents: the
 // slices keep their capacity.
 type Tokens struct {
-	// Bytes holds the words; Words[i] is the range of the i-th. If the analyzer changes nothing,
-	// Bytes is the document itself.
+	// Bytes holds the words. If the analyzer changes nothing, Bytes is the document itself.
 	Bytes []byte
+	// Words are the ranges of the words in Bytes, in the order of the document.
 	Words []Span
 	// Source is the range of each word in the document. It is only filled if WantSource is set.
-	Source     []Span
+	Source []Span
+	// WantSource, set before Analyze is called, asks it to fill Source.
 	WantSource bool
 
 	scratch []byte

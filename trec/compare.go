@@ -10,15 +10,15 @@ import (
 
 // Comparison is one measure of two runs over the topics that both answer.
 type Comparison struct {
-	Measure string  `json:"measure"`
-	Topics  int     `json:"topics"`
-	A       float64 `json:"a"`    // mean of the first run
-	B       float64 `json:"b"`    // mean of the second run
-	Diff    float64 `json:"diff"` // B - A
-	Better  int     `json:"better"`
-	Worse   int     `json:"worse"`
-	T       float64 `json:"t"`   // Student's t of the paired differences
-	PT      float64 `json:"p_t"` // its two-sided p
+	Measure string  `json:"measure"` // its name, such as map or P_10
+	Topics  int     `json:"topics"`  // number of topics that both runs answer
+	A       float64 `json:"a"`       // mean of the first run
+	B       float64 `json:"b"`       // mean of the second run
+	Diff    float64 `json:"diff"`    // B - A
+	Better  int     `json:"better"`  // number of topics in which the second run is higher
+	Worse   int     `json:"worse"`   // number of topics in which the second run is lower
+	T       float64 `json:"t"`       // Student's t of the paired differences
+	PT      float64 `json:"p_t"`     // its two-sided p
 	// PRandom is the two-sided p of Fisher's randomisation test: the share of all ways to swap the
 	// two runs, topic by topic, in which the difference is at least as large. Up to 16 topics all
 	// ways are tried; beyond that, 100,000 random ones, the same every time.

@@ -25,7 +25,7 @@ type Options struct {
 
 // Evaluation holds the values of measures, by topic and over all topics.
 type Evaluation struct {
-	Measures []Measure
+	Measures []Measure   // those that Evaluate was asked for, in their order
 	Topics   []string    // in byte order
 	Values   [][]float64 // [topic][measure]
 	All      []float64   // [measure]

@@ -11,7 +11,7 @@ import (
 
 // Measure is a measure of a topic's answers, with its way of averaging over topics.
 type Measure struct {
-	Name   string
+	Name   string // as in trec_eval, with the cut if there is one: map, P_10
 	family *family
 	cut    float64
 }

@@ -15,13 +15,14 @@ import (
 
 // Result is one answer: a document with its score.
 type Result struct {
-	Doc   string
-	Score float64
+	Doc   string  // ID of the document
+	Score float64 // as the run has it; higher is better
 }
 
 // Run holds answers by topic, sorted as in trec_eval.
 type Run struct {
-	Tag    string // tag of the last line
+	Tag string // tag of the last line
+	// Topics has the answers by the topic's ID: by falling score, of equal score by falling ID.
 	Topics map[string][]Result
 	// Rising and Equal count topics with several answers: those whose scores rise from line to
 	// line, and those whose scores are all equal.

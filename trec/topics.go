@@ -14,7 +14,11 @@ import (
 )
 
 // Topic is a query with its ID.
-type Topic struct{ ID, Text string }
+type Topic struct {
+	// ID is what runs and judgments call the topic, without blanks; Text is the query, its words
+	// separated by single blanks.
+	ID, Text string
+}
 
 // TopicOptions are the options of ReadTopics. The zero value is useful.
 type TopicOptions struct {

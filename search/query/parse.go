@@ -24,7 +24,7 @@ type Options struct {
 
 // Error says where a query cannot be read, and why.
 type Error struct {
-	Query  string
+	Query  string // the whole text that was to be parsed
 	Column int    // from 1, in characters
 	Reason string // what was expected
 }

@@ -17,15 +17,15 @@ type (
 	// Phrase is words next to each other, in order. With a Slop, places p0, p1, ... of the words
 	// match if the largest and smallest of p0-0, p1-1, ... differ by at most Slop.
 	Phrase struct {
-		Text string
-		Slop int
+		Text string // cut into words by the analyzer of the index
+		Slop int    // in places; 0 means next to each other
 	}
 
 	// Near is words whose places differ by at most Within; Ordered if they must rise.
 	Near struct {
-		Words   []string
-		Within  int
-		Ordered bool
+		Words   []string // all must be there
+		Within  int      // in places, from the first of them to the last; 1 means neighbours
+		Ordered bool     // in the order of Words
 	}
 
 	// And wants all of its parts, but none of its Not ones.
@@ -45,14 +45,14 @@ type (
 
 	// Boost multiplies the weights of the words in Part.
 	Boost struct {
-		Part Node
-		By   float64
+		Part Node    // words, phrases or patterns, alone or in groups
+		By   float64 // factor above 0; 1 changes nothing
 	}
 
 	// Field looks for Part in a field.
 	Field struct {
-		Name string
-		Part Node
+		Name string // of the field, as in the schema of the index
+		Part Node   // what the field must match
 	}
 
 	// Prefix is all words that begin so.
@@ -64,14 +64,14 @@ type (
 	// Fuzzy is all words that become Text by at most Edits insertions, deletions, substitutions and
 	// exchanges of neighbouring characters. Edits is 1 or 2.
 	Fuzzy struct {
-		Text  string
-		Edits int
+		Text  string // one word
+		Edits int    // how many are allowed
 	}
 
 	// Range is values between two ends, as text; "" is no end. It stands in a Field.
 	Range struct {
-		From, To         string
-		OpenFrom, OpenTo bool // the end itself is not in it
+		From, To         string // the lower and the upper end
+		OpenFrom, OpenTo bool   // the end itself is not in it
 	}
 
 	// Box is points between two latitudes and two longitudes, in degrees. Where West is more than
