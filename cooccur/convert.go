@@ -37,6 +37,8 @@ type ConvertOptions struct {
 
 // Converted describes the output of Convert.
 type Converted struct {
+	// Words is the size of the vocabulary, which is the number of rows and of columns; Entries is
+	// the number of cells that the input file lists.
 	Words, Entries int64
 	Told           bool // the file names the options of the matrix
 }

@@ -50,9 +50,9 @@ func (m *Method) UnmarshalText(name []byte) error { return methodNames.Set(m, st
 // Options are the options of Matrix. The zero value is GloVe's default: a window of 15 words on
 // both sides, weighted by distance.
 type Options struct {
-	Window    int // 1 to MaxWindow, or WholeDocument; 0 means 15
-	Side      Side
-	Weighting Weighting
+	Window    int           // 1 to MaxWindow, or WholeDocument; 0 means 15
+	Side      Side          // neighbours that count: before the word, after it, or both (default)
+	Weighting Weighting     // what a pair of words at distance d adds: 1/d (default), or 1
 	Analyzer  text.Analyzer // nil means whitespace
 
 	// Subsample removes occurrences of frequent words at random before windows are formed, as
@@ -60,8 +60,12 @@ type Options struct {
 	// probability min(1, sqrt(t/f) + t/f), where t is Subsample. 0 keeps all. Whether an occurrence
 	// is kept depends only on Seed and its position in the corpus.
 	Subsample float64
-	Seed      uint64
+	// Seed selects the occurrences that Subsample removes: the same seed removes the same ones. Any
+	// value will do, 0 included. Without Subsample it has no effect.
+	Seed uint64
 
+	// Engine is what the matrix is computed on. It does not change the matrix. engine.Auto, the
+	// default, uses a GPU if there is one that should be faster, and otherwise the cores.
 	Engine  engine.Kind
 	Method  Method        // for the GPU and the multicore engine
 	Tables  PaperTables   // for method Paper on a GPU
@@ -87,21 +91,22 @@ const defaultWindow = 15 // GloVe's
 
 // Stats describes a finished matrix.
 type Stats struct {
+	// Engine is what the matrix was computed on; it is never engine.Auto.
 	Engine    engine.Kind `json:"-"`
-	Documents int64       `json:"documents"`
-	Words     int64       `json:"words"`   // all tokens of the corpus
-	Kept      int64       `json:"kept"`    // tokens in the vocabulary, after subsampling
-	Entries   int64       `json:"entries"` // cells of the matrix that are not zero
-	Runs      int         `json:"runs"`    // sorted runs that were spilled to disk
+	Documents int64       `json:"documents"` // documents of the corpus
+	Words     int64       `json:"words"`     // all tokens of the corpus
+	Kept      int64       `json:"kept"`      // tokens in the vocabulary, after subsampling
+	Entries   int64       `json:"entries"`   // cells of the matrix that are not zero
+	Runs      int         `json:"runs"`      // sorted runs that were spilled to disk
 }
 
 // Rows holds consecutive rows of the matrix. Row First+i has the columns Cols[Ends[i-1]:Ends[i]],
 // in ascending order, and the values at the same positions. Empty rows are included.
 type Rows struct {
-	First  int
-	Ends   []int
-	Cols   []uint32
-	Values []float64
+	First  int       // ID, from 0, of the word of the first row
+	Ends   []int     // for each row, the end of its entries in Cols and Values
+	Cols   []uint32  // for each entry, the ID of the word of its column, from 0
+	Values []float64 // for each entry, the value of the cell
 }
 
 // Row returns the columns and values of row First+i.

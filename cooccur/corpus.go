@@ -8,9 +8,10 @@ import (
 
 // Corpus describes the corpus that a matrix was made from.
 type Corpus struct {
-	Words      uint64 `json:"words"`     // words of all documents; 0 means unknown
-	Kept       uint64 `json:"kept"`      // words in the vocabulary, in which windows were formed
-	Documents  uint64 `json:"documents"` // 0 means unknown
+	Words     uint64 `json:"words"`     // words of all documents; 0 means unknown
+	Kept      uint64 `json:"kept"`      // words in the vocabulary, in which windows were formed
+	Documents uint64 `json:"documents"` // 0 means unknown
+	// Subsampled tells that occurrences of frequent words were removed; see Options.Subsample.
 	Subsampled bool   `json:"subsampled,omitempty"`
 	Analyzer   string `json:"analyzer"` // name of the analyzer; empty means unknown
 }

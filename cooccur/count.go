@@ -23,6 +23,8 @@ type VocabularyOptions struct {
 	// programs reserve that name.
 	KeepUnk bool
 
+	// Engine is what words are counted on. It does not change the vocabulary. engine.Auto, the
+	// default, uses a GPU if there is one that should be faster, and otherwise the cores.
 	Engine  engine.Kind
 	Device  engine.Device // for engine.GPU, and for engine.Auto if the corpus is large
 	Threads int           // 0 means GOMAXPROCS
@@ -33,11 +35,13 @@ type VocabularyOptions struct {
 
 // VocabularyStats describes the corpus that a vocabulary was made from.
 type VocabularyStats struct {
+	// Engine is what the words were counted on, never engine.Auto. CountsOf, which reads no corpus,
+	// repeats the one of its options.
 	Engine    engine.Kind `json:"-"`
-	Documents int64       `json:"documents"`
-	Words     int64       `json:"words"`    // all tokens of the corpus
-	Distinct  int64       `json:"distinct"` // before the minimum count and the maximum size
-	Kept      int         `json:"kept"`
+	Documents int64       `json:"documents"` // documents of the corpus; 0 from CountsOf
+	Words     int64       `json:"words"`     // all tokens of the corpus
+	Distinct  int64       `json:"distinct"`  // before the minimum count and the maximum size
+	Kept      int         `json:"kept"`      // words in the vocabulary, each counted once
 }
 
 var unk = []byte("<unk>")

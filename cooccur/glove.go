@@ -54,8 +54,8 @@ func (e *gloveEncoder) abort()             {}
 
 // Record is an entry of a cooccurrence.bin, with IDs from 0.
 type Record struct {
-	Row, Col uint32
-	Value    float64
+	Row, Col uint32  // the words of row and column, by their IDs
+	Value    float64 // value of their cell: as GloVe writes it, the sum of 1/distance
 }
 
 // ReadGloVe yields the records of a cooccurrence.bin, shuffled or not. An ID that is not positive

@@ -66,10 +66,10 @@ func xlogx(x float64) float64 {
 
 // Neighbour is a word in the row of another.
 type Neighbour struct {
-	ID    int     `json:"id"`
-	Word  string  `json:"word"`
-	Value float64 `json:"value"`
-	Score float64 `json:"score"`
+	ID    int     `json:"id"`    // number of the neighbour in the vocabulary, from 0
+	Word  string  `json:"word"`  // the neighbour itself
+	Value float64 `json:"value"` // value of its cell in the row
+	Score float64 `json:"score"` // measure of association that was asked for; see Measure
 }
 
 // Neighbours returns the k strongest neighbours of a word in descending order of scores; ties are

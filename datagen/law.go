@@ -19,7 +19,12 @@ import (
 //
 // Each of the first 4096 ranks has its own probability. Each following octave of ranks is divided
 // into 64 cells, and the ranks of a cell share a probability.
-type Law struct{ Head, Shift, Knee, Tail float64 }
+type Law struct {
+	Head  float64 // exponent of the frequent words, up to rank Knee
+	Shift float64 // added to all ranks; a larger one makes the first words less frequent
+	Knee  float64 // rank at which the exponent changes from Head to Tail
+	Tail  float64 // exponent of the rare words, above rank Knee
+}
 
 // Web is fitted to samples of ClueWeb09-B: the five sets of 100 to 500 MB in the term weighting
 // paper. Its expected numbers of distinct words differ from the paper's by +1.0, +0.1, -0.3, -0.4

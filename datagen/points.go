@@ -12,13 +12,17 @@ import (
 )
 
 // Rect is the rectangle in which points are placed.
-type Rect struct{ MinX, MinY, MaxX, MaxY float64 }
+type Rect struct {
+	// MinX and MinY are the coordinates of the lower left corner, MaxX and MaxY those of the upper
+	// right. Points may lie on the border.
+	MinX, MinY, MaxX, MaxY float64
+}
 
 // Pattern is a co-location pattern to plant: the features, numbered from 0, and the
 // share of each feature's points that take part in an instance.
 type Pattern struct {
-	Features   []int
-	Prevalence float64
+	Features   []int   // two or more different ones, each from 0 to PointOptions.Features-1
+	Prevalence float64 // share of the points; above 0 and at most 1
 }
 
 // PointOptions are the options of Points. Without Clusters and Patterns, points are distributed
@@ -28,26 +32,28 @@ type PointOptions struct {
 	Features int   // number of features, all equally frequent; 0 means 10
 	Extent   Rect  // the zero value means 0 to 1000 in both directions
 
-	// Clusters is the number of centres around which points are normally distributed, with standard
-	// deviation Spread (0 means a fiftieth of the shorter side). Points outside the extent are
-	// drawn again.
+	// Clusters is the number of centres around which points are normally distributed; 0 means none.
+	// Points outside the extent are drawn again.
 	Clusters int
-	Spread   float64
+	// Spread is the standard deviation of clusters in both directions, in the unit of Extent; 0
+	// means a fiftieth of its shorter side.
+	Spread float64
 	// Noise is the share of each feature's points that are distributed uniformly even if there are
 	// clusters.
 	Noise float64
 
 	// Patterns are planted. Each instance of a pattern puts one point of each of its features into
-	// a circle of diameter Distance (0 means a two-hundredth of the shorter side), so that they are
-	// mutual neighbours at that distance. Of n points of a feature, ceil(n*Prevalence) are placed
-	// this way (or one less where that exceeds the points there are), and the participation index
-	// of the pattern is at least Prevalence. The first points of a feature belong to its first
-	// pattern, the next to its second.
+	// a circle of diameter Distance, so that they are mutual neighbours at that distance. Of n
+	// points of a feature, ceil(n*Prevalence) are placed this way (or one less where that exceeds
+	// the points there are), and the participation index of the pattern is at least Prevalence. The
+	// first points of a feature belong to its first pattern, the next to its second.
 	Patterns []Pattern
+	// Distance is the diameter of an instance of a pattern, in the unit of Extent, at most its
+	// shorter side; 0 means a two-hundredth of that. Without Patterns it has no effect.
 	Distance float64
 
-	Seed    uint64
-	Threads int // 0 means all cores; the points are the same for any number
+	Seed    uint64 // of the random numbers: the same options and seed give the same points
+	Threads int    // 0 means all cores; the points are the same for any number
 }
 
 const pointsInShard = 1 << 14

@@ -51,22 +51,26 @@ func (c *QueryClass) UnmarshalText(name []byte) error { return classNames.Set(c,
 
 // QueryOptions are the options of Queries.
 type QueryOptions struct {
-	Count int64 // number of queries; 0 means 500, as in the thesis
-	Class QueryClass
-	Terms int // words per query; 0 means 2, or 1 to 10 in a mixed log
+	Count int64      // number of queries; 0 means 500, as in the thesis
+	Class QueryClass // the words to choose; the zero value is Mixed
+	Terms int        // words per query; 0 means 2, or 1 to 10 in a mixed log
 
 	// Vocabulary lists the words to choose from; nil means those of Law. If Docs is set, counts are
 	// the numbers of documents, out of Docs, that contain the word. Otherwise they are numbers of
 	// occurrences, from which the numbers of documents are estimated.
 	Vocabulary []WordCount
-	Docs       int64
+	// Docs is the number of documents of the collection that Vocabulary was counted in; 0 means
+	// that its counts are of occurrences. It must be 0 without a Vocabulary.
+	Docs int64
 
-	// Law, Mu and Sigma are those of the text, as in TextOptions.
-	Law       Law
+	// Law is the distribution of words in the text, as in TextOptions; the zero value means Web.
+	Law Law
+	// Mu and Sigma are the parameters of the lognormal distribution of the lengths of documents, as
+	// in TextOptions. Both 0: 6.0 and 1.1.
 	Mu, Sigma float64
 
-	Seed    uint64
-	Threads int // 0 means all cores; the queries are the same for any number
+	Seed    uint64 // of the random numbers: the same options and seed give the same queries
+	Threads int    // 0 means all cores; the queries are the same for any number
 }
 
 // queryLengths is how many in 1000 queries of a log have 1, 2, ... words: a mean of

@@ -16,10 +16,10 @@ import (
 type TextOptions struct {
 	Bytes  int64 // exact number of bytes: the last document is cut after a word and padded with blanks
 	Tokens int64 // exact number of words: the last document is cut
-	Docs   int64
+	Docs   int64 // number of documents, or of lines with Lines
 
-	Seed    uint64
-	Threads int // 0 means all cores; the text is the same for any number
+	Seed    uint64 // of the random numbers: the same options and seed give the same text
+	Threads int    // 0 means all cores; the text is the same for any number
 
 	// Lines writes sentences, one per line, instead of documents separated by blank lines.
 	Lines bool

@@ -14,8 +14,8 @@ import (
 
 // WordCount is a word with its number of occurrences.
 type WordCount struct {
-	Word  string
-	Count int64
+	Word  string // without white space, if ReadCounts read it
+	Count int64  // occurrences, or documents with QueryOptions.Docs; with 0, no query has it
 }
 
 // maxCountLine bounds a line of a word-count file, against files that are none.

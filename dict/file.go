@@ -19,7 +19,7 @@ const (
 
 // Options are the options of Build. The zero value builds an xbw.
 type Options struct {
-	Kind    Kind
+	Kind    Kind  // data structure of the dictionary; the zero value is XBW
 	Threads int   // 0 means GOMAXPROCS
 	Memory  int64 // bound in bytes for kinds that could need very much (stt); 0 means 2 GB
 }
@@ -207,23 +207,23 @@ func (d *File) Close() error { return d.file.Close() }
 
 // Stats describes a dictionary.
 type Stats struct {
-	Kind       string    `json:"kind"`
-	Words      int       `json:"words"`
-	Characters int64     `json:"characters"` // of all words
-	Longest    int       `json:"longest"`
-	Alphabet   int       `json:"alphabet"`
-	Nodes      int       `json:"nodes,omitempty"`      // nodes of the trie as stored
-	TrieNodes  int       `json:"trie_nodes,omitempty"` // nodes of the whole trie
-	Bytes      int64     `json:"bytes"`
-	BitsPerKey float64   `json:"bits_per_key"`
-	STTBytes   int64     `json:"stt_bytes,omitempty"` // size of the table of the whole trie
-	Sections   []Section `json:"sections"`
+	Kind       string    `json:"kind"`                 // name of the kind, as ParseKind accepts it
+	Words      int       `json:"words"`                // number of words
+	Characters int64     `json:"characters"`           // bytes of all words
+	Longest    int       `json:"longest"`              // bytes of the longest word
+	Alphabet   int       `json:"alphabet"`             // different bytes in the words, at most 256
+	Nodes      int       `json:"nodes,omitempty"`      // nodes of the trie as stored, 0 if none
+	TrieNodes  int       `json:"trie_nodes,omitempty"` // nodes if no tails were cut off
+	Bytes      int64     `json:"bytes"`                // size of all Sections
+	BitsPerKey float64   `json:"bits_per_key"`         // 8*Bytes/Words; 0 without words
+	STTBytes   int64     `json:"stt_bytes,omitempty"`  // size of the whole trie as an stt
+	Sections   []Section `json:"sections"`             // in the order of the file
 }
 
 // Section is a part of a dictionary's file.
 type Section struct {
-	Name  string `json:"name"`
-	Bytes int64  `json:"bytes"`
+	Name  string `json:"name"`  // such as "alphabet"; see the package comment
+	Bytes int64  `json:"bytes"` // size of its content in the file
 }
 
 // Stats describes the dictionary.

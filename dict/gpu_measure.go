@@ -10,6 +10,8 @@ import (
 // LookUpTimes holds the times of looking up a text that is in the device's memory, by the device's
 // clock: with the cache, including filling it, and without.
 type LookUpTimes struct {
+	// Cached is the time with the cache of frequent words, Plain the time without. They are equal
+	// for a GPU that looks words up as the papers do, which have no cache.
 	Cached, Plain time.Duration
 	Total         int64 // bytes on the device: dictionary, text, words and numbers
 }

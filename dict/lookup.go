@@ -14,11 +14,12 @@ const None = ^uint32(0)
 
 // LookUpOptions are the options of File.IDs. The zero value uses all cores.
 type LookUpOptions struct {
-	// Engine is the engine. engine.GPU uses the device that the field GPU names, which IDs opens
-	// and closes; all others use CPU cores, engine.Sequential a single one.
+	// Engine is the engine. engine.GPU uses the device that the field Device names, which IDs
+	// opens and closes; all others use CPU cores, engine.Sequential a single one.
 	Engine  engine.Kind
 	Threads int // 0 means GOMAXPROCS
-	Device  engine.Device
+	// Device is the GPU of engine.GPU; the zero value is the first one. Other engines ignore it.
+	Device engine.Device
 }
 
 // IDs returns the number of each word of a text, and None for words that are not in the dictionary.

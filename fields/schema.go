@@ -43,8 +43,11 @@ func (t Type) HasColumn() bool { return t != Text && t != Stored }
 
 // Field is one field of a Schema.
 type Field struct {
+	// Name is what queries and hits call the field: 1 to 64 bytes, of letters, digits, _, - and .,
+	// beginning with a letter or _. Names of a schema must differ in more than case.
 	Name string `json:"name"`
-	Type Type   `json:"type"`
+	// Type tells how values are interpreted and what they are used for; the zero value is Text.
+	Type Type `json:"type"`
 	// From names the columns or JSON fields that hold the values; if it is empty, they are in the
 	// one called Name. A point may come from two, latitude and longitude.
 	From []string `json:"from,omitempty"`
@@ -70,6 +73,7 @@ func (f *Field) Sources() []string {
 
 // Schema lists the fields of documents. It has at least one text field.
 type Schema struct {
+	// Fields are at most MaxFields. Their places in the list, from 0, are their numbers.
 	Fields []Field `json:"fields"`
 }
 

@@ -124,7 +124,11 @@ func ParseDateSpan(b []byte) (first, last int64, err error) {
 }
 
 // Point is a position in units of 1e-7 degrees.
-type Point struct{ Lat, Lon int32 }
+type Point struct {
+	// Lat is the latitude, from -90e7 to 90e7, positive in the north; Lon is the longitude, from
+	// -180e7 to 180e7, positive in the east.
+	Lat, Lon int32
+}
 
 const pointUnit = 1e7
 

@@ -121,17 +121,17 @@ func selectLowest(v []uint32, n int) {
 }
 
 // Best describes the best postings of a list by their x (see Reader.StoredModel): lower is better.
-// X is the lowest x, or the largest float32 if it is not known. Known counts postings with at most
-// some x, in ascending order of x.
 type Best struct {
-	X     float32
+	// X is the lowest x of the list, or the largest float32 if the list is empty.
+	X float32
+	// Known counts postings with at most some x. Both the x and the counts ascend.
 	Known []AtMost
 }
 
 // AtMost states that at least N postings have an x of at most X.
 type AtMost struct {
-	X float32
-	N int
+	X float32 // as in Best: lower is better
+	N int     // at least 1
 }
 
 // knownSteps are how many of the best blocks of a list, or postings of a short one, BestOf tells

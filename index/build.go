@@ -26,7 +26,7 @@ type BuildOptions struct {
 	// their text is kept in any case.
 	StoreText bool
 	// Positions keeps the position of each word in its documents, which phrase queries need. They
-	// are computed on the CPU, whatever the Engine.
+	// are computed on CPU cores: engine.GPU with Positions is an error.
 	Positions bool
 	// Reorder puts the documents into a better order once all are known; see the function Reorder.
 	Reorder bool
@@ -45,9 +45,10 @@ type BuildOptions struct {
 	Progress func(done, total int64)
 	// Reordering is called with the progress of Reorder.
 	Reordering func(done, total int64)
-	// Engine engine.GPU finds and sorts the words on the GPU that the field GPU names. The index is
-	// the same.
+	// Engine is what finds and sorts the words. It does not change the index. See
+	// weigh.InvertOptions for when engine.Auto, the default, uses a GPU.
 	Engine engine.Kind
+	// Device is the GPU, if one is used; the zero value is the first one.
 	Device engine.Device
 
 	numbered bool // documents are named by their numbers

@@ -19,25 +19,25 @@ const End = math.MaxUint32
 // ascending and below Reader.Docs. Damage that is found while decoding ends the list, and Err
 // returns it.
 type Cursor struct {
+	// Term is the word whose list this is, as given to Reader.Open.
 	Term Term
 	// Last is the last document of each block, ascending.
-	Last []uint32
-	// Bounds has a bound for each block, Super one for each SuperBlocks blocks. Bound holds for the
-	// whole list.
-	Bounds []Bound
-	Super  []Bound
-	Bound  Bound
-	// LowX is the lowest x (see Reader.StoredModel) of each block's postings, SuperX that of each
-	// SuperBlocks blocks, and BestX that of the whole list. Ranked holds the x of the postings at
-	// the Ranks of the list sorted by x, or infinity where the list is shorter. Lists of one block
-	// have none of these.
+	Last   []uint32
+	Bounds []Bound // a bound for each block
+	Super  []Bound // a bound for each SuperBlocks blocks
+	Bound  Bound   // a bound for the whole list
+	// LowX is the lowest x (see Reader.StoredModel) of each block's postings. It is nil for a list
+	// of one block; SuperX is then nil, too, and BestX and Ranked are undefined.
 	LowX   []float32
-	SuperX []float32
-	BestX  float32
+	SuperX []float32 // the lowest x of each SuperBlocks blocks
+	BestX  float32   // the lowest x of the whole list
+	// Ranked holds the x of the postings at the Ranks of the list sorted by x, or infinity where
+	// the list is shorter.
 	Ranked [numRanks]float32
-	// Levels is the map of levels of a long list that covers many documents, and LevelX the lowest
-	// x of each level. Both are nil if the list has no map.
+	// Levels is the map of levels of a long list that covers many documents (see NumLevels), or nil
+	// if the list has none.
 	Levels []uint8
+	// LevelX is the lowest x of each level, or nil if the list has no map.
 	LevelX *[NumLevels]float32
 
 	doc     uint32                // where the cursor stands

@@ -422,8 +422,8 @@ func (e *idEncoder) close() error {
 
 // DuplicateIDError reports two documents, numbered from 0, with the same ID.
 type DuplicateIDError struct {
-	ID            string
-	First, Second int
+	ID            string // external ID that both documents have
+	First, Second int    // numbers of the two documents in the corpus
 }
 
 func (e *DuplicateIDError) Error() string {

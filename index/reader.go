@@ -648,7 +648,7 @@ func (r *Reader) Term(id int) (Term, error) {
 // Word is a word with its dictionary entry.
 type Word struct {
 	Text []byte // valid until the next one
-	Term Term
+	Term Term   // counts of the word, and what opens its list; see Reader.Open
 }
 
 // Words yields all words in byte order.

@@ -23,9 +23,10 @@ type Shard struct {
 	Base   uint32 // number of its first document in the whole
 	Docs   uint64 // documents of the whole
 	Tokens uint64 // tokens of the whole, from which the mean length is computed
-	// WholeBytes and WholeChecksum are the Stamp of the whole index. Shards with different stamps
-	// do not belong together.
-	WholeBytes    uint64
+	// WholeBytes is the size in the Stamp of the whole index, or the sum of those of its parts (see
+	// JoinShard). Shards that differ in it or in WholeChecksum do not belong together.
+	WholeBytes uint64
+	// WholeChecksum is the checksum in the Stamp of the whole index, or one of those of its parts.
 	WholeChecksum uint32
 }
 

@@ -4,26 +4,29 @@ import "github.com/collocate/collocate/fields"
 
 // Stats describes an index.
 type Stats struct {
-	Analyzer  string `json:"analyzer"`
-	Documents int64  `json:"documents"`
-	Terms     int64  `json:"terms"`
-	Postings  int64  `json:"postings"`
+	Analyzer  string `json:"analyzer"`  // name of the analyzer that made the words
+	Documents int64  `json:"documents"` // documents, including deleted ones (see Deleted)
+	Terms     int64  `json:"terms"`     // distinct words
+	Postings  int64  `json:"postings"`  // pairs of a word and a document that contains it
 	// FullPostings is the number of postings before pruning; 0 if the index is not pruned.
 	FullPostings int64 `json:"full_postings,omitempty"`
 
-	Tokens     int64   `json:"tokens"`
-	MeanLength float64 `json:"mean_length"`
-	StoredText bool    `json:"stored_text"`
-	Bytes      int64   `json:"bytes"`
+	Tokens     int64   `json:"tokens"`      // words of all documents, with repetitions
+	MeanLength float64 `json:"mean_length"` // tokens per document; 0 without documents
+	StoredText bool    `json:"stored_text"` // the text of the documents is stored
+	Bytes      int64   `json:"bytes"`       // size of all files
 	// BytesPerPosting counts the blocks of postings, the skip data and the maps of levels.
 	BytesPerPosting float64 `json:"bytes_per_posting"`
-	Parts           []Part  `json:"parts"`
+	// Parts divides Bytes by purpose, the postings first.
+	Parts []Part `json:"parts"`
 	// Fields are the fields of the schema, if there is one.
 	Fields []fields.Field `json:"fields,omitempty"`
-	// Segments, Deleted and Generation describe an index with segments. Deleted counts the
-	// documents that were deleted but are still part of the statistics.
-	Segments   int    `json:"segments,omitempty"`
-	Deleted    int64  `json:"deleted,omitempty"`
+	// Segments is the number of segments (see package segments); 0 if the index was made by package
+	// index alone.
+	Segments int `json:"segments,omitempty"`
+	// Deleted counts the documents that were deleted but are still part of the statistics.
+	Deleted int64 `json:"deleted,omitempty"`
+	// Generation is the number of commits so far; 0 if the index was made by package index alone.
 	Generation uint64 `json:"generation,omitempty"`
 	// Shard describes the shard, if the index is one.
 	Shard *ShardStats `json:"shard,omitempty"`
@@ -31,16 +34,16 @@ type Stats struct {
 
 // ShardStats describes a shard.
 type ShardStats struct {
-	Number         int   `json:"number"` // from 0 on
-	Of             int   `json:"of"`
-	FirstDocument  int64 `json:"first_document"`
-	WholeDocuments int64 `json:"whole_documents"`
+	Number         int   `json:"number"`          // from 0 on
+	Of             int   `json:"of"`              // number of shards of the whole index
+	FirstDocument  int64 `json:"first_document"`  // number, in the whole, of its first document
+	WholeDocuments int64 `json:"whole_documents"` // documents of the whole index
 }
 
 // Part is a part of an index, such as its postings, and its size.
 type Part struct {
-	Name  string `json:"name"`
-	Bytes int64  `json:"bytes"`
+	Name  string `json:"name"`  // such as "postings", "dictionary" or "stored text"
+	Bytes int64  `json:"bytes"` // size in the files
 }
 
 // partOfSection names the parts by what they are for.

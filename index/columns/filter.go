@@ -20,6 +20,7 @@ func (c *Column) Equal(value string) (*docset.Set, error) {
 
 // Limit is one end of a range. The zero value means no limit.
 type Limit struct {
+	// Value is written as in documents: a keyword, a number or a date (see package fields).
 	Value     string
 	Exclusive bool // the value itself is not part of the range
 	// Empty makes an empty Value a limit. Otherwise an empty Value means that there is no limit.
@@ -288,8 +289,8 @@ func (c *Column) Box(south, west, north, east float64) (set *docset.Set, err err
 
 // Facet is a keyword with the number of documents that have it.
 type Facet struct {
-	Value string `json:"value"`
-	Docs  int    `json:"docs"`
+	Value string `json:"value"` // the keyword
+	Docs  int    `json:"docs"`  // documents of the set that have it
 }
 
 // Facets counts the keywords of the documents of a set; a nil set means all documents. It returns

@@ -32,6 +32,8 @@ type Reader struct {
 // Segment is one segment of a generation. Its documents are those of the embedded Reader.
 type Segment struct {
 	*index.Reader
+	// Name is the name of the segment's folder in that of the index, such as s000012, or "." if the
+	// folder of the index itself holds its files.
 	Name string
 	Base uint32      // number of its first document in the index
 	Live *docset.Set // documents that were not deleted; nil means all
