@@ -14,8 +14,8 @@ import (
 
 // Judged is a pair of words with a human judgment of their similarity.
 type Judged struct {
-	Word1, Word2 string
-	Score        float64
+	Word1, Word2 string  // as the list spells them
+	Score        float64 // the judgment; higher is more similar, on any scale
 }
 
 // ReadJudged reads lines of two words and a number, separated by tabs, blanks or commas. Lines that
@@ -106,8 +106,10 @@ func pearson(a, b []float64) float64 {
 	return ab / math.Sqrt(aa*bb)
 }
 
-// Question is an analogy: a is to b as c is to d.
-type Question struct{ A, B, C, D string }
+// Question is an analogy: A is to B as C is to D.
+type Question struct {
+	A, B, C, D string // D is the expected answer; Searcher.Analogy ignores it
+}
 
 // ReadQuestions reads lines of four words, as word2vec's questions-words.txt; lines that begin with
 // a colon name sections.

@@ -25,16 +25,19 @@ type Matrix interface {
 
 // GloVeOptions are the options of TrainGloVe. The zero value means Stanford's defaults.
 type GloVeOptions struct {
-	Dim      int     // 0 means 50
-	Epochs   int     // 0 means 25
-	XMax     float64 // 0 means 100
-	Alpha    float64 // 0 means 0.75
-	Rate     float64 // learning rate; 0 means 0.05
-	Seed     uint64
-	Threads  int   // 0 means GOMAXPROCS
-	Memory   int64 // bound on the cells in memory, in bytes; 0 means 2 GB
-	Engine   engine.Kind
-	Device   engine.Device
+	Dim     int     // 0 means 50
+	Epochs  int     // 0 means 25
+	XMax    float64 // 0 means 100
+	Alpha   float64 // 0 means 0.75
+	Rate    float64 // learning rate; 0 means 0.05
+	Seed    uint64  // of the first vectors and the order of cells; 0 is a seed like any other
+	Threads int     // 0 means GOMAXPROCS
+	Memory  int64   // bound on the cells in memory, in bytes; 0 means 2 GB
+	// Engine is where to train; engine.Auto uses a GPU if there is one and the work is large.
+	Engine engine.Kind
+	Device engine.Device // the GPU, if one is used
+	// Progress, unless it is nil, is called after each epoch with its number, from 1, and the mean
+	// loss of a cell in it.
 	Progress func(epoch int, loss float64)
 	// Began, unless it is nil, is called with the engine when the first epoch begins.
 	Began func(engine.Kind)

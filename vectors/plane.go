@@ -9,12 +9,13 @@ import (
 // Placed is a word with its cosine and its position in a plane.
 type Placed struct {
 	Near
-	X float64 `json:"x"`
-	Y float64 `json:"y"`
+	X float64 `json:"x"` // coordinate on the first principal component; see Vectors.Around
+	Y float64 `json:"y"` // coordinate on the second
 }
 
 // Plane places words in two dimensions, so that words with similar vectors are near each other.
 type Plane struct {
+	// Points are the words: first the one that was asked for, then those most similar to it.
 	Points []Placed `json:"points"`
 	// Shares are the shares of the words' variance that the two axes show, each between 0 and 1.
 	Shares [2]float64 `json:"shares"`

@@ -18,15 +18,17 @@ import (
 type SVDOptions struct {
 	Dim       int     // 0 means 100
 	Smoothing float64 // exponent of the contexts' frequencies; 0 means 0.75
-	Shift     float64 // number of negative samples, whose logarithm is subtracted; 1 or less means none
-	Eigen     float64 // exponent of the singular values; 0 means 0.5, negative: 0
-	Power     int     // power iterations; 0 means 2
-	Seed      uint64
-	Threads   int   // 0 means GOMAXPROCS
-	Memory    int64 // in bytes; 0 means 2 GB
-	Engine    engine.Kind
-	Device    engine.Device
-	Began     func(engine.Kind) // called with the engine that multiplies
+	// Shift is the number of negative samples, whose logarithm is subtracted; 1 or less means none.
+	Shift   float64
+	Eigen   float64 // exponent of the singular values; 0 means 0.5, negative: 0
+	Power   int     // power iterations; 0 means 2
+	Seed    uint64  // of the random matrix to start from; 0 is a seed like any other
+	Threads int     // 0 means GOMAXPROCS
+	Memory  int64   // in bytes; 0 means 2 GB
+	// Engine is what multiplies; engine.Auto uses a GPU if there is one and the work is large.
+	Engine engine.Kind
+	Device engine.Device     // the GPU, if one is used
+	Began  func(engine.Kind) // called with the engine that multiplies
 }
 
 // TrainSVD computes vectors from a matrix. The result depends neither on the engine nor on the

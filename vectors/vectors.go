@@ -15,8 +15,8 @@ import (
 
 // Vectors holds words with their vectors, which all have the same dimension.
 type Vectors struct {
-	Words []string
-	Dim   int
+	Words []string  // distinct; the number of a word is its index here
+	Dim   int       // components of each vector, at least 1
 	Data  []float32 // of each word, one after the other
 
 	index map[string]int
@@ -81,8 +81,8 @@ func (v *Vectors) Lookup(word string) (int, bool) {
 
 // Near is a word with the cosine of its vector and that of the query.
 type Near struct {
-	Word   string  `json:"word"`
-	Cosine float64 `json:"cosine"`
+	Word   string  `json:"word"`   // as in Vectors.Words
+	Cosine float64 `json:"cosine"` // -1 to 1; 1 is the same direction, 0 if a vector is all zeros
 }
 
 // ErrUnknown is returned for a word that has no vector.

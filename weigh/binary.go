@@ -101,8 +101,10 @@ func (w *Weights) writeBinary(ctx context.Context, to io.Writer) (Counts, error)
 
 // File is an open file of weights, mapped into memory.
 type File struct {
-	Params  bm25.Params
-	Tokens  uint64
+	Params bm25.Params // of the formula that gave the weights, with K1 and B as used
+	Tokens uint64      // number of words of all documents
+	// Lengths is the number of words of each document. It is valid until Close and must not be
+	// changed.
 	Lengths []uint32
 
 	file    *sections.File

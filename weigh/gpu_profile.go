@@ -8,12 +8,13 @@ import (
 )
 
 // Step is a step of a method on a GPU with the time it took. Copies between host and device are
-// steps, too. Beside marks steps that run at the same time as others; the times of the other steps
-// add up to the total.
+// steps, too.
 type Step struct {
-	Name   string        `json:"name"`
-	Time   time.Duration `json:"nanoseconds"`
-	Beside bool          `json:"beside,omitempty"`
+	Name string        `json:"name"`        // such as "copy up", which is to the device
+	Time time.Duration `json:"nanoseconds"` // the sum, if the step was repeated
+	// Beside marks steps that run at the same time as others; the times of the other steps add up
+	// to the total.
+	Beside bool `json:"beside,omitempty"`
 }
 
 // stepsOf are the stages that a clock has timed, those of the same name added up.

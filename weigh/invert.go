@@ -13,7 +13,7 @@ import (
 
 // InvertOptions are the options of Invert. The zero values of all fields but Analyzer are useful.
 type InvertOptions struct {
-	Analyzer text.Analyzer
+	Analyzer text.Analyzer // divides documents into words; nil is an error
 	// Threads is the number of threads; 0 means GOMAXPROCS. The result does not depend on it.
 	Threads int
 	// Memory bounds the working memory in bytes; 0 means 2 GB. Data that do not fit are sorted,
@@ -29,10 +29,10 @@ type InvertOptions struct {
 	// Visit, unless it is nil, is called with every batch before its words are counted: by workers
 	// 0 to Threads-1, concurrently and in any order.
 	Visit func(worker int, b *text.Batch) error
-	// Engine is the engine. engine.GPU uses the GPU that the field GPU names; engine.Auto does so
-	// if there is a GPU and the corpus is large; all others use CPU cores.
+	// Engine is the engine. engine.GPU uses the GPU that the field Device names; engine.Auto does
+	// so if there is a GPU and the corpus is large; all others use CPU cores.
 	Engine engine.Kind
-	Device engine.Device
+	Device engine.Device // the GPU, if one is used; the zero value is the first
 
 	gpuAuto bool // a GPU if there is one; auto's choice
 }
@@ -75,10 +75,10 @@ type Inversion struct {
 // A word in very many documents comes as several consecutive Terms. The slices are valid until the
 // next Term.
 type Term struct {
-	Word []byte
-	DF   int // number of documents that contain the word, over all its Terms
-	Docs []uint32
-	TFs  []uint32
+	Word []byte   // as the analyzer writes it
+	DF   int      // number of documents that contain the word, over all its Terms
+	Docs []uint32 // numbers of the documents, from 0
+	TFs  []uint32 // occurrences in each of Docs, at least 1
 	// Gaps has, for each occurrence, the number of words between it and the one before, or the
 	// beginning of the document. It is nil unless InvertOptions.Positions is set.
 	Gaps []uint32

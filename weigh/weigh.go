@@ -70,21 +70,22 @@ func ParseUnknown(name string) (Unknown, error) { return unknownNames.Parse(name
 
 // Options are the options of Weigh. The zero values of all fields but Analyzer are useful.
 type Options struct {
-	Analyzer text.Analyzer
-	Method   Method
-	Params   bm25.Params
-	Threads  int // 0 means GOMAXPROCS
+	Analyzer text.Analyzer // divides documents into words; nil is an error
+	Method   Method        // Auto, the zero value, is the fastest; all give the same weights
+	Params   bm25.Params   // of the formula; the zero value means its defaults
+	Threads  int           // 0 means GOMAXPROCS
 	// Memory bounds the working memory of Inverting in bytes; 0 means 2 GB. The other methods hold
 	// the whole corpus and refuse one that does not fit.
 	Memory  int64
-	TempDir string
+	TempDir string // for data that do not fit into memory; "" means os.TempDir
 	// Dict decides which words are known; nil means all.
-	Dict    dict.Dict
+	Dict dict.Dict
+	// Unknown is what becomes of words that are not in Dict. It has no effect without a Dict.
 	Unknown Unknown
-	// Engine is the engine. engine.GPU uses the GPU that the field GPU names; engine.Auto, with
+	// Engine is the engine. engine.GPU uses the GPU that the field Device names; engine.Auto, with
 	// method Auto, does so if there is a GPU and the corpus is large; all others use CPU cores.
 	Engine engine.Kind
-	Device engine.Device
+	Device engine.Device // the GPU, if one is used; the zero value is the first
 	// Profile measures the steps on a GPU, or of MapReduce on CPU cores; see Weights.Steps.
 	Profile bool
 	// OnePiece makes a GPU process a text as a whole, with copies before and after, as the papers
@@ -101,7 +102,7 @@ type Options struct {
 // as several consecutive ones. The slices are valid until the next.
 type Weighted struct {
 	Term
-	Weights []float32
+	Weights []float32 // BM25 of the word in each of Docs
 }
 
 // Weights holds the weights of a corpus. Several goroutines may read it at once.

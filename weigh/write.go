@@ -61,7 +61,9 @@ func FormatOf(path string) (Format, error) {
 }
 
 // Counts is the number of terms and pairs that were written.
-type Counts struct{ Terms, Pairs int64 }
+type Counts struct {
+	Terms, Pairs int64 // distinct words, and weights: pairs of a word and a document
+}
 
 // WriteFile is like Write, into a file that appears only when it is complete.
 func (w *Weights) WriteFile(ctx context.Context, path string, f Format, threads int) (c Counts, err error) {

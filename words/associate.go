@@ -33,17 +33,18 @@ func (o Options) measures() []Measure {
 
 // Association is a pair of words with its counts and scores.
 type Association struct {
-	ID1    int       `json:"id1"`
-	ID2    int       `json:"id2"`
-	Word1  string    `json:"word1"`
-	Word2  string    `json:"word2"`
-	Count  float64   `json:"count"` // O, or the value of a weighted cell
-	F1     uint64    `json:"f1"`
-	F2     uint64    `json:"f2"`
+	ID1    int       `json:"id1"`    // number of the first word in the matrix: its row, from 0
+	ID2    int       `json:"id2"`    // number of the second word: its column
+	Word1  string    `json:"word1"`  // the first word; Neighbours puts the given one here
+	Word2  string    `json:"word2"`  // the second word
+	Count  float64   `json:"count"`  // O, or the value of a weighted cell
+	F1     uint64    `json:"f1"`     // occurrences of Word1 in the corpus
+	F2     uint64    `json:"f2"`     // occurrences of Word2
 	Scores []float64 `json:"scores"` // by the measures of the options
 
-	P          float64 `json:"p,omitempty"` // with Options.P
-	Q          float64 `json:"q,omitempty"` // Benjamini and Hochberg's
+	P float64 `json:"p,omitempty"` // with Options.P
+	Q float64 `json:"q,omitempty"` // Benjamini and Hochberg's
+	// Bonferroni is P times the number of pairs compared, at most 1. It is set with Options.P.
 	Bonferroni float64 `json:"bonferroni,omitempty"`
 
 	Spread *Dispersion `json:"spread,omitempty"` // see Spread
@@ -51,9 +52,11 @@ type Association struct {
 
 // Associations holds the best pairs by the first measure; ties are in ascending order of IDs.
 type Associations struct {
-	Measures []Measure
-	Pairs    []Association
-	Compared int // pairs that met the minimum counts, for which p-values and LRC are corrected
+	Measures []Measure     // those of Association.Scores, in the same order
+	Pairs    []Association // at most Options.Top, the best first
+	// Compared is the number of pairs that met the minimum counts, for which p-values and LRC are
+	// corrected.
+	Compared int
 }
 
 // Neighbours returns the words that are most strongly associated with a word of a matrix.

@@ -23,11 +23,12 @@ import (
 
 // Line is a line of a concordance: a match with its context.
 type Line struct {
-	Document string `json:"document"`
-	Place    int    `json:"place"` // the number of the first matching word in its document, from 0
-	Left     string `json:"left"`
-	Match    string `json:"match"`
-	Right    string `json:"right"`
+	Document string `json:"document"` // the ID of the document
+	Place    int    `json:"place"`    // number of the match's first word there, from 0
+	// Left, Match and Right are text of the document, with single blanks for white space.
+	Left  string `json:"left"`  // up to ConcordanceOptions.Window words before the match
+	Match string `json:"match"` // what the query matches, as it is written there
+	Right string `json:"right"` // as many words after the match
 
 	order  uint64   // of documents
 	sortBy []string // the words that lines are sorted by
@@ -42,7 +43,7 @@ type ConcordanceOptions struct {
 	Sort []string
 	// Sample is the number of lines to choose at random before sorting; 0 means all.
 	Sample int
-	Seed   uint64
+	Seed   uint64 // of this choice; the same seed chooses the same lines
 	// With keeps only lines whose context, on either side, has a match of this query; Without drops
 	// such lines. nil keeps all lines.
 	With, Without *Query
@@ -52,9 +53,11 @@ type ConcordanceOptions struct {
 
 // Concordance holds the lines of a concordance and the number of matches.
 type Concordance struct {
-	Lines []Line `json:"lines"`
-	// Total is the number of matches. If All is false, the rest of the corpus was not searched.
-	Total     int  `json:"total"`
+	Lines []Line `json:"lines"` // at most ConcordanceOptions.Top; never nil
+	// Total is the number of matches in what was searched, with those that are not shown.
+	Total int `json:"total"`
+	// All tells that everything was searched. If it is false, there were enough lines before the
+	// end of the index, and Total and Documents are lower bounds.
 	All       bool `json:"all"`
 	Documents int  `json:"documents"` // that have a match
 	// Unknown lists words of the query that do not occur in the corpus, if there is no match.

@@ -15,24 +15,29 @@ import (
 // CorpusOptions are the options of CollocationsOf.
 type CorpusOptions struct {
 	Options
-	Of       string        // only pairs with this word, which goes through the analyzer; empty means all
+	// Of keeps only pairs with this word, which goes through the analyzer; empty keeps all.
+	Of       string
 	Analyzer text.Analyzer // nil means unicode
 	Window   int           // words on each side; 0 means 5
-	Side     cooccur.Side
-	MinDocs  int   // least number of documents or parts; 0 means 3 for a corpus of 10 documents or more, and otherwise 1
-	Parts    Parts // what dispersion is measured over
-	Memory   int64 // 0 means 2 GB
-	TempDir  string
-	Engine   engine.Kind
-	Device   engine.Device
+	Side     cooccur.Side  // where Word2 of a pair stands: around Word1, before it or after it
+	// MinDocs is the least number of documents or parts that a pair must occur in; 0 means 3 for a
+	// corpus of 10 documents or more, and otherwise 1.
+	MinDocs int
+	Parts   Parts         // what dispersion is measured over
+	Memory  int64         // bound on working memory in bytes; 0 means 2 GB
+	TempDir string        // for the matrix of pairs and its sorted runs; empty means os.TempDir
+	Engine  engine.Kind   // what counts words and pairs; it has no effect on the result
+	Device  engine.Device // the GPU, if one is used
+	// Progress, unless it is nil, is called while pairs are counted, after the corpus was read,
+	// with the bytes of working data done.
 	Progress func(stage string, done, total int64)
 }
 
 // CorpusStats describes the corpus that was read.
 type CorpusStats struct {
 	cooccur.Stats
-	MinDocs int // the given or default minimum
-	Engine  engine.Kind
+	MinDocs int         // the given or default minimum
+	Engine  engine.Kind // the one that counted pairs, never engine.Auto
 }
 
 // CollocationsOf returns the most strongly associated pairs of words of a corpus, each with its

@@ -13,9 +13,10 @@ type Dispersion struct {
 	Parts int    `json:"parts"` // parts in all
 
 	// DP is Gries' deviation of proportions: half the sum of |share of the occurrences - share of
-	// the words| over all parts. 0 is even, near 1 is all in one small part. DPnorm is DP divided
-	// by the most that it can be, 1 less the share of the smallest part (Lijffijt and Gries 2012).
-	DP     float64 `json:"dp"`
+	// the words| over all parts. 0 is even, near 1 is all in one small part.
+	DP float64 `json:"dp"`
+	// DPnorm is DP divided by the most that it can be, 1 less the share of the smallest part
+	// (Lijffijt and Gries 2012): 0 to 1, and 0 if there is only one part.
 	DPnorm float64 `json:"dp_norm"`
 	// D is Juilland's: 1 less the coefficient of variation of the relative frequencies, divided by
 	// the square root of the number of parts less 1. 1 is even, 0 is all in one part.

@@ -55,23 +55,23 @@ func (k Keyness) Score(f1, n1, f2, n2 float64, tests int) float64 {
 
 // KeyOptions are the options of Keywords.
 type KeyOptions struct {
-	By       Keyness
-	Top      int    // 0 means 20
-	MinCount uint64 // least number of occurrences in both corpora together
-	Negative bool   // return the words that are rarer in the first corpus instead
+	By       Keyness // the measure to order words by; the zero value is KeyLRC
+	Top      int     // 0 means 20
+	MinCount uint64  // least number of occurrences in both corpora together
+	Negative bool    // return the words that are rarer in the first corpus instead
 }
 
 // Keyword is a word with its frequencies in two corpora.
 type Keyword struct {
-	Word     string  `json:"word"`
-	F1       uint64  `json:"f1"`
-	F2       uint64  `json:"f2"`
-	LRC      float64 `json:"lrc"`
-	G2       float64 `json:"g2"`
-	LogRatio float64 `json:"log_ratio"`
-	Diff     float64 `json:"diff"` // in per cent
-	P        float64 `json:"p"`    // of G2
-	Q        float64 `json:"q"`    // Benjamini and Hochberg's
+	Word     string  `json:"word"`      // the key of Frequencies.Counts
+	F1       uint64  `json:"f1"`        // occurrences in the first corpus
+	F2       uint64  `json:"f2"`        // occurrences in the second
+	LRC      float64 `json:"lrc"`       // KeyLRC at 95% confidence; 0 if not significant
+	G2       float64 `json:"g2"`        // KeyG2; below 0 if the word is rarer in the first corpus
+	LogRatio float64 `json:"log_ratio"` // KeyLogRatio; 1 is twice as frequent, -1 half
+	Diff     float64 `json:"diff"`      // in per cent
+	P        float64 `json:"p"`         // of G2
+	Q        float64 `json:"q"`         // Benjamini and Hochberg's
 }
 
 func (k *Keyword) by(m Keyness) float64 {
@@ -81,8 +81,8 @@ func (k *Keyword) by(m Keyness) float64 {
 // Frequencies holds the words (or n-grams, or other items) of a corpus with their numbers of
 // occurrences.
 type Frequencies struct {
-	Total  uint64 // words of the corpus
-	Counts map[string]uint64
+	Total  uint64            // words of the corpus
+	Counts map[string]uint64 // occurrences; what is not there has none
 }
 
 // Keywords compares two corpora and returns the words that set the first apart, in descending order

@@ -12,21 +12,21 @@ import (
 
 // Network is a graph of words and the associations between them.
 type Network struct {
-	Nodes []Node
-	Edges []Edge
+	Nodes []Node // each word once
+	Edges []Edge // each pair of different words at most once
 }
 
 // Node is a word of a network.
 type Node struct {
-	Word  string
-	Count uint64
+	Word  string // as in Association
+	Count uint64 // its occurrences in the corpus
 	x, y  float64
 }
 
 // Edge joins two nodes, given by their positions in Network.Nodes.
 type Edge struct {
-	From, To int
-	Count    float64
+	From, To int     // the nodes of Word1 and Word2 of the association, never the same
+	Count    float64 // co-occurrences, as in Association
 	Score    float64 // by the first measure
 }
 

@@ -21,31 +21,31 @@ import (
 // NgramOptions are the options of Ngrams.
 type NgramOptions struct {
 	Min, Max int    // lengths in words, 1 to 9; 0 means 2 and 5
-	MinCount uint64 // leave out n-grams that occur less often; 0 means 2
+	MinCount uint64 // leave out n-grams that occur less often; 0 means 1
 	MinDocs  int    // leave out n-grams of fewer documents
 	Top      int    // number of n-grams, the most frequent; 0 means all
 	// Of keeps only n-grams in which this query of single words, as the analyzer writes them, has a
 	// match; nil keeps all.
 	Of       *Query
-	Analyzer text.Analyzer
-	Threads  int    // 0 means GOMAXPROCS
-	Memory   int64  // bound on working memory in bytes; 0 means 2 GB
-	TempDir  string // for what does not fit; empty means the system's
+	Analyzer text.Analyzer // nil means unicode
+	Threads  int           // 0 means GOMAXPROCS
+	Memory   int64         // bound on working memory in bytes; 0 means 2 GB
+	TempDir  string        // for what does not fit; empty means the system's
 }
 
 // Ngram is a sequence of consecutive words.
 type Ngram struct {
-	N         int    `json:"n"`
-	Text      string `json:"ngram"` // the words with blanks between them
-	Count     uint64 `json:"count"`
-	Documents int    `json:"documents"`
+	N         int    `json:"n"`         // number of words
+	Text      string `json:"ngram"`     // the words with blanks between them
+	Count     uint64 `json:"count"`     // occurrences in the corpus
+	Documents int    `json:"documents"` // that contain it
 }
 
 // NgramStats describes what was counted.
 type NgramStats struct {
-	Documents, Words uint64
-	Found            int  // n-grams that have the least count and documents
-	Spilled          bool // the corpus did not fit in memory
+	Documents, Words uint64 // of the corpus
+	Found            int    // n-grams that have the least count and documents
+	Spilled          bool   // the corpus did not fit in memory
 }
 
 const maxNgram = 9

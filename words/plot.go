@@ -13,15 +13,16 @@ import (
 
 // Plot is a dispersion plot: the positions of matches in a corpus, a row for each query.
 type Plot struct {
-	Words   uint64    // of the corpus
-	Borders []float64 // of documents, as shares of the corpus, if there are not too many to be drawn
-	Rows    []PlotRow
+	Words uint64 // of the corpus
+	// Borders are the ends of documents, as shares of the corpus; nil if they are too many to draw.
+	Borders []float64
+	Rows    []PlotRow // in the order of the queries
 }
 
 // PlotRow holds the matches of one query.
 type PlotRow struct {
-	Query  string    `json:"query"`
-	Count  int       `json:"count"`
+	Query  string    `json:"query"`  // as it was given
+	Count  int       `json:"count"`  // number of matches, the length of Places
 	Places []float64 `json:"places"` // shares of the corpus: 0 is its beginning, 1 its end
 }
 

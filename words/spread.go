@@ -13,8 +13,8 @@ import (
 // SpreadOptions are the options of Spread.
 type SpreadOptions struct {
 	Analyzer text.Analyzer // nil means the one that the matrix names
-	Parts    Parts
-	Threads  int // 0 means GOMAXPROCS
+	Parts    Parts         // what dispersion is measured over; the zero value means documents
+	Threads  int           // 0 means GOMAXPROCS
 }
 
 // Spread reads the corpus that a matrix was made from and fills in the dispersion of each pair over

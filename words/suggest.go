@@ -14,8 +14,9 @@ import (
 
 // UnknownWord is the error for a word that is not in a vocabulary.
 type UnknownWord struct {
-	Word    string   `json:"word"`
-	Similar []string `json:"similar,omitempty"` // words with a similar spelling, the nearest and most frequent first
+	Word string `json:"word"` // the one that was looked for
+	// Similar are words with a similar spelling, the nearest and most frequent first.
+	Similar []string `json:"similar,omitempty"`
 }
 
 func (e *UnknownWord) Error() string {

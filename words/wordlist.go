@@ -13,27 +13,27 @@ import (
 // ListOptions are the options of List.
 type ListOptions struct {
 	Analyzer text.Analyzer // nil means unicode
-	MinCount uint64
-	Parts    Parts
-	Threads  int // 0 means GOMAXPROCS
-	Memory   int64
+	MinCount uint64        // leave out words that occur less often
+	Parts    Parts         // what dispersion is measured over; the zero value means documents
+	Threads  int           // 0 means GOMAXPROCS
+	Memory   int64         // bound in bytes on the tables of words; 0 means 2 GB
 }
 
 // Word is a word of a list.
 type Word struct {
-	Word       string  `json:"word"`
-	Count      uint64  `json:"count"`
-	PerMillion float64 `json:"per_million"`
+	Word       string  `json:"word"`        // as the analyzer writes it
+	Count      uint64  `json:"count"`       // occurrences in the corpus
+	PerMillion float64 `json:"per_million"` // Count for each million words of the corpus
 	Dispersion
 }
 
 // WordList holds the words of a corpus in descending order of frequency.
 type WordList struct {
-	Words     []Word
+	Words     []Word // those that occur at least ListOptions.MinCount times
 	Total     uint64 // words of the corpus, with those that are not listed
-	Distinct  int
-	Documents int
-	Parts     int // that dispersion is measured over
+	Distinct  int    // different words, with those that are not listed
+	Documents int    // of the corpus
+	Parts     int    // that dispersion is measured over
 }
 
 // List counts the words of a corpus and measures their dispersion over its parts. It reads the
