@@ -52,7 +52,7 @@ func numTop(df uint32, docs uint64) int {
 	return min(int(df)/topPart, mostTop)
 }
 
-// InTop is how many top postings a word has.
+// InTop returns how many top postings a word has.
 func (r *Reader) InTop(t Term) int {
 	if len(r.levels.top.words) == 0 {
 		return 0
@@ -60,8 +60,8 @@ func (r *Reader) InTop(t Term) int {
 	return numTop(t.DF, r.meta.docs)
 }
 
-// InPairs is how many postings of a word its map of pairs knows; 0 if it has none. In older indexes
-// no word has one.
+// InPairs returns how many postings of a word its map of pairs knows; 0 if it has none. In older
+// indexes no word has one.
 func (r *Reader) InPairs(t Term) int {
 	if len(r.levels.top.paired) == 0 {
 		return 0

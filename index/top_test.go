@@ -201,32 +201,37 @@ func TestOpenTop(t *testing.T) {
 		{[]uint32{3, 1 << 31, 7, 1 << 31}, make([]uint32, 2), -1},
 		{[]uint32{3, 1}, make([]uint32, 3), -1},
 	} {
-		var b bytes.Buffer
-		w, err := sections.NewPaged(&b, magics[levelsFile], formatVersion)
-		if err == nil {
-			err = w.Section("levels", nil)
+		parts := []any{"levels", []byte(nil)}
+		if c.counts != nil {
+			parts = append(parts, "top-words", sections.Bytes(c.counts), "top", sections.Bytes(c.top))
 		}
-		if err == nil && c.counts != nil {
-			err = w.Section("top-words", sections.Bytes(c.counts))
-			if err == nil {
-				err = w.Section("top", sections.Bytes(c.top))
-			}
-		}
-		if err == nil {
-			err = w.Close()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := sections.Parse(b.Bytes(), magics[levelsFile], formatVersion)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := levelsOf(t, parts...)
 		top, err := openTop(f, 300)
 		if (err != nil) != (c.words < 0) || err == nil && len(top.words) != c.words {
 			t.Errorf("%v, %d numbers: %d words, %v", c.counts, len(c.top), len(top.words), err)
 		}
 	}
+}
+
+// levelsOf makes a file of levels of sections: a name and its bytes, and so on.
+func levelsOf(t *testing.T, parts ...any) *sections.File {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := sections.NewPaged(&b, magics[levelsFile], formatVersion)
+	for ; err == nil && len(parts) > 0; parts = parts[2:] {
+		err = w.Section(parts[0].(string), parts[1].([]byte))
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := sections.Parse(b.Bytes(), magics[levelsFile], formatVersion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }
 
 // Maps of pairs that do not fit their words or the documents are refused.
@@ -242,24 +247,7 @@ func TestOpenPairs(t *testing.T) {
 		{[]uint32{3, 1}, make([]uint64, 6), false},
 		{[]uint32{3, 1, 7}, make([]uint64, 3), false},
 	} {
-		var b bytes.Buffer
-		w, err := sections.NewPaged(&b, magics[levelsFile], formatVersion)
-		if err == nil {
-			err = w.Section("pairs-words", sections.Bytes(c.words))
-		}
-		if err == nil {
-			err = w.Section("pairs", sections.Bytes(c.pairs))
-		}
-		if err == nil {
-			err = w.Close()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := sections.Parse(b.Bytes(), magics[levelsFile], formatVersion)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := levelsOf(t, "pairs-words", sections.Bytes(c.words), "pairs", sections.Bytes(c.pairs))
 		if top, err := openTop(f, 300); (err == nil) != c.good || c.good && len(top.paired) != len(c.words) {
 			t.Errorf("%v, %d numbers: %v", c.words, len(c.pairs), err)
 		}

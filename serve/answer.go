@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/collocate/collocate/fields"
@@ -77,7 +78,7 @@ type Details struct {
 	// Show names the stored fields to show.
 	Show []string
 	// Limit and From choose a range of the hits: Limit of them, without the first From. A Limit of
-	// 0 means Request.K.
+	// 0 means Request.K, or 10 if that is 0, too.
 	Limit, From int
 	// More fills in Answer.More. To see further hits, the request must have a K above From+Limit.
 	More bool
@@ -88,7 +89,7 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 	d Details) (*Answer, error) {
 	hits, limit := found.Hits[min(d.From, len(found.Hits)):], d.Limit
 	if limit == 0 {
-		limit = r.K
+		limit = cmp.Or(r.K, defaultK)
 	}
 	a := &Answer{Query: r.Text, K: limit, Mode: r.Mode.String(), Hits: make([]Hit, 0, min(limit, len(hits)))}
 	a.From = d.From + d.First

@@ -14,7 +14,7 @@ import (
 // with the next numbers, in as many digits at least.
 type ID struct {
 	Stem   int // bytes before the number
-	width  int // digits; 0 if there is not a number
+	width  int // digits; 0 if there is no number
 	number uint64
 }
 
