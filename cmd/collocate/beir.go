@@ -32,13 +32,13 @@ func newBEIRCmd(a *app) *cobra.Command {
 	f.maxDocument, f.fields = 64*bytesize.MB, []string{"title", "text"}
 	cmd := &cobra.Command{
 		Use:     "beir DIR",
-		Short:   "Index, search and evaluate a collection in BEIR's form",
+		Short:   "Index, search and evaluate a collection in BEIR's format",
 		GroupID: groupSearch,
-		Long: `Beir indexes DIR/corpus.jsonl, answers the topics of DIR/queries.jsonl that DIR/qrels/test.tsv
-judges, and prints measures of the answers. If the folder has the name of one of BEIR's
-collections, the published values of BM25 are printed beside them. The files may be compressed
-(.gz, .zst). As BEIR does, it averages over all judged topics, and leaves the query itself out
-of the answers where queries are documents.
+		Long: `Index DIR/corpus.jsonl, answer the topics of DIR/queries.jsonl that DIR/qrels/test.tsv judges, and
+print measures of the answers. If the folder has the name of one of BEIR's collections, the
+published values of BM25 are printed beside them. The files may be compressed (.gz, .zst). As in
+BEIR, measures are averages over all judged topics, and where queries are documents, the query
+itself is left out of its answers.
 
 The default parameters are those of the published values: Lucene's EnglishAnalyzer, title and
 text as one field, k1 0.9, b 0.4. For other models and analyzers see 'collocate search' and
@@ -120,7 +120,7 @@ func (a *app) beir(ctx context.Context, dir string, f *beirFlags) error {
 	}
 	topics = slices.DeleteFunc(topics, func(t trec.Topic) bool { return qrels[t.ID] == nil })
 	if len(topics) == 0 {
-		return fmt.Errorf("%s judges none of the topics in %s: are they named the same way?",
+		return fmt.Errorf("%s judges none of the topics in %s: check that both use the same IDs",
 			judged, queries)
 	}
 	s, done, err := a.beirIndex(ctx, corpus, f)
@@ -173,7 +173,7 @@ func onePath(dir, name string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("%s: there is no %s, which a collection in BEIR's form has", dir, name)
+	return "", fmt.Errorf("%s: no %s, which a collection in BEIR's format has", dir, name)
 }
 
 // beirIndex opens the index of the collection, or makes it.
@@ -184,13 +184,13 @@ func (a *app) beirIndex(ctx context.Context, corpus string, f *beirFlags) (
 		if _, err := os.Stat(dir); err == nil {
 			if f.modelFlags.set("analyzer") || f.modelFlags.set("stopwords") {
 				return nil, nil, usagef(
-					"--index %s: an index is there, with its own --analyzer: name another folder", dir)
+					"--index %s: it holds an index with an analyzer of its own: leave out --analyzer, or name another folder", dir)
 			}
 			s, err := search.Open(dir)
 			if err != nil {
 				return nil, nil, err
 			}
-			a.note(fmt.Sprintf("%s: the index that is there is used", dir))
+			a.note(fmt.Sprintf("%s: using the index in this folder", dir))
 			return s, func() { s.Close() }, nil
 		}
 	}

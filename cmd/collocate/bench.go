@@ -26,8 +26,7 @@ func newBenchCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-// withGPU runs f with the device that --device names if --engine is gpu, else with
-// none.
+// withGPU calls f with the device that --device names if --engine is gpu, and with nil otherwise.
 func (a *app) withGPU(f func(dev *gpu.Device) error) error {
 	if a.engine != engine.GPU {
 		return f(nil)
@@ -39,9 +38,9 @@ func (a *app) withGPU(f func(dev *gpu.Device) error) error {
 	return errors.Join(f(dev), dev.Close())
 }
 
-// printReport writes what run measures into a folder, which is made first, as
-// measuring takes minutes; without one, it prints the page. With --json it prints the
-// tables as JSON.
+// printReport writes the report of run to the folder dir, or prints it if dir is empty. The folder
+// is created before run, so that a bad path is an error at once and not after minutes of
+// measuring. With --json the tables are printed as JSON as well.
 func (a *app) printReport(dir string, run func() (*report.Report, error)) error {
 	if dir != "" {
 		if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -31,16 +31,22 @@ func newBenchClientsCmd(a *app) *cobra.Command {
 	var f benchClientsFlags
 	cmd := &cobra.Command{
 		Use:         "clients [DIR --topics FILE]",
-		Short:       "Many clients at once, for minutes: errors, fairness, wrong results, growing memory",
+		Short:       "Load test: many clients for minutes; checks results, errors, fairness and memory",
 		Annotations: hasGPU,
-		Long: `Lets many clients ask one index, each as soon as its last answer is there, for as long as --for says.
-Every --check'th result is compared with that of one core, to the bit; every --batch'th request is a batch of 16.
-A line every --every says how fast answers came and how much memory was in use: of the process, of that without files
-behind, of Go's heap, and of the device. At the end it says what clients saw, how the slowest compares with the
-fastest, and whether memory grew between the second minute and the last. It fails if anything is wrong.
+		Long: `Query one index from many clients for as long as --for says. Each client sends its next query when
+it has the answer to the last. One result in --check is compared with that of one core, to the
+bit; one request in --batch is a batch of 16 queries.
 
-The queries are those in FILE; without an index, a collection of --documents is made and asked as people ask.
---engine gpu puts the index on the device; multicore spreads each query over cores. With --json it prints one object.`,
+At intervals of --every a line is printed with the throughput, the latencies and the memory in
+use: resident memory of the process (rss), the part of it that is not mapped from files (own),
+Go's heap, and the GPU's. The last lines summarise latencies and errors, compare the slowest
+client with the fastest, and the memory of the second minute with that of the last. The exit
+code is 1 if a result was wrong, a query failed, a client was much slower than others, or memory
+grew.
+
+The queries are those in FILE. Without an index, a collection of --documents and queries of the
+same distribution are generated. With --engine gpu the index is copied to the GPU; with multicore
+all cores share each query. With --json one object is printed at the end.`,
 		Args: cobra.MaximumNArgs(1),
 		Example: `  collocate bench clients --engine gpu
   collocate bench clients --engine gpu --clients 64 --for 10m --documents 2000000
@@ -48,27 +54,28 @@ The queries are those in FILE; without an index, a collection of --documents is 
 		RunE: func(cmd *cobra.Command, args []string) error { return a.benchClients(cmd.Context(), args, &f) },
 	}
 	fl := cmd.Flags()
-	fl.IntVar(&f.o.Clients, "clients", 64, "how many at a time")
-	fl.DurationVar(&f.o.For, "for", 10*time.Minute, "how long")
-	fl.DurationVar(&f.o.Every, "every", 10*time.Second, "time between looks at memory")
-	fl.IntVar(&f.o.Check, "check", 1000, "compare every n-th result of a client")
-	fl.IntVar(&f.o.Batch, "batch", 200, "make every n-th request of a client a batch of 16")
+	fl.IntVar(&f.o.Clients, "clients", 64, "number of clients")
+	fl.DurationVar(&f.o.For, "for", 10*time.Minute, "duration of the test")
+	fl.DurationVar(&f.o.Every, "every", 10*time.Second, "interval between two lines of output")
+	fl.IntVar(&f.o.Check, "check", 1000, "compare one of this many results of a client with that of one core")
+	fl.IntVar(&f.o.Batch, "batch", 200, "make one of this many requests of a client a batch of 16")
 	fl.StringVar(&f.topics, "topics", "", "file of queries, in any of the formats of 'search --topics'")
-	fl.IntVarP(&f.k, "k", "k", 10, "number of documents, for the queries of a file")
-	fl.IntVar(&f.documents, "documents", 1_000_000, "size of the collection that is made")
-	fl.IntVar(&f.words, "words", 20_000, "words of the collection that is made")
-	fl.StringVar(&f.scratch, "scratch", "", "folder for the collection while it is needed")
+	fl.IntVarP(&f.k, "k", "k", 10, "number of documents per query of --topics")
+	fl.IntVar(&f.documents, "documents", 1_000_000, "number of documents to generate")
+	fl.IntVar(&f.words, "words", 20_000, "number of distinct words to generate")
+	fl.StringVar(&f.scratch, "scratch", "", "folder for the generated collection, which is deleted at the end (default the system's temporary folder)")
 	return cmd
 }
 
 func (f *benchClientsFlags) check(args []string) error {
 	if f.o.Clients < 1 || f.o.For <= 0 || f.o.Every <= 0 || f.o.Check < 1 || f.o.Batch < 1 ||
 		f.documents < 1 || f.words < 1 || f.k < 1 || f.k > search.MaxK {
-		return usagef("--clients %d, --for %v, --every %v, --check %d, --batch %d, --documents %d, --words %d, -k %d: want positive numbers, and a k up to %d",
-			f.o.Clients, f.o.For, f.o.Every, f.o.Check, f.o.Batch, f.documents, f.words, f.k, search.MaxK)
+		return usagef("--clients %d, --for %v, --every %v, --check %d, --batch %d, --documents %d, "+
+			"--words %d, -k %d: want positive numbers, and at most %d for -k", f.o.Clients, f.o.For,
+			f.o.Every, f.o.Check, f.o.Batch, f.documents, f.words, f.k, search.MaxK)
 	}
 	if (len(args) == 1) != (f.topics != "") {
-		return usagef("an index and --topics go together: without them, a collection is made")
+		return usagef("an index and --topics go together: give both, or neither to generate a collection")
 	}
 	return nil
 }
@@ -89,7 +96,7 @@ func (a *app) benchClients(ctx context.Context, args []string, f *benchClientsFl
 			texts = append(texts, t.Text)
 		}
 		if len(texts) == 0 {
-			return fmt.Errorf("%s: there are no queries", f.topics)
+			return fmt.Errorf("%s: no queries", f.topics)
 		}
 		f.o.Query = clientbench.Asked(texts, f.k)
 	} else {
@@ -99,7 +106,7 @@ func (a *app) benchClients(ctx context.Context, args []string, f *benchClientsFl
 		}
 		defer os.RemoveAll(made)
 		dir = filepath.Join(made, "index")
-		a.summary("making a collection of %d documents", f.documents)
+		a.summary("generating a collection of %d documents", f.documents)
 		shape := thesisbench.Zipf(f.documents, f.words, 5)
 		if err := shape.Build(ctx, dir); err != nil {
 			return err
@@ -114,7 +121,7 @@ func (a *app) benchClients(ctx context.Context, args []string, f *benchClientsFl
 	return a.loadClients(ctx, s, f)
 }
 
-// loadClients runs the load on an open index and prints what came of it.
+// loadClients runs the load test on an open index and prints its results.
 func (a *app) loadClients(ctx context.Context, s *search.Searcher, f *benchClientsFlags) error {
 	f.o.Engine = a.engine
 	switch a.engine {

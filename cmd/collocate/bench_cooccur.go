@@ -12,7 +12,7 @@ import (
 	"github.com/collocate/collocate/engine"
 )
 
-// benchCooccurFlags are the verb's flags.
+// benchCooccurFlags are the flags of bench cooccur.
 type benchCooccurFlags struct {
 	tokens    countFlag
 	sample    countOrZero
@@ -30,15 +30,22 @@ func newBenchCooccurCmd(a *app) *cobra.Command {
 	f := benchCooccurFlags{tokens: 719_000_000, sample: 5_000_000, weighting: cooccur.Count}
 	cmd := &cobra.Command{
 		Use:   "cooccur",
-		Short: "The paper's table: vocabulary and co-occurrence on one core, on all, and on a GPU",
-		Long: `Makes text with the numbers of the 1 Billion Word Benchmark (719 million words, 2.4
-million of them distinct), and measures how long its vocabulary and co-occurrence
-matrix take: from text in the page cache to all rows in memory, and once more with both written to
-files, unless --write=false. Times are means of --rounds runs with their standard deviation, as the
-paper's are. Hash tables on cores (sequential, paper-multicore) and GloVe get a sample, and their
-times are scaled; --sample 0 gives them all. paper-multicore and paper are the paper's Algorithms 3 and 4. glove is Stanford's
-vocab_count and cooccur, which must be on the PATH. With --out it writes a page in Markdown with
-tables and plots.`,
+		Short: "Reproduce the paper's table on co-occurrence, on one core, on all, and on a GPU",
+		Long: `Generate text with the statistics of the 1 Billion Word Benchmark (719 million words, 2.4 million
+distinct), and measure how long its vocabulary and co-occurrence matrix take: from text in the
+page cache to all rows in memory and, unless --write=false, to files. Times are means of --rounds
+runs with standard deviations, as in the paper. --out writes a page in Markdown with tables and
+plots.
+
+The engines:
+  sequential       one core, a hash table
+  multicore        all cores, our own method
+  paper-multicore  all cores, the paper's Algorithm 3
+  gpu              a GPU, our own method
+  paper            a GPU, the paper's Algorithm 4
+  glove            Stanford GloVe's vocab_count and cooccur, which must be on the PATH
+sequential, paper-multicore and glove are slow: they process a sample of --sample words, and their
+times are scaled up. --sample 0 gives them all of the text.`,
 		Annotations: hasGPU,
 		Args:        cobra.NoArgs,
 		Example: `  collocate bench cooccur --tokens 20M --engines multicore,sequential
@@ -46,20 +53,20 @@ tables and plots.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.benchCooccur(cmd, &f) },
 	}
 	fl := cmd.Flags()
-	fl.Var(&f.tokens, "tokens", "words of the corpus, such as 50M")
-	fl.Var(&f.sample, "sample", "words for sequential, paper-multicore and glove; 0 means all")
-	fl.IntSliceVar(&f.windows, "windows", []int{2}, "windows to measure")
+	fl.Var(&f.tokens, "tokens", "number of words to generate, such as 50M")
+	fl.Var(&f.sample, "sample", "number of words for sequential, paper-multicore and glove; 0 means all")
+	fl.IntSliceVar(&f.windows, "windows", []int{2}, "window sizes to measure, in words on each side")
 	fl.StringSliceVar(&f.engines, "engines", []string{"multicore", "sequential"},
-		"sequential, multicore, paper-multicore, gpu, paper and glove")
-	fl.IntVar(&f.rounds, "rounds", 10, "how often each engine runs")
-	fl.BoolVar(&f.write, "write", true, "measure with files, too")
+		"engines to measure: sequential, multicore, paper-multicore, gpu, paper, glove")
+	fl.IntVar(&f.rounds, "rounds", 10, "number of runs of each engine")
+	fl.BoolVar(&f.write, "write", true, "also measure with the results written to files")
 	f.tables.register(cmd)
-	fl.Var(textFlag{&f.weighting, "weighting"}, "weighting", "what a meeting adds: count (as the paper has it) or distance")
-	fl.BoolVar(&f.stages, "stages", false, "say where a GPU's time goes, in one more round")
-	fl.StringVar(&f.dir, "dir", "", "where to make the corpus (default the system's temporary folder)")
+	fl.Var(textFlag{&f.weighting, "weighting"}, "weighting", "what a co-occurrence adds: count (1, as in the paper) or distance (1/distance)")
+	fl.BoolVar(&f.stages, "stages", false, "print the time of each stage on a GPU, from one more run")
+	fl.StringVar(&f.dir, "dir", "", "folder for the generated text (default the system's temporary folder)")
 	choices(cmd, map[string][]string{"engines": {"sequential", "multicore", "paper-multicore",
 		"gpu", "paper", "glove"}, "weighting": {"distance", "count"}})
-	fl.StringVarP(&f.out, "out", "o", "", "folder for the page (default: a table on standard output)")
+	fl.StringVarP(&f.out, "out", "o", "", "folder for the page with CSV files and plots (default: the page on standard output)")
 	return cmd
 }
 
@@ -77,7 +84,7 @@ func (a *app) benchCooccur(cmd *cobra.Command, f *benchCooccurFlags) error {
 		return usagef("--rounds %d: want at least 1", f.rounds)
 	}
 	if a.engine != engine.Auto {
-		return usagef("--engine %v: this command compares several: name them with --engines", a.engine)
+		return usagef("--engine %v: this command compares engines; choose them with --engines", a.engine)
 	}
 	names := map[string]cooccurbench.Engine{"sequential": cooccurbench.Sequential,
 		"multicore": cooccurbench.Multicore, "gpu": cooccurbench.GPU, "paper": cooccurbench.Paper,
@@ -90,7 +97,8 @@ func (a *app) benchCooccur(cmd *cobra.Command, f *benchCooccurFlags) error {
 		o.Engines = append(o.Engines, e)
 	}
 	if o.Tokens < 1 || slices.ContainsFunc(f.windows, func(w int) bool { return w < 1 || w > cooccur.MaxWindow }) {
-		return usagef("want at least one word, and windows of 1 to %d", cooccur.MaxWindow)
+		return usagef("--tokens %d, --windows %v: want at least one word, and windows of 1 to %d",
+			o.Tokens, f.windows, cooccur.MaxWindow)
 	}
 	o.Report = func(r cooccurbench.Row) error {
 		if a.json {

@@ -15,14 +15,14 @@ func newBenchPapersCmd(a *app) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:         "papers",
-		Short:       "Every table and figure of the five papers on one page, their values beside ours",
+		Short:       "Reproduce every table and figure of the five papers, on one page",
 		Annotations: hasGPU,
-		Long: `Runs the benches of all four jobs and lists every table and figure of the five papers that Collocate
-began with: its number, the paper's value, ours, both machines, what differs in the setting, and a
-mark for what cannot be compared. All that was measured follows, with plots.
+		Long: `Run the benchmarks of all four jobs, and list every table and figure of the five papers that
+Collocate began with: its number, the paper's value, ours, both machines, how the settings
+differ, and whether the values can be compared. All measurements follow, with plots.
 
-With a GPU it takes about an hour; --engine multicore leaves the GPU out, and makes do with smaller
-data. --quick takes two or three minutes on two cores.`,
+With a GPU it takes about an hour. --engine multicore leaves the GPU out and uses less data.
+--quick takes two or three minutes on two cores.`,
 		Args: cobra.NoArgs,
 		Example: `  collocate bench papers --out papers
   collocate bench papers --quick --engine multicore --out papers`,
@@ -43,8 +43,8 @@ data. --quick takes two or three minutes on two cores.`,
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&o.Quick, "quick", false, "small data, in two or three minutes on two cores")
-	f.StringVar(&o.Dir, "scratch", "", "folder for data while it is needed, some 6 GB; little with --quick")
+	f.BoolVar(&o.Quick, "quick", false, "use small data: two or three minutes on two cores")
+	f.StringVar(&o.Dir, "scratch", "", "folder for temporary data, about 6 GB, or little with --quick (default the system's temporary folder)")
 	f.StringVarP(&out, "out", "o", "",
 		"folder for the page with CSV files and plots (default: the page on standard output)")
 	return cmd

@@ -17,19 +17,23 @@ func newBenchPlacesCmd(a *app) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "places",
-		Short: "The figures of the thesis on co-location again, and up to 10 million points",
-		Long: `Measures co-location on points with planted patterns: by number of points, distance and prevalence,
-sparse and dense, even and clustered, with SGCT and our own search on one core, on all cores and on the
-GPU if there is one, and with joinless, iCPI-tree and Co-location Miner on one core. Prints a page of Markdown, or with --out writes it to a folder with CSV files and plots.
---engine gpu insists on a GPU, --engine multicore leaves it out. SGCT needs memory: up to 8GB unless --memory
-says otherwise. Takes many minutes; --quick takes a hundredth of the points.`,
+		Short: "Reproduce the thesis' figures on co-location, with up to 10 million points",
+		Long: `Measure co-location mining on points with planted patterns, by number of points, distance and
+prevalence, on sparse and dense, uniform and clustered points. SGCT and our own algorithm run on
+one core, on all cores and, if there is one, on a GPU; joinless, iCPI-tree and Co-location Miner
+run on one core. The result is a page in Markdown, or with --out a folder with the page, CSV
+files and plots.
+
+--engine gpu requires a GPU, --engine multicore leaves it out. SGCT may use up to 8GB, unless
+--memory is given. All of it takes many minutes; --quick uses a hundredth of the points.`,
 		Annotations: hasGPU,
 		Args:        cobra.NoArgs,
 		Example: `  collocate bench places --out places-report
   collocate bench places --quick`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if o.Rounds < 1 || o.Limit <= 0 {
-				return usagef("--rounds %d, --limit %v: want at least one round and some time", o.Rounds, o.Limit)
+				return usagef("--rounds %d, --limit %v: want at least one round and a positive duration",
+					o.Rounds, o.Limit)
 			}
 			o.Threads, o.Memory = a.threads, 8e9
 			if cmd.Flags().Changed("memory") {
@@ -51,8 +55,8 @@ says otherwise. Takes many minutes; --quick takes a hundredth of the points.`,
 	f := cmd.Flags()
 	f.StringVarP(&out, "out", "o", "",
 		"folder for the page with CSV files and plots (default: the page on standard output)")
-	f.IntVar(&o.Rounds, "rounds", 20, "how often each job is run; the mean counts, as in the thesis")
-	f.DurationVar(&o.Limit, "limit", 20*time.Second, "give up on a job that takes longer")
-	f.BoolVar(&o.Quick, "quick", false, "a hundredth of the points")
+	f.IntVar(&o.Rounds, "rounds", 20, "number of runs of each job; times are means, as in the thesis")
+	f.DurationVar(&o.Limit, "limit", 20*time.Second, "stop a job that takes longer than this")
+	f.BoolVar(&o.Quick, "quick", false, "use a hundredth of the points")
 	return cmd
 }

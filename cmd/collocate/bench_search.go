@@ -29,28 +29,28 @@ func newBenchSearchCmd(a *app) *cobra.Command {
 	var f benchSearchFlags
 	cmd := &cobra.Command{
 		Use:         "search DIR --topics FILE",
-		Short:       "Latency of queries, the load that keeps a p99, and batches on cores and on a GPU",
+		Short:       "Measure latency, throughput at a bound on p99, and batches on cores and a GPU",
 		Annotations: hasGPU,
-		Long: `Asks the queries in FILE of the index in DIR and prints how long they take, in microseconds, for
-every algorithm, mode and k, and by how many words they have. A query's time is the median of --rounds.
-Each query is answered by one core. With --engine multicore it is answered by all cores and, in turn, by one, and the
-last column says how many times as long the one takes.
+		Long: `Run the queries in FILE on the index in DIR, and print their latencies in microseconds for every
+algorithm, mode and k, and by the number of words. The latency of a query is the median of
+--rounds. Each query runs on one core. With --engine multicore it runs on all cores and, in turn,
+on one, and the last column is the speedup.
 
-With --p99 it also finds the most queries a second, arriving at random, of which 99 in 100 are answered
-within that time, waiting included. --threads queries are answered side by side; with --engine multicore one
-after the other.
+--p99 also finds the highest load of queries arriving at random at which 99% of them are answered
+within that time, queueing included. --threads queries run at the same time; with --engine
+multicore one.
 
-With --batch it also answers all queries at once with 1, 2, 4 and so on up to --threads threads, as 'search --topics'
-does with --batch auto and with --batch async.
+--batch also measures the throughput of all queries as one batch, on 1, 2, 4 and so on up to
+--threads threads, scheduled as by 'search --topics' with --batch auto and --batch async.
 
-With --engine gpu it does another thing: it answers all queries at once, for every mode and k, on the GPU and, in turn, on the cores,
-with --threads threads each. First every result is compared; one that differs is an error. Then come milliseconds for all
-queries, on average while they are asked for a fifth of a second, the median and the least of --rounds, of the library's
-two calls: SearchBatch, whose results can be kept, and MapBatch, which lends them. The last two columns say how many times
-as fast as the cores the GPU is with each call; "cores" there is the better of their two medians. To bring the index to the
-GPU is not part of these times.
+--engine gpu measures batches instead: all queries at once, for every mode and k, on the GPU and,
+in turn, on --threads cores. First all results are compared; a difference is an error. Then it
+prints milliseconds per batch, the median and the minimum of --rounds, each of which is the mean
+over a fifth of a second. There are two calls of the library: SearchBatch, which allocates its
+results, and MapBatch, which reuses buffers for them. The last two columns are the GPU's speedups
+with each call over the faster call on the cores. Copying the index to the GPU is not included.
 
-With --json it prints an object a line.`,
+With --json each line is an object.`,
 		Args: cobra.ExactArgs(1),
 		Example: `  collocate bench search news.index --topics topics.txt
   collocate bench search news.index --topics topics.txt --algorithms auto,wand,bmw -k 10,1000 --modes or
@@ -61,21 +61,22 @@ With --json it prints an object a line.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.topics, "topics", "", "file of queries, in any of the formats of 'search --topics'")
-	fl.IntVar(&f.most, "most", 0, "use only this many of the queries, evenly chosen; 0 means all")
-	fl.StringSliceVar(&f.algorithms, "algorithms", []string{"auto"}, strings.Join(coreAlgorithms(), ", "))
-	fl.StringSliceVar(&f.modes, "modes", []string{"or", "and"}, "or, and")
-	fl.IntSliceVarP(&f.ks, "k", "k", []int{10, 100, 1000}, "numbers of documents")
-	fl.IntVar(&f.rounds, "rounds", 3, "how often every query is asked")
-	fl.DurationVar(&f.p99, "p99", 0, "find the highest load at which 99 in 100 queries take no longer than this")
-	fl.DurationVar(&f.step, "step", time.Second, "how long each load is tried")
-	fl.BoolVar(&f.batch, "batch", false, "also say how much faster many threads answer all queries")
+	fl.IntVar(&f.most, "most", 0, "use at most this many of the queries, evenly spaced; 0 means all")
+	fl.StringSliceVar(&f.algorithms, "algorithms", []string{"auto"},
+		"algorithms to measure: "+strings.Join(coreAlgorithms(), ", "))
+	fl.StringSliceVar(&f.modes, "modes", []string{"or", "and"}, "modes to measure: or, and")
+	fl.IntSliceVarP(&f.ks, "k", "k", []int{10, 100, 1000}, "numbers of documents to measure with")
+	fl.IntVar(&f.rounds, "rounds", 3, "number of runs of each query")
+	fl.DurationVar(&f.p99, "p99", 0, "also find the highest load at which 99% of the queries take no longer than this")
+	fl.DurationVar(&f.step, "step", time.Second, "with --p99: duration of each trial")
+	fl.BoolVar(&f.batch, "batch", false, "also measure all queries as one batch, by number of threads")
 	must(cmd.MarkFlagRequired("topics"))
 	a.registerMoreDevices(cmd)
 	choices(cmd, map[string][]string{"algorithms": coreAlgorithms(), "modes": {"or", "and"}})
 	return cmd
 }
 
-// coreAlgorithms are those of the cores.
+// coreAlgorithms are the algorithms that run on CPU cores: all but tiles, which needs a GPU.
 func coreAlgorithms() []string {
 	return slices.DeleteFunc(search.Algorithms(), func(name string) bool { return name == search.Tiles.String() })
 }
@@ -87,7 +88,7 @@ func (f *benchSearchFlags) options(a *app) (o searchbench.Options, err error) {
 			return o, usageError{err}
 		}
 		if algorithm == search.Tiles {
-			return o, usagef("--algorithms %s: that is the GPU's; want %s", name, strings.Join(coreAlgorithms(), ", "))
+			return o, usagef("--algorithms %s: it runs only on a GPU; want %s", name, strings.Join(coreAlgorithms(), ", "))
 		}
 		o.Algorithms = append(o.Algorithms, algorithm)
 	}
@@ -130,7 +131,7 @@ func (a *app) benchSearch(cmd *cobra.Command, dir string, f *benchSearchFlags) e
 	}
 	for _, name := range []string{"algorithms", "p99", "step", "batch"} {
 		if a.engine == engine.GPU && cmd.Flags().Changed(name) {
-			return usagef("--%s is not for --engine gpu, which answers all queries at once", name)
+			return usagef("--%s has no effect with --engine gpu, which measures batches only; leave it out", name)
 		}
 	}
 	topics, err := trec.ReadTopics(f.topics, trec.TopicOptions{IDs: trec.ByPosition, Note: a.note})

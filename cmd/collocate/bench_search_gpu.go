@@ -10,7 +10,8 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// benchDevice lets a GPU and the cores take turns; for these the index is open.
+// benchDevice compares batches on a GPU and on the cores, in turn. onCores is the open index that
+// the cores search; the GPU gets a Searcher of its own.
 func (a *app) benchDevice(ctx context.Context, onCores *search.Searcher, dir string,
 	queries []string, o searchbench.Options) error {
 	onGPU, err := search.Open(dir)
@@ -24,14 +25,14 @@ func (a *app) benchDevice(ctx context.Context, onCores *search.Searcher, dir str
 	report := func(r searchbench.DeviceRow) error { return json.NewEncoder(a.stdout).Encode(r) }
 	if !a.json {
 		fmt.Fprintf(a.stdout, "%21s%19s%19s%19s%19s%18s\n", "", "GPU SearchBatch", "GPU MapBatch",
-			"cores SearchBatch", "cores MapBatch", "times as fast")
+			"cores SearchBatch", "cores MapBatch", "speedup")
 		least := strings.Repeat(fmt.Sprintf("%11s%8s", "ms", "least"), 4)
 		fmt.Fprintf(a.stdout, "%-4s %6s %9s%s%9s%9s\n", "mode", "k", "queries", least, "Search", "Map")
 		report = a.printDeviceRow
 	}
 	err = searchbench.Device(ctx, onGPU, onCores, queries, o, report)
 	if err == nil {
-		a.summary("every result of the GPU is that of the cores")
+		a.summary("all results of the GPU are equal to those of the cores")
 	}
 	return err
 }
@@ -43,7 +44,7 @@ func (a *app) printDeviceRow(r searchbench.DeviceRow) error {
 	}
 	_, err := fmt.Fprintf(a.stdout, "%8.2fx%8.2fx\n", r.Times.Search, r.Times.Map)
 	if err == nil && r.OnCores > 0 {
-		_, err = fmt.Fprintf(a.stdout, "  the GPU left %d of these to the cores\n", r.OnCores)
+		_, err = fmt.Fprintf(a.stdout, "  %d of these queries were answered on the cores\n", r.OnCores)
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,12 +23,13 @@ func newBenchWeighCmd(a *app) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:         "weigh",
-		Short:       "The papers' figures of term weighting again: all methods on texts of several sizes",
+		Short:       "Reproduce the papers' figures on term weighting: all methods, by size of the text",
 		Annotations: hasGPU,
-		Long: `Make texts as the papers do, weigh every word of every document by each method,
-from memory to memory, and print a page of tables: time by size of the text, and with
---engine gpu where the time goes on the device. On the GPU are MRM (with --slow), PP, PPD, PPD as it
-was published, and our own way; on the CPU our own and MRP (with --slow).`,
+		Long: `Generate texts as the papers do, compute the weight of every word in every document by each
+method, from memory to memory, and print a page of tables: time by size of the text and, with
+--engine gpu, by step on the device. Methods on the GPU are MRM (MapReduce, with --slow), PP
+(primitives), PPD (with a dictionary), PPD as published, and our own; on the CPU our own and, with
+--slow, MRP (MapReduce).`,
 		Example: `  collocate bench weigh --engine gpu --out figures
   collocate bench weigh --sizes 10MB,20MB --rounds 2`,
 		Args: cobra.NoArgs,
@@ -41,7 +43,8 @@ was published, and our own way; on the CPU our own and MRP (with --slow).`,
 				o.Sizes = append(o.Sizes, int64(n))
 			}
 			if rounds < 1 || len(o.Sizes) == 0 {
-				return usagef("--rounds %d, %d sizes: want at least one of each", rounds, len(o.Sizes))
+				return usagef("--rounds %d, --sizes %s: want at least one round and one size",
+					rounds, strings.Join(sizes, ","))
 			}
 			if vocab != "" {
 				var err error
@@ -60,17 +63,17 @@ was published, and our own way; on the CPU our own and MRP (with --slow).`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&sizes, "sizes", []string{"100MB", "200MB", "300MB", "400MB", "500MB"}, "sizes of the texts")
-	f.IntVar(&rounds, "rounds", 3, "how often each method runs; the best time counts")
-	f.BoolVar(&slow, "slow", false, "MapReduce too, which the papers compare with")
+	f.StringSliceVar(&sizes, "sizes", []string{"100MB", "200MB", "300MB", "400MB", "500MB"}, "sizes of the texts to generate")
+	f.IntVar(&rounds, "rounds", 3, "number of runs of each method; the shortest time counts")
+	f.BoolVar(&slow, "slow", false, "also measure MapReduce, the papers' baseline")
 	f.StringVar(&vocab, "vocab", "",
-		"draw words by the counts of this vocabulary, as 'collocate vocab' writes it, instead of the papers' law")
+		"draw words with the frequencies in this file of 'collocate vocab', instead of by the papers' law")
 	f.StringVarP(&out, "out", "o", "",
 		"folder for the page with CSV files and plots (default: the page on standard output)")
 	return cmd
 }
 
-// benchDictsGPU is dict bench on a device.
+// benchDictsGPU is 'dict bench --engine gpu'.
 func (a *app) benchDictsGPU(ctx context.Context, o weighbench.DictOptions, out string) error {
 	o.Log = func(format string, args ...any) { a.summary(format, args...) }
 	return a.withGPU(func(dev *gpu.Device) error {

@@ -28,7 +28,7 @@ func newCheckCmd(a *app, use, about, example string,
 			if a.json {
 				return a.printJSON(map[string]any{"file": args[0], "ok": true})
 			}
-			a.summary("%s: all is well: %s", args[0], content)
+			a.summary("%s: no errors: %s", args[0], content)
 			return nil
 		},
 	}

@@ -20,17 +20,12 @@ import (
 func newClusterCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "cluster",
-		Short:   "Count, weigh, index and find places on many machines",
+		Short:   "Run jobs on many machines, with Spark or Slurm",
 		GroupID: groupTools,
-		Long: `Jobs for data that do not fit one machine. Spark or Slurm splits the input, groups records and
+		Long: `Run a job on data that do not fit one machine. Spark or Slurm splits the input, groups records and
 retries failed tasks; this program is the worker on each machine. The result is byte for byte
 that of the command for one machine. Jobs are vocab, cooccur, weigh, index and places. See
-docs/cluster.md.
-
-  spark   write a PySpark job, and submit it
-  slurm   write job arrays for Slurm, and submit them
-  worker  run a stage of a job; called by the engines
-  merge   make the result from the output of workers`,
+docs/cluster.md.`,
 		Example: `  collocate cluster spark vocab news.txt --master spark://head:7077 --work /data/job --out vocab.txt
   collocate cluster spark cooccur news.txt --work job --out news.cooc --dry-run`,
 		Args: cobra.NoArgs,
@@ -40,7 +35,7 @@ docs/cluster.md.
 	return cmd
 }
 
-// clusterFlags are those of jobs, of which each verb registers what it needs.
+// clusterFlags are the flags of jobs vocab and cooccur. Each verb registers those that it needs.
 type clusterFlags struct {
 	corpus corpusFlags
 	words  vocabFlags
@@ -55,17 +50,17 @@ func newClusterFlags() clusterFlags {
 	return clusterFlags{corpus: corpusFlags{analyzerName: "whitespace"}}
 }
 
-// registerPairs registers what a co-occurrence matrix is.
+// registerPairs registers the options of a co-occurrence matrix.
 func (f *clusterFlags) registerPairs(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.vocab, "vocab", "", "cooccur: the vocabulary, a file that all machines see")
-	fl.IntVar(&f.opt.Window, "window", 15, "cooccur: number of words on each side; by distance at most 18")
-	fl.Var(textFlag{&f.opt.Side, "side"}, "side", "cooccur: neighbours to count: both, left or right")
+	fl.StringVar(&f.vocab, "vocab", "", "cooccur: file with the vocabulary, which all machines can read")
+	fl.IntVar(&f.opt.Window, "window", 15, "cooccur: number of words on each side, at most 18 with --weighting distance")
+	fl.Var(textFlag{&f.opt.Side, "side"}, "side", "cooccur: neighbours to count: both, left (those before the word) or right")
 	fl.Var(textFlag{&f.opt.Weighting, "weighting"}, "weighting", "cooccur: what a co-occurrence adds: distance (1/distance) or count (1)")
 	choices(cmd, map[string][]string{"side": {"both", "left", "right"}, "weighting": {"distance", "count"}})
 }
 
-// spillOf is the folder of --spill, or nil.
+// spillOf returns the options of --spill, or nil without the flag.
 func (f *clusterFlags) spillOf(a *app) *cluster.Spill {
 	if f.spill.Dir == "" {
 		return nil
@@ -74,31 +69,31 @@ func (f *clusterFlags) spillOf(a *app) *cluster.Spill {
 	return &f.spill
 }
 
-// wordJob is the job of that name, one of those that count words: the others have commands of
-// their own.
+// wordJob parses the name of a job that counts words, vocab or cooccur. The other jobs are
+// subcommands; their names get here only behind a --.
 func wordJob(name string) (cluster.Job, error) {
 	job, err := cluster.ParseJob(name)
 	if err != nil {
 		return job, usageError{err}
 	}
 	if job != cluster.Vocab && job != cluster.Cooccur {
-		return job, usagef("job %v counts no words and has a command of its own: write it without --", job)
+		return job, usagef("job %v is a subcommand: leave out the -- before it", job)
 	}
 	return job, nil
 }
 
-// check finds flags that do not go with a job.
+// check refuses flags that do not belong to a job.
 func (f *clusterFlags) check(cmd *cobra.Command, job cluster.Job) error {
 	wrong := []string{"min-count", "max-size", "ties", "keep-unk"}
 	if job == cluster.Vocab {
 		wrong = []string{"vocab", "window", "side", "weighting"}
 	} else if f.vocab == "" && cmd.Flags().Lookup("vocab") != nil && cmd.Name() != "spark" && cmd.Name() != "slurm" {
-		return usagef("--vocab is missing: job cooccur needs the vocabulary that job vocab has made")
+		return usagef("--vocab is missing: job cooccur needs the vocabulary that job vocab writes")
 	}
 	for _, name := range wrong {
 		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed &&
 			(job == cluster.Vocab || cmd.Name() == "merge") {
-			return usagef("--%s has no meaning in job %s", name, job)
+			return usagef("--%s has no effect in job %s; leave it out", name, job)
 		}
 	}
 	if _, err := cooccur.Units(f.opt); err != nil && job == cluster.Cooccur {
@@ -121,21 +116,23 @@ func newClusterWorkerCmd(a *app) *cobra.Command {
 	f := newClusterFlags()
 	cmd := &cobra.Command{
 		Use:   "worker JOB STAGE [FILE...]",
-		Short: "Run a stage of a job, from standard input to standard output",
-		Long: `A stage of a job, for engines to run. JOB is vocab or cooccur, which are described here, or
-weigh, index or places, each of which has a --help of its own; STAGE is map or reduce.
+		Short: "Run a stage of a job, for Spark and Slurm",
+		Long: `Run a stage of a job. Spark and Slurm call this command. JOB is vocab or cooccur, which are
+described here, or weigh, index or places, each of which has a --help of its own. STAGE is map or
+reduce.
 
-map reads documents, by default a line each, from standard input, or with --split I/N part I (from 0)
-of N of the files, which may be in S3 (s3://bucket/file); with --of N the numbers of parts are lines
-of standard input. It writes records: lines of a kind, a key and a payload with tabs between them.
-reduce reads records by rising key from standard input and adds up those with the same key. The last
-record of each stage says how many it wrote, with a checksum; 'cluster merge' compares these. Package
-cluster describes the records.
+map reads documents, by default one per line, from standard input. With --split I/N it reads part
+I (from 0) of N of the files, which may be in S3 (s3://bucket/file); with --of N it reads the
+numbers of its parts from standard input, one per line. It writes records: lines of a kind, a key
+and a payload, separated by tabs. reduce reads records in ascending order of keys from standard
+input, and adds up those with the same key. The last record of each stage has the number of
+records and their checksum, which 'cluster merge' compares. Package cluster describes the records.
 
-With --spill DIR stages leave their records in files of a folder that all machines see, or of S3, and
-write records that name them: one for each of --buckets, which an engine brings together by their key.
+With --spill DIR, stages write their records to files in a folder that all machines can read, or
+in S3, and to standard output only records that name these files: one for each of --buckets,
+which an engine groups by key.
 
-Counters go to standard error. Any error ends a stage with an exit code that is not 0.`,
+Counters go to standard error. On any error the exit code is not 0.`,
 		Example: `  collocate cluster worker vocab map <part.txt >part.vocab
   sort -t "$(printf '\t')" -k2,2n *.vocab | collocate cluster worker vocab reduce >all.vocab
   collocate cluster worker cooccur map --vocab vocab.txt --window 10 --split 3/16 corpus.txt >part3`,
@@ -145,7 +142,7 @@ Counters go to standard error. Any error ends a stage with an exit code that is 
 			if err != nil {
 				return err
 			}
-			if err := a.rawOutput("records have a form of their own"); err != nil {
+			if err := a.rawOutput("records have a format of their own"); err != nil {
 				return err
 			}
 			var done cluster.End
@@ -154,7 +151,7 @@ Counters go to standard error. Any error ends a stage with an exit code that is 
 				done, err = f.mapStage(a, cmd, job, files)
 			case "reduce":
 				if len(files) > 0 || f.split != "" || f.of != 0 {
-					return usagef("reduce reads standard input")
+					return usagef("reduce reads standard input: leave out files, --split and --of")
 				}
 				done, err = cluster.Reduce(cmd.Context(), job, a.stdin, f.spillOf(a), a.stdout)
 			default:
@@ -170,17 +167,17 @@ Counters go to standard error. Any error ends a stage with an exit code that is 
 	}
 	f.corpus.register(cmd)
 	f.registerPairs(cmd)
-	cmd.Flags().StringVar(&f.split, "split", "", "part `I/N` of the files, from 0/N on, instead of standard input")
-	cmd.Flags().IntVar(&f.of, "of", 0, "the files have this many parts; those to do are lines of standard input")
-	cmd.Flags().StringVar(&f.spill.Dir, "spill", "", "leave records in files of this folder, and write their names")
-	cmd.Flags().Int64Var(&f.spill.Buckets, "buckets", 1, "ranges of keys in each file of --spill")
+	cmd.Flags().StringVar(&f.split, "split", "", "read part `I/N` of the files, counted from 0/N, instead of standard input")
+	cmd.Flags().IntVar(&f.of, "of", 0, "number of parts of the files; read the numbers of those to process from standard input, one per line")
+	cmd.Flags().StringVar(&f.spill.Dir, "spill", "", "write records to files in this folder, and their names to standard output")
+	cmd.Flags().Int64Var(&f.spill.Buckets, "buckets", 1, "number of ranges of keys in each file of --spill")
 	for _, j := range partJobs(a) {
 		cmd.AddCommand(j.worker(a))
 	}
 	return cmd
 }
 
-// mapStage maps a part of a corpus.
+// mapStage runs stage map of jobs vocab and cooccur.
 func (f *clusterFlags) mapStage(a *app, cmd *cobra.Command, job cluster.Job,
 	files []string) (done cluster.End, err error) {
 	if err := f.check(cmd, job); err != nil {
@@ -201,7 +198,7 @@ func (f *clusterFlags) mapStage(a *app, cmd *cobra.Command, job cluster.Job,
 			return done, err
 		}
 		if len(files) == 0 {
-			return done, usagef("parts of which files?")
+			return done, usagef("no files: --split and --of need the files that are split")
 		}
 		parts := []io.Reader{}
 		for _, i := range share.Parts {
@@ -214,7 +211,7 @@ func (f *clusterFlags) mapStage(a *app, cmd *cobra.Command, job cluster.Job,
 		}
 		in = io.MultiReader(parts...)
 	case len(files) > 0:
-		return done, usagef("%s: files go with --split", files[0])
+		return done, usagef("%s: files need --split or --of; without files, standard input is read", files[0])
 	}
 	corpus := f.corpus.corpus(a, nil)
 	corpus.Stdin = in
@@ -230,7 +227,7 @@ func (f *clusterFlags) mapStage(a *app, cmd *cobra.Command, job cluster.Job,
 	return cluster.MapPairs(cmd.Context(), corpus, share, v, f.opt, f.spillOf(a), a.stdout)
 }
 
-// parseSplit reads I/N.
+// parseSplit parses I/N.
 func parseSplit(s string) (i, n int, err error) {
 	a, b, _ := strings.Cut(s, "/")
 	i, err1 := strconv.Atoi(a)
@@ -248,14 +245,14 @@ func newClusterMergeCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "merge JOB PART... --out FILE",
 		Short: "Make the result from the output of workers",
-		Long: `Merge the streams that stages of a job wrote, all of map or all of reduce, to the result
-that 'collocate vocab' or 'collocate cooccur' would make, byte for byte. A PART is a file or a folder,
-whose files are parts but for those that begin with _ or a dot, as Spark's _SUCCESS. Parts, the
+		Long: `Merge the output of a job's workers, either all of stage map or all of stage reduce, into the result
+of 'collocate vocab' or 'collocate cooccur', byte for byte. A PART is a file, or a folder of
+files; names that begin with _ or a dot are skipped, such as Spark's _SUCCESS. Parts, the
 vocabulary and the result may be in S3, as in s3://bucket/folder.
 
-Merge compares the records that stages say they wrote with those that came: what an engine lost,
-changed or repeated is an error, and so is a part of --split or --of that is missing. Maps that read
-standard input do not know how many there are.`,
+The numbers of records and the checksums that workers wrote are compared with the records: what
+an engine lost, changed or repeated is an error, and so is a missing part of --split or --of. A
+missing part of a job whose maps read standard input is not noticed.`,
 		Example: `  collocate cluster merge vocab parts/ --min-count 5 --out vocab.txt
   collocate cluster merge cooccur parts/ --vocab vocab.txt --window 10 --out corpus.cooc`,
 		Args: cobra.MinimumNArgs(2),
@@ -289,12 +286,12 @@ standard input do not know how many there are.`,
 	f.registerPairs(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.corpus.analyzerName, "analyzer", f.corpus.analyzerName,
-		"analyzer of the workers, which .cooc files name; "+analyzerHelp())
+		"analyzer of the workers, which is stored in .cooc files; "+analyzerHelp())
 	fl.BoolVar(&foreign, "foreign-vocab", false,
-		"cooccur: the vocabulary is not that of this corpus, so its counts are not compared")
-	fl.StringVar(&f.spill.Dir, "spill", "", "folder of the workers' --spill")
+		"cooccur: the vocabulary is of another corpus; do not compare its counts")
+	fl.StringVar(&f.spill.Dir, "spill", "", "--spill of the workers")
 	fl.StringVarP(&out, "out", "o", "",
-		"file to write, or its address in S3; the name says the format, as in 'collocate cooccur'")
+		"file to write, may be in S3; its name says the format, as in 'collocate cooccur'")
 	must(cmd.MarkFlagRequired("out"))
 	for _, j := range partJobs(a) {
 		cmd.AddCommand(j.merger(a))
@@ -351,7 +348,7 @@ func (f *clusterFlags) mergePairs(a *app, cmd *cobra.Command, parts []cluster.In
 	return nil
 }
 
-// openParts opens the parts of a result.
+// openParts opens files of records: those of paths, and those in folders and S3 prefixes of paths.
 func openParts(ctx context.Context, paths []string) (parts []cluster.Input, closeAll func(), err error) {
 	var files []io.Closer
 	closeAll = func() {
@@ -405,7 +402,7 @@ func openParts(ctx context.Context, paths []string) (parts []cluster.Input, clos
 			}
 		}
 		if len(files) == before {
-			return nil, closeAll, fmt.Errorf("%s: there are no parts in the folder", path)
+			return nil, closeAll, fmt.Errorf("%s: no parts in this folder", path)
 		}
 	}
 	return parts, closeAll, nil

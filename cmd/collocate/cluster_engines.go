@@ -22,10 +22,10 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// clusterFormat is what documents are unless --format says it: engines split lines.
+// clusterFormat is the default of --format: engines split files between lines.
 const clusterFormat = text.Lines
 
-// runFlags are those of jobs on any engine.
+// runFlags are the flags of all jobs on all engines.
 type runFlags struct {
 	work, out, program string
 	threads            int
@@ -36,17 +36,17 @@ type runFlags struct {
 func (f *runFlags) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	f.memory = bytesize.GB
-	fl.StringVar(&f.work, "work", "", "folder that all machines see, for scripts and what workers write")
-	fl.StringVarP(&f.out, "out", "o", "", "file or folder to write, or the address of a file in S3")
-	fl.StringVar(&f.program, "program", "", "where this program is on the machines (default where it is here)")
-	fl.IntVar(&f.threads, "worker-threads", 1, "cores of a worker")
-	fl.Var(&f.memory, "worker-memory", "memory of a worker")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "print the job, and submit nothing")
+	fl.StringVar(&f.work, "work", "", "folder for scripts and the output of workers, which all machines can read and write")
+	fl.StringVarP(&f.out, "out", "o", "", "file or folder to write; a file may be in S3")
+	fl.StringVar(&f.program, "program", "", "path of this program on the workers' machines (default its path on this machine)")
+	fl.IntVar(&f.threads, "worker-threads", 1, "number of CPU threads of a worker")
+	fl.Var(&f.memory, "worker-memory", "bound on the working memory of a worker")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "print the job instead of submitting it")
 	must(cmd.MarkFlagRequired("work"))
 	must(cmd.MarkFlagRequired("out"))
 }
 
-// prepare finds wrong usage, and makes paths those that other machines see.
+// prepare checks the flags and makes paths absolute, for other machines.
 func (f *runFlags) prepare() (err error) {
 	if f.threads < 1 {
 		return usagef("--worker-threads %d: want 1 or more", f.threads)
@@ -63,10 +63,10 @@ func (f *runFlags) prepare() (err error) {
 	return err
 }
 
-// parts is where the streams of a job go.
+// parts returns the folder for the output of a job's workers.
 func (f *runFlags) parts(job cluster.Job) string { return joinPath(f.work, job.String()+".parts") }
 
-// worker is the command of a stage.
+// worker returns the command line of a stage.
 func (f *runFlags) worker(job cluster.Job, stage string) []string {
 	return []string{
 		f.program, "cluster", "worker", job.String(), stage, "--quiet", "--threads",
@@ -74,7 +74,7 @@ func (f *runFlags) worker(job cluster.Job, stage string) []string {
 	}
 }
 
-// engineFlags are those of jobs vocab and cooccur.
+// engineFlags are the flags of jobs vocab and cooccur on an engine.
 type engineFlags struct {
 	clusterFlags
 	runFlags
@@ -90,7 +90,7 @@ func (f *engineFlags) register(cmd *cobra.Command) {
 	f.flags = cmd.Flags()
 }
 
-// prepare finds wrong usage, and makes paths those that other machines see.
+// prepare checks the flags and makes paths absolute, for other machines.
 func (f *engineFlags) prepare(cmd *cobra.Command, job cluster.Job) error {
 	if err := f.check(cmd, job); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (f *engineFlags) prepare(cmd *cobra.Command, job cluster.Job) error {
 	}
 	for _, name := range []string{"stopwords", "schema", "skip-bad"} {
 		if flag := f.flags.Lookup(name); flag != nil && flag.Changed {
-			return usagef("--%s: workers do not know it yet", name)
+			return usagef("--%s is not supported on clusters; leave it out", name)
 		}
 	}
 	if err := f.runFlags.prepare(); err != nil || f.vocab == "" {
@@ -111,7 +111,7 @@ func (f *engineFlags) prepare(cmd *cobra.Command, job cluster.Job) error {
 	return err
 }
 
-// worker is the command of a stage.
+// worker returns the command line of a stage.
 func (f *engineFlags) worker(job cluster.Job, stage, vocab string) []string {
 	words := f.runFlags.worker(job, stage)
 	if stage == "map" {
@@ -123,7 +123,7 @@ func (f *engineFlags) worker(job cluster.Job, stage, vocab string) []string {
 	return words
 }
 
-// merge is the arguments of 'cluster merge', without the parts.
+// merge returns the arguments of 'cluster merge', without the parts.
 func (f *engineFlags) merge(job cluster.Job, vocab, out string) []string {
 	words := []string{"cluster", "merge", job.String(), "--out", out}
 	if job == cluster.Vocab {
@@ -136,7 +136,7 @@ func (f *engineFlags) merge(job cluster.Job, vocab, out string) []string {
 	return words
 }
 
-// said are the flags of these names that were said.
+// said returns those of the named flags that the user has set, as arguments.
 func (f *engineFlags) said(names ...string) (words []string) {
 	for _, name := range names {
 		if flag := f.flags.Lookup(name); flag.Changed {
@@ -146,7 +146,8 @@ func (f *engineFlags) said(names ...string) (words []string) {
 	return words
 }
 
-// steps are the jobs that a job needs, with the files that they write: pairs need a vocabulary.
+// steps returns the jobs to run for a job, and their output files: cooccur counts the vocabulary
+// first, unless the user names one.
 func (f *engineFlags) steps(job cluster.Job) (jobs []cluster.Job, outs []string, vocab string) {
 	if job == cluster.Vocab {
 		return []cluster.Job{job}, []string{f.out}, ""
@@ -158,7 +159,7 @@ func (f *engineFlags) steps(job cluster.Job) (jobs []cluster.Job, outs []string,
 	return []cluster.Job{cluster.Vocab, job}, []string{vocab, f.out}, vocab
 }
 
-// writeScript writes a file of a job.
+// writeScript writes a script of a job.
 func writeScript(path, text string) error {
 	return atomicfile.WriteFile(path, func(w *atomicfile.File) error {
 		_, err := w.Write([]byte(text))
@@ -166,28 +167,28 @@ func writeScript(path, text string) error {
 	})
 }
 
-// run runs a program whose output is for people. If it fails, the error has what a worker said
-// first: Spark says it among hundreds of lines.
+// run runs a program and shows its output. If it fails, the error contains the first error of a
+// worker, which would otherwise be lost in hundreds of lines of Spark's log.
 func (a *app) run(ctx context.Context, name string, args ...string) error {
 	a.log.Info("run", "command", cluster.ShellLine(append([]string{name}, args...)))
 	c := exec.CommandContext(ctx, name, args...)
 	out := &workerError{to: a.stderr}
-	c.Stdout, c.Stderr = out, out // of one goroutine, since they are the same
+	c.Stdout, c.Stderr = out, out // equal, so os/exec calls Write from one goroutine only
 	err := c.Run()
 	switch {
 	case err != nil && out.said != "":
-		return fmt.Errorf("%s: %w: a worker said: %s", filepath.Base(name), err, out.said)
+		return fmt.Errorf("%s: %w: error of a worker: %s", filepath.Base(name), err, out.said)
 	case err != nil:
 		return fmt.Errorf("%s: %w", filepath.Base(name), err)
 	}
 	return nil
 }
 
-// workerError finds the first error of a worker in the log of an engine, which it passes on.
+// workerError copies the log of an engine and picks out the first error of a worker.
 type workerError struct {
 	to   io.Writer
-	line []byte // the one at hand, up to a bound
-	said string
+	line []byte // the current line, at most its first 4096 bytes
+	said string // the first error, empty until it is found
 }
 
 func (w *workerError) Write(p []byte) (int, error) {
@@ -205,7 +206,7 @@ func (w *workerError) Write(p []byte) (int, error) {
 	return w.to.Write(p)
 }
 
-// sparkFlags are those of spark-submit.
+// sparkFlags are the flags of Spark.
 type sparkFlags struct {
 	master, submit string
 	conf           []string
@@ -214,13 +215,13 @@ type sparkFlags struct {
 
 func (f *sparkFlags) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.master, "master", "local[*]", "Spark's master, such as spark://host:7077, yarn or k8s://...")
-	fl.StringArrayVar(&f.conf, "conf", nil, "a setting for spark-submit, as in spark.executor.memory=8g")
-	fl.StringVar(&f.submit, "spark-submit", "", "spark-submit (default that of SPARK_HOME, or on the path)")
-	fl.IntVar(&f.reduces, "reduces", 0, "number of reduces; 0 is none for up to 8 maps, otherwise as many as maps, 200 at most")
+	fl.StringVar(&f.master, "master", "local[*]", "URL of Spark's master: local[*], spark://host:7077, yarn or k8s://...")
+	fl.StringArrayVar(&f.conf, "conf", nil, "setting for spark-submit, such as spark.executor.memory=8g; may be given several times")
+	fl.StringVar(&f.submit, "spark-submit", "", "path of spark-submit (default that of SPARK_HOME, or the one on the PATH)")
+	fl.IntVar(&f.reduces, "reduces", 0, "number of reduce tasks; 0 means none for up to 8 maps, otherwise one per map, at most 200")
 }
 
-// start looks for what a job needs before it begins.
+// start finds spark-submit and creates the folder of --work.
 func (f *sparkFlags) start(r *runFlags) (err error) {
 	if f.submit, err = findSubmit(f.submit); err != nil {
 		return err
@@ -231,18 +232,19 @@ func (f *sparkFlags) start(r *runFlags) (err error) {
 	return os.MkdirAll(r.work, 0o755)
 }
 
-// few are settings for jobs whose maps find their parts by themselves. Spark moves little then, and
-// what it compiles in the background costs more than it saves: half of the CPU time of its start.
-var few = [][2]string{
+// lightJVM are settings for jobs whose workers read the input themselves. Spark itself has little
+// to do then, and the optimising compiler of the JVM costs more than it saves: half of the CPU time
+// of Spark's start.
+var lightJVM = [][2]string{
 	{"spark.driver.defaultJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"},
 	{"spark.executor.defaultJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"},
 }
 
-// call is the arguments of spark-submit for a program.
+// call returns the arguments of spark-submit for a program.
 func (f *sparkFlags) call(s *cluster.Script, program string) []string {
 	call := []string{"--master", f.master}
 	if s.Tasks > 0 {
-		for _, c := range few {
+		for _, c := range lightJVM {
 			said := func(conf string) bool { return strings.HasPrefix(conf, c[0]+"=") }
 			if !slices.ContainsFunc(f.conf, said) {
 				call = append(call, "--conf", c[0]+"="+c[1])
@@ -255,7 +257,7 @@ func (f *sparkFlags) call(s *cluster.Script, program string) []string {
 	return append(call, program)
 }
 
-// sparkFolder is a folder as Spark calls it, which has a client of its own for S3.
+// sparkFolder returns the URL of a folder for Spark, whose own client for S3 has the scheme s3a.
 func sparkFolder(dir string) string {
 	if s3.Is(dir) {
 		return "s3a" + strings.TrimPrefix(dir, "s3")
@@ -263,7 +265,7 @@ func sparkFolder(dir string) string {
 	return "file://" + dir
 }
 
-// run writes a job, submits it, and merges what it wrote; or prints that.
+// run writes a job, submits it, and merges its output; with --dry-run it prints all of that.
 func (f *sparkFlags) run(a *app, ctx context.Context, r *runFlags, s *cluster.Script, merge []string) error {
 	program := joinPath(r.work, s.Job.String()+".py")
 	if s3.Is(program) {
@@ -302,21 +304,21 @@ func newClusterSparkCmd(a *app) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "spark JOB CORPUS... --work DIR --out FILE",
-		Short: "Count words, weigh, index or find places on Apache Spark",
+		Short: "Run a job on Apache Spark",
 		Long: `Run a job on Spark 4, with this program as the worker: vocab or cooccur, which are described
 here, or weigh, index or places, each of which has a --help of its own.
 
-A CORPUS is text of which each line is a document (with --format jsonl a JSON object): files and
-folders that all machines see or addresses in S3 (s3://bucket/folder), of which each worker reads its
-part by itself, or other addresses such as hdfs://host/folder, which Spark reads. DIR may be in S3,
-too: Spark's own client (s3a) writes the parts there.
+A CORPUS is text with one document per line (with --format jsonl one JSON object). It may be files
+and folders that all machines can read, or URLs in S3 (s3://bucket/folder): each worker reads its
+part of these itself. Other URLs, such as hdfs://host/folder, are read by Spark. DIR may be in
+S3, too: Spark's own client (s3a) writes the parts there.
 
-The job is a program in Python, JOB.py in DIR, that spark-submit is given with --master and --conf. It
-splits the corpus and pipes the parts through 'cluster worker JOB map', which leaves its counts in files
-of DIR. If there are many, it brings the names of those with the same words together and pipes them
-through 'cluster worker JOB reduce', which adds them up. 'cluster merge' makes FILE here: the bytes that
-'collocate vocab' or 'collocate cooccur' would write. Job cooccur counts the vocabulary first, in the
-same program, unless --vocab names one.`,
+The job is a Python program, JOB.py in DIR, which is run by spark-submit with --master and
+--conf. It splits the corpus and pipes the parts through 'cluster worker JOB map', which writes
+its counts to files in DIR. If there are many, they are grouped by ranges of words and added up by
+'cluster worker JOB reduce'. Finally 'cluster merge' writes FILE on this machine: the same bytes
+as 'collocate vocab' or 'collocate cooccur'. Job cooccur counts the vocabulary first, in the same
+program, unless --vocab names one.`,
 		Example: `  collocate cluster spark vocab /data/news --master spark://head:7077 --work /data/job --out vocab.txt
   collocate cluster spark cooccur s3://corpora/news --min-count 5 --window 10 \
     --master yarn --work s3://corpora/job --out s3://corpora/news.parquet
@@ -357,7 +359,7 @@ same program, unless --vocab names one.`,
 			if f.dryRun {
 				return spark.run(a, cmd.Context(), &f.runFlags, &source, merge)
 			}
-			if err := spill.Clean(cmd.Context()); err != nil { // what a job left that failed
+			if err := spill.Clean(cmd.Context()); err != nil { // files of a failed job
 				return err
 			}
 			if err := spark.run(a, cmd.Context(), &f.runFlags, &source, merge); err != nil {
@@ -368,31 +370,32 @@ same program, unless --vocab names one.`,
 	}
 	f.register(cmd)
 	spark.register(cmd)
-	cmd.Flags().Var(&split, "split-size", "bytes of the corpus for each map; 0 is 128 MB")
+	cmd.Flags().Var(&split, "split-size", "size of the part of the corpus for each map; 0B means 128 MiB")
 	for _, j := range partJobs(a) {
 		cmd.AddCommand(j.spark(a))
 	}
 	return cmd
 }
 
-// fewMaps are those whose files the merge adds up by itself: a reduce would read and write all once
-// more, which pays where there is more to add than to write.
+// fewMaps is the number of maps up to which there is no reduce stage: the merge adds up their files
+// itself. A reduce stage reads and writes all records once more, which pays only if it makes them
+// many fewer.
 const fewMaps = 8
 
-// step is a job over parts of a corpus, with its records in files.
+// step returns the step of a Spark program that runs a job, with records in files of spill.
 func (f *sparkFlags) step(e *engineFlags, job cluster.Job, vocab, spill string, s *cluster.Script) cluster.Step {
 	step := cluster.Step{Parts: e.parts(job), Reduces: f.reduces}
 	switch {
 	case f.reduces > 0:
 	case s.Tasks == 0:
-		step.Reduces = 32 // how many maps there are, Spark will know
+		step.Reduces = 32 // the number of maps is not known before Spark splits the input
 	case s.Tasks > fewMaps:
 		step.Reduces = min(s.Tasks, 200)
 	}
 	step.Map = append(e.worker(job, "map", vocab), "--spill", spill)
 	if step.Reduces > 0 {
 		step.Reduce = append(e.worker(job, "reduce", ""), "--spill", spill)
-		// Spark deals out buckets by their hashes, so several for each make loads more even.
+		// Spark assigns buckets to reduces by hash: several for each balance the load.
 		step.Map = append(step.Map, "--buckets", strconv.Itoa(4*step.Reduces))
 	}
 	if s.Tasks > 0 {
@@ -401,11 +404,11 @@ func (f *sparkFlags) step(e *engineFlags, job cluster.Job, vocab, spill string, 
 	return step
 }
 
-// defaultSplit is Spark's.
+// defaultSplit is the default size of a part, the same as Spark's.
 const defaultSplit = 128 << 20
 
-// sparkSource says where the maps' documents come from: parts of files that they read by
-// themselves, or lines that Spark reads from addresses.
+// sparkSource returns a script with the source of the documents: parts of files that maps read
+// themselves or, if a path is a URL other than S3's, lines that Spark reads.
 func sparkSource(ctx context.Context, paths []string, split int64) (s cluster.Script, err error) {
 	for _, path := range paths {
 		if strings.Contains(path, "://") && !s3.Is(path) {
@@ -451,7 +454,7 @@ func sparkSource(ctx context.Context, paths []string, split int64) (s cluster.Sc
 	return s, err
 }
 
-// wholePaths are paths that do not depend on the folder at hand.
+// wholePaths makes paths absolute.
 func wholePaths(paths []string) (list []string, err error) {
 	for _, path := range paths {
 		whole, err := wholePath(path)
@@ -463,7 +466,7 @@ func wholePaths(paths []string) (list []string, err error) {
 	return list, nil
 }
 
-// sparkInputs makes addresses of paths.
+// sparkInputs makes URLs of paths.
 func sparkInputs(paths []string) ([]string, error) {
 	list := make([]string, len(paths))
 	for i, path := range paths {
@@ -490,12 +493,12 @@ func findSubmit(named string) (string, error) {
 	}
 	path, err := exec.LookPath(named)
 	if err != nil {
-		return "", fmt.Errorf("%w: set SPARK_HOME to where Spark is, or name it with --spark-submit; --dry-run prints the job", err)
+		return "", fmt.Errorf("%w: set SPARK_HOME or --spark-submit; --dry-run prints the job instead", err)
 	}
 	return path, nil
 }
 
-// again runs another verb of this program.
+// again runs a verb of this program in the same process.
 func (a *app) again(ctx context.Context, args []string) error {
 	sub := newApp(a.stdin, a.stdout, a.stderr)
 	if a.quiet {
@@ -507,18 +510,18 @@ func (a *app) again(ctx context.Context, args []string) error {
 	return newRoot(sub, args...).ExecuteContext(ctx)
 }
 
-// slurmFlags are those of sbatch.
+// slurmFlags are the flags of Slurm.
 type slurmFlags struct {
 	tasks   int
 	options []string
 }
 
 func (f *slurmFlags) register(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&f.tasks, "tasks", 16, "parts of the files, each a task of the array")
-	cmd.Flags().StringArrayVar(&f.options, "sbatch", nil, "an option for sbatch, as in --mem=4G")
+	cmd.Flags().IntVar(&f.tasks, "tasks", 16, "number of parts of the input, each a task of the array")
+	cmd.Flags().StringArrayVar(&f.options, "sbatch", nil, "option for sbatch, such as --mem=4G; may be given several times")
 }
 
-// run writes a job array over files, and submits it; or prints it.
+// run writes a job array over files and submits it; with --dry-run it prints the scripts.
 func (f *slurmFlags) run(a *app, ctx context.Context, r *runFlags, array *cluster.Array, files []string) (err error) {
 	if f.tasks < 1 {
 		return usagef("--tasks %d: want 1 or more", f.tasks)
@@ -553,11 +556,12 @@ func newClusterSlurmCmd(a *app) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "slurm JOB FILE... --work DIR --out FILE",
-		Short: "Count words, weigh, index or find places on Slurm",
-		Long: `Run a job as a job array of Slurm, with this program as the worker: vocab or cooccur, which
-are described here, or weigh, index or places, each of which has a --help of its own. Each task counts
-a part of the files, which all nodes see; a last job merges what they wrote in DIR to FILE, the bytes
-that 'collocate vocab' or 'collocate cooccur' would write. Job cooccur needs --vocab.
+		Short: "Run a job on Slurm",
+		Long: `Run a job as a job array of Slurm, with this program as the worker: vocab or cooccur, which are
+described here, or weigh, index or places, each of which has a --help of its own. Each task counts
+the words of its part of the files, which all nodes can read. A last job merges their output into
+FILE, the same bytes as those of 'collocate vocab' or 'collocate cooccur'. Job cooccur needs
+--vocab.
 
 Scripts are written to DIR and submitted with sbatch, unless --dry-run prints them.`,
 		Example: `  collocate cluster slurm vocab /data/news.txt --tasks 64 --work /data/job --out /data/vocab.txt
@@ -570,13 +574,13 @@ Scripts are written to DIR and submitted with sbatch, unless --dry-run prints th
 				return err
 			}
 			if job == cluster.Cooccur && f.vocab == "" {
-				return usagef("--vocab is missing: make it with job vocab first")
+				return usagef("--vocab is missing: write it with job vocab first")
 			}
 			if err := f.prepare(cmd, job); err != nil {
 				return err
 			}
 			if s3.Is(f.work) {
-				return usagef("--work %s: Slurm wants a folder that all nodes see", f.work)
+				return usagef("--work %s: Slurm needs a folder that all nodes can read and write", f.work)
 			}
 			out, err := wholePath(f.out)
 			if err != nil {

@@ -22,39 +22,38 @@ import (
 	"github.com/collocate/collocate/weigh"
 )
 
-// partJob is a job whose maps are numbered: each finds its own part of the files.
+// partJob is a job whose map tasks are numbered: task i of n reads part i of n of the files.
 type partJob struct {
 	job   cluster.Job
-	files bool   // maps leave files, beside their streams
-	does  string // for --help
-	like  string // the verb for one machine
-	input string
-	out   string // what --out is
+	files bool   // maps write files to the folder of --parts, besides their records
+	does  string // first paragraph of --help
+	like  string // the command for one machine
+	input string // name of the arguments, as in the usage line
+	out   string // help of --out
 
-	// The flags of maps and those of the merge.
-	mapFlags, mergeFlags func(cmd *cobra.Command)
+	mapFlags, mergeFlags func(cmd *cobra.Command) // register the flags of map and merge
 	check                func() error
 	mapper               func(ctx context.Context, t *tasks) (cluster.End, error)
 	merge                func(ctx context.Context, m *mergeTask) error
 }
 
-// tasks are the maps that a worker does.
+// tasks are the map tasks of a worker.
 type tasks struct {
 	files   []string
 	numbers []int
-	of      int
-	parts   string // folder
+	of      int    // number of all tasks of the job
+	parts   string // folder of --parts
 	out     io.Writer
 }
 
-// mergeTask is what a merge does.
+// mergeTask is the input and output of a merge.
 type mergeTask struct {
 	streams    []cluster.Input
 	parts, out string
-	only       int // -1: all
+	only       int // shard to write, -1 for all
 }
 
-// partJobs are the jobs; each call has flags of its own.
+// partJobs returns the jobs, each with variables of its own for its flags.
 func partJobs(a *app) []*partJob { return []*partJob{weighJob(a), indexJob(a), placesJob(a)} }
 
 func weighJob(a *app) *partJob {
@@ -64,8 +63,8 @@ func weighJob(a *app) *partJob {
 	var repeat bool
 	j := &partJob{
 		job: cluster.Weigh, files: true, like: "weigh", input: "FILE", out: "file for the weights: .tsv, .parquet, .npz or .weights",
-		does: `The BM25 weight of every word in every document. Maps count the words of their documents; the
-merge, which knows in how many documents each word is and how long they are, weighs them.`,
+		does: `Compute the BM25 weight of every word in every document. Map tasks count the words of their
+documents; the merge adds up document frequencies and lengths and computes the weights.`,
 		mapFlags: corpus.register,
 		mergeFlags: func(cmd *cobra.Command) {
 			f := cmd.Flags()
@@ -118,13 +117,13 @@ merge, which knows in how many documents each word is and how long they are, wei
 		}
 		files := make([]*weigh.File, len(parts))
 		for i, part := range parts {
-			f, err := weigh.OpenFile(filepath.Join(m.parts, part.Name)) // which compares its checksums
+			f, err := weigh.OpenFile(filepath.Join(m.parts, part.Name)) // verifies its checksums
 			if err != nil {
 				return err
 			}
 			defer f.Close()
 			if int64(len(f.Lengths)) != part.Documents || f.Tokens != uint64(part.Words) {
-				return fmt.Errorf("%s: is not the file that part %d wrote", part.Name, i)
+				return fmt.Errorf("%s: not the file that part %d wrote; run the job again", part.Name, i)
 			}
 			files[i] = f
 		}
@@ -159,15 +158,16 @@ func indexJob(a *app) *partJob {
 	var o index.BuildOptions
 	j := &partJob{
 		job: cluster.Index, files: true, like: "index' and 'collocate shard --join", input: "FILE", out: "folder for the shards",
-		does: `An index as shards, one for each part of the files, for 'collocate serve --root'. Maps index their
-documents; the merge gives each index the counts of all, so that scores are those of one index.`,
+		does: `Make an index in shards, one for each part of the files, for 'collocate serve --root'. Map tasks
+index their documents; the merge gives each shard the statistics of all, so that scores are those
+of a single index.`,
 		mapFlags: func(cmd *cobra.Command) {
 			corpus.register(cmd)
 			f := cmd.Flags()
 			f.BoolVar(&o.StoreText, "store-text", false, "keep the text, for snippets")
-			f.BoolVar(&o.Positions, "positions", false, "keep where in the documents the words are, for phrases")
+			f.BoolVar(&o.Positions, "positions", false, "keep the positions of words, for phrases")
 			f.BoolVar(&o.Reorder, "reorder", false, "number documents so that those with the same words are neighbours")
-			f.BoolVar(&o.AllowDuplicateIDs, "allow-duplicate-ids", false, "take documents of a part that have the same ID")
+			f.BoolVar(&o.AllowDuplicateIDs, "allow-duplicate-ids", false, "accept documents of a part that have the same ID")
 		},
 		mergeFlags: func(*cobra.Command) {},
 	}
@@ -214,7 +214,7 @@ documents; the merge gives each index the counts of all, so that scores are thos
 			}
 			defer r.Close()
 			if bytes, sum := r.Stamp(); bytes != part.Bytes || sum != part.Sum {
-				return fmt.Errorf("%s: is not the index that part %d wrote", part.Name, i)
+				return fmt.Errorf("%s: not the index that part %d wrote; run the job again", part.Name, i)
 			}
 			readers = append(readers, r)
 		}
@@ -240,23 +240,24 @@ func placesJob(a *app) *partJob {
 	var opt coloc.Options
 	j := &partJob{
 		job: cluster.Places, like: "places", input: "POINTS", out: "file for the patterns: .csv, .parquet or .json",
-		does: `Kinds of places that are often together. A map is a tile: a band of the map with its share of the
-points. It reads all points and keeps those of its band and as far around it as neighbours are; a
-point counts in the tile that it is in. The merge searches the patterns.`,
+		does: `Find kinds of places that are often together. The map is cut into bands with equal numbers of
+points. Each map task reads all points and keeps those of its band and those within --distance
+around it; a point is counted in its own band only. The merge searches for patterns.`,
 		mapFlags: func(cmd *cobra.Command) {
 			p.add(cmd)
 			cmd.Flags().Float64VarP(&opt.Distance, "distance", "d", -1, "neighbours are at most `D` apart")
+			cmd.Flags().Lookup("distance").DefValue = "0" // so that --help shows no default
 		},
 		mergeFlags: func(cmd *cobra.Command) {
 			cmd.Flags().Float64VarP(&opt.MinPrevalence, "min-prevalence", "p", 0,
 				"least participation index, above 0 and at most 1")
-			cmd.Flags().BoolVar(&opt.All, "all", false, "all prevalent patterns, not only the maximal ones")
+			cmd.Flags().BoolVar(&opt.All, "all", false, "write all prevalent patterns, not only the maximal ones")
 			must(cmd.MarkFlagRequired("min-prevalence"))
 		},
 	}
 	j.check = func() error {
 		if opt.Distance < 0 {
-			return usagef("--distance is missing: neighbours are at most so far apart")
+			return usagef("--distance is missing: the largest distance of neighbours")
 		}
 		return nil
 	}
@@ -297,13 +298,13 @@ point counts in the tile that it is in. The merge searches the patterns.`,
 	return j
 }
 
-// part is the corpus of a map.
+// part returns the documents of map task n.
 func (c *corpusFlags) part(a *app, t *tasks, n int) (*text.Corpus, error) {
 	if c.format == text.Auto {
 		c.format = clusterFormat
 	}
 	if c.format != text.Lines && c.format != text.JSONL {
-		return nil, usagef("--format %v: documents of parts are lines: want lines or jsonl", c.format)
+		return nil, usagef("--format %v: want lines or jsonl, as files are split between lines", c.format)
 	}
 	streams, err := cluster.Streams(t.files, n, t.of, c.format == text.Lines)
 	if err != nil {
@@ -314,10 +315,11 @@ func (c *corpusFlags) part(a *app, t *tasks, n int) (*text.Corpus, error) {
 	return corpus, nil
 }
 
-// taskNumbers are those of --split I/N, or with --of N those that are lines of standard input.
+// taskNumbers returns the numbers of the map tasks to run, and the number of all: those of
+// --split I/N, or with --of N those on the lines of standard input.
 func taskNumbers(stdin io.Reader, split string, of int) (numbers []int, n int, err error) {
 	if (split == "") == (of == 0) {
-		return nil, 0, usagef("say which part with --split I/N, or how many there are with --of N")
+		return nil, 0, usagef("want either --split I/N, the part to process, or --of N, the number of parts")
 	}
 	if split != "" {
 		i, n, err := parseSplit(split)
@@ -346,15 +348,16 @@ func (j *partJob) worker(a *app) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   fmt.Sprintf("%s STAGE %s...", j.job, j.input),
-		Short: "Do a stage of a job like 'collocate " + j.job.String() + "'",
+		Short: "Run a stage of job " + j.job.String(),
 		Long: j.does + `
 
-Stage map does part I (from 0) of N of the files, as --split I/N says; with --of N the numbers of parts
-are lines of standard input. Records go to standard output: package cluster describes them.`,
+Stage map processes part I (from 0) of N of the files, as --split I/N says; with --of N it reads
+the numbers of its parts from standard input, one per line. It writes records, which package
+cluster describes, to standard output.`,
 		Example: fmt.Sprintf("  collocate cluster worker %s map --split 3/16%s %s >streams/3", j.job, j.example(), j.sample()),
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if err := a.rawOutput("records have a form of their own"); err != nil {
+			if err := a.rawOutput("records have a format of their own"); err != nil {
 				return err
 			}
 			var done cluster.End
@@ -364,7 +367,7 @@ are lines of standard input. Records go to standard output: package cluster desc
 			case args[0] != "map":
 				return usagef("unknown stage %q: want map or reduce", args[0])
 			case len(args) == 1:
-				return usagef("map of which files?")
+				return usagef("no files: map needs those to read")
 			default:
 				t.files, t.out = args[1:], a.stdout
 				if t.numbers, t.of, err = taskNumbers(a.stdin, split, of); err != nil {
@@ -372,7 +375,7 @@ are lines of standard input. Records go to standard output: package cluster desc
 				}
 				if j.files {
 					if t.parts == "" {
-						return usagef("--parts is missing: a folder that all machines see, for what maps leave")
+						return usagef("--parts is missing: a folder for the files of map tasks, which all machines can read")
 					}
 					if err := os.MkdirAll(t.parts, 0o755); err != nil {
 						return err
@@ -390,10 +393,10 @@ are lines of standard input. Records go to standard output: package cluster desc
 	}
 	j.mapFlags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&split, "split", "", "part `I/N`, from 0/N on")
-	f.IntVar(&of, "of", 0, "there are this many parts; those to do are lines of standard input")
+	f.StringVar(&split, "split", "", "process part `I/N`, counted from 0/N")
+	f.IntVar(&of, "of", 0, "number of parts; read the numbers of those to process from standard input, one per line")
 	if j.files {
-		f.StringVar(&t.parts, "parts", "", "folder that all machines see, for what maps leave beside their records")
+		f.StringVar(&t.parts, "parts", "", "folder for the files of map tasks, which all machines can read")
 	}
 	return cmd
 }
@@ -420,9 +423,9 @@ func (j *partJob) merger(a *app) *cobra.Command {
 	var m mergeTask
 	cmd := &cobra.Command{
 		Use:   fmt.Sprintf("%s STREAM... --out %s", j.job, strings.ToUpper(strings.Fields(j.out)[0])),
-		Short: "Make the result of job " + j.job.String(),
-		Long: fmt.Sprintf(`Make of what workers wrote what 'collocate %s' makes, byte for byte. A STREAM
-is a file with the records of a map, or a folder of such.`, j.like),
+		Short: "Merge the output of job " + j.job.String(),
+		Long: fmt.Sprintf(`Merge the output of workers into the result of 'collocate %s', byte
+for byte. A STREAM is a file with the records of a map, or a folder of such files.`, j.like),
 		Example: fmt.Sprintf("  collocate cluster merge %s streams%s --out %s", j.job,
 			strings.Replace(j.example(), " --distance 150", " --min-prevalence 0.3", 1), j.result()),
 		Args: cobra.MinimumNArgs(1),
@@ -433,7 +436,7 @@ is a file with the records of a map, or a folder of such.`, j.like),
 				return usagef("--only %d: want 0 or more", m.only)
 			}
 			if j.job == cluster.Index && s3.Is(m.out) {
-				return usagef("--out %s: shards are folders on a disk", m.out)
+				return usagef("--out %s: shards cannot be written to S3; want a folder", m.out)
 			}
 			if j.job != cluster.Index {
 				if err := canWriteOrPut(m.out); err != nil {
@@ -459,7 +462,7 @@ is a file with the records of a map, or a folder of such.`, j.like),
 	f.StringVarP(&m.out, "out", "o", "", j.out)
 	must(cmd.MarkFlagRequired("out"))
 	if j.files {
-		f.StringVar(&m.parts, "parts", "", "folder that the maps had")
+		f.StringVar(&m.parts, "parts", "", "--parts of the workers")
 		must(cmd.MarkFlagRequired("parts"))
 	}
 	if j.job == cluster.Index {
@@ -472,8 +475,8 @@ func (j *partJob) result() string {
 	return map[cluster.Job]string{cluster.Weigh: "news.parquet", cluster.Index: "news.shards", cluster.Places: "patterns.csv"}[j.job]
 }
 
-// saidFlags are flags of a command that were said, of those that register adds, for a worker
-// elsewhere: paths are whole.
+// saidFlags returns those of the named flags that the user has set, as arguments for a worker on
+// another machine: paths are absolute.
 func saidFlags(fl *pflag.FlagSet, names []string) (words []string, err error) {
 	for _, name := range names {
 		flag := fl.Lookup(name)
@@ -494,7 +497,7 @@ func saidFlags(fl *pflag.FlagSet, names []string) (words []string, err error) {
 	return words, nil
 }
 
-// namesOf are the flags that register adds to a command.
+// namesOf registers flags and returns their names.
 func namesOf(cmd *cobra.Command, register func(*cobra.Command)) (names []string) {
 	had := map[string]bool{}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { had[f.Name] = true })
@@ -507,7 +510,7 @@ func namesOf(cmd *cobra.Command, register func(*cobra.Command)) (names []string)
 	return names
 }
 
-// job fills in what engines run: the worker's command and the merge's.
+// commands returns the command line of a worker, and the arguments of this program that merge.
 func (j *partJob) commands(r *runFlags, fl *pflag.FlagSet, mapNames, mergeNames []string) (worker, merge []string, err error) {
 	if err := j.check(); err != nil {
 		return nil, nil, err
@@ -516,7 +519,7 @@ func (j *partJob) commands(r *runFlags, fl *pflag.FlagSet, mapNames, mergeNames 
 		return nil, nil, err
 	}
 	if s3.Is(r.work) {
-		return nil, nil, usagef("--work %s: job %s wants a folder that all machines see", r.work, j.job)
+		return nil, nil, usagef("--work %s: job %s needs a folder that all machines can read and write", r.work, j.job)
 	}
 	out, err := wholePath(r.out)
 	if err != nil {
@@ -547,11 +550,12 @@ func (j *partJob) spark(a *app) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   fmt.Sprintf("%s %s... --work DIR --out %s", j.job, j.input, strings.ToUpper(strings.Fields(j.out)[0])),
-		Short: "Like 'collocate " + j.job.String() + "', on Apache Spark",
+		Short: "Run job " + j.job.String() + " on Apache Spark",
 		Long: j.does + fmt.Sprintf(`
 
-Spark runs the maps, each of which reads its part of the files by itself: they, and DIR, are where all
-machines see them. The merge runs here. The result is that of 'collocate %s'.`, j.like),
+Spark runs the map tasks, each of which reads its part of the files itself: all machines must be
+able to read them, and to write to DIR. The merge runs on this machine. The result is that of
+'collocate %s'.`, j.like),
 		Example: fmt.Sprintf("  collocate cluster spark %s %s%s --master spark://head:7077 --work /data/job --out %s",
 			j.job, "/data/"+j.sample(), j.sparkExample(), j.result()),
 		Args: cobra.MinimumNArgs(1),
@@ -585,7 +589,7 @@ machines see them. The merge runs here. The result is that of 'collocate %s'.`, 
 	rest = namesOf(cmd, j.mergeFlags)
 	r.register(cmd)
 	s.register(cmd)
-	cmd.Flags().IntVar(&tasks, "tasks", 16, "parts of the files, each a task")
+	cmd.Flags().IntVar(&tasks, "tasks", 16, "number of parts of the input, each a map task")
 	return cmd
 }
 
@@ -606,11 +610,11 @@ func (j *partJob) slurm(a *app) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   fmt.Sprintf("%s %s... --work DIR --out %s", j.job, j.input, strings.ToUpper(strings.Fields(j.out)[0])),
-		Short: "Like 'collocate " + j.job.String() + "', on Slurm",
+		Short: "Run job " + j.job.String() + " on Slurm",
 		Long: j.does + fmt.Sprintf(`
 
-Each task of a job array reads its part of the files, which all nodes see; a last job merges. The
-result is that of 'collocate %s'.`, j.like),
+Each task of a job array reads its part of the files, which all nodes can read; a last job merges
+their output. The result is that of 'collocate %s'.`, j.like),
 		Example: fmt.Sprintf("  collocate cluster slurm %s %s%s --tasks 64 --work /data/job --out /data/%s",
 			j.job, "/data/"+j.sample(), j.sparkExample(), j.result()),
 		Args: cobra.MinimumNArgs(1),

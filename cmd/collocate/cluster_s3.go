@@ -10,7 +10,7 @@ import (
 	"github.com/collocate/collocate/internal/s3"
 )
 
-// canWriteOrPut is canWrite, if a path is no address in S3.
+// canWriteOrPut is canWrite for files; URLs in S3 are not checked.
 func canWriteOrPut(path string) error {
 	if s3.Is(path) {
 		return nil
@@ -18,7 +18,8 @@ func canWriteOrPut(path string) error {
 	return canWrite(path)
 }
 
-// viaFile lets fill write a file, and puts it to S3 if out is an address there.
+// viaFile calls fill to write out. If out is in S3, fill writes a temporary file, which is
+// uploaded.
 func viaFile(ctx context.Context, out string, fill func(path string) error) error {
 	if !s3.Is(out) {
 		return fill(out)
@@ -35,7 +36,7 @@ func viaFile(ctx context.Context, out string, fill func(path string) error) erro
 	return s3.Put(ctx, out, file)
 }
 
-// wholePath is a path that does not depend on the folder at hand, or an address in S3.
+// wholePath makes a path absolute, unless it is a URL in S3.
 func wholePath(path string) (string, error) {
 	if s3.Is(path) {
 		return path, nil
@@ -43,7 +44,7 @@ func wholePath(path string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// joinPath is the path of a file in a folder, or its address in S3.
+// joinPath is the path of a file in a folder, or its URL in S3.
 func joinPath(dir, name string) string {
 	if strings.Contains(dir, "://") {
 		return strings.TrimRight(dir, "/") + "/" + name

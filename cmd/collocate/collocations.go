@@ -77,7 +77,7 @@ func (a *app) matrixCollocations(cmd *cobra.Command, args []string,
 	opt *words.CorpusOptions, read *corpusFlags, spread *spreadFlags) (list *words.Associations, err error) {
 	none := func() (*words.Associations, error) {
 		if len(spread.paths) > 0 {
-			return nil, usagef("--corpus is for a matrix, and %s is a corpus itself", args[0])
+			return nil, usagef("--corpus needs a matrix, and %s is a corpus; leave it out", args[0])
 		}
 		return nil, nil
 	}
@@ -98,7 +98,7 @@ func (a *app) matrixCollocations(cmd *cobra.Command, args []string,
 	}
 	for _, name := range of {
 		if cmd.Flags().Changed(name) {
-			return nil, usagef("--%s is for a corpus, and %s is a matrix, which was made already", name, args[0])
+			return nil, usagef("--%s needs a corpus, and %s is a matrix; leave it out", name, args[0])
 		}
 	}
 	if opt.Of == "" {

@@ -46,7 +46,7 @@ separated by tabs.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			paths, query := args[:len(args)-1], args[len(args)-1]
 			if opt.Top < 1 || opt.Window < 1 || opt.Sample < 0 {
-				return usagef("--top and --window: want 1 or more; --sample: want 0 (all) or more")
+				return usagef("--top and --window: want at least 1; --sample: want 0 (all) or more")
 			}
 			if err := a.checkTableFile(out); err != nil {
 				return err
@@ -109,7 +109,7 @@ func (a *app) concordance(cmd *cobra.Command, corpus *corpusFlags, paths []strin
 	if len(paths) == 1 && isIndex(paths[0]) {
 		for _, name := range []string{"format", "analyzer", "fields", "id-field", "encoding"} {
 			if cmd.Flags().Changed(name) {
-				return nil, usagef("--%s is for a corpus, and %s is an index, which was made already", name, paths[0])
+				return nil, usagef("--%s needs a corpus, and %s is an index; leave it out", name, paths[0])
 			}
 		}
 		r, err := segments.Open(paths[0])

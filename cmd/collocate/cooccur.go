@@ -129,7 +129,7 @@ func (c *cooccurCmd) run(cmd *cobra.Command, args []string) error {
 	begin := func(made *cooccur.Vocabulary) (_ cooccur.Sink, err error) {
 		v = made
 		if v.Len() == 0 && c.words.opt.MinCount > 1 {
-			return nil, fmt.Errorf("--min-count %d: no word of the corpus occurs so often, so the matrix would be empty", c.words.opt.MinCount)
+			return nil, fmt.Errorf("--min-count %d: no word of the corpus occurs that often, so the matrix would be empty", c.words.opt.MinCount)
 		}
 		if c.saveVocab != "" {
 			if err := c.writeVocabulary(v, c.saveVocab); err != nil {
@@ -187,7 +187,7 @@ func (c *cooccurCmd) check(cmd *cobra.Command) (cooccur.Format, error) {
 		}
 	}
 	if c.opt.Method != cooccur.Ours && c.engine != engine.GPU && c.engine != engine.Multicore {
-		return 0, usagef("--method %v is for --engine gpu and --engine multicore: name one of them", c.opt.Method)
+		return 0, usagef("--method %v needs --engine gpu or --engine multicore", c.opt.Method)
 	}
 	var err error
 	if c.opt.Tables, err = c.tables.tables(cmd, c.opt.Method == cooccur.Paper && c.engine == engine.GPU); err != nil {
@@ -202,7 +202,7 @@ func (c *cooccurCmd) check(cmd *cobra.Command) (cooccur.Format, error) {
 	if c.vocab != "" {
 		for _, f := range []string{"min-count", "max-size", "ties", "save-vocab"} {
 			if cmd.Flags().Changed(f) {
-				return 0, usagef("--%s has no meaning with --vocab", f)
+				return 0, usagef("--%s has no effect with --vocab; leave it out", f)
 			}
 		}
 	}
@@ -210,7 +210,7 @@ func (c *cooccurCmd) check(cmd *cobra.Command) (cooccur.Format, error) {
 		return 0, usagef("--subsample %v: want 0 (off) up to 1", c.opt.Subsample)
 	}
 	if c.out == "-" {
-		return 0, usagef("--out -: a matrix goes to a file; to see it as lines, use --out /dev/stdout --out-format tsv")
+		return 0, usagef("--out -: a matrix needs a file; to print it as lines, use --out /dev/stdout --out-format tsv")
 	}
 	format, err := cooccur.FormatOf(c.out)
 	if c.format != "" {
@@ -220,7 +220,7 @@ func (c *cooccurCmd) check(cmd *cobra.Command) (cooccur.Format, error) {
 		return 0, usageError{err}
 	}
 	if c.opt.Values != cooccur.ByValue && format == cooccur.CSR {
-		return 0, usagef("--values %v: a .cooc file holds sums, of which 'collocate neighbours --by' makes every measure; name another format", c.opt.Values)
+		return 0, usagef("--values %v: a .cooc file holds sums, from which 'collocate neighbours --by' computes every measure; name another format", c.opt.Values)
 	}
 	return format, canWrite(c.out, c.saveVocab)
 }

@@ -169,7 +169,7 @@ func (c *corpusFlags) analyzer() (text.Analyzer, error) {
 func (c *corpusFlags) readSchema() (err error) {
 	switch {
 	case c.schemaPath != "" && len(c.fields) > 0:
-		return usagef("--fields and --schema: want one of them")
+		return usagef("--fields and --schema: give only one of them")
 	case c.schemaPath != "":
 		data, err := os.ReadFile(c.schemaPath)
 		if err != nil {
@@ -190,7 +190,7 @@ func (c *corpusFlags) readSchema() (err error) {
 	}
 	for _, f := range c.schema.Fields {
 		if strings.EqualFold(f.Name, "id") && f.Type != fields.Stored {
-			return usagef("field %q: id: in a query is the ID of the document: give the field another name, as in sku:%s:from=%s",
+			return usagef("field %q: a query's id: means the ID of the document: give the field another name, as in sku:%s:from=%s",
 				f.Name, f.Type, f.Sources()[0])
 		}
 		if f.Type == fields.Text && f.Analyzer != "" {
@@ -205,7 +205,7 @@ func (c *corpusFlags) readSchema() (err error) {
 // withStopwords is the analyzer with the words of --stopwords.
 func (c *corpusFlags) withStopwords() (text.Analyzer, error) {
 	if strings.HasSuffix(c.analyzerName, "+stop") {
-		return nil, fmt.Errorf("--stopwords with --analyzer %s: want one of the lists: leave out +stop", c.analyzerName)
+		return nil, fmt.Errorf("--stopwords with --analyzer %s: the analyzer has a list of its own: leave out +stop", c.analyzerName)
 	}
 	data, err := os.ReadFile(c.stopwords)
 	if err != nil {
@@ -213,7 +213,7 @@ func (c *corpusFlags) withStopwords() (text.Analyzer, error) {
 	}
 	list := text.StopWords(data)
 	if len(list) == 0 {
-		return nil, fmt.Errorf("--stopwords %s: there are no words in it", c.stopwords)
+		return nil, fmt.Errorf("--stopwords %s: no words in this file", c.stopwords)
 	}
 	return text.WithStopWords(c.analyzerName, list)
 }

@@ -27,8 +27,8 @@ func (c *corpusFlags) hint(cmd *cobra.Command, a *app, paths []string) {
 			!cmd.Flags().Changed("vocab") && !told["marks"] {
 			if word := punctuated(head); word != "" {
 				told["marks"] = true
-				a.note(fmt.Sprintf("%s: words are what stands between blanks, such as %q; "+
-					"--analyzer unicode takes marks off and ignores capitals", path, word))
+				a.note(fmt.Sprintf("%s: words are separated by blanks only, such as %q; "+
+					"--analyzer unicode drops punctuation and ignores case", path, word))
 			}
 		}
 		kind, advice := looksLike(path, head)

@@ -47,10 +47,10 @@ func newDemoCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run every job on small real data",
-		Long: `Runs every job on small real data that ships with Collocate: paragraphs of
-eLife articles and OpenStreetMap places. It prints each command before it runs
-it, so that you can go on from there with --dir. With --serve it makes the files
-and then serves them: open the address that it prints in a browser.`,
+		Long: `Run every job on small real data that ships with Collocate: paragraphs of eLife articles and
+places of OpenStreetMap. Each command is printed before it runs, so that you can go on from there
+with --dir. With --serve the files are made and then served: open the printed address in a
+browser.`,
 		GroupID: groupTools,
 		Args:    cobra.NoArgs,
 		Example: `  collocate demo
@@ -71,7 +71,7 @@ and then serves them: open the address that it prints in a browser.`,
 				steps = append(steps, demoStep{"Look at it in a browser. Ctrl-C ends the server.",
 					demoServer + " --addr " + addr})
 			} else if cmd.Flags().Changed("addr") {
-				return usagef("--addr goes with --serve")
+				return usagef("--addr needs --serve")
 			}
 			if dir == "" {
 				tmp, err := os.MkdirTemp("", "collocate-demo-*")

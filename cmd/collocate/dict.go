@@ -62,14 +62,14 @@ vocab' writes, is read with --vocab.`,
 			var words *dict.Words
 			var err error
 			if corpus && lists.vocab {
-				return usagef("--vocab is for lists of words, --corpus for documents: give one of them")
+				return usagef("--vocab and --corpus: give only one of them; files are either lists of words or documents")
 			}
 			if corpus {
 				words, err = corpusWords(cmd, a, &flags, args, out)
 			} else {
 				for _, name := range []string{"analyzer", "fields", "format", "id-field", "skip-bad"} {
 					if cmd.Flags().Changed(name) {
-						return usagef("--%s is for documents: give --corpus, too", name)
+						return usagef("--%s needs --corpus", name)
 					}
 				}
 				words, err = lists.read(cmd, a, args)

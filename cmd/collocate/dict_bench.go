@@ -58,7 +58,7 @@ of the text and time by size of the vocabulary, as a page of tables, or with --o
 				return usagef("--lookups %d: want at least 1", lookups)
 			}
 			if (len(args) > 0) == (generate > 0) {
-				return usagef("want files with one word a line, or --generate and how many words to make up")
+				return usagef("want files with one word per line, or --generate with a number of words")
 			}
 			var kinds []dict.Kind
 			for _, name := range names {
@@ -84,7 +84,7 @@ of the text and time by size of the vocabulary, as a page of tables, or with --o
 				return err
 			}
 			if words.Len() == 0 {
-				return fmt.Errorf("%s: no words: want one a line", strings.Join(args, ", "))
+				return fmt.Errorf("%s: no words: want one per line", strings.Join(args, ", "))
 			}
 			if a.engine == engine.GPU {
 				if !cmd.Flags().Changed("kinds") {
@@ -95,7 +95,7 @@ of the text and time by size of the vocabulary, as a page of tables, or with --o
 						Lookups: lookups, Memory: int64(a.memory)}, out)
 			}
 			if out != "" {
-				return usagef("--out is for --engine gpu")
+				return usagef("--out needs --engine gpu")
 			}
 			rows, err := benchDicts(cmd, a, words, ranked, kinds, lookups)
 			if err != nil {
@@ -125,7 +125,7 @@ func frequencies(paths []string) (*weighbench.Ranked, error) {
 	var all []datagen.WordCount
 	for _, path := range paths {
 		if path == "-" {
-			return nil, usagef("--vocab: the counts of standard input cannot be read again: name a file")
+			return nil, usagef("--vocab -: standard input cannot be read twice, for the counts: name a file")
 		}
 		f, err := textfile.Open(path)
 		if err != nil {

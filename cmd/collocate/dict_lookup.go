@@ -32,7 +32,7 @@ xbw, xbw-plain, xbw-paper and stt.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if byID && a.engine == engine.GPU {
-				return usagef("--id is for CPU cores, not for --engine gpu")
+				return usagef("--id needs CPU cores; leave out --engine gpu")
 			}
 			d, err := openDict(args[0])
 			if err != nil {

@@ -43,7 +43,7 @@ func (l *wordLists) read(cmd *cobra.Command, a *app, paths []string) (*dict.Word
 		if !cmd.Flags().Changed("vocab") {
 			head, _ := in.Peek(textfile.HeadSize) // whoever reads on meets the error again
 			if line, ok := looksCounted(head); ok {
-				return nil, usagef("%s: every line is a word and a number, such as %q: give --vocab to take the words alone, or --vocab=false to take whole lines", p, line)
+				return nil, usagef("%s: every line is a word and a number, such as %q: use --vocab to read the words alone, or --vocab=false to read whole lines", p, line)
 			}
 		}
 		var words io.Reader = in
@@ -109,7 +109,7 @@ func (c *countedWords) Read(p []byte) (int, error) {
 		}
 		word, ok := beforeCount(line)
 		if !ok {
-			return 0, fmt.Errorf("%s: line %d: %.40q is not a word, a blank and its count", c.path, c.line, line)
+			return 0, fmt.Errorf("%s: line %d: %.40q: want a word, a blank and its count", c.path, c.line, line)
 		}
 		c.left = append(append(c.left[:0], word...), '\n')
 	}
@@ -125,7 +125,7 @@ const largeTable = 64 << 20
 func (a *app) tellTable(ctx context.Context, words *dict.Words) error {
 	size, err := dict.TableBytes(ctx, words)
 	if err == nil && size > largeTable {
-		a.summary("stt: the table of %s takes %v; the other kinds take a small part of that",
+		a.summary("stt: the table of %s takes %v; the other kinds take a small fraction of that",
 			counted(words.Len(), "word"), bytesize.Size(size))
 	}
 	return err

@@ -91,7 +91,7 @@ func (e *embedding) check(f *pflag.FlagSet) error {
 	}
 	for _, name := range others[e.method] {
 		if f.Changed(name) {
-			return usagef("--%s has no meaning with --method %s", name, e.method)
+			return usagef("--%s has no effect with --method %s; leave it out", name, e.method)
 		}
 	}
 	if e.dim < 1 {
@@ -162,7 +162,7 @@ analogies at once.`,
 		Args:        cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(similarity)+len(analogies) == 0 {
-				return usagef("name files of judgments: --similarity or --analogies")
+				return usagef("want --similarity or --analogies, files of human judgments")
 			}
 			v, err := vectors.Open(args[0])
 			if err != nil {

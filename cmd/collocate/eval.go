@@ -17,10 +17,10 @@ func newEvalCmd(a *app) *cobra.Command {
 		Use:     "eval QRELS RUN [RUN2]",
 		Short:   "Measure how good a run is, or compare two",
 		GroupID: groupSearch,
-		Long: `Eval compares the answers in RUN to the judgments in QRELS and prints measures with
-the names, definitions, order and format of trec_eval, whose flags -q, -m, -c, -l, -n, -J and -M
-mean the same here. RUN may be - for standard input. With RUN2 it prints both runs side by side,
-with the p-values of Student's paired t-test and of a randomisation test.
+		Long: `Compare the answers in RUN with the judgments in QRELS, and print measures with the names,
+definitions, order and format of trec_eval, whose flags -q, -m, -c, -l, -n, -J and -M mean the
+same here. RUN may be - for standard input. With RUN2, print both runs side by side, with the
+p-values of Student's paired t-test and of a randomisation test.
 
 QRELS may have TREC's four columns, BEIR's three (with a header or without; a larger grade is
 better), or those of the SMART collections. Cranfield's three columns, in which 1 is the best
@@ -67,10 +67,10 @@ func (a *app) eval(args []string, o evalOptions) error {
 		return usageError{err}
 	}
 	if o.Level < 1 || o.Depth < 0 {
-		return usagef("--level %d --depth %d: want a level of at least 1 and no negative depth", o.Level, o.Depth)
+		return usagef("--level %d, --depth %d: want a level of at least 1 and a depth of 0 or more", o.Level, o.Depth)
 	}
 	if o.noSummary && (!o.perQuery || len(args) > 2) {
-		return usagef("--no-summary leaves nothing to print: it is for --per-query and one run")
+		return usagef("--no-summary leaves nothing to print: it needs --per-query and a single run")
 	}
 	qrels, err := trec.ReadQrels(args[0], format, a.note)
 	if err != nil {
@@ -97,10 +97,10 @@ func (a *app) eval(args []string, o evalOptions) error {
 		}
 		switch {
 		case 2*run.Rising > len(run.Topics):
-			a.note(fmt.Sprintf("%s: scores rise from line to line in %d of %s; the largest counts as best, whatever the rank says",
+			a.note(fmt.Sprintf("%s: scores ascend in %d of %s; documents are ranked by score, not by the rank column",
 				path, run.Rising, counted(len(run.Topics), "topic")))
 		case 2*run.Equal > len(run.Topics):
-			a.note(fmt.Sprintf("%s: all scores are equal in %d of %s; so documents are sorted by ID, whatever the rank says",
+			a.note(fmt.Sprintf("%s: all scores are equal in %d of %s; documents are ranked by ID, not by the rank column",
 				path, run.Equal, counted(len(run.Topics), "topic")))
 		}
 		a.noteMissing(path, e, o.Complete)
@@ -134,13 +134,13 @@ func hasPositive(qrels trec.Qrels) bool {
 // mean nothing.
 func (a *app) noteMissing(path string, e *trec.Evaluation, complete bool) {
 	if e.Judged == 0 {
-		a.note(path + ": none of its answers is judged; are documents named as in the judgments?")
+		a.note(path + ": none of its answers is judged; check that documents have the same IDs as in the judgments")
 	}
 	switch {
 	case e.Unanswered > 0 && complete:
-		a.note(fmt.Sprintf("%s: of %s judged without answers every value is 0", path, counted(e.Unanswered, "topic")))
+		a.note(fmt.Sprintf("%s: %s judged without answers, counted as 0", path, counted(e.Unanswered, "topic")))
 	case e.Unanswered > 0:
-		a.note(fmt.Sprintf("%s: %s judged without answers, left out; --complete counts these", path,
+		a.note(fmt.Sprintf("%s: %s judged without answers, left out; --complete counts them as 0", path,
 			counted(e.Unanswered, "topic")))
 	}
 	if e.Unjudged > 0 {

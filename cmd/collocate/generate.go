@@ -108,7 +108,7 @@ func (c *countFlag) Type() string   { return "number" }
 func (c *countFlag) Set(text string) error {
 	n, err := bytesize.Parse(text)
 	if err != nil {
-		return fmt.Errorf("%q is not a number: want digits with an optional unit, such as 500, 65k or 50M", text)
+		return fmt.Errorf("%q: want a number with an optional unit, such as 500, 65k or 50M", text)
 	}
 	if n == 0 {
 		return errors.New("want at least 1")

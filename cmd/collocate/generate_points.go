@@ -42,7 +42,7 @@ is at least 0.6. --patterns plants several at once.`,
 				return usagef("--features %d: want at least 1", o.Features)
 			}
 			if patterns < 0 || patterns > o.Features/2 {
-				return usagef("--patterns %d: want 0 to %d, two of %d features each", patterns,
+				return usagef("--patterns %d: want 0 to %d, as each needs two of the %d features", patterns,
 					o.Features/2, o.Features)
 			}
 			o.Patterns = datagen.Patterns(patterns, lo, hi, prevalence)

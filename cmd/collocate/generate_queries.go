@@ -34,7 +34,7 @@ A mixed log has queries of 1 to 10 words, and popular ones come again.`,
 				o.Law, o.Mu, o.Sigma = datagen.News, 3.171, 0.5
 			}
 			if docs != 0 && vocab == "" {
-				return usagef("--docs goes with --vocab")
+				return usagef("--docs needs --vocab")
 			}
 			if vocab != "" {
 				f, err := textfile.Open(vocab)

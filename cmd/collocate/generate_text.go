@@ -36,7 +36,7 @@ words on average, 2.4 million distinct ones among 719 million.`,
 				}
 			}
 			if sizes > 1 {
-				return usagef("want one of --bytes, --tokens and --docs")
+				return usagef("--bytes, --tokens and --docs: give only one of them")
 			}
 			if o.Lines && !cmd.Flags().Changed("mu") {
 				o.Mu = 3.171
@@ -45,7 +45,7 @@ words on average, 2.4 million distinct ones among 719 million.`,
 				o.Sigma = 0.5
 			}
 			if o.Mu == 0 && o.Sigma == 0 {
-				return usagef("--mu 0 --sigma 0: want one of them above 0")
+				return usagef("--mu 0, --sigma 0: want one of them above 0")
 			}
 			return out.write(a, o.Bytes, func(w io.Writer) error { return datagen.Text(cmd.Context(), w, o) })
 		},

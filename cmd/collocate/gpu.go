@@ -21,12 +21,12 @@ import (
 func newGPUCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "gpu",
-		Short:       "List the GPUs, test whether they work, and measure how fast",
+		Short:       "List the GPUs, test that they work, and measure their speed",
 		GroupID:     groupTools,
 		Annotations: hasGPU,
-		Long: `Lists the NVIDIA GPUs of this machine and, for one of them, compares the kernels with the CPU
-and measures copies, scans and sorts. Only the display driver is needed (520 or later), no CUDA
-toolkit. If no GPU can be used, it says why, and all other commands use the CPU.
+		Long: `List the NVIDIA GPUs of this machine, compare the primitives on one of them (--device) with the
+CPU, and measure copies, scans and sorts. Only the display driver is needed (520 or later), no
+CUDA toolkit. If no GPU can be used, the reason is printed, and all other commands use the CPU.
 
 With COLLOCATE_GPU=emulator in the environment, a slow interpreter of the same
 kernels stands in for a GPU.`,
@@ -72,17 +72,17 @@ func (a *app) runGPU(cmd *cobra.Command, device int) error {
 	} else {
 		r.print(a.stdout, device)
 	}
-	if r.Trouble != "" { // a machine without a GPU is as it should be; one with a broken one is not
+	if r.Trouble != "" { // no GPU is no error; a GPU that does not work is one
 		return fmt.Errorf("device %d does not work: %s", device, r.Trouble)
 	}
 	return nil
 }
 
-// Items to measure with.
+// Numbers of items that primitives are measured with.
 const (
-	quickItems    = 1 << 26 // small enough for a second, large enough to fill a device
-	testItems     = 1 << 28
-	emulatedItems = 1 << 12 // in the interpreter
+	quickItems    = 1 << 26 // collocate gpu: takes about a second, and fills a device
+	testItems     = 1 << 28 // collocate gpu test
+	emulatedItems = 1 << 12 // both, in the interpreter
 )
 
 func (r *gpuReport) try(cmd *cobra.Command, device int) (err error) {
@@ -122,7 +122,7 @@ func (r *gpuReport) print(w io.Writer, device int) {
 	if !r.Works {
 		return
 	}
-	fmt.Fprintf(w, "\ndevice %d gives the CPU's results (%d suites)\n", device, len(r.Results))
+	fmt.Fprintf(w, "\nresults of device %d are equal to the CPU's (%d suites)\n", device, len(r.Results))
 	printBenches(w, r.Benches)
 }
 
@@ -139,7 +139,7 @@ func printBenches(w io.Writer, list []check.Bench) {
 	}
 }
 
-// gpuTestFlags are what a user can say about a test.
+// gpuTestFlags are the flags of gpu test.
 type gpuTestFlags struct {
 	receipt, only            string
 	items                    int
@@ -150,11 +150,11 @@ func newGPUTestCmd(a *app) *cobra.Command {
 	var f gpuTestFlags
 	cmd := &cobra.Command{
 		Use:   "test",
-		Short: "Compare all kernels with the CPU on a GPU, measure them, and write a receipt",
-		Long: `Runs every primitive and every job on the GPU and compares the results with the CPU's,
-provokes faults and sees how they are reported, and measures how fast all of it is. The
-receipt is a JSON file that says for which kernels, device and driver this was seen; a
-test of the source tree wants one for every kernel.`,
+		Short: "Compare all kernels on a GPU with the CPU, measure them, and write a receipt",
+		Long: `Run every primitive and every job on the GPU and compare the results with the CPU's, provoke
+faults and check how they are reported, and measure the speed of all of it. The receipt is a JSON
+file of the results, with checksums of the kernels, the device and the driver. A test of the
+source tree fails for kernels without a receipt.`,
 		Annotations: hasGPU,
 		Args:        cobra.NoArgs,
 		Example: `  collocate gpu test
@@ -165,11 +165,11 @@ test of the source tree wants one for every kernel.`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.receipt, "receipt", "", "write the receipt to this file")
 	fl.IntVar(&f.items, "items", 0, fmt.Sprintf(
-		"number of items to measure with; 0 is %d, and %d in the interpreter", testItems, emulatedItems))
-	fl.StringVar(&f.only, "only", "", "compare only what matches this regular expression, such as sort")
+		"number of items to measure with; 0 means %d, or %d in the interpreter", testItems, emulatedItems))
+	fl.StringVar(&f.only, "only", "", "compare only suites whose names match this regular expression, such as sort")
 	fl.BoolVar(&f.quick, "quick", false, "compare small inputs only")
-	fl.BoolVar(&f.noBench, "no-bench", false, "compare only, measure nothing")
-	fl.BoolVar(&f.noFaults, "no-faults", false, "provoke no faults (under a checker of memory accesses)")
+	fl.BoolVar(&f.noBench, "no-bench", false, "do not measure speed")
+	fl.BoolVar(&f.noFaults, "no-faults", false, "do not provoke faults, which memory checkers such as compute-sanitizer would report")
 	return cmd
 }
 
@@ -184,7 +184,7 @@ func (a *app) testGPU(ctx context.Context, f *gpuTestFlags, suites []check.Suite
 		}
 		suites = slices.DeleteFunc(suites, func(s check.Suite) bool { return !name.MatchString(s.Name) })
 		if len(suites) == 0 {
-			return usagef("--only %s: nothing that is compared has such a name", f.only)
+			return usagef("--only %q: no suite matches", f.only)
 		}
 	}
 	if err := canWrite(f.receipt); err != nil {

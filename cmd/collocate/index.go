@@ -85,7 +85,7 @@ func indexFolder(out string) error {
 		return usagef("--out is missing: the folder for the index")
 	}
 	if info, err := os.Stat(out); err == nil && !info.IsDir() {
-		return fmt.Errorf("%s: is a file; want a folder for the index", out)
+		return fmt.Errorf("%s: it is a file; want a folder for the index", out)
 	}
 	return nil
 }

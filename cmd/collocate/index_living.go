@@ -93,7 +93,7 @@ after the change, and a crash leaves one of the two.`,
 			case err == nil:
 				if f := cmd.Flags(); f.Changed("store-text") || f.Changed("positions") {
 					is.Close()
-					return usagef("--store-text and --positions are for a new index: %s goes on as it is", dir)
+					return usagef("--store-text and --positions: %s exists, and keeps the options that it was made with; leave them out", dir)
 				}
 				if !cmd.Flags().Changed("analyzer") {
 					flags.analyzerName = is.Analyzer()
@@ -114,8 +114,8 @@ after the change, and a crash leaves one of the two.`,
 				})
 				c.Added, c.Replaced = added, replaced
 				if twice := new(index.DuplicateIDError); errors.As(err, &twice) {
-					return fmt.Errorf("documents %d and %d that are to be added have the same ID %q: "+
-						"leave one out, add them one after the other, or name another field (--id-field)",
+					return fmt.Errorf("documents %d and %d of those to add have the same ID %q: "+
+						"leave one out, add them in two calls, or name another field with --id-field",
 						twice.First+1, twice.Second+1, twice.ID)
 				}
 				return err
@@ -161,11 +161,11 @@ documents alone would give.`,
 			byQuery := cmd.Flags().Changed("query")
 			switch {
 			case byQuery && (len(ids) > 0 || file != ""):
-				return usagef("IDs and --query: want one of them")
+				return usagef("IDs and --query: give only one of them")
 			case byQuery && strings.TrimSpace(matching) == "":
-				return usagef("--query: it is empty; * matches all documents")
+				return usagef("--query: the query is empty; * matches all documents")
 			case len(ids) == 0 && !byQuery:
-				return usagef("no ID is given: name them, or a file of them with --ids, or --query")
+				return usagef("no IDs: want IDs, --ids with a file of them, or --query")
 			}
 			if err := livingOrIndex(args[0]); err != nil {
 				return err

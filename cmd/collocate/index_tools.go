@@ -38,7 +38,7 @@ of words and documents, counts, bounds, IDs, stored text.`,
 			if a.json {
 				return a.printJSON(map[string]any{"index": args[0], "ok": true})
 			}
-			a.summary("%s: all is well: %s, %s, %s", args[0], counted(r.Docs(), "document"),
+			a.summary("%s: no errors: %s, %s, %s", args[0], counted(r.Docs(), "document"),
 				counted(r.Terms(), "word"), counted(r.Postings(), "posting"))
 			return nil
 		},
@@ -122,7 +122,7 @@ IDs and lengths, but no stored text. A name that ends with .gz or .zst packs it 
 			}
 			switch ext := filepath.Ext(file); ext {
 			case ".bz2", ".xz", ".zip", ".lz4":
-				return usagef("--ciff %s: want a plain file, or one packed as .gz or .zst", file)
+				return usagef("--ciff %s: want the name of a plain file, or of one compressed as .gz or .zst", file)
 			}
 			if err := canWrite(file); err != nil {
 				return err

@@ -48,10 +48,10 @@ the following to the client's list of servers:
 				dir = args[0]
 			}
 			if dir == "" && f.matrix == "" && f.points == "" {
-				return usagef("want the folder of an index, --matrix or --points: there is nothing to offer")
+				return usagef("nothing to offer: want the folder of an index, --matrix or --points")
 			}
 			if f.points == "-" {
-				return usagef("--points -: the calls come over standard input: want a file")
+				return usagef("--points -: standard input is used for calls: want a file")
 			}
 			if _, err := readingFlags(cmd, f.points); err != nil {
 				return err

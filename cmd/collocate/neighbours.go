@@ -43,7 +43,7 @@ does the same without a matrix.`,
 			}
 			for _, name := range readingFlagNames {
 				if cmd.Flags().Changed(name) && len(spread.paths) == 0 {
-					return usagef("--%s says how --corpus is read, which is missing", name)
+					return usagef("--%s needs --corpus", name)
 				}
 			}
 			list, err := neighboursOf(args[0], args[1:], opt, func(r *cooccur.Reader, p []words.Association) error {

@@ -35,7 +35,7 @@ files.`,
 				return err
 			}
 			if top < 0 || opt.MinDocs < 0 || opt.MinCount < 1 {
-				return usagef("--top and --min-docs: want 0 or more; --min-count: want 1 or more")
+				return usagef("--top and --min-docs: want 0 or more; --min-count: want at least 1")
 			}
 			if err := a.checkTableFile(out); err != nil {
 				return err

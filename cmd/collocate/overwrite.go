@@ -51,7 +51,7 @@ func (a *app) keepInputs(cmd *cobra.Command, args []string) error {
 	for i, out := range outputs {
 		for _, other := range outputs[:i] {
 			if samePath(out, other) && !atomicfile.IsStream(out.path) && !atomicfile.IsStream(other.path) {
-				return usagef("%v and %v are the same file: each needs one of its own", other, out)
+				return usagef("%v and %v are the same file: name two files", other, out)
 			}
 		}
 		if out.info == nil || !out.info.Mode().IsRegular() {
@@ -59,10 +59,10 @@ func (a *app) keepInputs(cmd *cobra.Command, args []string) error {
 		}
 		for _, in := range inputs {
 			if os.SameFile(in.info, out.info) {
-				return usagef("%v is the input %v, which would be lost: name another file", out, in)
+				return usagef("%v is the input %v, which would be overwritten: name another file", out, in)
 			}
 			if path := sameInFolder(in, out); path != "" {
-				return usagef("%v is %s, a file of the input %v, which would be lost: name another file", out, path, in)
+				return usagef("%v is %s, a file of the input %v, which would be overwritten: name another file", out, path, in)
 			}
 		}
 	}

@@ -29,12 +29,12 @@ func (f *paperFlags) register(cmd *cobra.Command) {
 func (f *paperFlags) tables(cmd *cobra.Command, used bool) (cooccur.PaperTables, error) {
 	for _, name := range []string{"sigma", "lambda", "block-text", "streams"} {
 		if !used && cmd.Flags().Changed(name) {
-			return cooccur.PaperTables{}, usagef("--%s is for the paper's method on a GPU", name)
+			return cooccur.PaperTables{}, usagef("--%s needs the paper's method on a GPU", name)
 		}
 	}
 	for name, n := range map[string]countOrZero{"sigma": f.sigma, "lambda": f.lambda} {
 		if n != 0 && (n < 1024 || n&(n-1) != 0) {
-			return cooccur.PaperTables{}, usagef("--%s %d: want a power of two from 1024 on", name, int64(n))
+			return cooccur.PaperTables{}, usagef("--%s %d: want a power of two, at least 1024", name, int64(n))
 		}
 	}
 	if f.streams < 1 || f.streams > 32 {

@@ -53,7 +53,7 @@ func newPlacesCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "places POINTS...",
 		Short: "Find kinds of places that are often together",
-		Long: `Finds the maximal sets of features (kinds of places) whose points are often
+		Long: `Find the maximal sets of features (kinds of places) whose points are often
 mutual neighbours. POINTS are files or folders: CSV or TSV with a header, GeoJSON,
 GeoJSONSeq, Parquet, GeoParquet, Shapefile, GeoPackage or GPX waypoints; - reads
 standard input.
@@ -142,27 +142,27 @@ func (p *placesFlags) check(flags *pflag.FlagSet) error {
 	case p.opt.KNN < 0:
 		return usagef("--knn %d: want at least 1", p.opt.KNN)
 	case p.distance == "" && p.opt.KNN == 0:
-		return usagef("say which points are neighbours with --distance or --knn")
+		return usagef("want --distance or --knn, to say which points are neighbours")
 	case len(p.distances) > 1 && p.mapped():
-		return usagef("--geojson, --geopackage and --svg show one distance: give one")
+		return usagef("--geojson, --geopackage and --svg show one distance: give only one")
 	case p.geopackage == "-":
-		return usagef("--geopackage -: a GeoPackage is a file, and cannot go to standard output")
+		return usagef("--geopackage -: a GeoPackage cannot be written to standard output; name a file")
 	case p.svg == "-" && p.geojson == "-":
-		return usagef("--svg - and --geojson -: only one of them has room on standard output")
+		return usagef("--svg - and --geojson -: only one of them can be written to standard output")
 	case p.part.regions != "" && p.mapped():
-		return usagef("--svg, --geojson and --geopackage show the whole map: leave --regions away")
+		return usagef("--svg, --geojson and --geopackage show all points: leave out --regions")
 	case p.part.level != allLevels && !isPositive(p.part.level):
 		return usagef("--level %s: want a number of levels, at least 1, or all", p.part.level)
 	case p.part.level == allLevels && p.opt.KNN > 0:
-		return usagef("--level all goes with --distance: a point of several levels would be its own nearest")
+		return usagef("--level all needs --distance, not --knn: a point of several levels would be its own nearest neighbour")
 	case (p.part.within == "") != (p.points.opt.Time == ""):
-		return usagef("--time and --within go together: the column of times, and how far apart neighbours' may be")
+		return usagef("--time and --within go together: the column of times, and the largest difference between neighbours")
 	case p.out != "" && tableWriter(p.out) == nil:
 		return usagef("--out %s: want a name that ends in .csv, .parquet or .json", p.out)
 	case p.format == "csv" && p.instances > 0:
-		return usagef("--instances goes with --format table or json: CSV is one table of patterns")
+		return usagef("--instances needs --format table or json: CSV is one table of patterns")
 	case p.format == "csv" && p.rules:
-		return usagef("--rules goes with --format table or json: for CSV, --rules-csv FILE writes a table of its own")
+		return usagef("--rules needs --format table or json; for CSV use --rules-csv FILE")
 	case p.format != "table" && p.format != "csv" && p.format != "json":
 		return usagef("--format %q: want table, csv or json", p.format)
 	}
@@ -183,7 +183,7 @@ func (p *placesFlags) check(flags *pflag.FlagSet) error {
 		{"top", p.mapped(), "--geojson, --geopackage or --svg"},
 	} {
 		if flags.Changed(n.flag) && !n.goes {
-			return usagef("--%s goes with %s", n.flag, n.with)
+			return usagef("--%s needs %s", n.flag, n.with)
 		}
 	}
 	for _, d := range p.distances {
@@ -244,7 +244,7 @@ func (p *placesFlags) run(a *app, cmd *cobra.Command, paths []string) (err error
 		if err != nil {
 			return err
 		}
-		a.summary("distance %s: the median to the fourth nearest position; worth mining are %v to %v", withUnit(s.Suggested, in.CRS), s.Low, s.High)
+		a.summary("distance %s, the median to the fourth nearest position; distances worth mining are %v to %v", withUnit(s.Suggested, in.CRS), s.Low, s.High)
 		distances = []float64{s.Suggested}
 	}
 	if len(distances) == 0 {
@@ -296,11 +296,11 @@ func (p *placesFlags) mine(ctx context.Context, a *app, in *points.Input, opt co
 		counted(len(res.Patterns), "pattern"), res.Engine)
 	switch {
 	case in.Len() == 0:
-		a.summary("there are no points in the file")
+		a.summary("no points in the input")
 	case len(in.Features) == 1:
-		a.summary("a pattern needs two features, and all points are of one: is --feature the right column?")
+		a.summary("a pattern needs two features, and all points have the same: check --feature")
 	case len(res.Patterns) == 0:
-		a.summary("no set reaches an index of %v: lower --min-prevalence or widen the neighbourhood", opt.MinPrevalence)
+		a.summary("no set reaches an index of %v: lower --min-prevalence or increase --distance or --knn", opt.MinPrevalence)
 	}
 	r := coloc.NewReport(in.Set, res)
 	if p.significance > 0 {
@@ -341,14 +341,14 @@ func (p *placesFlags) mine(ctx context.Context, a *app, in *points.Input, opt co
 	if p.geojson != "" {
 		err := a.writeTo(p.geojson, func(w io.Writer) error { return s.WriteGeoJSON(ctx, w, best) })
 		if err != nil {
-			return nil, fmt.Errorf("writing GeoJSON: %w", err)
+			return nil, fmt.Errorf("write GeoJSON: %w", err)
 		}
 	}
 	if p.geopackage != "" {
 		err := atomicfile.WriteFile(p.geopackage,
 			func(f *atomicfile.File) error { return s.WriteGeoPackage(ctx, f.OS(), best) })
 		if err != nil {
-			return nil, fmt.Errorf("writing a GeoPackage: %w", err)
+			return nil, fmt.Errorf("write GeoPackage: %w", err)
 		}
 	}
 	if p.svg != "" {
@@ -358,7 +358,7 @@ func (p *placesFlags) mine(ctx context.Context, a *app, in *points.Input, opt co
 		}
 		err := a.writeTo(p.svg, func(w io.Writer) error { return s.WriteSVG(ctx, w, res.Best(panels)) })
 		if err != nil {
-			return nil, fmt.Errorf("drawing the map: %w", err)
+			return nil, fmt.Errorf("draw the map: %w", err)
 		}
 	}
 	return r, nil
@@ -376,7 +376,7 @@ func (p *placesFlags) reach(a *app, s *coloc.Survey, res *coloc.Result) {
 	for size := range 64 {
 		if found[size] > 0 {
 			if least := s.LeastQ(p.significance, size, res.Patterns); least > 0.05 {
-				a.summary("with %d rounds, q of patterns of size %d cannot fall below %.2g: take %d rounds or more, or --adjust max",
+				a.summary("with %d rounds, q of patterns of size %d cannot be less than %.2g: use %d rounds or more, or --adjust max",
 					p.significance, size, least, s.RoundsFor(0.05, size, res.Patterns))
 			}
 		}
@@ -423,7 +423,7 @@ func (p *placesFlags) print(a *app, in *points.Input, reports []*coloc.Report) e
 	if p.rulesCSV != "" {
 		if err := a.writeTo(p.rulesCSV,
 			func(w io.Writer) error { return coloc.WriteRulesCSV(w, reports...) }); err != nil {
-			return fmt.Errorf("writing rules: %w", err)
+			return fmt.Errorf("write rules: %w", err)
 		}
 		for _, r := range reports {
 			if !p.rules {
@@ -433,7 +433,7 @@ func (p *placesFlags) print(a *app, in *points.Input, reports []*coloc.Report) e
 	}
 	if p.out != "" {
 		if err := a.writeTo(p.out, func(w io.Writer) error { return tableWriter(p.out)(w, reports...) }); err != nil {
-			return fmt.Errorf("writing the table: %w", err)
+			return fmt.Errorf("write the table: %w", err)
 		}
 	}
 	switch {

@@ -25,7 +25,7 @@ func newPlacesCurveCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "curve POINTS...",
 		Short: "Show at which distances two features attract or avoid one another",
-		Long: `Computes curves of pairs of features by distance: Ripley's cross K function and L = sqrt(K/pi),
+		Long: `Compute curves of pairs of features by distance: Ripley's cross K function and L = sqrt(K/pi),
 with translation correction; the pair correlation function; and the participation index of the
 pair. Envelopes contain 95% of the rounds of a null model in which the features are independent;
 p tests all distances at once, and q is p corrected by Benjamini and Hochberg's method over all
@@ -33,10 +33,10 @@ pairs.
 
 Null models: shift moves each feature as a whole, on a torus, and keeps its own clustering;
 relabel permutes features over the positions; cluster draws each feature from a Thomas process
-fitted to it; inhomogeneous draws it from its smooth density, which keeps where a feature is
-common.
+fitted to it; inhomogeneous draws it from a kernel estimate of its density, which keeps a feature
+common where it is common.
 
-All pairs are tried and the strongest shown, or those of --of and --near.`,
+All pairs of features are computed and the strongest shown, or those of --of and --near.`,
 		Args:        cobra.MinimumNArgs(1),
 		Annotations: hasGPU,
 		Example: `  collocate places curve poi.geojson --max-distance 500 --svg curves.svg
@@ -50,24 +50,24 @@ All pairs are tried and the strongest shown, or those of --of and --near.`,
 	f.IntVar(&p.opt.Bins, "steps", 50, "number of distances, evenly spaced up to the largest")
 	f.IntVar(&p.opt.Rounds, "rounds", 99, "rounds of the null model for envelopes and p-values; 0 means none")
 	nullFlag(cmd, &p.opt.Null, &p.opt.Bandwidth)
-	f.Uint64Var(&p.opt.Seed, "seed", 1, "seed of the null")
-	f.StringSliceVar(&p.of, "of", nil, "only pairs with one of these features")
-	f.StringSliceVar(&p.near, "near", nil, "and one of these as the other")
+	f.Uint64Var(&p.opt.Seed, "seed", 1, "seed of the null model")
+	f.StringSliceVar(&p.of, "of", nil, "only pairs of which one feature is one of these")
+	f.StringSliceVar(&p.near, "near", nil, "only pairs whose other feature is one of these")
 	f.IntVar(&p.opt.Strongest, "top", 10, "show the `N` strongest pairs (0: all)")
 	f.StringVar(&p.csv, "csv", "", "write all curves to `FILE`, a line for each pair and distance (-: standard output)")
 	f.StringVar(&p.svg, "svg", "", "draw the strongest curves (up to six) to `FILE` (-: standard output)")
 	return cmd
 }
 
-// nullFlag says under which null features do not depend on one another.
+// nullFlag registers the flags of the null model.
 func nullFlag(cmd *cobra.Command, null *points.Null, bandwidth *float64) {
 	f := cmd.Flags()
 	f.Var(textFlag{null, "null"}, "null", "null model that features are compared with: shift, relabel, cluster or inhomogeneous")
-	f.Float64Var(bandwidth, "bandwidth", 0, "with --null inhomogeneous: bandwidth of the smooth density (default Scott's rule)")
+	f.Float64Var(bandwidth, "bandwidth", 0, "with --null inhomogeneous: bandwidth of the kernel density estimate (default Scott's rule)")
 	choices(cmd, map[string][]string{"null": points.Nulls()})
 }
 
-// statistics says where statistics of points are made.
+// statistics returns the engine for statistics of points.
 func (a *app) statistics() points.Engine {
 	return points.Engine{Kind: a.engine, Threads: a.threads, Device: a.gpu}
 }
@@ -79,7 +79,7 @@ func (p *curveFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 	case p.opt.Bins < 1 || p.opt.Bins > 10_000:
 		return usagef("--steps %d: want 1 to 10000", p.opt.Bins)
 	case p.csv == "-" && p.svg == "-":
-		return usagef("--csv - and --svg -: only one of them has room on standard output")
+		return usagef("--csv - and --svg -: only one of them can be written to standard output")
 	}
 	if err := notNegative(cmd.Flags(), "rounds", "top"); err != nil {
 		return err
@@ -106,13 +106,13 @@ func (p *curveFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 		counted(len(curves), "curve"), withUnit(curves[0].R[len(curves[0].R)-1], in.CRS), opt.Rounds, opt.Null)
 	if p.csv != "" {
 		if err := a.writeTo(p.csv, func(w io.Writer) error { return writeCurves(w, in, curves) }); err != nil {
-			return fmt.Errorf("writing curves: %w", err)
+			return fmt.Errorf("write curves: %w", err)
 		}
 	}
 	if p.svg != "" {
 		if err := a.writeTo(p.svg,
 			func(w io.Writer) error { return points.DrawCurves(w, in.Set, curves, opt.Null.String()) }); err != nil {
-			return fmt.Errorf("drawing curves: %w", err)
+			return fmt.Errorf("draw curves: %w", err)
 		}
 	}
 	switch {
@@ -144,7 +144,7 @@ func (p *curveFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 	return t.Flush()
 }
 
-// pairs are those that --of and --near ask for, or none: all.
+// pairs returns the pairs that --of and --near select, or nil for all.
 func (p *curveFlags) pairs(in *points.Input) ([][2]int32, error) {
 	of, err := featureNumbers(in, "of", p.of)
 	if err != nil {

@@ -20,17 +20,17 @@ func newPlacesCoOccurrenceCmd(a *app) *cobra.Command {
 	var rings bool
 	cmd := &cobra.Command{
 		Use:   "co-occurrence POINTS...",
-		Short: "Print how often features are within each distance of one another",
-		Long: `Prints, for every pair of features A and B and every distance, the share of B among
-the points within that distance of points of A, over its share among the points around
-any point: 1 is chance. The statistic that spatial omics calls co-occurrence (squidpy's
-co_occurrence), of all pairs of points up to the largest distance, as CSV.`,
+		Short: "Print the co-occurrence ratio of spatial omics for all pairs of features",
+		Long: `Print, for every pair of features A and B and every distance, the share of B among the points
+within that distance of points of A, divided by its share among the points within that distance of
+any point: 1 means chance. This is the co-occurrence of spatial omics (squidpy's co_occurrence),
+over all pairs of points up to the largest distance. The output is CSV.`,
 		Args:        cobra.MinimumNArgs(1),
 		Annotations: hasGPU,
 		Example:     `  collocate places co-occurrence cells.csv --max-distance 200 --steps 50`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !(most > 0) || steps < 1 || steps > 10_000 {
-				return usagef("--max-distance %v, --steps %d: want more than 0, and 1 to 10000", most, steps)
+				return usagef("--max-distance %v, --steps %d: want a distance above 0, and 1 to 10000 steps", most, steps)
 			}
 			in, err := p.read(cmd.Context(), a, args)
 			if err != nil {
@@ -53,7 +53,7 @@ co_occurrence), of all pairs of points up to the largest distance, as CSV.`,
 	f := cmd.Flags()
 	f.Float64VarP(&most, "max-distance", "d", 0, "largest distance")
 	f.IntVar(&steps, "steps", 50, "number of distances, evenly spaced up to the largest")
-	f.BoolVar(&rings, "rings", false, "count between one distance and the next, instead of within each")
+	f.BoolVar(&rings, "rings", false, "count the pairs between one distance and the next, instead of all within each")
 	return cmd
 }
 
@@ -101,11 +101,11 @@ func newPlacesEnrichmentCmd(a *app) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "enrichment POINTS...",
-		Short: "Print how many neighbours of one another features have, against relabelling",
-		Long: `Counts, for every pair of features A and B, the neighbours of B that points of A have,
-and compares with labels dealt out anew over the positions: z is the difference from
-the mean in standard deviations. The statistic that spatial omics calls neighbourhood
-enrichment (squidpy's nhood_enrichment).`,
+		Short: "Print the neighbourhood enrichment of all pairs of features",
+		Long: `Count, for every pair of features A and B, the neighbours of points of A that are of B, and compare
+with random permutations of the features over the positions: z is the difference from the mean of
+the permutations, in standard deviations. This is the neighbourhood enrichment of spatial omics
+(squidpy's nhood_enrichment).`,
 		Args:        cobra.MinimumNArgs(1),
 		Annotations: hasGPU,
 		Example: `  collocate places enrichment cells.csv --knn 6
@@ -113,7 +113,7 @@ enrichment (squidpy's nhood_enrichment).`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case (o.Distance > 0) == (o.KNN > 0) || o.Distance < 0 || o.KNN < 0:
-				return usagef("say which points are neighbours with --distance or --knn, one of them")
+				return usagef("want either --distance or --knn, to say which points are neighbours")
 			case o.Rounds < 2:
 				return usagef("--rounds %d: want at least 2", o.Rounds)
 			case format != "table" && format != "csv":
@@ -131,7 +131,7 @@ enrichment (squidpy's nhood_enrichment).`,
 			}
 			a.summary("%s: %s of %s, %s", what(o.Distance, o.KNN, in.CRS),
 				counted(in.Len(), "point"), counted(len(in.Features), "feature"),
-				counted(o.Rounds, "relabelling"))
+				counted(o.Rounds, "permutation"))
 			return printEnrichment(a, in, got, format)
 		},
 	}
@@ -139,9 +139,9 @@ enrichment (squidpy's nhood_enrichment).`,
 	f := cmd.Flags()
 	f.Float64VarP(&o.Distance, "distance", "d", 0, "neighbours are at most this far apart")
 	f.IntVar(&o.KNN, "knn", 0, "a point's neighbours are its own `K` nearest")
-	f.IntVar(&o.Rounds, "rounds", 999, "relabellings behind z")
-	f.Uint64Var(&o.Seed, "seed", 1, "seed of the relabellings")
-	f.StringVar(&format, "format", "table", "table or csv")
+	f.IntVar(&o.Rounds, "rounds", 999, "number of random permutations for z")
+	f.Uint64Var(&o.Seed, "seed", 1, "seed of the permutations")
+	f.StringVar(&format, "format", "table", "format of the output: table or csv")
 	choices(cmd, map[string][]string{"format": {"table", "csv"}})
 	return cmd
 }

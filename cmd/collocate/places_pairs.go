@@ -33,10 +33,10 @@ func newPlacesPairsCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pairs POINTS...",
 		Short: "Print the colocation quotients of all pairs of features",
-		Long: `Prints, for every ordered pair of features A and B, how much more often than by
+		Long: `Print, for every ordered pair of features A and B, how much more often than by
 chance the neighbours of points of A are of B: the global colocation quotient
 (1: chance, more: attraction, less: avoidance), with a two-sided p-value from
-random relabelling. --local FILE writes the quotient at every point, as CSV.`,
+random permutations. --local FILE writes the quotient at every point, as CSV.`,
 		Args: cobra.MinimumNArgs(1),
 		Example: `  collocate places pairs shops.csv --knn 8
   collocate places pairs poi.csv --distance 200 --permutations 999
@@ -47,15 +47,15 @@ random relabelling. --local FILE writes the quotient at every point, as CSV.`,
 	p.points.add(cmd)
 	f.Float64VarP(&p.opt.Distance, "distance", "d", 0, "neighbours are at most this far apart")
 	f.IntVar(&p.opt.KNN, "knn", 0, "a point's neighbours are its own `K` nearest (and within --distance if given)")
-	f.IntVar(&p.permutations, "permutations", 99, "random relabellings behind the p-values (0: none)")
-	f.Uint64Var(&p.seed, "seed", 1, "seed of the relabellings")
+	f.IntVar(&p.permutations, "permutations", 99, "number of random permutations for p-values; 0 means none")
+	f.Uint64Var(&p.seed, "seed", 1, "seed of the permutations")
 	f.StringVar(&p.local, "local", "", "write the quotient at every point to `FILE` (-: standard output)")
 	f.Var(textFlag{&p.kernel, "kernel"}, "kernel",
-		"with --local: how neighbours count by distance: box (all alike), gaussian or bisquare")
+		"with --local: weight of neighbours by distance: box (all equal), gaussian or bisquare")
 	f.StringVar(&p.localSVG, "local-svg", "", "draw the quotients at every point to `FILE` (-: standard output)")
 	f.StringSliceVar(&p.of, "of", nil, "only pairs whose first feature is one of these")
 	f.StringSliceVar(&p.near, "near", nil, "only pairs whose second feature is one of these")
-	f.StringVar(&p.format, "format", "table", "table, csv or json")
+	f.StringVar(&p.format, "format", "table", "format of the output: table, csv or json")
 	choices(cmd, map[string][]string{"format": {"table", "csv", "json"}, "kernel": coloc.Kernels()})
 	return cmd
 }
@@ -63,20 +63,20 @@ random relabelling. --local FILE writes the quotient at every point, as CSV.`,
 func (p *pairsFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 	switch {
 	case p.opt.Distance == 0 && p.opt.KNN == 0:
-		return usagef("say which points are neighbours with --distance or --knn")
+		return usagef("want --distance or --knn, to say which points are neighbours")
 	case !(p.opt.Distance >= 0):
 		return usagef("--distance %v: want more than 0", p.opt.Distance)
 	case p.format != "table" && p.format != "csv" && p.format != "json":
 		return usagef("--format %q: want table, csv or json", p.format)
 	}
 	if cmd.Flags().Changed("kernel") && p.local == "" && p.localSVG == "" {
-		return usagef("--kernel goes with --local or --local-svg")
+		return usagef("--kernel needs --local or --local-svg")
 	}
 	if err := notNegative(cmd.Flags(), "knn", "permutations"); err != nil {
 		return err
 	}
 	if err := canWrite(p.local, p.localSVG); err != nil {
-		return fmt.Errorf("writing local quotients: %w", err)
+		return fmt.Errorf("write local quotients: %w", err)
 	}
 	defer boundHeap(a.memory)()
 	in, err := p.points.read(cmd.Context(), a, paths)
@@ -109,16 +109,16 @@ func (p *pairsFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 		return q.From != nil && !slices.Contains(q.From, g.From) || q.To != nil && !slices.Contains(q.To, g.To)
 	})
 	a.summary("%s: %s of %s, %s", what(opt.Distance, opt.KNN, in.CRS), counted(in.Len(), "point"),
-		counted(len(in.Features), "feature"), counted(p.permutations, "relabelling"))
+		counted(len(in.Features), "feature"), counted(p.permutations, "permutation"))
 	if p.local != "" {
 		if err := writeLocal(a, p.local, in, local); err != nil {
-			return fmt.Errorf("writing local quotients: %w", err)
+			return fmt.Errorf("write local quotients: %w", err)
 		}
 	}
 	if p.localSVG != "" {
 		if err := a.writeTo(p.localSVG,
 			func(w io.Writer) error { return s.WriteLocalSVG(cmd.Context(), w, local) }); err != nil {
-			return fmt.Errorf("drawing local quotients: %w", err)
+			return fmt.Errorf("draw local quotients: %w", err)
 		}
 	}
 	if p.local == "-" || p.localSVG == "-" {
@@ -140,7 +140,7 @@ func featureNumbers(in *points.Input, flag string, names []string) ([]int32, err
 	return slices.Compact(out), nil
 }
 
-// number writes a value that may be undefined.
+// number formats a value for CSV, NaN and infinities as an empty field.
 func number(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return ""
@@ -148,7 +148,7 @@ func number(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// jsonNumber is a value that JSON has no word for when it is undefined.
+// jsonNumber returns nil for NaN and infinities, which JSON cannot represent.
 func jsonNumber(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -197,8 +197,8 @@ func rounded(v float64) string {
 	return strconv.FormatFloat(v, 'f', 4, 64)
 }
 
-// writeLocal writes one line a point and second feature; kind says what the
-// quotient means at a p-value of at most 0.05.
+// writeLocal writes a line for each point and second feature. Column kind describes the quotient;
+// it ends with "significant" at a p-value of at most 0.05.
 func writeLocal(a *app, path string, in *points.Input, local []coloc.LocalQuotient) error {
 	return a.writeTo(path, func(f io.Writer) error {
 		c := csv.NewWriter(f)

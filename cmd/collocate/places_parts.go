@@ -16,7 +16,7 @@ import (
 	"github.com/collocate/collocate/points"
 )
 
-// partFlags ask for a part of the patterns, of the features or of the map.
+// partFlags restrict the patterns, the features or the area.
 type partFlags struct {
 	with      []string
 	between   []string
@@ -35,12 +35,12 @@ func (p *partFlags) add(cmd *cobra.Command) {
 		"with --time: neighbours are also at most this long apart, such as 7d, 12h or 30m")
 	f.StringVar(&p.hierarchy, "hierarchy", "", "`FILE` of CSV lines feature,parent: replace features by their parents")
 	f.StringVar(&p.level, "level", "1",
-		"with --hierarchy: parents of this many levels up; all: a point counts for its feature and for each of its parents")
+		"with --hierarchy: number of levels to go up; all: a point counts for its feature and for each of its ancestors")
 	f.StringVar(&p.regions, "regions", "",
-		"mine each cell of a grid over the map separately, such as 4x3, or each polygon of a GeoJSON `FILE`")
+		"mine each cell of a grid over the area separately, such as 4x3, or each polygon of a GeoJSON `FILE`")
 }
 
-// duration reads a time span in seconds.
+// duration parses --within, in seconds.
 func duration(text string) (int64, error) {
 	if text == "" {
 		return 0, nil
@@ -53,11 +53,11 @@ func duration(text string) (int64, error) {
 	return int64(n * unit), nil
 }
 
-// mostRegions bounds the cells of a grid.
+// mostRegions is the largest number of cells of a grid.
 const mostRegions = 10_000
 
-// cut makes parts of the map: all of it, cells of a grid or polygons. Those without two
-// features are left out.
+// cut divides the points by --regions: cells of a grid or polygons. Regions with points of fewer
+// than two features are left out. Without --regions all points are one part.
 func (p *partFlags) cut(a *app, in *points.Input) ([]part, error) {
 	if p.regions == "" || in.Len() == 0 {
 		return []part{{"", in}}, nil
@@ -104,14 +104,14 @@ func (p *partFlags) cut(a *app, in *points.Input) ([]part, error) {
 	return out, nil
 }
 
-// keepWhere is the input with some of its points.
+// keepWhere returns a copy of the input with the points that keep accepts.
 func keepWhere(in *points.Input, keep func(i int) bool) *points.Input {
 	inside := *in
 	inside.Set = in.Set.Where(keep)
 	return &inside
 }
 
-// choose narrows the points down to what is asked for.
+// choose applies --hierarchy and --between to the points, and checks the names of --with.
 func (p *partFlags) choose(a *app, in *points.Input) error {
 	if p.hierarchy != "" {
 		if err := p.climb(a, in); err != nil {
@@ -132,7 +132,7 @@ func (p *partFlags) choose(a *app, in *points.Input) error {
 	return err
 }
 
-// climb takes parents for features, or adds them.
+// climb replaces features by their parents or, with --level all, adds their parents.
 func (p *partFlags) climb(a *app, in *points.Input) error {
 	parent, err := readHierarchy(p.hierarchy)
 	if err != nil {
@@ -142,7 +142,7 @@ func (p *partFlags) climb(a *app, in *points.Input) error {
 	before := len(in.Features)
 	if p.level == allLevels {
 		in.Set = in.Set.Spread(func(name string) []string { return append([]string{name}, p.above(name)...) })
-		a.summary("%d features became %d of all levels", before, len(in.Features))
+		a.summary("replaced %d features by %d of all levels", before, len(in.Features))
 		return nil
 	}
 	level, _ := strconv.Atoi(p.level)
@@ -155,23 +155,23 @@ func (p *partFlags) climb(a *app, in *points.Input) error {
 		}
 		return up[level-1]
 	})
-	a.summary("%d features became %d of level %d", before, len(in.Features), level)
+	a.summary("replaced %d features by %d of level %d", before, len(in.Features), level)
 	if len(missing) > 0 {
 		names := slices.Sorted(maps.Keys(missing))
 		few := strings.Join(names[:min(5, len(names))], ", ")
 		if len(names) > 5 {
 			few += " and others"
 		}
-		a.summary("%d features have no parent of that level in %s and stay: %s", len(names),
+		a.summary("kept %s without a parent of that level in %s: %s", counted(len(names), "feature"),
 			p.hierarchy, few)
 	}
 	return nil
 }
 
-// allLevels asks for patterns across the levels of a hierarchy.
+// allLevels is the value of --level for patterns across the levels of a hierarchy.
 const allLevels = "all"
 
-// above are the parents of a feature, the nearest first.
+// above returns the ancestors of a feature, its parent first.
 func (p *partFlags) above(name string) (up []string) {
 	for n, ok := p.parent[name]; ok && n != name && !slices.Contains(up, n); n, ok = p.parent[n] {
 		up = append(up, n)
@@ -179,8 +179,8 @@ func (p *partFlags) above(name string) (up []string) {
 	return up
 }
 
-// unrelated keeps the patterns without a feature and its own parent, which always lie
-// together, and unless all are asked for only the maximal ones of them.
+// unrelated drops the patterns with a feature and one of its ancestors, which are trivially
+// together. Unless all is set, it keeps only the maximal ones of the rest.
 func (p *partFlags) unrelated(in *points.Input, res *coloc.Result, all bool) {
 	names := func(q coloc.Pattern) []string { return in.Names(q.Features) }
 	res.Patterns = slices.DeleteFunc(res.Patterns, func(q coloc.Pattern) bool {
@@ -200,7 +200,7 @@ func (p *partFlags) unrelated(in *points.Input, res *coloc.Result, all bool) {
 	})
 }
 
-// readHierarchy reads lines of a feature and its parent.
+// readHierarchy reads the file of --hierarchy and returns the parent of each feature.
 func readHierarchy(path string) (map[string]string, error) {
 	data, err := textfile.ReadFile(path)
 	if err != nil {
@@ -235,7 +235,7 @@ type part struct {
 	in   *points.Input
 }
 
-// splitGrid cuts the points' extent into a grid.
+// splitGrid divides the points by the cells of a grid over their extent.
 func splitGrid(in *points.Input, columns, rows int) []part {
 	lowX, highX := slices.Min(in.X), slices.Max(in.X)
 	lowY, highY := slices.Min(in.Y), slices.Max(in.Y)
@@ -259,7 +259,7 @@ func splitGrid(in *points.Input, columns, rows int) []part {
 	return out
 }
 
-// keepWith drops the patterns that do not hold all the features.
+// keepWith drops the patterns that do not contain all features of with.
 func keepWith(in *points.Input, res *coloc.Result, with []string) {
 	res.Patterns = slices.DeleteFunc(res.Patterns, func(p coloc.Pattern) bool {
 		names := in.Names(p.Features)

@@ -14,7 +14,7 @@ import (
 	"github.com/collocate/collocate/points"
 )
 
-// pointFlags say how points are read.
+// pointFlags are the flags of reading points.
 type pointFlags struct {
 	opt        points.ReadOptions
 	crs        string
@@ -29,7 +29,7 @@ func (p *pointFlags) add(cmd *cobra.Command) {
 	f.StringVar(&r.Y, "y", "", "column of y or latitude (guessed)")
 	f.StringVar(&r.Geometry, "geometry", "", "column of points as well-known text (guessed)")
 	f.StringVar(&r.Feature, "feature", "", "column or property of the feature (guessed); @file: each file's name")
-	f.StringVar(&r.Time, "time", "", "column or property of the time")
+	f.StringVar(&r.Time, "time", "", "column or property of the time (not guessed)")
 	f.StringSliceVar(&r.Columns, "columns", nil, "names of the columns of a table without a header, such as x,y,type")
 	f.StringVar(&r.Layer, "layer", "", "layer of a GeoPackage with several")
 	f.StringVar(&p.crs, "crs", "", "reference system of the positions, such as EPSG:25832, whatever the file says")
@@ -40,7 +40,7 @@ func (p *pointFlags) add(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("crs", "geographic", "planar")
 }
 
-// read reads the files, or standard input for "-", and says what was guessed.
+// read reads the files, or standard input for "-", and notes what was guessed.
 func (p *pointFlags) read(ctx context.Context, a *app, paths []string) (*points.Input, error) {
 	opt := p.opt
 	if opt.MinPoints < 1 {
@@ -65,7 +65,7 @@ func (p *pointFlags) read(ctx context.Context, a *app, paths []string) (*points.
 			err = fmt.Errorf("standard input: %w", err)
 		}
 	case strings.Contains(" "+strings.Join(paths, " ")+" ", " - "):
-		return nil, usagef("standard input (-) goes without other files")
+		return nil, usagef("standard input (-) cannot be combined with files")
 	default:
 		in, err = points.ReadFiles(ctx, paths, opt)
 	}
@@ -85,18 +85,19 @@ func (p *pointFlags) read(ctx context.Context, a *app, paths []string) (*points.
 		a.summary("Web Mercator stretches distances away from the equator, to twice their length at 60 degrees: convert to a local system for true metres")
 	}
 	if in.Skipped > 0 {
-		a.summary("%d bad rows left out", in.Skipped)
+		a.summary("left out %s", counted(in.Skipped, "bad row"))
 	}
 	if in.Rare > 0 {
-		a.summary("%d points of features with fewer than %d left out", in.Rare, opt.MinPoints)
+		a.summary("left out %d points of features with fewer than %d points", in.Rare, opt.MinPoints)
 	}
 	a.log.Info("points read", "points", in.Len(), "features", len(in.Features), "format", in.Format,
 		"columns", strings.Join(in.Columns[:], ","), "crs", in.CRS)
 	return in, nil
 }
 
-// checkDegrees refuses distances at which everything is near everything because
-// longitudes and latitudes are taken for a plane. Whole numbers are no such.
+// checkDegrees refuses distances that are larger than the extent of all points, if the positions
+// look like longitudes and latitudes that were read as plane coordinates: the user means metres.
+// Integer positions do not look like degrees.
 func checkDegrees(a *app, in *points.Input, distances ...float64) error {
 	if in.CRS.Geographic() || in.CRS == points.Plane || in.Len() < 2 {
 		return nil
@@ -117,14 +118,14 @@ func checkDegrees(a *app, in *points.Input, distances ...float64) error {
 	for _, d := range distances {
 		if d > math.Hypot(width, depth) {
 			return fmt.Errorf("--distance %v is more than the extent of all points, %.4g x %.4g, which look like "+
-				"longitudes and latitudes: say --geographic, or --planar for plain numbers", d, width, depth)
+				"longitudes and latitudes: use --geographic, or --planar for plain numbers", d, width, depth)
 		}
 	}
-	a.summary("positions look like longitudes and latitudes and are taken as plain numbers: say --geographic, or --planar")
+	a.summary("positions look like longitudes and latitudes but are read as plain numbers: use --geographic, or --planar to keep that")
 	return nil
 }
 
-// withUnit is a distance with its unit, as far as that is known.
+// withUnit formats a distance with its unit, if that is known.
 func withUnit(d float64, crs *points.CRS) string {
 	if u := crs.DistanceUnit(); u != "" {
 		return fmt.Sprintf("%v %s", d, u)
@@ -132,8 +133,8 @@ func withUnit(d float64, crs *points.CRS) string {
 	return fmt.Sprint(d)
 }
 
-// boundHeap has the garbage collector work harder near the memory bound, instead of
-// letting the heap grow to twice what is in use.
+// boundHeap sets the garbage collector's memory limit. Without it the heap grows to twice the live
+// data.
 func boundHeap(memory bytesize.Size) (restore func()) {
 	old := debug.SetMemoryLimit(-1)
 	if int64(memory) < old {
@@ -142,8 +143,8 @@ func boundHeap(memory bytesize.Size) (restore func()) {
 	return func() { debug.SetMemoryLimit(old) }
 }
 
-// readingFlags are the flags with which 'collocate places' reads the same points, as they were
-// given to a verb for which points are only one thing of several.
+// readingFlags returns the flags of pointFlags that the user has set, as a command line: 'collocate
+// places' with them reads the same points. It refuses them without --points.
 func readingFlags(cmd *cobra.Command, points string) (string, error) {
 	var reading []string
 	for _, name := range []string{"x", "y", "geometry", "feature", "columns", "layer", "crs",
@@ -153,7 +154,7 @@ func readingFlags(cmd *cobra.Command, points string) (string, error) {
 			continue
 		}
 		if points == "" {
-			return "", usagef("--%s goes with --points", name)
+			return "", usagef("--%s needs --points", name)
 		}
 		if flag.Value.Type() == "bool" {
 			reading = append(reading, "--"+name)

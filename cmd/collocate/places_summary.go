@@ -16,7 +16,7 @@ func newPlacesSummaryCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "summary POINTS...",
 		Short: "Describe points before they are mined",
-		Long: `Prints the numbers of points and features, their extent and unit, likely faults in positions,
+		Long: `Print the numbers of points and features, their extent and unit, likely faults in positions,
 distances between neighbours, and the distances worth mining: between the median distance to the
 nearest other position, below which most points have no neighbour, and that to the eighth
 nearest, above which most points have many of any kind. --distance auto uses that to the fourth

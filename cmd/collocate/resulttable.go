@@ -36,7 +36,7 @@ func (a *app) tableFlags(cmd *cobra.Command, path *string, help string) {
 func (a *app) checkTableFile(path string) error {
 	format := strings.ToLower(filepath.Ext(path))
 	if a.bom && format != ".csv" && format != ".tsv" {
-		return usagef("--bom is for --out with a name that ends in .csv or .tsv")
+		return usagef("--bom needs --out with a name that ends in .csv or .tsv")
 	}
 	if path == "" || slices.Contains([]string{".csv", ".tsv", ".json", ".parquet"}, format) {
 		return canWrite(path)

@@ -46,25 +46,25 @@ func newSearchCmd(a *app) *cobra.Command {
 		Short:       "Find the best documents for a query, exactly",
 		GroupID:     groupSearch,
 		Annotations: hasGPU,
-		Long: `Search prints the documents of the index in DIR that match the query best, best first. A query
-is a list of words, of which a document must have at least one (with --mode and: all), or more:
+		Long: `Print the documents of the index in DIR that match the query best, best first. A query is a list
+of words, of which a document must have at least one (with --mode and: all). It may also use:
 
   +solar -lunar eclipse         must have solar, must not have lunar
   (solar OR lunar) AND eclipse  AND, OR and NOT in capitals, or && || !, and groups
   "solar eclipse"~2             a phrase, whose words may be moved by 2 places; needs positions
   solar NEAR/5 eclipse          at most 5 words apart; BEFORE/5 in this order
-  eclips* ecl?pse *ipse         beginnings, patterns, endings
-  eclipes~1                     typing errors
+  eclips* ecl?pse *ipse         prefixes, patterns with wildcards, suffixes
+  eclipes~1                     fuzzy: words at an edit distance of at most 1
   eclipse^2 id:(d1 d2) #solar   a weight; documents by ID; a filter, which does not score
   title:eclipse lang:en year:[2020 TO 2024] place:[52,13 TO 53,14]
                                 fields of the index: words, a value, a range, a box of degrees
-  year:* NOT title:*            what has a value, or a word, in a field (also _exists_:year); * alone
-                                is everything
+  year:* NOT title:*            documents with a value, or a word, in a field (also _exists_:year);
+                                * alone is all documents
 
-DIR may also be the address of a 'collocate serve', such as http://localhost:8080. If that asks
+DIR may also be the URL of a 'collocate serve', such as http://localhost:8080. If that server asks
 shards, the answer says how many of them it covers.
 
-Plain words need no quotes; --plain treats all signs as text. Package search/query has the
+Plain words need no quotes; --plain treats all operators as text. Package search/query has the
 grammar. All algorithms give the same documents, order and scores; they differ in speed.
 
 Without a query it reads queries from standard input, one per line, and prints "# QUERY" before
@@ -98,7 +98,7 @@ thesis that 'collocate bench thesis' is about.`,
 				return a.searchRemote(cmd.Context(), args[0], words, &f)
 			}
 			if f.tokenFile != "" {
-				return usagef("--token-file goes with the address of a server")
+				return usagef("--token-file needs the URL of a server, not an index")
 			}
 			return a.search(cmd.Context(), args[0], words, &f)
 		},
@@ -194,23 +194,23 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 		return err
 	}
 	if f.topics != "" && words != "" {
-		return usagef("a query and --topics: want one of them")
+		return usagef("a query and --topics: give only one of them")
 	}
 	for _, name := range []string{"explain", "snippets", "stats", "count", "from", "plain", "show", "facet", "sort"} {
 		if f.topics != "" && f.set(name) {
-			return usagef("--%s is for a query, not for --topics", name)
+			return usagef("--%s needs a query; leave it out with --topics", name)
 		}
 	}
 	if r.Algorithm == search.Tiles && a.engine != engine.GPU {
-		return usagef("--algorithm %v is for --engine gpu", r.Algorithm)
+		return usagef("--algorithm %v needs --engine gpu", r.Algorithm)
 	}
 	for _, name := range []string{"encoding", "topic-ids", "topic-field", "query-language"} {
 		if f.topics == "" && f.set(name) {
-			return usagef("--%s is about the file of --topics: give that, too", name)
+			return usagef("--%s needs --topics", name)
 		}
 	}
 	if f.topics == "" && f.set("run") {
-		return usagef("--run is where the answers to --topics go: give --topics, too")
+		return usagef("--run needs --topics")
 	}
 	if f.topics != "" && f.run == "-" {
 		if err := a.rawOutput("a run has a form of its own; with --run FILE, --json tells about it"); err != nil {
@@ -232,10 +232,10 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 		return err
 	}
 	if f.snippets && !s.Index().HasText() {
-		return fmt.Errorf("%s stores no text for --snippets: build it with 'collocate index --store-text'", dir)
+		return fmt.Errorf("%s stores no text for --snippets: build it again with 'collocate index --store-text'", dir)
 	}
 	if r.Expand != nil && !s.Index().HasText() {
-		a.note(dir + " stores no text, so --expand goes through the lists of all words: --store-text makes it fast")
+		a.note(dir + " stores no text, so --expand reads the postings of all words: --store-text makes it fast")
 	}
 	if len(f.show) > 0 {
 		if _, err := s.Index().Schema().Shown(f.show); err != nil {
@@ -293,7 +293,7 @@ func (a *app) searchLines(ctx context.Context, s *search.Searcher, r search.Requ
 // setQuery makes a request ask for words, or for a query of the language.
 func setQuery(r *search.Request, s *search.Searcher, words string, plain bool) error {
 	if !utf8.ValidString(words) && !text.OfBytes(s.Index().Analyzer()) {
-		return fmt.Errorf("the query %q is not UTF-8, so that its words would not be found: convert it first", words)
+		return fmt.Errorf("the query %q is not UTF-8: convert it first", words)
 	}
 	if r.Text = words; plain {
 		return nil
@@ -307,7 +307,7 @@ func setQuery(r *search.Request, s *search.Searcher, words string, plain bool) e
 		r.Query = parsed
 	}
 	if r.Query != nil && (r.Expand != nil || r.Proximity != nil) {
-		return usagef("--expand and --proximity are for words, not for a query of the language; " +
+		return usagef("--expand and --proximity need plain words, not operators; " +
 			"--plain takes all signs for text")
 	}
 	return nil

@@ -15,7 +15,7 @@ import (
 func (a *app) onGPU(ctx context.Context, s *search.Searcher) error {
 	if a.engine != engine.GPU {
 		if len(a.moreDevices) > 0 {
-			return usagef("--more-devices belongs to --engine gpu")
+			return usagef("--more-devices needs --engine gpu")
 		}
 		return nil
 	}

@@ -53,7 +53,7 @@ func (f *modelFlags) more(r *search.Request) (err error) {
 			return usageError{fmt.Errorf("--proximity: %w", err)}
 		}
 		if r.Expand != nil {
-			return usagef("--expand and --proximity: want one of them")
+			return usagef("--expand and --proximity: give only one of them")
 		}
 	}
 	return nil
@@ -101,16 +101,16 @@ func (f *modelFlags) parse() (search.Model, error) {
 	}
 	_, fielded := m.(search.BM25F)
 	if f.fieldWeights != "" && !fielded {
-		return nil, usagef("--field-weights belong to --model bm25f, not to %s", f.model)
+		return nil, usagef("--field-weights needs --model bm25f, not %s", f.model)
 	}
 	if _, ok := m.(search.BM25); !ok && f.set("k3") {
-		return nil, usagef("--k3 belongs to --model bm25, not to %s", f.model)
+		return nil, usagef("--k3 needs --model bm25, not %s", f.model)
 	}
 	if _, ok := m.(search.BM25); !ok && !fielded && (f.set("k1") || f.set("b") || f.set("variant")) {
-		return nil, usagef("--k1, --b and --variant belong to --model bm25, not to %s", f.model)
+		return nil, usagef("--k1, --b and --variant need --model bm25, not %s", f.model)
 	}
 	if _, ok := m.(search.Dirichlet); !ok && f.set("mu") {
-		return nil, usagef("--mu belongs to --model dirichlet, not to %s", f.model)
+		return nil, usagef("--mu needs --model dirichlet, not %s", f.model)
 	}
 	return m, nil
 }

@@ -67,21 +67,21 @@ func (f *parallelFlags) parallel(a *app, s *searchFlags) (*search.Parallel, erro
 		return nil, usageError{err}
 	}
 	if f.size < 0 || f.row < 0 || f.slack < 0 {
-		return nil, usagef("--partition-size %d, --partitions %d, --slack %d: want no negative numbers", f.size, f.row, f.slack)
+		return nil, usagef("--partition-size %d, --partitions %d, --slack %d: want 0 or more", f.size, f.row, f.slack)
 	}
 	if f.slack > 0 && p.Partition != search.Adjusted {
-		return nil, usagef("--slack belongs to --partition adjusted")
+		return nil, usagef("--slack needs --partition adjusted")
 	}
 	if a.engine != engine.GPU && f.blocks != (search.Blocks{}) {
-		return nil, usagef("--block-threads, --slice, --insert and --start-threshold belong to --engine gpu")
+		return nil, usagef("--block-threads, --slice, --insert and --start-threshold need --engine gpu")
 	}
 	if s.set("batch") && s.topics == "" {
-		return nil, usagef("--batch belongs to --topics")
+		return nil, usagef("--batch needs --topics")
 	}
 	cut := s.set("partition") || s.set("partition-size") || s.set("partitions") || s.set("policy")
 	switch {
 	case a.engine == engine.Sequential && cut:
-		return nil, usagef("--engine sequential cuts nothing: --partition, --partition-size, --partitions and --policy do not belong to it")
+		return nil, usagef("--partition, --partition-size, --partitions and --policy have no effect with --engine sequential, which does not partition; leave them out")
 	case a.engine == engine.Sequential:
 		f.batch.Threads = 1
 	case a.engine == engine.GPU:
@@ -104,7 +104,7 @@ func (f *parallelFlags) recallOf(ctx context.Context, s *search.Searcher, r sear
 		return nil, nil
 	}
 	if found.Stats.Pruned {
-		return nil, usagef("--recall compares with all that the index holds, but this one is pruned: search the whole one, too, and compare the runs")
+		return nil, usagef("--recall needs the exact answers, and this index is pruned: search the unpruned index, too, and compare the runs")
 	}
 	recall := 1.0
 	if !exact(found) {
@@ -126,7 +126,7 @@ func (a *app) printRecall(recall *float64, found *search.Result) {
 	case found.Stats.Pruned:
 		a.summary(prunedAnswers)
 	case !exact(found):
-		a.summary("these answers are approximate; --recall says how many of the best are among them")
+		a.summary("these answers are approximate; --recall measures how many of the best are among them")
 	}
 }
 

@@ -37,7 +37,7 @@ func (p pipedLines) next() (string, error) {
 		}
 	}
 	if err := p.Err(); err != nil {
-		return "", fmt.Errorf("reading queries: %w", err)
+		return "", fmt.Errorf("read queries: %w", err)
 	}
 	return "", io.EOF
 }
@@ -62,7 +62,7 @@ func newTypedLines(ctx context.Context, fd int, in io.Reader, out io.Writer) *ty
 func (t *typedLines) next() (string, error) {
 	state, err := term.MakeRaw(t.fd)
 	if err != nil {
-		return "", fmt.Errorf("the prompt: %w", err)
+		return "", fmt.Errorf("read from the prompt: %w", err)
 	}
 	if width, height, err := term.GetSize(t.fd); err == nil {
 		_ = t.terminal.SetSize(width, height) // of no matter if it cannot draw

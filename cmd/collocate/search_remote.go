@@ -31,11 +31,11 @@ var notRemote = []string{
 func (a *app) searchRemote(ctx context.Context, address, words string, f *searchFlags) error {
 	for _, name := range notRemote {
 		if f.set(name) {
-			return usagef("--%s: a server is not asked for that", name)
+			return usagef("--%s is not supported with a server; leave it out", name)
 		}
 	}
 	if words == "" {
-		return usagef("the query is missing: a server is asked one")
+		return usagef("the query is missing: a server answers one query")
 	}
 	ask := url.Values{"q": {words}, "k": {strconv.Itoa(f.k)}, "mode": {f.mode}}
 	set := func(name, value string, said bool) {

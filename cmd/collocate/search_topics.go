@@ -41,12 +41,12 @@ func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Req
 	if id, found, err := s.Index().BadID(); err != nil {
 		return err
 	} else if found {
-		return fmt.Errorf("document %q: an ID that is empty or has blanks cannot stand in a run; give the documents other IDs (index --id-field)", id)
+		return fmt.Errorf("document %q: an ID in a run must not be empty or contain blanks; give the documents other IDs (index --id-field)", id)
 	}
 	if id, found, err := s.Index().RepeatedID(); err != nil {
 		return err
 	} else if found {
-		return fmt.Errorf("two documents have the ID %q: a run cannot tell them apart; give the documents other IDs (index --id-field)", id)
+		return fmt.Errorf("two documents have the ID %q, and a run cannot tell them apart; give the documents other IDs (index --id-field)", id)
 	}
 	r.Trace = false
 	start := time.Now()
@@ -64,7 +64,7 @@ func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Req
 	}
 	took := time.Since(start)
 	if w.unanswered > 0 {
-		a.note(fmt.Sprintf("%d of %s got no answer, and have no line in the run", w.unanswered,
+		a.note(fmt.Sprintf("%d of %s have no answers, and no lines in the run", w.unanswered,
 			counted(len(topics), "topic")))
 	}
 	if a.json {
@@ -205,6 +205,6 @@ func (m *meanRecall) summary(a *app) {
 	case m.pruned:
 		a.summary(prunedAnswers)
 	case m.approximate:
-		a.summary("these answers are approximate; --recall says how many of the best are among them")
+		a.summary("these answers are approximate; --recall measures how many of the best are among them")
 	}
 }

@@ -57,7 +57,7 @@ func newServeCmd(a *app) *cobra.Command {
 		Short:       "Answer searches over HTTP",
 		GroupID:     groupSearch,
 		Annotations: hasGPU,
-		Long: `Serve keeps the index in DIR open and answers over HTTP, in JSON:
+		Long: `Keep the index in DIR open and answer requests over HTTP, in JSON:
 
   GET /                 a page for browsers
   GET /v1/openapi.json  what programs can ask: searches, batches, documents and, with

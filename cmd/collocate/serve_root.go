@@ -21,17 +21,17 @@ var ofAnIndex = []string{"matrix", "vectors", "points", "engine", "model", "k1",
 func (f *serveFlags) runRoot(a *app, cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) > 0:
-		return usagef("%s: --root has no index of its own", args[0])
+		return usagef("%s: --root serves no index of its own; leave the folder out", args[0])
 	case f.shards == "":
 		return usagef("--shards is missing: the addresses of the shards")
 	case !f.root:
-		return usagef("--shards goes with --root")
+		return usagef("--shards needs --root")
 	case f.askFirst < 0:
 		return usagef("--ask-first %d: want 0 or more", f.askFirst)
 	}
 	for _, name := range ofAnIndex {
 		if flag := cmd.Flag(name); flag != nil && flag.Changed {
-			return usagef("--%s: the servers of the shards have it, not the root", name)
+			return usagef("--%s has no effect with --root: set it for the servers of the shards", name)
 		}
 	}
 	token, err := readToken("shard-token-file", f.shardToken)

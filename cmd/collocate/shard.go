@@ -111,7 +111,7 @@ eclips*, except by a root. With --only, each machine makes one shard in a shared
 func noShardBeyond(out string, n int) error {
 	shard := filepath.Join(out, strconv.Itoa(n))
 	if _, err := os.Lstat(shard); err == nil {
-		return usagef("%s is there from more shards than %d: remove it, or choose another --out", shard, n)
+		return usagef("%s is left from an earlier call with more than %d shards: remove it, or choose another --out", shard, n)
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ func newShowCmd(a *app) *cobra.Command {
 		Use:     "show DIR ID...",
 		Short:   "Show the stored fields or the text of documents",
 		GroupID: groupSearch,
-		Long: `Show prints what the index in DIR stores of the documents with these IDs: their fields, or
-the text that 'index --store-text' keeps.`,
+		Long: `Print what the index in DIR stores of the documents with these IDs: their fields, or the text that
+'index --store-text' keeps.`,
 		Example: `  collocate show news.index article-17
   collocate show news.index article-17 --show title,url --json`,
 		Args: cobra.MinimumNArgs(2),
@@ -77,7 +77,7 @@ func (a *app) show(r *segments.Reader, id string, names []string) error {
 		body := string(text)
 		out.Text = &body
 	case !a.json:
-		a.summary("document %d of %s, which the index stores nothing of; build it with 'collocate index --store-text' or with fields",
+		a.summary("document %d of %s, of which the index stores nothing; build it again with 'collocate index --store-text' or with fields",
 			doc, counted(int(out.Length), "word"))
 		return nil
 	}

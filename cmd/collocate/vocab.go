@@ -79,7 +79,7 @@ busy for more than two or three seconds.`,
 				return err
 			}
 			if v.Len() == 0 && stats.Distinct > 0 {
-				return fmt.Errorf("--min-count %d leaves none of %s: no word occurs so often",
+				return fmt.Errorf("--min-count %d leaves none of %s: no word occurs that often",
 					opt.MinCount, counted(stats.Distinct, "distinct word"))
 			}
 			a.log.Info("counted", "engine", stats.Engine, "threads", a.threads)

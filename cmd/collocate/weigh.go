@@ -102,7 +102,7 @@ func (w *weighFlags) options(a *app) (o weigh.Options, closeDict func() error, e
 	usage(o.Params.Check())
 	if a.engine == engine.Sequential {
 		if o.Method != weigh.Auto && o.Method != weigh.Sequential {
-			usage(fmt.Errorf("--engine sequential has one method, not %s", w.method))
+			usage(fmt.Errorf("--method %s has no sequential engine; leave out --engine sequential", w.method))
 		}
 		o.Method = weigh.Sequential
 	}
@@ -110,13 +110,13 @@ func (w *weighFlags) options(a *app) (o weigh.Options, closeDict func() error, e
 	if a.engine == engine.GPU {
 		o.Profile = w.profile
 		if o.Method == weigh.Sequential {
-			usage(errors.New("--engine gpu has no method sequential"))
+			usage(errors.New("--method sequential has no GPU engine; use --engine sequential"))
 		}
 	} else if w.profile {
-		usage(errors.New("--profile is for --engine gpu"))
+		usage(errors.New("--profile needs --engine gpu"))
 	}
 	if w.dict == "" && o.Unknown != weigh.Add {
-		usage(fmt.Errorf("--unknown %s without --dict: all words are known", w.unknown))
+		usage(fmt.Errorf("--unknown %s needs --dict", w.unknown))
 	}
 	if w.dict != "" && err == nil {
 		var d *dict.File
@@ -266,7 +266,7 @@ func printSteps(a *app, steps []weigh.Step) error {
 func (w *weighFlags) runIndex(cmd *cobra.Command, a *app, args []string) error {
 	for _, name := range []string{"out", "out-format", "method", "k1", "b", "variant", "dict", "unknown", "profile"} {
 		if cmd.Flags().Changed(name) {
-			return usagef("--index and --%s exclude each other: an index keeps counts, from which searches make weights", name)
+			return usagef("--index and --%s: give only one of them; an index stores counts, from which searches compute weights", name)
 		}
 	}
 	an, err := w.analyzer()

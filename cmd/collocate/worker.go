@@ -6,20 +6,20 @@ import (
 	"github.com/collocate/collocate/internal/worker"
 )
 
-// newWorkerCmd is the other end of the Python package, which starts it. It is not for people.
+// newWorkerCmd is the process that the Python package starts and calls. It is not for users.
 func newWorkerCmd(a *app) *cobra.Command {
 	var descriptor int
 	cmd := &cobra.Command{
 		Use:    "worker --descriptor N",
 		Short:  "Answer the calls of the Python package",
 		Hidden: true,
-		Long: `The Python package starts this verb and calls it over the Unix socket that it hands down
-as file descriptor N. It ends when that is closed.`,
+		Long: `Answer the calls of the Python package, which starts this command and passes it a Unix socket as
+file descriptor N. It ends when the socket is closed.`,
 		Example: `  collocate worker --descriptor 3`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if descriptor < 3 {
-				return usagef("--descriptor %d: want that of a socket, 3 or more; this verb is for programs", descriptor)
+				return usagef("--descriptor %d: want that of a socket, 3 or more; only the Python package calls this command", descriptor)
 			}
 			return worker.New(versionName()).Serve(cmd.Context(), descriptor)
 		},
