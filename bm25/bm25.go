@@ -121,7 +121,7 @@ func (p Params) Check() error {
 		return fmt.Errorf("bm25: k3 = %v: want a number from 0 to 1,000,000", p.K3)
 	}
 	if int(p.Variant) >= len(variantNames) {
-		return fmt.Errorf("bm25: no variant %d", p.Variant)
+		return fmt.Errorf("bm25: unknown variant %d", p.Variant)
 	}
 	return nil
 }

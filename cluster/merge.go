@@ -48,10 +48,10 @@ func (h *half) add(records uint64, sum Sum) { h.records, h.sum = h.records+recor
 
 func (t *tally) end(e *End) error {
 	if e.Job != t.job.String() {
-		return fmt.Errorf("a stream of job %q among those of %s", e.Job, t.job)
+		return fmt.Errorf("a stream of job %q among those of job %s: merge the output of one job only", e.Job, t.job)
 	}
 	if t.tasks[e.Task] {
-		return fmt.Errorf("task %s comes twice: its records would count twice", e.Task)
+		return fmt.Errorf("task %s comes twice: remove one of its outputs, as its records would count twice", e.Task)
 	}
 	t.tasks[e.Task] = true
 	switch e.Stage {
@@ -69,14 +69,14 @@ func (t *tally) end(e *End) error {
 			t.points = e.Map
 		}
 		if !reflect.DeepEqual(t.points, e.Map) {
-			return errors.New("parts are of other points than others: did all read the same files, with the same flags?")
+			return errors.New("parts were made from different points: run all of them on the same files, with the same flags")
 		}
 	case "reduce":
 		t.reduces++
 		t.read.add(e.ReadRecords, e.ReadSum)
 		t.reduced.add(e.Records, e.Sum)
 	default:
-		return fmt.Errorf("a stream of an unknown stage %q", e.Stage)
+		return fmt.Errorf("unknown stage %q of a stream: want map or reduce", e.Stage)
 	}
 	return nil
 }
@@ -87,11 +87,11 @@ func (t *tally) share(s *Share) error {
 		t.parts, t.of = map[int]bool{}, s.Of
 	}
 	if s.Of != t.of {
-		return fmt.Errorf("a map of %d parts among those of %d: are they of one job?", s.Of, t.of)
+		return fmt.Errorf("a map of %d parts among maps of %d: merge the output of one job only", s.Of, t.of)
 	}
 	for _, n := range s.Parts {
 		if n < 0 || n >= t.of || t.parts[n] {
-			return fmt.Errorf("part %d of %d comes twice, or is none: its words would count twice", n, t.of)
+			return fmt.Errorf("part %d of %d comes twice or is out of range: its words would count twice", n, t.of)
 		}
 		t.parts[n] = true
 	}
@@ -110,9 +110,9 @@ func (t *tally) check(got half) error {
 	}
 	switch {
 	case t.mapTasks == 0:
-		return errors.New("no stream has the end of a map: are all parts there?")
+		return errors.New("no stream has the last record of a map: parts are missing")
 	case t.of > 0 && len(t.parts) != t.of:
-		return fmt.Errorf("there are %d parts of %d: part %d is missing", len(t.parts), t.of, t.absent())
+		return fmt.Errorf("only %d parts of %d: part %d is missing", len(t.parts), t.of, t.absent())
 	case t.reduces == 0:
 		return differ("between maps and merge", t.mapped, got)
 	}
@@ -224,7 +224,7 @@ func MergePairs(
 		for i, cell := range a.cells.cols {
 			row, col := first+int64(cell>>32), uint32(cell)
 			if row >= int64(v.Len()) || int64(col) >= int64(v.Len()) {
-				return fmt.Errorf("row %d and column %d of a vocabulary of %d words: is it the one that the maps had?",
+				return fmt.Errorf("row %d and column %d of a vocabulary of %d words: want the vocabulary that the maps had",
 					row, col, v.Len())
 			}
 			if int(row) > next || i == 0 {
@@ -250,8 +250,8 @@ func MergePairs(
 		}
 	}
 	if total := v.Total(); ofCorpus && uint64(totals.Kept) != total {
-		return stats, fmt.Errorf("the parts have %d words of the vocabulary, which counts %d: "+
-			"are all parts there, and is it that of this corpus?", totals.Kept, total)
+		return stats, fmt.Errorf("the parts have %d words of the vocabulary, whose counts add up to %d: "+
+			"parts are missing, or it is of another corpus (--foreign-vocab)", totals.Kept, total)
 	}
 	stats.Documents, stats.Words, stats.Kept = totals.Documents, totals.Words, totals.Kept
 	return stats, nil

@@ -42,9 +42,9 @@ func (s *lineStream) step() error {
 	case err != nil:
 		return err
 	case now.Kind != s.job.kind() && now.Kind != kindSpills:
-		return s.fault(fmt.Errorf("a record %c, which is not of job %s", now.Kind, s.job))
+		return s.fault(fmt.Errorf("a record of kind %c, which job %s does not have", now.Kind, s.job))
 	case now.Key < last:
-		return s.fault(fmt.Errorf("key %d comes after %d: want records by rising key", now.Key, last))
+		return s.fault(fmt.Errorf("key %d comes after %d: want records in ascending order of keys", now.Key, last))
 	}
 	s.now = now
 	return nil
@@ -64,7 +64,7 @@ func (m *merger) each(ctx context.Context, fn func(key int64, a *adder) error) e
 	next := int64(0)
 	rising := func(key int64, a *adder) error {
 		if key < next {
-			return fmt.Errorf("key %d comes after %d: want buckets that follow one another", key, next-1)
+			return fmt.Errorf("key %d comes after %d: want buckets in ascending order of keys", key, next-1)
 		}
 		next = key + 1
 		return fn(key, a)
@@ -111,7 +111,7 @@ func (m *merger) open(key int64, from []stream) (ranges []stream, err error) {
 				return nil, s.fault(err)
 			}
 			if m.spill == nil {
-				return nil, s.fault(errors.New("records are in files of a folder: say which with --spill"))
+				return nil, s.fault(errors.New("records are in files: name their folder with --spill"))
 			}
 			ranges = append(ranges, &rangeStream{spill: m.spill, kind: m.job.kind(), spillRange: r, left: r.Bytes})
 			if err := s.step(); err != nil {
@@ -146,7 +146,7 @@ func eachKey(ctx context.Context, streams []stream, fn func(kind byte, key int64
 			case k == 0 || kind != 0 && key > least:
 			case kind != 0 && key == least:
 				if k != kind {
-					return s.fault(fmt.Errorf("records %c and %c have the key %d", kind, k, key))
+					return s.fault(fmt.Errorf("records of kinds %c and %c have the same key %d", kind, k, key))
 				}
 				same = append(same, s)
 			default:

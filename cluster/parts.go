@@ -70,7 +70,7 @@ func MergeParts(ctx context.Context, job Job, streams []Input) (parts []Part, to
 			return err
 		}
 		if int64(len(parts)) != key || len(parts) > 0 && p.Of != parts[0].Of {
-			return fmt.Errorf("part %d of %d comes after %d parts: are all there, and of one job?", key, p.Of, len(parts))
+			return fmt.Errorf("part %d of %d comes after %d parts: some are missing, or of another job", key, p.Of, len(parts))
 		}
 		parts = append(parts, p)
 		return nil
@@ -79,9 +79,9 @@ func MergeParts(ctx context.Context, job Job, streams []Input) (parts []Part, to
 	case err != nil:
 		return nil, totals, err
 	case len(parts) == 0:
-		return nil, totals, errors.New("there are no parts")
+		return nil, totals, errors.New("no parts")
 	case len(parts) != parts[0].Of:
-		return nil, totals, fmt.Errorf("there are %d parts of %d: are all there?", len(parts), parts[0].Of)
+		return nil, totals, fmt.Errorf("only %d parts of %d: the others are missing", len(parts), parts[0].Of)
 	}
 	return parts, totals, nil
 }

@@ -21,7 +21,7 @@ func bucketOf(word []byte) int64 {
 	return int64(h.Sum64() % wordBuckets)
 }
 
-var errPayload = errors.New("the payload does not decode")
+var errPayload = errors.New("the payload cannot be decoded")
 
 // count is a word with how often it occurs.
 type count struct {
@@ -51,7 +51,7 @@ func parseCounts(key int64, raw []byte) (list []count, err error) {
 			return nil, errPayload
 		}
 		if n := len(list); n > 0 && bytes.Compare(list[n-1].word, c.word) >= 0 {
-			return nil, fmt.Errorf("%w: words are not in byte order", errPayload)
+			return nil, fmt.Errorf("%w: want words in byte order", errPayload)
 		}
 		if bucketOf(c.word) != key {
 			return nil, fmt.Errorf("%w: a word of another bucket", errPayload)
@@ -119,7 +119,7 @@ func (c *cells) appendTo(dst []byte) []byte {
 // parse reads cells of a block, after those that are there.
 func (c *cells) parse(key int64, raw []byte) error {
 	if key > maxBlock {
-		return fmt.Errorf("%w: there is no block %d of rows", errPayload, key)
+		return fmt.Errorf("%w: no block %d of rows", errPayload, key)
 	}
 	_, rows := blockRows(key)
 	end := uint64(rows) << 32

@@ -66,9 +66,9 @@ func MergePlaces(ctx context.Context, parts []Input, opt coloc.Options) (*coloc.
 	case err != nil:
 		return nil, nil, err
 	case t.points == nil:
-		return nil, nil, errors.New("no part says what points there are")
+		return nil, nil, errors.New("no part describes the points: want the output of all maps")
 	case t.maps.Documents != t.points.Points:
-		return nil, nil, fmt.Errorf("the parts have %d of %d points: are all tiles there, each once?",
+		return nil, nil, fmt.Errorf("the parts have %d of %d points: want every tile once",
 			t.maps.Documents, t.points.Points)
 	}
 	res, err := coloc.MineClasses(ctx, t.points.Features, classes, opt)

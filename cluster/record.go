@@ -171,7 +171,7 @@ func (r *reader) Next() (record, error) {
 		in := json.NewDecoder(bytes.NewReader(one.Payload))
 		in.DisallowUnknownFields()
 		if err := in.Decode(&e); err != nil || in.More() || one.Key != endKey {
-			return record{}, r.fault(fmt.Errorf("the end of a stream does not parse: %.100q", line))
+			return record{}, r.fault(fmt.Errorf("malformed last record of a stream: %.100q", line))
 		}
 		r.Ends = append(r.Ends, e)
 	}
@@ -207,14 +207,14 @@ func parseRecord(line []byte) (record, error) {
 	number, err := strconv.ParseInt(string(key), 10, 64)
 	switch {
 	case !ok1 || !ok2 || len(kind) != 1 || err != nil || bytes.IndexByte(payload, '\t') >= 0:
-		return record{}, fmt.Errorf("want a kind, a key and a payload with tabs between them, got %.100q", line)
+		return record{}, fmt.Errorf("want a kind, a key and a payload, separated by tabs, got %.100q", line)
 	case strconv.FormatInt(number, 10) != string(key): // +1, 01
 		return record{}, fmt.Errorf("key %q: want a whole number", key)
 	}
 	switch kind[0] {
 	case kindWords, kindCells, kindClasses, kindFiles, kindSpills:
 		if number < 0 {
-			return record{}, fmt.Errorf("key %d of a record %c: want 0 or more", number, kind[0])
+			return record{}, fmt.Errorf("key %d of a record of kind %c: want 0 or more", number, kind[0])
 		}
 	case end:
 	default:

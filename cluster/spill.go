@@ -232,7 +232,7 @@ func (r *rangeStream) step() error {
 	if len(r.data) == 0 {
 		r.ended = true
 		if r.sum != r.Sum || r.n != r.Records {
-			return r.fault(fmt.Errorf("%d records with checksum %08x, want %d with %08x: did another job write there?",
+			return r.fault(fmt.Errorf("%d records with checksum %08x, want %d with %08x: use a folder of its own for each job",
 				r.n, r.sum, r.Records, r.Sum))
 		}
 		return nil

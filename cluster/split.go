@@ -130,7 +130,7 @@ func sizeOf(path string) (int64, error) {
 		return 0, err
 	}
 	if !info.Mode().IsRegular() {
-		return 0, fmt.Errorf("%s: want a file that has parts", path)
+		return 0, fmt.Errorf("%s: want a regular file, of which parts can be read", path)
 	}
 	return info.Size(), nil
 }

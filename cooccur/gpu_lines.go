@@ -156,10 +156,10 @@ func readAt(f *os.File, file plainFile, off int64, b []byte) ([]byte, error) {
 		return b, nil
 	}
 	if err == io.EOF {
-		return nil, fmt.Errorf("reading %s: it ends at byte %d but had %d bytes when opened",
+		return nil, fmt.Errorf("read %s: it ends at byte %d but had %d bytes when opened",
 			file.path, off+int64(n), file.size)
 	}
-	return nil, fmt.Errorf("reading %s at byte %d: %w", file.path, off+int64(n), err)
+	return nil, fmt.Errorf("read %s at byte %d: %w", file.path, off+int64(n), err)
 }
 
 // readLines fills slots from plain files.

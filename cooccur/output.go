@@ -43,7 +43,7 @@ func FormatOf(path string) (Format, error) {
 	if i := slices.Index(endings, strings.ToLower(filepath.Ext(path))); i >= 0 {
 		return Format(i), nil
 	}
-	return 0, fmt.Errorf("%s: the name does not tell the format: want one that ends in .cooc, .bin, .mtx, .npz, .parquet or .tsv", path)
+	return 0, fmt.Errorf("%s: unknown format: want a name that ends in .cooc, .bin, .mtx, .npz, .parquet or .tsv", path)
 }
 
 // File is a Sink that writes a matrix file. The file appears under its name at Commit.

@@ -33,12 +33,12 @@ func ParsePattern(s string) (Pattern, error) {
 	var p Pattern
 	var err error
 	if p.Prevalence, err = strconv.ParseFloat(share, 64); err != nil {
-		return p, fmt.Errorf("%q is not a pattern: want features and a prevalence, such as A+B+C=0.6", s)
+		return p, fmt.Errorf("pattern %q: want features and a prevalence, such as A+B+C=0.6", s)
 	}
 	for name := range strings.SplitSeq(names, "+") {
 		f, ok := featureNumber(name)
 		if !ok {
-			return p, fmt.Errorf("%q is not a pattern: %q is no feature, want A to Z, AA, AB and so on", s, name)
+			return p, fmt.Errorf("pattern %q: feature %q: want A to Z, AA, AB and so on", s, name)
 		}
 		p.Features = append(p.Features, f)
 	}

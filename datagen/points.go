@@ -75,7 +75,7 @@ func Points(ctx context.Context, w io.Writer, opts PointOptions) error {
 			func(data []byte) ([]byte, bool) { return data, true })
 	}
 	if err != nil {
-		return fmt.Errorf("generating points: %w", err)
+		return fmt.Errorf("generate points: %w", err)
 	}
 	return nil
 }
@@ -150,15 +150,15 @@ func newPoints(o PointOptions) (*points, error) {
 	p := &points{PointOptions: o}
 	switch {
 	case o.Count < 0 || o.Features < 0 || o.Features > 1<<20 || o.Clusters < 0 || o.Clusters > 1<<20:
-		return nil, fmt.Errorf("%d points of %d features in %d clusters: want no negative number and at most %d features and clusters", o.Count, o.Features, o.Clusters, 1<<20)
+		return nil, fmt.Errorf("%d points of %d features in %d clusters: want numbers of 0 or more, and at most %d features and clusters", o.Count, o.Features, o.Clusters, 1<<20)
 	case !(side >= 1e-6) || math.IsInf(far, 0) || far > 1e9*side:
-		return nil, fmt.Errorf("extent %v: want a rectangle with sides of at least 1e-6, not too far out", o.Extent)
+		return nil, fmt.Errorf("extent %v: want a rectangle with sides of at least 1e-6 and finite corners", o.Extent)
 	case !(o.Spread >= 0) || !(o.Noise >= 0 && o.Noise <= 1):
 		return nil, fmt.Errorf("spread %g, noise %g: want a spread of at least 0 and a noise of 0 to 1", o.Spread, o.Noise)
 	}
 	p.grid = newGrid(max(width, height))
 	if far*p.grid.scale > 1e15 {
-		return nil, fmt.Errorf("extent %v: too far out to write places to a millionth of its size", o.Extent)
+		return nil, fmt.Errorf("extent %v: its corners are too large to write positions to a millionth of its size", o.Extent)
 	}
 	if len(o.Patterns) > 0 && !(o.Distance > 8/p.grid.scale && o.Distance <= side) {
 		return nil, fmt.Errorf("distance %g: want more than %g and at most the shorter side of the extent, %g", o.Distance, 8/p.grid.scale, side)
@@ -200,10 +200,10 @@ func (p *points) plant() error {
 
 func (p *points) checkPattern(pat Pattern) error {
 	if len(pat.Features) < 2 {
-		return fmt.Errorf("%d features, want at least two", len(pat.Features))
+		return fmt.Errorf("%d features: want at least two", len(pat.Features))
 	}
 	if !(pat.Prevalence > 0 && pat.Prevalence <= 1) {
-		return fmt.Errorf("prevalence %g, want more than 0 and at most 1", pat.Prevalence)
+		return fmt.Errorf("prevalence %g: want more than 0 and at most 1", pat.Prevalence)
 	}
 	for i, f := range pat.Features {
 		if f < 0 || f >= p.Features {

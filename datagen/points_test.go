@@ -189,14 +189,14 @@ func TestFewPointsAndBadOptions(t *testing.T) {
 		want string
 		o    PointOptions
 	}{
-		{"want no negative number", PointOptions{Count: -1}},
+		{"want numbers of 0 or more", PointOptions{Count: -1}},
 		{"want a rectangle", PointOptions{Extent: Rect{0, 0, 0, 1}}},
 		{"want a rectangle", PointOptions{Extent: Rect{0, 0, nan, 1}}},
 		{"want a rectangle", PointOptions{Extent: Rect{0, 0, math.Inf(1), 1}}},
 		{"noise of 0 to 1", PointOptions{Noise: 1.5}},
 		{"spread of at least 0", PointOptions{Spread: nan}},
 		{"want more than", PointOptions{Distance: 2000, Patterns: []Pattern{{[]int{0, 1}, 0.5}}}},
-		{"pattern 1: 1 features, want at least two", PointOptions{Patterns: []Pattern{{[]int{0}, 0.5}}}},
+		{"pattern 1: 1 features: want at least two", PointOptions{Patterns: []Pattern{{[]int{0}, 0.5}}}},
 		{"pattern 1: prevalence 0", PointOptions{Patterns: []Pattern{{[]int{0, 1}, 0}}}},
 		{"pattern 1: feature K (number 10): the last is J", PointOptions{Patterns: []Pattern{{[]int{0, 10}, 0.5}}}},
 		{"pattern 1: feature A comes twice", PointOptions{Patterns: []Pattern{{[]int{0, 0}, 0.5}}}},

@@ -97,7 +97,7 @@ const (
 func Queries(ctx context.Context, w io.Writer, opts QueryOptions) error {
 	q, err := newQueries(opts)
 	if err != nil {
-		return fmt.Errorf("generating queries: %w", err)
+		return fmt.Errorf("generate queries: %w", err)
 	}
 	shards := (q.count + queriesInShard - 1) / queriesInShard
 	err = writeShards(ctx, w, q.threads, shards, func(buf []byte, shard int64) []byte {
@@ -114,7 +114,7 @@ func Queries(ctx context.Context, w io.Writer, opts QueryOptions) error {
 		return buf
 	}, func(data []byte) ([]byte, bool) { return data, true })
 	if err != nil {
-		return fmt.Errorf("generating queries: %w", err)
+		return fmt.Errorf("generate queries: %w", err)
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ type queries struct {
 
 func newQueries(o QueryOptions) (*queries, error) {
 	if o.Count < 0 || o.Terms < 0 || o.Terms > 100 || o.Class < 0 || int(o.Class) >= len(classShares) {
-		return nil, &OptionError{fmt.Errorf("%d queries of class %v with %d words: want no negative number and at most 100 words", o.Count, o.Class, o.Terms)}
+		return nil, &OptionError{fmt.Errorf("%d queries of class %v with %d words: want numbers of 0 or more, and at most 100 words", o.Count, o.Class, o.Terms)}
 	}
 	q := &queries{count: o.Count, threads: o.Threads, seed: o.Seed, terms: o.Terms, class: o.Class}
 	if q.count == 0 {
@@ -206,7 +206,7 @@ func (q *queries) prepareClass() error {
 	q.lo = q.words.firstBelow(want * 2)
 	q.hi = q.words.firstBelow(want / 2)
 	if q.hi-q.lo < q.terms {
-		return fmt.Errorf("class %v needs %d words that occur in %.2g to %.2g of all documents, the vocabulary has %d",
+		return fmt.Errorf("class %v needs %d words that occur in %.2g to %.2g of all documents, and the vocabulary has %d",
 			q.class, q.terms, want/2, want*2, q.hi-q.lo)
 	}
 	return nil

@@ -148,12 +148,12 @@ func TestQueriesFromAWordCountFile(t *testing.T) {
 func TestBadQueryOptions(t *testing.T) {
 	one := []WordCount{{"a", 5}}
 	for want, o := range map[string]QueryOptions{
-		"no negative number":                    {Count: -1},
-		"no negative number ":                   {Class: 9},
-		"in 5 documents, but there are 4":       {Vocabulary: one, Docs: 4},
+		"want numbers of 0 or more":             {Count: -1},
+		"queries of class":                      {Class: 9},
+		"in 5 documents of 4":                   {Vocabulary: one, Docs: 4},
 		"the vocabulary has 0":                  {Vocabulary: one, Docs: 5, Class: Short},
 		"no word with a count above 0":          {Vocabulary: []WordCount{{"a", 0}}},
-		"goes with a vocabulary only":           {Docs: 5},
+		"needs a vocabulary":                    {Docs: 5},
 		"or the sum of counts, is out of range": {Vocabulary: []WordCount{{"a", math.MaxInt64}, {"b", 1}}},
 	} {
 		err := Queries(context.Background(), &bytes.Buffer{}, o)
@@ -165,12 +165,12 @@ func TestBadQueryOptions(t *testing.T) {
 
 func TestBadWordCountFiles(t *testing.T) {
 	for file, want := range map[string]string{
-		"a 1\nb\n":               `v:2: want a word and a count, found "b"`,
-		"a 1 2\n":                `v:1: want a word and a count, found "a 1 2"`,
-		"a -1":                   `v:1: want a word and a count, found "a -1"`,
-		"a 1\n\nb 2\na 3":        `v:4: the word "a" again, after line 1`,
+		"a 1\nb\n":               `v:2: want a word and a count, got "b"`,
+		"a 1 2\n":                `v:1: want a word and a count, got "a 1 2"`,
+		"a -1":                   `v:1: want a word and a count, got "a -1"`,
+		"a 1\n\nb 2\na 3":        `v:4: the word "a" was on line 1 already`,
 		"a 99999999999999999999": `v:1: want a word and a count`,
-		"x 1\n" + strings.Repeat("y", maxCountLine+1): "v:2: a line of over 1048576 bytes",
+		"x 1\n" + strings.Repeat("y", maxCountLine+1): "v:2: a line of more than 1048576 bytes",
 	} {
 		if _, err := ReadCounts(strings.NewReader(file), "v"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20q: %v, want %q", file, err, want)

@@ -61,7 +61,7 @@ func (o TextOptions) withDefaults() (TextOptions, error) {
 	}
 	switch {
 	case sizes > 1:
-		return o, errors.New("size of a text: want one of bytes, tokens and documents")
+		return o, errors.New("size of a text: want only one of bytes, tokens and documents")
 	case sizes == 0:
 		o.Docs = 1000
 	}
@@ -92,7 +92,7 @@ func (o TextOptions) withDefaults() (TextOptions, error) {
 func Text(ctx context.Context, w io.Writer, opts TextOptions) error {
 	o, err := opts.withDefaults()
 	if err != nil {
-		return fmt.Errorf("generating text: %w", &OptionError{err})
+		return fmt.Errorf("generate text: %w", &OptionError{err})
 	}
 	mean := math.Exp(o.Mu + o.Sigma*o.Sigma/2)
 	docs := int(min(max(shardWords/mean, 1), 8192))
@@ -104,7 +104,7 @@ func Text(ctx context.Context, w io.Writer, opts TextOptions) error {
 		},
 		c.cut)
 	if err != nil {
-		return fmt.Errorf("generating text: %w", err)
+		return fmt.Errorf("generate text: %w", err)
 	}
 	return nil
 }

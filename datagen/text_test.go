@@ -99,10 +99,10 @@ func TestSeedsDiffer(t *testing.T) {
 
 func TestBadTextOptions(t *testing.T) {
 	for want, o := range map[string]TextOptions{
-		"want one of bytes, tokens and documents": {Bytes: 1, Docs: 1},
-		"want at least 0":                         {Tokens: -1},
-		"want a mu of 0 to 13":                    {Mu: math.NaN(), Sigma: 1},
-		"want finite parameters":                  {Law: Law{Head: math.Inf(1)}},
+		"want only one of bytes, tokens and documents": {Bytes: 1, Docs: 1},
+		"want at least 0":        {Tokens: -1},
+		"want a mu of 0 to 13":   {Mu: math.NaN(), Sigma: 1},
+		"want finite parameters": {Law: Law{Head: math.Inf(1)}},
 	} {
 		if err := Text(context.Background(), &bytes.Buffer{}, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want an error with %q", o, err, want)

@@ -41,7 +41,7 @@ func ReadCounts(r io.Reader, name string) ([]WordCount, error) {
 			continue
 		}
 		bad := func() error {
-			return fmt.Errorf("%s:%d: want a word and a count, found %.60q", name, line, sc.Bytes())
+			return fmt.Errorf("%s:%d: want a word and a count, got %.60q", name, line, sc.Bytes())
 		}
 		if len(fields) != 2 {
 			return nil, bad()
@@ -52,13 +52,13 @@ func ReadCounts(r io.Reader, name string) ([]WordCount, error) {
 		}
 		word := string(fields[0])
 		if first, again := seen[word]; again {
-			return nil, fmt.Errorf("%s:%d: the word %.60q again, after line %d", name, line, word, first)
+			return nil, fmt.Errorf("%s:%d: the word %.60q was on line %d already", name, line, word, first)
 		}
 		seen[word] = line
 		counts = append(counts, WordCount{word, n})
 	}
 	if err := sc.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, fmt.Errorf("%s:%d: a line of over %d bytes, want a word and a count", name, line+1, maxCountLine)
+		return nil, fmt.Errorf("%s:%d: a line of more than %d bytes: want a word and a count", name, line+1, maxCountLine)
 	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -83,7 +83,7 @@ func newVocabulary(o QueryOptions) (*vocabulary, error) {
 	docs := newLengths(text.Mu, text.Sigma)
 	if o.Vocabulary == nil {
 		if o.Docs != 0 {
-			return nil, errors.New("a number of documents goes with a vocabulary only")
+			return nil, errors.New("a number of documents needs a vocabulary")
 		}
 		return lawVocabulary(text.Law, docs), nil
 	}
@@ -95,7 +95,7 @@ func newVocabulary(o QueryOptions) (*vocabulary, error) {
 			total += c.Count
 		}
 		if o.Docs > 0 && c.Count > o.Docs {
-			return nil, fmt.Errorf("the word %.60q is in %d documents, but there are %d", c.Word, c.Count, o.Docs)
+			return nil, fmt.Errorf("the word %.60q is in %d documents of %d", c.Word, c.Count, o.Docs)
 		}
 		if c.Count < 0 || total < 0 {
 			return nil, fmt.Errorf("the word %.60q: count %d, or the sum of counts, is out of range", c.Word, c.Count)

@@ -51,7 +51,7 @@ func readMeta(v []uint64) (*meta, error) {
 		chars: int(v[5]), longest: int(v[6]), bytes: int64(v[7]), whole: int(v[8]), heads: int(v[9]),
 	}
 	if m.kind >= kinds {
-		return nil, fmt.Errorf("corrupted: no kind of dictionary %d", m.kind)
+		return nil, fmt.Errorf("corrupted: unknown kind of dictionary %d", m.kind)
 	}
 	if m.heads > maxHeads || m.rows > m.nodes || m.leaves > m.words || m.leaves+m.rows > m.nodes+m.words {
 		return nil, fmt.Errorf("corrupted: %d words, %d nodes, %d rows, %d leaves", m.words, m.nodes, m.rows, m.leaves)
@@ -89,7 +89,7 @@ func Build(ctx context.Context, w *Words, o Options, to io.Writer) error {
 	case Front:
 		err = buildFront(ctx, w, m, out)
 	default:
-		err = fmt.Errorf("dict: no kind %v", o.Kind)
+		err = fmt.Errorf("dict: unknown kind %v", o.Kind)
 	}
 	if err != nil {
 		return fmt.Errorf("build %v dictionary: %w", o.Kind, err)

@@ -302,7 +302,7 @@ func buildFront(ctx context.Context, w *Words, m *meta, out *sections.Writer) er
 	data.align()
 	data.data = append(data.data, make([]byte, 8)...) // read as if they were codes
 	if long > math.MaxUint32 {
-		return fmt.Errorf("these words take %d bytes: the most for this kind is %d", long, uint32(math.MaxUint32))
+		return fmt.Errorf("these words take %d bytes, and this kind allows %d: choose another kind", long, uint32(math.MaxUint32))
 	}
 	for _, s := range []struct {
 		name string

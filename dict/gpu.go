@@ -79,14 +79,14 @@ func (d *File) upload(s *gpu.Stream) (*onDevice, error) {
 	case *xbw:
 		err = o.uploadXBW(s, t)
 	default:
-		return nil, fmt.Errorf("a dictionary of kind %v has no form for a GPU: want stt, xbw, xbw-plain or xbw-paper", d.Kind())
+		return nil, fmt.Errorf("dictionaries of kind %v cannot be used on a GPU: want stt, xbw, xbw-plain or xbw-paper", d.Kind())
 	}
 	o.published = d.Kind() == XBWPaper
 	if err == nil {
 		err = errors.Join(o.fill(), o.loadPaper(s.Device(), d.Kind()))
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("dictionary to the GPU: %w", err), o.Free())
+		return nil, errors.Join(fmt.Errorf("copy the dictionary to the GPU: %w", err), o.Free())
 	}
 	return o, nil
 }

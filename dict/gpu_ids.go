@@ -46,7 +46,7 @@ func (d *File) useGPU(s *gpu.Session, memory int64) (*GPU, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	if g.memory -= g.on.Bytes() + cacheMemory; g.memory < leastChunk {
-		err = fmt.Errorf("dictionary on the GPU: it takes %v and leaves %v for words: want at least %v", bytesize.Size(g.on.Bytes()), bytesize.Size(max(0, g.memory)), bytesize.Size(leastChunk))
+		err = fmt.Errorf("the dictionary takes %v of the GPU's memory and leaves %v for words: want at least %v", bytesize.Size(g.on.Bytes()), bytesize.Size(max(0, g.memory)), bytesize.Size(leastChunk))
 		return nil, errors.Join(err, g.Close())
 	}
 	return g, nil

@@ -57,7 +57,7 @@ func (g *GPU) measure(t *Text, n int, fn func(*batch) error) (err error) {
 	defer g.mu.Unlock()
 	c := chunk{0, min(n, t.Len())}
 	if c.to == 0 {
-		return errors.New("time look-ups: there are no words")
+		return errors.New("time look-ups: no words")
 	}
 	if list := t.chunks(g.memory); list[0].from > 0 || list[0].to < c.to {
 		return fmt.Errorf("time look-ups: %d words do not fit the device", c.to)

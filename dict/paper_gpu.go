@@ -59,7 +59,7 @@ func (o *onDevice) lookUpAsPaper(s *gpu.Stream, text gpu.Buffer[uint8], words gp
 	}
 	switch {
 	case kernel == nil:
-		return errors.New("look up as the papers do: this kind of dictionary has no such form")
+		return errors.New("look up as in the papers: this kind of dictionary is not one of theirs")
 	case l.Threads < 1 || l.Threads > 1024 || l.Blocks < 0:
 		return fmt.Errorf("look up with %d threads in a block, %d blocks: want 1 to 1024, and 1 or more", l.Threads, l.Blocks)
 	}

@@ -55,7 +55,7 @@ func newTrie(ctx context.Context, w *Words, cut bool) (*trie, error) {
 		return nil, err
 	}
 	if nodes > math.MaxInt32 {
-		return nil, fmt.Errorf("the trie of these words has %d nodes: the most is %d", nodes, math.MaxInt32)
+		return nil, fmt.Errorf("the trie of these words has %d nodes: want at most %d", nodes, math.MaxInt32)
 	}
 
 	t := &trie{

@@ -37,7 +37,7 @@ func (w *Words) Bytes() int64 { return int64(len(w.data)) }
 // Add appends a word. It must be greater than all words before it, in byte order.
 func (w *Words) Add(word []byte) error {
 	if n := w.Len(); n > 0 && bytes.Compare(w.At(n-1), word) >= 0 {
-		return fmt.Errorf("dict: word %q after %q: want words in byte order", word, w.At(n-1))
+		return fmt.Errorf("dict: word %q comes after %q: want words in byte order", word, w.At(n-1))
 	}
 	w.add(word)
 	return nil
@@ -77,7 +77,7 @@ func ReadWords(r io.Reader) (*Words, error) {
 		}
 	}
 	if w.Len() > math.MaxInt32 {
-		return nil, fmt.Errorf("%d words: the most is %d", w.Len(), math.MaxInt32)
+		return nil, fmt.Errorf("%d words: want at most %d", w.Len(), math.MaxInt32)
 	}
 	if !sorted {
 		w = w.sorted()

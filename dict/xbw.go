@@ -282,7 +282,7 @@ func writeDown(ctx context.Context, out *sections.Writer, k Kind, chars, rows in
 		return out.Section("lines", sections.Bytes(lines))
 	}
 	if w.bits > math.MaxUint32 {
-		return fmt.Errorf("these words need %d bits of offsets: the most for this kind is %d",
+		return fmt.Errorf("these words need %d bits of offsets, and this kind allows %d: choose another kind",
 			w.bits, uint32(math.MaxUint32))
 	}
 	w.finish()
@@ -331,7 +331,7 @@ func writeEnds(out *sections.Writer, w *Words, t *trie, a *alphabet, m *meta, or
 
 func writeTails(out *sections.Writer, t *tailsWriter) error {
 	if t.used > math.MaxUint32 {
-		return fmt.Errorf("the ends of these words have %d characters: the most is %d", t.used, uint32(math.MaxUint32))
+		return fmt.Errorf("the suffixes of these words have %d characters: want at most %d", t.used, uint32(math.MaxUint32))
 	}
 	if err := out.Section("tail-words", sections.Bytes(t.words)); err != nil {
 		return err

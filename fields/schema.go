@@ -130,7 +130,7 @@ const MaxFields = 1000
 // Check returns an error if the schema is not valid.
 func (s *Schema) Check() error {
 	if len(s.Fields) > MaxFields {
-		return fmt.Errorf("%d fields: the limit is %d", len(s.Fields), MaxFields)
+		return fmt.Errorf("%d fields: want at most %d", len(s.Fields), MaxFields)
 	}
 	seen := map[string]bool{}
 	for i := range s.Fields {
@@ -139,7 +139,7 @@ func (s *Schema) Check() error {
 			return fmt.Errorf("field %q: %w", f.Name, err)
 		}
 		if folded := strings.ToLower(f.Name); seen[folded] {
-			return fmt.Errorf("field %q stands there twice; names that differ in case only are the same to some file systems", f.Name)
+			return fmt.Errorf("field %q is named twice; names must differ in more than case, as they are file names", f.Name)
 		} else {
 			seen[folded] = true
 		}
@@ -159,19 +159,19 @@ func (f *Field) check() error {
 	}
 	switch {
 	case slices.ContainsFunc(append([]string{f.Analyzer, f.Split, f.Missing}, f.From...), notUTF8):
-		return errors.New("it has options that are not UTF-8, in which schemas are kept")
+		return errors.New("its options are not UTF-8")
 	case f.Type != Text && f.Analyzer != "":
-		return fmt.Errorf("an analyzer (%s) is for text, not for a %s", f.Analyzer, f.Type)
+		return fmt.Errorf("an analyzer (%s) needs a text field, not a %s", f.Analyzer, f.Type)
 	case f.Type != Text && f.Weight != 0:
-		return fmt.Errorf("a weight is for text, not for a %s", f.Type)
+		return fmt.Errorf("a weight needs a text field, not a %s", f.Type)
 	case math.IsNaN(f.Weight) || math.IsInf(f.Weight, 0) || f.Weight < 0:
 		return fmt.Errorf("weight %v: want a positive number", f.Weight)
 	case f.Type != Keyword && f.Split != "":
-		return fmt.Errorf("split is for keywords, not for a %s field, which has one value", f.Type)
+		return fmt.Errorf("split needs a keyword field; a %s field has one value", f.Type)
 	case f.Type == Text && f.Missing != "":
-		return errors.New("missing is not for text, which may be empty")
+		return errors.New("missing has no effect on text, which may be empty")
 	case f.Type == Stored && f.Unstored:
-		return errors.New("stored and unstored: nothing would be left of it")
+		return errors.New("a stored field cannot be unstored: nothing would be left of it")
 	case len(f.From) > 2 || len(f.From) == 2 && f.Type != Geo:
 		return fmt.Errorf("from %s: want one column, or two for the latitude and longitude of a geo field", strings.Join(f.From, "/"))
 	case slices.Contains(f.From, ""):
@@ -193,7 +193,7 @@ func checkName(name string) error {
 			i > 0 && (unicode.IsDigit(r) || unicode.IsMark(r) || r == '-' || r == '.') {
 			continue
 		}
-		return fmt.Errorf("a name is letters, digits, _, - and ., and begins with a letter: give it another one, and its column with from=, as in year:number:from=%q", name)
+		return fmt.Errorf("want a name of letters, digits, _, - and . that begins with a letter: rename the field, and give its column with from=, as in year:number:from=%q", name)
 	}
 	return nil
 }
@@ -294,7 +294,7 @@ func ParseJSON(data []byte) (*Schema, error) {
 		return nil, err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, errors.New("want one JSON object and nothing behind it")
+		return nil, errors.New("want one JSON object and nothing after it")
 	}
 	return s, s.Check()
 }

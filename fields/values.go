@@ -22,7 +22,7 @@ func (s *Schema) Values(named map[string][]string) ([]Values, error) {
 		at := s.Find(name)
 		if at < 0 {
 			names := s.Names(func(*Field) bool { return true })
-			return nil, fmt.Errorf("no field %q: there are %s", name, strings.Join(names, ", "))
+			return nil, fmt.Errorf("unknown field %q: want one of %s", name, strings.Join(names, ", "))
 		}
 		for _, v := range values {
 			if v != "" {
@@ -68,7 +68,7 @@ func ParseNumber(b []byte) (float64, error) {
 		return 0, fmt.Errorf("%s is not a number", quoted(b))
 	}
 	if math.Abs(v) >= 1<<53 && !exactInteger(s, v) {
-		return 0, fmt.Errorf("%s is a whole number that 64-bit floating point does not hold exactly: make the field a keyword", quoted(b))
+		return 0, fmt.Errorf("%s is an integer that a 64-bit float cannot represent exactly: make the field a keyword", quoted(b))
 	}
 	if v == 0 {
 		v = 0 // not -0

@@ -99,7 +99,7 @@ func TestBatchOfLines(t *testing.T) {
 		t.Error("there are more")
 	}
 	for body, says := range map[string]string{
-		`{"q":"a"} {"q":"b"}`:         "query 1: want one object a line",
+		`{"q":"a"} {"q":"b"}`:         "query 1: want one object per line",
 		"{\"q\":\"a\"}\n[]":           "query 2: want an object",
 		`{"q":"a","engine":"gpu"}`:    "query 1: engine",
 		"{\"q\":\"a\"}\n{\"q\":\"\"}": "query 2: q is empty",

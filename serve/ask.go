@@ -91,14 +91,14 @@ func (x *exchange) parseLines(body []byte) ([]ask, error) {
 			continue
 		}
 		if len(many) == x.o.Limits.Queries {
-			return nil, fmt.Errorf("body: it has more than %d queries", len(many))
+			return nil, fmt.Errorf("body: want at most %d queries", len(many))
 		}
 		a := ask{paged: true}
 		in := json.NewDecoder(bytes.NewReader(row))
 		err := readObject(in, a.field)
 		if err == nil {
 			if _, more := in.Token(); !errors.Is(more, io.EOF) {
-				err = errors.New("want one object a line")
+				err = errors.New("want one object per line")
 			}
 		}
 		if err != nil {
@@ -113,7 +113,7 @@ func (x *exchange) checkAll(many []ask) error {
 	for i := range many {
 		err := x.check(&many[i])
 		if err == nil && many[i].Engine != "" {
-			err = errors.New("engine: a batch has the server's")
+			err = errors.New("engine: a batch runs on the engine of the server; leave it out")
 		}
 		if err != nil {
 			return fmt.Errorf("query %d: %w", i+1, err)
@@ -149,7 +149,7 @@ func readArray(body []byte, most int) ([]ask, error) {
 		return nil, unexpectedEnd(err)
 	}
 	if _, err := in.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("there is something behind the array")
+		return nil, errors.New("more data after the array")
 	}
 	return many, nil
 }
@@ -222,7 +222,7 @@ func readObject(in *json.Decoder, field func(name string) any) error {
 		case to == nil:
 			return fmt.Errorf("unknown name %q", name)
 		case slices.Contains(seen, name):
-			return fmt.Errorf("%s is said twice", name)
+			return fmt.Errorf("%s is given twice", name)
 		}
 		seen = append(seen, name)
 		var raw json.RawMessage
@@ -230,7 +230,7 @@ func readObject(in *json.Decoder, field func(name string) any) error {
 			return fmt.Errorf("%s: %w", name, unexpectedEnd(err))
 		}
 		if string(raw) == "null" {
-			return fmt.Errorf("%s is null: leave it out or say it", name)
+			return fmt.Errorf("%s is null: give a value, or leave it out", name)
 		}
 		if err := json.Unmarshal(raw, to); err != nil {
 			return fmt.Errorf("%s: %w", name, plainTypeError(err))
@@ -276,7 +276,7 @@ func (x *exchange) check(a *ask) (err error) {
 		return errors.New("q is empty: want words")
 	}
 	if !utf8.ValidString(a.Q) && !x.ofBytes() {
-		return errors.New("q is not UTF-8, so that its words would not be found: encode it as UTF-8")
+		return errors.New("q is not UTF-8: convert it first")
 	}
 	if err := x.checkWords(a.Q); err != nil {
 		return err
@@ -300,7 +300,7 @@ func (x *exchange) check(a *ask) (err error) {
 		return err
 	}
 	if x.o.Root != nil && (a.Engine != "" || a.Algorithm == search.Tiles.String()) {
-		return errors.New("engine: the shards have their own")
+		return errors.New("engine: each shard has its own; leave it out")
 	}
 	if err := x.checkEngine(a); err != nil {
 		return err
@@ -335,7 +335,7 @@ func (x *exchange) checkPage(a *ask) error {
 	}
 	if a.Offset != 0 {
 		if a.From != 0 {
-			return errors.New("from and offset mean the same: want one of them")
+			return errors.New("from and offset mean the same: give only one of them")
 		}
 		a.From, a.Offset = a.Offset, 0
 	}
@@ -357,7 +357,7 @@ func (x *exchange) checkQuery(a *ask) (err error) {
 		options := query.Options{And: r.Mode == search.And, Fields: x.g.fieldNames()}
 		parsed, err := query.Parse(a.Q, options)
 		if err != nil {
-			return fmt.Errorf("q: %w; plain takes all signs for text", err)
+			return fmt.Errorf("q: %w; set plain to treat operators as text", err)
 		}
 		if !query.Plain(a.Q, parsed, options) {
 			r.Query = parsed
@@ -368,7 +368,7 @@ func (x *exchange) checkQuery(a *ask) (err error) {
 			return fmt.Errorf("expand: %w", err)
 		}
 		if r.Query != nil {
-			return errors.New("expand: it adds words to words, not to a query of the language; plain takes all signs for text")
+			return errors.New("expand: want plain words, not operators; set plain to treat operators as text")
 		}
 	}
 	if a.Proximity != "" {
@@ -376,7 +376,7 @@ func (x *exchange) checkQuery(a *ask) (err error) {
 			return err
 		}
 		if r.Query != nil || r.Expand != nil || r.Mode == search.And {
-			return errors.New("proximity: it is for plain words in mode or, and not with expand")
+			return errors.New("proximity: want plain words, mode or and no expand")
 		}
 	}
 	return nil
@@ -394,7 +394,7 @@ func (x *exchange) checkModel(a *ask) (err error) {
 	if a.Weights != "" {
 		m, ok := r.Model.(search.BM25F)
 		if a.Model != "" && !ok {
-			return fmt.Errorf("weights are those of fields in model bm25f, not in %s", a.Model)
+			return fmt.Errorf("weights need model bm25f, not %s", a.Model)
 		}
 		m.Weights = a.Weights
 		r.Model = m
@@ -453,7 +453,7 @@ func (x *exchange) checkEngine(a *ask) (err error) {
 		return err
 	}
 	if a.engine != engine.GPU && r.Algorithm == search.Tiles {
-		return errors.New("algorithm tiles: it runs on a GPU")
+		return errors.New("algorithm tiles: it runs only on a GPU")
 	}
 	return nil
 }
@@ -468,7 +468,7 @@ func (x *exchange) checkWords(q string) error {
 		return nil
 	}
 	if size := most * maxWordSize; len(q) > size { // which need not be counted
-		return fmt.Errorf("q has %d bytes: want at most %d words, and %d bytes", len(q), most, size)
+		return fmt.Errorf("q has %d bytes: want at most %d words and %d bytes", len(q), most, size)
 	}
 	return x.g.analyze(q, func(tokens *text.Tokens) error {
 		if n := len(tokens.Words); n > most {

@@ -101,7 +101,7 @@ func (v *Server) Close() error {
 	defer v.reloading.Unlock()
 	if g := v.current.Load(); g.own && g.users.Add(-1) == 0 {
 		if err := g.s.Close(); err != nil {
-			return fmt.Errorf("closing the index: %w", err)
+			return fmt.Errorf("close the index: %w", err)
 		}
 	}
 	return nil

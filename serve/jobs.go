@@ -211,7 +211,7 @@ func (x *exchange) startJob() {
 	err := readObject(in, ask.field)
 	if err == nil {
 		if _, more := in.Token(); !errors.Is(more, io.EOF) {
-			err = errors.New("want nothing behind the object")
+			err = errors.New("want nothing after the object")
 		}
 	}
 	if err != nil {

@@ -99,9 +99,9 @@ func (x *exchange) corpora(ctx context.Context, here, there *ask, answer *keywor
 			}
 		}
 		if f, err = x.count(ctx, hits); err == nil && f.Total == 0 {
-			err = fmt.Errorf("%w: no document with words answers %q", errNoDocuments, q.Q)
+			err = fmt.Errorf("%w: no document that matches %q has words", errNoDocuments, q.Q)
 			if len(hits) < len(found.Hits) {
-				err = fmt.Errorf("%w: all documents for %q are also for %q", errNoDocuments, q.Q, here.Q)
+				err = fmt.Errorf("%w: all documents that match %q also match %q", errNoDocuments, q.Q, here.Q)
 			}
 		}
 		return f, hits, err
@@ -115,7 +115,7 @@ func (x *exchange) corpora(ctx context.Context, here, there *ask, answer *keywor
 		ix := x.g.s.Index()
 		answer.ReferenceDocs = ix.Docs() - len(hits)
 		if b, err = x.rest(ctx, a, o.Negative); err == nil && b.Total == 0 {
-			err = fmt.Errorf("%w: %q finds all documents", errNoDocuments, here.Q)
+			err = fmt.Errorf("%w: %q matches all documents", errNoDocuments, here.Q)
 		}
 		return a, b, err
 	}

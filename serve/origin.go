@@ -70,7 +70,7 @@ func (v *Server) checkOrigin(r *http.Request) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("a page of %s may not ask this server", orUnknown(origin))
+	return fmt.Errorf("pages of %s may not send requests to this server: see --cors-origin", orUnknown(origin))
 }
 
 func safe(method string) bool { return method == http.MethodGet || method == http.MethodHead }

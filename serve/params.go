@@ -113,7 +113,7 @@ func (p *params) done() error {
 	for name := range p.values {
 		if !slices.Contains(p.known, name) {
 			if len(p.known) == 0 {
-				return fmt.Errorf("unknown name %q: nothing is asked for here", name)
+				return fmt.Errorf("unknown name %q: this request takes no parameters", name)
 			}
 			return fmt.Errorf("unknown name %q: want %s", name, strings.Join(p.known, ", "))
 		}

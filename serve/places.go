@@ -15,7 +15,7 @@ import (
 	"github.com/collocate/collocate/points"
 )
 
-var errNoPoints = errors.New("there are no places: start the server with --points FILE")
+var errNoPoints = errors.New("the server has no places: start it with --points FILE")
 
 const (
 	maxPatterns  = 5000

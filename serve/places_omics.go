@@ -42,7 +42,7 @@ func (x *exchange) coOccurrence() {
 	}
 	names := x.o.Points.Features
 	if len(names)*len(names)*o.Steps > maxRatios {
-		x.refuse(http.StatusBadRequest, fmt.Errorf("%d kinds of places at %d distances are too much for one answer: ask for fewer steps", len(names), o.Steps))
+		x.refuse(http.StatusBadRequest, fmt.Errorf("%d kinds of places at %d distances are too many for one answer: use fewer steps", len(names), o.Steps))
 		return
 	}
 	key := fmt.Sprint("co-occurrence ", o.Most, o.Steps, o.Rings, o.Engine.Kind)

@@ -69,7 +69,7 @@ type RootOptions struct {
 // separate shards, bars the replicas of a shard.
 func ParseShards(list string, o RootOptions) (*Root, error) {
 	if strings.ContainsFunc(o.Token, unicode.IsControl) {
-		return nil, errors.New("the token of the shards has a control character")
+		return nil, errors.New("the token of the shards contains a control character")
 	}
 	r := &Root{token: o.Token, first: o.First, lookTime: time.Second}
 	if r.first == 0 {
@@ -82,11 +82,11 @@ func ParseShards(list string, o RootOptions) (*Root, error) {
 			address = strings.TrimRight(strings.TrimSpace(address), "/")
 			u, err := url.Parse(address)
 			if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" {
-				return nil, fmt.Errorf("shard %q: want an address as in http://host:8080, "+
+				return nil, fmt.Errorf("shard %q: want a URL such as http://host:8080, "+
 					"with | between replicas and commas between shards", address)
 			}
 			if seen[address] {
-				return nil, fmt.Errorf("shard %q: it is named twice", address)
+				return nil, fmt.Errorf("shard %q: it is listed twice", address)
 			}
 			seen[address] = true
 			g.replicas = append(g.replicas, newReplica(address, u))
@@ -130,7 +130,7 @@ func (r *Root) ask(ctx context.Context, one *replica, method, path string, body 
 }
 
 // errLate is what is said of servers that take too long.
-var errLate = errors.New("it did not answer in time")
+var errLate = errors.New("no answer in time")
 
 // plainly leaves out of an error of the network what stands beside it: the address.
 func plainly(err error) error {

@@ -35,7 +35,7 @@ const gone = 2
 
 func newReplica(address string, u *url.URL) *replica {
 	one := &replica{url: address, client: newShardClient(u)}
-	down := &replicaState{err: errors.New("it was not looked at yet"), lost: make(chan struct{})}
+	down := &replicaState{err: errors.New("not checked yet"), lost: make(chan struct{})}
 	close(down.lost)
 	one.state.Store(down)
 	return one
@@ -202,7 +202,7 @@ func (r *Root) unserved() error {
 // consistent says what is wrong with the list of shards: each number must be there once.
 func (r *Root) consistent(whole *shardAbout) error {
 	if whole.Of != len(r.groups) {
-		return fmt.Errorf("the index has %d shards, but %d are named", whole.Of, len(r.groups))
+		return fmt.Errorf("the index has %d shards, but --shards lists %d", whole.Of, len(r.groups))
 	}
 	taken := map[int]string{}
 	for _, g := range r.groups {
@@ -213,10 +213,10 @@ func (r *Root) consistent(whole *shardAbout) error {
 			case a == nil || a.Whole != whole.Whole:
 				continue
 			case number >= 0 && a.Number != number:
-				return fmt.Errorf("%s has shard %d of the index and is named as a replica of shard %d",
+				return fmt.Errorf("%s serves shard %d of the index, but is listed as a replica of shard %d",
 					one.url, a.Number, number)
 			case number < 0 && taken[a.Number] != "":
-				return fmt.Errorf("%s and %s have the same shard: write | between replicas",
+				return fmt.Errorf("%s and %s serve the same shard: put | between replicas",
 					taken[a.Number], one.url)
 			}
 			number = a.Number

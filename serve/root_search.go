@@ -386,7 +386,7 @@ func (x *exchange) expandInShards(within, ctx context.Context, a *ask) (words []
 	q.Ask.K, q.Ask.From, q.Ask.Snippets, q.Ask.Explain, q.Ask.Fields = nil, 0, false, false, nil
 	err = x.eachOwner(within, docs, &q, func(shard string, places []int, found *shardAnswer, err error) {
 		if err == nil && (found.Bags == nil || len(found.Bags.Docs) != len(places)) {
-			err = fmt.Errorf("%s: it has other documents", shard)
+			err = fmt.Errorf("%s: it serves another index", shard)
 		}
 		if err != nil {
 			p.coverage.Missing = append(p.coverage.Missing, err.Error())
@@ -460,7 +460,7 @@ func (x *exchange) describeInShards(ctx context.Context, a *ask, words []search.
 	}
 	return x.eachOwner(ctx, docs, &q, func(shard string, places []int, found *shardAnswer, err error) {
 		if err == nil && len(found.Hits) != len(places) {
-			err = fmt.Errorf("%s: it describes other documents", shard)
+			err = fmt.Errorf("%s: it describes documents of another index", shard)
 		}
 		if err != nil {
 			why := fmt.Sprintf("details of hits: %v", err)

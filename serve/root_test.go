@@ -262,13 +262,13 @@ func TestWrongShards(t *testing.T) {
 	c := newCluster(t, 3, 1, RootOptions{})
 	u := func(i int) string { return c.replicas[i][0].URL }
 	for list, want := range map[string]string{
-		u(0) + "," + u(1):                     "has 3 shards, but 2 are named",
-		u(0) + "|" + u(1) + "," + u(2) + ",x": "want an address",
-		u(0) + "," + u(0) + "," + u(1):        "named twice",
-		"ftp://a":                             "want an address",
-		"":                                    "want an address",
-		u(0) + "|" + u(1) + ",http://127.0.0.1:1,http://127.0.0.1:2": "named as a replica",
-		"http://127.0.0.1:1,http://127.0.0.1:2":                      "no shard can be asked",
+		u(0) + "," + u(1):                     "has 3 shards, but --shards lists 2",
+		u(0) + "|" + u(1) + "," + u(2) + ",x": "want a URL such as",
+		u(0) + "," + u(0) + "," + u(1):        "listed twice",
+		"ftp://a":                             "want a URL such as",
+		"":                                    "want a URL such as",
+		u(0) + "|" + u(1) + ",http://127.0.0.1:1,http://127.0.0.1:2": "listed as a replica",
+		"http://127.0.0.1:1,http://127.0.0.1:2":                      "no shard can be reached",
 	} {
 		r, err := ParseShards(list, RootOptions{})
 		if err == nil {

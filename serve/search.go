@@ -95,7 +95,7 @@ func (x *exchange) batch(parse func([]byte) ([]ask, error)) {
 	}
 	var asked []ask
 	if !utf8.Valid(body) { // of which package json makes replacement characters
-		err = errors.New("body: it is not UTF-8, as JSON is")
+		err = errors.New("body: want JSON in UTF-8")
 	} else {
 		asked, err = parse(body)
 	}

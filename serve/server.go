@@ -217,7 +217,7 @@ var rootVerbs = []string{"page", "search", "batch", "document", "health", "ready
 
 // notOfRoot refuses what other servers answer.
 func (x *exchange) notOfRoot() {
-	x.refuse(http.StatusNotFound, fmt.Errorf("%s: a root does not answer that: ask a server of the "+
+	x.refuse(http.StatusNotFound, fmt.Errorf("%s: not supported by a root: send it to a server of the "+
 		"whole index, of words or of places", x.r.URL.Path))
 }
 

@@ -160,7 +160,7 @@ func (x *exchange) answerShard(ctx context.Context, q *shardAsk, in lane) (*shar
 	if len(q.Docs) > 0 {
 		for _, doc := range q.Docs {
 			if doc < base || uint64(doc) >= uint64(base)+uint64(x.g.shard.Documents) {
-				return nil, fmt.Errorf("%w: document %d is one of another shard", index.ErrShard, doc)
+				return nil, fmt.Errorf("%w: document %d belongs to another shard", index.ErrShard, doc)
 			}
 			found.Hits = append(found.Hits, search.Hit{Doc: doc - base})
 		}
@@ -222,6 +222,6 @@ func (a *about) fieldNames() []string {
 
 // errNoShards says that a root has nobody to ask, errMayHaveIt that it cannot ask all.
 var (
-	errNoShards  = errors.New("no shard can be asked")
+	errNoShards  = errors.New("no shard can be reached")
 	errMayHaveIt = errors.New("a shard that may have the document cannot be reached")
 )

@@ -54,7 +54,7 @@ const (
 	maxMeasures = 16
 )
 
-var errNoMatrix = errors.New("there is no matrix of words: start the server with --matrix FILE")
+var errNoMatrix = errors.New("the server has no matrix: start it with --matrix FILE")
 
 // words lists the commonest words that begin with a prefix.
 func (x *exchange) words() {

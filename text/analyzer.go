@@ -27,16 +27,16 @@ func ParseAnalyzer(name string) (Analyzer, error) {
 		if l := withOwnStops(base, words); l != nil {
 			return l, nil
 		}
-		return nil, fmt.Errorf("analyzer %q: it takes no stop words of one's own: want unicode or a language", base)
+		return nil, fmt.Errorf("analyzer %q takes no list of stop words: want unicode or a language", base)
 	}
 	base, stop := strings.CutSuffix(now, "+stop")
 	if l := newLanguage(base, stop, old); l != nil {
 		return l, nil
 	}
 	if newLanguage(base, false, old) != nil {
-		return nil, fmt.Errorf("analyzer %q: there are no stop words for %s", name, base)
+		return nil, fmt.Errorf("analyzer %q: no stop words for %s", name, base)
 	}
-	return nil, fmt.Errorf("unknown analyzer %q: want %s; languages also with +stop", name,
+	return nil, fmt.Errorf("unknown analyzer %q: want %s; languages may end in +stop", name,
 		strings.Join(Analyzers(), ", "))
 }
 

@@ -197,7 +197,7 @@ func TestMistakesByExample(t *testing.T) {
 		{JSONL, "[1]\n", "f: line 1: column 1: JSON has '[': want an object {...}"},
 		{JSONL, "{\"text\":\"a\tb\"}",
 			`f: line 1: column 11: JSON has '\t': want no control character in a string, but \u00..`},
-		{JSONL, "{\"text\":\"ab", "f: line 1: column 12: a string that does not end"},
+		{JSONL, "{\"text\":\"ab", "f: line 1: column 12: unterminated string"},
 		{JSONL, "{\"text\":\"a\" \"id\":1}", "f: line 1: column 13: JSON has '\"': want a comma or }"},
 		{JSONL, "{\"text\":[\"a\",]}", "f: line 1: column 14: JSON has ']': want a string"},
 		{JSONL, "{\"text\":\"\\u00x1\"}",
@@ -211,7 +211,7 @@ func TestMistakesByExample(t *testing.T) {
 		{CSV, "text\nx\"y\n", "f: line 2: a quote inside a field that does not begin with one"},
 		{CSV, "\na,b\n1,2\n", "f: line 2: no text column contents, title, text, body or the like: the columns are a, b; name those that hold text (--fields), or, if that is no header, give their numbers (--fields 2)"},
 		{CSV, "a,b\n1,2\n", "f: line 1: no text column contents, title, text, body or the like: the columns are a, b; name those that hold text (--fields), or, if that is no header, give their numbers (--fields 2)"},
-		{CSV, "a,\"b\n1,2\n", "f: line 1: the header that names the columns: a quote that is not closed"},
+		{CSV, "a,\"b\n1,2\n", "f: line 1: header with the names of the columns: a quote that is not closed"},
 		{SMART, "\nhello\n.I 1\n", "f: line 2: text before the first document: want .I and its ID"},
 		{SMART, ".I 1\n.W\nx\n.I \n", "f: line 4: no ID: want .I and the document's ID"},
 		{TREC, "\nx<DOC></DOC>", "f: line 2: text outside of <DOC>...</DOC>"},
@@ -223,13 +223,13 @@ func TestMistakesByExample(t *testing.T) {
 		{Lines, "\xff\xfea\x00", "f: UTF-16 text: convert it to UTF-8, or read a corpus with --encoding utf-16"},
 		{Auto, "%PDF-1.7\n", "f: a PDF document: convert it to text"},
 		{File, "PK\x03\x04\x14\x00", "f: a ZIP archive, which office documents are, too: unpack or convert it"},
-		{Lines, "PAR1\x15\x04", "f: a Parquet table is not lines: leave out --format"},
+		{Lines, "PAR1\x15\x04", "f: a Parquet table, not lines: leave out --format"},
 		{Auto, "\xfd7zXZ\x00\x00", "f: text packed with xz: want it plain, or packed with gzip, zstd or bzip2"},
 		{Auto, strings.Repeat("x", 257) + "ustar\x0000", "f: a tar archive: unpack it and name the folder"},
 		{Auto, "\x89PNG" + strings.Repeat("word \x00", 100), "f: binary data, not text: it holds NUL bytes"},
 		{Auto, "COLODIC\n\x01\x00\x00\x00\x00\x00\x00\x00...",
 			"f: a file that Collocate made, not a corpus: name the text that it was made from"},
-		{Format(99), "x", "f: no format text.Format(99)"},
+		{Format(99), "x", "f: unknown format text.Format(99)"},
 	} {
 		c := &Corpus{Paths: []string{write(t, filepath.Join(t.TempDir(), "f"), []byte(tt.text))},
 			Options: Options{Format: tt.format}}
@@ -363,7 +363,7 @@ func TestFolders(t *testing.T) {
 	}
 	for _, read := range []func(*Corpus) ([]string, error){readAll, readBatches} {
 		if got, err := read(&Corpus{Paths: []string{filepath.Join(dir, "top")}}); err == nil ||
-			!strings.Contains(err.Error(), loop+": a loop") || len(got) > 0 {
+			!strings.Contains(err.Error(), loop+": a symbolic link to a folder that contains it") || len(got) > 0 {
 			t.Errorf("a loop of links: %q, %v", got, err)
 		}
 	}

@@ -143,7 +143,7 @@ func tableHeader(head []byte, o *Options, separator byte) (csvColumns, error) {
 	}
 	r := csvRecord{separator: separator}
 	if _, err := r.read(head, start); err != nil {
-		return c, fmt.Errorf("the header that names the columns: %w", err)
+		return c, fmt.Errorf("header with the names of the columns: %w", err)
 	}
 	names := make([]string, len(r.fields))
 	for i := range names {
@@ -211,7 +211,7 @@ func twice(names []string, w *wantedFields) error {
 	}
 	for i, name := range names {
 		if at := slices.Index(names, name); at < i && name != "" && wanted(name) {
-			return fmt.Errorf("columns %d and %d are both named %q: give one another name", at+1, i+1, name)
+			return fmt.Errorf("columns %d and %d are both named %q: rename one of them", at+1, i+1, name)
 		}
 	}
 	return nil

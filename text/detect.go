@@ -55,7 +55,7 @@ func (s *source) detect(head []byte, whole bool) error {
 		}
 	case SMART:
 		if s.options.IDField != "" {
-			return fmt.Errorf("%s: --id-field: the IDs of SMART files are behind .I", s.path)
+			return fmt.Errorf("%s: --id-field: SMART files have their IDs after .I; leave it out", s.path)
 		}
 		if s.options.Schema != nil {
 			return fmt.Errorf("%s: SMART files have no named fields for a schema: convert them to JSON lines, or leave out the types in --fields", s.path)
@@ -63,7 +63,7 @@ func (s *source) detect(head []byte, whole bool) error {
 		s.note = smartNote(head, s.options)
 		for _, f := range s.options.Fields {
 			if len(f) != 1 || f[0] < 'A' || f[0] > 'Z' {
-				return fmt.Errorf("%s: field %q: the sections of SMART files are named by one letter A-Z", s.path, f)
+				return fmt.Errorf("%s: field %q: sections of SMART files have one-letter names, A to Z", s.path, f)
 			}
 		}
 	case Lines, File, Blank, TREC:
@@ -72,7 +72,7 @@ func (s *source) detect(head []byte, whole bool) error {
 				"or name another --format", s.path, s.format)
 		}
 	default:
-		return fmt.Errorf("%s: no format %v", s.path, s.format)
+		return fmt.Errorf("%s: unknown format %v", s.path, s.format)
 	}
 	if (s.format == Lines || s.format == File || s.format == Blank || s.format == TSV) &&
 		bytes.IndexByte(head, '\n') < 0 &&

@@ -59,7 +59,7 @@ func ParseEncoding(name string) (Encoding, error) {
 	}
 	coding, err := htmlindex.Get(name)
 	if err != nil {
-		return 0, fmt.Errorf("unknown encoding %q: want bytes, utf-8, latin1, windows-1252, utf-16, or another one that browsers know", name)
+		return 0, fmt.Errorf("unknown encoding %q: want bytes, utf-8, latin1, windows-1252, utf-16, or another name of the WHATWG standard", name)
 	}
 	canonical, err := htmlindex.Name(coding)
 	if err != nil {

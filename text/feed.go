@@ -293,9 +293,9 @@ func (s *source) readAt(b []byte, off int64) error {
 		return nil
 	}
 	if err == io.EOF {
-		return fmt.Errorf("reading %s: it ends at byte %d but had %d bytes when opened", s.path, off+int64(n), s.size)
+		return fmt.Errorf("read %s: it ends at byte %d but had %d bytes when opened", s.path, off+int64(n), s.size)
 	}
-	return fmt.Errorf("reading %s at byte %d: %w", s.path, off+int64(n), err)
+	return fmt.Errorf("read %s at byte %d: %w", s.path, off+int64(n), err)
 }
 
 // cut returns the first place from which the text may be parsed apart from what is

@@ -56,7 +56,7 @@ func (c *Corpus) inputs() ([]input, error) {
 	for _, path := range c.Paths {
 		if path == "-" {
 			if stdin {
-				return nil, fmt.Errorf("standard input (-) is named twice")
+				return nil, fmt.Errorf("standard input (-) is given twice")
 			}
 			stdin = true
 			list = append(list, input{path: "-", name: "stdin"})
@@ -129,7 +129,7 @@ func walk(list []input, folder, prefix string, above, except []os.FileInfo) ([]i
 		case isOneOf(except, info):
 		case info.IsDir():
 			if isOneOf(above, info) {
-				return nil, fmt.Errorf("%s: a loop: this folder is one that contains it", path)
+				return nil, fmt.Errorf("%s: a symbolic link to a folder that contains it", path)
 			}
 			if list, err = walk(list, path, name+"/", append(above, info), except); err != nil {
 				return nil, err

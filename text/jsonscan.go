@@ -476,7 +476,7 @@ func (s *jsonScanner) string() (jsonValue, error) {
 	for {
 		s.at = skipPlain(s.b, s.at)
 		if s.at == len(s.b) {
-			return v, fmt.Errorf("a string that does not end")
+			return v, fmt.Errorf("unterminated string")
 		}
 		switch c := s.b[s.at]; {
 		case c == '"':
@@ -488,7 +488,7 @@ func (s *jsonScanner) string() (jsonValue, error) {
 		}
 		v.escaped = true
 		if s.at++; s.at == len(s.b) {
-			return v, fmt.Errorf("a string that does not end")
+			return v, fmt.Errorf("unterminated string")
 		}
 		switch s.b[s.at] {
 		case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':

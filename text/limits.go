@@ -53,9 +53,9 @@ func (o *Options) errLong() error {
 		memory = defaultMemory
 	}
 	if limit == o.MaxDocument || limit == defaultMaxDocument {
-		return fmt.Errorf("a document of more than %v; --max-document allows longer ones", bytesize.Size(limit))
+		return fmt.Errorf("a document of more than %v: raise --max-document", bytesize.Size(limit))
 	}
-	return fmt.Errorf("a document of more than %v, for which %v of memory are too little; --memory allows more",
+	return fmt.Errorf("a document of more than %v needs more than %v of memory: raise --memory",
 		bytesize.Size(limit), bytesize.Size(memory))
 }
 

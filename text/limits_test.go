@@ -90,7 +90,7 @@ func TestDocumentsWithinMemory(t *testing.T) {
 	path := write(t, filepath.Join(t.TempDir(), "f"), bytes.Repeat([]byte("word "), 1<<20))
 	_, err := readBatches(&Corpus{Paths: []string{path}, Options: Options{Memory: 60_000_000}})
 	if err == nil || !strings.Contains(err.Error(),
-		"more than 2MB, for which 60MB of memory are too little; --memory") {
+		"more than 2MB needs more than 60MB of memory: raise --memory") {
 		t.Error(err)
 	}
 }

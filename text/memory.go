@@ -103,7 +103,7 @@ func (c *Corpus) checkSource(docs []Document) error {
 			return fmt.Errorf("document %s: %w", docs[i].ID, c.Options.errLong())
 		}
 		if c.Options.Encoding == UTF8 && !utf8.Valid(docs[i].Text) {
-			return fmt.Errorf("document %s: is not UTF-8", docs[i].ID)
+			return fmt.Errorf("document %s: not UTF-8", docs[i].ID)
 		}
 	}
 	return nil

@@ -90,7 +90,7 @@ func TestSourceReportsMistakes(t *testing.T) {
 	for want, c := range map[string]*Corpus{
 		"the sender is gone":         failing,
 		"document d1: a document of": long,
-		"document d1: is not UTF-8":  latin,
+		"document d1: not UTF-8":     latin,
 	} {
 		err := c.Batches(t.Context(), func(int, *Batch) error { return nil })
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -106,10 +106,10 @@ func open(ctx context.Context, in input, o *Options, stdin io.Reader, tell func(
 // openParquet makes lines of a table.
 func (s *source) openParquet(tell func(n int64)) error {
 	if s.file == nil || !s.regular {
-		return errors.New("a Parquet table has its directory at its end: it is read from a file, not from a pipe")
+		return errors.New("a Parquet table cannot be read from a pipe, as its directory is at its end: name a file")
 	}
 	if f := s.options.Format; f != Auto && f != JSONL {
-		return fmt.Errorf("a Parquet table is not %v: leave out --format", f)
+		return fmt.Errorf("a Parquet table, not %v: leave out --format", f)
 	}
 	p, err := openParquet(s.file, s.size, tell)
 	if err != nil {
@@ -137,9 +137,9 @@ func (s *source) read(buf []byte, n int) ([]byte, error) {
 		case err == io.EOF:
 			return buf, io.EOF
 		case s.codec == "":
-			return buf, fmt.Errorf("reading %s at byte %d: %w", s.path, s.raw.n, err)
+			return buf, fmt.Errorf("read %s at byte %d: %w", s.path, s.raw.n, err)
 		default:
-			return buf, fmt.Errorf("reading %s: at about byte %d, after about %d bytes of text: %w",
+			return buf, fmt.Errorf("read %s: at about byte %d, after about %d bytes of text: %w",
 				s.path, s.raw.n, s.text, err)
 		}
 	}

@@ -204,7 +204,7 @@ func TestColumnsOfParquetBecomeFields(t *testing.T) {
 	}
 	if _, err := readAll(&Corpus{Paths: []string{"-"},
 		Stdin: strings.NewReader(parquetMagic)}); err == nil ||
-		!strings.Contains(err.Error(), "not from a pipe") {
+		!strings.Contains(err.Error(), "cannot be read from a pipe") {
 		t.Errorf("a table from a pipe: %v", err)
 	}
 }

@@ -28,7 +28,7 @@ type Comparison struct {
 // Compare tests, for each measure that has values by topic, whether two evaluations differ.
 func Compare(a, b *Evaluation) ([]Comparison, error) {
 	if len(a.Measures) != len(b.Measures) {
-		return nil, fmt.Errorf("comparing runs: %d and %d measures", len(a.Measures), len(b.Measures))
+		return nil, fmt.Errorf("compare runs: %d and %d measures", len(a.Measures), len(b.Measures))
 	}
 	other := make(map[string]int, len(b.Topics))
 	for i, t := range b.Topics {
@@ -37,7 +37,7 @@ func Compare(a, b *Evaluation) ([]Comparison, error) {
 	var out []Comparison
 	for m, measure := range a.Measures {
 		if measure.Name != b.Measures[m].Name {
-			return nil, fmt.Errorf("comparing runs: measure %s against %s", measure.Name, b.Measures[m].Name)
+			return nil, fmt.Errorf("compare runs: measure %s against %s", measure.Name, b.Measures[m].Name)
 		}
 		if !measure.PerTopic() {
 			continue
@@ -60,7 +60,7 @@ func Compare(a, b *Evaluation) ([]Comparison, error) {
 			}
 		}
 		if c.Topics = len(diffs); c.Topics == 0 {
-			return nil, fmt.Errorf("comparing runs: they share no judged topic")
+			return nil, fmt.Errorf("compare runs: they share no judged topic")
 		}
 		n := float64(c.Topics)
 		c.A, c.B = c.A/n, c.B/n

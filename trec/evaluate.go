@@ -57,7 +57,7 @@ func Evaluate(q Qrels, run *Run, measures []Measure, o Options) (*Evaluation, er
 	}
 	// A run without any answers is not named otherwise: with o.Complete all topics count, as 0.
 	if answered == 0 && (len(run.Topics) > 0 || !o.Complete) {
-		return nil, fmt.Errorf("no topic of the run %q is judged: it has %s, the judgments have %s; are they named the same way?",
+		return nil, fmt.Errorf("no topic of the run %q is judged: it has %s, the judgments have %s; check that both use the same IDs",
 			run.Tag, fewNames(run.Topics), fewNames(q))
 	}
 	e.Unanswered, e.Unjudged = len(q)-answered, len(run.Topics)-answered

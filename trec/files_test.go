@@ -219,9 +219,9 @@ func TestTopicFields(t *testing.T) {
 		t.Errorf("%q, want %q", notes, want)
 	}
 	for name, want := range map[string]string{
-		"TREC":  "no topic has a <summary>: the fields are title, desc, narr (--topic-field chooses)",
+		"TREC":  "no topic has a <summary>: the fields are title, desc, narr; choose with --topic-field",
 		"JSON":  "want a field summary, have description, narrative, query_id, title",
-		"table": "no column summary: there are qid, query, description, narrative",
+		"table": "no column summary: want one of qid, query, description, narrative",
 	} {
 		_, err := ParseTopics(strings.NewReader(files[name]), "f", TopicOptions{Fields: []string{"summary"}})
 		if err == nil || !strings.Contains(err.Error(), want) {

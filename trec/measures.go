@@ -241,7 +241,7 @@ func unknownMeasure(spec string) error {
 	}
 	for _, missing := range notHere {
 		if name == missing || strings.HasPrefix(name, "prefs") || name == "all_prefs" {
-			return fmt.Errorf("measure %q of trec_eval is not one of ours", spec)
+			return fmt.Errorf("measure %q of trec_eval is not supported", spec)
 		}
 	}
 	var names []string

@@ -51,7 +51,7 @@ func ParseQrelsFormat(name string) (QrelsFormat, error) { return qrelsFormatName
 func ReadQrels(path string, f QrelsFormat, notes ...func(string)) (Qrels, error) {
 	file, err := textfile.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading judgments: %w", err)
+		return nil, fmt.Errorf("read judgments: %w", err)
 	}
 	defer file.Close()
 	return ParseQrels(file, path, f, notes...)
@@ -83,7 +83,7 @@ func ParseQrels(r io.Reader, name string, f QrelsFormat, notes ...func(string)) 
 	q := Qrels{}
 	for _, l := range p.lines {
 		if l.n != p.lines[0].n {
-			return nil, fmt.Errorf("%s:%d: %d columns: the lines before have %d", name, l.number, l.n, p.lines[0].n)
+			return nil, fmt.Errorf("%s:%d: %d columns: want %d, as in the lines before", name, l.number, l.n, p.lines[0].n)
 		}
 		if err := q.add(l.cols[at.topic], l.cols[at.doc], l.cols[at.grade], f); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", name, l.number, err)
@@ -143,8 +143,8 @@ func (p *qrelParser) detect() (f QrelsFormat, why string, err error) {
 	case p.header != nil:
 		return BEIR, "", nil
 	case p.lines[0].n == 3 && p.negative && !p.zero:
-		return Auto, "", errors.New("judgments in three columns, with grades below 0 and none that is 0: Cranfield's, " +
-			"in which 1 is best? Say so with --qrels-format cranfield, or beir if a larger grade is better")
+		return Auto, "", errors.New("judgments in three columns, with grades below 0 and none that is 0: if they are Cranfield's, " +
+			"in which 1 is best, use --qrels-format cranfield; if a larger grade is better, use beir")
 	case p.lines[0].n == 3:
 		return BEIR, "three columns are read as BEIR's: topic, document, grade, a larger one being better " +
 			"(--qrels-format cranfield: 1 is best)", nil
@@ -169,7 +169,7 @@ func (p *qrelParser) columnsOf(f QrelsFormat) (c qrelColumns, err error) {
 	}
 	if p.header != nil {
 		if f == SMART || f == Cranfield {
-			return c, fmt.Errorf("the header %q: judgments of %s have none", strings.Join(p.header, " "), f)
+			return c, fmt.Errorf("header %q: judgments of format %s have none", strings.Join(p.header, " "), f)
 		}
 		find := func(names []string) int {
 			return slices.IndexFunc(p.header, func(s string) bool { return slices.Contains(names, strings.ToLower(s)) })

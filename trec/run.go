@@ -33,7 +33,7 @@ type Run struct {
 func ReadRun(path string) (*Run, error) {
 	file, err := textfile.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading a run: %w", err)
+		return nil, fmt.Errorf("read a run: %w", err)
 	}
 	defer file.Close()
 	return ParseRun(file, path)
@@ -117,7 +117,7 @@ func (w *RunWriter) Topic(topic string, n int, answer func(i int) (doc string, s
 // Lines writes lines made by AppendTopic.
 func (w *RunWriter) Lines(lines []byte) error {
 	if _, err := w.w.Write(lines); err != nil {
-		return fmt.Errorf("writing a run: %w", err)
+		return fmt.Errorf("write a run: %w", err)
 	}
 	return nil
 }
@@ -135,10 +135,10 @@ func AppendTopic(b []byte, topic, tag string, n int,
 		var score float32
 		var err error
 		if b, score, err = answer(b, i); err != nil {
-			return b, fmt.Errorf("writing a run: %w", err)
+			return b, fmt.Errorf("write a run: %w", err)
 		}
 		if doc := b[at:]; len(doc) == 0 || bytes.ContainsAny(doc, blanks) {
-			return b, fmt.Errorf("writing a run: document %q: an ID that is empty or has blanks cannot stand in a run", doc)
+			return b, fmt.Errorf("write a run: document %q: want an ID that is not empty and has no blanks", doc)
 		}
 		if score >= last {
 			score = math.Nextafter32(last, float32(math.Inf(-1)))
@@ -154,7 +154,7 @@ func AppendTopic(b []byte, topic, tag string, n int,
 // Flush writes buffered data.
 func (w *RunWriter) Flush() error {
 	if err := w.w.Flush(); err != nil {
-		return fmt.Errorf("writing a run: %w", err)
+		return fmt.Errorf("write a run: %w", err)
 	}
 	return nil
 }

@@ -73,16 +73,16 @@ func ReadTopics(path string, o TopicOptions) ([]Topic, error) {
 	}
 	f, err := open(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading topics: %w", err)
+		return nil, fmt.Errorf("read topics: %w", err)
 	}
 	defer f.Close()
 	r, err := o.Encoding.Reader(f)
 	if err != nil {
-		return nil, fmt.Errorf("reading topics: %w", err)
+		return nil, fmt.Errorf("read topics: %w", err)
 	}
 	b, err := io.ReadAll(r)
 	if err != nil {
-		return nil, fmt.Errorf("reading topics: %s: %w", path, err)
+		return nil, fmt.Errorf("read topics: %s: %w", path, err)
 	}
 	p := newTopicParser(o)
 	p.seen = make(map[string]int, bytes.Count(b, []byte("\n"))/4)
@@ -113,12 +113,12 @@ func (p *topicParser) all(name string, lines func(func(n int, line string) error
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if p.renumbered > 0 && p.o.IDs == GuessIDs {
-		return nil, fmt.Errorf("%s: the numbers behind .I are not 1, 2, 3, ... (%s is at position %d): say whether the "+
+		return nil, fmt.Errorf("%s: the numbers after .I are not 1, 2, 3, ... (%s is at position %d): choose whether the "+
 			"judgments name topics by position, as Cranfield's do (--topic-ids position), or by these numbers "+
 			"(--topic-ids number)", name, p.odd, p.oddAt)
 	}
 	if len(p.topics) == 0 && p.untitled > 0 {
-		return nil, fmt.Errorf("%s: no topic has %s: the fields are %s (--topic-field chooses)",
+		return nil, fmt.Errorf("%s: no topic has %s: the fields are %s; choose with --topic-field",
 			name, p.wantedTags(), strings.Join(p.otherFields, ", "))
 	}
 	if len(p.topics) == 0 {
@@ -227,7 +227,7 @@ func (p *topicParser) wantedTags() string {
 
 func (p *topicParser) line(n int, line string) error {
 	if p.o.Encoding == text.UTF8 && !utf8.ValidString(line) {
-		return fmt.Errorf("%.60q is not UTF-8: is it Latin-1? Say what it is (--encoding latin1)", line)
+		return fmt.Errorf("%.60q is not UTF-8: name its encoding, such as --encoding latin1", line)
 	}
 	if p.format == nil {
 		first := strings.TrimSpace(line)
@@ -263,10 +263,10 @@ func (p *topicParser) add(n int, id, text string) error {
 		return nil
 	}
 	if id == "" {
-		return fmt.Errorf("a topic without a name: %.60q", text)
+		return fmt.Errorf("a topic without an ID: %.60q", text)
 	}
 	if strings.ContainsAny(id, blanks) {
-		return fmt.Errorf("topic %q: a name with blanks cannot stand in a run", id)
+		return fmt.Errorf("topic %q: an ID in a run must not contain blanks", id)
 	}
 	if before, ok := p.seen[id]; ok {
 		return fmt.Errorf("topic %s was on line %d already", id, before)

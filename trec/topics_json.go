@@ -103,7 +103,7 @@ func (p *topicParser) jsonTopic(n int, fields map[string]any) error {
 		text = strings.Join(texts, " ")
 	}
 	if !ok && len(p.o.Fields) > 0 {
-		return fmt.Errorf("no text: want a field %s, have %s (--topic-field chooses)",
+		return fmt.Errorf("no text: want a field %s, have %s; choose with --topic-field",
 			strings.Join(p.wanted, " or "), strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
 	}
 	if !ok {

@@ -55,7 +55,7 @@ func (p *topicParser) table(n int, line string) error {
 	}
 	fields, err := c.Read()
 	if err != nil {
-		return fmt.Errorf("want %d columns, as the header has: %w", len(p.columns), err)
+		return fmt.Errorf("want %d columns, as in the header: %w", len(p.columns), err)
 	}
 	id := strings.TrimSpace(fields[columnOf(p.columns, topicIDs)])
 	if len(p.o.Fields) == 0 {
@@ -72,7 +72,7 @@ func (p *topicParser) table(n int, line string) error {
 func (p *topicParser) tableFields() error {
 	for _, field := range p.o.Fields {
 		if columnOf(p.columns, namesOf(field)) < 0 {
-			return fmt.Errorf("no column %s: there are %s (--topic-field chooses)",
+			return fmt.Errorf("no column %s: want one of %s (--topic-field)",
 				field, strings.Join(p.columns, ", "))
 		}
 	}

@@ -64,7 +64,7 @@ func (v *Vectors) Write(path string) error {
 }
 
 func badEnding(path string) error {
-	return fmt.Errorf("%s: the name does not tell the format: want one that ends in %s", path,
+	return fmt.Errorf("%s: unknown format: want a name that ends in %s", path,
 		strings.Join(endings, ", "))
 }
 
@@ -95,7 +95,7 @@ func (v *Vectors) own(w *bufio.Writer) error {
 func (v *Vectors) lines() (words []byte, err error) {
 	for _, word := range v.Words {
 		if strings.Contains(word, "\n") {
-			return nil, fmt.Errorf("the word %q holds a newline", word)
+			return nil, fmt.Errorf("the word %q contains a newline", word)
 		}
 		words = append(append(words, word...), '\n')
 	}
@@ -123,7 +123,7 @@ func (v *Vectors) binary(w *bufio.Writer) error {
 	fmt.Fprintf(w, "%d %d\n", len(v.Words), v.Dim)
 	for i, word := range v.Words {
 		if strings.ContainsAny(word, " \n") || word == "" {
-			return fmt.Errorf("the word %q cannot be written to such a file", word)
+			return fmt.Errorf("the word %q cannot be written in this format", word)
 		}
 		w.WriteString(word)
 		w.WriteByte(' ')
@@ -205,7 +205,7 @@ func fromSections(f *sections.File) (*Vectors, error) {
 		return nil, err
 	}
 	if len(meta) != 2 || meta[0] > limit || meta[1] > limit || meta[1] == 0 {
-		return nil, errors.New("corrupted: the numbers of words and dimensions")
+		return nil, errors.New("corrupted: wrong numbers of words and dimensions")
 	}
 	list, err := linesOf(words, int(meta[0]))
 	if err != nil {
@@ -252,23 +252,23 @@ func readText(in *bufio.Reader) (*Vectors, error) {
 			dim = len(fields) - 1
 		}
 		if len(fields)-1 != dim {
-			return nil, fmt.Errorf("line %d: %q has %d numbers, those before have %d", number,
+			return nil, fmt.Errorf("line %d: %q has %d numbers: want %d, as in the lines before", number,
 				fields[0], len(fields)-1, dim)
 		}
 		words = append(words, fields[0])
 		for _, s := range fields[1:] {
 			x, err := strconv.ParseFloat(s, 32)
 			if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-				return nil, fmt.Errorf("line %d: %q has the number %q", number, fields[0], s)
+				return nil, fmt.Errorf("line %d: %q: %q is not a number", number, fields[0], s)
 			}
 			data = append(data, float32(x))
 		}
 	}
 	if promised >= 0 && promised != len(words) {
-		return nil, fmt.Errorf("%d words, and the first line promises %d: is the file cut short?", len(words), promised)
+		return nil, fmt.Errorf("%d words, but %d in the first line: the file may be truncated", len(words), promised)
 	}
 	if len(words) == 0 {
-		return nil, errors.New("there are no vectors")
+		return nil, errors.New("no vectors")
 	}
 	return New(words, dim, data)
 }
@@ -276,11 +276,11 @@ func readText(in *bufio.Reader) (*Vectors, error) {
 func readBinary(in *bufio.Reader) (*Vectors, error) {
 	line, err := in.ReadString('\n')
 	if err != nil || len(line) > 100 {
-		return nil, errors.New("not a file of word2vec: want a first line with the numbers of words and dimensions")
+		return nil, errors.New("not a word2vec file: want a first line with the numbers of words and dimensions")
 	}
 	var n, dim int
 	if _, err := fmt.Sscanf(line, "%d %d\n", &n, &dim); err != nil || n < 1 || dim < 1 || n > limit || dim > 1<<20 {
-		return nil, fmt.Errorf("the first line is %q: want the numbers of words and dimensions",
+		return nil, fmt.Errorf("first line %q: want the numbers of words and dimensions",
 			strings.TrimSpace(line))
 	}
 	var words []string
@@ -289,14 +289,14 @@ func readBinary(in *bufio.Reader) (*Vectors, error) {
 	for i := range n {
 		word, err := in.ReadString(' ')
 		if err != nil {
-			return nil, fmt.Errorf("word %d of %d is cut off", i+1, n)
+			return nil, fmt.Errorf("word %d of %d is truncated", i+1, n)
 		}
 		word = strings.TrimLeft(strings.TrimSuffix(word, " "), "\n")
 		if word == "" || len(word) > 10_000 {
 			return nil, fmt.Errorf("word %d of %d is empty or too long", i+1, n)
 		}
 		if _, err := io.ReadFull(in, buf); err != nil {
-			return nil, fmt.Errorf("the vector of word %d of %d is cut off", i+1, n)
+			return nil, fmt.Errorf("the vector of word %d of %d is truncated", i+1, n)
 		}
 		words = append(words, word)
 		for k := range dim {

@@ -165,7 +165,7 @@ func (o *GloVeOptions) settle(m Matrix) error {
 	case o.Epochs < 1:
 		return fmt.Errorf("%d epochs: want 1 or more", o.Epochs)
 	case !(o.XMax > 0 && o.Alpha > 0 && o.Rate > 0):
-		return errors.New("x-max, alpha and the learning rate must be above 0")
+		return errors.New("x-max, alpha and the learning rate: want more than 0")
 	}
 	_, half := paddedTo(o.Dim)
 	groups := int64(groupsOf(int(m.Entries()), m.Len()))
@@ -221,7 +221,7 @@ func (t *training) epochs(ctx context.Context, epoch func(ctx context.Context, s
 		}
 		loss /= float64(len(t.cells))
 		if math.IsNaN(loss) || math.IsInf(loss, 0) {
-			return fmt.Errorf("the training does not converge: the loss of epoch %d is %v;"+
+			return fmt.Errorf("training does not converge: the loss of epoch %d is %v;"+
 				" use a smaller --rate", i+1, loss)
 		}
 		if t.o.Progress != nil {

@@ -52,7 +52,7 @@ func (g *card) reserve(bytes int64, what string) error {
 		return err
 	}
 	if bytes > budget+g.arena.Bytes() {
-		return fmt.Errorf("%s takes %v of the GPU's memory, and %v may be taken", what,
+		return fmt.Errorf("%s needs %v of the GPU's memory, and only %v are available", what,
 			bytesize.Size(bytes), bytesize.Size(budget+g.arena.Bytes()))
 	}
 	return g.arena.Reserve(g.session.Dev, bytes, 2*bytes+1<<20)

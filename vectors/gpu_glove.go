@@ -60,7 +60,7 @@ type gloveRun struct {
 // prepare brings everything to the device.
 func (t *training) prepare(g *card) (*gloveRun, error) {
 	if t.o.Dim > gloveDims {
-		return nil, fmt.Errorf("%d dimensions: on a GPU at most %d; use multicore", t.o.Dim, gloveDims)
+		return nil, fmt.Errorf("%d dimensions: want at most %d on a GPU; use --engine multicore", t.o.Dim, gloveDims)
 	}
 	need := roomFor(len(t.cells), 16) + roomFor(len(t.ends), 8) + 2*roomFor(len(t.words.all), 4) +
 		roomFor(t.groups, 8)

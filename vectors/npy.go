@@ -44,7 +44,7 @@ func openNPY(path string) (*Vectors, error) {
 	defer f.Close()
 	words, err := os.ReadFile(wordsBeside(path))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("the words are missing: want %s beside it, a word a line",
+		return nil, fmt.Errorf("the words are missing: want %s beside it, with one word per line",
 			filepath.Base(wordsBeside(path)))
 	}
 	if err != nil {
@@ -60,7 +60,7 @@ func readNPY(r io.Reader, lines []byte, name string) (*Vectors, error) {
 		return nil, err
 	}
 	if len(a.Shape) != 2 || a.Shape[1] < 1 || a.Shape[0] < 1 {
-		return nil, fmt.Errorf("the array has the shape %v: want a row a word", a.Shape)
+		return nil, fmt.Errorf("the array has the shape %v: want one row per word", a.Shape)
 	}
 	numbers, err := a.Floats()
 	if err != nil {

@@ -100,7 +100,7 @@ func (m *ppmi) fill(ctx context.Context, r Matrix, threads int,
 		total += len(parts[i].other)
 	}
 	if total == 0 {
-		return errors.New("no pair co-occurs more often than chance, so there is nothing to decompose")
+		return errors.New("no pair co-occurs more often than by chance, so there is nothing to factor")
 	}
 	m.rows = compressed{make([]uint64, 0, m.n), make([]uint32, 0, total), make([]float32, 0, total)}
 	for i := range parts {

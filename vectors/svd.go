@@ -173,7 +173,7 @@ func (s *svd) decompose(ctx context.Context, x tall) error {
 	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(mat.NewSymDense(s.width, g), true) {
-		return errors.New("the decomposition does not converge")
+		return errors.New("the factorization does not converge")
 	}
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)

@@ -33,7 +33,7 @@ func New(words []string, dim int, data []float32) (*Vectors, error) {
 	v := &Vectors{Words: words, Dim: dim, Data: data, index: make(map[string]int, len(words))}
 	for i, w := range words {
 		if first, ok := v.index[w]; ok {
-			return nil, fmt.Errorf("the word %q is there twice, as number %d and %d", w, first+1, i+1)
+			return nil, fmt.Errorf("the word %q occurs twice, as numbers %d and %d", w, first+1, i+1)
 		}
 		v.index[w] = i
 	}
@@ -44,7 +44,7 @@ func New(words []string, dim int, data []float32) (*Vectors, error) {
 			sum += float64(x) * float64(x)
 		}
 		if math.IsNaN(sum) || math.IsInf(sum, 0) {
-			return nil, fmt.Errorf("the vector of %q has a number that is NaN or infinite", words[i])
+			return nil, fmt.Errorf("the vector of %q contains NaN or an infinity", words[i])
 		}
 		if sum > 0 {
 			v.scale[i] = float32(1 / math.Sqrt(sum))

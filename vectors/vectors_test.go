@@ -242,7 +242,7 @@ func TestFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for words, want := range map[string]string{"a\nb\n": "v.words has 2 words, not 3", "": "v.words has 0 words",
-		"a\na\nb": `"a" is there twice`} {
+		"a\na\nb": `"a" occurs twice`} {
 		if err := os.WriteFile(wordsBeside(path), []byte(words), 0o666); err != nil {
 			t.Fatal(err)
 		}

@@ -140,8 +140,8 @@ func newMatrix(r *cooccur.Reader, o Options) (*matrix, error) {
 			return nil, fmt.Errorf("unknown measure %v", by)
 		}
 		if by.expects() && made.Window >= cooccur.MaxWindow {
-			return nil, fmt.Errorf("%v compares with what chance would give in a window, and this matrix has the whole document "+
-				"for a window: use logdice, dice or value", by)
+			return nil, fmt.Errorf("%v compares with the value expected by chance in a window, and the window of this matrix is the whole "+
+				"document: use logdice, dice or value", by)
 		}
 		if by.Tests() {
 			if err := noTests(r, by.String()); err != nil {
@@ -151,7 +151,7 @@ func newMatrix(r *cooccur.Reader, o Options) (*matrix, error) {
 	}
 	if o.P {
 		if made.Window >= cooccur.MaxWindow {
-			return nil, errors.New("p-values need a window, and this matrix has the whole document for one")
+			return nil, errors.New("p-values need a window, and that of this matrix is the whole document")
 		}
 		if err := noTests(r, "a p-value"); err != nil {
 			return nil, err
@@ -164,10 +164,10 @@ func newMatrix(r *cooccur.Reader, o Options) (*matrix, error) {
 func noTests(r *cooccur.Reader, what string) error {
 	switch {
 	case r.Options().Weighting != cooccur.Count:
-		return fmt.Errorf("%s is for counts, and this matrix is weighted by distance, of which there is no "+
+		return fmt.Errorf("%s needs counts, and this matrix is weighted by distance, which allows no test of "+
 			"significance: make it with --weighting count, or use logdice, dice, mi, npmi, deltap or odds", what)
 	case r.Corpus().Subsampled:
-		return fmt.Errorf("%s is for counts, and frequent words of this matrix were thinned out: make it without --subsample", what)
+		return fmt.Errorf("%s needs counts, and this matrix is subsampled: make it without --subsample", what)
 	}
 	return nil
 }
@@ -338,8 +338,8 @@ func (m *matrix) rankCells(k *ranker, r row, by Measure, tests int) error {
 			continue
 		}
 		if c.F1 == 0 || c.F2 == 0 {
-			return fmt.Errorf("the words %q and %q co-occur, and the vocabulary says that one of them never occurs: "+
-				"was the matrix made with the vocabulary of another corpus?", m.Word(int(r.id)), m.Word(int(col)))
+			return fmt.Errorf("the words %q and %q co-occur, but one of them has frequency 0 in the vocabulary: "+
+				"it may be that of another corpus", m.Word(int(r.id)), m.Word(int(col)))
 		}
 		k.compared++
 		if m.P {

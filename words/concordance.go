@@ -366,7 +366,7 @@ func Concord(ctx context.Context, corpus *text.Corpus, q *Query, o ConcordanceOp
 }
 
 // ErrNoText is returned if an index has no stored text.
-var ErrNoText = errors.New("the index has no text: make it with --store-text")
+var ErrNoText = errors.New("the index stores no text: build it again with --store-text")
 
 // ConcordIndex finds a query in the stored text of an index. It reads only documents that contain
 // the words, and only as many as the lines need; then the total is not known.

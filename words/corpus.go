@@ -179,7 +179,7 @@ func Find(r *cooccur.Reader, word string) (int, error) {
 			return 0, err
 		}
 		if len(t.Words) != 1 {
-			return 0, fmt.Errorf("%q is %d words to the analyzer %s: want one", word, len(t.Words), name)
+			return 0, fmt.Errorf("analyzer %[3]s makes %[2]d words of %[1]q: want one", word, len(t.Words), name)
 		}
 		form = string(t.Word(0))
 	}

@@ -68,7 +68,7 @@ func NetworkFormat(path string) (func(*Network, io.Writer) error, error) {
 	case ".gexf":
 		return (*Network).GEXF, nil
 	}
-	return nil, fmt.Errorf("%s: the name does not tell the format: want one that ends in .svg, .graphml or .gexf", path)
+	return nil, fmt.Errorf("%s: unknown format: want a name that ends in .svg, .graphml or .gexf", path)
 }
 
 // escape is text inside XML.

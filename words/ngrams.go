@@ -77,7 +77,7 @@ func Ngrams(ctx context.Context, corpus *text.Corpus, o NgramOptions) (list []Ng
 		o.Analyzer, _ = text.ParseAnalyzer("unicode")
 	}
 	if o.Of != nil && slices.ContainsFunc(o.Of.patterns, func(p pattern) bool { return len(p) > 1 }) {
-		return nil, stats, errors.New("n-grams are asked for by one of their words, not by a phrase")
+		return nil, stats, errors.New("--of: want one word of the n-grams, not a phrase")
 	}
 	v, vs, err := cooccur.CountWords(ctx, corpus,
 		cooccur.VocabularyOptions{Analyzer: o.Analyzer, KeepUnk: true, Order: cooccur.ByteOrder,
@@ -135,7 +135,7 @@ func (g *ngrams) read(ctx context.Context, corpus *text.Corpus, places int) (*se
 	one := level{counts: make([]uint32, g.vocab.Len()), docs: make([]uint32, g.vocab.Len())}
 	for id := range one.counts {
 		if g.vocab.Count(id) > 1<<32-1 {
-			return nil, fmt.Errorf("the word %q occurs %d times: at most 4 billion can be counted",
+			return nil, fmt.Errorf("the word %q occurs %d times: want at most 4 billion",
 				g.vocab.Word(id), g.vocab.Count(id))
 		}
 		one.counts[id] = uint32(g.vocab.Count(id))
@@ -247,7 +247,7 @@ func (g *ngrams) frequent(seq *sequence, pass, passes uint64, now *level) error 
 		i = j
 	}
 	if need := 20 * int64(len(now.pairs)); need > g.Memory/2 {
-		return fmt.Errorf("more than %d are frequent enough, which do not fit in --memory: raise it, or --min-count", len(now.pairs))
+		return fmt.Errorf("more than %d are frequent enough, which exceeds --memory: raise it, or --min-count", len(now.pairs))
 	}
 	now.docs = append(now.docs, make([]uint32, len(now.pairs)-len(now.docs))...)
 	return nil
@@ -430,4 +430,4 @@ func (t *pairNumbers) find(key uint64) uint32 {
 	return t.numbers[at]
 }
 
-var errSequence = errors.New("a temporary file is shorter than what was written to it")
+var errSequence = errors.New("a temporary file is shorter than the data written to it")

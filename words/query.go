@@ -126,7 +126,7 @@ func (q *Query) parse(part string) (p pattern, err error) {
 		}
 	}
 	if !slices.ContainsFunc(p, func(e element) bool { return e.kind != anyWord }) {
-		return nil, fmt.Errorf("%q has no word", part)
+		return nil, fmt.Errorf("%q contains no word", part)
 	}
 	return p, nil
 }

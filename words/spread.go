@@ -22,13 +22,13 @@ type SpreadOptions struct {
 // matrix says.
 func Spread(ctx context.Context, r *cooccur.Reader, corpus *text.Corpus, list []Association, o SpreadOptions) error {
 	if r.Options().Weighting != cooccur.Count || r.Corpus().Subsampled {
-		return fmt.Errorf("the documents of pairs need a matrix of counts: make it with --weighting count and without --subsample")
+		return fmt.Errorf("counting documents of pairs needs a matrix of counts: make it with --weighting count and without --subsample")
 	}
 	an := o.Analyzer
 	if an == nil {
 		name := r.Corpus().Analyzer
 		if name == "" {
-			return fmt.Errorf("the matrix does not say which analyzer made its words: make it again, or name the analyzer")
+			return fmt.Errorf("the matrix does not name its analyzer: make it again")
 		}
 		var err error
 		if an, err = text.ParseAnalyzer(name); err != nil {
@@ -74,8 +74,8 @@ func Spread(ctx context.Context, r *cooccur.Reader, corpus *text.Corpus, list []
 	for i := range list {
 		d := t.result(i)
 		if d.Count != t.totals(i) {
-			return fmt.Errorf("%q and %q co-occur %d times in this corpus and %g times in the matrix: was it made from another corpus, "+
-				"or read in another way?", list[i].Word1, list[i].Word2, d.Count, list[i].Count)
+			return fmt.Errorf("%q and %q co-occur %d times in this corpus and %g times in the matrix: it is of another corpus, "+
+				"or one that was read in another way", list[i].Word1, list[i].Word2, d.Count, list[i].Count)
 		}
 		list[i].Spread = &d
 	}

@@ -184,7 +184,7 @@ func TestTools(t *testing.T) {
 		{"search", map[string]any{"query": "lipid", "k": 101}, "want 1 to 100", true},
 		{"search", map[string]any{"query": "lipid", "from": -1}, "from -1", true},
 		{"search", map[string]any{"query": "lipid", "mode": "xor"}, "xor", true},
-		{"search", map[string]any{"query": "(lipid"}, "plain takes all signs", true},
+		{"search", map[string]any{"query": "(lipid"}, "set plain to treat operators", true},
 		{"search", map[string]any{"query": "(lipid", "plain": true}, `"total":2`, false},
 		{"search", map[string]any{"query": "lipid", "fields": []string{"nothing"}}, "nothing",
 			true},

@@ -90,7 +90,7 @@ func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest,
 			o := query.Options{And: r.Mode == search.And, Fields: x.Fields()}
 			parsed, err := query.Parse(in.Query, o)
 			if err != nil {
-				return fmt.Errorf("the query %q: %w; plain takes all signs for text", in.Query, err)
+				return fmt.Errorf("the query %q: %w; set plain to treat operators as text", in.Query, err)
 			}
 			if !query.Plain(in.Query, parsed, o) {
 				r.Query, out.Query = parsed, parsed.String()
