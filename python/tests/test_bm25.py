@@ -48,7 +48,7 @@ def test_mistakes():
         bm25s.tokenize("x", stemmer=object())
     with pytest.raises(ValueError, match="stemmer"):
         bm25s.tokenize("x", stopwords="en")
-    with pytest.raises(ValueError, match="two languages"):
+    with pytest.raises(ValueError, match="different languages"):
         bm25s.tokenize("x", stopwords="de", stemmer="english")
     with pytest.raises(TypeError, match="token_pattern"):
         bm25s.tokenize("x", token_pattern=".")

@@ -50,7 +50,7 @@ def test_rows_are_named_by_an_index_that_is_called_id():
 def test_a_list_of_names_of_files_is_warned_of(tmp_path):
     file = tmp_path / "d.txt"
     file.write_text("a cat\n")
-    with pytest.warns(CollocateWarning, match="make it a list of pathlib.Path"):
+    with pytest.warns(CollocateWarning, match="pass a list of pathlib.Path"):
         Index.build([str(file)]).close()
     with pytest.raises(TypeError, match="paths go into a list"):
         Index.build(tmp_path.glob("*.txt"))
@@ -90,7 +90,7 @@ def test_queries_by_their_ids(index):
 
 
 def test_what_is_no_query_is_said(index):
-    for bad, why in ((5, "type int"), (b"cat", "bytes"), (["cat", None], "query 1 is of the type")):
+    for bad, why in ((5, "type int"), (b"cat", "bytes"), (["cat", None], "query 1 is of type")):
         with pytest.raises(TypeError, match=why):
             index.search(bad)
     with pytest.raises(TypeError):
@@ -144,7 +144,7 @@ def test_bounds_on_words_as_scikit_learn_has_them():
         theirs = CountVectorizer(**bounds).fit(docs)
         ours = BM25Vectorizer(**bounds).fit(docs)
         assert ours.vocabulary_ == theirs.vocabulary_
-    with pytest.raises(ValueError, match="document 1 is of the type NoneType"):
+    with pytest.raises(ValueError, match="document 1 is of type NoneType"):
         BM25Vectorizer().fit(["cat", None])
     with pytest.raises(ValueError, match="min_df=1.5"):
         BM25Vectorizer(min_df=1.5).fit(docs)

@@ -119,7 +119,7 @@ def test_vectorizer():
     unit = BM25Vectorizer(norm="l2").fit_transform(TEXTS)
     assert np.allclose(np.sqrt(unit.multiply(unit).sum(1)), 1)
     assert (pickle.loads(pickle.dumps(v)).transform(TEXTS) != x).nnz == 0
-    with pytest.raises(ValueError, match="not one str"):
+    with pytest.raises(ValueError, match="want an iterable of str"):
         v.fit("text")
     with pytest.raises(ValueError, match="norm"):
         BM25Vectorizer(norm="l9").fit(TEXTS)

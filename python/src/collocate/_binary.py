@@ -13,7 +13,7 @@ def find_binary() -> str:
     named = os.environ.get("COLLOCATE_BINARY")
     if named:
         if not os.access(named, os.X_OK):
-            raise FileNotFoundError(f"COLLOCATE_BINARY={named}: is no program that can be run")
+            raise FileNotFoundError(f"COLLOCATE_BINARY={named}: not an executable program")
         return named
     inside = Path(__file__).parent / "bin" / "collocate"
     if inside.exists():

@@ -36,8 +36,8 @@ def paths_of(corpus: Corpus) -> list[str] | None:
     if isinstance(corpus, (list, tuple)) and 0 < len(corpus) <= 1000:
         if all(isinstance(p, str) and len(p) < 256 and os.path.isfile(p) for p in corpus):
             warn(
-                "each str of the list is a document, and is the name of a file, too: "
-                "to read the files, make it a list of pathlib.Path"
+                "each str of the list is indexed as a document, but is also the name of a file: "
+                "to read the files, pass a list of pathlib.Path"
             )
     return None
 
@@ -164,7 +164,7 @@ def _records(corpus: Any) -> Iterator[dict[str, Any]]:
             d = d._asdict()
         if not isinstance(d, Mapping):
             raise TypeError(
-                f"document {number} is a {type(d).__name__}: with a schema, documents are "
+                f"document {number} is of type {type(d).__name__}: with a schema, documents are "
                 "mappings, named tuples or rows of a DataFrame"
             )
         yield {str(n): v for n, v in d.items() if v is not None and not _missing(v)}
@@ -209,7 +209,7 @@ def _reader(first: Any, fields: Sequence[str] | None, id_field: str | None) -> A
     else:
         files = "; paths go into a list" if isinstance(first, os.PathLike) else ""
         raise TypeError(
-            f"documents are of the type {type(first).__name__}: want str, pairs (id, text), "
+            f"documents are of type {type(first).__name__}: want str, pairs (id, text), "
             f"mappings or named tuples{files}"
         )
 
@@ -256,7 +256,7 @@ class _Fields:
         else:
             self.text = [lower[n] for n in _TEXT_NAMES if n in lower]
         if not self.text:
-            raise ValueError(f"no field of {names} is known to hold text: name it with fields=")
+            raise ValueError(f"none of the fields {names} is known to hold text: pass fields=")
         left = [n for n in names if n != self.id and n not in self.text]
         if left:
             warn(
@@ -305,7 +305,7 @@ def _columns(
     if isinstance(corpus, list) and corpus and isinstance(corpus[0], str):
         for i, v in enumerate(corpus):
             if not isinstance(v, str):
-                raise TypeError(f"document {i} is a {type(v).__name__}: want a str")
+                raise TypeError(f"document {i} is of type {type(v).__name__}: want a str")
         return labels, corpus
     if isinstance(corpus, list) and not corpus:
         return None, []

@@ -28,7 +28,7 @@ Arrays = Mapping[str, np.ndarray]
 def _number(value: Any) -> Any:
     if isinstance(value, np.generic):  # NumPy's numbers are not all Python's
         return value.item()
-    raise TypeError(f"{value!r} is a {type(value).__name__}: want a number or a string")
+    raise TypeError(f"{value!r} is of type {type(value).__name__}: want a number or a string")
 
 
 dumps = json.JSONEncoder(separators=(",", ":"), default=_number).encode

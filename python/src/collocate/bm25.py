@@ -1,4 +1,4 @@
-"""BM25 in the shape of bm25s: `index` and `retrieve`.
+"""BM25 with the interface of bm25s: `index` and `retrieve`.
 
     import collocate.bm25 as bm25s
 
@@ -7,9 +7,9 @@
     retriever.index(corpus_tokens)
     results, scores = retriever.retrieve(bm25s.tokenize(query, stemmer="english"), k=2)
 
-Words are found by Collocate's analyzers, so tokens differ in places from those of bm25s. A stemmer
-is named by its language, and takes stop words off, too. Queries with fewer than k matching
-documents are filled with -1, or with None where documents are asked for.
+Text is split by Collocate's analyzers, so some tokens differ from those of bm25s. A stemmer is
+named by its language, and also drops stop words. Results of queries with fewer than k matching
+documents are padded with -1, or with None if there is a corpus.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _LANGUAGES = {"en": "english", "de": "german", "fr": "french", "es": "spanish", 
 
 
 class Tokenized(NamedTuple):
-    """Texts and the analyzer that cuts them into words, when they are indexed or searched."""
+    """Texts, and the analyzer that splits them when they are indexed or searched."""
 
     texts: Sequence[str]
     analyzer: str
 
 
 class Results(NamedTuple):
-    """What retrieve gives: an array of documents and one of scores, a row for each query."""
+    """The result of `retrieve`: documents and scores, arrays with a row for each query."""
 
     documents: np.ndarray
     scores: np.ndarray
@@ -52,31 +52,31 @@ def tokenize(
     stemmer: str | None = None,
     **_shown: Any,
 ) -> Tokenized:
-    """Names the analyzer for texts. Nothing is cut here: that is done while indexing.
+    """Chooses the analyzer for texts. They are split later, while indexing.
 
-    Without a stemmer words are those of Unicode's rules, in lower case. With one, a language such
-    as "english", they are stemmed, and stop words are dropped unless stopwords is "".
+    Without a stemmer, text is split by Unicode's rules, in lower case. With one, a language such as
+    "english", words are stemmed, and stop words are dropped unless stopwords is "".
     """
     listed = [texts] if isinstance(texts, str) else list(texts)
     unknown = set(_shown) - {"show_progress", "leave", "lower", "return_ids"}
     if unknown:
-        raise TypeError(f"tokenize has no {', '.join(sorted(unknown))}")
+        raise TypeError(f"tokenize has no argument {', '.join(sorted(unknown))}")
     if stemmer is None:
         if stopwords:
             raise ValueError(
-                f'stopwords={stopwords!r} go with a stemmer of the language: stemmer="english"'
+                f'stopwords={stopwords!r} needs a stemmer of the same language: stemmer="english"'
             )
         return Tokenized(listed, "unicode")
     if not isinstance(stemmer, str):
-        raise TypeError('a stemmer is the name of a language here: stemmer="english"')
+        raise TypeError('stemmer is the name of a language: stemmer="english"')
     language = _LANGUAGES.get(stemmer, stemmer)
     if stopwords and _LANGUAGES.get(stopwords, stopwords) != language:
-        raise ValueError(f"stopwords={stopwords!r} and stemmer={stemmer!r} are two languages")
+        raise ValueError(f"stopwords={stopwords!r} and stemmer={stemmer!r} are different languages")
     return Tokenized(listed, language if stopwords == "" else language + "+stop")
 
 
 class BM25:
-    """An index with BM25's parameters; delta, of bm25l (0.5) and bm25+ (1), cannot be chosen."""
+    """An index with BM25's parameters. delta is fixed: 0.5 for bm25l, 1 for bm25+."""
 
     def __init__(
         self,
@@ -90,14 +90,14 @@ class BM25:
             raise ValueError(f"method={method!r}: want one of {', '.join(_VARIANTS)}")
         fixed = _DELTAS.get(method)
         if delta is not None and fixed is not None and delta != fixed:
-            raise ValueError(f"delta={delta}: {method} has {fixed} here")
+            raise ValueError(f"delta={delta}: {method} only has {fixed}")
         self.k1, self.b, self.method, self.corpus = k1, b, method, corpus
         self.searcher: Index | None = None
 
     def index(
         self, corpus: Tokenized | Iterable[Any], show_progress: ProgressOption = None, **_: Any
     ) -> None:
-        """Indexes what `tokenize` gives, texts, or lists of words."""
+        """Indexes the result of `tokenize`, texts, or lists of words."""
         texts, analyzer = _texts(corpus)
         self.searcher = Index.build(texts, analyzer=analyzer, progress=show_progress)
 
@@ -167,7 +167,7 @@ class BM25:
 
     @classmethod
     def load(cls, save_dir: str | os.PathLike[str], load_corpus: bool = False, **_: Any) -> BM25:
-        """Opens what `save` saved."""
+        """Opens an index that `save` wrote."""
         with open(os.path.join(save_dir, "params.json"), encoding="utf-8") as f:
             made = cls(**json.load(f))
         made.searcher = Index.open(os.path.join(save_dir, "index"))

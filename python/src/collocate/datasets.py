@@ -1,4 +1,4 @@
-"""Test collections: BEIR folders, and those of ir_datasets."""
+"""Test collections: folders in BEIR's layout, and collections of ir_datasets."""
 
 from __future__ import annotations
 

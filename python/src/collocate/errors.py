@@ -24,15 +24,15 @@ class WorkerError(CollocateError):
 
 
 class NoGPUError(CollocateError):
-    """A GPU was asked for, and there is none."""
+    """A GPU was requested, and none works."""
 
 
 class CollocateWarning(UserWarning):
-    """Something was guessed or left out."""
+    """Something was guessed or left out; the message says what."""
 
 
 def warn(message: str) -> None:
-    """Warns about the line of the caller's program that called this package."""
+    """Warns, with the line of the caller's program that called this package."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_INNER):
         frame, level = frame.f_back, level + 1
@@ -40,7 +40,7 @@ def warn(message: str) -> None:
 
 
 def need(module: str, extra: str) -> Any:
-    """A module that only some calls need."""
+    """Imports an optional module, or says how to install it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as err:

@@ -1,4 +1,4 @@
-"""How good a run is, with the names of ir_measures."""
+"""Measures of retrieval quality, with the names of ir_measures."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def _measure(name: str) -> dict[str, Any]:
 def evaluate(
     run: Any, qrels: Any, measures: str | Iterable[Any], *, per_query: bool = False
 ) -> dict[str, Any]:
-    """The values of measures, as ir_measures' `calc_aggregate` gives them.
+    """Evaluates a run against judgments, as `calc_aggregate` of ir_measures does.
 
     run: what `search` found for a mapping {query ID: query}; {query: {document: score}}; a
         DataFrame with the columns query_id (or qid, query), doc_id (or docno, id) and score; or an
         iterable of (query, document, score).
     qrels: the same with a grade, relevance (or label, grade), instead of the score.
     measures: names such as "nDCG@10", "AP", "RR@10" and "P(rel=2)@5", or ir_measures' objects.
-    per_query: the values of each query, {measure: {query: value}}.
+    per_query: return the values of each query, {measure: {query: value}}.
     """
     names = [measures] if isinstance(measures, str) else [str(m) for m in measures]
     if isinstance(run, BatchHits):

@@ -1,4 +1,4 @@
-"""What searches find, and how it is shown."""
+"""Results of searches, and how they are shown."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Hit(NamedTuple):
-    """One answer: the document's ID, its score, and its number in the index."""
+    """One hit: the document's ID, its score, and its number in the index."""
 
     id: str
     score: float
@@ -27,7 +27,11 @@ class Hit(NamedTuple):
 
 @dataclass
 class Snippet:
-    """A piece of a document's text; marks are where the query's words stand, in UTF-8 bytes."""
+    """A piece of a document's text.
+
+    marks are the places of the query's words, start and end in UTF-8 bytes. before and after say
+    whether the document has more text there.
+    """
 
     text: str
     marks: list[dict[str, int]] = field(default_factory=list)
@@ -38,7 +42,7 @@ class Snippet:
         self.marks = self.marks or []
 
     def pieces(self) -> Iterator[tuple[str, bool]]:
-        """The text in pieces, each with whether it is a word of the query."""
+        """The text in pieces, each with True if it is a word of the query."""
         raw = self.text.encode()
         at = 0
         for m in self.marks:
@@ -60,7 +64,7 @@ class Snippet:
 
 @dataclass
 class Explanation:
-    """Where a score comes from: adding the words' scores gives it."""
+    """How a score comes about: it is the sum of the words' scores."""
 
     model: str
     length: int
@@ -68,6 +72,7 @@ class Explanation:
     words: list[dict[str, Any]]
 
     def to_pandas(self) -> pd.DataFrame:
+        """A DataFrame with a row for each word."""
         pd = need("pandas", "pandas")
         return pd.DataFrame(self.words)
 
@@ -80,7 +85,11 @@ class Explanation:
 
 
 class Hits:
-    """The hits of one query, best first. Iterating gives `Hit`s."""
+    """The hits of one query, best first. Iterating yields `Hit`s.
+
+    docs and scores are arrays: the numbers of the documents, and their scores. seconds is the time
+    that the search itself took.
+    """
 
     def __init__(
         self, index: Index, query: str, args: dict[str, Any],
@@ -128,17 +137,17 @@ class Hits:
         return Hit(self.ids[i], float(self.scores[i]), int(self.docs[i]))
 
     def snippets(self, size: int = 200) -> list[Snippet]:
-        """Where the documents have the query's words."""
+        """Text around the query's words, for each hit. The index must have stored its text."""
         self._index._check(self._generation)
         return self._index.snippets(self.query, self.docs, size, **self._args)
 
     def fields(self, names: Sequence[str] | None = None) -> list[dict[str, Any]]:
-        """The stored fields of the documents: all, or some."""
+        """The stored fields of the documents, all or those named."""
         self._index._check(self._generation)
         return self._index.stored(self.docs, names)
 
     def explain(self) -> list[Explanation]:
-        """Where the scores come from."""
+        """Explains the score of each hit, word by word."""
         self._index._check(self._generation)
         return self._index.explain(self.query, self.docs, **self._args)
 
@@ -167,7 +176,11 @@ class Hits:
 
 
 class Concordance:
-    """Places where words stand, one below the other. Iterating gives dicts."""
+    """Words in context, one occurrence per line. Iterating yields dicts.
+
+    total is the number of matches (at least that, if `all` is False), documents the number of
+    documents that have one.
+    """
 
     def __init__(self, found: dict[str, Any]):
         self.lines: list[dict[str, Any]] = found["lines"] or []
@@ -207,8 +220,8 @@ class Concordance:
 class BatchHits:
     """The hits of many queries. Those of query i are `batch[i]`.
 
-    docs and scores have the hits of all queries one behind the other; those of query i are from
-    offsets[i] to offsets[i+1].
+    docs and scores hold the hits of all queries one after the other; those of query i are at
+    offsets[i] to offsets[i+1]. seconds is the time that the searches themselves took.
     """
 
     def __init__(
@@ -257,7 +270,7 @@ class BatchHits:
         return (self[i] for i in range(len(self)))
 
     def matrix(self) -> tuple[np.ndarray, np.ndarray]:
-        """Documents and scores with a row for each query; -1 and 0 where it has fewer hits."""
+        """Documents and scores as arrays with a row per query, padded with -1 and 0."""
         k = int(self._args["k"])
         counts = np.diff(self.offsets)
         docs = np.full((len(self), k), -1, dtype=np.int64)
@@ -288,7 +301,7 @@ class BatchHits:
         if given is None:
             given = otherwise
         if given is None:
-            raise ValueError("queries have no IDs: name them, or search for a mapping {ID: query}")
+            raise ValueError("queries have no IDs: pass query_ids=, or search for {ID: query}")
         names = list(given)
         if len(names) != len(self):
             raise ValueError(f"{len(names)} IDs for {len(self)} queries")

@@ -26,8 +26,8 @@ _HITS = 1 << 23
 class Index:
     """An index of documents. Make one with `Index.build` or `Index.open`.
 
-    An index is a folder. It can be used by threads at the same time, after a fork, and in other
-    processes: it is pickled as its path.
+    An index is a folder. Several threads may use it at the same time. It also works after a fork
+    and in other processes: it is pickled as its path.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, _temporary: bool = False):
@@ -74,7 +74,7 @@ class Index:
         memory: int = 0,
         progress: ProgressOption = None,
     ) -> Index:
-        """Indexes documents, in the folder `path`, or in one that is removed with the index.
+        """Indexes documents in the folder `path`, or in one that is removed with the index.
 
         corpus: a file or folder (a str or a Path), a DataFrame, or any iterable of texts, of pairs
             (id, text), of mappings, or of ir_datasets' documents; or a mapping {id: document}.
@@ -83,13 +83,18 @@ class Index:
             stemmed language: arabic, danish, dutch, english, finnish, french, german, hungarian,
             irish, italian, norwegian, porter, portuguese, romanian, russian, spanish, swedish,
             tamil or turkish. "+stop" after a language drops its stop words: "english+stop".
-        store_text: keep the text, for snippets.
-        positions: keep the positions of words, for phrases: search(..., syntax=True).
+        store_text: store the text, for snippets and concordances.
+        positions: store the positions of words, for phrases: search(..., syntax=True).
         schema: fields with types instead of `fields`, as `collocate index --fields` has them:
             ["title:text", "year:number", "tags:keyword"]. They can be searched
             (syntax=True, filter=), and shown (`Hits.fields`).
-        reorder: number documents so that similar ones are neighbours, which makes the index smaller.
+        fields, id_field: the fields of documents that hold their text, and their ID.
+        format, encoding: of files, if they should not be detected: "jsonl", "latin1".
+        reorder: number similar documents close together, which makes the index smaller.
+        allow_duplicate_ids: index documents with the same ID instead of raising an error.
+        threads: number of cores; 0 means all.
         memory: bound on working memory in bytes; 0 means 2 GB.
+        progress: True shows a bar; a function is called with (stage, done, total).
         """
         temporary = path is None
         out = tempfile.mkdtemp(prefix="collocate-") if path is None else os.fspath(path)
@@ -104,7 +109,7 @@ class Index:
             "memory": memory,
         }
         if schema and fields:
-            raise ValueError("fields= and schema= do not go together: a schema names all fields")
+            raise ValueError("fields= and schema= exclude each other: a schema names all fields")
         if schema:
             args["schema"] = [schema] if isinstance(schema, str) else list(schema)
         try:
@@ -131,9 +136,9 @@ class Index:
         memory: int = 0,
         progress: ProgressOption = None,
     ) -> tuple[int, int]:
-        """Adds documents, which need IDs; one with an ID that is there replaces that document.
+        """Adds documents, which need IDs. A document replaces the one with the same ID.
 
-        Gives how many were added, and how many others they have replaced.
+        Returns how many were added, and how many documents they replaced.
         """
         args = {"path": self.path, "analyzer": self.stats["analyzer"],
                 "threads": threads, "memory": memory}  # fmt: skip
@@ -146,7 +151,7 @@ class Index:
         return a.result["added"], a.result["replaced"]
 
     def delete(self, ids: str | Iterable[str]) -> int:
-        """Deletes the documents with these IDs, and gives how many there were."""
+        """Deletes the documents with these IDs, and returns how many were deleted."""
         names = [ids] if isinstance(ids, str) else [str(i) for i in ids]
         if not names:
             return 0
@@ -156,7 +161,7 @@ class Index:
         return int(a.result["deleted"])
 
     def refresh(self) -> None:
-        """Goes over to what the index holds now, if others have changed it."""
+        """Opens the current state of the index, if other processes have changed it."""
         with self._lock:
             opened, self._opened = self._opened, None
             self._generation += 1
@@ -192,7 +197,7 @@ class Index:
         return call(do, {"index": number, **args}, arrays, on=w)
 
     def close(self) -> None:
-        """Closes the index; one in a temporary folder is removed."""
+        """Closes the index, and removes it if its folder is temporary."""
         with self._lock:
             opened, self._opened, self._closed = self._opened, None, True
         if opened is not None and opened[0].alive():
@@ -227,19 +232,19 @@ class Index:
 
     @property
     def stats(self) -> dict[str, Any]:
-        """Documents, terms, postings, tokens, mean_length, bytes and the like."""
+        """Statistics: documents, terms, postings, tokens, mean_length, bytes and others."""
         self._handle()
         return self._stats
 
     @property
     def fields(self) -> list[str]:
-        """The fields that a query can name, of an index with a schema."""
+        """The fields that a query can name, if the index has a schema."""
         self._handle()
         return self._fields[0]
 
     @property
     def stored_fields(self) -> list[str]:
-        """The fields that documents can be shown with."""
+        """The fields that are stored, which `Hits.fields` returns."""
         self._handle()
         return self._fields[1]
 
@@ -281,18 +286,19 @@ class Index:
         threads: int = 0,
         progress: ProgressOption = None,
     ) -> Hits | BatchHits:
-        """The k best documents for a query, or for each of many at once.
+        """Finds the k best documents for a query, or for each of many queries.
 
         queries: a str, an iterable of str, or a mapping {query ID: str}, whose IDs `to_run` and
             `to_pandas` then name.
-        mode: "or" requires any of the words, "and" all of them.
+        mode: "or" finds documents with any of the words, "and" those with all of them.
         model: bm25 (with k1, b and variant), dirichlet (with mu), cosine, dph, boolean, or bm25f
             for an index with text fields. Variants of bm25 are papers, atire, lucene, lucene7,
             bm25+, bm25l, terrier and lucene-lossy.
-        syntax: queries are of the query language, +must -not "a phrase" wild* fuzzy~, not plain
-            text. Phrases need an index with positions.
+        syntax: queries are in the query language, +must -not "a phrase" wild* fuzzy~, instead of
+            plain text. Phrases need an index with positions.
         filter: a query in the same language, whatever syntax is; only documents that match it are
             found, and it does not affect scores: filter="year:[2020 TO 2024] lang:en".
+        algorithm: auto, exhaustive, taat, maxscore, wand, bmw, vbmw or bmm; all give the same hits.
         threads: number of cores for many queries; 0 means all.
         """
         args: dict[str, Any] = {"k": operator.index(k), "mode": mode, "model": model}
@@ -347,7 +353,7 @@ class Index:
         return call(start + dumps(query).encode() + self._asked[2], on=w)
 
     def ids(self, docs: Any) -> np.ndarray:
-        """The IDs of documents, of which numbers are given, as an array of str."""
+        """The IDs of documents, given by number, as an array of str."""
         numbers = np.asarray(docs)
         flat = np.ascontiguousarray(numbers.ravel(), dtype=np.uint32)
         # The same documents come up again and again: each is asked for once.
@@ -357,11 +363,11 @@ class Index:
         return names[inverse].reshape(numbers.shape)
 
     def texts(self, docs: Any) -> list[str]:
-        """The stored texts of documents, of which numbers or IDs are given."""
+        """The stored texts of documents, given by number or ID."""
         return self._strings("texts", self._numbers(docs))
 
     def stored(self, docs: Any, names: Sequence[str] | None = None) -> list[dict[str, Any]]:
-        """The stored fields of documents: all, or some. Those without a value are left out."""
+        """The stored fields of documents, all or those named, without fields that are empty."""
         args = {"names": list(names)} if names else {}
         found = self._call("stored", args, {"docs": self._numbers(docs)}).result
         return found or []
@@ -379,7 +385,7 @@ class Index:
         without: str = "",
         threads: int = 0,
     ) -> Concordance:
-        """Words in their contexts, out of the stored text: see `collocate.concordance`."""
+        """Words in context, from the stored text: see `collocate.concordance`."""
         args = {"query": query, "k": k, "window": window, "sort": list(sort or []),
                 "sample": sample, "seed": seed, "with": with_, "without": without,
                 "threads": threads}  # fmt: skip
@@ -404,13 +410,13 @@ class Index:
         return found
 
     def snippets(self, query: str, docs: Any, size: int = 200, **options: Any) -> list[Snippet]:
-        """Where documents have a query's words. The index must have been built with store_text."""
+        """Text around the words of a query. The index must have been built with store_text=True."""
         args = {"query": query, "size": size, **_about(options)}
         found = self._call("snippets", args, {"docs": self._numbers(docs)}).result or []
         return [Snippet(**s) for s in found]
 
     def explain(self, query: str, docs: Any, **options: Any) -> list[Explanation]:
-        """Where the scores of documents come from, word by word."""
+        """Explains the scores of documents, word by word."""
         args = {"query": query, **_about(options)}
         found = self._call("explain", args, {"docs": self._numbers(docs)}).result or []
         return [Explanation(**e) for e in found]
@@ -470,7 +476,7 @@ def only_for_files(format: str | None, encoding: str | None) -> None:
     """Refuses options that say how files are read, where the corpus is documents."""
     for name, value in (("format", format), ("encoding", encoding)):
         if value:
-            raise ValueError(f"{name}={value!r} is for files, and the corpus is documents")
+            raise ValueError(f"{name}={value!r} is for files, but the corpus is documents")
 
 
 def _queries(given: Any) -> tuple[list[str], list[Any] | None]:
@@ -485,9 +491,11 @@ def _queries(given: Any) -> tuple[list[str], list[Any] | None]:
     except TypeError:
         if not isinstance(texts, list):
             kind = type(given).__name__
-            raise TypeError(f"queries are of the type {kind}: want a str or several") from None
+            raise TypeError(
+                f"queries are of type {kind}: want a str or an iterable of str"
+            ) from None
         at, bad = next((i, q) for i, q in enumerate(texts) if not isinstance(q, str))
-        raise TypeError(f"query {at} is of the type {type(bad).__name__}: want a str") from None
+        raise TypeError(f"query {at} is of type {type(bad).__name__}: want a str") from None
     return texts, ids
 
 

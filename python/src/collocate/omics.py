@@ -2,8 +2,8 @@
 
     from collocate.omics import co_occurrence, nhood_enrichment, ripley
 
-Results go to `adata.uns` under squidpy's names, so that its plots show them; copy=True gives them
-back instead. Categories are in the order of the column's own. engine is "auto", "sequential",
+Results go to `adata.uns` under squidpy's names, so that its plots show them; copy=True returns them
+instead. Categories keep the order of their column. engine is "auto", "sequential",
 "multicore" or "gpu"; all give the same result.
 """
 
@@ -19,7 +19,7 @@ from .errors import need
 
 
 class NhoodEnrichmentResult(NamedTuple):
-    """Scores and counts, by category and category of neighbours."""
+    """z-scores and counts, by category and category of neighbours."""
 
     zscore: np.ndarray
     counts: np.ndarray
@@ -35,12 +35,12 @@ def co_occurrence(
     engine: str = "auto",
     threads: int = 0,
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """How much more often than by chance categories are within each distance of one another.
+    """How much more often than by chance categories occur within each distance of each other.
 
-    interval: distances, of which the first is only a bound, or a number of them: these go evenly
-        from 0 to half the diagonal of the area (squidpy's begin a little above 0). Distances that
-        go evenly from 0 are counted together, others one by one.
-    Gives (occ, interval), or puts them into adata.uns["{cluster_key}_co_occurrence"]: occ is an
+    interval: distances, of which the first is only a lower bound; or their number, evenly spaced
+        from 0 to half the diagonal of the area (squidpy's begin a little above 0). Evenly spaced
+        distances from 0 are counted in one pass, others one by one.
+    Returns (occ, interval), or stores them in adata.uns["{cluster_key}_co_occurrence"]: occ is an
     array by category, category and distance.
     """
     args, arrays, order = _cells(adata, cluster_key, spatial_key)
@@ -83,11 +83,11 @@ def nhood_enrichment(
     threads: int = 0,
     progress: ProgressOption = None,
 ) -> NhoodEnrichmentResult | None:
-    """How many neighbours of one another categories have, against relabelling, in deviations.
+    """How many neighbours categories have in each other, compared with random labels (z-scores).
 
     Neighbours are those of the graph adata.obsp[connectivity_key], "spatial_connectivities" unless
     it is named; or, without a graph, the n_neighs nearest cells, or those within a radius.
-    Gives (zscore, counts), or puts them into adata.uns["{cluster_key}_nhood_enrichment"].
+    Returns (zscore, counts), or stores them in adata.uns["{cluster_key}_nhood_enrichment"].
     """
     args, arrays, order = _cells(adata, cluster_key, spatial_key)
     if n_neighs is not None or radius is not None:
@@ -96,7 +96,7 @@ def nhood_enrichment(
         key = connectivity_key or "spatial_connectivities"
         if key not in adata.obsp:
             raise KeyError(
-                f"obsp has no graph {key!r}: say n_neighs=6 or radius=..., "
+                f"obsp has no graph {key!r}: pass n_neighs=6 or radius=..., "
                 "or make one with squidpy.gr.spatial_neighbors"
             )
         graph = adata.obsp[key].tocsr()
@@ -131,11 +131,11 @@ def ripley(
     engine: str = "auto",
     threads: int = 0,
 ) -> dict[str, Any] | None:
-    """Ripley's L of the cells of each category, by distance: the distance itself is chance.
+    """Ripley's L of the cells of each category, by distance; by chance, L equals the distance.
 
-    Only mode "L". It has the translation correction for the edges, and the density of the category
-    itself, which squidpy's has not: values differ. `collocate.curve` has envelopes and pairs.
-    Gives {"L_stat": DataFrame, "bins": distances}, or puts it into adata.uns.
+    Only mode "L". Values differ from squidpy's: edges have the translation correction, and the
+    density is that of the category, not of all cells. `collocate.curve` has envelopes and pairs.
+    Returns {"L_stat": DataFrame, "bins": distances}, or stores it in adata.uns.
     """
     pd = need("pandas", "pandas")
     if mode != "L":

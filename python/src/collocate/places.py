@@ -1,4 +1,4 @@
-"""Places with places: which kinds of points keep company."""
+"""Places with places: which kinds of points are often close together."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 
 class Patterns:
-    """Sets of features whose points are often mutual neighbours."""
+    """Co-location patterns: sets of features whose points are often mutual neighbours.
+
+    patterns and rules are lists of dicts, svg is a map.
+    """
 
     def __init__(self, report: dict[str, Any], svg: str, geojson: bytes | None, source: Any):
         self.patterns: list[dict[str, Any]] = report["patterns"]
@@ -40,7 +43,7 @@ class Patterns:
         return self.patterns[i]
 
     def to_pandas(self) -> pd.DataFrame:
-        """A DataFrame: features, size, participation_index, and the tests that were made."""
+        """A DataFrame with features, size, participation_index, and the results of tests."""
         pd = need("pandas", "pandas")
         rows = [
             {
@@ -54,15 +57,15 @@ class Patterns:
         return pd.DataFrame(rows, columns=None if rows else columns)
 
     def rules_to_pandas(self) -> pd.DataFrame:
-        """The rules as a DataFrame, if they were asked for."""
+        """The rules as a DataFrame, if `mine` was called with rules=True."""
         pd = need("pandas", "pandas")
         return pd.DataFrame(self.rules)
 
     def to_geopandas(self) -> gpd.GeoDataFrame:
-        """The points that take part, with the numbers, from 0, of their patterns."""
+        """The participating points, each with the numbers of its patterns, from 0."""
         gpd = need("geopandas", "geo")
         if self._geojson is None:
-            raise ValueError('positions are of no known system: say crs="planar" or "EPSG:..."')
+            raise ValueError('the reference system is unknown: pass crs="planar" or "EPSG:..."')
         features = json.loads(self._geojson)["features"]
         taking = [f for f in features if f["geometry"]["type"] == "Point"]
         rows = [f["properties"]["row"] - 1 for f in taking]
@@ -108,18 +111,23 @@ def mine(
     memory: int = 0,
     progress: ProgressOption = None,
 ) -> Patterns:
-    """Finds the kinds of places that keep company.
+    """Finds kinds of places that are often close together.
 
     points: a GeoDataFrame of points, a DataFrame with columns for x, y and the feature, an AnnData
         with positions in obsm["spatial"], or a file (CSV, GeoJSON, GeoParquet, Shapefile,
         GeoPackage, GPX).
-    distance: neighbours are at most this far apart: metres for longitudes and latitudes, else the
-        unit of the coordinates. knn: or among each other's k nearest.
+    x, y, feature: names of columns, if they are not recognised.
+    distance: neighbours are at most this far apart, in metres for longitudes and latitudes, else in
+        the unit of the coordinates.
+    knn: instead of distance, neighbours are among each other's k nearest.
+    crs: the reference system, as "EPSG:4326", or "planar"; by default that of the points.
     min_prevalence: the least participation index of a pattern.
-    min_points: leave out features with fewer points: few points reach any prevalence by chance.
-    skip_bad: leave out rows without a feature or a position, instead of an error.
-    all: every prevalent pattern, not only the maximal ones.
-    significance: rounds of a null ("shift", "relabel", "cluster", "inhomogeneous") to test against.
+    min_points: leave out features with fewer points, which reach any prevalence by chance.
+    skip_bad: leave out rows without a feature or a position instead of raising an error.
+    all: list every prevalent pattern, not only the maximal ones.
+    rules: also find rules, of at least min_confidence.
+    significance: test against this many rounds of a null model, by default "shift".
+    null: the null model: "shift", "relabel", "cluster" or "inhomogeneous".
     engine: "auto", "sequential", "multicore" or "gpu"; all give the same result.
     """
     args, arrays, source = _points(points, x, y, feature, crs, min_points, skip_bad)
@@ -154,8 +162,8 @@ def pairs(
 ) -> pd.DataFrame:
     """The colocation quotients of all ordered pairs of features, as a DataFrame.
 
-    1 is chance, above 1 points of `of` have more points of `near` around them than by chance. The
-    p-value is two-sided, by random relabelling. Points are as in `mine`.
+    A quotient of 1 is chance; above 1, points of `of` have more points of `near` around them than
+    by chance. The p-value is two-sided, by random relabelling. Points are as in `mine`.
     """
     pd = need("pandas", "pandas")
     args, arrays, _ = _points(points, x, y, feature, crs, min_points, skip_bad)
@@ -191,14 +199,16 @@ def curve(
     memory: int = 0,
     progress: ProgressOption = None,
 ) -> pd.DataFrame:
-    """At which distances features attract or avoid one another, as a DataFrame.
+    """At which distances features attract or avoid each other, as a DataFrame.
 
     A row for each pair and distance: Ripley's cross K (k), L (its root over pi: equal to the
     distance where features are independent), the pair correlation (1 is chance) and the
-    participation index. of, near: features; without them all pairs, or the `strongest`.
+    participation index.
+    of, near: features; without them all pairs, or the `strongest`.
     max_distance: 0 is a quarter of the shorter side of the area.
-    rounds: compare with so many rounds of a null (shift, relabel, cluster, inhomogeneous): adds
-        l_expected, l_low, l_high (95% of the rounds), the same of the index, p_value and q_value.
+    rounds: compare with this many rounds of a null model (shift, relabel, cluster, inhomogeneous).
+        This adds l_expected, l_low, l_high (95% of the rounds), the same for the index, p_value
+        and q_value.
     engine: "auto", "sequential", "multicore" or "gpu"; all give the same result.
     """
     pd = need("pandas", "pandas")
@@ -236,9 +246,9 @@ def summary(
     skip_bad: bool = False,
     threads: int = 0,
 ) -> dict[str, Any]:
-    """What to know of points before they are mined.
+    """Describes points, before they are mined.
 
-    Features with their numbers, extent, unit, duplicates, neighbours by distance, and the distances
+    Features with their counts, extent, unit, duplicates, neighbours by distance, and the distances
     worth mining: distance_low, distance_suggested and distance_high.
     """
     args, arrays, _ = _points(points, x, y, feature, crs, min_points, skip_bad)
@@ -268,14 +278,16 @@ def _points(
     if isinstance(points, (str, os.PathLike)) or isinstance(points, list):
         paths = paths_of(points)
         if paths is None:
-            raise TypeError("points are a list: want a DataFrame, a GeoDataFrame or a file")
+            raise TypeError("points are a list: want a DataFrame, a GeoDataFrame or a file name")
         named = {"x": x, "y": y, "feature": feature, "crs": crs and str(crs),
                  "min_points": min_points, "skip_bad": skip_bad}  # fmt: skip
         return {"paths": paths, **{n: v for n, v in named.items() if v}}, None, None
     if hasattr(points, "obs") and hasattr(points, "obsm"):  # AnnData
         points, crs = _cells(points), "planar" if crs is None else crs
     if not hasattr(points, "columns"):
-        raise TypeError(f"points are a {type(points).__name__}: want a DataFrame or a file")
+        raise TypeError(
+            f"points are of type {type(points).__name__}: want a DataFrame or a file name"
+        )
     points = _good(
         points, _column(points, feature, "feature", _FEATURE), x, y, min_points, skip_bad
     )
@@ -356,4 +368,4 @@ def _column(points: Any, named: str | None, what: str, usual: tuple[str, ...]) -
     for name in usual:
         if name in lower:
             return lower[name]
-    raise ValueError(f"no column of {list(points.columns)} is known as {what}: name it, {what}=...")
+    raise ValueError(f"none of the columns {list(points.columns)} is known as {what}: pass {what}=")

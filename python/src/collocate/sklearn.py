@@ -22,9 +22,9 @@ class BM25Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         idf * (k1+1)*tf / (tf + k1*(1 - b + b*length/mean length))
 
     with idf = ln(1 + (N - df + 0.5)/(df + 0.5)). N, df and the mean length are those of the
-    documents that it was fitted to. min_df leaves out words of fewer documents, max_df those of
-    more: an int is a number of documents, a float a share of them. max_features keeps the words of
-    the most documents. norm="l2" makes vectors of length 1.
+    documents that it was fitted to. min_df leaves out words in fewer documents, max_df those in
+    more: an int is a number of documents, a float a share of them. max_features keeps the words
+    with the highest document frequency. norm="l2" scales vectors to length 1.
     """
 
     def __init__(
@@ -47,13 +47,16 @@ class BM25Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.norm = norm
 
     def fit(self, raw_documents: Iterable[str], y: Any = None) -> BM25Vectorizer:
+        """Learns the vocabulary, document frequencies and mean length of documents."""
         self._fit(raw_documents)
         return self
 
     def fit_transform(self, raw_documents: Iterable[str], y: Any = None) -> sparse.csr_matrix:
+        """Fits to documents and returns their vectors, one row per document."""
         return self._weigh(*self._fit(raw_documents))
 
     def transform(self, raw_documents: Iterable[str]) -> sparse.csr_matrix:
+        """The vectors of documents, one row each; unknown words are left out."""
         check_is_fitted(self, "idf_")
         words, matrix, lengths = counts(_listed(raw_documents), self.analyzer)
         known = [(i, self.vocabulary_[w]) for i, w in enumerate(words) if w in self.vocabulary_]
@@ -63,6 +66,7 @@ class BM25Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._weigh(sparse.csr_matrix((coo.data, (coo.row, columns)), shape=shape), lengths)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The words of the columns."""
         check_is_fitted(self, "idf_")
         return np.array(self._words, dtype=object)
 
@@ -80,7 +84,7 @@ class BM25Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if len(words) != len(keep):
             matrix, df = matrix[:, keep], df[keep]
         if not len(keep):
-            raise ValueError("the documents have no words that are kept")
+            raise ValueError("no words are left: check min_df, max_df and the documents")
         self._words = [words[i] for i in keep]
         self.vocabulary_ = {w: i for i, w in enumerate(self._words)}
         n = matrix.shape[0]
@@ -106,11 +110,11 @@ class BM25Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 def _listed(raw_documents: Any) -> list[str]:
     if isinstance(raw_documents, str):
-        raise ValueError("documents are an iterable of str, not one str")
+        raise ValueError("documents are a str: want an iterable of str")
     listed = list(raw_documents)
     for i, d in enumerate(listed):
         if not isinstance(d, str):
-            raise ValueError(f"document {i} is of the type {type(d).__name__}: want a str")
+            raise ValueError(f"document {i} is of type {type(d).__name__}: want a str")
     return listed
 
 

@@ -35,7 +35,7 @@ class Vocabulary:
 
     @property
     def ids(self) -> dict[str, int]:
-        """The place of each word."""
+        """The row of each word."""
         if self._ids is None:
             self._ids = {w: i for i, w in enumerate(self.words)}
         return self._ids
@@ -54,6 +54,7 @@ class Vocabulary:
         return int(self.counts[self.ids[word]])
 
     def to_pandas(self) -> pd.DataFrame:
+        """A DataFrame with the columns word and count."""
         pd = need("pandas", "pandas")
         return pd.DataFrame({"word": self.words, "count": self.counts})
 
@@ -79,7 +80,10 @@ def vocabulary(
     memory: int = 0,
     progress: ProgressOption = None,
 ) -> Vocabulary:
-    """Counts the words of documents. The corpus is as in `Index.build`."""
+    """Counts the words of documents. corpus and analyzer are as in `Index.build`.
+
+    min_count: leave out words that occur less often. max_size: keep this many words; 0 is all.
+    """
     args = {"analyzer": analyzer, "min_count": min_count, "max_size": max_size,
             "threads": threads, "memory": memory}  # fmt: skip
     with bar(progress, "counting") as tell:
@@ -91,7 +95,7 @@ def vocabulary(
 
 
 class Vectors:
-    """Words with a vector each: rows of the array `vectors`."""
+    """Word vectors: the rows of the array `vectors` belong to `words`."""
 
     def __init__(self, words: list[str], vectors: np.ndarray):
         self.words, self.vectors = words, vectors
@@ -140,7 +144,7 @@ class Vectors:
 
 
 class Cooccurrence:
-    """How often words meet: a matrix over a vocabulary, in a .cooc file."""
+    """How often words occur near each other: a matrix over a vocabulary, in a .cooc file."""
 
     def __init__(self, path: str | os.PathLike[str], *, _temporary: bool = False):
         self.path = os.path.abspath(os.fspath(path))
@@ -153,15 +157,16 @@ class Cooccurrence:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Cooccurrence:
-        """Opens a .cooc file, as the command `collocate cooccur` writes it, too."""
+        """Opens a .cooc file, which `cooccurrence` or the command `collocate cooccur` wrote."""
         return cls(path)
 
     @property
     def words(self) -> list[str]:
+        """The words of the rows and columns, most frequent first."""
         return self.vocabulary.words
 
     def matrix(self, by: str = "value", min_value: float = 0) -> csr_matrix:
-        """The matrix as scipy.sparse has it; rows and columns are `words`.
+        """The matrix as a scipy.sparse.csr_matrix; rows and columns are `words`.
 
         by: value (the sums), pmi, ppmi, npmi, ll (log-likelihood) or dice.
         """
@@ -180,13 +185,13 @@ class Cooccurrence:
         min_freq: int = 0,
         p: bool = False,
     ) -> pd.DataFrame:
-        """The k words that keep the closest company with each word, as a DataFrame.
+        """The k words most strongly associated with each word, as a DataFrame.
 
         by: logdice, dice, mi, mi3, npmi, ppmi, t, z, g2, chi2, deltap, odds, lrc, fisher or value;
-            the first of several orders. They compare with how often the words occur, as
-            `collocate neighbours` does; t, z, g2, chi2, lrc and fisher need weighting="count".
-        min_value leaves out pairs that meet less often: rare meetings make PMI large.
-        min_freq leaves out pairs with a word that occurs less often.
+            rows are sorted by the first of several. They are computed from word frequencies, as
+            in `collocate neighbours`; t, z, g2, chi2, lrc and fisher need weighting="count".
+        min_value: leave out pairs that co-occur less often; rare pairs have a high PMI.
+        min_freq: leave out pairs with a word that occurs less often.
         p: also p-values of the log-likelihood ratio, and q (Benjamini and Hochberg's).
         """
         listed = [words] if isinstance(words, str) else list(words)
@@ -209,10 +214,11 @@ class Cooccurrence:
         memory: int = 0,
         progress: ProgressOption = None,
     ) -> Vectors:
-        """Vectors of the words, by GloVe's training or a randomised SVD of PPMI.
+        """Trains vectors of the words, by GloVe or by a randomised SVD of PPMI (method="svd").
 
-        epochs, x_max (10 for small corpora): glove. shift: svd, number of negative samples.
-        glove on more than one thread (0 is one) depends on chance.
+        epochs, x_max: of glove; use x_max=10 for small corpora.
+        shift: of svd, the number of negative samples.
+        threads: number of cores; 0 means all. The result depends only on the seed, not on these.
         """
         args = {"path": self.path, "method": method, "dim": dim, "epochs": epochs, "x_max": x_max,
                 "shift": shift, "seed": seed, "threads": threads, "memory": memory}  # fmt: skip
@@ -245,10 +251,12 @@ def cooccurrence(
     memory: int = 0,
     progress: ProgressOption = None,
 ) -> Cooccurrence:
-    """Counts how often words meet, in the .cooc file `path` or in one that is removed later.
+    """Counts how often words co-occur, in the .cooc file `path` or in a temporary one.
 
     window: words on each side; 0 is the whole document.
-    weighting: what a meeting adds: "distance" is 1/distance, "count" is 1.
+    side: "both", "left" or "right" of a word.
+    weighting: what a pair adds: "distance" is 1/distance, "count" is 1.
+    min_count, max_size: as in `vocabulary`. subsample: threshold for dropping frequent words.
     """
     out = path
     if out is None:
@@ -294,10 +302,11 @@ def collocations(
 ) -> pd.DataFrame:
     """The pairs of words of a corpus that are most strongly associated, as a DataFrame.
 
-    of: only the pairs of this word. by, p: as in `Cooccurrence.neighbours`.
-    min_value: least number of times that a pair co-occurs.
-    min_docs: least number of documents that have a pair; 0 is 3, or 1 of less than 10 documents.
-    The columns docs and dp_norm say how many documents have a pair, and how evenly (0 is evenly).
+    of: only pairs with this word. by, p: as in `Cooccurrence.neighbours`.
+    min_value: how often a pair must co-occur.
+    min_docs: how many documents must have a pair; 0 means 3, or 1 if there are fewer than 10.
+    The columns docs and dp_norm are the number of documents that have a pair, and how evenly it is
+    distributed (0 is even).
     """
     args = {"of": of, "window": window, "side": side, "min_docs": min_docs, "analyzer": analyzer,
             "threads": threads, "memory": memory,
@@ -317,7 +326,7 @@ def _of_files(
     encoding: str | None,
     tell: Any,
 ) -> Any:
-    """Calls what reads a corpus more than once: documents in memory go to a file for a while."""
+    """Calls what reads a corpus more than once: documents in memory go to a temporary file."""
     with as_file(corpus, fields, id_field) as path:
         if path is None:
             return build_call(do, args, corpus, fields, id_field, format, encoding, tell)
@@ -343,10 +352,10 @@ def wordlist(
 ) -> pd.DataFrame:
     """The words of a corpus with frequency and dispersion, as a DataFrame.
 
-    range is the number of documents that have a word, dp and dp_norm are Gries' deviation of
-    proportions (0 is even), d is Juilland's (1 is even).
+    range is the number of documents that have a word; dp and dp_norm are Gries' deviation of
+    proportions (0 is even); d is Juilland's D (1 is even).
     parts: measure over this number of equal parts of the corpus instead of documents.
-    group: take documents for one whose IDs have the same match of this regular expression.
+    group: treat documents as one if this regular expression matches the same part of their IDs.
     """
     pd = need("pandas", "pandas")
     args = {"min_count": min_count, "parts": parts, "group": group, "analyzer": analyzer,
@@ -377,7 +386,7 @@ def ngrams(
 ) -> pd.DataFrame:
     """The sequences of n words, or of n[0] to n[1], most frequent first, as a DataFrame.
 
-    k: at most so many; 0 is all. of: only those with this word, or one that matches wildcards
+    k: how many at most; 0 means all. of: only those with this word, or one that matches wildcards
     (whal*) or a regular expression (/whales?/).
     """
     pd = need("pandas", "pandas")
@@ -403,7 +412,7 @@ def dispersion(
     threads: int = 0,
     progress: ProgressOption = None,
 ) -> dict[str, np.ndarray]:
-    """Where in a corpus queries match, for each of them: 0 is its beginning, 1 its end.
+    """Where in a corpus each query matches: 0 is the beginning of the corpus, 1 its end.
 
     Queries are those of `concordance`. matplotlib's `eventplot` draws the answer as a dispersion
     plot: `plt.eventplot(list(found.values()))`. For words that the corpus does not have, a warning
@@ -435,12 +444,13 @@ def concordance(
     threads: int = 0,
     progress: ProgressOption = None,
 ) -> Concordance:
-    """Every place where words stand, with the words around them.
+    """Finds words in context.
 
-    query: words, wildcards (lip*, *ing), regular expressions that whole words match (/colou?rs?/)
-    and phrases of these in double quotes ("as * as").
-    with_, without: only lines with a match of this query in their context, or with none.
-    sort: order by words around the match: ["L1", "R2"]; M is the match.
+    query: words, wildcards (lip*, *ing), regular expressions that match whole words (/colou?rs?/),
+        and phrases of these in double quotes ("as * as").
+    window: words of context on each side.
+    with_, without: only lines whose context matches this query, or does not match it.
+    sort: by words around the match: ["L1", "R2"]; M is the match.
     sample: take this number of lines at random, then sort.
     An index with stored text answers faster: `Index.concordance`.
     """
@@ -462,10 +472,10 @@ def keywords(
     negative: bool = False,
     **options: Any,
 ) -> pd.DataFrame:
-    """The words that set a corpus apart from another, as a DataFrame.
+    """The words that distinguish a corpus from a reference corpus, as a DataFrame.
 
-    Each is a corpus or a `Vocabulary` of one (of all words: min_count=1); options are those of
-    `vocabulary`. by: lrc, g2, logratio or diff. negative: the words that are rarer here instead.
+    Both may be a corpus or its `Vocabulary` (of all words: min_count=1); options are those of
+    `vocabulary`. by: lrc, g2, logratio or diff. negative: list words that are rarer instead.
     """
     pd = need("pandas", "pandas")
     totals, arrays = [], {}
