@@ -202,15 +202,7 @@ func (w *Writer) addParts(ctx context.Context, parts []iter.Seq2[weigh.Term, err
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 
-	// A worker takes the part that nobody has; at most two a worker are finished or under way
-	// beyond the one being written. A part that has more chunks than its share of the memory waits
-	// for its turn to be written.
-	waiting := max(1, min(maxWaiting, int(w.memory/partShare)/((2*threads+1)*2*chunkSize)))
-	results := make([]chan partResult, len(parts))
-	for i := range results {
-		results[i] = make(chan partResult, waiting)
-	}
-	tickets := make(chan struct{}, 2*threads+1)
+	queue := newPartQueue(ctx, len(parts), w.memory/partShare)
 	spare := &spareChunks{}
 	var next atomic.Int64
 	var wg sync.WaitGroup
@@ -220,82 +212,48 @@ func (w *Writer) addParts(ctx context.Context, parts []iter.Seq2[weigh.Term, err
 	wg.Go(func() { documents <- w.writeDocs() })
 	for range min(threads, len(parts)) {
 		wg.Go(func() {
-			e := partEncoder{ctx: ctx, spare: spare}
+			e := partEncoder{queue: queue, spare: spare}
 			e.encoder = newEncoder(w.lengths, w.places != nil, e.full)
-			for {
-				select {
-				case tickets <- struct{}{}:
-				case <-ctx.Done():
+			for ctx.Err() == nil {
+				if e.part = int(next.Add(1)) - 1; e.part >= len(parts) {
 					return
 				}
-				i := int(next.Add(1)) - 1
-				if i >= len(parts) {
-					return
-				}
-				e.encode(parts[i], results[i])
+				queue.end(e.part, e.addAll(parts[e.part]))
 			}
 		})
 	}
-	for i := range results {
-		if err := w.writePart(ctx, results[i], spare); err != nil {
+	for {
+		c, err := queue.next()
+		if err != nil {
 			return err
 		}
+		if c == nil {
+			break
+		}
+		if err := w.write(c); err != nil {
+			return err
+		}
+		spare.put(c)
 		if progress != nil {
 			progress(w.meta.occurrences)
 		}
-		<-tickets
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	w.docsWritten = true
 	return <-documents
 }
 
-// Parts that are encoded before their turn hold one in partShare bytes of the memory, and at most
-// maxWaiting chunks each.
-const (
-	partShare  = 8
-	maxWaiting = 64
-)
-
-// writePart writes the chunks of a part as they come.
-func (w *Writer) writePart(ctx context.Context, results <-chan partResult, spare *spareChunks) error {
-	for {
-		select {
-		case r, more := <-results:
-			if !more {
-				return nil
-			}
-			if r.err != nil {
-				return r.err
-			}
-			if err := w.write(r.chunk); err != nil {
-				return err
-			}
-			spare.put(r.chunk)
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-type partResult struct {
-	chunk *chunk
-	err   error
-}
+// Parts that are encoded before their turn hold one in partShare bytes of the memory.
+const partShare = 16
 
 // partEncoder encodes parts, one after the other.
 type partEncoder struct {
 	*encoder
-	ctx   context.Context
+	queue *partQueue
+	part  int // the one at hand
 	spare *spareChunks
-	out   chan<- partResult // for the part at hand
-}
-
-func (p *partEncoder) encode(part iter.Seq2[weigh.Term, error], out chan<- partResult) {
-	p.out = out
-	defer close(out)
-	if err := p.addAll(part); err != nil {
-		p.send(partResult{err: err})
-	}
 }
 
 func (p *partEncoder) addAll(part iter.Seq2[weigh.Term, error]) (err error) {
@@ -312,20 +270,14 @@ func (p *partEncoder) addAll(part iter.Seq2[weigh.Term, error]) (err error) {
 	return errors.Join(p.end(), p.flush())
 }
 
-// full sends a chunk and gives the encoder another one.
+// full hands over a chunk and gives the encoder another one.
 func (p *partEncoder) full(c *chunk) error {
 	done := p.spare.get()
 	*done, *c = *c, *done
-	return p.send(partResult{chunk: done})
-}
-
-func (p *partEncoder) send(r partResult) error {
-	select {
-	case p.out <- r:
-		return nil
-	case <-p.ctx.Done():
-		return p.ctx.Err()
+	if !p.queue.put(p.part, done) {
+		return context.Canceled
 	}
+	return nil
 }
 
 // spareChunks are those that were written. New ones would have to grow first.
