@@ -437,12 +437,12 @@ func FuzzBlock(f *testing.F) {
 		gaps[i], tfs[i] = uint32(i*i%37), uint32(i%5)
 	}
 	gaps[7] = 1 << 20 // not dense
-	f.Add(appendBlock(nil, 5, &gaps, &tfs, BlockSize), 128, uint32(5))
-	f.Add(appendBlock(nil, ^uint32(0), &gaps, &tfs, 20), 20, ^uint32(0))
+	f.Add(appendBlock(nil, 5, &gaps, &tfs, BlockSize, allPlaces(BlockSize)), 128, uint32(5))
+	f.Add(appendBlock(nil, ^uint32(0), &gaps, &tfs, 20, allPlaces(20)), 20, ^uint32(0))
 	for i := range gaps {
 		gaps[i], tfs[i] = uint32(i%3), uint32(i%9/8*300)
 	}
-	f.Add(appendBlock(nil, 70, &gaps, &tfs, BlockSize), 128, uint32(70)) // dense
+	f.Add(appendBlock(nil, 70, &gaps, &tfs, BlockSize, allPlaces(BlockSize)), 128, uint32(70)) // dense
 	f.Fuzz(func(t *testing.T, data []byte, n int, at uint32) {
 		n = 1 + int(uint(n)%BlockSize)
 		if at != ^uint32(0) {

@@ -71,6 +71,8 @@ type encoder struct {
 	docs    [BlockSize]uint32
 	gaps    [BlockSize]uint32 // documents between them
 	tfs     [BlockSize]uint32 // less 1
+	many    [BlockSize]uint8  // the postings with tf > 1,
+	manyLen int               // of which there are so many
 	start   int               // of its blocks in out.postings
 	before  int               // bytes of its blocks that were handed over
 	last    []uint32
@@ -150,28 +152,47 @@ func (e *encoder) takeGaps(begins bool, tfs, gaps []uint32) ([]uint32, error) {
 
 // take puts postings to those that wait, for whom there is room.
 func (e *encoder) take(docs, tfs []uint32) error {
-	n, next, known := len(docs), e.next, uint32(len(e.lengths.lengths))
+	n, next := len(docs), e.next
 	gaps, less := e.gaps[e.n:e.n+n], e.tfs[e.n:e.n+n]
 	tfs = tfs[:n]
-	sum := uint64(0)
+	many := e.manyLen
+	var falls uint64 // the highest bit is set if a document is not above the one before
+	var all uint32   // bits of the frequencies less 1, and
+	var sum uint64   // their sum
 	for i, d := range docs {
-		if d < next || d >= known {
-			return fmt.Errorf("index: word %q: document %d after %s, of %d documents: not ascending, or too large", e.word, d, before(next), known)
-		}
-		tf := tfs[i]
-		if tf-1 >= maxTF {
-			return fmt.Errorf("index: word %q occurs %d times in document %d; want 1 to %d", e.word,
-				tf, d, uint32(maxTF))
-		}
-		gaps[i], less[i] = d-next, tf-1
-		next = d + 1
+		tf := tfs[i] - 1
 		sum += uint64(tf)
+		gaps[i], less[i] = d-next, tf
+		falls |= uint64(d) - uint64(next)
+		all |= tf
+		next = d + 1
+		e.many[many&(BlockSize-1)] = uint8(e.n + i)
+		many += below(0, tf)
+	}
+	if falls>>63 != 0 || docs[n-1] >= uint32(len(e.lengths.lengths)) || all >= maxTF {
+		return e.refuse(docs, tfs)
 	}
 	copy(e.docs[e.n:], docs)
 	e.n += n
 	e.df += uint64(n)
-	e.cf += sum
-	e.next = next
+	e.cf += sum + uint64(n)
+	e.next, e.manyLen = next, many
+	return nil
+}
+
+// refuse says what is wrong with postings.
+func (e *encoder) refuse(docs, tfs []uint32) error {
+	next, known := e.next, uint32(len(e.lengths.lengths))
+	for i, d := range docs {
+		if d < next || d >= known {
+			return fmt.Errorf("index: word %q: document %d after %s, of %d documents: not ascending, or too large", e.word, d, before(next), known)
+		}
+		if tfs[i]-1 >= maxTF {
+			return fmt.Errorf("index: word %q occurs %d times in document %d; want 1 to %d", e.word,
+				tfs[i], d, uint32(maxTF))
+		}
+		next = d + 1
+	}
 	return nil
 }
 
@@ -187,7 +208,7 @@ func (e *encoder) begin(word []byte) error {
 	}
 	e.word, e.whole = append(e.word[:0], word...), e.known
 	e.levels.begin(e.whole)
-	e.df, e.cf, e.next, e.n, e.start, e.before = 0, 0, 0, 0, len(e.out.postings), 0
+	e.df, e.cf, e.next, e.n, e.manyLen, e.start, e.before = 0, 0, 0, 0, 0, len(e.out.postings), 0
 	if e.places != nil {
 		e.places.out = e.out.positions
 		e.places.begin()
@@ -211,8 +232,8 @@ func (e *encoder) endBlock(skip bool) error {
 		e.last = append(e.last, e.next-1)
 		e.offsets = append(e.offsets, uint32(at))
 	}
-	e.out.postings = appendBlock(e.out.postings, last, &e.gaps, &e.tfs, e.n)
-	e.n = 0
+	e.out.postings = appendBlock(e.out.postings, last, &e.gaps, &e.tfs, e.n, e.many[:e.manyLen])
+	e.n, e.manyLen = 0, 0
 	if len(e.out.postings)+len(e.out.positions) < 2*chunkSize {
 		return nil
 	}
@@ -231,7 +252,7 @@ func (e *encoder) listBytes() int { return e.before + len(e.out.postings) - e.st
 // judge makes the skip data that say how good the waiting postings are.
 func (e *encoder) judge() {
 	xs := e.xs[:e.n]
-	low := e.lengths.judge(e.docs[:e.n], e.tfs[:e.n], xs, e.block)
+	low := e.lengths.judge(e.docs[:e.n], e.tfs[:e.n], e.many[:e.manyLen], xs, e.block)
 	e.lows = append(e.lows, math.Float32frombits(low))
 	e.ranking.add(xs)
 	e.levels.add(e.docs[:e.n], e.tfs[:e.n], xs)

@@ -1,10 +1,13 @@
 package index
 
 import (
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // Lengths that are not stored are those of the classes; whoever wants them from a file that was
@@ -64,6 +67,51 @@ func TestRareLengths(t *testing.T) {
 		}
 		if err := r.Check(t.Context(), CheckOptions{}); err != nil {
 			t.Errorf("%+v: %v", test, err)
+		}
+	}
+}
+
+// Few frequencies above 1 are judged as any are: the same x, the same lowest one, the same bound.
+func TestJudgingFewOrMany(t *testing.T) {
+	rng := rand.New(rand.NewPCG(61, 62))
+	for _, kinds := range []uint32{1, 40, 256, 400} {
+		common := kinds
+		if kinds > 256 {
+			common = 255
+		}
+		lengths := make([]uint32, 20_000)
+		for d := range lengths {
+			if lengths[d] = 5 + rng.Uint32N(common); rng.IntN(3_000) == 0 {
+				lengths[d] = 5 + rng.Uint32N(kinds) // a rare one, if there are many kinds
+			}
+		}
+		table, err := newLengthTable(lengths, 0, 1<<20, "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if table.codes == nil {
+			t.Fatalf("%d lengths have no codes", kinds)
+		}
+		for range 3_000 / trials.Every(10) {
+			n := 1 + rng.IntN(BlockSize)
+			docs, tfs, many := make([]uint32, n), make([]uint32, n), []uint8(nil)
+			often := rng.Float64() * rng.Float64()
+			first := rng.IntN(len(lengths) - 10*n)
+			for i := range docs {
+				docs[i] = uint32(first + 10*i + rng.IntN(10))
+				if rng.Float64() < often {
+					tfs[i], many = 1+rng.Uint32N(1<<rng.IntN(10)), append(many, uint8(i))
+				}
+			}
+			got, want := make([]uint32, n), make([]uint32, n)
+			f, g := newFrontier(table), newFrontier(table)
+			low, wantLow := table.judge(docs, tfs, many, got, f), table.judgeCodes(docs, tfs, want, g)
+			if low != wantLow || !slices.Equal(got, want) {
+				t.Fatalf("%d of %d frequencies above 1: x\n%v\nand not\n%v", len(many), n, got, want)
+			}
+			if b, c := f.take(), g.take(); b != c {
+				t.Fatalf("%d of %d frequencies above 1: bound %x, want %x", len(many), n, b, c)
+			}
 		}
 	}
 }

@@ -11,6 +11,9 @@ import (
 // words of the four lanes alternate. One load of a uint64 then gives two lanes, a
 // SIMD register all four, and all numbers of a row need the same shift.
 func packBlock(dst []byte, v *[BlockSize]uint32, w uint) []byte {
+	if w == 0 {
+		return dst
+	}
 	start := len(dst)
 	dst = slices.Grow(dst, BlockSize/8*int(w))[:start+BlockSize/8*int(w)]
 	out := dst[start:]

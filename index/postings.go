@@ -30,7 +30,8 @@ const (
 )
 
 // appendBlock appends one block of n <= 128 postings after document at (^0: none), given as gaps
-// less 1 and frequencies less 1. Both are overwritten.
+// less 1 and frequencies less 1. Both are overwritten. Those in many are the frequencies above 1, or
+// some more, ascending.
 //
 //	byte 0  bits of a gap, w, in the low 5 bits; number of patched gaps, d, above
 //	byte 1  bits of a frequency, v; number of patched frequencies, e
@@ -44,36 +45,31 @@ const (
 //	byte 1  v and e, as above
 //	byte 2  number of words
 //	then    the words of 8 bytes, then frequencies, then patches of these
-func appendBlock(dst []byte, at uint32, gaps, tfs *[BlockSize]uint32, n int) []byte {
-	threshold := 0
-	if n == BlockSize {
-		threshold = minPatchGain
-	}
-	many := countWidths(gaps[:n], tfs[:n])
-	w, d := many.of(0).patched(n, threshold)
-	v, e := many.of(32).patched(n, 0)
-	if n == BlockSize {
-		last := at + BlockSize + sumOfBlock(gaps)
-		if words := denseWords(at, last); isDense(words, w, d) {
-			dst = append(dst, denseMark, byte(v)|byte(e)<<5, byte(words))
-			dst = appendWords(dst, at, gaps, words)
-			var patches [maxPatches * 6]byte
-			p := takePatches(patches[:0], tfs[:], v, e)
-			return append(packBlock(dst, tfs, v), p...)
-		}
-	}
-	dst = append(dst, byte(w)|byte(d)<<5, byte(v)|byte(e)<<5)
+func appendBlock(dst []byte, at uint32, gaps, tfs *[BlockSize]uint32, n int, many []uint8) []byte {
+	v, e := countTFs(tfs, n, many).patched(n, 0)
 	var patches [2 * maxPatches * 6]byte
-	p := takePatches(patches[:0], gaps[:n], w, d)
-	p = takePatches(p, tfs[:n], v, e)
-	if n == BlockSize {
-		dst = packBlock(dst, gaps, w)
-		dst = packBlock(dst, tfs, v)
-	} else {
+	if n < BlockSize {
+		w, d := countWidths(gaps[:n/2], gaps[n/2:n]).patched(n, 0)
+		dst = append(dst, byte(w)|byte(d)<<5, byte(v)|byte(e)<<5)
+		p := takePatches(patches[:0], gaps[:n], w, d)
+		p = takeSome(p, tfs, many, v, e)
 		dst = packTail(dst, gaps[:n], w)
 		dst = packTail(dst, tfs[:n], v)
+		return append(dst, p...)
 	}
-	return append(dst, p...)
+	w, d := countWidths(gaps[:BlockSize/2], gaps[BlockSize/2:]).patched(n, minPatchGain)
+	last := at + BlockSize + sumOfBlock(gaps)
+	if words := denseWords(at, last); isDense(words, w, d) {
+		dst = append(dst, denseMark, byte(v)|byte(e)<<5, byte(words))
+		dst = appendWords(dst, at, gaps, words)
+		p := takeSome(patches[:0], tfs, many, v, e)
+		return append(packBlock(dst, tfs, v), p...)
+	}
+	dst = append(dst, byte(w)|byte(d)<<5, byte(v)|byte(e)<<5)
+	p := takePatches(patches[:0], gaps[:], w, d)
+	p = takeSome(p, tfs, many, v, e)
+	dst = packBlock(dst, gaps, w)
+	return append(packBlock(dst, tfs, v), p...)
 }
 
 // sumOfBlock adds up a block in four sums, none of which waits for another.
@@ -100,40 +96,74 @@ func takePatches(dst []byte, numbers []uint32, w uint, patches int) []byte {
 	return dst
 }
 
-// widthCounts says how many numbers are wider than 0, 1, 2 and so on bits, of two blocks: of the
-// first in the lower halves, of the second in the upper ones. Bit w of ones, twos and fours makes
-// the count for w; where it is more than that, bit w of more is set.
+// takeSome is takePatches for the numbers at some places; the others have at most w bits.
+func takeSome(dst []byte, numbers *[BlockSize]uint32, places []uint8, w uint, patches int) []byte {
+	if patches == 0 {
+		return dst
+	}
+	for _, i := range places {
+		x := &numbers[i&(BlockSize-1)]
+		if high := *x >> w; high != 0 {
+			dst = binary.AppendUvarint(append(dst, i), uint64(high))
+			*x &= 1<<w - 1
+		}
+	}
+	return dst
+}
+
+// widthCounts says how many numbers are wider than 0, 1, 2 and so on bits. Bit w of ones, twos and
+// fours makes the count for w; where it is more than that, bit w of more is set.
 type widthCounts struct{ ones, twos, fours, more uint64 }
 
-// countWidths adds up all counts at once, by the logic of an adder: a table of counts has to wait
-// for its own entries, which are often the same, and took twice the time. Within appendBlock there
-// are not enough registers for it.
+// add adds a number to the counts whose bits are set, by the logic of an adder: a table of counts
+// has to wait for its own entries, which are often the same, and took twice the time.
+func (c *widthCounts) add(bits uint64) {
+	carry := c.ones & bits
+	c.ones ^= bits
+	bits = c.twos & carry
+	c.twos ^= carry
+	c.more |= c.fours & bits
+	c.fours ^= bits
+}
+
+// countWidths counts two numbers at a time, in the halves of 64 bits. The second half has as many as
+// the first, or one more. Within appendBlock there are not enough registers for it.
 //
 //go:noinline
-func countWidths(first, second []uint32) (c widthCounts) {
-	second = second[:len(first)]
+func countWidths(first, second []uint32) widthCounts {
+	var c widthCounts
+	if len(second) > len(first) {
+		c.add(wider(second[len(first)]))
+		second = second[:len(first)]
+	}
 	for i, x := range first {
-		// The masks say that no shift is too far, which saves instructions.
-		wider := uint64(1)<<(bits.Len32(x)&63) - 1 | (uint64(1)<<(bits.Len32(second[i])&63)-1)<<32
-		carry := c.ones & wider
-		c.ones ^= wider
-		wider = c.twos & carry
-		c.twos ^= carry
-		c.more |= c.fours & wider
-		c.fours ^= wider
+		c.add(wider(x) | wider(second[i])<<32)
+	}
+	return c.joined()
+}
+
+// wider has bit w set if x is wider than w bits. The mask says that the shift is not too far, which
+// saves instructions.
+func wider(x uint32) uint64 { return uint64(1)<<(bits.Len32(x)&63) - 1 }
+
+// countTFs counts n frequencies less 1, of which those in many are above 0.
+func countTFs(tfs *[BlockSize]uint32, n int, many []uint8) (c widthCounts) {
+	if len(many) > fewMany {
+		return countWidths(tfs[:n/2], tfs[n/2:n])
+	}
+	for _, i := range many {
+		c.add(wider(tfs[i&(BlockSize-1)]))
 	}
 	return c
 }
 
-// of are the counts of the block whose bits begin at one.
-func (c widthCounts) of(bit uint) widthCounts {
-	half := func(x uint64) uint64 { return x >> bit & math.MaxUint32 }
-	return widthCounts{half(c.ones), half(c.twos), half(c.fours), half(c.more)}
-}
-
-// both are the counts of the two blocks together.
-func (c widthCounts) both() widthCounts {
-	a, b := c.of(0), c.of(32)
+// joined adds up the counts of both halves.
+func (c widthCounts) joined() widthCounts {
+	half := func(bit uint) widthCounts {
+		low := func(x uint64) uint64 { return x >> bit & math.MaxUint32 }
+		return widthCounts{low(c.ones), low(c.twos), low(c.fours), low(c.more)}
+	}
+	a, b := half(0), half(32)
 	twos := a.ones & b.ones
 	fours := a.twos&b.twos | twos&(a.twos|b.twos)
 	more := a.fours&b.fours | fours&(a.fours|b.fours)

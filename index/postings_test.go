@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -49,7 +50,17 @@ func TestBlocksRoundTrip(t *testing.T) {
 			gaps[i], freqs[i] = d-prev-1, tfs[i]-1
 			prev = d
 		}
-		block := appendBlock([]byte("before"), at, &gaps, &freqs, n)
+		var many []uint8
+		for i, tf := range freqs {
+			if tf > 0 {
+				many = append(many, uint8(i))
+			}
+		}
+		again, freqsAgain := gaps, freqs
+		block := appendBlock([]byte("before"), at, &gaps, &freqs, n, allPlaces(n))
+		if b := appendBlock([]byte("before"), at, &again, &freqsAgain, n, many); !bytes.Equal(b, block) {
+			t.Fatalf("%d frequencies above 1 of %d:\n got %x\nwant %x", len(many), n, b, block)
+		}
 		block = append(block, "12345678"...)[6:]
 		if block[0]>>5 > 0 {
 			patched++
@@ -67,6 +78,14 @@ func TestBlocksRoundTrip(t *testing.T) {
 	if patched < 1000 {
 		t.Errorf("only %d blocks had patched gaps", patched)
 	}
+}
+
+// allPlaces are those of n postings.
+func allPlaces(n int) (places []uint8) {
+	for i := range n {
+		places = append(places, uint8(i))
+	}
+	return places
 }
 
 // What a Writer cannot take, it refuses, and says why.
