@@ -248,4 +248,5 @@ func numberParts(n *numbering, parts []gpuPart, d *documents) {
 			n.add(base+k, 1)
 		}
 	}
+	n.finish()
 }

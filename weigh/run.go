@@ -39,6 +39,7 @@ func (r *run) number(base []uint32) {
 	for _, m := range r.marks {
 		r.numbers.add(base[m.seq]+uint32(m.first), uint32(m.docs))
 	}
+	r.numbers.finish()
 	r.marks = nil
 }
 
