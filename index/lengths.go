@@ -202,8 +202,8 @@ func (t *lengthTable) judgeBoth(docs, tfs, xs []uint32, f *frontier) (low uint32
 const fewMany = BlockSize / 4
 
 // judgeOnce judges postings as if each frequency were 1, where there are codes. That is nearly all
-// there is to do for short documents. A higher frequency makes x lower, and a pair that has it rules
-// the other one out. It returns rareBits if a document has a rare length.
+// there is to do for short documents. A higher frequency makes x lower, and a pair that has it
+// rules the other one out. It returns rareBits if a document has a rare length.
 func (t *lengthTable) judgeOnce(docs, xs []uint32, f *frontier) (low uint32) {
 	xs = xs[:len(docs)]
 	codes, once := t.codes, &t.once

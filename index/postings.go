@@ -30,8 +30,8 @@ const (
 )
 
 // appendBlock appends one block of n <= 128 postings after document at (^0: none), given as gaps
-// less 1 and frequencies less 1. Both are overwritten. Those in many are the frequencies above 1, or
-// some more, ascending.
+// less 1 and frequencies less 1. Both are overwritten. The places in many, ascending, are of the
+// frequencies above 1, and may be of others.
 //
 //	byte 0  bits of a gap, w, in the low 5 bits; number of patched gaps, d, above
 //	byte 1  bits of a frequency, v; number of patched frequencies, e
@@ -126,8 +126,8 @@ func (c *widthCounts) add(bits uint64) {
 	c.fours ^= bits
 }
 
-// countWidths counts two numbers at a time, in the halves of 64 bits. The second half has as many as
-// the first, or one more. Within appendBlock there are not enough registers for it.
+// countWidths counts two numbers at a time, in the halves of 64 bits. The second half has as many
+// as the first, or one more. Within appendBlock there are not enough registers for it.
 //
 //go:noinline
 func countWidths(first, second []uint32) widthCounts {
