@@ -127,7 +127,7 @@ func matrix(t *testing.T, v *cooccur.Vocabulary, opt cooccur.Options,
 func TestPartsMakeTheWhole(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "corpus.txt")
-	if err := os.WriteFile(path, []byte(lines(3000/trials.Every(5))), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(lines(3000/trials.Every(12))), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	one := func() *text.Corpus {

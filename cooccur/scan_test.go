@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/text"
 )
 
@@ -70,7 +71,7 @@ func TestScannerIsTheWhitespaceAnalyzer(t *testing.T) {
 // share a piece.
 func TestScannerSharesPieces(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for range 200 {
+	for range 200 / trials.Every(5) {
 		var docs []text.Document
 		var want []string
 		for range rng.IntN(12) {

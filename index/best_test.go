@@ -105,7 +105,7 @@ func TestBestOfCountsPostings(t *testing.T) {
 
 func TestSelectLowest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
-	for range 2000 {
+	for range 2000 / trials.Every(5) {
 		v := make([]uint32, rng.IntN(200))
 		for i := range v {
 			v[i] = rng.Uint32N(1 + rng.Uint32N(1<<uint(rng.IntN(20))))

@@ -4,11 +4,13 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/collocate/collocate/internal/trials"
 )
 
 func TestQuickUvarintsAreUvarints(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
-	for range 100000 {
+	for range 100000 / trials.Every(10) {
 		want := rng.Uint64() >> rng.IntN(64)
 		b := binary.AppendUvarint(nil, want)
 		size := len(b)

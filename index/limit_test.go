@@ -4,12 +4,14 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // A list that was limited is the list without its later postings, walked or jumped through.
 func TestLimitEndsAList(t *testing.T) {
 	rng := rand.New(rand.NewPCG(15, 16))
-	for range 20 {
+	for range 20 / trials.Every(4) {
 		p := randomIndex(rng, 3000, 12)
 		r := p.write(t)
 		var c Cursor

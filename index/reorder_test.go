@@ -222,7 +222,7 @@ func (p *plainIndex) reordered(t *testing.T) {
 // with text, which is rewritten, and without, when the lists are written in that order at once or,
 // if there is little memory, afterwards.
 func TestReorderIsDeterministic(t *testing.T) {
-	path, _ := topicCorpus(t, rand.New(rand.NewPCG(55, 56)), 12_000/trials.Every(4), 50)
+	path, _ := topicCorpus(t, rand.New(rand.NewPCG(55, 56)), 12_000/trials.Every(8), 50)
 	for _, stored := range []bool{true, false} {
 		r := open(t, build(t, path, BuildOptions{StoreText: stored}))
 		want := readDir(t, reorder(t, r, ReorderOptions{Threads: 1}).dir)

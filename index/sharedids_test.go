@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // writeIDs writes an index whose documents have no words.
@@ -58,7 +60,7 @@ func TestSharedIDs(t *testing.T) {
 		return ids
 	}
 	found := 0
-	for round := range 36 {
+	for round := range 36 / trials.Every(3) {
 		kind := round % 3
 		n := []int{1, 5, 32, 64, 100, 3000}
 		a := writeIDs(t, draw(n[rng.IntN(len(n))], 1500, kind))
@@ -92,7 +94,7 @@ func TestSharedIDs(t *testing.T) {
 			break
 		}
 	}
-	if found < 300 {
+	if found < 300/trials.Every(3) {
 		t.Errorf("only %d documents share an ID: nothing was tested", found)
 	}
 }

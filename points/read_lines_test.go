@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // Lines are split quickly up to the first quote; whatever follows, the points
@@ -16,7 +18,7 @@ func TestQuickLinesReadAsTheCSVPackageDoes(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 9))
 	cells := []string{"1", "-2.5", "", " 7 ", "1e3", "x", `"4"`, `"a,b"`, `"two` + "\n" + `lines"`,
 		"0.000001", "123456789012345678", "nan", "A", "B\r"}
-	for range 3000 {
+	for range 3000 / trials.Every(5) {
 		var b strings.Builder
 		b.WriteString("x,y,feature\n")
 		for range r.IntN(6) {
@@ -52,7 +54,7 @@ func outcome(text string, skip bool) string {
 
 func TestCoordinatesAreParsedToTheBit(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 200_000 {
+	for range 200_000 / trials.Every(8) {
 		v := (r.Float64() - 0.5) * math.Pow10(r.IntN(12))
 		text := strconv.FormatFloat(v, "feg"[r.IntN(3)], r.IntN(18)-1, 64)
 		want, _ := strconv.ParseFloat(text, 64)

@@ -120,7 +120,7 @@ func testKernelsHaveTheirTwins(t *testing.T) {
 		t.Skip("plain Go is the twin")
 	}
 	rng := rand.New(rand.NewPCG(3, 9))
-	for range 20000 {
+	for range 20000 / trials.Every(8) {
 		doc := atPageEnd(rng.IntN(block + 1))
 		if rng.IntN(4) == 0 {
 			doc = make([]byte, len(doc))

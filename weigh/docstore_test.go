@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/internal/trials"
 )
 
 // Weights and IDs are the same when lengths and IDs of documents are in files.
 func TestWeightsWithDocumentsInFiles(t *testing.T) {
-	docs := randomDocs(5, 3000, 400, 20)
+	docs := randomDocs(5, 3000/trials.Every(6), 400, 20)
 	for _, p := range []bm25.Params{{}, {Variant: bm25.L}} {
 		o := Options{Method: Inverting, Threads: 2, Analyzer: analyzer(t, "whitespace"), Params: p,
 			TempDir: t.TempDir()}

@@ -41,7 +41,7 @@ func TestRun(t *testing.T) {
 	for _, e := range []engine.Kind{engine.Multicore, engine.GPU} {
 		var r *Result
 		looks := 0
-		for d := time.Second / 5; d < time.Minute &&
+		for d := time.Second / 20; d < time.Minute &&
 			(r == nil || len(r.Looks) < 3 || r.Compared == 0 || r.Batches.Max == 0); d *= 4 {
 			looks = 0
 			var err error

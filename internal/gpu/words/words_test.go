@@ -117,7 +117,7 @@ func TestSequencesAreTheAnalyzers(t *testing.T) {
 				defer q.Free()
 				var all []string
 				for range 3 {
-					docs := randomDocs(rng, 300)
+					docs := randomDocs(rng, 300/trials.Every(3))
 					all = append(all, docs...)
 					up := kind.Squeeze([]byte(strings.Join(docs, "\n") + "\n"))
 					if _, err := d.Append(t.Context(), s, kind, gputest.Upload(t, s, up), q); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/gpu/driver"
 	"github.com/collocate/collocate/internal/gpu/emu"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
 	"github.com/collocate/collocate/search/internal/searchtest"
@@ -50,7 +51,7 @@ func TestKeptSegment(t *testing.T) {
 		second := searchtest.IndexLines(t, "whitespace", long...)
 		compare := func(e *eval.Engine, x *Index) {
 			t.Helper()
-			for i := range 12 {
+			for i := range 12 / trials.Every(3) {
 				r := ask.Request{Text: line(3), K: 1 + 3*(i%4), Mode: ask.Mode(i % 2)}
 				want, err := e.Search(t.Context(), &r)
 				if err != nil {

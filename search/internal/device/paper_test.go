@@ -20,7 +20,7 @@ func TestGPUThesis(t *testing.T) {
 		p := searchtest.RandomPlain(rng, 2500, 6)
 		s := write(t, p, searchtest.IndexDir(root, i))
 		use(t, s, Options{})
-		for range 10 {
+		for range 10 / trials.Every(2) {
 			r := ask.Request{
 				Words: searchtest.RandomWords(rng, p), K: []int{1, 10, 100, 1000}[rng.IntN(4)],
 				Mode:  ask.Mode(rng.IntN(2)),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/internal/cpu/cputest"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/searchtest"
@@ -81,7 +82,7 @@ func TestBetween(t *testing.T) { cputest.Levels(t, testBetween) }
 
 func testBetween(t *testing.T) {
 	rng := rand.New(rand.NewPCG(89, 90))
-	for range 200 {
+	for range 200 / trials.Every(4) {
 		var b, kept bestFirst
 		b.reset(200)
 		kept.reset(200)

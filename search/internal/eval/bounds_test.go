@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
@@ -16,7 +17,7 @@ import (
 func TestBoundsHold(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	root := searchtest.Scratch(t)
-	for i := range 60 {
+	for i := range 60 / trials.Every(6) {
 		p := searchtest.RandomPlain(rng, 3000, 6)
 		s := write(t, p, searchtest.IndexDir(root, i))
 		for _, m := range searchtest.TestModels {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/cpu/cputest"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/searchtest"
 	"github.com/collocate/collocate/search/internal/simd"
@@ -44,7 +45,7 @@ func testDenseListsMeet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(71, 72))
 	root := searchtest.Scratch(t)
 	dense, blocks := 0, 0
-	for i := range 12 {
+	for i := range 12 / trials.Every(4) {
 		p := densePlain(rng, 12_000, 9)
 		s := write(t, p, searchtest.IndexDir(root, i))
 		for range 12 {
@@ -100,7 +101,7 @@ func TestLocateBitsIsLocate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(73, 74))
 	var gotAt, gotPlaces, at, places andBuffer[uint32]
 	var ranks [index.MaxWords]uint8
-	for range 5000 {
+	for range 5000 / trials.Every(5) {
 		docs := risingNumbers(rng, 1+rng.IntN(index.BlockSize), 1+rng.Uint32N(1<<uint(1+rng.IntN(6))))
 		block := risingNumbers(rng, index.BlockSize, 1+rng.Uint32N(30))
 		last := block[len(block)-1]

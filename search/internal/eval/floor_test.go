@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/searchtest"
@@ -18,7 +19,7 @@ func TestFloorIsReachedByKDocuments(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 32))
 	root := searchtest.Scratch(t)
 	found := 0
-	for i := range 40 {
+	for i := range 40 / trials.Every(5) {
 		p := searchtest.RandomPlain(rng, 4000, 6)
 		s := write(t, p, searchtest.IndexDir(root, i))
 		for _, word := range p.Words {
@@ -57,7 +58,7 @@ func TestFloorIsReachedByKDocuments(t *testing.T) {
 
 func TestKthLowest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(33, 34))
-	for range 3000 {
+	for range 3000 / trials.Every(5) {
 		xs := make([]float32, 1+rng.IntN(128))
 		for i := range xs {
 			xs[i] = float32(rng.IntN(1 + rng.IntN(200)))

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/searchtest"
@@ -74,7 +75,7 @@ func TestGuessOfIndependentWords(t *testing.T) {
 	p, s := independent(t, 60_000)
 	rng := rand.New(rand.NewPCG(97, 98))
 	right := 0
-	for range 60 {
+	for range 60 / trials.Every(4) {
 		var words []ask.Word
 		for _, w := range rng.Perm(len(p.Words))[:2+rng.IntN(3)] {
 			words = append(words, ask.Word{Text: p.Words[w], Weight: 1})
@@ -91,7 +92,7 @@ func TestGuessOfIndependentWords(t *testing.T) {
 			right++
 		}
 	}
-	if right < 20 {
+	if right < 20/trials.Every(4) {
 		t.Errorf("%d guesses were right", right)
 	}
 }

@@ -185,7 +185,7 @@ func testScanIsItsTwin(t *testing.T) {
 	var fast, plain window
 	fast.prepare()
 	plain.prepare()
-	for range 500 {
+	for range 500 / trials.Every(5) {
 		n := rng.IntN(1 + rng.IntN(maxWindow))
 		share := rng.Float32()
 		for i := range n {

@@ -145,7 +145,7 @@ func testKernelsOfLevels(t *testing.T) {
 		for _, h := range p.Search(t, s.e.Index, wordsOf(p, pair), len(p.Lengths), ask.And, model.BM25{}) {
 			exact[h.Doc] = h.Score
 		}
-		for range 200 {
+		for range 200 / trials.Every(5) {
 			cut := rng.Float64() * float64(lists[0].max+lists[1].max)
 			from := rng.IntN(v.stretches)
 			n := 1 + rng.IntN(min(9, v.stretches-from))

@@ -28,7 +28,7 @@ import (
 func TestRangesMakeTheWhole(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	root := searchtest.Scratch(t)
-	for i := range 40 {
+	for i := range 40 / trials.Every(8) {
 		p := searchtest.RandomPlain(rng, 20000, 6)
 		s := write(t, p, searchtest.IndexDir(root, i))
 		words := searchtest.RandomWords(rng, p)
@@ -201,7 +201,7 @@ func TestSearchStopsWhenCancelled(t *testing.T) {
 func TestDamagedIndexesAreSurvived(t *testing.T) {
 	rng := rand.New(rand.NewPCG(51, 52))
 	root := searchtest.Scratch(t)
-	for i := range 150 {
+	for i := range trials.Cases(150) {
 		p := searchtest.RandomPlain(rng, 5000, 5)
 		dir := searchtest.IndexDir(root, i)
 		write(t, p, dir).Close()

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/searchtest"
@@ -17,7 +18,7 @@ func TestSeedsFindAFloorThatHolds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(35, 36))
 	root := searchtest.Scratch(t)
 	found, close := 0, 0
-	for i := range 60 {
+	for i := range 60 / trials.Every(5) {
 		p := searchtest.RandomPlain(rng, []int{100, 4000, 20_000}[rng.IntN(3)], 1+rng.IntN(8))
 		s := write(t, p, searchtest.IndexDir(root, i))
 		for range 10 {
@@ -53,7 +54,7 @@ func TestSeedsFindAFloorThatHolds(t *testing.T) {
 			s.e.Release(q)
 		}
 	}
-	if found < 100 || close < 20 {
+	if found < 100/trials.Every(5) || close < 20/trials.Every(5) {
 		t.Errorf("only %d floors were found, %d of them the best there are", found, close)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/internal/cpu/cputest"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/model"
 )
 
@@ -18,7 +19,7 @@ func TestSiftingKeepsWhatCanWin(t *testing.T) { cputest.Levels(t, testSiftingKee
 
 func testSiftingKeepsWhatCanWin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 62))
-	for range 700 {
+	for range 700 / trials.Every(5) {
 		s, docs, tfs := randomBlock(t, rng)
 		c := s.W.C
 		if c.Classes == nil || len(docs) == 0 {

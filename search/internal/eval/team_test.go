@@ -239,7 +239,7 @@ func searchPositions(t *testing.T, s *Searcher, p *searchtest.Plain, r ask.Reque
 func TestHeterogeneousRangesCoverAllDocuments(t *testing.T) {
 	rng := rand.New(rand.NewPCG(81, 82))
 	root := searchtest.Scratch(t)
-	for i := range 60 {
+	for i := range 60 / trials.Every(5) {
 		p := searchtest.RandomPlain(rng, 3000, 5)
 		s := write(t, p, searchtest.IndexDir(root, i))
 		r := ask.Request{Words: searchtest.RandomWords(rng, p),
@@ -280,7 +280,7 @@ func TestHeterogeneousRangesCoverAllDocuments(t *testing.T) {
 func TestTallyBoundsTheKthScore(t *testing.T) {
 	rng := rand.New(rand.NewPCG(91, 92))
 	var h tally
-	for range 200 {
+	for range 200 / trials.Every(5) {
 		k, most := 1+rng.IntN(50), rng.ExpFloat64()*20
 		h.reset(k, most)
 		var all []float32
@@ -399,7 +399,7 @@ func TestParallelRequestsAreChecked(t *testing.T) {
 func TestSharesCoverAllDocuments(t *testing.T) {
 	rng := rand.New(rand.NewPCG(95, 96))
 	var s shares
-	for range 2000 {
+	for range 2000 / trials.Every(5) {
 		docs, workers, least := uint32(1+rng.IntN(3000)), 1+rng.IntN(5), uint32(1+rng.IntN(300))
 		s.reset(workers, docs, least)
 		active := []int{0}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/docset"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
 	"github.com/collocate/collocate/search/internal/searchtest"
@@ -42,7 +43,7 @@ func TestConjunction(t *testing.T) {
 		return query.Phrase{Text: strings.Join(p, " "), Slop: rng.IntN(3) / 2}
 	}
 	led, found := 0, 0
-	for round := range 600 {
+	for round := range 600 / trials.Every(4) {
 		q := query.Or{Parts: []query.Node{query.Must{Part: query.Term{Text: word()}}}}
 		seen := map[string]bool{q.Parts[0].(query.Must).Part.String(): true}
 		for range 1 + rng.IntN(3) {
@@ -95,7 +96,7 @@ func TestConjunction(t *testing.T) {
 			t.Fatalf("round %d: %v: %d answers, want %d", round, q, got.Total, total)
 		}
 	}
-	if led < 400 || found < 10000 {
+	if led < 400/trials.Every(4) || found < 10000/trials.Every(4) {
 		t.Errorf("only %d of the searches went this way, with %d answers", led, found)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/docset"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
 	"github.com/collocate/collocate/search/internal/searchtest"
@@ -35,7 +36,7 @@ func TestCount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 400 {
+	for range 400 / trials.Every(4) {
 		q, roles := query.Or{}, rng.IntN(4)
 		var must, may, not []string
 		for _, w := range rng.Perm(words + 1)[:1+rng.IntN(4)] { // the last is in no document

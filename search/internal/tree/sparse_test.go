@@ -9,6 +9,7 @@ import (
 
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/docset"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
 	"github.com/collocate/collocate/search/internal/model"
@@ -35,7 +36,7 @@ func TestSparse(t *testing.T) {
 		t.Fatal(err)
 	}
 	sparse := 0
-	for round := range 800 {
+	for round := range 800 / trials.Every(4) {
 		set := docset.New(docs)
 		for range rng.IntN([]int{25, 150, 600}[rng.IntN(3)]) {
 			set.Add(uint32(rng.IntN(docs)))
@@ -73,7 +74,7 @@ func TestSparse(t *testing.T) {
 				set.Count(), r.Model, r.K, searchtest.Head(got.Hits), searchtest.Head(want.Hits))
 		}
 	}
-	if sparse < 350 {
+	if sparse < 350/trials.Every(4) {
 		t.Errorf("only %d of the searches were among a few documents", sparse)
 	}
 }
