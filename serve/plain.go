@@ -89,9 +89,9 @@ func (d *plainData) write(b *bytes.Buffer) {
 		}
 		fmt.Fprintf(b, `<p>%d documents%s. For programs:</p>
 <ul>
-<li><code>GET /search?q=words</code> answers in JSON; also <code>k</code> (up to %d), <code>mode=and</code>, <code>model</code>, <code>snippets=1</code>, <code>stats=1</code></li>
-<li><code>POST /search</code> with <code>[{"q": "words", "k": 5}, ...]</code> answers a line of JSON for each</li>
-<li><code>GET /healthz</code> says that the server is there</li>
+<li><code>GET /v1/search?q=words</code> answers in JSON; also <code>k</code> (up to %d), <code>mode=and</code>, <code>model</code>, <code>snippets=1</code>, <code>stats=1</code></li>
+<li><code>POST /v1/search</code> with lines such as <code>{"q": "words", "k": 5}</code> answers each with a line of JSON</li>
+<li><code>GET /v1/openapi.json</code> describes all requests</li>
 </ul>
 `, d.Docs, words, d.MaxK)
 	case len(d.Answer.Hits) == 0:

@@ -422,8 +422,8 @@ func TestPlainPage(t *testing.T) {
 		status int
 		shows  []string
 	}{
-		{"/plain", 200, []string{"1 documents", "POST /search"}},
-		{"/plain?q=&mode=or", 200, []string{"POST /search"}},
+		{"/plain", 200, []string{"1 documents", "POST /v1/search"}},
+		{"/plain?q=&mode=or", 200, []string{"POST /v1/search"}},
 		{"/plain?q=bears+6%22%3Cscript%3E&mode=or", 200,
 			[]string{"&lt;i&gt;1&lt;/i&gt;", "&lt;b&gt;bold&lt;/b&gt; <mark>bears</mark>",
 				`value="bears 6&#34;&lt;script&gt;"`}},

@@ -196,7 +196,7 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
   }, { quiet: false, before: (page) => page.route('**/company*', (r) => r.fulfill({ json: { word: 'membrane' } })) })
   look('nothing found', base + '/?q=zzzz', async (page) => { await page.getByText('Nothing found for “zzzz”').waitFor() })
   look('many results', base + '/?q=cell', async (page) => {
-    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('button', { name: 'Next' }).click()
     await page.waitForURL(/start=10/)
     await page.getByText('11–20').waitFor()
     await page.goBack()
@@ -267,7 +267,7 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
     await page.waitForURL(/by=mi/)
   })
   look('a map of vectors', base + '/words?w=membrane', async (page) => {
-    const map = page.getByRole('group', { name: /^Words like membrane on a plane/ })
+    const map = page.getByRole('group', { name: /^Words similar to membrane on a plane/ })
     await map.locator('circle').nth(40).waitFor()
     const boxes = await map.locator('text').evaluateAll((list) => list.map((t) => t.getBoundingClientRect().toJSON()))
     const over = boxes.filter((a, i) => boxes.some((b, j) => j < i && Math.abs(a.x + a.width / 2 - b.x - b.width / 2) < (a.width + b.width) / 2 - 8 && Math.abs(a.y - b.y) < 8))
@@ -277,7 +277,7 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
     await link.focus()
     await page.keyboard.press('Enter')
     await page.waitForURL(new RegExp('w=' + to))
-    await page.getByRole('group', { name: new RegExp(`^Words like ${to} on a plane`) }).waitFor()
+    await page.getByRole('group', { name: new RegExp(`^Words similar to ${to} on a plane`) }).waitFor()
   })
   for (const width of [320, 1440]) {
     look(`two corpora ${width}`, base + '/words', async (page) => {
@@ -301,10 +301,10 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
     await page.locator('.pattern').first().waitFor()
     await page.getByRole('button', { name: 'Compare' }).click()
     await page.getByText(/each other most at/).waitFor()
-    await page.getByRole('img', { name: /^L less distance/ }).locator('canvas').waitFor()
+    await page.getByRole('img', { name: /^L minus distance/ }).locator('canvas').waitFor()
     await page.getByRole('button', { name: 'Describe the points' }).click()
     await page.getByText('Distances worth mining').waitFor()
-    await page.getByRole('button', { name: /^Take / }).click()
+    await page.getByRole('button', { name: /^Use / }).click()
     await page.waitForURL(/d=/)
   })
   look('a pattern, quotients, distances', base + '/places?d=150&p=0.3', async (page) => {
@@ -352,8 +352,8 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
     console.log(`  painted after ${Math.round(paint)} ms, ${bytes} bytes sent`)
     check(bytes < 1_500_000, `${bytes} bytes: more than 1.5 MB`)
   })
-  look('no matrix', bareBase + '/words', async (page) => { await page.getByText('There is no matrix').waitFor() })
-  look('no places', bareBase + '/places', async (page) => { await page.getByText('There are no places').waitFor() })
+  look('no matrix', bareBase + '/words', async (page) => { await page.getByText('This server has no co-occurrence matrix').waitFor() })
+  look('no places', bareBase + '/places', async (page) => { await page.getByText('This server has no points').waitFor() })
   await Promise.all(turns)
 } catch (e) {
   check(false, e.stack)

@@ -128,7 +128,7 @@ export async function send(path: string, init: RequestInit = {}, tries = 4): Pro
     response = await fetch(path, { ...init, headers })
   } catch (e) {
     if (isAbort(e)) throw e
-    throw new Failure(0, 'The server does not answer.')
+    throw new Failure(0, 'The server does not respond. Check that it is running.')
   }
   if (response.ok) return response
   if (response.status === 429 && tries > 1) {

@@ -36,7 +36,7 @@ export function modelName(model: string): string {
 }
 
 const algorithms = {
-  auto: 'Chosen', exhaustive: 'Every posting', taat: 'Term at a time', maxscore: 'MaxScore', wand: 'WAND', bmw: 'Block-Max WAND',
+  auto: 'Automatic', exhaustive: 'Exhaustive', taat: 'Term at a time', maxscore: 'MaxScore', wand: 'WAND', bmw: 'Block-Max WAND',
   vbmw: 'Variable Block-Max WAND', bmm: 'Block-Max MaxScore', tiles: 'Tiles',
 } as Record<string, string>
 
