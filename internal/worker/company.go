@@ -191,7 +191,7 @@ func (w *Worker) concordance(ctx context.Context, c *pipe.Call) (pipe.Reply, err
 	o := words.ConcordanceOptions{Window: a.Window, Top: a.Top, Sort: a.Sort, Sample: a.Sample,
 		Seed: a.Seed, Threads: a.Threads}
 	if a.Window < 1 || a.Top < 1 || a.Sample < 0 {
-		return pipe.Reply{}, pipe.Valuef("window=%d, k=%d, sample=%d: want 1 or more, and 0 (all) or more for the sample", a.Window, a.Top, a.Sample)
+		return pipe.Reply{}, pipe.Valuef("window=%d, k=%d, sample=%d: want a window and k of at least 1, and a sample of at least 0 (0 means all)", a.Window, a.Top, a.Sample)
 	}
 	if err := o.Check(); err != nil {
 		return pipe.Reply{}, pipe.ValueError{Err: err}

@@ -79,7 +79,7 @@ func documents(c *pipe.Call, needIDs bool) iter.Seq2[[]text.Document, error] {
 				return
 			}
 			if err == nil && needIDs && !hasIDs(m) {
-				err = pipe.Valuef("documents that are added need IDs: one with an ID that is there replaces it")
+				err = pipe.Valuef("documents that are added need IDs, by which they replace older ones")
 			}
 			var docs []text.Document
 			if err == nil {

@@ -145,7 +145,7 @@ func (w *Worker) documentsOf(c *pipe.Call, number int) (s *search.Searcher, docs
 	for _, doc := range docs {
 		if int(doc) >= s.Index().Numbers() {
 			done()
-			return nil, nil, nil, pipe.Valuef("document %d: the index has %d", doc, s.Index().Numbers())
+			return nil, nil, nil, pipe.Valuef("document %d does not exist: the index has %d documents", doc, s.Index().Numbers())
 		}
 	}
 	return s, docs, done, nil

@@ -105,7 +105,7 @@ func pairsOf(set *points.Set, of, near []string) (pairs [][2]int32, err error) {
 			if len(set.Features) > 20 {
 				some += " and others"
 			}
-			err = pipe.Valuef("no feature %q: there are %s", name, some)
+			err = pipe.Valuef("there is no feature %q: the features are %s", name, some)
 		}
 		return int32(i)
 	}

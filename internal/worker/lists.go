@@ -25,7 +25,7 @@ func (w *Worker) wordlist(ctx context.Context, c *pipe.Call) (pipe.Reply, error)
 		return pipe.Reply{}, errors.New("lists of words are of files")
 	}
 	if a.Parts < 0 || a.Parts == 1 || a.Parts > 100_000 || a.Parts > 0 && a.Group != "" {
-		return pipe.Reply{}, pipe.Valuef("parts=%d: want 2 to 100000 parts, or documents, or a group of them", a.Parts)
+		return pipe.Reply{}, pipe.Valuef("parts=%d: want 2 to 100000 parts, or 0 for documents or groups of them", a.Parts)
 	}
 	o := words.ListOptions{MinCount: a.MinCount, Threads: a.Threads, Memory: a.Memory,
 		Parts: words.Parts{Equal: a.Parts}}

@@ -97,7 +97,7 @@ func (a *placeArgs) points(ctx context.Context, c *pipe.Call) (*points.Set, erro
 // checkNeighbours wants to know which points are neighbours.
 func (a *placeArgs) checkNeighbours() error {
 	if !(a.Distance >= 0) || a.KNN < 0 || a.Distance == 0 && a.KNN == 0 {
-		return pipe.Valuef("distance=%v, knn=%d: say which points are neighbours with a positive distance or knn", a.Distance, a.KNN)
+		return pipe.Valuef("distance=%v, knn=%d: want a positive distance or knn, which say which points are neighbours", a.Distance, a.KNN)
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func checkDegrees(p *points.Set) error {
 	if whole || slices.Max(p.X) == slices.Min(p.X) && slices.Max(p.Y) == slices.Min(p.Y) {
 		return nil
 	}
-	return pipe.Valuef("positions look like longitudes and latitudes: say crs=\"EPSG:4326\", or crs=\"planar\" for plain numbers")
+	return pipe.Valuef("positions look like longitudes and latitudes: pass crs=\"EPSG:4326\", or crs=\"planar\" for plain numbers")
 }
 
 // mine finds the features that keep company.

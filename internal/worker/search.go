@@ -294,7 +294,7 @@ func (w *Worker) aboutHits(c *pipe.Call) (a aboutHits, r search.Request, docs []
 	for _, doc := range docs {
 		if int(doc) >= s.Index().Numbers() {
 			done()
-			err = pipe.Valuef("document %d: the index has %d", doc, s.Index().Numbers())
+			err = pipe.Valuef("document %d does not exist: the index has %d documents", doc, s.Index().Numbers())
 			return
 		}
 	}

@@ -34,7 +34,7 @@ func (w *Worker) embed(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	}
 	defer r.Close()
 	if r.Len()*a.Dim > pipe.MaxPayload/4 {
-		return pipe.Reply{}, pipe.Valuef("%d words of %d dimensions: these are more than go to Python at once; let 'collocate embed' write them", r.Len(), a.Dim)
+		return pipe.Reply{}, pipe.Valuef("%d words of %d dimensions are more than one message to Python can hold: write them with 'collocate embed'", r.Len(), a.Dim)
 	}
 	defer bounded(a.Memory)()
 	var v *vectors.Vectors

@@ -104,7 +104,7 @@ func (w *Worker) cooccurrence(ctx context.Context, c *pipe.Call) (pipe.Reply, er
 	}()
 	_, stats, err := cooccur.Make(ctx, corpus, words, opt, func(v *cooccur.Vocabulary) (_ cooccur.Sink, err error) {
 		if v.Len() == 0 && a.MinCount > 1 {
-			return nil, pipe.Valuef("min_count=%d: no word occurs so often, so the matrix would be empty", a.MinCount)
+			return nil, pipe.Valuef("min_count=%d: no word occurs that often, so the matrix would be empty", a.MinCount)
 		}
 		file, err = cooccur.Create(a.Out, cooccur.CSR, v, opt)
 		return file, err
@@ -159,8 +159,8 @@ func (w *Worker) matrix(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	}
 	defer r.Close()
 	if r.Entries() > maxEntries {
-		return pipe.Reply{}, fmt.Errorf("the matrix has %d entries, and %d go to Python at once: "+
-			"raise min_count, or let 'collocate cooccur --out FILE.npz' write it for scipy.sparse.load_npz", r.Entries(), maxEntries)
+		return pipe.Reply{}, fmt.Errorf("the matrix has %d entries, and at most %d can be passed to Python: "+
+			"raise min_count, or write it with 'collocate cooccur --out FILE.npz' for scipy.sparse.load_npz", r.Entries(), maxEntries)
 	}
 	starts := make([]int64, 1, r.Len()+1)
 	cols := make([]int32, 0, r.Entries())
@@ -221,7 +221,7 @@ func (w *Worker) count(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 			return pipe.Reply{}, err
 		}
 		if len(docs)+len(t.Docs) > maxEntries {
-			return pipe.Reply{}, fmt.Errorf("the documents have more than %d different words in all: pass fewer at once", maxEntries)
+			return pipe.Reply{}, fmt.Errorf("the documents have more than %d pairs of a word and a document: pass fewer documents at a time", maxEntries)
 		}
 		if len(words.ends) > 0 && string(last) == string(t.Word) {
 			starts = starts[:len(starts)-1] // a frequent word comes in several parts

@@ -119,7 +119,8 @@ def mine(
     x, y, feature: names of columns, if they are not recognised.
     distance: neighbours are at most this far apart, in metres for longitudes and latitudes, else in
         the unit of the coordinates.
-    knn: instead of distance, neighbours are among each other's k nearest.
+    knn: points are neighbours if one is among the k nearest of the other (and within distance, if
+        that is given).
     crs: the reference system, as "EPSG:4326", or "planar"; by default that of the points.
     min_prevalence: the least participation index of a pattern.
     min_points: leave out features with fewer points, which reach any prevalence by chance.
@@ -164,6 +165,7 @@ def pairs(
 
     A quotient of 1 is chance; above 1, points of `of` have more points of `near` around them than
     by chance. The p-value is two-sided, by random relabelling. Points are as in `mine`.
+    knn: the neighbours of a point are its own k nearest.
     """
     pd = need("pandas", "pandas")
     args, arrays, _ = _points(points, x, y, feature, crs, min_points, skip_bad)
