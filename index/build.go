@@ -132,10 +132,10 @@ func (w *Writer) addInversion(ctx context.Context, v *weigh.Inversion, o BuildOp
 	d := Documents{
 		Analyzer: o.Analyzer.Name(), Lengths: v.Lengths(), ID: v.ID, UniqueIDs: !o.AllowDuplicateIDs,
 		Positions: o.Positions,
-		idBytes:   v.IDs(), forget: v.Forget,
+		idBytes:   v.IDs(), idRun: v.IDRun, forget: v.Forget,
 	}
 	if o.numbered {
-		d.ID, d.idBytes, d.UniqueIDs = strconv.Itoa, nil, false
+		d.ID, d.idBytes, d.idRun, d.UniqueIDs = strconv.Itoa, nil, nil, false
 	}
 	var order []uint32
 	var to *renumbering

@@ -93,7 +93,7 @@ func (w *Writer) inOrder(d *Documents, order []uint32, to *renumbering) error {
 		lengths[i] = d.Lengths[old]
 	}
 	// The order of the IDs is found where they lie, most often in that order.
-	ids := idWriter{docs: len(order), id: d.ids(), room: w.memory / idShare, tempDir: w.tempDir}
+	ids := idWriter{docs: len(order), id: d.ids(), run: d.idRun, room: w.memory / idShare, tempDir: w.tempDir}
 	defer ids.close()
 	if err := ids.rank(); err != nil {
 		return err
@@ -109,6 +109,7 @@ func (w *Writer) inOrder(d *Documents, order []uint32, to *renumbering) error {
 	}
 	id := d.ids()
 	d.Lengths, d.idBytes = lengths, func(doc int) []byte { return id(int(order[doc])) }
+	d.idRun = nil
 	return nil
 }
 

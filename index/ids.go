@@ -357,6 +357,29 @@ func (e *idEncoder) add(id []byte) error {
 	return nil
 }
 
+// addRun adds an ID and those that count on from it, n in all.
+func (e *idEncoder) addRun(id []byte, n int) error {
+	if err := e.add(id); err != nil || n == 1 {
+		return err
+	}
+	more := uint64(n - 1)
+	if e.next.Skip(more) {
+		first := numberedid.Of(id)
+		e.ids += n - 1
+		e.run += more
+		e.last = first.Append(append(e.last[:0], id[:first.Stem]...), more)
+		return nil
+	}
+	id = slices.Clone(id)
+	for range more {
+		id = numberedid.Step(id)
+		if err := e.add(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // addFirst adds an ID that no other runs on to.
 func (e *idEncoder) addFirst(id []byte) {
 	e.endRun()

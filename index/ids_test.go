@@ -1,7 +1,9 @@
 package index
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -186,5 +188,63 @@ func TestRunsOfIDsAreShort(t *testing.T) {
 	}
 	if len(r.ids.ranks) > 0 {
 		t.Error("the IDs are in order, but their order is stored")
+	}
+}
+
+// IDs that are known to count on make the same file as those that are looked at one by one.
+func TestKnownRunsOfIDs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(75, 76))
+	twice := 0
+	for range 300 / trials.Every(3) {
+		var ids []string
+		var runs []int // from each on
+		number := rng.Uint64N(200)
+		stem := "a"
+		if rng.IntN(8) == 0 {
+			number = 999_999_999_999_999_500 // 18 digits become 19
+		}
+		for len(ids) < 6_000 {
+			n := 1 + rng.IntN(1<<rng.IntN(12))
+			if len(ids) > 3_000 {
+				stem = "b"
+			}
+			switch rng.IntN(4) {
+			case 0:
+				number += rng.Uint64N(3) // else right behind the last one
+			case 1:
+				if rng.IntN(100) == 0 {
+					number-- // twice
+				}
+			}
+			for i := range n {
+				ids, runs = append(ids, fmt.Sprintf("%s%d", stem, number)), append(runs, n-i)
+				number++
+			}
+		}
+		file := func(run func(int) int) ([]byte, error) {
+			var out bytes.Buffer
+			s, err := sections.NewWriter(&out, "IDSIDSID", 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := idWriter{docs: len(ids), id: func(d int) []byte { return []byte(ids[d]) }, run: run,
+				room: 1 << 30, tempDir: t.TempDir(), unique: true}
+			err = w.write(s)
+			return out.Bytes(), errors.Join(err, s.Close())
+		}
+		want, wantErr := file(nil)
+		got, err := file(func(d int) int { return runs[d] })
+		if wantErr != nil {
+			twice++
+			a, _ := errors.AsType[*DuplicateIDError](wantErr)
+			if b, ok := errors.AsType[*DuplicateIDError](err); !ok || *a != *b {
+				t.Fatalf("error %v, want %v", err, wantErr)
+			}
+		} else if err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("other bytes than of IDs one by one, %v", err)
+		}
+	}
+	if twice == 0 {
+		t.Error("no ID is there twice")
 	}
 }

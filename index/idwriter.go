@@ -16,6 +16,7 @@ import (
 type idWriter struct {
 	docs   int
 	id     func(int) []byte // until the next call
+	run    func(int) int    // how many IDs are known to count on from one; nil if that is not known
 	byRank []uint32         // the documents in the order of their IDs; found if it is nil
 
 	unique  bool   // IDs that are not are an error
@@ -76,14 +77,16 @@ func (w *idWriter) writeBlocks(out *sections.Writer, starts *scratch.Numbers) er
 		_, err := out.Write(block)
 		return errors.Join(err, starts.Add(at))
 	}}
-	i, last, lastDoc := 0, []byte(nil), 0
-	err := w.each(func(doc int, id []byte) error {
-		if w.unique && i > 0 && bytes.Equal(id, last) {
+	last, lastDoc := []byte(nil), -1
+	err := w.each(func(doc int, id []byte, n int) error {
+		if w.unique && lastDoc >= 0 && bytes.Equal(id, last) {
 			return &DuplicateIDError{string(id), lastDoc, doc}
 		}
-		last, lastDoc = append(last[:0], id...), doc
-		i++
-		return e.add(id)
+		if err := e.addRun(id, n); err != nil {
+			return err
+		}
+		last, lastDoc = append(last[:0], e.last...), doc+n-1
+		return nil
 	})
 	if err == nil {
 		err = e.close()
@@ -94,21 +97,35 @@ func (w *idWriter) writeBlocks(out *sections.Writer, starts *scratch.Numbers) er
 	return err
 }
 
-// each calls fn with the IDs in their order.
-func (w *idWriter) each(fn func(doc int, id []byte) error) error {
-	if w.runs != nil {
+// each calls fn with the IDs in their order: the first of those that count on, and their number.
+func (w *idWriter) each(fn func(doc int, id []byte, n int) error) error {
+	switch {
+	case w.runs != nil:
 		return w.merge(fn)
-	}
-	for i := range w.docs {
-		d := i
-		if len(w.byRank) > 0 {
-			d = int(w.byRank[i])
+	case len(w.byRank) > 0:
+		for _, d := range w.byRank {
+			if err := fn(int(d), w.id(int(d)), 1); err != nil {
+				return err
+			}
 		}
-		if err := fn(d, w.id(d)); err != nil {
+		return nil
+	}
+	for d := 0; d < w.docs; {
+		n := w.runFrom(d)
+		if err := fn(d, w.id(d), n); err != nil {
 			return err
 		}
+		d += n
 	}
 	return nil
+}
+
+// runFrom is how many IDs, at least 1, are known to count on from one.
+func (w *idWriter) runFrom(doc int) int {
+	if w.run == nil {
+		return 1
+	}
+	return w.run(doc)
 }
 
 // ranksAtATime is a multiple of 8, so that what is packed ends with a whole byte.
@@ -206,14 +223,20 @@ func (w *idWriter) inOrder() (sorted bool, size int64) {
 	sorted = true
 	var before []byte
 	var next numberedid.Follower
-	for d := range w.docs {
+	for d := 0; d < w.docs; {
 		id := w.id(d)
-		size += int64(len(id)) + idBytes
 		if sorted && !next.Is(id) {
 			sorted = d == 0 || compareIDs(before, id) <= 0
 			next.After(id)
 		}
+		n := w.runFrom(d)
+		if n > 1 { // these are in order
+			id = w.id(d + n - 1)
+			next.After(id)
+		}
+		size += int64(n) * int64(len(id)+idBytes)
 		before = append(before[:0], id...)
+		d += n
 	}
 	return sorted, size
 }
@@ -296,8 +319,8 @@ func (w *idWriter) sortRuns() error {
 	return err
 }
 
-// merge calls fn with all IDs in order and writes byRank.
-func (w *idWriter) merge(fn func(doc int, id []byte) error) error {
+// merge calls fn with all IDs in order, one at a time, and writes byRank.
+func (w *idWriter) merge(fn func(doc int, id []byte, n int) error) error {
 	ranked, err := scratch.Create(w.tempDir)
 	if err != nil {
 		return err
@@ -316,7 +339,7 @@ func (w *idWriter) merge(fn func(doc int, id []byte) error) error {
 	read := 0
 	for len(heap) > 0 {
 		c := heap[0]
-		if err := errors.Join(fn(int(c.doc), c.id), sections.Put(ranked, []uint32{c.doc})); err != nil {
+		if err := errors.Join(fn(int(c.doc), c.id, 1), sections.Put(ranked, []uint32{c.doc})); err != nil {
 			return err
 		}
 		if read += len(c.id) + 4; read >= scratch.PageBytes {

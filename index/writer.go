@@ -32,6 +32,7 @@ type Documents struct {
 	UniqueIDs bool
 
 	idBytes func(doc int) []byte // ID without making a string, if not nil; until the next call
+	idRun   func(doc int) int    // see weigh.Inversion.IDRun; nil if that is not known
 	byRank  []uint32             // the documents in the order of their IDs, if that is known
 	forget  func()               // makes nothing resident of lengths and IDs that are in files, if not nil
 }
@@ -439,7 +440,7 @@ func (w *Writer) writeDocs() error {
 		f.Section("class-lengths", sections.Bytes(w.lengths.low)),
 	)
 	if err == nil {
-		ids := idWriter{docs: len(w.docs.Lengths), id: w.docs.ids(), byRank: w.docs.byRank,
+		ids := idWriter{docs: len(w.docs.Lengths), id: w.docs.ids(), run: w.docs.idRun, byRank: w.docs.byRank,
 			room: w.memory / idShare, tempDir: w.tempDir, unique: w.docs.UniqueIDs}
 		err = ids.write(f.Writer)
 		w.runBlocks = ids.firsts != nil

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/collocate/collocate/internal/numberedid"
 	"github.com/collocate/collocate/internal/trials"
 )
 
@@ -43,7 +44,15 @@ func TestIDsThatCountOn(t *testing.T) {
 		if (v.records != nil) != (room == 1 && len(want) > 0) {
 			t.Fatalf("%d documents with room for %d bytes: in a file: %v", len(want), room, v.records != nil)
 		}
-		c := idCursor{v: v}
+		c, inverted := idCursor{v: v}, &Inversion{docs: v}
+		for i := range want {
+			first := numberedid.Of([]byte(want[i]))
+			for k := range inverted.IDRun(i) {
+				if id := string(first.Append([]byte(want[i][:first.Stem]), uint64(k))); k > 0 && id != want[i+k] {
+					t.Fatalf("document %d is said to be %q, and is %q", i+k, id, want[i+k])
+				}
+			}
+		}
 		for i, id := range want {
 			if got := c.at(i); string(got) != id || v.id(i) != id {
 				t.Fatalf("document %d is %q and %q, want %q", i, got, v.id(i), id)

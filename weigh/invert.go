@@ -232,6 +232,17 @@ func (v *Inversion) IDs() func(i int) []byte {
 	return c.at
 }
 
+// IDRun returns how many documents from i on, at least 1, are known to have IDs that count on:
+// each is the one before with the next number at its end, as the IDs of lines are.
+func (v *Inversion) IDRun(i int) int {
+	c := idCursor{v: v.docs}
+	c.find(i)
+	if !c.b.counted {
+		return 1
+	}
+	return c.to - i
+}
+
 // Forget releases the memory of lengths and IDs that are also kept in temporary files, because
 // there are more than fit the memory bound. Callers that read all of Lengths should call it from
 // time to time.

@@ -104,6 +104,16 @@ func (f *Follower) IsString(id string) bool {
 	return true
 }
 
+// Skip expects the ID that comes n later. It reports whether that could be found.
+func (f *Follower) Skip(n uint64) bool {
+	id := Of(f.id)
+	if !f.ok || id.width == 0 {
+		return false
+	}
+	f.id = id.Append(f.id[:id.Stem], n)
+	return true
+}
+
 // Step adds 1 to the number of an ID, in place if that has as many digits.
 func Step(id []byte) []byte {
 	i := len(id) - 1

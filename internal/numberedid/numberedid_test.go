@@ -31,11 +31,28 @@ func TestFollowersAreAppended(t *testing.T) {
 	}
 }
 
+// Skipping IDs is looking at each of them.
+func TestSkip(t *testing.T) {
+	for _, first := range []string{"0", "a.txt:1", "doc0000998", "x9999990", "1:999999999999999990"} {
+		for n := range uint64(2000) {
+			var f, g Follower
+			f.After([]byte(first))
+			g.After([]byte(first))
+			for range n {
+				g.id = Step(g.id)
+			}
+			if !f.Skip(n) || !f.Is(g.id) {
+				t.Fatalf("%s: %s is not expected after %d others", first, g.id, n)
+			}
+		}
+	}
+}
+
 // What does not end with a number of at most 18 digits has no follower.
 func TestNoNumber(t *testing.T) {
 	for _, id := range []string{"", "a", "1a", "12 ", fmt.Sprintf("%019d", 1)} {
 		var f Follower
-		if f.After([]byte(id)) || f.Is([]byte(id)) || f.IsString(id) {
+		if f.After([]byte(id)) || f.Is([]byte(id)) || f.IsString(id) || f.Skip(1) {
 			t.Errorf("%q has a follower", id)
 		}
 	}
