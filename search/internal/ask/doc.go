@@ -7,6 +7,6 @@
 //
 // Invariants:
 //   - Enumerations have names, which String, MarshalText and a Parse function share.
-//   - Nothing here evaluates anything: the package imports only models and package engine.
+//   - Nothing here evaluates anything: of the packages of search it imports only model and query.
 //   - The size of a Request is a multiple of 16 bytes (see TestRequestSize in package search).
 package ask
