@@ -140,7 +140,7 @@ func newJob(pts *Points, opt Options) (*job, error) {
 		case len(pts.Time) != pts.Len():
 			return nil, fmt.Errorf("points have no times: name their column with --time")
 		case opt.KNN > 0:
-			return nil, fmt.Errorf("--within goes with --distance, not with --knn")
+			return nil, fmt.Errorf("--within needs --distance, not --knn")
 		case opt.Engine == engine.GPU:
 			return nil, fmt.Errorf("--within has no GPU engine: use --engine multicore")
 		}
@@ -204,7 +204,7 @@ func (s *Survey) conclude(res *Result, mine func() ([]found, error)) (*Result, e
 	}
 	patterns, err := mine()
 	if err != nil {
-		return nil, fmt.Errorf("mining co-locations: %w", err)
+		return nil, fmt.Errorf("mine co-locations: %w", err)
 	}
 	if !s.job.All && !s.job.distinct {
 		patterns = maximal(patterns)

@@ -149,7 +149,7 @@ func (r *gpuRun) use(arena int, bytes int64, what string) {
 		}
 	}
 	if others+bytes > r.budget {
-		r.fail(fmt.Errorf("%s: %v of device memory wanted, %v of %v are free: raise --gpu-memory or use --engine multicore", what, bytesize.Size(bytes), bytesize.Size(r.budget-others), bytesize.Size(r.budget)))
+		r.fail(fmt.Errorf("%s needs %v of device memory, and %v of %v are free: raise --gpu-memory or use --engine multicore", what, bytesize.Size(bytes), bytesize.Size(r.budget-others), bytesize.Size(r.budget)))
 		return
 	}
 	kept := &r.arenas[arena]

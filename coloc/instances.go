@@ -122,7 +122,7 @@ func (s *Survey) Instances(ctx context.Context, p Pattern, n int) ([][]int32, er
 			return len(out) < n
 		})
 		if err != nil {
-			return nil, fmt.Errorf("listing instances of a pattern of size %d (%s): %w",
+			return nil, fmt.Errorf("list instances of a pattern of size %d (%s): %w",
 				len(p.Features), strings.Join(s.pts.Names(p.Features), ", "), err)
 		}
 	}

@@ -34,7 +34,7 @@ func checkPoints(p *Points, geographic bool, c cores) (total []int64, err error)
 			len(p.Y), len(p.Feature))
 	}
 	if len(p.X) > math.MaxInt32 {
-		return nil, fmt.Errorf("points: %d are more than %d", len(p.X), math.MaxInt32)
+		return nil, fmt.Errorf("points: %d: want at most %d", len(p.X), math.MaxInt32)
 	}
 	for i := 1; i < len(p.Features); i++ {
 		if p.Features[i-1] >= p.Features[i] {

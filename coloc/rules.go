@@ -44,7 +44,7 @@ func (s *Survey) Rules(ctx context.Context, patterns []Pattern, largest int, lea
 	for _, p := range patterns {
 		n := len(p.Features)
 		if n > 30 && largest == 0 {
-			return nil, fmt.Errorf("a pattern of %d features has 2^%d rules: bound the size of the first part", n, n)
+			return nil, fmt.Errorf("a pattern of %d features has 2^%d rules: bound the size of the antecedent", n, n)
 		}
 		top := n - 1
 		if largest > 0 {
@@ -149,7 +149,7 @@ func (c *ruleCounter) count(ctx context.Context, r *Rule) error {
 			err = failure
 		}
 		if err != nil {
-			return fmt.Errorf("counting the instances of %s (size %d) for rules: %w: bound the size of the first part with --max-if, or raise --min-prevalence", strings.Join(c.s.pts.Names(r.If), ", "), len(r.If), err)
+			return fmt.Errorf("count the instances of %s (size %d) for rules: %w: bound the size of the antecedent with --max-if, or raise --min-prevalence", strings.Join(c.s.pts.Names(r.If), ", "), len(r.If), err)
 		}
 	}
 	return nil

@@ -40,7 +40,7 @@ func newStars(ctx context.Context, pts *Points, j *job, memory *meter, name stri
 		s.point[next[f]] = int32(p)
 		next[f]++
 	}
-	tooMany := fmt.Errorf("%s: the neighbouring pairs (patterns of size 2) need more than the memory bound: raise --memory, take a smaller --distance or --algorithm auto, which lists no instances", name)
+	tooMany := fmt.Errorf("%s: the neighbouring pairs (patterns of size 2) need more than the memory bound: raise --memory, lower --distance or use --algorithm auto, which lists no instances", name)
 	if !memory.take(16 * int64(n)) {
 		return nil, tooMany
 	}

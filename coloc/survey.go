@@ -30,7 +30,7 @@ func (s *Survey) join(ctx context.Context) (*neighbours, error) {
 	if s.g == nil {
 		g, err := s.job.join(ctx, s.pts)
 		if err != nil {
-			return nil, fmt.Errorf("finding neighbours: %w", err)
+			return nil, fmt.Errorf("find neighbours: %w", err)
 		}
 		s.g = g
 	}

@@ -34,10 +34,10 @@ func Tile(ctx context.Context, pts *Points, opt Options, i, n int, fn func(*Clas
 		return fmt.Errorf("tile %d of %d: want 0 to %d", i, n, n-1)
 	}
 	if opt.KNN > 0 || opt.Within > 0 {
-		return errors.New("tiles know neighbours by distance alone: nearest neighbours and times are for one machine")
+		return errors.New("tiles support neighbours by distance only: mine with nearest neighbours or times on one machine")
 	}
 	if len(pts.Features) > 4096 {
-		return fmt.Errorf("%d features: tiles know at most 4096", len(pts.Features))
+		return fmt.Errorf("%d features: tiles support at most 4096", len(pts.Features))
 	}
 	opt.Engine = engine.Multicore
 	whole, err := newJob(pts, opt) // checks the points
@@ -110,7 +110,7 @@ func tile[M words](ctx context.Context, pts, near *Points, opt Options, from, to
 		}
 		sets, ok := p.profile(place)
 		if !ok {
-			return errors.New("a place has too many neighbours that are not neighbours of each other: take a smaller distance, or mine on one machine")
+			return errors.New("a place has too many neighbours that are not neighbours of each other: lower --distance, or mine on one machine")
 		}
 		for k := g.first[place]; k < g.first[place+1]; k++ {
 			c := Class{Feature: names[g.feat[k]], Points: int64(g.weight[k])}
@@ -181,7 +181,7 @@ func (c *Class) check(features int) error {
 			own = own || f == c.Feature
 		}
 		if !own || len(set) < 2 {
-			return fmt.Errorf("a class of feature %d with the set %v, which it is not in", c.Feature, set)
+			return fmt.Errorf("a class of feature %d whose set %v does not contain it", c.Feature, set)
 		}
 	}
 	return nil

@@ -74,7 +74,7 @@ func Convert(ctx context.Context, from string, fromFormat Format, to string, toF
 	}
 	if !l.told {
 		if l.opt = o.Options; l.opt.Window == 0 && toFormat == CSR {
-			return c, fmt.Errorf("%s: a %v file does not say how it was made: name at least its --window, and --side and --weighting if they are not GloVe's", from, fromFormat)
+			return c, fmt.Errorf("%s: a %v file does not contain the options of the matrix: give at least --window, and --side and --weighting if they are not GloVe's", from, fromFormat)
 		}
 	}
 	l.opt.Memory = 0
@@ -101,7 +101,7 @@ func (l *loaded) write(ctx context.Context, sink Sink, o ConvertOptions) (entrie
 			return ctx.Err()
 		}
 		if int(row) >= l.vocab.Len() || int(col) >= l.vocab.Len() {
-			return fmt.Errorf("entry %d has the words %d and %d, and the vocabulary has %d: are they of the same corpus?", entries, row, col, l.vocab.Len())
+			return fmt.Errorf("entry %d has the words %d and %d, and the vocabulary has %d: want the vocabulary of the matrix", entries, row, col, l.vocab.Len())
 		}
 		if math.IsNaN(value) || math.IsInf(value, 0) {
 			return fmt.Errorf("entry %d is %v", entries, value)
@@ -119,7 +119,7 @@ func (l *loaded) write(ctx context.Context, sink Sink, o ConvertOptions) (entrie
 	}
 	if !errors.Is(err, errOrder) || w.flushed {
 		if errors.Is(err, errOrder) {
-			err = errors.New("the entries are in no order from some place on: sort them by row and column")
+			err = errors.New("the entries are not in order: sort them by row and column")
 		}
 		return 0, err
 	}
@@ -132,7 +132,7 @@ func (l *loaded) write(ctx context.Context, sink Sink, o ConvertOptions) (entrie
 			return err
 		}
 		if 32*int64(len(keys)) > o.Memory {
-			return fmt.Errorf("more than %d entries in no order do not fit in --memory: raise it", len(keys))
+			return fmt.Errorf("more than %d unsorted entries do not fit in --memory: raise it", len(keys))
 		}
 		keys, values = append(keys, uint64(row)<<32|uint64(col)), append(values, value)
 		return nil
@@ -300,11 +300,11 @@ func namedAnalyzer(name string) (text.Analyzer, error) {
 func (l *loaded) take(about []byte) error {
 	var n note
 	if err := json.Unmarshal(about, &n); err != nil {
-		return fmt.Errorf("what it says of how it was made: %w", err)
+		return fmt.Errorf("options of the matrix: %w", err)
 	}
 	l.opt.Window, l.about, l.told = n.Window, n.Corpus, true
 	if n.Values != "" && n.Values != ByValue.String() {
-		return fmt.Errorf("its cells are %s, of which the sums are not known any more: convert a matrix of sums", n.Values)
+		return fmt.Errorf("its cells are %s, from which sums cannot be computed: convert a matrix of sums", n.Values)
 	}
 	if err := l.opt.Side.UnmarshalText([]byte(n.Side)); err != nil {
 		return err
@@ -313,7 +313,7 @@ func (l *loaded) take(about []byte) error {
 		return err
 	}
 	if n.Window < 1 || n.Window > MaxWindow || n.Words > 0 && n.Kept > n.Words {
-		return errors.New("what it says of how it was made makes no sense")
+		return errors.New("invalid options of the matrix")
 	}
 	var err error
 	l.opt.Analyzer, err = namedAnalyzer(n.Analyzer)
@@ -337,7 +337,7 @@ func (l *loaded) fromNPZ(path string, memory int64) error {
 	}
 	for _, name := range []string{"format", "shape", "indptr", "indices", "data"} {
 		if a[name] == nil {
-			return fmt.Errorf("there is no array %q, so it is not a sparse matrix of SciPy", name)
+			return fmt.Errorf("no array %q: not a sparse matrix of SciPy", name)
 		}
 	}
 	if s := strings.Trim(string(a["format"].Data), "\x00"); s != "csr" {
@@ -353,7 +353,7 @@ func (l *loaded) fromNPZ(path string, memory int64) error {
 	if len(shape) != 2 || shape[0] != shape[1] || shape[0] < 0 || shape[0] > maxWords ||
 		int64(len(indptr)) != shape[0]+1 ||
 		len(cols) != len(values) || indptr[0] != 0 || indptr[shape[0]] != int64(len(cols)) || !slices.IsSorted(indptr) {
-		return errors.New("the arrays are none of a square matrix in SciPy's CSR format")
+		return errors.New("the arrays are not those of a square matrix in SciPy's CSR format")
 	}
 	if l.vocab == nil && a["words"] != nil && a["counts"] != nil {
 		counts, err := a["counts"].Ints()
@@ -400,7 +400,7 @@ func vocabularyFrom(lines []byte, counts []int64) (*Vocabulary, error) {
 		v.add(word, uint64(count))
 	}
 	if len(lines) > 0 {
-		return nil, errors.New("there are more words than counts")
+		return nil, errors.New("more words than counts")
 	}
 	return v.seal(), nil
 }
@@ -421,7 +421,7 @@ func (l *loaded) fromParquet(path string) error {
 	}
 	for _, name := range []string{"id1", "id2", "value"} {
 		if _, ok := file.Schema().Lookup(name); !ok {
-			return fmt.Errorf("there is no column %q: want id1, id2 and value, as 'collocate cooccur' writes them", name)
+			return fmt.Errorf("no column %q: want id1, id2 and value, as written by 'collocate cooccur'", name)
 		}
 	}
 	if words, ok := file.Lookup(parquetVocabulary); ok && l.vocab == nil {
@@ -447,7 +447,7 @@ func (l *loaded) fromParquet(path string) error {
 			n, err := r.Read(buf)
 			for _, c := range buf[:n] {
 				if c.ID1 < 0 || c.ID2 < 0 {
-					return fmt.Errorf("the words %d and %d: IDs begin at 0", c.ID1, c.ID2)
+					return fmt.Errorf("words %d and %d: want IDs from 0", c.ID1, c.ID2)
 				}
 				if err := fn(uint32(c.ID1), uint32(c.ID2), c.Value); err != nil {
 					return err
@@ -478,7 +478,7 @@ func (l *loaded) fromMTX(path string) error {
 	fields := strings.Fields(strings.ToLower(first))
 	if len(fields) != 5 || fields[0] != "%%matrixmarket" || fields[1] != "matrix" || fields[2] != "coordinate" ||
 		fields[3] != "real" && fields[3] != "integer" || fields[4] != "general" && fields[4] != "symmetric" {
-		return fmt.Errorf("the first line is %q: want %%%%MatrixMarket matrix coordinate real|integer general|symmetric", shorten([]byte(first)))
+		return fmt.Errorf("first line %q: want %%%%MatrixMarket matrix coordinate real|integer general|symmetric", shorten([]byte(first)))
 	}
 	comment, _, _ := strings.Cut(rest, "\n")
 	var side, weighting string
@@ -524,7 +524,7 @@ func readMTXEntries(r io.Reader, symmetric bool, fn func(row, col uint32, value 
 		col, err2 := strconv.ParseUint(f[1], 10, 31)
 		value, err3 := strconv.ParseFloat(f[2], 64)
 		if err := errors.Join(err1, err2, err3); err != nil || row < 1 || col < 1 {
-			return fmt.Errorf("line %d: want row and column from 1 on and a value, got %q", number,
+			return fmt.Errorf("line %d: want a row and a column, counted from 1, and a value, got %q", number,
 				shorten([]byte(line)))
 		}
 		left--
@@ -541,7 +541,7 @@ func readMTXEntries(r io.Reader, symmetric bool, fn func(row, col uint32, value 
 		return err
 	}
 	if left != 0 || size == nil {
-		return fmt.Errorf("it is cut short: %d entries are missing", left)
+		return fmt.Errorf("truncated: %d entries are missing", left)
 	}
 	return nil
 }
@@ -555,7 +555,7 @@ func readTSVEntries(r io.Reader, v *Vocabulary, fn func(row, col uint32, value f
 	for number := 1; in.Scan(); number++ {
 		f := bytes.Split(in.Bytes(), []byte{'\t'})
 		if len(f) != 3 {
-			return fmt.Errorf("line %d: want word, word and value with tabs between them", number)
+			return fmt.Errorf("line %d: want two words and a value, separated by tabs", number)
 		}
 		row, ok1 := v.Lookup(f[0])
 		col, ok2 := v.Lookup(f[1])

@@ -224,7 +224,7 @@ func newJob(v *Vocabulary, opt Options) (*job, error) {
 	case opt.Window < 1 || opt.Window > MaxWindow:
 		return nil, fmt.Errorf("window of %d words: want 1 to %d", opt.Window, MaxWindow)
 	case whole && opt.Engine == engine.GPU:
-		return nil, fmt.Errorf("the GPU engine does not know how long documents are: take the multicore engine, or a window as long as the longest (%d at most)", MaxWindow)
+		return nil, fmt.Errorf("the GPU engine does not support windows of a whole document: use --engine multicore, or a window as long as the longest document (%d at most)", MaxWindow)
 	case opt.Side < Both || opt.Side > Right:
 		return nil, fmt.Errorf("unknown side %v", opt.Side)
 	case opt.Method < Ours || opt.Method > Paper:
@@ -254,7 +254,7 @@ func newJob(v *Vocabulary, opt Options) (*job, error) {
 // checkWhole makes sure that a document of the given number of words is within its own window.
 func (j *job) checkWhole(n int64) error {
 	if j.whole && n > MaxWindow+1 {
-		return fmt.Errorf("%d words: a window that is the whole document reaches %d words to each side; divide the document", n, MaxWindow)
+		return fmt.Errorf("a document of %d words: a window of a whole document has at most %d words on each side; split the document", n, MaxWindow)
 	}
 	return nil
 }

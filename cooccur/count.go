@@ -178,7 +178,7 @@ func (c *counter) checkMemory(w *countWorker) error {
 }
 
 func (c *counter) tooLarge(x *lexicon) error {
-	return fmt.Errorf("%d distinct words so far do not fit in %v of memory; allow more, or use an analyzer that makes fewer words", x.len(), bytesize.Size(c.budget))
+	return fmt.Errorf("%d distinct words so far do not fit in %v of memory: raise --memory, or use an analyzer that makes fewer words", x.len(), bytesize.Size(c.budget))
 }
 
 // finish merges the tables of the workers.
@@ -199,7 +199,7 @@ func (c *counter) finish(threads int) (*Vocabulary, VocabularyStats, error) {
 	all := mergeTables(tables)
 	stats.Distinct = int64(all.len())
 	if n := all.get(keyOf(unk, 0, len(unk)), unk); n > 0 && !c.opt.KeepUnk {
-		return nil, stats, fmt.Errorf("the corpus holds the word %s (%d times), which GloVe keeps for itself; replace it in the corpus, or keep it with --keep-unk", unk, n)
+		return nil, stats, fmt.Errorf("the corpus contains the word %s (%d times), which GloVe reserves: replace it in the corpus, or accept it with --keep-unk", unk, n)
 	}
 	v, err := newVocabulary(all, c.opt, threads)
 	if err != nil {
@@ -210,7 +210,7 @@ func (c *counter) finish(threads int) (*Vocabulary, VocabularyStats, error) {
 }
 
 func unkError(n uint64) error {
-	return fmt.Errorf("the corpus holds the word %s (%d times), which GloVe keeps for itself; replace it in the corpus, or keep it with --keep-unk", unk, n)
+	return fmt.Errorf("the corpus contains the word %s (%d times), which GloVe reserves: replace it in the corpus, or accept it with --keep-unk", unk, n)
 }
 
 // mergeTables adds tables up in pairs, all pairs at the same time.

@@ -241,7 +241,7 @@ func (r *Reader) Check(ctx context.Context) error {
 		colSums, entries := make([]float64, r.Len()), uint64(0)
 		for id := range r.Len() {
 			if found, ok := r.Lookup(string(r.Word(id))); !ok || found != id {
-				return fmt.Errorf("corrupted: the word %q is not found by its bytes", r.Word(id))
+				return fmt.Errorf("corrupted: the word %q cannot be looked up", r.Word(id))
 			}
 			cols, values, err := r.Row(id)
 			if err != nil {
@@ -250,7 +250,7 @@ func (r *Reader) Check(ctx context.Context) error {
 			sum := 0.0
 			for i, c := range cols {
 				if i > 0 && c <= cols[i-1] {
-					return fmt.Errorf("corrupted: the columns of row %d do not rise", id)
+					return fmt.Errorf("corrupted: the columns of row %d are not in ascending order", id)
 				}
 				sum += values[i]
 				colSums[c] += values[i]

@@ -70,11 +70,11 @@ func ReadGloVe(r io.Reader) iter.Seq2[Record, error] {
 				return
 			}
 			if errors.Is(err, io.ErrUnexpectedEOF) {
-				err = fmt.Errorf("record %d is cut off: the size of a cooccurrence.bin is a multiple of %d bytes", n+1, recordSize)
+				err = fmt.Errorf("record %d is truncated: the size of a cooccurrence.bin is a multiple of %d bytes", n+1, recordSize)
 			}
 			row, col := int32(binary.LittleEndian.Uint32(b[:])), int32(binary.LittleEndian.Uint32(b[4:]))
 			if err == nil && (row < 1 || col < 1) {
-				err = fmt.Errorf("record %d: words %d and %d: IDs begin at 1", n+1, row, col)
+				err = fmt.Errorf("record %d: words %d and %d: want IDs from 1", n+1, row, col)
 			}
 			if err != nil {
 				yield(Record{}, err)

@@ -191,8 +191,8 @@ func TestReadGloVeRefusesDamage(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"cut":  {append(bytes.Clone(good), good[:7]...), "record 2 is cut off"},
-		"zero": {append(bytes.Clone(good), zero...), "record 2: words 0 and 3: IDs begin at 1"},
+		"cut":  {append(bytes.Clone(good), good[:7]...), "record 2 is truncated"},
+		"zero": {append(bytes.Clone(good), zero...), "record 2: words 0 and 3: want IDs from 1"},
 	} {
 		var last error
 		for _, err := range ReadGloVe(bytes.NewReader(c.data)) {

@@ -237,7 +237,7 @@ func (g *GPU) plan(corpus int64, threads, vocabulary int) (layout, error) {
 		l.dict = max(vocabulary/3*4+1024, 1<<10)
 	}
 	if need := int64(l.dict)*dictionaryBytes + int64(l.slots*l.slotSize) + 4*int64(l.sequence); need > total/4*3 {
-		return l, fmt.Errorf("the GPU needs at least %v of memory for this job, not %v; allow more with --gpu-memory", bytesize.Size(need/3*4), bytesize.Size(total))
+		return l, fmt.Errorf("this job needs at least %v of the GPU's memory, not %v: raise --gpu-memory", bytesize.Size(need/3*4), bytesize.Size(total))
 	}
 	return l, nil
 }

@@ -252,7 +252,7 @@ func (f *feed) checkGrowth() error {
 		return err
 	}
 	if need := f.dict.GrowthBytes(); need > total/3 {
-		return fmt.Errorf("the distinct words of the corpus need more than %v of the GPU's memory; allow more than %v with --gpu-memory",
+		return fmt.Errorf("the distinct words of the corpus need more than %v of the GPU's memory: raise --gpu-memory above %v",
 			bytesize.Size(total/3), bytesize.Size(total))
 	}
 	return nil

@@ -235,7 +235,7 @@ func (f *feed) readPart(ctx context.Context, p linePart) error {
 // In a document of several lines newlines are blanks.
 func (f *feed) long(ctx context.Context, r io.Reader, blanks bool) error {
 	if f.whole {
-		return fmt.Errorf("a document of more than %d bytes is too long for the paper's method", f.slots[0].text.Len())
+		return fmt.Errorf("a document of more than %d bytes is too long for the paper's method; use --method auto", f.slots[0].text.Len())
 	}
 	f.submit.Lock()
 	defer f.submit.Unlock()
@@ -267,7 +267,7 @@ func (f *feed) long(ctx context.Context, r io.Reader, blanks bool) error {
 		}
 		if err != nil {
 			f.free <- s
-			return fmt.Errorf("reading a long document: %w", err)
+			return fmt.Errorf("read a long document: %w", err)
 		}
 		cut := bytes.LastIndexAny(b, " \t\n") + 1
 		if f.kind == words.ASCII {
@@ -278,7 +278,7 @@ func (f *feed) long(ctx context.Context, r io.Reader, blanks bool) error {
 			rest = b[:min(len(b), maxWord+8)] // the rest of such a word does not matter
 		} else if cut == 0 {
 			f.free <- s
-			return fmt.Errorf("a word of more than %d bytes is too long for the GPU engine; use another one", len(b))
+			return fmt.Errorf("a word of more than %d bytes is too long for the GPU engine; use --engine multicore", len(b))
 		}
 		carry = append(carry[:0], rest...)
 		if s.n = cut; cut == 0 {

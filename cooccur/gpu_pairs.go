@@ -67,7 +67,7 @@ func newGPUPairs(j *job, g *GPU, words int, memory, places int64) (_ *gpuPairs, 
 		p.disBits = bits.Len(uint(j.Window))
 	}
 	if 2*p.colBits+p.disBits > 64 {
-		return nil, fmt.Errorf("a vocabulary of %d words is too large for the GPU engine with window %d; use another engine", words, j.Window)
+		return nil, fmt.Errorf("a vocabulary of %d words is too large for the GPU engine with window %d; use --engine multicore", words, j.Window)
 	}
 	// The dense matrix and its part of the rows take up to a quarter.
 	p.head = 1
@@ -91,7 +91,7 @@ func newGPUPairs(j *job, g *GPU, words int, memory, places int64) (_ *gpuPairs, 
 		room = int64(j.gpuSums)
 	}
 	if room < int64(j.Window) {
-		return nil, fmt.Errorf("the GPU needs at least %v for this matrix, besides the text; allow more with --gpu-memory",
+		return nil, fmt.Errorf("this matrix needs at least %v of the GPU's memory, besides the text: raise --gpu-memory",
 			bytesize.Size(int64(j.Window)*sumBytes(p.planes)+fixed))
 	}
 	if p.tmp, err = g.arena(pairArena, room*sumBytes(p.planes)+fixed); err != nil {

@@ -116,7 +116,7 @@ func (m *multicore) plan() error {
 			break
 		}
 		if m.Threads == 1 {
-			return fmt.Errorf("a vocabulary of %d words needs at least %v of memory, not %v; allow more, or make the vocabulary smaller with a minimum count",
+			return fmt.Errorf("a vocabulary of %d words needs at least %v of memory, not %v: raise --memory or --min-count",
 				words, bytesize.Size(program+shared+m.heap+tokenBytes*minChunk), bytesize.Size(m.Memory))
 		}
 	}

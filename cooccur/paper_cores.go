@@ -50,8 +50,8 @@ func (j *job) paperCores(ctx context.Context, corpus *text.Corpus, find bool) ([
 			return err
 		}
 		if c.memory() > share {
-			return fmt.Errorf("the paper's method keeps all pairs in memory, and %d of them on one core do not fit its part of %v; "+
-				"allow more with --memory, or use --method auto", c.pairs.n, bytesize.Size(j.Memory))
+			return fmt.Errorf("the paper's method keeps all pairs in memory, and %d of them on one core do not fit its share of %v: "+
+				"raise --memory, or use --method auto", c.pairs.n, bytesize.Size(j.Memory))
 		}
 		return nil
 	})

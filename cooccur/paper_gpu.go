@@ -40,7 +40,7 @@ const maxPaperStreams = 32
 func (t PaperTables) check() error {
 	for _, n := range []int{t.Words, t.Pairs} {
 		if n != 0 && (n < 1<<10 || n&(n-1) != 0) {
-			return fmt.Errorf("a table of %d slots: want a power of two from 1024 on", n)
+			return fmt.Errorf("a table of %d slots: want a power of two, at least 1024", n)
 		}
 	}
 	if t.Text != 0 && t.Text < paperSegment {
@@ -227,7 +227,7 @@ func (p *paper) room(ctx context.Context, n int) error {
 				return err
 			}
 		default:
-			return fmt.Errorf("the paper's method needs more than %v for the pairs of window %d; allow more with --gpu-memory",
+			return fmt.Errorf("the paper's method needs more than %v for the pairs of window %d: raise --gpu-memory",
 				bytesize.Size(p.keys.Len()*paperPairBytes), p.job.Window)
 		}
 	}
@@ -331,7 +331,7 @@ func (p *paper) listPairs(ctx context.Context, to *gpuPairs, ids gpu.Buffer[uint
 		return err
 	}
 	if to.n+n > to.list.Len() {
-		return fmt.Errorf("%d pairs do not fit the GPU's memory beside their table; allow more with --gpu-memory", n)
+		return fmt.Errorf("%d pairs do not fit the GPU's memory beside their table: raise --gpu-memory", n)
 	}
 	slots := p.keys.Len()
 	k, err := p.dev.Kernel(paperSource, "paper_list")
@@ -355,7 +355,7 @@ func (p *paper) listPairs(ctx context.Context, to *gpuPairs, ids gpu.Buffer[uint
 // paperFeed begins a job of the paper's engine.
 func (g *GPU) paperFeed(corpus *text.Corpus, src *source, j *job, vocabulary int) (f *feed, l layout, err error) {
 	if src.edit != nil {
-		return nil, l, errors.New("the paper's method tokenises on the GPU: it takes the analyzers whitespace and ascii, and no subsampling")
+		return nil, l, errors.New("the paper's method tokenises on the GPU: want analyzer whitespace or ascii, and no subsampling")
 	}
 	if l, err = g.plan(corpusBytes(corpus), src.threads, vocabulary); err != nil {
 		return nil, l, err

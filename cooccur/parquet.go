@@ -51,7 +51,7 @@ func newParquetEncoder(w io.Writer, v *Vocabulary, opt Options) (*parquetEncoder
 func (v *Vocabulary) utf8() error {
 	for id := range v.Len() {
 		if !utf8.Valid(v.Word(id)) { // which readers refuse, and with it the file
-			return fmt.Errorf("word %q is not UTF-8, as text in Parquet is: say what the corpus is in "+
+			return fmt.Errorf("word %q is not UTF-8, as Parquet requires: name the encoding of the corpus "+
 				"(--encoding latin1), or write another format", shorten(v.Word(id)))
 		}
 	}

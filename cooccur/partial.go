@@ -31,10 +31,10 @@ func partialJob(v *Vocabulary, opt Options) (*job, error) {
 	case err != nil:
 		return nil, err
 	case j.wide:
-		return nil, fmt.Errorf("window of %d words, weighted by distance: a matrix is made in parts with up to %d, or of counts",
+		return nil, fmt.Errorf("window of %d words, weighted by distance: want at most %d for a matrix made in parts, or weighting by count",
 			opt.Window, lcmWindow)
 	case opt.Subsample > 0:
-		return nil, errors.New("subsampling goes by the place of a word in the whole corpus, which its parts do not know")
+		return nil, errors.New("subsampling needs the position of a word in the whole corpus, which its parts do not know")
 	}
 	return j, nil
 }
@@ -58,7 +58,7 @@ type wholeNumbers struct{ Sink }
 func (s wholeNumbers) Rows(r *Rows) error {
 	for _, x := range r.Values {
 		if x >= 1<<53 {
-			return fmt.Errorf("a sum of %g units: a part of the corpus may have sums below 2^53: make it smaller", x)
+			return fmt.Errorf("a sum of %g units: want sums below 2^53 in a part of the corpus: make parts smaller", x)
 		}
 	}
 	return s.Sink.Rows(r)
@@ -79,7 +79,7 @@ func CountsOf(counts iter.Seq2[[]byte, uint64], opt VocabularyOptions) (*Vocabul
 	n := 0
 	for word, count := range counts {
 		if len(word) == 0 {
-			return nil, VocabularyStats{}, errors.New("a word of no bytes")
+			return nil, VocabularyStats{}, errors.New("an empty word")
 		}
 		at := w.words.at(keyOf(word, 0, len(word)), word)
 		if *at > math.MaxInt64-min(count, math.MaxInt64) {

@@ -99,7 +99,7 @@ type cursor struct {
 }
 
 // errRun means that what was spilled does not read back: the disk, or a bug.
-var errRun = errors.New("temporary file of sorted runs: what was written does not read back")
+var errRun = errors.New("temporary file of sorted runs: it has changed since it was written")
 
 // seek puts the cursor before the first row that is not below row.
 func (c *cursor) seek(row int) error {

@@ -26,7 +26,7 @@ func (e *tsvEncoder) Rows(r *Rows) error {
 		for k, c := range cols {
 			context := e.vocab.Word(int(c))
 			if bytes.ContainsAny(context, "\t\n") {
-				return fmt.Errorf("word %q holds a tab or a newline: use a format without lines", context)
+				return fmt.Errorf("word %q contains a tab or a newline: use a binary format", context)
 			}
 			e.buf = append(e.buf, word...)
 			e.buf = append(e.buf, '\t')
@@ -65,7 +65,7 @@ type mtxEncoder struct {
 func newMTXEncoder(f *atomicfile.File, v *Vocabulary, opt Options) (*mtxEncoder, error) {
 	if info, err := f.OS().Stat(); f.Streams() &&
 		(err != nil || info.Mode()&os.ModeDevice == 0 || info.Mode()&os.ModeCharDevice == 0) {
-		return nil, errors.New("format mtx has the number of entries at its begin, so it needs a file of its own, not a device or a pipe")
+		return nil, errors.New("format mtx begins with the number of entries, so it needs a file, not a device or a pipe")
 	}
 	e := &mtxEncoder{file: f, words: v.Len(), lower: opt.Side == Both}
 	field, symmetry := "real", "general"

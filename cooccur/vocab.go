@@ -143,7 +143,7 @@ func (v *Vocabulary) newIndex() *lexicon {
 const maxWords = 1<<31 - 1
 
 func tooManyWords(n int) error {
-	return fmt.Errorf("%d distinct words: the most is %d; use a minimum count or a maximum size", n, maxWords)
+	return fmt.Errorf("%d distinct words: want at most %d; use --min-count or --max-size", n, maxWords)
 }
 
 // memory is the number of bytes held, with the index.

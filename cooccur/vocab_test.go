@@ -206,7 +206,7 @@ func TestReadVocabularyNamesWhatIsWrong(t *testing.T) {
 		"a 3\nb 2\na 1\n":        `v.txt:3: word "a" is already on line 1`,
 		"a 3\n\nb 2\n":           `v.txt:2: want a word, a blank and its count, got ""`,
 		"a 3\nb\n":               `v.txt:2: want a word, a blank and its count, got "b"`,
-		"a 3\nb c 2\n":           `v.txt:2: want one word and its count, got more blanks in "b c 2"`,
+		"a 3\nb c 2\n":           `v.txt:2: want one word and its count, got several blanks in "b c 2"`,
 		"a x\n":                  `v.txt:1: count of "a": want a whole number, got "x"`,
 		"a -1\n":                 `v.txt:1: count of "a": want a whole number, got "-1"`,
 		"a 18446744073709551616": `v.txt:1: count of "a": want a whole number, got "18446744073709551616"`,

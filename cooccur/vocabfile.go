@@ -15,7 +15,7 @@ func (v *Vocabulary) WriteTo(w io.Writer) (int64, error) {
 	for id := range v.counts {
 		word := v.Word(id)
 		if holdsBlank(word) {
-			return total, fmt.Errorf("word %q holds white space: such a vocabulary cannot be written as lines", word)
+			return total, fmt.Errorf("word %q contains white space, which a vocabulary file cannot represent", word)
 		}
 		buf = append(buf, word...)
 		buf = append(buf, ' ')
@@ -88,7 +88,7 @@ func parseVocabularyLine(line []byte) (word []byte, count uint64, err error) {
 	}
 	word = line[:cut]
 	if bytes.ContainsAny(word, " \t\r") {
-		return nil, 0, fmt.Errorf("want one word and its count, got more blanks in %q", shorten(line))
+		return nil, 0, fmt.Errorf("want one word and its count, got several blanks in %q", shorten(line))
 	}
 	count, err = strconv.ParseUint(string(line[cut+1:]), 10, 64)
 	if err != nil {

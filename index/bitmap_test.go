@@ -207,7 +207,7 @@ func TestDamagedWords(t *testing.T) {
 func TestOlderVersions(t *testing.T) {
 	files := readDir(t, rose().write(t).dir)
 	for version, want := range map[uint32]string{4: "", 3: "", 2: "",
-		1: "format version 1, this program reads 2 to 4: make the index again",
+		1: "format version 1, and this program reads 2 to 4: build the index again",
 		5: "format version 5"} {
 		old := map[string][]byte{}
 		var stamps []byte

@@ -91,7 +91,7 @@ func (r *Reader) checkLengths() error {
 		}
 	}
 	if named := r.meta.flags&flagNamedMean != 0; (tokens != r.meta.tokens) != named {
-		return fmt.Errorf("corrupted: the documents have %d words, not %d", tokens, r.meta.tokens)
+		return fmt.Errorf("corrupted: the documents have %d words, want %d", tokens, r.meta.tokens)
 	}
 	return nil
 }
@@ -102,11 +102,11 @@ func (r *Reader) checkIDs(ctx context.Context) error {
 	var before []byte
 	for rank := range s.docs {
 		if !w.next() {
-			return fmt.Errorf("corrupted: ID %d does not decode", rank)
+			return fmt.Errorf("corrupted: ID %d cannot be decoded", rank)
 		}
 		d := s.byRankAt(rank)
 		if d >= s.docs || s.rank(d) != rank {
-			return fmt.Errorf("corrupted: ID %d, %q, is that of another document", rank, w.id)
+			return fmt.Errorf("corrupted: ID %d, %q, leads to another document", rank, w.id)
 		}
 		if rank > 0 {
 			if c := compareIDs(before, w.id); c > 0 || c == 0 && s.byRankAt(rank-1) > d {
@@ -223,7 +223,7 @@ func (k *listChecker) blocks(from, to int) error {
 			return err
 		}
 		if len(word) == 0 || bytes.Compare(word, k.last) <= 0 {
-			return fmt.Errorf("corrupted: word %d, %q, is not after %q", t.ID, word, k.last)
+			return fmt.Errorf("corrupted: word %d, %q, comes after %q", t.ID, word, k.last)
 		}
 		k.last = append(k.last[:0], word...)
 		if t.ID%termsPerBlock == 0 && prefixOf(word) != d.prefix[t.ID/termsPerBlock] {
@@ -315,7 +315,7 @@ func (k *listChecker) list(t Term) error {
 		best = min(best, low)
 		endOfRun := b%SuperBlocks == SuperBlocks-1 || b == c.Blocks()-1
 		if c.LowX != nil && (c.LowX[b] != low || endOfRun && c.SuperX[b/SuperBlocks] != best) {
-			return fmt.Errorf("corrupted: the best posting of block %d, or of the blocks before, is another one", b)
+			return fmt.Errorf("corrupted: wrong best posting of block %d, or of the blocks before", b)
 		}
 		df += len(docs)
 	}
@@ -327,16 +327,16 @@ func (k *listChecker) list(t Term) error {
 			cf, used, t.DF, t.CF, t.postingsLen)
 	}
 	if c.LowX != nil && (c.BestX != slices.Min(c.SuperX) || c.Ranked != k.rank.take()) {
-		return errors.New("corrupted: the ranked postings are others")
+		return errors.New("corrupted: wrong ranked postings")
 	}
 	wantPairs, wantX, _ := k.levels.pairs(nil)
 	want, wantTop, mapped := k.levels.take(nil, nil)
 	if mapped && r.meta.flags&flagLevels != 0 {
 		if c.Levels == nil {
-			return errors.New("corrupted: there is no map of levels")
+			return errors.New("corrupted: the map of levels is missing")
 		}
 		if !bytes.Equal(sections.Bytes(c.LevelX[:]), want[:4*NumLevels]) || !bytes.Equal(c.Levels, want[4*NumLevels:]) {
-			return errors.New("corrupted: the map of levels is another one")
+			return errors.New("corrupted: wrong map of levels")
 		}
 	}
 	top, err := r.Top(t)
@@ -344,14 +344,14 @@ func (k *listChecker) list(t Term) error {
 		return err
 	}
 	if len(r.levels.top.words) > 0 && !slices.Equal(top, wantTop) {
-		return errors.New("corrupted: the top postings are others")
+		return errors.New("corrupted: wrong top postings")
 	}
 	pairs, x, err := r.Pairs(t)
 	if err != nil {
 		return err
 	}
 	if len(r.levels.top.paired) > 0 && (!slices.Equal(pairs, wantPairs) || math.Float32bits(x) != wantX) {
-		return errors.New("corrupted: the map of pairs is another one")
+		return errors.New("corrupted: wrong map of pairs")
 	}
 	k.postings += uint64(df)
 	k.occurrences += cf
@@ -392,7 +392,7 @@ func (k *positionChecker) list(r *Reader, t Term, c *Cursor) error {
 		}
 		var rise bool
 		if k.gaps, rise = appendGaps(k.gaps[:0], places); !rise || !k.made.take(k.gaps) {
-			return fmt.Errorf("corrupted: the positions in document %d", c.Doc())
+			return fmt.Errorf("corrupted: wrong positions in document %d", c.Doc())
 		}
 		c.Next()
 	}
@@ -404,7 +404,7 @@ func (k *positionChecker) list(r *Reader, t Term, c *Cursor) error {
 		return err
 	}
 	if !bytes.Equal(list[:len(list)-tailPad], k.made.out) {
-		return errors.New("corrupted: the list of positions is another one")
+		return errors.New("corrupted: wrong list of positions")
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ const ciffDescription = "Collocate index; analyzer "
 func (r *Reader) Export(ctx context.Context, w io.Writer) (err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if r.Pruned() {
-		return fmt.Errorf("export %s: the index is pruned, and CIFF has no place for the counts before: export the index it was made from", r.dir)
+		return fmt.Errorf("export %s: the index is pruned, and CIFF cannot store the statistics before pruning: export the index it was made from", r.dir)
 	}
 	if err := r.unlessPart("export"); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (r *Reader) Export(ctx context.Context, w io.Writer) (err error) {
 		return err
 	}
 	if r.meta.terms > math.MaxInt32 {
-		return fmt.Errorf("export: CIFF holds %d words at most, the index has %d", math.MaxInt32, r.meta.terms)
+		return fmt.Errorf("export: CIFF holds at most %d words, the index has %d", math.MaxInt32, r.meta.terms)
 	}
 	e := ciffWriter{w: bufio.NewWriterSize(w, 1<<20)}
 	mean := float64(r.meta.tokens) / float64(max(r.meta.docs, 1))
@@ -87,7 +87,7 @@ func (r *Reader) Export(ctx context.Context, w io.Writer) (err error) {
 		err = e.text(2, id)
 		e.number(3, uint64(length))
 		if length > math.MaxInt32 {
-			err = errors.New("longer than CIFF can say")
+			err = errors.New("longer than CIFF can represent")
 		}
 		if err := errors.Join(err, e.end()); err != nil {
 			return fmt.Errorf("export: document %q: %w", id, err)
@@ -113,7 +113,7 @@ func (e *ciffWriter) number(field protowire.Number, v uint64) {
 
 func (e *ciffWriter) text(field protowire.Number, s string) error {
 	if !utf8.ValidString(s) {
-		return errors.New("not UTF-8; CIFF holds only UTF-8")
+		return errors.New("not UTF-8, as CIFF requires")
 	}
 	if s != "" {
 		e.b = protowire.AppendTag(e.b, field, protowire.BytesType)
@@ -160,7 +160,7 @@ func (e *ciffWriter) list(w Word, r *Reader, c *Cursor) error {
 			p[0], p[1] = 4<<3|byte(protowire.BytesType), byte(len(p)-2)
 			posting = p
 			if c.TF() > math.MaxInt32 {
-				return fmt.Errorf("frequency %d is more than CIFF can say", c.TF())
+				return fmt.Errorf("frequency %d is larger than CIFF can represent", c.TF())
 			}
 			if err := do(p); err != nil {
 				return err

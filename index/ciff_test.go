@@ -93,12 +93,12 @@ func TestImportOfForeignFiles(t *testing.T) {
 		"other order":    {"06" + header + bee + apple + doc, ""},
 		"empty":          {"", "not a CIFF file: it does not begin with a header"},
 		"no version":     {"04" + "10021801" + bee + apple + doc, "not a CIFF file"},
-		"same word":      {"06" + header + bee + bee + doc, "two lists"},
+		"same word":      {"06" + header + bee + bee + doc, "two postings lists"},
 		"cut":            {"06" + header + bee + apple + doc[:6], "document record 1 of 1"},
 		"no document":    {"06" + header + bee + apple, "document record 1 of 1"},
 		"too much":       {"06" + header + bee + apple + doc + "00", "after the last"},
 		"cf wrong":       {"06" + header + bee + "0b" + "0a0161" + "1001" + "1804" + "22021003" + doc, "occurrences"},
-		"no such doc":    {"06" + header + bee + "0d" + "0a0161" + "1001" + "1803" + "220408071003" + doc, "too large"},
+		"no such doc":    {"06" + header + bee + "0d" + "0a0161" + "1001" + "1803" + "220408071003" + doc, "want ascending numbers"},
 		"zero frequency": {"06" + header + bee + "0b" + "0a0161" + "1001" + "1800" + "22021000" + doc, "frequency 0"},
 		"zero gap": {"06" + header + bee + "0f" + "0a0161" + "1002" + "1802" + "22021001" +
 			"22021001" + doc, "gap of 0"},
@@ -142,7 +142,7 @@ func TestImportKeepsTheMeanLength(t *testing.T) {
 	}
 	mean := func(m float64) []byte { return binary.LittleEndian.AppendUint64([]byte{7<<3 | 1}, math.Float64bits(m)) }
 	for m, want := range map[float64]string{3.5: "",
-		4:          "the mean length of documents is 4, as the header says; that of their records is 3.5",
+		4:          "the mean document length is 4, from the header; the records have 3.5",
 		math.NaN(): "error", -1: "error"} {
 		data := bytes.Replace(file.Bytes(), mean(3.5), mean(m), 1)
 		dir := filepath.Join(t.TempDir(), "ix")

@@ -70,7 +70,7 @@ func openPlain(path, temp string) (data []byte, done func(), err error) {
 	}
 	defer m.Close()
 	if err != nil {
-		return nil, nil, fmt.Errorf("unpack %s: %w", path, err)
+		return nil, nil, fmt.Errorf("decompress %s: %w", path, err)
 	}
 	f, err := disk.Temp(temp)
 	if err != nil {
@@ -78,7 +78,7 @@ func openPlain(path, temp string) (data []byte, done func(), err error) {
 	}
 	defer f.Close()
 	if _, err = io.Copy(f, plain); err != nil {
-		return nil, nil, fmt.Errorf("unpack %s: %w", path, err)
+		return nil, nil, fmt.Errorf("decompress %s: %w", path, err)
 	}
 	u, err := mmap.Map(f.File, path)
 	if err != nil {
@@ -96,7 +96,7 @@ func importCIFF(ctx context.Context, data []byte, dir string, o ImportOptions) e
 		if o.Analyzer = ciffAnalyzer(c.description); o.Analyzer == "" {
 			o.Analyzer = "whitespace"
 			if o.Note != nil {
-				o.Note("CIFF does not say how words were made; queries are split at blanks only (--analyzer names another way)")
+				o.Note("CIFF does not name an analyzer; queries are split at blanks only (--analyzer names another)")
 			}
 		}
 	}
@@ -156,7 +156,7 @@ func (c *ciffFile) word(l ciffList) []byte {
 	return c.data[l.at+int(l.wordAt):][:l.wordSize]
 }
 
-var errNotCIFF = errors.New("not a CIFF file: it does not begin with a header; want one that 'collocate index export', Anserini or PISA wrote")
+var errNotCIFF = errors.New("not a CIFF file: it does not begin with a header; want a file of 'collocate index export', Anserini or PISA")
 
 // tidyBytes is how much of a file is read before what is resident of it is looked at.
 const tidyBytes = 4 << 20
@@ -189,11 +189,11 @@ func scanCIFF(ctx context.Context, data []byte) (*ciffFile, error) {
 		return nil, errNotCIFF
 	}
 	if version != ciffVersion {
-		return nil, fmt.Errorf("not a CIFF file of version %d: the header says %d", ciffVersion, version)
+		return nil, fmt.Errorf("not a CIFF file of version %d: the header has version %d", ciffVersion, version)
 	}
 	// Every message takes a byte at least, so these cannot promise more than there is.
 	if lists > uint64(len(data)) || docs > uint64(len(data)) || docs >= maxDocs {
-		return nil, fmt.Errorf("the header promises %d words and %d documents in %d bytes", lists, docs, len(data))
+		return nil, fmt.Errorf("the header has %d words and %d documents for %d bytes", lists, docs, len(data))
 	}
 	if !(c.mean >= 0 && c.mean < math.MaxUint32) {
 		return nil, fmt.Errorf("the header's mean length of documents is %v", c.mean)
@@ -243,7 +243,7 @@ func (c *ciffFile) sort() error {
 	slices.SortStableFunc(c.lists, byWord)
 	for i := 1; i < len(c.lists); i++ {
 		if byWord(c.lists[i-1], c.lists[i]) == 0 {
-			return fmt.Errorf("byte %d: word %q has two lists", c.lists[i].at, c.word(c.lists[i]))
+			return fmt.Errorf("byte %d: word %q has two postings lists", c.lists[i].at, c.word(c.lists[i]))
 		}
 	}
 	return nil
@@ -261,7 +261,7 @@ func (c *ciffFile) tokens(note func(string)) uint64 {
 	}
 	tokens := max(1, uint64(math.Round(c.mean*float64(len(c.lengths)))))
 	if tokens != sum && note != nil {
-		note(fmt.Sprintf("the mean length of documents is %.6g, as the header says; that of their records is %.6g",
+		note(fmt.Sprintf("the mean document length is %.6g, from the header; the records have %.6g",
 			float64(tokens)/float64(len(c.lengths)), float64(sum)/float64(len(c.lengths))))
 	}
 	return tokens
@@ -291,11 +291,11 @@ func (s *ciffScanner) documents(c *ciffFile, docs int) error {
 		switch {
 		case err != nil:
 		case number >= uint64(docs):
-			err = fmt.Errorf("docid %d, want 0 to %d", int64(number), docs-1)
+			err = fmt.Errorf("docid %d: want 0 to %d", int64(number), docs-1)
 		case seen[number]:
 			err = fmt.Errorf("docid %d comes twice", number)
 		case length > math.MaxUint32:
-			err = fmt.Errorf("doclength %d", int64(length))
+			err = fmt.Errorf("doclength %d: want 0 to %d", int64(length), uint32(math.MaxUint32))
 		}
 		if err != nil {
 			return fmt.Errorf("byte %d: document record %d of %d: %w", at, i+1, docs, err)
@@ -332,7 +332,7 @@ func badMessage(n int) error {
 	if errors.Is(protowire.ParseError(n), io.ErrUnexpectedEOF) {
 		return errors.New("the file ends early")
 	}
-	return errors.New("corrupted: not a message of CIFF")
+	return errors.New("corrupted: not a CIFF message")
 }
 
 // eachField calls fn with the fields of a message: v of numbers and the bits of doubles, b of
@@ -382,7 +382,7 @@ func firstString(m []byte) (s []byte, err error) {
 		err = nil
 	}
 	if err == nil && len(s) == 0 {
-		err = errors.New("it has no word")
+		err = errors.New("no word")
 	}
 	return s, err
 }

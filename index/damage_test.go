@@ -422,7 +422,7 @@ func TestForeignAndTruncatedFiles(t *testing.T) {
 		files := maps.Clone(good)
 		files[name] = other[name]
 		if _, err := openMemory(files); err == nil ||
-			!strings.Contains(err.Error(), "not the file that was written with this index") {
+			!strings.Contains(err.Error(), "it belongs to another index") {
 			t.Errorf("%s of another index: %v", name, err)
 		}
 	}

@@ -46,7 +46,7 @@ func skipBytes(df uint32) uint64 {
 	return 16*blocks + 8*supers + 8 + (4*(blocks+supers+1+numRanks)+7)/8*8
 }
 
-var errDictionary = errors.New("corrupted: the dictionary does not decode")
+var errDictionary = errors.New("corrupted: the dictionary cannot be decoded")
 
 // dictionary finds words. The format is described in reader.go.
 type dictionary struct {

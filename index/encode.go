@@ -185,10 +185,10 @@ func (e *encoder) refuse(docs, tfs []uint32) error {
 	next, known := e.next, uint32(len(e.lengths.lengths))
 	for i, d := range docs {
 		if d < next || d >= known {
-			return fmt.Errorf("index: word %q: document %d after %s, of %d documents: not ascending, or too large", e.word, d, before(next), known)
+			return fmt.Errorf("index: word %q: document %d after %s, of %d documents: want ascending numbers below that", e.word, d, before(next), known)
 		}
 		if tfs[i]-1 >= maxTF {
-			return fmt.Errorf("index: word %q occurs %d times in document %d; want 1 to %d", e.word,
+			return fmt.Errorf("index: word %q occurs %d times in document %d: want 1 to %d", e.word,
 				tfs[i], d, uint32(maxTF))
 		}
 		next = d + 1
@@ -198,10 +198,10 @@ func (e *encoder) refuse(docs, tfs []uint32) error {
 
 func (e *encoder) begin(word []byte) error {
 	if len(word) == 0 || len(word) > maxWord {
-		return fmt.Errorf("index: a word of %d bytes; want 1 to %d", len(word), maxWord)
+		return fmt.Errorf("index: a word of %d bytes: want 1 to %d", len(word), maxWord)
 	}
 	if bytes.Compare(word, e.word) < 0 {
-		return fmt.Errorf("index: word %q comes after %q: not in byte order", word, e.word)
+		return fmt.Errorf("index: word %q comes after %q: want words in byte order", word, e.word)
 	}
 	if err := e.end(); err != nil {
 		return err
@@ -271,7 +271,7 @@ func (e *encoder) end() error {
 		return nil
 	}
 	if e.whole > 0 && e.df != uint64(e.whole) {
-		return fmt.Errorf("index: word %q: %d postings, and %d were said", e.word, e.df, e.whole)
+		return fmt.Errorf("index: word %q: %d postings, but %d were announced", e.word, e.df, e.whole)
 	}
 	t := Term{DF: uint32(e.df), CF: e.cf}
 	if e.df == 1 {

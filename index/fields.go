@@ -70,7 +70,7 @@ func (r *Reader) openStored(f *sections.File) (err error) {
 func (r *Reader) openFields(load func(name string) ([]byte, error)) error {
 	s := r.fields.schema
 	if hasColumns(s) != (r.fields.columns != nil) || s.Has(fields.IsStored) != (r.fields.stored != nil) {
-		return r.named(schemaFile, errors.New("corrupted: the files are not those of the schema"))
+		return r.named(schemaFile, errors.New("corrupted: the files do not belong to the schema"))
 	}
 	for i, name := range r.fields.names {
 		folder := fieldsFolder + "/" + name
@@ -80,7 +80,7 @@ func (r *Reader) openFields(load func(name string) ([]byte, error)) error {
 			return err
 		}
 		if sub.stamp != r.fields.stamps[i] || sub.meta.docs != r.meta.docs || sub.fields != nil {
-			return sub.named(metaFile, errors.New("not the file that was written with this index"))
+			return sub.named(metaFile, errors.New("it belongs to another index"))
 		}
 		r.bytes += sub.bytes
 		r.fields.texts = append(r.fields.texts, sub)
@@ -131,7 +131,7 @@ func (r *Reader) Stored(doc int) (values []fields.Values, err error) {
 	return parseRecord(r.fields.schema, record)
 }
 
-var errRecord = errors.New("corrupted: the stored fields of a document do not decode")
+var errRecord = errors.New("corrupted: the stored fields of a document cannot be decoded")
 
 // appendRecord is the inverse of parseRecord.
 func appendRecord(dst []byte, s *fields.Schema, values []fields.Values) []byte {

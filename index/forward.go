@@ -84,7 +84,7 @@ func (r *Reader) forward(ctx context.Context, threads int, memory int64) (*forwa
 		}
 	}
 	if need := 4*postings + bisectBytes(postings, r.Docs(), threads); need > memory {
-		return nil, fmt.Errorf("reorder %s: needs %s of memory for %d postings; %s is allowed",
+		return nil, fmt.Errorf("reorder %s: needs %s of memory for %d postings, and --memory is %s",
 			r.dir, bytesize.Size(need), postings, bytesize.Size(memory))
 	}
 	words := make([][]uint32, len(terms))

@@ -57,7 +57,7 @@ func openIDs(f *sections.File, docs int, runBlocks bool) (*idStore, error) {
 	packed := tailBytes(docs, s.bits) + tailPad
 	if len(s.starts) != blocks+1 || s.firsts != nil && len(s.firsts) != blocks+1 ||
 		len(s.ranks) != len(s.byRank) || len(s.ranks) != 0 && len(s.ranks) != packed {
-		return nil, fmt.Errorf("corrupted: the ID store is not that of %d documents", docs)
+		return nil, fmt.Errorf("corrupted: the IDs are not those of %d documents", docs)
 	}
 	return s, nil
 }
@@ -87,7 +87,7 @@ func (s *idStore) blockOf(rank int) int {
 // get appends the ID of a document to dst.
 func (s *idStore) get(dst []byte, doc int) ([]byte, error) {
 	if uint(doc) >= uint(s.docs) {
-		return dst, fmt.Errorf("document %d is not one of the index's %d", doc, s.docs)
+		return dst, fmt.Errorf("document %d: the index has %d", doc, s.docs)
 	}
 	if err := s.touch(s.ranks, doc); err != nil {
 		return dst, err
@@ -109,7 +109,7 @@ func (s *idStore) get(dst []byte, doc int) ([]byte, error) {
 }
 
 func errIDs(doc int) error {
-	return fmt.Errorf("corrupted: the ID of document %d does not decode", doc)
+	return fmt.Errorf("corrupted: the ID of document %d cannot be decoded", doc)
 }
 
 // find returns the lowest document with that ID.
@@ -181,7 +181,7 @@ func (s *idStore) findRank(id []byte) (rank int, found bool, err error) {
 		return 0, false, w.err
 	}
 	if bad {
-		return 0, false, fmt.Errorf("corrupted: IDs near %q do not decode", id)
+		return 0, false, fmt.Errorf("corrupted: IDs near %q cannot be decoded", id)
 	}
 	return 0, false, nil
 }

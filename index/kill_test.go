@@ -284,7 +284,7 @@ func TestReplacingKeepsWhatIsNotOurs(t *testing.T) {
 	if err := os.WriteFile(note, []byte("mine"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if w, err := Create(dir); err == nil || !strings.Contains(err.Error(), `holds "NOTES.txt"`) {
+	if w, err := Create(dir); err == nil || !strings.Contains(err.Error(), `contains "NOTES.txt"`) {
 		w.Abort()
 		t.Errorf("a folder with a foreign file: %v", err)
 	}

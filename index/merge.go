@@ -56,7 +56,7 @@ func merge(ctx context.Context, dir string, sources []Source, shard Shard, whole
 			return err
 		}
 		if s.analyzer != sources[0].analyzer {
-			return fmt.Errorf("merge %s and %s: their words were made by %s and %s", sources[0].dir,
+			return fmt.Errorf("merge %s and %s: their analyzers are %s and %s", sources[0].dir,
 				s.dir, sources[0].analyzer, s.analyzer)
 		}
 		if err := sources[0].alike(s.Reader); err != nil {
@@ -91,7 +91,7 @@ func (r *Reader) alike(o *Reader) error {
 		return errors.New("only one of them has positions of words")
 	case (r.fields != nil) != (o.fields != nil) ||
 		r.fields != nil && !bytes.Equal(r.fields.schema.JSON(), o.fields.schema.JSON()):
-		return errors.New("their documents have other fields")
+		return errors.New("their documents have different fields")
 	}
 	return nil
 }

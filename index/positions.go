@@ -199,7 +199,7 @@ func (r *Reader) HasPositions() bool { return r.positions != nil }
 // list is the list of a word, with the bytes behind it that a decoder may load.
 func (s *positionStore) list(term int) ([]byte, error) {
 	bad := func() ([]byte, error) {
-		return nil, fmt.Errorf("corrupted: the positions of term %d are not there", term)
+		return nil, fmt.Errorf("corrupted: the positions of term %d are missing", term)
 	}
 	if term/termsPerBlock+1 >= len(s.starts) {
 		return bad()
@@ -288,14 +288,14 @@ func (p *Positions) begin(list []byte, t Term) error {
 }
 
 // ErrNoPositions is returned if positions are asked of an index that was built without them.
-var ErrNoPositions = errors.New("the index has no positions of words: build it with them (collocate index --positions)")
+var ErrNoPositions = errors.New("the index has no positions of words: build it again with them (collocate index --positions)")
 
 // Err returns the error that was found in the list, or nil.
 func (p *Positions) Err() error { return p.err }
 
 func (p *Positions) bad() error {
 	if p.err == nil {
-		p.err = fmt.Errorf("corrupted: the positions of term %d do not decode", p.term)
+		p.err = fmt.Errorf("corrupted: the positions of term %d cannot be decoded", p.term)
 	}
 	return p.err
 }

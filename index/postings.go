@@ -187,7 +187,7 @@ func (c widthCounts) patched(n, threshold int) (w uint, patches int) {
 
 // errBlock says that a block does not decode to what the skip data promise.
 func errBlock(term, block int) error {
-	return fmt.Errorf("corrupted: block %d of term %d does not decode", block, term)
+	return fmt.Errorf("corrupted: block %d of term %d cannot be decoded", block, term)
 }
 
 // blockHead is the first two bytes of a block, and where its parts are.

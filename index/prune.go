@@ -42,7 +42,7 @@ func Prune(ctx context.Context, r *Reader, dir string, o PruneOptions) (err erro
 		cut.epsilon = 0.5
 	}
 	if cut.top < 0 || !(cut.epsilon > 0 && cut.epsilon <= 1) {
-		return fmt.Errorf("prune: top %d, epsilon %g; want 1 or more, and above 0 to 1", o.Top, o.Epsilon)
+		return fmt.Errorf("prune: top %d, epsilon %g: want a top of at least 1, and an epsilon above 0 and at most 1", o.Top, o.Epsilon)
 	}
 	if r.meta.shard.Of > 0 {
 		return fmt.Errorf("prune %s: %w", r.dir, errShard)

@@ -253,7 +253,7 @@ func parseMeta(c []uint64) (m meta, err error) {
 	}
 	m = meta{docs: c[0], terms: c[1], postings: c[2], tokens: c[3], occurrences: c[4], flags: c[5]}
 	if c[6] != BlockSize || c[7] != SuperBlocks {
-		return m, fmt.Errorf("blocks of %d postings, bounds over %d blocks; this program reads %d and %d", c[6], c[7], BlockSize, SuperBlocks)
+		return m, fmt.Errorf("blocks of %d postings, bounds over %d blocks: this program reads %d and %d", c[6], c[7], BlockSize, SuperBlocks)
 	}
 	if m.flags > allFlags {
 		return m, fmt.Errorf("flags %#x: the index is of a newer version, or corrupted", m.flags)
@@ -283,7 +283,7 @@ func Open(dir string) (*Reader, error) {
 const SegmentsFile = "segments"
 
 // ErrSegments is returned by Open for an index that has segments: open it with package segments.
-var ErrSegments = errors.New("the index has segments: 'collocate index compact' makes it one")
+var ErrSegments = errors.New("the index has segments: merge them with 'collocate index compact'")
 
 // OpenSegment is like Open for one segment of an index: it ignores other files in the folder.
 func OpenSegment(dir string) (*Reader, error) { return openFolder(dir, (*Reader).mapFile) }
@@ -391,7 +391,7 @@ func (r *Reader) open(load func(name string) ([]byte, error)) error {
 			return err
 		}
 		if stamp != stamps[i] {
-			return r.named(step.name, errors.New("not the file that was written with this index"))
+			return r.named(step.name, errors.New("it belongs to another index"))
 		}
 		if err := step.open(f); err != nil {
 			return r.named(step.name, err)
@@ -420,7 +420,7 @@ func (r *Reader) openFile(name string, load func(string) ([]byte, error)) (*sect
 	}
 	if f.Version < oldestVersion {
 		return nil, fileStamp{}, r.named(name,
-			fmt.Errorf("format version %d, this program reads %d to %d: make the index again",
+			fmt.Errorf("format version %d, and this program reads %d to %d: build the index again",
 				f.Version, oldestVersion, formatVersion))
 	}
 	r.files[name] = f
@@ -640,7 +640,7 @@ func (r *Reader) Prefetch(t Term) {
 // Term returns the term with that number.
 func (r *Reader) Term(id int) (Term, error) {
 	if uint(id) >= uint(r.dict.terms) {
-		return Term{}, fmt.Errorf("term %d is not one of the index's %d", id, r.dict.terms)
+		return Term{}, fmt.Errorf("term %d: the index has %d", id, r.dict.terms)
 	}
 	return r.dict.term(id)
 }
@@ -755,7 +755,7 @@ func (r *Reader) AppendText(dst []byte, doc int) (s []byte, err error) {
 		return r.fields.text(dst, doc)
 	}
 	if r.text == nil {
-		return nil, fmt.Errorf("%s: the text of the documents is not stored", r.dir)
+		return nil, fmt.Errorf("%s: the index stores no text", r.dir)
 	}
 	return r.text.get(dst, doc)
 }

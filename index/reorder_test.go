@@ -318,7 +318,7 @@ func TestReorderRefuses(t *testing.T) {
 	}
 	err := Reorder(context.Background(), r, dir, ReorderOptions{Memory: 1000})
 	if err == nil || !strings.Contains(err.Error(), "of memory for") ||
-		!strings.Contains(err.Error(), "1kB is allowed") {
+		!strings.Contains(err.Error(), "--memory is 1kB") {
 		t.Errorf("1000 bytes of memory: %v", err)
 	}
 	files := readDir(t, dir)

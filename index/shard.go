@@ -101,7 +101,7 @@ func JoinShard(ctx context.Context, parts []*Reader, number int, dir string, o M
 			return err
 		}
 		if p.analyzer != parts[0].analyzer {
-			return fmt.Errorf("join %s and %s: their words were made by %s and %s", parts[0].dir,
+			return fmt.Errorf("join %s and %s: their analyzers are %s and %s", parts[0].dir,
 				p.dir, parts[0].analyzer, p.analyzer)
 		}
 		if err := parts[0].alike(p); err != nil {
@@ -113,7 +113,7 @@ func JoinShard(ctx context.Context, parts []*Reader, number int, dir string, o M
 		docs += p.meta.docs
 	}
 	if docs >= maxDocs {
-		return fmt.Errorf("index: %d documents in all parts: the limit is %d", docs, maxDocs-1)
+		return fmt.Errorf("index: %d documents in all parts: want at most %d", docs, maxDocs-1)
 	}
 	s := Shard{Number: number, Of: len(parts), Base: uint32(base)}
 	return merge(ctx, dir, []Source{{Reader: parts[number]}}, s, parts, o)
@@ -175,7 +175,7 @@ func (j *joinWalker) next() (word []byte, t Term, ok bool, err error) {
 }
 
 // ErrShard is returned for operations that need a whole index if the index is a shard.
-var ErrShard = errors.New("a shard cannot do that")
+var ErrShard = errors.New("not supported for a shard")
 
 var errShard = fmt.Errorf("%w: use the index that it was cut from", ErrShard)
 

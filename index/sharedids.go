@@ -37,7 +37,7 @@ func sharedIDs(own, other *idStore, yield func(doc uint32) bool) (err error) {
 			}
 			doc := own.byRankAt(rank)
 			if doc >= own.docs {
-				return fmt.Errorf("corrupted: ID %q is not that of a document", a.id)
+				return fmt.Errorf("corrupted: no document has the ID %q", a.id)
 			}
 			if !yield(uint32(doc)) {
 				return nil
@@ -60,7 +60,7 @@ func (w *idSeeker) step() bool {
 		return false
 	}
 	if !w.next() {
-		w.failed = cmp.Or(w.err, fmt.Errorf("corrupted: the ID behind %q does not decode", w.id))
+		w.failed = cmp.Or(w.err, fmt.Errorf("corrupted: the ID after %q cannot be decoded", w.id))
 	}
 	return w.failed == nil
 }

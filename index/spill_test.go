@@ -57,7 +57,7 @@ func TestLongWord(t *testing.T) {
 		}
 		err = Build(t.Context(), filepath.Join(t.TempDir(), "ix"),
 			&text.Corpus{Paths: []string{file}}, BuildOptions{Analyzer: an})
-		want := file + ": document 3: a word of 1048577 bytes, the most is 1048576"
+		want := file + ": document 3: a word of 1048577 bytes: want at most 1048576"
 		if size <= maxWord && err != nil || size > maxWord && (err == nil || err.Error() != want) {
 			t.Errorf("%d bytes: %v", size, err)
 		}

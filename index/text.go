@@ -170,7 +170,7 @@ func (t *textWriter) pack(docs []text.Document) (p textBatch) {
 func (t *textWriter) finish(docs int) error {
 	t.closeSpill()
 	if len(t.pending) > 0 || int(t.docs) != docs {
-		return fmt.Errorf("index: the text of %d documents of %d was stored", t.docs, docs)
+		return fmt.Errorf("index: the text of %d documents was stored, want %d", t.docs, docs)
 	}
 	if err := errors.Join(
 		t.out.Section("block-docs", sections.Bytes(append(t.first, t.docs))),
@@ -229,7 +229,7 @@ func openText(f *sections.File, docs int) (*textReader, error) {
 	}
 	if len(t.first) == 0 || len(t.first) != len(t.starts) ||
 		t.first[0] != 0 || int(t.first[len(t.first)-1]) != docs {
-		return nil, fmt.Errorf("corrupted: the text is not that of %d documents", docs)
+		return nil, fmt.Errorf("corrupted: the stored text is not that of %d documents", docs)
 	}
 	return t, nil
 }
@@ -243,7 +243,7 @@ var unpacker = sync.OnceValues(func() (*zstd.Decoder, error) {
 // get finds the text of a document and appends it.
 func (t *textReader) get(dst []byte, doc int) ([]byte, error) {
 	if uint(doc) >= uint(t.docs) {
-		return nil, fmt.Errorf("document %d is not one of the index's %d", doc, t.docs)
+		return nil, fmt.Errorf("document %d: the index has %d", doc, t.docs)
 	}
 	b := sort.Search(len(t.first), func(i int) bool { return int(t.first[i]) > doc }) - 1
 	slot := &t.cache[max(b, 0)%textCache]
@@ -278,7 +278,9 @@ func (t *textReader) block(b int, fn func(doc int, s []byte) error) error {
 	return t.split(b, raw, fn)
 }
 
-func badText(b int) error { return fmt.Errorf("corrupted: block %d of the text does not decode", b) }
+func badText(b int) error {
+	return fmt.Errorf("corrupted: block %d of the stored text cannot be decoded", b)
+}
 
 // unpack reads a block and appends it.
 func (t *textReader) unpack(b int, dst []byte) ([]byte, error) {

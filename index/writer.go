@@ -123,23 +123,23 @@ func replaceable(dir string) error {
 		return nil
 	}
 	if _, err := os.Stat(filepath.Join(dir, "segments")); err == nil {
-		return fmt.Errorf("%s is an index that lives, with segments, and is not overwritten: "+
+		return fmt.Errorf("%s is an index with segments, which is not overwritten: "+
 			"remove it first, name another folder, or add to it with 'collocate index add'", dir)
 	}
 	if f, err := sections.Open(filepath.Join(dir, metaFile), magics[metaFile], math.MaxUint32); err == nil {
 		return f.Close()
 	}
-	return fmt.Errorf("%s: the folder is not empty and not an index; it is not overwritten", dir)
+	return fmt.Errorf("%s: the folder is not empty and not an index: name another one", dir)
 }
 
 // SetDocuments describes the documents of the index. It must be called before the first word is
 // added.
 func (w *Writer) SetDocuments(d Documents) error {
 	if w.terms != nil {
-		return errors.New("index: SetDocuments twice")
+		return errors.New("index: SetDocuments was called twice")
 	}
 	if uint64(len(d.Lengths)) >= maxDocs {
-		return fmt.Errorf("index: %d documents; the limit is %d", len(d.Lengths), maxDocs-1)
+		return fmt.Errorf("index: %d documents: want at most %d", len(d.Lengths), maxDocs-1)
 	}
 	w.docs = d
 	var err error
@@ -211,7 +211,7 @@ func (w *Writer) gapsOf(word []byte, docs, tfs, positions []uint32) error {
 			w.gaps, rise = appendGaps(w.gaps, positions[:tf])
 		}
 		if !rise {
-			return fmt.Errorf("index: word %q: the positions in document %d are not %d that rise",
+			return fmt.Errorf("index: word %q: want %[3]d ascending positions in document %[2]d",
 				word, docs[i], tf)
 		}
 		positions = positions[tf:]

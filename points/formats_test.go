@@ -93,7 +93,7 @@ func TestShapefileAndGeoPackage(t *testing.T) {
 		t.Errorf("%v, %v", in.Features, err)
 	}
 	if _, err := ReadFile("testdata/three.gpkg.zst", ReadOptions{Layer: "none"}); err == nil ||
-		!strings.Contains(err.Error(), `no layer "none": there are "shops"`) {
+		!strings.Contains(err.Error(), `no layer "none": want one of "shops"`) {
 		t.Error(err)
 	}
 	// Both at once, and converted to where the first are.

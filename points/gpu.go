@@ -343,7 +343,7 @@ func (p *pairPlan) batchRounds(rounds int, drawn bool) (int, error) {
 		n--
 	}
 	if need := p.bytes(max(n, 1), drawn) * int64(lanes); n < 1 || need > p.g.budget {
-		return 0, fmt.Errorf("sums over pairs of points: %v of device memory wanted, there are %v: raise --gpu-memory or use --engine multicore",
+		return 0, fmt.Errorf("sums over pairs of points need %v of device memory, and %v are available: raise --gpu-memory or use --engine multicore",
 			bytesize.Size(need), bytesize.Size(p.g.budget))
 	}
 	return n, nil

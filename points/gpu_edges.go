@@ -20,7 +20,7 @@ func (g *GPU) edgeRounds(ctx context.Context, threads int, e *edges, label []int
 		each1 := int64(n)*4 + int64(k*k)*8
 		atOnce := int(min(int64(o.Rounds), 4*int64(info.Multiprocessors), (g.budget/lanes-fixed)/each1))
 		if atOnce < 1 {
-			return fmt.Errorf("edges between points: %v of device memory wanted, there are %v: raise --gpu-memory or use --engine multicore",
+			return fmt.Errorf("edges between points need %v of device memory, and %v are available: raise --gpu-memory or use --engine multicore",
 				bytesize.Size(lanes*(fixed+each1)), bytesize.Size(g.budget))
 		}
 		shared, inShared := 4*k*k, uint32(1)

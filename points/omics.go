@@ -123,7 +123,7 @@ func Enrich(ctx context.Context, p *Set, o EnrichmentOptions) (out *Enrichment, 
 		o.Rounds = 999
 	}
 	if (o.Distance > 0) == (o.KNN > 0) {
-		return nil, errors.New("say which points are neighbours: by a distance or by a number of nearest ones")
+		return nil, errors.New("want a distance or a number of nearest neighbours, to say which points are neighbours")
 	}
 	g, err := l.neighbours(ctx, o)
 	if err != nil {
@@ -268,7 +268,7 @@ func (l *plane) neighbours(ctx context.Context, o EnrichmentOptions) (*edges, er
 		full = full || o.Memory > 0 && 8*held+40*int64(n) > o.Memory
 	})
 	if err == nil && full {
-		err = errors.New("the neighbours of all points need more than the memory bound: raise --memory, or take fewer neighbours")
+		err = errors.New("the neighbours of all points need more than the memory bound: raise --memory, or lower --distance or --knn")
 	}
 	if err != nil {
 		return nil, err

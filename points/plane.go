@@ -31,7 +31,7 @@ const widest = 4_000_000
 func newPlane(p *Set) (*plane, error) {
 	l, err := layOut(p)
 	if err == nil && p.CRS.Geographic() && max(l.width, l.depth) > widest {
-		return nil, fmt.Errorf("points lie up to %.0f km apart, too far for a plane: take a part of at most %d km, or project them", max(l.width, l.depth)/1000, widest/1000)
+		return nil, fmt.Errorf("points lie up to %.0f km apart, too far for a plane: use a region of at most %d km, or project them", max(l.width, l.depth)/1000, widest/1000)
 	}
 	return l, err
 }
@@ -40,7 +40,7 @@ func newPlane(p *Set) (*plane, error) {
 func layOut(p *Set) (*plane, error) {
 	n := p.Len()
 	if n == 0 {
-		return nil, errors.New("there are no points")
+		return nil, errors.New("no points")
 	}
 	l := &plane{x: p.X, y: p.Y, feature: p.Feature, features: len(p.Features)}
 	l.back = func(x, y float64) (float64, float64) { return x, y }

@@ -105,7 +105,7 @@ func (all *Input) bring(in *Input, path string) error {
 		return nil
 	}
 	if !all.CRS.Convertible() || !in.CRS.Convertible() {
-		return fmt.Errorf("%s: its reference system is %v and that of the files before %v: say which with --crs", path, in.CRS, all.CRS)
+		return fmt.Errorf("%s: its reference system is %v and that of the files before %v: name one with --crs", path, in.CRS, all.CRS)
 	}
 	all.Guesses = append(all.Guesses, fmt.Sprintf("%s: converted from %v to %v", path, in.CRS, all.CRS))
 	for i := range in.X {
@@ -156,7 +156,7 @@ func readFile(ctx context.Context, path string, opt ReadOptions) (*Input, error)
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("%s: is a folder, not a file", path)
+		return nil, fmt.Errorf("%s: want a file, not a folder", path)
 	}
 	in, err := read(ctx, f, path, opt)
 	if err != nil {
@@ -210,7 +210,7 @@ func read(ctx context.Context, r io.Reader, path string, opt ReadOptions) (*Inpu
 	}
 	if bytes.HasPrefix(start, shapefileMagic) {
 		if path == "" {
-			return nil, errors.New("a Shapefile has its features in a .dbf file beside it: give the file's name instead of standard input")
+			return nil, errors.New("a Shapefile has its features in a .dbf file beside it: name the file instead of using standard input")
 		}
 		return in, rows.finish(readShapefile(br, path, rows))
 	}
@@ -238,7 +238,7 @@ func read(ctx context.Context, r io.Reader, path string, opt ReadOptions) (*Inpu
 	case len(text) > 0 && text[0] == '<':
 		return in, rows.finish(readGPX(br, rows))
 	case len(text) > 0 && text[0] == '[':
-		return nil, errors.New("a JSON list is not GeoJSON: want a FeatureCollection, or one Feature a line")
+		return nil, errors.New("a JSON array is not GeoJSON: want a FeatureCollection, or one Feature per line")
 	}
 	return in, rows.finish(readTable(br, rows))
 }
@@ -313,7 +313,7 @@ func (s *rowSink) add(x, y float64, feature []byte, where func() string) error {
 	feature = bytes.TrimSpace(feature)
 	err := CheckPosition(x, y, s.crs.Geographic())
 	if err != nil && s.reason != "" && CheckPosition(x, y, false) == nil {
-		err = fmt.Errorf("%w (%s: say what positions are with --crs EPSG:n, or --planar)", err, s.reason)
+		err = fmt.Errorf("%w (%s: name the reference system with --crs EPSG:n, or use --planar)", err, s.reason)
 	}
 	if err == nil && len(feature) == 0 {
 		err = errors.New("the feature is missing")
@@ -345,7 +345,7 @@ func (s *rowSink) bad(err error, where func() string) error {
 		s.in.Skipped++
 		return nil
 	}
-	return fmt.Errorf("%s: %w (--skip-bad leaves such rows out)", where(), err)
+	return fmt.Errorf("%s: %w (--skip-bad leaves out such rows)", where(), err)
 }
 
 func (s *rowSink) guess(format string, args ...any) {
@@ -359,7 +359,7 @@ func (s *rowSink) finish(err error) error {
 	s.in.Set = s.builder.Set()
 	s.in.CRS = s.crs
 	if s.in.Len() == 0 && s.in.Skipped > 0 {
-		return fmt.Errorf("none of %d rows is good; %w", s.in.Skipped, s.first)
+		return fmt.Errorf("none of %d rows is valid; %w", s.in.Skipped, s.first)
 	}
 	if err := s.in.checkFeatures(s.opt.Feature != ""); err != nil {
 		return err
@@ -384,7 +384,7 @@ func (in *Input) checkFeatures(chosen bool) error {
 		return nil
 	}
 	if !chosen {
-		return fmt.Errorf("column %q was taken for the feature and has %d different values for %d points, as names have: choose the column of kinds with --feature", in.Columns[2], n, in.Len())
+		return fmt.Errorf("column %q was guessed as the feature, but has %d distinct values for %d points, like names: choose the column of kinds with --feature", in.Columns[2], n, in.Len())
 	}
 	in.Guesses = append(in.Guesses,
 		fmt.Sprintf("column %q has %d different values for %d points: are these kinds of places?",
@@ -449,12 +449,12 @@ func (s *rowSink) columns(names []string, table bool) (layout, error) {
 		} else if n, err := strconv.Atoi(name); err == nil && table && n >= 1 && n <= len(names) {
 			*to = n - 1
 		} else {
-			return fmt.Errorf("no column %q for --%s: there are %s", name, flag, quoteAll(names))
+			return fmt.Errorf("no column %q for --%s: want one of %s", name, flag, quoteAll(names))
 		}
 		return nil
 	}
 	if !table && (o.X != "" || o.Y != "" || o.Geometry != "") {
-		return l, errors.New("--x, --y and --geometry are for tables: this file has its own geometry")
+		return l, errors.New("--x, --y and --geometry need a table: this file has its own geometry; leave them out")
 	}
 	feature := o.Feature
 	if s.fixed != nil {
@@ -505,7 +505,7 @@ func (s *rowSink) findPosition(l *layout, names, lower []string) error {
 	case (l.x < 0) != (l.y < 0):
 		return errors.New("--x and --y go together: give both or none")
 	case l.x >= 0 && l.geometry >= 0:
-		return errors.New("--geometry goes without --x and --y")
+		return errors.New("--geometry and --x or --y: give only one of them")
 	}
 	if l.x < 0 && l.geometry < 0 {
 		var found []string

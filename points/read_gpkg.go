@@ -44,7 +44,7 @@ func readGeoPackage(r io.ReaderAt, size int64, path string, rows *rowSink) error
 	switch {
 	case rows.opt.Layer != "":
 		if chosen = slices.Index(names, rows.opt.Layer); chosen < 0 {
-			return fmt.Errorf("no layer %q: there are %s", rows.opt.Layer, quoteAll(names))
+			return fmt.Errorf("no layer %q: want one of %s", rows.opt.Layer, quoteAll(names))
 		}
 	case len(layers) == 0:
 		return errors.New("a GeoPackage without layers")
@@ -125,7 +125,7 @@ func declareSRS(d *sqlite, id int64, rows *rowSink) error {
 		return rows.declare(definition)
 	})
 	if err == nil && !found {
-		err = fmt.Errorf("reference system %d is not in gpkg_spatial_ref_sys: say --crs", id)
+		err = fmt.Errorf("reference system %d is not in gpkg_spatial_ref_sys: name one with --crs", id)
 	}
 	return err
 }

@@ -31,7 +31,7 @@ func readGPX(r io.Reader, rows *rowSink) error {
 		}
 		if !root {
 			if root = true; start.Name.Local != "gpx" {
-				return fmt.Errorf("XML of <%s> is not read here: want <gpx>", start.Name.Local)
+				return fmt.Errorf("XML document <%s>: want <gpx>", start.Name.Local)
 			}
 			continue
 		}
@@ -62,7 +62,7 @@ func readGPX(r io.Reader, rows *rowSink) error {
 		}
 	}
 	if n == 0 {
-		return errors.New("GPX: no waypoints (<wpt>); tracks and routes are not points of a kind")
+		return errors.New("GPX: no waypoints (<wpt>); tracks and routes are not supported")
 	}
 	return nil
 }

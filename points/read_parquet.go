@@ -52,7 +52,7 @@ func readParquet(r io.ReaderAt, size int64, rows *rowSink) (err error) {
 			}
 		}
 		if geometry < 0 {
-			return fmt.Errorf("parquet: no column %q, which the geo metadata call the geometry", geo.Primary)
+			return fmt.Errorf("parquet: no column %q, the geometry of the geo metadata", geo.Primary)
 		}
 		if e := geo.Columns[geo.Primary].Encoding; e != "WKB" {
 			return fmt.Errorf("parquet: geometry is encoded as %q: want WKB", e)
@@ -72,7 +72,7 @@ func readParquet(r io.ReaderAt, size int64, rows *rowSink) (err error) {
 	}
 	l, err := rows.columns(names, geometry < 0)
 	if err == nil && l.geometry >= 0 {
-		err = errors.New("well-known text in Parquet is not read: want GeoParquet, or columns x and y")
+		err = errors.New("well-known text in Parquet is not supported: want GeoParquet, or columns x and y")
 	}
 	if err != nil {
 		return fmt.Errorf("parquet: %w", err)
@@ -92,7 +92,7 @@ func readParquet(r io.ReaderAt, size int64, rows *rowSink) (err error) {
 	}
 	for _, c := range used {
 		if col := columns[c]; !col.Leaf() || col.Repeated() {
-			return fmt.Errorf("parquet: column %q is nested: want one value a row", names[c])
+			return fmt.Errorf("parquet: column %q is nested: want one value per row", names[c])
 		}
 	}
 	row := int64(0)

@@ -129,16 +129,16 @@ func readShape(r io.Reader) ([][2]float64, error) {
 		return nil, fmt.Errorf("%w: it is empty", errShape)
 	case 1, 11, 21:
 		if size < 20 {
-			return nil, errors.New("a point is cut off")
+			return nil, errors.New("truncated point")
 		}
 		return [][2]float64{position(4)}, nil
 	case 8, 18, 28:
 		if size < 40 {
-			return nil, errors.New("points are cut off")
+			return nil, errors.New("truncated points")
 		}
 		n := int64(order.Uint32(data[36:]))
 		if 40+16*n > size {
-			return nil, errors.New("points are cut off")
+			return nil, errors.New("truncated points")
 		}
 		out := make([][2]float64, n)
 		for i := range out {

@@ -112,7 +112,7 @@ func (t *tableReader) records(c *csv.Reader) error {
 			return nil
 		}
 		if errors.Is(err, csv.ErrFieldCount) {
-			err = fmt.Errorf("%w: %d, and the header has %d", err, len(rec), len(t.names))
+			err = fmt.Errorf("%w: %d, but %d in the header", err, len(rec), len(t.names))
 		}
 		if err != nil {
 			if err := t.rows.bad(t.reason(err), t.lineOf(err)); err != nil {
@@ -150,7 +150,7 @@ func (t *tableReader) row(f *fields, line int) error {
 		srid, x, y, err := parseWKTPoint(string(f.geometry))
 		if err == nil && srid > 0 && t.rows.opt.CRS == nil {
 			if t.srid > 0 && srid != t.srid {
-				return fmt.Errorf("line %d: SRID %d, and %d in the lines before: want one, or say it with --crs", line, srid, t.srid)
+				return fmt.Errorf("line %d: SRID %d, but %d in the lines before: want the same everywhere, or name it with --crs", line, srid, t.srid)
 			}
 			t.srid = srid
 		}

@@ -183,7 +183,7 @@ func TestBadInputIsNamedWithItsLine(t *testing.T) {
 		{"x,y,type\n1,2,A\n\n\nNaN,2,A\n", "line 5: position (NaN, 2) is not finite"},
 		{"x,y,type\n1,-Inf,A\n", "line 2: position"},
 		{"x,y,type\n1,2,A\n1,2, \n", "line 3: the feature is missing"},
-		{"x,y,type\n1,2\n", "line 2: wrong number of fields: 2, and the header has 3 (--skip-bad"},
+		{"x,y,type\n1,2\n", "line 2: wrong number of fields: 2, but 3 in the header (--skip-bad"},
 		{"x,y,type\n1,2,\"A\n", "line 2: extraneous or missing"},
 		{`{"type":"FeatureCollection"}`, `no "features"`},
 		{`{"features":7}`, `"features" is not a list`},
@@ -201,7 +201,7 @@ func TestBadInputIsNamedWithItsLine(t *testing.T) {
 		{string(parquetOf(t, []geoRow{{&cafe, []byte("no point")}},
 			parquet.KeyValueMetadata("geo", geoMeta))), "parquet: row 1: geometry is not a WKB point"},
 		{string(parquetOf(t, []geoRow{{&cafe, nil}}, parquet.KeyValueMetadata("geo", "{"))), "geo metadata"},
-		{string(parquetOf(t, []geoRow{{&cafe, nil}})), "well-known text in Parquet is not read"},
+		{string(parquetOf(t, []geoRow{{&cafe, nil}})), "well-known text in Parquet is not supported"},
 		{"\x1f\x8b\x08x", "gzip"},
 		{"\x28\xb5\x2f\xfdxx", ""},
 	} {
@@ -267,10 +267,10 @@ func TestReferenceSystemsFollowFromTheFile(t *testing.T) {
 		}
 	}
 	for data, want := range map[string]string{
-		`{"features":[{"properties":{"kind":"a"},"geometry":{"type":"Point","coordinates":[530000,180000]}}]}`: "GeoJSON is in WGS 84: say what positions are with --crs EPSG:n, or --planar",
+		`{"features":[{"properties":{"kind":"a"},"geometry":{"type":"Point","coordinates":[530000,180000]}}]}`: "GeoJSON is in WGS 84: name the reference system with --crs EPSG:n, or use --planar",
 		"lon,lat,type\n530000,180000,A\n":                            "the columns' names say longitude and latitude",
 		`{"features":[],"crs":{"properties":{"name":"EPSG:27700"}}}`: "comes after the features",
-		`{"crs":{"properties":{"name":"EPSG:99999"}},"features":[]}`: "EPSG:99999 is not one of the systems known here",
+		`{"crs":{"properties":{"name":"EPSG:99999"}},"features":[]}`: "EPSG:99999 is not supported",
 	} {
 		if _, err := Read(strings.NewReader(data), ReadOptions{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60q: %v, want %q", data, err, want)
@@ -287,8 +287,8 @@ func TestWhatCouldChangeTheResultIsNotGuessed(t *testing.T) {
 	for data, want := range map[string]string{
 		"x,y,type,category\n1,2,A,B\n":  `the feature could be in any of the columns "type", "category": choose with --feature`,
 		"x,y,lon,lat,type\n1,2,3,4,A\n": "positions could be in columns x and y, or lon and lat: choose with --x and --y",
-		names.String():                  `column "name" was taken for the feature and has 150 different values for 150 points`,
-		`[{"type":"Feature"}]`:          "a JSON list is not GeoJSON",
+		names.String():                  `column "name" was guessed as the feature, but has 150 distinct values for 150 points`,
+		`[{"type":"Feature"}]`:          "a JSON array is not GeoJSON",
 		"x,y,type\nfoo,1,A\nbar,1,A\n":  `line 2: column "x": "foo" is not a number`,
 	} {
 		if _, err := Read(strings.NewReader(data), ReadOptions{}); err == nil || !strings.Contains(err.Error(), want) {
@@ -310,12 +310,12 @@ func TestWhatCouldChangeTheResultIsNotGuessed(t *testing.T) {
 		t.Errorf("guesses %q", in.Guesses)
 	}
 	if _, err := Read(strings.NewReader(threeGeoJSON), ReadOptions{X: "x", Y: "y"}); err == nil ||
-		!strings.Contains(err.Error(), "are for tables") {
+		!strings.Contains(err.Error(), "need a table") {
 		t.Errorf("--x with GeoJSON: %v", err)
 	}
 	if _, err := Read(strings.NewReader("x,y,type\na,b,c\n"),
 		ReadOptions{SkipBad: true}); err == nil ||
-		!strings.Contains(err.Error(), "none of 1 rows is good; line 2") {
+		!strings.Contains(err.Error(), "none of 1 rows is valid; line 2") {
 		t.Errorf("all bad: %v", err)
 	}
 }

@@ -96,7 +96,7 @@ func ParseRegions(data []byte, to *CRS) ([]Region, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, errors.New("there is no polygon: want a GeoJSON FeatureCollection of Polygons or MultiPolygons")
+		return nil, errors.New("no polygon: want a GeoJSON FeatureCollection of Polygons or MultiPolygons")
 	}
 	return out, nil
 }
@@ -140,7 +140,7 @@ func fromGeoJSON(member json.RawMessage, to *CRS) (func(x, y float64) (float64, 
 	case to == Plane || from.Same(to):
 		return func(x, y float64) (float64, float64) { return x, y }, nil
 	case !from.Convertible() || !to.Convertible():
-		return nil, fmt.Errorf("regions are in %v and points in %v, and one cannot be brought to the other: say what the points are in with --crs EPSG:n, or --planar if both are in one plane", from, to)
+		return nil, fmt.Errorf("regions are in %v and points in %v, and one cannot be converted to the other: name the system of the points with --crs EPSG:n, or use --planar if both are in the same plane", from, to)
 	}
 	return func(x, y float64) (float64, float64) { return to.FromWGS84(from.ToWGS84(x, y)) }, nil
 }

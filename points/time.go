@@ -32,5 +32,5 @@ func parseTime(text []byte) (at int64, milli bool, err error) {
 		}
 		return int64(v), false, nil
 	}
-	return 0, false, fmt.Errorf("time %q: want such as 2024-05-31, 2024-05-31 18:30:00, RFC 3339, or seconds since 1970", text)
+	return 0, false, fmt.Errorf("time %q: want a form such as 2024-05-31, 2024-05-31 18:30:00, RFC 3339, or seconds since 1970", text)
 }

@@ -40,7 +40,7 @@ func (n *wktNode) number(i int) float64 {
 	return n.numbers[i]
 }
 
-var errWKT = errors.New("well-known text of a reference system: not well formed")
+var errWKT = errors.New("malformed well-known text of a reference system")
 
 type wktParser struct {
 	s     string
@@ -144,7 +144,7 @@ func parseWKTSystem(text string) (*CRS, error) {
 	case "LOCAL_CS", "ENGCRS", "ENGINEERINGCRS":
 		return &CRS{Name: root.label()}, nil
 	}
-	return nil, fmt.Errorf("well-known text of a reference system: %s is not read here: want PROJCS or GEOGCS, or say --crs EPSG:n", root.name)
+	return nil, fmt.Errorf("well-known text of a reference system: %s is not supported: want PROJCS or GEOGCS, or use --crs EPSG:n", root.name)
 }
 
 func systemOf(root *wktNode) (*CRS, error) {

@@ -43,7 +43,7 @@ func runBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request
 	return func(yield func(T, error) bool) {
 		switch {
 		case b.Threads < 0 || int(b.Schedule) >= len(Schedules()):
-			yield(*new(T), ask.Refuse("search: batch of %d threads, schedule %v: there is no such",
+			yield(*new(T), ask.Refuse("search: batch of %d threads with schedule %v: want 0 threads or more, and a known schedule",
 				b.Threads, b.Schedule))
 			return
 		case b.Engine == engine.GPU && !s.onGPU():

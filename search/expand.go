@@ -21,10 +21,10 @@ func (s *Searcher) expanded(ctx context.Context, r Request) (Request, error) {
 		return r, err
 	}
 	if r.Proximity != nil {
-		return r, ask.Refuse("expansion and proximity: want one of them")
+		return r, ask.Refuse("expansion and proximity: give only one of them")
 	}
 	if r.Query != nil {
-		return r, ask.Refuse("expansion adds words to words, not to a query of the language: " +
+		return r, ask.Refuse("expansion needs plain words, not operators: " +
 			"leave out its signs, or take them for text")
 	}
 	words, err := wordsOf(&r, s.analyzer)
@@ -134,7 +134,7 @@ func (c knownCounts) Docs() uint64 { return c.docs }
 func (c knownCounts) Count(word string) (df, cf uint64, err error) {
 	n, ok := c.counts[word]
 	if !ok {
-		return 0, 0, fmt.Errorf("nothing is known of the word %q", word)
+		return 0, 0, fmt.Errorf("no statistics of the word %q", word)
 	}
 	return n.DF, n.CF, nil
 }
@@ -170,7 +170,7 @@ func wordsOf(r *Request, a text.Analyzer) (list []Word, err error) {
 	}
 	var tokens text.Tokens
 	if err := a.Analyze([]byte(r.Text), &tokens); err != nil {
-		return nil, fmt.Errorf("analyzing the query: %w", err)
+		return nil, fmt.Errorf("analyze the query: %w", err)
 	}
 	for i := range tokens.Words {
 		add(string(tokens.Word(i)), 1)

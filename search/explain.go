@@ -53,7 +53,7 @@ func (s *Searcher) Explanations(ctx context.Context, r Request, docs []uint32) (
 	}
 	for _, doc := range docs {
 		if int(doc) >= s.index.Numbers() {
-			return nil, fmt.Errorf("explain: document %d is not one of the index's %d", doc, s.index.Numbers())
+			return nil, fmt.Errorf("explain: document %d: the index has %d", doc, s.index.Numbers())
 		}
 	}
 	if len(docs) == 0 {

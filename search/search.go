@@ -173,7 +173,7 @@ func (s *Searcher) page(ctx context.Context, r Request) (*Result, error) {
 		k = 10
 	}
 	if from > MaxK-k {
-		return nil, ask.Refuse("search: answers from %d on: want 0 to %d", from, MaxK-k)
+		return nil, ask.Refuse("search: answers from %d: want 0 to %d", from, MaxK-k)
 	}
 	r.From, r.K = 0, from+k
 	found, err := s.Search(ctx, r)
@@ -275,7 +275,7 @@ func checkWeights(schema *fields.Schema, m BM25F) error {
 	}
 	for name := range weights {
 		if !slices.Contains(names, name) {
-			return ask.Refuse("field weights: no text field %q: there are %s", name,
+			return ask.Refuse("field weights: unknown text field %q: want one of %s", name,
 				cmp.Or(strings.Join(names, ", "), "none"))
 		}
 	}

@@ -67,7 +67,7 @@ func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32, size 
 		return nil, errClosed
 	}
 	if !s.index.HasText() {
-		return nil, errors.New("snippet: the index does not store the text of its documents")
+		return nil, errors.New("snippet: the index stores no text")
 	}
 	if size < 1 {
 		return nil, fmt.Errorf("snippet: size %d: want at least 1", size)

@@ -108,7 +108,7 @@ func (g *gpuRun) open(dev *gpu.Device, o *Options) (err error) {
 		g.budget -= g.task.dict.Bytes()
 	}
 	if least := gpuMethods[g.method].need(0, 0, 0); g.budget <= least {
-		return fmt.Errorf("method %v needs more than %d bytes of device memory, %d are there",
+		return fmt.Errorf("method %v needs more than %d bytes of device memory, and %d are available",
 			g.method, least, g.budget)
 	}
 	return nil
@@ -224,7 +224,7 @@ func (g *gpuRun) weigh(ctx context.Context, in *gpuChunk, t gpuTask) (*gpuPairs,
 	<-g.warm
 	m := gpuMethods[g.method]
 	if in.bytes > mostBytes || in.words+in.docs > mostItems {
-		return nil, fmt.Errorf("documents of %d words in %d bytes: too many to be weighed on a GPU at a time", in.words, in.bytes)
+		return nil, fmt.Errorf("documents of %d words in %d bytes: too many for one pass on the GPU", in.words, in.bytes)
 	}
 	t.dict, t.known = g.task.dict, g.task.known
 	err := g.card.tmp.Reserve(g.card.Dev, m.need(in.bytes, in.words, in.docs)+dictionaryMemory*int64(t.known), 0)

@@ -33,7 +33,7 @@ func (p packing) args() []gpu.Arg {
 }
 
 // errPacking is for documents so many and so long that half of them must do.
-var errPacking = errors.New("a pair of word and document takes more than 64 bits: a GPU weighs fewer documents at a time")
+var errPacking = errors.New("a pair of word and document takes more than 64 bits: want fewer documents in one pass")
 
 // gpuFused is our own way. One kernel finds the words and numbers them while the text
 // is still coming in; documents are counted in shared memory, and their pairs sorted by

@@ -74,7 +74,7 @@ type pieceMethod interface {
 }
 
 // errNoRoom says that there are more different words than a method expected.
-var errNoRoom = errors.New("no room for so many words")
+var errNoRoom = errors.New("too many words for the memory")
 
 // inPieces weighs a chunk in pieces.
 func (t *gpuTask) inPieces(ctx context.Context, m pieceMethod) (*gpuPairs, error) {

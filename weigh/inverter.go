@@ -141,7 +141,7 @@ const hugeDocument = 1 << 20
 func checkWords(tok *text.Tokens, most int) error {
 	for _, s := range tok.Words {
 		if n := int(s.End - s.Start); n > most {
-			return fmt.Errorf("a word of %d bytes, the most is %d", n, most)
+			return fmt.Errorf("a word of %d bytes: want at most %d", n, most)
 		}
 	}
 	return nil

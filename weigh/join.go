@@ -61,7 +61,7 @@ const (
 )
 
 func onlySearches(v bm25.Variant) error {
-	return fmt.Errorf("weigh: the variant %v is for searching: want another one", v)
+	return fmt.Errorf("weigh: variant %v is only for searching: want another one", v)
 }
 
 // joined is the weights of several files.

@@ -33,7 +33,7 @@ func (w *Weights) writeParquet(ctx context.Context, to io.Writer) (Counts, error
 	counts, err := w.each(ctx, func(t Weighted, begins bool) error {
 		if begins {
 			if word = string(t.Word); !utf8.ValidString(word) { // readers would refuse the file
-				return fmt.Errorf("word %.60q is not UTF-8, as text in Parquet is: say what the corpus is in "+
+				return fmt.Errorf("word %.60q is not UTF-8, as Parquet requires: name the encoding of the corpus "+
 					"(--encoding latin1), or write another format", word)
 			}
 		}

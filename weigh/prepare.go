@@ -118,4 +118,4 @@ func (c *collection) span(start uint32) text.Span {
 
 func (c *collection) word(s text.Span) []byte { return c.text[s.Start:s.End] }
 
-var errSeparators = errors.New("an analyzer made words that are empty or hold blanks: use method auto")
+var errSeparators = errors.New("the analyzer made words that are empty or contain blanks: use method auto")

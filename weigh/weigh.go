@@ -136,7 +136,7 @@ type job struct {
 // will need.
 func (j *job) hold(bytes int64) error {
 	if j.held.Add(bytes) > j.Memory {
-		return fmt.Errorf("method %v holds all words in memory, and more than %d bytes of it are needed: use method auto or more memory", j.Method, j.Memory)
+		return fmt.Errorf("method %v holds all words in memory and needs more than %d bytes: use method auto, or raise --memory", j.Method, j.Memory)
 	}
 	return nil
 }
@@ -185,7 +185,7 @@ func weigh(ctx context.Context, each batches, o Options) (*Weights, error) {
 		run, used = weighGPU, engine.GPU
 	}
 	if run == nil {
-		return nil, fmt.Errorf("weigh: no method %v", o.Method)
+		return nil, fmt.Errorf("weigh: unknown method %v", o.Method)
 	}
 	var w *Weights
 	var err error

@@ -57,7 +57,7 @@ func FormatOf(path string) (Format, error) {
 	case ".weights":
 		return Binary, nil
 	}
-	return FormatAuto, fmt.Errorf("%s: the name does not say the format: want .tsv, .parquet, .npz or .weights, or a format", path)
+	return FormatAuto, fmt.Errorf("%s: unknown format: want a name that ends in .tsv, .parquet, .npz or .weights, or --out-format", path)
 }
 
 // Counts is the number of terms and pairs that were written.

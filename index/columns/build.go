@@ -178,7 +178,7 @@ func (b *Builder) Put(t *Batch) error {
 		t.size += int64(9*len(c.values) + 4*len(c.ends) + 4*len(c.ids))
 	}
 	if used := b.used.Add(t.size); used > b.memory {
-		return fmt.Errorf("the values of the columns take more than %v of memory, a third of what is allowed; --memory allows more",
+		return fmt.Errorf("the values of the columns take more than %v of memory, a third of --memory: raise it",
 			bytesize.Size(b.memory))
 	}
 	b.mu.Lock()
@@ -198,7 +198,7 @@ func (b *Builder) Write(w *sections.Writer, docs int) error {
 		n += t.docs
 	}
 	if n != docs {
-		return fmt.Errorf("columns: the values of %d documents of %d", n, docs)
+		return fmt.Errorf("columns: values of %d documents, want %d", n, docs)
 	}
 	for i, at := range b.fields {
 		out := columnWriter{w: w, column: i, docs: docs}

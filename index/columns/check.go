@@ -24,7 +24,7 @@ func (c *Column) check() error {
 		return c.checkKeywords()
 	}
 	if tail := c.docs % 64; len(c.has) > 0 && tail > 0 && c.has[len(c.has)-1]>>tail != 0 {
-		return errors.New("corrupted: documents that are not there have values")
+		return errors.New("corrupted: documents beyond the last have values")
 	}
 	for d := range c.docs {
 		set := isSet(c.has, d)
@@ -39,12 +39,12 @@ func (c *Column) check() error {
 				return fmt.Errorf("corrupted: document %d has the point %d,%d", d, lat, lon)
 			}
 			if !set && c.lon.packed.at(d) != 0 {
-				return fmt.Errorf("corrupted: document %d has half a point", d)
+				return fmt.Errorf("corrupted: document %d has only one coordinate", d)
 			}
 			fallthrough
 		case kindIntegers:
 			if !set && c.ints.packed.at(d) != 0 {
-				return fmt.Errorf("corrupted: document %d has a value and has none", d)
+				return fmt.Errorf("corrupted: document %d has a value and is marked as having none", d)
 			}
 		}
 	}
@@ -59,7 +59,7 @@ func (c *Column) checkKeywords() error {
 			return errWords
 		}
 		if w.ord > 1 && bytes.Compare(w.word, last) <= 0 {
-			return fmt.Errorf("corrupted: keyword %d, %q, is not after %q", w.ord-1, w.word, last)
+			return fmt.Errorf("corrupted: keyword %d, %q, comes after %q", w.ord-1, w.word, last)
 		}
 		last = append(last[:0], w.word...)
 		if (w.ord%wordsPerBlock == 0 || w.ord == c.distinct) && len(w.rest) > 0 {

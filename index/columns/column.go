@@ -109,7 +109,7 @@ func open(f *sections.File, n int, field *fields.Field, docs int) (*Column, erro
 	}
 	head, err := sections.View[uint64](headBytes)
 	if err != nil || len(head) != headSize {
-		return nil, errors.New("corrupted: the head has another length")
+		return nil, errors.New("corrupted: wrong length of the header")
 	}
 	c.kind = head[0]
 	switch {
@@ -244,12 +244,12 @@ func (c *Column) span(doc int) (from, to int) {
 	return from, min(int(c.ends.at(doc)), c.all)
 }
 
-var errWords = errors.New("corrupted: the keywords do not decode")
+var errWords = errors.New("corrupted: the keywords cannot be decoded")
 
 // Value returns the keyword with the given number.
 func (c *Column) Value(ord int) (string, error) {
 	if uint(ord) >= uint(c.distinct) {
-		return "", fmt.Errorf("keyword %d is not one of the field's %d", ord, c.distinct)
+		return "", fmt.Errorf("keyword %d: the field has %d", ord, c.distinct)
 	}
 	w := wordReader{c: c, ord: ord - ord%wordsPerBlock}
 	for w.ord <= ord {

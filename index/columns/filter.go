@@ -56,7 +56,7 @@ func (c *Column) Range(low, high Limit) (set *docset.Set, err error) {
 		}
 		return c.select64(func(words []uint64) { c.ints.within(words, first, last) })
 	}
-	return nil, fmt.Errorf("field %q: a %s field has no order: want a box", c.field.Name, c.field.Type)
+	return nil, fmt.Errorf("field %q: a %s field has no ranges: want a box", c.field.Name, c.field.Type)
 }
 
 func (c *Column) wrong(err error) error { return fmt.Errorf("field %q: %w", c.field.Name, err) }
@@ -223,7 +223,7 @@ func (c *Column) withOrds(first, end int) (*docset.Set, error) {
 // Prefix returns the documents that have a keyword with the given prefix.
 func (c *Column) Prefix(prefix string) (*docset.Set, error) {
 	if c.field.Type != fields.Keyword {
-		return nil, fmt.Errorf("field %q: a %s field has no beginnings", c.field.Name, c.field.Type)
+		return nil, fmt.Errorf("field %q: a %s field has no prefixes", c.field.Name, c.field.Type)
 	}
 	low := Limit{Value: prefix, Empty: true}
 	end := []byte(prefix)
@@ -255,7 +255,7 @@ func (c *Column) Any() (set *docset.Set, err error) {
 func (c *Column) Box(south, west, north, east float64) (set *docset.Set, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if c.kind != kindPoints {
-		return nil, fmt.Errorf("field %q: a box is for a geo field, not for a %s field", c.field.Name, c.field.Type)
+		return nil, fmt.Errorf("field %q: a box needs a geo field, not a %s field", c.field.Name, c.field.Type)
 	}
 	low, err := fields.PointOf(south, west)
 	if err != nil {
@@ -299,7 +299,7 @@ type Facet struct {
 func (c *Column) Facets(set *docset.Set, n int) (list []Facet, distinct int, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if c.field.Type != fields.Keyword {
-		return nil, 0, fmt.Errorf("field %q: values of a %s field are not counted: want a keyword field", c.field.Name, c.field.Type)
+		return nil, 0, fmt.Errorf("field %q: values of a %s field cannot be counted: want a keyword field", c.field.Name, c.field.Type)
 	}
 	counts, err := c.Counts(set)
 	if err != nil {

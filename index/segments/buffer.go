@@ -63,7 +63,7 @@ func (b *buffer) add(d text.Document) error {
 		return b.addFields(d)
 	}
 	if len(d.Fields) > 0 {
-		return fmt.Errorf("document %q: it has fields, and the index has no schema", d.ID)
+		return fmt.Errorf("document %q: it has fields, but the index has no schema", d.ID)
 	}
 	b.tokens.WantSource = b.places && len(d.Breaks) > 0
 	if err := b.analyzer.Analyze(d.Text, &b.tokens); err != nil {
@@ -122,7 +122,7 @@ func (b *buffer) addFields(d text.Document) error {
 		return fmt.Errorf("document %q: want the values of its fields: see fields.Schema.Values", d.ID)
 	}
 	if len(d.Fields) > len(b.schema.Fields) {
-		return fmt.Errorf("document %q: %d fields: the index has %d", d.ID, len(d.Fields), len(b.schema.Fields))
+		return fmt.Errorf("document %q: %d fields: want %d, as in the schema", d.ID, len(d.Fields), len(b.schema.Fields))
 	}
 	for _, i := range b.schema.Of(fields.Text) {
 		if i < len(d.Fields) && len(d.Fields[i]) > 1 {

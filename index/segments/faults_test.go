@@ -293,7 +293,7 @@ func TestBeginning(t *testing.T) {
 	}
 	w := newWriter(t, dir, faultOptions)
 	_, err := segments.Open(dir)
-	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "nothing was committed") {
+	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "has no documents yet") {
 		t.Errorf("an index without a commit: %v", err)
 	}
 	err = w.Add(text.Document{Text: []byte("a rose")})

@@ -124,7 +124,7 @@ func TestWrongFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, named := range map[string]map[string][]string{
-		`no field "titel"`:                     {"titel": {"x"}},
+		`unknown field "titel"`:                {"titel": {"x"}},
 		`field "year": "soon" is not a number`: {"year": {"soon"}},
 		`field "year": 2 values`:               {"year": {"1", "2"}},
 		`field "title": 2 texts`:               {"title": {"x", "y"}},
@@ -145,7 +145,7 @@ func TestWrongFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = segments.NewWriter(dir, segments.Options{Schema: other})
-	if err == nil || !strings.Contains(err.Error(), "other fields") {
+	if err == nil || !strings.Contains(err.Error(), "not those of the schema") {
 		t.Errorf("another schema: %v", err)
 	}
 	w = newWriter(t, dir, segments.Options{Schema: schema})

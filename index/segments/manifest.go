@@ -207,4 +207,4 @@ func openSegment(dir string, e *entry) (*index.Reader, error) {
 	return r, nil
 }
 
-var errOther = errors.New("not the one that was written with this index")
+var errOther = errors.New("it belongs to another index")

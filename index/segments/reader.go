@@ -73,7 +73,7 @@ func openNewest(dir string, old *Reader) (*Reader, error) {
 				continue // they came just now
 			}
 			if errors.Is(err, fs.ErrNotExist) && begun(dir) {
-				return nil, fmt.Errorf("open index: nothing was committed to %s yet: %w", dir, fs.ErrNotExist)
+				return nil, fmt.Errorf("open index: %s has no documents yet: %w", dir, fs.ErrNotExist)
 			}
 			if err != nil {
 				return nil, err
@@ -193,7 +193,7 @@ func (g *Reader) Deleted() int { return g.Numbers() - g.docs }
 // Locate returns the segment of a document, and the document's number in that segment.
 func (g *Reader) Locate(doc int) (s *Segment, local int, err error) {
 	if doc < 0 || doc >= g.Numbers() {
-		return nil, 0, fmt.Errorf("document %d is not one of the index's %d", doc, g.Numbers())
+		return nil, 0, fmt.Errorf("document %d: the index has %d", doc, g.Numbers())
 	}
 	i, _ := slices.BinarySearchFunc(g.segments, uint32(doc)+1,
 		func(s Segment, d uint32) int { return int(int64(s.Base) - int64(d)) })

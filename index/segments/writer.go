@@ -106,7 +106,7 @@ func NewWriter(dir string, o Options) (w *Writer, err error) {
 		o.MergeFactor = 10
 	}
 	if o.MergeFactor < 2 {
-		return nil, fmt.Errorf("segments: merging %d segments: want 2 or more", o.MergeFactor)
+		return nil, fmt.Errorf("segments: merge %d segments: want 2 or more", o.MergeFactor)
 	}
 	made := false
 	if err := disk.MakeDir(dir, 0o777); err == nil {
@@ -148,7 +148,7 @@ func ours(dir string) error {
 		}
 	}
 	if slices.ContainsFunc(entries, foreign) {
-		return fmt.Errorf("%s: the folder is not empty and not an index; nothing is added to it", dir)
+		return fmt.Errorf("%s: the folder is not empty and not an index: name another one", dir)
 	}
 	return nil
 }
@@ -210,7 +210,7 @@ func (w *Writer) load() error {
 			return fmt.Errorf("segments: words of the index: %w", err)
 		}
 	} else if name := w.o.Analyzer.Name(); name != w.m.Analyzer {
-		return fmt.Errorf("segments: the words of %s were made by %s, not %s", w.dir, w.m.Analyzer, name)
+		return fmt.Errorf("segments: the analyzer of %s is %s, not %s", w.dir, w.m.Analyzer, name)
 	}
 	if w.o.Schema != nil {
 		s, err := w.schema()
@@ -218,7 +218,7 @@ func (w *Writer) load() error {
 			return err
 		}
 		if s == nil || !s.Equal(w.withAnalyzers(w.o.Schema)) {
-			return fmt.Errorf("segments: the documents of %s have other fields than the schema says", w.dir)
+			return fmt.Errorf("segments: the fields of %s are not those of the schema", w.dir)
 		}
 	}
 	w.next = w.m.Next
@@ -283,7 +283,7 @@ func (w *Writer) removeOthers() {
 // fail notes an error of the disk, after which only Close is left.
 func (w *Writer) fail(err error) error {
 	if err != nil && w.err == nil {
-		w.err = fmt.Errorf("segments: the writer of %s was given up: %w", w.dir, err)
+		w.err = fmt.Errorf("segments: the writer of %s was closed after an error: %w", w.dir, err)
 	}
 	return err
 }
@@ -356,16 +356,16 @@ func (w *Writer) DeleteDocs(g *Reader, sets []*docset.Set) (n int, err error) {
 		return 0, w.err
 	}
 	if g.generation != w.m.Generation {
-		return 0, fmt.Errorf("segments: documents of generation %d are to be deleted, "+
-			"but the newest is %d: refresh what found them", g.generation, w.m.Generation)
+		return 0, fmt.Errorf("segments: the documents to delete were found in generation %d, "+
+			"but the newest is %d: search again", g.generation, w.m.Generation)
 	}
 	if len(sets) != len(g.segments) {
-		return 0, fmt.Errorf("segments: %d sets of documents are to be deleted: "+
+		return 0, fmt.Errorf("segments: %d sets of documents to delete: "+
 			"want one for each of the %d segments", len(sets), len(g.segments))
 	}
 	for i, s := range g.segments {
 		if sets[i] == nil || sets[i].Len() != s.Docs() {
-			return 0, fmt.Errorf("segments: the set of documents to be deleted is not one of segment %s", s.Name)
+			return 0, fmt.Errorf("segments: the set of documents to delete is not of segment %s", s.Name)
 		}
 	}
 	for i := range sets {
@@ -407,13 +407,13 @@ func (w *Writer) AddCorpus(ctx context.Context, c *text.Corpus, o index.BuildOpt
 			return 0, 0, err
 		}
 		if c.Options.Schema != nil {
-			return 0, 0, errors.New("segments: a schema is for a new index: this one goes on with its own")
+			return 0, 0, errors.New("segments: the index has a schema already: leave the schema out")
 		}
 		with := *c
 		with.Options.Schema, with.Options.Fields, with.Options.Sparse = s, nil, true
 		c = &with
 	case c.Options.Schema != nil && len(w.segs) > 0:
-		return 0, 0, errors.New("segments: a schema is for a new index: the documents of this one have no fields")
+		return 0, 0, errors.New("segments: the index was made without fields: leave the schema out")
 	}
 	if o.Memory == 0 {
 		o.Memory = w.o.Memory

@@ -39,7 +39,7 @@ type File struct {
 // stands for, also where that is a file: it is the shell's, which may append to it.
 func Create(path string) (*File, error) {
 	if path == "" || os.IsPathSeparator(path[len(path)-1]) {
-		return nil, fmt.Errorf("%s: names a folder, not a file", path)
+		return nil, fmt.Errorf("%s: want a file, not a folder", path)
 	}
 	if f, err := stream(path); f != nil || err != nil {
 		return f, err
@@ -53,7 +53,7 @@ func Create(path string) (*File, error) {
 	switch {
 	case err != nil: // not there, or what is wrong will be wrong again below
 	case info.IsDir():
-		return nil, fmt.Errorf("%s: is a folder, not a file", path)
+		return nil, fmt.Errorf("%s: want a file, not a folder", path)
 	case !info.Mode().IsRegular():
 		f, err := disk.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {

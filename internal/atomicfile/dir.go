@@ -79,7 +79,7 @@ func onlyOwned(path string, owned func(string) bool) error {
 			continue
 		}
 		if e.IsDir() || !owned(name) && !IsTemporary(name) {
-			return fmt.Errorf("%s holds %q, which would be lost with the folder: move it away first", path, name)
+			return fmt.Errorf("%s contains %q, which would be deleted with the folder: move it away first", path, name)
 		}
 	}
 	return nil

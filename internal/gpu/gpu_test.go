@@ -195,7 +195,7 @@ func TestArguments(t *testing.T) {
 	k := addKernel(t, dev)
 	x := gputest.Alloc[uint32](t, s, 10)
 	for want, args := range map[string][]gpu.Arg{
-		"4 arguments, want 5":      {x.Arg(), x.Arg(), gpu.U8(0), gpu.U32(1)},
+		"4 arguments: want 5":      {x.Arg(), x.Arg(), gpu.U8(0), gpu.U32(1)},
 		"argument 3 has 8 bytes":   {x.Arg(), x.Arg(), gpu.U8(0), gpu.U64(10), gpu.U32(1)},
 		"argument 0 has 4 bytes":   {gpu.U32(1), x.Arg(), gpu.U8(0), gpu.U32(10), gpu.U32(1)},
 		"its parameter 1 (u8)":     {x.Arg(), x.Arg(), gpu.F32(0), gpu.U32(10), gpu.I32(1)},
@@ -448,7 +448,7 @@ func TestEmulatorByName(t *testing.T) {
 		t.Error(list, err)
 	}
 	if _, err := gpu.Open(1); !errors.Is(err, gpu.ErrUnavailable) ||
-		!strings.Contains(err.Error(), "number 1 asked for") {
+		!strings.Contains(err.Error(), "device 1: want 0") {
 		t.Errorf("a second interpreter: %v", err)
 	}
 	t.Setenv(gpu.EmulateEnv, "simulator")

@@ -190,10 +190,10 @@ func Null() Arg { return Arg{0, 8} }
 // pack lays the arguments out as the kernel's PTX declares them.
 func (k *Kernel) pack(buf []byte, args []Arg) ([]byte, error) {
 	if len(args) != len(k.params) {
-		return nil, fmt.Errorf("kernel %s: %d arguments, want %d", k.name, len(args), len(k.params))
+		return nil, fmt.Errorf("kernel %s: %d arguments: want %d", k.name, len(args), len(k.params))
 	}
 	if k.bytes > len(buf) {
-		return nil, fmt.Errorf("kernel %s: %d bytes of arguments, at most %d fit", k.name, k.bytes, len(buf))
+		return nil, fmt.Errorf("kernel %s: %d bytes of arguments: want at most %d", k.name, k.bytes, len(buf))
 	}
 	for i := range args {
 		p := &k.params[i]

@@ -57,7 +57,7 @@ func open(ordinal int, of func(int) (driver.Device, error)) (*Device, error) {
 	}
 	if emulate {
 		if ordinal != 0 {
-			return nil, fmt.Errorf("%w: number %d asked for, there is one interpreter, number 0",
+			return nil, fmt.Errorf("%w: device %d: want 0, the only interpreter",
 				ErrUnavailable, ordinal)
 		}
 		return New(emu.New(emu.Options{Memory: 4 << 30})), nil

@@ -41,7 +41,7 @@ type Server struct {
 // New is a server of what the options offer.
 func New(o Options) (*Server, error) {
 	if o.Searcher == nil && o.Words == nil && o.Places == nil {
-		return nil, errors.New("mcp: there is nothing to offer: want an index, a matrix or points")
+		return nil, errors.New("mcp: nothing to offer: want an index, a matrix or points")
 	}
 	return &Server{o: o, searcher: o.Searcher}, nil
 }

@@ -313,7 +313,7 @@ func (s *Server) places(ctx context.Context, _ *mcp.CallToolRequest,
 	for _, name := range in.With {
 		i, ok := slices.BinarySearch(set.Features, name)
 		if !ok {
-			return nil, out, fmt.Errorf("with: no kind %q: places_summary lists them", name)
+			return nil, out, fmt.Errorf("with: unknown kind %q: places_summary lists them", name)
 		}
 		with = append(with, int32(i))
 	}
@@ -353,7 +353,7 @@ type summaryResult struct {
 func (s *Server) summary(ctx context.Context, _ *mcp.CallToolRequest,
 	_ struct{}) (_ *mcp.CallToolResult, out summaryResult, err error) {
 	if s.o.Places.Len() == 0 {
-		return nil, out, errors.New("there are no points")
+		return nil, out, errors.New("no points")
 	}
 	found, err := points.Summarise(ctx, s.o.Places, max(1, s.o.Threads))
 	if err != nil {

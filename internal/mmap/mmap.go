@@ -43,10 +43,10 @@ func Map(f *os.File, path string) (*File, error) {
 		return nil, err
 	}
 	if st.IsDir() {
-		return nil, fmt.Errorf("%s: is a folder, not a file", path)
+		return nil, fmt.Errorf("%s: want a file, not a folder", path)
 	}
 	if !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not a regular file, cannot be mapped", path)
+		return nil, fmt.Errorf("%s: want a regular file, which can be mapped", path)
 	}
 	if st.Size() == 0 {
 		return &File{}, nil

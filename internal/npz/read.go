@@ -51,7 +51,7 @@ var headerField = regexp.MustCompile(`'(descr|fortran_order|shape)'\s*:\s*('[^']
 func ReadArray(r io.Reader, limit int64) (*Array, error) {
 	var begin [10]byte
 	if _, err := io.ReadFull(r, begin[:]); err != nil || string(begin[:6]) != "\x93NUMPY" {
-		return nil, errors.New("not an array of NumPy")
+		return nil, errors.New("not a NumPy array")
 	}
 	n := int(binary.LittleEndian.Uint16(begin[8:]))
 	if begin[6] >= 2 { // a longer header
@@ -77,7 +77,7 @@ func ReadArray(r io.Reader, limit int64) (*Array, error) {
 			a.Type = Type(strings.Trim(m[2], "'"))
 		case "fortran_order":
 			if m[2] == "True" {
-				return nil, errors.New("columns first (Fortran order) is not supported")
+				return nil, errors.New("an array in Fortran order: save it in C order")
 			}
 		case "shape":
 			for _, s := range strings.Split(strings.Trim(m[2], "()"), ",") {
@@ -93,7 +93,7 @@ func ReadArray(r io.Reader, limit int64) (*Array, error) {
 		}
 	}
 	if fields != 3 || len(a.Type) < 3 {
-		return nil, fmt.Errorf("the header %q is none of NumPy's", head)
+		return nil, fmt.Errorf("header %q: want that of a NumPy array", head)
 	}
 	width, err := strconv.Atoi(string(a.Type[2:]))
 	if err != nil || width < 0 || width > 1<<24 || a.Type[0] == '>' {

@@ -118,7 +118,7 @@ func (a *Array) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	if len(list) != len(parts) {
-		return errors.New("an array is described by a name, a type and a shape")
+		return errors.New("description of an array: want a name, a type and a shape")
 	}
 	for i, part := range parts {
 		if err := json.Unmarshal(list[i], part); err != nil {
@@ -238,7 +238,7 @@ func Read(r io.Reader) (*Message, error) {
 			return nil, err
 		}
 		if at += padding(at); n > len(payload)-at {
-			return nil, fmt.Errorf("array %q goes beyond the %d bytes of the message", a.Name, len(payload))
+			return nil, fmt.Errorf("array %q extends beyond the %d bytes of the message", a.Name, len(payload))
 		}
 		a.Data = payload[at : at+n : at+n]
 		at += n

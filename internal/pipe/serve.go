@@ -13,7 +13,7 @@ import (
 )
 
 // ErrBusy says that a call has not ended although it was cancelled.
-var ErrBusy = errors.New("a call that was cancelled does not end")
+var ErrBusy = errors.New("a cancelled call does not end")
 
 // Reply is what a call gives back.
 type Reply struct {
@@ -61,7 +61,7 @@ func (c *Call) Next() (*Message, error) {
 	case m.Do == "end":
 		return nil, io.EOF
 	}
-	return nil, fmt.Errorf("a call of %q while %q waits for more", m.Do, c.Do)
+	return nil, fmt.Errorf("call %q while %q waits for input", m.Do, c.Do)
 }
 
 // Note tells the caller what was guessed or left out, in a line; the same only once.

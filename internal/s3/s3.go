@@ -41,7 +41,7 @@ func connect() (*minio.Client, error) {
 	endpoint := cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), "https://s3.amazonaws.com")
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("AWS_ENDPOINT_URL %q: want an address as in https://host:9000", endpoint)
+		return nil, fmt.Errorf("AWS_ENDPOINT_URL %q: want a URL such as https://host:9000", endpoint)
 	}
 	return minio.New(u.Host, &minio.Options{
 		Secure: u.Scheme == "https", Region: cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION")),
@@ -55,7 +55,7 @@ func connect() (*minio.Client, error) {
 func at(address string) (c *minio.Client, bucket, key string, err error) {
 	bucket, key, _ = strings.Cut(strings.TrimPrefix(address, scheme), "/")
 	if !Is(address) || bucket == "" {
-		return nil, "", "", fmt.Errorf("%q: want an address as in s3://bucket/folder/file", address)
+		return nil, "", "", fmt.Errorf("%q: want a URL such as s3://bucket/folder/file", address)
 	}
 	c, err = client()
 	return c, bucket, key, err

@@ -88,7 +88,7 @@ func TestOpenNamesTheFile(t *testing.T) {
 		{string(good), "OTHERONE", 1, `: not a "OTHERONE" file`},
 		{"text", magic, 1, `: not a "TESTFILE" file`},
 		{string(good[:150]), magic, 1, ": truncated: the end of the file is missing"},
-		{string(good), magic, 0, ": format version 1; this program reads 1 to 0"},
+		{string(good), magic, 0, ": format version 1: this program reads 1 to 0"},
 	} {
 		if err := os.WriteFile(path, []byte(c.data), 0o666); err != nil {
 			t.Fatal(err)

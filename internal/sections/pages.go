@@ -70,7 +70,7 @@ type pages struct {
 func newPages(data []byte, e entry) (*pages, error) {
 	sums := data[e.offset : e.offset+e.len]
 	if e.len != (e.offset+pageSize-1)>>pageShift*4 {
-		return nil, errors.New("corrupted: the number of checksums is not that of the pages")
+		return nil, errors.New("corrupted: the numbers of checksums and pages differ")
 	}
 	if crc32.Checksum(sums, castagnoli) != e.crc {
 		return nil, errors.New("corrupted: the checksums of the pages have changed")

@@ -238,11 +238,11 @@ func Parse(data []byte, magic string, maxVersion uint32) (*File, error) {
 	}
 	table := data[tableAt : size-trailerSize]
 	if tableCRC(data[:headerSize], table, t[:12]) != binary.LittleEndian.Uint32(t[12:]) {
-		return nil, errors.New("corrupted: checksum of the table of sections is wrong")
+		return nil, errors.New("corrupted: wrong checksum of the table of sections")
 	}
 	f := &File{Version: binary.LittleEndian.Uint32(data[8:]), data: data}
 	if f.Version == 0 || f.Version > maxVersion {
-		return nil, fmt.Errorf("format version %d; this program reads 1 to %d", f.Version, maxVersion)
+		return nil, fmt.Errorf("format version %d: this program reads 1 to %d", f.Version, maxVersion)
 	}
 	for ; len(table) > 0; table = table[entrySize:] {
 		e := entry{
@@ -265,7 +265,7 @@ func Parse(data []byte, magic string, maxVersion uint32) (*File, error) {
 	}
 	for _, e := range f.table {
 		if f.pages != nil && e.len > 0 && e.offset+e.len > uint64(len(f.pages.data)) {
-			return nil, fmt.Errorf("corrupted: section %q lies behind the checksums", e.name)
+			return nil, fmt.Errorf("corrupted: section %q lies after the checksums", e.name)
 		}
 	}
 	return f, nil
@@ -306,7 +306,7 @@ func (f *File) Verify() error {
 	}
 	for _, e := range f.table {
 		if crc32.Checksum(f.data[e.offset:e.offset+e.len], castagnoli) != e.crc {
-			return fmt.Errorf("corrupted: checksum of section %q is wrong", e.name)
+			return fmt.Errorf("corrupted: wrong checksum of section %q", e.name)
 		}
 	}
 	return nil

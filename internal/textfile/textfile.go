@@ -81,7 +81,7 @@ func DecompressWithin(r *bufio.Reader, window int64, tempDir string,
 		return r, "", free, nil
 	}
 	if err != nil {
-		return nil, codec, nil, fmt.Errorf("not the %s file it begins as: %w", codec, err)
+		return nil, codec, nil, fmt.Errorf("it begins like a %s file, but is none: %w", codec, err)
 	}
 	return bufio.NewReaderSize(&named{z, codec}, HeadSize), codec, free, nil
 }
@@ -107,7 +107,7 @@ func openPath(path string, utf8 bool) (*File, error) {
 	}
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		f.Close()
-		return nil, fmt.Errorf("%s: is a folder, not a file", path)
+		return nil, fmt.Errorf("%s: want a file, not a folder", path)
 	}
 	return from(f, path, utf8)
 }
@@ -185,10 +185,10 @@ type named struct {
 func (n *named) Read(p []byte) (int, error) {
 	got, err := n.r.Read(p)
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
-		return got, errors.New("the zstd data refers further back than there is memory for; allow more, or decompress it first")
+		return got, errors.New("the window of the zstd data does not fit the memory: raise --memory, or decompress the file first")
 	}
 	if err != nil && err != io.EOF {
-		err = fmt.Errorf("the %s data is broken: %w", n.codec, err)
+		err = fmt.Errorf("corrupted %s data: %w", n.codec, err)
 	}
 	return got, err
 }

@@ -68,7 +68,7 @@ func TestWhatIsNoTextIsRefused(t *testing.T) {
 		{gzipped("%PDF-1.7\n"), "a PDF document: convert it to text"},
 		{program, "binary data, not text: it holds NUL bytes"},
 		{zstded(program), "binary data, not text: it holds NUL bytes"},
-		{"\x1f\x8b\x08", "not the gzip file it begins as: unexpected EOF"},
+		{"\x1f\x8b\x08", "it begins like a gzip file, but is none: unexpected EOF"},
 		{"COLODIC\n\x02" + strings.Repeat("\x00", 7),
 			"a file that Collocate made, not a corpus: name the text that it was made from"},
 	} {
@@ -78,7 +78,7 @@ func TestWhatIsNoTextIsRefused(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	if _, err := Open(dir); err == nil || err.Error() != dir+": is a folder, not a file" {
+	if _, err := Open(dir); err == nil || err.Error() != dir+": want a file, not a folder" {
 		t.Errorf("folder: %v", err)
 	}
 	if _, err := ReadFile(filepath.Join(dir, "absent")); !os.IsNotExist(err) {

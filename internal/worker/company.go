@@ -141,7 +141,7 @@ func (w *Worker) collocations(ctx context.Context, c *pipe.Call) (pipe.Reply, er
 		return pipe.Reply{}, err
 	}
 	if len(a.Paths) == 0 {
-		return pipe.Reply{}, errors.New("collocations are of files")
+		return pipe.Reply{}, errors.New("collocations need files")
 	}
 	corpus, an, err := a.corpus(c)
 	if err != nil {
@@ -274,7 +274,7 @@ func (w *Worker) keywords(ctx context.Context, c *pipe.Call) (pipe.Reply, error)
 			return pipe.Reply{}, err
 		}
 		if len(counts) != len(list) {
-			return pipe.Reply{}, errors.New("there are not as many counts as words")
+			return pipe.Reply{}, errors.New("the numbers of counts and words differ")
 		}
 		both[i] = words.Frequencies{Total: a.Totals[i], Counts: make(map[string]uint64, len(list))}
 		for j, word := range list {

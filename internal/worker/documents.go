@@ -119,7 +119,7 @@ func group(m *pipe.Message, number *int) ([]text.Document, error) {
 		return nil, err
 	}
 	if len(ids) != len(docs) {
-		return nil, errors.New("there are not as many IDs as documents")
+		return nil, errors.New("the numbers of IDs and documents differ")
 	}
 	for i := range docs {
 		docs[i].ID = string(ids[i])

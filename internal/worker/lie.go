@@ -22,7 +22,7 @@ func (w *Worker) summary(ctx context.Context, c *pipe.Call) (pipe.Reply, error) 
 		return pipe.Reply{}, err
 	}
 	if set.Len() == 0 {
-		return pipe.Reply{}, pipe.Valuef("there are no points")
+		return pipe.Reply{}, pipe.Valuef("no points")
 	}
 	found, err := points.Summarise(ctx, set, threadsOr(a.Threads))
 	return pipe.Reply{Result: found}, err

@@ -22,7 +22,7 @@ func (w *Worker) wordlist(ctx context.Context, c *pipe.Call) (pipe.Reply, error)
 		return pipe.Reply{}, err
 	}
 	if len(a.Paths) == 0 {
-		return pipe.Reply{}, errors.New("lists of words are of files")
+		return pipe.Reply{}, errors.New("lists of words need files")
 	}
 	if a.Parts < 0 || a.Parts == 1 || a.Parts > 100_000 || a.Parts > 0 && a.Group != "" {
 		return pipe.Reply{}, pipe.Valuef("parts=%d: want 2 to 100000 parts, or 0 for documents or groups of them", a.Parts)
@@ -80,7 +80,7 @@ func (w *Worker) ngrams(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 		return pipe.Reply{}, err
 	}
 	if len(a.Paths) == 0 {
-		return pipe.Reply{}, errors.New("n-grams are of files")
+		return pipe.Reply{}, errors.New("n-grams need files")
 	}
 	if a.Min < 1 || a.Max < a.Min || a.Max > 9 || a.K < 0 || a.MinCount < 1 || a.MinDocs < 0 {
 		return pipe.Reply{}, pipe.Valuef("n=%d to %d, k=%d, min_count=%d, min_docs=%d: want 1 to 9 words, 0 (all) or more n-grams, "+

@@ -245,10 +245,10 @@ func TestMistakesAreErrors(t *testing.T) {
 	}
 	// The same ID twice, and arrays that do not fit together.
 	for want, arrays := range map[string][]pipe.Array{
-		"same ID":     append(list("texts", "ends", "a", "b"), list("ids", "id_ends", "x", "x")...),
-		"as many IDs": append(list("texts", "ends", "a", "b"), list("ids", "id_ends", "x")...),
-		"not rise":    {pipe.NewArray("texts", []uint8("abc")), pipe.NewArray("ends", []int64{2, 1})},
-		"UTF-8":       list("texts", "ends", "caf\xe9"),
+		"same ID":                  append(list("texts", "ends", "a", "b"), list("ids", "id_ends", "x", "x")...),
+		"IDs and documents differ": append(list("texts", "ends", "a", "b"), list("ids", "id_ends", "x")...),
+		"not rise":                 {pipe.NewArray("texts", []uint8("abc")), pipe.NewArray("ends", []int64{2, 1})},
+		"UTF-8":                    list("texts", "ends", "caf\xe9"),
 	} {
 		c.send("build", args{"out": none})
 		c.send("more", nil, arrays...)

@@ -40,14 +40,14 @@ func tryOutOfMemory(_ context.Context, dev *gpu.Device) error {
 	b, err := gpu.Alloc[uint8](dev, int(total)+1<<30)
 	var oom *gpu.OutOfMemory
 	if err == nil {
-		return errors.Join(errors.New("more memory than there is was given"), b.Free())
+		return errors.Join(errors.New("an allocation larger than the device's memory succeeded"), b.Free())
 	}
 	if !errors.As(err, &oom) || oom.Need != total+1<<30 || oom.Available <= 0 || oom.Total <= 0 {
 		return fmt.Errorf("not reported as out of memory: %w", err)
 	}
 	small, err := gpu.Alloc[uint8](dev, 1<<20)
 	if err != nil {
-		return fmt.Errorf("after it, a small allocation fails: %w", err)
+		return fmt.Errorf("a small allocation fails afterwards: %w", err)
 	}
 	return small.Free()
 }
@@ -135,7 +135,7 @@ func tryTrap(ctx context.Context, dev *gpu.Device) error {
 		return fmt.Errorf("an allocation after a trap ended with %v", err)
 	}
 	if err := errors.Join(b.Free(), s.Free()); err != nil {
-		return fmt.Errorf("freeing after a trap: %w", err)
+		return fmt.Errorf("free after a trap: %w", err)
 	}
 	return nil
 }

@@ -192,16 +192,16 @@ func TestUnusable(t *testing.T) {
 		breaks  func()
 	}{
 		{"libcuda has no cuInit", 0, func() { cu.Init = 0 }},
-		{"the driver is there, but no device", 0, func() { cu.Init = failing(driver.NoDevice) }},
+		{"the driver is installed but finds none", 0, func() { cu.Init = failing(driver.NoDevice) }},
 		{"cuInit: out of memory (CUDA_ERROR_OUT_OF_MEMORY, 2)", 0, func() { cu.Init = failing(driver.OutOfMemory) }},
 		{"the driver supports CUDA 11.4; 11.8 (driver 520) or later is needed", 0,
 			func() { cu.DriverGetVersion = setting(11040) }},
 		{"the driver supports CUDA 0.0;", 0, func() { cu.DriverGetVersion = failing(1) }},
 		{"the driver lacks cuA, cuB", 0, func() { load = func() error { return start([]string{"cuB", "cuA"}) } }},
-		{"the driver sees no device", 0, func() { cu.DeviceGetCount = setting(0) }},
+		{"the driver finds none", 0, func() { cu.DeviceGetCount = setting(0) }},
 		{"cuDeviceGetCount: ", 0, func() { cu.DeviceGetCount = failing(999) }},
-		{"number 1 asked for, there are 1", 1, func() {}},
-		{"number -1 asked for, there are 1", -1, func() {}},
+		{"device 1: want 0 to 0", 1, func() {}},
+		{"device -1: want 0 to 0", -1, func() {}},
 		{"Paper GPU: cuDevicePrimaryCtxRetain: out of memory", 0,
 			func() { cu.DevicePrimaryCtxRetain = failing(driver.OutOfMemory) }},
 		{"Paper GPU has compute capability 6.6; 7.0 or later is needed", 0, func() {

@@ -34,7 +34,7 @@ func open(ordinal int, own bool) (driver.Device, error) {
 		return nil, err
 	}
 	if ordinal < 0 || ordinal >= len(list) {
-		return nil, fmt.Errorf("%w: number %d asked for, there are %d", ErrNone, ordinal, len(list))
+		return nil, fmt.Errorf("%w: device %d: want 0 to %d", ErrNone, ordinal, len(list)-1)
 	}
 	d := &device{own: own}
 	if d.info, d.dev, err = describe(ordinal); err != nil {

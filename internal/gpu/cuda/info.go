@@ -35,7 +35,7 @@ func Devices() ([]driver.Info, error) {
 		return nil, fmt.Errorf("%w: %w", ErrNone, err)
 	}
 	if n == 0 {
-		return nil, fmt.Errorf("%w: the driver sees no device", ErrNone)
+		return nil, fmt.Errorf("%w: the driver finds none", ErrNone)
 	}
 	list := make([]driver.Info, 0, n)
 	for i := range int(n) {

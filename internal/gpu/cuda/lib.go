@@ -102,7 +102,7 @@ func start(missing []string) error {
 	}
 	if rc := call(cu.Init, 0); rc != 0 {
 		if err := check("cuInit", rc); err.(*driver.Error).Code == driver.NoDevice {
-			return fmt.Errorf("%w: the driver is there, but no device (is it visible: CUDA_VISIBLE_DEVICES, container options?)", ErrNone)
+			return fmt.Errorf("%w: the driver is installed but finds none: check CUDA_VISIBLE_DEVICES and the options of the container", ErrNone)
 		} else {
 			return fmt.Errorf("%w: %w", ErrNone, err)
 		}

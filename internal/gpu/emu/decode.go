@@ -19,7 +19,7 @@ func parseType(s string) (typ, error) {
 	}
 	n := ptx.SizeOf(s)
 	if n == 0 {
-		return typ{}, fmt.Errorf("type .%s is not known", s)
+		return typ{}, fmt.Errorf("unknown type .%s", s)
 	}
 	return typ{s[0], n}, nil
 }
@@ -68,7 +68,7 @@ func (p *program) decodeInstr(x *ptx.Instr, in *instr) error {
 	}
 	f := decoders[x.Op[0]]
 	if f == nil {
-		return fmt.Errorf("instruction %q is not known to the interpreter", x.Op[0])
+		return fmt.Errorf("instruction %q is not supported by the interpreter", x.Op[0])
 	}
 	d := &dec{p: p, x: x, in: in, op: x.Op[0], mod: x.Op[1:]}
 	// Most opcodes end in a type.

@@ -230,7 +230,7 @@ func (p *program) special(name string) (int32, error) {
 		}
 	}
 	if !specialNames[name] {
-		return 0, fmt.Errorf("special register %s is not known", name)
+		return 0, fmt.Errorf("unknown special register %s", name)
 	}
 	r := int32(p.rows)
 	p.rows++

@@ -69,7 +69,7 @@ func zeroed[T any](s *gpu.Stream, tmp *gpu.Arena, n int) (gpu.Buffer[T], error) 
 // fits checks that a buffer holds at least n values.
 func fits[T any](what string, b gpu.Buffer[T], n int) error {
 	if b.Len() < n {
-		return fmt.Errorf("%s: the buffer holds %d values, %d are needed", what, b.Len(), n)
+		return fmt.Errorf("%s: the buffer holds %d values: want %d", what, b.Len(), n)
 	}
 	return nil
 }

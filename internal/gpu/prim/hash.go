@@ -61,7 +61,7 @@ func (t *Table) Add(s *gpu.Stream, keys gpu.Buffer[uint64], adds gpu.Buffer[uint
 		return nil
 	}
 	if n > t.overKeys.Len() {
-		return fmt.Errorf("hash table: %d additions at once, its overflow list holds %d", n, t.overKeys.Len())
+		return fmt.Errorf("hash table: %d additions at once: want at most %d, the size of its overflow list", n, t.overKeys.Len())
 	}
 	name := "hash_add"
 	if t.bucketed {

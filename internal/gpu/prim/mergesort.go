@@ -17,7 +17,7 @@ func MergeSortPairs(s *gpu.Stream, keys, altKeys, values,
 	altValues gpu.Buffer[uint32]) (gpu.Buffer[uint32], gpu.Buffer[uint32], error) {
 	n := keys.Len()
 	if n > maxSort {
-		return keys, values, fmt.Errorf("sort of %d keys: at most %d at a time", n, maxSort)
+		return keys, values, fmt.Errorf("sort of %d keys: want at most %d at a time", n, maxSort)
 	}
 	for _, b := range []gpu.Buffer[uint32]{altKeys, values, altValues} {
 		if err := fits("sort", b, n); err != nil {

@@ -61,7 +61,7 @@ func radixSort[K, V Word](s *gpu.Stream, tmp *gpu.Arena, name string, keys, alt 
 		return keys, values, fmt.Errorf("sort by bits %d to %d of %d", low, high, width)
 	}
 	if n > maxSort {
-		return keys, values, fmt.Errorf("sort of %d keys: at most %d at a time", n, maxSort)
+		return keys, values, fmt.Errorf("sort of %d keys: want at most %d at a time", n, maxSort)
 	}
 	if err := fits("sort", alt, n); err != nil {
 		return keys, values, err

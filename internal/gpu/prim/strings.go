@@ -35,7 +35,7 @@ func SortStrings(s *gpu.Stream, tmp *gpu.Arena, text gpu.Buffer[uint8], refs gpu
 	heads gpu.Buffer[uint8]) error {
 	n := refs.Len()
 	if n >= stringMaxCount {
-		return fmt.Errorf("sort of %d strings: at most %d at a time", n, stringMaxCount-1)
+		return fmt.Errorf("sort of %d strings: want at most %d at a time", n, stringMaxCount-1)
 	}
 	if err := fits("sort strings", heads, n); err != nil {
 		return err

@@ -156,7 +156,7 @@ func (b *body) branchTargets(table string) error {
 func (b *body) registers() error {
 	typ := strings.TrimPrefix(b.peek(), ".")
 	if SizeOf(typ) == 0 && typ != "pred" {
-		return b.errorf("register type %q is not known", typ)
+		return b.errorf("unknown register type %q", typ)
 	}
 	b.next()
 	scope := b.scopes[len(b.scopes)-1]

@@ -246,7 +246,7 @@ func (p *parser) variable(space string) (*Var, error) {
 			elem = SizeOf(t[1:])
 			v.Align = max(v.Align, elem)
 		default:
-			return nil, p.errorf("%s in a variable is not known", t)
+			return nil, p.errorf("unknown %s in a variable", t)
 		}
 	}
 	if elem == 0 {
@@ -290,7 +290,7 @@ func (p *parser) initializer(v *Var, elem int) error {
 			return nil
 		}
 		if (i+1)*elem > v.Size {
-			return p.errorf("%s has more values than places", v.Name)
+			return p.errorf("%s has more values than elements", v.Name)
 		}
 		val, _, err := p.number()
 		if err != nil {
@@ -418,7 +418,7 @@ func (p *parser) param(k *Kernel) error {
 		case t == ".ptr" || t == ".global":
 			pointer = true
 		default:
-			return p.errorf("%s in a parameter is not known", t)
+			return p.errorf("unknown %s in a parameter", t)
 		}
 	}
 	if q.Size == 0 {

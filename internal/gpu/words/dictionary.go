@@ -33,7 +33,7 @@ const fullNum, fullDen = 3, 4
 func NewDictionary(s *gpu.Stream, slots int) (*Dictionary, error) {
 	d := &Dictionary{dev: s.Device(), first: 1 << bits.Len(uint(max(slots, 1024)-1))}
 	if d.first > 1<<30 {
-		return nil, fmt.Errorf("a dictionary of %d slots: the most is %d", slots, 1<<30)
+		return nil, fmt.Errorf("a dictionary of %d slots: want at most %d", slots, 1<<30)
 	}
 	var err error
 	if d.used, err = gpu.Alloc[uint64](d.dev, 3); err == nil {

@@ -98,4 +98,4 @@ func (q *Sequence) retry(s *gpu.Stream) error {
 }
 
 // ErrHuge is about the text, not the device.
-var ErrHuge = errors.New("the corpus holds a word of 16 MB or more, which the GPU engine does not take; use another engine")
+var ErrHuge = errors.New("the corpus contains a word of 16 MB or more, which is too long for the GPU engine; use --engine multicore")

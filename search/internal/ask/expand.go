@@ -72,13 +72,13 @@ func (e Expand) Check() error {
 	e = e.WithDefaults()
 	switch {
 	case e.Method > Bo1:
-		return fmt.Errorf("no expansion %d", e.Method)
+		return fmt.Errorf("unknown expansion %d", e.Method)
 	case e.Docs < 1 || e.Docs > 1000:
 		return fmt.Errorf("expansion by %d documents: want 1 to 1000", e.Docs)
 	case e.Terms < 1 || e.Terms > 1000:
 		return fmt.Errorf("expansion by %d words: want 1 to 1000", e.Terms)
 	case e.Method == Bo1 && e.Weight != 0:
-		return errors.New("expansion bo1 has no weight: it is a parameter of rm3")
+		return errors.New("expansion bo1 has no weight, which is a parameter of rm3: leave it out")
 	case e.Method == RM3 && !(e.Weight > 0 && e.Weight <= 1):
 		return fmt.Errorf("weight %v of the query: want a number from 0 to 1", e.Weight)
 	}

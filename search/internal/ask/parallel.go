@@ -182,13 +182,13 @@ func CheckParallel(p *Parallel) error {
 	case p.Engine == engine.GPU:
 		return fmt.Errorf("engine gpu: a search over partitions runs on the CPU")
 	case p.Partition > Adjusted:
-		return fmt.Errorf("no partition %d", p.Partition)
+		return fmt.Errorf("unknown partition %d", p.Partition)
 	case p.Policy > SharedHalf:
-		return fmt.Errorf("no policy %d", p.Policy)
+		return fmt.Errorf("unknown policy %d", p.Policy)
 	case p.Size < 0 || p.Row < 0 || p.Slack < 0:
-		return fmt.Errorf("partition size %d, %d in a row, slack %d: want no negative numbers", p.Size, p.Row, p.Slack)
+		return fmt.Errorf("partition size %d, %d in a row, slack %d: want 0 or more", p.Size, p.Row, p.Slack)
 	case p.Blocks != Blocks{}:
-		return fmt.Errorf("blocks are a GPU's: they do not belong to engine %v", p.Engine)
+		return fmt.Errorf("options of blocks need engine gpu, not %v", p.Engine)
 	}
 	return nil
 }

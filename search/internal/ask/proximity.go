@@ -37,7 +37,7 @@ func (p *Proximity) Check() error {
 		}
 	}
 	if p.Words == 0 {
-		return fmt.Errorf("proximity: words weigh 0: want more")
+		return fmt.Errorf("proximity: weight 0 of words: want more than 0")
 	}
 	if p.Window < 2 || p.Window > 1<<20 {
 		return fmt.Errorf("proximity: a window of %d words: want 2 to %d", p.Window, 1<<20)

@@ -74,7 +74,7 @@ func openOver(ctx context.Context, e *eval.Engine, dev *gpu.Device, there *resid
 		words: newWordTable()}
 	g.short, _ = e.Analyzer.(text.ShortAnalyzer)
 	if err := g.open(ctx, there, o); err != nil {
-		return nil, errors.Join(fmt.Errorf("search: putting the index on the GPU: %w", err), g.Close())
+		return nil, errors.Join(fmt.Errorf("search: copy the index to the GPU: %w", err), g.Close())
 	}
 	return g, nil
 }

@@ -106,7 +106,7 @@ func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, schedul
 		}
 		if p := r.Parallel; p != nil {
 			if p.Size < 0 || p.Row < 0 || p.Slack < 0 {
-				return nil, fmt.Errorf("search: partition size %d, %d in a row, slack %d: want no negative numbers", p.Size, p.Row, p.Slack)
+				return nil, fmt.Errorf("search: partition size %d, %d in a row, slack %d: want 0 or more", p.Size, p.Row, p.Slack)
 			}
 			if err := p.Blocks.Check(); err != nil {
 				return nil, fmt.Errorf("search: %w", err)

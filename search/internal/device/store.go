@@ -196,7 +196,7 @@ func newGPUStore(g *Index, o Options) (_ *gpuStore, err error) {
 	if !st.whole {
 		share := float64(budget-fixed) / float64(need)
 		if share < 0.001 {
-			return nil, fmt.Errorf("%v are too little for %d documents: want at least %v",
+			return nil, fmt.Errorf("%v of GPU memory are too little for %d documents: want at least %v",
 				bytesize.Size(budget), r.Docs(), bytesize.Size(fixed+need/1000+1))
 		}
 		postings, extra, rows = int64(share*float64(postings))&^7, int64(share*float64(extra)),

@@ -102,7 +102,7 @@ func (e *Engine) Search(ctx context.Context, r *ask.Request) (*ask.Result, error
 // SearchFields answers a request whose model is about fields.
 func (e *Engine) SearchFields(ctx context.Context, r *ask.Request) (*ask.Result, error) {
 	if e.Index.Shard().Of > 0 {
-		return nil, ask.Refuse("search: bm25f: %w yet: want another model", index.ErrShard)
+		return nil, ask.Refuse("search: model bm25f: %w: want another model", index.ErrShard)
 	}
 	sets := func(int) []*docset.Set { return []*docset.Set{e.Live, r.Within.Of(e.Segment)} }
 	found, err := e.fielded.Search(ctx, r, sets)
@@ -182,7 +182,7 @@ func (e *Engine) NewQuery(ctx context.Context, r *ask.Request) (*Query, error) {
 // are checked elsewhere.
 func checkRequest(r *ask.Request) (k int, err error) {
 	if r.IsTree() {
-		return 0, ask.Refuse("a tree, a count or a page of answers cannot be asked for in a batch on a GPU")
+		return 0, ask.Refuse("batches on a GPU do not support query trees, counts and pages of answers")
 	}
 	if k = r.K; k == 0 {
 		k = 10
@@ -191,10 +191,10 @@ func checkRequest(r *ask.Request) (k int, err error) {
 		return 0, ask.Refuse("k = %d: want 1 to %d", k, ask.MaxK)
 	}
 	if r.Algorithm == ask.Tiles {
-		return 0, ask.Refuse("algorithm tiles runs on a GPU: want engine gpu, or another algorithm")
+		return 0, ask.Refuse("algorithm tiles runs only on a GPU: want engine gpu, or another algorithm")
 	}
 	if r.Algorithm > ask.Tiles {
-		return 0, ask.Refuse("no algorithm %d", r.Algorithm)
+		return 0, ask.Refuse("unknown algorithm %d", r.Algorithm)
 	}
 	return k, ask.CheckParallel(r.Parallel)
 }
@@ -233,7 +233,7 @@ func (e *Engine) Weigher(m model.Model) (model.Weigher, error) {
 		m = model.BM25{}
 	}
 	if _, ok := m.(model.Cosine); ok && e.Index.Shard().Of > 0 {
-		return nil, ask.Refuse("cosine: %w: it does not know the words of other shards: want another model", index.ErrShard)
+		return nil, ask.Refuse("model cosine: %w, which does not have the words of other shards: want another model", index.ErrShard)
 	}
 	if last := e.last.Load(); last != nil && last.m == m {
 		return last.w, nil // most searches use one model: finding it in the map takes 100 ns

@@ -15,7 +15,7 @@ import (
 // errChanged says that a list went back, or stood still. Lists that were checked when they were
 // opened do so only if the file changes under the search; without an error the search might never
 // end.
-var errChanged = errors.New("a list of the index does not move forward: the index changes while it is searched")
+var errChanged = errors.New("a postings list does not advance: the index is being changed during the search")
 
 // Query is a request being answered. Queries are reused: what they hold stays allocated.
 type Query struct {

@@ -50,7 +50,7 @@ func NewSegments(parts []*Engine) (*Segments, error) {
 		all.Docs, all.Tokens = all.Docs+own.Docs, all.Tokens+own.Tokens
 	}
 	if base >= math.MaxUint32 {
-		return nil, fmt.Errorf("search: %d documents in all segments: the limit is %d", base, uint32(math.MaxUint32-1))
+		return nil, fmt.Errorf("search: %d documents in all segments: want at most %d", base, uint32(math.MaxUint32-1))
 	}
 	for i, e := range parts {
 		e.Segment, e.Collection.All, e.all = i, all, parts

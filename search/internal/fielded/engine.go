@@ -46,7 +46,7 @@ func (e *Engine) open() error {
 	e.once.Do(func() {
 		s := e.segments[0].Schema()
 		if s == nil {
-			e.err = ask.Refuse("the index has no fields: make it with 'collocate index --fields title:text,body:text'")
+			e.err = ask.Refuse("the index has no fields: build it again with 'collocate index --fields', such as title:text,body:text")
 			return
 		}
 		e.all = make([][]field, len(e.segments))
@@ -99,15 +99,15 @@ func (e *Engine) scoring(m model.BM25F) (*scoring, error) {
 	}
 	for name := range given {
 		if !slices.Contains(e.names, name) {
-			return nil, ask.Refuse("field weights: no text field %q: there are %s", name, strings.Join(e.names, ", "))
+			return nil, ask.Refuse("field weights: unknown text field %q: want one of %s", name, strings.Join(e.names, ", "))
 		}
 	}
 	p := m.Params()
 	if p.Variant == bm25.L {
-		return nil, ask.Refuse("bm25f: the variant bm25l changes frequencies, which are sums over fields here: want another one")
+		return nil, ask.Refuse("bm25f: variant bm25l changes frequencies, which are sums over fields here: want another one")
 	}
 	if p.Variant == bm25.LuceneLossy {
-		return nil, ask.Refuse("bm25f: the variant lucene-lossy is for words without fields: want lucene")
+		return nil, ask.Refuse("bm25f: variant lucene-lossy does not support fields: want lucene")
 	}
 	docs := e.docs()
 	if _, err := p.Scorer(docs, 1); err != nil {
@@ -176,13 +176,13 @@ func (e *Engine) Search(ctx context.Context, r *ask.Request,
 	switch r.Algorithm {
 	case ask.Auto, ask.Exhaustive, ask.MaxScore:
 	default:
-		return nil, ask.Refuse("bm25f: algorithm %v does not know fields: want auto, exhaustive or maxscore", r.Algorithm)
+		return nil, ask.Refuse("bm25f: algorithm %v does not support fields: want auto, exhaustive or maxscore", r.Algorithm)
 	}
 	if err := ask.CheckParallel(r.Parallel); err != nil {
 		return nil, err
 	}
 	if r.Parallel != nil && !r.Parallel.Exact() {
-		return nil, ask.Refuse("bm25f: partitions of a query that make it approximate do not know fields")
+		return nil, ask.Refuse("bm25f: approximate partitions do not support fields: want partition documents or heterogeneous")
 	}
 	s, err := e.scoring(r.Model.(model.BM25F))
 	if err != nil {

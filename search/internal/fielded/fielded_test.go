@@ -216,13 +216,13 @@ func TestWhatBM25FCannotDoIsSaid(t *testing.T) {
 	c := newCollection(t, rand.New(rand.NewPCG(9, 9)), 10)
 	e := NewEngine(c.r)
 	for want, r := range map[string]ask.Request{
-		`no text field "head": there are title, body, note`: {Model: model.BM25F{Weights: "head=1"}},
-		"all are 0":                    {Model: model.BM25F{Weights: "title=0"}},
-		"such as title=3,body=1":       {Model: model.BM25F{Weights: "title"}},
-		"stands there twice":           {Model: model.BM25F{Weights: "title=1,title=2"}},
-		"algorithm wand does not know": {Model: model.BM25F{}, Algorithm: ask.WAND},
-		"bm25l":                        {Model: model.BM25F{Variant: bm25.L}},
-		"k = -1":                       {Model: model.BM25F{}, K: -1},
+		`unknown text field "head": want one of title, body, note`: {Model: model.BM25F{Weights: "head=1"}},
+		"all are 0":                              {Model: model.BM25F{Weights: "title=0"}},
+		"such as title=3,body=1":                 {Model: model.BM25F{Weights: "title"}},
+		"is given twice":                         {Model: model.BM25F{Weights: "title=1,title=2"}},
+		"algorithm wand does not support fields": {Model: model.BM25F{}, Algorithm: ask.WAND},
+		"bm25l":                                  {Model: model.BM25F{Variant: bm25.L}},
+		"k = -1":                                 {Model: model.BM25F{}, K: -1},
 	} {
 		r.Text = "w1"
 		if _, err := e.Search(context.Background(), &r, nil); err == nil || !strings.Contains(err.Error(), want) {

@@ -65,7 +65,7 @@ func (a *Across) Missing() bool { return a.unknown }
 func (a *Across) addTo(s *Lexicons, word []byte, weight float64) error {
 	k, err := s.known.findInAll(s.segments, word)
 	if err != nil {
-		return fmt.Errorf("looking up %q: %w", word, err)
+		return fmt.Errorf("look up %q: %w", word, err)
 	}
 	if i := a.Position(k.text); i >= 0 {
 		a.Terms[i].Weight += weight

@@ -26,7 +26,7 @@ func NewLexicon(r *index.Reader, a text.Analyzer) Lexicon {
 func (s *Lexicon) Term(word []byte) (index.Term, error) {
 	k, err := s.known.find(s.Index, word)
 	if err != nil {
-		return index.Term{}, fmt.Errorf("looking up %q: %w", word, err)
+		return index.Term{}, fmt.Errorf("look up %q: %w", word, err)
 	}
 	return k.info, nil
 }
@@ -64,7 +64,7 @@ func (w *Wording) Read(s *Lexicon, r *ask.Request) error {
 	// analyzers do not write to what they read
 	text := unsafe.Slice(unsafe.StringData(r.Text), len(r.Text))
 	if err := s.Analyzer.Analyze(text, &w.tokens); err != nil {
-		return fmt.Errorf("analyzing the query: %w", err)
+		return fmt.Errorf("analyze the query: %w", err)
 	}
 	for i := range w.tokens.Words {
 		hash := s.known.hash(w.tokens.Word(i))
@@ -135,7 +135,7 @@ func weightOf(word ask.Word) (float64, error) {
 func (w *Wording) add(s *Lexicon, word []byte, weight float64, k *knownWord) (known bool, err error) {
 	if k == nil || k.text != string(word) {
 		if k, err = s.known.find(s.Index, word); err != nil {
-			return false, fmt.Errorf("looking up %q: %w", word, err)
+			return false, fmt.Errorf("look up %q: %w", word, err)
 		}
 	}
 	if k.info.DF == 0 {

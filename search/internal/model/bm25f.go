@@ -34,8 +34,8 @@ func (m BM25F) String() string {
 
 // weigher refuses: the words of one list do not tell what a document has in its fields.
 func (m BM25F) weigher(*Collection) (Weigher, error) {
-	return nil, errors.New("bm25f: what it gives to each part of a query cannot be told; " +
-		"plain words can be explained, or take another model")
+	return nil, errors.New("bm25f: scores of operators and phrases cannot be explained; " +
+		"use plain words or another model")
 }
 
 // IsFielded tells whether a model is about fields, so that the engines for one list a word cannot
@@ -59,7 +59,7 @@ func ParseFieldWeights(list string) (map[string]float64, error) {
 			return nil, fmt.Errorf("field weights %q: want fields with weights from 0 to 1,000,000, such as title=3,body=1", list)
 		}
 		if _, twice := weights[name]; twice {
-			return nil, fmt.Errorf("field weights %q: field %q stands there twice", list, name)
+			return nil, fmt.Errorf("field weights %q: field %q is given twice", list, name)
 		}
 		weights[name] = w
 	}

@@ -20,7 +20,7 @@ func (x *exec) expand(q query.Node, weight float64) (*node, error) {
 	if x.e.Index.Shard().Of > 0 && x.found == nil {
 		at := slices.IndexFunc(x.patterns, func(p ask.Pattern) bool { return p.Text == q.String() && p.Field == x.name })
 		if at < 0 {
-			return nil, ask.Refuse("%v: %w alone: it does not know all words that this stands for: ask a root, or the index "+
+			return nil, ask.Refuse("%v: %w, which does not have all words of the collection: ask a root, or the index "+
 				"that it was cut from", q, index.ErrShard)
 		}
 		known = &x.patterns[at]
@@ -46,7 +46,7 @@ func (x *exec) expand(q query.Node, weight float64) (*node, error) {
 		err = x.begins(head, func(word []byte) bool { return fitsPattern(pattern, string(word)) }, add)
 	case query.Fuzzy:
 		if q.Edits < 1 || q.Edits > 2 {
-			return nil, ask.Refuse("%v: %d typing errors: want 1 or 2", q, q.Edits)
+			return nil, ask.Refuse("%v: an edit distance of %d: want 1 or 2", q, q.Edits)
 		}
 		near := newSpelling(x.folded(q.Text), q.Edits)
 		err = x.begins("", near.fits, add)

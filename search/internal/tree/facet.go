@@ -114,7 +114,7 @@ func (t *tally) dateOf(millis int64) date {
 // merge adds the counts of another index, which has told all values.
 func (t *tally) merge(from *ask.FacetCounts) error {
 	if from.Field != t.want.Field || from.Distinct != len(from.Values) {
-		return fmt.Errorf("facet %q: other values are counted", t.want.Field)
+		return fmt.Errorf("facet %q: values of different kinds", t.want.Field)
 	}
 	if t.merged == nil {
 		t.merged = map[string]int{}

@@ -22,7 +22,7 @@ func (x *exec) field(q query.Field, weight float64) (*node, error) {
 	at := schema.Find(q.Name)
 	switch {
 	case at < 0:
-		return nil, ask.Refuse("%v: no field %q: the index has %s", q, q.Name,
+		return nil, ask.Refuse("%v: unknown field %q: want one of %s", q, q.Name,
 			strings.Join(schema.Names(func(*fields.Field) bool { return true }), ", "))
 	case schema.Fields[at].Type == fields.Text:
 		f, err := x.e.Field(q.Name)
@@ -39,7 +39,7 @@ func (x *exec) field(q query.Field, weight float64) (*node, error) {
 			return nil, err
 		}
 		if c == nil {
-			return nil, ask.Refuse("%v: the field %q is only stored: nothing can be looked for in it", q, q.Name)
+			return nil, ask.Refuse("%v: the field %q is only stored and cannot be searched", q, q.Name)
 		}
 		x.col = c
 	}

@@ -90,13 +90,13 @@ func TestFields(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"titel:eclipse":       `no field "titel": the index has title, body, lang, year, place`,
+		"titel:eclipse":       `unknown field "titel": want one of title, body, lang, year, place`,
 		"year:big":            "year",
 		"lang:e*n":            `the field "lang" has values, not words`,
 		"place:[1 TO 2]":      "want a box",
-		"title:[a TO b]":      "a text field has words, which have no ranges",
-		"lang:en^2":           "^ weighs words",
-		"moon lang:(en de)^3": "^ weighs words",
+		"title:[a TO b]":      "a text field has no ranges",
+		"lang:en^2":           "^ needs words",
+		"moon lang:(en de)^3": "^ needs words",
 	} {
 		q, err := query.Parse(text, query.Options{AnyField: true})
 		if err == nil {

@@ -125,7 +125,7 @@ func (x *exec) compile(from query.Node, weight float64) (*node, error) {
 		return x.phrase(q, list, weight, matcher{slop: q.Within, ordered: q.Ordered, near: true})
 	case query.Boost:
 		if f, ok := q.Part.(query.Field); ok && x.hasValues(f.Name) {
-			return nil, ask.Refuse("%v: ^ weighs words, and the field %q has values, which do not score", q, f.Name)
+			return nil, ask.Refuse("%v: ^ needs words, and the field %q has values, which are not scored", q, f.Name)
 		}
 		return x.compile(q.Part, weight*q.By)
 	case query.And:
@@ -146,13 +146,13 @@ func (x *exec) compile(from query.Node, weight float64) (*node, error) {
 		return x.field(q, weight)
 	case query.Range, query.Box:
 		if x.src != x.e {
-			return nil, ask.Refuse("%v: a text field has words, which have no ranges: want a keyword, number, date or geo field", q)
+			return nil, ask.Refuse("%v: a text field has no ranges: want a keyword, number, date or geo field", q)
 		}
 		return nil, ask.Refuse("%v: a range needs a field before it, as in year:%v", q, q)
 	case nil:
 		return nil, nil
 	}
-	return nil, ask.Refuse("no such part of a query: %T", from)
+	return nil, ask.Refuse("unknown part of a query: %T", from)
 }
 
 // all are the documents, or, in a text field, those that have a word there.
@@ -174,7 +174,7 @@ func (x *exec) wordsOf(s string) (list []string, err error) {
 	tok := tokens.Get().(*text.Tokens)
 	defer tokens.Put(tok)
 	if err := x.src.Analyzer.Analyze(bytesOf(s), tok); err != nil {
-		return nil, fmt.Errorf("analyzing the query: %w", err)
+		return nil, fmt.Errorf("analyze the query: %w", err)
 	}
 	list = slices.Grow(x.list[:0], len(tok.Words))[:len(tok.Words)]
 	x.list = list

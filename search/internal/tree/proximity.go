@@ -14,9 +14,9 @@ func (x *exec) proximity(r *ask.Request) (*node, error) {
 	p := r.Proximity.WithDefaults()
 	switch {
 	case r.Query != nil || len(r.Words) > 0:
-		return nil, ask.Refuse("proximity is for plain text, whose words have an order")
+		return nil, ask.Refuse("proximity needs plain words, which have an order")
 	case r.Mode == ask.And:
-		return nil, ask.Refuse("proximity is for mode or: any of the words")
+		return nil, ask.Refuse("proximity needs mode or")
 	}
 	if err := p.Check(); err != nil {
 		return nil, err

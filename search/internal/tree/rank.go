@@ -366,7 +366,7 @@ func (p *plan) rankWords(list []ask.Word, mode ask.Mode, within []*docset.Set, l
 // answers, and all words of it that score, those of phrases and fields as well, how good they are.
 func (p *plan) rankFielded(live []*docset.Set, k int, r *ask.Request) (*ask.Result, error) {
 	if !p.roots[0].needsWords() {
-		return nil, ask.Refuse("bm25f: it scores words, and an answer to this query needs none: " +
+		return nil, ask.Refuse("bm25f: it scores words, and documents may match this query without any: " +
 			"add a word, put # before what only filters, or take another model")
 	}
 	var list []ask.Word

@@ -210,5 +210,5 @@ func sharePattern(nodes []*node, most int) error {
 
 // TooMany refuses a pattern that stands for too many words.
 func TooMany(pattern string, most int) error {
-	return ask.Refuse("%s stands for more than %d words of the index: make it longer", pattern, most)
+	return ask.Refuse("%s matches more than %d words of the index: make it longer", pattern, most)
 }

@@ -438,7 +438,7 @@ func TestTooManyWordsForAPattern(t *testing.T) {
 	}
 	x := &exec{ctx: t.Context(), e: e, src: e, docs: 2, most: 3}
 	if _, err := x.compile(query.Prefix{Text: "a"}, 1); err == nil ||
-		!strings.Contains(err.Error(), "a* stands for more than 3 words") {
+		!strings.Contains(err.Error(), "a* matches more than 3 words") {
 		t.Error(err)
 	}
 }
