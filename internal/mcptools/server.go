@@ -65,28 +65,28 @@ func (s *Server) server() *mcp.Server {
 		&mcp.ServerOptions{Instructions: s.instructions(), Logger: s.o.Log})
 	if s.o.Searcher != nil {
 		mcp.AddTool(m, tool("search", "Search documents",
-			"Find the documents that answer a query best, exactly, best first. "+
-				`A query is words, any of which will do, or more: +must -not "a phrase" (a OR b) AND c, prefixes lip*, typing errors lipd~1, `+
+			"Find the best documents for a query, best first. The ranking is exact. "+
+				`A query is words, any of which may match, or more: +must -not "a phrase" (a OR b) AND c, prefixes lip*, fuzzy words lipd~1, `+
 				"field:value, year:[2020 TO 2024]. "+s.aboutFields()), s.search)
 		if s.o.Searcher.Index().HasText() {
 			mcp.AddTool(m, tool("document", "Read a document",
-				"The stored text of a document, by the ID that a search gave."), s.document)
+				"Read the stored text of a document. Searches return its ID."), s.document)
 			mcp.AddTool(m, tool("concordance", "Words in context",
-				"Show every place where a word or phrase stands, with the words around it. "+
+				"Show the occurrences of a word or phrase, with the words around them. "+
 					`The query has words, wildcards (lip*, *ing), regular expressions (/colou?rs?/) and phrases in double quotes ("as * as", in which * alone is any word).`), s.concordance)
 		}
 	}
 	if s.o.Words != nil {
-		mcp.AddTool(m, tool("company", "The company of a word",
-			"List the words that stand near a word more often than chance would have it, "+
+		mcp.AddTool(m, tool("company", "Associated words",
+			"List the words that occur near a word more often than by chance, "+
 				"by a measure of association."), s.company)
 	}
 	if s.o.Places != nil {
-		mcp.AddTool(m, tool("places", "Places that are together",
+		mcp.AddTool(m, tool("places", "Co-located places",
 			"Find the maximal sets of kinds of places whose points are often mutual neighbours. "+
-				"The participation index of a set is the least share, over its kinds, of points that are in an instance of it."), s.places)
-		mcp.AddTool(m, tool("places_summary", "What places there are",
-			"Describe the points: kinds with their numbers, extent, unit, distances worth mining."), s.summary)
+				"The participation index of a set is the smallest share, among its kinds, of points that take part in an instance of it."), s.places)
+		mcp.AddTool(m, tool("places_summary", "Summary of the points",
+			"Describe the points: kinds with their counts, extent, unit, and distances worth mining."), s.summary)
 	}
 	return m
 }

@@ -43,19 +43,19 @@ func between(name string, n, usual, most int) (int, error) {
 }
 
 type searchArgs struct {
-	Query string `json:"query" jsonschema:"words, or the query language"`
-	K     int    `json:"k,omitempty" jsonschema:"number of documents, 1 to 100; 10 if left out"`
-	From  int    `json:"from,omitempty" jsonschema:"leave out this many of the best, to see the next ones"`
+	Query string `json:"query" jsonschema:"words, or a query in the query language"`
+	K     int    `json:"k,omitempty" jsonschema:"number of documents, 1 to 100; default 10"`
+	From  int    `json:"from,omitempty" jsonschema:"skip this many of the best, to see the next ones"`
 	Mode  string `json:"mode,omitempty" jsonschema:"or: any of the words (the default); and: all of them"`
-	Plain bool   `json:"plain,omitempty" jsonschema:"take the query for words, whatever signs it has"`
+	Plain bool   `json:"plain,omitempty" jsonschema:"treat the query as plain words, whatever characters it has"`
 	// The size of a snippet is one for all: what is longer is read by the tool document.
-	Fields []string `json:"fields,omitempty" jsonschema:"stored fields to show; all short ones if left out"`
+	Fields []string `json:"fields,omitempty" jsonschema:"stored fields to show; by default all short ones"`
 }
 
 type searchResult struct {
-	Query string      `json:"query" jsonschema:"as it was understood"`
-	Notes []string    `json:"notes,omitempty" jsonschema:"what in it may not mean what was meant"`
-	Total int64       `json:"total" jsonschema:"documents that match"`
+	Query string      `json:"query" jsonschema:"the query as it was understood"`
+	Notes []string    `json:"notes,omitempty" jsonschema:"parts of the query that may not mean what was intended"`
+	Total int64       `json:"total" jsonschema:"number of matching documents"`
 	Hits  []searchHit `json:"hits" jsonschema:"best first"`
 }
 
@@ -63,7 +63,7 @@ type searchHit struct {
 	Rank    int            `json:"rank"`
 	ID      string         `json:"id"`
 	Score   float32        `json:"score"`
-	Snippet string         `json:"snippet,omitempty" jsonschema:"where the words are, between ** and **"`
+	Snippet string         `json:"snippet,omitempty" jsonschema:"text around the words, which are between ** and **"`
 	Fields  map[string]any `json:"fields,omitempty"`
 }
 
@@ -133,16 +133,16 @@ func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest,
 }
 
 type documentArgs struct {
-	ID    string `json:"id" jsonschema:"of the document"`
+	ID    string `json:"id" jsonschema:"the ID of the document"`
 	Start int    `json:"start,omitempty" jsonschema:"where to begin, in bytes; for long documents"`
-	Bytes int    `json:"bytes,omitempty" jsonschema:"how much to read; 20000 if left out"`
+	Bytes int    `json:"bytes,omitempty" jsonschema:"how much to read; default 20000"`
 }
 
 type documentResult struct {
 	ID   string `json:"id"`
-	Size int    `json:"size" jsonschema:"of the whole text in bytes"`
+	Size int    `json:"size" jsonschema:"size of the whole text in bytes"`
 	Text string `json:"text"`
-	Next int    `json:"next,omitempty" jsonschema:"where to go on, if that is not all"`
+	Next int    `json:"next,omitempty" jsonschema:"where to continue, if there is more text"`
 }
 
 func (s *Server) document(_ context.Context, _ *mcp.CallToolRequest,
@@ -181,13 +181,13 @@ func (s *Server) document(_ context.Context, _ *mcp.CallToolRequest,
 
 type concordanceArgs struct {
 	Query  string   `json:"query" jsonschema:"words, wildcards, /regular expressions/ and phrases"`
-	Window int      `json:"window,omitempty" jsonschema:"words of context on each side, 1 to 50; 10 if left out"`
-	Top    int      `json:"top,omitempty" jsonschema:"number of lines, 1 to 500; 30 if left out"`
-	Sort   []string `json:"sort,omitempty" jsonschema:"order by words around the match: L1 is the first to the left, R2 the second to the right, M the match; as in the corpus if left out"`
+	Window int      `json:"window,omitempty" jsonschema:"words of context on each side, 1 to 50; default 10"`
+	Top    int      `json:"top,omitempty" jsonschema:"number of lines, 1 to 500; default 30"`
+	Sort   []string `json:"sort,omitempty" jsonschema:"sort by words around the match: L1 is the first to the left, R2 the second to the right, M the match; by default lines are in corpus order"`
 	Sample int      `json:"sample,omitempty" jsonschema:"take this number of lines at random before sorting"`
 
-	With    string `json:"with,omitempty" jsonschema:"only lines that have a match of this query in their context"`
-	Without string `json:"without,omitempty" jsonschema:"only lines that have no match of this query in their context"`
+	With    string `json:"with,omitempty" jsonschema:"only lines whose context matches this query"`
+	Without string `json:"without,omitempty" jsonschema:"only lines whose context does not match this query"`
 }
 
 func (s *Server) concordance(ctx context.Context, _ *mcp.CallToolRequest,
@@ -222,16 +222,16 @@ func (s *Server) concordance(ctx context.Context, _ *mcp.CallToolRequest,
 
 type companyArgs struct {
 	Word     string  `json:"word"`
-	By       string  `json:"by,omitempty" jsonschema:"measure of association: logdice if left out; another name is answered with a list of them"`
-	Top      int     `json:"top,omitempty" jsonschema:"number of words, 1 to 500; 20 if left out"`
+	By       string  `json:"by,omitempty" jsonschema:"measure of association, default logdice; an unknown name is answered with a list of all"`
+	Top      int     `json:"top,omitempty" jsonschema:"number of words, 1 to 500; default 20"`
 	MinCount float64 `json:"min_count,omitempty" jsonschema:"leave out words that co-occur less often"`
 }
 
 type companyResult struct {
-	Word    string      `json:"word" jsonschema:"as the matrix writes it"`
+	Word    string      `json:"word" jsonschema:"the word as it is in the matrix"`
 	Count   uint64      `json:"count" jsonschema:"how often it occurs"`
 	By      string      `json:"by"`
-	Company []neighbour `json:"company" jsonschema:"the most strongly associated first"`
+	Company []neighbour `json:"company" jsonschema:"most strongly associated first"`
 }
 
 type neighbour struct {
@@ -273,18 +273,18 @@ func (s *Server) company(_ context.Context, _ *mcp.CallToolRequest,
 }
 
 type placesArgs struct {
-	Distance      float64  `json:"distance" jsonschema:"points at most so far apart are neighbours; places_summary has the unit and suggestions"`
-	MinPrevalence float64  `json:"min_prevalence,omitempty" jsonschema:"least participation index, up to 1; 0.2 if left out"`
+	Distance      float64  `json:"distance" jsonschema:"maximum distance of neighbours; places_summary has the unit and suggestions"`
+	MinPrevalence float64  `json:"min_prevalence,omitempty" jsonschema:"minimum participation index, up to 1; default 0.2"`
 	With          []string `json:"with,omitempty" jsonschema:"only sets that have all of these kinds"`
-	Top           int      `json:"top,omitempty" jsonschema:"number of sets, 1 to 500; 50 if left out"`
+	Top           int      `json:"top,omitempty" jsonschema:"number of sets, 1 to 500; default 50"`
 	All           bool     `json:"all,omitempty" jsonschema:"all prevalent sets, not only the maximal ones"`
 }
 
 type placesResult struct {
 	Distance float64   `json:"distance"`
 	Unit     string    `json:"unit"`
-	Total    int       `json:"total" jsonschema:"sets that were found"`
-	Patterns []pattern `json:"patterns" jsonschema:"the largest first, of these the most prevalent"`
+	Total    int       `json:"total" jsonschema:"number of sets found"`
+	Patterns []pattern `json:"patterns" jsonschema:"largest first; among equally large ones, most prevalent first"`
 }
 
 type pattern struct {
@@ -340,10 +340,10 @@ func (s *Server) places(ctx context.Context, _ *mcp.CallToolRequest,
 type summaryResult struct {
 	Points    int                 `json:"points"`
 	Kinds     []points.FeatureSum `json:"kinds" jsonschema:"most points first"`
-	MoreKinds int                 `json:"more_kinds,omitempty" jsonschema:"kinds with fewer points that are left out"`
+	MoreKinds int                 `json:"more_kinds,omitempty" jsonschema:"number of kinds with fewer points, which are not listed"`
 	CRS       string              `json:"crs"`
-	Unit      string              `json:"unit" jsonschema:"of distances"`
-	Extent    [4]float64          `json:"extent" jsonschema:"least x, least y, largest x, largest y"`
+	Unit      string              `json:"unit" jsonschema:"unit of distances"`
+	Extent    [4]float64          `json:"extent" jsonschema:"minimum x, minimum y, maximum x, maximum y"`
 	Distance  float64             `json:"distance_suggested"`
 	Low       float64             `json:"distance_low"`
 	High      float64             `json:"distance_high"`
