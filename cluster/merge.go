@@ -25,20 +25,20 @@ type Totals struct {
 	Kept      int64 `json:"kept,omitempty"` // tokens in the vocabulary; only for job cooccur
 }
 
-// tally compares what stages say that they read and wrote.
+// tally compares what stages report to have read and written.
 type tally struct {
 	job               Job
 	tasks             map[string]bool
 	maps              Totals
-	mapped, read      half // what maps wrote, and what reduces read
-	reduced           half // what reduces wrote
+	mapped, read      half // records that maps wrote, and that reduces read
+	reduced           half // records that reduces wrote
 	reduces, mapTasks int
 	points            *PointMap
-	of                int          // how many parts the files have, if maps say so
-	parts             map[int]bool // those that were read
+	of                int          // number of parts of the files, if maps know it
+	parts             map[int]bool // parts that were read
 }
 
-// half is one end of a transfer.
+// half is one side of a transfer: the number of records and their checksum.
 type half struct {
 	records uint64
 	sum     Sum
@@ -81,7 +81,7 @@ func (t *tally) end(e *End) error {
 	return nil
 }
 
-// share notes which parts a map has read.
+// share records which parts a map has read.
 func (t *tally) share(s *Share) error {
 	if t.parts == nil {
 		t.parts, t.of = map[int]bool{}, s.Of
@@ -98,7 +98,7 @@ func (t *tally) share(s *Share) error {
 	return nil
 }
 
-// check compares with what was read here.
+// check compares the reports of stages with the records that were read here.
 func (t *tally) check(got half) error {
 	differ := func(what string, want, got half) error {
 		if want == got {
@@ -120,7 +120,7 @@ func (t *tally) check(got half) error {
 		differ("between maps and reduces", t.mapped, t.read), differ("between reduces and merge", t.reduced, got))
 }
 
-// absent is the first part that no map has read.
+// absent returns the first part that no map has read.
 func (t *tally) absent() (n int) {
 	for t.parts[n] {
 		n++
@@ -128,7 +128,7 @@ func (t *tally) absent() (n int) {
 	return n
 }
 
-// merge calls fn with the sum of each key, in ascending order of key, and checks that nothing is
+// merge calls fn with the sum of each key, in ascending order of keys, and checks that nothing is
 // missing.
 func merge(
 	ctx context.Context, job Job, parts []Input, spill *Spill, fn func(key int64, a *adder) error,
@@ -207,7 +207,7 @@ func MergePairs(
 	}
 	stats := cooccur.Stats{}
 	rows, next := &cooccur.Rows{}, 0
-	upTo := func(row int) error { // rows that have no cells, and those that wait
+	upTo := func(row int) error { // rows without cells, and the pending ones
 		for next < row {
 			rows.Ends = append(rows.Ends, len(rows.Cols))
 			next++

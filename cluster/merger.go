@@ -7,12 +7,12 @@ import (
 	"io"
 )
 
-// stream is one of several whose records are merged in ascending order of key.
+// stream is one of several streams of records that are merged in ascending order of keys.
 type stream interface {
 	step() error                  // reads the next record
-	head() (kind byte, key int64) // of the record at hand; kind 0 after the last
-	raw() ([]byte, error)         // its payload, until the next step
-	fault(err error) error        // says where it is
+	head() (kind byte, key int64) // of the current record; kind 0 after the last
+	raw() ([]byte, error)         // payload of the current record, valid until the next step
+	fault(err error) error        // adds the position to an error
 }
 
 // lineStream is a stream of lines.
@@ -50,16 +50,16 @@ func (s *lineStream) step() error {
 	return nil
 }
 
-// merger merges streams of records in ascending order of key.
+// merger merges streams of records in ascending order of keys.
 type merger struct {
 	job     Job
 	streams []stream
-	spill   *Spill           // where the files are that records s name, if they may
-	passed  func(*End) error // is told of ends
-	bucket  int64            // the key of the records s whose files are being merged
+	spill   *Spill           // folder of the files that records s name, or nil
+	passed  func(*End) error // called with the last record of each stream
+	bucket  int64            // key of the records s whose files are being merged
 }
 
-// each calls fn with the sum of all records of a key, for each key.
+// each calls fn with the sum of all records of each key.
 func (m *merger) each(ctx context.Context, fn func(key int64, a *adder) error) error {
 	next := int64(0)
 	rising := func(key int64, a *adder) error {
@@ -98,7 +98,7 @@ func (m *merger) each(ctx context.Context, fn func(key int64, a *adder) error) e
 	return nil
 }
 
-// open opens the ranges that records s of a key name, and goes past these.
+// open opens the ranges that the records s of a key name, and skips these records.
 func (m *merger) open(key int64, from []stream) (ranges []stream, err error) {
 	for _, s := range from {
 		for kind, at := s.head(); kind == kindSpills && at == key; kind, at = s.head() {
@@ -125,8 +125,8 @@ func (m *merger) open(key int64, from []stream) (ranges []stream, err error) {
 	return ranges, nil
 }
 
-// eachKey calls fn with the streams that are at the least key, until all have ended. fn goes past
-// the records of that kind and key. Streams are few, so the least key is found by looking at all.
+// eachKey calls fn with the streams that are at the smallest key, until all have ended. fn skips
+// the records of that kind and key. Streams are few, so a linear search finds the smallest key.
 func eachKey(ctx context.Context, streams []stream, fn func(kind byte, key int64, same []stream) error) error {
 	for _, s := range streams {
 		if err := s.step(); err != nil {

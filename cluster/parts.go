@@ -49,7 +49,7 @@ func MapParts(job Job, numbers []int, of int, do func(number int, name string) (
 	return w.end, err
 }
 
-// parsePart reads the payload of a record f.
+// parsePart parses the payload of a record f.
 func parsePart(key int64, raw []byte) (Part, error) {
 	var p Part
 	in := json.NewDecoder(bytes.NewReader(raw))

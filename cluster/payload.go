@@ -11,10 +11,10 @@ import (
 	"slices"
 )
 
-// wordBuckets is how many records a vocabulary is divided into.
+// wordBuckets is the number of records that a vocabulary is divided into.
 const wordBuckets = 4096
 
-// bucketOf is the key of a word's record.
+// bucketOf returns the key of a word's record.
 func bucketOf(word []byte) int64 {
 	h := fnv.New64a()
 	h.Write(word)
@@ -23,7 +23,7 @@ func bucketOf(word []byte) int64 {
 
 var errPayload = errors.New("the payload cannot be decoded")
 
-// count is a word with how often it occurs.
+// count is a word with its frequency.
 type count struct {
 	word []byte
 	n    uint64
@@ -38,7 +38,7 @@ func appendCounts(dst []byte, list []count) []byte {
 	return dst
 }
 
-// parseCounts reads the words of a bucket, which share the memory of raw.
+// parseCounts parses the words of a bucket. They share the memory of raw.
 func parseCounts(key int64, raw []byte) (list []count, err error) {
 	for len(raw) > 0 {
 		size, ok := uvarint(&raw)
@@ -61,7 +61,7 @@ func parseCounts(key int64, raw []byte) (list []count, err error) {
 	return list, nil
 }
 
-// addCounts adds up two lists.
+// addCounts merges two lists, adding the counts of equal words.
 func addCounts(a, b []count) (sum []count, err error) {
 	for len(a) > 0 && len(b) > 0 {
 		switch order := bytes.Compare(a[0].word, b[0].word); {
@@ -80,29 +80,29 @@ func addCounts(a, b []count) (sum []count, err error) {
 	return append(append(sum, a...), b...), nil
 }
 
-// Rows come in blocks: the first 64 are one each, and of all others 64 between a power of two and
-// the next. Since frequent words are first, blocks have about as many cells as others, and an
-// engine moves some hundred large records instead of one for each row.
+// Rows are grouped into blocks: each of the first 64 rows is a block, and after that there are 64
+// blocks between a power of two and the next. Frequent words come first, so blocks have similar
+// numbers of cells, and an engine moves some hundred large records instead of one for each row.
 const blockBits = 6
 
-// blockOf is the block of a row.
+// blockOf returns the block of a row.
 func blockOf(row int64) int64 {
 	shift := max(0, bits.Len64(uint64(row))-blockBits-1)
 	return row>>shift + int64(shift)<<blockBits
 }
 
-// blockRows is the first row of a block, and how many it has.
+// blockRows returns the first row of a block and the number of its rows.
 func blockRows(block int64) (first, n int64) {
 	shift := max(0, block>>blockBits-1)
 	return (block - shift<<blockBits) << shift, 1 << shift
 }
 
-// maxBlock is the block of the last row that there can be.
+// maxBlock is the block of the last possible row.
 var maxBlock = blockOf(math.MaxUint32)
 
-// cells are some of a block of rows, in ascending order of row and column.
+// cells are cells of a block of rows, in ascending order of rows and columns.
 type cells struct {
-	cols []uint64 // row, counted from the block's first, times 2^32, and column
+	cols []uint64 // row, relative to the first of the block, times 2^32, plus column
 	sums []uint64
 }
 
@@ -116,7 +116,7 @@ func (c *cells) appendTo(dst []byte) []byte {
 	return dst
 }
 
-// parse reads cells of a block, after those that are there.
+// parse appends the cells of a payload.
 func (c *cells) parse(key int64, raw []byte) error {
 	if key > maxBlock {
 		return fmt.Errorf("%w: no block %d of rows", errPayload, key)
@@ -141,7 +141,7 @@ func (c *cells) parse(key int64, raw []byte) error {
 // grow makes room for n more.
 func (c *cells) grow(n int) { c.cols, c.sums = slices.Grow(c.cols, n), slices.Grow(c.sums, n) }
 
-// add fills in the sum of two lists.
+// add sets c to the sum of two lists.
 func (c *cells) add(a, b *cells) error {
 	c.grow(len(a.cols) + len(b.cols))
 	cols, sums := c.cols[:cap(c.cols)], c.sums[:cap(c.sums)]
@@ -168,7 +168,7 @@ func (c *cells) add(a, b *cells) error {
 	return nil
 }
 
-// uvarint reads a number in its shortest form.
+// uvarint decodes a number, which must be in its shortest form.
 func uvarint(b *[]byte) (uint64, bool) {
 	n, at := uvarintAt(*b, 0)
 	if at < 0 {
@@ -178,8 +178,8 @@ func uvarint(b *[]byte) (uint64, bool) {
 	return n, true
 }
 
-// uvarintAt reads a number in its shortest form, and says where the next one is: at -1 if this is
-// none, or if it was to be read at -1.
+// uvarintAt decodes a number at an offset and returns the offset of the next one. It returns -1 for
+// a malformed number, and if at is -1.
 func uvarintAt(b []byte, at int) (uint64, int) {
 	if uint(at) >= uint(len(b)) {
 		return 0, -1
@@ -208,14 +208,14 @@ func uvarintAt(b []byte, at int) (uint64, int) {
 // adder adds up the payloads of a key.
 type adder struct {
 	kind   byte
-	words  []count // or classes
+	words  []count // or classes of points
 	cells  *cells
 	file   []byte
 	buffer []byte
 	free   []*cells
 }
 
-// sum goes past the records of a key, and hands their sum to fn.
+// sum skips the records of a key, and calls fn with their sum.
 func (a *adder) sum(kind byte, key int64, from []stream, fn func(key int64, a *adder) error) error {
 	if a.cells != nil {
 		a.free = append(a.free, a.cells)
@@ -230,7 +230,7 @@ func (a *adder) sum(kind byte, key int64, from []stream, fn func(key int64, a *a
 				if kind == kindCells {
 					err = a.addRecord(&matrix, key, raw)
 				} else {
-					err = a.addOther(&words, key, slices.Clone(raw)) // which lives on
+					err = a.addOther(&words, key, slices.Clone(raw)) // a copy: the words refer to it
 				}
 			}
 			if err != nil {
@@ -274,7 +274,7 @@ func (a *adder) addOther(words *tree[[]count], key int64, raw []byte) error {
 	return err
 }
 
-// empty are cells that nobody uses.
+// empty returns unused cells.
 func (a *adder) empty() *cells {
 	n := len(a.free)
 	if n == 0 {
@@ -286,7 +286,7 @@ func (a *adder) empty() *cells {
 	return c
 }
 
-// addCells adds up two lists, which are free then.
+// addCells adds up two lists and releases them.
 func (a *adder) addCells(x, y *cells) (*cells, error) {
 	sum := a.empty()
 	err := sum.add(x, y)
@@ -294,7 +294,7 @@ func (a *adder) addCells(x, y *cells) (*cells, error) {
 	return sum, err
 }
 
-// payload is the sum.
+// payload encodes the sum.
 func (a *adder) payload() []byte {
 	switch a.kind {
 	case kindWords, kindClasses:
@@ -307,12 +307,12 @@ func (a *adder) payload() []byte {
 	return a.buffer
 }
 
-// tree adds up lists. It adds those that are sums of as many, so that of n lists each item is
-// copied log n times.
+// tree adds up lists pairwise, always two sums of equally many lists, so that of n lists each item
+// is copied log n times.
 type tree[T any] struct {
 	add   func(a, b T) (T, error)
 	sums  []T
-	count []int // of how many lists each is the sum, falling
+	count []int // number of lists in each sum, descending
 }
 
 func (t *tree[T]) put(x T) error {
@@ -325,7 +325,7 @@ func (t *tree[T]) put(x T) error {
 	return nil
 }
 
-// join adds the last two sums.
+// join adds up the last two sums.
 func (t *tree[T]) join() (err error) {
 	n := len(t.sums)
 	t.sums[n-2], err = t.add(t.sums[n-2], t.sums[n-1])
@@ -334,7 +334,7 @@ func (t *tree[T]) join() (err error) {
 	return err
 }
 
-// total is the sum of all lists, or nothing if there were none.
+// total returns the sum of all lists, or the zero value if there were none.
 func (t *tree[T]) total() (sum T, err error) {
 	for len(t.sums) > 1 {
 		if err := t.join(); err != nil {

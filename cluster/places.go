@@ -75,8 +75,8 @@ func MergePlaces(ctx context.Context, parts []Input, opt coloc.Options) (*coloc.
 	return res, t.points, err
 }
 
-// appendClass writes a class without its number of points: the feature, and for each set the number
-// of its features and the distance of each from the one before (from -1).
+// appendClass encodes a class without its number of points: the feature, and for each set the
+// number of its features and the distance of each from the one before (starting at -1).
 func appendClass(dst []byte, c *coloc.Class) []byte {
 	dst = binary.AppendUvarint(dst, uint64(c.Feature))
 	for _, set := range c.Sets {
@@ -90,7 +90,7 @@ func appendClass(dst []byte, c *coloc.Class) []byte {
 	return dst
 }
 
-// mostFeatures is more than any points have.
+// mostFeatures is larger than the number of features of any points.
 const mostFeatures = 1 << 30
 
 func parseClass(raw []byte) (c coloc.Class, err error) {

@@ -22,7 +22,7 @@ const (
 	end         = 'e' // the end of a stream
 )
 
-// endKey is the key of ends: before all others.
+// endKey is the key of the last record of a stream: less than all others.
 const endKey = -1
 
 // record is one line of a stream.
@@ -74,22 +74,22 @@ func (s *Sum) UnmarshalText(text []byte) error {
 	return err
 }
 
-// writer writes records and, in the end, what it wrote.
+// writer writes records and, at the end, a summary of them.
 type writer struct {
 	out  *bufio.Writer
 	line []byte
 	end  End
 
-	spill  *spillWriter          // where records go instead, if not nil
-	bucket func(key int64) int64 // of a record
+	spill  *spillWriter          // if not nil, records go there
+	bucket func(key int64) int64 // bucket of a key
 }
 
-// newWriter begins the stream of a stage.
+// newWriter returns the writer of a stage's stream.
 func newWriter(w io.Writer, job, stage, task string) *writer {
 	return &writer{out: bufio.NewWriterSize(w, 1<<16), end: End{Job: job, Stage: stage, Task: task}}
 }
 
-// Write writes a record whose payload is the base64 of some bytes.
+// Write writes a record whose payload is the base64 of raw.
 func (w *writer) Write(kind byte, key int64, raw []byte) error {
 	if w.spill != nil {
 		return w.spill.write(w.bucket(key), key, raw)
@@ -117,7 +117,7 @@ func (w *writer) put() error {
 	return err
 }
 
-// pass hands on the end of another stream.
+// pass copies the last record of another stream.
 func (w *writer) pass(e *End) error {
 	text, err := json.Marshal(e)
 	if err != nil {
@@ -127,7 +127,7 @@ func (w *writer) pass(e *End) error {
 	return w.put()
 }
 
-// Close writes the end of the stream.
+// Close writes the last record of the stream.
 func (w *writer) Close() error {
 	if err := w.closeSpill(); err != nil {
 		return err
@@ -139,19 +139,20 @@ func (w *writer) Close() error {
 type reader struct {
 	in      *bufio.Reader
 	name    string
-	number  int // of the line
+	number  int // of the current line
 	long    []byte
 	Records uint64
 	Sum     Sum
-	Ends    []End // that were met
+	Ends    []End // last records that were read
 }
 
-// newReader reads a stream that errors call name.
+// newReader reads a stream; name is for errors.
 func newReader(r io.Reader, name string) *reader {
 	return &reader{in: bufio.NewReaderSize(r, 1<<18), name: name}
 }
 
-// Next reads the next record that is no end; io.EOF after the last. It is good until the next call.
+// Next returns the next record other than an end, and io.EOF after the last. It is valid until the
+// next call.
 func (r *reader) Next() (record, error) {
 	for {
 		line, err := r.line()
@@ -200,7 +201,7 @@ func (r *reader) line() ([]byte, error) {
 	return nil, err
 }
 
-// parseRecord takes a line apart.
+// parseRecord parses a line.
 func parseRecord(line []byte) (record, error) {
 	kind, rest, ok1 := bytes.Cut(line, []byte{'\t'})
 	key, payload, ok2 := bytes.Cut(rest, []byte{'\t'})
@@ -224,7 +225,7 @@ func parseRecord(line []byte) (record, error) {
 	return record{kind[0], number, payload}, nil
 }
 
-// raw are the bytes of a payload.
+// raw decodes a payload.
 func (r *record) raw(dst []byte) ([]byte, error) {
 	dst, err := base64.RawStdEncoding.Strict().AppendDecode(dst[:0], r.Payload)
 	if err != nil {

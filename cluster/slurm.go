@@ -22,7 +22,7 @@ type Array struct {
 	Clean      string // a folder to empty first
 }
 
-// slurmAgain tries a task again: Slurm does so by itself only if a node fails.
+// slurmAgain requeues a failed task, which Slurm itself does only if a node fails.
 const slurmAgain = `	if [ "${SLURM_RESTART_COUNT:-0}" -lt 3 ]; then
 		scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"
 		sleep 60 # until Slurm ends this try
@@ -44,7 +44,7 @@ func (a *Array) Scripts() map[string]string {
 	}
 	parts := filepath.Join(a.Dir, "parts")
 	part := ShellLine([]string{parts}) + "/part-$SLURM_ARRAY_TASK_ID"
-	hidden := strings.Replace(part, "/part-", "/.part-", 1) // which merge does not read
+	hidden := strings.Replace(part, "/part-", "/.part-", 1) // a name that merge skips
 	array := fmt.Sprintf("--array=0-%d", a.Tasks-1)
 	mapper := head("map", array, "--requeue", "--open-mode=append") +
 		fmt.Sprintf("mkdir -p %s\n", ShellLine([]string{parts})) +

@@ -98,7 +98,7 @@ documents.createOrReplaceTempView("documents")
 @stepsspark.stop()
 `
 
-// pythonList is a list of strings as Python reads it.
+// pythonList returns a list of strings as a Python literal.
 func pythonList(list []string) string {
 	quoted := make([]string, len(list))
 	for i, s := range list {
@@ -107,7 +107,7 @@ func pythonList(list []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// pythonString is a string as Python reads it.
+// pythonString returns a string as a Python literal.
 func pythonString(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

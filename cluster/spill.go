@@ -34,7 +34,7 @@ type Spill struct {
 	Memory  int64  // about the size of all buffers together; 0 means 256 MB
 }
 
-// spillSuffix ends the names of files.
+// spillSuffix is the suffix of file names.
 const spillSuffix = ".spill"
 
 // Clean removes the files of a spill, and its folder if it is then empty.
@@ -63,13 +63,13 @@ func (s *Spill) Clean(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	os.Remove(s.Dir) // unless it has other files
+	os.Remove(s.Dir) // fails if it has other files
 	return nil
 }
 
 // spillRange is the payload of a record s, as JSON.
 type spillRange struct {
-	Name    string `json:"name"` // of the file
+	Name    string `json:"name"` // file name
 	From    int64  `json:"from"`
 	Bytes   int64  `json:"bytes"`
 	Records uint64 `json:"records"`
@@ -97,11 +97,12 @@ type spillWriter struct {
 	out    *bufio.Writer
 	head   []byte
 	at     int64
-	keys   []int64 // of the ranges: their buckets
+	keys   []int64 // buckets of the ranges
 	ranges []spillRange
 }
 
-// spillTo makes a writer of records one to a file, if there is a spill. Keys are less than limit.
+// spillTo makes the writer write records to a file of spill, if that is not nil. Keys are less than
+// limit.
 func (w *writer) spillTo(ctx context.Context, spill *Spill, limit int64) (err error) {
 	if spill == nil {
 		return nil
@@ -122,7 +123,7 @@ func (w *writer) spillTo(ctx context.Context, spill *Spill, limit int64) (err er
 	return nil
 }
 
-// write writes a record of a bucket. Both do not fall.
+// write writes a record of a bucket. Buckets and keys must not decrease.
 func (s *spillWriter) write(bucket, key int64, raw []byte) error {
 	n := len(s.keys)
 	if n == 0 || s.keys[n-1] != bucket {
@@ -178,7 +179,7 @@ func (w *writer) nameRanges(s *spillWriter) error {
 	return nil
 }
 
-// abort removes the file of a task that failed; of one that did not, it does nothing.
+// abort removes the file of a task, unless that is complete.
 func (w *writer) abort() {
 	if w.spill != nil {
 		w.spill.file.Close()
@@ -187,23 +188,23 @@ func (w *writer) abort() {
 }
 
 // rangeStream reads the records of a range. It opens the file each time that it fills its buffer,
-// so that there may be more ranges than files that can be open.
+// so that there may be more ranges than open files.
 type rangeStream struct {
 	spillRange
 	spill *Spill
 	kind  byte
-	left  int64  // bytes that were not read
-	size  int    // of the buffer, but for records that are larger
-	data  []byte // that was read, and is still to be used
+	left  int64  // unread bytes
+	size  int    // of the buffer, except for larger records
+	data  []byte // buffered bytes that are not used yet
 	store []byte
 	sum   uint32
 	key   int64
 	body  []byte
-	n     uint64 // records
+	n     uint64 // number of records read
 	ended bool
 }
 
-// share divides the memory of buffers among streams.
+// share divides the memory for buffers among streams.
 func (r *rangeStream) share(streams int) {
 	memory := r.spill.Memory
 	if memory <= 0 {
@@ -250,10 +251,11 @@ func (r *rangeStream) step() error {
 	return nil
 }
 
-// maxFill is how much is read at once, so that a length that is wrong takes no more memory.
+// maxFill is the largest number of bytes to read at once, so that a wrong length does not allocate
+// more.
 const maxFill = 1 << 26
 
-// fill makes n bytes readable, or all that are left.
+// fill buffers at least n bytes, or all that are left.
 func (r *rangeStream) fill(n int) error {
 	if len(r.data) >= n || r.left == 0 {
 		return nil

@@ -67,7 +67,7 @@ func linesBefore(p piece, blank bool) (n int64, err error) {
 	}
 	defer f.Close()
 	in := bufio.NewReaderSize(io.LimitReader(f, p.from), 1<<18)
-	empty := true // so far, the line at hand
+	empty := true // whether the current line is empty so far
 	for {
 		line, err := in.ReadSlice('\n')
 		empty = empty && len(bytes.TrimSpace(line)) == 0
@@ -85,7 +85,7 @@ func linesBefore(p piece, blank bool) (n int64, err error) {
 	}
 }
 
-// pieces are those of part i of n.
+// pieces returns the pieces of part i of n.
 func pieces(paths []string, i, n int) (list []piece, err error) {
 	if n < 1 || i < 0 || i >= n {
 		return nil, fmt.Errorf("part %d of %d: want 0 to %d", i, n, n-1)
@@ -120,7 +120,7 @@ func pieces(paths []string, i, n int) (list []piece, err error) {
 	return list, nil
 }
 
-// sizeOf is the size of a file, or of an object in S3.
+// sizeOf returns the size of a file or an object in S3.
 func sizeOf(path string) (int64, error) {
 	if s3.Is(path) {
 		return s3.Size(context.Background(), path)
@@ -135,7 +135,7 @@ func sizeOf(path string) (int64, error) {
 	return info.Size(), nil
 }
 
-// openAt opens a file, or an object in S3, at a byte.
+// openAt opens a file or an object in S3 at an offset.
 func openAt(path string, from int64) (io.ReadCloser, error) {
 	if s3.Is(path) {
 		return s3.Open(context.Background(), path, from)
@@ -167,19 +167,19 @@ func isCompressed(path string) bool {
 	return slices.Contains([]string{".gz", ".zst", ".bz2", ".xz"}, strings.ToLower(filepath.Ext(path)))
 }
 
-// piece is a range of a file; to is -1 for all of it.
+// piece is a range of a file; to is -1 for the whole file.
 type piece struct {
 	path     string
 	from, to int64
 }
 
-// splitReader reads pieces one after the other. Each ends with a newline.
+// splitReader concatenates pieces. Each ends with a newline.
 type splitReader struct {
 	pieces []piece
 	file   io.Closer
 	in     *bufio.Reader
-	left   int64  // bytes in which lines may still begin; -1: all
-	line   []byte // that is being read, of it what is left
+	left   int64  // bytes in which lines may still begin; -1 means all
+	line   []byte // rest of the current line
 	last   byte
 }
 
@@ -207,7 +207,7 @@ func (s *splitReader) Read(p []byte) (int, error) {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return 0, err
 		}
-		if len(line) == 0 { // the end of the file
+		if len(line) == 0 { // end of the file
 			if s.left = 0; s.last != '\n' {
 				s.last, s.line = '\n', []byte{'\n'}
 			}
@@ -223,7 +223,7 @@ func (s *splitReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// open opens the next piece and goes to the first line that begins in it.
+// open opens the next piece and skips to the first line that begins in it.
 func (s *splitReader) open() error {
 	next := s.pieces[0]
 	s.pieces = s.pieces[1:]
@@ -236,7 +236,7 @@ func (s *splitReader) open() error {
 		s.file, s.in, s.left = f, bufio.NewReaderSize(f, 1<<18), -1
 		return nil
 	}
-	// The line that the byte before belongs to is another part's.
+	// A line that begins before the piece belongs to another part.
 	f, err := openAt(next.path, max(0, next.from-1))
 	if err != nil {
 		return err

@@ -52,7 +52,7 @@ func (j Job) kind() byte {
 	return kindFiles
 }
 
-// newTask is a name that no other task has.
+// newTask returns a unique name for a task.
 func newTask() string {
 	b := make([]byte, 8)
 	rand.Read(b)
@@ -66,7 +66,7 @@ func MapWords(
 	ctx context.Context, corpus *text.Corpus, share Share, opt cooccur.VocabularyOptions, spill *Spill,
 	out io.Writer,
 ) (End, error) {
-	opt.MinCount, opt.MaxSize, opt.KeepUnk = 0, 0, true // of the whole, which Merge knows
+	opt.MinCount, opt.MaxSize, opt.KeepUnk = 0, 0, true // applied to the whole corpus, by MergeWords
 	v, stats, err := cooccur.CountWords(ctx, corpus, opt)
 	if err != nil {
 		return End{}, err
@@ -88,7 +88,7 @@ func MapWords(
 	return w.end, err
 }
 
-// writeCounts writes counts, which are in any order, by buckets.
+// writeCounts writes counts, in any order, as records of buckets.
 func (w *writer) writeCounts(kind byte, all []count) error {
 	buckets := make([][]count, wordBuckets)
 	for _, c := range all {
@@ -161,7 +161,7 @@ func (c *cellWriter) Rows(r *cooccur.Rows) error {
 	return nil
 }
 
-// flush writes the block at hand.
+// flush writes the current block.
 func (c *cellWriter) flush() error {
 	if len(c.cells.cols) == 0 {
 		return nil

@@ -112,7 +112,7 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 	if d.Stats {
 		a.Stats = &found.Stats
 	}
-	r.Parallel, r.Algorithm = nil, search.Auto // whoever found the documents, one core looks at each
+	r.Parallel, r.Algorithm = nil, search.Auto // whatever found the documents, one core explains each
 	docs := make([]uint32, len(hits))
 	for i, h := range hits {
 		docs[i] = h.Doc
@@ -126,7 +126,7 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 	}
 	if d.Explain {
 		explained := r
-		if found.Expanded != nil { // it need not be done again
+		if found.Expanded != nil { // the words are known: do not expand again
 			explained.Words, explained.Text, explained.Expand = found.Expanded, "", nil
 		}
 		list, err := s.Explanations(ctx, explained, docs)
@@ -162,7 +162,7 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 	return a, nil
 }
 
-// storedOf is the chosen fields of a document, those that have a value.
+// storedOf returns those of the chosen fields of a document that have a value.
 func storedOf(s *fields.Schema, show []int, values []fields.Values) (all map[string]any, lines []FieldLine) {
 	all = map[string]any{}
 	for _, i := range show {

@@ -18,12 +18,12 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// ask is a query as a client says it, and what that means.
+// ask is a query as a client sends it, with the request that check makes of it.
 type ask struct {
 	Q         string   `json:"q"`
 	K         *int     `json:"k,omitempty"`
 	From      int      `json:"from,omitempty"`
-	Offset    int      `json:"offset,omitempty"` // From, as it was called before
+	Offset    int      `json:"offset,omitempty"` // older name of From
 	Mode      string   `json:"mode,omitempty"`
 	Model     string   `json:"model,omitempty"`
 	Algorithm string   `json:"algorithm,omitempty"`
@@ -40,8 +40,8 @@ type ask struct {
 	Proximity string   `json:"proximity,omitempty"`
 	Weights   string   `json:"weights,omitempty"`
 
-	paged   bool           // tell whether there are more
-	ofRoot  bool           // a root asks
+	paged   bool           // report whether there are more hits
+	ofRoot  bool           // sent by a root
 	request search.Request // filled by check
 	engine  engine.Kind
 	details Details
@@ -49,7 +49,7 @@ type ask struct {
 
 const askNames = "q, k, from, mode, model, algorithm, engine, snippets, explain, stats, plain, count, fields, facets, sort, expand, proximity, weights"
 
-// ask reads the query of a URL.
+// ask parses the query of a URL.
 func (x *exchange) ask() (a ask, err error) {
 	p := x.params()
 	a.Q = p.text("q")
@@ -74,7 +74,7 @@ func (x *exchange) ask() (a ask, err error) {
 	return a, p.done()
 }
 
-// parseMany reads and checks the body of a POST: an array of objects.
+// parseMany parses and checks the body of a POST: an array of objects.
 func (x *exchange) parseMany(body []byte) ([]ask, error) {
 	many, err := readArray(body, x.o.Limits.Queries)
 	if err != nil {
@@ -83,7 +83,7 @@ func (x *exchange) parseMany(body []byte) ([]ask, error) {
 	return many, x.checkAll(many)
 }
 
-// parseLines reads and checks the body of a POST: an object a line.
+// parseLines parses and checks the body of a POST: one object per line.
 func (x *exchange) parseLines(body []byte) ([]ask, error) {
 	many := make([]ask, 0, min(x.o.Limits.Queries, bytes.Count(body, []byte("\n"))+1))
 	for row := range bytes.Lines(body) {
@@ -133,7 +133,7 @@ func readArray(body []byte, most int) ([]ask, error) {
 	case open != json.Delim('['):
 		return nil, fmt.Errorf("it begins with %s", describeToken(open))
 	}
-	// At once: an ask is large, and a slice that grows leaves as much garbage behind.
+	// Allocated at once: an ask is large, and growing the slice would leave as much garbage.
 	many := make([]ask, 0, min(most, bytes.Count(body, []byte("{"))))
 	for in.More() {
 		if len(many) == most {
@@ -154,7 +154,7 @@ func readArray(body []byte, most int) ([]ask, error) {
 	return many, nil
 }
 
-// field is where the value of a name goes.
+// field returns a pointer to the field of a name, or nil if there is none.
 func (a *ask) field(name string) any {
 	switch name {
 	case "q":
@@ -199,9 +199,9 @@ func (a *ask) field(name string) any {
 	return nil
 }
 
-// readObject reads an object more strictly than package json does: names must be written as they
-// are documented, none may come twice, and null is no value. field says where the value of a name
-// goes.
+// readObject parses an object more strictly than encoding/json: names must be written as
+// documented, none may come twice, and null is no value. field returns where to store the value of
+// a name.
 func readObject(in *json.Decoder, field func(name string) any) error {
 	open, err := in.Token()
 	if err != nil {
@@ -210,13 +210,13 @@ func readObject(in *json.Decoder, field func(name string) any) error {
 	if open != json.Delim('{') {
 		return fmt.Errorf("want an object, not %v", describeToken(open))
 	}
-	var seen []string // few
+	var seen []string // a slice, as there are few
 	for in.More() {
 		token, err := in.Token()
 		if err != nil {
 			return unexpectedEnd(err)
 		}
-		name := token.(string) // in an object nothing else comes here
+		name := token.(string) // the decoder allows nothing else here
 		to := field(name)
 		switch {
 		case to == nil:
@@ -257,7 +257,7 @@ func describeToken(t json.Token) string {
 	return fmt.Sprint(t)
 }
 
-// plainTypeError says what was wanted in the words of JSON.
+// plainTypeError describes the expected type in the terms of JSON, not of Go.
 func plainTypeError(err error) error {
 	if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) {
 		want := map[string]string{"string": "a string", "bool": "true or false",
@@ -269,7 +269,7 @@ func plainTypeError(err error) error {
 	return err
 }
 
-// check fills in what is to be searched, and what to tell of it.
+// check validates a query and fills in its request and details.
 func (x *exchange) check(a *ask) (err error) {
 	r, d := &a.request, &a.details
 	if r.Text = a.Q; strings.TrimSpace(a.Q) == "" {
@@ -320,12 +320,12 @@ func (x *exchange) check(a *ask) (err error) {
 	return nil
 }
 
-// checkPage fills in which of the best documents are wanted.
+// checkPage fills in the range of hits.
 func (x *exchange) checkPage(a *ask) error {
 	r, d := &a.request, &a.details
 	most := x.o.MaxK
 	if a.ofRoot {
-		most++ // one more tells whether there are more
+		most++ // one more tells whether there are further hits
 	}
 	d.Limit = min(defaultK, most)
 	if a.K != nil {
@@ -350,7 +350,7 @@ func (x *exchange) checkPage(a *ask) error {
 	return nil
 }
 
-// checkQuery fills in the query, if it is more than words, and what is to be added to words.
+// checkQuery fills in the parsed query, if it is more than words, and expansion and proximity.
 func (x *exchange) checkQuery(a *ask) (err error) {
 	r := &a.request
 	if !a.Plain && !query.OnlyWords(a.Q) {
@@ -382,7 +382,7 @@ func (x *exchange) checkQuery(a *ask) (err error) {
 	return nil
 }
 
-// checkModel fills in the model, and the weights of its fields.
+// checkModel fills in the model and its field weights.
 func (x *exchange) checkModel(a *ask) (err error) {
 	r := &a.request
 	r.Model = x.o.Model
@@ -405,7 +405,7 @@ func (x *exchange) checkModel(a *ask) (err error) {
 	return nil
 }
 
-// checkGathering reads what a query wants of all answers.
+// checkGathering fills in the facets and the sort order.
 func (x *exchange) checkGathering(a *ask) (err error) {
 	r := &a.request
 	for _, s := range a.Facets {
@@ -429,13 +429,13 @@ func (x *exchange) checkGathering(a *ask) (err error) {
 	return search.CheckFields(x.g.schema, r)
 }
 
-// ofBytes reports whether the index has words that need not be UTF-8.
+// ofBytes reports whether the index may have words that are not UTF-8.
 func (x *exchange) ofBytes() bool {
 	return text.OfBytes(x.g.analyzerName)
 }
 
-// checkEngine reads which engine is to do the work. A query can ask for less than the server uses,
-// not for a GPU on which the index is not.
+// checkEngine fills in the engine. A query can choose a smaller engine than the server's, but no
+// GPU unless the index is on one.
 func (x *exchange) checkEngine(a *ask) (err error) {
 	if a.engine = x.o.Engine; a.Engine != "" {
 		if err := a.engine.UnmarshalText([]byte(a.Engine)); err != nil {
@@ -458,16 +458,16 @@ func (x *exchange) checkEngine(a *ask) (err error) {
 	return nil
 }
 
-// maxWordSize is more than the words of a query have in the mean, in bytes.
+// maxWordSize is longer than the mean word of any query, in bytes.
 const maxWordSize = 32
 
-// checkWords counts the words of a query, if it is long enough to have too many.
+// checkWords limits the number of words of a query. Short queries are not analyzed for that.
 func (x *exchange) checkWords(q string) error {
 	most := x.o.Limits.Words
 	if len(q) <= most {
 		return nil
 	}
-	if size := most * maxWordSize; len(q) > size { // which need not be counted
+	if size := most * maxWordSize; len(q) > size { // too many, without counting
 		return fmt.Errorf("q has %d bytes: want at most %d words and %d bytes", len(q), most, size)
 	}
 	return x.g.analyze(q, func(tokens *text.Tokens) error {
@@ -478,7 +478,7 @@ func (x *exchange) checkWords(q string) error {
 	})
 }
 
-// terms are the words that the index makes of a text.
+// terms returns the words that the analyzer of the index makes of a text.
 func (x *exchange) terms(of string) (list [][]byte, err error) {
 	err = x.g.analyze(of, func(tokens *text.Tokens) error {
 		for i := range tokens.Words {

@@ -8,23 +8,24 @@ import (
 	"time"
 )
 
-// certificate is the one in two files, read again when they are replaced, as certificates are
-// renewed every few weeks. While the new files do not fit each other, the old one stays.
+// certificate is the certificate in two files. It is read again when they change, as certificates
+// are renewed every few weeks. While the new files do not match each other, the old certificate
+// stays.
 type certificate struct {
 	cert, key string
 	log       *slog.Logger
 
 	mu     sync.Mutex
 	loaded *tls.Certificate
-	of     [2]time.Time // when the files were changed that loaded was read from
+	of     [2]time.Time // modification times of the files that loaded was read from
 	looked time.Time
-	tried  [2]time.Time // when the files were changed that could not be read
+	tried  [2]time.Time // modification times of the files that could not be read
 }
 
-// lookAgain is how long files are not looked at after they were.
+// lookAgain is the shortest interval between two checks of the files.
 const lookAgain = time.Second
 
-// newCertificate reads the files.
+// newCertificate reads a certificate and its key.
 func newCertificate(cert, key string, log *slog.Logger) (*certificate, error) {
 	c := &certificate{cert: cert, key: key, log: log}
 	c.of, c.looked = c.changed(), time.Now()
@@ -33,7 +34,7 @@ func newCertificate(cert, key string, log *slog.Logger) (*certificate, error) {
 	return c, err
 }
 
-// get is for tls.Config.GetCertificate.
+// get implements tls.Config.GetCertificate.
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,7 +52,7 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return c.loaded, nil
 }
 
-// changed is when the files were last changed; a zero time stands for one that is not there.
+// changed returns the modification times of the files, zero for a missing one.
 func (c *certificate) changed() (at [2]time.Time) {
 	for i, name := range []string{c.cert, c.key} {
 		if info, err := os.Stat(name); err == nil {

@@ -8,14 +8,14 @@ import (
 	"github.com/collocate/collocate/words"
 )
 
-// The most of what a client may ask of a concordance.
+// Limits of a concordance.
 const (
 	maxLines   = 1000
 	maxContext = 50
 	maxParts   = 1000
 )
 
-// concordance shows words in their contexts, out of the stored text.
+// concordance shows words in their contexts, from the stored text.
 func (x *exchange) concordance() {
 	p := x.params()
 	o := words.ConcordanceOptions{
@@ -60,16 +60,16 @@ func (x *exchange) concordance() {
 	x.reply(http.StatusOK, found)
 }
 
-// dispersionAnswer is how a word is spread over the index.
+// dispersionAnswer is the distribution of a word over the index.
 type dispersionAnswer struct {
-	Word  string   `json:"word"` // as the index writes it
+	Word  string   `json:"word"` // as the analyzer of the index made it
 	Docs  uint64   `json:"docs"`
-	Total uint64   `json:"words"` // of the index
-	Bars  []uint64 `json:"bars"`  // occurrences in each of the parts, in the order of the documents
+	Total uint64   `json:"words"` // number of all words of the index
+	Bars  []uint64 `json:"bars"`  // occurrences in each part, in the order of documents
 	words.Dispersion
 }
 
-// dispersion counts a word in parts of the index of about the same length.
+// dispersion counts a word in parts of the index of about equal length.
 func (x *exchange) dispersion(word string) {
 	p := x.params()
 	parts := p.whole("parts", 50, 2, maxParts)

@@ -10,24 +10,25 @@ import (
 	"time"
 )
 
-// keeper bounds the number of connections. When there are too many, the client with the most of
-// them loses the one that has been waited for the longest: an idle one, or one whose request or
-// body does not come. Connections whose request is being answered are never closed.
+// keeper limits the number of connections. When there are too many, it closes one of the client
+// that has the most: the one that has waited for its client the longest, either idle or with a
+// request or body that does not arrive. Connections whose request is being answered are never
+// closed.
 type keeper struct {
 	max int
 
 	mu      sync.Mutex
 	conns   map[net.Conn]*conn
-	clients map[netip.Addr]int // connections of each
+	clients map[netip.Addr]int // number of connections of each client
 }
 
 // conn is an open connection.
 type conn struct {
 	net    net.Conn
 	client netip.Addr
-	since  atomic.Int64 // when it began to wait for its client, in Unix nanoseconds
-	busy   atomic.Int32 // requests being answered: several in HTTP/2
-	writes atomic.Int64 // until when its client may take what is sent
+	since  atomic.Int64 // start of waiting for the client, in Unix nanoseconds
+	busy   atomic.Int32 // number of requests being answered: several in HTTP/2
+	writes atomic.Int64 // deadline for the client to read what is sent
 }
 
 type connKey struct{}
@@ -36,7 +37,7 @@ func newKeeper(most int) *keeper {
 	return &keeper{max: most, conns: map[net.Conn]*conn{}, clients: map[netip.Addr]int{}}
 }
 
-// context is the server's ConnContext: handlers find their connection in it.
+// context implements http.Server.ConnContext: handlers find their connection in the context.
 func (k *keeper) context(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, k.add(c))
 }
@@ -57,7 +58,7 @@ func (k *keeper) add(c net.Conn) *conn {
 	return n
 }
 
-// changed is the server's ConnState.
+// changed implements http.Server.ConnState.
 func (k *keeper) changed(c net.Conn, state http.ConnState) {
 	if state == http.StateClosed || state == http.StateHijacked {
 		k.mu.Lock()
@@ -77,7 +78,7 @@ func (k *keeper) forget(c net.Conn) {
 	}
 }
 
-// closeOne closes a connection that waits for its client.
+// closeOne closes a connection that is waiting for its client.
 func (k *keeper) closeOne() {
 	var worst *conn
 	var waited int64
@@ -97,14 +98,13 @@ func (k *keeper) closeOne() {
 	}
 }
 
-// connOf is the connection of a request; nil if it does not come from Run.
+// connOf returns the connection of a request, or nil if it does not come from Run.
 func connOf(r *http.Request) *conn {
 	n, _ := r.Context().Value(connKey{}).(*conn)
 	return n
 }
 
-// answering says that a request of the connection is being answered, or that its client is waited
-// for, in turn.
+// answering notes that a request of the connection is being answered, or that this has ended.
 func (n *conn) answering(busy bool) {
 	switch {
 	case n == nil:

@@ -18,7 +18,7 @@ func RunDebug(ctx context.Context, l net.Listener) error {
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	hosts := &Server{} // addresses and localhost only
+	hosts := &Server{} // IP addresses and localhost only
 	server := &http.Server{
 		ReadHeaderTimeout: headerTime,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

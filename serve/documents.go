@@ -20,7 +20,7 @@ type documentAnswer struct {
 	Fields map[string]any `json:"fields,omitempty"`
 }
 
-// document tells what the index has of a document, by its ID.
+// document shows what the index stores of the document with an ID.
 func (x *exchange) document() {
 	id, err := url.PathUnescape(strings.TrimPrefix(x.r.URL.EscapedPath(), "/v1/documents/"))
 	if err == nil {

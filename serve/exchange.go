@@ -18,26 +18,26 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// exchange is a request with what is needed to answer it.
+// exchange is a request with everything that is needed to answer it.
 type exchange struct {
 	*Server
-	w      http.ResponseWriter // sent
+	w      http.ResponseWriter // a recorder
 	sent   recorder
 	r      *http.Request
-	conn   *conn       // nil: not from Run
+	conn   *conn       // nil if the request does not come from Run
 	g      *generation // the index, held until the answer is sent
 	client netip.Addr
-	id     string        // of the request, in the log and the answer
-	verb   string        // in metrics
-	path   string        // of the route; "": there is none
-	trace  *trace        // nil: it is not traced
-	waited time.Duration // for slots
+	id     string        // of the request, for the log and the answer
+	verb   string        // name of the route in metrics
+	path   string        // path of the route, empty if there is none
+	trace  *trace        // nil if the request is not traced
+	waited time.Duration // time spent waiting for slots
 
-	missing atomic.Int64 // shards that answers do not cover
-	changed atomic.Bool  // a shard has another index than the root serves
+	missing atomic.Int64 // number of shards that answers do not cover
+	changed atomic.Bool  // a shard serves another index than the root
 }
 
-// recorder remembers what was sent.
+// recorder remembers the status and the size of the answer.
 type recorder struct {
 	http.ResponseWriter
 	status int
@@ -60,10 +60,10 @@ func (w *recorder) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap implements the interface of http.ResponseController.
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// Requests are numbered behind a random number, which tells processes apart.
+// Request IDs are a random number per process, which tells processes apart, and a counter.
 var (
 	requestPrefix = func() string {
 		b := make([]byte, 4)
@@ -73,7 +73,7 @@ var (
 	requestCount atomic.Uint64
 )
 
-// requestID is the ID that a client or proxy gave, if it is a sound one, or a new one.
+// requestID returns the ID that the client or a proxy has sent, if it is well formed, or a new one.
 func requestID(r *http.Request) string {
 	if id := r.Header.Get("X-Request-Id"); id != "" && len(id) <= 64 && strings.Trim(id, idLetters) == "" {
 		return id
@@ -84,17 +84,17 @@ func requestID(r *http.Request) string {
 
 const idLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
 
-// failure is what is said instead of an answer.
+// failure is the body of an error.
 type failure struct {
 	Error string `json:"error"`
 }
 
-// statusOf says what an error of the work on a request means to its client.
+// statusOf returns the HTTP status of an error.
 func statusOf(err error) int {
 	switch {
 	case errors.Is(err, errBusy):
 		return http.StatusTooManyRequests
-	case errors.Is(err, context.Canceled): // if its client is still there, the server stops
+	case errors.Is(err, context.Canceled): // if the client is still there, the server is stopping
 		return http.StatusServiceUnavailable
 	case errors.Is(err, search.ErrRequest), errors.Is(err, index.ErrShard):
 		return http.StatusBadRequest
@@ -105,7 +105,7 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// failed answers a request on which work failed.
+// failed answers a request whose processing failed.
 func (x *exchange) failed(err error) {
 	status := statusOf(err)
 	x.note(status, err)
@@ -122,7 +122,7 @@ func (x *exchange) failed(err error) {
 	x.reply(status, failure{err.Error()})
 }
 
-// note logs what is the server's fault, and remembers that the index cannot be read.
+// note logs errors of the server, and remembers that the index cannot be read.
 func (x *exchange) note(status int, err error) {
 	switch {
 	case isFault(err):
@@ -136,8 +136,8 @@ func (x *exchange) note(status int, err error) {
 	}
 }
 
-// refuse answers a request that cannot be answered, for which its client is to blame. From those
-// that keep sending such the refusal is held back.
+// refuse answers an invalid request. Refusals are delayed for clients that keep sending such
+// requests.
 func (x *exchange) refuse(status int, err error) {
 	if status == http.StatusTooManyRequests {
 		x.w.Header().Set("Retry-After", strconv.Itoa(int(max(time.Second, x.o.Limits.Wait).Seconds())))
@@ -157,7 +157,7 @@ func (x *exchange) refuse(status int, err error) {
 	x.reply(status, failure{err.Error()})
 }
 
-// reply sends a value. An error of sending it means that the client has gone.
+// reply sends a value. An error while sending means that the client has gone.
 func (x *exchange) reply(status int, v any) {
 	room := replies.Get()
 	defer replies.Put(room)
@@ -175,22 +175,22 @@ func (x *exchange) reply(status int, v any) {
 	}
 }
 
-// replies is room for answers; that of larger ones is not kept.
+// replies are buffers for answers; large ones are not kept.
 var replies = freelist.New(func() *[]byte { return new([]byte) })
 
 const largeReply = 1 << 16
 
-// begin sends what stands before a body.
+// begin sends status and headers.
 func (x *exchange) begin(status int, kind string) {
 	x.mayTake(http.NewResponseController(x.w))
 	x.w.Header()["Content-Type"] = []string{kind}
 	x.w.WriteHeader(status)
 }
 
-// mayTake lets the client take what is sent next within half of patience, or a little more. That
-// holds for a connection of HTTP/1 until something else is said, so it must be said anew before
-// each write; but it costs as much as a tenth of a short request, so it is said only when half of
-// the time has passed. A writer that cannot say it, as in tests, does not wait either.
+// mayTake sets the write deadline of the next write: half of patience from now, or a little more.
+// On HTTP/1 a deadline holds for all later writes of the connection, so it must be renewed before
+// each. That costs a tenth of the time of a short request, so it is renewed only when half of it
+// has passed. A writer without deadlines, as in tests, never blocks.
 func (x *exchange) mayTake(control *http.ResponseController) {
 	now := time.Now()
 	if x.conn != nil && x.r.ProtoMajor == 1 {
@@ -202,8 +202,8 @@ func (x *exchange) mayTake(control *http.ResponseController) {
 	control.SetWriteDeadline(now.Add(patience))
 }
 
-// work gets a slot and a deadline for what is to be done, and does it with the turn as its context.
-// A fault in a mapped file is an error.
+// work waits for a slot, sets the deadline and calls do with the turn as its context. A fault in a
+// mapped file becomes an error.
 func (x *exchange) work(in lane, limit time.Duration, do func(context.Context) error) (err error) {
 	t, err := x.take(x.r.Context(), in, time.Now().Add(limit))
 	if err != nil {

@@ -49,7 +49,7 @@ func TestStoredFields(t *testing.T) {
 		{"/v1/search?q=sea&fields=year,tags", "", 200, `"id":"d2"`},
 		{"/v1/search?q=heist&model=bm25f&fields=title", "", 200, `"fields":{"title":"One heist"}`},
 		{"/v1/search?q=heist&weights=title%3D2&fields=title", "", 200, `"fields":{"title":"One heist"}`},
-		{"/v1/search?q=heist&weights=titel%3D2", "", 400, `no text field \"titel\"`},
+		{"/v1/search?q=heist&weights=titel%3D2", "", 400, `unknown text field \"titel\"`},
 		{"/v1/search?q=heist&weights=title%3D2&model=bm25", "", 400, `weights need model bm25f`},
 		{"/search", `[{"q":"+heist -sea","weights":"title=2"}]`, 200, `"id":"d1"`},
 		{"/v1/search?q=heist&fields=none", "", 400, `fields: field \"none\" cannot be shown`},

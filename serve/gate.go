@@ -12,29 +12,28 @@ import (
 	"time"
 )
 
-// gate decides which request is worked on next.
+// gate decides which request is processed next.
 //
-// Goals: a client that asks little is served at once, however much others ask; no more requests are
-// worked on than there are cores; what cannot be served soon is refused early, with 429.
+// Goals: a client with few requests is served at once, however many others send; no more requests
+// run than there are cores; what cannot be served soon is refused early, with status 429.
 //
 // Requests take one of two lanes. Short queries have as many slots as there are cores. Long
-// queries, large results and batches have one slot fewer, so that a core stays free for short ones,
-// and an eighth of them while short queries come. With more, on 16 cores, other clients got a sixth
-// as many short queries answered, and good clients' p99 was 16 times the quiet one instead of 5.
-// Each uses as many cores as short queries leave free: see cores. Work that is under way rests
-// while short queries want the cores: see turn.
+// queries, large results and batches have one slot fewer, so that a core stays free for short
+// queries, and an eighth of the slots while short queries arrive. With more, on 16 cores, other
+// clients got a sixth as many short queries answered, and the p99 of modest clients was 16 times
+// that of an idle server instead of 5. A long request uses as many cores as short queries leave
+// free: see cores. It pauses while short queries need the cores: see turn.
 //
-// A system whose cores are all at work lets threads wait for milliseconds. So on four cores or
-// more, clients that ask without pause get half of the short slots while others are there that ask
-// little.
+// On a system whose cores are all busy, threads wait for milliseconds. Therefore, on four cores or
+// more, greedy clients get half of the short slots while modest ones send requests.
 //
-// In each lane clients get equal shares of the time. Each has a clock that runs while its requests
-// are worked on, and a free slot goes to the client whose clock is behind those of the others. Who
-// comes back after a pause is set to a little behind the present, so that absence earns the next
-// turn and no more. When all places in the queue are taken, the client with the most waiting
-// requests loses its newest.
+// In each lane, clients get equal shares of the time. Each has a clock that runs while its requests
+// are processed, and a free slot goes to the client whose clock is furthest behind. The clock of a
+// client that returns after a pause is set to slightly behind the present, so that absence earns
+// the next slot and no more. When the queue is full, the client with the most waiting requests
+// loses its newest.
 //
-// Not a goal: to defend the machine's network. Connections are the business of [keeper].
+// Not a goal: protection of the network. [keeper] limits connections.
 type gate struct {
 	wait        time.Duration
 	maxWaiting  int
@@ -42,20 +41,20 @@ type gate struct {
 	hold        time.Duration
 	now         func() time.Time
 
-	few  int // slots of the long lane while short queries come
-	half int // slots of the short lane for greedy clients while others come
+	few  int // slots of the long lane while short queries arrive
+	half int // slots of the short lane for greedy clients while others send requests
 
-	atWork atomic.Int32 // requests of the short lane that are running
+	atWork atomic.Int32 // running requests of the short lane
 
 	mu      sync.Mutex
 	lanes   [2]laneState
 	clients map[netip.Addr]*client
-	held    int           // refusals that are being held back
+	held    int           // refusals that are being delayed
 	short   time.Time     // when a request of the short lane last began or ended
-	modest  time.Time     // when a client that is not greedy last came to the short lane
-	load    float64       // requests of the short lane at work lately, in the mean
-	pressed bool          // short queries want all cores but one, or the only one
-	calm    chan struct{} // closed when they no longer do; nil if nobody waits for that
+	modest  time.Time     // when a modest client last sent a request to the short lane
+	load    float64       // mean number of running requests of the short lane over loadTime
+	pressed bool          // short queries need all cores but one, or the only one
+	calm    chan struct{} // closed when they no longer do; nil if nothing waits for that
 }
 
 // lane is one of the two queues.
@@ -70,38 +69,39 @@ func (l lane) String() string { return [...]string{"short", "long"}[l] }
 
 type laneState struct {
 	slots, running, waiting int
-	queue                   []*client // those with requests that wait
-	clock                   float64   // of the client that got a slot last
+	queue                   []*client // clients with waiting requests
+	clock                   float64   // of the client that got the last slot
 }
 
-// client is what the gate remembers of an address.
+// client is the gate's state of an address.
 type client struct {
-	waiting [2][]*waiter // first come first
+	waiting [2][]*waiter // in order of arrival
 	running int
-	holding int        // refusals
-	clock   [2]float64 // in each lane, in seconds
-	mean    [2]float64 // time of a request in each lane, in seconds, the latest counting most
-	used    float64    // seconds of the short lane's slots, fading
-	strikes float64    // requests that were refused, fading
-	root    bool       // a root, which asks for many: it may have all places in the queue
-	at      time.Time  // when they were last brought up to date
+	holding int        // delayed refusals
+	clock   [2]float64 // of each lane, in seconds
+	mean    [2]float64 // exponential mean of the time of a request in each lane, in seconds
+	used    float64    // time in slots of the short lane, in seconds, decaying
+	strikes float64    // number of refused requests, decaying
+	root    bool       // a root, which sends the queries of many clients: it may fill the queue
+	at      time.Time  // when used and strikes were last decayed
 }
 
-// waiter is a request in the queue. Its channel says that its turn has come, or why it will not.
+// waiter is a request in the queue. Its channel receives nil for a slot, or the reason of a
+// refusal.
 type waiter struct{ turn chan error }
 
-// errBusy refuses a request because others are before it.
+// errBusy refuses a request because others have precedence.
 var errBusy = errors.New("the server is busy: try again later")
 
 const (
-	fade        = 2 * time.Second        // in which what is remembered of a client halves
-	headStart   = 0.005                  // seconds that the clock of a client is behind after a pause, at most
-	mostDebt    = 0.05                   // seconds that it is ahead, at most
-	freeStrikes = 20                     // refusals that are not held back
-	maxHeld     = 2048                   // refusals held back at once
-	maxClients  = 4096                   // remembered at once, those with requests aside
-	modestTime  = 100 * time.Millisecond // for which greedy clients are held back after others came
-	loadTime    = 50 * time.Millisecond  // over which the load of short queries is averaged
+	fade        = 2 * time.Second        // half-life of used and strikes
+	headStart   = 0.005                  // most seconds that the clock of a client is behind after a pause
+	mostDebt    = 0.05                   // most seconds that it is ahead
+	freeStrikes = 20                     // number of refusals that are not delayed
+	maxHeld     = 2048                   // largest number of refusals that are delayed at once
+	maxClients  = 4096                   // clients to remember, besides those with requests
+	modestTime  = 100 * time.Millisecond // how long greedy clients are restricted after a modest one
+	loadTime    = 50 * time.Millisecond  // time constant of the mean load of the short lane
 )
 
 func newGate(l Limits, shortSlots, longSlots int) *gate {
@@ -118,7 +118,7 @@ func newGate(l Limits, shortSlots, longSlots int) *gate {
 	return g
 }
 
-// clientOf tells clients apart by address. A household of IPv6 addresses is one client.
+// clientOf identifies clients by address. All addresses of an IPv6 /64 network are one client.
 func clientOf(r *http.Request) netip.Addr {
 	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -126,13 +126,13 @@ func clientOf(r *http.Request) netip.Addr {
 	}
 	a := at.Addr().Unmap().WithZone("")
 	if a.Is6() {
-		p, _ := a.Prefix(64) // 64 fits
+		p, _ := a.Prefix(64) // 64 bits is valid for IPv6
 		return p.Addr()
 	}
 	return a
 }
 
-// slot is leave to work on a request.
+// slot is the permission to process a request.
 type slot struct {
 	gate   *gate
 	client *client
@@ -140,7 +140,7 @@ type slot struct {
 	start  time.Time
 }
 
-// leave gives a slot back. The zero slot is nobody's.
+// leave releases a slot. The zero slot is none.
 func (s slot) leave() {
 	if s.gate == nil {
 		return
@@ -150,7 +150,7 @@ func (s slot) leave() {
 	s.gate.end(s.client, s.in, s.gate.now().Sub(s.start))
 }
 
-// enter waits for a slot, which must be left.
+// enter waits for a slot, which the caller must leave.
 func (g *gate) enter(ctx context.Context, who netip.Addr, in lane) (slot, error) {
 	if err := ctx.Err(); err != nil {
 		return slot{}, err
@@ -172,10 +172,10 @@ func (g *gate) enter(ctx context.Context, who netip.Addr, in lane) (slot, error)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err == nil {
-		return g.slot(c, in), nil // grant counted it as running
+		return g.slot(c, in), nil // grant has counted it as running
 	}
 	select {
-	case turn := <-w.turn: // at the last moment
+	case turn := <-w.turn: // granted at the last moment
 		if turn == nil {
 			g.end(c, in, 0)
 		}
@@ -185,7 +185,7 @@ func (g *gate) enter(ctx context.Context, who netip.Addr, in lane) (slot, error)
 	return slot{}, err
 }
 
-// enterFree takes a slot if one is free that nobody waits for.
+// enterFree takes a slot if one is free that nothing waits for.
 func (g *gate) enterFree(who netip.Addr, in lane) (slot, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -201,7 +201,7 @@ func (g *gate) enterFree(who netip.Addr, in lane) (slot, bool) {
 	return g.slot(c, in), true
 }
 
-// come is a client with a new request.
+// come returns the client of a new request.
 func (g *gate) come(who netip.Addr, in lane) *client {
 	c, l := g.client(who), &g.lanes[in]
 	if c.clock[in] = min(c.clock[in], l.clock+mostDebt); c.idle() {
@@ -215,14 +215,14 @@ func (g *gate) come(who netip.Addr, in lane) *client {
 	return c
 }
 
-// isRoot notes that a client is a root.
+// isRoot marks a client as a root.
 func (g *gate) isRoot(who netip.Addr) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.client(who).root = true
 }
 
-// share is how many places of the queue a client may have.
+// share is the number of places in the queue that a client may have.
 func (g *gate) share(c *client) int {
 	if c.root {
 		return g.maxWaiting
@@ -230,7 +230,7 @@ func (g *gate) share(c *client) int {
 	return g.clientShare
 }
 
-// join puts a request into the queue. It may have its turn at once, or be refused.
+// join puts a request into the queue. It may get a slot or be refused at once.
 func (g *gate) join(who netip.Addr, in lane) (*client, *waiter) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -248,7 +248,8 @@ func (g *gate) join(who netip.Addr, in lane) (*client, *waiter) {
 	return c, w
 }
 
-// patience is how long a request waits in a lane. Those of the long lane take longer themselves.
+// patience is the longest time that a request waits in a lane. Requests of the long lane take
+// longer themselves.
 func (g *gate) patience(in lane) time.Duration {
 	if in == longLane {
 		return 3 * g.wait
@@ -256,7 +257,7 @@ func (g *gate) patience(in lane) time.Duration {
 	return g.wait
 }
 
-// makeRoom drops the newest request of the client with the most waiting ones, unless that is c.
+// makeRoom drops the newest request of the client with the most waiting requests, unless that is c.
 func (g *gate) makeRoom(c *client, in lane) bool {
 	most := c
 	for _, other := range g.lanes[in].queue {
@@ -284,7 +285,7 @@ func (g *gate) remove(c *client, in lane, w *waiter) {
 	}
 }
 
-// drop takes a client's i-th request out of the queue.
+// drop takes the i-th request of a client out of the queue.
 func (g *gate) drop(c *client, in lane, i int) {
 	l := &g.lanes[in]
 	if c.waiting[in] = slices.Delete(c.waiting[in], i, i+1); len(c.waiting[in]) == 0 {
@@ -294,11 +295,11 @@ func (g *gate) drop(c *client, in lane, i int) {
 	l.waiting--
 }
 
-// slot is what a request has that was counted as running.
+// slot returns the slot of a request that was counted as running.
 func (g *gate) slot(c *client, in lane) slot { return slot{g, c, in, g.now()} }
 
-// begin counts a request of a client as running. The client's clock is set forward by what its
-// requests mostly take; what is wrong with that is put right at the end.
+// begin counts a request as running. The client's clock is advanced by the mean time of its
+// requests; end corrects the error.
 func (g *gate) begin(c *client, in lane) {
 	l := &g.lanes[in]
 	if in == shortLane {
@@ -311,7 +312,7 @@ func (g *gate) begin(c *client, in lane) {
 	g.atWork.Store(int32(g.lanes[shortLane].running))
 }
 
-// end frees a slot and gives it to the next.
+// end frees a slot and grants it to the next request.
 func (g *gate) end(c *client, in lane, took time.Duration) {
 	if in == shortLane {
 		g.note()
@@ -326,7 +327,7 @@ func (g *gate) end(c *client, in lane, took time.Duration) {
 	g.grant(in)
 }
 
-// note is called before the number of short queries at work changes.
+// note updates the mean load. It must be called before the number of running short queries changes.
 func (g *gate) note() {
 	now := g.now()
 	share := min(1, max(0, now.Sub(g.short).Seconds()/loadTime.Seconds()))
@@ -334,7 +335,7 @@ func (g *gate) note() {
 	g.short = now
 }
 
-// slots is how many a lane has now.
+// slots returns the current number of slots of a lane.
 func (g *gate) slots(in lane) int {
 	l := &g.lanes[in]
 	if in == longLane && !g.noShort() {
@@ -343,7 +344,7 @@ func (g *gate) slots(in lane) int {
 	return l.slots
 }
 
-// grant gives the free slots of a lane to those who wait.
+// grant gives the free slots of a lane to waiting requests.
 func (g *gate) grant(in lane) {
 	l := &g.lanes[in]
 	for l.running < g.slots(in) {
@@ -375,14 +376,14 @@ func (g *gate) heldBack(c *client, in lane) bool {
 	return in == shortLane && g.lanes[in].running >= g.half && c.greedy() && g.now().Sub(g.modest) < modestTime
 }
 
-// greedy says that a client asks without pause, or nearly: it has used a slot for a quarter of the
-// time.
+// greedy reports whether a client sends requests almost without pause: it has used a slot for a
+// quarter of the time.
 func (c *client) greedy() bool { return c.used > fade.Seconds()/math.Ln2/4 }
 
-// cores is how many of the server's cores a request that has a slot may use. A short query has
-// those that no other has. A long one has a share of all, or, while short queries come, of those
-// that they leave free. These take about as much time outside their slots, to be read and sent, as
-// inside.
+// cores returns the number of the server's cores that a request with a slot may use. A short query
+// gets those that no other request uses. A long one gets a share of all cores or, while short
+// queries arrive, of those that they leave free. Short queries take about as much time outside
+// their slots, for reading and sending, as inside.
 func (g *gate) cores(in lane, all int) int {
 	if in == shortLane {
 		return max(1, all-int(g.atWork.Load())+1)
@@ -395,15 +396,15 @@ func (g *gate) cores(in lane, all int) int {
 	return max(1, all/max(1, g.lanes[in].running))
 }
 
-// noShort reports whether no short query was worked on for a while. Then long ones may take all
-// cores.
+// noShort reports whether no short query has run for a while. Then long ones may use all cores.
 func (g *gate) noShort() bool {
 	l := &g.lanes[shortLane]
 	return l.running+l.waiting == 0 && g.now().Sub(g.short) > 200*time.Millisecond
 }
 
-// penalty counts a refusal and says how long to hold it back. A client that keeps sending what is
-// refused would otherwise take a core with refusals alone. The caller calls done when it was sent.
+// penalty counts a refusal and returns how long to delay it. Without a delay, a client that keeps
+// sending invalid requests could occupy a core with refusals alone. The caller calls done when the
+// refusal was sent.
 func (g *gate) penalty(who netip.Addr) (wait time.Duration, done func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -426,7 +427,7 @@ func (g *gate) penalty(who netip.Addr) (wait time.Duration, done func()) {
 	}
 }
 
-// client finds what is known of a client, and forgets others if there are too many.
+// client returns the state of a client, and forgets others if there are too many.
 func (g *gate) client(who netip.Addr) *client {
 	if c := g.clients[who]; c != nil {
 		return c
@@ -443,12 +444,12 @@ func (g *gate) client(who netip.Addr) *client {
 	return c
 }
 
-// idle says that a client has no request here.
+// idle reports whether a client has no running or waiting request.
 func (c *client) idle() bool {
 	return c.running+len(c.waiting[shortLane])+len(c.waiting[longLane]) == 0
 }
 
-// update lets what a client did be forgotten.
+// update decays used and strikes.
 func (c *client) update(now time.Time) {
 	if d := now.Sub(c.at); d > 0 {
 		left := math.Exp2(-d.Seconds() / fade.Seconds())

@@ -9,19 +9,20 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// generation is an index that is served, until another takes its place. It is closed when the last
+// generation is an index that is served until another replaces it. It is closed when the last
 // request that uses it has been answered.
 type generation struct {
-	number int // from 1 on
+	number int // counted from 1
 	about
 	shard shardAbout
-	// shards are what the groups of a root have of the index, by their places; nil: not known yet.
+	// shards are the shards that a root's groups serve, by the place of the group; nil if not known
+	// yet.
 	shards   []atomic.Pointer[shardAbout]
-	s        *search.Searcher           // nil if shards are asked: see Root
+	s        *search.Searcher           // nil for a root
 	analyzer text.Analyzer              // counts the words of queries
-	tokens   freelist.List[text.Tokens] // which have the stems of a language at hand
-	own      bool                       // close it
-	users    atomic.Int64               // and one for being the current one
+	tokens   freelist.List[text.Tokens] // they keep the stems of a language
+	own      bool                       // close s with the generation
+	users    atomic.Int64               // number of holders, plus one while it is current
 	fault    atomic.Pointer[error]
 }
 
@@ -29,17 +30,17 @@ func newGeneration(number int, s *search.Searcher, own bool) *generation {
 	ix := s.Index()
 	g := &generation{number: number, s: s, own: own, shard: aboutShard(s), tokens: newTokens()}
 	g.about = about{ix.Analyzer(), ix.HasText(), ix.Schema(), ix.Docs()}
-	g.analyzer, _ = text.ParseAnalyzer(s.Index().Analyzer()) // the searcher has parsed it too
+	g.analyzer, _ = text.ParseAnalyzer(s.Index().Analyzer()) // no error: the searcher has parsed it, too
 	g.users.Store(1)
 	return g
 }
 
-// newTokens keeps tokenizers' memory between requests.
+// newTokens returns a list that keeps the buffers of analyzers between requests.
 func newTokens() freelist.List[text.Tokens] {
 	return freelist.New(func() *text.Tokens { return new(text.Tokens) })
 }
 
-// terms is the number of words of the index; a root does not know it.
+// terms returns the number of distinct words of the index, 0 for a root.
 func (g *generation) terms() int {
 	if g.s == nil {
 		return 0
@@ -57,14 +58,14 @@ func (g *generation) analyze(of string, fn func(*text.Tokens) error) error {
 	return fn(tokens)
 }
 
-// hold is the current generation. It must be let go.
+// hold returns the current generation. The caller must release it.
 func (v *Server) hold() *generation {
 	for {
 		g := v.current.Load()
 		for {
 			n := g.users.Load()
 			if n == 0 {
-				break // another has taken its place
+				break // it was replaced
 			}
 			if g.users.CompareAndSwap(n, n+1) {
 				return g

@@ -18,8 +18,8 @@ import (
 	"github.com/collocate/collocate/coloc"
 )
 
-// jobs are questions that take longer than a client wants to wait on one connection: patterns at
-// several distances. They are asked for, watched, fetched and cancelled by their ID.
+// jobs are requests that take longer than a client wants to keep a connection open: patterns at
+// several distances. Clients start, watch, fetch and cancel them by ID.
 type jobs struct {
 	mu   sync.Mutex
 	list []*job // oldest first
@@ -28,30 +28,30 @@ type jobs struct {
 	stop context.CancelFunc
 }
 
-// job is one of them. Its answer is what GET /v1/jobs/ID says.
+// job is one of them. Its answer is the body of GET /v1/jobs/ID.
 type job struct {
 	client netip.Addr
 	cancel context.CancelFunc
 
 	mu      sync.Mutex
 	answer  jobAnswer
-	changed chan struct{} // closed, and made anew, when the answer changes
+	changed chan struct{} // closed and replaced when the answer changes
 }
 
 type jobAnswer struct {
 	ID      string            `json:"id"`
 	Kind    string            `json:"kind"`
 	State   string            `json:"state"` // waiting, running, done, failed or cancelled
-	Done    int               `json:"done"`  // distances
+	Done    int               `json:"done"`  // number of distances
 	Total   int               `json:"total"`
-	Stage   string            `json:"stage,omitempty"` // of the distance that is being mined
+	Stage   string            `json:"stage,omitempty"` // of the distance being mined
 	Created time.Time         `json:"created"`
 	Error   string            `json:"error,omitempty"`
-	Runs    []*patternsAnswer `json:"runs,omitempty"` // one for each distance that is done
+	Runs    []*patternsAnswer `json:"runs,omitempty"` // one per distance that is done
 }
 
 const (
-	maxJobs       = 64 // kept, the oldest ended ones go
+	maxJobs       = 64 // kept; the oldest finished ones are dropped
 	maxUnfinished = 16
 	maxClientJobs = 4
 	maxDistances  = 64
@@ -73,7 +73,7 @@ func (j *jobs) close() {
 
 func (a *jobAnswer) ended() bool { return a.State != "waiting" && a.State != "running" }
 
-// now is the answer, and a channel that is closed when there is another.
+// now returns the current answer, and a channel that is closed when it changes.
 func (b *job) now() (jobAnswer, <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -90,7 +90,7 @@ func (b *job) change(do func(*jobAnswer)) {
 	b.changed = make(chan struct{})
 }
 
-// add keeps a new job, unless there are too many.
+// add keeps a new job, or fails if there are too many.
 func (j *jobs) add(b *job) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -120,7 +120,7 @@ func (j *jobs) find(id string) *job {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, b := range j.list {
-		if b.answer.ID == id { // which never changes
+		if b.answer.ID == id { // never changes
 			return b
 		}
 	}
@@ -153,7 +153,7 @@ type jobAsk struct {
 	MinPrevalence float64
 	All           bool
 	Limit         int
-	Only          [][]string // sets of features; nothing means all patterns
+	Only          [][]string // sets of features; empty means all patterns
 }
 
 func (a *jobAsk) field(name string) any {
@@ -200,7 +200,7 @@ func (a *jobAsk) check() error {
 	return nil
 }
 
-// startJob starts a job and tells its ID.
+// startJob starts a job and returns its ID.
 func (x *exchange) startJob() {
 	body, ok := x.readBody()
 	if !ok {
@@ -241,7 +241,7 @@ func (x *exchange) startJob() {
 	x.reply(http.StatusAccepted, a)
 }
 
-// runJob does a job, a distance at a time, each in a slot of its own.
+// runJob runs a job: one distance at a time, each in a slot of its own.
 func (v *Server) runJob(ctx context.Context, b *job, ask jobAsk) {
 	var err error
 	for _, d := range ask.Distances {
@@ -271,7 +271,7 @@ func (v *Server) runJob(ctx context.Context, b *job, ask jobAsk) {
 	})
 }
 
-// mineInTurn waits for a slot as long as it takes: nobody holds a connection open meanwhile.
+// mineInTurn waits for a slot without a limit, as no connection is open meanwhile.
 func (v *Server) mineInTurn(ctx context.Context, b *job, o coloc.Options, ask jobAsk) (*patternsAnswer, error) {
 	for {
 		slot, err := v.gate.enter(ctx, b.client, longLane)
@@ -292,7 +292,7 @@ func (v *Server) mineInTurn(ctx context.Context, b *job, o coloc.Options, ask jo
 	}
 }
 
-// progress tells watchers of another stage, or of another percent of one.
+// progress notifies watchers of a new stage, or of a new percent of a stage.
 func (b *job) progress(stage string, done, total int64) {
 	if total > 0 {
 		stage = fmt.Sprintf("%s, %d%%", stage, 100*done/total)
@@ -305,7 +305,7 @@ func (b *job) progress(stage string, done, total int64) {
 	}
 }
 
-// jobOf finds the job of a path, or says that there is none.
+// jobOf returns the job of a path, or answers that there is none.
 func (x *exchange) jobOf() (b *job, events bool) {
 	id, events := strings.CutSuffix(strings.TrimPrefix(x.r.URL.Path, "/v1/jobs/"), "/events")
 	if err := x.params().done(); err != nil {
@@ -331,7 +331,7 @@ func (x *exchange) showJob() {
 	}
 }
 
-// cancelJob ends a job that is not wanted any more.
+// cancelJob cancels a job.
 func (x *exchange) cancelJob() {
 	b, events := x.jobOf()
 	if b == nil {
@@ -346,7 +346,7 @@ func (x *exchange) cancelJob() {
 	x.reply(http.StatusAccepted, a)
 }
 
-// watch sends an event whenever the job changes, until it ends. Events have no results in them.
+// watch sends an event whenever the job changes, until it ends. Events contain no results.
 func (x *exchange) watch(b *job) {
 	x.w.Header().Set("Cache-Control", "no-store")
 	x.begin(http.StatusOK, "text/event-stream")
@@ -360,7 +360,7 @@ func (x *exchange) watch(b *job) {
 		if a.ended() {
 			name = a.State
 		}
-		text, _ := line(a) // which can be written
+		text, _ := line(a) // cannot fail
 		if !x.sendEvent(control, fmt.Sprintf("event: %s\ndata: %s\n", name, text)) || a.ended() {
 			return
 		}

@@ -10,13 +10,13 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// Answers are written here as package json would write them, since it takes as long for one as a
-// short search does. What few answers have is left to it, as all other values are.
+// Answers are encoded here, with the same bytes as by encoding/json, which takes as long for an
+// answer as a short search. It still encodes rare parts of answers, and all other values.
 
-// line is a value as JSON on a line of its own.
+// line encodes a value as a line of JSON.
 func line(v any) ([]byte, error) { return appendLine(nil, v) }
 
-// appendLine adds a value as JSON on a line of its own.
+// appendLine appends a value as a line of JSON.
 func appendLine(b []byte, v any) ([]byte, error) {
 	if a, ok := v.(*Answer); ok {
 		b, err := appendAnswer(b, a)
@@ -25,11 +25,11 @@ func appendLine(b []byte, v any) ([]byte, error) {
 	return appendAny(b, v, true)
 }
 
-// appendAny lets package json write a value.
+// appendAny appends a value, encoded by encoding/json.
 func appendAny(b []byte, v any, newline bool) ([]byte, error) {
 	out := bytes.NewBuffer(b)
 	e := json.NewEncoder(out)
-	e.SetEscapeHTML(false) // as in the command's output: nobody reads this as HTML
+	e.SetEscapeHTML(false) // as in the output of the command: the answers are not HTML
 	err := e.Encode(v)
 	b = out.Bytes()
 	if !newline && err == nil {
@@ -91,7 +91,7 @@ func appendAnswer(b []byte, a *Answer) (_ []byte, err error) {
 	return append(w.b, '}'), w.err
 }
 
-// object writes the values of an object by their names.
+// object encodes the fields of an object.
 type object struct {
 	b   []byte
 	err error
@@ -156,7 +156,7 @@ func (w *object) bool(name string, v bool) {
 	w.b = strconv.AppendBool(w.b, v)
 }
 
-// any lets package json write a value.
+// any encodes a value by encoding/json.
 func (w *object) any(name string, v any) {
 	w.name(name)
 	b, err := appendAny(w.b, v, false)
@@ -165,7 +165,7 @@ func (w *object) any(name string, v any) {
 	}
 }
 
-// float writes a score. Package json writes numbers of usual size without an exponent.
+// float encodes a score, like encoding/json without an exponent for numbers of usual size.
 func (w *object) float(name string, f float32) {
 	if abs := math.Abs(float64(f)); abs != 0 && !(abs >= 1e-6 && abs < 1e21) {
 		w.any(name, f)
@@ -184,14 +184,14 @@ func (w *object) string(name, s string) {
 	w.b = append(append(append(w.b, '"'), s...), '"')
 }
 
-// plainText reports whether a string stands in JSON as it is.
+// plainText reports whether a string needs no escapes in JSON.
 func plainText(s string) bool {
 	wide := false
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c < ' ' || c == '"' || c == '\\':
 			return false
-		case c == 0xe2: // perhaps U+2028 or U+2029, which package json escapes
+		case c == 0xe2: // may be U+2028 or U+2029, which encoding/json escapes
 			if i+2 < len(s) && s[i+1] == 0x80 && s[i+2]&^1 == 0xa8 {
 				return false
 			}

@@ -11,27 +11,27 @@ import (
 	"github.com/collocate/collocate/words"
 )
 
-// maxKeyDocs is the most documents of a corpus that is compared.
+// maxKeyDocs is the largest number of documents of a compared corpus.
 const maxKeyDocs = 1000
 
-// errNoDocuments says that there is nothing to compare.
+// errNoDocuments reports that there is nothing to compare.
 var errNoDocuments = errors.New("nothing to compare")
 
-// keywordsAnswer is what sets some documents apart from others.
+// keywordsAnswer lists the words that set documents apart from others.
 type keywordsAnswer struct {
 	Query   string `json:"query"`
-	Against string `json:"against,omitempty"` // the query that found the others
-	Docs    int    `json:"docs"`              // that were found
-	Total   uint64 `json:"words"`             // of these documents
-	// ReferenceDocs are the documents that they were compared with.
+	Against string `json:"against,omitempty"` // the query for the other documents
+	Docs    int    `json:"docs"`              // number of documents found
+	Total   uint64 `json:"words"`             // number of words of these documents
+	// ReferenceDocs is the number of documents that they were compared with.
 	ReferenceDocs  int             `json:"reference_docs"`
 	ReferenceTotal uint64          `json:"reference_words"`
 	By             string          `json:"by"`
 	Keywords       []words.Keyword `json:"keywords"`
 }
 
-// keywords tells what sets the best documents for a query apart from those for another, or from all
-// others.
+// keywords lists the words that set the best documents for a query apart from those for another
+// query, or from all others.
 func (x *exchange) keywords() {
 	p := x.params()
 	docs := p.whole("docs", 100, 1, maxKeyDocs)
@@ -84,8 +84,8 @@ func (x *exchange) keywords() {
 	}
 }
 
-// corpora counts the words of the documents that are compared. A document that both queries find
-// belongs to the first.
+// corpora counts the words of both sets of documents. A document that matches both queries belongs
+// to the first.
 func (x *exchange) corpora(ctx context.Context, here, there *ask, answer *keywordsAnswer,
 	o words.KeyOptions) (a, b words.Frequencies, err error) {
 	find := func(q *ask, except map[uint32]bool) (f words.Frequencies, hits []search.Hit, err error) {
@@ -153,8 +153,8 @@ func (x *exchange) count(ctx context.Context, hits []search.Hit) (f words.Freque
 	return f, nil
 }
 
-// rest counts the words of all other documents than some: only those that the some have, too,
-// unless all of them are wanted.
+// rest counts the words of all documents but those of of. Unless every is set, it counts only words
+// that occur in these.
 func (x *exchange) rest(ctx context.Context, of words.Frequencies, every bool) (f words.Frequencies, err error) {
 	ix := x.g.s.Index()
 	f.Counts = map[string]uint64{}

@@ -53,9 +53,9 @@ func (l Limits) withDefaults() Limits {
 const (
 	defaultK    = 10
 	snippetSize = 200              // bytes
-	maxBody     = 1 << 20          // bytes of a POST
+	maxBody     = 1 << 20          // bytes of the body of a POST
 	maxHeader   = 1 << 16          // bytes of a request line with its headers
-	patience    = 30 * time.Second // with clients that do not send or do not read
-	headerTime  = 10 * time.Second // for the headers of a request
+	patience    = 30 * time.Second // with clients that neither send nor read
+	headerTime  = 10 * time.Second // to receive the headers of a request
 	idleTime    = 2 * time.Minute  // between requests of a connection
 )

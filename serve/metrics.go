@@ -14,15 +14,15 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// metrics are counted in the form that Prometheus reads. The text is written by hand: Prometheus'
-// own package would make the command 2.9 MB larger and link eight modules more.
+// metrics are counters in the text format of Prometheus, written by hand: Prometheus' own package
+// would make the command 2.9 MB larger and add eight modules.
 type metrics struct {
 	mu         sync.Mutex
 	requests   map[requestKey]uint64
 	latency    map[string]*histogram // by verb
 	searches   map[string]*histogram // by engine
-	strategies map[[2]string]uint64  // by algorithm and the strategy that it took
-	recent     []timing              // the last requests that were searches, a ring
+	strategies map[[2]string]uint64  // by algorithm and strategy
+	recent     []timing              // ring of the latest searches
 	next       int
 }
 
@@ -31,17 +31,17 @@ type requestKey struct {
 	status int
 }
 
-// timing is when a search ended and how long its request took.
+// timing is the end of a search and the duration of its request.
 type timing struct {
 	at   time.Time
 	took time.Duration
 }
 
-// bounds of the histograms' buckets, in seconds.
+// bounds are the upper bounds of the buckets of histograms, in seconds.
 var bounds = []float64{0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10}
 
 type histogram struct {
-	buckets []uint64 // one more than bounds
+	buckets []uint64 // one more than bounds, for larger values
 	sum     float64
 }
 
@@ -70,7 +70,7 @@ func histogramOf(of map[string]*histogram, name string) *histogram {
 	return h
 }
 
-// count counts a request that was answered.
+// count counts an answered request.
 func (m *metrics) count(verb string, status int, took time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -96,7 +96,7 @@ func (m *metrics) searched(on engine.Kind, s *search.Stats, took time.Duration) 
 	histogramOf(m.searches, on.String()).add(took)
 }
 
-// strategy counts a search of a batch, which has no time of its own.
+// strategy counts a search of a batch, which is not timed by itself.
 func (m *metrics) strategy(s *search.Stats) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -220,7 +220,7 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// write tells how full the lanes are.
+// write writes the load of both lanes.
 func (g *gate) write(b *bytes.Buffer) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

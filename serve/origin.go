@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// A page of another site must not read the index through its visitor's browser. There are two ways
-// to try. It can let its own name point to this machine (DNS rebinding): then the Host header has
-// that name. Or it can send requests from its own origin: then browsers say so in Sec-Fetch-Site
-// and Origin.
+// A page of another site must not read the index through its visitor's browser. There are two
+// attacks. The site can let its own name resolve to this machine (DNS rebinding): then the Host
+// header has that name. Or the page can send requests from its own origin: then browsers say so in
+// Sec-Fetch-Site and Origin.
 
-// checkHost reports whether a request was meant for this server: for an address, for localhost, or
-// for one of the names that the options list.
+// checkHost checks that a request was meant for this server: for an IP address, for localhost, or
+// for one of Options.Hosts.
 func (v *Server) checkHost(r *http.Request) error {
 	if last := v.lastHost.Load(); last != nil && *last == r.Host {
 		return nil
@@ -24,7 +24,7 @@ func (v *Server) checkHost(r *http.Request) error {
 	if !v.isOwn(r.Host) {
 		return fmt.Errorf("host %q is not one of this server's names: see --host", r.Host)
 	}
-	host := strings.Clone(r.Host) // not the request with it
+	host := strings.Clone(r.Host) // a copy, so as not to keep the request alive
 	v.lastHost.Store(&host)
 	return nil
 }
@@ -48,8 +48,8 @@ func (v *Server) isOwn(host string) bool {
 	return false
 }
 
-// checkOrigin refuses what a page of another origin sends, unless that origin may, or a person
-// follows a link to the page.
+// checkOrigin refuses requests from pages of other origins, unless Options.Origins allows them, or
+// a user follows a link to the page.
 func (v *Server) checkOrigin(r *http.Request) error {
 	origin := r.Header.Get("Origin")
 	if origin != "" && slices.Contains(v.o.Origins, origin) {

@@ -15,13 +15,13 @@ import (
 	"github.com/collocate/collocate/web"
 )
 
-// asset is a file of the page, as it is and compressed.
+// asset is a file of the page, plain and compressed.
 type asset struct {
 	kind, tag     string
 	plain, packed []byte
 }
 
-// assets are the files of the page by their paths.
+// assets returns the files of the page by path.
 var assets = sync.OnceValue(func() map[string]*asset {
 	files := map[string]*asset{}
 	err := fs.WalkDir(web.Files(), ".", func(name string, entry fs.DirEntry, err error) error {
@@ -40,7 +40,7 @@ var assets = sync.OnceValue(func() map[string]*asset {
 		if err != nil {
 			return err
 		}
-		w.Write(body) // to memory
+		w.Write(body) // to memory: cannot fail
 		w.Close()
 		if packed.Len() < len(body)*9/10 {
 			a.packed = packed.Bytes()
@@ -49,19 +49,19 @@ var assets = sync.OnceValue(func() map[string]*asset {
 		return nil
 	})
 	if err != nil {
-		panic(err) // they are part of the program
+		panic(err) // cannot happen: the files are embedded
 	}
 	return files
 })
 
-// views are the paths of the page; it looks at the address to know what to show.
+// views are the paths of the page, whose script decides by the path what to show.
 var views = []string{"/", "/words", "/places", "/about"}
 
-// contentPolicy lets the page load its own files and ask its own server, and nothing else.
+// contentPolicy lets the page load only its own files and send requests only to its own server.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
 	"connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// page sends the page.
+// page sends the page itself.
 func (x *exchange) page() { x.file("/index.html") }
 
 // asset sends a file that the page loads.
@@ -75,7 +75,7 @@ func (x *exchange) file(name string) {
 	}
 	h := x.w.Header()
 	h.Set("Content-Security-Policy", contentPolicy)
-	h.Set("Cache-Control", "no-cache") // ask whether it is still the same
+	h.Set("Cache-Control", "no-cache") // revalidate each time
 	h.Set("ETag", a.tag)
 	h.Add("Vary", "Accept-Encoding")
 	if x.r.Header.Get("If-None-Match") == a.tag {

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// params reads the names of a URL's query, each once, and keeps the first mistake.
+// params parses the query of a URL. Each name may come once. It keeps the first error.
 type params struct {
 	values url.Values
-	known  []string // in room, as long as it suffices
+	known  []string // in room, while that suffices
 	room   [20]string
 	err    error
 }
@@ -38,7 +38,7 @@ func (p *params) get(name string) (value string, said bool) {
 	}
 	values := p.values[name]
 	if len(values) > 1 {
-		p.fail("%s is said %d times: want it once", name, len(values))
+		p.fail("%s is given %d times: want it once", name, len(values))
 	}
 	if len(values) == 0 {
 		return "", false
@@ -46,7 +46,7 @@ func (p *params) get(name string) (value string, said bool) {
 	return values[0], true
 }
 
-// list is for names that may come several times.
+// list returns all values of a name that may come several times.
 func (p *params) list(name string) []string {
 	p.known = append(p.known, name)
 	return p.values[name]
@@ -57,7 +57,7 @@ func (p *params) text(name string) string {
 	return value
 }
 
-// textOr is for a name that has a value even if it is not said.
+// textOr returns the value of a name, or unless if it is missing.
 func (p *params) textOr(name, unless string) string {
 	if value, said := p.get(name); said {
 		return value
@@ -105,7 +105,7 @@ func (p *params) flag(name string) bool {
 	return b
 }
 
-// done is the first mistake: a wrong value, or a name that nobody asked for.
+// done returns the first error: a wrong value, or an unknown name.
 func (p *params) done() error {
 	if p.err != nil {
 		return p.err

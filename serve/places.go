@@ -24,15 +24,15 @@ const (
 	miningMemory = 1 << 30 // bytes
 )
 
-// pointsSummary tells what places there are.
+// pointsSummary describes the points.
 type pointsSummary struct {
 	Name       string         `json:"name"`
-	Flags      string         `json:"flags"` // for `collocate places`, to read the same points
+	Flags      string         `json:"flags"` // of `collocate places`, to read the same points
 	Points     int            `json:"points"`
-	Geographic bool           `json:"geographic"` // longitudes and latitudes
-	CRS        string         `json:"crs"`        // reference system, as far as it is known
-	Unit       string         `json:"unit"`       // of distances, as far as it is known
-	Bounds     [4]float64     `json:"bounds"`     // least x and y, greatest x and y
+	Geographic bool           `json:"geographic"` // positions are longitudes and latitudes
+	CRS        string         `json:"crs"`        // reference system, if known
+	Unit       string         `json:"unit"`       // of distances, if known
+	Bounds     [4]float64     `json:"bounds"`     // minimum of x and y, maximum of x and y
 	Features   []featureCount `json:"features"`
 }
 
@@ -59,7 +59,7 @@ func (v *Server) pointsSummary() pointsSummary {
 	return s
 }
 
-// hasPoints refuses requests for places if there are none, or if what was asked is wrong.
+// hasPoints refuses a request if the server has no points, or if err is an error of its parameters.
 func (x *exchange) hasPoints(err error) bool {
 	switch {
 	case err != nil:
@@ -78,16 +78,16 @@ func (x *exchange) places() {
 	}
 }
 
-// pointsAnswer are points as columns. If there are more than were asked for, it is every n-th.
+// pointsAnswer lists points as columns. If there are more than requested, it has every n-th.
 type pointsAnswer struct {
 	Total    int       `json:"total"`
 	Features []string  `json:"features"`
-	Feature  []int32   `json:"feature"` // places in features
+	Feature  []int32   `json:"feature"` // indexes into the list of features
 	X        []float64 `json:"x"`
 	Y        []float64 `json:"y"`
 }
 
-// points lists points, of all features or of some.
+// points lists the points of all features, or of some.
 func (x *exchange) points() {
 	p := x.params()
 	limit := p.whole("limit", 20_000, 1, maxPoints)
@@ -131,16 +131,16 @@ func (x *exchange) points() {
 	x.reply(http.StatusOK, a)
 }
 
-// neighbourhood reads what makes points neighbours.
+// neighbourhood parses the definition of neighbours.
 func neighbourhood(p *params, o *coloc.Options) {
 	o.Distance = p.number("distance", 0, 0, math.MaxFloat64)
 	o.KNN = p.whole("knn", 0, 0, 1000)
 	if o.Distance == 0 && o.KNN == 0 {
-		p.fail("distance or knn: want one of them")
+		p.fail("want distance or knn")
 	}
 }
 
-// survey prepares points to be mined. Mining never takes all cores from short searches.
+// survey prepares points for mining. Mining always leaves cores to short searches.
 func (v *Server) survey(o coloc.Options) (*coloc.Survey, error) {
 	o.Memory, o.Threads, o.Device = miningMemory, v.mayUse(longLane), v.o.Device
 	if o.Engine == engine.Auto {
@@ -149,7 +149,7 @@ func (v *Server) survey(o coloc.Options) (*coloc.Survey, error) {
 	return coloc.NewSurvey(v.o.Points, o)
 }
 
-// placesEngine does what nobody asked another one for: cores.
+// placesEngine returns the default engine of requests about places: the CPU cores.
 func (v *Server) placesEngine() engine.Kind {
 	if v.o.Engine == engine.Sequential {
 		return engine.Sequential
@@ -157,7 +157,7 @@ func (v *Server) placesEngine() engine.Kind {
 	return engine.Multicore
 }
 
-// engine reads who is to do the work on places: a GPU where the server has one.
+// engine parses the engine of a request about places. A GPU is allowed if the server has one.
 func (v *Server) engine(p *params) engine.Kind {
 	kind := engine.Auto
 	if said := p.text("engine"); said != "" {
@@ -174,7 +174,7 @@ func (v *Server) engine(p *params) engine.Kind {
 	return kind
 }
 
-// null reads what places are compared with.
+// null parses the null model.
 func (p *params) null() points.Null {
 	null, err := points.ParseNull(p.textOr("null", points.Shift.String()))
 	if err != nil {
@@ -183,16 +183,16 @@ func (p *params) null() points.Null {
 	return null
 }
 
-// patternsAnswer is a report with how it came about.
+// patternsAnswer is a report with the options that it was made with.
 type patternsAnswer struct {
 	*coloc.Report
-	Total  int    `json:"total"` // patterns that there are
+	Total  int    `json:"total"` // number of all patterns found
 	Engine string `json:"engine"`
 	Micros int64  `json:"micros"`
 }
 
-// mine finds patterns, the best of them first, and tests them if there are rounds. only are sets of
-// features, if others are not wanted.
+// mine finds patterns, best first, and tests their significance if test has rounds. only restricts
+// it to these sets of features.
 func (v *Server) mine(ctx context.Context, o coloc.Options, test coloc.SignificanceOptions, limit int,
 	only [][]string) (*patternsAnswer, error) {
 	s, err := v.survey(o)
@@ -229,7 +229,7 @@ func (v *Server) mine(ctx context.Context, o coloc.Options, test coloc.Significa
 	return a, nil
 }
 
-// patterns mines and answers.
+// patterns answers with the patterns of all points.
 func (x *exchange) patterns() {
 	p := x.params()
 	var o coloc.Options
@@ -258,12 +258,12 @@ func (x *exchange) patterns() {
 		})
 }
 
-// instancesAnswer is a pattern on a map: points that take part, as columns, and instances, as
-// places in the columns.
+// instancesAnswer shows a pattern on a map: participating points as columns, and instances as
+// indexes into the columns.
 type instancesAnswer struct {
 	Features  []string  `json:"features"` // of the pattern
-	Feature   []int32   `json:"feature"`  // places in features
-	Row       []int32   `json:"row"`      // of each point in the input, from 1 on
+	Feature   []int32   `json:"feature"`  // indexes into Features
+	Row       []int32   `json:"row"`      // row of each point in the input, counted from 1
 	X         []float64 `json:"x"`
 	Y         []float64 `json:"y"`
 	Instances [][]int   `json:"instances"`
@@ -275,7 +275,7 @@ func (x *exchange) instances() {
 	p := x.params()
 	var o coloc.Options
 	neighbourhood(p, &o)
-	o.MinPrevalence = 1 // nothing is mined
+	o.MinPrevalence = 1 // not used: nothing is mined
 	limit := p.whole("limit", 5000, 1, maxInstances)
 	names := slices.Clone(p.list("feature"))
 	slices.Sort(names)
@@ -331,20 +331,20 @@ func (v *Server) columns(names []string, found [][]int32, limit int) *instancesA
 	return a
 }
 
-// quotientAnswer is a colocation quotient by name.
+// quotientAnswer is a colocation quotient of two named features.
 type quotientAnswer struct {
 	From   string   `json:"from"`
 	To     string   `json:"to"`
-	Points int64    `json:"points"`          // of from that have neighbours
-	Value  *float64 `json:"value,omitempty"` // left out if there are no such points
+	Points int64    `json:"points"`          // number of points of the first feature that have neighbours
+	Value  *float64 `json:"value,omitempty"` // missing if there are no such points
 }
 
-// quotients tells which features attract one another.
+// quotients lists the colocation quotients of all pairs of features.
 func (x *exchange) quotients() {
 	p := x.params()
 	var o coloc.Options
 	neighbourhood(p, &o)
-	o.MinPrevalence = 1 // nothing is mined
+	o.MinPrevalence = 1 // not used: nothing is mined
 	if !x.hasPoints(p.done()) {
 		return
 	}
@@ -370,7 +370,7 @@ func (x *exchange) quotients() {
 	})
 }
 
-// cached sends what was made before for the same question, or makes it. The points never change.
+// cached sends the stored answer to the same request, or computes it. The points never change.
 func (x *exchange) cached(key string, do func(context.Context) ([]byte, error)) {
 	text := x.mined.get(key)
 	if text == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/collocate/collocate/points"
 )
 
-// summary describes the points: extent, what is often wrong with them, distances worth mining.
+// summary describes the points: extent, likely errors, distances worth mining.
 func (x *exchange) summary() {
 	if !x.hasPoints(x.params().done()) {
 		return
@@ -28,14 +28,14 @@ func (x *exchange) summary() {
 	})
 }
 
-// Bounds on one curve: a pair of features, so that an answer takes seconds at most.
+// Limits of one curve, which is of a single pair of features: an answer takes seconds at most.
 const (
 	maxCurveSteps  = 500
 	maxCurveRounds = 999
 )
 
-// curveAnswer tells how points of two kinds lie to one another, by distance, as columns. The
-// expected values, and where 95% of the rounds of the null lie, are there if there were rounds.
+// curveAnswer describes the spatial relation of two features by distance, as columns. Expected
+// values and 95% envelopes of the null model are present if there were rounds.
 type curveAnswer struct {
 	A      string      `json:"a"`
 	B      string      `json:"b"`
@@ -54,12 +54,12 @@ type curveAnswer struct {
 	IndexLow numbers   `json:"index_low,omitempty"`
 	IndexUp  numbers   `json:"index_high,omitempty"`
 
-	P       *float64 `json:"p_value,omitempty"` // over all distances
+	P       *float64 `json:"p_value,omitempty"` // tests all distances at once
 	At      float64  `json:"at"`                // the distance of the largest deviation
-	Attract bool     `json:"attract"`           // that it is upwards
+	Attract bool     `json:"attract"`           // whether it is upwards
 }
 
-// numbers are written as JSON, which has no word for a number that is not finite: null.
+// numbers encodes NaN and infinities as null, as JSON has no such numbers.
 type numbers []*float64
 
 func finite(v []float64) numbers {
@@ -75,7 +75,7 @@ func finite(v []float64) numbers {
 	return out
 }
 
-// pair are the numbers of two features. What else was asked must be known by now.
+// pair returns the numbers of the two features. All other parameters must have been parsed.
 func (x *exchange) pair(p *params, names []string) (pair [2]int32, ok bool) {
 	if len(names) != 2 {
 		p.fail("feature: want two of them, not %d", len(names))
@@ -94,7 +94,7 @@ func (x *exchange) pair(p *params, names []string) (pair [2]int32, ok bool) {
 	return pair, true
 }
 
-// curve answers for two kinds of places.
+// curve answers with the curves of two features.
 func (x *exchange) curve() {
 	p := x.params()
 	names := p.list("feature")

@@ -7,28 +7,29 @@ import (
 	"github.com/collocate/collocate/coloc"
 )
 
-// maxLocalRounds bounds the relabellings behind the p-values of one answer.
+// maxLocalRounds is the largest number of permutations for the p-values of one answer.
 const maxLocalRounds = 999
 
-// localAnswer is the quotient at every point of a feature, as columns: how much more often than by
-// chance its neighbours are of the other. value and p_value are null at points without neighbours.
+// localAnswer has the local colocation quotient at every point of a feature, as columns: how much
+// more often than by chance its neighbours are of the other feature. value and p_value are null at
+// points without neighbours.
 type localAnswer struct {
 	From   string    `json:"from"`
 	To     string    `json:"to"`
 	Rounds int       `json:"rounds"`
-	Total  int       `json:"total"` // points of from; if there are more than limit, it is every n-th
+	Total  int       `json:"total"` // number of points of from; if there are more than limit, every n-th is listed
 	X      []float64 `json:"x"`
 	Y      []float64 `json:"y"`
 	Value  numbers   `json:"value"`
 	P      numbers   `json:"p_value"`
 }
 
-// local answers for two kinds of places.
+// local answers with the local quotients of two features.
 func (x *exchange) local() {
 	p := x.params()
 	var o coloc.Options
 	neighbourhood(p, &o)
-	o.MinPrevalence = 1 // nothing is mined
+	o.MinPrevalence = 1 // not used: nothing is mined
 	rounds := p.whole("rounds", 99, 0, maxLocalRounds)
 	limit := p.whole("limit", 20_000, 1, maxPoints)
 	names := p.list("feature")

@@ -9,11 +9,10 @@ import (
 	"github.com/collocate/collocate/points"
 )
 
-// maxRatios bounds the numbers of one answer: features by features by distances.
+// maxRatios is the largest number of ratios in an answer: features by features by distances.
 const maxRatios = 2_000_000
 
-// coOccurrenceAnswer tells how much more often than by chance kinds of places are within each
-// distance of one another.
+// coOccurrenceAnswer has the co-occurrence ratios of all pairs of features, by distance.
 type coOccurrenceAnswer struct {
 	Unit      string      `json:"unit"`
 	Distances []float64   `json:"distances"`
@@ -23,10 +22,10 @@ type coOccurrenceAnswer struct {
 type pairRatio struct {
 	Of    string  `json:"of"`
 	Near  string  `json:"near"`
-	Ratio numbers `json:"ratio"` // by distance; null where there is nothing
+	Ratio numbers `json:"ratio"` // by distance; null where there are no pairs
 }
 
-// coOccurrence answers for all kinds of places.
+// coOccurrence answers with the ratios of all pairs of features.
 func (x *exchange) coOccurrence() {
 	p := x.params()
 	o := points.CoOccurrenceOptions{
@@ -62,16 +61,16 @@ func (x *exchange) coOccurrence() {
 	})
 }
 
-// enrichedPair is how many neighbours of one kind another has, against relabelling.
+// enrichedPair is the neighbourhood enrichment of a pair of features.
 type enrichedPair struct {
 	Of       string   `json:"of"`
 	Near     string   `json:"near"`
 	Count    int64    `json:"count"`
 	Expected float64  `json:"expected"`
-	Z        *float64 `json:"z"` // null where all relabellings agree
+	Z        *float64 `json:"z"` // null where all permutations agree
 }
 
-// enrichment answers for all kinds of places.
+// enrichment answers with the enrichment of all pairs of features.
 func (x *exchange) enrichment() {
 	p := x.params()
 	o := points.EnrichmentOptions{
@@ -80,7 +79,7 @@ func (x *exchange) enrichment() {
 		Engine: points.Engine{Kind: x.engine(p), Threads: x.mayUse(longLane), Device: x.o.Device},
 	}
 	if (o.Distance > 0) == (o.KNN > 0) {
-		p.fail("distance or knn: want one of them")
+		p.fail("want distance or knn")
 	}
 	if !x.hasPoints(p.done()) {
 		return

@@ -18,15 +18,15 @@ import (
 //go:embed plain.html
 var plainHTML string
 
-// plainData is what the page shows.
+// plainData is the content of the page.
 type plainData struct {
-	Docs, Terms, MaxK int // Terms 0: not known
+	Docs, Terms, MaxK int // Terms is 0 if not known
 	Query, Mode       string
 	Answer            *Answer
 	Error             string
 }
 
-// plain is a search field with what was found, for browsers without scripts.
+// plain is a page with a search field and results, for browsers without scripts.
 func (x *exchange) plain() {
 	data := plainData{Docs: x.g.docs, Terms: x.g.terms(), MaxK: x.o.MaxK}
 	status := http.StatusOK
@@ -54,7 +54,7 @@ func (x *exchange) plain() {
 	x.w.Write(b.Bytes())
 }
 
-// write writes the page. What comes from outside is escaped, and in attributes between quotes.
+// write writes the page. All data are escaped, and attributes are quoted.
 func (d *plainData) write(b *bytes.Buffer) {
 	title, and := "Collocate", ""
 	if d.Query != "" {
@@ -129,10 +129,10 @@ func writeHit(b *bytes.Buffer, h *Hit) {
 	b.WriteString("</li>\n")
 }
 
-// escaped is a text as a page has it.
+// escaped escapes a text for HTML.
 func escaped(s string) string { return html.EscapeString(shown(s)) }
 
-// shown is a text as a page in UTF-8 can have it.
+// shown replaces bytes that are not UTF-8.
 func shown(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 // piece is a part of a snippet.
@@ -141,7 +141,7 @@ type piece struct {
 	Mark bool
 }
 
-// pieces cuts a snippet where its marks begin and end.
+// pieces splits a snippet at the ends of its marks.
 func pieces(s *search.Snippet) []piece {
 	var out []piece
 	at := uint32(0)

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processUse is the processor time that the process has used and the memory that it has in use; 0
-// if nobody says.
+// processUse returns the CPU time and the resident memory of the process, 0 where they are not
+// known.
 func processUse() (cpu time.Duration, resident int64) {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &u) == nil {
@@ -26,7 +26,7 @@ func processUse() (cpu time.Duration, resident int64) {
 	return cpu, resident
 }
 
-// maxFiles is how many files the process may have open; 0 if nobody says.
+// maxFiles returns the limit on open files of the process, 0 if it is not known.
 func maxFiles() int {
 	var l unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &l) != nil {

@@ -37,19 +37,19 @@ type Root struct {
 	groups []*group
 	token  string
 	first  int
-	turn   atomic.Uint32 // whose turn it is to be asked first
+	turn   atomic.Uint32 // counter that rotates which shard is asked first
 	met    metIndexes
-	seeing sync.Mutex // of who looks at the shards
-	looked time.Time  // when that last began
-	// lookTime is how long a look waits for a server.
+	seeing sync.Mutex // held while the shards are checked
+	looked time.Time  // when the last check began
+	// lookTime is the longest time that a check waits for a server.
 	lookTime time.Duration
 
 	hedged, failed, missing atomic.Uint64
 }
 
-// group is the servers that have the same shard.
+// group is the servers of one shard.
 type group struct {
-	place    int // among the groups
+	place    int // index in the list of groups
 	replicas []*replica
 	turn     atomic.Uint32
 	times    recentTimes
@@ -96,7 +96,7 @@ func ParseShards(list string, o RootOptions) (*Root, error) {
 	return r, nil
 }
 
-// statusError is an answer of a server that is not what was asked for.
+// statusError is an answer with an HTTP status other than 200.
 type statusError struct {
 	status int
 	text   string
@@ -104,7 +104,7 @@ type statusError struct {
 
 func (e *statusError) Error() string { return e.text }
 
-// ask asks one replica. Errors do not name it.
+// ask sends a request to one replica. Errors do not name it.
 func (r *Root) ask(ctx context.Context, one *replica, method, path string, body []byte, into any) error {
 	headers := traceHeader(ctx)
 	if r.token != "" {
@@ -125,14 +125,14 @@ func (r *Root) ask(ctx context.Context, one *replica, method, path string, body 
 		return nil
 	}
 	in := json.NewDecoder(bytes.NewReader(said))
-	in.UseNumber() // stored fields stay as they were written
+	in.UseNumber() // keep numbers of stored fields as they are written
 	return in.Decode(into)
 }
 
-// errLate is what is said of servers that take too long.
+// errLate is the error of servers that take too long.
 var errLate = errors.New("no answer in time")
 
-// plainly leaves out of an error of the network what stands beside it: the address.
+// plainly strips the address from a network error; the caller adds the server's name.
 func plainly(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return errLate
@@ -143,11 +143,11 @@ func plainly(err error) error {
 	return err
 }
 
-// maxShardAnswer is more than an answer of a shard has, in bytes.
+// maxShardAnswer is larger than any answer of a shard, in bytes.
 const maxShardAnswer = 1 << 30
 
-// order is the replicas in the order in which they are asked: those that are up first, another
-// first each time.
+// order returns the replicas in the order in which to ask them: those that are up first, starting
+// with another one each time.
 func (g *group) order(of *generation) []*replica {
 	mine := of.shards[g.place].Load()
 	if mine == nil {
@@ -167,8 +167,8 @@ func (g *group) order(of *generation) []*replica {
 	return append(up, rest...)
 }
 
-// shardPath is where a group is asked: it says for which shard its servers are taken, so that one
-// whose folder was just replaced does not answer for another.
+// shardPath returns the path of requests to a group. It contains the number of the shard, so that a
+// server whose folder was just replaced does not answer for another shard.
 func (g *group) shardPath(of *generation) string {
 	if mine := of.shards[g.place].Load(); mine != nil {
 		return "/internal/shard/search?shard=" + strconv.Itoa(mine.Number)
@@ -176,7 +176,7 @@ func (g *group) shardPath(of *generation) string {
 	return "/internal/shard/search"
 }
 
-// askGroup asks a group about the index of a generation until a replica answers.
+// askGroup asks the replicas of a group in turn until one answers.
 func (r *Root) askGroup(ctx context.Context, g *group, of *generation, body []byte) (*shardAnswer, error) {
 	order := g.order(of)
 	path := g.shardPath(of)
@@ -184,7 +184,7 @@ func (r *Root) askGroup(ctx context.Context, g *group, of *generation, body []by
 	switch len(order) {
 	case 0:
 		return nil, g.missing(of, nil)
-	case 1: // there is nobody else to ask
+	case 1: // a single replica
 		one, answer, begin := order[0], new(shardAnswer), time.Now()
 		err := r.ask(ctx, one, http.MethodPost, path, body, answer)
 		if err == nil {
@@ -200,7 +200,7 @@ func (r *Root) askGroup(ctx context.Context, g *group, of *generation, body []by
 		return nil, g.missing(of, failed)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // also of those who are not waited for
+	defer cancel() // also of slower replicas
 	type outcome struct {
 		one    *replica
 		answer *shardAnswer
@@ -209,7 +209,7 @@ func (r *Root) askGroup(ctx context.Context, g *group, of *generation, body []by
 	}
 	done := make(chan outcome, len(order))
 	next, running := 0, 0
-	var lost <-chan struct{} // closed when the one that was asked last goes down
+	var lost <-chan struct{} // closed when the replica that was asked last goes down
 	start := func() {
 		one := order[next]
 		next++
@@ -240,7 +240,7 @@ func (r *Root) askGroup(ctx context.Context, g *group, of *generation, body []by
 				r.hedged.Add(1)
 				start()
 			}
-		case <-lost: // it hangs: the next is asked, too
+		case <-lost: // it hangs: ask the next one as well
 			lost = nil
 			if next < len(order) {
 				start()
@@ -270,25 +270,25 @@ func (r *Root) askGroup(ctx context.Context, g *group, of *generation, body []by
 	}
 }
 
-// note takes note of why a replica has not answered, and says whether another may.
+// note records why a replica has not answered, and reports whether to ask another.
 func (r *Root) note(one *replica, err error) bool {
 	refused := new(statusError)
 	if errors.As(err, &refused) && refused.status == http.StatusBadRequest {
-		return false // others would say the same
+		return false // others would answer the same
 	}
 	r.failed.Add(1)
 	if refused.status == 0 || refused.status == http.StatusServiceUnavailable {
 		one.fail(err, false)
-	} // otherwise it is there, but busy, or has another index
+	} // otherwise it is up, but busy or with another index
 	return true
 }
 
-// recentTimes are how long the last answers of a group took.
+// recentTimes are the durations of the last answers of a group.
 type recentTimes struct {
 	mu   sync.Mutex
 	ring [256]time.Duration
 	n    int
-	last time.Duration // the 95th percentile, as of the last time it was computed
+	last time.Duration // 95th percentile, as last computed
 	half time.Duration // the median
 }
 
@@ -303,29 +303,29 @@ func (t *recentTimes) add(took time.Duration) {
 	}
 }
 
-// p95 is what 95% of the last answers did not exceed; it is not known before there were some.
+// p95 returns the 95th percentile of the last answers; false while there are too few.
 func (t *recentTimes) p95() (time.Duration, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.last, t.last > 0
 }
 
-// worthAFirst is how long shards must take, in the median, for one of them to be asked before the
-// others: the wait is one more way there and back, and what it saves is work.
+// worthAFirst is the median latency of shards above which one of them is asked before the others.
+// Asking one first costs an additional round trip, and saves work of the other shards.
 const worthAFirst = 500 * time.Microsecond
 
-// quick says that shards take less than that, as far as is known.
+// quick reports whether shards are known to be faster than worthAFirst.
 func (t *recentTimes) quick() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.half > 0 && t.half < worthAFirst
 }
 
-// hedgeBudget lets one query in 20 be asked twice, in the long run.
+// hedgeBudget allows a second request for one query in 20, on average.
 type hedgeBudget struct{ twentieths atomic.Int64 }
 
 func (b *hedgeBudget) earn() {
-	if b.twentieths.Add(1) > 200 { // ten at once, after a quiet time
+	if b.twentieths.Add(1) > 200 { // at most ten in a row, after an idle time
 		b.twentieths.Add(-1)
 	}
 }
@@ -338,7 +338,7 @@ func (b *hedgeBudget) spend() bool {
 	return false
 }
 
-// follow looks at the shards every second and serves the index that they have, until the context
+// follow checks the shards every second and serves the index that they have, until the context
 // ends.
 func (v *Server) follow(ctx context.Context) {
 	said := ""
@@ -361,21 +361,21 @@ func (v *Server) follow(ctx context.Context) {
 	}
 }
 
-// seeShards looks at the shards, and makes the index that they have the one that is served.
+// seeShards checks the shards, and serves the index that they have.
 func (v *Server) seeShards(ctx context.Context) error {
 	v.o.Root.seeing.Lock()
 	defer v.o.Root.seeing.Unlock()
 	return v.seeShardsNow(ctx)
 }
 
-// seeChange is seeShards for a query that met another index than the root serves, unless that was
-// seen since. It returns the generation that is served now, which must be let go.
+// seeChange is seeShards for a query that found another index than the root serves, unless the
+// shards were checked since. It returns the current generation, which the caller must release.
 func (v *Server) seeChange(ctx context.Context) *generation {
 	met, r := time.Now(), v.o.Root
 	r.seeing.Lock()
 	defer r.seeing.Unlock()
 	if r.looked.Before(met) {
-		v.seeShardsNow(context.WithoutCancel(ctx)) // the end of a query says nothing of servers
+		v.seeShardsNow(context.WithoutCancel(ctx)) // the end of a query does not end the check
 	}
 	return v.hold()
 }
@@ -442,6 +442,6 @@ func NewRoot(ctx context.Context, o Options) *Server {
 		shards: make([]atomic.Pointer[shardAbout], len(o.Root.groups))}
 	empty.users.Store(1)
 	v.current.Store(empty)
-	v.seeShards(ctx) // what is wrong is said by follow
+	v.seeShards(ctx) // follow logs errors
 	return v
 }

@@ -15,22 +15,23 @@ import (
 	"time"
 )
 
-// shardClient asks the server of a shard over connections that it keeps. Requests are written, and
-// answers read (by net/http), in the goroutine of the caller: http.Transport hands each to two
-// others and back, which for answers that take less than a millisecond is much of the time.
+// shardClient sends requests to the server of a shard over connections that it keeps open. Requests
+// are written, and answers read (by net/http), in the goroutine of the caller. http.Transport
+// passes each to two other goroutines and back, which takes much of the time of answers that need
+// less than a millisecond.
 //
 // It follows no redirects and uses no proxy.
 type shardClient struct {
 	address string // host and port, to connect to
-	host    string // as it is asked for
+	host    string // for the Host header
 	prefix  string // of paths
 	tls     bool
 
 	mu   sync.Mutex
-	idle []*shardConn // the last one used at the end
+	idle []*shardConn // most recently used last
 }
 
-// newShardClient asks the server at an address.
+// newShardClient returns a client for the server at a URL.
 func newShardClient(u *url.URL) shardClient {
 	port := u.Port()
 	if port == "" {
@@ -49,11 +50,11 @@ type shardConn struct {
 }
 
 const (
-	keepIdle     = 256         // connections for each server
-	keepIdleTime = time.Minute // less than servers keep theirs
+	keepIdle     = 256         // connections per server
+	keepIdleTime = time.Minute // shorter than the idle time of servers
 )
 
-// do sends a request and reads the answer, with its body. headers are lines.
+// do sends a request and reads the answer with its body. headers are complete lines.
 func (c *shardClient) do(ctx context.Context, method, path, headers string, body []byte) (int, []byte, error) {
 	message := make([]byte, 0, 512+len(body))
 	message = fmt.Appendf(message, "%s %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: collocate\r\n%s",
@@ -78,10 +79,10 @@ func (c *shardClient) do(ctx context.Context, method, path, headers string, body
 		}
 		conn.Close()
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			<-ctx.Done() // whose time is over: its timer may be a little later
+			<-ctx.Done() // the deadline has passed, but its timer may fire a little later
 		}
-		// A server may have closed a connection that was kept: another is tried, since asking
-		// twice changes nothing.
+		// A server may have closed an idle connection: try another. Requests can be repeated
+		// safely.
 		if !kept || begun || ctx.Err() != nil {
 			return 0, nil, errors.Join(ctx.Err(), err)
 		}
@@ -91,10 +92,11 @@ func (c *shardClient) do(ctx context.Context, method, path, headers string, body
 // shardSaid is an answer.
 type shardSaid struct {
 	body  []byte
-	close bool // the connection cannot be used again
+	close bool // the connection cannot be reused
 }
 
-// roundTrip sends a request and reads the answer. If it fails, begun says whether any of it came.
+// roundTrip sends a request and reads the answer. If it fails, begun reports whether any part of
+// the answer arrived.
 func (c *shardConn) roundTrip(ctx context.Context, method string, message []byte) (
 	status int, said shardSaid, begun bool, err error,
 ) {
@@ -104,7 +106,7 @@ func (c *shardConn) roundTrip(ctx context.Context, method string, message []byte
 	}
 	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
 	defer func() {
-		if !stop() { // its deadline may still be changed
+		if !stop() { // the deadline may still be changed
 			said.close = true
 		}
 	}()
@@ -129,7 +131,7 @@ func (c *shardConn) roundTrip(ctx context.Context, method string, message []byte
 	return response.StatusCode, said, true, err
 }
 
-// take is a connection that was kept, or a new one.
+// take returns an idle connection, or a new one.
 func (c *shardClient) take(ctx context.Context) (conn *shardConn, kept bool, err error) {
 	c.mu.Lock()
 	if n := len(c.idle); n > 0 {
@@ -152,7 +154,7 @@ func (c *shardClient) take(ctx context.Context) (conn *shardConn, kept bool, err
 	return &shardConn{Conn: raw, in: bufio.NewReader(raw)}, false, nil
 }
 
-// give keeps a connection, and closes those that were not used for long.
+// give keeps a connection for reuse, and closes those that were idle for too long.
 func (c *shardClient) give(conn *shardConn) {
 	now := time.Now()
 	conn.used = now

@@ -17,20 +17,21 @@ import (
 type replica struct {
 	url    string
 	client shardClient
-	mu     sync.Mutex // of those who change the state
+	mu     sync.Mutex // held while the state is changed
 	state  atomic.Pointer[replicaState]
-	told   string // what was last said about it in the log: used by tell alone
+	told   string // last message in the log; used by tell only
 }
 
-// replicaState is what is known of a server.
+// replicaState is the state of a server, as last observed.
 type replicaState struct {
-	about  *shardAbout   // what it said when it was last looked at; nil: it is down
+	about  *shardAbout   // its answer to the last check; nil if it is down
 	err    error         // why it is down
-	missed int           // how many looks in a row it has not answered
+	missed int           // number of consecutive checks that it has not answered
 	lost   chan struct{} // closed when it goes down
 }
 
-// gone is how many looks in a row a server must miss until queries do not wait for it any more.
+// gone is the number of consecutive checks that a server must miss before queries stop waiting for
+// it.
 const gone = 2
 
 func newReplica(address string, u *url.URL) *replica {
@@ -41,7 +42,7 @@ func newReplica(address string, u *url.URL) *replica {
 	return one
 }
 
-// fail notes that a server has not answered a query, or a look at it.
+// fail records that a server has not answered a query or a check.
 func (one *replica) fail(err error, look bool) {
 	one.mu.Lock()
 	defer one.mu.Unlock()
@@ -56,7 +57,7 @@ func (one *replica) fail(err error, look bool) {
 	}
 }
 
-// answer notes what a server has.
+// answer records the answer of a server to a check.
 func (one *replica) answer(a *shardAbout) {
 	one.mu.Lock()
 	defer one.mu.Unlock()
@@ -68,12 +69,12 @@ func (one *replica) answer(a *shardAbout) {
 	one.state.Store(now)
 }
 
-// has reports whether the server has a shard, as far as is known.
+// has reports whether the server is known to have a shard.
 func (s *replicaState) has(shard *shardAbout) bool {
 	return s.about != nil && s.about.Whole == shard.Whole && s.about.Number == shard.Number
 }
 
-// look asks all replicas what they have.
+// look checks all replicas.
 func (r *Root) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, r.lookTime)
 	defer cancel()
@@ -96,7 +97,7 @@ func (r *Root) look(ctx context.Context) {
 	r.met.update(r.groups)
 }
 
-// metIndexes remembers in which order a root met the indexes that its shards have now.
+// metIndexes remembers the order in which a root first saw the indexes that its shards have now.
 type metIndexes struct {
 	mu    sync.Mutex
 	whole map[string]int
@@ -124,9 +125,9 @@ func (m *metIndexes) update(groups []*group) {
 	m.n++
 }
 
-// view is which index the shards have: that of which most shards can be asked. Of several that are
-// complete it is the one that was met last, so that replicas can go over to a new index one after
-// the other; of others the one that is served now. It is nil if no server answers.
+// view returns the index to serve: the one with the most reachable shards. Of several complete ones
+// it is the one that was seen last, so that replicas can switch to a new index one after the other;
+// of several incomplete ones it is the one that is served now. It is nil if no server answers.
 func (r *Root) view(now string) (best *shardAbout) {
 	r.met.mu.Lock()
 	defer r.met.mu.Unlock()
@@ -150,7 +151,7 @@ func (r *Root) view(now string) (best *shardAbout) {
 	return best
 }
 
-// count is how many shards of an index can be asked.
+// count returns the number of reachable shards of an index.
 func (r *Root) count(whole string) (n int) {
 	for _, g := range r.groups {
 		if slices.ContainsFunc(g.replicas, func(one *replica) bool {
@@ -163,7 +164,7 @@ func (r *Root) count(whole string) (n int) {
 	return n
 }
 
-// unreachable says why no server answers.
+// unreachable returns the reason why no server answers.
 func (r *Root) unreachable() error {
 	for _, g := range r.groups {
 		for _, one := range g.replicas {
@@ -175,7 +176,8 @@ func (r *Root) unreachable() error {
 	return errNoShards
 }
 
-// notReady says why nothing can be answered from an index; nil if one of its shards can be asked.
+// notReady returns the reason why an index cannot be searched, or nil if one of its shards is
+// reachable.
 func (r *Root) notReady(of *generation) error {
 	for _, g := range r.groups {
 		for _, one := range g.replicas {
@@ -187,7 +189,7 @@ func (r *Root) notReady(of *generation) error {
 	return r.unserved()
 }
 
-// unserved says why no index is served.
+// unserved returns the reason why no index is served.
 func (r *Root) unserved() error {
 	best := r.view("")
 	if best == nil {
@@ -196,10 +198,10 @@ func (r *Root) unserved() error {
 	if err := r.consistent(best); err != nil {
 		return fmt.Errorf("%w: %w", errNoShards, err)
 	}
-	return errNoShards // the index was just met: it will be served
+	return errNoShards // the index was just seen and will be served
 }
 
-// consistent says what is wrong with the list of shards: each number must be there once.
+// consistent checks the list of shards: each number must be there once.
 func (r *Root) consistent(whole *shardAbout) error {
 	if whole.Of != len(r.groups) {
 		return fmt.Errorf("the index has %d shards, but --shards lists %d", whole.Of, len(r.groups))
@@ -226,8 +228,8 @@ func (r *Root) consistent(whole *shardAbout) error {
 	return nil
 }
 
-// settle remembers which shard of an index each group has, once that is known. From then on a
-// server of the group with another shard is not asked.
+// settle records which shard of an index each group has, once that is known. From then on, a server
+// of the group with another shard is not asked.
 func (r *Root) settle(of *generation) {
 	taken := map[int]bool{}
 	for i := range of.shards {
@@ -246,7 +248,7 @@ func (r *Root) settle(of *generation) {
 	}
 }
 
-// wrong says why a server is not asked about an index; "" if it is.
+// wrong returns the reason why a server is not asked about an index, or "" if it is.
 func (g *group) wrong(one *replica, of *generation) string {
 	s, mine := one.state.Load(), of.shards[g.place].Load()
 	switch {
@@ -265,7 +267,7 @@ func (g *group) wrong(one *replica, of *generation) string {
 	return ""
 }
 
-// name is how answers and logs call a group.
+// name returns the name of a group for answers and logs.
 func (g *group) name(of *generation) string {
 	if mine := of.shards[g.place].Load(); mine != nil {
 		return fmt.Sprintf("shard %d", mine.Number)
@@ -273,10 +275,10 @@ func (g *group) name(of *generation) string {
 	return "a shard"
 }
 
-// failures say why servers that were asked have not answered a query.
+// failures are the errors of servers that have not answered a query.
 type failures map[*replica]error
 
-// missing is the error of a group of which nobody has answered.
+// missing returns the error of a group of which no server has answered.
 func (g *group) missing(of *generation, failed failures) error {
 	var why []string
 	m := &missingShard{}
@@ -297,20 +299,20 @@ func (g *group) missing(of *generation, failed failures) error {
 	return m
 }
 
-// missingShard says why nobody has answered for a shard.
+// missingShard is the reason why no server has answered for a shard.
 type missingShard struct {
 	text    string
-	busy    bool // a server is there and has too much to do: the client should come back
-	changed bool // a server has another index than it had when it was looked at
+	busy    bool // a server is overloaded: the client should retry
+	changed bool // a server has another index than at the last check
 }
 
 func (m *missingShard) Error() string { return m.text }
 
-// Is lets it be taken for errBusy.
+// Is makes it match errBusy.
 func (m *missingShard) Is(err error) bool { return m.busy && err == errBusy }
 
-// final reports whether an error of a shard is that of the whole query: the query is wrong, or the
-// shard is busy. Of other errors the shard is missing in the answer.
+// final returns the error of a shard that is the error of the whole query: the query is invalid, or
+// the shard is busy. For other errors it returns nil, and the shard is missing in the answer.
 func final(err error) error {
 	if refused := new(statusError); errors.As(err, &refused) && refused.status == http.StatusBadRequest {
 		return refusal{err}
@@ -321,7 +323,7 @@ func final(err error) error {
 	return nil
 }
 
-// tell logs which servers went away or came back since it was last called.
+// tell logs which servers went down or came up since the last call.
 func (r *Root) tell(log *slog.Logger, of *generation) {
 	for _, g := range r.groups {
 		for _, one := range g.replicas {

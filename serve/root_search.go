@@ -19,10 +19,10 @@ import (
 	"github.com/collocate/collocate/search/query"
 )
 
-// partial is what the shards have said of a query so far.
+// partial is the merged answers of shards so far.
 type partial struct {
 	mu       sync.Mutex
-	sort     *search.Sort // nil: by score
+	sort     *search.Sort // nil means by score
 	hits     []placedHit
 	total    int64
 	facets   [][]search.FacetCounts
@@ -31,7 +31,7 @@ type partial struct {
 	refused  error // see final
 }
 
-// placedHit is a hit with its place in the order of a field.
+// placedHit is a hit with its sort key.
 type placedHit struct {
 	Hit
 	key search.SortKey
@@ -72,7 +72,7 @@ func (p *partial) take(a *shardAnswer) {
 	all.Strategy = max(all.Strategy, a.Stats.Strategy)
 }
 
-// miss notes that nobody has answered for a shard.
+// miss records that no server has answered for a shard.
 func (p *partial) miss(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,15 +82,15 @@ func (p *partial) miss(err error) {
 	p.coverage.Missing = append(p.coverage.Missing, err.Error())
 }
 
-// refusal is the error of a shard that says that the query is wrong. It counts as one of the
-// root's.
+// refusal is the error of a shard that refuses the query as invalid. It is an error of the root's
+// request, too.
 type refusal struct{ error }
 
-// Unwrap lets it be taken for index.ErrShard.
+// Unwrap makes it match index.ErrShard.
 func (r refusal) Unwrap() []error { return []error{r.error, index.ErrShard} }
 
-// best leaves the k best hits: the highest scores, or the first by a field, of equal ones those of
-// the lowest documents, as in one index. It returns the score of the k-th; 0 if there are fewer.
+// best keeps the k best hits: the highest scores, or the first by a field; ties go to the lower
+// document number, as in one index. It returns the score of the k-th, or 0 if there are fewer.
 func (p *partial) best(k int) (least float32) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,8 +106,8 @@ func (p *partial) best(k int) (least float32) {
 	return p.hits[k-1].Score
 }
 
-// findInShards answers a query that was checked. If the shards go over to another index at that
-// time, it asks that one.
+// findInShards answers a checked query. If the shards switch to another index meanwhile, it asks
+// that one.
 func (x *exchange) findInShards(ctx context.Context, a *ask) (*Answer, error) {
 	asked := *a
 	answer, err := x.findOnce(ctx, &asked)
@@ -125,8 +125,8 @@ func (x *exchange) findInShards(ctx context.Context, a *ask) (*Answer, error) {
 	return answer, nil
 }
 
-// findAgain answers a query from the index that the root serves now, if it is another one and the
-// query makes sense there.
+// findAgain answers a query from the index that the root serves now, if that is another one and the
+// query is valid there.
 func (x *exchange) findAgain(ctx context.Context, a *ask) (answer *Answer, ok bool, err error) {
 	var g *generation
 	if x.changed.Load() {
@@ -195,8 +195,8 @@ func (x *exchange) findOnce(ctx context.Context, a *ask) (*Answer, error) {
 	return answer, nil
 }
 
-// bestOfShards is what the shards that answer within a time say of a query, of its words or of
-// those of its expansion.
+// bestOfShards merges the answers of the shards that arrive in time. words are those of the
+// expanded query, if it was expanded.
 func (x *exchange) bestOfShards(within, ctx context.Context, a *ask, words []search.Word) (*partial, error) {
 	p := &partial{sort: a.request.Sort,
 		coverage: Coverage{Of: len(x.o.Root.groups), OfDocuments: x.g.shard.WholeDocs}}
@@ -216,7 +216,7 @@ func (x *exchange) bestOfShards(within, ctx context.Context, a *ask, words []sea
 	return p, nil
 }
 
-// leaveTime keeps some of the time of a request for answering with what shards have said.
+// leaveTime reserves some of the time of a request for sending what shards have answered.
 func leaveTime(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -226,7 +226,7 @@ func leaveTime(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, deadline.Add(-min(left/10, 100*time.Millisecond)))
 }
 
-// askShards asks all shards: some first, the others for what is at least as good as their k-th.
+// askShards asks all shards: some first, the others only for hits at least as good as their k-th.
 func (x *exchange) askShards(ctx context.Context, a *ask, words []search.Word, p *partial) error {
 	r, k := x.o.Root, a.request.K
 	q := shardAsk{Whole: x.g.shard.Whole, Ask: *a, Words: words, Patterns: a.request.Patterns}
@@ -248,7 +248,7 @@ func (x *exchange) askShards(ctx context.Context, a *ask, words []search.Word, p
 			p.take(found)
 		}
 		for i, g := range groups {
-			if done == nil && i == len(groups)-1 { // the last is asked here
+			if done == nil && i == len(groups)-1 { // the last one is asked in this goroutine
 				one(g)
 				break
 			}
@@ -283,7 +283,7 @@ func (x *exchange) askShards(ctx context.Context, a *ask, words []search.Word, p
 		select {
 		case <-done:
 			q.AtLeast = p.best(k)
-		case <-timer.C: // the others need not wait for a late shard
+		case <-timer.C: // do not wait for a late shard
 		case <-ctx.Done():
 		}
 		timer.Stop()
@@ -294,7 +294,7 @@ func (x *exchange) askShards(ctx context.Context, a *ask, words []search.Word, p
 	return err
 }
 
-// mergedAnswer makes an answer of the best hits, without details.
+// mergedAnswer returns an answer with the best hits, without details.
 func (x *exchange) mergedAnswer(a *ask, p *partial) (answer *Answer, err error) {
 	d := a.details
 	hits := p.hits[min(d.From, len(p.hits)):]
@@ -328,8 +328,8 @@ func (x *exchange) mergedAnswer(a *ask, p *partial) (answer *Answer, err error) 
 	return answer, nil
 }
 
-// patternsInShards asks all shards which words the patterns of a query stand for, since these count
-// by the words of all. It also says which shards are missing among them.
+// patternsInShards asks all shards for the words that match the patterns of a query, as these are
+// scored by the words of all shards. It also returns the shards that are missing.
 func (x *exchange) patternsInShards(ctx context.Context, a *ask) (without []string, err error) {
 	if a.request.Query == nil || !search.HasPatterns(a.request.Query) {
 		return nil, nil
@@ -364,8 +364,8 @@ func (x *exchange) patternsInShards(ctx context.Context, a *ask) (without []stri
 	return without, err
 }
 
-// expandInShards finds the words of an expansion: those of the best documents of all shards. It
-// also says which shards are missing among them.
+// expandInShards returns the words of an expansion, from the best documents of all shards. It also
+// returns the shards that are missing.
 func (x *exchange) expandInShards(within, ctx context.Context, a *ask) (words []search.Word,
 	without []string, err error) {
 	first := *a
@@ -408,7 +408,7 @@ func (x *exchange) expandInShards(within, ctx context.Context, a *ask) (words []
 }
 
 // eachOwner asks the shards of documents about them, and calls fn with the answer of each shard,
-// one at a time. places are those of its documents.
+// one at a time. places are the indexes of its documents.
 func (x *exchange) eachOwner(ctx context.Context, docs []uint32, q *shardAsk,
 	fn func(shard string, places []int, found *shardAnswer, err error)) error {
 	r := x.o.Root
@@ -448,8 +448,8 @@ func (x *exchange) eachOwner(ctx context.Context, docs []uint32, q *shardAsk,
 	return end
 }
 
-// describeInShards asks the shards of the hits for snippets, explanations and fields. A shard that
-// does not answer any more leaves its hits without.
+// describeInShards asks the shards of the hits for snippets, explanations and fields. If a shard
+// does not answer, its hits stay without these.
 func (x *exchange) describeInShards(ctx context.Context, a *ask, words []search.Word, answer *Answer) error {
 	q := shardAsk{Whole: x.g.shard.Whole, Ask: *a, Words: words, Patterns: a.request.Patterns}
 	q.Ask.K, q.Ask.From, q.Ask.Count, q.Ask.Stats = nil, 0, false, false
@@ -474,7 +474,7 @@ func (x *exchange) describeInShards(ctx context.Context, a *ask, words []search.
 	})
 }
 
-// groupOf is the shard that has a document.
+// groupOf returns the group of the shard that has a document.
 func (r *Root) groupOf(doc uint32, of *generation) *group {
 	for _, g := range r.groups {
 		a := of.shards[g.place].Load()
@@ -485,7 +485,7 @@ func (r *Root) groupOf(doc uint32, of *generation) *group {
 	return nil
 }
 
-// rootBatch is how many queries of a batch a root has under way.
+// rootBatch is the number of queries of a batch that a root has in flight.
 const rootBatch = 16
 
 // answerPartInShards answers some queries of a batch.
@@ -499,7 +499,7 @@ func (x *exchange) answerPartInShards(ctx context.Context, asked []ask) ([]byte,
 			defer func() { <-slots }()
 			answer, err := x.findInShards(ctx, &asked[i])
 			if err == nil {
-				answer.Micros = 0 // they share the shards
+				answer.Micros = 0 // not measured: they share the shards
 				texts[i], err = line(answer)
 			}
 			errs[i] = err
@@ -516,8 +516,8 @@ func (x *exchange) answerPartInShards(ctx context.Context, asked []ask) ([]byte,
 	return all, nil
 }
 
-// documentInShards asks all shards for a document; nil if there is none. Of several with the same
-// ID it is the first.
+// documentInShards asks all shards for a document, and returns nil if there is none. Of several
+// with the same ID it returns the first.
 func (x *exchange) documentInShards(ctx context.Context) (*documentAnswer, error) {
 	r := x.o.Root
 	found, errs := make([]*documentAnswer, len(r.groups)), make([]error, len(r.groups))
@@ -554,9 +554,9 @@ func (x *exchange) documentInShards(ctx context.Context) (*documentAnswer, error
 	return first, nil
 }
 
-// groupStatus says how a shard is, for people.
+// groupStatus is the state of a shard, for users.
 type groupStatus struct {
-	Number   *int            `json:"number,omitempty"` // not known before one of its servers was met
+	Number   *int            `json:"number,omitempty"` // not known before one of its servers has answered
 	Replicas []replicaStatus `json:"replicas"`
 	P95      int64           `json:"p95_micros,omitempty"`
 }
@@ -566,7 +566,7 @@ type replicaStatus struct {
 	Error string `json:"error,omitempty"`
 }
 
-// status describes the index that the shards make, as far as the root knows it, and the shards.
+// status describes the index of the shards, as far as it is known, and the shards.
 func (r *Root) status(of *generation) (index.Stats, []groupStatus) {
 	stats := index.Stats{Analyzer: of.analyzerName, Documents: int64(of.docs),
 		StoredText: of.hasText, Parts: []index.Part{}}
@@ -595,7 +595,7 @@ func (r *Root) status(of *generation) (index.Stats, []groupStatus) {
 	return stats, groups
 }
 
-// writeMetrics counts what happened to requests of shards, and says which servers are asked.
+// writeMetrics writes counters of requests to shards, and which servers are up.
 func (r *Root) writeMetrics(b *bytes.Buffer, of *generation) {
 	for _, m := range []struct {
 		name, help string

@@ -293,7 +293,7 @@ func TestWrongShards(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d", path, w.Code, w.Body, want)
 		}
 	}
-	if said := call(c.root, "/v1/search?q=cell&model=cosine", "").Body.String(); strings.Count(said, "cannot do that") != 1 {
+	if said := call(c.root, "/v1/search?q=cell&model=cosine", "").Body.String(); strings.Count(said, "not supported for a shard") != 1 {
 		t.Errorf("a refusal is not said once: %s", said)
 	}
 	part := c.replicas[0][0].Config.Handler

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// grace is how long requests may go on when the server is to stop.
+// grace is the time that running requests have to end when the server stops.
 const grace = 5 * time.Second
 
 // Run serves on a listener until the context ends, and for Options.Drain longer. Running requests
@@ -42,10 +42,10 @@ func run(ctx context.Context, l net.Listener, h http.Handler, o Options, grace t
 	defer cancel()
 	most := o.Limits.withDefaults().Connections
 	if files := maxFiles(); files > 0 {
-		most = min(most, max(1, files-files/8-32)) // the index and its like need some too
+		most = min(most, max(1, files-files/8-32)) // keep some for the index and logs
 	}
 	keeper := newKeeper(most)
-	var open sync.RWMutex // held for reading by requests, for writing once all must have ended
+	var open sync.RWMutex // read-locked by requests, locked once all must have ended
 	server := &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !open.TryRLock() {
@@ -60,8 +60,7 @@ func run(ctx context.Context, l net.Listener, h http.Handler, o Options, grace t
 		ConnContext: keeper.context,
 		ConnState:   keeper.changed,
 		ErrorLog:    slog.NewLogLogger(serverErrors{log.Handler()}, slog.LevelInfo),
-		// Not ReadTimeout: it would cancel requests that take longer. The body has a time of its
-		// own.
+		// Not ReadTimeout, which would cancel long requests. The body has a deadline of its own.
 		ReadHeaderTimeout: headerTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    maxHeader,
@@ -98,7 +97,7 @@ func run(ctx context.Context, l net.Listener, h http.Handler, o Options, grace t
 	return err
 }
 
-// serverErrors makes errors of what net/http logs about the server itself. The rest is about
+// serverErrors logs what net/http reports about the server itself as errors; the rest is about
 // clients.
 type serverErrors struct{ slog.Handler }
 

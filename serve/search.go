@@ -33,7 +33,7 @@ func (x *exchange) one() {
 	x.reply(http.StatusOK, found)
 }
 
-// find answers a query that was checked.
+// find answers a checked query.
 func (x *exchange) find(a ask) (answer *Answer, err error) {
 	in := a.lane()
 	if x.o.Root != nil {
@@ -62,10 +62,10 @@ func (x *exchange) find(a ask) (answer *Answer, err error) {
 	return answer, err
 }
 
-// mayUse is the number of cores for a query or a part of a batch.
+// mayUse returns the number of cores for a query or a part of a batch.
 func (v *Server) mayUse(in lane) int { return v.gate.cores(in, v.threads) }
 
-// lane reports whether a query is short: few words, few documents.
+// lane returns the lane of a query. Short ones have few words and few hits.
 func (a *ask) lane() lane {
 	if len(a.Q) > 256 || a.request.Query != nil || a.request.Gathers() || a.request.Expand != nil ||
 		a.request.Proximity != nil || a.request.K > 100 ||
@@ -88,13 +88,13 @@ func (x *exchange) batch(parse func([]byte) ([]ask, error)) {
 	}
 	ctx, cancel := context.WithTimeout(x.r.Context(), x.o.Limits.BatchTime)
 	defer cancel()
-	slot, err := x.gate.enter(ctx, x.client, longLane) // a large body takes a while to parse
+	slot, err := x.gate.enter(ctx, x.client, longLane) // parsing a large body takes a while
 	if err != nil {
 		x.failed(err)
 		return
 	}
 	var asked []ask
-	if !utf8.Valid(body) { // of which package json makes replacement characters
+	if !utf8.Valid(body) { // encoding/json would replace invalid bytes
 		err = errors.New("body: want JSON in UTF-8")
 	} else {
 		asked, err = parse(body)
@@ -107,7 +107,8 @@ func (x *exchange) batch(parse func([]byte) ([]ask, error)) {
 	x.answerMany(ctx, asked)
 }
 
-// readBody reads a body to its end, within a time. From then on the server sees a client go away.
+// readBody reads the body, with a deadline. From then on the server notices when the client
+// disconnects.
 func (x *exchange) readBody() (body []byte, ok bool) {
 	x.conn.answering(false)
 	body, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, maxBody))
@@ -124,14 +125,14 @@ func (x *exchange) readBody() (body []byte, ok bool) {
 	return nil, false
 }
 
-// A batch is answered in parts, each with a slot of its own, so that other batches get their turn,
-// and no slot is held while a client reads.
+// A batch is answered in parts, each in a slot of its own, so that other batches get their turn,
+// and no slot is held while the client reads.
 const (
 	partQueries = 256
-	partSize    = 1 << 20 // bytes of answers, about
+	partSize    = 1 << 20 // approximate size of the answers of a part, in bytes
 )
 
-// answerMany answers queries that were checked, a line each.
+// answerMany answers checked queries, one line each.
 func (x *exchange) answerMany(ctx context.Context, asked []ask) {
 	out := lines{x: x, control: http.NewResponseController(x.w)}
 	for len(asked) > 0 {
@@ -143,26 +144,26 @@ func (x *exchange) answerMany(ctx context.Context, asked []ask) {
 			return
 		case err != nil:
 			x.note(statusOf(err), err)
-			said, _ := line(failure{err.Error()}) // a string can be written
+			said, _ := line(failure{err.Error()}) // cannot fail
 			text = append(text, said...)
 		}
-		if out.write(text) != nil || err != nil { // nobody is there to be told of the first
+		if out.write(text) != nil || err != nil { // either the client has gone, or the error was the last line
 			return
 		}
 		asked = asked[n:]
 	}
-	out.begin() // no query, no line
+	out.begin() // an empty batch has no lines
 }
 
-// partOf is how many of the queries make the next part.
+// partOf returns the number of queries of the next part.
 func (v *Server) partOf(asked []ask) int {
 	most := partQueries
 	if v.o.Engine == engine.GPU {
-		most = v.o.Limits.Queries // the device wants many at once
+		most = v.o.Limits.Queries // a device needs many at once
 	}
 	size := 0
 	for i := range asked[:min(most, len(asked))] {
-		each := 100 // bytes of a hit
+		each := 100 // bytes per hit
 		if asked[i].details.SnippetSize > 0 {
 			each += 2 * asked[i].details.SnippetSize
 		}
@@ -186,7 +187,7 @@ func (x *exchange) answerPart(ctx context.Context, asked []ask) ([]byte, error) 
 	}
 	batch := search.Batch{Threads: x.mayUse(longLane), Engine: x.o.Engine}
 	switch x.o.Engine {
-	case engine.Auto: // to a batch this would mean a device, too, if the index is on one
+	case engine.Auto: // for a batch, auto would include a GPU
 		batch.Engine = engine.Multicore
 	case engine.Sequential:
 		batch.Threads = 1
@@ -195,7 +196,7 @@ func (x *exchange) answerPart(ctx context.Context, asked []ask) ([]byte, error) 
 	for i := range asked {
 		queries[i] = asked[i].request
 		if queries[i].IsTree() && batch.Engine == engine.GPU {
-			batch.Engine = engine.Multicore // a device answers words only
+			batch.Engine = engine.Multicore // a GPU answers plain words only
 		}
 	}
 	describe := func(i int, found *search.Result) ([]byte, error) {
@@ -226,7 +227,7 @@ type lines struct {
 	begun   bool
 }
 
-// begin sends what stands before the first line.
+// begin sends the headers before the first line.
 func (l *lines) begin() {
 	if !l.begun {
 		l.x.begin(http.StatusOK, "application/x-ndjson")
@@ -236,7 +237,7 @@ func (l *lines) begin() {
 
 func (l *lines) write(text []byte) error {
 	l.begin()
-	l.x.mayTake(l.control) // anew for each: a batch may take long, a client that does not read may not
+	l.x.mayTake(l.control) // renewed for each: a batch may take long, a client that does not read may not
 	if _, err := l.x.w.Write(text); err != nil {
 		return err
 	}

@@ -350,7 +350,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		{"GET", "/search?q=a&model=bm42", "", 400, `unknown model "bm42"`},
 		{"GET", "/search?q=a&snippets=1", "", 400, "stores no text"},
 		{"GET", "/search?q=a&stats=much", "", 400, `stats "much": want 1 or 0`},
-		{"GET", "/search?q=a&q=b", "", 400, "q is said 2 times"},
+		{"GET", "/search?q=a&q=b", "", 400, "q is given 2 times"},
 		{"GET", "/search?q=a&kk=5", "", 400, `unknown name "kk"`},
 		{"GET", "/search?q=%zz", "", 400, "invalid URL escape"},
 		{"POST", "/search", " ", 400, "it is empty"},

@@ -99,13 +99,13 @@ type Server struct {
 	routes  []route
 	token   [sha256.Size]byte
 	metrics *metrics
-	tracer  *tracer // nil: nobody wants traces
+	tracer  *tracer // nil disables tracing
 	jobs    *jobs
 	mined   *minedCache
 	started time.Time
 
-	draining  atomic.Bool            // it is about to stop
-	lastHost  atomic.Pointer[string] // that was one of this server's
+	draining  atomic.Bool            // the server is about to stop
+	lastHost  atomic.Pointer[string] // the last valid Host header
 	current   atomic.Pointer[generation]
 	reloading sync.Mutex
 }
@@ -117,7 +117,7 @@ func New(s *search.Searcher, o Options) *Server {
 	return v
 }
 
-// newServer makes a server that has nothing to serve yet.
+// newServer returns a server without an index.
 func newServer(o Options) *Server {
 	if o.MaxK <= 0 {
 		o.MaxK = DefaultMaxK
@@ -132,10 +132,10 @@ func newServer(o Options) *Server {
 		v.threads = runtime.GOMAXPROCS(0)
 	}
 	short, long := v.threads, max(1, v.threads-1)
-	if o.Engine == engine.GPU { // the device answers many at once
+	if o.Engine == engine.GPU { // a device answers many queries at once
 		short, long = max(short, 64), max(long, 4)
 	}
-	if o.Root != nil { // others do the work
+	if o.Root != nil { // other servers do the work
 		short, long = max(short, 256), max(long, 64)
 	}
 	v.gate = newGate(o.Limits, short, long)
@@ -147,10 +147,10 @@ func newServer(o Options) *Server {
 	return v
 }
 
-// route is a path with what answers it. A path that ends in / stands for all that begin with it.
+// route is a path with its handler. A path that ends in / matches all paths that begin with it.
 type route struct {
 	method, path string
-	verb         string // in metrics
+	verb         string // name in metrics
 	open         bool   // needs no token
 	do           func(*exchange)
 }
@@ -211,17 +211,17 @@ func (v *Server) makeRoutes() []route {
 	return routes
 }
 
-// rootVerbs are what a server answers that asks the shards of an index.
+// rootVerbs are the requests that a root answers.
 var rootVerbs = []string{"page", "search", "batch", "document", "health", "ready", "metrics",
 	"status", "version", "openapi"}
 
-// notOfRoot refuses what other servers answer.
+// notOfRoot refuses requests that a root does not support.
 func (x *exchange) notOfRoot() {
 	x.refuse(http.StatusNotFound, fmt.Errorf("%s: not supported by a root: send it to a server of the "+
 		"whole index, of words or of places", x.r.URL.Path))
 }
 
-// Headers that all answers have. Nobody changes them.
+// Headers of all answers, shared and never modified.
 var noSniff, sameOrigin, noReferrer = []string{"nosniff"}, []string{"same-origin"}, []string{"no-referrer"}
 var closing = []string{"close"}
 
@@ -241,11 +241,11 @@ func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h["X-Content-Type-Options"] = noSniff
 	h["Cross-Origin-Resource-Policy"] = sameOrigin
 	h["Referrer-Policy"] = noReferrer
-	if v.draining.Load() { // the client's next request goes to another server
+	if v.draining.Load() { // the client's next request should go to another server
 		h["Connection"] = closing
 	}
 	if r.Body != nil && r.Body != http.NoBody {
-		// Also for a body that nobody reads: the connection waits for its end.
+		// Also for a body that is not read: the connection waits for its end.
 		http.NewResponseController(w).SetReadDeadline(start.Add(patience))
 	}
 	x.dispatch()
@@ -264,7 +264,7 @@ func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// dispatch finds who answers.
+// dispatch finds the route of a request.
 func (x *exchange) dispatch() {
 	if err := x.checkHost(x.r); err != nil {
 		x.refuse(http.StatusMisdirectedRequest, err)
@@ -329,8 +329,8 @@ func (t *route) matches(path string) bool {
 	return path == t.path
 }
 
-// challengeOf says how a token is to be sent. The plain page has no script that could ask for it,
-// so there the browser does: any name, and the token as the password.
+// challengeOf returns the WWW-Authenticate header of a path. The plain page has no script that
+// could ask for the token, so there the browser asks: any user name, and the token as the password.
 func challengeOf(path string) string {
 	if path == "/plain" {
 		return `Basic realm="collocate", charset="UTF-8"`
@@ -338,7 +338,7 @@ func challengeOf(path string) string {
 	return "Bearer"
 }
 
-// authorized compares the token in a time that does not depend on where they differ.
+// authorized compares the token in constant time.
 func (x *exchange) authorized() bool {
 	if x.o.Token == "" {
 		return true
@@ -351,8 +351,8 @@ func (x *exchange) authorized() bool {
 	return subtle.ConstantTimeCompare(sum[:], x.token[:]) == 1 && ok
 }
 
-// allowOrigin tells browsers that pages of an origin may read the answer, if it is one of the
-// options', and answers their question whether they may ask.
+// allowOrigin sets the CORS headers, if the origin is one of Options.Origins, and answers preflight
+// requests.
 func (x *exchange) allowOrigin() (answered bool) {
 	origin := x.r.Header.Get("Origin")
 	if origin == "" || !slices.Contains(x.o.Origins, origin) {

@@ -15,17 +15,17 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// What a root asks the servers of shards. Every server answers it: an index that is no shard is
-// the only one of itself. JSON keeps scores to the bit, since they are written with as many digits
-// as it takes to read the same float32 again.
+// The protocol between a root and the servers of shards. Every server speaks it: an index that is
+// not a shard counts as the only one. JSON keeps scores to the bit, since they are written with
+// enough digits to read the same float32 again.
 
-// shardAbout says what a server has of which index.
+// shardAbout describes the shard of a server.
 type shardAbout struct {
-	Number    int    `json:"number"` // from 0 on
+	Number    int    `json:"number"` // counted from 0
 	Of        int    `json:"of"`
 	First     uint32 `json:"first_document"`
 	Documents int    `json:"documents"` // of the shard
-	Whole     string `json:"whole"`     // names the index that was cut
+	Whole     string `json:"whole"`     // identifies the index that was divided
 	WholeDocs uint64 `json:"whole_documents"`
 
 	Analyzer string          `json:"analyzer,omitempty"`
@@ -54,30 +54,30 @@ func aboutShard(s *search.Searcher) (a shardAbout) {
 
 // shardAsk is a query of a root.
 type shardAsk struct {
-	Whole   string   `json:"whole"` // of which answers are wanted; another is a conflict
+	Whole   string   `json:"whole"` // the index to search; another one is a conflict
 	Ask     ask      `json:"ask"`
 	AtLeast float32  `json:"at_least,omitempty"`
-	Docs    []uint32 `json:"docs,omitempty"` // describe these, numbered as in the whole, instead
-	Bags    bool     `json:"bags,omitempty"` // with the words that they have, and nothing else
-	// Words are those of the query after its expansion.
+	Docs    []uint32 `json:"docs,omitempty"` // describe these documents, numbered as in the whole index, instead of searching
+	Bags    bool     `json:"bags,omitempty"` // return only the words of Docs
+	// Words are the words of the query after its expansion.
 	Words []search.Word `json:"words,omitempty"`
-	// Patterns are those of the query with the counts of all shards. With Find, a shard answers
-	// with the words that they stand for in it, and nothing else.
+	// Patterns are the patterns of the query with the counts of all shards. With Find, a shard
+	// returns only the words that match them in the shard.
 	Patterns *[]search.Pattern `json:"patterns,omitempty"`
 	Find     bool              `json:"find_patterns,omitempty"`
 }
 
-// shardAnswer is the answer of a shard. Documents are numbered as in the whole.
+// shardAnswer is the answer of a shard. Documents are numbered as in the whole index.
 type shardAnswer struct {
 	Documents int           `json:"documents"` // of the shard
 	Hits      []Hit         `json:"hits"`
 	Total     int64         `json:"total,omitempty"`
 	Stats     *search.Stats `json:"stats,omitempty"`
-	// Facets count all values, and Keys say where hits stand in the order of a field.
+	// Facets count all values; Keys are the sort keys of the hits.
 	Facets []search.FacetCounts `json:"facets,omitempty"`
 	Keys   []search.SortKey     `json:"keys,omitempty"`
 	Bags   *search.Bags         `json:"bags,omitempty"`
-	// Patterns are those of the query with the words of the shard.
+	// Patterns are the patterns of the query with the words of the shard.
 	Patterns []search.Pattern `json:"patterns,omitempty"`
 }
 
@@ -142,8 +142,8 @@ func (x *exchange) shardSearch() {
 	x.reply(http.StatusOK, answer)
 }
 
-// askedFor reports whether a root that asks with these parameters takes the server for that of a
-// shard. Those that came before the parameter do not say.
+// askedFor reports whether a root with these parameters expects this shard. Older roots send no
+// parameter.
 func askedFor(parameters string, shard int) bool {
 	number, says := strings.CutPrefix(parameters, "shard=")
 	return !says || number == strconv.Itoa(shard)
@@ -173,7 +173,7 @@ func (x *exchange) answerShard(ctx context.Context, q *shardAsk, in lane) (*shar
 			r.Words, r.Text, r.Expand, r.Mode = q.Words, "", nil, search.Or
 		}
 		for i := range r.Facets {
-			r.Facets[i].N = search.AllValues // the root does not know yet which are the most frequent
+			r.Facets[i].N = search.AllValues // the root cannot know yet which are the most frequent
 		}
 		r.Parallel = &search.Parallel{Threads: x.mayUse(in), Engine: q.Ask.engine}
 		r.AtLeast = q.AtLeast
@@ -183,7 +183,7 @@ func (x *exchange) answerShard(ctx context.Context, q *shardAsk, in lane) (*shar
 			return nil, err
 		}
 		x.metrics.searched(q.Ask.engine, &found.Stats, time.Since(start))
-		q.Ask.details = Details{Limit: r.K, Stats: q.Ask.Stats} // the rest when it is known which win
+		q.Ask.details = Details{Limit: r.K, Stats: q.Ask.Stats} // details follow when it is known which hits win
 	}
 	a, err := Describe(ctx, x.g.s, *r, found, q.Ask.details)
 	if err != nil {
@@ -195,7 +195,7 @@ func (x *exchange) answerShard(ctx context.Context, q *shardAsk, in lane) (*shar
 	return &shardAnswer{Hits: a.Hits, Total: found.Total, Stats: a.Stats, Facets: found.Facets, Keys: found.Keys}, nil
 }
 
-// bagsOf answers with the words of documents.
+// bagsOf returns the words of documents.
 func (x *exchange) bagsOf(ctx context.Context, hits []search.Hit) (*shardAnswer, error) {
 	docs := make([]uint32, len(hits))
 	for i, h := range hits {
@@ -205,7 +205,7 @@ func (x *exchange) bagsOf(ctx context.Context, hits []search.Hit) (*shardAnswer,
 	return &shardAnswer{Bags: bags}, err
 }
 
-// about is what queries are checked against, be it an index or one that shards have.
+// about is what queries are checked against: an index, or that of the shards of a root.
 type about struct {
 	analyzerName string
 	hasText      bool
@@ -220,7 +220,8 @@ func (a *about) fieldNames() []string {
 	return a.schema.Names(func(f *fields.Field) bool { return f.Type != fields.Stored })
 }
 
-// errNoShards says that a root has nobody to ask, errMayHaveIt that it cannot ask all.
+// errNoShards is the error of a root without reachable shards, errMayHaveIt of one that cannot ask
+// all.
 var (
 	errNoShards  = errors.New("no shard can be reached")
 	errMayHaveIt = errors.New("a shard that may have the document cannot be reached")

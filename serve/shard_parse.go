@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// parsePlain reads an answer that has nothing but hits, as servers of this version write it: most
-// have that form, and encoding/json takes a quarter of a root's time for them. It says whether the
-// text was of that form; encoding/json reads any other.
+// parsePlain parses an answer that has only hits, as servers of this version write it. Most answers
+// have that form, and encoding/json takes a quarter of a root's time for them. It reports whether
+// the text has that form; encoding/json parses all others.
 func (a *shardAnswer) parsePlain(text string) bool {
 	p := plainParser{rest: strings.TrimSuffix(text, "\n")}
 	documents := p.lit(`{"documents":`).whole(63)
@@ -32,20 +32,20 @@ func (a *shardAnswer) parsePlain(text string) bool {
 	return true
 }
 
-// plainParser reads a text of a known form, until something is wrong.
+// plainParser parses a text of a known form, up to the first mismatch.
 type plainParser struct {
 	rest  string
 	wrong bool
 }
 
-// lit goes past what must stand here.
+// lit skips a literal.
 func (p *plainParser) lit(what string) *plainParser {
 	rest, ok := strings.CutPrefix(p.rest, what)
 	p.rest, p.wrong = rest, p.wrong || !ok
 	return p
 }
 
-// upTo goes past all characters that a function knows.
+// upTo returns and skips all characters that known accepts.
 func (p *plainParser) upTo(known func(c byte) bool) string {
 	n := 0
 	for n < len(p.rest) && known(p.rest[n]) {
@@ -56,7 +56,7 @@ func (p *plainParser) upTo(known func(c byte) bool) string {
 	return text
 }
 
-// whole reads a number of so many bits.
+// whole parses a whole number of at most bits bits.
 func (p *plainParser) whole(bits int) uint64 {
 	text := p.upTo(isDigit)
 	n, err := strconv.ParseUint(text, 10, bits)
@@ -66,12 +66,12 @@ func (p *plainParser) whole(bits int) uint64 {
 	return n
 }
 
-// text reads the characters of a string that stand for themselves.
+// text parses the characters of a string without escapes.
 func (p *plainParser) text() string {
 	return p.upTo(func(c byte) bool { return c >= ' ' && c < 0x80 && c != '"' && c != '\\' })
 }
 
-// float reads a number as JSON writes it.
+// float parses a number in JSON.
 func (p *plainParser) float() float32 {
 	all := p.rest
 	p.rest = strings.TrimPrefix(p.rest, "-")

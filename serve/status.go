@@ -20,16 +20,16 @@ func (x *exchange) openAPI() {
 	x.w.Write(openAPI)
 }
 
-// health says that the server is there, and what it searches.
+// health reports that the server is running, and describes its index.
 func (x *exchange) health() {
 	x.reply(http.StatusOK, struct {
 		Status string `json:"status"`
 		Docs   int    `json:"docs"`
-		Terms  int    `json:"terms,omitempty"` // a root does not know it
+		Terms  int    `json:"terms,omitempty"` // 0 for a root
 	}{"ok", x.g.docs, x.g.terms()})
 }
 
-// ready says whether searches can be answered.
+// ready reports whether searches can be answered.
 func (x *exchange) ready() {
 	if err := x.notReady(); err != nil {
 		x.reply(http.StatusServiceUnavailable, failure{err.Error()})
@@ -40,7 +40,7 @@ func (x *exchange) ready() {
 	}{"ready"})
 }
 
-// notReady says why no request should come here; nil if any may.
+// notReady returns the reason why no requests should be sent here, or nil.
 func (x *exchange) notReady() error {
 	if x.draining.Load() {
 		return errors.New("the server is about to stop")
@@ -67,12 +67,12 @@ func (v *Server) versionAnswer() versionAnswer {
 
 func (x *exchange) version() { x.reply(http.StatusOK, x.versionAnswer()) }
 
-// statusAnswer is what people want to know of a server.
+// statusAnswer is the state of the server, for users.
 type statusAnswer struct {
 	versionAnswer
 	UptimeSeconds int64  `json:"uptime_seconds"`
 	Ready         bool   `json:"ready"`
-	Generation    int    `json:"generation"` // how many indexes were served, this one included
+	Generation    int    `json:"generation"` // number of indexes served so far, counting this one
 	Name          string `json:"name"`
 	Engine        string `json:"engine"`
 	Threads       int    `json:"threads"`
@@ -97,7 +97,7 @@ type matrixAnswer struct {
 	Name    string `json:"name"`
 	Words   int    `json:"words"`
 	Entries uint64 `json:"entries"`
-	// Counts says that the cells are counts, of which significance can be told.
+	// Counts is true if the cells are counts, which allow tests of significance.
 	Counts bool `json:"counts"`
 }
 
@@ -119,7 +119,7 @@ type limitsAnswer struct {
 	Millis  int64 `json:"millis"`
 }
 
-// status tells about the server, for people.
+// status describes the server, for users.
 func (x *exchange) status() {
 	a := statusAnswer{
 		versionAnswer: x.versionAnswer(), UptimeSeconds: int64(time.Since(x.started).Seconds()),

@@ -13,15 +13,15 @@ import (
 )
 
 // Traces are spans in the JSON of OpenTelemetry's protocol, a line for each request, as its
-// collector reads them from a file (receiver otlpjsonfile). OpenTelemetry's own packages would
-// bring ten modules and 1.3 MB into the command to write JSON that no collector reads; the exporter
-// that speaks to one would bring gRPC's modules too.
+// collector reads them from a file (receiver otlpjsonfile). OpenTelemetry's own packages would add
+// ten modules and 1.3 MB to the command, and their JSON is not what a collector reads; the exporter
+// for collectors would add gRPC's modules, too.
 
 // tracer writes spans.
 type tracer struct {
 	mu    sync.Mutex
 	to    io.Writer
-	about []byte // what stands before the spans of a line
+	about []byte // beginning of each line, before the spans
 }
 
 func newTracer(to io.Writer, version string) *tracer {
@@ -34,10 +34,10 @@ func newTracer(to io.Writer, version string) *tracer {
 	return &tracer{to: to, about: append(w.b, `]},"scopeSpans":[{"scope":{"name":"collocate/serve"},"spans":[`...)}
 }
 
-// trace is what is noted of a request. A nil one notes nothing.
+// trace records the work on a request. A nil trace records nothing.
 type trace struct {
 	id           string // 32 hexadecimal digits
-	span, parent string // 16, or none
+	span, parent string // 16 hexadecimal digits, or none
 
 	mu    sync.Mutex
 	parts []tracePart
@@ -49,7 +49,7 @@ type tracePart struct {
 	start, end time.Time
 }
 
-// begin begins to note a request, unless the client says that its trace is not kept.
+// begin starts a trace, unless the client says that its trace is not sampled.
 func (t *tracer) begin(r *http.Request) *trace {
 	if t == nil {
 		return nil
@@ -66,8 +66,8 @@ func (t *tracer) begin(r *http.Request) *trace {
 	return n
 }
 
-// parseTraceparent reads the header of W3C Trace Context: version, trace, parent and flags. What is
-// not as it says is as if there were none.
+// parseTraceparent parses the header of W3C Trace Context: version, trace, parent and flags. A
+// malformed header is ignored.
 func parseTraceparent(header string) (id, parent string, kept bool) {
 	parts := strings.Split(header, "-")
 	if len(parts) < 4 || len(parts) > 4 && parts[0] == "00" || parts[0] == "ff" ||
@@ -88,11 +88,11 @@ func randomHex(bytes int) string {
 	for i := range b {
 		b[i] = byte(rand.Uint32())
 	}
-	b[0] |= 1 // not all zero
+	b[0] |= 1 // must not be all zero
 	return hex.EncodeToString(b)
 }
 
-// part notes that a part of the work began at a time and has ended.
+// part records a part of the work that began at start and has just ended.
 func (n *trace) part(name string, start time.Time) {
 	if n == nil {
 		return
@@ -104,12 +104,12 @@ func (n *trace) part(name string, start time.Time) {
 	}
 }
 
-// maxTraced bounds the parts that are noted: a batch may have many.
+// maxTraced is the largest number of parts of a trace: a batch may have many.
 const maxTraced = 100
 
 type traceKey struct{}
 
-// of is a request in whose context other servers are asked as a part of the trace.
+// of returns the request with the trace in its context, for requests to other servers.
 func (n *trace) of(r *http.Request) *http.Request {
 	if n == nil {
 		return r
@@ -117,7 +117,7 @@ func (n *trace) of(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), traceKey{}, n))
 }
 
-// traceHeader tells another server which trace a request to it is part of.
+// traceHeader returns the header that makes a request to another server part of the trace.
 func traceHeader(ctx context.Context) string {
 	if n, _ := ctx.Value(traceKey{}).(*trace); n != nil {
 		return "Traceparent: 00-" + n.id + "-" + n.span + "-01\r\n"
@@ -125,8 +125,7 @@ func traceHeader(ctx context.Context) string {
 	return ""
 }
 
-// write writes the spans of a request that was answered: the request, and its parts as its
-// children.
+// write writes the spans of an answered request: the request, and its parts as its children.
 func (t *tracer) write(x *exchange, start, end time.Time) {
 	n := x.trace
 	if n == nil {
@@ -162,7 +161,7 @@ func (t *tracer) write(x *exchange, start, end time.Time) {
 	w.b = append(w.b, "]}]}]}\n"...)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.to.Write(w.b) // it says itself if it cannot
+	t.to.Write(w.b) // the writer reports errors itself
 }
 
 // span begins the object of a span.
@@ -179,7 +178,7 @@ func (w *object) span(n *trace, id, parent, name string, kind int64, start, end 
 	w.string("endTimeUnixNano", strconv.FormatInt(end.UnixNano(), 10))
 }
 
-// attribute adds one to a list.
+// attribute appends an attribute.
 func (w *object) attribute(key, value string) {
 	if w.b[len(w.b)-1] != '[' {
 		w.b = append(w.b, ',')

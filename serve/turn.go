@@ -8,35 +8,34 @@ import (
 	"time"
 )
 
-// turn is the time of a request in a slot, and the context of its work. Whatever asks the context
-// whether the request was given up, as searches, snippets and batches do now and then, gives way
-// there too:
+// turn is the time of a request in a slot, and the context of its work. Searches, snippets and
+// batches check the context now and then, and the request yields there, too:
 //
-//   - Long work rests while short queries want the cores. It gets a quarter of a core even then.
-//   - A short query that has been worked on for longTurn is no short one. It gives its slot to
-//     others and goes on in the long lane.
+//   - Long work pauses while short queries need the cores. It gets a quarter of a core even then.
+//   - A short query that has run for longTurn counts as long. It leaves its slot to others and goes
+//     on in the long lane.
 type turn struct {
 	timed
 	gate   *gate
 	client netip.Addr
 
-	mu    sync.Mutex // held while resting: then all goroutines of the request rest
+	mu    sync.Mutex // held during a pause: then all goroutines of the request pause
 	slot  slot
 	in    lane
-	began time.Time // in the lane
-	awake time.Time // since when it has been working
-	err   error     // there was no place in the long lane
+	began time.Time // in the current lane
+	awake time.Time // end of the last pause
+	err   error     // set if there was no place in the long lane
 }
 
 const (
-	longTurn  = 100 * time.Millisecond // of work make any request a long one
-	workTurn  = time.Millisecond       // of long work between two looks at the short lane
-	restShare = 3                      // time of rest, at most, for the time of work before it
+	longTurn  = 100 * time.Millisecond // of work make a request a long one
+	workTurn  = time.Millisecond       // of long work between two checks of the short lane
+	restShare = 3                      // longest pause, as a multiple of the work before it
 	maxRest   = 30 * time.Millisecond
 )
 
-// take waits for a slot, and works until a time, or, if that is zero, as long as the context says.
-// The turn must be ended.
+// take waits for a slot. The turn ends at until, or with the context if until is zero. The caller
+// must end the turn.
 func (g *gate) take(ctx context.Context, who netip.Addr, in lane, until time.Time) (*turn, error) {
 	t := &turn{timed: timed{Context: ctx, until: until}, gate: g, client: who, in: in}
 	var err error
@@ -53,7 +52,7 @@ func (t *turn) end() {
 	t.timed.end()
 }
 
-// Err reports whether the request was given up, after a rest if it is time for one.
+// Err reports whether the request was cancelled, after a pause if one is due.
 func (t *turn) Err() error {
 	if err := t.timed.Err(); err != nil {
 		return err
@@ -76,7 +75,7 @@ func (t *turn) Err() error {
 	return t.err
 }
 
-// rest waits until short queries leave a core free, but not longer than a time. It reports whether
+// rest waits until short queries leave a core free, but not longer than most. It reports whether
 // there was anything to wait for.
 func (g *gate) rest(ctx context.Context, most time.Duration) bool {
 	g.mu.Lock()
@@ -99,7 +98,7 @@ func (g *gate) rest(ctx context.Context, most time.Duration) bool {
 	return true
 }
 
-// press notes whether short queries want all cores but one, or the only one. It is called after
+// press updates whether short queries need all cores but one, or the only one. It is called after
 // each change of the short lane.
 func (g *gate) press() {
 	l := &g.lanes[shortLane]
@@ -110,8 +109,8 @@ func (g *gate) press() {
 	}
 }
 
-// timed is a context that ends at a time, if that is not zero. Unlike one of package context it has
-// no timer unless somebody waits for its end, which few requests do.
+// timed is a context with an optional deadline. Unlike those of package context it has no timer
+// unless something waits for its end, which few requests do.
 type timed struct {
 	context.Context
 	until time.Time
@@ -150,8 +149,8 @@ func (t *timed) Done() <-chan struct{} {
 	return t.waited.Done()
 }
 
-// end lets go of the timer. A context made of this one may still look whether it is done, and must
-// then find an error: package context panics otherwise.
+// end stops the timer. A context derived from this one may still call Err, and must then find an
+// error: package context panics otherwise.
 func (t *timed) end() {
 	t.ended.Store(true)
 	t.once.Do(func() {})

@@ -13,12 +13,12 @@ var errNoVectors = errors.New("the server has no vectors: start it with --vector
 
 func errNoWord(word string) error { return fmt.Errorf("the word %q does not occur", word) }
 
-// nearAnswer is words whose vectors are near.
+// nearAnswer lists words with similar vectors.
 type nearAnswer struct {
 	Similar []vectors.Near `json:"similar"`
 }
 
-// similar lists the words whose vectors are nearest to a word's.
+// similar lists the words with the most similar vectors.
 func (x *exchange) similar(word string) {
 	p := x.params()
 	top := p.whole("top", 20, 1, maxCompany)
@@ -28,22 +28,22 @@ func (x *exchange) similar(word string) {
 	})
 }
 
-// maxPlaced is the most words around another on a map: what it takes grows with their cube.
+// maxPlaced is the largest number of words on a map, whose cost grows with their cube.
 const maxPlaced = 200
 
-// around places the words that are nearest to a word on a plane.
+// around projects the words most similar to a word onto a plane.
 func (x *exchange) around(word string) {
 	p := x.params()
 	top := p.whole("top", 40, 1, maxPlaced)
 	x.near(p, func(v *vectors.Vectors) (any, error) { return v.Around(word, top, 1) })
 }
 
-// analogy answers: a is to b as c is to what?
+// analogy answers: a is to b as c is to which word?
 func (x *exchange) analogy() {
 	p := x.params()
 	a, b, c := p.text("a"), p.text("b"), p.text("c")
 	if a == "" || b == "" || c == "" {
-		p.fail("want the words a, b and c: a is to b as c is to what?")
+		p.fail("want the words a, b and c, for the question: a is to b as c is to what?")
 	}
 	top := p.whole("top", 10, 1, maxCompany)
 	x.near(p, func(v *vectors.Vectors) (any, error) {

@@ -12,33 +12,33 @@ import (
 	"github.com/collocate/collocate/words"
 )
 
-// wordAnswer is a word with how often it occurs.
+// wordAnswer is a word with its frequencies.
 type wordAnswer struct {
 	Word  string `json:"word"`
 	Count uint64 `json:"count"` // in the matrix's corpus
-	Rank  int    `json:"rank"`  // by count, from 1 on
-	// Docs is the number of the index's documents that have it. The index may write words in
-	// another way, as stems say: this is what it makes of the word alone.
+	Rank  int    `json:"rank"`  // by count, counted from 1
+	// Docs is the number of documents of the index that contain it. The index may have another
+	// analyzer than the matrix, such as a stemmer: the word is analyzed as a query.
 	Docs uint32 `json:"docs"`
 }
 
 // companyAnswer is a word with its neighbours.
 type companyAnswer struct {
 	wordAnswer
-	By         string      `json:"by"` // the measure that orders
+	By         string      `json:"by"` // the measure that the list is sorted by
 	Neighbours []neighbour `json:"neighbours"`
-	// Links are the cells between the neighbours themselves, by their places in the list.
+	// Links are the cells between the neighbours themselves, by their indexes in the list.
 	Links []link `json:"links,omitempty"`
 }
 
-// neighbour is a word that keeps another company.
+// neighbour is a word associated with another.
 type neighbour struct {
 	ID    int     `json:"id"`
 	Word  string  `json:"word"`
-	Count uint64  `json:"count"` // how often it occurs in the matrix's corpus
+	Count uint64  `json:"count"` // frequency in the matrix's corpus
 	Value float64 `json:"value"` // how often the two co-occur, or the cell of a weighted matrix
 	Score float64 `json:"score"` // by the first measure
-	// Scores are those by all measures, if several were asked for.
+	// Scores are the values of all measures, if several were requested.
 	Scores map[string]float64 `json:"scores,omitempty"`
 }
 
@@ -48,7 +48,7 @@ type link struct {
 	Score float64 `json:"score"`
 }
 
-// maxCompany is the most neighbours that can be asked for, maxMeasures the most measures.
+// maxCompany is the largest number of neighbours, maxMeasures that of measures.
 const (
 	maxCompany  = 1000
 	maxMeasures = 16
@@ -56,7 +56,7 @@ const (
 
 var errNoMatrix = errors.New("the server has no matrix: start it with --matrix FILE")
 
-// words lists the commonest words that begin with a prefix.
+// words lists the most frequent words that begin with a prefix.
 func (x *exchange) words() {
 	p := x.params()
 	prefix := []byte(p.text("prefix"))
@@ -95,7 +95,7 @@ func (x *exchange) words() {
 	}{list})
 }
 
-// describeWord tells of a word of the matrix.
+// describeWord describes a word of the matrix.
 func (x *exchange) describeWord(id int) (w wordAnswer, err error) {
 	m := x.o.Matrix
 	w = wordAnswer{Word: string(m.Word(id)), Count: m.Count(id), Rank: id + 1}
@@ -108,7 +108,7 @@ func (x *exchange) describeWord(id int) (w wordAnswer, err error) {
 	return w, err
 }
 
-// word answers /v1/words/WORD and what lies below it.
+// word answers /v1/words/WORD and the paths below it.
 func (x *exchange) word() {
 	path := strings.TrimPrefix(x.r.URL.EscapedPath(), "/v1/words/")
 	raw, about, _ := strings.Cut(path, "/")
@@ -133,7 +133,7 @@ func (x *exchange) word() {
 	}
 }
 
-// known is the number of a word of the matrix. If there is none, the request is refused.
+// known returns the number of a word of the matrix, or refuses the request if there is none.
 func (x *exchange) known(word string) (id int, ok bool) {
 	if x.o.Matrix == nil {
 		x.refuse(http.StatusNotFound, errNoMatrix)
@@ -146,7 +146,7 @@ func (x *exchange) known(word string) (id int, ok bool) {
 	return id, err == nil
 }
 
-// frequency tells how often a word occurs.
+// frequency answers with the frequencies of a word.
 func (x *exchange) frequency(word string) {
 	if err := x.params().done(); err != nil {
 		x.refuse(http.StatusBadRequest, err)
@@ -236,7 +236,8 @@ func neighbourOf(a *words.Association, by []words.Measure) neighbour {
 	return n
 }
 
-// linksOf are the cells between words, above the diagonal, that are among each other's company.
+// linksOf returns the cells between the words of a list, above the diagonal, that are among the 200
+// strongest of their first word.
 func (x *exchange) linksOf(ctx context.Context, list []neighbour, o words.Options) ([]link, error) {
 	place := map[int]int{}
 	for i, w := range list {
