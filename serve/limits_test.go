@@ -13,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -257,15 +259,19 @@ func TestSlowClientsMakeRoom(t *testing.T) {
 	if err := ask(dial("127.0.0.4")); err != nil {
 		t.Errorf("a new client: %v", err)
 	}
-	closed := 0
+	var closed atomic.Int64
+	var wg sync.WaitGroup
 	for _, c := range slow {
-		c.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
-		if _, err := c.Read(make([]byte, 1)); err != nil && !isTimeout(err) {
-			closed++
-		}
+		wg.Go(func() {
+			c.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+			if _, err := c.Read(make([]byte, 1)); err != nil && !isTimeout(err) {
+				closed.Add(1)
+			}
+		})
 	}
-	if closed < 22 {
-		t.Errorf("%d of 30 slow connections were closed, want at least 22", closed)
+	wg.Wait()
+	if n := closed.Load(); n < 22 {
+		t.Errorf("%d of 30 slow connections were closed, want at least 22", n)
 	}
 }
 

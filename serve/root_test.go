@@ -88,7 +88,7 @@ func TestShardsAnswerAsOneIndex(t *testing.T) {
 				"", "&k=1", "&k=100&mode=and", "&k=3&from=4", "&k=3&offset=4", "&k=1000", "&snippets=1&k=5",
 				"&count=1&k=2", "&model=dirichlet", "&model=dph&k=7&plain=1",
 			} {
-				if (i+n)%trials.Every(4) != 0 {
+				if (i+n)%trials.Every(8) != 0 {
 					continue
 				}
 				got := c.same(t, "/v1/search?q="+url.QueryEscape(q)+more)
@@ -141,7 +141,7 @@ func TestKilledReplicasAndShards(t *testing.T) {
 	c := newCluster(t, 3, 2, RootOptions{})
 	all := c.whole.current.Load().docs
 	c.replicas[1][0].Close()
-	for range 3 {
+	for range 3 / trials.Every(3) {
 		for _, q := range clusterQuestions {
 			if got := c.same(t, "/v1/search?q="+url.QueryEscape(q)); got.Shards.Answered != 3 ||
 				got.Shards.Missing != nil {

@@ -41,7 +41,7 @@ func TestStopWaitsForRequests(t *testing.T) {
 	begun := make(chan bool)
 	url, stop, ended := start(t, func(w http.ResponseWriter, r *http.Request) {
 		close(begun)
-		time.Sleep(300 * time.Millisecond)
+		time.Sleep(100 * time.Millisecond)
 		if r.Context().Err() == nil {
 			io.WriteString(w, "whole")
 		}
@@ -73,7 +73,7 @@ func TestStopCancelsLongRequests(t *testing.T) {
 	url, stop, ended := start(t, func(w http.ResponseWriter, r *http.Request) {
 		close(begun)
 		<-r.Context().Done()
-		time.Sleep(200 * time.Millisecond)
+		time.Sleep(100 * time.Millisecond)
 		close(over)
 	}, 10*time.Millisecond)
 	go func() {

@@ -120,6 +120,10 @@ func TestEveryVerbPrintsJSON(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, c := range jsonCalls {
+		if testing.Short() && strings.HasPrefix(c.args, "bench places") { // a second; printed as bench weigh is
+			seen["collocate bench places"] = true
+			continue
+		}
 		var out, errs bytes.Buffer
 		root := newRoot(newApp(strings.NewReader(""), &out, &errs), append(strings.Fields(c.args), "--json")...)
 		cmd, err := root.ExecuteContextC(t.Context())
