@@ -158,8 +158,9 @@ func (j *job) onCores(ctx context.Context, corpus *text.Corpus, e engine.Kind, s
 }
 
 // Make makes the vocabulary of a corpus and then its matrix, like CountWords followed by Matrix; on
-// a GPU it reads the corpus only once. It calls begin with the vocabulary to get the sink for the
-// rows. The analyzer is that of the vocabulary's options, the engine that of opt.
+// a GPU it reads the corpus only once. It calls begin once it has the vocabulary, which a
+// sink such as File needs before the first row, to get the sink. The analyzer is that of the
+// vocabulary's options, the engine that of opt. MakeFile writes the rows to a file.
 func Make(ctx context.Context, corpus *text.Corpus, vocabulary VocabularyOptions, opt Options,
 	begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats, err error) {
 	opt.Analyzer = vocabulary.Analyzer

@@ -199,7 +199,7 @@ func (c *counter) finish(threads int) (*Vocabulary, VocabularyStats, error) {
 	all := mergeTables(tables)
 	stats.Distinct = int64(all.len())
 	if n := all.get(keyOf(unk, 0, len(unk)), unk); n > 0 && !c.opt.KeepUnk {
-		return nil, stats, fmt.Errorf("the corpus contains the word %s (%d times), which GloVe reserves: replace it in the corpus, or accept it with --keep-unk", unk, n)
+		return nil, stats, unkError(n)
 	}
 	v, err := newVocabulary(all, c.opt, threads)
 	if err != nil {

@@ -1,22 +1,18 @@
 // Package cooccur counts the words of a corpus, the vocabulary V, and how often they occur near
 // each other, the co-occurrence matrix M.
 //
-// CountWords makes the vocabulary, Matrix the matrix over a vocabulary, and Make both at once. The
-// rows of a matrix go to a Sink; Create returns one that writes a file, in GloVe's format or
-// another. Open reads a file of our own format, .cooc, and returns a Reader, which finds the
-// neighbours of a word:
+// MakeFile makes the vocabulary and the matrix of a corpus and writes the matrix to a file, in
+// GloVe's format or another. Open reads a file of our own format, .cooc, and returns a Reader,
+// which finds the neighbours of a word:
 //
-//	var file *cooccur.File
 //	words, opt := cooccur.VocabularyOptions{MinCount: 5}, cooccur.Options{Window: 10}
-//	_, _, err := cooccur.Make(ctx, corpus, words, opt,
-//		func(v *cooccur.Vocabulary) (cooccur.Sink, error) {
-//			file, err = cooccur.Create("news.cooc", cooccur.CSR, v, opt)
-//			return file, err
-//		})
-//	err = file.Commit()
+//	_, _, err := cooccur.MakeFile(ctx, "news.cooc", corpus, words, opt)
 //	r, err := cooccur.Open("news.cooc")
 //	id, ok := r.Lookup("membrane")
 //	list, err := r.Neighbours(id, 10, cooccur.PMI, 5)
+//
+// CountWords makes only the vocabulary, Matrix the matrix over a vocabulary, and Make both at once.
+// They pass the rows of a matrix to a Sink; Create returns one that writes a file.
 //
 // # Definitions
 //

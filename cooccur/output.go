@@ -1,6 +1,7 @@
 package cooccur
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/internal/choice"
+	"github.com/collocate/collocate/text"
 )
 
 // Format is a file format for matrices.
@@ -48,11 +50,14 @@ func FormatOf(path string) (Format, error) {
 
 // File is a Sink that writes a matrix file. The file appears under its name at Commit.
 type File struct {
-	file *atomicfile.File
-	encoder
+	file  *atomicfile.File
+	rows  encoder
 	cells int64 // that were written, of a matrix of a measure
 	about Corpus
 }
+
+// Rows implements Sink: it writes these rows, which follow those before.
+func (f *File) Rows(r *Rows) error { return f.rows.Rows(r) }
 
 // Describe records what the matrix was made from, for formats that store it. It must be called
 // before Commit.
@@ -89,7 +94,7 @@ func Create(path string, format Format, v *Vocabulary, opt Options) (*File, erro
 		f.Abort()
 		return nil, fmt.Errorf("write %s: %w", path, err)
 	}
-	out := &File{file: f, encoder: e,
+	out := &File{file: f, rows: e,
 		about: Corpus{Analyzer: analyzerOf(opt.Analyzer).Name(), Subsampled: opt.Subsample > 0}}
 	if opt.Values != ByValue {
 		s, err := newScored(e, v.Len(), opt.Values, ScratchDir(path), &out.cells)
@@ -98,9 +103,37 @@ func Create(path string, format Format, v *Vocabulary, opt Options) (*File, erro
 			f.Abort()
 			return nil, err
 		}
-		out.encoder = s
+		out.rows = s
 	}
 	return out, nil
+}
+
+// MakeFile makes the vocabulary of a corpus and its matrix, as Make does, and writes the matrix to
+// a file. The ending of its name says the format (see FormatOf).
+func MakeFile(ctx context.Context, path string, corpus *text.Corpus, vocabulary VocabularyOptions,
+	opt Options) (vs VocabularyStats, stats Stats, err error) {
+	format, err := FormatOf(path)
+	if err != nil {
+		return vs, stats, err
+	}
+	opt.Analyzer = vocabulary.Analyzer
+	if opt.TempDir == "" {
+		opt.TempDir = ScratchDir(path)
+	}
+	var file *File
+	vs, stats, err = Make(ctx, corpus, vocabulary, opt, func(v *Vocabulary) (_ Sink, err error) {
+		file, err = Create(path, format, v, opt)
+		return file, err
+	})
+	if file == nil {
+		return vs, stats, err
+	}
+	defer file.Abort()
+	if err != nil {
+		return vs, stats, err
+	}
+	file.Describe(stats)
+	return vs, stats, file.Commit()
 }
 
 func newEncoder(f *atomicfile.File, format Format, v *Vocabulary, opt Options) (encoder, error) {
@@ -132,7 +165,7 @@ func ScratchDir(path string) string {
 
 // Commit finishes the file and makes it appear under its name.
 func (f *File) Commit() error {
-	if err := f.close(f.about); err != nil {
+	if err := f.rows.close(f.about); err != nil {
 		f.Abort()
 		return err
 	}
@@ -141,6 +174,6 @@ func (f *File) Commit() error {
 
 // Abort removes the unfinished file. After Commit it does nothing.
 func (f *File) Abort() {
-	f.abort()
+	f.rows.abort()
 	f.file.Abort()
 }

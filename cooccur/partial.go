@@ -65,7 +65,8 @@ func (s wholeNumbers) Rows(r *Rows) error {
 }
 
 // CountsOf makes a vocabulary from words with counts, such as those of the parts of a corpus. The
-// counts of a word that occurs several times are added up.
+// counts of a word that occurs several times are added up. It runs on CPU cores, whatever the
+// engine, on one if that is Sequential.
 func CountsOf(counts iter.Seq2[[]byte, uint64], opt VocabularyOptions) (*Vocabulary, VocabularyStats, error) {
 	c := &counter{opt: opt, workers: []countWorker{{words: newLexicon(0, 0)}}, budget: opt.Memory}
 	if c.budget <= 0 {
@@ -74,6 +75,11 @@ func CountsOf(counts iter.Seq2[[]byte, uint64], opt VocabularyOptions) (*Vocabul
 	threads := opt.Threads
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
+	}
+	if opt.Engine == engine.Sequential {
+		threads = 1
+	} else {
+		c.opt.Engine = engine.Multicore
 	}
 	w := &c.workers[0]
 	n := 0

@@ -112,6 +112,7 @@ func (w *Worker) cooccurrence(ctx context.Context, c *pipe.Call) (pipe.Reply, er
 	if err != nil {
 		return pipe.Reply{}, err
 	}
+	file.Describe(stats)
 	return pipe.Reply{Result: stats}, file.Commit()
 }
 
