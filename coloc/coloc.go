@@ -2,6 +2,7 @@ package coloc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -128,12 +129,14 @@ func newJob(pts *Points, opt Options) (*job, error) {
 	opt.Geographic = opt.Geographic || pts.CRS.Geographic()
 	j := &job{Options: opt, budget: opt.Memory, evaluation: evaluation{steps: profileSteps}}
 	switch {
+	case opt.Distance == 0 && opt.KNN == 0:
+		return nil, errors.New("neither Distance nor KNN says which points are neighbours: set at least one")
 	case opt.KNN < 0:
 		return nil, fmt.Errorf("nearest neighbours %d: want at least 1", opt.KNN)
 	case math.IsNaN(opt.Distance) || opt.Distance < 0 || opt.Distance > points.MaxCoordinate:
-		return nil, fmt.Errorf("distance %v: want 0 or more, and at most %g", opt.Distance, points.MaxCoordinate)
+		return nil, fmt.Errorf("distance %v: want more than 0 and at most %g", opt.Distance, points.MaxCoordinate)
 	case opt.Distance > 0 && opt.Distance < 1/points.MaxCoordinate:
-		return nil, fmt.Errorf("distance %v: want 0 or at least %g", opt.Distance, 1/points.MaxCoordinate)
+		return nil, fmt.Errorf("distance %v: want at least %g", opt.Distance, 1/points.MaxCoordinate)
 	}
 	if opt.Within > 0 {
 		switch {

@@ -77,15 +77,16 @@ func TestBadOptionsAndPointsAreNamed(t *testing.T) {
 		change func(*Points)
 		opt    Options
 	}{
-		"minimum prevalence 0":   {nil, Options{Distance: 1}},
-		"minimum prevalence 1.5": {nil, Options{Distance: 1, MinPrevalence: 1.5}},
-		"minimum prevalence NaN": {nil, Options{Distance: 1, MinPrevalence: math.NaN()}},
-		"distance -1":            {nil, Options{Distance: -1, MinPrevalence: 1}},
-		"distance +Inf":          {nil, Options{Distance: math.Inf(1), MinPrevalence: 1}},
-		"distance NaN":           {nil, Options{Distance: math.NaN(), MinPrevalence: 1}},
-		"distance 1e-200":        {nil, Options{Distance: 1e-200, MinPrevalence: 1}},
-		"nearest neighbours -1":  {nil, Options{KNN: -1, MinPrevalence: 1}},
-		"unknown algorithm":      {nil, Options{Distance: 1, MinPrevalence: 1, Algorithm: Miner + 1}},
+		"minimum prevalence 0":     {nil, Options{Distance: 1}},
+		"minimum prevalence 1.5":   {nil, Options{Distance: 1, MinPrevalence: 1.5}},
+		"minimum prevalence NaN":   {nil, Options{Distance: 1, MinPrevalence: math.NaN()}},
+		"neither Distance nor KNN": {nil, Options{MinPrevalence: 1}},
+		"distance -1":              {nil, Options{Distance: -1, MinPrevalence: 1}},
+		"distance +Inf":            {nil, Options{Distance: math.Inf(1), MinPrevalence: 1}},
+		"distance NaN":             {nil, Options{Distance: math.NaN(), MinPrevalence: 1}},
+		"distance 1e-200":          {nil, Options{Distance: 1e-200, MinPrevalence: 1}},
+		"nearest neighbours -1":    {nil, Options{KNN: -1, MinPrevalence: 1}},
+		"unknown algorithm":        {nil, Options{Distance: 1, MinPrevalence: 1, Algorithm: Miner + 1}},
 		"no GPU engine": {nil,
 			Options{Distance: 1, MinPrevalence: 1, Engine: engine.GPU, Algorithm: Joinless}},
 		"point 1: position (NaN": {func(p *Points) { p.X[1] = math.NaN() }, Options{Distance: 1, MinPrevalence: 1}},
@@ -113,7 +114,7 @@ func TestScaleDoesNotMatter(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 100 {
 		pts, opt := randomCase(r)
-		if opt.Geographic || opt.Distance == 0 {
+		if opt.Geographic || opt.Distance < 1 {
 			continue
 		}
 		want := show(pts, mustMine(t, pts, opt).Patterns)

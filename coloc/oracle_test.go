@@ -169,7 +169,7 @@ func randomCase(r *rand.Rand) (*Points, Options) {
 	features := 1 + r.IntN(7)
 	n := r.IntN(40)
 	opt := Options{
-		Distance:      []float64{0, 1, 1.5, 2, 5}[r.IntN(5)],
+		Distance:      []float64{1e-9, 1, 1.5, 2, 5}[r.IntN(5)], // the least: the same position
 		MinPrevalence: []float64{0.05, 0.2, 1.0 / 3, 0.5, 0.7, 1}[r.IntN(6)],
 		All:           r.IntN(2) == 0,
 	}

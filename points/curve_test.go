@@ -1,6 +1,8 @@
 package points
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -202,6 +204,24 @@ func TestSummary(t *testing.T) {
 		!(s.Low < s.Suggested && s.Suggested < s.High) {
 		t.Errorf("%+v", s)
 	}
+	for _, times := range [][]int64{nil, make([]int64, p.Len())} {
+		if p.Time = times; times != nil {
+			p.Time[7] = 1234
+		}
+		s, err := Summarise(t.Context(), p, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := bytes.Contains(b, []byte(`"time_span":[0,1234]`)); got != (times != nil) ||
+			bytes.Contains(b, []byte("time_span")) != got {
+			t.Errorf("times %t: %s", times != nil, b)
+		}
+	}
+	p.Time = nil
 	// Nearest neighbours by the definition.
 	var nearest []float64
 	for i := range 3000 {

@@ -47,8 +47,9 @@ type Summary struct {
 
 	// Warnings are sentences about what may be wrong with the points; empty if nothing is.
 	Warnings []string `json:"warnings"`
-	// TimeSpan has the first and the last time, in seconds since 1970; zeros without times.
-	TimeSpan [2]int64 `json:"time_span,omitempty"`
+	// TimeSpan has the first and the last time, in seconds since 1970; zeros, and no field in JSON,
+	// without times.
+	TimeSpan [2]int64 `json:"time_span,omitzero"`
 
 	onceInLife int
 }

@@ -187,8 +187,8 @@ func (p *placesFlags) check(flags *pflag.FlagSet) error {
 		}
 	}
 	for _, d := range p.distances {
-		if !(d >= 0) {
-			return usagef("--distance %v: want 0 or more", d)
+		if !(d > 0) {
+			return usagef("--distance %v: want more than 0; a tiny one finds what shares a position", d)
 		}
 	}
 	return nil

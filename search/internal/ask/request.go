@@ -155,7 +155,8 @@ type Stats struct {
 	Postings int64 `json:"postings"`
 	Blocks   int64 `json:"blocks"`
 	// Scored postings; Decoded ones are those of the blocks in which any was; the other blocks were
-	// Skipped.
+	// Skipped. A strategy that tries again, or comes back to a block, counts it each time: Scored
+	// and Decoded may exceed Postings, and Skipped is at least 0.
 	Scored  int64 `json:"scored"`
 	Decoded int64 `json:"decoded"`
 	Skipped int64 `json:"skipped"`

@@ -38,6 +38,9 @@ func TestEveryStrategyIsTaken(t *testing.T) {
 		if !slices.Equal(found.Hits, want) {
 			t.Errorf("%v, %v, k %d, %v: %v, want %v", words, mode, k, found.Stats.Strategy, found.Hits, want)
 		}
+		if s := found.Stats; s.Skipped < 0 || s.Skipped > s.Blocks {
+			t.Errorf("%v, %v, k %d, %v: %d of %d blocks were skipped", words, mode, k, s.Strategy, s.Skipped, s.Blocks)
+		}
 		seen[found.Stats.Strategy]++
 	}
 	p, s := leveled(t)

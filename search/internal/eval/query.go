@@ -240,7 +240,7 @@ func (q *Query) FinalStats() ask.Stats {
 	for _, l := range q.Lists {
 		s.Blocks += int64(l.Blocks())
 	}
-	s.Skipped = s.Blocks - q.used
+	s.Skipped = max(0, s.Blocks-q.used) // some blocks are used more than once
 	return s
 }
 

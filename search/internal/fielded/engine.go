@@ -264,7 +264,7 @@ func (q *query) spread(words []word, k int, docs uint32, r *ask.Request) ([]*que
 }
 
 // minPart is how many documents are worth a core.
-const minPart = 1 << 14
+var minPart = 1 << 14 // benchmarks change it
 
 // Explanation is what a word gives to a document.
 type Explanation struct {

@@ -1,0 +1,27 @@
+package serve
+
+import (
+	"testing"
+
+	"github.com/collocate/collocate/search"
+)
+
+// Describe shows as many hits as the request wanted: ten if it has no K, as search.Searcher finds
+// them, and Details.Limit of them if that is set.
+func TestDescribeWithoutK(t *testing.T) {
+	s := elife(t, false)
+	for _, c := range []struct{ k, limit, want int }{{0, 0, 10}, {0, 3, 3}, {4, 0, 4}, {12, 5, 5}} {
+		r := search.Request{Text: "membrane", K: c.k}
+		found, err := s.Search(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := Describe(t.Context(), s, r, found, Details{Limit: c.limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.K != c.want || len(a.Hits) != c.want {
+			t.Errorf("K %d, limit %d: %d hits of %d, want %d", c.k, c.limit, len(a.Hits), a.K, c.want)
+		}
+	}
+}
