@@ -250,7 +250,7 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
     await page.locator('.tree code').first().waitFor()
   })
   look('an error of the language', filmsBase + '/?q=' + encodeURIComponent('heist AND ('), async (page) => {
-    await page.getByRole('alert').getByText(/column/).waitFor()
+    await page.getByRole('alert').getByText(/^Error in the query at column \d+: [^;]*\.$/).waitFor()
   }, { quiet: false })
   look('a word in its contexts', base + '/words?w=membrane', async (page) => {
     await page.getByRole('heading', { name: 'Dispersion' }).waitFor()
