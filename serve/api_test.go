@@ -342,7 +342,7 @@ func TestPlaces(t *testing.T) {
 		"/v1/places/patterns?distance=1&engine=x":               "engine",
 		"/v1/places/patterns?distance=1&adjust=x":               "fdr or max",
 		"/v1/places/co-occurrence":                              "max_distance",
-		"/v1/places/enrichment?knn=2&distance=1":                "one of them",
+		"/v1/places/enrichment?knn=2&distance=1":                "want either distance or knn",
 		"/v1/places/curve?feature=bank":                         "want two",
 		"/v1/places/local?distance=1&feature=bank":              "want two",
 		"/v1/places/curve?feature=bank&feature=zoo":             `no feature "zoo"`,
@@ -355,7 +355,7 @@ func TestPlaces(t *testing.T) {
 		"/v1/places/instances?distance=1&feature=a&feature=b":   `no feature "a"`,
 		"/v1/places/points?feature=nothing":                     "no feature",
 		"/v1/places/quotients?distance=1&min_prevalence=0.5":    "unknown name",
-		"/v1/places/patterns?distance=1&distance=2&knn=1&all=1": "said 2 times",
+		"/v1/places/patterns?distance=1&distance=2&knn=1&all=1": "given 2 times",
 	} {
 		w := call(h, path, "")
 		if said := decode[failure](t, w.Body.String()); w.Code != 400 || !strings.Contains(said.Error, says) {

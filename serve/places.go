@@ -136,7 +136,7 @@ func neighbourhood(p *params, o *coloc.Options) {
 	o.Distance = p.number("distance", 0, 0, math.MaxFloat64)
 	o.KNN = p.whole("knn", 0, 0, 1000)
 	if o.Distance == 0 && o.KNN == 0 {
-		p.fail("want distance or knn")
+		p.fail("want distance or knn, or both")
 	}
 }
 

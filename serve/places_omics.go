@@ -79,7 +79,7 @@ func (x *exchange) enrichment() {
 		Engine: points.Engine{Kind: x.engine(p), Threads: x.mayUse(longLane), Device: x.o.Device},
 	}
 	if (o.Distance > 0) == (o.KNN > 0) {
-		p.fail("want distance or knn")
+		p.fail("want either distance or knn")
 	}
 	if !x.hasPoints(p.done()) {
 		return
