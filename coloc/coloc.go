@@ -44,7 +44,7 @@ func (a *Algorithm) UnmarshalText(name []byte) error { return algorithmNames.Set
 func ParseAlgorithm(name string) (Algorithm, error) { return algorithmNames.Parse(name) }
 
 // Options are the options of Mine and NewSurvey. MinPrevalence and at least one of Distance and KNN
-// must be set.
+// must be set; all others may be zero.
 type Options struct {
 	// Distance is the largest distance of neighbours, in the unit of the coordinates or, for
 	// longitudes and latitudes, in metres along the great circle.

@@ -137,9 +137,11 @@ func tile[M words](ctx context.Context, pts, near *Points, opt Options, from, to
 }
 
 // MineClasses finds patterns from the classes of all points, which Tile computes. The features must
-// be in ascending order. The result is that of Mine, without Places and Pairs.
+// be in ascending order. The result is that of Mine, without Places and Pairs. Distance and KNN are
+// not needed, since the classes say which points are neighbours.
 func MineClasses(ctx context.Context, features []string, classes []Class, opt Options) (*Result, error) {
 	pts := &Points{Features: features}
+	opt.Distance, opt.KNN = 1, 0 // not used
 	s, err := NewSurvey(pts, opt)
 	if err != nil {
 		return nil, err

@@ -44,7 +44,8 @@ func TestTilesMakeTheWhole(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			got, err := MineClasses(ctx, pts.Features, classes, opt)
+			got, err := MineClasses(ctx, pts.Features, classes,
+				Options{MinPrevalence: opt.MinPrevalence, All: opt.All})
 			if err != nil {
 				t.Fatal(err)
 			}
