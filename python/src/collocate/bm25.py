@@ -91,7 +91,10 @@ class BM25:
         fixed = _DELTAS.get(method)
         if delta is not None and fixed is not None and delta != fixed:
             raise ValueError(f"delta={delta}: {method} only has {fixed}")
-        self.k1, self.b, self.method, self.corpus = k1, b, method, corpus
+        self.k1: float = k1
+        self.b: float = b
+        self.method: str = method
+        self.corpus: Sequence[Any] | None = corpus
         self.searcher: Index | None = None
 
     def index(

@@ -95,11 +95,12 @@ class Hits:
         self, index: Index, query: str, args: dict[str, Any],
         docs: np.ndarray, scores: np.ndarray, ids: list[str] | None = None,
     ):  # fmt: skip
-        self._index, self.query, self._args = index, query, args
+        self._index, self._args = index, args
+        self.query: str = query
         self._generation = index._generation
-        self.docs = docs
-        self.scores = scores
-        self.seconds = 0.0  # that the search itself took
+        self.docs: np.ndarray = docs
+        self.scores: np.ndarray = scores
+        self.seconds: float = 0.0  # that the search itself took
         self._ids: np.ndarray | None = None
         self._listed = ids  # if they came with the hits; most are never looked at
 
@@ -229,13 +230,14 @@ class BatchHits:
         offsets: np.ndarray, docs: np.ndarray, scores: np.ndarray,
         query_ids: list[Any] | None = None,
     ):  # fmt: skip
-        self._index, self.queries, self._args = index, queries, args
+        self._index, self._args = index, args
+        self.queries: list[str] = queries
         self._generation = index._generation
-        self.offsets = offsets
-        self.docs = docs
-        self.scores = scores
-        self.query_ids = query_ids  # if queries were given as a mapping
-        self.seconds = 0.0  # that the searches themselves took
+        self.offsets: np.ndarray = offsets
+        self.docs: np.ndarray = docs
+        self.scores: np.ndarray = scores
+        self.query_ids: list[Any] | None = query_ids  # if queries were given as a mapping
+        self.seconds: float = 0.0  # that the searches themselves took
         self._ids: np.ndarray | None = None
 
     @property

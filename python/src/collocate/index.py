@@ -36,7 +36,7 @@ class Index:
                 f"{path} is a server, not a folder with an index: ask it over HTTP, "
                 f'as in urllib.request.urlopen("{path.rstrip("/")}/v1/search?q=words")'
             )
-        self.path = os.path.abspath(os.fspath(path))
+        self.path: str = os.path.abspath(os.fspath(path))
         self._lock = threading.Lock()
         self._opened: tuple[Worker, int] | None = None
         self._closed = False

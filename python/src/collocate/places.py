@@ -29,8 +29,9 @@ class Patterns:
     def __init__(self, report: dict[str, Any], svg: str, geojson: bytes | None, source: Any):
         self.patterns: list[dict[str, Any]] = report["patterns"]
         self.rules: list[dict[str, Any]] = report.get("rules") or []
-        self.distance, self.unit = report.get("distance"), report.get("unit") or ""
-        self.svg = svg
+        self.distance: float | None = report.get("distance")
+        self.unit: str = report.get("unit") or ""
+        self.svg: str = svg
         self._geojson, self._source = geojson, source
 
     def __len__(self) -> int:

@@ -86,10 +86,10 @@ class BM25Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if not len(keep):
             raise ValueError("no words are left: check min_df, max_df and the documents")
         self._words = [words[i] for i in keep]
-        self.vocabulary_ = {w: i for i, w in enumerate(self._words)}
+        self.vocabulary_: dict[str, int] = {w: i for i, w in enumerate(self._words)}
         n = matrix.shape[0]
-        self.idf_ = np.log1p((n - df + 0.5) / (df + 0.5))
-        self.mean_length_ = float(lengths.mean()) if n else 0.0
+        self.idf_: np.ndarray = np.log1p((n - df + 0.5) / (df + 0.5))
+        self.mean_length_: float = float(lengths.mean()) if n else 0.0
         return matrix.tocsr(), lengths
 
     def _weigh(self, tf: Any, lengths: np.ndarray) -> sparse.csr_matrix:

@@ -25,9 +25,13 @@ class Indexer(pt.Indexer):  # type: ignore[misc]
         analyzer: str = "english+stop",
         **options: Any,
     ):
-        self.path, self.fields, self.analyzer, self.options = path, list(fields), analyzer, options
+        self.path: str | os.PathLike[str] | None = path
+        self.fields: list[str] = list(fields)
+        self.analyzer: str = analyzer
+        self.options: dict[str, Any] = options
 
     def index(self, iter: Iterable[Mapping[str, Any]], **_: Any) -> Index:  # noqa: A002
+        """Indexes documents and returns the index."""
         documents = _peek(iter)
         first = documents[0]
         analyzer = "whitespace" if first is not None and "toks" in first else self.analyzer
@@ -38,17 +42,18 @@ class Indexer(pt.Indexer):  # type: ignore[misc]
 class Retriever(pt.Transformer):  # type: ignore[misc]
     """Answers queries with the columns of Terrier's: qid, docid, docno, rank, score, query.
 
-    With a column `query_toks`, {word: weight}, words are repeated as often as their weight,
-    rounded, says.
+    With a column `query_toks`, {word: weight}, each word is repeated by its rounded weight.
     """
 
     def __init__(
         self, index: Index | str | os.PathLike[str], num_results: int = 1000, **options: Any
     ):
-        self.index = index if isinstance(index, Index) else Index.open(index)
-        self.num_results, self.options = num_results, options
+        self.index: Index = index if isinstance(index, Index) else Index.open(index)
+        self.num_results: int = num_results
+        self.options: dict[str, Any] = options
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        """Answers the queries of a DataFrame, with a row for each hit."""
         if "query_toks" in inp.columns:
             texts = [_repeated(t) for t in inp["query_toks"]]
         else:

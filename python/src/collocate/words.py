@@ -28,9 +28,9 @@ class Vocabulary:
     """Words with their counts, most frequent first."""
 
     def __init__(self, words: list[str], counts: np.ndarray, tokens: int = 0):
-        self.words = words
-        self.counts = counts
-        self.tokens = tokens  # all words of the corpus, also those that were left out
+        self.words: list[str] = words
+        self.counts: np.ndarray = counts
+        self.tokens: int = tokens  # all words of the corpus, also those that were left out
         self._ids: dict[str, int] | None = None
 
     @property
@@ -98,8 +98,9 @@ class Vectors:
     """Word vectors: the rows of the array `vectors` belong to `words`."""
 
     def __init__(self, words: list[str], vectors: np.ndarray):
-        self.words, self.vectors = words, vectors
-        self.ids = {w: i for i, w in enumerate(words)}
+        self.words: list[str] = words
+        self.vectors: np.ndarray = vectors
+        self.ids: dict[str, int] = {w: i for i, w in enumerate(words)}
 
     def __len__(self) -> int:
         return len(self.words)
@@ -147,10 +148,10 @@ class Cooccurrence:
     """How often words occur near each other: a matrix over a vocabulary, in a .cooc file."""
 
     def __init__(self, path: str | os.PathLike[str], *, _temporary: bool = False):
-        self.path = os.path.abspath(os.fspath(path))
+        self.path: str = os.path.abspath(os.fspath(path))
         a = call("matrix words", {"path": self.path})
         words = unpack_strings(a.arrays["words"], a.arrays["ends"])
-        self.vocabulary = Vocabulary(words, a.arrays["counts"])
+        self.vocabulary: Vocabulary = Vocabulary(words, a.arrays["counts"])
         self.entries: int = a.result["entries"]
         if _temporary:
             weakref.finalize(self, _remove_file, self.path, os.getpid())
