@@ -63,18 +63,16 @@ type encoder struct {
 	known uint32 // postings of the next list; 0 if that is not known
 
 	// The list being encoded.
-	word    []byte
-	whole   uint32 // known of it
-	df, cf  uint64
-	next    uint32 // the document after the last one
-	n       int    // postings waiting for a full block
-	docs    [BlockSize]uint32
-	gaps    [BlockSize]uint32 // documents between them
-	tfs     [BlockSize]uint32 // less 1
-	many    [BlockSize]uint8  // the postings with tf > 1,
-	manyLen int               // of which there are so many
-	start   int               // of its blocks in out.postings
-	before  int               // bytes of its blocks that were handed over
+	word   []byte
+	whole  uint32 // known of it
+	df, cf uint64
+	next   uint32 // the document after the last one
+	n      int    // postings waiting for a full block
+	waiting
+	many    [BlockSize]uint8 // those of them with tf > 1,
+	manyLen int              // of which there are so many
+	start   int              // of its blocks in out.postings
+	before  int              // bytes of its blocks that were handed over
 	last    []uint32
 	offsets []uint32
 	bounds  []Bound
@@ -84,6 +82,13 @@ type encoder struct {
 	ranking ranking
 	levels  levelMaker
 	places  *positionEncoder // nil if there are no positions
+}
+
+// waiting are postings that wait for a full block.
+type waiting struct {
+	docs [BlockSize]uint32
+	gaps [BlockSize]uint32 // documents between them
+	tfs  [BlockSize]uint32 // less 1
 }
 
 func newEncoder(l *lengthTable, positions bool, full func(*chunk) error) *encoder {
@@ -152,32 +157,56 @@ func (e *encoder) takeGaps(begins bool, tfs, gaps []uint32) ([]uint32, error) {
 
 // take puts postings to those that wait, for whom there is room.
 func (e *encoder) take(docs, tfs []uint32) error {
-	n, next := len(docs), e.next
-	gaps, less := e.gaps[e.n:e.n+n], e.tfs[e.n:e.n+n]
-	tfs = tfs[:n]
-	many := e.manyLen
-	var falls uint64 // the highest bit is set if a document is not above the one before
-	var all uint32   // bits of the frequencies less 1, and
-	var sum uint64   // their sum
-	for i, d := range docs {
-		tf := tfs[i] - 1
-		sum += uint64(tf)
-		gaps[i], less[i] = d-next, tf
-		falls |= uint64(d) - uint64(next)
-		all |= tf
-		next = d + 1
-		e.many[many&(BlockSize-1)] = uint8(e.n + i)
-		many += below(0, tf)
+	n, steps := len(docs), len(docs)&^(takeStep-1)
+	wrong, all, next := uint32(0), uint32(0), e.next
+	if steps > 0 {
+		wrong, all = takeSteps(docs[:steps], tfs[:steps], next, &e.waiting, e.n)
+		next = docs[steps-1] + 1
 	}
-	if falls>>63 != 0 || docs[n-1] >= uint32(len(e.lengths.lengths)) || all >= maxTF {
+	if steps < n {
+		w, a := plainTake(docs[steps:], tfs[steps:], next, &e.waiting, e.n+steps)
+		wrong, all = wrong|w, all|a
+	}
+	if wrong >= maxDocs || all >= maxTF || docs[n-1] >= uint32(len(e.lengths.lengths)) {
 		return e.refuse(docs, tfs)
 	}
-	copy(e.docs[e.n:], docs)
+	if all != 0 {
+		e.takeMany(e.n, n)
+	}
 	e.n += n
 	e.df += uint64(n)
-	e.cf += sum + uint64(n)
-	e.next, e.manyLen = next, many
+	e.cf += uint64(n)
+	e.next = docs[n-1] + 1
 	return nil
+}
+
+// takeStep is how many postings kernels take at once, and multiples of it.
+const takeStep = 16
+
+// plainTake puts postings to those that wait, from place at on. The highest bit of wrong is set if
+// a document is below next or not above the one before, or not below maxDocs; all has the bits of
+// the frequencies less 1.
+func plainTake(docs, tfs []uint32, next uint32, to *waiting, at int) (wrong, all uint32) {
+	toDocs, gaps, less := to.docs[at:at+len(docs)], to.gaps[at:at+len(docs)], to.tfs[at:at+len(docs)]
+	for i, d := range docs {
+		gap, tf := d-next, tfs[i]-1
+		toDocs[i], gaps[i], less[i] = d, gap, tf
+		wrong |= d | gap
+		all |= tf
+		next = d + 1
+	}
+	return wrong, all
+}
+
+// takeMany finds the frequencies above 1 of n postings from place at on.
+func (e *encoder) takeMany(at, n int) {
+	many, sum := e.manyLen, uint64(0)
+	for i, tf := range e.tfs[at : at+n] {
+		sum += uint64(tf)
+		e.many[many&(BlockSize-1)] = uint8(at + i)
+		many += below(0, tf)
+	}
+	e.manyLen, e.cf = many, e.cf+sum
 }
 
 // refuse says what is wrong with postings.

@@ -73,6 +73,31 @@ func unpackBits(words []byte, base uint32, out *[BlockSize]uint32) int {
 	return plainUnpackBits(words, base, out)
 }
 
+//go:noescape
+func takeKernel(docs, tfs *uint32, n int, next uint32, toDocs, toGaps, toLess *uint32) (wrong, all uint32)
+
+// takeSteps is plainTake for multiples of takeStep.
+func takeSteps(docs, tfs []uint32, next uint32, to *waiting, at int) (wrong, all uint32) {
+	n := len(docs)
+	if !hasKernels || n == 0 || n%takeStep != 0 || len(tfs) != n || at < 0 || at > BlockSize-n {
+		return plainTake(docs, tfs, next, to, at)
+	}
+	return takeKernel(&docs[0], &tfs[0], n, next, &to.docs[at], &to.gaps[at], &to.tfs[at])
+}
+
+//go:noescape
+func countKernel(v *[BlockSize]uint32, counts *[4]uint32)
+
+// countBlock counts the widths of a whole block.
+func countBlock(v *[BlockSize]uint32) widthCounts {
+	if !hasKernels {
+		return countWidths(v[:BlockSize/2], v[BlockSize/2:])
+	}
+	var c [4]uint32
+	countKernel(v, &c)
+	return widthCounts{uint64(c[0]), uint64(c[1]), uint64(c[2]), uint64(c[3])}
+}
+
 // bitPlaces has the places of each byte's bits, and zeros behind them.
 var bitPlaces = func() (rows [256][8]uint8) {
 	for b := range rows {

@@ -24,6 +24,14 @@ func unpackFullGaps(data []byte, w uint, out *[BlockSize]uint32, at uint32) {
 	unpackGaps[w](data, out, at)
 }
 
+func takeSteps(docs, tfs []uint32, next uint32, to *waiting, at int) (wrong, all uint32) {
+	return plainTake(docs, tfs, next, to, at)
+}
+
+func countBlock(v *[BlockSize]uint32) widthCounts {
+	return countWidths(v[:BlockSize/2], v[BlockSize/2:])
+}
+
 func unpackBits(words []byte, base uint32, out *[BlockSize]uint32) int {
 	return plainUnpackBits(words, base, out)
 }

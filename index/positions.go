@@ -77,8 +77,7 @@ func appendGaps(gaps, places []uint32) ([]uint32, bool) {
 
 // group packs the gaps that wait.
 func (e *positionEncoder) group() {
-	half := e.gaps[:BlockSize/2]
-	w, patches := countWidths(half, e.gaps[BlockSize/2:]).patched(BlockSize, 0)
+	w, patches := countBlock(&e.gaps).patched(BlockSize, 0)
 	e.out = append(e.out, byte(w)|byte(patches)<<5)
 	var p [maxPatches * 6]byte
 	moved := takePatches(p[:0], e.gaps[:], w, patches)

@@ -57,7 +57,7 @@ func appendBlock(dst []byte, at uint32, gaps, tfs *[BlockSize]uint32, n int, man
 		dst = packTail(dst, tfs[:n], v)
 		return append(dst, p...)
 	}
-	w, d := countWidths(gaps[:BlockSize/2], gaps[BlockSize/2:]).patched(n, minPatchGain)
+	w, d := countBlock(gaps).patched(n, minPatchGain)
 	last := at + BlockSize + sumOfBlock(gaps)
 	if words := denseWords(at, last); isDense(words, w, d) {
 		dst = append(dst, denseMark, byte(v)|byte(e)<<5, byte(words))

@@ -1,0 +1,76 @@
+package index
+
+import (
+	"math/bits"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/collocate/collocate/internal/cpu/cputest"
+)
+
+// Kernels put the same postings to those that wait as plain Go does, and see the same mistakes.
+func TestTakingTwins(t *testing.T) { cputest.Levels(t, testTaking) }
+
+func testTaking(t *testing.T) {
+	rng := rand.New(rand.NewPCG(81, 82))
+	for range 3_000 {
+		n := takeStep * (1 + rng.IntN(BlockSize/takeStep))
+		at := rng.IntN(BlockSize - n + 1)
+		docs, tfs := make([]uint32, n), make([]uint32, n)
+		next := rng.Uint32N(2)
+		doc := next
+		for i := range docs {
+			doc += rng.Uint32N(1 << rng.IntN(20))
+			docs[i], tfs[i] = doc, 1+rng.Uint32N(2)
+			doc++
+		}
+		switch rng.IntN(4) {
+		case 0:
+			docs[rng.IntN(n)] = rng.Uint32() // not ascending, or too large
+		case 1:
+			tfs[rng.IntN(n)] = rng.Uint32N(2) * rng.Uint32()
+		}
+		var got, want waiting
+		wrong, all := takeSteps(docs, tfs, next, &got, at)
+		wantWrong, wantAll := plainTake(docs, tfs, next, &want, at)
+		if got != want || wrong != wantWrong || all != wantAll {
+			t.Fatalf("%d postings at %d, next %d: wrong %x, all %x, want %x, %x\n%v\n%v", n, at, next,
+				wrong, all, wantWrong, wantAll, got, want)
+		}
+	}
+}
+
+// Widths are those that a count of each finds, as far as they are counted.
+func TestCountingTwins(t *testing.T) { cputest.Levels(t, testCountingWidths) }
+
+func testCountingWidths(t *testing.T) {
+	rng := rand.New(rand.NewPCG(83, 84))
+	for range 3_000 {
+		var v [BlockSize]uint32
+		widest, often := rng.IntN(33), rng.IntN(BlockSize)
+		for i := range v {
+			if rng.IntN(BlockSize) <= often {
+				v[i] = uint32(rng.Uint64() & (1<<widest - 1) >> rng.IntN(8))
+			}
+		}
+		for name, c := range map[string]widthCounts{
+			"block":  countBlock(&v),
+			"halves": countWidths(v[:BlockSize/2], v[BlockSize/2:]),
+		} {
+			for w := range 32 {
+				want := uint64(0)
+				for _, x := range v {
+					if bits.Len32(x) > w {
+						want++
+					}
+				}
+				bit := func(x uint64) uint64 { return x >> w & 1 }
+				got := bit(c.ones) | bit(c.twos)<<1 | bit(c.fours)<<2
+				if got != want%8 || (bit(c.more) == 1) != (want >= 8) {
+					t.Fatalf("%s: %d numbers, more %d, are wider than %d; want %d", name, got,
+						bit(c.more), w, want)
+				}
+			}
+		}
+	}
+}
