@@ -57,7 +57,7 @@ func Analyzers() []string {
 // OfBytes reports whether an analyzer works on bytes, so that text need not be UTF-8.
 func OfBytes(analyzer string) bool { return analyzer == "whitespace" || analyzer == "ascii" }
 
-// maxDocument is the most bytes of a document: places in it are 32 bits wide.
+// maxDocument is the largest size of a document: offsets in it are 32 bits wide.
 const maxDocument = math.MaxUint32
 
 func checkSize(doc []byte) error {

@@ -16,8 +16,8 @@ func (ascii) Analyze(doc []byte, t *Tokens) error {
 	if err := checkSize(doc); err != nil {
 		return err
 	}
-	// The bytes between words do not matter, so all get the bit that makes letters
-	// small; words keep their places.
+	// Bytes between words do not matter, so the bit that makes letters lower case is set in all
+	// bytes. Words keep their offsets.
 	lower := slices.Grow(t.scratch[:0], len(doc)+block)[:len(doc)+block] // whole blocks are written
 	b := newBorders(t.Words)
 	for at := 0; at < len(doc); at += block {
@@ -33,8 +33,8 @@ func (ascii) Analyze(doc []byte, t *Tokens) error {
 	return nil
 }
 
-// letterBits has the bits of the letters in the first block of a text, and writes them in lower
-// case.
+// letterBits returns the bits of the letters in the first block of a text, and writes the block in
+// lower case.
 func letterBits(lower *[block]byte, p []byte) (m uint64) {
 	if hasKernels {
 		return letterBitsKernel(&lower[0], unsafe.SliceData(p), min(len(p), block))

@@ -6,8 +6,8 @@ package text
 
 import "github.com/collocate/collocate/internal/cpu"
 
-// hasKernels says whether the kernels below may be called, which look at 64 bytes at once. Their
-// plain Go twins give the same bits.
+// hasKernels reports whether the kernels below, which process 64 bytes at once, may be called.
+// Their plain Go twins return the same bits.
 var hasKernels bool
 
 func init() {

@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// csvColumns says which columns of a table are wanted.
+// csvColumns are the columns of a table to read.
 type csvColumns struct {
 	separator byte
 	count     int
 	texts     []int
-	others    []csvOther // of a schema
-	id        int        // -1: none
+	others    []csvOther // other columns of a schema
+	id        int        // -1 if there is none
 	note      string
-	headless  bool // the first record is a document
+	headless  bool // there is no header: the first record is a document
 }
 
-// csvOther is a column with the number of its field in the schema.
+// csvOther is a column and the number of its field in the schema.
 type csvOther struct{ column, field int }
 
-// csvHeader reads the first record, which names the columns. It is separated by commas, or by
-// whatever makes wanted columns of it.
+// csvHeader parses the first record, which names the columns. The separator is a comma, or another
+// one with which the header has the wanted columns.
 func csvHeader(head []byte, o *Options) (csvColumns, error) {
 	first, err := tableHeader(head, o, ',')
 	if err == nil || first.count != 1 {
@@ -37,8 +37,8 @@ func csvHeader(head []byte, o *Options) (csvColumns, error) {
 	return first, err
 }
 
-// tsvHeader looks for a header in a file of tab-separated columns, which are an ID and text where
-// there is none. Fields that are named must stand in one, or are numbers of columns.
+// tsvHeader looks for a header in a file of tab-separated columns. Without one, the columns are an
+// ID and text. Named fields must be in the header, or be numbers of columns.
 func tsvHeader(head []byte, o *Options) (c csvColumns, found bool, err error) {
 	c, err = tableHeader(head, o, '\t')
 	if len(o.named()) > 0 {
@@ -49,7 +49,7 @@ func tsvHeader(head []byte, o *Options) (c csvColumns, found bool, err error) {
 	w := o.wantedFields()
 	switch {
 	case !slices.ContainsFunc(cells, isNumber) && (w.find(w.texts, cells) >= 0 || w.find(w.ids, cells) >= 0):
-		return c, err == nil, err // it names columns
+		return c, err == nil, err // it is a header
 	case tableWidth(head) > 2:
 		return c, false, fmt.Errorf("%d columns and no header with a text column %s: the first line is %s; "+
 			"name the columns by the header or, if there is none, by number (--fields 3 --id-field 1)",
@@ -64,12 +64,12 @@ func tsvHeader(head []byte, o *Options) (c csvColumns, found bool, err error) {
 
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// tableWidth is how many columns each of the first lines has, or 0 if these are not all alike.
+// tableWidth returns the number of columns of the first lines, or 0 if they differ.
 func tableWidth(head []byte) (width int) {
 	for n := 0; n < 100 && len(head) > 0; n++ {
 		line, size := nextLine(head)
 		if size == len(head) && n > 0 && len(head) > 0 && head[len(head)-1] != '\n' {
-			break // perhaps cut off
+			break // may be truncated
 		}
 		if tabs := bytes.Count(line, []byte("\t")); len(line) > 0 && width != tabs+1 {
 			if width > 0 {
@@ -82,7 +82,7 @@ func tableWidth(head []byte) (width int) {
 	return width
 }
 
-// wordyIDs reports whether most lines begin with a column that holds blanks.
+// wordyIDs reports whether the first column of most lines contains blanks.
 func wordyIDs(head []byte) bool {
 	lines, wordy := 0, 0
 	for lines < 100 && len(head) > 0 {
@@ -98,7 +98,7 @@ func wordyIDs(head []byte) bool {
 	return 2*wordy > lines
 }
 
-// namesAll reports whether the first record has all columns that are named.
+// namesAll reports whether the first record has all named columns.
 func namesAll(names []string, o *Options) bool {
 	for _, name := range o.named() {
 		if !slices.Contains(names, name) {
@@ -108,8 +108,8 @@ func namesAll(names []string, o *Options) bool {
 	return true
 }
 
-// byNumber reads columns that are named by their numbers, from 1 on, in a table of which the first
-// record names none of them.
+// byNumber selects columns by number, counted from 1, in a table whose first record has none of the
+// names.
 func (c *csvColumns) byNumber(names []string, o *Options) bool {
 	number := func(name string) int {
 		if n, err := strconv.Atoi(name); err == nil && n >= 1 && n <= len(names) {
@@ -194,7 +194,7 @@ func tableHeader(head []byte, o *Options, separator byte) (csvColumns, error) {
 	return c, nil
 }
 
-// typeHint says which types there are if a name looks as if it had another one.
+// typeHint lists the types of fields if a name looks like one with a misspelt type.
 func typeHint(name string) string {
 	if _, kind, ok := strings.Cut(name, ":"); ok {
 		return fmt.Sprintf("; if %q is meant for a type, want text, keyword, number, date, geo or stored", kind)
@@ -202,8 +202,7 @@ func typeHint(name string) string {
 	return ""
 }
 
-// twice refuses a header in which a name that is wanted stands twice: one of the columns would be
-// left out.
+// twice refuses a header with two columns of the same wanted name, of which one would be left out.
 func twice(names []string, w *wantedFields) error {
 	wanted := func(name string) bool {
 		return w.find(w.texts, []string{name}) >= 0 || w.find(w.ids, []string{name}) >= 0 ||
@@ -217,7 +216,7 @@ func twice(names []string, w *wantedFields) error {
 	return nil
 }
 
-// emptyLines is how many bytes of empty lines b begins with.
+// emptyLines returns the number of bytes of empty lines at the start of b.
 func emptyLines(b []byte) (at int) {
 	for at < len(b) {
 		line, size := nextLine(b[at:])
@@ -229,7 +228,7 @@ func emptyLines(b []byte) (at int) {
 	return at
 }
 
-// csvRecord is one record: where its fields are in the text.
+// csvRecord is a record: the positions of its fields in the text.
 type csvRecord struct {
 	separator byte
 	fields    []csvField
@@ -237,13 +236,12 @@ type csvRecord struct {
 
 type csvField struct {
 	start, end int
-	doubled    bool // it holds "" for "
+	doubled    bool // contains "" for "
 }
 
 const unclosed = "a quote that is not closed"
 
-// read finds the fields of the record that starts at a byte of b, and returns where
-// the next one starts.
+// read finds the fields of the record at offset at of b, and returns the offset of the next record.
 func (r *csvRecord) read(b []byte, at int) (int, error) {
 	r.fields = r.fields[:0]
 	for {
@@ -314,8 +312,7 @@ func (r *csvRecord) field(b []byte, i int, dst []byte) []byte {
 	return append(dst, text...)
 }
 
-// splitCSV makes a document of each record after the header (RFC 4180). Empty
-// lines are skipped.
+// splitCSV makes a document of each record after the header (RFC 4180). Empty lines are skipped.
 func (p *parser) splitCSV(s *source, data []byte, first bool) error {
 	r := csvRecord{separator: s.columns.separator}
 	for at := emptyLines(data); at < len(data); {
@@ -363,8 +360,8 @@ func (p *parser) addCSV(s *source, data []byte, r *csvRecord) {
 	}
 }
 
-// cutCSV finds the first line's end outside of quotes, behind empty lines at the start: a piece of
-// nothing but these would leave the header to the next one. b starts where a record does.
+// cutCSV finds the first end of a line outside quotes. Empty lines at the start do not count: a
+// piece of nothing else would leave the header to the next piece. b starts where a record does.
 func cutCSV(b []byte, from int) int {
 	from = max(from, emptyLines(b))
 	quoted := bytes.Count(b[:from], []byte(`"`))%2 == 1
@@ -383,9 +380,9 @@ func cutCSV(b []byte, from int) int {
 	}
 }
 
-// cutTSV finds the end of the first record that ends from a byte on. b starts where a record does.
-// Quotes inside a field mean nothing, so that these cannot just be counted. Empty lines at the
-// start are no record.
+// cutTSV finds the end of the first record that ends at or after an offset. b starts where a record
+// does. Quotes inside a field are plain characters, so counting quotes is not enough. Empty lines
+// at the start are not records.
 func cutTSV(b []byte, from int) int {
 	from = max(from, emptyLines(b))
 	r := csvRecord{separator: '\t'}
@@ -398,7 +395,7 @@ func cutTSV(b []byte, from int) int {
 		if line := b[at:next]; line[0] == '"' || bytes.Contains(line, []byte("\t\"")) {
 			var err error
 			if next, err = r.read(b, at); err != nil {
-				// The piece must show the mistake; a quote may be closed further on.
+				// The piece must contain the error; a quote may be closed further on.
 				mistake := err.(*syntaxError)
 				end := bytes.IndexByte(b[mistake.at:], '\n')
 				if mistake.msg == unclosed || end < 0 {

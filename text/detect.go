@@ -10,8 +10,8 @@ import (
 	"github.com/collocate/collocate/internal/textfile"
 )
 
-// detect settles the file's format from the options, its first bytes and, for CSV
-// and TSV, its name. head is the whole file or its first detectSize bytes.
+// detect determines the format of the file from the options, its first bytes and, for CSV and TSV,
+// its name. head is the whole file or its first detectSize bytes.
 func (s *source) detect(head []byte, whole bool) error {
 	if what := textfile.WhyNotText(head); what != "" {
 		return fmt.Errorf("%s: %s", s.path, what)
@@ -126,9 +126,8 @@ func guess(head []byte, whole bool, name string, inFolder bool) Format {
 	}
 }
 
-// numberedLines reports whether every line is a number, one tab and text. The last
-// line of a head that is not the whole file may be the begin of a longer one, and
-// does not count.
+// numberedLines reports whether every line is a number, one tab and text. The last line of a head
+// that is not the whole file may be truncated and does not count.
 func numberedLines(head []byte, whole bool) bool {
 	n := 0
 	for ; len(head) > 0; n++ {
@@ -148,7 +147,7 @@ func numberedLines(head []byte, whole bool) bool {
 	return n > 0
 }
 
-// blankShare is the share of blank lines after the first line with text.
+// blankShare returns the share of blank lines after the first line with text.
 func blankShare(head []byte) float64 {
 	head = bytes.TrimLeft(head, " \t\r\n")
 	lines, blank, trailing := 0, 0, 0

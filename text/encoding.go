@@ -16,14 +16,14 @@ import (
 // Encoding is the character encoding of files. The zero value is Bytes.
 type Encoding int
 
-// Those that are not converted. ParseEncoding knows the others.
+// Encodings without conversion. ParseEncoding knows the others.
 const (
 	Bytes  Encoding = iota // unchanged; unicode and the languages treat bytes that are not UTF-8 as separators
 	UTF8                   // bytes that are not UTF-8 are an error
-	byMark                 // UTF-16 whose byte order the mark at the beginning of a file tells
+	byMark                 // UTF-16, with the byte order given by the mark at the start of the file
 )
 
-// encodingNames are those above, then the names by which browsers know the others.
+// encodingNames are the names of the encodings above, then those of the WHATWG standard.
 var encodingNames = choice.New[Encoding]("encoding", "bytes", "utf-8", "utf-16",
 	"big5", "euc-jp", "euc-kr", "gb18030", "gbk", "ibm866", "iso-2022-jp", "iso-8859-10", "iso-8859-13",
 	"iso-8859-14", "iso-8859-15", "iso-8859-16", "iso-8859-2", "iso-8859-3", "iso-8859-4", "iso-8859-5",
@@ -79,7 +79,7 @@ func (e Encoding) Reader(r io.Reader) (io.Reader, error) {
 	return e.reader(r)
 }
 
-// reader converts what it reads to UTF-8.
+// reader converts r to UTF-8.
 func (e Encoding) reader(r io.Reader) (io.Reader, error) {
 	if e == byMark {
 		decoder := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
@@ -92,7 +92,7 @@ func (e Encoding) reader(r io.Reader) (io.Reader, error) {
 	return transform.NewReader(r, coding.NewDecoder()), nil
 }
 
-// checkUTF8 says where text is not UTF-8.
+// checkUTF8 returns an error with the position of the first byte that is not UTF-8.
 func checkUTF8(b []byte) error {
 	if utf8.Valid(b) {
 		return nil

@@ -12,51 +12,51 @@ import (
 	"github.com/collocate/collocate/internal/textfile"
 )
 
-// How a file is cut into pieces that can be parsed apart. The cuts are made at
-// documents' borders by a rule that looks at the text alone: the first piece starts
-// at byte 0; a piece that starts at byte s ends at the first border found by
-// searching from the next multiple of chunkSize above s. It is the same for a plain
-// and a compressed file, and for any number of threads.
+// How a file is cut into pieces that can be parsed independently. Cuts are at borders between
+// documents, by a rule that depends on the text alone: the first piece starts at byte 0, and a
+// piece that starts at byte s ends at the first border at or after the next multiple of chunkSize
+// above s. So the pieces are the same for a plain and a compressed file, and for any number of
+// threads.
 var (
-	// chunkSize is large enough that a piece's fixed cost (a read, a channel, a
-	// goroutine switch: some 10 us) vanishes beside parsing it (1 ms), and small
-	// enough that text and words of a piece stay in a core's L2 or share of L3.
+	// chunkSize is large enough that the fixed cost of a piece (a read, a channel, a goroutine
+	// switch: about 10 us) is small beside parsing it (1 ms), and small enough that its text and
+	// words stay in a core's L2 or share of L3.
 	chunkSize = 1 << 20
-	// windowSize is how much is looked at first when searching a border.
+	// windowSize is the number of bytes that the search for a border reads first.
 	windowSize = 1 << 14
-	// detectSize is how much of a file its format is detected from.
+	// detectSize is the number of bytes from which the format of a file is detected.
 	detectSize = textfile.HeadSize
 )
 
 // piece is a run of whole documents of one file.
 type piece struct {
 	src   *source
-	first bool   // the file starts here
-	last  bool   // the file ends here; known of text that is read from front to back
-	data  []byte // the text, or nil where a worker is to read it:
-	off   int64  // where in the file
-	size  int    // and how much
+	first bool   // the first piece of the file
+	last  bool   // the last piece of the file; only known of streams
+	data  []byte // the text, or nil if a worker is to read it:
+	off   int64  // its offset in the file
+	size  int    // and its size
 }
 
-// task is what one worker turns into one batch: one piece of a long file, or
-// several short files, or the error that ended the reading.
+// task is the work for one batch: one piece of a long file, several short files, or the error that
+// ended reading.
 type task struct {
 	pieces []piece
 	size   int
 	err    error
-	large  bool            // it has a large piece, the only one in work
-	in     <-chan position // where the documents before this task end
+	large  bool            // it has a large piece, of which only one is processed at a time
+	in     <-chan position // receives the position after the tasks before
 	out    chan<- position
 }
 
-// position is what must be known of all text before a task to number what is in it.
+// position is what must be known of all text before a task to number its documents.
 type position struct {
-	seq         int   // batches
-	docs, lines int64 // in the file at hand
+	seq         int   // number of batches
+	docs, lines int64 // in the current file
 
-	src         *source // that file
-	file, files tally   // of its records, and of those of all files before
-	records     int64   // of JSON in all files before
+	src         *source // the current file
+	file, files tally   // statistics of its JSON records, and of those of all files before
+	records     int64   // number of JSON records in all files before
 }
 
 // feeder reads a corpus in order and cuts it into tasks.
@@ -64,16 +64,16 @@ type feeder struct {
 	ctx    context.Context
 	corpus *Corpus
 	tell   func(n int64)
-	emit   func(*task) error // takes the task over; an error stops the feeder
-	buffer func() []byte     // a buffer for text, of any length
+	emit   func(*task) error // takes ownership of the task; an error stops the feeder
+	buffer func() []byte     // returns a buffer for text, of any length
 	spare  []byte
 	task   *task
-	told   map[string]bool // notes
-	mu     sync.Mutex      // of told
-	large  chan struct{}   // holds one item while a large piece is in work
+	told   map[string]bool // notes that were passed on
+	mu     sync.Mutex      // guards told
+	large  chan struct{}   // holds an item while a large piece is processed
 }
 
-// tellNote passes on what is to be said of a file, but not the same of another one.
+// tellNote passes on a note about a file, unless the same was passed on for another file.
 func (f *feeder) tellNote(path, note string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -87,7 +87,7 @@ func (f *feeder) tellNote(path, note string) {
 	f.corpus.Options.Note(path + ": " + note)
 }
 
-// enlarge is called before a large piece is read, and waits until no other is in work.
+// enlarge waits until no other large piece is processed. It is called before one is read.
 func (f *feeder) enlarge() error {
 	if f.task.large {
 		return nil
@@ -114,7 +114,7 @@ func (f *feeder) take() []byte {
 	return b[:0]
 }
 
-// run emits all tasks; what goes wrong in reading is the last task's err.
+// run emits all tasks. An error of reading is the err of the last task.
 func (f *feeder) run(inputs []input) error {
 	f.task = &task{}
 	for _, in := range inputs {
@@ -135,7 +135,7 @@ func (f *feeder) run(inputs []input) error {
 	return f.flush()
 }
 
-// stopped marks an error of emit: it is not about the corpus.
+// stopped marks an error of emit, which is not about the corpus.
 type stopped struct{ error }
 
 func (f *feeder) flush() error {
@@ -147,12 +147,12 @@ func (f *feeder) flush() error {
 	return f.emit(t)
 }
 
-// add appends a piece to the task at hand, and emits that if it is large enough.
+// add appends a piece to the current task, and emits the task if it is large enough.
 func (f *feeder) add(p piece) error {
 	p.src.users.Add(1)
 	f.task.pieces = append(f.task.pieces, p)
 	f.task.size += p.size + 1
-	if f.task.size < (chunkSize+1)/2 { // a long file's pieces are a bit less or more than a chunk
+	if f.task.size < (chunkSize+1)/2 { // pieces of a long file are a little smaller or larger than a chunk
 		return nil
 	}
 	if err := f.flush(); err != nil {
@@ -187,7 +187,7 @@ func (f *feeder) feed(in input) error {
 	return f.feedStream(s, buf, err == io.EOF)
 }
 
-// feedStream cuts a text that must be read from front to back. buf holds its begin.
+// feedStream cuts a text that must be read sequentially. buf holds its beginning.
 func (f *feeder) feedStream(s *source, buf []byte, ended bool) error {
 	for start, first := int64(0), true; ; first = false {
 		border := chunkSize - int(start%int64(chunkSize))
@@ -223,7 +223,7 @@ func (f *feeder) feedStream(s *source, buf []byte, ended bool) error {
 		}
 		var data []byte
 		if cut < chunkSize/4 {
-			data = bytes.Clone(buf[:cut]) // a short file must not hold a large buffer
+			data = bytes.Clone(buf[:cut]) // so that a short file does not keep a large buffer alive
 			buf = append(buf[:0], buf[cut:]...)
 		} else {
 			data, buf = buf[:cut], append(f.take(), buf[cut:]...)
@@ -240,9 +240,9 @@ func (f *feeder) feedStream(s *source, buf []byte, ended bool) error {
 	}
 }
 
-// feedFile cuts a long plain file by looking at its borders only; the workers read.
+// feedFile cuts a long plain file by reading around its borders only; workers read the rest.
 func (f *feeder) feedFile(s *source) error {
-	f.tell(-s.raw.n) // the workers read it again
+	f.tell(-s.raw.n) // workers will read these bytes again
 	window := f.take()
 	defer func() { f.spare = window }()
 	chunk := int64(chunkSize)
@@ -298,9 +298,8 @@ func (s *source) readAt(b []byte, off int64) error {
 	return fmt.Errorf("read %s at byte %d: %w", s.path, off+int64(n), err)
 }
 
-// cut returns the first place from which the text may be parsed apart from what is
-// before it, searching from a byte on, or -1 if there is none in b. b starts
-// where a piece starts if that matters to the format: see inOrder.
+// cut returns the first offset at or after from at which the text can be cut, or -1 if there is
+// none in b. b starts where a piece starts if that matters to the format: see inOrder.
 func (s *source) cut(b []byte, from int) int {
 	switch s.format {
 	case File:
@@ -314,7 +313,7 @@ func (s *source) cut(b []byte, from int) int {
 	case SMART:
 		return cutLine(b, from, func(line []byte) bool { return smartField(line) == 'I' })
 	case Blank:
-		// The border is after a blank line: documents do not reach over it.
+		// The border is after a blank line, which no document crosses.
 		at := cutLine(b, from, isBlank)
 		if at < 0 {
 			return -1
@@ -328,15 +327,14 @@ func (s *source) cut(b []byte, from int) int {
 	return cutLine(b, from, nil)
 }
 
-// inOrder reports whether borders are known only after reading all text before them, or the
-// file's bytes are not its text.
+// inOrder reports whether borders are known only after reading all text before them, or the bytes
+// of the file are not its text.
 func (s *source) inOrder() bool {
 	return s.format == CSV || s.format == JSON || s.columns.count > 0 || s.converted
 }
 
-// cutLine returns where the first line starts that starts after from and is ok.
-// Only lines that are whole in b are asked about, so that the answer does not
-// depend on how much of the text b is.
+// cutLine returns the start of the first line after from that ok accepts. Only lines that are
+// complete in b are tested, so that the result does not depend on how much of the text b holds.
 func cutLine(b []byte, from int, ok func(line []byte) bool) int {
 	i := bytes.IndexByte(b[from:], '\n')
 	if i < 0 {

@@ -9,8 +9,8 @@ import (
 )
 
 // The usual names of fields and columns, in any case. If there is a field contents, the others are
-// parts of it, as in Anserini; else all that are there are joined. The ID is the first that is
-// there: passages also have the ID of their document.
+// parts of it, as in Anserini; otherwise all that exist are joined. The ID is the first that
+// exists: passages also have the ID of their document.
 var (
 	defaultTexts = []string{"contents", "title", "headline", "headings", "abstract", "text", "body", "content",
 		"passage", "paragraph", "segment", "article"}
@@ -20,19 +20,19 @@ var (
 // wantedFields are the names of fields that hold text and IDs.
 type wantedFields struct {
 	texts, ids []string
-	// others are what the other fields of a schema are read from, in its order.
+	// others are the sources of the other fields of a schema, in its order.
 	others []otherField
-	// The usual names are meant in any case; those that a user gives are taken as they are.
+	// The usual names match in any case, names given by a user only as they are.
 	usualTexts, usualIDs bool
 }
 
-// otherField is a column or field that holds values which are no text.
+// otherField is a column or field with values that are not text.
 type otherField struct {
 	name  string
-	field int // of the schema
+	field int // number in the schema
 }
 
-// textFields are the names of fields that a user gave for the text.
+// textFields returns the names that a user gave for the text.
 func (o *Options) textFields() []string {
 	if o.Schema == nil {
 		return o.Fields
@@ -44,7 +44,7 @@ func (o *Options) textFields() []string {
 	return names
 }
 
-// named are all names of fields that a user gave.
+// named returns all names that a user gave.
 func (o *Options) named() []string {
 	names := slices.Clone(o.textFields())
 	for _, f := range o.otherFields() {
@@ -88,7 +88,7 @@ func (w *wantedFields) matches(wanted, name string) bool {
 		(w.usualTexts && slices.Contains(defaultTexts, wanted) || w.usualIDs && slices.Contains(defaultIDs, wanted))
 }
 
-// textNames are the names of texts for an error.
+// textNames lists the names of text fields for an error.
 func (w *wantedFields) textNames() string {
 	if w.usualTexts {
 		return "contents, title, text, body or the like"
@@ -96,8 +96,8 @@ func (w *wantedFields) textNames() string {
 	return strings.Join(w.texts, ", ")
 }
 
-// find returns the place of the first field that has one of the wanted names, by their order, or
-// -1.
+// find returns the index of the first field with a wanted name, in the order of the wanted names,
+// or -1.
 func (w *wantedFields) find(wanted, names []string) int {
 	for _, want := range wanted {
 		if i := slices.IndexFunc(names, func(name string) bool { return w.matches(want, name) }); i >= 0 {
@@ -107,7 +107,7 @@ func (w *wantedFields) find(wanted, names []string) int {
 	return -1
 }
 
-// describe says what became of the fields of a file, if any was left out or IDs were made up.
+// describe returns a note if a field of a file was left out or IDs were made up.
 func (w *wantedFields) describe(names []string, o *Options) string {
 	var texts, others []string
 	id := w.find(w.ids, names)
@@ -122,7 +122,7 @@ func (w *wantedFields) describe(names []string, o *Options) string {
 	}
 	var says []string
 	if len(texts) == 0 {
-		return "" // that is a mistake
+		return "" // reported as an error elsewhere
 	}
 	if len(others) > 0 && o.Schema != nil {
 		says = append(says, fmt.Sprintf("left out: %s (the schema does not name them)", shortList(others)))
@@ -141,8 +141,8 @@ func (w *wantedFields) describe(names []string, o *Options) string {
 	return strings.Join(says, "; ")
 }
 
-// shortList is a list for an error: not all of a thousand columns, or of a file that is
-// no CSV.
+// shortList lists names for an error, but not all of a thousand columns, or of a file that is not
+// CSV.
 func shortList(names []string) string {
 	if list := strings.Join(names, ", "); len(list) <= 200 {
 		return list

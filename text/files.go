@@ -10,16 +10,16 @@ import (
 
 // input is one file of the corpus before it is opened.
 type input struct {
-	path     string // as errors name it; "-" for standard input
-	name     string // as IDs name it
-	size     int64  // bytes on disk; 0 where it is not a regular file
+	path     string // for errors; "-" is standard input
+	name     string // for IDs
+	size     int64  // bytes on disk; 0 if it is not a regular file
 	regular  bool
 	inFolder bool
-	note     string  // what is to be said before it is read
-	part     *Stream // what is read instead of the path
+	note     string  // to be passed on before it is read
+	part     *Stream // read instead of the path, if not nil
 }
 
-// before is how many documents of the file are not read.
+// before returns the number of documents of the file before this part.
 func (in *input) before() int64 {
 	if in.part == nil {
 		return 0
@@ -41,8 +41,8 @@ func Names(paths []string) []string {
 	return names
 }
 
-// inputs lists the corpus's files in order: the paths as given, each folder
-// replaced by the files below it in byte order of their paths. Links are followed.
+// inputs lists the files of the corpus in order: the paths as given, each folder replaced by the
+// files below it in byte order of their paths. Links are followed.
 func (c *Corpus) inputs() ([]input, error) {
 	var list []input
 	for i := range c.Streams {
@@ -81,7 +81,8 @@ func (c *Corpus) inputs() ([]input, error) {
 	return list, nil
 }
 
-// tellApart names files by their paths that would share a name, and so the IDs of their documents.
+// tellApart replaces equal names of files by their paths, so that the IDs of their documents
+// differ.
 func tellApart(list []input) {
 	count := map[string]int{}
 	for _, in := range list {
@@ -94,7 +95,7 @@ func tellApart(list []input) {
 	}
 }
 
-// present describes those of the paths that are there.
+// present returns the FileInfos of the paths that exist.
 func present(paths []string) (list []os.FileInfo) {
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil {
@@ -108,8 +109,8 @@ func isOneOf(list []os.FileInfo, info os.FileInfo) bool {
 	return slices.ContainsFunc(list, func(other os.FileInfo) bool { return os.SameFile(other, info) })
 }
 
-// walk appends the files below folder. above holds the folders on the way down:
-// one that is met again is a loop of links.
+// walk appends the files below folder. above are the folders on the path to it: one that occurs
+// again is a loop of links.
 func walk(list []input, folder, prefix string, above, except []os.FileInfo) ([]input, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -147,7 +148,7 @@ func walk(list []input, folder, prefix string, above, except []os.FileInfo) ([]i
 	return list, nil
 }
 
-// beirCorpus returns the name of the corpus in a folder in BEIR's layout, else nothing:
+// beirCorpus returns the name of the corpus in a folder with BEIR's layout, or "":
 //
 //	corpus.jsonl
 //	queries.jsonl

@@ -24,11 +24,11 @@ func (p *parser) splitJSON(s *source, data []byte, first, last bool) error {
 	if first && s.list {
 		sc.take('[')
 		if sc.blanks(); sc.at < len(data) && data[sc.at] == ']' {
-			open = true // an empty list
+			open = true // an empty array
 		}
 	}
 	for sc.at < len(data) {
-		if open { // after an object of the list
+		if open { // after an object of the array
 			if sc.take(']') {
 				if sc.blanks(); sc.at < len(data) {
 					return wrong(sc.at, "%v", sc.unexpected("nothing behind the list"))
@@ -58,13 +58,13 @@ func (p *parser) splitJSON(s *source, data []byte, first, last bool) error {
 	return nil
 }
 
-// blanksAt is how many blanks b begins with.
+// blanksAt returns the number of blanks at the start of b.
 func blanksAt(b []byte) int { return len(b) - len(bytes.TrimLeft(b, " \t\r\n")) }
 
-// cutJSON returns the first place from a byte on where an object has ended. b starts at the
-// file's begin or after an object.
+// cutJSON returns the first offset at or after from where an object has ended. b starts at the
+// beginning of the file or after an object.
 func cutJSON(b []byte, from int) int {
-	open := 0 // objects
+	open := 0 // depth of objects
 	for at := 0; at < len(b); at++ {
 		switch b[at] {
 		case '"':
@@ -84,8 +84,8 @@ func cutJSON(b []byte, from int) int {
 	return -1
 }
 
-// jsonShape reports whether a text is JSON: one object a line, objects over several lines, or a
-// list.
+// jsonShape reports whether a text is JSON: one object per line, objects over several lines, or an
+// array.
 func jsonShape(text []byte) (f Format, list, ok bool) {
 	if len(text) == 0 {
 		return 0, false, false
@@ -100,20 +100,20 @@ func jsonShape(text []byte) (f Format, list, ok bool) {
 			return 0, false, false
 		}
 		line, size := nextLine(text)
-		if size == len(text) { // perhaps the begin of a long line
+		if size == len(text) { // may be the beginning of a long line
 			return JSONL, false, true
 		}
 		sc := newJSONScanner(&Options{Fields: []string{""}})
 		if err := sc.record(line, 0); err != nil && sc.at >= len(line) {
-			return JSON, false, true // the object goes on
+			return JSON, false, true // the object continues
 		}
 		return JSONL, false, true
 	}
 	return 0, false, false
 }
 
-// jsonHead looks at the first objects of a file. It returns what to say of their fields, and an
-// error if none of them has text although there are fields that may hold it.
+// jsonHead examines the first objects of a file. It returns a note about their fields, and an error
+// if none has text although there are fields that may hold it.
 func (s *source) jsonHead(head []byte) (note string, err error) {
 	sc := newJSONScanner(s.options)
 	var names []string
@@ -129,7 +129,7 @@ func (s *source) jsonHead(head []byte) (note string, err error) {
 			_ = sc.take('[') || sc.take(',')
 		}
 		if sc.record(head, sc.at) != nil {
-			break // the head's end, or a mistake, which the reader will find
+			break // the end of the head, or an error that the parser will report
 		}
 		if objects++; objects == 1 {
 			s.whole = sc.fields[0].found

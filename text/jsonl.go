@@ -29,12 +29,12 @@ func (p *parser) splitJSONL(s *source, data []byte) error {
 	return nil
 }
 
-// noText says that an object has no field with text, and which it has.
+// noText describes an object without a text field, for an error.
 func noText(o *Options, object []byte) string {
 	var names []string
 	sc := newJSONScanner(o)
 	sc.seen = func(name string) { names = append(names, name) }
-	sc.record(object, 0) // it was read before
+	sc.record(object, 0) // no error: it was parsed before
 	if len(names) == 0 {
 		return "no text field " + sc.wants.textNames()
 	}
@@ -42,8 +42,8 @@ func noText(o *Options, object []byte) string {
 		"; name those that hold text (--fields)"
 }
 
-// addJSON adds the document of the object that was read, its fields joined by a newline, if any is
-// there.
+// addJSON adds the document of the parsed object: its text fields joined by newlines. It reports
+// whether there are any.
 func (p *parser) addJSON(sc *jsonScanner, schema *fields.Schema) bool {
 	fields := sc.text()
 	values := p.record(schema)

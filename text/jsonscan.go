@@ -10,46 +10,46 @@ import (
 	"github.com/collocate/collocate/fields"
 )
 
-// maxDepth is how deep JSON values may nest, the same as in encoding/json.
+// maxDepth is the deepest nesting of JSON values, the same as in encoding/json.
 const maxDepth = 10000
 
-// jsonValue is where a piece of text was found: between quotes, or a number as it stands.
+// jsonValue is the position of a value: the inside of a string, or a number.
 type jsonValue struct {
 	start, end int
-	escaped    bool // it holds backslashes
+	escaped    bool // contains backslashes
 }
 
-// jsonField is what was found for a wanted field: parts[first:last], more than one
-// if the value is a list.
+// jsonField holds the values of a wanted field: parts[first:last], more than one if the value is an
+// array.
 type jsonField struct {
 	found       bool
 	first, last int
 }
 
-// jsonScanner checks an object against the JSON grammar and notes the wanted fields.
-// It reads every byte once and copies nothing.
+// jsonScanner checks an object against the JSON grammar and records the wanted fields. It reads
+// every byte once and copies nothing.
 type jsonScanner struct {
 	b      []byte
 	at     int
 	wants  wantedFields
 	names  []string    // wanted fields: texts, then IDs, then others
-	fields []jsonField // what was found for each
-	parts  []jsonValue // values of wanted fields that are not empty
-	key    []byte      // an unescaped name
+	fields []jsonField // values of each
+	parts  []jsonValue // non-empty values of wanted fields
+	key    []byte      // buffer for an unescaped name
 	seen   func(name string)
-	head   []string // fields of the file's first records
-	later  []string // those that are not among them
+	head   []string // fields of the first records of the file
+	later  []string // fields that are not among them
 	full   []bool   // wanted fields that have had a value
 	schema *fields.Schema
-	inside map[string]bool // fields that are not wanted, but others inside them, as a of a.b
+	inside map[string]bool // fields that contain wanted fields, as a for a.b
 
-	// What the n-th field of the object before was. Objects of a file are mostly alike.
+	// The fields of the object before, by position. Objects of a file are mostly alike.
 	before []knownName
 }
 
 type knownName struct {
 	name   string
-	fields []int // one, if at all, or more where a name is wanted for several
+	fields []int // usually one or none; several if a name is wanted more than once
 }
 
 func newJSONScanner(o *Options) *jsonScanner {
@@ -64,14 +64,14 @@ func newJSONScanner(o *Options) *jsonScanner {
 	return s
 }
 
-// record reads the object that begins at a byte of b, after blanks.
+// record parses the object at an offset of b, after blanks.
 func (s *jsonScanner) record(b []byte, at int) error {
 	s.b, s.at, s.parts = b, at, s.parts[:0]
 	clear(s.fields)
 	return s.object()
 }
 
-// text is what holds the text of the object.
+// text returns the fields that hold the text of the object.
 func (s *jsonScanner) text() []jsonField {
 	text := s.fields[:len(s.wants.texts)]
 	if s.wants.usualTexts && text[0].found {
@@ -80,7 +80,7 @@ func (s *jsonScanner) text() []jsonField {
 	return text
 }
 
-// object reads one object.
+// object parses one object.
 func (s *jsonScanner) object() error {
 	s.blanks()
 	if s.at == len(s.b) || s.b[s.at] != '{' {
@@ -128,7 +128,7 @@ func (s *jsonScanner) finish() error {
 	return nil
 }
 
-// wanted returns the numbers of the wanted fields of that name, the n-th of the object.
+// wanted returns the numbers of the wanted fields with the name of the n-th field of the object.
 func (s *jsonScanner) wanted(v jsonValue, n int) []int {
 	name := s.nameOf(v)
 	if s.seen != nil && !s.inside[string(name)] {
@@ -154,7 +154,7 @@ func (s *jsonScanner) wanted(v jsonValue, n int) []int {
 	return known.fields
 }
 
-// nameOf is the name that a string holds.
+// nameOf returns the unescaped name.
 func (s *jsonScanner) nameOf(v jsonValue) []byte {
 	name := s.b[v.start:v.end]
 	if v.escaped {
@@ -164,7 +164,7 @@ func (s *jsonScanner) nameOf(v jsonValue) []byte {
 	return name
 }
 
-// insideOf are the fields around those that are wanted: a and a.b for a.b.c. It is nil if there are
+// insideOf returns the fields that contain wanted ones: a and a.b for a.b.c. It is nil if there are
 // none.
 func insideOf(names []string) (list map[string]bool) {
 	for _, name := range names {
@@ -180,8 +180,8 @@ func insideOf(names []string) (list map[string]bool) {
 	return list
 }
 
-// inner reads a value in which there may be wanted fields: an object, or a list of them, whose
-// fields have the values of all.
+// inner parses a value that may contain wanted fields: an object, or an array of objects, whose
+// values are combined.
 func (s *jsonScanner) inner(name string, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("nested deeper than %d", maxDepth)
@@ -227,7 +227,7 @@ func (s *jsonScanner) inner(name string, depth int) error {
 	return nil
 }
 
-// innerObject reads an object in which there may be wanted fields.
+// innerObject parses an object that may contain wanted fields.
 func (s *jsonScanner) innerObject(outer string, depth int) error {
 	s.at++
 	if s.blanks(); s.take('}') {
@@ -280,8 +280,8 @@ func (s *jsonScanner) innerObject(outer string, depth int) error {
 	}
 }
 
-// field reads the value of a wanted field: a string, a number, null, which is as if
-// there were no field, or a list of these. The last field of a name counts. A name may be wanted
+// field parses the value of a wanted field: a string, a number, null, which counts as missing, or
+// an array of these. Of several fields with the same name the last one counts. A name may be wanted
 // twice, as text and as ID.
 func (s *jsonScanner) field(wanted []int) error {
 	i := wanted[0]
@@ -322,7 +322,7 @@ func (s *jsonScanner) field(wanted []int) error {
 	return nil
 }
 
-// isPoint reports whether an object or a list follows that is the value of a geo field.
+// isPoint reports whether the next value is an object or array of a geo field.
 func (s *jsonScanner) isPoint(wanted []int) bool {
 	if s.at == len(s.b) || s.b[s.at] != '{' && s.b[s.at] != '[' {
 		return false
@@ -336,8 +336,8 @@ func (s *jsonScanner) isPoint(wanted []int) bool {
 	return false
 }
 
-// point takes an object as it stands: package fields reads it. Of a list nobody knows whether the
-// latitude or the longitude comes first.
+// point takes an object as it is: package fields parses it. An array is refused, as its order of
+// latitude and longitude is ambiguous.
 func (s *jsonScanner) point() error {
 	start := s.at
 	if err := s.skip(2); err != nil {
@@ -347,7 +347,7 @@ func (s *jsonScanner) point() error {
 	return nil
 }
 
-// part reads one string, number or null of a wanted field. It says false for null.
+// part parses one string, number or null of a wanted field. It returns false for null.
 func (s *jsonScanner) part(i int) (bool, error) {
 	start := s.at
 	v := jsonValue{start: start}
@@ -381,7 +381,7 @@ func (s *jsonScanner) part(i int) (bool, error) {
 	return true, err
 }
 
-// skip reads any value.
+// skip parses any value.
 func (s *jsonScanner) skip(depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("nested deeper than %d", maxDepth)
@@ -395,7 +395,7 @@ func (s *jsonScanner) skip(depth int) error {
 		return err
 	case c == '{' || c == '[':
 		s.at++
-		if s.blanks(); s.take(c + 2) { // } and ] are two above { and [
+		if s.blanks(); s.take(c + 2) { // in ASCII, } and ] are two after { and [
 			return nil
 		}
 		for {
@@ -467,7 +467,7 @@ func (s *jsonScanner) digits() bool {
 	return s.at > start
 }
 
-// string reads a string and returns where its inside is.
+// string parses a string and returns the position of its inside.
 func (s *jsonScanner) string() (jsonValue, error) {
 	if !s.take('"') {
 		return jsonValue{}, s.unexpected("a string")
@@ -527,7 +527,7 @@ func (s *jsonScanner) unexpected(want string) error {
 	return fmt.Errorf("JSON has %q: want %s", r, want)
 }
 
-// hex4 reads four hexadecimal digits.
+// hex4 parses four hexadecimal digits.
 func hex4(b []byte) (r rune, ok bool) {
 	if len(b) < 4 {
 		return 0, false
@@ -546,8 +546,8 @@ func hex4(b []byte) (r rune, ok bool) {
 	return r, true
 }
 
-// appendUnescaped appends a string's inside with its escapes replaced. Half a
-// surrogate pair becomes U+FFFD. The result is never longer than b.
+// appendUnescaped appends the inside of a string with its escapes replaced. An unpaired surrogate
+// becomes U+FFFD. The result is never longer than b.
 func appendUnescaped(dst, b []byte) []byte {
 	for {
 		i := bytes.IndexByte(b, '\\')

@@ -10,22 +10,22 @@ import (
 const (
 	defaultMaxDocument = 64e6
 	defaultMemory      = 2e9
-	// documentShare of the memory may be one document. Of one whose words are all different,
+	// A document may take at most 1/documentShare of the memory. If all its words are distinct and
 	// of five letters, the table of words alone takes up to 24 times its size.
 	documentShare = 30
-	// windowShare of the memory may be the window of a decompressor, which is 8 MB unless
-	// somebody asked for more (zstd --long).
+	// The window of a decompressor may take at most 1/windowShare of the memory. It is 8 MB unless
+	// zstd was called with --long.
 	windowShare = 7
 	minWindow   = 8 << 20
-	// largePiece is how much text makes a piece large: only one such is in work at a time.
+	// largePiece is the size from which a piece is large: only one such is processed at a time.
 	largePiece = 4 << 20
 )
 
-// maxBatchDocs bounds the documents of a batch, which take some 150 bytes each besides their
-// text. Only where lines are shorter than 32 bytes does a piece of text have more.
+// maxBatchDocs is the largest number of documents of a batch, which take about 150 bytes each
+// besides their text. Only pieces whose lines are shorter than 32 bytes have more.
 var maxBatchDocs = 1 << 15
 
-// documentLimit is how many bytes a document may have.
+// documentLimit returns the largest size of a document in bytes.
 func (o *Options) documentLimit() int64 {
 	limit, memory := o.MaxDocument, o.Memory
 	if limit <= 0 {
@@ -37,7 +37,7 @@ func (o *Options) documentLimit() int64 {
 	return min(limit, memory/documentShare)
 }
 
-// maxWindow is how much of what it has unpacked a decompressor may hold.
+// maxWindow returns the largest window of a decompressor in bytes.
 func (o *Options) maxWindow() int64 {
 	memory := o.Memory
 	if memory <= 0 {
@@ -46,7 +46,7 @@ func (o *Options) maxWindow() int64 {
 	return max(minWindow, memory/windowShare)
 }
 
-// errLong says that a document is too long, and which limit it was.
+// errLong returns the error of a document that is too long, with the limit that it exceeds.
 func (o *Options) errLong() error {
 	limit, memory := o.documentLimit(), o.Memory
 	if memory <= 0 {
@@ -79,18 +79,19 @@ func (b *Batch) Where(i int) string {
 	return "document " + b.Docs[i].ID
 }
 
-// longDocument is a document of which the feeder found no end. Its line is known when all text
-// before the piece is.
+// longDocument is a document whose end the feeder did not find. Its line is known once all text
+// before the piece is parsed.
 type longDocument struct {
 	src   *source
-	first bool  // the piece is the file's first
-	lines int64 // of the piece before it
-	at    int64 // byte of the text
+	first bool  // the piece is the first of the file
+	lines int64 // lines of the piece before it
+	at    int64 // offset in the text
 }
 
 func (e *longDocument) Error() string { return e.src.options.errLong().Error() }
 
-// longIn makes the error about a piece from byte start of the text on that begins like data.
+// longIn returns the error of a document in a piece that starts at byte start of the text with
+// data.
 func longIn(s *source, first bool, start int64, data []byte) error {
 	before := data[:bytes.LastIndexByte(data, '\n')+1]
 	if s.format == File {
@@ -100,7 +101,7 @@ func longIn(s *source, first bool, start int64, data []byte) error {
 		at: start + int64(len(before))}
 }
 
-// place says where an error of a task is, given the position before it.
+// place adds the position to an error of a task, given the position before the task.
 func (pos position) place(err error) error {
 	e, ok := err.(*longDocument)
 	if !ok {

@@ -77,7 +77,7 @@ func TestBomb(t *testing.T) {
 	_, err := readBatches(&Corpus{Paths: []string{path}, Options: Options{MaxDocument: 4 << 20}})
 	runtime.ReadMemStats(&after)
 	if err == nil || !strings.Contains(err.Error(),
-		"f.zst: line 1, from byte 0 on: a document of more than 4.19MB; --max-document") {
+		"f.zst: line 1, from byte 0 on: a document of more than 4.19MB: raise --max-document") {
 		t.Errorf("%d bytes of text in %d: %v", 300<<20, len(bomb), err)
 	}
 	if got := after.TotalAlloc - before.TotalAlloc; got > 64<<20 {

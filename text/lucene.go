@@ -5,10 +5,9 @@ import (
 	"unicode"
 )
 
-// luceneEnglish is the name of the analyzer that does what Lucene's EnglishAnalyzer does, so that
-// results that others published with it come out again: words of UAX #29, possessives taken off,
-// lower case, 33 stop words dropped, Porter's stemmer as Lucene has it. Words are not brought into
-// a normal form.
+// luceneEnglish is the name of the analyzer that matches Lucene's EnglishAnalyzer, to reproduce
+// published results: words of UAX #29, possessives removed, lower case, 33 stop words dropped,
+// Porter's stemmer as in Lucene. Words are not normalised.
 const luceneEnglish = "lucene-english"
 
 const luceneStops = "a,an,and,are,as,at,be,but,by,for,if,in,into,is,it,no,not,of,on,or,such,that,the," +
@@ -54,7 +53,7 @@ func porterStem(word string) string {
 	return string(s.b[:s.k+1])
 }
 
-// stemming is a word b[0..k] whose ending after b[j] is looked at.
+// stemming is a word b[0..k]; the ending after b[j] is examined.
 type stemming struct {
 	b    []rune
 	k, j int
@@ -142,7 +141,7 @@ func (s *stemming) set(end string) {
 	s.k = s.j + len(end)
 }
 
-// plurals takes off plurals, -ed and -ing.
+// plurals removes plurals, -ed and -ing.
 func (s *stemming) plurals() {
 	if s.b[s.k] == 's' {
 		switch {
@@ -180,7 +179,7 @@ func (s *stemming) plurals() {
 	}
 }
 
-// replace replaces the first of some endings that the word has, if enough is left of it.
+// replace replaces the first of several endings that the word has, if its stem is long enough.
 func (s *stemming) replace(pairs ...string) {
 	for i := 0; i < len(pairs); i += 2 {
 		if s.ends(pairs[i]) {
@@ -217,7 +216,7 @@ func (s *stemming) doubleSuffixes() {
 	}
 }
 
-// fullNess deals with -ic-, -full, -ness and the like.
+// fullNess removes -ic-, -full, -ness and the like.
 func (s *stemming) fullNess() {
 	switch s.b[s.k] {
 	case 'e':
@@ -231,7 +230,7 @@ func (s *stemming) fullNess() {
 	}
 }
 
-// antEnce takes off -ant, -ence and the like where [C](VC)^m with m > 1 is left.
+// antEnce removes -ant, -ence and the like where the stem is [C](VC)^m with m > 1.
 func (s *stemming) antEnce() {
 	if s.k == 0 {
 		return
@@ -277,7 +276,7 @@ func (s *stemming) antEnce() {
 	}
 }
 
-// finalE takes off a final e, and makes -ll -l, where m > 1.
+// finalE removes a final e, and makes -ll -l, where m > 1.
 func (s *stemming) finalE() {
 	s.j = s.k
 	if s.b[s.k] == 'e' {

@@ -10,13 +10,13 @@ import (
 	"unicode/utf8"
 )
 
-// sourceGroup is a batch of documents that are in memory.
+// sourceGroup is a batch of documents in memory.
 type sourceGroup struct {
 	seq  int
 	docs []Document
 }
 
-// sourceBatches is batches for documents of Corpus.Source: each group is a batch.
+// sourceBatches is Batches for documents of Corpus.Source: each slice is a batch.
 func (c *Corpus) sourceBatches(ctx context.Context, fn func(worker int, b *Batch) error) error {
 	parent := ctx
 	ctx, fail := context.WithCancelCause(ctx)
@@ -25,7 +25,7 @@ func (c *Corpus) sourceBatches(ctx context.Context, fn func(worker int, b *Batch
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	groups := make(chan sourceGroup) // unbuffered: the groups in memory are those in work and the next
+	groups := make(chan sourceGroup) // unbuffered: in memory are the groups being processed and the next one
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		defer close(groups)
@@ -95,7 +95,7 @@ func (c *Corpus) sourceAll(ctx context.Context) iter.Seq2[Document, error] {
 	}
 }
 
-// checkSource holds documents of a source to the same promises as those of files.
+// checkSource checks documents of a source like those of files.
 func (c *Corpus) checkSource(docs []Document) error {
 	most := c.Options.documentLimit()
 	for i := range docs {

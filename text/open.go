@@ -13,31 +13,31 @@ import (
 	"github.com/collocate/collocate/internal/textfile"
 )
 
-// source is one opened file: what reading and parsing need to know of it.
+// source is an open file and what is known of it.
 type source struct {
 	input
 	ctx     context.Context
 	options *Options
 	format  Format
 	columns csvColumns // of CSV, and of TSV with a header
-	list    bool       // JSON is one list of objects
-	note    string     // what was guessed or left out
-	names   []string   // fields of the first records of JSON
-	whole   bool       // their text is in contents, of which other fields are parts
+	list    bool       // JSON is one array of objects
+	note    string     // about what was guessed or left out
+	names   []string   // fields of the first JSON records
+	whole   bool       // their text is the field contents, of which other fields are parts
 	say     func(path, note string)
 
-	file   *os.File // as a whole
+	file   *os.File // the whole file
 	stream *bufio.Reader
 	raw    *countReader
 	codec  string
 
-	converted bool  // the stream's bytes are not the file's
-	text      int64 // bytes of text taken from a stream so far
+	converted bool  // the bytes of the stream are not those of the file
+	text      int64 // bytes of text read from the stream so far
 	close     []func()
 	users     atomic.Int32
 }
 
-// countReader counts what is read, for progress and for the place of errors.
+// countReader counts the bytes read, for progress and for positions in errors.
 type countReader struct {
 	r    io.Reader
 	n    int64
@@ -51,7 +51,7 @@ func (c *countReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// open opens a file and finds out by its first bytes whether it is compressed.
+// open opens a file and detects from its first bytes whether it is compressed.
 func open(ctx context.Context, in input, o *Options, stdin io.Reader, tell func(n int64)) (*source, error) {
 	s := &source{input: in, ctx: ctx, options: o}
 	s.users.Store(1)
@@ -103,7 +103,7 @@ func open(ctx context.Context, in input, o *Options, stdin io.Reader, tell func(
 	return s, nil
 }
 
-// openParquet makes lines of a table.
+// openParquet makes JSON lines of a table.
 func (s *source) openParquet(tell func(n int64)) error {
 	if s.file == nil || !s.regular {
 		return errors.New("a Parquet table cannot be read from a pipe, as its directory is at its end: name a file")
@@ -120,12 +120,12 @@ func (s *source) openParquet(tell func(n int64)) error {
 	return nil
 }
 
-// read appends the next n bytes of the stream's text to buf. With io.EOF it has
-// appended the last ones, fewer than n.
+// read appends the next n bytes of the stream's text to buf. With io.EOF it has appended the last
+// ones, fewer than n.
 func (s *source) read(buf []byte, n int) ([]byte, error) {
 	buf = slices.Grow(buf, n)
 	for n > 0 {
-		if err := s.ctx.Err(); err != nil { // compressed text may be endless too
+		if err := s.ctx.Err(); err != nil { // compressed text may be endless, too
 			return buf, err
 		}
 		got, err := s.stream.Read(buf[len(buf) : len(buf)+n])
@@ -146,7 +146,7 @@ func (s *source) read(buf []byte, n int) ([]byte, error) {
 	return buf, nil
 }
 
-// release says that one user less needs the file; the last one closes it.
+// release drops a reference to the file; the last one closes it.
 func (s *source) release() {
 	if s.users.Add(-1) == 0 {
 		for i := len(s.close) - 1; i >= 0; i-- {

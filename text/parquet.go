@@ -11,29 +11,29 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// parquetMagic is how a table begins: its magic, and the first byte of a page.
+// parquetMagic is the beginning of a table: its magic number, and the first byte of a page.
 const parquetMagic = "PAR1\x15"
 
-// parquetLines reads a Parquet table as JSON lines, an object a row: so its columns are fields like
-// any others.
+// parquetLines reads a Parquet table as JSON lines, one object per row, so that its columns are
+// fields like any others.
 type parquetLines struct {
 	file    *parquet.File
-	columns []parquetColumn // leaves
+	columns []parquetColumn // leaves of the schema
 	groups  []parquet.RowGroup
 	rows    parquet.Rows
 	buffer  []parquet.Row
-	line    []byte // what was not read yet
+	line    []byte // not read yet
 	read    int
 	tell    func(n int64)
-	share   int64 // of the file's bytes, for a group
+	share   int64 // bytes of the file per row group
 }
 
-// parquetColumn is what becomes of a leaf of the table's schema.
+// parquetColumn is a leaf of the table's schema and its conversion.
 type parquetColumn struct {
 	name    string // of the column of the table
-	part    string // inside of it, if it is a struct
+	part    string // name inside a struct
 	list    bool
-	other   bool // neither plain, nor a list or a struct of plain values
+	other   bool // neither a plain value, nor a list or a struct of plain values
 	convert func(dst []byte, v parquet.Value) []byte
 }
 
@@ -51,14 +51,14 @@ func openParquet(r io.ReaderAt, size int64, tell func(n int64)) (p *parquetLines
 	return p, nil
 }
 
-// recoverParquet makes an error of a panic: the library panics on some damaged files.
+// recoverParquet turns a panic into an error: the library panics on some damaged files.
 func recoverParquet(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("parquet: damaged file: %v", p)
 	}
 }
 
-// addColumn lists the leaves of a column in their order.
+// addColumn appends the leaves of a column, in order.
 func (p *parquetLines) addColumn(c *parquet.Column) {
 	leaves := leavesOf(c, nil)
 	kind := parquetColumn{name: c.Name()}
@@ -70,7 +70,7 @@ func (p *parquetLines) addColumn(c *parquet.Column) {
 	default:
 		for _, leaf := range leaves {
 			part := parquetColumn{name: c.Name(), part: leaf.Name(), convert: converter(leaf)}
-			// A struct of structs would lose the names between.
+			// A struct of structs would lose the names in between.
 			part.other = leaf.MaxRepetitionLevel() > 0 || len(leaf.Path()) != len(c.Path())+1
 			p.columns = append(p.columns, part)
 		}
@@ -90,7 +90,7 @@ func leavesOf(c *parquet.Column, list []*parquet.Column) []*parquet.Column {
 	return list
 }
 
-// converter appends a value as JSON.
+// converter returns a function that appends a value as JSON.
 func converter(c *parquet.Column) func([]byte, parquet.Value) []byte {
 	quotedTime := func(dst []byte, t time.Time, form string) []byte {
 		return append(t.UTC().AppendFormat(append(dst, '"'), form), '"')
@@ -162,7 +162,8 @@ func appendDecimal(dst []byte, v int64, scale int) []byte {
 	return append(dst, digits[len(digits)-scale:]...)
 }
 
-// appendFloat writes a number, or null for what JSON has no number for: pandas means none by NaN.
+// appendFloat appends a number, or null for NaN and infinities: pandas writes missing values as
+// NaN.
 func appendFloat(dst []byte, v float64, bits int) []byte {
 	if v-v != 0 {
 		return append(dst, "null"...)
@@ -226,10 +227,10 @@ func (p *parquetLines) fill() error {
 	return nil
 }
 
-// appendRow writes one object. The values of a row come by column.
+// appendRow appends one object. The values of a row are in the order of columns.
 func (p *parquetLines) appendRow(row parquet.Row) {
 	p.line = append(p.line, '{')
-	open := "" // the struct that is being written
+	open := "" // the struct that is being written, "" if none
 	first := true
 	row.Range(func(at int, values []parquet.Value) bool {
 		if at >= len(p.columns) {
@@ -277,7 +278,7 @@ func (c *parquetColumn) append(dst []byte, values []parquet.Value) []byte {
 	n := 0
 	for _, v := range values {
 		if v.IsNull() {
-			continue // no list, an empty one, or an empty place in it
+			continue // a missing or empty list, or a missing element
 		}
 		if n++; n > 1 {
 			dst = append(dst, ',')

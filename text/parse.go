@@ -13,36 +13,36 @@ import (
 
 var errStopped = errors.New("stopped by the caller")
 
-// parser turns the pieces of a task into documents. Its buffers are used again for
-// the next task.
+// parser turns the pieces of a task into documents. It reuses its buffers for the next task.
 type parser struct {
 	docs  []Document
-	ids   []byte // the IDs, one after the other
-	marks []mark // one for each document
-	ends  []end  // one for each piece
-	raw   []byte // what this parser read itself
-	arena []byte // texts that are not to be found as they are in the piece
-	// where values begin in these, of all documents, and of the one at hand from here on
+	ids   []byte // IDs, concatenated
+	marks []mark // one per document
+	ends  []end  // one per piece
+	raw   []byte // text that this parser read itself
+	arena []byte // texts that are not in the piece as they are
+	// Offsets in these texts at which values begin, of all documents; those of the current document
+	// begin at begun.
 	breaks []uint32
 	begun  int
 
 	pieces []piece // of the task
-	limit  int     // bytes that a document may have
-	long   int     // the first document that has more, or -1
-	tally  tally   // of the piece at hand
+	limit  int     // largest size of a document in bytes
+	long   int     // the first longer document, or -1
+	tally  tally   // of the current piece
 
-	values []fields.Values // of the documents with a schema
-	bytes  [][]byte        // what they are made of
-	now    recordValues    // of the document at hand
+	values []fields.Values // of documents with a schema
+	bytes  [][]byte        // the values' bytes
+	now    recordValues    // of the current document
 }
 
-// mark says where in ids a document's ID is, or that it is yet to be numbered.
+// mark is the position of a document's ID in ids, or says that it is yet to be numbered.
 type mark struct {
 	start, end int
 	number     bool
 }
 
-// end is how many documents there are up to the end of a piece, and what is wrong.
+// end is the number of documents up to the end of a piece, and the error in it.
 type end struct {
 	src   *source
 	first bool
@@ -50,10 +50,10 @@ type end struct {
 	lines int64
 	err   error
 	at    int64 // lines of the piece before err
-	tally tally // of JSON
+	tally tally // of JSON records
 }
 
-// syntaxError is a mistake in a piece at a byte of it.
+// syntaxError is an error at an offset of a piece.
 type syntaxError struct {
 	at  int
 	msg string
@@ -65,8 +65,8 @@ func wrong(at int, format string, args ...any) error {
 	return &syntaxError{at, fmt.Sprintf(format, args...)}
 }
 
-// read reads the task's pieces where they are not read yet, and returns all of them in
-// groups, one for each batch.
+// read reads those pieces of the task that are not in memory, and returns all pieces in groups, one
+// for each batch.
 func (p *parser) read(t *task, tell func(n int64)) (groups [][]piece, err error) {
 	if t.err != nil {
 		p.docs, p.ends = p.docs[:0], p.ends[:0]
@@ -100,8 +100,8 @@ func (p *parser) read(t *task, tell func(n int64)) (groups [][]piece, err error)
 	return groupPieces(p.pieces), nil
 }
 
-// groupPieces cuts pieces so that each group has at most maxBatchDocs documents, of which
-// each takes a line.
+// groupPieces divides pieces so that each group has at most maxBatchDocs documents, each of which
+// takes a line.
 func groupPieces(pieces []piece) (groups [][]piece) {
 	var group []piece
 	docs := 0
@@ -109,7 +109,7 @@ func groupPieces(pieces []piece) (groups [][]piece) {
 		for rest := pc.data; ; {
 			size := sizeOfLines(rest, maxBatchDocs-docs)
 			if size < len(rest) {
-				// The document that the last line is of belongs to the group, too.
+				// The document of the last line belongs to the group, too.
 				if cut := pc.src.cut(rest, size-1); cut >= 0 {
 					size = cut
 				} else {
@@ -134,7 +134,7 @@ func groupPieces(pieces []piece) (groups [][]piece) {
 	return groups
 }
 
-// sizeOfLines is how many bytes the first n lines take, and at least one line.
+// sizeOfLines returns the size in bytes of the first n lines, at least one.
 func sizeOfLines(b []byte, n int) int {
 	at := 0
 	for n = max(n, 1); n > 0 && at < len(b); n-- {
@@ -147,8 +147,8 @@ func sizeOfLines(b []byte, n int) int {
 	return at
 }
 
-// afterLines is the position after groups of which each line is a document, and nothing is
-// wrong: it is known before these are parsed.
+// afterLines returns the position after groups of which each line is a valid document. It is known
+// before they are parsed.
 func (pos position) afterLines(groups [][]piece) (_ position, ok bool) {
 	for _, pieces := range groups {
 		found := false
@@ -175,8 +175,7 @@ func (pos position) afterLines(groups [][]piece) (_ position, ok bool) {
 	return pos, true
 }
 
-// parse splits pieces into documents. Mistakes in the text are kept until number knows their
-// line.
+// parse splits pieces into documents. Errors are kept until number knows their lines.
 func (p *parser) parse(pieces []piece) {
 	p.docs, p.ids, p.marks, p.ends = p.docs[:0], p.ids[:0], p.marks[:0], p.ends[:0]
 	p.values, p.bytes = p.values[:0], p.bytes[:0]
@@ -189,8 +188,8 @@ func (p *parser) parse(pieces []piece) {
 		}
 		p.limit = int(pc.src.options.documentLimit())
 	}
-	// The texts of a piece take at most as many bytes as the piece: with this room
-	// the arena does not move as it fills, and is not copied.
+	// The texts of a piece take at most as many bytes as the piece: with this capacity the arena is
+	// not reallocated while it fills.
 	p.arena, p.breaks, p.begun = room(p.arena, toCopy), p.breaks[:0], 0
 	for i := range pieces {
 		pc := &pieces[i]
@@ -216,8 +215,8 @@ func (p *parser) parse(pieces []piece) {
 	}
 }
 
-// room returns an empty buffer for n bytes, the old one if it is large enough but not
-// left over from a document of exceptional size.
+// room returns an empty buffer for n bytes: the old one, if it is large enough but not left over
+// from a document of exceptional size.
 func room(b []byte, n int) []byte {
 	if cap(b) > largePiece && n < chunkSize*2 {
 		b = nil
@@ -261,7 +260,7 @@ func (p *parser) split(s *source, data []byte, first, last bool) error {
 	return nil
 }
 
-// add appends a document that has no ID of its own.
+// add appends a document without an ID of its own.
 func (p *parser) add(text []byte) {
 	if len(text) > p.limit && p.long < 0 {
 		p.long = len(p.docs)
@@ -270,7 +269,8 @@ func (p *parser) add(text []byte) {
 	p.marks = append(p.marks, mark{start: len(p.ids), number: true})
 }
 
-// separate ends a value of a document that begins in the arena at start, if it has any yet.
+// separate starts another value of the document that begins in the arena at start, if it has one
+// already.
 func (p *parser) separate(start int) {
 	if len(p.arena) > start {
 		p.arena = append(p.arena, '\n')
@@ -278,7 +278,7 @@ func (p *parser) separate(start int) {
 	}
 }
 
-// addJoined appends a document whose values are in the arena from start on.
+// addJoined appends a document whose values are in the arena from start.
 func (p *parser) addJoined(start int) {
 	p.add(p.arena[start:len(p.arena):len(p.arena)])
 	if n := len(p.breaks); n > p.begun {
@@ -287,14 +287,14 @@ func (p *parser) addJoined(start int) {
 	}
 }
 
-// named says that what was appended to ids since add is the document's ID.
+// named makes what was appended to ids since add the ID of the document.
 func (p *parser) named() {
 	m := &p.marks[len(p.marks)-1]
 	m.end, m.number = len(p.ids), false
 }
 
-// number gives the documents their IDs and returns the position after them. All
-// IDs of a task are cut from one string: one allocation.
+// number gives the documents their IDs and returns the position after them. All IDs of a task are
+// slices of one string: one allocation.
 func (p *parser) number(pos position) (position, error) {
 	done := 0
 	for _, e := range p.ends {
@@ -338,8 +338,7 @@ func (p *parser) number(pos position) (position, error) {
 	return pos, nil
 }
 
-// nextLine returns the first line of b without its end (LF or CR LF), and how many
-// bytes it takes with it.
+// nextLine returns the first line of b without its end (LF or CR LF), and its size with it.
 func nextLine(b []byte) (line []byte, size int) {
 	i := bytes.IndexByte(b, '\n')
 	if i < 0 {
@@ -363,7 +362,7 @@ func (p *parser) splitLines(data []byte) {
 	}
 }
 
-// isBlank reports whether a line holds nothing but blanks.
+// isBlank reports whether a line consists of blanks.
 func isBlank(line []byte) bool {
 	for _, c := range line {
 		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {

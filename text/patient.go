@@ -6,19 +6,19 @@ import (
 	"os"
 )
 
-// patient reads what may never come: a pipe, a terminal, standard input. Each read
-// happens in a goroutine of its own and into a buffer of its own, so that it can be
-// given up when ctx is done; what arrives after that is lost.
+// patient reads from a source that may block forever: a pipe, a terminal, standard input. Each read
+// runs in a goroutine of its own and into a buffer of its own, so that it can be abandoned when ctx
+// is done; what arrives after that is lost.
 type patient struct {
 	ctx  context.Context
 	r    io.Reader
 	room []byte
-	rest []byte // read but not asked for yet
+	rest []byte // read but not returned yet
 }
 
 func (p *patient) Read(b []byte) (int, error) {
 	if len(p.rest) == 0 {
-		// A read that was given up may still fill the buffer: none is begun beside it.
+		// An abandoned read may still fill the buffer: no other is started.
 		if err := p.ctx.Err(); err != nil {
 			return 0, err
 		}
@@ -49,8 +49,7 @@ func (p *patient) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// openPatiently opens a file; a pipe that has no writer yet is waited for until ctx
-// is done.
+// openPatiently opens a file. For a pipe without a writer it waits until ctx is done.
 func openPatiently(ctx context.Context, path string) (*os.File, error) {
 	type result struct {
 		f   *os.File

@@ -17,7 +17,7 @@ func (c *Corpus) stdin() io.Reader {
 	return os.Stdin
 }
 
-// start makes the feeder and the list of its files.
+// start returns the feeder and the list of its files.
 func (c *Corpus) start(ctx context.Context) (*feeder, []input, error) {
 	inputs, err := c.inputs()
 	if err != nil {
@@ -92,10 +92,9 @@ func (c *Corpus) all(ctx context.Context) iter.Seq2[Document, error] {
 	}
 }
 
-// batches has one goroutine that cuts the corpus into tasks and the workers that
-// turn tasks into batches. Each task waits for the one before it to say how many
-// documents and batches there were; since tasks are taken in order and say so
-// before fn is called, that wait is short.
+// batches starts one goroutine that cuts the corpus into tasks, and workers that turn tasks into
+// batches. Each task waits for the numbers of documents and batches of the one before; since tasks
+// are taken in order and report these before fn is called, that wait is short.
 func (c *Corpus) batches(ctx context.Context, fn func(worker int, b *Batch) error) error {
 	parent := ctx
 	ctx, fail := context.WithCancelCause(ctx)
@@ -170,9 +169,9 @@ func (c *Corpus) batches(ctx context.Context, fn func(worker int, b *Batch) erro
 	return end.endCorpus()
 }
 
-// batch turns a task into a batch, or several if it has very many documents, and calls fn. An
-// error in the text is returned only after all tasks before have been found right, so
-// that the first error in the corpus is the one reported.
+// batch turns a task into a batch, or several if it has very many documents, and calls fn. An error
+// in the text is returned only after all tasks before have succeeded, so that the first error in
+// the corpus is the one reported.
 func (p *parser) batch(ctx context.Context, t *task, worker int, tell func(int64), fn func(int, *Batch) error) error {
 	groups, err := p.read(t, tell)
 	if err == nil {
@@ -215,7 +214,7 @@ func (p *parser) batch(ctx context.Context, t *task, worker int, tell func(int64
 	return nil
 }
 
-// release gives back what a task holds.
+// release frees the buffers and files of a task.
 func (f *feeder) release(t *task, recycle func([]byte)) {
 	if t.large {
 		<-f.large

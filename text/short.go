@@ -30,8 +30,8 @@ func (unicodeWords) AnalyzeShort(doc []byte, room *ShortRoom) (uint64, bool) {
 	return word ^ word<<1, ok
 }
 
-// shortWords has the bits of the words' bytes of a short ASCII text without underscores, and writes
-// it in lower case.
+// shortWords returns the bits of the word bytes of a short ASCII text without underscores, and
+// writes the text in lower case.
 func shortWords(doc []byte, room *ShortRoom) (uint64, bool) {
 	if len(doc) > MaxShort {
 		return 0, false
@@ -77,8 +77,8 @@ func (whitespace) AnalyzeShort(doc []byte, room *ShortRoom) (uint64, bool) {
 	return word ^ word<<1, ok
 }
 
-// shortNotBlank has the bits of what is not blank in a short text without carriage returns, and
-// copies it if there is room.
+// shortNotBlank returns the bits of the non-blank bytes of a short text without carriage returns,
+// and copies the text if room is not nil.
 func shortNotBlank(doc []byte, room *ShortRoom) (uint64, bool) {
 	if len(doc) > MaxShort {
 		return 0, false
@@ -103,7 +103,7 @@ func shortNotBlank(doc []byte, room *ShortRoom) (uint64, bool) {
 	return m & all, control&tops == 0
 }
 
-// few has eight bytes of a text from a place on, or those that there are and zeros behind them.
+// few returns eight bytes of a text from offset i, filled up with zeros.
 func few(doc []byte, i int) uint64 {
 	n := len(doc) - i
 	if n >= 8 {

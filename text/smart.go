@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// smartField returns the letter of a line that begins a section, such as ".T", or
-// 0. A letter must be followed by a blank or the line's end: text may begin with ".".
+// smartField returns the letter of a line that begins a section, such as ".T", or 0. A letter must
+// be followed by a blank or the end of the line: text may begin with ".".
 func smartField(line []byte) byte {
 	if len(line) < 2 || line[0] != '.' || line[1] < 'A' || line[1] > 'Z' {
 		return 0
@@ -18,7 +18,7 @@ func smartField(line []byte) byte {
 	return line[1]
 }
 
-// smartNote says which sections of a file's begin are left out.
+// smartNote lists the sections at the beginning of a file that are left out.
 func smartNote(head []byte, o *Options) string {
 	if len(o.Fields) > 0 {
 		return ""
@@ -78,7 +78,7 @@ func (p *parser) splitSMART(s *source, data []byte) error {
 			open, keep = true, false
 		case f != 0 && open:
 			keep = strings.IndexByte(fields, f) >= 0
-			line = bytes.TrimLeft(line[2:], " \t") // some files have text behind the letter
+			line = bytes.TrimLeft(line[2:], " \t") // some files have text after the letter
 			if len(line) == 0 {
 				break
 			}

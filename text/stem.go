@@ -29,8 +29,8 @@ import (
 	"github.com/blevesearch/snowballstem/turkish"
 )
 
-// stemmers are the Snowball algorithms. porter is Porter's first one for English, to
-// compare with older results.
+// stemmers are the Snowball algorithms. porter is Porter's original one for English, for comparison
+// with older results.
 var stemmers = map[string]func(*snowballstem.Env) bool{
 	"arabic":     arabic.Stem,
 	"danish":     danish.Stem,
@@ -53,7 +53,7 @@ var stemmers = map[string]func(*snowballstem.Env) bool{
 	"turkish":    turkish.Stem,
 }
 
-// elided are the short words that lose their vowel before the next word: l'avion.
+// elided are the words that lose their vowel before the next word: l'avion.
 var elided = map[string]string{
 	"french":  " l m t qu n s j d c jusqu quoiqu lorsqu puisqu ",
 	"italian": " c l all dall dell nell sull coll pell gl agl dagl degl negl sugl un m t s v d ",
@@ -62,17 +62,17 @@ var elided = map[string]string{
 //go:embed stopwords/*.txt
 var stopLists embed.FS
 
-// language makes words as unicode does, takes elided words off (l'avion), drops
-// stop words if asked to, and stems.
+// language finds words like unicode, removes elided words (l'avion), drops stop words if requested,
+// and stems.
 type language struct {
 	name   string
 	stem   func(*snowballstem.Env) bool
-	stops  map[string]bool // nil: all words are kept
+	stops  map[string]bool // nil keeps all words
 	elided string
 	words  segmenter
-	// Porter's first stemmer knows no apostrophes: dog's would become dog'.
+	// Porter's original stemmer ignores apostrophes: dog's would become dog'.
 	possessives bool
-	lucene      bool // all of it as Lucene does: see reduceAsLucene
+	lucene      bool // everything as in Lucene: see reduceAsLucene
 }
 
 // newLanguage returns nil if there is no such language, or no stop words for it.
@@ -121,7 +121,7 @@ func stopSet(list []string) map[string]bool {
 	return set
 }
 
-// ownStops is what stands between the name of an analyzer and stop words of one's own.
+// ownStops separates the name of an analyzer from a user's stop words.
 const ownStops = "+stop:"
 
 // WithStopWords returns the analyzer with the given name, unicode or a language, with a list of
@@ -143,7 +143,7 @@ func WithStopWords(name string, list []string) (Analyzer, error) {
 	return ParseAnalyzer(name + ownStops + strings.Join(slices.Compact(folded), ","))
 }
 
-// withOwnStops makes the analyzer of a base and words with commas between them; nil if there is
+// withOwnStops returns the analyzer of a base and comma-separated stop words, or nil if there is
 // none.
 func withOwnStops(base, words string) *language {
 	var l *language
@@ -162,13 +162,13 @@ func withOwnStops(base, words string) *language {
 	return l
 }
 
-// languages are the names of all stemmers in order.
+// languages returns the names of all stemmers, sorted.
 func languages() []string { return slices.Sorted(maps.Keys(stemmers)) }
 
 func (l *language) Name() string { return l.name }
 
-// maxStem is the longest word that is stemmed, in bytes. What is longer is no word of
-// a language, and some stemmers take the square of the length.
+// maxStem is the longest word that is stemmed, in bytes. Longer ones are not words of a language,
+// and some stemmers take time quadratic in the length.
 const maxStem = 64
 
 func (l *language) Analyze(doc []byte, t *Tokens) error {
@@ -225,7 +225,7 @@ func (l *language) reduce(word string) string {
 	return word
 }
 
-// withoutPossessive takes off what Snowball's English stemmer takes off first: 's', 's or '.
+// withoutPossessive removes what Snowball's English stemmer removes first: 's', 's or '.
 func withoutPossessive(word string) string {
 	for _, end := range []string{"'s'", "'s", "'"} {
 		if stem, ok := strings.CutSuffix(word, end); ok && stem != "" {
@@ -235,8 +235,8 @@ func withoutPossessive(word string) string {
 	return word
 }
 
-// foldWithQuote folds the case and makes the typographic apostrophe the plain one
-// that the stemmers know.
+// foldWithQuote folds the case and replaces the typographic apostrophe by the plain one, which the
+// stemmers expect.
 func foldWithQuote(r rune) rune {
 	if r == '’' {
 		return '\''

@@ -5,32 +5,31 @@ import (
 	"slices"
 )
 
-// stemCache remembers the stems of words met before, since stemming allocates and
-// takes some 500 ns. It is a table of fixed size in which a word has two places side
-// by side; the older one gives way. A word of up to 16 bytes and what its stem is
-// lie in the entry itself, so that a hit touches one cache line and follows no
-// pointer. Longer words, 2% of English, and the rare stem that is not the begin
-// of its word and up to 6 other bytes, go to a map that is emptied when it is full.
+// stemCache caches the stems of words, since stemming allocates and takes about 500 ns. It is a
+// two-way set-associative table of fixed size; the older entry of a set is replaced. Words of up to
+// 16 bytes and their stems are in the entry itself, so that a hit touches one cache line and
+// follows no pointer. Longer words, 2% of English, and the rare stem that is not a prefix of its
+// word plus up to 6 other bytes, go to a map that is cleared when it is full.
 type stemCache struct {
 	owner *language
 	table []stemEntry
 	long  map[string]string
-	text  []byte // the stems of the document at hand
+	text  []byte // stems of the current document
 }
 
-// stemEntry is a word, zeros behind it (no word has one in it), and its stem: how
-// many bytes of the word are kept (lowest byte), how many follow (next byte), and
-// these. A stop word keeps and has none.
+// stemEntry is a word, padded with zeros (no word contains one), and its stem: the number of bytes
+// of the word to keep (lowest byte), the number of bytes that follow (next byte), and these. A stop
+// word has 0 for both.
 type stemEntry struct{ word0, word1, stem uint64 }
 
-// Over 64 MB of eLife paragraphs, english did with tables of 2^13 entries 40 MB/s,
-// 2^14 55 to 64, 2^15 63, 2^16 71, 2^17 69, on a busy machine.
+// Throughput of english over 64 MB of eLife paragraphs, on a busy machine, by the number of
+// entries: 2^13 40 MB/s, 2^14 55 to 64, 2^15 63, 2^16 71, 2^17 69.
 const (
 	cacheBits = 16
 	maxLong   = 1 << 13
 )
 
-// use empties the cache if another language had it.
+// use clears the cache if it was filled by another language.
 func (c *stemCache) use(l *language) {
 	if c.owner != l {
 		*c = stemCache{owner: l, table: make([]stemEntry, 1<<cacheBits), long: map[string]string{}, text: c.text}
@@ -63,7 +62,7 @@ func (c *stemCache) appendStem(dst, text []byte, w Span) []byte {
 			e = &pair[0]
 		}
 	}
-	// The word and what follows are written in whole registers, then cut.
+	// The word and its suffix are written as whole registers, then truncated.
 	n := len(dst)
 	dst = slices.Grow(dst, 32)[:n+32]
 	keep, more := int(e.stem&0xff), int(e.stem>>8&0xff)
@@ -73,7 +72,7 @@ func (c *stemCache) appendStem(dst, text []byte, w Span) []byte {
 	return dst[:n+keep+more]
 }
 
-// load16 returns the word of size bytes at a place of text, zeros behind it.
+// load16 returns the word of size bytes at an offset of text, padded with zeros.
 func load16(text []byte, at, size int) (word0, word1 uint64) {
 	if at+16 > len(text) {
 		var b [16]byte
@@ -88,7 +87,7 @@ func load16(text []byte, at, size int) (word0, word1 uint64) {
 	return word0, word1 << (128 - 8*uint(size)) >> (128 - 8*uint(size))
 }
 
-// packStem writes a stem as the part of the word that is kept and what follows.
+// packStem encodes a stem as the number of bytes of the word to keep and the bytes that follow.
 func packStem(word []byte, stem string) (uint64, bool) {
 	keep := 0
 	for keep < len(word) && keep < len(stem) && word[keep] == stem[keep] {
@@ -105,7 +104,7 @@ func packStem(word []byte, stem string) (uint64, bool) {
 	return packed, true
 }
 
-// longStem looks a word up that does not fit the table.
+// longStem looks up a word that does not fit the table.
 func (c *stemCache) longStem(word []byte) string {
 	stem, ok := c.long[string(word)]
 	if !ok {

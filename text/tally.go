@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// headRecords is how many records of JSON are looked at before any is read.
+// headRecords is the number of JSON records that are examined before any is read.
 const headRecords = 16
 
-// tally is what is known of the records of JSON only when all of a file are read. It is added up in
-// the order of the corpus, so that what is said does not depend on the number of threads.
+// tally is what is known of JSON records only when all of a file are read. It is added up in the
+// order of the corpus, so that notes do not depend on the number of threads.
 type tally struct {
 	full    []bool   // wanted fields that have a value somewhere: texts, then IDs
 	later   []string // fields that none of the first records has
 	unnamed int64    // records without an ID
 }
 
-// see takes over what a scanner has met.
+// see takes over the statistics of a scanner.
 func (t *tally) see(sc *jsonScanner) { t.full, t.later = sc.full, sc.later }
 
-// add adds what was found in records that follow.
+// add adds the statistics of the records that follow.
 func (t *tally) add(u tally) {
 	if len(u.full) > 0 {
-		full := make([]bool, len(u.full)) // t may be a copy of another one
+		full := make([]bool, len(u.full)) // a new slice: t may share the old one with a copy
 		for i := range full {
 			full[i] = u.full[i] || len(t.full) > 0 && t.full[i]
 		}
@@ -36,8 +36,8 @@ func (t *tally) add(u tally) {
 	t.unnamed += u.unnamed
 }
 
-// addName adds a name that is in none of two lists to the first. A file in which names are data has
-// no end of them.
+// addName appends a name that is in neither list to the first, up to a limit: in files whose names
+// are data they never end.
 func addName(list, known []string, name string) []string {
 	const most = 100
 	if len(list) == most || slices.Contains(known, name) || slices.Contains(list, name) {
@@ -48,8 +48,8 @@ func addName(list, known []string, name string) []string {
 
 func (s *source) isJSON() bool { return s.format == JSON || s.format == JSONL }
 
-// mixed refuses a record that has its text in contents where the first one has not, or the other
-// way round, if that leaves text out or makes the note about the fields untrue.
+// mixed refuses a record with text in contents if the first one has none there, or vice versa, if
+// that leaves out text or makes the note about the fields wrong.
 func (s *source) mixed(sc *jsonScanner) error {
 	if !sc.wants.usualTexts || s.names == nil || sc.fields[0].found == s.whole {
 		return nil
@@ -67,7 +67,7 @@ func (s *source) mixed(sc *jsonScanner) error {
 	return nil
 }
 
-// endFile says what is known only at the end of a file.
+// endFile reports what is known only at the end of a file.
 func (pos *position) endFile() error {
 	s, t := pos.src, pos.file
 	pos.src, pos.file = nil, tally{}
@@ -116,7 +116,7 @@ func (pos *position) endFile() error {
 	return nil
 }
 
-// endCorpus ends the last file and says what no file has.
+// endCorpus ends the last file and reports fields that no file has.
 func (pos *position) endCorpus() error {
 	s := pos.src
 	if err := pos.endFile(); err != nil || pos.records == 0 {
@@ -131,7 +131,7 @@ func (pos *position) endCorpus() error {
 	return pos.files.check(s.options)
 }
 
-// check refuses fields that were named and that no record has.
+// check refuses named fields that no record has.
 func (t *tally) check(o *Options) error {
 	if lacking := t.lacking(o); len(lacking) > 0 && !o.Sparse {
 		return fmt.Errorf("--fields: no record has a field %q", lacking[0])
@@ -142,7 +142,7 @@ func (t *tally) check(o *Options) error {
 	return nil
 }
 
-// lacking are the fields that were named and that no record has.
+// lacking returns the named fields that no record has.
 func (t *tally) lacking(o *Options) (list []string) {
 	w := o.wantedFields()
 	if !w.usualTexts {

@@ -16,7 +16,7 @@ func isTag(b []byte, name string) bool {
 	return c == '>' || c == ' ' || c == '\t' || c == '\r' || c == '\n'
 }
 
-// findTag returns where the first tag of that name starts from a byte on, or -1.
+// findTag returns the offset of the first tag of that name at or after from, or -1.
 func findTag(b []byte, from int, name string) int {
 	for {
 		i := bytes.IndexByte(b[from:], '<')
@@ -31,7 +31,7 @@ func findTag(b []byte, from int, name string) int {
 	}
 }
 
-// cutTREC finds the first place after a </DOC>.
+// cutTREC finds the first offset after a </DOC>.
 func cutTREC(b []byte, from int) int {
 	if i := findTag(b, from, "/DOC"); i >= 0 {
 		if end := bytes.IndexByte(b[i:], '>'); end >= 0 {
@@ -80,7 +80,7 @@ func (p *parser) splitTREC(data []byte) error {
 	}
 }
 
-// strayText returns the place of the first byte that is neither blank nor in a tag, or -1.
+// strayText returns the offset of the first byte that is neither blank nor in a tag, or -1.
 func strayText(b []byte) int {
 	for i := 0; i < len(b); i++ {
 		switch b[i] {
@@ -98,8 +98,8 @@ func strayText(b []byte) int {
 	return -1
 }
 
-// tagLength is the length of the tag or comment at the begin of b, 0 if what is
-// there is only a "less than".
+// tagLength returns the length of the tag or comment at the start of b, or 0 if there is only a
+// less-than sign.
 func tagLength(b []byte) int {
 	if bytes.HasPrefix(b, []byte("<!--")) {
 		if i := bytes.Index(b, []byte("-->")); i >= 0 {
@@ -120,14 +120,14 @@ func tagLength(b []byte) int {
 	return end + 1
 }
 
-// sgmlEntities are those of the TREC disks that HTML does not know.
+// sgmlEntities are entities of the TREC disks that HTML does not have.
 var sgmlEntities = map[string]string{"&hyph;": "-", "&blank;": " "}
 
-// maxEntity is the longest entity of HTML, &CounterClockwiseContourIntegral;.
+// maxEntity is the length of the longest entity of HTML, &CounterClockwiseContourIntegral;.
 const maxEntity = 33
 
-// appendEntities appends text with its entities replaced. Without a semicolon at its end a name
-// is none: AT&T.
+// appendEntities appends text with its entities replaced. A name without a semicolon is not an
+// entity: AT&T.
 func appendEntities(dst, text []byte) []byte {
 	for {
 		i := bytes.IndexByte(text, '&')
@@ -148,14 +148,14 @@ func appendEntities(dst, text []byte) []byte {
 			s = html.UnescapeString(entity)
 		}
 		if strings.HasSuffix(s, ";") && s != ";" {
-			s = entity // not known, or only its begin is
+			s = entity // unknown, or only a prefix is known
 		}
 		dst = append(dst, s...)
 		text = text[end+1:]
 	}
 }
 
-// isEntity reports whether a name may be that of an entity: letters and digits, perhaps behind #.
+// isEntity reports whether a name may be that of an entity: letters and digits, optionally after #.
 func isEntity(name []byte) bool {
 	name = bytes.TrimPrefix(name, []byte("#"))
 	for _, c := range name {

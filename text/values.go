@@ -6,18 +6,18 @@ import (
 	"github.com/collocate/collocate/fields"
 )
 
-// recordValues collects the values of one document. With no schema its methods do nothing.
+// recordValues collects the values of one document. Without a schema its methods do nothing.
 type recordValues struct {
 	p      *parser
 	schema *fields.Schema
 	texts  []fieldText
-	open   int // the field whose values come now, -1: none
-	first  int // of them, in p.bytes
-	parts  int // of the open point
-	start  int // where the document begins in p.values
+	open   int // the field whose values are being added, -1 if none
+	first  int // index of its first value in p.bytes
+	parts  int // number of coordinates of the current point
+	start  int // index of the document's first value in p.values
 }
 
-// fieldText is where the text of a field lies in that of the document.
+// fieldText is the range of a field's text in that of the document.
 type fieldText struct{ from, to int }
 
 // record begins a document.
@@ -37,14 +37,14 @@ func (p *parser) record(schema *fields.Schema) *recordValues {
 	return v
 }
 
-// text says where the n-th text field lies in the document's text.
+// text sets the range of the n-th text field in the document's text.
 func (v *recordValues) text(n, from, to int) {
 	if v.schema != nil {
 		v.texts[n] = fieldText{from, to}
 	}
 }
 
-// add appends a value to a field of the schema. Those of one field come one after the other.
+// add appends a value to a field of the schema. Values of one field come one after the other.
 func (v *recordValues) add(field int, value []byte) {
 	if v.schema == nil {
 		return
@@ -81,7 +81,7 @@ func (v *recordValues) put(value []byte) {
 	}
 }
 
-// addPart makes "latitude,longitude" of two values. If only one is there, that will be refused.
+// addPart makes "latitude,longitude" of two values. A single one is refused later.
 func (v *recordValues) addPart(value []byte) {
 	if v.parts++; v.parts == 1 {
 		v.p.bytes = append(v.p.bytes, value)
@@ -98,7 +98,7 @@ func (v *recordValues) addPart(value []byte) {
 	v.p.bytes[last] = v.p.arena[from:len(v.p.arena):len(v.p.arena)]
 }
 
-// close ends the field whose values came.
+// close ends the current field.
 func (v *recordValues) close() {
 	if v.open >= 0 && len(v.p.bytes) > v.first {
 		n := len(v.p.bytes)
@@ -107,7 +107,7 @@ func (v *recordValues) close() {
 	v.open = -1
 }
 
-// end gives the document, which was added, its values.
+// end assigns the values to the document that was added last.
 func (v *recordValues) end() {
 	if v.schema == nil {
 		return

@@ -6,15 +6,14 @@ import (
 	"unsafe"
 )
 
-// whitespace does what Stanford's GloVe does with a line: words are the bytes
-// between blanks, tabs and line feeds; carriage returns are as if they were not
-// there, even inside a word; a word longer than 999 bytes is cut there, without
-// half a UTF-8 character at its end. Nothing else is changed.
+// whitespace splits a line like Stanford's GloVe: words are the bytes between blanks, tabs and line
+// feeds; carriage returns are ignored, even inside a word; a word longer than 999 bytes is
+// truncated, without a partial UTF-8 character at its end. Nothing else is changed.
 type whitespace struct{}
 
 func (whitespace) Name() string { return "whitespace" }
 
-// maxWord is the most bytes of a word, as in GloVe.
+// maxWord is the largest size of a word in bytes, as in GloVe.
 const maxWord = 999
 
 func (whitespace) Analyze(doc []byte, t *Tokens) error {
@@ -61,7 +60,7 @@ func splitBlanks(doc []byte, b *borders) {
 	}
 }
 
-// notBlank has the bits of what is not blank in the first block of a text.
+// notBlank returns the bits of the non-blank bytes in the first block of a text.
 func notBlank(p []byte) uint64 {
 	if hasKernels {
 		n := min(len(p), block)
@@ -75,8 +74,8 @@ func notBlank(p []byte) uint64 {
 	return ^blankBits((*[block]byte)(p))
 }
 
-// blankBits has the bits of the blanks, tabs and line feeds. Most blocks have no
-// control character; then what is not above a blank is one, which is half the work.
+// blankBits returns the bits of blanks, tabs and line feeds. Most blocks have no control
+// characters; then all bytes up to the blank are blanks, which is half the work.
 func blankBits(p *[block]byte) (m uint64) {
 	control := uint64(0)
 	for i := 0; i < block; i += 8 {
@@ -98,8 +97,8 @@ func exactBlankBits(p *[block]byte) (m uint64) {
 	return m
 }
 
-// cutWord returns how much of a word of at least maxWord bytes GloVe keeps: maxWord
-// bytes, less the begin of a character of which it would not keep all.
+// cutWord returns how many bytes GloVe keeps of a word of at least maxWord bytes: maxWord, less a
+// character that would be kept only in part.
 func cutWord(w []byte) int {
 	w = w[:maxWord]
 	a, b, c := w[maxWord-1], w[maxWord-2], w[maxWord-3]
@@ -126,10 +125,10 @@ func withoutCR(dst, doc []byte) []byte {
 	}
 }
 
-// addCR turns places in the text without carriage returns into places in doc: of a
-// word's first byte, and behind its last.
+// addCR turns offsets in the text without carriage returns into offsets in doc, of the first byte
+// of a word and after its last.
 func addCR(spans []Span, doc []byte) {
-	next := bytes.IndexByte(doc, '\r') // the first carriage return not counted yet
+	next := bytes.IndexByte(doc, '\r') // the next carriage return
 	counted := 0
 	inDoc := func(place uint32) uint32 {
 		for next >= 0 && next <= int(place)+counted {
