@@ -255,7 +255,7 @@ func newJob(v *Vocabulary, opt Options) (*job, error) {
 // checkWhole makes sure that a document of the given number of words is within its own window.
 func (j *job) checkWhole(n int64) error {
 	if j.whole && n > MaxWindow+1 {
-		return fmt.Errorf("a document of %d words: a window of a whole document has at most %d words on each side; split the document", n, MaxWindow)
+		return fmt.Errorf("%d words: a window of a whole document has at most %d on each side; split the document", n, MaxWindow)
 	}
 	return nil
 }

@@ -387,7 +387,7 @@ func TestGPUCorpusInParts(t *testing.T) {
 		fmt.Fprintf(&many, "w%d ", i)
 	}
 	_, _, err = small.CountWords(t.Context(), corpusOf(t, many.String()), VocabularyOptions{Threads: 1})
-	if err == nil || !strings.Contains(err.Error(), "allow more") {
+	if err == nil || !strings.Contains(err.Error(), "raise --gpu-memory") {
 		t.Errorf("30,000 words in 3 MB: %v", err)
 	}
 }

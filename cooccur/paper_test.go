@@ -103,7 +103,7 @@ func TestWindowsOfWholeDocuments(t *testing.T) {
 		long := corpusOf(t, strings.Repeat("a ", MaxWindow+2))
 		_, err := Matrix(t.Context(), long, vocabularyOf("b", "a"),
 			Options{Window: WholeDocument, Weighting: Count, Side: Right, Engine: kind}, new(cells))
-		if err == nil || !strings.Contains(err.Error(), "divide the document") {
+		if err == nil || !strings.Contains(err.Error(), "split the document") {
 			t.Errorf("%v: a document of %d words: %v", kind, MaxWindow+2, err)
 		}
 	}
