@@ -10,12 +10,12 @@ package weigh
 //go:noescape
 func prefetchSlots(slots *slot, mask uint64, keys *[lookahead]key, n int)
 
-// prefetchPostings asks for the postings at the first n of these places.
+// prefetchChunk asks for n postings.
 //
 //go:noescape
-func prefetchPostings(postings *uint32, places *[lookahead]uint32, n int)
+func prefetchChunk(postings *uint32, n uint32)
 
-// prefetchNext asks for what next has of the words of n pairs.
+// prefetchGaps asks for what is at the first n of these places, each of 4 bytes.
 //
 //go:noescape
-func prefetchNext(next *uint32, pairs *uint32, n int)
+func prefetchGaps(gaps *uint16, places *[lookahead]uint32, n int)
