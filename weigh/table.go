@@ -180,8 +180,8 @@ func (t *table) countKnown(keys []key, i int, n uint32, places []uint32) (int, u
 	return i, n
 }
 
-// countAny counts one word, known or not, of any length. fresh is 1 if it is new in the document, else
-// 0.
+// countAny counts one word, known or not, of any length. fresh is 1 if it is new in the document,
+// else 0.
 func (t *table) countAny(b []byte, s text.Span, k *key) (e *slot, fresh uint32) {
 	for at := k.hash; ; at++ {
 		e = &t.slots[at&t.mask]
@@ -212,8 +212,8 @@ func (t *table) countAny(b []byte, s text.Span, k *key) (e *slot, fresh uint32) 
 	return e, 1
 }
 
-// countPair counts a word in its pair, a new one behind n others if the word is new in the document,
-// and returns where that is.
+// countPair counts a word in its pair, or in a new one behind n others if the word is new in the
+// document, and returns where that is.
 func (t *table) countPair(e *slot, fresh, n uint32) uint32 {
 	at := e.at ^ (e.at^n)&-fresh
 	e.at = at
