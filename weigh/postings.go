@@ -10,8 +10,8 @@ import (
 // postings holds the postings of all words of a run: doc<<8 | tf, in 4 bytes each. Documents come
 // in order, so nothing is to be sorted but the words. The last few postings of a word are in its
 // slot of the table, which the processor has at hand as the word was just looked up there. Whenever
-// the slot is full, they move to a chunk of the word: a chunk has room for some postings and, behind
-// them, the place of the next chunk.
+// the slot is full, they move to a chunk of the word: a chunk has room for some postings and,
+// behind them, the place of the next chunk.
 //
 // Before, (word, tf) pairs were logged and scattered by word when the memory was full. Then each
 // posting takes two more places in memory to wait for, and twice the memory.
