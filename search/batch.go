@@ -11,33 +11,33 @@ import (
 	"github.com/collocate/collocate/search/internal/device"
 )
 
-// SearchBatch answers requests and yields their results in the same order, as soon as they and all
-// before are there and the caller's own worker has a moment. Requests are fetched as they are
-// needed, and some hundred for each worker ahead, as far as they have come: a batch can be a
+// SearchBatch answers requests and yields the results in the order of the requests. A result is
+// yielded once it and all earlier ones are ready and the worker on the caller's goroutine is free.
+// Requests are fetched on demand, at most a few hundred per worker ahead, so a batch can be a
 // stream. The first error is yielded in place of its result and ends the batch.
 //
-// After a batch of some thousand requests on a device, 256 MB more garbage may pile up in the
-// program before it is collected, and a gigabyte after one whose results take 64 MB; at most that
-// is a 64th of the machine's memory, or of the program's limit. MapBatch keeps no results, and
-// needs none of that.
+// After a batch of several thousand requests on a device, the program may let 256 MB more garbage
+// accumulate before a collection, or 1 GB if the results take 64 MB. This never exceeds 1/64 of the
+// machine's memory or of the program's memory limit. MapBatch keeps no results and does not need
+// this.
 //
-// How a request is cut into partitions is up to its field Parallel, but the number of threads is
-// that of the batch. In the same way as Search, all exact ways give the same result.
+// The request's field Parallel says how its lists are partitioned, but the batch sets the number of
+// threads. As in Search, all exact methods give the same result.
 func (s *Searcher) SearchBatch(ctx context.Context, requests iter.Seq[Request], b Batch) iter.Seq2[*Result, error] {
 	keep := func(_ int, found *Result) (*Result, error) { return found, nil }
 	return runBatch(ctx, s, requests, b, false, keep)
 }
 
-// MapBatch is SearchBatch for callers that want something made of every result: lines to print,
-// say, or a measure. The worker that has answered request i (from 0 on) calls do, so that this is
-// done on all cores, and what do returns is yielded in order. Results are not kept: the one that do
-// is given is overwritten by the worker's next.
+// MapBatch is SearchBatch for callers that turn each result into something else, such as lines to
+// print or a measure. The worker that has answered request i (from 0) calls do, so this work runs
+// on all cores too. What do returns is yielded in order. Results are not kept: the worker
+// overwrites the result passed to do with its next one.
 func MapBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request], b Batch,
 	do func(i int, found *Result) (T, error)) iter.Seq2[T, error] {
 	return runBatch(ctx, s, requests, b, true, do)
 }
 
-// runBatch is MapBatch; reuse says whether a worker may overwrite its results.
+// runBatch implements MapBatch; reuse says whether a worker may overwrite its results.
 func runBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request], b Batch,
 	reuse bool, do func(int, *Result) (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -64,8 +64,8 @@ func runBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request
 	}
 }
 
-// searchUnlessCancelled looks at the context even if the request is too small for the search to do
-// so.
+// searchUnlessCancelled checks the context first, since a small request may finish before Search
+// checks it.
 func (s *Searcher) searchUnlessCancelled(ctx context.Context, r *Request) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("search: %w", err)

@@ -12,35 +12,35 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// The cores answer the first requests, which tells how long they would take for the others. Opening
-// a device takes 0.4 s, the first time ever 2 s more; an H200 took 28 million postings and 50
-// million documents in 1 to 5 s.
+// The cores answer the first autoProbe requests, from which the time for the others is estimated.
+// Opening a device takes 0.4 s, and 2 s more the very first time. An H200 loaded 28 million
+// postings and 50 million documents in 1 to 5 s.
 const (
 	autoProbe   = 1000 // requests
 	gpuOpening  = time.Second
-	gpuPostings = 20e6 // a second
+	gpuPostings = 20e6 // per second
 )
 
-// gpuPays says whether cores that would take so long are slower than bringing the given number of
-// postings to a GPU. Twice, for it is an estimate.
+// gpuPays says whether moving the given number of postings to a GPU takes less than half of the
+// cores' estimated time. The factor 2 allows for errors of the estimate.
 func gpuPays(cores time.Duration, postings int64) bool {
 	return cores.Seconds() > 2*(gpuOpening.Seconds()+float64(postings)/gpuPostings)
 }
 
-// realGPU says whether a device is there, and no interpreter.
+// realGPU says whether the device exists and is not emulated.
 func realGPU(ordinal int) bool {
 	devices, err := gpu.Devices()
 	return err == nil && ordinal < len(devices) && !devices[ordinal].Emulated
 }
 
-// MapAll is MapBatch for requests that are all there, so that [engine.Auto] has a choice: the cores
-// begin, and if at their pace all that is left takes more than twice as long as to bring the index
-// to the GPU that o names, and there is one, it is brought there, as by OpenGPU, and the GPU goes
-// on. The results are the same. If it fails, the cores go on, and do may be called for a request
-// once more. As OpenGPU, this is not for a Searcher that others use at the same time.
+// MapAll is MapBatch for requests that are all known in advance, so that [engine.Auto] can choose.
+// The cores start. If the remaining requests would take them more than twice as long as loading the
+// index onto the GPU that o names, and that GPU exists, the index is loaded as by OpenGPU and the
+// GPU answers the rest. The results are the same. If the GPU fails, the cores continue, and do may
+// be called twice for a request. Like OpenGPU, MapAll must not run while others use the Searcher.
 //
-// Where there is nothing to choose MapAll is MapBatch: if the batch names an engine or a schedule,
-// a request an algorithm or an engine, or the index is on a GPU.
+// MapAll is the same as MapBatch where there is no choice: if the batch names an engine or a
+// schedule, if a request names an algorithm or an engine, or if the index is already on a GPU.
 func MapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch, o GPUOptions,
 	do func(i int, found *Result) (T, error)) iter.Seq2[T, error] {
 	pays := func(cores time.Duration, postings int64) bool {
@@ -49,7 +49,7 @@ func MapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch
 	return mapAll(ctx, s, requests, b, o, pays, do)
 }
 
-// mapAll is MapAll with a function that says whether the GPU pays.
+// mapAll is MapAll with a function that decides whether the GPU pays off.
 func mapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch, o GPUOptions,
 	pays func(cores time.Duration, postings int64) bool,
 	do func(int, *Result) (T, error)) iter.Seq2[T, error] {
@@ -62,8 +62,8 @@ func mapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch
 	}
 	return func(yield func(T, error) bool) {
 		next, elsewhere := 0, time.Duration(0)
-		// some answers the next requests up to the n-th. Errors of the device are for the caller,
-		// who can try again.
+		// some answers the requests from next up to n. It returns errors of the device, so that the
+		// caller can retry on the cores.
 		some := func(n int, b Batch) error {
 			from := next
 			for made, err := range MapBatch(ctx, s, slices.Values(requests[from:n]), b,
@@ -101,7 +101,7 @@ func mapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch
 	}
 }
 
-// choosesItself says whether a request names how it wants to be answered.
+// choosesItself says whether a request names its algorithm or engine.
 func choosesItself(r Request) bool {
 	return r.Algorithm != Auto || r.Parallel != nil && r.Parallel.Engine != engine.Auto
 }

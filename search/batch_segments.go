@@ -10,9 +10,9 @@ import (
 	"github.com/collocate/collocate/search/internal/batch"
 )
 
-// overSegments answers a batch on an index of several segments. Each worker answers whole requests,
-// but for the asynchronous schedule, by which all answer one after the other. If the segments are
-// on a GPU, workers ask it.
+// overSegments answers a batch on an index with several segments. Each worker answers whole
+// requests, except in the asynchronous schedule, where all workers answer one request after the
+// other. If the segments are on a GPU, the workers send their requests there.
 func overSegments[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request], b Batch,
 	do func(int, *Result) (T, error), yield func(T, error) bool) {
 	gpu := b.Engine == engine.GPU || b.Engine == engine.Auto && s.onGPU()
@@ -45,7 +45,7 @@ func overSegments[T any](ctx context.Context, s *Searcher, requests iter.Seq[Req
 	}
 	onOne := func(ctx context.Context, i int, r *Request) (T, error) {
 		if p := r.Parallel; p == nil || p.Engine != engine.Multicore && p.Exact() {
-			r.Parallel = nil // others have requests of their own to answer
+			r.Parallel = nil // the other workers have requests of their own
 		} else {
 			r.Parallel = ask.OnOne(*p)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// expanded is a request with the words that its expansion adds.
+// expanded returns the request with the words that its expansion adds.
 func (s *Searcher) expanded(ctx context.Context, r Request) (Request, error) {
 	e := r.Expand.WithDefaults()
 	if err := e.Check(); err != nil {
@@ -46,7 +46,7 @@ func (s *Searcher) expanded(ctx context.Context, r Request) (Request, error) {
 	return withWords(r, words, docs, collectionOf{s.index}, e)
 }
 
-// withWords is a request with the words that documents add.
+// withWords returns the request with the words that the given feedback documents add.
 func withWords(r Request, words []Word, docs []feedback.Doc, c feedback.Collection, e Expand) (Request, error) {
 	add := feedback.RM3
 	if e.Method == ask.Bo1 {
@@ -58,22 +58,23 @@ func withWords(r Request, words []Word, docs []feedback.Doc, c feedback.Collecti
 	return r, err
 }
 
-// Bags are the words of some documents, with the counts of these words in all documents: what an
-// expansion needs. Those of several shards can be put together, for [ExpandFrom].
+// Bags are the words of some documents, with the collection counts of these words: the input of an
+// expansion. Bags of several shards can be combined for [ExpandFrom].
 type Bags struct {
-	// Docs tells of each document, in the order in which they were given, how often it has a word.
+	// Docs has the term frequencies of each document, in the order in which the documents were
+	// given.
 	Docs []map[string]int `json:"docs"`
-	// Counts has the counts of each word of Docs over all documents.
+	// Counts has the collection counts of each word in Docs.
 	Counts map[string]WordCounts `json:"counts"`
 }
 
-// WordCounts is how many documents have a word, and how often they have it.
+// WordCounts are the document frequency and the collection frequency of a word.
 type WordCounts struct {
-	DF uint64 `json:"df"` // documents that have the word; deleted ones count until a merge
+	DF uint64 `json:"df"` // documents that contain the word; deleted ones count until a merge
 	CF uint64 `json:"cf"` // occurrences of the word in these documents
 }
 
-// Bags are those of documents.
+// Bags returns the bags of the given documents.
 func (s *Searcher) Bags(ctx context.Context, docs []uint32) (all *Bags, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if s.closed.Load() {
@@ -104,8 +105,8 @@ func (s *Searcher) Bags(ctx context.Context, docs []uint32) (all *Bags, err erro
 	return all, nil
 }
 
-// ExpandFrom is a request with the words that its expansion adds, given the best documents, their
-// bags, and how many documents there are in all.
+// ExpandFrom returns a request with the words that its expansion adds, given the best documents,
+// their bags, and the number of documents in the whole collection.
 func ExpandFrom(r Request, a text.Analyzer, best []Hit, bags *Bags, docs uint64) (Request, error) {
 	e := r.Expand.WithDefaults()
 	if err := e.Check(); err != nil {
@@ -123,7 +124,7 @@ func ExpandFrom(r Request, a text.Analyzer, best []Hit, bags *Bags, docs uint64)
 	return withWords(r, words, list, knownCounts{bags.Counts, docs}, e)
 }
 
-// knownCounts is a feedback.Collection of which the words of some documents are known.
+// knownCounts is a feedback.Collection that only has the counts of the words in some documents.
 type knownCounts struct {
 	counts map[string]WordCounts
 	docs   uint64
@@ -139,8 +140,8 @@ func (c knownCounts) Count(word string) (df, cf uint64, err error) {
 	return n.DF, n.CF, nil
 }
 
-// searchExpanded answers a request with an expansion. A word that the query lacks must not hide
-// documents, so any of the words will do.
+// searchExpanded answers a request with an expansion. Documents need not contain the added words,
+// so the expanded query always runs in mode Or.
 func (s *Searcher) searchExpanded(ctx context.Context, r Request) (*Result, error) {
 	r, err := s.expanded(ctx, r)
 	if err != nil {
@@ -153,7 +154,7 @@ func (s *Searcher) searchExpanded(ctx context.Context, r Request) (*Result, erro
 	return found, err
 }
 
-// wordsOf are the words of a request, each once, with its weight.
+// wordsOf returns the distinct words of a request with their weights.
 func wordsOf(r *Request, a text.Analyzer) (list []Word, err error) {
 	add := func(word string, weight float64) {
 		at := slices.IndexFunc(list, func(w Word) bool { return w.Text == word })
@@ -178,7 +179,8 @@ func wordsOf(r *Request, a text.Analyzer) (list []Word, err error) {
 	return list, nil
 }
 
-// bags are the words of documents: of their texts where these are stored, else of all lists.
+// bags returns the words of documents, from their stored texts or, if there are none, from the
+// lists of all words.
 func (s *Searcher) bags(ctx context.Context, hits []Hit) ([]feedback.Doc, error) {
 	docs := make([]feedback.Doc, len(hits))
 	for i, h := range hits {
@@ -206,9 +208,9 @@ func (s *Searcher) bags(ctx context.Context, hits []Hit) ([]feedback.Doc, error)
 	return docs, nil
 }
 
-// bagsOfLists looks for documents in the lists of all words.
+// bagsOfLists looks up the documents in the lists of all words.
 func (s *Searcher) bagsOfLists(ctx context.Context, hits []Hit, docs []feedback.Doc) error {
-	order := make([]int, len(hits)) // lists are read forwards
+	order := make([]int, len(hits)) // cursors only move forwards
 	for i := range order {
 		order[i] = i
 	}
@@ -261,7 +263,7 @@ func bagsOf(ctx context.Context, from segments.Segment, own []int, hits []Hit,
 	return nil
 }
 
-// collectionOf is an index as a feedback.Collection. Deleted documents count until they are merged
+// collectionOf makes an index a feedback.Collection. Deleted documents count until they are merged
 // away, as they do for scores.
 type collectionOf struct{ *segments.Reader }
 

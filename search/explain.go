@@ -18,25 +18,25 @@ import (
 type Explanation struct {
 	Model  string      `json:"model"`  // the scoring model with its parameters
 	Length uint32      `json:"length"` // of the document, in words
-	Score  float32     `json:"score"`  // sum of what the words, or the leaves of Tree, give
+	Score  float32     `json:"score"`  // sum of the scores of Words, or of the leaves of Tree
 	Words  []WordScore `json:"words"`  // in query order; empty if there is a Tree
-	// Tree says instead what the parts of a tree gave, if the request has one.
+	// Tree has the scores of the query tree's parts instead, if the request has a tree.
 	Tree *Part `json:"tree,omitempty"`
 }
 
-// WordScore is what one word of the query gives to a document.
+// WordScore is the contribution of one query word to a document's score.
 type WordScore struct {
 	Text   string  `json:"word"`   // the word as the analyzer of the index made it
-	Weight float64 `json:"weight"` // how often the query says it
-	DF     uint32  `json:"df"`     // documents that have it; 0 if the index does not know it
-	TF     uint32  `json:"tf"`     // times that this document has it
-	// Fields is how often each field of BM25F has it, in the schema's order.
+	Weight float64 `json:"weight"` // number of times the query contains it
+	DF     uint32  `json:"df"`     // document frequency; 0 if the word is not in the index
+	TF     uint32  `json:"tf"`     // term frequency in this document
+	// Fields are the term frequencies in the fields of BM25F, in the schema's order.
 	Fields []uint32 `json:"fields,omitempty"`
-	Score  float32  `json:"score"` // what it adds; 0 if the document does not have it
+	Score  float32  `json:"score"` // 0 if the document does not contain the word
 }
 
-// Explain tells how the score of a document comes about, in query order. Adding the
-// words' scores in this order in float32 gives the score.
+// Explain breaks down the score of a document by query word, in query order. Adding the words'
+// scores in this order in float32 gives the score.
 func (s *Searcher) Explain(ctx context.Context, r Request, doc uint32) (*Explanation, error) {
 	found, err := s.Explanations(ctx, r, []uint32{doc})
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Searcher) Explain(ctx context.Context, r Request, doc uint32) (*Explana
 	return found[0], nil
 }
 
-// Explanations is Explain for several documents of one query, whose lists are opened once.
+// Explanations is Explain for several documents of one query; it opens the lists only once.
 func (s *Searcher) Explanations(ctx context.Context, r Request, docs []uint32) (list []*Explanation, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if s.closed.Load() {
@@ -68,7 +68,7 @@ func (s *Searcher) Explanations(ctx context.Context, r Request, docs []uint32) (
 		return s.explainTree(ctx, r, docs)
 	}
 	r.From, r.Count, r.Facets, r.Sort = 0, false, nil, nil
-	r.Mode = Or // an unknown word must not hide the others
+	r.Mode = Or // a word that is not in the index must not hide the others
 	if model.IsFielded(r.Model) {
 		return s.explainFields(ctx, &r, docs)
 	}
@@ -102,7 +102,7 @@ func (s *Searcher) Explanations(ctx context.Context, r Request, docs []uint32) (
 	return list, nil
 }
 
-// withAll adds the words that only other segments have, so that all words stand in query order.
+// withAll adds the words that only other segments contain, so that all words appear in query order.
 func withAll(own []WordScore, terms []model.Term) []WordScore {
 	var all []WordScore
 	for i := range terms {
@@ -116,13 +116,13 @@ func withAll(own []WordScore, terms []model.Term) []WordScore {
 	return all
 }
 
-// explain explains the scores of some documents of a segment.
+// explain explains the scores of some documents of one segment.
 func explain(ctx context.Context, from *eval.Engine, q *eval.Query, r Request, docs []uint32) ([]*Explanation, error) {
 	m := r.Model
 	if m == nil {
 		m = BM25{}
 	}
-	order := make([]int, len(docs)) // lists are read forwards
+	order := make([]int, len(docs)) // cursors only move forwards
 	for i := range order {
 		order[i] = i
 	}
@@ -174,7 +174,7 @@ func (s *Searcher) explainTree(ctx context.Context, r Request, docs []uint32) ([
 	return list, nil
 }
 
-// sumOf adds the scores of the leaves, in order.
+// sumOf adds the scores of the leaves, in order, to sum.
 func sumOf(p *Part, sum float32) float32 {
 	if len(p.Parts) == 0 {
 		return sum + p.Score

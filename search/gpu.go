@@ -12,11 +12,11 @@ import (
 
 var errNotOnGPU = errors.New("search: engine gpu: the index is not on a GPU; call OpenGPU first")
 
-// OpenGPU puts the index on a GPU, or on several, where it stays until Close: all of it, or, if it
-// does not fit, the lists that were asked for last. From then on requests whose field Parallel
-// names [engine.GPU], and batches that do, are answered there, with the same results. What an older
-// Searcher has brought there is not brought again: see Refresh. It must not be called while others
-// search. Its error wraps [engine.ErrNoGPU] if there is no GPU.
+// OpenGPU loads the index onto one or several GPUs, where it stays until Close. If the index does
+// not fit, the most recently used lists are kept there. From then on requests whose field Parallel
+// names [engine.GPU], and batches that do, are answered there, with the same results. Segments that
+// an older Searcher has loaded are not loaded again: see Refresh. OpenGPU must not be called while
+// others search. Its error wraps [engine.ErrNoGPU] if there is no GPU.
 func (s *Searcher) OpenGPU(ctx context.Context, o GPUOptions) (err error) {
 	if s.closed.Load() {
 		return errClosed
@@ -38,7 +38,7 @@ func (s *Searcher) OpenGPU(ctx context.Context, o GPUOptions) (err error) {
 	return err
 }
 
-// keep holds the segments that an older Searcher has on a GPU and this one searches, too.
+// keep retains the segments that an older Searcher has on a GPU and that this one also searches.
 func (s *Searcher) keep(older *Searcher) {
 	have := map[*index.Reader]bool{}
 	for _, segment := range s.index.Segments() {
@@ -59,13 +59,13 @@ func (s *Searcher) keep(older *Searcher) {
 	s.kept = slices.DeleteFunc(s.kept, func(k *device.Kept) bool {
 		gone := !have[k.Index]
 		if gone {
-			k.Release() // the older one still has it
+			k.Release() // the older Searcher still holds it
 		}
 		return gone
 	})
 }
 
-// keptOf is what is kept of an engine's index; nil: nothing.
+// keptOf returns the segment that is kept for an engine's index, or nil.
 func (s *Searcher) keptOf(e *eval.Engine) *device.Kept {
 	for _, k := range s.kept {
 		if k.Index == e.Index {
@@ -75,7 +75,7 @@ func (s *Searcher) keptOf(e *eval.Engine) *device.Kept {
 	return nil
 }
 
-// releaseKept lets go of what an older Searcher has brought.
+// releaseKept releases the segments that were kept from an older Searcher.
 func (s *Searcher) releaseKept() error {
 	var errs []error
 	for _, k := range s.kept {
@@ -88,29 +88,30 @@ func (s *Searcher) releaseKept() error {
 // onGPU says whether the index is on a GPU.
 func (s *Searcher) onGPU() bool { return s.gpu != nil || len(s.segments) > 0 }
 
-// GPUMemory returns the free and the total memory of the GPU that has the index; 0 and 0 if none
-// has. Other programs count as users of it, too.
+// GPUMemory returns the free and the total memory of the GPU that holds the index; 0 and 0 if there
+// is none. Memory that other programs use does not count as free.
 func (s *Searcher) GPUMemory() (free, total int64, err error) {
 	switch {
 	case s.gpu != nil:
 		return s.gpu.Memory()
-	case len(s.segments) > 0: // which are on the same devices
+	case len(s.segments) > 0: // all segments are on the same devices
 		return s.segments[0].Memory()
 	}
 	return 0, 0, nil
 }
 
-// ProfileBatchGPU answers requests on the device as one launch, step by step, and says how long
-// each step took: the best of some runs. With guess the scores that answers will have are guessed
-// beforehand, as in a batch; without, as in the second try of requests whose guess was wrong.
+// ProfileBatchGPU answers requests on the device as one launch, stage by stage, and returns the
+// best time of each stage over several runs. If guess is set, the thresholds of the requests are
+// guessed beforehand, as in a batch; otherwise they are not, as in the second attempt at requests
+// whose guess was wrong.
 func (s *Searcher) ProfileBatchGPU(ctx context.Context, requests []Request, runs int, guess bool) ([]GPUStage, error) {
 	if s.gpu == nil {
-		return nil, errNotOnGPU // or it has several segments, which are not measured
+		return nil, errNotOnGPU // several segments are not supported either
 	}
 	return s.gpu.Profile(ctx, requests, runs, guess)
 }
 
-// closeGPU is the GPU's part of Close.
+// closeGPU releases what the Searcher holds on GPUs.
 func (s *Searcher) closeGPU() error {
 	err := s.releaseKept()
 	if s.gpu == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/collocate/collocate/search/internal/topk"
 )
 
-// openSegments puts each segment on the devices that the options name.
+// openSegments loads each segment onto the devices that the options name.
 func (s *Searcher) openSegments(ctx context.Context, o GPUOptions) (err error) {
 	groups, err := device.OpenSegments(ctx, s.many.Parts, s.kept, o)
 	if err == nil {
@@ -20,8 +20,8 @@ func (s *Searcher) openSegments(ctx context.Context, o GPUOptions) (err error) {
 	return err
 }
 
-// searchSegments answers a request on the device, one segment after the other. Words count by how
-// often they occur in all segments, so what is best in each can be compared.
+// searchSegments answers a request on the device, one segment after the other. Scores use the
+// statistics of all segments, so that they are comparable between segments.
 func (s *Searcher) searchSegments(ctx context.Context, r Request) (*Result, error) {
 	if why := notForSegments(&r); why != "" {
 		r.Parallel = nil
@@ -73,7 +73,7 @@ func (s *Searcher) searchSegments(ctx context.Context, r Request) (*Result, erro
 	return all, nil
 }
 
-// notForSegments says why a device that has several segments leaves a request to the cores.
+// notForSegments says why a request on several segments must be answered by the cores, or "".
 func notForSegments(r *Request) string {
 	if _, usual := r.Model.(BM25); r.Model != nil && !usual {
 		return "of several segments a device knows how words count for bm25 only"
@@ -84,7 +84,7 @@ func notForSegments(r *Request) string {
 	return ""
 }
 
-// add adds up what was done for several segments.
+// add adds the statistics of one segment to those of others.
 func add(to, more *ask.Stats) {
 	to.Words = max(to.Words, more.Words)
 	to.Postings += more.Postings
@@ -104,7 +104,7 @@ func add(to, more *ask.Stats) {
 	}
 }
 
-// closeSegments gives back what openSegments took.
+// closeSegments releases what openSegments loaded.
 func (s *Searcher) closeSegments() error {
 	var errs []error
 	for _, g := range s.segments {

@@ -11,15 +11,15 @@ import (
 	"github.com/collocate/collocate/search/query"
 )
 
-// Pattern is a pattern of a query (eclips*) with the words that it stands for in an index. A shard
-// knows only its own words, but a pattern counts by those of all shards: see [MergePatterns].
+// Pattern is a pattern of a query (eclips*) with the words that it expands to in an index. A shard
+// has only its own words, but a pattern is scored by the counts of all shards: see [MergePatterns].
 //
 //	type Pattern struct {
-//		Field string        // "" is the text
+//		Field string        // "" means the text
 //		Text  string
 //		Words []PatternWord // in byte order
-//		DF    uint32        // the highest of its words'
-//		CF    uint64        // the sum of its words'
+//		DF    uint32        // highest DF of its words
+//		CF    uint64        // sum of the CF of its words
 //	}
 type Pattern = ask.Pattern
 
@@ -32,7 +32,7 @@ type Pattern = ask.Pattern
 //	}
 type PatternWord = ask.PatternWord
 
-// HasPatterns says whether a query has patterns: prefixes, wildcards or words with typing errors.
+// HasPatterns says whether a query has patterns: prefixes, wildcards or fuzzy words.
 func HasPatterns(q query.Node) bool {
 	switch q := q.(type) {
 	case query.Prefix, query.Wildcard, query.Fuzzy:
@@ -64,7 +64,7 @@ func (s *Searcher) Patterns(ctx context.Context, r Request) (list []Pattern, err
 	return tree.Patterns(ctx, s.tree, &r)
 }
 
-// MergePatterns makes [Request.Patterns] of what all shards of an index list.
+// MergePatterns makes [Request.Patterns] from the patterns of all shards of an index.
 func MergePatterns(lists ...[]Pattern) (merged []Pattern, err error) {
 	for _, list := range lists {
 		for _, p := range list {

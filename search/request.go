@@ -18,171 +18,175 @@ type (
 	//		Words     []Word    // used instead of Text if there are any
 	//		Query     query.Node // used instead of both: phrases, filters, ... as of query.Parse
 	//		K         int       // number of answers; 0 means 10
-	//		From      int       // how many of the best are left out, for pages
+	//		From      int       // number of best answers to skip, for paging
 	//		Mode      Mode      // Or or And; 0 means Or
 	//		Algorithm Algorithm // all give the same result; 0 means Auto
-	//		Trace     bool      // keep how the threshold rose, in Stats.Thresholds
-	//		Count     bool      // wants Result.Total
+	//		Trace     bool      // record how the threshold rose, in Stats.Thresholds
+	//		Count     bool      // compute Result.Total
 	//		AtLeast   float32   // documents with lower scores may be missing; 0 means none may
 	//		Patterns  *[]Pattern // for a shard: counts of patterns in the whole index
-	//		Model     Model     // gives the scores; nil means BM25{}
+	//		Model     Model     // the scoring model; nil means BM25{}
 	//		Parallel  *Parallel // cores or a GPU; nil means one core
-	//		Within    *Within   // documents that may be answers; nil means all
-	//		Facets    []Facet   // counts of values that the answers have
-	//		Sort      *Sort     // by a field, not by score
-	//		Expand    *Expand   // adds words of the best documents
-	//		Proximity *Proximity // neighbours in the text count more
+	//		Within    *Within   // documents that may match; nil means all
+	//		Facets    []Facet   // counts of field values over all matches
+	//		Sort      *Sort     // order by a field instead of by score
+	//		Expand    *Expand   // adds words from the best documents
+	//		Proximity *Proximity // rewards query words that are adjacent in a document
 	//	}
 	Request = ask.Request
-	// Word is a word of a query, as the index has it.
+	// Word is a word of a query, in the form in which the index has it.
 	//
 	//	type Word struct {
 	//		Text   string
 	//		Weight float64 // factor of its scores; 0 means 1
 	//	}
 	Word = ask.Word
-	// Mode says which documents are answers: those with any word (Or) or with all (And).
+	// Mode says which documents match: those with any of the words (Or) or with all of them (And).
 	Mode = ask.Mode
-	// Algorithm is one of those in the package comment.
+	// Algorithm is one of the algorithms in the package comment.
 	Algorithm = ask.Algorithm
-	// Result is what a request found.
+	// Result is the answer to a request.
 	//
 	//	type Result struct {
 	//		Hits  []Hit // best first
-	//		Total int64 // of all answers, if Request.Count wants it
-	//		Facets []FacetCounts // what Request.Facets wants
-	//		Keys  []SortKey // of the hits, if Request.Sort orders them
-	//		Expanded []Word // what was searched for, if Request.Expand added words
+	//		Total int64 // number of matching documents, if Request.Count is set
+	//		Facets []FacetCounts // for Request.Facets
+	//		Keys  []SortKey // of the hits, if Request.Sort is set
+	//		Expanded []Word // the expanded query, if Request.Expand is set
 	//		Stats Stats
 	//	}
 	Result = ask.Result
-	// Hit is an answer.
+	// Hit is a document of the result.
 	//
 	//	type Hit struct {
 	//		Doc   uint32 // the document's number in the index
 	//		Score float32
 	//	}
 	Hit = ask.Hit
-	// Stats counts the work that a search had to do.
+	// Stats counts the work done by a search.
 	//
 	//	type Stats struct {
-	//		Algorithm  Algorithm      // the one that was asked for, or that Auto chose
-	//		Strategy   Strategy       // the one that it took, if it has several
-	//		Words      int            // of the query, as far as the index knows them
+	//		Algorithm  Algorithm      // the one requested, or chosen by Auto
+	//		Strategy   Strategy       // the one that it used, if it has several
+	//		Words      int            // query words that are in the index
 	//		Postings   int64          // in the lists of these words
 	//		Blocks     int64          // in which the postings are stored
 	//		Scored     int64          // postings that were scored
 	//		Decoded    int64          // postings in blocks that were unpacked
-	//		Skipped    int64          // blocks that were not
-	//		Entered    int64          // documents that were among the k best, for good or not
+	//		Skipped    int64          // blocks that were not unpacked
+	//		Entered    int64          // documents that entered the k best, even if later evicted
 	//		Pruned     bool           // the index is pruned: better documents may be missing
-	//		Thresholds []Threshold    // the score to beat over time, with Request.Trace
+	//		Thresholds []Threshold    // the threshold over time, with Request.Trace
 	//		Parallel   *ParallelStats // how cores shared the work; nil if one did it
 	//		GPU        *GPUStats      // what the device did; nil if nothing
 	//	}
 	Stats = ask.Stats
-	// Strategy is what an algorithm took of its plan, for Stats, such as or-guess.
+	// Strategy is the strategy that an algorithm used, such as or-guess.
 	Strategy = ask.Strategy
 	// Within limits answers to some documents.
 	//
 	//	type Within struct {
-	//		Sets []*docset.Set // one for each segment of the index; nil stands for all documents
+	//		Sets []*docset.Set // one for each segment of the index; nil means all documents
 	//	}
 	Within = ask.Within
-	// Facet asks how many answers have each value of a field. Its fields are Field, Step (of
-	// ranges: 10, or year, month or day) and N (values to tell; 0 means 10, [AllValues] all).
+	// Facet requests the number of matching documents for each value of a field. Its fields are
+	// Field, Step (the width of ranges: 10, or year, month or day) and N (number of values to
+	// return; 0 means 10, [AllValues] all).
 	Facet = ask.Facet
-	// FacetCounts is the answer: Field, Values and how many are Distinct.
+	// FacetCounts are the counts for a Facet: Field, Values and the number of Distinct values.
 	FacetCounts = ask.FacetCounts
-	// FacetValue has a Value, how many Docs have it, and a Query that finds them.
+	// FacetValue has a Value, the number of Docs with it, and a Query that finds them.
 	FacetValue = ask.FacetValue
-	// Sort orders answers by the values of a Field, Descending or not, those without one last.
+	// Sort orders hits by the values of a Field, ascending or Descending; documents without a value
+	// come last.
 	Sort = ask.Sort
-	// SortKey is the place of an answer in the order of a Sort, whose Compare orders them.
+	// SortKey is the sort key of a hit; Sort.Compare compares two of them.
 	SortKey = ask.SortKey
-	// Expand adds words to a query that the best documents have. Its fields are Method ([RM3] or
-	// [Bo1]), Docs and Terms, how many of each, and Weight, that of the query itself in RM3.
+	// Expand adds words from the best documents to a query. Its fields are Method ([RM3] or [Bo1]),
+	// Docs and Terms (how many of each), and Weight (of the original query, in RM3).
 	Expand = ask.Expand
-	// Expansion is a way to choose and weigh the words that Expand adds.
+	// Expansion is a method to choose and weight the words that Expand adds.
 	Expansion = ask.Expansion
-	// Proximity lets neighbours in a query count more where they are neighbours in a document. Its
-	// fields are the weights Words, Ordered and Unordered, and the Window of the last. The zero
+	// Proximity adds scores for pairs of adjacent query words that are also close in a document.
+	// Its fields are the weights Words, Ordered and Unordered, and the Window of the last. The zero
 	// value is [SDM].
 	Proximity = ask.Proximity
-	// Part says what a part of a query's tree gave to a document, for Explanation.
+	// Part is the contribution of one part of a query tree to a document's score, for Explanation.
 	//
 	//	type Part struct {
 	//		Query     string  // the part, in the language of package query
 	//		Role      string  // must, not or filter
-	//		Documents int     // that it matches, of all
-	//		Matches   bool    // this one
-	//		TF        uint32  // how often it occurs there
+	//		Documents int     // number of documents that it matches
+	//		Matches   bool    // whether it matches this document
+	//		TF        uint32  // number of occurrences in this document
 	//		Weight    float64 // of a word, phrase or pattern that scores
-	//		Score     float32 // what it adds
+	//		Score     float32 // its contribution
 	//		Parts     []Part
 	//	}
 	Part = tree.Part
-	// Threshold is a point of Stats.Thresholds: from then on only higher scores could enter.
+	// Threshold is a point of Stats.Thresholds: from then on only higher scores could enter the
+	// result.
 	//
 	//	type Threshold struct {
-	//		Entered int64 // how many documents had been among the k best
+	//		Entered int64 // documents that had entered the k best so far
 	//		Doc     uint32
 	//		Score   float32
 	//	}
 	Threshold = ask.Threshold
 )
 
-// MaxK is the largest number of answers that can be asked for.
+// MaxK is the largest allowed number of results.
 const MaxK = ask.MaxK
 
-// ErrRequest is in every error for which the request is to blame, such as a phrase asked of an
-// index without positions: errors.Is(err, ErrRequest).
+// ErrRequest is wrapped by every error that the request causes, such as a phrase query on an index
+// without positions: errors.Is(err, ErrRequest).
 var ErrRequest = ask.ErrRequest
 
-// Or wants any of the words, And all of them.
+// Or matches documents with any of the words, And those with all of them.
 const (
 	Or  = ask.Or
 	And = ask.And
 )
 
-// ParseMode takes "or" and "and".
+// ParseMode accepts "or" and "and".
 func ParseMode(name string) (Mode, error) { return ask.ParseMode(name) }
 
-// The expansions: the relevance model RM3 as Anserini has it, and Bo1 as Terrier has it.
+// The expansion methods: the relevance model RM3 as in Anserini, and Bo1 as in Terrier.
 const (
 	RM3 = ask.RM3
 	Bo1 = ask.Bo1
 )
 
-// Expansions lists the names that ParseExpand takes.
+// Expansions lists the names that ParseExpand accepts.
 func Expansions() []string { return ask.Expansions() }
 
-// ParseExpand reads rm3 or bo1, with parameters or not: rm3:docs=10,terms=10,weight=0.5.
+// ParseExpand parses rm3 or bo1 with optional parameters, such as rm3:docs=10,terms=10,weight=0.5.
 func ParseExpand(s string) (*Expand, error) { return ask.ParseExpand(s) }
 
-// SDM is the sequential dependence model with its usual weights .85, .1 and .05, and 8 words.
+// SDM is the sequential dependence model with its usual weights 0.85, 0.1 and 0.05 and a window of
+// 8 words.
 func SDM() *Proximity { return ask.SDM() }
 
-// ParseProximity reads sdm, or sdm:0.85,0.1,0.05.
+// ParseProximity parses sdm or sdm:0.85,0.1,0.05.
 func ParseProximity(s string) (*Proximity, error) { return ask.ParseProximity(s) }
 
-// AllValues as the N of a Facet wants every value, as MergeFacets does.
+// AllValues as the N of a Facet requests every value, which MergeFacets needs.
 const AllValues = ask.AllValues
 
-// MergeFacets adds up what several indexes with one schema have counted, each for all values: the
-// counts of an index that has the documents of all.
+// MergeFacets adds up the counts of several indexes with the same schema. Each part must have the
+// counts of all values. The result is that of one index with all documents.
 func MergeFacets(schema *fields.Schema, want []Facet, parts ...[]FacetCounts) ([]FacetCounts, error) {
 	return tree.MergeFacets(schema, want, parts...)
 }
 
-// ParseFacet reads FIELD, with /STEP and :N behind it or not.
+// ParseFacet parses FIELD[/STEP][:N].
 func ParseFacet(s string) (Facet, error) { return ask.ParseFacet(s) }
 
-// ParseSort reads FIELD, FIELD:asc or FIELD:desc.
+// ParseSort parses FIELD, FIELD:asc or FIELD:desc.
 func ParseSort(s string) (*Sort, error) { return ask.ParseSort(s) }
 
-// Auto chooses by the lists and k; the others are described in the package comment. Tiles is the
-// GPU's own, and its default.
+// Auto chooses by the lists and k; the package comment describes the others. Tiles runs on GPUs
+// only and is the default there.
 const (
 	Auto       = ask.Auto
 	Exhaustive = ask.Exhaustive
@@ -195,41 +199,41 @@ const (
 	Tiles      = ask.Tiles
 )
 
-// Algorithms lists the names that ParseAlgorithm takes.
+// Algorithms lists the names that ParseAlgorithm accepts.
 func Algorithms() []string { return ask.Algorithms() }
 
 // ParseAlgorithm is the inverse of Algorithm.String.
 func ParseAlgorithm(name string) (Algorithm, error) { return ask.ParseAlgorithm(name) }
 
-// How one request is spread over cores, or that a GPU answers it.
+// Parallel evaluation of one request.
 type (
-	// Parallel says how the work of one query is spread over cores, or that a GPU does it. The
-	// zero value lets the search choose, and is exact.
+	// Parallel says how the work of one query is spread over cores, or that a GPU does it. The zero
+	// value lets the search choose, and is exact.
 	//
 	//	type Parallel struct {
 	//		Threads   int         // workers; 0 means one for each core
 	//		Engine    engine.Kind // Auto: several cores only where that is faster
-	//		Partition Partition   // how the lists are cut
+	//		Partition Partition   // how the lists are partitioned
 	//		Size      int         // of a partition: postings, or documents; 0 chooses
-	//		Row       int         // partitions before a worker's k best start afresh; 0: never
-	//		Policy    Policy      // what workers tell each other about the score to beat
-	//		Slack     int         // documents by which an Adjusted partition may begin early
-	//		Blocks    Blocks      // what the blocks of a GPU do
+	//		Row       int         // partitions before a worker discards its k best; 0: never
+	//		Policy    Policy      // how workers share the threshold
+	//		Slack     int         // how far an Adjusted partition may begin early, in documents
+	//		Blocks    Blocks      // options for thread blocks of a GPU
 	//	}
 	Parallel = ask.Parallel
-	// Blocks are choices for WAND, MaxScore and BMW on a GPU. The zero value is fastest, and all
+	// Blocks are options of WAND, MaxScore and BMW on a GPU. The zero value is fastest, and all
 	// give the same result.
 	//
 	//	type Blocks struct {
 	//		Threads int  // of a block: 32, 64 or 128; 0 means 32
-	//		Slice   int  // postings of a list in shared memory: 32 to 128; 0 chooses
-	//		Insert  bool // heaps grow by insertion, not by sorting the first k answers
-	//		Start   bool // mode And by a first score to beat, not by intersection
+	//		Slice   int  // postings per list in shared memory: 32 to 128; 0 chooses
+	//		Insert  bool // build heaps by insertion, not by sorting the first k answers
+	//		Start   bool // mode And by an initial threshold, not by intersection
 	//	}
 	Blocks = ask.Blocks
-	// Partition is a way to cut the lists of a query into pieces for workers.
+	// Partition is a way to partition the lists of a query for the workers.
 	Partition = ask.Partition
-	// Policy is what the workers of a query tell each other about the score to beat.
+	// Policy says how the workers of a query share the threshold.
 	Policy = ask.Policy
 	// ParallelStats says how a search was spread over cores.
 	//
@@ -237,15 +241,15 @@ type (
 	//		Threads    int
 	//		Partition  Partition
 	//		Size       int // of a partition
-	//		Partitions int // how many
+	//		Partitions int // number of partitions
 	//		Policy     Policy
-	//		Exact      bool // the result is that of one core
+	//		Exact      bool // the result equals that of one core
 	//	}
 	ParallelStats = ask.ParallelStats
 )
 
-// The ways to cut lists: into ranges of documents (Documents, exact), into ranges found from the
-// lists (Heterogeneous, exact), or by position (Homogeneous and Adjusted, approximate).
+// The ways to partition lists: into ranges of documents (Documents, exact), into ranges derived
+// from the lists (Heterogeneous, exact), or by position (Homogeneous and Adjusted, approximate).
 const (
 	Documents     = ask.Documents
 	Heterogeneous = ask.Heterogeneous
@@ -253,8 +257,8 @@ const (
 	Adjusted      = ask.Adjusted
 )
 
-// The policies: share a score as soon as k answers reach it (Early), share nothing (Local), share
-// once a worker has k answers (SharedFull), or half of that (SharedHalf, approximate).
+// The policies: share a threshold as soon as any k answers reach it (Early), share nothing (Local),
+// share once a worker has k answers (SharedFull), or k/2 answers (SharedHalf, approximate).
 const (
 	Early      = ask.Early
 	Local      = ask.Local
@@ -262,44 +266,44 @@ const (
 	SharedHalf = ask.SharedHalf
 )
 
-// Partitions lists the names that ParsePartition takes.
+// Partitions lists the names that ParsePartition accepts.
 func Partitions() []string { return ask.Partitions() }
 
 // ParsePartition is the inverse of Partition.String.
 func ParsePartition(name string) (Partition, error) { return ask.ParsePartition(name) }
 
-// Policies lists the names that ParsePolicy takes.
+// Policies lists the names that ParsePolicy accepts.
 func Policies() []string { return ask.Policies() }
 
 // ParsePolicy is the inverse of Policy.String.
 func ParsePolicy(name string) (Policy, error) { return ask.ParsePolicy(name) }
 
-// Recall is the share of the exact answers that were found; 1 if there are none.
+// Recall is the fraction of the exact answers that were found; 1 if there are none.
 func Recall(found, exact []Hit) float64 { return ask.Recall(found, exact) }
 
-// Many requests.
+// Batches of requests.
 type (
 	// Batch says how to answer many requests.
 	//
 	//	type Batch struct {
 	//		Threads  int         // workers; 0 means one for each core
-	//		Schedule Schedule    // how they share the requests
+	//		Schedule Schedule    // how the workers share the requests
 	//		Engine   engine.Kind // GPU: the device alone; Auto: device and cores together
 	//	}
 	Batch = ask.Batch
-	// Schedule is a way to spread many requests over cores.
+	// Schedule is a way to distribute many requests over cores.
 	Schedule = ask.Schedule
 )
 
-// Mixed lets each worker answer requests alone, and lets idle workers help; Synchronous never
-// helps; Asynchronous spreads each request over all workers.
+// Mixed gives each request to one worker, and idle workers help with requests in progress.
+// Synchronous is the same without help. Asynchronous spreads each request over all workers.
 const (
 	Mixed        = ask.Mixed
 	Synchronous  = ask.Synchronous
 	Asynchronous = ask.Asynchronous
 )
 
-// Schedules lists the names that ParseSchedule takes.
+// Schedules lists the names that ParseSchedule accepts.
 func Schedules() []string { return ask.Schedules() }
 
 // ParseSchedule is the inverse of Schedule.String.
@@ -307,69 +311,69 @@ func ParseSchedule(name string) (Schedule, error) { return ask.ParseSchedule(nam
 
 // Models.
 type (
-	// Model says how much a word says about a document. The models are [BM25], [BM25F],
-	// [Boolean], [Cosine], [Dirichlet] and [DPH].
+	// Model scores a word in a document. The models are [BM25], [BM25F], [Boolean], [Cosine],
+	// [Dirichlet] and [DPH].
 	Model = model.Model
-	// BM25 is the usual model; package bm25 has the formula.
+	// BM25 is the default model; package bm25 has the formula.
 	//
 	//	type BM25 struct {
 	//		K1      float64      // term-frequency saturation; 0 means 1.2
 	//		B       float64      // length normalisation, 0 to 1; 0 means 0.75
 	//		Variant bm25.Variant // of the formula
-	//		K3      float64      // saturation of repeated query words; 0 means none, 8 for Terrier
+	//		K3      float64      // query term-frequency saturation; 0 means none, 8 for Terrier
 	//	}
 	BM25 = model.BM25
 	// BM25F is BM25 over the text fields of an index. Its fields are K1, B, Variant and Weights,
-	// such as "title=3,body=1"; without them the schema's weights count.
+	// such as "title=3,body=1"; if empty, the weights of the schema apply.
 	BM25F = model.BM25F
-	// Boolean finds what has the words, and ranks nothing: every score is 0, and the answers with
-	// the lowest document numbers are given.
+	// Boolean matches without ranking: every score is 0, and the matching documents with the lowest
+	// numbers are returned.
 	Boolean = model.Boolean
 	// Cosine is TF-IDF in the vector space: the cosine of the angle between query and document.
 	Cosine = model.Cosine
 	// Dirichlet is query likelihood with Dirichlet smoothing.
 	//
 	//	type Dirichlet struct {
-	//		Mu float64 // words of the collection added to a document; 0 means 1000
+	//		Mu float64 // smoothing, in words; 0 means 1000
 	//	}
 	Dirichlet = model.Dirichlet
-	// DPH is divergence from randomness without parameters.
+	// DPH is the parameter-free divergence-from-randomness model.
 	DPH = model.DPH
 )
 
 // Zero stands for 0 as a parameter of a model, since a field that is 0 stands for its default:
-// BM25{B: 0.4} has the usual k1, and BM25{B: Zero} ignores the lengths of documents.
+// BM25{B: 0.4} has the default k1, and BM25{B: Zero} ignores the lengths of documents.
 const Zero = model.Zero
 
-// Models lists the names that ParseModel takes, without bm25f, which is for indexes with fields.
+// Models lists the names that ParseModel accepts, except bm25f, which needs an index with fields.
 func Models() []string { return model.Models() }
 
-// ParseModel makes a model of its name, with the default parameters.
+// ParseModel returns the model of a name, with default parameters.
 func ParseModel(name string) (Model, error) { return model.ParseModel(name) }
 
 // The GPU.
 type (
-	// GPUOptions say how an index is put on a GPU. The zero value takes the first one and most of
-	// its memory.
+	// GPUOptions say how an index is loaded onto a GPU. The zero value uses the first GPU and most
+	// of its memory.
 	//
 	//	type GPUOptions struct {
 	//		Device   engine.Device
-	//		Also     []engine.Device         // further devices with a copy, to share the work
-	//		Progress func(done, total int64) // called with the number of postings brought there
-	//		Log      *slog.Logger            // gets a line on what MapAll chooses
+	//		Also     []engine.Device         // further devices with a copy, which share the work
+	//		Progress func(done, total int64) // called with the number of postings loaded
+	//		Log      *slog.Logger            // reports the choices of MapAll
 	//	}
 	GPUOptions = device.Options
-	// GPUStats says what the device did for a query.
+	// GPUStats describes the work of the device for a query.
 	//
 	//	type GPUStats struct {
-	//		Items      int           // pieces of work whose postings were added up
-	//		Candidates int           // documents that could have won at the time
-	//		Rescored   int           // of these, scored exactly
-	//		Fallback   string        // why the CPU answered instead, if it did
-	//		Time       time.Duration // on the device, if it was measured
+	//		Items      int           // work items whose postings were added up
+	//		Candidates int           // documents whose bound exceeded the threshold at the time
+	//		Rescored   int           // candidates scored exactly
+	//		Fallback   string        // why the CPU answered instead, or ""
+	//		Time       time.Duration // on the device, if measured
 	//	}
 	GPUStats = ask.GPUStats
-	// GPUStage is a step of a batch on the device, with its time.
+	// GPUStage is a stage of a batch on the device, with its time.
 	//
 	//	type GPUStage struct {
 	//		Name string

@@ -26,15 +26,16 @@ import (
 type Searcher struct {
 	index    *segments.Reader
 	analyzer text.Analyzer
-	// The only segment, or, if there are several, all of them. An index may have none.
+	// e is the only segment; many are all segments if there are several. An empty index has
+	// neither.
 	e    *eval.Engine
 	many *eval.Segments
-	tree *tree.Index   // the same for trees; nil if there are none
+	tree *tree.Index   // evaluates query trees; nil if the index is empty
 	own  bool          // Close closes the index
-	gpu  *device.Group // the index on devices, if it is on any, or
-	// each of several segments there
+	gpu  *device.Group // the index on GPUs, if it has one segment and OpenGPU was called
+	// segments are the segments on GPUs, if there are several.
 	segments []*device.Group
-	kept     []*device.Kept // segments that an older Searcher has brought there, for OpenGPU
+	kept     []*device.Kept // segments that an older Searcher has loaded, for OpenGPU
 
 	snippets freelist.List[snippetMaker]
 	closed   atomic.Bool
@@ -61,8 +62,8 @@ func Open(dir string) (*Searcher, error) {
 // New searches an open index. Closing the Searcher does not close it.
 func New(r *index.Reader) (*Searcher, error) { return NewOver(segments.Of(r)) }
 
-// NewOver searches an open generation of an index with segments, as if these were one. Closing the
-// Searcher does not close it.
+// NewOver searches an open generation of an index with segments, as if they were one segment.
+// Closing the Searcher does not close it.
 func NewOver(r *segments.Reader) (*Searcher, error) {
 	a, err := text.ParseAnalyzer(r.Analyzer())
 	if err != nil {
@@ -92,10 +93,10 @@ func NewOver(r *segments.Reader) (*Searcher, error) {
 	return s, nil
 }
 
-// Refresh opens a Searcher on the newest generation of an index that Open opened, if there is a
-// newer one; nil if there is none. It shares the segments that both have; this one can be used and
-// must be closed as before. Segments that this one has on a GPU are held there until the newer one
-// is closed, and its OpenGPU brings only those that are new.
+// Refresh opens a Searcher on the newest generation of an index that was opened by Open. It returns
+// nil if there is no newer generation. Both Searchers share the segments that they have in common;
+// this one remains usable and must still be closed. Its segments on a GPU stay there until the
+// newer one is closed, whose OpenGPU loads only new segments.
 func (s *Searcher) Refresh() (*Searcher, error) {
 	if s.closed.Load() {
 		return nil, errClosed
@@ -114,8 +115,8 @@ func (s *Searcher) Refresh() (*Searcher, error) {
 	return newer, nil
 }
 
-// Close releases what Open opened. Calls that come afterwards get an error; calls that are under
-// way must have ended before.
+// Close releases what Open opened. Later calls return an error; calls in progress must have ended
+// before.
 func (s *Searcher) Close() error {
 	s.closed.Store(true)
 	err := s.closeGPU()
@@ -125,8 +126,8 @@ func (s *Searcher) Close() error {
 	return err
 }
 
-// Index is the index that is searched. After Close of a Searcher that Open made it must not be
-// used.
+// Index returns the index that is searched. It must not be used after Close if Open made the
+// Searcher.
 func (s *Searcher) Index() *segments.Reader { return s.index }
 
 // Search answers a request.
@@ -139,7 +140,7 @@ func (s *Searcher) Search(ctx context.Context, r Request) (found *Result, err er
 		return s.searchExpanded(ctx, r)
 	}
 	if r.From > 0 && r.Query == nil && !r.Count && !r.Gathers() && model.IsFielded(r.Model) {
-		return s.page(ctx, r) // each field has words of its own, which a tree does not know
+		return s.page(ctx, r) // each field has its own vocabulary, which a tree does not support
 	}
 	if (r.IsTree() || r.Within != nil && r.Algorithm == Auto && !model.IsFielded(r.Model) &&
 		!s.tree.ForEngines(&r)) && s.tree != nil {
@@ -166,7 +167,7 @@ func (s *Searcher) onCores(ctx context.Context, r *Request) (*Result, error) {
 	return &Result{Hits: []Hit{}}, nil
 }
 
-// page answers a request whose best answers are left out as any other, and leaves them out.
+// page answers a request with From by searching for From+K answers and dropping the first From.
 func (s *Searcher) page(ctx context.Context, r Request) (*Result, error) {
 	from, k := r.From, r.K
 	if k == 0 {
@@ -183,8 +184,8 @@ func (s *Searcher) page(ctx context.Context, r Request) (*Result, error) {
 	return found, err
 }
 
-// Match finds all documents that a request matches, whatever its K and Model, as a set of each
-// segment of the index. Request.Within takes them, and so does segments.Writer.DeleteDocs.
+// Match finds all documents that a request matches, whatever its K and Model, as one set per
+// segment of the index. Request.Within accepts them, and so does segments.Writer.DeleteDocs.
 func (s *Searcher) Match(ctx context.Context, r Request) (found *Within, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if s.closed.Load() {
@@ -200,8 +201,8 @@ func (s *Searcher) Match(ctx context.Context, r Request) (found *Within, err err
 	return &Within{Sets: sets}, nil
 }
 
-// Count is how many documents a request matches, whatever its K and Model. It ranks nothing, and so
-// takes less time than a search with Request.Count.
+// Count returns the number of documents that a request matches, whatever its K and Model. It ranks
+// nothing, and so takes less time than a search with Request.Count.
 func (s *Searcher) Count(ctx context.Context, r Request) (n int64, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if s.closed.Load() {
@@ -213,7 +214,7 @@ func (s *Searcher) Count(ctx context.Context, r Request) (n int64, err error) {
 	return tree.Count(ctx, s.tree, &r)
 }
 
-// Stored is the stored fields of a document, by the order of the fields of Index().Schema().
+// Stored returns the stored fields of a document, in the order of the fields of Index().Schema().
 func (s *Searcher) Stored(doc uint32) ([]fields.Values, error) {
 	if s.closed.Load() {
 		return nil, errClosed
@@ -221,7 +222,7 @@ func (s *Searcher) Stored(doc uint32) ([]fields.Values, error) {
 	return s.index.Stored(int(doc))
 }
 
-// ID is the external ID of a document.
+// ID returns the external ID of a document.
 func (s *Searcher) ID(doc uint32) (string, error) {
 	if s.closed.Load() {
 		return "", errClosed
@@ -229,7 +230,7 @@ func (s *Searcher) ID(doc uint32) (string, error) {
 	return s.index.DocID(int(doc))
 }
 
-// IDs is ID for several documents, with one string for all.
+// IDs is ID for several documents; all IDs share one allocation.
 func (s *Searcher) IDs(docs []uint32) (ids []string, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if s.closed.Load() {
@@ -250,10 +251,12 @@ func (s *Searcher) IDs(docs []uint32) (ids []string, err error) {
 	return ids, nil
 }
 
-// CheckFields says which fields a request counts, sorts by or weighs that the index does not have.
+// CheckFields returns an error if the request uses a field for facets, sorting or weights that the
+// index does not have.
 func (s *Searcher) CheckFields(r *Request) error { return CheckFields(s.index.Schema(), r) }
 
-// CheckFields says which fields a request counts, sorts by or weighs that a schema does not have.
+// CheckFields returns an error if the request uses a field for facets, sorting or weights that the
+// schema does not have.
 func CheckFields(schema *fields.Schema, r *Request) error {
 	if m, ok := r.Model.(BM25F); ok {
 		if err := checkWeights(schema, m); err != nil {
@@ -263,7 +266,8 @@ func CheckFields(schema *fields.Schema, r *Request) error {
 	return tree.CheckFields(schema, r)
 }
 
-// checkWeights says which text fields of a model a schema does not have.
+// checkWeights returns an error if a model gives a weight to a text field that the schema does not
+// have.
 func checkWeights(schema *fields.Schema, m BM25F) error {
 	weights, err := model.ParseFieldWeights(m.Weights)
 	if err != nil || len(weights) == 0 {
@@ -282,7 +286,7 @@ func checkWeights(schema *fields.Schema, m BM25F) error {
 	return nil
 }
 
-// Fields are the names of the fields of the documents, for query.Options.
+// Fields returns the names of the searchable fields of the documents, for query.Options.
 func (s *Searcher) Fields() []string {
 	schema := s.index.Schema()
 	if schema == nil {

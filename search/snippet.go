@@ -16,17 +16,17 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Snippet is a piece of a document's text with the query's words marked.
+// Snippet is an excerpt of a document's text with the query words marked.
 type Snippet struct {
-	Text  string      `json:"text"`  // white space made single blanks
-	Marks []text.Span `json:"marks"` // where the query's words stand in Text
-	// Before is whether the document has words before those of Text.
+	Text  string      `json:"text"`  // white space is collapsed to single blanks
+	Marks []text.Span `json:"marks"` // positions of the query words in Text
+	// Before says whether the document has words before Text.
 	Before bool `json:"before"`
-	// After is whether the document has words after those of Text.
+	// After says whether the document has words after Text.
 	After bool `json:"after"`
 }
 
-// Marked is the snippet as text, each mark between on and off.
+// Marked returns the snippet as text, with each mark between on and off.
 func (s *Snippet) Marked(on, off string) string {
 	var b strings.Builder
 	if s.Before {
@@ -44,14 +44,13 @@ func (s *Snippet) Marked(on, off string) string {
 	return b.String()
 }
 
-// snippetReach is how much of a document is read for a snippet, in bytes. Longer documents are cut
-// there, so that the cost of a snippet does not grow without bound.
+// snippetReach is the number of bytes of a document that are read for a snippet. Longer documents
+// are truncated, which bounds the cost of a snippet.
 const snippetReach = 1 << 20
 
-// Snippet shows where a document has the query's words: of all pieces of about size bytes, the one
-// with the most different words of the query, then with the most of them in all, then the first.
-// Only the first megabyte of a document is looked at. The index must have been built with its text
-// stored.
+// Snippet returns an excerpt of about size bytes of a document: the one with the most distinct
+// query words, then with the most occurrences of them, then the first. Only the first megabyte of a
+// document is considered. The index must store the text.
 func (s *Searcher) Snippet(ctx context.Context, r Request, doc uint32, size int) (*Snippet, error) {
 	found, err := s.Snippets(ctx, r, []uint32{doc}, size)
 	if err != nil {
@@ -60,7 +59,7 @@ func (s *Searcher) Snippet(ctx context.Context, r Request, doc uint32, size int)
 	return found[0], nil
 }
 
-// Snippets is Snippet for several documents of one query, whose words are looked up once.
+// Snippets is Snippet for several documents of one query; it looks up the words only once.
 func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32, size int) (list []*Snippet, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if s.closed.Load() {
@@ -72,7 +71,7 @@ func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32, size 
 	if size < 1 {
 		return nil, fmt.Errorf("snippet: size %d: want at least 1", size)
 	}
-	r.Expand = nil // the query's own words are marked
+	r.Expand = nil // only the words of the original query are marked
 	if r.Query != nil {
 		if r.Words, err = tree.Words(ctx, s.tree, &r); err != nil {
 			return nil, fmt.Errorf("snippet: %w", err)
@@ -81,7 +80,7 @@ func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32, size 
 	}
 	m := s.snippets.Get()
 	defer s.snippets.Put(m)
-	r.Mode = Or // a word that the index does not know must not hide the others
+	r.Mode = Or // a word that is not in the index must not hide the others
 	if s.many != nil {
 		var words lookup.Across
 		if err := s.many.LookUp(&words, &r); err != nil {
@@ -103,8 +102,8 @@ func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32, size 
 	return out, nil
 }
 
-// snippetMaker is what snippets are made with, kept for the next query: a third of the time went
-// into the stemmer's table, which is made for each otherwise.
+// snippetMaker holds the buffers for making snippets. They are reused by later queries, since
+// building the stemmer's table for each query took a third of the time.
 type snippetMaker struct {
 	query  lookup.Wording
 	tokens text.Tokens
@@ -116,7 +115,7 @@ func newSnippetMaker() *snippetMaker {
 	return &snippetMaker{tokens: text.Tokens{WantSource: true}}
 }
 
-// make makes the snippet of a document.
+// make returns the snippet of a document.
 func (m *snippetMaker) make(s *Searcher, doc, size uint32) (*Snippet, error) {
 	body, err := s.index.AppendText(m.body[:0], int(doc))
 	if err != nil {
@@ -127,13 +126,13 @@ func (m *snippetMaker) make(s *Searcher, doc, size uint32) (*Snippet, error) {
 		return nil, fmt.Errorf("document %d: %w", doc, err)
 	}
 	if m.body = body; cap(body) > snippetReach {
-		m.body = nil // not worth keeping for the next
+		m.body = nil // too large to keep
 	}
 	m.tokens.Trim()
 	return made, nil
 }
 
-// of makes the snippet of a text.
+// of returns the snippet of a text.
 func (m *snippetMaker) of(a text.Analyzer, body []byte, size uint32) (*Snippet, error) {
 	body, more := cutText(body)
 	if err := a.Analyze(body, &m.tokens); err != nil {
@@ -151,8 +150,8 @@ func (m *snippetMaker) of(a text.Analyzer, body []byte, size uint32) (*Snippet, 
 	return made, nil
 }
 
-// cutText is the part of a text that snippets are made from: all, or what ends at the last blank
-// before snippetReach, if there is one.
+// cutText returns the part of a text that snippets are made from: all of it, or up to the last
+// blank before snippetReach, if there is one.
 func cutText(body []byte) (part []byte, cut bool) {
 	if len(body) <= snippetReach {
 		return body, false
@@ -167,13 +166,13 @@ func cutText(body []byte) (part []byte, cut bool) {
 	return body[:end], true
 }
 
-// mark is a word of the query in a document.
+// mark is an occurrence of a query word in a document.
 type mark struct {
 	text.Span
 	word int
 }
 
-// bestPiece returns the first and the end of the marks in the best piece.
+// bestPiece returns the range of the marks in the best excerpt.
 func bestPiece(marks []mark, words int, size uint32) (from, to int) {
 	count := make([]int, words)
 	distinct, lo := 0, 0
@@ -196,8 +195,8 @@ func bestPiece(marks []mark, words int, size uint32) (from, to int) {
 	return from, to
 }
 
-// cutSnippet cuts the piece around marks[from:to] out of the document, at the borders of words,
-// with a third of the room that is left before the first mark.
+// cutSnippet cuts the excerpt around marks[from:to] out of the document, at word boundaries, with a
+// third of the remaining room before the first mark.
 func cutSnippet(body []byte, words []text.Span, marks []mark, from, to int, size uint32) *Snippet {
 	end := uint32(len(body))
 	first, last := uint32(0), min(size, end)
@@ -209,7 +208,7 @@ func cutSnippet(body []byte, words []text.Span, marks []mark, from, to int, size
 		first = min(first, last-min(last, size))
 		first = min(first, marks[from].Start)
 	}
-	start, stop := end, uint32(0) // of the whole words inside
+	start, stop := end, uint32(0) // bounds of the whole words inside
 	for _, w := range words {
 		if w.Start >= first && w.End <= last {
 			start, stop = min(start, w.Start), max(stop, w.End)
@@ -220,9 +219,9 @@ func cutSnippet(body []byte, words []text.Span, marks []mark, from, to int, size
 	}
 	s := &Snippet{Before: start > words[0].Start, After: stop < words[len(words)-1].End}
 	if !s.After {
-		stop = end // the full stop too
+		stop = end // include the closing punctuation
 	}
-	if stop-start > 2*size { // a word without end
+	if stop-start > 2*size { // an overlong word
 		stop = start + 2*size
 		for stop > start+1 && !utf8.RuneStart(body[stop]) {
 			stop--
@@ -266,5 +265,5 @@ func (s *Snippet) copy(body []byte, marks []mark, start, stop uint32) {
 	for n := len(out); n > 0 && out[n-1] == ' '; n-- {
 		out = out[:n-1]
 	}
-	s.Text = unsafe.String(unsafe.SliceData(out), len(out)) // nobody else has it
+	s.Text = unsafe.String(unsafe.SliceData(out), len(out)) // out is not modified afterwards
 }

@@ -1,6 +1,7 @@
-// Package query is what a person meant, as a small tree: built in code, or parsed from text.
+// Package query defines queries as small trees, built in code or parsed from text.
 //
-// It needs no index. Package search analyzes the words of a tree, finds their lists and answers.
+// It needs no index. Package search analyzes the words of a tree, opens their lists and evaluates
+// it.
 //
 // # Language
 //
@@ -40,19 +41,20 @@
 //	phrase = `"` characters `"` [ "~" number ]
 //	range  = ( "[" | "{" ) end "TO" end ( "]" | "}" )
 //
-// A word is any run of characters up to a blank. Plain words never need quotes: signs mean
-// something only where the table above has them. A sign of a clause stands before a word, and so
-// e-mail, C++ and 3/4 are words; a question mark is a wildcard inside a word only; a star that
-// begins a word is one unless another ends it: *this* is a word; a parenthesis
-// groups at the beginning of a word, and what opens inside a word closes there; AND, OR and NOT are
-// operators in capitals only. A name before a colon is a field if Options say so. A backslash takes
-// its meaning from the character behind it.
+// A word is any run of characters up to a blank. Plain words never need quotes: operator characters
+// have a meaning only where the table above shows them. The prefix operators +, -, ! and # must
+// come directly before a word, phrase or group, so e-mail, C++ and 3/4 are words. A question mark
+// is a wildcard only inside a word. A star at the beginning of a word is a wildcard unless the word
+// also ends with a star: *this* is a word. A parenthesis opens a group only at the beginning of a
+// word; a parenthesis that opens inside a word closes there. AND, OR and NOT are operators in
+// capitals only. A name before a colon is a field if Options say so. A backslash escapes the next
+// character.
 //
 // # Meaning
 //
 // [Or] matches documents that match every [Must] and [Filter] among its parts, none of the [Not]
 // ones, and, if there is no Must, at least one of the others. [And] matches those that match all
-// parts, and none of the Not ones. Where there are only Not and Filter parts, nothing else is
-// asked. The score of a document is the sum of what its words, phrases and patterns give it, in the
-// order of the tree; a part that does not match gives nothing, nor does one under Not or Filter.
+// parts, and none of the Not ones. If there are only Not and Filter parts, nothing else is
+// required. The score of a document is the sum of the scores of its words, phrases and patterns, in
+// the order of the tree. Parts that do not match, and parts under Not or Filter, add nothing.
 package query

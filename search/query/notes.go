@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// phrases are what stands in quotes.
+// phrases matches text in quotes.
 var phrases = regexp.MustCompile(`"[^"]*"`)
 
-// Notes are sentences on what in a query of the language may not mean what the person meant; mostly
+// Notes returns hints about parts of a query that may not mean what the user intended; usually
 // there are none.
 func Notes(text string) (notes []string) {
 	if slices.ContainsFunc(phrases.FindAllString(text, -1), func(phrase string) bool {

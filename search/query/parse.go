@@ -10,19 +10,19 @@ import (
 	"unicode/utf8"
 )
 
-// Options say how text is read. The zero value knows no fields: then what stands before a colon is
+// Options say how text is parsed. With the zero value there are no fields: a name before a colon is
 // part of a word, except id.
 type Options struct {
-	// And wants all parts that stand side by side, instead of any.
+	// And requires all parts of a list without operators, instead of any.
 	And bool
-	// Fields are the names that may stand before a colon. If there are any, another name there is
-	// an error: it may be a typing error.
+	// Fields are the names that may precede a colon. If there are any, another name there is an
+	// error, since it may be misspelled.
 	Fields []string
-	// AnyField takes every name for a field.
+	// AnyField treats every name before a colon as a field.
 	AnyField bool
 }
 
-// Error says where a query cannot be read, and why.
+// Error says where and why a query cannot be parsed.
 type Error struct {
 	Query  string // the whole text that was to be parsed
 	Column int    // from 1, in characters
@@ -33,7 +33,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("query, column %d: %s", e.Column, e.Reason)
 }
 
-// Parse reads a query. Text without any word gives nil.
+// Parse parses a query. It returns nil for text without words.
 func Parse(text string, o Options) (Node, error) {
 	p := parser{text: text, o: o}
 	return p.list()
@@ -45,7 +45,7 @@ const maxDepth = 100
 type parser struct {
 	text  string
 	at    int
-	open  int // groups that are open
+	open  int // number of open groups
 	depth int
 	o     Options
 }
@@ -68,13 +68,14 @@ func (p *parser) blanks() {
 	}
 }
 
-// ended says whether a list ends here: at the end of the text or the parenthesis of its group.
+// ended says whether a list ends here: at the end of the text or at the parenthesis that closes its
+// group.
 func (p *parser) ended() bool {
 	p.blanks()
 	return p.at == len(p.text) || p.open > 0 && p.text[p.at] == ')'
 }
 
-// keyword takes an operator in capitals or signs, if it stands here as a word of its own.
+// keyword consumes an operator, in capitals or as a symbol, if it is here as a word of its own.
 func (p *parser) keyword(name string) bool {
 	p.blanks()
 	if p.at < len(p.text) && !mayBeOperator(p.text[p.at]) {
@@ -96,7 +97,7 @@ func (p *parser) keyword(name string) bool {
 	return true
 }
 
-// operatorAt is the operator that stands here, or "". It takes nothing.
+// operatorAt returns the operator at the current position, or "". It consumes nothing.
 func (p *parser) operatorAt() string {
 	at := p.at
 	defer func() { p.at = at }()
@@ -111,14 +112,14 @@ func (p *parser) operatorAt() string {
 	return ""
 }
 
-// mayBeOperator says whether an operator begins with a byte, which nearly no word does.
+// mayBeOperator says whether an operator can begin with c. Few words do, so this test is fast.
 func mayBeOperator(c byte) bool {
 	return c == 'A' || c == 'O' || c == 'N' || c == '&' || c == '|'
 }
 
 var operators = []string{"AND", "OR", "NOT"}
 
-// inSigns are operators as other search engines write them, too.
+// inSigns are the symbols for operators that other search engines also accept.
 var inSigns = map[string]string{"AND": "&&", "OR": "||"}
 
 func isOperator(word string) bool {
@@ -159,11 +160,11 @@ func (p *parser) and() (Node, error) {
 	return p.joined("AND", (*parser).clause, and)
 }
 
-// joined reads parts with an operator between them.
+// joined parses parts separated by an operator.
 func (p *parser) joined(name string, read func(*parser) (Node, error),
 	join func([]Node) Node) (Node, error) {
 	var only Node
-	var parts []Node // if there are several
+	var parts []Node // if there are two or more
 	for first := true; first || p.keyword(name); first = false {
 		if p.ended() && first {
 			break
@@ -189,14 +190,14 @@ func (p *parser) joined(name string, read func(*parser) (Node, error),
 			parts = append(parts, n)
 		}
 	}
-	if parts == nil { // with its sign, which is for those around it
+	if parts == nil { // keep its prefix operator, which the enclosing list interprets
 		return only, nil
 	}
 	return join(parts), nil
 }
 
-// or and and make one node of parts that were read. Signs that say nothing are dropped, and parts
-// of the same kind become one.
+// or and and make one node from parsed parts. They drop redundant prefix operators and flatten
+// nested nodes of the same kind.
 func or(parts []Node) Node {
 	if len(parts) == 1 {
 		return single(parts[0])
@@ -242,7 +243,7 @@ func and(parts []Node) Node {
 	return And{flat}
 }
 
-// single is a list of one part.
+// single returns the node for a list of one part.
 func single(n Node) Node {
 	if must, ok := n.(Must); ok {
 		return must.Part
@@ -278,7 +279,7 @@ func (p *parser) clause() (Node, error) {
 	return p.boost()
 }
 
-// beginsPart says whether something that a sign can belong to begins at a place.
+// beginsPart says whether something that a prefix operator can apply to begins at a position.
 func (p *parser) beginsPart(at int) bool {
 	r, size := utf8.DecodeRuneInString(p.text[at:])
 	switch {
@@ -294,7 +295,7 @@ func (p *parser) beginsPart(at int) bool {
 	return !unicode.IsSpace(r)
 }
 
-// signed reads what a sign stands before.
+// signed parses the operand of a prefix operator.
 func (p *parser) signed(sign byte) (Node, error) {
 	n, err := p.boost()
 	if n == nil || err != nil {
@@ -327,7 +328,7 @@ func (p *parser) boost() (Node, error) {
 	return Boost{n, by}, nil
 }
 
-// untilBlank takes what comes before the next blank or the end of the group.
+// untilBlank consumes everything up to the next blank or the end of the group.
 func (p *parser) untilBlank() string {
 	start := p.at
 	for p.at < len(p.text) {
@@ -360,7 +361,7 @@ func (p *parser) near() (Node, error) {
 	}
 }
 
-// nearOperator takes NEAR/n or BEFORE/n.
+// nearOperator consumes NEAR/n or BEFORE/n.
 func (p *parser) nearOperator() (within int, ordered, ok bool, err error) {
 	start := p.at
 	p.blanks()
@@ -382,7 +383,7 @@ func (p *parser) nearOperator() (within int, ordered, ok bool, err error) {
 	return 0, false, false, nil
 }
 
-// maxWithin is the largest distance and slop.
+// maxWithin is the largest allowed distance and slop.
 const maxWithin = 1000000
 
 func (p *parser) nearWith(left Node, within int, ordered bool) (Node, error) {
@@ -415,7 +416,7 @@ func (p *parser) nearWith(left Node, within int, ordered bool) (Node, error) {
 	return n, nil
 }
 
-// part reads a group, a phrase, or a word with what belongs to it.
+// part parses a group, a phrase, or a word with its field and suffixes.
 func (p *parser) part() (Node, error) {
 	p.blanks()
 	if p.at == len(p.text) {
@@ -458,7 +459,7 @@ func (p *parser) group() (Node, error) {
 	return n, nil
 }
 
-// quotedText takes text in quotes.
+// quotedText consumes text in quotes.
 func (p *parser) quotedText() (string, error) {
 	start := p.at
 	p.at++
@@ -500,7 +501,7 @@ func (p *parser) phrase() (Node, error) {
 	return n, nil
 }
 
-// field takes a field's name and its colon, if they stand here.
+// field consumes a field name and its colon, if they are here.
 func (p *parser) field() (name string, ok bool, err error) {
 	end := p.at
 	for end < len(p.text) && (isAlnum(p.text[end]) || strings.IndexByte("_.-", p.text[end]) >= 0) {
@@ -530,7 +531,7 @@ func (p *parser) field() (name string, ok bool, err error) {
 	return name, true, nil
 }
 
-// exists is how Elasticsearch writes what is year:* here.
+// exists is Elasticsearch's notation for what is year:* here.
 const exists = "_exists_:"
 
 func (p *parser) exists() (Node, error) {
@@ -571,7 +572,7 @@ func (p *parser) fieldPart(name string) (Node, error) {
 	return Field{name, n}, nil
 }
 
-// ids reads an ID, or several in parentheses. They are not analyzed.
+// ids parses an ID, or several in parentheses. IDs are not analyzed.
 func (p *parser) ids() (Node, error) {
 	if p.text[p.at] != '(' {
 		id, err := p.id()
@@ -609,7 +610,8 @@ func (p *parser) id() (string, error) {
 	return id, err
 }
 
-// value takes a value that is not analyzed: in quotes, or up to a blank or one of some characters.
+// value consumes a value that is not analyzed: in quotes, or up to a blank or one of the characters
+// in stop.
 func (p *parser) value(stop string) (string, error) {
 	if p.at < len(p.text) && p.text[p.at] == '"' {
 		return p.quotedText()
@@ -628,7 +630,7 @@ func (p *parser) value(stop string) (string, error) {
 	return p.text[start:p.at], nil
 }
 
-// between reads [a TO b].
+// between parses [a TO b].
 func (p *parser) between() (Node, error) {
 	start := p.at
 	n := Range{OpenFrom: p.text[p.at] == '{'}
@@ -677,7 +679,7 @@ func (p *parser) between() (Node, error) {
 	return n, nil
 }
 
-// boxOf is a range between two places.
+// boxOf converts a range between two points to a box.
 func boxOf(n Range) (Box, bool) {
 	var v [4]float64
 	if n.OpenFrom || n.OpenTo {
@@ -693,13 +695,13 @@ func boxOf(n Range) (Box, bool) {
 			if err != nil || math.IsNaN(x) {
 				return Box{}, false
 			}
-			v[2*i+j] = x + 0 // no -0
+			v[2*i+j] = x + 0 // turns -0 into 0
 		}
 	}
 	return Box{South: v[0], West: v[1], North: v[2], East: v[3]}, true
 }
 
-// comparison reads >a, >=a, <a or <=a.
+// comparison parses >a, >=a, <a or <=a.
 func (p *parser) comparison() (Node, error) {
 	less := p.text[p.at] == '<'
 	p.at++
@@ -721,7 +723,7 @@ func (p *parser) comparison() (Node, error) {
 	return Range{From: v, OpenFrom: open}, nil
 }
 
-// word reads a word, a pattern or a fuzzy word.
+// word parses a word, a pattern or a fuzzy word.
 func (p *parser) word() (Node, error) {
 	start := p.at
 	w := p.scanWord()

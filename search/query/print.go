@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// How tightly parts bind: a part that binds less tightly than its place wants is put in
+// Binding strengths. A part that binds less tightly than its context requires is printed in
 // parentheses.
 const (
-	bindList   = iota // words side by side
+	bindList   = iota // words without an operator between them
 	bindOr            // OR
 	bindAnd           // AND
-	bindClause        // with a sign
+	bindClause        // with a prefix operator
 	bindBoost
 	bindPart
 )
@@ -42,7 +42,7 @@ func printed(n Node) string {
 	return b.String()
 }
 
-// bindingOf is how tightly a node binds as it is printed.
+// bindingOf returns the binding strength of a node as it is printed.
 func bindingOf(n Node) int {
 	switch n.(type) {
 	case Or:
@@ -57,7 +57,7 @@ func bindingOf(n Node) int {
 	return bindPart
 }
 
-// print writes a node at a place that wants parts to bind at least so tightly.
+// print writes a node in a context that requires at least the given binding strength.
 func print(b *strings.Builder, n Node, want int) {
 	if bindingOf(n) < want {
 		b.WriteByte('(')
@@ -88,7 +88,7 @@ func print(b *strings.Builder, n Node, want int) {
 			b.WriteString(escape(w, true))
 		}
 	case And:
-		if len(n.Parts) == 1 { // an And of one part cannot be written
+		if len(n.Parts) == 1 { // the language has no And of one part
 			print(b, n.Parts[0], want)
 			return
 		}
@@ -122,7 +122,7 @@ func print(b *strings.Builder, n Node, want int) {
 		b.WriteString(n.Name)
 		b.WriteByte(':')
 		switch n.Part.(type) {
-		case Field, IDs: // another colon
+		case Field, IDs: // they print a colon of their own
 			b.WriteString("(" + n.Part.String() + ")")
 		default:
 			print(b, n.Part, bindPart)
@@ -175,7 +175,7 @@ func printRange(b *strings.Builder, n Range) {
 	b.WriteString(open + end(n.From) + " TO " + end(n.To) + shut)
 }
 
-// quoted is a value, in quotes if it needs them.
+// quoted returns a value, in quotes if it needs them.
 func quoted(s string) string {
 	simple := s != "" && s != "TO"
 	for i := range len(s) {
@@ -189,8 +189,8 @@ func quoted(s string) string {
 
 var inQuotes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
-// escape is text that the parser takes for one word. If it may stand as it is, and would be read
-// so, it does; else every sign in it gets a backslash.
+// escape returns text that the parser reads as one word. If bare is set and the parser would read
+// the text unescaped, it stays as it is; otherwise every special character is escaped.
 func escape(text string, bare bool) string {
 	if bare && isPlainWord(text) {
 		return text
@@ -198,7 +198,7 @@ func escape(text string, bare bool) string {
 	return escapeBut(text, "")
 }
 
-// escapePattern escapes all signs but * and ?.
+// escapePattern escapes all special characters except * and ?.
 func escapePattern(pattern string) string { return escapeBut(pattern, "*?") }
 
 func escapeBut(text, but string) string {
@@ -217,7 +217,7 @@ func escapeBut(text, but string) string {
 	return b.String()
 }
 
-// isPlainWord says whether the parser reads text as the Term that it is, wherever it stands.
+// isPlainWord says whether the parser reads text as this Term in every context.
 func isPlainWord(text string) bool {
 	first, _ := utf8.DecodeRuneInString(text)
 	if !unicode.IsLetter(first) && !unicode.IsDigit(first) || isOperator(text) || strings.Contains(text, `\`) ||

@@ -2,45 +2,48 @@ package query
 
 import "strings"
 
-// Node is a part of a query. The types are those of this package. String prints it in the language
-// of the package comment: parsing that gives the same tree, if the parser could have made it.
+// Node is a part of a query. Only the types of this package implement it. String prints it in the
+// language of the package comment; parsing the output gives the same tree if the parser can produce
+// that tree.
 type Node interface {
 	String() string
 	node()
 }
 
 type (
-	// Term is text that is searched as words, mostly one. If the analyzer makes several of it, all
-	// are wanted; directly in an Or each is a part of its own.
+	// Term is text that is searched as words, usually one. If the analyzer splits it into several,
+	// all are required; directly in an Or each becomes a part of its own.
 	Term struct{ Text string }
 
-	// Phrase is words next to each other, in order. With a Slop, places p0, p1, ... of the words
-	// match if the largest and smallest of p0-0, p1-1, ... differ by at most Slop.
+	// Phrase is a sequence of adjacent words. With a Slop, positions p0, p1, ... of the words match
+	// if the largest and the smallest of p0-0, p1-1, ... differ by at most Slop.
 	Phrase struct {
-		Text string // cut into words by the analyzer of the index
-		Slop int    // in places; 0 means next to each other
+		Text string // tokenized by the analyzer of the index
+		Slop int    // in positions; 0 means adjacent
 	}
 
-	// Near is words whose places differ by at most Within; Ordered if they must rise.
+	// Near matches words whose positions differ by at most Within; if Ordered, they must also
+	// increase.
 	Near struct {
-		Words   []string // all must be there
-		Within  int      // in places, from the first of them to the last; 1 means neighbours
+		Words   []string // all are required
+		Within  int      // in positions, from the first word to the last; 1 means adjacent
 		Ordered bool     // in the order of Words
 	}
 
-	// And wants all of its parts, but none of its Not ones.
+	// And matches documents that match all of its parts, and none of its Not parts.
 	And struct{ Parts []Node }
 
-	// Or wants any of its parts, or, if some are Must, all of these; none of its Not ones.
+	// Or matches documents that match any of its parts or, if some are Must, all of these; and none
+	// of its Not parts.
 	Or struct{ Parts []Node }
 
-	// Not excludes.
+	// Not excludes the documents that match Part.
 	Not struct{ Part Node }
 
-	// Must makes a part of an Or obligatory.
+	// Must makes a part of an Or mandatory.
 	Must struct{ Part Node }
 
-	// Filter is obligatory, and does not score.
+	// Filter is mandatory and does not score.
 	Filter struct{ Part Node }
 
 	// Boost multiplies the weights of the words in Part.
@@ -49,39 +52,40 @@ type (
 		By   float64 // factor above 0; 1 changes nothing
 	}
 
-	// Field looks for Part in a field.
+	// Field searches for Part in a field.
 	Field struct {
 		Name string // of the field, as in the schema of the index
 		Part Node   // what the field must match
 	}
 
-	// Prefix is all words that begin so.
+	// Prefix matches all words that begin with Text.
 	Prefix struct{ Text string }
 
-	// Wildcard is all words that fit: * is any characters, ? is one.
+	// Wildcard matches all words that fit Pattern: * stands for any characters, ? for one.
 	Wildcard struct{ Pattern string }
 
-	// Fuzzy is all words that become Text by at most Edits insertions, deletions, substitutions and
-	// exchanges of neighbouring characters. Edits is 1 or 2.
+	// Fuzzy matches all words that are at most Edits insertions, deletions, substitutions and
+	// transpositions of adjacent characters away from Text. Edits is 1 or 2.
 	Fuzzy struct {
 		Text  string // one word
-		Edits int    // how many are allowed
+		Edits int    // the largest allowed number of edits
 	}
 
-	// Range is values between two ends, as text; "" is no end. It stands in a Field.
+	// Range matches values between two ends, as text; an end of "" is unbounded. It is only valid
+	// in a Field.
 	Range struct {
 		From, To         string // the lower and the upper end
-		OpenFrom, OpenTo bool   // the end itself is not in it
+		OpenFrom, OpenTo bool   // the end itself is excluded
 	}
 
-	// Box is points between two latitudes and two longitudes, in degrees. Where West is more than
-	// East it crosses the date line. It stands in a Field.
+	// Box matches points between two latitudes and two longitudes, in degrees. If West is greater
+	// than East it crosses the antimeridian. It is only valid in a Field.
 	Box struct{ South, West, North, East float64 }
 
-	// IDs are the documents with one of some IDs; several may have the same.
+	// IDs matches the documents with one of the IDs; several documents may share an ID.
 	IDs struct{ IDs []string }
 
-	// All is all documents.
+	// All matches all documents.
 	All struct{}
 )
 
@@ -103,8 +107,8 @@ func (Box) node()      {}
 func (IDs) node()      {}
 func (All) node()      {}
 
-// Plain tells whether text that was parsed to a tree is nothing but words, so that it means the
-// same if it is not parsed.
+// Plain says whether text that was parsed to a tree consists only of words, so that it means the
+// same unparsed.
 func Plain(text string, n Node, o Options) bool {
 	var parts []Node
 	switch n := n.(type) {
@@ -130,8 +134,8 @@ func Plain(text string, n Node, o Options) bool {
 	return len(parts) == 0
 }
 
-// OnlyWords says of some texts, without reading them as queries, that they are no more than words,
-// so that Plain would say so too. They have small letters of ASCII, digits and blanks only.
+// OnlyWords is a quick sufficient test for Plain that needs no parsing: text has only lower-case
+// ASCII letters, digits and blanks.
 func OnlyWords(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c != ' ' && (c < '0' || c > '9') && (c < 'a' || c > 'z') {

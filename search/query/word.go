@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// scanned is what a word turned out to be.
+// scanned is a word and its kind.
 type scanned struct {
 	text     string
 	all      bool // * alone
@@ -16,14 +16,14 @@ type scanned struct {
 	badFuzzy bool // text~9
 }
 
-// scanWord takes a word: up to a blank, the parenthesis that closes the group, or a boost. A
+// scanWord consumes a word: up to a blank, the parenthesis that closes the group, or a boost. A
 // parenthesis that opens in the word closes there.
 func (p *parser) scanWord() scanned {
 	end := p.at
 	for end < len(p.text) && isAlnum(p.text[end]) {
 		end++
 	}
-	if end > p.at && (end == len(p.text) || p.text[end] == ' ') { // as most are
+	if end > p.at && (end == len(p.text) || p.text[end] == ' ') { // the common case
 		word := p.text[p.at:end]
 		p.at = end
 		return scanned{text: word}
@@ -31,8 +31,8 @@ func (p *parser) scanWord() scanned {
 	var (
 		b     strings.Builder
 		inner int
-		wild  []int // where * and ? are in b
-		lead  bool  // a letter or digit begins the word
+		wild  []int // positions of unescaped * and ? in b
+		lead  bool  // the word begins with a letter, a digit or an escaped character
 		from  = p.at
 	)
 	for p.at < len(p.text) {
@@ -74,7 +74,7 @@ func (p *parser) scanWord() scanned {
 	return p.finish(b.String(), wild, from)
 }
 
-// finish tells patterns from words.
+// finish distinguishes patterns from words.
 func (p *parser) finish(text string, wild []int, from int) scanned {
 	switch {
 	case (text == "*" || text == "*:*") && p.text[from] == '*':
@@ -84,14 +84,14 @@ func (p *parser) finish(text string, wild []int, from int) scanned {
 	case len(wild) == 1 && wild[0] == len(text)-1 && text[wild[0]] == '*':
 		return scanned{text: text[:wild[0]], prefix: true}
 	}
-	// A pattern cannot hold signs of its own, so an escaped one makes it a word.
+	// A pattern cannot contain a literal * or ?, so an escaped one makes it a word.
 	if strings.Count(text, "*")+strings.Count(text, "?") != len(wild) {
 		return scanned{text: text}
 	}
 	return scanned{text: text, pattern: true}
 }
 
-// boostAt says whether ^ and a number end the word here.
+// boostAt says whether ^ and a number end the word at a position.
 func (p *parser) boostAt(at int) bool {
 	at++
 	start := at
@@ -101,7 +101,7 @@ func (p *parser) boostAt(at int) bool {
 	return at > start && (p.text[start] >= '0' && p.text[start] <= '9' || p.text[start] == '.') && p.wordEnds(at)
 }
 
-// wordEnds says whether a word ends at a place whatever it is.
+// wordEnds says whether any word ends at a position.
 func (p *parser) wordEnds(at int) bool {
 	if at >= len(p.text) {
 		return true
@@ -110,14 +110,14 @@ func (p *parser) wordEnds(at int) bool {
 	return unicode.IsSpace(r) || r == ')' && p.open > 0
 }
 
-// wordAt says whether a word goes on at a place, for a question mark before it.
+// wordAt says whether a word continues at a position, so that a question mark before it is a
+// wildcard.
 func (p *parser) wordAt(at int) bool {
 	r, size := utf8.DecodeRuneInString(p.text[at:])
 	return size > 0 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '*' || r == '?' && p.wordAt(at+size))
 }
 
-// endingAt says whether the ending of a word follows a star, as in *ology, and not *emphasis* or
-// **more of it**.
+// endingAt says whether a suffix follows a star, as in *ology, unlike *emphasis* or **strong**.
 func (p *parser) endingAt(at int) bool {
 	r, size := utf8.DecodeRuneInString(p.text[at:])
 	if size == 0 || !unicode.IsLetter(r) && !unicode.IsDigit(r) {
@@ -130,7 +130,7 @@ func (p *parser) endingAt(at int) bool {
 	return r != '*'
 }
 
-// fuzzyAt takes ~, ~1 or ~2 at the end of a word.
+// fuzzyAt consumes ~, ~1 or ~2 at the end of a word.
 func (p *parser) fuzzyAt(text string, wild []int) (scanned, bool) {
 	at := p.at + 1
 	digits := at

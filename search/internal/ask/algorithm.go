@@ -2,7 +2,7 @@ package ask
 
 import "github.com/collocate/collocate/internal/choice"
 
-// Algorithm is one of those in the package comment.
+// Algorithm is one of the algorithms in the comment of package search.
 type Algorithm uint8
 
 // Auto chooses by the lists and k.
@@ -15,14 +15,14 @@ const (
 	BMW
 	VBMW
 	BMM
-	// Tiles is the GPU's own, and its default.
+	// Tiles runs on GPUs only and is the default there.
 	Tiles
 )
 
 var algorithmNames = choice.New[Algorithm]("algorithm",
 	"auto", "exhaustive", "taat", "maxscore", "wand", "bmw", "vbmw", "bmm", "tiles")
 
-// Algorithms lists the names that ParseAlgorithm takes.
+// Algorithms lists the names that ParseAlgorithm accepts.
 func Algorithms() []string { return algorithmNames.List() }
 
 func (a Algorithm) String() string { return algorithmNames.Of(a) }

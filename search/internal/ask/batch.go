@@ -7,30 +7,30 @@ import (
 
 // Batch says how to answer many requests.
 type Batch struct {
-	// Threads is the number of workers; 0 means one for each core. At most 64, or four for each
-	// core, work.
+	// Threads is the number of workers; 0 means one per core. It is capped at 64 or four per core,
+	// whichever is more.
 	Threads int
 	// Schedule is how the workers share the requests.
 	Schedule Schedule
-	// Engine GPU lets the device answer, as far as it can: see OpenGPU. Auto lets device and cores
-	// share the requests if the index is on a device: each goes where it is expected to be done
-	// first. MapAll says when Auto brings the index to one.
+	// Engine GPU lets the device answer all requests that it can: see OpenGPU. Auto shares the
+	// requests between device and cores if the index is on a device: each goes where it is expected
+	// to finish first. MapAll describes when Auto loads the index onto a device.
 	Engine engine.Kind
 }
 
-// Schedule is a way to spread many requests over cores, and on a GPU those by WAND and MaxScore
-// over its blocks.
+// Schedule is a way to distribute many requests over cores or, for WAND and MaxScore on a GPU, over
+// its thread blocks.
 type Schedule uint8
 
 const (
-	// Mixed lets every worker answer a request alone as long as there are enough; those that find
-	// no more help with the ones that are still being answered: of these they take over partitions.
-	// No core is idle at the end of a batch, or behind a slow request.
+	// Mixed lets every worker answer a request alone while there are enough requests. Workers that
+	// find none take over partitions of requests in progress, so that no core is idle at the end of
+	// a batch or behind a slow request.
 	Mixed Schedule = iota
 	// Synchronous lets every worker answer a request alone.
 	Synchronous
-	// Asynchronous spreads each request over all workers, one after the other: each is answered as
-	// soon as can be, but all together take longer.
+	// Asynchronous spreads each request over all workers, one request after the other. This
+	// minimises the latency of each request, but the batch takes longer.
 	Asynchronous
 )
 
@@ -44,7 +44,7 @@ func (s Schedule) MarshalText() ([]byte, error) { return []byte(s.String()), nil
 // UnmarshalText is the inverse of MarshalText.
 func (s *Schedule) UnmarshalText(name []byte) error { return scheduleNames.Set(s, string(name)) }
 
-// Schedules lists the names that ParseSchedule takes.
+// Schedules lists the names that ParseSchedule accepts.
 func Schedules() []string { return scheduleNames.List() }
 
 // ParseSchedule is the inverse of String.

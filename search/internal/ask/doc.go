@@ -1,9 +1,9 @@
-// Package ask answers the question: what is asked, and what comes back?
+// Package ask answers the question: what is in a request, and what is in its result?
 //
-// It defines a [Request] and a [Result] with everything in them: words, modes, algorithms, the ways
-// to spread work over cores ([Parallel], [Batch]), hits and statistics. Package search gives these
-// types their public names, so every exported name and field here is part of the public API. What
-// only the engines need is a function, such as [CheckParallel], not a method.
+// It defines [Request], [Result] and their parts: words, modes, algorithms, the ways to spread work
+// over cores ([Parallel], [Batch]), hits and statistics. Package search gives these types their
+// public names, so every exported name and field here is part of the public API. Helpers that only
+// the engines need are functions, such as [CheckParallel], not methods.
 //
 // Invariants:
 //   - Enumerations have names, which String, MarshalText and a Parse function share.

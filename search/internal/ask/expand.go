@@ -9,24 +9,25 @@ import (
 	"github.com/collocate/collocate/internal/choice"
 )
 
-// Expand adds words to a query that the best documents for it have.
+// Expand adds words from the best documents to a query.
 type Expand struct {
 	Method Expansion
-	// Docs is how many documents are looked at; 0 means 10, for Bo1 3.
+	// Docs is the number of feedback documents; 0 means 10, or 3 for Bo1.
 	Docs int
-	// Terms is how many words are taken from them; 0 means 10.
+	// Terms is the number of words taken from them; 0 means 10.
 	Terms int
-	// Weight of the query itself in RM3, 0 to 1; 0 means 0.5, and search.Zero means 0.
+	// Weight is the weight of the original query in RM3, 0 to 1; 0 means 0.5, and search.Zero means
+	// 0.
 	Weight float64
 }
 
-// Expansion is a way to choose and weigh the words.
+// Expansion is a method to choose and weight the words.
 type Expansion uint8
 
 const (
-	// RM3 is the relevance model of Lavrenko and Croft with the query mixed in, as Anserini has it.
+	// RM3 is the relevance model of Lavrenko and Croft interpolated with the query, as in Anserini.
 	RM3 Expansion = iota
-	// Bo1 is Amati's Bose-Einstein model, as Terrier has it.
+	// Bo1 is Amati's Bose-Einstein model, as in Terrier.
 	Bo1
 )
 
@@ -40,10 +41,10 @@ func (e Expansion) MarshalText() ([]byte, error) { return []byte(e.String()), ni
 // UnmarshalText is the inverse of MarshalText.
 func (e *Expansion) UnmarshalText(name []byte) error { return expansionNames.Set(e, string(name)) }
 
-// Expansions lists the names that ParseExpand takes.
+// Expansions lists the names that ParseExpand accepts.
 func Expansions() []string { return expansionNames.List() }
 
-// WithDefaults fills in what the fields that are 0 stand for.
+// WithDefaults replaces fields that are 0 by their defaults.
 func (e Expand) WithDefaults() Expand {
 	if e.Docs == 0 {
 		if e.Docs = 10; e.Method == Bo1 {
@@ -67,7 +68,7 @@ func (e Expand) String() string {
 	return fmt.Sprintf("%v:docs=%d,terms=%d,weight=%.3g", e.Method, e.Docs, e.Terms, e.Weight)
 }
 
-// Check says what is wrong.
+// Check returns an error if a parameter is out of range.
 func (e Expand) Check() error {
 	e = e.WithDefaults()
 	switch {
@@ -85,7 +86,7 @@ func (e Expand) Check() error {
 	return nil
 }
 
-// ParseExpand reads rm3 or bo1, with parameters or not: rm3:docs=10,terms=10,weight=0.5.
+// ParseExpand parses rm3 or bo1 with optional parameters, such as rm3:docs=10,terms=10,weight=0.5.
 func ParseExpand(s string) (*Expand, error) {
 	name, rest, _ := strings.Cut(s, ":")
 	e := &Expand{}

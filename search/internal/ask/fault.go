@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Fault says that an error is one of a search, unless the error says so itself: searches ask
-// others.
+// Fault prefixes an error with "search: " unless it has that prefix already, as the errors of
+// nested searches do.
 func Fault(err error) error {
 	if err == nil || strings.HasPrefix(err.Error(), "search: ") {
 		return err

@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// Facet asks how many answers have each value of a field.
+// Facet requests the number of matching documents for each value of a field.
 type Facet struct {
 	// Field is a keyword, number or date field.
 	Field string
-	// Step is the width of ranges of numbers, such as 10; of dates year (the default), month or
+	// Step is the width of ranges: a number such as 10, or for dates year (the default), month or
 	// day.
 	Step string
-	// N is how many values are returned, the most frequent first; 0 means 10, AllValues all.
+	// N is the number of values returned, the most frequent first; 0 means 10, AllValues all.
 	N int
 }
 
-// AllValues asks for every value, as callers do that add up the counts of several indexes.
+// AllValues requests every value, as callers do that add up the counts of several indexes.
 const AllValues = math.MaxInt
 
-// ParseFacet reads FIELD, with /STEP and :N behind it or not.
+// ParseFacet parses FIELD[/STEP][:N].
 func ParseFacet(s string) (f Facet, err error) {
 	name, n, counted := strings.Cut(s, ":")
 	if counted {
@@ -36,17 +36,17 @@ func ParseFacet(s string) (f Facet, err error) {
 	return f, nil
 }
 
-// FacetCounts is the answer to a Facet.
+// FacetCounts are the counts for a Facet.
 type FacetCounts struct {
 	Field string `json:"field"`
-	// Values are the most frequent ones, in falling order; of equally frequent ones the smaller
-	// first.
+	// Values are the most frequent values, in decreasing order of frequency, then in increasing
+	// order of value.
 	Values []FacetValue `json:"values"`
-	// Distinct is how many values there are, returned or not.
+	// Distinct is the number of distinct values, returned or not.
 	Distinct int `json:"distinct"`
 }
 
-// FacetValue is a value, or a range of values, and how many answers have it.
+// FacetValue is a value, or a range of values, and the number of matching documents with it.
 type FacetValue struct {
 	Value string `json:"value"`
 	Docs  int    `json:"docs"`
@@ -54,22 +54,23 @@ type FacetValue struct {
 	Query string `json:"query"`
 }
 
-// Sort orders answers by the values of a keyword, number or date field, then by document numbers.
-// Documents without a value come last. Of several values, the one that comes first counts.
+// Sort orders hits by the values of a keyword, number or date field, then by document number.
+// Documents without a value come last. A document with several values is ordered by the one that
+// comes first.
 type Sort struct {
 	Field      string
 	Descending bool
 }
 
-// SortKey is the place of an answer in the order of a Sort, to merge the answers of several
-// indexes.
+// SortKey is the sort key of a hit, for merging the hits of several indexes.
 type SortKey struct {
 	Missing bool   `json:"missing,omitempty"` // there is no value
-	Key     uint64 `json:"key,omitempty"`     // of numbers and dates; the smaller comes first
-	Word    string `json:"word,omitempty"`    // of keywords
+	Key     uint64 `json:"key,omitempty"`     // for numbers and dates; smaller keys come first
+	Word    string `json:"word,omitempty"`    // for keywords
 }
 
-// Compare orders answers of one Sort. Those that are equal come by their document numbers.
+// Compare compares the keys of two hits of the same Sort. Hits with equal keys are ordered by
+// document number.
 func (s *Sort) Compare(a, b SortKey) int {
 	switch {
 	case a.Missing != b.Missing && a.Missing:
@@ -84,7 +85,7 @@ func (s *Sort) Compare(a, b SortKey) int {
 	return cmp.Or(cmp.Compare(a.Key, b.Key), word)
 }
 
-// ParseSort reads FIELD, FIELD:asc or FIELD:desc.
+// ParseSort parses FIELD, FIELD:asc or FIELD:desc.
 func ParseSort(s string) (*Sort, error) {
 	name, order, _ := strings.Cut(s, ":")
 	if name == "" || order != "" && order != "asc" && order != "desc" {

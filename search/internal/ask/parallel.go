@@ -12,50 +12,51 @@ import (
 // Parallel says how the work of one query is spread over cores, or that a GPU does it. The zero
 // value lets the search choose, and is exact.
 //
-// The lists are cut into partitions. Workers take partitions, answer the query on each with the
-// request's algorithm, keep their k best, and these are merged in pairs. What a worker knows about
-// the score to beat can help the others: that is the policy.
+// The lists are cut into partitions. Each worker takes partitions, evaluates the query on each with
+// the request's algorithm and keeps its k best; these are merged in pairs. The policy says how
+// workers share their thresholds.
 type Parallel struct {
-	// Threads is the number of workers; 0 means one for each core. At most 64, or four for each
-	// core, work.
+	// Threads is the number of workers; 0 means one per core. It is capped at 64 or four per core,
+	// whichever is more.
 	Threads int
 	// Engine: Auto uses several cores only where that is faster, Multicore always, Sequential
-	// never. GPU takes the device to which OpenGPU has brought the index; the fields below are
-	// there for WAND and MaxScore alone.
+	// never. GPU uses the device onto which OpenGPU has loaded the index; there, only WAND and
+	// MaxScore use the fields below.
 	Engine engine.Kind
-	// Partition is how the lists are cut.
+	// Partition is how the lists are partitioned.
 	Partition Partition
 	// Size of a partition: postings of the longest list, or documents for [Documents]; 0 chooses.
 	Size int
-	// Row is how many partitions a worker takes in a row, keeping its k best; then it
-	// starts afresh. 0 means that it keeps them to the end.
+	// Row is the number of partitions after which a worker discards its k best. 0 means that it
+	// keeps them to the end.
 	Row int
-	// Policy is what workers tell each other about the score to beat.
+	// Policy says how workers share the threshold.
 	Policy Policy
-	// Slack is by how many documents the lists of an [Adjusted] partition may begin before the
-	// largest of their first documents. The thesis has 5.
+	// Slack is the number of documents by which the lists of an [Adjusted] partition may begin
+	// before the largest of their first documents. The thesis uses 5.
 	Slack int
-	// Blocks say what the blocks of a GPU do.
+	// Blocks are the options for thread blocks of a GPU.
 	Blocks Blocks
 }
 
-// Blocks are choices of the thesis for WAND, MaxScore and BMW on a GPU. The zero value is what is
-// fastest; all of them give the same result.
+// Blocks are options of the thesis for WAND, MaxScore and BMW on a GPU. The zero value is fastest;
+// all give the same result.
 type Blocks struct {
-	// Threads of a block: 32, 64 or 128; 0 means 32. One warp walks, all bring postings.
+	// Threads is the number of threads per block: 32, 64 or 128; 0 means 32. One warp traverses the
+	// lists, all load postings.
 	Threads int
-	// Slice is how many postings of a list are in shared memory at a time: 32, 64, 96 or 128, less
-	// for more than 16 words; 0 chooses.
+	// Slice is the number of postings per list in shared memory: 32, 64, 96 or 128, fewer for more
+	// than 16 words; 0 chooses.
 	Slice int
-	// Insert lets heaps grow by insertion. Else a block collects its first k answers, then sorts
-	// them to a heap.
+	// Insert builds heaps by insertion. Otherwise a block collects its first k answers, then sorts
+	// them into a heap.
 	Insert bool
-	// Start answers mode And by the algorithm itself, with a score to beat that begins with the sum
-	// of all words' bounds, instead of intersecting lists.
+	// Start evaluates mode And by the algorithm itself, with an initial threshold of the sum of all
+	// words' bounds, instead of intersecting lists.
 	Start bool
 }
 
-// Check says what no block can be.
+// Check returns an error if an option is out of range.
 func (b *Blocks) Check() error {
 	if b.Threads != 0 && b.Threads != 32 && b.Threads != 64 && b.Threads != 128 {
 		return fmt.Errorf("blocks of %d threads: want 32, 64 or 128", b.Threads)
@@ -66,28 +67,28 @@ func (b *Blocks) Check() error {
 	return nil
 }
 
-// Exact says whether the result is that of one core, to the bit, whatever the threads.
+// Exact says whether the result equals that of one core, to the bit, for any number of threads.
 func (p *Parallel) Exact() bool { return !CutsDocuments(p.Partition) && p.Policy != SharedHalf }
 
-// Partition is a way to cut the lists of a query.
+// Partition is a way to partition the lists of a query.
 type Partition uint8
 
 const (
-	// Documents cuts into ranges of equally many documents. Exact; it needs no look at the
-	// lists, and ranges that turn out to be more work are evened out by their number.
+	// Documents cuts into ranges of equally many documents. It is exact and does not read the
+	// lists. There are enough ranges for their different costs to even out.
 	Documents Partition = iota
-	// Heterogeneous makes partition i begin behind the largest document that any list has
-	// just before position i*m, and end where the next begins: exact, but partitions
-	// differ in size, and much so if the lists do. (A list that is too short for position
-	// i*m counts with its last document.)
+	// Heterogeneous makes partition i begin after the largest document that any list has just
+	// before position i*m, and end where the next one begins. It is exact, but partitions differ in
+	// size, and greatly so if the lists do. (A list too short for position i*m counts with its last
+	// document.)
 	Heterogeneous
-	// Homogeneous takes positions i*m to (i+1)*m of every list. All partitions are of the same
-	// size, but the postings of a document may fall into different ones, so that scores are partial
-	// and answers get lost: approximate.
+	// Homogeneous takes positions i*m to (i+1)*m of every list. All partitions have the same size,
+	// but the postings of a document may fall into different ones, so that scores are partial and
+	// answers are lost: approximate.
 	Homogeneous
-	// Adjusted is homogeneous, but every list begins at its first document that is not before
-	// the largest of the documents at positions i*m, less Slack, and takes as many from there. More
-	// documents are complete, others are left out: approximate.
+	// Adjusted is like Homogeneous, but every list begins at its first document that is not before
+	// the largest of the documents at positions i*m, minus Slack, and takes m postings from there.
+	// More documents are complete, but others are left out: approximate.
 	Adjusted
 )
 
@@ -101,30 +102,29 @@ func (p Partition) MarshalText() ([]byte, error) { return []byte(p.String()), ni
 // UnmarshalText is the inverse of MarshalText.
 func (p *Partition) UnmarshalText(name []byte) error { return partitionNames.Set(p, string(name)) }
 
-// Partitions lists the names that ParsePartition takes.
+// Partitions lists the names that ParsePartition accepts.
 func Partitions() []string { return partitionNames.List() }
 
 // ParsePartition is the inverse of String.
 func ParsePartition(name string) (Partition, error) { return partitionNames.Parse(name) }
 
-// Policy is what the workers of a query tell each other about the score to beat.
+// Policy says how the workers of a query share the threshold.
 type Policy uint8
 
 const (
-	// Early shares a score as soon as k answers reach it, whoever found them: a worker whose
-	// own k best are full tells the worst of them, and all scores that were good enough
-	// to be kept are counted in a common histogram, whose k-th largest is a
-	// bound long before any worker alone has k. Exact.
+	// Early shares a threshold as soon as any k answers reach it, whoever found them. A worker that
+	// has k answers publishes the worst of them, and all scores that entered a heap are counted in
+	// a common histogram. Its k-th largest is a threshold long before any single worker has k
+	// answers. Exact.
 	Early Policy = iota
-	// Local shares nothing: every worker has its own score to beat. Exact.
+	// Local shares nothing: every worker has its own threshold. Exact.
 	Local
-	// SharedFull is the thesis' safe-read shared, sh-r: a worker tells its score to beat once it
+	// SharedFull is the thesis' safe-read shared, sh-r: a worker publishes its threshold once it
 	// has k answers; all read it at any time. Exact.
 	SharedFull
-	// SharedHalf is the thesis' safe-write-read shared, sh-wr: a worker tells the worst score of
-	// its answers, and listens to the others, once it has k/2 of them. That score need not be
-	// reached by k answers, so that some may be lost, and which may change from run to run:
-	// approximate.
+	// SharedHalf is the thesis' safe-write-read shared, sh-wr: once a worker has k/2 answers, it
+	// publishes the worst of their scores and reads the others'. Fewer than k answers may reach
+	// that score, so some may be lost, and which ones may vary between runs: approximate.
 	SharedHalf
 )
 
@@ -138,7 +138,7 @@ func (p Policy) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 // UnmarshalText is the inverse of MarshalText.
 func (p *Policy) UnmarshalText(name []byte) error { return policyNames.Set(p, string(name)) }
 
-// Policies lists the names that ParsePolicy takes.
+// Policies lists the names that ParsePolicy accepts.
 func Policies() []string { return policyNames.List() }
 
 // ParsePolicy is the inverse of String.
@@ -154,7 +154,7 @@ type ParallelStats struct {
 	Exact      bool      `json:"exact"`
 }
 
-// Recall is the share of the exact answers that were found; 1 if there are none.
+// Recall is the fraction of the exact answers that were found; 1 if there are none.
 func Recall(found, exact []Hit) float64 {
 	if len(exact) == 0 {
 		return 1
@@ -172,7 +172,7 @@ func Recall(found, exact []Hit) float64 {
 	return float64(n) / float64(len(exact))
 }
 
-// CheckParallel says what is wrong with p, which may be nil.
+// CheckParallel returns an error if p, which may be nil, is invalid.
 func CheckParallel(p *Parallel) error {
 	switch {
 	case p == nil:
@@ -193,14 +193,13 @@ func CheckParallel(p *Parallel) error {
 	return nil
 }
 
-// ThreadsOf is the number of workers.
+// ThreadsOf returns the number of workers.
 func ThreadsOf(p *Parallel) int {
 	return Threads(p.Threads)
 }
 
-// Threads is the number of workers where n are asked for: 0 means one for each core. More than
-// there can be use for are not made: each has memory of its own, and results do not depend on their
-// number.
+// Threads returns the number of workers to use if n are requested; 0 means one per core. The number
+// is capped, since each worker has its own memory and results do not depend on it.
 func Threads(n int) int {
 	cores := runtime.GOMAXPROCS(0)
 	if n <= 0 {
@@ -212,7 +211,8 @@ func Threads(n int) int {
 // CutsDocuments says whether the postings of a document can fall into different partitions.
 func CutsDocuments(p Partition) bool { return p >= Homogeneous }
 
-// OnOne is how a worker answers a request alone: as asked for if the result depends on it.
+// OnOne returns the options with which one worker answers a request alone. They are nil for exact
+// options, since those do not change the result.
 func OnOne(p Parallel) *Parallel {
 	if p.Exact() {
 		return nil
@@ -221,15 +221,15 @@ func OnOne(p Parallel) *Parallel {
 	return &p
 }
 
-// MayBeAlone says whether it is for the batch to decide if a request is cut.
+// MayBeAlone says whether the batch may decide to leave a request to one worker.
 func MayBeAlone(p *Parallel) bool { return p.Exact() && p.Engine != engine.Multicore }
 
-// WantsGPU says whether a request is for the device.
+// WantsGPU says whether a request names the GPU.
 func WantsGPU(p *Parallel) bool { return p != nil && p.Engine == engine.GPU }
 
-// GPUStats says what the device did for a query.
+// GPUStats describes the work of the device for a query.
 type GPUStats struct {
-	Items      int           `json:"items"`              // pieces of work whose postings were added up
+	Items      int           `json:"items"`              // work items whose postings were added up
 	Candidates int           `json:"candidates"`         // documents that could have won at the time, or all if their scores were added up
 	Rescored   int           `json:"rescored"`           // of those, scored exactly, and in a batch still good enough then
 	Fallback   string        `json:"fallback,omitempty"` // why the CPU answered instead

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// Proximity lets neighbours in a query count more where they are neighbours in a document: Metzler
-// and Croft's sequential dependence model. It needs positions. The zero value is [SDM].
+// Proximity adds scores for pairs of adjacent query words that are also close in a document:
+// Metzler and Croft's sequential dependence model. It needs positions. The zero value is [SDM].
 type Proximity struct {
 	Words     float64 // weight of each word
-	Ordered   float64 // of two neighbours that follow each other
-	Unordered float64 // of two neighbours within Window words, in any order
+	Ordered   float64 // of a pair as an exact phrase
+	Unordered float64 // of a pair within Window words, in any order
 	Window    int     // 0 means 8
 }
 
 // SDM is the model with its usual weights.
 func SDM() *Proximity { return &Proximity{Words: 0.85, Ordered: 0.1, Unordered: 0.05, Window: 8} }
 
-// WithDefaults fills in what the zero value, and a Window of 0, stand for.
+// WithDefaults replaces the zero value, and a Window of 0, by the defaults.
 func (p Proximity) WithDefaults() *Proximity {
 	if p == (Proximity{}) {
 		return SDM()
@@ -29,7 +29,7 @@ func (p Proximity) WithDefaults() *Proximity {
 	return &p
 }
 
-// Check says what is wrong with the weights and the window.
+// Check returns an error if a weight or the window is out of range.
 func (p *Proximity) Check() error {
 	for _, w := range []float64{p.Words, p.Ordered, p.Unordered} {
 		if !(w >= 0 && w <= 1e6) {
@@ -45,8 +45,8 @@ func (p *Proximity) Check() error {
 	return nil
 }
 
-// ParseProximity reads sdm, or sdm:0.85,0.1,0.05 with weights of words, of neighbours in order and
-// of neighbours in any order within 8 words.
+// ParseProximity parses sdm, or sdm:0.85,0.1,0.05 with the weights of words, of ordered pairs and
+// of unordered pairs within 8 words.
 func ParseProximity(s string) (*Proximity, error) {
 	name, rest, weighted := strings.Cut(s, ":")
 	if name != "sdm" {

@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// ErrRequest is in every error for which a request is to blame: nothing is wrong with the index,
-// which cannot answer such a request.
+// ErrRequest is wrapped by every error that the request causes: the index is intact but cannot
+// answer such a request.
 var ErrRequest = errors.New("the request cannot be answered")
 
-// refusal is an error that is ErrRequest and says more.
+// refusal is an error that is ErrRequest and has a message of its own.
 type refusal struct{ err error }
 
 // Refuse is fmt.Errorf for an error that is also ErrRequest.

@@ -8,10 +8,10 @@ import (
 	"github.com/collocate/collocate/search/query"
 )
 
-// Mode says which documents are answers.
+// Mode says which documents match.
 type Mode uint8
 
-// Or wants any of the words, And all of them.
+// Or matches documents with any of the words, And those with all of them.
 const (
 	Or Mode = iota
 	And
@@ -33,7 +33,7 @@ func (m *Mode) UnmarshalText(name []byte) (err error) {
 	return err
 }
 
-// ParseMode knows or and and.
+// ParseMode accepts "or" and "and".
 func ParseMode(s string) (Mode, error) {
 	switch s {
 	case "or":
@@ -44,81 +44,80 @@ func ParseMode(s string) (Mode, error) {
 	return 0, fmt.Errorf("unknown mode %q: want or, and", s)
 }
 
-// Word is a word of a query, as the index has it, with its weight.
+// Word is a word of a query, in the form in which the index has it, with its weight.
 type Word struct {
 	Text   string
-	Weight float64 // 1 for a word said once; 0 means 1
+	Weight float64 // 1 for a word that occurs once in the query; 0 means 1
 }
 
-// MaxK is the largest number of answers that can be asked for.
+// MaxK is the largest allowed number of results.
 const MaxK = 1 << 20
 
 // Request is a query and how to answer it. Only Text, Words or Query must be given.
 type Request struct {
 	// The size is a multiple of 16 bytes: see TestRequestSize.
 
-	// Text is plain words, cut by the analyzer that made the index. Quotes and operators have no
-	// meaning in it: query.Parse makes a Query of them.
+	// Text is plain words, tokenized by the analyzer of the index. Quotes and operators have no
+	// meaning in it; query.Parse makes a Query from text with operators.
 	Text string
-	// Words are used instead if there are any. The same word twice is one word with the sum of
+	// Words are used instead of Text if there are any. A repeated word is one word with the sum of
 	// the weights.
 	Words []Word
-	// Query is used instead of both if it is not nil: a tree of package query. Mode has no effect
-	// on it.
+	// Query is used instead of both if it is not nil: a tree of package query. It ignores Mode.
 	Query query.Node
-	// K is how many answers are wanted; 0 means 10.
+	// K is the number of results; 0 means 10.
 	K int
-	// From is how many of the best answers are left out, for pages.
+	// From is the number of best answers to skip, for paging.
 	From int
-	// Mode: any word or all words.
+	// Mode requires any of the words or all of them.
 	Mode Mode
-	// Algorithm does the work; all give the same result.
+	// Algorithm evaluates the query; all give the same result.
 	Algorithm Algorithm
-	// Trace keeps how the threshold rose, in Stats.Thresholds, if one core does the work.
+	// Trace records how the threshold rose, in Stats.Thresholds, if one core evaluates the query.
 	Trace bool
-	// Count wants Result.Total.
+	// Count requests Result.Total.
 	Count bool
-	// AtLeast is a score below which documents may be missing from the answers; 0 means none may.
-	// It is for callers that merge the answers of several indexes and know k documents that are as
-	// good. Where it spares nothing it has no effect.
+	// AtLeast is a score below which documents may be missing from the result; 0 means none may. It
+	// is for callers that merge the results of several indexes and already have k documents with at
+	// least this score. It has no effect where it saves no work.
 	AtLeast float32
-	// Patterns, for a shard, are the counts of the query's patterns in the whole index; nil means
-	// none.
+	// Patterns are, for a shard, the counts of the query's patterns in the whole index; nil means
+	// that they are not given.
 	Patterns *[]Pattern
-	_        uint64 // for the size
-	// Model scores; nil means BM25{}.
+	_        uint64 // padding
+	// Model is the scoring model; nil means BM25{}.
 	Model model.Model
 	// Parallel spreads the work over cores, or names the GPU; nil means one core.
 	Parallel *Parallel
-	// Within are the documents that may be answers; nil means all.
+	// Within are the documents that may match; nil means all.
 	Within *Within
-	// Facets ask for counts of the values that the answers have in some fields.
+	// Facets requests the counts of field values over all matching documents.
 	Facets []Facet
-	// Sort orders the answers by a field; nil means by score.
+	// Sort orders the hits by a field; nil means by score.
 	Sort *Sort
-	// Expand adds words of the best documents to the query; nil means none.
+	// Expand adds words from the best documents to the query; nil means none.
 	Expand *Expand
-	// Proximity lets neighbours in the text count more; nil means that they do not.
+	// Proximity rewards query words that are adjacent in a document; nil means no reward.
 	Proximity *Proximity
 }
 
-// IsTree says whether a request wants more than the best documents for some words.
+// IsTree says whether a request needs more than the top k documents for some words.
 func (r *Request) IsTree() bool {
 	return r.Query != nil || r.Count || r.From != 0 || r.Gathers() ||
 		r.Expand != nil || r.Proximity != nil
 }
 
-// Gathers says whether a request has a use for all of its answers, not only for the best.
+// Gathers says whether a request needs all matching documents, not only the best.
 func (r *Request) Gathers() bool { return len(r.Facets) > 0 || r.Sort != nil }
 
 // Within limits answers to some documents.
 type Within struct {
-	// Sets has a set for each segment of the index, of which nil stands for all documents. It must
-	// not change before the request is answered.
+	// Sets has a set for each segment of the index; nil means all documents. It must not change
+	// before the request is answered.
 	Sets []*docset.Set
 }
 
-// Of is the set of a segment.
+// Of returns the set of a segment.
 func (w *Within) Of(segment int) *docset.Set {
 	if w == nil {
 		return nil
@@ -126,45 +125,46 @@ func (w *Within) Of(segment int) *docset.Set {
 	return w.Sets[segment]
 }
 
-// Hit is an answer.
+// Hit is a document of the result.
 type Hit struct {
 	Doc   uint32
 	Score float32
 }
 
-// Result is what a request found.
+// Result is the answer to a request.
 type Result struct {
 	Hits  []Hit // best first
-	Total int64 // of all answers, if Request.Count wants it
-	// Facets has the counts that Request.Facets wants, in that order.
+	Total int64 // number of matching documents, if Request.Count is set
+	// Facets has the counts for Request.Facets, in the same order.
 	Facets []FacetCounts
-	// Keys are those of the hits, if Request.Sort orders them.
+	// Keys are the sort keys of the hits, if Request.Sort is set.
 	Keys []SortKey
-	// Expanded has the words that were searched for, if Request.Expand added some.
+	// Expanded has the words of the expanded query, if Request.Expand is set.
 	Expanded []Word
 	Stats    Stats
 }
 
-// Stats is what a search had to do.
+// Stats counts the work done by a search.
 type Stats struct {
-	Algorithm Algorithm `json:"algorithm"` // the one that Auto chose, or the one that was asked for
-	// Strategy is the strategy that the algorithm took.
+	Algorithm Algorithm `json:"algorithm"` // the one requested, or chosen by Auto
+	// Strategy is the strategy that the algorithm used.
 	Strategy Strategy `json:"strategy,omitempty"`
-	// Words that the index knows, the postings in their lists, and the blocks these are stored in.
+	// Words is the number of query words in the index, Postings the total length of their lists,
+	// and Blocks the number of blocks in which these are stored.
 	Words    int   `json:"words"`
 	Postings int64 `json:"postings"`
 	Blocks   int64 `json:"blocks"`
-	// Scored postings; Decoded ones are those of the blocks in which any was; the other blocks were
-	// Skipped. A strategy that tries again, or comes back to a block, counts it each time: Scored
-	// and Decoded may exceed Postings, and Skipped is at least 0.
+	// Scored counts the postings that were scored, Decoded the postings of the blocks that contain
+	// any of them, and Skipped the other blocks. A strategy that retries, or returns to a block,
+	// counts it each time: Scored and Decoded may exceed Postings, and Skipped is at least 0.
 	Scored  int64 `json:"scored"`
 	Decoded int64 `json:"decoded"`
 	Skipped int64 `json:"skipped"`
-	// Entered counts documents that entered the k best, for good or not.
+	// Entered counts documents that entered the k best, even if later evicted.
 	Entered int64 `json:"entered"`
 	// Pruned says that the index is pruned, so that better documents may be missing.
 	Pruned bool `json:"pruned,omitempty"`
-	// Thresholds is the score to beat over time, if asked for: some 20 to 100 points.
+	// Thresholds is the threshold over time, if Request.Trace is set: some 20 to 100 points.
 	Thresholds []Threshold `json:"thresholds,omitempty"`
 	// Parallel says how the work was spread over cores; nil if it was not.
 	Parallel *ParallelStats `json:"parallel,omitempty"`
@@ -172,21 +172,20 @@ type Stats struct {
 	GPU *GPUStats `json:"gpu,omitempty"`
 }
 
-// Threshold says that after the given number of documents had entered the k best, when the search
-// had come to that document, only higher scores could enter.
+// Threshold is a point in time: after Entered documents had entered the k best, when the search had
+// reached Doc, only scores above Score could enter.
 type Threshold struct {
 	Entered int64   `json:"entered"`
 	Doc     uint32  `json:"doc"`
 	Score   float32 `json:"score"`
 }
 
-// Pattern is one of a query, as in eclips*, with the words that it stands for in an index.
+// Pattern is a pattern of a query, such as eclips*, with the words that it expands to in an index.
 type Pattern struct {
-	Field string        `json:"field,omitempty"` // "" is the text
+	Field string        `json:"field,omitempty"` // "" means the text
 	Text  string        `json:"text"`
 	Words []PatternWord `json:"words,omitempty"` // in byte order
-	// DF and CF are what the pattern counts as: of its words the highest DF, and the sum of their
-	// CF.
+	// DF is the highest DF of its words, CF the sum of their CF. The pattern is scored by these.
 	DF uint32 `json:"df"`
 	CF uint64 `json:"cf"`
 }

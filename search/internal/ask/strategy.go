@@ -2,31 +2,31 @@ package ask
 
 import "github.com/collocate/collocate/internal/choice"
 
-// Strategy is what answered a query, where an algorithm has several: see the plans in
-// the packages eval and tree. The zero value stands for an algorithm that has one.
+// Strategy is the strategy that answered a query, for algorithms with several: see the plans in the
+// packages eval and tree. The zero value stands for an algorithm with a single strategy.
 type Strategy uint8
 
 // The strategies of bmm, of mode And, and of trees.
 const (
 	NoStrategy      Strategy = iota
-	OneFromTop               // one word among some documents, the best levels of its map first
-	OneGuess                 // one word among some documents, above a guessed score
-	OneLevels                // one word, by its map of levels
+	OneFromTop               // one word within a document set, the best levels of its map first
+	OneGuess                 // one word within a document set, above a guessed threshold
+	OneLevels                // one word, by its level map
 	OneBlocks                // one word, block by block
-	OrFromTop                // among some documents: those with rare words, then a frequent one's best
-	OrGuess                  // above a guessed score
+	OrFromTop                // within a document set: rare words first, then the best of a frequent one
+	OrGuess                  // above a guessed threshold
 	OrGuessMarks             // the same, marking documents before they are scored
-	OrSample                 // above a score that a sample of the documents promises
+	OrSample                 // above a threshold estimated from a sample of the documents
 	OrSampleMarks            // the same, marking documents before they are scored
 	OrWindows                // windows of documents
 	OrMarks                  // the same, marking documents before they are scored
-	AndGuess                 // above a score that is guessed from maps of levels
+	AndGuess                 // above a threshold guessed from level maps
 	AndBestFirst             // the most promising postings first
 	AndBlocks                // the blocks of the shortest list
 	TreePhrase               // a phrase, positions last
 	TreeLists                // a tree, list by list within its answers
-	TreeConjunction          // obligatory words and phrases, led by the rarest list
-	TreeSparse               // any of some words, among few documents
+	TreeConjunction          // mandatory words and phrases, led by the rarest list
+	TreeSparse               // any of several words, within few documents
 )
 
 var strategyNames = choice.New[Strategy]("strategy",

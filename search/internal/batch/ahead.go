@@ -8,20 +8,20 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// lookedUp is a request and what its words are, or why they could not be looked up.
+// lookedUp is a request with its looked-up words, or the error of the lookup.
 type lookedUp struct {
 	i       int64
 	wording lookup.Wording
 	err     error
 }
 
-// upcoming is the requests that a worker will answer next.
+// upcoming holds the requests that a worker will answer next.
 type upcoming struct {
 	some  [lookAhead]lookedUp
 	at, n int
 }
 
-// next is the request that a worker is to answer now; nil if there is none.
+// next returns the request that a worker answers next; nil if there is none.
 func (c *pool[T]) next(w *worker[T]) *lookedUp {
 	u := &w.upcoming
 	if u.at == u.n && !c.lookUp(w) {
@@ -31,7 +31,7 @@ func (c *pool[T]) next(w *worker[T]) *lookedUp {
 	return &u.some[u.at-1]
 }
 
-// lookUp looks up the words of some requests; false if there are none.
+// lookUp claims some requests and looks up their words. It returns false if there are none.
 func (c *pool[T]) lookUp(w *worker[T]) bool {
 	u := &w.upcoming
 	u.at, u.n = 0, 0
@@ -52,7 +52,8 @@ func (c *pool[T]) lookUp(w *worker[T]) bool {
 	return u.n > 0
 }
 
-// find looks up the words of requests, step by step for all of them.
+// find looks up the words of several requests, each step for all of them, so that their memory
+// accesses overlap.
 func (c *pool[T]) find(some []lookedUp) {
 	for j := range some {
 		l := &some[j]

@@ -6,15 +6,15 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// claim is the requests that a worker has taken and not begun: a worker takes some at a time, since
-// cores that count requests with one another all the time get little else done. Where there are no
-// more to take, others take over half of them.
+// claim is the range of requests that a worker has claimed and not begun. Workers claim several at
+// a time, since contention on a shared counter would dominate small queries. When no unclaimed
+// requests are left, other workers steal half of a claim.
 type claim struct {
-	span atomic.Uint64 // the first one and, in the lowest bits, how many
+	span atomic.Uint64 // first request and, in the lowest bits, their number
 	_    simd.Apart
 }
 
-// takeOne takes requests, and is the first of them, if there are any.
+// takeOne returns the next request of a worker, claiming or stealing more if it has none.
 func (c *ring[T]) takeOne(own *claim) (i int64, ok bool) {
 	for {
 		if i, ok := own.pop(); ok {
@@ -29,8 +29,8 @@ func (c *ring[T]) takeOne(own *claim) (i int64, ok bool) {
 // more says whether there are unclaimed requests.
 func (c *ring[T]) more() bool { return c.taken.Load() < c.fetched.Load() }
 
-// take takes requests that were fetched. The fewer there are, the fewer are taken: some are left
-// for others.
+// take claims fetched requests. The fewer there are, the fewer it claims, to leave some for other
+// workers.
 func (c *ring[T]) take(own *claim) bool {
 	for {
 		i, fetched := c.taken.Load(), c.fetched.Load()
@@ -45,7 +45,7 @@ func (c *ring[T]) take(own *claim) bool {
 	}
 }
 
-// takeOver takes half of what another worker holds.
+// takeOver steals half of another worker's claim.
 func (c *ring[T]) takeOver(own *claim) bool {
 	for {
 		from := c.oldestClaim()
@@ -59,7 +59,7 @@ func (c *ring[T]) takeOver(own *claim) bool {
 	}
 }
 
-// oldestClaim is the claim with the oldest requests: others wait for them.
+// oldestClaim returns the claim with the oldest requests, since later results wait for them.
 func (c *ring[T]) oldestClaim() *claim {
 	var found *claim
 	var oldest int64
@@ -83,10 +83,10 @@ func (h *claim) count() int64 {
 	return n
 }
 
-// put is for the worker itself, when it holds none.
+// put sets an empty claim. Only its own worker calls it.
 func (h *claim) put(first, n int64) { h.span.Store(pack(first, n)) }
 
-// pop is for the worker itself, too: it takes the first one.
+// pop removes the first request. Only its own worker calls it.
 func (h *claim) pop() (int64, bool) {
 	for {
 		span := h.span.Load()
@@ -100,8 +100,8 @@ func (h *claim) pop() (int64, bool) {
 	}
 }
 
-// giveAway removes the last half for another worker, and returns it; n is 0 if a third one was
-// faster.
+// giveAway removes and returns the last half, for another worker. n is 0 if the claim changed
+// meanwhile.
 func (h *claim) giveAway() (first, n int64) {
 	span := h.span.Load()
 	first, all := unpack(span)

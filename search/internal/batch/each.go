@@ -7,9 +7,8 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// Each answers requests side by side on the given number of threads, whatever answering is, and
-// yields what was made of them in their order. The first error is yielded in place of its result
-// and ends the batch.
+// Each answers requests concurrently on the given number of threads by calling answer, and yields
+// the results in order. The first error is yielded in place of its result and ends the batch.
 func Each[T any](ctx context.Context, requests iter.Seq[ask.Request], threads int,
 	answer func(ctx context.Context, i int, r *ask.Request) (T, error), yield func(T, error) bool) {
 	c := &ring[T]{}

@@ -11,16 +11,16 @@ import (
 	"github.com/collocate/collocate/search/internal/model"
 )
 
-// pool is the workers of a batch on one segment: they look up the words of several requests at
+// pool is the workers of a batch on one segment. They look up the words of several requests at
 // once, and those without a request join the team of a long one.
 type pool[T any] struct {
 	ring[T]
 	s     *eval.Engine
 	mixed bool
-	open  []*eval.Team // requests at work in which others can help, oldest first; has ring's lock
+	open  []*eval.Team // teams that idle workers can join, oldest first; guarded by ring.mu
 }
 
-// side is the synchronous and the mixed schedule: requests are answered side by side.
+// side runs the synchronous and the mixed schedule: requests are answered concurrently.
 func (w *worker[T]) side(ctx context.Context, requests iter.Seq[ask.Request], b ask.Batch,
 	yield func(T, error) bool) {
 	c := &pool[T]{s: w.s, mixed: b.Schedule == ask.Mixed}
@@ -32,7 +32,7 @@ func (w *worker[T]) side(ctx context.Context, requests iter.Seq[ask.Request], b 
 	c.run(ctx, requests, hands, yield)
 }
 
-// one answers the next request, if there is one.
+// one answers the next request, if any.
 func (w *worker[T]) one(ctx context.Context) bool {
 	l := w.pool.next(w)
 	if l == nil {
@@ -44,8 +44,8 @@ func (w *worker[T]) one(ctx context.Context) bool {
 	return true
 }
 
-// answer answers a request whose words were looked up, and lets others help if they have nothing
-// else to do.
+// answer answers a request whose words were looked up. In the mixed schedule idle workers may help
+// with a long one.
 func (c *pool[T]) answer(ctx context.Context, w *worker[T], l *lookedUp,
 	r *ask.Request) (found *ask.Result, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
@@ -101,7 +101,7 @@ func (c *pool[T]) answer(ctx context.Context, w *worker[T], l *lookedUp,
 	return result, nil
 }
 
-// help joins the team that was opened first, if there is one.
+// help joins the oldest open team, if there is one.
 func (w *worker[T]) help() bool {
 	c := w.pool
 	c.mu.Lock()
@@ -120,7 +120,7 @@ func (w *worker[T]) help() bool {
 	return true
 }
 
-// close lets no more workers join a team.
+// close stops workers from joining a team.
 func (c *pool[T]) close(t *eval.Team) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

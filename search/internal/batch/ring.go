@@ -12,52 +12,51 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// ring is what the workers of a batch share: requests, and what was made of them. One goroutine
-// fetches requests; the workers take some at a time, in order; and one of the workers, the one on
-// the caller's goroutine, also hands out what was made, in order. So with as many workers as cores
-// all are busy and the scheduler need not switch between goroutines, which costs more than a small
-// query. Requests are claimed and results handed out by atomic counters; the lock is for waiting.
+// ring holds the state that the workers of a batch share: requests and results. One goroutine
+// fetches requests; workers claim several at a time, in order. The worker on the caller's goroutine
+// also yields the results, in order. With as many workers as cores, all cores are busy and the
+// scheduler need not switch goroutines, which costs more than a small query. Requests are claimed
+// and results yielded by atomic counters; the lock is only for waiting.
 //
-// What several cores write is read as rarely as possible, and has cache lines of its own: fetching
-// a line that another core has written takes 0.1 microseconds and more.
+// Fields that several cores write are read as rarely as possible and have cache lines of their own:
+// fetching a line that another core has written takes at least 0.1 microseconds.
 type ring[T any] struct {
-	claims []claim // of each worker
+	claims []claim // one per worker
 
-	// Requests, what was made of them or why nothing was, and whether either is there. They lie
-	// side by side and not together since each is written by one core and read by another: whole
-	// cache lines go from core to core.
+	// The requests, their results, errors and states, in separate slices: each is written by one
+	// core and read by another, and whole cache lines move between cores.
 	requests []ask.Request
 	made     []T
 	errs     []error
-	state    []atomic.Int64 // of the i-th request i+1 if something was made of it, -i-1 if not
+	state    []atomic.Int64 // i+1 if request i has a result, -i-1 if it has an error
 
 	_       simd.Apart
 	fetched atomic.Int64 // requests
 	_       simd.Apart
 	taken   atomic.Int64
 	_       simd.Apart
-	given   atomic.Int64 // results that were handed out
+	given   atomic.Int64 // results that were yielded
 	_       simd.Apart
 
-	// These hardly ever change.
+	// These rarely change.
 	ended   atomic.Bool  // there are no more requests
 	stopped atomic.Bool  // no more are wanted
-	full    atomic.Bool  // the goroutine that fetches waits for room
-	idle    atomic.Int32 // workers that wait for work
-	calm    atomic.Bool  // the caller waits for its turn, or work
+	full    atomic.Bool  // the fetching goroutine waits for room
+	idle    atomic.Int32 // number of workers that wait for work
+	calm    atomic.Bool  // the caller's worker waits for a result or for work
 	_       simd.Apart
 
 	mu sync.Mutex
-	// A goroutine says that it waits before it looks for the last time, and one that brings
-	// something looks afterwards for those that wait: none is missed.
+	// A goroutine announces that it waits before its last check, and a producer checks for waiting
+	// goroutines after its update. So no wake-up is lost.
 	room, work, turn sync.Cond
-	helpable         func() bool // whether help would find something; called with the lock held
+	helpable         func() bool // whether help would find work; called with mu held
 }
 
-// hand works on a ring. Both methods say whether there was something to do.
+// hand is a worker of a ring. Both methods say whether there was something to do.
 type hand interface {
-	one(ctx context.Context) bool // takes the next request, and finishes it
-	help() bool                   // takes part in a request of another's
+	one(ctx context.Context) bool // answers the next request
+	help() bool                   // helps with a request of another worker
 }
 
 func (c *ring[T]) init(threads int, helpable func() bool) {
@@ -69,8 +68,8 @@ func (c *ring[T]) init(threads int, helpable func() bool) {
 	c.helpable = helpable
 }
 
-// run lets hands answer all requests, the first of them on the caller's goroutine, and yields what
-// they made in the order of the requests.
+// run answers all requests with the given hands, the first of which runs on the caller's goroutine,
+// and yields the results in the order of the requests.
 func (c *ring[T]) run(ctx context.Context, requests iter.Seq[ask.Request], hands []hand,
 	yield func(T, error) bool) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -88,8 +87,8 @@ func (c *ring[T]) run(ctx context.Context, requests iter.Seq[ask.Request], hands
 	c.lead(ctx, hands[0], yield)
 }
 
-// fetch fetches requests as long as there is room. From time to time it waits until there is room
-// for many: it is woken less often then.
+// fetch stores requests in the ring while there is room. When the ring is full, it waits until half
+// of it is free, so that it is woken less often.
 func (c *ring[T]) fetch(requests iter.Seq[ask.Request]) {
 	size := int64(len(c.requests))
 	for r := range requests {
@@ -114,7 +113,7 @@ func (c *ring[T]) fetch(requests iter.Seq[ask.Request]) {
 	c.wakeAll()
 }
 
-// lead is serve for the caller's goroutine, which hands out results as well.
+// lead is serve for the caller's goroutine, which also yields results.
 func (c *ring[T]) lead(ctx context.Context, h hand, yield func(T, error) bool) {
 	for c.handOut(yield) {
 		if c.over() {
@@ -133,7 +132,7 @@ func (c *ring[T]) lead(ctx context.Context, h hand, yield func(T, error) bool) {
 	}
 }
 
-// handOut yields what is there; false means that no more is wanted.
+// handOut yields the results that are ready, in order. It returns false if no more are wanted.
 func (c *ring[T]) handOut(yield func(T, error) bool) bool {
 	size := int64(len(c.requests))
 	for i := c.given.Load(); ; i++ {
@@ -151,7 +150,7 @@ func (c *ring[T]) handOut(yield func(T, error) bool) bool {
 		c.given.Store(i + 1)
 		if c.full.Load() && c.fetched.Load()-i-1 <= size/2 {
 			c.wake(&c.room)
-			runtime.Gosched() // all cores may be busy for long: this one makes way
+			runtime.Gosched() // all cores may be busy: yield this one to the fetching goroutine
 		}
 		if !yield(made, nil) {
 			return false
@@ -159,17 +158,17 @@ func (c *ring[T]) handOut(yield func(T, error) bool) bool {
 	}
 }
 
-// ready says whether there is something to hand out.
+// ready says whether the next result can be yielded.
 func (c *ring[T]) ready() bool {
 	i := c.given.Load()
 	state := c.state[i%int64(len(c.state))].Load()
 	return state == i+1 || state == -i-1
 }
 
-// over says whether all results were handed out.
+// over says whether all results were yielded.
 func (c *ring[T]) over() bool { return c.ended.Load() && c.given.Load() == c.fetched.Load() }
 
-// serve answers requests, and helps where there are none, until the batch is over.
+// serve answers requests, and helps where there are none, until the batch ends.
 func (c *ring[T]) serve(ctx context.Context, h hand) {
 	for !c.stopped.Load() {
 		if h.one(ctx) || h.help() {
@@ -185,10 +184,10 @@ func (c *ring[T]) serve(ctx context.Context, h hand) {
 	}
 }
 
-// request is the i-th request.
+// request returns request i.
 func (c *ring[T]) request(i int64) *ask.Request { return &c.requests[i%int64(len(c.requests))] }
 
-// finish leaves what was made of the i-th request, or why nothing was, to be handed out.
+// finish stores the result or the error of request i, to be yielded.
 func (c *ring[T]) finish(i int64, made T, err error) {
 	at := i % int64(len(c.requests))
 	c.requests[at] = ask.Request{}
@@ -204,10 +203,10 @@ func (c *ring[T]) finish(i int64, made T, err error) {
 	}
 }
 
-// any says whether there is something to do; the lock is held.
+// any says whether there is something to do; mu is held.
 func (c *ring[T]) any() bool { return c.more() || c.oldestClaim() != nil || c.helpable() }
 
-// wait waits until a condition holds. say is called with true before, and with false after.
+// wait waits until a condition holds. It calls say(true) before and say(false) after waiting.
 func (c *ring[T]) wait(on *sync.Cond, until func() bool, say func(bool)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

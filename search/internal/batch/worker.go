@@ -11,9 +11,9 @@ import (
 	"github.com/collocate/collocate/search/internal/model"
 )
 
-// OnCores answers a batch on the cores. do makes something of each result; reuse says whether a
-// worker may overwrite its results; onGPU answers requests that name a GPU, which come one after
-// the other, and those with a tree.
+// OnCores answers a batch on the cores. do maps each result; reuse says whether a worker may
+// overwrite its results; onGPU answers requests with a tree and, one after the other, those that
+// name a GPU.
 func OnCores[T any](ctx context.Context, e *eval.Engine, requests iter.Seq[ask.Request],
 	b ask.Batch, reuse bool, onGPU func(context.Context, *ask.Request) (*ask.Result, error),
 	do func(int, *ask.Result) (T, error), yield func(T, error) bool) {
@@ -25,13 +25,13 @@ func OnCores[T any](ctx context.Context, e *eval.Engine, requests iter.Seq[ask.R
 	}
 }
 
-// worker answers requests and makes something of the results.
+// worker answers requests and maps the results.
 type worker[T any] struct {
 	s     *eval.Engine
 	do    func(int, *ask.Result) (T, error)
 	reuse bool
-	own   ask.Result // that is overwritten
-	// answers requests that name a GPU
+	own   ask.Result // reused for every result if reuse is set
+	// onGPU answers requests with a tree and those that name a GPU.
 	onGPU func(context.Context, *ask.Request) (*ask.Result, error)
 
 	// In a pool.
@@ -40,7 +40,7 @@ type worker[T any] struct {
 	upcoming upcoming
 }
 
-// make makes something of a result, unless there is none.
+// make maps a result, or returns the error of the request.
 func (w *worker[T]) make(i int, found *ask.Result, err error) (made T, failed error) {
 	defer mmap.Recover(mmap.Guard(), &failed)
 	if err != nil {
@@ -49,7 +49,7 @@ func (w *worker[T]) make(i int, found *ask.Result, err error) (made T, failed er
 	return w.do(i, found)
 }
 
-// oneByOne is the asynchronous schedule, and that of one thread.
+// oneByOne runs the asynchronous schedule, and any schedule on one thread.
 func (w *worker[T]) oneByOne(ctx context.Context, requests iter.Seq[ask.Request], threads int,
 	yield func(T, error) bool) {
 	i := 0
@@ -89,7 +89,7 @@ func (w *worker[T]) answer(ctx context.Context, r *ask.Request) (found *ask.Resu
 	return w.alone(q)
 }
 
-// alone answers a query that is ready on this core.
+// alone answers a prepared query on this core.
 func (w *worker[T]) alone(q *eval.Query) (*ask.Result, error) {
 	if !w.reuse {
 		return q.Finish()
@@ -102,7 +102,7 @@ func (w *worker[T]) alone(q *eval.Query) (*ask.Result, error) {
 	return &w.own, nil
 }
 
-// spreadOver is how to spread a request over the threads of a batch.
+// spreadOver returns p, or the default options, with the number of threads of the batch.
 func spreadOver(p *ask.Parallel, threads int) ask.Parallel {
 	var out ask.Parallel
 	if p != nil {

@@ -9,24 +9,24 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// Doc is a document for a query.
+// Doc is a feedback document: its term frequencies and its score for the query.
 type Doc struct {
 	TF    map[string]int
 	Score float64
 }
 
-// Collection is what is known of all documents.
+// Collection has the statistics of all documents.
 type Collection interface {
-	// Docs is their number.
+	// Docs returns the number of documents.
 	Docs() uint64
-	// Count is how many documents have a word, and how often they have it.
+	// Count returns the document frequency and the collection frequency of a word.
 	Count(word string) (df, cf uint64, err error)
 }
 
 // weighted are words with weights.
 type weighted map[string]float64
 
-// heaviest are the n words with the highest weights, equal ones in byte order.
+// heaviest returns the n words with the highest weights, ties in byte order.
 func (w weighted) heaviest(n int) []string {
 	list := slices.SortedFunc(maps.Keys(w), func(a, b string) int {
 		return cmp.Or(cmp.Compare(w[b], w[a]), cmp.Compare(a, b))
@@ -34,7 +34,8 @@ func (w weighted) heaviest(n int) []string {
 	return list[:min(n, len(list))]
 }
 
-// with is the query with more weights for its words and others.
+// with scales the weights of the query's words and adds the weights of more, which may have further
+// words.
 func with(query []ask.Word, scale float64, more weighted) (list []ask.Word) {
 	known := map[string]bool{}
 	for _, w := range query {
@@ -50,10 +51,10 @@ func with(query []ask.Word, scale float64, more weighted) (list []ask.Word) {
 	return slices.DeleteFunc(list, func(w ask.Word) bool { return !(w.Weight > 0) })
 }
 
-// commonShare is the share of documents from which on a word says too little for RM3.
+// commonShare is the fraction of documents above which a word is too common for RM3.
 const commonShare = 0.1
 
-// RM3 expands a query whose words have how often it has them as weights.
+// RM3 expands a query. The weight of each query word is its number of occurrences.
 func RM3(query []ask.Word, docs []Doc, c Collection, e ask.Expand) ([]ask.Word, error) {
 	model := weighted{}
 	for _, d := range docs {
@@ -86,7 +87,7 @@ func RM3(query []ask.Word, docs []Doc, c Collection, e ask.Expand) ([]ask.Word, 
 	return with(query, e.Weight/total, best), nil
 }
 
-// keep are the n most frequent words of a document that may be added to a query.
+// keep returns the n most frequent words of a document that may be added to a query.
 func keep(tf map[string]int, c Collection, n int) (kept []string, err error) {
 	all := weighted{}
 	for word, n := range tf {
@@ -109,7 +110,7 @@ func keep(tf map[string]int, c Collection, n int) (kept []string, err error) {
 	return kept, nil
 }
 
-// plain says whether a word is 2 to 20 letters a to z and digits.
+// plain says whether a word consists of 2 to 20 letters a to z and digits.
 func plain(word string) bool {
 	for i := range len(word) {
 		if c := word[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') {
@@ -119,10 +120,10 @@ func plain(word string) bool {
 	return len(word) >= 2 && len(word) <= 20
 }
 
-// minDocs is how many documents must have a word that Bo1 adds.
+// minDocs is the number of feedback documents that must contain a word for Bo1 to add it.
 const minDocs = 2
 
-// Bo1 expands a query whose words have how often it has them as weights.
+// Bo1 expands a query. The weight of each query word is its number of occurrences.
 func Bo1(query []ask.Word, docs []Doc, c Collection, e ask.Expand) ([]ask.Word, error) {
 	tf, df := map[string]int{}, map[string]int{}
 	for _, d := range docs {
@@ -155,7 +156,7 @@ func Bo1(query []ask.Word, docs []Doc, c Collection, e ask.Expand) ([]ask.Word, 
 	return with(query, 1/most, best), nil
 }
 
-// boseEinstein is how surprising tf occurrences are where f are expected.
+// boseEinstein is the information content of tf occurrences where f are expected.
 func boseEinstein(tf, f float64) float64 {
 	return tf*math.Log2((1+f)/f) + math.Log2(1+f)
 }

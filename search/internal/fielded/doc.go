@@ -1,23 +1,22 @@
-// Package fielded answers the question: which documents are best, if words count more in some
-// fields than in others?
+// Package fielded answers the question: which documents are best if fields have different weights?
 //
-// An [Engine] is the segments of an index with their text fields; [Engine.Search] answers a request
-// and [Engine.Explain] says how a score comes about. A query has a list for each word, which has a
-// part for each field.
+// An [Engine] holds the segments of an index with their text fields; [Engine.Search] answers a
+// request and [Engine.Explain] breaks down a score. A query has a list for each word, with a part
+// for each field.
 //
-// It scores with BM25F in Robertson's simple form: a document counts as if each of its fields were
-// repeated weight times. For a word and a document,
+// It scores with BM25F in Robertson's simple form: a document is scored as if each of its fields
+// were repeated weight times. For a word and a document,
 //
 //	T = sum over fields of weight*tf      L = sum over fields of weight*length
 //	k = k1*((1-b) + b*L/mean of L)        score = idf*(k1+1) / (1 + k/T)
 //
 // so that saturation and length normalisation apply once, to the sums. The document frequency of a
-// word is the largest that it has in a field, as in Lucene's CombinedFieldQuery. A word of a query
-// is what the analyzers of the fields make of one place in its text: it may have another form in
-// each field, and none in a field whose analyzer drops it.
+// word is its largest over the fields, as in Lucene's CombinedFieldQuery. The analyzer of each
+// field is applied to the query text, and the tokens that begin at the same byte are one query
+// word. It may have a different form in each field, and none in a field whose analyzer drops it.
 //
-// Documents are evaluated one at a time, over the lists that each word has in the fields. A score
-// rises with T/k, and
+// Evaluation is document at a time, over the lists that each word has in the fields. A score
+// increases with T/k, and
 //
 //	T/k <= sum over fields of weight*tf / (k1*((1-b) + b*weight*length/mean))
 //

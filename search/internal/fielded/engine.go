@@ -19,15 +19,15 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Engine answers requests over the fields of an index, which may have several segments. Several
-// goroutines may use it at once.
+// Engine answers requests over the fields of an index, which may have several segments. It is safe
+// for concurrent use.
 type Engine struct {
 	segments []*index.Reader
 
 	once   sync.Once
 	err    error
 	names  []string
-	weight []float64 // of the schema
+	weight []float64 // from the schema
 	all    [][]field // of each segment
 }
 
@@ -38,10 +38,10 @@ type field struct {
 	low      *[256]uint32 // shortest length of each class
 }
 
-// NewEngine is for an open index, which need not have fields, or for all segments of one.
+// NewEngine returns an engine for all segments of an index, which need not have fields.
 func NewEngine(segments ...*index.Reader) *Engine { return &Engine{segments: segments} }
 
-// open looks at the fields, when they are first asked for.
+// open loads the fields on first use.
 func (e *Engine) open() error {
 	e.once.Do(func() {
 		s := e.segments[0].Schema()
@@ -72,7 +72,7 @@ func (e *Engine) open() error {
 	return e.err
 }
 
-// docs is the number of documents of all segments.
+// docs returns the number of documents in all segments.
 func (e *Engine) docs() (n uint64) {
 	for _, r := range e.segments {
 		n += uint64(r.Docs())
@@ -80,15 +80,15 @@ func (e *Engine) docs() (n uint64) {
 	return n
 }
 
-// scoring is the model for a collection.
+// scoring is a model applied to a collection.
 type scoring struct {
-	fields [][]field    // that count, of each segment
-	weight []float32    // of these
+	fields [][]field    // with non-zero weight, by segment
+	weight []float32    // of these fields
 	term   *bm25.Scorer // for the weights of words
 	length bm25.Length
 }
 
-// scoring finds the fields of a model, and their mean length.
+// scoring selects the fields of a model and computes their mean length.
 func (e *Engine) scoring(m model.BM25F) (*scoring, error) {
 	if err := e.open(); err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (e *Engine) scoring(m model.BM25F) (*scoring, error) {
 	for i, name := range e.names {
 		w := e.weight[i]
 		if len(given) > 0 {
-			w = given[name] // fields that are not named do not count
+			w = given[name] // fields that are not named get weight 0
 		}
 		if w == 0 {
 			continue
@@ -145,7 +145,7 @@ func (e *Engine) scoring(m model.BM25F) (*scoring, error) {
 	return s, nil
 }
 
-// lengthOf is L of a document of a segment.
+// lengthOf returns L of a document of a segment.
 func (s *scoring) lengthOf(segment int, doc uint32) float32 {
 	sum := float32(0)
 	for i, f := range s.fields[segment] {
@@ -154,15 +154,15 @@ func (s *scoring) lengthOf(segment int, doc uint32) float32 {
 	return sum
 }
 
-// Score is what a word gives to a document, given T and L.
+// score returns the score of a word in a document, given T and L.
 func (s *scoring) score(t *bm25.Term, tf, length float32) float32 {
 	k := s.length.A + float32(s.length.B*length)
 	x := float32(k * (1 / tf))
 	return t.Weight/(1+x) + t.Plus
 }
 
-// Search answers a request whose model is BM25F. Answers of a segment are the documents that all of
-// its sets have, of which nil stands for all documents; sets itself may be nil.
+// Search answers a request whose model is BM25F. sets returns document sets for a segment: only
+// documents in all of them match, and a nil set means all documents. sets itself may be nil.
 func (e *Engine) Search(ctx context.Context, r *ask.Request,
 	sets func(segment int) []*docset.Set) (found *ask.Result, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
@@ -207,7 +207,7 @@ func (e *Engine) Search(ctx context.Context, r *ask.Request,
 		if sets != nil {
 			q.sets = sets(n)
 		}
-		if best.Full() { // documents of this segment come behind those before
+		if best.Full() { // on equal scores, documents of earlier segments rank first
 			q.floor = best.Worst()
 		}
 		docs := uint32(segment.Docs())
@@ -236,7 +236,7 @@ func (e *Engine) Search(ctx context.Context, r *ask.Request,
 	return found, nil
 }
 
-// spread runs copies of a query on as many cores as pay, each on some of the documents.
+// spread runs copies of a query on as many cores as pays off, each on a range of the documents.
 func (q *query) spread(words []word, k int, docs uint32, r *ask.Request) ([]*query, error) {
 	parts := 1
 	if r.Parallel != nil {
@@ -263,19 +263,19 @@ func (q *query) spread(words []word, k int, docs uint32, r *ask.Request) ([]*que
 	return queries, errors.Join(errs...)
 }
 
-// minPart is how many documents are worth a core.
+// minPart is the minimum number of documents per core.
 var minPart = 1 << 14 // benchmarks change it
 
-// Explanation is what a word gives to a document.
+// Explanation is the contribution of a word to a document's score.
 type Explanation struct {
 	Text   string
 	Weight float64
 	DF     uint32
-	TF     []uint32 // in each field that counts
+	TF     []uint32 // in each field with non-zero weight
 	Score  float32
 }
 
-// Explain is the words' scores for a document, in query order.
+// Explain returns the words' scores for a document, in query order.
 func (e *Engine) Explain(r *ask.Request, doc uint32) (list []Explanation, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	s, err := e.scoring(r.Model.(model.BM25F))

@@ -17,14 +17,14 @@ type query struct {
 	ctx      context.Context
 	s        *scoring
 	segment  int
-	floor    float32 // the score to beat
+	floor    float32 // an initial threshold
 	mode     ask.Mode
 	from, to uint32
 	sets     []*docset.Set
 	lists    []*list // in query order
 	heap     topk.Heap
 	prune    bool
-	margin   float64 // by which bounds are raised: more than all rounding
+	margin   float64 // factor on bounds that exceeds any rounding error
 	scores   []float32
 
 	scored, entered, ticks int64
@@ -34,9 +34,9 @@ type query struct {
 type list struct {
 	w     *word
 	parts []part
-	doc   uint32  // the lowest that a part stands on
-	best  float64 // bound of its score anywhere
-	// What is known of the documents up to one: a bound of the score.
+	doc   uint32  // the lowest current document of its parts
+	best  float64 // bound on its score in any document
+	// If known, bound is a bound on the score in the documents up to until.
 	bound float64
 	until uint32
 	known bool
@@ -47,8 +47,8 @@ type part struct {
 	c      *index.Cursor
 	weight float32
 	field  int
-	block  int       // that bounds are taken from
-	ratios []float32 // bound of T/k of each block; negative: not computed
+	block  int       // the block of the last bound
+	ratios []float32 // bound on T/k in each block; negative: not computed
 }
 
 func (q *query) open(words []word) error {
@@ -82,7 +82,7 @@ func (q *query) open(words []word) error {
 	return nil
 }
 
-// ratio is a bound of T/k for postings in one field that b stands for.
+// ratio returns a bound on T/k for the postings in one field that b covers.
 func (q *query) ratio(p *part, b index.Bound) float32 {
 	low := q.s.fields[q.segment][p.field].low
 	best := 0.0
@@ -92,20 +92,20 @@ func (q *query) ratio(p *part, b index.Bound) float32 {
 		best = max(best, float64(p.weight)*float64(tfOfCode[code])/k)
 	}
 	if best > math.MaxFloat32 {
-		return math.MaxFloat32 // k1 is 0: the score is its largest
+		return math.MaxFloat32 // k1 is 0: the score attains its maximum
 	}
 	return float32(best * (1 + 1e-6))
 }
 
 var tfOfCode = index.TFOfCode()
 
-// scoreOf is the score for a T/k.
+// scoreOf returns the score for a value of T/k.
 func (q *query) scoreOf(l *list, ratio float64) float64 {
 	return float64(l.w.term.Weight)*ratio/(1+ratio) + float64(l.w.term.Plus)
 }
 
-// boundAt is a bound of the score in a document and those behind it, up to until. Parts that are
-// behind the document are not moved.
+// boundAt returns a bound on the score in doc and the following documents up to l.until. It does
+// not move cursors.
 func (q *query) boundAt(l *list, doc uint32) float64 {
 	if l.known && doc <= l.until {
 		return l.bound
@@ -115,7 +115,7 @@ func (q *query) boundAt(l *list, doc uint32) float64 {
 		p := &l.parts[i]
 		b := p.c.FindBlock(p.block, doc)
 		if p.block = b; b == p.c.Blocks() {
-			continue // it ends before
+			continue // the list ends before doc
 		}
 		if p.ratios[b] < 0 {
 			p.ratios[b] = q.ratio(p, p.c.Bounds[b])
@@ -130,7 +130,7 @@ func (q *query) boundAt(l *list, doc uint32) float64 {
 	return l.bound
 }
 
-// seek moves to the first document from one on.
+// seek moves to the first document that is at least doc.
 func (l *list) seek(doc uint32) uint32 {
 	l.doc = index.End
 	for i := range l.parts {
@@ -139,7 +139,7 @@ func (l *list) seek(doc uint32) uint32 {
 	return l.doc
 }
 
-// score is what the word gives to the document that the list stands on.
+// score returns the word's score in the current document of the list.
 func (q *query) score(l *list, length float32) float32 {
 	tf := float32(0)
 	for i := range l.parts {
@@ -159,7 +159,7 @@ func (q *query) admits(doc uint32) bool {
 	return true
 }
 
-// threshold is what a bound must exceed.
+// threshold returns the score that a bound must exceed.
 func (q *query) threshold() float64 {
 	switch {
 	case !q.prune:
@@ -188,7 +188,7 @@ func (q *query) run(prune bool) error {
 	return err
 }
 
-// tick looks at the context now and then.
+// tick checks the context every 1,024 calls.
 func (q *query) tick() error {
 	if q.ticks++; q.ticks&1023 == 0 {
 		return q.ctx.Err()
@@ -196,8 +196,8 @@ func (q *query) tick() error {
 	return nil
 }
 
-// any finds documents with any of the words. Lists by rising bound: those before the first
-// essential one cannot make an answer together.
+// any finds documents with any of the words, as MaxScore does. The lists are ordered by increasing
+// bound: a document that is only in lists before the first essential one cannot enter the result.
 func (q *query) any() error {
 	order := slices.Clone(q.lists)
 	slices.SortStableFunc(order, func(a, b *list) int {
@@ -209,7 +209,7 @@ func (q *query) any() error {
 		}
 		return 0
 	})
-	below := make([]float64, len(order)+1) // what the lists before one give together
+	below := make([]float64, len(order)+1) // sum of the bounds of the lists before each
 	for i, l := range order {
 		below[i+1] = below[i] + l.best
 	}
@@ -267,7 +267,7 @@ func (q *query) visit(doc uint32) {
 	}
 }
 
-// all finds documents with all words. The shortest list leads.
+// all finds documents with all words, led by the shortest list.
 func (q *query) all() error {
 	order := slices.Clone(q.lists)
 	slices.SortStableFunc(order, func(a, b *list) int { return cmp.Compare(a.w.df, b.w.df) })

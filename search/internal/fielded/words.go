@@ -9,17 +9,17 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// word is a word of a query: what it is in each field.
+// word is a word of a query, with its form in each field.
 type word struct {
 	text   string
 	weight float64
-	df     uint64         // the largest of its fields, in all segments
-	terms  [][]index.Term // by segment and field; DF 0 where it has none
+	df     uint64         // the largest over its fields, summed over all segments
+	terms  [][]index.Term // by segment and field; DF is 0 where it does not occur
 	term   bm25.Term
 	forms  []string
 }
 
-// words finds the words of a request. unknown says that no field has one of them.
+// words looks up the words of a request. unknown says that at least one of them is in no field.
 func (s *scoring) words(r *ask.Request) (list []word, unknown bool, err error) {
 	places, err := s.places(r)
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *scoring) words(r *ask.Request) (list []word, unknown bool, err error) {
 	return known, unknown, nil
 }
 
-// places are the words as they stand in the query, in the form of each field.
+// places returns the words of the query in order, repetitions included, in the form of each field.
 func (s *scoring) places(r *ask.Request) (list []word, err error) {
 	if len(r.Words) > 0 {
 		for _, w := range r.Words {
@@ -82,7 +82,7 @@ func (s *scoring) places(r *ask.Request) (list []word, err error) {
 		}
 		return list, nil
 	}
-	at := map[uint32]int{} // the word that begins at a byte
+	at := map[uint32]int{} // index in list of the word that begins at a byte offset
 	tokens := text.Tokens{WantSource: true}
 	var starts []uint32
 	for i, f := range s.fields[0] {

@@ -9,10 +9,10 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Lexicons is what the words of queries are looked up in, if an index has several segments: a word
-// once for all of them.
+// Lexicons is the Lexicon of an index with several segments. It looks up a word once for all of
+// them.
 type Lexicons struct {
-	Lexicon  // with the words of all segments in its cache, so that only Read is for it
+	Lexicon  // its cache has the words of all segments, so that only Read uses it
 	segments []*index.Reader
 }
 
@@ -20,17 +20,17 @@ func NewLexicons(segments []*index.Reader, a text.Analyzer) Lexicons {
 	return Lexicons{Lexicon: NewLexicon(segments[0], a), segments: segments}
 }
 
-// Across is the words of a query in several indexes, the segments of one. Terms are those that any
-// of them knows, in query order, with how often they occur in all; Info is not set.
+// Across is the words of a query in all segments of an index. Terms are those that any segment has,
+// in query order, with their counts in all segments; Info is not set.
 type Across struct {
 	Wording
 	infos   [][]index.Term // of each term, in each segment
 	known   []*knownWord   // of each term
-	best    []*Best        // of each term, if it was asked for
-	unknown bool           // a word is in none of them
+	best    []*Best        // of each term, if Best was called
+	unknown bool           // a query word is in no segment
 }
 
-// Find looks the words of a request up in all segments.
+// Find looks up the words of a request in all segments.
 func (a *Across) Find(s *Lexicons, r *ask.Request) error {
 	a.unknown, a.infos, a.known, a.best = false, a.infos[:0], a.known[:0], a.best[:0]
 	if err := a.Read(&s.Lexicon, r); err != nil {
@@ -86,7 +86,7 @@ func (a *Across) addTo(s *Lexicons, word []byte, weight float64) error {
 	return nil
 }
 
-// KnowsAll says whether a segment knows all words of the query that any does.
+// KnowsAll says whether a segment has all terms of the query.
 func (a *Across) KnowsAll(segment int) bool {
 	for _, each := range a.infos {
 		if each[segment].DF == 0 {
@@ -96,8 +96,8 @@ func (a *Across) KnowsAll(segment int) bool {
 	return true
 }
 
-// TermsOf appends the words that a segment knows, in query order. In mode And there are none if it
-// does not know one of the query.
+// TermsOf appends the terms that a segment has, in query order. In mode And it appends none if the
+// segment lacks a word of the query.
 func (a *Across) TermsOf(segment int, mode ask.Mode, out []model.Term) []model.Term {
 	if mode == ask.And && a.unknown {
 		return out
@@ -116,7 +116,7 @@ func (a *Across) TermsOf(segment int, mode ask.Mode, out []model.Term) []model.T
 	return out
 }
 
-// Best is what is known of the best postings of each term. TermsOf tells of it from then on.
+// Best returns bounds on the best postings of each term. From then on TermsOf sets LowX.
 func (a *Across) Best(s *Lexicons, scales *Scales) ([]*Best, error) {
 	a.best = a.best[:0]
 	for _, k := range a.known {
@@ -129,7 +129,7 @@ func (a *Across) Best(s *Lexicons, scales *Scales) ([]*Best, error) {
 	return a.best, nil
 }
 
-// Postings counts the postings and blocks of the words that a segment would be asked for.
+// Postings counts the postings and blocks that a segment has for the words of a query.
 func (a *Across) Postings(segment int, mode ask.Mode) (postings, blocks int64) {
 	if mode == ask.And && a.unknown {
 		return 0, 0

@@ -8,22 +8,22 @@ import (
 	"github.com/collocate/collocate/index"
 )
 
-// Scales says how far the x of postings may be from what their segments have stored: at least Low
-// times that, and at most High times. See model.BM25Weigher.
+// Scales bounds the x of postings relative to the x that their segments store: it is between Low
+// and High times the stored value. See model.BM25Weigher.
 type Scales struct{ Low, High []float32 }
 
-// Best is what is known of the best postings of a word in several segments, by their x: the lower
-// the better.
+// Best has bounds on the best postings of a word in several segments, by their x: the lower the
+// better.
 type Best struct {
-	Low    []float32 // no posting of a segment has less; MaxFloat32 if it has none
+	Low    []float32 // lower bound on x in each segment; MaxFloat32 if it has no posting
 	scales *Scales
-	ranked [len(bestRanks)]float32 // at least this many postings have no higher x; MaxFloat32: unknown
+	ranked [len(bestRanks)]float32 // upper bound on the x of the n-th best, n in bestRanks; MaxFloat32: unknown
 }
 
-// bestRanks are the ranks whose x is kept: a word has some bytes for each of them in the cache.
+// bestRanks are the ranks whose x is kept: each takes four bytes per word in the cache.
 var bestRanks = [...]int{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000}
 
-// Reached is an x that at least rank postings do not exceed.
+// Reached returns an x that at least rank postings do not exceed.
 func (b *Best) Reached(rank int) (x float32, ok bool) {
 	i, _ := slices.BinarySearch(bestRanks[:], rank)
 	if i == len(bestRanks) || b.ranked[i] == math.MaxFloat32 {
@@ -32,13 +32,13 @@ func (b *Best) Reached(rank int) (x float32, ok bool) {
 	return b.ranked[i], true
 }
 
-// bestIn finds the best postings of a word in several segments, or remembers them.
+// bestIn computes the Best of a word in several segments, or returns it from the cache.
 func (w *knownWord) bestIn(segments []*index.Reader, scales *Scales) (*Best, error) {
 	if b := w.best.Load(); b != nil && b.scales == scales {
 		return b, nil
 	}
 	b := &Best{Low: make([]float32, len(segments)), scales: scales}
-	var all []index.AtMost // how many postings more have at most an x
+	var all []index.AtMost // number of further postings with at most this x
 	var c index.Cursor
 	for i, r := range segments {
 		own, err := r.BestOf(w.each[i], &c)

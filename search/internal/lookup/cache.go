@@ -10,15 +10,15 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// wordCache remembers what the index said of words. The words of one query come again in others,
-// and looking them up in the dictionary is a third of the time of a short AND query. There are some
-// words for each hash, and a cache line for each set of them.
+// wordCache caches dictionary lookups. Words recur across queries, and looking them up in the
+// dictionary takes a third of the time of a short AND query. The cache is set-associative; the tags
+// and pointers of a set fill one cache line.
 type wordCache struct {
 	sets []wordSet
 }
 
 type wordSet struct {
-	tags  [wordWays]atomic.Uint32 // of the hashes: other words are hardly ever looked at
+	tags  [wordWays]atomic.Uint32 // parts of the hashes, so that other words are rarely compared
 	_     [16]byte
 	words [wordWays]atomic.Pointer[knownWord]
 }
@@ -26,20 +26,19 @@ type wordSet struct {
 // knownWord is a word that was looked up.
 type knownWord struct {
 	text string
-	near [nearBytes]byte      // the text itself, if it is short: reading it asks memory for nothing more
-	info index.Term           // DF is 0 if the index does not know it
-	each []index.Term         // what each segment said, of a word that was looked up in several, and
-	best atomic.Pointer[Best] // its best postings there; nil: not asked for yet
+	near [nearBytes]byte      // the text itself if it is short, to save a memory access
+	info index.Term           // DF is 0 if the index does not have it
+	each []index.Term         // lookup result in each segment, if there are several
+	best atomic.Pointer[Best] // its best postings there; nil: not computed yet
 }
 
-// newWordCache has room for a number of sets that is a power of two.
+// newWordCache returns a cache with the given number of sets, a power of two.
 func newWordCache(sets int) *wordCache {
 	return &wordCache{make([]wordSet, sets)}
 }
 
-// hash multiplies the bytes of a word, eight by eight, which for words takes a third of the time of
-// hashes that are hard to collide with on purpose. Words that have the same push each other out,
-// and are looked up again.
+// hash multiplies the bytes of a word, eight at a time. On words this takes a third of the time of
+// a collision-resistant hash. Words with the same hash evict each other and are looked up again.
 func (c *wordCache) hash(word []byte) uint64 {
 	n := len(word)
 	a, b := uint64(0x9e3779b97f4a7c15)^uint64(n)<<56, uint64(0xd1342543de82ef95)
@@ -66,7 +65,7 @@ func (c *wordCache) set(hash uint64) (set *wordSet, tag uint32) {
 	return &c.sets[hash&uint64(len(c.sets)-1)], uint32(hash >> 32)
 }
 
-// likely is the word with that hash, or another, or nil.
+// likely returns a word that probably has that hash, or nil.
 func (c *wordCache) likely(hash uint64) *knownWord {
 	set, tag := c.set(hash)
 	for i := range set.tags {
@@ -77,7 +76,7 @@ func (c *wordCache) likely(hash uint64) *knownWord {
 	return nil
 }
 
-// find looks a word up.
+// find returns a word from the cache or looks it up in the dictionary.
 func (c *wordCache) find(r *index.Reader, word []byte) (*knownWord, error) {
 	hash := c.hash(word)
 	if w := c.likely(hash); w != nil && w.text == string(word) {
@@ -92,7 +91,7 @@ func (c *wordCache) find(r *index.Reader, word []byte) (*knownWord, error) {
 	return w, nil
 }
 
-// findInAll looks a word up in several segments.
+// findInAll is find for several segments.
 func (c *wordCache) findInAll(segments []*index.Reader, word []byte) (*knownWord, error) {
 	hash := c.hash(word)
 	if w := c.likely(hash); w != nil && w.text == string(word) {
@@ -120,14 +119,14 @@ func newKnownWord(word []byte, info index.Term) *knownWord {
 	return w
 }
 
-// ask asks memory for what is known of the words with that hash.
+// ask prefetches the set for a hash.
 func (c *wordCache) ask(hash uint64) {
 	set, _ := c.set(hash)
 	simd.PrefetchLine(unsafe.Pointer(set))
 }
 
-// keep puts a word into the cache, in a free place or in the place of another. If two goroutines do
-// so at once, tag and word may not match; then the word is looked up again.
+// keep puts a word into the cache, in a free slot or in the place of another word. If two
+// goroutines do so at once, tag and word may not match; then the word is looked up again.
 func (c *wordCache) keep(w *knownWord, hash uint64) {
 	if len(w.text) > LongestKnown {
 		return

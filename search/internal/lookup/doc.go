@@ -1,8 +1,9 @@
-// Package lookup answers the question: what does the index know of a query's words?
+// Package lookup answers the question: which statistics does the index have for the words of a
+// query?
 //
-// A [Lexicon] is the index's dictionary and analyzer with a cache of words in front. A [Wording] is
-// the words of one query. Looking them up has three steps, Read, Guess and LookUp. Each asks memory
-// for what the next step needs, so that the steps of several queries can be interleaved.
+// A [Lexicon] is the index's dictionary and analyzer behind a cache of words. A [Wording] is the
+// words of one query. A lookup has three steps, Read, Guess and LookUp. Each prefetches what the
+// next step needs, so that the steps of several queries can be interleaved.
 //
 // Invariants:
 //   - Terms are in the order in which words first appear in the query; a repeated word is one term

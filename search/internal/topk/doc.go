@@ -1,8 +1,8 @@
-// Package topk answers the question: which k answers are best so far?
+// Package topk answers the question: which are the k best answers so far?
 //
-// An answer is one number, its key: the bits of the score, then the complement of the document.
-// Keys order like results: higher scores first, then lower documents. A [Heap] keeps the k best;
-// [MergeBest] and [MergePairs] merge the heaps of several workers.
+// An answer is a single number, its key: the bits of the score, then the complement of the document
+// number. Keys order like results: higher scores first, then lower documents. A [Heap] keeps the k
+// best; [MergeBest] and [MergePairs] merge the heaps of several workers.
 //
 // Invariants:
 //   - Of two answers the better has the larger key, and no two keys are equal.

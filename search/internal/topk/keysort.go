@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// keySorter sorts the answers of a query, rising, 1,000 of them in 6 microseconds instead of 16 to
-// 40 by comparisons. They are dealt into buckets of equal ranges between the lowest and the
-// highest; what is left to do inside the buckets is little, unless many scores are the same, and
-// then a comparison sort does it.
+// keySorter sorts the answers of a query in increasing order: 1,000 of them in 6 microseconds
+// instead of 16 to 40 with a comparison sort. It distributes them into buckets of equal ranges
+// between the lowest and the highest key, then finishes with an insertion sort. Buckets with many
+// keys, as with many equal scores, are sorted by comparisons.
 type keySorter struct {
 	spare []uint64
-	ends  [keyBuckets]uint16 // of each bucket
+	ends  [keyBuckets]uint16 // end of each bucket
 }
 
 func (s *keySorter) sort(keys []uint64) {
@@ -32,7 +32,7 @@ func (s *keySorter) sort(keys []uint64) {
 	at, fullest := uint16(0), uint16(0)
 	for i, n := range &s.ends {
 		fullest = max(fullest, n)
-		s.ends[i] = at // where it begins, and after dealing where it ends
+		s.ends[i] = at // start of the bucket; its end after distribution
 		at += n
 	}
 	for _, k := range s.spare {

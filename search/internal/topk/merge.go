@@ -4,8 +4,8 @@ import (
 	"github.com/collocate/collocate/internal/par"
 )
 
-// MergeBest merges two falling lists of answers into the k best. If a document can be in both, its
-// better answer counts.
+// MergeBest merges two decreasing lists of answers into the k best. If distinct is set, a document
+// may be in both, and only its better answer is kept.
 func MergeBest(a, b []uint64, k int, distinct bool) []uint64 {
 	if len(a) == 0 {
 		return b
@@ -36,7 +36,7 @@ func MergeBest(a, b []uint64, k int, distinct bool) []uint64 {
 	return out
 }
 
-// MergePairs merges the workers' answers two by two, in as many rounds as it takes.
+// MergePairs merges the workers' answers pairwise, in as many rounds as needed.
 func MergePairs(threads int, lists [][]uint64, k int, distinct bool) []uint64 {
 	for len(lists) > 1 {
 		half := (len(lists) + 1) / 2
