@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/collocate/collocate/fields"
 )
 
 // inMemory is a corpus of groups of documents.
@@ -119,5 +123,100 @@ func TestSourceReportsMistakes(t *testing.T) {
 	err := endless.Batches(ctx, func(int, *Batch) error { cancel(); return nil })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want a cancelled context", err)
+	}
+}
+
+// The text of documents with fields is that of the fields, and phrases do not cross them.
+func TestSourceHasTheTextOfFields(t *testing.T) {
+	schema, err := fields.ParseList([]string{"title:text", "year:number", "body:text", "note:text"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := func(text string, breaks []uint32, named map[string][]string) Document {
+		values, err := schema.Values(named)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Document{ID: "d", Text: []byte(text), Fields: values, Breaks: breaks}
+	}
+	all := map[string][]string{"title": {"solar"}, "year": {"1999"}, "body": {"eclipse\nmoon"}, "note": {"sun"}}
+	const joined = "solar\neclipse\nmoon\nsun"
+	for _, c := range []struct {
+		d      Document
+		text   string
+		breaks []uint32
+	}{
+		{doc("", nil, all), joined, []uint32{6, 19}},
+		{doc(joined, nil, all), joined, []uint32{6, 19}},
+		{doc("", []uint32{14}, all), joined, []uint32{6, 14, 19}}, // a list of two values in body
+		{doc("", []uint32{6, 14, 19}, all), joined, []uint32{6, 14, 19}},
+		{doc("", nil, map[string][]string{"note": {"sun"}}), "sun", nil},
+		{doc("", nil, map[string][]string{"year": {"1999"}}), "", nil},
+	} {
+		given := c.d.Text
+		group := []Document{c.d}
+		corpus := inMemory(group)
+		corpus.Options.Schema = schema
+		for d, err := range corpus.All(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(d.Text) != c.text || !slices.Equal(d.Breaks, c.breaks) {
+				t.Errorf("got %q %v, want %q %v", d.Text, d.Breaks, c.text, c.breaks)
+			}
+		}
+		if !slices.Equal(group[0].Text, given) {
+			t.Errorf("the program's own document has now the text %q", group[0].Text)
+		}
+	}
+	plain := inMemory([]Document{doc("", nil, all)})
+	refused := map[string]*Corpus{`document "d": it has fields, but there is no schema`: plain}
+	for want, d := range map[string]Document{
+		`document "d": want the values of its fields`:      {ID: "d", Text: []byte("solar")},
+		`its Text is not that of its text fields`:          doc("solar", nil, all),
+		`document "d": 5 fields: want 4, as in the schema`: {ID: "d", Fields: make([]fields.Values, 5)},
+		`field "title": 2 texts: want one`:                 doc("", nil, map[string][]string{"title": {"a", "b"}}),
+	} {
+		c := inMemory([]Document{d})
+		c.Options.Schema = schema
+		refused[want] = c
+	}
+	for want, c := range refused {
+		err := c.Batches(t.Context(), func(int, *Batch) error { return nil })
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+// A reader of files makes the text that the fields have, whatever is empty.
+func TestFilesHaveTheTextOfFields(t *testing.T) {
+	schema, err := fields.ParseList([]string{"title:text", "tags:keyword", "body:text", "note:text"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"a.jsonl": `{"title":"","body":["","x"," ",null],"note":"n"}
+{"title":["a",""],"tags":["t"],"body":null,"note":""}
+{"note":["","",""],"title":" ","tags":[],"body":""}
+{"body":"b","title":"a","note":["c","d"]}
+`,
+		"b.csv": "title,tags,body,note\n,t,,n\n a ,,b,\n\"x\ny\",,\" \",\n,,,z\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		c := Corpus{Paths: []string{path}, Options: Options{Schema: schema}}
+		for d, err := range c.All(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			breaks := slices.Clone(d.Breaks)
+			if err := d.Complete(schema); err != nil || !slices.Equal(d.Breaks, breaks) {
+				t.Errorf("%q %v, completed to %v: %v", d.Text, breaks, d.Breaks, err)
+			}
+		}
 	}
 }

@@ -9,7 +9,11 @@ import (
 	"github.com/collocate/collocate/fields"
 )
 
-// Document is one unit of a corpus.
+// Document is one unit of a corpus. Readers of files fill in all of it. A program that makes
+// documents itself, for Corpus.Source or segments.Writer, sets ID and either Text or, if there is a
+// schema, Fields: then the text is that of the text fields, as fields.Schema.Text joins them, and
+// phrases do not cross fields. Text may be given beside Fields only if it is the same text; see
+// Document.Complete.
 type Document struct {
 	// ID is the document's own ID if the format has one. Otherwise it is "file:number", with the
 	// document's number in the file from 1, or "file" alone if a file is one document. The file's
@@ -43,8 +47,9 @@ type Corpus struct {
 	Paths   []string // files, folders (walked in byte order of their paths), or "-"
 	Options Options  // how they are read; the zero value detects their format
 	// Source, if it is not nil, yields documents from memory; Paths is ignored. Each slice becomes
-	// a batch, which is best about a megabyte large, and must not be changed afterwards. Source is
-	// called once each time the corpus is read, and should end when the context is cancelled.
+	// a batch, which is best about a megabyte large, and must not be changed afterwards. Documents
+	// are completed by Options.Schema; see Document.Complete. Source is called once each time the
+	// corpus is read, and should end when the context is cancelled.
 	Source func(ctx context.Context) iter.Seq2[[]Document, error]
 
 	// Stdin is what the path "-" reads; nil means standard input.

@@ -62,8 +62,8 @@ func (b *buffer) add(d text.Document) error {
 	if b.schema != nil {
 		return b.addFields(d)
 	}
-	if len(d.Fields) > 0 {
-		return fmt.Errorf("document %q: it has fields, but the index has no schema", d.ID)
+	if err := d.Complete(nil); err != nil {
+		return err
 	}
 	b.tokens.WantSource = b.places && len(d.Breaks) > 0
 	if err := b.analyzer.Analyze(d.Text, &b.tokens); err != nil {
@@ -118,17 +118,8 @@ func (b *buffer) keep(d bufferDoc) {
 
 // addFields adds a document with fields. Its text is that of the text fields.
 func (b *buffer) addFields(d text.Document) error {
-	if len(d.Fields) == 0 {
-		return fmt.Errorf("document %q: want the values of its fields: see fields.Schema.Values", d.ID)
-	}
-	if len(d.Fields) > len(b.schema.Fields) {
-		return fmt.Errorf("document %q: %d fields: want %d, as in the schema", d.ID, len(d.Fields), len(b.schema.Fields))
-	}
-	for _, i := range b.schema.Of(fields.Text) {
-		if i < len(d.Fields) && len(d.Fields[i]) > 1 {
-			return fmt.Errorf("document %q: field %q: %d texts: want one", d.ID,
-				b.schema.Fields[i].Name, len(d.Fields[i]))
-		}
+	if err := d.Complete(b.schema); err != nil {
+		return err
 	}
 	// What does not fit its type is said here, not when all documents are written.
 	if err := columns.NewBuilder(b.schema, 0).Batch(0).Add(d.Fields); err != nil {
@@ -142,27 +133,12 @@ func (b *buffer) addFields(d text.Document) error {
 			b.bytes += int64(len(v)) + bytesPerPosting
 		}
 	}
-	doc.text = b.schema.Text(doc.fields)
+	doc.text = slices.Clone(d.Text)
 	if b.places {
-		doc.breaks = b.breaksOf(doc.fields, d.Breaks)
+		doc.breaks = slices.Clone(d.Breaks)
 	}
 	b.keep(doc)
 	return nil
-}
-
-// breaksOf are those of the text of some fields, with others that are known: a program need not say
-// where its fields end.
-func (b *buffer) breaksOf(values []fields.Values, known []uint32) []uint32 {
-	list := slices.Clone(known)
-	for _, i := range b.schema.Of(fields.Text) {
-		if i < len(values) && len(values[i]) > 0 {
-			if at := b.schema.TextAt(values, i); at > 0 {
-				list = append(list, uint32(at))
-			}
-		}
-	}
-	slices.Sort(list)
-	return slices.Compact(list)
 }
 
 // remove deletes a document, if it is there.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -106,6 +107,25 @@ func TestDocumentsWithFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameFiles(t, segmentDir(t, dir), fresh)
+	memory := filepath.Join(root, "memory")
+	c = text.Corpus{Options: text.Options{Schema: schema}}
+	c.Source = func(context.Context) iter.Seq2[[]text.Document, error] {
+		return func(yield func([]text.Document, error) bool) {
+			var list []text.Document
+			for _, id := range ids {
+				values, err := schema.Values(docs[id])
+				if err != nil {
+					t.Error(err)
+				}
+				list = append(list, text.Document{ID: id, Fields: values})
+			}
+			yield(list, nil)
+		}
+	}
+	if err := index.Build(context.Background(), memory, &c, b); err != nil {
+		t.Fatal(err)
+	}
+	sameFiles(t, memory, fresh)
 }
 
 // What does not fit the schema is refused when it comes, and nothing else is lost.
@@ -135,6 +155,11 @@ func TestWrongFields(t *testing.T) {
 	}
 	if err := w.Add(text.Document{ID: "b", Text: []byte("words")}); err == nil {
 		t.Error("a document without fields was taken")
+	}
+	title, _ := schema.Values(map[string][]string{"title": {"words"}})
+	if err := w.Add(text.Document{ID: "b", Text: []byte("others"), Fields: title}); err == nil ||
+		!strings.Contains(err.Error(), "leave Text empty") {
+		t.Errorf("a document with another text than its fields: %v", err)
 	}
 	if err := w.Commit(); err != nil || w.Docs() != 1 {
 		t.Fatal(w.Docs(), err)
