@@ -50,7 +50,9 @@ func (m *Method) UnmarshalText(name []byte) error { return methodNames.Set(m, st
 // Options are the options of Matrix. The zero value is GloVe's default: a window of 15 words on
 // both sides, weighted by distance.
 type Options struct {
-	Window    int           // 1 to MaxWindow, or WholeDocument; 0 means 15
+	// Window is the number of words on each side, 1 to MaxWindow. Here 0 means 15, GloVe's default,
+	// and WholeDocument the whole document; on the command line, that is --window 0.
+	Window    int
 	Side      Side          // neighbours that count: before the word, after it, or both (default)
 	Weighting Weighting     // what a pair of words at distance d adds: 1/d (default), or 1
 	Analyzer  text.Analyzer // nil means whitespace

@@ -11,12 +11,20 @@ import (
 )
 
 // Measure is a measure of association of two words. Let m be the value of their cell, and r, c and
-// n the sums of the row, the column and the matrix. Then e = rc/n is the value expected by chance.
+// n the sums of the row, the column and the matrix: its margins. Then e = rc/n is the value
+// expected by chance. Weighted matrices have margins too.
+//
+// Package words, and so 'collocate neighbours', has measures of the same names that do not use the
+// margins: they expect f1 f2 S / N, by the frequencies of the words in the corpus. A row adds up to
+// f S, if occurrences are counted and every window is complete. So both agree in long documents.
+// They differ where documents are short, because windows end there, and if the matrix is weighted
+// by distance. In the documents "a b" and "c a", with counts and window 2, PMI of a and b is
+// log2(1*4/(2*1)) = 1 by margins, and log2(1/(2*1*4/4)) = -1 by frequencies.
 type Measure int
 
 const (
 	ByValue       Measure = iota // m itself
-	PMI                          // pointwise mutual information: log2(m/e)
+	PMI                          // pointwise mutual information: log2(m/e), by the margins
 	NPMI                         // PMI / -log2(m/n): from -1 to 1
 	LogLikelihood                // Dunning's G², below 0 where m < e
 	Dice                         // 2m/(r+c)
@@ -33,8 +41,18 @@ func (m Measure) MarshalText() ([]byte, error) { return []byte(m.String()), nil 
 // UnmarshalText is the inverse of MarshalText.
 func (m *Measure) UnmarshalText(name []byte) error { return measureNames.Set(m, string(name)) }
 
-// score computes the measure of a cell that is not zero.
+// score computes the measure of a cell.
 func (m Measure) score(v, r, c, n float64) float64 {
+	if v == 0 { // the limits; the formulas would divide by 0
+		switch m {
+		case PMI:
+			return math.Inf(-1)
+		case NPMI:
+			return -1
+		case PPMI, Dice:
+			return 0
+		}
+	}
 	switch m {
 	case PMI:
 		return math.Log2(v * n / (r * c))
@@ -98,4 +116,23 @@ func (r *Reader) Neighbours(id, k int, by Measure, minValue float64) (list []Nei
 		list[i].Word = string(r.Word(list[i].ID))
 	}
 	return list, nil
+}
+
+// Pair returns the value of the cell of two words, by their IDs, and its measure of association. A
+// pair that does not co-occur has the value 0: its PMI is -Inf and its NPMI -1.
+func (r *Reader) Pair(row, column int, by Measure) (value, score float64, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	for _, id := range []int{row, column} {
+		if id < 0 || id >= r.Len() {
+			return 0, 0, fmt.Errorf("word %d of %d", id, r.Len())
+		}
+	}
+	cols, values, err := r.Row(row)
+	if err != nil {
+		return 0, 0, err
+	}
+	if i, ok := slices.BinarySearch(cols, uint32(column)); ok {
+		value = values[i]
+	}
+	return value, by.score(value, r.rowSums[row], r.colSums[column], r.total), nil
 }

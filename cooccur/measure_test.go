@@ -50,6 +50,28 @@ func TestMeasures(t *testing.T) {
 	if got, _ := r.Neighbours(0, 1, ByValue, 0); len(got) != 1 {
 		t.Errorf("top 1: %v", got)
 	}
+	for by, want := range map[Measure][2]float64{ // of new with york and with old
+		ByValue: {3, 0}, PMI: {math.Log2(3 * 10.0 / 12), math.Inf(-1)}, PPMI: {math.Log2(2.5), 0},
+		NPMI: {math.Log2(2.5) / -math.Log2(0.3), -1}, Dice: {6.0 / 7, 0},
+		LogLikelihood: {
+			2 * (3*ln(3/1.2) + 1*ln(1/2.8) + 0 + 6*ln(6/4.2)),
+			-2 * (4*ln(4/3.6) + 1*ln(1/0.6) + 5*ln(5/5.4)),
+		},
+	} {
+		for i, column := range []int{1, 3} {
+			value, score, err := r.Pair(0, column, by)
+			if err != nil || value != []float64{3, 0}[i] ||
+				score != want[i] && math.Abs(score-want[i]) > 1e-12 {
+				t.Errorf("%v of new and %s: %v, %v, %v, want %v", by, r.Word(column), value, score,
+					err, want[i])
+			}
+		}
+	}
+	for _, ids := range [][2]int{{4, 0}, {0, 4}, {-1, 0}} {
+		if _, _, err := r.Pair(ids[0], ids[1], ByValue); err == nil {
+			t.Errorf("the pair %v of 4 words", ids)
+		}
+	}
 	if _, err := r.Neighbours(4, 1, ByValue, 0); err == nil {
 		t.Error("the neighbours of no word")
 	}

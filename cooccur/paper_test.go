@@ -172,7 +172,7 @@ func TestMatricesOfMeasures(t *testing.T) {
 		}
 	}
 	if _, err := Create(filepath.Join(dir, "m.cooc"), CSR, v, opt); err == nil ||
-		!strings.Contains(err.Error(), "neighbours --by") {
+		!strings.Contains(err.Error(), "Reader.Pair") {
 		t.Errorf("a .cooc file of a measure: %v", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, ".collocate*")); len(left) > 0 {

@@ -120,7 +120,7 @@ func scores(format Format, by Measure) error {
 		return fmt.Errorf("unknown measure %v", by)
 	}
 	if by != ByValue && format == CSR {
-		return errors.New("a .cooc file holds sums, from which 'collocate neighbours --by' computes every measure; use another format for a matrix of one")
+		return errors.New("a .cooc file holds sums: use another format for a matrix of a measure, or Reader.Neighbours and Reader.Pair")
 	}
 	return nil
 }

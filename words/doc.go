@@ -15,7 +15,8 @@
 //
 // Two words u and v co-occur if v is within the span of u: up to Window words to its left or right
 // in the same document (Evert's surface co-occurrence). Counts come from a matrix of package
-// cooccur, frequencies from its vocabulary, never from the margins of the matrix:
+// cooccur, frequencies from its vocabulary, never from the margins of the matrix, as the measures
+// of package cooccur do:
 //
 //	O   number of co-occurrences: pairs of a place of u and a place of v, each once
 //	f1  how often u occurs in the corpus, f2 how often v does

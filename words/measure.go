@@ -8,13 +8,14 @@ import (
 )
 
 // Measure is a measure of association of two words. The formulas use the names of the package
-// comment.
+// comment. E is by the frequencies of the corpus: cooccur.Measure has measures of the same names by
+// the margins of the matrix, which have other values; see there.
 type Measure int
 
 const (
 	LogDice Measure = iota // 14 + log2(Dice): 14 where each occurs with the other only, in corpora of any size
 	Dice                   // 2 O / (f1 + f2)
-	MI                     // mutual information, log2(O/E); high for rare words
+	MI                     // pointwise mutual information, log2(O/E); high for rare words
 	MI3                    // log2(O^3/E): the same, less in favour of rare words
 	NPMI                   // MI / -log2(O / (N S)): from -1 to 1
 	PPMI                   // MI where it is positive, else 0

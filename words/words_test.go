@@ -271,3 +271,27 @@ func TestAWholeBookAgainstScipyAndNLTK(t *testing.T) {
 		}
 	}
 }
+
+// The same pair has one PMI by the margins of the matrix and another by frequencies, as the comment
+// of cooccur.Measure says.
+func TestTwoPMIs(t *testing.T) {
+	r := matrixOf(t, corpusOf(t, text.Lines, "a b\nc a\n"),
+		cooccur.Options{Window: 2, Weighting: cooccur.Count, Analyzer: analyzer(t, "whitespace")})
+	a, _ := r.Lookup("a")
+	b, _ := r.Lookup("b")
+	if value, pmi, err := r.Pair(a, b, cooccur.PMI); err != nil || value != 1 || pmi != 1 {
+		t.Errorf("by margins: %v, %v, %v, want 1, 1", value, pmi, err)
+	}
+	list, err := Neighbours(r, a, Options{By: []Measure{MI}, Top: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range list.Pairs {
+		if p.Scores[0] != -1 {
+			t.Errorf("by frequencies: %s %v, want -1", p.Word2, p.Scores[0])
+		}
+	}
+	if len(list.Pairs) != 2 {
+		t.Errorf("%d pairs, want 2", len(list.Pairs))
+	}
+}

@@ -29,7 +29,9 @@ sides or on one:
   fisher   -log10 of the p-value of Fisher's exact test
   value    O itself, or the value of the cell
 Measures of significance (t, z, g2, chi2, lrc, fisher, --p) are refused for matrices that are
-weighted by distance or subsampled.`
+weighted by distance or subsampled.
+The measures of 'collocate cooccur --values' have the same names but other values: E is there
+the row's sum times the column's sum, divided by the sum of the matrix.`
 
 // measureFlags are those of verbs that rank pairs of words.
 type measureFlags struct {

@@ -42,11 +42,21 @@ func newCooccurCmd(a *app) *cobra.Command {
 		Annotations: hasGPU,
 		Long: `Write the matrix of how often words occur near each other: for each word (row) the words
 (columns) up to --window positions to its left and right in the same document, each
-co-occurrence counted as 1/distance or as 1. With --values the cells hold a measure of
-association instead, such as pmi or ppmi; see 'collocate neighbours'.
+co-occurrence counted as 1/distance or as 1.
+
+With --values the cells hold a measure of association instead. It compares the value of a cell m
+with e = r c / n, where r, c and n are the sums of its row, its column and the matrix:
+  pmi      log2(m/e); ppmi is pmi where it is positive, else 0
+  npmi     pmi / -log2(m/n), between -1 and 1
+  ll       log-likelihood ratio, below 0 where m < e
+  dice     2 m / (r + c)
+'collocate neighbours --by' has measures of the same names by the frequencies of the words in the
+corpus: E = f1 f2 span / N. The values differ where windows end with short documents, and in
+matrices weighted by distance.
 
 The format follows from the name of --out, or from --out-format:
-  .cooc     csr      our own: memory-mapped rows with words, for 'collocate neighbours'
+  .cooc     csr      our own: memory-mapped rows with words, for 'collocate neighbours' (tests of
+                     significance need --weighting count) and 'collocate embed'
   .bin      glove    Stanford GloVe's cooccurrence.bin, for its shuffle and glove; IDs from 1
   .mtx      mtx      Matrix Market; IDs from 1
   .npz      npz      SciPy's CSR: scipy.sparse.load_npz; IDs from 0, with the words
@@ -63,9 +73,11 @@ the value.
 
 --engine auto uses a GPU, if there is one, for plain text that would keep the CPU cores busy for
 more than two or three seconds, the longest time that opening a GPU takes.`,
-		Example: `  collocate cooccur corpus.txt --min-count 5 --window 10 --out corpus.cooc
+		Example: `  collocate cooccur corpus.txt --weighting count --min-count 5 --window 5 --out counts.cooc
+  collocate cooccur corpus.txt --min-count 5 --window 10 --save-vocab vocab.txt --out corpus.cooc
   collocate cooccur corpus.txt --vocab vocab.txt --window 15 --out cooccurrence.bin
-  collocate cooccur --format jsonl --analyzer english articles.jsonl --weighting count --window 5 --out words.npz`,
+  collocate cooccur papers.jsonl --analyzer english --weighting count --window 5 --out papers.cooc
+  collocate cooccur papers.jsonl --analyzer english --values ppmi --window 5 --out papers.npz`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
 	}
 	c.corpus.register(cmd)
@@ -74,7 +86,7 @@ more than two or three seconds, the longest time that opening a GPU takes.`,
 	f.StringVar(&c.vocab, "vocab", "", "read the vocabulary from this file instead of counting words first")
 	f.StringVar(&c.saveVocab, "save-vocab", "", "write the vocabulary that was counted to this file")
 	f.IntVar(&c.opt.Window, "window", 15,
-		fmt.Sprintf("number of words on each side, 1 to %d; 0 means the whole document",
+		fmt.Sprintf("number of words on each side, 1 to %d; 0 means the whole document (not so in Go, where 0 means 15)",
 			cooccur.MaxWindow))
 	f.Var(textFlag{&c.opt.Side, "side"}, "side", "neighbours to count: both, left (those before the word) or right")
 	f.BoolVar(&c.symmetric, "symmetric", true, "count both sides; --symmetric=false is --side right, as in GloVe")
@@ -220,7 +232,7 @@ func (c *cooccurCmd) check(cmd *cobra.Command) (cooccur.Format, error) {
 		return 0, usageError{err}
 	}
 	if c.opt.Values != cooccur.ByValue && format == cooccur.CSR {
-		return 0, usagef("--values %v: a .cooc file holds sums, from which 'collocate neighbours --by' computes every measure; name another format", c.opt.Values)
+		return 0, usagef("--values %v: a .cooc file holds sums; name another format, or use 'collocate neighbours --by', whose measures are by frequencies in the corpus", c.opt.Values)
 	}
 	return format, canWrite(c.out, c.saveVocab)
 }

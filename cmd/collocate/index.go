@@ -27,8 +27,9 @@ func newIndexCmd(a *app) *cobra.Command {
 appears there when it is complete and replaces an existing one. Data beyond --memory are kept in
 temporary files beside DIR. With --engine gpu, words are numbered and sorted on a GPU, with auto
 if that is faster; the index is the same.`,
-		Example: `  collocate index news.jsonl.zst --out news.index
-  collocate index news.jsonl.zst --reorder --out news.index
+		Example: `  collocate index news.jsonl.zst --positions --out news.index
+  collocate index news.jsonl.zst --reorder --out ordered.index
+  collocate index news.jsonl.zst --fields title:text,text:text,url:stored,lang:keyword,published:date --store-text --out fields.index
   collocate index mail/ --format file --analyzer english --store-text --out mail.index
   collocate index stats news.index`,
 		Args: cobra.MinimumNArgs(1),

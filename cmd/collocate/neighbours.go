@@ -32,8 +32,8 @@ A matrix does not say which documents have a pair. --corpus names the corpus tha
 from, which is then read once more: DOCS is the number of documents that have the pair, and
 DPNORM tells how evenly it is distributed over them. 'collocate collocations CORPUS --of WORD'
 does the same without a matrix.`,
-		Example: `  collocate neighbours corpus.cooc cat dog
-  collocate neighbours corpus.cooc whale --by npmi,g2 --min-count 5 --top 20
+		Example: `  collocate neighbours counts.cooc cat dog
+  collocate neighbours counts.cooc whale --by npmi,g2 --min-count 5 --top 20
   collocate neighbours papers.cooc membrane --corpus papers.jsonl --group '^[^.]+'`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {

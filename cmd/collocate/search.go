@@ -79,11 +79,11 @@ gpu the GPU answers everything: by tiles, or by wand or maxscore over partitions
 thesis that 'collocate bench thesis' is about.`,
 		Args: cobra.MinimumNArgs(1),
 		Example: `  collocate search news.index solar eclipse
-  collocate search news.index solar eclipse -k 100 --mode and --snippets
+  collocate search news.index solar eclipse -k 100 --mode and
   collocate search news.index '"solar eclipse" -lunar' --count --from 10
   collocate search news.index solar eclipse --explain --stats
-  collocate search news.index solar eclipse --show title,url
-  collocate search news.index eclipse --sort published:desc --facet lang:5 --facet published/month --count
+  collocate search fields.index solar eclipse --show title,url --snippets
+  collocate search fields.index eclipse --sort published:desc --facet lang:5 --facet published/month --count
   collocate search news.index --topics topics.txt --run run.txt -k 1000
   collocate search news.index solar eclipse --expand rm3 --explain
   collocate search news.index solar eclipse --model dirichlet --mu 500 --json

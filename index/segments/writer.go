@@ -291,8 +291,8 @@ func (w *Writer) fail(err error) error {
 var errClosed = errors.New("segments: the writer is closed")
 
 // Add appends a document. Every document must have an ID; an older document with the same ID is
-// replaced. If the index has a schema, the document needs Fields, in the order of the schema, and no
-// Text; see fields.Schema.Values and text.Document.Complete.
+// replaced. If the index has a schema, the document needs Fields, in the order of the schema, and
+// no Text; see fields.Schema.Values and text.Document.Complete.
 func (w *Writer) Add(d text.Document) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
