@@ -168,7 +168,64 @@ func TestTerrier(t *testing.T) {
 	}
 }
 
+// Every variant against its row in the table of the package comment, in plain float64 and with the
+// logarithm of package math. A variant without a formula here fails.
+func TestVariantsAreTheirFormulas(t *testing.T) {
+	const n, tokens, k1, b = 1000.0, 150_000.0, 0.9, 0.4
+	log := math.Log
+	saturated := func(tf, length float64) float64 {
+		return tf / (k1*((1-b)+b*length*n/tokens) + tf)
+	}
+	lucene := func(df float64) float64 { return log(1 + (n-df+0.5)/(df+0.5)) }
+	formulas := map[Variant]func(df, tf, length float64) float64{
+		Papers: func(df, tf, l float64) float64 { return log(n/df) * (k1 + 1) * saturated(tf, l) },
+		Lucene: func(df, tf, l float64) float64 { return lucene(df) * saturated(tf, l) },
+		Lucene7: func(df, tf, l float64) float64 {
+			return lucene(df) * (k1 + 1) * saturated(tf, l)
+		},
+		Plus: func(df, tf, l float64) float64 {
+			return log((n+1)/df) * ((k1+1)*saturated(tf, l) + 1)
+		},
+		L: func(df, tf, l float64) float64 {
+			c := tf/((1-b)+b*l*n/tokens) + 0.5
+			return log((n+1)/(df+0.5)) * (k1 + 1) * c / (k1 + c)
+		},
+		Terrier: func(df, tf, l float64) float64 {
+			return max(0, math.Log2((n-df+0.5)/(df+0.5))) * (k1 + 1) * saturated(tf, l)
+		},
+		LuceneLossy: func(df, tf, l float64) float64 {
+			return lucene(df) * saturated(tf, float64(LossyLength(uint32(l))))
+		},
+	}
+	for v := range Variant(len(variantNames)) {
+		formula := formulas[v]
+		if formula == nil {
+			t.Errorf("%v: no formula to compare it with", v)
+			continue
+		}
+		s, err := Params{K1: k1, B: b, Variant: v}.Scorer(n, tokens)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, df := range []uint64{1, 7, 40, 499, 501, 999, 1000} {
+			term := s.Term(df, 1)
+			for _, tf := range []uint32{1, 2, 9, 300} {
+				for _, length := range []uint32{1, 41, 150, 20_000} {
+					got := float64(term.Score(tf, length))
+					want := formula(float64(df), float64(tf), float64(length))
+					if math.Abs(got-want) > 1e-6*(1+want) {
+						t.Errorf("%v, df %d, tf %d, length %d: %v, want %v", v, df, tf, length, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestVariantNames(t *testing.T) {
+	if got, want := len(SearchVariants()), len(variantNames)+1; got != want { // atire is another name
+		t.Errorf("%d names, want %d", got, want)
+	}
 	for _, name := range SearchVariants() {
 		v, err := ParseVariant(name)
 		if err != nil || (v.String() != name && name != "atire") {

@@ -3,18 +3,22 @@ package model
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// The models against their formulas in plain float64.
+// The models against their formulas in plain float64. A model of Models without a formula here
+// fails. The variants of BM25 are compared in package bm25, BM25F in package fielded.
 func TestModelsAreTheirFormulas(t *testing.T) {
-	c := &Collection{Docs: 1000, All: Totals{1000, 150_000}}
+	c := &Collection{Docs: 1000, All: Totals{1000, 150_000},
+		CodeTF: new([256]uint32), ClassLength: new([256]uint32)} // only for bounds
 	term := Term{Weight: 2, Info: index.Term{DF: 40, CF: 90}}
 	other := Term{Weight: 1, Info: index.Term{DF: 7, CF: 7}}
 	rng := rand.New(rand.NewPCG(8, 9))
+	compared := map[string]bool{}
 	for range trials.Of(2000) {
 		length := uint32(rng.IntN(100_000)) + 2
 		tf := min(uint32(rng.ExpFloat64()*5)+1, length-1)
@@ -25,11 +29,15 @@ func TestModelsAreTheirFormulas(t *testing.T) {
 			model Model
 			want  float64
 		}{
+			{BM25{}, 2 * math.Log(1000.0/40) * 2.2 * f / (1.2*(0.25+0.75*l/150) + f)},
+			{Boolean{}, 0},
 			{Cosine{}, 2 * math.Log(1+1000.0/40) / norm * math.Sqrt(f/l)},
 			{Dirichlet{Mu: 300}, 2 * max(0,
 				math.Log((f+300*90/150_000.0)/(l+300))-math.Log(300*90/150_000.0/(l+300))+math.Log(300/(l+300)))},
 			{DPH{}, 2 * max(0, (1-share)*(1-share)/(f+1)*(f*math.Log2(f*150/l*1000/90)+0.5*math.Log2(2*math.Pi*f*(1-share))))},
 		} {
+			name, _, _ := strings.Cut(m.model.String(), "(")
+			compared[name] = true
 			w, err := WeigherOf(m.model, c)
 			if err != nil {
 				t.Fatal(err)
@@ -38,6 +46,11 @@ func TestModelsAreTheirFormulas(t *testing.T) {
 			if math.Abs(got-m.want) > 1e-5*(1+m.want) {
 				t.Fatalf("%v, tf %d, length %d: %v, want %v", m.model, tf, length, got, m.want)
 			}
+		}
+	}
+	for _, name := range Models() {
+		if !compared[name] {
+			t.Errorf("%s: no formula to compare it with", name)
 		}
 	}
 }
