@@ -239,7 +239,7 @@ func (l *wordList) sortRun(start, end int) {
 		at := start + i
 		run[i] = entry{l.word(nil, at), l.numbers[at], [2]uint64(l.keys[2*at:])}
 	}
-	slices.SortFunc(run, func(a, b entry) int { return l.order.Compare(a.word, b.word) })
+	slices.SortFunc(run, func(a, b entry) int { return l.order.compare(a.word, b.word) })
 	for i, e := range run {
 		at := start + i
 		l.numbers[at] = e.number

@@ -42,8 +42,8 @@ func (o Order) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 // UnmarshalText is the inverse of MarshalText.
 func (o *Order) UnmarshalText(name []byte) error { return orderNames.Set(o, string(name)) }
 
-// Compare orders two words of equal count.
-func (o Order) Compare(a, b []byte) int {
+// compare orders two words of equal count.
+func (o Order) compare(a, b []byte) int {
 	if o == ByteOrder {
 		return bytes.Compare(a, b)
 	}

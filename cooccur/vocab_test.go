@@ -57,12 +57,12 @@ func TestOrderIsThatOfC(t *testing.T) {
 		word := rapid.SliceOfN(rapid.SampledFrom([]byte{1, 'a', 'b', 0x7f, 0x80, 0xff}), 0, 18)
 		a, b := word.Draw(r, "a"), word.Draw(r, "b")
 		want := cmp.Compare(compareC(string(a), string(b)), 0)
-		if got := GloVeOrder.Compare(a, b); got != want {
+		if got := GloVeOrder.compare(a, b); got != want {
 			r.Fatalf("%q, %q: %d, want %d", a, b, got, want)
 		}
 		for _, o := range []Order{GloVeOrder, ByteOrder} {
 			if p, q := o.prefix(keyOf(a, 0, len(a)), a), o.prefix(keyOf(b, 0, len(b)), b); p != q &&
-				(p < q) != (o.Compare(a, b) < 0) {
+				(p < q) != (o.compare(a, b) < 0) {
 				r.Fatalf("order %d: prefixes of %q and %q do not compare like the words", o, a, b)
 			}
 		}
@@ -124,7 +124,7 @@ func TestCountsAgreeWithAMap(t *testing.T) {
 			}
 		}
 		slices.SortFunc(list, func(a, b pair) int {
-			return cmp.Or(cmp.Compare(b.count, a.count), opt.Order.Compare([]byte(a.word), []byte(b.word)))
+			return cmp.Or(cmp.Compare(b.count, a.count), opt.Order.compare([]byte(a.word), []byte(b.word)))
 		})
 		if opt.MaxSize > 0 {
 			list = list[:min(len(list), opt.MaxSize)]

@@ -72,7 +72,7 @@ func sortEntries(entries []entry, arena []byte, o Order, threads int) []entry {
 	})
 	compare := func(a, b entry) int {
 		var x, y [inlineMax + 1]byte
-		return o.Compare(a.key.bytes(&x, arena), b.key.bytes(&y, arena))
+		return o.compare(a.key.bytes(&x, arena), b.key.bytes(&y, arena))
 	}
 	for start, end := 0, 0; start < n; start = end {
 		count, prefix := sorted[start].count, o.prefix(sorted[start].key, arena)

@@ -91,9 +91,9 @@ func (l Law) probabilities() []float64 {
 	return p
 }
 
-// Distinct returns the expected number of distinct words among n drawn ones: the sum over words of
+// distinct returns the expected number of distinct words among n drawn ones: the sum over words of
 // 1-(1-p)^n.
-func (l Law) Distinct(n float64) float64 {
+func (l Law) distinct(n float64) float64 {
 	return distinct(l.probabilities(), n)
 }
 

@@ -74,9 +74,9 @@ func TestLawsMatchThePapers(t *testing.T) {
 		}
 	}
 	for _, row := range paperTable {
-		near("distinct words", Web.Distinct(float64(row[1])), float64(row[4]), 0.012)
+		near("distinct words", Web.distinct(float64(row[1])), float64(row[4]), 0.012)
 	}
-	near("distinct words of the 1 Billion Word Benchmark", News.Distinct(719e6), 2_438_611, 0.01)
+	near("distinct words of the 1 Billion Word Benchmark", News.distinct(719e6), 2_438_611, 0.01)
 	p := Web.probabilities()
 	share := newLengths(6.0, 1.1)
 	pairs := 0.0

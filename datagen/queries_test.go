@@ -87,7 +87,7 @@ func TestALogHasShortAndPopularQueries(t *testing.T) {
 	}
 	mean, distinct := float64(terms)/n, float64(len(seen))/n
 	t.Logf("%.2f words a query, %.2f of queries different, the most popular %d times; of a million %.2f different",
-		mean, distinct, most, popularity.Distinct(1e6)/1e6)
+		mean, distinct, most, popularity.distinct(1e6)/1e6)
 	if math.Abs(mean-2.88) > 0.15 || distinct < 0.5 || distinct > 0.95 || most < 10 {
 		t.Error("that is no web log")
 	}

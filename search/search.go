@@ -252,10 +252,6 @@ func (s *Searcher) IDs(docs []uint32) (ids []string, err error) {
 }
 
 // CheckFields returns an error if the request uses a field for facets, sorting or weights that the
-// index does not have.
-func (s *Searcher) CheckFields(r *Request) error { return CheckFields(s.index.Schema(), r) }
-
-// CheckFields returns an error if the request uses a field for facets, sorting or weights that the
 // schema does not have.
 func CheckFields(schema *fields.Schema, r *Request) error {
 	if m, ok := r.Model.(BM25F); ok {

@@ -178,10 +178,10 @@ func (t *Tokens) Exchange(o *Tokens) {
 // Word returns the i-th word.
 func (t *Tokens) Word(i int) []byte { return t.Bytes[t.Words[i].Start:t.Words[i].End] }
 
-// Gap is the distance, in word positions, between the last word of a field (or of a value in a
+// gap is the distance, in word positions, between the last word of a field (or of a value in a
 // list) and the first word of the next, so that phrases and proximity queries do not match across
 // them.
-const Gap = 100
+const gap = 100
 
 // Places appends the positions of the words, counted in words from 0, to places, with a Gap at each
 // of the document's breaks. The document must have been analyzed with WantSource.
@@ -189,7 +189,7 @@ func (t *Tokens) Places(places, breaks []uint32) []uint32 {
 	skipped := uint32(0)
 	for i := range t.Words {
 		for len(breaks) > 0 && t.Source[i].Start >= breaks[0] {
-			breaks, skipped = breaks[1:], skipped+Gap
+			breaks, skipped = breaks[1:], skipped+gap
 		}
 		places = append(places, uint32(i)+skipped)
 	}

@@ -272,7 +272,7 @@ func TestNestedAndBreaks(t *testing.T) {
 	if err := a.Analyze([]byte("one\ntwo three\nfour"), &tokens); err != nil {
 		t.Fatal(err)
 	}
-	if got := tokens.Places(nil, []uint32{4, 14}); !slices.Equal(got, []uint32{0, 1 + Gap, 2 + Gap, 3 + 2*Gap}) {
+	if got := tokens.Places(nil, []uint32{4, 14}); !slices.Equal(got, []uint32{0, 1 + gap, 2 + gap, 3 + 2*gap}) {
 		t.Errorf("places %v", got)
 	}
 }

@@ -67,8 +67,8 @@ func TestGPUPieces(t *testing.T) {
 					}
 					same(t, weightsOf(t, w.Weights(), 1+2*round), want)
 				}
-				if w.Pairs() != len(want) {
-					t.Errorf("%d pairs, want %d", w.Pairs(), len(want))
+				if w.numPairs() != len(want) {
+					t.Errorf("%d pairs, want %d", w.numPairs(), len(want))
 				}
 				if err := w.Free(); err != nil {
 					t.Error(err)

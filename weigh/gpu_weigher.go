@@ -133,11 +133,8 @@ func (w *Weigher) Weigh(ctx context.Context) (err error) {
 // Steps returns the steps of the last Weigh, if Options.Profile is set.
 func (w *Weigher) Steps() []Step { return w.run.steps }
 
-// Pairs returns the number of (word, document) pairs of the last Weigh.
-func (w *Weigher) Pairs() int { return len(w.pairs.gaps) }
-
-// Terms returns the number of different words of the last Weigh.
-func (w *Weigher) Terms() int { return len(w.pairs.ends) }
+// numPairs returns the number of (word, document) pairs of the last Weigh.
+func (w *Weigher) numPairs() int { return len(w.pairs.gaps) }
 
 // Weights returns the weights of the last Weigh. They are valid until the next Weigh or Free.
 func (w *Weigher) Weights() *Weights {

@@ -50,7 +50,7 @@ func (k Keyness) Score(f1, n1, f2, n2 float64, tests int) float64 {
 		r := half(f2) / n2
 		return 100 * (f1/n1 - r) / r
 	}
-	return LogRatioConservative(f1, n1, f2, n2, 0.95, tests)
+	return logRatioConservative(f1, n1, f2, n2, 0.95, tests)
 }
 
 // KeyOptions are the options of Keywords.

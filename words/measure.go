@@ -123,7 +123,7 @@ func (m Measure) Score(c Counts, tests int) float64 {
 		return c.table().odds()
 	case LRC:
 		t := c.table()
-		return LogRatioConservative(t.o11, t.r1, t.c1-t.o11, t.n-t.r1, 0.95, tests)
+		return logRatioConservative(t.o11, t.r1, t.c1-t.o11, t.n-t.r1, 0.95, tests)
 	case Fisher:
 		return -c.table().fisher() / math.Ln10
 	}

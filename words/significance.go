@@ -13,8 +13,8 @@ func chiTail(x float64) float64 { return math.Erfc(math.Sqrt(max(x, 0) / 2)) }
 // PValue returns the p-value of the log-likelihood ratio (two-sided).
 func (c Counts) PValue() float64 { return chiTail(math.Abs(c.table().g2())) }
 
-// FisherP returns the p-value of Fisher's exact test against an association by chance (one-sided).
-func (c Counts) FisherP() float64 { return math.Exp(c.table().fisher()) }
+// fisherP returns the p-value of Fisher's exact test against an association by chance (one-sided).
+func (c Counts) fisherP() float64 { return math.Exp(c.table().fisher()) }
 
 // fisher is the natural logarithm of the one-sided p-value of Fisher's exact test: the probability
 // of O11 or more where row, column and total are given. Counts are rounded to whole numbers.
@@ -60,12 +60,12 @@ func choose(n, k float64) float64 {
 	return a - b - c
 }
 
-// LogRatioConservative returns Evert's conservative log ratio (LRC). Take the confidence interval
+// logRatioConservative returns Evert's conservative log ratio (LRC). Take the confidence interval
 // of log2(r), where r is the ratio of the relative frequencies f1/n1 and f2/n2. LRC is the end of
 // the interval that is nearer to 0, or 0 if the interval contains 0. The interval is that of the
 // exact conditional Poisson test at the given confidence level, with Bonferroni's correction for
 // the number of tests.
-func LogRatioConservative(f1, n1, f2, n2, level float64, tests int) float64 {
+func logRatioConservative(f1, n1, f2, n2, level float64, tests int) float64 {
 	alpha := (1 - level) / 2 / float64(max(tests, 1))
 	ratio := func(p float64) float64 { return math.Log2(n2 / n1 * p / (1 - p)) }
 	if f1*n2 >= f2*n1 {

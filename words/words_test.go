@@ -120,7 +120,7 @@ func TestCrowdedTables(t *testing.T) {
 		if p := c.PValue(); !(p >= 0 && p <= 1) {
 			t.Errorf("p of %+v is %g", c, p)
 		}
-		if p := c.FisherP(); !(p >= 0 && p <= 1) {
+		if p := c.fisherP(); !(p >= 0 && p <= 1) {
 			t.Errorf("Fisher's p of %+v is %g", c, p)
 		}
 	}

@@ -9,17 +9,17 @@ import (
 // The tables and figures of the five documents, with what survives of their numbers. Decimal commas
 // are points here.
 
-// Paper is one of the five documents.
-type Paper struct {
+// paper is one of the five documents.
+type paper struct {
 	ID      string // of its items: "thesis"
 	Title   string
 	Machine string // that its numbers come from
 	Differs string // between its setting and ours, whatever the item
-	Items   []Item
+	Items   []item
 }
 
-// Item is a table or a figure.
-type Item struct {
+// item is a table or a figure.
+type item struct {
 	Number  string // "Table 5.4"
 	Shows   string
 	Paper   string // the paper's values, or what its text tells of a picture
@@ -42,7 +42,7 @@ const (
 
 // mark is what the page says of an item; err is why there is no value of ours. device says that
 // there was a GPU, small that our data are smaller than the paper's.
-func (i *Item) mark(err error, device, small bool) string {
+func (i *item) mark(err error, device, small bool) string {
 	switch {
 	case i.kind == drawing:
 		return "cannot be compared: measures nothing"
@@ -62,16 +62,16 @@ func (i *Item) mark(err error, device, small bool) string {
 	return "compared"
 }
 
-func drawings(numbers []string, shows ...string) (out []Item) {
+func drawings(numbers []string, shows ...string) (out []item) {
 	for i, s := range shows {
-		out = append(out, Item{Number: "Figure " + numbers[i], Shows: s, kind: drawing})
+		out = append(out, item{Number: "Figure " + numbers[i], Shows: s, kind: drawing})
 	}
 	return out
 }
 
-// Papers are the five documents.
-func Papers() []Paper {
-	return []Paper{thesisPaper(), cooccurPaper(), weighJapanese(), weighPaper(), placesPaper()}
+// papers are the five documents.
+func papers() []paper {
+	return []paper{thesisPaper(), cooccurPaper(), weighJapanese(), weighPaper(), placesPaper()}
 }
 
 // thesisPart is a section of chapter 5: its name in the tables' names, and what the thesis found.
@@ -126,8 +126,8 @@ var thesisParts = []thesisPart{
 	},
 }
 
-func thesisPaper() Paper {
-	p := Paper{
+func thesisPaper() paper {
+	p := paper{
 		ID:      "thesis",
 		Title:   "R. Gaioso, Paralelização de algoritmos de busca de documentos mais relevantes na Web utilizando GPUs, UFSCar 2019",
 		Machine: "NVIDIA Titan Xp (30 multiprocessors, 547.7 GB/s, CUDA 9.1); sequential: one core of an Intel i7-5820K, Java 1.8 in Terrier 4.2",
@@ -145,14 +145,14 @@ func thesisPaper() Paper {
 			"homogeneous partitions that cut documents", "adjusted partitions",
 			"parallel WAND on multiprocessors")...)
 	p.Items = append(p.Items,
-		Item{Number: "Table 5.1", Shows: "hardware", Paper: "see the machine above", kind: setting},
-		Item{Number: "Table 5.2", Shows: "postings a list of the four classes",
+		item{Number: "Table 5.1", Shows: "hardware", Paper: "see the machine above", kind: setting},
+		item{Number: "Table 5.2", Shows: "postings a list of the four classes",
 			Paper: "89,615, 476,771, 1,032,795, 5,494,285", kind: setting,
 			ours: column("thesis-table-5.3", "queries", "postings a list", "")})
 	for _, s := range thesisParts {
 		p.Items = append(p.Items, s.items()...)
 	}
-	p.Items = append(p.Items, Item{Number: "Figure 6.1", Shows: "queries of a batch in streams", kind: drawing})
+	p.Items = append(p.Items, item{Number: "Figure 6.1", Shows: "queries of a batch in streams", kind: drawing})
 	p.Items = append(p.Items, batchItems()...)
 	for i := range p.Items {
 		it := &p.Items[i]
@@ -164,8 +164,8 @@ func thesisPaper() Paper {
 // adjustedHere explains a name.
 const adjustedHere = "adjusted are the thesis' homogeneous partitions with the shift of its section 4.5.4"
 
-func (s *thesisPart) items() []Item {
-	out := []Item{
+func (s *thesisPart) items() []item {
+	out := []item{
 		{Number: "Table " + s.sequential, Shows: s.shows + ", one core", Paper: s.base,
 			Differs: "Go instead of Java",
 			ours:    column("thesis-table-"+s.sequential, "queries", "ms", " ms")},
@@ -178,20 +178,20 @@ func (s *thesisPart) items() []Item {
 			Paper: s.oneTold, kind: told, ours: classes("thesis-figure-" + s.one)},
 	}
 	for _, n := range s.ten {
-		out = append(out, Item{Number: "Figure " + n,
+		out = append(out, item{Number: "Figure " + n,
 			Shows: s.shows + ", speedup by class, 10 in a row", Paper: s.tenTold, kind: told,
 			ours: classes("thesis-figure-" + n)})
 	}
 	cuts := []string{"homogeneous", "heterogeneous"}
 	for i, n := range strings.Fields(s.curves) {
-		out = append(out, Item{Number: "Figure " + n,
+		out = append(out, item{Number: "Figure " + n,
 			Shows: s.shows + ", " + cuts[i] + ", speedup by partitions in a row",
 			Paper: s.curvesTold, kind: told,
 			Differs: "partitions of 32 and policy sh-r here; the page has all policies",
 			ours:    peaks("thesis-figure-"+n+"-sh-r", "x", false)})
 	}
 	if s.policies != "" {
-		out = append(out, Item{Number: "Figure " + s.policies,
+		out = append(out, item{Number: "Figure " + s.policies,
 			Shows: s.shows + ", heterogeneous, extra: policies",
 			Paper: "shared thresholds 60% faster than local at 100 in a row, sh-r best", kind: told,
 			ours: peaks("thesis-figure-"+s.policies, "x", false)})
@@ -199,8 +199,8 @@ func (s *thesisPart) items() []Item {
 	return out
 }
 
-func batchItems() []Item {
-	out := []Item{
+func batchItems() []item {
+	out := []item{
 		{Number: "Table 7.1", Shows: "a batch of 500 queries on one core",
 			Paper:   "WAND 17.106 s, MaxScore 22.763 s",
 			Differs: "generated queries instead of the Yahoo log; fewer in a quick run",
@@ -232,20 +232,20 @@ func batchItems() []Item {
 			"3 to 4 s from 5 in a row on", "7.7-sh-r", " s"},
 		{"7.8", "batch, MaxScore, heterogeneous, partitions of 32: speedup", "policies do not differ", "7.8", "x"},
 	} {
-		out = append(out, Item{Number: "Figure " + x.number, Shows: x.shows, Paper: x.paper,
+		out = append(out, item{Number: "Figure " + x.number, Shows: x.shows, Paper: x.paper,
 			kind: told, ours: peaks("thesis-figure-"+x.plot, x.unit, x.unit == " s")})
 	}
 	return out
 }
 
-func cooccurPaper() Paper {
-	return Paper{
+func cooccurPaper() paper {
+	return paper{
 		ID:      "cooccur",
 		Title:   "Parallel vocabulary and word co-occurrence on multicore and manycore (in Portuguese; its title does not survive)",
 		Machine: "AMD A10-7850K, 4 cores, 16 GB; NVIDIA GTX 1050 Ti; NVMe SSD",
 		Differs: "Generated text with the numbers of the 1 Billion Word Benchmark, which has 719 million words; a quick run has fewer.",
 		Items: append(drawings([]string{"1", "2"}, "architecture of a GPU", "a symmetric window of 2"),
-			Item{Number: "Table 1", Shows: "seconds for vocabulary and matrix, window 2",
+			item{Number: "Table 1", Shows: "seconds for vocabulary and matrix, window 2",
 				Paper: "sequential 245.397, multicore 85.130, GPU 15.210, GloVe 447.046; with writing 266.575, 108.613, 21.829, 459.563",
 				ours: both(column("cooccur-table1-window-2", "engine", "seconds", " s"),
 					column("cooccur-table1-window-2", "engine", "with writing", " s with writing")),
@@ -261,68 +261,68 @@ const (
 	weighTexts   = "500 MB: 89,409,102 words, 122,178 documents, 55,165,752 pairs, 1,203,716 terms"
 )
 
-func weighJapanese() Paper {
-	return Paper{
+func weighJapanese() paper {
+	return paper{
 		ID: "weigh-2016", Title: "BM25 term weighting on GPUs with data-parallel primitives and a dictionary (in Japanese; its title does not survive)", Machine: weighMachine, Differs: weighDiffers,
 		Items: append(drawings([]string{"1", "2"}, "data-parallel primitives", "the eight steps"),
-			Item{Number: "Table 1", Shows: "the five texts", Paper: weighTexts, ours: lastRow("weigh-texts", "MB", "")},
-			Item{Number: "Figure 3", Shows: "time of the methods by size of the text",
+			item{Number: "Table 1", Shows: "the five texts", Paper: weighTexts, ours: lastRow("weigh-texts", "MB", "")},
+			item{Number: "Figure 3", Shows: "time of the methods by size of the text",
 				Paper: weighTimes + "and not from 400 MB on", kind: told,
 				ours: both(lastRow("weigh-ratios", "MB, times as fast", "x"),
 					lastRow("weigh-times", "MB", " ms"))},
-			Item{Number: "Figure 4", Shows: "steps of MapReduce, 300 MB",
+			item{Number: "Figure 4", Shows: "steps of MapReduce, 300 MB",
 				Paper: "MRM's reduce step takes much though it has no strings", kind: told,
 				ours: both(steps("mrp"), steps("mrm"))},
-			Item{Number: "Figure 5", Shows: "steps of PP and PPD, 300 MB",
+			item{Number: "Figure 5", Shows: "steps of PP and PPD, 300 MB",
 				Paper: "PP mostly sorts; in PPD about 45% without transfers", kind: told,
 				ours: both(steps("pp"), steps("ppd-published"))}),
 	}
 }
 
-func weighPaper() Paper {
-	return Paper{
+func weighPaper() paper {
+	return paper{
 		ID: "weigh-2017", Title: "T. Wakatsuki, A. Keyaki, J. Miyazaki, A Case for Term Weighting using a Dictionary on GPUs", Machine: weighMachine, Differs: weighDiffers,
 		Items: append(drawings([]string{"1", "2", "3", "4"}, "a trie", "transitions by b",
 			"data-parallel primitives", "the eight steps"),
-			Item{Number: "Table 1", Shows: "a state transition table", kind: drawing},
-			Item{Number: "Table 2", Shows: "the five texts", Paper: weighTexts, ours: lastRow("weigh-texts", "MB", "")},
-			Item{Number: "Figure 5", Shows: "time of the methods by size of the text",
+			item{Number: "Table 1", Shows: "a state transition table", kind: drawing},
+			item{Number: "Table 2", Shows: "the five texts", Paper: weighTexts, ours: lastRow("weigh-texts", "MB", "")},
+			item{Number: "Figure 5", Shows: "time of the methods by size of the text",
 				Paper: weighTimes + "and not with more than 400 MB", kind: told,
 				ours: both(lastRow("weigh-ratios", "MB, times as fast", "x"),
 					lastRow("weigh-times", "MB", " ms"))},
-			Item{Number: "Figure 6", Shows: "steps of MRP and MRM",
+			item{Number: "Figure 6", Shows: "steps of MRP and MRM",
 				Paper: "MRM's reduce step takes much though it has no strings", kind: told,
 				ours: both(steps("mrp"), steps("mrm"))},
-			Item{Number: "Figure 7", Shows: "steps of PP and PPD",
+			item{Number: "Figure 7", Shows: "steps of PP and PPD",
 				Paper: "PP mostly sorts; in PPD about 45% without transfers", kind: told,
 				ours: both(steps("pp"), steps("ppd-published"))},
-			Item{Number: "Figure 8", Shows: "memory of the dictionary by vocabulary",
+			item{Number: "Figure 8", Shows: "memory of the dictionary by vocabulary",
 				Paper: "XBW takes 40 times less than STT", kind: told,
 				ours: lastRow("dict-memory", "words", " MB")},
-			Item{Number: "Figure 9", Shows: "time of look-ups by length of the text",
+			item{Number: "Figure 9", Shows: "time of look-ups by length of the text",
 				Paper: "in proportion to the text; STT depends on the vocabulary, XBW little",
 				kind:  told, ours: lastRow("dict-by-length", "words", " ms")},
-			Item{Number: "Figure 10", Shows: "memory on the GPU by vocabulary", Paper: "drawn only",
+			item{Number: "Figure 10", Shows: "memory on the GPU by vocabulary", Paper: "drawn only",
 				kind: told, ours: deviceOnly("dict-device-by-vocabulary")},
-			Item{Number: "Figure 11", Shows: "time a character, words by frequency, by vocabulary",
+			item{Number: "Figure 11", Shows: "time a character, words by frequency, by vocabulary",
 				Paper: "XBW faster than STT for a large vocabulary", kind: told,
 				ours: lastRow("dict-frequent", "words", " ns")},
-			Item{Number: "Figure 12", Shows: "time a character, words equally often, by vocabulary",
+			item{Number: "Figure 12", Shows: "time a character, words equally often, by vocabulary",
 				Paper: "both rise with the vocabulary", kind: told,
 				ours: lastRow("dict-uniform", "words", " ns")},
-			Item{Number: "Table 3", Shows: "mean and variance of the words' lengths in a text, by vocabulary", Paper: "by frequency 4.55, 4.78, 4.84, 4.86 (variance 6.34, 6.91, 7.09, 7.24); equally often 6.66, 7.12, 7.84, 9.44 (6.42, 7.04, 8.32, 17.2)",
+			item{Number: "Table 3", Shows: "mean and variance of the words' lengths in a text, by vocabulary", Paper: "by frequency 4.55, 4.78, 4.84, 4.86 (variance 6.34, 6.91, 7.09, 7.24); equally often 6.66, 7.12, 7.84, 9.44 (6.42, 7.04, 8.32, 17.2)",
 				Differs: "the vocabulary sizes do not survive", ours: lengths}),
 	}
 }
 
-func placesPaper() Paper {
-	p := Paper{
+func placesPaper() paper {
+	p := paper{
 		ID: "places", Title: "M. Jabłoński, Ł. Kosiak, P. Kurzawa, M. Rydlewski, Implementacja algorytmu eksploracji danych z użyciem CUDA API, Poznań 2017",
 		Machine: "Intel i7-930, 24 GB; two NVIDIA GTX Titan in SLI; Windows Server 2012 R2",
 		Differs: "The points are drawn by our generator, not by Boiński's; a quick run asks for each once, and gives up after a second.",
 		Items: append(drawings([]string{"1", "2", "3"}, "neighbouring locations",
 			"warps over instances", "sorted tables of pairs"),
-			Item{Number: "Table 1", Shows: "parameters",
+			item{Number: "Table 1", Shows: "parameters",
 				Paper: "prevalence 0.2 and distance 3 by size; 0.1 to 0.5 and 5; 5 and 2 to 6",
 				kind:  setting}),
 	}
@@ -337,14 +337,14 @@ func placesPaper() Paper {
 		{"whole job by distance, dense with two clusters", "as figure 8", "figure-10-by-distance"},
 		{"whole job by prevalence", "GPU between the cores and one core; slowest above 0.3", "figure-11-by-prevalence"},
 	} {
-		p.Items = append(p.Items, Item{Number: fmt.Sprintf("Figure %d", 4+i), Shows: x.shows,
+		p.Items = append(p.Items, item{Number: fmt.Sprintf("Figure %d", 4+i), Shows: x.shows,
 			Paper: x.paper, kind: told, ours: lastRow("places-"+x.table, "", " ms")})
 	}
 	return p
 }
 
-// Numbers are the tables and figures of a paper, as the page lists them.
-func (p *Paper) Numbers() []string {
+// numbers are the tables and figures of a paper, as the page lists them.
+func (p *paper) numbers() []string {
 	var out []string
 	for _, i := range p.Items {
 		out = append(out, i.Number)

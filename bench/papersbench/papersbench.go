@@ -133,7 +133,7 @@ func (o *Options) page(p *pages) *report.Report {
 	if o.Quick || o.Tiny {
 		r.Intro += " **This was a quick run on small data:** the last column says what may be compared."
 	}
-	for _, paper := range Papers() {
+	for _, paper := range papers() {
 		t := report.Table{Name: paper.ID, Prose: true,
 			Header: []string{"number", "shows", "the paper", "ours", "what differs", "compared?"}}
 		for _, i := range paper.Items {

@@ -44,7 +44,7 @@ func check(t *testing.T, r *report.Report) {
 	if lengths.Name != "dict-by-length" || len(lengths.Rows) != 3 || len(lengths.Header) != 1+2*len(dictKinds) {
 		t.Errorf("figure 9 is no curve of two vocabularies: %+v", lengths)
 	}
-	for i, p := range Papers() {
+	for i, p := range papers() {
 		rows := r.Sections[i].Tables[0].Rows
 		for _, item := range p.Items {
 			at := slices.IndexFunc(rows, func(row []string) bool { return row[0] == item.Number })
@@ -87,9 +87,9 @@ func TestListIsComplete(t *testing.T) {
 		t.Skip("the documents are not here: ", err)
 	}
 	total := 0
-	for _, p := range Papers() {
+	for _, p := range papers() {
 		total += len(p.Items)
-		numbers := p.Numbers()
+		numbers := p.numbers()
 		if len(slices.Compact(slices.Clone(numbers))) != len(numbers) {
 			t.Errorf("%s: a number is there twice", p.ID)
 		}

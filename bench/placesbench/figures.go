@@ -20,7 +20,7 @@ var sizes = []float64{3000, 10_000, 20_000, 40_000, 65_000, 100_000, 150_000, 20
 func (b *bench) bySize() (report.Section, error) {
 	tables, p, err := b.lines("figure-4-by-points", "Whole job by number of points", "points",
 		b.sizes(sizes), b.all(), func(w way, x float64) (cost, error) {
-			return b.mine(Planted(int(x), side, false), b.options(w, 3, 0.2))
+			return b.mine(planted(int(x), side, false), b.options(w, 3, 0.2))
 		})
 	return report.Section{
 		Title:  "Figure 4: time by number of points",
@@ -45,7 +45,7 @@ func (b *bench) join(pts *coloc.Points, o coloc.Options, which func(coloc.JoinSt
 func (b *bench) joinBySize() (report.Section, error) {
 	tables, p, err := b.lines("figure-5-neighbours", "Finding neighbours by number of points",
 		"points", b.sizes(sizes), b.ways, func(w way, x float64) (cost, error) {
-			return b.join(Planted(int(x), side, false), b.options(w, 3, 0.2),
+			return b.join(planted(int(x), side, false), b.options(w, 3, 0.2),
 				func(s coloc.JoinStats) time.Duration { return s.Find })
 		})
 	return report.Section{
@@ -77,7 +77,7 @@ func (b *bench) preparation() (report.Section, error) {
 	}
 	tables, p, err := b.lines("figure-6-preparation", "Finding neighbours on the GPU", "points",
 		b.sizes(sizes), ways, func(w way, x float64) (cost, error) {
-			return b.join(Planted(int(x), side, false), b.options(w, 3, 0.2), func(s coloc.JoinStats) time.Duration {
+			return b.join(planted(int(x), side, false), b.options(w, 3, 0.2), func(s coloc.JoinStats) time.Duration {
 				if plain[w.name] {
 					return s.Find
 				}
@@ -129,16 +129,16 @@ func (b *bench) byPrevalence() (report.Section, error) {
 	}, err
 }
 
-// Figures are the names of the tables that Run makes of the thesis' figures. Each
+// figureNames are the names of the tables that Run makes of the thesis' figures. Each
 // but the joins of 5 and 6 has a table of the same name and "-memory" beside it.
-var Figures = []string{
+var figureNames = []string{
 	"figure-4-by-points", "figure-5-neighbours", "figure-6-preparation", "figure-7-by-distance",
 	"figure-8-by-distance", "figure-9-by-distance", "figure-10-by-distance", "figure-11-by-prevalence",
 }
 
 // planted are the points of a figure.
 func (b *bench) planted(n int, clustered bool) *coloc.Points {
-	return Planted(b.size(n), side, clustered)
+	return planted(b.size(n), side, clustered)
 }
 
 // beyond is what the thesis did not reach.

@@ -42,7 +42,7 @@ func TestAllFiguresAreThere(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range Figures {
+	for _, name := range figureNames {
 		if name == "figure-6-preparation" {
 			continue // needs a GPU
 		}
@@ -78,17 +78,17 @@ func TestEverySettingMinesSomething(t *testing.T) {
 		}
 	}
 	for _, n := range sizes {
-		try(Planted(int(n), 1000, false), 3, 0.2)
+		try(planted(int(n), 1000, false), 3, 0.2)
 	}
 	for _, clustered := range []bool{false, true} {
 		for _, n := range []int{30_000, 65_000, 80_000} {
 			for d := 2.0; d <= 6; d++ {
-				try(Planted(n, 1000, clustered), d, 0.2)
+				try(planted(n, 1000, clustered), d, 0.2)
 			}
 		}
 	}
 	for _, prevalence := range []float64{0.5, 0.4, 0.3, 0.2, 0.1} {
-		try(Planted(65_000, 1000, false), 5, prevalence)
+		try(planted(65_000, 1000, false), 5, prevalence)
 	}
 }
 
@@ -98,7 +98,7 @@ func TestAllWaysMineTheSame(t *testing.T) {
 	for _, algorithm := range []coloc.Algorithm{coloc.Auto, coloc.SGCT} {
 		b.ways = append(b.ways, way{algorithm.String(), algorithm, engine.Multicore})
 	}
-	pts := Planted(3000, 1000, true)
+	pts := planted(3000, 1000, true)
 	want := ""
 	for _, w := range b.all() {
 		res, err := coloc.Mine(t.Context(), pts, b.options(w, 4, 0.1))

@@ -57,10 +57,10 @@ var plantedPatterns = []struct {
 // distance of the figures.
 const plantedWidth = 2
 
-// Planted are points of 20 features, even or with a fifth in two clusters, of which
+// planted are points of 20 features, even or with a fifth in two clusters, of which
 // patterns of two to five features were planted, as the thesis' generator did:
 // patterns of a known least prevalence above random noise.
-func Planted(n int, side float64, clustered bool) *coloc.Points {
+func planted(n int, side float64, clustered bool) *coloc.Points {
 	p := Even(n, features, side)
 	if clustered {
 		p = Clustered(n, features, side)

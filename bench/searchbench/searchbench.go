@@ -165,9 +165,9 @@ func report(ctx context.Context, s *search.Searcher, queries []string, words []i
 			continue
 		}
 		row := Row{Algorithm: r.Algorithm, Mode: r.Mode.String(), K: r.K, Words: g.name,
-			Queries: len(some), Latency: Summary(took)}
+			Queries: len(some), Latency: summary(took)}
 		if alone != nil {
-			row.Times = Summary(one).Mean / max(row.Mean, 1e-3)
+			row.Times = summary(one).Mean / max(row.Mean, 1e-3)
 		}
 		if o.P99 > 0 {
 			var err error
@@ -188,9 +188,9 @@ func report(ctx context.Context, s *search.Searcher, queries []string, words []i
 	return nil
 }
 
-// Summary makes percentiles of times. The p-th is the smallest time that at least p of 100 do not
+// summary makes percentiles of times. The p-th is the smallest time that at least p of 100 do not
 // exceed.
-func Summary(times []time.Duration) Latency {
+func summary(times []time.Duration) Latency {
 	sorted := slices.SortedFunc(slices.Values(times), cmp.Compare)
 	if len(sorted) == 0 {
 		return Latency{}

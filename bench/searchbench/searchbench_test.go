@@ -141,10 +141,10 @@ func TestPercentiles(t *testing.T) {
 	for i := range 200 {
 		times = append(times, time.Duration(200-i)*time.Microsecond)
 	}
-	if got, want := Summary(times), (Latency{Mean: 100.5, P50: 100, P95: 190, P99: 198, Max: 200}); got != want {
+	if got, want := summary(times), (Latency{Mean: 100.5, P50: 100, P95: 190, P99: 198, Max: 200}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if got := Summary(times[:1]); got.P50 != 200 || got.P99 != 200 {
+	if got := summary(times[:1]); got.P50 != 200 || got.P99 != 200 {
 		t.Errorf("%+v", got)
 	}
 }

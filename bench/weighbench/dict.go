@@ -51,7 +51,7 @@ func RunDict(ctx context.Context, dev *gpu.Device, o DictOptions) (*report.Repor
 		b.lengthsOf(n, frequent, uniform)
 		// Figure 9 is of 100,000 and 10 million words: the largest size and a hundredth of it.
 		byLength := i == len(sizes)-1 || i == max(0, len(sizes)-3)
-		texts := []*dict.Text{frequent, uniform, ByWordLength(frequent), ByWordLength(uniform)}
+		texts := []*dict.Text{frequent, uniform, byWordLength(frequent), byWordLength(uniform)}
 		for ki, k := range o.Kinds {
 			if err := b.kind(ctx, w, k, texts, &b.series[ki], byLength, i == len(sizes)-1); err != nil {
 				return nil, err
@@ -151,7 +151,7 @@ func (b *dictBench) lengthsOf(n int, frequent, uniform *dict.Text) {
 		paper = papersLengths[i][:]
 	}
 	for i, t := range []*dict.Text{frequent, uniform} {
-		mean, variance := Lengths(t)
+		mean, variance := wordLengths(t)
 		row = append(row, fmt.Sprintf("%.2f", mean), paper[2*i], fmt.Sprintf("%.2f", variance), paper[2*i+1])
 	}
 	b.words = append(b.words, row)

@@ -92,8 +92,8 @@ func (r *Ranked) Draw(k, n int, seed uint64, frequent bool) *dict.Text {
 	return inBlocks(n, seed, func(rng *rand.Rand) []byte { return []byte(r.words[draw(rng)]) })
 }
 
-// Lengths are the mean and the variance of the lengths of a text's words: the papers' Table 3.
-func Lengths(t *dict.Text) (mean, variance float64) {
+// wordLengths are the mean and the variance of the lengths of a text's words: the papers' Table 3.
+func wordLengths(t *dict.Text) (mean, variance float64) {
 	n := float64(max(1, t.Len()))
 	mean = float64(t.Chars()) / n
 	for i := range t.Len() {
@@ -103,9 +103,9 @@ func Lengths(t *dict.Text) (mean, variance float64) {
 	return mean, variance
 }
 
-// ByWordLength is a text with its words rearranged, short ones first, so that threads beside each
+// byWordLength is a text with its words rearranged, short ones first, so that threads beside each
 // other have the same work: what the paper leaves to later.
-func ByWordLength(t *dict.Text) *dict.Text {
+func byWordLength(t *dict.Text) *dict.Text {
 	longest := 0
 	for i := range t.Len() {
 		longest = max(longest, len(t.Word(i)))

@@ -20,8 +20,8 @@ func timeOf(all []float64) Time {
 	return Time{all[0], all[len(all)/2]}
 }
 
-// Counts is what a corpus holds.
-type Counts struct{ Words, Docs, Pairs, Terms int }
+// counts is what a corpus holds.
+type counts struct{ Words, Docs, Pairs, Terms int }
 
 // OnCPU weighs a file on CPU cores and reads all weights, several times: the cores make
 // them as they are read. The file is in the cache of the operating system.

@@ -85,7 +85,7 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 			list = append(list, &measured{method: m})
 		}
 	}
-	var counts []Counts
+	var counts []counts
 	err := Folder(func(dir string) error {
 		for _, size := range o.Sizes {
 			c, err := o.measure(ctx, dir, size, list)
@@ -103,7 +103,7 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 }
 
 // measure measures all methods on a text of one size.
-func (o *Options) measure(ctx context.Context, dir string, size int64, list []*measured) (c Counts, err error) {
+func (o *Options) measure(ctx context.Context, dir string, size int64, list []*measured) (c counts, err error) {
 	path, err := o.text(ctx, dir, size)
 	if err != nil {
 		return c, err
@@ -169,7 +169,7 @@ func (o *Options) measure(ctx context.Context, dir string, size int64, list []*m
 
 // count counts what is in a corpus, and makes a dictionary of its words if there is a
 // device, and the papers' form of it: the papers have it ready too.
-func (o *Options) count(ctx context.Context, w *weigh.Weights) (c Counts, d, published *dict.File, err error) {
+func (o *Options) count(ctx context.Context, w *weigh.Weights) (c counts, d, published *dict.File, err error) {
 	c.Words, c.Docs = int(w.Tokens()), w.Docs()
 	words := &dict.Words{}
 	left := 0
@@ -195,7 +195,7 @@ func (o *Options) count(ctx context.Context, w *weigh.Weights) (c Counts, d, pub
 	return c, d, published, err
 }
 
-func (o *Options) report(list []*measured, counts []Counts) *report.Report {
+func (o *Options) report(list []*measured, counts []counts) *report.Report {
 	texts := "Texts of the papers' law"
 	if o.Frequencies != nil {
 		texts = fmt.Sprintf("Texts whose words are drawn by the real frequencies of %d words, in documents as long as the papers'", o.Frequencies.Len())
@@ -223,7 +223,7 @@ var papersTexts = map[int64][4]int{
 	500: {89_409_102, 122_178, 55_165_752, 1_203_716},
 }
 
-func (o *Options) dataSection(counts []Counts) report.Section {
+func (o *Options) dataSection(counts []counts) report.Section {
 	t := report.Table{Name: "texts", Title: "Texts",
 		Header: []string{"MB", "words", "documents", "pairs", "terms", "pairs in the paper",
 			"terms in the paper"}}

@@ -106,12 +106,12 @@ func TestRankedVocabularies(t *testing.T) {
 	r := Generated(20_000)
 	var last float64
 	for _, k := range []int{200, 2000, 20_000} {
-		mean, variance := Lengths(r.Draw(k, 20_000, 1, false))
+		mean, variance := wordLengths(r.Draw(k, 20_000, 1, false))
 		if mean <= last || variance <= 0 {
 			t.Errorf("%d words: mean length %v, variance %v; fewer words %v", k, mean, variance, last)
 		}
 		last = mean
-		if frequent, _ := Lengths(r.Draw(k, 20_000, 1, true)); frequent >= mean {
+		if frequent, _ := wordLengths(r.Draw(k, 20_000, 1, true)); frequent >= mean {
 			t.Errorf("%d words: by frequency %v, equally often %v", k, frequent, mean)
 		}
 		if w, err := r.Top(k); err != nil || w.Len() != k {
@@ -129,7 +129,7 @@ func TestRankedVocabularies(t *testing.T) {
 	if n < 8800 || n > 9200 {
 		t.Errorf("%d of 10000 words are one that has nine counts of ten", n)
 	}
-	sorted := ByWordLength(text)
+	sorted := byWordLength(text)
 	if sorted.Len() != text.Len() || sorted.Chars() != text.Chars() ||
 		string(sorted.Word(0)) != "the" || string(sorted.Word(9999)) != "rare" {
 		t.Errorf("rearranged: %d words, %d characters, %q to %q", sorted.Len(), sorted.Chars(),

@@ -174,9 +174,6 @@ func (c *Column) verify() error {
 // Field returns the field whose values the column holds.
 func (c *Column) Field() fields.Field { return c.field }
 
-// Docs returns the number of documents, with a value or not.
-func (c *Column) Docs() int { return c.docs }
-
 // Has reports whether a document has a value.
 func (c *Column) Has(doc int) bool {
 	switch c.kind {
@@ -217,10 +214,6 @@ func (c *Column) Point(doc int) (p fields.Point, ok bool) {
 	return fields.Point{Lat: int32(c.ints.at(doc)), Lon: int32(c.lon.at(doc))}, true
 }
 
-// Values returns the number of different values of a keyword field. They are numbered from 0 in
-// byte order.
-func (c *Column) Values() int { return c.distinct }
-
 // Ords appends the numbers of a document's keywords to dst, in ascending order.
 func (c *Column) Ords(doc int, dst []uint32) []uint32 {
 	switch c.kind {
@@ -260,9 +253,9 @@ func (c *Column) Value(ord int) (string, error) {
 	return string(w.word), nil
 }
 
-// Find returns the number of the first keyword that is not less than value, and whether it is equal
+// find returns the number of the first keyword that is not less than value, and whether it is equal
 // to it.
-func (c *Column) Find(value string) (ord int, found bool, err error) {
+func (c *Column) find(value string) (ord int, found bool, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	want := []byte(value)
 	b := sort.Search(len(c.starts)-1, func(b int) bool {

@@ -23,8 +23,8 @@ const (
 	AVX512              // F, VL, DQ and BW: Intel's since Skylake-X, AMD's since Zen 4; 512 bits
 )
 
-// Variable is the environment variable that chooses a level by hand.
-const Variable = "COLLOCATE_SIMD"
+// variable is the environment variable that chooses a level by hand.
+const variable = "COLLOCATE_SIMD"
 
 var names = [...]string{None: "none", NEON: "neon", AVX2: "avx2", AVX512: "avx512"}
 
@@ -36,7 +36,7 @@ var (
 	followers []func(Level)
 )
 
-func init() { used, errChoice = choose(os.Getenv(Variable), Levels()) }
+func init() { used, errChoice = choose(os.Getenv(variable), Levels()) }
 
 // Levels has what this processor and this build have, the best first and None last.
 func Levels() []Level { return append(levels(), None) }
@@ -66,7 +66,7 @@ func choose(name string, have []Level) (Level, error) {
 		what = "is not to be had"
 	}
 	return have[0], fmt.Errorf("%s: %q %s: want one of %s, which this machine and build have",
-		Variable, name, what, strings.Join(list, ", "))
+		variable, name, what, strings.Join(list, ", "))
 }
 
 // Follow calls f with the level that is used, now and whenever a test changes it. It is for the

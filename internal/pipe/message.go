@@ -10,7 +10,7 @@
 //
 // A message is a header in JSON and arrays as they lie in memory. All numbers are little endian:
 //
-//	4 bytes  h, the length of the header, at most MaxHeader
+//	4 bytes  h, the length of the header, at most maxHeader
 //	8 bytes  p, the length of the payload, at most MaxPayload
 //	h bytes  header: a JSON object
 //	p bytes  payload: the arrays of the header, one behind the other, each at the next
@@ -42,8 +42,8 @@ import (
 )
 
 const (
-	// MaxHeader bounds a header. Long lists are arrays.
-	MaxHeader = 16 << 20
+	// maxHeader bounds a header. Long lists are arrays.
+	maxHeader = 16 << 20
 	// MaxPayload bounds the arrays of a message. Callers cut what is longer into several.
 	MaxPayload = 1 << 30
 	// maxArrays and maxDims are more than any call has.
@@ -164,9 +164,9 @@ func Write(w io.Writer, header any, arrays []Array) error {
 	for i := range arrays {
 		payload += padding(payload) + len(arrays[i].Data)
 	}
-	if len(text) > MaxHeader || payload > MaxPayload {
+	if len(text) > maxHeader || payload > MaxPayload {
 		return fmt.Errorf("a message of %d and %d bytes is too long: want at most %d and %d",
-			len(text), payload, MaxHeader, MaxPayload)
+			len(text), payload, maxHeader, MaxPayload)
 	}
 	// Short messages are one write.
 	buf := make([]byte, prefix, prefix+len(text)+min(payload, 1<<16))
@@ -211,9 +211,9 @@ func Read(r io.Reader) (*Message, error) {
 		return nil, err
 	}
 	h, p := binary.LittleEndian.Uint32(head[:]), binary.LittleEndian.Uint64(head[4:])
-	if h > MaxHeader || p > MaxPayload {
+	if h > maxHeader || p > MaxPayload {
 		return nil, fmt.Errorf("a message of %d and %d bytes is too long: want at most %d and %d",
-			h, p, MaxHeader, MaxPayload)
+			h, p, maxHeader, MaxPayload)
 	}
 	text, err := readN(r, int(h))
 	if err != nil {

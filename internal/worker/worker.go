@@ -43,7 +43,7 @@ func New(version string) *Worker {
 
 // Serve answers calls until the other end of the control socket is closed.
 func (w *Worker) Serve(ctx context.Context, descriptor int) error {
-	err := pipe.Serve(ctx, descriptor, w.Answer, Kind)
+	err := pipe.Serve(ctx, descriptor, w.answer, kindOf)
 	if errors.Is(err, pipe.ErrBusy) {
 		return err // a search may still read an index
 	}
@@ -94,8 +94,8 @@ var calls = map[string]func(*Worker, context.Context, *pipe.Call) (pipe.Reply, e
 	"enrichment":    (*Worker).enrichment,
 }
 
-// Answer is a pipe.Handler.
-func (w *Worker) Answer(ctx context.Context, c *pipe.Call) (reply pipe.Reply, err error) {
+// answer is a pipe.Handler.
+func (w *Worker) answer(ctx context.Context, c *pipe.Call) (reply pipe.Reply, err error) {
 	do, ok := calls[c.Do]
 	if !ok {
 		return reply, pipe.Valuef("unknown call %q", c.Do)
@@ -107,8 +107,8 @@ func (w *Worker) Answer(ctx context.Context, c *pipe.Call) (reply pipe.Reply, er
 	return reply, err
 }
 
-// Kind says which exception an error becomes.
-func Kind(err error) string {
+// kindOf says which exception an error becomes.
+func kindOf(err error) string {
 	var value pipe.ValueError
 	var repeated *index.DuplicateIDError
 	switch {

@@ -25,7 +25,7 @@ func newClient(t *testing.T) *client {
 	mine, theirs := net.Pipe()
 	w := New("test")
 	done := make(chan error, 1)
-	go func() { done <- pipe.Answer(t.Context(), theirs, w.Answer, Kind) }()
+	go func() { done <- pipe.Answer(t.Context(), theirs, w.answer, kindOf) }()
 	t.Cleanup(func() {
 		mine.Close()
 		<-done
@@ -266,7 +266,7 @@ func TestMistakesAreErrors(t *testing.T) {
 func TestCancelledBuildLeavesNothing(t *testing.T) {
 	mine, theirs := net.Pipe()
 	done := make(chan error, 1)
-	go func() { done <- pipe.Answer(context.Background(), theirs, New("test").Answer, Kind) }()
+	go func() { done <- pipe.Answer(context.Background(), theirs, New("test").answer, kindOf) }()
 	c := &client{t, mine}
 	folder := t.TempDir()
 	c.send("build", args{"out": filepath.Join(folder, "index")})

@@ -108,8 +108,8 @@ func NewReceipt(dev *gpu.Device) (*Receipt, error) {
 	return r, nil
 }
 
-// Put makes a device buffer of values; the caller frees it.
-func Put[T any](t *Trial, values []T) (gpu.Buffer[T], error) {
+// put makes a device buffer of values; the caller frees it.
+func put[T any](t *Trial, values []T) (gpu.Buffer[T], error) {
 	b, err := gpu.Alloc[T](t.Dev, len(values))
 	if err != nil {
 		return b, err
@@ -117,15 +117,15 @@ func Put[T any](t *Trial, values []T) (gpu.Buffer[T], error) {
 	return b, b.Upload(t.S, values)
 }
 
-// Get waits and returns the first n values.
-func Get[T any](t *Trial, b gpu.Buffer[T], n int) ([]T, error) {
+// get waits and returns the first n values.
+func get[T any](t *Trial, b gpu.Buffer[T], n int) ([]T, error) {
 	out := make([]T, n)
 	return out, b.Download(t.Ctx, t.S, out)
 }
 
 // with runs f on a device buffer of values, and frees it.
 func with[T any](t *Trial, values []T, f func(b gpu.Buffer[T]) error) error {
-	b, err := Put(t, values)
+	b, err := put(t, values)
 	if err == nil {
 		err = f(b)
 	}

@@ -40,7 +40,7 @@ func eachSize(try func(t *Trial, n int) error) func(*Trial) error {
 
 // holds compares the start of a buffer with what should be there.
 func holds[T cmp.Ordered](t *Trial, what string, b gpu.Buffer[T], want []T) error {
-	got, err := Get(t, b, len(want))
+	got, err := get(t, b, len(want))
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func trySelect(t *Trial, n int) error {
 				if err := prim.Select(t.S, t.Tmp, in, f, out.Slice(1, n+1), out.Slice(0, 1)); err != nil {
 					return err
 				}
-				got, err := Get(t, out, n+1)
+				got, err := get(t, out, n+1)
 				if err != nil {
 					return err
 				}
@@ -195,11 +195,11 @@ func tryOneTable(t *Trial, n int, bucketed bool) error {
 		if err := errors.Join(table.Clear(t.S), table.Add(t.S, k, gpu.Buffer[uint32]{})); err != nil {
 			return err
 		}
-		gotKeys, err := Get(t, table.Keys, slots)
+		gotKeys, err := get(t, table.Keys, slots)
 		if err != nil {
 			return err
 		}
-		gotSums, err := Get(t, table.Sums, slots)
+		gotSums, err := get(t, table.Sums, slots)
 		if err != nil {
 			return err
 		}

@@ -31,7 +31,7 @@ func tryReduce(t *Trial, n int) error {
 						out.Slice(0, 1)); err != nil {
 						return err
 					}
-					got, err := Get(t, out, n+1)
+					got, err := get(t, out, n+1)
 					if err != nil {
 						return err
 					}
@@ -102,7 +102,7 @@ func tryHeap(t *Trial, n int) error {
 				if err := prim.HeapTop(t.S, in, 1, k, out, size); err != nil {
 					return err
 				}
-				got, err := Get(t, out, min(k, n))
+				got, err := get(t, out, min(k, n))
 				if err != nil {
 					return err
 				}

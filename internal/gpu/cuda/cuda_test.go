@@ -37,7 +37,7 @@ func TestWithoutDriver(t *testing.T) {
 	if err == nil {
 		t.Skip("there is a driver")
 	}
-	if !errors.Is(err, ErrNone) {
+	if !errors.Is(err, errNone) {
 		t.Errorf("Devices: %v", err)
 	}
 	d, opened := Open(0)
@@ -214,7 +214,7 @@ func TestUnusable(t *testing.T) {
 		t.Run(c.why, func(t *testing.T) {
 			fake(t)
 			c.breaks()
-			if d, err := Open(c.ordinal); d != nil || !errors.Is(err, ErrNone) ||
+			if d, err := Open(c.ordinal); d != nil || !errors.Is(err, errNone) ||
 				!strings.Contains(err.Error(), c.why) {
 				t.Errorf("%v, want %s", err, c.why)
 			}

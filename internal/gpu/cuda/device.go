@@ -34,7 +34,7 @@ func open(ordinal int, own bool) (driver.Device, error) {
 		return nil, err
 	}
 	if ordinal < 0 || ordinal >= len(list) {
-		return nil, fmt.Errorf("%w: device %d: want 0 to %d", ErrNone, ordinal, len(list)-1)
+		return nil, fmt.Errorf("%w: device %d: want 0 to %d", errNone, ordinal, len(list)-1)
 	}
 	d := &device{own: own}
 	if d.info, d.dev, err = describe(ordinal); err != nil {
@@ -42,10 +42,10 @@ func open(ordinal int, own bool) (driver.Device, error) {
 	}
 	if d.info.Major < minMajor {
 		return nil, fmt.Errorf("%w: %s has compute capability %d.%d; 7.0 or later is needed",
-			ErrNone, d.info.Name, d.info.Major, d.info.Minor)
+			errNone, d.info.Name, d.info.Major, d.info.Minor)
 	}
 	if err := d.retain(); err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrNone, d.info.Name, err)
+		return nil, fmt.Errorf("%w: %s: %w", errNone, d.info.Name, err)
 	}
 	return d, nil
 }

@@ -14,9 +14,9 @@ package cuda
 
 import "errors"
 
-// ErrNone is wrapped by the errors of Devices and Open when there is no device
+// errNone is wrapped by the errors of Devices and Open when there is no device
 // to be used, for whatever reason.
-var ErrNone = errors.New("no CUDA device")
+var errNone = errors.New("no CUDA device")
 
 // The oldest that runs our kernels: PTX 7.8 and compute capability 7.0.
 const (

@@ -32,10 +32,10 @@ func Devices() ([]driver.Info, error) {
 	}
 	var n int32
 	if err := check("cuDeviceGetCount", call(cu.DeviceGetCount, uintptr(unsafe.Pointer(&n)))); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNone, err)
+		return nil, fmt.Errorf("%w: %w", errNone, err)
 	}
 	if n == 0 {
-		return nil, fmt.Errorf("%w: the driver finds none", ErrNone)
+		return nil, fmt.Errorf("%w: the driver finds none", errNone)
 	}
 	list := make([]driver.Info, 0, n)
 	for i := range int(n) {

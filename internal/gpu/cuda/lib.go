@@ -84,7 +84,7 @@ var load = sync.OnceValue(func() error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("%w: NVIDIA's driver library is not installed (%v)", ErrNone, err)
+		return fmt.Errorf("%w: NVIDIA's driver library is not installed (%v)", errNone, err)
 	}
 	var missing []string
 	for name, at := range cu.symbols() {
@@ -98,21 +98,21 @@ var load = sync.OnceValue(func() error {
 // start initialises the library and says why it cannot be used, if so.
 func start(missing []string) error {
 	if cu.Init == 0 || cu.DriverGetVersion == 0 {
-		return fmt.Errorf("%w: libcuda has no cuInit", ErrNone)
+		return fmt.Errorf("%w: libcuda has no cuInit", errNone)
 	}
 	if rc := call(cu.Init, 0); rc != 0 {
 		if err := check("cuInit", rc); err.(*driver.Error).Code == driver.NoDevice {
-			return fmt.Errorf("%w: the driver is installed but finds none: check CUDA_VISIBLE_DEVICES and the options of the container", ErrNone)
+			return fmt.Errorf("%w: the driver is installed but finds none: check CUDA_VISIBLE_DEVICES and the options of the container", errNone)
 		} else {
-			return fmt.Errorf("%w: %w", ErrNone, err)
+			return fmt.Errorf("%w: %w", errNone, err)
 		}
 	}
 	if v := version(); v < minCUDA {
-		return fmt.Errorf("%w: the driver supports CUDA %d.%d; 11.8 (driver 520) or later is needed", ErrNone, v/1000, v%1000/10)
+		return fmt.Errorf("%w: the driver supports CUDA %d.%d; 11.8 (driver 520) or later is needed", errNone, v/1000, v%1000/10)
 	}
 	if len(missing) > 0 {
 		slices.Sort(missing)
-		return fmt.Errorf("%w: the driver lacks %s", ErrNone, strings.Join(missing, ", "))
+		return fmt.Errorf("%w: the driver lacks %s", errNone, strings.Join(missing, ", "))
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 
 // Devices reports that this build has none.
 func Devices() ([]driver.Info, error) {
-	return nil, fmt.Errorf("%w: this program was built without GPU support (%s/%s)", ErrNone,
+	return nil, fmt.Errorf("%w: this program was built without GPU support (%s/%s)", errNone,
 		runtime.GOOS, runtime.GOARCH)
 }
 

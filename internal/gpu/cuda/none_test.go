@@ -11,10 +11,10 @@ import (
 // TestBuiltWithout: such a build says what it is.
 func TestBuiltWithout(t *testing.T) {
 	list, err := Devices()
-	if len(list) != 0 || !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "built without GPU support (") {
+	if len(list) != 0 || !errors.Is(err, errNone) || !strings.Contains(err.Error(), "built without GPU support (") {
 		t.Errorf("%v, %v", list, err)
 	}
-	if d, err := Open(0); d != nil || !errors.Is(err, ErrNone) {
+	if d, err := Open(0); d != nil || !errors.Is(err, errNone) {
 		t.Errorf("%v, %v", d, err)
 	}
 }

@@ -24,9 +24,9 @@ import (
 	"strings"
 )
 
-// Compiler is the pinned compiler. CUDA 11.8 is the newest whose PTX (7.8) still
+// compiler is the pinned compiler. CUDA 11.8 is the newest whose PTX (7.8) still
 // loads on driver 520, and any later one.
-const Compiler = "NVRTC 11.8.89"
+const compiler = "NVRTC 11.8.89"
 
 // Options are given to the compiler for every unit. Multiply and add are never
 // fused: the CPU engines do not fuse either, and results are equal to the bit.
@@ -36,18 +36,18 @@ var Options = []string{
 	"--fmad=false",
 }
 
-// IncludeDir holds the shared headers, relative to the module's root.
-const IncludeDir = "internal/gpu/include"
+// includeDir holds the shared headers, relative to the module's root.
+const includeDir = "internal/gpu/include"
 
 // Unit is one .cu file and the headers it includes.
 type Unit struct {
 	Path    string // of the .cu, relative to the root, with slashes
 	Source  string
-	Headers []Header // in order of name
+	Headers []header // in order of name
 }
 
-// Header is one included file.
-type Header struct{ Name, Source string }
+// header is one included file.
+type header struct{ Name, Source string }
 
 // PTXPath is where the unit's PTX lies, relative to the root.
 func (u *Unit) PTXPath() string { return strings.TrimSuffix(u.Path, ".cu") + ".ptx" }
@@ -56,7 +56,7 @@ func (u *Unit) PTXPath() string { return strings.TrimSuffix(u.Path, ".cu") + ".p
 func (u *Unit) Sum() string {
 	h := sha256.New()
 	part := func(s string) { fmt.Fprintf(h, "%d\n%s", len(s), s) }
-	part(Compiler)
+	part(compiler)
 	part(strings.Join(Options, " "))
 	part(code(u.Source))
 	for _, x := range u.Headers {
@@ -89,7 +89,7 @@ func code(source string) string {
 // Stamp is put before the compiler's output.
 func (u *Unit) Stamp() string {
 	return fmt.Sprintf("// %s compiled by %s; rebuild with `make kernels`\n// sources sha256:%s\n",
-		filepath.Base(u.Path), Compiler, u.Sum())
+		filepath.Base(u.Path), compiler, u.Sum())
 }
 
 // StampOf reads the source hash that a PTX text carries.
@@ -168,15 +168,15 @@ func load(root, path string) (*Unit, error) {
 			seen[name] = true
 			h, err := os.ReadFile(filepath.Join(filepath.Dir(path), filepath.FromSlash(name)))
 			if os.IsNotExist(err) {
-				h, err = os.ReadFile(filepath.Join(root, filepath.FromSlash(IncludeDir), filepath.FromSlash(name)))
+				h, err = os.ReadFile(filepath.Join(root, filepath.FromSlash(includeDir), filepath.FromSlash(name)))
 			}
 			if err != nil {
-				return nil, fmt.Errorf("%s includes %q: neither beside it nor in %s", u.Path, name, IncludeDir)
+				return nil, fmt.Errorf("%s includes %q: neither beside it nor in %s", u.Path, name, includeDir)
 			}
-			u.Headers = append(u.Headers, Header{name, string(h)})
+			u.Headers = append(u.Headers, header{name, string(h)})
 			queue = append(queue, string(h))
 		}
 	}
-	slices.SortFunc(u.Headers, func(a, b Header) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(u.Headers, func(a, b header) int { return strings.Compare(a.Name, b.Name) })
 	return u, nil
 }

@@ -52,9 +52,9 @@ func TestHeadersCount(t *testing.T) {
 	}
 	write("job/kernels/x.cu", "#include \"near.cuh\"\n")
 	write("job/kernels/near.cuh", "#include \"shared.cuh\"\n")
-	write(IncludeDir+"/shared.cuh", "constexpr int kOne = 1;\n")
+	write(includeDir+"/shared.cuh", "constexpr int kOne = 1;\n")
 	first := sum()
-	write(IncludeDir+"/shared.cuh", "constexpr int kOne = 2;\n")
+	write(includeDir+"/shared.cuh", "constexpr int kOne = 2;\n")
 	if sum() == first {
 		t.Error("the hash does not depend on the inner header")
 	}

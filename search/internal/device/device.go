@@ -42,18 +42,13 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Open puts the index of an engine on a GPU.
-func Open(ctx context.Context, e *eval.Engine, o Options) (*Index, error) {
-	return openBy(ctx, e, o, gpu.Open)
-}
-
 func openBy(ctx context.Context, e *eval.Engine, o Options,
 	open func(ordinal int) (*gpu.Device, error)) (*Index, error) {
 	dev, err := open(o.Device.Ordinal)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
-	g, err := OpenOn(ctx, e, dev, o)
+	g, err := openOn(ctx, e, dev, o)
 	if err != nil {
 		return nil, errors.Join(err, dev.Close())
 	}
@@ -61,8 +56,8 @@ func openBy(ctx context.Context, e *eval.Engine, o Options,
 	return g, nil
 }
 
-// OpenOn is Open on a device that is open. It must stay open until the index is closed.
-func OpenOn(ctx context.Context, e *eval.Engine, dev *gpu.Device, o Options) (*Index, error) {
+// openOn puts the index of an engine on a device that is open. It must stay open until the index is closed.
+func openOn(ctx context.Context, e *eval.Engine, dev *gpu.Device, o Options) (*Index, error) {
 	return openOver(ctx, e, dev, nil, o)
 }
 

@@ -21,7 +21,7 @@ func use(t testing.TB, s *Searcher, o Options) {
 	t.Helper()
 	dev, _ := gputest.Device(t)
 	var err error
-	if s.gpu, err = OpenOn(t.Context(), s.e, dev, o); err != nil {
+	if s.gpu, err = openOn(t.Context(), s.e, dev, o); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -214,7 +214,7 @@ func TestGPUCache(t *testing.T) {
 		small -= 1 << 12
 	}
 	var err error
-	if s.gpu, err = OpenOn(t.Context(), s.e, dev, Options{Device: engine.Device{Memory: int64(small)}}); err != nil {
+	if s.gpu, err = openOn(t.Context(), s.e, dev, Options{Device: engine.Device{Memory: int64(small)}}); err != nil {
 		t.Fatal(err)
 	}
 	if s.gpu.pack.whole {

@@ -46,7 +46,7 @@ func TestCutWhileOpening(t *testing.T) {
 		s, cut := cutIndex(t)
 		dev, _ := gputest.Device(t)
 		cut(file)
-		g, err := OpenOn(t.Context(), s.e, dev, Options{})
+		g, err := openOn(t.Context(), s.e, dev, Options{})
 		if err == nil {
 			g.Close()
 		}

@@ -56,8 +56,8 @@ func OpenGroup(ctx context.Context, e *eval.Engine, kept *Kept, o Options) (*Gro
 	}
 }
 
-// GroupOf is a group of indexes that are open.
-func GroupOf(all ...*Index) *Group { return &Group{all: all, deal: dealt} }
+// groupOf is a group of indexes that are open.
+func groupOf(all ...*Index) *Group { return &Group{all: all, deal: dealt} }
 
 // Close closes all indexes.
 func (g *Group) Close() error {

@@ -16,10 +16,10 @@ import (
 // pairOf puts an index on two devices.
 func pairOf(t *testing.T, s *Searcher) *Group {
 	t.Helper()
-	g := GroupOf()
+	g := groupOf()
 	for range 2 {
 		dev, _ := gputest.Device(t)
-		x, err := OpenOn(t.Context(), s.e, dev, Options{})
+		x, err := openOn(t.Context(), s.e, dev, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

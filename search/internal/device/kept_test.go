@@ -65,12 +65,12 @@ func TestKeptSegment(t *testing.T) {
 			}
 		}
 		alone := open(t, first)
-		older, err := OpenOn(t.Context(), alone.e, dev, Options{})
+		older, err := openOn(t.Context(), alone.e, dev, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		compare(alone.e, older)
-		kept := GroupOf(older).Keep()
+		kept := groupOf(older).Keep()
 		if kept == nil {
 			t.Fatal("the whole index is on the device, but nothing is kept")
 		}

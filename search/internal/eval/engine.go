@@ -82,7 +82,7 @@ func (e *Engine) Field(name string) (*Engine, error) {
 // Search answers a request that is not for a GPU.
 func (e *Engine) Search(ctx context.Context, r *ask.Request) (*ask.Result, error) {
 	if model.IsFielded(r.Model) {
-		return e.SearchFields(ctx, r)
+		return e.searchFields(ctx, r)
 	}
 	q, err := e.Prepare(ctx, r)
 	if err != nil {
@@ -99,8 +99,8 @@ func (e *Engine) Search(ctx context.Context, r *ask.Request) (*ask.Result, error
 	return q.Finish()
 }
 
-// SearchFields answers a request whose model is about fields.
-func (e *Engine) SearchFields(ctx context.Context, r *ask.Request) (*ask.Result, error) {
+// searchFields answers a request whose model is about fields.
+func (e *Engine) searchFields(ctx context.Context, r *ask.Request) (*ask.Result, error) {
 	if e.Index.Shard().Of > 0 {
 		return nil, ask.Refuse("search: model bm25f: %w: want another model", index.ErrShard)
 	}
