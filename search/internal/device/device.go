@@ -56,7 +56,8 @@ func openBy(ctx context.Context, e *eval.Engine, o Options,
 	return g, nil
 }
 
-// openOn puts the index of an engine on a device that is open. It must stay open until the index is closed.
+// openOn puts the index of an engine on a device that is open. It must stay open until the index is
+// closed.
 func openOn(ctx context.Context, e *eval.Engine, dev *gpu.Device, o Options) (*Index, error) {
 	return openOver(ctx, e, dev, nil, o)
 }
