@@ -8,24 +8,24 @@ import (
 	"github.com/collocate/collocate/bm25"
 )
 
-// Bounds hold for any model. Most searches use one, BM25 with k1 = 1.2 and b = 0.75, and for it
-// the skip data say exactly how good the best postings are: as the x of package bm25, with which a
-// word's weight in a document is Weight/(1+x), the better the lower. It does not depend on the
-// variant's idf.
+// A Bound holds for any model. Most searches use BM25 with k1 = 1.2 and b = 0.75, so for this model
+// the skip data also store the exact value of the best postings. That value is the x of package
+// bm25: a word's weight in a document is Weight/(1+x), so a lower x is better. It does not depend
+// on the idf variant.
 
 // Ranks lists the ranks whose values Cursor.Ranked holds.
 var Ranks = [numRanks]int{10, 100, 1000}
 
 const numRanks = 3
 
-// noPosting is the x at a rank that the list is too short for: a weight of 0.
+// noPosting is the x at a rank beyond the end of the list. It corresponds to a weight of 0.
 var noPosting = float32(math.Inf(1))
 
 // StoredModel returns the model that the x of the skip data were computed with: BM25 with k1 = 1.2
 // and b = 0.75. See bm25.Length for what x is.
 func (r *Reader) StoredModel() bm25.Length { return r.coef }
 
-// storedModel gives the constants for a collection; an empty one has none.
+// storedModel returns the model's constants for a collection, or zeros for an empty one.
 func storedModel(docs, tokens uint64) bm25.Length {
 	s, err := bm25.Params{}.Scorer(docs, tokens)
 	if err != nil {
@@ -34,16 +34,16 @@ func storedModel(docs, tokens uint64) bm25.Length {
 	return s.Length()
 }
 
-// xOf is the x of a posting.
+// xOf returns the x of a posting.
 func xOf(c bm25.Length, tf, length uint32) float32 {
 	return float32(c.K(length) * bm25.Reciprocal(tf))
 }
 
-// ranking finds the x at each of the Ranks among the postings of a list. It keeps the candidates
-// for the last rank only: when they are too many, those beyond it are dropped.
+// ranking finds the x at each of the Ranks among the postings of a list. It buffers candidates;
+// when the buffer is full, all but the lowest of them, as many as the last rank, are dropped.
 type ranking struct {
 	keep  []uint32 // bits of x, which order like x: none is negative
-	limit uint32   // what is not below cannot be among them; 0 before the first
+	limit uint32   // only an x below it can still be a candidate; 0 before the first add
 }
 
 const rankingSize = 4 * 1000
@@ -53,7 +53,7 @@ func (r *ranking) add(xs []uint32) {
 	if r.limit == 0 {
 		r.keep, r.limit = slices.Grow(r.keep[:0], rankingSize+BlockSize), math.MaxUint32
 	}
-	// What is to be kept is as good as random: writing all of it takes less time than guessing.
+	// Which values are kept is unpredictable, so writing all of them is faster than branching.
 	n, k, limit := len(r.keep), 0, r.limit
 	keep := (*[BlockSize]uint32)(r.keep[n : n+BlockSize])
 	for _, x := range xs {
@@ -68,7 +68,7 @@ func (r *ranking) add(xs []uint32) {
 	}
 }
 
-// take returns the x at each rank of what was added since the last time.
+// take returns the x at each rank of the postings added since the previous call.
 func (r *ranking) take() (ranked [numRanks]float32) {
 	for i := numRanks - 1; i >= 0; i-- {
 		ranked[i] = noPosting
@@ -82,7 +82,7 @@ func (r *ranking) take() (ranked [numRanks]float32) {
 	return ranked
 }
 
-// below is 1 if x < limit, else 0, without a jump.
+// below returns 1 if x < limit and 0 otherwise, without a branch.
 func below(x, limit uint32) int { return int((uint64(x) - uint64(limit)) >> 63) }
 
 func highest(v []uint32) (top uint32) {
@@ -92,13 +92,13 @@ func highest(v []uint32) (top uint32) {
 	return top
 }
 
-// selectLowest brings the n lowest numbers to the front, in any order.
+// selectLowest moves the n lowest numbers to the front of v, in any order, by quickselect.
 func selectLowest(v []uint32, n int) {
 	for n > 0 && n < len(v) {
-		// The middle of three places, so that rising and falling runs are cut in half.
+		// The median of three positions splits ascending and descending runs in half.
 		a, b, c := v[0], v[len(v)/2], v[len(v)-1]
 		pivot := max(min(a, b), min(max(a, b), c))
-		low := 0 // v[:low] < pivot; all are moved, for nobody can guess which must be
+		low := 0 // v[:low] < pivot; swapping unconditionally avoids mispredicted branches
 		for i, x := range v {
 			v[i], v[low] = v[low], x
 			low += below(x, pivot)
@@ -134,10 +134,10 @@ type AtMost struct {
 	N int     // at least 1
 }
 
-// knownSteps are how many of the best blocks of a list, or postings of a short one, BestOf tells
-// about: all of the fewest, and of more only these numbers. After each commit the words of queries
-// are asked for again, so it must not take long: sorting all blocks of a frequent word
-// takes 0.2 ms.
+// knownSteps limits the entries of Best.Known. BestOf adds an entry for each count up to the
+// smallest step, and beyond it only for these counts of best blocks (of postings, in a short list).
+// Every commit makes searches call BestOf for their words again, so it must be fast: sorting all
+// blocks of a frequent word would take 0.2 ms.
 var knownSteps = [...]int{128, 64, 32, 16}
 
 // BestOf finds the best postings of a list. It uses the cursor c and leaves it at an undefined
@@ -150,10 +150,10 @@ func (r *Reader) BestOf(t Term, c *Cursor) (Best, error) {
 		return Best{}, err
 	}
 	var b Best
-	var xs []uint32 // of different postings: bits, which have the order of the numbers
+	var xs []uint32 // bits of the x of distinct postings; they order like the numbers
 	if c.LowX != nil {
 		xs = make([]uint32, len(c.LowX))
-		for i, x := range c.LowX { // of the best of each block
+		for i, x := range c.LowX { // the best posting of each block
 			xs[i] = math.Float32bits(x)
 		}
 		for i, x := range c.Ranked {
@@ -185,7 +185,7 @@ func (r *Reader) BestOf(t Term, c *Cursor) (Best, error) {
 	}
 	b.X = math.Float32frombits(xs[0])
 	slices.SortFunc(b.Known, func(a, b AtMost) int {
-		return cmp.Or(cmp.Compare(a.X, b.X), b.N-a.N) // the most first, so that others are dropped
+		return cmp.Or(cmp.Compare(a.X, b.X), b.N-a.N) // largest N first; others are dropped
 	})
 	most, kept := 0, b.Known[:0]
 	for _, k := range b.Known {

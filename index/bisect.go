@@ -9,85 +9,87 @@ import (
 	"github.com/collocate/collocate/internal/par"
 )
 
-// Recursive graph bisection (Dhulipala et al. 2016, with the practice of Mackenzie,
-// Petri and Moffat 2021) brings documents with the same words together. The documents
-// are halved; pairs, one from each half, change places as long as that shortens the
-// lists; then each half is treated alike. Within a part, documents stay in the order in which they
-// came, so that the lists of their words are read and moved from front to back.
+// Recursive graph bisection (Dhulipala et al. 2016, with the improvements of Mackenzie,
+// Petri and Moffat 2021) brings documents with the same words together. It splits the documents
+// into halves, swaps pairs of documents, one from each half, as long as that shortens the lists,
+// and recurses into each half. Within a part, documents keep their relative order, so their word
+// lists are read and moved sequentially.
 //
-// The cost of a half of n documents is what its gaps will take: a word in d of them costs
+// The cost of a half of n documents is the estimated size of its gaps: a word in d of them costs
 // d log2(n/(d+1)) bits. With f(d) = d log2(d+1), moving a document with the word from a half
-// that has l of them into one of the same size that has r saves
+// where l documents have it into a half of the same size where r documents have it saves
 //
 //	f(l-1) + f(r+1) - f(l) - f(r) = g(r) - g(l-1),   g(d) = f(d+1) - f(d),
 //
-// so that a word needs two looks into a table of g, and a document one sum over its
-// words. All numbers are whole: sums do not depend on the order, so that the result
-// depends neither on threads nor on the machine.
+// so that a word needs two lookups in a table of g, and a document one sum over its
+// words. All arithmetic is on integers, so sums do not depend on their order, and the result
+// depends neither on the number of threads nor on the machine.
 //
-// The parts that are left as they are have one in leafShare documents. Smaller ones would shorten
-// gaps further, but not the lists: blocks of 128 gaps have one width each, which suits gaps of
-// about the same size best. docs/experiments.md has the bytes for other choices.
+// The recursion stops at parts of one in leafShare documents. Smaller parts would shorten the gaps
+// further, but not the lists: a block of 128 gaps has a single bit width, which favours gaps of
+// similar size. docs/experiments.md has the sizes for other choices.
 const (
-	// bisectRounds is how often pairs may change places at one level, and settled the share of the
-	// documents, one in this many, below which a half counts as settled.
+	// bisectRounds is the maximum number of rounds of swaps at one level. A part is settled
+	// earlier, once a round swaps at most one pair per settled documents.
 	bisectRounds = 3
 	settled      = 16
 	leafShare    = 100
 	minLeaf      = 16
-	// gainUnit is 1 bit.
+	// gainUnit is a gain of 1 bit: gains are fixed-point numbers.
 	gainUnit = 1 << 12
-	// wideTasks is how many parts there should be for each thread before threads work on
-	// parts of their own, not together on one.
+	// wideTasks is the number of parts per thread from which each thread works on parts of its
+	// own. Until then all threads work on the same part.
 	wideTasks = 4
 
-	// Memory: start, order, and both again for half of them, class of gain and half of a document;
-	// its words, and half of them again; counts, gains and classes in each thread.
+	// Memory. Per document: start, order, a copy of both for half of the documents, gain class and
+	// half. Per pair of document and word: the word, and a copy for half of them. Per thread:
+	// counts, gains and gain classes.
 	bytesPerDoc  = 8 + 4 + (8+4)/2 + 2 + 1
 	bytesPerPair = 2 + 1
 	threadBytes  = 4*4*maxForwardWords + 2*4*gainClasses
 )
 
-// bisectBytes is the memory that lists of words and bisecting them takes.
+// bisectBytes returns the memory that a forward index and its bisection take.
 func bisectBytes(postings int64, docs, threads int) int64 {
 	return postings*bytesPerPair + int64(docs)*bytesPerDoc + int64(threads)*threadBytes
 }
 
-// bisector finds an order of the documents.
+// bisector finds a new order of the documents.
 type bisector struct {
-	g, below []int32 // gainUnit g(d) and gainUnit g(d-1), for small d
+	g, below []int32 // gainUnit*g(d) and gainUnit*g(d-1), for small d
 	docs     int
-	leaf     int // documents of the largest part that is left as it is
+	leaf     int // parts of at most this many documents are not split
 	threads  int
 	workers  []*bisectWorker
-	done     atomic.Int64 // documents times levels
+	done     atomic.Int64 // sum of the sizes of the parts that were split
 	progress func(done, total int64)
 }
 
-// docLists are documents with the lists of their words, in an order that changes.
+// docLists holds the documents and their word lists in the order found so far. All its slices are
+// indexed by the position in that order.
 type docLists struct {
-	forwardIndex          // by place
-	order        []uint32 // the document at each place
-	class        []uint16 // of the gain of the document at each place
-	half         []uint8  // in which it is, of the part that is being halved
+	forwardIndex
+	order []uint32 // the document at each position
+	class []uint16 // gain class of the document
+	half  []uint8  // the half that the document is in: 0 or 1
 }
 
-// byWord is a number for each word.
+// byWord holds a number for each word.
 type byWord [maxForwardWords]int32
 
-// bisectWorker is what a thread needs.
+// bisectWorker is the working memory of a thread.
 type bisectWorker struct {
-	count [2]byWord             // documents in each half
-	gain  [2]byWord             // what moving a document out of a half gains
-	have  [2][gainClasses]int32 // documents of each class of gain in each half
-	// The documents of the right half, while those of the left one are moved.
+	count [2]byWord             // documents in each half that have the word
+	gain  [2]byWord             // gain of moving a document with the word out of a half
+	have  [2][gainClasses]int32 // documents of each gain class in each half
+	// A copy of the documents of the right half, while those of the left one are moved.
 	order  []uint32
 	starts []uint64
 	list   []uint16
 }
 
-// bisect returns the documents in their new order, in which f has them then: parts of documents, at
-// most maxParts, each in rising order.
+// bisect returns the documents in their new order, and brings the lists of f into it. The order
+// consists of at most maxParts parts, within each of which document numbers ascend.
 func (f *forwardIndex) bisect(ctx context.Context, threads int,
 	progress func(done, total int64)) ([]uint32, error) {
 	b := &bisector{docs: f.docs, threads: threads, progress: progress}
@@ -104,7 +106,7 @@ func (f *forwardIndex) bisect(ctx context.Context, threads int,
 		b.workers = append(b.workers, &bisectWorker{})
 	}
 	all := f.inOrder()
-	// At first all threads work on each part, then each on its own.
+	// At first all threads work on the same part, later each on parts of its own.
 	parts := []span{{0, f.docs}}
 	for len(parts) < wideTasks*threads && threads > 1 && parts[0].size() > b.leaf {
 		var next []span
@@ -133,7 +135,7 @@ func (f *forwardIndex) bisect(ctx context.Context, threads int,
 	return all.order, ctx.Err()
 }
 
-// inOrder puts documents in their order.
+// inOrder returns the documents in their original order.
 func (f *forwardIndex) inOrder() *docLists {
 	l := &docLists{forwardIndex: *f, order: make([]uint32, f.docs), class: make([]uint16, f.docs),
 		half: make([]uint8, f.docs)}
@@ -156,7 +158,7 @@ func (b *bisector) gain(d int32) int32 {
 	return gainOf(int(d))
 }
 
-// span is a range of places in the order.
+// span is a range of positions in the order.
 type span struct{ from, to int }
 
 func (s span) size() int   { return s.to - s.from }
@@ -164,16 +166,16 @@ func (s span) middle() int { return s.from + s.size()/2 }
 func (s span) left() span  { return span{s.from, s.middle()} }
 func (s span) right() span { return span{s.middle(), s.to} }
 
-// recurse orders the documents of a part.
+// recurse splits a part, and its halves, until they are small.
 func (b *bisector) recurse(ctx context.Context, l *docLists, p span, workers []*bisectWorker) {
 	if p.size() <= b.leaf || b.halve(ctx, l, p, workers) != nil {
-		return // the caller looks at ctx
+		return // the caller checks ctx
 	}
 	b.recurse(ctx, l, p.left(), workers)
 	b.recurse(ctx, l, p.right(), workers)
 }
 
-// halve makes the halves of a part as different as it can.
+// halve splits a part into two halves with words as different as possible.
 func (b *bisector) halve(ctx context.Context, l *docLists, p span, workers []*bisectWorker) error {
 	w := workers[0]
 	clear(l.half[p.from:p.middle()])
@@ -187,10 +189,10 @@ func (b *bisector) halve(ctx context.Context, l *docLists, p span, workers []*bi
 		}
 		b.weigh(w, l.words, len(workers))
 		l.classify(p, workers)
-		// Both gains together are too good by a little: each was computed as if the other document
-		// stayed. Asking for more every round makes the halves settle. With an earlier version the
-		// mean gap of eLife paragraphs took 3.41 bits with one bit more a round, and 3.44 with a
-		// quarter of a bit or two bits.
+		// The sum of both gains overestimates the gain of a swap slightly: each was computed as if
+		// the other document stayed. A threshold that rises every round makes the halves converge.
+		// In an earlier version the mean gap of eLife paragraphs took 3.41 bits with a rise of one
+		// bit per round, and 3.44 with a quarter of a bit or with two bits.
 		movers, pairs := w.choose(round * classesPerBit)
 		l.move(p, w, movers, round == bisectRounds-1)
 		if pairs*settled <= p.size() {
@@ -208,13 +210,13 @@ func (b *bisector) halve(ctx context.Context, l *docLists, p span, workers []*bi
 	return nil
 }
 
-// total is about how large done will be.
+// total estimates the final value of done.
 func (b *bisector) total() int64 {
 	levels := math.Ceil(math.Log2(max(float64(b.docs)/float64(b.leaf), 1)))
 	return int64(levels) * int64(b.docs)
 }
 
-// count counts the words of the halves of a part in the first worker.
+// count counts the documents of each word in the halves of a part, for the first worker.
 func (l *docLists) count(p span, workers []*bisectWorker) {
 	par.Do(len(workers), func(i int) {
 		lo, hi := par.Block(p.size(), len(workers), i)
@@ -236,7 +238,7 @@ func (l *docLists) count(p span, workers []*bisectWorker) {
 	}
 }
 
-// weigh computes the gains of the words.
+// weigh computes the gain of each word from its counts.
 func (b *bisector) weigh(w *bisectWorker, words, threads int) {
 	par.For(threads, words, 1<<14, func(_, lo, hi int) {
 		left, right := w.count[0][lo:hi], w.count[1][lo:hi]
@@ -254,8 +256,8 @@ func (b *bisector) weigh(w *bisectWorker, words, threads int) {
 	})
 }
 
-// The gains of documents are told apart in classes of 1/32 bit, up to 64 bits either way. So those
-// that gain most are found by counting, without sorting.
+// Gains of documents are quantised to classes of 1/32 bit, from -64 to 64 bits. The documents with
+// the largest gains are then found by counting, without sorting.
 const (
 	classesPerBit = 32
 	classShift    = 7 // gainUnit >> classShift is classesPerBit
@@ -263,7 +265,8 @@ const (
 	noGain        = gainClasses / 2 // the class of a gain of 0
 )
 
-// classify finds the class of each document's gain, and counts the classes in the first worker.
+// classify computes the gain class of each document, and the histogram of classes in the first
+// worker.
 func (l *docLists) classify(p span, workers []*bisectWorker) {
 	gain := &workers[0].gain
 	par.Do(len(workers), func(i int) {
@@ -292,18 +295,19 @@ func (l *docLists) classify(p span, workers []*bisectWorker) {
 	}
 }
 
-// movers are the documents of a half that move: those of classes above one, and a number of
-// that class, those that come first.
+// movers selects the documents of a half that move to the other one: all of a class above class,
+// and the first some of that class.
 type movers struct {
 	class uint16
 	some  int32
 }
 
-// choose pairs the documents of the two halves in descending order of gain, as long as a pair gains
-// more than enough together, and tells how many pairs that are.
+// choose pairs the documents of the two halves in descending order of gain, as long as the classes
+// of a pair add up to a gain above enough. It returns which documents move, and the number of
+// pairs.
 func (w *bisectWorker) choose(enough int) (m [2]movers, pairs int) {
 	class := [2]int{gainClasses - 1, gainClasses - 1}
-	left := [2]int32{w.have[0][class[0]], w.have[1][class[1]]} // to be paired, of these classes
+	left := [2]int32{w.have[0][class[0]], w.have[1][class[1]]} // still unpaired in these classes
 	for {
 		for half := range class {
 			for left[half] == 0 {
@@ -328,8 +332,8 @@ func (w *bisectWorker) choose(enough int) (m [2]movers, pairs int) {
 	return m, pairs
 }
 
-// move moves documents to the other half. After the last round nobody asks for the words of the
-// halves.
+// move moves documents to the other half and updates the counts, which are not needed after the
+// last round.
 func (l *docLists) move(p span, w *bisectWorker, m [2]movers, last bool) {
 	for at := p.from; at < p.to; at++ {
 		half := l.half[at] & 1
@@ -351,7 +355,7 @@ func (l *docLists) move(p span, w *bisectWorker, m [2]movers, last bool) {
 	}
 }
 
-// settle puts the documents of a part, and their lists, into their halves.
+// settle rearranges the documents of a part and their lists by half.
 func (l *docLists) settle(p span, w *bisectWorker) {
 	w.order, w.starts, w.list = w.order[:0], w.starts[:0], w.list[:0]
 	left, end := p.from, l.starts[p.from]
@@ -378,18 +382,19 @@ func (l *docLists) settle(p span, w *bisectWorker) {
 	}
 }
 
-// A new order pays if the lists get shorter by more than it adds: IDs that were in order need
-// their ranks, twice idBits a document. The gaps of the words that are looked at tell of the whole
-// lists: these got shorter by 2.6 times as much for eLife as it comes, 1.9 times for eLife
-// shuffled, and 1.2 times for generated sentences. One in sampleEvery documents of many tells of
-// all of them: it was 12 to 15% off for eLife, and 11% for the sentences.
+// A new order pays if it saves more in the lists than it adds elsewhere: IDs that were sorted now
+// need a rank table in both directions, idBits per document each. The saving is estimated from the
+// words of the forward index. The whole lists shrank by 2.6 times that amount for eLife in corpus
+// order, 1.9 times for eLife shuffled, and 1.2 times for generated sentences; wholeLists is the
+// factor assumed. From sampleFrom documents on, one in sampleEvery is tried first. That estimate
+// was off by 12 to 15% for eLife, and by 11% for the sentences.
 const (
 	wholeLists  = 2
 	sampleEvery = 16
 	sampleFrom  = 1 << 16
 )
 
-// better returns the documents in a better order, or nil if there is none that pays.
+// better returns the documents in a better order, or nil if none pays.
 func (f *forwardIndex) better(ctx context.Context, threads int, idsInOrder bool,
 	progress func(done, total int64)) ([]uint32, error) {
 	added := int64(0)
@@ -414,8 +419,8 @@ func (f *forwardIndex) better(ctx context.Context, threads int, idsInOrder bool,
 	return order, nil
 }
 
-// bits is what the gaps of the words take, by the cost above, with the documents in their order
-// and in as many parts as the bisection makes.
+// bits estimates the size of the gaps by the cost function above, with the documents in their
+// current order, divided into as many parts as the bisection makes.
 func (f *forwardIndex) bits() int64 {
 	parts := 1
 	for f.docs/parts > max(f.docs/leafShare, minLeaf) {
@@ -436,7 +441,7 @@ func (f *forwardIndex) bits() int64 {
 	return sum
 }
 
-// sample is one in so many documents.
+// sample returns the forward index of every n-th document, n being every.
 func (f *forwardIndex) sample(every int) *forwardIndex {
 	s := &forwardIndex{words: f.words, starts: []uint64{0}}
 	for d := 0; d < f.docs; d += every {

@@ -35,8 +35,8 @@ func makeBound(pairs []pairCode) (b Bound) {
 
 type pairCode struct{ tf, class uint8 }
 
-// exactTFs is the largest frequency that a code stands for alone. The other 95
-// codes grow by a fifth each, so that they reach 2^32.
+// exactTFs is the largest frequency with a code of its own. The frequencies of higher codes grow
+// by a fifth each, so that 256 codes reach 2^32.
 const exactTFs = 160
 
 var tfOfCode = makeTFCodes()
@@ -58,7 +58,7 @@ func makeTFCodes() (t [256]uint32) {
 // TFOfCode returns the largest frequency that each code of a Bound stands for.
 func TFOfCode() *[256]uint32 { t := tfOfCode; return &t }
 
-// codeOfTF is the lowest code that stands for tf or more.
+// codeOfTF returns the lowest code that stands for tf or more.
 func codeOfTF(tf uint32) uint8 {
 	if tf <= exactTFs {
 		return uint8(max(tf, 1) - 1)
@@ -66,10 +66,10 @@ func codeOfTF(tf uint32) uint8 {
 	return uint8(sort.Search(255, func(c int) bool { return tfOfCode[c] >= tf }))
 }
 
-// frontier collects the pairs that no other pair beats in both frequency and
-// length, for one block at a time.
+// frontier collects the Pareto front of a block's postings: the pairs that no other pair beats in
+// both frequency and length.
 type frontier struct {
-	shortest [256]uint16 // by frequency code; 256 where there is none
+	shortest [256]uint16 // lowest length class by frequency code; 256 where there is none
 	top      int         // highest code seen, -1 if none
 	pairs    []pairCode
 	lengths  *lengthTable

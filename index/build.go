@@ -84,7 +84,7 @@ func Build(ctx context.Context, dir string, c *text.Corpus, o BuildOptions) (err
 	return w.reorder(ctx, dir, o)
 }
 
-// addCorpus writes the files of the index.
+// addCorpus inverts the corpus and writes the files of the index.
 func (w *Writer) addCorpus(ctx context.Context, c *text.Corpus, o BuildOptions) (err error) {
 	invert := weigh.InvertOptions{
 		Analyzer: o.Analyzer, Threads: o.Threads, Memory: o.Memory, TempDir: o.TempDir, MaxWord: maxWord,
@@ -116,7 +116,7 @@ func (w *Writer) addCorpus(ctx context.Context, c *text.Corpus, o BuildOptions) 
 		return err
 	}
 	err = w.addInversion(ctx, v, o)
-	// What it holds, such as a device, is given back while the disk finishes the files.
+	// Release what v holds, such as a GPU, while the files are being completed.
 	closed := make(chan error, 1)
 	go func() { closed <- v.Close() }()
 	if err == nil && w.fields != nil {
@@ -171,7 +171,8 @@ func (w *Writer) addInversion(ctx context.Context, v *weigh.Inversion, o BuildOp
 	return nil
 }
 
-// reorder publishes the index that was written in a better order, if there is one.
+// reorder rewrites the finished index in a better document order, if there is one, and publishes
+// it.
 func (w *Writer) reorder(ctx context.Context, dir string, o BuildOptions) error {
 	r, err := Open(w.dir.Path(""))
 	if err != nil {
@@ -190,13 +191,13 @@ func (w *Writer) reorder(ctx context.Context, dir string, o BuildOptions) error 
 	return r.reorder(ctx, dir, order, to)
 }
 
-// tokensPerPart is how many words of the corpus a part should hold: a megabyte or two of lists.
+// tokensPerPart is the number of tokens per part of the vocabulary, for a megabyte or two of lists.
 // With twice as many, 16 cores waited for each other an eighth of the time.
 const tokensPerPart = 2 << 20
 
-// addParts encodes parts of the vocabulary at the same time and writes them in order, and the
-// documents beside them. It tells progress, if not nil, how many occurrences of words have been
-// written.
+// addParts encodes parts of the vocabulary in parallel and writes them in order. The document files
+// are written at the same time. If progress is not nil, it is called with the number of word
+// occurrences written so far.
 func (w *Writer) addParts(ctx context.Context, parts []iter.Seq2[weigh.Term, error], threads int,
 	progress func(done uint64)) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -252,7 +253,7 @@ const partShare = 16
 type partEncoder struct {
 	*encoder
 	queue *partQueue
-	part  int // the one at hand
+	part  int // the part being encoded
 	spare *spareChunks
 }
 
@@ -280,7 +281,7 @@ func (p *partEncoder) full(c *chunk) error {
 	return nil
 }
 
-// spareChunks are those that were written. New ones would have to grow first.
+// spareChunks reuses chunks that were written. New ones would have to grow first.
 type spareChunks struct{ sync.Pool }
 
 func (s *spareChunks) get() *chunk {

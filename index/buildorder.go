@@ -11,13 +11,14 @@ import (
 	"github.com/collocate/collocate/weigh"
 )
 
-// An index of words alone is written in the better order at once: the order is found from the
-// inverted corpus, and its lists are sorted by it before they are encoded. That saves writing the
-// index, reading it and writing it again. Stored text, fields and positions lie by document before
-// there is an order, so an index with these is rewritten: see Reorder. Both ways lead to the same
-// bytes.
+// An index without stored text, fields and positions is written in the better document order at
+// once: the order is found from the inverted corpus, and lists are renumbered before they are
+// encoded. That saves writing the index, reading it and writing it again. Text, fields and
+// positions are stored before the order is known, so an index with these is rewritten: see Reorder.
+// Both ways produce the same bytes.
 
-// orderShare is the part of the memory for finding the order while the inverted corpus is held.
+// orderShare limits the memory for finding the order, while the inverted corpus is held as well, to
+// one in orderShare bytes.
 const orderShare = 4
 
 // orderNow reports whether an index that is to be reordered can be written in that order at once.
@@ -25,8 +26,9 @@ func (w *Writer) orderNow(o BuildOptions) bool {
 	return o.Reorder && w.fields == nil && w.text == nil && !o.Positions && !o.numbered
 }
 
-// findOrder finds a better order for the documents of an inverted corpus, or nil: if their own
-// is good enough, or if there is too little memory to find one, of which w.ordered tells.
+// findOrder finds a better order for the documents of an inverted corpus. It returns nil if their
+// own order is good enough, or if there is too little memory to find out; only in the latter case
+// does w.ordered stay false.
 func (w *Writer) findOrder(ctx context.Context, v *weigh.Inversion, d *Documents,
 	o BuildOptions) ([]uint32, error) {
 	memory := w.memory / orderShare
@@ -47,10 +49,10 @@ func (w *Writer) findOrder(ctx context.Context, v *weigh.Inversion, d *Documents
 	return f.better(ctx, o.Threads, inOrder, o.Reordering)
 }
 
-// gatherer collects the documents of the words that tell where they belong.
+// gatherer collects the lists of the words that the forward index holds (see tells).
 type gatherer struct {
-	words [][][]uint32 // the documents of each word, of each part of the words
-	room  atomic.Int64 // postings that may still come
+	words [][][]uint32 // by part of the vocabulary and word: its documents
+	room  atomic.Int64 // postings for which there is still memory
 }
 
 var errNoRoom = errors.New("index: no room to reorder")
@@ -68,7 +70,7 @@ func (g *gatherer) gather(ctx context.Context, parts []iter.Seq2[weigh.Term, err
 
 func (g *gatherer) gatherPart(ctx context.Context, words *[][]uint32,
 	part iter.Seq2[weigh.Term, error]) error {
-	var docs []uint32 // of the word
+	var docs []uint32 // documents of the current word
 	for t, err := range part {
 		if err != nil {
 			return err
@@ -86,13 +88,13 @@ func (g *gatherer) gatherPart(ctx context.Context, words *[][]uint32,
 	return ctx.Err()
 }
 
-// inOrder makes document order[d] document d.
+// inOrder renumbers the documents: order[d] becomes document d.
 func (w *Writer) inOrder(d *Documents, order []uint32, to *renumbering) error {
 	lengths := make([]uint32, len(order))
 	for i, old := range order {
 		lengths[i] = d.Lengths[old]
 	}
-	// The order of the IDs is found where they lie, most often in that order.
+	// IDs are sorted in corpus order, before renumbering: there they are often sorted already.
 	ids := idWriter{docs: len(order), id: d.ids(), run: d.idRun, room: w.memory / idShare, tempDir: w.tempDir}
 	defer ids.close()
 	if err := ids.rank(); err != nil {
@@ -113,7 +115,7 @@ func (w *Writer) inOrder(d *Documents, order []uint32, to *renumbering) error {
 	return nil
 }
 
-// inCorpusOrder makes an error name documents by their numbers in the corpus.
+// inCorpusOrder translates the document numbers of a DuplicateIDError to those of the corpus.
 func inCorpusOrder(err error, order []uint32) error {
 	var twice *DuplicateIDError
 	if order != nil && errors.As(err, &twice) {
@@ -123,12 +125,12 @@ func inCorpusOrder(err error, order []uint32) error {
 	return err
 }
 
-// movedTerms yields the words of a part with their documents at their new places.
+// movedTerms yields the words of a part with renumbered documents.
 func movedTerms(part iter.Seq2[weigh.Term, error], to *renumbering) iter.Seq2[weigh.Term, error] {
 	return func(yield func(weigh.Term, error) bool) {
 		m := mover{to: to}
 		var word []byte
-		left := 0 // postings that are still to come of the word
+		left := 0 // postings of the word still to come
 		for t, err := range part {
 			if err != nil {
 				yield(t, err)

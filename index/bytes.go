@@ -7,8 +7,8 @@ import (
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// byteReader reads varints and byte strings. What does not fit sets bad and gives
-// zeros from then on, so that a caller may check once at the end.
+// byteReader reads varints and byte strings. Reading malformed data or past the end sets bad; from
+// then on it returns zeros, so that a caller may check once at the end.
 type byteReader struct {
 	b   []byte
 	bad bool
@@ -33,12 +33,12 @@ func (r *byteReader) longUvarint() uint64 {
 	return v
 }
 
-// quickUvarint reads a uvarint of up to 8 bytes from a slice that has this many, without a branch.
-// The size is 16 if it is longer.
+// quickUvarint reads a uvarint of up to 8 bytes from a slice of at least 8 bytes, without a
+// data-dependent loop. It returns size 16 if the uvarint is longer.
 func quickUvarint(b []byte) (v uint64, size int) {
 	const tops = 0x8080808080808080
 	x := binary.LittleEndian.Uint64(b)
-	end := ^x & tops // the lowest is the top bit of the last byte
+	end := ^x & tops // its lowest set bit is the top bit of the last byte
 	if end == 0 {
 		return 0, 16
 	}
@@ -59,9 +59,9 @@ func (r *byteReader) bytes(n uint64) []byte {
 	return v
 }
 
-// frontCoded reads a string of which the first lcp bytes are those of the one
-// before: a byte with both lengths, 15 meaning that a uvarint of what is beyond
-// 15 follows, then the other bytes.
+// frontCoded reads a front-coded string: the length of the prefix that it shares with the previous
+// string, and the suffix. The first byte holds both lengths, 4 bits each; 15 means that a uvarint
+// with the rest of the length follows.
 func (r *byteReader) frontCoded() (lcp int, suffix []byte) {
 	if len(r.b) == 0 {
 		r.bad = true
@@ -100,7 +100,8 @@ func appendFrontCoded(dst []byte, previous, s []byte) []byte {
 	return append(dst, s[lcp:]...)
 }
 
-// whole is a section that is small, or read as a whole: all of it is verified.
+// whole returns a section and verifies all of it. It is for sections that are small or read as a
+// whole.
 func whole(f *sections.File, name string) ([]byte, error) {
 	b, err := f.Section(name)
 	if err == nil {
@@ -109,7 +110,7 @@ func whole(f *sections.File, name string) ([]byte, error) {
 	return b, err
 }
 
-// view is a whole section as a slice of numbers.
+// view returns a whole section as a slice of numbers.
 func view[T sections.Number](f *sections.File, name string) ([]T, error) {
 	b, err := whole(f, name)
 	if err != nil {

@@ -56,7 +56,7 @@ func (r *Reader) Check(ctx context.Context, o CheckOptions) (err error) {
 	return nil
 }
 
-// verify compares all checksums.
+// verify verifies all checksums.
 func (r *Reader) verify(ctx context.Context) error {
 	for _, name := range []string{metaFile, termsFile, postingsFile, skipsFile, docsFile, textFile,
 		levelsFile, positionsFile, schemaFile, columnsFile, storedFile} {
@@ -114,7 +114,7 @@ func (r *Reader) checkIDs(ctx context.Context) error {
 			}
 		}
 		before = append(before[:0], w.id...)
-		// Where a block ends, all of its bytes must be used.
+		// At the end of a block all of its bytes must be used.
 		if w.rank == w.end && (len(w.r.b) > 0 || w.run > 0) {
 			return fmt.Errorf("corrupted: block %d of the IDs is too long", w.block-1)
 		}
@@ -146,7 +146,7 @@ func checkText(ctx context.Context, t *textReader) error {
 	return nil
 }
 
-// checkLists checks dictionary, lists and bounds, ranges of the dictionary at the same time.
+// checkLists checks dictionary, lists and bounds, with ranges of the dictionary in parallel.
 func (r *Reader) checkLists(ctx context.Context, o CheckOptions) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -209,7 +209,7 @@ func (k *listChecker) blocks(from, to int) error {
 	d := k.r.dict
 	w := termWalker{d: d, id: from * termsPerBlock}
 	k.last = k.last[:0]
-	if from > 0 { // the word before, to see that the order holds across ranges
+	if from > 0 { // a word of the block before, to check the order across ranges
 		first, err := d.firstWord(from - 1)
 		if err != nil {
 			return err
@@ -238,7 +238,8 @@ func (k *listChecker) blocks(from, to int) error {
 			}
 		}
 		k.words++
-		// Where a block ends, all of its bytes must be used, and the next one must go on.
+		// At the end of a block all of its bytes must be used, and the offsets of the next block
+		// must continue where it ends.
 		if w.id%termsPerBlock == 0 || w.id == d.terms {
 			if err := k.blockEnd(&w); err != nil {
 				return err
@@ -265,7 +266,8 @@ func (k *listChecker) blockEnd(w *termWalker) error {
 	return nil
 }
 
-// list checks that all blocks decode, that they keep the counts, and that bounds hold.
+// list checks that all blocks of a list can be decoded, that they add up to DF and CF, and that the
+// bounds hold.
 func (k *listChecker) list(t Term) error {
 	c, r := &k.cursor, k.r
 	if err := r.Open(t, c); err != nil {
@@ -320,7 +322,7 @@ func (k *listChecker) list(t Term) error {
 		df += len(docs)
 	}
 	if r.Pruned() || r.meta.shard.Of > 0 {
-		t.CF = min(t.CF, cf) // it counts what is not here, too
+		t.CF = min(t.CF, cf) // CF includes postings that are not in this index
 	}
 	if df != int(t.DF) || cf != t.CF || used != t.postingsLen {
 		return fmt.Errorf("corrupted: %d documents, %d occurrences, %d bytes; want %d, %d, %d", df,
@@ -369,7 +371,7 @@ func (k *listChecker) covers(b Bound, tf uint32, class uint8) bool {
 	return false
 }
 
-// positionChecker checks lists of positions by making them again.
+// positionChecker checks lists of positions by encoding them again.
 type positionChecker struct {
 	p    Positions
 	made positionEncoder

@@ -17,9 +17,8 @@ import (
 )
 
 // The Common Index File Format (CIFF) is how Anserini, PISA, Terrier, OldDog and
-// others exchange indexes. It is a sequence of protocol buffers, each after its
-// length as uvarint: one Header, its num_postings_lists PostingsLists, its num_docs
-// DocRecords.
+// others exchange indexes. It is a sequence of protocol buffers, each preceded by its
+// length as a uvarint: one Header, num_postings_lists PostingsLists, and num_docs DocRecords.
 //
 //	Header        1 version int32 (1), 2 num_postings_lists int32, 3 num_docs int32,
 //	              4 total_postings_lists int32, 5 total_docs int32,
@@ -96,7 +95,7 @@ func (r *Reader) Export(ctx context.Context, w io.Writer) (err error) {
 	return e.w.Flush()
 }
 
-// ciffWriter writes messages. As protocol buffers want it, zeros are left out.
+// ciffWriter writes messages. As usual in protocol buffers, zero values are omitted.
 type ciffWriter struct {
 	w *bufio.Writer
 	b []byte
@@ -132,8 +131,8 @@ func (e *ciffWriter) end() error {
 	return err
 }
 
-// list writes a PostingsList. The message begins with its length, so the list is
-// decoded twice; a list of any length then needs no memory.
+// list writes a PostingsList. The length comes first, so the list is decoded twice: that takes no
+// memory, however long the list is.
 func (e *ciffWriter) list(w Word, r *Reader, c *Cursor) error {
 	e.begin()
 	if err := e.text(1, string(w.Text)); err != nil {
@@ -182,7 +181,7 @@ func (e *ciffWriter) list(w Word, r *Reader, c *Cursor) error {
 	return each(func(p []byte) error { _, err := e.w.Write(p); return err })
 }
 
-// ciffAnalyzer is the analyzer that Export wrote into the description, or "".
+// ciffAnalyzer returns the analyzer that Export wrote into the description, or "".
 func ciffAnalyzer(description string) string {
 	name, ok := strings.CutPrefix(description, ciffDescription)
 	if !ok {

@@ -49,7 +49,8 @@ func Import(ctx context.Context, path, dir string, o ImportOptions) error {
 	return nil
 }
 
-// openPlain maps a file; a compressed one is first unpacked into temp.
+// openPlain maps a file. A compressed file is first decompressed to a temporary file in the folder
+// temp.
 func openPlain(path, temp string) (data []byte, done func(), err error) {
 	m, err := mmap.Open(path)
 	if err != nil {
@@ -133,35 +134,36 @@ func importCIFF(ctx context.Context, data []byte, dir string, o ImportOptions) e
 	return w.Commit()
 }
 
-// ciffFile is a CIFF file seen from above: where its lists are, and its documents.
+// ciffFile is a scanned CIFF file: the offsets of its lists, and its documents.
 type ciffFile struct {
 	data        []byte
 	description string
-	mean        float64    // length, as the header says; 0: it does not
-	lists       []ciffList // by word
+	mean        float64    // mean document length in the header; 0 if it has none
+	lists       []ciffList // sorted by word
 	lengths     []uint32
 	ids         [][]byte
 
-	docs, tfs []uint32 // of add
+	docs, tfs []uint32 // buffers of add
 }
 
-// ciffList is where a list is in the file. There may be millions: see ciffFile.word.
+// ciffList locates a list in the file. There may be millions, so it does not hold the word itself:
+// see ciffFile.word.
 type ciffList struct {
-	at               int // of the message, which its length leads
+	at               int // offset of the message's length prefix
 	wordAt, wordSize uint32
 }
 
-// word is the word of a list, a view of the file.
+// word returns the word of a list, as a view of the file.
 func (c *ciffFile) word(l ciffList) []byte {
 	return c.data[l.at+int(l.wordAt):][:l.wordSize]
 }
 
 var errNotCIFF = errors.New("not a CIFF file: it does not begin with a header; want a file of 'collocate index export', Anserini or PISA")
 
-// tidyBytes is how much of a file is read before what is resident of it is looked at.
+// tidyBytes is the number of bytes of a mapped file read between calls of mmap.Tidy.
 const tidyBytes = 4 << 20
 
-// scanCIFF reads all but the postings.
+// scanCIFF reads everything but the postings.
 func scanCIFF(ctx context.Context, data []byte) (*ciffFile, error) {
 	s := ciffScanner{data: data}
 	head, _, err := s.message("the header")
@@ -191,14 +193,14 @@ func scanCIFF(ctx context.Context, data []byte) (*ciffFile, error) {
 	if version != ciffVersion {
 		return nil, fmt.Errorf("not a CIFF file of version %d: the header has version %d", ciffVersion, version)
 	}
-	// Every message takes a byte at least, so these cannot promise more than there is.
+	// Every message takes at least a byte, so there cannot be more of them than bytes.
 	if lists > uint64(len(data)) || docs > uint64(len(data)) || docs >= maxDocs {
 		return nil, fmt.Errorf("the header has %d words and %d documents for %d bytes", lists, docs, len(data))
 	}
 	if !(c.mean >= 0 && c.mean < math.MaxUint32) {
 		return nil, fmt.Errorf("the header's mean length of documents is %v", c.mean)
 	}
-	order := 1 // of each word behind the one before: 1 higher, 0 the same, -1 lower
+	order := 1 // the lowest comparison of a word with the one before: 1 if all ascend
 	for i := range lists {
 		m, at, err := s.message(fmt.Sprintf("list %d of %d", i+1, lists))
 		if err != nil {
@@ -210,7 +212,7 @@ func scanCIFF(ctx context.Context, data []byte) (*ciffFile, error) {
 		}
 		wordAt := uint64(0)
 		if len(word) > 0 {
-			wordAt = uint64(cap(data[at:]) - cap(word)) // both reach to the end of the file's
+			wordAt = uint64(cap(data[at:]) - cap(word)) // both end where data ends
 		}
 		if wordAt > math.MaxUint32 || len(word) > maxWord {
 			return nil, fmt.Errorf("byte %d: list %d of %d: a word of %d bytes", at, i+1, lists, len(word))
@@ -231,12 +233,12 @@ func scanCIFF(ctx context.Context, data []byte) (*ciffFile, error) {
 	return c, s.documents(c, int(docs))
 }
 
-// sort brings the lists into the order of their words, of which none may come twice.
+// sort sorts the lists by word. A word with two lists is an error.
 func (c *ciffFile) sort() error {
 	compared := 0
 	byWord := func(a, b ciffList) int {
 		if compared++; compared%64 == 0 {
-			mmap.Tidy() // each may be on a page of its own
+			mmap.Tidy() // every word may be on a different page
 		}
 		return bytes.Compare(c.word(a), c.word(b))
 	}
@@ -249,8 +251,8 @@ func (c *ciffFile) sort() error {
 	return nil
 }
 
-// tokens is how many words give the documents the header's mean length. A mean is a sum divided by
-// the number of documents, so this is a whole number but for rounding.
+// tokens returns the number of tokens that gives the documents the header's mean length. The mean
+// is a sum divided by the number of documents, so the product is a whole number up to rounding.
 func (c *ciffFile) tokens(note func(string)) uint64 {
 	if c.mean == 0 || len(c.lengths) == 0 {
 		return 0
@@ -308,7 +310,7 @@ func (s *ciffScanner) documents(c *ciffFile, docs int) error {
 	return nil
 }
 
-// ciffScanner takes messages off a file.
+// ciffScanner reads the messages of a file one after the other.
 type ciffScanner struct {
 	data []byte
 	at   int
@@ -327,7 +329,7 @@ func (s *ciffScanner) message(what string) (m []byte, at int, err error) {
 	return m, at, nil
 }
 
-// badMessage says in plain words what is wrong with the bytes of a message.
+// badMessage returns a readable error for a negative result of protowire.
 func badMessage(n int) error {
 	if errors.Is(protowire.ParseError(n), io.ErrUnexpectedEOF) {
 		return errors.New("the file ends early")
@@ -335,8 +337,8 @@ func badMessage(n int) error {
 	return errors.New("corrupted: not a CIFF message")
 }
 
-// eachField calls fn with the fields of a message: v of numbers and the bits of doubles, b of
-// strings and messages.
+// eachField calls fn with each field of a message: v holds integers and the bits of doubles, b
+// strings and nested messages.
 func eachField(m []byte, fn func(field protowire.Number, v uint64, b []byte) error) error {
 	for len(m) > 0 {
 		field, kind, n := protowire.ConsumeTag(m)
@@ -369,7 +371,7 @@ func eachField(m []byte, fn func(field protowire.Number, v uint64, b []byte) err
 
 var errFound = errors.New("found")
 
-// firstString is field 1 of a message, the word of a list.
+// firstString returns field 1 of a message, which is the word of a list.
 func firstString(m []byte) (s []byte, err error) {
 	err = eachField(m, func(field protowire.Number, _ uint64, b []byte) error {
 		if field == 1 {
@@ -387,14 +389,14 @@ func firstString(m []byte) (s []byte, err error) {
 	return s, err
 }
 
-// add adds the postings of a list, whose message it says the size of.
+// add adds the postings of a list, and returns the size of its message.
 func (c *ciffFile) add(l ciffList, w *Writer) (size int, err error) {
 	const piece = 4096
 	if c.docs == nil {
 		c.docs, c.tfs = make([]uint32, 0, piece), make([]uint32, 0, piece)
 	}
 	docs, tfs, word := c.docs, c.tfs, c.word(l)
-	message, size := protowire.ConsumeBytes(c.data[l.at:]) // which was whole when it was scanned
+	message, size := protowire.ConsumeBytes(c.data[l.at:]) // complete when it was scanned
 	if size < 0 {
 		return 0, errors.New("the file was changed while it was read")
 	}

@@ -40,19 +40,19 @@ type Cursor struct {
 	// LevelX is the lowest x of each level, or nil if the list has no map.
 	LevelX *[NumLevels]float32
 
-	doc     uint32                // where the cursor stands
-	pos     int                   // in the decoded block
+	doc     uint32                // current document
+	pos     int                   // its position in the decoded block
 	block   int                   // the decoded block; -1 before the first
 	tfsOf   int                   // the block whose frequencies are decoded; -1: none
 	docs    [BlockSize + 1]uint32 // ends with End, so that Next needs only one comparison
 	tfs     [BlockSize]uint32
-	offsets []uint32 // of each block in data
+	offsets []uint32 // offset of each block in data
 	data    []byte   // the blocks
 	limit   uint32   // Reader.Docs
-	shown   int      // postings of the last block that are shown, see Limit
+	shown   int      // visible postings of the last block, see Limit
 	err     error
 
-	oneLast  [1]uint32 // what the slices point to for a list of one block
+	oneLast  [1]uint32 // backing arrays of the slices for a list of one block
 	oneBound [1]Bound
 	oneAt    [1]uint32
 }
@@ -84,14 +84,12 @@ func (c *Cursor) Next() uint32 {
 	return c.doc
 }
 
-// nextBlock goes on where the decoded block ends. It is not inlined, so that
-// Next is.
+// nextBlock moves to the block after the decoded one. It is not inlined, so that Next is.
 //
 //go:noinline
 func (c *Cursor) nextBlock() { c.Load(c.block + 1) }
 
-// Seek moves to the first document at or after target and returns it. It
-// never moves back.
+// Seek moves to the first document at or after target and returns it. It never moves back.
 func (c *Cursor) Seek(target uint32) uint32 {
 	if target <= c.doc && c.block >= 0 {
 		return c.doc
@@ -204,7 +202,8 @@ func (c *Cursor) TFsAt(block int, places, out []uint32) {
 	}
 }
 
-// fullAt reports whether a block is one before the last of the list, and where it should be.
+// fullAt reports whether a block is not the last of the list, and so is full, and its offset is
+// within the data.
 func (c *Cursor) fullAt(block int) bool {
 	return uint(block) < uint(len(c.Last)-1) && uint64(c.offsets[block]) <= uint64(len(c.data))
 }
@@ -237,7 +236,7 @@ func (c *Cursor) blockLen(block int) int {
 	return min(c.shown, c.stored(block))
 }
 
-// stored is the number of postings of a block that exists, shown or not.
+// stored returns the number of postings of a block, including those that Limit hides.
 func (c *Cursor) stored(block int) int { return min(int(c.Term.DF)-block*BlockSize, BlockSize) }
 
 // Limit ends the list after its first n postings. Last and the bounds still describe whole blocks.
@@ -274,7 +273,7 @@ func (c *Cursor) DecodeDocs(block int, out *[BlockSize]uint32) int {
 		fillEnd(out, 1)
 		return 1
 	}
-	if c.Term.DF <= BlockSize && c.block == 0 && c.shown == BlockSize { // decoded to open the list
+	if c.Term.DF <= BlockSize && c.block == 0 && c.shown == BlockSize { // decoded when opened
 		*out = [BlockSize]uint32(c.docs[:])
 		return n
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// termsPerBlock words share a block of the dictionary. With 16 a lookup among
-// 264,000 words takes 350 ns (650 ns if nothing is in the cache), and the starts and prefixes of
-// the blocks cost one byte a word.
+// termsPerBlock is the number of words in a block of the dictionary. With 16, a lookup among
+// 264,000 words takes 350 ns (650 ns with a cold cache), and the starts and prefixes of the blocks
+// take one byte per word.
 const termsPerBlock = 16
 
 // Term is the dictionary entry of a word. The zero Term stands for an unknown word; its list is
@@ -23,12 +23,12 @@ type Term struct {
 	DF uint32 // documents in its list
 	CF uint64 // occurrences in all documents that FullDF counts
 
-	elsewhere   uint32 // documents that hold it and are not in its list: pruned, or in other shards
-	inlineDoc   uint32 // the only document, if DF is 1,
-	inlineTF    uint32 // and the frequency there
-	postings    uint64 // where its blocks are
+	elsewhere   uint32 // documents with the word that are pruned or in other shards
+	inlineDoc   uint32 // the only document, if DF is 1
+	inlineTF    uint32 // frequency in inlineDoc
+	postings    uint64 // offset of its blocks
 	postingsLen uint64
-	skips       uint64 // where its skip data are, if it has more than one block
+	skips       uint64 // offset of its skip data, if it has more than one block
 }
 
 // FullDF returns the number of documents that contain the word, including those whose postings were
@@ -36,7 +36,7 @@ type Term struct {
 // sharding changes the score of a posting.
 func (t Term) FullDF() uint32 { return t.DF + t.elsewhere }
 
-// skipBytes is the length of a list's skip data.
+// skipBytes returns the length of a list's skip data.
 func skipBytes(df uint32) uint64 {
 	if df <= BlockSize {
 		return 0
@@ -48,15 +48,15 @@ func skipBytes(df uint32) uint64 {
 
 var errDictionary = errors.New("corrupted: the dictionary cannot be decoded")
 
-// dictionary finds words. The format is described in reader.go.
+// dictionary maps words to terms. The format is described in reader.go.
 type dictionary struct {
 	file   *sections.File
 	terms  int
 	blob   []byte
-	starts []uint64 // of each block in blob, and the end
+	starts []uint64 // offset of each block in blob, and the end
 	prefix []uint64 // first 8 bytes of each block's first word, big endian
-	full   []uint64 // number, FullDF and CF of each word that has other counts, by number
-	first  []uint32 // for each two bytes the first block whose prefix begins with more than them
+	full   []uint64 // (ID, FullDF, CF) of each word whose counts differ from its list's; by ID
+	first  []uint32 // by the first two bytes of a word: the first block with a greater prefix
 }
 
 func openDictionary(f *sections.File, terms int, full bool) (*dictionary, error) {
@@ -85,7 +85,7 @@ func openDictionary(f *sections.File, terms int, full bool) (*dictionary, error)
 	return d, nil
 }
 
-// openFull opens the counts of words before pruning, or in the whole of which this is a shard.
+// openFull opens the counts of words before pruning, or in the whole collection if this is a shard.
 func (d *dictionary) openFull() (err error) {
 	if d.full, err = view[uint64](d.file, "full"); err != nil {
 		return err
@@ -96,14 +96,14 @@ func (d *dictionary) openFull() (err error) {
 	return nil
 }
 
-// complete puts the counts before pruning, or those of the whole, into a term.
+// complete sets a term's counts to those before pruning, or of the whole collection.
 func (d *dictionary) complete(t *Term) error {
 	n := len(d.full) / 3
 	if n == 0 {
 		return nil
 	}
 	at := t.ID
-	if n < d.terms { // not all words have others
+	if n < d.terms { // only some words have an entry
 		at = sort.Search(n, func(i int) bool { return d.full[3*i] >= uint64(t.ID) })
 	}
 	if at == n || d.full[3*at] != uint64(t.ID) {
@@ -117,9 +117,9 @@ func (d *dictionary) complete(t *Term) error {
 	return nil
 }
 
-// jump makes the table that begins a search: with 264,000 words it leaves some 20 blocks, so that a
-// search touches few places in memory. Small dictionaries do without. In a damaged one, whose
-// prefixes do not rise, it leads astray, as the search itself would.
+// jump builds a table that narrows down a binary search: with 264,000 words it leaves about 20
+// blocks, so that a search has few cache misses. Small dictionaries have no table. In a damaged
+// dictionary, whose prefixes do not ascend, it gives wrong results, as the search itself would.
 func (d *dictionary) jump() {
 	const twoBytes = 1 << 16
 	if len(d.prefix) < 1024 {
@@ -154,7 +154,7 @@ func (d *dictionary) block(b int) (words, records byteReader, err error) {
 
 func (d *dictionary) inBlock(b int) int { return min(termsPerBlock, d.terms-b*termsPerBlock) }
 
-// firstWord is the first word of a block.
+// firstWord returns the first word of a block.
 func (d *dictionary) firstWord(b int) ([]byte, error) {
 	words, _, err := d.block(b)
 	if err != nil {
@@ -167,7 +167,7 @@ func (d *dictionary) firstWord(b int) ([]byte, error) {
 	return suffix, nil
 }
 
-// lookup finds the record of a word; it is the zero Term if there is none.
+// lookup returns the record of a word, or the zero Term if there is none.
 func (d *dictionary) lookup(word []byte) (Term, error) {
 	b, err := d.findBlock(word)
 	if err != nil || b < 0 {
@@ -204,7 +204,7 @@ func (d *dictionary) findBlock(word []byte) (int, error) {
 	}
 	b := lo - 1
 	if b >= 0 && d.prefix[b] == key {
-		// Blocks with the same prefix: compare whole words. (Binary search again.)
+		// Several blocks may have this prefix: search them by whole words.
 		from, to := 0, b // first block with prefix == key
 		for from < to {
 			if mid := int(uint(from+to) / 2); d.prefix[mid] < key {
@@ -231,8 +231,9 @@ func (d *dictionary) findBlock(word []byte) (int, error) {
 	return b, nil
 }
 
-// scan looks for the word in a block without rebuilding the words: shared is
-// how many bytes the word has in common with the one before.
+// scan looks for the word in a block without decoding the others: it keeps the number of bytes
+// that the word shares with the previous entry. It returns the ID of the first entry that is not
+// before the word, and whether that is the word.
 func (d *dictionary) scan(b int, words byteReader, word []byte) (int, bool, error) {
 	shared := 0
 	for i := range d.inBlock(b) {
@@ -244,7 +245,7 @@ func (d *dictionary) scan(b int, words byteReader, word []byte) (int, bool, erro
 			continue // still differs from the word where the one before did
 		}
 		if lcp < shared {
-			return b*termsPerBlock + i, false, nil // went past it
+			return b*termsPerBlock + i, false, nil // past the word
 		}
 		rest := word[shared:]
 		n := 0
@@ -318,10 +319,10 @@ func (c *recordCursor) read() Term {
 	return t
 }
 
-// skipTo goes on to a record. It reads numbers without asking how long each is, which no processor
-// foresees: that took half of the time of a lookup.
+// skipTo advances to a record. It decodes numbers without branching on their lengths, which are
+// unpredictable: mispredicted branches took half the time of a lookup.
 func (c *recordCursor) skipTo(id int) {
-	const room = 2*16 + 8 // two numbers that are too long, and what is loaded for the third
+	const room = 2*16 + 8 // two overlong numbers, and the 8 bytes loaded for the third
 	all := c.r.b[:cap(c.r.b)]
 	at := 0
 	for ; c.next < id && at+room <= len(all); c.next++ {
@@ -329,10 +330,10 @@ func (c *recordCursor) skipTo(id int) {
 		_, b := quickUvarint(all[at+a:])
 		size, n := quickUvarint(all[at+a+b:])
 		if a|b|n > 8 || df == 0 || df > maxDocs {
-			break // read says what is wrong, or knows better
+			break // left to read, which handles long numbers and reports errors
 		}
 		at += a + b + n
-		if df > 1 { // else it was a document
+		if df > 1 { // otherwise the third number is a document
 			c.postings += size
 		}
 		if df > BlockSize {
@@ -349,7 +350,7 @@ func (c *recordCursor) skipTo(id int) {
 	}
 }
 
-// prefixOf is the first 8 bytes of a word as a number that orders like them.
+// prefixOf returns the first 8 bytes of a word as a number with the same order.
 func prefixOf(word []byte) uint64 {
 	if len(word) >= 8 {
 		return binary.BigEndian.Uint64(word)
@@ -359,7 +360,7 @@ func prefixOf(word []byte) uint64 {
 	return binary.BigEndian.Uint64(p[:])
 }
 
-// termWalker goes through the whole dictionary in order.
+// termWalker iterates over the dictionary in order.
 type termWalker struct {
 	d       *dictionary
 	id      int
@@ -368,8 +369,7 @@ type termWalker struct {
 	word    []byte
 }
 
-// next returns the next word, valid until the one after, and its record; false at
-// the end.
+// next returns the next word, valid until the next call, and its record, or false at the end.
 func (w *termWalker) next() ([]byte, Term, bool, error) {
 	if w.id >= w.d.terms {
 		return nil, Term{}, false, nil

@@ -7,7 +7,7 @@ import (
 	"github.com/collocate/collocate/internal/scratch"
 )
 
-// maxWord is the longest word in bytes.
+// maxWord is the maximum length of a word in bytes.
 const maxWord = 1 << 20
 
 // dictWriter writes the dictionary, one block at a time.
@@ -19,7 +19,7 @@ type dictWriter struct {
 	at              uint64 // bytes of blob so far
 	postings, skips uint64
 	starts, prefix  scratch.Numbers
-	full            *scratch.Numbers // counts before pruning, or of the whole, if there are any
+	full            *scratch.Numbers // counts before pruning or of the whole collection, or nil
 	buf             []byte
 }
 
@@ -27,10 +27,10 @@ func newDictWriter(out *outFile, tempDir string) *dictWriter {
 	return &dictWriter{out: out, starts: scratch.Numbers{Dir: tempDir}, prefix: scratch.Numbers{Dir: tempDir}}
 }
 
-// keepFull says that words may have other counts than their lists, which addFull writes.
+// keepFull prepares for words whose counts differ from those of their lists; addFull writes them.
 func (d *dictWriter) keepFull() { d.full = &scratch.Numbers{Dir: d.starts.Dir} }
 
-// addFull writes what word id was before pruning, or is in the whole.
+// addFull writes the counts of word id before pruning, or in the whole collection.
 func (d *dictWriter) addFull(id uint64, t Term) error {
 	return errors.Join(d.full.Add(id), d.full.Add(uint64(t.FullDF())), d.full.Add(t.CF))
 }

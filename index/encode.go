@@ -12,23 +12,23 @@ import (
 // chunk is a run of encoded lists, ready to be appended to the files.
 type chunk struct {
 	words    []byte
-	ends     []int // of each word
+	ends     []int // end of each word in words
 	terms    []Term
 	postings []byte
 	skips    []byte
-	levels   []byte // maps, and
-	leveled  []int  // of which terms
+	levels   []byte // maps of levels
+	leveled  []int  // the terms that have one
 	top      []TopPosting
-	topped   [][2]uint32 // which terms have how many of these
+	topped   [][2]uint32 // terms with top postings, and how many each has
 	pairs    []uint64
-	paired   [][2]uint32 // which terms have a map of pairs, and the bits of their x
+	paired   [][2]uint32 // terms with a map of pairs, and the bits of their x
 
-	positions []byte   // lists, and
-	placed    []uint64 // their lengths
+	positions []byte   // lists of positions
+	placed    []uint64 // length of each of these lists
 }
 
-// chunkSize is when a chunk is handed over. It may be larger by one list, of which the
-// blocks of postings are handed over in between if they are many.
+// chunkSize is the size from which a chunk is handed over. It may be exceeded by one list; the
+// blocks of a very long list are handed over before it ends.
 var chunkSize = 1 << 20 // tests lower it
 
 func (c *chunk) word(i int) []byte {
@@ -51,44 +51,44 @@ func (c *chunk) reset() {
 	}
 }
 
-// encoder turns postings into lists. It knows nothing of the files, so that
-// several can work on different words at once.
+// encoder encodes postings into lists. It does not access the files, so that several encoders can
+// work on different words in parallel.
 type encoder struct {
 	out     chunk
-	full    func(*chunk) error // takes out when it is large, after which it is empty
+	full    func(*chunk) error // called with a large out, which is reset afterwards
 	lengths *lengthTable
 
-	block, super, list *frontier // what the bounds are made from
+	block, super, list *frontier // frontiers of the block, the super block and the list
 
-	known uint32 // postings of the next list; 0 if that is not known
+	known uint32 // number of postings of the next list; 0 if unknown
 
 	// The list being encoded.
 	word   []byte
-	whole  uint32 // known of it
+	whole  uint32 // number of its postings; 0 if unknown
 	df, cf uint64
-	next   uint32 // the document after the last one
-	n      int    // postings waiting for a full block
+	next   uint32 // the lowest document that may follow
+	n      int    // number of waiting postings
 	waiting
-	many    [BlockSize]uint8 // those of them with tf > 1,
-	manyLen int              // of which there are so many
-	start   int              // of its blocks in out.postings
-	before  int              // bytes of its blocks that were handed over
+	many    [BlockSize]uint8 // positions of the waiting postings with tf > 1
+	manyLen int              // number of entries in many
+	start   int              // offset of its blocks in out.postings
+	before  int              // bytes of its blocks that were handed over already
 	last    []uint32
 	offsets []uint32
 	bounds  []Bound
 	supers  []Bound
-	xs      [BlockSize]uint32 // bits of the x of a block, for
-	lows    []float32
+	xs      [BlockSize]uint32 // bits of the x of each posting of a block
+	lows    []float32         // the lowest x of each block
 	ranking ranking
 	levels  levelMaker
 	places  *positionEncoder // nil if there are no positions
 }
 
-// waiting are postings that wait for a full block.
+// waiting holds the postings of a block until it is full.
 type waiting struct {
 	docs [BlockSize]uint32
-	gaps [BlockSize]uint32 // documents between them
-	tfs  [BlockSize]uint32 // less 1
+	gaps [BlockSize]uint32 // gaps between documents, less 1
+	tfs  [BlockSize]uint32 // frequencies, less 1
 }
 
 func newEncoder(l *lengthTable, positions bool, full func(*chunk) error) *encoder {
@@ -113,7 +113,7 @@ func (e *encoder) add(word []byte, docs, tfs, gaps []uint32) error {
 			return err
 		}
 	}
-	if e.df+uint64(len(docs)) > BlockSize { // else nothing may be judged
+	if e.df+uint64(len(docs)) > BlockSize { // lists of one block are not judged
 		e.lengths.ask(docs[:min(len(docs), BlockSize)])
 	}
 	for len(docs) > 0 {
@@ -139,7 +139,7 @@ func (e *encoder) add(word []byte, docs, tfs, gaps []uint32) error {
 	return nil
 }
 
-// takeGaps takes the gaps of these postings, and returns the others.
+// takeGaps encodes the position gaps of these postings, and returns the remaining gaps.
 func (e *encoder) takeGaps(begins bool, tfs, gaps []uint32) ([]uint32, error) {
 	p := e.places
 	p.out = e.out.positions
@@ -155,7 +155,7 @@ func (e *encoder) takeGaps(begins bool, tfs, gaps []uint32) ([]uint32, error) {
 	return gaps[n:], nil
 }
 
-// take puts postings to those that wait, for whom there is room.
+// take appends postings to the waiting ones. There must be room for them.
 func (e *encoder) take(docs, tfs []uint32) error {
 	n, steps := len(docs), len(docs)&^(takeStep-1)
 	wrong, all, next := uint32(0), uint32(0), e.next
@@ -180,11 +180,11 @@ func (e *encoder) take(docs, tfs []uint32) error {
 	return nil
 }
 
-// takeStep is how many postings kernels take at once, and multiples of it.
+// takeStep is the number of postings of which kernels take multiples.
 const takeStep = 16
 
-// plainTake puts postings to those that wait, from place at on. The highest bit of wrong is set if
-// a document is below next or not above the one before, or not below maxDocs; all has the bits of
+// plainTake stores postings in the waiting ones from position at on. The highest bit of wrong is
+// set if a document is below next, not above the one before, or not below maxDocs; all is the OR of
 // the frequencies less 1.
 func plainTake(docs, tfs []uint32, next uint32, to *waiting, at int) (wrong, all uint32) {
 	toDocs, gaps, less := to.docs[at:at+len(docs)], to.gaps[at:at+len(docs)], to.tfs[at:at+len(docs)]
@@ -198,7 +198,7 @@ func plainTake(docs, tfs []uint32, next uint32, to *waiting, at int) (wrong, all
 	return wrong, all
 }
 
-// takeMany finds the frequencies above 1 of n postings from place at on.
+// takeMany records the postings with frequencies above 1 among the n from position at on.
 func (e *encoder) takeMany(at, n int) {
 	many, sum := e.manyLen, uint64(0)
 	for i, tf := range e.tfs[at : at+n] {
@@ -209,7 +209,7 @@ func (e *encoder) takeMany(at, n int) {
 	e.manyLen, e.cf = many, e.cf+sum
 }
 
-// refuse says what is wrong with postings.
+// refuse returns an error that describes the first invalid posting.
 func (e *encoder) refuse(docs, tfs []uint32) error {
 	next, known := e.next, uint32(len(e.lengths.lengths))
 	for i, d := range docs {
@@ -246,7 +246,7 @@ func (e *encoder) begin(word []byte) error {
 	return nil
 }
 
-// endBlock packs the postings that wait. Skip data are for lists of several blocks only.
+// endBlock packs the waiting postings. Only lists of several blocks have skip data.
 func (e *encoder) endBlock(skip bool) error {
 	at := e.listBytes()
 	if at > math.MaxUint32 {
@@ -266,7 +266,7 @@ func (e *encoder) endBlock(skip bool) error {
 	if len(e.out.postings)+len(e.out.positions) < 2*chunkSize {
 		return nil
 	}
-	// What there is of a very long list goes ahead; its word and skip data follow.
+	// The blocks of a very long list are handed over early; its word and skip data follow.
 	e.before, e.start = e.listBytes(), 0
 	if p := e.places; p != nil {
 		p.out = e.out.positions
@@ -275,10 +275,10 @@ func (e *encoder) endBlock(skip bool) error {
 	return e.flush()
 }
 
-// listBytes is how many bytes the blocks of the list take so far.
+// listBytes returns the number of bytes in the blocks of the list so far.
 func (e *encoder) listBytes() int { return e.before + len(e.out.postings) - e.start }
 
-// judge makes the skip data that say how good the waiting postings are.
+// judge computes the score-related skip data of the waiting postings: x values and bounds.
 func (e *encoder) judge() {
 	xs := e.xs[:e.n]
 	low := e.lengths.judge(e.docs[:e.n], e.tfs[:e.n], e.many[:e.manyLen], xs, e.block)
@@ -359,8 +359,8 @@ func (e *encoder) endLevels() {
 	}
 }
 
-// appendBest appends how good the best postings of blocks, runs of blocks and the list are, and the
-// ranked ones.
+// appendBest appends the lowest x of each block, of each super block and of the list, and the x at
+// the Ranks.
 func (e *encoder) appendBest(s []byte) []byte {
 	blocks := len(e.lows)
 	for from := 0; from < blocks; from += SuperBlocks {
@@ -382,7 +382,7 @@ func (e *encoder) flush() error {
 	return err
 }
 
-// before is the last document in words, for error messages.
+// before returns the document before next as text, for error messages.
 func before(next uint32) string {
 	if next == 0 {
 		return "none"

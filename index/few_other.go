@@ -2,23 +2,24 @@
 
 package index
 
-// readTFs reads the frequencies at some places of a block where they lie. Here decoding all is
-// faster.
+// readTFs extracts the frequencies at some positions of a packed block. Without AVX-512, decoding
+// the whole block is faster, so it always returns false.
 func readTFs([]byte, []uint32, []uint32) bool { return false }
 
-// keepTFs finds the frequencies of those documents of a block that are in keep, too.
+// keepTFs selects the frequencies of those documents of a block that are also in keep.
 func keepTFs(words, keep []byte, tfs *[BlockSize]uint32, out []uint32) int {
 	return plainKeepTFs(words, keep, tfs, out)
 }
 
-// hasSums reports whether sumTFs does something.
+// hasSums reports whether sumTFs is implemented.
 func hasSums() bool { return false }
 
-// sumTFs adds up the frequencies before each posting of a block.
+// sumTFs computes the prefix sums of the frequencies of a block.
 func sumTFs(*[BlockSize]uint32, *[BlockSize + 1]uint32) {}
 
-// fewPlaces is how many places more readPlaces may write.
+// fewPlaces is the number of entries that readPlaces may write beyond the last one.
 const fewPlaces = 0
 
-// readPlaces reads places where they lie. Here decoding all is faster.
+// readPlaces extracts positions from a packed group. Without AVX-512, decoding the whole group is
+// faster, so it always returns false.
 func readPlaces([]byte, int, []uint32, uint32) (uint32, bool) { return 0, false }

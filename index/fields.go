@@ -14,17 +14,17 @@ import (
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// fieldReader is the fields of an index's documents.
+// fieldReader reads the fields of an index's documents.
 type fieldReader struct {
 	schema  *fields.Schema
 	columns *columns.Set
 	stored  *textReader
 	stamps  []fileStamp
-	names   []string  // of the text fields
-	texts   []*Reader // their indexes
+	names   []string  // names of the text fields
+	texts   []*Reader // index of each text field
 }
 
-// storesText reports whether the text of documents can be made of stored fields.
+// storesText reports whether the text of documents can be assembled from stored fields.
 func storesText(s *fields.Schema) bool {
 	return !s.Has(func(f *fields.Field) bool { return f.Type == fields.Text && f.Unstored })
 }
@@ -66,7 +66,7 @@ func (r *Reader) openStored(f *sections.File) (err error) {
 	return err
 }
 
-// openFields opens the indexes of the text fields, and sees that nothing is missing.
+// openFields opens the indexes of the text fields, and checks that no file is missing.
 func (r *Reader) openFields(load func(name string) ([]byte, error)) error {
 	s := r.fields.schema
 	if hasColumns(s) != (r.fields.columns != nil) || s.Has(fields.IsStored) != (r.fields.stored != nil) {
@@ -172,7 +172,7 @@ func parseRecord(s *fields.Schema, record []byte) ([]fields.Values, error) {
 	return values, nil
 }
 
-// text joins the text fields of a document, as they were when it was read.
+// text appends the text of a document to out: its text fields, joined as they were for indexing.
 func (f *fieldReader) text(out []byte, doc int) ([]byte, error) {
 	record, err := f.stored.get(nil, doc)
 	if err != nil {

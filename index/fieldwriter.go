@@ -20,27 +20,28 @@ type fieldWriter struct {
 	columns *columns.Builder // nil without columns
 	stored  *textWriter      // nil without stored fields
 	texts   []*fieldInverter
-	share   int64 // of the memory, for each inversion
+	share   int64 // memory for each inversion, in bytes
 	stamps  []byte
 }
 
-// fieldInverter turns one text field around.
+// fieldInverter inverts one text field.
 type fieldInverter struct {
-	field    int // of the schema
+	field    int // its number in the schema
 	analyzer text.Analyzer
 	inverter *weigh.Inverter
 	docs     [][]text.Document // by worker
 }
 
-// columnShare of the memory is for the values of columns, which are kept until the end.
+// columnShare is the share of the memory, one in this many bytes, for the values of columns. They
+// are kept in memory until the end.
 const columnShare = 3
 
-// newFieldWriter prepares for the documents of a corpus.
+// newFieldWriter returns a writer for the fields of a corpus.
 func newFieldWriter(w *Writer, s *fields.Schema, o BuildOptions) (f *fieldWriter, err error) {
 	if err := s.Check(); err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	// The index keeps the analyzers' names, also where these are its own.
+	// The stored schema names every analyzer, also where a field uses that of the index.
 	s = &fields.Schema{Fields: slices.Clone(s.Fields)}
 	analyzers := make([]text.Analyzer, len(s.Fields))
 	for i := range s.Fields {
@@ -76,7 +77,7 @@ func newFieldWriter(w *Writer, s *fields.Schema, o BuildOptions) (f *fieldWriter
 	return f, nil
 }
 
-// startFields begins the files of a schema but for the text fields.
+// startFields starts the files of a schema, except for the indexes of text fields.
 func startFields(w *Writer, s *fields.Schema) (*fieldWriter, error) {
 	f := &fieldWriter{schema: s}
 	if hasColumns(s) {
@@ -94,7 +95,7 @@ func startFields(w *Writer, s *fields.Schema) (*fieldWriter, error) {
 	return f, nil
 }
 
-// add takes a batch of documents; see weigh.InvertOptions.Visit.
+// add adds a batch of documents; see weigh.InvertOptions.Visit.
 func (f *fieldWriter) add(worker int, b *text.Batch) error {
 	if f.columns != nil {
 		values := f.columns.Batch(b.Seq)
@@ -134,7 +135,8 @@ func (f *fieldWriter) add(worker int, b *text.Batch) error {
 	return nil
 }
 
-// breaksIn are the breaks of a document within one of its fields, from the field's first byte.
+// breaksIn returns the breaks of a document that are inside one of its fields, relative to the
+// field's first byte.
 func breaksIn(breaks []uint32, from, size int) (list []uint32) {
 	for _, b := range breaks {
 		if at := int(b) - from; at > 0 && at < size {
@@ -163,7 +165,7 @@ func (f *fieldWriter) finish(ctx context.Context, w *Writer, o BuildOptions) err
 	return nil
 }
 
-// writeText writes the index of a text field, whose words add brings.
+// writeText writes the index of a text field. The function add writes its words.
 func (f *fieldWriter) writeText(w *Writer, name string, add func(sub *Writer) error) error {
 	dir, err := w.dir.Sub(fieldsFolder + "/" + name)
 	if err != nil {
@@ -186,7 +188,7 @@ func (f *fieldWriter) writeText(w *Writer, name string, add func(sub *Writer) er
 	return m.Close()
 }
 
-// files are the names of the files besides those in folders.
+// files returns the names of the files, without those in subfolders.
 func (f *fieldWriter) files() []string {
 	names := []string{schemaFile}
 	if f.columns != nil {

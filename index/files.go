@@ -25,12 +25,12 @@ const (
 	columnsFile  = "columns"
 	storedFile   = "stored"
 
-	fieldsFolder = "fields" // of the indexes of text fields
+	fieldsFolder = "fields" // contains the indexes of text fields
 
 	positionsFile = "positions"
 
 	formatVersion = 4
-	oldestVersion = 2 // that can be read: 2 has no dense blocks, 3 no checksums of pages
+	oldestVersion = 2 // oldest readable one: 2 has no dense blocks, 3 no page checksums
 )
 
 var magics = map[string]string{
@@ -48,8 +48,8 @@ var magics = map[string]string{
 	positionsFile: "COLOPOS\n",
 }
 
-// isOurs reports whether a file of that name in an index's folder is part of it, or a folder, whose
-// name ends with a slash.
+// isOurs reports whether a file of that name in an index's folder is part of the index. A name that
+// ends with a slash is a folder.
 func isOurs(name string) bool {
 	if rest, ok := strings.CutPrefix(name, fieldsFolder+"/"); ok {
 		_, file, field := strings.Cut(rest, "/")
@@ -100,8 +100,8 @@ func (o *outFile) commit() error {
 
 // fileStamp identifies the content of a file cheaply: its length, and the
 // checksum in its trailer, which covers the checksums of all its sections. The
-// meta file holds the stamps of the others, so that files of different indexes
-// are not taken for one.
+// meta file holds the stamps of the others, so that a mixture of files from different
+// indexes is detected.
 type fileStamp struct {
 	name string
 	size uint64
@@ -110,7 +110,7 @@ type fileStamp struct {
 
 const stampSize = 32
 
-// stampOf is the stamp of a file that sections.Parse has accepted.
+// stampOf returns the stamp of a file that sections.Parse has accepted.
 func stampOf(name string, data []byte) fileStamp {
 	return fileStamp{name, uint64(len(data)), binary.LittleEndian.Uint32(data[len(data)-20:])}
 }

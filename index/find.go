@@ -19,5 +19,5 @@ func Find(docs *[BlockSize]uint32, target uint32) int {
 	return int(n)
 }
 
-// less is 1 if a < t, else 0.
+// less returns 1 if a < t and 0 otherwise.
 func less(a uint32, t uint64) uint64 { return (uint64(a) - t) >> 63 }

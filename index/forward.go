@@ -9,18 +9,19 @@ import (
 	"github.com/collocate/collocate/internal/par"
 )
 
-// forwardIndex lists the words of each document: what the postings say, by document.
-// It holds only the words that tell where a document belongs.
+// forwardIndex lists the words of each document. It holds only words of medium frequency, from
+// which the order of the documents is computed.
 type forwardIndex struct {
 	docs   int
-	words  int      // different ones; numbered by falling DF, so that the frequent lie together
-	starts []uint64 // of each document in list, and the end
+	words  int      // distinct words, numbered by descending DF so that frequent ones are adjacent
+	starts []uint64 // offset of each document in list, and the end
 	list   []uint16
 }
 
-// The words that tell where a document belongs are in at least one in leastForward documents and
-// at most in one in mostForward. Those in more have small gaps in any order, and those in fewer
-// have few gaps. Of very many, which documents of thousands of words have, the most frequent tell.
+// A forward index holds the words in at least one in leastForward documents and at most one in
+// mostForward. More frequent words have small gaps in any order, and rarer ones have few gaps. If
+// there are more than maxForwardWords, as in collections of long documents, the most frequent are
+// used.
 const (
 	leastForward    = 100
 	mostForward     = 10
@@ -28,15 +29,17 @@ const (
 	maxForwardWords = 1 << 16
 )
 
-// tells reports whether a word in df of these documents tells where they belong.
+// tells reports whether a forward index holds the words with document frequency df.
 func tells(df, docs int) bool {
 	return df >= max(minForwardDF, docs/leastForward) && df <= docs/mostForward
 }
 
-// forwardBlock is how many documents get their lists at a time, so that these fit a cache.
+// forwardBlock is the number of documents whose lists are filled at a time, so that these lists fit
+// in the cache.
 const forwardBlock = 1 << 13
 
-// newForward makes the lists of so many documents from those of words, in their order.
+// newForward makes a forward index of docs documents from the lists of words. It sorts words by
+// descending DF.
 func newForward(docs int, words [][]uint32, threads int) *forwardIndex {
 	slices.SortStableFunc(words, func(a, b []uint32) int { return len(b) - len(a) })
 	words = words[:min(len(words), maxForwardWords)]
@@ -51,7 +54,7 @@ func newForward(docs int, words [][]uint32, threads int) *forwardIndex {
 		sum += n
 		f.starts[d] = sum
 	}
-	// Filled backwards: starts ends up where it should.
+	// Each list is filled backwards, so that starts ends up with the start of each list.
 	f.list = make([]uint16, sum)
 	par.For(threads, docs, forwardBlock, func(_, lo, hi int) {
 		for w, list := range words {
@@ -69,8 +72,8 @@ func newForward(docs int, words [][]uint32, threads int) *forwardIndex {
 	return f
 }
 
-// forward inverts the index back, within so many bytes of memory for that and for
-// bisecting.
+// forward makes a forward index of the index. The memory bound, in bytes, includes what the
+// bisection needs.
 func (r *Reader) forward(ctx context.Context, threads int, memory int64) (*forwardIndex, error) {
 	var terms []Term
 	postings := int64(0)

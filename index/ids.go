@@ -13,21 +13,21 @@ import (
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// idsPerBlock external IDs share a block of the ID store, and more where numbers run on for long:
-// then a block ends with its run. So millions of IDs that count on are one block of a few bytes.
+// idsPerBlock is the number of external IDs in a block of the ID store. A block with a long run of
+// consecutively numbered IDs extends to the end of the run, so that millions of such IDs are one
+// block of a few bytes.
 const idsPerBlock = 32
 
-// idStore gives each document's external ID, and the document of an ID. IDs are kept in the order
-// of compareIDs, equal ones by document; an ID's rank is its number in that order. The format is
-// described in reader.go.
+// idStore maps documents to external IDs and back. IDs are sorted by compareIDs, equal ones by
+// document; an ID's rank is its number in that order. The format is described in reader.go.
 type idStore struct {
 	file   *sections.File
 	docs   int
 	blob   []byte
 	starts []uint64
 	firsts []uint32 // the first rank of each block, and the end; nil if all have idsPerBlock IDs
-	// The rank of each document, and the document of each rank, idBits each; both
-	// empty if they are the same.
+	// The rank of each document, and the document of each rank, packed with idBits each. Both are
+	// empty if every rank is equal to its document.
 	ranks, byRank []byte
 	bits          uint
 }
@@ -62,7 +62,7 @@ func openIDs(f *sections.File, docs int, runBlocks bool) (*idStore, error) {
 	return s, nil
 }
 
-// first is the rank of the first ID of a block.
+// first returns the rank of the first ID of a block.
 func (s *idStore) first(block int) int {
 	if s.firsts != nil {
 		return int(s.firsts[block])
@@ -70,13 +70,13 @@ func (s *idStore) first(block int) int {
 	return min(block*idsPerBlock, s.docs)
 }
 
-// walk returns a walker that is about to step to the first ID of a block.
+// walk returns a walker positioned before the first ID of a block.
 func (s *idStore) walk(block int) idWalker {
 	rank := s.first(block)
 	return idWalker{s: s, block: block, rank: rank, end: rank}
 }
 
-// blockOf returns the block that has a rank.
+// blockOf returns the block that contains a rank.
 func (s *idStore) blockOf(rank int) int {
 	if s.firsts == nil {
 		return rank / idsPerBlock
@@ -153,9 +153,10 @@ func (s *idStore) findAll(id []byte) (docs []uint32, err error) {
 	return docs, nil
 }
 
-// findRank returns the place of an ID, the first if there are several, in the order of IDs.
+// findRank returns the rank of an ID, the lowest if several documents have it.
 func (s *idStore) findRank(id []byte) (rank int, found bool, err error) {
-	// The first block that begins with that ID or a later one; it is there or in the one before.
+	// Find the first block that begins with the ID or a later one. The ID is in it or in the block
+	// before.
 	bad := false
 	b := sort.Search(len(s.starts)-1, func(b int) bool {
 		w := s.walk(b)
@@ -186,8 +187,8 @@ func (s *idStore) findRank(id []byte) (rank int, found bool, err error) {
 	return 0, false, nil
 }
 
-// bad returns the first ID, in their order, that is empty or has white space in it. Most blocks
-// are passed by looking at their bytes only.
+// bad returns the first ID, in sorted order, that is empty or contains white space. Most blocks are
+// skipped after a scan of their bytes, without decoding.
 func (s *idStore) bad() (id []byte, found bool, err error) {
 	for b := range len(s.starts) - 1 {
 		from, to := s.starts[b], s.starts[b+1]
@@ -198,11 +199,11 @@ func (s *idStore) bad() (id []byte, found bool, err error) {
 			return nil, false, err
 		}
 		if b > 0 && !bytes.ContainsAny(s.blob[from:to], " \t\n\v\f\r") {
-			continue // and the empty ID is the first
+			continue // the empty ID can only be in block 0
 		}
 		w := s.walk(b)
 		for w.rank < s.first(b+1) {
-			w.skip(s.docs) // a run goes on with numbers only
+			w.skip(s.docs) // the IDs of a run differ in digits only
 			if !w.next() {
 				return nil, false, errIDs(b)
 			}
@@ -214,7 +215,7 @@ func (s *idStore) bad() (id []byte, found bool, err error) {
 	return nil, false, nil
 }
 
-// touch verifies where a packed number lies.
+// touch verifies the bytes that contain the i-th packed number.
 func (s *idStore) touch(b []byte, i int) error {
 	if len(b) == 0 {
 		return nil
@@ -234,24 +235,24 @@ func (s *idStore) packed(b []byte, i int) int {
 	return int(binary.LittleEndian.Uint64(b[bit/8:]) >> (bit % 8) & (1<<s.bits - 1))
 }
 
-// idBits is how many bits a document number takes.
+// idBits returns the number of bits of a document number.
 func idBits(docs int) uint { return uint(bits.Len(uint(max(docs, 1) - 1))) }
 
-// idWalker walks through the IDs in their order, from the start of a block.
+// idWalker iterates over the IDs in sorted order, from the start of a block.
 type idWalker struct {
 	s     *idStore
-	rank  int // of the ID that comes next
-	end   int // the rank at which the block ends
-	block int // that comes then
+	rank  int // rank of the next ID
+	end   int // the rank at which the current block ends
+	block int // the block after the current one
 	id    []byte
 	r     byteReader
-	run   uint64 // IDs of a run that are still to come
+	run   uint64 // remaining IDs of the current run
 	base  numberedid.ID
-	nth   uint64 // the last ID is this many after base
-	err   error  // if bytes were damaged
+	nth   uint64 // the current ID is base plus this number
+	err   error  // set if a checksum is wrong
 }
 
-// next steps to the next ID; false if there is none.
+// next advances to the next ID. It returns false if there is none, or if the data are damaged.
 func (w *idWalker) next() bool {
 	if w.rank >= w.s.docs {
 		return false
@@ -296,7 +297,7 @@ func (w *idWalker) next() bool {
 	return true
 }
 
-// skip leaves out up to n IDs of a run, but its last.
+// skip skips up to n IDs of the current run, but never its last one.
 func (w *idWalker) skip(n int) {
 	if w.run > 1 && w.rank < w.end && n > 0 {
 		n := min(uint64(n), w.run-1, uint64(w.end-w.rank-1))
@@ -306,7 +307,8 @@ func (w *idWalker) skip(n int) {
 	}
 }
 
-// reach leaves out IDs of a run that come before another, but its last. Its ID is not valid then.
+// reach skips the IDs of the current run that come before id, but never its last one. It leaves
+// w.id undefined.
 func (w *idWalker) reach(id []byte) {
 	if w.run < 2 || w.rank >= w.end {
 		return
@@ -324,19 +326,20 @@ func (w *idWalker) reach(id []byte) {
 	}))
 }
 
-// idEncoder encodes IDs in their order.
+// idEncoder encodes sorted IDs.
 type idEncoder struct {
 	emit  func(block []byte, ids int) error
 	block []byte
-	ids   int    // of the block
-	run   uint64 // of these, that run on from
-	base  []byte // this ID
+	ids   int    // IDs in the block
+	run   uint64 // length of the current run, without base
+	base  []byte // the ID that the current run continues
 	last  []byte
-	next  numberedid.Follower // of last
+	next  numberedid.Follower // recognises the ID that continues the run after last
 }
 
-// longRun is the number of IDs from which on a block with a run may have more than idsPerBlock.
-// Shorter runs are cut into blocks: then the block of an ID need not be looked for.
+// longRun is the number of IDs from which a block with a run may exceed idsPerBlock. Shorter runs
+// are cut into blocks of idsPerBlock: if all blocks have that size, the block of a rank is computed
+// without a search.
 const longRun = 32 * idsPerBlock
 
 // add adds an ID.
@@ -357,7 +360,7 @@ func (e *idEncoder) add(id []byte) error {
 	return nil
 }
 
-// addRun adds an ID and those that count on from it, n in all.
+// addRun adds an ID and the consecutive ones after it, n in all.
 func (e *idEncoder) addRun(id []byte, n int) error {
 	if err := e.add(id); err != nil || n == 1 {
 		return err
@@ -380,7 +383,7 @@ func (e *idEncoder) addRun(id []byte, n int) error {
 	return nil
 }
 
-// addFirst adds an ID that no other runs on to.
+// addFirst adds an ID that does not continue a run.
 func (e *idEncoder) addFirst(id []byte) {
 	e.endRun()
 	e.base = append(e.base[:0], id...)
@@ -391,7 +394,7 @@ func (e *idEncoder) addFirst(id []byte) {
 	}
 }
 
-// endRun writes the run that waits.
+// endRun writes the current run.
 func (e *idEncoder) endRun() {
 	if e.run > 0 {
 		e.block = binary.AppendUvarint(append(e.block, 0), e.run)
@@ -399,8 +402,8 @@ func (e *idEncoder) endRun() {
 	}
 }
 
-// endBlock ends a block that is full. Of a run that is not long, the IDs that are too many are
-// blocks by themselves, and the last may not be full.
+// endBlock ends a full block. If a run shorter than longRun exceeds it, the surplus IDs form blocks
+// of their own; the last of these may not be full and then stays open.
 func (e *idEncoder) endBlock() error {
 	if e.ids > idsPerBlock && e.ids < longRun {
 		rest := e.ids - idsPerBlock
@@ -426,7 +429,7 @@ func (e *idEncoder) endBlock() error {
 	return e.flush()
 }
 
-// flush hands out the block and begins another.
+// flush emits the block and begins another.
 func (e *idEncoder) flush() error {
 	e.endRun()
 	err := e.emit(e.block, e.ids)

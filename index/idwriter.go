@@ -15,22 +15,22 @@ import (
 // idWriter writes the four sections of the ID store.
 type idWriter struct {
 	docs   int
-	id     func(int) []byte // until the next call
-	run    func(int) int    // how many IDs are known to count on from one; nil if that is not known
-	byRank []uint32         // the documents in the order of their IDs; found if it is nil
+	id     func(int) []byte // ID of a document, valid until the next call
+	run    func(int) int    // length of the run of consecutive IDs at a document; nil if unknown
+	byRank []uint32         // documents sorted by ID; computed if nil
 
-	unique  bool   // IDs that are not are an error
-	room    int64  // bytes for sorting; what is beyond goes to files in
-	tempDir string // this folder
+	unique  bool   // duplicate IDs are an error
+	room    int64  // bytes of memory for sorting; larger data are sorted in files
+	tempDir string // folder for these files
 
-	firsts []uint32 // the first rank of each block, if there are any with more than idsPerBlock IDs
+	firsts []uint32 // first rank of each block, if any block has more than idsPerBlock IDs
 
 	ranked *scratch.Pages // byRank, if it is in a file
-	runs   []idRun        // where it comes from, parts of
-	sorted *scratch.Pages // this file
+	runs   []idRun        // sorted runs of an external sort, in sorted
+	sorted *scratch.Pages
 }
 
-// idShare is the part of the memory that sorting IDs may take.
+// idShare limits the memory for sorting IDs to one in this many bytes.
 const idShare = 8
 
 func (w *idWriter) write(out *sections.Writer) error {
@@ -58,7 +58,7 @@ func (w *idWriter) write(out *sections.Writer) error {
 	return errors.Join(w.writeRanks(out), w.writeDocs(out))
 }
 
-// writeBlocks writes the IDs in their order.
+// writeBlocks writes the sorted IDs.
 func (w *idWriter) writeBlocks(out *sections.Writer, starts *scratch.Numbers) error {
 	if err := out.Begin("ids"); err != nil {
 		return err
@@ -68,7 +68,7 @@ func (w *idWriter) writeBlocks(out *sections.Writer, starts *scratch.Numbers) er
 	if err := starts.Add(0); err != nil {
 		return err
 	}
-	longer := false // there is a block of more IDs
+	longer := false // some block has more than idsPerBlock IDs
 	e := idEncoder{emit: func(block []byte, ids int) error {
 		longer = longer || ids > idsPerBlock
 		at += uint64(len(block))
@@ -97,7 +97,7 @@ func (w *idWriter) writeBlocks(out *sections.Writer, starts *scratch.Numbers) er
 	return err
 }
 
-// each calls fn with the IDs in their order: the first of those that count on, and their number.
+// each calls fn with the IDs in sorted order: the first ID of each run, and the run's length.
 func (w *idWriter) each(fn func(doc int, id []byte, n int) error) error {
 	switch {
 	case w.runs != nil:
@@ -120,7 +120,8 @@ func (w *idWriter) each(fn func(doc int, id []byte, n int) error) error {
 	return nil
 }
 
-// runFrom is how many IDs, at least 1, are known to count on from one.
+// runFrom returns the length, at least 1, of the run of consecutive IDs at a document, as far as it
+// is known.
 func (w *idWriter) runFrom(doc int) int {
 	if w.run == nil {
 		return 1
@@ -128,11 +129,12 @@ func (w *idWriter) runFrom(doc int) int {
 	return w.run(doc)
 }
 
-// ranksAtATime is a multiple of 8, so that what is packed ends with a whole byte.
+// ranksAtATime is the number of ranks that are packed at a time. It is a multiple of 8, so that
+// they end at a whole byte.
 const ranksAtATime = 1 << 20
 
-// writeRanks writes the rank of each document. Of those that are in a file it finds, each time it
-// reads that, as many as there is room for.
+// writeRanks writes the rank of each document. If byRank is in a file, it is read several times;
+// each pass finds the ranks of as many documents as fit in memory.
 func (w *idWriter) writeRanks(out *sections.Writer) error {
 	if err := out.Begin("id-ranks"); err != nil || len(w.byRank) == 0 {
 		return err
@@ -183,8 +185,8 @@ func (w *idWriter) writeDocs(out *sections.Writer) error {
 	return err
 }
 
-// rank finds the documents in the order of their IDs: an empty slice, not nil, if that
-// is their own order.
+// rank sorts the documents by ID into byRank, which is empty but not nil if they are sorted
+// already. If they do not fit in memory, merge fills it.
 func (w *idWriter) rank() error {
 	w.byRank = []uint32{}
 	sorted, size := w.inOrder()
@@ -202,8 +204,8 @@ func (w *idWriter) rank() error {
 	return w.sortRuns()
 }
 
-// orderEqual puts documents that have the same ID into ascending order. A byRank that was given
-// comes from another order of the documents, in which they may have been the other way round.
+// orderEqual sorts documents that have the same ID by number. A byRank given by the caller comes
+// from another order of the documents, in which their numbers may have been the other way round.
 func (w *idWriter) orderEqual() {
 	var last []byte
 	first := 0 // rank of the first document whose ID is last
@@ -218,7 +220,7 @@ func (w *idWriter) orderEqual() {
 	slices.Sort(w.byRank[first:])
 }
 
-// inOrder says whether the IDs are in their order, and how much memory sorting them would take.
+// inOrder reports whether the documents are sorted by ID, and how much memory sorting would take.
 func (w *idWriter) inOrder() (sorted bool, size int64) {
 	sorted = true
 	var before []byte
@@ -230,7 +232,7 @@ func (w *idWriter) inOrder() (sorted bool, size int64) {
 			next.After(id)
 		}
 		n := w.runFrom(d)
-		if n > 1 { // these are in order
+		if n > 1 { // a run is sorted
 			id = w.id(d + n - 1)
 			next.After(id)
 		}
@@ -243,13 +245,13 @@ func (w *idWriter) inOrder() (sorted bool, size int64) {
 
 // idSorter sorts IDs in memory.
 type idSorter struct {
-	first uint32 // document
+	first uint32 // the first document added
 	blob  []byte
 	ends  []uint64
 	docs  []uint32
 }
 
-// idBytes is what it takes for each besides the ID.
+// idBytes is the memory of an idSorter for each ID, besides its bytes.
 const idBytes = 8 + 4
 
 func (s *idSorter) add(doc uint32, id []byte) {
@@ -267,7 +269,7 @@ func (s *idSorter) of(doc uint32) []byte {
 	return s.blob[s.ends[doc-s.first]:s.ends[doc-s.first+1]]
 }
 
-// sort returns the documents in the order of their IDs, equal ones by number.
+// sort returns the documents sorted by ID, and by number if IDs are equal.
 func (s *idSorter) sort() []uint32 {
 	slices.SortFunc(s.docs, func(a, b uint32) int {
 		return cmp.Or(compareIDs(s.of(a), s.of(b)), cmp.Compare(a, b))
@@ -280,8 +282,8 @@ func (s *idSorter) reset() { s.blob, s.docs = s.blob[:0], s.docs[:0] }
 // idRun is a sorted part of the IDs in a file: document and length as uvarints, then the ID.
 type idRun struct{ from, to int64 }
 
-// sortRuns sorts IDs that do not fit in memory: parts of them, each a run in a file. What the
-// merge of all runs gives is in the order of the IDs, and byRank is written beside.
+// sortRuns begins an external sort of IDs that do not fit in memory: it writes sorted runs to a
+// file. Later merge merges the runs and writes byRank to another file.
 func (w *idWriter) sortRuns() error {
 	f, err := scratch.Create(w.tempDir)
 	if err != nil {
@@ -319,7 +321,7 @@ func (w *idWriter) sortRuns() error {
 	return err
 }
 
-// merge calls fn with all IDs in order, one at a time, and writes byRank.
+// merge merges the sorted runs: it calls fn with all IDs in order, one at a time, and fills byRank.
 func (w *idWriter) merge(fn func(doc int, id []byte, n int) error) error {
 	ranked, err := scratch.Create(w.tempDir)
 	if err != nil {
@@ -364,14 +366,14 @@ func (w *idWriter) close() {
 	w.sorted.Close()
 }
 
-// idCursor walks over a run.
+// idCursor iterates over a sorted run.
 type idCursor struct {
 	data []byte
 	doc  uint32
 	id   []byte
 }
 
-// next goes to the next ID; false if there is none.
+// next advances to the next ID. It returns false if there is none.
 func (c *idCursor) next() bool {
 	if len(c.data) == 0 {
 		return false
@@ -384,14 +386,14 @@ func (c *idCursor) next() bool {
 	return true
 }
 
-// idHeap has the cursor with the least ID first, of equal ones that with the lowest document.
+// idHeap is a min-heap of cursors by ID, then by document.
 type idHeap []*idCursor
 
 func (h idHeap) less(i, j int) bool {
 	return cmp.Or(compareIDs(h[i].id, h[j].id), cmp.Compare(h[i].doc, h[j].doc)) < 0
 }
 
-// down puts cursor i where it belongs among those below it.
+// down restores the heap order below cursor i.
 func (h idHeap) down(i int) {
 	for {
 		least := i

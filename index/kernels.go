@@ -10,7 +10,7 @@ import (
 	"github.com/collocate/collocate/internal/cpu"
 )
 
-// hasKernels says whether the assembly beside this file may be called; the plain Go functions give
+// hasKernels is true if the processor supports the assembly kernels. The plain Go functions give
 // the same bits.
 var hasKernels bool
 
@@ -22,8 +22,8 @@ func init() {
 }
 
 const (
-	kernelWidth = 24 // the widest numbers that the kernels take
-	kernelReach = 64 // bytes that they may read beyond the last number
+	kernelWidth = 24 // the largest bit width that the kernels accept
+	kernelReach = 64 // bytes that kernels may read beyond the last number
 )
 
 //go:noescape
@@ -32,18 +32,18 @@ func unpackPlainKernel(in *byte, w uint64, out *[BlockSize]uint32)
 //go:noescape
 func unpackGapsKernel(in *byte, w uint64, out *[BlockSize]uint32, at uint32)
 
-// prefetch asks memory for 192 bytes: most blocks.
+// prefetch prefetches 192 bytes, the size of most blocks.
 //
 //go:noescape
 func prefetch(data *byte)
 
-// prefetchItems asks memory for items of 1<<shift bytes that have these numbers.
+// prefetchItems prefetches the items with these numbers, each of 1<<shift bytes.
 //
 //go:noescape
 func prefetchItems(items *byte, numbers *uint32, n int, shift uint8)
 
-// unpackFull unpacks the numbers of a full block, plus 1 each. It may read what lies behind data in
-// memory of the same slice.
+// unpackFull unpacks the numbers of a full block and adds 1 to each. It may read beyond len(data),
+// up to its capacity.
 func unpackFull(data []byte, w uint, out *[BlockSize]uint32) {
 	if hasKernels && w <= kernelWidth && uint(cap(data)) >= 16*w+kernelReach {
 		unpackPlainKernel(unsafe.SliceData(data), uint64(w), out)
@@ -52,7 +52,7 @@ func unpackFull(data []byte, w uint, out *[BlockSize]uint32) {
 	unpackPlain[w](data, out)
 }
 
-// unpackFullGaps unpacks the gaps of a full block and adds them up.
+// unpackFullGaps unpacks the gaps of a full block and computes their prefix sums.
 func unpackFullGaps(data []byte, w uint, out *[BlockSize]uint32, at uint32) {
 	if hasKernels && w <= kernelWidth && uint(cap(data)) >= 16*w+kernelReach {
 		unpackGapsKernel(unsafe.SliceData(data), uint64(w), out, at)
@@ -64,8 +64,8 @@ func unpackFullGaps(data []byte, w uint, out *[BlockSize]uint32, at uint32) {
 //go:noescape
 func unpackBitsKernel(in *byte, words int, base uint32, out *[BlockSize]uint32) int
 
-// unpackBits finds the documents of a bitmap of at least one word; if it says that they are not
-// 128, what is in out is undefined.
+// unpackBits decodes a bitmap of at least one word and returns the number of its documents. If that
+// is not 128, the content of out is undefined.
 func unpackBits(words []byte, base uint32, out *[BlockSize]uint32) int {
 	if hasKernels {
 		return unpackBitsKernel(unsafe.SliceData(words), len(words)/8, base, out)
@@ -88,7 +88,7 @@ func takeSteps(docs, tfs []uint32, next uint32, to *waiting, at int) (wrong, all
 //go:noescape
 func countKernel(v *[BlockSize]uint32, counts *[4]uint32)
 
-// countBlock counts the widths of a whole block.
+// countBlock counts the bit widths of a full block.
 func countBlock(v *[BlockSize]uint32) widthCounts {
 	if !hasKernels {
 		return countWidths(v[:BlockSize/2], v[BlockSize/2:])
@@ -98,7 +98,7 @@ func countBlock(v *[BlockSize]uint32) widthCounts {
 	return widthCounts{uint64(c[0]), uint64(c[1]), uint64(c[2]), uint64(c[3])}
 }
 
-// bitPlaces has the places of each byte's bits, and zeros behind them.
+// bitPlaces lists the positions of the set bits of each byte value, padded with zeros.
 var bitPlaces = func() (rows [256][8]uint8) {
 	for b := range rows {
 		n := 0

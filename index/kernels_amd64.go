@@ -11,11 +11,11 @@ import (
 	"github.com/collocate/collocate/internal/cpu"
 )
 
-// wide says that the forms for AVX-512 are used. Unpacking wants its second set of instructions for
-// bytes, too; without that AVX2 is faster than anything else.
+// wide is true if the AVX-512 versions are used. Unpacking also needs VBMI2; without it, AVX2 is
+// fastest.
 var wide bool
 
-// places says that places are read where they lie, which any AVX-512 can do.
+// places is true if positions are extracted without decoding whole groups. Any AVX-512 can do that.
 var places bool
 
 func chooseForms(l cpu.Level) {
@@ -23,7 +23,7 @@ func chooseForms(l cpu.Level) {
 	wide = places && cpu.HasVBMI2
 }
 
-// The forms of the kernels, between which kernels_amd64.s chooses.
+// The versions of each kernel; kernels_amd64.s chooses between them.
 
 //go:noescape
 func unpackPlainAVX512(in *byte, w uint64, out *[BlockSize]uint32)
@@ -46,7 +46,7 @@ func unpackBitsAVX2(in *byte, words int, base uint32, out *[BlockSize]uint32) in
 //go:noescape
 func keepTFsAVX512(words, keep *byte, n int, tfs *[BlockSize]uint32, out *uint32) int
 
-// keepTFs finds the frequencies of those documents of a block that are in keep, too.
+// keepTFs selects the frequencies of those documents of a block that are also in keep.
 func keepTFs(words, keep []byte, tfs *[BlockSize]uint32, out []uint32) int {
 	if wide {
 		return keepTFsAVX512(unsafe.SliceData(words), unsafe.SliceData(keep), len(words)/8, tfs, unsafe.SliceData(out))
@@ -60,10 +60,10 @@ func tfsAtAVX512(in *byte, v uint64, places *uint32, n int, low, high uint64, ou
 //go:noescape
 func sumsAVX512(in, out *[BlockSize]uint32)
 
-// hasSums reports whether sumTFs does something.
+// hasSums reports whether sumTFs is implemented.
 func hasSums() bool { return places }
 
-// sumTFs adds up the frequencies before each posting of a block.
+// sumTFs computes the prefix sums of the frequencies of a block.
 func sumTFs(tfs *[BlockSize]uint32, sums *[BlockSize + 1]uint32) {
 	if places {
 		sumsAVX512(tfs, (*[BlockSize]uint32)(sums[1:]))
@@ -74,9 +74,10 @@ func sumTFs(tfs *[BlockSize]uint32, sums *[BlockSize + 1]uint32) {
 func readPlacesAVX512(in *byte, v uint64, index, n int, low, high uint64, out *uint32,
 	sum uint32) uint32
 
-// readPlaces makes places of the gaps of a full group from an index on, the first of which comes
-// after sum. It reads the gaps where they lie, which takes half the time of decoding all, and may
-// write fewPlaces more. It returns the sum of all. Wide gaps, whose sum may be too large, are left.
+// readPlaces computes positions from the gaps of a full group, starting at an index; sum is the sum
+// of the gaps before it. It extracts single gaps from the packed group, which takes half the time
+// of decoding all of them, and may write fewPlaces entries beyond the last one. It returns the sum
+// including these gaps. It refuses wide gaps, whose sum may overflow.
 func readPlaces(group []byte, index int, out []uint32, sum uint32) (uint32, bool) {
 	n := len(out)
 	if !places || n == 0 || uint(index) > uint(BlockSize-n) || cap(out) < n+fewPlaces || len(group) == 0 {
@@ -94,7 +95,7 @@ func readPlaces(group []byte, index int, out []uint32, sum uint32) (uint32, bool
 	return readPlacesAVX512(&group[1], uint64(v), index, n, low, high, &out[0], sum), true
 }
 
-// shortPatches are e patches if they are of two bytes each.
+// shortPatches loads e patches, and reports whether all of them take two bytes.
 func shortPatches(b []byte, e int) (low, high uint64, ok bool) {
 	// Shifts by 64 and more give 0.
 	low = binary.LittleEndian.Uint64(b) & (1<<(16*uint(e)) - 1)
@@ -102,11 +103,11 @@ func shortPatches(b []byte, e int) (low, high uint64, ok bool) {
 	return low, high, (low|high)&0x8080808080808080 == 0
 }
 
-// fewPlaces is how many frequencies of a block are read where they lie: that takes a third of the
-// time that decoding all takes. (With AVX2 and NEON decoding all is faster.)
+// fewPlaces is the largest number of frequencies of a block that are extracted without decoding the
+// block. That takes a third of the time of decoding. (With AVX2 and NEON, decoding is faster.)
 const fewPlaces = 16
 
-// readTFs reads the frequencies at some places of a full block where they lie. Places are taken
+// readTFs extracts the frequencies at some positions of a full packed block. Positions are taken
 // modulo BlockSize.
 func readTFs(data []byte, places, out []uint32) bool {
 	tfs, patch, v, e, ok := quickHead(data)

@@ -4,5 +4,5 @@ package index
 
 import "github.com/collocate/collocate/internal/cpu"
 
-// Each kernel has one form here.
+// Each kernel has a single version on arm64.
 func chooseForms(cpu.Level) {}

@@ -2,7 +2,7 @@
 
 package index
 
-// There are no kernels here: plain Go does their work.
+// There are no kernels on other architectures; plain Go does their work.
 const (
 	hasKernels  = false
 	kernelWidth = 24
@@ -13,7 +13,7 @@ func unpackPlainKernel(in *byte, w uint64, out *[BlockSize]uint32) {}
 
 func unpackGapsKernel(in *byte, w uint64, out *[BlockSize]uint32, at uint32) {}
 
-// prefetch changes nothing but the cache, so that a twin need not do anything.
+// prefetch only affects the cache, so the plain version does nothing.
 func prefetch(*byte) {}
 
 func prefetchItems(*byte, *uint32, int, uint8) {}

@@ -13,31 +13,31 @@ import (
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// lengthTable knows the documents' lengths and sorts them into classes.
+// lengthTable holds the documents' lengths and their length classes.
 type lengthTable struct {
 	lengths []uint32
 	tokens  uint64
-	coef    bm25.Length  // of the model whose x are stored
+	coef    bm25.Length  // coefficients of the stored model
 	low     []uint32     // the shortest length of each class
-	exact   bool         // each class is one length
+	exact   bool         // each class is a single length
 	named   bool         // tokens is not the sum of lengths
-	norm    [256]float64 // of each class, for the choice which pairs of a bound to merge
+	norm    [256]float64 // BM25 length norm of each class, for merging the pairs of a bound
 
-	// By document: a code of its length, if few documents have a length that is not among the
-	// commonest, else the length and in the low 8 bits the class. The other one is nil. Documents
-	// come in no order that memory likes: looking for length and class in one place makes a build
-	// 7% shorter, and with 50 million of them a byte instead of four takes about half the time.
+	// By document, in one of two forms; the other slice is nil. If few documents have an uncommon
+	// length, codes holds a code for each length. Otherwise both holds the length and, in the low 8
+	// bits, the class. Access is random: one lookup for length and class makes a build 7% faster,
+	// and with 50 million documents, one byte instead of four takes about half the time.
 	codes []uint8
 	both  []uint32
-	code  [256]lengthCode // what codes stand for, in the order of lengths
-	once  [256]uint32     // bits of the x of a word that occurs once
-	rare  []rareLength    // of the documents whose code is rareCode, if there are any; ascending
+	code  [256]lengthCode // meaning of each code; lengths ascend
+	once  [256]uint32     // by code: bits of the x of a word that occurs once
+	rare  []rareLength    // documents whose length has no code, ascending
 
-	pages  *scratch.Pages // that these are in, if they have no room in memory
+	pages  *scratch.Pages // the mapped file of codes or both, if they do not fit in memory
 	forget func()         // see Documents
 }
 
-// lengthCode is what a code stands for: a class, and what the length comes to in the stored model.
+// lengthCode is the meaning of a code: a length class, and the K of the length in the stored model.
 type lengthCode struct {
 	k     float32
 	class uint8
@@ -49,20 +49,20 @@ type rareLength struct {
 	lengthCode
 }
 
-// rareCode is the last code; where there are more than 256 lengths it stands for none. There are
-// codes if at most one in rareShare documents has it.
+// rareCode is the last code. Unless 256 codes suffice for all lengths, it marks the documents whose
+// length has no code. Codes are used if at most one in rareShare documents is marked.
 const (
 	rareCode  = 255
 	rareShare = 1024
 )
 
-// lengthShare is the part of the memory for codes or both.
+// lengthShare limits the memory for codes or both to one in this many bytes.
 const lengthShare = 16
 
-// lengthsAtATime is how many lengths are read before forget is called.
+// lengthsAtATime is the number of lengths read between calls of forget.
 const lengthsAtATime = 1 << 20
 
-// each calls fn with all lengths in parts, and with the number of the first of each.
+// each calls fn with consecutive parts of the lengths, and with the first document of each part.
 func (t *lengthTable) each(fn func(first int, lengths []uint32) error) error {
 	for at := 0; at < len(t.lengths); at += lengthsAtATime {
 		if err := fn(at, t.lengths[at:min(at+lengthsAtATime, len(t.lengths))]); err != nil {
@@ -75,7 +75,7 @@ func (t *lengthTable) each(fn func(first int, lengths []uint32) error) error {
 	return nil
 }
 
-// writeLengths writes the lengths of all documents, unless their classes say them.
+// writeLengths writes the lengths of all documents, unless each class is a single length.
 func (t *lengthTable) writeLengths(w *sections.Writer) error {
 	if t.exact {
 		return nil
@@ -116,7 +116,7 @@ func (t *lengthTable) close() error {
 	return t.pages.Close()
 }
 
-// kind is what a document's code stands for.
+// kind returns the meaning of a document's code.
 func (t *lengthTable) kind(code uint8, doc uint32) lengthCode {
 	if code == rareCode && len(t.rare) > 0 {
 		i, _ := slices.BinarySearchFunc(t.rare, doc, func(r rareLength, doc uint32) int {
@@ -127,18 +127,19 @@ func (t *lengthTable) kind(code uint8, doc uint32) lengthCode {
 	return t.code[code]
 }
 
-// longLength stands for lengths that find no room beside the class.
+// longLength marks lengths that do not fit beside the class.
 const longLength = 1<<24 - 1
 
-// nearDocs is how far apart documents are whose codes are in neighbouring lines of the cache.
+// nearDocs is the mean distance of documents up to which the hardware prefetcher suffices: their
+// codes are in neighbouring cache lines.
 const nearDocs = 32
 
-// ask asks memory for what judge will read of documents. Without it, judging 50 million documents
-// is waiting for the most part.
+// ask prefetches what judge will read for these documents. Without it, judging the postings of 50
+// million documents is mostly waiting for memory.
 func (t *lengthTable) ask(docs []uint32) {
 	switch n := len(docs); {
 	case n == 0 || len(t.lengths) == 0:
-	case docs[n-1]-docs[0] < uint32(n)*nearDocs: // memory sees by itself what will be read
+	case docs[n-1]-docs[0] < uint32(n)*nearDocs: // left to the hardware prefetcher
 	case t.codes != nil:
 		prefetchItems(&t.codes[0], &docs[0], len(docs), 0)
 	default:
@@ -146,9 +147,9 @@ func (t *lengthTable) ask(docs []uint32) {
 	}
 }
 
-// judge finds how good postings of up to BlockSize documents are, given with their frequencies
-// less 1, those in many being above 0: the bits of their x and of the lowest of these, and for f
-// their pairs of frequency and class.
+// judge computes the x of up to BlockSize postings. The frequencies tfs are less 1; many lists the
+// positions of those above 0. It stores the bits of each x in xs, returns the lowest, and adds the
+// pairs of frequency and class to f.
 func (t *lengthTable) judge(docs, tfs []uint32, many []uint8, xs []uint32, f *frontier) (low uint32) {
 	size := 4
 	if t.codes != nil {
@@ -173,7 +174,7 @@ func (t *lengthTable) judgeBoth(docs, tfs, xs []uint32, f *frontier) (low uint32
 	low = math.MaxUint32
 	tfs, xs = tfs[:len(docs)], xs[:len(docs)]
 	coef, top := t.coef, f.top
-	var read [BlockSize]uint32 // in a loop that guesses nothing, so that memory answers many at once
+	var read [BlockSize]uint32 // loaded without branches, so that cache misses overlap
 	for i, d := range docs {
 		read[i&(BlockSize-1)] = t.both[d]
 	}
@@ -197,13 +198,14 @@ func (t *lengthTable) judgeBoth(docs, tfs, xs []uint32, f *frontier) (low uint32
 	return low
 }
 
-// fewMany is how many frequencies above 1 a block may have to be judged and counted by these alone:
-// if more than a quarter are, it takes less time to look at all.
+// fewMany is the largest number of frequencies above 1 for which judging and counting treat these
+// separately. If they are more than a quarter of the block, it is faster to treat all alike.
 const fewMany = BlockSize / 4
 
-// judgeOnce judges postings as if each frequency were 1, where there are codes. That is nearly all
-// there is to do for short documents. A higher frequency makes x lower, and a pair that has it
-// rules the other one out. It returns rareBits if a document has a rare length.
+// judgeOnce judges postings as if each frequency were 1, if there are codes. For short documents
+// that is nearly all the work. It is safe because judgeMany corrects the rest: a higher frequency
+// makes x lower, and its pair dominates the one added here. It returns rareBits if a document has a
+// rare length.
 func (t *lengthTable) judgeOnce(docs, xs []uint32, f *frontier) (low uint32) {
 	xs = xs[:len(docs)]
 	codes, once := t.codes, &t.once
@@ -220,7 +222,7 @@ func (t *lengthTable) judgeOnce(docs, xs []uint32, f *frontier) (low uint32) {
 	return once[shortest]
 }
 
-// rareBits are not those of an x.
+// rareBits are bits that no x has.
 const rareBits = math.MaxUint32
 
 // judgeMany judges the postings in many, after judgeOnce.
@@ -239,8 +241,8 @@ func (t *lengthTable) judgeMany(docs, tfs []uint32, many []uint8, xs []uint32, f
 	return low
 }
 
-// judgeCodes judges any postings where there are codes. It is judgeBoth but reads a quarter of the
-// memory.
+// judgeCodes judges any postings if there are codes. It does the same as judgeBoth, but reads a
+// quarter of the memory.
 func (t *lengthTable) judgeCodes(docs, tfs, xs []uint32, f *frontier) (low uint32) {
 	low = math.MaxUint32
 	tfs, xs = tfs[:len(docs)], xs[:len(docs)]
@@ -269,8 +271,8 @@ func (t *lengthTable) judgeCodes(docs, tfs, xs []uint32, f *frontier) (low uint3
 	return low
 }
 
-// newLengthTable makes the table for a collection of the given number of words, 0 for the sum of
-// lengths, with what it has of documents in a file in tempDir if it takes more than room bytes.
+// newLengthTable makes the table for a collection with the given number of tokens; 0 means the sum
+// of lengths. If its data per document exceed room bytes, they are kept in a file in tempDir.
 func newLengthTable(lengths []uint32, tokens uint64, room int64, tempDir string, forget func()) (*lengthTable, error) {
 	t := &lengthTable{lengths: lengths, forget: forget}
 	var set lengthSet
@@ -295,7 +297,7 @@ func newLengthTable(lengths []uint32, tokens uint64, room int64, tempDir string,
 		// which would make the bytes depend on the machine.
 		t.norm[c] = 0.3 + float64(float64(0.9*float64(l))/max(mean, 1))
 	}
-	var small [1 << 12]uint8 // for most lengths, so that few classes are searched for
+	var small [1 << 12]uint8 // classes of short lengths, which are most, to avoid the search
 	for l := range small {
 		small[l] = classOf(t.low, uint32(l))
 	}
@@ -318,7 +320,7 @@ func newLengthTable(lengths []uint32, tokens uint64, room int64, tempDir string,
 	return t, nil
 }
 
-// encodeLengths gives the commonest lengths their codes. All are below countedLengths.
+// encodeLengths assigns codes to the most common lengths, all of which are below countedLengths.
 func (t *lengthTable) encodeLengths(common []uint32, room int64, tempDir string,
 	class func(uint32) uint8) (err error) {
 	kind := func(length uint32) lengthCode { return lengthCode{t.coef.K(length), class(length)} }
@@ -344,8 +346,8 @@ func (t *lengthTable) encodeLengths(common []uint32, room int64, tempDir string,
 	return err
 }
 
-// perDocument calls pack with each document and its length. The results are in memory or,
-// if they take more than room bytes, in a file.
+// perDocument calls pack with each document and its length, and returns the results. They are in
+// memory or, if they take more than room bytes, in a mapped file.
 func perDocument[T uint8 | uint32](t *lengthTable, room int64, tempDir string,
 	pack func(doc, length uint32) T) ([]T, error) {
 	var file *scratch.File
@@ -381,14 +383,14 @@ func perDocument[T uint8 | uint32](t *lengthTable, room int64, tempDir string,
 	return sections.View[T](t.pages.Data)
 }
 
-// classOf is the class of a length.
+// classOf returns the class of a length.
 func classOf(low []uint32, length uint32) uint8 {
 	i := sort.Search(len(low), func(i int) bool { return low[i] > length })
 	return uint8(max(i, 1) - 1)
 }
 
-// lengthSet finds the distinct lengths. Nearly all lengths are short ones, which are counted in
-// a table: 50 million of them took 4 seconds to sort.
+// lengthSet collects the distinct lengths. Nearly all lengths are short; these are counted in a
+// table, because sorting 50 million of them took 4 seconds.
 type lengthSet struct {
 	count [countedLengths]uint32
 	long  []uint32
@@ -406,7 +408,7 @@ func (s *lengthSet) add(lengths []uint32) {
 	}
 }
 
-// sorted are the lengths, ascending.
+// sorted returns the distinct lengths in ascending order.
 func (s *lengthSet) sorted() (out []uint32) {
 	for l, n := range s.count {
 		if n > 0 {
@@ -417,7 +419,7 @@ func (s *lengthSet) sorted() (out []uint32) {
 	return append(out, slices.Compact(s.long)...)
 }
 
-// commonest are the counted lengths that get codes, and how many documents have others.
+// commonest returns the lengths that get codes, and the number of documents with other lengths.
 func (s *lengthSet) commonest() (common []uint32, others int) {
 	for l, n := range s.count {
 		if n > 0 {
@@ -437,10 +439,10 @@ func (s *lengthSet) commonest() (common []uint32, others int) {
 	return common[:rareCode], others
 }
 
-// lengthClasses chooses at most 256 classes of document lengths, given as the
-// shortest length of each, ascending, from all lengths: every length on its own if there are no
-// more than 256 of them, else ranges whose ends differ by the smallest factor
-// that suffices. It tells whether each class is one length.
+// lengthClasses divides the distinct lengths into at most 256 classes, and returns the shortest
+// length of each in ascending order. If there are at most 256 lengths, each is a class of its own
+// and exact is true. Otherwise classes are ranges whose ends differ by the smallest factor that
+// suffices.
 func lengthClasses(distinct []uint32) (low []uint32, exact bool) {
 	if len(distinct) <= 256 {
 		return slices.Clip(distinct), true

@@ -19,7 +19,7 @@ import (
 // Source is one of the indexes that Merge combines.
 type Source struct {
 	*Reader
-	Live *docset.Set // the documents that are kept; nil: all
+	Live *docset.Set // the documents that are kept; nil means all
 }
 
 // Kept returns the number of documents that are kept.
@@ -49,7 +49,8 @@ func Merge(ctx context.Context, dir string, sources []Source, o MergeOptions) (e
 	return merge(ctx, dir, sources, Shard{}, nil, o)
 }
 
-// merge writes the documents of some indexes, as a shard of a whole if it is to be one.
+// merge writes the documents of several indexes as one. If shard.Of is not 0, the result is that
+// shard of the index that whole forms.
 func merge(ctx context.Context, dir string, sources []Source, shard Shard, whole []*Reader, o MergeOptions) error {
 	for _, s := range sources {
 		if err := s.unlessPart("merge"); err != nil {
@@ -72,7 +73,7 @@ func merge(ctx context.Context, dir string, sources []Source, shard Shard, whole
 	m := newMerger(sources)
 	m.shard, m.whole = shard, whole
 	for _, s := range sources {
-		if err := s.verify(ctx); err != nil { // damage would get checksums that fit
+		if err := s.verify(ctx); err != nil { // otherwise damage would get valid checksums
 			return err
 		}
 	}
@@ -82,7 +83,7 @@ func merge(ctx context.Context, dir string, sources []Source, shard Shard, whole
 	return w.Commit()
 }
 
-// alike says what keeps two indexes from being merged.
+// alike returns an error that says why two indexes cannot be merged, or nil.
 func (r *Reader) alike(o *Reader) error {
 	switch {
 	case (r.text != nil) != (o.text != nil):
@@ -96,21 +97,22 @@ func (r *Reader) alike(o *Reader) error {
 	return nil
 }
 
-// merger knows where the documents of some sources go.
+// merger merges the documents of several sources.
 type merger struct {
 	sources []Source
 	moves   []liveRanks
 	docs    int
-	shard   Shard // that they become; Of is 0: none
+	shard   Shard // the shard that the result becomes, unless Of is 0
 	whole   []*Reader
 	badID   error
 }
 
-// liveRanks are the new numbers of a source's documents: their ranks among those that are kept.
+// liveRanks maps a source's documents to their new numbers: base plus their rank among those that
+// are kept.
 type liveRanks struct {
 	live   *docset.Set
-	base   uint32   // of the first
-	before []uint32 // documents kept before each 64; nil: all are kept
+	base   uint32   // new number of the first one
+	before []uint32 // for every 64 documents: how many before them are kept; nil if all are
 }
 
 func newMerger(sources []Source) *merger {
@@ -130,7 +132,7 @@ func newMerger(sources []Source) *merger {
 	return m
 }
 
-// move moves postings to their new places, in place, and drops those that are not kept.
+// move renumbers postings in place and drops those that are not kept.
 func (r *liveRanks) move(docs, tfs []uint32) ([]uint32, []uint32) {
 	if r.live == nil {
 		for i := range docs {
@@ -173,10 +175,10 @@ func (m *merger) write(ctx context.Context, w *Writer) error {
 	}
 	first := m.sources[0].Reader
 	d := Documents{Analyzer: first.analyzer, Lengths: lengths, ID: m.id, Positions: first.HasPositions()}
-	if first.part { // its documents are named by their numbers
+	if first.part { // the IDs of its documents are their numbers
 		d.ID = strconv.Itoa
 	}
-	if named { // an import said more than the lengths do
+	if named { // an imported index has a token count of its own
 		d.Tokens = uint64(tokens + 0.5)
 	}
 	if err := w.SetDocuments(d); err != nil {
@@ -247,14 +249,14 @@ func (m *merger) writeFields(ctx context.Context, w *Writer) (err error) {
 	return nil
 }
 
-// id is the ID of a document by its new number.
+// id returns the ID of a document, given its new number.
 func (m *merger) id(doc int) string {
 	i, found := slices.BinarySearchFunc(m.moves, uint32(doc),
 		func(r liveRanks, d uint32) int { return int(int64(r.base) - int64(d)) })
 	if !found {
 		i--
 	}
-	for i+1 < len(m.moves) && m.moves[i+1].base == uint32(doc) { // sources that keep nothing
+	for i+1 < len(m.moves) && m.moves[i+1].base == uint32(doc) { // skip sources that keep nothing
 		i++
 	}
 	s, err := m.sources[i].DocID(int(m.moves[i].old(uint32(doc))))
@@ -264,14 +266,14 @@ func (m *merger) id(doc int) string {
 	return s
 }
 
-// old is the number that a document had.
+// old returns the number of a document in its source.
 func (r *liveRanks) old(doc uint32) uint32 {
 	n := doc - r.base
 	if r.live == nil {
 		return n
 	}
 	at, _ := slices.BinarySearch(r.before, n+1)
-	at-- // the last that begins with this many before
+	at-- // the last word with at most n documents before it
 	word := r.live.Words()[at]
 	for range n - r.before[at] {
 		word &= word - 1
@@ -279,7 +281,7 @@ func (r *liveRanks) old(doc uint32) uint32 {
 	return uint32(at)<<6 + uint32(bits.TrailingZeros64(word))
 }
 
-// words yields the lists of all words, a block at a time and without their DF.
+// words yields the merged lists of all words, one block at a time, with DF unset.
 func (m *merger) words(ctx context.Context) iter.Seq2[weigh.Term, error] {
 	return func(yield func(weigh.Term, error) bool) {
 		walks := make([]mergeWalk, len(m.sources))
@@ -336,7 +338,7 @@ type mergeCursor struct {
 	docs, tfs, gaps []uint32
 }
 
-// list hands out the list of a word in a source, as far as it is kept.
+// list calls add with the postings of a word in a source that are kept.
 func (m *merger) list(ctx context.Context, source int, t Term, c *mergeCursor,
 	add func(docs, tfs, gaps []uint32) bool) error {
 	if err := ctx.Err(); err != nil {
@@ -389,10 +391,10 @@ func (m *merger) listWithGaps(source int, c *mergeCursor, add func(docs, tfs, ga
 	return c.Err()
 }
 
-// mostGaps is from how many gaps on a part of a list is handed out.
+// mostGaps is the number of gaps from which a part of a list is handed out.
 const mostGaps = 1 << 16
 
-// mergeWalk is where a source's words are.
+// mergeWalk iterates over the words of a source.
 type mergeWalk struct {
 	walk  termWalker
 	word  []byte
@@ -429,14 +431,14 @@ func (m *merger) writeTexts(ctx context.Context, t *textStream, of func(*Reader)
 	return t.flush()
 }
 
-// textStream stores texts that come one by one, in full blocks.
+// textStream collects texts that arrive one by one into full blocks.
 type textStream struct {
 	w    *textWriter
 	docs []text.Document
 	size int
 }
 
-// streamText makes a Writer one that stores text.
+// streamText makes the Writer store text.
 func (w *Writer) streamText() (t *textStream, err error) {
 	if w.text, err = newTextWriter(w.dir, textFile, w.memory); err != nil {
 		return nil, err
@@ -444,7 +446,7 @@ func (w *Writer) streamText() (t *textStream, err error) {
 	return &textStream{w: w.text}, nil
 }
 
-// add keeps a text until there is a block of them.
+// add buffers a text until a block is full.
 func (t *textStream) add(s []byte) error {
 	if len(t.docs) > 0 && t.size+len(s) > textBlock {
 		if err := t.flush(); err != nil {

@@ -5,9 +5,9 @@ import (
 	"cmp"
 )
 
-// compareIDs orders IDs as people do: numbers inside them by their value, so that
-// doc.9 comes before doc.10, other bytes one by one. IDs that differ only in leading zeros are
-// in byte order.
+// compareIDs compares IDs in natural order: numbers inside them by value, so that doc.9 comes
+// before doc.10, and other bytes one by one. IDs that differ only in leading zeros are in byte
+// order.
 func compareIDs(a, b []byte) int {
 	x, y := a, b
 	for len(x) > 0 && len(y) > 0 {
@@ -30,7 +30,7 @@ func compareIDs(a, b []byte) int {
 
 func isDigit(c byte) bool { return c-'0' < 10 }
 
-// leadingNumber cuts the digits at the start off, and gives them without leading zeros.
+// leadingNumber splits off the digits at the start, and returns them without leading zeros.
 func leadingNumber(s []byte) (digits, rest []byte) {
 	end := 0
 	for end < len(s) && isDigit(s[end]) {

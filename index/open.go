@@ -42,7 +42,7 @@ func (r *Reader) openBlocks(t Term, c *Cursor, docsOnly bool) error {
 	case uint64(t.DF) > r.meta.docs:
 		return r.badTerm(c)
 	case t.DF > 1:
-		// The slice runs into what follows: whole words are loaded past the end.
+		// The slice includes tailPad bytes after the list: decoders load whole words past the end.
 		size := uint64(len(r.postings) - tailPad)
 		if t.postings > size || t.postingsLen > size-t.postings {
 			return r.badTerm(c)
@@ -58,7 +58,7 @@ func (r *Reader) openBlocks(t Term, c *Cursor, docsOnly bool) error {
 	return r.openShort(c, docsOnly)
 }
 
-// openLong opens a list of several blocks: it has skip data.
+// openLong opens a list of several blocks, which has skip data.
 func (r *Reader) openLong(c *Cursor) error {
 	at, need := c.Term.skips, skipBytes(c.Term.DF)
 	if at%8 != 0 || at > uint64(len(r.skips)) || need > uint64(len(r.skips))-at {
@@ -99,8 +99,8 @@ func (r *Reader) openLong(c *Cursor) error {
 	return nil
 }
 
-// openShort opens a list of one block. What longer lists have in their skip data
-// is computed here: decoding 128 postings takes less than fetching it would.
+// openShort opens a list of one block. It computes what longer lists have in their skip data:
+// decoding 128 postings takes less time than fetching skip data would.
 func (r *Reader) openShort(c *Cursor, docsOnly bool) error {
 	n := int(c.Term.DF)
 	c.oneAt[0], c.tfsOf = 0, -1
@@ -133,8 +133,8 @@ func (r *Reader) openShort(c *Cursor, docsOnly bool) error {
 // anyPosting is a Bound that holds for any posting: the highest frequency in the shortest document.
 const anyPosting = Bound(0x00ff00ff00ff00ff)
 
-// shortBound makes the pairs from the postings of frequency 1, 2, 3, and more: of
-// each kind the largest frequency and the shortest length.
+// shortBound makes a Bound with one pair for each of the frequencies 1, 2, 3 and higher ones: the
+// largest frequency and the shortest length of each group.
 func shortBound(docs, tfs []uint32, classes []uint8) Bound {
 	const none = 256
 	one, two, three, more := uint(none), uint(none), uint(none), uint(none)
@@ -187,9 +187,8 @@ func (r *Reader) VerifiedLengths() (lengths []uint32, err error) {
 	return lengths, r.touchLengths()
 }
 
-// touchLengths verifies the lengths of all documents, before the first list is opened: whoever
-// scores postings looks them up one by one, where nothing can be verified. That takes 0.5 ms for a
-// million documents.
+// touchLengths verifies the lengths of all documents before the first list is opened, because
+// scoring looks them up one by one, without verification. It takes 0.5 ms for a million documents.
 func (r *Reader) touchLengths() error {
 	f := r.files[docsFile]
 	err := f.Touch(r.classes)

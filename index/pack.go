@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// packBlock appends the 128 numbers at w bits each in the vertical layout: number
-// i is in lane i%4 of 32 bits, at bit i/4*w of the lane's stream of words, and the
-// words of the four lanes alternate. One load of a uint64 then gives two lanes, a
-// SIMD register all four, and all numbers of a row need the same shift.
+// packBlock appends 128 numbers of w bits each in the vertical layout: number i is in 32-bit lane
+// i%4, at bit i/4*w of the lane's stream of words, and the words of the four lanes alternate. So
+// one load of a uint64 fetches two lanes, one SIMD load all four, and all numbers of a row need the
+// same shift.
 func packBlock(dst []byte, v *[BlockSize]uint32, w uint) []byte {
 	if w == 0 {
 		return dst
@@ -58,10 +58,10 @@ func packTail(dst []byte, v []uint32, w uint) []byte {
 	return dst
 }
 
-// tailBytes is the length of n numbers packed by packTail.
+// tailBytes returns the length in bytes of n numbers packed by packTail.
 func tailBytes(n int, w uint) int { return (n*int(w) + 7) / 8 }
 
-// width is the number of bits that the largest number needs.
+// width returns the number of bits that the largest number needs.
 func width(v []uint32) uint {
 	var all uint32
 	for _, x := range v {

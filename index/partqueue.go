@@ -5,23 +5,23 @@ import (
 	"sync"
 )
 
-// partQueue holds the chunks of parts that are encoded at the same time until they are written, in
-// the order of parts. The part of a frequent word takes as long as dozens of others; what limits
-// how far these go ahead meanwhile is memory, not their number.
+// partQueue holds the chunks of parts that are encoded in parallel until they are written in the
+// order of parts. The part of a frequent word takes as long as dozens of others. Meanwhile the
+// others may run ahead as far as the memory bound allows.
 type partQueue struct {
 	mu      sync.Mutex
 	changed sync.Cond
 	parts   []queuedPart
 	turn    int // the part that is being written
-	held    int // bytes of all chunks, and
-	room    int // how many these may be
+	held    int // bytes of all chunks
+	room    int // bound on held
 	stopped bool
 }
 
 type queuedPart struct {
 	chunks []*chunk
 	ended  bool
-	err    error // after the chunks
+	err    error // returned after the chunks
 }
 
 // newPartQueue makes a queue that stops when ctx is done.
@@ -37,8 +37,9 @@ func newPartQueue(ctx context.Context, parts int, room int64) *partQueue {
 	return q
 }
 
-// put appends a chunk of a part and reports whether it could. It waits for room, unless the part is
-// the one that is being written and has nothing more to write: then others may wait for it.
+// put appends a chunk of a part, and returns false if the queue has stopped. It waits for room,
+// unless the part is the one being written and has no chunk in the queue: waiting then would be a
+// deadlock.
 func (q *partQueue) put(part int, c *chunk) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -52,7 +53,7 @@ func (q *partQueue) put(part int, c *chunk) bool {
 	return !q.stopped
 }
 
-// end says that a part has no more chunks, or that there was an error.
+// end marks the end of a part, with the error that ended it, or nil.
 func (q *partQueue) end(part int, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -60,8 +61,8 @@ func (q *partQueue) end(part int, err error) {
 	q.changed.Broadcast()
 }
 
-// next waits for the next chunk in order. It is nil after the last one, and if the queue has
-// stopped.
+// next waits for the next chunk in order and returns it. It returns nil after the last one, or if
+// the queue has stopped.
 func (q *partQueue) next() (*chunk, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

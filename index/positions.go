@@ -10,15 +10,15 @@ import (
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// positionEncoder turns the places of a word's occurrences into the word's list in the file
-// "positions"; the format is in reader.go.
+// positionEncoder encodes the positions of a word's occurrences as its list in the file
+// "positions". The format is described in reader.go.
 type positionEncoder struct {
 	out    []byte // the list is appended to it
-	start  int    // where the list begins in out
+	start  int    // offset of the list in out
 	before int    // bytes of the list that were handed over already
-	n      int    // gaps that wait for a full group
+	n      int    // gaps of the incomplete group
 	gaps   [BlockSize]uint32
-	table  []byte // where the places of each block of postings begin
+	table  []byte // start of the positions of each block of postings
 }
 
 // blockEntry is the length of an entry of the table of blocks.
@@ -28,10 +28,10 @@ func (e *positionEncoder) begin() {
 	e.start, e.before, e.n, e.table = len(e.out), 0, 0, e.table[:0]
 }
 
-// listBytes is the length of the list so far.
+// listBytes returns the length of the list so far.
 func (e *positionEncoder) listBytes() int { return e.before + len(e.out) - e.start }
 
-// block says that a block of postings begins.
+// block begins a block of postings.
 func (e *positionEncoder) block() {
 	e.table = appendEntry(e.table, e.listBytes(), e.n)
 }
@@ -42,7 +42,7 @@ func appendEntry(table []byte, offset, index int) []byte {
 	return append(table, b[:blockEntry]...)
 }
 
-// take appends the gaps of a block's postings.
+// take appends gaps. It returns false if one is too large.
 func (e *positionEncoder) take(gaps []uint32) bool {
 	all := uint32(0)
 	for _, gap := range gaps {
@@ -61,8 +61,8 @@ func (e *positionEncoder) take(gaps []uint32) bool {
 	return true
 }
 
-// appendGaps appends the gaps before the places of a word in a document: see weigh.Term. It says
-// whether the places rise.
+// appendGaps appends the gaps before the positions of a word in a document: see weigh.Term. It
+// reports whether the positions ascend and are in range.
 func appendGaps(gaps, places []uint32) ([]uint32, bool) {
 	next, rise := uint32(0), true
 	for _, p := range places {
@@ -75,7 +75,7 @@ func appendGaps(gaps, places []uint32) ([]uint32, bool) {
 	return gaps, rise
 }
 
-// group packs the gaps that wait.
+// group packs a full group of gaps.
 func (e *positionEncoder) group() {
 	w, patches := countBlock(&e.gaps).patched(BlockSize, 0)
 	e.out = append(e.out, byte(w)|byte(patches)<<5)
@@ -106,11 +106,11 @@ func (e *positionEncoder) end(df uint64) (uint64, error) {
 // positionWriter writes the file "positions".
 type positionWriter struct {
 	out    *outFile
-	at     uint64 // bytes so far
-	ahead  uint64 // bytes of a list that is not finished
+	at     uint64 // bytes written so far
+	ahead  uint64 // bytes of them that belong to an unfinished list
 	starts scratch.Numbers
-	words  int    // in the current block
-	sizes  []byte // of their lists
+	words  int    // words in the current block
+	sizes  []byte // encoded lengths of their lists
 }
 
 func newPositionWriter(out *outFile, tempDir string) (*positionWriter, error) {
@@ -118,7 +118,8 @@ func newPositionWriter(out *outFile, tempDir string) (*positionWriter, error) {
 	return w, errors.Join(w.starts.Add(0), out.Begin("positions"))
 }
 
-// write appends lists whose lengths are known, and the beginning of one that is not finished.
+// write appends lists with their lengths. Any remaining data are the beginning of an unfinished
+// list.
 func (w *positionWriter) write(data []byte, sizes []uint64) error {
 	for _, size := range sizes {
 		n := size - w.ahead
@@ -143,7 +144,7 @@ func (w *positionWriter) put(data []byte) error {
 	return err
 }
 
-// endBlock writes the lengths of a block of words behind their lists.
+// endBlock writes the lengths of the lists of a block of words after them.
 func (w *positionWriter) endBlock() error {
 	w.sizes = append(w.sizes, byte(len(w.sizes)))
 	err := w.put(w.sizes)
@@ -195,7 +196,7 @@ func (r *Reader) openPositions(f *sections.File) error {
 // HasPositions reports whether the index has the positions of words.
 func (r *Reader) HasPositions() bool { return r.positions != nil }
 
-// list is the list of a word, with the bytes behind it that a decoder may load.
+// list returns the list of a word, followed by the tailPad bytes that a decoder may load.
 func (s *positionStore) list(term int) ([]byte, error) {
 	bad := func() ([]byte, error) {
 		return nil, fmt.Errorf("corrupted: the positions of term %d are missing", term)
@@ -233,22 +234,22 @@ func (s *positionStore) list(term int) ([]byte, error) {
 // Positions reads the positions of a word in the documents of its list. Like a Cursor, it must be
 // used by one goroutine at a time and can be reused: Reader.OpenPositions resets it.
 type Positions struct {
-	list  []byte // with tailPad bytes behind
-	table []byte // of a word in several blocks
-	rest  int    // there: where the gaps begin that fill no group, and
-	end   int    // where they end
-	full  uint64 // else: the number of groups
+	list  []byte // followed by tailPad bytes
+	table []byte // start of each block of postings; nil for a list of one block
+	rest  int    // with a table: offset of the last gaps, which do not fill a group
+	end   int    // offset of the end of the gaps
+	full  uint64 // without a table: the number of full groups
 	err   error
 
-	block int                   // of postings, whose
-	next  int                   // next posting is this one; its first gap is
-	at    int                   // in the group at this byte,
-	index int                   // at this place of it
-	group uint64                // the number of that group, where table is empty
-	ready bool                  // it is decoded
-	gaps  [BlockSize + 4]uint32 // and room for sumGaps
-	sums  [BlockSize + 1]uint32 // of the frequencies before each posting, where a kernel adds them up
-	found []uint32              // the places of the posting before next
+	block int                   // current block of postings
+	next  int                   // number of the next posting in it
+	at    int                   // offset of the current group, which holds the first gap of next
+	index int                   // number of that gap in the group
+	group uint64                // number of the current group, if there is no table
+	ready bool                  // the current group is decoded in gaps
+	gaps  [BlockSize + 4]uint32 // with padding for sumGaps
+	sums  [BlockSize + 1]uint32 // prefix sums of the frequencies of the block, see sumTFs
+	found []uint32              // the positions of the posting before next
 	term  int
 }
 
@@ -268,7 +269,7 @@ func (r *Reader) OpenPositions(t Term, p *Positions) error {
 	return p.begin(list, t)
 }
 
-// begin stands before the first posting of a list.
+// begin starts before the first posting of a list.
 func (p *Positions) begin(list []byte, t Term) error {
 	p.list, p.table, p.err, p.term = list, nil, nil, t.ID
 	p.block, p.next, p.at, p.index, p.group, p.ready, p.found = -1, 0, 0, 0, 0, false, p.found[:0]
@@ -286,7 +287,7 @@ func (p *Positions) begin(list []byte, t Term) error {
 	return nil
 }
 
-// ErrNoPositions is returned if positions are asked of an index that was built without them.
+// ErrNoPositions is returned if positions are requested from an index that was built without them.
 var ErrNoPositions = errors.New("the index has no positions of words: build it again with them (collocate index --positions)")
 
 // Err returns the error that was found in the list, or nil.
@@ -362,8 +363,9 @@ func (p *Positions) Gather(c *Cursor, block int, which []uint8, out, ends []uint
 	return out
 }
 
-// sumGaps makes places of gaps. Both have three more at their ends, which say nothing: how many
-// there are is hard to foresee, so that it goes by fours. It says whether the last place is one.
+// sumGaps computes positions from gaps. It works in steps of four, because their number is
+// unpredictable; so both slices have three padding entries at the end. It reports whether the last
+// position is in range.
 func sumGaps(gaps, out []uint32) bool {
 	n := len(gaps) - 3
 	var last [4]uint64
@@ -380,9 +382,9 @@ func sumGaps(gaps, out []uint32) bool {
 	return last[(n-1)&3] <= maxDocs
 }
 
-// read appends n places of the gaps from index on, which may lie in several groups; few says that
-// no others of the last of these are wanted soon. It returns the index behind them, or -1 after
-// damage.
+// read appends n positions, from the gap at index on, which may extend over several groups. If few
+// is true, no other gaps of the last group are needed soon. It returns the index after them, or -1
+// if the data are damaged.
 func (p *Positions) read(index, n int, out []uint32, few bool) ([]uint32, int) {
 	for sum := uint64(0); n > 0; {
 		for index >= BlockSize {
@@ -413,7 +415,7 @@ func (p *Positions) read(index, n int, out []uint32, few bool) ([]uint32, int) {
 	return out, index
 }
 
-// readPlaces makes places of gaps that are not decoded, if few of them are wanted.
+// readPlaces computes positions without decoding the group, if few of its gaps are needed.
 func (p *Positions) readPlaces(index int, out []uint32, sum uint32, few bool) (uint32, bool) {
 	if !few || p.ready || p.isRest() {
 		return 0, false
@@ -421,7 +423,7 @@ func (p *Positions) readPlaces(index int, out []uint32, sum uint32, few bool) (u
 	return readPlaces(p.list[p.at:], index, out, sum)
 }
 
-// fillEnds says of postings that none of the places are theirs.
+// fillEnds makes the remaining postings end at the end of out, so that they have no positions.
 func fillEnds(out, ends []uint32) []uint32 {
 	for i := range ends {
 		ends[i] = uint32(len(out))
@@ -439,7 +441,8 @@ func (p *Positions) Prefetch(block int) {
 	}
 }
 
-// between adds up the frequencies from one posting of the block to the one before another.
+// between returns the sum of the frequencies of the block's postings from one up to, but not
+// including, another.
 func (p *Positions) between(c *Cursor, from, to int) int {
 	if hasSums() {
 		return int(p.sums[to] - p.sums[from])
@@ -447,7 +450,8 @@ func (p *Positions) between(c *Cursor, from, to int) int {
 	return sumOf(c.tfs[from:to])
 }
 
-// sumOf adds numbers up, four at a time so that they do not wait for each other.
+// sumOf returns the sum of a list. It adds up four independent sums, for instruction-level
+// parallelism.
 func sumOf(list []uint32) int {
 	var a, b, c, d int
 	for ; len(list) >= 4; list = list[4:] {
@@ -462,7 +466,7 @@ func sumOf(list []uint32) int {
 	return a + b + c + d
 }
 
-// toBlock goes to the first gap of a block of postings.
+// toBlock moves to the first gap of a block of postings.
 func (p *Positions) toBlock(c *Cursor, block int) bool {
 	tfs := c.TFsOf(block)
 	p.block, p.next = block, 0
@@ -493,7 +497,7 @@ func (p *Positions) toBlock(c *Cursor, block int) bool {
 	return true
 }
 
-// isRest reports whether the group at hand is the last gaps, which do not fill one.
+// isRest reports whether the current group is the last, incomplete one.
 func (p *Positions) isRest() bool {
 	if p.table != nil {
 		return p.at >= p.rest
@@ -501,7 +505,7 @@ func (p *Positions) isRest() bool {
 	return p.group == p.full
 }
 
-// skipGroup goes to the next group.
+// skipGroup moves to the next group.
 func (p *Positions) skipGroup() bool {
 	if p.isRest() {
 		return false
@@ -516,7 +520,7 @@ func (p *Positions) skipGroup() bool {
 	return true
 }
 
-// groupSize is the length of a full group.
+// groupSize returns the length of a full group in bytes.
 func groupSize(b []byte) (int, bool) {
 	if len(b) < 1 {
 		return 0, false
@@ -525,7 +529,7 @@ func groupSize(b []byte) (int, bool) {
 	if size+tailPad > len(b) {
 		return 0, false
 	}
-	if size+16 <= len(b) { // patches of two bytes each, as most are
+	if size+16 <= len(b) { // fast path: most patches take two bytes
 		const long = 0x8000800080008000
 		low, high := binary.LittleEndian.Uint64(b[size:]), binary.LittleEndian.Uint64(b[size+8:])
 		low &= 1<<(16*uint(patches)) - 1
@@ -544,7 +548,7 @@ func groupSize(b []byte) (int, bool) {
 	return size, true
 }
 
-// decode unpacks the group at hand.
+// decode unpacks the current group.
 func (p *Positions) decode() bool {
 	b := p.list[p.at:]
 	if p.isRest() {
@@ -561,7 +565,7 @@ func (p *Positions) decode() bool {
 			b = b[size:]
 		}
 		for i := n; i < BlockSize; i++ {
-			p.gaps[i] = maxDocs // no place is so far
+			p.gaps[i] = maxDocs // out of range, so that using it is detected
 		}
 		p.ready = true
 		return true

@@ -17,11 +17,11 @@ const (
 	SuperBlocks = 32
 
 	maxPatches = 7
-	// minPatchGain is how many bits patches must save in the gaps of a full block: they
-	// double the time that decoding the gaps takes. (Frequencies are patched
-	// at no such cost, there is no sum to correct.) On eLife paragraphs 9% of the
-	// blocks gain that much, 1.8% of the postings' bytes; if every gain counted,
-	// 7% of the bytes would be saved and most blocks be patched.
+	// minPatchGain is the number of bits that patches must save in the gaps of a full block,
+	// because they double the time to decode the gaps. (Patching frequencies is cheap: no prefix
+	// sums need correction.) On eLife paragraphs, 9% of the blocks gain that much, which saves 1.8%
+	// of the postings' bytes. If any gain were enough, 7% of the bytes would be saved, but most
+	// blocks would be patched.
 	minPatchGain = 28 * 8
 
 	tailPad = 8       // bytes after the last block, so that whole words can be loaded
@@ -30,8 +30,8 @@ const (
 )
 
 // appendBlock appends one block of n <= 128 postings after document at (^0: none), given as gaps
-// less 1 and frequencies less 1. Both are overwritten. The places in many, ascending, are of the
-// frequencies above 1, and may be of others.
+// less 1 and frequencies less 1. Both arrays are overwritten. The ascending positions in many
+// include those of all frequencies above 1.
 //
 //	byte 0  bits of a gap, w, in the low 5 bits; number of patched gaps, d, above
 //	byte 1  bits of a frequency, v; number of patched frequencies, e
@@ -72,7 +72,8 @@ func appendBlock(dst []byte, at uint32, gaps, tfs *[BlockSize]uint32, n int, man
 	return append(packBlock(dst, tfs, v), p...)
 }
 
-// sumOfBlock adds up a block in four sums, none of which waits for another.
+// sumOfBlock returns the sum of a block. It uses four independent sums, for instruction-level
+// parallelism.
 func sumOfBlock(v *[BlockSize]uint32) uint32 {
 	var a, b, c, d uint32
 	for i := 0; i < BlockSize; i += 4 {
@@ -82,7 +83,7 @@ func sumOfBlock(v *[BlockSize]uint32) uint32 {
 	return a + b + c + d
 }
 
-// takePatches moves what is above w bits from the numbers into patches.
+// takePatches moves the bits above w from the numbers into patches.
 func takePatches(dst []byte, numbers []uint32, w uint, patches int) []byte {
 	if patches == 0 {
 		return dst
@@ -96,7 +97,7 @@ func takePatches(dst []byte, numbers []uint32, w uint, patches int) []byte {
 	return dst
 }
 
-// takeSome is takePatches for the numbers at some places; the others have at most w bits.
+// takeSome is takePatches for the numbers at some positions; the others have at most w bits.
 func takeSome(dst []byte, numbers *[BlockSize]uint32, places []uint8, w uint, patches int) []byte {
 	if patches == 0 {
 		return dst
@@ -111,12 +112,13 @@ func takeSome(dst []byte, numbers *[BlockSize]uint32, places []uint8, w uint, pa
 	return dst
 }
 
-// widthCounts says how many numbers are wider than 0, 1, 2 and so on bits. Bit w of ones, twos and
-// fours makes the count for w; where it is more than that, bit w of more is set.
+// widthCounts holds, for each w, the number of numbers that are wider than w bits, in bit-sliced
+// form: bit w of ones, twos and fours is the binary count for w. If the count exceeds 7, bit w of
+// more is set.
 type widthCounts struct{ ones, twos, fours, more uint64 }
 
-// add adds a number to the counts whose bits are set, by the logic of an adder: a table of counts
-// has to wait for its own entries, which are often the same, and took twice the time.
+// add increments the counts whose bits are set, like a hardware adder. A table of counters took
+// twice the time: successive increments of the same entry depend on each other.
 func (c *widthCounts) add(bits uint64) {
 	carry := c.ones & bits
 	c.ones ^= bits
@@ -126,8 +128,9 @@ func (c *widthCounts) add(bits uint64) {
 	c.fours ^= bits
 }
 
-// countWidths counts two numbers at a time, in the halves of 64 bits. The second half has as many
-// as the first, or one more. Within appendBlock there are not enough registers for it.
+// countWidths counts two numbers at a time, one in each half of 64 bits. The slice second has as
+// many numbers as first, or one more. It is not inlined, because appendBlock would run out of
+// registers.
 //
 //go:noinline
 func countWidths(first, second []uint32) widthCounts {
@@ -142,11 +145,11 @@ func countWidths(first, second []uint32) widthCounts {
 	return c.joined()
 }
 
-// wider has bit w set if x is wider than w bits. The mask says that the shift is not too far, which
-// saves instructions.
+// wider returns a number with bit w set if x is wider than w bits. The mask tells the compiler that
+// the shift is in range, which saves instructions.
 func wider(x uint32) uint64 { return uint64(1)<<(bits.Len32(x)&63) - 1 }
 
-// countTFs counts n frequencies less 1, of which those in many are above 0.
+// countTFs counts the widths of n frequencies less 1. Only those in many can be above 0.
 func countTFs(tfs *[BlockSize]uint32, n int, many []uint8) (c widthCounts) {
 	if len(many) > fewMany {
 		return countWidths(tfs[:n/2], tfs[n/2:n])
@@ -157,7 +160,7 @@ func countTFs(tfs *[BlockSize]uint32, n int, many []uint8) (c widthCounts) {
 	return c
 }
 
-// joined adds up the counts of both halves.
+// joined adds the counts of both halves.
 func (c widthCounts) joined() widthCounts {
 	half := func(bit uint) widthCounts {
 		low := func(x uint64) uint64 { return x >> bit & math.MaxUint32 }
@@ -170,14 +173,14 @@ func (c widthCounts) joined() widthCounts {
 	return widthCounts{a.ones ^ b.ones, a.twos ^ b.twos ^ twos, a.fours ^ b.fours ^ fours, a.more | b.more | more}
 }
 
-// patched chooses the number of bits that makes n numbers smallest when up
-// to seven larger ones are patched in, if that gains more than the given number of bits.
+// patched chooses the bit width that minimises the size of n numbers when up to seven wider ones
+// are patched. It chooses patches only if they save more than threshold bits.
 func (c widthCounts) patched(n, threshold int) (w uint, patches int) {
 	top := uint(bits.Len64(c.ones | c.twos | c.fours | c.more))
 	w, best := top, n*int(top)-threshold
 	for try := int(top) - 1; try >= 0 && c.more>>try&1 == 0; try-- {
 		count := int(c.ones>>try&1 | c.twos>>try&1<<1 | c.fours>>try&1<<2)
-		// A patch is a position and a byte; longer only where 7 bits are saved.
+		// A patch is a position and a byte. It is longer only if it saves at least 7 bits anyway.
 		if cost := n*try + 16*count; cost < best {
 			w, patches, best = uint(try), count, cost
 		}
@@ -185,20 +188,21 @@ func (c widthCounts) patched(n, threshold int) (w uint, patches int) {
 	return w, patches
 }
 
-// errBlock says that a block does not decode to what the skip data promise.
+// errBlock returns the error for a block that cannot be decoded, or that contradicts the skip data.
 func errBlock(term, block int) error {
 	return fmt.Errorf("corrupted: block %d of term %d cannot be decoded", block, term)
 }
 
-// blockHead is the first two bytes of a block, and where its parts are.
+// blockHead is the decoded header of a block, with the offsets of its parts.
 type blockHead struct {
-	w, v       uint // bits of a gap, of a frequency
-	d, e       int  // patches
-	tfs, patch int  // offsets from the start of the block
-	dense      bool // words, no gaps
+	w, v       uint // bits per gap, per frequency
+	d, e       int  // number of patched gaps, of patched frequencies
+	tfs, patch int  // offsets of frequencies and patches from the start of the block
+	dense      bool // a bitmap in place of gaps
 }
 
-// readHead reports whether a block of n postings fits into data, but for its patches.
+// readHead decodes the header of a block of n postings. It reports whether the block, apart from
+// its patches, fits into data.
 func readHead(data []byte, n int) (h blockHead, ok bool) {
 	if len(data) < 2 {
 		return h, false
@@ -215,9 +219,9 @@ func readHead(data []byte, n int) (h blockHead, ok bool) {
 	return h, h.patch+tailPad <= len(data)
 }
 
-// unpackDocs decodes the n document numbers of the block at the start of data, the
-// documents before it ending at at (^0: none). It reports whether they are there
-// and ascending; the caller looks at the last one to know that all are in range.
+// unpackDocs decodes the n document numbers of the block at the start of data; at is the last
+// document before it (^0: none). It reports whether the block is complete and its documents ascend.
+// The caller checks the last one to verify that all are in range.
 func unpackDocs(data []byte, n int, at uint32, out *[BlockSize]uint32) bool {
 	h, ok := readHead(data, n)
 	if !ok {
@@ -233,7 +237,7 @@ func unpackDocs(data []byte, n int, at uint32, out *[BlockSize]uint32) bool {
 	if h.d > 0 && !patchDocs(data[h.patch:], h, out) {
 		return false
 	}
-	if h.w > 24 { // the sum may have gone round
+	if h.w > 24 { // the sum may have overflowed
 		if at != ^uint32(0) && out[0] <= at {
 			return false
 		}
@@ -246,8 +250,7 @@ func unpackDocs(data []byte, n int, at uint32, out *[BlockSize]uint32) bool {
 	return true
 }
 
-// patchDocs adds what is above w bits of some gaps to all documents that come
-// after them.
+// patchDocs adds the bits above w of each patched gap to its document and all later ones.
 func patchDocs(p []byte, h blockHead, out *[BlockSize]uint32) bool {
 	carry, from := uint64(0), 0
 	for range h.d {
@@ -263,7 +266,7 @@ func patchDocs(p []byte, h blockHead, out *[BlockSize]uint32) bool {
 		carry += high << h.w
 		from, p = at, p[size:]
 	}
-	// The sum must not go round: no document before the last is larger.
+	// The sum must not overflow; it is enough to check the last document, which is the largest.
 	if h.w <= 24 && uint64(out[BlockSize-1])+carry >= maxDocs {
 		return false
 	}
@@ -335,9 +338,9 @@ func unpackTFs(data []byte, n int, out *[BlockSize]uint32) bool {
 	return true
 }
 
-// patchShort patches the frequencies of a full block if each patch is two bytes, as most are. It
-// does all seven that there can be, those that are not there adding nothing: how many there are is
-// hard to foresee, and a loop that ends where the processor does not expect it costs more.
+// patchShort patches the numbers of a full block if each patch takes two bytes, as most do. It
+// always applies seven patches, of which the missing ones add nothing: their number is
+// unpredictable, and a mispredicted end of a loop would cost more.
 func patchShort(p []byte, v uint, e int, out *[BlockSize]uint32) bool {
 	low, high := binary.LittleEndian.Uint64(p), binary.LittleEndian.Uint64(p[8:])
 	// Shifts by 64 and more give 0.
@@ -356,7 +359,7 @@ func patchShort(p []byte, v uint, e int, out *[BlockSize]uint32) bool {
 	return true
 }
 
-// nextPatch reads a patch; size is its length, 0 if there is none.
+// nextPatch reads a patch and returns its length in bytes, or 0 if it is incomplete.
 func nextPatch(p []byte) (at int, high uint64, size int) {
 	if len(p) < 2 {
 		return 0, 0, 0
@@ -371,7 +374,7 @@ func nextPatch(p []byte) (at int, high uint64, size int) {
 	return int(p[0]), high, n + 1
 }
 
-// blockSize is the length of a block that decodes.
+// blockSize returns the length in bytes of a valid block.
 func blockSize(data []byte, n int) int {
 	h, _ := readHead(data, n)
 	size := h.patch

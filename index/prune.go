@@ -59,7 +59,7 @@ func Prune(ctx context.Context, r *Reader, dir string, o PruneOptions) (err erro
 	}
 	defer w.Abort()
 	w.setMemory(o.Memory, "")
-	if err := r.verify(ctx); err != nil { // damage would get checksums that fit
+	if err := r.verify(ctx); err != nil { // otherwise damage would get valid checksums
 		return err
 	}
 	same := make([]uint32, r.Docs())
@@ -73,7 +73,7 @@ func Prune(ctx context.Context, r *Reader, dir string, o PruneOptions) (err erro
 	return w.Commit()
 }
 
-// pruning is what a pruned list keeps.
+// pruning holds the parameters of Prune.
 type pruning struct {
 	top     int
 	epsilon float64

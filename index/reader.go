@@ -3,76 +3,88 @@ package index
 // The format of an index
 //
 // An index is a folder of files, each a paged container of package sections: a magic,
-// a version (4), named sections with checksums. All numbers are little endian; a
-// uvarint is seven bits a byte, lowest first, as in encoding/binary. As an example
-// here is every section of the index of the package comment, "a rose is a rose" and "a daisy" with
-// the IDs d1 and d2; format_test.go holds it against the code.
+// a version (4), and named sections with checksums. All numbers are little endian. A
+// uvarint has seven bits per byte, lowest first, as in encoding/binary. The example is the index of
+// the package comment, "a rose is a rose" and "a daisy" with the IDs d1 and d2. Every section of it
+// is shown here, and format_test.go checks it.
 //
-// File "index" ties the others together:
+// File "index" describes the index and identifies the other files:
 //
 //	counts    eight uint64: documents 2, words 4, postings 5, sum of lengths 7,
-//	          sum of frequencies 7, flags 18, postings in a block 128, blocks under one
-//	          bound of the second level 32. Flag 1: text is stored; flag 2: each length
-//	          class is one length; flag 4: there are levels; flag 8: the sum of lengths is one from
-//	          which the mean length is to be computed, not that of the documents here, as an import
-//	          may say; flag 16: the analyzer brings words into NFC, where it is one of Unicode.
-//	          Without it an analyzer unicode is now called unicode@1. Flag 32: the index is pruned.
+//	          sum of frequencies 7, flags 530, postings in a block 128, blocks under one
+//	          second-level bound 32
 //	analyzer  "ascii"
-//	files     for each other file 32 bytes: name (16), length uint64, the checksum in
-//	          its trailer uint32, 0. So files of two indexes cannot be mixed.
+//	files     32 bytes for each other file: name (16), length as uint64, the checksum in its
+//	          trailer as uint32, 0. So files of different indexes cannot be mixed.
 //	pruned    uint64: the postings before pruning, if the index is pruned
-//	shard     if the index is a shard of another, which is flag 256, seven uint64: its number from 0
-//	          on, the number of shards, the number of its first document in the whole, documents and
-//	          sum of lengths of the whole, length and checksum of the whole's file "index"
+//	shard     if the index is a shard: seven uint64 with its number from 0, the number of shards,
+//	          the number of its first document in the whole, documents and sum of lengths of the
+//	          whole, length and checksum of the whole's file "index"
+//
+// Flags:
+//
+//	1     text is stored
+//	2     each length class is a single length
+//	4     there is a file "levels"
+//	8     the mean length must be computed from the sum of lengths in counts, which an import may
+//	      set, and not from the documents
+//	16    Unicode analyzers normalise words to NFC. Without it, the analyzer unicode means unicode@1.
+//	32    the index is pruned
+//	64    there is a file "positions"
+//	128   documents have fields
+//	256   the index is a shard
+//	512   lengths are not stored, because each class is a single length
+//	1024  some blocks of IDs have more than 32
 //
 // File "postings" has one section of the same name: the lists in the order of the words, each a
-// sequence of blocks of 128 postings and one of the rest. Lists of one posting are not here but in
-// the dictionary. Eight zero bytes end the section, so that a decoder may load whole words. A block
-// (see appendBlock) is two bytes with the widths and the numbers of patches, then gaps less 1, then
-// frequencies less 1, then patches. The gap is from the document before in the list, which is -1 at
-// first. The list of "a", (0, 2) (1, 1), has gaps less 1 of 0, 0 and frequencies less 1 of 1, 0:
+// sequence of blocks of 128 postings and a last block with the rest. Lists of one posting are in
+// the dictionary instead. Eight zero bytes end the section, so that a decoder may load whole words.
+// A block (see appendBlock) is two bytes with the widths and the numbers of patches, then gaps less
+// 1, then frequencies less 1, then patches. The gap is the difference to the previous document of
+// the list, or to -1. The list of "a", (0, 2) (1, 1), has gaps less 1 of 0, 0 and frequencies less
+// 1 of 1, 0:
 //
 //	00 01     gaps take 0 bits, frequencies 1 bit; no patches
 //	01        the bits 1, 0 from the lowest
 //
 // In a full block the numbers are in four lanes of 32 bits (see packBlock). A full block whose
-// documents are near each other has a bitmap instead of gaps: 255, the widths of the frequencies,
-// the number of words, then words of 64 documents each from a multiple of 64 on (see bitmap.go).
-// Documents 0, 3, ..., 381 of frequency 1 are
+// documents are close together has a bitmap instead of gaps: 255, the header byte of the
+// frequencies, the number of words, then 64-bit words with a bit per document, starting at a
+// multiple of 64 (see bitmap.go). Documents 0, 3, ..., 381 of frequency 1 are
 //
-//	ff 00 06  words, frequencies of 0 bits without patches, 6 words
+//	ff 00 06  a bitmap, frequencies of 0 bits without patches, 6 words
 //	49 92 24  and so on, 48 bytes
 //
-// Version 3 is the same in containers that are not paged, version 2 also knows no bitmaps. Both can
+// Version 3 is the same in containers that are not paged; version 2 also has no bitmaps. Both can
 // be read.
 //
-// File "skips" has one section of the same name: for each list of more than one
-// block, one after the other, for B blocks and S = B/32 rounded up:
+// File "skips" has one section of the same name, with the skip data of each list of more than one
+// block, in the order of the lists. For B blocks and S = B/32 rounded up they are
 //
 //	B uint32  the last document of each block
-//	B uint32  where each block begins, from the first
-//	B uint64  the Bound of each block: four times (frequency code, length class)
+//	B uint32  the offset of each block from the first
+//	B uint64  the Bound of each block: four pairs of frequency code and length class
 //	S uint64  the Bound of each 32 blocks
 //	uint64    the Bound of the list
-//	B float32 the lowest x of a posting of each block, S of each 32 blocks, 1 of the list; then
-//	          the x of the 10th, 100th and 1,000th best posting of the list (infinity if there are
-//	          fewer); a zero if that makes these an even number. Here x is that of package bm25 for
+//	float32   the lowest x of each block (B), of each 32 blocks (S) and of the list (1); then the x
+//	          of the 10th, 100th and 1,000th best posting of the list (infinity if there are fewer);
+//	          then a zero if needed to make their number even. Here x is that of package bm25 for
 //	          k1 = 1.2, b = 0.75.
 //
 // The example has no such list; the section is empty.
 //
-// File "terms" is the dictionary, blocks of 16 words in byte order:
+// File "terms" is the dictionary, in blocks of 16 words in byte order:
 //
 //	blob      the blocks: length of the words as uvarint; the words, front coded; then
-//	          where their postings and their skips begin as uvarints; then for each word
-//	          uvarints DF, CF less DF, and the document if DF is 1, else the length of
-//	          its postings. A front-coded word is a byte with the number of
-//	          bytes it shares with the word before (high half) and of those it does not
-//	          (low half), 15 meaning that a uvarint with the rest follows; then those bytes.
-//	starts    uint64: where each block begins, and the end
+//	          the offsets of their postings and skips as uvarints; then for each word
+//	          uvarints DF, CF less DF, and the document if DF is 1, or else the length of
+//	          its postings. A front-coded word is a byte with the lengths of the prefix that it
+//	          shares with the previous word (high half) and of the suffix (low half), where
+//	          15 means that a uvarint with the rest follows; then the bytes of the suffix.
+//	starts    uint64: the offset of each block, and the end
 //	prefixes  uint64: the first 8 bytes of the first word of each block, big endian
-//	full      if the index is pruned, three uint64 for each word that lost postings: its number, and
-//	          its DF and CF before; in a shard for each word, with DF and CF of the whole
+//	full      in a pruned index, three uint64 for each word that lost postings: its number, and its
+//	          DF and CF before pruning; in a shard for each word, with DF and CF of the whole
 //
 //	10        16 bytes of words
 //	01 a  05 daisy  02 is  04 rose
@@ -84,80 +96,80 @@ package index
 //
 // File "documents":
 //
-//	lengths        uint32 each; left out, with flag 512, where each class is one length, as here
-//	classes        uint8 each, the length's class: 1, 0
+//	lengths        uint32 for each document; omitted, with flag 512, if each class is a single
+//	               length, as here
+//	classes        uint8 for each document, its length class: 1, 0
 //	class-lengths  uint32: the shortest length of each class: 2, 5
-//	ids            external IDs, ordered as people do (compareIDs; equal ones by
-//	               document), coded in blocks of 32. An ID is front coded like a word, but
-//	               after a byte 0 comes a uvarint: this many IDs follow, each like the one before
-//	               with its last number one higher; or 0: an ID of no bytes. Here: 02 d1, 00 01.
-//	               A block that ends within such a run has the rest of it, too, if that makes it one
-//	               of at least 1,024 IDs.
-//	id-starts      uint64: where each block begins, and the end: 0, 5
-//	id-firsts      uint32: the number of the first ID of each block, and of all, if a block has more
-//	               than 32, which is flag 1024
-//	id-ranks       for each document the number of its ID in that order, in as few bits as the
-//	               largest needs, and 8 zero bytes; empty if it is the document's own number
-//	id-docs        the other way round: the document of each ID
+//	ids            external IDs in natural order (compareIDs; equal ones by document), in blocks
+//	               of 32. An ID is front coded like a word. But a byte 0 is followed by a
+//	               uvarint: the length of a run of IDs, each of which has the last number of the
+//	               previous one plus 1; or 0 for an empty ID. Here: 02 d1, 00 01.
+//	               A block that ends within a run extends to the end of it, if that gives the block
+//	               at least 1,024 IDs.
+//	id-starts      uint64: the offset of each block, and the end: 0, 5
+//	id-firsts      uint32: the rank of the first ID of each block, and the number of IDs; only with
+//	               flag 1024
+//	id-ranks       the rank of each document's ID, in as few bits as the largest needs, then 8 zero
+//	               bytes; empty if each rank is the document's own number
+//	id-docs        the inverse: the document of each rank
 //
 // File "text", if text is stored:
 //
-//	blocks        zstd frames of some 32 KiB of text: the length of each document as
+//	blocks        zstd frames of about 32 KiB of text: the length of each document as
 //	              uvarint, then the documents
 //	block-docs    uint32: the first document of each block, and the number of documents
-//	block-starts  uint64: where each block begins, and the end
+//	block-starts  uint64: the offset of each block, and the end
 //
-// File "schema", if documents have fields, which is flag 128:
+// File "schema", if documents have fields:
 //
 //	schema  the schema as JSON: see package fields
 //	fields  for each text field 32 bytes, as in "files" above: name "index", and length and checksum
-//	        of the file "index" in the folder fields/NAME, which is an index of the field alone. Its
-//	        documents have their numbers for IDs.
+//	        of the file "index" in the folder fields/NAME, which is an index of the field alone. The
+//	        IDs of its documents are their numbers.
 //
 // File "columns", if the schema has keywords, numbers, dates or points: see package columns.
 //
-// File "stored", if the schema has stored fields: as "text". Instead of its text a
-// document has, for each stored field of the schema, the number of values as uvarint, and for each
+// File "stored", if the schema has stored fields, has the format of "text". In place of text, a
+// document has for each stored field of the schema the number of values as uvarint, and for each
 // value its length as uvarint and its bytes.
 //
-// File "levels", if there is a list of at least 28,000 postings that has one in 48 documents or
-// more (see levels.go):
+// File "levels", if there is a list of at least 28,000 postings that covers at least one in 48
+// documents (see levels.go):
 //
-//	levels  for each such list 16 float32, the lowest x of each level, infinity where no place
-//	        has it; then 64 bytes for every 2,048 documents: half a byte for each 16 of them, the
-//	        lower halves of the bytes first, then the upper ones. A level is 0 where the list has
+//	levels  for each such list 16 float32, the lowest x of each level, or infinity if the level is
+//	        unused; then 64 bytes for every 2,048 documents: 4 bits for every 16 of them, first the
+//	        lower halves of the bytes, then the upper ones. A level is 0 where the list has
 //	        no posting.
 //	words   uint32: the numbers of the words that these lists belong to
-//	top     for each of these lists that has one in 8 documents or more, its best postings by x, the
-//	        best first, of those with the same x the first: one in 64 of them, up to 4,096 (see
-//	        top.go). Each is two uint32, document and frequency. Older indexes have none.
-//	top-words  two uint32 for each of these: the number of its word, and how many they are
-//	pairs   for each of these lists that has half of the documents or more, a bit for each two
-//	        documents, in uint64: whether either is one of its best postings by x, one in 16 of
-//	        them, up to 18,432. Older indexes have none.
-//	pairs-words  for each of these a uint32, the number of its word, and a float32, an x that no
-//	        other posting is below
+//	top     for each of these lists that covers at least one in 8 documents, its best postings by x,
+//	        the best first, then by document: one in 64 of the list, up to 4,096 (see top.go). Each
+//	        is two uint32, document and frequency. Older indexes have none.
+//	top-words  two uint32 for each word in top: its number, and the number of its postings there
+//	pairs   for each of these lists that covers at least half of the documents, a bit for every two
+//	        documents, in uint64: whether either is one of its best postings by x, which are one in
+//	        16 of the list, up to 18,432. Older indexes have none.
+//	pairs-words  for each word in pairs its number as uint32, and as float32 an x: no posting
+//	        outside its best ones has a lower one
 //
-// File "positions", if flag 64 says so: where the words are in the documents, counted in words from
-// 0.
+// File "positions", with flag 64: the positions of words in the documents, counted in words from 0.
 //
 //	positions  the lists in the order of the words, in blocks of 16 words like the dictionary.
-//	           Behind the lists of a block come their lengths as uvarints, and the length of these
-//	           as a byte. Eight zero bytes end the section.
-//	starts     uint64: where each block begins, and the end
+//	           The lists of a block are followed by their lengths as uvarints, and by the number
+//	           of bytes of these as a byte. Eight zero bytes end the section.
+//	starts     uint64: the offset of each block, and the end
 //
-// A list is the gaps of all occurrences, posting by posting: the words between an occurrence and
-// the one before in the document, or its beginning. 128 gaps are a group: a byte with their bits w
-// in the low 5 bits and the number of patches above, 16*w bytes as in packBlock, then the patches.
-// The rest are uvarints. In a list of several blocks of postings there follow, for each of these, 6
-// bytes: which gap of its group is its first, and where the group begins, 5 bytes; then, in 2
-// bytes, the length of the rest. In the example "a" is at places 0 and 3 of document 0, and at 0 of
-// document 1:
+// A list holds the gaps of all occurrences, posting by posting: the number of words between an
+// occurrence and the previous one in the document, or the document's beginning. 128 gaps form a
+// group: a byte with their width w in the low 5 bits and the number of patches above, 16*w bytes as
+// in packBlock, then the patches. The remaining gaps are uvarints. If the list has several blocks
+// of postings, each of them has an entry of 6 bytes: the number of its first gap in the group (1),
+// and the offset of the group (5). The last 2 bytes are the length of the remaining gaps. In the
+// example "a" is at positions 0 and 3 of document 0, and at 0 of document 1:
 //
 //	00 02 00  "a": gaps 0, 2 and 0
 //	01        "daisy"
 //	02        "is"
-//	01 02     "rose": places 1 and 4
+//	01 02     "rose": positions 1 and 4
 //	03 01 01 02 04  the lengths of the four lists, in 4 bytes
 
 import (
@@ -191,7 +203,7 @@ type Reader struct {
 	dir      string
 	maps     []*mmap.File
 	files    map[string]*sections.File
-	bytes    int64 // of all files
+	bytes    int64 // size of all files
 	meta     meta
 	analyzer string
 	dict     *dictionary
@@ -199,24 +211,24 @@ type Reader struct {
 	text     *textReader
 	postings []byte
 	skips    []byte
-	// Where the words are in the documents, or nil.
+	// nil if the index has no positions.
 	positions *positionStore
 	// The files of postings and skips, for Touch.
 	postingsFile, skipsFile *sections.File
-	// The lengths have been verified.
+	// Set when the lengths have been verified.
 	lengthsGood atomic.Bool
 	levels      levelMaps
-	lengths     []uint32 // nil if they are not stored, and see Lengths
+	lengths     []uint32 // if not stored, nil until the first call of Lengths
 	classes     []uint8
 	classLow    [256]uint32
 	numLow      int
 	coef        bm25.Length
-	expand      sync.Once             // makes the lengths of all documents from their classes
-	expandErr   atomic.Pointer[error] // why it could not
+	expand      sync.Once             // computes lengths from classes, if they are not stored
+	expandErr   atomic.Pointer[error] // its error, if any
 
 	fields *fieldReader // nil without a schema
-	part   bool         // of another index: a text field
-	stamp  fileStamp    // of the file "index"
+	part   bool         // the index of a text field, inside another index
+	stamp  fileStamp    // stamp of the file "index"
 }
 
 // meta is the section "counts" of the file "index".
@@ -232,13 +244,13 @@ const (
 	flagExactClasses             // all documents of a length class have the same length
 	flagLevels                   // some lists have a map of levels
 	flagNamedMean                // tokens is not the sum of lengths
-	flagNormal                   // the analyzer brings words into NFC
+	flagNormal                   // the analyzer normalises words to NFC
 	flagPruned                   // postings were left out: see Prune
 	flagPositions                // there are positions
 	flagFields                   // documents have fields
-	flagShard                    // it is a part of another index: see Shard
-	flagNoLengths                // lengths are those of the classes, and not stored by themselves
-	flagRunBlocks                // some blocks of IDs have more than idsPerBlock: long runs
+	flagShard                    // the index is a part of another one: see Shard
+	flagNoLengths                // lengths are not stored, but follow from the classes
+	flagRunBlocks                // some blocks of IDs exceed idsPerBlock, because of long runs
 
 	allFlags = 1<<iota - 1
 )
@@ -288,8 +300,8 @@ var ErrSegments = errors.New("the index has segments: merge them with 'collocate
 // OpenSegment is like Open for one segment of an index: it ignores other files in the folder.
 func OpenSegment(dir string) (*Reader, error) { return openFolder(dir, (*Reader).mapFile) }
 
-// openFolder opens the index in a folder whose files load gives, again if another took its place
-// meanwhile: the files of the old one are removed.
+// openFolder opens the index in a folder; load returns the content of a file. It retries if the
+// index is replaced meanwhile, because the files of the old one are removed.
 func openFolder(dir string,
 	load func(r *Reader, folder *os.File, name string) ([]byte, error)) (*Reader, error) {
 	for try := 0; ; try++ {
@@ -322,14 +334,14 @@ func (r *Reader) mapFile(folder *os.File, name string) ([]byte, error) {
 	return m.Data, nil
 }
 
-// wasReplaced reports whether another folder has the name of an open one.
+// wasReplaced reports whether the name dir now refers to another folder than the open one.
 func wasReplaced(folder *os.File, dir string) bool {
 	a, err1 := folder.Stat()
 	b, err2 := os.Stat(dir)
 	return err1 == nil && err2 == nil && !os.SameFile(a, b)
 }
 
-// open opens the index whose files load gives.
+// open opens the index; load returns the content of a file.
 func (r *Reader) open(load func(name string) ([]byte, error)) error {
 	m, stamp, err := r.openFile(metaFile, load)
 	if err != nil {
@@ -373,7 +385,7 @@ func (r *Reader) open(load func(name string) ([]byte, error)) error {
 		steps = append(steps, step{schemaFile, r.openSchema})
 	}
 	if n := len(steps); n <= len(stamps) && r.meta.flags&flagFields != 0 {
-		// Which files follow is known when the schema is.
+		// The remaining files depend on the schema, which is not known yet; openFields checks them.
 		for _, s := range stamps[n:] {
 			open := map[string]func(*sections.File) error{columnsFile: r.openColumns, storedFile: r.openStored}[s.name]
 			if open == nil {
@@ -428,13 +440,13 @@ func (r *Reader) openFile(name string, load func(string) ([]byte, error)) (*sect
 	return f, stampOf(name, data), nil
 }
 
-// isIndex reports whether a folder looks like one of an index.
+// isIndex reports whether a folder looks like an index.
 func isIndex(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, metaFile))
 	return err == nil
 }
 
-// notIndex says what there is instead of an index's folder.
+// notIndex returns an error that says what dir is if it is not an index.
 func (r *Reader) notIndex() error {
 	info, err := os.Stat(r.dir)
 	switch {
@@ -584,7 +596,7 @@ func (r *Reader) Lengths() []uint32 {
 		r.lengths = make([]uint32, len(r.classes))
 		if err := r.expandLengths(); err != nil {
 			r.expandErr.Store(&err)
-			r.lengthsGood.Store(false) // whoever opens a list is told
+			r.lengthsGood.Store(false) // so that opening a list returns the error
 		}
 	})
 	return r.lengths
@@ -673,7 +685,7 @@ func (r *Reader) WordsFrom(first []byte) iter.Seq2[Word, error] {
 	}
 }
 
-// wordsFrom yields the words from the one with a number on, the first of a block.
+// wordsFrom yields the words from number id on, which must be the first of a block.
 func (r *Reader) wordsFrom(id int) iter.Seq2[Word, error] {
 	return func(yield func(Word, error) bool) {
 		w := termWalker{d: r.dict, id: id}

@@ -2,30 +2,31 @@ package index
 
 import "math/bits"
 
-// renumbering says where documents are in a new order. It consists of parts in each of which
-// documents rise, so that a list is sorted by dealing its postings out to the parts.
+// renumbering maps documents to their new numbers, called places. The new order consists of parts
+// in each of which the old numbers ascend. So a list is sorted by distributing its postings to the
+// parts, as in a counting sort.
 type renumbering struct {
-	place []uint32 // of each document
-	parts int      // more than maxParts if there are too many, or too small ones, to deal out to
-	// The first place of each part, and the number of documents; and the part of the first of
-	// each 1<<shift places.
+	place []uint32 // new number of each document
+	parts int      // above maxParts if parts are too many or too small for distributing
+	// starts is the first place of each part, and then the number of documents; near is the part
+	// of every place that is a multiple of 1<<shift.
 	starts [maxParts + 1]uint32
 	near   [nearParts]uint8
 	shift  uint
 }
 
-// maxParts is the most parts to which postings are dealt out: a bisection makes up to 128 of about
-// the same size. None of them is as small as 1 in nearParts documents.
+// maxParts is the largest number of parts to which postings are distributed. A bisection makes up
+// to 128 of about the same size, none of which is as small as one in nearParts documents.
 const (
 	maxParts  = 256
 	nearParts = 1 << 12
 )
 
-// renumber says at which place of an order each document is.
+// renumber returns the renumbering for an order of the documents.
 func renumber(order []uint32) *renumbering {
 	to := &renumbering{place: make([]uint32, len(order))}
 	to.shift = uint(max(bits.Len(uint(len(order)))-bits.Len(nearParts-1), 0))
-	borders := 0 // in the last 1<<shift places, but at their first
+	borders := 0 // parts that begin within the last 1<<shift places, except at their first
 	last := uint32(0)
 	for p, doc := range order {
 		to.place[doc] = uint32(p)
@@ -51,8 +52,8 @@ func renumber(order []uint32) *renumbering {
 	return to
 }
 
-// partOf is the part in which a place is.
+// partOf returns the part that contains a place.
 func (to *renumbering) partOf(place uint32) uint8 {
 	part := to.near[place>>to.shift&(nearParts-1)]
-	return part + uint8((to.starts[int(part)+1]-1-place)>>31) // one more from the next start on
+	return part + uint8((to.starts[int(part)+1]-1-place)>>31) // plus 1 if the next part has begun
 }

@@ -25,7 +25,7 @@ type ReorderOptions struct {
 	Progress func(done, total int64)
 
 	textBucket int  // bytes, see rewriteText
-	always     bool // even if the index does not get smaller; for tests
+	always     bool // reorder even if the index does not get smaller; for tests
 }
 
 // Reorder writes the documents of an index in a better order to the folder dir, which may be the
@@ -51,8 +51,8 @@ func Reorder(ctx context.Context, r *Reader, dir string, o ReorderOptions) (err 
 	return r.reorder(ctx, dir, order, o)
 }
 
-// betterOrder returns the documents in a better order, or nil if their own is good enough, and
-// completes the options.
+// betterOrder returns the documents in a better order, or nil if their own is good enough. It sets
+// the defaults of the options.
 func (r *Reader) betterOrder(ctx context.Context, o *ReorderOptions) ([]uint32, error) {
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
@@ -64,7 +64,7 @@ func (r *Reader) betterOrder(ctx context.Context, o *ReorderOptions) ([]uint32, 
 	if r.meta.shard.Of > 0 {
 		return nil, fmt.Errorf("reorder %s: %w", r.dir, errShard)
 	}
-	if err := r.verify(ctx); err != nil { // damage would get checksums that fit
+	if err := r.verify(ctx); err != nil { // otherwise damage would get valid checksums
 		return nil, err
 	}
 	f, err := r.forward(ctx, o.Threads, o.Memory)
@@ -118,7 +118,7 @@ func (r *Reader) rewrite(ctx context.Context, w *Writer, order []uint32, cut *pr
 	}
 	documents := Documents{Analyzer: r.analyzer, Lengths: lengths, Tokens: r.meta.tokens, ID: id,
 		byRank: byRank, Positions: r.HasPositions()}
-	if r.part { // its documents are named by their numbers
+	if r.part { // the IDs of its documents are their numbers
 		documents.ID, documents.byRank = strconv.Itoa, nil
 	}
 	if err := w.SetDocuments(documents); err != nil {
@@ -154,8 +154,8 @@ func (r *Reader) rewrite(ctx context.Context, w *Writer, order []uint32, cut *pr
 	return bad
 }
 
-// parts cuts the words into about n ranges of as many postings each, with the documents
-// at their new places.
+// parts divides the words into about n ranges with similar numbers of postings, and yields their
+// lists with renumbered documents.
 func (r *Reader) parts(ctx context.Context, to *renumbering, cut *pruning,
 	n int) ([]iter.Seq2[weigh.Term, error], error) {
 	var parts []iter.Seq2[weigh.Term, error]
@@ -174,7 +174,8 @@ func (r *Reader) parts(ctx context.Context, to *renumbering, cut *pruning,
 	return parts, nil
 }
 
-// moved yields a range of words, which begins where a block of the dictionary does.
+// moved yields a range of words with renumbered documents. The range begins at a block of the
+// dictionary.
 func (r *Reader) moved(ctx context.Context, to *renumbering, cut *pruning,
 	from, end int) iter.Seq2[weigh.Term, error] {
 	return func(yield func(weigh.Term, error) bool) {
@@ -205,26 +206,26 @@ func (r *Reader) moved(ctx context.Context, to *renumbering, cut *pruning,
 	}
 }
 
-// mover reads lists and sorts them by the new places of their documents.
+// mover renumbers the documents of lists and sorts the lists by the new numbers.
 type mover struct {
 	r         *Reader
 	to        *renumbering
-	cut       *pruning // what is left out, if anything
-	xs        []uint32 // for it
+	cut       *pruning // nil if nothing is pruned
+	xs        []uint32 // buffer of prune
 	c         Cursor
-	docs, tfs []uint32 // the list
-	came      []uint32 // the new places of its documents, as they come
-	cameTFs   []uint32 // and their frequencies
+	docs, tfs []uint32 // the sorted list
+	came      []uint32 // the new numbers of its documents, in the old order
+	cameTFs   []uint32 // their frequencies
 	next      [maxParts]uint32
-	pairs     []uint64 // document, frequency
+	pairs     []uint64 // buffer for sorting: document and frequency
 	positions Positions
-	gaps      []uint32 // before the occurrences in docs
-	starts    []int    // where those of each posting begin, as pairs are sorted
+	gaps      []uint32 // position gaps of all occurrences, in the order of docs
+	starts    []int    // offset in gaps of each posting
 }
 
-// shortList is the length up to which a list is sorted by comparing its documents. Longer ones are
-// dealt out to the parts of the new order, which takes as long as these are many, and then a
-// posting.
+// shortList is the length up to which a list is sorted by comparisons. Longer lists are distributed
+// to the parts of the new order, which takes time linear in the number of parts plus the number of
+// postings.
 const shortList = 48
 
 func (m *mover) move(t Term) error {
@@ -248,7 +249,7 @@ func (m *mover) begin(n int) {
 	m.came, m.cameTFs = slices.Grow(m.came[:0], n), slices.Grow(m.cameTFs[:0], n)
 }
 
-// take takes postings of the list.
+// take adds postings of the list.
 func (m *mover) take(docs, tfs []uint32) {
 	from, place := len(m.came), m.to.place
 	m.came, m.cameTFs = m.came[:from+len(docs)], append(m.cameTFs, tfs[:len(docs)]...)
@@ -276,8 +277,8 @@ func (m *mover) end() {
 	}
 }
 
-// deal deals the list out to the parts of the new order. As documents come in rising order, and
-// keep that in each part, they are sorted then.
+// deal distributes the list to the parts of the new order. Its documents arrive in ascending order
+// and keep it within each part, so the result is sorted.
 func (m *mover) deal() {
 	clear(m.next[:m.to.parts])
 	for _, p := range m.came {
@@ -297,12 +298,12 @@ func (m *mover) deal() {
 	}
 }
 
-// moveGaps sorts the gaps of the list that was moved.
+// moveGaps brings the position gaps into the order of the renumbered list.
 func (m *mover) moveGaps(t Term) error {
 	if err := errors.Join(m.r.Open(t, &m.c), m.r.OpenPositions(t, &m.positions)); err != nil {
 		return err
 	}
-	// Where the gaps of each document go, found by its new number.
+	// Compute where the gaps of each posting go.
 	m.starts = m.starts[:0]
 	sum := 0
 	for _, tf := range m.tfs {
@@ -311,7 +312,7 @@ func (m *mover) moveGaps(t Term) error {
 	}
 	m.gaps = slices.Grow(m.gaps[:0], sum)[:sum]
 	for m.c.Doc() != End {
-		if i, ok := slices.BinarySearch(m.docs, m.to.place[m.c.Doc()]); ok { // else it was pruned
+		if i, ok := slices.BinarySearch(m.docs, m.to.place[m.c.Doc()]); ok { // else pruned
 			appendGaps(m.gaps[m.starts[i]:m.starts[i]], m.positions.Of(&m.c))
 			if m.positions.err != nil {
 				return m.positions.err

@@ -11,23 +11,23 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// textBucket is about how much compressed text is brought into the new order in
-// memory at once; it is some four times as large when decompressed. Beyond
-// maxTextBuckets the buckets grow: each is an open file with a buffer.
+// textBucket is the approximate amount of compressed text that is sorted in memory at a time. It is
+// about four times as large when decompressed. There are at most maxTextBuckets buckets, because
+// each is an open file with a buffer; more text makes them larger.
 const (
 	textBucket      = 32 << 20
-	textBucketShare = 32 // and it is at most one in this many bytes of the memory
+	textBucketShare = 32 // a bucket takes at most one in this many bytes of the memory
 	maxTextBuckets  = 256
 )
 
-// textBucketFor is textBucket within a bound of memory.
+// textBucketFor returns the bucket size for a memory bound.
 func textBucketFor(memory int64) int {
 	return min(textBucket, max(1<<20, int(memory/textBucketShare)))
 }
 
-// rewriteText stores the text of each document, or its stored fields, at its new place. Blocks are
-// decompressed once, in their order; each document goes to the file of its new neighbourhood, and
-// the files are sorted one by one.
+// rewriteText writes the text of the documents, or their stored fields, in the new order. It is a
+// bucket sort: blocks are decompressed once, in their order, each document goes to the file of its
+// bucket, and the buckets are sorted one by one.
 func rewriteText(ctx context.Context, t *textReader, w *Writer, to *textWriter, place []uint32,
 	bucket int) (err error) {
 	if len(place) == 0 {
@@ -76,15 +76,15 @@ func rewriteText(ctx context.Context, t *textReader, w *Writer, to *textWriter, 
 	return nil
 }
 
-// textBucketFile holds the text of some documents: number and length as uint32,
-// then the text.
+// textBucketFile holds the text of some documents. Each record is the document and the length as
+// uint32, then the text.
 type textBucketFile struct {
 	f    *disk.File
 	w    *bufio.Writer
 	size int64
 }
 
-// newTextBucket makes a file without a name in a folder.
+// newTextBucket makes a bucket in an unnamed temporary file in a folder.
 func newTextBucket(dir string) (*textBucketFile, error) {
 	f, err := disk.Temp(dir)
 	if err != nil {
@@ -97,13 +97,13 @@ func (b *textBucketFile) add(doc uint32, s []byte) error {
 	var head [8]byte
 	binary.LittleEndian.PutUint32(head[:], doc)
 	binary.LittleEndian.PutUint32(head[4:], uint32(len(s)))
-	b.w.Write(head[:]) // an error stays until the next
+	b.w.Write(head[:]) // a bufio.Writer repeats its error in the next call
 	b.size += int64(len(s)) + 8
 	_, err := b.w.Write(s)
 	return err
 }
 
-// sorted reads the documents back, which are n from that number on.
+// sorted returns the n documents of the bucket in order, beginning with document from.
 func (b *textBucketFile) sorted(from, n int) ([]text.Document, error) {
 	if err := b.w.Flush(); err != nil {
 		return nil, err

@@ -119,7 +119,8 @@ func JoinShard(ctx context.Context, parts []*Reader, number int, dir string, o M
 	return merge(ctx, dir, []Source{{Reader: parts[number]}}, s, parts, o)
 }
 
-// shardOf says that the words are some of those of the indexes that are the whole.
+// shardOf makes the Writer write a shard. The indexes in whole, concatenated, are the whole index,
+// whose statistics it records.
 func (w *Writer) shardOf(whole []*Reader, s Shard) error {
 	if len(whole) == 1 {
 		s.WholeBytes, s.WholeChecksum = whole[0].Stamp()
@@ -144,7 +145,7 @@ func (w *Writer) shardOf(whole []*Reader, s Shard) error {
 	return nil
 }
 
-// joinWalker walks through the words of several indexes, with their counts in all of them.
+// joinWalker iterates over the words of several indexes, with their counts added up.
 type joinWalker struct {
 	parts []*mergeWalk
 	word  []byte
@@ -179,7 +180,7 @@ var ErrShard = errors.New("not supported for a shard")
 
 var errShard = fmt.Errorf("%w: use the index that it was cut from", ErrShard)
 
-// unlessPart is an error if postings that belong to the index are not in it.
+// unlessPart returns an error if the index is pruned or a shard, and so lacks postings.
 func (r *Reader) unlessPart(what string) error {
 	switch {
 	case r.Pruned():

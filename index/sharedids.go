@@ -48,13 +48,13 @@ func sharedIDs(own, other *idStore, yield func(doc uint32) bool) (err error) {
 	return cmp.Or(a.failed, b.failed)
 }
 
-// idSeeker is a walker that finds IDs ahead, and knows why it has stopped.
+// idSeeker is an idWalker that can seek forward, and that tells the end from an error.
 type idSeeker struct {
 	idWalker
-	failed error // nil: there is no more
+	failed error // why it stopped; nil at the end
 }
 
-// step is next.
+// step is like next, but sets failed.
 func (w *idSeeker) step() bool {
 	if w.rank >= w.s.docs {
 		return false
@@ -65,7 +65,7 @@ func (w *idSeeker) step() bool {
 	return w.failed == nil
 }
 
-// seek steps to the next ID that is not before another; false if there is none.
+// seek moves to the next ID that is not before id. It returns false if there is none.
 func (w *idSeeker) seek(id []byte) bool {
 	for {
 		if w.rank == w.end {
@@ -81,11 +81,11 @@ func (w *idSeeker) seek(id []byte) bool {
 	}
 }
 
-// pass leaves out the blocks to come whose IDs are all before another, in steps that double: then
-// few blocks are looked at, be the ID far away or near.
+// pass skips the following blocks whose IDs are all before id. It uses galloping search, so that
+// few blocks are read whether the ID is near or far away.
 func (w *idSeeker) pass(id []byte) {
 	blocks := len(w.s.starts) - 1
-	before := func(block int) bool { // its first ID comes before
+	before := func(block int) bool { // the block's first ID is before id
 		first := idSeeker{idWalker: w.s.walk(block)}
 		first.step()
 		w.failed = cmp.Or(w.failed, first.failed)
@@ -96,7 +96,7 @@ func (w *idSeeker) pass(id []byte) {
 		from += step
 		step *= 2
 	}
-	n := max(min(step, blocks-from)-1, 0) // behind it are this many of which nothing is known
+	n := max(min(step, blocks-from)-1, 0) // blocks after from that were not compared
 	from += sort.Search(n, func(i int) bool { return !before(from + 1 + i) })
 	id = w.id[:0]
 	w.idWalker = w.s.walk(from)

@@ -46,7 +46,8 @@ type Part struct {
 	Bytes int64  `json:"bytes"` // size in the files
 }
 
-// partOfSection names the parts by what they are for.
+// partOfSection maps files and their sections to the names of parts; "" stands for all other
+// sections.
 var partOfSection = map[string]map[string]string{
 	termsFile:    {"": "dictionary"},
 	postingsFile: {"": "postings"},

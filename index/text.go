@@ -17,30 +17,30 @@ import (
 )
 
 const (
-	// textBlock is how much text, or of stored fields, is compressed together. Larger blocks
-	// compress better, but a snippet costs the decompression of a whole one: blocks of 4, 8, 16 and
-	// 32 KiB of eLife paragraphs are 0.435, 0.371, 0.329 and 0.304 of the text, and are unpacked in
-	// 14, 22, 32 and 56 microseconds.
+	// textBlock is the size of the blocks in which text, or stored fields, are compressed. Larger
+	// blocks compress better, but a snippet needs the decompression of a whole one. Blocks of 4, 8,
+	// 16 and 32 KiB of eLife paragraphs take 0.435, 0.371, 0.329 and 0.304 of the text's size, and
+	// 14, 22, 32 and 56 microseconds to decompress.
 	textBlock = 32 << 10
-	// maxPending bounds the compressed text that waits in memory for a batch before
-	// it. What is beyond goes to a temporary file: waiting for that batch instead
-	// would be waiting forever if it has an error.
+	// maxPending bounds the compressed text that waits in memory for earlier batches. Any more is
+	// spilled to a temporary file. Blocking until the earlier batch arrives could last forever if
+	// that batch fails.
 	maxPending   = 64 << 20
-	pendingShare = 16 // and it is at most one in this many bytes of the memory
+	pendingShare = 16 // pending text takes at most one in this many bytes of the memory
 )
 
-// textWriter stores the documents' text in compressed blocks, in document order
-// although batches come in any order.
+// textWriter stores the documents' text in compressed blocks. Batches arrive in any order and are
+// written in document order.
 type textWriter struct {
 	out *outFile
 	enc *zstd.Encoder
 
 	mu         sync.Mutex
-	next       int // the batch that is to be written next
+	next       int // the batch to be written next
 	pending    map[int]textBatch
 	waiting    int // bytes pending in memory
 	maxPending int
-	spill      *disk.File // holds those that were too much; it has no name
+	spill      *disk.File // unnamed temporary file of pending batches beyond maxPending
 	spilled    int64
 	docs       uint32
 	at         uint64
@@ -53,13 +53,13 @@ type textWriter struct {
 type textBatch struct {
 	blocks []packedBlock
 	data   []byte
-	at     int64 // in the spill file, if data is nil
+	at     int64 // offset in the spill file, if data is nil
 }
 
 type packedBlock struct{ docs, size int }
 
-// textEncoder is shared by all writers: its tables take more than a megabyte, which a small segment
-// would clear for a few kilobytes of text.
+// textEncoder is shared by all writers: its tables take more than a megabyte, and initialising them
+// for a small segment, with a few kilobytes of text, would be a waste.
 var textEncoder = sync.OnceValues(func() (*zstd.Encoder, error) {
 	return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderCRC(true))
 })
@@ -81,8 +81,8 @@ func newTextWriter(dir *atomicfile.Dir, file string, memory int64) (*textWriter,
 		maxPending: int(min(maxPending, memory/pendingShare)), pending: map[int]textBatch{}}, nil
 }
 
-// add stores the documents of a batch. It may be called concurrently, but each
-// batch once, and all of them in the end.
+// add stores the documents of a batch. It may be called concurrently. Each batch must be added
+// exactly once.
 func (t *textWriter) add(b *text.Batch) error {
 	packed := t.pack(b.Docs)
 	t.mu.Lock()
@@ -100,7 +100,7 @@ func (t *textWriter) add(b *text.Batch) error {
 	return nil
 }
 
-// keep puts a batch aside until its turn.
+// keep holds a batch until its turn.
 func (t *textWriter) keep(seq int, p textBatch) (err error) {
 	size := len(p.data)
 	if t.waiting+size > t.maxPending {
@@ -193,7 +193,7 @@ func (t *textWriter) closeSpill() {
 	}
 }
 
-// textReader gives the stored text back.
+// textReader reads stored text.
 type textReader struct {
 	file   *sections.File
 	docs   int
@@ -203,15 +203,15 @@ type textReader struct {
 	cache  [textCache]textSlot
 }
 
-// textCache is how many unpacked blocks are kept, 16 MB. To unpack one takes 0.14 ms, and a page of
-// results has ten: most of the time of its snippets.
+// textCache is the number of decompressed blocks in the cache, for 16 MB. Decompressing one takes
+// 0.14 ms, and a page of ten results may need ten: most of the time of its snippets.
 const textCache = 512
 
-// textSlot has a block of text, unpacked. Its memory is used again for the next one: of what a
-// server allocated under load, a third was blocks. So no part of it may leave the lock.
+// textSlot caches a decompressed block. Its memory is reused for the next one, because blocks were
+// a third of what a server allocated under load. So no part of raw may be used without the lock.
 type textSlot struct {
 	mu   sync.Mutex
-	next int // the number of the block and 1; 0: none
+	next int // number of the block plus 1; 0 if the slot is empty
 	raw  []byte
 }
 
@@ -234,13 +234,13 @@ func openText(f *sections.File, docs int) (*textReader, error) {
 	return t, nil
 }
 
-// unpacker is shared by all readers: making one is slow, and it may be used by
-// many goroutines at once.
+// unpacker is shared by all readers: creating one is slow, and it may be used by several goroutines
+// at once.
 var unpacker = sync.OnceValues(func() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(5<<30))
 })
 
-// get finds the text of a document and appends it.
+// get appends the text of a document to dst.
 func (t *textReader) get(dst []byte, doc int) ([]byte, error) {
 	if uint(doc) >= uint(t.docs) {
 		return nil, fmt.Errorf("document %d: the index has %d", doc, t.docs)
@@ -256,7 +256,7 @@ func (t *textReader) get(dst []byte, doc int) ([]byte, error) {
 		if raw, err = t.unpack(b, slot.raw[:0]); err != nil {
 			return nil, err
 		}
-		if cap(raw) <= 2*textBlock { // not a huge document
+		if cap(raw) <= 2*textBlock { // huge documents are not cached
 			slot.next, slot.raw = b+1, raw
 		}
 	}
@@ -282,7 +282,7 @@ func badText(b int) error {
 	return fmt.Errorf("corrupted: block %d of the stored text cannot be decoded", b)
 }
 
-// unpack reads a block and appends it.
+// unpack decompresses a block and appends it to dst.
 func (t *textReader) unpack(b int, dst []byte) ([]byte, error) {
 	if b < 0 || b+1 >= len(t.starts) {
 		return nil, badText(b)
@@ -305,7 +305,7 @@ func (t *textReader) unpack(b int, dst []byte) ([]byte, error) {
 	return raw, nil
 }
 
-// split calls fn with each document of an unpacked block.
+// split calls fn with each document of a decompressed block.
 func (t *textReader) split(b int, raw []byte, fn func(doc int, s []byte) error) error {
 	first, end := int(t.first[b]), int(t.first[b+1])
 	if end > t.docs {

@@ -39,7 +39,8 @@ func (c *Cursor) TFIn(block int, doc uint32) uint32 {
 	return 0
 }
 
-// tfAt reads the frequency at a place of a full block where it lies, if that is simple.
+// tfAt extracts the frequency at one position of a full packed block. It returns false if the block
+// needs the general decoder.
 func tfAt(data []byte, place uint) (tf uint32, ok bool) {
 	tfs, patch, v, e, ok := quickHead(data)
 	if !ok || place >= BlockSize {
@@ -61,7 +62,7 @@ func tfAt(data []byte, place uint) (tf uint32, ok bool) {
 			return 0, false // a patch is longer than two bytes
 		}
 		for _, four := range [2]uint64{low, high} {
-			// Is the place one of the four? A difference of 0 borrows from the highest bit.
+			// Test all four positions at once: where the XOR is 0, subtracting 1 sets the high bit.
 			const ones = 0x0001000100010001
 			if other := (four ^ uint64(place)*ones) & (0xff * ones); (other-ones)&^other&(ones<<15) == 0 {
 				continue

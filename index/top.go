@@ -8,28 +8,28 @@ import (
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// The ranks of a list say how good its best postings are, not which they are. If only some
-// documents may be answers, that is what a search must know. So a very frequent word, whose list
-// has a map of levels, also has its top postings: the best by the x of the stored model, the best
-// first. A search looks which of them may be answers, and is done once it has enough.
+// Cursor.Ranked says how good the best postings of a list are, but not which they are. A filtered
+// search must know that. So a very frequent word, whose list has a map of levels, also has its top
+// postings stored: the best by the x of the stored model, in order. A search takes those that pass
+// the filter, and is done once it has enough.
 const (
-	// topShare is how frequent such words are: in one of this many documents.
+	// topShare is how frequent a word must be to have top postings: in one of this many documents.
 	topShare = 8
-	// topPart is the part of a list, one posting in this many, that is kept, up to mostTop. On
-	// eLife paragraphs 51 words have 1.5% of the index's bytes so.
+	// topPart is the share of a list that is stored as top postings, one in this many, up to
+	// mostTop. On eLife paragraphs, 51 words have them, in 1.5% of the index's bytes.
 	topPart = 64
 	mostTop = 4096
 )
 
-// Among few documents, one in a thousand, too few of the top postings are. So words in half of the
-// documents or more also have a map of pairs: a bit for each two documents, set if either is among
-// the best postings, of which there are more. Most documents are ruled out by it, and the others
-// are looked up. A bit for each document would leave half of these, but takes longer to fetch:
-// "the" within 0.1% of the eLife paragraphs took 11.4 microseconds with bits of one document, 9.9
-// with those of two and 10.6 with those of four, between other queries.
+// If a filter passes few documents, such as one in a thousand, too few of them are among the top
+// postings. So words in at least half of the documents also have a map of pairs: a bit for every
+// two documents, set if either is among the best postings, of which it covers more. It rules out
+// most documents, and the others are looked up. A bit for each document would leave half as many,
+// but takes longer to load: "the" within 0.1% of the eLife paragraphs took 11.4 microseconds with
+// one document per bit, 9.9 with two and 10.6 with four, when mixed with other queries.
 const (
 	pairsShare = 2
-	// pairsPart is the part of a list, one posting in this many, that the map knows, up to
+	// pairsPart is the share of a list's postings that the map covers, one in this many, up to
 	// mostPairs.
 	pairsPart = 16
 	mostPairs = 18_432
@@ -44,7 +44,7 @@ func (p TopPosting) Doc() uint32 { return uint32(p) }
 // TF returns the frequency of the word in the document.
 func (p TopPosting) TF() uint32 { return uint32(p >> 32) }
 
-// numTop is how many top postings a list has.
+// numTop returns the number of top postings of a list.
 func numTop(df uint32, docs uint64) int {
 	if !hasLevels(df, docs) || uint64(df)*topShare < docs {
 		return 0
@@ -60,8 +60,8 @@ func (r *Reader) InTop(t Term) int {
 	return numTop(t.DF, r.meta.docs)
 }
 
-// InPairs returns how many postings of a word its map of pairs knows; 0 if it has none. In older
-// indexes no word has one.
+// InPairs returns the number of postings that a word's map of pairs covers, or 0 if it has none. In
+// older indexes no word has one.
 func (r *Reader) InPairs(t Term) int {
 	if len(r.levels.top.paired) == 0 {
 		return 0
@@ -76,14 +76,14 @@ func inPairs(df uint32, docs uint64) int {
 	return min(int(df)/pairsPart, mostPairs)
 }
 
-// pairsWords is the length of a map of pairs.
+// pairsWords returns the length of a map of pairs in 64-bit words.
 func pairsWords(docs uint64) int { return int((docs + 127) / 128) }
 
-// topMaker finds the top postings of a list from its postings in order. When it has too many
-// candidates, those that cannot be among them are dropped.
+// topMaker finds the top postings of a list, whose postings are added in order. It buffers
+// candidates, and drops the worst of them when the buffer is full.
 type topMaker struct {
-	docs, less, xs []uint32 // candidates in the order of the list: frequency less 1, bits of x
-	limit          uint32   // what is not below cannot be among them
+	docs, less, xs []uint32 // candidates in list order: document, frequency less 1, bits of x
+	limit          uint32   // only an x below it can still be a candidate
 	begun          bool
 	sorted         []uint32
 	keys           []uint64
@@ -119,7 +119,7 @@ func (m *topMaker) add(docs, less, xs []uint32) {
 	}
 }
 
-// keep keeps the n best candidates: of those with the same x the first.
+// keep keeps the n best candidates. Among those with the same x, the first ones are kept.
 func (m *topMaker) keep(n int) {
 	if n >= len(m.xs) {
 		return
@@ -143,8 +143,8 @@ func (m *topMaker) keep(n int) {
 	m.docs, m.less, m.xs, m.limit = m.docs[:kept], m.less[:kept], m.xs[:kept], limit
 }
 
-// pairs appends the map of pairs of the n best of what was added, of so many documents, and tells
-// the bits of an x that no other posting is below.
+// pairs appends the map of pairs of the n best postings added, in an index of docs documents. It
+// returns the bits of the highest x among them: no other posting has a lower one.
 func (m *topMaker) pairs(dst []uint64, n int, docs uint64) (_ []uint64, x uint32) {
 	m.keep(n)
 	from := len(dst)
@@ -155,7 +155,7 @@ func (m *topMaker) pairs(dst []uint64, n int, docs uint64) (_ []uint64, x uint32
 	return dst, highest(m.xs)
 }
 
-// take appends the n best of what was added since the last time.
+// take appends the n best postings added since the previous call, the best first.
 func (m *topMaker) take(dst []TopPosting, n int) []TopPosting {
 	m.begun = false
 	if n == 0 {
@@ -174,17 +174,17 @@ func (m *topMaker) take(dst []TopPosting, n int) []TopPosting {
 	return dst
 }
 
-// topLists are the top postings of all words that have some.
+// topLists holds the top postings and maps of pairs of all words that have them.
 type topLists struct {
-	words    []uint32 // their numbers, ascending
-	ends     []int    // of their postings
+	words    []uint32 // IDs of the words with top postings, ascending
+	ends     []int    // end of each word's postings
 	postings []TopPosting
 
-	paired []uint32 // the words that have a map of pairs, ascending, each with the bits of its x
-	pairs  []uint64 // the maps
+	paired []uint32 // IDs of the words with a map of pairs, ascending, each with the bits of its x
+	pairs  []uint64 // these maps
 }
 
-// openTop finds the top postings in the file of levels; older indexes have none.
+// openTop opens the top postings and maps of pairs in the file "levels"; older indexes have none.
 func openTop(f *sections.File, docs uint64) (t topLists, err error) {
 	has := func(name string) bool {
 		return slices.ContainsFunc(f.Sections(), func(s sections.Info) bool { return s.Name == name })
@@ -243,7 +243,7 @@ func (t *topLists) openPairs(f *sections.File, docs uint64) (err error) {
 // map is nil if the word has none.
 func (r *Reader) Pairs(t Term) (pairs []uint64, x float32, err error) {
 	top := &r.levels.top
-	for i := 0; i < len(top.paired); i += 2 { // a dozen
+	for i := 0; i < len(top.paired); i += 2 { // about a dozen words
 		if top.paired[i] == uint32(t.ID) {
 			n := pairsWords(r.meta.docs)
 			pairs = top.pairs[i/2*n : (i/2+1)*n]

@@ -4,7 +4,7 @@ import "encoding/binary"
 
 //go:generate go run ./internal/genunpack
 
-// pair times a mask of 32 bits repeats it in both halves of a uint64.
+// pair, multiplied by a 32-bit mask, repeats the mask in both halves of a uint64.
 const pair = 1<<32 | 1
 
 // put4 stores the four numbers of a row, plus 1 each.
@@ -29,9 +29,8 @@ func sum4(o *[4]uint32, at uint32, x, y uint64) uint32 {
 	return d
 }
 
-// unpackTail reads n numbers of w bits that lie one after the other, lowest bit
-// first, and adds 1 to each. in must reach 8 bytes beyond the last number. What is
-// in out after them is undefined.
+// unpackTail unpacks n consecutive numbers of w bits, lowest bit first, and adds 1 to each. The
+// input must extend 8 bytes beyond the last number. The rest of out is undefined.
 func unpackTail(in []byte, w uint, n int, out *[BlockSize]uint32) {
 	mask := uint64(1)<<w - 1
 	if w > 14 {
@@ -40,7 +39,7 @@ func unpackTail(in []byte, w uint, n int, out *[BlockSize]uint32) {
 		}
 		return
 	}
-	// A word holds at least 57 bits from any bit on: four numbers.
+	// From any bit on, a 64-bit load holds at least 57 bits, which is four numbers.
 	for i, bit := 0, uint(0); i < n; i, bit = i+4, bit+4*w {
 		x := binary.LittleEndian.Uint64(in[bit>>3:]) >> (bit & 7)
 		o := (*[4]uint32)(out[i&(BlockSize-4):])

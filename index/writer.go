@@ -31,13 +31,13 @@ type Documents struct {
 	// UniqueIDs makes Commit return a DuplicateIDError if two documents have the same ID.
 	UniqueIDs bool
 
-	idBytes func(doc int) []byte // ID without making a string, if not nil; until the next call
-	idRun   func(doc int) int    // see weigh.Inversion.IDRun; nil if that is not known
-	byRank  []uint32             // the documents in the order of their IDs, if that is known
-	forget  func()               // makes nothing resident of lengths and IDs that are in files, if not nil
+	idBytes func(doc int) []byte // ID without a string allocation, until the next call; may be nil
+	idRun   func(doc int) int    // see weigh.Inversion.IDRun; nil if unknown
+	byRank  []uint32             // the documents sorted by ID; nil if unknown
+	forget  func()               // evicts lengths and IDs in mapped files from memory; may be nil
 }
 
-// ids gives the IDs as bytes, each until the next call.
+// ids returns a function that returns an ID as bytes, valid until its next call.
 func (d *Documents) ids() func(doc int) []byte {
 	if d.idBytes != nil {
 		return d.idBytes
@@ -54,7 +54,7 @@ func (d *Documents) ids() func(doc int) []byte {
 type Writer struct {
 	dir      *atomicfile.Dir
 	memory   int64  // bound in bytes
-	tempDir  string // for what is beyond it
+	tempDir  string // folder for data beyond it
 	docs     Documents
 	lengths  *lengthTable
 	encoder  *encoder // for Add
@@ -64,15 +64,15 @@ type Writer struct {
 	text     *textWriter
 	fields   *fieldWriter
 	places   *positionWriter // nil if there are no positions
-	gaps     []uint32        // of AddPositions
-	levels   *outFile        // from the first map on
-	leveled  []uint32        // the words that have one
-	top      scratch.Numbers // top postings, and
-	topped   []uint32        // which words have how many
-	pairs    scratch.Numbers // maps of pairs, and
-	paired   []uint32        // which words have one, and the bits of their x
+	gaps     []uint32        // buffer of AddPositions
+	levels   *outFile        // nil before the first map of levels
+	leveled  []uint32        // words that have a map of levels
+	top      scratch.Numbers // top postings
+	topped   []uint32        // words that have top postings, and how many each has
+	pairs    scratch.Numbers // maps of pairs
+	paired   []uint32        // words that have a map of pairs, and the bits of their x
 	meta     meta
-	full     fullWords // the words before pruning, or of the whole, if there are any
+	full     fullWords // the words before pruning, or of the whole index; nil if not needed
 	finished bool
 	err      error
 
@@ -98,8 +98,8 @@ func Create(dir string) (*Writer, error) {
 	return w, nil
 }
 
-// setMemory bounds the working memory, 0 for 2 GB, and says where the rest goes, "" for the
-// folder of the index.
+// setMemory bounds the working memory, where 0 means 2 GB, and sets the folder for temporary files,
+// where "" means the folder of the index.
 func (w *Writer) setMemory(bytes int64, tempDir string) {
 	if w.memory = bytes; bytes <= 0 {
 		w.memory = 2e9
@@ -110,7 +110,7 @@ func (w *Writer) setMemory(bytes int64, tempDir string) {
 	w.top.Dir, w.pairs.Dir = w.tempDir, w.tempDir
 }
 
-// replaceable reports an error if dir is something else than an index.
+// replaceable returns an error if dir is neither empty nor an index that may be replaced.
 func replaceable(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -202,7 +202,7 @@ func (w *Writer) AddPositions(word []byte, docs, tfs, positions []uint32) error 
 	return w.err
 }
 
-// gapsOf puts the gaps before these positions into w.gaps.
+// gapsOf computes the gaps before these positions in w.gaps.
 func (w *Writer) gapsOf(word []byte, docs, tfs, positions []uint32) error {
 	w.gaps = w.gaps[:0]
 	for i, tf := range tfs {
@@ -256,19 +256,19 @@ func (w *Writer) write(c *chunk) error {
 	return nil
 }
 
-// fullWords are words in order, with counts that their lists do not have.
+// fullWords iterates over words in order, with their counts before pruning or in the whole index.
 type fullWords interface {
 	next() (word []byte, t Term, ok bool, err error)
 }
 
-// prunedFrom says that the words are those of r, whose lists may be longer.
+// prunedFrom makes the Writer write a pruned index of r, with the word statistics of r.
 func (w *Writer) prunedFrom(r *Reader) {
 	w.full = &termWalker{d: r.dict}
 	w.terms.keepFull()
 	w.meta.flags |= flagPruned
 }
 
-// writeFull writes the counts of a word before pruning, if it lost postings, or those of the whole.
+// writeFull writes the counts of a word before pruning, if it lost postings, or in the whole index.
 func (w *Writer) writeFull(word []byte, now Term) error {
 	if w.full == nil {
 		return nil
@@ -278,7 +278,7 @@ func (w *Writer) writeFull(word []byte, now Term) error {
 		if err != nil || !ok {
 			return errors.Join(err, errDictionary)
 		}
-		if !bytes.Equal(text, word) { // no document of this shard has it
+		if !bytes.Equal(text, word) { // a word that no document of this shard contains
 			continue
 		}
 		if w.meta.flags&flagShard == 0 {
@@ -329,7 +329,8 @@ func (w *Writer) writeLevels(c *chunk) error {
 	return err
 }
 
-// finishLevels writes which words the maps are of, the top postings and the maps of pairs.
+// finishLevels writes the rest of the file "levels": the words with maps, the top postings and the
+// maps of pairs.
 func (w *Writer) finishLevels() error {
 	err := w.levels.Section("words", sections.Bytes(w.leveled))
 	if len(w.topped) > 0 {
@@ -363,8 +364,7 @@ func (w *Writer) commit() error {
 	return w.dir.Commit()
 }
 
-// finish completes the files, which are not published yet. It does nothing the
-// second time.
+// finish completes the files but does not publish them. It does nothing the second time.
 func (w *Writer) finish() error {
 	if w.finished {
 		return nil
@@ -378,7 +378,7 @@ func (w *Writer) finish() error {
 	if err := w.encoder.flush(); err != nil {
 		return err
 	}
-	// Each file waits for the disk, and all of them at the same time.
+	// Completing a file waits for the disk, so all files are completed in parallel.
 	files := []func() error{
 		w.terms.finish,
 		func() error {
