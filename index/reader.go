@@ -28,7 +28,8 @@ package index
 //	4     there is a file "levels"
 //	8     the mean length must be computed from the sum of lengths in counts, which an import may
 //	      set, and not from the documents
-//	16    Unicode analyzers normalise words to NFC. Without it, the analyzer unicode means unicode@1.
+//	16    Unicode analyzers normalise words to NFC. Without it, the analyzer unicode means
+//	      unicode@1.
 //	32    the index is pruned
 //	64    there is a file "positions"
 //	128   documents have fields
