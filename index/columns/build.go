@@ -30,7 +30,7 @@ const (
 // All values are kept in memory until they are written.
 type Builder struct {
 	schema  *fields.Schema
-	fields  []int // of the schema, which have columns
+	fields  []int // numbers of the schema's fields that have columns
 	dicts   []*interner
 	memory  int64
 	used    atomic.Int64
@@ -58,7 +58,7 @@ type interner struct {
 	words []string
 }
 
-// id numbers a word. It says how many bytes more that took.
+// id returns the number of a word, and the bytes of memory that were added for it.
 func (t *interner) id(word []byte) (id uint32, grown int64) {
 	id, ok := t.known[string(word)]
 	if !ok {
@@ -66,7 +66,7 @@ func (t *interner) id(word []byte) (id uint32, grown int64) {
 		s := string(word)
 		t.words = append(t.words, s)
 		t.known[s] = id
-		grown = int64(len(word)) + 64 // the string, its header twice, a place in the map
+		grown = int64(len(word)) + 64 // the string, two headers, a map entry
 	}
 	return id, grown
 }
@@ -80,8 +80,8 @@ type Batch struct {
 	size int64
 }
 
-// chunk is a batch's part of a column: a number for each document and whether it has one, or the
-// numbers of its words.
+// chunk is a batch's part of a column. For single values it holds the 64 bits of each document's
+// value, and whether it has one. For keywords it holds the numbers of each document's words.
 type chunk struct {
 	values []uint64
 	has    []bool
@@ -145,7 +145,7 @@ func (t *Batch) addWords(i int, v fields.Values) {
 	c.ends = append(c.ends, uint32(len(c.ids)))
 }
 
-// begin is where the values of the document at hand begin.
+// begin returns the start of the current document's words in ids.
 func (c *chunk) begin() uint32 {
 	if len(c.ends) == 0 {
 		return 0
@@ -153,7 +153,7 @@ func (c *chunk) begin() uint32 {
 	return c.ends[len(c.ends)-1]
 }
 
-// parse makes 64 bits of a value.
+// parse parses a value into 64 bits.
 func parse(t fields.Type, b []byte) (uint64, error) {
 	switch t {
 	case fields.Number:
@@ -223,7 +223,8 @@ func (b *Builder) Write(w *sections.Writer, docs int) error {
 	return nil
 }
 
-// gather joins the parts of a column of single values. has is empty if all documents have one.
+// gather concatenates the chunks of a column of single values. The bitmap has is empty if all
+// documents have a value.
 func (b *Builder) gather(i int) (values []uint64, has []uint64) {
 	all, n := true, 0
 	for _, t := range b.batches {
@@ -254,7 +255,7 @@ func asInts(v []uint64) []int64 {
 	return out
 }
 
-// columnWriter writes the sections of one column. The first error stays.
+// columnWriter writes the sections of one column. It keeps the first error.
 type columnWriter struct {
 	w      *sections.Writer
 	column int
@@ -348,7 +349,7 @@ func (o *columnWriter) severalWords(b *Builder, i int, distinct uint64, all int)
 	o.section("ords", ords.end())
 }
 
-// wordWriter front codes words in blocks.
+// wordWriter writes words front-coded in blocks.
 type wordWriter struct {
 	blob   []byte
 	starts []uint64
@@ -372,7 +373,7 @@ func (w *wordWriter) add(word string) {
 	w.n++
 }
 
-// numbers writes whole numbers as such, if all are.
+// numbers writes a number column, as integers if all its values are.
 func (o *columnWriter) numbers(b *Builder, i int) {
 	values, has := b.gather(i)
 	ints := make([]int64, len(values))
@@ -411,7 +412,8 @@ func (o *columnWriter) points(values, has []uint64) {
 
 func isSet(has []uint64, d int) bool { return len(has) == 0 || has[d/64]>>(d%64)&1 != 0 }
 
-// scaleOf is the smallest of the numbers, the largest unit, and the bits that they take then.
+// scaleOf returns the smallest value, the greatest common divisor of all differences to it, and the
+// bit width of the values in these units.
 func scaleOf(values []int64, has []uint64) (low int64, unit, width uint64) {
 	first := true
 	var high int64

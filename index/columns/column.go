@@ -55,26 +55,26 @@ type Column struct {
 	field fields.Field
 	docs  int
 	kind  uint64
-	has   []uint64 // empty: all documents have a value
+	has   []uint64 // empty if all documents have a value
 
-	distinct int // keywords
+	distinct int // number of distinct keywords
 	words    []byte
 	starts   []uint64
 	ords     packed
-	all      int // values, if there are several a document
+	all      int // number of values, if a document may have several
 	ends     packed
 
-	ints   intColumn
-	lon    intColumn // of points, of which ints are the latitudes
+	ints   intColumn // integers, dates, or the latitudes of points
+	lon    intColumn // longitudes of points
 	floats []float64
 
 	file   *sections.File
-	parts  [][]byte // the sections
+	parts  [][]byte // the column's sections, for verify
 	once   sync.Once
 	broken error
 }
 
-// intColumn is whole numbers: low + unit*packed.
+// intColumn holds integers, each stored as packed and meaning low + unit*packed.
 type intColumn struct {
 	packed
 	low  int64
@@ -159,7 +159,7 @@ func open(f *sections.File, n int, field *fields.Field, docs int) (*Column, erro
 	return c, c.broken
 }
 
-// verify compares the checksums of all pages, once.
+// verify verifies the checksums of all pages, once.
 func (c *Column) verify() error {
 	c.once.Do(func() {
 		for _, b := range c.parts {
@@ -229,7 +229,7 @@ func (c *Column) Ords(doc int, dst []uint32) []uint32 {
 	return dst
 }
 
-// span is where the values of a document are.
+// span returns the range of a document's values in ords.
 func (c *Column) span(doc int) (from, to int) {
 	if doc > 0 {
 		from = int(c.ends.at(doc - 1))
@@ -280,10 +280,10 @@ func (c *Column) find(value string) (ord int, found bool, err error) {
 	return w.ord, false, nil
 }
 
-// wordReader reads keywords from one on that begins a block.
+// wordReader reads consecutive keywords. The first one must begin a block.
 type wordReader struct {
 	c    *Column
-	ord  int // of the next
+	ord  int // number of the next keyword
 	rest []byte
 	word []byte
 }

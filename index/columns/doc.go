@@ -21,21 +21,21 @@
 // column n begin with n and a dash. The section "head" describes the column in eight uint64: its
 // kind, then numbers that depend on the kind.
 //
-// A section of packed numbers stores them with a fixed number of bits each, 0 to 56 or 64, from the
-// lowest bit of each byte on, and ends with 8 zero bytes.
+// A section of packed numbers stores them with a fixed number of bits each, 0 to 56 or 64, starting
+// at the lowest bit of each byte, and ends with 8 zero bytes.
 //
-//	kind 1, keywords, at most one a document: the number of different values, bits
-//	  words   the values in byte order, front coded in blocks of 16: for each a uvarint, how many
-//	          bytes it shares with the one before (0 for the first of a block), a uvarint, how many
-//	          others follow, and these
-//	  starts  uint64: where each block begins, and the end
-//	  ords    packed, for each document: the number of its value from 1 on, or 0
-//	kind 2, keywords, several a document: different values, bits, values in all, bits of ends
+//	kind 1, keywords, at most one per document: the number of distinct values, bits
+//	  words   the values in byte order, front coded in blocks of 16: for each, as uvarints, the
+//	          length of the prefix that it shares with the previous one (0 for the first of a
+//	          block) and the length of the suffix; then the suffix
+//	  starts  uint64: the offset of each block, and the end
+//	  ords    packed, for each document: the number of its value from 1, or 0
+//	kind 2, keywords, several per document: distinct values, bits, values in all, bits of ends
 //	  words, starts as before
-//	  ends    packed, for each document: how many values it and those before it have
-//	  ords    packed: the values' numbers from 0 on, of each document rising
-//	kind 3, whole numbers and dates: the smallest, the unit, bits
-//	  values  packed, for each document: how many units above the smallest; 0 without a value
+//	  ends    packed, for each document: the number of values up to and including it
+//	  ords    packed: the values' numbers from 0, ascending within each document
+//	kind 3, integers and dates: the smallest, the unit, bits
+//	  values  packed, for each document: its distance from the smallest in units; 0 without a value
 //	kind 4, other numbers
 //	  values  float64 for each document; 0 without a value
 //	kind 5, points: smallest latitude, unit, bits, smallest longitude, unit, bits

@@ -105,14 +105,15 @@ func numberRange(low, high Limit) (from, to float64, err error) {
 	return from, to, nil
 }
 
-// wholeRange is the whole numbers of a range, of those that a column holds.
+// wholeRange returns the integers of a range, within those that a column can hold, and whether
+// there are any.
 func wholeRange(from, to float64) (first, last int64, some bool) {
 	const most = 1 << 53
 	from, to = max(math.Ceil(from), -most), min(math.Floor(to), most)
 	return int64(from), int64(to), from <= to
 }
 
-// select64 makes a set of what fill marks, without the documents that have no value.
+// select64 returns the set of documents that fill marks, without those that have no value.
 func (c *Column) select64(fill func(words []uint64)) (*docset.Set, error) {
 	words := make([]uint64, (c.docs+63)/64)
 	fill(words)
@@ -132,7 +133,7 @@ func (c *intColumn) within(words []uint64, from, to int64) {
 	if from > to || to < c.low || c.unit == 0 {
 		return
 	}
-	// In units above the lowest: the first at or after from, the last at or before to.
+	// Convert to units above low, rounding from up and to down.
 	first := uint64(0)
 	if from > c.low {
 		first = (uint64(from-c.low)-1)/c.unit + 1
@@ -144,7 +145,7 @@ func (c *intColumn) within(words []uint64, from, to int64) {
 	mark(words, &c.packed, first, last-first)
 }
 
-// mark sets the bits of the numbers in [first, first+span], as far as there are words.
+// mark sets the bits of the documents whose packed number is in [first, first+span].
 func mark(words []uint64, p *packed, first, span uint64) {
 	n := int(min(uint64(len(words))*64, count(p)))
 	for i := range words {
@@ -160,7 +161,7 @@ func mark(words []uint64, p *packed, first, span uint64) {
 	}
 }
 
-// count is how many numbers there are at most.
+// count returns an upper bound on the number of packed numbers.
 func count(p *packed) uint64 {
 	if p.bits == 0 {
 		return math.MaxInt64
@@ -199,7 +200,7 @@ func (c *Column) keywordRange(low, high Limit) (*docset.Set, error) {
 	return c.withOrds(first, end)
 }
 
-// withOrds is the documents that have a keyword with a number in [first, end).
+// withOrds returns the documents that have a keyword with a number in [first, end).
 func (c *Column) withOrds(first, end int) (*docset.Set, error) {
 	if first >= end {
 		return docset.New(c.docs), nil
@@ -336,7 +337,7 @@ func (c *Column) Counts(set *docset.Set) (counts []uint32, err error) {
 	if set != nil && set.Len() != c.docs {
 		return nil, fmt.Errorf("field %q: a set of %d documents, want one of %d", c.field.Name, set.Len(), c.docs)
 	}
-	counts = make([]uint32, c.distinct+1) // the last is for what is wrong
+	counts = make([]uint32, c.distinct+1) // the last entry counts invalid numbers
 	bad := false
 	one := func(ord uint64) {
 		bad = bad || ord >= uint64(c.distinct)

@@ -36,10 +36,10 @@ func (t *Batch) From(s *Set, docs iter.Seq[uint32]) (err error) {
 	return nil
 }
 
-// merging is a column that goes to another one.
+// merging copies values of a column to another one.
 type merging struct {
 	c    *Column
-	ids  []uint32 // number in the new column and 1, by keyword; 0: not asked for yet
+	ids  []uint32 // by keyword: its number in the new column plus 1; 0 if not looked up yet
 	ords []uint32
 }
 

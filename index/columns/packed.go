@@ -6,10 +6,10 @@ import (
 	"math/bits"
 )
 
-// pad is how many zero bytes follow packed numbers, so that a whole word may be loaded.
+// pad is the number of zero bytes after packed numbers, so that a whole word can be loaded.
 const pad = 8
 
-// packed are numbers at the given number of bits each.
+// packed is a sequence of numbers with a fixed number of bits each.
 type packed struct {
 	b    []byte
 	bits uint64
@@ -31,17 +31,17 @@ func maskOf(width uint64) uint64 {
 }
 
 func packedSize(n int, width uint64) uint64 {
-	bytes := uint64(n) / 8 * width // n*width may be too large for a count of bits
+	bytes := uint64(n) / 8 * width // n*width could overflow
 	return bytes + (uint64(n)%8*width+7)/8 + pad
 }
 
-// at is the i-th number.
+// at returns the i-th number.
 func (p *packed) at(i int) uint64 {
 	bit := uint64(i) * p.bits
 	return binary.LittleEndian.Uint64(p.b[bit>>3:]) >> (bit & 7) & p.mask
 }
 
-// widthOf is how many bits numbers up to top take.
+// widthOf returns the bit width for numbers up to top: 0 to 56, or 64.
 func widthOf(top uint64) uint64 {
 	w := uint64(bits.Len64(top))
 	if w > 56 {
@@ -55,7 +55,7 @@ type packer struct {
 	out   []byte
 	width uint64
 	acc   uint64
-	have  uint64 // bits, below 8
+	have  uint64 // bits in acc, below 8
 }
 
 func newPacker(n int, width uint64) *packer {

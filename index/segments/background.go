@@ -2,18 +2,18 @@ package segments
 
 import "context"
 
-// background is the merge that goes on beside other calls, at most one at a time.
+// background is a running background merge. There is at most one at a time.
 type background struct {
 	cancel context.CancelFunc
 	done   chan struct{}
 }
 
-// mostWaiting is how many times MergeFactor segments there may be before Commit waits for a merge:
-// commits that come faster than merging keeps up would leave more and more of them.
+// mostWaiting limits the number of segments, in multiples of MergeFactor. Beyond it, Commit waits
+// for the merge. Otherwise, if commits came faster than merging, segments would accumulate.
 const mostWaiting = 4
 
-// mergeBehind begins merging beside other calls if the options want that, the policy finds
-// something, and nothing is being merged. The caller holds the lock.
+// mergeBehind starts a background merge if the options ask for it, the policy finds segments to
+// merge, and none is running. The caller holds the lock.
 func (w *Writer) mergeBehind() {
 	if !w.o.Background || w.behind != nil {
 		return
@@ -54,7 +54,7 @@ func (w *Writer) Wait() error {
 	return err
 }
 
-// stopBehind cancels the merge in the background and waits for its end.
+// stopBehind cancels the background merge and waits for it to end.
 func (w *Writer) stopBehind() {
 	w.mu.Lock()
 	b := w.behind

@@ -12,27 +12,27 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// buffer is documents in memory that will be a segment. Documents that were deleted again stay in
-// the lists until then. Documents with fields are kept as they are, since each field has lists of
-// its own: package index makes these of all of them.
+// buffer holds documents in memory until they are written as a segment. Documents that are deleted
+// meanwhile stay in the lists until then. Documents with fields are kept as they are, because each
+// field has lists of its own, which package index builds when the segment is written.
 type buffer struct {
-	schema   *fields.Schema // nil: no fields
+	schema   *fields.Schema // nil if documents have no fields
 	analyzer text.Analyzer
 	keepText bool
-	places   bool // positions are kept
+	places   bool // keep positions
 	words    map[string]int32
 	lists    []wordList
 	docs     []bufferDoc
-	byID     map[string]uint32 // the document that has an ID
-	alive    int
-	bytes    int64 // about what it takes
+	byID     map[string]uint32 // document by ID
+	alive    int               // documents that were not deleted
+	bytes    int64             // approximate memory
 	tokens   text.Tokens
 }
 
 type wordList struct {
 	word      string
 	docs, tfs []uint32
-	places    []uint32 // of all occurrences, if they are kept
+	places    []uint32 // positions of all occurrences, if they are kept
 }
 
 type bufferDoc struct {
@@ -40,7 +40,7 @@ type bufferDoc struct {
 	length uint32
 	text   []byte
 	fields []fields.Values
-	breaks []uint32 // of the text
+	breaks []uint32 // breaks in the text
 	gone   bool
 }
 
@@ -51,7 +51,7 @@ func newBuffer(a text.Analyzer, keepText, places bool, schema *fields.Schema) *b
 	}
 }
 
-// Bytes that are counted for what maps and slices take beside what they hold.
+// Estimated overhead of maps and slices in bytes.
 const (
 	bytesPerWord    = 120
 	bytesPerDoc     = 150
@@ -121,7 +121,7 @@ func (b *buffer) addFields(d text.Document) error {
 	if err := d.Complete(b.schema); err != nil {
 		return err
 	}
-	// What does not fit its type is said here, not when all documents are written.
+	// Report values of the wrong type now, not when all documents are written.
 	if err := columns.NewBuilder(b.schema, 0).Batch(0).Add(d.Fields); err != nil {
 		return fmt.Errorf("document %q: %w", d.ID, err)
 	}
@@ -154,7 +154,7 @@ func (b *buffer) remove(id string) bool {
 
 // writeFields writes documents with fields.
 func (b *buffer) writeFields(dir string, memory int64) error {
-	const batch = 1 << 20 // bytes, as package text has them
+	const batch = 1 << 20 // bytes, as in package text
 	source := func(context.Context) iter.Seq2[[]text.Document, error] {
 		return func(yield func([]text.Document, error) bool) {
 			var docs []text.Document
@@ -183,7 +183,7 @@ func (b *buffer) writeFields(dir string, memory int64) error {
 	})
 }
 
-// write writes the documents that are left as an index, with about so much memory.
+// write writes the documents that were not deleted as an index, within about memory bytes.
 func (b *buffer) write(dir string, memory int64) error {
 	if b.schema != nil {
 		return b.writeFields(dir, memory)
@@ -217,7 +217,7 @@ func (b *buffer) write(dir string, memory int64) error {
 		if x.word < y.word {
 			return -1
 		}
-		return 1 // no two are equal
+		return 1 // words are distinct
 	})
 	for _, l := range b.lists {
 		n, from, to := 0, 0, 0

@@ -12,8 +12,9 @@ import (
 	"github.com/collocate/collocate/internal/system"
 )
 
-// lockFile is held by the writer of an index, and says who that is. It stays when the writer is
-// gone: the lock is the system's, and ends with the process.
+// lockFile is the name of the file that the writer of an index locks. It contains a description of
+// the writer's process. The file remains after the writer has closed, but the operating system
+// releases the lock when the process ends.
 const lockFile = "lock"
 
 // ErrLocked is wrapped by the error of NewWriter if another Writer has the index open.
@@ -41,7 +42,7 @@ func takeLock(dir string) (*os.File, error) {
 	who := fmt.Sprintf("process %d (%s) on %s since %s\n", os.Getpid(), filepath.Base(os.Args[0]),
 		host, time.Now().Format(time.RFC3339))
 	f.Truncate(0)
-	f.WriteAt([]byte(who), 0) // it is for messages only
+	f.WriteAt([]byte(who), 0) // only for messages, so errors are ignored
 	return f, nil
 }
 

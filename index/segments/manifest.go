@@ -16,10 +16,10 @@ import (
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// The manifest is a container of package sections, version 1: a section "manifest", which is JSON,
-// and for each segment that has deleted documents a section of its name: the numbers of the deleted
-// documents, ascending, 4 bytes each, or, if that takes less, a bit for each document, 1 where it
-// is deleted. A section of names must be short: that of the segment "." is ".".
+// The manifest is a container of package sections, version 1. The section "manifest" is JSON. Each
+// segment that has deleted documents has a section with the segment's name: the numbers of the
+// deleted documents, ascending, 4 bytes each, or, unless that takes less space, a bitmap of them.
+// The section of the segment "." is called ".".
 const (
 	magic   = "COLOSGM\n"
 	version = 1
@@ -31,7 +31,7 @@ type manifest struct {
 	Analyzer   string `json:"analyzer"`
 	StoreText  bool   `json:"store_text"`
 	Positions  bool   `json:"positions,omitempty"`
-	// Schema is that of the fields of documents, if they have any.
+	// Schema describes the fields of documents, if they have any.
 	Schema   json.RawMessage `json:"schema,omitempty"`
 	Next     int             `json:"next"` // the number of the next segment
 	Segments []entry         `json:"segments"`
@@ -42,11 +42,11 @@ type entry struct {
 	Name    string `json:"name"`
 	Docs    int    `json:"docs"`
 	Deleted int    `json:"deleted,omitempty"`
-	// The stamp of the index: another one in its place is refused.
+	// Stamp of the segment's index, so that another index in its place is refused.
 	Bytes    uint64 `json:"bytes"`
 	Checksum uint32 `json:"checksum"`
 
-	live *docset.Set // nil: nothing is deleted
+	live *docset.Set // nil if nothing is deleted
 }
 
 // here is the name of the segment whose files are in the folder of the index itself.
@@ -63,7 +63,7 @@ func readManifest(dir string) (*manifest, error) {
 	path := manifestPath(dir)
 	data, err := os.ReadFile(path)
 	if errors.Is(err, syscall.ENOTDIR) {
-		err = fs.ErrNotExist // package index says what there is instead
+		err = fs.ErrNotExist // package index then reports what dir is
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open index: %w", err)
@@ -75,7 +75,7 @@ func readManifest(dir string) (*manifest, error) {
 	return m, nil
 }
 
-// parseManifest checks all that does not need the segments.
+// parseManifest parses a manifest and checks everything that does not need the segments.
 func parseManifest(data []byte) (*manifest, error) {
 	f, err := sections.Parse(data, magic, version)
 	if err != nil {
@@ -113,10 +113,10 @@ func parseManifest(data []byte) (*manifest, error) {
 	return m, nil
 }
 
-// asList reports whether deleted documents are listed.
+// asList reports whether deleted documents are stored as a list rather than a bitmap.
 func asList(docs, deleted int) bool { return 4*deleted < (docs+63)/64*8 }
 
-// readLive reads the deleted documents of a segment.
+// readLive reads the deleted documents of a segment and returns the others.
 func readLive(b []byte, docs, deleted int) (*docset.Set, error) {
 	if deleted < 0 || deleted > docs {
 		return nil, fmt.Errorf("%d of %d documents are deleted", deleted, docs)
@@ -149,7 +149,7 @@ func readLive(b []byte, docs, deleted int) (*docset.Set, error) {
 	return live, nil
 }
 
-// appendLive is the inverse of readLive.
+// liveBytes is the inverse of readLive.
 func liveBytes(live *docset.Set) []byte {
 	gone := live.Clone()
 	gone.Not()
@@ -163,7 +163,7 @@ func liveBytes(live *docset.Set) []byte {
 	return sections.Bytes(list)
 }
 
-// write makes the generation the newest. The folders of its segments must be on the disk.
+// write makes this generation the newest. The folders of its segments must be synced to disk.
 func (m *manifest) write(dir string) error {
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
@@ -194,7 +194,7 @@ func Living(dir string) bool {
 	return err == nil
 }
 
-// openSegment opens a segment of a generation, and checks that it is that one.
+// openSegment opens a segment of a generation, and checks its stamp.
 func openSegment(dir string, e *entry) (*index.Reader, error) {
 	r, err := index.OpenSegment(filepath.Join(dir, e.Name))
 	if err != nil {

@@ -42,7 +42,7 @@ func (w *Writer) Compact(ctx context.Context) (merged int, err error) {
 	})
 }
 
-// mergeSome merges the run of segments that is chosen.
+// mergeSome merges the run of segments that choose returns.
 func (w *Writer) mergeSome(ctx context.Context, choose func([]*segment) (from, to int)) (merged int, err error) {
 	w.merging.Lock()
 	defer w.merging.Unlock()
@@ -61,7 +61,7 @@ func (w *Writer) mergeSome(ctx context.Context, choose func([]*segment) (from, t
 	for _, s := range run {
 		live := s.live
 		if live != nil {
-			live = live.Clone() // as it is now
+			live = live.Clone() // snapshot; later deletions are handled by carry
 		}
 		sources = append(sources, index.Source{Reader: s.Reader, Live: live})
 	}
@@ -93,19 +93,19 @@ func (w *Writer) mergeSome(ctx context.Context, choose func([]*segment) (from, t
 		}
 	}
 	w.mu.Lock()
-	defer w.mu.Unlock() // before making is forgotten
+	defer w.mu.Unlock() // runs before the deferred function above, which clears making
 	var made []*segment
 	if r != nil {
 		s := &segment{Reader: r, name: name, from: origins(run, sources)}
 		s.carry()
 		made = []*segment{s}
 	}
-	at := slices.Index(w.segs, run[0]) // Commit may have left out some before it, but none of these
+	at := slices.Index(w.segs, run[0]) // Commit may have dropped segments meanwhile
 	if at < 0 || at+len(run) > len(w.segs) || !slices.Equal(w.segs[at:at+len(run)], run) {
 		if r != nil {
 			r.Close()
 		}
-		return 0, nil // one of them was emptied meanwhile: the next call merges what is left
+		return 0, nil // one of the run was dropped; the next call merges the others
 	}
 	w.segs = slices.Replace(w.segs, at, at+len(run), made...)
 	w.changed = true
@@ -118,11 +118,11 @@ func (w *Writer) mergeSome(ctx context.Context, choose func([]*segment) (from, t
 // origin is a segment that was merged into another.
 type origin struct {
 	old  *segment    // closed
-	kept *docset.Set // its documents that were taken
-	base uint32      // where the first of these is
+	kept *docset.Set // its documents that were merged
+	base uint32      // number of the first of them in the new segment
 }
 
-// origins says what is where after a run of segments was merged.
+// origins returns where the documents of a run of segments are after merging.
 func origins(run []*segment, taken []index.Source) (out []origin) {
 	base := uint32(0)
 	for _, old := range run {
@@ -140,8 +140,8 @@ func origins(run []*segment, taken []index.Source) (out []origin) {
 	return out
 }
 
-// image is where documents of a segment are in this one, which may have been merged from it; false
-// if it was not.
+// image maps documents of the segment with that name to their numbers in s. It returns false if s
+// neither is that segment nor was merged from it.
 func (s *segment) image(name string, docs *docset.Set) (*docset.Set, bool) {
 	if s.name == name {
 		return docs, true
@@ -163,7 +163,7 @@ func (s *segment) image(name string, docs *docset.Set) (*docset.Set, bool) {
 	return nil, false
 }
 
-// carry deletes what was deleted from the segments since they were taken to be merged.
+// carry repeats the deletions that were made in the old segments while they were being merged.
 func (s *segment) carry() {
 	for _, o := range s.from {
 		place := o.base
@@ -177,17 +177,19 @@ func (s *segment) carry() {
 }
 
 const (
-	// smallSegment is a number of documents below which all segments are of one size.
+	// smallSegment is the number of documents below which all segments count as equally large.
 	smallSegment = 1000
-	// levelSpan is by how much the logarithms of the sizes of segments may differ that are merged.
+	// levelSpan is the range of the logarithms, to base MergeFactor, of the sizes of segments that
+	// are merged.
 	levelSpan = 0.75
-	// mostDeleted is the share of deleted documents from which on a segment is rewritten.
+	// mostDeleted is the share of deleted documents above which a segment is rewritten.
 	mostDeleted = 1.0 / 3
 )
 
-// chooseRun chooses a run of neighbours to be merged, as Lucene's log merge policy does: the first
-// factor ones up to the last that is about as large as the largest. A segment of which much is
-// deleted is rewritten alone.
+// chooseRun chooses a run of adjacent segments to merge, as Lucene's log merge policy does. It finds
+// the last segment whose size is similar to that of the largest; if there are at least factor
+// segments up to it, the first factor are merged. Otherwise it repeats this with the segments after
+// it. A segment with many deletions is rewritten alone.
 func chooseRun(segs []*segment, factor int) (from, to int) {
 	live, all := make([]int, len(segs)), make([]int, len(segs))
 	for i, s := range segs {
@@ -204,7 +206,7 @@ func chooseBySize(live, all []int, factor int) (from, to int) {
 	}
 	for start := 0; start < len(levels); {
 		top := slices.Max(levels[start:])
-		end := len(levels) // behind the last that is of that size
+		end := len(levels) // after the last segment of that level
 		for end > start && levels[end-1] < top-levelSpan {
 			end--
 		}

@@ -22,7 +22,7 @@ type Reader struct {
 	generation uint64
 	segments   []Segment
 	open       []*openIndex
-	docs       int // that were not deleted
+	docs       int // documents that were not deleted
 	analyzer   string
 
 	countTerms sync.Once
@@ -39,7 +39,7 @@ type Segment struct {
 	Live *docset.Set // documents that were not deleted; nil means all
 }
 
-// openIndex is an index that several generations may have as a segment.
+// openIndex is an open segment, shared by the generations that contain it.
 type openIndex struct {
 	*index.Reader
 	name  string
@@ -63,14 +63,15 @@ func Of(r *index.Reader) *Reader {
 	return g
 }
 
-// openNewest opens the newest generation, with the segments of another that it still has.
+// openNewest opens the newest generation. It reuses the open segments of the generation old, if
+// that is not nil.
 func openNewest(dir string, old *Reader) (*Reader, error) {
 	for try := 0; ; try++ {
 		m, err := readManifest(dir)
 		if errors.Is(err, fs.ErrNotExist) {
 			r, err := index.Open(dir)
 			if errors.Is(err, index.ErrSegments) && try < 100 {
-				continue // they came just now
+				continue // the manifest was written just now
 			}
 			if errors.Is(err, fs.ErrNotExist) && begun(dir) {
 				return nil, fmt.Errorf("open index: %s has no documents yet: %w", dir, fs.ErrNotExist)
@@ -89,7 +90,7 @@ func openNewest(dir string, old *Reader) (*Reader, error) {
 		if err == nil {
 			return g, nil
 		}
-		// Segments that the newest generation does not have are removed.
+		// Segments of older generations are removed, so retry if there is a newer one.
 		if now, err2 := readManifest(dir); try == 100 || err2 != nil || now.Generation == m.Generation {
 			return nil, err
 		}
@@ -114,7 +115,7 @@ func openGeneration(dir string, m *manifest, old *Reader) (*Reader, error) {
 	return g, nil
 }
 
-// find is an open index that is the segment of another generation; nil if there is none.
+// find returns the open segment for an entry of another generation's manifest, or nil.
 func (g *Reader) find(e *entry) *openIndex {
 	if g == nil {
 		return nil
@@ -127,7 +128,7 @@ func (g *Reader) find(e *entry) *openIndex {
 	return nil
 }
 
-// add adds a segment behind those that there are.
+// add appends a segment.
 func (g *Reader) add(o *openIndex, live *docset.Set) {
 	base := uint32(0)
 	if n := len(g.segments); n > 0 {
@@ -197,7 +198,7 @@ func (g *Reader) Locate(doc int) (s *Segment, local int, err error) {
 	}
 	i, _ := slices.BinarySearchFunc(g.segments, uint32(doc)+1,
 		func(s Segment, d uint32) int { return int(int64(s.Base) - int64(d)) })
-	s = &g.segments[i-1] // the last that begins with it or before
+	s = &g.segments[i-1] // the last segment with Base <= doc
 	return s, doc - int(s.Base), nil
 }
 
@@ -403,7 +404,7 @@ func (g *Reader) Check(ctx context.Context, o index.CheckOptions) error {
 	return nil
 }
 
-// countWords counts the different words of some segments.
+// countWords counts the distinct words of the segments by merging their dictionaries.
 func countWords(segments []Segment) (n int) {
 	type walk struct {
 		word []byte

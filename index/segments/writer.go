@@ -51,27 +51,27 @@ type Writer struct {
 
 	merging sync.Mutex // one merge at a time
 	mu      sync.Mutex
-	m       manifest   // that was committed last
+	m       manifest   // the manifest committed last
 	next    int        // number of the next segment
-	segs    []*segment // as they will be committed
-	buffer  *buffer    // documents behind these
-	making  string     // the segment that is being merged, which is nobody's yet
+	segs    []*segment // segments of the next commit
+	buffer  *buffer    // documents after them, not yet in a segment
+	making  string     // name of the segment that a merge is writing, not yet in segs
 	changed bool
-	err     error // why nothing more can be done
+	err     error // fatal error, after which only Close works
 
-	behind    *background // the merge in the background; nil: none
-	behindErr error       // of one
+	behind    *background // the background merge, or nil
+	behindErr error       // first error of a background merge
 }
 
 // segment is a segment of a Writer.
 type segment struct {
 	*index.Reader
 	name string
-	live *docset.Set // nil: all; not changed once it is given to a manifest
-	own  bool        // live may be changed
-	from []origin    // what it was merged from since the last Commit
-	busy bool        // it is being merged, so that it must stay open
-	gone bool        // it was left out meanwhile: whoever merges it closes it
+	live *docset.Set // nil means all; immutable once a manifest refers to it
+	own  bool        // no manifest refers to live, so it may be changed
+	from []origin    // the segments it was merged from since the last Commit
+	busy bool        // being merged, so it must stay open
+	gone bool        // dropped while being merged: the merge closes it
 }
 
 func (s *segment) docs() int {
@@ -81,7 +81,7 @@ func (s *segment) docs() int {
 	return s.live.Count()
 }
 
-// remove deletes a document, and says whether it was there.
+// remove deletes a document, and reports whether it was not deleted before.
 func (s *segment) remove(doc uint32) bool {
 	switch {
 	case s.live == nil:
@@ -127,7 +127,7 @@ func NewWriter(dir string, o Options) (w *Writer, err error) {
 	}
 	if err = w.load(); err != nil {
 		w.Close()
-		if made { // it is as if nothing had been asked for
+		if made { // remove the folder again
 			os.Remove(filepath.Join(dir, lockFile))
 			os.Remove(dir)
 		}
@@ -136,7 +136,7 @@ func NewWriter(dir string, o Options) (w *Writer, err error) {
 	return w, nil
 }
 
-// ours reports whether a folder that is there may become an index: it is one, or empty.
+// ours returns an error if an existing folder is neither an index nor empty.
 func ours(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -153,23 +153,23 @@ func ours(dir string) error {
 	return nil
 }
 
-// foreign says that something in a folder was not left by a writer without a commit.
+// foreign reports whether a folder entry cannot stem from a Writer that never committed.
 func foreign(e fs.DirEntry) bool {
 	return e.Name() != lockFile && !segmentName.MatchString(e.Name()) && !atomicfile.IsTemporary(e.Name())
 }
 
-// begun reports whether writers had a folder, but none has committed.
+// begun reports whether a folder was used by a Writer, but nothing was committed.
 func begun(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	return err == nil && len(entries) > 0 && !slices.ContainsFunc(entries, foreign)
 }
 
-// load opens the segments of the newest generation and removes what killed writers left.
+// load opens the segments of the newest generation, and removes what crashed writers left behind.
 func (w *Writer) load() error {
 	g, err := Open(w.dir)
 	switch {
 	case err == nil:
-		for i, o := range g.open { // which the Writer takes over
+		for i, o := range g.open { // the Writer takes these over
 			w.segs = append(w.segs, &segment{Reader: o.Reader, name: o.name, live: g.segments[i].Live})
 		}
 	case !errors.Is(err, fs.ErrNotExist):
@@ -226,7 +226,8 @@ func (w *Writer) load() error {
 	return w.begin()
 }
 
-// withAnalyzers is a schema whose text fields name their analyzers, as indexes keep it.
+// withAnalyzers returns the schema with the analyzer of each text field filled in, as indexes store
+// it.
 func (w *Writer) withAnalyzers(s *fields.Schema) *fields.Schema {
 	s = &fields.Schema{Fields: slices.Clone(s.Fields)}
 	for _, i := range s.Of(fields.Text) {
@@ -251,15 +252,15 @@ func (w *Writer) schema() (*fields.Schema, error) {
 	return fields.ParseJSON(w.m.Schema)
 }
 
-// begin makes room for new documents.
+// begin starts an empty buffer.
 func (w *Writer) begin() error {
 	schema, err := w.schema()
 	w.buffer = newBuffer(w.o.Analyzer, w.m.StoreText, w.m.Positions, schema)
 	return err
 }
 
-// removeOthers removes the folders of segments that no generation has, and files of the index in
-// the folder itself once they are no segment any more. What cannot be removed stays.
+// removeOthers removes the folders of segments that are no longer used, and the index files in the
+// folder itself if they are no longer a segment. Files that cannot be removed are left behind.
 func (w *Writer) removeOthers() {
 	entries, _ := os.ReadDir(w.dir)
 	used := map[string]bool{}
@@ -280,7 +281,7 @@ func (w *Writer) removeOthers() {
 	}
 }
 
-// fail notes an error of the disk, after which only Close is left.
+// fail records a disk error, after which only Close works. It returns err.
 func (w *Writer) fail(err error) error {
 	if err != nil && w.err == nil {
 		w.err = fmt.Errorf("segments: the writer of %s was closed after an error: %w", w.dir, err)
@@ -372,7 +373,7 @@ func (w *Writer) DeleteDocs(g *Reader, sets []*docset.Set) (n int, err error) {
 		for _, s := range w.segs {
 			set, ok := s.image(g.segments[i].Name, sets[i])
 			if !ok {
-				continue // if it is in none, nothing of it was left to be merged
+				continue // if no segment has it, all its documents were deleted before
 			}
 			for doc := range set.All() {
 				if s.remove(doc) {
@@ -451,7 +452,7 @@ func (w *Writer) newName() string {
 	return nameOf(w.next - 1)
 }
 
-// flush makes a segment of the documents in memory.
+// flush writes the documents in memory as a segment.
 func (w *Writer) flush() error {
 	if w.buffer.alive == 0 {
 		return w.begin()
@@ -494,7 +495,7 @@ func (w *Writer) commit() error {
 	if err := w.flush(); err != nil {
 		return err
 	}
-	// Segments without documents are left out.
+	// Segments whose documents are all deleted are dropped.
 	var gone []*segment
 	w.segs = slices.DeleteFunc(w.segs, func(s *segment) bool {
 		if s.docs() > 0 {
@@ -556,7 +557,7 @@ func (w *Writer) Close() error {
 		errs = append(errs, s.Close())
 	}
 	w.segs, w.buffer = nil, nil
-	if w.err == nil { // else nobody knows what the newest generation is
+	if w.err == nil { // otherwise it is unknown which generation is on disk
 		w.removeOthers()
 	}
 	w.err = errClosed
