@@ -6,22 +6,22 @@ import "math/bits"
 // for every column, and the list of columns that are not zero. Columns are IDs + 1,
 // because 0 marks the end of a document.
 //
-// The commonest columns, which get most additions, stand side by side at the start
-// of the array and so in the cache. Light rows, all but a few, use 32-bit sums to
-// have twice as many there.
+// The most frequent columns, which get most additions, are adjacent at the start of the array and
+// so stay in the cache. Light rows, which are all but a few, use 32-bit sums, so that twice as many
+// fit there.
 type accumulator struct {
 	small   []uint32 // sums of light rows
 	large   []uint64 // sums of heavy rows, or the low words of wide sums
 	high    []uint64 // high words of wide sums
-	list    []uint32 // columns not zero, in the order of their first addition
-	n       int      // of them
-	marks   []uint64 // a bit a column
-	top     []uint64 // a bit a word of marks
-	ahead   int      // up to which place the chunk was read ahead
-	touched uint32   // keeps reads ahead from being optimised away
+	list    []uint32 // nonzero columns, in the order of their first addition
+	n       int      // number of entries in list
+	marks   []uint64 // a bit per column, for sort
+	top     []uint64 // a bit per word of marks
+	ahead   int      // end of the places that were read ahead
+	touched uint32   // keeps the compiler from removing the reads ahead
 }
 
-// accumulatorBytes is what an accumulator needs for each word of the vocabulary.
+// accumulatorBytes is the memory of an accumulator for each word of the vocabulary.
 const accumulatorBytes = 4 + 8 + 8 + 4 + 1
 
 func newAccumulator(j *job) *accumulator {
@@ -91,7 +91,7 @@ func (a *accumulator) take(out *sumRows, light bool) {
 	out.endRow()
 }
 
-// sort puts the list of columns into rising order.
+// sort sorts the list of columns. Long lists are sorted by a two-level bitmap.
 func (a *accumulator) sort() {
 	list := a.list[:a.n]
 	if len(list) <= 24 {

@@ -25,20 +25,20 @@ type chunk struct {
 
 type block struct {
 	ids      *offheap
-	from, to int // the core
+	from, to int // range of the core
 }
 
 // blockShift is the number of bits of a position inside a block: blocks of 1M IDs
 // at most.
 const blockShift = 20
 
-// collector is a worker's block in the making.
+// collector fills the blocks of one worker.
 type collector struct {
 	chunk  *chunk
 	window int
-	size   int // IDs of a block
+	size   int // capacity of a block in IDs
 	ids    *offheap
-	n      int // IDs in it
+	n      int // IDs in the current block
 	from   int // start of the core
 }
 
@@ -59,8 +59,8 @@ func (c *collector) room(ctx context.Context, want int) ([]uint32, error) {
 	return c.ids.words[c.n:c.n:c.size], nil
 }
 
-// rollOver gives a block away whose last n IDs are the right halo. They begin the
-// core of the next block, behind a left halo of the n before them.
+// rollOver adds the current block to the chunk; its last n IDs are its right halo. They begin the
+// core of the next block, after a left halo of the n IDs before them.
 func (c *collector) rollOver(ctx context.Context) error {
 	old := c.ids
 	next, err := newOffheap(c.size)
@@ -74,7 +74,7 @@ func (c *collector) rollOver(ctx context.Context) error {
 	return c.chunk.add(ctx, b)
 }
 
-// finish gives the last block away.
+// finish adds the last block to the chunk.
 func (c *collector) finish(ctx context.Context) error {
 	if c.ids == nil {
 		return nil
@@ -84,8 +84,8 @@ func (c *collector) finish(ctx context.Context) error {
 	return c.chunk.add(ctx, b)
 }
 
-// add takes a block. The worker that fills the chunk empties it, while the others
-// wait at the lock as soon as they have a block to give.
+// add adds a block. The worker whose block fills the chunk processes the chunk, while the others
+// wait for the lock as soon as they have a block to add.
 func (c *chunk) add(ctx context.Context, b block) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,10 +105,9 @@ func (c *chunk) drop() {
 	c.blocks, c.core = c.blocks[:0], 0
 }
 
-// occurrences lists where each word stands in the chunk: those of the word with ID
-// w are at[starts[w]:starts[w+1]], each a block and a place in it as
-// block<<blockShift | place. It is a counting sort, each worker counting and then
-// placing the words of its own blocks.
+// occurrences lists the places of each word in the chunk. Those of the word with ID w are
+// at[starts[w]:starts[w+1]], each encoded as block<<blockShift | position in the block. It is a
+// counting sort, in which each worker counts and then distributes the words of its own blocks.
 func (c *chunk) occurrences(words, threads int) (starts []uint32, at *offheap, err error) {
 	threads = max(1, min(threads, len(c.blocks)))
 	counts := make([][]uint32, threads)

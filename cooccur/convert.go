@@ -93,7 +93,7 @@ func Convert(ctx context.Context, from string, fromFormat Format, to string, toF
 	return c, f.Commit()
 }
 
-// write gives all rows to a sink, in order. Entries that come in order are not held.
+// write passes all rows to a sink, in order. Entries are kept in memory only if they are unsorted.
 func (l *loaded) write(ctx context.Context, sink Sink, o ConvertOptions) (entries int64, err error) {
 	w := &rowWriter{sink: sink, rows: l.vocab.Len()}
 	check := func(row, col uint32, value float64) error {
@@ -123,7 +123,7 @@ func (l *loaded) write(ctx context.Context, sink Sink, o ConvertOptions) (entrie
 		}
 		return 0, err
 	}
-	// Nothing was written yet: all are held, and sorted.
+	// Nothing was written yet: load all entries and sort them.
 	entries = 0
 	var keys []uint64
 	var values []float64
@@ -155,7 +155,7 @@ func (l *loaded) write(ctx context.Context, sink Sink, o ConvertOptions) (entrie
 
 var errOrder = errors.New("entries are not in order")
 
-// rowWriter makes rows of entries in order.
+// rowWriter assembles sorted entries into rows.
 type rowWriter struct {
 	sink    Sink
 	rows    int
@@ -165,8 +165,8 @@ type rowWriter struct {
 	last    uint64
 }
 
-// rowsAtOnce is how many entries are collected before they are written: files in no order are
-// noticed before.
+// rowsAtOnce is the number of entries, or of rows, collected before they are written. Most files
+// that are not sorted are noticed before that.
 const rowsAtOnce = 1 << 16
 
 func (w *rowWriter) add(row, col uint32, value float64) error {
@@ -296,7 +296,7 @@ func namedAnalyzer(name string) (text.Analyzer, error) {
 	return text.ParseAnalyzer(name)
 }
 
-// take reads what a file of another program's format says about itself.
+// take reads the note about the options that is stored in files of other formats.
 func (l *loaded) take(about []byte) error {
 	var n note
 	if err := json.Unmarshal(about, &n); err != nil {
@@ -388,7 +388,7 @@ func (l *loaded) fromNPZ(path string, memory int64) error {
 	return nil
 }
 
-// vocabularyFrom makes a vocabulary of lines and counts.
+// vocabularyFrom makes a vocabulary from words, one per line, and their counts.
 func vocabularyFrom(lines []byte, counts []int64) (*Vocabulary, error) {
 	v := &Vocabulary{}
 	for _, count := range counts {

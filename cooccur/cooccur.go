@@ -83,7 +83,7 @@ type Options struct {
 	// bytes of working data done.
 	Progress func(stage string, done, total int64)
 
-	// Tests make chunks, blocks and tables of a few words to reach every seam.
+	// Tests set these to get chunks, blocks and tables of a few words, and so many boundaries.
 	chunkLimit, blockSize, tableLimit              int
 	gpuHead, gpuSums, gpuItems, gpuText, gpuCounts int
 	gpuAuto                                        bool // auto takes the GPU, even an emulated one
@@ -184,7 +184,7 @@ func Make(ctx context.Context, corpus *text.Corpus, vocabulary VocabularyOptions
 	return vs, stats, err
 }
 
-// makeOnCores is Make on one core or several, which read the corpus twice, but for the paper's
+// makeOnCores is Make on one core or several. It reads the corpus twice, except with the paper's
 // method.
 func makeOnCores(ctx context.Context, corpus *text.Corpus, vocabulary VocabularyOptions,
 	opt Options, begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats,
@@ -205,7 +205,7 @@ func makeOnCores(ctx context.Context, corpus *text.Corpus, vocabulary Vocabulary
 	return vs, stats, err
 }
 
-// job is one computation of a matrix: what all engines share.
+// job is one computation of a matrix, with the state that all engines share.
 type job struct {
 	Options
 	units
@@ -254,7 +254,7 @@ func newJob(v *Vocabulary, opt Options) (*job, error) {
 	return j, nil
 }
 
-// checkWhole makes sure that a document of the given number of words is within its own window.
+// checkWhole returns an error if the window is the whole document and n words are too many for it.
 func (j *job) checkWhole(n int64) error {
 	if j.whole && n > MaxWindow+1 {
 		return fmt.Errorf("%d words: a window of a whole document has at most %d on each side; split the document", n, MaxWindow)
@@ -275,7 +275,7 @@ func analyzerOf(a text.Analyzer) text.Analyzer {
 	return a
 }
 
-// checkCount makes sure that no cell can overflow.
+// checkCount returns an error if a word is so frequent that a cell could overflow.
 func (j *job) checkCount(id int, occurrences uint64) error {
 	if occurrences > j.heaviest {
 		return fmt.Errorf("word %q occurs %d times: sums of window %d are exact up to %d",

@@ -39,7 +39,7 @@ func readCorpus(f *sections.File) (c Corpus, err error) {
 	return Corpus{numbers[0], numbers[1], numbers[2], numbers[3] == 1, string(name)}, nil
 }
 
-// note is what formats that are not ours keep of how a matrix was made, as JSON.
+// note describes how a matrix was made, as JSON in files of other programs' formats.
 type note struct {
 	Window    int    `json:"window"`
 	Side      string `json:"side"`
@@ -52,7 +52,7 @@ func newNote(opt Options, about Corpus) note {
 	return note{opt.Window, opt.Side.String(), opt.Weighting.String(), opt.Values.String(), about}
 }
 
-// lines are the words, each with a newline after it.
+// lines returns the words, each followed by a newline.
 func (v *Vocabulary) lines() []byte {
 	b := make([]byte, 0, len(v.arena)+v.Len())
 	for id := range v.counts {

@@ -98,9 +98,9 @@ func countOnCores(ctx context.Context, corpus *text.Corpus, opt VocabularyOption
 	return c.finish(threads)
 }
 
-// counter is the multicore engine: private tables, merged at the end. Where the
-// tables of all workers together would outgrow the memory, a worker empties its
-// own into a shared one, so that only one copy of the rare words is held.
+// counter counts words on one core or several, in private tables that are merged at the end. If the
+// tables of all workers together would exceed the memory bound, a worker moves its own table into a
+// shared one, so that only one copy of rare words is kept.
 type counter struct {
 	opt     VocabularyOptions
 	budget  int64
@@ -115,7 +115,7 @@ type countWorker struct {
 	scanner          *scanner
 	documents, total int64
 	tokens           text.Tokens
-	_                [64]byte // workers count side by side: keep them on their own cache lines
+	_                [64]byte // padding against false sharing between workers
 }
 
 func (c *counter) batch(worker int, b *text.Batch) error {
@@ -132,7 +132,7 @@ func (c *counter) batch(worker int, b *text.Batch) error {
 	return c.checkMemory(w)
 }
 
-// batchPlain is the definition: ask the analyzer for each word and count it.
+// batchPlain follows the definition: it counts each word that the analyzer returns.
 func (c *counter) batchPlain(worker int, b *text.Batch) error {
 	w := &c.workers[worker]
 	a := analyzerOf(c.opt.Analyzer)
@@ -151,8 +151,8 @@ func (c *counter) batchPlain(worker int, b *text.Batch) error {
 	return c.checkMemory(w)
 }
 
-// checkMemory keeps private tables within half of the memory and the shared one
-// within the other half; a table needs twice its size while it grows.
+// checkMemory keeps the private tables within half of the memory and the shared one within the
+// other half. A table needs twice its size while it grows.
 func (c *counter) checkMemory(w *countWorker) error {
 	share := c.budget / 4 / int64(len(c.workers))
 	if len(c.workers) == 1 {
@@ -213,7 +213,7 @@ func unkError(n uint64) error {
 	return fmt.Errorf("the corpus contains the word %s (%d times), which GloVe reserves: replace it in the corpus, or accept it with --keep-unk", unk, n)
 }
 
-// mergeTables adds tables up in pairs, all pairs at the same time.
+// mergeTables merges tables pairwise, all pairs in parallel.
 func mergeTables(tables []*lexicon) *lexicon {
 	if len(tables) == 0 {
 		return newLexicon(0, 0)
@@ -221,7 +221,7 @@ func mergeTables(tables []*lexicon) *lexicon {
 	for len(tables) > 1 {
 		half := (len(tables) + 1) / 2
 		par.Do(len(tables)-half, func(i int) { tables[i].add(tables[half+i]) })
-		clear(tables[half:]) // their memory may go
+		clear(tables[half:]) // so that their memory can be freed
 		tables = tables[:half]
 	}
 	return tables[0]

@@ -15,23 +15,23 @@ import (
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// A .cooc file is a container of package internal/sections, kind "COLOCOO\n",
-// version 3, paged, made to be mapped into memory and asked for single rows:
+// A .cooc file is a paged container of package internal/sections, magic "COLOCOO\n", version 3. It
+// is designed for reading single rows from a memory-mapped file:
 //
 //	entries  the rows one after the other; a row of k entries is k columns
-//	         (uint32, rising), 4 zero bytes if k is odd, and k values (float64)
-//	rows     uint64: where each row begins in entries, and after the last the end
+//	         (uint32, ascending), 4 zero bytes if k is odd, and k values (float64)
+//	rows     uint64: the offset of each row in entries, and the end
 //	rowsums  float64: the sum of each row
 //	colsums  float64: the sum of each column
 //	words    the bytes of all words, in the order of their IDs
-//	wordends uint64: where each word ends in words
-//	counts   uint64: how often each word occurs in the corpus
-//	sorted   uint32: the IDs in byte order of their words, to find a word by bisection
+//	wordends uint64: the end of each word in words
+//	counts   uint64: the number of occurrences of each word in the corpus
+//	sorted   uint32: the IDs in byte order of their words, for binary search
 //	meta     uint64: number of words, of entries, window, side (0 both, 1 left,
 //	         2 right), weighting (0 distance, 1 count)
-//	corpus   uint64: words of the corpus, those of them in which windows were formed, documents,
-//	         and 1 if frequent words were thinned out before that; all 0 if nobody said
-//	analyzer the name of what made words of the text, such as "english"
+//	corpus   uint64: words of the corpus, words among which windows were formed, documents,
+//	         and 1 if frequent words were subsampled before that; all 0 if unknown
+//	analyzer the name of the analyzer, such as "english"
 //
 // Example: the vocabulary "b 2", "a 1" and the text "b a b" with window 1, both
 // sides, counted. Row 0 (b) has 2 in column 1, row 1 (a) has 2 in column 0. So
@@ -142,7 +142,7 @@ type Reader struct {
 	meta             []uint64
 	corpus           Corpus
 	total            float64
-	byWord           func() *Vocabulary // with an index
+	byWord           func() *Vocabulary // vocab with an index, made by the first call
 }
 
 // Open maps a .cooc file.
@@ -202,7 +202,7 @@ func newReader(f *sections.File) (*Reader, error) {
 	for _, s := range r.rowSums {
 		r.total += s
 	}
-	if r.corpus.Kept == 0 { // nobody said
+	if r.corpus.Kept == 0 { // unknown
 		r.corpus.Kept = r.vocab.Total()
 	}
 	r.byWord = sync.OnceValue(func() *Vocabulary { return r.vocab.seal() })

@@ -32,11 +32,11 @@
 //
 // The document "a b a" with window 2, both sides, weighted by distance:
 //
-//	places       a0 b1 a2
-//	a0 meets b1 at distance 1 and a2 at 2; b1 meets a0 and a2 at 1
-//	M[a][a] = 1/2 (a0 sees a2) + 1/2 (a2 sees a0)   = 1
-//	M[a][b] = 1 (a0 sees b1) + 1 (a2 sees b1)       = 2
-//	M[b][a] = 1 (b1 sees a0) + 1 (b1 sees a2)       = 2
+//	positions    a0 b1 a2
+//	neighbours   a0: b1 at distance 1, a2 at 2; b1: a0 and a2 at 1; a2: b1 at 1, a0 at 2
+//	M[a][a] = 1/2 (a2 near a0) + 1/2 (a0 near a2)   = 1
+//	M[a][b] = 1 (b1 near a0) + 1 (b1 near a2)       = 2
+//	M[b][a] = 1 (a0 near b1) + 1 (a2 near b1)       = 2
 //
 // # Exactness
 //

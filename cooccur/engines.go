@@ -7,21 +7,22 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// chosen is the engine of a job: the one that was asked for, or what auto takes.
+// chosen chooses the engine of a job: the requested one, or the one that engine.Auto prefers.
 type chosen struct {
 	engine engine.Kind
 	gpu    engine.Device
-	// pays is asked if auto should take the GPU.
+	// pays reports whether engine.Auto should use the GPU.
 	pays func() bool
-	// emulated lets auto take an emulated one: tests do.
+	// emulated lets engine.Auto use an emulated GPU, for tests.
 	emulated bool
-	// given says that results were given away: then a GPU that fails is an error, also for auto.
+	// given is set once results were passed on. From then on a failing GPU is an error, also with
+	// engine.Auto.
 	given bool
 }
 
-// run runs a job on its engine: on a GPU, or on the cores, of which the engine is told. This is the
-// one place that chooses. What auto begins on a GPU, the cores do again if it fails there and
-// nothing was given away.
+// run runs a job: onGPU on a GPU, or onCores with the kind of CPU engine. The engine is chosen only
+// here. If engine.Auto fails on a GPU before any result was passed on, the job is repeated on the
+// cores.
 func (c *chosen) run(ctx context.Context, onGPU func(*GPU) error, onCores func(engine.Kind) error) error {
 	switch c.engine {
 	case engine.GPU:
@@ -44,7 +45,7 @@ func (c *chosen) run(ctx context.Context, onGPU func(*GPU) error, onCores func(e
 	return onCores(engine.Multicore)
 }
 
-// watched is a sink that knows whether it was used.
+// watched is a sink that records whether it was used.
 type watched struct {
 	Sink
 	given *bool

@@ -2,7 +2,7 @@ package cooccur
 
 import "math"
 
-// gatherer makes rows from the places of their words.
+// gatherer computes rows from the places of their words (see chunk.occurrences).
 type gatherer struct {
 	*job
 	blocks   [][]uint32
@@ -44,14 +44,13 @@ func (g *gatherer) row(a *accumulator, out *sumRows, from, to int) {
 	a.take(out, light)
 }
 
-// Places of a rare word lie all over the chunk, and waiting for memory was most of
-// the time. Reading both ends of a group of windows ahead of their turn, in a loop
-// with nothing to guess, lets the processor wait for many at once; rows whose turn
-// comes next are included. (Copying
-// random windows of 5 IDs took three times as long as touching them.)
+// The places of a rare word are scattered over the chunk, and most of the time was spent waiting
+// for memory. So both ends of each window are read ahead of time, in a loop without unpredictable
+// branches, which lets cache misses overlap. Reading ahead continues into the following rows.
+// (Copying random windows of 5 IDs took three times as long as touching them.)
 const (
 	gatherGroup = 32 // places that are added together
-	touchAhead  = 64 // places that are touched before their turn
+	touchAhead  = 64 // places that are read ahead
 )
 
 // touch reads ahead of the group that begins at from.
@@ -85,9 +84,9 @@ func addGroup[S uint32 | uint64](g *gatherer, a *accumulator, sums, weights []S,
 	}
 }
 
-// addRight adds the words after a place to the sums, up to the end of the document,
-// and lists the columns whose sums were zero. n is the length of the list. It is
-// a function of its own so that all of it stays in registers.
+// addRight adds the words after a place to the sums, up to the end of the document, and appends the
+// columns whose sums were zero to list, which has n entries. It is a separate function so that all
+// its variables stay in registers.
 func addRight[S uint32 | uint64](near []uint32, sums, weights []S, list []uint32, n int) int {
 	weights = weights[:len(near)]
 	for d, c := range near {
@@ -104,7 +103,7 @@ func addRight[S uint32 | uint64](near []uint32, sums, weights []S, list []uint32
 	return n
 }
 
-// addLeft is the same for the words before a place, from the nearest on.
+// addLeft is like addRight for the words before a place, starting with the nearest.
 func addLeft[S uint32 | uint64](near []uint32, sums, weights []S, list []uint32, n int) int {
 	weights = weights[:len(near)]
 	for d := range weights {
@@ -122,7 +121,7 @@ func addLeft[S uint32 | uint64](near []uint32, sums, weights []S, list []uint32,
 	return n
 }
 
-// addWide is addGroup for sums of two words.
+// addWide is addGroup for 128-bit sums.
 func (g *gatherer) addWide(a *accumulator, group []uint32) {
 	for _, p := range group {
 		ids, i := g.blocks[p>>blockShift], int(p&(1<<blockShift-1))

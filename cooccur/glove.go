@@ -10,16 +10,16 @@ import (
 	"math"
 )
 
-// GloVe's cooccurrence.bin has no header: 16 bytes an entry, little endian,
+// GloVe's cooccurrence.bin has no header, and 16 bytes per entry, little endian:
 //
 //	int32 word1, int32 word2, float64 value
 //
-// with IDs from 1, sorted by word1, then word2; both triangles. Row 0 with the
-// value 2.5 in column 2 is 01000000 03000000 0000000000000440.
+// IDs count from 1. Entries are sorted by word1, then word2; both triangles are stored. Row 0 with
+// the value 2.5 in column 2 is 01000000 03000000 0000000000000440.
 const recordSize = 16
 
-// gloveEncoder writes the records where the writer's buffer has room for them, so
-// that nothing is copied and a row of a million entries needs no memory of its own.
+// gloveEncoder encodes records directly in the writer's buffer, so that nothing is copied and a row
+// of a million entries needs no extra memory.
 type gloveEncoder struct{ w *bufio.Writer }
 
 func (e *gloveEncoder) Rows(r *Rows) error {

@@ -17,7 +17,7 @@ import (
 //go:embed kernels/*.ptx
 var gpuModules embed.FS
 
-// gpuModule is one of our PTX files.
+// gpuModule returns a PTX module of this package.
 func gpuModule(name string) *gpu.Source { return gpu.SourceIn(gpuModules, "cooccur/"+name) }
 
 // GPU is an open device. Its streams and buffers are made once and serve many jobs, one at a time.
@@ -44,11 +44,11 @@ type GPU struct {
 	seq     *words.Sequence
 	dict    *words.Dictionary
 	arenas  [2]gpu.Kept        // for sorting words, and for pairs
-	begins  [3][]uint64        // where rows begin, on the host
-	trace   func(stage string) // tests and measurements ask where time goes
-	flow    bool               // and do not want the device to wait for that
-	crossed int64              // bytes of text and rows
-	items   int                // tests: room of a sequence
+	begins  [3][]uint64        // host buffers for the starts of rows, see hostWords
+	trace   func(stage string) // see Trace
+	flow    bool               // trace without waiting for the device
+	crossed int64              // see Crossed
+	items   int                // capacity of a sequence, set by tests
 }
 
 // OpenGPU opens a device. Its error wraps engine.ErrNoGPU if there is none.
@@ -60,11 +60,11 @@ func OpenGPU(d engine.Device) (*GPU, error) {
 	return useGPU(s, d.Memory), nil
 }
 
-// gpuStreams is one for kernels and two for copies.
+// gpuStreams is the number of streams: one for kernels and two for copies.
 const gpuStreams = 3
 
-// useGPU is OpenGPU in a session. memory bounds what is taken of the device, 0 means most of what
-// is free.
+// useGPU is OpenGPU in an existing session. The argument memory bounds the device memory used; 0
+// means most of what is free.
 func useGPU(s *gpu.Session, memory int64) *GPU {
 	g := &GPU{session: s, dev: s.Dev, memory: memory, compute: s.Streams[0],
 		copies: [2]*gpu.Stream{s.Streams[1], s.Streams[2]}}
@@ -114,7 +114,7 @@ func (g *GPU) launch(src *gpu.Source, name string, n int, args ...gpu.Arg) error
 	return g.session.Each(g.compute, src, name, gpuThreads, n, args...)
 }
 
-// gpuThreads is the size of most blocks, as in the kernels.
+// gpuThreads is the number of threads of most blocks, as in the kernels.
 const gpuThreads = 256
 
 // withGPU opens the device of the options, runs f and closes it.
@@ -127,10 +127,10 @@ func withGPU(d engine.Device, f func(*GPU) error) (err error) {
 	return f(g)
 }
 
-// Memory of the device is kept from job to job: to take and give back gigabytes costs
-// tens of milliseconds.
+// Device memory is kept from job to job, because allocating and freeing gigabytes takes tens of
+// milliseconds.
 
-// budget is what a job may take, what is kept included.
+// budget returns the device memory that a job may use, including what is kept from earlier jobs.
 func (g *GPU) budget() (int64, error) {
 	held := g.arenas[wordArena].Bytes() + g.arenas[pairArena].Bytes()
 	if g.seq != nil {
@@ -146,7 +146,7 @@ func (g *GPU) budget() (int64, error) {
 	return min(g.memory, free+held/10*9), nil
 }
 
-// hostWords is memory of the host for the given number of words, of three kinds.
+// hostWords returns one of three reused host buffers, with n words.
 func (g *GPU) hostWords(which, n int) []uint64 {
 	if cap(g.begins[which]) < n {
 		g.begins[which] = make([]uint64, n)
@@ -154,17 +154,17 @@ func (g *GPU) hostWords(which, n int) []uint64 {
 	return g.begins[which][:n]
 }
 
-// atOnce is the context of a wait of milliseconds: one that can be cancelled looks
-// again and again, and comes late by a part of the time that it waited.
+// atOnce returns a context for waits of a few milliseconds. With a context that can be cancelled,
+// waiting polls, and so ends late by a fraction of the time waited.
 func atOnce(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }
 
-// Which arena is for what.
+// Indices of GPU.arenas.
 const (
 	wordArena = iota
 	pairArena
 )
 
-// arena returns an empty one of at least the given number of bytes.
+// arena returns an arena, emptied, with at least the given number of bytes.
 func (g *GPU) arena(which int, bytes int64) (*gpu.Arena, error) {
 	k := &g.arenas[which]
 	err := errors.Join(k.Clear(), k.Reserve(g.dev, bytes, 2*bytes+(1<<20)))
@@ -187,7 +187,7 @@ func (g *GPU) sequenceOf(items int) (*words.Sequence, error) {
 	return q, err
 }
 
-// dictionary returns an empty one with at least the given number of slots.
+// dictionary returns an empty dictionary with at least the given number of slots.
 func (g *GPU) dictionary(slots int) (*words.Dictionary, error) {
 	if d := g.dict; d != nil {
 		if d.Numbers() >= slots && d.Numbers() <= 8*slots {
@@ -203,10 +203,10 @@ func (g *GPU) dictionary(slots int) (*words.Dictionary, error) {
 	return d, err
 }
 
-// layout divides the device's memory.
+// layout is the division of the device's memory.
 type layout struct {
 	total    int64
-	slots    int // of text under way
+	slots    int // number of text slots
 	slotSize int
 	dict     int // slots of the dictionary's first table
 	sequence int // items
@@ -222,7 +222,7 @@ func (g *GPU) plan(corpus int64, threads, vocabulary int) (layout, error) {
 	l := layout{total: total, slots: threads + flightSlots + 2}
 	l.slotSize = int(min(max(total/16/int64(l.slots), minTextSlot), maxTextSlot)) &^ 255
 	l.sequence = int(min(total/4/4, 1<<40))
-	if corpus >= 0 { // a byte makes at most one item
+	if corpus >= 0 { // there are no more items than bytes
 		l.sequence = int(min(int64(l.sequence), corpus+int64(l.slots*l.slotSize)))
 	}
 	if g.items > 0 {
@@ -243,13 +243,13 @@ func (g *GPU) plan(corpus int64, threads, vocabulary int) (layout, error) {
 }
 
 const (
-	flightSlots     = 4       // texts under way on the device
-	maxTextSlot     = 4 << 20 // bytes of a text: 48 GB/s from the page cache to words on an H200, 49 with 8 MB, 28 with 1 MB
+	flightSlots     = 4       // texts being processed on the device
+	maxTextSlot     = 4 << 20 // bytes; an H200 tokenises 48 GB/s (8 MB: 49, 1 MB: 28)
 	minTextSlot     = 16 << 10
-	dictionaryBytes = 2*25 + 4 // a slot of the dictionary, while it is rounded up, and of its map to IDs
+	dictionaryBytes = 2*25 + 4 // per slot: 25, twice because of rounding up; 4 for its ID
 )
 
-// corpusBytes is the size of a corpus of regular plain files, else -1.
+// corpusBytes returns the size of a corpus of regular plain files, or -1 for other corpora.
 func corpusBytes(c *text.Corpus) int64 {
 	files, ok := plainLines(c)
 	if !ok {

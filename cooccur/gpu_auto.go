@@ -8,20 +8,19 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Auto takes the GPU where it wins, which is where the corpus is large: opening a
-// device, loading the kernels and making the buffers took 0.8 to 1.2 s on an H200 (and
-// 2 s more the first time ever, when the driver compiles the kernels), after which the
-// job itself is some forty times as fast as on 16 cores. So the cores' time is
-// estimated, from the size of the corpus. Where nobody knows it (standard input,
-// compressed files), or where the words are made on the CPU all the same (by most
-// analyzers, and by subsampling), auto stays with the cores.
+// engine.Auto uses the GPU for large corpora. Opening a device, loading the kernels and allocating
+// buffers took 0.8 to 1.2 s on an H200, and 2 s more the very first time, when the driver compiles
+// the kernels. After that, the job itself is about forty times as fast as on 16 cores. So the
+// cores' time is estimated from the size of the corpus. If the size is unknown (standard input,
+// compressed files), or if words must be found on the CPU anyway (with most analyzers, and with
+// subsampling), engine.Auto uses the cores.
 const gpuOpening = 1200 * time.Millisecond
 
-// coresTime is about how long the given number of bytes of text take the CPU cores: to count the
-// words, and the pairs of a window unless that is 0. Measured on one core, with 50
-// million words of generated text: 1.4 s for the words; 6.8 s for the pairs of window 2,
-// 15 s for those of window 10. Sixteen cores get in each other's way: with 719 million
-// words they took 10 s where this says 6.
+// coresTime estimates the time to process that many bytes of text on CPU cores: to count words if
+// count is true, and to count pairs unless the window is 0. It is based on measurements on one
+// core, with 50 million words of generated text: 1.4 s for the words, 6.8 s for the pairs of window
+// 2, 15 s for those of window 10. Scaling is not linear: with 719 million words, 16 cores took 10 s
+// where the estimate is 6.
 func coresTime(bytes int64, count bool, window, threads int) time.Duration {
 	const bytesOfWord = 5.6
 	each := 0.0
@@ -43,11 +42,11 @@ func gpuPays(corpus *text.Corpus, a text.Analyzer, count bool, window, threads i
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	// Twice, as the estimate may be that far off.
+	// The factor 2 allows for the error of the estimate.
 	return coresTime(bytes, count, window, threads) > 2*gpuOpening
 }
 
-// paysOnGPU tells it of a matrix, and of a vocabulary before it.
+// paysOnGPU is gpuPays for a matrix, and for the vocabulary before it if count is true.
 func (j *job) paysOnGPU(corpus *text.Corpus, count bool) bool {
 	return j.Subsample == 0 && j.Window <= deviceWindow && gpuPays(corpus, j.Analyzer, count, j.Window, j.Threads)
 }

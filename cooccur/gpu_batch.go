@@ -10,19 +10,19 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// rowBatch is some rows on their way to the host.
+// rowBatch is a host buffer for consecutive rows from the device.
 type rowBatch struct {
-	size   int // entries
+	size   int // capacity in entries
 	wide   bool
-	pinned gpu.Pinned[uint32] // as a piece is
+	pinned gpu.Pinned[uint32] // laid out like a piece
 	done   *gpu.Event
 
 	outbox *outbox
 	piece  rowPiece
 	rows   Rows
 	lo, hi []uint64
-	values []float64      // room for what the host divides
-	under  sync.WaitGroup // while it does
+	values []float64      // buffer for divide
+	under  sync.WaitGroup // running calls of finish and divide
 }
 
 func newRowBatch(dev *gpu.Device, entries int, wide bool) (*rowBatch, error) {
@@ -48,22 +48,22 @@ func (b *rowBatch) free() error {
 	return err
 }
 
-// Rows come in batches of about this many entries, which stay in the host's caches:
-// beside an H200 with 16 cores, batches of twice and half that size were slower in two trials. Most
-// of them may be in the hands of the host's cores: with a quarter of them the link had to wait;
-// between 8 and 12 the differences drowned in the host's noise. It brings 53 GB/s down in copies of
-// 4 MB, and 49 in such of 1 MB.
+// Rows are copied in batches of about batchEntries entries, which stay in the host's caches. On a
+// host with an H200 and 16 cores, batches of twice and of half that size were slower in two trials.
+// Up to divideCount of the batchCount batches may be processed by the host's cores at a time: with
+// a quarter of the batches the link had to wait, and between 8 and 12 the differences were below
+// the noise. The link transfers 53 GB/s in copies of 4 MB, and 49 in copies of 1 MB.
 const (
 	batchEntries = 1 << 19
 	batchCount   = 16
 	divideCount  = 12
 	largeCount   = 4
 	batchRows    = 1 << 16
-	dividePart   = 1 << 20 // entries that a core divides at a time
+	dividePart   = 1 << 20 // entries that a core converts at a time
 )
 
-// takeBatches makes batches, unless they are there: most of the usual size, and some
-// for rows that are longer, which the commonest words have.
+// takeBatches allocates batches, unless suitable ones exist: most of the usual size, and a few for
+// the longer rows that the most frequent words may have.
 func (g *GPU) takeBatches(usual, longest int, wide bool) error {
 	take := func(batches *[]*rowBatch, count, entries int) error {
 		if have := *batches; len(have) > 0 {
@@ -92,7 +92,7 @@ func (g *GPU) takeBatches(usual, longest int, wide bool) error {
 	return take(&g.large, largeCount, longest)
 }
 
-// finish makes rows of what came, on the host's cores.
+// finish converts the copied piece to rows, on the host's cores.
 func (b *rowBatch) finish() {
 	r, o := &b.piece, b.outbox
 	n := r.entries()
@@ -113,7 +113,7 @@ func (b *rowBatch) finish() {
 	}
 }
 
-// divide makes the values of small sums.
+// divide converts 32-bit sums to values.
 func (b *rowBatch) divide(small []uint32, one float64) {
 	n := len(small)
 	b.values = slices.Grow(b.values[:0], n)[:n]
@@ -135,7 +135,7 @@ func (b *rowBatch) divide(small []uint32, one float64) {
 	}
 }
 
-// pairedWords views two words each as one number, as the device wrote them.
+// pairedWords reinterprets pairs of 32-bit words as the 64-bit numbers that the device wrote.
 func pairedWords[T uint64 | float64](w []uint32) []T {
 	if len(w) == 0 {
 		return nil

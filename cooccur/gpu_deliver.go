@@ -9,60 +9,59 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// outbox brings rows to the host. Whoever makes them, group after group, goes on to
-// the next while earlier ones cross the link, are divided by the host's cores, and
-// are consumed in order.
+// outbox copies rows to the host in a pipeline. While later groups of rows are computed, earlier
+// ones are copied, converted by the host's cores, and consumed in order.
 type outbox struct {
 	p            *gpuPairs
 	ctx          context.Context // ends when delivery fails
 	cancel       context.CancelCauseFunc
 	units, small bool
 	shape
-	total int64 // entries, or a few more
+	total int64 // upper bound on the number of entries
 
-	// Pieces that are made, one behind the other: of each the columns, and then a word or
-	// two for each of the others.
+	// The finished pieces, one after the other. Each consists of its columns, then one or two words
+	// per entry for the low and the high parts of the sums.
 	room    gpu.Buffer[uint32]
-	entries int // that surely fit
+	entries int // number of entries that always fit in room
 	used    int
 	under   sync.WaitGroup // pieces that are not on the host yet
 	events  []*gpu.Event
 
 	pieces chan rowPiece
 	ended  chan struct{}
-	err    error // of the delivery, once it has ended
+	err    error // error of deliver, valid once ended is closed
 }
 
-// rowPiece is some rows as they are made on the device, for one batch.
+// rowPiece is a range of rows on the device that fits one batch.
 type rowPiece struct {
-	first  int      // row
-	begins []uint64 // where the rows begin, and where the last ends
-	at     int      // place in the room
+	first  int      // number of the first row
+	begins []uint64 // start of each row, and the end of the last
+	at     int      // offset in outbox.room
 	made   *gpu.Event
 }
 
 func (r *rowPiece) entries() int { return int(r.begins[len(r.begins)-1] - r.begins[0]) }
 
-// shape is what an entry takes.
-type shape struct{ lows, highs int } // words of 32 bits
+// shape is the size of an entry's sum: the 32-bit words of its low and of its high part.
+type shape struct{ lows, highs int }
 
-// words is what the given number of entries take. Columns fill whole words of 64 bits.
+// words returns the number of 32-bit words of n entries. Columns are padded to 64 bits.
 func (s shape) words(n int) int { return (n+1)&^1 + n*(s.lows+s.highs) }
 
-// parts divides the words of the given number of entries.
+// parts returns the offsets of the low and the high parts of n entries, and their end.
 func (s shape) parts(n int) (lows, highs, end int) {
 	lows = (n + 1) &^ 1
 	highs = lows + n*s.lows
 	return lows, highs, highs + n*s.highs
 }
 
-// Pieces are made in groups: a first small one, so that the link has something to do.
+// Pieces are handed over in groups. The first one is small, so that copying starts early.
 const (
 	firstGroup = 1 << 20 // entries
 	nextGroups = 8 << 20
 )
 
-// newOutbox makes room for the rows of some sums, and starts the delivery.
+// newOutbox allocates memory for the rows of some sums, and starts the delivery.
 func (p *gpuPairs) newOutbox(ctx context.Context, own *sumsInOrder, units bool,
 	consume func(*rowBatch) error) (*outbox, error) {
 	o := &outbox{p: p, units: units, shape: shape{lows: 2}, pieces: make(chan rowPiece, 4096),
@@ -97,7 +96,7 @@ func (p *gpuPairs) newOutbox(ctx context.Context, own *sumsInOrder, units bool,
 		defer close(o.ended)
 		if o.err = o.deliver(o.ctx, consume); o.err != nil {
 			o.cancel(o.err)
-			for range o.pieces { // whoever makes them finds out soon
+			for range o.pieces { // until make sees that ctx is cancelled
 				o.under.Done()
 			}
 		}
@@ -105,14 +104,15 @@ func (p *gpuPairs) newOutbox(ctx context.Context, own *sumsInOrder, units bool,
 	return o, nil
 }
 
-// close waits until all is delivered, unless making failed.
+// close waits until everything is delivered. If err, the error of make, is not nil, it cancels the
+// delivery.
 func (o *outbox) close(err error) error {
 	if err != nil {
 		o.cancel(err)
 	}
 	close(o.pieces)
 	<-o.ended
-	if o.err != nil { // whatever else there is came of it
+	if o.err != nil { // other errors are consequences of it
 		err = o.err
 	}
 	o.cancel(nil)
@@ -122,18 +122,19 @@ func (o *outbox) close(err error) error {
 	return err
 }
 
-// make makes the rows [from, to) of one list, or of two of which the second comes first.
+// make computes the rows [from, to) from one list of sums, or from two, where the entries of the
+// second come first in each row.
 func (o *outbox) make(from, to int, lists ...*sumsInOrder) error {
 	begins := lists[0].begins[from : to+1]
 	if len(lists) > 1 {
-		// Earlier rows are on their way: the end of their last stays, beside our first.
+		// Earlier pieces still refer to this buffer, so the end of their last row is kept.
 		begins = o.p.hostWords(2, o.p.words+2)[from+min(from, 1):][:to+1-from]
 		for i := range begins {
 			begins[i] = lists[0].begins[from+i] + lists[1].begins[from+i]
 		}
 	}
 	usual := uint64(min(o.p.batches[0].size, o.entries))
-	var made []rowPiece // of a group
+	var made []rowPiece // pieces of the current group
 	entries, limit := 0, firstGroup
 	for i := 0; i < to-from; {
 		j := i + 1
@@ -167,7 +168,7 @@ func (o *outbox) make(from, to int, lists ...*sumsInOrder) error {
 	return o.hand(made)
 }
 
-// hand hands pieces over that are made, or will be soon.
+// hand passes pieces, whose kernels have been started, to deliver.
 func (o *outbox) hand(pieces []rowPiece) error {
 	if len(pieces) == 0 {
 		return nil
@@ -193,7 +194,7 @@ func (o *outbox) hand(pieces []rowPiece) error {
 	return nil
 }
 
-// fill starts the kernels that make a piece.
+// fill starts the kernels that compute a piece.
 func (o *outbox) fill(r *rowPiece, lists []*sumsInOrder) error {
 	p, n := o.p, r.entries()
 	from, to := r.first, r.first+len(r.begins)-1
@@ -209,7 +210,7 @@ func (o *outbox) fill(r *rowPiece, lists []*sumsInOrder) error {
 			}
 			args = append(args, high)
 		}
-		// The mirrored sums of a row come first: its own have all of them before.
+		// In each row the mirrored sums come before its own.
 		others := gpu.Null()
 		if len(lists) > 1 {
 			starts := lists[1-i].starts
@@ -234,10 +235,10 @@ func (o *outbox) fill(r *rowPiece, lists []*sumsInOrder) error {
 	return nil
 }
 
-// deliver sends pieces in batches until there are no more.
+// deliver copies pieces to batches, has them converted and consumed, until there are no more.
 func (o *outbox) deliver(ctx context.Context, consume func(*rowBatch) error) (err error) {
 	free := [2][]*rowBatch{slices.Clone(o.p.batches), slices.Clone(o.p.large)}
-	kind := func(entries int) int { // of the two
+	kind := func(entries int) int { // index into free: usual or large
 		if entries > o.p.batches[0].size {
 			return 1
 		}
@@ -245,9 +246,9 @@ func (o *outbox) deliver(ctx context.Context, consume func(*rowBatch) error) (er
 	}
 	var flying, dividing []*rowBatch
 	var next rowPiece
-	waiting, open := false, true // next is there; more may come
+	waiting, open := false, true // next holds a piece; more may follow
 	sent, done := 0, int64(0)
-	defer func() { // nothing may be under way any more
+	defer func() { // wait for everything that is still running
 		for _, b := range dividing {
 			b.under.Wait()
 		}

@@ -186,8 +186,8 @@ const (
 	mostDeleted = 1.0 / 3
 )
 
-// chooseRun chooses a run of adjacent segments to merge, as Lucene's log merge policy does. It finds
-// the last segment whose size is similar to that of the largest; if there are at least factor
+// chooseRun chooses a run of adjacent segments to merge, as Lucene's log merge policy does. It
+// finds the last segment whose size is similar to that of the largest; if there are at least factor
 // segments up to it, the first factor are merged. Otherwise it repeats this with the segments after
 // it. A segment with many deletions is rewritten alone.
 func chooseRun(segs []*segment, factor int) (from, to int) {
