@@ -84,6 +84,13 @@ type Scorer interface {
 	Batch(docs, tfs []uint32, out []float32)
 }
 
+// Rises says whether a score never falls where a document of the same length has the word more
+// often. That of DPH does. Bounds hold for either kind.
+func Rises(s Scorer) bool {
+	_, dph := s.(*DPHScorer)
+	return !dph
+}
+
 // ParseModel makes a model from its name: bm25, boolean, cosine, dirichlet or dph, or bm25f, with
 // the default parameters.
 func ParseModel(name string) (Model, error) {

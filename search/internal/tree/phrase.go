@@ -304,8 +304,8 @@ func phraseScore(scorers []model.Scorer, tf, length uint32) float32 {
 
 // rankPhrase finds the k best documents of a query that is one phrase. It occurs at most as often
 // as its rarest word, so the bound of a block of that list holds for all words' scores. A block is
-// skipped if it cannot reach the k best; a document, if one of its words is not frequent enough;
-// positions are read last.
+// skipped if it cannot reach the k best; a document, if one of its words is not frequent enough and
+// scores rise with the frequency; positions are read last.
 func (x *exec) rankPhrase(n *node, within *docset.Set, h *ranking) error {
 	p, err := x.openPhrase(n)
 	if p == nil || err != nil {
@@ -314,6 +314,7 @@ func (x *exec) rankPhrase(n *node, within *docset.Set, h *ranking) error {
 	defer p.release()
 	c, lead := &p.own, p.lists[0]
 	lengths := n.src.Collection.Lengths
+	rising := !slices.ContainsFunc(n.scorers, func(s model.Scorer) bool { return !model.Rises(s) })
 	for b, more := 0, true; more && b < lead.Blocks(); b++ {
 		if err := x.tick(); err != nil {
 			return err
@@ -329,11 +330,11 @@ func (x *exec) rankPhrase(n *node, within *docset.Set, h *ranking) error {
 			}
 		}
 		c.load(&lead.blockList, b, within)
-		if h.theta >= 0 && !h.counts {
+		if rising && h.theta >= 0 && !h.counts {
 			p.promising(c, h)
 		}
 		more = p.keep(c, p.lists[1:])
-		if h.theta >= 0 && !h.counts {
+		if rising && h.theta >= 0 && !h.counts {
 			p.frequent(c, h)
 		}
 		p.count(c)

@@ -2,6 +2,7 @@ package tree
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -79,6 +80,85 @@ func TestSparse(t *testing.T) {
 	}
 }
 
+// Words that give about as much as each other, and many documents in which one gives as much as it
+// ever does, so that every bound is reached: for each k up to 10 the answers are the best of all.
+func TestSparseBounds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 28))
+	const docs = 4000
+	words := []string{"often", "also", "some", "rare"}
+	var lines []string
+	var rare []uint32
+	for doc := range uint32(docs) {
+		line, n := "", 0
+		for i, share := range []float64{0.9, 0.3, 0.2, 0.05} {
+			if rng.Float64() < share {
+				tf := 1 + 4*rng.IntN(2)
+				line, n = line+strings.Repeat(words[i]+" ", tf), n+tf
+			}
+		}
+		if strings.Contains(line, "rare") {
+			rare = append(rare, doc)
+		}
+		lines = append(lines, line+strings.Repeat("x ", max(0, 6*(1+rng.IntN(2))-n)))
+	}
+	e, err := eval.NewEngine(searchtest.IndexWithPositions(t, "whitespace", lines...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sparse := 0
+	for range 600 / trials.Every(3) {
+		set := docset.New(docs)
+		for range 5 + rng.IntN(30) { // with k answers that have the rare word
+			set.Add(rng.Uint32N(docs))
+			set.Add(rare[rng.IntN(len(rare))])
+		}
+		weights := map[string]float64{}
+		for i, w := range words { // a rare word says more
+			if rng.IntN(2) == 0 || w == "often" {
+				weights[w] = (0.4 + rng.Float64()) / []float64{0.1, 1.2, 1.6, 3}[i]
+			}
+		}
+		m := []model.Model{model.BM25{Variant: bm25.Lucene}, model.BM25{Variant: bm25.Terrier}, model.BM25{K1: 0.9, B: 0.4},
+			model.Dirichlet{}}[rng.IntN(4)]
+		sparse += compareSparse(t, e, weights, set, m)
+	}
+	if sparse < 500/trials.Every(3) {
+		t.Errorf("only %d of the searches were among a few documents", sparse)
+	}
+}
+
+// compareSparse asks for any of some words among the documents of a set, for each k up to 10, and
+// for all answers by the exhaustive algorithm. It returns 1 if they were looked up one by one.
+func compareSparse(t *testing.T, e *eval.Engine, weights map[string]float64, set *docset.Set,
+	m model.Model) (sparse int) {
+	t.Helper()
+	r := ask.Request{K: 10, Model: m, Algorithm: ask.Exhaustive, Within: &ask.Within{Sets: []*docset.Set{set}}}
+	var q query.Or
+	for _, w := range slices.Sorted(maps.Keys(weights)) {
+		r.Words = append(r.Words, ask.Word{Text: w, Weight: weights[w]})
+		q.Parts = append(q.Parts, query.Boost{Part: query.Term{Text: w}, By: weights[w]})
+	}
+	want, err := e.Search(t.Context(), &r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Words, r.Query, r.Algorithm = nil, q, ask.Auto
+	for r.K = 1; r.K <= 10; r.K++ {
+		got, err := Search(t.Context(), Of(e), &r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if best := want.Hits[:min(r.K, len(want.Hits))]; !slices.Equal(got.Hits, best) {
+			t.Fatalf("%v among %d documents, %v, k %d:\n got %v\nwant %v", q, set.Count(), m, r.K,
+				got.Hits, best)
+		}
+		if got.Stats.Strategy == ask.TreeSparse {
+			sparse = 1
+		}
+	}
+	return sparse
+}
+
 // A frequent word is left to the engines, which know its best documents, also beside rare words and
 // those that no document has. With another frequent word its documents are looked up one by one.
 func TestSparseOrFromTop(t *testing.T) {
@@ -123,5 +203,71 @@ func TestSparseOrFromTop(t *testing.T) {
 		if !slices.Equal(got.Hits, want.Hits) {
 			t.Errorf("%q:\n got %v\nwant %v", text, got.Hits, want.Hits)
 		}
+	}
+	// By the levels of both lists, of which either may decide.
+	for range 60 / trials.Every(3) {
+		weights := map[string]float64{"often": 0.5 + rng.Float64(), "also": 2 * rng.Float64()}
+		if compareSparse(t, e, weights, set, model.BM25{Variant: bm25.Lucene}) == 0 {
+			t.Errorf("%v: not one by one", weights)
+		}
+	}
+}
+
+// No posting scores more than the bounds of its list, its block and its place say.
+func TestSparseBoundsHold(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 28))
+	var lines []string
+	for range 4000 {
+		line := strings.Repeat("x ", 3+rng.IntN(20))
+		for i, word := range []string{"often ", "some ", "rare "} {
+			if rng.Float64() < []float64{0.4, 0.2, 0.05}[i] {
+				line += strings.Repeat(word, 1+rng.IntN(6))
+			}
+		}
+		lines = append(lines, line)
+	}
+	e, err := eval.NewEngine(searchtest.IndexWithPositions(t, "whitespace", lines...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, leveled := 0, 0
+	for _, m := range searchtest.TestModels {
+		for _, word := range []string{"often", "some", "rare"} {
+			p, err := prepare(t.Context(), Of(e), &ask.Request{Query: query.Term{Text: word}, Model: m})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.scorers(m); err != nil {
+				t.Fatal(err)
+			}
+			lists, most, err := p.parts[0].sparseLists(p.roots[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, best := lists[0], 0.0
+			for b := range l.Blocks() {
+				docs := l.Load(b)
+				for i, tf := range l.TFs() {
+					score := float64(l.scorer.Score(tf, e.Collection.Lengths[docs[i]]))
+					best = max(best, score)
+					if score > l.boundOf(b) || l.leveled && score > l.levels[l.LevelOf(docs[i])] {
+						t.Fatalf("%v, %s: document %d scores %v, block %d at most %v", m, word, docs[i], score,
+							b, l.boundOf(b))
+					}
+				}
+			}
+			if best > l.most || l.most != most {
+				t.Errorf("%v, %s: %v is scored, want at most %v of %v", m, word, best, l.most, most)
+			}
+			if l.lowX != nil {
+				stored++
+			}
+			if l.leveled {
+				leveled++
+			}
+		}
+	}
+	if stored < 6 || leveled == 0 {
+		t.Errorf("%d lists by stored x, %d by levels", stored, leveled)
 	}
 }

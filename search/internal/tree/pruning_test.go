@@ -1,0 +1,134 @@
+package tree
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/collocate/collocate/docset"
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/eval"
+	"github.com/collocate/collocate/search/internal/model"
+	"github.com/collocate/collocate/search/internal/searchtest"
+	"github.com/collocate/collocate/search/query"
+)
+
+// frequentPhrases is an index in which "a b" is in most documents, as often as its words or not,
+// "a b c" in many, and no word is in fewer than three blocks. Later documents have more of them, so
+// that a bound that is too low in any block loses some of the best.
+func frequentPhrases(t *testing.T, docs int) *eval.Engine {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(71, 28))
+	parts := []string{"a b", "a b", "a b c", "a b c", "b a", "a", "b c", "d a b", "c"}
+	var lines []string
+	for doc := range docs {
+		var line []string
+		for range 1 + rng.IntN(2+5*doc/docs)*rng.IntN(3) {
+			line = append(line, parts[rng.IntN(len(parts))])
+		}
+		for range rng.IntN(12) {
+			line = append(line, fmt.Sprint("x", rng.IntN(30)))
+		}
+		lines = append(lines, strings.Join(line, " "))
+	}
+	r := searchtest.IndexWithPositions(t, "whitespace", lines...)
+	e, err := eval.NewEngine(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []string{"a", "b", "c", "d"} {
+		if info, _ := r.Lookup([]byte(w)); info.DF < 3*index.BlockSize {
+			t.Fatalf("%q is in %d documents, want several blocks of them", w, info.DF)
+		}
+	}
+	return e
+}
+
+// Phrases of frequent words give the same answers, to the bit, with blocks and documents skipped
+// and without.
+func TestPhrasesOfFrequentWords(t *testing.T) {
+	const docs = 2000
+	e := frequentPhrases(t, docs)
+	some := docset.New(docs)
+	for d := uint32(0); d < docs; d += 3 {
+		some.Add(d)
+	}
+	skipped := int64(0)
+	for _, text := range []string{`"a b"`, `"b a"`, `"a b c"`, `"d a b"`, `"a b a b"`, `"a a"`, `"b c"~1`,
+		`"a c"~2`, `"a b" #c`, `"a b" -d`, `+"a b" c`, `+"a b" +c`, `+"b c"~1 a -d`, `c +"a b" "d a"`,
+		`+a +c -d`, `+b +c -x1 -x2`, `+a +d b`} {
+		q, err := query.Parse(text, query.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		skipped += comparePruned(t, e, q, nil)
+		comparePruned(t, e, q, some)
+	}
+	for _, q := range []query.Node{
+		query.Near{Words: []string{"a", "c"}, Within: 2}, query.Near{Words: []string{"b", "a"}, Within: 1, Ordered: true},
+	} {
+		skipped += comparePruned(t, e, q, nil)
+		comparePruned(t, e, q, some)
+	}
+	if skipped == 0 {
+		t.Error("no block was skipped")
+	}
+}
+
+// comparePruned compares the best answers to a query with those of the plain strategy, for each k
+// up to 10, and returns how many blocks were skipped.
+func comparePruned(t *testing.T, e *eval.Engine, q query.Node, within *docset.Set) (skipped int64) {
+	t.Helper()
+	models := []model.Model{model.BM25{}, model.DPH{}}
+	if !testing.Short() {
+		models = searchtest.TestModels
+	}
+	for _, m := range models {
+		r := ask.Request{Query: q, Model: m, K: 10}
+		if within != nil {
+			r.Within = &ask.Within{Sets: []*docset.Set{within}}
+		}
+		want, _ := bySets(t, e, &r)
+		for k := 1; k <= 10; k++ {
+			r.K = k
+			got, err := Search(t.Context(), Of(e), &r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if best := want[:min(k, len(want))]; !slices.Equal(got.Hits, best) {
+				t.Errorf("%v, %v, %v, k %d:\n got %v\nwant %v", q, m, got.Stats.Strategy, k,
+					searchtest.Head(got.Hits), searchtest.Head(best))
+			}
+			skipped += got.Stats.Skipped
+		}
+	}
+	return skipped
+}
+
+// What rankPhrase takes for granted: scores rise with the frequency, or the scorer says that they
+// may not.
+func TestScoresRise(t *testing.T) {
+	e, err := eval.NewEngine(searchtest.OpenLines(t, "whitespace", "a a b", "a c c c", "b", "c d", "d d"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	term := model.Term{Weight: 2, Info: index.Term{DF: 2, CF: 3}}
+	for _, m := range searchtest.TestModels {
+		w, err := model.WeigherOf(m, &e.Collection)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, falls := w.ScorerOf(&term, 1), false
+		for _, length := range []uint32{2, 10, 100, 5000} {
+			for tf := uint32(2); tf <= length; tf++ {
+				falls = falls || s.Score(tf, length) < s.Score(tf-1, length)
+			}
+		}
+		if model.Rises(s) == falls {
+			t.Errorf("%v: scores fall: %v; Rises says %v", m, falls, model.Rises(s))
+		}
+	}
+}
