@@ -49,7 +49,8 @@ func versioned(name string, old bool) string {
 	return name
 }
 
-// Analyzers returns the names that ParseAnalyzer accepts, without +stop.
+// Analyzers returns the names that ParseAnalyzer accepts, without +stop; the Snowball languages
+// come last.
 func Analyzers() []string {
 	return append([]string{"whitespace", "ascii", "unicode", luceneEnglish}, languages()...)
 }

@@ -104,7 +104,8 @@
 //	english     and the other Snowball stemmers: like unicode, then stemmed. They are arabic,
 //	            danish, dutch, english, finnish, french, german, hungarian, irish, italian,
 //	            norwegian, porter, portuguese, romanian, russian, spanish, swedish, tamil and
-//	            turkish. With +stop (english+stop), stop words are dropped before stemming
+//	            turkish. With +stop (english+stop), stop words are dropped before stemming; there is
+//	            no list for irish, tamil and turkish
 //	lucene-english  like Lucene's EnglishAnalyzer: removes possessives and 33 stop words, then
 //	            applies Porter's stemmer
 //

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"math"
 	"sort"
+	"strings"
 
 	"github.com/collocate/collocate/bm25"
 )
@@ -61,7 +62,8 @@ const (
 )
 
 func onlySearches(v bm25.Variant) error {
-	return fmt.Errorf("weigh: variant %v is only for searching: want another one", v)
+	return fmt.Errorf("weigh: variant %v is only for searching: want %s", v,
+		strings.Join(bm25.Variants(), ", "))
 }
 
 // joined is the weights of several files.

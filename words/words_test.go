@@ -295,3 +295,24 @@ func TestTwoPMIs(t *testing.T) {
 		t.Errorf("%d pairs, want 2", len(list.Pairs))
 	}
 }
+
+// Patterns are matched with words as the analyzer makes them, unless it makes stems.
+func TestPatternsAreOfWholeWords(t *testing.T) {
+	stems := map[string]bool{"lucene-english": true}
+	for _, name := range text.Analyzers() {
+		if _, err := text.ParseAnalyzer(name + "@1"); err == nil && name != "unicode" {
+			stems[name] = true // the languages have a first version
+		}
+		q, err := ParseQuery("run*", analyzer(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := name
+		if stems[name] {
+			want = "unicode"
+		}
+		if got := q.folded.Name(); got != want {
+			t.Errorf("%s: patterns are matched with words of %s, want %s", name, got, want)
+		}
+	}
+}

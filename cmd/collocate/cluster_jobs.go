@@ -108,8 +108,8 @@ documents; the merge adds up document frequencies and lengths and computes the w
 			return usageError{err}
 		}
 		p := bm25.Params{K1: bm25.Explicit(k1), B: bm25.Explicit(b)}
-		if p.Variant, err = bm25.ParseVariant(variant); err != nil {
-			return usageError{err}
+		if p.Variant, err = weightVariant(variant); err != nil {
+			return err
 		}
 		parts, _, err := cluster.MergeParts(ctx, j.job, m.streams)
 		if err != nil {

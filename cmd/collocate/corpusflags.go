@@ -44,7 +44,7 @@ func (c *corpusFlags) register(cmd *cobra.Command) {
 // analyzerHelp lists all analyzers.
 func analyzerHelp() string {
 	return "how text is split into words: " + described(text.Analyzers(), analyzerWords) +
-		"; languages are stemmed, and +stop drops stop words, as in english+stop, the best for English"
+		"; languages are stemmed, and +stop drops stop words, as in english+stop, the best for English (no list for irish, tamil and turkish)"
 }
 
 // registerReading registers the flags for reading documents, for verbs whose analyzer is known.

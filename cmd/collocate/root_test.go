@@ -1,16 +1,20 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"weak"
 
 	"github.com/spf13/cobra"
 
+	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
+	"github.com/collocate/collocate/weigh"
 )
 
 // Whoever asks a command for help gets examples that begin with the program's name.
@@ -67,14 +71,61 @@ func TestThreadsThatFitMemory(t *testing.T) {
 
 // Help lists every format, analyzer that is no language, and model with a few words on it.
 func TestNamesInHelpAreDescribed(t *testing.T) {
+	whole := []string{"unicode"} // the only one besides the languages that has a first version
+	for _, name := range text.Analyzers() {
+		if _, err := text.ParseAnalyzer(name + "@1"); err != nil {
+			whole = append(whole, name)
+		}
+	}
 	for _, c := range []struct {
 		names []string
 		words map[string]string
-	}{{text.Formats(), formatWords}, {text.Analyzers()[:3], analyzerWords}, {search.Models(), modelWords}} {
+	}{{text.Formats(), formatWords}, {whole, analyzerWords}, {append(search.Models(), "bm25f"), modelWords}} {
 		for _, name := range c.names {
 			if c.words[name] == "" {
 				t.Errorf("%s: no words on it", name)
 			}
+		}
+	}
+	root := newRoot(newApp(strings.NewReader(""), io.Discard, io.Discard))
+	for _, verb := range []string{"index", "search"} {
+		cmd, _, err := root.Find([]string{verb})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range text.Analyzers() {
+			usage := cmd.Flags().Lookup("encoding").Usage
+			if text.OfBytes(name) != strings.Contains(usage, name) {
+				t.Errorf("%s --encoding: %q should name %s if it is an analyzer of bytes", verb, usage, name)
+			}
+		}
+	}
+	_, unlisted, _ := strings.Cut(analyzerHelp(), "no list for ")
+	for _, name := range text.Analyzers() {
+		_, err := text.ParseAnalyzer(name + "+stop")
+		none := err != nil && !slices.Contains(whole, name)
+		if none != strings.Contains(unlisted, name) {
+			t.Errorf("%s has no list of stop words: %v; help says none for %s", name, none, unlisted)
+		}
+	}
+}
+
+// The methods of weigh are explained in its help, and a variant without weights is wrong usage.
+func TestWeighExplainsItsChoices(t *testing.T) {
+	a := newApp(strings.NewReader(""), io.Discard, io.Discard)
+	long := newWeighCmd(a).Long
+	for _, name := range weigh.Methods() {
+		if !strings.Contains(long, "\n  "+name+" ") {
+			t.Errorf("the help of weigh does not explain the method %s", name)
+		}
+	}
+	for _, name := range bm25.SearchVariants() {
+		_, err := weightVariant(name)
+		if weighs := slices.Contains(bm25.Variants(), name); weighs != (err == nil) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, usage := errors.AsType[usageError](err); err != nil && !usage {
+			t.Errorf("%s: %v is no wrong usage", name, err)
 		}
 	}
 }

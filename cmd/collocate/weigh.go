@@ -37,9 +37,15 @@ func newWeighCmd(a *app) *cobra.Command {
 document. The name of FILE says the format: .tsv (- for standard output), .parquet, .npz (a
 SciPy CSR matrix, words by documents) or .weights (our own).
 
-All methods give the same weights to the bit. mapreduce, primitives and dictionary are those of
-the papers; auto is the fastest and, on CPU cores, the only one within --memory. With --engine
-gpu there are auto and the papers' three, all in chunks that fit --gpu-memory, and --profile
+All methods give the same weights to the bit:
+  sequential  the definition, with maps, on one core
+  mapreduce   the papers': pairs of words and documents, combined in hash tables
+  primitives  the papers': eight data-parallel steps, words compared as strings
+  dictionary  the same steps with numbers instead of words, from a dictionary made first
+  invert      our own: tables and sorted runs that are merged, as indexes are built. The fastest
+              and, on CPU cores, the only one within --memory
+  auto        the same as invert (default)
+With --engine gpu there are all but sequential, in chunks that fit --gpu-memory, and --profile
 prints the time of each step on the device. --engine auto uses a GPU, if there is one, for
 corpora large enough to make up for opening it.
 
@@ -65,7 +71,7 @@ change.`,
 	f.StringVar(&w.index, "index", "", "write an index to this folder instead: its weights are computed at query time")
 	f.StringVar(&w.outFormat, "out-format", "auto",
 		"format of the weights: "+strings.Join(weigh.Formats(), ", ")+"; none only counts")
-	f.StringVar(&w.method, "method", "auto", strings.Join(weigh.Methods(), ", "))
+	f.StringVar(&w.method, "method", "auto", "how weights are computed, see above: "+strings.Join(weigh.Methods(), ", "))
 	f.Float64Var(&w.k1, "k1", 1.2, "term-frequency saturation (k1)")
 	f.Float64Var(&w.b, "b", 0.75, "length normalisation, 0 to 1 (b)")
 	f.StringVar(&w.variant, "variant", "papers", "formula: "+strings.Join(bm25.Variants(), ", "))
@@ -97,7 +103,7 @@ func (w *weighFlags) options(a *app) (o weigh.Options, closeDict func() error, e
 	o.Unknown, e = weigh.ParseUnknown(w.unknown)
 	usage(e)
 	o.Params.K1, o.Params.B = bm25.Explicit(w.k1), bm25.Explicit(w.b)
-	o.Params.Variant, e = bm25.ParseVariant(w.variant)
+	o.Params.Variant, e = weightVariant(w.variant)
 	usage(e)
 	usage(o.Params.Check())
 	if a.engine == engine.Sequential {
@@ -125,6 +131,19 @@ func (w *weighFlags) options(a *app) (o weigh.Options, closeDict func() error, e
 		}
 	}
 	return o, closeDict, err
+}
+
+// weightVariant returns the variant of that name, if there are weights of it.
+func weightVariant(name string) (bm25.Variant, error) {
+	v, err := bm25.ParseVariant(name)
+	if err == nil && v.OnlySearches() {
+		return v, usagef("--variant %s is only for searching: want %s", name,
+			strings.Join(bm25.Variants(), ", "))
+	}
+	if err != nil {
+		return v, usagef("unknown BM25 variant %q: want %s", name, strings.Join(bm25.Variants(), ", "))
+	}
+	return v, nil
 }
 
 // format is what --out-format and --out ask for.

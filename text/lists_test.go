@@ -1,0 +1,55 @@
+package text
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// What an analyzer needs elsewhere, besides its name in Analyzers.
+func TestAnalyzersAreDefinedEverywhere(t *testing.T) {
+	comment := passage(t, "doc.go", "// These are the analyzers:", "// For ")
+	python := passage(t, "../python/src/collocate/index.py", "analyzer: how text is split", "store_text:")
+	for _, name := range Analyzers() {
+		an := analyzer(t, name)
+		_, language := an.(*language)
+		if !language && definitions[name] == nil {
+			t.Errorf("%s: definitions has no plain loop to compare it with", name)
+		}
+		word := regexp.MustCompile(`(^|[^\w-])` + name + `([^\w-]|$)`)
+		if !word.MatchString(comment) {
+			t.Errorf("%s: the table of doc.go does not have it", name)
+		}
+		if !word.MatchString(python) {
+			t.Errorf("%s: python/src/collocate/index.py does not name it", name)
+		}
+		// An analyzer of bytes splits text alike in Latin-1 and in UTF-8; one of Unicode does not.
+		latin, utf8 := analyze(t, name, "x\xe9y"), analyze(t, name, "x\u00e9y")
+		if ofBytes := len(latin) == len(utf8); OfBytes(name) != ofBytes {
+			t.Errorf("%s: words %q and %q, but OfBytes is %v", name, latin, utf8, OfBytes(name))
+		}
+		if _, err := ParseAnalyzer(name + "+stop"); err != nil && language && name != luceneEnglish {
+			if !strings.Contains(comment, "no list for "+noStops) || !strings.Contains(noStops, name) {
+				t.Errorf("%s: doc.go does not say that it has no stop words", name)
+			}
+		}
+	}
+}
+
+const noStops = "irish, tamil and turkish"
+
+// passage returns the part of a file between two strings, without line breaks and comment signs.
+func passage(t *testing.T, file, from, to string) string {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(content), from)
+	part, _, ends := strings.Cut(rest, to)
+	if !found || !ends {
+		t.Fatalf("%s: has no passage from %q to %q", file, from, to)
+	}
+	return strings.Join(strings.Fields(strings.ReplaceAll(part, "\n//", "\n")), " ")
+}
