@@ -11,8 +11,8 @@ import (
 	"github.com/collocate/collocate/internal/gpu/words"
 )
 
-// textSlot is a piece of text under way: where the host writes it, where the
-// device reads it, and what the device says of it.
+// textSlot holds a piece of text on its way to the device: pinned memory that the host fills, the
+// device's copy, and the state that the device reports for it.
 type textSlot struct {
 	host   gpu.Pinned[uint8]
 	text   gpu.Buffer[uint8]
@@ -46,7 +46,7 @@ func (t *textSlot) free() error {
 	return errors.Join(errs...)
 }
 
-// takeSlots makes the slots of a layout, unless they are there.
+// takeSlots allocates the slots of a layout, unless suitable ones exist.
 func (g *GPU) takeSlots(l layout) error {
 	if len(g.slots) > 0 && (g.slots[0].text.Len() != l.slotSize || len(g.slots) != l.slots) {
 		for _, s := range g.slots {
@@ -66,47 +66,46 @@ func (g *GPU) takeSlots(l layout) error {
 	return nil
 }
 
-// feed brings a corpus to the device as a sequence of word numbers. Several
-// goroutines fill slots; one, the caller of run, gives them to the device and
-// takes them back. Which piece of text comes first does not matter, save that
-// the pieces of one long document follow each other.
+// feed turns a corpus into a sequence of word numbers on the device. Several goroutines fill slots;
+// the caller of run submits them to the device and recycles them. Pieces of text may be submitted
+// in any order, except that the pieces of one long document must follow each other.
 type feed struct {
 	*GPU
 	dict *words.Dictionary
 	seq  *words.Sequence
 	kind words.Kind
 	find bool // the dictionary is complete
-	// counting counts words as they come.
+	// counting makes the device count words as they are added.
 	counting bool
-	// whole documents only: one that does not fit a text is an error.
+	// whole makes a document that does not fit a slot an error.
 	whole bool
 
-	user textUser // what is done with texts on the device; nil: they are appended to seq
+	user textUser // processes texts on the device; nil means that they are appended to seq
 
-	// full is called when the sequence has no room for the next text; it takes the
-	// items and leaves the sequence empty.
+	// full is called when the sequence has no room for the next text. It processes the items; the
+	// sequence is cleared afterwards.
 	full func(ctx context.Context) error
 
 	free   chan *textSlot
 	filled chan *textSlot
 	submit sync.Mutex // held while pieces must stay together
 
-	flying           []*textSlot
-	bytes            int   // in flight
-	length           int64 // items that are surely in the sequence
-	documents        int64 // of the sequence
-	allItems, allDoc int64 // of sequences that were taken by full
-	next             int   // copy stream
+	flying           []*textSlot // slots in flight, the oldest first
+	bytes            int         // bytes in flight
+	length           int64       // items of the sequence, without those in flight
+	documents        int64       // documents of the sequence, likewise
+	allItems, allDoc int64       // items and documents of the sequences that full processed
+	next             int         // next copy stream
 }
 
-// textUser does something with texts that are on the device.
+// textUser processes texts that are on the device.
 type textUser interface {
-	room(ctx context.Context, n int) error         // before a text of n bytes
-	queue(s *textSlot) error                       // records s.done behind the work
-	landed(ctx context.Context, s *textSlot) error // when s.done is passed
+	room(ctx context.Context, n int) error         // called before a text of n bytes
+	queue(s *textSlot) error                       // enqueues the work, then records s.done
+	landed(ctx context.Context, s *textSlot) error // called after s.done
 }
 
-// run calls produce, which fills slots until the corpus ends, and feeds them.
+// run calls produce, which fills slots until the corpus ends, and submits them to the device.
 func (f *feed) run(ctx context.Context, produce func(ctx context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -142,14 +141,14 @@ func (f *feed) run(ctx context.Context, produce func(ctx context.Context) error)
 	for err == nil && len(f.flying) > 0 {
 		err = f.land(ctx)
 	}
-	if err != nil { // nothing may be under way when buffers are freed
+	if err != nil { // wait for the device before buffers are freed
 		f.flying = nil
 		return errors.Join(err, f.dev.Sync())
 	}
 	return nil
 }
 
-// fly starts a slot's copy and what follows it.
+// fly starts the copy of a slot and enqueues its processing.
 func (f *feed) fly(ctx context.Context, s *textSlot) error {
 	if err := f.user.room(ctx, s.n); err != nil {
 		return err
@@ -171,7 +170,7 @@ func (f *feed) fly(ctx context.Context, s *textSlot) error {
 	return nil
 }
 
-// land waits for the oldest slot under way.
+// land waits for the oldest slot in flight.
 func (f *feed) land(ctx context.Context) error {
 	s := f.flying[0]
 	if err := s.done.Wait(); err != nil {
@@ -186,9 +185,9 @@ func (f *feed) land(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// A feed appends texts to its sequence, if nobody else uses them.
+// A feed without a user is its own textUser: it appends texts to its sequence.
 
-// room lets full take the sequence if a text of n bytes might not fit.
+// room makes full process the sequence if a text of n bytes might not fit.
 func (f *feed) room(ctx context.Context, n int) error {
 	for f.length+int64(f.bytes)+int64(n) > int64(f.seq.Capacity()) {
 		if len(f.flying) > 0 {
@@ -216,8 +215,8 @@ func (f *feed) queue(s *textSlot) error {
 	return errors.Join(f.seq.CopyState(f.compute, s.state.Slice(0, words.StateWords)), f.compute.Record(s.done))
 }
 
-// landed looks whether the dictionary was too small for the text. Then it grows, and
-// that text and all behind it are tokenised again.
+// landed checks whether the dictionary was too small for the text. If so, it grows the dictionary
+// and tokenises that text and all later ones again.
 func (f *feed) landed(ctx context.Context, s *textSlot) error {
 	for {
 		state := words.ReadState(s.state.Values())
@@ -258,7 +257,7 @@ func (f *feed) checkGrowth() error {
 	return nil
 }
 
-// take lets full have the sequence, and begins a new one.
+// take makes full process the sequence, and clears it.
 func (f *feed) take(ctx context.Context) error {
 	if err := f.full(ctx); err != nil {
 		return err
@@ -269,13 +268,13 @@ func (f *feed) take(ctx context.Context) error {
 	return f.seq.Clear(f.compute)
 }
 
-// totals are the words and documents of all that was fed.
+// totals returns the words and documents of everything that was fed.
 func (f *feed) totals() (wordCount, documents int64) {
 	documents = f.allDoc + f.documents
 	return f.allItems + f.length - documents, documents
 }
 
-// slot takes a free one, for a producer.
+// slot returns a free slot, for a producer.
 func (f *feed) slot(ctx context.Context) (*textSlot, error) {
 	select {
 	case s := <-f.free:
@@ -286,7 +285,7 @@ func (f *feed) slot(ctx context.Context) (*textSlot, error) {
 	}
 }
 
-// put gives a filled slot away.
+// put submits a filled slot.
 func (f *feed) put(s *textSlot) {
 	if s.n == 0 {
 		f.free <- s

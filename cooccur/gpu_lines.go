@@ -14,14 +14,14 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// plainFile is a file whose bytes need no reader.
+// plainFile is a file that is read as it is, without package text.
 type plainFile struct {
 	path string
 	size int64
 }
 
-// plainLines lists the corpus's files, if all of them are regular, not
-// compressed, and one document a line.
+// plainLines returns the corpus's files if all of them are regular, not compressed, and have one
+// document per line.
 func plainLines(c *text.Corpus) ([]plainFile, bool) {
 	guessed := c.Options.Format == text.Auto
 	if c.Options.Format != text.Lines && !guessed || c.Options.Encoding != text.Bytes {
@@ -31,15 +31,15 @@ func plainLines(c *text.Corpus) ([]plainFile, bool) {
 	for _, path := range c.Paths {
 		info, err := os.Stat(path)
 		if path == "-" || err != nil || !info.Mode().IsRegular() || !mayBeLines(path, guessed) {
-			return nil, false // package text knows how to read it, or what to say
+			return nil, false // left to package text, which reads it or reports the error
 		}
 		files = append(files, plainFile{path, info.Size()})
 	}
 	return files, true
 }
 
-// mayBeLines looks at a file's first bytes: is it text, not compressed, and, if that is to be
-// guessed, one document a line?
+// mayBeLines reports whether a file's first bytes are uncompressed text and, if the format is
+// guessed, look like one document per line.
 func mayBeLines(path string, guessed bool) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -58,8 +58,8 @@ func mayBeLines(path string, guessed bool) bool {
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// lineReader deals a corpus of plain files to workers, in parts that end with a line
-// and fit a slot. A line that does not is a part of its own.
+// lineReader divides a corpus of plain files among workers, in parts that end with a line and fit a
+// slot. A line that does not fit is a part of its own.
 type lineReader struct {
 	files []plainFile
 	room  int64
@@ -78,7 +78,7 @@ type linePart struct {
 	file       *os.File
 	path       string
 	start, end int64
-	last       bool // of the file
+	last       bool // the last part of the file
 }
 
 func (p linePart) size() int64 { return p.end - p.start }
@@ -115,7 +115,7 @@ func (r *lineReader) next(ctx context.Context) (p linePart, ok bool, err error) 
 	return p, true, nil
 }
 
-// border finds the end of the last line that fits, or else of the first line.
+// border returns the end of the last line that fits or, if none does, of the first line.
 func (r *lineReader) border(ctx context.Context, file plainFile) (int64, error) {
 	end := r.at + r.room
 	if end >= file.size {
@@ -194,7 +194,7 @@ func (f *feed) readLines(ctx context.Context, r *lineReader, threads int) error 
 	return context.Cause(ctx)
 }
 
-// readPart reads some lines into a slot, or a long one into several.
+// readPart reads a part into a slot, or a long line into several slots.
 func (f *feed) readPart(ctx context.Context, p linePart) error {
 	file := plainFile{p.path, p.end}
 	if p.start == 0 {
@@ -230,9 +230,9 @@ func (f *feed) readPart(ctx context.Context, p linePart) error {
 	return nil
 }
 
-// long brings a text that does not fit a slot, in pieces that follow each other
-// and end between words. It ends a document, if it does not end with a newline.
-// In a document of several lines newlines are blanks.
+// long submits a text that does not fit a slot, in consecutive pieces that end between words. It
+// adds a newline, which ends a document, if the text does not end with one. If blanks is true, the
+// text is a document of several lines, and its newlines become blanks.
 func (f *feed) long(ctx context.Context, r io.Reader, blanks bool) error {
 	if f.whole {
 		return fmt.Errorf("a document of more than %d bytes is too long for the paper's method; use --method auto", f.slots[0].text.Len())
@@ -240,7 +240,7 @@ func (f *feed) long(ctx context.Context, r io.Reader, blanks bool) error {
 	f.submit.Lock()
 	defer f.submit.Unlock()
 	var carry []byte
-	ended := false // by a newline that is sent
+	ended := false // the last piece submitted ends with a newline
 	for {
 		s, err := f.slot(ctx)
 		if err != nil {
@@ -275,7 +275,7 @@ func (f *feed) long(ctx context.Context, r io.Reader, blanks bool) error {
 		}
 		rest := b[cut:]
 		if cut == 0 && f.kind == words.Whitespace {
-			rest = b[:min(len(b), maxWord+8)] // the rest of such a word does not matter
+			rest = b[:min(len(b), maxWord+8)] // longer words are cut off anyway
 		} else if cut == 0 {
 			f.free <- s
 			return fmt.Errorf("a word of more than %d bytes is too long for the GPU engine; use --engine multicore", len(b))

@@ -76,7 +76,7 @@ func (g *GPU) matrix(ctx context.Context, corpus *text.Corpus, j *job, sink Sink
 	return p.finish(ctx, sink)
 }
 
-// left is what the matrix may take.
+// left returns the memory that remains for the matrix.
 func (l layout) left(f *feed) int64 {
 	return l.total - int64(l.slots*l.slotSize) - 4*int64(f.seq.Capacity()) - int64(f.dict.Numbers())*(25+4)
 }
@@ -90,7 +90,8 @@ func (f *feed) putWords(ctx context.Context, v *Vocabulary) (ids gpu.Buffer[uint
 	return f.ids(numbers)
 }
 
-// ids maps the dictionary's numbers, those of the vocabulary's words in order, to IDs + 1.
+// ids makes the map from word numbers to IDs + 1. The argument lists the word numbers of the
+// vocabulary's words, in order.
 func (f *feed) ids(numbers []uint32) (ids gpu.Buffer[uint32], err error) {
 	list, err := gpu.Alloc[uint32](f.dev, len(numbers))
 	if err != nil {
@@ -116,8 +117,8 @@ func (f *feed) idsOf(numbers gpu.Buffer[uint32]) (ids gpu.Buffer[uint32], err er
 	return ids, nil
 }
 
-// addSequence counts the pairs of the feed's sequence, without the words that are not
-// in the vocabulary.
+// addSequence counts the pairs of the feed's sequence, after removing the words that are not in the
+// vocabulary.
 func (p *gpuPairs) addSequence(ctx context.Context, f *feed, ids gpu.Buffer[uint32]) error {
 	left, err := p.rename(ctx, f.seq.Items(0, int(f.length)), ids)
 	if err != nil {
@@ -129,10 +130,10 @@ func (p *gpuPairs) addSequence(ctx context.Context, f *feed, ids gpu.Buffer[uint
 	return p.addItems(ctx, f, left, gpu.Null())
 }
 
-// addItems counts the pairs of the first items of the feed's sequence.
+// addItems counts the pairs of the first n items of the feed's sequence.
 func (p *gpuPairs) addItems(ctx context.Context, f *feed, n int, ids gpu.Arg) error {
 	p.stats.Kept += int64(n) - f.documents
-	if kept := uint64(p.stats.Kept); kept > p.heaviest { // a bound on how often any word occurs
+	if kept := uint64(p.stats.Kept); kept > p.heaviest { // no word occurs more often than that
 		return fmt.Errorf("%d words: sums of window %d are exact up to %d; use --engine multicore",
 			kept, p.Window, p.heaviest)
 	}
@@ -174,8 +175,8 @@ func (g *GPU) Make(ctx context.Context, corpus *text.Corpus, vopt VocabularyOpti
 	return vs, stats, err
 }
 
-// makeWhole is Make for a corpus that is all on the device. If V has all words, their
-// order is known there, and pairs are counted while V comes to the host.
+// makeWhole is Make for a corpus that is entirely on the device. If V keeps all words, their order
+// is known there, and pairs are counted while V is copied to the host.
 func (f *feed) makeWhole(ctx context.Context, vopt VocabularyOptions, opt Options,
 	begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats, err error) {
 	vs = VocabularyStats{Engine: engine.GPU}
@@ -189,9 +190,9 @@ func (f *feed) makeWhole(ctx context.Context, vopt VocabularyOptions, opt Option
 		return vs, stats, err
 	}
 	coming := sorted.bring(ctx, f.copies[0], vopt)
-	defer coming.wait() // whatever happens, it is over before memory is freed
+	defer coming.wait() // must end before memory is freed, also after errors
 	ahead := sorted.tied == 0 && vopt.MinCount <= 1 && vopt.MaxSize == 0 && sorted.n <= maxWords
-	v, size := new(Vocabulary), sorted.n // which words there are does not matter yet
+	v, size := new(Vocabulary), sorted.n // the words themselves are not needed yet
 	var ids gpu.Buffer[uint32]
 	if ahead {
 		ids, err = f.idsOf(sorted.numbers)
@@ -249,15 +250,15 @@ func (f *feed) makeWhole(ctx context.Context, vopt VocabularyOptions, opt Option
 	return vs, j.stats, err
 }
 
-// arrival is a vocabulary on its way to the host.
+// arrival is a vocabulary that is being copied to the host.
 type arrival struct {
 	v       *Vocabulary
-	numbers []uint32 // those of its words in the dictionary
+	numbers []uint32 // word numbers of its words in the dictionary
 	err     error
 	over    chan struct{}
 }
 
-// bring sends for the vocabulary.
+// bring starts copying the vocabulary to the host.
 func (s *sortedWords) bring(ctx context.Context, stream *gpu.Stream, opt VocabularyOptions) *arrival {
 	a := &arrival{over: make(chan struct{})}
 	go func() {
@@ -273,13 +274,13 @@ func (s *sortedWords) bring(ctx context.Context, stream *gpu.Stream, opt Vocabul
 	return a
 }
 
-// wait may be called more than once.
+// wait waits for the vocabulary. It may be called more than once.
 func (a *arrival) wait() (*Vocabulary, error) {
 	<-a.over
 	return a.v, a.err
 }
 
-// roomForPairs is what is left of the device's memory beside the text.
+// roomForPairs returns the device memory that remains besides the text.
 func (f *feed) roomForPairs() (int64, error) {
 	total, err := f.budget()
 	if err != nil {

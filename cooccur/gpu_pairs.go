@@ -17,47 +17,45 @@ var (
 	renameSource = gpuModule("rename")
 )
 
-// gpuPairs adds up pairs on the device. A sum is known by its key, row and column
-// side by side. Sums of wide units have two words, of which the second adds up the
-// units' high 31 bits: planes.
+// gpuPairs adds up pairs on the device. The key of a sum is its row and column, concatenated. Sums
+// of wide units have two words, called planes; the second adds up the high 31 bits of the units.
 type gpuPairs struct {
 	*job
 	*GPU
 	tmp     *gpu.Arena
-	words   int // of the vocabulary, which may be on its way
+	words   int // size of the vocabulary, which may not be on the host yet
 	planes  int
 	colBits int
-	disBits int // of the distance in the key of a listed pair
-	head    int // words of the dense matrix
-	// The rows of the first words go to the host while the others are sorted.
+	disBits int // bits of the distance in the key of a listed pair
+	head    int // the dense matrix covers this many of the most frequent words
+	// The rows of this many words are copied to the host while the others are sorted.
 	frequent int
 	dense    gpu.Buffer[uint64]
-	added    int64 // pairs since it was empty: counts there have 32 bits
-	moved    bool  // some of its sums are among the others
+	added    int64 // pairs added to dense since it was empty; its counts have 32 bits
+	moved    bool  // some sums of dense were moved to sums
 	units    gpu.Buffer[uint64]
-	before   gpu.Buffer[uint32] // the last items of the sequence before
+	before   gpu.Buffer[uint32] // the last items of the previous sequence
 	count    gpu.Buffer[uint64]
 
-	// Pairs that are listed, and not yet sorted.
+	// Listed pairs, not yet sorted.
 	list   gpu.Buffer[uint64]
 	listed int
 
-	// Sums that were made of sorted lists: runs of rising keys, one behind the other.
-	// The buffers have room for twice as many, as rows need them.
+	// Sums of sorted lists, as consecutive runs of ascending keys. The buffers have room for twice
+	// as many, which making rows needs.
 	keys, sums, highs gpu.Buffer[uint64]
 	n, runs           int
-	mixed             bool               // a run is not in order
-	altKeys, altSums  gpu.Buffer[uint64] // where sortSums left room
+	mixed             bool               // a run is not sorted
+	altKeys, altSums  gpu.Buffer[uint64] // the second buffers of the last sortSums
 
 	spill *spill
 }
 
-// cellBytes is what a cell of the dense matrix takes: itself, and its entry in the
-// rows.
+// cellBytes returns the memory of a cell of the dense matrix, including its entry in the rows.
 func (p *gpuPairs) cellBytes() int64 { return 8*int64(p.planes) + sumBytes(p.planes) }
 
-// newGPUPairs divides the given number of bytes of memory, for a vocabulary of the given number of
-// words and at most the given number of places (-1: nobody knows).
+// newGPUPairs allocates up to memory bytes, for a vocabulary of that many words and a corpus of at
+// most that many positions (-1 if unknown).
 func newGPUPairs(j *job, g *GPU, words int, memory, places int64) (_ *gpuPairs, err error) {
 	p := &gpuPairs{job: j, GPU: g, words: words, planes: 1, colBits: bits.Len(uint(words))}
 	if j.wide {
@@ -69,12 +67,12 @@ func newGPUPairs(j *job, g *GPU, words int, memory, places int64) (_ *gpuPairs, 
 	if 2*p.colBits+p.disBits > 64 {
 		return nil, fmt.Errorf("a vocabulary of %d words is too large for the GPU engine with window %d; use --engine multicore", words, j.Window)
 	}
-	// The dense matrix and its part of the rows take up to a quarter.
+	// The dense matrix and its rows take up to a quarter of the memory.
 	p.head = 1
 	for p.head < gpuHead && int64(4*p.head*p.head)*p.cellBytes() <= memory/4 && p.head < words {
 		p.head *= 2
 	}
-	if j.Method == Paper { // which has no use for it
+	if j.Method == Paper { // it does not use the dense matrix
 		p.head = 1
 	}
 	p.frequent = min(gpuHead, words)
@@ -119,12 +117,12 @@ func newGPUPairs(j *job, g *GPU, words int, memory, places int64) (_ *gpuPairs, 
 	return p, nil
 }
 
-// gpuHead is the number of words of the dense matrix. Of 719M words on an H200, at
-// window 2, counting and sorting took 38 + 32 ms with 2,048 words, 45 + 21 with 4,096,
-// 32 + 15 with 8,192 and 40 + 9 with 16,384.
+// gpuHead is the number of words of the dense matrix. For a corpus of 719M words and window 2, on
+// an H200, counting and sorting took 38 + 32 ms with 2,048 words, 45 + 21 with 4,096, 32 + 15 with
+// 8,192 and 40 + 9 with 16,384.
 const gpuHead = 8192
 
-// gpuSpare is for counters, look-back words and the rounding of pieces.
+// gpuSpare is extra memory for counters, for the look-back states of scans, and for alignment.
 const gpuSpare = 1 << 20
 
 func (p *gpuPairs) close() {
@@ -133,7 +131,7 @@ func (p *gpuPairs) close() {
 	}
 }
 
-// highArg passes the second words of sums, if there are any.
+// highArg returns the kernel argument for the second plane of sums, null if there is none.
 func (p *gpuPairs) highArg(b gpu.Buffer[uint64]) gpu.Arg {
 	if p.planes > 1 {
 		return b.Arg()
@@ -141,15 +139,15 @@ func (p *gpuPairs) highArg(b gpu.Buffer[uint64]) gpu.Arg {
 	return gpu.Null()
 }
 
-// get waits for a count.
+// get waits for p.count and returns it.
 func (p *gpuPairs) get(ctx context.Context) (int, error) {
 	var n [1]uint64
 	err := p.count.Download(atOnce(ctx), p.compute, n[:])
 	return int(n[0]), errors.Join(err, ctx.Err())
 }
 
-// rename turns the word numbers of a sequence into IDs + 1, in place, and returns
-// how many are left: ends of documents all are.
+// rename replaces the word numbers of a sequence by IDs + 1, in place. It removes words without an
+// ID, keeps all ends of documents, and returns the number of remaining items.
 func (g *GPU) rename(ctx context.Context, items gpu.Buffer[uint32], ids gpu.Buffer[uint32]) (left int, err error) {
 	const tile = 256 * 16
 	n := items.Len()
@@ -174,8 +172,8 @@ func (g *GPU) rename(ctx context.Context, items gpu.Buffer[uint32], ids gpu.Buff
 	return int(count[0]), err
 }
 
-// add counts all pairs of which the right word is among the items; the left one may be
-// in what was added before. Items are IDs + 1, or word numbers of which ids says those.
+// add counts all pairs whose right word is among the items; the left word may be among the items of
+// the previous call. Items are IDs + 1, or word numbers that ids maps to them.
 func (p *gpuPairs) add(ctx context.Context, items gpu.Buffer[uint32], ids gpu.Arg) error {
 	source, kernel := pairsSource, "pairs_"
 	if p.Window > deviceWindow {
@@ -199,7 +197,7 @@ func (p *gpuPairs) add(ctx context.Context, items gpu.Buffer[uint32], ids gpu.Ar
 	}
 	n := items.Len()
 	for at := 0; at < n; {
-		// Every pair of the next places may have to be listed.
+		// In the worst case every pair of the next positions is listed.
 		places := min((p.list.Len()-p.listed)/p.Window, n-at)
 		if limit := p.denseLimit(); p.added+int64(places*p.Window) > limit {
 			if p.added > 0 {
@@ -237,19 +235,19 @@ func (p *gpuPairs) add(ctx context.Context, items gpu.Buffer[uint32], ids gpu.Ar
 	return p.remember(ctx, items)
 }
 
-// takeDense moves the dense matrix to the sums, and clears it.
+// takeDense moves the cells of the dense matrix to the sums.
 func (p *gpuPairs) takeDense(ctx context.Context) error {
 	if err := p.makeRoom(ctx, p.head*p.head); err != nil {
 		return err
 	}
-	if p.added == 0 { // it was spilled
+	if p.added == 0 { // makeRoom has spilled it
 		return nil
 	}
 	p.moved = true
 	return p.listDense(ctx)
 }
 
-// denseLimit is how many pairs surely do not overflow a cell of the dense matrix.
+// denseLimit returns the number of pairs that cannot overflow a cell of the dense matrix.
 func (p *gpuPairs) denseLimit() int64 {
 	switch {
 	case p.gpuCounts > 0:
@@ -257,10 +255,11 @@ func (p *gpuPairs) denseLimit() int64 {
 	case p.Weighting == Count:
 		return math.MaxUint32
 	}
-	return math.MaxInt64 // sums of units were checked
+	return math.MaxInt64 // addItems has checked that sums of units fit
 }
 
-// densePlanes is what kernels want to know of the dense matrix: 0 means 32 bits.
+// densePlanes returns the number of planes of the dense matrix for the kernels; 0 means 32-bit
+// counts.
 func (p *gpuPairs) densePlanes() int {
 	if p.Weighting == Count {
 		return 0
@@ -268,8 +267,8 @@ func (p *gpuPairs) densePlanes() int {
 	return p.planes
 }
 
-// listDense appends the cells of the dense matrix to the sums, for which there is
-// always room once, and clears it.
+// listDense appends the cells of the dense matrix to the sums and clears it. The buffers always
+// have room for these cells once.
 func (p *gpuPairs) listDense(ctx context.Context) error {
 	err := errors.Join(p.count.Upload(p.compute, []uint64{uint64(p.n)}),
 		p.launch(rowsSource, "rows_dense", p.head*p.head, p.dense.Arg(), gpu.U32(uint32(p.head)),
@@ -285,10 +284,10 @@ func (p *gpuPairs) listDense(ctx context.Context) error {
 	return err
 }
 
-// pairPlaces is the number of places of a block, as in pairs.cu.
+// pairPlaces is the number of positions per thread block, as in pairs.cu.
 const pairPlaces = gpuThreads * 4
 
-// remember keeps the last items for the pairs that reach over to what comes next.
+// remember keeps the last items, for pairs that extend into the next sequence.
 func (p *gpuPairs) remember(ctx context.Context, items gpu.Buffer[uint32]) error {
 	n, w := items.Len(), p.Window
 	if n >= w {

@@ -12,8 +12,8 @@ import (
 
 var rowsSource = gpuModule("rows")
 
-// finish gives the matrix to sink: straight from the device, or, if parts of it were
-// spilled, as the sum of all parts.
+// finish passes the matrix to sink: directly from the device or, if parts of it were spilled, as
+// the sum of all parts.
 func (p *gpuPairs) finish(ctx context.Context, sink Sink) error {
 	if err := p.reduce(ctx); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (p *gpuPairs) finish(ctx context.Context, sink Sink) error {
 	return p.spill.merge(ctx, accs, append(buffers, new(sumRows)), p.Memory/4, sink)
 }
 
-// spillRows writes all that was added up so far as a sorted run, and forgets it.
+// spillRows writes all sums so far as a sorted run to disk, and drops them from the device.
 func (p *gpuPairs) spillRows(ctx context.Context) error {
 	if p.spill == nil {
 		s, err := newSpill(p.job)
@@ -56,23 +56,23 @@ func (p *gpuPairs) spillRows(ctx context.Context) error {
 	})
 }
 
-// sumsInOrder are sums in the order of their keys.
+// sumsInOrder is a list of sums sorted by key.
 type sumsInOrder struct {
 	n                 int
 	keys, sums, highs gpu.Buffer[uint64]
-	starts            gpu.Buffer[uint64] // of rows, and the end
-	begins            []uint64           // the same on the host
+	starts            gpu.Buffer[uint64] // start of each row, and the end
+	begins            []uint64           // starts on the host
 }
 
-// rows makes rows of all sums, in order, and leaves none behind. With units they have
-// sums of units, else values.
+// rows computes the rows of all sums, in order, passes them to consume, and removes the sums. If
+// units is true, rows hold sums of units, and otherwise values.
 //
-// With both sides a row is the sums of other rows that name it as their column, then
-// its own, whose columns are not smaller: two lists, each in order. Most of the work
-// is to sort the first, and most of that is for the rows of rare words: so the rows
-// of frequent words, half of the matrix, cross the link meanwhile.
+// With both sides, sums are stored for one triangle only. A row consists of the mirrored sums, from
+// other rows that have it as their column, and then its own, whose columns are not smaller. These
+// are two sorted lists. Most of the work is sorting the mirrored one, mainly for the rows of rare
+// words. So the rows of frequent words, half of the matrix, are copied to the host meanwhile.
 func (p *gpuPairs) rows(ctx context.Context, units bool, consume func(*rowBatch) error) error {
-	if p.moved { // some of the dense sums are among the others already
+	if p.moved { // some dense sums were moved, so the rest must be added to them
 		if err := p.listDense(ctx); err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (p *gpuPairs) rows(ctx context.Context, units bool, consume func(*rowBatch)
 	return errors.Join(err, p.mark(ctx, "rows on the host"))
 }
 
-// bothSides makes the rows of frequent words, then the others.
+// bothSides computes the rows of frequent words, then the others.
 func (p *gpuPairs) bothSides(out *outbox, own *sumsInOrder) error {
 	ctx, words, frequent := out.ctx, p.words, p.frequent
 	before, near, far, err := p.split(ctx, own, frequent)
@@ -132,8 +132,8 @@ func (p *gpuPairs) bothSides(out *outbox, own *sumsInOrder) error {
 	return errors.Join(p.mark(ctx, "other rows sorted"), out.make(frequent, words, own, far))
 }
 
-// withDense puts the sums of the dense matrix among the others, in the upper half of
-// the buffers, and finds where rows begin.
+// withDense merges the sums of the dense matrix with the others, in the upper half of the buffers,
+// and finds the starts of rows.
 func (p *gpuPairs) withDense(ctx context.Context, own *sumsInOrder) error {
 	half := p.keys.Len() / 2
 	own.keys, own.sums = p.keys.Slice(half, 2*half), p.sums.Slice(half, 2*half)
@@ -150,7 +150,7 @@ func (p *gpuPairs) withDense(ctx context.Context, own *sumsInOrder) error {
 	}
 	s, n, head := p.compute, gpu.U64(uint64(p.n)), gpu.U32(uint32(p.head))
 	planes, cols := gpu.U32(uint32(p.densePlanes())), gpu.U32(uint32(p.colBits))
-	rows := min(p.head, p.words) // the matrix may have more
+	rows := min(p.head, p.words) // the dense matrix may be larger than the vocabulary
 	err := errors.Join(
 		s.Launch(k1, gpu.Grid(p.head, gpuThreads), p.dense.Arg(), head, planes, counts.Arg()),
 		prim.ExclusiveScan(s, p.tmp, counts, starts),
@@ -172,15 +172,15 @@ func (p *gpuPairs) withDense(ctx context.Context, own *sumsInOrder) error {
 	return p.findRows(own, p.words)
 }
 
-// findRows finds where each of the given number of rows begins.
+// findRows finds the start of each row.
 func (p *gpuPairs) findRows(l *sumsInOrder, rows int) error {
 	return p.launch(rowsSource, "rows_starts", l.n+1, l.keys.Arg(), gpu.U64(uint64(l.n)),
 		gpu.U32(uint32(p.colBits)), gpu.U64(uint64(rows)), l.starts.Arg())
 }
 
-// split counts which sums of columns, that are still to be made, belong to the first
-// rows, and which to the others. before has how many the rows before each give to the
-// first.
+// split counts how many mirrored sums, which mirror will make, belong to the first rows (near) and
+// to the others (far). For each of the first rows, before holds how many near sums come from the
+// rows before it.
 func (p *gpuPairs) split(ctx context.Context, own *sumsInOrder,
 	rows int) (before gpu.Buffer[uint64], near, far *sumsInOrder, err error) {
 	counts, err1 := gpu.Take[uint32](p.tmp, rows+1)
@@ -197,9 +197,9 @@ func (p *gpuPairs) split(ctx context.Context, own *sumsInOrder,
 	return before, &sumsInOrder{n: int(n[0])}, &sumsInOrder{n: own.n - int(n[0])}, err
 }
 
-// mirror makes sums of columns, in the lower half of the buffers: part 0 is those of the
-// first rows, part 1 the others, behind them. They come in the order of their new
-// columns, and are sorted into the given number of rows.
+// mirror makes mirrored sums in the lower half of the buffers: part 0 for the first rows, part 1
+// for the others, after them. They are generated in the order of their new columns, and sorted by
+// their new rows.
 func (p *gpuPairs) mirror(own, l *sumsInOrder, before gpu.Buffer[uint64], part uint32, rows int) (err error) {
 	if err := p.launch(rowsSource, "rows_mirror", own.n, own.keys.Arg(), own.sums.Arg(),
 		p.highArg(own.highs), gpu.U64(uint64(own.n)), gpu.U32(uint32(p.colBits)),
@@ -211,7 +211,7 @@ func (p *gpuPairs) mirror(own, l *sumsInOrder, before gpu.Buffer[uint64], part u
 	if part == 1 {
 		from = own.n - l.n
 	}
-	// What is in no row has all bits set, more than any of them.
+	// Sums that belong to no row have a row number with all bits set, so they come last.
 	if l.keys, l.sums, l.highs, err = p.sortSums(from, from+l.n, p.colBits,
 		p.colBits+bits.Len(uint(rows))); err != nil {
 		return err
@@ -222,9 +222,9 @@ func (p *gpuPairs) mirror(own, l *sumsInOrder, before gpu.Buffer[uint64], part u
 	return p.findRows(l, rows)
 }
 
-// smallSums reports whether all sums fit 32 bits, even where a word meets itself and they
-// are doubled. Then they cross the link so, and the host's cores, which have nothing
-// else to do, make values of them.
+// smallSums reports whether all sums fit in 32 bits, even those of a word with itself, which are
+// doubled. If so, they are copied in this form, and the host's cores, which are idle, compute the
+// values.
 func (p *gpuPairs) smallSums(ctx context.Context, sums gpu.Buffer[uint64], n int, units bool) (bool, error) {
 	if units || p.planes > 1 || n == 0 {
 		return false, nil

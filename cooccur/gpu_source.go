@@ -10,15 +10,15 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// How a corpus gets into slots. Plain files of lines are text as the device wants
-// it, nearly: they are read straight into pinned memory (gpu_lines.go). Everything else
-// is read by package text, document by document.
+// This file fills slots from a corpus. Plain files of lines are nearly in the form that the device
+// needs, so they are read directly into pinned memory (gpu_lines.go). Everything else is read by
+// package text, document by document.
 
-// docWriter gathers one worker's documents in a slot.
+// docWriter collects one worker's documents in a slot.
 type docWriter struct {
 	*feed
 	s *textSlot
-	_ [64]byte // workers write side by side
+	_ [64]byte // padding against false sharing
 }
 
 func (w *docWriter) add(ctx context.Context, doc []byte) error {
@@ -53,24 +53,25 @@ func (w *docWriter) flush() {
 	}
 }
 
-// source is what is fed: a corpus, and what becomes of its documents.
+// source is a corpus to be fed to the device, and how its documents are preprocessed.
 type source struct {
 	corpus   *text.Corpus
 	analyzer text.Analyzer
 	kind     words.Kind
 	threads  int
-	// edit, if there is one, says what to feed of a document: words between blanks.
+	// edit, if not nil, returns the text to feed for a document: words separated by blanks.
 	edit func(worker int, b *text.Batch, i int) ([]byte, error)
-	// words counts, by worker, what a sampler saw.
+	// words counts, by worker, all words before sampling; nil without a sampler.
 	words []tally
 }
 
 type tally struct {
 	n int64
-	_ [56]byte // workers count side by side
+	_ [56]byte // padding against false sharing
 }
 
-// newSource finds out who tokenises: the device, or an analyzer on the CPU.
+// newSource returns a source that is tokenised on the device if it supports the analyzer, and
+// otherwise on the CPU.
 func newSource(c *text.Corpus, a text.Analyzer, threads int) *source {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
@@ -84,7 +85,7 @@ func newSource(c *text.Corpus, a text.Analyzer, threads int) *source {
 	return src
 }
 
-// sampled lets the job's sampler choose, on the CPU.
+// sampled makes the source tokenise on the CPU, with the job's sampler choosing the words.
 func (src *source) sampled(j *job) {
 	src.words = make([]tally, src.threads)
 	seen := make([]tally, src.threads) // words of the document that are in the vocabulary
@@ -103,7 +104,7 @@ func (src *source) sampled(j *job) {
 	})
 }
 
-// analyze tokenises on the CPU, and feeds the words that keep says.
+// analyze makes the source tokenise on the CPU, and feed the words for which keep returns true.
 func (src *source) analyze(keep func(worker int, b *text.Batch, doc, word int, w []byte) bool) {
 	src.kind = words.Separated
 	tokens := make([]text.Tokens, src.threads)
@@ -133,7 +134,7 @@ func (src *source) analyze(keep func(worker int, b *text.Batch, doc, word int, w
 	}
 }
 
-// feed brings the source to the device.
+// feed feeds the source to the device.
 func (src *source) feed(ctx context.Context, f *feed) error {
 	f.kind = src.kind
 	if src.edit == nil {

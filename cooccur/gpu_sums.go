@@ -7,18 +7,17 @@ import (
 	"github.com/collocate/collocate/internal/gpu/prim"
 )
 
-// How listed pairs become sums, and what happens to sums that there is no room for.
+// This file turns listed pairs into sums, and spills sums that do not fit the device.
 
-// What is taken for each pair that can be listed, or sum that can be held: the
-// list, the sums twice, the same again to sort them, and some more to add them up or
-// to make rows of them.
+// sumBytes returns the memory per listed pair or sum: the list, the sums twice, the same again for
+// sorting, and more for adding them up or making rows.
 func sumBytes(planes int) int64 { return 8 + 2*2*8*int64(1+planes) + 32*int64(planes) }
 
-// maxSums is how many can be sorted at once when each is there twice.
+// maxSums is the number of sums that can be sorted at once, when each is mirrored.
 const maxSums = 1<<29 - 1
 
-// reduce sorts the listed pairs and makes sums of them, behind the others. There is
-// room for twice as many sums as may stay.
+// reduce sorts the listed pairs and appends their sums to the others. The buffers have room for
+// twice as many sums as may remain afterwards.
 func (p *gpuPairs) reduce(ctx context.Context) error {
 	if p.listed == 0 {
 		return nil
@@ -39,7 +38,7 @@ func (p *gpuPairs) reduce(ctx context.Context) error {
 	return p.spillMost(ctx)
 }
 
-// sumList makes sums of the listed pairs, behind the others, and returns how many.
+// sumList stores the sums of the listed pairs after the others, and returns their number.
 func (p *gpuPairs) sumList(ctx context.Context) (int, error) {
 	err := p.scratch(func() error {
 		s, n := p.compute, p.listed
@@ -84,7 +83,7 @@ func (p *gpuPairs) sumList(ctx context.Context) (int, error) {
 	return p.get(ctx)
 }
 
-// spillMost spills as many sums as rows can be made of at once, and keeps the rest.
+// spillMost spills as many sums as can be made into rows at once, and keeps the rest.
 func (p *gpuPairs) spillMost(ctx context.Context) error {
 	most, rest := p.list.Len(), p.n-p.list.Len()
 	mark := p.tmp.Mark()
@@ -112,8 +111,8 @@ func (p *gpuPairs) spillMost(ctx context.Context) error {
 	return p.tmp.Release(mark)
 }
 
-// makeRoom adds up the runs of sums, and spills them if there is not room for this many
-// more even then.
+// makeRoom makes room for that many more sums. If necessary it merges the runs, and if that is not
+// enough, it spills them.
 func (p *gpuPairs) makeRoom(ctx context.Context, more int) error {
 	if p.n+more <= p.list.Len() {
 		return nil
@@ -124,7 +123,7 @@ func (p *gpuPairs) makeRoom(ctx context.Context, more int) error {
 	return p.spillRows(ctx)
 }
 
-// compact makes one run of all, in order.
+// compact merges all runs into one, and adds up sums with equal keys.
 func (p *gpuPairs) compact(ctx context.Context) error {
 	if p.runs < 2 && !p.mixed {
 		return nil
@@ -134,7 +133,7 @@ func (p *gpuPairs) compact(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		// Sums of equal keys go where the sorted ones are not.
+		// The results go to the buffers that do not hold the sorted sums.
 		n := p.n
 		out := [3]gpu.Buffer[uint64]{p.keys, p.sums, p.highs}
 		if keys == p.keys.Slice(0, n) {
@@ -167,9 +166,9 @@ func (p *gpuPairs) compact(ctx context.Context) error {
 	return err
 }
 
-// sortSums sorts the sums [from, to) by some bits of their keys, within p.keys and its
-// kin or to temporary memory. Two planes are sorted one after the other, with the same
-// keys.
+// sortSums sorts the sums [from, to) by the bits [low, high) of their keys. The result is in
+// p.keys, p.sums and p.highs, or in temporary memory. Two planes are sorted one after the other,
+// with the same keys.
 func (p *gpuPairs) sortSums(from, to, low, high int) (keys, sums, highs gpu.Buffer[uint64], err error) {
 	n := to - from
 	alt := func() (b gpu.Buffer[uint64]) {

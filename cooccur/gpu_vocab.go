@@ -32,8 +32,8 @@ func (g *GPU) CountWords(ctx context.Context, corpus *text.Corpus,
 	return v, stats, err
 }
 
-// sequence tokenises a corpus and then calls use, with all words counted. If the
-// sequence has all of the corpus, f.allItems is 0.
+// sequence tokenises a corpus and then calls use, when all words are counted. If the sequence holds
+// the whole corpus, f.allItems is 0.
 func (g *GPU) sequence(ctx context.Context, corpus *text.Corpus, src *source,
 	use func(context.Context, *feed) error) (err error) {
 	l, err := g.plan(corpusBytes(corpus), src.threads, -1)
@@ -50,7 +50,7 @@ func (g *GPU) sequence(ctx context.Context, corpus *text.Corpus, src *source,
 	if f.seq, err = g.sequenceOf(l.sequence); err != nil {
 		return err
 	}
-	f.full = func(context.Context) error { return nil } // its words are counted
+	f.full = func(context.Context) error { return nil } // the words are counted already
 	if err := g.mark(ctx, "begin"); err != nil {
 		return err
 	}
@@ -63,8 +63,8 @@ func (g *GPU) sequence(ctx context.Context, corpus *text.Corpus, src *source,
 	return use(ctx, f)
 }
 
-// vocabulary makes V of the dictionary's words and counts. numbers are those of V's
-// words, in order.
+// vocabulary makes V from the dictionary's words and counts. It also returns the word numbers of
+// V's words, in order.
 func (f *feed) vocabulary(ctx context.Context, opt VocabularyOptions) (v *Vocabulary,
 	numbers []uint32, stats VocabularyStats, err error) {
 	stats = VocabularyStats{Engine: engine.GPU}
@@ -88,11 +88,11 @@ func (f *feed) vocabulary(ctx context.Context, opt VocabularyOptions) (v *Vocabu
 	return v, list.numbers[:v.Len()], stats, f.mark(ctx, "vocabulary on the host")
 }
 
-// sortedWords is the words on the device, by falling count.
+// sortedWords holds the words on the device, in descending order of counts.
 type sortedWords struct {
 	f       *feed
 	n       int
-	tied    int // that the device could not tell from the one before
+	tied    int // words that the device could not distinguish from the previous one
 	order   Order
 	tmp     *gpu.Arena
 	numbers gpu.Buffer[uint32]
@@ -101,10 +101,9 @@ type sortedWords struct {
 	ties    gpu.Buffer[uint8]
 }
 
-// sortWords sorts the words on the device: by the bytes from the ninth to the
-// sixteenth, then by the first eight, then by count; each sort keeps the order of
-// the one before among equals. What is still tied there differs in later bytes,
-// or not in its bytes at all but in its length, and is put right on the host.
+// sortWords sorts the words on the device by stable sorts: by bytes 9 to 16, then by the first
+// eight bytes, then by count. Words that are still tied differ in later bytes, or only in their
+// lengths; they are sorted on the host.
 func (f *feed) sortWords(ctx context.Context, order Order, total uint64) (_ *sortedWords, err error) {
 	found, err := f.dict.Find(ctx, f.compute)
 	if err != nil {
@@ -184,16 +183,16 @@ func (w *sortedWords) sort(ctx context.Context, found *words.Found, total uint64
 	return err
 }
 
-// wordList is the words on the host, by falling count.
+// wordList holds the words on the host, in descending order of counts.
 type wordList struct {
 	order   Order
 	numbers []uint32
-	keys    []uint64 // two a word, as the dictionary has them
+	keys    []uint64 // two per word, as in the dictionary
 	counts  []uint64
 	arena   []byte
 }
 
-// download brings the words to the host, in their final order.
+// download copies the words to the host and brings them into their final order.
 func (w *sortedWords) download(ctx context.Context, s *gpu.Stream) (_ *wordList, err error) {
 	n := w.n
 	l := &wordList{order: w.order, numbers: make([]uint32, n), keys: make([]uint64, 2*n), counts: make([]uint64, n)}
@@ -212,7 +211,7 @@ func (w *sortedWords) download(ctx context.Context, s *gpu.Stream) (_ *wordList,
 	return l, nil
 }
 
-// untie sorts runs of words that the device could not tell apart.
+// untie sorts runs of words that the device could not distinguish.
 func (l *wordList) untie(tied []byte) {
 	for from := 0; ; {
 		i := bytes.IndexByte(tied[from:], 1)
@@ -251,7 +250,7 @@ func (l *wordList) word(dst []byte, i int) []byte {
 	return words.AppendKey(dst, l.keys[2*i], l.keys[2*i+1], l.arena)
 }
 
-// count is how often a word of up to eight bytes occurs.
+// count returns the number of occurrences of a word of up to eight bytes.
 func (l *wordList) count(w []byte) uint64 {
 	k0, k1 := words.ShortKey(w)
 	for i := range l.counts {
@@ -262,13 +261,13 @@ func (l *wordList) count(w []byte) uint64 {
 	return 0
 }
 
-// vocabulary makes V of the words that the options keep. It may have the list's counts.
+// vocabulary makes V from the words that the options keep. It may share the list's counts.
 func (l *wordList) vocabulary(opt VocabularyOptions) (*Vocabulary, error) {
 	if n := l.count(unk); n > 0 && !opt.KeepUnk {
 		return nil, unkError(n)
 	}
 	n := len(l.counts)
-	if least := max(opt.MinCount, 1); least > 1 { // counts fall
+	if least := max(opt.MinCount, 1); least > 1 { // counts are in descending order
 		n, _ = slices.BinarySearchFunc(l.counts, least, func(c, least uint64) int {
 			if c >= least {
 				return -1

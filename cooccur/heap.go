@@ -5,11 +5,10 @@ import (
 	"runtime/debug"
 )
 
-// boundHeap keeps the garbage collector from letting the heap grow to twice what
-// is in use while a job runs that needs some more bytes, the runtime's own
-// included: it lowers the program's memory limit, which makes collections more
-// frequent but never fails, and returns what puts the old limit back. A stricter
-// limit is left as it is.
+// boundHeap keeps the heap from growing to twice its live size while a job runs that needs more
+// bytes in addition, including the runtime's own. It lowers the program's memory limit, which makes
+// garbage collections more frequent but never fails, and returns a function that restores the old
+// limit. A stricter limit is left as it is.
 func boundHeap(more int64) (restore func()) {
 	runtime.GC()
 	var m runtime.MemStats

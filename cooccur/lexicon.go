@@ -8,18 +8,17 @@ import (
 	"github.com/collocate/collocate/internal/hugepage"
 )
 
-// lexicon is an open-addressing hash table from words to numbers, linear probing,
-// at most half full. Keys are compared whole, so two words never merge. What the
-// number means, a count or an ID, is the user's affair.
+// lexicon is an open-addressing hash table from words to numbers, with linear probing, at most half
+// full. Whole keys are compared, so different words are never confused. The caller decides whether
+// the numbers are counts or IDs.
 //
-// It is three tables: one for short words, which are most words of a text but the
-// smaller part of its distinct words, so that their table stays near the processor;
-// one for words of up to 15 bytes; and one for the rest, with their bytes in an
-// arena.
+// It consists of three tables: one for short words, which are most words of a text but few of its
+// distinct words, so that their table stays in the cache; one for words of up to 15 bytes; and one
+// for longer words, with their bytes in an arena.
 //
-// A word's place is given by the leading bits of its hash. So the words of a table
-// are in order of their hashes but for collisions, and growing and adding tables
-// go through memory from front to back.
+// The slot of a word is given by the leading bits of its hash. So the words of a table are in the
+// order of their hashes, except for collisions, and growing and merging tables access memory
+// sequentially.
 type lexicon struct {
 	short  []shortSlot
 	nShort int
@@ -31,7 +30,7 @@ type lexicon struct {
 	nLong int
 	arena []byte
 
-	// Room for countAll.
+	// Buffers of countAll.
 	shorts [countGroup]uint64
 	others [countGroup]wordKey
 }
@@ -52,14 +51,14 @@ type longSlot struct {
 	val        uint64
 }
 
-// longSeed is the same for all tables, as the hash of other words is.
+// longSeed is shared by all tables, so that a word has the same hash in each.
 var longSeed = maphash.MakeSeed()
 
-// minSlots is the size of an empty table.
+// minSlots is the minimum size of a table.
 const minSlots = 1 << 6
 
-// newLexicon makes a table with room for the given number of short words, and words of up to
-// inlineMax bytes; it grows as needed.
+// newLexicon returns an empty lexicon with room for the given numbers of short words and of longer
+// words of up to inlineMax bytes. It grows as needed.
 func newLexicon(short, inline int) *lexicon {
 	return &lexicon{
 		short:  hugepage.Make[shortSlot](slotsFor(short)),
@@ -68,20 +67,21 @@ func newLexicon(short, inline int) *lexicon {
 	}
 }
 
-// slotsFor is the least power of two that is at least twice a number.
+// slotsFor returns the number of slots for that many words: a power of two, at least twice as many.
 func slotsFor(words int) int { return max(minSlots, 1<<bits.Len(uint(2*max(words, 1)-1))) }
 
-// shiftFor is how far a hash is shifted to be a place in a table of that size.
+// shiftFor returns by how many bits a hash is shifted right to give a slot in a table of that size.
 func shiftFor(slots int) uint { return uint(64-bits.Len(uint(slots-1))) & 63 }
 
-// memory is the number of bytes held.
+// memory returns the size of the tables in bytes.
 func (x *lexicon) memory() int64 {
 	return int64(len(x.short))*16 + int64(len(x.inline))*24 + int64(len(x.long))*32 + int64(cap(x.arena))
 }
 
 func (x *lexicon) len() int { return x.nShort + x.nInline + x.nLong }
 
-// get returns the number of a word, 0 if it is not there. buf holds long words.
+// get returns the number of a word, or 0 if the table does not contain it. The bytes of a long word
+// are in buf.
 func (x *lexicon) get(k wordKey, buf []byte) uint64 {
 	if k.isLong() {
 		return x.findLong(longBytes(k, buf)).val
@@ -102,8 +102,8 @@ func (x *lexicon) get(k wordKey, buf []byte) uint64 {
 	}
 }
 
-// at returns the number of a word for reading and writing; a new word has 0. The
-// pointer is good until the next call.
+// at returns a pointer to the number of a word. A new word is added with number 0. The pointer is
+// valid until the next call.
 func (x *lexicon) at(k wordKey, buf []byte) *uint64 {
 	if k.isLong() {
 		return x.atLong(longBytes(k, buf))
@@ -136,13 +136,12 @@ func (x *lexicon) at(k wordKey, buf []byte) *uint64 {
 	}
 }
 
-// countGroup is how many words are counted together: few enough that they stay
-// in the first-level cache.
+// countGroup is the number of words that are counted together, few enough to stay in the L1 cache.
 const countGroup = 256
 
-// countAll adds 1 to each word: at in loops of its own, because it is the whole
-// cost of making a vocabulary. It separates short words from others without a
-// branch, which could not be foreseen.
+// countAll adds 1 to the number of each word. It has its own copies of the loops of at, because
+// they are nearly the whole cost of making a vocabulary. It separates short words from others
+// without a branch, which would be unpredictable.
 func (x *lexicon) countAll(keys []wordKey, buf []byte) {
 	for len(keys) > 0 {
 		group := keys[:min(len(keys), countGroup)]
@@ -198,7 +197,7 @@ func (x *lexicon) countOthers(keys []wordKey, buf []byte) {
 	}
 }
 
-// appendAll appends the numbers of the words that are there.
+// appendAll appends the numbers of those words that the table contains.
 func (x *lexicon) appendAll(dst []uint32, keys []wordKey, buf []byte) []uint32 {
 	slots, mask, shift := x.short, uint64(len(x.short)-1), shiftFor(len(x.short))
 	for _, k := range keys {
@@ -227,7 +226,7 @@ func (x *lexicon) reserveShort(words int) {
 	}
 }
 
-// growShort makes the table at least so large.
+// growShort grows the table of short words to that many slots, unless it is as large already.
 func (x *lexicon) growShort(slots int) {
 	if slots <= len(x.short) {
 		return
@@ -254,7 +253,7 @@ func (x *lexicon) reserveInline(words int) {
 	}
 }
 
-// growInline makes the table at least so large.
+// growInline is growShort for words of up to inlineMax bytes.
 func (x *lexicon) growInline(slots int) {
 	if slots <= len(x.inline) {
 		return
@@ -335,8 +334,8 @@ func (x *lexicon) each(fn func(k wordKey, buf []byte, val uint64)) {
 	}
 }
 
-// add adds the numbers of another table. Its words come in the order of their
-// hashes; in a smaller table they would all pile up at the front.
+// add adds the numbers of another lexicon. Its words arrive in the order of their hashes, which in
+// a smaller table would cause long probe sequences at the front; so x grows first.
 func (x *lexicon) add(y *lexicon) {
 	x.growShort(len(y.short))
 	x.growInline(len(y.inline))

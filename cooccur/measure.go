@@ -59,12 +59,12 @@ func (m Measure) score(v, r, c, n float64) float64 {
 	case PPMI:
 		return max(0, math.Log2(v*n/(r*c)))
 	case NPMI:
-		if v == n { // the only cell: as associated as can be
+		if v == n { // the only cell: maximal association
 			return 1
 		}
 		return math.Log2(v*n/(r*c)) / -math.Log2(v/n)
 	case LogLikelihood:
-		// The table of both words, one without the other, and neither.
+		// The 2x2 contingency table: both words, either without the other, neither.
 		g := 2 * (xlogx(v) + xlogx(r-v) + xlogx(c-v) + xlogx(n-r-c+v) + xlogx(n) -
 			xlogx(r) - xlogx(c) - xlogx(n-r) - xlogx(n-c))
 		return math.Copysign(max(g, 0), v*n-r*c)
@@ -74,7 +74,7 @@ func (m Measure) score(v, r, c, n float64) float64 {
 	return v
 }
 
-// xlogx is x ln x, 0 at 0 and where rounding went below.
+// xlogx returns x ln x, and 0 if x is 0 or negative because of rounding.
 func xlogx(x float64) float64 {
 	if x <= 0 {
 		return 0

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// mergeUnit is how many bytes of all runs together make a unit of merging.
+// mergeUnit is the size of a unit of merging: the bytes of its rows in all runs together.
 const mergeUnit = 1 << 20
 
-// merge adds up the runs row by row and gives the sums to sink as values. Each
-// worker reads all runs, at its own rows; a row is added up in the accumulator, so
-// that merging many runs costs no more an entry than merging two.
+// merge adds up the runs row by row and passes the sums to sink as values. Each worker reads its
+// own rows from all runs. Rows are added up in the accumulator, so that merging many runs costs no
+// more per entry than merging two.
 //
-// room is the number of bytes for reading: what the making of runs no longer needs.
+// The argument room is the number of bytes for read buffers.
 func (s *spill) merge(ctx context.Context, accs []*accumulator, buffers []*sumRows, room int64, sink Sink) error {
 	cuts, bytes := s.cuts()
 	size := int(room) / len(accs) / len(s.runs) &^ 7
@@ -62,8 +62,8 @@ func (s *spill) merge(ctx context.Context, accs []*accumulator, buffers []*sumRo
 	})
 }
 
-// cuts divides the rows into units of about mergeUnit bytes: row numbers, first to
-// last + 1, and how many bytes of the runs are before each.
+// cuts divides the rows into units of about mergeUnit bytes. It returns the first row of each unit
+// and the end, and for each the number of bytes of the runs before it.
 func (s *spill) cuts() (cuts []int, before []int64) {
 	var parts []part
 	for _, r := range s.runs {

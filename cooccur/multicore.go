@@ -8,20 +8,19 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// The multicore engine never makes a list of pairs. It keeps the corpus as IDs,
-// sorts the places of each word together, and then makes the matrix row by row:
-// for every place of the row's word it adds the neighbours to a dense row. Rows
-// come out complete, sorted and in order, each worker making some of them.
+// The multicore engine never lists pairs. It keeps the corpus as IDs, collects the places of each
+// word by a counting sort, and then computes the matrix row by row: for every place of the row's
+// word it adds the neighbours to a dense row. Workers compute different rows; each row comes out
+// complete and sorted.
 //
-// So memory does not grow with the window or the matrix: 8 bytes a word of text.
-// What does not fit is done in chunks whose rows are spilled as sorted runs, and
-// merged in the end.
+// So memory does not depend on the window or the matrix: it is 8 bytes per word of text. A larger
+// corpus is processed in chunks, whose rows are spilled as sorted runs and merged at the end.
 //
-// Measured as seconds of whole commands at window 2 and 10, one thread and two, on 50M
-// generated words with 550,000 distinct ones: 7.9 and 5.0, 15.0 and 9.1 (GloVe 47
-// and 79). As CPU seconds on 5M words: 1.5 and 2.8 (the hash table of the sequential
-// engine 10 and 38). 10 GB of text, 1.8G words, at window 10 with --memory 4GB is
-// four runs and took 3.98 GB and 670 CPU seconds.
+// Seconds of whole commands on 50M generated words, 550,000 of them distinct: at window 2, 7.9 with
+// one thread and 5.0 with two (GloVe 47); at window 10, 15.0 and 9.1 (GloVe 79). CPU seconds on 5M
+// words at windows 2 and 10: 1.5 and 2.8 (the hash table of the sequential engine: 10 and 38). 10
+// GB of text, 1.8G words, at window 10 with --memory 4GB needed four runs, 3.98 GB and 670 CPU
+// seconds.
 func (j *job) multicore(ctx context.Context, corpus *text.Corpus, sink Sink) error {
 	m := &multicore{job: j}
 	if err := m.plan(); err != nil {
@@ -52,7 +51,7 @@ func (j *job) multicore(ctx context.Context, corpus *text.Corpus, sink Sink) err
 		j.stats.Words += w.total
 		j.stats.Kept += w.kept
 	}
-	if m.spill == nil { // all of it fitted in memory
+	if m.spill == nil { // everything fits in memory
 		return m.rows(ctx, func(_ int, b *sumRows) error { return j.emit(b, sink) },
 			func(b *sumRows) { b.finish(&j.units) })
 	}
@@ -77,28 +76,28 @@ type multicore struct {
 	heaviest  uint64 // bound on the occurrences of any word so far
 }
 
-// What is planned for besides the chunk: bytes for each word of the vocabulary.
+// Constants of plan, in bytes unless they say otherwise.
 const (
-	bufferBytes = 4 + 8 + 8 // of a row that has all columns
-	countBytes  = 4         // of a worker's counting sort
-	tokenBytes  = 4 + 4     // of a word of text: its ID, and its place among those of its word
-	minChunk    = 1 << 18   // below this the runs would be too many
-	programFile = 24 << 20  // of the program's own file, which count as its memory, too
-	// unitContexts is how many additions make a unit of work: long enough that
-	// taking it costs nothing, short enough that its rows stay in the cache.
+	bufferBytes = 4 + 8 + 8 // per word of the vocabulary: a row with all columns
+	countBytes  = 4         // per word of the vocabulary: a worker's counting sort
+	tokenBytes  = 4 + 4     // per word of text: its ID, and its place
+	minChunk    = 1 << 18   // words of text; smaller chunks would make too many runs
+	programFile = 24 << 20  // the mapped executable, which counts as memory, too
+	// unitContexts is the number of additions in a unit of work: enough that scheduling costs
+	// nothing, few enough that its rows stay in the cache.
 	unitContexts = 1 << 17
 	unitRows     = 1 << 14
 )
 
-// plan divides the memory. With a large vocabulary and many threads the private
-// arrays alone may be too much; then fewer threads work.
+// plan divides the memory. With a large vocabulary and many threads, the private arrays of the
+// threads alone may exceed it; then fewer threads are used.
 func (m *multicore) plan() error {
 	words := int64(m.vocab.Len())
 	shared := m.vocab.memory()
 	var buffers int
 	for ; ; m.Threads-- {
-		// Workers that are ahead of the writer go on with the buffers of units to
-		// come, of which there are fewer where they would take much of the memory.
+		// Extra buffers let workers run ahead of the writer. There are fewer of them if they would
+		// take too much memory.
 		buffers = 2*m.Threads + 1
 		if int64(buffers)*words*bufferBytes/2 > m.Memory/8 {
 			buffers = m.Threads + 1
@@ -108,7 +107,7 @@ func (m *multicore) plan() error {
 		}
 		private := int64(m.Threads)*words*(accumulatorBytes+countBytes) + int64(buffers)*words*bufferBytes/2
 		program := min(programFile, m.Memory/10)
-		// The collector needs some room to be lazy in; the program and its readers hold some, too.
+		// Leave slack for the garbage collector, the program and its readers.
 		m.heap = private + (shared+private)/4 + min((32+12*int64(m.Threads))<<20, m.Memory/4)
 		tokens := (m.Memory - program - shared - m.heap) / tokenBytes
 		if tokens >= minChunk {
@@ -120,8 +119,8 @@ func (m *multicore) plan() error {
 				words, bytesize.Size(program+shared+m.heap+tokenBytes*minChunk), bytesize.Size(m.Memory))
 		}
 	}
-	// Small enough that the blocks the workers hold do not matter; large enough for
-	// the halos of the largest window.
+	// Blocks are small enough that those the workers hold do not matter, and large enough for the
+	// halos of the largest window.
 	m.blockSize = 1 << blockShift
 	for m.blockSize > 1<<16 && m.blockSize >= 16*m.Window && m.blockSize*m.Threads > m.chunk.limit/8 {
 		m.blockSize /= 2
@@ -133,7 +132,7 @@ func (m *multicore) plan() error {
 	return nil
 }
 
-// allocate makes what was planned for, once the heap is bound to the plan.
+// allocate allocates what was planned. It is called once the heap is bounded.
 func (m *multicore) allocate() {
 	for range m.Threads {
 		m.accs = append(m.accs, newAccumulator(m.job))
@@ -150,7 +149,7 @@ func (m *multicore) close() {
 	}
 }
 
-// spillChunk writes the rows of the chunk as a run and makes room for the next.
+// spillChunk writes the rows of the chunk as a run and empties the chunk.
 func (m *multicore) spillChunk(ctx context.Context) error {
 	if m.spill == nil {
 		s, err := newSpill(m.job)
@@ -167,8 +166,8 @@ func (m *multicore) spillChunk(ctx context.Context) error {
 	return nil
 }
 
-// rows makes all rows of the chunk in units of work and hands them to consume in
-// order; prepare is called before that, from the workers.
+// rows computes all rows of the chunk in units of work and passes them to consume in order. The
+// workers call prepare before that.
 func (m *multicore) rows(ctx context.Context, consume func(int, *sumRows) error, prepare func(*sumRows)) error {
 	starts, at, err := m.chunk.occurrences(m.vocab.Len(), m.Threads)
 	if err != nil {
@@ -194,7 +193,7 @@ func (m *multicore) rows(ctx context.Context, consume func(int, *sumRows) error,
 	})
 }
 
-// cuts divides the rows into units: row numbers, first to last + 1.
+// cuts divides the rows into units. It returns the first row of each unit, and the end.
 func (m *multicore) cuts(starts []uint32) []int {
 	cuts := []int{0}
 	contexts, perWord := 0, 2*m.Window
@@ -211,7 +210,7 @@ func (m *multicore) cuts(starts []uint32) []int {
 	return cuts
 }
 
-// checkSums makes sure that no cell can overflow, whatever the neighbours are.
+// checkSums returns an error if a cell could overflow, whatever the neighbours are.
 func (m *multicore) checkSums(starts []uint32) error {
 	most, word := uint32(0), 0
 	for row := range m.vocab.Len() {
@@ -288,7 +287,7 @@ func (r *reader) document(ctx context.Context, b *text.Batch, i int) error {
 	return nil
 }
 
-// emit gives finished rows to the sink.
+// emit passes finished rows to the sink.
 func (j *job) emit(b *sumRows, sink Sink) error {
 	j.stats.Entries += int64(len(b.cols))
 	return sink.Rows(&b.rows)

@@ -12,12 +12,12 @@ import (
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// npzEncoder writes what scipy.sparse.save_npz does: the arrays indices (int32),
-// indptr (int64), format ("csr"), shape and data (float64). Beside them, where SciPy does not look,
-// are words (bytes: each word and a newline), counts (int64) and about (JSON: window, side,
-// weighting, and what the corpus was). Rows give indices and
-// data at once, an archive wants one after the other, and each array begins with
-// its length: so both wait in temporary files beside the target until the end.
+// npzEncoder writes what scipy.sparse.save_npz does: the arrays indices (int32), indptr (int64),
+// format ("csr"), shape and data (float64). It adds arrays that SciPy ignores: words (bytes: each
+// word and a newline), counts (int64) and about (JSON: window, side, weighting, and a description
+// of the corpus). Rows supply indices and data together, but the archive stores one array after the
+// other, each preceded by its length. So both are kept in temporary files beside the target until
+// the end.
 type npzEncoder struct {
 	file          *atomicfile.File
 	vocab         *Vocabulary
@@ -54,7 +54,7 @@ func (e *npzEncoder) Rows(r *Rows) error {
 func (e *npzEncoder) close(about Corpus) error {
 	entries, words := e.indptr[len(e.indptr)-1], int64(e.vocab.Len())
 	z := npz.NewWriter(e.file)
-	z.Date = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC) // as SciPy's
+	z.Date = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC) // as SciPy does
 	z.Stream("indices", npz.Int32, entries, e.indices.copyTo)
 	z.Int64s("indptr", e.indptr...)
 	z.Text("format", "csr")
@@ -75,13 +75,13 @@ func (e *npzEncoder) close(about Corpus) error {
 	return z.Close()
 }
 
-// abort closes the temporary files, which have no names any more.
+// abort closes the temporary files. They are unnamed, so that removes them.
 func (e *npzEncoder) abort() {
 	e.indices.f.Close()
 	e.data.f.Close()
 }
 
-// spool is a temporary file without a name: written first, then read.
+// spool is an unnamed temporary file that is first written, then read.
 type spool struct {
 	f *disk.File
 	w *bufio.Writer

@@ -9,10 +9,10 @@ import (
 	"github.com/collocate/collocate/internal/system"
 )
 
-// offheap is a large array outside Go's heap. The garbage collector lets the heap
-// grow to twice what is in use; arrays that make up most of the memory must not
-// count there, or the bound on memory would not hold. They also get huge pages,
-// where the system has them: reading them in random order misses the TLB less.
+// offheap is a large array outside Go's heap. The garbage collector lets the heap grow to twice its
+// live size, so arrays that make up most of the memory must not be part of it, or the memory bound
+// would not hold. They also use huge pages, if the system has them, for fewer TLB misses in random
+// access.
 type offheap struct {
 	raw   []byte
 	words []uint32
@@ -31,7 +31,7 @@ func newOffheap(n int) (*offheap, error) {
 	return &offheap{raw, words}, err
 }
 
-// free gives the memory back; the words must not be used any more.
+// free frees the memory. The words must not be used afterwards.
 func (o *offheap) free() {
 	if o != nil && o.raw != nil {
 		system.Free(o.raw)

@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// ordered runs produce for the units 0..n-1 on some threads and hands their
-// results to consume one at a time in the order of the units. A worker takes a
-// buffer before it takes a unit, so the unit that consume waits for always has one
-// and there are never more than len(buffers) results in memory.
+// ordered calls produce for the units 0 to n-1 on several threads, and passes their results to
+// consume one at a time, in the order of units. A worker takes a buffer before it takes a unit. So
+// the unit that consume waits for always has a buffer, and there are never more than len(buffers)
+// results in memory.
 func ordered[B any](ctx context.Context, n, threads int, buffers []*B,
 	produce func(worker, unit int, b *B) error, consume func(unit int, b *B) error) error {
 	if threads <= 1 || n <= 1 {

@@ -26,7 +26,7 @@ const (
 
 var formatNames = choice.New[Format]("format", "csr", "glove", "mtx", "npz", "parquet", "tsv")
 
-// endings are those of the formats' files.
+// endings lists the file name endings of the formats.
 var endings = []string{".cooc", ".bin", ".mtx", ".npz", ".parquet", ".tsv"}
 
 func (f Format) String() string { return formatNames.Of(f) }
@@ -52,11 +52,11 @@ func FormatOf(path string) (Format, error) {
 type File struct {
 	file  *atomicfile.File
 	rows  encoder
-	cells int64 // that were written, of a matrix of a measure
+	cells int64 // see Scored
 	about Corpus
 }
 
-// Rows implements Sink: it writes these rows, which follow those before.
+// Rows implements Sink. It writes these rows after the previous ones.
 func (f *File) Rows(r *Rows) error { return f.rows.Rows(r) }
 
 // Describe records what the matrix was made from, for formats that store it. It must be called
@@ -69,7 +69,7 @@ func (f *File) Describe(s Stats) {
 // Options.Values).
 func (f *File) Scored() int64 { return f.cells }
 
-// encoder writes rows in some format; close writes what comes after them.
+// encoder writes rows in a file format; close writes what follows the rows.
 type encoder interface {
 	Sink
 	close(Corpus) error
@@ -109,7 +109,7 @@ func Create(path string, format Format, v *Vocabulary, opt Options) (*File, erro
 }
 
 // MakeFile makes the vocabulary of a corpus and its matrix, as Make does, and writes the matrix to
-// a file. The ending of its name says the format (see FormatOf).
+// a file. The ending of the file name selects the format (see FormatOf).
 func MakeFile(ctx context.Context, path string, corpus *text.Corpus, vocabulary VocabularyOptions,
 	opt Options) (vs VocabularyStats, stats Stats, err error) {
 	format, err := FormatOf(path)

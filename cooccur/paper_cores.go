@@ -11,30 +11,30 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// The paper's multicore engine, its Algorithm 3: documents are dealt to the cores, each of which
-// has a hash table for words and one for pairs of its own, so that none waits for another. At the
-// end the tables are added up. One pass makes V and M, if V has all words: pairs are counted by the
-// numbers that a core gives to words, which become IDs when tables are added up.
+// The paper's multicore engine, its Algorithm 3. Documents are distributed to the cores, each of
+// which has its own hash tables of words and of pairs, so that no core waits for another. At the
+// end the tables are added up. If V has all words, one pass makes both V and M: pairs are counted
+// by word numbers private to a core, which are mapped to IDs when the tables are added up.
 //
-// The paper takes memory to be without end. Here tables that outgrow it are an error.
+// The paper assumes unlimited memory. Here tables that exceed the bound are an error.
 
-// paperCore is a core with its tables.
+// paperCore is a worker with its tables.
 type paperCore struct {
 	*job
 	analyzer  text.Analyzer
-	words     *wordTable // nil: the vocabulary is known
+	words     *wordTable // nil if the vocabulary is given
 	pairs     *pairTable
 	tokens    text.Tokens
 	ids       []uint32
 	documents int64
-	_         [64]byte // cores count side by side
+	_         [64]byte // padding against false sharing
 }
 
-// paperCores reads the corpus. With find the vocabulary is known.
+// paperCores reads the corpus. If find is true, the vocabulary is given.
 func (j *job) paperCores(ctx context.Context, corpus *text.Corpus, find bool) ([]*paperCore, error) {
 	cores := make([]*paperCore, j.Threads)
 	for i := range cores {
-		own := *j // words are counted in the job
+		own := *j // a copy, because workers count words in its stats
 		cores[i] = &paperCore{job: &own, analyzer: analyzerOf(j.Analyzer), pairs: newPairTable()}
 		if !find {
 			cores[i].words = newWordTable()
@@ -42,7 +42,8 @@ func (j *job) paperCores(ctx context.Context, corpus *text.Corpus, find bool) ([
 	}
 	withThreads := *corpus
 	withThreads.Options.Threads = j.Threads
-	// The table of all is made beside those of the cores; each takes twice its size while it grows.
+	// The combined table is made while those of the cores still exist, and a table needs twice its
+	// size while it grows.
 	share := j.Memory / 4 / int64(j.Threads)
 	err := withThreads.Batches(ctx, func(worker int, b *text.Batch) error {
 		c := cores[worker]
@@ -99,8 +100,8 @@ func (c *paperCore) memory() int64 {
 	return n
 }
 
-// paperSums adds the cores' pairs up and emits the rows. ids are those of each core's words, or nil
-// where pairs have IDs.
+// paperSums adds up the cores' pairs and emits the rows. For each core, ids maps its word numbers
+// to IDs; it is nil if pairs are counted by ID.
 func (j *job) paperSums(cores []*paperCore, ids [][]uint32, sink Sink) error {
 	for id := range j.vocab.Len() {
 		if err := j.checkCount(id, j.vocab.Count(id)); err != nil {
@@ -178,7 +179,7 @@ func paperCoresMake(ctx context.Context, corpus *text.Corpus, vopt VocabularyOpt
 	par.Do(len(cores), func(k int) {
 		ids[k] = make([]uint32, len(cores[k].words.counts))
 		for i := range ids[k] {
-			id, _ := v.Lookup(cores[k].words.word(i)) // all words are there
+			id, _ := v.Lookup(cores[k].words.word(i)) // V has all words
 			ids[k][i] = uint32(id)
 		}
 	})
@@ -199,8 +200,8 @@ func paperCoresMake(ctx context.Context, corpus *text.Corpus, vopt VocabularyOpt
 	return vs, j.stats, err
 }
 
-// wordTable is the paper's hash table of words: open addressing with linear probing. Words are
-// numbered as they come, and compared by their bytes.
+// wordTable is the paper's hash table of words, with open addressing and linear probing. Words are
+// numbered in the order of their first occurrence, and compared by their bytes.
 type wordTable struct {
 	slots  []uint32 // number + 1; 0 is free
 	data   []byte

@@ -14,19 +14,19 @@ import (
 
 var paperSource = gpuModule("paper")
 
-// As in paper.cu.
+// These constants must match paper.cu.
 const (
 	paperThreads = 1024
 	paperSegment = 1024
 	paperWindow  = 64
-	paperPairs   = 4 // in the state: pairs in the table
-	paperPassed  = 5 // words outside the vocabulary
+	paperPairs   = 4 // index into the state: pairs in the table
+	paperPassed  = 5 // index into the state: words outside the vocabulary
 )
 
 const paperPairBytes = 16
 
-// PaperTables are the sizes by which the paper bounds the memory of its GPU engine. Besides, a
-// table takes at most a sixth of the device's memory. The zero value suits a large device.
+// PaperTables holds the sizes by which the paper bounds the memory of its GPU engine. In addition,
+// a table takes at most a sixth of the device's memory. The zero value suits a large device.
 type PaperTables struct {
 	Words   int   // σ: slots of the table of words, a power of two; 0 means 2^25
 	Pairs   int   // λ: slots of the table of pairs, likewise; 0 means 2^30
@@ -34,7 +34,7 @@ type PaperTables struct {
 	Streams int   // kernels that run at the same time; 0 means 2, the paper's value
 }
 
-// maxPaperStreams is more than any device has use for: each has a text of its own.
+// maxPaperStreams is more than any device can use. Each stream has a text buffer of its own.
 const maxPaperStreams = 32
 
 func (t PaperTables) check() error {
@@ -57,47 +57,45 @@ func (t PaperTables) pairs() int   { return cmp.Or(t.Pairs, 1<<30) }
 func (t PaperTables) streams() int { return cmp.Or(t.Streams, 2) }
 func (t PaperTables) text() int64  { return cmp.Or(t.Text, 512<<20) }
 
-// paper is the paper's engine: see paper.cu. One pass makes V and M, if V has all
-// words: the table of pairs has the words' numbers in the dictionary, which become
-// IDs at the end. Otherwise M is made by a second pass, in which words outside V are
-// passed over.
+// paper is the paper's engine: see paper.cu. If V has all words, one pass makes both V and M: pairs
+// are counted by word numbers of the dictionary, which are mapped to IDs at the end. Otherwise M is
+// made in a second pass, which skips words outside V.
 //
-// A table that might fill up with the next text is dealt with before that: the
-// dictionary grows, and the pairs are moved to a list, which is sorted and added up
-// as ours is, and spilled if need be. In the first pass, in which pairs have no IDs
-// yet, they are given up, and left to a second pass.
+// Before a table could overflow with the next text, the dictionary grows, or the pairs are moved to
+// a list, which is sorted, added up and if necessary spilled as in our own method. In a first pass
+// pairs have no IDs yet, so counting them is abandoned and left to a second pass.
 type paper struct {
 	*feed
-	job    *job // nil: only words are counted
+	job    *job // nil if only words are counted
 	units  gpu.Buffer[uint64]
 	keys   gpu.Buffer[uint64]
 	sums   gpu.Buffer[uint64]
 	state  gpu.Buffer[uint64]
 	counts bool
 
-	// list takes the pairs out of the table.
+	// list moves the pairs out of the table.
 	list func(ctx context.Context) error
 
-	// A thread a kilobyte needs much text to fill a device: texts are gathered in one of
-	// several buffers, while kernels on streams of their own read the others.
+	// With one thread per kilobyte, filling a device takes much text. So texts are gathered in one
+	// of several buffers, while kernels on streams of their own process the others.
 	gathered []gpu.Buffer[uint8]
 	streams  []*gpu.Stream
 	done     []*gpu.Event
 	launched []bool
 	full     *gpu.Event
-	ready    *gpu.Event         // behind what the device did to the tables
-	known    *gpu.Event         // behind a copy of the state
-	host     gpu.Pinned[uint64] // the state, and how full the dictionary is
-	cur, n   int                // the buffer that is filled, and how far
-	running  int                // bytes whose kernels' results are not read yet
-	limit    int64              // of pairs
+	ready    *gpu.Event         // recorded after changes to the tables
+	known    *gpu.Event         // recorded after a copy of the state
+	host     gpu.Pinned[uint64] // copies of the state and of the dictionary's counters
+	cur, n   int                // the buffer being filled, and the bytes in it
+	running  int                // bytes of text whose results have not been read yet
+	limit    int64              // maximum number of pairs in the table
 
-	pairs  int64 // in the table, as far as results are read
+	pairs  int64 // pairs in the table, according to the results read so far
 	passed int64 // words outside the vocabulary
 	used   words.Used
 }
 
-// newPaper makes the tables. The budget is that of the whole job.
+// newPaper allocates the tables. The budget is the memory of the whole job.
 func newPaper(f *feed, j *job, t PaperTables, budget int64) (_ *paper, err error) {
 	if j != nil {
 		if err := paperTakes(j); err != nil {
@@ -144,8 +142,8 @@ func newPaper(f *feed, j *job, t PaperTables, budget int64) (_ *paper, err error
 	return p, nil
 }
 
-// paperSlots is the size of the table of pairs, and how many it may hold: they must fit
-// the sums that they are moved to, and with them those of a text.
+// paperSlots returns the size of the table of pairs, and how many pairs it may hold. These,
+// including those of the next text, must fit the sums that they are moved to.
 func (j *job) paperSlots(budget int64) (slots int, limit int64) {
 	slots = 1 << 10
 	for slots < j.Tables.pairs() && int64(2*slots)*paperPairBytes <= budget/6 {
@@ -160,20 +158,21 @@ func (j *job) paperSlots(budget int64) (slots int, limit int64) {
 	return slots, min(int64(slots)/8*7, min(j.Tables.sums(budget)/sumBytes(1), maxSums)*9/10)
 }
 
-// size is that of a text: all of them together take an eighth of the memory at most.
+// size returns the size of a text buffer. All of them together take at most an eighth of the
+// memory.
 func (t PaperTables) size(budget int64) int64 {
 	return min(t.text(), budget/8/int64(t.streams()))
 }
 
-// sums is what the sums may take that pairs are moved to: what the tables and the
-// texts leave.
+// sums returns the memory for the sums that pairs are moved to: what remains besides the tables and
+// the texts.
 func (t PaperTables) sums(budget int64) int64 {
 	return budget - budget/6 - min(budget/6,
 		int64(t.words())*dictionaryBytes) - int64(t.streams())*t.size(budget) - min(budget/16,
 		1<<30)
 }
 
-// paperTakes says what the paper's engine does not do.
+// paperTakes returns an error if the paper's engine does not support the job.
 func paperTakes(j *job) error {
 	if j.wide || j.Window > paperWindow {
 		return fmt.Errorf("the paper's method takes windows of up to %d words, %d with weighting distance, not %d", paperWindow, lcmWindow, j.Window)
@@ -199,8 +198,8 @@ func (p *paper) free() error {
 	return errors.Join(errs...)
 }
 
-// room sees to it that no table fills up while a text of n bytes is counted, nor
-// while those are that were gathered before.
+// room makes sure that no table overflows while a text of n bytes, and those gathered before, are
+// counted.
 func (p *paper) room(ctx context.Context, n int) error {
 	if p.n+n > p.gathered[0].Len() {
 		if err := p.launchGathered(); err != nil {
@@ -234,8 +233,8 @@ func (p *paper) room(ctx context.Context, n int) error {
 	return nil
 }
 
-// fits reports whether the given number of further bytes of text surely fit the tables: every
-// second byte may begin a word that is new, in pairs that are.
+// fits reports whether the tables have room for that many more bytes of text in the worst case:
+// every second byte begins a new word, and all its pairs are new.
 func (p *paper) fits(bytes int) bool {
 	return p.wordsFit(bytes) && (p.job == nil || p.pairs+int64(bytes/2+1)*int64(p.job.Window) <= p.limit)
 }
@@ -255,7 +254,7 @@ func (p *paper) queue(s *textSlot) error {
 
 func (p *paper) landed(context.Context, *textSlot) error { return nil }
 
-// launchGathered starts the kernel for what is gathered, and turns to the other buffer.
+// launchGathered starts the kernel for the gathered text, and switches to the next buffer.
 func (p *paper) launchGathered() error {
 	if p.n == 0 {
 		return nil
@@ -284,13 +283,13 @@ func (p *paper) launchGathered() error {
 	p.running += p.n
 	p.launched[p.cur] = true
 	p.cur, p.n = (p.cur+1)%len(p.gathered), 0
-	if err == nil && p.launched[p.cur] { // it is filled again
+	if err == nil && p.launched[p.cur] { // wait before the buffer is overwritten
 		err = p.done[p.cur].Wait()
 	}
 	return err
 }
 
-// read waits for the kernels and reads what they say.
+// read waits for the kernels and reads their results.
 func (p *paper) read() error {
 	for i, d := range p.done {
 		if p.launched[i] {
@@ -316,7 +315,7 @@ func (p *paper) read() error {
 	return nil
 }
 
-// end counts what is still gathered.
+// end counts the text that is still gathered.
 func (p *paper) end() error {
 	if err := p.launchGathered(); err != nil || p.running == 0 {
 		return err
@@ -324,7 +323,7 @@ func (p *paper) end() error {
 	return p.read()
 }
 
-// listPairs moves the pairs of the table to sums, by ID.
+// listPairs moves the pairs of the table to the sums, and maps word numbers to IDs.
 func (p *paper) listPairs(ctx context.Context, to *gpuPairs, ids gpu.Buffer[uint32]) error {
 	n := int(p.pairs)
 	if err := to.makeRoom(ctx, n); err != nil {
@@ -352,7 +351,7 @@ func (p *paper) listPairs(ctx context.Context, to *gpuPairs, ids gpu.Buffer[uint
 	return err
 }
 
-// paperFeed begins a job of the paper's engine.
+// paperFeed prepares the feed of a job of the paper's engine.
 func (g *GPU) paperFeed(corpus *text.Corpus, src *source, j *job, vocabulary int) (f *feed, l layout, err error) {
 	if src.edit != nil {
 		return nil, l, errors.New("the paper's method tokenises on the GPU: want analyzer whitespace or ascii, and no subsampling")
@@ -370,7 +369,7 @@ func (g *GPU) paperFeed(corpus *text.Corpus, src *source, j *job, vocabulary int
 	if err := g.takeSlots(l); err != nil {
 		return nil, l, err
 	}
-	if g.seq != nil { // of a job of ours: its memory is wanted
+	if g.seq != nil { // kept from another job; its memory is needed
 		seq := g.seq
 		g.seq = nil
 		if err := seq.Free(); err != nil {
@@ -382,7 +381,7 @@ func (g *GPU) paperFeed(corpus *text.Corpus, src *source, j *job, vocabulary int
 	return f, l, err
 }
 
-// paperMatrix is Matrix as the paper has it.
+// paperMatrix is Matrix by the paper's method.
 func (g *GPU) paperMatrix(ctx context.Context, corpus *text.Corpus, j *job, sink Sink) (err error) {
 	src := newSource(corpus, j.Analyzer, j.Threads)
 	if j.sample != nil {
@@ -422,7 +421,7 @@ func (g *GPU) paperMatrix(ctx context.Context, corpus *text.Corpus, j *job, sink
 	return to.finish(ctx, sink)
 }
 
-// paperMake is Make as the paper has it.
+// paperMake is Make by the paper's method.
 func (g *GPU) paperMake(ctx context.Context, corpus *text.Corpus, vopt VocabularyOptions,
 	opt Options, begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats,
 	err error) {

@@ -10,8 +10,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// parquetRow is an entry in a Parquet file: IDs from 0, the words themselves as
-// dictionaries, and the value.
+// parquetRow is an entry in a Parquet file: IDs from 0, the words, dictionary-encoded, and the
+// value.
 type parquetRow struct {
 	ID1   int32   `parquet:"id1,delta"`
 	ID2   int32   `parquet:"id2"`
@@ -20,13 +20,13 @@ type parquetRow struct {
 	Value float64 `parquet:"value"`
 }
 
-// Keys of a Parquet file's metadata: the vocabulary as lines, and JSON of what the matrix is.
+// Keys of a Parquet file's metadata: the vocabulary as lines, and the note as JSON.
 const (
 	parquetVocabulary = "collocate.vocabulary"
 	parquetAbout      = "collocate.about"
 )
 
-// A row group is held in memory until it is written.
+// parquetGroup is the number of rows in a row group, which is kept in memory until it is written.
 const parquetGroup = 1 << 19
 
 type parquetEncoder struct {
@@ -47,10 +47,10 @@ func newParquetEncoder(w io.Writer, v *Vocabulary, opt Options) (*parquetEncoder
 	)}, nil
 }
 
-// utf8 is an error if a word is no text that readers of Parquet take.
+// utf8 returns an error if a word is not valid UTF-8, as Parquet requires.
 func (v *Vocabulary) utf8() error {
 	for id := range v.Len() {
-		if !utf8.Valid(v.Word(id)) { // which readers refuse, and with it the file
+		if !utf8.Valid(v.Word(id)) { // readers would reject the whole file
 			return fmt.Errorf("word %q is not UTF-8, as Parquet requires: name the encoding of the corpus "+
 				"(--encoding latin1), or write another format", shorten(v.Word(id)))
 		}
@@ -103,8 +103,8 @@ func (e *parquetEncoder) Rows(r *Rows) error {
 	return nil
 }
 
-// flush writes entries, the same number each time but the last: the bytes of the file depend on
-// that, and must not on how many rows an engine makes at once.
+// flush writes the buffered entries. Their number is the same in every call but the last, because
+// the bytes of the file depend on it, and must not depend on how many rows an engine emits at once.
 func (e *parquetEncoder) flush() error {
 	_, err := e.w.Write(e.buf)
 	e.buf = e.buf[:0]
@@ -115,7 +115,7 @@ func (e *parquetEncoder) close(about Corpus) error {
 	if err := e.flush(); err != nil {
 		return err
 	}
-	// The words that have no entries and all frequencies: see convert.go.
+	// The metadata hold all words, even those without entries, and their counts; see convert.go.
 	note, err := json.Marshal(newNote(e.opt, about))
 	if err != nil {
 		return err

@@ -12,8 +12,9 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// A corpus may be counted in parts, on several machines. Counts of words add up, and so do sums of
-// weights as long as they are whole numbers of units: a partial matrix has these instead of values.
+// A corpus may be counted in parts, on several machines. Word counts can be added, and so can sums
+// of weights as long as they are whole numbers of units. A partial matrix holds these sums instead
+// of values.
 
 // Units returns the number of units in 1, by which the sums of Partial must be divided. It returns
 // an error for weights by distance in windows of more than 18 words, which have no such unit.
@@ -52,7 +53,7 @@ func Partial(ctx context.Context, corpus *text.Corpus, v *Vocabulary, opt Option
 	return j.onCores(ctx, corpus, engine.Multicore, wholeNumbers{sink})
 }
 
-// wholeNumbers refuses sums that a float64 cannot hold.
+// wholeNumbers is a sink that rejects sums that a float64 cannot represent exactly.
 type wholeNumbers struct{ Sink }
 
 func (s wholeNumbers) Rows(r *Rows) error {

@@ -9,14 +9,13 @@ import (
 	"github.com/collocate/collocate/internal/disk"
 )
 
-// spill holds sorted runs of rows in one temporary file that has no name any
-// more, so that nothing is left of it whatever happens.
+// spill holds sorted runs of rows in one temporary file. The file is unnamed, so that nothing is
+// left behind whatever happens.
 //
-// A run is the rows of a part of the corpus in order, without the empty ones. A
-// row is its number, the length of what follows, and for each entry the step from
-// the column before (from 0, the first; columns are IDs + 1) and the sum of units,
-// two words if wide; all as varints. A row 5 with sums 3 in column 0 and 7 in
-// column 200 is the bytes 05 05 01 03 c8 01 07.
+// A run consists of the rows of a part of the corpus in order, without empty ones. A row is its
+// number, the length of the rest, and for each entry the difference to the previous column, which
+// is 0 at first (columns are IDs + 1), and the sum of units, in two words if wide; all as varints.
+// Row 5 with the sums 3 in column 0 and 7 in column 200 is the bytes 05 05 01 03 c8 01 07.
 type spill struct {
 	*job
 	file *disk.File
@@ -24,11 +23,11 @@ type spill struct {
 	runs []run
 }
 
-// run lists its parts, the units of work that wrote it.
+// run lists the parts of a run. Each was written by one unit of work.
 type run struct{ parts []part }
 
 type part struct {
-	row        int // the first, whether it has entries or not
+	row        int // the first row of the unit, which may be empty
 	start, end int64
 }
 
@@ -44,7 +43,7 @@ func (s *spill) close() { s.file.Close() }
 
 func (s *spill) begin() { s.runs = append(s.runs, run{}) }
 
-// encode is the part of writing that workers do.
+// encode encodes rows into b.encoded. Workers do this in parallel; write is called in order.
 func (s *spill) encode(b *sumRows) {
 	out := b.encoded[:0]
 	from := 0
@@ -53,7 +52,7 @@ func (s *spill) encode(b *sumRows) {
 			continue
 		}
 		out = binary.AppendUvarint(out, uint64(b.first+i))
-		// Leave room for the length, which is known at the end.
+		// Reserve space for the length, which is known at the end of the row.
 		at := len(out)
 		out = append(out, make([]byte, binary.MaxVarintLen64)...)
 		body := len(out)
@@ -87,28 +86,28 @@ func (s *spill) write(_ int, b *sumRows) error {
 	return nil
 }
 
-// cursor reads one run from a row on.
+// cursor reads a run, starting at some row.
 type cursor struct {
 	s        *spill
 	run      *run
-	buf      []byte // what is read and not yet used
+	buf      []byte // bytes that were read but not consumed
 	space    []byte
-	at, end  int64 // what of the file is not yet read; parts of a run stand one after the other
-	row      int   // the current row, or past all
-	rowBytes int   // of it, in buf and beyond
+	at, end  int64 // range of the file that is still to be read; parts of a run are contiguous
+	row      int   // the current row, or pastAll
+	rowBytes int   // bytes of it not consumed yet, in buf and beyond
 }
 
-// errRun means that what was spilled does not read back: the disk, or a bug.
+// errRun means that a run is not as it was written, because of the disk or a bug.
 var errRun = errors.New("temporary file of sorted runs: it has changed since it was written")
 
-// seek puts the cursor before the first row that is not below row.
+// seek moves the cursor to the first row that is not below row.
 func (c *cursor) seek(row int) error {
 	parts := c.run.parts
 	if len(parts) == 0 {
 		c.row = pastAll
 		return nil
 	}
-	lo, hi := 0, len(parts) // the last part that begins at row or before
+	lo, hi := 0, len(parts) // find the last part that begins at row or before
 	for lo < hi {
 		if mid := (lo + hi) / 2; parts[mid].row <= row {
 			lo = mid + 1
@@ -127,7 +126,7 @@ func (c *cursor) seek(row int) error {
 
 const pastAll = int(^uint(0) >> 1)
 
-// next goes to the following row, skipping what is left of this one.
+// next moves to the next row and skips the rest of this one.
 func (c *cursor) next() error {
 	if skip := c.rowBytes - len(c.buf); skip > 0 {
 		c.at += int64(skip)
@@ -153,7 +152,7 @@ func (c *cursor) next() error {
 	return nil
 }
 
-// fill makes sure that an entry, three varints, is in buf if the file has it.
+// fill makes sure that buf holds an entry, up to three varints, unless the run ends.
 func (c *cursor) fill() error {
 	if len(c.buf) >= 3*binary.MaxVarintLen64 || c.at == c.end {
 		return nil
@@ -168,7 +167,7 @@ func (c *cursor) fill() error {
 	return nil
 }
 
-// addTo adds the current row to a, and uses it up.
+// addTo consumes the current row and adds it to a.
 func (c *cursor) addTo(a *accumulator) error {
 	col := uint64(0)
 	for c.rowBytes > 0 {

@@ -2,10 +2,10 @@ package cooccur
 
 import "math"
 
-// sampler decides which occurrences of frequent words stay.
+// sampler decides which occurrences of frequent words are kept; see Options.Subsample.
 type sampler struct {
 	seed uint64
-	stay []uint64 // by ID: the occurrence stays if its random number is not above
+	stay []uint64 // by ID: an occurrence is kept if its random number is at most this
 }
 
 func newSampler(v *Vocabulary, t float64, seed uint64) *sampler {
@@ -21,12 +21,13 @@ func newSampler(v *Vocabulary, t float64, seed uint64) *sampler {
 	return s
 }
 
-// document starts the random numbers of a document, named by its place in the corpus.
+// document returns the random seed of a document, given its position in the corpus.
 func (s *sampler) document(batch, doc int) uint64 {
 	return mix(mix(s.seed^0x243f6a8885a308d3)+uint64(batch)) + uint64(doc)*0x9e3779b97f4a7c15
 }
 
-// keeps reports whether the n-th word of the document that is in the vocabulary stays.
+// keeps reports whether the n-th in-vocabulary word of a document is kept. The argument document is
+// the result of the method document.
 func (s *sampler) keeps(document uint64, n int, id uint32) bool {
 	return mix(document+mix(uint64(n))) <= s.stay[id]
 }

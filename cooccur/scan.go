@@ -9,27 +9,27 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// pieceSize is how much text is turned into keys at once: its 2,048 keys of 16
-// bytes stay in the first-level cache until they are looked up.
+// pieceSize is the size of the pieces in which text is turned into keys, so that up to 2,048 keys
+// of 16 bytes stay in the L1 cache until they are looked up.
 const pieceSize = 4 << 10
 
-// maxPieceWords bounds the words of one piece: every second byte a blank.
+// maxPieceWords bounds the words of a piece: at worst every second byte is a blank.
 const maxPieceWords = pieceSize/2 + 1
 
-// maxWord is where the whitespace analyzer cuts a word, as GloVe does.
+// maxWord is the length in bytes at which the whitespace analyzer cuts words off, as GloVe does.
 const maxWord = 999
 
-// scanner turns documents into keys, a piece at a time. For the whitespace
-// analyzer it finds the words itself, eight bytes at a step; for others it asks
-// the analyzer. One scanner serves one goroutine.
+// scanner turns documents into keys, one piece at a time. For the whitespace analyzer it finds the
+// words itself, eight bytes per step; otherwise it calls the analyzer. It must be used by one
+// goroutine at a time.
 type scanner struct {
-	analyzer text.Analyzer // nil: whitespace
+	analyzer text.Analyzer // nil means whitespace
 	tokens   text.Tokens
 
 	buf   [pieceSize + len(blanks)]byte
-	marks [pieceSize/64 + 1]uint64 // a bit for each byte of buf up to 0x20
+	marks [pieceSize/64 + 1]uint64 // a bit for each byte of buf, set if it is at most 0x20
 	keys  [maxPieceWords]wordKey
-	large []byte // a piece that does not fit buf, because of one word
+	large []byte // a piece that does not fit buf because of a long word
 }
 
 func newScanner(a text.Analyzer) *scanner {
@@ -39,8 +39,8 @@ func newScanner(a text.Analyzer) *scanner {
 	return &scanner{analyzer: a}
 }
 
-// emit takes the keys of some words in order, at most maxPieceWords, and the bytes
-// that long ones refer to. Both are good until it returns.
+// emit receives the keys of consecutive words, at most maxPieceWords, and the bytes that the keys
+// of long words refer to. Both are valid until it returns.
 type emit func(keys []wordKey, buf []byte) error
 
 // scan calls emit with the keys of the document's words in order.
@@ -64,8 +64,8 @@ func (s *scanner) scan(doc []byte, emit emit) error {
 	return nil
 }
 
-// scanAll is scan for words whose order and documents do not matter: short
-// documents share pieces, which spares much of the cost of a short line.
+// scanAll is like scan for several documents, for callers that do not need to know which document a
+// word belongs to. Short documents share pieces, which saves much of the overhead of short lines.
 func (s *scanner) scanAll(docs []text.Document, emit emit) error {
 	n := 0 // bytes in buf that are not emitted yet
 	for i := range docs {
@@ -111,8 +111,8 @@ func (s *scanner) analyze(doc []byte, emit emit) error {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' }
 
-// pieceEnd is where to cut: after a blank, within pieceSize bytes unless one word
-// is longer than that.
+// pieceEnd returns the length of the next piece. It ends after a blank, within pieceSize bytes
+// unless a single word is longer than that.
 func pieceEnd(doc []byte) int {
 	if len(doc) <= pieceSize {
 		return len(doc)
@@ -128,11 +128,11 @@ func pieceEnd(doc []byte) int {
 	return len(doc)
 }
 
-// blanks follow the text of a piece: one ends its last word, the others are room
-// for whole loads.
+// blanks follow the text of a piece: one ends its last word, and the others are padding for wide
+// loads.
 var blanks = [64 + 16]byte(bytes.Repeat([]byte{' '}, 64+16))
 
-// piece emits the words of the first n bytes of buf, which hold whole words.
+// piece emits the words of the first n bytes of buf, which must be whole words.
 func (s *scanner) piece(n int, emit emit) error {
 	if cr := bytes.IndexByte(s.buf[:n], '\r'); cr >= 0 {
 		n = cr + len(appendWithoutCR(s.buf[cr:cr], s.buf[cr:n]))
@@ -149,7 +149,7 @@ func (s *scanner) piece(n int, emit emit) error {
 	return emit(keys, s.buf[:])
 }
 
-// largePiece is piece for text that does not fit.
+// largePiece is like piece for text that does not fit buf.
 func (s *scanner) largePiece(p []byte, emit emit) error {
 	s.large = append(appendWithoutCR(s.large[:0], p), blanks[:]...)
 	keys := appendKeys(s.keys[:0], s.large)
@@ -169,8 +169,8 @@ func appendWithoutCR(dst, p []byte) []byte {
 	return dst
 }
 
-// appendKeys is the definition: blanks are space, tab and newline, everything else
-// belongs to words. The text ends with blanks.
+// appendKeys is the definition of words: space, tab and newline are blanks, and everything else
+// belongs to words. The text must end with blanks.
 func appendKeys(keys []wordKey, buf []byte) []wordKey {
 	start := 0
 	for i, c := range buf {
@@ -184,7 +184,7 @@ func appendKeys(keys []wordKey, buf []byte) []wordKey {
 	return keys
 }
 
-// wordEnd cuts words that are too long.
+// wordEnd returns the end of a word, cut off if the word is too long.
 func wordEnd(buf []byte, start, end int) int {
 	if end-start >= maxWord {
 		return start + cutWord(buf[start:end])
@@ -192,9 +192,9 @@ func wordEnd(buf []byte, start, end int) int {
 	return end
 }
 
-// markBlanks marks the bytes up to 0x20 among the first n of buf, and those after
-// them, in the bits of words. It is a function of its own, as pieceFast is, so
-// that the few variables of each stay in registers: in one they took twice as long.
+// markBlanks sets the marks of the bytes up to 0x20 among the first n of buf and those after them,
+// up to a multiple of 64. It is separate from pieceFast so that the variables of each stay in
+// registers; a single function took twice as long.
 func markBlanks(marks *[pieceSize/64 + 1]uint64, buf *[pieceSize + len(blanks)]byte, n int) {
 	for i := range marks[:n/64+1] {
 		b := (*[64]byte)(buf[64*i:])
@@ -203,7 +203,7 @@ func markBlanks(marks *[pieceSize/64 + 1]uint64, buf *[pieceSize + len(blanks)]b
 	}
 }
 
-// lowBytes has a bit for each of eight bytes, set if it is at most 0x20.
+// lowBytes returns a bit for each of eight bytes, set if the byte is at most 0x20.
 func lowBytes(b []byte) uint64 {
 	const (
 		high = 0x8080808080808080
@@ -214,8 +214,8 @@ func lowBytes(b []byte) uint64 {
 	return ^((x | high) - edge | x) & high >> 7 * pack >> 56
 }
 
-// pieceFast goes from mark to mark without looking at the bytes between. It
-// gives up, returning false, where a control character that is no blank is marked.
+// pieceFast goes from mark to mark without examining the bytes between them. It returns false if a
+// mark is a control character that is not a blank.
 func (s *scanner) pieceFast(n int) (keys []wordKey, ok bool) {
 	const isBlank = 1<<' ' | 1<<'\n' | 1<<'\t'
 	at, start, allBlank := 0, 0, uint64(1)
@@ -237,8 +237,8 @@ func (s *scanner) pieceFast(n int) (keys []wordKey, ok bool) {
 	return s.keys[:at], allBlank != 0
 }
 
-// cutWord is the length at which a word of maxWord bytes or more is cut: maxWord,
-// or less where that would split a UTF-8 sequence.
+// cutWord returns the length to which a word of at least maxWord bytes is cut: maxWord, or less if
+// that would split a UTF-8 sequence.
 func cutWord(w []byte) int {
 	n := maxWord
 	switch {

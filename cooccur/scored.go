@@ -10,14 +10,14 @@ import (
 	"os"
 )
 
-// scored turns sums into a measure of association before they are written. That needs the sums of
-// all rows and columns, so the matrix waits in a temporary file until its last row is there. Cells
-// of which the measure is 0, as most are with PPMI, are left out.
+// scored is an encoder that writes a measure of association instead of sums. That needs the sums of
+// all rows and columns, so the matrix is kept in a temporary file until it is complete. Cells whose
+// measure is 0, as most are with PPMI, are left out.
 //
 // The temporary file has, for each row, the number of its entries as uint32 and then 12 bytes for
 // each: column, value.
 type scored struct {
-	encoder // of the format
+	encoder // encoder of the file format
 	by      Measure
 	kept    *int64
 
@@ -41,7 +41,7 @@ func newScored(to encoder, words int, by Measure, dir string, kept *int64) (*sco
 		rowSums: make([]float64, 0, words), colSums: make([]float64, words)}, nil
 }
 
-// Rows implements Sink: it keeps rows and adds them up.
+// Rows implements Sink. It stores the rows in the temporary file and adds them to the sums.
 func (s *scored) Rows(r *Rows) error {
 	for i := range r.Ends {
 		cols, values := r.Row(i)
@@ -62,7 +62,7 @@ func (s *scored) Rows(r *Rows) error {
 	return nil
 }
 
-// close reads the rows again and writes what their cells are worth.
+// close reads the rows again and writes the measures of their cells.
 func (s *scored) close(about Corpus) error {
 	defer s.remove()
 	if err := s.out.Flush(); err != nil {
@@ -114,7 +114,7 @@ func (s *scored) remove() {
 	}
 }
 
-// scores reports whether a matrix of a measure can be written in a format.
+// scores returns an error if a matrix of a measure cannot be written in a format.
 func scores(format Format, by Measure) error {
 	if by < ByValue || by > PPMI {
 		return fmt.Errorf("unknown measure %v", by)

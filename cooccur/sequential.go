@@ -10,13 +10,13 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// sequential is the plain engine: for each document, for each word, for each word
-// of its window, add the weight to the pair's slot of one hash table. It is the
-// definition, and the oracle of all tests.
+// sequential is the plain engine: for each document, for each word, for each word of its window, it
+// adds the weight to the pair's slot of a hash table. It follows the definition, and is the oracle
+// of all tests.
 func (j *job) sequential(ctx context.Context, corpus *text.Corpus, sink Sink) error {
 	defer boundHeap(j.Memory)()
 	t := newPairTable()
-	var s *spill // for a table that outgrows the memory
+	var s *spill // used if the table exceeds the memory
 	defer func() {
 		if s != nil {
 			s.close()
@@ -82,7 +82,8 @@ func (j *job) sequential(ctx context.Context, corpus *text.Corpus, sink Sink) er
 	return s.merge(ctx, []*accumulator{newAccumulator(j)}, []*sumRows{new(sumRows)}, j.Memory/4, sink)
 }
 
-// wordIDs are the words of a document that are in the vocabulary and not sampled away.
+// wordIDs appends the IDs of the words of a document that are in the vocabulary and kept by the
+// sampler.
 func (j *job) wordIDs(ids []uint32, tokens *text.Tokens, batch, doc int) []uint32 {
 	seen := 0
 	for i := range tokens.Words {
@@ -103,7 +104,7 @@ func (j *job) wordIDs(ids []uint32, tokens *text.Tokens, batch, doc int) []uint3
 	return ids
 }
 
-// addWindow counts the window of the word at p.
+// addWindow adds the pairs of the window around position p.
 func (j *job) addWindow(t *pairTable, ids []uint32, p int) {
 	for d := 1; d <= j.Window && (d <= p || d < len(ids)-p); d++ {
 		if q := p - d; q >= 0 && j.Side != Right {
@@ -128,9 +129,9 @@ func (j *job) spillTable(t *pairTable, s *spill) error {
 	return err
 }
 
-// pairTable is the paper's hash table: open addressing, linear probing around the
-// table. The paper knows a pair by its hash alone; here the key is the pair
-// itself, so pairs never merge, and the table grows before it is full.
+// pairTable is the paper's hash table, with open addressing and linear probing. The paper
+// identifies a pair by its hash alone. Here the key is the pair itself, so different pairs are
+// never confused, and the table grows before it is full.
 type pairTable struct {
 	slots []pairSlot
 	n     int
@@ -164,7 +165,7 @@ func (t *pairTable) addSum(row, col uint32, lo, hi uint64) {
 	s.hi += hi + carry
 }
 
-// find returns the slot of the key, or the free one where it belongs.
+// find returns the slot of the key, or the free slot where it belongs.
 func (t *pairTable) find(key uint64) *pairSlot {
 	mask := uint64(len(t.slots) - 1)
 	for i := mix(key) & mask; ; i = (i + 1) & mask {
@@ -184,8 +185,8 @@ func (t *pairTable) grow() {
 	}
 }
 
-// rows uses the table up: it sorts the slots and calls fn with each row of the
-// matrix in b, in order.
+// rows sorts the slots in place, which destroys the table, and calls fn with each row of the matrix
+// in b, in order.
 func (t *pairTable) rows(words int, b *sumRows, fn func() error) error {
 	slots := slices.DeleteFunc(t.slots, func(p pairSlot) bool { return p.key == 0 })
 	slices.SortFunc(slots, func(a, b pairSlot) int { return cmp.Compare(a.key, b.key) })

@@ -5,16 +5,16 @@ import (
 	"unsafe"
 )
 
-// sumRows are consecutive rows as sums of units, before they become values. hi is
-// empty unless the units are wide.
+// sumRows holds consecutive rows as sums of units, before they are converted to values. Without
+// wide units hi is not used.
 type sumRows struct {
 	first  int
 	ends   []int
 	cols   []uint32
 	lo, hi []uint64
 
-	encoded []byte // as a part of a run, if they are spilled
-	rows    Rows   // as values, if they are not
+	encoded []byte // the rows as a part of a run, if they are spilled
+	rows    Rows   // the rows as values, otherwise
 }
 
 func (s *sumRows) reset(first int) {

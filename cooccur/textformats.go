@@ -50,9 +50,9 @@ func (e *tsvEncoder) Rows(r *Rows) error {
 func (e *tsvEncoder) close(Corpus) error { return nil }
 func (e *tsvEncoder) abort()             {}
 
-// mtxEncoder writes a Matrix Market coordinate file. A symmetric matrix is written
-// as such, by its lower triangle. The number of entries stands in the third line
-// but is known at the end: the line has room for it, and is written again.
+// mtxEncoder writes a Matrix Market coordinate file. Of a symmetric matrix it writes the lower
+// triangle. The number of entries belongs in the third line but is known only at the end, so the
+// line is padded, and overwritten then.
 type mtxEncoder struct {
 	file    *atomicfile.File
 	words   int

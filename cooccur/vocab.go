@@ -14,7 +14,7 @@ import (
 // one.
 type Vocabulary struct {
 	arena  []byte
-	ends   []uint64 // of each word in arena
+	ends   []uint64 // end of each word in arena
 	counts []uint64
 
 	index func() *lexicon // word to ID+1; nil in the zero value, which has no words
@@ -63,7 +63,7 @@ func (o Order) compare(a, b []byte) int {
 			return cmp.Compare(0, int8(c))
 		}
 	}
-	return cmp.Compare(len(a), len(b)) // only words that hold zero bytes get here
+	return cmp.Compare(len(a), len(b)) // equal, or they differ in trailing zero bytes only
 }
 
 // Len returns the number of words.
@@ -98,7 +98,7 @@ func (v *Vocabulary) Lookup(word []byte) (id int, ok bool) {
 	return int(n) - 1, n != 0
 }
 
-// lexicon is the table from words to IDs + 1.
+// lexicon returns the table from words to IDs + 1.
 func (v *Vocabulary) lexicon() *lexicon {
 	if v.index == nil {
 		return newLexicon(0, 0)
@@ -106,7 +106,7 @@ func (v *Vocabulary) lexicon() *lexicon {
 	return v.index()
 }
 
-// add appends a word; seal ends the making.
+// add appends a word. After the last one, call seal.
 func (v *Vocabulary) add(word []byte, count uint64) {
 	v.arena = append(v.arena, word...)
 	v.ends = append(v.ends, uint64(len(v.arena)))
@@ -125,7 +125,7 @@ func (v *Vocabulary) seal() *Vocabulary {
 	return v
 }
 
-// newIndex is an empty table with room for all words.
+// newIndex returns an empty table with room for all words.
 func (v *Vocabulary) newIndex() *lexicon {
 	short, inline := 0, 0
 	for id := range v.counts {
@@ -139,14 +139,14 @@ func (v *Vocabulary) newIndex() *lexicon {
 	return newLexicon(short, inline)
 }
 
-// maxWords is what fits the int32 of GloVe's files.
+// maxWords is the largest number of words that fits the int32 of GloVe's files.
 const maxWords = 1<<31 - 1
 
 func tooManyWords(n int) error {
 	return fmt.Errorf("%d distinct words: want at most %d; use --min-count or --max-size", n, maxWords)
 }
 
-// memory is the number of bytes held, with the index.
+// memory returns the size in bytes, including the index.
 func (v *Vocabulary) memory() int64 {
 	return int64(cap(v.arena)) + 8*int64(cap(v.ends)+cap(v.counts)) + v.lexicon().memory()
 }

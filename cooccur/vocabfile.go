@@ -33,8 +33,8 @@ func (v *Vocabulary) WriteTo(w io.Writer) (int64, error) {
 	return total, nil
 }
 
-// holdsBlank is bytes.ContainsAny of blanks, which takes longer to prepare itself
-// than a word is long.
+// holdsBlank reports whether a word contains white space. For short words, the setup of
+// bytes.ContainsAny would take longer than this loop.
 func holdsBlank(word []byte) bool {
 	for _, c := range word {
 		if c <= ' ' && (isBlank(c) || c == '\r') {
@@ -67,7 +67,7 @@ func ReadVocabulary(r io.Reader, name string) (*Vocabulary, error) {
 		}
 		v.add(word, count)
 	}
-	// Line numbers are IDs + 1: the table that finds duplicates is the index.
+	// Line numbers are IDs + 1, so the table that finds duplicates also becomes the index.
 	seen := v.newIndex()
 	for id := range v.counts {
 		word := v.Word(id)

@@ -8,14 +8,14 @@ import (
 	"github.com/collocate/collocate/internal/par"
 )
 
-// entry is a counted word on its way into a vocabulary.
+// entry is a word with its count, before sorting.
 type entry struct {
 	key   wordKey
 	count uint64
 }
 
-// newVocabulary puts the words of a table in order. Radix sorts by the first eight
-// bytes and then by the count leave few words to be compared whole.
+// newVocabulary makes a sorted vocabulary from a table. Radix sorts by the first eight bytes and
+// then by the count leave few words that must be compared whole.
 func newVocabulary(x *lexicon, opt VocabularyOptions, threads int) (*Vocabulary, error) {
 	entries := make([]entry, 0, x.len())
 	x.each(func(k wordKey, _ []byte, count uint64) {
@@ -45,8 +45,8 @@ func newVocabulary(x *lexicon, opt VocabularyOptions, threads int) (*Vocabulary,
 	return v.seal(), nil
 }
 
-// sortEntries sorts by falling count, and words of equal count by the order. The
-// arena holds long words.
+// sortEntries sorts by descending count, and words of equal count by the order. The arena holds
+// long words.
 func sortEntries(entries []entry, arena []byte, o Order, threads int) []entry {
 	const grain = 1 << 14
 	n := len(entries)
@@ -86,8 +86,8 @@ func sortEntries(entries []entry, arena []byte, o Order, threads int) []entry {
 	return sorted
 }
 
-// prefix is the start of a word as a number that compares like the word; words
-// with equal prefixes must be compared whole.
+// prefix returns the start of a word as a number that compares like the word. Words with equal
+// prefixes must be compared whole.
 func (o Order) prefix(k wordKey, arena []byte) uint64 {
 	var p uint64
 	if k.isLong() {

@@ -27,30 +27,29 @@ func (w Weighting) MarshalText() ([]byte, error) { return []byte(w.String()), ni
 // UnmarshalText is the inverse of MarshalText.
 func (w *Weighting) UnmarshalText(name []byte) error { return weightingNames.Set(w, string(name)) }
 
-// units holds the weights as whole numbers, so that sums are exact and do not
-// depend on the order of addition, the threads or the device. A cell is a sum of
-// units that is turned into a float64 once, at the end.
+// units holds the weights as integers, so that sums are exact and do not depend on the order of
+// addition, the threads or the device. A cell is a sum of units that is converted to a float64
+// once, at the end.
 //
 // Count: the unit is 1.
 //
-// Distance with windows up to lcmWindow: the unit is 1/lcm(1..n), of which 1/d has
-// lcm/d: exact.
+// Distance with windows up to lcmWindow: the unit is 1/lcm(1..n), and 1/d is exactly lcm/d units.
 //
 // Distance with larger windows, whose lcm is too large: the unit is 2^-62, and a weight is the
-// float64 nearest to 1/d, which for d up to 1024 is a whole number of such units; beyond, it is the
-// nearest whole number, which is off by 1e-13 of it at most. So the sum of the float64 weights,
-// which GloVe computes with a rounding at each addition, is found without any. Sums need two words:
-// wide.
+// float64 nearest to 1/d. For d up to 1024 that is a whole number of units; beyond, it is rounded
+// to the nearest one, with a relative error of at most 1e-13. So the float64 weights, which GloVe
+// adds with a rounding error in each addition, are added exactly. Such sums need two words, and the
+// units are called wide.
 type units struct {
-	of   []uint64 // by distance, from 1
-	one  float64  // units in 1, if not wide
+	of   []uint64 // weight by distance, from 1
+	one  float64  // number of units in 1, if not wide
 	wide bool
-	// heaviest bounds how often a word may occur so that no cell overflows.
+	// heaviest is the largest number of occurrences of a word for which no cell can overflow.
 	heaviest uint64
 }
 
-// lcmWindow is the largest window whose sums in units of 1/lcm fit 64 bits for
-// words that occur up to 2e11 times: lcm(1..18) is 12,252,240.
+// lcmWindow is the largest window whose sums in units of 1/lcm fit in 64 bits, for words that occur
+// up to 2e11 times. lcm(1..18) is 12,252,240.
 const lcmWindow = 18
 
 const (
@@ -60,7 +59,7 @@ const (
 	// MaxWindow+1 words is then an error.
 	WholeDocument = -1
 	// deviceWindow is the largest window whose words fit a device's shared memory, and the largest
-	// one for which auto takes a GPU.
+	// one for which engine.Auto uses a GPU.
 	deviceWindow = 1000
 )
 
@@ -94,8 +93,8 @@ func newUnits(weighting Weighting, window int) units {
 	return u
 }
 
-// sum is what a word adds to its row on one side when all its neighbours are the
-// same word; only for units that are not wide.
+// sum returns what an occurrence adds to its row on one side: the most it can add to a single cell.
+// It must not be called for wide units.
 func (u *units) sum() (sum uint64) {
 	for _, w := range u.of {
 		sum += w
@@ -103,8 +102,8 @@ func (u *units) sum() (sum uint64) {
 	return sum
 }
 
-// value turns a sum of units into the cell's value, rounded once. (A sum above
-// 2^53 units of 1/lcm is rounded before and after the division.)
+// value converts a sum of units to the cell's value, rounded once. (A sum above 2^53 units of 1/lcm
+// is rounded before and after the division.)
 func (u *units) value(lo, hi uint64) float64 {
 	if !u.wide {
 		return float64(lo) / u.one
@@ -114,7 +113,7 @@ func (u *units) value(lo, hi uint64) float64 {
 		shift = bits.LeadingZeros64(hi)
 		top := hi<<shift | lo>>(64-shift)
 		if lo<<shift != 0 {
-			top |= 1 // what is cut off decides ties
+			top |= 1 // sticky bit: the bits cut off decide ties in rounding
 		}
 		lo = top
 	}

@@ -5,11 +5,11 @@ import (
 	"math/bits"
 )
 
-// wordKey is a word as two machine words, so that words are compared and hashed
-// without touching their bytes again. Up to inlineMax bytes the word itself is in
-// the key: the first eight bytes in k0, the rest in k1 with the length in its top
-// byte. A longer word has longMark there, its length in the rest of k1, and in k0
-// where it begins in the bytes that go with the key.
+// wordKey represents a word by two machine words, so that words are compared and hashed without
+// accessing their bytes again. A word of up to inlineMax bytes is in the key itself: the first
+// eight bytes in k0, the rest in k1, with the length in its top byte. A longer word has longMark in
+// that byte, its length in the rest of k1, and in k0 its offset in the byte slice that accompanies
+// the key.
 type wordKey struct{ k0, k1 uint64 }
 
 const (
@@ -18,7 +18,7 @@ const (
 	longMark  = 0xff
 )
 
-// inlineMasks[n] keeps the bytes of a word of n bytes.
+// inlineMasks[n] masks the bytes of a word of n bytes.
 var inlineMasks = func() (m [inlineMax + 1]wordKey) {
 	for n := range m {
 		m[n].k0 = 1<<(8*min(n, 8)) - 1
@@ -30,7 +30,7 @@ var inlineMasks = func() (m [inlineMax + 1]wordKey) {
 	return m
 }()
 
-// keyAt makes the key of buf[start:end]; buf must have 16 bytes after start.
+// keyAt returns the key of buf[start:end]; buf must have 16 bytes after start.
 func keyAt(buf []byte, start, end int) wordKey {
 	n := end - start
 	if n > inlineMax {
@@ -39,7 +39,7 @@ func keyAt(buf []byte, start, end int) wordKey {
 	return inlineKey(buf[start:], n)
 }
 
-// inlineKey is the key of the first n bytes of at least 16, n up to inlineMax.
+// inlineKey returns the key of b[:n], for n up to inlineMax; b must have at least 16 bytes.
 func inlineKey(b []byte, n int) wordKey {
 	m := &inlineMasks[n&inlineMax]
 	return wordKey{
@@ -48,7 +48,7 @@ func inlineKey(b []byte, n int) wordKey {
 	}
 }
 
-// keyOf is keyAt for a word that stands anywhere.
+// keyOf is like keyAt, but needs no bytes after the word.
 func keyOf(buf []byte, start, end int) wordKey {
 	if end-start > inlineMax {
 		return keyAt(buf, start, end)
@@ -60,13 +60,13 @@ func keyOf(buf []byte, start, end int) wordKey {
 
 func (k wordKey) isLong() bool { return k.k1>>56 == longMark }
 
-// hash mixes both halves by one wide multiplication.
+// hash mixes both halves by one 128-bit multiplication.
 func (k wordKey) hash() uint64 {
 	hi, lo := bits.Mul64(k.k0^0x9e3779b97f4a7c15, k.k1^0xd6e8feb86659fd93)
 	return hi ^ lo
 }
 
-// len is the length of the word.
+// len returns the length of the word.
 func (k wordKey) len() int {
 	if k.isLong() {
 		return int(k.k1 &^ (longMark << 56))
@@ -74,7 +74,7 @@ func (k wordKey) len() int {
 	return int(k.k1 >> 56)
 }
 
-// bytes are the word's: in a buffer, or in the bytes that go with a long key.
+// bytes returns the bytes of the word, stored in buf or, for a long word, a part of arena.
 func (k wordKey) bytes(buf *[inlineMax + 1]byte, arena []byte) []byte {
 	if k.isLong() {
 		return longBytes(k, arena)
@@ -84,12 +84,12 @@ func (k wordKey) bytes(buf *[inlineMax + 1]byte, arena []byte) []byte {
 	return buf[:k.k1>>56]
 }
 
-// isShort says that the word has at most shortMax bytes; short is then all of it,
-// with the length in the top byte.
+// isShort reports whether the word has at most shortMax bytes. Then short returns all of it, with
+// the length in the top byte.
 func (k wordKey) isShort() bool { return k.k1>>56 <= shortMax }
 func (k wordKey) short() uint64 { return k.k0 | k.k1 }
 
-// shortKey undoes short.
+// shortKey is the inverse of short.
 func shortKey(short uint64) wordKey {
 	return wordKey{short &^ (0xff << 56), short >> 56 << 56}
 }
