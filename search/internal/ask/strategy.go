@@ -13,7 +13,7 @@ const (
 	OneGuess                 // one word within a document set, above a guessed threshold
 	OneLevels                // one word, by its level map
 	OneBlocks                // one word, block by block
-	OrFromTop                // within a document set: rare words first, then the best of a frequent one
+	OrFromTop                // within a document set: rare words first
 	OrGuess                  // above a guessed threshold
 	OrGuessMarks             // the same, marking documents before they are scored
 	OrSample                 // above a threshold estimated from a sample of the documents

@@ -17,7 +17,7 @@ type Scales struct{ Low, High []float32 }
 type Best struct {
 	Low    []float32 // lower bound on x in each segment; MaxFloat32 if it has no posting
 	scales *Scales
-	ranked [len(bestRanks)]float32 // upper bound on the x of the n-th best, n in bestRanks; MaxFloat32: unknown
+	ranked [len(bestRanks)]float32 // upper bounds on x at bestRanks; MaxFloat32: unknown
 }
 
 // bestRanks are the ranks whose x is kept: each takes four bytes per word in the cache.

@@ -9,11 +9,12 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// BM25 is the usual choice; see package bm25 for the formula, its variants and why its bounds hold
-// to the bit. A K1 of 0 stands for 1.2, and a B of 0 for 0.75, each by itself; see [Zero].
+// BM25 is the default model; see package bm25 for the formula, its variants and why its bounds hold
+// to the bit. A K1 of 0 means 1.2, and a B of 0 means 0.75, independently of each other; see
+// [Zero].
 type BM25 bm25.Params
 
-// ParamsOf is what the fields stand for.
+// ParamsOf returns the parameters with defaults applied.
 func ParamsOf(m BM25) bm25.Params {
 	return bm25.Params(m).WithDefaults()
 }
@@ -29,9 +30,9 @@ func (m BM25) String() string {
 type BM25Weigher struct {
 	*bm25.Scorer
 	C      *Collection
-	Stored bool         // the index has the x of the best postings, or others near these:
-	LowX   float32      // the x of a posting is at least this times the one that is stored
-	HighX  float32      // and at most this times
+	Stored bool         // whether the index stores the x of the best postings
+	LowX   float32      // lower bound on a posting's x, relative to the stored x
+	HighX  float32      // upper bound on it
 	k      [256]float32 // of each length class
 	r      [256]float32 // reciprocal of each frequency code
 }
@@ -56,11 +57,11 @@ func (m BM25) weigher(c *Collection) (Weigher, error) {
 	return w, nil
 }
 
-// besideStored compares a model with the one whose x the index has. Where documents of several
-// segments are scored, the mean length is that of all, and x = (A + B·length)/tf has another B:
-// with r the ratio of the two, x is between min(1, r) and max(1, r) times what is stored, give or
-// take the rounding of its steps. Bounds made of that are worse the more r differs from 1, and
-// those of index.Bound are about 1% above the best score.
+// besideStored compares a model with the one whose x the index stores. Where documents of several
+// segments are scored, the mean length is that of all, and x = (A + B·length)/tf has another B.
+// With r the ratio of the two, x is between min(1, r) and max(1, r) times the stored x, up to
+// rounding. The resulting bounds are looser the more r differs from 1, whereas those of index.Bound
+// are about 1% above the best score.
 func besideStored(own, stored bm25.Length) (usable bool, low, high float32) {
 	if own == stored {
 		return true, 1, 1
@@ -76,7 +77,7 @@ func (w *BM25Weigher) QueryNorm([]Term) float64 { return 1 }
 
 func (w *BM25Weigher) ScorerOf(t *Term, _ float64) Scorer { return w.ScorerIn(new(BM25Scorer), t) }
 
-// ScorerIn makes the scorer in memory that is there.
+// ScorerIn returns the scorer of a term, in s if possible.
 func (w *BM25Weigher) ScorerIn(s *BM25Scorer, t *Term) Scorer {
 	var term bm25.Term
 	if t.Scored != nil {
@@ -91,7 +92,7 @@ func (w *BM25Weigher) ScorerIn(s *BM25Scorer, t *Term) Scorer {
 	return s
 }
 
-// BM25Scorer is all variants but BM25L and that of lossy lengths.
+// BM25Scorer scores all variants except BM25L and the one with lossy lengths.
 type BM25Scorer struct {
 	bm25.Term
 	W      *BM25Weigher
@@ -102,11 +103,11 @@ func (s *BM25Scorer) Score(tf, length uint32) float32 { return s.OfX(s.x(tf, len
 
 func (s *BM25Scorer) x(tf, length uint32) float32 { return float32(s.K(length) * bm25.Reciprocal(tf)) }
 
-// OfX is the last steps of score.
+// OfX returns the score for a value of x.
 func (s *BM25Scorer) OfX(x float32) float32 { return s.Weight/(1+x) + s.Plus }
 
-// Bound takes the smallest k/tf of the four pairs: one division instead of four, and
-// the same bits, since every step keeps order.
+// Bound takes the smallest k/tf of the four pairs: one division instead of four, with the same
+// bits, since every step is monotonic.
 func (s *BM25Scorer) Bound(b index.Bound) float32 {
 	k, r := &s.W.k, &s.W.r
 	x := float32(k[uint8(b>>8)] * r[uint8(b)])
@@ -116,8 +117,8 @@ func (s *BM25Scorer) Bound(b index.Bound) float32 {
 	return s.Weight/(1+x) + s.Plus
 }
 
-// Limit is the largest k/tf with which a score can be above need: weight/(1+x) + plus > need
-// means x < weight/(need-plus) - 1, give or take the rounding.
+// Limit returns the largest k/tf with which a score can exceed need: weight/(1+x) + plus > need
+// means x < weight/(need-plus) - 1, up to rounding.
 func (s *BM25Scorer) Limit(need float64) float32 {
 	over := need - float64(s.Plus)
 	if over <= 0 {
@@ -126,7 +127,7 @@ func (s *BM25Scorer) Limit(need float64) float32 {
 	return float32(float64(s.Weight)/over*(1+0x1p-20) - 1 + 0x1p-20)
 }
 
-// BM25LScorer is BM25L, whose steps are others, and BM25 with lossy lengths.
+// BM25LScorer scores BM25L, which has other steps, and BM25 with lossy lengths.
 type BM25LScorer struct {
 	bm25.Term
 	c *Collection
@@ -138,7 +139,7 @@ func (s *BM25LScorer) Bound(b index.Bound) float32 { return boundOfPairs(s, s.c,
 
 func (s *BM25LScorer) Batch(docs, tfs []uint32, out []float32) { batchOf(s, s.c, docs, tfs, out) }
 
-// BoundingScorer is a scorer that is only asked for bounds.
+// BoundingScorer returns a scorer that is only used for bounds.
 func (w *BM25Weigher) BoundingScorer(df uint64, weight float64) BM25Scorer {
 	return BM25Scorer{Term: w.Term(df, weight), W: w}
 }

@@ -11,16 +11,16 @@ import (
 )
 
 // BM25F is BM25 over the text fields of an index, each with a weight: see package fielded. A K1 of
-// 0 stands for 1.2, and a B of 0 for 0.75; see [Zero].
+// 0 means 1.2, and a B of 0 means 0.75; see [Zero].
 type BM25F struct {
 	K1, B   float64
 	Variant bm25.Variant // any but bm25l
-	// Weights are those of fields, such as "title=3,body=1"; fields that are not named do not
-	// count. "" stands for the weights of the schema.
+	// Weights are the weights of the fields, such as "title=3,body=1"; other fields are ignored. ""
+	// means the weights of the schema.
 	Weights string
 }
 
-// Params is what the fields stand for.
+// Params returns the parameters with defaults applied.
 func (m BM25F) Params() bm25.Params { return ParamsOf(BM25{K1: m.K1, B: m.B, Variant: m.Variant}) }
 
 func (m BM25F) String() string {
@@ -32,20 +32,21 @@ func (m BM25F) String() string {
 	return s + ")"
 }
 
-// weigher refuses: the words of one list do not tell what a document has in its fields.
+// weigher returns an error: a single list does not tell which fields of a document contain the
+// word.
 func (m BM25F) weigher(*Collection) (Weigher, error) {
 	return nil, errors.New("bm25f: scores of operators and phrases cannot be explained; " +
 		"use plain words or another model")
 }
 
-// IsFielded tells whether a model is about fields, so that the engines for one list a word cannot
-// answer.
+// IsFielded says whether a model scores fields, which engines with one list per word do not
+// support.
 func IsFielded(m Model) bool {
 	_, ok := m.(BM25F)
 	return ok
 }
 
-// ParseFieldWeights reads weights such as "title=3,body=1".
+// ParseFieldWeights parses weights such as "title=3,body=1".
 func ParseFieldWeights(list string) (map[string]float64, error) {
 	weights := map[string]float64{}
 	if list == "" {

@@ -6,20 +6,21 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// Buckets sorts documents by length into 16 buckets, half a byte each. Frequency and bucket bound a
-// posting's score, and most postings cannot win: so few lengths are fetched. With 5M documents
-// lengths, and even their classes, are more than the second-level cache holds, and fetching them
-// took 40% of the time of two frequent words, mode And.
+// Buckets assigns documents by length to 16 buckets, stored in four bits each. Term frequency and
+// bucket bound a posting's score, and most postings are below the threshold, so few exact lengths
+// are read. With 5M documents the lengths, and even their classes, exceed the second-level cache,
+// and reading them took 40% of the time of two frequent words in mode And.
 type Buckets struct {
 	once    sync.Once
 	Classes []uint8      // of each document
 	Lengths *[256]uint32 // shortest length of each class
 	Low     [simd.NumBuckets]uint32
-	// document d is in the lower half of byte d/2 if d is even; a few bytes more may be fetched
+	// Halves has the bucket of document d in byte d/2, in the lower half if d is even. A few extra
+	// bytes allow wider reads at the end.
 	Halves []uint8
 }
 
-// Ready makes the buckets when they are asked for first: 1 ns a document.
+// Ready computes the buckets on first use, in 1 ns per document.
 func (b *Buckets) Ready() *Buckets {
 	b.once.Do(b.fill)
 	return b

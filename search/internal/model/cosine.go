@@ -7,14 +7,14 @@ import (
 	"github.com/collocate/collocate/index"
 )
 
-// Cosine is TF-IDF in the vector space: the cosine of the angle between query and
-// document. A document's vector has √tf for each of its words; the sum of the squares is then the
-// document's length L, so that its norm √L is exact and needs no storage. The query's has
-// q·ln(1+N/df) for each word said q times; words that the index does not know are left out. So
+// Cosine is TF-IDF in the vector space model: the cosine of the angle between query and document. A
+// document's vector has √tf for each of its words. The sum of the squares is then the document's
+// length L, so its norm √L is exact and needs no storage. The query's vector has q·ln(1+N/df) for
+// each word that occurs q times in it; words that are not in the index are left out. So
 //
 //	score = Σ q·ln(1+N/df)/norm(query) · √(tf/L)
 //
-// in float32: tf/L, its square root, times the rest, which was rounded once.
+// in float32: tf/L, its square root, times the other factors, which were rounded once.
 type Cosine struct{}
 
 func (Cosine) String() string { return "cosine" }

@@ -7,20 +7,20 @@ import (
 	"github.com/collocate/collocate/index"
 )
 
-// Dirichlet is query likelihood with Dirichlet smoothing: how likely is it that a text
-// like this document, mixed with Mu words of the whole collection, would say the query?
-// With p the word's share of all tokens, a word said q times gives
+// Dirichlet is query likelihood with Dirichlet smoothing: the probability that the document's
+// language model, smoothed with Mu words of the collection, generates the query. With p the word's
+// share of all tokens, a word that occurs q times in the query scores
 //
 //	q · max(0, ln(1 + tf/(Mu·p)) + ln(Mu/(L+Mu)))
 //
-// which is, as in Lucene and PISA, a word's share of the likelihood where it is better than
-// that of a document without the word, and 0 elsewhere. In steps: float32 of the first
-// logarithm, plus float32 of the second, then max, times float32 of q.
+// This is, as in Lucene and PISA, the word's contribution to the log-likelihood relative to a
+// document without the word, clamped at 0. In steps: float32 of the first logarithm, plus float32
+// of the second, then max, times float32 of q.
 type Dirichlet struct {
-	Mu float64 // 0 stands for 1000
+	Mu float64 // 0 means 1000
 }
 
-// MuOf is what the field stands for.
+// MuOf returns Mu with the default applied.
 func MuOf(m Dirichlet) float64 {
 	if m.Mu == 0 {
 		return 1000

@@ -1,9 +1,9 @@
-// Package model answers the question: how much does a word say about a document?
+// Package model answers the question: what is the score of a word in a document?
 //
-// A [Model] and a [Collection] make a [Weigher]; it makes a [Scorer] for each word of a query.
-// A scorer scores one posting (Score), a block of postings (Batch), and bounds the scores of all
-// postings that an [index.Bound] stands for (Bound). [Buckets] and length groups keep coarse
-// lengths of documents, which are cheaper to read than exact ones.
+// A [Model] and a [Collection] give a [Weigher], which makes a [Scorer] for each word of a query. A
+// scorer scores one posting (Score) or a block of postings (Batch), and bounds the scores of all
+// postings that an [index.Bound] covers (Bound). [Buckets] and length groups hold quantised
+// document lengths, which are cheaper to read than exact ones.
 //
 // Invariants:
 //   - No score is negative or NaN.

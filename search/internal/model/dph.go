@@ -7,15 +7,14 @@ import (
 	"github.com/collocate/collocate/index"
 )
 
-// DPH is the hypergeometric model of divergence from randomness with Popper's
-// normalisation, free of parameters. With f = tf/L, F the word's occurrences in the
-// collection and T all tokens, a word said q times gives
+// DPH is the hypergeometric model of divergence from randomness with Popper's normalisation, free
+// of parameters. With f = tf/L, F the word's occurrences in the collection and T the number of all
+// tokens, a word that occurs q times in the query scores
 //
 //	q · max(0, (1-f)²/(tf+1) · (tf·log2(f·T/F) + ½·log2(2π·tf·(1-f))))
 //
-// and 0 where f is 1. Other engines let a very common word count against a document;
-// here it counts nothing. All in float64 in the order written in score, rounded
-// to float32 once.
+// and 0 where f is 1. In other engines a very common word can score below 0; here it scores 0. All
+// steps are in float64, in the order written in Score, and rounded to float32 once.
 type DPH struct{}
 
 func (DPH) String() string { return "dph" }
@@ -39,7 +38,7 @@ func (w *dphWeigher) ScorerOf(t *Term, _ float64) Scorer {
 
 type DPHScorer struct {
 	w        *dphWeigher
-	Weight   float64 // with 1/ln 2, for the base of the logarithms
+	Weight   float64 // includes 1/ln 2, for the base of the logarithms
 	ratio    float64 // T/F
 	LogRatio float64
 	best     float64 // the share f at which (1-f)²·ln(f·T/F) is largest
@@ -61,8 +60,8 @@ func (s *DPHScorer) Score(tf, length uint32) float32 {
 	return float32(max(0, float64(x*s.Weight)))
 }
 
-// Bound: DPH is not monotone. With tf at most t and length at least l, f is at most min(1, t/l),
-// and the score is q times at most the sum of two things that can be bounded apart:
+// Bound accounts for DPH not being monotonic. With tf at most t and length at least l, f is at most
+// min(1, t/l), and the score is at most q times the sum of two terms that are bounded separately:
 //
 //	tf/(tf+1) · (1-f)²·log2(f·T/F)       tf/(tf+1) grows with tf; the rest, in f, rises to s.best
 //	                                     and falls after
@@ -80,8 +79,8 @@ func (s *DPHScorer) Bound(b index.Bound) float32 {
 
 func (s *DPHScorer) share(f float64) float64 { return (1 - f) * (1 - f) * bm25.Log(f*s.ratio) }
 
-// bestShare finds where (1-f)²·ln(f·r) is largest: where (1-f)/(2f) = ln(f·r), of which the
-// left side falls and the right side rises.
+// bestShare finds the f at which (1-f)²·ln(f·r) is largest, by bisection: where (1-f)/(2f) =
+// ln(f·r). The left side decreases and the right side increases.
 func (s *DPHScorer) bestShare() float64 {
 	lo, hi := 0.0, 1.0
 	for range 60 {

@@ -7,7 +7,7 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// lengthGroups is documents by length, as a sample of them tells.
+// lengthGroups is the distribution of document lengths, estimated from a sample.
 type lengthGroups struct {
 	once   sync.Once
 	groups []lengthGroup
@@ -15,12 +15,12 @@ type lengthGroups struct {
 
 type lengthGroup struct {
 	Share    float64 // of all documents
-	Length   uint32  // on the average
-	Relative float64 // to that of all documents
+	Length   uint32  // mean length
+	Relative float64 // mean length relative to that of all documents
 }
 
-// Of makes the groups when they are asked for first: those of buckets, for the shortest documents
-// win.
+// Of computes the groups on first use. They have the bounds of the buckets, which are finest for
+// the shortest documents, since these score highest.
 func (g *lengthGroups) Of(lengths []uint32) []lengthGroup {
 	g.once.Do(func() {
 		var sample []uint32

@@ -6,8 +6,8 @@ import (
 	"github.com/collocate/collocate/bm25"
 )
 
-// logs holds ln of the whole numbers below its length, which are nearly all term frequencies and
-// document lengths: a look-up instead of some 10 ns. 512 KB.
+// logs is a table of ln for small whole numbers, which covers nearly all term frequencies and
+// document lengths. A lookup saves about 10 ns. It takes 512 KB.
 var logs = sync.OnceValue(func() []float64 {
 	t := make([]float64, 1<<16)
 	for i := range t {

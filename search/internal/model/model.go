@@ -10,40 +10,39 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// Model says how much a word says about a document. The models are [BM25], [BM25F], [Boolean],
-// [Cosine], [Dirichlet] and [DPH].
+// Model scores a word in a document. The models are [BM25], [BM25F], [Boolean], [Cosine],
+// [Dirichlet] and [DPH].
 type Model interface {
-	// String is the model's name and parameters.
+	// String returns the model's name and parameters.
 	String() string
-	// weigher fixes the collection.
+	// weigher applies the model to a collection.
 	weigher(c *Collection) (Weigher, error)
 }
 
-// Zero is how to say 0 as a parameter of a model, for a field that is 0 stands for its default:
-// BM25{B: 0.4} has the usual k1, and BM25{B: Zero} does not look at lengths. It is the smallest
-// positive number, which gives scores the bits that 0 would.
+// Zero stands for 0 as a parameter of a model, since a field that is 0 stands for its default:
+// BM25{B: 0.4} has the default k1, and BM25{B: Zero} ignores lengths. It is the smallest positive
+// number, which gives the same bits as 0.
 const Zero = bm25.Zero
 
-// Collection is what models know of an index.
+// Collection has the statistics of an index that models use.
 type Collection struct {
 	Docs uint64
-	// All is what there is in all segments or shards, of which the index is one: scores go by
-	// these.
+	// All are the totals of all segments or shards, of which the index is one. Scores use these.
 	All     Totals
 	Lengths []uint32
-	// length class of each document, if each class is one length; else nil
+	// Classes has the length class of each document, if every class is a single length; else nil.
 	Classes     []uint8
 	ClassLength *[256]uint32  // shortest length of each length class
-	Buckets     *Buckets      // of documents by length
-	Groups      *lengthGroups // the same, for guesses
+	Buckets     *Buckets      // of documents, by length
+	Groups      *lengthGroups // distribution of lengths, for guessing thresholds
 	CodeTF      *[256]uint32  // largest frequency of each code
-	stored      bm25.Length   // of the model for which the index has the best postings
+	stored      bm25.Length   // of the model for which the index stores the best postings
 }
 
 // Totals count the documents and words of some indexes.
 type Totals struct{ Docs, Tokens uint64 }
 
-// TotalsOf are those of one index; of a shard, those of the whole.
+// TotalsOf returns the totals of an index; for a shard, those of the whole index.
 func TotalsOf(r *index.Reader) Totals {
 	docs, tokens := r.Whole()
 	return Totals{docs, tokens}
@@ -63,36 +62,36 @@ func NewCollection(r *index.Reader) Collection {
 	return c
 }
 
-// WeigherOf makes the weigher of a model for a collection.
+// WeigherOf returns the weigher of a model for a collection.
 func WeigherOf(m Model, c *Collection) (Weigher, error) { return m.weigher(c) }
 
-// Weigher makes the scorers of a query's words. It may be used by several goroutines.
+// Weigher makes the scorers of a query's words. It is safe for concurrent use.
 type Weigher interface {
-	// queryNorm is a factor of all weights; terms are those that the index knows.
+	// QueryNorm returns a factor of all weights; terms are those that the index has.
 	QueryNorm(terms []Term) float64
 	ScorerOf(t *Term, norm float64) Scorer
 }
 
 // Scorer is the model for one word of one query.
 type Scorer interface {
-	// score is what the word gives to a document of that length that has it tf times. It
-	// is never negative.
+	// Score returns the score of the word in a document of the given length with term frequency tf.
+	// It is never negative.
 	Score(tf, length uint32) float32
-	// bound is at least the score of every posting that b stands for.
+	// Bound returns an upper bound on the score of every posting that b covers.
 	Bound(b index.Bound) float32
-	// batch scores a block of postings: out[i] belongs to docs[i].
+	// Batch scores a block of postings: out[i] belongs to docs[i].
 	Batch(docs, tfs []uint32, out []float32)
 }
 
-// Rises says whether a score never falls where a document of the same length has the word more
-// often. That of DPH does. Bounds hold for either kind.
+// Rises says whether the score never decreases with the term frequency for a fixed length. That of
+// DPH may decrease. Bounds hold in both cases.
 func Rises(s Scorer) bool {
 	_, dph := s.(*DPHScorer)
 	return !dph
 }
 
-// ParseModel makes a model from its name: bm25, boolean, cosine, dirichlet or dph, or bm25f, with
-// the default parameters.
+// ParseModel returns the model of a name, with default parameters: bm25, boolean, cosine,
+// dirichlet, dph or bm25f.
 func ParseModel(name string) (Model, error) {
 	switch name {
 	case "bm25":
@@ -112,11 +111,11 @@ func ParseModel(name string) (Model, error) {
 		strings.Join(Models(), ", "))
 }
 
-// Models lists the names that ParseModel takes, without bm25f, which is for indexes with fields.
+// Models lists the names that ParseModel accepts, except bm25f, which needs an index with fields.
 func Models() []string { return []string{"bm25", "boolean", "cosine", "dirichlet", "dph"} }
 
-// boundOfPairs is the bound of a model whose score never falls with tf and never rises with
-// the length, up to rounding in the last places: it is raised by a small margin.
+// boundOfPairs returns the bound of a model whose score never decreases with tf and never increases
+// with the length, except for rounding in the last places: the bound is raised by a small margin.
 func boundOfPairs(s Scorer, c *Collection, b index.Bound) float32 {
 	best := float32(0)
 	for i := range index.BoundPairs {
@@ -134,8 +133,8 @@ func batchOf(s Scorer, c *Collection, docs, tfs []uint32, out []float32) {
 	}
 }
 
-// LengthOf is the length of a document, by way of its class where that tells: there is less to
-// fetch.
+// LengthOf returns the length of a document. It reads the length class if that determines the
+// length, since classes take less memory.
 func (c *Collection) LengthOf(doc uint32) uint32 {
 	if c.Classes != nil {
 		return c.ClassLength[c.Classes[doc]]
@@ -143,7 +142,7 @@ func (c *Collection) LengthOf(doc uint32) uint32 {
 	return c.Lengths[doc]
 }
 
-// AskLength asks memory for what lengthOf needs.
+// AskLength prefetches what LengthOf reads.
 func (c *Collection) AskLength(doc uint32) {
 	if c.Classes != nil {
 		simd.PrefetchLine(unsafe.Pointer(&c.Classes[doc]))
@@ -152,23 +151,22 @@ func (c *Collection) AskLength(doc uint32) {
 	}
 }
 
-// Term is a word of the query that the index knows.
+// Term is a query word that the index has.
 type Term struct {
 	Text   string
 	Weight float64
 	Info   index.Term
-	// DF and CF are those of all segments together, if the index is one of several; 0: those of
-	// Info. They count for the score.
+	// DF and CF are the counts in all segments, if the index is one of several; 0 means those of
+	// Info. Scores use them.
 	DF, CF uint64
-	// Scored is what BM25 makes of them, the same in each of several segments; nil: it is not
-	// known.
+	// Scored is the BM25 term computed from them, the same in all segments; nil if not computed.
 	Scored *bm25.Term
-	// LowX is an x that no posting of the list is below, if the index stores x for the model and
-	// this is known before the list is opened; else 0.
+	// LowX is a lower bound on the x of the list's postings, if the index stores x for the model
+	// and the bound is known before the list is opened; else 0.
 	LowX float32
 }
 
-// AllDF is the number of documents that have the word, in all segments.
+// AllDF returns the document frequency in all segments.
 func (t *Term) AllDF() uint64 {
 	if t.DF != 0 {
 		return t.DF
@@ -176,7 +174,7 @@ func (t *Term) AllDF() uint64 {
 	return uint64(t.Info.FullDF())
 }
 
-// cf is how often the word occurs, in all segments.
+// cf returns the collection frequency in all segments.
 func (t *Term) cf() uint64 {
 	if t.DF != 0 {
 		return t.CF

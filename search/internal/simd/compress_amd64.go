@@ -4,8 +4,8 @@
 
 package simd
 
-// compress has for each set of lanes, as bits, the numbers of these lanes, by which those that are
-// kept are moved to the front. The others are lane 0.
+// compress has, for each bit mask of lanes, the numbers of the selected lanes, as a permutation
+// that moves them to the front. The remaining entries are lane 0.
 var compress = func() (rows [256][8]uint8) {
 	for set := range rows {
 		n := 0

@@ -4,8 +4,8 @@
 
 package simd
 
-// compress has for each set of four lanes, as bits, the bytes of these lanes, by which those that
-// are kept are moved to the front; laneCounts has their number.
+// compress has, for each bit mask of four lanes, the bytes of the selected lanes, as a permutation
+// that moves them to the front; laneCounts has the number of selected lanes.
 var (
 	compress   [16][16]uint8
 	laneCounts [16]uint8

@@ -1,11 +1,11 @@
 // Package simd answers the question: how does a loop over postings run on this processor?
 //
-// Its kernels take blocks of postings 16 at a time with AVX-512, 8 with AVX2, and those that do not
-// depend on looking single numbers up 4 with NEON. Each has one form in each file of assembly,
-// under the same comment; package internal/cpu chooses. Callers test [HasKernels] or
-// [HasWideKernels] and have a twin in plain Go, which defines the result; tests compare all of
+// Its kernels process postings 16 at a time with AVX-512, 8 with AVX2, and 4 with NEON. NEON has no
+// kernels that gather or search for single numbers. Each kernel has one version per assembly file,
+// under the same comment; package internal/cpu selects one. Callers test [HasKernels] or
+// [HasWideKernels] and have a version in plain Go, which defines the result; tests compare all of
 // them. The build tag purego, and other processors, leave the assembly out. [Prefetch] and [Apart]
-// are about caches.
+// concern caches.
 //
 // Invariants:
 //   - A kernel gives the bits of its twin: the same operations in the same order, never fused.

@@ -7,18 +7,19 @@ import (
 	"github.com/collocate/collocate/index"
 )
 
-// The inner loops of scoring and choosing have several forms: plain Go, which defines them, and
-// assembly for each level of vector instructions. Documents come from decoded blocks, which are
-// below the number of documents whatever the file holds, so that the assembly looks up no length
-// that is not there.
+// The inner loops of scoring and filtering have several versions: plain Go, which defines them, and
+// assembly for each level of vector instructions. Documents come from decoded blocks, which
+// guarantee that they are below the number of documents even if the file is damaged. So the
+// assembly never reads a length out of bounds.
 
-// Kernel is what the kernels know of a model.BM25Scorer. They know where each field is.
+// Kernel is the part of a model.BM25Scorer that the kernels read. The assembly depends on the
+// offsets of its fields.
 type Kernel struct {
 	A, B, Weight, Plus float32
 	Reciprocals        *[32]float32
 	Classes            *uint8   // of each document, or nil
 	OfClass            *float32 // a + b*length of each class
-	LastFour           uint32   // the document before the last three
+	LastFour           uint32   // the fourth-last document
 }
 
 var SmallReciprocals = func() (r [32]float32) {
@@ -33,11 +34,11 @@ const (
 	NumBuckets = 16 // of documents by length
 )
 
-// KernelSlack is how far beyond the last result kernels may write.
+// KernelSlack is the number of elements beyond the last result that kernels may overwrite.
 const KernelSlack = 16
 
-// Floor32 is the largest float32 that is not above x, so that a float32 is above the one if it is
-// above the other.
+// Floor32 returns the largest float32 that is not above x: a float32 exceeds it if and only if it
+// exceeds x.
 func Floor32(x float64) float32 {
 	f := float32(x)
 	if float64(f) > x {
@@ -46,13 +47,14 @@ func Floor32(x float64) float32 {
 	return f
 }
 
-// Locate finds those of the rising docs, up to last, that a block holds: at says which, and places
-// where, with room for one more than are found. It says how many it found, and how many it looked
-// for. The block is a decoded one, with room for BlockSize documents and End behind its last.
+// Locate finds which of the increasing docs, up to last, are in a block. For each document found,
+// at has its index in docs and places its index in the block; both need room for one more element
+// than docs. Locate returns the number of documents found and the number looked for. The block must
+// be a decoded one, with room for BlockSize documents and End after its last.
 //
-// Tried twice and slower in queries: a table of the block's places by document, in which documents
-// are looked up 16 at a time. On its own it takes half the time, but what was just stored cannot be
-// gathered at once, and it takes cache from the rest.
+// Tried twice, and slower in queries: a table of the block's positions by document, in which
+// documents are looked up 16 at a time. In isolation it takes half the time, but a gather stalls on
+// values just stored, and the table displaces other data from the cache.
 func Locate(block, docs []uint32, last uint32, at, places []uint32) (found, used int) {
 	if len(block) == 0 || len(docs) == 0 {
 		return 0, len(docs)
@@ -83,7 +85,7 @@ func PlainLocate(block, docs []uint32, last uint32, at, places []uint32) (found,
 	return found, len(docs)
 }
 
-// Candidate is a document with what was added up for it: the document in the upper half, so that
+// Candidate is a document with its partial sum of scores: the document in the upper half, so that
 // candidates sort by document, and the bits of the sum in the lower.
 type Candidate uint64
 
@@ -97,17 +99,17 @@ func (c Candidate) Sum() float32 { return math.Float32frombits(uint32(c)) }
 
 const SignBit = 1 << 31
 
-// LevelSieve is what SiftLevels knows. It knows where each field is.
+// LevelSieve holds the parameters of SiftLevels. The assembly depends on the offsets of its fields.
 type LevelSieve struct {
-	Maps        **uint8             // of the lists but the first
-	Scores      *[NumLevels]float32 // the same lists'
+	Maps        **uint8             // level maps of all lists but the first
+	Scores      *[NumLevels]float32 // scores of the levels of these lists
 	N           int                 // their number
 	Halves      *uint8              // buckets of documents by length
 	K           *[NumBuckets]float32
 	Reciprocals *[32]float32
-	// the first list's score by frequency in the shortest document; the last is for any higher
-	// frequency
+	// Best has the first list's score by term frequency in the shortest document; the last entry is
+	// for all higher frequencies.
 	Best         *[32]float32
 	Weight, Plus float32 // of the first list
-	Cut          float32 // what must be beaten
+	Cut          float32 // the threshold to exceed
 }

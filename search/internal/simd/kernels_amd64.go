@@ -7,8 +7,8 @@ package simd
 import "github.com/collocate/collocate/internal/cpu"
 
 var (
-	// HasKernels says whether the kernels may be called; else their callers run plain Go.
-	// HasWideKernels says so of those that look up or look for single numbers.
+	// HasKernels says whether the kernels may be called; otherwise callers run plain Go.
+	// HasWideKernels says the same of the kernels that gather or search for single numbers.
 	HasKernels, HasWideKernels bool
 
 	wide bool // with AVX-512; else with AVX2
@@ -20,7 +20,7 @@ func init() {
 	})
 }
 
-// The kernels. Each goes on in the form of the level that is used, see dispatch_amd64.s.
+// The kernels. Each jumps to the version for the selected level, see dispatch_amd64.s.
 
 //go:noescape
 func Xs(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
@@ -65,10 +65,10 @@ func SiftLevels(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32
 //go:noescape
 func Between(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs, outTFs *uint32, outSums *float32) int
 
-// hasAVX512 says whether the kernels may be called that there are for AVX-512 alone.
+// hasAVX512 says whether the AVX-512-only kernels may be called.
 func hasAVX512() bool { return wide }
 
-// Their forms.
+// Their versions.
 
 //go:noescape
 func occupiedAVX512(set *uint64, n int, out *uint64)

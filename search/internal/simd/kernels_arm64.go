@@ -4,11 +4,11 @@ package simd
 
 import "github.com/collocate/collocate/internal/cpu"
 
-// HasKernels says whether the kernels may be called; else their callers run plain Go.
+// HasKernels says whether the kernels may be called; otherwise callers run plain Go.
 var HasKernels bool
 
-// HasWideKernels says so of those that look up or look for single numbers, which four lanes are too
-// few for.
+// HasWideKernels says the same of the kernels that gather or search for single numbers, for which
+// four lanes are too few.
 const HasWideKernels = false
 
 func init() { cpu.Follow(func(l cpu.Level) { HasKernels = l != cpu.None }) }

@@ -1,5 +1,5 @@
 package simd
 
-// Apart keeps what is before it and what is behind it out of one cache line, and out of two that
-// are fetched as a pair.
+// Apart is padding that keeps its neighbours out of the same cache line, and out of a pair of lines
+// that are fetched together.
 type Apart [128]byte

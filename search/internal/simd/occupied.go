@@ -1,7 +1,7 @@
 package simd
 
-// Occupied finds the places, 16 documents each, that some documents of a set are at: documents are
-// bits of set, places bits of out, which has a word for every 16 of set or less.
+// Occupied finds the groups of 16 documents that contain a document of a set. Documents are bits of
+// set, groups are bits of out, which has a word for every 16 words of set or fewer.
 func Occupied(set, out []uint64) {
 	done := 0
 	if hasAVX512() && len(set) >= 16 && len(out) >= len(set)/16 {
@@ -11,7 +11,7 @@ func Occupied(set, out []uint64) {
 	plainOccupied(set[done:], out, done)
 }
 
-// plainOccupied is Occupied in plain Go, from a word of the set on.
+// plainOccupied is Occupied in plain Go, starting at word from of the set.
 func plainOccupied(set, out []uint64, from int) {
 	for i, w := range set {
 		i += from
@@ -23,8 +23,8 @@ func plainOccupied(set, out []uint64, from int) {
 			continue
 		}
 		const low = 0x7fff7fff7fff7fff
-		some := ((w&low + low) | w) &^ low >> 15                 // a bit for each 16 that has one
-		some = some * (1<<48 | 1<<33 | 1<<18 | 1<<3) >> 48 & 0xf // side by side
+		some := ((w&low + low) | w) &^ low >> 15                 // a bit per non-empty group
+		some = some * (1<<48 | 1<<33 | 1<<18 | 1<<3) >> 48 & 0xf // moved next to each other
 		out[i/16] |= some << shift
 	}
 }

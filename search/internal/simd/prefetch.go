@@ -4,12 +4,12 @@ package simd
 
 import "unsafe"
 
-// Prefetch asks memory for 128 bytes and does not wait for them.
+// Prefetch prefetches 128 bytes without waiting.
 //
 //go:noescape
 func Prefetch(p unsafe.Pointer)
 
-// PrefetchLine is prefetch for 64 bytes.
+// PrefetchLine prefetches 64 bytes without waiting.
 //
 //go:noescape
 func PrefetchLine(p unsafe.Pointer)

@@ -1,9 +1,9 @@
 package simd
 
-// KeepStarts keeps those of some rising numbers, starts, to which place has to be added for one of
-// some others that rise. There are several such pairs of lists, one behind the other; ends and
-// until say where those of each end. Starts are kept at the front, ends says where then, and the
-// number of all that were kept is returned.
+// KeepStarts keeps those of the increasing starts for which start+place is among the increasing
+// places. There are several pairs of such lists, concatenated; ends and until say where the lists
+// of each pair end. The kept starts are moved to the front, ends is updated, and the number of kept
+// starts is returned.
 func KeepStarts(starts, ends, places, until []uint32, place uint32) int {
 	n := len(ends)
 	if hasAVX512() && n > 0 && len(starts) > 0 && len(places) > 0 && len(until) >= n &&
@@ -53,6 +53,6 @@ func keepStarts(kept, starts, places []uint32, place uint32) (n int) {
 	return n
 }
 
-// fewPairs is up to how many starts times places each is compared with each, in loops that the
-// processor foresees.
+// fewPairs is the largest product of starts and places for which all pairs are compared, in loops
+// without unpredictable branches.
 const fewPairs = 64

@@ -10,50 +10,51 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// candidates are documents, up to a block of them at a time, that may have all of some words.
+// candidates are up to a block of documents that may contain all of some words.
 type candidates struct {
-	docs []uint32                // rising
+	docs []uint32                // increasing
 	buf  [index.BlockSize]uint32 // room for them
-	left []uint8                 // those that are left, by their place in docs
+	left []uint8                 // the remaining candidates, as indexes into docs
 	room [index.BlockSize]uint8
 
-	visits []visit                     // of a list: its blocks that may have candidates
-	now    [index.BlockSize]uint32     // those that are left
-	at     [index.BlockSize + 1]uint32 // which of them a block has, and
-	places [index.BlockSize + 1]uint32 // where
+	visits []visit                     // blocks of a list that may contain candidates
+	now    [index.BlockSize]uint32     // documents of the remaining candidates
+	at     [index.BlockSize + 1]uint32 // indexes of the documents found in a block, and
+	places [index.BlockSize + 1]uint32 // their positions in the block
 }
 
-// visit is a block to look into for the candidates that are left, up to the one before end.
+// visit is a block in which to look up the candidates before end that follow those of the previous
+// visit.
 type visit struct{ block, end int32 }
 
-// blockList is a list of postings that is asked about candidates, which come in rising order.
+// blockList is a list of postings in which candidates are looked up, in increasing order.
 type blockList struct {
 	index.Cursor
-	block int // no candidate that comes is in one before
+	block int // no later candidate is in an earlier block
 
-	// Where each candidate is: all in one block, each at its own place, or, if that is negative, in
-	// these blocks at these places.
+	// Where each candidate was found: if only is not negative, in that block at its own index; else
+	// in the block and at the position given here.
 	only   int
 	blocks [index.BlockSize]int32
 	places [index.BlockSize]uint8
 }
 
-// unknownPlace is the place of a candidate in a block of bits before it is asked for.
+// unknownPlace marks a position in a bitmap block that has not been computed yet.
 const unknownPlace = 0xff
 
-// open begins with a word of an index.
+// open opens the list of a term.
 func (l *blockList) open(r *index.Reader, t index.Term) error {
 	l.block, l.only = 0, -1
 	return r.OpenBlocks(t, &l.Cursor)
 }
 
-// openDocs is open for a list that may do without good bounds if it is short.
+// openDocs is open for a list that needs no tight bounds if it is short.
 func (l *blockList) openDocs(r *index.Reader, t index.Term) error {
 	l.block, l.only = 0, -1
 	return r.OpenDocs(t, &l.Cursor)
 }
 
-// load makes the documents of a block of a list candidates, if a set has them that is not nil.
+// load makes the documents of a block the candidates, restricted to within if it is not nil.
 func (c *candidates) load(lead *blockList, block int, within *docset.Set) {
 	c.docs, lead.only = lead.Load(block), block
 	c.left = c.room[:copy(c.room[:], eachPlace[:len(c.docs)])]
@@ -69,7 +70,7 @@ func (c *candidates) load(lead *blockList, block int, within *docset.Set) {
 	}
 }
 
-// eachPlace are the places of a block.
+// eachPlace are all positions of a block.
 var eachPlace = func() (list [index.BlockSize]uint8) {
 	for i := range list {
 		list[i] = uint8(i)
@@ -77,8 +78,8 @@ var eachPlace = func() (list [index.BlockSize]uint8) {
 	return list
 }()
 
-// take makes documents candidates: those of a set from a document on, as many as there is room for.
-// It returns the first document that was not taken.
+// take makes the documents of a set from a given one on the candidates, as many as fit. It returns
+// the first document that was not taken.
 func (c *candidates) take(within *docset.Set, from uint32, docs int) (next uint32) {
 	c.docs = c.buf[:0]
 	for from = within.Next(from); int(from) < docs && len(c.docs) < len(c.buf); from = within.Next(from + 1) {
@@ -88,8 +89,9 @@ func (c *candidates) take(within *docset.Set, from uint32, docs int) (next uint3
 	return from
 }
 
-// find keeps the candidates that a list has, and notes where. First it finds the blocks, which
-// memory is asked for, then it looks into them.
+// find keeps the candidates that a list contains, and records their positions. It first finds and
+// prefetches the blocks, then searches them. It returns whether the list may contain later
+// documents.
 func (l *blockList) find(c *candidates) (more bool) {
 	left, docs := c.left, c.docs
 	if len(left) < len(docs) {
@@ -103,7 +105,7 @@ func (l *blockList) find(c *candidates) (more bool) {
 	for _, v := range c.visits {
 		block, from, end := int(v.block), at, int(v.end)
 		at = end
-		if words, base := l.Words(block); words != nil { // every second document may be there: no branch
+		if words, base := l.Words(block); words != nil { // unpredictable: no branch
 			first := n
 			for w, doc := range docs[from:end] {
 				bit := doc - base
@@ -116,7 +118,7 @@ func (l *blockList) find(c *candidates) (more bool) {
 			continue
 		}
 		list := l.Load(block)
-		if list == nil { // damaged, which the cursor tells
+		if list == nil { // damaged: the cursor has the error
 			break
 		}
 		if end-from < fewFound {
@@ -140,18 +142,19 @@ func (l *blockList) find(c *candidates) (more bool) {
 	return l.block < l.Blocks()
 }
 
-// exclude drops the candidates that a short list has. All of a block of another list are left.
+// exclude drops the candidates that a short list contains. It requires that no candidate of the
+// leading block was dropped before.
 func (l *blockList) exclude(c *candidates) {
 	first, last := c.docs[0], c.docs[len(c.docs)-1]
 	for l.block = l.FindBlock(l.block, first); l.block < l.Blocks(); l.block++ {
 		list := l.Load(l.block)
-		if list == nil { // damaged, which the cursor tells
+		if list == nil { // damaged: the cursor has the error
 			return
 		}
 		from := firstFrom(list, first)
 		to := from + firstFrom(list[from:], last+1)
 		found, _ := simd.Locate(c.docs, list[from:to], last, c.at[:], c.places[:])
-		for _, place := range c.places[:found] { // few
+		for _, place := range c.places[:found] { // there are few
 			i, _ := slices.BinarySearch(c.left, uint8(place))
 			c.left = slices.Delete(c.left, i, i+1)
 		}
@@ -161,8 +164,8 @@ func (l *blockList) exclude(c *candidates) {
 	}
 }
 
-// visits finds the blocks of a list that may have some documents, which rise, and asks memory for
-// them. It returns the last one, or the number of blocks if there are documents behind it.
+// visits finds and prefetches the blocks of a list that may contain some increasing documents. It
+// returns the last such block, or the number of blocks if there are documents behind it.
 func (l *blockList) visits(c *candidates, docs []uint32) int {
 	b := l.block
 	c.visits = c.visits[:0]
@@ -179,7 +182,7 @@ func (l *blockList) visits(c *candidates, docs []uint32) int {
 	return b
 }
 
-// where is the block of a candidate and its place there.
+// where returns the block of a candidate and its position there.
 func (l *blockList) where(c *candidates, i uint8) (block, place int) {
 	if l.only >= 0 {
 		return l.only, int(i)
@@ -193,7 +196,7 @@ func (l *blockList) where(c *candidates, i uint8) (block, place int) {
 	return block, place
 }
 
-// placeIn is the place of a candidate in its block, which may be a bitmap.
+// placeIn returns the position of a candidate in its block, which may be a bitmap.
 func (l *blockList) placeIn(c *candidates, i uint8, words []byte, base uint32) uint8 {
 	place := l.places[i]
 	if place != unknownPlace {
@@ -212,7 +215,7 @@ func (l *blockList) placeIn(c *candidates, i uint8, words []byte, base uint32) u
 	return place
 }
 
-// tf is how often the word occurs in a candidate.
+// tf returns the term frequency in a candidate.
 func (l *blockList) tf(c *candidates, i uint8) uint32 {
 	block, place := l.where(c, i)
 	return l.TFsOf(block)[place]

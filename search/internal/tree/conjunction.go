@@ -12,13 +12,13 @@ import (
 	"github.com/collocate/collocate/search/internal/model"
 )
 
-// Queries with obligatory words or phrases, beside which others are excluded or add to the score,
-// go through the list of the rarest obligatory word, a block at a time. Its documents are looked
-// for in the other obligatory lists, then, if they can be among the best, in those that are
-// excluded; places are read last.
+// Queries with mandatory words or phrases, and possibly excluded or optional ones, traverse the
+// list of the rarest mandatory word, a block at a time. Its documents are looked up in the other
+// mandatory lists and then, if they can enter the result, in the excluded ones. Positions are read
+// last.
 
-// led says whether to answer a query in this way. Where all parts are obligatory words the engines
-// are faster, unless the answers are counted as well.
+// led says whether to answer a query in this way. If all parts are mandatory words, the engines are
+// faster, unless the answers are also counted.
 func (p *plan) led(r *ask.Request) bool {
 	if !mayLead(r) {
 		return false
@@ -36,12 +36,12 @@ func (p *plan) led(r *ask.Request) bool {
 	return true
 }
 
-// mayLead says whether a request leaves it open how it is answered.
+// mayLead says whether a request leaves the choice of the algorithm open.
 func mayLead(r *ask.Request) bool {
 	return !model.IsFielded(r.Model) && !r.Trace && r.Algorithm == ask.Auto
 }
 
-// obligatory has the obligatory parts of a query alone, for which filters are known as sets.
+// obligatory returns trees of the mandatory parts only; their filters are applied as sets.
 func (p *plan) obligatory() (roots []*node) {
 	for _, root := range p.roots {
 		n := &node{kind: boolean, from: root.from}
@@ -55,8 +55,9 @@ func (p *plan) obligatory() (roots []*node) {
 	return roots
 }
 
-// rarest is how many documents have the rarest obligatory word, and whether there are parts that
-// are not obligatory; -1 if no word is, or if not all parts are words and phrases.
+// rarest returns the document frequency of the rarest mandatory word, and whether there are parts
+// that are not mandatory. It returns -1 if no word is mandatory, or if not all parts are words and
+// phrases.
 func (n *node) rarest() (least int, others bool) {
 	least = -1
 	for _, p := range n.parts {
@@ -83,29 +84,29 @@ func (n *node) hasPhrase() bool {
 // leaf is a word or phrase of a conjunction.
 type leaf struct {
 	n      *node
-	list   *blockList // of a word, or
+	list   *blockList // of a word; nil for a phrase
 	phrase *phrases
-	most   float64                  // it gives no document more
-	scores [index.BlockSize]float32 // what it gives to each candidate
+	most   float64                  // bound on its score
+	scores [index.BlockSize]float32 // its score for each candidate
 }
 
-// conjunction is a query being answered on a segment.
+// conjunction is the state of a query on one segment.
 type conjunction struct {
 	candidates
 	lead   *blockList
-	leader *leaf        // whose list it is
-	others []*blockList // of obligatory parts, by rising number of documents
+	leader *leaf        // the leaf whose list leads
+	others []*blockList // of mandatory parts, by increasing document frequency
 	leaves []*leaf      // in the order of the query
-	giving []*leaf      // of these, those that score
-	words  []*leaf      // of these, obligatory words
-	spare  []*leaf      // all that were made
-	lists  []*blockList // the same
+	giving []*leaf      // the leaves that score
+	words  []*leaf      // the leaves that are mandatory words
+	spare  []*leaf      // all allocated leaves
+	lists  []*blockList // all allocated lists
 	all    [index.BlockSize]uint8
 }
 
 var conjunctions = sync.Pool{New: func() any { return new(conjunction) }}
 
-// release gives the memory back.
+// release returns the conjunction to the pool.
 func (g *conjunction) release() {
 	for _, l := range g.leaves {
 		if l.phrase != nil {
@@ -116,8 +117,8 @@ func (g *conjunction) release() {
 	conjunctions.Put(g)
 }
 
-// openConjunction opens the lists; nil if an obligatory part is in no document. What has no scorers
-// does not score.
+// openConjunction opens the lists. It returns nil if a mandatory part is in no document. Parts
+// without scorers do not score.
 func (x *exec) openConjunction(root *node) (*conjunction, error) {
 	for _, p := range root.parts {
 		if p.role == must && p.missing() {
@@ -160,7 +161,7 @@ func (x *exec) openConjunction(root *node) (*conjunction, error) {
 	return g, nil
 }
 
-// missing says that a word of a node is in no document.
+// missing says whether a word of a node is in no document.
 func (n *node) missing() bool {
 	return slices.ContainsFunc(n.terms, func(t model.Term) bool { return t.Info.DF == 0 })
 }
@@ -197,7 +198,7 @@ func (g *conjunction) open(x *exec, n *node) (l *leaf, err error) {
 	return l, nil
 }
 
-// boundOf is what a part gives at most to a document that its words have as often as bound says.
+// boundOf returns a bound on the score of a part over the postings that bound covers.
 func boundOf(scorers []model.Scorer, bound index.Bound) (sum float64) {
 	for _, s := range scorers {
 		sum += float64(s.Bound(bound))
@@ -205,9 +206,9 @@ func boundOf(scorers []model.Scorer, bound index.Bound) (sum float64) {
 	return sum
 }
 
-// walk goes through the documents that all obligatory parts have and none of those excluded, a
-// block at a time; they are left then. What cannot beat the cut of h, if it is not nil, may be left
-// out.
+// walk visits the documents that contain all mandatory parts and none of the excluded ones, a block
+// at a time. each is called with these as the remaining candidates. If h is not nil, documents that
+// cannot exceed its cut may be left out.
 func (x *exec) walk(g *conjunction, within *docset.Set, h *ranking, each func()) error {
 	seek := within != nil && within.Count() < int(g.lead.Term.DF)/seekShare
 	for b, doc, more := 0, uint32(0), true; more && b < g.lead.Blocks(); b++ {
@@ -246,7 +247,7 @@ func (x *exec) walk(g *conjunction, within *docset.Set, h *ranking, each func())
 	return g.err()
 }
 
-// most is what documents of a block of the leading list can get.
+// most returns a bound on the scores in a block of the leading list.
 func (g *conjunction) most(block int) float64 {
 	sum := boundOf(g.leader.n.scorers, g.lead.Bounds[block])
 	for _, l := range g.leaves {
@@ -257,7 +258,7 @@ func (g *conjunction) most(block int) float64 {
 	return sum
 }
 
-// promising scores the obligatory words, and keeps the candidates that can be among the best.
+// promising scores the mandatory words, and keeps the candidates that can enter the result.
 func (g *conjunction) promising(h *ranking) {
 	rest := 0.0
 	for _, l := range g.giving {
@@ -284,7 +285,7 @@ func (g *conjunction) promising(h *ranking) {
 	g.left = g.left[:n]
 }
 
-// score finds what a word gives to the candidates, all of which have it.
+// score computes the scores of a word for the candidates, all of which contain it.
 func (g *conjunction) score(l *leaf) {
 	s := l.n.scorers[0]
 	if l.list.only >= 0 && len(g.left) > len(g.docs)/8 {
@@ -297,8 +298,8 @@ func (g *conjunction) score(l *leaf) {
 	}
 }
 
-// decide drops candidates that lack an obligatory phrase or have what is excluded, and finds, if
-// wanted, what the leaf gives to the others. Words that are obligatory are done already.
+// decide drops candidates that lack a mandatory phrase or contain an excluded part and, if scores
+// is set, scores the leaf for the others. Mandatory words have been handled before.
 func (g *conjunction) decide(l *leaf, scores bool) {
 	c := &g.candidates
 	role := l.n.role
@@ -318,7 +319,7 @@ func (g *conjunction) decide(l *leaf, scores bool) {
 			l.list.find(c)
 		}
 	}
-	if role == not && len(c.left) == 0 { // as most words that are excluded
+	if role == not && len(c.left) == 0 { // the common case
 		c.left = c.room[:copy(c.room[:], all)]
 		return
 	}
@@ -354,7 +355,7 @@ func (g *conjunction) decide(l *leaf, scores bool) {
 	c.left = c.room[:n]
 }
 
-// total adds up what a candidate gets, in the order of the query.
+// total returns the score of a candidate, added in the order of the query.
 func (g *conjunction) total(i uint8) (sum float32) {
 	for _, l := range g.giving {
 		sum += l.scores[i]
@@ -375,7 +376,7 @@ func (g *conjunction) err() error {
 	return nil
 }
 
-// rankLed finds the k best answers to a query whose parts are roots, within sets.
+// rankLed finds the k best answers to a query with the given trees, within sets.
 func (p *plan) rankLed(roots []*node, live []*docset.Set, k int, r *ask.Request) (*ask.Result, error) {
 	if err := p.scorers(r.Model); err != nil {
 		return nil, err
@@ -406,7 +407,7 @@ func (p *plan) rankLed(roots []*node, live []*docset.Set, k int, r *ask.Request)
 	return h.result(stats), nil
 }
 
-// countLed is the number of answers.
+// countLed returns the number of matching documents.
 func (x *exec) countLed(root *node, live *docset.Set) (n int64, err error) {
 	g, err := x.openConjunction(root)
 	if g == nil || err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// Count is the number of documents that a request matches.
+// Count returns the number of documents that a request matches.
 func Count(ctx context.Context, ix *Index, r *ask.Request) (int64, error) {
 	p, err := prepare(ctx, ix, r)
 	if err != nil || p.empty() {
@@ -23,7 +23,7 @@ func Count(ctx context.Context, ix *Index, r *ask.Request) (int64, error) {
 	return n, nil
 }
 
-// count is the number of all answers.
+// count returns the number of matching documents in all segments.
 func (p *plan) count(live []*docset.Set) (n int64, err error) {
 	for i, x := range p.parts {
 		c, err := x.count(p.roots[i], live[i])
@@ -35,7 +35,7 @@ func (p *plan) count(live []*docset.Set) (n int64, err error) {
 	return n, nil
 }
 
-// count is the number of documents of a segment that a node matches.
+// count returns the number of documents of a segment that a node matches.
 func (x *exec) count(root *node, live *docset.Set) (int64, error) {
 	root = root.deciding()
 	if live == nil && root.plainWord() {
@@ -56,8 +56,8 @@ func (x *exec) count(root *node, live *docset.Set) (int64, error) {
 	return int64(s.Count()), nil
 }
 
-// deciding is a node that matches the same documents: where parts are obligatory, those that are
-// not say nothing about that.
+// deciding returns a node that matches the same documents without the optional parts, which do not
+// affect matching where there are mandatory ones.
 func (n *node) deciding() *node {
 	has := func(r role) bool {
 		return slices.ContainsFunc(n.parts, func(p *node) bool { return p.role == r })
@@ -72,8 +72,8 @@ func (n *node) deciding() *node {
 	return &node{kind: boolean, from: n.from, parts: parts}
 }
 
-// onlyRare gives parts that are plain words, the rarest first, if there are several and the rarest
-// has so few documents that a list of them is shorter than a set of bits.
+// onlyRare returns the parts, the rarest first, if they are several plain words and the rarest is
+// in so few documents that a list of them is smaller than a bit set.
 func onlyRare(parts []*node, docs int) ([]*node, bool) {
 	if len(parts) < 2 || slices.ContainsFunc(parts, func(p *node) bool { return !p.plainWord() }) {
 		return nil, false
@@ -82,7 +82,7 @@ func onlyRare(parts []*node, docs int) ([]*node, bool) {
 	return list, int(list[0].terms[0].Info.DF) < docs/shortShare
 }
 
-// byDF is plain words, the rarest first.
+// byDF sorts plain words, the rarest first.
 func byDF(parts []*node) []*node {
 	list := slices.Clone(parts)
 	slices.SortStableFunc(list, func(a, b *node) int {
@@ -91,8 +91,8 @@ func byDF(parts []*node) []*node {
 	return list
 }
 
-// together finds the documents that have all of some words, the rarest first, within a set that is
-// not nil.
+// together finds the documents that contain all of some words, given the rarest first, restricted
+// to within if it is not nil.
 func (x *exec) together(list []*node, within *docset.Set) ([]uint32, error) {
 	var docs []uint32
 	var c index.Cursor
@@ -121,7 +121,7 @@ func (x *exec) together(list []*node, within *docset.Set) ([]uint32, error) {
 	return docs, nil
 }
 
-// keepListed keeps those of some documents, which rise, that a list has.
+// keepListed keeps the documents that a list contains; docs is in increasing order.
 func keepListed(docs []uint32, c *index.Cursor) []uint32 {
 	kept, b := docs[:0], 0
 	for i := 0; i < len(docs); {
@@ -138,7 +138,7 @@ func keepListed(docs []uint32, c *index.Cursor) []uint32 {
 			continue
 		}
 		list := c.Load(b)
-		if list == nil { // damaged, which the cursor tells
+		if list == nil { // damaged: the cursor has the error
 			break
 		}
 		for ; i < len(docs) && docs[i] <= last; i++ {

@@ -1,5 +1,4 @@
-// Package tree answers the question: which documents does a query of the language match, and which
-// are best?
+// Package tree answers the question: which documents match a structured query, and which are best?
 //
 // A tree of package query becomes a tree of nodes in each segment of the index (plan.go): words are
 // analyzed and looked up, and patterns become words of the dictionary (expand.go). An exec answers
@@ -18,15 +17,14 @@
 // # Definition
 //
 // Which documents match is defined in package query. The score of a document is the float32 sum, in
-// the order of the tree, of what the leaves give that match and score: whose every ancestor
-// matches, and of which none is a Not or a Filter. A word gives what the model says. A phrase or
-// Near that occurs n times gives the sum of what the model says of each of its words, as if the
-// document had each n times. A pattern is one word that has all occurrences of the words that fit;
-// it is in as many documents as the commonest of them. A Boost multiplies the weights of the words.
-// Of the words that stand side by side in an Or or And, equal ones are one with the sum of the
-// weights.
+// the order of the tree, of the scores of its matching leaves. A leaf counts only if all of its
+// ancestors match and none is a Not or a Filter. A word has the score that the model gives it. A
+// phrase or Near that occurs n times has the sum of the scores of its words, each with term
+// frequency n. A pattern is scored as one word with all occurrences of the words that it expands to
+// and the document frequency of the most common of them. A Boost multiplies the weights of the
+// words. Equal words next to each other in an Or or And are one word with the sum of the weights.
 //
-// A phrase occurs at every place where its words follow each other. Occurrences with a slop, and
-// those of Near, are counted from the beginning of the document: the one that ends first, then the
-// one that ends first of those behind it, and so on.
+// A phrase occurs at every position where its words follow each other. Occurrences with a slop, and
+// those of Near, are counted greedily from the beginning of the document: the one that ends first,
+// then the one that ends first among those after it, and so on.
 package tree

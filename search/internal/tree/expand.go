@@ -14,7 +14,7 @@ import (
 	"github.com/collocate/collocate/search/query"
 )
 
-// expand makes a pattern's node: the words of the index that fit it.
+// expand returns the node of a pattern: the words of the index that match it.
 func (x *exec) expand(q query.Node, weight float64) (*node, error) {
 	var known *ask.Pattern
 	if x.e.Index.Shard().Of > 0 && x.found == nil {
@@ -64,7 +64,7 @@ func (x *exec) expand(q query.Node, weight float64) (*node, error) {
 	return n, err
 }
 
-// folded is the text of a pattern as analyzers would have the word, which is not stemmed.
+// folded returns the text of a pattern normalised as analyzers normalise words, without stemming.
 func (x *exec) folded(s string) string {
 	if x.src.Index.Analyzer() == "whitespace" {
 		return s
@@ -72,7 +72,7 @@ func (x *exec) folded(s string) string {
 	return norm.NFC.String(strings.ToLower(s))
 }
 
-// begins calls add for the words that begin with a prefix and fit.
+// begins calls add for the words that begin with a prefix and for which fits is true.
 func (x *exec) begins(prefix string, fits func([]byte) bool, add func(index.Word) error) error {
 	n := 0
 	for w, err := range x.src.Index.WordsFrom([]byte(prefix)) {
@@ -96,9 +96,9 @@ func (x *exec) begins(prefix string, fits func([]byte) bool, add func(index.Word
 	return nil
 }
 
-// fitsPattern matches * and ?, characters by characters.
+// fitsPattern says whether a word matches a pattern with * and ?, which stand for whole characters.
 func fitsPattern(pattern, word string) bool {
-	star, from := -1, 0 // the last * and where in the word it was tried
+	star, from := -1, 0 // the last * and the position in the word where it was tried
 	p, w := 0, 0
 	for w < len(word) {
 		_, size := utf8.DecodeRuneInString(word[w:])
@@ -125,15 +125,15 @@ func fitsPattern(pattern, word string) bool {
 	return strings.Trim(pattern[p:], "*") == ""
 }
 
-// spelling tells which words are within some typing errors of one: insertions, deletions,
-// substitutions and exchanges of neighbours (optimal string alignment). Words come in order, so the
-// rows of what two share at the beginning are computed once.
+// spelling finds the words within some edit distance of a word: insertions, deletions,
+// substitutions and transpositions of adjacent characters (optimal string alignment). Words come in
+// sorted order, so the rows of a common prefix are computed once.
 type spelling struct {
 	word  []rune
 	edits int
-	last  []rune  // the word before
-	rows  [][]int // rows[i][j]: errors between the first i characters of last and the first j of word
-	dead  int     // from this many characters on, nothing can fit
+	last  []rune  // the previous word
+	rows  [][]int // rows[i][j]: distance of the first i characters of last and the first j of word
+	dead  int     // a prefix of last of this length is already too distant; -1: none
 }
 
 func newSpelling(word string, edits int) *spelling {
@@ -178,7 +178,7 @@ func (s *spelling) fits(text []byte) bool {
 			}
 			least = min(least, row[j])
 		}
-		if least > s.edits && slices.Min(above) > s.edits { // an exchange looks two rows back
+		if least > s.edits && slices.Min(above) > s.edits { // a transposition uses row i-2
 			s.dead = i
 			return false
 		}

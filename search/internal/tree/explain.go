@@ -8,21 +8,21 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// Part says what a part of a query gave to a document.
+// Part is the contribution of a part of a query to a document's score.
 type Part struct {
 	Query     string  `json:"query"`            // the part, in the language
 	Role      string  `json:"role,omitempty"`   // must, not or filter
-	Documents int     `json:"documents"`        // that it matches, of all
-	Matches   bool    `json:"matches"`          // this one
-	TF        uint32  `json:"tf,omitempty"`     // how often it occurs there
+	Documents int     `json:"documents"`        // number of documents that it matches
+	Matches   bool    `json:"matches"`          // whether it matches this document
+	TF        uint32  `json:"tf,omitempty"`     // number of occurrences in this document
 	Weight    float64 `json:"weight,omitempty"` // of a word, phrase or pattern that scores
-	Score     float32 `json:"score"`            // what it adds
+	Score     float32 `json:"score"`            // its contribution
 	Parts     []Part  `json:"parts,omitempty"`
 }
 
 var roleNames = [...]string{should: "", must: "must", not: "not", filter: "filter"}
 
-// Explain says, for each of some documents, what the parts of a request's query gave. Adding the
+// Explain returns, for each of some documents, the contributions of the query's parts. Adding the
 // scores of the leaves in order, in float32, gives the score.
 func Explain(ctx context.Context, ix *Index, r *ask.Request, docs []uint32) ([]*Part, error) {
 	p, err := prepare(ctx, ix, r)
@@ -50,8 +50,8 @@ func Explain(ctx context.Context, ix *Index, r *ask.Request, docs []uint32) ([]*
 	return list, nil
 }
 
-// explain says what a node, which is given as it is in each segment, gives to a document of one;
-// active: if all above it match and score.
+// explain returns the contribution of a node to a document of segment at. nodes has the node in
+// each segment; active says whether all ancestors match and score.
 func (p *plan) explain(nodes []*node, at int, one *docset.Set, doc uint32, active bool,
 	counts map[*node]int) (Part, error) {
 	n, x := nodes[at], p.parts[at]
@@ -98,7 +98,7 @@ func (p *plan) explain(nodes []*node, at int, one *docset.Set, doc uint32, activ
 	return part, err
 }
 
-// Words are the words by which a request's query scores, with their weights: what a snippet shows.
+// Words returns the words by which a request's query scores, with their weights, for snippets.
 func Words(ctx context.Context, ix *Index, r *ask.Request) ([]ask.Word, error) {
 	p, err := prepare(ctx, ix, r)
 	if err != nil || p.empty() {

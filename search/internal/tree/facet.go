@@ -21,21 +21,21 @@ import (
 type tally struct {
 	want  ask.Facet
 	field *fields.Field
-	step  float64 // of numbers; 0: each for itself
+	step  float64 // of numbers; 0: no ranges
 
-	words   []ordCounts     // keywords, of each segment, or
-	merged  map[string]int  // of other indexes
-	numbers map[float64]int // by where their ranges begin
+	words   []ordCounts     // keywords, by segment
+	merged  map[string]int  // keywords, merged from other indexes
+	numbers map[float64]int // by the start of their ranges
 	dates   map[date]int
 }
 
-// ordCounts are the counts of a column's keywords, by their numbers.
+// ordCounts are the counts of a column's keywords, by ordinal.
 type ordCounts struct {
 	column *columns.Column
 	counts []uint32
 }
 
-// date is a year, a month or a day: what is not meant is 0.
+// date is a year, a month or a day; unused fields are 0.
 type date struct{ year, month, day int }
 
 func newTally(want ask.Facet, f *fields.Field) (*tally, error) {
@@ -49,7 +49,7 @@ func newTally(want ask.Facet, f *fields.Field) (*tally, error) {
 	return t, t.ranges()
 }
 
-// ranges reads which values count together.
+// ranges parses the step of the ranges.
 func (t *tally) ranges() (err error) {
 	want := &t.want
 	switch t.field.Type {
@@ -85,7 +85,7 @@ func (t *tally) add(c *columns.Column, docs *docset.Set) error {
 	case fields.Number:
 		for doc := range docs.All() {
 			if v, ok := c.Number(int(doc)); ok {
-				t.numbers[rangeOf(v, t.step)+0]++ // not -0
+				t.numbers[rangeOf(v, t.step)+0]++ // turns -0 into 0
 			}
 		}
 	case fields.Date:
@@ -98,7 +98,7 @@ func (t *tally) add(c *columns.Column, docs *docset.Set) error {
 	return nil
 }
 
-// dateOf is the year, month or day of a time.
+// dateOf returns the year, month or day of a time, depending on the step.
 func (t *tally) dateOf(millis int64) date {
 	y, m, d := time.UnixMilli(millis).UTC().Date()
 	on := date{y, int(m), d}
@@ -111,7 +111,7 @@ func (t *tally) dateOf(millis int64) date {
 	return on
 }
 
-// merge adds the counts of another index, which has told all values.
+// merge adds the counts of another index, which must have returned all values.
 func (t *tally) merge(from *ask.FacetCounts) error {
 	if from.Field != t.want.Field || from.Distinct != len(from.Values) {
 		return fmt.Errorf("facet %q: values of different kinds", t.want.Field)
@@ -144,8 +144,8 @@ func (t *tally) merge(from *ask.FacetCounts) error {
 	return nil
 }
 
-// rangeOf is where the range of a number begins: the multiple of step with
-// begin <= v < begin+step, as floating point has these.
+// rangeOf returns the start of the range of a number: the multiple of step with begin <= v <
+// begin+step, in floating point.
 func rangeOf(v, step float64) float64 {
 	if step == 0 {
 		return v
@@ -160,7 +160,7 @@ func rangeOf(v, step float64) float64 {
 	return n * step
 }
 
-// counts are the values that most documents have.
+// counts returns the most frequent values.
 func (t *tally) counts() (ask.FacetCounts, error) {
 	found := ask.FacetCounts{Field: t.want.Field, Values: []ask.FacetValue{}}
 	add := func(value string, docs int, part query.Node) {
@@ -214,7 +214,7 @@ func compareDates(a, b date) int {
 		cmp.Compare(a.day, b.day))
 }
 
-// most are the n keys with the highest counts, of equal ones the smaller first.
+// most returns the n keys with the highest counts, ties in increasing order.
 func most[K comparable](counts map[K]int, n int, compare func(a, b K) int) []K {
 	list := slices.SortedFunc(maps.Keys(counts), func(a, b K) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), compare(a, b))
@@ -222,7 +222,7 @@ func most[K comparable](counts map[K]int, n int, compare func(a, b K) int) []K {
 	return list[:min(n, len(list))]
 }
 
-// mostWords are the most frequent keywords of all segments, and how many there are.
+// mostWords returns the most frequent keywords of all segments, and the number of distinct ones.
 func (t *tally) mostWords() (list []columns.Facet, distinct int, err error) {
 	if len(t.words) == 1 {
 		return t.words[0].column.Most(t.words[0].counts, t.want.N)

@@ -10,8 +10,8 @@ import (
 	"github.com/collocate/collocate/search/query"
 )
 
-// field looks for a part of the query in a field: words in the index of a text field, values in the
-// column of another. Values match and do not score.
+// field compiles a part of the query for a field: words are looked up in the index of a text field,
+// values in the column of another. Values match and do not score.
 func (x *exec) field(q query.Field, weight float64) (*node, error) {
 	schema := x.e.Index.Schema()
 	if schema == nil {
@@ -50,7 +50,7 @@ func (x *exec) field(q query.Field, weight float64) (*node, error) {
 	return n, err
 }
 
-// hasValues says whether a field is one of values, not of words.
+// hasValues says whether a field has values, not words.
 func (x *exec) hasValues(name string) bool {
 	schema := x.e.Index.Schema()
 	if schema == nil {
@@ -60,7 +60,7 @@ func (x *exec) hasValues(name string) bool {
 	return at >= 0 && schema.Fields[at].Type != fields.Text
 }
 
-// value makes a node of a value, a range or a box in a column; nil for a part that has parts.
+// value returns the node for a value, a range or a box in a column; nil for a query with parts.
 func (x *exec) value(q query.Node) (*node, error) {
 	var s *docset.Set
 	var err error

@@ -11,21 +11,22 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// gathering is what a request wants of all answers: counts of values, and the order by a field. The
-// answers come segment by segment.
+// gathering computes what a request needs from all matching documents: facets, and the order by a
+// field. Documents are added segment by segment.
 type gathering struct {
 	total   int64
 	tallies []*tally
 	order   *ordering // nil: by score
 }
 
-// CheckFields says what is wrong with the fields that a request counts or sorts by.
+// CheckFields returns an error if a request uses invalid fields for facets or sorting.
 func CheckFields(schema *fields.Schema, r *ask.Request) error {
 	_, err := newGathering(schema, r, 1)
 	return err
 }
 
-// newGathering says what is wrong with a request's fields. schema is nil if there are none.
+// newGathering returns an error if a request's fields are invalid. schema is nil if there are no
+// fields.
 func newGathering(schema *fields.Schema, r *ask.Request, k int) (*gathering, error) {
 	g := &gathering{}
 	for _, want := range r.Facets {
@@ -49,7 +50,7 @@ func newGathering(schema *fields.Schema, r *ask.Request, k int) (*gathering, err
 	return g, nil
 }
 
-// fieldOf is a field whose values have an order.
+// fieldOf returns a field whose values are ordered.
 func fieldOf(schema *fields.Schema, name, what string) (f *fields.Field, err error) {
 	if schema == nil {
 		return nil, ask.Refuse("%s %q: the documents of the index have no fields", what, name)
@@ -73,7 +74,7 @@ func fieldOf(schema *fields.Schema, name, what string) (f *fields.Field, err err
 		what, name, problem, names)
 }
 
-// add takes the answers of a segment whose documents are numbered from base on.
+// add adds the matching documents of a segment whose documents are numbered from base.
 func (g *gathering) add(from *index.Reader, answers *docset.Set, base uint32) error {
 	g.total += int64(answers.Count())
 	for _, t := range g.tallies {
@@ -103,7 +104,7 @@ func columnOf(from *index.Reader, name string) (*columns.Column, error) {
 	return c, err
 }
 
-// facets are the counts that were asked for.
+// facets returns the requested counts.
 func (g *gathering) facets() (list []ask.FacetCounts, err error) {
 	for _, t := range g.tallies {
 		counts, err := t.counts()
@@ -115,7 +116,7 @@ func (g *gathering) facets() (list []ask.FacetCounts, err error) {
 	return list, nil
 }
 
-// MergeFacets adds up the counts of several indexes, which were asked for all values.
+// MergeFacets adds up the counts of several indexes, which must be of all values.
 func MergeFacets(schema *fields.Schema, want []ask.Facet, parts ...[]ask.FacetCounts) ([]ask.FacetCounts, error) {
 	g, err := newGathering(schema, &ask.Request{Facets: want}, 1)
 	if err != nil {
@@ -134,7 +135,7 @@ func MergeFacets(schema *fields.Schema, want []ask.Facet, parts ...[]ask.FacetCo
 	return g.facets()
 }
 
-// gather answers a request that wants something of all answers.
+// gather answers a request that needs all matching documents.
 func (p *plan) gather(live []*docset.Set, k int, r *ask.Request) (*ask.Result, error) {
 	g, err := newGathering(p.parts[0].e.Index.Schema(), r, k)
 	if err != nil {
@@ -173,7 +174,7 @@ func (p *plan) gather(live []*docset.Set, k int, r *ask.Request) (*ask.Result, e
 	return found, err
 }
 
-// scored gives documents, which are in another order, their scores.
+// scored computes the scores of documents that are ordered by a field.
 func (p *plan) scored(docs []uint32, r *ask.Request) ([]ask.Hit, ask.Stats, error) {
 	hits := make([]ask.Hit, len(docs))
 	if len(docs) == 0 {

@@ -6,20 +6,20 @@ import (
 	"github.com/collocate/collocate/search/internal/model"
 )
 
-// matcher says how the words of a phrase must stand.
+// matcher describes the required positions of the words of a phrase.
 type matcher struct {
-	slop    int  // how far words may be moved in all; of near: apart
-	near    bool // only distances count
-	ordered bool // of near: places must rise
-	places  bool // a phrase: word i is wanted at place i
+	slop    int  // allowed total displacement; for near: distance
+	near    bool // only distances matter
+	ordered bool // for near: positions must increase
+	places  bool // a phrase: word i is expected at offset i
 
-	equal []int // for each word the last one before that is the same, or -1
+	equal []int // for each word the index of its previous occurrence in the phrase, or -1
 }
 
-// exact says whether words must follow each other.
+// exact says whether the words must be adjacent and in order.
 func (m *matcher) exact() bool { return m.places && m.slop == 0 }
 
-// prepare finds words that are said twice.
+// prepare finds words that occur more than once.
 func (m *matcher) prepare(words []model.Term) {
 	m.equal = m.equal[:0]
 	for i := range words {
@@ -33,7 +33,8 @@ func (m *matcher) prepare(words []model.Term) {
 	}
 }
 
-// count is how often words that stand at these places match, if they need not follow each other.
+// count returns the number of matches of words at the given positions, if they need not be
+// adjacent.
 func (m *matcher) count(places [][]uint32) (n uint32) {
 	for after := int64(-1); ; n++ {
 		end, ok := m.first(places, after)
@@ -44,13 +45,14 @@ func (m *matcher) count(places [][]uint32) (n uint32) {
 	}
 }
 
-// first finds the match that ends first of those that begin behind a place, and where it ends.
+// first finds the match that ends first among those that begin after a position, and returns its
+// end.
 //
-// Let word i be wanted at place i of a phrase, and at place 0 of Near. A match is places p(i), all
-// different, with low <= p(i)-want(i) <= low+slop for some low. For a low the smallest places that
-// fit also end first: equal words take theirs in the order of the phrase, since exchanging two that
-// stand the other way round only brings them closer together. The only lows to try are those that
-// some word stands at.
+// Let word i be expected at offset want(i): i in a phrase, 0 in Near. A match is a set of distinct
+// positions p(i) with low <= p(i)-want(i) <= low+slop for some low. For a given low the smallest
+// positions that fit also end first. Equal words take theirs in the order of the phrase, since
+// swapping two that are in reverse order only brings them closer together. The only values of low
+// to try are those at which some word occurs.
 func (m *matcher) first(places [][]uint32, after int64) (end int64, ok bool) {
 	if m.ordered {
 		return m.firstOrdered(places, after)
@@ -70,7 +72,7 @@ func (m *matcher) first(places [][]uint32, after int64) (end int64, ok bool) {
 	return end, ok
 }
 
-// want is where word i is wanted.
+// want returns the offset at which word i is expected.
 func (m *matcher) want(i int) int64 {
 	if m.places {
 		return int64(i)
@@ -78,7 +80,7 @@ func (m *matcher) want(i int) int64 {
 	return 0
 }
 
-// fit finds the smallest places for a low, and the largest of them.
+// fit finds the smallest positions for a low, and returns the largest of them.
 func (m *matcher) fit(places [][]uint32, low, after int64) (end int64, ok bool) {
 	var few [16]int64
 	taken := few[:0]
@@ -97,7 +99,7 @@ func (m *matcher) fit(places [][]uint32, low, after int64) (end int64, ok bool) 
 	return end, true
 }
 
-// firstOrdered is first for places that rise.
+// firstOrdered is first for positions that must increase.
 func (m *matcher) firstOrdered(places [][]uint32, after int64) (end int64, ok bool) {
 	k, _ := slices.BinarySearch(places[0], uint32(after+1))
 	for _, p := range places[0][k:] {

@@ -11,26 +11,25 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// ordering finds the k answers that come first by a field.
+// ordering finds the first k matching documents in the order of a field.
 type ordering struct {
 	field      *fields.Field
 	descending bool
 	k          int
-	first      []placed // of all segments before
-	missing    []uint32 // answers without a value, the first k
+	first      []placed // of the segments so far
+	missing    []uint32 // matching documents without a value, the first k
 }
 
-// placed is a document with its place in the order.
+// placed is a document with its sort key.
 type placed struct {
-	key  uint64 // the smaller comes first; of keywords, in its segment only
-	word string // of keywords
+	key  uint64 // smaller keys come first; for keywords, comparable within a segment only
+	word string // for keywords
 	doc  uint32
 }
 
-// add takes the answers of a segment, whose documents come behind those of the segments before.
+// add adds the matching documents of a segment, whose numbers follow those of the segments before.
 func (o *ordering) add(c *columns.Column, answers *docset.Set, base uint32) error {
-	// A heap with the last of the k first at its root. Documents rise, so an equal key never
-	// enters.
+	// A max-heap of the first k. Documents come in increasing order, so an equal key never enters.
 	var heap []placed
 	var ords []uint32
 	for doc := range answers.All() {
@@ -66,7 +65,7 @@ func (o *ordering) add(c *columns.Column, answers *docset.Set, base uint32) erro
 	return nil
 }
 
-// key orders the documents of a segment.
+// key returns the sort key of a document within its segment.
 func (o *ordering) key(c *columns.Column, doc int, ords *[]uint32) (key uint64, ok bool) {
 	switch o.field.Type {
 	case fields.Keyword:
@@ -110,7 +109,7 @@ func (o *ordering) compare(a, b placed) int {
 	return cmp.Or(by, cmp.Compare(a.doc, b.doc))
 }
 
-// hits are the first k documents in order, with their keys.
+// hits returns the first k documents in order, with their keys.
 func (o *ordering) hits() (list []uint32, keys []ask.SortKey) {
 	n := min(o.k, len(o.first)+len(o.missing))
 	list, keys = make([]uint32, 0, n), make([]ask.SortKey, 0, n)
@@ -128,10 +127,10 @@ func (o *ordering) hits() (list []uint32, keys []ask.SortKey) {
 	return list, keys
 }
 
-// later says whether a comes behind b in a segment.
+// later says whether a comes after b within a segment.
 func later(a, b placed) bool { return a.key > b.key || a.key == b.key && a.doc > b.doc }
 
-// up moves the last entry of a heap to its place.
+// up restores the heap after its last entry was added.
 func up(h []placed) {
 	for i := len(h) - 1; i > 0; {
 		above := (i - 1) / 2
@@ -143,7 +142,7 @@ func up(h []placed) {
 	}
 }
 
-// down moves the root of a heap to its place.
+// down restores the heap after its root was replaced.
 func down(h []placed) {
 	for i := 0; ; {
 		child := 2*i + 1

@@ -17,17 +17,17 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// kind is what a node is.
+// kind is the kind of a node.
 type kind uint8
 
 const (
-	words   kind = iota // one word, or a pattern's
+	words   kind = iota // one word, or the words of a pattern
 	phrase              // words in order
-	fixed               // documents that are known
-	boolean             // parts
+	fixed               // a known set of documents
+	boolean             // several parts
 )
 
-// role is what a part is to its parent.
+// role is the role of a part in its parent.
 type role uint8
 
 const (
@@ -37,51 +37,51 @@ const (
 	filter
 )
 
-// node is a part of a query, ready to be answered on one segment.
+// node is a part of a query, compiled for one segment.
 type node struct {
 	kind kind
 	role role // in its parent
 	from query.Node
-	src  *eval.Engine // of words and phrases: the index, or that of a field
+	src  *eval.Engine // for words and phrases: the index, or that of a field
 
-	// Of words and phrases: the words, how they score, and, of a pattern, the one that stands for
-	// all.
+	// For words and phrases: the words and their scorers. A pattern is scored as the single word
+	// whole.
 	terms   []model.Term
-	one     [1]model.Term // room for the term of a word
+	one     [1]model.Term // storage for the term of a word
 	scorers []model.Scorer
 	pattern bool
 	whole   model.Term
 
-	places matcher // of a phrase
+	places matcher // for phrases
 
-	set   *docset.Set // of fixed
-	parts []*node     // of boolean
+	set   *docset.Set // for fixed
+	parts []*node     // for boolean
 }
 
 // scores says whether a part adds to the score of its parent.
 func (n *node) scores() bool { return n.role == should || n.role == must }
 
-// exec answers one query on one segment.
+// exec evaluates one query on one segment.
 type exec struct {
 	ctx   context.Context
 	e     *eval.Engine
 	base  uint32          // the number of its first document in the index
-	src   *eval.Engine    // where words are looked for: e, or that of a field
-	col   *columns.Column // where values are looked for instead, if not nil
+	src   *eval.Engine    // where words are looked up: e, or the engine of a field
+	col   *columns.Column // where values are looked up instead, if not nil
 	docs  int
-	most  int // words that a pattern may stand for
+	most  int // maximum number of words of a pattern
 	ticks int
-	list  []string // of wordsOf
+	list  []string // buffer of wordsOf
 
-	name     string         // of the field that src has; "" is the text
+	name     string         // field of src; "" means the text
 	patterns []ask.Pattern  // counts of patterns in the index that a shard was cut from
-	found    *[]ask.Pattern // where patterns are listed instead, if not nil
+	found    *[]ask.Pattern // where patterns are collected instead, if not nil
 }
 
-// MaxExpansions is how many words a pattern may stand for.
+// MaxExpansions is the maximum number of words that a pattern may expand to.
 const MaxExpansions = 1024
 
-// compile makes a node of a part of a query; nil if it says nothing, as a stop word.
+// compile returns the node of a part of a query; nil if the part is empty, such as a stop word.
 func (x *exec) compile(from query.Node, weight float64) (*node, error) {
 	if x.col != nil {
 		if n, err := x.value(from); n != nil || err != nil {
@@ -155,7 +155,7 @@ func (x *exec) compile(from query.Node, weight float64) (*node, error) {
 	return nil, ask.Refuse("unknown part of a query: %T", from)
 }
 
-// all are the documents, or, in a text field, those that have a word there.
+// all returns all documents or, in a text field, those with a word in it.
 func (x *exec) all() *docset.Set {
 	if x.src == x.e {
 		return docset.Full(x.docs)
@@ -169,7 +169,7 @@ func (x *exec) all() *docset.Set {
 	return s
 }
 
-// wordsOf are the words of a text, as the index has them, until it is called again.
+// wordsOf returns the analyzed words of a text. They are valid until the next call.
 func (x *exec) wordsOf(s string) (list []string, err error) {
 	tok := tokens.Get().(*text.Tokens)
 	defer tokens.Put(tok)
@@ -189,13 +189,13 @@ func (x *exec) wordsOf(s string) (list []string, err error) {
 	return list, nil
 }
 
-// tokens are used again.
+// tokens are reused.
 var tokens = sync.Pool{New: func() any { return new(text.Tokens) }}
 
-// bytesOf is a string as bytes, which must not be changed.
+// bytesOf returns a string as bytes, which must not be modified.
 func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
-// term looks a word up. A word that the index does not know has DF 0.
+// term looks up a word. A word that is not in the index has DF 0.
 func (x *exec) term(word string, weight float64) (model.Term, error) {
 	info, err := x.src.Term(bytesOf(word))
 	return model.Term{Text: word, Weight: weight, Info: info}, err
@@ -224,7 +224,7 @@ func (x *exec) phrase(q query.Node, list []string, weight float64, m matcher) (*
 	return n, nil
 }
 
-// bool makes a node of words, all in one role.
+// bool returns a node of words, all in one role.
 func (x *exec) bool(q query.Node, r role, weight float64, list []string) (*node, error) {
 	n := &node{kind: boolean, from: q}
 	for _, w := range list {
@@ -238,7 +238,7 @@ func (x *exec) bool(q query.Node, r role, weight float64, list []string) (*node,
 	return n, nil
 }
 
-// group makes a node of parts that are wanted in a role unless they say otherwise.
+// group returns a node of parts, which have the role usual unless they are marked otherwise.
 func (x *exec) group(q query.Node, parts []query.Node, usual role, weight float64) (*node, error) {
 	n := &node{kind: boolean, from: q, parts: make([]*node, 0, len(parts))}
 	for _, p := range parts {
@@ -259,7 +259,7 @@ func (x *exec) group(q query.Node, parts []query.Node, usual role, weight float6
 			continue
 		}
 		if _, ok := p.(query.Term); ok && r == should && part.kind == boolean {
-			for _, word := range part.parts { // each for itself
+			for _, word := range part.parts { // each word is a part of its own
 				word.role = should
 				n.add(word)
 			}
@@ -278,7 +278,7 @@ func (x *exec) group(q query.Node, parts []query.Node, usual role, weight float6
 	return n, nil
 }
 
-// add appends a part. Equal words in one role become one.
+// add appends a part. Equal words in the same role are merged.
 func (n *node) add(part *node) {
 	if part.plainWord() && part.scores() {
 		for _, old := range n.parts {
@@ -292,7 +292,7 @@ func (n *node) add(part *node) {
 	n.parts = append(n.parts, part)
 }
 
-// plainWord says whether a node is one word.
+// plainWord says whether a node is a single word.
 func (n *node) plainWord() bool { return n.kind == words && !n.pattern }
 
 func (x *exec) ids(q query.IDs) (*node, error) {
@@ -311,7 +311,7 @@ func (x *exec) ids(q query.IDs) (*node, error) {
 	return n, nil
 }
 
-// weighed is what the words of a query weigh by in an index, or that of a field.
+// weighed has the weigher of a query's words in an index, or in that of a field.
 type weighed struct {
 	src   *eval.Engine
 	terms []model.Term
@@ -319,7 +319,7 @@ type weighed struct {
 	norm float64
 }
 
-// scorers gives the words of a tree their scorers. Each field has its own collection and norm.
+// scorers sets the scorers of the words in a tree. Each field has its own collection and norm.
 func (x *exec) scorers(root *node, m model.Model) (err error) {
 	var few [2]weighed
 	all := few[:0]
@@ -367,7 +367,8 @@ func (x *exec) scorers(root *node, m model.Model) (err error) {
 	return nil
 }
 
-// scoring are the words by which a leaf scores, in order; none if nothing can match in any segment.
+// scoring returns the words by which a leaf scores, in order; none if it cannot match in any
+// segment.
 func (n *node) scoring() []model.Term {
 	if n.pattern {
 		if n.whole.AllDF() == 0 {
@@ -395,7 +396,7 @@ func (n *node) each(fn func(*node)) {
 	}
 }
 
-// tick looks now and then whether the answer is still wanted.
+// tick checks for cancellation every 64 calls.
 func (x *exec) tick() error {
 	if x.ticks++; x.ticks&0x3f == 0 {
 		return x.ctx.Err()

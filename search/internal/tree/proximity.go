@@ -8,8 +8,8 @@ import (
 	"github.com/collocate/collocate/search/query"
 )
 
-// proximity makes the node of the sequential dependence model: the words, each pair of neighbours
-// as a phrase, and each pair near each other. Each counts by its weight, and any will do.
+// proximity returns the node of the sequential dependence model: the words, each pair of adjacent
+// words as a phrase, and each pair within a window. Each part has its weight, and all are optional.
 func (x *exec) proximity(r *ask.Request) (*node, error) {
 	p := r.Proximity.WithDefaults()
 	switch {

@@ -10,32 +10,32 @@ import (
 	"github.com/collocate/collocate/search/internal/model"
 )
 
-// Index is what trees are searched in: the segments of an index, which answer as one.
+// Index is the segments of an index, which trees search as one.
 type Index struct {
 	engines []*eval.Engine
 	// search answers requests of plain words on all segments.
 	search func(context.Context, *ask.Request) (*ask.Result, error)
 }
 
-// Of is an index of one segment.
+// Of returns an index of one segment.
 func Of(e *eval.Engine) *Index { return &Index{[]*eval.Engine{e}, e.Search} }
 
-// Over is an index of several segments.
+// Over returns an index of several segments.
 func Over(s *eval.Segments) *Index { return &Index{s.Parts, s.Search} }
 
-// plan is a query in all segments. Each has a tree of nodes of the same shape: words have the same
-// place in all, and count by how often they occur in all of them.
+// plan is a query on all segments. The trees of all segments have the same shape: a word has the
+// same position in each and the counts of all segments.
 type plan struct {
 	ctx   context.Context
 	ix    *Index
 	parts []*exec
-	roots []*node // of the parts; nil if the query says nothing
+	roots []*node // of the parts; nil if the query is empty
 
-	task    task // what rank has to find
+	task    task // the input of rank
 	counted bool // total is the number of all answers
 	total   int64
 
-	one struct { // room for those of one segment
+	one struct { // storage for a single segment
 		exec exec
 		part [1]*exec
 		root [1]*node
@@ -43,16 +43,16 @@ type plan struct {
 	}
 }
 
-// empty says that the query says nothing.
+// empty says whether the query has no words or other parts.
 func (p *plan) empty() bool { return p.roots[0] == nil }
 
-// docs is the number of documents of all segments.
+// docs returns the number of documents in all segments.
 func (p *plan) docs() int {
 	last := p.parts[len(p.parts)-1]
 	return int(last.base) + last.docs
 }
 
-// segment is that of a document.
+// segment returns the segment of a document.
 func (p *plan) segment(doc uint32) int {
 	i := len(p.parts) - 1
 	for p.parts[i].base > doc {
@@ -71,7 +71,7 @@ func Patterns(ctx context.Context, ix *Index, r *ask.Request) (found []ask.Patte
 	return found, err
 }
 
-// prepareTo also lists patterns, if there is a list.
+// prepareTo also collects patterns, if found is not nil.
 func prepareTo(ctx context.Context, ix *Index, r *ask.Request, found *[]ask.Pattern) (*plan, error) {
 	p := &plan{ctx: ctx, ix: ix}
 	p.parts, p.roots = p.one.part[:0], p.one.root[:0]
@@ -104,7 +104,7 @@ func prepareTo(ctx context.Context, ix *Index, r *ask.Request, found *[]ask.Patt
 	return p, nil
 }
 
-// live are the documents of each segment that may be answers.
+// live returns the documents of each segment that may match.
 func (p *plan) live(r *ask.Request) []*docset.Set {
 	live := p.one.live[:0]
 	for _, x := range p.parts {
@@ -113,7 +113,7 @@ func (p *plan) live(r *ask.Request) []*docset.Set {
 	return live
 }
 
-// Match finds all documents that a request matches, as sets of each segment.
+// Match finds all documents that a request matches, as one set per segment.
 func Match(ctx context.Context, ix *Index, r *ask.Request) ([]*docset.Set, error) {
 	p, err := prepare(ctx, ix, r)
 	if err != nil {
@@ -130,7 +130,7 @@ func Match(ctx context.Context, ix *Index, r *ask.Request) ([]*docset.Set, error
 	return sets, nil
 }
 
-// scorers gives the words of all trees their scorers.
+// scorers sets the scorers of the words in all trees.
 func (p *plan) scorers(m model.Model) error {
 	for i, x := range p.parts {
 		if err := x.scorers(p.roots[i], m); err != nil {
@@ -140,7 +140,7 @@ func (p *plan) scorers(m model.Model) error {
 	return nil
 }
 
-// partsAt is part i of a node, as it is in each segment.
+// partsAt returns part i of a node, in each segment.
 func partsAt(nodes []*node, i int) (list []*node) {
 	for _, n := range nodes {
 		list = append(list, n.parts[i])
@@ -148,8 +148,8 @@ func partsAt(nodes []*node, i int) (list []*node) {
 	return list
 }
 
-// shareCounts gives the words of a node, as it is in each segment, the counts of all segments. A
-// pattern stands for the words that fit it in any of them.
+// shareCounts sets the counts of a node's words, in each segment, to the sums over all segments. A
+// pattern expands to the words that match it in any segment.
 func shareCounts(nodes []*node, most int) error {
 	if nodes[0].pattern {
 		if err := sharePattern(nodes, most); err != nil {
@@ -182,8 +182,8 @@ func shareCounts(nodes []*node, most int) error {
 	return nil
 }
 
-// sharePattern gives a pattern the same words in all segments, in byte order. In some a word may
-// have no list.
+// sharePattern gives a pattern the same words in all segments, in byte order. A segment may have no
+// list for some of them.
 func sharePattern(nodes []*node, most int) error {
 	var texts []string
 	for _, n := range nodes {
@@ -208,7 +208,7 @@ func sharePattern(nodes []*node, most int) error {
 	return nil
 }
 
-// TooMany refuses a pattern that stands for too many words.
+// TooMany returns the error for a pattern that expands to too many words.
 func TooMany(pattern string, most int) error {
 	return ask.Refuse("%s matches more than %d words of the index: make it longer", pattern, most)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/collocate/collocate/index"
 )
 
-// match finds the documents that a node matches: all of them, or those within a set that is not
-// nil. The result may be changed.
+// match finds the documents that a node matches, restricted to within if it is not nil. The caller
+// may modify the result.
 func (x *exec) match(n *node, within *docset.Set) (*docset.Set, error) {
 	switch n.kind {
 	case fixed:
@@ -85,7 +85,7 @@ func (x *exec) matchParts(n *node, within *docset.Set) (*docset.Set, error) {
 		s = docset.New(x.docs)
 		s.AddAll(docs)
 	} else if len(wanted) > 0 {
-		// What is cheap and rare comes first, and limits the rest.
+		// Cheap and rare parts come first, and restrict the others.
 		slices.SortStableFunc(wanted, func(a, b *node) int { return cmp.Compare(x.cost(a), x.cost(b)) })
 		for _, p := range wanted {
 			found, err := x.match(p, s)
@@ -121,7 +121,7 @@ func (x *exec) matchParts(n *node, within *docset.Set) (*docset.Set, error) {
 	return s, nil
 }
 
-// matchAny finds the documents that match any of the parts that are not obligatory.
+// matchAny finds the documents that match any of the optional parts.
 func (x *exec) matchAny(n *node, within *docset.Set) (*docset.Set, error) {
 	s := docset.New(x.docs)
 	for _, p := range n.parts {
@@ -143,7 +143,7 @@ func (x *exec) matchAny(n *node, within *docset.Set) (*docset.Set, error) {
 	return s, nil
 }
 
-// cost is about how much work it is to find the documents of a node.
+// cost estimates the work to find the documents of a node.
 func (x *exec) cost(n *node) int {
 	sum, least := 0, x.docs
 	for i := range n.terms {

@@ -9,12 +9,12 @@ import (
 // strategy is a row of treePlan: a way to find the k best answers to a tree.
 type strategy struct {
 	name  ask.Strategy // for Stats; NoStrategy: package eval names its own
-	why   string       // when it is worth it, and what it spares
+	why   string       // when it pays off, and what it saves
 	worth func(p *plan) (bool, error)
 	run   func(p *plan) (*ask.Result, error)
 }
 
-// treePlan is how a query of the language is answered: by the first strategy that is worth it.
+// treePlan lists the strategies for a tree. The first one that is worth it answers the query.
 var treePlan = []strategy{
 	{
 		name: ask.TreeConjunction,
@@ -77,20 +77,20 @@ var treePlan = []strategy{
 	},
 }
 
-// task is what the strategies know of a request beside its tree. Sets are one for each segment, of
-// which nil stands for all documents.
+// task is the input of the strategies besides the tree. Each slice of sets has one per segment; nil
+// means all documents.
 type task struct {
 	r    *ask.Request
 	k    int
-	live []*docset.Set // documents that may be answers
+	live []*docset.Set // documents that may match
 
-	asked   bool // whether the tree has been asked what scores; if only words do,
-	only    bool // then:
+	asked   bool // whether onlyWords has been computed
+	only    bool // whether only words score; if so:
 	words   []ask.Word
-	mode    ask.Mode      // in which the engines have to search
+	mode    ask.Mode      // mode for the engines
 	within  []*docset.Set // documents that filters and excluded parts leave
-	limited bool          // whether these are not all
-	left    int           // how many they are
+	limited bool          // whether within excludes any document
+	left    int           // number of documents in within
 }
 
 // rank finds the k best.
@@ -107,8 +107,8 @@ func (p *plan) rank(live []*docset.Set, k int, r *ask.Request) (*ask.Result, err
 	panic("tree: a plan without an end")
 }
 
-// onlyWords says whether all that scores is words, and finds the documents that the other parts of
-// the query leave.
+// onlyWords says whether only words score, and finds the documents that satisfy the other parts of
+// the query.
 func (p *plan) onlyWords() (bool, error) {
 	t := &p.task
 	if t.asked {
@@ -134,14 +134,14 @@ func (p *plan) onlyWords() (bool, error) {
 	return true, nil
 }
 
-// worthLedWithin says whether few documents lead the search for all of some words.
+// worthLedWithin says whether to search for all of some words within few documents.
 func (p *plan) worthLedWithin() (bool, error) {
 	only, err := p.onlyWords()
 	t := &p.task
 	return only && t.mode == ask.And && t.limited && t.left < p.docs()/shortShare && mayLead(t.r), err
 }
 
-// worthSparse says whether any of some words are looked for in few documents.
+// worthSparse says whether to search for any of some words within few documents.
 func (p *plan) worthSparse() (bool, error) {
 	only, err := p.onlyWords()
 	t := &p.task
