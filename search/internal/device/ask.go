@@ -12,25 +12,25 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// What the device wants to know of a request is little: its words' numbers and how good they can
-// be. Looking that up without opening lists, and remembering the words of other requests, is a
-// tenth of the work that a search on a core begins with.
+// The device needs little of a request: the numbers of its words and bounds on their scores.
+// Looking these up without opening lists, and caching the words of other requests, takes a tenth of
+// the preparation that a search on a core needs.
 
-// gpuAsk is a request as the device wants it. One core writes it and others read it, so it is
+// gpuAsk is a request as the device needs it. One core writes it and others read it, so it is
 // small.
 type gpuAsk struct {
-	first    *gpuAskTerm // of its words, in query order
+	first    *gpuAskTerm // its words, in query order
 	postings int64
-	blocks   uint32 // that these are stored in
-	out      uint32 // where its answers are
+	blocks   uint32 // of these postings
+	out      uint32 // offset of its answers
 	k        int16
 	words    uint8
-	// 1 + the word that decides a short query, see short.go; 0: it is not short; -1: nor does
-	// the device know words that count like that
+	// lead is 1 + the word that decides a short query, see short.go. 0 means that the query is not
+	// short, -1 that it is not and that the device has no terms with these weights.
 	lead    int8
-	few     bool // that word is so rare that a warp looks at all of it
-	and     bool // all words are wanted
-	general bool // not for a lane: too large, or not in order
+	few     bool // that word is so rare that a warp reads all of its list
+	and     bool // all words are required
+	general bool // not for a lane: too large, or invalid
 	late    bool // there was no room in the lane
 }
 
@@ -41,17 +41,17 @@ type gpuAskTerm struct {
 
 func (q *gpuAsk) terms() []gpuAskTerm { return unsafe.Slice(q.first, q.words) }
 
-// fits says whether there is something to do for a lane.
+// fits says whether a lane can answer the request and it has words.
 func (q *gpuAsk) fits() bool { return !q.general && q.words > 0 }
 
-// asker turns requests into what the device wants. What it holds is used again.
+// asker turns requests into gpuAsks. Its buffers are reused.
 type asker struct {
 	room   text.ShortRoom
 	tokens text.Tokens
 	text   keyText
-	bytes  []byte // of words that are longer than a key
+	bytes  []byte // of words that are too long for a key
 	words  []askedWord
-	counts []int        // of the words of each request
+	counts []int        // number of words of each request
 	terms  []gpuAskTerm // of several requests
 }
 
@@ -59,12 +59,12 @@ type asker struct {
 type askedWord struct {
 	key  wordKey
 	hash uint64
-	at   int // where in asker.bytes it is, if the key does not have it
+	at   int // offset in asker.bytes, if the key does not contain it
 }
 
 var askers = sync.Pool{New: func() any { return &asker{} }}
 
-// ask looks at one request. Errors in it are left to Engine.Prepare to report.
+// ask looks up one request. Errors in it are left to Engine.Prepare to report.
 func (a *asker) ask(g *Index, r *ask.Request) gpuAsk {
 	var q [1]gpuAsk
 	a.askAll(g, []ringRequest{asRing(r)}, q[:])
@@ -92,7 +92,7 @@ func (a *asker) askAll(g *Index, requests []ringRequest, out []gpuAsk) {
 	}
 }
 
-// takeApart notes the words of a request.
+// takeApart tokenizes a request and records its words.
 func (a *asker) takeApart(g *Index, r *ringRequest, q *gpuAsk) {
 	k := r.k
 	if k == 0 {
@@ -111,7 +111,7 @@ func (a *asker) takeApart(g *Index, r *ringRequest, q *gpuAsk) {
 		}
 		return
 	}
-	doc := unsafe.Slice(unsafe.StringData(r.text), len(r.text)) // which analyzers only read
+	doc := unsafe.Slice(unsafe.StringData(r.text), len(r.text)) // analyzers only read it
 	if g.short != nil {
 		if borders, ok := g.short.AnalyzeShort(doc, &a.room); ok {
 			a.noteShort(g, borders)
@@ -128,7 +128,7 @@ func (a *asker) takeApart(g *Index, r *ringRequest, q *gpuAsk) {
 	}
 }
 
-// note notes a word of the text.
+// note records a word of the text and prefetches its entry.
 func (a *asker) note(g *Index, start, end int) {
 	at := len(a.bytes)
 	if end-start > keyBytes {
@@ -140,7 +140,7 @@ func (a *asker) note(g *Index, start, end int) {
 	a.words = append(a.words, askedWord{key, hash, at})
 }
 
-// noteShort notes the words of a short text.
+// noteShort records the words of a short text.
 func (a *asker) noteShort(g *Index, borders uint64) {
 	const most = (text.MaxShort + 1) / 2
 	n := len(a.words)
@@ -175,7 +175,7 @@ func (a *asker) noteShort(g *Index, borders uint64) {
 	}
 }
 
-// putTogether fills a request from its words. Those that the index does not know are left out.
+// putTogether fills a gpuAsk from its words. Words that are not in the index are left out.
 func (a *asker) putTogether(g *Index, q *gpuAsk, words []askedWord, r *ringRequest) {
 	var weighted []ask.Word
 	if r.rare != nil {
@@ -186,9 +186,9 @@ func (a *asker) putTogether(g *Index, q *gpuAsk, words []askedWord, r *ringReque
 		a.terms = slices.Grow(a.terms, manyTerms)
 	}
 	terms, n := a.terms[from:cap(a.terms)], 0
-	// plain: each word is there once, with the usual weight; seen: bits of numbers
+	// plain: all words are distinct and have weight 1; seen: bits of their numbers modulo 64
 	known, plain, seen := true, true, uint64(0)
-	least, lead := uint32(math.MaxUint32), 0 // postings of the rarest word; which it is
+	least, lead := uint32(math.MaxUint32), 0 // document frequency of the rarest word; its index
 	postings, blocks := int64(0), uint32(0)
 	for i := range words {
 		w := &words[i]
@@ -210,7 +210,7 @@ func (a *asker) putTogether(g *Index, q *gpuAsk, words []askedWord, r *ringReque
 		}
 		df := found.df
 		if df == 0 {
-			// nothing else can be wrong with it
+			// no other error is possible
 			if known = false; r.mode == ask.And && r.rare == nil {
 				return
 			}
@@ -246,7 +246,7 @@ func (a *asker) putTogether(g *Index, q *gpuAsk, words []askedWord, r *ringReque
 	if decides {
 		postings = int64(least)
 	}
-	q.k = int16(min(int64(q.k), postings)) // there are no more answers
+	q.k = int16(min(int64(q.k), postings)) // an upper bound on the number of answers
 	if !plain && !doubled(terms) {
 		q.lead = -1
 	} else if decides && least <= someDF {
@@ -254,7 +254,7 @@ func (a *asker) putTogether(g *Index, q *gpuAsk, words []askedWord, r *ringReque
 	}
 }
 
-// lookUp finds a word that is not where it was expected.
+// lookUp finds a word that is not in the first entry of its cache line.
 func (a *asker) lookUp(g *Index, w *askedWord) (*wordEntry, error) {
 	var short [16]byte
 	text := w.key.appendTo(short[:0])
@@ -264,7 +264,7 @@ func (a *asker) lookUp(g *Index, w *askedWord) (*wordEntry, error) {
 	return g.lookUp(w.key, w.hash, unsafe.String(unsafe.SliceData(text), len(text)))
 }
 
-// sameAs is the word among some that is the same; nil: there is none.
+// sameAs returns the same word among some, or nil.
 func sameAs(terms []gpuAskTerm, e *wordEntry) *gpuAskTerm {
 	for i := range terms {
 		if t := &terms[i]; t.id == e.id {

@@ -12,11 +12,12 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// A batch on the device goes through it in chunks of up to manyQueries requests. Several chunks are
-// under way: while the device works on one, the cores look up the words of the next, or hand out
-// the results of the one before. Nobody waits for a chunk to fill: a free lane takes what there is.
+// A batch passes through the device in chunks of up to manyQueries requests. Several chunks are in
+// progress: while the device works on one, the cores look up the words of the next, or yield the
+// results of the one before. No chunk waits to be filled: a free lane takes the requests that are
+// there.
 
-// gpuBatch is a batch at work.
+// gpuBatch is a batch in progress.
 type gpuBatch struct {
 	g        *Index
 	schedule ask.Schedule
@@ -27,16 +28,16 @@ type gpuBatch struct {
 	kept     atomic.Int64 // bytes of answers
 }
 
-// batchPart is where what is made of a chunk's results is kept.
+// batchPart maps the results of a chunk and stores what they are mapped to.
 type batchPart interface {
 	make(i int, found *ask.Result) error
-	// where results go that are kept as they are; nil: something is made of them
+	// kept returns where unmapped results are stored; nil if results are mapped.
 	kept() []*ask.Result
 }
 
-// answerBatch answers requests. For every chunk of them it asks for a part that makes something of
-// the results, on all cores, and in the end yields the parts in order, with how many results there
-// are, and why there are no more.
+// answerBatch answers requests. For every chunk it calls part for a batchPart that maps the
+// results, on all cores. It yields the parts in order, each with its number of results and, for the
+// last, an error.
 func (g *Index) answerBatch(ctx context.Context, requests iter.Seq[ask.Request], b ask.Batch,
 	reuse bool, part func(first, n int) batchPart, yield func(p batchPart, n int, err error) bool) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -69,7 +70,7 @@ func (g *Index) answerBatch(ctx context.Context, requests iter.Seq[ask.Request],
 			}
 		})
 	}
-	wg.Go(func() { ring.feed(requests, w.helpers) }) // the last, for that is the first to run
+	wg.Go(func() { ring.feed(requests, w.helpers) }) // started last: runs first
 	runtime.Gosched()
 	for c := ring.next(w.helpers); c != nil; c = ring.next(w.helpers) {
 		if len(c.requests) > spreadBy {
@@ -87,7 +88,7 @@ func (g *Index) answerBatch(ctx context.Context, requests iter.Seq[ask.Request],
 }
 
 // answerChunk answers requests in runs of the same kind: by tiles, or by one of the thesis'
-// algorithms. Mostly there is one run.
+// algorithms. Usually there is one run.
 func (b *gpuBatch) answerChunk(ctx context.Context, lane int, c *gpuChunk) {
 	all := &gpuRun{b: b, lane: lane, c: c, requests: c.requests}
 	alike, err := all.fetch()

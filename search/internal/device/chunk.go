@@ -9,24 +9,24 @@ import (
 	"github.com/collocate/collocate/search/internal/model"
 )
 
-// gpuRun is requests of a chunk that are answered in the same way: by a lane, and what that leaves
-// by others. All cores take blocks of them, twice: once to look their words up and to write them to
-// the lane's plan, and once to make results of what came back.
+// gpuRun is a run of requests of a chunk that are answered in the same way: by a lane, and
+// otherwise by slots or cores. All cores take blocks of them, twice: to look up their words and
+// write them to the lane's plan, and to make results from the device's output.
 type gpuRun struct {
 	b        *gpuBatch
 	lane     int
 	c        *gpuChunk
-	from     int // the first in the chunk
+	from     int // index in the chunk of the first request
 	requests []ringRequest
 
-	// From takeLane to giveLaneBack.
+	// Set between takeLane and giveLaneBack.
 	f      *lane
 	m      *gpuModel
 	w      model.Weigher
 	unlock func()
 }
 
-// counting is numbers of requests, in order.
+// counting is the numbers from 0.
 var counting = func() (all [manyQueries]int32) {
 	for i := range all {
 		all[i] = int32(i)
@@ -34,7 +34,7 @@ var counting = func() (all [manyQueries]int32) {
 	return all
 }()
 
-// spread lets all cores work for the run.
+// spread calls f for blocks of the run on all cores.
 func (r *gpuRun) spread(f func(from, to int)) {
 	r.b.helpers.spread(r.lane, r.c.order, len(r.requests), spreadBy, f)
 }
@@ -55,7 +55,7 @@ func (r *gpuRun) answerAsThesis(ctx context.Context) {
 	}
 }
 
-// answer answers the requests, each as good as Search does, unless something went wrong before.
+// answer answers the requests as Search does, or fails the run if err is set.
 func (r *gpuRun) answer(ctx context.Context, err error) {
 	if err == nil {
 		err = r.launches(ctx)
@@ -65,8 +65,8 @@ func (r *gpuRun) answer(ctx context.Context, err error) {
 	}
 }
 
-// launches answers requests, whose words are looked up, in as few launches as there is room for:
-// those of few words by lanes, and what these leave by slots.
+// launches answers requests whose words are looked up, in as few launches as possible: those of few
+// words in lanes, the others in slots.
 func (r *gpuRun) launches(ctx context.Context) error {
 	left, err := r.answerInLane(ctx)
 	r.giveLaneBack()
@@ -83,7 +83,7 @@ func (r *gpuRun) launches(ctx context.Context) error {
 	return nil
 }
 
-// wholes are requests as they were.
+// wholes returns the original requests.
 func wholes(some []ringRequest) []ask.Request {
 	all := make([]ask.Request, len(some))
 	for i := range some {
@@ -92,8 +92,8 @@ func wholes(some []ringRequest) []ask.Request {
 	return all
 }
 
-// fetch takes the requests from the ring, and looks up their words if all are of a kind. It says
-// whether they are.
+// fetch copies the requests from the ring, and looks up their words if all are of the same kind. It
+// says whether they are.
 func (r *gpuRun) fetch() (alike bool, err error) {
 	c, ring := r.c, r.b.ring
 	first := ring.ring[c.order%int64(len(ring.ring))]
@@ -129,13 +129,13 @@ func (r *gpuRun) ask() {
 	r.spread(r.askSome)
 }
 
-// reserve makes room for what requests ask for.
+// reserve allocates the asks and terms of n requests.
 func (c *gpuChunk) reserve(n int) {
 	c.asks = resized(c.asks, n)
 	c.terms = resized(c.terms, (n+spreadBy-1)/spreadBy)
 }
 
-// resized is a slice of that length whose values do not matter.
+// resized returns a slice of length n with arbitrary values.
 func resized[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -157,7 +157,7 @@ func (r *gpuRun) askSome(from, to int) {
 	}
 }
 
-// placeSome writes a block to the plan, or notes that there was no room.
+// placeSome writes a block to the plan, or marks its requests as late if they do not fit.
 func (r *gpuRun) placeSome(from, to int) {
 	asks := r.c.asks
 	if !r.f.p.place(asks, counting[from:to], &r.f.limits) {
@@ -167,11 +167,11 @@ func (r *gpuRun) placeSome(from, to int) {
 	}
 }
 
-// takeLane takes a lane, and enters with the lists that are wanted; without them there is none. If
-// the model or lists find no room, there is none either.
+// takeLane takes a lane and enters the gate with the given lists; if lists is nil, only if no list
+// must be loaded. It takes no lane if the model or the lists do not fit on the device.
 func (r *gpuRun) takeLane(model model.Model, lists func() []int, has func(*gpuModel) bool) (err error) {
 	g := r.b.g
-	if r.w, err = g.s.Weigher(model); err != nil { // which is what the others will say
+	if r.w, err = g.s.Weigher(model); err != nil { // the other paths report this error
 		return nil
 	}
 	if lists == nil {
@@ -190,7 +190,7 @@ func (r *gpuRun) takeLane(model model.Model, lists func() []int, has func(*gpuMo
 	return nil
 }
 
-// giveLaneBack gives back what takeLane took.
+// giveLaneBack releases what takeLane took.
 func (r *gpuRun) giveLaneBack() {
 	if r.f != nil {
 		r.b.g.freeLane(r.f)
@@ -199,7 +199,7 @@ func (r *gpuRun) giveLaneBack() {
 	}
 }
 
-// answerInLane answers requests of one model and returns those that it could not.
+// answerInLane answers requests of one model and returns those that it could not answer.
 func (r *gpuRun) answerInLane(ctx context.Context) (left []int32, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -259,8 +259,8 @@ func (r *gpuRun) answerInLane(ctx context.Context) (left []int32, err error) {
 		if again = r.onCores(ctx, again, flew/manyPerAgain); len(again) == 0 {
 			return left, nil
 		}
-		// What was guessed wrong is done again without guessing, and what had too little room among
-		// others has more alone.
+		// Requests with a wrong guess are retried without guessing, and those that ran out of space
+		// among others have more of it in a smaller launch.
 		if try == 2 {
 			return append(left, again...), nil
 		}
@@ -268,7 +268,7 @@ func (r *gpuRun) answerInLane(ctx context.Context) (left []int32, err error) {
 	}
 }
 
-// launch lets the device do what was planned, and waits for it.
+// launch runs the plan on the device and waits for it.
 func (r *gpuRun) launch(ctx context.Context) error {
 	if err := r.f.start(r.m); err != nil {
 		return err
@@ -279,8 +279,8 @@ func (r *gpuRun) launch(ctx context.Context) error {
 	return err
 }
 
-// onCores answers up to the given number of requests without the device, and returns those that it
-// did not.
+// onCores answers the requests on the cores, unless there are more than most or one has too many
+// postings. It returns the requests that it did not answer.
 func (r *gpuRun) onCores(ctx context.Context, at []int32, most int) []int32 {
 	for _, i := range at {
 		if len(at) > most || r.c.asks[i].postings > longAgain {
@@ -294,12 +294,12 @@ func (r *gpuRun) onCores(ctx context.Context, at []int32, most int) []int32 {
 	return nil
 }
 
-// enterLists enters with the lists that requests ask for.
+// enterLists enters the gate with the lists of requests.
 func (g *Index) enterLists(model model.Model, asks []gpuAsk, at []int32) (*gpuModel, func(), error) {
 	return g.enter(model, func(m *gpuModel) bool { return m.has(asks, at) }, func() []int { return listsOf(asks, at) })
 }
 
-// listsOf are the lists that requests ask for.
+// listsOf returns the lists of requests.
 func listsOf(asks []gpuAsk, at []int32) (ids []int) {
 	for _, i := range at {
 		for _, t := range asks[i].terms() {
@@ -309,10 +309,10 @@ func listsOf(asks []gpuAsk, at []int32) (ids []int) {
 	return ids
 }
 
-// hasAll says whether all lists are there, for good, with their codes.
+// hasAll says whether all lists are permanently on the device, with their codes.
 func (m *gpuModel) hasAll() bool { return m.all }
 
-// has says whether all lists of queries are there, with their codes.
+// has says whether all lists of queries are on the device, with their codes.
 func (m *gpuModel) has(asks []gpuAsk, at []int32) bool {
 	if m.all {
 		return true

@@ -18,7 +18,7 @@ type gpuTerm struct {
 	X, Y, Z                     float64
 }
 
-// Numbers of the models, as in scoring.cuh.
+// Model numbers, as in scoring.cuh.
 const (
 	gpuBM25 = iota
 	gpuBM25L
@@ -27,7 +27,7 @@ const (
 	gpuDPH
 )
 
-// set puts a scorer's constants into the term, and returns the model's number.
+// set copies a scorer's constants to the term, and returns the model's number.
 func (t *gpuTerm) set(s model.Scorer) uint32 {
 	switch s := s.(type) {
 	case *model.BM25Scorer:
@@ -48,28 +48,28 @@ func (t *gpuTerm) set(s model.Scorer) uint32 {
 	return gpuDPH
 }
 
-// locate says where the list is.
+// locate sets the location of the list.
 func (t *gpuTerm) locate(l *gpuList) {
 	t.Pos, t.Extra, t.DF, t.Bigs, t.Row, t.Table = l.pos, l.extra, l.df, l.bigs, l.row, l.table
 }
 
-// gpuModel is the codes of one model. They do not depend on how much a word counts in a query, nor
-// on its idf, since a list's codes are relative to its best score.
+// gpuModel holds the codes for one model. They depend neither on the weight of a word in a query
+// nor on its idf, since a list's codes are relative to its best score.
 type gpuModel struct {
 	st    *gpuStore
 	model model.Model
 	w     model.Weigher
 	codes gpu.Buffer[uint8]
-	maxes gpu.Buffer[uint8] // of the tiles, by row
-	// counts says how many postings of a list have each code, by row: 256 each. The k-th best code
-	// of one word is reached by k documents.
+	maxes gpu.Buffer[uint8] // of each tile, by row
+	// counts has the number of postings of a list with each code, by row: 256 each. k documents
+	// reach the k-th best code of a single word.
 	counts gpu.Buffer[uint32]
-	tops   []uint32 // how many have each code or more, on the host
+	tops   []uint32 // number of postings with each code or a higher one, on the host
 	coded  []bool   // by list
-	all    bool     // all lists are there, for good, and coded
+	all    bool     // all lists are permanently on the device and coded
 }
 
-// codedAs is the model whose codes a model shares.
+// codedAs returns the model whose codes a model uses.
 func codedAs(m model.Model) model.Model {
 	switch m := m.(type) {
 	case nil:
@@ -77,7 +77,7 @@ func codedAs(m model.Model) model.Model {
 	case model.BM25:
 		p := model.ParamsOf(m)
 		if p.Variant != bm25.Plus && p.Variant != bm25.L {
-			p.Variant = bm25.Lucene // whose idf is never 0
+			p.Variant = bm25.Lucene // its idf is never 0
 		}
 		return model.BM25(p)
 	case model.Dirichlet:
@@ -86,7 +86,7 @@ func codedAs(m model.Model) model.Model {
 	return m
 }
 
-// find returns the codes of a model if there are any.
+// find returns the codes for a model, or nil.
 func (st *gpuStore) find(m model.Model) *gpuModel {
 	for _, x := range st.models {
 		if x.model == m {
@@ -96,8 +96,8 @@ func (st *gpuStore) find(m model.Model) *gpuModel {
 	return nil
 }
 
-// model returns the codes of a model, still to be filled if they are new. The gate is held for
-// writing.
+// model returns the codes for a model, without any codes yet if the model is new. The gate is held
+// for writing.
 func (st *gpuStore) model(m model.Model) (*gpuModel, error) {
 	m = codedAs(m)
 	if x := st.find(m); x != nil {
@@ -146,14 +146,14 @@ func (m *gpuModel) alloc() (err error) {
 
 func (m *gpuModel) free() error { return errors.Join(m.codes.Free(), m.maxes.Free(), m.counts.Free()) }
 
-// drop forgets the oldest codes.
+// drop frees the oldest codes.
 func (st *gpuStore) drop() error {
 	err := st.models[0].free()
 	st.models = st.models[1:]
 	return err
 }
 
-// encodeAll makes the codes of all lists that are there.
+// encodeAll computes the codes of all lists on the device.
 func (m *gpuModel) encodeAll(ctx context.Context) error {
 	const together = 1 << 15
 	ids := make([]int, 0, together)
@@ -175,7 +175,7 @@ func (m *gpuModel) encodeAll(ctx context.Context) error {
 	return nil
 }
 
-// encode makes the codes of lists that are there. The gate is held for writing.
+// encode computes the codes of lists that are on the device. The gate is held for writing.
 func (m *gpuModel) encode(ids []int) (err error) {
 	defer func() {
 		for _, id := range ids {
@@ -213,7 +213,7 @@ func (m *gpuModel) encode(ids []int) (err error) {
 	return m.fetchTops(dense)
 }
 
-// fetchTops gets the counts of lists.
+// fetchTops downloads the counts of lists and sums them from the highest code down.
 func (m *gpuModel) fetchTops(terms []gpuTerm) error {
 	if len(terms) == 0 {
 		return nil
@@ -238,8 +238,8 @@ func (m *gpuModel) fetchTops(terms []gpuTerm) error {
 	return nil
 }
 
-// reached is a code that k postings of a list have or exceed; 0 if there are not this many, or it
-// is not known.
+// reached returns a code that k postings of a list reach; 0 if there are fewer or the list has no
+// counts.
 func (m *gpuModel) reached(l *gpuList, k uint32) uint32 {
 	if l.sparse() || l.df < k {
 		return 0
@@ -252,7 +252,7 @@ func (m *gpuModel) reached(l *gpuList, k uint32) uint32 {
 	return code
 }
 
-// launch encodes lists.
+// launch runs the encoding kernels for some lists.
 func (m *gpuModel) launch(terms []gpuTerm, kind uint32, sparse bool) error {
 	if len(terms) == 0 {
 		return nil
@@ -265,7 +265,7 @@ func (m *gpuModel) launch(terms []gpuTerm, kind uint32, sparse bool) error {
 				gpu.U32(kind), st.tfs.Arg(), st.more.Arg(),
 				st.lengths.Arg(), m.codes.Arg())
 		}
-		for i := range terms { // a row may have been another list's
+		for i := range terms { // the row may have been used by another list
 			row := int(terms[i].Row)
 			if err := m.counts.Slice(256*row, 256*row+256).Zero(st.stream); err != nil {
 				return err
@@ -284,8 +284,8 @@ func (m *gpuModel) launch(terms []gpuTerm, kind uint32, sparse bool) error {
 	})
 }
 
-// withTerms brings lists' words to the device for kernels that launch begins, with where they are
-// and how many, and waits for these.
+// withTerms uploads terms, calls launch with their address and number to start kernels, and waits
+// for these.
 func (st *gpuStore) withTerms(terms []gpuTerm, launch func(buf, n gpu.Arg) error) error {
 	buf, err := gpu.Alloc[gpuTerm](st.g.dev, len(terms))
 	if err != nil {

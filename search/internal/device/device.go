@@ -28,17 +28,17 @@ var (
 	encodeSource = gpu.NewSource("search/encode", encodePTX)
 )
 
-// Options say how an index is put on a GPU. The zero value takes the first GPU and most of its
+// Options say how an index is loaded onto a GPU. The zero value uses the first GPU and most of its
 // memory.
 type Options struct {
 	Device engine.Device
 	// Also names further devices that get a copy of the index and share the work. A device that is
 	// named twice counts as two: each has a context of its own, with its own memory, streams and
-	// errors. Then Device.Memory must leave room for the others.
+	// errors. Then Device.Memory must leave memory for the others.
 	Also []engine.Device
-	// Progress is called with the number of postings that are on the device, and of all.
+	// Progress is called with the number of postings on the device, and of all.
 	Progress func(done, total int64)
-	// Log gets a line on what MapAll chooses; nil: none.
+	// Log reports the choices of MapAll; nil: none.
 	Log *slog.Logger
 }
 
@@ -56,13 +56,13 @@ func openBy(ctx context.Context, e *eval.Engine, o Options,
 	return g, nil
 }
 
-// openOn puts the index of an engine on a device that is open. It must stay open until the index is
+// openOn loads the index of an engine onto an open device, which must stay open until the index is
 // closed.
 func openOn(ctx context.Context, e *eval.Engine, dev *gpu.Device, o Options) (*Index, error) {
 	return openOver(ctx, e, dev, nil, o)
 }
 
-// openOver is OpenOn for an index whose postings may be on the device already.
+// openOver is openOn for an index whose postings may already be on the device.
 func openOver(ctx context.Context, e *eval.Engine, dev *gpu.Device, there *resident,
 	o Options) (*Index, error) {
 	g := &Index{s: e, dev: dev, slots: make(chan *gpuSlot, gpuSlots),
@@ -75,7 +75,7 @@ func openOver(ctx context.Context, e *eval.Engine, dev *gpu.Device, there *resid
 	return g, nil
 }
 
-// Memory is how much memory of the device is free, and how much there is.
+// Memory returns the free and the total memory of the device.
 func (g *Index) Memory() (free, total int64, err error) {
 	if free, total, err = g.dev.MemInfo(); err != nil {
 		return 0, 0, fmt.Errorf("search: %w", err)
@@ -94,12 +94,13 @@ type Index struct {
 	thick  uint32 // see manyThick
 	adding uint32 // see manyAdding
 
-	// gate is held for reading while queries run, and for writing while lists come and go.
+	// gate is held for reading while queries run, and for writing while lists are loaded or
+	// evicted.
 	gate        sync.RWMutex
 	slots       chan *gpuSlot  // free slots for single queries
-	single      int            // how many of them were made
+	single      int            // number made so far
 	batch       chan *gpuSlot  // free slots for many queries at a time, which are larger
-	generalMade int            // how many of them were made
+	generalMade int            // number made so far
 	made        []*gpuSlot     // all slots of both kinds
 	freeLanes   chan *lane     // free lanes, for many queries of up to 32 words
 	lanes       []*lane        // all lanes
@@ -110,7 +111,7 @@ type Index struct {
 
 	words *wordTable
 
-	batches atomic.Int32 // running now
+	batches atomic.Int32 // number of running batches
 	space   emptySpace   // taken once a batch has kept many results
 
 	thesis thesisStore // used with the gate held for writing
@@ -122,7 +123,7 @@ type gpuKernels struct {
 	few                 [gpuKinds]*gpu.Kernel
 	dense, sparse       *gpu.Kernel
 	count, drawMaps     *gpu.Kernel
-	fewResident         [2]int // blocks that the device holds
+	fewResident         [2]int // resident blocks
 	manyResident        int
 	manyShort           *gpu.Kernel
 	manyPlan, manyItems *gpu.Kernel
@@ -219,7 +220,7 @@ func (g *Index) open(ctx context.Context, there *resident, o Options) (err error
 	return g.pack.weigh(ctx)
 }
 
-// prepare looks the words of a request up and opens their lists.
+// prepare looks up the words of a request and opens their lists.
 func (g *Index) prepare(ctx context.Context, r *ask.Request) (q *eval.Query, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	return g.s.PrepareWithBounds(ctx, r)
@@ -255,8 +256,8 @@ func (g *Index) Answer(ctx context.Context, r ask.Request) (*ask.Result, error) 
 	return found, nil
 }
 
-// onCPU answers a request that the device cannot: with too many words or answers, lists that find
-// no room, or more documents of equal score than are kept.
+// onCPU answers a request that the device cannot: one with too many words or answers, with lists
+// that do not fit, or with more documents of equal score than are kept.
 func (g *Index) onCPU(ctx context.Context, r ask.Request, why string) (found *ask.Result, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	r.Parallel, r.Algorithm = nil, ask.Auto

@@ -1,18 +1,18 @@
 // Package device answers the question: which documents are best, on a GPU?
 //
 // An [Index] is an index on a device: postings in tiles of 16,384 documents and, for each model in
-// use, a code of one byte for each posting that bounds its score. A [Group] is an index on one
-// device or several. [Index.Answer] answers one request, [Batch] many. The kernels lie in
-// kernels/*.cu; files named paper_*.go run the algorithms of a thesis (R. Gaioso, UFSCar 2019).
+// use, a one-byte code per posting that bounds its score. A [Group] is an index on one device or
+// several. [Index.Answer] answers one request, [Batch] many. The kernels are in kernels/*.cu; files
+// named paper_*.go run the algorithms of a thesis (R. Gaioso, UFSCar 2019).
 //
-// A batch takes these steps: requests wait in a ring (ring.go) and are cut into chunks (chunk.go);
-// the cores look up their words (ask.go, words.go) and write a plan (places.go, known.go); a lane,
-// a stream with its buffers, launches it (many.go); the cores make results of what comes back
+// A batch takes these steps. Requests wait in a ring (ring.go) and are cut into chunks (chunk.go).
+// The cores look up their words (ask.go, words.go) and write a plan (places.go, known.go). A lane,
+// a stream with its buffers, launches it (many.go). The cores make results from the output
 // (results.go).
 //
 // # Strategies
 //
-// One request, in the order in which they are tried:
+// One request, in the order in which the strategies are tried:
 //
 //	pair.go     up to 2 words and 512 answers, lists with tables: one launch above a guessed cut
 //	one.go      up to 4 words and 2,048 answers, lists with tables: one launch
@@ -26,17 +26,16 @@
 //	batch_score all others: postings whose code can reach the cut are looked up in the other lists
 //	general.go  more than 32 words or 2,048 answers, or what the kernels above leave: as run.go
 //
-// The cores (package eval) answer what is left: more than 511 words or 16,384 answers, BM25F and
-// rounded lengths, requests for some documents only, ties that do not fit, and lists that do not
-// fit. Stats.GPU.Fallback says why.
+// The cores (package eval) answer the rest: more than 511 words or 16,384 answers, BM25F and
+// rounded lengths, requests restricted to some documents, and ties or lists that do not fit.
+// Stats.GPU.Fallback says why.
 //
 // # Memory
 //
-// store.go measures the index and takes what the budget allows. If all postings fit they stay on
-// the device. If not, it keeps the lists that were used last: those that a query lacks are brought,
-// others are evicted, and a query whose lists do not fit together is answered by the cores. Opening
-// fails, with the memory that is needed, if there is room for less than a thousandth of the
-// postings.
+// store.go measures the index and allocates what the budget allows. If all postings fit, they stay
+// on the device. If not, it is an LRU cache of lists: those that a query lacks are loaded, others
+// are evicted, and a query whose lists do not fit together is answered by the cores. Opening fails,
+// with the memory that is needed, if less than a thousandth of the postings fits.
 //
 // # Invariants
 //

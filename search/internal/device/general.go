@@ -10,8 +10,8 @@ import (
 	"github.com/collocate/collocate/search/internal/model"
 )
 
-// answerGeneral answers requests that are not for lanes: very large ones, those that have no room,
-// and those that are not in order.
+// answerGeneral answers requests that are not for lanes: very large ones, those that do not fit,
+// and invalid ones.
 func (g *Index) answerGeneral(ctx context.Context, requests []ask.Request, which []int32, out []outcome) error {
 	if len(which) == 0 {
 		return nil
@@ -48,7 +48,7 @@ func (g *Index) answerGeneral(ctx context.Context, requests []ask.Request, which
 	return g.slotted(ctx, requests, queries, good, out)
 }
 
-// slotted answers queries by the kernels for any number of words and answers, or, if these cannot,
+// slotted answers queries with the kernels for any number of words and answers or, if these cannot,
 // on the CPU.
 func (g *Index) slotted(ctx context.Context, requests []ask.Request, queries []*eval.Query,
 	which []int, out []outcome) error {
@@ -105,7 +105,7 @@ func (g *Index) slotted(ctx context.Context, requests []ask.Request, queries []*
 	return nil
 }
 
-// launch answers queries of one model and returns those that it could not.
+// launch answers queries of one model and returns those that it could not answer.
 func (g *Index) launch(ctx context.Context, s *gpuSlot, model model.Model, queries []*eval.Query,
 	at []int, out []outcome) (again []int, err error) {
 	if len(queries) == 0 {
@@ -115,7 +115,7 @@ func (g *Index) launch(ctx context.Context, s *gpuSlot, model model.Model, queri
 	if err != nil {
 		return nil, err
 	}
-	if m == nil { // all together find no room: one by one
+	if m == nil { // together they do not fit: one by one
 		if len(queries) == 1 {
 			return at, nil
 		}
@@ -138,7 +138,7 @@ func (g *Index) launch(ctx context.Context, s *gpuSlot, model model.Model, queri
 		if err := s.start(m, false); err != nil {
 			return err
 		}
-		// The slot may be used again only when the device has left it, and left it clean.
+		// The slot may be reused only when the device has finished with it and reset it.
 		err := s.stream.Sync(ctx)
 		return errors.Join(err, s.stream.Sync(context.Background()), s.finish())
 	})
@@ -157,8 +157,7 @@ func (g *Index) launch(ctx context.Context, s *gpuSlot, model model.Model, queri
 	return again, nil
 }
 
-// batchSlot takes a slot for many queries: one that is free, a new one, or the next that will be
-// free.
+// batchSlot returns a slot for many queries: a free one, a new one, or the next that becomes free.
 func (g *Index) batchSlot() (*gpuSlot, error) {
 	select {
 	case s := <-g.batch:
@@ -171,7 +170,7 @@ func (g *Index) batchSlot() (*gpuSlot, error) {
 	return <-g.batch, nil
 }
 
-// newBatchSlot is nil if there are enough.
+// newBatchSlot returns a new slot, or nil if there are enough.
 func (g *Index) newBatchSlot() (*gpuSlot, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -187,7 +186,7 @@ func (g *Index) newBatchSlot() (*gpuSlot, error) {
 	return s, nil
 }
 
-// outcome is a result, or why there is none.
+// outcome is a result or an error.
 type outcome struct {
 	result *ask.Result
 	err    error

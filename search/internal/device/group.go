@@ -14,17 +14,18 @@ import (
 	"github.com/collocate/collocate/search/internal/eval"
 )
 
-// Group is one index on one device or several, each of which has all of it. The requests of a batch
-// are dealt out among them. A request that names one of the thesis' algorithms is cut into
-// partitions, of which each device gets an equal share; any other goes to one device, each in turn.
+// Group is one index on one device or several, each of which has a full copy. The requests of a
+// batch are distributed over them. A request that names one of the thesis' algorithms is cut into
+// partitions, of which each device gets an equal share. Any other request goes to one device, in
+// round-robin order.
 type Group struct {
 	all  []*Index
-	deal int // requests of a batch that go to a device before the next one gets some
+	deal int // consecutive requests of a batch that go to the same device
 	turn atomic.Uint32
 }
 
-// OpenGroup puts the index of an engine on the devices that the options name, unless its postings
-// are there already; kept may be nil.
+// OpenGroup loads the index of an engine onto the devices that the options name, unless its
+// postings are already there; kept may be nil.
 func OpenGroup(ctx context.Context, e *eval.Engine, kept *Kept, o Options) (*Group, error) {
 	g := &Group{deal: dealt}
 	if kept.serves(&o) {
@@ -56,7 +57,7 @@ func OpenGroup(ctx context.Context, e *eval.Engine, kept *Kept, o Options) (*Gro
 	}
 }
 
-// groupOf is a group of indexes that are open.
+// groupOf returns a group of open indexes.
 func groupOf(all ...*Index) *Group { return &Group{all: all, deal: dealt} }
 
 // Close closes all indexes.
@@ -68,7 +69,7 @@ func (g *Group) Close() error {
 	return errors.Join(errs...)
 }
 
-// Memory is how much memory the devices have together, and how much of it is free.
+// Memory returns the free and the total memory of all devices together.
 func (g *Group) Memory() (free, total int64, err error) {
 	for _, x := range g.all {
 		f, t, err := x.Memory()
@@ -80,7 +81,7 @@ func (g *Group) Memory() (free, total int64, err error) {
 	return free, total, nil
 }
 
-// Profile is that of the first device.
+// Profile profiles the first device.
 func (g *Group) Profile(ctx context.Context, requests []ask.Request, runs int, guess bool) ([]Stage, error) {
 	return g.all[0].Profile(ctx, requests, runs, guess)
 }
@@ -115,8 +116,8 @@ func (g *Group) Answer(ctx context.Context, r ask.Request) (*ask.Result, error) 
 	return joined(found, k), nil
 }
 
-// joined makes one result of those of some partitions each. A document that was cut may be in
-// several: its best score counts.
+// joined merges results of different partitions. A document that was split may be in several of
+// them: its best score is kept.
 func joined(parts []*ask.Result, k int) *ask.Result {
 	out := parts[0]
 	for _, p := range parts[1:] {
@@ -141,7 +142,7 @@ func joined(parts []*ask.Result, k int) *ask.Result {
 	return out
 }
 
-// BatchOver is Batch on all devices of a group.
+// BatchOver is Batch over all devices of a group.
 func BatchOver[T any](ctx context.Context, g *Group, requests iter.Seq[ask.Request], b ask.Batch,
 	reuse bool, do func(int, *ask.Result) (T, error), yield func(T, error) bool) {
 	n, deal := len(g.all), g.deal
@@ -202,8 +203,8 @@ func BatchOver[T any](ctx context.Context, g *Group, requests iter.Seq[ask.Reque
 	}
 }
 
-// mailbox is a queue of any length between two goroutines. A reader gets all that is there: a
-// stream whose sender waits for answers is never held up by a chunk that is not full.
+// mailbox is an unbounded queue between two goroutines. A reader gets everything in it at once, so
+// that a sender that waits for answers is never blocked by a partial chunk.
 type mailbox[T any] struct {
 	mu     sync.Mutex
 	some   sync.Cond
@@ -217,7 +218,7 @@ func newMailbox[T any]() *mailbox[T] {
 	return m
 }
 
-// put adds an item; false: nobody takes any more.
+// put adds an item. It returns false if the mailbox is closed.
 func (m *mailbox[T]) put(x T) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -230,7 +231,7 @@ func (m *mailbox[T]) put(x T) bool {
 	return true
 }
 
-// close lets what is there be taken, and nothing be added.
+// close lets the remaining items be taken, but none be added.
 func (m *mailbox[T]) close() {
 	m.mu.Lock()
 	m.closed = true
@@ -238,7 +239,7 @@ func (m *mailbox[T]) close() {
 	m.some.Broadcast()
 }
 
-// items are all that are put until the mailbox is closed.
+// items yields all items until the mailbox is closed and empty.
 func (m *mailbox[T]) items() iter.Seq[T] {
 	return func(yield func(T) bool) {
 		var have []T

@@ -2,12 +2,12 @@ package device
 
 import "math"
 
-// A cut for the sums of codes of two words can be guessed from how many postings have each code: if
-// words were independent, the given number of documents were expected at or above it. The guess is
-// proved or refuted by what is found. If words occur together more often than by chance, it is
-// lower than need be, which costs a little time.
+// The cut for the sums of codes of two words can be guessed from the number of postings with each
+// code, assuming that the words are independent. The result proves or refutes the guess. If the
+// words occur together more often than by chance, the guess is lower than necessary, which costs a
+// little time.
 
-// guess returns a cut that rather more than k documents can be expected to reach; 0 if there is
+// guess returns a cut that somewhat more than k documents are expected to reach; 0 if there is
 // none.
 func (m *gpuModel) guess(q *gpuQuery, terms []gpuTerm) uint32 {
 	a, b := &terms[0], &terms[1]
@@ -15,7 +15,7 @@ func (m *gpuModel) guess(q *gpuQuery, terms []gpuTerm) uint32 {
 		q.Need == 0, uint64(m.st.g.s.Index.Docs())}
 	k := float64(q.K)
 	want := uint64(k + 4*math.Sqrt(k) + 16)
-	lo, hi := uint64(0), 256*(g.m0+g.m1) // expected(lo) >= want
+	lo, hi := uint64(0), 256*(g.m0+g.m1) // invariant: lo is reached by at least want documents
 	if !g.expects(0, want) {
 		return 0
 	}
@@ -27,29 +27,30 @@ func (m *gpuModel) guess(q *gpuQuery, terms []gpuTerm) uint32 {
 			hi = mid
 		}
 	}
-	// A sum is above the score by half a step of each code on average.
+	// On average a sum exceeds the score by half a step of each code.
 	if half := (g.m0 + g.m1) / 2; lo > half {
 		return uint32(lo - half)
 	}
 	return 0
 }
 
-// guesser is two lists: how many postings have each code or more, and what a code is worth.
+// guesser is two lists: the number of postings with each code or a higher one, and the value of a
+// code step.
 type guesser struct {
 	above0, above1 []uint32
 	m0, m1         uint64
-	alone          bool // documents with one of the words count
+	alone          bool // documents with only one of the words match too
 	docs           uint64
 }
 
-// expects says whether the given number of documents are expected to have a sum of at least s.
+// expects says whether at least want documents are expected to have a sum of at least s.
 func (g *guesser) expects(s, want uint64) bool {
 	if g.alone {
 		want -= min(want, aloneAbove(g.above0, g.m0, s)+aloneAbove(g.above1, g.m1, s))
 	}
 	want *= g.docs
 	pairs, c1 := uint64(0), 0
-	more := uint64(0) // postings of the first list with a larger code
+	more := uint64(0) // postings of the first list with a higher code
 	for c0 := 255; c0 >= 0; c0-- {
 		worth := uint64(c0+1) * g.m0
 		for c1 < 256 && worth+uint64(c1+1)*g.m1 < s {
@@ -68,7 +69,7 @@ func (g *guesser) expects(s, want uint64) bool {
 	return pairs >= want
 }
 
-// aloneAbove is how many postings are worth at least s.
+// aloneAbove returns the number of postings whose value is at least s.
 func aloneAbove(above []uint32, mult, s uint64) uint64 {
 	c := uint64(0)
 	if s > mult {

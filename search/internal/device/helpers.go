@@ -7,17 +7,16 @@ import (
 	"time"
 )
 
-// helperPool is the cores that work for a batch on the device. What there is to do for a chunk
-// takes a core some hundred microseconds, but all of them a tenth of that, less than it takes to
-// wake one: so they stay awake for a while when there is nothing to do, and a worker that waits
-// for something helps the others.
+// helperPool is the goroutines that help a batch on the device. The work for a chunk takes one core
+// some hundred microseconds, but all cores together a tenth of that, which is less than waking one
+// takes. So idle helpers spin for a while, and a worker that waits for something helps the others.
 type helperPool struct {
 	_       [64]byte
 	jobs    [batchLanes]atomic.Pointer[helperJob]
 	_       [64]byte
-	spare   func() bool // what helpers do if there is no job; nil: nothing
+	spare   func() bool // what helpers do without a job; nil: nothing
 	helpers int
-	batches *atomic.Int32 // at work on the same device
+	batches *atomic.Int32 // number of running batches on the same device
 	begin   sync.Once
 	wg      *sync.WaitGroup
 	gone    atomic.Bool
@@ -27,21 +26,21 @@ type helperPool struct {
 	work   sync.Cond
 }
 
-// helperJob is a function to be called for the numbers below n, this many at a time.
+// helperJob is a function to be called for the numbers below n, by of them at a time.
 type helperJob struct {
-	order int64 // that of the chunk: the first is the most urgent
+	order int64 // order of the chunk: the lowest is the most urgent
 	n, by int
 	f     func(from, to int)
 	_     [64]byte
-	next  atomic.Int64 // the first number that was not taken yet
+	next  atomic.Int64 // the first number that is not taken yet
 	_     [64]byte
-	left  atomic.Int64 // numbers that are not done
+	left  atomic.Int64 // numbers that are not finished
 }
 
-// open says whether there is something left to take.
+// open says whether a part of the job is left to take.
 func (j *helperJob) open() bool { return j != nil && int(j.next.Load()) < j.n }
 
-// some does a part of the job, if there is one.
+// some does a part of the job, if one is left.
 func (j *helperJob) some() bool {
 	for {
 		from := int(j.next.Load())
@@ -60,16 +59,16 @@ func (j *helperJob) some() bool {
 	}
 }
 
-// newHelperPool has the helpers that are missing to the given number of threads: the lanes, the
-// caller and the goroutine that fills the ring are others.
+// newHelperPool returns a pool of as many helpers as are missing to the given number of threads:
+// the lanes, the caller and the goroutine that fills the ring count too.
 func newHelperPool(threads int, batches *atomic.Int32, wg *sync.WaitGroup) *helperPool {
 	c := &helperPool{batches: batches, helpers: max(1, min(threads, runtime.GOMAXPROCS(0))-batchLanes-2), wg: wg}
 	c.work.L = &c.mu
 	return c
 }
 
-// spread calls f for the numbers below n, by this many at a time, on all cores if there are enough.
-// It belongs to one of the lanes.
+// spread calls f for the numbers below n, by of them at a time, on all cores if there are enough.
+// Each lane has at most one job at a time.
 func (c *helperPool) spread(lane int, order int64, n, by int, f func(from, to int)) {
 	if n <= by {
 		if n > 0 {
@@ -91,7 +90,7 @@ func (c *helperPool) spread(lane int, order int64, n, by int, f func(from, to in
 	}
 }
 
-// wake lets helpers begin, or go on.
+// wake starts the helpers, or wakes those that sleep.
 func (c *helperPool) wake() {
 	c.begin.Do(func() {
 		for range c.helpers {
@@ -105,7 +104,7 @@ func (c *helperPool) wake() {
 	}
 }
 
-// urgent is the job of the first chunk that has one.
+// urgent returns the open job of the earliest chunk, or nil.
 func (c *helperPool) urgent() (first *helperJob) {
 	for i := range c.jobs {
 		if j := c.jobs[i].Load(); j.open() && (first == nil || j.order < first.order) {
@@ -115,7 +114,7 @@ func (c *helperPool) urgent() (first *helperJob) {
 	return first
 }
 
-// rest passes a moment, the i-th in a row.
+// rest spins briefly, for the i-th time in a row.
 func (c *helperPool) rest(i int) {
 	relax()
 	if i%restless == restless-1 && (i%alone == alone-1 || c.batches.Load() > 1) {
@@ -123,7 +122,7 @@ func (c *helperPool) rest(i int) {
 	}
 }
 
-// help works until the batch is over.
+// help works until the batch ends.
 func (c *helperPool) help() {
 	for !c.gone.Load() {
 		if c.helpOr(c.spare, c.gone.Load) {
@@ -139,11 +138,10 @@ func (c *helperPool) help() {
 	}
 }
 
-// helpUntil works until something is ready. It says no if that takes long, with nothing to do
-// meanwhile.
+// helpUntil works until something is ready. It returns false after a while with nothing to do.
 func (c *helperPool) helpUntil(ready func() bool) bool { return c.helpOr(nil, ready) }
 
-// helpOr is helpUntil with something else to do if there is no job.
+// helpOr is helpUntil with other work to do if there is no job.
 func (c *helperPool) helpOr(spare, ready func() bool) bool {
 	last := time.Now()
 	for idle := 0; !ready(); idle++ {
@@ -165,7 +163,7 @@ func (c *helperPool) helpOr(spare, ready func() bool) bool {
 	return true
 }
 
-// stop sends all helpers home.
+// stop ends all helpers.
 func (c *helperPool) stop() {
 	c.gone.Store(true)
 	c.mu.Lock()

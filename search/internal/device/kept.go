@@ -6,15 +6,15 @@ import (
 	"github.com/collocate/collocate/index"
 )
 
-// Kept is the postings of one index that are on devices, held for another generation that has the
-// same segment. Its owner releases it.
+// Kept is a reference to the postings of an index on devices, held for another generation with the
+// same segment. Its owner must release it.
 type Kept struct {
 	Index *index.Reader
 	parts []*resident // by device
 }
 
-// Keep holds the postings of a group; nil if a device does not have all of them, since lists that
-// come and go cannot be shared.
+// Keep returns a reference to the postings of a group. It returns nil if a device does not have all
+// of them, since evictable lists cannot be shared.
 func (g *Group) Keep() *Kept {
 	k := &Kept{Index: g.all[0].s.Index}
 	for _, x := range g.all {
@@ -27,7 +27,7 @@ func (g *Group) Keep() *Kept {
 	return k
 }
 
-// Again holds them once more.
+// Again adds a reference.
 func (k *Kept) Again() *Kept {
 	k.hold()
 	return k
@@ -39,7 +39,7 @@ func (k *Kept) hold() {
 	}
 }
 
-// Release lets go of the postings. Their memory is freed with the last user.
+// Release drops a reference. The last one frees the memory.
 func (k *Kept) Release() error {
 	var errs []error
 	for _, x := range k.parts {

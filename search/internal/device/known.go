@@ -9,22 +9,22 @@ import (
 	"github.com/collocate/collocate/search/internal/model"
 )
 
-// knownTerms is all words, as the kernels read them, for one model.
+// knownTerms has all words of the index, as the kernels read them, for one model.
 type knownTerms struct {
 	terms  gpu.Buffer[gpuTerm]
 	params bm25.Params
 	there  bool
 }
 
-// has says whether words are there as a weigher would have them.
+// has says whether the terms are there for the parameters of a weigher.
 func (k *knownTerms) has(w *model.BM25Weigher) bool {
 	return k.there && w != nil && w.Params() == k.params
 }
 
-// knownBytes is what they take.
+// knownBytes returns the size of knownTerms.
 func (st *gpuStore) knownBytes() int64 { return int64(len(st.lists)) * int64(gpuTermBytes) }
 
-// know puts all words on the device for a model, if all lists are there for good.
+// know uploads the terms of all words for a model, if all lists are permanently on the device.
 func (st *gpuStore) know(w *model.BM25Weigher) (err error) {
 	if w == nil || len(st.lists) == 0 || len(st.lists) > 1<<(twiceBits-1) {
 		return nil
@@ -47,8 +47,8 @@ func (st *gpuStore) know(w *model.BM25Weigher) (err error) {
 	return st.stream.Sync(context.Background())
 }
 
-// write writes a word of a batch as the kernels read it. What no score of the word exceeds is in
-// Inverse.
+// write fills in a term of a batch as the kernels read it. Inverse holds the bound on the word's
+// score.
 func (t *gpuTerm) write(w *model.BM25Weigher, l *gpuList, weight float64) {
 	s := w.BoundingScorer(uint64(l.full), weight)
 	*t = gpuTerm{}
@@ -56,10 +56,10 @@ func (t *gpuTerm) write(w *model.BM25Weigher, l *gpuList, weight float64) {
 	t.locate(l)
 }
 
-// knows says whether the device knows a query's words as they count.
+// knows says whether the device has the terms of a query with their weights.
 func (p *manyPlan) knows(a *gpuAsk) bool { return a.lead >= 0 && p.known > 0 }
 
-// writeOwn writes the words of another query as the kernels read them, and returns the model's
+// writeOwn fills in the terms of a query that the device does not have, and returns the model's
 // number.
 func (q *gpuAsk) writeOwn(p *manyPlan, to []gpuTerm) (kind uint8) {
 	lists, words := p.m.st.lists, q.terms()
@@ -84,7 +84,7 @@ func (q *gpuAsk) writeOwn(p *manyPlan, to []gpuTerm) (kind uint8) {
 	return kind
 }
 
-// usualBM25 is a weigher that the kernels for BM25 know, or nil.
+// usualBM25 returns w if the kernels for BM25 support it, or nil.
 func usualBM25(w model.Weigher) *model.BM25Weigher {
 	usual, _ := w.(*model.BM25Weigher)
 	if usual != nil && usual.Params().Variant == bm25.L {
@@ -93,7 +93,7 @@ func usualBM25(w model.Weigher) *model.BM25Weigher {
 	return usual
 }
 
-// doubled says whether all words count as the kernels can have it: 1, 2, 4 or 8 times.
+// doubled says whether all weights are 1, 2, 4 or 8, which the kernels support.
 func doubled(terms []gpuAskTerm) bool {
 	for i := range terms {
 		if w := terms[i].weight; twice(w) > 3 || w != float64(int(1)<<twice(w)) {
@@ -103,6 +103,6 @@ func doubled(terms []gpuAskTerm) bool {
 	return true
 }
 
-// twice is how often 1 is doubled to be a word's weight, which gives the same bits as counting with
-// that weight.
+// twice returns the binary logarithm of a weight. Doubling that often gives the same bits as
+// multiplying by the weight.
 func twice(weight float64) uint32 { return uint32(math.Float64bits(weight)>>52) - 1023 }

@@ -10,9 +10,8 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// Batch answers requests on the device, and on the cores what it cannot. do makes something of each
-// result, and what it makes is yielded in order; reuse says whether the result that do is given is
-// overwritten afterwards.
+// Batch answers requests on the device, and those that it cannot on the cores. do maps each result,
+// and its values are yielded in order; reuse says whether a result may be overwritten after do.
 func Batch[T any](ctx context.Context, g *Index, requests iter.Seq[ask.Request], b ask.Batch,
 	reuse bool, do func(int, *ask.Result) (T, error), yield func(T, error) bool) {
 	if b.Engine == engine.GPU && b.Schedule != ask.Mixed {
@@ -39,7 +38,7 @@ func Batch[T any](ctx context.Context, g *Index, requests iter.Seq[ask.Request],
 	})
 }
 
-// madeBy is what was made of some results of a batch.
+// madeBy holds the mapped results of a chunk.
 type madeBy[T any] struct {
 	first int
 	do    func(int, *ask.Result) (T, error)
@@ -60,8 +59,8 @@ func (m *madeBy[T]) make(i int, found *ask.Result) (err error) {
 	return err
 }
 
-// yield yields the first n. Results come from other cores, so those that follow are asked for while
-// the caller looks at one.
+// yield yields the first n. Results come from other cores, so the next ones are prefetched while
+// the caller processes one.
 func (m *madeBy[T]) yield(n int, yield func(T, error) bool) bool {
 	const ahead = 8
 	results := m.kept()

@@ -24,18 +24,18 @@ const (
 	sumsThreads  = 128
 	manyBins     = 256
 	manyLevels   = 16
-	manyTerms    = 32 // of a query: a lane a list
-	manyTotals   = 4  // words before the levels
+	manyTerms    = 32 // of a query: one lane of a warp per list
+	manyTotals   = 4  // totals before the levels
 	itemThreads  = 512
 	itemQueries  = 32 // of a block
 )
 
-// itemColumns is how many blocks share the items of the given number of queries: few queries may
-// have many items each.
+// itemColumns returns the number of blocks that share the items of the given number of queries: a
+// few queries may have many items each.
 func itemColumns(queries int) int { return max(1, min(16, 4096/queries)) }
 
-// manyWindow is how many postings are read together, about. In small collections the device waits
-// for the last items, and cuts are known late.
+// manyWindow is the approximate number of postings that are read together. In small collections the
+// device waits for the last items, and cuts are known late.
 func manyWindow(tiles int) int64 {
 	if tiles < 512 {
 		return 1536
@@ -43,7 +43,7 @@ func manyWindow(tiles int) int64 {
 	return 8192
 }
 
-// manyLimits is what a lane has room for.
+// manyLimits is the capacity of a lane.
 type manyLimits struct {
 	queries, terms, items, out int
 	keys                       int64
@@ -64,7 +64,7 @@ func (l manyLimits) bytes() int64 {
 		8*int64(l.out) + 8*l.keys + int64(l.queries)*(manyBytes+4*manyBins+40)
 }
 
-// gpuFlight is the memory that a launch for many queries works in.
+// lane is a stream with the memory for a launch of many queries.
 type lane struct {
 	g      *Index
 	limits manyLimits
@@ -75,17 +75,17 @@ type lane struct {
 	hostOwn gpu.Pinned[gpuTerm]
 	own     gpu.Buffer[gpuTerm]
 
-	queries gpu.Buffer[byte]    // as the device makes them
-	terms   gpu.Buffer[gpuTerm] // likewise
+	queries gpu.Buffer[byte]    // written by the device
+	terms   gpu.Buffer[gpuTerm] // written by the device
 
-	items  gpu.Buffer[uint32] // twice as many as there are: queries may have some of pairs, too
+	items  gpu.Buffer[uint32] // twice the number of items: queries may have pair items too
 	levels gpu.Buffer[uint32]
 	states gpu.Buffer[uint32]
 	hists  gpu.Buffer[uint32]
 	keys   gpu.Buffer[uint64]
 	outs   gpu.Buffer[uint64]
 	back   gpu.Pinned[uint64]
-	signed gpu.Pinned[uint64] // the last plan that was answered
+	signed gpu.Pinned[uint64] // sign of the last plan that was answered
 	p      manyPlan
 }
 
@@ -162,13 +162,13 @@ func (f *lane) free() error {
 	return errors.Join(errs...)
 }
 
-// gpuStep is one thing that the stream does for a batch.
+// gpuStep is one step of the stream for a batch.
 type gpuStep struct {
 	name string
 	do   func() error
 }
 
-// steps are what the stream does once the plan is written.
+// steps returns the steps of the stream for a written plan.
 func (f *lane) steps(m *gpuModel) []gpuStep {
 	g, st, p := f.g, f.g.pack, &f.p
 	longs := p.used.longs
@@ -255,7 +255,7 @@ func (f *lane) steps(m *gpuModel) []gpuStep {
 	}
 }
 
-// start lets the device do what was planned.
+// start starts the plan on the device.
 func (f *lane) start(m *gpuModel) error {
 	f.p.writeHead()
 	err := f.stream.Do(func() error {
@@ -267,20 +267,20 @@ func (f *lane) start(m *gpuModel) error {
 		sign := gpu.As[uint64](f.plan.Slice(int(unsafe.Offsetof(manyHead{}.Sign)), manyHeadBytes))
 		return sign.Slice(0, 1).CopyOut(f.stream, f.signed)
 	})
-	if err != nil { // the memory is used again
+	if err != nil { // before the memory is reused
 		err = errors.Join(err, f.stream.Sync(context.Background()))
 	}
 	return err
 }
 
-// answered says whether the answers are there: looking at memory is the fastest way to know, and
-// keeps no thread.
+// answered says whether the answers are there. Polling memory is the fastest way to find out, and
+// blocks no thread.
 func (f *lane) answered() bool { return atomic.LoadUint64(&f.signed.Values()[0]) == f.p.sign }
 
 // wait waits until the answers are there.
 func (f *lane) wait(ctx context.Context, helpers *helperPool) error {
-	// The memory may be used again only when the device has left it: some milliseconds, for which
-	// it is not worth looking at ctx.
+	// The memory may be reused only when the device has finished with it. That takes milliseconds,
+	// for which checking ctx is not worthwhile.
 	if !helpers.helpUntil(f.answered) {
 		if err := f.stream.Sync(context.Background()); err != nil {
 			return err
@@ -289,16 +289,15 @@ func (f *lane) wait(ctx context.Context, helpers *helperPool) error {
 	return ctx.Err()
 }
 
-// Instead of a number of answers, as in batch.cu.
+// Special values of the number of answers, as in batch.cu.
 const (
 	tooManyWinners = 1<<32 - 1
 	wrongGuess     = 1<<32 - 2
 )
 
-// takeLane takes the memory of a lane, and waits for one if all are under way: they are for all
-// batches, however many there are at a time. When the first is wanted all are made, the others
-// while it is busy, since that takes some milliseconds each; where the device's memory is too small
-// for them, some must do.
+// takeLane returns a free lane, and waits for one if all are in use; all batches share them. The
+// first call makes one lane and lets the others be made in the background, since each takes some
+// milliseconds. If the device's memory is too small for all of them, there are fewer.
 func (g *Index) takeLane() (*lane, error) {
 	g.mu.Lock()
 	if !g.lanesBegun {
@@ -316,7 +315,7 @@ func (g *Index) takeLane() (*lane, error) {
 	return <-g.freeLanes, nil
 }
 
-// makeLane makes another lane. Only one does so at a time.
+// makeLane makes another lane. Calls must not overlap.
 func (g *Index) makeLane() error {
 	f, err := g.newLane()
 	if err != nil {

@@ -2,20 +2,20 @@ package device
 
 import "github.com/collocate/collocate/internal/gpu"
 
-// A frequent list has a map, too: for 32 documents at a time a bit each, and the first posting
-// among them. So one read says whether the list has a document, and where, for which otherwise
-// several guesses are needed, each as far away. Most of what batches look up is in such lists,
-// since these are not read if they need not.
+// A frequent list also has a map: for every 32 documents a bit each, and the index of the first
+// posting among them. One read tells whether the list contains a document, and where; without a map
+// this takes several distant reads. Most lookups of batches are in such lists, since these are not
+// read completely if it can be avoided.
 
-// mapDocs is how many documents a cell of a map has, as in scoring.cuh.
+// mapDocs is the number of documents per cell of a map, as in scoring.cuh.
 const mapDocs = 32
 
-// wantsMap says whether a list is frequent enough.
+// wantsMap says whether a list is frequent enough for a map.
 func (st *gpuStore) wantsMap(l *gpuList) bool {
 	return !l.sparse() && int64(l.df)*mapShare >= int64(st.g.s.Index.Docs())
 }
 
-// mapBytes is what all maps take.
+// mapBytes returns the size of all maps.
 func (st *gpuStore) mapBytes() (n int64) {
 	for i := range st.lists {
 		if st.wantsMap(&st.lists[i]) {
@@ -25,7 +25,7 @@ func (st *gpuStore) mapBytes() (n int64) {
 	return n
 }
 
-// drawMaps makes the maps of all lists, which are there for good.
+// drawMaps computes the maps of all lists, which must be permanently on the device.
 func (st *gpuStore) drawMaps() (err error) {
 	var terms []gpuTerm
 	for i := range st.lists {

@@ -7,14 +7,15 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// alone says whether the query is one that travels with the launch: of few words, whose lists all
-// have tables. Nearly all its tiles run at the same time, so that there is nothing to order.
+// alone says whether the plan is a single query that is passed as kernel arguments: one of few
+// words whose lists all have tables. Nearly all of its tiles run at the same time, so they need no
+// order.
 func (s *gpuSlot) alone() bool {
 	return len(s.p.queries) == 1 && s.p.kinds[2] == 0 && !s.p.sparse && s.p.queries[0].K <= gpuSmallK
 }
 
-// gpuSmallK is the most answers that are sorted in shared memory, and so can be written straight to
-// the host.
+// gpuSmallK is the largest number of answers that are sorted in shared memory and so can be written
+// directly to the host.
 const gpuSmallK = 2048
 
 // gpuOne is One in tiles.cu.
@@ -23,8 +24,8 @@ type gpuOne struct {
 	terms [gpuFew]gpuTerm
 }
 
-// scoreOne is a query that travels with the launch, pickOne what is left if its candidates were too
-// many to be kept by their blocks.
+// scoreOne launches a query that is passed as kernel arguments; pickOne launches the rest if its
+// blocks could not keep all of its candidates.
 func (s *gpuSlot) scoreOne(m *gpuModel) error {
 	g, st := s.g, s.g.pack
 	s.one.q = s.p.queries[0]
@@ -44,16 +45,16 @@ func (s *gpuSlot) pickOne() error {
 			s.cands.Arg(), s.keys.Arg(), s.mapped.Arg())...)
 }
 
-// gpuUnfinished stands in place of a result, as in tiles.cu.
+// gpuUnfinished marks an unfinished result, as in tiles.cu.
 const gpuUnfinished = 1<<64 - 1
 
-// finish waits for what is left of a single query, if anything is.
+// finish completes a single query, if something is left to do.
 func (s *gpuSlot) finish() error {
 	if !s.alone() || s.back.Values()[0] != gpuUnfinished {
 		return nil
 	}
 	if s.paired != nil {
-		// The guess was wrong: now with a cut that is proven as it goes.
+		// The guess was wrong: retry with a cut that is proven during the search.
 		m := s.paired
 		s.paired = nil
 		if err := s.scoreOne(m); err != nil {

@@ -22,8 +22,8 @@ const (
 	pairThreads = 32 * pairWarps
 	pairShared  = pairWarps * (gpuTile/8 + (768+128)*2)
 	pairKeys    = 4096
-	// pairK is the most answers that are left to this kernel: with more, its last step takes longer
-	// than others do.
+	// pairK is the largest number of answers for this kernel: with more, its last step takes longer
+	// than other strategies do.
 	pairK = 512
 )
 
@@ -44,7 +44,8 @@ func pairKernel(dev *gpu.Device) (*gpu.Kernel, error) {
 	return k, k.AllowShared(pairShared)
 }
 
-// readyAlone prepares what scoreAlone starts, so that events around the launch do not measure it.
+// readyAlone prepares the launch of scoreAlone, so that events around the launch do not measure the
+// preparation.
 func (s *gpuSlot) readyAlone(m *gpuModel) {
 	s.paired = nil
 	if len(s.p.terms) <= 2 && s.p.queries[0].K <= pairK {
@@ -53,7 +54,7 @@ func (s *gpuSlot) readyAlone(m *gpuModel) {
 	}
 }
 
-// scoreAlone is a query that travels with the launch.
+// scoreAlone launches a query that is passed as kernel arguments.
 func (s *gpuSlot) scoreAlone(m *gpuModel) error {
 	if s.paired == nil {
 		return s.scoreOne(m)
@@ -63,7 +64,7 @@ func (s *gpuSlot) scoreAlone(m *gpuModel) error {
 	return s.stream.Launch(st.pair, gpu.GridShared(blocks, pairThreads, pairShared), s.args...)
 }
 
-// readyPair prepares a query of one or two words, with a cut that is guessed.
+// readyPair prepares a query of one or two words, with a guessed cut.
 func (s *gpuSlot) readyPair(m *gpuModel) {
 	st, q, w := s.g.pack, &s.p.queries[0], &s.pair
 	*w = gpuPair{lists: q.Terms, k: q.K, model: q.Model, need: q.Need, low: max(q.Cut, 1), cap: min(q.Cap, pairKeys),
@@ -75,8 +76,8 @@ func (s *gpuSlot) readyPair(m *gpuModel) {
 		}
 	}
 	for i := range w.terms {
-		// Whether a code wins alone; and the inverse is rounded down so that no code is left out
-		// that could win.
+		// alone is the code from which a posting reaches the cut by itself. The inverse is rounded
+		// down so that no code is left out that could reach it.
 		w.alone[i] = 256
 		if mult := w.terms[i].Mult; mult > 0 {
 			w.inverse[i] = float32(1/float64(mult)) * (1 - 1.0/(1<<20))
@@ -92,18 +93,18 @@ func (s *gpuSlot) readyPair(m *gpuModel) {
 		s.states.Arg(), s.keys.Arg(), s.mapped.Arg())
 }
 
-// gpuPending stands in the memory of a result until the kernel writes it: as a key it would be no
-// number.
+// gpuPending fills the memory of a result until the kernel writes it. As a key its score would be
+// NaN.
 const gpuPending = 1<<64 - 2
 
-// expect marks the memory of a result of k answers.
+// expect fills the memory of a result of k answers with gpuPending.
 func (s *gpuSlot) expect(k int) {
 	for i := range s.back.Values()[:2+k] {
 		s.back.Values()[i] = gpuPending
 	}
 }
 
-// arrived says whether all of a result is there. The kernel writes it word by word, in any order.
+// arrived says whether the whole result is there. The kernel writes it word by word, in any order.
 func (s *gpuSlot) arrived() bool {
 	out := s.back.Values()
 	head := atomic.LoadUint64(&out[0])
@@ -118,8 +119,8 @@ func (s *gpuSlot) arrived() bool {
 	return true
 }
 
-// await waits for a single query. Looking at the memory where the result comes is some microseconds
-// faster than asking the driver; what takes longer than a query should is left to it.
+// await waits for a single query. Polling the memory of the result is some microseconds faster than
+// asking the driver; after a time limit it waits for the stream.
 func (s *gpuSlot) await(timed bool) error {
 	if s.paired != nil && !timed && !s.g.dev.Info().Emulated {
 		for start := time.Now(); time.Since(start) < pairPatience; {
@@ -133,7 +134,7 @@ func (s *gpuSlot) await(timed bool) error {
 	return s.stream.Sync(context.Background())
 }
 
-// leastScore is a score that no document reaches whose sum is below low.
+// leastScore returns a score that no document with a sum below low reaches.
 func leastScore(low, slack uint32, scale float64) float32 {
 	least := (float64(low) + float64(slack)) * scale
 	f := float32(least)

@@ -40,22 +40,22 @@ const (
 // thesisDone is Done in thesis.cu.
 type thesisDone struct{ Scored, Entered uint64 }
 
-// The thesis' kernels keep a list in each lane of a warp, and the k best in its block's shared
-// memory.
+// The thesis' kernels keep one list per lane of a warp, and the k best in the shared memory of a
+// block.
 const (
 	thesisTerms = 32
 	thesisK     = 1024
-	// What the thesis found to be good for most queries.
+	// Values that the thesis found to be good for most queries.
 	thesisSize = 64
 	thesisRow  = 10
 )
 
-// thesisStore is what its kernels need besides the index: whole document numbers of the lists that
-// were asked for.
+// thesisStore holds what the thesis' kernels need besides the index: the full document numbers of
+// the lists in use.
 type thesisStore struct {
 	docs     gpu.Buffer[uint32]
 	expanded map[int]bool
-	// what blocks found, and merges made of it: a part for each stream
+	// keys has what blocks found and the merged lists: a part for each stream.
 	keys    [2]gpu.Buffer[uint64]
 	found   gpu.Buffer[uint64] // the results of all queries
 	queries gpu.Buffer[thesisQuery]
@@ -84,9 +84,9 @@ func (g *Index) searchThesis(ctx context.Context, r ask.Request) (*ask.Result, e
 	return found[0], nil
 }
 
-// thesisBatch answers requests that name one of the thesis' algorithms, all the same one.
-// Asynchronous cuts each query into partitions and gives it a stream; Synchronous gives each query
-// one block, in one launch.
+// thesisBatch answers requests that all name the same one of the thesis' algorithms. Asynchronous
+// cuts each query into partitions and gives it a stream; Synchronous gives each query one block, in
+// one launch.
 func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, schedule ask.Schedule,
 	mine share) ([]*ask.Result, error) {
 	if slices.ContainsFunc(requests, g.limits) {
@@ -135,12 +135,13 @@ func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, schedul
 	return w.results, nil
 }
 
-// limits says whether not all documents may be answers to a request, or their fields count.
+// limits says whether a request is restricted to some documents, or its model is not supported.
 func (g *Index) limits(r ask.Request) bool {
 	return g.s.Live != nil || r.Within != nil || r.IsTree() || unknown(r.Model) != ""
 }
 
-// thesisOnCPU is thesisBatch where some requests are limited to documents: the cores answer these.
+// thesisOnCPU is thesisBatch if the cores must answer some requests: those for which limits is
+// true.
 func (g *Index) thesisOnCPU(ctx context.Context, requests []ask.Request, schedule ask.Schedule,
 	mine share) ([]*ask.Result, error) {
 	found := make([]*ask.Result, len(requests))
@@ -165,12 +166,12 @@ func (g *Index) thesisOnCPU(ctx context.Context, requests []ask.Request, schedul
 	return found, nil
 }
 
-// thesisAlgorithm says whether the thesis' kernels know an algorithm.
+// thesisAlgorithm says whether the thesis' kernels support an algorithm.
 func thesisAlgorithm(a ask.Algorithm) bool {
 	return a == ask.WAND || a == ask.MaxScore || a == ask.BMW
 }
 
-// blockThreads are those of a block.
+// blockThreads returns the number of threads per block.
 func blockThreads(p *ask.Parallel) int {
 	if p == nil || p.Blocks.Threads == 0 {
 		return 32
@@ -178,8 +179,8 @@ func blockThreads(p *ask.Parallel) int {
 	return p.Blocks.Threads
 }
 
-// thesisBatches answers a batch by one of the thesis' schedules, as far as its requests name one
-// of the thesis' algorithms.
+// thesisBatches answers a batch by one of the thesis' schedules. Requests that name none of the
+// thesis' algorithms are answered by Batch.
 func (g *Index) thesisBatches(ctx context.Context, requests iter.Seq[ask.Request], b ask.Batch,
 	yield func(*ask.Result, error) bool) {
 	var run []ask.Request
@@ -220,22 +221,22 @@ func (g *Index) thesisBatches(ctx context.Context, requests iter.Seq[ask.Request
 	answer()
 }
 
-// thesisWork is a batch at work.
+// thesisWork is a batch in progress.
 type thesisWork struct {
 	g        *Index
 	requests []ask.Request
 	queries  []*eval.Query
-	at       []int // which request each query is of
+	at       []int // index of each query's request
 	plan     []thesisQuery
 	terms    []gpuTerm
 	lossy    []bool
 	blocks   []int
-	found    []int // where the results begin
+	found    []int // offset of each query's results
 	kept     []int // answers of a merged list
 	shared   int
-	threads  int // of a block
-	all      int // blocks
-	part     int // keys of a stream
+	threads  int // per block
+	all      int // number of all blocks
+	part     int // keys per stream
 	results  []*ask.Result
 
 	kernel   *gpu.Kernel
@@ -244,10 +245,10 @@ type thesisWork struct {
 	share    share
 }
 
-// share says which part of a query's blocks this device does: the zero value is all.
+// share says which part of a query's blocks this device runs; the zero value means all.
 type share struct{ part, of int }
 
-// span is the blocks of a query.
+// span returns the range of blocks of a query.
 func (s share) span(blocks int) (from, to int) {
 	if s.of <= 1 {
 		return 0, blocks
@@ -369,7 +370,7 @@ func (w *thesisWork) add(i int) {
 	}
 	w.shared = max(w.shared, (roomFor(q.Heap.K)+1)*8+int(t.Terms*(t.Slice*9+4)))
 	lossy, kept := ask.CutsDocuments(ask.Partition(t.Partition)), q.Heap.K
-	if lossy { // a document may be there once for each word, and counts once in the end
+	if lossy { // a document may occur once for each word, and only one of these is kept in the end
 		kept = min(kept*len(q.Terms), thesisK)
 	}
 	if blocks == 1 && !lossy && w.share.of <= 1 {
@@ -381,10 +382,10 @@ func (w *thesisWork) add(i int) {
 	w.found, w.lossy, w.kept = append(w.found, at), append(w.lossy, lossy), append(w.kept, kept)
 }
 
-// merges says whether query i needs any.
+// merges says whether the results of query i must be merged.
 func (w *thesisWork) merges(i int) bool { return w.blocks[i] > 1 || w.lossy[i] || w.share.of > 1 }
 
-// roomFor is the power of two, 32 at least, that n keys are sorted in.
+// roomFor returns the power of two, at least 32, in which n keys are sorted.
 func roomFor(n int) int {
 	room := 32
 	for room < n {

@@ -7,15 +7,16 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// blockPostings is how many postings of a list have a common maximum, kBlockPostings in thesis.cu.
+// blockPostings is the number of postings of a list with a common maximum, kBlockPostings in
+// thesis.cu.
 const blockPostings = 64
 
-// thesisMaxima are what Block-Max WAND needs beyond the others: the highest score of each 64
-// postings of lists that were asked for, for the model and the weight that they were asked for
-// with. When there is no more room, all of them are forgotten.
+// thesisMaxima holds the block maxima of Block-Max WAND: the highest score of each 64 postings of
+// the lists in use, for each model and weight in use. When space runs out, all of them are
+// discarded.
 type thesisMaxima struct {
 	all  gpu.Buffer[float32]
-	at   map[maximaKey]uint32 // where those of a word begin
+	at   map[maximaKey]uint32 // offset of a word's maxima
 	used int
 }
 
@@ -25,16 +26,16 @@ type maximaKey struct {
 	model uint32
 }
 
-// bringMaxima makes the maxima of the batch's words that are not there yet.
+// bringMaxima computes the maxima of the batch's words that are not there yet.
 func (w *thesisWork) bringMaxima() error {
 	g, m := w.g, &w.g.thesis.maxima
 	blocks := func(x *gpuTerm) int { return (int(x.DF) + blockPostings - 1) / blockPostings }
 	need := 0
 	for i := range w.terms {
-		w.terms[i].Table = 0 // of the search by tiles
+		w.terms[i].Table = 0 // unused here
 		need += blocks(&w.terms[i])
 	}
-	if m.at == nil || m.used+need > m.all.Len() || !g.pack.whole { // else lists may have moved
+	if m.at == nil || m.used+need > m.all.Len() || !g.pack.whole { // lists may have moved otherwise
 		m.at, m.used = map[maximaKey]uint32{}, 0
 		if err := atLeast(g.dev, &m.all, max(need, int(g.pack.postings.size)/blockPostings+1)); err != nil {
 			return err
@@ -64,7 +65,7 @@ func (w *thesisWork) bringMaxima() error {
 	return nil
 }
 
-// makeMaxima scores a list.
+// makeMaxima computes the maxima of a list.
 func (w *thesisWork) makeMaxima(k *gpu.Kernel, model uint32, x gpuTerm, blocks int) error {
 	g, st := w.g, w.g.pack
 	buf, err := gpu.Alloc[gpuTerm](g.dev, 1)

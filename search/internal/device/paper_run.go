@@ -10,7 +10,7 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// expand gives lists whole document numbers.
+// expand computes the full document numbers of lists.
 func (g *Index) expand(ids []int) error {
 	t := &g.thesis
 	if t.expanded == nil {
@@ -52,7 +52,7 @@ func (g *Index) expand(ids []int) error {
 	return nil
 }
 
-// atLeast makes a buffer large enough.
+// atLeast replaces a buffer that is too small.
 func atLeast[T any](dev *gpu.Device, b *gpu.Buffer[T], n int) (err error) {
 	if b.Len() >= n {
 		return nil
@@ -65,8 +65,8 @@ func atLeast[T any](dev *gpu.Device, b *gpu.Buffer[T], n int) (err error) {
 	return err
 }
 
-// streams is how many streams the batch has: fewer if what its blocks find would take more than
-// half of the memory that is free.
+// streams returns the number of streams of the batch: fewer if the keys of its blocks would take
+// more than half of the free memory.
 func (w *thesisWork) streams() (int, error) {
 	if w.schedule == ask.Synchronous {
 		return 1, nil
@@ -82,7 +82,7 @@ func (w *thesisWork) streams() (int, error) {
 	return n, err
 }
 
-// prepare makes memory and streams, and brings the plan to the device.
+// prepare allocates memory and streams, and uploads the plan.
 func (w *thesisWork) prepare(ctx context.Context, streams int) error {
 	g, t := w.g, &w.g.thesis
 	for i := range w.plan {
@@ -190,7 +190,7 @@ func (w *thesisWork) match(s *gpu.Stream, from, to int, outs gpu.Buffer[uint64])
 		blocks += b
 	}
 	first := w.plan[from].Block
-	if w.share.of > 1 { // of one query
+	if w.share.of > 1 { // a single query
 		begin, end := w.share.span(blocks)
 		first, blocks = first+uint32(begin), end-begin
 	}
@@ -201,7 +201,7 @@ func (w *thesisWork) match(s *gpu.Stream, from, to int, outs gpu.Buffer[uint64])
 		bars.Arg(), outs.Arg(), done.Arg())
 }
 
-// mergers are kernels that merge lists of up to the given number of answers.
+// mergers are the kernels that merge lists of up to the given number of answers.
 var mergers = [...]struct {
 	most   int
 	kernel string
@@ -209,20 +209,20 @@ var mergers = [...]struct {
 
 const (
 	mergeThreads = 256
-	mergeMost    = 64 // lists that a launch makes one of
+	mergeMost    = 64 // lists that a launch merges into one
 )
 
-// mergeEach is how many lists to make one of in a launch, such that all launches take about the
-// same time.
+// mergeEach returns the number of lists that a launch merges into one, such that all launches take
+// about the same time.
 func mergeEach(lists int) int {
 	launches := max(1, math.Ceil(math.Log(float64(lists))/math.Log(mergeMost)-1e-9))
 	return max(2, int(math.Ceil(math.Pow(float64(lists), 1/launches)-1e-9)))
 }
 
-// mergeLists is how many lists a launch leaves.
+// mergeLists returns the number of lists that a launch leaves.
 func mergeLists(lists int) int { return (lists + mergeEach(lists) - 1) / mergeEach(lists) }
 
-// mergeAll merges what the blocks of a query found, in pairs, many rounds in a launch.
+// mergeAll merges the answers of a query's blocks, in pairs, many rounds per launch.
 func (w *thesisWork) mergeAll(s *gpu.Stream, i int) error {
 	q, t := &w.plan[i], &w.g.thesis
 	k, at := int(q.K), int(q.Out)
@@ -252,7 +252,7 @@ func (w *thesisWork) mergeAll(s *gpu.Stream, i int) error {
 	}
 }
 
-// read gets the results from the device.
+// read downloads the results.
 func (w *thesisWork) read(ctx context.Context, took time.Duration) error {
 	g, last := w.g, len(w.plan)-1
 	keys := make([]uint64, w.found[last]+int(w.plan[last].K))

@@ -8,9 +8,9 @@ import (
 	"github.com/collocate/collocate/search/internal/model"
 )
 
-// A lane's queries are little more than numbers of words: of these the device knows the rest (see
-// know), and what they are worth in a query it works out itself (asked.cuh, guess.cuh). Writing all
-// of it took a core 200 ns for an OR of the web, and writing the numbers takes 40.
+// A lane's queries are little more than word numbers. The device has the terms of these words (see
+// know) and computes their values in a query itself (asked.cuh, guess.cuh). Writing everything took
+// a core 200 ns for an OR web query; writing the numbers takes 40.
 
 // gpuAsked is Asked in asked.cuh: a query.
 type gpuAsked struct {
@@ -24,59 +24,60 @@ type manyHead struct {
 	Longs, Few, Some, Room      uint32
 	Item, Window, Thick, Level  uint32
 	Share, Known, Sober, Adding uint32
-	Sign, _                     uint64 // of the plan, for the host: see lane.answered
+	Sign, _                     uint64 // identifies the plan for the host: see lane.answered
 }
 
 const (
 	manyHeadBytes = int(unsafe.Sizeof(manyHead{}))
 	askedBytes    = int(unsafe.Sizeof(gpuAsked{}))
-	twiceBits     = 30 // of a word's number, as in asked.cuh
-	allWanted     = 16 // in a query's kind
-	roomyKeys     = 4  // that a query has for each answer, as in guess.cuh
+	twiceBits     = 30 // bits of a word's number, as in asked.cuh
+	allWanted     = 16 // flag in a query's kind
+	roomyKeys     = 4  // keys per answer of a query, as in guess.cuh
 )
 
-// manyPlanBytes is the length of a plan.
+// manyPlanBytes returns the size of a plan.
 func manyPlanBytes(room, words int) int { return manyHeadBytes + 2*room*askedBytes + 4*words }
 
-// manyPlan is a batch as the kernels read it, and what it takes. Blocks of requests are written to
-// it by all cores at once.
+// manyPlan is a batch as the kernels read it, with the space that it takes. All cores write blocks
+// of requests to it concurrently.
 type manyPlan struct {
 	m     *gpuModel
 	w     model.Weigher
-	usual *model.BM25Weigher // w, if the kernels for BM25 do
-	known uint32             // words that the device knows as they count in this model; 0: none
-	share int64              // of the keys, that each query has
-	sober bool               // nothing is guessed
+	usual *model.BM25Weigher // w, if the kernels for BM25 support it
+	known uint32             // number of words whose terms the device has for this model; 0: none
+	share int64              // keys per query
+	sober bool               // no cuts are guessed
 	sign  uint64
-	room  int // for queries
-	// there is room for 2^level items a query: one for each part of a tile, unless that is too many
+	room  int // capacity in queries
+	// level: there is space for 2^level items per query, one for each part of a tile unless that is
+	// too many.
 	level int
 
 	mu   sync.Mutex
 	used manyNeed
 
-	// In the memory that goes to the device.
+	// In the memory that is copied to the device.
 	to []byte
-	// long ones from the first place on, and behind the room for these short ones: those of a warp
-	// from the first place on, those of a block from the last
+	// queries has long queries from its first place on. Behind the space for these are short ones:
+	// those for a warp from the first place on, those for a block from the last backwards.
 	queries []gpuAsked
 	words   []uint32
-	own     []gpuTerm // of words that the device does not know
+	own     []gpuTerm // terms that the device does not have
 }
 
-// manyNeed is what queries take.
+// manyNeed is the space that queries take.
 type manyNeed struct {
-	longs, few, some int // queries: long ones, and short ones of a warp and of a block
+	longs, few, some int // queries: long ones, and short ones for a warp and for a block
 	words, own       int
 	out              int
-	answers          int   // of long queries, at most
-	longest          int64 // postings of one of them
-	ors              int   // of them, that want any of several words
+	answers          int   // upper bound for long queries
+	longest          int64 // most postings of a long query
+	ors              int   // long queries in mode Or with several words
 }
 
 func (n *manyNeed) queries() int { return n.longs + n.few + n.some }
 
-// begin makes an empty plan with room for the given number of queries, at most.
+// begin makes an empty plan with space for at most n queries.
 func (p *manyPlan) begin(n int, m *gpuModel, w model.Weigher, sober bool, to []byte, own []gpuTerm, l *manyLimits) {
 	n = min(n, l.queries)
 	*p = manyPlan{m: m, w: w, share: (l.keys - roomyKeys*int64(l.out)) / int64(n), sober: sober,
@@ -92,13 +93,13 @@ func (p *manyPlan) begin(n int, m *gpuModel, w model.Weigher, sober bool, to []b
 	p.words = unsafe.Slice((*uint32)(unsafe.Pointer(&to[manyPlanBytes(n, 0)])), l.terms)
 }
 
-// bytes is how much of the memory goes to the device.
+// bytes returns the size of the plan that is copied to the device.
 func (p *manyPlan) bytes() int { return manyPlanBytes(p.room, p.used.words) }
 
-// items is how many there are at most.
+// items returns an upper bound on the number of items.
 func (p *manyPlan) items() int { return p.used.longs << p.level }
 
-// empty says whether there is nothing to do.
+// empty says whether the plan has no queries.
 func (p *manyPlan) empty() bool { return p.used.queries() == 0 }
 
 // writeHead completes the plan.
@@ -114,13 +115,13 @@ func (p *manyPlan) writeHead() {
 	copy(p.to, asBytes([]manyHead{h}))
 }
 
-// manyRoom is what a query's answers take: two words, and they.
+// manyRoom returns the space for a query's result: two words, and the answers.
 func manyRoom(k int) int { return 2 + k }
 
-// isShort says whether a query is one that a word decides, and that word is known.
+// isShort says whether one word decides the query, and the device has its terms.
 func (p *manyPlan) isShort(a *gpuAsk) bool { return a.lead > 0 && p.known > 0 }
 
-// add adds what a query takes.
+// add adds the space that a query takes.
 func (n *manyNeed) add(p *manyPlan, a *gpuAsk) {
 	n.out += manyRoom(int(a.k))
 	n.words += int(a.words)
@@ -143,7 +144,7 @@ func (n *manyNeed) add(p *manyPlan, a *gpuAsk) {
 	}
 }
 
-// take finds room, all or none, and says what was taken before.
+// take reserves space, all or nothing, and returns what was used before.
 func (p *manyPlan) take(n *manyNeed, l *manyLimits) (before manyNeed, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -158,8 +159,8 @@ func (p *manyPlan) take(n *manyNeed, l *manyLimits) (before manyNeed, ok bool) {
 	return before, true
 }
 
-// place writes some of the requests to the plan, if there is room for all of them. Their answers
-// will be beside each other.
+// place writes some of the requests to the plan, if there is space for all of them. Their answers
+// will be contiguous.
 func (p *manyPlan) place(asks []gpuAsk, at []int32, l *manyLimits) bool {
 	var need manyNeed
 	for _, i := range at {
@@ -180,7 +181,7 @@ func (p *manyPlan) place(asks []gpuAsk, at []int32, l *manyLimits) bool {
 	return true
 }
 
-// write writes a query behind those that are there.
+// write writes a query after those that are there.
 func (p *manyPlan) write(a *gpuAsk, there *manyNeed) {
 	at, kind := there.longs, uint8(gpuBM25)
 	words := p.words[there.words : there.words+int(a.words)]

@@ -26,14 +26,14 @@ const (
 	maxGPUQueries = 1024 // of a launch, as in tiles.cuh
 	gpuEarly      = 8
 	gpuFew        = 4
-	gpuKinds      = 3 // of queries: up to two words, up to gpuFew, more
-	// maxGPUTerms is the most words of a query, maxGPUK the most answers, that are left to the
-	// device.
+	gpuKinds      = 3 // kinds of queries: up to two words, up to gpuFew, more
+	// maxGPUTerms is the largest number of words of a query, maxGPUK the largest number of answers,
+	// that the device supports.
 	maxGPUTerms = 511
 	maxGPUK     = 1 << 14
 )
 
-// gpuPlan is a batch of queries as the kernels read it, and what it takes.
+// gpuPlan is a batch of queries as the kernels read it, with the space that it takes.
 type gpuPlan struct {
 	queries []gpuQuery
 	terms   []gpuTerm
@@ -41,10 +41,10 @@ type gpuPlan struct {
 	order   int
 	out     int
 	cands   int64
-	byItem  [gpuKinds][]uint32 // by kind: items after the early ones, added up
+	byItem  [gpuKinds][]uint32 // by kind: prefix sums of the items after the early ones
 	kinds   [gpuKinds]int      // queries of each kind
 	sparse  bool               // some list has no table
-	scale   float64            // of the last query: the score that a unit of its sums stands for
+	scale   float64            // score per unit of the sums, of the last query
 	bytes   int
 }
 
@@ -55,10 +55,11 @@ func (p *gpuPlan) reset() {
 	}
 }
 
-// outRoom is what a query's result takes: two words, and the answers, with room to sort them.
+// outRoom returns the space for a query's result: two words, and the answers with space to sort
+// them.
 func outRoom(k int) int { return 2 + max(32, 1<<bits.Len(uint(k-1))) }
 
-// add appends a query that was prepared; its lists are there.
+// add appends a prepared query whose lists are on the device.
 func (p *gpuPlan) add(m *gpuModel, q *eval.Query, cap int) {
 	st := m.st
 	n := len(q.Terms)
@@ -72,7 +73,7 @@ func (p *gpuPlan) add(m *gpuModel, q *eval.Query, cap int) {
 		unit = 1 << bits.Len(uint(n))
 		w.Mask = uint32(unit - 1)
 	}
-	// A step of a code is worth a whole number of units such that all sums stay below 2^32.
+	// A code step is a whole number of units such that all sums stay below 2^32.
 	sum := 0.0
 	for _, l := range q.Lists {
 		sum += float64(l.Scorer.Bound(l.Bound))
@@ -94,15 +95,14 @@ func (p *gpuPlan) add(m *gpuModel, q *eval.Query, cap int) {
 			p.tables += st.tiles + 1
 			p.sparse = true
 		} else if w.Need == 0 {
-			// k documents have this word with at least this code, so their scores are at least
-			// that.
+			// k documents have this word with at least this code, so their scores reach it.
 			cut = max(cut, m.reached(&st.lists[q.Terms[i].Info.ID], w.K)*t.Mult)
 		}
 		gap += uint64(t.Mult)
 		p.terms = append(p.terms, t)
 	}
-	// What rounding the steps to whole units can cost, and the rounding of scores and codes, for
-	// which a relative error of 2^-21 a word is far too much.
+	// The error of rounding the steps to whole units, and of rounding scores and codes, for which a
+	// relative error of 2^-21 per word is a generous bound.
 	slack := 256*uint64(n)*unit + uint64(n+16)<<11
 	w.Slack, w.Gap = uint32(min(slack, math.MaxUint32)), uint32(min(gap+slack, math.MaxUint32))
 	if cut > w.Slack {
@@ -127,12 +127,12 @@ func (p *gpuPlan) add(m *gpuModel, q *eval.Query, cap int) {
 	p.queries = append(p.queries, w)
 }
 
-// write lays the plan out.
+// write serialises the plan.
 func (p *gpuPlan) write(to []byte) {
 	at := copy(to, asBytes(p.queries))
 	for i := range p.byItem {
 		if len(p.queries) == 1 && p.kinds[i] == 1 {
-			p.byItem[i][1] = p.queries[0].Items // alone, no items are early
+			p.byItem[i][1] = p.queries[0].Items // a single query has no early items
 		}
 		copy(to[at:], asBytes(p.byItem[i]))
 		at += (len(p.queries) + 4) / 4 * 16
@@ -140,7 +140,7 @@ func (p *gpuPlan) write(to []byte) {
 	p.bytes = at + copy(to[at:], asBytes(p.terms))
 }
 
-// planBytes is the length of a plan.
+// planBytes returns the size of a plan.
 func planBytes(queries, terms int) int {
 	return queries*gpuQueryBytes + (queries+4)/4*16*gpuKinds + terms*gpuTermBytes
 }

@@ -2,7 +2,7 @@
 
 package device
 
-// prefetchTexts asks for the texts of n requests.
+// prefetchTexts prefetches the texts of n requests.
 //
 //go:noescape
 func prefetchTexts(first *ringRequest, n int)

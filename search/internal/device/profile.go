@@ -10,23 +10,23 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// GPUStage is a step of a batch on the device and how long it took there.
+// Stage is a step of a batch on the device, with its time there.
 type Stage struct {
 	Name string
 	Time time.Duration
 }
 
-// profileFill is what keeps the device busy while a profile's steps are queued, so that the time
-// between two of them is not that of starting them. Of it so much is read afterwards: then the
-// cache has nothing of the batch, and nothing that must first be written back, which would take a
-// fifth of the time of reading 100 MB.
+// profileFill is the size of a buffer that is zeroed to keep the device busy while a profile's
+// steps are queued, so that the time between two of them does not include their launches.
+// profileRead bytes of it are read afterwards: then the cache has no data of the batch, and none
+// that must be written back first, which would add a fifth to the time of reading 100 MB.
 const (
 	profileFill = 1 << 30
 	profileRead = 1 << 28
 )
 
-// Profile answers requests as one launch, step by step, and says how long each step took: the best
-// of some runs.
+// Profile answers requests as one launch, step by step, and returns the best time of each step over
+// several runs.
 func (g *Index) Profile(ctx context.Context, requests []ask.Request, runs int, guess bool) ([]Stage, error) {
 	stages, err := g.profileBatch(ctx, requests, runs, guess)
 	if err != nil {
@@ -69,8 +69,8 @@ func (g *Index) profileBatch(ctx context.Context, requests []ask.Request, runs i
 	return g.timeSteps(f.stream, f.steps(m), runs)
 }
 
-// timeSteps is the shortest time of each step, of some runs. Before each run the caches are filled
-// with other data.
+// timeSteps returns the shortest time of each step over several runs. Before each run the caches
+// are filled with other data.
 func (g *Index) timeSteps(stream *gpu.Stream, steps []gpuStep, runs int) (stages []Stage, err error) {
 	var marks []*gpu.Event
 	defer func() {
@@ -95,7 +95,7 @@ func (g *Index) timeSteps(stream *gpu.Stream, steps []gpuStep, runs int) (stages
 		return nil, err
 	}
 	defer busy.Free()
-	// Counting codes is a way of reading memory.
+	// Counting codes serves to read memory.
 	list, err := gpu.Alloc[gpuTerm](g.dev, 1)
 	if err != nil {
 		return nil, err

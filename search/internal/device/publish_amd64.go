@@ -4,9 +4,9 @@ package device
 
 import "sync/atomic"
 
-// publish stores a number for others to see, with all that was written before, as soon as the core
-// gets to it: it does not wait for what is on its way to memory, as Store does. So a writer that
-// then looks whether another waits may miss that one, which has to look once more after a moment.
+// publish is a release store: other cores see n with everything that was written before. It does
+// not wait until the store is visible, as Store does. So a writer that then checks for a waiting
+// reader may miss one, and that reader must check again after a moment.
 //
 //go:noescape
 func publish(to *atomic.Int64, n int64)

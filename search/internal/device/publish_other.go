@@ -4,5 +4,5 @@ package device
 
 import "sync/atomic"
 
-// publish stores a number for others to see, with all that was written before.
+// publish stores a number: other cores see it with everything that was written before.
 func publish(to *atomic.Int64, n int64) { to.Store(n) }

@@ -2,6 +2,6 @@
 
 package device
 
-// relax passes some tens to hundreds of nanoseconds, and leaves the core to the other thread that
-// runs on it, if one does.
+// relax spins for tens to hundreds of nanoseconds, and leaves the core to its other hardware
+// thread, if there is one.
 func relax()

@@ -6,7 +6,7 @@ import "sync/atomic"
 
 var relaxed atomic.Int32
 
-// relax passes some tens of nanoseconds.
+// relax spins for some tens of nanoseconds.
 func relax() {
 	for range 32 {
 		relaxed.Load()

@@ -5,12 +5,12 @@ import (
 	"github.com/collocate/collocate/search/internal/model"
 )
 
-// ringRequest is a request that waits. Most say no more than this, and are half a cache line.
+// ringRequest is a waiting request. Most have no other fields set and so take half a cache line.
 type ringRequest struct {
 	text string
 	k    int32
 	mode ask.Mode
-	rare *ask.Request // all of it, if it says more
+	rare *ask.Request // the full request, if other fields are set
 }
 
 func asRing(r *ask.Request) ringRequest {
@@ -36,7 +36,7 @@ func (r *ringRequest) model() model.Model {
 	return nil
 }
 
-// whole is the request as it was.
+// whole returns the original request.
 func (r *ringRequest) whole() ask.Request {
 	if r.rare != nil {
 		return *r.rare

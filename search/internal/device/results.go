@@ -7,23 +7,23 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// given is a result with what belongs to it.
+// given is a result with its statistics.
 type given struct {
 	result ask.Result
 	stats  ask.GPUStats
 }
 
-// lent is results whose memory is used again, with hits as the device left them.
+// lent is a block of results whose memory is reused, with hits in the device's output.
 type lent struct{ some [spreadBy]given }
 
 var lents = sync.Pool{New: func() any { return &lent{} }}
 
-// handed is requests that have no result yet.
+// handed collects requests that have no result yet.
 type handed struct {
 	mu    sync.Mutex
-	left  []int32 // not for a lane
-	late  []int32 // that found no room
-	again []int32 // whose cut was guessed too high, or that had too many documents to keep
+	left  []int32 // to be answered outside of lanes
+	late  []int32 // that did not fit
+	again []int32 // with a cut guessed too high, or too many candidates
 }
 
 func (h *handed) add(to *[]int32, i int32) {
@@ -32,8 +32,8 @@ func (h *handed) add(to *[]int32, i int32) {
 	h.mu.Unlock()
 }
 
-// handOut makes results of what came back for some requests, which lies together, and of these what
-// is wanted. Requests without words that the index knows have theirs here, too.
+// handOut makes results from the output for some requests, which is contiguous, and maps them. It
+// also makes the results of requests without words in the index.
 func (r *gpuRun) handOut(at []int32, rest *handed) {
 	asks, pruned := r.c.asks, r.b.g.s.Index.Pruned()
 	var all, ready, last int
@@ -57,8 +57,8 @@ func (r *gpuRun) handOut(at []int32, rest *handed) {
 	if first >= 0 {
 		back = r.f.back.Values()[first:last]
 	}
-	// The results of a block share their memory. If there are hardly any gaps between them it is
-	// copied as it is, for then make need not clear it.
+	// The results of a block share their memory. If there are hardly any gaps between them the
+	// output is copied as it is, since append need not clear the memory.
 	var some []given
 	var hits []ask.Hit
 	dense := true
@@ -89,7 +89,7 @@ func (r *gpuRun) handOut(at []int32, rest *handed) {
 		}
 		x := &some[0]
 		some = some[1:]
-		if r.b.reuse { // whoever had it may have changed it
+		if r.b.reuse { // the previous user may have changed it
 			*x = given{}
 		}
 		if a.words == 0 {
@@ -105,7 +105,7 @@ func (r *gpuRun) handOut(at []int32, rest *handed) {
 				copy(x.result.Hits, asHits(back[where:where+n]))
 			}
 		}
-		// Field by field, for while garbage is collected whole values take far longer.
+		// Assigned field by field: while garbage is collected, whole values take far longer.
 		s := &x.result.Stats
 		s.Algorithm, s.Words, s.Postings, s.Blocks, s.GPU = ask.Tiles, int(a.words), a.postings,
 			int64(a.blocks), &x.stats
@@ -114,7 +114,7 @@ func (r *gpuRun) handOut(at []int32, rest *handed) {
 	}
 }
 
-// asHits are answers as the device writes them.
+// asHits returns answers as the device writes them.
 func asHits(words []uint64) []ask.Hit {
 	return unsafe.Slice((*ask.Hit)(unsafe.Pointer(unsafe.SliceData(words))), len(words))
 }

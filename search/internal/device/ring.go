@@ -12,11 +12,11 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// gpuChunk is some requests of a batch, and what becomes of them. Chunks are used again.
+// gpuChunk is some requests of a batch, with their results. Chunks are reused.
 type gpuChunk struct {
 	order    int64 // the number of the first request
 	requests []ringRequest
-	fetched  bool // the requests are not needed in the ring any more
+	fetched  bool // the requests are no longer needed in the ring
 	asks     []gpuAsk
 	terms    [][]gpuAskTerm // of the asks, by block
 	made     batchPart
@@ -24,16 +24,16 @@ type gpuChunk struct {
 	done     chan struct{}
 
 	mu  sync.Mutex
-	bad int // the first request that has no result
+	bad int // the first request without a result
 	err error
 }
 
 var gpuChunks = sync.Pool{New: func() any { return &gpuChunk{done: make(chan struct{}, 1)} }}
 
-// makeBy says where results go.
+// makeBy sets the part that takes the results.
 func (c *gpuChunk) makeBy(p batchPart) { c.made, c.kept = p, p.kept() }
 
-// use keeps a result or makes something of it, or notes why there is none.
+// use keeps a result or maps it, or records its error.
 func (c *gpuChunk) use(i int, found *ask.Result, err error) {
 	if c.kept != nil && err == nil {
 		c.kept[i] = found
@@ -51,7 +51,7 @@ func (c *gpuChunk) make(i int, found *ask.Result, err error) {
 	}
 }
 
-// fail notes why there is no result. Only the first of them is looked at.
+// fail records an error. Only the one of the first request is reported.
 func (c *gpuChunk) fail(i int, err error) {
 	c.mu.Lock()
 	if i < c.bad {
@@ -63,55 +63,55 @@ func (c *gpuChunk) fail(i int, err error) {
 // answered wakes the goroutine that waits for the chunk.
 func (c *gpuChunk) answered() { c.done <- struct{}{} }
 
-// free lets the chunk be used again.
+// free returns the chunk to the pool.
 func (c *gpuChunk) free() {
 	c.made, c.kept, c.err = nil, nil, nil
 	gpuChunks.Put(c)
 }
 
-// requestRing is where requests wait: a ring that only feed fills, without a lock. What changes
-// with every request has a cache line of its own, which others read rarely: moving it between cores
-// takes longer than looking up a request's words.
+// requestRing is a ring of waiting requests, which only feed fills, without a lock. Counters that
+// change with every request have cache lines of their own, which others read rarely: moving a line
+// between cores takes longer than looking up a request's words.
 type requestRing struct {
 	ring *ringSlots
 	part func(first, n int) batchPart
 
 	_    [64]byte
-	here atomic.Int64 // requests so far
+	here atomic.Int64 // number of requests so far
 	_    [64]byte
-	come atomic.Int64 // those of them that were published: see look
+	come atomic.Int64 // number of published requests: see look
 	_    [64]byte
 
-	widest atomic.Int64 // k so far
-	// what a request of a chunk took lately in answers, on average; 0: not known yet
+	widest atomic.Int64 // largest k so far
+	// lately is the recent mean number of answers per request; 0: not known yet.
 	lately atomic.Int64
-	wanted atomic.Int64 // sleepers are woken when this many are here
+	wanted atomic.Int64 // sleeping lanes are woken at this number of requests
 	slow   atomic.Bool  // requests come one by one: lanes sleep between them
 	ended  atomic.Bool  // there are no more requests
-	gone   atomic.Bool  // no more are wanted
+	gone   atomic.Bool  // the batch was stopped
 	_      [64]byte
 
-	taken    atomic.Int64 // of those that came; changes with the lock held
-	handed   atomic.Int64 // that were handed out, or are being
-	kept     atomic.Int64 // the first that is still needed in the ring; likewise
-	busy     atomic.Int32 // chunks that were taken for the device
-	planning atomic.Int32 // chunks that need the cores: they are not on the device
+	taken    atomic.Int64 // requests taken into chunks; changes with the lock held
+	handed   atomic.Int64 // requests whose results were yielded, or are being yielded
+	kept     atomic.Int64 // the first request still needed in the ring; likewise
+	busy     atomic.Int32 // chunks taken for the device
+	planning atomic.Int32 // chunks that need the cores and are not on the device
 	_        [64]byte
 
 	mu     sync.Mutex
-	more   sync.Cond   // requests, or reasons to take them
-	room   sync.Cond   // for requests
-	turn   sync.Cond   // of the next chunk
+	more   sync.Cond   // new requests, or other reasons to take some
+	room   sync.Cond   // space in the ring
+	turn   sync.Cond   // the next chunk was taken
 	asleep int         // lanes that wait for more
-	small  int         // chunks in a row of only a few requests
-	order  []*gpuChunk // under way, or done and not yet handed out
+	small  int         // consecutive chunks of only a few requests
+	order  []*gpuChunk // in progress, or finished and not yet yielded
 	used   []*gpuChunk // whose requests may still be in the ring
 }
 
 type ringSlots [4 * manyQueries]ringRequest
 
-// spareRings are rings for reuse. They are not cleared, which would take longer than many batches
-// do; the garbage collector empties the pool.
+// spareRings are rings for reuse. They are not cleared, which would take longer than many batches;
+// the garbage collector empties the pool.
 var spareRings = sync.Pool{New: func() any { return &ringSlots{} }}
 
 func newRing(part func(first, n int) batchPart) *requestRing {
@@ -121,22 +121,22 @@ func newRing(part func(first, n int) batchPart) *requestRing {
 	return l
 }
 
-// free gives the ring back once the batch has ended.
+// free returns the ring to the pool once the batch has ended.
 func (l *requestRing) free() { spareRings.Put(l.ring) }
 
-// waiting is how many requests wait, that are known of.
+// waiting returns the number of published requests that are not taken.
 func (l *requestRing) waiting() int { return int(l.come.Load() - l.taken.Load()) }
 
-// look finds requests that are not known of yet.
+// look publishes requests that are not published yet.
 func (l *requestRing) look() {
 	if come, here := l.come.Load(), l.here.Load(); here > come {
 		l.come.CompareAndSwap(come, here)
 	}
 }
 
-// feed lets requests wait, but not too many of them.
+// feed puts requests into the ring, and waits while it is full.
 func (l *requestRing) feed(requests iter.Seq[ask.Request], helpers *helperPool) {
-	n, end := int64(0), int64(len(l.ring)) // requests, and until where there is room
+	n, end := int64(0), int64(len(l.ring)) // number of requests, and the end of the free space
 	full := func() bool { return n-l.kept.Load() == int64(len(l.ring)) && !l.gone.Load() }
 	room := func() bool { return !full() }
 	widest := 0
@@ -164,8 +164,8 @@ func (l *requestRing) feed(requests iter.Seq[ask.Request], helpers *helperPool) 
 		if n%told == 0 {
 			publish(&l.come, n)
 		}
-		// The holder of the lock may go to sleep, so that this has to be tried again, but waiting
-		// for the lock would take longer.
+		// The holder of the lock may be about to sleep, so this must be retried; but waiting for
+		// the lock would take longer.
 		for n >= l.wanted.Load() && !l.wake() {
 			runtime.Gosched()
 		}
@@ -183,7 +183,7 @@ func (l *requestRing) wakeAll() {
 	l.mu.Unlock()
 }
 
-// wake wakes one of the lanes that wait for requests, unless the lock is held.
+// wake wakes one of the lanes that wait for requests. It returns false if the lock is held.
 func (l *requestRing) wake() bool {
 	if !l.mu.TryLock() {
 		return false
@@ -194,7 +194,7 @@ func (l *requestRing) wake() bool {
 	return true
 }
 
-// enough is how many requests are worth a launch: if the device has nothing to do, whatever there
+// enough returns the number of requests that are worth a launch. If the device is idle, any number
 // is.
 func (l *requestRing) enough() int {
 	if l.busy.Load() > 0 && !l.ended.Load() {
@@ -208,8 +208,8 @@ func (l *requestRing) ready() bool {
 	return l.waiting() >= l.enough() || l.ended.Load() || l.gone.Load()
 }
 
-// take waits for requests and takes some of them for the device; nil after the last. While they
-// come fast, it does something else meanwhile.
+// take waits for requests and takes some of them for the device; nil after the last. While requests
+// come fast, it does other work in the meantime.
 func (l *requestRing) take(helpers *helperPool) *gpuChunk {
 	for {
 		looked := 0
@@ -221,7 +221,7 @@ func (l *requestRing) take(helpers *helperPool) *gpuChunk {
 		})
 		l.mu.Lock()
 		l.look()
-		ended, n := l.ended.Load(), l.waiting() // in this order
+		ended, n := l.ended.Load(), l.waiting() // the order matters
 		switch {
 		case l.gone.Load() || ended && n == 0:
 			l.mu.Unlock()
@@ -244,8 +244,8 @@ func (l *requestRing) take(helpers *helperPool) *gpuChunk {
 	}
 }
 
-// lastLook says whether there are as many requests as are wanted, after a moment in which what was
-// brought before is nearly always seen.
+// lastLook spins briefly and says whether as many requests as are wanted have arrived. Earlier
+// stores of the writer are nearly always visible by then.
 func (l *requestRing) lastLook() bool {
 	for range restless {
 		if relax(); l.here.Load() >= l.wanted.Load() {
@@ -255,14 +255,14 @@ func (l *requestRing) lastLook() bool {
 	return false
 }
 
-// want says how many requests somebody waits for. The lock is held.
+// want sets the number of requests at which a sleeping lane is woken. The lock is held.
 func (l *requestRing) want() {
 	if l.asleep > 0 && len(l.order) < maxChunks {
 		l.wanted.Store(l.taken.Load() + int64(l.enough()))
 	}
 }
 
-// takeOne takes the first request for a core, if there is one and may says so.
+// takeOne takes the first waiting request for a core, if there is one and may allows it.
 func (l *requestRing) takeOne(may func(first *ringRequest, waiting int) bool) *gpuChunk {
 	if l.look(); l.waiting() == 0 || !l.mu.TryLock() {
 		return nil
@@ -277,8 +277,8 @@ func (l *requestRing) takeOne(may func(first *ringRequest, waiting int) bool) *g
 	return c
 }
 
-// cut takes up to n requests that wait, as long as a lane has room for their answers. The lock is
-// held. They are still in the ring.
+// cut makes a chunk of up to n waiting requests whose answers fit in a lane. The lock is held. The
+// requests stay in the ring until they are fetched.
 func (l *requestRing) cut(n int) *gpuChunk {
 	n = max(1, min(n, manyOut/l.share()))
 	c := gpuChunks.Get().(*gpuChunk)
@@ -297,8 +297,8 @@ func (l *requestRing) cut(n int) *gpuChunk {
 	return c
 }
 
-// share is what a request is expected to take in answers: all that it may want, but if others took
-// less, somewhat more than these.
+// share returns the expected space for a request's answers: what its k allows or, if recent
+// requests took less, somewhat more than these took.
 func (l *requestRing) share() int {
 	most := manyRoom(min(max(int(l.widest.Load()), 10), gpuSmallK))
 	if lately := int(l.lately.Load()); lately > 0 {
@@ -307,7 +307,7 @@ func (l *requestRing) share() int {
 	return most
 }
 
-// took notes how much the given number of requests took in answers.
+// took records the number of answers of some requests.
 func (l *requestRing) took(requests, answers int) {
 	l.lately.Store(max(1, int64(answers/requests), l.lately.Load()*7/8))
 }
@@ -318,7 +318,7 @@ func (l *requestRing) fetch(c *gpuChunk, from, to int) {
 	copy(c.requests[from+copy(c.requests[from:to], l.ring[at:]):to], l.ring[:])
 }
 
-// fetched says that a chunk needs the ring no more.
+// fetched marks a chunk whose requests are no longer needed in the ring.
 func (l *requestRing) fetched(c *gpuChunk) {
 	l.mu.Lock()
 	c.fetched = true
@@ -352,7 +352,7 @@ func (l *requestRing) next(helpers *helperPool) *gpuChunk {
 	return c
 }
 
-// stop lets everybody go.
+// stop ends the batch and wakes all waiting goroutines.
 func (l *requestRing) stop() {
 	l.gone.Store(true)
 	l.wakeAll()

@@ -17,21 +17,22 @@ const (
 	planThreads = 1024
 	fewThreads  = 256
 	manyThreads = 512
-	planHold    = 4 // times planThreads tiles are left to one block
+	planHold    = 4 // one block handles up to this many times planThreads tiles
 	pickThreads = 512
 	gpuBins     = 1024
 )
 
-// planTerms is the most words a query, on average, for which one block a query orders the items.
+// planTerms is the largest mean number of words per query for which one block per query orders the
+// items.
 const planTerms = 16
 
-// Dynamic shared memory of the kernels that add: sums, and candidates that wait.
+// Dynamic shared memory of the adding kernels: sums, and buffered candidates.
 const (
 	fewShared  = (gpuTile+fewThreads)*4 + 896*8
 	manyShared = gpuTile*4 + gpuBins*4
 )
 
-// kernels gives the kernels to the stream.
+// kernels launches the kernels on the stream.
 func (s *gpuSlot) kernels(m *gpuModel, queries int) error {
 	if err := s.planItems(m, queries); err != nil {
 		return err
@@ -42,7 +43,7 @@ func (s *gpuSlot) kernels(m *gpuModel, queries int) error {
 	return s.pick(queries)
 }
 
-// pickers is how many blocks score the candidates of a query.
+// pickers returns the number of blocks that score the candidates of a query.
 func (s *gpuSlot) pickers(queries int) int {
 	sms := s.g.dev.Info().Multiprocessors
 	switch {
@@ -94,8 +95,7 @@ func (s *gpuSlot) pick(queries int) error {
 		s.hists.Arg(), s.cands.Arg(), s.keys.Arg(), s.outs.Arg())
 }
 
-// start puts a plan to work. A single query is one graph: its copies and kernels are started by one
-// call.
+// start starts a plan. A single query is one graph: one call starts its copies and kernels.
 func (s *gpuSlot) start(m *gpuModel, timed bool) error {
 	p := &s.p
 	s.paired = nil
@@ -130,7 +130,7 @@ func (s *gpuSlot) start(m *gpuModel, timed bool) error {
 	return s.timed(timed, func() error { return s.stream.Replay(graph) })
 }
 
-// record gives copies and kernels to the stream.
+// record enqueues copies and kernels on the stream.
 func (s *gpuSlot) record(m *gpuModel, queries, plan, out int) error {
 	if err := s.plan.CopyIn(s.stream, s.host.Slice(0, plan)); err != nil {
 		return err
@@ -155,7 +155,7 @@ func (s *gpuSlot) timed(timed bool, f func() error) error {
 	return s.stream.Record(s.to)
 }
 
-// result reads the result of query i; false if it must be answered by the CPU.
+// result reads the result of query i. It returns false if the CPU must answer it.
 func (s *gpuSlot) result(i int, stats *ask.GPUStats) ([]ask.Hit, bool) {
 	q := &s.p.queries[i]
 	out := s.back.Values()[q.Out:]
@@ -181,7 +181,7 @@ const (
 	guessedWrong   = "the device guessed its answers' scores wrong, and had others to do"
 )
 
-// unknown says why the device does not know a model, or nothing if it does.
+// unknown says why the device does not support a model, or "".
 func unknown(m model.Model) string {
 	if model.IsFielded(m) {
 		return fieldless
@@ -234,7 +234,7 @@ func (g *Index) search(ctx context.Context, r ask.Request) (*ask.Result, error) 
 		if err := s.start(m, trace); err != nil {
 			return err
 		}
-		if err := s.await(trace); err != nil { // some microseconds: not worth looking at ctx
+		if err := s.await(trace); err != nil { // some microseconds: checking ctx is not worthwhile
 			return err
 		}
 		return s.finish()
@@ -264,9 +264,9 @@ func (g *Index) statsOf(q *eval.Query, s ask.GPUStats) ask.Stats {
 	return out
 }
 
-// enter makes sure that lists are on the device with their codes: it brings those that list names,
-// unless ready says that nothing is missing. It returns the codes and what to call when the queries
-// are answered; no codes if the lists find no room.
+// enter ensures that lists are on the device with their codes: unless ready says that nothing is
+// missing, it loads those that list returns. It returns the codes and a function to call when the
+// queries are answered; no codes if the lists do not fit.
 func (g *Index) enter(model model.Model, ready func(*gpuModel) bool, list func() []int) (*gpuModel, func(), error) {
 	key := codedAs(model)
 	g.gate.RLock()
@@ -294,7 +294,7 @@ func (g *Index) enter(model model.Model, ready func(*gpuModel) bool, list func()
 	return m, g.gate.Unlock, nil
 }
 
-// enterIf enters if that is possible at once; else there is no model.
+// enterIf is enter without loading: it returns no model if something is missing.
 func (g *Index) enterIf(model model.Model, ready func(*gpuModel) bool) (*gpuModel, func()) {
 	g.gate.RLock()
 	if m := g.pack.find(codedAs(model)); m != nil && ready(m) {
@@ -304,7 +304,7 @@ func (g *Index) enterIf(model model.Model, ready func(*gpuModel) bool) (*gpuMode
 	return nil, nil
 }
 
-// enterQueries enters with the lists of queries.
+// enterQueries is enter for the lists of queries.
 func (g *Index) enterQueries(model model.Model, queries []*eval.Query) (*gpuModel, func(), error) {
 	return g.enter(model, func(m *gpuModel) bool { return m.ready(queries) }, func() (ids []int) {
 		for _, q := range queries {
@@ -316,7 +316,7 @@ func (g *Index) enterQueries(model model.Model, queries []*eval.Query) (*gpuMode
 	})
 }
 
-// ready says whether all lists of the queries are there, with their codes.
+// ready says whether all lists of the queries are on the device, with their codes.
 func (m *gpuModel) ready(queries []*eval.Query) bool {
 	now := int64(0)
 	if !m.st.whole {

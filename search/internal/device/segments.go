@@ -10,9 +10,9 @@ import (
 	"github.com/collocate/collocate/search/internal/eval"
 )
 
-// OpenSegments puts the segments of one index on the devices that the options name, each as an
-// index of its own. Their engines know how words count in all of them. Segments whose postings are
-// there already, as kept says, are not brought again.
+// OpenSegments loads the segments of one index onto the devices that the options name, each as an
+// index of its own. Their engines use the statistics of all segments. Segments whose postings are
+// already there, as kept says, are not loaded again.
 func OpenSegments(ctx context.Context, segments []*eval.Engine, kept []*Kept,
 	o Options) (groups []*Group, err error) {
 	defer func() {
@@ -29,7 +29,7 @@ func OpenSegments(ctx context.Context, segments []*eval.Engine, kept []*Kept,
 	if err != nil {
 		return nil, err
 	}
-	count, all := 0, int64(0) // of the segments to bring
+	count, all := 0, int64(0) // of the segments to load
 	for _, e := range segments {
 		if there[e.Index] == nil {
 			count, all = count+1, all+e.Index.Postings()
@@ -60,8 +60,8 @@ func OpenSegments(ctx context.Context, segments []*eval.Engine, kept []*Kept,
 	return groups, nil
 }
 
-// shareMemory says which of the kept postings are used again, and how much memory is left for
-// others. If they would leave next to nothing, none is: then each gets its share anew.
+// shareMemory returns the kept postings that are reused, and the memory left for others. If they
+// would leave less than an eighth, none are reused, and each segment gets a new share.
 func shareMemory(kept []*Kept, o *Options) (there map[*index.Reader]*Kept, left int64, err error) {
 	there = map[*index.Reader]*Kept{}
 	held, codes := int64(0), int64(0)

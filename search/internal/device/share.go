@@ -10,15 +10,15 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// Cores and device share a batch: whichever is free takes requests that wait. A core is free while
-// no chunk needs it for looking words up or handing results out, which is worth far more than a
-// search; and it takes a request only if it expects to be done with it before the device would be.
+// Cores and device share a batch: whichever is free takes waiting requests. A core counts as free
+// while no chunk needs it for lookups or results, which matter far more than a search. It takes a
+// request only if it expects to finish it before the device would.
 
-// gpuPace is how fast both have been lately, in seconds, as bits; 0: not known yet.
+// gpuPace has running means of recent times in seconds, as float64 bits; 0: not known yet.
 type gpuPace struct {
-	chunk   atomic.Uint64 // from taking requests to having their results, on the device
-	request atomic.Uint64 // of a chunk's requests, each
-	posting atomic.Uint64 // of a posting on a core
+	chunk   atomic.Uint64 // per chunk on the device, from taking its requests to their results
+	request atomic.Uint64 // per request of a chunk
+	posting atomic.Uint64 // per posting on a core
 }
 
 func load(mean *atomic.Uint64) float64 { return math.Float64frombits(mean.Load()) }
@@ -31,14 +31,13 @@ func note(mean *atomic.Uint64, value float64) {
 	mean.Store(math.Float64bits(value))
 }
 
-// took notes how long a chunk took.
+// took records the time of a chunk.
 func (p *gpuPace) took(requests int, d time.Duration) {
 	note(&p.chunk, d.Seconds())
 	note(&p.request, d.Seconds()/float64(requests)/batchLanes)
 }
 
-// coreFirst says whether a core would be done with the first request that waits before the device
-// would.
+// coreFirst says whether a core would finish the first waiting request before the device would.
 func (p *gpuPace) coreFirst(g *Index, first *ringRequest, waiting int) bool {
 	chunk, posting := load(&p.chunk), load(&p.posting)
 	if chunk == 0 || !byTiles(first.algorithm()) {
@@ -53,7 +52,7 @@ func (p *gpuPace) coreFirst(g *Index, first *ringRequest, waiting int) bool {
 	return !q.general && float64(q.postings)*posting < chunk+float64(waiting)*load(&p.request)
 }
 
-// onCore lets a core that has nothing to do answer the next request, if it should.
+// onCore lets an idle core answer the next request, if that pays off.
 func (b *gpuBatch) onCore(ctx context.Context) bool {
 	if b.ring.planning.Load() > 0 {
 		return false

@@ -1,8 +1,8 @@
 package device
 
-// Queries that one word decides, since it is needed and has few postings, are answered by kernels
-// that look at all of these (short.cuh): by a warp if there is one for each lane, by a block if
-// there are more.
+// Some queries are decided by one word: it is mandatory and has few postings. Kernels that read all
+// of these postings answer them (short.cuh): with a warp if there are at most 32, one per lane,
+// with a block if there are more.
 
 // As in short.cuh.
 const (
@@ -11,7 +11,7 @@ const (
 	shortThreads = 256
 )
 
-// blocks is how many do the work.
+// blocks returns the number of blocks to launch.
 func (n *manyNeed) blocks() int {
 	const together = shortThreads / 32
 	return n.some + (n.few+together-1)/together

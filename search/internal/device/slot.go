@@ -8,14 +8,14 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// gpuLimits is what a slot has room for.
+// gpuLimits is the capacity of a slot.
 type gpuLimits struct {
 	queries, terms, tables, order, out int
 	cands                              int64
 	cap                                int // candidates of a query
 }
 
-// singleLimits are those of a slot for one query, batchLimits of one for many.
+// singleLimits returns the limits of a slot for one query, batchLimits of one for many.
 func singleLimits(tiles int, budget int64) gpuLimits {
 	cands := min(1<<20, int64(tiles)*gpuTile, budget>>10)
 	return gpuLimits{1, maxGPUTerms, maxGPUTerms * (tiles + 1), tiles + 1, outRoom(maxGPUK), cands, int(cands)}
@@ -32,14 +32,14 @@ func (l gpuLimits) bytes() int64 {
 		int64(l.out)*8 + l.cands*16 + int64(l.queries)*(gpuBins*4+32)
 }
 
-// gpuWorkBytes is what all slots and lanes take.
+// gpuWorkBytes returns the size of all slots and lanes.
 func gpuWorkBytes(tiles int, budget int64) int64 {
 	return gpuSlots*singleLimits(tiles, budget).bytes() +
 		generalSlots*batchLimits(tiles, budget).bytes() +
 		batchLanes*limitsOfMany(tiles, budget).bytes()
 }
 
-// gpuSlot is the memory that a launch works in.
+// gpuSlot is a stream with the memory for a launch.
 type gpuSlot struct {
 	g        *Index
 	limits   gpuLimits
@@ -56,7 +56,7 @@ type gpuSlot struct {
 	keys     gpu.Buffer[uint64]
 	outs     gpu.Buffer[uint64]
 	back     gpu.Pinned[uint64]
-	mapped   gpu.Buffer[uint64] // back, as kernels see it
+	mapped   gpu.Buffer[uint64] // back, as mapped on the device
 	one      gpuOne
 	pair     gpuPair
 	paired   *gpuModel // set if the query under way has a guessed cut
@@ -65,7 +65,7 @@ type gpuSlot struct {
 	p        gpuPlan
 }
 
-// gpuShape tells graphs apart: the codes they read, and how much they copy.
+// gpuShape identifies a graph: the codes it reads, and the sizes it copies.
 type gpuShape struct {
 	model     *gpuModel
 	plan, out int

@@ -24,38 +24,38 @@ const (
 	gpuSparse   = 1<<32 - 1
 )
 
-// resident is the postings of an index on a device. Of a posting there are 2 bytes for the document
-// within its tile and one for the frequency. If they are whole they do not change, and generations
-// of an index that have the same segment share them.
+// resident is the postings of an index on a device. A posting takes 2 bytes for the document within
+// its tile and one for the frequency. If all postings are there they do not change, and generations
+// of an index with the same segment share them.
 type resident struct {
 	dev    *gpu.Device
 	own    bool // the device is closed with the last user
 	users  atomic.Int32
 	tiles  int
 	budget int64
-	whole  bool // all lists are there, for good
-	roomy  bool // and there is room for what is known of all words
+	whole  bool // all lists are permanently on the device
+	roomy  bool // and there is space for the terms of all words
 	mapped bool // and for maps of frequent lists
 	lists  []gpuList
 
 	postings, extra, rows space
 	offsets               gpu.Buffer[uint16]
 	tfs                   gpu.Buffer[uint8]
-	// documents of sparse lists; frequencies that fill no byte
+	// more has the documents of sparse lists, and frequencies that do not fit in a byte.
 	more    gpu.Buffer[uint32]
-	starts  gpu.Buffer[uint32] // rows: where the list begins in each part of a tile
+	starts  gpu.Buffer[uint32] // rows: start of the list in each part of a tile
 	lengths gpu.Buffer[uint32]
-	maps    gpu.Buffer[uint64] // see gpu_maps.go
+	maps    gpu.Buffer[uint64] // see maps.go
 }
 
-// bytes is what the postings take on the device, with the codes of one model and what queries work
-// in.
+// bytes returns the size of the postings on the device, with the codes of one model and the working
+// memory of queries.
 func (x *resident) bytes() int64 {
 	return x.offsets.Bytes() + x.tfs.Bytes() + x.more.Bytes() + x.starts.Bytes() + x.lengths.Bytes() +
 		x.maps.Bytes() + x.postings.size + gpuWorkBytes(x.tiles, x.budget)
 }
 
-// release gives the memory back after the last user.
+// release frees the memory after the last user.
 func (x *resident) release() error {
 	if x.users.Add(-1) > 0 {
 		return nil
@@ -68,9 +68,9 @@ func (x *resident) release() error {
 	return errors.Join(errs...)
 }
 
-// gpuStore is the postings on the device with, for each model in use, a code of each posting: how
-// good it is (see encode.cu). Codes depend on the mean length of all documents, so each generation
-// of an index has its own.
+// gpuStore is the postings on the device with, for each model in use, a code per posting that
+// bounds its score (see encode.cu). Codes depend on the mean length of all documents, so each
+// generation of an index has its own.
 type gpuStore struct {
 	*resident
 	g      *Index
@@ -81,25 +81,25 @@ type gpuStore struct {
 	stream *gpu.Stream
 }
 
-// gpuList is where a list is.
+// gpuList is the location of a list.
 type gpuList struct {
-	df, bigs, big uint32 // big is the room for pairs
-	full          uint32 // the df before pruning, which weighs the word
+	df, bigs, big uint32 // big is the capacity for frequencies over a byte, bigs their number
+	full          uint32 // the df before pruning, which determines the word's weight
 	there         bool
 	row           uint32
 	table         uint32 // 1 + the number of its map; 0: it has none
 	pos           uint64
 	extra         uint64
-	bound         index.Bound // how good its postings can be, known once it is there
+	bound         index.Bound // on its postings, set once it is loaded
 	used          atomic.Int64
 }
 
-// rowLen is the length of a row.
+// rowLen returns the length of a row.
 func (st *gpuStore) rowLen() int { return st.tiles*gpuSubs + 1 }
 
 func (l *gpuList) sparse() bool { return l.row == gpuSparse }
 
-// space hands out ranges of a buffer: first fit.
+// space allocates ranges of a buffer, first fit.
 type space struct {
 	size int64
 	free []struct{ from, to int64 }
@@ -153,7 +153,7 @@ func (s *space) give(from, n int64) {
 	s.free[i] = struct{ from, to int64 }{from, to}
 }
 
-// room is what a list takes in the three spaces.
+// room returns the space of a list in the three buffers.
 func (l *gpuList) room() (postings, extra, rows int64) {
 	postings = (int64(l.df) + 7) &^ 7 // four are read at a time, aligned
 	extra = 2 * int64(l.big)
@@ -163,7 +163,7 @@ func (l *gpuList) room() (postings, extra, rows int64) {
 	return postings, extra, 1
 }
 
-// newGPUStore measures the lists and takes the memory.
+// newGPUStore measures the lists and allocates the memory.
 func newGPUStore(g *Index, o Options) (_ *gpuStore, err error) {
 	r := g.s.Index
 	st := &gpuStore{g: g, resident: &resident{dev: g.dev, tiles: (r.Docs() + gpuTile - 1) / gpuTile,
@@ -176,7 +176,7 @@ func newGPUStore(g *Index, o Options) (_ *gpuStore, err error) {
 		}
 		l := &st.lists[w.Term.ID]
 		l.df, l.full, l.row = w.Term.DF, w.Term.FullDF(), gpuSparse
-		l.big = uint32(min(uint64(l.df), w.Term.CF/255)) // at most this many fill no byte
+		l.big = uint32(min(uint64(l.df), w.Term.CF/255)) // frequencies over a byte, at most
 		if int64(l.df) >= densePostings*int64(st.tiles) {
 			l.row = 0
 		}
@@ -235,7 +235,7 @@ func newGPUStore(g *Index, o Options) (_ *gpuStore, err error) {
 	return st, st.lengths.Upload(st.stream, lengths)
 }
 
-// sharedStore is a store whose postings are on the device.
+// sharedStore returns a store whose postings are already on the device.
 func sharedStore(g *Index, x *resident) (_ *gpuStore, err error) {
 	st := &gpuStore{g: g, resident: x}
 	x.users.Add(1)
@@ -245,7 +245,7 @@ func sharedStore(g *Index, x *resident) (_ *gpuStore, err error) {
 	return st, nil
 }
 
-// begin makes what each store has of its own.
+// begin creates what each store has of its own.
 func (st *gpuStore) begin() (err error) {
 	if st.pair, err = pairKernel(st.dev); err != nil {
 		return err
@@ -254,8 +254,8 @@ func (st *gpuStore) begin() (err error) {
 	return err
 }
 
-// copied copies what is mapped. The driver is not to read maps itself: no fault in its code can be
-// made an error.
+// copied copies mapped memory. The driver must not read mapped files itself, since a fault in its
+// code cannot be turned into an error.
 func copied[T any](from []T) (to []T, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	to = make([]T, len(from))
@@ -274,7 +274,7 @@ func (st *gpuStore) free() error {
 	return errors.Join(append(errs, st.release())...)
 }
 
-// fill puts all lists on the device, if they fit.
+// fill loads all lists onto the device, if they fit.
 func (st *gpuStore) fill(ctx context.Context, progress func(done, total int64)) error {
 	if !st.whole {
 		return nil
@@ -284,7 +284,7 @@ func (st *gpuStore) fill(ctx context.Context, progress func(done, total int64)) 
 			return fmt.Errorf("list %d of %d: no room, though all were measured", i, len(st.lists))
 		}
 	}
-	// Neighbouring lists travel together.
+	// Adjacent lists are uploaded together.
 	type part struct{ from, to int }
 	parts := make(chan part)
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -336,7 +336,8 @@ func (st *gpuStore) fill(ctx context.Context, progress func(done, total int64)) 
 	return nil
 }
 
-// weigh makes the codes of all lists for the usual model, if they are there for good.
+// weigh computes the codes of all lists for the default model, if the lists are permanently on the
+// device.
 func (st *gpuStore) weigh(ctx context.Context) error {
 	if !st.whole {
 		return nil
@@ -349,7 +350,7 @@ func (st *gpuStore) weigh(ctx context.Context) error {
 		return err
 	}
 	if !st.roomy || st.g.s.Several() {
-		return nil // it is for batches, and those over several segments are single queries
+		return nil // only batches use it, and those over several segments run as single queries
 	}
 	w, err := st.g.s.Weigher(model.BM25{})
 	if err != nil {
@@ -358,7 +359,7 @@ func (st *gpuStore) weigh(ctx context.Context) error {
 	return st.know(usualBM25(w))
 }
 
-// place finds room for a list.
+// place allocates space for a list.
 func (st *gpuStore) place(l *gpuList) bool {
 	p, e, n := l.room()
 	pos, ok1 := st.postings.take(p)
@@ -380,7 +381,7 @@ func (st *gpuStore) place(l *gpuList) bool {
 	return true
 }
 
-// gpuCarrier decodes lists and sends them. What it holds is used again.
+// gpuCarrier decodes and uploads lists. Its buffers are reused.
 type gpuCarrier struct {
 	cursor  index.Cursor
 	docs    [index.BlockSize]uint32
@@ -391,7 +392,7 @@ type gpuCarrier struct {
 	starts  []uint32
 }
 
-// carry sends lists [from, to), whose places follow each other in all three spaces.
+// carry uploads lists [from, to), which must be contiguous in all three buffers.
 func (c *gpuCarrier) carry(st *gpuStore, s *gpu.Stream, from, to int) (postings int64, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	c.offsets, c.tfs, c.more, c.starts = c.offsets[:0], c.tfs[:0], c.more[:0], c.starts[:0]
@@ -437,7 +438,7 @@ func (c *gpuCarrier) carry(st *gpuStore, s *gpu.Stream, from, to int) (postings 
 	return postings, nil
 }
 
-// list decodes one list behind the others.
+// list decodes one list after the others.
 func (c *gpuCarrier) list(st *gpuStore, t index.Term, l *gpuList) error {
 	if err := st.g.s.Index.Open(t, &c.cursor); err != nil {
 		return err
@@ -490,8 +491,8 @@ func (c *gpuCarrier) list(st *gpuStore, t index.Term, l *gpuList) error {
 	return nil
 }
 
-// bring makes lists resident, and lets go of those that were not used for longest. The gate is held
-// for writing. It says whether there was room.
+// bring loads lists, evicting the least recently used ones. The gate is held for writing. It says
+// whether there was space.
 func (st *gpuStore) bring(ids []int) (bool, error) {
 	wanted := map[int]bool{}
 	for _, id := range ids {
@@ -519,7 +520,7 @@ func (st *gpuStore) bring(ids []int) (bool, error) {
 	return true, st.stream.Sync(context.Background())
 }
 
-// evict removes the list that was not used for longest; false if there is none to remove.
+// evict removes the least recently used list; false if there is none to remove.
 func (st *gpuStore) evict(keep map[int]bool) bool {
 	oldest, when := -1, int64(0)
 	for id := range st.lists {
@@ -535,7 +536,7 @@ func (st *gpuStore) evict(keep map[int]bool) bool {
 	return true
 }
 
-// remove gives the room of a list back.
+// remove frees the space of a list.
 func (st *gpuStore) remove(l *gpuList) {
 	p, e, n := l.room()
 	st.postings.give(int64(l.pos), p)
