@@ -6,29 +6,28 @@ import (
 	"slices"
 )
 
-// evaluation says how the places answer: by profile where a profile takes at
-// most the given number of steps, by witness search elsewhere. 0 is witness only.
+// evaluation says how places are evaluated: by profile where a profile takes at most the given
+// number of steps, by witness search elsewhere. 0 means witness search only.
 type evaluation struct {
 	steps     int
-	byFeature bool         // one universe for each feature, however few there are
+	byFeature bool         // one universe per feature, however few there are
 	stream    bool         // keep no neighbour lists
 	room      *latticeRoom // on a GPU
-	entries   int64        // of neighbour lists at a time on a GPU
+	entries   int64        // of neighbour lists in memory at a time on a GPU
 }
 
-// profileSteps is the switch between the two. A step is a node of the clique
-// search and costs 0.11 us, its share of comparing the candidates included
-// (200,000 even points, 20 features, distance 6: 41 steps a place). The bound is
-// a guard against places with very long profiles, not a tuned optimum: none of
-// the real data sets in the tests reaches it.
+// profileSteps is the limit between the two. A step is a node of the clique search and costs 0.11
+// us, including its share of comparing the candidates (200,000 uniform points, 20 features,
+// distance 6: 41 steps per place). The limit guards against places with very long profiles and is
+// not tuned: none of the real data sets in the tests reaches it.
 const profileSteps = 4096
 
-// oneUniverse is the number of features up to which all are searched at once;
-// more are searched feature by feature, each with its later neighbours.
+// oneUniverse is the number of features up to which all are searched at once; more are searched
+// feature by feature, each with its later neighbours.
 const oneUniverse = 256
 
-// mineAuto is our own search: pairs from one look at every neighbourhood, then
-// the lattice over profiles and witnesses. No instance is ever listed.
+// mineAuto finds pairs in one pass over all neighbourhoods, then searches the lattice of feature
+// sets by profiles and witnesses. Instances are never listed.
 func mineAuto(ctx context.Context, g *neighbours, opt *job) ([]found, error) {
 	counts, err := countPairs(ctx, g, opt.cores, opt.budget/4)
 	if err != nil {
@@ -71,8 +70,8 @@ func mineAuto(ctx context.Context, g *neighbours, opt *job) ([]found, error) {
 	return s.patterns, s.failure()
 }
 
-// eachUniverse calls do for every feature with its later neighbours as a
-// universe, unless a pattern found before holds them all.
+// eachUniverse calls do for every feature with its later neighbours as a universe, unless a pattern
+// found before contains them all.
 func eachUniverse(fg *featureGraph, s *store, all bool, order []int32, do func(universe []int32, f int32) error) error {
 	rank := make([]int, len(fg.adj))
 	for i, f := range order {
@@ -96,7 +95,7 @@ func eachUniverse(fg *featureGraph, s *store, all bool, order []int32, do func(u
 	return nil
 }
 
-// mineWide mines a universe with sets as wide as it needs.
+// mineWide mines a universe with bit sets of the width that it needs.
 func mineWide(ctx context.Context, g *neighbours, fg *featureGraph, s *store, opt *job,
 	universe []int32, root int32) error {
 	switch {
@@ -112,8 +111,8 @@ func mineWide(ctx context.Context, g *neighbours, fg *featureGraph, s *store, op
 	return fmt.Errorf("%d features are prevalent pairs with one another around one feature, more than 4096: raise --min-prevalence or merge features", len(universe))
 }
 
-// mineUniverse mines the patterns of the features that hold root (or all, when
-// root is -1), growing them in the given order.
+// mineUniverse mines the patterns of the features that contain root (or all, if root is -1),
+// extending them in the given order.
 func mineUniverse[M words](ctx context.Context, g *neighbours, fg *featureGraph, s *store, opt *job,
 	features, order []int32, root int32) error {
 	features = slices.Clone(features)
@@ -132,8 +131,8 @@ func mineUniverse[M words](ctx context.Context, g *neighbours, fg *featureGraph,
 	return l.search(ctx, opt.cores, bits)
 }
 
-// fillRoot profiles every place. Places that take too many steps, or for whose
-// sets there is no memory left, become hard.
+// fillRoot profiles every place. Places that take too many steps, or whose sets do not fit in
+// memory, become hard: they are evaluated by witness search.
 func (l *lattice[M]) fillRoot(ctx context.Context, opt *job) (sets, hard int, err error) {
 	u := l.u
 	n := u.g.len()
@@ -151,7 +150,7 @@ func (l *lattice[M]) fillRoot(ctx context.Context, opt *job) (sets, hard int, er
 		t.reset(len(u.features))
 		held := int64(0)
 		for i := int32(b << blockShift); i < int32(min(n, (b+1)<<blockShift)); i++ {
-			if err := ctx.Err(); err != nil { // crowded places take long
+			if err := ctx.Err(); err != nil { // dense places take long
 				return err
 			}
 			sets, ok := p.profile(i)

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// maximalCliques lists the maximal cliques of a graph, each ascending: Bron and
-// Kerbosch (1973), the outer loop in degeneracy order, the pivot as Tomita,
-// Tanaka and Takahashi (2006) choose it. Single vertices are left out. There can be
-// 3^(n/3) of them, so they count against the memory bound.
+// maximalCliques lists the maximal cliques of a graph, each in ascending order, by the algorithm of
+// Bron and Kerbosch (1973), with the outer loop in degeneracy order and the pivot of Tomita, Tanaka
+// and Takahashi (2006). Single vertices are left out. There can be 3^(n/3) cliques, so they count
+// against the memory bound.
 func maximalCliques(ctx context.Context, adj [][]int32, c cores, memory *meter) ([][]int32, error) {
 	order, _ := degeneracyOrder(adj)
 	rank := make([]int, len(adj))
@@ -43,8 +43,8 @@ type bronKerbosch struct {
 	err     error
 }
 
-// extend reports the maximal cliques that hold clique, further vertices of
-// may, and none of not. All lists are ascending.
+// extend adds the maximal cliques that contain clique, further vertices of may, and none of not.
+// All lists are ascending.
 func (b *bronKerbosch) extend(may, clique, not []int32) {
 	if b.err != nil {
 		return
@@ -80,7 +80,7 @@ func (b *bronKerbosch) extend(may, clique, not []int32) {
 	}
 }
 
-// cliqueBytes is what a clique takes beside its vertices, with the lists it stands in.
+// cliqueBytes is the memory of a clique besides its vertices.
 const cliqueBytes = 72
 
 var errTooManyCliques = errors.New("the cliques of features that are prevalent in pairs, candidates for patterns, need more than the memory bound: use --algorithm auto, or raise --memory or --min-prevalence")

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// collapse turns the points of the cells from cell up to end, in cell order,
-// into places, where they lie. It never writes beyond what it has read.
+// collapse turns the points of the cells from cell up to end, in cell order, into places, in the
+// same memory. It never writes beyond what it has read.
 type collapse struct {
 	*places
 	apart          bool // every point is a place of its own
 	cell, end      int
-	from, to       int // its points; places and feature entries start there too
-	count, entries int // made of them
+	from, to       int // range of its points; places and feature entries start at from too
+	count, entries int // places and feature entries made from them
 	sites          []site
 }
 
@@ -28,7 +28,7 @@ func (c *collapse) run() {
 		if cell+1 < c.end {
 			hi = int(start[cell+1])
 		}
-		if cell > c.cell { // the first one starts where the part does
+		if cell > c.cell { // the first cell starts at from
 			start[cell] = int32(c.from + c.count)
 		}
 		if c.repeats(lo, hi) {
@@ -40,8 +40,8 @@ func (c *collapse) run() {
 	}
 }
 
-// crowded is the most points in one of the cells. Where the first cell starts
-// is not read: who fills the cell before may still be counting there.
+// crowded returns the largest number of points in one of the cells. The start of the first cell is
+// not read, since another goroutine may still be writing it.
 func (c *collapse) crowded() int {
 	most, last := 0, int32(c.from)
 	for cell := c.cell + 1; cell < c.end; cell++ {
@@ -51,13 +51,13 @@ func (c *collapse) crowded() int {
 	return max(most, c.to-int(last))
 }
 
-// farthest is how far apart points are looked at for being at one place without
-// looking at cells.
+// farthest is the largest distance in the point order at which points are compared without
+// considering cells.
 const farthest = 8
 
-// distinct tells that no two points share a place, where cells have at most
-// the given number of points: those at one place then lie close together. There is no branch
-// to mispredict, as the borders of small cells are.
+// distinct says whether no two points share a place, given the largest number of points per cell:
+// points at one place are then close together in the order. The loop has no branch on the borders
+// of cells, which would be mispredicted.
 func (c *collapse) distinct(most int) bool {
 	if most > farthest+1 {
 		return false
@@ -78,8 +78,8 @@ func (c *collapse) distinct(most int) bool {
 	return true
 }
 
-// fewPoints is the size up to which points of a cell are compared each with
-// each to see whether any share a place. Larger cells are sorted.
+// fewPoints is the number of points in a cell up to which all pairs are compared to see whether any
+// share a place. Larger cells are sorted.
 const fewPoints = 32
 
 // repeats reports whether some of the points share a place, or may.
@@ -125,7 +125,7 @@ func (c *collapse) single(lo, hi int) {
 	}
 }
 
-// several makes places of points of which some share one.
+// several makes places of points some of which share a place.
 func (c *collapse) several(lo, hi int) {
 	c.gather(lo, hi)
 	p, at, entry := c.places, c.from+c.count, c.from+c.entries
@@ -155,7 +155,7 @@ func (c *collapse) several(lo, hi int) {
 	c.count, c.entries = at-c.from, entry-c.from
 }
 
-// site is a point on its way into its place.
+// site is a point before it is assigned to a place.
 type site struct {
 	x, y, z float64
 	feature int32
@@ -164,7 +164,7 @@ type site struct {
 
 func (s *site) sharesPlace(o *site) bool { return s.x == o.x && s.y == o.y && s.z == o.z }
 
-// gather takes points out, in order of position, then feature, then input.
+// gather copies points to sites, sorted by position, then feature, then input order.
 func (c *collapse) gather(lo, hi int) {
 	c.sites = c.sites[:0]
 	for k := lo; k < hi; k++ {
@@ -191,7 +191,7 @@ func (c *collapse) gather(lo, hi int) {
 	})
 }
 
-// close moves what the parts filled together and cuts the slices.
+// close compacts the places of all parts and truncates the slices.
 func (p *places) close(parts []collapse) {
 	count, entries := 0, 0
 	for _, c := range parts {

@@ -20,7 +20,7 @@ type Algorithm int
 
 // The algorithms.
 const (
-	Auto     Algorithm = iota // our search: profiles and witnesses, no instance tables
+	Auto     Algorithm = iota // profiles and witness search, without instance tables
 	SGCT                      // sparse graph and condensed trees, splitting from the top
 	Joinless                  // star neighbourhoods, level by level (Yoo and Shekhar 2006)
 	ICPITree                  // a tree of neighbours, level by level (Wang, Bao and Lu 2009)
@@ -29,7 +29,7 @@ const (
 
 var algorithmNames = choice.New[Algorithm]("algorithm", "auto", "sgct", "joinless", "icpi", "miner")
 
-// Algorithms lists the names that ParseAlgorithm takes.
+// Algorithms lists the names that ParseAlgorithm accepts.
 func Algorithms() []string { return algorithmNames.List() }
 
 func (a Algorithm) String() string { return algorithmNames.Of(a) }
@@ -49,8 +49,9 @@ type Options struct {
 	// Distance is the largest distance of neighbours, in the unit of the coordinates or, for
 	// longitudes and latitudes, in metres along the great circle.
 	Distance float64
-	// KNN > 0 makes two points neighbours if one is among the KNN nearest of the other; points as
-	// far away as the last of these count, too. If Distance is also set, it must not be exceeded.
+	// KNN > 0 makes two points neighbours if one is among the KNN nearest of the other; points at
+	// the same distance as the last of these are included. If Distance is also set, it must not be
+	// exceeded.
 	KNN int
 	// Within > 0 requires that the times of neighbours are at most this many seconds apart. The
 	// points must have times.
@@ -81,7 +82,7 @@ type Options struct {
 	// Measuring slows the job down.
 	Trace func(stage string, took time.Duration)
 
-	evaluation *evaluation // tests force profiles or witnesses
+	evaluation *evaluation // for tests, which force profiles or witness search
 }
 
 // Pattern is a set of features whose points are often mutual neighbours.
@@ -108,8 +109,8 @@ type job struct {
 	total      []int64 // points of each feature
 	engine     engine.Kind
 	evaluation evaluation
-	distinct   bool        // the patterns found are maximal already
-	instead    engine.Kind // of the GPU that auto chose, if that does not work
+	distinct   bool        // the patterns found are already maximal
+	instead    engine.Kind // the engine to fall back to if the GPU that auto chose fails
 }
 
 func (j *job) logf(format string, args ...any) {
@@ -122,7 +123,7 @@ func (j *job) logf(format string, args ...any) {
 // take half a millisecond.
 const smallJob = 3000
 
-// bytesPerPoint is what places, grid and sorting hold of each point.
+// bytesPerPoint is the memory that places, grid and sorting take per point.
 const bytesPerPoint = 96
 
 func newJob(pts *Points, opt Options) (*job, error) {
@@ -200,7 +201,7 @@ func (s *Survey) Mine(ctx context.Context) (*Result, error) {
 	return s.conclude(res, func() ([]found, error) { return s.mine(ctx, res) })
 }
 
-// conclude makes the result of the patterns that mine finds, which may tell more in res.
+// conclude makes the result from the patterns that mine finds, which may also set fields of res.
 func (s *Survey) conclude(res *Result, mine func() ([]found, error)) (*Result, error) {
 	if p := s.job.MinPrevalence; !(p > 0 && p <= 1) {
 		return nil, fmt.Errorf("minimum prevalence %v: want more than 0 and at most 1", p)
@@ -258,7 +259,7 @@ func (s *Survey) mine(ctx context.Context, res *Result) ([]found, error) {
 	return patterns, err
 }
 
-// join makes the neighbour graph that the options ask for.
+// join builds the neighbour graph that the options describe.
 func (j *job) join(ctx context.Context, pts *Points) (*neighbours, error) {
 	limit, side := j.Distance*j.Distance, j.Distance
 	if j.Geographic {

@@ -6,14 +6,14 @@ import (
 	"github.com/collocate/collocate/internal/par"
 )
 
-// dealer puts points into the order of their cells: positions, features and
-// members of the places are then those of points, until they are collapsed, and
-// the grid's start counts points. Within a cell the order is the input's.
+// dealer sorts points by cell. Until they are collapsed, the positions, features and members of the
+// places are those of points, and the grid's start counts points. Within a cell points keep the
+// input order.
 type dealer struct {
 	*places
 	fromX, fromY, fromZ []float64 // in the input's order
 	fromFeature         []int32
-	apart               bool // points at one position do not collapse
+	apart               bool // points at the same position are not collapsed
 	cores               cores
 }
 
@@ -27,16 +27,16 @@ func (d *dealer) deal(b *box, side float64) {
 	}
 }
 
-// stacks is how many ranges of cells points are dealt to first. More are written
-// in turn than the hardware follows.
+// stacks is the number of ranges of cells to which points are distributed first. With more, the
+// processor cannot keep up with the number of write streams.
 const (
 	stackBits = 6
 	stacks    = 1 << stackBits
 )
 
-// count deals twice by counting: to ranges of cells, from the input on all
-// cores, and within each range to cells, each on one core, in its cache. On the
-// way points lie where the places' spots will.
+// count is a counting sort in two passes: first into ranges of cells, on all cores, then within
+// each range into cells, each on one core and in its cache. In between, points are stored where the
+// places' spots will be.
 func (d *dealer) count(cells int) {
 	n := len(d.fromX)
 	g := &d.grid
@@ -80,11 +80,11 @@ func (d *dealer) count(cells int) {
 	d.close(parts)
 }
 
-// spread deals the points of one part to its cells.
+// spread distributes the points of one part to its cells.
 func (d *dealer) spread(deck []spot, part *collapse) {
 	g := &d.grid
-	// A cell's number moves from its count to its first point and on to that
-	// of the next cell, where it stays.
+	// next[c] is first the count of cell c, then the position of its next point, and in the end the
+	// start of cell c+1.
 	next := g.start[1:]
 	for i := part.from; i < part.to; i++ {
 		next[g.key(deck[i].x, deck[i].y, 0)]++
@@ -102,7 +102,7 @@ func (d *dealer) spread(deck []spot, part *collapse) {
 	}
 }
 
-// sort deals by sorting the points by cell.
+// sort sorts the points by cell with a radix sort.
 func (d *dealer) sort() {
 	n := len(d.fromX)
 	keys, order := make([]uint64, n), d.members

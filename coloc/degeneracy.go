@@ -1,9 +1,8 @@
 package coloc
 
-// degeneracyOrder lists the vertices of a graph so that each has as few later
-// neighbours as possible: always the one of least remaining degree next, the
-// lowest number among equals (Matula and Beck 1983). The graph's degeneracy is
-// the largest number of later neighbours.
+// degeneracyOrder orders the vertices of a graph so that each has as few later neighbours as
+// possible: the next one is always one of least remaining degree, the lowest number among ties
+// (Matula and Beck 1983). The graph's degeneracy is the largest number of later neighbours.
 func degeneracyOrder(adj [][]int32) (order []int32, degeneracy int) {
 	n := len(adj)
 	degree := make([]int, n)

@@ -13,13 +13,12 @@ import (
 	"github.com/collocate/collocate/points"
 )
 
-// WriteGeoJSON writes a FeatureCollection for a map, in WGS 84 as RFC 7946 says:
-// a Point for each participating point, once, with its feature, its row (from 1)
-// in the input and the numbers (from 1) of the patterns in which it takes part;
-// then for each pattern the edges of instances that between them hold all its
-// participating points, a MultiLineString an instance. Positions in a plane
-// (points.Plane) are written as they are; those of an unknown reference system
-// are refused.
+// WriteGeoJSON writes a FeatureCollection for a map, in WGS 84 as RFC 7946 requires. It has a Point
+// for each participating point with its feature, its row in the input (from 1) and the numbers
+// (from 1) of the patterns in which it takes part. Then it has, for each pattern, the edges of
+// instances that together contain all its participating points, one MultiLineString per instance.
+// Positions in a plane (points.Plane) are written unchanged; an unknown reference system is an
+// error.
 func (s *Survey) WriteGeoJSON(ctx context.Context, w io.Writer, patterns []Pattern) error {
 	convert, err := toGeoJSON(s.pts.CRS)
 	if err != nil {
@@ -51,7 +50,7 @@ func CanWriteGeoJSON(crs *points.CRS) error {
 	return err
 }
 
-// toGeoJSON says how positions become longitudes and latitudes.
+// toGeoJSON returns the conversion of positions to longitudes and latitudes.
 func toGeoJSON(crs *points.CRS) (func(x, y float64) (float64, float64), error) {
 	switch {
 	case crs == points.Plane:
@@ -63,14 +62,14 @@ func toGeoJSON(crs *points.CRS) (func(x, y float64) (float64, float64), error) {
 	}
 	return func(x, y float64) (float64, float64) {
 		lon, lat := crs.ToWGS84(x, y)
-		return math.Round(lon*1e8) / 1e8, math.Round(lat*1e8) / 1e8 // a millimetre
+		return math.Round(lon*1e8) / 1e8, math.Round(lat*1e8) / 1e8 // about a millimetre
 	}, nil
 }
 
-// layers are what a map shows of patterns.
+// layers are the contents of a map of patterns.
 type layers struct {
-	of      [][]int32   // for each point the numbers of its patterns, from 1
-	cliques [][][]int32 // for each pattern instances, as places
+	of      [][]int32   // for each point, the numbers of its patterns, from 1
+	cliques [][][]int32 // for each pattern, its instances as places
 }
 
 func (s *Survey) layers(ctx context.Context, patterns []Pattern) (*layers, error) {
@@ -110,7 +109,7 @@ type geoWriter struct {
 
 func (g *geoWriter) text(s string) { g.w.WriteString(s) }
 
-// feature starts one, after the last.
+// feature separates a new feature from the previous one.
 func (g *geoWriter) feature() {
 	if g.more {
 		g.text(",")
@@ -119,7 +118,7 @@ func (g *geoWriter) feature() {
 	g.text("\n")
 }
 
-// position is [x,y].
+// position appends the position of a point as [x,y].
 func (g *geoWriter) position(buf []byte, point int32) []byte {
 	x, y := g.convert(g.s.pts.X[point], g.s.pts.Y[point])
 	buf = strconv.AppendFloat(append(buf, '['), x, 'f', -1, 64)
@@ -147,7 +146,7 @@ func (g *geoWriter) point(row int32, patterns []int32) {
 
 func (g *geoWriter) instance(number int, p Pattern, clique []int32) {
 	if len(clique) < 2 {
-		return // all its points are at one place
+		return // all of its points are at one place
 	}
 	g.feature()
 	b := append(g.buf[:0], `{"type":"Feature","geometry":{"type":"MultiLineString","coordinates":[`...)
@@ -177,10 +176,10 @@ func (g *geoWriter) instance(number int, p Pattern, clique []int32) {
 	g.w.Write(g.buf)
 }
 
-// quoted is text as JSON.
+// quoted returns text as a JSON string.
 func quoted(s string) []byte {
 	b, err := json.Marshal(s)
-	if err != nil { // text always has a form
+	if err != nil { // cannot fail for strings
 		panic(err)
 	}
 	return b

@@ -11,10 +11,10 @@ import (
 	"github.com/collocate/collocate/points"
 )
 
-// WriteGeoPackage writes three layers to an empty file, in the points' own reference
-// system if EPSG numbers it, else in WGS 84 or, where it cannot be converted, in a plane:
-// points that take part, once each, with the numbers (from 1) of their patterns;
-// instances that between them hold these points, as lines; and the patterns.
+// WriteGeoPackage writes three layers to an empty file, in the points' own reference system if it
+// has an EPSG code, else in WGS 84 or, if it cannot be converted, in a plane. The layers are the
+// participating points with the numbers (from 1) of their patterns; instances that together contain
+// these points, as lines; and the patterns.
 func (s *Survey) WriteGeoPackage(ctx context.Context, f interface {
 	io.Writer
 	io.WriterAt
@@ -67,7 +67,7 @@ func (s *Survey) WriteGeoPackage(ctx context.Context, f interface {
 	})
 }
 
-// edgesOf are the lines between the places of an instance.
+// edgesOf returns the lines between the places of an instance.
 func (s *Survey) edgesOf(clique []int32, at func(point int32) [2]float64) (lines [][][2]float64) {
 	for i, a := range clique {
 		for _, b := range clique[:i] {
@@ -77,7 +77,7 @@ func (s *Survey) edgesOf(clique []int32, at func(point int32) [2]float64) (lines
 	return lines
 }
 
-// packageSystem is the system that positions are written in.
+// packageSystem returns the reference system in which positions are written.
 func packageSystem(crs *points.CRS) (gpkg.System, func(x, y float64) (float64, float64)) {
 	asTheyAre := func(x, y float64) (float64, float64) { return x, y }
 	switch {
@@ -89,7 +89,7 @@ func packageSystem(crs *points.CRS) (gpkg.System, func(x, y float64) (float64, f
 	return gpkg.Plane, asTheyAre
 }
 
-// listed are numbers with commas between them.
+// listed returns the numbers in ascending order, separated by commas.
 func listed(numbers []int32) string {
 	var b []byte
 	for _, n := range slices.Sorted(slices.Values(numbers)) {

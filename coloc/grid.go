@@ -6,14 +6,14 @@ import (
 	"sort"
 )
 
-// grid is the cells over the places. A cell's key is (plane*rows + row)*cols +
-// column, so the three cells left, at and right of a column are one range of
-// places, and a neighbourhood is 3 ranges in the plane and 9 on the sphere.
+// grid is a grid of cells over the places. A cell's key is (plane*rows + row)*cols + column. So the
+// three cells left of, at and right of a column are one range of places, and a neighbourhood is 3
+// ranges in the plane and 9 on the sphere.
 //
-// A grid with not many more cells than points is dense: start has an entry for
-// every key, points are dealt to their cells by counting, and ranges are looked
-// up. Else it is sparse: only cells that hold places have an entry, keys says
-// which they are, points are sorted by key and ranges are found by walking.
+// A grid with not many more cells than points is dense: start has an entry for every key, points
+// are assigned to cells by a counting sort, and ranges are looked up. Otherwise it is sparse: only
+// non-empty cells have an entry, keys has their keys, points are sorted by key and ranges are found
+// by scanning.
 //
 // Measured on 200,000 points at distance 6 on 1000x1000, one core, CPU time:
 // 0.05 s for grid and lists, 1.13 s for the sweep along x in sweep.go.
@@ -27,23 +27,23 @@ type grid struct {
 	planes           int // 1 in the plane, 3 on the sphere
 }
 
-// slack widens cells over the distance, so that no rounding puts neighbours
-// two cells apart.
+// slack makes cells wider than the distance, so that rounding never puts neighbours two cells
+// apart.
 const slack = 1 + 1.0/65536
 
-// denseCells is the most cells a point that a dense grid has.
+// denseCells is the largest number of cells per point of a dense grid.
 const denseCells = 4
 
-// box is what the positions lie in, by axis.
+// box is the bounding box of the positions, by axis.
 type box struct{ low, width [3]float64 }
 
-// layOut picks the cells for the given number of points in a box, on the sphere or in the
-// plane, and tells how many there are. side 0 picks cells of a few points each.
+// layOut chooses the cells for the given number of points in a box, on the sphere or in the plane,
+// and returns their number. A side of 0 means cells of a few points each.
 func (g *grid) layOut(b *box, points int, sphere bool, side float64) (cells uint64) {
 	g.lowX, g.lowY, g.lowZ = b.low[0], b.low[1], b.low[2]
 	width, height, depth := b.width[0], b.width[1], b.width[2]
 	g.planes = 1
-	// At most 2^60 keys, with room for a margin.
+	// At most 2^60 keys, with some margin.
 	most := float64(1 << 29)
 	if sphere {
 		most, g.planes = 1<<19, 3
@@ -56,8 +56,8 @@ func (g *grid) layOut(b *box, points int, sphere bool, side float64) (cells uint
 	if side > 0 && !math.IsInf(1/side, 0) {
 		g.scale = 1 / side
 	}
-	// Columns, rows and planes start at 1: the one before the first and the
-	// one after the last exist as keys, but hold nothing.
+	// Columns, rows and planes start at 1: those before the first and after the last have keys, but
+	// are empty.
 	g.cols = uint64(width*g.scale) + 3
 	g.rows = uint64(height*g.scale) + 3
 	if !sphere {
@@ -66,7 +66,7 @@ func (g *grid) layOut(b *box, points int, sphere bool, side float64) (cells uint
 	return g.cols * g.rows * (uint64(depth*g.scale) + 3)
 }
 
-// extent is the least value and how far the others reach beyond it.
+// extent returns the least value and the difference of the largest to it.
 func extent(v []float64, c cores) (low, width float64) {
 	if len(v) == 0 {
 		return 0, 0
@@ -75,7 +75,7 @@ func extent(v []float64, c cores) (low, width float64) {
 	c.sweep(len(v), func(_, lo, hi int) {
 		low, high := v[lo], v[lo]
 		for _, at := range v[lo:hi] {
-			if at < low { // all are finite: the builtins would look for NaN
+			if at < low { // all are finite; the builtins also check for NaN
 				low = at
 			}
 			if at > high {
@@ -88,7 +88,7 @@ func extent(v []float64, c cores) (low, width float64) {
 	return low, slices.Max(highs) - low
 }
 
-// key is the cell of a position.
+// key returns the key of the cell of a position.
 func (g *grid) key(x, y, z float64) uint64 {
 	key := (uint64(int64((y-g.lowY)*g.scale))+1)*g.cols + uint64(int64((x-g.lowX)*g.scale)) + 1
 	if g.planes > 1 {
@@ -100,10 +100,10 @@ func (g *grid) key(x, y, z float64) uint64 {
 // span is a range of places.
 type span struct{ lo, hi int32 }
 
-// cells is how many cells start has.
+// cells returns the number of cells in start.
 func (g *grid) cells() int { return len(g.start) - 1 }
 
-// keyOf is the key of a cell.
+// keyOf returns the key of a cell.
 func (g *grid) keyOf(cell int) uint64 {
 	if g.keys == nil {
 		return uint64(cell)
@@ -111,8 +111,8 @@ func (g *grid) keyOf(cell int) uint64 {
 	return g.keys[cell]
 }
 
-// window walks over the cells in ascending order and gives the spans of places
-// near each: every row's first cell only moves forward, so a step costs no search.
+// window visits the cells in ascending order and returns the spans of places near each. The first
+// cell of every row of the window only moves forward, so a step needs no search.
 type window struct {
 	g    *grid
 	from [9]int // first cell of each row of the window
@@ -120,8 +120,8 @@ type window struct {
 	buf  [9]span
 }
 
-// around gives the spans near a cell, ascending. Keys must not go down from
-// call to call.
+// around returns the spans near a cell, in ascending order. Keys must not decrease from call to
+// call.
 func (w *window) around(key uint64) []span {
 	g := w.g
 	half := g.planes / 2
@@ -158,17 +158,17 @@ func (w *window) around(key uint64) []span {
 	return out
 }
 
-// search is the first cell of a sparse grid with at least that key.
+// search returns the first cell of a sparse grid with at least that key.
 func (g *grid) search(key uint64) int {
 	return sort.Search(len(g.keys), func(i int) bool { return g.keys[i] >= key })
 }
 
-// cellOf is the cell that holds a place.
+// cellOf returns the cell that contains a place.
 func (g *grid) cellOf(place int32) int {
 	return sort.Search(g.cells(), func(c int) bool { return g.start[c+1] > place })
 }
 
-// firstFrom is the first cell that starts at that point, or later.
+// firstFrom returns the first cell that starts at or after that point.
 func (g *grid) firstFrom(point int) int {
 	return sort.Search(g.cells(), func(c int) bool { return int(g.start[c]) >= point })
 }

@@ -8,11 +8,10 @@ import (
 	"strings"
 )
 
-// walker lists cliques, one item for each of some features, in ascending order
-// of items, features in the order given. An item is a point, or a feature entry
-// of a place that stands for all its points. After every choice the lists of
-// the features still to come shrink to its neighbours, and a choice that empties
-// one is left at once.
+// walker lists cliques with one item per feature, in ascending order of items, features in the
+// given order. An item is a point, or a feature entry of a place that represents all of its points.
+// After every choice the lists of the remaining features are restricted to its neighbours; a choice
+// that empties one is abandoned at once.
 type walker struct {
 	g        *neighbours
 	features []int32
@@ -21,13 +20,13 @@ type walker struct {
 	lists    [][][]int32 // level, feature
 	buf      []int32
 	chosen   []int32
-	steps    int64 // left; below zero the walk is given up
+	steps    int64 // remaining; below zero the search is abandoned
 	ctx      context.Context
 }
 
 var errTooManySteps = errors.New("too many instances")
 
-// from walks all cliques that start with the item; yield returns false to stop.
+// from visits all cliques that start with the item; yield returns false to stop.
 func (w *walker) from(item int32, yield func(clique []int32) bool) (bool, error) {
 	n := len(w.features)
 	for len(w.lists) < n {
@@ -84,7 +83,7 @@ choices:
 	return true, nil
 }
 
-// instanceSteps bounds a walk: some seconds.
+// instanceSteps bounds a search to some seconds.
 const instanceSteps = 100_000_000
 
 // Instances returns the first n instances of a pattern, ordered by the number of the first
@@ -129,7 +128,7 @@ func (s *Survey) Instances(ctx context.Context, p Pattern, n int) ([][]int32, er
 	return out, nil
 }
 
-// entry finds a feature at a place.
+// entry returns the entry of a feature at a place.
 func (p *places) entry(place, feature int32) (int32, bool) {
 	lo, hi := p.first[place], p.first[place+1]
 	k, ok := slices.BinarySearch(p.feat[lo:hi], feature)

@@ -8,26 +8,24 @@ import (
 	"sync/atomic"
 )
 
-// neighbours is the neighbour graph of the places. Places of the same feature
-// are joined too: they never stand in one instance together, and random
-// relabelling needs them.
+// neighbours is the neighbour graph of the places. Places of the same feature are joined too: they
+// are never in the same instance, but random relabelling needs them.
 //
-// At first every question scans the grid. A caller that asks often has the lists of
-// neighbours made, block by block, with list; when they would not fit the memory
-// bound the graph goes on scanning.
+// At first every query scans the grid. A caller with many queries calls list to build neighbour
+// lists, block by block. If they would exceed the memory bound, the graph keeps scanning.
 type neighbours struct {
 	*places
-	limit  float64   // squared distance at most
-	within int64     // seconds apart at most, where places have times
+	limit  float64   // largest squared distance
+	within int64     // largest difference in seconds, if places have times
 	reach  []float64 // per place its own squared distance; nil for one limit
 
-	blocks [][]int32 // lists of placesPerBlock places each; nil without
-	end    []uint32  // where a place's list ends in its block
+	blocks [][]int32 // lists of placesPerBlock places each; nil if not built
+	end    []uint32  // end of a place's list in its block
 	edges  int64     // directed; -1 when not counted yet
 }
 
-// Blocks are the unit in which cores take work and lists are stored. 1,024
-// places keep 16 cores busy from 100,000 places on and cost nothing in order.
+// Blocks are the unit in which cores take work and lists are stored. 1,024 places keep 16 cores
+// busy from 100,000 places on.
 const (
 	blockShift     = 10
 	placesPerBlock = 1 << blockShift
@@ -35,7 +33,7 @@ const (
 
 func blockCount(places int) int { return (places + placesPerBlock - 1) >> blockShift }
 
-// joinDistance makes the graph of places within a squared distance.
+// joinDistance returns the graph of places within a squared distance.
 func joinDistance(p *places, limit float64) *neighbours {
 	return &neighbours{places: p, limit: limit, edges: -1}
 }
@@ -74,7 +72,7 @@ func (g *neighbours) eachCell(block int, do func(lo, hi int32, spans []span) err
 
 var errFull = errors.New("lists do not fit")
 
-// list keeps the lists of neighbours unless they take more than budget bytes.
+// list builds the lists of neighbours unless they take more than budget bytes.
 func (g *neighbours) list(ctx context.Context, cores cores, budget int64) error {
 	if g.blocks != nil {
 		return nil
@@ -114,11 +112,11 @@ func (g *neighbours) list(ctx context.Context, cores cores, budget int64) error 
 	return err
 }
 
-// streams tells that there are no lists and neighbours are found each time.
+// streams says whether there are no lists, so that neighbours are found anew each time.
 func (g *neighbours) streams() bool { return g.blocks == nil }
 
-// of lists the neighbours of a place, ascending. The list is the graph's own,
-// or lies in buf when the graph streams; buf is returned to be used again.
+// of returns the neighbours of a place in ascending order. The list belongs to the graph or,
+// without lists, is in buf; buf is returned for reuse.
 func (g *neighbours) of(i int32, buf []int32) (list, scratch []int32) {
 	if g.blocks != nil {
 		from := uint32(0)
@@ -132,7 +130,7 @@ func (g *neighbours) of(i int32, buf []int32) (list, scratch []int32) {
 	return buf, buf
 }
 
-// scan appends the neighbours of place i that lie in the spans.
+// scan appends the neighbours of place i in the spans.
 func (g *neighbours) scan(i int32, spans []span, out []int32) []int32 {
 	need := 0
 	for _, s := range spans {
@@ -160,8 +158,8 @@ func (g *neighbours) scan(i int32, spans []span, out []int32) []int32 {
 	return out[:n]
 }
 
-// scanSpan writes every candidate and moves on only past neighbours: no branch
-// to mispredict.
+// scanSpan writes every candidate and advances only past neighbours, which avoids mispredicted
+// branches.
 func (g *neighbours) scanSpan(i int32, s span, out []int32, n int) int {
 	x, y, limit := g.x[i], g.y[i], g.limit
 	xs := g.x[s.lo:s.hi]

@@ -9,14 +9,13 @@ import (
 	"sync/atomic"
 )
 
-// Nearest neighbours: the reach of a place is the squared distance of the k-th
-// nearest other point (points, not places: the others at the same place come
-// first, at distance 0). Two places are neighbours when one lies within the
-// reach of the other, so ties at the k-th distance all count and the order of
-// the input does not matter.
+// Nearest neighbours: the reach of a place is the squared distance to the k-th nearest other point
+// (points, not places: other points at the same place come first, at distance 0). Two places are
+// neighbours if one is within the reach of the other. So all ties at the k-th distance are
+// included, and the input order does not matter.
 
-// kdTree is a balanced tree over the places: order is split at its middle,
-// alternately by the axis in which the range is widest.
+// kdTree is a balanced k-d tree over the places: each range of order is split at its middle, along
+// the axis in which it is widest.
 type kdTree struct {
 	p     *places
 	order []int32
@@ -44,7 +43,7 @@ func (p *places) coord(axis int8, i int32) float64 {
 	return p.z[i]
 }
 
-// build sorts a range; a tree of which ctx has ended is not used.
+// build sorts a range. If ctx has ended, the tree is incomplete and must not be used.
 func (t *kdTree) build(ctx context.Context, lo, hi int) {
 	if hi-lo <= kdLeaf || hi-lo > 1<<12 && ctx.Err() != nil {
 		return
@@ -73,9 +72,9 @@ func (t *kdTree) build(ctx context.Context, lo, hi int) {
 	t.build(ctx, mid+1, hi)
 }
 
-// visit calls do for every place whose squared distance is at most *limit,
-// which do may lower. Distances are rounded, but rounding keeps order: what
-// lies beyond a plane is never computed nearer than the plane.
+// visit calls do for every place whose squared distance is at most *limit, which do may lower.
+// Distances are rounded, but rounding is monotonic: a place beyond a splitting plane is never
+// computed to be nearer than the plane.
 func (t *kdTree) visit(from int32, lo, hi int, limit *float64, do func(place int32, d2 float64)) {
 	if hi-lo <= kdLeaf {
 		for _, i := range t.order[lo:hi] {
@@ -102,7 +101,7 @@ func (t *kdTree) visit(from int32, lo, hi int, limit *float64, do func(place int
 	}
 }
 
-// nearest is a bounded set of the nearest places, enough to hold k points.
+// nearest is the set of the nearest places that together have at least k points.
 type nearest struct {
 	k     int64
 	held  int64
@@ -114,7 +113,7 @@ type reached struct {
 	points int64
 }
 
-// add takes a place in and gives the distance beyond which none matters.
+// add adds a place and returns the squared distance beyond which no place matters.
 func (n *nearest) add(d2 float64, points int64) float64 {
 	at, _ := slices.BinarySearchFunc(n.items, d2, func(r reached, d float64) int { return cmp.Compare(r.d2, d) })
 	n.items = slices.Insert(n.items, at, reached{d2, points})
@@ -129,8 +128,8 @@ func (n *nearest) add(d2 float64, points int64) float64 {
 	return n.items[len(n.items)-1].d2
 }
 
-// joinNearest joins every place with those in its reach, or in whose reach it
-// is, that are also within the squared distance limit.
+// joinNearest joins every place with those in its reach, and those in whose reach it is, within the
+// squared distance limit.
 func joinNearest(ctx context.Context, p *places, k int, limit float64, cores cores, budget int64) (*neighbours, error) {
 	n := p.len()
 	points := make([]int64, n)
@@ -143,7 +142,7 @@ func joinNearest(ctx context.Context, p *places, k int, limit float64, cores cor
 	}
 	g := &neighbours{places: p, limit: limit, reach: make([]float64, n)}
 	tree := newKDTree(ctx, p)
-	within := make([][][]int32, blockCount(n)) // per block, per place: those in its reach
+	within := make([][][]int32, blockCount(n)) // by block and place: the places in its reach
 	var held atomic.Int64
 	err := cores.at("nearest neighbours").each(ctx, len(within), func(_, b int) error {
 		lo, hi := int32(b<<blockShift), int32(min(n, (b+1)<<blockShift))
@@ -206,7 +205,7 @@ func joinNearest(ctx context.Context, p *places, k int, limit float64, cores cor
 	return g, nil
 }
 
-// pack stores the lists, sorted and without repetition, in blocks.
+// pack stores the lists, sorted and without duplicates, in blocks.
 func (g *neighbours) pack(lists [][]int32) {
 	n := len(lists)
 	g.blocks = make([][]int32, blockCount(n))

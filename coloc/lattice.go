@@ -30,7 +30,7 @@ type lattice[M words] struct {
 	nodes atomic.Int64 // visited
 }
 
-// latticeWorker is one core's scratch.
+// latticeWorker is the scratch memory of one core.
 type latticeWorker[M words] struct {
 	find   searcher[M]
 	known  map[int32][]M // sets of cliques found through hard places
@@ -55,7 +55,7 @@ type extension struct {
 	index float64
 }
 
-// Going down two levels gives some hundred jobs to share among the cores.
+// Splitting the first two levels gives some hundred jobs to share among the cores.
 const sharedDepth = 2
 
 func newLattice[M words](u *universe[M], s *store, c cores, all bool, budget int64) *lattice[M] {
@@ -93,7 +93,7 @@ func (l *lattice[M]) search(ctx context.Context, c cores, order []int) error {
 		}
 		return nil
 	}
-	// The stack serves the last pushed first: the feature first in order.
+	// The stack is last in, first out: the feature that is first in order comes first.
 	for _, n := range first {
 		l.tasks.push(func(w int) error { return l.visit(ctx, w, n) })
 	}

@@ -25,7 +25,7 @@ type levelwise struct {
 	expand func(ctx context.Context, j *levelwise, c []int32, level map[string]*rows, do func(row []int32)) error
 }
 
-// rows are the clique instances of a set, each len(set) points, ascending.
+// rows are the clique instances of a set, each with one point per feature, in ascending order.
 type rows struct {
 	width int
 	cells []int32
@@ -34,7 +34,7 @@ type rows struct {
 func (r *rows) row(i int) []int32 { return r.cells[i*r.width : (i+1)*r.width] }
 func (r *rows) len() int          { return len(r.cells) / r.width }
 
-// starting is the range of rows whose first point is p.
+// starting returns the range of rows whose first point is p.
 func (r *rows) starting(p int32) (lo, hi int) {
 	at := func(v int32) int {
 		lo, hi := 0, r.len()
@@ -133,10 +133,9 @@ func apriori(sets [][]int32, known func(set []int32) bool) [][]int32 {
 	return out
 }
 
-// instances counts the points of c in its clique instances and, when c is
-// prevalent, lists these; no counts when it is not. The instances are found twice:
-// so none is kept of a set that is not prevalent, and the room for the others is
-// known before it is taken.
+// instances counts the points of c in its clique instances and, if c is prevalent, lists these; it
+// returns no counts if it is not. The instances are found twice, so that none of a set that is not
+// prevalent are kept and the size of the others is known before it is allocated.
 func (j *levelwise) instances(ctx context.Context, w int, c []int32, level map[string]*rows) (*rows, []int64, error) {
 	if j.seen[w] == nil {
 		j.seen[w] = make([]uint32, j.pts.Len())

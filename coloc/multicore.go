@@ -8,16 +8,16 @@ import (
 	"github.com/collocate/collocate/internal/par"
 )
 
-// cores are those that a job may use. With one worker everything runs on the
-// calling goroutine, in order: the sequential engine.
+// cores are the cores that a job may use. With one worker everything runs on the calling goroutine,
+// in order: the sequential engine.
 type cores struct {
 	workers int
-	// progress is told how far a step with a name is; nil for nobody.
+	// progress is called with the progress of a named step; nil if not wanted.
 	progress func(stage string, done, total int64)
 	stage    string
 }
 
-// at gives what the cores do next a name for progress.
+// at sets the name of the next step for progress.
 func (c cores) at(stage string) cores {
 	c.stage = stage
 	return c
@@ -29,8 +29,8 @@ func (c cores) tell(done, total int64) {
 	}
 }
 
-// each calls do(worker, item) for every item, cores taking the next one as
-// they come free. It stops at the first error or when ctx ends.
+// each calls do(worker, item) for every item; idle workers take the next one. It stops at the first
+// error or when ctx ends.
 func (c cores) each(ctx context.Context, items int, do func(worker, item int) error) error {
 	var next atomic.Int64
 	var failed atomic.Bool
@@ -56,8 +56,8 @@ func (c cores) each(ctx context.Context, items int, do func(worker, item int) er
 	return first
 }
 
-// share is the number of points or places that a core takes at a time in the
-// passes that do little with each.
+// share is the number of points or places that a core takes at a time in passes that do little with
+// each.
 const share = 1 << 13
 
 // sweep covers [0, n) with calls do(worker, lo, hi). Parts start at multiples
@@ -66,7 +66,7 @@ func (c cores) sweep(n int, do func(worker, lo, hi int)) {
 	par.For(c.workers, n, share, do)
 }
 
-// do runs the steps, cores taking the next one as they come free.
+// do runs the steps; idle workers take the next one.
 func (c cores) do(steps ...func()) {
 	par.For(c.workers, len(steps), 1, func(_, i, _ int) { steps[i]() })
 }
@@ -74,8 +74,8 @@ func (c cores) do(steps ...func()) {
 // shares is the number of parts of a sweep.
 func shares(n int) int { return (n + share - 1) / share }
 
-// tasks is a stack of jobs that may push further jobs: the last pushed is done
-// first, so that the data a job shares with its children is soon free again.
+// tasks is a stack of jobs that may push further jobs. The last one pushed is run first, so that
+// the data that a job shares with its children is soon released.
 type tasks struct {
 	mu      sync.Mutex
 	wake    sync.Cond

@@ -2,26 +2,24 @@ package coloc
 
 import "math/bits"
 
-// Pairs of up to 64 features are counted by masks: the features near a place
-// are one word, and the words of all places of a feature are added up bit by
-// bit.
+// Pairs of up to 64 features are counted with bit masks: the features near a place are one word,
+// and the words of all places of a feature are added up bit by bit.
 
-// maskFeatures is how many features a mask holds.
+// maskFeatures is the number of features in a mask.
 const maskFeatures = 64
 
-// spot is a place as counting sees it: all it reads, side by side.
+// spot is the part of a place that counting reads, stored contiguously.
 type spot struct {
 	x, y float64
 	mask uint64 // its features
 }
 
-// fewSpots is the size up to which the spots around a cell are put side by side
-// before each place of the cell is compared with them: one loop instead of
-// three short ones.
+// fewSpots is the number of spots around a cell up to which they are copied to one array before
+// each place of the cell is compared with them: one loop instead of three short ones.
 const fewSpots = 256
 
-// block counts the pairs of the places of a block in the plane, straight from
-// the grid, and tells how many neighbours they have.
+// block counts the pairs of the places of a block in the plane, directly from the grid, and returns
+// the number of their neighbours.
 func (c *maskCounter) block(b int) (found int, err error) {
 	g := c.g
 	spots := g.spots
@@ -54,9 +52,8 @@ func (c *maskCounter) block(b int) (found int, err error) {
 	return found, err
 }
 
-// joinMasks joins the masks of the spots near a position, and counts them. It
-// has no branch to mispredict, and stands alone so that all it needs stays in
-// registers.
+// joinMasks returns the union of the masks of the spots near a position, and their number. It has
+// no unpredictable branch, and is not inlined so that its variables stay in registers.
 //
 //go:noinline
 func joinMasks(spots []spot, x, y, limit float64) (near uint64, count int) {
@@ -80,14 +77,14 @@ type maskCounter struct {
 	counts  *pairCounts
 }
 
-// column counts, for each of 64 bits, in how many words it was set: bit k of
-// the counts stands in digit[k].
+// column counts, for each of 64 bits, the words in which it was set: digit[k] has bit k of the
+// counts.
 type column struct {
 	digit [8]uint64
-	words int32 // added since the counts were last taken out
+	words int32 // words added since the last flush
 }
 
-// list counts the pairs of a place whose neighbours are listed.
+// list counts the pairs of a place whose neighbours are given as a list.
 func (c *maskCounter) list(i int32, list []int32) {
 	near := c.g.spots[i].mask
 	for _, j := range list {
@@ -96,7 +93,7 @@ func (c *maskCounter) list(i int32, list []int32) {
 	c.add(i, near)
 }
 
-// add counts the pairs of place i with the features near it, its own among them.
+// add counts the pairs of place i with the features near it, which include its own.
 func (c *maskCounter) add(i int32, near uint64) {
 	g := c.g
 	for k := g.first[i]; k < g.first[i+1]; k++ {
@@ -113,7 +110,7 @@ func (c *maskCounter) add(i int32, near uint64) {
 	}
 }
 
-// add adds a word, as one adds binary numbers by hand.
+// add adds a word to the bit-sliced counters by a ripple carry.
 func (c *column) add(carry uint64) {
 	d := &c.digit
 	d[0], carry = d[0]^carry, d[0]&carry
@@ -135,7 +132,7 @@ func (c *maskCounter) row(f int32, mask uint64, w int64) {
 	}
 }
 
-// flush takes a feature's column into its row.
+// flush adds a feature's column to its row of counts.
 func (c *maskCounter) flush(f int32) {
 	col := &c.columns[f]
 	for k, d := range col.digit {

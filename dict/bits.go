@@ -5,22 +5,22 @@ import (
 	"sort"
 )
 
-// vectors is a number of bit vectors of the same length, one after the other,
-// that know how many ones are before any bit. Bits outside read as 0.
+// vectors is a sequence of bit vectors of the same length with rank and select. Bits outside read
+// as 0.
 type vectors interface {
-	// rank is the number of ones before bit i of vector v, and whether i is one.
+	// rank returns the number of ones before bit i of vector v, and whether bit i is one.
 	rank(v, i int) (int, bool)
-	// selectOne is the position of the k-th one of vector v, counted from 0.
+	// selectOne returns the position of the k-th one of vector v, counted from 0.
 	selectOne(v, k int) (int, bool)
 }
 
-// plain holds bit vectors as they are, each count beside its bits: lines of 64
-// bytes, the number of ones of the vector before the line, then 448 bits,
-// lowest first. One line, one cache miss. A vector takes ceil(n/448)
-// lines, at least one. Example: the vector 101 is one line, 0, 5, 0, 0, 0, 0, 0, 0.
+// plain holds uncompressed bit vectors, with each count next to its bits: lines of 64 bytes with
+// the number of ones of the vector before the line, then 448 bits, lowest first. So a rank costs
+// one cache miss. A vector takes ceil(n/448) lines, at least one. Example: the vector 101 is one
+// line, 0, 5, 0, 0, 0, 0, 0, 0.
 type plain struct {
 	lines []uint64
-	per   int // lines of a vector
+	per   int // lines per vector
 }
 
 const (
@@ -30,7 +30,7 @@ const (
 
 func linesFor(n int) int { return max(1, (n+lineBits-1)/lineBits) }
 
-// appendPlain appends a vector of n bits in which ones, ascending, are set.
+// appendPlain appends a vector of n bits in which the given ones, in ascending order, are set.
 func appendPlain(lines []uint64, n int, ones func(yield func(int) bool)) []uint64 {
 	start := len(lines)
 	lines = append(lines, make([]uint64, linesFor(n)*lineWords)...)
@@ -59,8 +59,8 @@ func (p *plain) rank(v, i int) (int, bool) {
 	bit := uint(i % lineBits)
 	last := bit / 64
 	n := int(l[0])
-	// All words are counted, those behind the bit as 0: where to stop could not be
-	// predicted.
+	// All words are counted, masked to 0 after the bit, since a branch on where to stop would be
+	// unpredictable.
 	for w := range uint(lineWords - 2) {
 		n += bits.OnesCount64(l[1+w] & uint64(int64(w-last)>>63))
 	}
@@ -88,7 +88,7 @@ func (p *plain) selectOne(v, k int) (int, bool) {
 	return 0, false
 }
 
-// selectZero is the position of the k-th zero of the first n bits of vector 0.
+// selectZero returns the position of the k-th zero of the first n bits of vector 0.
 func (p *plain) selectZero(k, n int) (int, bool) {
 	if k < 0 || len(p.lines) < p.per*lineWords {
 		return 0, false
@@ -109,7 +109,7 @@ func (p *plain) selectZero(k, n int) (int, bool) {
 	return 0, false
 }
 
-// selectWord is the position of the k-th one of w, which has more than k ones.
+// selectWord returns the position of the k-th one of w, which has more than k ones.
 func selectWord(w uint64, k int) int {
 	for range k {
 		w &= w - 1

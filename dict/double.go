@@ -98,7 +98,7 @@ func buildDouble(ctx context.Context, w *Words, m *meta, out *sections.Writer) e
 	m.nodes, m.whole = t.nodes(), t.whole
 	a := w.alphabet()
 	kids := newChildren(t)
-	word := make([]int32, t.nodes()) // that ends at a node, -1 for none
+	word := make([]int32, t.nodes()) // word that ends at a node; -1 for none
 	for x := range word {
 		word[x] = -1
 	}
@@ -176,10 +176,9 @@ func newChildren(t *trie) *children {
 
 func (c *children) of(x int) []uint32 { return c.list[c.start[x]:c.start[x+1]] }
 
-// doubleBuilder finds places in the double array. Cells come in blocks of 512,
-// more than there are codes, and base XOR code stays in its block. Only the last few
-// blocks are searched, so the time is linear; of 5 million generated words
-// 16 blocks fill 99 % of the cells.
+// doubleBuilder allocates cells of the double array. Cells come in blocks of 512, more than there
+// are codes, and base XOR code stays in its block. Only the last few blocks are searched, so the
+// time is linear; with 5 million generated words, 16 blocks fill 99 % of the cells.
 type doubleBuilder struct {
 	cells []int32
 	free  [][blockCells / 64]uint64

@@ -275,7 +275,7 @@ func (r *reader) fail(format string, args ...any) {
 	}
 }
 
-// view is a section of n numbers, any number if n < 0.
+// view returns a section of n numbers, or of any number if n < 0.
 func view[T sections.Number](r *reader, name string, n int) []T {
 	b, err := r.file.Section(name)
 	if err == nil {

@@ -8,15 +8,15 @@ import (
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// hash is a hash table beside the sorted list of words. Sections:
+// hash is a hash table with the sorted list of words. Sections:
 //
 //	words  all words, one after the other in byte order
 //	ends   uint32 for each word, or uint64 if they do not all fit: where it ends
 //	slots  uint64, a power of two of them, at most 5/8 in use: the word's number
 //	       + 1 in the low half, the high half of its hash in the other; 0 is free
 //
-// A word is looked for from slot (hash mod slots) on, cyclically, up to a free
-// slot. The hash is that of hashWord. Words are numbered in byte order.
+// A lookup probes from slot (hash mod slots) on, cyclically, up to a free slot. The hash is
+// hashWord. Words are numbered in byte order.
 type hash struct {
 	words  []byte
 	ends32 []uint32
@@ -24,8 +24,8 @@ type hash struct {
 	slots  []uint64
 }
 
-// hashWord mixes 8 bytes at a time, low byte first, the last ones padded with
-// zeros; it starts from the length, so that padding cannot be mistaken.
+// hashWord mixes 8 bytes at a time, low byte first, the last ones padded with zeros. It starts from
+// the length, so that padding is unambiguous.
 func hashWord(w []byte) uint64 {
 	const k0, k1 = 0xa0761d6478bd642f, 0xe7037ed1a0b428db
 	mix := func(a, b uint64) uint64 {

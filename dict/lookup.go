@@ -61,7 +61,7 @@ func (d *File) IDs(ctx context.Context, t *Text, o LookUpOptions) (ids []uint32,
 	return ids, nil
 }
 
-// number is ID with None for a word that is not there.
+// number returns the ID of a word, or None if it is not in the dictionary.
 func (d *File) number(word []byte) uint32 {
 	if id, ok := d.ID(word); ok {
 		return id

@@ -9,13 +9,12 @@ import (
 	"github.com/collocate/collocate/internal/par"
 )
 
-// xbwOrder sorts the nodes by their prefix read backwards: order[k] is the
-// k-th node, place its inverse.
+// xbwOrder sorts the nodes by their reversed prefixes: order[k] is the k-th node, place its
+// inverse.
 //
-// The last characters of each prefix, as many as fit into 64 bits, are sorted
-// first: 12 of them for 26 letters, so few nodes are left that agree. These are
-// sorted by the place that their ancestor has so far, over distances that double,
-// as suffixes are by prefix doubling.
+// First the nodes are sorted by the last characters of each prefix, as many as fit into 64 bits: 12
+// of them for 26 letters, after which few nodes are still tied. These are sorted by the place that
+// their ancestor has so far, over distances that double, as in suffix sorting by prefix doubling.
 func xbwOrder(ctx context.Context, t *trie, a *alphabet, threads int) (order, place []uint32, err error) {
 	n := t.nodes()
 	width := max(1, bits.Len(uint(len(a.chars)))) // codes begin at 1; 0 is "no more characters"
@@ -31,7 +30,7 @@ func xbwOrder(ctx context.Context, t *trie, a *alphabet, threads int) (order, pl
 	}
 	par.RadixSortPairs(threads, keys, order, nil, nil, 0, fit*width)
 
-	// Nodes with equal keys are a group; the place of all of them is its start.
+	// Nodes with equal keys form a group; the place of all of them is the start of the group.
 	var groups []span
 	for i := 0; i < n; {
 		j := i
@@ -78,7 +77,7 @@ func xbwOrder(ctx context.Context, t *trie, a *alphabet, threads int) (order, pl
 				}
 				i = j
 			}
-			// Only now, when all keys of the group are read, are places refined.
+			// Places are refined only now, after all keys of the group were read.
 			at := g.from
 			for i := range items {
 				if i > 0 && items[i].key != items[i-1].key {

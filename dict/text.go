@@ -41,7 +41,7 @@ func (t *Text) Chars() int { return len(t.data) }
 // Word returns the i-th word, from 0. It is valid until the next Add.
 func (t *Text) Word(i int) []byte { return t.data[t.start(i):t.ends[i]] }
 
-// start is where word i begins.
+// start returns the offset of word i.
 func (t *Text) start(i int) uint64 {
 	if i == 0 {
 		return 0

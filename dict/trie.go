@@ -18,8 +18,8 @@ type trie struct {
 	cut   bool
 }
 
-// depth is how many characters of word i become nodes: all of them, or with
-// cut only as many as it takes to tell it from its neighbours.
+// depth returns the number of characters of word i that become nodes: all of them or, with cut,
+// only as many as are needed to distinguish it from its neighbours.
 func depth(w *Words, i, before, after int, cut bool) int {
 	n := len(w.At(i))
 	if cut {
@@ -28,8 +28,8 @@ func depth(w *Words, i, before, after int, cut bool) int {
 	return n
 }
 
-// newTrie makes the trie of the words; with cut, each word is cut where no
-// other shares its beginning.
+// newTrie builds the trie of the words; with cut, each word is cut after its shortest unique
+// prefix.
 func newTrie(ctx context.Context, w *Words, cut bool) (*trie, error) {
 	nodes, whole := 1, 1
 	each := func(visit func(i, before, depth int)) error {

@@ -72,9 +72,9 @@ func Compare(a, b *Evaluation) ([]Comparison, error) {
 	return out, nil
 }
 
-// pairedT is Student's t of the differences and its two-sided p. Without any variance
-// (or with one topic) nothing can be said: t = 0, p = 1, unless all differ by the same
-// amount, where t is huge and finite and p is 0.
+// pairedT returns Student's t of the differences and its two-sided p. With one topic, or if all
+// differences are 0, t = 0 and p = 1. If all have the same value other than 0, t is the largest
+// finite number and p is 0.
 func pairedT(diffs []float64) (t, p float64) {
 	n := float64(len(diffs))
 	if n < 2 {
@@ -97,7 +97,7 @@ func pairedT(diffs []float64) (t, p float64) {
 	return t, studentP(t, n-1)
 }
 
-// studentP is the chance of a t at least that far from 0, with df degrees of freedom.
+// studentP is the probability of a t at least as far from 0, with df degrees of freedom.
 func studentP(t, df float64) float64 { return mathext.RegIncBeta(df/2, 0.5, df/(df+t*t)) }
 
 const (
@@ -110,7 +110,7 @@ func randomisation(diffs []float64) float64 {
 	for _, d := range diffs {
 		observed += d
 	}
-	// Sums in another order differ in the last bits; what is equal must count.
+	// Sums in another order differ in the last bits, and equal ones must count.
 	limit := math.Abs(observed) * (1 - 1e-12)
 	hits, trials := 0, samples
 	if len(diffs) <= exactTopics {
@@ -135,7 +135,7 @@ func randomisation(diffs []float64) float64 {
 			hits++
 		}
 	}
-	// The observed order is one of the ways: p is never 0.
+	// The observed assignment is one of those possible, so p is never 0.
 	return float64(hits+1) / float64(trials+1)
 }
 

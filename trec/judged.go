@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// What an answer's grade is when there is none.
+// Grades of answers without a judgment.
 const (
 	notInPool = -1 // no judgment at all
 	notJudged = -2 // a judgment below 0
 )
 
-// judged is a topic's answers seen through its judgments.
+// judged is a topic's answers with their grades.
 type judged struct {
 	grades []int // by rank
 	level  int   // the smallest grade that is relevant
 	up     bool  // Options.RoundUp
 
 	rel    int   // relevant documents
-	nonrel int   // judged documents that are not
+	nonrel int   // judged documents that are not relevant
 	relRet int   // relevant answers
 	levels []int // documents by grade
 }
@@ -71,7 +71,7 @@ func ratio(a, b int) float64 {
 	return float64(a) / float64(b)
 }
 
-// relevant counts the relevant ones among the first n answers.
+// relevant returns the number of relevant documents among the first n answers.
 func (j *judged) relevant(n int) int {
 	count := 0
 	for _, g := range j.grades[:min(n, len(j.grades))] {
@@ -94,8 +94,7 @@ func (j *judged) unjudged(n int) int {
 	return count
 }
 
-// perRelevant divides by the number of relevant documents, or gives 0 where
-// there are none.
+// perRelevant divides by the number of relevant documents; it returns 0 if there are none.
 func (j *judged) perRelevant(total float64) float64 {
 	if j.rel == 0 {
 		return 0
@@ -103,7 +102,7 @@ func (j *judged) perRelevant(total float64) float64 {
 	return total / float64(j.rel)
 }
 
-// averagePrecision of the first cut answers; 0 stands for all.
+// averagePrecision returns the average precision of the first cut answers; a cut of 0 means all.
 func (j *judged) averagePrecision(cut float64) float64 {
 	seen, total := 0, 0.0
 	for i, g := range j.grades {
@@ -223,12 +222,12 @@ func (j *judged) ndcg(cut float64) float64 {
 	return got / best
 }
 
-// ideal is the best order of the judged documents: their grades above 0, falling. Of a rank
-// beyond them the gain is 0.
+// ideal is the ideal ranking of the judged documents: their grades above 0, in decreasing order.
+// The gain at later ranks is 0.
 type ideal struct {
 	levels []int
 	grade  int
-	left   int // documents of that grade not met yet
+	left   int // documents of that grade still to come
 }
 
 func (j *judged) ideal() ideal {
@@ -248,7 +247,7 @@ func (i *ideal) next() int {
 	return i.grade
 }
 
-// gains sums up the grades of the best order.
+// gains returns the sum of the grades of the ideal ranking.
 func (j *judged) gains() (sum float64) {
 	for g, n := range j.levels {
 		sum += float64(g * n)
@@ -256,7 +255,8 @@ func (j *judged) gains() (sum float64) {
 	return sum
 }
 
-// gain is trec_eval's G: a document's grade counts the less, the more grades its predecessors miss.
+// gain is trec_eval's G: a document's gain is discounted by the gain that the answers before it
+// missed.
 func (j *judged) gain(float64) float64 {
 	best := j.ideal()
 	got, cost, total := 0.0, 0.0, 0.0
@@ -274,8 +274,8 @@ func (j *judged) gain(float64) float64 {
 	return 0
 }
 
-// ndcgRel is the mean of nDCG at the rank of each document with a grade above 0, and at the
-// end of the answers for those that are not among them, relative to the whole best order.
+// ndcgRel is the mean of nDCG at the rank of each document with a grade above 0, and at the end of
+// the answers for those that are not among them, relative to the whole ideal ranking.
 func (j *judged) ndcgRel(float64) float64 {
 	best := j.ideal()
 	got, most, total := 0.0, 0.0, 0.0
@@ -303,7 +303,7 @@ func (j *judged) ndcgRel(float64) float64 {
 	return (total + float64(rel-seen)*got/most) / float64(rel)
 }
 
-// ndcgLevels is trec_eval's Rndcg: the mean of nDCG at the ranks where the best order goes from
+// ndcgLevels is trec_eval's Rndcg: the mean of nDCG at the ranks where the ideal ranking goes from
 // one grade to a smaller one, and at the end of the answers if that comes later.
 func (j *judged) ndcgLevels(float64) float64 {
 	if j.rel == 0 {
@@ -346,11 +346,11 @@ func (j *judged) ndcgLevels(float64) float64 {
 	return total / float64(points)
 }
 
-// persistence is the chance that a reader of RBP goes on to the next answer.
+// persistence is the probability in RBP that a reader proceeds to the next answer.
 const persistence = 0.9
 
-// rbp is rank-biased precision (Moffat and Zobel 2008), grades being divided by the largest one
-// that the topic has.
+// rbp is rank-biased precision (Moffat and Zobel 2008), with grades divided by the topic's largest
+// grade.
 func (j *judged) rbp(float64) float64 {
 	most, total, weight := 1.0, 0.0, 1.0
 	for g, n := range j.levels {
@@ -365,8 +365,8 @@ func (j *judged) rbp(float64) float64 {
 	return (1 - persistence) * total
 }
 
-// rbpResidual is what rbp could gain if all answers without a judgment were of the best grade.
-// As in trec_eval it is 0 if all answers are judged, although others could follow.
+// rbpResidual is the increase of rbp if all answers without a judgment had the best grade. As in
+// trec_eval it is 0 if all answers are judged, although others could follow.
 func (j *judged) rbpResidual(float64) float64 {
 	total, weight, unjudged := 0.0, 1.0, false
 	for _, g := range j.grades {

@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// maxLine bounds a line: a run or judgment has a hundred bytes, a topic a few thousand.
+// maxLine bounds the length of a line. A line of a run or of judgments has about a hundred bytes, a
+// topic a few thousand.
 const maxLine = 16 << 20
 
-// byteOrderMark stands before the first line of some files.
+// byteOrderMark precedes the first line of some files.
 const byteOrderMark = "\ufeff"
 
 // eachLine calls fn with every line and its number from 1, without line ends (LF or
@@ -35,8 +36,7 @@ func eachLine(r io.Reader, name string, fn func(n int, line string) error) error
 	return nil
 }
 
-// eachLineOf is eachLine for a text that is in memory: lines are parts of it, and nothing is
-// allocated.
+// eachLineOf is eachLine for a text in memory: lines are substrings of it, without allocations.
 func eachLineOf(text, name string, fn func(n int, line string) error) error {
 	text = strings.TrimPrefix(text, byteOrderMark)
 	for n := 1; text != ""; n++ {
@@ -53,8 +53,8 @@ func eachLineOf(text, name string, fn func(n int, line string) error) error {
 	return nil
 }
 
-// columns splits at white space, which is that of ASCII as in trec_eval: a document's ID may have a
-// no-break space in it. A comment or an empty line has no columns.
+// columns splits a line at ASCII white space only, as trec_eval does: a document's ID may contain a
+// no-break space. A comment or an empty line has no columns.
 func columns(line string) []string {
 	if strings.HasPrefix(line, "#") {
 		return nil
@@ -62,5 +62,5 @@ func columns(line string) []string {
 	return strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r >= '\t' && r <= '\r' })
 }
 
-// blanks separate columns.
+// blanks are the separators of columns.
 const blanks = " \t\n\v\f\r"

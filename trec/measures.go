@@ -40,7 +40,7 @@ const (
 
 type family struct {
 	name string
-	cuts []float64 // the default ones; nil if the measure has no cut
+	cuts []float64 // default cuts; nil if the measure has no cut
 	frac bool      // cuts are fractions, named with two decimals
 	mean averaging
 	calc func(j *judged, cut float64) float64
@@ -52,7 +52,7 @@ var (
 	multiples = []float64{.2, .4, .6, .8, 1, 1.2, 1.4, 1.6, 1.8, 2}
 )
 
-// families in the order in which trec_eval prints them.
+// families are in the order in which trec_eval prints them.
 var families = []family{
 	{name: "runid", mean: tag, calc: func(*judged, float64) float64 { return 0 }},
 	{name: "num_q", mean: topics, calc: func(*judged, float64) float64 { return 1 }},
@@ -126,15 +126,15 @@ var families = []family{
 	}},
 }
 
-// official is what trec_eval prints unless told otherwise.
+// official are the measures that trec_eval prints by default.
 var official = []string{"runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map",
 	"Rprec", "bpref", "recip_rank", "iprec_at_recall", "P"}
 
-// unranked is what trec_eval calls set.
+// unranked are the measures of trec_eval's group "set".
 var unranked = []string{"runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "utility", "set_P",
 	"set_relative_P", "set_recall", "set_map", "set_F"}
 
-// notHere are the measures of trec_eval that need other files, or are no numbers.
+// notHere are the measures of trec_eval that need other files, or are not numbers.
 var notHere = []string{"relstring", "prefs", "qrels_jg", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg", "yaap"}
 
 // ParseMeasures returns the measures with the given names. A name is "official", "all", a family
@@ -177,7 +177,7 @@ func SortMeasures(list []Measure) {
 	})
 }
 
-// place is where trec_eval prints a measure.
+// place returns the position at which trec_eval prints a measure.
 func (f *family) place() int {
 	return slices.IndexFunc(families, func(g family) bool { return g.name == f.name })
 }

@@ -2,9 +2,9 @@ package vectors
 
 import "math"
 
-// What the engines must agree on to the bit: how an inner product is added up, and how a step of
-// AdaGrad is rounded. Nothing is fused. The plain forms below define the results; other forms are
-// chosen at start for what the processor has.
+// All engines must agree on these to the bit: how an inner product is summed, and how a step of
+// AdaGrad is rounded. Nothing is fused. The plain versions below define the results; at start-up,
+// versions for the processor are selected.
 var (
 	dot   = dotPlain
 	step  = stepPlain
@@ -12,8 +12,8 @@ var (
 )
 
 // dotPlain is the inner product. Of every 32 products, those 16 apart are added, then those 8
-// apart; the eight sums of each 32 are added to those before; at the end those 4, 2 and 1 apart. So
-// it suits eight numbers of a processor as well as the 32 lanes of a GPU's warps.
+// apart; the resulting eight sums are added to the running sums; at the end those 4, 2 and 1 apart
+// are added. This order suits eight SIMD lanes as well as the 32 lanes of a warp.
 func dotPlain(a, b []float32) float32 {
 	var sums [8]float32
 	b = b[:len(a)]
@@ -32,8 +32,8 @@ func dotPlain(a, b []float32) float32 {
 
 func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
-// stepPlain moves both vectors against the gradient, each number by its own rate (AdaGrad). sw and
-// sv are the sums of squares. The number of numbers is a multiple of 8.
+// stepPlain moves both vectors against the gradient, each component at its own rate (AdaGrad). sw
+// and sv are the sums of squares. The length is a multiple of 8.
 func stepPlain(w, v, sw, sv []float32, g float32) {
 	v, sw, sv = v[:len(w)], sw[:len(w)], sv[:len(w)]
 	for k := range w {
@@ -45,8 +45,7 @@ func stepPlain(w, v, sw, sv []float32, g float32) {
 	}
 }
 
-// axpy4Plain adds a[0] x0 to y, then a[1] x1, a[2] x2 and a[3] x3. The number of numbers is a
-// multiple of 8.
+// axpy4Plain adds a[0] x0 to y, then a[1] x1, a[2] x2 and a[3] x3. The length is a multiple of 8.
 func axpy4Plain(y []float64, x *[4][]float64, a *[4]float64) {
 	x0, x1, x2, x3 := x[0][:len(y)], x[1][:len(y)], x[2][:len(y)], x[3][:len(y)]
 	for k := range y {

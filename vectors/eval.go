@@ -66,7 +66,7 @@ func (v *Vectors) find(word string) (int, bool) {
 	return i, ok
 }
 
-// ranks are the places of numbers in their order, equal ones the mean of theirs.
+// ranks returns the ranks of numbers; ties get their mean rank.
 func ranks(x []float64) []float64 {
 	order := make([]int, len(x))
 	for i := range order {

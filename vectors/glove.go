@@ -43,11 +43,11 @@ type GloVeOptions struct {
 	Began func(engine.Kind)
 }
 
-// parameters are a vector and its bias, and as many sums of squares of their gradients, by word: a
-// step reads and writes one stretch of memory for each of its two words.
+// parameters are, for each word, a vector and its bias, followed by the sums of their squared
+// gradients. So a step accesses one contiguous range of memory for each of its two words.
 type parameters struct {
-	dim  int       // rounded up to a multiple of 8: what is too much stays 0
-	half int       // numbers of a row before the sums: dim, the bias, and 7 that are not used
+	dim  int       // rounded up to a multiple of 8; the padding stays 0
+	half int       // numbers of a row before the sums: dim, the bias, and 7 unused
 	all  []float32 // rows of 2*half
 }
 
@@ -72,19 +72,19 @@ func newParameters(words int, o *GloVeOptions, which uint64) *parameters {
 			}
 			row[padded] = draw()
 			for k := range padded {
-				sums[k] = 1 // as GloVe begins, so that the first steps are not too long
+				sums[k] = 1 // as in GloVe, so that the first steps are not too long
 			}
 			// GloVe's biases learn at a rate of 1. A sum that begins with the square of the rate,
-			// not with 1, comes to the same: b -= g rate / sqrt(rate^2 + sum of (g rate)^2). Biases
-			// that learn later leave the frequency of words to their vectors, which are then alike
-			// for that.
+			// not with 1, is equivalent: b -= g rate / sqrt(rate^2 + sum of (g rate)^2). If biases
+			// learn more slowly, vectors encode the frequency of words and become similar because
+			// of it.
 			sums[padded] = float32(o.Rate * o.Rate)
 		}
 	})
 	return p
 }
 
-// of has a word's vector with the bias behind it, and their sums.
+// of returns a word's vector followed by its bias, and their sums.
 func (p *parameters) of(i uint32) (row, sums []float32) {
 	at := int(i) * 2 * p.half
 	both := p.all[at : at+2*p.half : at+2*p.half]
@@ -109,7 +109,7 @@ func TrainGloVe(ctx context.Context, m Matrix, o GloVeOptions) (*Vectors, error)
 	return t.sums(wordsOf(m))
 }
 
-// sums are the vectors: those of words as rows and as columns, added.
+// sums returns the vectors: for each word, the sum of its row vector and its column vector.
 func (t *training) sums(list []string) (*Vectors, error) {
 	dim := t.o.Dim
 	data := make([]float32, len(list)*dim)
@@ -133,7 +133,7 @@ func wordsOf(m Matrix) []string {
 	return list
 }
 
-// settle puts the defaults in and checks the rest.
+// settle sets defaults and checks the options.
 func (o *GloVeOptions) settle(m Matrix) error {
 	if o.Dim == 0 {
 		o.Dim = 50
@@ -177,12 +177,12 @@ func (o *GloVeOptions) settle(m Matrix) error {
 	return nil
 }
 
-// training is one at work.
+// training is a training in progress.
 type training struct {
 	*schedule
 	o               *GloVeOptions
 	words, contexts *parameters
-	losses          []float64 // of an epoch, by group of rows
+	losses          []float64 // of the current epoch, by group of rows
 }
 
 // run trains on the engine of the options.
@@ -205,8 +205,7 @@ func (t *training) began(k engine.Kind) {
 	}
 }
 
-// epochs goes through all cells as often as was asked for. An epoch is told the order of the
-// strata, and leaves the losses.
+// epochs runs all epochs. epoch gets the order of the strata, and sets the losses.
 func (t *training) epochs(ctx context.Context, epoch func(ctx context.Context, strata []int) error) error {
 	rng := rand.New(rand.NewPCG(t.o.Seed, 0x737472617461))
 	t.losses = make([]float64, t.groups)
@@ -231,8 +230,9 @@ func (t *training) epochs(ctx context.Context, epoch func(ctx context.Context, s
 	return nil
 }
 
-// epoch trains on the cores. Blocks are taken in the order of the strata; one begins when those
-// before it that share its rows or its columns are done, which is one of each stratum before.
+// epoch trains on the cores. Blocks are taken in the order of the strata. A block begins when all
+// earlier blocks that share its rows or its columns are done; there is one such block of each kind
+// in each earlier stratum.
 func (t *training) epoch(ctx context.Context, strata []int) error {
 	n := t.groups
 	rowsDone, colsDone := make([]atomic.Int32, n), make([]atomic.Int32, n)
@@ -261,7 +261,7 @@ func (t *training) epoch(ctx context.Context, strata []int) error {
 	return ctx.Err()
 }
 
-// train takes a step for each cell and returns the sum of the losses before them.
+// train takes a step for each cell and returns the sum of the losses before the steps.
 func train(cells []cell, words, contexts *parameters, rate float32) (loss float64) {
 	dim := words.dim
 	for i := range cells {

@@ -16,11 +16,11 @@ var gpuModules embed.FS
 
 func gpuModule(name string) *gpu.Source { return gpu.SourceIn(gpuModules, "vectors/"+name) }
 
-// card is a GPU at work for this package, for one job at a time.
+// card is an open GPU, used for one job at a time.
 type card struct {
 	session *gpu.Session
 	stream  *gpu.Stream
-	memory  int64 // bound on what is taken; 0 means most of what is free
+	memory  int64 // bound on the memory used; 0 means most of what is free
 	arena   gpu.Kept
 }
 
@@ -39,10 +39,10 @@ func useGPU(s *gpu.Session, memory int64) *card {
 	return g
 }
 
-// Close gives back all that is held.
+// Close releases the device.
 func (g *card) Close() error { return g.session.Close() }
 
-// reserve makes room for a job, or says how much is missing.
+// reserve reserves memory for a job, or returns how much is missing.
 func (g *card) reserve(bytes int64, what string) error {
 	if err := g.arena.Clear(); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (g *card) launch(src *gpu.Source, name string, dim gpu.Dim, args ...gpu.Arg
 	return g.stream.Launch(k, dim, args...)
 }
 
-// taken is memory of the device with values of the host.
+// taken copies values to device memory from the arena.
 func taken[T any](g *card, values []T) (gpu.Buffer[T], error) {
 	b, err := gpu.Take[T](g.arena.Arena, len(values))
 	if err == nil {
@@ -76,11 +76,10 @@ func taken[T any](g *card, values []T) (gpu.Buffer[T], error) {
 	return b, err
 }
 
-// roomFor is what n values take of the arena.
+// roomFor returns the space that n values take in the arena.
 func roomFor(n, size int) int64 { return int64(n)*int64(size) + 256 }
 
-// choose runs a job on its engine. What auto begins on a GPU because it pays, the cores do again if
-// the GPU fails.
+// choose runs a job on its engine. If auto chooses a GPU and that fails, the cores repeat the job.
 func choose(ctx context.Context, kind engine.Kind, d engine.Device, pays bool, onGPU func(*card) error,
 	onCores func() error) error {
 	if kind != engine.GPU && (kind != engine.Auto || !pays) {

@@ -11,15 +11,15 @@ import (
 
 var gloveSource = gpuModule("glove")
 
-// gloveOnGPU is from how many numbers a thread (cells, dimensions and epochs multiplied) auto takes
-// a GPU: one core takes about 2 s for them, which is what a device takes to be opened.
+// gloveOnGPU is the work per thread (cells x dimensions x epochs) from which auto uses a GPU: one
+// core takes about 2 s for it, which is the time to open a device.
 const gloveOnGPU = 2_000_000_000
 
-// gloveDims is the most dimensions: glove_wide has 32 chunks of 32 numbers, one of which is the
-// bias.
+// gloveDims is the largest number of dimensions: glove_wide has 32 chunks of 32 numbers, one of
+// which is the bias.
 const gloveDims = 1016
 
-// onGPU trains on a device. A launch is a stratum, a block of threads a block: see
+// onGPU trains on a device. A launch is a stratum; a thread block trains on one block of it: see
 // kernels/glove.cu.
 func (t *training) onGPU(ctx context.Context, g *card) error {
 	run, err := t.prepare(g)
@@ -57,7 +57,7 @@ type gloveRun struct {
 	losses          gpu.Buffer[float64]
 }
 
-// prepare brings everything to the device.
+// prepare uploads everything to the device.
 func (t *training) prepare(g *card) (*gloveRun, error) {
 	if t.o.Dim > gloveDims {
 		return nil, fmt.Errorf("%d dimensions: want at most %d on a GPU; use --engine multicore", t.o.Dim, gloveDims)
@@ -87,7 +87,7 @@ func (t *training) prepare(g *card) (*gloveRun, error) {
 
 // stratum starts the training on the blocks of a stratum.
 func (r *gloveRun) stratum(s int) error {
-	kernel, warps := "glove", r.dim/32+1 // the bias is one number more
+	kernel, warps := "glove", r.dim/32+1 // one more for the bias
 	if warps > 16 {
 		kernel, warps = "glove_wide", (warps+1)/2
 	}

@@ -11,8 +11,8 @@ import (
 var similarSource = gpuModule("similar")
 
 const (
-	similarQueries = 8  // as in kernels/similar.cu: that share one reading of the words
-	similarBatch   = 64 // whose scores are on the device at once
+	similarQueries = 8  // queries that share one read of the words, as in kernels/similar.cu
+	similarBatch   = 64 // queries whose scores are on the device at once
 )
 
 // deviceVectors are vectors on a device.
@@ -20,10 +20,10 @@ type deviceVectors struct {
 	v           *Vectors
 	g           *card
 	data, scale gpu.Buffer[float32]
-	used        gpu.Mark // what lies behind it is for one batch
+	used        gpu.Mark // memory after it is for one batch
 }
 
-// onGPU brings the vectors to a device.
+// onGPU uploads the vectors to a device.
 func (v *Vectors) onGPU(g *card) (*deviceVectors, error) {
 	n := len(v.Words)
 	batch := similarBatch*(roomFor(n, 4)+roomFor(v.Dim+32, 4)) + roomFor(n, 64) + 1<<20
@@ -43,7 +43,7 @@ func (v *Vectors) onGPU(g *card) (*deviceVectors, error) {
 }
 
 func (d *deviceVectors) nearest(ctx context.Context, queries []query, k int) (out [][]Near, err error) {
-	// Long lists take the room of scores.
+	// Long result lists leave less memory for scores.
 	n := len(d.v.Words)
 	size := max(1, min(similarBatch, similarBatch*n/(8*min(k+8, n))))
 	for part := range slices.Chunk(queries, size) {
@@ -56,7 +56,7 @@ func (d *deviceVectors) nearest(ctx context.Context, queries []query, k int) (ou
 	return out, nil
 }
 
-// batch scores all words for some queries, and takes the best of each.
+// batch scores all words for some queries, and selects the best of each.
 func (d *deviceVectors) batch(ctx context.Context, queries []query, k int) ([][]Near, error) {
 	arena := d.g.arena.Arena
 	if err := arena.Release(d.used); err != nil {
@@ -70,7 +70,7 @@ func (d *deviceVectors) batch(ctx context.Context, queries []query, k int) ([][]
 		copy(host[i*padded:], q.vector)
 		most = max(most, len(q.except))
 	}
-	most = min(k+most, n) // some of them are left out
+	most = min(k+most, n) // some of them are excluded
 	on, err := taken(d.g, host)
 	if err != nil {
 		return nil, err

@@ -8,8 +8,8 @@ import (
 
 var svdSource = gpuModule("svd")
 
-// svdOnGPU is from how many products a thread auto takes a GPU: one core takes some seconds for six
-// times as many.
+// svdOnGPU is the number of products per thread from which auto uses a GPU: one core takes some
+// seconds for six times as many.
 const svdOnGPU = 1_000_000_000
 
 // As in kernels/svd.cu.

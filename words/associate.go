@@ -160,7 +160,7 @@ func newMatrix(r *cooccur.Reader, o Options) (*matrix, error) {
 	return m, nil
 }
 
-// noTests refuses tests of significance for what are no counts.
+// noTests returns an error for significance tests on values that are not counts.
 func noTests(r *cooccur.Reader, what string) error {
 	switch {
 	case r.Options().Weighting != cooccur.Count:
@@ -172,7 +172,7 @@ func noTests(r *cooccur.Reader, what string) error {
 	return nil
 }
 
-// candidate is a cell with its rank among others.
+// candidate is a cell with the score by which it is ranked.
 type candidate struct {
 	id1, id2    uint32
 	value, rank float64
@@ -189,8 +189,8 @@ func (a candidate) before(b candidate) bool {
 	return a.id2 < b.id2
 }
 
-// counts are those of a cell. A word that is its own neighbour adds twice to its cell with both
-// sides, so cell and span are halved.
+// counts returns the counts of a cell. With both sides, a word that is its own neighbour is counted
+// twice in its cell, so cell and span are halved.
 func (m *matrix) counts(id1, id2 uint32, value float64) Counts {
 	c := Counts{O: value, F1: float64(m.Count(int(id1))), F2: float64(m.Count(int(id2))), Span: m.span, N: m.n}
 	if id1 == id2 && m.side == cooccur.Both {
@@ -200,19 +200,19 @@ func (m *matrix) counts(id1, id2 uint32, value float64) Counts {
 	return c
 }
 
-// ranker keeps the best candidates of a worker, and what is known of all.
+// ranker keeps the best candidates of a worker, and the statistics of all.
 type ranker struct {
-	best     []candidate // a heap, the worst first
-	far      *frontier   // of a row
+	best     []candidate // a heap with the worst at the root
+	far      *frontier   // of the current row
 	compared int
 	p        []float64
 	err      error
 }
 
-// rank compares the cells of rows, all of them or only those right of the diagonal and on it.
+// rank ranks the cells of rows: all of them, or only those on and right of the diagonal.
 func (m *matrix) rank(ctx context.Context, from, to int, all bool) (*Associations, error) {
 	by, tests := m.By[0], 0
-	if by == LRC { // depends on how many pairs are compared
+	if by == LRC { // depends on the number of pairs compared
 		counting := *m
 		counting.By, counting.P = []Measure{Value}, false
 		list, err := counting.rank(ctx, from, to, all)
@@ -289,15 +289,15 @@ func (m *matrix) rank(ctx context.Context, from, to int, all bool) (*Association
 	return list, nil
 }
 
-// row is cells of a row.
+// row holds cells of a row.
 type row struct {
 	id     uint32
 	cols   []uint32
 	values []float64
 }
 
-// row has the cells of a row that are compared: all, or those right of the diagonal and on it; none
-// for a word that is too rare.
+// row returns the cells of a row that are compared: all, or those on and right of the diagonal;
+// none if the word is too rare.
 func (m *matrix) row(id uint32, all bool) (r row, err error) {
 	r.id = id
 	if m.Count(int(id)) < m.MinFreq {
@@ -311,10 +311,10 @@ func (m *matrix) row(id uint32, all bool) (r row, err error) {
 	return r, err
 }
 
-// shortRow is a row of so few cells that it does not pay to learn from them.
+// shortRow is the number of cells below which a frontier does not pay off.
 const shortRow = 1024
 
-// rankCells compares cells, rising by column.
+// rankCells ranks cells in ascending order of columns.
 func (m *matrix) rankCells(k *ranker, r row, by Measure, tests int) error {
 	learns := len(r.cols) >= shortRow && !m.P
 	if learns {

@@ -17,9 +17,9 @@ func (c Counts) Expected() float64 { return c.F1 * c.F2 * c.Span / c.N }
 // table is a contingency table: the cell O11, its row and column and the total.
 type table struct{ o11, r1, c1, n float64 }
 
-// table makes the contingency table. Spans overlap, so a word may stand in several spans, and
-// frequent words may have spans that are longer than the corpus. Then the cells O21 and O22 would
-// be negative; column and total grow until they are 0.
+// table returns the contingency table. Spans overlap, so a word may be in several spans, and the
+// spans of a frequent word may together be longer than the corpus. Then the cells O21 and O22 would
+// be negative; column and total are raised until they are 0.
 func (c Counts) table() table {
 	t := table{o11: c.O, r1: c.Span * c.F1, c1: max(c.F2, c.O), n: c.N}
 	t.r1 = max(t.r1, t.o11)
@@ -27,7 +27,7 @@ func (c Counts) table() table {
 	return t
 }
 
-// cells are O12, O21 and O22, and the other row and column.
+// cells returns O12, O21 and O22, and the other row and column sums.
 func (t table) cells() (o12, o21, o22, r2, c2 float64) {
 	o12, o21 = t.r1-t.o11, t.c1-t.o11
 	return o12, o21, max(0, t.n-t.r1-t.c1+t.o11), t.n - t.r1, t.n - t.c1
@@ -58,14 +58,14 @@ func (t table) chi2() float64 {
 	return math.Copysign(t.n*x*x/all, d)
 }
 
-// odds is the odds ratio, with one half added to each cell, so that there is one for empty cells.
+// odds is the odds ratio, with one half added to each cell, so that it is defined for empty cells.
 func (t table) odds() float64 {
 	o12, o21, o22, _, _ := t.cells()
 	return (t.o11 + 0.5) * (o22 + 0.5) / ((o12 + 0.5) * (o21 + 0.5))
 }
 
-// deltaP is how much more probable the column is in the row than elsewhere, and the other way
-// round.
+// deltaP is the difference in the probability of the column inside and outside the row, and vice
+// versa.
 func (t table) deltaP() (column, row float64) {
 	o12, o21, _, r2, c2 := t.cells()
 	share := func(a, b float64) float64 {

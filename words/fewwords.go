@@ -2,8 +2,9 @@ package words
 
 import "encoding/binary"
 
-// fewWords tells of most words that they are not among a few: a bit for each of 65,536 hashes,
-// which stay in the cache. To look a word up in a large vocabulary takes ten times as long.
+// fewWords is a filter with no false negatives for membership in a small set of words: a bit for
+// each of 65,536 hashes, which stay in the cache. Looking up a word in a large vocabulary takes ten
+// times as long.
 type fewWords [1 << 10]uint64
 
 func (f *fewWords) add(word []byte) {
@@ -11,7 +12,7 @@ func (f *fewWords) add(word []byte) {
 	f[h>>6] |= 1 << (h & 63)
 }
 
-// mayHave is true for the words that were added, and for a few others.
+// mayHave is true for the words that were added, and for few others.
 func (f *fewWords) mayHave(word []byte) bool {
 	h := hashOf(word)
 	return f[h>>6]>>(h&63)&1 != 0

@@ -5,33 +5,34 @@ import (
 	"math/bits"
 )
 
-// frontier tells without a score that a cell of a row is not among the best. With the word of the
-// row given, every measure rises with the count of a pair and falls with the frequency of the other
-// word. So a cell that was too low speaks for all with no higher count and no less frequent words.
+// frontier rules out cells of a row without scoring them. For a given row, every measure increases
+// with the count of a pair and decreases with the frequency of the other word. So a cell that
+// scored too low rules out all cells with no higher count and no lower frequency.
 type frontier struct {
-	// The highest count, by range of frequencies, that is too low for all words of the range.
+	// low has, for each range of frequencies, the highest count that is too low for all words of
+	// the range.
 	low [64 * steps]float64
-	// Cells that were not taken. One with the same numbers behind them is not taken either: the
-	// best only get better, and among equal ones the first win.
+	// seen has cells that were rejected. A later cell with the same numbers is rejected too: the
+	// best only get better, and the first of equal ones wins.
 	seen [512]struct {
 		value float64
 		freq  uint64
 	}
 }
 
-// steps is how many ranges of frequencies there are between a number and its double.
+// steps is the number of frequency ranges per factor of two.
 const steps = 8
 
-// rangeOf is the range of a frequency above 0.
+// rangeOf returns the range of a frequency above 0.
 func rangeOf(freq uint64) int {
 	e := bits.Len64(freq) - 1
 	return e*steps + int(bits.RotateLeft64(freq, 3-e)&(steps-1))
 }
 
-// least is the lowest frequency of a range, or more if it has no whole numbers.
+// least returns the lower end of a range, which need not be a whole number.
 func least(of int) float64 { return math.Ldexp(float64(steps+of%steps)/steps, of/steps) }
 
-// slot is where a cell is remembered.
+// slot returns the slot of a cell in seen.
 func slot(value float64, freq uint64) uint64 {
 	return (math.Float64bits(value) ^ freq*0x9e3779b97f4a7c15) * 0xd6e8feb86659fd93 >> 55
 }
@@ -45,13 +46,13 @@ func (f *frontier) beyond(value float64, freq uint64) bool {
 	return s.value == value && s.freq == freq
 }
 
-// refuse learns from a cell that was not taken. score is that of the same count and another
-// frequency; worst is that of the worst cell that was kept.
+// refuse records a rejected cell. score returns the score of the same count with another frequency;
+// worst is the score of the worst cell that was kept.
 func (f *frontier) refuse(value float64, freq uint64, worst float64, score func(freq float64) float64) {
 	s := &f.seen[slot(value, freq)]
 	s.value, s.freq = value, freq
 	of := rangeOf(freq)
-	// Far enough from the worst for errors of rounding not to count.
+	// The margin exceeds rounding errors.
 	if score(least(of)) < worst-1e-6*(1+math.Abs(worst)) {
 		f.low[of] = max(f.low[of], value)
 	}

@@ -9,7 +9,7 @@ import (
 
 // IndexSpread holds the occurrences of a word in the parts of an index.
 type IndexSpread struct {
-	Documents uint64   // that have the word
+	Documents uint64   // number of documents with the word
 	Counts    []uint64 // occurrences in each part
 	Sizes     []uint64 // words of each part
 }

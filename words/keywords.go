@@ -125,7 +125,7 @@ func Keywords(ctx context.Context, a, b Frequencies, o KeyOptions) (list []Keywo
 		k.Diff = KeyDiff.Score(f1, x, f2, y, compared)
 		k.P = chiTail(math.Abs(k.G2))
 		p[i] = k.P
-		// The interval of LRC has 0 in it wherever the test says nothing at all.
+		// The confidence interval of LRC contains 0 wherever the test is not significant at all.
 		if k.P < 0.5 {
 			k.LRC = KeyLRC.Score(f1, x, f2, y, compared)
 		}
@@ -135,8 +135,8 @@ func Keywords(ctx context.Context, a, b Frequencies, o KeyOptions) (list []Keywo
 	if o.Negative {
 		sign = -1
 	}
-	// The 0.5 that stands for a frequency of 0 is much in a small corpus: that alone makes no
-	// keyword.
+	// The 0.5 that replaces a frequency of 0 has a large effect in a small corpus, which alone must
+	// not make a keyword.
 	list = slices.DeleteFunc(list, func(k Keyword) bool { return sign*k.by(o.By) <= 0 || sign*k.G2 <= 0 })
 	slices.SortFunc(list, func(a, b Keyword) int {
 		return cmp.Or(cmp.Compare(sign*b.by(o.By), sign*a.by(o.By)),
