@@ -145,9 +145,10 @@ func (m *andState) reset(lists []*list) {
 	m.sifter.prepare(lists[0])
 }
 
-// shortestFirst orders the lists by length.
+// shortestFirst is the lists by rising length. The next call uses the slice again; nothing else of
+// the query changes.
 func (q *Query) shortestFirst() []*list {
-	lists := append(q.byBound[:0], q.Lists...)
+	lists := append(q.byLength[:0], q.Lists...)
 	for i := 1; i < len(lists); i++ {
 		l, j := lists[i], i
 		for ; j > 0 && lists[j-1].Term.DF > l.Term.DF; j-- {
@@ -155,7 +156,7 @@ func (q *Query) shortestFirst() []*list {
 		}
 		lists[j] = l
 	}
-	q.byBound = lists
+	q.byLength = lists
 	return lists
 }
 

@@ -22,7 +22,8 @@
 //	x          what BM25 makes of frequency and length: score = weight/(1+x) + plus, x = k/tf,
 //	           see package bm25. The index stores the lowest x of each block, from which its
 //	           bound is computed
-//	essential  in MaxScore, a list without which a document cannot win
+//	essential  in MaxScore, one of the lists of which a document needs at least one to win: the
+//	           bounds of the others together do not exceed cut
 //	level      one of 16 classes of x; the index has a map of levels for long lists
 //	place      16 documents that share a level in a map
 //	stretch    128 places, what a kernel looks at in one step

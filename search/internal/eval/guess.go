@@ -207,7 +207,8 @@ type expectedWord struct {
 func (q *Query) guessFloor(margin float64) (floor float32, ok bool) {
 	e, total := &q.or.expected, 0.0
 	e.words = e.words[:0]
-	for _, l := range q.shortestFirst() {
+	lists := q.shortestFirst()
+	for _, l := range lists {
 		total += l.max
 		share := float64(l.Term.DF) / float64(q.c.Docs)
 		again := 1 - float64(l.Term.FullDF())/float64(max(l.Term.CF, 1))
@@ -224,7 +225,7 @@ func (q *Query) guessFloor(margin float64) (floor float32, ok bool) {
 	for _, g := range q.c.Groups.Of(q.c.Lengths) {
 		most := 0.0
 		for i := len(e.words) - 1; i >= 0; i-- {
-			l, w := q.byBound[i], &e.words[i]
+			l, w := lists[i], &e.words[i]
 			y := w.rate * g.Relative
 			has := y / (1 + y/2 + y*y/12) // about 1 - exp(-y)
 			again := max(0, min(w.again*g.Relative, 0.9))

@@ -40,23 +40,24 @@ type Query struct {
 	base   uint32
 	Margin float64 // how much lower than theta cut is, relatively
 
-	byBound []*list   // working copy for algorithms that order the lists
-	sums    []float64 // of bounds, in that order
-	scores  []float32 // by query position, of the document being scored
-	window  window    // of taat and bmm
-	or      orState
-	and     andState
-	one     oneState
-	guessed bool // the floor is a guess that is not proved yet
-	ticks   int
-	Stats   ask.Stats
-	used    int64          // blocks in which a posting was scored
-	across  *lookup.Across // the words in all segments, if the index is one of several
-	trace   bool
-	traceAt int64       // Entered of the next point of the trace
-	team    *Team       // the team whose worker this is; nil: none
-	worker  workerState // its state as a worker
-	pool    []*list
+	byBound  []*list   // working copy for algorithms that order the lists by their bounds
+	byLength []*list   // of shortestFirst
+	sums     []float64 // of bounds, in that order
+	scores   []float32 // by query position, of the document being scored
+	window   window    // of taat and bmm
+	or       orState
+	and      andState
+	one      oneState
+	guessed  bool // the floor is a guess that is not proved yet
+	ticks    int
+	Stats    ask.Stats
+	used     int64          // blocks in which a posting was scored
+	across   *lookup.Across // the words in all segments, if the index is one of several
+	trace    bool
+	traceAt  int64       // Entered of the next point of the trace
+	team     *Team       // the team whose worker this is; nil: none
+	worker   workerState // its state as a worker
+	pool     []*list
 }
 
 // Open opens the lists of the terms.
