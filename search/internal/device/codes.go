@@ -3,6 +3,7 @@ package device
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/internal/gpu"
@@ -34,6 +35,9 @@ func (t *gpuTerm) set(s model.Scorer) uint32 {
 		t.A, t.B, t.Weight, t.Plus = s.A, s.B, s.Weight, s.Plus
 		return gpuBM25
 	case *model.BM25LScorer:
+		if s.Lossy {
+			break // the cores answer
+		}
 		t.A, t.B, t.Weight, t.Plus = s.A, s.B, s.Weight, s.K1
 		return gpuBM25L
 	case *model.CosineScorer:
@@ -44,8 +48,9 @@ func (t *gpuTerm) set(s model.Scorer) uint32 {
 		return gpuDirichlet
 	case *model.DPHScorer:
 		t.X, t.Y, t.Z = s.Weight, s.LogRatio, model.HalfLog2Pi
+		return gpuDPH
 	}
-	return gpuDPH
+	panic(fmt.Sprintf("device: the kernels have no scorer of type %T", s))
 }
 
 // locate sets the location of the list.
