@@ -63,17 +63,18 @@ type (
 	//		Score float32
 	//	}
 	Hit = ask.Hit
-	// Stats counts the work done by a search.
+	// Stats counts the work done by a search. Strategies for trees leave Blocks, Scored, Decoded
+	// and Skipped 0; then its method Counted says no.
 	//
 	//	type Stats struct {
-	//		Algorithm  Algorithm      // the one requested, or chosen by Auto
-	//		Strategy   Strategy       // the one that it used, if it has several
+	//		Algorithm  Algorithm      // the one requested, or chosen by Auto; Auto: see Strategy
+	//		Strategy   Strategy       // the one that it used, if it has several, or that of a tree
 	//		Words      int            // query words that are in the index
 	//		Postings   int64          // in the lists of these words
 	//		Blocks     int64          // in which the postings are stored
 	//		Scored     int64          // postings that were scored
-	//		Decoded    int64          // postings in blocks that were unpacked
-	//		Skipped    int64          // blocks that were not unpacked
+	//		Decoded    int64          // postings of the blocks in which any was scored
+	//		Skipped    int64          // the other blocks
 	//		Entered    int64          // documents that entered the k best, even if later evicted
 	//		Pruned     bool           // the index is pruned: better documents may be missing
 	//		Thresholds []Threshold    // the threshold over time, with Request.Trace

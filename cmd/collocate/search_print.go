@@ -71,14 +71,14 @@ func printPart(w io.Writer, p *search.Part, depth int) {
 }
 
 func printStats(w io.Writer, s *search.Stats, took time.Duration) {
-	how := s.Algorithm.String()
-	if s.Strategy != 0 {
-		how += " (" + s.Strategy.String() + ")"
+	fmt.Fprintf(w, "\nalgorithm %s, %v\n", s.How(), took.Round(time.Microsecond))
+	fmt.Fprintf(w, "%s known, %s", counted(s.Words, "word"), counted(s.Postings, "posting"))
+	if !s.Counted() {
+		fmt.Fprintf(w, "\n%s entered the best\n", counted(s.Entered, "document"))
+	} else {
+		fmt.Fprintf(w, " in %s\n", counted(s.Blocks, "block"))
 	}
-	fmt.Fprintf(w, "\nalgorithm %s, %v\n", how, took.Round(time.Microsecond))
-	fmt.Fprintf(w, "%s known, %s in %s\n", counted(s.Words, "word"), counted(s.Postings, "posting"),
-		counted(s.Blocks, "block"))
-	if s.GPU == nil || s.GPU.Fallback != "" || s.Scored > 0 { // by tiles a device does not count these
+	if s.Counted() && (s.GPU == nil || s.GPU.Fallback != "" || s.Scored > 0) { // by tiles a device does not count these
 		fmt.Fprintf(w, "%s skipped, %s decoded, %d scored\n", counted(s.Skipped, "block"),
 			counted(s.Decoded, "posting"), s.Scored)
 		fmt.Fprintf(w, "%s entered the best\n", counted(s.Entered, "document"))

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/collocate/collocate/docset"
@@ -146,7 +147,9 @@ type Result struct {
 
 // Stats counts the work done by a search.
 type Stats struct {
-	Algorithm Algorithm `json:"algorithm"` // the one requested, or chosen by Auto
+	// Algorithm is the one requested, or chosen by Auto. It is Auto itself, which JSON omits, if a
+	// strategy for trees was used that is none of the algorithms.
+	Algorithm Algorithm `json:"algorithm,omitempty"`
 	// Strategy is the strategy that the algorithm used.
 	Strategy Strategy `json:"strategy,omitempty"`
 	// Words is the number of query words in the index, Postings the total length of their lists,
@@ -157,6 +160,7 @@ type Stats struct {
 	// Scored counts the postings that were scored, Decoded the postings of the blocks that contain
 	// any of them, and Skipped the other blocks. A strategy that retries, or returns to a block,
 	// counts it each time: Scored and Decoded may exceed Postings, and Skipped is at least 0.
+	// Strategies for trees count neither these nor Blocks: see Counted.
 	Scored  int64 `json:"scored"`
 	Decoded int64 `json:"decoded"`
 	Skipped int64 `json:"skipped"`
@@ -170,6 +174,37 @@ type Stats struct {
 	Parallel *ParallelStats `json:"parallel,omitempty"`
 	// GPU says what the device did; nil if it did nothing.
 	GPU *GPUStats `json:"gpu,omitempty"`
+}
+
+// Counted says whether Blocks, Scored, Decoded and Skipped were counted: strategies for trees leave
+// them 0, and JSON leaves them out.
+func (s *Stats) Counted() bool { return s.Blocks > 0 || s.Postings == 0 }
+
+// How names the algorithm and, in brackets, its strategy, or the strategy alone if it is none of
+// the algorithms.
+func (s *Stats) How() string {
+	switch {
+	case s.Strategy == NoStrategy:
+		return s.Algorithm.String()
+	case s.Algorithm == Auto:
+		return s.Strategy.String()
+	}
+	return s.Algorithm.String() + " (" + s.Strategy.String() + ")"
+}
+
+// MarshalJSON leaves out what was not counted.
+func (s Stats) MarshalJSON() ([]byte, error) {
+	type all Stats
+	if s.Counted() {
+		return json.Marshal(all(s))
+	}
+	return json.Marshal(struct {
+		all
+		Blocks  int64 `json:"blocks,omitempty"`
+		Scored  int64 `json:"scored,omitempty"`
+		Decoded int64 `json:"decoded,omitempty"`
+		Skipped int64 `json:"skipped,omitempty"`
+	}{all: all(s)})
 }
 
 // Threshold is a point in time: after Entered documents had entered the k best, when the search had

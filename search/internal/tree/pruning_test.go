@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -56,7 +57,6 @@ func TestPhrasesOfFrequentWords(t *testing.T) {
 	for d := uint32(0); d < docs; d += 3 {
 		some.Add(d)
 	}
-	skipped := int64(0)
 	for _, text := range []string{`"a b"`, `"b a"`, `"a b c"`, `"d a b"`, `"a b a b"`, `"a a"`, `"b c"~1`,
 		`"a c"~2`, `"a b" #c`, `"a b" -d`, `+"a b" c`, `+"a b" +c`, `+"b c"~1 a -d`, `c +"a b" "d a"`,
 		`+a +c -d`, `+b +c -x1 -x2`, `+a +d b`} {
@@ -64,23 +64,32 @@ func TestPhrasesOfFrequentWords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		skipped += comparePruned(t, e, q, nil)
+		comparePruned(t, e, q, nil)
 		comparePruned(t, e, q, some)
 	}
 	for _, q := range []query.Node{
 		query.Near{Words: []string{"a", "c"}, Within: 2}, query.Near{Words: []string{"b", "a"}, Within: 1, Ordered: true},
 	} {
-		skipped += comparePruned(t, e, q, nil)
+		comparePruned(t, e, q, nil)
 		comparePruned(t, e, q, some)
 	}
-	if skipped == 0 {
-		t.Error("no block was skipped")
+	r := ask.Request{Query: query.Phrase{Text: "d a"}, Model: model.BM25{}}
+	p, err := prepare(t.Context(), Of(e), &r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.scorers(r.Model); err != nil {
+		t.Fatal(err)
+	}
+	h := newRanking(1, 2)
+	if err := p.parts[0].rankPhrase(p.roots[0], nil, h); err != nil || h.skipped == 0 {
+		t.Errorf("no block was skipped; %v", err)
 	}
 }
 
 // comparePruned compares the best answers to a query with those of the plain strategy, for each k
-// up to 10, and returns how many blocks were skipped.
-func comparePruned(t *testing.T, e *eval.Engine, q query.Node, within *docset.Set) (skipped int64) {
+// up to 10.
+func comparePruned(t *testing.T, e *eval.Engine, q query.Node, within *docset.Set) {
 	t.Helper()
 	models := []model.Model{model.BM25{}, model.DPH{}}
 	if !testing.Short() {
@@ -102,10 +111,8 @@ func comparePruned(t *testing.T, e *eval.Engine, q query.Node, within *docset.Se
 				t.Errorf("%v, %v, %v, k %d:\n got %v\nwant %v", q, m, got.Stats.Strategy, k,
 					searchtest.Head(got.Hits), searchtest.Head(best))
 			}
-			skipped += got.Stats.Skipped
 		}
 	}
-	return skipped
 }
 
 // What rankPhrase takes for granted: scores rise with the frequency, or the scorer says that they
@@ -130,5 +137,40 @@ func TestScoresRise(t *testing.T) {
 		if model.Rises(s) == falls {
 			t.Errorf("%v: scores fall: %v; Rises says %v", m, falls, model.Rises(s))
 		}
+	}
+}
+
+// Statistics tell what was counted, and no algorithm that was not used.
+func TestStatsOfTrees(t *testing.T) {
+	e, err := eval.NewEngine(searchtest.IndexWithPositions(t, "whitespace", "a b c", "a b", "b a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]struct{ how, stats string }{
+		`"a b"`: {"tree-phrase", `{"strategy":"tree-phrase","words":2,"postings":6,"entered":2}`},
+		`"a b" OR c`: {"exhaustive (tree-lists)",
+			`{"algorithm":"exhaustive","strategy":"tree-lists","words":3,"postings":7,"entered":2}`},
+	} {
+		q, err := query.Parse(text, query.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Search(t.Context(), Of(e), &ask.Request{Query: q})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stats, err := json.Marshal(got.Stats)
+		if err != nil || string(stats) != want.stats || got.Stats.How() != want.how {
+			t.Errorf("%s: %s, %s, %v; want %s, %s", text, got.Stats.How(), stats, err, want.how, want.stats)
+		}
+	}
+	words, err := e.Search(t.Context(), &ask.Request{Text: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stats, err := json.Marshal(words.Stats)
+	if err != nil || !strings.Contains(string(stats), `"blocks":1,"scored":`) ||
+		!strings.Contains(string(stats), `"skipped":0`) {
+		t.Errorf("words: %s, %v", stats, err)
 	}
 }

@@ -20,7 +20,7 @@ type ranking struct {
 	theta   float32 // -1 before there are k
 	cut     float64 // no document whose bounds add up to this or less can beat it
 	margin  float64
-	skipped int64
+	skipped int64 // blocks, by their bounds
 	entered int64
 
 	counts bool  // all answers are counted, of phrases
@@ -40,7 +40,7 @@ func newRanking(k, words int) *ranking {
 
 // result is the answer. The ranking must not be used any more.
 func (h *ranking) result(stats ask.Stats) *ask.Result {
-	stats.Entered, stats.Skipped = h.entered, h.skipped
+	stats.Entered = h.entered
 	found := &ask.Result{Hits: h.heap.Hits(), Stats: stats}
 	rankings.Put(h)
 	return found
@@ -193,9 +193,13 @@ func (p *plan) rankPhrases() (*ask.Result, error) {
 	}, p.task.live)
 }
 
-// stats is what is known of a query before it is answered.
+// stats is what is known of a query before it is answered. Blocks, and what is decoded and scored
+// of them, are not counted.
 func (p *plan) stats(by ask.Strategy) ask.Stats {
-	stats := ask.Stats{Algorithm: ask.Exhaustive, Strategy: by}
+	stats := ask.Stats{Strategy: by}
+	if by == ask.TreeLists {
+		stats.Algorithm = ask.Exhaustive
+	}
 	for i, root := range p.roots {
 		root.each(func(n *node) {
 			for j := range n.terms {
