@@ -24,8 +24,8 @@ type cursor struct {
 	gapsMem []uint32
 	rest    []uint16 // in memory: the gaps of later ones
 
-	i, end int   // in memory: the next word, and the first not to be read
-	chain  chain // its postings
+	i, end int    // in memory: the next word, and the first not to be read
+	at     uint32 // the next posting
 
 	piece int // postings are handed out in pieces of at most this many
 
@@ -73,7 +73,8 @@ func (c *cursor) next() error {
 	}
 	c.word = r.word(c.i)
 	c.head = headOf(c.word)
-	c.chain, c.left = r.post.chain(r.lists[c.i]), int(r.lists[c.i].n)
+	c.at = r.first[c.i]
+	c.left = int(r.first[c.i+1] - c.at)
 	if c.placed {
 		c.rest = r.gaps[r.gapsFirst[c.i]:r.gapsFirst[c.i+1]]
 	}
@@ -122,15 +123,12 @@ func (c *cursor) fill() error {
 	}
 	c.left -= n
 	c.docs, c.tfs = c.docsMem[:n], c.tfsMem[:n]
-	before := c.chain
-	c.run.post.read(&c.chain, c.docs, c.tfs)
-	if c.placed {
-		if c.fillGaps(); len(c.docs) < n { // again, up to the last of them
-			c.chain = before
-			c.run.post.read(&c.chain, c.docs, c.tfs)
-		}
-	}
+	c.run.unpack(c.at, c.docs, c.tfs)
 	c.run.numbers.of(c.docs)
+	if c.placed {
+		c.fillGaps()
+	}
+	c.at += uint32(len(c.docs))
 	return nil
 }
 

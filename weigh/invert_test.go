@@ -73,8 +73,8 @@ func collect(t testing.TB, v *Inversion, parts int) (rows []row) {
 	return rows
 }
 
-// shuffled hands out documents in batches of up to size, to random workers, all workers at once.
-// Each worker gets its batches in order, as those of a corpus come.
+// shuffled hands out documents in batches of up to size, to random workers in
+// random order, all workers at once.
 func shuffled(docs []text.Document, threads, size int, seed uint64) batches {
 	return func(ctx context.Context, fn func(int, *text.Batch) error) error {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -84,19 +84,13 @@ func shuffled(docs []text.Document, threads, size int, seed uint64) batches {
 			all = append(all, &text.Batch{Seq: len(all), Docs: docs[i : i+n]})
 			i += n
 		}
-		mine := make([][]*text.Batch, threads)
-		for _, b := range all {
-			w := rng.IntN(threads)
-			mine[w] = append(mine[w], b)
-		}
+		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		var wg sync.WaitGroup
 		errs := make([]error, threads)
 		for w := range threads {
 			wg.Go(func() {
-				for _, b := range mine[w] {
-					if errs[w] = fn(w, b); errs[w] != nil {
-						return
-					}
+				for i := w; i < len(all) && errs[w] == nil; i += threads {
+					errs[w] = fn(w, all[i])
 				}
 			})
 		}
@@ -172,32 +166,6 @@ func TestInvertIsTheSameForAnyThreadsMemoryAndOrder(t *testing.T) {
 					t.Error(err)
 				}
 			}
-		}
-	}
-}
-
-// Batches may come to a worker in any order.
-func TestInvertBatchesInAnyOrder(t *testing.T) {
-	a := analyzer(t, "whitespace")
-	docs := randomDocs(3, 300, 500, 60)
-	want, _ := invertPlainly(t, docs, a)
-	for _, memory := range []int64{1, 1e9} {
-		backwards := func(ctx context.Context, fn func(int, *text.Batch) error) error {
-			for seq := 9; seq >= 0; seq-- {
-				b := &text.Batch{Seq: seq, Docs: docs[30*seq : 30*seq+30]}
-				if err := fn(seq%2, b); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-		v, err := invert(t.Context(), backwards, &InvertOptions{Analyzer: a, Threads: 2, Memory: memory})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer v.Close()
-		if got := collect(t, v, 2); !slices.Equal(got, want) {
-			t.Errorf("%d bytes: postings differ", memory)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package weigh
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/collocate/collocate/text"
 )
@@ -15,8 +16,9 @@ type inverter struct {
 	tempDir  string
 
 	table  *table
+	log    pairLog
 	places *positionLog // nil if positions are not wanted
-	marks  []mark       // batches in the table
+	marks  []mark       // batches in the log
 	tokens int64
 	bytes  int64
 	tok    text.Tokens
@@ -31,6 +33,7 @@ type inverter struct {
 	docs *docStore
 	file *spillFile
 	runs []*run
+	post []uint32 // for the next run to be spilled
 }
 
 func newInverter(o *InvertOptions, docs *docStore) *inverter {
@@ -51,16 +54,19 @@ func newInverter(o *InvertOptions, docs *docStore) *inverter {
 	return w
 }
 
+// mark marks where the documents of a batch from number first on will be.
+func (w *inverter) mark(seq, first int) mark {
+	m := w.log.mark(seq, first)
+	if w.places != nil {
+		w.places.mark(&m)
+	}
+	return m
+}
+
 // add counts the words of a batch.
 func (w *inverter) add(b *text.Batch) error {
 	d := newDocBatch(b.Seq, len(b.Docs))
-	m := mark{seq: b.Seq}
-	if n := len(w.marks); n > 0 && w.marks[n-1].seq > b.Seq {
-		// The documents of a run are in order. Those of text.Corpus come in order to each worker.
-		if err := w.spill(&m); err != nil {
-			return err
-		}
-	}
+	m := w.mark(b.Seq, 0)
 	for i := range b.Docs {
 		doc := &b.Docs[i]
 		w.tok.WantSource = w.places != nil && len(doc.Breaks) > 0
@@ -97,7 +103,7 @@ func (w *inverter) add(b *text.Batch) error {
 // count counts the words of the document that waits.
 func (w *inverter) count(doc *text.Document, m *mark) error {
 	tok := &w.waiting
-	if w.table.docs > 0 && w.table.len()+len(tok.Words) > maxWords {
+	if w.log.pairs > 0 && w.table.len()+len(tok.Words) > maxWords {
 		if err := w.spill(m); err != nil {
 			return err
 		}
@@ -105,18 +111,22 @@ func (w *inverter) count(doc *text.Document, m *mark) error {
 	if w.of != w.table {
 		w.table.keysOf(w.first, tok.Bytes, tok.Words)
 	}
-	t := w.table
-	t.count(tok, w.first)
-	if w.places != nil {
-		w.places.add(t.pairs, t.places, tok, doc.Breaks)
+	if w.places == nil && len(tok.Words) < bigCount {
+		w.log.took(countInto(w.table, tok, w.first, w.log.room(len(tok.Words))))
+	} else {
+		pairs := w.table.count(tok, w.first)
+		w.log.add(pairs)
+		if w.places != nil {
+			w.places.add(pairs, w.table.places, tok, doc.Breaks)
+		}
 	}
-	if t.len() > maxWords {
+	if w.table.len() > maxWords {
 		return fmt.Errorf("document %s: more than %d different words", doc.ID, maxWords)
 	}
 	m.docs++
 	if len(doc.Text) > hugeDocument {
 		tok.Trim()
-		t.pairs, t.places = nil, nil
+		w.table.pairs, w.table.places = nil, nil
 	}
 	if w.full() {
 		return w.spill(m)
@@ -139,9 +149,10 @@ func checkWords(tok *text.Tokens, most int) error {
 
 // full reports whether sorting what is held now would use up the worker's memory.
 func (w *inverter) full() bool {
-	const perWord = 52 + 4*slotPostings // of sortRun, besides the table and the words
+	const perWord = 48 // of sortRun, besides the table, the postings and the words
 	t := w.table
-	need := t.bytes() + int64(len(t.words)) + perWord*int64(t.len())
+	need := t.bytes() + w.log.bytes() + 4*int64(max(w.log.pairs, cap(w.post))) + int64(len(t.words)) +
+		perWord*int64(t.len())
 	if t.len() > t.limit/8*7 { // about to be doubled
 		need += 2 * slotBytes * int64(len(t.slots))
 	}
@@ -150,7 +161,7 @@ func (w *inverter) full() bool {
 			return true
 		}
 	}
-	return need > w.budget || t.post.used > maxPlaces || t.docs == maxDocs
+	return need > w.budget || w.log.pairs > math.MaxInt32 || t.stamp == maxDocs
 }
 
 // end keeps a mark, if it marks anything.
@@ -171,7 +182,9 @@ func (w *inverter) spill(m *mark) error {
 		}
 		w.file = f
 	}
-	r, err := w.file.write(sortRun(w.table, w.places))
+	r := sortRun(w.table, &w.log, w.marks, w.post, w.places)
+	w.post = r.post
+	r, err := w.file.write(r)
 	if err != nil {
 		return err
 	}
@@ -179,18 +192,17 @@ func (w *inverter) spill(m *mark) error {
 	w.runs = append(w.runs, r)
 
 	w.marks = nil
+	w.log.reset()
 	if w.places != nil {
 		w.places.reset()
 	}
-	if w.table.bytes()-w.table.post.bytes() > w.budget/2 {
-		segments := w.table.post.segments
+	if w.table.bytes() > w.budget/2 {
 		w.table = newTable() // a huge document made it so large
 		w.table.placed = w.places != nil
-		w.table.post.segments = segments
 	} else {
 		w.table.reset()
 	}
-	*m = mark{seq: m.seq, first: m.first + m.docs}
+	*m = w.mark(m.seq, m.first+m.docs)
 	return nil
 }
 
@@ -198,14 +210,14 @@ func (w *inverter) spill(m *mark) error {
 // What is still held becomes a run in memory.
 func (w *inverter) finish(base []uint32) {
 	if len(w.marks) > 0 {
-		r := sortRun(w.table, w.places)
+		r := sortRun(w.table, &w.log, w.marks, nil, w.places)
 		r.marks = w.marks
 		w.runs = append(w.runs, r)
 	}
 	for _, r := range w.runs {
 		r.number(base)
 	}
-	w.table, w.marks, w.places = nil, nil, nil
+	w.table, w.log, w.marks, w.post, w.places = nil, pairLog{}, nil, nil, nil
 }
 
 func (w *inverter) close() {

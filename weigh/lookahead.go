@@ -79,3 +79,15 @@ func (t *table) keysOf(keys *[lookahead]key, b []byte, words []text.Span) {
 	}
 	prefetchSlots(&t.slots[0], t.mask, keys, len(words))
 }
+
+// placesOf finds where up to lookahead pairs go: at next of their words, which it
+// moves on. It asks for these places of out.
+func placesOf(places *[lookahead]uint32, pairs, next, out []uint32) {
+	pairs = pairs[:min(len(pairs), lookahead)]
+	for i, p := range pairs {
+		n := &next[p>>8]
+		places[i&(lookahead-1)] = *n
+		*n++
+	}
+	prefetchPostings(&out[0], places, len(pairs))
+}

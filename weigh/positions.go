@@ -9,7 +9,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// positionLog holds where words stand in documents, in the order of its pairs: for
+// positionLog holds where words stand in documents, in the order of the pairs in a pairLog: for
 // each pair as many gaps as its count, the words that lie between an occurrence and the one before,
 // or the beginning of the document. A gap takes 2 bytes; one of longGap or more is longGap as often
 // as it fits, then what is left. A document's gaps lie in one chunk.
@@ -17,7 +17,6 @@ import (
 // Gaps in uvarints took half the memory, but what the processor could not foresee of their lengths
 // cost most of the time that positions took.
 type positionLog struct {
-	pairs  pairLog
 	chunks [][]uint16
 	free   [][]uint16
 	long   []uint32 // by word: how often longGap stands among its gaps
@@ -39,7 +38,6 @@ const (
 
 // add appends a document with these pairs, whose words are at these places among them.
 func (l *positionLog) add(pairs []uint64, places []uint32, tok *text.Tokens, breaks []uint32) {
-	l.pairs.add(pairs)
 	if len(places) == 0 {
 		return
 	}
@@ -133,8 +131,14 @@ func (l *positionLog) grow(size int) *[]uint16 {
 	return &l.chunks[len(l.chunks)-1]
 }
 
+func (l *positionLog) mark(m *mark) {
+	m.positions, m.positionsAt = len(l.chunks), 0
+	if n := len(l.chunks); n > 0 {
+		m.positions, m.positionsAt = n-1, len(l.chunks[n-1])
+	}
+}
+
 func (l *positionLog) reset() {
-	l.pairs.reset()
 	for _, c := range l.chunks {
 		if cap(c) == positionChunk {
 			l.free = append(l.free, c)
@@ -146,59 +150,67 @@ func (l *positionLog) reset() {
 
 // need is how much memory the log takes with what sorting it will take.
 func (l *positionLog) need() int64 {
-	return l.pairs.bytes() + l.memory + 2*l.size +
+	return l.memory + 2*l.size +
 		4*int64(cap(l.long)+cap(l.wide)+cap(l.where)) + 8*int64(cap(l.heads))
 }
 
 // full says that the gaps of a run must not be more.
 func (l *positionLog) full() bool { return l.size > math.MaxInt32 }
 
-// sort puts the gaps of a run's words in the order of the words.
-func (l *positionLog) sort(r *run) {
-	var docs, tfs [groupLen]uint32
-	r.gapsFirst = make([]uint32, r.len()+1)
-	next := make([]uint32, r.len())
-	at := uint32(0)
-	for i, list := range r.lists {
-		next[list.id] = at
-		c := r.post.chain(list)
-		for left := int(list.n); left > 0; left -= groupLen {
-			n := min(left, groupLen)
-			r.post.read(&c, docs[:n], tfs[:n])
-			for _, tf := range tfs[:n] {
-				at += tf
-			}
+// sort puts the gaps of a run's words in the order of the words, as sortRun did with the pairs.
+func (l *positionLog) sort(r *run, keys []wordKey, pairs *pairLog, marks []mark) {
+	r.gapsFirst = make([]uint32, len(keys)+1)
+	next := make([]uint32, len(keys))
+	at, big := uint32(0), r.big
+	for i, k := range keys {
+		next[k.id] = at
+		for _, p := range r.post[r.first[i]:r.first[i+1]] {
+			at += p & bigCount
 		}
-		if int(list.id) < len(l.long) {
-			at += l.long[list.id]
+		for ; len(big) > 0 && big[0].at < r.first[i+1]; big = big[1:] {
+			at += big[0].tf - bigCount
+		}
+		if int(k.id) < len(l.long) {
+			at += l.long[k.id]
 		}
 		r.gapsFirst[i+1] = at
 	}
 	r.gaps = hugepage.Make[uint16](int(at) + 1)[:at]
-	l.scatter(r.gaps, next)
+	for _, m := range marks {
+		l.scatter(r.gaps, next, pairs, m)
+	}
 }
 
-// scatter copies the gaps of all documents to where their words want them next.
-func (l *positionLog) scatter(out []uint16, next []uint32) {
-	var (
-		big  = l.pairs.big
-		left = 0 // pairs of the document at hand
-		gaps []uint16
-		rest = l.chunks
-	)
-	for _, chunk := range l.pairs.chunks {
-		for len(chunk) > 0 {
-			if left == 0 {
-				left, chunk = int(chunk[0]), chunk[1:]
-				if left > 0 && len(gaps) == 0 { // a document's gaps lie in one chunk
-					gaps, rest = rest[0], rest[1:]
-				}
-				continue
-			}
-			n := min(left, len(chunk), lookahead)
-			gaps, big = scatterGaps(out, next, chunk[:n], gaps, big)
-			chunk, left = chunk[n:], left-n
+// scatter copies the gaps of the documents of a mark to where their words want them next.
+func (l *positionLog) scatter(out []uint16, next []uint32, pairs *pairLog, m mark) {
+	c, at, big := m.chunk, m.at, pairs.big[m.big:]
+	chunk := pairs.chunks[c]
+	pc, from := m.positions, m.positionsAt
+	for range m.docs {
+		if at == len(chunk) {
+			c, at = c+1, 0
+			chunk = pairs.chunks[c]
 		}
+		left := int(chunk[at])
+		at++
+		if left == 0 {
+			continue
+		}
+		if from == len(l.chunks[pc]) {
+			pc, from = pc+1, 0
+		}
+		gaps := l.chunks[pc][from:]
+		for left > 0 {
+			if at == len(chunk) {
+				c, at = c+1, 0
+				chunk = pairs.chunks[c]
+			}
+			n := min(left, len(chunk)-at, lookahead)
+			gaps, big = scatterGaps(out, next, chunk[at:at+n], gaps, big)
+			at += n
+			left -= n
+		}
+		from = len(l.chunks[pc]) - len(gaps)
 	}
 }
 
@@ -210,7 +222,7 @@ func scatterGaps(out []uint16, next, pairs []uint32, gaps []uint16,
 	for i, p := range pairs {
 		ahead[i&(lookahead-1)] = next[p>>8] / 2
 	}
-	prefetchGaps(unsafe.SliceData(out), &ahead, len(pairs))
+	prefetchPostings((*uint32)(unsafe.Pointer(unsafe.SliceData(out))), &ahead, len(pairs))
 	for _, p := range pairs {
 		count := p & bigCount
 		if count == bigCount {

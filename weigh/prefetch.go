@@ -10,12 +10,12 @@ package weigh
 //go:noescape
 func prefetchSlots(slots *slot, mask uint64, keys *[lookahead]key, n int)
 
-// prefetchChunk asks for n postings.
+// prefetchPostings asks for the postings at the first n of these places.
 //
 //go:noescape
-func prefetchChunk(postings *uint32, n uint32)
+func prefetchPostings(postings *uint32, places *[lookahead]uint32, n int)
 
-// prefetchGaps asks for what is at the first n of these places, each of 4 bytes.
+// prefetchNext asks for what next has of the words of n pairs.
 //
 //go:noescape
-func prefetchGaps(gaps *uint16, places *[lookahead]uint32, n int)
+func prefetchNext(next *uint32, pairs *uint32, n int)

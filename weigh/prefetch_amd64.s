@@ -13,7 +13,7 @@ TEXT ·prefetchSlots(SB), NOSPLIT, $0-32
 slot:
 	MOVQ key_hash(CX), SI
 	ANDQ BX, SI
-	SHLQ $6, SI
+	SHLQ $5, SI
 	PREFETCHT0 (AX)(SI*1)
 	ADDQ $key__size, CX
 	DECQ DX
@@ -22,23 +22,9 @@ slot:
 none:
 	RET
 
-// func prefetchChunk(postings *uint32, n uint32)
-TEXT ·prefetchChunk(SB), NOSPLIT, $0-12
+// func prefetchPostings(postings *uint32, places *[lookahead]uint32, n int)
+TEXT ·prefetchPostings(SB), NOSPLIT, $0-24
 	MOVQ postings+0(FP), AX
-	MOVL n+8(FP), CX
-	LEAQ (AX)(CX*4), CX // the link behind the last
-
-line:
-	PREFETCHT0 (AX)
-	ADDQ $64, AX
-	CMPQ AX, CX
-	JLS  line
-	PREFETCHT0 (CX)
-	RET
-
-// func prefetchGaps(gaps *uint16, places *[lookahead]uint32, n int)
-TEXT ·prefetchGaps(SB), NOSPLIT, $0-24
-	MOVQ gaps+0(FP), AX
 	MOVQ places+8(FP), CX
 	MOVQ n+16(FP), DX
 	TESTQ DX, DX
@@ -50,6 +36,25 @@ place:
 	ADDQ $4, CX
 	DECQ DX
 	JNZ  place
+
+none:
+	RET
+
+// func prefetchNext(next *uint32, pairs *uint32, n int)
+TEXT ·prefetchNext(SB), NOSPLIT, $0-24
+	MOVQ next+0(FP), AX
+	MOVQ pairs+8(FP), CX
+	MOVQ n+16(FP), DX
+	TESTQ DX, DX
+	JZ   none
+
+next:
+	MOVL (CX), SI
+	SHRL $8, SI
+	PREFETCHT0 (AX)(SI*4)
+	ADDQ $4, CX
+	DECQ DX
+	JNZ  next
 
 none:
 	RET

@@ -12,7 +12,7 @@ TEXT ·prefetchSlots(SB), NOSPLIT, $0-32
 slot:
 	MOVD key_hash(R2), R4
 	AND  R1, R4, R4
-	ADD  R4<<6, R0, R5
+	ADD  R4<<5, R0, R5
 	PRFM (R5), PLDL1KEEP
 	ADD  $key__size, R2, R2
 	SUBS $1, R3, R3
@@ -21,23 +21,9 @@ slot:
 none:
 	RET
 
-// func prefetchChunk(postings *uint32, n uint32)
-TEXT ·prefetchChunk(SB), NOSPLIT, $0-12
-	MOVD  postings+0(FP), R0
-	MOVWU n+8(FP), R1
-	ADD   R1<<2, R0, R1 // the link behind the last
-
-line:
-	PRFM (R0), PLDL1KEEP
-	ADD  $64, R0, R0
-	CMP  R1, R0
-	BLS  line
-	PRFM (R1), PLDL1KEEP
-	RET
-
-// func prefetchGaps(gaps *uint16, places *[lookahead]uint32, n int)
-TEXT ·prefetchGaps(SB), NOSPLIT, $0-24
-	MOVD gaps+0(FP), R0
+// func prefetchPostings(postings *uint32, places *[lookahead]uint32, n int)
+TEXT ·prefetchPostings(SB), NOSPLIT, $0-24
+	MOVD postings+0(FP), R0
 	MOVD places+8(FP), R2
 	MOVD n+16(FP), R3
 	CBZ  R3, none
@@ -49,6 +35,25 @@ place:
 	ADD   $4, R2, R2
 	SUBS  $1, R3, R3
 	BNE   place
+
+none:
+	RET
+
+// func prefetchNext(next *uint32, pairs *uint32, n int)
+TEXT ·prefetchNext(SB), NOSPLIT, $0-24
+	MOVD next+0(FP), R0
+	MOVD pairs+8(FP), R2
+	MOVD n+16(FP), R3
+	CBZ  R3, none
+
+next:
+	MOVWU (R2), R4
+	LSR   $8, R4, R4
+	ADD   R4<<2, R0, R5
+	PRFM  (R5), PSTL1KEEP
+	ADD   $4, R2, R2
+	SUBS  $1, R3, R3
+	BNE   next
 
 none:
 	RET

@@ -4,6 +4,6 @@ package weigh
 
 func prefetchSlots(*slot, uint64, *[lookahead]key, int) {}
 
-func prefetchChunk(*uint32, uint32) {}
+func prefetchPostings(*uint32, *[lookahead]uint32, int) {}
 
-func prefetchGaps(*uint16, *[lookahead]uint32, int) {}
+func prefetchNext(*uint32, *uint32, int) {}

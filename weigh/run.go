@@ -2,9 +2,11 @@ package weigh
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
-	"math/bits"
 	"slices"
+
+	"github.com/collocate/collocate/internal/hugepage"
 )
 
 // run is what one worker collected until its memory was full or the corpus
@@ -14,8 +16,9 @@ type run struct {
 	// In memory.
 	words []byte   // one after the other
 	ends  []uint64 // word i is words[ends[i]:ends[i+1]]
-	lists []list   // its postings are lists[i]
-	post  *postings
+	first []uint32 // its postings are post[first[i]:first[i+1]]
+	post  []uint32 // doc<<8 | tf
+	big   []bigTF  // what tf = bigCount stands for, by place
 
 	// If positions are wanted: those of word i are gaps[gapsFirst[i]:gapsFirst[i+1]], as in
 	// positionLog.
@@ -24,7 +27,7 @@ type run struct {
 
 	spilled *spilled // in a spill file
 
-	marks   []mark    // its documents in order, until their numbers in the corpus are known:
+	marks   []mark    // its documents, until their numbers in the corpus are known:
 	numbers numbering // which they are
 
 	// index holds every n-th word, to begin reading in the middle.
@@ -39,9 +42,6 @@ func (r *run) number(base []uint32) {
 	r.numbers.finish()
 	r.marks = nil
 }
-
-// mark is consecutive documents of a batch: number first and the docs-1 after it.
-type mark struct{ seq, first, docs int }
 
 // sample is a place where reading a run may begin.
 type sample struct {
@@ -58,33 +58,67 @@ func (r *run) len() int { return len(r.ends) - 1 }
 
 func (r *run) word(i int) []byte { return r.words[r.ends[i]:r.ends[i+1]] }
 
-// sortRun sorts the words of a table, and ends their lists of postings, which stay where they are.
-func sortRun(t *table, places *positionLog) *run {
+// sortRun sorts what is in the table and the log. Batches are taken in corpus
+// order, and documents numbered from 0 in the run. The run uses the memory of spare if
+// that is large enough.
+func sortRun(t *table, l *pairLog, marks []mark, spare []uint32, places *positionLog) *run {
 	keys := sortWords(t)
 	r := &run{
 		words: make([]byte, len(t.words)+8), // 8 more, to write short words as one number
 		ends:  make([]uint64, len(keys)+1),
-		lists: make([]list, len(keys)),
+		first: make([]uint32, len(keys)+1),
 	}
-	end := 0
+	next := t.df() // by number; becomes where the next posting goes
+	at, end := uint32(0), 0
 	for i, k := range keys {
-		e := &t.slots[k.slot]
 		if k.size <= 8 {
 			binary.BigEndian.PutUint64(r.words[end:], k.head)
 		} else {
-			copy(r.words[end:], t.word(e.id))
+			copy(r.words[end:], t.word(k.id))
 		}
 		end += int(k.size)
 		r.ends[i+1] = uint64(end)
-		r.lists[i] = t.post.finish(e)
+		df := next[k.id]
+		next[k.id] = at
+		at += df
+		r.first[i+1] = at
 	}
-	slices.SortFunc(t.post.big, compareBig)
-	r.post = &postings{segments: t.post.segments, big: t.post.big}
+
+	slices.SortFunc(marks, func(a, b mark) int {
+		return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.first, b.first))
+	})
+	if cap(spare) < int(at) {
+		spare = hugepage.Make[uint32](int(at)) // not slices.Grow, which would touch all of it
+	}
+	s := scatterer{next: next, out: spare[:at]}
+	doc := uint32(0)
+	for _, m := range marks {
+		doc = s.scatter(l, m, doc)
+	}
+	slices.SortFunc(s.big, func(a, b bigTF) int { return cmp.Compare(a.at, b.at) })
+	r.post, r.big = s.out, s.big
 	if places != nil {
-		places.sort(r)
+		places.sort(r, keys, l, marks)
 	}
 	r.sampleWords()
 	return r
+}
+
+// unpack copies the postings from place at on, with the run's numbers of documents.
+func (r *run) unpack(at uint32, docs, tfs []uint32) {
+	tfs = tfs[:len(docs)]
+	for i, p := range r.post[at : int(at)+len(docs)] {
+		docs[i], tfs[i] = p>>8, p&bigCount
+		if p&bigCount == bigCount {
+			tfs[i] = r.bigTF(at + uint32(i))
+		}
+	}
+}
+
+// bigTF is the tf of the posting at a place, which has no room for it.
+func (r *run) bigTF(at uint32) uint32 {
+	i, _ := slices.BinarySearchFunc(r.big, at, func(b bigTF, at uint32) int { return cmp.Compare(b.at, at) })
+	return r.big[i].tf
 }
 
 func (r *run) sampleWords() {
@@ -94,14 +128,14 @@ func (r *run) sampleWords() {
 			r.index = append(r.index, sample{r.word(i), int64(i), weight})
 			weight = 0
 		}
-		weight += int64(r.lists[i].n)
+		weight += int64(r.first[i+1] - r.first[i])
 	}
 }
 
-// wordKey is a word being sorted: its first 8 bytes, its slot, its length.
+// wordKey is a word being sorted: its first 8 bytes, its number, its length.
 type wordKey struct {
-	head       uint64
-	slot, size uint32
+	head     uint64
+	id, size uint32
 }
 
 // headOf is the first 8 bytes of a word, the first highest; zeros stand for what is missing.
@@ -122,19 +156,10 @@ func sortWords(t *table) []wordKey {
 	n := t.len()
 	keys, spare := make([]wordKey, n), make([]wordKey, n)
 	var counts [8][256]uint32
-	at := 0
-	for i := range t.slots {
-		e := &t.slots[i]
-		if e.hi == 0 {
-			continue
-		}
-		head, size := bits.ReverseBytes64(e.lo), uint32(e.hi>>56-1)
-		if e.hi>>56 == longTag {
-			w := t.word(e.id)
-			head, size = headOf(w), uint32(len(w))
-		}
-		keys[at] = wordKey{head, uint32(i), size}
-		at++
+	for i := range keys {
+		w := t.word(uint32(i))
+		head := headOf(w)
+		keys[i] = wordKey{head, uint32(i), uint32(len(w))}
 		for d := range counts {
 			counts[d][byte(head>>(8*d))]++
 		}
@@ -162,12 +187,9 @@ func sortWords(t *table) []wordKey {
 			j++
 		}
 		if j-i > 1 {
-			slices.SortFunc(keys[i:j], func(a, b wordKey) int { return bytes.Compare(t.wordAt(a), t.wordAt(b)) })
+			slices.SortFunc(keys[i:j], func(a, b wordKey) int { return bytes.Compare(t.word(a.id), t.word(b.id)) })
 		}
 		i = j
 	}
 	return keys
 }
-
-// wordAt is the word of a key.
-func (t *table) wordAt(k wordKey) []byte { return t.word(t.slots[k.slot].id) }

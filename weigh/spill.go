@@ -57,43 +57,33 @@ const (
 func (s *spillFile) write(r *run) (*run, error) {
 	w := s.newRun()
 	for i := range r.len() {
-		w.word(r.word(i), int(r.lists[i].n))
-		if err := w.postings(r, i); err != nil {
-			return nil, err
+		w.word(r.word(i), int(r.first[i+1]-r.first[i]))
+		if r.gapsFirst != nil {
+			if err := w.placed(r, i); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		for at := r.first[i]; at < r.first[i+1]; at += groupLen {
+			if err := w.packed(r, at, min(at+groupLen, r.first[i+1])); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return w.finish()
 }
 
-// postings writes the postings of word i of a run, with positions if it has them.
-func (w *runWriter) postings(r *run, i int) error {
-	if r.gapsFirst != nil {
-		return w.placed(r, i)
-	}
-	c, left := r.post.chain(r.lists[i]), int(r.lists[i].n)
-	for left > 0 {
-		n := min(left, groupLen)
-		if err := w.packed(r.post, &c, n); err != nil {
-			return err
-		}
-		left -= n
-	}
-	return nil
-}
-
 // placed writes the postings of word i of a run, with positions.
 func (w *runWriter) placed(r *run, i int) error {
 	var docs, tfs [groupLen]uint32
-	c, left := r.post.chain(r.lists[i]), int(r.lists[i].n)
-	rest := r.gaps[r.gapsFirst[i]:r.gapsFirst[i+1]]
-	for left > 0 {
-		n, before := min(left, groupLen), c
-		r.post.read(&c, docs[:n], tfs[:n])
+	at, end, rest := r.first[i], r.first[i+1], r.gaps[r.gapsFirst[i]:r.gapsFirst[i+1]]
+	for at < end {
+		n := int(min(end-at, groupLen))
+		r.unpack(at, docs[:n], tfs[:n])
 		occurrences := 0
 		for k, tf := range tfs[:n] {
-			if occurrences += int(tf); occurrences >= groupGaps && k+1 < n {
-				n, c = k+1, before
-				r.post.read(&c, docs[:n], tfs[:n])
+			if occurrences += int(tf); occurrences >= groupGaps {
+				n = k + 1
 				break
 			}
 		}
@@ -101,7 +91,7 @@ func (w *runWriter) placed(r *run, i int) error {
 		if err := w.group(docs[:n], tfs[:n], w.places); err != nil {
 			return err
 		}
-		left -= n
+		at += uint32(n)
 	}
 	return nil
 }
@@ -110,10 +100,9 @@ func (w *runWriter) placed(r *run, i int) error {
 type runWriter struct {
 	s      *spillFile
 	out    *run
-	buf    []byte           // not yet in the file
-	weight int64            // postings since the last sample
-	last   uint32           // the word's last document
-	post   [groupLen]uint32 // of a group
+	buf    []byte // not yet in the file
+	weight int64  // postings since the last sample
+	last   uint32 // the word's last document
 	gaps   [groupLen]uint32
 	many   [groupLen]uint8 // the postings of a group with tf > 1
 	places []uint32
@@ -172,10 +161,9 @@ func (w *runWriter) group(docs, tfs, places []uint32) error {
 // above1 is 1 if tf > 1, else 0, without a jump.
 func above1(tf uint32) int { return int((1 - uint64(tf)) >> 63) }
 
-// packed is group for the next n postings of a run in memory, as they lie there.
-func (w *runWriter) packed(p *postings, c *chain, n int) error {
-	post := w.post[:n]
-	p.take(c, post)
+// packed is group for the postings of a run in memory from one place to another, as they lie there.
+func (w *runWriter) packed(r *run, at, end uint32) error {
+	post := r.post[at:end]
 	gaps, all, last, many := w.gaps[:len(post)], uint32(0), w.last, 0
 	for i, p := range post {
 		gap := p>>8 - last
@@ -193,7 +181,7 @@ func (w *runWriter) packed(p *postings, c *chain, n int) error {
 	for _, i := range w.many[:many] {
 		tf := post[i] & bigCount
 		if tf == bigCount {
-			tf = p.bigTF(c.id, post[i]>>8)
+			tf = r.bigTF(at + uint32(i))
 		}
 		b = binary.AppendUvarint(append(b, i), uint64(tf))
 	}

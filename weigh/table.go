@@ -5,15 +5,16 @@ import (
 	"hash/maphash"
 	"math/rand/v2"
 	"slices"
+	"unsafe"
 
 	"github.com/collocate/collocate/internal/hugepage"
 	"github.com/collocate/collocate/text"
 )
 
 // table numbers the words of a run from 0 in the order they are first seen, and
-// counts them in each document.
+// counts them within the current document.
 //
-// It is open addressing with linear probing over slots of a cache line. A
+// It is open addressing with linear probing over slots of half a cache line. A
 // word of up to 15 bytes is held in its slot, so that nearly every look-up
 // touches one line and compares two integers. Longer words are held as a hash
 // of 120 bits and compared in full behind it.
@@ -25,12 +26,11 @@ type table struct {
 	words []byte   // all words, one after the other, by number
 	ends  []uint64 // ends[i] is where word i ends; ends[-1] would be 0
 
-	docs uint32   // documents of the run before the current one
-	post postings // of all documents
+	stamp uint32   // the current document of the run, from 1
+	pairs []uint64 // its words: number<<32 | count
 
 	placed bool     // whether to keep
-	pairs  []uint64 // of each different word of the document: number<<32 | count, and
-	places []uint32 // of each word where it is in pairs
+	places []uint32 // of each word of the document where it is in pairs
 
 	seed   maphash.Seed
 	k0, k1 uint64
@@ -40,21 +40,17 @@ type table struct {
 type slot struct {
 	lo, hi uint64 // the word, or its hash; hi = 0 is a free slot
 	id     uint32
-	df     uint32               // documents of the run with it
-	next   uint32               // the place of its next posting in a chunk
-	at     uint32               // where it is in the pairs of the last document with it
-	last   [slotPostings]uint32 // its last postings: number n is in last[n%slotPostings]
+	stamp  uint32 // the last document with this word, and
+	at     uint32 // where in its pairs the word is
+	df     uint32 // documents of the run with it
 }
 
 const (
 	longWord  = 16   // words of this many bytes and more are hashed into lo, hi
 	longTag   = 0xff // top byte of hi of a long word; else its length + 1
 	minSlots  = 1 << 12
-	slotBytes = 64
+	slotBytes = 32
 )
-
-// maxWords is how many words a run may have; tests make it smaller.
-var maxWords = 1 << 24
 
 func newTable() *table {
 	t := &table{seed: maphash.MakeSeed(), k0: rand.Uint64(), k1: rand.Uint64() | 1}
@@ -81,14 +77,13 @@ func (t *table) resize(n int) {
 // reset forgets all words. It keeps the memory.
 func (t *table) reset() {
 	clear(t.slots)
-	t.words, t.ends, t.docs = t.words[:0], t.ends[:0], 0
-	t.post.reset()
+	t.words, t.ends, t.stamp = t.words[:0], t.ends[:0], 0
 }
 
 // bytes is the memory held.
 func (t *table) bytes() int64 {
 	return int64(len(t.slots))*slotBytes + int64(cap(t.words)) + 8*int64(cap(t.ends)) +
-		8*int64(cap(t.pairs)) + 4*int64(cap(t.places)) + t.post.bytes()
+		8*int64(cap(t.pairs)) + 4*int64(cap(t.places))
 }
 
 func (t *table) len() int { return len(t.ends) }
@@ -101,21 +96,40 @@ func (t *table) word(id uint32) []byte {
 	return t.words[start:t.ends[id]]
 }
 
-// count counts the words of one document. The keys of its first words were made before, by keysOf.
-func (t *table) count(tok *text.Tokens, first *[lookahead]key) {
+// count counts the words of one document and returns its pairs, number<<32 | count, in the order in
+// which each word is first seen there. The keys of its first words were made before, by keysOf.
+func (t *table) count(tok *text.Tokens, first *[lookahead]key) []uint64 {
+	t.pairs = slices.Grow(t.pairs[:0], len(tok.Words))[:len(tok.Words)]
 	if t.placed {
 		t.places = slices.Grow(t.places[:0], len(tok.Words))[:len(tok.Words)]
-		t.pairs = slices.Grow(t.pairs[:0], len(tok.Words))[:len(tok.Words)]
 	}
+	return t.pairs[:countInto(t, tok, first, t.pairs)]
+}
+
+// pair is a word and how often it is in a document: number<<32 | count, or in 4 bytes number<<8 |
+// count, where a document is too short for a count to be larger.
+type pair interface{ uint32 | uint64 }
+
+// pairOf is the pair of a word without its count.
+func pairOf[P pair](id uint32) P { return P(id) << (unsafe.Sizeof(P(0)) * unsafe.Sizeof(P(0)) / 2) }
+
+// countInto is count with room for the pairs, as many as there are words. It returns how many there
+// are.
+func countInto[P pair](t *table, tok *text.Tokens, first *[lookahead]key, pairs []P) uint32 {
+	t.stamp++
 	var (
 		b    = tok.Bytes
 		rest = tok.Words
 		now  = first
 		next = &t.keys[0]
-		n    = uint32(0) // pairs
+		n    = uint32(0)
 	)
+	var places []uint32 // those of a group; none if nobody wants them
 	for len(rest) > 0 {
 		group := rest[:min(len(rest), lookahead)]
+		if t.placed {
+			places = t.places[len(t.places)-len(rest):]
+		}
 		rest = rest[len(group):]
 		if t.len()+len(group) > t.limit {
 			t.resize(2 * len(t.slots))
@@ -123,33 +137,32 @@ func (t *table) count(tok *text.Tokens, first *[lookahead]key) {
 		if len(rest) > 0 {
 			t.keysOf(next, b, rest)
 		}
-		var places []uint32 // of the group; none if nobody wants them
-		if t.placed {
-			places = t.places[len(t.places)-len(rest)-len(group):]
-		}
-		for i := 0; i < len(group); i++ {
-			if i, n = t.countKnown(now[:len(group)], i, n, places); i == len(group) {
+		i := 0
+		for {
+			if i, n = countKnown(t, pairs, now[:len(group)], i, n, places); i == len(group) {
 				break
 			}
-			e, fresh := t.countAny(b, group[i], &now[i])
+			at := uint32(0)
+			at, n = countAny(t, pairs, b, group[i], &now[i], n)
 			if t.placed {
-				places[i] = t.countPair(e, fresh, n)
-				n += fresh
+				places[i] = at
 			}
+			i++
 		}
 		if now, next = next, now; next == first {
 			next = &t.keys[1]
 		}
 	}
-	t.pairs = t.pairs[:n]
-	t.docs++
+	return n
 }
 
 // countKnown counts words that are in the table and short, from key i on, and stops
-// at the first that is not. Whether a word was in the document before is as good as random, so no
-// branch depends on it: both cases add 1 to a posting, the last one or a new one with tf 0.
-func (t *table) countKnown(keys []key, i int, n uint32, places []uint32) (int, uint32) {
-	slots, mask, doc := t.slots, t.mask, t.docs
+// at the first that is not. n pairs are in use. Whether a word was in the document
+// before is as good as random, so no branch depends on it: both cases add 1 to a
+// pair, an old one or a new one with count 0.
+func countKnown[P pair](t *table, pairs []P, keys []key, i int, n uint32,
+	places []uint32) (int, uint32) {
+	slots, mask, stamp := t.slots, t.mask, t.stamp
 	for ; i < len(keys); i++ {
 		k := &keys[i]
 		lo, hi, at := k.lo, k.hi, k.hash
@@ -161,66 +174,56 @@ func (t *table) countKnown(keys []key, i int, n uint32, places []uint32) (int, u
 			at++
 			e = &slots[at&mask]
 		}
-		last := e.last[(e.df-1)%slotPostings]
-		if hi >= longTag<<56 || last&bigCount >= bigCount-1 {
+		if hi >= longTag<<56 {
 			break
 		}
-		fresh := last>>8 ^ doc
-		fresh = (fresh | -fresh) >> 31 // 1 if the documents differ, else 0
-		if e.df%slotPostings < fresh { // a new posting, and no room in the slot
-			t.post.flush(e)
-		}
+		fresh := e.stamp ^ stamp
+		fresh = (fresh | -fresh) >> 31 // 1 if the stamps differ, else 0
+		place := e.at ^ (e.at^n)&-fresh
+		p := pairs[place]
+		p ^= (p ^ pairOf[P](e.id)) & -P(fresh)
+		pairs[place] = p + 1
+		e.stamp, e.at = stamp, place
 		e.df += fresh
-		e.last[(e.df-1)%slotPostings] = (last ^ (last^doc<<8)&-fresh) + 1
+		n += fresh
 		if i < len(places) {
-			places[i] = t.countPair(e, fresh, n)
-			n += fresh
+			places[i] = place
 		}
 	}
 	return i, n
 }
 
-// countAny counts one word, known or not, of any length. fresh is 1 if it is new in the document,
-// else 0.
-func (t *table) countAny(b []byte, s text.Span, k *key) (e *slot, fresh uint32) {
+// countAny counts one word, known or not, of any length, and returns where in the pairs it is.
+func countAny[P pair](t *table, pairs []P, b []byte, s text.Span, k *key, n uint32) (at, used uint32) {
 	for at := k.hash; ; at++ {
-		e = &t.slots[at&t.mask]
+		e := &t.slots[at&t.mask]
 		if e.lo == k.lo && e.hi == k.hi && (k.hi>>56 != longTag || bytes.Equal(t.word(e.id), b[s.Start:s.End])) {
-			break
+			if e.stamp == t.stamp {
+				pairs[e.at]++
+				return e.at, n
+			}
+			e.stamp, e.at = t.stamp, n
+			e.df++
+			pairs[n] = pairOf[P](e.id) + 1
+			return n, n + 1
 		}
 		if e.hi == 0 {
-			*e = slot{lo: k.lo, hi: k.hi, id: t.append(b[s.Start:s.End]), df: 1}
-			e.last[0] = t.docs<<8 | 1
-			t.post.first = append(t.post.first, 0)
-			return e, 1
+			*e = slot{lo: k.lo, hi: k.hi, id: t.append(b[s.Start:s.End]), df: 1, stamp: t.stamp, at: n}
+			pairs[n] = pairOf[P](e.id) + 1
+			return n, n + 1
 		}
 	}
-	if last := &e.last[(e.df-1)%slotPostings]; *last>>8 == t.docs {
-		if *last&bigCount >= bigCount-1 {
-			t.post.more(e.id, t.docs)
-			*last |= bigCount
-		} else {
-			*last++
-		}
-		return e, 0
-	}
-	if e.df%slotPostings == 0 {
-		t.post.flush(e)
-	}
-	e.last[e.df%slotPostings] = t.docs<<8 | 1
-	e.df++
-	return e, 1
 }
 
-// countPair counts a word in its pair, or in a new one behind n others if the word is new in the
-// document, and returns where that is.
-func (t *table) countPair(e *slot, fresh, n uint32) uint32 {
-	at := e.at ^ (e.at^n)&-fresh
-	e.at = at
-	p := t.pairs[at]
-	p ^= (p ^ uint64(e.id)<<32) & -uint64(fresh)
-	t.pairs[at] = p + 1
-	return at
+// df is the number of documents of the run that hold each word.
+func (t *table) df() []uint32 {
+	df := hugepage.Make[uint32](t.len())
+	for i := range t.slots {
+		if e := &t.slots[i]; e.hi != 0 {
+			df[e.id] = e.df
+		}
+	}
+	return df
 }
 
 // number is the number of one word, a new one if it is new.
