@@ -116,7 +116,7 @@ func (w *latticeWorker[M]) level(depth int) *latticeLevel[M] {
 	return w.levels[depth]
 }
 
-// visit judges a node and the branch below it.
+// visit evaluates a node and the branch below it.
 func (l *lattice[M]) visit(ctx context.Context, w int, n node[M]) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -161,7 +161,7 @@ func (l *lattice[M]) visit(ctx context.Context, w int, n node[M]) error {
 	return l.descend(ctx, w, lv, n)
 }
 
-// descend makes the table of a node and visits its children.
+// descend builds the table of a node and visits its children.
 func (l *lattice[M]) descend(ctx context.Context, w int, lv *latticeLevel[M], n node[M]) error {
 	var tail M
 	for _, e := range lv.exts {
@@ -215,8 +215,7 @@ func (l *lattice[M]) child(ctx context.Context, w int, c node[M]) error {
 	return nil
 }
 
-// extensions finds the prevalent ones. The rarest comes first: its branch dies
-// soonest.
+// extensions finds the prevalent extensions. The rarest comes first, since its branch ends soonest.
 func (l *lattice[M]) extensions(wk *latticeWorker[M], lv *latticeLevel[M], n node[M]) {
 	width := len(l.u.features)
 	heads := members(n.head, wk.heads)
@@ -247,7 +246,7 @@ tail:
 	})
 }
 
-// grown are the participating points of head + g.
+// grown returns the participating points of head + g.
 func (l *lattice[M]) grown(lv *latticeLevel[M], head M, g int) []int64 {
 	width := len(l.u.features)
 	own := make([]int64, width)
@@ -279,7 +278,7 @@ func (l *lattice[M]) count(ctx context.Context, wk *latticeWorker[M], lv *lattic
 	keep := or(n.head, tail)
 	wk.bits = members(keep, wk.bits)
 	for _, f := range wk.bits {
-		var must M // what a set must have to hold head
+		var must M // what a set must contain to contain head
 		if f != g {
 			must = with(must, g)
 		}
@@ -296,7 +295,7 @@ func (l *lattice[M]) count(ctx context.Context, wk *latticeWorker[M], lv *lattic
 		}
 		h.may = and(h.may, tail)
 		if !empty(h.may) && overlap(l.u.mask[h.place], keep) {
-			if err := ctx.Err(); err != nil { // witnesses take long
+			if err := ctx.Err(); err != nil { // witness search takes long
 				return err
 			}
 			l.countHard(wk, &h, n.head, tail, counts, full)
@@ -306,8 +305,8 @@ func (l *lattice[M]) count(ctx context.Context, wk *latticeWorker[M], lv *lattic
 	return nil
 }
 
-// countHard asks a hard place by witness search, and narrows what may still
-// join head there to what did.
+// countHard evaluates a hard place by witness search, and restricts the features that may still
+// extend head there to those that did.
 func (l *lattice[M]) countHard(wk *latticeWorker[M], h *hardPlace[M], head, tail M, counts, full []int64) {
 	width := len(l.u.features)
 	g := l.u.g

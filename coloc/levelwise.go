@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// levelwise is what the algorithms from before SGCT share: level by level,
-// candidates are sets all of whose subsets are prevalent, and the clique instances
-// of a candidate are found from those of the level before. They differ in how.
+// levelwise is the common part of the algorithms before SGCT. Level by level, the candidates are
+// the sets all of whose subsets are prevalent, and the clique instances of a candidate are found
+// from those of the previous level. The algorithms differ in how they find them.
 type levelwise struct {
 	*job
 	name   string // for errors
@@ -20,8 +20,8 @@ type levelwise struct {
 	seen   [][]uint32 // of each worker: point -> stamp
 	stamp  []uint32
 
-	// expand calls do with every clique instance of c; level has the instances of
-	// the sets of one feature less, by setKey. The row is good until do returns.
+	// expand calls do with every clique instance of c; level has the instances of the sets with one
+	// feature fewer, by setKey. The row is valid until do returns.
 	expand func(ctx context.Context, j *levelwise, c []int32, level map[string]*rows, do func(row []int32)) error
 }
 

@@ -2,8 +2,8 @@
 // temporary name beside their target; Commit syncs them and renames them into place. After a crash,
 // an error or Ctrl-C the old one is still there.
 //
-// What is being written is locked as long as the process lives. One that was killed cannot clean
-// up: the next that writes the same target finds what it left without a lock and removes it.
+// A temporary file is locked as long as its process lives. A killed process cannot clean up: the
+// next one that writes the same target finds its file unlocked and removes it.
 package atomicfile
 
 import (
@@ -27,16 +27,16 @@ type File struct {
 	*bufio.Writer
 	f      *disk.File
 	path   string
-	direct bool // path is a device, a pipe or an open file, and f is it
+	direct bool // path is a device, a pipe or an open file, and f writes to it directly
 	done   bool
 }
 
 // Create opens a temporary file beside path. Every File ends with Commit or
 // Abort; `defer f.Abort()` right after Create is always right.
 //
-// If path is a link, the file it leads to is the one that is replaced. A device or
-// a pipe, such as /dev/null, cannot be replaced and is written to at once; so is what /dev/stdout
-// stands for, also where that is a file: it is the shell's, which may append to it.
+// If path is a symbolic link, its target is replaced. A device or a pipe, such as /dev/null, cannot
+// be replaced and is written to directly; so is the target of /dev/stdout, even if it is a file,
+// since the shell opened it and may append to it.
 func Create(path string) (*File, error) {
 	if path == "" || os.IsPathSeparator(path[len(path)-1]) {
 		return nil, fmt.Errorf("%s: want a file, not a folder", path)
@@ -81,8 +81,8 @@ func Create(path string) (*File, error) {
 	return &File{Writer: takeBuffer(&named{f: f, path: path}), f: f, path: path}, nil
 }
 
-// IsStream reports whether a path is a device, a pipe or an open file such as /dev/stdout: what is
-// written there is there at once, and nothing can be put beside it.
+// IsStream reports whether a path is a device, a pipe or an open file such as /dev/stdout: output
+// appears there at once, and no temporary file can be put beside it.
 func IsStream(path string) bool {
 	if _, ok := descriptor(path); ok {
 		return true
@@ -91,11 +91,11 @@ func IsStream(path string) bool {
 	return err == nil && !info.IsDir() && !info.Mode().IsRegular()
 }
 
-// Check says what would keep Create from working, such as a folder that is not there,
-// before the hours are spent that make what is to be written.
+// Check returns the error that Create would return, such as for a missing folder, before a long job
+// is started.
 func Check(path string) error {
 	if IsStream(path) {
-		return nil // whoever reads from a pipe would see an end
+		return nil // the reader of a pipe would see an end of file
 	}
 	f, err := Create(path)
 	if err != nil {
@@ -105,7 +105,7 @@ func Check(path string) error {
 	return nil
 }
 
-// resolve follows links, also to what is not there yet.
+// resolve follows symbolic links, also to targets that do not exist yet.
 func resolve(path string) (string, error) {
 	for range 40 {
 		info, err := os.Lstat(path)
@@ -133,8 +133,8 @@ func resolve(path string) (string, error) {
 
 const bufferSize = 1 << 20
 
-// buffers are of files that were committed. A fresh one costs more than writing a small file does,
-// and an index is many files.
+// buffers are reused after Commit. Allocating one costs more than writing a small file, and an
+// index has many files.
 var buffers sync.Pool
 
 func takeBuffer(w io.Writer) *bufio.Writer {
@@ -146,8 +146,8 @@ func takeBuffer(w io.Writer) *bufio.Writer {
 	return b
 }
 
-// giveBuffer ends the use of a committed file's buffer. That of one that is given up stays with it:
-// somebody who has not heard yet may still write to it.
+// giveBuffer returns a committed file's buffer to the pool. An aborted file keeps its buffer, since
+// a goroutine that does not know yet may still write to it.
 func (f *File) giveBuffer() {
 	b := f.Writer
 	f.Writer = bufio.NewWriterSize(f.f, 1) // writes after Commit fail
@@ -155,16 +155,15 @@ func (f *File) giveBuffer() {
 	buffers.Put(b)
 }
 
-// writeBehind is how much is written before the disk is set to work on it. Left to
-// itself the system collects gigabytes, and Commit would wait for all of them.
+// writeBehind is the amount of data after which writing to disk is started. Otherwise the system
+// collects gigabytes, and Commit would wait for all of them.
 const writeBehind = 16 << 20
 
-// named writes to a temporary file. Its errors are about path, the only name that the
-// caller knows.
+// named writes to a temporary file. Its errors name path, the only name that the caller knows.
 type named struct {
 	f           *disk.File
 	path        string
-	at, started int64 // how much was written, and what of it the disk is at work on
+	at, started int64 // bytes written, and bytes for which writing to disk was started
 }
 
 func (n *named) Write(p []byte) (int, error) {
@@ -183,8 +182,8 @@ func about(path, op string, err error) error {
 	return err
 }
 
-// withFreshName calls create with hidden names beside path until one is not taken.
-// Unlike os.CreateTemp it leaves the permissions to the caller, and so to the umask.
+// withFreshName calls create with hidden names beside path until one is free. Unlike os.CreateTemp
+// it leaves the permissions to the caller, and so to the umask.
 func withFreshName(path string, create func(tmp string) error) error {
 	dir, base := filepath.Split(path)
 	for try := 0; ; try++ {
@@ -199,16 +198,16 @@ func withFreshName(path string, create func(tmp string) error) error {
 	}
 }
 
-// noFolder is a folder that should be there: fs.ErrNotExist with its name.
+// noFolder is the name of a missing folder, as an fs.ErrNotExist.
 type noFolder string
 
 func (n noFolder) Error() string        { return "there is no folder " + string(n) }
 func (n noFolder) Is(target error) bool { return target == fs.ErrNotExist }
 
-// Streams reports whether what is written is there at once, so that nothing can be written again.
+// Streams reports whether output is final at once, so that nothing can be rewritten.
 func (f *File) Streams() bool { return f.direct }
 
-// OS is the file underneath, for callers that write at offsets. Flush before use.
+// OS returns the underlying file, for callers that write at offsets. Flush before use.
 func (f *File) OS() *disk.File { return f.f }
 
 // Commit flushes, syncs and renames the file into place.
@@ -236,7 +235,7 @@ func (f *File) Commit() error {
 	}
 	f.done = true
 	f.giveBuffer()
-	// It is locked until now, so nobody took it for something that was left.
+	// The file was locked until now, so that no process took it for a stale one.
 	if system.RenamesOpen {
 		err = f.f.Close()
 	}

@@ -11,11 +11,11 @@ import (
 	"github.com/collocate/collocate/internal/system"
 )
 
-// errTaken says that somebody took a new file for one that was left, before it was locked.
+// errTaken says that another process took a new file for a stale one before it was locked.
 var errTaken = errors.New("removed by another process")
 
-// lock locks a new file or folder as long as it is open. On a file system without locks nobody can
-// take it for one that was left, so that is no error.
+// lock locks a new file or folder as long as it is open. A file system without locks is no error,
+// since there no process can take the file for a stale one.
 func lock(f *os.File) error {
 	ok, err := system.TryLock(f)
 	if err == nil && (!ok || !stillThere(f)) {
@@ -24,14 +24,14 @@ func lock(f *os.File) error {
 	return nil
 }
 
-// stillThere tells whether an open file is the one that has its name.
+// stillThere reports whether an open file still has its name.
 func stillThere(f *os.File) bool {
 	a, err1 := f.Stat()
 	b, err2 := os.Lstat(f.Name())
 	return err1 == nil && err2 == nil && os.SameFile(a, b)
 }
 
-// IsTemporary tells whether a name is one that withFreshName makes, for any target, or one that a
+// IsTemporary reports whether a name is one that withFreshName makes, for any target, or one that a
 // process killed within disk.Temp has left.
 func IsTemporary(name string) bool {
 	if !strings.HasPrefix(name, ".") {
@@ -46,8 +46,8 @@ func IsTemporary(name string) bool {
 
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// removeStale removes what killed processes left beside path: files that no process has locked, and
-// with owned, folders, as far as they hold what is owned. What cannot be removed stays.
+// removeStale removes what killed processes left beside path: files that no process has locked and,
+// if owned is not nil, folders, as far as their contents are owned. What cannot be removed stays.
 func removeStale(path string, owned func(string) bool) {
 	dir, base := filepath.Split(path)
 	if dir == "" {
@@ -71,7 +71,7 @@ func removeStale(path string, owned func(string) bool) {
 		case owned == nil:
 			os.Remove(name)
 		case old && errors.Is(err, fs.ErrNotExist):
-			os.Rename(name, path) // killed while it was being replaced: it is the only one left
+			os.Rename(name, path) // killed during replacement: this is the only copy
 		default:
 			removeOwned(name, owned)
 		}
@@ -81,8 +81,9 @@ func removeStale(path string, owned func(string) bool) {
 	}
 }
 
-// lockLeft locks what may have been left, and tells whether it was. Where folders cannot be locked,
-// those that are put aside were left, since nobody works on them; others may be in use.
+// lockLeft locks a file or folder that may be stale, and reports whether it is. Where folders
+// cannot be locked, those that were renamed to .old are stale, since nobody works on them; others
+// may be in use.
 func lockLeft(name string, folder bool) (f *os.File, free bool) {
 	if folder && !system.LocksFolders {
 		return nil, strings.HasSuffix(name, ".old")
@@ -94,7 +95,7 @@ func lockLeft(name string, folder bool) (f *os.File, free bool) {
 	free, err = system.TryLock(f)
 	free = free && err == nil && stillThere(f)
 	if free && !system.RenamesOpen {
-		f.Close() // or it could not be removed
+		f.Close() // an open file cannot be removed
 		return nil, true
 	}
 	return f, free

@@ -7,10 +7,9 @@ import (
 	"github.com/collocate/collocate/internal/gpu/driver"
 )
 
-// Arena hands out temporary device memory from one allocation, like a stack:
-// taking memory from the driver costs far more than most kernels run. On an
-// emulated device every piece is an allocation of its own, so that running over
-// a piece's end, or using it after its release, is found.
+// Arena allocates temporary device memory from one driver allocation, like a stack: a driver
+// allocation takes far longer than most kernels. On an emulated device every piece is an allocation
+// of its own, so that accesses beyond its end or after its release are detected.
 type Arena struct {
 	dev     *Device
 	base    driver.Ptr
@@ -24,7 +23,7 @@ type Arena struct {
 // arenaAlign is the alignment of every piece: that of cuMemAlloc.
 const arenaAlign = 256
 
-// NewArena takes the given number of bytes of device memory.
+// NewArena allocates the given number of bytes of device memory.
 func NewArena(d *Device, bytes int64) (*Arena, error) {
 	a := &Arena{dev: d, size: (bytes + arenaAlign - 1) / arenaAlign * arenaAlign}
 	if d.info.Emulated {
@@ -35,7 +34,7 @@ func NewArena(d *Device, bytes int64) (*Arena, error) {
 	return a, err
 }
 
-// Free gives all of it back.
+// Free frees the arena.
 func (a *Arena) Free() error {
 	if a.dev == nil {
 		return nil
@@ -51,12 +50,11 @@ func (a *Arena) Free() error {
 // Mark is a point to Release to.
 type Mark int
 
-// Mark remembers what was taken so far.
+// Mark returns the current point.
 func (a *Arena) Mark() Mark { return Mark(len(a.sizes)) }
 
-// Release gives back everything that was taken since the mark. Work that uses
-// it may still be queued, as long as what reuses the memory is queued on the
-// same stream.
+// Release releases everything that was taken since the mark. Work that uses it may still be queued,
+// as long as what reuses the memory is queued on the same stream.
 func (a *Arena) Release(m Mark) (err error) {
 	if int(m) < len(a.sizes) {
 		a.used = a.sizes[m]
@@ -70,10 +68,10 @@ func (a *Arena) Release(m Mark) (err error) {
 	return err
 }
 
-// Peak is the most that was in use at once.
+// Peak returns the largest amount that was in use at once.
 func (a *Arena) Peak() int64 { return a.peak }
 
-// Left is how many bytes can still be taken.
+// Left returns the number of bytes that can still be taken.
 func (a *Arena) Left() int64 { return a.size - a.used }
 
 // Take returns memory for n values from the arena.

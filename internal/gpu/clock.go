@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Clock times the stages of a job on the device: one after the other by marks on a stream, and
-// those beside them by two each.
+// Clock times the stages of a job on the device: consecutive ones by marks on a stream, concurrent
+// ones by two marks each.
 type Clock struct {
 	dev    *Device
 	marks  []moment
@@ -15,7 +15,7 @@ type Clock struct {
 	used   int
 }
 
-// NewClock makes a clock that shows nothing yet.
+// NewClock returns a clock without any marks.
 func NewClock(dev *Device) *Clock { return &Clock{dev: dev} }
 
 type moment struct {
@@ -35,14 +35,14 @@ func (c *Clock) moment(s *Stream, name string) (moment, error) {
 	return moment{name, c.events[c.used-1]}, s.Record(c.events[c.used-1])
 }
 
-// Mark says which stage begins now on a stream.
+// Mark records that a stage begins now on a stream.
 func (c *Clock) Mark(s *Stream, name string) error {
 	m, err := c.moment(s, name)
 	c.marks = append(c.marks, m)
 	return err
 }
 
-// Span times what f does on a stream beside the stages.
+// Span times what f does on a stream, concurrently with the stages.
 func (c *Clock) Span(s *Stream, name string, f func() error) error {
 	from, err := c.moment(s, name)
 	if err != nil {
@@ -56,8 +56,8 @@ func (c *Clock) Span(s *Stream, name string, f func() error) error {
 	return err
 }
 
-// Stages waits for the last mark, calls each with the time of every stage, and starts anew. The
-// last mark's name is of no matter. beside says that a stage ran beside others.
+// Stages waits for the last mark, calls each with the time of every stage, and resets the clock.
+// The name of the last mark is ignored. beside says that a stage ran concurrently with others.
 func (c *Clock) Stages(each func(name string, took time.Duration, beside bool)) error {
 	marks, spans := c.marks, c.spans
 	c.used, c.marks, c.spans = 0, nil, nil
@@ -84,7 +84,7 @@ func (c *Clock) Stages(each func(name string, took time.Duration, beside bool)) 
 	return nil
 }
 
-// Free gives the events back.
+// Free frees the events.
 func (c *Clock) Free() (err error) {
 	for _, e := range c.events {
 		err = errors.Join(err, e.Free())

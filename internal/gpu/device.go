@@ -25,16 +25,16 @@ type Device struct {
 	mu      sync.Mutex
 	dead    error
 	closed  bool
-	live    map[string]int // what was made and not freed, by kind
+	live    map[string]int // number of objects not freed yet, by kind
 	modules map[*Source]driver.Module
 	kernels map[kernelKey]*Kernel
 }
 
-// concurrent is how many operations may be under way on one device at a time;
-// more only queue up inside the driver, where nobody can cancel them.
+// concurrent is the maximum number of operations in progress on one device; more would only queue
+// up inside the driver, where they cannot be cancelled.
 const concurrent = 64
 
-// New makes a device of a driver's.
+// New returns a device for that of a driver.
 func New(d driver.Device) *Device {
 	return &Device{
 		d: d, info: d.Info(), sem: make(chan struct{}, concurrent),
@@ -45,14 +45,14 @@ func New(d driver.Device) *Device {
 // Info describes the device.
 func (d *Device) Info() Info { return d.info }
 
-// Which names the device to jobs, which open it once more: there it is the same context
-// of the driver, whose memory all share.
+// Which returns the options by which jobs open this device again: they get the same context of the
+// driver and share its memory.
 func (d *Device) Which(memory int64) engine.Device {
 	return engine.Device{Ordinal: d.info.Ordinal, Memory: memory}
 }
 
-// Acquire waits for a place among the operations on the device; call release at
-// the operation's end. An operation is a whole query or job step, not a call.
+// Acquire waits until another operation may run on the device; call release at its end. An
+// operation is a whole query or job step, not a call.
 func (d *Device) Acquire(ctx context.Context) (release func(), err error) {
 	select {
 	case d.sem <- struct{}{}:
@@ -71,9 +71,8 @@ func (d *Device) MemInfo() (free, total int64, err error) {
 	return free, total, err
 }
 
-// Budget is how much memory a job may take: the limit if one is given and there is
-// so much, else most of what is free. What it leaves is for the driver, for other
-// programs and for what does not pack tightly.
+// Budget returns the memory that a job may use: the limit if one is given and available, else most
+// of what is free. The rest is left for the driver, other programs and fragmentation.
 func (d *Device) Budget(limit int64) (int64, error) {
 	free, _, err := d.MemInfo()
 	if err != nil {
@@ -97,7 +96,7 @@ func (d *Device) do(f func() error) error {
 	return d.always(f)
 }
 
-// always is do for calls that free things: they are tried on a dead device, too.
+// always is do for calls that free resources: they are tried on a dead device, too.
 func (d *Device) always(f func() error) error {
 	if err := d.d.Bind(); err != nil {
 		return d.note(err)
@@ -106,14 +105,14 @@ func (d *Device) always(f func() error) error {
 	return d.note(f())
 }
 
-// count keeps the books of what lives.
+// count adds to the number of live objects of a kind.
 func (d *Device) count(kind string, n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.live[kind] += n
 }
 
-// Leaks lists what was made on the device and not freed, or is empty.
+// Leaks lists the objects that were not freed, or is empty.
 func (d *Device) Leaks() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -127,8 +126,8 @@ func (d *Device) Leaks() string {
 	return strings.Join(list, ", ")
 }
 
-// Close unloads the kernels and lets go of the device. It is an error if
-// anything made on it was not freed.
+// Close unloads the kernels and closes the device. It returns an error if an object made on it was
+// not freed.
 func (d *Device) Close() error {
 	d.mu.Lock()
 	if d.closed {
@@ -158,7 +157,7 @@ func (d *Device) Close() error {
 	if leaks != "" {
 		errs = append(errs, fmt.Errorf("not freed on the device: %s", leaks))
 	}
-	if err := d.d.Close(); !dead { // a dead context's complaints are known
+	if err := d.d.Close(); !dead { // errors of a dead context are already known
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)

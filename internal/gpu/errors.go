@@ -9,14 +9,14 @@ import (
 	"github.com/collocate/collocate/internal/gpu/driver"
 )
 
-// ErrUnavailable is wrapped by Open's errors: there is no GPU that can be used,
-// and the rest of the message says why.
+// ErrUnavailable is wrapped by Open's errors: there is no usable GPU, and the rest of the message
+// says why.
 var ErrUnavailable = engine.ErrNoGPU
 
-// ErrEmulated keeps engine auto from the interpreter, which is for tests.
+// ErrEmulated keeps engine auto from using the interpreter, which is for tests.
 var ErrEmulated = errors.New("the device is an interpreter")
 
-// ErrDead is wrapped by every error after one that killed the device's context.
+// ErrDead is wrapped by every error after one that destroyed the device's context.
 var ErrDead = errors.New("the GPU stopped working")
 
 // OutOfMemory is an allocation that did not fit.
@@ -29,7 +29,7 @@ func (e *OutOfMemory) Error() string {
 		bytesize.Size(e.Need), bytesize.Size(e.Available), bytesize.Size(e.Total))
 }
 
-// note looks at an error on its way out: one that killed the context is kept.
+// note records an error that destroyed the context.
 func (d *Device) note(err error) error {
 	if err == nil {
 		return nil
@@ -46,7 +46,7 @@ func (d *Device) note(err error) error {
 	return err
 }
 
-// alive returns the error that killed the device, if any.
+// alive returns the error that destroyed the context, if any.
 func (d *Device) alive() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// Integer is what can be scanned and summed exactly in any order.
+// Integer is a type that can be scanned and summed exactly in any order.
 type Integer interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64
 }
@@ -51,7 +51,7 @@ func For(threads, n, grain int, fn func(worker, lo, hi int)) {
 	})
 }
 
-// Block is the part-th of parts contiguous, nearly equal blocks of [0, n).
+// Block returns the part-th of parts contiguous, nearly equal blocks of [0, n).
 func Block(n, parts, part int) (lo, hi int) {
 	q, r := n/parts, n%parts
 	lo = part*q + min(part, r)
@@ -66,7 +66,7 @@ func Block(n, parts, part int) (lo, hi int) {
 // start and a join cost about 1 µs together, a few thousand items of a scan.
 const minBlock = 8192
 
-// workers bounds the threads by what n items can feed.
+// workers returns the number of threads that n items are worth.
 func workers(threads, n int) int {
 	return max(1, min(threads, n/minBlock))
 }
