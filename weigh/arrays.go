@@ -6,8 +6,8 @@ import (
 	"sort"
 )
 
-// arrays are weights in memory, as the array methods leave them: word i, in byte
-// order, has the pairs first[i] to first[i+1].
+// arrays holds weights in memory, as the array methods produce them. The pairs of word i, in byte
+// order, are first[i] to first[i+1].
 type arrays struct {
 	word    func(i int) []byte
 	first   []uint32

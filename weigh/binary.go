@@ -196,7 +196,7 @@ func column[T sections.Number](s *sections.File, name string, n int) ([]T, error
 	return v, err
 }
 
-// ascending checks offsets that end at last.
+// ascending checks that offsets ascend, and that the last one is last.
 func ascending(name string, v []uint64, last uint64) error {
 	at := uint64(0)
 	for _, x := range v {

@@ -8,12 +8,13 @@ import (
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// docStore collects what is kept of documents from several workers. Beyond its room it
-// writes the record of each batch to a temporary file: the IDs and zeros up to a multiple
-// of 4 bytes, the lengths, the ends of the IDs. If these count on, there are only the lengths.
+// docStore collects the lengths and IDs of documents from several workers. Beyond its memory bound
+// it writes a record for each batch to a temporary file: the IDs, padded with zeros to a multiple
+// of 4 bytes, the lengths, and the ends of the IDs. If the IDs are numbered consecutively, the
+// record consists of the lengths only.
 type docStore struct {
 	dir  string
-	room int64 // bytes that may be held
+	room int64 // memory bound in bytes
 
 	mu   sync.Mutex
 	list []docBatch
@@ -21,7 +22,7 @@ type docStore struct {
 	file *scratch.File
 }
 
-// add takes a batch.
+// add adds a batch.
 func (s *docStore) add(d docBatch) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +79,7 @@ func (s *docStore) documents(tokens, bytes int64) (*documents, error) {
 	return v, nil
 }
 
-// mapRecords brings the lengths together and makes the IDs readable.
+// mapRecords collects the lengths in one file, and maps the file of records for reading the IDs.
 func (s *docStore) mapRecords(v *documents) (err error) {
 	if _, err := v.number(); err != nil {
 		return err
@@ -105,7 +106,7 @@ func (s *docStore) mapRecords(v *documents) (err error) {
 	return err
 }
 
-// close gives the file back, which what was mapped of it outlives.
+// close closes the file. Its mappings stay valid.
 func (s *docStore) close() {
 	if s.file != nil {
 		s.file.Close()
@@ -113,7 +114,7 @@ func (s *docStore) close() {
 	}
 }
 
-// recordOf is a spilled batch as it lies in the file.
+// recordOf returns a spilled batch, as a view of the file.
 func (v *documents) recordOf(b docBatch) docBatch {
 	data := v.records.Data[b.at:]
 	if b.counted {
@@ -127,7 +128,7 @@ func (v *documents) recordOf(b docBatch) docBatch {
 	return b
 }
 
-// forget makes nothing of the documents resident that is in files.
+// forget evicts the mapped files of lengths and IDs from memory.
 func (v *documents) forget() {
 	v.records.Drop()
 	v.lengthPages.Drop()

@@ -12,32 +12,32 @@ import (
 	"github.com/collocate/collocate/internal/scratch"
 )
 
-// documents is what is kept of the documents of a corpus: lengths and IDs.
+// documents holds the lengths and IDs of the documents of a corpus.
 type documents struct {
 	batches []docBatch // in corpus order
 	base    []uint32   // number of a batch's first document
 	lengths []uint32
-	k       []float32 // what the lengths come to in the formula, once there is a scorer
+	k       []float32 // the formula's K of each length, once there is a scorer
 	tokens  int64
 	bytes   int64
 
-	// Where lengths and IDs do not fit in memory: see docStore.
+	// Mapped files, if lengths and IDs do not fit in memory: see docStore.
 	records, lengthPages *scratch.Pages
 }
 
-// docBatch is what is kept of the documents of a batch. If it was spilled, there is only
-// the place of its record.
+// docBatch holds the lengths and IDs of a batch of documents. If it was spilled, it holds only the
+// offset of its record.
 type docBatch struct {
 	seq     int
 	docs    int
 	lengths []uint32
 	ids     []byte
 	idEnds  []uint32
-	// counted says that ids is the first ID, from which all others count on, as those of lines do.
-	// They were 13 of the 21 bytes that were kept of each of 50 million lines.
+	// counted means that the IDs are numbered consecutively, as those of lines are; ids then holds
+	// only the first one. That saves 13 of 21 bytes for each of 50 million lines.
 	counted bool
-	next    numberedid.Follower // the ID that is expected then
-	at      int64               // of the record
+	next    numberedid.Follower // the ID that would continue the numbering
+	at      int64               // offset of the record
 	idBytes int
 }
 
@@ -66,7 +66,7 @@ func (d *docBatch) add(id string, length int) {
 	d.idEnds = append(d.idEnds, uint32(len(d.ids)))
 }
 
-// spell writes all IDs but the last one out, which does not count on.
+// spell writes out all IDs but the last one, which does not continue the numbering.
 func (d *docBatch) spell() {
 	first, n := d.ids, numberedid.Of(d.ids)
 	d.counted, d.ids = false, nil
@@ -77,7 +77,7 @@ func (d *docBatch) spell() {
 	}
 }
 
-// newDocuments numbers the documents of batches that came in any order.
+// newDocuments numbers the documents of batches, which may be in any order.
 func newDocuments(batches []docBatch, tokens, bytes int64) (*documents, error) {
 	v := &documents{batches: batches, tokens: tokens, bytes: bytes}
 	docs, err := v.number()
@@ -92,7 +92,7 @@ func newDocuments(batches []docBatch, tokens, bytes int64) (*documents, error) {
 	return v, nil
 }
 
-// number brings the batches into order and counts their documents.
+// number sorts the batches and counts their documents.
 func (v *documents) number() (docs int, err error) {
 	slices.SortFunc(v.batches, func(a, b docBatch) int { return cmp.Compare(a.seq, b.seq) })
 	for i, b := range v.batches {
@@ -127,7 +127,7 @@ func (v *documents) scorer(p bm25.Params) (*bm25.Scorer, error) {
 	return s, nil
 }
 
-// score puts the weights of a word with these documents and counts into dst.
+// score computes the weights of a word in these documents into dst, given its df and frequencies.
 func (v *documents) score(s *bm25.Scorer, df int, docs, tfs []uint32, dst []float32) []float32 {
 	t := s.Term(uint64(df), 1)
 	dst = slices.Grow(dst[:0], len(docs))[:len(docs)]
@@ -139,7 +139,7 @@ func (v *documents) score(s *bm25.Scorer, df int, docs, tfs []uint32, dst []floa
 		v.touch(docs)
 		return dst
 	}
-	// The steps of Score, with what the length comes to looked up.
+	// The same steps as Score, with K looked up.
 	weight, plus, k := t.Weight, t.Plus, v.k
 	for i, d := range docs {
 		x := float32(k[d] * bm25.Reciprocal(tfs[i]))
@@ -148,7 +148,7 @@ func (v *documents) score(s *bm25.Scorer, df int, docs, tfs []uint32, dst []floa
 	return dst
 }
 
-// touch says that the lengths of documents were read.
+// touch records that the lengths of these documents were read.
 func (v *documents) touch(docs []uint32) {
 	if n := len(docs); n > 0 {
 		v.lengthPages.TouchSorted(n, docs[0], docs[n-1], 4)

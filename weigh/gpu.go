@@ -18,30 +18,30 @@ type gpuRun struct {
 	card    *card
 	owned   *gpu.Device // to be closed at the end
 	method  Method
-	budget  int64 // of device memory
-	host    int64 // of host memory for a chunk and its result
+	budget  int64 // device memory in bytes
+	host    int64 // host memory for a chunk and its result, in bytes
 	task    gpuTask
 	tempDir string
 
 	ready  chan struct{} // closed when the device is open
-	failed error         // why it is not; known when ready
+	failed error         // error of opening it; valid when ready is closed
 	warm   chan struct{} // closed when its kernels are compiled
 
 	feed  textFeed
-	parts []gpuPart // whose text is on the device
-	size  gpuSize   // of these
+	parts []gpuPart // parts whose text is on the device
+	size  gpuSize   // their size
 	file  *spillFile
 	runs  []*run
 	ofRun [][]gpuPart
 	steps []Step
 }
 
-// hostPerWord is host memory for each word of a chunk: at most a pair in the result,
-// and one in the run that is spilled.
+// hostPerWord is the host memory for each word of a chunk: at most a pair in the result, and one in
+// the spilled run.
 const hostPerWord = 24
 
-// openGPURun opens a device for a run, in the background: text can be read meanwhile.
-// Ready is closed when it is open, or cannot be.
+// openGPURun opens a device for a run in the background, while text is read. The channel ready is
+// closed when the device is open or has failed to open.
 func openGPURun(o *Options) (*gpuRun, error) {
 	g, err := newGPURun(o)
 	if err != nil {
@@ -63,8 +63,8 @@ func openGPURun(o *Options) (*gpuRun, error) {
 	return g, nil
 }
 
-// openFirst waits until the device is open, if it is not sure that there is one: nothing
-// must be read before.
+// openFirst waits until the device is open if it is uncertain that there is one. Nothing may be
+// read before that.
 func (g *gpuRun) openFirst(unsure bool) error {
 	if !unsure {
 		return nil
@@ -85,7 +85,7 @@ func newGPURun(o *Options) (*gpuRun, error) {
 	return g, nil
 }
 
-// open makes what the run needs on the device.
+// open allocates what the run needs on the device.
 func (g *gpuRun) open(dev *gpu.Device, o *Options) (err error) {
 	if o.gpuAuto && dev.Info().Emulated && !autoEmulated {
 		return gpu.ErrEmulated
@@ -114,8 +114,8 @@ func (g *gpuRun) open(dev *gpu.Device, o *Options) (err error) {
 	return nil
 }
 
-// warmUp weighs two documents, so that the driver compiles the kernels now. What goes
-// wrong will go wrong again with the corpus.
+// warmUp weighs two documents, so that the driver compiles the kernels now. Errors are ignored:
+// they will occur again with the corpus.
 func (g *gpuRun) warmUp() {
 	c, err := newCard(g.card.Dev)
 	if err != nil {
@@ -138,7 +138,7 @@ func (g *gpuRun) warmUp() {
 	}
 }
 
-// close gives back what the run has on the device.
+// close frees what the run has on the device.
 func (g *gpuRun) close() (err error) {
 	<-g.warm
 	if g.task.dict != nil {
@@ -155,7 +155,7 @@ func (g *gpuRun) close() (err error) {
 	return err
 }
 
-// need is the device memory for a chunk of that size.
+// need returns the device memory for a chunk of that size.
 func (g *gpuRun) need(bytes, words, docs int) int64 {
 	n := gpuMethods[g.method].need(bytes, words, docs) + (dictionaryMemory+numberMemory(1))*int64(g.task.known)
 	if g.method == Inverting || g.method == Dictionary {
@@ -170,14 +170,14 @@ func (g *gpuRun) need(bytes, words, docs int) int64 {
 	return n
 }
 
-// Device memory for each word of a given dictionary, and for each slot of the hash
-// table of words, with all that is made of them.
+// Device memory in bytes for each word of a given dictionary, and for each slot of the hash table
+// of words, including data derived from them.
 const (
 	dictionaryMemory = 24
 	slotMemory       = 25 + 60
 )
 
-// What kernels count in 32 bits, and how many items can be sorted.
+// Limits of a chunk: kernels count bytes in 32 bits, and sort up to mostItems.
 const (
 	mostBytes = 1<<32 - 1
 	mostItems = 1<<30 - 1
@@ -188,8 +188,9 @@ func (g *gpuRun) fits(s gpuSize) bool {
 		g.need(s.bytes, s.words, s.docs) <= g.budget && hostPerWord*int64(s.words) <= g.host
 }
 
-// take finds a place for a part in the chunk on the device, after weighing what is there if both
-// together are too much. What it returns copies the text there, while others are taken.
+// take reserves space for a part in the chunk on the device. If the chunk would become too large,
+// it is weighed and spilled first. The function send copies the text, and may run while other parts
+// are taken.
 func (g *gpuRun) take(ctx context.Context, p gpuPart) (send func() error, err error) {
 	d := &g.card.text
 	if len(g.parts) > 0 && !g.fits(g.size.plus(&p)) {
@@ -202,7 +203,7 @@ func (g *gpuRun) take(ctx context.Context, p gpuPart) (send func() error, err er
 		g.parts, g.size, d.filled = nil, gpuSize{}, 0
 	}
 	from, to := d.filled, d.filled+len(p.text)
-	if to > d.Len() { // it moves
+	if to > d.Len() { // the buffer moves, so wait for running copies
 		if err := errors.Join(g.feed.settle(ctx), d.reserve(g.card, to)); err != nil {
 			return nil, fmt.Errorf("copy text to the GPU: %w", err)
 		}
@@ -239,23 +240,23 @@ func (g *gpuRun) weigh(ctx context.Context, in *gpuChunk, t gpuTask) (*gpuPairs,
 		return out, nil
 	}
 	steps, err := stepsOf(g.card.watch)
-	if len(steps) > 0 { // the text may have come before
+	if len(steps) > 0 { // add the time of copying the text beforehand
 		steps[0].Time += time.Duration(g.card.text.took.Swap(0))
 	}
 	g.steps = addSteps(g.steps, steps)
 	return out, err
 }
 
-// spill weighs a chunk of several and puts its pairs into a file. Documents are
-// numbered from 0 in it: which they are is known when all are read.
+// spill processes one chunk of several and writes its pairs to a file. Documents are numbered from
+// 0 within the chunk; their numbers in the corpus are known when everything is read.
 func (g *gpuRun) spill(ctx context.Context, parts []gpuPart, text gpu.Buffer[uint8]) error {
 	in := &gpuChunk{gpuSize: sizeOf(parts), text: text}
-	scorer, err := bm25.Params{}.Scorer(uint64(in.docs), uint64(in.words)) // of no matter: weights come later
+	scorer, err := bm25.Params{}.Scorer(uint64(in.docs), uint64(in.words)) // any will do: weights come later
 	if err != nil {
 		return err
 	}
 	p, err := g.weigh(ctx, in, gpuTask{total: in.docs, scorer: scorer, posts: true})
-	if tooLarge(err) && len(parts) > 1 { // more different words than expected
+	if tooLarge(err) && len(parts) > 1 { // more distinct words than expected
 		half := len(parts) / 2
 		cut := sizeOf(parts[:half]).bytes
 		if err := g.spill(ctx, parts[:half:half], text.Slice(0, cut)); err != nil {
@@ -279,14 +280,14 @@ func (g *gpuRun) spill(ctx context.Context, parts []gpuPart, text gpu.Buffer[uin
 	return nil
 }
 
-// tooLarge reports whether an error is that fewer documents would do.
+// tooLarge reports whether the error means that the chunk has too many documents.
 func tooLarge(err error) bool {
 	var full *gpu.OutOfMemory
 	return errors.As(err, &full) || errors.Is(err, errPacking)
 }
 
-// gather reads a corpus and hands the chunk to one if there is only one;
-// otherwise all are spilled, and it returns the inverted corpus.
+// gather reads a corpus. If it is a single chunk, gather passes it to the function one. Otherwise
+// all chunks are spilled, and gather returns the inverted corpus.
 func (g *gpuRun) gather(ctx context.Context, each batches, an text.Analyzer, threads int,
 	visit func(int, *text.Batch) error,
 	one func(d *documents, in *gpuChunk) error) (v *Inversion, err error) {
@@ -360,8 +361,8 @@ func weighGPU(ctx context.Context, j *job) (w *Weights, err error) {
 	return &Weights{docs: v.docs, scorer: s, source: &inverted{v, s}, steps: g.steps}, nil
 }
 
-// invertGPU is Invert on a device. The postings of a corpus that is one chunk stay
-// there until they are read.
+// invertGPU is Invert on a device. The postings of a corpus that is a single chunk stay on the
+// device until they are read.
 func invertGPU(ctx context.Context, each batches, o *InvertOptions) (v *Inversion, err error) {
 	g, err := openGPURun(&Options{Memory: o.Memory, TempDir: o.TempDir, Device: o.Device, gpuAuto: o.gpuAuto})
 	if err != nil {

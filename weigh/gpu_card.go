@@ -18,7 +18,7 @@ var gpuModules embed.FS
 
 func gpuModule(name string) *gpu.Source { return gpu.SourceIn(gpuModules, "weigh/"+name) }
 
-// Block sizes as in the kernels that take one item a thread.
+// gpuKernels lists the modules, with the block size of their kernels with one thread per item.
 var gpuKernels = map[string]struct {
 	source  *gpu.Source
 	threads int
@@ -31,34 +31,34 @@ var gpuKernels = map[string]struct {
 	"pieces":     {gpuModule("pieces"), 256},
 }
 
-// card is a device at work on one chunk after the other: a stream, temporary memory,
-// and the times of the steps.
+// card is a device that processes one chunk after the other: its streams, temporary memory, and the
+// times of the steps.
 type card struct {
 	*gpu.Session
-	s      *gpu.Stream
-	copies *gpu.Stream // beside s, text to the device
-	reads  *gpu.Stream // its words become numbers
-	down   *gpu.Stream // and results from it
-	beside *gpu.Stream // and kernels that leave room for others
+	s      *gpu.Stream // the main stream
+	copies *gpu.Stream // copies text to the device
+	reads  *gpu.Stream // turns its words into numbers
+	down   *gpu.Stream // copies results to the host
+	beside *gpu.Stream // runs kernels that leave room for others
 	text   deviceText
 	tmp    gpu.Kept
-	side   gpu.Kept           // for what grows with the number of words that differ
-	count  gpu.Buffer[uint64] // of what a step found
-	told   gpu.Pinned[uint64] // what look looks at
-	tell   gpu.Buffer[uint64] // the same for the device
-	caller context.Context    // whose end is looked at between steps
-	pinned *pinnedResult      // for results; nil for the Go heap
-	watch  *gpu.Clock         // nil if nobody wants to know
+	side   gpu.Kept           // for data that grow with the number of distinct words
+	count  gpu.Buffer[uint64] // results of a step, such as the number of items found
+	told   gpu.Pinned[uint64] // host side of the numbers that look returns
+	tell   gpu.Buffer[uint64] // the same memory as the device sees it
+	caller context.Context    // the caller's context, checked between steps
+	pinned *pinnedResult      // memory for results; nil means the Go heap
+	watch  *gpu.Clock         // nil without a profile
 	// onePiece keeps a text in one piece.
 	onePiece bool
-	// mergeSort sorts numbers of words by merging.
+	// mergeSort sorts word numbers by merging.
 	mergeSort bool
-	// overlaps says that copies run beside the steps.
+	// overlaps means that copies run concurrently with the steps.
 	overlaps bool
 
 	table  *words.Dictionary // kept for the next chunk
 	seq    *words.Sequence
-	places gpu.Buffer[uint32] // of the words, by number
+	places gpu.Buffer[uint32] // by word number: the word's rank in byte order
 }
 
 func newCard(dev *gpu.Device) (_ *card, err error) {
@@ -86,17 +86,17 @@ func newCard(dev *gpu.Device) (_ *card, err error) {
 	return c, c.count.Zero(c.s)
 }
 
-// countWords is room for several counts of a step.
+// countWords is the number of counts that a step can return.
 const countWords = 16
 
-// deviceText is text in device memory that grows.
+// deviceText is a growing text in device memory.
 type deviceText struct {
 	gpu.Buffer[uint8]
 	filled int
-	took   atomic.Int64 // nanoseconds to copy it, on the host, added up over cores
+	took   atomic.Int64 // time to copy it, in nanoseconds on the host, summed over cores
 }
 
-// reserve makes room for n bytes in all.
+// reserve grows the buffer to at least n bytes.
 func (d *deviceText) reserve(c *card, n int) error {
 	if d.Len() >= n {
 		return nil
@@ -111,7 +111,7 @@ func (d *deviceText) reserve(c *card, n int) error {
 		c.copies.Sync(context.Background()), old.Free())
 }
 
-// put copies text to a place that was reserved.
+// put copies text to a reserved place.
 func (d *deviceText) put(s *gpu.Stream, place gpu.Buffer[uint8], text []byte) error {
 	start := time.Now()
 	err := place.Upload(s, text)
@@ -136,7 +136,8 @@ func (c *card) free() (err error) {
 	return errors.Join(err, c.Session.Close())
 }
 
-// fetchAfter makes copies to the host by f, beside what a stream will do next.
+// fetchAfter calls f, which starts copies to the host. They wait for the work so far on stream s,
+// and overlap with what follows there.
 func (c *card) fetchAfter(s *gpu.Stream, f func() error) error {
 	if err := c.After(c.down, s); err != nil {
 		return err
@@ -150,7 +151,7 @@ func (c *card) each(module, kernel string, n int, args ...gpu.Arg) error {
 	return c.Each(c.s, m.source, kernel, m.threads, n, args...)
 }
 
-// counted waits for the device and returns what the step before wrote to count.
+// counted waits for the device and returns the count that the previous step wrote.
 func (c *card) counted(ctx context.Context) (int, error) {
 	n, err := c.counts(ctx)
 	if err != nil {
@@ -161,8 +162,8 @@ func (c *card) counted(ctx context.Context) (int, error) {
 
 func (c *card) counts(ctx context.Context) ([]uint64, error) { return c.look(ctx, c.count) }
 
-// look waits for the device and returns up to countWords numbers. It does so without a
-// copy, which would wait for those of results. They are valid until the next look.
+// look waits for the device and returns up to countWords numbers, valid until the next call. A
+// kernel writes them to host memory: a copy would have to wait for the copies of results.
 func (c *card) look(ctx context.Context, b gpu.Buffer[uint64]) ([]uint64, error) {
 	if err := c.caller.Err(); err != nil {
 		return nil, err
@@ -172,7 +173,7 @@ func (c *card) look(ctx context.Context, b gpu.Buffer[uint64]) ([]uint64, error)
 	return c.told.Values()[:b.Len()], err
 }
 
-// scratch gives back what f took from the arena.
+// scratch calls f and then releases what f took from the arena.
 func (c *card) scratch(f func() error) error { return scratchOf(c.tmp.Arena, f) }
 
 func scratchOf(a *gpu.Arena, f func() error) error {
@@ -181,7 +182,7 @@ func scratchOf(a *gpu.Arena, f func() error) error {
 	return errors.Join(err, a.Release(mark))
 }
 
-// step names what comes next, for the profile.
+// step begins a named step, for the profile.
 func (c *card) step(name string) error {
 	if c.watch == nil {
 		return nil
@@ -189,7 +190,7 @@ func (c *card) step(name string) error {
 	return c.watch.Mark(c.s, name)
 }
 
-// span times what f does on a stream beside the steps.
+// span measures what f does on a stream that runs concurrently with the steps.
 func (c *card) span(s *gpu.Stream, name string, f func() error) error {
 	if c.watch == nil || !c.overlaps {
 		return f()
@@ -211,9 +212,9 @@ func takeFrom[T any](a *gpu.Arena, err *error, n int) gpu.Buffer[T] {
 	return b
 }
 
-// hostMemory takes memory for n values of a result: pinned if the card has such,
-// which slot keeps for the next time, else from the Go heap, in huge pages: 2 GB of text
-// left 1.5 GB, which small pages brought down to 2.5 GB/s.
+// hostMemory allocates memory for n values of a result. It is pinned if the card has pinned memory,
+// which slot keeps for the next time. Otherwise it is on the Go heap, in huge pages: with small
+// pages, copying 1.5 GB of results, of 2 GB of text, slowed down to 2.5 GB/s.
 func hostMemory[T any](c *card, n int, slot func(*pinnedResult) *gpu.Pinned[T]) (host[T], error) {
 	if c.pinned == nil {
 		return host[T]{values: hugepage.Make[T](n)}, nil
@@ -233,15 +234,15 @@ func hostMemory[T any](c *card, n int, slot func(*pinnedResult) *gpu.Pinned[T]) 
 	return host[T]{v.Values(), v, true}, nil
 }
 
-// host is memory that a result goes to.
+// host is host memory for a result.
 type host[T any] struct {
 	values []T
 	pinned gpu.Pinned[T]
 	fast   bool
 }
 
-// fetch copies a buffer to the place from on. If the memory is pinned, it is there
-// when the stream is.
+// fetch copies a buffer to h, starting at index from. If the memory is pinned, the copy is complete
+// only when the stream is.
 func (h host[T]) fetch(ctx context.Context, s *gpu.Stream, from int, b gpu.Buffer[T]) error {
 	if h.fast {
 		return b.CopyOut(s, h.pinned.Slice(from, from+b.Len()))
@@ -249,7 +250,7 @@ func (h host[T]) fetch(ctx context.Context, s *gpu.Stream, from int, b gpu.Buffe
 	return b.Download(ctx, s, h.values[from:from+b.Len()])
 }
 
-// fetchAll is both for one buffer.
+// fetchAll is hostMemory and fetch for a whole buffer.
 func fetchAll[T any](ctx context.Context, c *card, s *gpu.Stream, b gpu.Buffer[T],
 	slot func(*pinnedResult) *gpu.Pinned[T]) ([]T, error) {
 	h, err := hostMemory(c, b.Len(), slot)
@@ -259,7 +260,7 @@ func fetchAll[T any](ctx context.Context, c *card, s *gpu.Stream, b gpu.Buffer[T
 	return h.values, h.fetch(ctx, s, 0, b)
 }
 
-// pinnedResult is host memory that results are copied to at full speed.
+// pinnedResult is pinned host memory, to which results are copied at full speed.
 type pinnedResult struct {
 	words, small                     gpu.Pinned[uint8]
 	ends, first, posts, large, jumps gpu.Pinned[uint64]
@@ -274,7 +275,7 @@ func (p *pinnedResult) free() error {
 		p.numbers.Free(), p.firsts.Free(), p.gaps.Free(), p.weights.Free())
 }
 
-// scorerArgs are the arguments of the formula, in the kernels' order.
+// scorerArgs returns the parameters of the formula as kernel arguments.
 func scorerArgs(s *bm25.Scorer) []gpu.Arg {
 	p := s.Params()
 	return []gpu.Arg{gpu.F64(p.K1), gpu.F32(s.Length().A), gpu.F32(s.Length().B), gpu.U32(uint32(p.Variant))}

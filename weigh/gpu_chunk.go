@@ -10,25 +10,25 @@ import (
 	"github.com/collocate/collocate/internal/gpu/prim"
 )
 
-// gpuChunk is documents to be weighed, as the papers have them: words with a blank
-// or, at the end of a document, a newline behind each.
+// gpuChunk holds documents to be weighed, in the papers' format: each word is followed by a blank
+// or, at the end of a document, by a newline.
 type gpuChunk struct {
 	gpuSize
-	text   gpu.Buffer[uint8] // on the device; or
-	pinned gpu.Pinned[byte]  // on the host
-	parts  []gpuSize         // of that, where it can be cut; nil for nowhere
-	// numbers are those of the documents in the corpus; nil for 0, 1, 2 and so on.
+	text   gpu.Buffer[uint8] // the text, if it is on the device
+	pinned gpu.Pinned[byte]  // the text, if it is on the host
+	parts  []gpuSize         // parts between which pinned can be cut; nil if it cannot
+	// numbers holds the numbers of the documents in the corpus; nil means 0, 1, 2 and so on.
 	numbers []uint32
 }
 
-// gpuPairs is what a method makes of a chunk, on the host: words in byte order, one
-// behind the other, and their pairs, of which word t has first[t+1] - first[t].
+// gpuPairs is the result of a method for a chunk, on the host: the concatenated words in byte
+// order, and their pairs. Word t has first[t+1] - first[t] pairs.
 //
-// Pairs come in pieces, each of a range of documents. In piece p those of the word with
-// number x are first[x] to first[x+1]; word t has numbers[t], or t if there are none,
-// and the tables of all words if the piece has no own. A document is the one before it
-// plus a gap, and the first one of a word that before the piece plus a gap; a gap of 0
-// stands for a jump, and a frequency of 0 for a large one.
+// Pairs are stored in pieces, each for a range of documents. In a piece, the pairs of the word with
+// number x are first[x] to first[x+1], where first is that of the piece, or of all words if the
+// piece has none. Word t has the number numbers[t], or t if numbers is nil. A document is the
+// previous one plus a gap; the first one of a word in a piece is base-1 plus a gap. A gap of 0
+// stands for an entry in jumps, and a frequency of 0 for an entry in large.
 type gpuPairs struct {
 	words   []byte
 	ends    []uint64
@@ -41,8 +41,9 @@ type gpuPairs struct {
 	large   []uint64 // pair<<32 | frequency, in order
 	weights []float32
 
-	posts []uint64           // instead of all but words, ends and first: doc<<32 | tf
-	kept  gpu.Buffer[uint64] // the same on the device
+	// posts holds doc<<32 | tf for each pair; then only words, ends and first are set besides.
+	posts []uint64
+	kept  gpu.Buffer[uint64] // posts on the device, in place of posts
 }
 
 type pairPiece struct {
@@ -50,25 +51,25 @@ type pairPiece struct {
 	first []uint32
 }
 
-// gpuTask is a chunk in device memory with all that a method needs.
+// gpuTask is a chunk in device memory, with everything that a method needs.
 type gpuTask struct {
 	*card
 	in      *gpuChunk
 	text    gpu.Buffer[uint8]
-	numbers gpu.Arg            // of the documents, or null
-	listed  gpu.Buffer[uint32] // the same
-	total   int                // documents of the corpus, with words or without
+	numbers gpu.Arg            // numbers of the documents, or null
+	listed  gpu.Buffer[uint32] // the same as a buffer
+	total   int                // documents of the corpus, including empty ones
 	scorer  *bm25.Scorer
 	dict    lookup.Dictionary // for the method dictionary, or nil
-	known   int               // words of dict
-	posts   bool              // no weights, only posts
-	keep    bool              // which stay on the device
+	known   int               // number of words of dict
+	posts   bool              // compute posts, not weights
+	keep    bool              // leave posts on the device
 }
 
 // gpuMethod weighs a chunk.
 type gpuMethod func(ctx context.Context, t *gpuTask) (*gpuPairs, error)
 
-// gpuMethods, each with what it needs of temporary memory.
+// gpuMethods lists the methods, each with the temporary memory that it needs.
 var gpuMethods = map[Method]struct {
 	run  gpuMethod
 	need func(bytes, words, docs int) int64
@@ -79,21 +80,21 @@ var gpuMethods = map[Method]struct {
 	Dictionary: {gpuDictionary, needSteps},
 }
 
-// needSteps is for the eight steps: the text, its flags and places, and up to 120
-// bytes a word of which a quarter is the sort's.
+// needSteps returns the temporary memory of the eight steps: for the text, its flags and positions,
+// and up to 120 bytes per word, a quarter of them for sorting.
 func needSteps(bytes, words, docs int) int64 {
 	return 6*int64(bytes) + 136*int64(words) + 24*int64(docs) + gpuSpare
 }
 
-// gpuSpare is for what does not grow with the text.
+// gpuSpare is memory for data that do not grow with the text.
 const gpuSpare = 1 << 20
 
-// weighChunk weighs a chunk, and waits.
+// weighChunk weighs a chunk, and waits for the result.
 func (c *card) weighChunk(ctx context.Context, in *gpuChunk, t gpuTask, run gpuMethod) (out *gpuPairs, err error) {
 	c.Reuse()
 	t.card, t.in, t.numbers, c.overlaps = c, in, gpu.Null(), false
-	// A wait that can be called off sleeps now and then, and half a millisecond too
-	// long; these are short.
+	// Waiting with a context that can be cancelled polls, and ends up to half a millisecond late.
+	// The waits here are short, so they use a context without cancellation.
 	c.caller, ctx = ctx, context.WithoutCancel(ctx)
 	if in.words == 0 {
 		return &gpuPairs{first: []uint64{0}}, nil
@@ -118,7 +119,7 @@ func (c *card) weighChunk(ctx context.Context, in *gpuChunk, t gpuTask, run gpuM
 	if err == nil {
 		err = c.step("end")
 	}
-	// Whatever happened, nothing may be under way when memory is given back.
+	// Wait for all streams, also after errors, before memory is released.
 	for _, s := range c.Streams {
 		err = errors.Join(err, s.Sync(ctx))
 	}
@@ -132,18 +133,18 @@ func (c *card) weighChunk(ctx context.Context, in *gpuChunk, t gpuTask, run gpuM
 	return out, nil
 }
 
-// gpuCopy is how much text is copied at a time, so that work on it can begin while
-// the next is on its way. Tests set it lower.
+// gpuCopy is the number of bytes of text copied at a time, so that work on it can begin while more
+// is being copied. Tests set it lower.
 var gpuCopy = 16 << 20
 
-// arrival is when the text up to some place is on the device.
+// arrival is the event after which the text up to offset to is on the device.
 type arrival struct {
 	to int
 	*gpu.Event
 }
 
-// send starts the copies of the text, if it is not on the device, and lists when they
-// arrive: at multiples of 16 behind a separator, and at the end.
+// send starts copying the text, if it is not on the device, and lists the arrivals. They are at
+// multiples of 16 after a separator, and at the end.
 func (t *gpuTask) send() (list []arrival, err error) {
 	arrive := func(to int) error {
 		e, err := t.Recorded(t.copies)
@@ -154,7 +155,7 @@ func (t *gpuTask) send() (list []arrival, err error) {
 		all, done := t.in.pinned.Values(), 0
 		for at := 0; at < len(all); {
 			to := min(at+gpuCopy, len(all))
-			if rest := len(all) - at; rest <= gpuCopy { // the last ones are waited for
+			if rest := len(all) - at; rest <= gpuCopy { // the last ones are smaller
 				to = min(at+max(rest/2, gpuCopy/16), len(all))
 			}
 			if err := t.text.Slice(at, to).CopyIn(t.copies, t.in.pinned.Slice(at, to)); err != nil {
@@ -178,7 +179,7 @@ func (t *gpuTask) send() (list []arrival, err error) {
 	return list, err
 }
 
-// upload brings the text to the device, if it is not there or on its way.
+// upload copies the text to the device, if it is not there already, and makes the main stream wait.
 func (t *gpuTask) upload() (err error) {
 	if len(t.in.pinned.Values()) > 0 {
 		err = t.text.CopyIn(t.copies, t.in.pinned)
@@ -186,8 +187,8 @@ func (t *gpuTask) upload() (err error) {
 	return errors.Join(err, t.After(t.s, t.copies))
 }
 
-// vocabulary brings the words at refs, which are in byte order, to the host. The memory
-// that it takes is in use until the copies are done.
+// vocabulary copies the words at refs, which are in byte order, to the host. Its temporary memory
+// is in use until the copies are done.
 func (t *gpuTask) vocabulary(ctx context.Context, tmp *gpu.Arena, text gpu.Buffer[uint8],
 	refs gpu.Buffer[uint64], out *gpuPairs) (err error) {
 	n := refs.Len()
@@ -224,7 +225,7 @@ func (t *gpuTask) vocabulary(ctx context.Context, tmp *gpu.Arena, text gpu.Buffe
 	})
 }
 
-// termWeights makes the part of the formula that is the same in all documents.
+// termWeights computes the part of the formula that is the same in all documents.
 func (t *gpuTask) termWeights(first gpu.Buffer[uint64], terms int) (w gpu.Buffer[[2]float32], err error) {
 	w = take[[2]float32](t.card, &err, terms)
 	if err != nil {
@@ -235,11 +236,10 @@ func (t *gpuTask) termWeights(first gpu.Buffer[uint64], terms int) (w gpu.Buffer
 	return w, t.each("steps", "weigh_terms", terms, args...)
 }
 
-// gpuSlice is how many pairs are weighed before they are copied, while the next are
-// being weighed.
+// gpuSlice is the number of pairs that are weighed and then copied, while the next are weighed.
 const gpuSlice = 8 << 20
 
-// fetchPairs brings the result, one piece, to the host.
+// fetchPairs copies the result to the host, as one piece.
 func (t *gpuTask) fetchPairs(ctx context.Context, out *gpuPairs, first gpu.Buffer[uint64], docs,
 	tfs gpu.Buffer[uint32], weights gpu.Buffer[float32]) error {
 	n, terms := docs.Len(), first.Len()-1

@@ -9,17 +9,17 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// feedStreams is how many parts of the text are copied to the device at a time. One core alone
-// copies 4 GB a second while the others find words.
+// feedStreams is the number of parts of the text that are copied to the device at a time. A single
+// core copies only 4 GB/s while the others tokenise.
 const feedStreams = 4
 
-// textFeed copies text to the device on streams of its own, one for each who copies.
+// textFeed copies text to the device on streams of its own, one for each concurrent copy.
 type textFeed struct {
 	idle  chan *gpu.Stream
-	under sync.WaitGroup // copies that were started and not sent yet
+	under sync.WaitGroup // copies that were started and are not complete
 }
 
-// start returns what copies text to a place in the card's text.
+// start returns a function that copies text to the range [from, to) of the card's text.
 func (f *textFeed) start(c *card, from, to int, text []byte) (send func() error, err error) {
 	if f.idle == nil {
 		f.idle = make(chan *gpu.Stream, feedStreams)
@@ -45,7 +45,7 @@ func (f *textFeed) start(c *card, from, to int, text []byte) (send func() error,
 	}, nil
 }
 
-// settle waits until all that was started has arrived. Nothing is started meanwhile.
+// settle waits until all copies have arrived. No copy may be started meanwhile.
 func (f *textFeed) settle(ctx context.Context) (err error) {
 	f.under.Wait()
 	for range len(f.idle) {

@@ -10,15 +10,15 @@ import (
 	"github.com/collocate/collocate/internal/gpu/prim"
 )
 
-// needFused is what gpuFused takes at most: the text; for each item, a word or a
-// document's end, two pairs of 8 bytes and a flag, then the table of a very long
-// document, later the result and what does not fit its bytes; lists of documents. The
+// needFused returns an upper bound on the temporary memory of gpuFused: the text; for each item (a
+// word or the end of a document) two pairs of 8 bytes and a flag, then the table of a very long
+// document, later the result with its jumps and large frequencies; and lists of documents. The
 // dictionary and the sequence are not in the arena.
 func needFused(bytes, words, docs int) int64 {
 	return int64(bytes) + 64*int64(words+docs) + 32*int64(docs) + gpuSpare
 }
 
-// packing says how a pair is packed into 64 bits: see kernels/packing.cuh.
+// packing describes how a pair is packed into 64 bits: see kernels/packing.cuh.
 type packing struct{ docShift, termShift, bits int }
 
 func newPacking(terms, docs, longest int) (p packing, ok bool) {
@@ -32,12 +32,12 @@ func (p packing) args() []gpu.Arg {
 	return []gpu.Arg{gpu.U32(uint32(p.docShift)), gpu.U32(uint32(p.termShift))}
 }
 
-// errPacking is for documents so many and so long that half of them must do.
+// errPacking means that the documents are too many and too long, so that the chunk must be halved.
 var errPacking = errors.New("a pair of word and document takes more than 64 bits: want fewer documents in one pass")
 
-// gpuFused is our own way. One kernel finds the words and numbers them while the text
-// is still coming in; documents are counted in shared memory, and their pairs sorted by
-// word once; words in use are sorted, and the others' numbers forgotten.
+// gpuFused is our own method. One kernel finds the words and numbers them while more text is being
+// copied. Documents are counted in shared memory, and their pairs are sorted by word, once. Of the
+// numbered words, only those in use are sorted.
 func gpuFused(ctx context.Context, t *gpuTask) (*gpuPairs, error) {
 	if t.posts {
 		return gpuPosts(ctx, t)
@@ -45,7 +45,7 @@ func gpuFused(ctx context.Context, t *gpuTask) (*gpuPairs, error) {
 	return t.inPieces(ctx, &fused{t})
 }
 
-// fused makes pairs of pieces that are sorted by the words' numbers.
+// fused is the pieceMethod of gpuFused: it makes pairs sorted by word number.
 type fused struct{ *gpuTask }
 
 func (f *fused) start() (int, error) {
@@ -104,8 +104,7 @@ func (f *fused) words(ctx context.Context, out *gpuPairs,
 	return f.placeWords(ctx, out, gpu.Null(), rest)
 }
 
-// gpuPosts inverts a chunk: pairs are sorted by the words' places in byte order, all at
-// once.
+// gpuPosts inverts a chunk. All pairs are sorted at once, by the ranks of the words in byte order.
 func gpuPosts(ctx context.Context, t *gpuTask) (*gpuPairs, error) {
 	if err := errors.Join(t.upload(), t.step("words"), t.numberWords(ctx)); err != nil {
 		return nil, err
@@ -162,7 +161,7 @@ func gpuPosts(ctx context.Context, t *gpuTask) (*gpuPairs, error) {
 	if err != nil {
 		return nil, err
 	}
-	posts := alt // goes where the sort's other half was
+	posts := alt // stored in the buffer that does not hold the sorted pairs
 	if sorted.Arg() == alt.Arg() {
 		posts = pairs
 	}
@@ -193,8 +192,8 @@ func gpuPosts(ctx context.Context, t *gpuTask) (*gpuPairs, error) {
 	return out, err
 }
 
-// As in count.cu: how many words the documents of a class have at most, and the
-// shape of the kernel that counts them. Tables are full to three quarters at most.
+// These constants must match count.cu: the maximum number of words of the documents in each class,
+// and the block size of the kernels for the longest. Hash tables are at most three quarters full.
 const (
 	smallDocument  = 96
 	middleDocument = 1024
@@ -202,15 +201,14 @@ const (
 	wideThreads    = 1024
 )
 
-// countPairs finds where documents end and makes their n pairs, in the order of the
-// documents.
+// countPairs finds the ends of documents and makes their n pairs, in the order of documents.
 func (t *gpuTask) countPairs(ctx context.Context, items, ends gpu.Buffer[uint32],
 	out gpu.Buffer[uint64], places gpu.Arg, pack packing) (n int, err error) {
 	if err := t.step("tf"); err != nil {
 		return 0, err
 	}
 	err = t.scratch(func() (err error) {
-		// Counting leaves gaps: a document has no more pairs than words.
+		// A document has at most as many pairs as words; the unused places are removed below.
 		pairs, flags := take[uint64](t.card, &err, items.Len()), take[uint8](t.card, &err, items.Len())
 		if err != nil {
 			return err
@@ -229,15 +227,15 @@ func (t *gpuTask) countPairs(ctx context.Context, items, ends gpu.Buffer[uint32]
 	return t.counted(ctx)
 }
 
-// countDocuments finds where documents end and counts each one's words: its pairs
-// go to the places of its items, flagged.
+// countDocuments finds the ends of documents and counts the words of each. The pairs of a document
+// are stored at the places of its items, and flagged.
 func (t *gpuTask) countDocuments(ctx context.Context, items, ends gpu.Buffer[uint32],
 	pairs gpu.Buffer[uint64], flags gpu.Buffer[uint8], places gpu.Arg, pack packing) error {
 	n, nd := items.Len(), ends.Len()
 	if err := t.each("count", "weigh_ends", (n+3)/4, items.Arg(), flags.Arg(), gpu.U64(uint64(n))); err != nil {
 		return err
 	}
-	// There are as many as the host counted, so nothing is written behind the last.
+	// The host has counted them, so nothing is written beyond the end of the buffer.
 	if err := prim.SelectIndex(t.s, t.tmp.Arena, flags, ends, t.count); err != nil {
 		return err
 	}
@@ -273,14 +271,14 @@ func (t *gpuTask) countDocuments(ctx context.Context, items, ends gpu.Buffer[uin
 		if err != nil {
 			return err
 		}
-		tables := take[uint32](t.card, &err, int(4*many[len(classes)])) // two slots of 8 bytes a word
+		tables := take[uint32](t.card, &err, int(4*many[len(classes)])) // two slots of 8 bytes per word
 		if err != nil {
 			return err
 		}
 		if err := t.After(t.beside, t.s); err != nil {
 			return err
 		}
-		// Long documents are few: they share the device with the others.
+		// Long documents are few, so their kernels share the device with the others.
 		for i, c := range classes {
 			if many[i] == 0 {
 				continue

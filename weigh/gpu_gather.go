@@ -14,34 +14,34 @@ import (
 type gpuPart struct {
 	seq     int
 	text    []byte // nil when it is on the device
-	bytes   int    // of it
+	bytes   int    // size of the text
 	words   int
-	longest int
-	filled  []uint32 // which of the batch's documents have words
+	longest int      // words of the longest document
+	filled  []uint32 // the batch's documents that have words
 }
 
-// gatherer hands out a corpus batch by batch, in order.
+// gatherer reads a corpus in parallel and passes it on batch by batch, in order.
 type gatherer struct {
-	ready  <-chan struct{} // closed when the others may be called
-	failed func() error    // why nothing can be done
-	// take takes one part at a time. What it returns may run while others are taken; the text is
-	// used again afterwards.
+	ready  <-chan struct{} // closed when failed and take may be called
+	failed func() error    // returns the error that prevents any work, or nil
+	// take receives one part at a time. The function send may run while other parts are taken; the
+	// memory of the text is reused afterwards.
 	take func(p gpuPart) (send func() error, err error)
 
 	mu            sync.Mutex
-	waiting       map[int]gpuPart // for ready, or for the batches before them
-	held          int64           // bytes of their text
-	next          int             // batch to be taken
-	err           error           // why nothing more is taken
-	spare         sync.Pool       // of *[]byte
+	waiting       map[int]gpuPart // parts that wait for ready, or for earlier batches
+	held          int64           // bytes of text not yet copied
+	next          int             // next batch to be taken
+	err           error           // first error, after which no part is taken
+	spare         sync.Pool       // memory for text, as *[]byte
 	batches       []docBatch
 	tokens, bytes int64
 }
 
-// mostHeld is how much text may wait for the device.
+// mostHeld is the number of bytes of text that may wait for the device to open.
 const mostHeld = 256 << 20
 
-// mostWord is more than any word's length, of which references have 24 bits.
+// mostWord is an exclusive bound on the length of a word; references have 24 bits for it.
 const mostWord = 1 << 24
 
 // gather reads a corpus.
@@ -81,7 +81,8 @@ func (g *gatherer) gather(ctx context.Context, each batches, analyzer text.Analy
 	return newDocuments(g.batches, g.tokens, g.bytes)
 }
 
-// analyzePart makes a batch's text for the device. Plain is for words between blanks.
+// analyzePart converts a batch to text for the device. If plain is true, the analyzer is the one
+// that appendPlain implements.
 func analyzePart(b *text.Batch, analyzer text.Analyzer, plain bool, tok *text.Tokens,
 	memory []byte) (p gpuPart, d docBatch, size int64, err error) {
 	d = newDocBatch(b.Seq, len(b.Docs))
@@ -120,7 +121,7 @@ func analyzePart(b *text.Batch, analyzer text.Analyzer, plain bool, tok *text.To
 		p.text[len(p.text)-1] = '\n'
 		p.count(i, len(tok.Words))
 	}
-	// The device goes by separators alone, and trusts their number.
+	// The device relies on separators alone, and trusts their number, so it is checked here.
 	p.bytes = len(p.text)
 	lines := bytes.Count(p.text, []byte{'\n'})
 	if lines != len(p.filled) || lines+bytes.Count(p.text, []byte{' '}) != p.words ||
@@ -130,15 +131,15 @@ func analyzePart(b *text.Batch, analyzer text.Analyzer, plain bool, tok *text.To
 	return p, d, size, nil
 }
 
-// count notes a document with the given number of words.
+// count records a document with the given number of words.
 func (p *gpuPart) count(doc, words int) {
 	p.words += words
 	p.longest = max(p.longest, words)
 	p.filled = append(p.filled, uint32(doc))
 }
 
-// appendWords appends the words, each with a blank behind it. Words that are one byte
-// apart, as most are, are copied together, which takes a third of the time.
+// appendWords appends the words, each followed by a blank. Words that are one byte apart, as most
+// are, are copied together, which takes a third of the time.
 func appendWords(dst []byte, tok *text.Tokens) []byte {
 	w := tok.Words
 	for k := 0; k < len(w); {
@@ -176,8 +177,8 @@ func (g *gatherer) add(p gpuPart, d docBatch, size int64) error {
 	}
 }
 
-// drain takes the parts whose turn it is. It is called with the lock, and gives it away while their
-// text is sent, so that several workers do that at once and the others find words.
+// drain takes the parts whose turn it is. It is called with the lock held, and releases it while
+// text is sent, so that several workers can send at once while others tokenise.
 func (g *gatherer) drain() error {
 	if g.err == nil {
 		g.err = g.failed()
@@ -208,7 +209,7 @@ func (g *gatherer) drain() error {
 	return g.err
 }
 
-// gpuSize is what a chunk's memory depends on.
+// gpuSize holds the counts that determine a chunk's memory.
 type gpuSize struct{ bytes, words, docs, longest int }
 
 func (s gpuSize) plus(p *gpuPart) gpuSize {
@@ -222,8 +223,8 @@ func sizeOf(parts []gpuPart) (s gpuSize) {
 	return s
 }
 
-// numbersOf are the corpus's numbers of the documents in a chunk's parts; nil if
-// these are 0, 1, 2 and so on.
+// numbersOf returns the corpus numbers of the documents in a chunk's parts, or nil if these are 0,
+// 1, 2 and so on.
 func numbersOf(parts []gpuPart, d *documents) []uint32 {
 	var list []uint32
 	plain := true
@@ -240,7 +241,7 @@ func numbersOf(parts []gpuPart, d *documents) []uint32 {
 	return list
 }
 
-// numberParts adds the documents in a chunk's parts.
+// numberParts adds the documents of a chunk's parts to n.
 func numberParts(n *numbering, parts []gpuPart, d *documents) {
 	for i := range parts {
 		base := d.base[parts[i].seq]

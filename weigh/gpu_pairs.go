@@ -7,7 +7,7 @@ import (
 	"sort"
 )
 
-// What a method left is the source of weights of a corpus that was one chunk.
+// The pairs of a corpus that was one chunk are the source of its Weights.
 
 func (p *gpuPairs) close() error { return nil }
 
@@ -18,7 +18,7 @@ func (p *gpuPairs) parts(ctx context.Context, n int) (parts []iter.Seq2[Weighted
 	return parts
 }
 
-// ranges cuts the words into n ranges of about as many pairs each.
+// ranges divides the words into n ranges with similar numbers of pairs.
 func (p *gpuPairs) ranges(n int) (list [][2]int) {
 	words, from := len(p.ends), 0
 	total := p.first[words]
@@ -59,20 +59,19 @@ func (p *gpuPairs) terms(ctx context.Context, from, to int) iter.Seq2[Weighted, 
 	}
 }
 
-// pairReader holds the documents of a word, how often each has it, and its weights
-// there.
+// pairReader reads the pairs of words: documents, frequencies and weights.
 type pairReader struct {
 	docs, tfs []uint32
 	weights   []float32
-	gathered  []float32 // memory for weights from several pieces
+	gathered  []float32 // buffer for weights from several pieces
 
-	from, to int         // words whose spans are known
-	spans    [][2]uint32 // of their pairs, by word and piece
+	from, to int         // range of words in spans
+	spans    [][2]uint32 // ranges of their pairs, by word and piece
 	touched  uint32
 }
 
-// readAhead is for how many words the pairs are looked up before the first is read.
-// They are all over the memory: asked for one after the other, each would be waited for.
+// readAhead is the number of words whose pairs are located and touched before the first is read.
+// They are scattered in memory, and this lets cache misses overlap.
 const readAhead = 16
 
 // read unpacks the pairs of word i.
@@ -109,7 +108,7 @@ func (r *pairReader) read(p *gpuPairs, i int) {
 	r.weights = r.gathered
 }
 
-// find finds the pairs of words from i on.
+// find locates the pairs of the words from i on.
 func (r *pairReader) find(p *gpuPairs, i int) {
 	r.from, r.to = i, min(i+readAhead, len(p.ends))
 	if r.spans == nil {
@@ -134,7 +133,7 @@ func (r *pairReader) find(p *gpuPairs, i int) {
 	}
 }
 
-// unpack unpacks the pairs [lo, hi) of a word, in a piece with documents from base on.
+// unpack unpacks the pairs [lo, hi) of a word, in a piece whose documents begin at base.
 func (p *gpuPairs) unpack(lo, hi, base uint32, docs, tfs []uint32) {
 	doc, jumps := base-1, []uint64(nil)
 	for k, gap := range p.gaps[lo:hi] {
@@ -157,7 +156,7 @@ func (p *gpuPairs) unpack(lo, hi, base uint32, docs, tfs []uint32) {
 	}
 }
 
-// from is the part of a list that is about pair lo and those behind it.
+// from returns the part of a list for pair lo and later ones.
 func from(list []uint64, lo uint32) []uint64 {
 	return list[sort.Search(len(list), func(i int) bool { return list[i]>>32 >= uint64(lo) }):]
 }

@@ -8,28 +8,28 @@ import (
 	"github.com/collocate/collocate/internal/gpu/prim"
 )
 
-// The link takes longest, and can be used both ways at once. So the text is cut into
-// pieces of whole documents, and pairs of the first pieces are made, sorted by word and
-// sent to the host while later ones are still coming in. That takes numbers for words
-// before any sort. The weights, for which all text must be known, come last; words
-// are brought into byte order meanwhile.
+// Transfers take longest, and the link can be used in both directions at once. So the text is cut
+// into pieces of whole documents. The pairs of the first pieces are made, sorted by word and copied
+// to the host while later pieces are copied to the device. For this, words must have numbers before
+// anything is sorted. The weights, which depend on all text, come last; meanwhile words are sorted
+// in byte order.
 
-// gpuPiece is a piece of a chunk: what comes before it, and what with it.
+// gpuPiece is a piece of a chunk: the sizes of the text before it, and including it.
 type gpuPiece struct{ from, to gpuSize }
 
-// size is that of the piece itself.
+// size returns the size of the piece itself.
 func (p gpuPiece) size() gpuSize {
 	return gpuSize{p.to.bytes - p.from.bytes, p.to.words - p.from.words, p.to.docs - p.from.docs, p.to.longest}
 }
 
-// shares are the pieces' parts of the text, in hundredths. The first ones are small, so
-// that work begins early, and so are the last ones, which are waited for. On an H200,
-// 500 MB took our way 15.5 to 16.2 ms in four to eight pieces of many shapes, the
-// dictionary method 18.1 ms in six to eight and 18.9 in four; but the more pieces, the
-// more tables a word's pairs must be gathered from.
+// shares lists the sizes of pieces in percent of the text. The first ones are small, so that work
+// begins early, and so is the last one, because the end waits for it. On an H200, 500 MB took our
+// method 15.5 to 16.2 ms in four to eight pieces of various sizes, and the dictionary method 18.1
+// ms in six to eight and 18.9 in four. But with more pieces, a word's pairs must be gathered from
+// more tables.
 var shares = []int{8, 16, 22, 22, 20, 12}
 
-// leastPiece is how many bytes they have at least. Tests set it lower.
+// leastPiece is the minimum size of a piece in bytes. Tests set it lower.
 var leastPiece = 1 << 20
 
 // plan cuts the chunk into pieces.
@@ -53,27 +53,27 @@ func (c *gpuChunk) plan() []gpuPiece {
 
 // pieceMethod makes the pairs of pieces.
 type pieceMethod interface {
-	// start begins anew with a text, and says below which number words' numbers are.
+	// start begins anew with a text, and returns an upper bound on word numbers.
 	start() (numbers int, err error)
-	// came is told of text that will be on the device when the stream reads comes to it.
+	// came queues work on the stream reads for text that will be on the device by then.
 	came(from, to int) error
-	// pairs makes the pairs of a piece, packed and sorted by word, at the beginning of
-	// the memory given, which has one place a word. Document 0 is the piece's first; its
-	// lengths go to lengths. errNoRoom calls for grow and another start.
+	// pairs makes the pairs of a piece, packed and sorted by word, at the beginning of out, which
+	// has room for one per word. Documents are numbered from the first of the piece; their lengths
+	// go to lengths. After errNoRoom, the caller must call grow and start again.
 	pairs(ctx context.Context, p gpuPiece, out gpu.Buffer[uint64],
 		lengths gpu.Buffer[uint32]) (n int, pack packing, err error)
 	grow(ctx context.Context) error
-	// balance says of each pair whose it is, if the method does so, given where those of
-	// each word begin.
+	// balance returns the word of each pair, given where those of each word begin, if the method
+	// has such a step.
 	balance(pairs gpu.Buffer[uint64], first gpu.Buffer[uint64]) (term gpu.Buffer[uint32], err error)
-	// words brings those in use to the host, in byte order, and calls rest with their
-	// numbers while these are there.
+	// words copies the words in use to the host, in byte order, and calls rest with their numbers,
+	// which are valid only during that call.
 	words(ctx context.Context, out *gpuPairs, rest func(tmp *gpu.Arena, numbers gpu.Buffer[uint32]) error) error
-	// steps are the names of those that all methods have; balance may be empty.
+	// steps returns the names of the steps that all methods have; balance may be empty.
 	steps() (df, balance, formula string)
 }
 
-// errNoRoom says that there are more different words than a method expected.
+// errNoRoom means that there are more distinct words than a method expected.
 var errNoRoom = errors.New("too many words for the memory")
 
 // inPieces weighs a chunk in pieces.
@@ -89,7 +89,7 @@ func (t *gpuTask) inPieces(ctx context.Context, m pieceMethod) (*gpuPairs, error
 		if !errors.Is(err, errNoRoom) {
 			return out, err
 		}
-		// All again. The text is there.
+		// Start again. The text is on the device already.
 		for _, s := range t.Streams {
 			if err := s.Sync(ctx); err != nil {
 				return nil, err
@@ -102,7 +102,7 @@ func (t *gpuTask) inPieces(ctx context.Context, m pieceMethod) (*gpuPairs, error
 	}
 }
 
-// pieces is a chunk at work.
+// pieces is the state of a chunk that is processed in pieces.
 type pieces struct {
 	*gpuTask
 	method  pieceMethod
@@ -110,11 +110,11 @@ type pieces struct {
 	list    []gpuPiece
 	done    []donePiece
 
-	pairs   gpu.Buffer[uint64] // of all pieces done
-	filled  int
-	lengths gpu.Buffer[uint32] // of documents
-	first   gpu.Buffer[uint32] // a table for each piece
-	df      gpu.Buffer[uint32] // by number
+	pairs   gpu.Buffer[uint64] // pairs of all finished pieces
+	filled  int                // number of these pairs
+	lengths gpu.Buffer[uint32] // lengths of documents
+	first   gpu.Buffer[uint32] // for each piece, the first pair of each word number
+	df      gpu.Buffer[uint32] // by word number
 	result  *shrunk
 }
 
@@ -152,7 +152,7 @@ func (t *gpuTask) tryPieces(ctx context.Context, m pieceMethod, text []arrival) 
 	if err := p.df.Zero(t.s); err != nil {
 		return nil, err
 	}
-	// All that makes words numbers is queued at once.
+	// Queue the numbering of all words at once.
 	ready, from := make([]*gpu.Event, 0, len(p.list)), 0
 	for _, a := range text {
 		if err := t.reads.WaitFor(a.Event); err != nil {
@@ -180,15 +180,15 @@ func (t *gpuTask) tryPieces(ctx context.Context, m pieceMethod, text []arrival) 
 	return out, p.finish(ctx, out)
 }
 
-// pieceMemory is for what there is once a number: a table for each piece, the dfs and
-// what the formula makes of them, a table of 64 bits, and a word in use.
+// pieceMemory returns the memory that depends on word numbers: a table for each piece, the dfs and
+// their part of the formula, a table of 64 bits, and the words in use.
 func pieceMemory(numbers, pieces int) int64 {
 	return numberMemory(pieces)*int64(numbers+1) + gpuSpare
 }
 
 func numberMemory(pieces int) int64 { return int64(4*pieces) + 4 + 8 + 8 + 8 }
 
-// piece makes the next piece's pairs, and sends what is known of them to the host.
+// piece makes the pairs of the next piece, and copies them to the host without weights.
 func (p *pieces) piece(ctx context.Context, out *gpuPairs, toFirst host[uint32]) error {
 	if err := p.caller.Err(); err != nil {
 		return err
@@ -250,14 +250,14 @@ func (p *pieces) piece(ctx context.Context, out *gpuPairs, toFirst host[uint32])
 	}))
 }
 
-// firsts notes where the pairs of each word begin.
+// firsts finds the first pair of each word.
 func (t *gpuTask) firsts(pairs gpu.Buffer[uint64], from int, pack packing, words int, first, wide, df gpu.Arg) error {
 	return t.each("pieces", "weigh_firsts", words+1, pairs.Arg(), gpu.U64(uint64(pairs.Len())),
 		gpu.U32(uint32(from)), gpu.U64(uint64(words)),
 		gpu.U32(uint32(pack.termShift)), first, wide, df)
 }
 
-// finish weighs the pairs of all pieces, and brings words into order.
+// finish weighs the pairs of all pieces, and sorts the words.
 func (p *pieces) finish(ctx context.Context, out *gpuPairs) (err error) {
 	_, _, formula := p.method.steps()
 	if err := p.step(formula); err != nil {
@@ -323,7 +323,7 @@ func (p *pieces) finish(ctx context.Context, out *gpuPairs) (err error) {
 	return errors.Join(err, p.step("copy down, waited for"), p.After(p.s, p.down))
 }
 
-// shrunk is pairs in few bytes, on the device and where they go on the host.
+// shrunk holds pairs in compact form on the device, and the host memory they are copied to.
 type shrunk struct {
 	gaps         gpu.Buffer[uint16]
 	small        gpu.Buffer[uint8]
@@ -334,11 +334,12 @@ type shrunk struct {
 	toWeights    host[float32]
 }
 
-// newShrunk has room for n pairs of the given number of words.
+// newShrunk allocates memory for n pairs of the given number of words.
 func (t *gpuTask) newShrunk(n, words int) (r *shrunk, err error) {
 	r = &shrunk{}
 	r.small, r.gaps = take[uint8](t.card, &err, n), take[uint16](t.card, &err, n)
-	// Gaps of a word add up to less than all documents, frequencies to all words.
+	// The gaps of a word add up to less than the number of documents, and all frequencies to the
+	// number of words, which bounds the numbers of jumps and of large frequencies.
 	r.jumps = take[uint64](t.card, &err, min(n, words*(t.total>>16))+1)
 	r.large = take[uint64](t.card, &err, t.in.words/255+1)
 	r.counts = take[uint64](t.card, &err, 2)
@@ -352,7 +353,7 @@ func (r *shrunk) args() []gpu.Arg {
 	return []gpu.Arg{r.gaps.Arg(), r.small.Arg(), r.jumps.Arg(), r.large.Arg(), r.counts.Arg()}
 }
 
-// fetchTo makes room for n pairs on the host.
+// fetchTo allocates host memory for n pairs.
 func (r *shrunk) fetchTo(t *gpuTask, out *gpuPairs, n int) (err error) {
 	var err1, err2, err3 error
 	r.toGaps, err1 = hostMemory(t.card, n, func(p *pinnedResult) *gpu.Pinned[uint16] { return &p.gaps })
@@ -362,7 +363,7 @@ func (r *shrunk) fetchTo(t *gpuTask, out *gpuPairs, n int) (err error) {
 	return errors.Join(err1, err2, err3)
 }
 
-// fetch sends the pairs [i, j) to the host, but for their weights.
+// fetch copies the pairs [i, j) to the host, without their weights.
 func (r *shrunk) fetch(ctx context.Context, t *gpuTask, i, j int) error {
 	return t.fetchAfter(t.s, func() error {
 		return errors.Join(r.toGaps.fetch(ctx, t.down, i, r.gaps.Slice(i, j)),
@@ -370,7 +371,7 @@ func (r *shrunk) fetch(ctx context.Context, t *gpuTask, i, j int) error {
 	})
 }
 
-// fetchLists brings what does not fit the bytes to the host.
+// fetchLists copies the jumps and the large frequencies to the host.
 func (r *shrunk) fetchLists(ctx context.Context, t *gpuTask, out *gpuPairs) error {
 	many, err := t.look(ctx, r.counts)
 	if err != nil {
@@ -385,7 +386,7 @@ func (r *shrunk) fetchLists(ctx context.Context, t *gpuTask, out *gpuPairs) erro
 	return err
 }
 
-// fetchList sorts a list that was made in no order, and brings it to the host.
+// fetchList sorts a list and copies it to the host.
 func (t *gpuTask) fetchList(ctx context.Context, list gpu.Buffer[uint64],
 	slot func(*pinnedResult) *gpu.Pinned[uint64]) (v []uint64, err error) {
 	alt := take[uint64](t.card, &err, list.Len())

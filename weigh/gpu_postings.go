@@ -9,9 +9,9 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// gpuPostings are the postings of an inverted corpus in device memory. They are copied as they are
-// read, a block at a time and one ahead: host memory for all of them would cost more time than the
-// copies.
+// gpuPostings holds the postings of an inverted corpus in device memory. They are copied as they
+// are read, one block at a time, with one block read ahead. Allocating host memory for all of them
+// would take longer than the copies.
 type gpuPostings struct {
 	run   *gpuRun
 	pairs *gpuPairs // words, ends and first are on the host, kept on the device
@@ -21,8 +21,8 @@ type gpuPostings struct {
 	idle []*postingLane
 }
 
-// postingLane is how postings come to a reader: two blocks of pinned memory, one to read from and
-// one on its way.
+// postingLane holds the buffers of a reader: two blocks of pinned memory, one to read from and one
+// that is being filled.
 type postingLane struct {
 	s      *gpu.Stream
 	blocks [2]gpu.Pinned[uint64]
@@ -32,7 +32,7 @@ func (l *postingLane) free() error {
 	return errors.Join(l.blocks[0].Free(), l.blocks[1].Free(), l.s.Free())
 }
 
-// gpuBlock is how many postings are copied at a time. Tests set it lower.
+// gpuBlock is the number of postings copied at a time. Tests set it lower.
 var gpuBlock uint64 = 1 << 17
 
 func (p *gpuPostings) close() error {
@@ -44,7 +44,7 @@ func (p *gpuPostings) close() error {
 	return errors.Join(err, p.run.close())
 }
 
-// lane takes a lane for a reader; give it back when done.
+// lane returns a lane for a reader, which must return it with giveBack.
 func (p *gpuPostings) lane() (*postingLane, error) {
 	p.mu.Lock()
 	if n := len(p.idle); n > 0 {
@@ -68,7 +68,7 @@ func (p *gpuPostings) lane() (*postingLane, error) {
 	return l, nil
 }
 
-// giveBack keeps a lane for the next reader, when nothing is on its way any more.
+// giveBack waits for running copies and keeps the lane for the next reader.
 func (p *gpuPostings) giveBack(ctx context.Context, l *postingLane) error {
 	err := l.s.Sync(context.WithoutCancel(ctx))
 	p.mu.Lock()
@@ -95,7 +95,7 @@ func (p *gpuPostings) terms(ctx context.Context, from, to int) iter.Seq2[Term, e
 			yield(Term{}, err)
 			return
 		}
-		defer p.giveBack(ctx, lane) // an error was one of the reader's, too
+		defer p.giveBack(ctx, lane) // the reader has seen any error already
 		r := postingReader{kept: p.pairs.kept, lane: lane, next: p.pairs.first[from], end: p.pairs.first[to]}
 		if err := r.fetch(); err != nil {
 			yield(Term{}, err)
@@ -122,11 +122,11 @@ func (p *gpuPostings) terms(ctx context.Context, from, to int) iter.Seq2[Term, e
 type postingReader struct {
 	kept      gpu.Buffer[uint64]
 	lane      *postingLane
-	turn      int    // which block is filled next
-	next, end uint64 // what will be fetched
-	coming    uint64 // postings on their way
+	turn      int    // the block that is filled next
+	next, end uint64 // range of postings still to be fetched
+	coming    uint64 // number of postings being copied
 	block     []uint64
-	from      uint64 // of the block
+	from      uint64 // number of the block's first posting
 	docs, tfs []uint32
 }
 

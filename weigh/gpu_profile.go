@@ -17,7 +17,8 @@ type Step struct {
 	Beside bool `json:"beside,omitempty"`
 }
 
-// stepsOf are the stages that a clock has timed, those of the same name added up.
+// stepsOf returns the stages that a clock has measured. Times of stages with the same name are
+// added up.
 func stepsOf(c *gpu.Clock) (list []Step, err error) {
 	err = c.Stages(func(name string, took time.Duration, beside bool) {
 		list = addSteps(list, []Step{{name, took, beside}})
@@ -25,7 +26,7 @@ func stepsOf(c *gpu.Clock) (list []Step, err error) {
 	return list, err
 }
 
-// addSteps adds the times of more steps, those of the same name up.
+// addSteps adds more steps to a list. Times of steps with the same name are added up.
 func addSteps(list, more []Step) []Step {
 	for _, m := range more {
 		if at := slices.IndexFunc(list,

@@ -1,6 +1,6 @@
 package weigh
 
-// writePairs puts what a method left into the file, as write does with a run.
+// writePairs writes the result of a method to the file, as write does for a run.
 func (s *spillFile) writePairs(p *gpuPairs) (*run, error) {
 	w := s.newRun()
 	var r pairReader

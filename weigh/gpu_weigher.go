@@ -106,7 +106,7 @@ func NewWeigher(c *PinnedCorpus, o Options) (*Weigher, error) {
 	if err != nil {
 		return nil, err
 	}
-	close(g.warm) // as the first time is not measured
+	close(g.warm) // no warm-up: the first time is not measured
 	if err := g.open(c.dev, &o); err != nil {
 		return nil, errors.Join(err, g.close())
 	}

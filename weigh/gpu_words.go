@@ -10,15 +10,15 @@ import (
 	"github.com/collocate/collocate/internal/gpu/words"
 )
 
-// firstSlots is how large the dictionary is made for the given number of words. The papers'
-// texts, of 18 to 89 million words, have 450 thousand times the 0.615th power of what
-// they are longer than the shortest; a third of the slots stay free, and some more.
+// firstSlots returns the initial size of the dictionary for a text of that many words. By Heaps'
+// law, the papers' texts, of 18 to 89 million words, have 450,000 * (words/17.9e6)^0.615 distinct
+// words. The factor 1.5 leaves at least a third of the slots free.
 func firstSlots(words int) int {
 	return int(1.5 * 450e3 * math.Pow(float64(words)/17.9e6, 0.615))
 }
 
-// startWords readies an empty hash table of words, and an empty sequence of this many
-// items. Both stay with the card, and the table's size too.
+// startWords prepares an empty hash table of words, and an empty sequence with room for that many
+// items. Both are kept with the card for the next chunk; the table keeps its size.
 func (t *gpuTask) startWords(slots, items int) (err error) {
 	if t.table == nil {
 		t.table, err = words.NewDictionary(t.reads, slots)
@@ -41,13 +41,13 @@ func (t *gpuTask) startWords(slots, items int) (err error) {
 	return err
 }
 
-// queueWords turns text into numbers, beside all else.
+// queueWords queues the numbering of the words of a text on the stream reads.
 func (t *gpuTask) queueWords(from, to int) error {
 	return t.table.Queue(t.reads, words.Separated, t.text.Slice(from, to), t.seq, false)
 }
 
-// checkWords sees whether the text up to some place, which it has waited for, is
-// numbers. What comes after may be numbers too.
+// checkWords waits for the device, and checks that all words up to upTo have numbers. Later words
+// may have numbers already, too.
 func (t *gpuTask) checkWords(ctx context.Context, upTo gpuSize) error {
 	now, err := t.look(ctx, t.seq.OnDevice())
 	if err != nil {
@@ -66,10 +66,10 @@ func (t *gpuTask) checkWords(ctx context.Context, upTo gpuSize) error {
 	return nil
 }
 
-// growWords makes room for more.
+// growWords enlarges the hash table of words.
 func (t *gpuTask) growWords(ctx context.Context) error { return t.table.Grow(ctx, t.reads) }
 
-// numberWords turns a text that is on the device into numbers.
+// numberWords numbers the words of a text that is on the device.
 func (t *gpuTask) numberWords(ctx context.Context) error {
 	for {
 		err := t.startWords(firstSlots(t.in.words), t.in.words+t.in.docs)
@@ -88,15 +88,15 @@ func (t *gpuTask) numberWords(ctx context.Context) error {
 	}
 }
 
-// wordMemory is what placeWords takes from the side: at most three quarters of the
+// wordMemory returns the memory that placeWords takes from side: at most three quarters of the
 // slots are in use, with 77 bytes each.
 func wordMemory(c *card) int64 {
 	return 64*int64(c.table.Numbers()) + int64(2*c.table.Arena().Len()) + gpuSpare
 }
 
-// placeWords sorts the words in use, which go to the host, and notes for each number
-// the place of its word among them, if places is not null. rest gets the words'
-// numbers, and memory of the side, all of which is in use until the chunk's end.
+// placeWords sorts the words in use and copies them to the host. If places is not null, it stores
+// the rank of each word there, by word number. It calls rest with the words' numbers in that order,
+// and with the arena of side, whose memory is in use until the end of the chunk.
 func (t *gpuTask) placeWords(ctx context.Context, out *gpuPairs, places gpu.Arg,
 	rest func(tmp *gpu.Arena, numbers gpu.Buffer[uint32]) error) (err error) {
 	keys, slotCount, tmp := t.table.Keys(), t.table.Numbers(), t.side.Arena

@@ -9,19 +9,19 @@ import (
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// idCursor reads IDs of documents where they lie: there may be more than memory has room for. It
-// remembers the batch of the last one, for most of a word's documents follow each other closely.
+// idCursor reads the IDs of documents in place, because they may not fit in memory. It remembers
+// the batch of the last one: most of a word's documents are close together.
 type idCursor struct {
 	v           *documents
-	from, to    int // the batch's documents
+	from, to    int // range of the batch's documents
 	b           docBatch
-	page, endAt int // of the last ID and its end, in pages of the records
+	page, endAt int // pages of the last ID and of its end, in the batch's record
 
-	counted []byte // the last ID of a batch whose IDs count on
-	nth     int    // and its place there
+	counted []byte // the last ID returned from a batch with consecutively numbered IDs
+	nth     int    // its position in the batch
 }
 
-// at is the ID of document i, until the next call.
+// at returns the ID of document i, valid until the next call.
 func (c *idCursor) at(i int) []byte {
 	if i < c.from || i >= c.to {
 		c.find(i)
@@ -39,7 +39,7 @@ func (c *idCursor) at(i int) []byte {
 	return c.b.ids[start:c.b.idEnds[at]]
 }
 
-// count is ID i of a batch whose IDs count on.
+// count returns ID i of a batch with consecutively numbered IDs.
 func (c *idCursor) count(i int) []byte {
 	switch i {
 	case c.nth:
@@ -53,7 +53,7 @@ func (c *idCursor) count(i int) []byte {
 	return c.counted
 }
 
-// find makes the batch of document i the cursor's.
+// find moves the cursor to the batch of document i.
 func (c *idCursor) find(i int) {
 	v := c.v
 	n, ok := slices.BinarySearch(v.base, uint32(i))
@@ -71,7 +71,7 @@ func (c *idCursor) find(i int) {
 	}
 }
 
-// touch says which pages of the batch's record are read, if they are others than before.
+// touch records that these pages of the batch's record are read, if they differ from the last ones.
 func (c *idCursor) touch(page, endAt int) {
 	if page != c.page || endAt != c.endAt {
 		c.page, c.endAt = page, endAt
@@ -79,7 +79,7 @@ func (c *idCursor) touch(page, endAt int) {
 	}
 }
 
-// idBytes is how long all IDs are together.
+// idBytes returns the total length of all IDs.
 func (v *documents) idBytes() (n int64) {
 	c := idCursor{v: v}
 	at := 0
@@ -107,7 +107,7 @@ func (v *documents) putIDs(to io.Writer) error {
 	return nil
 }
 
-// putIDEnds writes where each ID ends among all, as 64 bits.
+// putIDEnds writes the end of each ID in the concatenation of all, as uint64.
 func (v *documents) putIDEnds(to io.Writer) error {
 	c := idCursor{v: v}
 	end, some := uint64(0), make([]uint64, 0, 1024)

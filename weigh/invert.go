@@ -34,21 +34,21 @@ type InvertOptions struct {
 	Engine engine.Kind
 	Device engine.Device // the GPU, if one is used; the zero value is the first
 
-	gpuAuto bool // a GPU if there is one; auto's choice
+	gpuAuto bool // engine.Auto has chosen a GPU, if there is one
 }
 
 const defaultMemory = 2e9
 
-// How the memory is divided: the workers' tables have tableShare eighths of it, lengths and
-// IDs of documents and the buffers of merging one part in this many each. The rest is
-// for the text at hand, for what reads the words, and for the garbage collector.
+// The division of the memory. The workers' tables have tableShare eighths of it; lengths and IDs of
+// documents have one in documentShare bytes, and the buffers of merging one in readShare. The rest
+// is for the text being read, for the consumer of the words, and for the garbage collector.
 const (
 	tableShare    = 5
 	documentShare = 8
 	readShare     = 8
 
-	// threadMemory is about what a thread takes besides: a piece of text of 1 MB as it is,
-	// parsed and as words, another one that waits, and caches.
+	// threadMemory is the approximate additional memory of a thread: a piece of 1 MB of text, raw,
+	// parsed and as words, another piece that waits, and caches.
 	threadMemory = 12 << 20
 )
 
@@ -65,10 +65,10 @@ type Inversion struct {
 	files []*spillFile
 	docs  *documents
 
-	buffer, piece int  // of each cursor: bytes of a spilled run, postings
-	placed        bool // there are positions
+	buffer, piece int  // size of each cursor's buffers: bytes of a spilled run, postings
+	placed        bool // the inversion has positions
 
-	device *gpuPostings // instead of runs
+	device *gpuPostings // postings on a device, in place of runs
 }
 
 // Term is a word with the documents that contain it, in ascending order, and its frequencies there.
@@ -118,12 +118,12 @@ func invertBy(ctx context.Context, each batches, o *InvertOptions) (*Inversion, 
 	}
 	v, err := invertGPU(ctx, each, o)
 	if err != nil && o.gpuAuto && ctx.Err() == nil && !seen.Load() {
-		return invert(ctx, each, o) // whatever it was, the cores will do
+		return invert(ctx, each, o) // fall back to the cores after any error
 	}
 	return v, err
 }
 
-// batches hands out a corpus as text.Corpus.Batches does.
+// batches reads a corpus in batches, as text.Corpus.Batches does.
 type batches func(ctx context.Context, fn func(worker int, b *text.Batch) error) error
 
 func invert(ctx context.Context, each batches, o *InvertOptions) (*Inversion, error) {
@@ -188,7 +188,7 @@ func (w *Inverter) Finish(ctx context.Context) (*Inversion, error) {
 		return nil, err
 	}
 
-	// Each worker sorts what it still holds, all at once.
+	// The workers sort in parallel what they still hold.
 	var wg sync.WaitGroup
 	for _, worker := range w.workers {
 		wg.Go(func() { worker.finish(docs.base) })
@@ -232,8 +232,8 @@ func (v *Inversion) IDs() func(i int) []byte {
 	return c.at
 }
 
-// IDRun returns how many documents from i on, at least 1, are known to have IDs that count on:
-// each is the one before with the next number at its end, as the IDs of lines are.
+// IDRun returns the number of documents from i on, at least 1, that are known to have consecutively
+// numbered IDs: each is the previous one with the next number at its end, as the IDs of lines are.
 func (v *Inversion) IDRun(i int) int {
 	c := idCursor{v: v.docs}
 	c.find(i)

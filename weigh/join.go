@@ -66,7 +66,7 @@ func onlySearches(v bm25.Variant) error {
 		strings.Join(bm25.Variants(), ", "))
 }
 
-// joined is the weights of several files.
+// joined is the source of the weights of several files.
 type joined struct {
 	files  []*File
 	base   []uint32 // number of a file's first document
@@ -76,7 +76,7 @@ type joined struct {
 
 func (j *joined) close() error { return nil }
 
-// parts cuts at words of the file that has most of them.
+// parts divides the words at words of the file that has most of them.
 func (j *joined) parts(ctx context.Context, n int) (parts []iter.Seq2[Weighted, error]) {
 	var most *File
 	for _, f := range j.files {
@@ -160,7 +160,7 @@ func (j *joined) merge(ctx context.Context, at, end []int, yield func(Weighted, 
 	}
 }
 
-// search is the number of the first term that is not before word.
+// search returns the number of the first term that is not before word.
 func (f *File) search(word []byte) int {
 	return sort.Search(f.Len(), func(i int) bool { return bytes.Compare(slice(f.words, f.ends, i), word) >= 0 })
 }

@@ -57,7 +57,7 @@ func (v *Inversion) PartsWith(ctx context.Context, n int, keep func(df int) bool
 	return append(parts, v.terms(ctx, from, nil, keep))
 }
 
-// Postings are handed out and merged in pieces of at most this many.
+// pieceLen is the maximum number of postings yielded and merged at a time.
 const pieceLen = 1 << 13
 
 // planReading divides memory among the cursors of all spilled runs for each of some threads:
@@ -80,7 +80,7 @@ func (v *Inversion) planReading(memory int64, threads int) {
 	}
 }
 
-// kept yields the words in as many documents as keep wants.
+// kept yields the words whose document frequency satisfies keep.
 func kept(terms iter.Seq2[Term, error], keep func(df int) bool) iter.Seq2[Term, error] {
 	return func(yield func(Term, error) bool) {
 		for t, err := range terms {
@@ -91,7 +91,8 @@ func kept(terms iter.Seq2[Term, error], keep func(df int) bool) iter.Seq2[Term, 
 	}
 }
 
-// terms yields the words w with from <= w < to, nil is no bound, that keep wants, nil wants all.
+// terms yields the words w with from <= w < to, where nil means no bound, whose document frequency
+// satisfies keep, where nil keeps all.
 func (v *Inversion) terms(ctx context.Context, from, to []byte, keep func(df int) bool) iter.Seq2[Term, error] {
 	return func(yield func(Term, error) bool) {
 		m := merger{keep: keep, docs: make([]uint32, 0, pieceLen), tfs: make([]uint32, 0, pieceLen)}
@@ -121,10 +122,10 @@ func (v *Inversion) terms(ctx context.Context, from, to []byte, keep func(df int
 
 // merger merges runs: a heap of cursors by their current word.
 type merger struct {
-	keep      func(df int) bool // whether a word is wanted; nil for all
+	keep      func(df int) bool // selects words by document frequency; nil means all
 	heap      []*cursor
-	same      []*cursor // those with the word being merged
-	turn      []*cursor // those of them that have postings left, by their next document
+	same      []*cursor // cursors at the word being merged
+	turn      []*cursor // those of them that have postings left, sorted by their next document
 	docs, tfs []uint32
 	gaps      []uint32
 }
@@ -197,7 +198,7 @@ func (m *merger) term(yield func(Term, error) bool) (more bool, err error) {
 	return true, nil
 }
 
-// wanted reports whether the word of the cursors in m.same is.
+// wanted reports whether the word of the cursors in m.same satisfies keep.
 func (m *merger) wanted() bool {
 	if m.keep == nil {
 		return true
@@ -209,9 +210,9 @@ func (m *merger) wanted() bool {
 	return m.keep(df)
 }
 
-// mergePostings yields the postings of the cursors in m.same by document. Runs
-// take turns by whole batches, so it copies stretches: from the cursor with the least
-// document up to the least of all others.
+// mergePostings yields the postings of the cursors in m.same by document. Runs alternate by whole
+// batches, so it copies stretches: from the cursor with the lowest document, up to the lowest of
+// all others.
 func (m *merger) mergePostings(yield func(Term, error) bool) (bool, error) {
 	t := Term{Word: m.same[0].word}
 	m.docs, m.tfs, m.gaps = m.docs[:0], m.tfs[:0], m.gaps[:0]
@@ -263,7 +264,7 @@ func (m *merger) mergePostings(yield func(Term, error) bool) (bool, error) {
 	return yield(t, nil), nil
 }
 
-// copy takes up to n postings of a cursor, as far as there is room.
+// copy copies up to n postings of a cursor, as far as there is room.
 func (m *merger) copy(c *cursor, n int) {
 	n = min(n, cap(m.docs)-len(m.docs))
 	m.docs = append(m.docs, c.docs[:n]...)
@@ -279,13 +280,13 @@ func (m *merger) copy(c *cursor, n int) {
 	c.docs, c.tfs = c.docs[n:], c.tfs[n:]
 }
 
-// fewPostings are too few to be copied as a stretch.
+// fewPostings is the length below which copying stretches does not pay.
 const fewPostings = 8
 
-// interleave takes postings of the first two cursors in turn until one has no more at hand, another
-// cursor's turn comes, or there is no room. Two workers share the corpus by batches, and a rare
-// word is in few documents of each: whose document is next is as good as random, and no branch
-// depends on it. Merging lists of one in 3,000 documents took five times as long in stretches.
+// interleave merges the postings of the first two cursors until one has no more decoded, another
+// cursor is next, or there is no room. A rare word is in few documents of each batch, so which
+// cursor is next is unpredictable, and no branch depends on it. Merging lists of one in 3,000
+// documents took five times as long in stretches.
 func (m *merger) interleave() {
 	c, d, limit := m.turn[0], m.turn[1], uint32(math.MaxUint32)
 	if len(m.turn) > 2 {
@@ -309,8 +310,8 @@ func (m *merger) interleave() {
 	m.docs, m.tfs = m.docs[:len(m.docs)+n], m.tfs[:len(m.tfs)+n]
 }
 
-// settle brings cursor i of those in turn to its place by its next document, or drops it if it has
-// none. Those behind it are in order.
+// settle moves cursor i of m.turn to its place in the order of next documents, or drops it if it
+// has none. The cursors after it must be sorted.
 func (m *merger) settle(i int) error {
 	c := m.turn[i]
 	if len(c.docs) == 0 {

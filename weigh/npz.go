@@ -17,7 +17,7 @@ import (
 //	indices.npy  int32: the documents
 //	indptr.npy   int64: where each word's weights begin, and the end
 //
-// and for the names of rows and columns, which SciPy passes over,
+// and for the names of rows and columns, which SciPy ignores,
 //
 //	terms.npy, term_ends.npy   uint8: all words; int64: where each ends
 //	ids.npy, id_ends.npy       the same for the documents' IDs

@@ -2,23 +2,23 @@ package weigh
 
 import "math/bits"
 
-// numbering tells which documents of the corpus a run calls 0, 1, 2 and so on. They come in
-// stretches that follow each other in both orders.
+// numbering maps the document numbers of a run, 0, 1, 2 and so on, to those of the corpus. The
+// documents form stretches that are consecutive in both.
 //
-// A table of all documents would be looked up in no order that memory likes: unpacking a posting
-// took 11% of a build of 10 million documents. This one has an entry for each step of documents. As
-// stretches are pieces of text, of thousands of short documents, it is small enough for the nearest
-// cache: with steps of 64 documents it took more than twice the time for rare words.
+// A table of all documents would be accessed at random: with it, the lookups took 11% of a build of
+// 10 million documents. This table has an entry for each step of 1<<step documents. Stretches are
+// pieces of text, with thousands of short documents, so it is small enough for the L1 cache. With
+// steps of 64 documents it took more than twice the time for rare words.
 type numbering struct {
 	stretches []stretch
 	docs      uint32
-	at        []uint32 // by steps of documents: the stretch that the first is in
+	at        []uint32 // by step: the stretch of its first document
 	step      uint8    // 1<<step documents
 	short     bool     // more than one stretch may begin within a step
 }
 
-// stretch is documents of a run that are number d+shift in the corpus, up to but not including
-// number end.
+// stretch is a range of documents d of a run, up to but not including end, whose numbers in the
+// corpus are d+shift.
 type stretch struct{ end, shift uint32 }
 
 // Steps are as long as the shortest stretch, within these bounds.
@@ -43,7 +43,7 @@ func (n *numbering) add(doc, docs uint32) {
 
 // finish makes the table, once all documents are added.
 func (n *numbering) finish() {
-	// Where the first stretch begins and the last one ends is of no matter.
+	// The lengths of the first and the last stretch do not matter.
 	shortest := uint32(1) << longestStep
 	for i := 1; i+1 < len(n.stretches); i++ {
 		shortest = min(shortest, n.stretches[i].end-n.stretches[i-1].end)
@@ -60,7 +60,7 @@ func (n *numbering) finish() {
 	}
 }
 
-// of turns numbers of the run, ascending and all below n.docs, into those of the corpus.
+// of replaces document numbers of the run, ascending and all below n.docs, by those of the corpus.
 func (n *numbering) of(docs []uint32) {
 	for len(docs) > 0 {
 		some := docs[:min(len(docs), groupLen)]
@@ -94,7 +94,7 @@ func (n *numbering) ofSome(docs []uint32) {
 		}
 		return
 	}
-	// Documents of rare words change from stretch to stretch, and nothing can foresee when.
+	// When the documents of a rare word change stretches is unpredictable, so there is no branch.
 	for i, d := range docs {
 		s := at[d>>step]
 		s += uint32((uint64(stretches[s].end) - uint64(d) - 1) >> 63) // 1 if d >= end, else 0

@@ -9,8 +9,8 @@ import (
 	"github.com/collocate/collocate/internal/par"
 )
 
-// weighDictionary is PPD of the papers: the eight steps, with a dictionary before
-// the sort that makes words numbers.
+// weighDictionary is PPD of the papers: the eight steps, with a dictionary that turns words into
+// numbers before the sort.
 func weighDictionary(ctx context.Context, j *job) (*Weights, error) {
 	c, err := prepare(ctx, j)
 	if err != nil {
@@ -69,9 +69,8 @@ func weighDictionary(ctx context.Context, j *job) (*Weights, error) {
 	return &Weights{docs: c.docs, scorer: scorer, source: a}, ctx.Err()
 }
 
-// convert looks up every word in the dictionary; those that it lacks, all if
-// there is none, are numbered by a table for each worker. Then all words in use are
-// numbered again in byte order, whatever their numbers were.
+// convert looks up every word in the dictionary. Words that it lacks, or all if there is none, are
+// numbered by a table of each worker. Then all words in use are renumbered in byte order.
 func (c *collection) convert(ctx context.Context, j *job, starts []uint32) (vocabulary [][]byte,
 	keys []uint64, err error) {
 	const added = 1 << 63 // marks a number of the worker's table

@@ -8,26 +8,26 @@ import (
 	"github.com/collocate/collocate/internal/gpu/prim"
 )
 
-// gpuDictionary is PPD of the papers: the eight steps, with a dictionary before the
-// sort that makes words numbers. As these are the same in all pieces of the text, each
-// piece goes through the first seven steps as soon as it is there.
+// gpuDictionary is PPD of the papers: the eight steps, with a dictionary that turns words into
+// numbers before the sort. These numbers are the same in all pieces of the text, so each piece goes
+// through the first seven steps as soon as it has arrived.
 func gpuDictionary(ctx context.Context, t *gpuTask) (*gpuPairs, error) {
 	return t.inPieces(ctx, &numbered{gpuTask: t})
 }
 
-// numbered makes pairs of pieces by steps 1 to 5.
+// numbered is the pieceMethod of gpuDictionary. It makes pairs by steps 1 to 5.
 type numbered struct {
 	*gpuTask
 	numbers int
-	used    gpu.Buffer[uint64] // an occurrence of the word with each number, or all ones
+	used    gpu.Buffer[uint64] // by word number: an occurrence of the word, or all bits set
 }
 
-// unknownShare is how much smaller the hash table is if it is only for the words that a
+// unknownShare is the factor by which the hash table is smaller if it is only for words that a
 // given dictionary lacks.
 const unknownShare = 8
 
-// Without a dictionary, a hash table numbers all words. With one, the table gives the
-// words that it lacks numbers behind its own.
+// start prepares the hash table. Without a given dictionary, it numbers all words. With one, it
+// numbers the words that the dictionary lacks, after those of the dictionary.
 func (d *numbered) start() (int, error) {
 	slots, items := firstSlots(d.in.words), d.in.words+d.in.docs
 	if d.dict != nil {
@@ -120,10 +120,10 @@ func (d *numbered) pairs(ctx context.Context, p gpuPiece, out gpu.Buffer[uint64]
 	return n, pack, err
 }
 
-// missedWord is where words are counted for which there was no room.
+// missedWord is the index of the count of words for which there was no room.
 const missedWord = countWords - 1
 
-// number makes the words of a piece numbers, and notes where one of each is.
+// number looks up the numbers of the words of a piece, and records an occurrence of each word.
 func (d *numbered) number(ctx context.Context, p gpuPiece, refs gpu.Buffer[uint64],
 	ids gpu.Buffer[uint32]) (err error) {
 	n := gpu.U64(uint64(ids.Len()))

@@ -11,12 +11,12 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// mapReduceBytes is what an emitted pair takes: twice 8 bytes, with the slack of
-// growing lists, and its share of the result.
+// mapReduceBytes is the memory of an emitted pair: twice 8 bytes, including the slack of growing
+// lists, and its share of the result.
 const mapReduceBytes = 32
 
-// mapper is a map worker: a hash table from each word to the documents it was
-// emitted with, (batch, position in it), once for each occurrence.
+// mapper is a map worker. Its hash table maps each word to the documents it was emitted with, as
+// (batch, position in it), once for each occurrence.
 type mapper struct {
 	lists         map[string]*[]uint64
 	batches       []docBatch
@@ -141,7 +141,7 @@ func reduce(docs *documents, places []uint64) (r reduced) {
 	return r
 }
 
-// hashShare is which of n shares a word belongs to.
+// hashShare returns which of n shares a word belongs to.
 func hashShare(word string, n int) int {
 	h := uint32(2166136261)
 	for i := range len(word) {

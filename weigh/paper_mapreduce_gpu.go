@@ -7,8 +7,8 @@ import (
 	"github.com/collocate/collocate/internal/gpu/prim"
 )
 
-// gpuMapReduce is MRM of the papers, for comparison: a thread a document emits
-// (word, document), the pairs are sorted as strings, a thread a word reduces.
+// gpuMapReduce is MRM of the papers, for comparison: one thread per document emits (word,
+// document), the pairs are sorted as strings, and one thread per word reduces.
 func gpuMapReduce(ctx context.Context, t *gpuTask) (out *gpuPairs, err error) {
 	n, nd := t.in.words, t.in.docs
 	if err := t.upload(); err != nil {

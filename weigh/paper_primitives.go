@@ -96,8 +96,8 @@ func (c *collection) locate(threads int) (starts, docs, lengths []uint32, err er
 // grain is the number of items a worker takes at a time.
 const grain = 1 << 14
 
-// differences subtracts neighbours: the lengths of the segments that begin at
-// starts and end at n.
+// differences returns the lengths of the segments that begin at starts, the last of which ends at
+// n.
 func differences(threads int, starts []uint32, n int) []uint32 {
 	out := make([]uint32, len(starts))
 	par.For(threads, len(starts), grain, func(_, lo, hi int) {
@@ -112,8 +112,8 @@ func differences(threads int, starts []uint32, n int) []uint32 {
 	return out
 }
 
-// formula weighs every pair: pair i is of term[i], whose df is dfs[term[i]], in
-// the document of that number and length.
+// formula weighs every pair. Pair i belongs to term[i], whose df is dfs[term[i]]; document returns
+// the number and length of its document.
 func formula(threads int, a *arrays, s *bm25.Scorer, term, dfs []uint32, document func(i int) (number, length uint32)) {
 	par.For(threads, len(term), grain, func(_, lo, hi int) {
 		var t bm25.Term

@@ -8,7 +8,7 @@ import (
 	"github.com/collocate/collocate/internal/gpu/prim"
 )
 
-// occurrences are the words of a text on the device after the first three steps.
+// occurrences holds the words of a text on the device after the first three steps.
 type occurrences struct {
 	n      int
 	starts gpu.Buffer[uint32] // where each begins
@@ -60,8 +60,8 @@ func (t *gpuTask) extract(ctx context.Context, p gpuPiece) (o occurrences, err e
 	return o, err
 }
 
-// begins finds where words, or documents, begin in a text behind its first bytes. There
-// must be as many as the host counted.
+// begins finds where words, or documents, begin in a text after its first skip bytes. There must be
+// as many as the host counted.
 func (t *gpuTask) begins(ctx context.Context, text gpu.Buffer[uint8], skip int,
 	starts gpu.Buffer[uint32], documents bool) (n int, err error) {
 	which, bytes := uint32(0), text.Len()
@@ -70,7 +70,7 @@ func (t *gpuTask) begins(ctx context.Context, text gpu.Buffer[uint8], skip int,
 	}
 	err = t.scratch(func() (err error) {
 		flags := take[uint8](t.card, &err, bytes)
-		// One more than expected is found out, not written behind the end.
+		// This is room for any number of them, so that a wrong number is detected below.
 		all := take[uint32](t.card, &err, bytes/2+1)
 		if err != nil {
 			return err
@@ -235,5 +235,5 @@ func (t *gpuTask) finish(ctx context.Context, o *occurrences, heads gpu.Buffer[u
 	return out, t.vocabulary(ctx, t.tmp.Arena, t.text, refs, out)
 }
 
-// bitsFor is how many bits numbers below n have.
+// bitsFor returns the number of bits of numbers below n.
 func bitsFor(n int) int { return bits.Len(uint(max(1, n) - 1)) }

@@ -42,8 +42,8 @@ func (w *Weights) writeParquet(ctx context.Context, to io.Writer) (Counts, error
 			if len(rows) < pieceLen {
 				continue
 			}
-			// The same number each time, however long the pieces are that a method makes: the
-			// bytes of the file depend on it.
+			// Write the same number of rows each time, whatever pieces a method yields: the bytes
+			// of the file depend on it.
 			if _, err := out.Write(rows); err != nil {
 				return err
 			}

@@ -12,16 +12,15 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// collection is a corpus as the papers have it: words separated by blanks, documents by
-// a newline, which also stands before the first. Documents without words are not in
-// the text.
+// collection is a corpus in the papers' format: words are separated by blanks, documents by a
+// newline, and the text begins with a newline. Documents without words are not in the text.
 type collection struct {
 	text   []byte
 	docs   *documents
 	filled []uint32 // numbers of the documents that have words
 }
 
-// heldBytes is what the eight steps take for a word, and for a byte of text.
+// The memory in bytes that the eight steps take for each word and for each byte of text.
 const (
 	heldPerWord = 48
 	heldPerByte = 2
@@ -99,15 +98,15 @@ func prepare(ctx context.Context, j *job) (*collection, error) {
 	return c, nil
 }
 
-// begins reports whether a word begins at a byte: it does if it is a letter and
-// the byte before is a blank or a newline.
+// begins reports whether a word begins at byte i: whether it is not a separator but the byte before
+// it is.
 func (c *collection) begins(i int) bool {
 	return i > 0 && !separates(c.text[i]) && separates(c.text[i-1])
 }
 
 func separates(b byte) bool { return b == ' ' || b == '\n' }
 
-// span is the word that begins at a byte.
+// span returns the word that begins at byte start.
 func (c *collection) span(start uint32) text.Span {
 	end := start
 	for !separates(c.text[end]) {

@@ -8,7 +8,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// weighSequential is the definition: count with maps, sort, apply the formula.
+// weighSequential follows the definition: it counts with maps, sorts, and applies the formula.
 func weighSequential(ctx context.Context, j *job) (*Weights, error) {
 	var (
 		list          []docBatch

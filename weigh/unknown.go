@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// known passes on the words that the dictionary has.
+// known yields the words that are in the dictionary.
 func (w *Weights) known(part iter.Seq2[Weighted, error]) iter.Seq2[Weighted, error] {
 	return w.choose(part, true)
 }
@@ -27,8 +27,7 @@ func (w *Weights) choose(part iter.Seq2[Weighted, error], want bool) iter.Seq2[W
 	}
 }
 
-// mergedWord is what all unknown words together are: the empty word, which no
-// analyzer makes.
+// mergedWord stands for all unknown words together. It is the empty word, which no analyzer makes.
 type mergedWord struct{ Weighted }
 
 // mergeUnknown adds up the unknown words of each document.

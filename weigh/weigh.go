@@ -95,7 +95,7 @@ type Options struct {
 	// sort.
 	MergeSort bool
 
-	gpuAuto bool // a GPU if there is one; auto's choice
+	gpuAuto bool // engine.Auto has chosen a GPU, if there is one
 }
 
 // Weighted is a Term with the word's weight in each document. A word in very many documents comes
@@ -118,22 +118,21 @@ type Weights struct {
 	steps   []Step
 }
 
-// source is what a method leaves behind: the weights of all words, known or not,
-// in up to n parts.
+// source is the result of a method: the weights of all words, known or not, in up to n parts.
 type source interface {
 	parts(ctx context.Context, n int) []iter.Seq2[Weighted, error]
 	close() error
 }
 
-// job is what a method gets.
+// job is the input of a method.
 type job struct {
 	Options
 	each batches
 	held atomic.Int64
 }
 
-// hold is called by methods that hold the corpus in memory, with what more they
-// will need.
+// hold is called by methods that keep the corpus in memory, with the additional memory that they
+// need. It returns an error if that exceeds the bound.
 func (j *job) hold(bytes int64) error {
 	if j.held.Add(bytes) > j.Memory {
 		return fmt.Errorf("method %v holds all words in memory and needs more than %d bytes: use method auto, or raise --memory", j.Method, j.Memory)
@@ -192,7 +191,7 @@ func weigh(ctx context.Context, each batches, o Options) (*Weights, error) {
 	if o.gpuAuto {
 		used = engine.GPU
 		if w, err = weighGPU(ctx, j); err != nil && ctx.Err() == nil {
-			w, used = nil, engine.Multicore // whatever it was, the cores will do
+			w, used = nil, engine.Multicore // fall back to the cores after any error
 		}
 	}
 	if w == nil {

@@ -122,7 +122,7 @@ func (w *Weights) writeTSV(ctx context.Context, to io.Writer, threads int) (Coun
 
 var escaper = strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
 
-// appendEscaped is escaper's for bytes.
+// appendEscaped appends b, escaped by escaper.
 func appendEscaped(dst, b []byte) []byte {
 	if bytes.ContainsAny(b, "\\\t\n\r") {
 		return append(dst, escaper.Replace(string(b))...)
@@ -130,12 +130,11 @@ func appendEscaped(dst, b []byte) []byte {
 	return append(dst, b...)
 }
 
-// tokensPerPart is how many words of the corpus a part should hold: some
-// megabytes of text lines.
+// tokensPerPart is the number of words of the corpus per part, for a few megabytes of text lines.
 const tokensPerPart = 1 << 19
 
-// encodeParts encodes parts of the words at the same time and writes them in
-// order. A part waits until it is less than threads parts ahead of the one being written.
+// encodeParts encodes parts of the words in parallel and writes them in order. A part waits until
+// it is less than threads parts ahead of the one being written.
 func (w *Weights) encodeParts(ctx context.Context, to io.Writer, threads int,
 	encode func(dst []byte, t Weighted) []byte) (Counts, error) {
 	type result struct {
@@ -199,7 +198,7 @@ func encodePart(part iter.Seq2[Weighted, error], dst []byte,
 	return dst, c.Counts, nil
 }
 
-// counter counts words, of which some come in pieces, and pairs.
+// counter counts words, some of which arrive in pieces, and pairs.
 type counter struct {
 	Counts
 	left int // pairs of the word that are still to come
@@ -217,7 +216,7 @@ func (c *counter) add(t Weighted) bool {
 	return begins
 }
 
-// each calls visit for every piece; begins says that it is the first of its word.
+// each calls visit for every piece; begins is true for the first piece of a word.
 func (w *Weights) each(ctx context.Context, visit func(t Weighted, begins bool) error) (Counts, error) {
 	var c counter
 	for t, err := range w.Terms(ctx) {
