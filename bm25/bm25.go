@@ -170,10 +170,10 @@ func (s *Scorer) Params() Params { return s.params }
 // Length returns the constants that turn a document length into k.
 func (s *Scorer) Length() Length { return s.coef }
 
-// idf returns the word's share of the weight, before k1+1 and rounding. df must not exceed the
+// IDF returns the word's share of the weight, before k1+1 and rounding. df must not exceed the
 // number of documents; if it does, as in a faulty foreign index, the result is 0 rather than
 // negative.
-func (s *Scorer) idf(df uint64) float64 {
+func (s *Scorer) IDF(df uint64) float64 {
 	n, d := s.docs, float64(df)
 	if df == 0 || d > n {
 		return 0
@@ -232,7 +232,7 @@ type Term struct {
 // Term returns the formula for a word that occurs in df documents. times multiplies the weight: it
 // is 1 for a plain weight, and the number of repetitions for a word of a query.
 func (s *Scorer) Term(df uint64, times float64) Term {
-	idf := float64(s.idf(df) * s.params.repeated(times))
+	idf := float64(s.IDF(df) * s.params.repeated(times))
 	weight := float64(idf * (s.params.K1 + 1))
 	t := Term{Length: s.coef, Weight: float32(weight)}
 	switch s.params.Variant {
@@ -307,7 +307,7 @@ func (s *Scorer) Exact(df, tf uint64, length float64, tokens uint64) float64 {
 	}
 	n := (1 - p.B) + p.B*length*s.docs/math.Max(1, float64(tokens))
 	k := p.K1 * n
-	idf := s.idf(df)
+	idf := s.IDF(df)
 	switch p.Variant {
 	case Lucene, LuceneLossy:
 		return idf * f / (k + f)

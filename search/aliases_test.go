@@ -5,7 +5,9 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -82,5 +84,27 @@ func sameFields(t *testing.T, name string, shown *ast.File, want reflect.Type) {
 	}
 	if g, w := strings.Join(got, "\n"), strings.Join(all, "\n"); g != w {
 		t.Errorf("%s shows\n%s\nbut has\n%s", name, g, w)
+	}
+}
+
+// The comment of Strategy lists every name, in order.
+func TestStrategyListsItsNames(t *testing.T) {
+	source, err := os.ReadFile("request.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(source), "// Strategy names how")
+	comment, _, _ := strings.Cut(rest, "Strategy = ")
+	var shown, want []string
+	for line := range strings.Lines(comment) {
+		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "//\t"); ok {
+			shown = append(shown, strings.Fields(name)[0])
+		}
+	}
+	for s := Strategy(1); !strings.Contains(s.String(), "("); s++ { // "ask.Strategy(99)" has no name
+		want = append(want, s.String())
+	}
+	if !slices.Equal(shown, want) || len(want) == 0 {
+		t.Errorf("the comment lists %q, there are %q", shown, want)
 	}
 }

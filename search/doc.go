@@ -40,7 +40,7 @@
 //
 // In mode And the last five are one algorithm: the shortest list leads, and blocks that cannot
 // contribute to the result are skipped. bmm and mode And have several strategies; Stats.Strategy is
-// the one used.
+// the one used, and [Strategy] lists them.
 //
 // # Cores and a GPU
 //

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search/internal/eval"
 	"github.com/collocate/collocate/search/internal/fielded"
@@ -14,12 +15,19 @@ import (
 	"github.com/collocate/collocate/search/internal/tree"
 )
 
-// Explanation says where a document's score comes from.
+// Explanation says where a document's score comes from. For [BM25] it has every number that the
+// formula in package bm25 needs. For [BM25F] it lacks the weighted lengths, and the parts of a Tree
+// have no IDF.
 type Explanation struct {
-	Model  string      `json:"model"`  // the scoring model with its parameters
-	Length uint32      `json:"length"` // of the document, in words
-	Score  float32     `json:"score"`  // sum of the scores of Words, or of the leaves of Tree
-	Words  []WordScore `json:"words"`  // in query order; empty if there is a Tree
+	Model  string `json:"model"`  // the scoring model with its parameters
+	Length uint32 `json:"length"` // of the document, in words
+	// Documents is N, the number of documents in all segments or shards of the index, whether or
+	// not a filter allows them. MeanLength is their mean length in words; it is 0 for BM25F, which
+	// uses weighted lengths of fields. Both are 0 for Boolean.
+	Documents  uint64      `json:"documents,omitempty"`
+	MeanLength float64     `json:"mean_length,omitempty"`
+	Score      float32     `json:"score"` // sum of the scores of Words, or of the leaves of Tree
+	Words      []WordScore `json:"words"` // in query order; empty if there is a Tree
 	// Tree has the scores of the query tree's parts instead, if the request has a tree.
 	Tree *Part `json:"tree,omitempty"`
 }
@@ -30,6 +38,8 @@ type WordScore struct {
 	Weight float64 `json:"weight"` // number of times the query contains it
 	DF     uint32  `json:"df"`     // document frequency; 0 if the word is not in the index
 	TF     uint32  `json:"tf"`     // term frequency in this document
+	// IDF is the inverse document frequency, for the models BM25 and BM25F.
+	IDF float64 `json:"idf,omitempty"`
 	// Fields are the term frequencies in the fields of BM25F, in the schema's order.
 	Fields []uint32 `json:"fields,omitempty"`
 	Score  float32  `json:"score"` // 0 if the document does not contain the word
@@ -78,7 +88,10 @@ func (s *Searcher) Explanations(ctx context.Context, r Request, docs []uint32) (
 			return nil, fmt.Errorf("explain: %w", err)
 		}
 		defer s.e.Release(q)
-		return explain(ctx, s.e, q, r, docs)
+		if list, err = explain(ctx, s.e, q, r, docs); err != nil {
+			return nil, err
+		}
+		return list, s.addStatistics(list, r.Model)
 	}
 	var words lookup.Across
 	if err := s.many.LookUp(&words, &r); err != nil {
@@ -99,7 +112,42 @@ func (s *Searcher) Explanations(ctx context.Context, r Request, docs []uint32) (
 		some[0].Words = withAll(some[0].Words, words.Terms)
 		list = append(list, some...)
 	}
-	return list, nil
+	return list, s.addStatistics(list, r.Model)
+}
+
+// addStatistics fills in the statistics of the collection, and the IDF of the words.
+func (s *Searcher) addStatistics(list []*Explanation, m Model) error {
+	if _, ok := m.(Boolean); ok {
+		return nil
+	}
+	from := s.e
+	if from == nil {
+		from = s.many.Parts[0]
+	}
+	all := from.Collection.All
+	var scorer *bm25.Scorer
+	if m == nil {
+		m = BM25{}
+	}
+	if m, ok := m.(BM25); ok {
+		var err error
+		if scorer, err = model.ParamsOf(m).Scorer(all.Docs, all.Tokens); err != nil {
+			return fmt.Errorf("explain: %w", err)
+		}
+	}
+	for _, e := range list {
+		e.Documents = all.Docs
+		if !model.IsFielded(m) && all.Docs > 0 {
+			e.MeanLength = float64(all.Tokens) / float64(all.Docs)
+		}
+		if scorer == nil {
+			continue
+		}
+		for i := range e.Words {
+			e.Words[i].IDF = scorer.IDF(uint64(e.Words[i].DF))
+		}
+	}
+	return nil
 }
 
 // withAll adds the words that only other segments contain, so that all words appear in query order.
@@ -171,7 +219,7 @@ func (s *Searcher) explainTree(ctx context.Context, r Request, docs []uint32) ([
 		list[i] = &Explanation{Model: m.String(), Length: length, Words: []WordScore{}, Tree: parts[i]}
 		list[i].Score = sumOf(parts[i], 0)
 	}
-	return list, nil
+	return list, s.addStatistics(list, m)
 }
 
 // sumOf adds the scores of the leaves, in order, to sum.
@@ -206,7 +254,7 @@ func (s *Searcher) explainFields(ctx context.Context, r *Request, docs []uint32)
 		}
 		e := &Explanation{Model: r.Model.String(), Length: length}
 		for _, w := range words {
-			score := WordScore{Text: w.Text, Weight: w.Weight, DF: w.DF, Fields: w.TF, Score: w.Score}
+			score := WordScore{Text: w.Text, Weight: w.Weight, DF: w.DF, IDF: w.IDF, Fields: w.TF, Score: w.Score}
 			for _, tf := range w.TF {
 				score.TF += tf
 			}
@@ -215,5 +263,5 @@ func (s *Searcher) explainFields(ctx context.Context, r *Request, docs []uint32)
 		}
 		list = append(list, e)
 	}
-	return list, nil
+	return list, s.addStatistics(list, r.Model)
 }

@@ -42,8 +42,10 @@ type (
 	//	}
 	Word = ask.Word
 	// Mode says which documents match: those with any of the words (Or) or with all of them (And).
+	// Methods: String returns the name; MarshalText and UnmarshalText write and read it.
 	Mode = ask.Mode
 	// Algorithm is one of the algorithms in the package comment.
+	// Methods: String returns the name; MarshalText and UnmarshalText write and read it.
 	Algorithm = ask.Algorithm
 	// Result is the answer to a request.
 	//
@@ -82,9 +84,32 @@ type (
 	//		GPU        *GPUStats      // what the device did; nil if nothing
 	//	}
 	Stats = ask.Stats
-	// Strategy is the strategy that an algorithm used, such as or-guess.
+	// Strategy names how an algorithm evaluated a request. Algorithm bmm, mode And and query trees
+	// have several strategies; the search tries them in a fixed order and uses the first that should
+	// pay. The zero value stands for an algorithm that has only one. Methods: String returns the
+	// name; MarshalText and UnmarshalText write and read it. The names:
+	//
+	//	one-from-top      one word within a filter: its best postings first
+	//	one-guess         one word within a filter: above a guessed score
+	//	one-levels        one word, by its map of levels
+	//	one-blocks        one word, block by block
+	//	or-from-top       within a filter: documents with rare words, then the frequent word's best
+	//	or-guess          above a guessed score
+	//	or-guess-marks    the same; documents are marked before any is scored
+	//	or-sample         above a score that a sample of the documents suggests
+	//	or-sample-marks   the same; documents are marked before any is scored
+	//	or-windows        block-max MaxScore in windows of documents
+	//	or-marks          the same; documents are marked before any is scored
+	//	and-guess         above a score that is guessed from maps of levels
+	//	and-best-first    the most promising postings of the shortest list first
+	//	and-blocks        the shortest list, block by block
+	//	tree-phrase       a phrase; positions are read last
+	//	tree-lists        a tree: the matching documents as a set, then scored list by list
+	//	tree-conjunction  obligatory words and phrases, led by the rarest list
+	//	tree-sparse       any of several words, within a filter that leaves few documents
 	Strategy = ask.Strategy
-	// Within limits answers to some documents.
+	// Within limits answers to some documents. Its method Of(segment int) *docset.Set returns the
+	// set of a segment; nil means all documents.
 	//
 	//	type Within struct {
 	//		Sets []*docset.Set // one for each segment of the index; nil means all documents
@@ -101,22 +126,28 @@ type (
 	// Sort orders hits by the values of a Field, ascending or Descending; documents without a value
 	// come last.
 	Sort = ask.Sort
-	// SortKey is the sort key of a hit; Sort.Compare compares two of them.
+	// SortKey is the sort key of a hit. Its fields are Missing (the document has no value), Key (of
+	// numbers and dates; the smaller comes first) and Word (of keywords). The method
+	// Compare(a, b SortKey) int of Sort compares two of them.
 	SortKey = ask.SortKey
 	// Expand adds words from the best documents to a query. Its fields are Method ([RM3] or [Bo1]),
-	// Docs and Terms (how many of each), and Weight (of the original query, in RM3).
+	// Docs and Terms (how many of each), and Weight (of the original query, in RM3). Methods: String
+	// returns what ParseExpand reads, WithDefaults fills in fields that are 0, and Check reports
+	// invalid fields.
 	Expand = ask.Expand
 	// Expansion is a method to choose and weight the words that Expand adds.
+	// Methods: String returns the name; MarshalText and UnmarshalText write and read it.
 	Expansion = ask.Expansion
 	// Proximity adds scores for pairs of adjacent query words that are also close in a document.
 	// Its fields are the weights Words, Ordered and Unordered, and the Window of the last. The zero
-	// value is [SDM].
+	// value is [SDM]. Methods: WithDefaults fills in fields that are 0, and Check reports invalid
+	// fields.
 	Proximity = ask.Proximity
 	// Part is the contribution of one part of a query tree to a document's score, for Explanation.
 	//
 	//	type Part struct {
 	//		Query     string  // the part, in the language of package query
-	//		Role      string  // must, not or filter
+	//		Role      string  // must, not or filter; "" for should: optional, adds to the score
 	//		Documents int     // number of documents that it matches
 	//		Matches   bool    // whether it matches this document
 	//		TF        uint32  // number of occurrences in this document
@@ -209,7 +240,8 @@ func ParseAlgorithm(name string) (Algorithm, error) { return ask.ParseAlgorithm(
 // Parallel evaluation of one request.
 type (
 	// Parallel says how the work of one query is spread over cores, or that a GPU does it. The zero
-	// value lets the search choose, and is exact.
+	// value lets the search choose, and is exact. Its method Exact reports whether the chosen
+	// options give the exact result.
 	//
 	//	type Parallel struct {
 	//		Threads   int         // workers; 0 means one for each core
@@ -223,7 +255,7 @@ type (
 	//	}
 	Parallel = ask.Parallel
 	// Blocks are options of WAND, MaxScore and BMW on a GPU. The zero value is fastest, and all
-	// give the same result.
+	// give the same result. Its method Check reports invalid fields.
 	//
 	//	type Blocks struct {
 	//		Threads int  // of a block: 32, 64 or 128; 0 means 32
@@ -233,8 +265,10 @@ type (
 	//	}
 	Blocks = ask.Blocks
 	// Partition is a way to partition the lists of a query for the workers.
+	// Methods: String returns the name; MarshalText and UnmarshalText write and read it.
 	Partition = ask.Partition
 	// Policy says how the workers of a query share the threshold.
+	// Methods: String returns the name; MarshalText and UnmarshalText write and read it.
 	Policy = ask.Policy
 	// ParallelStats says how a search was spread over cores.
 	//
@@ -293,6 +327,7 @@ type (
 	//	}
 	Batch = ask.Batch
 	// Schedule is a way to distribute many requests over cores.
+	// Methods: String returns the name; MarshalText and UnmarshalText write and read it.
 	Schedule = ask.Schedule
 )
 
@@ -313,7 +348,8 @@ func ParseSchedule(name string) (Schedule, error) { return ask.ParseSchedule(nam
 // Models.
 type (
 	// Model scores a word in a document. The models are [BM25], [BM25F], [Boolean], [Cosine],
-	// [Dirichlet] and [DPH].
+	// [Dirichlet] and [DPH]. Each has the method String: the name with the parameters. The interface
+	// has an unexported method, so there are no others.
 	Model = model.Model
 	// BM25 is the default model; package bm25 has the formula.
 	//

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -33,6 +34,15 @@ func TestWorkedExample(t *testing.T) {
 	if e.Score != found.Hits[0].Score || len(e.Words) != 2 || e.Words[0].Weight != 2 ||
 		e.Words[0].TF != 2 || e.Words[0].DF != 2 {
 		t.Errorf("%+v", e)
+	}
+	// the score again, from nothing but the explanation and the parameters
+	sum := 0.0
+	for _, w := range e.Words {
+		k := 1.2 * (0.25 + 0.75*float64(e.Length)/e.MeanLength)
+		sum += w.IDF * w.Weight * 2.2 * float64(w.TF) / (k + float64(w.TF))
+	}
+	if e.Documents != 3 || math.Abs(sum-float64(e.Score)) > 1e-6 {
+		t.Errorf("%+v sum up to %v", e, sum)
 	}
 	if _, err := s.Explain(context.Background(), r, 3); err == nil {
 		t.Error("explained a document that is not there")

@@ -28,13 +28,29 @@ func printHit(w io.Writer, h *serve.Hit, f *searchFlags) {
 	}
 	if e := h.Explain; e != nil && e.Tree != nil {
 		printPart(w, e.Tree, 1)
-		fmt.Fprintf(w, "\t%-20s %.6f  length %d, %s\n", "sum", e.Score, e.Length, e.Model)
+		printSum(w, e)
 	} else if e != nil {
 		for _, t := range e.Words {
-			fmt.Fprintf(w, "\t%-20s %.6f  tf %d, df %d, weight %g\n", t.Text, t.Score, t.TF, t.DF, t.Weight)
+			fmt.Fprintf(w, "\t%-20s %.6f  tf %d, df %d, weight %g", t.Text, t.Score, t.TF, t.DF, t.Weight)
+			if t.IDF > 0 {
+				fmt.Fprintf(w, ", idf %.6f", t.IDF)
+			}
+			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "\t%-20s %.6f  length %d, %s\n", "sum", e.Score, e.Length, e.Model)
+		printSum(w, e)
 	}
+}
+
+// printSum prints the score of an explanation, and what it knows of the document and the index.
+func printSum(w io.Writer, e *search.Explanation) {
+	fmt.Fprintf(w, "\t%-20s %.6f  length %d", "sum", e.Score, e.Length)
+	if e.MeanLength > 0 {
+		fmt.Fprintf(w, " (mean %.6g)", e.MeanLength)
+	}
+	if e.Documents > 0 {
+		fmt.Fprintf(w, ", of %s", counted(int(e.Documents), "document"))
+	}
+	fmt.Fprintf(w, ", %s\n", e.Model)
 }
 
 // printFacets prints a line for each value: the field, the value, the documents that have it.

@@ -175,6 +175,7 @@ def test_snippets_and_explanations(index):
     why = hits.explain()[0]
     assert why.score == pytest.approx(hits[0].score)
     assert sum(w["score"] for w in why.words) == pytest.approx(why.score)
+    assert why.documents == len(index) and why.mean_length > 0
     assert index.explain("cat", "0")[0].words[0]["word"] == "cat"
     umlaut = Index.build(["Größe über alles"], store_text=True)
     assert str(umlaut.search("über").snippets()[0]) == "Größe *über* alles"

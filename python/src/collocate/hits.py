@@ -64,12 +64,20 @@ class Snippet:
 
 @dataclass
 class Explanation:
-    """How a score comes about: it is the sum of the words' scores."""
+    """How a score comes about: it is the sum of the words' scores.
+
+    documents is the number of documents of the index, mean_length their mean length in words. With
+    BM25 the words have their idf, so that a score can be recomputed. tree has instead of words the
+    parts of a query with operators.
+    """
 
     model: str
     length: int
     score: float
     words: list[dict[str, Any]]
+    documents: int | None = None
+    mean_length: float | None = None
+    tree: dict[str, Any] | None = None
 
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with a row for each word."""

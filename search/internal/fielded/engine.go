@@ -274,6 +274,7 @@ type Explanation struct {
 	Text   string
 	Weight float64
 	DF     uint32
+	IDF    float64
 	TF     []uint32 // in each field with non-zero weight
 	Score  float32
 }
@@ -296,7 +297,8 @@ func (e *Engine) Explain(r *ask.Request, doc uint32) (list []Explanation, err er
 	}
 	length := s.lengthOf(segment, doc)
 	for _, w := range words {
-		x := Explanation{Text: w.text, Weight: w.weight, DF: uint32(w.df), TF: make([]uint32, len(s.weight))}
+		x := Explanation{Text: w.text, Weight: w.weight, DF: uint32(w.df),
+			IDF: s.term.IDF(uint64(w.df)), TF: make([]uint32, len(s.weight))}
 		tf := float32(0)
 		for i, t := range w.terms[segment] {
 			var c index.Cursor

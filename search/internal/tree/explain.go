@@ -11,7 +11,7 @@ import (
 // Part is the contribution of a part of a query to a document's score.
 type Part struct {
 	Query     string  `json:"query"`            // the part, in the language
-	Role      string  `json:"role,omitempty"`   // must, not or filter
+	Role      string  `json:"role,omitempty"`   // must, not or filter; "" for should
 	Documents int     `json:"documents"`        // number of documents that it matches
 	Matches   bool    `json:"matches"`          // whether it matches this document
 	TF        uint32  `json:"tf,omitempty"`     // number of occurrences in this document
