@@ -201,14 +201,12 @@ const tokensPerPart = 2 << 20
 func (w *Writer) addParts(ctx context.Context, parts []iter.Seq2[weigh.Term, error], threads int,
 	progress func(done uint64)) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-
 	queue := newPartQueue(ctx, len(parts), w.memory/partShare)
 	spare := &spareChunks{}
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	defer cancel()
+	defer cancel() // before wg.Wait: on an error the encoders must stop
 	documents := make(chan error, 1)
 	wg.Go(func() { documents <- w.writeDocs() })
 	for range min(threads, len(parts)) {
@@ -246,7 +244,8 @@ func (w *Writer) addParts(ctx context.Context, parts []iter.Seq2[weigh.Term, err
 	return <-documents
 }
 
-// Parts that are encoded before their turn hold one in partShare bytes of the memory.
+// Encoded parts wait until all parts before them are written. Those that wait take up to
+// 1/partShare of the memory bound.
 const partShare = 16
 
 // partEncoder encodes parts, one after the other.

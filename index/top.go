@@ -91,7 +91,8 @@ type topMaker struct {
 
 const topSize = 3 * mostPairs
 
-// add adds up to BlockSize postings, by their documents, frequencies less 1, and bits of their x.
+// add adds postings, by their documents, frequencies less 1, and bits of their x. It works on
+// BlockSize of them at a time.
 func (m *topMaker) add(docs, less, xs []uint32) {
 	for len(docs) > BlockSize {
 		m.add(docs[:BlockSize], less[:BlockSize], xs[:BlockSize])

@@ -12,17 +12,9 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// The cores answer the first autoProbe requests, from which the time for the others is estimated.
-// Opening a device takes 0.4 s, and 2 s more the very first time. An H200 loaded 28 million
-// postings and 50 million documents in 1 to 5 s.
-const (
-	autoProbe   = 1000 // requests
-	gpuOpening  = time.Second
-	gpuPostings = 20e6 // per second
-)
-
-// gpuPays says whether moving the given number of postings to a GPU takes less than half of the
-// cores' estimated time. The factor 2 allows for errors of the estimate.
+// gpuPays reports whether a GPU should answer requests for which the cores would need the given
+// time: if that is more than twice the time to open the device and copy the postings to it. Twice,
+// because both times are estimates, and the GPU then still has to answer.
 func gpuPays(cores time.Duration, postings int64) bool {
 	return cores.Seconds() > 2*(gpuOpening.Seconds()+float64(postings)/gpuPostings)
 }

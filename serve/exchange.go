@@ -187,10 +187,10 @@ func (x *exchange) begin(status int, kind string) {
 	x.w.WriteHeader(status)
 }
 
-// mayTake sets the write deadline of the next write: half of patience from now, or a little more.
-// On HTTP/1 a deadline holds for all later writes of the connection, so it must be renewed before
-// each. That costs a tenth of the time of a short request, so it is renewed only when half of it
-// has passed. A writer without deadlines, as in tests, never blocks.
+// mayTake gives the next write a deadline, at least half of patience from now and at most all of
+// it. On HTTP/1 a deadline holds for all later writes of the connection, so it must be renewed
+// before each. That costs a tenth of the time of a short request, so it is renewed only when half
+// of it has passed. A writer without deadlines, as in tests, never blocks.
 func (x *exchange) mayTake(control *http.ResponseController) {
 	now := time.Now()
 	if x.conn != nil && x.r.ProtoMajor == 1 {

@@ -396,10 +396,13 @@ func (g *gate) cores(in lane, all int) int {
 	return max(1, all/max(1, g.lanes[in].running))
 }
 
-// noShort reports whether no short query has run for a while. Then long ones may use all cores.
+// quietTime is how long no short query must have run before long ones may use all cores.
+const quietTime = 200 * time.Millisecond
+
+// noShort reports whether no short query has run for quietTime.
 func (g *gate) noShort() bool {
 	l := &g.lanes[shortLane]
-	return l.running+l.waiting == 0 && g.now().Sub(g.short) > 200*time.Millisecond
+	return l.running+l.waiting == 0 && g.now().Sub(g.short) > quietTime
 }
 
 // penalty counts a refusal and returns how long to delay it. Without a delay, a client that keeps

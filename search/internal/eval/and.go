@@ -25,7 +25,17 @@ func blockMaxAnd(q *Query) error {
 	return q.follow(andPlan)
 }
 
-// andBlocks goes through the blocks of the leading list from document start on.
+// andBlocks goes through the blocks of the leading list from document start on. For each block it
+//
+//  1. skips it if no place in it can win by the sum of the levels, or if its bound and those of the
+//     other lists do not beat the threshold;
+//  2. intersects the bitmaps of all lists, if the block is one (intersectBitmaps), and is done;
+//  3. as long as there is no threshold, intersects a few documents at a time with the second list
+//     and scores them at once, so that there soon is one;
+//  4. adds what can win of the rest to the candidates (addBlock), and scores these when there are
+//     enough (scoreWaiting).
+//
+// Above a guessed floor it gives up when it has found far fewer answers than expected by then.
 func (q *Query) andBlocks(lists []*list, start uint32) error {
 	m, lead := &q.and, lists[0]
 	for b := lead.FindBlock(0, start); b < len(lead.Last); b++ {
@@ -93,20 +103,21 @@ func (q *Query) andBlocks(lists []*list, start uint32) error {
 	return nil
 }
 
-// andState is what mode And knows: documents that the leading list has, or the first two, and that
-// wait; then those that all lists so far have.
+// andState is the state of mode And. It holds the candidates that wait for scoreWaiting, in docs,
+// tfs, sums and scores. They come from the leading list, or from the first two; scoreWaiting then
+// keeps those that one list after the other has, too.
 type andState struct {
 	lists  []*list // the shortest first
 	start  uint32  // the first document that all lists may have
-	n      int
-	enough int
-	chunk  int // documents that are looked up together before there is a threshold
-	kind   kind
+	n      int     // candidates
+	enough int     // the number of candidates from which on they are scored
+	chunk  int     // documents that are looked up together before there is a threshold
+	kind   kind    // of the candidates
 	words  bitmapAnd
 	ranks  [index.MaxWords]uint8
-	plain  backoff // blocks whose documents are intersected before they are scored
+	plain  backoff // says for which blocks documents are intersected before they are scored
 	sifter sifter  // of the first list
-	mapped bool    // the levels are used
+	mapped bool    // all lists but the first have levels, which are used
 	levels levels
 	best   bestFirst
 	kept   [2]andBuffer[uint32] // documents at places that can win, and where they are in the block
@@ -119,19 +130,19 @@ type andState struct {
 	visits []visit
 }
 
-// kind is what is known of the documents that wait.
+// kind says how the waiting candidates were found, and so what is known of them.
 type kind uint8
 
 const (
-	scored kind = iota // the first list has them, and they can win
-	both               // the first two lists have them
-	bare               // dense lists have them
+	scored kind = iota // in the first list, with a score or bound with which they can win
+	both               // in the first two lists; neither score is known
+	bare               // in the intersected bitmaps of lists; not even frequencies are known
 )
 
-// andBuffer has room for what kernels make of the documents that wait.
+// andBuffer is an array for the candidates, with room for what kernels write beyond them.
 type andBuffer[T any] [maxWaiting + simd.KernelSlack]T
 
-// visit is a block that has to be decoded for documents from i to before end.
+// visit is a block that has to be decoded for the candidates [i, end).
 type visit struct{ block, i, end int }
 
 func (m *andState) reset(lists []*list) {
@@ -160,9 +171,9 @@ func (q *Query) shortestFirst() []*list {
 	return lists
 }
 
-// boundOthers leaves the bound of each list but the first, for documents from one to another, in
-// windowBound, and returns their sum; false if a list ends before. Without a threshold there is
-// nothing to bound.
+// boundOthers sets windowBound of each list but the first to its bound for documents in [from,
+// last], and returns the sum. It is false if a list ends before from: then there are no more
+// answers. Without a threshold nothing can be skipped, and it returns 0.
 func (q *Query) boundOthers(lists []*list, from, last uint32) (sum float64, ok bool) {
 	if q.cut < 0 {
 		return 0, true
@@ -177,8 +188,10 @@ func (q *Query) boundOthers(lists []*list, from, last uint32) (sum float64, ok b
 	return sum, true
 }
 
-// addBlock adds documents of the leading list's block b, from place lo to before hi, to those that
-// wait, in the way that pays.
+// addBlock adds candidates from the leading list's block b, places [lo, hi), in one of two ways:
+// either those that can win by their score and the others' bounds (addCandidates), or those that
+// the second list has, too (addIntersection). If scoring leaves too many candidates, the next
+// blocks are intersected, for twice as many blocks each time.
 func (q *Query) addBlock(lists []*list, b, lo, hi int, others float64) {
 	m := &q.and
 	if m.mapped && m.levels.lead {
@@ -208,8 +221,8 @@ func (q *Query) addBlock(lists []*list, b, lo, hi int, others float64) {
 	}
 }
 
-// addIntersection adds those of some documents of the leading list's block b, at some places of it,
-// that the second list has, too.
+// addIntersection adds the documents that the second list has, too, of docs, which are at the given
+// places of the leading list's block b. Blocks of the second list that cannot win are skipped.
 func (q *Query) addIntersection(lists []*list, b int, docs, places []uint32, others float64) {
 	m, lead, l := &q.and, lists[0], lists[1]
 	need := -1.0
@@ -242,7 +255,9 @@ func (q *Query) addIntersection(lists []*list, b int, docs, places []uint32, oth
 	m.n, m.kind = n, both
 }
 
-// addCandidates adds what can win with the bounds of the others.
+// addCandidates adds the documents of places [lo, hi) that can win if the other lists give them
+// their bounds, and returns how many these are. The score of the leading list is bounded by levels
+// or coarse lengths, where that is cheaper, or computed.
 func (q *Query) addCandidates(lists []*list, b, lo, hi int, others float64) int {
 	m, lead := &q.and, lists[0]
 	docs, tfs, n := lead.Loaded()[lo:hi], lead.TFs()[lo:hi], 0
@@ -260,7 +275,17 @@ func (q *Query) addCandidates(lists []*list, b, lo, hi int, others float64) int 
 	return n
 }
 
-// scoreWaiting scores what waits, looks it up in the other lists, and pushes what all have.
+// scoreWaiting scores the waiting candidates, looks them up in the other lists, and pushes those
+// that all lists have. At each step others is the sum of the bounds of the lists still to come, and
+// candidates whose sum cannot win with it are dropped:
+//
+//  1. The lists that the candidates were found in are scored, and j becomes the first list that was
+//     not: list 0 if the candidates come from bitmaps, 2 if from an intersection, else 1.
+//     Candidates that were kept by a bound of their score are sifted by the score itself.
+//  2. One list after the other keeps the candidates that it has, and adds their scores
+//     (intersectNext).
+//  3. What is left is pushed, and the buffers are empty again. While levels or coarse lengths are
+//     used, more candidates are collected the next time.
 func (q *Query) scoreWaiting(lists []*list) {
 	m, n := &q.and, q.and.n
 	if n == 0 {
@@ -309,7 +334,7 @@ func (q *Query) scoreWaiting(lists []*list) {
 	}
 }
 
-// pushWaiting pushes the n documents, which have scores of all lists.
+// pushWaiting pushes the n candidates, whose scores of all lists are known.
 func (q *Query) pushWaiting(lists []*list, n int) {
 	m := &q.and
 	for i, sum := range m.sums[:n] {
@@ -326,7 +351,7 @@ func (q *Query) pushWaiting(lists []*list, n int) {
 	}
 }
 
-// above keeps those of the n documents whose sum, of j lists, is above need.
+// above keeps those of the n candidates whose sum over j lists is above need.
 func (m *andState) above(j, n int, need float64) int {
 	kept := 0
 	for i, s := range m.sums[:n] {
@@ -339,7 +364,8 @@ func (m *andState) above(j, n int, need float64) int {
 	return kept
 }
 
-// keep moves the documents at the kept places to the front; they have scores of j lists.
+// keep moves the candidates whose places are in m.at[:kept] to the front, with their scores of j
+// lists.
 func (m *andState) keep(j, n, kept int) {
 	if kept == n {
 		return
@@ -362,8 +388,8 @@ func compact[T any](v *[maxWaiting]T, at []uint32) {
 	}
 }
 
-// intersectNext keeps those of the n documents that list j has too, and that can still win if the
-// lists after it give them others.
+// intersectNext keeps those of the n candidates that list j has, too, adds its scores, and drops
+// those that cannot win even if the lists after it give them others.
 func (q *Query) intersectNext(lists []*list, j, n int, others float64) int {
 	m, l := &q.and, lists[j]
 	kept := 0
@@ -394,8 +420,8 @@ func (q *Query) intersectNext(lists []*list, j, n int, others float64) int {
 	return kept
 }
 
-// visits finds the blocks of a list that may hold some of the n documents, as far as their bounds
-// let them win, and asks memory for them.
+// visits lists the blocks of a list that may hold some of the n candidates, and prefetches them. It
+// leaves out blocks with whose bound none of their candidates can win.
 func (q *Query) visits(l *list, n int, others float64) []visit {
 	m := &q.and
 	m.visits = m.visits[:0]
@@ -423,9 +449,9 @@ func (q *Query) visits(l *list, n int, others float64) []visit {
 	return m.visits
 }
 
-// find looks for those of the rising docs that block b may hold, and says how many there are and
-// how many these were. Which they are is put into the state from place n on, and their frequencies
-// into tfs.
+// find looks for rising documents in block b. used is the number of docs up to the end of the
+// block, found how many of these it has. From place n on, m.at gets their places in docs, m.places
+// those in the block, and tfs their frequencies.
 func (l *list) find(b int, docs []uint32, m *andState, n int, tfs []uint32) (found, used int) {
 	if words, base := l.Words(b); words != nil {
 		found, used = locateBits(words, base, docs, l.Last[b], &m.ranks, m.at[n:], m.places[n:])

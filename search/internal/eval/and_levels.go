@@ -14,8 +14,8 @@ var placesOfBlock = func() (p [index.BlockSize]uint32) {
 	return p
 }()
 
-// worthAndGuess says that the levels tell where answers are, and that there should be more than
-// enough of them if words are independent.
+// worthAndGuess reports whether to guess a floor from the levels: all lists have them, and there
+// should be at least 2k answers.
 func (q *Query) worthAndGuess() bool {
 	m := &q.and
 	if !m.mapped || !m.levels.lead || !q.whole() || q.floor >= 0 {
@@ -24,7 +24,7 @@ func (q *Query) worthAndGuess() bool {
 	return q.worthManyAnds(m.lists)
 }
 
-// worthManyAnds says that there should be more than enough answers in all segments if words are
+// worthManyAnds reports whether at least 2k answers can be expected in all segments, if words are
 // independent.
 func (q *Query) worthManyAnds(lists []*list) bool {
 	common := float64(q.c.Docs) * q.segments()
@@ -53,7 +53,7 @@ func (q *Query) andAboveGuess() (proved bool, err error) {
 	}.prove()
 }
 
-// startAgain forgets all answers.
+// startAgain forgets all answers and begins with the first document again, from the known floor.
 func (q *Query) startAgain(lists []*list) {
 	q.rewind()
 	q.Heap.Reset(q.Heap.K)
@@ -65,8 +65,8 @@ func (q *Query) startAgain(lists []*list) {
 	}
 }
 
-// fallsShort says that so few answers were found up to block b that there will hardly be enough:
-// better to give up early.
+// fallsShort reports whether so few answers were found before block b that there will hardly be k:
+// three standard deviations fewer than expected by then. It looks every 16 blocks.
 func (q *Query) fallsShort(lead *list, b int) bool {
 	if b%16 != 15 || q.Heap.Full() {
 		return false
@@ -75,7 +75,9 @@ func (q *Query) fallsShort(lead *list, b int) bool {
 	return found+3*math.Sqrt(found)+3 < want
 }
 
-// addAtPlaces adds documents of the leading list's block b that are at places that can win.
+// addAtPlaces is addBlock if all lists have levels: only documents at places that can win by the
+// sum of the levels become candidates. If these are many, they are intersected with the second list
+// before they are scored.
 func (q *Query) addAtPlaces(lists []*list, b, lo, hi int, others float64) {
 	m, lead := &q.and, lists[0]
 	docs, places := m.kept[0][:], m.kept[1][:]

@@ -23,8 +23,8 @@ func blockMaxMaxScore(q *Query) error {
 	return q.follow(orPlan)
 }
 
-// allWindows goes through all windows. If the floor is a guess it gives up when that seems to be
-// wrong.
+// allWindows goes through all windows, either marking documents (marks.go) or adding scores up. If
+// the floor is a guess, it gives up when the guess seems to be wrong.
 func (q *Query) allWindows() error {
 	q.chooseSpan()
 	if q.planMarks(); q.or.marks.on {
@@ -48,7 +48,8 @@ func (q *Query) allWindows() error {
 	return nil
 }
 
-// addWindow goes through the outer window that begins with base, and returns its end.
+// addWindow finds the answers in the outer window that begins with base, as a whole or by cells,
+// and returns its end.
 func (q *Query) addWindow(base uint32) (end uint32) {
 	end = q.outerWindow(base)
 	firstEssential := q.divide()
@@ -61,7 +62,8 @@ func (q *Query) addWindow(base uint32) (end uint32) {
 	return end
 }
 
-// outer goes through an outer window whose lists are divided.
+// outer finds the answers in an outer window whose lists are divided. The essential ones are put in
+// query order. Where dividing does not pay (backoff), all lists are essential.
 func (q *Query) outer(firstEssential int, base, end uint32) {
 	switch {
 	case firstEssential == len(q.Lists):
@@ -73,9 +75,9 @@ func (q *Query) outer(firstEssential int, base, end uint32) {
 	}
 }
 
-// chooseSpan sets the size of windows. Where even the longest list has but a few blocks of postings
-// in windowSize documents, windows are larger. The first windows are small, so that there is soon a
-// threshold; then they grow.
+// chooseSpan sets the size of windows: windowSize documents, or more if even the longest list has
+// only a few blocks there. Without a threshold the first windows are small, so that there soon is
+// one; addWindow doubles them.
 func (q *Query) chooseSpan() {
 	longest := uint64(1)
 	for _, l := range q.Lists {
@@ -119,9 +121,9 @@ func (q *Query) outerWindow(base uint32) (end uint32) {
 	return end
 }
 
-// boundUntil is a bound for the postings before document to, from the block on that was looked at
-// last. Where that is many blocks the bounds of runs of them will do, unless the list alone could
-// beat the threshold.
+// boundUntil is a bound for the postings from the block that was looked at last up to before
+// document to. For many blocks it uses the bounds of runs, which are coarser, unless the list alone
+// could then beat the threshold.
 func (l *list) boundUntil(to uint32, cut float64) float64 {
 	if l.block >= len(l.Last) {
 		return 0
@@ -145,9 +147,9 @@ func (l *list) boundUntil(to uint32, cut float64) float64 {
 	return l.boundOfBlocks(l.block, last+1)
 }
 
-// divide orders the lists by bound and length so that those that are not essential in this window
-// come first, and returns where the essential ones begin. Leaving out a list with many postings and
-// a low bound spares most.
+// divide orders the lists by rising bound per posting, and returns where the essential ones begin.
+// The lists before, which are not essential in this window, then are long ones with low bounds:
+// leaving these out spares most. q.sums gets the running sums of the bounds.
 func (q *Query) divide() int {
 	lists := q.byBound
 	for i := 1; i < len(lists); i++ {
@@ -173,8 +175,9 @@ func (q *Query) divide() int {
 	return firstEssential
 }
 
-// innerWindows goes through an outer window. The lists are the essential ones, in query order. If
-// firstEssential is 0 they are all lists, and their sums are the scores.
+// innerWindows finds the answers in an outer window, span documents at a time. lists are the
+// essential ones, in query order. If firstEssential is 0 they are all lists, and the sums are the
+// scores. Otherwise candidates are completed from the other lists.
 func (q *Query) innerWindows(lists []*list, base, end uint32, firstEssential int) {
 	total, rest := q.sums[len(q.sums)-1], 0.0
 	if firstEssential > 0 {
@@ -244,10 +247,12 @@ func (q *Query) collect(lists []*list, base, to uint32, n int, need float64) {
 	}
 }
 
-// complete looks the candidates up in the lists that are not essential, one list after the other,
-// as long as they can still win. Those that are left are scored in query order and pushed. n is the
-// number of postings that were added so far. Where all this would cost more than adding all lists
-// up, that is done instead.
+// complete looks the candidates up in the lists that are not essential, from the last to the first,
+// and drops those that can no longer win. Depending on the number of candidates, a list is either
+// asked about each, or decoded and merged. Those that are left are scored in query order and
+// pushed. n is the number of postings that were added so far. cost estimates, in postings, what the
+// window takes in this way; if it exceeds that of adding all lists up (all), addAll does that
+// instead.
 func (q *Query) complete(base, to uint32, firstEssential, n int) {
 	w := &q.window
 	total := q.sums[len(q.sums)-1]
@@ -286,7 +291,7 @@ func (q *Query) complete(base, to uint32, firstEssential, n int) {
 	q.pushFound()
 }
 
-// scoreFound adds the scores of the documents that were found up again, in query order.
+// scoreFound computes the sums of the candidates again, in query order.
 func (q *Query) scoreFound() {
 	w := &q.window
 	for i, c := range w.found {
@@ -312,7 +317,8 @@ func (q *Query) postingsIn(l *list, base, to uint32) int {
 	return int(uint64(l.Term.DF) * uint64(to-base) / uint64(len(q.c.Lengths)))
 }
 
-// addAll scores all documents of a window by adding up all lists in query order.
+// addAll scores all documents of a window by adding up all lists in query order, and lets the next
+// windows do so, too (backoff).
 func (q *Query) addAll(base, to uint32) {
 	total, n := q.sums[len(q.sums)-1], 0
 	for _, l := range q.Lists {
@@ -333,19 +339,22 @@ func (q *Query) pushFound() {
 	}
 }
 
-// backoff remembers whether dividing the lists pays. Where it costs more than adding all lists up,
-// as with hundreds of words or a large k, it is left out for some windows and then tried again.
+// backoff says when to leave out a step that has not paid. Dividing the lists, for instance, costs
+// more than it saves with hundreds of words or a large k. The step is left out for some windows,
+// then tried again; each time that it does not pay, the number of windows doubles, up to 32. Cells
+// (grid.rest) and mode And (andState.plain) use it, too.
 type backoff struct {
-	left  int // outer windows still to go without dividing
-	again int // how many there will be the next time
+	left  int // windows still to go without the step
+	again int // how many there were the last time
 }
 
-// more doubles the number of windows of the last time.
+// more leaves the step out for twice as many windows as the last time.
 func (p *backoff) more() {
 	p.again = min(2*max(p.again, 1), 32)
 	p.left = p.again
 }
 
+// next reports whether to leave the step out of this window, and counts the window.
 func (p *backoff) next() bool {
 	if p.left == 0 {
 		return false
@@ -354,8 +363,8 @@ func (p *backoff) next() bool {
 	return true
 }
 
-// ask looks the candidates up in a list, except for those that cannot win with the bound of its
-// block and the bounds of the lists still to be asked.
+// ask looks the candidates up in a list, except for those that cannot win with the bound of the
+// list's block and with before, the bounds of the lists still to be asked.
 func (q *Query) ask(l *list, before float64) {
 	w := &q.window
 	for i, c := range w.found {

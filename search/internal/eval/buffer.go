@@ -26,7 +26,7 @@ func (l *list) fill(from, to uint32, need float64) {
 	b.hi = b.lo + firstAtLeast(b.docs[b.lo:], to)
 }
 
-// highest is the highest score in [from, to). It decodes what fill would.
+// highest is the highest score in [from, to). It decodes these postings; fill then finds them.
 func (l *list) highest(from, to uint32) float64 {
 	l.load(from, to, -1)
 	b := &l.postings

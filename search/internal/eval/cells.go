@@ -26,8 +26,8 @@ func (g *grid) chooseCells(docs, longest uint64) {
 	g.shift = uint(min(bits.Len64(size)-1, 16))
 }
 
-// worthGrid says whether to go through a window by cells: if there is a threshold, and much to be
-// skipped.
+// worthGrid reports whether to go through a window by cells: if there is a threshold, and the
+// essential lists have so many postings in a cell that computing bounds for it should pay.
 func (q *Query) worthGrid(firstEssential int, base, end uint32) bool {
 	if q.cut < 0 || len(q.Lists) >= manyForGrid || q.or.grid.rest.next() {
 		return false
@@ -39,8 +39,9 @@ func (q *Query) worthGrid(firstEssential int, base, end uint32) bool {
 	return n >= worthCell*int((end-base)>>q.or.grid.shift)
 }
 
-// gridWindow goes through an outer window by runs of cells that can beat the threshold. For each
-// the lists are divided again.
+// gridWindow finds the answers in an outer window by cells. Neighbouring cells that can beat the
+// threshold form a run, for which the lists are divided again; other cells are skipped. If more
+// than half of the cells could win, the next windows are not divided into cells (backoff).
 func (q *Query) gridWindow(base, end uint32) {
 	g := &q.or.grid
 	all, live := 0, 0

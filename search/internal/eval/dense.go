@@ -7,21 +7,22 @@ import (
 	"github.com/collocate/collocate/index"
 )
 
-// bitmapAnd intersects the bitmaps of lists, if the blocks of the leading list and of others are
-// dense (see index.Cursor.Words): words of 8 bytes on one grid. Nothing is decoded for documents
-// that not all have.
+// bitmapAnd intersects a block of the leading list with other lists where the blocks of both are
+// bitmaps (see index.Cursor.Words). Bitmaps consist of words of 64 documents on one grid, so they
+// are combined word by word. Nothing is decoded for documents that not all lists have.
 type bitmapAnd struct {
-	base   uint32 // first document of all
+	base   uint32 // first document of the first word
 	n      int    // words in use
 	padded [3 * 8 * index.MaxWords]byte
-	list   [8 * index.MaxWords]byte // documents of one list
+	list   [8 * index.MaxWords]byte // bits of the documents of one list
 }
 
-// all is the words of the documents that all lists so far have. Before and behind them there are as
-// many as a block may have, all zero.
+// all returns the words of the intersection so far. They lie in the middle of padded, between zero
+// words, as many on each side as a block may have.
 func (w *bitmapAnd) all() []byte { return w.padded[8*index.MaxWords:][:8*w.n] }
 
-// on is n bytes of words from a document on, or nil if it is not near base.
+// on returns n bytes of padded, those of the documents from base on; nil if these are not near
+// w.base.
 func (w *bitmapAnd) on(base uint32, n int) []byte {
 	at := 8*index.MaxWords + (int(base)-int(w.base))>>3
 	if at < 0 || at+n > len(w.padded) {
@@ -30,7 +31,7 @@ func (w *bitmapAnd) on(base uint32, n int) []byte {
 	return w.padded[at : at+n]
 }
 
-// begin makes the words those of a block that has documents from one to before another.
+// begin starts with the bitmap of a block, without its documents outside [from, to).
 func (w *bitmapAnd) begin(words []byte, base, from, to uint32) {
 	w.base, w.n = base, len(words)/8
 	all := w.all()
@@ -48,7 +49,8 @@ func (w *bitmapAnd) begin(words []byte, base, from, to uint32) {
 	}
 }
 
-// live keeps the documents at places whose bits are set, 16 documents each.
+// live keeps the documents at places whose bits are set. A place is 16 documents, so each bit
+// becomes a mask of 16.
 func (w *bitmapAnd) live(places []uint64) {
 	all := w.all()
 	for p := w.base >> placeShift; len(all) >= 8; p += 4 {
@@ -59,8 +61,8 @@ func (w *bitmapAnd) live(places []uint64) {
 	}
 }
 
-// and keeps the documents, up to last, that a list has as well, if all its blocks there are dense;
-// else it keeps all and says no.
+// and keeps the documents that a list has, too, if all its blocks from document from to last are
+// bitmaps. Otherwise it changes nothing and returns false.
 func (w *bitmapAnd) and(l *list, from, last uint32) bool {
 	l.wordsAt = l.FindBlock(l.wordsAt, from)
 	list := w.list[:8*w.n]
@@ -95,7 +97,7 @@ func (w *bitmapAnd) and(l *list, from, last uint32) bool {
 	return true
 }
 
-// only makes the words those of some documents.
+// only sets the bits of the given documents, and no others.
 func (w *bitmapAnd) only(docs []uint32) {
 	all := w.all()
 	clear(all)
@@ -105,7 +107,7 @@ func (w *bitmapAnd) only(docs []uint32) {
 	}
 }
 
-// tfs finds the frequencies of all documents in a dense list that has them.
+// tfs finds the frequencies of the n documents of the intersection in a list that it was made with.
 func (w *bitmapAnd) tfs(l *list, n int, out []uint32) {
 	for b, got := l.wordsAt, 0; got < n && b < len(l.Last); b++ {
 		words, base := l.Words(b)
@@ -121,9 +123,10 @@ func (w *bitmapAnd) tfs(l *list, n int, out []uint32) {
 	}
 }
 
-// intersectBitmaps finds the documents of the leading list's block b, from document from on, that
-// all lists have and that can win, if it is dense and the next list is, too; else it does nothing
-// and says no. What waits is scored before.
+// intersectBitmaps finds and pushes the answers in the leading list's block b, from document from
+// on, if the block and the second list's there are bitmaps. Otherwise it does nothing and returns
+// false. Further lists whose blocks are not bitmaps are looked up afterwards. Candidates that wait
+// are scored before, so that documents stay in order.
 func (q *Query) intersectBitmaps(lists []*list, b int, from uint32) bool {
 	m, lead, second := &q.and, lists[0], lists[1]
 	words, base := lead.Words(b)
@@ -157,7 +160,7 @@ func (q *Query) intersectBitmaps(lists []*list, b int, from uint32) bool {
 	return true
 }
 
-// mostly says that documents from one to another can be above the cut at most places.
+// mostly reports whether most places of the documents from one to another can be above the cut.
 func (v *levels) mostly(from, last uint32, cut float64) bool {
 	v.reach(from, last, cut)
 	p, end := from>>placeShift/64, last>>placeShift/64
@@ -168,7 +171,8 @@ func (v *levels) mostly(from, last uint32, cut float64) bool {
 	return n > mostPlaces*int(end-p+1)
 }
 
-// locateBits finds those of the rising docs, up to last, that a bitmap has, as locate does.
+// locateBits is simd.Locate for a bitmap: it finds those of the rising docs, up to last, that the
+// bitmap has. at gets their places in docs, places those in the block.
 func locateBits(words []byte, base uint32, docs []uint32, last uint32, ranks *[index.MaxWords]uint8,
 	at, places []uint32) (found, used int) {
 	n, sum := min(len(words)/8, index.MaxWords), uint8(0)

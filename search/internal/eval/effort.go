@@ -6,8 +6,8 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// WorthSpreading says whether to answer the query in partitions. Approximate ways are taken if
-// they are asked for: the result must not depend on the number of cores.
+// WorthSpreading reports whether to answer the query in partitions. Approximate partitions are
+// always used if they are asked for: the result must not depend on the number of cores.
 func WorthSpreading(p *ask.Parallel, q *Query) bool {
 	switch {
 	case p == nil || len(q.Lists) == 0 || p.Engine == engine.Sequential:
@@ -18,7 +18,8 @@ func WorthSpreading(p *ask.Parallel, q *Query) bool {
 	return ask.ThreadsOf(p) > 1 && q.Effort() >= worthEffort
 }
 
-// Effort is about how many postings may have to be looked at. Mode And goes by its shortest list.
+// Effort estimates how many postings will be looked at. In mode And it follows from the shortest
+// list; it is 0 for strategies with which one core is faster than two.
 func (q *Query) Effort() int64 {
 	switch n := len(q.Lists); {
 	case n == 1 || q.Mode == ask.Or && n <= guessWords && q.Heap.K < guessAnswers:

@@ -26,11 +26,11 @@ type Engine struct {
 
 	mu       sync.Mutex
 	weighers map[model.Model]model.Weigher
-	last     atomic.Pointer[knownModel] // that was used
+	last     atomic.Pointer[knownModel] // the model that was used last
 	queries  sync.Pool                  // of *Query
-	fields   map[string]*Engine         // of the text fields that were asked for
-	all      []*Engine                  // the segments of the index, if there are several, and
-	whole    *lookup.Lexicons           // what all of them say of words
+	fields   map[string]*Engine         // of text fields that were searched
+	all      []*Engine                  // the segments of the index, if there are several
+	whole    *lookup.Lexicons           // looks words up in all of them
 	fielded  *fielded.Engine
 }
 

@@ -16,7 +16,8 @@ func (q *Query) Begin(a ask.Algorithm) {
 	}
 }
 
-// limitLists lets lists drop postings early if few documents may be answers.
+// limitLists makes the lists drop postings while they decode (decodeOnly), if few documents may be
+// answers.
 func (q *Query) limitLists() {
 	if few := q.few(int(q.c.Docs)); few != nil {
 		for _, l := range q.Lists {
@@ -31,7 +32,7 @@ func (q *Query) limitLists() {
 // equal it may still win by their number, so the floor is the next lower number.
 func (q *Query) findFloor() {
 	best, rank := float32(0), q.Heap.K
-	if q.limited { // the best of all may be among those that may not be answers
+	if q.limited { // all documents that may not be answers could rank before the k-th that may
 		rank += q.outside
 	}
 	for _, l := range q.Lists {
@@ -59,7 +60,8 @@ func (q *Query) rewind() {
 	}
 }
 
-// scoreAtRank is a score that at least k postings of the list reach; 0 if none is known.
+// scoreAtRank is a score that at least k postings of the list reach: that of the next stored rank
+// from k on. It is 0 if none is known.
 func (l *list) scoreAtRank(k int) float32 {
 	if int(l.Term.DF) < k {
 		return 0
@@ -103,8 +105,9 @@ func (q *Query) scoreWithin(l *list) float32 {
 	return l.bm25.OfX(kthLowest(xs[:n], q.Heap.K))
 }
 
-// openBest sets the bound of the list and the lowest x of each block, if the index stores it or the
-// list has only one block. No posting has an x below the given lowX.
+// openBest sets the bound of the list, max. If the index stores the lowest x of each block for this
+// model, or the list has only one block, it also sets lowX and superX. The given lowX is a lower
+// bound of x in a list of one block that is not to be decoded for it.
 func (l *list) openBest(lowX float32) {
 	l.lowX, l.superX = nil, nil
 	if l.bm25 == nil || !l.bm25.W.Stored || l.Term.DF == 0 {

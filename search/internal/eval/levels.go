@@ -8,13 +8,14 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// levels is what mode And, and a query of one word (one_levels.go), know of every few documents,
-// from the maps of levels that the index has of long lists. A place is the LevelDocs documents that
-// share a level, a stretch is what a kernel looks at in one step.
+// levels uses the maps of levels that the index has of long lists, in mode And and for queries of
+// one word (one_levels.go). A place is the LevelDocs documents that share a level; a stretch is
+// what a kernel looks at in one step. The level of a list at a place bounds its scores there.
 //
-// If the leading list has a map, too, the sum of all maps tells at which places an answer can be:
-// blocks that have no such place are not decoded, and documents elsewhere are dropped. With a map
-// of the others alone each of its postings is held against what they have there.
+// If the leading list has a map, too, the bounds of all lists are added up for every place. Blocks
+// without a place whose sum can beat the threshold are not decoded, and documents at other places
+// are dropped. If only the other lists have maps, the score of each posting of the leading list is
+// added to their bounds at its place.
 //
 // Two words of 330,000 and 510,000 of 5M documents take 160 microseconds for 10 answers, 690 for
 // 100, 1,850 for 1,000; by the bounds of blocks and the lengths of documents they took 1,100, 2,090
@@ -22,20 +23,20 @@ import (
 type levels struct {
 	maps   [][]uint8 // of the lists that have one, the shortest first
 	starts []*uint8  // of the maps
-	// of each of them at each level; minus infinity where it has no posting
+	// bound of each of these lists at each level; minus infinity for level 0, without postings
 	scores [][simd.NumLevels]float32
-	units  [][simd.NumLevels]int8 // the same as integers, rounded up
+	units  [][simd.NumLevels]int8 // the same as integers, rounded up, so that bytes can be added
 	scale  float64                // units for a score of 1
 	lead   bool                   // the leading list has a map
 
-	bits      []uint64 // of the places where the sum is at least need
+	bits      []uint64 // a bit for each place: set if the units there add up to need
 	need      int8
-	until     int // stretches whose bits are there
-	stretches int
+	until     int // stretches whose bits are computed
+	stretches int // of the index
 
-	sieve simd.LevelSieve
-	best  [32]float32
-	sift  sifter
+	sieve simd.LevelSieve // what choose passes to the kernel
+	best  [32]float32     // bound of the leading list's score for each frequency; 31: and above
+	sift  sifter          // of the leading list
 }
 
 const (
@@ -44,7 +45,7 @@ const (
 	maxLeveled    = 16 // lists whose maps are added: sums are below 128
 )
 
-// prepare finds the maps of the lists, and says whether they are worth a look.
+// prepare collects the maps of the lists, the leading list first, and reports whether to use them.
 func (v *levels) prepare(lists []*list, docs uint64) bool {
 	lead := lists[0]
 	if len(lists) > maxLeveled || lists[1].Levels == nil || lead.Term.DF < worthLead {
@@ -112,12 +113,14 @@ func (v *levels) prepareSieve(lead *list) {
 	}
 }
 
-// guessFloor guesses a score that k documents will beat. A document that wins is in a place whose
-// sum is high enough; such places are known without decoding anything, but the sum is high, too,
-// where the lists' best postings are those of different documents: with independent words one in
-// LevelDocs is an answer, for each word but the first. So the floor is what this many times k
-// places can beat. Whether there are k answers above it shows when it is done. (To visit the best
-// places first, and then what their answers leave of the others, decodes most blocks twice.)
+// guessFloor guesses a score that k documents will beat. Answers are at places with high sums,
+// which are known without decoding anything. But a sum is also high where the lists' best postings
+// belong to different documents of the place. With two independent words about one such place in
+// LevelDocs has an answer, and each further word divides that by LevelDocs again. So the floor is
+// the sum that the corresponding multiple of k places exceed (placesToGuess). It is estimated from
+// a sample of the stretches, by binary search over sums. The search itself proves the guess or not.
+// (To visit the best places first, and then what their answers leave of the others, decodes most
+// blocks twice.)
 func (v *levels) guessFloor(k, lists int, times float64) (floor float32, ok bool) {
 	places := placesToGuess(k, lists, times)
 	if places > float64(v.stretches*stretchPlaces/3) {
@@ -143,13 +146,15 @@ func (v *levels) guessFloor(k, lists int, times float64) (floor float32, ok bool
 	return float32(float64(hi-1) / v.scale), hi > 1
 }
 
-// placesToGuess is how many places k answers of the given number of lists are expected to be among.
+// placesToGuess is the number of best places that should have k answers, for a query of the given
+// number of lists. times is the factor of safety.
 func placesToGuess(k, lists int, times float64) float64 {
 	return times * math.Pow(placesAnAnswer, float64(lists-1)) * (float64(k) + 2*math.Sqrt(float64(k)))
 }
 
-// reach finds the places for the documents from one to another, if that is not done yet. Calls come
-// with rising documents.
+// reach computes v.bits for the documents from one to another, and for some more, unless that is
+// done. Calls come with rising documents. It uses the threshold of the time, so later bits may let
+// less pass than earlier ones.
 func (v *levels) reach(from, last uint32, cut float64) {
 	end := int(last/index.StretchDocs) + 1
 	if end <= v.until {
@@ -161,7 +166,7 @@ func (v *levels) reach(from, last uint32, cut float64) {
 	v.findPlaces(start, v.until-start, v.need, v.bits[2*start:])
 }
 
-// skips says that no document from one to another can be above the cut.
+// skips reports whether no document from one to another can be above the cut.
 func (v *levels) skips(from, last uint32, cut float64) bool {
 	v.reach(from, last, cut)
 	p, end := from>>placeShift, last>>placeShift
@@ -178,8 +183,8 @@ func (v *levels) skips(from, last uint32, cut float64) bool {
 	return v.bits[end/64]<<(63-end%64) == 0
 }
 
-// findPlaces finds the places of n stretches where the sum of all lists is at least need; two words
-// of bits a stretch.
+// findPlaces sets the bits of the places, in n stretches from one on, where the units of all lists
+// add up to at least need. A stretch has two words of bits.
 func (v *levels) findPlaces(from, n int, need int8, out []uint64) {
 	if n <= 0 {
 		return
@@ -212,8 +217,8 @@ func (v *levels) plainFindPlaces(from, n int, need int8, out []uint64) {
 	}
 }
 
-// keep keeps the documents at places that reach found: which they are, and the places in the block.
-// The outs have room for kernelSlack more.
+// keep keeps the documents at places whose bit is set (see reach), with their positions in the
+// block (at). The outs must have room for simd.KernelSlack more.
 func (v *levels) keep(docs, at, outDocs, outAt []uint32) int {
 	if len(docs) == 0 {
 		return 0
@@ -233,10 +238,10 @@ func (v *levels) plainKeep(docs, at, outDocs, outAt []uint32) (n int) {
 	return n
 }
 
-// choose keeps the postings of the leading list that can be above the cut: with the shortest length
-// of the document's bucket, and the best that the other lists have at its place; and how much that
-// is together. What it finds may take the place of docs and tfs. The outs have room for kernelSlack
-// more.
+// choose keeps the postings of the leading list that can be above the cut. A posting's sum bounds
+// its document's score: it is the posting's score for the shortest length of the document's bucket,
+// plus the best that the other lists have at its place. The outs get what is kept and may be the
+// front of docs and tfs; they must have room for simd.KernelSlack more.
 func (v *levels) choose(docs, tfs []uint32, cut float64, outDocs, outTFs []uint32, outSums []float32) int {
 	if len(docs) == 0 {
 		return 0

@@ -9,18 +9,18 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// limits says which documents of an index may be answers: those that live, and of these those that
-// the request wants. A document that may not never enters the answers (Query.push), and whatever
-// is known of lists counts it: so a floor that is known of a list is taken further down its ranks
-// (Query.findFloor), and guesses expect fewer answers.
+// limits says which documents of an index may be answers: those that were not deleted, and of these
+// the ones that the request allows. Query.push keeps all other documents out of the answers. What
+// the index stores of a list, such as the score of its 10th best posting, counts those documents,
+// too. So Query.findFloor takes the floor from a lower rank, and guesses expect fewer answers.
 type limits struct {
 	limited bool
-	sets    [2]*docset.Set
-	outside int // at most this many documents may not
+	sets    [2]*docset.Set // documents that were not deleted, documents that are allowed; nil: all
+	outside int            // at most this many documents may not be answers
 }
 
-// limit makes the limits those of two sets, of which either may be nil, over the given number of
-// documents.
+// limit sets the limits of an index of the given number of documents. Either set may be nil, for
+// all documents.
 func (l *limits) limit(docs int, live, within *docset.Set) {
 	*l = limits{sets: [2]*docset.Set{live, within}}
 	for _, s := range l.sets {
@@ -31,7 +31,7 @@ func (l *limits) limit(docs int, live, within *docset.Set) {
 	}
 }
 
-// outside is how many documents of a segment may not be answers to a request, at most.
+// outside is an upper bound of the number of a segment's documents that may not be answers.
 func (e *Engine) outside(r *ask.Request) int {
 	if e.Live == nil && r.Within == nil {
 		return 0
@@ -54,7 +54,7 @@ func (l *limits) admits(doc uint32) bool {
 // Limited says whether not all documents may be answers.
 func (l *limits) Limited() bool { return l.limited }
 
-// most is the number of documents that may be answers, or more.
+// most is an upper bound of the number of documents that may be answers.
 func (l *limits) most(docs int) int {
 	for _, s := range l.sets {
 		if s != nil {
@@ -64,8 +64,8 @@ func (l *limits) most(docs int) int {
 	return docs
 }
 
-// few is the smallest set of documents that may be answers, if it is so small that postings are
-// dropped before they are scored.
+// few is the smaller of the sets, if it is small enough that dropping the postings of all other
+// documents before scoring pays; else nil.
 func (l *limits) few(docs int) (few *docset.Set) {
 	for _, s := range l.sets {
 		if s != nil && float64(s.Count()) < fewShare*float64(docs) && (few == nil || s.Count() < few.Count()) {
@@ -75,8 +75,9 @@ func (l *limits) few(docs int) (few *docset.Set) {
 	return few
 }
 
-// decodeOnly decodes the postings of a block whose documents are in the set that the list is
-// limited to, from a document on; false if the block is damaged.
+// decodeOnly decodes the postings of a block whose documents are in l.only and not before from. Of
+// a bitmap block it intersects the words with those of the set, and reads the frequencies of what
+// is left; of another it decodes all documents first. It is false if the block is damaged.
 func (l *list) decodeOnly(block int, from uint32, docs, tfs *[index.BlockSize]uint32) (n int, ok bool) {
 	var places [index.BlockSize]uint32
 	in := l.only.Words()
@@ -117,7 +118,8 @@ func (l *list) decodeOnly(block int, from uint32, docs, tfs *[index.BlockSize]ui
 	return n, true
 }
 
-// share is the part of the documents that may be answers, for guesses.
+// share estimates the part of the documents that may be answers, as if the two sets were
+// independent.
 func (q *Query) share() float64 {
 	if !q.limited {
 		return 1

@@ -5,10 +5,12 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// sifter sifts the postings of a list by the buckets of its documents.
+// sifter bounds the scores of a list's postings without fetching lengths. Documents are divided
+// into buckets by length, and a document's bucket takes half a byte. The shortest length of the
+// bucket gives an upper bound of the score.
 type sifter struct {
-	halves []uint8
-	k      [simd.NumBuckets]float32 // the least of each bucket
+	halves []uint8                  // buckets of the documents, two to a byte
+	k      [simd.NumBuckets]float32 // k of BM25 for the shortest length of each bucket
 }
 
 // prepare makes the sifter of a list, if that pays.
@@ -30,7 +32,8 @@ func (s *sifter) make(l *list) {
 // ready says whether there is a sifter.
 func (s *sifter) ready() bool { return s.halves != nil }
 
-// sift keeps the postings whose score can be above need. The outs have room for kernelSlack more.
+// sift keeps the postings whose score can be above need. The outs must have room for
+// simd.KernelSlack more.
 func (s *sifter) sift(l *list, docs, tfs []uint32, need float64, outDocs, outTFs []uint32) int {
 	if len(docs) == 0 {
 		return 0

@@ -50,11 +50,12 @@ type phrases struct {
 	sums   [index.BlockSize]float32
 }
 
-// placesOf are places in some candidates: where those of each end.
+// placesOf has, for some candidates, a list of places in the text of each. All lists are in one
+// slice: that of candidate i ends before ends[i], where that of candidate i+1 begins.
 type placesOf struct {
 	list []uint32
 	ends [index.BlockSize]uint32
-	at   [index.BlockSize]uint8 // the place of each candidate in its block
+	at   [index.BlockSize]uint8 // the place of each candidate in its block of postings
 }
 
 // openPhrase opens the lists; nil if a word is in no document.
