@@ -30,22 +30,25 @@ const (
 	levelsShare = 48 // lists with one in this many documents have a map
 )
 
-// levelsFrom is how long lists with a map are at least in a large index; what is shorter takes
-// little time anyway. On 420,000 eLife paragraphs the maps are 2.7% of the index with it.
+// levelsFrom is the number of postings from which on a list has a map in a large index. Shorter
+// lists take little time anyway. With it the maps are 2.7% of an index of 420,000 eLife paragraphs.
 var levelsFrom uint64 = 28_000 // tests lower it
 
-// In smaller indexes lists of one in levelsPart documents have a map, but none of fewer than
-// levelsLeast postings: the same words have one in ten segments that have it in one. Without it "to
-// be or not to be" takes a third longer there than in one.
+// In a smaller index a list needs fewer postings for a map: 1/levelsPart of the number of
+// documents, but at least levelsLeast. So if an index consists of ten segments, the same words have
+// maps as if it were one. Without this rule "to be or not to be" takes a third longer in ten
+// segments than in one.
 const (
 	levelsPart  = 15
 	levelsLeast = 1_500
 )
 
-// levelEnds are the shares of the levels, from the best on, in thousandths of those that have
-// postings: answers are found among the best.
+// levelEnds says which level a place gets. Of the places with postings, ordered from the best on,
+// levelEnds[0] thousandths get the highest level, those up to levelEnds[1] thousandths the next,
+// and so on. The best levels are the narrowest, because answers are among them.
 var levelEnds = [NumLevels - 1]int{1, 4, 10, 20, 40, 70, 110, 160, 220, 300, 400, 500, 650, 800, 1000}
 
+// hasLevels reports whether a list of df postings has a map, in an index of docs documents.
 func hasLevels(df uint32, docs uint64) bool {
 	from := min(levelsFrom, max(levelsLeast, docs/levelsPart))
 	return uint64(df) >= from && uint64(df)*levelsShare >= docs
@@ -71,13 +74,16 @@ func mapBytes(docs uint64) uint64 {
 // levelMaker makes the map of a list from its postings in order. Most lists are too short to have
 // one, so postings wait until there are enough for it.
 type levelMaker struct {
-	docs    uint64   // of the index
-	df      uint32   // of the list so far
-	never   bool     // the list has no map, however long it is so far
-	waiting []uint32 // documents,
-	less    []uint32 // their frequencies less 1, and
-	xs      []uint32 // bits of their x
-	lows    []uint32 // bits of the lowest x at each place, of LevelDocs documents; whole stretches
+	docs  uint64 // number of documents of the index
+	df    uint32 // number of postings of the list so far
+	never bool   // the list will have no map: its length is known, and too small
+	// Postings that wait: their documents, frequencies less 1, and bits of x.
+	waiting []uint32
+	less    []uint32
+	xs      []uint32
+	// Bits of the lowest x at each place, noPostingBits where there is none; whole stretches.
+	lows []uint32
+	// By the upper 16 bits of x, whose sign is never set: the number of places, and their level.
 	count   [1 << 15]uint32
 	levelOf [1 << 15]uint8
 	top     topMaker
@@ -105,6 +111,7 @@ func (m *levelMaker) add(docs, less, xs []uint32) {
 	m.top.add(docs, less, xs)
 }
 
+// put lowers the x of the documents' places.
 func (m *levelMaker) put(docs, xs []uint32) {
 	if m.lows == nil {
 		m.lows = make([]uint32, mapPlaces(m.docs))
@@ -134,8 +141,15 @@ func mapPlaces(docs uint64) uint64 {
 	return (docs + StretchDocs - 1) / StretchDocs * (StretchDocs / LevelDocs)
 }
 
-// take appends the map of what was added since the last time, if the list has one, and its top
-// postings.
+// take ends a list. If it is long enough for a map, take appends the map to dst and the list's top
+// postings to top, and is ok. It makes the map in three steps:
+//
+//  1. Count the places by the upper 16 bits of their lowest x. Levels end where these bits change,
+//     so counting replaces sorting.
+//  2. Go through the counts from the lowest x, which is the best, and give each value of the upper
+//     bits a level by the share of places before it (levelEnds).
+//  3. Write the level of every place, two to a byte, and note the lowest x of each level: these
+//     stand in front of the map. At the same time reset the places for the next list.
 func (m *levelMaker) take(dst []byte, top []TopPosting) (_ []byte, _ []TopPosting, ok bool) {
 	ok = hasLevels(m.df, m.docs)
 	if ok {
@@ -145,7 +159,6 @@ func (m *levelMaker) take(dst []byte, top []TopPosting) (_ []byte, _ []TopPostin
 	if !ok {
 		return dst, top, false
 	}
-	// Levels end between numbers whose upper 16 bits differ, so that counting does for sorting.
 	lowest, highest := uint32(noPostingBits), uint32(0)
 	for _, x := range m.lows {
 		m.count[x>>16]++

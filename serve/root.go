@@ -176,7 +176,16 @@ func (g *group) shardPath(of *generation) string {
 	return "/internal/shard/search"
 }
 
-// askGroup asks the replicas of a group in turn until one answers.
+// askGroup asks the replicas of a group until one answers, and returns the first answer. A single
+// replica is asked directly. With several:
+//
+//  1. The first replica of the order is asked, in a goroutine.
+//  2. The next one is asked as well if the last one goes down (lost), or, as a hedge, if no answer
+//     has come after the usual time (slow), while the budget of hedges allows it.
+//  3. The next one is also asked when one fails. If all have failed, the error lists why. A request
+//     that a replica calls invalid is not repeated: the others would say the same.
+//
+// Returning cancels the requests that are still running.
 func (r *Root) askGroup(ctx context.Context, g *group, of *generation, body []byte) (*shardAnswer, error) {
 	order := g.order(of)
 	path := g.shardPath(of)

@@ -23,12 +23,12 @@ type inverter struct {
 	bytes  int64
 	tok    text.Tokens
 
-	// The document that is counted next, while the one behind it is in tok: its words are asked for
-	// early, and there is time for memory to answer.
-	waiting text.Tokens
-	first   *[lookahead]key // of waiting
-	ahead   *[lookahead]key // of tok
-	of      *table          // that made first
+	// The words of the document that is counted next. Meanwhile the one after it is in tok, and the
+	// table entries of its first words are prefetched.
+	waiting     text.Tokens
+	waitingKeys *[lookahead]key // of the first words of waiting
+	tokKeys     *[lookahead]key // of the first words of tok
+	keysTable   *table          // the table that waitingKeys are for
 
 	docs *docStore
 	file *spillFile
@@ -38,14 +38,14 @@ type inverter struct {
 
 func newInverter(o *InvertOptions, docs *docStore) *inverter {
 	w := &inverter{
-		analyzer: o.Analyzer,
-		docs:     docs,
-		maxWord:  o.MaxWord,
-		budget:   o.Memory / 8 * tableShare / int64(o.Threads),
-		tempDir:  o.TempDir,
-		table:    newTable(),
-		first:    new([lookahead]key),
-		ahead:    new([lookahead]key),
+		analyzer:    o.Analyzer,
+		docs:        docs,
+		maxWord:     o.MaxWord,
+		budget:      o.Memory / 8 * tableShare / int64(o.Threads),
+		tempDir:     o.TempDir,
+		table:       newTable(),
+		waitingKeys: new([lookahead]key),
+		tokKeys:     new([lookahead]key),
 	}
 	if o.Positions {
 		w.places = &positionLog{}
@@ -81,7 +81,7 @@ func (w *inverter) add(b *text.Batch) error {
 		w.bytes += int64(len(doc.Text))
 		w.tokens += int64(len(w.tok.Words))
 		d.add(doc.ID, len(w.tok.Words))
-		w.table.keysOf(w.ahead, w.tok.Bytes, w.tok.Words)
+		w.table.keysOf(w.tokKeys, w.tok.Bytes, w.tok.Words)
 		made := w.table
 		if i > 0 {
 			if err := w.count(&b.Docs[i-1], &m); err != nil {
@@ -89,7 +89,7 @@ func (w *inverter) add(b *text.Batch) error {
 			}
 		}
 		w.tok.Exchange(&w.waiting)
-		w.first, w.ahead, w.of = w.ahead, w.first, made
+		w.waitingKeys, w.tokKeys, w.keysTable = w.tokKeys, w.waitingKeys, made
 	}
 	if n := len(b.Docs); n > 0 {
 		if err := w.count(&b.Docs[n-1], &m); err != nil {
@@ -108,13 +108,13 @@ func (w *inverter) count(doc *text.Document, m *mark) error {
 			return err
 		}
 	}
-	if w.of != w.table {
-		w.table.keysOf(w.first, tok.Bytes, tok.Words)
+	if w.keysTable != w.table {
+		w.table.keysOf(w.waitingKeys, tok.Bytes, tok.Words)
 	}
 	if w.places == nil && len(tok.Words) < bigCount {
-		w.log.took(countInto(w.table, tok, w.first, w.log.room(len(tok.Words))))
+		w.log.took(countInto(w.table, tok, w.waitingKeys, w.log.room(len(tok.Words))))
 	} else {
-		pairs := w.table.count(tok, w.first)
+		pairs := w.table.count(tok, w.waitingKeys)
 		w.log.add(pairs)
 		if w.places != nil {
 			w.places.add(pairs, w.table.places, tok, doc.Breaks)

@@ -23,33 +23,32 @@ type list struct {
 	scaleX float32
 	lean   bool // being opened by openDocs: a list of one block need not be decoded for its bound
 
-	// The block that was looked at last, without decoding it.
-	block       int
-	blockBound  float64
-	windowBound float64              // bound in the window (bmm)
+	block       int                  // the block that look moved to; -1: none
+	blockBound  float64              // bound of that block
+	runEnd      uint32               // last document of the run that begins with it (vbmw)
+	windowBound float64              // bound in the window (bmm) or in the leading block (and)
 	cells       [cellsInGrid]float32 // bounds of the cells of the grid (bmm)
-	gridBlock   int                  // its first block
-	andBlock    int                  // the block that is loaded (and)
-	dense       bool                 // whether its bitmap was intersected (and)
-	wordsAt     int                  // where its words are looked for (and)
-	waitBound   float64              // bound for the documents that wait (and)
-	runEnd      uint32               // last document of the run of blocks that begins there (vbmw)
+	gridBlock   int                  // first block of the grid (bmm)
+	andBlock    int                  // the block that was looked into last; -1: none (and)
+	dense       bool                 // its bitmaps are part of the intersection (and)
+	wordsAt     int                  // the block whose bitmap is intersected first (and)
+	waitBound   float64              // bound for the candidates that wait (and)
 
 	// What was done, for Stats: postings scored, blocks in which any was, their postings.
 	scored, used, decoded int64
 	usedUntil             int64 // last document of the last of these blocks; -1: none yet
 
-	// only is a small set that has all answers: postings of other documents are dropped early; nil
-	// if there is no such set
+	// only is a small set of documents that has all answers: postings of other documents are
+	// dropped when blocks are decoded. It is nil if there is no such set.
 	only *docset.Set
 
 	cutOff bool // it begins with a later posting than its first, see restrict
 
 	postings buffer // decoded and scored postings of a window
-	asked    buffer // those of the documents that were looked up (bmm)
-	sparse   bool   // few postings a window: the best of them is the window's bound (bmm)
-	filled   bool   // the window's postings are in postings, not in asked
-	marked   marked // what it has marked (bmm)
+	asked    buffer // scored postings of candidates that were looked up (bmm)
+	sparse   bool   // few postings a window: the best score is the window's bound (bmm)
+	filled   bool   // the window's postings are in postings, not in asked (bmm)
+	marked   marked // state of the list for marking (bmm)
 }
 
 func (l *list) open(r *index.Reader, t *model.Term, s model.Scorer, pos int) error {

@@ -18,14 +18,15 @@ func (q *Query) scoreMarked(base uint32) {
 	for _, d := range m.found {
 		q.c.AskLength(d)
 	}
-	last := uint8(1) << (len(m.lists) - 1) // what it has was not marked
+	last := uint8(1) << (len(m.lists) - 1) // the last list only tests masks and does not mark
 	for _, d := range m.found {
 		q.scoreMarkedDoc(d, m.masks[(d-base)&(maxWindow-1)]|last)
 	}
 }
 
-// scoreMarkedDoc scores a document that has words of a mask, and may have those that are asked.
-// Bounds are replaced by scores one after the other.
+// scoreMarkedDoc scores a document that has the marked lists of a mask, and may have asked ones. It
+// starts with the sum of all bounds and replaces them by scores, list by list, until the document
+// cannot win any more or all are replaced.
 func (q *Query) scoreMarkedDoc(doc uint32, mask uint8) {
 	m := &q.or.marks
 	cut := q.cut * (1 - 0x1p-40) // sums are rounded

@@ -6,7 +6,8 @@ import (
 	"github.com/collocate/collocate/index"
 )
 
-// markWindow goes through the window that begins with base, and returns its end.
+// markWindow finds the answers in the window that begins with base, and returns its end. If the
+// query has cost more than expected, marks are not used for the next windows.
 func (q *Query) markWindow(base uint32) (end uint32) {
 	m := &q.or.marks
 	end = uint32(min(uint64(base)+maxWindow, uint64(q.to)))
@@ -59,9 +60,9 @@ func (q *Query) markWindow(base uint32) (end uint32) {
 	return end
 }
 
-// crossing adds the bound of list i to the sums, and finds the masks with which documents that have
-// it can win: those that could not without, or that are of one list, for which only the best were
-// found.
+// crossing adds list i to the table of sums, and sets cross for the masks of earlier lists whose
+// documents can win if list i has them, too. It leaves out masks that could win before: their
+// documents were found then. Masks of a single list stay: of its documents only the best were.
 func (m *marking) crossing(i int, bound, cut float64) (any bool) {
 	for mask := range 1 << i {
 		before := m.sums[mask]
@@ -121,11 +122,10 @@ func (m *marking) wipe(base, end uint32, marks int) {
 	}
 }
 
-// fillMarked decodes the blocks of a list that reach into a window, but for those whose bound is
-// not above need.
+// fillMarked decodes the blocks of a list that reach into a window, except for those whose bound is
+// not above need. The last block of the window before is kept if it reaches into this one.
 func (q *Query) fillMarked(l *list, base, end uint32, need float64) {
 	s := &l.marked
-	// the last one of the window before
 	if n := len(s.blocks) - 1; n >= 0 && l.Last[s.blocks[n]] >= base {
 		copy(s.docs, s.docs[n*index.BlockSize:])
 		s.blocks[0] = s.blocks[n]
@@ -186,7 +186,7 @@ func (q *Query) findAlone(l *list, block int, docs []uint32) {
 	s.alone = append(s.alone, m.docs[:n]...)
 }
 
-// takeAlone finds those of the window among these.
+// takeAlone moves the documents of the window from s.alone to found.
 func (m *marking) takeAlone(s *marked, base, end uint32) {
 	n := 0
 	for ; n < len(s.alone) && s.alone[n] < end; n++ {

@@ -7,9 +7,9 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// oneByLevels is oneByBlocks for a list with a map of levels, once the score to beat is known. Of a
-// block that can win only the documents at places that can are looked at: a sixth of them or less,
-// and so few lengths are fetched. The blocks of a run are asked for before the first is decoded. On
+// oneByLevels is oneByBlocks for a list with a map of levels, if a floor is known. In a block that
+// can win only the documents at places that can win are looked at, a sixth of them or less, so few
+// lengths are fetched. The blocks of a run are prefetched before the first is decoded. On
 // eLife paragraphs "the" takes a third less for 1,000 answers, where it took 290 microseconds, and
 // other words with a map take a tenth to a half less for 10 to 1,000.
 func (q *Query) oneByLevels(l *list) error {
@@ -49,8 +49,8 @@ func (q *Query) oneByLevels(l *list) error {
 	return nil
 }
 
-// addByLevels adds the documents of a block that are at places that can win to those that wait,
-// which are less than a block of them; false if the block is damaged.
+// addByLevels adds the documents of a block at places that can win to those that wait. Fewer than
+// BlockSize may wait before. It is false if the block is damaged.
 func (q *Query) addByLevels(l *list, block int) bool {
 	m, n := &q.one, 0
 	if words, base := l.Words(block); words != nil {
@@ -100,8 +100,9 @@ func (q *Query) scoreOne(l *list) {
 	m.n = 0
 }
 
-// prepareOne finds the lowest level with which a list on its own is above the cut. The levels
-// themselves are the units, so that reach, which is told nothing by a scale of 0, needs that level.
+// prepareOne sets need to the lowest level with which a list alone can be above the cut. The levels
+// themselves are the units. With a scale of 0 the threshold of reach adds nothing, so that need
+// stays that level.
 func (v *levels) prepareOne(l *list, cut float64, docs uint64) {
 	v.rewind()
 	v.scale, v.need = 0, simd.NumLevels

@@ -13,16 +13,22 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// worthFromTop says that only some documents may be answers to a query of one word that has a map
-// of levels.
+// worthFromTop reports whether this is a query of one word, with a map of levels, within a filter.
 func (q *Query) worthFromTop() bool {
 	return q.limited && len(q.Lists) == 1 && q.Lists[0].hasLevels() && q.whole()
 }
 
-// oneFromTop answers a query of one word of which only some documents may be answers, from the best
-// of its documents on: by its top postings, if there should be enough among them, or by the levels
-// of the places of the documents that may be answers. If it gives up, it leaves the score to beat
-// as the floor.
+// oneFromTop answers a query of one word within a filter, the word's best documents first. It
+// tries these ways in order:
+//
+//  1. the list's top postings, which the index stores in order, if k of them should pass the filter
+//     (oneOfTop);
+//  2. if the filter has few documents, those that the map of the best pairs does not rule out
+//     (oneOfPairs), or all of them, by the levels of their places (oneOfFew);
+//  3. else the documents of the filter at places of the highest level, then of the next
+//     (oneOfPlaces).
+//
+// If it gives up, it leaves the threshold as the floor.
 //
 // The stored ranks say little of what the best of some documents reach. "The" is in nearly all
 // eLife paragraphs. For the 10 best of 0.1%, 1%, 10% and 50% of them it took 250, 1,400, 160 and 30
@@ -63,13 +69,13 @@ func (q *Query) oneFromTop(l *list) (done bool, err error) {
 	return done, err
 }
 
-// enoughTop says whether k answers should be among the given number of top postings, if a share of
-// all documents may be answers.
+// enoughTop reports whether k of the given number of top postings should pass a filter that has a
+// share of all documents.
 func enoughTop(top int, share float64, k int) bool {
 	return share*float64(top) > float64(k)+math.Sqrt(float64(k))
 }
 
-// leaveFloor forgets the answers but, if there were k, not the score that they reach.
+// leaveFloor forgets the answers. If there were k, the threshold becomes the floor.
 func (q *Query) leaveFloor() {
 	if q.Heap.Full() {
 		q.floor = q.theta
@@ -89,7 +95,7 @@ func (q *Query) oneOfTop(l *list, top []index.TopPosting) (done bool, err error)
 				return false, fmt.Errorf("corrupted: a top posting of document %d", doc)
 			}
 			m.docs[m.n], m.tfs[m.n] = doc, p.TF()
-			m.n += int(set[doc>>6] >> (doc & 63) & 1) // without a branch, which nobody could foresee
+			m.n += int(set[doc>>6] >> (doc & 63) & 1) // without a branch, which could not be predicted
 		}
 		if at = end; m.n < wait || at == len(top) {
 			continue
@@ -105,7 +111,7 @@ func (q *Query) oneOfTop(l *list, top []index.TopPosting) (done bool, err error)
 		wait = 0
 		next := top[at]
 		if int(next.Doc()) >= len(q.c.Lengths) {
-			continue // an error soon
+			continue // corrupted: the loop above reports it
 		}
 		x := float32(stored.K(q.c.Lengths[next.Doc()]) * bm25.Reciprocal(next.TF()))
 		if float64(l.ofX(x)) <= q.cut {
@@ -127,7 +133,7 @@ func (q *Query) oneOfPairs(l *list, few []uint32) (done bool, err error) {
 	m.ordered = slices.Grow(m.ordered[:0], len(few))[:len(few)]
 	for _, doc := range few {
 		m.ordered[n] = doc
-		n += int(pairs[doc>>7] >> (doc >> 1 & 63) & 1) // without a branch, which nobody could foresee
+		n += int(pairs[doc>>7] >> (doc >> 1 & 63) & 1) // without a branch, which could not be predicted
 	}
 	for at := 0; at < n; {
 		if err := q.tick(); err != nil {
@@ -227,8 +233,8 @@ func (q *Query) oneOfPlaces(l *list, in *docset.Set) (done bool, err error) {
 	return true, nil
 }
 
-// lookUp looks for the documents that wait in a list, and says how many they were. Their blocks are
-// asked for before the first is looked at.
+// lookUp looks the waiting documents up in a list, scores and pushes those that it has, and returns
+// how many waited. All their blocks are prefetched first.
 func (q *Query) lookUp(l *list) int {
 	m, n, found := &q.one, q.one.n, 0
 	for i, doc := range m.docs[:n] {
@@ -253,8 +259,8 @@ func (q *Query) lookUp(l *list) int {
 	return n
 }
 
-// blockOf is the block that would have a document of so many. It is looked for where it would be if
-// the word were as frequent everywhere.
+// blockOf is the block that would hold a document, in an index of the given number of documents.
+// The search begins where the block would be if postings were spread evenly.
 func (l *list) blockOf(doc uint32, docs uint64) int {
 	block := min(int(uint64(doc)*uint64(len(l.Last))/docs), len(l.Last)-1)
 	for step := 1; block > 0 && l.Last[block-1] >= doc; step *= 2 {
@@ -263,7 +269,7 @@ func (l *list) blockOf(doc uint32, docs uint64) int {
 	return l.FindBlock(block, doc)
 }
 
-// smallest is the smaller of the sets of documents that may be answers, of which there is one.
+// smallest is the smaller of the sets; at least one of them is not nil.
 func (l *limits) smallest() (set *docset.Set) {
 	for _, s := range l.sets {
 		if s != nil && (set == nil || s.Count() < set.Count()) {

@@ -7,20 +7,21 @@ import (
 	"github.com/collocate/collocate/index"
 )
 
-// Only some documents may be answers, and all words of a query but one are rare: "medal of honor".
-// Without a filter the rare words give a score that k documents reach, so that the frequent word is
-// looked up in few. Among some documents too few have a rare word, and most answers may have the
-// frequent word alone. These are found as if it were the only word, by its top postings
-// (Query.oneOfTop). Documents with a rare word are few, and each is scored.
+// This file is for queries within a filter in which all words but one are rare, such as "medal of
+// honor". Without a filter, documents with rare words give a high threshold, and the frequent word
+// is looked up in few documents. Within a filter too few documents may have a rare word, and most
+// answers have the frequent word alone. So the documents with a rare word, which are few, are all
+// scored; then the frequent word's top postings are tried as if it were the only word
+// (Query.oneOfTop).
 
-// RareBeside says whether a query of one word that has the given number of top postings, and of
-// others with rare postings together, is answered so, if the given share of all documents may be
-// answers and the k best are wanted.
+// RareBeside reports whether to answer a query in this way. top is the number of top postings of
+// the frequent word, rare the number of postings of all other words, share the part of the
+// documents that pass the filter, and k the number of answers.
 func RareBeside(top int, rare int64, share float64, k int) bool {
 	return rare <= mostRare && share*float64(rare) <= fewRare && enoughTop(top, share, k)
 }
 
-// worthOrTop says whether a query is answered by the top postings of its one frequent word.
+// worthOrTop reports whether to answer the query in this way.
 func (q *Query) worthOrTop() bool {
 	if !q.limited || q.shared || q.across != nil || !q.whole() {
 		return false
@@ -39,7 +40,7 @@ func (q *Query) longest() *list {
 }
 
 // orFromTop scores the documents that have a rare word, and then goes through the top postings of
-// the frequent one. If it gives up, it leaves the score to beat as the floor.
+// the frequent one. If it gives up, it leaves the threshold as the floor.
 func (q *Query) orFromTop() (done bool, err error) {
 	before := q.anyOrder
 	q.anyOrder = true
@@ -59,8 +60,8 @@ func (q *Query) orFromTop() (done bool, err error) {
 	return done, err
 }
 
-// findRare leaves the documents of a set that have another word than that of a list in one.known,
-// rising; false if a block is damaged.
+// findRare puts the documents of a set that have any word but that of the given list into
+// one.known, rising. It is false if a block is damaged.
 func (q *Query) findRare(but *list, in *docset.Set) bool {
 	m, set := &q.one, in.Words()
 	m.known = m.known[:0]
@@ -79,7 +80,7 @@ func (q *Query) findRare(but *list, in *docset.Set) bool {
 			m.known = slices.Grow(m.known, n)[:at+n]
 			for _, doc := range docs[:n] {
 				m.known[at] = doc
-				at += int(set[doc>>6] >> (doc & 63) & 1) // without a branch, which nobody could foresee
+				at += int(set[doc>>6] >> (doc & 63) & 1) // without a branch, which could not be predicted
 			}
 			m.known = m.known[:at]
 		}

@@ -9,24 +9,24 @@ import (
 	"github.com/collocate/collocate/search/internal/model"
 )
 
-// outlook is what is known of the segments of an index before their lists are opened, from the best
-// postings of the query's words in each: how good answers can be there, so that some segments need
-// not be opened, and a score that k documents in all of them reach together.
+// outlook bounds the scores of each segment before its lists are opened. The bounds follow from the
+// best postings of the query's words in each segment, which the cache of words keeps. Segments that
+// cannot win are not opened, and the others are searched in order of their bounds.
 type outlook struct {
-	known bool      // the model is the one of which segments store the best postings
-	most  []float64 // no document of a segment has a higher score
-	terms []model.BM25Scorer
-	order []int // segments as they are searched
+	known bool               // the bounds are known: the index stores best postings for the model
+	most  []float64          // bound of the scores in each segment
+	terms []model.BM25Scorer // of the query's words
+	order []int              // segments in the order in which they are searched
 }
 
-// modelOfAll is a model in all segments.
+// modelOfAll is what all segments know of a model.
 type modelOfAll struct {
 	m      model.Model
-	first  *model.BM25Weigher // in the first segment
+	first  *model.BM25Weigher // of the first segment
 	scales *lookup.Scales     // nil: segments have not stored the best postings for this model
 }
 
-// modelFor is what all segments know of a model.
+// modelFor finds what all segments know of a model, and remembers it.
 func (s *Segments) modelFor(m model.Model) (*modelOfAll, error) {
 	if last := s.last.Load(); last != nil && last.m == m {
 		return last, nil
@@ -62,7 +62,8 @@ func (s *Segments) modelFor(m model.Model) (*modelOfAll, error) {
 	return all, nil
 }
 
-// lookAhead finds the outlook of a request, and the floor.
+// lookAhead computes the outlook of a request, and a first floor: the ranks of the best postings
+// over all segments give a score that k documents reach.
 func (s *Segments) lookAhead(r *ask.Request, n *run) error {
 	o := &n.outlook
 	o.known, n.floor, o.order = false, -1, append(o.order[:0], s.order...)
@@ -113,9 +114,8 @@ func (s *Segments) lookAhead(r *ask.Request, n *run) error {
 	return nil
 }
 
-// bestFirst orders segments as they are searched: those that can have the best answers first, so
-// that what they leave to beat spares others. Ten segments of eLife paragraphs take 2 to 3% less
-// for ten answers of any word.
+// bestFirst orders the segments by falling bound, so that the threshold soon is high enough to skip
+// others. Ten segments of eLife paragraphs take 2 to 3% less for ten answers of any word.
 func (o *outlook) bestFirst() {
 	for i := 1; i < len(o.order); i++ {
 		at, j := o.order[i], i
@@ -126,7 +126,8 @@ func (o *outlook) bestFirst() {
 	}
 }
 
-// hopeless says that no document of a segment beats a score of the given number of words.
+// hopeless reports whether no document of a segment can beat a score, in a query of the given
+// number of words.
 func (o *outlook) hopeless(segment int, score float32, words int) bool {
 	return o.known && score >= 0 && o.most[segment] <= float64(score)*(1-marginOf(words))
 }

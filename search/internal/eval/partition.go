@@ -7,14 +7,14 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// partitions are those of one query.
+// partitions says how a query is cut for the workers of a team.
 type partitions struct {
 	kind   ask.Partition
-	size   int
-	count  int
-	docs   int
-	slack  int
-	shared bool // workers take documents from each other: the partitions are only where they begin
+	size   int  // of a partition, in documents or in postings of a list
+	count  int  // number of partitions
+	docs   int  // of the index
+	slack  int  // documents by which an adjusted partition begins early
+	shared bool // workers take ranges of documents from each other instead (shares)
 }
 
 func newPartitions(q *Query, p *ask.Parallel) partitions {
@@ -128,7 +128,7 @@ func (l *list) docAt(at int) (uint32, error) {
 	return docs[at%index.BlockSize], nil
 }
 
-// position is where the first document at or after doc stands.
+// position is the position in the list of the first posting at or after doc.
 func (l *list) position(doc uint32) int {
 	b := l.FindBlock(0, doc)
 	var docs [index.BlockSize]uint32
@@ -158,8 +158,8 @@ func (l *list) restrict(at, n int) (from, to uint32, err error) {
 	return from, last + 1, l.Err()
 }
 
-// prime makes the windows of a fresh list begin at a position. What is left of a block that is cut
-// there is decoded, so that nothing before is seen.
+// prime makes the windows of a freshly opened list begin at a position. If that is inside a block,
+// the rest of the block is decoded here, so that windows do not see the postings before.
 func (l *list) prime(at int) {
 	b := &l.postings
 	b.next = at / index.BlockSize

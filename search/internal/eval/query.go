@@ -32,10 +32,11 @@ type Query struct {
 	limits          // which of them may be answers
 	Heap     topk.Heap
 	floor    float32 // a score that k documents are known to beat, or a guess; -1: none is known
-	theta    float32 // the score to beat: the floor until there are k answers
+	theta    float32 // the threshold: the floor until there are k answers
 	cut      float64 // no document whose bounds add up to this or less can beat theta
-	anyOrder bool    // documents may come in any order: one that only equals theta may win
-	// The heap has answers of other segments, or will have: base is the number of document 0 there.
+	anyOrder bool    // documents may come in any order: theta is below the worst of the k best
+	// The heap is for all segments of an index; base is the number of this segment's first
+	// document.
 	shared bool
 	base   uint32
 	Margin float64 // how much lower than theta cut is, relatively
@@ -99,8 +100,8 @@ func (q *Query) Open(s *Engine, a ask.Algorithm) error {
 	return nil
 }
 
-// marginOf is the relative margin of cut: a sum of float32 scores exceeds the float64 sum of their
-// bounds by no larger a share.
+// marginOf is the relative margin by which cut is below theta. By rounding, a sum of float32 scores
+// may exceed the float64 sum of their bounds, but by less than this.
 func marginOf(words int) float64 {
 	if words <= 2 {
 		return 0
@@ -114,7 +115,8 @@ func (q *Query) unlearn() {
 	q.and.enough, q.and.chunk = firstTogether, firstTogether
 }
 
-// opener is how an algorithm wants the lists to be opened.
+// opener returns the function that opens lists for an algorithm: each reads only what the algorithm
+// needs.
 func (q *Query) opener(a ask.Algorithm) func(*list, *index.Reader, *model.Term, model.Scorer, int) error {
 	switch {
 	case q.Mode == ask.And && len(q.Terms) > 1 && a != ask.Exhaustive && a != ask.TAAT && !q.bounds:
@@ -163,8 +165,9 @@ func (q *Query) collectMany(words int) {
 	q.Heap.Many = q.Heap.K >= topk.CollectFrom && (q.Mode == ask.And || words == 1) && q.team == nil && !q.trace
 }
 
-// push offers a document that was scored. Documents come in rising order, unless anyOrder says
-// otherwise, so that one whose score only equals the worst of the k best loses.
+// push offers a scored document, and raises the threshold if it enters the k best. Every answer
+// goes through here, so this is where filters are enforced. Documents come in rising order, unless
+// anyOrder is set, so that one whose score only equals the worst of the k best loses.
 func (q *Query) push(doc uint32, score float32) {
 	if score <= q.theta || q.limited && !q.admits(doc) {
 		return

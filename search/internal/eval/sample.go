@@ -8,32 +8,33 @@ import (
 	"github.com/collocate/collocate/search/internal/topk"
 )
 
-// sample guesses the score to beat from some of the documents: short windows at equal distances are
-// added up whole. If one document in 32 was scored, the k/32-nd best of these is about the k-th
-// best of all; the guess is a little lower. Unlike guessFloor, which takes words to be independent,
-// it works for any words, and its time grows with their number as that of the query does.
+// sample guesses a floor by scoring a sample of the documents: short windows at equal distances. If
+// one document in 32 is scored, the k/32-nd best of these has about the score of the k-th best of
+// all; the guess is a little lower. Unlike guessFloor, which takes words to be independent, it
+// works for any words, and its time grows with their number as that of the query does.
 //
-// Neighbours in the index are often about the same subject, the more so if it was reordered: one
-// window may have most of the best documents. So each window counts with its share at most, which
-// makes the guess lower.
+// Neighbours in the index are often about the same subject, the more so if it was reordered, so one
+// window may have most of the best documents. Therefore each window contributes no more than its
+// share of the best, which makes the guess lower.
 type sample struct {
-	best  topk.Heap
+	best  topk.Heap // of the sample
 	each  topk.Heap // of one window
-	every uint32    // one in this many documents is looked at
+	every uint32    // one in this many documents is scored
 	next  []int     // the block of each list that is added next
 
 	docs, tfs [index.BlockSize]uint32
 	scores    [index.BlockSize]float32
 }
 
-// worthSample says whether a sample pays.
+// worthSample reports whether a sample should pay.
 func (q *Query) worthSample() bool {
 	return q.Mode == ask.Or && q.whole() && q.across == nil &&
 		len(q.Lists) >= sampleWords && q.Heap.K >= sampleAnswers &&
 		q.Stats.Postings >= int64(samplePostings)*int64(q.Heap.K)
 }
 
-// orAboveSample looks for answers above a score that a sample promises.
+// orAboveSample looks for answers above a floor that a sample suggests. For a large k it adds whole
+// lists up (taat).
 func (q *Query) orAboveSample() (proved bool, err error) {
 	if err := q.takeSample(); err != nil {
 		return false, err
@@ -126,7 +127,8 @@ func (q *Query) guessSample(try int) (floor float32, ok bool) {
 	return floor, floor > q.floor
 }
 
-// score is just below that of the sample's document of a rank; -1 if it has fewer.
+// score is the score of the document at a rank of the sample, less one step, so that documents with
+// equal scores stay; -1 if the sample has fewer.
 func (s *sample) score(rank int) float32 {
 	if len(s.best.Keys) < rank {
 		return -1

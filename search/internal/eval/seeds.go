@@ -9,30 +9,31 @@ import (
 	"github.com/collocate/collocate/search/internal/topk"
 )
 
-// seeds finds a score that k documents reach before a query of many words begins. Its rarest words
-// say most, and have few postings: the documents that they give most are the candidates. These are
-// looked up in all lists, and the k-th best is the floor.
+// seeds finds a floor for a query of many words. The rarest words give the highest scores and have
+// few postings. So the scores of the rarest words are added up, and the documents with the highest
+// sums are the candidates. These are looked up in all lists, and the k-th best score is the floor.
 //
-// Without it nearly everything is scored until the documents that matter come, by each core in its
-// own part. On eLife paragraphs, 50 words of a paragraph, 10 answers, the floor is 0.83 to 1 of the
-// last threshold.
+// Without it nearly every posting is scored before the best documents are found, by each core in
+// its own range. On eLife paragraphs, 50 words of a paragraph, 10 answers, the floor is 0.83 to 1
+// of the last threshold.
 type seeds struct {
-	// sums of the rarest words, a document each; of two that want the same slot the better has it
+	// A hash table of documents with their sums over the rarest words. Of two documents with the
+	// same slot the one with the higher score stays.
 	slots  [seedSlots]simd.Candidate
-	order  []*list
+	order  []*list // the shortest first
 	best   topk.Heap
-	docs   []uint32
-	sums   []float32
+	docs   []uint32  // candidates, rising
+	sums   []float32 // their scores
 	visits []visit
 	block  [index.BlockSize]uint32
 	tfs    [index.BlockSize]uint32
 	scores [index.BlockSize]float32
 	ranks  [index.MaxWords]uint8
-	at     [mostSeeds + 1]uint32 // which of the documents a list has,
-	places [mostSeeds + 1]uint32 // where in the block,
-	found  [mostSeeds]uint32     // and which these are
-	hasTFs [mostSeeds]uint32
-	has    [mostSeeds]float32
+	at     [mostSeeds + 1]uint32 // places in docs of the candidates that a list has
+	places [mostSeeds + 1]uint32 // their places in the block
+	found  [mostSeeds]uint32     // their documents
+	hasTFs [mostSeeds]uint32     // their frequencies
+	has    [mostSeeds]float32    // their scores
 }
 
 // useSeeds raises the floor of a query that is worth it.
@@ -44,8 +45,8 @@ func (q *Query) useSeeds() {
 	}
 }
 
-// raiseFloor raises the floor to the k-th best of n candidates, for which lists of the given number
-// of postings are added up.
+// raiseFloor raises the floor to the k-th best score of n candidates. To find these it adds up the
+// rarest lists, as many as have the given number of postings together.
 func (q *Query) raiseFloor(n, postings int) {
 	if q.or.seeds == nil {
 		q.or.seeds = new(seeds)
@@ -69,7 +70,8 @@ func (q *Query) raiseFloor(n, postings int) {
 	}
 }
 
-// addRarest adds up the rarest lists, of the given number of postings together.
+// addRarest adds the rarest lists up in the slots, as many as have the given number of postings
+// together.
 func (s *seeds) addRarest(lists []*list, postings int) {
 	clear(s.slots[:])
 	s.order = append(s.order[:0], lists...)
@@ -98,7 +100,7 @@ func (s *seeds) addRarest(lists []*list, postings int) {
 	}
 }
 
-// pick makes the n best of them that may be answers the candidates.
+// pick makes the n documents with the highest sums that may be answers the candidates.
 func (s *seeds) pick(n int, may *limits) {
 	s.best.Reset(n)
 	worst := float32(0)
@@ -140,8 +142,8 @@ func (s *seeds) lookUp(l *list) {
 	}
 }
 
-// lookInto finds those of some candidates that a block has, and puts what it finds behind the n
-// that were found.
+// lookInto finds the candidates of a visit that its block has, and appends them to the n that were
+// found before.
 func (s *seeds) lookInto(l *list, v visit, n int) (found int) {
 	docs := s.docs[v.i:v.end]
 	if words, base := l.Words(v.block); words != nil {

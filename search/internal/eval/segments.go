@@ -20,17 +20,17 @@ import (
 
 // Segments answers requests on several indexes as if they were one, whose documents are those of
 // the first, then those of the second, and so on. Words count by how often they occur in all of
-// them, so scores have the same bits. Segments are searched one after the other, the largest first,
-// each with the score to beat that those before have left.
+// them, so scores have the same bits. Segments are searched one after the other, the most promising
+// first (outlook), or else the largest, each from the threshold that those before have left.
 type Segments struct {
 	Parts    []*Engine
 	bases    []uint32 // the first document of each
 	order    []int    // the largest first
 	lexicons lookup.Lexicons
-	pruned   bool // one of them is
+	pruned   bool // at least one segment is pruned
 	mu       sync.Mutex
 	models   map[model.Model]*modelOfAll
-	last     atomic.Pointer[modelOfAll] // that was used
+	last     atomic.Pointer[modelOfAll] // the model that was used last
 	runs     sync.Pool                  // of *run
 	fielded  *fielded.Engine
 }
@@ -95,7 +95,7 @@ func (s *Segments) LookUp(words *lookup.Across, r *ask.Request) error {
 type run struct {
 	lookup.Across
 	q       Query
-	open    int // the segment whose lists it has opened, of which nothing was looked at; -1: none
+	open    int // the segment whose lists are open and not yet read; -1: none
 	k       int
 	spare   topk.Heap // for a segment that several cores search
 	floor   float32   // a score that k documents are known to beat; -1: none is known
@@ -191,8 +191,8 @@ func (s *Segments) open(ctx context.Context, r *ask.Request, n *run, segment int
 	return nil
 }
 
-// aboveGuess looks for answers above a guessed floor, if one pays from what one segment has: that
-// tells how good answers can be expected to be, in all of them.
+// aboveGuess looks for answers above a guessed floor, if that should pay. The floor is guessed from
+// the lists of one segment (lead), as if the others were like it.
 func (s *Segments) aboveGuess(ctx context.Context, r *ask.Request, n *run) (proved bool, err error) {
 	q := &n.q
 	if n.stats.Algorithm != ask.BMM || len(n.Terms) < 2 || len(n.Terms) > guessWords {
@@ -218,8 +218,8 @@ func (s *Segments) aboveGuess(ctx context.Context, r *ask.Request, n *run) (prov
 	return proved, cmp.Or(err, opened)
 }
 
-// lead is the first segment to be searched that knows all words and is not much smaller than the
-// largest; -1 if there is none.
+// lead is the first segment, in the order of the search, that has all words and at least half as
+// many documents as the largest; -1 if there is none.
 func (s *Segments) lead(n *run) int {
 	for _, at := range n.outlook.order {
 		if s.Parts[at].Collection.Docs*2 >= s.Parts[s.order[0]].Collection.Docs && n.KnowsAll(at) {
@@ -286,7 +286,8 @@ func (s *Segments) above(ctx context.Context, r *ask.Request, n *run, floor floa
 	return nil
 }
 
-// spread lets several cores search the segment that is open.
+// spread lets several cores search the segment that is open, with a heap of their own, and adds
+// their answers to those of the other segments.
 func (s *Segments) spread(r *ask.Request, n *run, at int) error {
 	e, q := s.Parts[at], &n.q
 	n.spare.Reset(min(n.k, max(1, q.most(int(e.Collection.Docs)))))
@@ -311,8 +312,8 @@ func (s *Segments) spread(r *ask.Request, n *run, at int) error {
 	return nil
 }
 
-// beginAt makes a score the least that an answer must have, and says whether no document can; 0 is
-// any. The exhaustive algorithm, which defines the result, gives answers below it too.
+// beginAt makes a score the least that answers must have, and reports whether no document can reach
+// it; 0 means any score. The exhaustive algorithm, which defines the result, ignores it.
 func (q *Query) beginAt(least float32) (hopeless bool) {
 	if least <= 0 || q.Stats.Algorithm == ask.Exhaustive {
 		return false
@@ -320,7 +321,8 @@ func (q *Query) beginAt(least float32) (hopeless bool) {
 	return q.hopeless(below(least))
 }
 
-// hopeless makes a score the one to beat, and says whether no document can.
+// hopeless raises the floor to a score, and reports whether no document can beat the threshold
+// then.
 func (q *Query) hopeless(score float32) bool {
 	if score > q.floor {
 		q.floor = score

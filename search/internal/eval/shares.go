@@ -6,11 +6,11 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// shares are the documents that the workers of a team have still to look at, a range for each. A
-// worker takes pieces from the front of its own range, so that its lists move on; one that joins,
-// or has none left, takes over half of another's range. So few ranges are begun, each of which
-// decodes the blocks across its border again in all lists, and no long range is left at the end
-// while others are idle.
+// shares are the ranges of documents that the workers of a team still have to search, one range per
+// worker. A worker takes pieces from the front of its own range, so that its lists only move
+// forwards. One that joins, or has nothing left, takes over the upper half of the largest range. So
+// few ranges are begun: each begins with blocks that its neighbour has decoded, too. And no worker
+// is idle while another still has a long range.
 type shares struct {
 	each   []share
 	joined atomic.Int32 // workers
@@ -18,7 +18,7 @@ type shares struct {
 }
 
 type share struct {
-	span atomic.Uint64 // the first document and, in the lower half, the one behind the last
+	span atomic.Uint64 // first document (upper half) and end (lower half) of the range
 	_    simd.Apart
 }
 
@@ -27,7 +27,7 @@ func spanOf(span uint64) (from, to uint32)         { return uint32(span >> 32), 
 func (s *share) left() uint32                      { from, to := spanOf(s.span.Load()); return to - from }
 func (s *share) swap(old uint64, a, b uint32) bool { return s.span.CompareAndSwap(old, makeSpan(a, b)) }
 
-// reset gives all documents to the first worker, of this many.
+// reset gives all documents to the first of the given number of workers.
 func (s *shares) reset(workers int, docs, least uint32) {
 	for len(s.each) < workers {
 		s.each = append(s.each, share{})
@@ -41,8 +41,8 @@ func (s *shares) reset(workers int, docs, least uint32) {
 	s.least = least
 }
 
-// join makes room for one more worker, and says which it is; false if there is no room or nothing
-// to do.
+// join gives one more worker a number and half of another's range; false if there are enough
+// workers or nothing is left.
 func (s *shares) join() (own int, ok bool) {
 	own = int(s.joined.Add(1)) - 1
 	return own, own < len(s.each) && s.takeOver(own)
@@ -100,7 +100,7 @@ func (s *shares) takeOver(own int) bool {
 	}
 }
 
-// round makes n documents whole pieces, but not more than there are.
+// round rounds n documents down to a multiple of the smallest piece, at least one and at most all.
 func (s *shares) round(n, most uint32) uint32 {
 	return min(max(n/s.least, 1)*s.least, most)
 }

@@ -17,19 +17,19 @@ import (
 // partitions until none is left.
 type Team struct {
 	s         *Engine
-	main      *Query
+	main      *Query // the query that is answered; also that of the first worker
 	k         int
-	scorers   []model.Scorer
-	blocks    int64
+	scorers   []model.Scorer // of the words
+	blocks    int64          // of all lists
 	threads   int
 	algorithm ask.Algorithm
 	parts     partitions
-	shares    shares // if the partitions are
-	row       int
-	fresh     bool // a worker starts afresh after each row
+	shares    shares // ranges of documents, if parts.shared
+	row       int    // partitions that a worker takes at a time
+	fresh     bool   // a worker's heap starts empty after each row
 	policy    ask.Policy
 	exact     bool
-	pending   int // scores that a worker keeps to itself before it counts them
+	pending   int // scores that a worker collects before it counts them in the tally
 
 	next       atomic.Int64  // the partition to take next
 	bar        atomic.Uint64 // only answers above it can be in the result
@@ -39,8 +39,8 @@ type Team struct {
 	tally      tally
 
 	mu      sync.Mutex
-	best    [][]uint64 // of each worker that is done
-	used    int64
+	best    [][]uint64 // answers of each worker that is done
+	used    int64      // blocks
 	stats   ask.Stats
 	err     error
 	Helpers sync.WaitGroup
@@ -69,6 +69,7 @@ func (t *Team) begin() {
 	}
 }
 
+// Dismiss gives the team back for reuse.
 func (t *Team) Dismiss() {
 	t.s, t.main = nil, nil
 	clear(t.best)
@@ -103,6 +104,7 @@ func (t *Team) again() {
 	t.begin()
 }
 
+// workAll lets all threads work, and waits for them.
 func (t *Team) workAll() {
 	par.Do(min(t.threads, t.rows()), func(worker int) {
 		if worker > 0 {
@@ -121,7 +123,7 @@ func (t *Team) found() (n int) {
 	return n
 }
 
-// rows is how many times a worker can take partitions.
+// rows is the number of rows of partitions.
 func (t *Team) rows() int { return (t.parts.count + t.row - 1) / t.row }
 
 // Left says whether there are partitions that no worker has taken.
@@ -155,7 +157,7 @@ func (t *Team) help() {
 		t.fail(err)
 		return
 	}
-	for !t.floorKnown.Load() { // to be woken again would take longer
+	for !t.floorKnown.Load() { // waking up from a wait would take longer
 		runtime.Gosched()
 	}
 	q.floor = t.floor
@@ -164,8 +166,8 @@ func (t *Team) help() {
 	t.s.Release(q)
 }
 
-// findFloor finds the floor, while the others wake up and open their lists: on the eLife
-// paragraphs' machine that takes them 80 and 50 microseconds, as long as seeds do with 50 words.
+// findFloor finds the floor while the other workers wake up and open their lists. On eLife
+// paragraphs that takes them 80 and 50 microseconds, about as long as seeds do with 50 words.
 func (t *Team) findFloor() {
 	q := t.main
 	if !ask.CutsDocuments(t.parts.kind) {
@@ -184,6 +186,9 @@ func (t *Team) Work(q *Query, own int) {
 	}
 }
 
+// work searches the worker's share, or rows of partitions, until nothing is left. Then it adds the
+// worker's answers and statistics to the team's. Partitions that cut documents may have a document
+// several times: then the answers of each partition are merged by document.
 func (t *Team) work(q *Query, own int) {
 	q.team = t
 	if q == t.main {

@@ -13,10 +13,10 @@ import (
 // there is no bar yet.
 type workerState struct {
 	bar     uint64
-	at      uint32    // the document that the piece has come to
-	end     uint32    // of the last piece
-	low     uint64    // the worst answer so far (sh-wr)
-	pending []float32 // scores that were kept and not yet counted (early)
+	at      uint32    // the last document that was offered
+	end     uint32    // of the last piece that was taken
+	low     uint64    // the worst answer so far (SharedHalf)
+	pending []float32 // scores that entered the heap and are not yet in the tally (Early)
 }
 
 // offer is push for a worker of a team.
@@ -58,7 +58,7 @@ func (q *Query) offer(doc uint32, score float32) {
 
 func (q *Query) halfFull() bool { return 2*len(q.Heap.Keys) >= q.Heap.K }
 
-// count adds the scores that are pending to the histogram.
+// count adds the pending scores to the tally, which may raise the bar.
 func (q *Query) count() {
 	if len(q.worker.pending) > 0 {
 		q.team.raise(q.team.tally.add(q.worker.pending))

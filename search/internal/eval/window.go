@@ -42,8 +42,8 @@ func (w *window) add(b *buffer, base uint32) {
 	}
 }
 
-// gather does what scan does by way of the lists' postings: faster where few documents were
-// touched.
+// gather does what scan does, but goes through the lists' postings instead of the window. That is
+// faster where few documents were touched.
 func (w *window) gather(lists []*list, base uint32, need float64) {
 	w.found = w.found[:0]
 	untouched := math.Float32frombits(simd.SignBit)
