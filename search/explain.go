@@ -22,9 +22,10 @@ type Explanation struct {
 	Model  string `json:"model"`  // the scoring model with its parameters
 	Length uint32 `json:"length"` // of the document, in words
 	// Documents is N, the number of documents in all segments or shards of the index, whether or
-	// not a filter allows them. MeanLength is their mean length in words; it is 0 for BM25F, which
-	// uses weighted lengths of fields. Both are 0 for Boolean.
-	Documents  uint64      `json:"documents,omitempty"`
+	// not a filter allows them. It is 0 for Boolean.
+	Documents uint64 `json:"documents,omitempty"`
+	// MeanLength is the mean length of these documents in words. It is 0 for Boolean, and for
+	// BM25F, which uses weighted lengths of fields.
 	MeanLength float64     `json:"mean_length,omitempty"`
 	Score      float32     `json:"score"` // sum of the scores of Words, or of the leaves of Tree
 	Words      []WordScore `json:"words"` // in query order; empty if there is a Tree

@@ -85,9 +85,9 @@ type (
 	//	}
 	Stats = ask.Stats
 	// Strategy names how an algorithm evaluated a request. Algorithm bmm, mode And and query trees
-	// have several strategies; the search tries them in a fixed order and uses the first that should
-	// pay. The zero value stands for an algorithm that has only one. Methods: String returns the
-	// name; MarshalText and UnmarshalText write and read it. The names:
+	// have several strategies; the search tries them in a fixed order and uses the first that
+	// should pay. The zero value stands for an algorithm that has only one. Methods: String returns
+	// the name; MarshalText and UnmarshalText write and read it. The names:
 	//
 	//	one-from-top      one word within a filter: its best postings first
 	//	one-guess         one word within a filter: above a guessed score
@@ -131,9 +131,9 @@ type (
 	// Compare(a, b SortKey) int of Sort compares two of them.
 	SortKey = ask.SortKey
 	// Expand adds words from the best documents to a query. Its fields are Method ([RM3] or [Bo1]),
-	// Docs and Terms (how many of each), and Weight (of the original query, in RM3). Methods: String
-	// returns what ParseExpand reads, WithDefaults fills in fields that are 0, and Check reports
-	// invalid fields.
+	// Docs and Terms (how many of each), and Weight (of the original query, in RM3). Methods:
+	// String returns what ParseExpand reads, WithDefaults fills in fields that are 0, and Check
+	// reports invalid fields.
 	Expand = ask.Expand
 	// Expansion is a method to choose and weight the words that Expand adds.
 	// Methods: String returns the name; MarshalText and UnmarshalText write and read it.
@@ -147,7 +147,7 @@ type (
 	//
 	//	type Part struct {
 	//		Query     string  // the part, in the language of package query
-	//		Role      string  // must, not or filter; "" for should: optional, adds to the score
+	//		Role      string  // must, not or filter; "" for should: it is optional
 	//		Documents int     // number of documents that it matches
 	//		Matches   bool    // whether it matches this document
 	//		TF        uint32  // number of occurrences in this document
@@ -348,8 +348,8 @@ func ParseSchedule(name string) (Schedule, error) { return ask.ParseSchedule(nam
 // Models.
 type (
 	// Model scores a word in a document. The models are [BM25], [BM25F], [Boolean], [Cosine],
-	// [Dirichlet] and [DPH]. Each has the method String: the name with the parameters. The interface
-	// has an unexported method, so there are no others.
+	// [Dirichlet] and [DPH]. Each has the method String: the name with the parameters. The
+	// interface has an unexported method, so there are no others.
 	Model = model.Model
 	// BM25 is the default model; package bm25 has the formula.
 	//

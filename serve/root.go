@@ -104,8 +104,8 @@ type statusError struct {
 
 func (e *statusError) Error() string { return e.text }
 
-// ask sends a request to one replica. Errors do not name it.
-func (r *Root) ask(ctx context.Context, one *replica, method, path string, body []byte, into any) error {
+// call sends a request to one replica. Errors do not name it.
+func (r *Root) call(ctx context.Context, one *replica, method, path string, body []byte, into any) error {
 	headers := traceHeader(ctx)
 	if r.token != "" {
 		headers += "Authorization: Bearer " + r.token + "\r\n"
@@ -195,7 +195,7 @@ func (r *Root) askGroup(ctx context.Context, g *group, of *generation, body []by
 		return nil, g.missing(of, nil)
 	case 1: // a single replica
 		one, answer, begin := order[0], new(shardAnswer), time.Now()
-		err := r.ask(ctx, one, http.MethodPost, path, body, answer)
+		err := r.call(ctx, one, http.MethodPost, path, body, answer)
 		if err == nil {
 			g.times.add(time.Since(begin))
 			return answer, nil
@@ -226,7 +226,7 @@ func (r *Root) askGroup(ctx context.Context, g *group, of *generation, body []by
 		lost = one.state.Load().lost
 		go func() {
 			begin, o := time.Now(), outcome{one: one, answer: new(shardAnswer)}
-			o.err = r.ask(ctx, one, http.MethodPost, path, body, o.answer)
+			o.err = r.call(ctx, one, http.MethodPost, path, body, o.answer)
 			o.took = time.Since(begin)
 			done <- o
 		}()

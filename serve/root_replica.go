@@ -83,7 +83,7 @@ func (r *Root) look(ctx context.Context) {
 		for _, one := range g.replicas {
 			wg.Go(func() {
 				a := new(shardAbout)
-				err := r.ask(ctx, one, http.MethodGet, "/internal/shard", nil, a)
+				err := r.call(ctx, one, http.MethodGet, "/internal/shard", nil, a)
 				switch {
 				case err == nil:
 					one.answer(a)

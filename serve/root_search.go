@@ -527,7 +527,7 @@ func (x *exchange) documentInShards(ctx context.Context) (*documentAnswer, error
 			failed := failures{}
 			for _, one := range g.order(x.g) {
 				a := new(documentAnswer)
-				err := r.ask(ctx, one, http.MethodGet, x.r.URL.EscapedPath(), nil, a)
+				err := r.call(ctx, one, http.MethodGet, x.r.URL.EscapedPath(), nil, a)
 				if err == nil {
 					found[i] = a
 					return

@@ -48,7 +48,7 @@ func printSum(w io.Writer, e *search.Explanation) {
 		fmt.Fprintf(w, " (mean %.6g)", e.MeanLength)
 	}
 	if e.Documents > 0 {
-		fmt.Fprintf(w, ", of %s", counted(int(e.Documents), "document"))
+		fmt.Fprintf(w, ", %s", counted(int(e.Documents), "document"))
 	}
 	fmt.Fprintf(w, ", %s\n", e.Model)
 }

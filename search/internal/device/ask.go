@@ -136,7 +136,7 @@ func (a *asker) note(g *Index, start, end int) {
 	}
 	key := a.text.key(start, end)
 	hash := key.hash()
-	g.words.ask(hash)
+	g.words.prefetch(hash)
 	a.words = append(a.words, askedWord{key, hash, at})
 }
 

@@ -277,7 +277,7 @@ func (q *Query) complete(base, to uint32, firstEssential, n int) {
 			w.merge(&l.postings)
 			cost += postings
 		} else {
-			q.ask(l, q.sums[i]-l.windowBound)
+			q.lookUpFound(l, q.sums[i]-l.windowBound)
 			cost += len(w.found) * askCost
 		}
 	}
@@ -363,9 +363,9 @@ func (p *backoff) next() bool {
 	return true
 }
 
-// ask looks the candidates up in a list, except for those that cannot win with the bound of the
-// list's block and with before, the bounds of the lists still to be asked.
-func (q *Query) ask(l *list, before float64) {
+// lookUpFound looks the candidates up in a list, except for those that cannot win with the bound of
+// the list's block and with before, the bounds of the lists still to be asked.
+func (q *Query) lookUpFound(l *list, before float64) {
 	w := &q.window
 	for i, c := range w.found {
 		doc := c.Doc()

@@ -119,8 +119,8 @@ func newKnownWord(word []byte, info index.Term) *knownWord {
 	return w
 }
 
-// ask prefetches the set for a hash.
-func (c *wordCache) ask(hash uint64) {
+// prefetch prefetches the set for a hash.
+func (c *wordCache) prefetch(hash uint64) {
 	set, _ := c.set(hash)
 	simd.PrefetchLine(unsafe.Pointer(set))
 }

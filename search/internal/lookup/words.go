@@ -67,7 +67,7 @@ func (w *Wording) Read(s *Lexicon, r *ask.Request) error {
 	}
 	for i := range w.tokens.Words {
 		hash := s.known.hash(w.tokens.Word(i))
-		s.known.ask(hash)
+		s.known.prefetch(hash)
 		w.hashes = append(w.hashes, hash)
 	}
 	return nil
