@@ -16,12 +16,12 @@ import (
 // gpuWord is a word that was looked up.
 type gpuWord struct {
 	text string
-	info index.Term // DF is 0 if the index does not know it
+	info index.Term // DF is 0 if the index does not have it
 }
 
-// wordTable remembers words that were looked up. One read of memory says whether a word is there,
-// and all that most queries need to know of it. Words are only added, so readers never wait; a full
-// table is replaced by an empty one.
+// wordTable caches words that were looked up. One memory access tells whether a word is there, and
+// gives all that most queries need of it. Words are only added, so readers never wait; a full table
+// is replaced by an empty one.
 type wordTable struct {
 	lines atomic.Pointer[[tableLines]wordLine]
 	mu    sync.Mutex // held to add words
@@ -31,19 +31,19 @@ type wordTable struct {
 // wordLine is a cache line.
 type wordLine [2]wordEntry
 
-// wordEntry is a word of the table. It does not change any more once its word is there.
+// wordEntry is a word of the table. It does not change once word is set.
 type wordEntry struct {
 	key    wordKey
 	word   atomic.Pointer[gpuWord]
-	id, df uint32 // df is 0 if the index does not know it
+	id, df uint32 // df is 0 if the index does not have it
 }
 
 const (
-	// tableLines is how many lines there are, 4 MB of them: words of the web's queries in a
-	// collection of 400,000 documents find room.
+	// tableLines is the number of lines, 4 MB in total: enough for the words of web queries in a
+	// collection of 400,000 documents.
 	tableLines = 1 << 16
 	tableWords = tableLines * 3 / 2
-	// tableProbes is in how many lines a word may be.
+	// tableProbes is the number of lines in which a word may be.
 	tableProbes = 4
 )
 
@@ -53,18 +53,18 @@ func newWordTable() *wordTable {
 	return t
 }
 
-// wordKey is the bytes of a word and, in the highest byte, how many they are; of a long word their
-// hash, and how many they are in the lower bytes.
+// wordKey is the bytes of a word and, in the highest byte, their number. For a long word it is a
+// hash of the bytes and, in the lower bytes, their number.
 type wordKey struct{ a, b uint64 }
 
 const (
 	keyBytes = 15
-	longKey  = 255 // instead of how many
+	longKey  = 255 // instead of the number of bytes
 )
 
 func (k wordKey) long() bool { return k.b>>56 == longKey }
 
-// size is how many bytes a word has.
+// size returns the number of bytes of a word.
 func (k wordKey) size() int {
 	if k.long() {
 		return int(k.b & (1<<56 - 1))
@@ -80,7 +80,7 @@ func (k wordKey) appendTo(b []byte) []byte {
 	return b[:n+min(k.size(), keyBytes)]
 }
 
-// keyMasks have the bits of the bytes of a word, by how many there are.
+// keyMasks has masks of the bytes of a word, by their number.
 var keyMasks = func() (masks [keyBytes + 1]wordKey) {
 	for n := range masks {
 		masks[n] = wordKey{1<<(8*min(n, 8)) - 1, 1<<(8*(max(n, 8)-8)) - 1}
@@ -88,18 +88,18 @@ var keyMasks = func() (masks [keyBytes + 1]wordKey) {
 	return masks
 }()
 
-// shortKey is the key of the first n of some bytes, keyBytes at most.
+// shortKey returns the key of the first n bytes, at most keyBytes.
 func shortKey(near *[16]byte, n int) wordKey {
 	m := &keyMasks[n&keyBytes]
 	return wordKey{binary.LittleEndian.Uint64(near[:]) & m.a, binary.LittleEndian.Uint64(near[8:])&m.b | uint64(n)<<56}
 }
 
-// keyText is a text whose words have keys. Keys are made without branches on the length of words,
-// which could not be predicted.
+// keyText is a text whose words are turned into keys, without unpredictable branches on the lengths
+// of words.
 type keyText struct {
 	text  []byte
 	short [16]byte // the text, if it is shorter than this
-	bytes []byte   // where words are read, 16 bytes at a time
+	bytes []byte   // the text, from which words are read 16 bytes at a time
 }
 
 func (t *keyText) set(text []byte) {
@@ -110,7 +110,7 @@ func (t *keyText) set(text []byte) {
 	}
 }
 
-// key is the key of a word.
+// key returns the key of a word.
 func (t *keyText) key(start, end int) wordKey {
 	n := end - start
 	if n > keyBytes {
@@ -133,8 +133,8 @@ func longKeyOf(word []byte) wordKey {
 	return wordKey{k.a, longKey<<56 | uint64(size)}
 }
 
-// hash multiplies the halves, which for words takes a third of the time of hashes that are hard to
-// collide with on purpose. Of words that have the same, only some are remembered.
+// hash multiplies the halves. On words this takes a third of the time of a collision-resistant
+// hash. Of words with the same hash only some are cached.
 func (k wordKey) hash() uint64 {
 	hi, lo := bits.Mul64(k.a^0x9e3779b97f4a7c15, k.b^0xd1342543de82ef95)
 	return hi ^ lo
@@ -145,7 +145,7 @@ func (t *wordTable) prefetch(hash uint64) {
 	simd.PrefetchLine(unsafe.Pointer(&t.lines.Load()[hash%tableLines]))
 }
 
-// first is a word, if it is the first one in its line and not long.
+// first returns a word if it is the first one in its line and not long; else nil.
 func (t *wordTable) first(key wordKey, hash uint64) *wordEntry {
 	e := &t.lines.Load()[hash%tableLines][0]
 	if e.word.Load() == nil || e.key != key || key.long() {
@@ -154,7 +154,7 @@ func (t *wordTable) first(key wordKey, hash uint64) *wordEntry {
 	return e
 }
 
-// find is a word, if it is there.
+// find returns a word if it is in the table; else nil.
 func (t *wordTable) find(key wordKey, hash uint64, text string) *wordEntry {
 	lines := t.lines.Load()
 	for probe := range uint64(tableProbes) {
@@ -173,7 +173,7 @@ func (t *wordTable) find(key wordKey, hash uint64, text string) *wordEntry {
 	return nil
 }
 
-// add remembers a word, if there is room, and returns what find would.
+// add caches a word if there is space, and returns its entry.
 func (t *wordTable) add(key wordKey, hash uint64, w *gpuWord) *wordEntry {
 	alone := &wordEntry{key: key, id: uint32(w.info.ID), df: w.info.DF}
 	alone.word.Store(w)
@@ -182,7 +182,7 @@ func (t *wordTable) add(key wordKey, hash uint64, w *gpuWord) *wordEntry {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if e := t.find(key, hash, w.text); e != nil { // somebody was faster
+	if e := t.find(key, hash, w.text); e != nil { // another goroutine has added it
 		return e
 	}
 	if t.used++; t.used > tableWords {
@@ -200,10 +200,10 @@ func (t *wordTable) add(key wordKey, hash uint64, w *gpuWord) *wordEntry {
 			}
 		}
 	}
-	return alone // which counts, too: a table in which some find no place will soon be left
+	return alone // counted in used too: a table without space for some words is soon replaced
 }
 
-// lookUp looks a word up, in the table or the index.
+// lookUp looks up a word in the table, then in the index.
 func (g *Index) lookUp(key wordKey, hash uint64, text string) (e *wordEntry, err error) {
 	if e := g.words.find(key, hash, text); e != nil {
 		return e, nil
