@@ -6,15 +6,15 @@ import (
 	"sort"
 )
 
-// cursor walks over the words of a run, and over the postings of each.
+// cursor iterates over the words of a run, and over the postings of each.
 type cursor struct {
 	run  *run
-	to   []byte // end before this word, if not nil
+	to   []byte // the cursor ends before this word, unless it is nil
 	done bool
 
 	word []byte
-	head uint64 // its first 8 bytes, the first highest
-	left int    // postings of word that are not yet in docs
+	head uint64 // the first 8 bytes of word, big endian
+	left int    // postings of word that are not decoded yet
 
 	docs, tfs       []uint32 // postings not yet used
 	docsMem, tfsMem []uint32
@@ -57,12 +57,12 @@ func (v *Inversion) newCursor(r *run, from, to []byte) (*cursor, error) {
 	return c, err
 }
 
-// find is the first word of a run in memory that is not less than a word.
+// find returns the first word of a run in memory that is not less than the given word.
 func (r *run) find(word []byte) int {
 	return sort.Search(r.len(), func(i int) bool { return bytes.Compare(r.word(i), word) >= 0 })
 }
 
-// next goes to the next word.
+// next moves to the next word.
 func (c *cursor) next() error {
 	r := c.run
 	if r.spilled != nil {
@@ -83,7 +83,7 @@ func (c *cursor) next() error {
 }
 
 func (c *cursor) nextSpilled() error {
-	for c.left > 0 { // of a word that was passed over
+	for c.left > 0 { // skip the remaining postings of the word
 		if err := c.fill(); err != nil {
 			return err
 		}
@@ -132,8 +132,8 @@ func (c *cursor) fill() error {
 	return nil
 }
 
-// fillGaps decodes the gaps of the postings at hand. Where a word occurs very often in its
-// documents, there will be fewer of these at a time.
+// fillGaps decodes the position gaps of the decoded postings. If a word occurs very often in its
+// documents, it cuts the piece short.
 func (c *cursor) fillGaps() {
 	occurrences := 0
 	for i, tf := range c.tfs {
@@ -146,7 +146,7 @@ func (c *cursor) fillGaps() {
 	c.gaps = c.gapsMem
 }
 
-// mostGaps ends a piece.
+// mostGaps returns the number of gaps at which a piece ends.
 func (c *cursor) mostGaps() int { return 4 * c.piece }
 
 // cut leaves all but the first n postings of the piece for the next one.
@@ -180,7 +180,7 @@ func (c *cursor) fillSpilled(n int) error {
 	return nil
 }
 
-// readGroup reads one group, with the run's numbers of documents, and returns its size.
+// readGroup reads one group, with document numbers of the run, and returns its size.
 func (c *cursor) readGroup(docs, tfs []uint32) (int, error) {
 	if err := c.in.need(groupBytes); err != nil {
 		return 0, err
@@ -240,7 +240,7 @@ func (c *cursor) readGroup(docs, tfs []uint32) (int, error) {
 	return n, nil
 }
 
-// ones are the frequencies of most groups.
+// ones holds the most common frequencies of a group: all 1.
 var ones = func() (v [groupLen]uint32) {
 	for i := range v {
 		v[i] = 1
@@ -260,7 +260,7 @@ func (c *cursor) readGaps(tf uint64) error {
 	return nil
 }
 
-// yieldAll hands out the word's postings as they are.
+// yieldAll yields the word's postings unchanged.
 func (c *cursor) yieldAll(yield func(Term, error) bool) (bool, error) {
 	df := c.left
 	for c.left > 0 {

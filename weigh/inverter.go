@@ -17,7 +17,7 @@ type inverter struct {
 
 	table  *table
 	log    pairLog
-	places *positionLog // nil if positions are not wanted
+	places *positionLog // nil without positions
 	marks  []mark       // batches in the log
 	tokens int64
 	bytes  int64
@@ -100,7 +100,7 @@ func (w *inverter) add(b *text.Batch) error {
 	return w.docs.add(d)
 }
 
-// count counts the words of the document that waits.
+// count counts the words of the waiting document.
 func (w *inverter) count(doc *text.Document, m *mark) error {
 	tok := &w.waiting
 	if w.log.pairs > 0 && w.table.len()+len(tok.Words) > maxWords {
@@ -134,10 +134,10 @@ func (w *inverter) count(doc *text.Document, m *mark) error {
 	return nil
 }
 
-// hugeDocument is how long a document is whose words leave much memory unused behind them.
+// hugeDocument is the size in bytes from which a document's buffers are freed after it is counted.
 const hugeDocument = 1 << 20
 
-// checkWords looks for words that are too long.
+// checkWords returns an error if a word is too long.
 func checkWords(tok *text.Tokens, most int) error {
 	for _, s := range tok.Words {
 		if n := int(s.End - s.Start); n > most {
@@ -153,7 +153,7 @@ func (w *inverter) full() bool {
 	t := w.table
 	need := t.bytes() + w.log.bytes() + 4*int64(max(w.log.pairs, cap(w.post))) + int64(len(t.words)) +
 		perWord*int64(t.len())
-	if t.len() > t.limit/8*7 { // about to be doubled
+	if t.len() > t.limit/8*7 { // the table is about to be doubled
 		need += 2 * slotBytes * int64(len(t.slots))
 	}
 	if w.places != nil {
@@ -164,15 +164,15 @@ func (w *inverter) full() bool {
 	return need > w.budget || w.log.pairs > math.MaxInt32 || t.stamp == maxDocs
 }
 
-// end keeps a mark, if it marks anything.
+// end keeps a mark, unless it covers no documents.
 func (w *inverter) end(m *mark) {
 	if m.docs > 0 {
 		w.marks = append(w.marks, *m)
 	}
 }
 
-// spill sorts what is held, up to the last document of a mark, into a run on disk
-// and starts anew, with a mark for the documents behind.
+// spill sorts the table's content, up to the last document of a mark, into a run on disk. It then
+// empties the table, and makes m the mark of the documents that follow.
 func (w *inverter) spill(m *mark) error {
 	w.end(m)
 	if w.file == nil {

@@ -16,11 +16,11 @@ import (
 // thousand words: memory is the limit.
 const lookahead = 32
 
-// key is a word being looked for.
+// key is a word being looked up.
 type key struct{ lo, hi, hash uint64 }
 
-// key makes lo and hi of the word b[s.Start:s.End]. Words of up to 15 bytes go
-// through without a branch on their length, which nothing could predict.
+// key returns lo and hi of the word b[s.Start:s.End]. For words of up to 15 bytes there is no
+// branch on their length, which would be unpredictable.
 func (t *table) key(b []byte, s text.Span) (lo, hi uint64) {
 	n := s.End - s.Start
 	if n >= longWord {
@@ -48,7 +48,7 @@ func (t *table) hash(lo, hi uint64) uint64 {
 	return a ^ b
 }
 
-// keyMask cuts a word of n bytes out of the 16 from its start.
+// keyMask masks a word of n bytes in the 16 bytes from its start.
 type keyMask struct{ lo, hi, tag, _ uint64 }
 
 var keyMasks = func() (m [16]keyMask) {
@@ -60,8 +60,8 @@ var keyMasks = func() (m [16]keyMask) {
 	return m
 }()
 
-// keysOf makes the keys of up to lookahead words and asks for the slots where they
-// begin to be looked for.
+// keysOf computes the keys of up to lookahead words, and prefetches the slots where their probe
+// sequences begin.
 func (t *table) keysOf(keys *[lookahead]key, b []byte, words []text.Span) {
 	k0, k1 := t.k0, t.k1
 	words = words[:min(len(words), lookahead)]

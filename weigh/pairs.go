@@ -1,9 +1,9 @@
 package weigh
 
-// pairLog holds the (word, count) pairs of documents in the order they came, in 4
-// bytes each: word<<8 | count, with counts of bigCount and more in a list of their
-// own. A document is the number of its pairs, then the pairs. The log is cut into
-// chunks so that it grows without copying, and chunks are used again.
+// pairLog holds the (word, count) pairs of documents in the order of their arrival, in 4 bytes
+// each: word<<8 | count, with counts of bigCount and more in a separate list. A document is the
+// number of its pairs, then the pairs. The log consists of chunks, so that it grows without
+// copying, and chunks are reused.
 type pairLog struct {
 	chunks [][]uint32
 	free   [][]uint32

@@ -19,16 +19,16 @@ import (
 type positionLog struct {
 	chunks [][]uint16
 	free   [][]uint16
-	long   []uint32 // by word: how often longGap stands among its gaps
-	size   int64    // of all gaps, in numbers
-	memory int64    // of all chunks, in bytes
+	long   []uint32 // by word: the number of longGap entries among its gaps
+	size   int64    // number of all entries
+	memory int64    // bytes of all chunks
 
-	heads []gapHead // of the pairs of a document
+	heads []gapHead // for each pair of a document
 	wide  []uint32  // the gaps of a document that may have long ones
-	where []uint32  // the place of each word, in a document with breaks
+	where []uint32  // the position of each word, in a document with breaks
 }
 
-// gapHead is where the next gap of a pair goes, and the place behind its last occurrence.
+// gapHead holds the index of the next gap of a pair, and the position after its last occurrence.
 type gapHead struct{ to, place uint32 }
 
 const (
@@ -36,7 +36,7 @@ const (
 	positionChunk = 1 << 15
 )
 
-// add appends a document with these pairs, whose words are at these places among them.
+// add appends a document with these pairs; places holds the pair of each of its words.
 func (l *positionLog) add(pairs []uint64, places []uint32, tok *text.Tokens, breaks []uint32) {
 	if len(places) == 0 {
 		return
@@ -63,8 +63,8 @@ func (l *positionLog) add(pairs []uint64, places []uint32, tok *text.Tokens, bre
 	}
 }
 
-// gapsOf writes the gaps of each pair where its head says. Word i of a document is of pair
-// places[i] and at place where[i], or i if where is nil.
+// gapsOf writes the gaps of each pair to where its head points. Word i of a document belongs to
+// pair places[i], and its position is where[i], or i if where is nil.
 func gapsOf[T uint16 | uint32](gaps []T, heads []gapHead, places, where []uint32) {
 	for i, p := range places {
 		at := uint32(i)
@@ -104,7 +104,7 @@ func (l *positionLog) addLong(pairs []uint64, places, where []uint32) {
 	}
 }
 
-// room appends so many numbers.
+// room appends n entries and returns them.
 func (l *positionLog) room(n int) []uint16 {
 	l.size += int64(n)
 	var c *[]uint16
@@ -148,13 +148,13 @@ func (l *positionLog) reset() {
 	l.chunks, l.long, l.size = l.chunks[:0], l.long[:0], 0
 }
 
-// need is how much memory the log takes with what sorting it will take.
+// need returns the memory of the log, including what sorting it will take.
 func (l *positionLog) need() int64 {
 	return l.memory + 2*l.size +
 		4*int64(cap(l.long)+cap(l.wide)+cap(l.where)) + 8*int64(cap(l.heads))
 }
 
-// full says that the gaps of a run must not be more.
+// full reports whether a run can hold no more gaps.
 func (l *positionLog) full() bool { return l.size > math.MaxInt32 }
 
 // sort puts the gaps of a run's words in the order of the words, as sortRun did with the pairs.
@@ -214,11 +214,11 @@ func (l *positionLog) scatter(out []uint16, next []uint32, pairs *pairLog, m mar
 	}
 }
 
-// scatterGaps copies the gaps of up to lookahead pairs of a document, and returns what is left of
-// the gaps and of the large counts.
+// scatterGaps copies the gaps of up to lookahead pairs of a document, and returns the remaining
+// gaps and large counts.
 func scatterGaps(out []uint16, next, pairs []uint32, gaps []uint16,
 	big []uint32) ([]uint16, []uint32) {
-	var ahead [lookahead]uint32 // where the gaps go, in units of 4 bytes
+	var ahead [lookahead]uint32 // destinations of the gaps, in units of 4 bytes
 	for i, p := range pairs {
 		ahead[i&(lookahead-1)] = next[p>>8] / 2
 	}
@@ -243,7 +243,7 @@ func scatterGaps(out []uint16, next, pairs []uint32, gaps []uint16,
 	return gaps, big
 }
 
-// takeGaps appends the next n gaps of a word in memory, and returns the others.
+// takeGaps appends the next n gaps of a word to out, and returns the remaining ones.
 func takeGaps(out []uint32, gaps []uint16, n int) ([]uint32, []uint16) {
 	at := len(out)
 	out = slices.Grow(out, n)[:at+n]

@@ -2,10 +2,9 @@
 
 package weigh
 
-// Asking the memory early changes nothing but the cache, so the plain twins of these
-// do nothing at all.
+// Prefetching only affects the cache, so the plain versions of these functions do nothing.
 
-// prefetchSlots asks for the slots where the first n keys begin to be looked for.
+// prefetchSlots prefetches the slots where the probe sequences of the first n keys begin.
 //
 //go:noescape
 func prefetchSlots(slots *slot, mask uint64, keys *[lookahead]key, n int)

@@ -9,19 +9,17 @@ import (
 	"github.com/collocate/collocate/internal/hugepage"
 )
 
-// run is what one worker collected until its memory was full or the corpus
-// ended: words in byte order, each with its postings in document order. It is
-// either in memory or in a spill file.
+// run holds what one worker collected until its memory was full or the corpus ended: words in byte
+// order, each with its postings in document order. It is either in memory or in a spill file.
 type run struct {
 	// In memory.
-	words []byte   // one after the other
+	words []byte   // all words, concatenated
 	ends  []uint64 // word i is words[ends[i]:ends[i+1]]
 	first []uint32 // its postings are post[first[i]:first[i+1]]
 	post  []uint32 // doc<<8 | tf
 	big   []bigTF  // what tf = bigCount stands for, by place
 
-	// If positions are wanted: those of word i are gaps[gapsFirst[i]:gapsFirst[i+1]], as in
-	// positionLog.
+	// With positions, those of word i are gaps[gapsFirst[i]:gapsFirst[i+1]], as in positionLog.
 	gaps      []uint16
 	gapsFirst []uint32
 
@@ -30,11 +28,11 @@ type run struct {
 	marks   []mark    // its documents, until their numbers in the corpus are known:
 	numbers numbering // which they are
 
-	// index holds every n-th word, to begin reading in the middle.
+	// index holds samples of the words, so that reading can begin in the middle.
 	index []sample
 }
 
-// number is called when the number of each batch's first document is known.
+// number sets the numbers of the documents, once the first number of each batch is known.
 func (r *run) number(base []uint32) {
 	for _, m := range r.marks {
 		r.numbers.add(base[m.seq]+uint32(m.first), uint32(m.docs))
@@ -138,7 +136,7 @@ type wordKey struct {
 	id, size uint32
 }
 
-// headOf is the first 8 bytes of a word, the first highest; zeros stand for what is missing.
+// headOf returns the first 8 bytes of a word as a big-endian number, padded with zeros.
 func headOf(word []byte) uint64 {
 	if len(word) >= 8 {
 		return binary.BigEndian.Uint64(word)
@@ -150,8 +148,8 @@ func headOf(word []byte) uint64 {
 	return head
 }
 
-// sortWords sorts the words of a table by their bytes: a radix sort of their first 8,
-// then comparisons where these are equal.
+// sortWords sorts the words of a table by their bytes: by a radix sort of the first 8, then by
+// comparisons where these are equal.
 func sortWords(t *table) []wordKey {
 	n := t.len()
 	keys, spare := make([]wordKey, n), make([]wordKey, n)

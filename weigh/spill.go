@@ -11,13 +11,12 @@ import (
 	"github.com/collocate/collocate/internal/disk"
 )
 
-// spillFile is a temporary file that holds the runs of one worker, one after
-// the other. It has no name from the start, so nothing is left of it however
-// the program ends.
+// spillFile is a temporary file that holds the runs of one worker, one after the other. It is
+// unnamed, so that nothing is left behind however the program ends.
 type spillFile struct {
 	f    *disk.File
 	size int64
-	buf  []byte // of the run that is being written; kept for the next
+	buf  []byte // write buffer, kept for the next run
 }
 
 func newSpillFile(dir string) (*spillFile, error) {
@@ -28,17 +27,17 @@ func newSpillFile(dir string) (*spillFile, error) {
 	return &spillFile{f: f}, nil
 }
 
-// spilled is where a run lies in a spill file. Each word is the varints of its
-// length and of the number of its postings with its bytes between them, then
-// its postings in groups of up to groupLen: their number less 1, the number of
-// those with tf > 1, the bytes that the largest gap takes; the gaps, each in so
-// many bytes, the lowest first; which of them have tf > 1, each with the varint of
-// tf. The gap is from the document before, the first from 0. Example: "ab" in documents 3
-// (once) and 5 (4 times) is 02 61 62 02, 01 01 01, 03 02, 01 04. If positions are wanted, the
-// varints of the gaps between all occurrences follow each group.
+// spilled locates a run in a spill file. A word is its length as varint, its bytes, and the number
+// of its postings as varint. Its postings follow in groups of up to groupLen. A group has three
+// bytes: the number of postings less 1, the number of those with tf > 1, and the width in bytes of
+// the largest gap. Then come the gaps, each in that many bytes, little endian; then, for each
+// posting with tf > 1, its position in the group as a byte and tf as varint. A gap is the
+// difference to the previous document, or to 0. Example: "ab" in documents 3 (once) and 5 (4 times)
+// is 02 61 62 02, 01 01 01, 03 02, 01 04. With positions, each group is followed by the position
+// gaps of all occurrences as varints.
 //
-// Varints for gaps, too, take more than twice the processor time, as nothing can foresee where each
-// of them ends.
+// Varints for document gaps took more than twice the CPU time, because their lengths are
+// unpredictable.
 type spilled struct {
 	f        *os.File
 	from, to int64
@@ -46,7 +45,7 @@ type spilled struct {
 
 const (
 	groupLen = 128
-	// groupGaps ends a group of which positions are wanted: they are read together.
+	// groupGaps is the number of position gaps at which a group ends: they are read together.
 	groupGaps = 512
 
 	groupHead  = 3
@@ -110,7 +109,7 @@ type runWriter struct {
 
 const spillWrite = 1 << 20
 
-// newRun begins a run at the end of the file, once the one before is finished.
+// newRun begins a run at the end of the file. The previous run must be finished.
 func (s *spillFile) newRun() *runWriter {
 	return &runWriter{
 		s: s, buf: s.buf[:0], weight: sampleEvery,
@@ -132,7 +131,7 @@ func (w *runWriter) word(word []byte, n int) {
 	w.last = 0
 }
 
-// group writes up to groupLen postings of the word, and places if there are any.
+// group writes up to groupLen postings of the word, with their position gaps if there are any.
 func (w *runWriter) group(docs, tfs, places []uint32) error {
 	tfs = tfs[:len(docs)]
 	gaps, all, last, many := w.gaps[:len(docs)], uint32(0), w.last, 0
@@ -158,7 +157,7 @@ func (w *runWriter) group(docs, tfs, places []uint32) error {
 	return nil
 }
 
-// above1 is 1 if tf > 1, else 0, without a jump.
+// above1 returns 1 if tf > 1 and 0 otherwise, without a branch.
 func above1(tf uint32) int { return int((1 - uint64(tf)) >> 63) }
 
 // packed is group for the postings of a run in memory from one place to another, as they lie there.
@@ -189,8 +188,8 @@ func (w *runWriter) packed(r *run, at, end uint32) error {
 	return nil
 }
 
-// putGaps writes the head of a group and its gaps, given with all their bits and the number of
-// postings with tf > 1, for which it leaves room.
+// putGaps writes the header of a group and its gaps. The argument all is the OR of the gaps, and
+// many the number of postings with tf > 1, for which it reserves space.
 func (w *runWriter) putGaps(gaps []uint32, all uint32, many int) error {
 	if len(w.buf) > spillWrite {
 		if err := w.flush(); err != nil {
@@ -232,7 +231,7 @@ func (w *runWriter) flush() error {
 	return nil
 }
 
-// finish is the run as it lies in the file now.
+// finish completes the run and returns it.
 func (w *runWriter) finish() (*run, error) {
 	err := w.flush()
 	w.s.buf = w.buf
@@ -244,12 +243,12 @@ func (w *runWriter) finish() (*run, error) {
 type spillReader struct {
 	f        *os.File
 	off, end int64
-	size     int // of the buffer
+	size     int // size of the buffer
 	buf      []byte
-	rest     []byte // not yet read part of buf
+	rest     []byte // unread part of buf
 }
 
-// Buffers of a cursor: as large as is of use, and as small as may be.
+// The largest useful buffer of a cursor, and the smallest allowed one.
 const (
 	spillBuffer    = 1 << 17
 	minSpillBuffer = 1 << 12

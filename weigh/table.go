@@ -34,7 +34,7 @@ type table struct {
 
 	seed   maphash.Seed
 	k0, k1 uint64
-	keys   [2][lookahead]key // of the words being counted, and of the next
+	keys   [2][lookahead]key // keys of the words being counted, and of the next ones
 }
 
 type slot struct {
@@ -74,13 +74,13 @@ func (t *table) resize(n int) {
 	}
 }
 
-// reset forgets all words. It keeps the memory.
+// reset removes all words but keeps the memory.
 func (t *table) reset() {
 	clear(t.slots)
 	t.words, t.ends, t.stamp = t.words[:0], t.ends[:0], 0
 }
 
-// bytes is the memory held.
+// bytes returns the memory of the table.
 func (t *table) bytes() int64 {
 	return int64(len(t.slots))*slotBytes + int64(cap(t.words)) + 8*int64(cap(t.ends)) +
 		8*int64(cap(t.pairs)) + 4*int64(cap(t.places))
@@ -226,7 +226,7 @@ func (t *table) df() []uint32 {
 	return df
 }
 
-// number is the number of one word, a new one if it is new.
+// number returns the number of a word, which is added if it is new.
 func (t *table) number(b []byte, s text.Span) uint32 {
 	if t.len() >= t.limit {
 		t.resize(2 * len(t.slots))
@@ -244,7 +244,7 @@ func (t *table) number(b []byte, s text.Span) uint32 {
 	}
 }
 
-// append gives a new word its number.
+// append adds a new word and returns its number.
 func (t *table) append(word []byte) uint32 {
 	t.words = append(t.words, word...)
 	t.ends = append(t.ends, uint64(len(t.words)))
