@@ -110,7 +110,7 @@ func (r *Reader) checkIDs(ctx context.Context) error {
 		}
 		if rank > 0 {
 			if c := compareIDs(before, w.id); c > 0 || c == 0 && s.byRankAt(rank-1) > d {
-				return fmt.Errorf("corrupted: ID %d, %q, comes after %q", rank, w.id, before)
+				return fmt.Errorf("corrupted: ID %d, %q, comes after %q: not in order", rank, w.id, before)
 			}
 		}
 		before = append(before[:0], w.id...)
@@ -223,7 +223,7 @@ func (k *listChecker) blocks(from, to int) error {
 			return err
 		}
 		if len(word) == 0 || bytes.Compare(word, k.last) <= 0 {
-			return fmt.Errorf("corrupted: word %d, %q, comes after %q", t.ID, word, k.last)
+			return fmt.Errorf("corrupted: word %d, %q, comes after %q: not in byte order", t.ID, word, k.last)
 		}
 		k.last = append(k.last[:0], word...)
 		if t.ID%termsPerBlock == 0 && prefixOf(word) != d.prefix[t.ID/termsPerBlock] {

@@ -245,7 +245,7 @@ func (f *File) Check(ctx context.Context) error {
 func (f *File) checkTerm(i int, last []byte, scorer *bm25.Scorer) error {
 	t := f.At(i)
 	if i > 0 && bytes.Compare(t.Word, last) <= 0 {
-		return fmt.Errorf("corrupted: term %d, %q, comes after %q", i, t.Word, last)
+		return fmt.Errorf("corrupted: term %d, %q, comes after %q: not in byte order", i, t.Word, last)
 	}
 	score := scorer.Term(uint64(t.DF), 1)
 	for k, d := range t.Docs {

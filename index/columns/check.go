@@ -59,7 +59,7 @@ func (c *Column) checkKeywords() error {
 			return errWords
 		}
 		if w.ord > 1 && bytes.Compare(w.word, last) <= 0 {
-			return fmt.Errorf("corrupted: keyword %d, %q, comes after %q", w.ord-1, w.word, last)
+			return fmt.Errorf("corrupted: keyword %d, %q, comes after %q: not in byte order", w.ord-1, w.word, last)
 		}
 		last = append(last[:0], w.word...)
 		if (w.ord%wordsPerBlock == 0 || w.ord == c.distinct) && len(w.rest) > 0 {

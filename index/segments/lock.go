@@ -18,7 +18,7 @@ import (
 const lockFile = "lock"
 
 // ErrLocked is wrapped by the error of NewWriter if another Writer has the index open.
-var ErrLocked = errors.New("another process is writing to the index")
+var ErrLocked = errors.New("another writer has the index open")
 
 // takeLock takes the lock of an index.
 func takeLock(dir string) (*os.File, error) {

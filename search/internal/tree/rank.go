@@ -20,7 +20,7 @@ type ranking struct {
 	theta   float32 // -1 before there are k
 	cut     float64 // no document whose bounds add up to this or less can beat it
 	margin  float64
-	skipped int64 // blocks, by their bounds
+	skipped int64 // blocks skipped by their bounds; tests check that there are some
 	entered int64
 
 	counts bool  // all answers are counted, of phrases
