@@ -9,31 +9,33 @@ import (
 // cursor iterates over the words of a run, and over the postings of each.
 type cursor struct {
 	run  *run
-	to   []byte // the cursor ends before this word, unless it is nil
-	done bool
+	to   []byte // the cursor ends before this word; nil means no bound
+	done bool   // there are no more words
 
-	word []byte
+	word []byte // the current word
 	head uint64 // the first 8 bytes of word, big endian
-	left int    // postings of word that are not decoded yet
+	left int    // number of its postings that are not decoded yet
 
-	docs, tfs       []uint32 // postings not yet used
-	docsMem, tfsMem []uint32
+	docs, tfs       []uint32 // decoded postings that the merger has not taken yet
+	docsMem, tfsMem []uint32 // memory for them
 
-	placed  bool     // there are
-	gaps    []uint32 // before the occurrences of these postings
-	gapsMem []uint32
-	rest    []uint16 // in memory: the gaps of later ones
+	placed  bool     // the run has positions
+	gaps    []uint32 // position gaps of the postings in docs
+	gapsMem []uint32 // memory for them
 
-	i, end int    // in memory: the next word, and the first not to be read
-	at     uint32 // the next posting
+	piece int // maximum number of postings decoded at a time
 
-	piece int // postings are handed out in pieces of at most this many
+	// For a run in memory.
+	i, end int      // the next word, and the end of the words to be read
+	at     uint32   // index of the next posting to be decoded
+	rest   []uint16 // position gaps of the postings from at on
 
+	// For a spilled run.
 	in   spillReader
-	last uint64 // document before, in the spill file
+	last uint64 // the last document that was decoded
 }
 
-// newCursor stands on the first word w of a run with from <= w < to.
+// newCursor returns a cursor at the first word w of a run with from <= w < to.
 func (v *Inversion) newCursor(r *run, from, to []byte) (*cursor, error) {
 	c := &cursor{run: r, to: to, piece: v.piece, placed: v.placed}
 	if r.spilled == nil {
@@ -57,12 +59,13 @@ func (v *Inversion) newCursor(r *run, from, to []byte) (*cursor, error) {
 	return c, err
 }
 
-// find returns the first word of a run in memory that is not less than the given word.
+// find returns the index of the first word, in a run in memory, that is not less than the given
+// word.
 func (r *run) find(word []byte) int {
 	return sort.Search(r.len(), func(i int) bool { return bytes.Compare(r.word(i), word) >= 0 })
 }
 
-// next moves to the next word.
+// next moves to the next word, or sets done.
 func (c *cursor) next() error {
 	r := c.run
 	if r.spilled != nil {
@@ -111,8 +114,8 @@ func (c *cursor) nextSpilled() error {
 	return err
 }
 
-// fill decodes the next piece of the word's postings into docs and tfs, which
-// are empty afterwards if there are none left.
+// fill decodes the next piece of the word's postings into docs and tfs. They are empty afterwards
+// if no postings are left.
 func (c *cursor) fill() error {
 	n := min(c.left, c.piece)
 	if n > cap(c.docsMem) {
@@ -155,8 +158,8 @@ func (c *cursor) cut(n int) {
 	c.docs, c.tfs = c.docs[:n], c.tfs[:n]
 }
 
-// fillSpilled reads whole groups, of at most n postings. n is at least groupLen if that many are
-// left.
+// fillSpilled reads whole groups with at most n postings in all. n must be at least groupLen, or
+// the number of postings left if that is less.
 func (c *cursor) fillSpilled(n int) error {
 	at := 0
 	c.gaps = c.gapsMem[:0]
@@ -180,7 +183,7 @@ func (c *cursor) fillSpilled(n int) error {
 	return nil
 }
 
-// readGroup reads one group, with document numbers of the run, and returns its size.
+// readGroup reads one group and returns its size. Documents have the numbers of the run.
 func (c *cursor) readGroup(docs, tfs []uint32) (int, error) {
 	if err := c.in.need(groupBytes); err != nil {
 		return 0, err
@@ -240,7 +243,8 @@ func (c *cursor) readGroup(docs, tfs []uint32) (int, error) {
 	return n, nil
 }
 
-// ones holds the most common frequencies of a group: all 1.
+// ones holds the frequency 1 for each posting of a group. Most frequencies are 1, so only the
+// others are stored.
 var ones = func() (v [groupLen]uint32) {
 	for i := range v {
 		v[i] = 1
@@ -248,7 +252,7 @@ var ones = func() (v [groupLen]uint32) {
 	return v
 }()
 
-// readGaps reads the gaps of a posting.
+// readGaps reads the position gaps of a posting.
 func (c *cursor) readGaps(tf uint64) error {
 	for range tf {
 		gap, err := c.in.uvarint()

@@ -26,7 +26,8 @@ func TestWeightsWithDocumentsInFiles(t *testing.T) {
 		}
 		defer got.Close()
 		if got.docs.records == nil || want.docs.records != nil {
-			t.Fatal("documents are not where they should be")
+			t.Fatalf("documents are in files: %v with 1 byte of memory, %v with 2 GB; want true, false",
+				got.docs.records != nil, want.docs.records != nil)
 		}
 		if !reflect.DeepEqual(weightsOf(t, got, 3), weightsOf(t, want, 3)) {
 			t.Errorf("%v: weights differ", p)

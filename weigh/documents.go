@@ -17,7 +17,7 @@ type documents struct {
 	batches []docBatch // in corpus order
 	base    []uint32   // number of a batch's first document
 	lengths []uint32
-	k       []float32 // the formula's K of each length, once there is a scorer
+	k       []float32 // by document: the formula's K of its length, once there is a scorer
 	tokens  int64
 	bytes   int64
 
@@ -118,7 +118,7 @@ func (v *documents) scorer(p bm25.Params) (*bm25.Scorer, error) {
 		return nil, err
 	}
 	if v.records != nil {
-		return s, nil // no room
+		return s, nil // lengths do not fit in memory, so neither does k
 	}
 	v.k = make([]float32, len(v.lengths))
 	for i, l := range v.lengths {

@@ -251,7 +251,8 @@ func (g *gpuRun) weigh(ctx context.Context, in *gpuChunk, t gpuTask) (*gpuPairs,
 // 0 within the chunk; their numbers in the corpus are known when everything is read.
 func (g *gpuRun) spill(ctx context.Context, parts []gpuPart, text gpu.Buffer[uint8]) error {
 	in := &gpuChunk{gpuSize: sizeOf(parts), text: text}
-	scorer, err := bm25.Params{}.Scorer(uint64(in.docs), uint64(in.words)) // any will do: weights come later
+	// Weights are computed later, so any scorer will do.
+	scorer, err := bm25.Params{}.Scorer(uint64(in.docs), uint64(in.words))
 	if err != nil {
 		return err
 	}

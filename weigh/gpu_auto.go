@@ -75,11 +75,11 @@ func corpusBytes(c *text.Corpus) (total int64, ok bool) {
 			}
 			return nil
 		})
-		if err != nil { // reading the corpus will report it
+		if err != nil { // a true error will occur again when the corpus is read
 			return 0, false
 		}
 	}
 	return total, len(c.Paths) > 0
 }
 
-var errUnknownSize = errors.New("nobody knows how much text this is")
+var errUnknownSize = errors.New("the size of the text is unknown")

@@ -11,7 +11,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Opening a device takes longer than most corpora do.
+// Opening a device takes longer than weighing a small corpus on CPU cores, or a larger one on many.
 func TestAutoTakesTheGPUWhereItWins(t *testing.T) {
 	for _, c := range []struct {
 		bytes   int64
@@ -22,14 +22,14 @@ func TestAutoTakesTheGPUWhereItWins(t *testing.T) {
 		{500e6, 16, false}, {1e9, 16, false}, {5e9, 16, true}, {5e9, 64, false}, {500e9, 1, true},
 	} {
 		if got := gpuPays(c.bytes, c.threads); got != c.pays {
-			t.Errorf("%+v: the cores take %v, the GPU %v", c, coresTime(c.bytes, c.threads),
-				gpuTime(c.bytes, c.threads))
+			t.Errorf("%+v: the GPU pays: %v; estimated %v on the cores and %v on the GPU", c, got,
+				coresTime(c.bytes, c.threads), gpuTime(c.bytes, c.threads))
 		}
 	}
 }
 
-// The estimate goes by the size of files, where there are any, and only if the user
-// left the choice open.
+// The choice depends on the size of the files. Auto uses the cores if a size is unknown, or if the
+// user names an engine or a method.
 func TestAutoKnowsTheCorpus(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "inner"), 0o777); err != nil {
@@ -40,7 +40,7 @@ func TestAutoKnowsTheCorpus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(f.Truncate(100e9), f.Close()); err != nil { // a hole: it takes no room
+		if err := errors.Join(f.Truncate(100e9), f.Close()); err != nil { // sparse: takes no space
 			t.Fatal(err)
 		}
 	}
@@ -59,15 +59,15 @@ func TestAutoKnowsTheCorpus(t *testing.T) {
 		{nil, engine.Auto, Auto, false},
 	} {
 		if got := autoGPU(c.engine, c.method, &text.Corpus{Paths: c.paths}, 1); got != c.want {
-			t.Errorf("%+v: %v", c, got)
+			t.Errorf("%+v: uses the GPU: %v", c, got)
 		}
 	}
 	if bytes, _ := corpusBytes(&text.Corpus{Paths: []string{dir}}); bytes != 200e9 {
-		t.Errorf("the folder has %d bytes", bytes)
+		t.Errorf("the folder has %d bytes, want 200e9", bytes)
 	}
 }
 
-// What a GPU cannot do for auto, the cores do; and auto never takes the interpreter.
+// If the GPU fails, auto uses the cores. It never uses the PTX interpreter by itself.
 func TestAutoFallsBackToTheCores(t *testing.T) {
 	device := onGPU(t)
 	defer func() { autoEmulated = false }()
@@ -85,13 +85,13 @@ func TestAutoFallsBackToTheCores(t *testing.T) {
 		{true, engine.Device{Memory: 1 << 10}, engine.Multicore},
 	} {
 		if os.Getenv("COLLOCATE_TEST_GPU") != "" && !c.emulated {
-			continue // a real one is taken
+			continue // a real GPU is used
 		}
 		autoEmulated = c.emulated
 		w := weighAll(t, docs, Options{Device: c.device, gpuAuto: true}, 1)
 		same(t, weightsOf(t, w, 2), want)
 		if w.Engine() != c.engine {
-			t.Errorf("%+v: weighed by %v", c, w.Engine())
+			t.Errorf("%+v: weighed by %v, want %v", c, w.Engine(), c.engine)
 		}
 		seen := 0
 		v, err := invertBy(t.Context(), shuffled(docs, 1, 2, 4), &InvertOptions{

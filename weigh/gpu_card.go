@@ -39,7 +39,7 @@ type card struct {
 	copies *gpu.Stream // copies text to the device
 	reads  *gpu.Stream // turns its words into numbers
 	down   *gpu.Stream // copies results to the host
-	beside *gpu.Stream // runs kernels that leave room for others
+	beside *gpu.Stream // runs kernels that are too small to fill the device
 	text   deviceText
 	tmp    gpu.Kept
 	side   gpu.Kept           // for data that grow with the number of distinct words

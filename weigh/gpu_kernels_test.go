@@ -7,7 +7,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Every kernel is compiled for blocks of the size that it is launched with.
+// Every kernel is compiled for the block size that it is launched with.
 func TestGPUKernelShapes(t *testing.T) {
 	own := map[string]int{
 		"weigh_count_middle": 128, "weigh_count_large": 512, "weigh_count_wide": wideThreads,
@@ -33,7 +33,7 @@ func TestGPUKernelShapes(t *testing.T) {
 	}
 }
 
-// Words are copied with one blank behind each, however they lie.
+// Words are copied with a blank after each, whatever is between them.
 func TestAppendWords(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for range 200 {

@@ -53,7 +53,7 @@ func (c *gpuChunk) plan() []gpuPiece {
 
 // pieceMethod makes the pairs of pieces.
 type pieceMethod interface {
-	// start begins anew with a text, and returns an upper bound on word numbers.
+	// start begins a text, possibly again, and returns an upper bound on word numbers.
 	start() (numbers int, err error)
 	// came queues work on the stream reads for text that will be on the device by then.
 	came(from, to int) error
@@ -63,8 +63,8 @@ type pieceMethod interface {
 	pairs(ctx context.Context, p gpuPiece, out gpu.Buffer[uint64],
 		lengths gpu.Buffer[uint32]) (n int, pack packing, err error)
 	grow(ctx context.Context) error
-	// balance returns the word of each pair, given where those of each word begin, if the method
-	// has such a step.
+	// balance returns the word of each pair, given the first pair of each word, if the method has
+	// such a step.
 	balance(pairs gpu.Buffer[uint64], first gpu.Buffer[uint64]) (term gpu.Buffer[uint32], err error)
 	// words copies the words in use to the host, in byte order, and calls rest with their numbers,
 	// which are valid only during that call.

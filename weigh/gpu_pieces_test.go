@@ -10,16 +10,15 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// A text that comes in pieces, from pinned memory, has the same weights: wherever the
-// pieces and the copies end, whatever is in them, and if there are more words than
-// expected, so that all begins anew.
+// A text in pinned memory that is processed in pieces has the same weights, wherever pieces and
+// copies end, and also if it starts again because there are more words than expected.
 func TestGPUPieces(t *testing.T) {
 	defer func(piece, copy int) { leastPiece, gpuCopy = piece, copy }(leastPiece, gpuCopy)
 	for _, c := range []struct {
 		name               string
 		docs               []text.Document
 		batch, piece, copy int
-		pieces             int // at least
+		pieces             int // minimum number of pieces
 	}{
 		{"many", documentsOf(11, 200, slices.Repeat([]int{20, 0, 7, 90, 1}, 12)...), 2, 300, 700, 5},
 		{"copies of one word", documentsOf(12, 60, slices.Repeat([]int{5, 1}, 20)...), 3, 100, 16, 3},
@@ -51,7 +50,7 @@ func TestGPUPieces(t *testing.T) {
 				}
 			}()
 			if n := len(corpus.in.plan()); n < c.pieces || n > len(shares) {
-				t.Errorf("%d pieces, want %d or more", n, c.pieces)
+				t.Errorf("%d pieces, want %d to %d", n, c.pieces, len(shares))
 			}
 			for _, o := range []Options{{}, {Method: Dictionary},
 				{Method: Dictionary, Dict: dictionary(t, dict.XBW, known...)},
@@ -61,7 +60,7 @@ func TestGPUPieces(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for round := range 2 { // the second time the memory is there
+				for round := range 2 { // the second round reuses the memory of the first
 					if err := w.Weigh(t.Context()); err != nil {
 						t.Fatal(err)
 					}
@@ -78,7 +77,7 @@ func TestGPUPieces(t *testing.T) {
 	}
 }
 
-// Pieces follow each other, take all parts, and the last one is small.
+// Pieces are consecutive and cover all parts, and the last one is small.
 func TestGPUPlan(t *testing.T) {
 	for _, parts := range []int{1, 2, 7, 100, 500, 4000} {
 		c := &gpuChunk{}
@@ -92,16 +91,18 @@ func TestGPUPlan(t *testing.T) {
 		for _, p := range list {
 			if s := p.size(); p.from.bytes != sum.bytes || p.from.words != sum.words ||
 				p.from.docs != sum.docs || s.bytes <= 0 {
-				t.Fatalf("%d parts: %+v begins at %+v", parts, p, sum)
+				t.Fatalf("%d parts: piece %+v should begin at %+v", parts, p, sum)
 			} else {
 				sum = gpuSize{sum.bytes + s.bytes, sum.words + s.words, sum.docs + s.docs, max(sum.longest, s.longest)}
 			}
 		}
 		if sum != c.gpuSize || len(list) > len(shares) {
-			t.Errorf("%d parts: %d pieces make %+v, want %+v", parts, len(list), sum, c.gpuSize)
+			t.Errorf("%d parts: %d pieces add up to %+v, want at most %d pieces and %+v", parts,
+				len(list), sum, len(shares), c.gpuSize)
 		}
 		if last := list[len(list)-1].size(); parts >= 100 && last.bytes > c.bytes/7 {
-			t.Errorf("%d parts: %d bytes are waited for: %s", parts, last.bytes, fmt.Sprint(list))
+			t.Errorf("%d parts: the last piece has %d of %d bytes, want at most a seventh: %s", parts,
+				last.bytes, c.bytes, fmt.Sprint(list))
 		}
 	}
 }

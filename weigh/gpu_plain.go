@@ -28,13 +28,13 @@ func appendPlain(dst, doc []byte) (out []byte, words int, ok bool) {
 		doc = doc[:n]
 	}
 	start, end := len(dst), len(dst)+len(doc)
-	dst = append(append(dst, doc...), "\n......."...) // as many dots as make whole eights are looked at
+	dst = append(append(dst, doc...), "\n......."...) // padding to a multiple of eight bytes
 	s := dst[start : end+8-len(doc)%8]
 	before, wrong := uint64(0x80), uint64(0) // the document's start counts as a blank
 	for len(s) > 0 {
 		chunk := s[:min(len(s), plainChunk)]
 		s = s[len(chunk):]
-		last, count := len(s) == 0, uint64(0) // of blanks, by their places in eight bytes
+		last, count := len(s) == 0, uint64(0) // eight counts of blanks, one for each byte of a word
 		for ; len(chunk) >= 8; chunk = chunk[8:] {
 			w := binary.LittleEndian.Uint64(chunk)
 			x := w ^ '\n'*byteOnes

@@ -19,7 +19,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// onGPU lets a test use a real GPU where one is named, else the interpreter.
+// onGPU lets a test use a real GPU if COLLOCATE_TEST_GPU is set, and the PTX interpreter otherwise.
 func onGPU(t *testing.T) engine.Device {
 	t.Helper()
 	if os.Getenv("COLLOCATE_TEST_GPU") == "" {
@@ -28,7 +28,7 @@ func onGPU(t *testing.T) engine.Device {
 	return engine.Device{}
 }
 
-// onGPUSlowly is for tests that take some seconds in the interpreter.
+// onGPUSlowly is onGPU for tests that take some seconds in the interpreter.
 func onGPUSlowly(t *testing.T) engine.Device {
 	t.Helper()
 	if testing.Short() {
@@ -39,7 +39,8 @@ func onGPUSlowly(t *testing.T) engine.Device {
 
 var onGPUMethods = []Method{Auto, MapReduce, Primitives, Dictionary}
 
-// documentsOf are documents of these lengths, of words of all kinds.
+// documentsOf returns documents with the given numbers of words. The words are short, long, common,
+// rare and not UTF-8.
 func documentsOf(seed uint64, vocabulary int, lengths ...int) []text.Document {
 	rng := rand.New(rand.NewPCG(seed, 77))
 	pool := []string{"a", "the", "eightbyt", "ninebytes", "exactlyfifteenb", "exactlysixteenbb",
@@ -71,8 +72,8 @@ func same(t *testing.T, got, want []weight) {
 	}
 }
 
-// Every method on the device gives the sequential method's bits, for documents of
-// every class of lengths, empty ones among them.
+// Every method gives the same bits on the device as the sequential method, for documents of all
+// length classes and empty ones.
 func TestGPUWeighsTheSame(t *testing.T) {
 	device := onGPU(t)
 	for name, docs := range map[string][]text.Document{
@@ -88,15 +89,14 @@ func TestGPUWeighsTheSame(t *testing.T) {
 				defer w.Close()
 				same(t, weightsOf(t, w, 3), want)
 				if len(w.Steps()) < 4 {
-					t.Errorf("steps %v", w.Steps())
+					t.Errorf("the profile has the steps %v, want at least 4", w.Steps())
 				}
 			})
 		}
 	}
 }
 
-// Documents that have too many words for a multiprocessor's memory are counted in
-// the device's.
+// Documents with too many words for shared memory are counted in global memory.
 func TestGPUCountsHugeDocuments(t *testing.T) {
 	device := onGPUSlowly(t)
 	docs := documentsOf(4, 6000, 10, 5000, 40_000, 2, 4501)
@@ -104,8 +104,8 @@ func TestGPUCountsHugeDocuments(t *testing.T) {
 	same(t, weightsOf(t, weighAll(t, docs, Options{Engine: engine.GPU, Device: device}, 1), 1), want)
 }
 
-// Documents that are far apart, and frequencies that are large, do not fit the bytes in
-// which they come from the device.
+// Gaps between documents and frequencies that are too large for the compact result are listed
+// separately.
 func TestGPUJumps(t *testing.T) {
 	device := onGPUSlowly(t)
 	docs := make([]text.Document, 210_000)
@@ -130,7 +130,7 @@ func TestGPUJumps(t *testing.T) {
 	}
 }
 
-// The formula has the CPU's bits in all its variants.
+// All variants of the formula give the same bits as on the CPU.
 func TestGPUFormula(t *testing.T) {
 	device := onGPUSlowly(t)
 	docs := documentsOf(5, 120, 50, 60, 3, 900, 77, 13)
@@ -154,8 +154,8 @@ func TestGPUFormula(t *testing.T) {
 	}
 }
 
-// With a dictionary, words that it has and that it lacks come out in byte order, and
-// unknown ones may be merged or dropped.
+// With a dictionary, known and unknown words are sorted together in byte order; unknown words can
+// be merged or dropped.
 func TestGPUDictionary(t *testing.T) {
 	device := onGPUSlowly(t)
 	docs := documentsOf(6, 200, 150, 0, 20, 400)
@@ -180,7 +180,7 @@ func TestGPUDictionary(t *testing.T) {
 	}
 }
 
-// What does not fit the device comes in chunks, whose pairs are merged.
+// A corpus that does not fit the device is processed in chunks, whose pairs are merged.
 func TestGPUChunks(t *testing.T) {
 	device := onGPUSlowly(t)
 	docs := documentsOf(7, 400, slices.Repeat([]int{40, 0, 130, 7}, 30)...)
@@ -193,7 +193,7 @@ func TestGPUChunks(t *testing.T) {
 		w := weighAll(t, docs, Options{Method: m, Engine: engine.GPU, Device: device, Threads: 3, TempDir: t.TempDir()}, 3)
 		v, ok := w.source.(*inverted)
 		if !ok || len(v.v.runs) < 3 {
-			t.Fatalf("%v: it was one chunk", m)
+			t.Fatalf("%v: the corpus was not spilled in 3 or more chunks", m)
 		}
 		same(t, weightsOf(t, w, 4), want)
 		if err := w.Close(); err != nil {
@@ -208,7 +208,7 @@ func TestGPUInverts(t *testing.T) {
 	docs := documentsOf(8, 300, 0, 70, 200, 5, 0, 1200, 3)
 	want, lengths := invertPlainly(t, docs, analyzer(t, "whitespace"))
 	defer func(n uint64) { gpuBlock = n }(gpuBlock)
-	gpuBlock = 3 // less than some words have
+	gpuBlock = 3 // some words have more postings
 	for _, memory := range []int64{0, gpuMethods[Inverting].need(0, 0, 0) + 800_000} {
 		device.Memory = memory
 		v, err := invertGPU(t.Context(), shuffled(docs, 2, 2, 4), &InvertOptions{
@@ -218,7 +218,8 @@ func TestGPUInverts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := collect(t, v, 3); !slices.Equal(got, want) || !slices.Equal(v.Lengths(), lengths) {
-			t.Errorf("memory %d: %d rows, want %d", memory, len(got), len(want))
+			t.Errorf("memory %d: %d rows, or lengths, differ from the expected %d rows", memory, len(got),
+				len(want))
 		}
 		frequent := func(df int) bool { return df > 1 }
 		var kept []row
@@ -242,20 +243,20 @@ func TestGPUInverts(t *testing.T) {
 	}
 }
 
-// Nothing to weigh, nothing wrong.
+// A corpus without documents or without words has no weights, and is no error.
 func TestGPUWeighsNothing(t *testing.T) {
 	device := onGPU(t)
 	for _, docs := range [][]text.Document{nil, texts("", "  ")} {
 		for _, m := range onGPUMethods {
 			w := weighAll(t, docs, Options{Method: m, Engine: engine.GPU, Device: device}, 1)
 			if got := weightsOf(t, w, 2); len(got) != 0 || w.Docs() != len(docs) {
-				t.Errorf("%v: %v", m, got)
+				t.Errorf("%v: weights %v and %d documents, want none and %d", m, got, w.Docs(), len(docs))
 			}
 		}
 	}
 }
 
-// What cannot be done is an error that says why.
+// Errors name their cause.
 func TestGPUErrors(t *testing.T) {
 	device := onGPU(t)
 	docs := texts("a b", "c")
@@ -269,28 +270,28 @@ func TestGPUErrors(t *testing.T) {
 	}
 	if err := try(t.Context(), Options{Method: Sequential, Device: device}); err == nil ||
 		!strings.Contains(err.Error(), "no GPU engine") {
-		t.Errorf("sequential: %v", err)
+		t.Errorf("sequential: error %v, want one with \"no GPU engine\"", err)
 	}
 	if err := try(t.Context(), Options{Device: device, Analyzer: blanks{}}); !errors.Is(err, errSeparators) {
-		t.Errorf("words with blanks: %v", err)
+		t.Errorf("words with blanks: error %v, want %v", err, errSeparators)
 	}
 	if err := try(t.Context(), Options{Device: engine.Device{Ordinal: 99}}); !errors.Is(err, engine.ErrNoGPU) {
-		t.Errorf("no such device: %v", err)
+		t.Errorf("device 99: error %v, want %v", err, engine.ErrNoGPU)
 	}
 	if err := try(t.Context(), Options{Method: Dictionary, Dict: dictionary(t, dict.Hash, "a"),
 		Device: device}); err == nil {
-		t.Error("a hash dictionary was taken")
+		t.Error("a hash dictionary on the GPU: no error")
 	}
 	docs[0].Text = bytes.Repeat([]byte("x"), mostWord)
 	if err := try(t.Context(), Options{Device: device, Analyzer: whole{}}); err == nil ||
 		!strings.Contains(err.Error(), "a word of 16777216 bytes") {
-		t.Errorf("a huge word: %v", err)
+		t.Errorf("a word of 16 MiB: error %v, want one with its length", err)
 	}
 	docs[0].Text = []byte("a b")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := try(ctx, Options{Device: device}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("cancelled: error %v, want %v", err, context.Canceled)
 	}
 }
 

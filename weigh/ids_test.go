@@ -10,9 +10,9 @@ import (
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// IDs are read back as they came, whether they count on, begin or stop to, in memory and in files,
-// in order and in none.
-func TestIDsThatCountOn(t *testing.T) {
+// IDs are read back unchanged whether or not they are numbered consecutively, in memory and in
+// files, in any order.
+func TestNumberedIDs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1))
 	for round := range 60 / trials.Every(5) {
 		room := int64(1 << 30)
@@ -24,7 +24,7 @@ func TestIDsThatCountOn(t *testing.T) {
 		at := rng.IntN(120)
 		for seq := range 5 {
 			d := newDocBatch(seq, 10)
-			odd := rng.IntN(60) // the place of an ID that does not count on, if it is in the batch
+			odd := rng.IntN(60) // index of an ID that interrupts the numbering, if in the batch
 			for i := range rng.IntN(40) {
 				id := fmt.Sprintf("c.txt:%0*d", round%4, at)
 				if at++; i == odd {
@@ -49,7 +49,7 @@ func TestIDsThatCountOn(t *testing.T) {
 			first := numberedid.Of([]byte(want[i]))
 			for k := range inverted.IDRun(i) {
 				if id := string(first.Append([]byte(want[i][:first.Stem]), uint64(k))); k > 0 && id != want[i+k] {
-					t.Fatalf("document %d is said to be %q, and is %q", i+k, id, want[i+k])
+					t.Fatalf("IDRun(%d) implies that document %d is %q, and it is %q", i, i+k, id, want[i+k])
 				}
 			}
 		}
@@ -60,7 +60,7 @@ func TestIDsThatCountOn(t *testing.T) {
 		}
 		for range 2 * len(want) {
 			i := rng.IntN(len(want))
-			for range 2 { // the second time, the cursor is there
+			for range 2 { // the second time, the cursor is already at this document
 				if got := c.at(i); string(got) != want[i] {
 					t.Fatalf("document %d is %q, want %q", i, got, want[i])
 				}
@@ -71,7 +71,7 @@ func TestIDsThatCountOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		if int64(all.Len()) != v.idBytes() {
-			t.Errorf("%d bytes of IDs, told to be %d", all.Len(), v.idBytes())
+			t.Errorf("idBytes is %d, and putIDs wrote %d bytes", v.idBytes(), all.Len())
 		}
 		v.close()
 		store.close()

@@ -16,14 +16,14 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// row is a posting with all that Invert says about it.
+// row is a posting with its word and df.
 type row struct {
 	word    string
 	df      int
 	doc, tf uint32
 }
 
-// invertPlainly is what Invert must say, by maps.
+// invertPlainly is the oracle of Invert: it counts with maps.
 func invertPlainly(t testing.TB, docs []text.Document, a text.Analyzer) (rows []row, lengths []uint32) {
 	t.Helper()
 	words := map[string]map[uint32]uint32{}
@@ -73,8 +73,8 @@ func collect(t testing.TB, v *Inversion, parts int) (rows []row) {
 	return rows
 }
 
-// shuffled hands out documents in batches of up to size, to random workers in
-// random order, all workers at once.
+// shuffled passes documents to concurrent workers, in batches of up to size documents in random
+// order.
 func shuffled(docs []text.Document, threads, size int, seed uint64) batches {
 	return func(ctx context.Context, fn func(int, *text.Batch) error) error {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -99,8 +99,8 @@ func shuffled(docs []text.Document, threads, size int, seed uint64) batches {
 	}
 }
 
-// randomDocs has words of all lengths from 1 to 40, many of them rare, some with
-// zero and high bytes, and documents from empty to long.
+// randomDocs returns documents of 0 to length words. Words have 1 to 40 bytes, some of them 0x00
+// and 0xff, and many words are rare.
 func randomDocs(seed uint64, n, vocabulary, length int) []text.Document {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	words := make([]string, vocabulary)
@@ -147,19 +147,20 @@ func TestInvertIsTheSameForAnyThreadsMemoryAndOrder(t *testing.T) {
 				}
 				name := fmt.Sprintf("seed %d, %d threads, %d bytes, %d runs", seed, threads, memory, len(v.runs))
 				if memory == 1 && len(v.runs) < 100 || memory > 1e8 && len(v.runs) > threads {
-					t.Errorf("%s: memory does not decide about spilling", name)
+					t.Errorf("%s: want 100 or more runs in 1 byte, and one per thread in 1 GB", name)
 				}
 				if !slices.Equal(v.Lengths(), lengths) {
 					t.Errorf("%s: lengths differ", name)
 				}
 				for i := range docs {
 					if v.ID(i) != docs[i].ID {
-						t.Fatalf("%s: document %d is called %q", name, i, v.ID(i))
+						t.Fatalf("%s: document %d has ID %q, want %q", name, i, v.ID(i), docs[i].ID)
 					}
 				}
 				for _, parts := range []int{1, 7} {
 					if got := collect(t, v, parts); !slices.Equal(got, want) {
-						t.Fatalf("%s, %d parts: %d postings, want %d, or others", name, parts, len(got), len(want))
+						t.Fatalf("%s, %d parts: %d postings differ from the expected %d", name, parts,
+							len(got), len(want))
 					}
 				}
 				if err := v.Close(); err != nil {
@@ -170,8 +171,8 @@ func TestInvertIsTheSameForAnyThreadsMemoryAndOrder(t *testing.T) {
 	}
 }
 
-// Counts that do not fit a byte are kept beside the postings, in runs of both kinds.
-func TestWordsMayBeFrequent(t *testing.T) {
+// Counts that do not fit a byte are kept in a separate list, in memory and in spilled runs.
+func TestLargeCounts(t *testing.T) {
 	docs := randomDocs(4, 60, 50, 30)
 	for i, n := range []int{253, 254, 255, 256, 257, 510, 511, 512, 70_000, 1 << 17} {
 		d := &docs[5*i]
@@ -192,9 +193,9 @@ func TestWordsMayBeFrequent(t *testing.T) {
 	}
 }
 
-// A run has room for a number of words only. More go to the next run; a document that
-// has more by itself is refused.
-func TestRunsHaveSoManyWords(t *testing.T) {
+// A run holds at most maxWords words; further ones go to the next run. A document that has more
+// by itself is refused.
+func TestRunsHoldMaxWords(t *testing.T) {
 	old := maxWords
 	maxWords = 60
 	defer func() { maxWords = old }()
@@ -208,7 +209,7 @@ func TestRunsHaveSoManyWords(t *testing.T) {
 	}
 	defer v.Close()
 	if got := collect(t, v, 1); len(v.runs) < 10 || !slices.Equal(got, want) {
-		t.Errorf("%d runs: postings differ", len(v.runs))
+		t.Errorf("%d runs, want 10 or more; %d postings, want %d", len(v.runs), len(got), len(want))
 	}
 	long := text.Document{ID: "long"}
 	for i := range 61 {
@@ -216,11 +217,11 @@ func TestRunsHaveSoManyWords(t *testing.T) {
 	}
 	_, err = invert(t.Context(), shuffled(append(docs, long), 1, 9, 1), &o)
 	if err == nil || err.Error() != "document long: more than 60 different words" {
-		t.Errorf("got %v", err)
+		t.Errorf("a document of 61 words: error %v, want that it has more than 60", err)
 	}
 }
 
-// A word in every document comes in several pieces, all with the same df.
+// A word in very many documents comes in several pieces, all with the same df.
 func TestLongListsComeInPieces(t *testing.T) {
 	trials.Long(t, "lists of millions")
 	docs := make([]text.Document, 3*pieceLen+5)
@@ -243,7 +244,7 @@ func TestLongListsComeInPieces(t *testing.T) {
 			t.Fatal("postings differ")
 		}
 		if spilled := len(v.files) > 0; spilled != (memory < 1e9) {
-			t.Errorf("%d bytes: spilled %v", memory, spilled)
+			t.Errorf("%d bytes: spilled %v, want %v", memory, spilled, !spilled)
 		}
 		terms := 0
 		for _, err := range v.Terms(t.Context()) {
@@ -253,7 +254,7 @@ func TestLongListsComeInPieces(t *testing.T) {
 			terms++
 		}
 		if terms < 5 {
-			t.Errorf("%d terms: the lists came whole", terms)
+			t.Errorf("%d terms, want 5 or more: lists are not cut into pieces", terms)
 		}
 	}
 }
@@ -263,7 +264,7 @@ func TestInvertLeavesNoTemporaryFiles(t *testing.T) {
 	empty := func(when string) {
 		t.Helper()
 		if list, err := os.ReadDir(dir); err != nil || len(list) > 0 {
-			t.Errorf("%s: %v, %v", when, list, err)
+			t.Errorf("%s: the folder has %v (%v), want no files", when, list, err)
 		}
 	}
 	docs := randomDocs(1, 200, 1000, 50)
@@ -286,14 +287,14 @@ func TestInvertLeavesNoTemporaryFiles(t *testing.T) {
 		return nil
 	}
 	if _, err = invert(t.Context(), shuffled(docs, 1, 9, 1), &o); !errors.Is(err, boom) {
-		t.Errorf("the visitor's error came back as %v", err)
+		t.Errorf("error %v, want that of Visit", err)
 	}
 	empty("after an error")
 
 	o.TempDir = dir + "/missing"
 	o.Visit = nil
 	if _, err = invert(t.Context(), shuffled(docs, 1, 9, 1), &o); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no such folder came back as %v", err)
+		t.Errorf("missing folder: error %v, want %v", err, os.ErrNotExist)
 	}
 }
 
@@ -307,20 +308,20 @@ func TestTermsStopWithTheContext(t *testing.T) {
 	cancel()
 	for _, err := range v.Terms(ctx) {
 		if !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v", err)
+			t.Errorf("error %v, want %v", err, context.Canceled)
 		}
 	}
 }
 
-func TestInvertOfNothing(t *testing.T) {
+func TestInvertEmptyCorpus(t *testing.T) {
 	v, err := Invert(t.Context(), &text.Corpus{}, InvertOptions{Analyzer: analyzer(t, "ascii")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if rows := collect(t, v, 4); v.Docs() != 0 || len(rows) != 0 {
-		t.Error("documents from nowhere")
+		t.Errorf("%d documents and %d postings, want none", v.Docs(), len(rows))
 	}
 	if _, err := Invert(t.Context(), &text.Corpus{}, InvertOptions{}); err == nil {
-		t.Error("no analyzer, no error")
+		t.Error("without an analyzer: no error")
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// inverter is one worker of Invert: it counts the words of its batches and
-// sorts them into a run whenever its share of the memory is full.
+// inverter is one worker of Invert. It counts the words of its batches, and sorts the counts into a
+// run whenever its share of the memory is full.
 type inverter struct {
 	analyzer text.Analyzer
 	budget   int64
@@ -18,22 +18,23 @@ type inverter struct {
 	table  *table
 	log    pairLog
 	places *positionLog // nil without positions
-	marks  []mark       // batches in the log
+	marks  []mark       // where the batches are in the log
 	tokens int64
 	bytes  int64
-	tok    text.Tokens
 
-	// The words of the document that is counted next. Meanwhile the one after it is in tok, and the
-	// table entries of its first words are prefetched.
+	// Documents are counted one behind: tok has the words of a document that was just analyzed,
+	// waiting those of the document before it. While waiting is counted, the slots for the first
+	// words of tok are being prefetched.
+	tok         text.Tokens
 	waiting     text.Tokens
-	waitingKeys *[lookahead]key // of the first words of waiting
-	tokKeys     *[lookahead]key // of the first words of tok
-	keysTable   *table          // the table that waitingKeys are for
+	tokKeys     *[lookahead]key // keys of the first words of tok
+	waitingKeys *[lookahead]key // keys of the first words of waiting
+	keysTable   *table          // the table that waitingKeys belong to
 
 	docs *docStore
 	file *spillFile
 	runs []*run
-	post []uint32 // for the next run to be spilled
+	post []uint32 // memory for the postings of the next run that is spilled
 }
 
 func newInverter(o *InvertOptions, docs *docStore) *inverter {
@@ -54,7 +55,8 @@ func newInverter(o *InvertOptions, docs *docStore) *inverter {
 	return w
 }
 
-// mark marks where the documents of a batch from number first on will be.
+// mark returns the current ends of the logs, where the documents of batch seq from number first on
+// will be added.
 func (w *inverter) mark(seq, first int) mark {
 	m := w.log.mark(seq, first)
 	if w.places != nil {
@@ -147,9 +149,10 @@ func checkWords(tok *text.Tokens, most int) error {
 	return nil
 }
 
-// full reports whether sorting what is held now would use up the worker's memory.
+// full reports whether the table and the logs must be sorted now: because sorting them would use up
+// the worker's memory, or because a run cannot hold more.
 func (w *inverter) full() bool {
-	const perWord = 48 // of sortRun, besides the table, the postings and the words
+	const perWord = 48 // bytes that sortRun needs besides the table, the postings and the words
 	t := w.table
 	need := t.bytes() + w.log.bytes() + 4*int64(max(w.log.pairs, cap(w.post))) + int64(len(t.words)) +
 		perWord*int64(t.len())
@@ -164,15 +167,15 @@ func (w *inverter) full() bool {
 	return need > w.budget || w.log.pairs > math.MaxInt32 || t.stamp == maxDocs
 }
 
-// end keeps a mark, unless it covers no documents.
+// end adds a mark to w.marks, unless it covers no documents.
 func (w *inverter) end(m *mark) {
 	if m.docs > 0 {
 		w.marks = append(w.marks, *m)
 	}
 }
 
-// spill sorts the table's content, up to the last document of a mark, into a run on disk. It then
-// empties the table, and makes m the mark of the documents that follow.
+// spill sorts all that was counted, up to the last document of m, into a run on disk, and empties
+// the table and the logs. Then m becomes the mark of the documents that follow.
 func (w *inverter) spill(m *mark) error {
 	w.end(m)
 	if w.file == nil {
@@ -206,8 +209,8 @@ func (w *inverter) spill(m *mark) error {
 	return nil
 }
 
-// finish is called when the number of each batch's first document is known.
-// What is still held becomes a run in memory.
+// finish sorts what is left into a run in memory, and numbers the documents of all runs. base has
+// the number of each batch's first document.
 func (w *inverter) finish(base []uint32) {
 	if len(w.marks) > 0 {
 		r := sortRun(w.table, &w.log, w.marks, nil, w.places)

@@ -13,7 +13,8 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Files of parts make the weights of the whole, in all formats, byte for byte.
+// Joined files of parts of a corpus give the weights of the whole corpus, byte for byte in all
+// formats.
 func TestJoin(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()

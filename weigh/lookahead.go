@@ -16,7 +16,7 @@ import (
 // thousand words: memory is the limit.
 const lookahead = 32
 
-// key is a word being looked up.
+// key is a word being looked up: lo and hi as in a slot, and the hash of both.
 type key struct{ lo, hi, hash uint64 }
 
 // key returns lo and hi of the word b[s.Start:s.End]. For words of up to 15 bytes there is no
@@ -48,7 +48,8 @@ func (t *table) hash(lo, hi uint64) uint64 {
 	return a ^ b
 }
 
-// keyMask masks a word of n bytes in the 16 bytes from its start.
+// keyMask holds the masks that cut a word of n bytes out of the 16 bytes at its start, and the tag
+// that stores its length in hi.
 type keyMask struct{ lo, hi, tag, _ uint64 }
 
 var keyMasks = func() (m [16]keyMask) {
@@ -68,7 +69,7 @@ func (t *table) keysOf(keys *[lookahead]key, b []byte, words []text.Span) {
 	for i, s := range words {
 		k := &keys[i&(lookahead-1)]
 		n, from := s.End-s.Start, int(s.Start)
-		if n < longWord && from+16 <= len(b) { // as key does, but in line
+		if n < longWord && from+16 <= len(b) { // the method key, inlined
 			w, m := b[from:from+16], &keyMasks[n&15]
 			k.lo = binary.LittleEndian.Uint64(w) & m.lo
 			k.hi = binary.LittleEndian.Uint64(w[8:])&m.hi | m.tag
@@ -81,8 +82,8 @@ func (t *table) keysOf(keys *[lookahead]key, b []byte, words []text.Span) {
 	prefetchSlots(&t.slots[0], t.mask, keys, len(words))
 }
 
-// placesOf finds where up to lookahead pairs go: at next of their words, which it
-// moves on. It asks for these places of out.
+// placesOf returns the indices in out to which up to lookahead pairs go, and prefetches these parts
+// of out. next holds, for each word, the index of its next posting, and is advanced.
 func placesOf(places *[lookahead]uint32, pairs, next, out []uint32) {
 	pairs = pairs[:min(len(pairs), lookahead)]
 	for i, p := range pairs {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Numbers are those of a table of all documents, whatever the lengths of stretches.
+// Numbers are the same as in a table of all documents, for stretches of all lengths.
 func TestNumbering(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []struct{ least, most uint32 }{{0, 1}, {0, 3}, {0, 64}, {0, 65}, {0, 1000},
@@ -17,7 +17,7 @@ func TestNumbering(t *testing.T) {
 		var want []uint32
 		doc := uint32(0)
 		for len(want) < 5000 || c.least >= 1000 && len(want) < 50_000 {
-			doc += rng.Uint32N(2) * rng.Uint32N(most) // sometimes right behind the last
+			doc += rng.Uint32N(2) * rng.Uint32N(most) // often right after the previous stretch
 			docs := c.least + rng.Uint32N(most-c.least+1)
 			n.add(doc, docs)
 			for range docs {
@@ -27,7 +27,7 @@ func TestNumbering(t *testing.T) {
 		}
 		n.finish()
 		if c.least > 0 && n.short {
-			t.Errorf("stretches of %d to %d documents are told to be short", c.least, most)
+			t.Errorf("stretches of %d to %d documents count as short", c.least, most)
 		}
 		for _, step := range []uint32{1, 2, 50, 700} { // frequent words and rare ones
 			var got, some []uint32
@@ -36,14 +36,15 @@ func TestNumbering(t *testing.T) {
 			}
 			n.of(got)
 			if !slices.Equal(got, some) || int(n.docs) != len(want) {
-				t.Errorf("stretches of %d to %d, every %d. document: other numbers", c.least, most, step)
+				t.Errorf("stretches of %d to %d, one of %d documents: got %d, want %d", c.least, most, step,
+					got, some)
 			}
 		}
 	}
 }
 
-// BenchmarkNumbering numbers the documents of words in one of so many of the documents of several
-// runs, as merging does.
+// BenchmarkNumbering numbers the documents of words of several frequencies, in several runs, as
+// merging does.
 func BenchmarkNumbering(b *testing.B) {
 	const runs, docs, batch = 8, 6_000_000, 6_900
 	var all [runs]numbering

@@ -13,23 +13,22 @@ type pairLog struct {
 
 const (
 	chunkLen = 1 << 14
-	// Postings and pairs of a run are 24 bits of document or word and 8 bits of count.
-	// 100 MB of text has 11M of them: new memory costs 0.5 s a GB, and the sort
-	// writes it in random order.
+	// Postings and pairs of a run take 4 bytes: 24 bits for the document or the word, and 8 for the
+	// count. 100 MB of text have 11 million of them. They are this small because the first use of
+	// memory costs 0.5 s per GB, and because the sort writes them in random order.
 	bigCount = 1<<8 - 1
 	maxDocs  = 1 << 24
 )
 
-// maxWords is how many words a run may have; tests make it smaller.
+// maxWords is the maximum number of distinct words in a run. Tests set it lower.
 var maxWords = 1 << 24
 
-// mark is where consecutive documents of a batch begin in the log: number first
-// and the docs-1 after it.
+// mark is the place of consecutive documents of a batch in the logs.
 type mark struct {
-	seq, first, docs int
-	chunk, at, big   int
+	seq, first, docs int // the batch, its first document there, and their number
+	chunk, at, big   int // in the pairLog: a chunk, an index in it, and an index in its list big
 
-	positions, positionsAt int // in the positionLog, if there is one
+	positions, positionsAt int // in the positionLog, if there is one: a chunk and an index in it
 }
 
 func (l *pairLog) mark(seq, first int) mark {
@@ -89,8 +88,8 @@ func (l *pairLog) add(pairs []uint64) {
 	}
 }
 
-// room is room in a chunk for the pairs of a document that has up to n < bigCount words. Then took
-// says how many pairs there are.
+// room returns space in a chunk for the pairs of a document with n < bigCount words. The caller
+// fills it and calls took with the number of pairs.
 func (l *pairLog) room(n int) []uint32 {
 	c := l.chunks[len(l.chunks)-1]
 	if cap(c)-len(c) <= n {
@@ -107,20 +106,20 @@ func (l *pairLog) took(n uint32) {
 	l.pairs += int(n)
 }
 
-// scatterer puts pairs where they belong in a run.
+// scatterer distributes the pairs of documents to the postings of a run.
 type scatterer struct {
-	next   []uint32 // by word: where its next posting goes
-	out    []uint32
+	next   []uint32 // by word: the index of its next posting
+	out    []uint32 // the postings
 	big    []bigTF
-	places [lookahead]uint32 // where a group of pairs goes
+	places [lookahead]uint32 // indices of the postings of a group of pairs
 }
 
-// bigTF is a tf that a posting has no room for.
+// bigTF is the frequency of posting at, which is too large to be stored there.
 type bigTF struct{ at, tf uint32 }
 
-// scatter reads the documents of a mark, numbered from doc, and puts each pair
-// as doc<<8|count at next[word], which it moves on. The next document's number
-// is returned.
+// scatter reads the documents of a mark, which are numbered from doc on. It stores each pair as
+// doc<<8 | count at index next[word], and increments that index. It returns the number of the next
+// document.
 func (s *scatterer) scatter(l *pairLog, m mark, doc uint32) uint32 {
 	c, at, big := m.chunk, m.at, l.big[m.big:]
 	chunk := l.chunks[c]
@@ -138,9 +137,9 @@ func (s *scatterer) scatter(l *pairLog, m mark, doc uint32) uint32 {
 			}
 			n := min(left, len(chunk)-at, lookahead)
 			if far := at + 2*lookahead; far+n < len(chunk) {
-				// Where these words' next postings go will be read in the next groups but one. As
-				// many are asked for as are put now, and one for the number of pairs before a
-				// document. Something is asked for such a number, too, that nobody needs.
+				// Prefetch the entries of next that will be read two groups later. One more than
+				// the pairs of this group, because a document begins with the number of its pairs.
+				// That number is taken for a pair as well: the prefetch is useless but harmless.
 				prefetchNext(&s.next[0], &chunk[far], n+1)
 			}
 			big = s.group(chunk[at:at+n], doc, big)
@@ -152,7 +151,7 @@ func (s *scatterer) scatter(l *pairLog, m mark, doc uint32) uint32 {
 	return doc
 }
 
-// group puts pairs of one document.
+// group stores up to lookahead pairs of a document, and returns the remaining large counts.
 func (s *scatterer) group(pairs []uint32, doc uint32, big []uint32) []uint32 {
 	placesOf(&s.places, pairs, s.next, s.out)
 	out := s.out

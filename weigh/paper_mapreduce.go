@@ -66,8 +66,8 @@ func weighMapReduce(ctx context.Context, j *job) (*Weights, error) {
 	}
 
 	step("map")
-	// Shuffle: each reduce worker gets the words of one share of the hash values,
-	// and joins what the mappers have for them. Then it reduces word by word.
+	// Shuffle: each reduce worker gets the words of one share of the hash values, and concatenates
+	// their lists of all mappers. Then it reduces word by word.
 	out := make([][]reduced, j.Threads)
 	par.Do(j.Threads, func(worker int) {
 		joined := map[string][]uint64{}

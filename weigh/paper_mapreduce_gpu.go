@@ -37,7 +37,7 @@ func gpuMapReduce(ctx context.Context, t *gpuTask) (out *gpuPairs, err error) {
 	if err := t.emitted(ctx, lengths, offsets); err != nil {
 		return nil, err
 	}
-	// The sort is between the two: emitting marks the documents that it needs.
+	// sortWords calls the function first: emitting stores the documents that the sort needs.
 	heads, err := t.sortWords(refs, func(places gpu.Buffer[uint32]) error {
 		if err := t.each("mapreduce", "weigh_map_emit", nd, text, bytes, starts.Arg(),
 			offsets.Arg(), refs.Arg(), places.Arg(), docCount); err != nil {

@@ -70,8 +70,8 @@ func weighPrimitives(ctx context.Context, j *job) (*Weights, error) {
 	return &Weights{docs: c.docs, scorer: scorer, source: a}, ctx.Err()
 }
 
-// locate is steps 1 to 3: where words start, the document of each, from 1, and the
-// length of each document.
+// locate does steps 1 to 3. It returns the start of each word, its document, counted from 1, and
+// the length of each document.
 func (c *collection) locate(threads int) (starts, docs, lengths []uint32, err error) {
 	// 1: the words, and which of them begin a document.
 	starts = par.Where[uint32](threads, len(c.text), c.begins)

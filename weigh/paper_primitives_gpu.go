@@ -11,9 +11,9 @@ import (
 // occurrences holds the words of a text on the device after the first three steps.
 type occurrences struct {
 	n      int
-	starts gpu.Buffer[uint32] // where each begins
-	refs   gpu.Buffer[uint64]
-	docs   gpu.Buffer[uint32] // from 1
+	starts gpu.Buffer[uint32] // start of each word in the text
+	refs   gpu.Buffer[uint64] // start<<24 | length of each word
+	docs   gpu.Buffer[uint32] // document of each word, counted from 1
 	begins gpu.Buffer[uint64] // first word of each document, and the end
 }
 
@@ -70,7 +70,7 @@ func (t *gpuTask) begins(ctx context.Context, text gpu.Buffer[uint8], skip int,
 	}
 	err = t.scratch(func() (err error) {
 		flags := take[uint8](t.card, &err, bytes)
-		// This is room for any number of them, so that a wrong number is detected below.
+		// There is room for the maximum, so that a number that differs is detected below.
 		all := take[uint32](t.card, &err, bytes/2+1)
 		if err != nil {
 			return err
@@ -102,7 +102,7 @@ func gpuPrimitives(ctx context.Context, t *gpuTask) (*gpuPairs, error) {
 	if err != nil {
 		return nil, err
 	}
-	// 4: sort by word. Documents are found again by where a word begins.
+	// 4: sort by word. The document of a word is found again by the word's start.
 	if err := t.step("4 sort"); err != nil {
 		return nil, err
 	}
@@ -115,8 +115,9 @@ func gpuPrimitives(ctx context.Context, t *gpuTask) (*gpuPairs, error) {
 	return t.finish(ctx, &o, heads)
 }
 
-// sortWords sorts occurrences by their words and sets the document of each; mark
-// notes the document of the word at every place.
+// sortWords sorts occurrences by their words and sets the document of each. It returns flags that
+// are set where a word differs from the previous one. mark stores the document of each word at
+// index start/2 of places: two words never start in the same two bytes.
 func (t *gpuTask) sortWords(refs gpu.Buffer[uint64], mark func(places gpu.Buffer[uint32]) error,
 	docs gpu.Buffer[uint32]) (heads gpu.Buffer[uint8], err error) {
 	n := refs.Len()
@@ -140,8 +141,8 @@ func (t *gpuTask) sortWords(refs gpu.Buffer[uint64], mark func(places gpu.Buffer
 	return heads, err
 }
 
-// finish does steps 5 to 8. Occurrences are sorted by word, their documents counted from
-// 0, and heads says where words differ.
+// finish does steps 5 to 8. Occurrences are sorted by word, with documents counted from 0, and
+// heads flags where a word differs from the previous one.
 func (t *gpuTask) finish(ctx context.Context, o *occurrences, heads gpu.Buffer[uint8]) (out *gpuPairs, err error) {
 	n := o.n
 	// 5: tf, by counting equal (word, document).

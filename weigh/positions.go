@@ -9,13 +9,15 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// positionLog holds where words stand in documents, in the order of the pairs in a pairLog: for
-// each pair as many gaps as its count, the words that lie between an occurrence and the one before,
-// or the beginning of the document. A gap takes 2 bytes; one of longGap or more is longGap as often
-// as it fits, then what is left. A document's gaps lie in one chunk.
+// positionLog holds the positions of words in documents, in the order of the pairs in a pairLog.
+// Each pair has as many gaps as its count. A gap is the number of words between an occurrence and
+// the previous one, or the beginning of the document.
 //
-// Gaps in uvarints took half the memory, but what the processor could not foresee of their lengths
-// cost most of the time that positions took.
+// A gap takes an entry of 2 bytes. A gap of longGap or more takes several entries: longGap as often
+// as it fits, then the remainder. All gaps of a document are in one chunk.
+//
+// Uvarints took half the memory. But their lengths are unpredictable, and decoding them took most
+// of the time that positions cost.
 type positionLog struct {
 	chunks [][]uint16
 	free   [][]uint16
@@ -23,9 +25,10 @@ type positionLog struct {
 	size   int64    // number of all entries
 	memory int64    // bytes of all chunks
 
-	heads []gapHead // for each pair of a document
-	wide  []uint32  // the gaps of a document that may have long ones
-	where []uint32  // the position of each word, in a document with breaks
+	// Buffers for the document being added.
+	heads []gapHead // one for each pair
+	wide  []uint32  // the gaps, if some may be long
+	where []uint32  // the position of each word, if the document has breaks
 }
 
 // gapHead holds the index of the next gap of a pair, and the position after its last occurrence.
@@ -36,7 +39,7 @@ const (
 	positionChunk = 1 << 15
 )
 
-// add appends a document with these pairs; places holds the pair of each of its words.
+// add appends a document with these pairs. Word i of the document belongs to pairs[places[i]].
 func (l *positionLog) add(pairs []uint64, places []uint32, tok *text.Tokens, breaks []uint32) {
 	if len(places) == 0 {
 		return
@@ -104,7 +107,7 @@ func (l *positionLog) addLong(pairs []uint64, places, where []uint32) {
 	}
 }
 
-// room appends n entries and returns them.
+// room appends n entries, all in one chunk, and returns them.
 func (l *positionLog) room(n int) []uint16 {
 	l.size += int64(n)
 	var c *[]uint16
@@ -148,16 +151,17 @@ func (l *positionLog) reset() {
 	l.chunks, l.long, l.size = l.chunks[:0], l.long[:0], 0
 }
 
-// need returns the memory of the log, including what sorting it will take.
+// need returns the memory of the log in bytes, including the result of sorting it.
 func (l *positionLog) need() int64 {
 	return l.memory + 2*l.size +
 		4*int64(cap(l.long)+cap(l.wide)+cap(l.where)) + 8*int64(cap(l.heads))
 }
 
-// full reports whether a run can hold no more gaps.
+// full reports whether the log has as many entries as a run can hold.
 func (l *positionLog) full() bool { return l.size > math.MaxInt32 }
 
-// sort puts the gaps of a run's words in the order of the words, as sortRun did with the pairs.
+// sort sets the gaps of a run whose postings sortRun has sorted: by word, and by document within a
+// word. keys are the run's words in byte order.
 func (l *positionLog) sort(r *run, keys []wordKey, pairs *pairLog, marks []mark) {
 	r.gapsFirst = make([]uint32, len(keys)+1)
 	next := make([]uint32, len(keys))
@@ -181,7 +185,8 @@ func (l *positionLog) sort(r *run, keys []wordKey, pairs *pairLog, marks []mark)
 	}
 }
 
-// scatter copies the gaps of the documents of a mark to where their words want them next.
+// scatter appends the gaps of the documents of a mark to those of their words. The next gap of a
+// word goes to out[next[word]].
 func (l *positionLog) scatter(out []uint16, next []uint32, pairs *pairLog, m mark) {
 	c, at, big := m.chunk, m.at, pairs.big[m.big:]
 	chunk := pairs.chunks[c]
@@ -214,8 +219,8 @@ func (l *positionLog) scatter(out []uint16, next []uint32, pairs *pairLog, m mar
 	}
 }
 
-// scatterGaps copies the gaps of up to lookahead pairs of a document, and returns the remaining
-// gaps and large counts.
+// scatterGaps does scatter's work for up to lookahead pairs of a document. It returns the remaining
+// gaps, and the remaining large counts.
 func scatterGaps(out []uint16, next, pairs []uint32, gaps []uint16,
 	big []uint32) ([]uint16, []uint32) {
 	var ahead [lookahead]uint32 // destinations of the gaps, in units of 4 bytes
@@ -243,7 +248,7 @@ func scatterGaps(out []uint16, next, pairs []uint32, gaps []uint16,
 	return gaps, big
 }
 
-// takeGaps appends the next n gaps of a word to out, and returns the remaining ones.
+// takeGaps appends the next n gaps of a word to out, and returns the remaining entries.
 func takeGaps(out []uint32, gaps []uint16, n int) ([]uint32, []uint16) {
 	at := len(out)
 	out = slices.Grow(out, n)[:at+n]

@@ -8,12 +8,12 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// TestPositions: in memory and spilled, on one worker and on several, the places of every word are
-// those in the text.
+// The positions of every word are those in the text, for runs in memory and spilled runs, with one
+// worker and with several.
 func TestPositions(t *testing.T) {
 	docs := randomDocs(7, 400, 300, 200)
 	long := []byte{}
-	for i := range 300000 { // counts beyond 255, long gaps, more places than a piece holds
+	for i := range 300000 { // counts over 255, long gaps, more positions than a piece holds
 		long = append(long, "x "...)
 		if i%20011 == 0 {
 			long = append(long, "rare "...)
@@ -21,7 +21,7 @@ func TestPositions(t *testing.T) {
 		if i%140000 == 139999 {
 			long = append(long, "far "...)
 		}
-		if i == longGap-1-4 { // behind 4 rare ones: at a place that needs two numbers, the second 0
+		if i == longGap-1-4 { // after 4 of rare: a gap of longGap, in two entries, the second 0
 			long = append(long, "edge "...)
 		}
 	}
@@ -56,7 +56,7 @@ func TestPositions(t *testing.T) {
 				}
 				defer v.Close()
 				if small := memory < 1<<30; small != (len(v.files) > 0) {
-					t.Fatalf("%d spill files", len(v.files))
+					t.Fatalf("%d spill files in %d bytes of memory", len(v.files), memory)
 				}
 				found := 0
 				for _, part := range v.Parts(t.Context(), 3) {
@@ -74,7 +74,7 @@ func TestPositions(t *testing.T) {
 								next += gap + 1
 							}
 							if p := (place{string(term.Word), d}); !slices.Equal(places, want[p]) {
-								t.Fatalf("%q in %d: %d, want %d", p.word, p.doc, places, want[p])
+								t.Fatalf("%q in document %d: positions %d, want %d", p.word, p.doc, places, want[p])
 							}
 							gaps = gaps[n:]
 							found++

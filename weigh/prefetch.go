@@ -9,12 +9,12 @@ package weigh
 //go:noescape
 func prefetchSlots(slots *slot, mask uint64, keys *[lookahead]key, n int)
 
-// prefetchPostings asks for the postings at the first n of these places.
+// prefetchPostings prefetches the postings at the first n of the given indices.
 //
 //go:noescape
 func prefetchPostings(postings *uint32, places *[lookahead]uint32, n int)
 
-// prefetchNext asks for what next has of the words of n pairs.
+// prefetchNext prefetches the entries of next for the words of n pairs.
 //
 //go:noescape
 func prefetchNext(next *uint32, pairs *uint32, n int)

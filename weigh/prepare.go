@@ -20,7 +20,7 @@ type collection struct {
 	filled []uint32 // numbers of the documents that have words
 }
 
-// The memory in bytes that the eight steps take for each word and for each byte of text.
+// The memory in bytes that the eight steps need for each word and for each byte of text.
 const (
 	heldPerWord = 48
 	heldPerByte = 2

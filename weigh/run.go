@@ -15,24 +15,24 @@ type run struct {
 	// In memory.
 	words []byte   // all words, concatenated
 	ends  []uint64 // word i is words[ends[i]:ends[i+1]]
-	first []uint32 // its postings are post[first[i]:first[i+1]]
-	post  []uint32 // doc<<8 | tf
-	big   []bigTF  // what tf = bigCount stands for, by place
+	first []uint32 // the postings of word i are post[first[i]:first[i+1]]
+	post  []uint32 // doc<<8 | tf, where tf = bigCount stands for an entry of big
+	big   []bigTF  // sorted by at
 
-	// With positions, those of word i are gaps[gapsFirst[i]:gapsFirst[i+1]], as in positionLog.
+	// With positions, the gaps of word i are gaps[gapsFirst[i]:gapsFirst[i+1]], as in positionLog.
 	gaps      []uint16
 	gapsFirst []uint32
 
-	spilled *spilled // in a spill file
+	spilled *spilled // where the run is in a spill file; nil if it is in memory
 
-	marks   []mark    // its documents, until their numbers in the corpus are known:
-	numbers numbering // which they are
+	marks   []mark    // where its documents come from, until their numbers are known
+	numbers numbering // the numbers of its documents in the corpus
 
 	// index holds samples of the words, so that reading can begin in the middle.
 	index []sample
 }
 
-// number sets the numbers of the documents, once the first number of each batch is known.
+// number sets the numbers of the documents. base has the number of each batch's first document.
 func (r *run) number(base []uint32) {
 	for _, m := range r.marks {
 		r.numbers.add(base[m.seq]+uint32(m.first), uint32(m.docs))
@@ -41,32 +41,31 @@ func (r *run) number(base []uint32) {
 	r.marks = nil
 }
 
-// sample is a place where reading a run may begin.
+// sample is a word at which reading a run can begin.
 type sample struct {
 	word   []byte
-	at     int64 // number of the word, or offset in the spill file
-	weight int64 // postings between the sample before and this one
+	at     int64 // index of the word, or its offset in the spill file
+	weight int64 // number of postings between the previous sample and this one
 }
 
-// sampleEvery bounds the postings between two samples of a run, except for a
-// word that has more.
+// sampleEvery is the number of postings after which the next word becomes a sample.
 const sampleEvery = 1 << 14
 
 func (r *run) len() int { return len(r.ends) - 1 }
 
 func (r *run) word(i int) []byte { return r.words[r.ends[i]:r.ends[i+1]] }
 
-// sortRun sorts what is in the table and the log. Batches are taken in corpus
-// order, and documents numbered from 0 in the run. The run uses the memory of spare if
-// that is large enough.
+// sortRun returns a run with the content of the table and the logs. Batches are taken in corpus
+// order, and documents are numbered from 0 within the run. The run's postings are stored in spare
+// if it is large enough.
 func sortRun(t *table, l *pairLog, marks []mark, spare []uint32, places *positionLog) *run {
 	keys := sortWords(t)
 	r := &run{
-		words: make([]byte, len(t.words)+8), // 8 more, to write short words as one number
+		words: make([]byte, len(t.words)+8), // short words are written as 8 bytes each
 		ends:  make([]uint64, len(keys)+1),
 		first: make([]uint32, len(keys)+1),
 	}
-	next := t.df() // by number; becomes where the next posting goes
+	next := t.df() // by word number: first df, then the index of the word's next posting
 	at, end := uint32(0), 0
 	for i, k := range keys {
 		if k.size <= 8 {
@@ -102,7 +101,7 @@ func sortRun(t *table, l *pairLog, marks []mark, spare []uint32, places *positio
 	return r
 }
 
-// unpack copies the postings from place at on, with the run's numbers of documents.
+// unpack decodes the postings from index at on. Documents have the numbers of the run.
 func (r *run) unpack(at uint32, docs, tfs []uint32) {
 	tfs = tfs[:len(docs)]
 	for i, p := range r.post[at : int(at)+len(docs)] {
@@ -113,7 +112,7 @@ func (r *run) unpack(at uint32, docs, tfs []uint32) {
 	}
 }
 
-// bigTF is the tf of the posting at a place, which has no room for it.
+// bigTF returns the tf of the posting with index at, which must have an entry in r.big.
 func (r *run) bigTF(at uint32) uint32 {
 	i, _ := slices.BinarySearchFunc(r.big, at, func(b bigTF, at uint32) int { return cmp.Compare(b.at, at) })
 	return r.big[i].tf
@@ -130,7 +129,7 @@ func (r *run) sampleWords() {
 	}
 }
 
-// wordKey is a word being sorted: its first 8 bytes, its number, its length.
+// wordKey is a word being sorted: its first 8 bytes, its number and its length.
 type wordKey struct {
 	head     uint64
 	id, size uint32

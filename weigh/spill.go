@@ -102,9 +102,11 @@ type runWriter struct {
 	buf    []byte // not yet in the file
 	weight int64  // postings since the last sample
 	last   uint32 // the word's last document
-	gaps   [groupLen]uint32
-	many   [groupLen]uint8 // the postings of a group with tf > 1
-	places []uint32
+
+	// Buffers for the group being written.
+	gaps   [groupLen]uint32 // document gaps
+	many   [groupLen]uint8  // the postings with tf > 1
+	places []uint32         // position gaps
 }
 
 const spillWrite = 1 << 20
@@ -131,7 +133,8 @@ func (w *runWriter) word(word []byte, n int) {
 	w.last = 0
 }
 
-// group writes up to groupLen postings of the word, with their position gaps if there are any.
+// group writes up to groupLen postings of the word, followed by their position gaps, if any, in
+// places.
 func (w *runWriter) group(docs, tfs, places []uint32) error {
 	tfs = tfs[:len(docs)]
 	gaps, all, last, many := w.gaps[:len(docs)], uint32(0), w.last, 0
@@ -160,7 +163,8 @@ func (w *runWriter) group(docs, tfs, places []uint32) error {
 // above1 returns 1 if tf > 1 and 0 otherwise, without a branch.
 func above1(tf uint32) int { return int((1 - uint64(tf)) >> 63) }
 
-// packed is group for the postings of a run in memory from one place to another, as they lie there.
+// packed is like group, for the postings [at, end) of a run in memory. It reads them in their
+// packed form, which saves unpacking them first.
 func (w *runWriter) packed(r *run, at, end uint32) error {
 	post := r.post[at:end]
 	gaps, all, last, many := w.gaps[:len(post)], uint32(0), w.last, 0
@@ -256,7 +260,7 @@ const (
 
 var errSpill = errors.New("read temporary file: it has changed")
 
-// need makes at least n bytes available in rest, or all there are.
+// need makes at least n bytes available in rest, or all bytes that are left.
 func (s *spillReader) need(n int) error {
 	if len(s.rest) >= n || s.off == s.end {
 		return nil

@@ -11,26 +11,25 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// table numbers the words of a run from 0 in the order they are first seen, and
-// counts them within the current document.
+// table is a hash table of the words of a run. It numbers them from 0 in the order in which they
+// are first seen, and counts them within the current document.
 //
-// It is open addressing with linear probing over slots of half a cache line. A
-// word of up to 15 bytes is held in its slot, so that nearly every look-up
-// touches one line and compares two integers. Longer words are held as a hash
-// of 120 bits and compared in full behind it.
+// Collisions are resolved by linear probing. A slot is half a cache line and holds a word of up to
+// 15 bytes itself, so nearly every lookup touches one cache line and compares two integers. A
+// longer word is represented by a hash of 64 bits; if hashes are equal, all bytes are compared.
 type table struct {
 	slots []slot
 	mask  uint64
-	limit int // grow before more words than this
+	limit int // maximum number of words before the table is enlarged
 
-	words []byte   // all words, one after the other, by number
-	ends  []uint64 // ends[i] is where word i ends; ends[-1] would be 0
+	words []byte   // all words, concatenated in the order of their numbers
+	ends  []uint64 // ends[i] is the end of word i in words
 
-	stamp uint32   // the current document of the run, from 1
-	pairs []uint64 // its words: number<<32 | count
+	stamp uint32   // number of the current document in the run, from 1
+	pairs []uint64 // its distinct words: number<<32 | count
 
-	placed bool     // whether to keep
-	places []uint32 // of each word of the document where it is in pairs
+	placed bool     // keep places
+	places []uint32 // for each word of the document, the index of its pair
 
 	seed   maphash.Seed
 	k0, k1 uint64
@@ -38,16 +37,16 @@ type table struct {
 }
 
 type slot struct {
-	lo, hi uint64 // the word, or its hash; hi = 0 is a free slot
-	id     uint32
-	stamp  uint32 // the last document with this word, and
-	at     uint32 // where in its pairs the word is
-	df     uint32 // documents of the run with it
+	lo, hi uint64 // the word, or its hash; hi is 0 if the slot is free
+	id     uint32 // number of the word
+	stamp  uint32 // the last document that contains the word
+	at     uint32 // index of the word's pair in that document
+	df     uint32 // number of the run's documents that contain the word
 }
 
 const (
-	longWord  = 16   // words of this many bytes and more are hashed into lo, hi
-	longTag   = 0xff // top byte of hi of a long word; else its length + 1
+	longWord  = 16   // words of this many bytes or more are represented by a hash
+	longTag   = 0xff // top byte of hi for long words; for short ones it is the length + 1
 	minSlots  = 1 << 12
 	slotBytes = 32
 )
@@ -96,8 +95,8 @@ func (t *table) word(id uint32) []byte {
 	return t.words[start:t.ends[id]]
 }
 
-// count counts the words of one document and returns its pairs, number<<32 | count, in the order in
-// which each word is first seen there. The keys of its first words were made before, by keysOf.
+// count counts the words of a document and returns its pairs, number<<32 | count, in the order in
+// which the words first occur. first has the keys of the document's first words, from keysOf.
 func (t *table) count(tok *text.Tokens, first *[lookahead]key) []uint64 {
 	t.pairs = slices.Grow(t.pairs[:0], len(tok.Words))[:len(tok.Words)]
 	if t.placed {
@@ -106,15 +105,15 @@ func (t *table) count(tok *text.Tokens, first *[lookahead]key) []uint64 {
 	return t.pairs[:countInto(t, tok, first, t.pairs)]
 }
 
-// pair is a word and how often it is in a document: number<<32 | count, or in 4 bytes number<<8 |
-// count, where a document is too short for a count to be larger.
+// pair is a word with its count in a document: number<<32 | count in 8 bytes, or number<<8 | count
+// in 4 bytes, for documents that are too short for larger counts.
 type pair interface{ uint32 | uint64 }
 
-// pairOf is the pair of a word without its count.
+// pairOf returns the pair of a word with count 0. The shift is 32 or 8 bits.
 func pairOf[P pair](id uint32) P { return P(id) << (unsafe.Sizeof(P(0)) * unsafe.Sizeof(P(0)) / 2) }
 
-// countInto is count with room for the pairs, as many as there are words. It returns how many there
-// are.
+// countInto is like count, but stores the pairs in the given slice, which has room for one pair per
+// word. It returns the number of pairs.
 func countInto[P pair](t *table, tok *text.Tokens, first *[lookahead]key, pairs []P) uint32 {
 	t.stamp++
 	var (
@@ -124,7 +123,7 @@ func countInto[P pair](t *table, tok *text.Tokens, first *[lookahead]key, pairs 
 		next = &t.keys[0]
 		n    = uint32(0)
 	)
-	var places []uint32 // those of a group; none if nobody wants them
+	var places []uint32 // for the words from the current group on; empty unless t.placed
 	for len(rest) > 0 {
 		group := rest[:min(len(rest), lookahead)]
 		if t.placed {
@@ -156,10 +155,11 @@ func countInto[P pair](t *table, tok *text.Tokens, first *[lookahead]key, pairs 
 	return n
 }
 
-// countKnown counts words that are in the table and short, from key i on, and stops
-// at the first that is not. n pairs are in use. Whether a word was in the document
-// before is as good as random, so no branch depends on it: both cases add 1 to a
-// pair, an old one or a new one with count 0.
+// countKnown counts the words from key i on, and stops at the first one that is long or not in the
+// table. It returns the index of that word, and the number of pairs; n is the number before.
+//
+// Whether a word has occurred in the document before is unpredictable, so no branch depends on it.
+// In both cases 1 is added to a pair: to an existing one, or to a new one with count 0.
 func countKnown[P pair](t *table, pairs []P, keys []key, i int, n uint32,
 	places []uint32) (int, uint32) {
 	slots, mask, stamp := t.slots, t.mask, t.stamp
@@ -193,7 +193,8 @@ func countKnown[P pair](t *table, pairs []P, keys []key, i int, n uint32,
 	return i, n
 }
 
-// countAny counts one word, known or not, of any length, and returns where in the pairs it is.
+// countAny counts one word of any length, which need not be in the table. It returns the index of
+// its pair, and the number of pairs.
 func countAny[P pair](t *table, pairs []P, b []byte, s text.Span, k *key, n uint32) (at, used uint32) {
 	for at := k.hash; ; at++ {
 		e := &t.slots[at&t.mask]
@@ -215,7 +216,7 @@ func countAny[P pair](t *table, pairs []P, b []byte, s text.Span, k *key, n uint
 	}
 }
 
-// df is the number of documents of the run that hold each word.
+// df returns, for each word number, the number of the run's documents that contain the word.
 func (t *table) df() []uint32 {
 	df := hugepage.Make[uint32](t.len())
 	for i := range t.slots {
@@ -226,7 +227,7 @@ func (t *table) df() []uint32 {
 	return df
 }
 
-// number returns the number of a word, which is added if it is new.
+// number returns the number of a word, and adds the word if it is new.
 func (t *table) number(b []byte, s text.Span) uint32 {
 	if t.len() >= t.limit {
 		t.resize(2 * len(t.slots))

@@ -55,7 +55,7 @@ const (
 	Drop
 )
 
-var unknownNames = choice.New[Unknown]("fate of unknown words", "add", "merge", "drop")
+var unknownNames = choice.New[Unknown]("treatment of unknown words", "add", "merge", "drop")
 
 func (u Unknown) String() string { return unknownNames.Of(u) }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// weight is one line of a result; weights are compared as bits.
+// weight is a line of a result. The weight itself is kept as its bits, for exact comparison.
 type weight struct {
 	word    string
 	df      int
@@ -86,15 +86,16 @@ func TestTheExample(t *testing.T) {
 		got += fmt.Sprintf("%s %d %.3f\n", x.Word, x.Docs, x.Weights)
 	}
 	if want := "a [0 1] [0.000 0.000]\nis [0] [0.590]\nrose [0] [0.851]\nthorn [1] [0.841]\n"; got != want {
-		t.Errorf("got\n%s", got)
+		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	if w.Docs() != 2 || w.Tokens() != 7 || w.TextBytes() != 23 || w.ID(1) != "d1" ||
 		!slices.Equal(w.Lengths(), []uint32{5, 2}) {
-		t.Error("the documents are described wrongly")
+		t.Errorf("%d documents, %d words, %d bytes, ID(1) %q, lengths %d; want 2, 7, 23, \"d1\", [5 2]",
+			w.Docs(), w.Tokens(), w.TextBytes(), w.ID(1), w.Lengths())
 	}
 }
 
-// Every weight of the sequential method is the formula's, for all variants.
+// The sequential method computes the formula, in all variants.
 func TestSequentialIsTheFormula(t *testing.T) {
 	docs := randomDocs(3, 100, 200, 60)
 	want, lengths := invertPlainly(t, docs, analyzer(t, "whitespace"))
@@ -127,8 +128,8 @@ func TestSequentialIsTheFormula(t *testing.T) {
 	}
 }
 
-// All methods agree to the bit, for any threads and memory and with any
-// treatment of unknown words.
+// All methods give the same bits, for any number of threads, amount of memory and treatment of
+// unknown words.
 func TestMethodsAgree(t *testing.T) {
 	for seed := range uint64(trials.Of(3)) {
 		docs := randomDocs(seed, 120, 30<<(3*seed), 60)
@@ -165,12 +166,12 @@ func TestMethodsAgree(t *testing.T) {
 					w := weighAll(t, docs, o, seed)
 					for _, parts := range []int{1, 4} {
 						if got := weightsOf(t, w, parts); !slices.Equal(got, want) {
-							t.Fatalf("seed %d, %v, %v, %d threads: %d weights, want %d, or others",
+							t.Fatalf("seed %d, %v, %v, %d threads: %d weights differ from the expected %d",
 								seed, m, o.Unknown, threads, len(got), len(want))
 						}
 					}
 					if w.Method() != m && m != Auto {
-						t.Errorf("%v says it was %v", m, w.Method())
+						t.Errorf("method %v reports %v", m, w.Method())
 					}
 					if err := w.Close(); err != nil {
 						t.Error(err)
@@ -181,7 +182,7 @@ func TestMethodsAgree(t *testing.T) {
 	}
 }
 
-// Unknown words change no weight of a known one.
+// The weights of known words do not depend on the treatment of unknown ones.
 func TestUnknownWords(t *testing.T) {
 	docs := texts("b a x b", "y", "a x y y", "a")
 	d := dictionary(t, dict.XBW, "a", "b")
@@ -193,30 +194,30 @@ func TestUnknownWords(t *testing.T) {
 		t.Errorf("drop gives %v, want %v", drop, known)
 	}
 	if !slices.Equal(merge[3:], known) {
-		t.Errorf("merge gives %v after the unknown", merge[3:])
+		t.Errorf("merge gives %v after the merged word, want %v", merge[3:], known)
 	}
 	for i, want := range []weight{{"", 3, 0, 1, 0}, {"", 3, 1, 1, 0}, {"", 3, 2, 3, 0}} {
 		merge[i].bits = 0
 		if merge[i] != want {
-			t.Errorf("the unknown words of document %d are %v, want %v", i, merge[i], want)
+			t.Errorf("the merged word in document %d is %v, want %v", i, merge[i], want)
 		}
 	}
 }
 
-// Words with blanks, which some analyzer might make, are refused by methods that
-// join words with blanks, and not silently cut.
+// Methods that join words with blanks refuse words with blanks, which an analyzer may make. They
+// must not silently cut them.
 func TestWordsWithBlanks(t *testing.T) {
 	docs := texts("x")
 	for m := range methods {
 		w, err := weigh(t.Context(), shuffled(docs, 1, 1, 1), Options{Method: m, Threads: 1, Analyzer: blanks{}})
 		if m == Primitives || m == Dictionary {
 			if !errors.Is(err, errSeparators) {
-				t.Errorf("%v: %v", m, err)
+				t.Errorf("%v: error %v, want %v", m, err, errSeparators)
 			}
 		} else if err != nil {
 			t.Errorf("%v: %v", m, err)
 		} else if got := weightsOf(t, w, 1); len(got) != 1 || got[0].word != "new york" {
-			t.Errorf("%v: %v", m, got)
+			t.Errorf("%v: weights %v, want one of \"new york\"", m, got)
 		}
 	}
 }
@@ -236,14 +237,14 @@ func TestErrors(t *testing.T) {
 	cancel()
 	for m := range methods {
 		_, err := weigh(cancelled, shuffled(docs, 1, 9, 1), Options{Method: m, Threads: 1, Analyzer: an})
-		if m != Sequential && !errors.Is(err, context.Canceled) { // shuffled does not look at it
-			t.Errorf("%v does not stop: %v", m, err)
+		if m != Sequential && !errors.Is(err, context.Canceled) { // shuffled ignores the context
+			t.Errorf("%v: error %v, want %v", m, err, context.Canceled)
 		}
 		if m == MapReduce || m == Primitives || m == Dictionary {
 			_, err := weigh(t.Context(), shuffled(docs, 1, 9, 1),
 				Options{Method: m, Threads: 1, Analyzer: an, Memory: 1000})
 			if err == nil || !strings.Contains(err.Error(), m.String()) {
-				t.Errorf("%v in 1000 bytes: %v", m, err)
+				t.Errorf("%v in 1000 bytes: error %v, want one that names the method", m, err)
 			}
 		}
 	}
@@ -260,21 +261,21 @@ func TestErrors(t *testing.T) {
 func TestNames(t *testing.T) {
 	for _, name := range Methods() {
 		if m, err := ParseMethod(name); err != nil || m.String() != name {
-			t.Errorf("%s: %v, %v", name, m, err)
+			t.Errorf("ParseMethod(%q) is %v, %v", name, m, err)
 		}
 	}
 	for _, name := range []string{"add", "merge", "drop"} {
 		if u, err := ParseUnknown(name); err != nil || u.String() != name {
-			t.Errorf("%s: %v, %v", name, u, err)
+			t.Errorf("ParseUnknown(%q) is %v, %v", name, u, err)
 		}
 	}
 	if _, err := ParseMethod("magic"); err == nil {
-		t.Error("an unknown method has a meaning")
+		t.Error("method magic: no error")
 	}
 	if _, err := ParseUnknown("keep"); err == nil {
-		t.Error("an unknown fate has a meaning")
+		t.Error("treatment keep: no error")
 	}
-	if fmt.Sprint(Method(-1), Unknown(7)) != "weigh.Method(-1) weigh.Unknown(7)" {
-		t.Error("strange values have strange names")
+	if got, want := fmt.Sprint(Method(-1), Unknown(7)), "weigh.Method(-1) weigh.Unknown(7)"; got != want {
+		t.Errorf("values without a name are printed as %q, want %q", got, want)
 	}
 }

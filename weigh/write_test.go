@@ -39,11 +39,11 @@ func TestTSV(t *testing.T) {
 		`a\\b` + "\tone\t1\t0.6099695\n" +
 		"c\ttwo\\tto\t1\t0.80259144\n"
 	if got := string(written(t, w, TSV)); got != want {
-		t.Errorf("got\n%s", got)
+		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
 
-// All formats hold the same numbers, whole lists as well as those that come in pieces.
+// All formats hold the same numbers, for words that come whole and for words that come in pieces.
 func TestFormatsHoldTheSame(t *testing.T) {
 	docs := randomDocs(5, 500, 300, 40)
 	for i := range docs { // Parquet's text is UTF-8
@@ -77,11 +77,12 @@ func TestFormatsHoldTheSame(t *testing.T) {
 		}
 	}
 	if !slices.Equal(got, want) {
-		t.Error("binary: other weights")
+		t.Errorf("binary: %d weights differ from the expected %d", len(got), len(want))
 	}
 	if _, ok := f.Find([]byte("no such word")); ok || f.ID(500) != "short0" ||
 		c.Terms != int64(f.Len()) || c.Pairs != int64(len(want)) {
-		t.Error("binary: finds what is not there, or counts wrongly")
+		t.Errorf("binary: found an absent word: %v; ID(500) %q, want \"short0\"; %+v, want %d terms, %d pairs",
+			ok, f.ID(500), c, f.Len(), len(want))
 	}
 	if err := f.Close(); err != nil {
 		t.Error(err)
@@ -108,24 +109,24 @@ func TestFormatsHoldTheSame(t *testing.T) {
 	weights := npztest.Vector[float32](t, arrays, "data", npz.Float32)
 	indices := npztest.Vector[int32](t, arrays, "indices", npz.Int32)
 	if len(weights) != len(want) || len(indices) != len(want) {
-		t.Fatalf("npz: %d weights of %d documents, want %d", len(weights), len(indices), len(want))
+		t.Fatalf("npz: %d weights and %d indices, want %d", len(weights), len(indices), len(want))
 	}
 	for i, x := range want {
 		if math.Float32bits(weights[i]) != x.bits || uint32(indices[i]) != x.doc {
-			t.Fatalf("npz: weight %d is %v of %d, want %+v", i, weights[i], indices[i], x)
+			t.Fatalf("npz: weight %d is %v in document %d, want %+v", i, weights[i], indices[i], x)
 		}
 	}
 
-	// TSV has a line for each; counting alone counts the same.
+	// TSV has a line for each weight, and the format None counts the same.
 	if lines := bytes.Count(written(t, w, TSV), []byte("\n")); lines != len(want)+1 {
-		t.Errorf("tsv: %d lines", lines)
+		t.Errorf("tsv: %d lines, want %d", lines, len(want)+1)
 	}
 	if again, err := w.Write(t.Context(), io.Discard, None, 2); err != nil || again != c {
 		t.Errorf("counted %v, %v; want %v", again, err, c)
 	}
 }
 
-// The arrays as described where they are written, and the archive to the bit.
+// The arrays are those in the comment of writeNPZ, and the archive is the same to the bit.
 func TestNPZAsDocumented(t *testing.T) {
 	data := written(t, weighAll(t, texts("a", "a b"), Options{}, 1), NPZ)
 	arrays := npztest.Read(t, data)
@@ -153,7 +154,7 @@ func TestNPZAsDocumented(t *testing.T) {
 	}
 }
 
-// The bytes of the example in the description of the format.
+// The sections are those of the example in binary.go.
 func TestBinaryAsDocumented(t *testing.T) {
 	data := written(t, weighAll(t, texts("a", "a b"), Options{}, 1), Binary)
 	f, err := sections.Parse(data, binaryMagic, binaryVersion)
@@ -176,35 +177,35 @@ func TestWriteErrors(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := w.WriteFile(t.Context(), filepath.Join(dir, "x.doc"), FormatAuto, 1); err == nil ||
 		!strings.Contains(err.Error(), ".parquet") {
-		t.Errorf("a strange name gives %v", err)
+		t.Errorf("x.doc: error %v, want one that lists the known endings", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, f := range []Format{TSV, Parquet, NPZ, Binary, None} {
 		path := filepath.Join(dir, "x")
 		if _, err := w.WriteFile(ctx, path, f, 1); !errors.Is(err, context.Canceled) {
-			t.Errorf("%v does not stop: %v", f, err)
+			t.Errorf("%v: error %v, want %v", f, err, context.Canceled)
 		}
 		if _, err := os.Stat(path); err == nil {
-			t.Errorf("%v leaves half a file", f)
+			t.Errorf("%v leaves an incomplete file", f)
 		}
 		if f == None {
 			continue
 		}
 		if _, err := w.Write(t.Context(), full{}, f, 1); !errors.Is(err, errFull) {
-			t.Errorf("%v on a full disk: %v", f, err)
+			t.Errorf("%v: error %v, want that of the writer", f, err)
 		}
 	}
 	if _, err := w.Write(t.Context(), io.Discard, None+1, 1); err == nil {
-		t.Error("an unknown format is written")
+		t.Error("writing an unknown format: no error")
 	}
 	for _, name := range Formats() {
 		if f, err := ParseFormat(name); err != nil || f.String() != name {
-			t.Errorf("%s: %v, %v", name, f, err)
+			t.Errorf("ParseFormat(%q) is %v, %v", name, f, err)
 		}
 	}
 	if _, err := ParseFormat("doc"); err == nil {
-		t.Error("an unknown format has a meaning")
+		t.Error("format doc: no error")
 	}
 }
 

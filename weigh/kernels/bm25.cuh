@@ -1,9 +1,9 @@
-// The formula of package bm25: the same steps in the same order, none fused, so
-// the same bits.
+// The formula of package bm25: the same operations in the same order, without fused
+// multiply-add, so that all bits are the same.
 #pragma once
 #include "device.cuh"
 
-// As bm25.Variant.
+// The values of bm25.Variant.
 constexpr u32 kLucene = 1, kLucene7 = 2, kPlus = 3, kL = 4;
 
 // The constants of a collection.
@@ -13,7 +13,7 @@ struct Scorer {
   u32 variant;
 };
 
-// What a word weighs, and what each of its documents gets on top (bm25+).
+// The weight of a word, and the constant that bm25+ adds in each of its documents.
 struct TermWeight {
   float weight, plus;
 };

@@ -1,12 +1,12 @@
-// How often each word is in each document, counted in shared memory: a sequence has
-// its documents one after the other, so nothing needs to be sorted for that. Items
-// of the sequence are a word's number + 1, or 0 for the end of a document.
+// Counts each word in each document, in shared memory. The documents of a sequence are
+// consecutive, so nothing needs to be sorted for that. An item of the sequence is a
+// word's number + 1, or 0 for the end of a document.
 #include "warp.cuh"
 #include "packing.cuh"
 
 INLINE u64 thread_number(u32 threads) { return (u64)blockIdx.x * threads + threadIdx.x; }
 
-// Flags where documents end.
+// Flags the items that are ends of documents.
 constexpr u32 kEndThreads = 256;
 KERNEL __launch_bounds__(kEndThreads) weigh_ends(const u32* __restrict__ items, u8* __restrict__ flags, u64 n) {
   u64 at = thread_number(kEndThreads) * 4;
@@ -27,11 +27,12 @@ KERNEL __launch_bounds__(kEndThreads) weigh_ends(const u32* __restrict__ items, 
 // Document d has the items [begin, end) before the 0 at its end.
 INLINE u32 begin_of(const u32* ends, u32 d) { return d ? ends[d - 1] + 1 : 0; }
 
-// The classes of documents by their number of words: list c, of docs numbers each,
-// gets those of class c that have at most most[c] and more than the class before; the
-// last class has no bound. counts[c] is how many there are, counts[kClasses] the words
-// of the last class, before[i] those of the last class's documents before its i-th.
-// Lists are in no order.
+// Divides documents into classes by their number of words. Documents of class c have at
+// most most[c] words and more than those of class c-1; the last class has no bound.
+// Documents with at most `none` words are in no class. List c, with room for `docs`
+// numbers, gets the documents of class c, in no order. counts[c] is their number,
+// counts[kClasses] the number of words in the last class. before[i] is where the table
+// of the last class's i-th document begins, in words.
 constexpr u32 kClasses = 4;
 KERNEL __launch_bounds__(kEndThreads)
 weigh_classes(const u32* __restrict__ ends, u64 docs, u32 none, u32 most0, u32 most1, u32 most2, u32* __restrict__ lists, u64* counts,
@@ -52,12 +53,12 @@ weigh_classes(const u32* __restrict__ ends, u64 docs, u32 none, u32 most0, u32 m
   }
 }
 
-// What a document's pairs go to: the places of its items. Those that get no pair
-// are flagged 0.
+// The output of a document: pairs are stored at the places of its items. Places without
+// a pair are flagged 0.
 struct Out {
   u64* pairs;
   u8* flags;
-  const u32* places;  // of words, by number; null for the numbers themselves
+  const u32* places;  // by word number: the word's rank in byte order; null means the number
   Packing packing;
 
   INLINE u32 place(u32 item) const { return places ? __ldg(places + item - 1) : item - 1; }
@@ -71,17 +72,17 @@ struct Out {
   }
 };
 
-// How many loads from global memory a thread has under way: counting waits for little
-// else.
+// The number of loads from global memory that a thread has in flight. Counting waits
+// for little else.
 constexpr u32 kAhead = 4;
 
-// Slots of the table of a document of n words: a third stays free even if all differ,
-// and more is only more to clear and to read.
+// The number of slots for a document of n words. A third stays free even if all words
+// differ. More slots would only take longer to clear and to read.
 INLINE u32 slots_for(u32 n) { return n + n / 2 + 1; }
 
 INLINE u32 hash_of(u32 key) { return key * 0x9e3779b1u; }
 
-// Adds a word to a table of `slots` slots, any number.
+// Adds a word to a table of `slots` slots, which need not be a power of two.
 INLINE void add(u32* keys, u32* counts, u32 slots, u32 key) {
   u32 at = __umulhi(hash_of(key), slots);
   for (;;) {
@@ -93,7 +94,7 @@ INLINE void add(u32* keys, u32* counts, u32 slots, u32 key) {
   atomicAdd(counts + at, 1u);
 }
 
-// Few words: a warp a document.
+// Documents of few words: a warp per document.
 constexpr u32 kSmallThreads = 256;
 constexpr u32 kSmallWords = 96;
 constexpr u32 kSmallSlots = 192;
@@ -126,7 +127,7 @@ weigh_count_small(const u32* __restrict__ items, const u32* __restrict__ ends, c
   for (u32 i = total + lane_id(); i <= n; i += kWarp) out.skip(begin + i);
 }
 
-// A block a document, with a table in shared or in global memory.
+// A block per document, with a table in shared or in global memory.
 template <u32 Threads>
 INLINE void count_document(const u32* items, u32 begin, u32 n, u32 d, u32* keys, u32* counts, u32 slots, const Out& out) {
   __shared__ u32 total;
@@ -164,7 +165,7 @@ INLINE void count_document(const u32* items, u32 begin, u32 n, u32 d, u32* keys,
   for (u32 i = total + threadIdx.x; i <= n; i += Threads) out.skip((u64)begin + i);
 }
 
-// list has the documents of a class.
+// The parameter list has the documents of a class.
 #define COUNT_PARAMS                                                                                                             \
   const u32 *__restrict__ items, const u32 *__restrict__ ends, const u32 *__restrict__ places, const u32 *__restrict__ list, u64 *pairs, \
       u8 *flags, u32 doc_shift, u32 term_shift
@@ -183,7 +184,7 @@ INLINE void count_document(const u32* items, u32 begin, u32 n, u32 d, u32* keys,
 COUNT_SHARED(weigh_count_middle, 128, 2048)
 COUNT_SHARED(weigh_count_large, 512, 6000)  // 48 KB, with the counter
 
-// Many words: all the shared memory that a block may have.
+// Documents of many words: a block uses all the shared memory that it may have.
 constexpr u32 kWideThreads = 1024;
 KERNEL __launch_bounds__(kWideThreads) weigh_count_wide(COUNT_PARAMS, u32 slots) {
   extern __shared__ u32 table[];
@@ -192,8 +193,8 @@ KERNEL __launch_bounds__(kWideThreads) weigh_count_wide(COUNT_PARAMS, u32 slots)
   count_document<kWideThreads>(items, begin, n, d, table, table + slots, slots, out);
 }
 
-// Very many words: the table is in global memory, two slots a word, behind those of
-// the documents before it in the list.
+// Documents of very many words: the table is in global memory, with two slots per word.
+// before[i] is the number of words of the tables before that of block i.
 constexpr u32 kHugeThreads = 1024;
 KERNEL __launch_bounds__(kHugeThreads) weigh_count_huge(COUNT_PARAMS, const u64* __restrict__ before, u32* tables) {
   COUNT_DOCUMENT
@@ -201,7 +202,7 @@ KERNEL __launch_bounds__(kHugeThreads) weigh_count_huge(COUNT_PARAMS, const u64*
   count_document<kHugeThreads>(items, begin, n, d, keys, keys + 2 * (u64)n, 2 * n, out);
 }
 
-// The pairs as document << 32 | tf.
+// Converts pairs to document << 32 | tf.
 KERNEL __launch_bounds__(kEndThreads)
 weigh_posts(const u64* __restrict__ pairs, u64 n, const u32* __restrict__ numbers, u64* __restrict__ posts, u32 doc_shift, u32 term_shift) {
   u64 at = thread_number(kEndThreads);

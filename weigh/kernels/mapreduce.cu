@@ -1,5 +1,5 @@
-// MapReduce as the papers have it for comparison: a thread a document maps, a
-// thread a word reduces, however uneven these are.
+// The papers' MapReduce, for comparison: a thread per document maps and a thread per
+// word reduces, without load balancing.
 #include "bm25.cuh"
 
 constexpr u32 kThreads = 128;
@@ -7,8 +7,8 @@ constexpr u32 kThreads = 128;
 INLINE u64 thread_number() { return (u64)blockIdx.x * kThreads + threadIdx.x; }
 INLINE bool separates(u32 b) { return b == ' ' || b == '\n'; }
 
-// Map, first round: how many words each document emits. Document d begins at
-// starts[d] and ends before starts[d+1], the last one at the end of the text.
+// Map, first round: counts the words of each document. Document d begins at starts[d]
+// and ends before starts[d+1], the last one at the end of the text.
 KERNEL __launch_bounds__(kThreads)
 weigh_map_count(const u8* __restrict__ text, u64 bytes, const u32* __restrict__ starts, u32* __restrict__ counts, u64 docs) {
   u64 d = thread_number();
@@ -24,7 +24,8 @@ weigh_map_count(const u8* __restrict__ text, u64 bytes, const u32* __restrict__ 
   counts[d] = n;
 }
 
-// Second round: emit (word, document). The document is kept by the word's place.
+// Map, second round: emits (word, document). The document is stored at index start/2 of
+// places, where start is that of the word.
 KERNEL __launch_bounds__(kThreads)
 weigh_map_emit(const u8* __restrict__ text, u64 bytes, const u32* __restrict__ starts, const u64* __restrict__ offsets,
                u64* __restrict__ refs, u32* __restrict__ places, u64 docs) {
@@ -44,8 +45,8 @@ weigh_map_emit(const u8* __restrict__ text, u64 bytes, const u32* __restrict__ s
   }
 }
 
-// Reduce, first round: the documents of each word. Its occurrences are first[t]
-// to first[t+1].
+// Reduce, first round: counts the documents of each word. The occurrences of word t are
+// [first[t], first[t+1]).
 KERNEL __launch_bounds__(kThreads)
 weigh_reduce_count(const u32* __restrict__ docs, const u64* __restrict__ first, u32* __restrict__ dfs, u64 terms) {
   u64 t = thread_number();
@@ -55,7 +56,7 @@ weigh_reduce_count(const u32* __restrict__ docs, const u64* __restrict__ first, 
   dfs[t] = df;
 }
 
-// Second round: the weights.
+// Reduce, second round: computes the weights.
 KERNEL __launch_bounds__(kThreads)
 weigh_reduce_emit(const u32* __restrict__ docs, const u64* __restrict__ first, const u32* __restrict__ dfs, const u64* __restrict__ offsets,
                   const u32* __restrict__ lengths, const u32* __restrict__ numbers, u32* __restrict__ out_docs, u32* __restrict__ out_tfs,

@@ -1,9 +1,9 @@
 #pragma once
 #include "device.cuh"
 
-// A pair is one number, the word's place in byte order highest, then the document,
-// then how often: so one sort of 64-bit keys by their highest bits brings pairs of a
-// word together, in the documents' order.
+// A pair is one number of 64 bits: from the highest bits down, the word's number or rank
+// in byte order, the document, and the frequency. A stable sort by the highest bits then
+// groups the pairs by word, and keeps the order of documents.
 struct Packing {
   u32 doc_shift, term_shift;
 

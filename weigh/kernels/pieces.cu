@@ -1,6 +1,7 @@
-// From pairs that are sorted by word to what goes to the host. Pairs come in pieces, a
-// range of documents each: pairs of a piece lie together, in all pieces by the same
-// numbers of words, and are numbered through all pieces.
+// Converts sorted pairs to the result for the host. Pairs come in pieces, each for a
+// range of documents. The pairs of a piece are consecutive and sorted by word number.
+// Word numbers are the same in all pieces; pairs are numbered consecutively over all
+// pieces.
 #include "bm25.cuh"
 #include "packing.cuh"
 
@@ -8,21 +9,22 @@ constexpr u32 kThreads = 256;
 
 INLINE u64 thread_number() { return (u64)blockIdx.x * kThreads + threadIdx.x; }
 
-// How many words the documents of a piece have: from the places where they end, each
-// with a 0 behind its words, or from those where they begin.
+// Computes the lengths of a piece's documents from their ends: each has a 0 after its
+// words.
 KERNEL __launch_bounds__(kThreads) weigh_lengths_of_ends(const u32* __restrict__ ends, u32* __restrict__ lengths, u64 docs) {
   u64 d = thread_number();
   if (d < docs) lengths[d] = ends[d] - (d ? ends[d - 1] + 1 : 0);
 }
 
+// Computes the lengths of a piece's documents from their first words.
 KERNEL __launch_bounds__(kThreads) weigh_lengths_of_begins(const u64* __restrict__ begins, u32* __restrict__ lengths, u64 docs) {
   u64 d = thread_number();
   if (d < docs) lengths[d] = (u32)(begins[d + 1] - begins[d]);
 }
 
-// Where the pairs of each word begin among the n of a piece, and the end behind the
-// last: in `first` with the number of the piece's first pair added, in `wide` without,
-// both if they are there. df, if it is there, grows by the word's pairs.
+// Finds the first of each word's pairs among the n pairs of a piece, and the end of the
+// last word's. `first` gets its number among all pairs, `wide` its number in the piece,
+// and the number of the word's pairs is added to df. All three may be null.
 KERNEL __launch_bounds__(kThreads)
 weigh_firsts(const u64* __restrict__ pairs, u64 n, u32 from, u64 words, u32 term_shift, u32* __restrict__ first, u64* __restrict__ wide,
              u32* __restrict__ df) {
@@ -34,7 +36,7 @@ weigh_firsts(const u64* __restrict__ pairs, u64 n, u32 from, u64 words, u32 term
     }
     return low;
   };
-  // The ends of the block's words first: between them there is little to search.
+  // First find the range of the block's words, so that the other searches are short.
   u64 w0 = (u64)blockIdx.x * kThreads;
   if (threadIdx.x < 2) begins[threadIdx.x * kThreads] = begin(w0 + threadIdx.x * kThreads, 0, n);
   __syncthreads();
@@ -48,14 +50,15 @@ weigh_firsts(const u64* __restrict__ pairs, u64 n, u32 from, u64 words, u32 term
   if (df && w < words) df[w] += (u32)(begins[threadIdx.x + 1] - at);
 }
 
-// The part of the formula that a word has.
+// Computes the part of the formula that is the same in all documents of a word.
 KERNEL __launch_bounds__(kThreads)
 weigh_terms_of_df(const u32* __restrict__ df, TermWeight* __restrict__ terms, u64 n, double docs, double k1, float a, float b, u32 variant) {
   u64 t = thread_number();
   if (t < n) terms[t] = df[t] ? term_weight(Scorer{docs, k1, a, b, variant}, df[t]) : TermWeight{0, 0};
 }
 
-// The weights of a piece's pairs. term, if it is there, says whose each is.
+// Computes the weights of a piece's pairs. term[i] is the word of pair i; if term is
+// null, it is taken from the pair.
 KERNEL __launch_bounds__(kThreads)
 weigh_scores(const u64* __restrict__ pairs, const u32* __restrict__ term, u64 n, const TermWeight* __restrict__ terms,
              const u32* __restrict__ lengths, float* __restrict__ weights, u32 doc_shift, u32 term_shift, double k1, float a, float b,
@@ -68,24 +71,24 @@ weigh_scores(const u64* __restrict__ pairs, const u32* __restrict__ term, u64 n,
   weights[i] = score(Scorer{0, k1, a, b, variant}, t, p.tf(pair), __ldg(lengths + p.doc(pair)));
 }
 
-// How often the words from the numbers on are in documents, in that order.
+// Lists the df of the words with the given numbers, in their order.
 KERNEL __launch_bounds__(kThreads)
 weigh_df_in_order(const u32* __restrict__ df, const u32* __restrict__ numbers, u32* __restrict__ out, u64 n) {
   u64 t = thread_number();
   if (t < n) out[t] = df[numbers[t]];
 }
 
-// The result for the host, in fewer bytes: the link is what takes longest. A document
-// is two bytes, how much its number is above that of the word's document before it in
-// the piece, or the first one's above the document before the piece; 0 if that does not
-// fit. A frequency is a byte, 0 if it is 255 or more. What does not fit is listed: the
-// pair's number << 32 | document, or frequency.
+// The result for the host, in few bytes, because the link to the host takes longest. A
+// document takes two bytes: the gap to the word's previous document in the piece, or to
+// the document before the piece. A frequency takes one byte. A gap over 65535 or a
+// frequency over 254 is stored as 0 and listed: pair << 32 | document, or
+// pair << 32 | frequency.
 struct Shrunk {
   u16* gaps;
   u8* small;
   u64* jumps;
   u64* large;
-  u64* counts;  // of these two
+  u64* counts;  // lengths of jumps and of large
 
   INLINE void put(u64 i, u32 before, u32 doc, u32 tf) const {
     u32 gap = doc - before;
@@ -99,8 +102,8 @@ struct Shrunk {
   }
 };
 
-// The n pairs of a piece, the first of which is pair `from`. Document d of the piece is
-// numbers[d] of the corpus, or base + d.
+// Shrinks the n pairs of a piece. Its first pair has number `from`. Document d of the
+// piece is document numbers[d] of the corpus, or base + d if numbers is null.
 KERNEL __launch_bounds__(kThreads)
 weigh_shrink_piece(const u64* __restrict__ pairs, u64 n, u64 from, u32 base, const u32* __restrict__ numbers, u16* gaps, u8* small,
                    u64* jumps, u64* large, u64* counts, u32 doc_shift, u32 term_shift) {
@@ -114,8 +117,8 @@ weigh_shrink_piece(const u64* __restrict__ pairs, u64 n, u64 from, u32 base, con
   out.put(from + i, first ? base - 1 : number(before), number(pair), p.tf(pair));
 }
 
-// The same for pairs [from, to) of one piece, as lists, where small[i] says which are a
-// word's first.
+// Shrinks the pairs [from, to) of a text in one piece, given as lists of documents and
+// frequencies. Before the call, small[i] is 1 if pair i is the first of a word.
 KERNEL __launch_bounds__(kThreads)
 weigh_shrink(const u32* __restrict__ docs, const u32* __restrict__ tfs, u16* gaps, u8* small, u64* jumps, u64* large, u64* counts, u64 from,
              u64 to) {
@@ -130,14 +133,14 @@ weigh_shrink(const u32* __restrict__ docs, const u32* __restrict__ tfs, u16* gap
   }
 }
 
-// small[first[t]] becomes 1, all others are 0.
+// Sets small[first[t]] to 1 for each word. All other entries must be 0.
 KERNEL __launch_bounds__(kThreads) weigh_mark_firsts(const u64* __restrict__ first, u8* __restrict__ small, u64 terms) {
   u64 t = thread_number();
   if (t < terms) small[first[t]] = 1;
 }
 
-// A few words for the host, which sees them in its own memory: a copy would queue up
-// behind the large ones.
+// Writes a few numbers to host memory. A copy would have to wait for the copies of
+// results.
 KERNEL __launch_bounds__(kThreads) weigh_tell(const u64* __restrict__ from, volatile u64* to, u64 n) {
   if (threadIdx.x < n) to[threadIdx.x] = from[threadIdx.x];
 }

@@ -1,4 +1,4 @@
-// What the eight steps need besides the primitives.
+// The eight steps, except for what the primitives do.
 #include "warp.cuh"
 #include "bm25.cuh"
 
@@ -7,12 +7,12 @@ constexpr u32 kThreads = 256;
 INLINE u64 thread_number() { return (u64)blockIdx.x * kThreads + threadIdx.x; }
 INLINE bool separates(u32 b) { return b == ' ' || b == '\n'; }
 
-// A reference: the offset in the text above 24 bits of length.
+// A reference to a word is its offset in the text << 24 | its length.
 INLINE u64 offset_of(u64 ref) { return ref >> 24; }
 
-// Step 1. Flags where words begin, and with documents != 0 only where the first
-// word of a document does: behind a newline. The first `skip` bytes belong to others. A
-// thread takes 16 bytes.
+// Step 1: flags the bytes at which words begin. If documents != 0, only the first words
+// of documents count, which follow a newline. The first `skip` bytes belong to another
+// piece and are ignored. Each thread processes 16 bytes.
 KERNEL __launch_bounds__(kThreads) weigh_begins(const u8* __restrict__ text, u8* __restrict__ flags, u64 n, u32 skip, u32 documents) {
   u64 at = thread_number() * 16;
   if (at >= n) return;
@@ -43,65 +43,68 @@ KERNEL __launch_bounds__(kThreads) weigh_begins(const u8* __restrict__ text, u8*
   }
 }
 
-// The words as references to a text in which this one begins at base, and which of them
-// begin a document.
+// Makes references to the words, and flags those that begin a document. The text is a
+// part of a larger one, in which it begins at base.
 KERNEL __launch_bounds__(kThreads)
 weigh_refs(const u8* __restrict__ text, u64 bytes, u64 base, const u32* __restrict__ starts, u64* __restrict__ refs, u32* __restrict__ firsts,
            u64 n) {
   u64 i = thread_number();
   if (i >= n) return;
-  // From where the next word begins back over what is between, mostly one byte.
+  // Go back from the start of the next word over the separators, mostly a single one.
   u64 start = starts[i], end = i + 1 < n ? starts[i + 1] : bytes;
   while (end > start && separates(text[end - 1])) end--;
   refs[i] = (base + start) << 24 | (end - start);
   firsts[i] = start == 0 || text[start - 1] == '\n';
 }
 
-// The document of the word at each place of the text: two words never begin in
-// the same two bytes. Documents are counted from 1 on the way in.
+// Stores the document of each word at index start/2 of places: two words never begin in
+// the same two bytes. Documents are counted from 1 in the input, from 0 in the output.
 KERNEL __launch_bounds__(kThreads)
 weigh_place(const u32* __restrict__ starts, const u32* __restrict__ docs, u32* __restrict__ places, u64 n) {
   u64 i = thread_number();
   if (i < n) places[starts[i] / 2] = docs[i] - 1;
 }
 
+// Reads the document of each reference from places.
 KERNEL __launch_bounds__(kThreads)
 weigh_docs(const u64* __restrict__ refs, const u32* __restrict__ places, u32* __restrict__ docs, u64 n) {
   u64 i = thread_number();
   if (i < n) docs[i] = places[offset_of(refs[i]) / 2];
 }
 
-// Step 5: where a pair begins. heads says where a word differs from the one before.
+// Step 5: flags the first occurrence of each pair. heads[i] is 1 if word i differs from
+// the previous one.
 KERNEL __launch_bounds__(kThreads)
 weigh_pair_heads(const u8* __restrict__ heads, const u32* __restrict__ docs, u8* __restrict__ flags, u64 n) {
   u64 i = thread_number();
   if (i < n) flags[i] = i == 0 || heads[i] || docs[i] != docs[i - 1];
 }
 
-// Step 6: which pairs begin a word.
+// Step 6: flags the first pair of each word.
 KERNEL __launch_bounds__(kThreads)
 weigh_term_heads(const u32* __restrict__ pairs, const u8* __restrict__ heads, u8* __restrict__ flags, u64 n) {
   u64 i = thread_number();
   if (i < n) flags[i] = i == 0 || heads[pairs[i]];
 }
 
-// Places of 64 bits, and behind the last one the end.
+// Converts n offsets to 64 bits and appends `end`.
 KERNEL __launch_bounds__(kThreads) weigh_widen(const u32* __restrict__ in, u64* __restrict__ out, u64 n, u64 end) {
   u64 i = thread_number();
   if (i < n) out[i] = in[i];
   if (i == n) out[i] = end;
 }
 
-// Step 8, once for each word: first[t] is its first pair.
+// Step 8, once per word: computes the part of the formula that is the same in all
+// documents. first[t] is the first pair of word t.
 KERNEL __launch_bounds__(kThreads)
 weigh_terms(const u64* __restrict__ first, TermWeight* __restrict__ terms, u64 n, double docs, double k1, float a, float b, u32 variant) {
   u64 t = thread_number();
   if (t < n) terms[t] = term_weight(Scorer{docs, k1, a, b, variant}, first[t + 1] - first[t]);
 }
 
-// Step 8, for each pair: it begins at occurrence pairs[i] and belongs to term[i];
-// document d has begins[d+1] - begins[d] words and number numbers[d], or d if there
-// are no numbers.
+// Step 8, once per pair: computes the weight. Pair i begins at occurrence pairs[i] and
+// belongs to word term[i]. Document d has begins[d+1] - begins[d] words and the number
+// numbers[d], or d if numbers is null.
 KERNEL __launch_bounds__(kThreads)
 weigh_pairs(const u32* __restrict__ pairs, const u32* __restrict__ docs, const u32* __restrict__ term, u64 n, u64 words,
             const TermWeight* __restrict__ terms, const u64* __restrict__ begins, const u32* __restrict__ numbers,
@@ -117,20 +120,21 @@ weigh_pairs(const u32* __restrict__ pairs, const u32* __restrict__ docs, const u
   out_weights[i] = score(Scorer{0, k1, a, b, variant}, terms[term[i]], tf, length);
 }
 
-// The words themselves, for the host: references to one occurrence of each,
+// The next three kernels copy the distinct words for the host. First, a reference to one
+// occurrence of each word.
 KERNEL __launch_bounds__(kThreads)
 weigh_word_refs(const u64* __restrict__ refs, const u32* __restrict__ pairs, const u64* __restrict__ first, u64* __restrict__ out, u64 n) {
   u64 t = thread_number();
   if (t < n) out[t] = refs[pairs ? pairs[first[t]] : first[t]];
 }
 
-// their lengths,
+// Second, the length of each word.
 KERNEL __launch_bounds__(kThreads) weigh_word_lengths(const u64* __restrict__ refs, u32* __restrict__ lengths, u64 n) {
   u64 t = thread_number();
   if (t < n) lengths[t] = (u32)refs[t] & 0xffffff;
 }
 
-// and, with the sums of these, their bytes.
+// Third, the bytes of each word. ends[t] is the sum of the lengths up to word t.
 KERNEL __launch_bounds__(kThreads)
 weigh_word_bytes(const u8* __restrict__ text, const u64* __restrict__ refs, const u64* __restrict__ ends, u8* __restrict__ out, u64 n) {
   u64 t = thread_number();

@@ -1,9 +1,9 @@
-// From the dictionary of words in device memory (internal/gpu/words) to places in
-// byte order.
+// Sorts the words of the hash table in device memory (internal/gpu/words) and finds
+// their ranks in byte order.
 #include "device.cuh"
 
 constexpr u32 kThreads = 256;
-constexpr u64 kUnknown = 0x2020202020202020ull;  // as there: a slot without a word yet
+constexpr u64 kUnknown = 0x2020202020202020ull;  // as in dictionary.cuh: no word stored yet
 
 INLINE u64 thread_number() { return (u64)blockIdx.x * kThreads + threadIdx.x; }
 
@@ -12,8 +12,9 @@ KERNEL __launch_bounds__(kThreads) weigh_slots_used(const u64* __restrict__ keys
   if (i < slots) flags[i] = keys[2 * i + 1] != 0 && keys[2 * i] != kUnknown;
 }
 
-// A slot is the word's bytes with the length in the top byte, or 0xff there and the
-// place and length of the bytes in the arena in its first half.
+// A slot has 16 bytes. For a short word these are its bytes, with its length in the top
+// byte. For a long word the top byte is 0xff, and the first half is the offset of its
+// bytes in the arena << 24 | its length.
 KERNEL __launch_bounds__(kThreads)
 weigh_slot_lengths(const u64* __restrict__ keys, const u32* __restrict__ slots, u32* __restrict__ lengths, u64 n) {
   u64 i = thread_number();
@@ -23,7 +24,7 @@ weigh_slot_lengths(const u64* __restrict__ keys, const u32* __restrict__ slots, 
   lengths[i] = top == 0xff ? (u32)keys[2 * s] & 0xffffff : top;
 }
 
-// All words one behind the other, word i from offsets[i] on, and references to them.
+// Concatenates all words, word i at offsets[i], and makes references to them.
 KERNEL __launch_bounds__(kThreads)
 weigh_slot_bytes(const u64* __restrict__ keys, const u8* __restrict__ arena, const u32* __restrict__ slots, const u64* __restrict__ offsets,
                  const u32* __restrict__ lengths, u8* __restrict__ text, u64* __restrict__ refs, u64 n) {
@@ -46,8 +47,8 @@ weigh_slot_bytes(const u64* __restrict__ keys, const u8* __restrict__ arena, con
   }
 }
 
-// The place of each slot's word among the sorted ones, and the slot of each of these: a
-// reference's offset says which word it is.
+// Stores the rank of each slot's word among the sorted words, and the slot of each
+// sorted word. A word is identified by the offset of its reference.
 KERNEL __launch_bounds__(kThreads)
 weigh_slot_places(const u64* __restrict__ sorted, const u64* __restrict__ offsets, const u32* __restrict__ slots, u32* __restrict__ places,
                   u32* __restrict__ numbers, u64 n) {
