@@ -16,11 +16,11 @@ type CRS struct {
 	// Unit is the unit of the coordinates: "degree", "m", "ft", "US survey ft", or "" if there is
 	// none.
 	Unit   string
-	metres float64 // in one unit of a projected system
+	metres float64 // metres in one unit of a projected system
 
 	geographic bool
-	projection projection // nil in a geographic system, and where it is not known how
-	datum      *datum     // nil: not known, so positions cannot be converted
+	projection projection // nil in a geographic system, or if the projection is not supported
+	datum      *datum     // nil means unknown: positions cannot be converted
 }
 
 // WGS84 is longitude and latitude in degrees, as GPS reports them.
@@ -97,7 +97,7 @@ func (c *CRS) Same(o *CRS) bool {
 
 var (
 	datumWGS84  = datum{el: wgs84Ellipsoid}
-	datumGRS80  = datum{el: grs80Ellipsoid} // NAD83, ETRS89, GDA, RGF93: WGS 84 to a metre or two
+	datumGRS80  = datum{el: grs80Ellipsoid} // NAD83, ETRS89, GDA, RGF93: a metre or two off WGS 84
 	datumOSGB36 = datum{airyEllipsoid, [7]float64{446.448, -125.157, 542.06, 0.15, 0.247, 0.842, -20.489}}
 	datumDHDN   = datum{besselEllipsoid, [7]float64{598.1, 73.7, 418.2, 0.202, 0.045, -2.455, 6.7}}
 	datumMGI    = datum{besselEllipsoid, [7]float64{577.326, 90.129, 463.919, 5.137, 1.474, 5.297, 2.4232}}
@@ -109,7 +109,7 @@ const (
 	footUS = 1200.0 / 3937
 )
 
-// epsg makes the system with a number of EPSG's, or nil.
+// epsg returns the system with an EPSG number, or nil if it is not supported.
 func epsg(code int) *CRS {
 	if code == 4326 {
 		return WGS84
@@ -142,12 +142,12 @@ var epsgGeographic = map[int]struct {
 	4312: {"MGI", &datumMGI},
 }
 
-// projected is a system in metres.
+// projected returns a projected system in metres.
 func projected(name string, d *datum, p projection) *CRS {
 	return &CRS{Name: name, Unit: "m", metres: 1, projection: p, datum: d}
 }
 
-// epsgZone makes a system of a numbered family, such as UTM's zones, or nil.
+// epsgZone returns a system of a numbered family, such as the UTM zones, or nil.
 func epsgZone(code int) *CRS {
 	utm := func(name string, d *datum, zone int, south bool) *CRS {
 		north, half := 0.0, "N"
@@ -186,7 +186,7 @@ func epsgZone(code int) *CRS {
 	return nil
 }
 
-// epsgProjected makes a single projected system, or nil.
+// epsgProjected returns a projected system that belongs to no family, or nil.
 func epsgProjected(code int) *CRS {
 	feet := func(name string, p projection) *CRS {
 		return &CRS{Name: name, Unit: "US survey ft", metres: footUS, projection: p, datum: &datumGRS80}
@@ -282,7 +282,7 @@ func ParseCRS(text string) (*CRS, error) {
 	return nil, fmt.Errorf("EPSG:%d is not supported (WGS 84, NAD83 and ETRS89, their UTM zones, Web Mercator, national grids: see docs/places.md): give a file with its well-known text instead of the code, or --planar to use the numbers as they are", code)
 }
 
-// parsePROJJSON takes the number of EPSG that GeoParquet's metadata name.
+// parsePROJJSON returns the system whose EPSG number PROJJSON gives, as in GeoParquet's metadata.
 func parsePROJJSON(text string) (*CRS, error) {
 	var p struct {
 		Type string `json:"type"`

@@ -123,7 +123,7 @@ func Curves(ctx context.Context, p *Set, o CurveOptions) (out []Curve, err error
 	return out, nil
 }
 
-// curve makes one of the sums.
+// curve computes the curve of a pair of features.
 func (s *pairSums) curve(l *plane, pair [2]int32, total []int64) Curve {
 	a, b := pair[0], pair[1]
 	c := Curve{A: a, B: b, P: math.NaN(), Q: math.NaN()}
@@ -144,7 +144,7 @@ func (s *pairSums) curve(l *plane, pair [2]int32, total []int64) Curve {
 	return c
 }
 
-// pairsOf is the number of pairs of points of two features.
+// pairsOf returns the number of pairs of points of two features.
 func pairsOf(total []int64, a, b int32) float64 {
 	if a == b {
 		return float64(total[a]) * float64(total[a]-1) / 2
@@ -152,7 +152,7 @@ func pairsOf(total []int64, a, b int32) float64 {
 	return float64(total[a]) * float64(total[b])
 }
 
-// crossK is Ripley's K of a sum of weights.
+// crossK returns Ripley's K for a sum of weights.
 func crossK(l *plane, sum int64, pairs float64) float64 {
 	return l.area() * float64(sum) / weightUnit / pairs
 }
@@ -170,7 +170,7 @@ func (s *pairSums) lAndIndex(l *plane, a, b int32, total []int64, ls, index []fl
 	}
 }
 
-// curveRounds are the curves of all rounds, one behind the other.
+// curveRounds has the curves of all rounds, one after the other.
 type curveRounds struct {
 	bins   int
 	values []float64
@@ -184,14 +184,14 @@ func (c curveRounds) of(round int) []float64 { return c.values[round*c.bins:][:c
 
 func (c curveRounds) rounds() int { return len(c.values) / c.bins }
 
-// at fills in the values at one distance.
+// at copies the values of all rounds at one distance.
 func (c curveRounds) at(r int, to []float64) {
 	for i := range to {
 		to[i] = c.values[i*c.bins+r]
 	}
 }
 
-// envelopes draws the rounds of the null and compares the curves with them.
+// envelopes draws the rounds of the null model and compares the curves with them.
 func envelopes(ctx context.Context, engine sums, p *Set, l *plane, out []Curve, o CurveOptions, total []int64) error {
 	model, err := NewNullModel(p, o.Null, o.Bandwidth)
 	if err != nil {
@@ -230,7 +230,7 @@ func envelopes(ctx context.Context, engine sums, p *Set, l *plane, out []Curve, 
 	return nil
 }
 
-// band is the mean of curves and the range of the middle 95%.
+// band returns the mean of the curves at each distance and the range of the middle 95%.
 func band(curves curveRounds) (mean, low, high []float64) {
 	n := curves.rounds()
 	values := make([]float64, n)
@@ -247,11 +247,11 @@ func band(curves curveRounds) (mean, low, high []float64) {
 	return mean, low, high
 }
 
-// nth is the value that sorting would bring to place k; values change places. Values
-// are numbers, or all rounds have NaN.
+// nth returns the value that sorting would bring to index k, by quickselect, which reorders the
+// values. If one value is NaN, all are.
 func nth(values []float64, k int) float64 {
 	for len(values) > 16 {
-		// Those less than the middle one of three to the left, those greater to the right.
+		// Partition around the median of three: smaller values left, larger ones right.
 		a, b, c := values[0], values[len(values)/2], values[len(values)-1]
 		pivot := max(min(a, b), min(max(a, b), c))
 		if math.IsNaN(pivot) {
@@ -284,9 +284,9 @@ func nth(values []float64, k int) float64 {
 	return values[k]
 }
 
-// test compares the largest deviation of L with those of the rounds. Mean and
-// deviation at each distance are those of all curves, the observed one included, so
-// that each has the same chance to be the most extreme under the null.
+// test compares the largest deviation of L with those of the rounds. Mean and standard deviation at
+// each distance are those of all curves, the observed one included. Under the null hypothesis, each
+// curve then has the same chance to be the most extreme.
 func (c *Curve) test(rounds curveRounds) {
 	n := float64(rounds.rounds() + 1)
 	mean, deviation := make([]float64, len(c.R)), make([]float64, len(c.R))
@@ -325,7 +325,7 @@ func (c *Curve) test(rounds curveRounds) {
 	c.P, c.At, c.Z, c.Attract = float64(hits)/n, c.R[at], size, size > 0
 }
 
-// rate finds the largest deviation where there are no rounds.
+// rate finds the largest deviation of L from r if there are no rounds.
 func (c *Curve) rate() {
 	if c.Expected != nil {
 		return

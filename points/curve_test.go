@@ -12,7 +12,7 @@ import (
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// drawn are n points of k features over a square, of which a share of each lies in
+// drawn returns n points of k features in a square. The given share of each feature's points is in
 // clusters of its own.
 func drawn(seed uint64, n, k int, clustered float64) *Set {
 	rng := rand.New(rand.NewPCG(seed, 99))
@@ -35,7 +35,7 @@ func drawn(seed uint64, n, k int, clustered float64) *Set {
 	return p
 }
 
-// The definitions: every pair of points, each distance on its own.
+// The definitions are evaluated over all pairs of points, for each distance separately.
 func TestCurvesFollowFromTheDefinition(t *testing.T) {
 	p := drawn(1, 300, 3, 0.5)
 	l, err := newPlane(p)
@@ -81,7 +81,6 @@ func TestCurvesFollowFromTheDefinition(t *testing.T) {
 	}
 }
 
-// Any number of threads gives the same, to the bit.
 func TestCurvesDoNotDependOnThreads(t *testing.T) {
 	p := drawn(2, 900, 3, 0.4)
 	want := ""
@@ -95,14 +94,14 @@ func TestCurvesDoNotDependOnThreads(t *testing.T) {
 			if got := fmt.Sprint(null, curves); threads == 1 {
 				want = got
 			} else if got != want {
-				t.Errorf("%s: %s\nwant %s", null, got, want)
+				t.Errorf("%s: on 4 threads %s\non 1 thread %s", null, got, want)
 			}
 		}
 	}
 }
 
-// Independent features, clustered or not, are rarely found to depend on one
-// another, and planted attraction among clustered ones nearly always.
+// Independent features, clustered or not, are rarely found to be dependent. Planted attraction
+// between clustered features is nearly always found.
 func TestCurvesAreCalibrated(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a while")
@@ -122,13 +121,14 @@ func TestCurvesAreCalibrated(t *testing.T) {
 		}
 		t.Logf("%v clustered: %d of %d runs with any q <= 0.05", clustered, wrong, runs)
 		if wrong > runs/20 {
-			t.Errorf("%v clustered: %d of %d runs with any q <= 0.05", clustered, wrong, runs)
+			t.Errorf("%v clustered: %d of %d runs with any q <= 0.05, want at most %d", clustered, wrong,
+				runs, runs/20)
 		}
 	}
 	found := 0
 	for run := range 20 {
 		p := drawn(uint64(run)+1000, 240, 3, 0.8)
-		for i := range 40 { // half of the second feature stands beside the first
+		for i := range 40 { // half of the second feature's points are next to one of the first
 			p.X[80+i], p.Y[80+i] = wrap(p.X[i]+3, 1000), p.Y[i]
 		}
 		curves, err := Curves(t.Context(), p,
@@ -141,7 +141,7 @@ func TestCurvesAreCalibrated(t *testing.T) {
 		}
 	}
 	if found < 19 {
-		t.Errorf("attraction found in %d of 20 runs", found)
+		t.Errorf("attraction found in %d of 20 runs, want at least 19", found)
 	}
 }
 
@@ -159,7 +159,7 @@ func TestBenjaminiHochberg(t *testing.T) {
 		t.Errorf("%d discoveries, want 4", n)
 	}
 	if q := BenjaminiHochberg([]float64{0.01, math.NaN()}, 10); q[0] != 0.1 || !math.IsNaN(q[1]) {
-		t.Errorf("%v", q)
+		t.Errorf("q-values %v, want [0.1 NaN]", q)
 	}
 }
 
@@ -185,10 +185,11 @@ func TestNullsKeepWhatTheySay(t *testing.T) {
 		}
 		t.Logf("%s: within %.2f of %.2f, between %.2f", null, within, before, between)
 		if keeps := within > before/2; keeps != (null == Shift || null == Cluster) {
-			t.Errorf("%s: clustering of %v became %v", null, before, within)
+			t.Errorf("%s: pair correlation within a feature went from %v to %v, want it kept: %v",
+				null, before, within, !keeps)
 		}
 		if math.Abs(between-1) > 0.5 && null != Relabel && null != Inhomogeneous {
-			t.Errorf("%s: pair correlation between features of %v", null, between)
+			t.Errorf("%s: pair correlation between features is %v, want about 1", null, between)
 		}
 	}
 }
@@ -202,7 +203,7 @@ func TestSummary(t *testing.T) {
 	}
 	if s.Points != 3001 || s.Repeated != 1 || s.Positions != 3000 || s.MostAtOne != 2 ||
 		!(s.Low < s.Suggested && s.Suggested < s.High) {
-		t.Errorf("%+v", s)
+		t.Errorf("%+v: want 3001 points at 3000 positions, at most 2 at one, and ascending distances", s)
 	}
 	for _, times := range [][]int64{nil, make([]int64, p.Len())} {
 		if p.Time = times; times != nil {
@@ -218,11 +219,11 @@ func TestSummary(t *testing.T) {
 		}
 		if got := bytes.Contains(b, []byte(`"time_span":[0,1234]`)); got != (times != nil) ||
 			bytes.Contains(b, []byte("time_span")) != got {
-			t.Errorf("times %t: %s", times != nil, b)
+			t.Errorf("with times %t: time_span in JSON should be there only then: %s", times != nil, b)
 		}
 	}
 	p.Time = nil
-	// Nearest neighbours by the definition.
+	// The nearest neighbours, by the definition.
 	var nearest []float64
 	for i := range 3000 {
 		best := math.Inf(1)
@@ -237,7 +238,7 @@ func TestSummary(t *testing.T) {
 	if got := s.Nearest[1]; math.Abs(got-nearest[1500]) > 1e-9 {
 		t.Errorf("median nearest neighbour %v, want %v", got, nearest[1500])
 	}
-	// What is often wrong is named, and an island far out does not take long.
+	// Common faults are named, and a few points far away do not slow the search down.
 	geo := &Set{CRS: WGS84, Features: []string{"a", "b"}}
 	rng := rand.New(rand.NewPCG(1, 1))
 	for i := range 200_000 {
@@ -253,13 +254,13 @@ func TestSummary(t *testing.T) {
 		geo.X, geo.Y, geo.Feature = append(geo.X, x), append(geo.Y, y), append(geo.Feature, int32(i%2))
 	}
 	if _, err := Curves(t.Context(), geo, CurveOptions{}); err == nil {
-		t.Error("half the world in a plane")
+		t.Error("no error for curves of points that are too far apart for a plane")
 	}
 	if s, err = Summarise(t.Context(), geo, 2); err != nil {
 		t.Fatal(err)
 	}
 	if s.Unit != "m" || s.Nearest[1] < 5 || s.Nearest[1] > 20 {
-		t.Errorf("nearest neighbours %v %s", s.Nearest, s.Unit)
+		t.Errorf("quartiles of nearest neighbours %v %s, want a median of 5 to 20 m", s.Nearest, s.Unit)
 	}
 	for i, want := range []string{"2992 points are at one position", "", "3 points are at (0, 0)",
 		"5 points would be among the others with longitude and latitude swapped",
@@ -281,7 +282,7 @@ func TestNthIsThatOfSorting(t *testing.T) {
 		slices.Sort(sorted)
 		for _, k := range []int{0, len(values) / 2, len(values) - 1} {
 			if got := nth(values, k); got != sorted[k] {
-				t.Fatalf("place %d of %v: %v", k, sorted, got)
+				t.Fatalf("index %d of %v: got %v, want %v", k, sorted, got, sorted[k])
 			}
 		}
 	}

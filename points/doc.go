@@ -17,8 +17,8 @@
 // the feature and the position are guessed from common names; if there are several candidates,
 // reading returns an error that says how to choose.
 //
-// GeoPackages are SQLite databases. Only a walk over trees of pages is needed, so about 300 lines
-// in sqlite.go read them without a driver, which would add 6.4 MB to a program.
+// GeoPackages are SQLite databases. Reading them only needs a walk over B-trees of pages, about 300
+// lines in sqlite.go; a driver would add 6.4 MB to a program.
 //
 // # Reference systems
 //

@@ -20,16 +20,17 @@ type Engine struct {
 	GPU     *GPU          // an open device to use instead, or nil
 }
 
-// sums makes sums over pairs of points: on the cores, or on a device.
+// sums computes sums over pairs of points, on CPU cores or on a device.
 type sums struct {
 	threads int
-	gpu     *GPU // nil: the cores
+	gpu     *GPU // nil means CPU cores
 }
 
-// A device that must be opened first costs that much; see the same in package coloc.
+// gpuOpening is about how long opening a device takes. Package coloc has the same constant.
 const gpuOpening = 700 * time.Millisecond
 
-// open chooses. cores is about how long one core takes. done gives back what was opened.
+// open chooses the engine of a job that takes one core about as long as cores says. done closes the
+// device if open has opened it.
 func (e Engine) open(cores time.Duration) (s sums, done func() error, err error) {
 	s.threads = e.cores()
 	done = func() error { return nil }
@@ -60,7 +61,7 @@ func (e Engine) open(cores time.Duration) (s sums, done func() error, err error)
 	return s, g.Close, nil
 }
 
-// cores is how many may be used.
+// cores returns the number of CPU cores to use.
 func (e Engine) cores() int {
 	switch {
 	case e.Kind == engine.Sequential:
@@ -71,7 +72,7 @@ func (e Engine) cores() int {
 	return e.Threads
 }
 
-// pairsTime is about how long one core takes for all pairs up to a distance, of some
+// pairsTime estimates how long one core takes for all pairs up to a distance in the given number of
 // rounds: 150 ns a point and 8 ns a pair on a core of 2.6 GHz.
 func pairsTime(l *plane, most float64, rounds int) time.Duration {
 	n := float64(len(l.x))
@@ -80,7 +81,7 @@ func pairsTime(l *plane, most float64, rounds int) time.Duration {
 	return time.Duration(min(1e18, float64(rounds)*(150*n+8*pairs)))
 }
 
-// of makes the sums of one plane.
+// of computes the sums of one plane.
 func (s sums) of(ctx context.Context, l *plane, bins int, most float64, edges bool) (*pairSums, error) {
 	if s.gpu != nil {
 		return s.gpu.sumPairs(ctx, l, bins, most, edges)
@@ -88,7 +89,8 @@ func (s sums) of(ctx context.Context, l *plane, bins int, most float64, edges bo
 	return l.sumPairs(ctx, s.threads, bins, most, edges)
 }
 
-// rounds makes the sums of rounds of a null, and gives them to use, several at a time.
+// rounds computes the sums of each round of a null model and passes them to use, from several
+// goroutines.
 func (s sums) rounds(ctx context.Context, m *NullModel, seed uint64, rounds, bins int, most float64,
 	use func(round int, sums *pairSums)) error {
 	if s.gpu != nil {
@@ -119,7 +121,7 @@ func (g *GPU) sumRounds(ctx context.Context, threads int, m *NullModel, seed uin
 	return g.run(ctx, func() error {
 		l := m.plane
 		over := gridOver(l, most)
-		if m.null == Shift { // each part of the rectangle is as likely
+		if m.null == Shift { // shifted points are spread over the whole rectangle
 			over = newGrid(l.minX, l.minY, l.width, l.depth, most, len(l.x))
 		}
 		p, err := g.planPairs(l, over, bins, most, true)
@@ -165,7 +167,8 @@ func (g *GPU) CountNear(ctx context.Context, m *NullModel, seed uint64, rounds, 
 	})
 }
 
-// drawMany draws the rounds [lo, hi); shifts are left to the device.
+// drawMany draws the rounds [lo, hi). Of shifts it draws only the vectors; the device moves the
+// points.
 func (m *NullModel) drawMany(ctx context.Context, threads int, seed uint64, lo, hi int) (drawnRounds, error) {
 	l := m.plane
 	n := len(l.x)

@@ -9,7 +9,7 @@ import (
 	"github.com/collocate/collocate/points"
 )
 
-// A table of places, and what there is to know before mining it.
+// Read a table of places and summarise it before mining.
 func Example() {
 	const table = `lon,lat,kind
 16.370,48.208,cafe

@@ -13,8 +13,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// The values are pyproj's: every system agrees to a centimetre both ways. MGI's
-// parameters differ between the transformations that EPSG lists, by half a metre.
+// Every system agrees with pyproj to a centimetre in both directions. EPSG lists several
+// transformations of MGI, which differ by half a metre.
 func TestReferenceSystemsAgreeWithPROJ(t *testing.T) {
 	f, err := os.Open("testdata/crs.tsv")
 	if err != nil {
@@ -48,23 +48,23 @@ func TestReferenceSystemsAgreeWithPROJ(t *testing.T) {
 		}
 		x, y := c.FromWGS84(v[0], v[1])
 		if off := unit * math.Hypot(x-v[2], y-v[3]); !(off <= near) {
-			t.Errorf("%v: (%v, %v) is %v m off", c, v[0], v[1], off)
+			t.Errorf("%v: (%v, %v) is %v m off, want at most %v", c, v[0], v[1], off, near)
 		}
 		lon, lat := c.ToWGS84(v[2], v[3])
 		if off := perDegree * math.Hypot((lon-v[0])*math.Cos(v[1]*degree), lat-v[1]); !(off <= near) {
-			t.Errorf("%v: back from (%v, %v) is %v m off", c, v[2], v[3], off)
+			t.Errorf("%v: back from (%v, %v) is %v m off, want at most %v", c, v[2], v[3], off, near)
 		}
 		lon, lat = c.ToWGS84(x, y)
 		if off := perDegree * math.Hypot((lon-v[0])*math.Cos(v[1]*degree), lat-v[1]); !(off <= 1e-6) {
-			t.Errorf("%v: the round trip of (%v, %v) is %v m off", c, v[0], v[1], off)
+			t.Errorf("%v: the round trip of (%v, %v) is %v m off, want at most 1e-6", c, v[0], v[1], off)
 		}
 	}
 	if len(systems) < 30 {
-		t.Errorf("%d systems", len(systems))
+		t.Errorf("testdata/crs.tsv has %d systems, want at least 30", len(systems))
 	}
 }
 
-// Files that GDAL wrote.
+// The files were written by GDAL.
 func TestShapefileAndGeoPackage(t *testing.T) {
 	for path, format := range map[string]string{"testdata/three.shp": "shapefile",
 		"testdata/three.gpkg.zst": "geopackage"} {
@@ -74,32 +74,38 @@ func TestShapefileAndGeoPackage(t *testing.T) {
 		}
 		if got, want := listing(in.Set),
 			"500001 5.500002e+06 cafe\n500003.5 5.499996e+06 bar\n500001 5.500002e+06 bar\n"; got != want {
-			t.Errorf("%s: got\n%s", path, got)
+			t.Errorf("%s: got\n%swant\n%s", path, got, want)
 		}
 		if in.CRS.EPSG != 25832 && !strings.Contains(in.CRS.Name, "UTM") || in.CRS.Unit != "m" ||
 			!in.CRS.Convertible() || in.Format != format {
-			t.Errorf("%s: %v in %s, %s", path, in.CRS, in.CRS.Unit, in.Format)
+			t.Errorf("%s: %v in %s, %s, want UTM in m, %s", path, in.CRS, in.CRS.Unit, in.Format, format)
 		}
-		if fmt.Sprint(in.Time) != "[1717113600 1717200000 1717286400]" {
-			t.Errorf("%s: times %v", path, in.Time)
+		if want := "[1717113600 1717200000 1717286400]"; fmt.Sprint(in.Time) != want {
+			t.Errorf("%s: times %v, want %s", path, in.Time, want)
 		}
 		if _, err := ReadFile(path, ReadOptions{Feature: "colour"}); err == nil ||
 			!strings.Contains(err.Error(), `no column "colour"`) {
-			t.Errorf("%s: %v", path, err)
+			t.Errorf("%s: unknown feature column: got error %v", path, err)
 		}
 	}
 	in, err := ReadFile("testdata/three.shp", ReadOptions{Feature: "name"})
-	if err != nil || in.Features[2] != "Café" {
-		t.Errorf("%v, %v", in.Features, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in.Features[2] != "Café" {
+		t.Errorf("features %q, want Café last", in.Features)
 	}
 	if _, err := ReadFile("testdata/three.gpkg.zst", ReadOptions{Layer: "none"}); err == nil ||
 		!strings.Contains(err.Error(), `no layer "none": want one of "shops"`) {
-		t.Error(err)
+		t.Errorf("unknown layer: got error %v", err)
 	}
-	// Both at once, and converted to where the first are.
+	// Both files together; the second is converted to the reference system of the first.
 	all, err := ReadFiles(t.Context(), []string{"testdata/three.gpkg.zst", "testdata/three.shp"}, ReadOptions{})
-	if err != nil || all.Len() != 6 {
-		t.Errorf("%v", err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all.Len() != 6 {
+		t.Errorf("two files have %d points, want 6", all.Len())
 	}
 }
 
@@ -124,7 +130,7 @@ func TestSystemsInWellKnownText(t *testing.T) {
 	}
 	for _, bad := range []string{"EPSG:x", "nonsense", "PROJCS[", `PROJCS["a"]`, "IGNF:x", `{"name":"x"}`, "ENGCRS[1"} {
 		if c, err := ParseCRS(bad); err == nil {
-			t.Errorf("%s: %v", bad, c)
+			t.Errorf("%s: got %v, want an error", bad, c)
 		}
 	}
 }
@@ -140,7 +146,7 @@ func FuzzParseCRS(f *testing.F) {
 	})
 }
 
-// Damaged files end in an error or in points, never in a panic or a loop.
+// Damaged files give an error or points, but never a panic or an endless loop.
 func FuzzGeoPackage(f *testing.F) {
 	in, err := ReadFile("testdata/three.gpkg.zst", ReadOptions{})
 	if err != nil || in.Len() != 3 {

@@ -10,8 +10,8 @@ import (
 	"github.com/collocate/collocate/internal/gpkg"
 )
 
-// What is written is read again: trees of one to three levels of pages, and rows longer
-// than a page.
+// What package gpkg writes is read back: B-trees of one to three levels, and rows longer than a
+// page.
 func TestWrittenGeoPackagesAreRead(t *testing.T) {
 	for _, n := range []int{0, 1, 7, 3000, 60_000} {
 		path := filepath.Join(t.TempDir(), "out.gpkg")
@@ -50,7 +50,8 @@ func TestWrittenGeoPackagesAreRead(t *testing.T) {
 		}
 		for i := range n {
 			if in.X[i] != float64(i) || in.Y[i] != float64(n-i) || in.Features[in.Feature[i]] != name(i) {
-				t.Fatalf("point %d of %d: %v, %v, %q", i, n, in.X[i], in.Y[i], in.Features[in.Feature[i]])
+				t.Fatalf("point %d of %d: %v, %v, %.20q, want %d, %d, %.20q", i, n, in.X[i], in.Y[i],
+					in.Features[in.Feature[i]], i, n-i, name(i))
 			}
 		}
 	}

@@ -30,16 +30,16 @@ type GPU struct {
 
 	mu    sync.Mutex
 	lanes []*gpuLane
-	trace func(stage string, took time.Duration) // for benchmarks; nil
+	trace func(stage string, took time.Duration) // set only by benchmarks
 }
 
-// gpuLane is a stream with memory. There are two, so that the device computes on one
-// while the host has to do with the results of the other.
+// gpuLane is a stream with its own memory. There are two: the device computes on one while the host
+// works on the results of the other.
 type gpuLane struct {
 	*GPU
 	s      *gpu.Stream
 	memory gpu.Kept
-	host   [2][]int64 // what sums are copied to
+	host   [2][]int64 // where sums are copied to
 }
 
 const gpuLanes = 2
@@ -91,14 +91,14 @@ func (g *GPU) run(ctx context.Context, do func() error) (err error) {
 	}
 	defer release()
 	defer func() {
-		for _, lane := range g.lanes { // work may be under way whose memory the next job would use
+		for _, lane := range g.lanes { // kernels may still use memory that the next job will reuse
 			err = errors.Join(err, lane.s.Sync(context.Background()), lane.memory.Clear())
 		}
 	}()
 	return do()
 }
 
-// batches runs do for every part of [0, rounds), this many at a time, on the lanes.
+// batches divides the rounds into batches of at most atOnce and calls do for each, on the lanes.
 func (g *GPU) batches(ctx context.Context, rounds, atOnce int,
 	do func(lane *gpuLane, lo, hi int) error) error {
 	lanes := min(len(g.lanes), (rounds+atOnce-1)/atOnce)
@@ -116,7 +116,8 @@ func (g *GPU) batches(ctx context.Context, rounds, atOnce int,
 	return err
 }
 
-// steps is a list of things to do on a lane, of which the first error ends the rest.
+// steps runs a sequence of operations on a lane. After the first error, which it keeps, it skips
+// all others.
 type steps struct {
 	ctx context.Context
 	*gpuLane
@@ -128,8 +129,8 @@ func (l *gpuLane) begin(ctx context.Context) *steps {
 	return &steps{ctx: ctx, gpuLane: l, last: time.Now()}
 }
 
-// stage tells who asked how long the device took since the stage before; waiting for it
-// costs a little, so nobody asks in earnest.
+// stage reports to trace how long the device took since the previous stage. It has to wait for the
+// device, so only benchmarks set trace.
 func (s *steps) stage(name string) {
 	if s.trace != nil {
 		s.do(func() error { return s.s.Sync(s.ctx) })
@@ -145,7 +146,7 @@ func (s *steps) do(f func() error) {
 	}
 }
 
-// reserve makes sure of the given number of bytes.
+// reserve frees what was taken of the lane's memory and makes room for the given number of bytes.
 func (s *steps) reserve(bytes int64) {
 	s.do(s.memory.Clear)
 	s.do(func() error { return s.memory.Reserve(s.dev, bytes, 0) })
@@ -171,8 +172,8 @@ func uploaded[T any](s *steps, values []T) gpu.Buffer[T] {
 	return b
 }
 
-// downloaded is a copy in memory that the next one with the same number uses again: to
-// take fresh memory costs more than to fill it.
+// downloaded copies a buffer to host memory, which the next copy with the same number overwrites:
+// allocating fresh memory would cost more than the copy.
 func downloaded(s *steps, number int, b gpu.Buffer[int64]) []int64 {
 	if cap(s.host[number]) < b.Len() {
 		s.host[number] = make([]int64, b.Len())
@@ -191,7 +192,7 @@ func argOf[T any](b gpu.Buffer[T]) gpu.Arg {
 	return b.Arg()
 }
 
-// launch starts a kernel with blocks for each of the given number of rounds.
+// launch starts a kernel with the given number of blocks for each round.
 func (s *steps) launch(name string, blocks, rounds, threads, shared int, args ...gpu.Arg) {
 	s.do(func() error {
 		k, err := s.kernel(name, shared)
@@ -204,7 +205,7 @@ func (s *steps) launch(name string, blocks, rounds, threads, shared int, args ..
 	})
 }
 
-// kernel is one that may use the given number of bytes of shared memory.
+// kernel returns a kernel that may use the given number of bytes of shared memory.
 func (g *GPU) kernel(name string, shared int) (*gpu.Kernel, error) {
 	k, err := g.dev.Kernel(pairKernels, name)
 	if err == nil && shared+k.StaticShared() > g.dev.Info().SharedPerBlock {
@@ -213,31 +214,32 @@ func (g *GPU) kernel(name string, shared int) (*gpu.Kernel, error) {
 	return k, err
 }
 
-// gpuThreads is the size of blocks that take a thread for each point, as in the kernels.
+// gpuThreads is the block size of kernels with a thread per point: kThreads in pairs.cu.
 const gpuThreads = 256
 
-// pairPlan is how sums over pairs are made on a device: of planes with the same number
-// of points and features, in the same grid.
+// pairPlan says how a device computes sums over pairs, for planes with the same number of points
+// and features in the same grid.
 type pairPlan struct {
 	g              *GPU
 	n, k, bins     int
 	most           float64
 	edges          bool
 	grid           grid
-	l              *plane // its rectangle
+	l              *plane // only its rectangle is used
 	kernel         string
-	wideKernel     string // instead, where its sums do not fit in shared memory
-	wide           bool
-	nearestShared  bool
-	threads        int
-	shared         int
-	slots          int   // blocks that run at a time
-	bytesPerRound  int64 // besides what every batch needs
-	bytesForDrawn  int64 // of a round, where positions or features are its own
-	unordered, all int   // sums of a round
+	wideKernel     string // used instead if the sums do not fit in shared memory
+	wide           bool   // the sums do not fit
+	nearestShared  bool   // sums of nearest points are in shared memory, too
+	threads        int    // per block
+	shared         int    // bytes of shared memory per block
+	slots          int    // number of blocks that run at a time
+	bytesPerRound  int64  // device memory for each round
+	bytesForDrawn  int64  // and more for a round with its own positions or features
+	unordered, all int    // number of sums per round: of unordered pairs, and of nearest points
 }
 
-// gpuMostPoints is as many as the kernels' queues can name.
+// gpuMostPoints is the number of points that the kernels' queues can address: kPointBits in
+// pairs.cu.
 const gpuMostPoints = 1 << 27
 
 // planPairs chooses the kernel and the memory.
@@ -263,8 +265,8 @@ func (g *GPU) planPairs(l *plane, grid grid, bins int, most float64, edges bool)
 	return p, nil
 }
 
-// shape picks the size of blocks: as many threads as there is shared memory for, beside
-// all sums; or with the nearest in global memory; or with all of it there.
+// shape chooses the largest blocks for which shared memory has room beside all sums. If there are
+// none, it moves the sums of nearest points to global memory, and if need be all sums.
 func (p *pairPlan) shape() error {
 	info := p.g.dev.Info()
 	most := max(info.SharedOptIn, info.SharedPerBlock)
@@ -305,8 +307,8 @@ func (p *pairPlan) shape() error {
 	return err
 }
 
-// blocks is how many blocks sum a round, of this many at a time: enough to keep the
-// device busy to the end, where the rounds do not.
+// blocks returns the number of blocks per round in a batch of rounds: several if the rounds alone
+// do not keep the device busy.
 func (p *pairPlan) blocks(rounds int) int {
 	most := (p.n + p.threads - 1) / p.threads
 	want := (4*p.slots + rounds - 1) / rounds
@@ -316,7 +318,7 @@ func (p *pairPlan) blocks(rounds int) int {
 	return max(1, min(most, want))
 }
 
-// scratch is the memory in words that blocks of wide kernels need.
+// scratch returns the global memory that the blocks of wide kernels need, in 32-bit words.
 func (p *pairPlan) scratch(rounds int) int {
 	if !p.wide || !p.edges {
 		return 0
@@ -324,7 +326,8 @@ func (p *pairPlan) scratch(rounds int) int {
 	return rounds * p.blocks(rounds) * p.k * p.threads
 }
 
-// bytes is what a batch takes.
+// bytes returns the device memory that a batch needs. drawn means that rounds have their own
+// positions or features.
 func (p *pairPlan) bytes(rounds int, drawn bool) int64 {
 	each := p.bytesPerRound
 	if drawn {
@@ -334,8 +337,8 @@ func (p *pairPlan) bytes(rounds int, drawn bool) int64 {
 		int64(rounds*p.k)*16 + int64(rounds*p.grid.cols*p.grid.rows)/64 + 1<<20
 }
 
-// batchRounds is how many rounds go at once: twice what the device has room for at a
-// time, as far as memory and the numbers of points allow.
+// batchRounds returns the number of rounds in a batch: twice the number of blocks that run at a
+// time, or fewer if memory or 32-bit indices of points and cells do not suffice.
 func (p *pairPlan) batchRounds(rounds int, drawn bool) (int, error) {
 	lanes := min(gpuLanes, rounds)
 	n := min(rounds, 2*p.slots, math.MaxInt32/max(1, p.n), math.MaxInt32/(p.grid.cols*p.grid.rows))
@@ -349,16 +352,16 @@ func (p *pairPlan) batchRounds(rounds int, drawn bool) (int, error) {
 	return n, nil
 }
 
-// drawnRounds are the points of rounds: those of one plane, moved by feature, or drawn
-// by the host.
+// drawnRounds has the points of a batch of rounds: those of one plane, which the device may shift
+// by feature, or the ones that the host has drawn.
 type drawnRounds struct {
 	rounds  int
-	x, y    []float64 // of one plane, or of all rounds one behind the other
+	x, y    []float64 // of one plane, or of all rounds one after the other
 	feature []int32   // likewise
-	moves   []float64 // by round and feature, along x and y; nil: none
+	moves   []float64 // shifts by round and feature, along x and y; nil means none
 }
 
-// sum makes the sums of a batch. They are valid until the next one on the lane.
+// sum computes the sums of a batch. They are valid until the lane's next batch.
 func (p *pairPlan) sum(s *steps, d drawnRounds) []*pairSums {
 	n, cellsOf := p.n, p.grid.cols*p.grid.rows
 	s.reserve(p.bytes(d.rounds, len(d.x) > n || len(d.feature) > n))

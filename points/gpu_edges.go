@@ -9,8 +9,7 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// edgeRounds is sums.edgeRounds on the device: the edges stay there, labels come in
-// batches.
+// edgeRounds is sums.edgeRounds on the device. The edges are copied once, the labels in batches.
 func (g *GPU) edgeRounds(ctx context.Context, threads int, e *edges, label []int32, k int, o EnrichmentOptions,
 	progress func(), out [][]int64) error {
 	return g.run(ctx, func() error {

@@ -14,7 +14,7 @@ import (
 	"github.com/collocate/collocate/internal/gpu/gputest"
 )
 
-// testGPU is a device for the test: the interpreter, or a real one.
+// testGPU returns a device for the test: the interpreter or a real one.
 func testGPU(t testing.TB, memory int64) *GPU {
 	t.Helper()
 	dev, _ := gputest.Device(t)
@@ -34,7 +34,7 @@ func testGPU(t testing.TB, memory int64) *GPU {
 	return g
 }
 
-// crowd draws points in clusters, some at the same position, one far from all others.
+// crowd draws points in clusters. Some share a position, and one is far from all others.
 func crowd(seed uint64, n, features int) *Set {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	p := &Set{}
@@ -65,11 +65,11 @@ func TestCurvesOnTheGPU(t *testing.T) {
 		null                      Null
 	}{
 		{300, 3, 10, 5, 8, Shift},
-		{65, 2, 50, 3, 40, Relabel}, // nearly all are neighbours
+		{65, 2, 50, 3, 40, Relabel}, // nearly all points are neighbours
 		{200, 5, 7, 3, 10, Cluster},
 		{200, 2, 3, 3, 10, Inhomogeneous},
-		{150, 40, 20, 2, 12, Shift},  // no room for the nearest in the interpreter's shared memory
-		{120, 100, 30, 2, 12, Shift}, // nor for any sums
+		{150, 40, 20, 2, 12, Shift},  // nearest points do not fit in the interpreter's shared memory
+		{120, 100, 30, 2, 12, Shift}, // no sums fit
 		{2, 2, 1, 2, 20, Shift},
 	} {
 		if testing.Short() && c.n > 100 {
@@ -123,7 +123,7 @@ func TestCoOccurrenceOnTheGPU(t *testing.T) {
 func TestEnrichmentOnTheGPU(t *testing.T) {
 	g := testGPU(t, 0)
 	for i, o := range []EnrichmentOptions{{Distance: 6, Rounds: 7}, {KNN: 5, Rounds: 9}, {KNN: 3, Rounds: 3}} {
-		p := crowd(uint64(i), 150, []int{4, 3, 120}[i]) // the last: more pairs than shared memory has room for
+		p := crowd(uint64(i), 150, []int{4, 3, 120}[i]) // pairs of 120 features do not fit in shared memory
 		o.Engine = Engine{Kind: engine.Sequential}
 		want, err := Enrich(t.Context(), p, o)
 		if err != nil {
@@ -140,7 +140,7 @@ func TestEnrichmentOnTheGPU(t *testing.T) {
 	}
 }
 
-// With little memory rounds go in several batches; with too little the job says so.
+// With little memory, rounds take several batches. With too little, the job returns an error.
 func TestGPUInLittleMemory(t *testing.T) {
 	p := crowd(9, 2000, 3)
 	o := CurveOptions{Most: 1, Bins: 4, Rounds: 7, Engine: Engine{Kind: engine.Sequential}}
@@ -154,15 +154,15 @@ func TestGPUInLittleMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !same(got, want) {
-		t.Error("in 3 MB the curves differ")
+		t.Error("curves computed in 3 MB of device memory differ from those of the CPU")
 	}
 	o.Engine.GPU = testGPU(t, 1<<20)
 	if _, err := Curves(t.Context(), p, o); err == nil || !strings.Contains(err.Error(), "--gpu-memory") {
-		t.Errorf("in 1 MB: %v", err)
+		t.Errorf("in 1 MB: got %v, want an error with --gpu-memory", err)
 	}
 }
 
-// A sum that leaves 32 bits is carried: some 300 pairs of one ring do it.
+// A sum that exceeds 32 bits is carried. About 300 pairs in one ring suffice.
 func TestWeightsAreCarried(t *testing.T) {
 	p := &Set{Features: []string{"a", "b"}}
 	for i := range 60 {
@@ -178,7 +178,7 @@ func TestWeightsAreCarried(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want.weighted[0] < 1<<32 {
-		t.Fatalf("too few pairs: %d", want.weighted)
+		t.Fatalf("sums %d: want the first to exceed 32 bits, or nothing is tested", want.weighted)
 	}
 	got, err := testGPU(t, 0).sumPairs(t.Context(), l, 2, 5, true)
 	if err != nil {
@@ -189,7 +189,7 @@ func TestWeightsAreCarried(t *testing.T) {
 	}
 }
 
-// BenchmarkShifts shows where the time of a null goes on a real device.
+// BenchmarkShifts shows how long each stage of a null model takes on a real device.
 func BenchmarkShifts(b *testing.B) {
 	if os.Getenv("COLLOCATE_TEST_GPU") == "" {
 		b.Skip("COLLOCATE_TEST_GPU names no device")

@@ -36,7 +36,7 @@ func Nulls() []string { return nullNames.List() }
 
 func (n Null) String() string { return nullNames.Of(n) }
 
-// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+// MarshalText returns the name, so that JSON has it too.
 func (n Null) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
 
 // UnmarshalText is the inverse of MarshalText.
@@ -151,7 +151,7 @@ func wrap(v, size float64) float64 {
 	return v
 }
 
-// reflect brings v into [0, size] by mirrors at both ends.
+// reflect brings v into [0, size] by reflection at both ends.
 func reflect(v, size float64) float64 {
 	v = wrap(v, 2*size)
 	return min(v, 2*size-v)
@@ -176,16 +176,17 @@ func scott(l *plane, members []int32) float64 {
 	return math.Sqrt((spread(l.x)*spread(l.x)+spread(l.y)*spread(l.y))/2) * math.Pow(n, -1.0/6)
 }
 
-// thomas is a Thomas process: parents evenly over the area, children around them
-// in a normal distribution.
+// thomas is a Thomas process: parents are distributed uniformly over the area, and children
+// normally around their parents.
 type thomas struct {
 	sigma   float64
-	parents float64 // expected; 0: no clustering, children lie evenly
+	parents float64 // expected number; 0 means no clustering: children are uniform
 }
 
 // fitThomas fits by minimum contrast: the K function of a Thomas process is
-// pi r² + (1 - exp(-r²/4σ²))/κ, with κ the density of parents. For each of some σ
-// the best 1/κ follows by least squares on K^½ made linear around the data's.
+// pi r² + (1 - exp(-r²/4σ²))/κ, with κ the density of parents. For each of some σ, 1/κ follows
+// from least squares on K, weighted by 1/r. Of these candidates, the one whose √K fits best is
+// taken.
 func fitThomas(l *plane, members []int32) thomas {
 	const bins, enough = 64, 4000
 	if len(members) < 10 {
@@ -238,7 +239,7 @@ func fitThomas(l *plane, members []int32) thomas {
 			best, fit = miss, thomas{sigma, own.area() / perParent}
 		}
 	}
-	if fit.parents > 100*n { // as good as none
+	if fit.parents > 100*n { // hardly any clustering
 		return thomas{}
 	}
 	return fit
@@ -252,7 +253,7 @@ func (t thomas) draw(l *plane, members []int32, rng *rand.Rand, x, y []float64) 
 		}
 		return
 	}
-	// As many parents as a Poisson number, at least one; children take one at random.
+	// The number of parents is a Poisson variate, at least 1. Each child has a random parent.
 	n := max(1, poisson(rng, t.parents))
 	at := make([][2]float64, n)
 	for k := range at {
@@ -265,7 +266,7 @@ func (t thomas) draw(l *plane, members []int32, rng *rand.Rand, x, y []float64) 
 	}
 }
 
-// poisson draws a Poisson number; large means by the normal distribution.
+// poisson draws a Poisson variate; for large means, it uses the normal approximation.
 func poisson(rng *rand.Rand, mean float64) int {
 	if mean > 500 {
 		return max(0, int(math.Round(mean+math.Sqrt(mean)*rng.NormFloat64())))

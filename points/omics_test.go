@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The definitions, over all pairs of points.
+// The definition is evaluated over all pairs of points.
 func TestCoOccurrenceFollowsFromTheDefinition(t *testing.T) {
 	p := drawn(3, 240, 3, 0.5)
 	for _, rings := range []bool{false, true} {
@@ -87,16 +87,16 @@ func TestEnrichmentFollowsFromTheDefinition(t *testing.T) {
 					}
 				}
 			}
-			if got.Z[0][0] < 3 { // each is clustered
-				t.Errorf("z of a clustered feature with itself is %v", got.Z[0][0])
+			if got.Z[0][0] < 3 {
+				t.Errorf("z of a clustered feature with itself is %v, want at least 3", got.Z[0][0])
 			}
 			all = append(all, fmt.Sprint(got))
 		}
 		if all[0] != all[1] {
-			t.Error("threads change the result")
+			t.Errorf("results on 1 and 3 threads differ:\n%s\n%s", all[0], all[1])
 		}
 	}
 	if _, err := Enrich(t.Context(), p, EnrichmentOptions{}); err == nil {
-		t.Error("no neighbourhood")
+		t.Error("no error without a distance or a number of neighbours")
 	}
 }

@@ -7,22 +7,23 @@ import (
 	"sync"
 )
 
-// pairSums are what all statistics by distance need: for every pair of features and
-// every ring of distances the number of pairs of points, or the sum of their weights of
-// the edge correction and, for every ordered pair of features, how many points of the
-// first have their nearest of the second there. Sums are of integers, so that the
-// order of adding does not matter.
+// pairSums has the sums that all statistics by distance need, for every pair of features and every
+// ring, a range of distances. All sums are of integers, so the order of addition does not matter.
 type pairSums struct {
 	features int
 	bins     int
 	step     float64 // width of a ring
-	edges    bool    // weighted and nearest, not count
-	count    []int64 // of unordered pairs of features
-	weighted []int64 // likewise, in units of 1/weightUnit
-	nearest  []int64 // of ordered pairs of features
+	edges    bool    // edge correction: sum weighted and nearest, otherwise count
+
+	// For unordered pairs of features: the number of pairs of points, or the sum of their weights
+	// in units of 1/weightUnit.
+	count, weighted []int64
+	// For ordered pairs of features: the number of points of the first whose nearest point of the
+	// second is in the ring.
+	nearest []int64
 }
 
-// weightUnit is fine enough for six digits and leaves room for 2^37 pairs.
+// weightUnit keeps six digits of a weight. Weights are at most 4, so sums have room for 2^37 pairs.
 const weightUnit = 1 << 24
 
 func newPairSums(k, bins int, most float64, edges bool) *pairSums {
@@ -35,21 +36,21 @@ func newPairSums(k, bins int, most float64, edges bool) *pairSums {
 	return s
 }
 
-// unorderedPairs is how many there are of k features, each with itself included.
+// unorderedPairs returns the number of unordered pairs of k features, each with itself included.
 func unorderedPairs(k int) int { return k * (k + 1) / 2 }
 
-// at is the place of an ordered pair of features in nearest.
+// at returns the index of an ordered pair of features in nearest.
 func (s *pairSums) at(a, b int32, bin int) int {
 	return (int(a)*s.features+int(b))*s.bins + bin
 }
 
-// unordered is the place of a pair of features in count and weighted.
+// unordered returns the index of a pair of features in count and weighted.
 func (s *pairSums) unordered(a, b int32) int {
 	low, high := int(min(a, b)), int(max(a, b))
 	return (high*(high+1)/2 + low) * s.bins
 }
 
-// add adds the sums of others.
+// add adds the sums of o.
 func (s *pairSums) add(o *pairSums) {
 	for i, n := range o.count {
 		s.count[i] += n
@@ -62,12 +63,12 @@ func (s *pairSums) add(o *pairSums) {
 	}
 }
 
-// blockPoints is how many points a core takes at a time.
+// blockPoints is the number of points that a core takes at a time.
 const blockPoints = 1 << 10
 
-// sumPairs goes once over all pairs of points up to a distance. Weights are those
-// of the translation correction: the area over that of the rectangle's overlap with
-// itself, moved as the one point lies from the other.
+// sumPairs computes the sums in one pass over all pairs of points up to a distance. Weights are
+// those of the translation correction: the area of the rectangle divided by that of its overlap
+// with itself, shifted by the vector between the two points.
 func (l *plane) sumPairs(ctx context.Context, workers, bins int, most float64, edges bool) (*pairSums, error) {
 	if err := l.fits(most, edges); err != nil {
 		return nil, err
@@ -96,7 +97,7 @@ func (l *plane) sumPairs(ctx context.Context, workers, bins int, most float64, e
 	return sum, nil
 }
 
-// fits reports whether the edge correction holds up to a distance.
+// fits returns an error if the edge correction is not valid up to a distance.
 func (l *plane) fits(most float64, edges bool) error {
 	if edges && (!(most > 0) || 2*most > min(l.width, l.depth)) {
 		return fmt.Errorf("distance %v: want more than 0 and at most half the shorter side of the area, %v",
@@ -105,8 +106,8 @@ func (l *plane) fits(most float64, edges bool) error {
 	return nil
 }
 
-// block adds the pairs of which the first point is one of [lo, hi). Neighbours are
-// gathered without a branch to mispredict, then added.
+// block adds the pairs whose first point is in [lo, hi). It first gathers the neighbours of a point
+// without a branch, which would often be mispredicted, and then adds them.
 func (s *pairSums) block(l *plane, c *cells, lo, hi int, most float64) {
 	limit := most * most
 	perStep := 1 / s.step
@@ -168,8 +169,8 @@ func (s *pairSums) block(l *plane, c *cells, lo, hi int, most float64) {
 	}
 }
 
-// ring is the one that a squared distance lies in: ring k holds distances of more
-// than k steps and at most k+1.
+// ring returns the ring of a squared distance. Ring k holds distances of more than k steps and at
+// most k+1.
 func (s *pairSums) ring(d2, perStep float64) int {
 	return max(0, min(s.bins-1, int(math.Ceil(math.Sqrt(d2)*perStep))-1))
 }

@@ -11,21 +11,20 @@ import (
 	"github.com/collocate/collocate/internal/par"
 )
 
-// plane is points laid out for statistics: positions in a plane, in the unit of
-// distances, in a rectangle that is taken as the area of study. Longitudes and
-// latitudes are projected by Lambert's azimuthal equal-area projection from their
-// middle: areas are right, and distances within 300 km of it to a thousandth.
+// plane has the points that statistics use: positions in a plane, in the unit of distances, and the
+// rectangle around them, which is taken as the study area. Longitudes and latitudes are projected
+// by Lambert's azimuthal equal-area projection around their centre. Areas are exact; distances
+// within 300 km of the centre are accurate to 0.1%.
 type plane struct {
 	x, y         []float64
 	feature      []int32
 	features     int
 	minX, minY   float64
 	width, depth float64
-	back         func(x, y float64) (float64, float64) // to the points' own positions
+	back         func(x, y float64) (float64, float64) // to the coordinates of the Set
 }
 
-// widest is the largest extent, in metres, of longitudes and latitudes that are
-// laid out in a plane.
+// widest is the largest extent, in metres, of longitudes and latitudes that newPlane accepts.
 const widest = 4_000_000
 
 func newPlane(p *Set) (*plane, error) {
@@ -36,7 +35,7 @@ func newPlane(p *Set) (*plane, error) {
 	return l, err
 }
 
-// layOut is newPlane for points however far apart; those near the middle lie right.
+// layOut is newPlane without a largest extent. Only distances near the centre are then accurate.
 func layOut(p *Set) (*plane, error) {
 	n := p.Len()
 	if n == 0 {
@@ -61,7 +60,7 @@ func layOut(p *Set) (*plane, error) {
 	return l, nil
 }
 
-// middle is the direction of the mean of all positions on the sphere.
+// middle returns the direction of the mean of all positions, taken as points of a sphere.
 func middle(p *Set) (lon, lat float64) {
 	var x, y, z float64
 	for i := range p.X {
@@ -74,30 +73,30 @@ func middle(p *Set) (lon, lat float64) {
 
 func (l *plane) area() float64 { return l.width * l.depth }
 
-// moved is the plane with other positions or features.
+// moved returns the plane with other positions or features.
 func (l *plane) moved(x, y []float64, feature []int32) *plane {
 	m := *l
 	m.x, m.y, m.feature = x, y, feature
 	return &m
 }
 
-// grid is square cells over a rectangle. They cover where nearly all points are; the
-// few beyond go to the nearest cell, which brings none of them farther from another
-// than it is.
+// grid divides a rectangle that holds nearly all points into square cells. A point outside goes to
+// the nearest cell. This never moves two points farther apart, so neighbours stay in adjacent
+// cells.
 type grid struct {
 	cols, rows int
 	side       float64
 	minX, minY float64
 }
 
-// slack widens cells over the distance, so that no rounding puts neighbours two cells
-// apart.
+// slack makes cells a little wider than the distance, so that rounding cannot put neighbours two
+// cells apart.
 const slack = 1 + 1.0/65536
 
 // newGrid lays cells of at least the given side over a rectangle, for n points.
 func newGrid(lowX, lowY, width, depth, side float64, n int) grid {
 	side *= slack
-	// Not many more cells than points, and never none.
+	// At most about two cells per point.
 	if least := math.Sqrt(width * depth / float64(2*n+16)); !(side >= least) {
 		side = least
 	}
@@ -108,21 +107,21 @@ func newGrid(lowX, lowY, width, depth, side float64, n int) grid {
 	return grid{side: side, minX: lowX, minY: lowY, cols: int(width/side) + 3, rows: int(depth/side) + 3}
 }
 
-// gridOver lays cells of at least the given side over nearly all points.
+// gridOver lays cells of at least the given side over the rectangle that holds nearly all points.
 func gridOver(l *plane, side float64) grid {
 	lowX, highX := mostOf(l.x)
 	lowY, highY := mostOf(l.y)
 	return newGrid(lowX, lowY, highX-lowX, highY-lowY, side, len(l.x))
 }
 
-// cells are the points of a plane in the order of the cells of a grid, row by row, so
-// that the cells left, at and right of one are a range of points.
+// cells has the points of a plane sorted by grid cell, row by row. The points of three cells side
+// by side are therefore one range.
 type cells struct {
 	grid
 	x, y    []float64
 	feature []int32
-	point   []int32 // the number of each point before
-	start   []int32
+	point   []int32 // number of each point in the plane
+	start   []int32 // first point of each cell
 }
 
 // newCells sorts points into cells of at least the given side.
@@ -148,21 +147,21 @@ func newCells(l *plane, side float64) *cells {
 	return c
 }
 
-// key is the cell of a position; a border of empty cells lies around.
+// key returns the cell of a position. It is never one of the empty cells along the border.
 func (c *grid) key(x, y float64) int {
 	col, row := c.place(x, y)
 	return row*c.cols + col
 }
 
-// place is the column and row of a position.
+// place returns the column and row of a position.
 func (c *grid) place(x, y float64) (col, row int) {
 	col = 1 + int(max(0, min((x-c.minX)/c.side, float64(c.cols-3))))
 	row = 1 + int(max(0, min((y-c.minY)/c.side, float64(c.rows-3))))
 	return col, row
 }
 
-// mostOf is a range that holds nearly all values, and their neighbourhood: that of
-// the middle 98% of a sample, twice as wide to either side.
+// mostOf returns a range that holds nearly all values: that of the middle 98% of a sample, extended
+// on either side by twice its width, but not beyond the extremes.
 func mostOf(v []float64) (low, high float64) {
 	var sample []float64
 	stride := max(1, len(v)/8192)
@@ -176,7 +175,7 @@ func mostOf(v []float64) (low, high float64) {
 	return max(slices.Min(v), low-w), min(slices.Max(v), high+w)
 }
 
-// around gives the ranges of points within one cell of a cell.
+// around returns the points in a cell and the eight around it: a range for each of three rows.
 func (c *cells) around(key int) [3][2]int32 {
 	var out [3][2]int32
 	for r := range out {
@@ -186,7 +185,7 @@ func (c *cells) around(key int) [3][2]int32 {
 	return out
 }
 
-// each runs do for every part of [0, n) on the workers, and stops when ctx ends.
+// each calls do for every item of [0, n) on the workers, and stops when ctx is done.
 func each(ctx context.Context, workers, n int, do func(worker, item int)) error {
 	var next atomic.Int64
 	par.Do(max(1, min(workers, n)), func(w int) {

@@ -51,10 +51,10 @@ func geodeticTangent(want, e float64) float64 {
 	return tau
 }
 
-// transverseMercator is UTM, Gauss-Krüger and most national grids.
+// transverseMercator is the projection of UTM, Gauss-Krüger and most national grids.
 type transverseMercator struct {
 	e, radius, lon0, k0, x0, y0 float64
-	alpha, beta                 [7]float64 // from 1
+	alpha, beta                 [7]float64 // Krüger's coefficients; index 0 is unused
 	northing0                   float64    // of the latitude of origin
 }
 
@@ -115,7 +115,7 @@ func (t *transverseMercator) inverse(x, y float64) (lon, lat float64) {
 	return t.lon0 + math.Atan2(sinh, cos), math.Atan(geodeticTangent(tau, t.e))
 }
 
-// mercator is the ellipsoid's, or with e = 0 the sphere's: Web Mercator.
+// mercator is the Mercator projection of the ellipsoid or, with e = 0, of the sphere: Web Mercator.
 type mercator struct{ e, a, lon0, k0, x0, y0 float64 }
 
 func (m *mercator) forward(lon, lat float64) (x, y float64) {
@@ -126,7 +126,7 @@ func (m *mercator) inverse(x, y float64) (lon, lat float64) {
 	return m.lon0 + (x-m.x0)/(m.k0*m.a), math.Atan(geodeticTangent(math.Sinh((y-m.y0)/(m.k0*m.a)), m.e))
 }
 
-// conic is what the two conic projections share.
+// conic is what Lambert's conformal and Albers' equal-area conic projections share.
 type conic struct {
 	el           ellipsoid
 	lon0, x0, y0 float64
@@ -150,16 +150,16 @@ func (c *conic) inverse(x, y float64) (lon, lat float64) {
 	return c.lon0 + math.Atan2(dx, dy)/c.n, c.latitude(rho)
 }
 
-// turn brings an angle to (-pi, pi].
+// turn brings an angle to [-pi, pi].
 func turn(a float64) float64 { return math.Remainder(a, 2*math.Pi) }
 
-// parallelRadius is the radius of a parallel over the semi-major axis.
+// parallelRadius is the radius of a parallel divided by the semi-major axis.
 func (e ellipsoid) parallelRadius(lat float64) float64 {
 	sin, cos := math.Sincos(lat)
 	return cos / math.Sqrt(1-e.e2()*sin*sin)
 }
 
-// newLambertConic has two standard parallels, or one of them twice with a scale.
+// newLambertConic takes two standard parallels, or the same one twice with a scale factor.
 func newLambertConic(el ellipsoid, lon0, lat0, lat1, lat2, k0, x0, y0 float64) *conic {
 	e := math.Sqrt(el.e2())
 	t := func(lat float64) float64 { // Snyder's t, by way of the conformal latitude
@@ -181,14 +181,14 @@ func newLambertConic(el ellipsoid, lon0, lat0, lat1, lat2, k0, x0, y0 float64) *
 	return c
 }
 
-// authalic is Snyder's q: the area of the ellipsoid below a latitude.
+// authalic is Snyder's q, proportional to the area of the ellipsoid from the equator to a latitude.
 func (e ellipsoid) authalic(lat float64) float64 {
 	ecc := math.Sqrt(e.e2())
 	sin := math.Sin(lat)
 	return (1 - e.e2()) * (sin/(1-e.e2()*sin*sin) + math.Atanh(ecc*sin)/ecc)
 }
 
-// latitudeOf is the latitude with a value of q.
+// latitudeOf is the inverse of authalic, by iteration.
 func (e ellipsoid) latitudeOf(q float64) float64 {
 	if top := e.authalic(math.Pi / 2); math.Abs(q) >= top {
 		return math.Copysign(math.Pi/2, q)
@@ -223,7 +223,7 @@ func newAlbers(el ellipsoid, lon0, lat0, lat1, lat2, x0, y0 float64) *conic {
 	return c
 }
 
-// azimuthal is Lambert's azimuthal equal-area projection, not from a pole.
+// azimuthal is Lambert's azimuthal equal-area projection, with an origin other than a pole.
 type azimuthal struct {
 	el           ellipsoid
 	lon0, x0, y0 float64
@@ -259,8 +259,9 @@ func (z *azimuthal) inverse(x, y float64) (lon, lat float64) {
 	return z.lon0 + math.Atan2(dx*sin, rho*z.cos1*cos-dy*z.sin1*sin), z.el.latitudeOf(q)
 }
 
-// datum places an ellipsoid: seven parameters to WGS 84 (metres, seconds of arc,
-// parts per million; position vector).
+// datum is an ellipsoid with the seven parameters of its Helmert transformation to WGS 84: three
+// translations in metres, three rotations in seconds of arc, and the scale in parts per million.
+// Rotations follow the position vector convention.
 type datum struct {
 	el    ellipsoid
 	shift [7]float64
@@ -269,7 +270,7 @@ type datum struct {
 // toWGS84 changes the datum of a longitude and latitude in radians.
 func (d datum) toWGS84(lon, lat float64) (float64, float64) {
 	if d.shift == [7]float64{} {
-		return lon, lat // GRS 80's figure differs from WGS 84's by 0.1 mm
+		return lon, lat // the ellipsoids of GRS 80 and WGS 84 differ by 0.1 mm
 	}
 	x, y, z := d.el.geocentric(lon, lat)
 	s := d.shift

@@ -99,13 +99,13 @@ func ReadFiles(ctx context.Context, paths []string, opt ReadOptions) (*Input, er
 	return all, nil
 }
 
-// bring converts what was read to the reference system of the files before.
+// bring converts the points of in to the reference system of the files before it.
 func (all *Input) bring(in *Input, path string) error {
 	if all.CRS.Same(in.CRS) {
 		return nil
 	}
 	if !all.CRS.Convertible() || !in.CRS.Convertible() {
-		return fmt.Errorf("%s: its reference system is %v and that of the files before %v: name one with --crs", path, in.CRS, all.CRS)
+		return fmt.Errorf("%s: its reference system, %v, cannot be converted to that of the files before, %v: name one for all with --crs", path, in.CRS, all.CRS)
 	}
 	all.Guesses = append(all.Guesses, fmt.Sprintf("%s: converted from %v to %v", path, in.CRS, all.CRS))
 	for i := range in.X {
@@ -114,11 +114,12 @@ func (all *Input) bring(in *Input, path string) error {
 	return nil
 }
 
-// endings are those of files with points.
+// endings are the extensions of the files that are read from a folder.
 var endings = []string{".csv", ".tsv", ".txt", ".geojson", ".json", ".geojsonl", ".geojsons",
 	".parquet", ".geoparquet", ".shp", ".gpkg", ".gpx"}
 
-// filesIn lists the files with points of a folder, by name.
+// filesIn lists the files in a folder whose extension is in endings, sorted by name. They may be
+// compressed.
 func filesIn(folder string) ([]string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -243,7 +244,7 @@ func read(ctx context.Context, r io.Reader, path string, opt ReadOptions) (*Inpu
 	return in, rows.finish(readTable(br, rows))
 }
 
-// interruptible ends when ctx does.
+// interruptible is a reader that returns the error of ctx once ctx is done.
 type interruptible struct {
 	ctx context.Context
 	io.Reader
@@ -263,7 +264,7 @@ func statOf(f *os.File, ok bool) (os.FileInfo, error) {
 	return f.Stat()
 }
 
-// baseName is a file's name without folder and endings.
+// baseName returns a file's name without its folder and extensions.
 func baseName(path string) string {
 	name := filepath.Base(path)
 	for _, packed := range []string{".gz", ".zst", ".bz2"} {
@@ -272,22 +273,21 @@ func baseName(path string) string {
 	return strings.TrimSuffix(name, filepath.Ext(name))
 }
 
-// rowSink takes the rows of any format.
+// rowSink collects the rows of a file of any format.
 type rowSink struct {
 	opt     ReadOptions
 	in      *Input
-	crs     *CRS // that of the positions, as far as it is known yet
-	unknown bool // the file says that no reference system can be assumed
-	milli   bool // a time was in milliseconds
-	reason  string
+	crs     *CRS   // of the positions; nil until it is known
+	unknown bool   // the file says that no reference system can be assumed
+	milli   bool   // a time was in milliseconds
+	reason  string // why crs was assumed, for errors
 	fixed   []byte // the feature of all rows
 	when    []byte // the time of the next row
 	builder Builder
-	first   error // of the bad rows left out
+	first   error // of the first row left out
 }
 
-// declare takes the reference system that a file names, unless the caller has
-// said another.
+// declare sets the reference system that a file names, unless the options name one.
 func (s *rowSink) declare(text string) error {
 	if s.opt.CRS != nil {
 		return nil
@@ -297,15 +297,15 @@ func (s *rowSink) declare(text string) error {
 	return err
 }
 
-// assume takes a reference system that follows from the format or the columns;
-// reason says so when a position does not fit.
+// assume sets a reference system that the format or the columns imply. If a position does not fit
+// it, the error gives the reason.
 func (s *rowSink) assume(c *CRS, reason string) {
 	if s.crs == nil && !s.unknown {
 		s.crs, s.reason = c, reason
 	}
 }
 
-// add takes a row in; where says which row it is when it is bad.
+// add appends a row. If the row is bad, where says which one it is.
 func (s *rowSink) add(x, y float64, feature []byte, where func() string) error {
 	if s.fixed != nil {
 		feature = s.fixed
@@ -336,7 +336,7 @@ func (s *rowSink) add(x, y float64, feature []byte, where func() string) error {
 	return nil
 }
 
-// bad skips a row or stops at it.
+// bad counts a bad row as skipped, or returns an error that stops the reading.
 func (s *rowSink) bad(err error, where func() string) error {
 	if s.opt.SkipBad {
 		if s.first == nil {
@@ -368,12 +368,12 @@ func (s *rowSink) finish(err error) error {
 	return nil
 }
 
-// manyFeatures is the number from which on features that have hardly two points
-// each are taken to be names, not kinds.
+// manyFeatures is the least number of features that are taken to be names of places, not kinds, if
+// they have fewer than two points each on average.
 const manyFeatures = 100
 
-// checkFeatures refuses a guessed column that seems to hold names or numbers of
-// places instead of kinds, and says so of one that was chosen.
+// checkFeatures returns an error if a guessed column seems to hold names or identifiers of places
+// instead of kinds. For a column that the caller chose, it adds a note to Guesses.
 func (in *Input) checkFeatures(chosen bool) error {
 	n := len(in.Features)
 	if n < manyFeatures || 2*n <= in.Len() {
@@ -398,8 +398,7 @@ func (in *Input) dropRare(least int) {
 	in.Rare = int64(before - in.Len())
 }
 
-// The names by which columns are guessed, most telling first; x and y go
-// together.
+// Names of columns that are recognised. Earlier names of features and geometries are preferred.
 var (
 	positionNames = [][2]string{
 		{"x", "y"}, {"locx", "locy"}, {"loc_x", "loc_y"}, {"gx", "gy"}, {"px", "py"},
@@ -415,11 +414,11 @@ var (
 	geometryNames = []string{"wkt", "geometry", "geom", "the_geom", "wkt_geom"}
 )
 
-// clearNames is how many of featureNames mean nothing else; others are a guess,
-// and two of them an ambiguity.
+// clearNames is the number of names at the start of featureNames that can mean nothing else. Any
+// other name is a guess, and two columns with such names are ambiguous.
 const clearNames = 4
 
-// layout is where a row's values are; -1 is nowhere.
+// layout has the column of each value of a row, from 0; -1 means none.
 type layout struct{ x, y, geometry, feature, time int }
 
 // columns finds the columns by name, by number in a table, or by guessing. A
@@ -444,7 +443,6 @@ func (s *rowSink) columns(names []string, table bool) (layout, error) {
 			if slices.Contains(lower[i+1:], lower[i]) {
 				return fmt.Errorf("there are several columns %q: choose one by its number with --%s", name, flag)
 			}
-			*to = i
 			*to = i
 		} else if n, err := strconv.Atoi(name); err == nil && table && n >= 1 && n <= len(names) {
 			*to = n - 1
@@ -541,7 +539,7 @@ func (s *rowSink) findPosition(l *layout, names, lower []string) error {
 	return nil
 }
 
-// guessFeature picks the column of kinds.
+// guessFeature chooses the column of the feature by its name.
 func (s *rowSink) guessFeature(l *layout, names, lower []string, table bool) error {
 	var found []int
 	for k, n := range featureNames {

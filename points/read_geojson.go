@@ -13,8 +13,8 @@ import (
 // recordSeparator starts each text of a GeoJSON text sequence (RFC 8142).
 const recordSeparator = 0x1e
 
-// isSequence tells one Feature after the other from a FeatureCollection, by the
-// first object's members.
+// isSequence reports whether the members of the first object are those of a Feature, so that other
+// Features may follow, and not those of a FeatureCollection.
 func isSequence(head []byte) bool {
 	if head[0] == recordSeparator {
 		return true
@@ -63,7 +63,7 @@ func readGeoJSONSeq(r io.Reader, rows *rowSink) error {
 	}
 }
 
-// withoutSeparators turns record separators into blanks: JSON has none elsewhere.
+// withoutSeparators replaces record separators by blanks. JSON itself cannot contain them.
 type withoutSeparators struct{ io.Reader }
 
 func (w withoutSeparators) Read(p []byte) (int, error) {
@@ -76,9 +76,9 @@ func (w withoutSeparators) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readGeoJSON reads a FeatureCollection of Points and MultiPoints, one feature
-// at a time. The kind of place is a property: --feature or a common name. The
-// reference system is WGS 84 (RFC 7946) or the one that a "crs" member names.
+// readGeoJSON reads a FeatureCollection of Points and MultiPoints, one Feature at a time. The kind
+// of place is the property that --feature names, or one with a common name. The reference system is
+// WGS 84 (RFC 7946) or the one that a "crs" member names.
 func readGeoJSON(r io.Reader, rows *rowSink) error {
 	rows.in.Format = "geojson"
 	dec := json.NewDecoder(r)
@@ -130,7 +130,8 @@ func readGeoJSON(r io.Reader, rows *rowSink) error {
 	return nil
 }
 
-// declareMember takes the reference system of GeoJSON before RFC 7946.
+// declareMember takes the reference system from a "crs" member, which GeoJSON had before RFC 7946.
+// late means that the member comes after the features.
 func declareMember(value []byte, late bool, rows *rowSink) error {
 	var crs *struct {
 		Properties struct {
@@ -145,7 +146,7 @@ func declareMember(value []byte, late bool, rows *rowSink) error {
 	}
 	if crs == nil { // null: none can be assumed
 		if late {
-			return errors.New(`"crs" null comes after the features: say --crs`)
+			return errors.New(`"crs" null comes after the features: name the system with --crs`)
 		}
 		rows.unknown = true
 		return nil
@@ -155,7 +156,7 @@ func declareMember(value []byte, late bool, rows *rowSink) error {
 		return err
 	}
 	if late && !before.Same(rows.crs) {
-		return fmt.Errorf(`"crs" %s comes after the features: say --crs`, crs.Properties.Name)
+		return fmt.Errorf(`"crs" %s comes after the features: name it with --crs`, crs.Properties.Name)
 	}
 	return nil
 }
@@ -231,7 +232,7 @@ func addGeoJSON(raw []byte, n int, rows *rowSink) error {
 	return nil
 }
 
-// propertyText is a property as a name.
+// propertyText returns the value of a property as text.
 func propertyText(v any) (string, error) {
 	switch v := v.(type) {
 	case string:

@@ -10,12 +10,11 @@ import (
 	"strings"
 )
 
-// readGeoPackage reads the points of one layer: a table that
-// gpkg_geometry_columns lists.
+// readGeoPackage reads the points of one layer, a table that gpkg_geometry_columns lists.
 func readGeoPackage(r io.ReaderAt, size int64, path string, rows *rowSink) error {
 	rows.in.Format = "geopackage"
 	if info, err := os.Stat(path + "-wal"); path != "" && err == nil && info.Size() > 0 {
-		return fmt.Errorf("has changes that are not in it yet but in %s-wal: close the program that writes it, or run sqlite3 on it with 'PRAGMA wal_checkpoint(TRUNCATE)'", path)
+		return fmt.Errorf("recent changes are still in %s-wal: close the program that writes the file, or run sqlite3 on it with 'PRAGMA wal_checkpoint(TRUNCATE)'", path)
 	}
 	d, err := openSQLite(r, size)
 	if err != nil {
@@ -97,7 +96,7 @@ func sqliteText(v any) string {
 	return ""
 }
 
-// declareSRS looks the layer's reference system up.
+// declareSRS looks up the layer's reference system.
 func declareSRS(d *sqlite, id int64, rows *rowSink) error {
 	if id <= 0 || rows.opt.CRS != nil { // -1: a plane, 0: any longitude and latitude
 		if rows.opt.CRS == nil && id < 0 {
@@ -130,8 +129,9 @@ func declareSRS(d *sqlite, id int64, rows *rowSink) error {
 	return err
 }
 
-// parseGeoPackagePoint reads a geometry: "GP", version, flags (bits 1 to 3 the
-// kind of envelope, bit 4 empty), reference system, envelope, WKB.
+// parseGeoPackagePoint parses a geometry: "GP", a byte of version and one of flags, the number of
+// the reference system, an envelope and the point as WKB. Bits 1 to 3 of the flags are the kind of
+// envelope; bit 4 means that the geometry is empty.
 func parseGeoPackagePoint(b []byte) (x, y float64, err error) {
 	if len(b) < 8 || b[0] != 'G' || b[1] != 'P' {
 		return 0, 0, errors.New("no geometry")

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// readGPX reads waypoints. The kind of place is the element <type>, else <sym>,
-// else one that --feature names.
+// readGPX reads waypoints. The kind of place is the element that --feature names. By default it is
+// <type> or <sym>, in this order, or an element with a common name: what the first waypoint has.
 func readGPX(r io.Reader, rows *rowSink) error {
 	rows.in.Format = "gpx"
 	rows.assume(WGS84, "GPX is in WGS 84")

@@ -12,8 +12,8 @@ import (
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// Lines are split quickly up to the first quote; whatever follows, the points
-// and the lines that errors name are those of the csv package.
+// Lines without quotes do not go through the csv package. The points, and the lines that errors
+// name, must be the same as if all lines did.
 func TestQuickLinesReadAsTheCSVPackageDoes(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 9))
 	cells := []string{"1", "-2.5", "", " 7 ", "1e3", "x", `"4"`, `"a,b"`, `"two` + "\n" + `lines"`,
@@ -60,12 +60,12 @@ func TestCoordinatesAreParsedToTheBit(t *testing.T) {
 		want, _ := strconv.ParseFloat(text, 64)
 		if got, err := parseCoordinate([]byte(" " + text)); err != nil ||
 			math.Float64bits(got) != math.Float64bits(want) {
-			t.Fatalf("%s: %v, %v, want %v", text, got, err, want)
+			t.Fatalf("%s: got %v, %v, want %v", text, got, err, want)
 		}
 	}
 	for _, bad := range []string{"", "-", ".", "1.2.3", "1-", "--1", "1 2"} {
 		if v, err := parseCoordinate([]byte(bad)); err == nil {
-			t.Errorf("%q: %v", bad, v)
+			t.Errorf("%q: got %v, want an error", bad, v)
 		}
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// readParquet reads columns x, y and feature, or GeoParquet: the file's "geo"
-// metadata names the column that holds the points as WKB.
+// readParquet reads columns x, y and feature. In GeoParquet, the file's "geo" metadata names the
+// column that holds the points as WKB.
 func readParquet(r io.ReaderAt, size int64, rows *rowSink) (err error) {
 	// The library panics on some damaged files.
 	defer func() {
@@ -104,7 +104,7 @@ func readParquet(r io.ReaderAt, size int64, rows *rowSink) (err error) {
 	return nil
 }
 
-// readRowGroup walks the used columns side by side.
+// readRowGroup reads the used columns of a row group, row by row.
 func readRowGroup(group parquet.RowGroup, columns []*parquet.Column, used []int, positions int,
 	row *int64, rows *rowSink) error {
 	cursors := make([]columnCursor, len(used))
@@ -144,7 +144,7 @@ func readRowGroup(group parquet.RowGroup, columns []*parquet.Column, used []int,
 	return nil
 }
 
-// columnCursor gives the values of one column chunk one by one.
+// columnCursor returns the values of one column chunk one by one.
 type columnCursor struct {
 	pages  parquet.Pages
 	values parquet.ValueReader
@@ -203,7 +203,7 @@ func number(v parquet.Value) (float64, error) {
 	return 0, fmt.Errorf("coordinate of type %s: want a number", v.Kind())
 }
 
-// timeOf is a time as text that parseTime reads.
+// timeOf returns a time as text that parseTime accepts.
 func timeOf(v parquet.Value, c *parquet.Column) string {
 	if v.IsNull() {
 		return ""
@@ -241,9 +241,9 @@ func kindOf(v parquet.Value) string {
 	return v.String()
 }
 
-// parseWKBPoint reads a well-known-binary point: byte order (0 big, 1 little),
-// type (1, with Z, M or a reference system flagged as ISO or PostGIS do), then
-// x and y as float64. POINT(1 2), little endian, is
+// parseWKBPoint parses a point in well-known binary: byte order (0 big, 1 little endian), type, x
+// and y as float64. The type is 1; Z, M and a reference system are flagged in it as in ISO's or
+// PostGIS's dialect. POINT(1 2), little endian, is
 //
 //	01 01000000 000000000000f03f 0000000000000040
 func parseWKBPoint(b []byte) (x, y float64, err error) {

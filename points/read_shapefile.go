@@ -13,12 +13,12 @@ import (
 	"unicode/utf8"
 )
 
-// A Shapefile is three files or more. The .shp file has a header of 100 bytes
-// (9994 big endian first) and records: number and length in 16-bit words, big
-// endian, then, little endian, a type (1 point, 8 several, 11 and 18 with height,
-// 21 and 28 with a measure, 0 nothing) and the coordinates. The .dbf file has a
-// row of attributes for each record, in order. The .prj file, if there, is the
-// reference system as well-known text, and .cpg names the attributes' encoding.
+// A Shapefile consists of three files or more. The .shp file has a header of 100 bytes, which
+// starts with 9994 as a big-endian number, and records. A record is its number and its length in
+// 16-bit words, both big endian, then a type and the coordinates, little endian. Types are 0 (no
+// shape), 1 (point), 8 (multipoint), 11 and 18 (the same with height), 21 and 28 (with a measure).
+// The .dbf file has a row of attributes for each record, in the same order. A .prj file holds the
+// reference system as well-known text, and a .cpg file names the encoding of the attributes.
 
 var shapefileMagic = []byte{0, 0, 0x27, 0x0a, 0, 0, 0, 0}
 
@@ -90,7 +90,7 @@ func readShapefile(shp *bufio.Reader, path string, rows *rowSink) error {
 	}
 }
 
-// beside is a file of the same name with another ending, in either case.
+// beside returns the path of the file with another extension, which may be in upper case.
 func beside(base, ending string) string {
 	if _, err := os.Stat(base + ending); err != nil {
 		if _, err := os.Stat(base + strings.ToUpper(ending)); err == nil {
@@ -102,7 +102,7 @@ func beside(base, ending string) string {
 
 var errShape = errors.New("the shape is not a point")
 
-// largestShape bounds a record: a million points.
+// largestShape bounds the bytes of a record: a million points with height and measure.
 const largestShape = 1 << 25
 
 // readShape reads the positions of one record.
@@ -113,7 +113,7 @@ func readShape(r io.Reader) ([][2]float64, error) {
 	}
 	size := 2 * int64(binary.BigEndian.Uint32(head[4:]))
 	if size < 4 || size > largestShape {
-		return nil, fmt.Errorf("a record of %d bytes is not one of points", size)
+		return nil, fmt.Errorf("record of %d bytes: want 4 to %d for points", size, largestShape)
 	}
 	data := make([]byte, size)
 	if _, err := io.ReadFull(r, data); err != nil {
@@ -150,10 +150,10 @@ func readShape(r io.Reader) ([][2]float64, error) {
 	}
 }
 
-// dbf is a dBASE table: a header of 32 bytes (records at 4, length of the header
-// at 8, of a record at 10, little endian), 32 bytes a field (name, type at 11,
-// length at 16), 0x0d; then records of text of fixed widths, each after a byte that
-// is * when it is deleted.
+// dbf is a dBASE table. Its header has 32 bytes, with the number of records at 4 and the lengths of
+// the header at 8 and of a record at 10, little endian. For each field follow 32 bytes: name, type
+// at 11, length at 16. The byte 0x0d ends the header. A record is a byte, * if it is deleted, and
+// the fields as text of fixed width.
 type dbf struct {
 	r      io.Reader
 	names  []string
@@ -173,7 +173,7 @@ func openDBF(r io.Reader, encoding string) (*dbf, error) {
 	encoding = strings.ToUpper(strings.TrimSpace(encoding))
 	t.utf8 = encoding == "UTF-8" || encoding == "UTF8" || encoding == "65001"
 	if length < 33 {
-		return nil, fmt.Errorf("a header of %d bytes", length)
+		return nil, fmt.Errorf("header of %d bytes: want at least 33", length)
 	}
 	rest := make([]byte, length-32)
 	if _, err := io.ReadFull(r, rest); err != nil {
@@ -187,7 +187,7 @@ func openDBF(r io.Reader, encoding string) (*dbf, error) {
 		sum += int(rest[16])
 	}
 	if sum > record {
-		return nil, fmt.Errorf("fields of %d bytes in records of %d", sum, record)
+		return nil, fmt.Errorf("fields need %d bytes, but records have %d", sum, record)
 	}
 	return t, nil
 }
@@ -209,7 +209,7 @@ func (t *dbf) next() (values []string, deleted bool, err error) {
 	return values, t.record[0] == '*', nil
 }
 
-// text is UTF-8 where it is valid, else Latin-1, which is what most others are.
+// text decodes UTF-8 if it is declared or valid, and otherwise Latin-1, the next most common.
 func (t *dbf) text(b []byte) string {
 	b = []byte(strings.TrimRight(string(b), "\x00"))
 	if t.utf8 || utf8.Valid(b) {

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// readTable reads CSV or TSV with a header line. The separator is the one of
-// tab, semicolon and comma that comes first in the header, outside quotes.
+// readTable reads CSV or TSV with a header line. The separator is whichever of tab, semicolon and
+// comma comes first in the header, outside quotes.
 func readTable(r *bufio.Reader, rows *rowSink) error {
 	sep, err := separator(r)
 	if err != nil {
@@ -70,12 +70,12 @@ type tableReader struct {
 	rows  *rowSink
 	names []string
 	at    layout
-	line  int // lines read before those of the csv reader
-	comma bool
-	srid  int // that of the geometries so far; 0: none said
+	line  int  // number of lines read before the csv reader took over
+	comma bool // a comma was taken as the decimal point
+	srid  int  // of the geometries so far; 0 means that none was given
 }
 
-// take finds the columns among the names.
+// take finds the columns among the names and notes them in the Input.
 func (t *tableReader) take() error {
 	in := t.rows.in
 	in.Format = "table"
@@ -94,7 +94,7 @@ func (t *tableReader) take() error {
 // fields are the values of a row.
 type fields struct{ x, y, geometry, feature, time []byte }
 
-// slow is a reader that knows quotes.
+// slow returns a reader of the csv package, which handles quotes.
 func (t *tableReader) slow(r io.Reader) *csv.Reader {
 	c := csv.NewReader(r)
 	c.Comma = rune(t.sep)
@@ -104,7 +104,7 @@ func (t *tableReader) slow(r io.Reader) *csv.Reader {
 	return c
 }
 
-// records reads the rows that are left, any quotes among them.
+// records reads the remaining rows with the csv package.
 func (t *tableReader) records(c *csv.Reader) error {
 	for {
 		rec, err := c.Read()
@@ -133,13 +133,13 @@ func (t *tableReader) records(c *csv.Reader) error {
 	}
 }
 
-// targets pairs columns with where their values go.
+// targets maps each column that is used to the field for its value.
 func (t *tableReader) targets(f *fields) map[int]*[]byte {
 	return map[int]*[]byte{t.at.x: &f.x, t.at.y: &f.y, t.at.geometry: &f.geometry,
 		t.at.feature: &f.feature, t.at.time: &f.time}
 }
 
-// row takes a row in.
+// row parses the values of a row and adds it.
 func (t *tableReader) row(f *fields, line int) error {
 	where := func() string { return fmt.Sprintf("line %d", line) }
 	t.rows.when = f.time
@@ -174,8 +174,8 @@ func (t *tableReader) row(f *fields, line int) error {
 	return t.rows.add(x, y, f.feature, where)
 }
 
-// number reads a coordinate; with a separator that is no comma, a comma may stand
-// for the decimal point.
+// number parses a coordinate. If the separator is not a comma, a comma is taken as the decimal
+// point.
 func (t *tableReader) number(text []byte) (float64, error) {
 	if t.sep != ',' && bytes.IndexByte(text, ',') >= 0 {
 		if !t.comma {
@@ -187,7 +187,7 @@ func (t *tableReader) number(text []byte) (float64, error) {
 	return parseCoordinate(text)
 }
 
-// reason is the csv package's error without its place.
+// reason returns the csv package's error without its line and column.
 func (t *tableReader) reason(err error) error {
 	var p *csv.ParseError
 	if errors.As(err, &p) {
@@ -210,7 +210,7 @@ func (t *tableReader) lineOf(err error) func() string {
 	}
 }
 
-// failed takes the column out of the csv package's message and keeps the line.
+// failed returns the csv package's error with its line but without its column.
 func (t *tableReader) failed(err error) error {
 	var p *csv.ParseError
 	if errors.As(err, &p) {

@@ -128,7 +128,7 @@ func TestTheSamePointsComeOutOfEveryFormat(t *testing.T) {
 		}
 		for how, packed := range map[string][]byte{"gzip": gz.Bytes(), "zstd": z.EncodeAll(data, nil)} {
 			if got := listing(mustRead(t, packed, ReadOptions{}).Set); got != threePoints {
-				t.Errorf("%s in %s: got\n%s", name, how, got)
+				t.Errorf("%s in %s: got\n%swant\n%s", name, how, got, threePoints)
 			}
 		}
 		path := filepath.Join(t.TempDir(), "points")
@@ -140,7 +140,7 @@ func TestTheSamePointsComeOutOfEveryFormat(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := listing(in.Set); got != threePoints {
-			t.Errorf("%s from a file: got\n%s", name, got)
+			t.Errorf("%s from a file: got\n%swant\n%s", name, got, threePoints)
 		}
 	}
 	// printf 'x,y,type\n1,2,cafe\n' | bzip2
@@ -149,7 +149,7 @@ func TestTheSamePointsComeOutOfEveryFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := listing(mustRead(t, packed, ReadOptions{}).Set); got != "1 2 cafe\n" {
-		t.Errorf("bzip2: got %q", got)
+		t.Errorf("bzip2: got %q, want one cafe at 1 2", got)
 	}
 }
 
@@ -157,7 +157,7 @@ func TestTablesWithoutAHeader(t *testing.T) {
 	in := mustRead(t, []byte("cafe\t1\t2\t2024-05-31\nbar\t3.5\t-4\t1717113600\n"),
 		ReadOptions{Columns: []string{"type", "x", "y", "when"}, Time: "when"})
 	if got := listing(in.Set); got != "1 2 cafe\n3.5 -4 bar\n" || in.Time[0] != 1717113600 || in.Time[1] != in.Time[0] {
-		t.Errorf("got %q, times %v", got, in.Time)
+		t.Errorf("got %q at times %v, want a cafe and a bar, both at 1717113600", got, in.Time)
 	}
 }
 
@@ -166,7 +166,7 @@ func TestColumnsMayBeNamedOrNumbered(t *testing.T) {
 	for _, o := range []ReadOptions{{X: "a", Y: "b", Feature: "other"},
 		{X: "3", Y: "4", Feature: "6"}, {X: "A", Y: "B", Feature: "OTHER"}} {
 		if got, want := listing(mustRead(t, data, o).Set), "1 2 cafe\n3 4 bar\n"; got != want {
-			t.Errorf("%+v: got %q", o, got)
+			t.Errorf("%+v: got %q, want %q", o, got, want)
 		}
 	}
 }
@@ -213,11 +213,11 @@ func TestBadInputIsNamedWithItsLine(t *testing.T) {
 	if _, err := Read(strings.NewReader("lon,lat,type\n1,99,A\n"),
 		ReadOptions{CRS: WGS84}); err == nil ||
 		!strings.Contains(err.Error(), "line 2: latitude 99") {
-		t.Errorf("got %v", err)
+		t.Errorf("latitude 99: got error %v", err)
 	}
 	if _, err := Read(strings.NewReader(threeTable), ReadOptions{X: "nix", Y: "Y"}); err == nil ||
 		!strings.Contains(err.Error(), `no column "nix" for --x`) {
-		t.Errorf("got %v", err)
+		t.Errorf("unknown column: got error %v", err)
 	}
 	if _, err := ReadFile("testdata/absent.csv", ReadOptions{}); err == nil {
 		t.Error("no error for a file that is not there")
@@ -228,7 +228,7 @@ func TestBadRowsMayBeLeftOut(t *testing.T) {
 	in := mustRead(t, []byte("x,y,type\n1,2,A\nx,2,A\n1,2,\nNaN,1,B\n7\n1,2,A,B\n\"7\"\n3,4,B\n"),
 		ReadOptions{SkipBad: true})
 	if got := listing(in.Set); got != "1 2 A\n3 4 B\n" || in.Skipped != 6 {
-		t.Errorf("got %q, %d skipped", got, in.Skipped)
+		t.Errorf("got %q, %d skipped, want A and B, 6 skipped", got, in.Skipped)
 	}
 }
 
@@ -247,7 +247,7 @@ func TestRareFeaturesMayBeLeftOut(t *testing.T) {
 		in := mustRead(t, []byte(data), ReadOptions{MinPoints: least})
 		if got := listing(in.Set); got != want.points || fmt.Sprint(in.Features) != want.features ||
 			in.Rare != want.rare {
-			t.Errorf("at least %d: got %q of %v, %d left out", least, got, in.Features, in.Rare)
+			t.Errorf("at least %d: got %q of %v, %d left out, want %+v", least, got, in.Features, in.Rare, want)
 		}
 	}
 }
@@ -263,7 +263,7 @@ func TestReferenceSystemsFollowFromTheFile(t *testing.T) {
 			t.Errorf("%.60q: %v, want %v", data, got, want)
 		}
 		if got := mustRead(t, []byte(data), ReadOptions{CRS: Plane}).CRS; got != Plane {
-			t.Errorf("%.60q as a plane: %v", data, got)
+			t.Errorf("%.60q read as a plane has reference system %v", data, got)
 		}
 	}
 	for data, want := range map[string]string{
@@ -303,25 +303,24 @@ func TestWhatCouldChangeTheResultIsNotGuessed(t *testing.T) {
 	if in := mustRead(t, []byte(kinds.String()), ReadOptions{}); len(in.Guesses) != 1 ||
 		!strings.Contains(in.Guesses[0],
 			"has 1500 different values: choose another with --feature") {
-		t.Errorf("guesses %q", in.Guesses)
+		t.Errorf("guesses %q, want one about 1500 values", in.Guesses)
 	}
 	in := mustRead(t, []byte(names.String()), ReadOptions{Feature: "name"})
 	if len(in.Guesses) != 1 || !strings.Contains(in.Guesses[0], "are these kinds of places?") {
-		t.Errorf("guesses %q", in.Guesses)
+		t.Errorf("guesses %q, want one about kinds of places", in.Guesses)
 	}
 	if _, err := Read(strings.NewReader(threeGeoJSON), ReadOptions{X: "x", Y: "y"}); err == nil ||
 		!strings.Contains(err.Error(), "need a table") {
-		t.Errorf("--x with GeoJSON: %v", err)
+		t.Errorf("--x with GeoJSON: got error %v", err)
 	}
 	if _, err := Read(strings.NewReader("x,y,type\na,b,c\n"),
 		ReadOptions{SkipBad: true}); err == nil ||
 		!strings.Contains(err.Error(), "none of 1 rows is valid; line 2") {
-		t.Errorf("all bad: %v", err)
+		t.Errorf("only bad rows: got error %v", err)
 	}
 }
 
-// Whatever the bytes, reading ends with points or an error, and what was read
-// can be mined.
+// Any bytes give valid points or an error.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(threeTable))
 	f.Add([]byte("x\ty\ttype\n1\t2\tA\n"))
@@ -364,6 +363,6 @@ const bzipped = "QlpoOTFBWSZTWQZpG9EAAAfZgAAQAAQwACsARGAgADEDQNAgm1PU08hiw305SS8
 func TestLatin1Refused(t *testing.T) {
 	_, err := Read(strings.NewReader("x,y,type\n0,0,bar\n0,1,caf\xe9\n"), ReadOptions{})
 	if err == nil || !strings.Contains(err.Error(), "line 3: feature") {
-		t.Errorf("Latin-1: %v", err)
+		t.Errorf("Latin-1: got error %v, want one for line 3", err)
 	}
 }

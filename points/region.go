@@ -11,8 +11,8 @@ import (
 // Region is a named part of the map.
 type Region struct {
 	Name  string         // a property, the id or a number; see ParseRegions
-	rings [][][2]float64 // of one or more polygons, outer ones and holes
-	box   [4]float64     // least x and y, most x and y
+	rings [][][2]float64 // of one or more polygons, outer rings and holes
+	box   [4]float64     // least x and y, largest x and y
 }
 
 // Contains reports whether a position lies in the region, that is, whether a ray to the right
@@ -34,7 +34,7 @@ func (r *Region) Contains(x, y float64) bool {
 	return in
 }
 
-// geoPolygons is what is read of GeoJSON.
+// geoPolygons is the part of a GeoJSON file that is read.
 type geoPolygons struct {
 	Type     string          `json:"type"`
 	CRS      json.RawMessage `json:"crs"`
@@ -52,7 +52,7 @@ type geoPolygon struct {
 }
 
 // ParseRegions reads the polygons of a GeoJSON file and converts them to a reference system. A
-// region's name is the property "name" (in any case), the id, or the number of its feature.
+// region's name is the property "name", "Name" or "NAME", the id, or the number of its feature.
 func ParseRegions(data []byte, to *CRS) ([]Region, error) {
 	var f geoPolygons
 	if err := json.Unmarshal(data, &f); err != nil {
@@ -101,7 +101,7 @@ func ParseRegions(data []byte, to *CRS) ([]Region, error) {
 	return out, nil
 }
 
-// add takes a ring in.
+// add converts a ring in place and appends it.
 func (r *Region) add(ring [][2]float64, convert func(x, y float64) (float64, float64)) {
 	for i, p := range ring {
 		x, y := convert(p[0], p[1])
@@ -112,7 +112,7 @@ func (r *Region) add(ring [][2]float64, convert func(x, y float64) (float64, flo
 	r.rings = append(r.rings, ring)
 }
 
-// name is what the feature is called.
+// name returns the name of the region; see ParseRegions.
 func (g *geoPolygon) name(number int) string {
 	for _, key := range []string{"name", "Name", "NAME"} {
 		if s, ok := g.Properties[key].(string); ok && s != "" {
@@ -125,8 +125,8 @@ func (g *geoPolygon) name(number int) string {
 	return fmt.Sprintf("region %d", number)
 }
 
-// fromGeoJSON says how positions of a GeoJSON file get into a system. Those of points in
-// a plane are taken as they are.
+// fromGeoJSON returns a function that converts positions of a GeoJSON file to a system. For Plane,
+// it leaves them as they are.
 func fromGeoJSON(member json.RawMessage, to *CRS) (func(x, y float64) (float64, float64), error) {
 	from := WGS84
 	if len(member) > 0 {

@@ -17,7 +17,7 @@ func TestRegionsHoldWhatLiesInThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(regions) != 2 || regions[0].Name != "ring" || regions[1].Name != "7" {
-		t.Fatalf("%+v", regions)
+		t.Fatalf("regions %+v, want ring and 7", regions)
 	}
 	for _, c := range []struct {
 		x, y   float64
@@ -25,7 +25,8 @@ func TestRegionsHoldWhatLiesInThem(t *testing.T) {
 	}{{1, 1, 0}, {5, 5, -1}, {5, 3, 0}, {11, 5, -1}, {21, 3, 1}, {20.1, 3, -1}, {30.5, 0.5, 1}, {-1, 5, -1}} {
 		for i, r := range regions {
 			if r.Contains(c.x, c.y) != (i == c.region) {
-				t.Errorf("(%v, %v) in %s: %v", c.x, c.y, r.Name, i != c.region)
+				t.Errorf("(%v, %v) in region %s: got %v, want %v", c.x, c.y, r.Name, i != c.region,
+					i == c.region)
 			}
 		}
 	}
@@ -56,7 +57,7 @@ func TestRegionsAreBroughtToThePoints(t *testing.T) {
 			to = nil
 		}
 		if _, err := ParseRegions([]byte(text), to); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("%s: got %v, want an error with %q", text, err, says)
 		}
 	}
 }

@@ -71,7 +71,7 @@ type Builder struct {
 func (b *Builder) Add(x, y float64, feature string) { b.add(x, y, []byte(feature)) }
 
 func (b *Builder) add(x, y float64, feature []byte) {
-	id := b.last // points often come feature by feature
+	id := b.last // consecutive points often have the same feature
 	ok := int(id) < len(b.names) && b.names[id] == string(feature)
 	if !ok {
 		id, ok = b.id[string(feature)]
@@ -141,8 +141,8 @@ func (p *Set) filter(feature func(f int32) bool, point func(i int) bool) *Set {
 	return out
 }
 
-// Rename returns the points with other names of features; features that get the same name become
-// one.
+// Rename returns the points with their features renamed. Features that get the same name are
+// merged.
 func (p *Set) Rename(name func(feature string) string) *Set {
 	var b Builder
 	for i, f := range p.Feature {
@@ -154,7 +154,7 @@ func (p *Set) Rename(name func(feature string) string) *Set {
 	return out
 }
 
-// Spread returns, for each point, one point for each of the names that its feature gets.
+// Spread replaces each point by one point for each name that names returns for its feature.
 func (p *Set) Spread(names func(feature string) []string) *Set {
 	all := make([][]string, len(p.Features))
 	for f, name := range p.Features {
@@ -174,7 +174,7 @@ func (p *Set) Spread(names func(feature string) []string) *Set {
 	return out
 }
 
-// withoutRare drops the features of fewer than least points, and their points.
+// withoutRare drops the features with fewer than least points, and their points.
 func (p *Set) withoutRare(least int) *Set {
 	id := make([]int32, len(p.Features))
 	kept := &Set{CRS: p.CRS}

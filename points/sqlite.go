@@ -9,26 +9,27 @@ import (
 	"strings"
 )
 
-// sqlite reads the tables of an SQLite database file (version 3, UTF-8), in the
-// order of their rows: what a GeoPackage needs. The format, from sqlite.org:
+// sqlite reads the tables of an SQLite database file (version 3, UTF-8) in row order, which is all
+// that a GeoPackage needs. The format, as sqlite.org describes it:
 //
-// The file is pages of one size (big endian at byte 16; 1 is 65,536). A table is
-// a tree of pages. After a header (type 13 leaf or 5 inner; number of cells at 3;
-// in inner pages the last child at 8) come the cells' offsets. An inner cell is a
-// child's page and a key; a leaf cell is the length of the record, the row's number
-// and the record, whose end may lie in a chain of overflow pages. A record is
-// the length of its header, a type for each column (0 NULL, 1 to 6 integers of 1,
-// 2, 3, 4, 6, 8 bytes, 7 float64, 8 and 9 the numbers 0 and 1, even from 12 on
-// bytes, odd from 13 on text) and the values. Page 1 starts after the file's header
-// of 100 bytes and is the table of tables.
+// The file consists of pages of one size, which stands at byte 16, big endian; 1 means 65,536. A
+// table is a B-tree of pages. A page has a header, then the offsets of its cells. The header has
+// the type at 0 (13 leaf, 5 inner), the number of cells at 3 and, in inner pages, the last child at
+// 8. An inner cell is the page of a child and a key. A leaf cell is the length of the record, the
+// row's number and the record, whose end may be in a chain of overflow pages.
+//
+// A record is the length of its header, a type for each column, and the values. Types are 0 (NULL),
+// 1 to 6 (integers of 1, 2, 3, 4, 6 and 8 bytes), 7 (float64), 8 and 9 (the numbers 0 and 1), even
+// numbers from 12 on (bytes) and odd ones from 13 on (text). Page 1 starts after the file's header
+// of 100 bytes. Its table lists all tables.
 type sqlite struct {
 	r        io.ReaderAt
 	pages    uint32
-	size     int // of a page
-	usable   int
+	size     int // bytes of a page
+	usable   int // bytes of a page without the reserved ones at its end
 	tables   map[string]sqliteTable
-	visited  uint32
-	overflow []byte
+	visited  uint32 // number of pages that the current scan has visited
+	overflow []byte // a record gathered from overflow pages
 }
 
 type sqliteTable struct {
@@ -122,7 +123,7 @@ func (d *sqlite) page(n uint32) ([]byte, error) {
 
 func (d *sqlite) walk(n uint32, depth int, do func(int64, []any) error) error {
 	if d.visited++; d.visited > d.pages || depth > 40 {
-		return errSQLite // a circle
+		return errSQLite // a cycle
 	}
 	p, err := d.page(n)
 	if err != nil {
@@ -170,7 +171,8 @@ func (d *sqlite) walk(n uint32, depth int, do func(int64, []any) error) error {
 	return nil
 }
 
-// record is a leaf cell's row number and record, gathered from overflow pages.
+// record returns a leaf cell's row number and record, the rest of which it reads from overflow
+// pages.
 func (d *sqlite) record(cell []byte) (rowid int64, record []byte, err error) {
 	length, n := uvarint(cell)
 	id, m := uvarint(cell[n:])
@@ -209,8 +211,8 @@ func (d *sqlite) record(cell []byte) (rowid int64, record []byte, err error) {
 	return int64(id), d.overflow, nil
 }
 
-// uvarint is SQLite's: big endian, seven bits a byte, the ninth byte whole. Its
-// length is 0 when it is cut off.
+// uvarint decodes SQLite's variable-length integer: big endian, seven bits in each of up to eight
+// bytes, eight in the ninth. n is the number of bytes, or 0 if b ends too early.
 func uvarint(b []byte) (v uint64, n int) {
 	for i := range min(9, len(b)) {
 		if i == 8 {
@@ -224,8 +226,8 @@ func uvarint(b []byte) (v uint64, n int) {
 	return 0, 0
 }
 
-// parseRecord gives a record's values: nil, int64, float64, string or []byte,
-// which is good until the next record.
+// parseRecord returns a record's values: nil, int64, float64, string or []byte. A []byte is valid
+// until the next record.
 func parseRecord(b []byte) ([]any, error) {
 	size, n := uvarint(b)
 	if n == 0 || size > uint64(len(b)) || size < uint64(n) {
@@ -279,8 +281,8 @@ func parseRecord(b []byte) ([]any, error) {
 	return out, nil
 }
 
-// columnsOf reads the columns' names from CREATE TABLE, and which is the row's
-// number: INTEGER PRIMARY KEY.
+// columnsOf returns the names of the columns in a CREATE TABLE statement. rowid is the column that
+// is the row's number, declared INTEGER PRIMARY KEY, or -1.
 func columnsOf(sql string) (names []string, rowid int) {
 	rowid = -1
 	open := strings.IndexByte(sql, '(')

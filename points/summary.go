@@ -51,7 +51,7 @@ type Summary struct {
 	// without times.
 	TimeSpan [2]int64 `json:"time_span,omitzero"`
 
-	onceInLife int
+	singles int // number of features with a single point
 }
 
 // FeatureSum is a feature with its number of points.
@@ -67,10 +67,11 @@ type NearCount struct {
 	Median   float64 `json:"median"`   // median of that number
 }
 
-// summarySample is how many points, evenly taken, distances are measured of.
+// summarySample is the number of positions from which on only a sample is measured, which has at
+// least this many and fewer than twice as many.
 const summarySample = 20_000
 
-// Neighbours whose median distances bound the range of distances worth mining.
+// Which nearest neighbours' median distances become Low, Suggested and High.
 const (
 	lowNeighbour, middleNeighbour, highNeighbour = 1, 4, 8
 )
@@ -92,7 +93,7 @@ func Summarise(ctx context.Context, p *Set, workers int) (*Summary, error) {
 	for f, n := range p.Totals() {
 		s.Features = append(s.Features, FeatureSum{p.Features[f], int(n)})
 		if n == 1 {
-			s.onceInLife++
+			s.singles++
 		}
 	}
 	slices.SortStableFunc(s.Features, func(a, b FeatureSum) int { return b.Points - a.Points })
@@ -109,14 +110,14 @@ func Summarise(ctx context.Context, p *Set, workers int) (*Summary, error) {
 	return s, nil
 }
 
-// positions counts repetitions, and gives one point of each position.
+// positions counts positions and duplicates, and returns one point of each position.
 func (s *Summary) positions(p *Set, workers int) []int32 {
 	order := make([]int32, p.Len())
 	for i := range order {
 		order[i] = int32(i)
 	}
-	// Points at one position have the same key: after a radix sort only runs of equal
-	// keys, which are nearly always one position, are compared.
+	// Points at one position have the same key. After a radix sort, only runs of equal keys, which
+	// are nearly always one position, need comparisons.
 	key := make([]uint64, p.Len())
 	for i := range key {
 		h := math.Float64bits(p.X[i]+0)*0x9e3779b97f4a7c15 ^ math.Float64bits(p.Y[i]+0)
@@ -160,8 +161,8 @@ func (s *Summary) positions(p *Set, workers int) []int32 {
 	return out
 }
 
-// distances measures nearest neighbours among positions, and neighbours among
-// points, of a sample.
+// distances measures a sample: the distances to the nearest positions, and the numbers of
+// neighbouring points.
 func (s *Summary) distances(ctx context.Context, l *plane, one []int32, workers int) error {
 	spots := &plane{features: 1, minX: l.minX, minY: l.minY, width: l.width, depth: l.depth}
 	spots.x, spots.y = make([]float64, len(one)), make([]float64, len(one))
@@ -199,7 +200,7 @@ func (s *Summary) distances(ctx context.Context, l *plane, one []int32, workers 
 	neighbour := func(k int) float64 { return quantile(min(k, len(one)-1), 0.5) }
 	s.Low, s.High = roundUp(neighbour(lowNeighbour)), roundUp(neighbour(highNeighbour))
 	s.Suggested = roundUp(neighbour(middleNeighbour))
-	// Neighbours among all points: the suggested distances and twice the last.
+	// Count neighbours among all points, within the suggested distances and twice the largest.
 	all := newCells(l, 2*s.High)
 	for _, d := range []float64{s.Low, s.Suggested, s.High, 2 * s.High} {
 		counts := make([]float64, n)
@@ -223,7 +224,7 @@ func (s *Summary) distances(ctx context.Context, l *plane, one []int32, workers 
 	return nil
 }
 
-// roundUp keeps two digits, so that a distance is easy to say.
+// roundUp rounds up to two significant digits.
 func roundUp(v float64) float64 {
 	if !(v > 0) {
 		return v
@@ -237,8 +238,8 @@ func roundUp(v float64) float64 {
 	return math.Ceil(v*unit) / unit
 }
 
-// within counts the points within a squared distance of a position, which must be
-// at most a cell's side.
+// within counts the points within a distance of a position, at most a cell's side. limit is the
+// distance squared.
 func (c *cells) within(x, y, limit float64) int {
 	n := 0
 	for _, span := range c.around(c.key(x, y)) {
@@ -252,8 +253,8 @@ func (c *cells) within(x, y, limit float64) int {
 	return n
 }
 
-// nearest are the distances to the nearest other positions, ring after ring of
-// cells until none farther out can be nearer.
+// nearest returns the distances to the nearest other positions. It looks at rings of cells around
+// the position, until no cell farther out can hold a nearer one.
 func (c *cells) nearest(x, y float64) (out [highNeighbour]float64) {
 	best := [highNeighbour]float64{}
 	for k := range best {
@@ -299,7 +300,7 @@ func (c *cells) nearest(x, y float64) (out [highNeighbour]float64) {
 	return out
 }
 
-// warn names what is often wrong with points.
+// warn adds warnings about what is often wrong with points.
 func (s *Summary) warn(p *Set, most bulk) {
 	say := func(format string, args ...any) { s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...)) }
 	inDegrees := s.Extent[0] >= -180 && s.Extent[2] <= 180 && s.Extent[1] >= -90 && s.Extent[3] <= 90
@@ -312,7 +313,7 @@ func (s *Summary) warn(p *Set, most bulk) {
 		say("%v has coordinates in %s, but all positions look like degrees", p.CRS, p.CRS.Unit)
 	}
 	if s.MostAtOne >= 1000 || s.MostAtOne > 10 && 100*s.MostAtOne > s.Points {
-		say("%d points are at one position, (%v, %v): an address that stands for others?",
+		say("%d points are at one position, (%v, %v): a default position for unknown ones?",
 			s.MostAtOne, s.Busiest[0], s.Busiest[1])
 	}
 	if s.Repeated > 0 {
@@ -325,7 +326,7 @@ func (s *Summary) warn(p *Set, most bulk) {
 		}
 	}
 	if zero > 0 && (s.Extent[0] < 0 || s.Extent[1] < 0 || p.CRS.Geographic()) {
-		say("%d points are at (0, 0): positions that are missing?", zero)
+		say("%d points are at (0, 0): missing positions?", zero)
 	}
 	if p.CRS.Geographic() {
 		if n := swapped(p, most); n > 0 {
@@ -335,23 +336,23 @@ func (s *Summary) warn(p *Set, most bulk) {
 	if n := outliers(p, most); n > 0 {
 		say("%d points lie far from all others", n)
 	}
-	if s.onceInLife > 0 {
-		say("%d features have a single point, which easily reaches any prevalence: --min-points leaves them out", s.onceInLife)
+	if s.singles > 0 {
+		say("%d features have a single point, which easily reaches any prevalence: --min-points leaves them out", s.singles)
 	}
 }
 
-// bulk is where most points are: along x and along y.
+// bulk has the ranges along x and y that hold most points.
 type bulk [2]valueRange
 
 type valueRange struct{ low, high float64 }
 
-// middle98 is the range of the middle 98% of values.
+// middle98 returns the range of the middle 98% of values.
 func middle98(v []float64) valueRange {
 	values, cut := slices.Clone(v), len(v)/100
 	return valueRange{nth(values, cut), nth(values, len(v)-1-cut)}
 }
 
-// far tells that a value lies farther outside than four times the range's width.
+// far reports whether a value is outside the range by more than four times its width.
 func (r valueRange) far(v float64) bool {
 	w := 4 * (r.high - r.low)
 	return v < r.low-w || v > r.high+w
@@ -359,11 +360,11 @@ func (r valueRange) far(v float64) bool {
 
 func (r valueRange) holds(v float64) bool { return v >= r.low && v <= r.high }
 
-// far tells that a point lies far from the bulk.
+// far reports whether a point is far from the bulk.
 func (b bulk) far(x, y float64) bool { return b[0].far(x) || b[1].far(y) }
 
-// swapped counts the points that are far from the bulk, and within it when their
-// coordinates change places.
+// swapped counts the points that are far from the bulk, but within it once their coordinates are
+// swapped.
 func swapped(p *Set, most bulk) (n int) {
 	for i, x := range p.X {
 		if y := p.Y[i]; most.far(x, y) && most[0].holds(y) && most[1].holds(x) {

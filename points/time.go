@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// timeLayouts are the ways to write a time that have one meaning only.
+// timeLayouts are the notations of a time that are accepted; each has only one meaning.
 var timeLayouts = []string{
 	time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04",
 	"2006-01-02 15:04", "2006-01-02", "2006/01/02 15:04:05", "2006/01/02", "2006-01", "20060102",
 }
 
-// parseTime reads a time as seconds since 1970, in UTC unless it says a zone. A
-// plain number of more than eight digits is such seconds, or, above 1e11 (the year
-// 5138), milliseconds.
+// parseTime converts a time to seconds since 1970. Without a time zone it is in UTC. A negative
+// number, or one of more than eight digits, is seconds or, above 1e11 (the year 5138),
+// milliseconds.
 func parseTime(text []byte) (at int64, milli bool, err error) {
 	if len(text) == 0 {
 		return 0, false, errors.New("the time is missing")

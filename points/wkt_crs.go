@@ -116,9 +116,8 @@ func (p *wktParser) node() (*wktNode, error) {
 	}
 }
 
-// parseWKTSystem reads well-known text (version 1, as in .prj files and
-// GeoPackage). A system whose projection or datum is not known here keeps its unit
-// and cannot be converted.
+// parseWKTSystem parses well-known text (version 1, as in .prj files and GeoPackages). A system
+// whose projection or datum is not supported has a unit, but cannot be converted.
 func parseWKTSystem(text string) (*CRS, error) {
 	p := wktParser{s: text}
 	root, err := p.node()
@@ -190,8 +189,9 @@ func unitName(name string, metres float64) string {
 	return name
 }
 
-// datumOf knows the datums that are WGS 84 to a metre or two, those that say how
-// they are shifted, and a few by name.
+// datumOf returns the datum of a GEOGCS with its shift to WGS 84: the one in TOWGS84 or, for some
+// names, a known one. Most of those agree with WGS 84 to a metre or two and have no shift. It
+// returns nil if the shift is not known.
 func datumOf(geo *wktNode) *datum {
 	n := geo.child("DATUM")
 	if n == nil {
@@ -231,7 +231,7 @@ func datumOf(geo *wktNode) *datum {
 	return nil
 }
 
-// projectionOf makes the projection that a PROJCS describes, or nil.
+// projectionOf returns the projection that a PROJCS describes, or nil if it is not supported.
 func projectionOf(root *wktNode, c *CRS) projection {
 	if c.datum == nil {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// parseWKTPoint reads POINT (1 2), also with Z, M or both, and with a number of
-// EPSG's before it as PostGIS writes: SRID=4326;POINT(1 2).
+// parseWKTPoint parses a point such as POINT (1 2), also with Z, M or both. An EPSG number may come
+// first, as PostGIS writes it: SRID=4326;POINT(1 2).
 func parseWKTPoint(text string) (srid int, x, y float64, err error) {
 	text = strings.TrimSpace(text)
 	if rest, ok := strings.CutPrefix(strings.ToUpper(text), "SRID="); ok {

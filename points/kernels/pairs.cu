@@ -1,11 +1,11 @@
-// Sums over all pairs of points up to a distance, of many rounds at once: by the two
-// features and the ring that the distance lies in, how many pairs there are, or the
-// sum of their weights and how many points have their nearest there. All sums are of
-// integers, and distances, rings and weights are made as the CPU makes them, each
-// operation rounded on its own: results are the CPU's, in whatever order pairs come.
+// Sums over all pairs of points up to a distance, of many rounds at once. Sums are by the two
+// features and the ring, the range of distances. They count the pairs, or they add the weights
+// of the pairs and count the points whose nearest point is in the ring. Distances, rings and
+// weights are computed as on the CPU, with each operation rounded on its own, and all sums are of
+// integers. The results are therefore those of the CPU, in whatever order pairs are added.
 //
-// The points of a round are put into cells at least as wide as the distance, one round
-// behind the other; blockIdx.y is the round.
+// The points of a round are sorted into cells at least as wide as the distance, one round after
+// the other. blockIdx.y is the round.
 #include "warp.cuh"
 
 constexpr u32 kThreads = 256;
@@ -15,15 +15,15 @@ INLINE u32 cell_at(double v, double low, double scale, u32 last) {
   return 1 + (u32)(c > 0 ? (c < last ? c : last) : 0);
 }
 
-// A coordinate moved on a circle; v lies in [low, low+size], by in [0, size).
+// A coordinate shifted on a torus: v is in [low, low+size], by is in [0, size).
 INLINE double moved(double v, double low, double by, double size) {
   double w = __dadd_rn(__dsub_rn(v, low), by);
   while (w >= size) w = __dsub_rn(w, size);
   return __dadd_rn(low, w);
 }
 
-// The points of a round: positions and features of its own or those of all rounds
-// (stride 0), and for each feature how far it is moved, or null.
+// The points of a round. Positions and features are its own, or the same for all rounds (stride 0).
+// moves has the shift of each feature, or is null.
 struct Drawn {
   const double* x;
   const double* y;
@@ -40,8 +40,8 @@ struct Drawn {
   }
 };
 
-// Counts the points of each cell, which gives every point a place in its own. counts
-// must be zero at first.
+// Counts the points of each cell and notes the place of each point in its cell. counts must be zero
+// at first.
 KERNEL __launch_bounds__(kThreads)
 cell_count(const double* x, const double* y, const u32* feature, const double* moves, u64 n, u64 stride, u64 feature_stride,
            u32 features, double min_x, double min_y, double width, double depth, double low_x, double low_y, double scale,
@@ -57,7 +57,8 @@ cell_count(const double* x, const double* y, const u32* feature, const double* m
   place[round * n + i] = atomicAdd(counts + round * cols * rows + cell, 1u);
 }
 
-// Puts the points into their cells: start are the sums of the counts of all rounds.
+// Copies the points to their cells. start has the exclusive prefix sums of the counts over all
+// rounds.
 KERNEL __launch_bounds__(kThreads)
 cell_fill(const double* x, const double* y, const u32* feature, const double* moves, u64 n, u64 stride, u64 feature_stride,
           u32 features, double min_x, double min_y, double width, double depth, double low_x, double low_y, double scale,
@@ -76,26 +77,26 @@ cell_fill(const double* x, const double* y, const u32* feature, const double* mo
   to_feature[to] = f;
 }
 
-// A pair that waits to be added: the lane whose point is the first, and the second.
-// So a round has at most 2^27 points.
+// An entry of the queue is a pair of points that is yet to be added. Its upper five bits are the
+// lane that holds the first point, and the others the second point, so a round has at most 2^27.
 constexpr u32 kPointBits = 27;
 constexpr u32 kQueue = 2 * kWarp;
 
-// The sums of one block. Curves: weights, and nearest points by ring; else counts.
-// Wide: sums and nearest rings are in global memory, as there is no room in shared.
+// The sums of one block. With Curves, they are weights and nearest points, otherwise counts. With
+// Wide, all of them are in global memory, for lack of room in shared memory.
 template <bool Curves, bool Wide> struct Sums {
-  const double* x;  // of the round, by cells
+  const double* x;  // of the round, sorted by cell
   const double* y;
   const u32* feature;
   u32 features, bins;
   double per_step, width, depth, area;
-  u32* sum;      // the low halves of sums, unordered pairs of features by ring
-  u64* whole;    // the sums of the round
-  u32* nearest;  // ordered pairs of features by ring, if there is room for them
-  u64* all;
+  u32* sum;      // of the block, modulo 2^32: unordered pairs of features by ring
+  u64* whole;    // of the round; carries of sum are added at once
+  u32* nearest;  // of the block: ordered pairs of features by ring, if there is room for them
+  u64* all;      // of the round
   u32* near;     // the nearest ring of each thread's point, by feature
-  u32* queue;    // the warp's
-  u32 waiting;   // in the queue
+  u32* queue;    // of the warp
+  u32 waiting;   // number of entries in the queue
   double px, py;  // the lane's point
   u32 pf, point;
 
@@ -113,7 +114,7 @@ template <bool Curves, bool Wide> struct Sums {
     }
   }
 
-  // Adds the last pairs of the queue, one to a lane.
+  // Adds the last pairs of the queue, one per lane.
   INLINE void take(u32 count) {
     __syncwarp();
     bool on = lane_id() < count;
@@ -138,7 +139,7 @@ template <bool Curves, bool Wide> struct Sums {
     __syncwarp();
   }
 
-  // Looks at the points of a range, each lane's own.
+  // Queues the neighbours among the points of a range. Each lane has a range of its own.
   INLINE void look(u32 lo, u32 hi, bool active, double limit) {
     u32 steps = active && lo < hi ? hi - lo : 0;
 #pragma unroll
@@ -204,7 +205,7 @@ INLINE void pairs(const double* x, const double* y, const u32* feature, const u3
       __syncwarp();
       for (u32 f = 0; f < features && active; f++) {
         u32* ring = s.near + f * blockDim.x + threadIdx.x;
-        // Past the first-level cache, which atomics do not change.
+        // Bypass the L1 cache, which atomics do not update.
         u32 r = Wide ? __ldcg(ring) : *ring;
         if (r >= bins) continue;
         u32 at = (s.pf * features + f) * bins + r;
@@ -239,9 +240,9 @@ PAIRS(pair_counts_wide, false, true)
 PAIRS(pair_curves, true, false)
 PAIRS(pair_curves_wide, true, true)
 
-// Edges between features, of many labellings: to[start[i]..start[i+1]) are the neighbours
-// of point i. counts are features*features to a round, and zero at first; shared tells
-// whether there is room for them in shared memory.
+// Counts the edges between features for many labellings. to[start[i]..start[i+1]) are the
+// neighbours of point i. counts has features*features values per round and must be zero at first.
+// shared says whether there is room for those of a round in shared memory.
 KERNEL __launch_bounds__(kThreads)
 edge_counts(const u64* start, const u32* to, const u32* labels, u64 n, u32 features, u32 shared, u64* counts) {
   u32 cells = features * features;
