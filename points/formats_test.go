@@ -107,6 +107,9 @@ func TestShapefileAndGeoPackage(t *testing.T) {
 	if all.Len() != 6 {
 		t.Errorf("two files have %d points, want 6", all.Len())
 	}
+	if _, err := ReadFiles(t.Context(), nil, ReadOptions{}); err == nil {
+		t.Error("no error for an empty list of files")
+	}
 }
 
 func TestSystemsInWellKnownText(t *testing.T) {

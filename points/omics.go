@@ -144,6 +144,11 @@ func EnrichGraph(ctx context.Context, start []int64, to, label []int32, k int, o
 			return nil, fmt.Errorf("neighbour %d: want 0 to %d, a point", j, n-1)
 		}
 	}
+	for _, f := range label {
+		if f < 0 || int(f) >= k {
+			return nil, fmt.Errorf("label %d: want 0 to %d, a feature", f, k-1)
+		}
+	}
 	if o.Rounds == 0 {
 		o.Rounds = 999
 	}

@@ -100,3 +100,21 @@ func TestEnrichmentFollowsFromTheDefinition(t *testing.T) {
 		t.Error("no error without a distance or a number of neighbours")
 	}
 }
+
+func TestEnrichGraphChecksItsInput(t *testing.T) {
+	for name, c := range map[string]struct {
+		start []int64
+		to    []int32
+		label []int32
+	}{
+		"too few bounds":    {[]int64{0, 1}, []int32{1}, []int32{0, 1}},
+		"descending bounds": {[]int64{0, 1, 0}, []int32{1}, []int32{0, 1}},
+		"no such neighbour": {[]int64{0, 1, 2}, []int32{1, 2}, []int32{0, 1}},
+		"no such label":     {[]int64{0, 1, 2}, []int32{1, 0}, []int32{0, 2}},
+		"negative label":    {[]int64{0, 1, 2}, []int32{1, 0}, []int32{0, -1}},
+	} {
+		if _, err := EnrichGraph(t.Context(), c.start, c.to, c.label, 2, EnrichmentOptions{Rounds: 1}); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}

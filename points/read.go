@@ -66,7 +66,10 @@ func ReadFiles(ctx context.Context, paths []string, opt ReadOptions) (*Input, er
 		}
 		files = append(files, path)
 	}
-	if len(files) == 1 {
+	switch len(files) {
+	case 0:
+		return nil, errors.New("no files with points: want at least one")
+	case 1:
 		return readFile(ctx, files[0], opt)
 	}
 	least := opt.MinPoints

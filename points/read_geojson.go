@@ -194,14 +194,16 @@ func addGeoJSON(raw []byte, n int, rows *rowSink) error {
 			rows.in.Columns[2] = names[l.feature]
 		}
 	}
-	kind, err := propertyText(f.Properties[rows.in.Columns[2]])
+	property := rows.in.Columns[2]
+	kind, err := propertyText(f.Properties[property])
 	if err == nil && rows.opt.Time != "" {
 		var when string
-		when, err = propertyText(f.Properties[rows.opt.Time])
+		property = rows.opt.Time
+		when, err = propertyText(f.Properties[property])
 		rows.when = []byte(when)
 	}
 	if err != nil {
-		return rows.bad(fmt.Errorf("property %q: %w", rows.in.Columns[2], err), where)
+		return rows.bad(fmt.Errorf("property %q: %w", property, err), where)
 	}
 	if f.Geometry == nil {
 		return rows.bad(errors.New("no geometry"), where)

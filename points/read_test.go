@@ -219,6 +219,11 @@ func TestBadInputIsNamedWithItsLine(t *testing.T) {
 		!strings.Contains(err.Error(), `no column "nix" for --x`) {
 		t.Errorf("unknown column: got error %v", err)
 	}
+	const listed = `{"features":[{"properties":{"type":"A","at":[1]},"geometry":{"type":"Point","coordinates":[1,2]}}]}`
+	if _, err := Read(strings.NewReader(listed), ReadOptions{Time: "at"}); err == nil ||
+		!strings.Contains(err.Error(), `feature 1: property "at": is neither`) {
+		t.Errorf("list as a time: got error %v", err)
+	}
 	if _, err := ReadFile("testdata/absent.csv", ReadOptions{}); err == nil {
 		t.Error("no error for a file that is not there")
 	}
