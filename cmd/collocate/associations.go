@@ -33,7 +33,7 @@ weighted by distance or subsampled.
 The measures of 'collocate cooccur --values' have the same names but other values: E is there
 the row's sum times the column's sum, divided by the sum of the matrix.`
 
-// measureFlags are those of verbs that rank pairs of words.
+// measureFlags are the flags of verbs that rank pairs of words.
 type measureFlags struct {
 	names   []string
 	opt     words.Options
@@ -56,7 +56,8 @@ func (f *measureFlags) register(a *app, cmd *cobra.Command, top int, minCount fl
 	choices(cmd, map[string][]string{"by": words.Measures()})
 }
 
-// options are what is asked for: a file gets the whole list, of which --top are printed.
+// options checks the flags and returns the options. With --out and without --top the list is
+// complete, for the file; the terminal shows its first pairs.
 func (f *measureFlags) options(a *app, cmd *cobra.Command) (words.Options, error) {
 	if f.opt.Top < 1 {
 		return f.opt, usagef("--top %d: want at least 1", f.opt.Top)
@@ -85,7 +86,7 @@ func (f *measureFlags) options(a *app, cmd *cobra.Command) (words.Options, error
 	return opt, canWrite(f.network)
 }
 
-// partsFlags say what dispersion is measured over.
+// partsFlags are the parts of the corpus that dispersion compares.
 type partsFlags struct {
 	equal int
 	group string
@@ -112,7 +113,7 @@ func (f *partsFlags) parts() (p words.Parts, err error) {
 	return p, nil
 }
 
-// spreadFlags say where a matrix was made from, so that the documents of its pairs can be told.
+// spreadFlags name the corpus of a matrix, which has the number of documents of each pair.
 type spreadFlags struct {
 	paths []string
 	parts partsFlags
@@ -124,7 +125,7 @@ func (f *spreadFlags) register(cmd *cobra.Command) {
 	f.parts.register(cmd)
 }
 
-// fill reads the corpus of a matrix, if it was named, and fills in how its pairs are spread.
+// fill reads the corpus of --corpus, if any, and sets the document counts of the pairs.
 func (f *spreadFlags) fill(ctx context.Context, a *app, read corpusFlags, r *cooccur.Reader,
 	pairs []words.Association) error {
 	if len(f.paths) == 0 {

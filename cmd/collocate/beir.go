@@ -17,14 +17,14 @@ import (
 	"github.com/collocate/collocate/trec"
 )
 
-// beirFlags are what a user can say about an experiment on a BEIR collection.
+// beirFlags are the flags of an experiment on a BEIR collection.
 type beirFlags struct {
 	modelFlags
 	corpusFlags
 	split, index, run string
 	k                 int
 	measures          []string
-	request           search.Request // of each topic, but for its text
+	request           search.Request // common to all topics; each sets its text
 }
 
 func newBEIRCmd(a *app) *cobra.Command {
@@ -69,7 +69,7 @@ text as one field, k1 0.9, b 0.4. For other models and analyzers see 'collocate 
 	return cmd
 }
 
-// beirJSON is what --json says of an experiment.
+// beirJSON is the result of an experiment for --json.
 type beirJSON struct {
 	Name      string             `json:"name"`
 	Split     string             `json:"split"`
@@ -154,7 +154,7 @@ func (a *app) beir(ctx context.Context, dir string, f *beirFlags) error {
 	return a.printBEIR(&out, e)
 }
 
-// expandedBy says how queries were expanded.
+// expandedBy describes the query expansion for the printed result.
 func (f *beirFlags) expandedBy() string {
 	switch {
 	case f.request.Expand != nil:
@@ -165,7 +165,7 @@ func (f *beirFlags) expandedBy() string {
 	return ""
 }
 
-// onePath is a file in a folder, compressed or not.
+// onePath returns the path of a file in a folder, compressed or not.
 func onePath(dir, name string) (string, error) {
 	for _, end := range []string{"", ".gz", ".zst"} {
 		path := filepath.Join(dir, name+end)
@@ -176,7 +176,7 @@ func onePath(dir, name string) (string, error) {
 	return "", fmt.Errorf("%s: no %s, which a collection in BEIR's format has", dir, name)
 }
 
-// beirIndex opens the index of the collection, or makes it.
+// beirIndex opens the index of the collection, or builds it.
 func (a *app) beirIndex(ctx context.Context, corpus string, f *beirFlags) (
 	s *search.Searcher, done func(), err error) {
 	dir := f.index
@@ -230,7 +230,7 @@ func (a *app) beirIndex(ctx context.Context, corpus string, f *beirFlags) (
 	return s, done, nil
 }
 
-// beirRun answers topics.
+// beirRun searches for every topic and collects the answers.
 func (a *app) beirRun(ctx context.Context, s *search.Searcher, topics []trec.Topic,
 	f *beirFlags) (*trec.Run, error) {
 	requests := make([]search.Request, len(topics))

@@ -44,7 +44,7 @@ func published(ndcg, recall100, recall1000 float64) map[string]float64 {
 	return map[string]float64{"ndcg_cut_10": ndcg, "recall_100": recall100, "recall_1000": recall1000}
 }
 
-// beirName is what BEIR calls the collection in a folder, as far as the folder's name tells.
+// beirName returns BEIR's name of the collection in a folder, as far as the folder's name tells.
 func beirName(dir string) string {
 	path, err := filepath.Abs(dir)
 	if err != nil {

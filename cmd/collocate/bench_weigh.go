@@ -73,7 +73,7 @@ method, from memory to memory, and print a page of tables: time by size of the t
 	return cmd
 }
 
-// benchDictsGPU is 'dict bench --engine gpu'.
+// benchDictsGPU runs 'dict bench --engine gpu'.
 func (a *app) benchDictsGPU(ctx context.Context, o weighbench.DictOptions, out string) error {
 	o.Log = func(format string, args ...any) { a.summary(format, args...) }
 	return a.withGPU(func(dev *gpu.Device) error {

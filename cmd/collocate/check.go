@@ -10,8 +10,8 @@ import (
 	"github.com/collocate/collocate/weigh"
 )
 
-// newCheckCmd is the verb check of a kind of file. check opens and reads all of it, and tells what
-// is in it.
+// newCheckCmd makes the verb check for one kind of file. The function check reads the whole file
+// and returns a summary of its contents.
 func newCheckCmd(a *app, use, about, example string,
 	check func(ctx context.Context, path string) (string, error)) *cobra.Command {
 	return &cobra.Command{
@@ -73,7 +73,7 @@ func newWeighCheckCmd(a *app) *cobra.Command {
 		})
 }
 
-// inFile names the file that an error is about.
+// inFile adds the file's name to an error.
 func inFile(path string, err error) error {
 	if err == nil {
 		return nil

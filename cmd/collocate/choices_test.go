@@ -17,7 +17,7 @@ import (
 	"github.com/collocate/collocate/weigh"
 )
 
-// Every numbered choice of the API is a name in JSON, reads its own names back, and refuses others.
+// Every enumeration of the API marshals to distinct names, unmarshals them, and refuses others.
 func TestPublicChoicesAreText(t *testing.T) {
 	for _, last := range []fmt.Stringer{
 		bm25.L, cooccur.Right, cooccur.Paper, cooccur.Count, cooccur.PPMI, cooccur.TSV, datagen.Extra,
@@ -30,17 +30,17 @@ func TestPublicChoicesAreText(t *testing.T) {
 			value := reflect.ValueOf(n).Convert(kind)
 			name, err := value.Interface().(encoding.TextMarshaler).MarshalText()
 			if err != nil || seen[string(name)] {
-				t.Errorf("%v %d is %q, %v", kind, n, name, err)
+				t.Errorf("%v %d marshals to %q, %v: want a name of its own", kind, n, name, err)
 			}
 			seen[string(name)] = true
 			back := reflect.New(kind)
 			err = back.Interface().(encoding.TextUnmarshaler).UnmarshalText(name)
 			if err != nil || back.Elem().Interface() != value.Interface() {
-				t.Errorf("%v: %q comes back as %v, %v", kind, name, back.Elem(), err)
+				t.Errorf("%v: %q unmarshals to %v, %v, want %v", kind, name, back.Elem(), err, value)
 			}
 		}
 		if reflect.New(kind).Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte("mauve")) == nil {
-			t.Errorf("%v takes any name", kind)
+			t.Errorf("%v: unmarshalling an unknown name is no error", kind)
 		}
 	}
 }

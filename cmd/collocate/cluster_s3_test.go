@@ -30,7 +30,7 @@ func collocate(t *testing.T, args ...string) string {
 }
 
 // A corpus, the streams of the parts, the vocabulary and the results may all be in S3. The results
-// have the bytes of one machine's.
+// are equal to those of one machine.
 func TestClusterInS3(t *testing.T) {
 	s3test.Start(t, "data")
 	dir := t.TempDir()
@@ -54,14 +54,14 @@ func TestClusterInS3(t *testing.T) {
 		got, err := io.ReadAll(in)
 		want, err2 := os.ReadFile(local)
 		if err != nil || err2 != nil || len(got) == 0 || !bytes.Equal(got, want) {
-			t.Errorf("%s has %d bytes, %s %d; %v %v", name, len(got), local, len(want), err, err2)
+			t.Errorf("%s (%d bytes) differs from %s (%d bytes); %v %v", name, len(got), local, len(want), err, err2)
 		}
 	}
 	first := strings.Repeat("the moon and the sun and a star\nno comet\n\n", 40)
 	second := strings.Repeat("a comet of dust, the moon of dust", 3) // without a newline at the end
 	put("news/1.txt", first)
 	put("news/2.txt", second)
-	put("news/3.txt", "") // which has no lines, and is in no part
+	put("news/3.txt", "") // without lines, so in no part
 	for name, text := range map[string]string{"1.txt": first, "2.txt": second} {
 		if err := os.WriteFile(file(name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -79,7 +79,7 @@ func TestClusterInS3(t *testing.T) {
 			put(job+".parts/part-"+i, collocate(t, append(args, corpus...)...))
 		}
 		put(job+".parts/_SUCCESS", "")
-		put(job+".parts/part-3", "") // Spark leaves such where a task had nothing to do
+		put(job+".parts/part-3", "") // as Spark writes for a task without records
 	}
 	maps("vocab")
 	collocate(t, "cluster", "merge", "vocab", "s3://data/vocab.parts", "--out", "s3://data/vocab.txt", "--quiet")
@@ -89,7 +89,7 @@ func TestClusterInS3(t *testing.T) {
 		"--window", "4", "--out", "s3://data/all.cooc", "--quiet")
 	same("all.cooc", file("one.cooc"))
 
-	// Workers leave their counts in files there, too.
+	// Workers may also spill their counts to files in S3.
 	spill := []string{"--spill", "s3://data/spill"}
 	maps("cooccur", append(spill, "--vocab", "s3://data/vocab.txt", "--window", "4", "--buckets", "3")...)
 	collocate(t, append(spill, "cluster", "merge", "cooccur", "s3://data/cooccur.parts/", "--vocab",
@@ -97,16 +97,16 @@ func TestClusterInS3(t *testing.T) {
 	same("spilled.cooc", file("one.cooc"))
 	files := &cluster.Spill{Dir: "s3://data/spill"}
 	if list, err := s3.List(t.Context(), files.Dir); err != nil || len(list) != 3 {
-		t.Errorf("three maps left %v, %v", list, err)
+		t.Errorf("three maps spilled %v, %v, want 3 files", list, err)
 	}
 	if err := files.Clean(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if list, err := s3.List(t.Context(), files.Dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%v, %v is left", list, err)
+		t.Errorf("after Clean: %v, %v, want no files", list, err)
 	}
 
-	// A corpus of which some is compressed is dealt out by files, the empty one too.
+	// A corpus with compressed files is divided between files; two of them are empty.
 	put("pack/1.txt", first+second)
 	put("pack/2.txt", "")
 	put("pack/3.txt.gz", gzipped(t, ""))
@@ -131,7 +131,7 @@ func TestClusterInS3(t *testing.T) {
 	}
 }
 
-// gzipped is text as gzip writes it.
+// gzipped compresses text with gzip.
 func gzipped(t *testing.T, text string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -145,7 +145,7 @@ func gzipped(t *testing.T, text string) string {
 	return b.String()
 }
 
-// A vocabulary is also a table.
+// A vocabulary can be written as Parquet.
 func TestVocabularyAsParquet(t *testing.T) {
 	dir := t.TempDir()
 	path, corpus := filepath.Join(dir, "words.parquet"), filepath.Join(dir, "corpus.txt")
@@ -160,6 +160,6 @@ func TestVocabularyAsParquet(t *testing.T) {
 	}
 	rows, err := parquet.ReadFile[row](path)
 	if err != nil || len(rows) != 3 || rows[0] != (row{0, "b", 3}) || rows[1].Count != 1 || rows[2].ID != 2 {
-		t.Errorf("%v, %v", rows, err)
+		t.Errorf("rows %v, %v, want b with count 3 and two more words", rows, err)
 	}
 }

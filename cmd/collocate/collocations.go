@@ -72,7 +72,8 @@ pair: --corpus names the corpus that it was made from, which is then read once m
 	return cmd
 }
 
-// matrixCollocations ranks the pairs of a matrix; the list is nil if the argument is none.
+// matrixCollocations ranks the pairs of a matrix. It returns a nil list if the arguments are not
+// one matrix, so they are a corpus.
 func (a *app) matrixCollocations(cmd *cobra.Command, args []string,
 	opt *words.CorpusOptions, read *corpusFlags, spread *spreadFlags) (list *words.Associations, err error) {
 	none := func() (*words.Associations, error) {
@@ -116,7 +117,7 @@ func (a *app) matrixCollocations(cmd *cobra.Command, args []string,
 	return list, spread.fill(cmd.Context(), a, *read, r, list.Pairs)
 }
 
-// isCooc reports whether a name is that of a matrix.
+// isCooc reports whether a file name ends like that of a matrix.
 func isCooc(path string) bool {
 	f, err := cooccur.FormatOf(path)
 	return err == nil && f == cooccur.CSR
@@ -149,7 +150,7 @@ func (a *app) corpusCollocations(cmd *cobra.Command, args []string, corpus *corp
 	return list, nil
 }
 
-// printAssociations prints and writes what the flags ask for.
+// printAssociations prints the pairs and writes the files of --out and --network.
 func (a *app) printAssociations(list *words.Associations, f *measureFlags) error {
 	if err := associationTable(list, f.opt.P).writeFile(a, f.out); err != nil {
 		return err

@@ -98,7 +98,7 @@ separated by tabs.`,
 	return cmd
 }
 
-// mostInFile is how many lines are written to a file: about as many as spreadsheets take.
+// mostInFile is the default limit of lines in a file: about as many as spreadsheets open.
 const mostInFile = 1_000_000
 
 // contextFlags are queries that the context of a line must match or must not match.
@@ -149,7 +149,7 @@ func isIndex(path string) bool {
 	return err == nil || segments.Living(path)
 }
 
-// terminalWidth is the number of columns of the terminal that standard output is, or 0.
+// terminalWidth returns the number of columns if standard output is a terminal, else 0.
 func terminalWidth() int {
 	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
 		if width, _, err := term.GetSize(fd); err == nil {
@@ -159,8 +159,8 @@ func terminalWidth() int {
 	return 0
 }
 
-// printConcordance prints lines with the matches below each other, cut to the width of a terminal,
-// or with tabs if there is none.
+// printConcordance prints lines with their matches aligned, cut to the width of the terminal. Width
+// 0, for no terminal, separates the columns by tabs instead.
 func printConcordance(w io.Writer, lines []words.Line, width int) error {
 	if width == 0 {
 		for _, l := range lines {

@@ -19,7 +19,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// cooccurCmd is the verb's flags.
+// cooccurCmd holds the flags of `collocate cooccur`.
 type cooccurCmd struct {
 	*app
 	corpus    corpusFlags
@@ -121,7 +121,7 @@ func (c *cooccurCmd) run(cmd *cobra.Command, args []string) error {
 	}
 	c.corpus.hint(cmd, c.app, args)
 	if c.vocab == "" {
-		// The corpus is read twice, which standard input cannot be.
+		// The corpus is read twice; standard input can only be read once.
 		cleanup, err := spoolStdin(c.stdin, &args, cooccur.ScratchDir(c.out))
 		if err != nil {
 			return err
@@ -188,7 +188,7 @@ func (c *cooccurCmd) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// check finds wrong usage before anything is read.
+// check validates the flags before anything is read.
 func (c *cooccurCmd) check(cmd *cobra.Command) (cooccur.Format, error) {
 	if cmd.Flags().Changed("symmetric") {
 		switch side := c.opt.Side; {
@@ -237,7 +237,7 @@ func (c *cooccurCmd) check(cmd *cobra.Command) (cooccur.Format, error) {
 	return format, canWrite(c.out, c.saveVocab)
 }
 
-// matrix makes the matrix over the vocabulary of a file, or over one that it counts.
+// matrix counts co-occurrences over the vocabulary of --vocab, or over one counted from the corpus.
 func (c *cooccurCmd) matrix(ctx context.Context, args []string, an text.Analyzer,
 	begin func(*cooccur.Vocabulary) (cooccur.Sink, error)) (cooccur.Stats, error) {
 	if c.vocab == "" {
@@ -255,7 +255,7 @@ func (c *cooccurCmd) matrix(ctx context.Context, args []string, an text.Analyzer
 	defer f.Close()
 	var words io.Reader = f
 	if !text.OfBytes(c.corpus.analyzerName) {
-		words = norm.NFC.Reader(f) // as these analyzers make the words of the corpus
+		words = norm.NFC.Reader(f) // the analyzer normalises the words of the corpus likewise
 	}
 	v, err := cooccur.ReadVocabulary(words, c.vocab)
 	if err != nil {
@@ -271,8 +271,8 @@ func (c *cooccurCmd) matrix(ctx context.Context, args []string, an text.Analyzer
 	return cooccur.Matrix(ctx, c.corpus.corpus(c.app, args, c.out, c.saveVocab), v, c.opt, sink)
 }
 
-// spoolStdin copies standard input, if it is among the paths, to a temporary file
-// in dir and puts that in its place.
+// spoolStdin copies standard input, if it is among the paths, to a temporary file in dir, and
+// replaces it in paths by that file.
 func spoolStdin(stdin io.Reader, paths *[]string, dir string) (cleanup func(), err error) {
 	if len(*paths) == 0 {
 		*paths = []string{"-"}
@@ -284,7 +284,7 @@ func spoolStdin(stdin io.Reader, paths *[]string, dir string) (cleanup func(), e
 	if dir == "" {
 		dir = os.TempDir()
 	}
-	// It is never committed: a killed process leaves it to the next one to remove.
+	// The file is never committed. If the process is killed, the next one removes it.
 	f, err := atomicfile.Create(filepath.Join(dir, "collocate-stdin"))
 	if err != nil {
 		return nil, fmt.Errorf("keep standard input for a second reading: %w", err)

@@ -24,7 +24,7 @@ type corpusFlags struct {
 	skipBad      bool
 	maxDocument  bytesize.Size
 
-	typed      bool // the verb takes fields with types
+	typed      bool // the verb accepts types in --fields
 	schemaPath string
 	schema     *fields.Schema // filled by analyzer
 }
@@ -67,8 +67,8 @@ func (c *corpusFlags) registerReading(cmd *cobra.Command) {
 	f.BoolVar(&c.skipBad, "skip-bad", false, "skip files that cannot be opened or are not text, and name them")
 }
 
-// corpus makes the corpus of these paths; no path means standard input. Where results
-// go is no part of a folder that is read.
+// corpus returns the corpus of these paths; no path means standard input. Results are paths to be
+// written: where they lie in a folder of the corpus, they are not read.
 func (c *corpusFlags) corpus(a *app, paths []string, results ...string) *text.Corpus {
 	if len(paths) == 0 {
 		paths = []string{"-"}
@@ -94,8 +94,8 @@ func (c *corpusFlags) corpus(a *app, paths []string, results ...string) *text.Co
 	}}
 }
 
-// formatWords and analyzerWords say what the names are, for --help. Those that are not here are
-// languages.
+// formatWords and analyzerWords describe formats and analyzers for --help. Analyzers that are not
+// listed are languages.
 var (
 	formatWords = map[string]string{
 		"auto": "by its first bytes, Parquet as well", "lines": "a document a line", "file": "a document a file",
@@ -109,7 +109,7 @@ var (
 	}
 )
 
-// described lists names, each with a few words on it if there are any.
+// described lists names, each followed by its description in brackets if it has one.
 func described(names []string, words map[string]string) string {
 	list := make([]string, len(names))
 	for i, name := range names {
@@ -120,11 +120,12 @@ func described(names []string, words map[string]string) string {
 	return strings.Join(list, ", ")
 }
 
-// encodingNames are those that a shell completes.
+// encodingNames are the values of --encoding for shell completion.
 var encodingNames = append(text.Encodings(), "latin1")
 
-// encodingOf is what --encoding names, which analyzer has checked. Analyzers of bytes treat text in
-// any encoding alike; those of Unicode would take Latin-1's letters for separators.
+// encodingOf returns the encoding of --encoding, which method analyzer has validated. Without the
+// flag, byte analyzers read text as it is. Unicode analyzers need UTF-8: they would take Latin-1's
+// letters for separators.
 func (c *corpusFlags) encodingOf() text.Encoding {
 	if c.encoding == "" {
 		if text.OfBytes(c.analyzerName) {
@@ -136,8 +137,8 @@ func (c *corpusFlags) encodingOf() text.Encoding {
 	return e
 }
 
-// analyzer is the one that --analyzer names. It is asked for before anything is read,
-// and refuses flags that would have no effect.
+// analyzer returns the analyzer of --analyzer. Verbs call it before anything is read: it also
+// refuses flags that would have no effect.
 func (c *corpusFlags) analyzer() (text.Analyzer, error) {
 	if c.format == text.Lines || c.format == text.File || c.format == text.Blank {
 		if len(c.fields) > 0 {
@@ -165,7 +166,7 @@ func (c *corpusFlags) analyzer() (text.Analyzer, error) {
 	return an, nil
 }
 
-// readSchema makes a schema of --fields with types, or of --schema.
+// readSchema sets the schema from --schema, or from --fields with types.
 func (c *corpusFlags) readSchema() (err error) {
 	switch {
 	case c.schemaPath != "" && len(c.fields) > 0:
@@ -202,7 +203,7 @@ func (c *corpusFlags) readSchema() (err error) {
 	return nil
 }
 
-// withStopwords is the analyzer with the words of --stopwords.
+// withStopwords returns the analyzer with the stopwords of --stopwords.
 func (c *corpusFlags) withStopwords() (text.Analyzer, error) {
 	if strings.HasSuffix(c.analyzerName, "+stop") {
 		return nil, fmt.Errorf("--stopwords with --analyzer %s: the analyzer has a list of its own: leave out +stop", c.analyzerName)

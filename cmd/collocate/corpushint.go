@@ -17,8 +17,8 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// hint says in one line how files are read that look as if another way were meant, and which flag
-// changes that. Only the first file of each kind is named, and of a folder only some are looked at.
+// hint notes files whose contents suggest another format or analyzer than the flags choose, and
+// names the flag to change. It looks at up to 16 files and notes only the first file of each kind.
 func (c *corpusFlags) hint(cmd *cobra.Command, a *app, paths []string) {
 	told := map[string]bool{}
 	for _, path := range someFiles(paths, 16) {
@@ -41,7 +41,7 @@ func (c *corpusFlags) hint(cmd *cobra.Command, a *app, paths []string) {
 		case c.format != text.Lines:
 			continue
 		case kind != "empty lines" && cmd.Flags().Changed("format"):
-			continue // somebody chose to read lines
+			continue // the user chose to read lines
 		}
 		if kind != "" && !told[kind] {
 			told[kind] = true
@@ -50,8 +50,8 @@ func (c *corpusFlags) hint(cmd *cobra.Command, a *app, paths []string) {
 	}
 }
 
-// someFiles lists regular files, and those right below folders, up to a number of them. Reading
-// from a pipe would take its text away.
+// someFiles lists up to most regular files: those of paths, and those directly in folders of paths.
+// Pipes are left out: what is read from them here would be lost to the corpus.
 func someFiles(paths []string, most int) (list []string) {
 	add := func(path string) (folder bool) {
 		info, err := os.Stat(path)
@@ -64,7 +64,7 @@ func someFiles(paths []string, most int) (list []string) {
 		if !add(path) {
 			continue
 		}
-		entries, _ := os.ReadDir(path) // whoever reads the corpus reports it
+		entries, _ := os.ReadDir(path) // the corpus reader reports the error
 		for _, e := range entries {
 			if !strings.HasPrefix(e.Name(), ".") {
 				add(filepath.Join(path, e.Name()))
@@ -74,7 +74,7 @@ func someFiles(paths []string, most int) (list []string) {
 	return list
 }
 
-// headOf is the begin of a file, without compression; nothing where it cannot be read as text.
+// headOf returns the beginning of a file, decompressed, or nil if it cannot be read as text.
 func headOf(path string) []byte {
 	f, err := textfile.Open(path)
 	if err != nil {
@@ -89,10 +89,10 @@ var htmlBegin = regexp.MustCompile(`(?i)^(\xef\xbb\xbf)?\s*(<\?xml[^>]*>\s*)?(<!
 
 var xmlBegin = regexp.MustCompile(`^(\xef\xbb\xbf)?\s*<(\?xml|TEI)\b`)
 
-// punctuated returns the first word with a comma or full stop at its end, if many are so: then the
-// text was not cut into words before.
+// punctuated returns the first word that ends in a comma or full stop, if at least one word in 25
+// does: then the text was not tokenized before.
 func punctuated(head []byte) (first string) {
-	const share = 25 // running text has one in ten
+	const share = 25 // in running text one word in ten ends so
 	n, marked := 0, 0
 	for word := range bytes.FieldsSeq(head) {
 		n++
@@ -110,13 +110,15 @@ func punctuated(head []byte) (first string) {
 	return first
 }
 
-// hasParagraphs reports whether so many lines are empty that package text takes them for borders.
+// hasParagraphs reports whether enough lines are empty for package text to take them for borders
+// of documents.
 func hasParagraphs(head []byte) bool {
 	empty := bytes.Count(head, []byte("\n\n")) + bytes.Count(head, []byte("\n\r\n"))
 	return 50*empty >= bytes.Count(head, []byte("\n"))
 }
 
-// looksLike names what a file seems to be, and what to say of it when it is read as lines.
+// looksLike guesses the kind of a file, and returns the advice for reading it as lines. Both are
+// empty for plain lines.
 func looksLike(path string, head []byte) (kind, advice string) {
 	name := strings.ToLower(path)
 	for _, packed := range []string{".gz", ".zst", ".bz2"} {
@@ -153,9 +155,8 @@ func looksLike(path string, head []byte) (kind, advice string) {
 	return "", ""
 }
 
-// wrapped reports whether text seems to be broken into lines of some width, as books are: most
-// lines are nearly as long as the longest, which is no longer than a page is wide, and few end a
-// sentence.
+// wrapped reports whether text seems to be wrapped at a page's width, as in books: most lines are
+// nearly as long as the longest, and fewer than half end a sentence.
 func wrapped(head []byte) bool {
 	const fewest, widest = 12, 120
 	lines := bytes.Split(head, []byte("\n"))

@@ -10,7 +10,7 @@ import (
 	"github.com/collocate/collocate/internal/sample"
 )
 
-// demoStep is a command with what it is for.
+// demoStep is a command and its purpose.
 type demoStep struct{ say, run string }
 
 // demoSteps are real commands on the data that ships with Collocate, in an
@@ -38,7 +38,7 @@ var demoSteps = []demoStep{
 		"places places-dc.csv.zst --geographic --skip-bad --distance 100 --min-prevalence 0.2 --min-points 20 --svg places.svg"},
 }
 
-// demoServer shows all of it in a browser. It needs what the steps that make files make.
+// demoServer serves the files that demoSteps write to a browser.
 const demoServer = "serve elife.index --matrix elife.cooc --vectors elife.vec --points places-dc.csv.zst --geographic --skip-bad --min-points 20"
 
 func newDemoCmd(a *app) *cobra.Command {
@@ -97,7 +97,7 @@ browser.`,
 	return cmd
 }
 
-// demo works inside dir, so that the commands it prints are the ones it runs.
+// demo changes to the folder dir, so that it can run the commands exactly as it prints them.
 func (a *app) demo(cmd *cobra.Command, dir string, steps []demoStep) error {
 	for _, put := range []func(string) (string, error){sample.Elife, sample.PlacesDC} {
 		if _, err := put(dir); err != nil {
@@ -131,7 +131,7 @@ func (a *app) demo(cmd *cobra.Command, dir string, steps []demoStep) error {
 	return nil
 }
 
-// globalFlags are the flags of this call, for a command that it makes itself.
+// globalFlags returns the global flags of this call as arguments for the demo's commands.
 func (a *app) globalFlags() []string {
 	return []string{
 		"--engine=" + a.engine.String(),

@@ -52,7 +52,7 @@ func TestDeployments(t *testing.T) {
 		}
 		for address := range strings.FieldsFuncSeq(list.Value.String(), func(r rune) bool { return r == ',' || r == '|' }) {
 			if !servers[address] {
-				t.Errorf("%s: nobody serves %s", of, address)
+				t.Errorf("%s: no container serves %s", of, address)
 			}
 		}
 	}
@@ -95,7 +95,7 @@ func TestDeployments(t *testing.T) {
 		}
 		for _, c := range object.Spec.Template.Spec.Containers {
 			args := c.Args
-			if c.Command[0] == "sh" { // a line of a shell, whose arithmetic stands for a number
+			if c.Command[0] == "sh" { // a shell line, whose arithmetic expression stands for a number
 				before, after, _ := strings.Cut(c.Args[0], "$((")
 				_, after, _ = strings.Cut(after, "))")
 				args = strings.Fields(strings.ReplaceAll(strings.TrimPrefix(before, "exec /collocate ")+"0"+after, "'", ""))

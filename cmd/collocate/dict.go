@@ -109,7 +109,7 @@ vocab' writes, is read with --vocab.`,
 	return cmd
 }
 
-// openDict opens a dictionary, and says of another file where dictionaries come from.
+// openDict opens a dictionary. The error for a file of another kind says how to make one.
 func openDict(path string) (*dict.File, error) {
 	d, err := dict.Open(path)
 	return d, wanting(err, "a dictionary that 'collocate dict build' wrote")

@@ -117,7 +117,7 @@ of the text and time by size of the vocabulary, as a page of tables, or with --o
 	return cmd
 }
 
-// benchRounds is how often the dictionaries are measured, in turn.
+// benchRounds is the number of measurements of each dictionary; in a round they take turns.
 const benchRounds = 7
 
 // frequencies reads vocabularies, words with their counts.
@@ -178,7 +178,8 @@ func benchDicts(cmd *cobra.Command, a *app, words *dict.Words, ranked *weighbenc
 		open[i] = d
 		rows[i].Bytes, rows[i].BitsPerKey = d.Stats().Bytes, d.Stats().BitsPerKey
 	}
-	// The papers decode blocks of their XBW by a table, and name computing them as the other way.
+	// The papers decode blocks of the XBW with a table; computing them on the fly is their
+	// alternative.
 	for i := range len(open) {
 		if open[i] == nil {
 			continue

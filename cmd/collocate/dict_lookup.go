@@ -53,18 +53,18 @@ xbw, xbw-plain, xbw-paper and stt.`,
 	return cmd
 }
 
-// lookUp answers for words or numbers.
+// lookUp looks up words or, with --id, numbers.
 type lookUp struct {
 	*app
 	d    *dict.File
 	byID bool
 	out  *bufio.Writer
-	list []wordID // with --json
+	list []wordID // the results, for --json
 
 	unknown []string // numbers that no word has
 
 	gpu  *dict.GPU // nil on cores
-	text dict.Text // what waits for it
+	text dict.Text // words collected for the next batch on the GPU
 }
 
 type wordID struct {
@@ -76,7 +76,7 @@ func newLookUp(a *app, d *dict.File, byID bool) *lookUp {
 	return &lookUp{app: a, d: d, byID: byID, out: bufio.NewWriter(a.stdout), list: []wordID{}}
 }
 
-// run answers for arguments, or for the lines of standard input.
+// run looks up the arguments or, without any, the lines of standard input.
 func (l *lookUp) run(ctx context.Context, args []string) error {
 	for _, q := range args {
 		if err := l.ask(ctx, []byte(q)); err != nil {
@@ -113,7 +113,7 @@ func (l *lookUp) run(ctx context.Context, args []string) error {
 	return errors.Join(l.out.Flush(), err)
 }
 
-// ask answers one question, or lets it wait until there are many for the GPU.
+// ask looks up one word or number, or adds it to the batch for the GPU.
 func (l *lookUp) ask(ctx context.Context, q []byte) error {
 	switch {
 	case l.byID:
@@ -129,7 +129,8 @@ func (l *lookUp) ask(ctx context.Context, q []byte) error {
 		return l.answer(l.d.Word(nil, uint32(n)), uint32(n))
 	case l.gpu != nil:
 		l.text.Add(q)
-		// 8 bytes say where a word ends, 8 are its reference on the device, 4 its number.
+		// Besides its characters a word takes 8 bytes for its end, 8 for its reference on the
+		// device, and 4 for its number.
 		if int64(l.text.Chars()+20*l.text.Len()) < int64(l.memory)/4 {
 			return nil
 		}
@@ -142,7 +143,7 @@ func (l *lookUp) ask(ctx context.Context, q []byte) error {
 	return l.answer(q, id)
 }
 
-// askGPU answers for the words that wait.
+// askGPU looks up the batch of collected words.
 func (l *lookUp) askGPU(ctx context.Context) error {
 	ids, err := l.gpu.IDs(ctx, &l.text)
 	if err != nil {

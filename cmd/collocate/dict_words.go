@@ -14,7 +14,7 @@ import (
 	"github.com/collocate/collocate/internal/textfile"
 )
 
-// wordLists is how lists of words are read: one word a line, or vocabularies.
+// wordLists are the flags for reading lists of words: one word per line, or vocabularies.
 type wordLists struct{ vocab bool }
 
 func (l *wordLists) register(cmd *cobra.Command) {
@@ -22,11 +22,11 @@ func (l *wordLists) register(cmd *cobra.Command) {
 		"the files are vocabularies: lines of a word and its count, which is ignored")
 }
 
-// read reads files with one word a line. A file that looks like a vocabulary is refused unless a
-// flag says what it is: its counts would become a part of its words.
+// read reads files with one word per line. Without --vocab or --vocab=false it refuses a file that
+// looks like a vocabulary, whose counts would become part of the words.
 func (l *wordLists) read(cmd *cobra.Command, a *app, paths []string) (*dict.Words, error) {
 	var all []io.Reader
-	newline := func() io.Reader { return bytes.NewReader([]byte("\n")) } // a list may end without one
+	newline := func() io.Reader { return bytes.NewReader([]byte("\n")) } // a file may end without one
 	for _, p := range paths {
 		var in *bufio.Reader
 		if p == "-" {
@@ -41,7 +41,7 @@ func (l *wordLists) read(cmd *cobra.Command, a *app, paths []string) (*dict.Word
 			in = f.Reader
 		}
 		if !cmd.Flags().Changed("vocab") {
-			head, _ := in.Peek(textfile.HeadSize) // whoever reads on meets the error again
+			head, _ := in.Peek(textfile.HeadSize) // reading on returns the error again
 			if line, ok := looksCounted(head); ok {
 				return nil, usagef("%s: every line is a word and a number, such as %q: use --vocab to read the words alone, or --vocab=false to read whole lines", p, line)
 			}
@@ -55,8 +55,8 @@ func (l *wordLists) read(cmd *cobra.Command, a *app, paths []string) (*dict.Word
 	return dict.ReadWords(io.MultiReader(all...))
 }
 
-// looksCounted reports whether all lines of a file's begin are a word, a blank or tab, and a
-// number; the last line may be cut off. It returns the first one.
+// looksCounted reports whether every line of head, the beginning of a file, is a word, a blank or
+// tab, and a number; the last line may be cut off. It returns the first line.
 func looksCounted(head []byte) (first []byte, ok bool) {
 	n := 0
 	for len(head) > 0 {
@@ -77,7 +77,7 @@ func looksCounted(head []byte) (first []byte, ok bool) {
 	return first, n > 0
 }
 
-// beforeCount is a line without the number at its end.
+// beforeCount returns a line without the number at its end.
 func beforeCount(line []byte) ([]byte, bool) {
 	line = bytes.TrimSuffix(line, []byte("\r"))
 	word := bytes.TrimRight(line, "0123456789")
@@ -87,7 +87,7 @@ func beforeCount(line []byte) ([]byte, bool) {
 	return nil, false
 }
 
-// countedWords reads the words of a vocabulary, one a line.
+// countedWords reads a vocabulary as its words, one per line.
 type countedWords struct {
 	in   *bufio.Reader
 	path string
@@ -118,10 +118,10 @@ func (c *countedWords) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// largeTable is from when on the size of a table is worth a line.
+// largeTable is the size from which tellTable prints the size of a table.
 const largeTable = 64 << 20
 
-// tellTable says how large a table of next nodes will be, before it is made.
+// tellTable prints the size of a large transition table before it is built.
 func (a *app) tellTable(ctx context.Context, words *dict.Words) error {
 	size, err := dict.TableBytes(ctx, words)
 	if err == nil && size > largeTable {

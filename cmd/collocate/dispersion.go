@@ -75,7 +75,7 @@ too many.`,
 	return cmd
 }
 
-// noteUnknown says which words of queries without a match are not in the corpus.
+// noteUnknown names the words that do not occur in the corpus, for queries without a match.
 func (a *app) noteUnknown(ctx context.Context, corpus *text.Corpus, p *words.Plot, queries []*words.Query) error {
 	if slices.Contains(corpus.Paths, "-") {
 		return nil
@@ -87,7 +87,7 @@ func (a *app) noteUnknown(ctx context.Context, corpus *text.Corpus, p *words.Plo
 	return err
 }
 
-// bars draws counts as blocks of different height.
+// bars draws counts as block characters of different height.
 func bars(counts []int) string {
 	levels := []rune("·▁▂▃▄▅▆▇█")
 	most := max(1, slices.Max(counts))

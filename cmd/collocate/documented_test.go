@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Every exported field of an exported type of the library has a comment, above it or behind it. A
-// type that stands in one line, and those of query's tree, say it all in the comment of the type.
+// Every exported field of an exported type of the library has a comment, above or behind it. Types
+// of one line, and the nodes of package query, may have all in the comment of the type.
 func TestFieldsAreDocumented(t *testing.T) {
 	root, types := "../..", 0
 	inner := []string{"internal", "cmd", "bench", "testdata", "node_modules", "target", "web", "bin"}
@@ -54,7 +54,7 @@ func TestFieldsAreDocumented(t *testing.T) {
 	}
 }
 
-// exportedStructs gives the exported struct types that a file declares.
+// exportedStructs returns the exported struct types that a file declares.
 func exportedStructs(file *ast.File) map[string]*ast.StructType {
 	found := make(map[string]*ast.StructType)
 	for _, d := range file.Decls {

@@ -22,7 +22,7 @@ const vectorFiles = `The name of a file of vectors says its format:
   .bin  word2vec's binary
   .npy  a NumPy array; the words are in a file beside it that ends in .words`
 
-// embedding is what the flags of embed say.
+// embedding holds the flags of embed.
 type embedding struct {
 	method, out string
 	dim         int
@@ -80,7 +80,7 @@ func (e *embedding) register(cmd *cobra.Command) {
 	choices(cmd, map[string][]string{"method": {"glove", "svd"}})
 }
 
-// check looks at the flags before anything is read.
+// check validates the flags before anything is read.
 func (e *embedding) check(f *pflag.FlagSet) error {
 	others := map[string][]string{
 		"glove": {"smoothing", "shift", "eigen", "power"},
@@ -129,7 +129,7 @@ func (a *app) embed(ctx context.Context, matrix string, e embedding) error {
 	return nil
 }
 
-// train makes the vectors, and says on which engine.
+// train trains the vectors and returns them with the engine that ran.
 func (a *app) train(ctx context.Context, r *cooccur.Reader, e embedding) (
 	v *vectors.Vectors, used engine.Kind, err error) {
 	began := func(k engine.Kind) { used = k }
@@ -215,7 +215,7 @@ analogies at once.`,
 	return cmd
 }
 
-// openVectors opens vectors to show the top words of.
+// openVectors opens a file of vectors, after it has checked --top.
 func openVectors(path string, top int) (*vectors.Vectors, error) {
 	if top < 1 {
 		return nil, usagef("--top %d: want at least 1", top)
@@ -309,7 +309,7 @@ func newAnalogyCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-// printTable prints a list as JSON or for people.
+// printTable prints a list as JSON or as aligned columns.
 func (a *app) printTable(t *resultTable) error {
 	if a.json {
 		return a.printJSON(t.objects())

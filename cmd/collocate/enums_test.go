@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// Every enumeration of the library is a number whose zero value means something, and writes and
-// reads its name as text: in JSON, in messages and in flags. Parse functions are for names that
-// people say.
+// Every enumeration of the library is a number with a useful zero value, and marshals and
+// unmarshals its name as text: in JSON, in messages and in flags. Those with a Parse function are
+// flags of commands.
 func TestEnumsAreOfOneStyle(t *testing.T) {
 	root := "../.."
 	methods := []string{"String", "MarshalText", "UnmarshalText"}
@@ -26,7 +26,7 @@ func TestEnumsAreOfOneStyle(t *testing.T) {
 		if dir != root && (e.Name()[0] == '.' || slices.Contains(skipped, e.Name())) {
 			return fs.SkipDir
 		}
-		// Of internal packages only ask and model are seen: search exports what they define.
+		// Of internal packages only those of search count: package search exports their types.
 		if strings.Contains(dir, "internal") && !strings.Contains(dir, "search/internal") {
 			return fs.SkipDir
 		}
@@ -47,7 +47,7 @@ func TestEnumsAreOfOneStyle(t *testing.T) {
 		return nil
 	})
 	if err != nil || found < 20 {
-		t.Fatalf("%d enumerations, %v", found, err)
+		t.Fatalf("found only %d enumerations, %v", found, err)
 	}
 }
 
@@ -57,8 +57,8 @@ type enum struct {
 	methods []string
 }
 
-// enumsOf finds the enumerations of a package: exported types of numbers or strings of which there
-// are at least two exported constants.
+// enumsOf returns the enumerations of a package: exported types of numbers or strings that have at
+// least two exported constants.
 func enumsOf(t *testing.T, dir string) map[string]enum {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -77,7 +77,7 @@ func enumsOf(t *testing.T, dir string) map[string]enum {
 		for _, d := range file.Decls {
 			switch d := d.(type) {
 			case *ast.GenDecl:
-				ofType := "" // that of the constant before, which iota goes on with
+				ofType := "" // of the last constant with a type, which those after it repeat
 				for _, spec := range d.Specs {
 					switch s := spec.(type) {
 					case *ast.TypeSpec:

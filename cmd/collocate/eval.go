@@ -35,7 +35,7 @@ grade, are only read with --qrels-format cranfield.`,
 	f := cmd.Flags()
 	f.StringArrayVarP(&o.measures, "measure", "m", nil,
 		"measures: official (the default), all, names such as map,P_10, or P.5,10")
-	// As in trec_eval, -q is not --quiet here, which keeps its long name.
+	// As in trec_eval, -q means --per-query here, and --quiet has no short form.
 	f.BoolVarP(&o.perQuery, "per-query", "q", false, "also print the values of every topic")
 	f.BoolVar(&a.quiet, "quiet", false, "print no notes on guesses")
 	f.BoolVarP(&o.noSummary, "no-summary", "n", false, "print no values over all topics")
@@ -107,7 +107,7 @@ func (a *app) eval(args []string, o evalOptions) error {
 		runs, evals = append(runs, run), append(evals, e)
 	}
 	if len(evals) == 2 {
-		if runs[0].Tag == runs[1].Tag { // then only the files' names tell them apart
+		if runs[0].Tag == runs[1].Tag { // only the files' names distinguish them
 			runs[0].Tag, runs[1].Tag = args[1], args[2]
 		}
 		return a.printComparison(runs, evals, o.perQuery)
@@ -118,7 +118,7 @@ func (a *app) eval(args []string, o evalOptions) error {
 	return printEvaluation(a.stdout, runs[0], evals[0], o)
 }
 
-// hasPositive reports whether anything is relevant.
+// hasPositive reports whether any document is judged relevant.
 func hasPositive(qrels trec.Qrels) bool {
 	for _, docs := range qrels {
 		for _, grade := range docs {
@@ -130,8 +130,8 @@ func hasPositive(qrels trec.Qrels) bool {
 	return false
 }
 
-// noteMissing tells what run and judgments do not share: it may be on purpose, or the values may
-// mean nothing.
+// noteMissing notes topics and documents that are only in the run or only in the judgments. That
+// may be intended, or the wrong files were compared.
 func (a *app) noteMissing(path string, e *trec.Evaluation, complete bool) {
 	if e.Judged == 0 {
 		a.note(path + ": none of its answers is judged; check that documents have the same IDs as in the judgments")

@@ -10,8 +10,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// The examples in the help of verbs that belong together can be run as they are written, one verb
-// after the other: a file that one of them reads is there, or was written by an earlier one.
+// The examples in the help of related verbs run as they are written, one verb after the other: a
+// file that one of them reads is given here or was written by an earlier one.
 func TestExamplesRunAsWritten(t *testing.T) {
 	const news = `{"id":"1","title":"A solar eclipse","text":"The moon covers the sun.","url":"u1","lang":"en","published":"2026-08-12"}
 {"id":"2","title":"Lunar","text":"A lunar eclipse came, not a solar eclipse.","url":"u2","lang":"en","published":"2026-03-03"}

@@ -16,7 +16,7 @@ import (
 )
 
 // writers are the command lines of every verb that writes a file, with {} for the folder of inputs
-// and results. Each writes over results of an earlier run.
+// and results. Each overwrites the result of an earlier run.
 var writers = []struct {
 	name, args, result string
 }{
@@ -58,7 +58,8 @@ func execute(line, dir string) error {
 	return newRoot(a, args...).ExecuteContext(context.Background())
 }
 
-// content is all that is in a file or folder, by name; hidden names are listed apart.
+// content returns the contents of a file, or of all files in a folder, by name. It lists hidden
+// files separately.
 func content(t *testing.T, path string) (all map[string]string, hidden []string) {
 	t.Helper()
 	all = map[string]string{}
@@ -96,7 +97,8 @@ func equalContent(a, b map[string]string) bool {
 	return true
 }
 
-// scene is a folder with inputs and an earlier result, and what the result is before and after.
+// scene is a folder with inputs and an earlier result, and the contents of the old and the new
+// result.
 type scene struct {
 	dir, line, result string
 	old, new          map[string]string
@@ -122,7 +124,7 @@ func stage(t *testing.T, dir, line, result string) *scene {
 	must("index {}/new.txt --analyzer ascii --store-text --out {}/other")
 	must("index export {}/other --ciff {}/other.ciff")
 	must("cooccur {}/new.txt --window 2 --out {}/m.cooc")
-	// The result that is there before: of other documents where the verb allows it.
+	// The old result is an index of other documents, or else any file.
 	s := &scene{dir: dir, line: line, result: filepath.Join(dir, result)}
 	must(line)
 	s.new, _ = content(t, s.result)
@@ -138,8 +140,8 @@ func stage(t *testing.T, dir, line, result string) *scene {
 	return s
 }
 
-// Every call that reaches the disk fails once, under every writer: the verb says so, the result is
-// the old one or the new one, whole, and no temporary file is left once the verb has run again.
+// Every disk operation of every writer fails once: the verb returns an error, the result is the old
+// or the new one, complete, and no temporary file is left once the verb has run again.
 func TestEveryFaultOfEveryWriter(t *testing.T) {
 	points := map[disk.Op]int{}
 	step := trials.Every(7)
@@ -162,12 +164,12 @@ func TestEveryFaultOfEveryWriter(t *testing.T) {
 				points[op]++
 				got, _ := content(t, s.result)
 				switch {
-				case op == disk.Remove: // what was replaced could not be removed, which is no error
-				case op == disk.Exchange: // replaced by two renames, or an error
+				case op == disk.Remove: // failing to remove the old result is no error
+				case op == disk.Exchange: // two renames replace it, or there is an error
 				case err == nil:
 					t.Fatalf("call %d, %s: no error", n, op)
 				case !errors.Is(err, faultfs.ErrFault):
-					t.Fatalf("call %d, %s: the error is %v", n, op, err)
+					t.Fatalf("call %d, %s: the error is %v, want one that wraps the fault", n, op, err)
 				}
 				if !equalContent(got, s.old) && !equalContent(got, s.new) {
 					t.Fatalf("call %d, %s (%v): the result is neither the old nor the new one", n, op, err)
@@ -175,14 +177,14 @@ func TestEveryFaultOfEveryWriter(t *testing.T) {
 				if err == nil && !equalContent(got, s.new) {
 					t.Fatalf("call %d, %s: no error, and the result is the old one", n, op)
 				}
-				// The old result again, for the next fault.
+				// Restore the old result for the next fault.
 				os.RemoveAll(s.result)
 				if err := restoreTo(s.result, s.old); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if got, hidden := content(t, s.dir); len(hidden) > 0 {
-				t.Errorf("left behind: %v of %d files", hidden, len(got))
+				t.Errorf("%v left behind besides %d files", hidden, len(got))
 			}
 		})
 	}
@@ -207,8 +209,8 @@ func restoreTo(path string, files map[string]string) error {
 	return nil
 }
 
-// The machine crashes after every call of every writer, and what was not synced is lost: the result
-// is the old one or the new one, and the verb works again.
+// The machine crashes after every disk operation of every writer, and what was not synced is lost:
+// the result is the old or the new one, and the verb can be run again.
 func TestACrashAfterEveryCall(t *testing.T) {
 	crashes, step := 0, trials.Every(7)
 	for i := 0; i < len(writers); i += trials.Every(6) {

@@ -32,7 +32,7 @@ of threads.`,
 	return cmd
 }
 
-// generateOutput are the flags that all three share.
+// generateOutput holds the flags that all generators share.
 type generateOutput struct {
 	path string
 	seed uint64
@@ -44,11 +44,11 @@ func (g *generateOutput) addFlags(cmd *cobra.Command) {
 	f.Uint64Var(&g.seed, "seed", 0, "seed of the random numbers")
 }
 
-// write sends what fill writes to the output, with progress towards total bytes
-// (0: unknown) and a summary.
+// write sends what fill writes to the output, and shows progress towards total bytes (0 if unknown)
+// and a summary.
 func (g *generateOutput) write(a *app, total int64, fill func(w io.Writer) error) error {
 	if g.path == "-" {
-		if err := a.rawOutput("what is made has a form of its own; with --out FILE, --json tells about it"); err != nil {
+		if err := a.rawOutput("generated data have a format of their own; with --out FILE, --json prints a summary"); err != nil {
 			return err
 		}
 	}
@@ -99,7 +99,7 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// countFlag is a number of things or bytes with an optional unit: 65k, 50M, 100MB.
+// countFlag is a number of items or bytes with an optional unit: 65k, 50M, 100MB.
 type countFlag int64
 
 func (c *countFlag) String() string { return strconv.FormatInt(int64(*c), 10) }
@@ -117,7 +117,7 @@ func (c *countFlag) Set(text string) error {
 	return nil
 }
 
-// countOrZero is a countFlag for which 0 means something.
+// countOrZero is a countFlag that also accepts 0.
 type countOrZero int64
 
 func (c *countOrZero) String() string { return strconv.FormatInt(int64(*c), 10) }

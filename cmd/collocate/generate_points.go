@@ -79,7 +79,7 @@ is at least 0.6. --patterns plants several at once.`,
 	return cmd
 }
 
-// parseSizes reads "3" or "2-5".
+// parseSizes parses "3" or "2-5".
 func parseSizes(s string) (lo, hi int, err error) {
 	from, to, isRange := strings.Cut(s, "-")
 	if !isRange {

@@ -72,17 +72,17 @@ func (a *app) runGPU(cmd *cobra.Command, device int) error {
 	} else {
 		r.print(a.stdout, device)
 	}
-	if r.Trouble != "" { // no GPU is no error; a GPU that does not work is one
+	if r.Trouble != "" { // unlike a machine without a GPU, one that does not work is an error
 		return fmt.Errorf("device %d does not work: %s", device, r.Trouble)
 	}
 	return nil
 }
 
-// Numbers of items that primitives are measured with.
+// Input sizes for measuring primitives.
 const (
-	quickItems    = 1 << 26 // collocate gpu: takes about a second, and fills a device
+	quickItems    = 1 << 26 // collocate gpu: keeps a whole device busy for about a second
 	testItems     = 1 << 28 // collocate gpu test
-	emulatedItems = 1 << 12 // both, in the interpreter
+	emulatedItems = 1 << 12 // either, in the interpreter
 )
 
 func (r *gpuReport) try(cmd *cobra.Command, device int) (err error) {
@@ -225,7 +225,7 @@ func (a *app) testGPU(ctx context.Context, f *gpuTestFlags, suites []check.Suite
 	return a.finishGPUTest(r, f.receipt)
 }
 
-// itemsOn is the number of items to measure a device with.
+// itemsOn returns the input size for measuring a device.
 func (f *gpuTestFlags) itemsOn(d driver.Info) int {
 	switch {
 	case f.items != 0:

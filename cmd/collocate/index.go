@@ -80,7 +80,7 @@ if that is faster; the index is the same.`,
 	return cmd
 }
 
-// indexFolder refuses what cannot be the folder of a new index, before anything is read.
+// indexFolder refuses paths that cannot be the folder of a new index, before anything is read.
 func indexFolder(out string) error {
 	if out == "" {
 		return usagef("--out is missing: the folder for the index")

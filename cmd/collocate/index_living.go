@@ -17,7 +17,7 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// changed tells what a verb made of an index with segments.
+// changed is the JSON result of a verb that changes an index with segments.
 type changed struct {
 	Index      string `json:"index"`
 	Added      int    `json:"added"`
@@ -29,7 +29,7 @@ type changed struct {
 	Generation uint64 `json:"generation"`
 }
 
-// tell says what there is now.
+// tell prints what a verb did and the size of the index after it.
 func (a *app) tell(dir string, c changed, what string) error {
 	r, err := segments.Open(dir)
 	if err != nil {
@@ -44,8 +44,8 @@ func (a *app) tell(dir string, c changed, what string) error {
 	return nil
 }
 
-// change opens an index for changes, lets do change it, merges what should be, and commits. A merge
-// that is cancelled loses nothing of what was done before.
+// change opens an index for writing, calls do, and commits. If merge is set, it then merges
+// segments as the policy asks for and commits again; a cancelled merge keeps the changes of do.
 func (a *app) change(ctx context.Context, dir string, o segments.Options, merge bool, c *changed,
 	do func(w *segments.Writer) error) (err error) {
 	o.Memory = int64(a.memory)
@@ -202,8 +202,8 @@ documents alone would give.`,
 	return cmd
 }
 
-// deleteMatching deletes what a query matches in the newest generation, which nobody else can
-// change.
+// deleteMatching deletes the documents of the newest generation that match a query. As w is the
+// only writer, nobody commits another generation meanwhile.
 func deleteMatching(ctx context.Context, w *segments.Writer, dir, words string) (n int, err error) {
 	s, err := search.Open(dir)
 	if err != nil {
@@ -221,7 +221,7 @@ func deleteMatching(ctx context.Context, w *segments.Writer, dir, words string) 
 	return w.DeleteDocs(s.Index(), found.Sets)
 }
 
-// others says how many more there are.
+// others returns the end of a note for n more unknown IDs.
 func others(n int) string {
 	if n == 0 {
 		return ""
@@ -243,10 +243,10 @@ func readIDs(file string) (ids []string, err error) {
 			ids = append(ids, id)
 		}
 	}
-	return ids, lines.Err()
+	return ids, inFile(file, lines.Err())
 }
 
-// livingOrIndex refuses a folder that is no index: no new one is made.
+// livingOrIndex returns an error for a folder that is not an index, which a writer would create.
 func livingOrIndex(dir string) error {
 	r, err := segments.Open(dir)
 	if err != nil {
@@ -338,8 +338,8 @@ func (a *app) mergeTo(ctx context.Context, g *segments.Reader, out string) error
 }
 
 // openWhole opens an index as one without segments. Several segments, or one with deleted
-// documents, are made one first, in a folder beside a file or folder that is about to be written,
-// where there should be room; close removes it. "" is any folder for such things.
+// documents, are first merged into a temporary index, which close removes. It lies beside the
+// output path beside, whose disk should have room, or in the system's temporary folder for "".
 func (a *app) openWhole(ctx context.Context, dir, beside string) (r *index.Reader, close func() error, err error) {
 	r, err = index.Open(dir)
 	if err == nil {
@@ -366,7 +366,7 @@ func (a *app) openWhole(ctx context.Context, dir, beside string) (r *index.Reade
 	if err != nil {
 		return nil, nil, err
 	}
-	a.note(fmt.Sprintf("%s: %s are made one first, without %s", dir, counted(len(g.Segments()), "segment"),
+	a.note(fmt.Sprintf("%s: merging %s into a temporary index, without %s", dir, counted(len(g.Segments()), "segment"),
 		counted(g.Deleted(), "deleted document")))
 	whole := filepath.Join(temp, "index")
 	if err = a.mergeTo(ctx, g, whole); err == nil {

@@ -66,7 +66,7 @@ func newIndexStatsCmd(a *app) *cobra.Command {
 	}
 }
 
-// printIndexStats prints names, and numbers aligned at their right.
+// printIndexStats prints a table of labels and right-aligned numbers.
 func printIndexStats(out io.Writer, s index.Stats) error {
 	w := bufio.NewWriter(out)
 	row := func(name, number, share string) {
@@ -116,7 +116,7 @@ IDs and lengths, but no stored text. A name that ends with .gz or .zst packs it 
 				return usagef("--ciff is missing: the file to write, or - for standard output")
 			}
 			if file == "-" {
-				if err := a.rawOutput("CIFF has a form of its own; with --ciff FILE, --json tells about it"); err != nil {
+				if err := a.rawOutput("CIFF is a format of its own; with --ciff FILE, --json prints a summary"); err != nil {
 					return err
 				}
 			}
@@ -160,7 +160,7 @@ IDs and lengths, but no stored text. A name that ends with .gz or .zst packs it 
 	return cmd
 }
 
-// packed compresses what goes to a file of that name.
+// packed returns a writer that compresses as the ending of the file's name says.
 func packed(name string, w io.Writer) (io.WriteCloser, error) {
 	switch filepath.Ext(name) {
 	case ".gz":
@@ -211,7 +211,7 @@ the same way. The mean document length is taken from the header.`,
 	return cmd
 }
 
-// indexMade tells about a new index.
+// indexMade prints the size of a new index.
 func (a *app) indexMade(dir string) error {
 	r, err := index.Open(dir)
 	if err != nil {

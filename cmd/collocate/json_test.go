@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// jsonCalls has a call of every verb, in an order in which files are there when they are
-// read. A verb whose output has a form of its own is called twice: once in vain.
+// jsonCalls has a call of every verb, in an order in which files are written before they are read.
+// A verb whose output has a format of its own is called twice, and refuses --json once.
 var jsonCalls = []struct{ args, refused string }{
 	{args: "version"},
 	{args: "tokens corpus.txt"},
@@ -88,8 +88,8 @@ var jsonCalls = []struct{ args, refused string }{
 	{args: "bench thesis --engine multicore --share 0.00001 --queries 1 --runs 1 --batch 2 -k 8"},
 }
 
-// noJSON are verbs without results, and those that need a GPU or do not end by themselves, which
-// have scripts.
+// noJSON are verbs without results, and verbs that need a GPU or do not end by themselves, which
+// scripts test.
 var noJSON = map[string]bool{
 	"collocate": true, "collocate help": true, "collocate completion": true, "collocate dict": true,
 	"collocate generate": true,
@@ -97,8 +97,8 @@ var noJSON = map[string]bool{
 	"collocate worker": true, "collocate cluster": true, "collocate mcp": true,
 }
 
-// With --json every verb prints JSON with keys in lower case and nothing else, or says why
-// it does not.
+// With --json every verb prints JSON with keys in lower case and nothing else, or an error that
+// says why not.
 func TestEveryVerbPrintsJSON(t *testing.T) {
 	t.Chdir(t.TempDir())
 	must(os.MkdirAll("few/qrels", 0o755))
@@ -120,7 +120,7 @@ func TestEveryVerbPrintsJSON(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, c := range jsonCalls {
-		if testing.Short() && strings.HasPrefix(c.args, "bench places") { // a second; printed as bench weigh is
+		if testing.Short() && strings.HasPrefix(c.args, "bench places") { // takes a second; bench weigh prints likewise
 			seen["collocate bench places"] = true
 			continue
 		}
@@ -131,7 +131,8 @@ func TestEveryVerbPrintsJSON(t *testing.T) {
 		if c.refused != "" {
 			var usage usageError
 			if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.refused) || out.Len() > 0 {
-				t.Errorf("%s: not refused, but %v; printed %q", c.args, err, out.String())
+				t.Errorf("%s: error %v, printed %q; want a usage error with %q and no output",
+					c.args, err, out.String(), c.refused)
 			}
 			continue
 		}
@@ -155,7 +156,7 @@ func TestEveryVerbPrintsJSON(t *testing.T) {
 	visit(newRoot(newApp(strings.NewReader(""), io.Discard, io.Discard)))
 }
 
-// checkJSON looks at one value of JSON, or several in a row.
+// checkJSON checks a stream of one or more JSON values.
 func checkJSON(t *testing.T, what string, from io.Reader) {
 	t.Helper()
 	in := json.NewDecoder(from)
@@ -166,7 +167,7 @@ func checkJSON(t *testing.T, what string, from io.Reader) {
 			return
 		}
 		if err != nil || v == nil {
-			t.Errorf("%s: value %d is %v, %v", what, n+1, v, err)
+			t.Errorf("%s: value %d is %v, %v; want valid JSON", what, n+1, v, err)
 			return
 		}
 		for _, key := range upperKeys(v) {
@@ -175,8 +176,8 @@ func checkJSON(t *testing.T, what string, from io.Reader) {
 	}
 }
 
-// upperKeys lists names of fields that Go made up; measures such as P_10 and features of
-// places are data.
+// upperKeys lists keys in upper case, as Go derives them from struct fields without a tag. Measures
+// such as P_10 and features of places are data and may be in upper case.
 func upperKeys(v any) (list []string) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -14,9 +14,9 @@ import (
 
 const module = "github.com/collocate/collocate/"
 
-// What the library exports can be called from other modules: no parameter, result, field or method
-// of an exported name has a type of an internal package, unless a package of the library gives that
-// type a name of its own by an alias. Then the same holds for the fields and methods of that type.
+// Other modules can use all that the library exports: no parameter, result, field or method of an
+// exported name has a type of an internal package, unless the library has a public alias for it.
+// Then the same holds for the fields and methods of that type.
 func TestLibraryExportsNoInternalTypes(t *testing.T) {
 	l := &library{t: t, root: filepath.Join("..", ".."), named: map[string]bool{}}
 	folders, err := os.ReadDir(l.root)
@@ -32,7 +32,7 @@ func TestLibraryExportsNoInternalTypes(t *testing.T) {
 		files = append(files, l.parse(f.Name())...)
 	}
 	if len(files) < 50 {
-		t.Errorf("%d files of the library", len(files))
+		t.Errorf("found only %d files of the library", len(files))
 	}
 	for _, f := range files {
 		l.addAliases(f)
@@ -41,7 +41,7 @@ func TestLibraryExportsNoInternalTypes(t *testing.T) {
 		f.checkTypes(l, func(*ast.Ident) bool { return true })
 	}
 	if len(l.named) < 10 {
-		t.Errorf("%d types of internal packages have public names", len(l.named))
+		t.Errorf("found only %d types of internal packages with public names", len(l.named))
 	}
 	folderOf := map[string]bool{}
 	for name := range l.named {
@@ -54,11 +54,11 @@ func TestLibraryExportsNoInternalTypes(t *testing.T) {
 	}
 }
 
-// library is what can be imported by other modules.
+// library is the packages that other modules can import.
 type library struct {
 	t     *testing.T
 	root  string
-	named map[string]bool // types of internal packages, import path and name, that have a public name
+	named map[string]bool // types of internal packages with a public alias, by import path and name
 }
 
 type libraryFile struct {
@@ -102,7 +102,7 @@ func (l *library) parse(folder string) (out []*libraryFile) {
 	return out
 }
 
-// specs are the types of a file.
+// specs returns the type declarations of a file.
 func (f *libraryFile) specs() (out []*ast.TypeSpec) {
 	for _, d := range f.file.Decls {
 		if d, ok := d.(*ast.GenDecl); ok {
@@ -116,7 +116,7 @@ func (f *libraryFile) specs() (out []*ast.TypeSpec) {
 	return out
 }
 
-// addAliases notes the types of internal packages to which a file gives public names.
+// addAliases collects the types of internal packages for which a file declares public aliases.
 func (l *library) addAliases(f *libraryFile) {
 	for _, s := range f.specs() {
 		if x, ok := s.Type.(*ast.SelectorExpr); ok && s.Assign.IsValid() && s.Name.IsExported() {
@@ -127,8 +127,8 @@ func (l *library) addAliases(f *libraryFile) {
 	}
 }
 
-// checkTypes looks at the exported types that are wanted, their methods, and, where all are wanted,
-// at functions and variables.
+// checkTypes checks the wanted exported types and their methods and, in public packages, also
+// functions and variables.
 func (f *libraryFile) checkTypes(l *library, want func(*ast.Ident) bool) {
 	all := len(f.types) == 0
 	for _, d := range f.file.Decls {
@@ -193,7 +193,7 @@ func (f *libraryFile) look(l *library, n ast.Node) {
 	})
 }
 
-// receiverOf is the type whose method a function is, or nil.
+// receiverOf returns the receiver type of a method, or nil for a function.
 func receiverOf(d *ast.FuncDecl) *ast.Ident {
 	if d.Recv == nil {
 		return nil

@@ -40,9 +40,9 @@ func TestLinksResolve(t *testing.T) {
 	}
 }
 
-// Every file that ARCHITECTURE.md names exists, in some folder.
+// Every file that ARCHITECTURE.md names exists in some folder.
 func TestArchitectureNamesFiles(t *testing.T) {
-	known := map[string]bool{} // every path, and every end of one that begins at a folder
+	known := map[string]bool{} // every path, and every path without its first folders
 	err := filepath.WalkDir("../..", func(path string, e os.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			if err == nil && e.Name() == "node_modules" {
@@ -73,7 +73,7 @@ func TestArchitectureNamesFiles(t *testing.T) {
 			}
 		}
 		if !found {
-			t.Errorf("ARCHITECTURE.md: there is no file %s", m[1])
+			t.Errorf("ARCHITECTURE.md names %s, which does not exist", m[1])
 		}
 	}
 	if names < 200 {

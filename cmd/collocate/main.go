@@ -18,24 +18,24 @@ import (
 
 func main() { os.Exit(run(os.Args[1:])) }
 
-// run is main with an exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted,
-// 141 nobody reads the output any more (as in `collocate ... | head -1`), which is
-// not worth a message.
+// run is main with an exit code: 0 for success, 1 for failure, 2 for wrong usage, 130 if
+// interrupted, and 141, without a message, if the reader of the output closed the pipe (as in
+// `collocate ... | head -1`).
 func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), stopSignals()...)
-	// The first signal cancels the context; a second one, now with the default
-	// action again, ends a program that does not listen.
+	// The first signal cancels the context and restores the default action, so a second one ends
+	// the program at once.
 	context.AfterFunc(ctx, stop)
 	defer stop()
-	// A pipe that is closed is an error of the write, not the end of the program:
-	// temporary files must be removed.
+	// Writing to a closed pipe must return an error instead of ending the program, which still has
+	// temporary files to remove.
 	signal.Ignore(syscall.SIGPIPE)
 
 	stdout, output := newOutput(ctx, os.Stdout)
 	a := newApp(newInput(ctx, os.Stdin), stdout, os.Stderr)
 	root := newRoot(a, args...)
 	completeChoices(root, args)
-	// Whatever map a verb reads, a file that is truncated meanwhile is an error.
+	// Reading a mapped file that was truncated meanwhile returns an error, in every verb.
 	err := mmap.Safely(func() error { return root.ExecuteContext(ctx) })
 	a.endProgress()
 	a.tellSkipped()
@@ -61,7 +61,7 @@ func run(args []string) int {
 	}
 }
 
-// stopSignals are those after which a command cleans up and ends. A hangup that is
+// stopSignals returns the signals after which a command cleans up and ends. A hangup that is
 // ignored, as under nohup, stays ignored.
 func stopSignals() []os.Signal {
 	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
@@ -71,8 +71,9 @@ func stopSignals() []os.Signal {
 	return list
 }
 
-// oneLine is an error's text for a terminal: on one line, without characters out of a broken file
-// that would move the cursor. What several parts of a job say in the same words is said once.
+// oneLine returns an error's text for a terminal: one line, without control characters from a
+// broken file, which could move the cursor. It drops repeated lines, as of several workers that
+// met the same error.
 func oneLine(err error) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -12,7 +12,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"collocate": func() { os.Exit(run(os.Args[1:])) }, "ask": askServer})
 }
 
-// The command line as its users see it: testdata/script/*.txtar, one file a story.
+// Scripts of testdata/script/*.txtar test the command line as users see it.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", UpdateScripts: os.Getenv("UPDATE") != ""})
 }

@@ -100,12 +100,12 @@ func (f *mcpFlags) run(ctx context.Context, a *app, dir string) (err error) {
 	err = server.Run(ctx, mcptools.Drained(&mcp.IOTransport{Reader: io.NopCloser(a.stdin),
 		Writer: keepOpen{a.stdout}}))
 	if errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) {
-		return nil // the client is gone, as it may
+		return nil // the client closed the connection
 	}
 	return err
 }
 
-// keepOpen is a writer whose Close leaves what is below it open.
+// keepOpen adds a Close to a writer that does not close it.
 type keepOpen struct{ io.Writer }
 
 func (keepOpen) Close() error { return nil }

@@ -11,8 +11,8 @@ import (
 	"github.com/collocate/collocate/internal/mmap"
 )
 
-// A job that keeps to --memory bounds the heap by it, index by what it leaves to mapped files; a
-// search bounds nothing.
+// Verbs that keep to --memory bound the heap by it, index by what mapped files leave of it; search
+// does not bound the heap.
 func TestMemoryLimit(t *testing.T) {
 	old := debug.SetMemoryLimit(-1)
 	defer func() {
@@ -34,7 +34,7 @@ func TestMemoryLimit(t *testing.T) {
 		a.memory = 800 * bytesize.MB
 		a.boundMemory(cmd)
 		if got := debug.SetMemoryLimit(-1); got != want {
-			t.Errorf("%s: the heap is bound to %d, want %d", line, got, want)
+			t.Errorf("%s: the heap limit is %d, want %d", line, got, want)
 		}
 	}
 }

@@ -71,12 +71,12 @@ type company struct {
 	list *words.Associations
 }
 
-// readingFlagNames are the flags that say how the corpus of a matrix is read.
+// readingFlagNames are the flags for reading the corpus of a matrix.
 var readingFlagNames = []string{"format", "fields", "id-field", "encoding", "max-document", "skip-bad",
 	"parts", "group"}
 
-// neighboursOf finds the company of those words that are known, and an error that names the others.
-// spread fills in how pairs are spread.
+// neighboursOf returns the neighbours of the words that are in the matrix, and an error that names
+// the other words. spread sets the document counts of pairs.
 func neighboursOf(path string, wanted []string, opt words.Options,
 	spread func(*cooccur.Reader, []words.Association) error) ([]company, error) {
 	r, err := cooccur.Open(path)
@@ -86,9 +86,9 @@ func neighboursOf(path string, wanted []string, opt words.Options,
 	defer r.Close()
 	list := []company{}
 	var unknown []error
-	found := map[int]*words.Associations{} // a word that is named twice is looked for once
+	found := map[int]*words.Associations{} // by word, so that a repeated word is looked up once
 	var distinct []*words.Associations
-	var pairs []words.Association // of all of them, since a corpus is read once
+	var pairs []words.Association // of all words, so that spread reads the corpus once
 	for _, word := range wanted {
 		id, err := words.Find(r, word)
 		if _, ok := errors.AsType[*words.UnknownWord](err); ok {
@@ -162,7 +162,7 @@ func printCompany(out io.Writer, list []company, p bool) error {
 		t := associationTable(c.list, p)
 		fmt.Fprint(w, c.Word)
 		for i, name := range t.names[2:] {
-			if i != 1 { // f1 is the same for all
+			if i != 1 { // column f1 would be the same in all rows
 				fmt.Fprintf(w, "\t%s", name)
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"github.com/collocate/collocate/words"
 )
 
-// writeNetwork draws associations as the file's name says.
+// writeNetwork writes associations as a network, in the format of the file's ending.
 func (a *app) writeNetwork(path string, list []words.Association) error {
 	write, err := words.NetworkFormat(path)
 	if err != nil {

@@ -103,7 +103,7 @@ files.`,
 	return cmd
 }
 
-// parseLengths reads "3" or "2-5".
+// parseLengths parses "3" or "2-5".
 func parseLengths(s string) (lo, hi int, err error) {
 	from, to, isRange := strings.Cut(s, "-")
 	if !isRange {

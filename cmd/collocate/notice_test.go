@@ -13,9 +13,9 @@ import (
 
 const noticePath = "../../NOTICE"
 
-// NOTICE names every module that is linked into the program, and no other, each with its licence,
-// and packages of our own that others wrote, which have a licence beside them. A new dependency is
-// a decision: UPDATE=1 writes the file again, and the diff shows it.
+// NOTICE names every module that is linked into the program, and no other, with its licence. It
+// also names packages here that others wrote, which have a licence beside them. UPDATE=1 writes the
+// file again, so the diff of a change shows new dependencies.
 func TestNoticeNamesEveryModule(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go command")
@@ -45,7 +45,7 @@ func TestNoticeNamesEveryModule(t *testing.T) {
 	}
 }
 
-// linkedModules are the modules in the program on Linux, with their folders.
+// linkedModules returns the modules that the program links on Linux, with their folders.
 func linkedModules(t *testing.T) map[string]string {
 	t.Helper()
 	const format = "{{if .Module}}{{if .Module.Main}}{{.ImportPath}} {{.Dir}}{{else}}{{.Module.Path}} {{.Module.Dir}}{{end}}{{end}}"
@@ -71,7 +71,7 @@ func linkedModules(t *testing.T) map[string]string {
 	return modules
 }
 
-// notice is the text of the file.
+// notice returns the text of NOTICE.
 func notice(t *testing.T, modules map[string]string) string {
 	var paths []string
 	for path := range modules {
@@ -108,9 +108,9 @@ UPDATE=1 go test -run Notice ./cmd/collocate.
 	return b.String()
 }
 
-// Nothing of ours uses html/template or text/template: the linker would have to keep the methods of
-// all types, for a program that is an eighth larger. (cobra imports the latter, and calls it only
-// if it is given templates.)
+// None of our packages imports html/template or text/template. With them the linker must keep the
+// methods of all types, which makes the program an eighth larger. (cobra imports text/template, but
+// calls it only for programs that set templates.)
 func TestNoTemplates(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go command")

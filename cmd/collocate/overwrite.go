@@ -12,9 +12,8 @@ import (
 	"github.com/collocate/collocate/internal/atomicfile"
 )
 
-// A flag of one name means the same in every verb, so these lists say for all of them which flags
-// name a file that is written and which one that is read. A test looks for flags that are in
-// neither.
+// These lists name the flags for files that are written and for files that are read. A flag has
+// the same meaning in every verb, so they hold for all verbs. A test finds flags in neither list.
 var (
 	outputFlags = []string{"out", "run", "save-vocab", "ciff", "geojson", "geopackage", "svg", "local",
 		"local-svg", "csv", "rules-csv", "receipt", "access-log", "trace", "network",
@@ -24,14 +23,15 @@ var (
 		"stopwords", "ids", "vectors", "shard-token-file"}
 )
 
-// leadingPaths is the number of arguments that are paths, where the rest are words.
+// leadingPaths is the number of leading arguments that are paths, for verbs whose other arguments
+// are words.
 var leadingPaths = map[string]int{"search": 1, "show": 1, "neighbours": 1, "similar": 1, "analogy": 1, "lookup": 1}
 
 // named is a file that the command line names.
 type named struct {
 	flag string // "" for an argument
 	path string
-	info fs.FileInfo // nil if it is not there yet
+	info fs.FileInfo // nil if the file does not exist yet
 }
 
 func (n named) String() string {
@@ -41,11 +41,11 @@ func (n named) String() string {
 	return "--" + n.flag + " " + n.path
 }
 
-// keepInputs refuses to write over a file that the same command reads, whatever name or link it
-// goes by: files are compared by device and inode. It runs before every verb.
+// keepInputs refuses to overwrite a file that the same command reads, also through another name or
+// a link: files are compared by device and inode. It runs before every verb.
 //
-// A result inside a folder that is read is no input: corpora leave it out. But a link in such a
-// folder that leads to the result is refused, and so is any file of an index.
+// A result may lie inside a folder that is read, since corpora leave it out. But it is refused if a
+// link in that folder leads to it, or if the folder is an index.
 func (a *app) keepInputs(cmd *cobra.Command, args []string) error {
 	inputs, outputs := a.namedInputs(cmd, args), a.namedOutputs(cmd)
 	for i, out := range outputs {
@@ -69,7 +69,7 @@ func (a *app) keepInputs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// namedInputs are the files that are read and there.
+// namedInputs returns the files to be read that exist.
 func (a *app) namedInputs(cmd *cobra.Command, args []string) (list []named) {
 	if n, ok := leadingPaths[cmd.Name()]; ok {
 		args = args[:min(n, len(args))]
@@ -98,7 +98,7 @@ func (a *app) namedInputs(cmd *cobra.Command, args []string) (list []named) {
 	return list
 }
 
-// namedOutputs are the files that are written.
+// namedOutputs returns the files to be written.
 func (a *app) namedOutputs(cmd *cobra.Command) (list []named) {
 	for _, name := range outputFlags {
 		f := cmd.Flags().Lookup(name)
@@ -119,7 +119,7 @@ func (a *app) namedOutputs(cmd *cobra.Command) (list []named) {
 	return list
 }
 
-// isPath tells whether a flag names a file, not nothing and not a standard stream.
+// isPath reports whether a flag is set to the name of a file, and not to a standard stream.
 func isPath(f *pflag.Flag) bool {
 	path := f.Value.String()
 	return f.Value.Type() == "string" && path != "" && path != "-"
@@ -134,13 +134,13 @@ func samePath(a, b named) bool {
 	return err1 == nil && err2 == nil && x == y && a.flag != "" && b.flag != ""
 }
 
-// sameInFolder finds the output in a folder that is read.
+// sameInFolder returns the path in the folder in that is the file out, or "" if writing out is
+// allowed.
 func sameInFolder(in, out named) (found string) {
 	if !in.info.IsDir() {
 		return ""
 	}
-	_, err := os.Stat(filepath.Join(in.path, "postings"))
-	isIndex := err == nil
+	ofIndex := isIndex(in.path)
 	own, err := filepath.EvalSymlinks(out.path)
 	if err != nil {
 		own = out.path
@@ -148,19 +148,19 @@ func sameInFolder(in, out named) (found string) {
 	if abs, err := filepath.Abs(own); err == nil {
 		own = abs
 	}
-	// What cannot be read is reported by those who read it.
+	// The verb itself reports what cannot be read.
 	_ = filepath.WalkDir(in.path, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return nil
 		}
-		if !isIndex && strings.HasPrefix(e.Name(), ".") {
-			return nil // not read
+		if !ofIndex && strings.HasPrefix(e.Name(), ".") {
+			return nil // corpora leave hidden files out
 		}
 		info, err := os.Stat(path)
 		if err != nil || !os.SameFile(info, out.info) {
 			return nil
 		}
-		if abs, err := filepath.Abs(path); err != nil || isIndex || !sameName(abs, own) {
+		if abs, err := filepath.Abs(path); err != nil || ofIndex || !sameName(abs, own) {
 			found = path
 			return fs.SkipAll
 		}
@@ -169,7 +169,7 @@ func sameInFolder(in, out named) (found string) {
 	return found
 }
 
-// sameName tells whether two paths are the same entry of the same folder.
+// sameName reports whether two paths are the same entry of the same folder.
 func sameName(a, b string) bool {
 	if filepath.Base(a) != filepath.Base(b) {
 		return false

@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Every flag that names a file is known to be written or read, so that a new verb cannot forget to
-// protect its inputs.
+// Every flag that names a file is in the list of outputs or of inputs, so that a new verb cannot
+// forget to protect its inputs.
 func TestFlagsThatNameFilesAreKnown(t *testing.T) {
-	// Folders that are made or filled, and never hold an input; weigh --index is protected by
-	// package index, which replaces nothing but an index.
+	// Flags that name no file, or folders that are created or filled and never hold an input. For
+	// weigh --index, package index protects the folder: it replaces nothing but an index.
 	harmless := []string{"dir", "scratch", "weigh --index", "crs", "feature", "encoding"}
 	names := regexp.MustCompile(`(?i)\b(file|folder|write|dictionary that)\b`)
 	var visit func(cmd *cobra.Command)

@@ -25,7 +25,7 @@ func (f *paperFlags) register(cmd *cobra.Command) {
 		"the paper's method on a GPU: kernels that run at the same time, each on its own text")
 }
 
-// tables are what the flags say; where they have no effect they are refused.
+// tables returns the tables of the flags. If the paper's engine is not used, it refuses them.
 func (f *paperFlags) tables(cmd *cobra.Command, used bool) (cooccur.PaperTables, error) {
 	for _, name := range []string{"sigma", "lambda", "block-text", "streams"} {
 		if !used && cmd.Flags().Changed(name) {

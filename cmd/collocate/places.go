@@ -194,10 +194,10 @@ func (p *placesFlags) check(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// mapped tells that a map is asked for.
+// mapped reports whether a flag asks for a map.
 func (p *placesFlags) mapped() bool { return p.svg != "" || p.geojson != "" || p.geopackage != "" }
 
-// isPositive tells that text is a number of at least 1.
+// isPositive reports whether text is a whole number of at least 1.
 func isPositive(text string) bool {
 	n, err := strconv.Atoi(text)
 	return err == nil && n >= 1
@@ -224,7 +224,7 @@ func (p *placesFlags) run(a *app, cmd *cobra.Command, paths []string) (err error
 	if err := p.part.choose(a, in); err != nil {
 		return err
 	}
-	if p.geojson != "" { // known before the work begins
+	if p.geojson != "" { // fail before the work begins
 		if err := coloc.CanWriteGeoJSON(in.CRS); err != nil {
 			return err
 		}
@@ -232,7 +232,7 @@ func (p *placesFlags) run(a *app, cmd *cobra.Command, paths []string) (err error
 	opt := p.opt
 	opt.Engine, opt.Threads, opt.Memory, opt.Log = a.engine, a.threads, int64(a.memory), a.log
 	opt.Device, opt.Progress = a.gpu, a.stages()
-	if a.engine == engine.GPU { // one for all distances
+	if a.engine == engine.GPU { // opened once for all distances
 		if opt.GPU, err = coloc.OpenGPU(a.gpu); err != nil {
 			return err
 		}
@@ -258,7 +258,7 @@ func (p *placesFlags) run(a *app, cmd *cobra.Command, paths []string) (err error
 		return err
 	}
 	all := opt.All
-	opt.All = all || p.part.level == allLevels // the maximal ones are found among those that are kept
+	opt.All = all || p.part.level == allLevels // unrelated selects the maximal patterns later
 	var reports []*coloc.Report
 	for _, d := range distances {
 		for _, region := range parts {
@@ -276,7 +276,7 @@ func (p *placesFlags) run(a *app, cmd *cobra.Command, paths []string) (err error
 	return p.print(a, in, reports)
 }
 
-// mine is one run: one distance.
+// mine finds the patterns of one distance.
 func (p *placesFlags) mine(ctx context.Context, a *app, in *points.Input, opt coloc.Options,
 	regions int, all bool) (*coloc.Report, error) {
 	s, err := coloc.NewSurvey(in.Set, opt)
@@ -364,7 +364,7 @@ func (p *placesFlags) mine(ctx context.Context, a *app, in *points.Input, opt co
 	return r, nil
 }
 
-// reach says when there are too few rounds for any q to be small.
+// reach prints a message if there are too few rounds for any q-value to reach 0.05.
 func (p *placesFlags) reach(a *app, s *coloc.Survey, res *coloc.Result) {
 	if p.adjust != coloc.FDR {
 		return
@@ -383,7 +383,7 @@ func (p *placesFlags) reach(a *app, s *coloc.Survey, res *coloc.Result) {
 	}
 }
 
-// tableWriter writes reports as the file's name says, or is nil.
+// tableWriter returns the writer for the format of the file's ending, or nil if there is none.
 func tableWriter(path string) func(w io.Writer, reports ...*coloc.Report) error {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".csv":
@@ -400,7 +400,7 @@ func tableWriter(path string) func(w io.Writer, reports ...*coloc.Report) error 
 	return nil
 }
 
-// writeTo writes a file, or to standard output for "-".
+// writeTo writes a file, or standard output for "-".
 func (a *app) writeTo(path string, fill func(w io.Writer) error) error {
 	if path == "-" {
 		return fill(a.stdout)
@@ -408,7 +408,7 @@ func (a *app) writeTo(path string, fill func(w io.Writer) error) error {
 	return atomicfile.WriteFile(path, func(f *atomicfile.File) error { return fill(f) })
 }
 
-// what names a neighbourhood.
+// what describes a neighbourhood: its distance, its number of nearest points, or both.
 func what(distance float64, knn int, crs *points.CRS) string {
 	switch {
 	case knn == 0:
@@ -438,7 +438,7 @@ func (p *placesFlags) print(a *app, in *points.Input, reports []*coloc.Report) e
 	}
 	switch {
 	case p.svg == "-" || p.geojson == "-":
-		return nil // standard output is taken
+		return nil // standard output has the table
 	case a.json || p.format == "json":
 		if len(reports) == 1 {
 			return a.printJSON(reports[0])

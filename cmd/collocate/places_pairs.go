@@ -122,7 +122,7 @@ func (p *pairsFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 		}
 	}
 	if p.local == "-" || p.localSVG == "-" {
-		return nil // standard output is taken
+		return nil // standard output has the local quotients
 	}
 	return p.print(a, in, global)
 }

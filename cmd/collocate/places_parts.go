@@ -24,7 +24,7 @@ type partFlags struct {
 	hierarchy string
 	level     string
 	regions   string
-	parent    map[string]string // of the hierarchy, once it is read
+	parent    map[string]string // of each feature in the hierarchy, once it is read
 }
 
 func (p *partFlags) add(cmd *cobra.Command) {

@@ -14,7 +14,7 @@ import (
 	"github.com/collocate/collocate/points"
 )
 
-// pointFlags are the flags of reading points.
+// pointFlags are the flags for reading points.
 type pointFlags struct {
 	opt        points.ReadOptions
 	crs        string

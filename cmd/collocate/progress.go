@@ -16,9 +16,8 @@ type progressBars struct {
 	stage string
 }
 
-// progress returns a callback for a job's stage that shows bytes done of total
-// (0: unknown), with rate and time left. It is safe for concurrent use, and nil
-// where there is nobody to watch.
+// progress returns a callback for a job's stage that shows bytes done of total (0 if unknown), with
+// rate and time left. It is safe for concurrent use, and nil if standard error is no terminal.
 func (a *app) progress(stage string) func(done, total int64) {
 	if !a.watched() {
 		return nil
@@ -26,7 +25,7 @@ func (a *app) progress(stage string) func(done, total int64) {
 	return func(done, total int64) { a.bars.show(a, stage, done, total, true) }
 }
 
-// stages is progress of steps that name themselves and count items, not bytes.
+// stages is like progress, for callbacks that name their stage and count items instead of bytes.
 func (a *app) stages() func(stage string, done, total int64) {
 	if !a.watched() {
 		return nil
@@ -34,7 +33,7 @@ func (a *app) stages() func(stage string, done, total int64) {
 	return func(stage string, done, total int64) { a.bars.show(a, stage, done, total, false) }
 }
 
-// watched tells whether somebody sees bars.
+// watched reports whether progress bars are shown.
 func (a *app) watched() bool {
 	f, ok := a.stderr.(*os.File)
 	return !a.quiet && ok && term.IsTerminal(int(f.Fd()))
@@ -65,7 +64,7 @@ func (b *progressBars) show(a *app, stage string, done, total int64, bytes bool)
 	b.bar.Set64(done)
 }
 
-// endProgress wipes the bar, so that what follows starts on a clean line.
+// endProgress erases the bar, so that the next output starts on an empty line.
 func (a *app) endProgress() {
 	b := &a.bars
 	b.mu.Lock()

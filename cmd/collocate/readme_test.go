@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// What the README shows of the demo is what the demo prints and draws. The files are kept, to go on
-// from there.
+// The README shows what the demo prints and draws. The demo keeps its files for further commands.
 func TestReadmeShowsTheDemo(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
@@ -43,7 +42,7 @@ func TestReadmeShowsTheDemo(t *testing.T) {
 		}
 	}
 	if shown < 8 {
-		t.Errorf("the README shows %d lines of the demo", shown)
+		t.Errorf("the README shows %d lines of the demo, want at least 8", shown)
 	}
 	for _, name := range []string{"elife.index", "elife.cooc"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
@@ -56,6 +55,6 @@ func TestReadmeShowsTheDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if kept, err := os.ReadFile("../../internal/sample/data/places.svg"); err != nil || !bytes.Equal(drawn, kept) {
-		t.Errorf("the README's map is not what the demo draws, %v", err)
+		t.Errorf("internal/sample/data/places.svg, the README's map, is not what the demo draws, %v", err)
 	}
 }

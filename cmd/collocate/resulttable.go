@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// resultTable is a list that people read and programs too: the same columns on a terminal, as CSV,
-// TSV, JSON and Parquet. Cells are string, int, uint64, float64 or nil.
+// resultTable is a result with the same columns on a terminal and in CSV, TSV, JSON and Parquet
+// files. Cells are string, int, uint64, float64 or nil.
 type resultTable struct {
 	names []string
 	rows  [][]any
@@ -24,7 +24,8 @@ type resultTable struct {
 
 func (t *resultTable) add(cells ...any) { t.rows = append(t.rows, cells) }
 
-// tableFlags adds the flags of a file for the list; its help says whether the list is also printed.
+// tableFlags adds --out and --bom. The help of --out begins with "write", or with "also write" if
+// the table is printed too.
 func (a *app) tableFlags(cmd *cobra.Command, path *string, help string) {
 	cmd.Flags().StringVarP(path, "out", "o", "",
 		help+" the list to `FILE`: .csv, .tsv, .json or .parquet")
@@ -32,7 +33,7 @@ func (a *app) tableFlags(cmd *cobra.Command, path *string, help string) {
 		"begin a .csv or .tsv with a byte order mark, without which Excel shows é as Ã©")
 }
 
-// checkTableFile refuses a name that does not say the format.
+// checkTableFile refuses a name without the ending of a format.
 func (a *app) checkTableFile(path string) error {
 	format := strings.ToLower(filepath.Ext(path))
 	if a.bom && format != ".csv" && format != ".tsv" {
@@ -44,7 +45,7 @@ func (a *app) checkTableFile(path string) error {
 	return usagef("--out %s: want a name that ends in .csv, .tsv, .json or .parquet", path)
 }
 
-// writeFile writes as the file's name says.
+// writeFile writes the table in the format of the file's ending.
 func (t *resultTable) writeFile(a *app, path string) error {
 	if path == "" {
 		return nil
@@ -69,7 +70,7 @@ func (t *resultTable) writeFile(a *app, path string) error {
 	})
 }
 
-// print writes columns that line up; numbers are shortened.
+// print writes aligned columns with shortened numbers.
 func (t *resultTable) print(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	for i, name := range t.names {
@@ -91,7 +92,7 @@ func (t *resultTable) print(w io.Writer) error {
 	return tw.Flush()
 }
 
-// short is a cell for people.
+// short formats a cell for a terminal.
 func short(cell any) string {
 	switch v := cell.(type) {
 	case nil:
@@ -135,7 +136,7 @@ func (t *resultTable) separated(w io.Writer, comma rune) error {
 	return out.Error()
 }
 
-// objects are the rows for JSON, without the cells that are nil.
+// objects returns the rows for JSON, without the cells that are nil.
 func (t *resultTable) objects() []map[string]any {
 	list := make([]map[string]any, len(t.rows))
 	for i, row := range t.rows {
@@ -163,7 +164,7 @@ func (t *resultTable) parquet(w io.Writer) error {
 		}
 		group[name] = parquet.Optional(node)
 	}
-	sorted := slices.Sorted(slices.Values(t.names)) // as the columns of a group are
+	sorted := slices.Sorted(slices.Values(t.names)) // parquet sorts the columns of a group
 	out := parquet.NewWriter(w, parquet.NewSchema("list", group),
 		parquet.CreatedBy("collocate", "1", ""), parquet.Compression(&parquet.Zstd))
 	for _, row := range t.rows {
@@ -187,7 +188,7 @@ func (t *resultTable) parquet(w io.Writer) error {
 	return out.Close()
 }
 
-// kind is the first cell of a column that is not nil.
+// kind returns the first cell of a column that is not nil, as an example of its type.
 func (t *resultTable) kind(column int) any {
 	for _, row := range t.rows {
 		if row[column] != nil {

@@ -25,7 +25,7 @@ type app struct {
 	threads     int
 	memory      bytesize.Size
 	gpu         engine.Device
-	moreDevices []int // for searches
+	moreDevices []int // of verbs that search
 	json        bool
 	quiet       bool
 	verbose     bool
@@ -38,7 +38,7 @@ type app struct {
 
 	bars progressBars
 
-	noted   sync.Map // lines that note wrote
+	noted   sync.Map // lines that note has written
 	skipped sync.Map // paths of files that --skip-bad left out
 }
 
@@ -59,7 +59,7 @@ const (
 	groupTools  = "tools"
 )
 
-// newRoot makes the command line for a call with these arguments, or all of it if there are none.
+// newRoot makes the commands that a call with these arguments needs, or all if there are none.
 func newRoot(a *app, args ...string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "collocate",
@@ -119,8 +119,8 @@ All engines give the same result to the bit.`,
 	return root
 }
 
-// refineDefaults makes the commands that cobra adds as strict as the others: a name
-// that they do not know is wrong usage.
+// refineDefaults makes the commands that cobra adds as strict as ours: an unknown subcommand is
+// wrong usage.
 func refineDefaults(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		switch cmd.Name() {
@@ -169,19 +169,19 @@ func (a *app) prepare(cmd *cobra.Command, args []string) error {
 	return a.keepInputs(cmd, args)
 }
 
-// hasGPU are the annotations of a verb whose job has a GPU engine; --engine gpu is
-// refused in one place, here, by all others.
+// hasGPU are the annotations of a verb with a GPU engine. For all other verbs, prepare refuses
+// --engine gpu.
 var hasGPU = map[string]string{gpuAnnotation: "yes"}
 
 const gpuAnnotation = "gpu"
 
-// minGPUMemory is room for the smallest chunks and their tables.
+// minGPUMemory is enough for the smallest chunks and their tables.
 const minGPUMemory = 64 * bytesize.MB
 
-// maxThreads is more than any machine has cores; each thread costs memory.
+// maxThreads bounds --threads, since each thread costs memory. No machine has as many cores.
 const maxThreads = 1024
 
-// textThreads is --threads, or fewer if --memory has no room for this many.
+// textThreads returns --threads, or fewer if --memory is too small for them.
 func (a *app) textThreads() int {
 	n := weigh.BoundThreads(a.threads, int64(a.memory))
 	if n < a.threads {
@@ -198,8 +198,8 @@ func (a *app) printJSON(v any) error {
 	return e.Encode(v)
 }
 
-// rawOutput refuses --json for output that has a form of its own, such as a run or
-// a corpus; where that goes to a file, --json tells about it instead.
+// rawOutput refuses --json while standard output has a format of its own, such as a run or a
+// corpus. If that goes to a file, --json prints a summary instead.
 func (a *app) rawOutput(format string, args ...any) error {
 	if !a.json {
 		return nil
@@ -207,8 +207,8 @@ func (a *app) rawOutput(format string, args ...any) error {
 	return usagef("--json: "+format, args...)
 }
 
-// textFlag makes a flag of a value that reads and writes itself as text; kind names such values in
-// help texts.
+// textFlag makes a flag of a value that marshals itself as text; kind names the type of such values
+// in help texts.
 type textFlag struct {
 	value interface {
 		encoding.TextUnmarshaler
@@ -221,10 +221,10 @@ func (f textFlag) String() string        { return f.value.String() }
 func (f textFlag) Set(text string) error { return f.value.UnmarshalText([]byte(text)) }
 func (f textFlag) Type() string          { return f.kind }
 
-// choicesOf is the annotation of flags that choices makes.
+// choicesOf is the annotation under which choices stores the values of a flag.
 const choicesOf = "collocate_choices"
 
-// choices notes the values of flags for the shell's completion.
+// choices stores the values of flags for shell completion.
 func choices(cmd *cobra.Command, of map[string][]string) {
 	for name, values := range of {
 		f := cmd.Flag(name)
@@ -235,8 +235,8 @@ func choices(cmd *cobra.Command, of map[string][]string) {
 	}
 }
 
-// completeChoices tells cobra what choices noted, if the shell asks: cobra keeps what it is told
-// for as long as the process lives, and with it the whole command line.
+// completeChoices registers the values of choices with cobra, in calls for shell completion only:
+// cobra keeps them, and with them all commands, for the life of the process.
 func completeChoices(root *cobra.Command, args []string) {
 	if len(args) == 0 || args[0] != cobra.ShellCompRequestCmd && args[0] != cobra.ShellCompNoDescRequestCmd {
 		return
@@ -266,29 +266,28 @@ func (a *app) summary(format string, args ...any) {
 	}
 }
 
-// note tells on standard error what was guessed or left out, in one line, unless --quiet.
-// Verbs that read a corpus several times are told the same several times; it is said once.
+// note writes a line to standard error on what was guessed or left out, unless --quiet. The same
+// line is written once, also if a verb reads a corpus several times.
 func (a *app) note(line string) {
 	if _, told := a.noted.LoadOrStore(line, true); !told {
 		a.summary("note: %s", line)
 	}
 }
 
-// warn writes a line to standard error that also --quiet does not keep back: something was left out
-// or guessed.
+// warn writes a line to standard error even with --quiet.
 func (a *app) warn(format string, args ...any) {
 	a.endProgress()
 	fmt.Fprintf(a.stderr, format+"\n", args...)
 }
 
-// skip names a file that --skip-bad leaves out, once: some verbs read a corpus twice.
+// skip names a file that --skip-bad leaves out, once, even if a verb reads the corpus twice.
 func (a *app) skip(path string, err error) {
 	if _, told := a.skipped.LoadOrStore(path, true); !told {
 		a.warn("skipped %s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 }
 
-// tellSkipped says how many files were left out.
+// tellSkipped prints the number of files that were left out.
 func (a *app) tellSkipped() {
 	n := 0
 	a.skipped.Range(func(any, any) bool { n++; return true })
@@ -297,7 +296,7 @@ func (a *app) tellSkipped() {
 	}
 }
 
-// counted is a number with its noun.
+// counted returns a number with its noun in singular or plural.
 func counted[N int | int64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -307,6 +306,6 @@ func counted[N int | int64](n N, noun string) string {
 
 func must(err error) {
 	if err != nil {
-		panic(err) // a mistake in the program's own tables, seen by every test
+		panic(err) // an error in the program's own tables, which every test would meet
 	}
 }

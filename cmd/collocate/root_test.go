@@ -17,7 +17,7 @@ import (
 	"github.com/collocate/collocate/weigh"
 )
 
-// Whoever asks a command for help gets examples that begin with the program's name.
+// The help of every command has examples that begin with the program's name.
 func TestEveryVerbHasExamples(t *testing.T) {
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
@@ -34,7 +34,7 @@ func TestEveryVerbHasExamples(t *testing.T) {
 	visit(newRoot(newApp(strings.NewReader(""), io.Discard, io.Discard)))
 }
 
-// A call that begins with a verb makes that verb alone, so the list must have its name.
+// A call that begins with a verb makes only the command of that name in the list of verbs.
 func TestVerbsHaveTheNamesOfTheList(t *testing.T) {
 	a := newApp(strings.NewReader(""), io.Discard, io.Discard)
 	for _, v := range verbs() {
@@ -42,17 +42,17 @@ func TestVerbsHaveTheNamesOfTheList(t *testing.T) {
 			t.Errorf("%s is listed as %s", got, v.name)
 		}
 		if got := verbsFor([]string{v.name, "--help"}); len(got) != 1 || got[0].name != v.name {
-			t.Errorf("%s: %d verbs are made", v.name, len(got))
+			t.Errorf("%s: %d verbs are made, want 1", v.name, len(got))
 		}
 	}
 	for _, args := range [][]string{nil, {"help", "index"}, {"--engine", "gpu", "search"}, {"idnex"}} {
 		if got := verbsFor(args); len(got) != len(verbs()) {
-			t.Errorf("%q: only %d verbs are made", args, len(got))
+			t.Errorf("%q: %d verbs are made, want all", args, len(got))
 		}
 	}
 }
 
-// Threads that read text take memory of their own, so --memory bounds their number.
+// Each thread that reads text needs memory, so --memory bounds their number.
 func TestThreadsThatFitMemory(t *testing.T) {
 	a := newApp(strings.NewReader(""), io.Discard, io.Discard)
 	a.threads = 8
@@ -69,9 +69,9 @@ func TestThreadsThatFitMemory(t *testing.T) {
 	}
 }
 
-// Help lists every format, analyzer that is no language, and model with a few words on it.
+// Help describes every format, model, and analyzer that is not a language.
 func TestNamesInHelpAreDescribed(t *testing.T) {
-	whole := []string{"unicode"} // the only one besides the languages that has a first version
+	whole := []string{"unicode"} // besides the languages the only one with a version 1
 	for _, name := range text.Analyzers() {
 		if _, err := text.ParseAnalyzer(name + "@1"); err != nil {
 			whole = append(whole, name)
@@ -83,7 +83,7 @@ func TestNamesInHelpAreDescribed(t *testing.T) {
 	}{{text.Formats(), formatWords}, {whole, analyzerWords}, {append(search.Models(), "bm25f"), modelWords}} {
 		for _, name := range c.names {
 			if c.words[name] == "" {
-				t.Errorf("%s: no words on it", name)
+				t.Errorf("%s has no description", name)
 			}
 		}
 	}
@@ -110,7 +110,7 @@ func TestNamesInHelpAreDescribed(t *testing.T) {
 	}
 }
 
-// The methods of weigh are explained in its help, and a variant without weights is wrong usage.
+// The help of weigh explains its methods, and a variant that is only for searching is wrong usage.
 func TestWeighExplainsItsChoices(t *testing.T) {
 	a := newApp(strings.NewReader(""), io.Discard, io.Discard)
 	long := newWeighCmd(a).Long
@@ -125,12 +125,12 @@ func TestWeighExplainsItsChoices(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, usage := errors.AsType[usageError](err); err != nil && !usage {
-			t.Errorf("%s: %v is no wrong usage", name, err)
+			t.Errorf("%s: %v, want a usage error", name, err)
 		}
 	}
 }
 
-// A command line that has run is garbage: workers of a cluster run one after the other.
+// Commands can be collected as garbage once they have run: a cluster's worker runs many in turn.
 func TestNothingKeepsACommandLine(t *testing.T) {
 	run := func() weak.Pointer[app] {
 		a := newApp(strings.NewReader(""), io.Discard, io.Discard)

@@ -18,7 +18,7 @@ import (
 	"github.com/collocate/collocate/trec"
 )
 
-// searchFlags are what a user can say about a search.
+// searchFlags are the flags of `collocate search`.
 type searchFlags struct {
 	k               int
 	algorithm, mode string
@@ -36,7 +36,7 @@ type searchFlags struct {
 	highlight, unhighlight string
 	parallel               parallelFlags
 	tokenFile              string
-	warned                 bool // of operators in queries
+	warned                 bool // operators without effect were noted
 }
 
 func newSearchCmd(a *app) *cobra.Command {
@@ -148,7 +148,7 @@ func (f *searchFlags) register(a *app, cmd *cobra.Command) {
 		"encoding": encodingNames, "topic-ids": trec.TopicIDNames()})
 }
 
-// request turns the flags into a request without words.
+// request returns the request of the flags, without a query.
 func (f *searchFlags) request() (r search.Request, err error) {
 	if f.k < 1 || f.k > search.MaxK {
 		return r, usagef("-k %d: want 1 to %d", f.k, search.MaxK)
@@ -213,7 +213,7 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 		return usagef("--run needs --topics")
 	}
 	if f.topics != "" && f.run == "-" {
-		if err := a.rawOutput("a run has a form of its own; with --run FILE, --json tells about it"); err != nil {
+		if err := a.rawOutput("a run has a format of its own; with --run FILE, --json prints a summary"); err != nil {
 			return err
 		}
 	}
@@ -252,7 +252,7 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 	return a.searchLines(ctx, s, r, f)
 }
 
-// useHighlights says how words are marked in snippets.
+// useHighlights chooses the marks around query words in snippets: bold on a terminal, else stars.
 func (a *app) useHighlights(f *searchFlags) {
 	if a.onTerminal() {
 		f.highlight, f.unhighlight = boldOn, boldOff
@@ -261,8 +261,8 @@ func (a *app) useHighlights(f *searchFlags) {
 	}
 }
 
-// searchLines answers the queries on standard input, one a line. What is piped in is answered with
-// each query before its answers; JSON has it in any case.
+// searchLines answers the queries on standard input, one per line. If they are piped in, it prints
+// each query before its answers; JSON answers contain their query.
 func (a *app) searchLines(ctx context.Context, s *search.Searcher, r search.Request, f *searchFlags) error {
 	typed := isTerminal(a.stdin)
 	var lines queryLines = newPipedLines(a.stdin)
@@ -290,7 +290,7 @@ func (a *app) searchLines(ctx context.Context, s *search.Searcher, r search.Requ
 	}
 }
 
-// setQuery makes a request ask for words, or for a query of the language.
+// setQuery sets the query of a request: plain words, or a query in the query language.
 func setQuery(r *search.Request, s *search.Searcher, words string, plain bool) error {
 	if !utf8.ValidString(words) && !text.OfBytes(s.Index().Analyzer()) {
 		return fmt.Errorf("the query %q is not UTF-8: convert it first", words)

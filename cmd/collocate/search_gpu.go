@@ -11,7 +11,7 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// onGPU puts the index on the device if the engine is the GPU.
+// onGPU copies the index to the device if the engine is the GPU.
 func (a *app) onGPU(ctx context.Context, s *search.Searcher) error {
 	if a.engine != engine.GPU {
 		if len(a.moreDevices) > 0 {
@@ -22,7 +22,7 @@ func (a *app) onGPU(ctx context.Context, s *search.Searcher) error {
 	return a.bringToGPU(ctx, s)
 }
 
-// gpuOptions say how the index is brought to the device, and to those of --more-devices.
+// gpuOptions returns the options for copying the index to the devices.
 func (a *app) gpuOptions() search.GPUOptions {
 	o := search.GPUOptions{Device: a.gpu, Progress: a.progress("postings to the GPU"), Log: a.log}
 	for _, n := range a.moreDevices {
@@ -31,7 +31,7 @@ func (a *app) gpuOptions() search.GPUOptions {
 	return o
 }
 
-// registerMoreDevices is for verbs that search on several GPUs.
+// registerMoreDevices adds --more-devices, for verbs that search on several GPUs.
 func (a *app) registerMoreDevices(cmd *cobra.Command) {
 	cmd.Flags().IntSliceVar(&a.moreDevices, "more-devices", nil,
 		"with --engine gpu: numbers of further GPUs that share topics and partitions, each with a copy of the index; the same one again is another context on it (set --gpu-memory)")
@@ -55,7 +55,7 @@ func printGPU(w io.Writer, g *search.GPUStats) {
 		fmt.Fprintf(w, "answered by the CPU: %s\n", g.Fallback)
 	default:
 		tiles := ""
-		if g.Candidates+g.Rescored > 0 { // only tiles have them
+		if g.Candidates+g.Rescored > 0 { // algorithm tiles only
 			tiles = fmt.Sprintf(" %d candidates, %d scored exactly,", g.Candidates, g.Rescored)
 		}
 		fmt.Fprintf(w, "on the GPU: %d items of work,%s %.1f us\n", g.Items, tiles, float64(g.Time.Nanoseconds())/1e3)

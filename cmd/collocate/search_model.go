@@ -10,7 +10,7 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// modelFlags are what a user can say about how documents are scored.
+// modelFlags are the flags of retrieval models.
 type modelFlags struct {
 	model, variant string
 	k1, b, mu, k3  float64
@@ -41,7 +41,7 @@ func (f *modelFlags) register(cmd *cobra.Command) {
 	choices(cmd, map[string][]string{"model": models, "variant": bm25.SearchVariants()})
 }
 
-// more puts what --expand and --proximity say into a request.
+// more sets query expansion and proximity of a request from --expand and --proximity.
 func (f *modelFlags) more(r *search.Request) (err error) {
 	if f.expand != "" {
 		if r.Expand, err = search.ParseExpand(f.expand); err != nil {
@@ -59,13 +59,13 @@ func (f *modelFlags) more(r *search.Request) (err error) {
 	return nil
 }
 
-// modelWords say what the models are, for --help.
+// modelWords describe the models for --help.
 var modelWords = map[string]string{
 	"bm25": "Okapi BM25", "boolean": "no ranking", "cosine": "TF-IDF vectors",
 	"dirichlet": "query likelihood", "dph": "divergence from randomness", "bm25f": "BM25 over text fields",
 }
 
-// parse turns the flags into a model.
+// parse returns the model of the flags.
 func (f *modelFlags) parse() (search.Model, error) {
 	if f.fieldWeights != "" && !f.set("model") {
 		f.model = "bm25f"

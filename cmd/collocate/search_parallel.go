@@ -12,7 +12,7 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// parallelFlags are what a user can say about how a search is spread over cores.
+// parallelFlags are the flags of a search on several cores or a GPU.
 type parallelFlags struct {
 	partition, policy, schedule string
 	size, row, slack            int
@@ -50,8 +50,8 @@ func (f *parallelFlags) register(cmd *cobra.Command) {
 	})
 }
 
-// parallel turns the flags into how to spread a request. Who says how to cut wants it cut, even
-// where one core is faster.
+// parallel returns the parallel options of the flags. If a flag chooses a partition, the index is
+// partitioned even if one core would be faster.
 func (f *parallelFlags) parallel(a *app, s *searchFlags) (*search.Parallel, error) {
 	p := &search.Parallel{Threads: a.threads, Engine: a.engine, Size: f.size, Row: f.row,
 		Slack: f.slack, Blocks: f.blocks}
@@ -92,12 +92,12 @@ func (f *parallelFlags) parallel(a *app, s *searchFlags) (*search.Parallel, erro
 	return p, nil
 }
 
-// exact says whether the answers are the best for sure.
+// exact reports whether the answers are guaranteed to be the best.
 func exact(found *search.Result) bool {
 	return !found.Stats.Pruned && (found.Stats.Parallel == nil || found.Stats.Parallel.Exact)
 }
 
-// recallOf is the share of the exact answers that were found; nil if it was not asked for.
+// recallOf returns the share of the exact answers that were found, or nil without --recall.
 func (f *parallelFlags) recallOf(ctx context.Context, s *search.Searcher, r search.Request,
 	found *search.Result) (*float64, error) {
 	if !f.recall {
@@ -118,7 +118,7 @@ func (f *parallelFlags) recallOf(ctx context.Context, s *search.Searcher, r sear
 	return &recall, nil
 }
 
-// printRecall prints the recall if there is one, and warns of approximate answers.
+// printRecall prints the recall if it was computed, and warns of approximate answers.
 func (a *app) printRecall(recall *float64, found *search.Result) {
 	switch {
 	case recall != nil:

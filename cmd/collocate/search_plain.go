@@ -12,12 +12,12 @@ import (
 	"github.com/collocate/collocate/search/query"
 )
 
-// badQuery says where a query cannot be read.
+// badQuery makes a syntax error in a query a usage error that mentions --plain.
 func badQuery(err error) error {
 	return usageError{fmt.Errorf("%w; --plain takes all signs for text", err)}
 }
 
-// withoutPlain is such an error for a command that has no --plain.
+// withoutPlain makes a syntax error in a query a usage error, for commands without --plain.
 func withoutPlain(err error) error {
 	if wrong := new(query.Error); errors.As(err, &wrong) {
 		return usageError{wrong}
@@ -25,8 +25,8 @@ func withoutPlain(err error) error {
 	return err
 }
 
-// queryOperators are the parts of a query that other engines take for operators and that here are
-// plain words, or nothing: AND, OR, NOT, + and - before a word, quotes.
+// queryOperators returns the parts of a plain query that look like operators but have no effect:
+// AND, OR, NOT, + and - before a word, and quotes.
 func queryOperators(query string) (found []string) {
 	add := func(s string) {
 		for _, f := range found {
@@ -53,10 +53,10 @@ func queryOperators(query string) (found []string) {
 	return found
 }
 
-// fieldLike is what looks like a field in a query, as in year:2020.
+// fieldLike matches what looks like a field in a query, as in year:2020.
 var fieldLike = regexp.MustCompile(`(?:^|[\s(+#!-])([A-Za-z][\w.-]*):["\[({\w<>*]`)
 
-// noteFields says once that what looks like a field is a word, where documents have no fields.
+// noteFields notes, once, that a query seems to name a field although documents have none.
 func (f *searchFlags) noteFields(a *app, s *search.Searcher, words string) {
 	m := fieldLike.FindStringSubmatch(words)
 	if m == nil || m[1] == "id" || f.plain || f.warned || len(s.Fields()) > 0 {
@@ -64,7 +64,7 @@ func (f *searchFlags) noteFields(a *app, s *search.Searcher, words string) {
 	}
 	f.warned = true
 	a.note(m[1] + ": is taken for a word, since the documents of this index have no fields; " +
-		"'index --fields' makes some")
+		"'index --fields' adds fields")
 }
 
 // notePlain warns once that operators in queries have no effect.
@@ -76,8 +76,8 @@ func (f *searchFlags) notePlain(a *app, queries ...string) {
 		if found := queryOperators(q); len(found) > 0 {
 			f.warned = true
 			a.note(strings.Join(found, ", ") +
-				" in a topic: no operators, but plain words or nothing; --query-language takes them for " +
-				"operators, --mode and asks for all words")
+				" in a topic: operators have no effect; --query-language enables them, " +
+				"--mode and requires all words")
 			return
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/collocate/collocate/serve"
 )
 
-// searchJSON is what --json says of a query.
+// searchJSON is the answer to a query for --json.
 type searchJSON struct {
 	*serve.Answer
 	// Approximate answers may not be the best; Recall is the share of the best that is among them.
@@ -41,7 +41,7 @@ func printHit(w io.Writer, h *serve.Hit, f *searchFlags) {
 	}
 }
 
-// printSum prints the score of an explanation, and what it knows of the document and the index.
+// printSum prints the score of an explanation with the statistics of the document and the index.
 func printSum(w io.Writer, e *search.Explanation) {
 	fmt.Fprintf(w, "\t%-20s %.6f  length %d", "sum", e.Score, e.Length)
 	if e.MeanLength > 0 {
@@ -65,7 +65,7 @@ func printFacets(w io.Writer, list []search.FacetCounts) {
 	}
 }
 
-// printPart prints what a part of a query gave, and the parts in it.
+// printPart prints the score of a part of a query, and below it those of its own parts.
 func printPart(w io.Writer, p *search.Part, depth int) {
 	fmt.Fprint(w, strings.Repeat("\t", depth))
 	if p.Role != "" {
@@ -94,7 +94,8 @@ func printStats(w io.Writer, s *search.Stats, took time.Duration) {
 	} else {
 		fmt.Fprintf(w, " in %s\n", counted(s.Blocks, "block"))
 	}
-	if s.Counted() && (s.GPU == nil || s.GPU.Fallback != "" || s.Scored > 0) { // by tiles a device does not count these
+	// Algorithm tiles does not count these on a device.
+	if s.Counted() && (s.GPU == nil || s.GPU.Fallback != "" || s.Scored > 0) {
 		fmt.Fprintf(w, "%s skipped, %s decoded, %d scored\n", counted(s.Skipped, "block"),
 			counted(s.Decoded, "posting"), s.Scored)
 		fmt.Fprintf(w, "%s entered the best\n", counted(s.Entered, "document"))

@@ -13,15 +13,15 @@ import (
 	"golang.org/x/term"
 )
 
-// queryLines gives the queries of standard input one by one, and io.EOF at their end.
+// queryLines returns the queries of standard input one by one, and io.EOF at the end.
 type queryLines interface {
 	next() (string, error)
 }
 
-// pipedLines are those of a pipe or file.
+// pipedLines are queries from a pipe or file.
 type pipedLines struct{ *bufio.Scanner }
 
-// byteOrderMark stands before the first line of some files, and is no part of its words.
+// byteOrderMark begins the first line of some files, and is not part of a query.
 const byteOrderMark = "\ufeff"
 
 func newPipedLines(r io.Reader) pipedLines {
@@ -42,8 +42,8 @@ func (p pipedLines) next() (string, error) {
 	return "", io.EOF
 }
 
-// typedLines are those that somebody types at a prompt, with arrow keys and a history. The terminal
-// is in raw mode only while a line is being typed.
+// typedLines are queries typed at a prompt, with line editing and a history. The terminal is in raw
+// mode only while a line is being typed.
 type typedLines struct {
 	ctx      context.Context
 	fd       int
@@ -65,7 +65,7 @@ func (t *typedLines) next() (string, error) {
 		return "", fmt.Errorf("read from the prompt: %w", err)
 	}
 	if width, height, err := term.GetSize(t.fd); err == nil {
-		_ = t.terminal.SetSize(width, height) // of no matter if it cannot draw
+		_ = t.terminal.SetSize(width, height) // the size only matters for drawing
 	}
 	line, err := t.terminal.ReadLine()
 	if e := term.Restore(t.fd, state); e != nil && err == nil {
@@ -84,7 +84,8 @@ func (t *typedLines) next() (string, error) {
 	return line, nil
 }
 
-// interrupt does what Ctrl-C does outside of raw mode: the command is told, and ctx is done.
+// interrupt does what Ctrl-C does outside of raw mode: it signals the process and waits until ctx
+// is cancelled.
 func interrupt(ctx context.Context) error {
 	self, err := os.FindProcess(os.Getpid())
 	if err == nil {
@@ -97,7 +98,7 @@ func interrupt(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// keys notices Ctrl-C, which in raw mode is a byte like any other.
+// keys detects Ctrl-C, which is an ordinary byte in raw mode.
 type keys struct {
 	io.Reader
 	interrupted bool

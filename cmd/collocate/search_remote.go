@@ -14,12 +14,12 @@ import (
 	"github.com/collocate/collocate/serve"
 )
 
-// isServer tells an address of 'collocate serve' from a folder.
+// isServer reports whether an argument is the address of a server and not a folder.
 func isServer(dir string) bool {
 	return strings.HasPrefix(dir, "http://") || strings.HasPrefix(dir, "https://")
 }
 
-// notRemote are the flags that a server has no use for.
+// notRemote are the flags that have no effect on a server.
 var notRemote = []string{
 	"topics", "run", "tag", "encoding", "topic-ids", "snippet-size",
 	"k1", "b", "mu", "variant", "partition",
@@ -27,7 +27,7 @@ var notRemote = []string{
 	"partition-size", "partitions", "policy", "slack", "recall", "engine",
 }
 
-// searchRemote asks a server.
+// searchRemote searches through a server.
 func (a *app) searchRemote(ctx context.Context, address, words string, f *searchFlags) error {
 	for _, name := range notRemote {
 		if f.set(name) {
@@ -94,7 +94,7 @@ func (a *app) searchRemote(ctx context.Context, address, words string, f *search
 	return a.printRemote(&answer, f)
 }
 
-// fieldLine is the value of a stored field on a line.
+// fieldLine formats the value of a stored field as one line.
 func fieldLine(value any) string {
 	list, several := value.([]any)
 	if !several {
@@ -107,7 +107,7 @@ func fieldLine(value any) string {
 	return strings.Join(parts, ", ")
 }
 
-// printRemote prints the answer of a server, and what part of the index it covers.
+// printRemote prints the answer of a server, and which part of the index it covers.
 func (a *app) printRemote(answer *serve.Answer, f *searchFlags) error {
 	if a.json {
 		return a.printJSON(answer)
@@ -148,7 +148,7 @@ func (a *app) printRemote(answer *serve.Answer, f *searchFlags) error {
 	return nil
 }
 
-// covers says how much of an index an answer covers.
+// covers describes the part of an index that an answer covers.
 func covers(c *serve.Coverage) string {
 	return fmt.Sprintf("%d of %s, %d of %s", c.Answered, counted(c.Of, "shard"),
 		c.Documents, counted(int64(c.OfDocuments), "document"))

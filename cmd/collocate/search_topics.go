@@ -78,7 +78,7 @@ func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Req
 	return nil
 }
 
-// runJSON is what --json says of a run that went to a file.
+// runJSON is the summary of a run in a file, for --json.
 type runJSON struct {
 	Run         string   `json:"run"`
 	Topics      int      `json:"topics"`
@@ -88,24 +88,24 @@ type runJSON struct {
 	Recall      *float64 `json:"recall,omitempty"`
 }
 
-// topicWriter makes a run. Workers turn the answers of a topic into lines, and these are written in
-// the order of the topics.
+// topicWriter writes a run. Workers format the answers of topics as lines, which are written in the
+// order of the topics.
 type topicWriter struct {
 	a      *app
 	s      *search.Searcher
 	f      *searchFlags
 	topics []trec.Topic
 
-	requests []search.Request // of the topics
+	requests []search.Request // one for each topic
 
 	spare   sync.Pool // of *topicLines
 	answers int
 	recall  meanRecall
 
-	unanswered int // topics
+	unanswered int // number of topics
 }
 
-// topicLines is what a run says of a topic.
+// topicLines are the lines of a run for one topic.
 type topicLines struct {
 	lines   []byte
 	answers int
@@ -119,7 +119,7 @@ func (w *topicWriter) write(ctx context.Context, out io.Writer) error {
 	next := 0
 	describe := func(i int, found *search.Result) (*topicLines, error) { return w.describe(ctx, i, found) }
 	for t, err := range search.MapAll(ctx, w.s, w.requests, w.f.parallel.batch, w.a.gpuOptions(), describe) {
-		w.a.endProgress() // of bringing the index to a GPU, if that was chosen
+		w.a.endProgress() // of copying the index to a GPU
 		if err == nil {
 			err = run.Lines(t.lines)
 		}
@@ -137,7 +137,7 @@ func (w *topicWriter) write(ctx context.Context, out io.Writer) error {
 	return run.Flush()
 }
 
-// requestsOf makes a request of each topic.
+// requestsOf returns a request for each topic.
 func (f *searchFlags) requestsOf(s *search.Searcher, r search.Request, topics []trec.Topic) (
 	[]search.Request, error) {
 	all := make([]search.Request, len(topics))
@@ -153,7 +153,7 @@ func (f *searchFlags) requestsOf(s *search.Searcher, r search.Request, topics []
 	return all, nil
 }
 
-// describe makes the lines of a topic.
+// describe formats the lines of a topic.
 func (w *topicWriter) describe(ctx context.Context, i int, found *search.Result) (*topicLines, error) {
 	t, _ := w.spare.Get().(*topicLines)
 	if t == nil {
@@ -172,7 +172,7 @@ func (w *topicWriter) describe(ctx context.Context, i int, found *search.Result)
 	return t, err
 }
 
-// meanRecall is the recall of a run.
+// meanRecall computes the mean recall of a run's topics.
 type meanRecall struct {
 	sum         float64
 	asked       int
@@ -188,7 +188,7 @@ func (m *meanRecall) add(t *topicLines) {
 	}
 }
 
-// mean is nil if nobody asked.
+// mean returns nil without --recall.
 func (m *meanRecall) mean() *float64 {
 	if m.asked == 0 {
 		return nil

@@ -157,7 +157,7 @@ func (f *serveFlags) register(cmd *cobra.Command) {
 	f.model.register(cmd)
 }
 
-// check finds wrong usage before anything is opened.
+// check validates the flags before anything is opened.
 func (f *serveFlags) check(cmd *cobra.Command) error {
 	if f.maxK < 1 || f.maxK > search.MaxK {
 		return usagef("--max-k %d: want 1 to %d", f.maxK, search.MaxK)
@@ -187,7 +187,7 @@ func (f *serveFlags) check(cmd *cobra.Command) error {
 	return err
 }
 
-// serveJSON is what --json says of a server that answers.
+// serveJSON describes a server that is ready, for --json.
 type serveJSON struct {
 	URL   string `json:"url"`
 	Docs  int    `json:"docs"`
@@ -201,7 +201,7 @@ func (f *serveFlags) run(a *app, ctx context.Context, dir string) error {
 	if o.Model, err = f.model.parse(); err != nil {
 		return err
 	}
-	// What was there when the index was opened, so that no replacement is missed.
+	// The folder is identified before the index is opened, so that follow misses no replacement.
 	was, err := os.Stat(dir)
 	if err != nil {
 		return fmt.Errorf("open index: %w", err)
@@ -211,7 +211,7 @@ func (f *serveFlags) run(a *app, ctx context.Context, dir string) error {
 		return err
 	}
 	defer s.Close()
-	// Before what takes longer than to say that the address is taken.
+	// Listen before the slow steps, so that an address in use is reported at once.
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", f.addr)
 	if err != nil {
 		return fmt.Errorf("--addr %q: %w", f.addr, err)
@@ -240,9 +240,9 @@ func (f *serveFlags) run(a *app, ctx context.Context, dir string) error {
 		a.summary("%s and %s at %s", counted(about.Docs, "document"), counted(about.Terms, "word"), about.URL)
 	}
 	server := serve.New(s, o)
-	defer letGarbagePileUp()()
-	// Go looks for requests only every 10 ms while all its processors are at work. With two to
-	// spare the system wakes a thread for them at once.
+	defer relaxGC()()
+	// While all Ps are busy, Go's scheduler polls the network only every 10 ms. With two spare Ps
+	// the operating system wakes a thread for a request at once.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2))
 	running, stop := context.WithCancel(ctx)
 	defer stop()
@@ -257,12 +257,11 @@ func (f *serveFlags) run(a *app, ctx context.Context, dir string) error {
 	return errors.Join(err, server.Close())
 }
 
-// letGarbagePileUp makes the garbage collector of a server run less often, unless the environment
-// says how often by GOGC or GOMEMLIMIT. The index is mapped, so the heap is small: under a load of
-// requests it was collected a hundred times a second, and each time what is kept for the next
-// request was forgotten. It takes up to 128 MB more memory, or a 32nd of what there is. What it
-// returns ends it.
-func letGarbagePileUp() (end func()) {
+// relaxGC makes the garbage collector of a server run less often, unless GOGC or GOMEMLIMIT is set.
+// The index is mapped, so the heap is small. Under load it was collected a hundred times a second,
+// and each collection emptied the pools of reusable memory. The heap grows by up to 128 MB, or a
+// 32nd of the memory if that is less. The returned function restores the usual pace.
+func relaxGC() (restore func()) {
 	var space heap.Space
 	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
 		space.Take(int(min(128<<20, heap.Memory()/32)))
@@ -270,7 +269,7 @@ func letGarbagePileUp() (end func()) {
 	return func() { runtime.KeepAlive(&space) }
 }
 
-// options are what flags say of any server.
+// options returns the options that servers of an index and of shards have in common.
 func (f *serveFlags) options(a *app) serve.Options {
 	return serve.Options{
 		Engine: a.engine, Device: a.gpu, Threads: a.threads, MaxK: f.maxK, Hosts: f.hosts, Origins: f.origins, Limits: f.limits,
@@ -278,7 +277,7 @@ func (f *serveFlags) options(a *app) serve.Options {
 	}
 }
 
-// url is where this machine finds the server. One that listens on all addresses is here, too.
+// url returns the server's URL for this machine: the loopback address if it listens on all.
 func (f *serveFlags) url(at net.Addr) string {
 	scheme := "http://"
 	if f.tlsCert != "" {
@@ -290,7 +289,7 @@ func (f *serveFlags) url(at net.Addr) string {
 	return scheme + at.String()
 }
 
-// open opens what is served beside the index.
+// open opens the files that are served besides the index.
 func (f *serveFlags) open(ctx context.Context, a *app, o *serve.Options) (closeAll func(), err error) {
 	var closers []func() error
 	closeAll = func() {
@@ -353,7 +352,7 @@ func (f *serveFlags) open(ctx context.Context, a *app, o *serve.Options) (closeA
 	return closeAll, nil
 }
 
-// readToken reads the token in the file of a flag; "" if there is none.
+// readToken reads the token from the file of a flag; without a file it returns "".
 func readToken(flag, file string) (string, error) {
 	if file == "" {
 		return "", nil
@@ -369,7 +368,7 @@ func readToken(flag, file string) (string, error) {
 	return token, nil
 }
 
-// warnIfOpen says what an address that other machines reach lets them do or see.
+// warnIfOpen warns what other machines may do or see if they can reach the address.
 func (f *serveFlags) warnIfOpen(a *app, at net.Addr) {
 	switch {
 	case onlyHere(at):
@@ -380,13 +379,13 @@ func (f *serveFlags) warnIfOpen(a *app, at net.Addr) {
 	}
 }
 
-// onlyHere says that only this machine reaches an address.
+// onlyHere reports whether only this machine can reach an address.
 func onlyHere(at net.Addr) bool {
 	tcp, ok := at.(*net.TCPAddr)
 	return ok && tcp.IP.IsLoopback()
 }
 
-// debug serves profiles, if they are wanted; what it returns ends that.
+// debug serves profiles if --debug-addr is set; stop ends that.
 func (f *serveFlags) debug(a *app, ctx context.Context) (stop func(), err error) {
 	if f.debugAddr == "" {
 		return func() {}, nil
@@ -407,10 +406,9 @@ func (f *serveFlags) debug(a *app, ctx context.Context) (stop func(), err error)
 	}, nil
 }
 
-// follow goes over to another index when the folder was replaced, to a newer generation when one
-// was committed, and when it is told to by SIGHUP. What cannot be opened is tried again, since it
-// may be on its way. It returns when the server is to stop: also on the SIGHUP of a terminal that
-// was closed.
+// follow opens the index again when its folder was replaced, when a newer generation was committed,
+// and on SIGHUP. If that fails it tries again later, since the index may still be being copied. It
+// returns when the server is to stop: when ctx is done, or on SIGHUP if the terminal was closed.
 func (f *serveFlags) follow(ctx context.Context, a *app, server *serve.Server,
 	current *search.Searcher, dir string, was os.FileInfo) {
 	log := a.serverLog()
@@ -420,7 +418,7 @@ func (f *serveFlags) follow(ctx context.Context, a *app, server *serve.Server,
 	defer signal.Stop(told)
 	look := time.NewTicker(f.reloadEvery)
 	defer look.Stop()
-	said := "" // what went wrong at the last look
+	said := "" // the last error
 	for {
 		forced := false
 		select {
@@ -438,7 +436,7 @@ func (f *serveFlags) follow(ctx context.Context, a *app, server *serve.Server,
 			if forced {
 				log.Error("the index cannot be opened again: the old one stays", "error", err)
 			}
-			continue // perhaps just now it is being replaced
+			continue // it may just be being replaced
 		}
 		var s *search.Searcher
 		if os.SameFile(was, is) && !forced {
@@ -454,7 +452,7 @@ func (f *serveFlags) follow(ctx context.Context, a *app, server *serve.Server,
 			}
 		}
 		if err != nil {
-			if forced || err.Error() != said { // once: it may be that the index is still being copied
+			if forced || err.Error() != said { // log it once: the index may still be being copied
 				log.Error("the index cannot be opened again: the old one stays", "error", err)
 			}
 			said = err.Error()
@@ -467,8 +465,8 @@ func (f *serveFlags) follow(ctx context.Context, a *app, server *serve.Server,
 	}
 }
 
-// requestLog is the log or the traces of requests. That it cannot be written is said once: on a
-// full disk the server goes on.
+// requestLog is the access log or the traces. The first failure to write is logged; on a full disk
+// the server goes on.
 type requestLog struct {
 	to     io.Writer
 	log    *slog.Logger
@@ -486,7 +484,8 @@ func (r *requestLog) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// serverLog tells what goes wrong even without --verbose: nobody waits for a server to end.
+// serverLog returns a log that shows errors even without --verbose, since a server does not end to
+// report them.
 func (a *app) serverLog() *slog.Logger {
 	if a.verbose {
 		return a.log

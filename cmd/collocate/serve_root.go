@@ -14,10 +14,10 @@ import (
 	"github.com/collocate/collocate/serve"
 )
 
-// ofAnIndex are the flags that a root has no use for: the servers of the shards have them.
+// ofAnIndex are the flags for servers of the shards, which have no effect on a root.
 var ofAnIndex = []string{"matrix", "vectors", "points", "engine", "model", "k1", "b", "variant", "mu", "field-weights"}
 
-// runRoot serves from shards.
+// runRoot serves a root over shards.
 func (f *serveFlags) runRoot(a *app, cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) > 0:
@@ -65,7 +65,7 @@ func (f *serveFlags) runRoot(a *app, cmd *cobra.Command, args []string) error {
 	defer stopDebug()
 	f.warnIfOpen(a, l.Addr())
 	server := serve.NewRoot(ctx, o)
-	defer letGarbagePileUp()()
+	defer relaxGC()()
 	shards, docs := server.Shards()
 	if a.json {
 		err = a.printJSON(struct {
@@ -89,8 +89,8 @@ func (f *serveFlags) runRoot(a *app, cmd *cobra.Command, args []string) error {
 	return errors.Join(server.Run(running, l), server.Close())
 }
 
-// untilHangup lets SIGHUP pass, by which other servers read their index again: a root looks at its
-// shards every second anyway. Only where it comes from a terminal that was closed it ends the root.
+// untilHangup stops the root on a SIGHUP because its terminal was closed. Any other SIGHUP, which
+// makes servers of an index open it again, is ignored: a root checks its shards every second.
 func untilHangup(ctx context.Context, stop func(), told <-chan os.Signal) {
 	atTerminal := term.IsTerminal(int(os.Stdin.Fd()))
 	for {

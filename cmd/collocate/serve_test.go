@@ -12,8 +12,8 @@ import (
 )
 
 // askServer is the scripts' client: `ask LOG PATH [BODY]` waits until the file LOG names a server,
-// and prints the status and what the server says, without the time that it took. TOKEN is the token
-// to send, if any.
+// and prints the status and the answer, without its time. The environment variable TOKEN is the
+// token to send, if any.
 func askServer() {
 	if err := ask(os.Args[1], os.Args[2], os.Args[3:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -28,7 +28,7 @@ func ask(log, path string, body []string) error {
 		if time.Since(start) > time.Minute {
 			return fmt.Errorf("no server in %s: %s", log, said)
 		}
-		if end := bytes.LastIndexByte(said, '\n'); end >= 0 { // the line is whole
+		if end := bytes.LastIndexByte(said, '\n'); end >= 0 { // the line is complete
 			server = regexp.MustCompile(`http://[0-9.:]+`).Find(said[:end])
 		}
 	}

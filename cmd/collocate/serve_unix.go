@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// notifyReload sends on a channel when the process gets SIGHUP, which ends other commands.
+// notifyReload sends SIGHUP, which ends other commands, to a channel.
 func notifyReload(told chan<- os.Signal) {
 	if !signal.Ignored(syscall.SIGHUP) {
 		signal.Reset(syscall.SIGHUP)

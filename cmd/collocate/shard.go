@@ -106,8 +106,8 @@ eclips*, except by a root. With --only, each machine makes one shard in a shared
 	return cmd
 }
 
-// noShardBeyond refuses a folder with more shards than n. They are of another cut, and who serves
-// all that the folder has would serve them, too.
+// noShardBeyond refuses a folder with more than n shards. The additional ones are left from another
+// partition, and a server of the whole folder would serve them too.
 func noShardBeyond(out string, n int) error {
 	shard := filepath.Join(out, strconv.Itoa(n))
 	if _, err := os.Lstat(shard); err == nil {
@@ -116,7 +116,7 @@ func noShardBeyond(out string, n int) error {
 	return nil
 }
 
-// shardsMade says what was written: all of n shards, or one of them.
+// shardsMade prints what was written: all n shards, or only one of them.
 func (a *app) shardsMade(n, docs, only int, out string) error {
 	if a.json {
 		return a.printJSON(struct {

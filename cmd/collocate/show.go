@@ -38,7 +38,7 @@ func newShowCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-// shownJSON is what --json says of a document.
+// shownJSON is a document for --json.
 type shownJSON struct {
 	ID     string         `json:"id"`
 	Doc    int            `json:"doc"`

@@ -12,16 +12,15 @@ import (
 	"github.com/collocate/collocate/internal/atomicfile"
 )
 
-// input is standard input that does not wait any longer once the command is
-// interrupted.
+// input is standard input whose Read returns once the command is interrupted.
 type input struct {
 	ctx context.Context
 	f   *os.File
 	buf []byte
 }
 
-// newInput leaves a file as it is: reading it takes no time, and Parquet is read from its
-// end.
+// newInput returns regular files as they are: reading them does not block, and Parquet needs to
+// seek.
 func newInput(ctx context.Context, f *os.File) io.Reader {
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 		return f
@@ -31,7 +30,7 @@ func newInput(ctx context.Context, f *os.File) io.Reader {
 
 func (in *input) Read(p []byte) (int, error) {
 	if err := in.ctx.Err(); err != nil {
-		return 0, err // somebody may still be reading into buf
+		return 0, err // a goroutine of an earlier call may still be reading into buf
 	}
 	if n := min(len(p), 1<<16); len(in.buf) < n {
 		in.buf = make([]byte, n)
@@ -54,15 +53,15 @@ func (in *input) Read(p []byte) (int, error) {
 	}
 }
 
-// isTerminal says whether somebody types there.
+// isTerminal reports whether input is typed at a terminal.
 func isTerminal(r io.Reader) bool {
 	in, ok := r.(*input)
 	return ok && term.IsTerminal(int(in.f.Fd()))
 }
 
-// output is standard output into a pipe or a file. It remembers the first error, so
-// that a full disk is noticed whoever wrote, and it does not wait for a reader that
-// has stopped reading once the command is interrupted.
+// output is standard output to a pipe or a file. It keeps the first error, so that a full disk is
+// noticed even if a caller ignores errors. Once the command is interrupted, Write no longer waits
+// for a reader.
 type output struct {
 	ctx context.Context
 	f   *os.File
@@ -71,7 +70,7 @@ type output struct {
 	err error
 }
 
-// newOutput is standard output, on a terminal without what could harm it.
+// newOutput returns standard output; if it is a terminal, without control characters.
 func newOutput(ctx context.Context, f *os.File) (io.Writer, *output) {
 	o := &output{ctx: ctx, f: f}
 	if term.IsTerminal(int(f.Fd())) {
@@ -105,7 +104,7 @@ func (o *output) Write(p []byte) (int, error) {
 	}
 }
 
-// failed is the first error of any Write, also of one whose caller did not look.
+// failed returns the first error of any Write.
 func (o *output) failed() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -115,10 +114,10 @@ func (o *output) failed() error {
 	return nil
 }
 
-// canWrite looks, before the work begins, whether the files of its results can be made.
+// canWrite checks, before the work begins, whether the output files can be created.
 func canWrite(paths ...string) error {
 	for _, path := range paths {
-		if path == "" || path == "-" { // none, or standard output
+		if path == "" || path == "-" { // no file, or standard output
 			continue
 		}
 		if err := atomicfile.Check(path); err != nil {

@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// The only escapes that verbs print themselves: around the words of a query in a snippet.
+// The only escape sequences that verbs print themselves, around query words in snippets.
 const (
 	boldOn  = "\x1b[1m"
 	boldOff = "\x1b[0m"
 )
 
-// terminal is standard output on a terminal. Control characters in IDs, words and documents, which
-// could move the cursor, change the title or answer for the user, are shown as replacement
-// characters. Into a pipe or a file everything goes as it is.
+// terminal is standard output on a terminal. It replaces control characters in IDs, words and
+// documents, which could move the cursor, change the title or type for the user. Pipes and files
+// get everything unchanged.
 type terminal struct {
 	w    io.Writer
-	rest []byte // the beginning of a character that was cut
+	rest []byte // the beginning of a character that Write split
 }
 
 func (t *terminal) Write(p []byte) (int, error) {
@@ -53,7 +53,7 @@ func (t *terminal) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// ownEscape is the length of one of our own escapes at the beginning of in, or 0.
+// ownEscape returns the length of boldOn or boldOff at the beginning of in, or 0.
 func ownEscape(in []byte) int {
 	for _, e := range []string{boldOn, boldOff} {
 		if bytes.HasPrefix(in, []byte(e)) {
@@ -63,7 +63,7 @@ func ownEscape(in []byte) int {
 	return 0
 }
 
-// onTerminal tells whether somebody sees what is printed.
+// onTerminal reports whether standard output is a terminal.
 func (a *app) onTerminal() bool {
 	_, ok := a.stdout.(*terminal)
 	return ok

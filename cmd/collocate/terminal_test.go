@@ -23,7 +23,7 @@ func TestTerminalShowsNoControlCharacters(t *testing.T) {
 	} {
 		for cut := range len(in) + 1 { // in two writes
 			if strings.HasPrefix(in, boldOn) && cut > 0 && cut < len(in) {
-				continue // verbs write an escape at once
+				continue // verbs write an escape in one call
 			}
 			var out strings.Builder
 			w := &terminal{w: &out}
@@ -53,7 +53,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 	}
 }
 
-// The interpreter would take days for the items that fill a GPU.
+// The interpreter gets fewer items: it would take days for those that keep a GPU busy.
 func TestItemsToMeasure(t *testing.T) {
 	real, emulated := driver.Info{}, driver.Info{Emulated: true}
 	for _, c := range []struct {

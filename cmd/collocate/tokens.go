@@ -75,8 +75,8 @@ func appendTokens(line []byte, id string, ids bool, t *text.Tokens) []byte {
 	return append(line, '\n')
 }
 
-// appendTokensJSON appends {"id":"d1","words":["a","b"]}. What is not UTF-8 becomes U+FFFD,
-// since JSON cannot hold it.
+// appendTokensJSON appends {"id":"d1","words":["a","b"]}. Bytes that are not UTF-8 become U+FFFD,
+// since JSON cannot represent them.
 func appendTokensJSON(line []byte, id string, t *text.Tokens) []byte {
 	line = appendJSONString(append(line, `{"id":`...), id)
 	line = append(line, `,"words":[`...)
@@ -91,19 +91,18 @@ func appendTokensJSON(line []byte, id string, t *text.Tokens) []byte {
 
 func appendJSONString(dst []byte, s string) []byte {
 	quoted, err := json.Marshal(s)
-	must(err) // a string can always be written
+	must(err) // marshalling a string cannot fail
 	return append(dst, quoted...)
 }
 
-// inOrder writes what several workers made of batches in the order of the batches.
-// A batch that waits for its turn does not wait for ever: all batches before it
-// have been handed out.
+// inOrder writes the results of concurrent workers in the order of their batches. Waiting for a
+// batch's turn cannot deadlock: batches are handed out in order, so workers have all earlier ones.
 type inOrder struct {
 	w    io.Writer
 	mu   sync.Mutex
 	turn sync.Cond
 	next int
-	err  error // the first that any worker met
+	err  error // the first error of any worker
 }
 
 func (o *inOrder) write(seq int, p []byte) error {
@@ -120,7 +119,7 @@ func (o *inOrder) write(seq int, p []byte) error {
 	return o.err
 }
 
-// fail wakes all that wait for a batch that will not come.
+// fail stores an error and wakes the workers that wait for a batch that will not come.
 func (o *inOrder) fail(err error) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -21,11 +21,12 @@ func usagef(format string, args ...any) error {
 	return usageError{fmt.Errorf(format, args...)}
 }
 
-// flagError says what is wrong with a flag, and where to read about it.
+// flagError makes an error of parsing flags a usage error that says what was expected.
 func flagError(cmd *cobra.Command, err error) error {
 	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		_, number := errors.AsType[*strconv.NumError](bad)
-		if kind := bad.GetFlag().Value.Type(); number || kind == "duration" { // they name functions of Go
+		// Replace pflag's messages for numbers and durations, which name Go functions.
+		if kind := bad.GetFlag().Value.Type(); number || kind == "duration" {
 			err = fmt.Errorf("invalid argument %q for \"--%s\" flag: want %s", bad.GetValue(),
 				bad.GetFlag().Name, wanted(kind))
 		}
@@ -38,7 +39,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return withHelp(cmd, err)
 }
 
-// wanted is a type of flags in words.
+// wanted describes a type of flags in words.
 func wanted(kind string) string {
 	switch kind {
 	case "int":
@@ -67,7 +68,7 @@ func notNegative(flags *pflag.FlagSet, names ...string) error {
 	return nil
 }
 
-// wanting adds to the error of a file that is of another kind what was expected.
+// wanting adds the expected kind of file to an error about a file of another kind.
 func wanting(err error, what string) error {
 	if _, ok := errors.AsType[*sections.KindError](err); ok {
 		return fmt.Errorf("%w: want %s", err, what)
@@ -75,13 +76,13 @@ func wanting(err error, what string) error {
 	return err
 }
 
-// withHelp makes an error one of usage that says where to read more.
+// withHelp makes an error a usage error that points to --help.
 func withHelp(cmd *cobra.Command, err error) error {
 	return usageError{fmt.Errorf("%w; see 'collocate %s--help'", err, verbPath(cmd))}
 }
 
-// wrapArgs makes every verb's complaint about its arguments, and about flags that
-// must or must not be given, a usageError.
+// wrapArgs makes errors about the arguments of every verb, and about required and mutually
+// exclusive flags, usage errors.
 func wrapArgs(cmd *cobra.Command) {
 	check := cmd.Args
 	if check == nil {
@@ -104,7 +105,7 @@ func wrapArgs(cmd *cobra.Command) {
 	}
 }
 
-// missingFlag is the first flag that must be given and is not, with what it is for.
+// missingFlag returns an error for the first required flag that is missing, with its help text.
 func missingFlag(cmd *cobra.Command) (err error) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if must := f.Annotations[cobra.BashCompOneRequiredFlag]; err == nil && !f.Changed &&
@@ -115,9 +116,9 @@ func missingFlag(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// wrongArgs says how a verb is called.
+// wrongArgs returns an error that says how a verb is called.
 func wrongArgs(cmd *cobra.Command, args []string) error {
-	if cmd.HasSubCommands() && !strings.Contains(cmd.Use, " ") { // it takes nothing but one of them
+	if cmd.HasSubCommands() && !strings.Contains(cmd.Use, " ") { // it only takes a subcommand
 		return unknownVerb(cmd, args[0])
 	}
 	got := fmt.Sprintf("%d arguments", len(args))
@@ -138,7 +139,7 @@ func unknownVerb(parent *cobra.Command, name string) error {
 	return errors.New(msg + didYouMean(parent, name))
 }
 
-// didYouMean names the commands that are spelt like this, in brackets.
+// didYouMean suggests commands with a similar name, in brackets.
 func didYouMean(parent *cobra.Command, name string) string {
 	parent.SuggestionsMinimumDistance = 2
 	if near := parent.SuggestionsFor(name); len(near) > 0 {
@@ -147,7 +148,7 @@ func didYouMean(parent *cobra.Command, name string) string {
 	return ""
 }
 
-// verbPath is the command's name without the program's, and a blank: "index check ".
+// verbPath returns the command's name without the program's, and a blank: "index check ".
 func verbPath(cmd *cobra.Command) string {
 	_, path, _ := strings.Cut(cmd.CommandPath()+" ", " ")
 	return path

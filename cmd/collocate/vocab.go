@@ -27,7 +27,7 @@ func (f *vocabFlags) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.opt.KeepUnk, "keep-unk", false, "accept the word <unk> in the corpus, which GloVe does not")
 }
 
-// options completes the options with what other flags say.
+// options returns the options of the vocabulary, completed from the other flags.
 func (f *vocabFlags) options(a *app, an text.Analyzer) (cooccur.VocabularyOptions, error) {
 	switch f.tieOrder {
 	case "glove":
@@ -100,8 +100,7 @@ busy for more than two or three seconds.`,
 	return cmd
 }
 
-// vocabularyJSON tells about a vocabulary, and lists its words if no file is there for
-// them.
+// vocabularyJSON prints a summary of a vocabulary, with its words unless a file has them.
 func (a *app) vocabularyJSON(v *cooccur.Vocabulary, stats cooccur.VocabularyStats, path string) error {
 	type word struct {
 		Word  string `json:"word"`
@@ -123,7 +122,7 @@ func (a *app) vocabularyJSON(v *cooccur.Vocabulary, stats cooccur.VocabularyStat
 	}{stats.Engine.String(), stats, list})
 }
 
-// writeVocabulary writes to a file, or to standard output where no name is given.
+// writeVocabulary writes to a file, or to standard output without a name.
 func (a *app) writeVocabulary(v *cooccur.Vocabulary, path string) error {
 	if path == "" || path == "-" {
 		_, err := v.WriteTo(a.stdout)

@@ -18,7 +18,7 @@ import (
 	"github.com/collocate/collocate/weigh"
 )
 
-// weighFlags are the flags of weigh that are names of something.
+// weighFlags are the flags of weigh.
 type weighFlags struct {
 	corpusFlags
 	out, index, outFormat, method, variant, dict, unknown string
@@ -87,7 +87,7 @@ change.`,
 	return cmd
 }
 
-// options reads the flags; close the dictionary when done.
+// options returns the options of the flags. The caller must call closeDict when done.
 func (w *weighFlags) options(a *app) (o weigh.Options, closeDict func() error, err error) {
 	usage := func(e error) {
 		if err == nil && e != nil {
@@ -133,7 +133,7 @@ func (w *weighFlags) options(a *app) (o weigh.Options, closeDict func() error, e
 	return o, closeDict, err
 }
 
-// weightVariant returns the variant of that name, if there are weights of it.
+// weightVariant returns the variant of that name, or an error if weights do not support it.
 func weightVariant(name string) (bm25.Variant, error) {
 	v, err := bm25.ParseVariant(name)
 	if err == nil && v.OnlySearches() {
@@ -146,7 +146,7 @@ func weightVariant(name string) (bm25.Variant, error) {
 	return v, nil
 }
 
-// format is what --out-format and --out ask for.
+// format returns the output format: --out-format, or the ending of --out.
 func (w *weighFlags) format() (weigh.Format, error) {
 	f, err := weigh.ParseFormat(w.outFormat)
 	if err != nil {
@@ -191,7 +191,7 @@ func (w *weighFlags) run(cmd *cobra.Command, a *app, args []string) error {
 	}
 	defer closeDict()
 	if w.out == "-" {
-		if err := a.rawOutput("weights have a form of their own; with --out FILE, --json tells about them"); err != nil {
+		if err := a.rawOutput("weights have a format of their own; with --out FILE, --json prints a summary"); err != nil {
 			return err
 		}
 	}
@@ -239,7 +239,8 @@ func (w *weighFlags) run(cmd *cobra.Command, a *app, args []string) error {
 	return printSteps(a, s.Steps)
 }
 
-// uniqueIDs refuses what an index refuses: two documents of one ID. Of several the first is named.
+// uniqueIDs returns an error, as index does, if two documents have the same ID. It names the first
+// such document.
 func uniqueIDs(weights *weigh.Weights) error {
 	type hashed struct {
 		hash uint64
@@ -267,7 +268,7 @@ func uniqueIDs(weights *weigh.Weights) error {
 	return nil
 }
 
-// printSteps writes where the time on the device went.
+// printSteps prints the time of each step on the device.
 func printSteps(a *app, steps []weigh.Step) error {
 	for _, s := range steps {
 		note := ""
@@ -281,7 +282,7 @@ func printSteps(a *app, steps []weigh.Step) error {
 	return nil
 }
 
-// runIndex goes straight into an index, by the same way from words to counts.
+// runIndex writes an index instead of weights. It counts words in the same way.
 func (w *weighFlags) runIndex(cmd *cobra.Command, a *app, args []string) error {
 	for _, name := range []string{"out", "out-format", "method", "k1", "b", "variant", "dict", "unknown", "profile"} {
 		if cmd.Flags().Changed(name) {

@@ -9,9 +9,8 @@ import (
 	"testing"
 )
 
-// Comments and the prose of Markdown are wrapped at 100 columns, with stops for tabs at every
-// fourth. Lines of code may be longer, also by a comment behind the code. So may what is not ours
-// to wrap: see tooWide.
+// Comments and Markdown prose are wrapped at 100 columns, with tab stops at every fourth. Lines of
+// code may be longer, also with a comment behind the code, and so may the exceptions of tooWide.
 func TestLinesAreWrapped(t *testing.T) {
 	root, files := "../..", 0
 	skipped := []string{"node_modules", "testdata", "target", "out", "bin"}
@@ -38,12 +37,12 @@ func TestLinesAreWrapped(t *testing.T) {
 		return nil
 	})
 	if err != nil || files < 1000 {
-		t.Fatal(files, "files", err)
+		t.Fatalf("%d files, want at least 1000; %v", files, err)
 	}
 }
 
-// tooWide gives the numbers of the lines that should have been wrapped. Exceptions are lines with
-// an address, generated files, the output of examples, and in Markdown tables, pictures and code.
+// tooWide returns the numbers of the lines that should be wrapped. Exceptions are lines with a URL,
+// generated files, the output of examples, and in Markdown tables, pictures and code.
 func tooWide(kind, text string) (lines []int) {
 	output, fenced, number := false, false, 0
 	for line := range strings.Lines(text) {
@@ -71,7 +70,7 @@ func tooWide(kind, text string) (lines []int) {
 	return lines
 }
 
-// columns counts the columns of a line; there are stops for tabs at every fourth.
+// columns counts the columns of a line, with tab stops at every fourth.
 func columns(line string) (n int) {
 	for _, c := range line {
 		if n++; c == '\t' {
@@ -81,7 +80,7 @@ func columns(line string) (n int) {
 	return n
 }
 
-// Lines of 101 columns, one of each sort.
+// Lines of 101 columns, one of each kind.
 func TestWhichLinesAreTooWide(t *testing.T) {
 	fill := func(start string) string { return start + strings.Repeat("é", 101-len(start)) + "\n" }
 	short := strings.Repeat("é", 100) + "\n"

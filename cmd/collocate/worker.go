@@ -6,7 +6,7 @@ import (
 	"github.com/collocate/collocate/internal/worker"
 )
 
-// newWorkerCmd is the process that the Python package starts and calls. It is not for users.
+// newWorkerCmd makes the hidden verb worker: the process that the Python package starts and calls.
 func newWorkerCmd(a *app) *cobra.Command {
 	var descriptor int
 	cmd := &cobra.Command{
