@@ -397,11 +397,11 @@ func ConcordIndex(ctx context.Context, r *segments.Reader, q *Query, o Concordan
 // segment finds the lines of a segment; all is false if there are enough before its end.
 func (g *gatherer) segment(ctx context.Context, s *segments.Segment) (all bool, err error) {
 	var t text.Tokens
-	for doc, err := range g.q.documents(s.Reader) {
-		if err != nil {
-			return false, err
+	for doc, err := range g.q.documents(ctx, s.Reader) {
+		if err == nil {
+			err = ctx.Err()
 		}
-		if err := ctx.Err(); err != nil {
+		if err != nil {
 			return false, err
 		}
 		if s.Live != nil && !s.Live.Has(doc) {
@@ -427,13 +427,13 @@ func (g *gatherer) segment(ctx context.Context, s *segments.Segment) (all bool, 
 	return true, nil
 }
 
-// documents yields those that may have a match, in order.
-func (q *Query) documents(r *index.Reader) iter.Seq2[uint32, error] {
+// documents yields the documents that may have a match, in ascending order.
+func (q *Query) documents(ctx context.Context, r *index.Reader) iter.Seq2[uint32, error] {
 	return func(yield func(uint32, error) bool) {
 		fail := func(err error) { yield(0, err) }
 		var lists []docList
 		for _, p := range q.patterns {
-			l, err := q.patternDocs(r, p)
+			l, err := q.patternDocs(ctx, r, p)
 			if err != nil {
 				fail(err)
 				return
@@ -464,21 +464,21 @@ func (q *Query) documents(r *index.Reader) iter.Seq2[uint32, error] {
 	}
 }
 
-// docList is a rising list of documents.
+// docList is an ascending list of documents.
 type docList interface {
-	doc() uint32
-	seek(target uint32)
+	doc() uint32        // the current document, or index.End
+	seek(target uint32) // moves to the first document from target on
 	err() error
 }
 
-// wordDocs is the list of one word.
+// wordDocs lists the documents of a word.
 type wordDocs struct{ c *index.Cursor }
 
 func (l wordDocs) doc() uint32   { return l.c.Doc() }
 func (l wordDocs) seek(d uint32) { l.c.Seek(d) }
 func (l wordDocs) err() error    { return l.c.Err() }
 
-// sliceDocs is a list in memory.
+// sliceDocs lists documents from memory.
 type sliceDocs struct{ list []uint32 }
 
 func (l *sliceDocs) doc() uint32 {
@@ -494,7 +494,7 @@ func (l *sliceDocs) seek(d uint32) {
 }
 func (l *sliceDocs) err() error { return nil }
 
-// everyDoc is the list of all documents.
+// everyDoc lists all documents.
 type everyDoc struct{ next, end uint32 }
 
 func (l *everyDoc) doc() uint32 {
@@ -506,7 +506,7 @@ func (l *everyDoc) doc() uint32 {
 func (l *everyDoc) seek(d uint32) { l.next = max(l.next, d) }
 func (l *everyDoc) err() error    { return nil }
 
-// allDocs are the documents that are in every list.
+// allDocs lists the documents that are in every list.
 type allDocs struct{ lists []docList }
 
 func (l allDocs) doc() uint32 {
@@ -538,11 +538,53 @@ func (l allDocs) err() error {
 	return nil
 }
 
-func (q *Query) patternDocs(r *index.Reader, p pattern) (docList, error) {
+// textDocs lists the documents of another list whose stored text contains all parts, in lower case.
+type textDocs struct {
+	from   docList
+	ctx    context.Context
+	r      *index.Reader
+	parts  [][]byte
+	found  uint32 // the last document that contains them
+	buf    []byte
+	failed error
+}
+
+func (l *textDocs) doc() uint32 {
+	for {
+		doc := l.from.doc()
+		if doc == index.End || doc == l.found {
+			return doc
+		}
+		if l.failed = l.ctx.Err(); l.failed == nil {
+			l.buf, l.failed = l.r.AppendText(l.buf[:0], int(doc))
+		}
+		if l.failed != nil {
+			return index.End
+		}
+		lower := bytes.ToLower(l.buf)
+		if !slices.ContainsFunc(l.parts, func(p []byte) bool { return !bytes.Contains(lower, p) }) {
+			l.found = doc
+			return doc
+		}
+		l.from.seek(doc + 1)
+	}
+}
+
+func (l *textDocs) seek(d uint32) { l.from.seek(d) }
+func (l *textDocs) err() error    { return cmp.Or(l.failed, l.from.err()) }
+
+// patternDocs lists the documents that may match a pattern.
+//
+// Wildcards and regular expressions match whole words, and many indexes have only stems. Which
+// words a stem stands for is not known: that of trying is tri, and that of Öl is ol. There the
+// stored text is searched for the letters of the wildcards, which is faster than analysing it.
+func (q *Query) patternDocs(ctx context.Context, r *index.Reader, p pattern) (docList, error) {
+	stems := q.folded != q.analyzer
 	var all allDocs
+	var parts [][]byte
 	for _, e := range p {
-		switch e.kind {
-		case exactWord:
+		switch {
+		case e.kind == exactWord:
 			term, err := r.Lookup(e.text)
 			if err != nil {
 				return nil, err
@@ -552,38 +594,39 @@ func (q *Query) patternDocs(r *index.Reader, p pattern) (docList, error) {
 				return nil, err
 			}
 			all.lists = append(all.lists, wordDocs{c})
-		case wildWord, regexpWord:
-			l, err := q.docsOfWords(r, &e)
+		case e.kind == anyWord:
+		case stems:
+			parts = append(append(parts, e.text), e.wild...)
+		default:
+			l, err := docsOfWords(r, &e)
 			if err != nil {
 				return nil, err
 			}
 			all.lists = append(all.lists, l)
 		}
 	}
-	return all, nil
+	if len(all.lists) == 0 {
+		all.lists = append(all.lists, &everyDoc{0, uint32(r.Docs())})
+	}
+	parts = slices.DeleteFunc(parts, func(p []byte) bool { return len(p) == 0 })
+	if len(parts) == 0 {
+		return all, nil
+	}
+	return &textDocs{from: all, ctx: ctx, r: r, parts: parts, found: index.End}, nil
 }
 
-// docsOfWords are the documents of all words that an element matches. Stems may end otherwise than
-// the words that they stand for, so of these only the first letters are compared; the text decides.
-func (q *Query) docsOfWords(r *index.Reader, e *element) (docList, error) {
-	stems := q.folded != q.analyzer
-	prefix := e.text
-	if stems {
-		prefix = prefix[:min(len(prefix), 3)]
-	}
-	if stems && len(prefix) == 0 {
-		return &everyDoc{0, uint32(r.Docs())}, nil
-	}
+// docsOfWords lists the documents of all words of an index that an element matches.
+func docsOfWords(r *index.Reader, e *element) (docList, error) {
 	var list []uint32
 	var c index.Cursor
-	for w, err := range r.WordsFrom(prefix) {
+	for w, err := range r.WordsFrom(e.text) {
 		if err != nil {
 			return nil, err
 		}
-		if !bytes.HasPrefix(w.Text, prefix) {
+		if !bytes.HasPrefix(w.Text, e.text) {
 			break
 		}
-		if !stems && !e.matches(w.Text) {
+		if !e.matches(w.Text) {
 			continue
 		}
 		if err := r.Open(w.Term, &c); err != nil {

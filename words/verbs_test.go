@@ -13,6 +13,7 @@ import (
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/text"
 )
 
@@ -258,6 +259,48 @@ func TestConcordanceOfTypographicText(t *testing.T) {
 				}
 				if !slices.Equal(got, want) {
 					t.Errorf("%s, %s: %s: %q, want %q", name, kind, query, got, want)
+				}
+			}
+		}
+	}
+}
+
+// Stems differ from their words also in the first letters. An index of stems still finds all that
+// wildcards match.
+func TestWildcardsInIndexOfStems(t *testing.T) {
+	words := strings.Fields("trying its dying skies Mädchen Öl über éxito één événement ёлка " +
+		"والبيت bhfear țară İstanbul வோர் Kelvin")
+	corpus := corpusOf(t, text.Lines, strings.Join(words, "\n"))
+	analyzers := text.Analyzers()
+	for i := 0; i < len(analyzers); i += trials.Every(4) {
+		name := analyzers[i]
+		if name == "ascii" { // Ö is not a word to it
+			continue
+		}
+		an := analyzer(t, name)
+		r := indexOf(t, corpus, an)
+		for _, word := range words {
+			letters := []rune(word)
+			n := len(letters)
+			for _, query := range []string{word + "*", string(letters[:n-1]) + "*",
+				string(letters[:1]) + "*" + string(letters[n-1:])} {
+				q, err := ParseQuery(query, an)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, err := Concord(t.Context(), corpus, q, ConcordanceOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := ConcordIndex(t.Context(), r, q, ConcordanceOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(plain(got.Lines), plain(want.Lines)) {
+					t.Errorf("%s, %s: %q in the index, %q in the corpus", name, query, plain(got.Lines), plain(want.Lines))
+				}
+				if len(want.Lines) == 0 {
+					t.Errorf("%s, %s: no line", name, query)
 				}
 			}
 		}
