@@ -27,10 +27,10 @@ type Line struct {
 	Place    int    `json:"place"`    // number of the match's first word there, from 0
 	// Left, Match and Right are text of the document, with single blanks for white space.
 	Left  string `json:"left"`  // up to ConcordanceOptions.Window words before the match
-	Match string `json:"match"` // what the query matches, as it is written there
-	Right string `json:"right"` // as many words after the match
+	Match string `json:"match"` // the words that the query matches, as they are written there
+	Right string `json:"right"` // up to ConcordanceOptions.Window words after the match
 
-	order  uint64   // of documents
+	order  uint64   // position of the document in the corpus
 	sortBy []string // the words that lines are sorted by
 }
 
@@ -54,12 +54,12 @@ type ConcordanceOptions struct {
 // Concordance holds the lines of a concordance and the number of matches.
 type Concordance struct {
 	Lines []Line `json:"lines"` // at most ConcordanceOptions.Top; never nil
-	// Total is the number of matches in what was searched, with those that are not shown.
+	// Total is the number of matches in what was searched, including those that are not shown.
 	Total int `json:"total"`
-	// All tells that everything was searched. If it is false, there were enough lines before the
+	// All is true if everything was searched. If it is false, there were enough lines before the
 	// end of the index, and Total and Documents are lower bounds.
 	All       bool `json:"all"`
-	Documents int  `json:"documents"` // that have a match
+	Documents int  `json:"documents"` // number of documents with a match
 	// Unknown lists words of the query that do not occur in the corpus, if there is no match.
 	Unknown []UnknownWord `json:"unknown,omitempty"`
 }
@@ -127,7 +127,7 @@ func (o *ConcordanceOptions) defaults() error {
 	return err
 }
 
-// gatherer keeps the wanted lines.
+// gatherer collects the lines of a concordance.
 type gatherer struct {
 	ConcordanceOptions
 	keySort []sortKey
@@ -144,7 +144,7 @@ func newGatherer(q *Query, o ConcordanceOptions) (*gatherer, error) {
 	return &gatherer{ConcordanceOptions: o, keySort: keys, q: q}, err
 }
 
-// document finds the lines of a document.
+// document returns the lines of a document and their number.
 func (g *gatherer) document(order uint64, id string, doc []byte, t *text.Tokens) (lines []Line,
 	matches int, err error) {
 	t.WantSource = true
@@ -166,7 +166,7 @@ func (g *gatherer) document(order uint64, id string, doc []byte, t *text.Tokens)
 	return lines, matches, nil
 }
 
-// near reports whether another query matches in the context of a match of n words.
+// near reports whether another query matches in the context of a match, n words from word i on.
 func (g *gatherer) near(other *Query, doc []byte, t *text.Tokens, i, n int) bool {
 	has := func(lo, hi int) bool {
 		for at := lo; at < hi; at++ {
@@ -204,8 +204,8 @@ func (g *gatherer) line(order uint64, id string, doc []byte, t *text.Tokens, i, 
 	return l
 }
 
-// markBefore and markAfter are the quotes, brackets and full stops at the ends of a document, right
-// before its first word and right after its last.
+// markBefore and markAfter return the quotes, brackets and full stops at the ends of a document,
+// right before its first word and right after its last.
 func markBefore(b []byte) []byte {
 	n := len(b)
 	for range mostMarks {
@@ -239,13 +239,13 @@ func wordAt(doc []byte, t *text.Tokens, i int) string {
 	return strings.ToLower(string(doc[t.Source[i].Start:t.Source[i].End]))
 }
 
-// oneLine is text with single blanks for any white space.
+// oneLine returns the text with single blanks for any white space.
 func oneLine(b []byte) string { return strings.Join(strings.Fields(string(b)), " ") }
 
 // needsAll reports whether every match must be seen before the first line is known.
 func (g *gatherer) needsAll() bool { return len(g.keySort) > 0 || g.Sample > 0 }
 
-// add takes the lines of a document.
+// add adds the lines of a document.
 func (g *gatherer) add(lines []Line, matches int) {
 	g.result.Total += matches
 	if matches > 0 {
@@ -265,7 +265,7 @@ func (g *gatherer) add(lines []Line, matches int) {
 	}
 }
 
-// shrink lets go of lines that cannot be among the wanted ones any more.
+// shrink drops lines that can no longer be in the sample or, without one, among the first Top.
 func (g *gatherer) shrink() {
 	if g.Sample > 0 {
 		slices.SortFunc(g.kept, func(a, b Line) int {
@@ -278,7 +278,8 @@ func (g *gatherer) shrink() {
 	g.kept = g.kept[:min(len(g.kept), g.Top)]
 }
 
-// lot is a random number for a line that depends on nothing but the seed and its place.
+// lot returns a pseudorandom number for a line: a hash of the seed, the document and the place. The
+// sample consists of the lines with the lowest numbers.
 func (g *gatherer) lot(l Line) uint64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d %s %d", g.Seed, l.Document, l.Place)
@@ -306,8 +307,7 @@ func (g *gatherer) finish(all bool) *Concordance {
 	return &g.result
 }
 
-// Concord finds a query in the documents of a corpus. It reads the whole corpus, so the total is
-// known.
+// Concord finds a query in the documents of a corpus. It reads the whole corpus, so Total is exact.
 func Concord(ctx context.Context, corpus *text.Corpus, q *Query, o ConcordanceOptions) (*Concordance, error) {
 	g, err := newGatherer(q, o)
 	if err != nil {
@@ -334,7 +334,7 @@ func Concord(ctx context.Context, corpus *text.Corpus, q *Query, o ConcordanceOp
 			}
 			tokens[w].Trim()
 			if n > 0 {
-				if !g.needsAll() { // more than these are never shown
+				if !g.needsAll() { // no more than the first Top are ever shown
 					lines = lines[:min(len(lines), g.Top)]
 				}
 				list = append(list, found{lines, n})
@@ -368,8 +368,9 @@ func Concord(ctx context.Context, corpus *text.Corpus, q *Query, o ConcordanceOp
 // ErrNoText is returned if an index has no stored text.
 var ErrNoText = errors.New("the index stores no text: build it again with --store-text")
 
-// ConcordIndex finds a query in the stored text of an index. It reads only documents that contain
-// the words, and only as many as the lines need; then the total is not known.
+// ConcordIndex finds a query in the stored text of an index. It reads only documents that may have
+// a match. Unless lines are sorted or sampled, it stops when it has enough of them; see
+// Concordance.All.
 func ConcordIndex(ctx context.Context, r *segments.Reader, q *Query, o ConcordanceOptions) (*Concordance, error) {
 	if !r.HasText() {
 		return nil, ErrNoText
@@ -394,7 +395,7 @@ func ConcordIndex(ctx context.Context, r *segments.Reader, q *Query, o Concordan
 	return found, err
 }
 
-// segment finds the lines of a segment; all is false if there are enough before its end.
+// segment adds the lines of a segment; all is false if there are enough before its end.
 func (g *gatherer) segment(ctx context.Context, s *segments.Segment) (all bool, err error) {
 	var t text.Tokens
 	for doc, err := range g.q.documents(ctx, s.Reader) {

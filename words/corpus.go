@@ -28,8 +28,8 @@ type CorpusOptions struct {
 	TempDir string        // for the matrix of pairs and its sorted runs; empty means os.TempDir
 	Engine  engine.Kind   // what counts words and pairs; it has no effect on the result
 	Device  engine.Device // the GPU, if one is used
-	// Progress, unless it is nil, is called while pairs are counted, after the corpus was read,
-	// with the bytes of working data done.
+	// Progress, unless it is nil, is called while pairs are counted, after the corpus was read.
+	// done and total are bytes of working data.
 	Progress func(stage string, done, total int64)
 }
 
@@ -78,7 +78,8 @@ func CollocationsOf(ctx context.Context, corpus *text.Corpus, o CorpusOptions) (
 			stats.MinDocs = 3
 		}
 	}
-	// More than are wanted are looked at, until enough of them are in enough documents.
+	// Rank more pairs than are wanted, and then more again, until enough of them are in at least
+	// MinDocs documents.
 	for wanted := o.Top; ; {
 		some := o.Options
 		some.Top = 4*wanted + 100
@@ -143,7 +144,7 @@ func makeMatrix(ctx context.Context, corpus *text.Corpus, path string,
 	return r, stats, err
 }
 
-// frequentCells hands on the cells that have a least value.
+// frequentCells passes on the cells whose value is at least least.
 type frequentCells struct {
 	to    cooccur.Sink
 	least float64

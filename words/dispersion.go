@@ -9,14 +9,14 @@ import (
 // documents.
 type Dispersion struct {
 	Count uint64 `json:"count"` // occurrences
-	Range int    `json:"range"` // parts that have it
+	Range int    `json:"range"` // parts in which it occurs
 	Parts int    `json:"parts"` // parts in all
 
 	// DP is Gries' deviation of proportions: half the sum of |share of the occurrences - share of
 	// the words| over all parts. 0 is even, near 1 is all in one small part.
 	DP float64 `json:"dp"`
-	// DPnorm is DP divided by the most that it can be, 1 less the share of the smallest part
-	// (Lijffijt and Gries 2012): 0 to 1, and 0 if there is only one part.
+	// DPnorm is DP divided by its maximum, 1 less the share of the smallest part (Lijffijt and
+	// Gries 2012): 0 to 1, and 0 if there is only one part.
 	DPnorm float64 `json:"dp_norm"`
 	// D is Juilland's: 1 less the coefficient of variation of the relative frequencies, divided by
 	// the square root of the number of parts less 1. 1 is even, 0 is all in one part.
@@ -39,11 +39,11 @@ func Disperse(counts, sizes []uint64) Dispersion {
 	return s.dispersion(all)
 }
 
-// sizesSum is what must be known of all parts.
+// sizesSum sums over all parts that have words.
 type sizesSum struct {
 	parts    int
 	words    uint64
-	smallest uint64
+	smallest uint64 // words of the smallest part
 }
 
 func (s *sizesSum) add(words uint64) {
@@ -57,12 +57,12 @@ func (s *sizesSum) add(words uint64) {
 	s.words += words
 }
 
-// spreadSum adds up the parts that have something, in whole numbers: so the order of parts, and
-// with it the number of threads, does not matter. Sums are of 128 bits.
+// spreadSum sums over the parts in which an item occurs. Sums are integers of 128 bits, so the
+// order of parts, and with it the number of threads, does not matter.
 type spreadSum struct {
 	count    uint64
 	parts    int
-	has      uint128 // words of the parts that have it, times count
+	has      uint128 // words of these parts, times count
 	apart    uint128 // sum of |f N - n F|, F being the count, N all words
 	rate     uint128 // sum of f/n in units of 2^-rateBits
 	rateSqrd uint128 // sum of (f/n)^2 in units of 2^-(2 rateBits - 64)
@@ -70,7 +70,8 @@ type spreadSum struct {
 
 const rateBits = 60
 
-// add counts a part of n words that has it f times; total and words are those of the whole corpus.
+// add adds a part of n words in which the item occurs f times. The whole corpus has total
+// occurrences of it and the given number of words.
 func (s *spreadSum) add(f, n, total, words uint64) {
 	if f == 0 || n == 0 {
 		return
@@ -85,7 +86,7 @@ func (s *spreadSum) add(f, n, total, words uint64) {
 	lo, borrow := bits.Sub64(al, bl, 0)
 	hi, _ := bits.Sub64(ah, bh, borrow)
 	s.apart.add(hi, lo)
-	// f/n may exceed 1 for pairs; what fits the units is below 2^(64-rateBits).
+	// f/n may exceed 1 for pairs. It is capped below 2^(64-rateBits), so that it fits in 64 bits.
 	h, l := bits.Mul64(min(f, n<<(64-rateBits)-1), 1<<rateBits)
 	rate, _ := bits.Div64(h, l, n)
 	s.rate.add(0, rate)
@@ -99,7 +100,7 @@ func (s *spreadSum) dispersion(all sizesSum) Dispersion {
 		return d
 	}
 	whole := float64(s.count) * float64(all.words)
-	// Parts without it add their share of the words.
+	// A part without the item adds its share of the words.
 	d.DP = max(0, (s.apart.float()+whole-s.has.float())/whole/2)
 	if rest := 1 - float64(all.smallest)/float64(all.words); rest > 0 {
 		d.DPnorm = min(1, d.DP/rest)

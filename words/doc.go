@@ -15,14 +15,14 @@
 //
 // Two words u and v co-occur if v is within the span of u: up to Window words to its left or right
 // in the same document (Evert's surface co-occurrence). Counts come from a matrix of package
-// cooccur, frequencies from its vocabulary, never from the margins of the matrix, as the measures
-// of package cooccur do:
+// cooccur, frequencies from its vocabulary. The measures of package cooccur use the margins of the
+// matrix instead of frequencies.
 //
-//	O   number of co-occurrences: pairs of a place of u and a place of v, each once
-//	f1  how often u occurs in the corpus, f2 how often v does
+//	O   number of co-occurrences: pairs of an occurrence of u and one of v
+//	f1  occurrences of u in the corpus, and f2 those of v
 //	N   words of the corpus in which windows were formed
 //	S   words in a span: 2 x window with both sides, else the window
-//	E   what chance would give: f1 f2 S / N
+//	E   co-occurrences expected by chance: f1 f2 S / N
 //
 // The contingency table has O11 = O, the row sum R1 = S f1, the column sum C1 = f2, and the total
 // N. A pair of a word with itself is also counted once, so its cell and E are halved. See Measure
@@ -33,14 +33,14 @@
 //
 // # Dispersion
 //
-// A pair that a single document repeats says little about the language. Dispersion tells in how
-// many documents something occurs, and how evenly: Gries' DP and DPnorm, and Juilland's D.
+// A pair that a single document repeats says little about the language. Dispersion is the number of
+// documents in which a word or pair occurs, and how evenly: Gries' DP and DPnorm, and Juilland's D.
 //
 // # Reading the source
 //
-// counts.go and measure.go are the measures, significance.go p-values and their correction,
-// dispersion.go evenness; associate.go ranks the cells of a matrix, spread.go reads the corpus
-// again for the documents of pairs, indexspread.go counts a word in parts of an index.
-// concordance.go with query.go, keywords.go, ngrams.go and wordlist.go are the other questions;
+// counts.go and measure.go have the measures, significance.go p-values and their correction,
+// dispersion.go DP and D. associate.go ranks the cells of a matrix. spread.go reads the corpus
+// again for the documents of pairs, and indexspread.go counts a word in parts of an index.
+// concordance.go with query.go, keywords.go, ngrams.go and wordlist.go have an analysis each, and
 // network.go and plot.go draw.
 package words

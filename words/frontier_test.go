@@ -14,8 +14,8 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// What a frontier relies on: scores do not fall with the count, nor rise with the other word's
-// frequency, also where spans are longer than the corpus.
+// A frontier relies on this: scores do not fall with the count, nor rise with the other word's
+// frequency, even if spans together are longer than the corpus.
 func TestScoresAreMonotonic(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	draw := func(most float64) float64 { return math.Floor(math.Exp(rng.Float64() * math.Log(most))) }
@@ -29,7 +29,7 @@ func TestScoresAreMonotonic(t *testing.T) {
 			less.F2 = min(c.N-c.F1, c.F2+draw(1e4)-1)
 			a, b := by.Score(c, 1000), by.Score(less, 1000)
 			if less.F2 >= c.F2 && b > a+1e-7*(1+math.Abs(a)) {
-				t.Fatalf("%v: %+v has %v, %+v has %v", by, c, a, less, b)
+				t.Fatalf("%v: %+v scores %v, want at least the score of %+v, %v", by, c, a, less, b)
 			}
 		}
 	}
@@ -40,16 +40,17 @@ func TestRangesOfFrequencies(t *testing.T) {
 	for freq := uint64(1); freq < 5000; freq++ {
 		of := rangeOf(freq)
 		if of < before || least(of) > float64(freq) || freq < 16 && of == before {
-			t.Fatalf("%d is in the range %d from %v, the one before in %d", freq, of, least(of), before)
+			t.Fatalf("frequency %d is in range %d, which begins at %v; the frequency before is in %d",
+				freq, of, least(of), before)
 		}
 		before = of
 	}
 	if of := rangeOf(math.MaxUint64); of != 64*steps-1 {
-		t.Errorf("the highest frequency is in range %d", of)
+		t.Errorf("the highest frequency is in range %d, want %d", of, 64*steps-1)
 	}
 }
 
-// In no order of cells does a frontier leave out one of the best.
+// A frontier never rules out one of the best cells, in whatever order cells come.
 func TestFrontier(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for by := range measures {
@@ -78,14 +79,13 @@ func TestFrontier(t *testing.T) {
 				})
 			}
 			if !slices.Equal(k.best, want[:len(k.best)]) {
-				t.Fatalf("%v: the best differ", by)
+				t.Fatalf("%v: the best %d cells are not those of a sort", by, len(k.best))
 			}
 		}
 	}
 }
 
-// The neighbours of a frequent word are those that a sort of all scores gives, on any number of
-// threads.
+// The neighbours of a frequent word are the first of all scores, sorted, on any number of threads.
 func TestNeighboursAgainstSort(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	zipf := rand.NewZipf(rng, 1.1, 2, 6000)

@@ -16,10 +16,14 @@ import (
 type Keyness int
 
 const (
-	KeyLRC      Keyness = iota // conservative log ratio (Evert 2022): see LogRatioConservative
-	KeyG2                      // log-likelihood ratio of the table f1, n1-f1, f2, n2-f2; below 0 where it is rarer here
-	KeyLogRatio                // log2 of (f1/n1)/(f2/n2), with 0.5 for a frequency of 0
-	KeyDiff                    // %DIFF: by how many per cent f1/n1 is above f2/n2, with 0.5 for an f2 of 0
+	// KeyLRC is the conservative log ratio (Evert 2022). It is the end nearer to 0 of the 95%
+	// confidence interval of log2((f1/n1)/(f2/n2)), or 0 if the interval contains 0.
+	KeyLRC Keyness = iota
+	// KeyG2 is the log-likelihood ratio of the table f1, n1-f1, f2, n2-f2. It is negative for words
+	// that are rarer in the first corpus.
+	KeyG2
+	KeyLogRatio // log2((f1/n1)/(f2/n2)), with 0.5 for a frequency of 0
+	KeyDiff     // %DIFF: by how many per cent f1/n1 is above f2/n2, with 0.5 for an f2 of 0
 )
 
 var keynessNames = choice.New[Keyness]("keyness", "lrc", "g2", "logratio", "diff")

@@ -8,27 +8,30 @@ import (
 )
 
 // Measure is a measure of association of two words. The formulas use the names of the package
-// comment. E is by the frequencies of the corpus: cooccur.Measure has measures of the same names by
-// the margins of the matrix, which have other values; see there.
+// comment. E follows from the frequencies of words. Measures of the same names in cooccur.Measure
+// use the margins of the matrix and have other values; see there.
 type Measure int
 
 const (
-	LogDice Measure = iota // 14 + log2(Dice): 14 where each occurs with the other only, in corpora of any size
-	Dice                   // 2 O / (f1 + f2)
-	MI                     // pointwise mutual information, log2(O/E); high for rare words
-	MI3                    // log2(O^3/E): the same, less in favour of rare words
-	NPMI                   // MI / -log2(O / (N S)): from -1 to 1
-	PPMI                   // MI where it is positive, else 0
-	T                      // t-score, (O-E)/sqrt(O); high for frequent words
-	Z                      // z-score, (O-E)/sqrt(E)
-	G2                     // log-likelihood ratio of the table, below 0 where O < E
-	Chi2                   // chi-squared with Yates' correction, below 0 where O < E
-	DeltaP                 // P(v near u) - P(v elsewhere): what u tells about v
-	DeltaP2                // the same from v to u
-	Odds                   // odds ratio, 0.5 added to each cell
-	LRC                    // conservative log ratio (Evert 2022): see LogRatioConservative
-	Fisher                 // -log10 of the p-value of Fisher's exact test, one-sided
-	Value                  // O itself, or the cell of a weighted matrix
+	// LogDice is 14 + log2(Dice): 14 for words that occur only together, in a corpus of any size.
+	LogDice Measure = iota
+	Dice            // 2 O / (f1 + f2)
+	MI              // pointwise mutual information, log2(O/E); high for rare words
+	MI3             // log2(O^3/E): the same, less in favour of rare words
+	NPMI            // MI / -log2(O / (N S)): from -1 to 1
+	PPMI            // MI where it is positive, else 0
+	T               // t-score, (O-E)/sqrt(O); high for frequent words
+	Z               // z-score, (O-E)/sqrt(E)
+	G2              // log-likelihood ratio of the table, below 0 where O < E
+	Chi2            // chi-squared with Yates' correction, below 0 where O < E
+	DeltaP          // P(v near u) - P(v elsewhere): how well u predicts v
+	DeltaP2         // the same for v as a predictor of u
+	Odds            // odds ratio, 0.5 added to each cell
+	// LRC is the conservative log ratio (Evert 2022). It is the end nearer to 0 of the 95%
+	// confidence interval of log2(P(v near u) / P(v elsewhere)), or 0 if the interval contains 0.
+	LRC
+	Fisher // -log10 of the p-value of Fisher's exact test, one-sided
+	Value  // O itself, or the cell of a weighted matrix
 	measures
 )
 
@@ -79,7 +82,7 @@ func (m Measure) Tests() bool {
 	return false
 }
 
-// expects reports whether a measure needs the number that chance would give.
+// expects reports whether a measure uses E or the contingency table.
 func (m Measure) expects() bool { return m != LogDice && m != Dice && m != Value }
 
 // Score computes the measure of a pair that co-occurs. tests is the number of pairs that are

@@ -58,7 +58,7 @@ func NetworkOf(list []Association) *Network {
 	return g
 }
 
-// NetworkFormat returns the function that writes the format that a file's name stands for.
+// NetworkFormat returns the function that writes the format of a file name's extension.
 func NetworkFormat(path string) (func(*Network, io.Writer) error, error) {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".svg":
@@ -71,10 +71,10 @@ func NetworkFormat(path string) (func(*Network, io.Writer) error, error) {
 	return nil, fmt.Errorf("%s: unknown format: want a name that ends in .svg, .graphml or .gexf", path)
 }
 
-// escape is text inside XML.
+// escape returns a string as XML text.
 func escape(s string) string {
 	var b strings.Builder
-	xml.EscapeText(&b, []byte(s)) // what is no character of XML becomes U+FFFD
+	xml.EscapeText(&b, []byte(s)) // characters that XML does not allow become U+FFFD
 	return b.String()
 }
 
@@ -159,13 +159,13 @@ func (g *Network) SVG(w io.Writer) error {
 	return b.Flush()
 }
 
-// layout gives each node a place in the unit square.
+// layout gives each node a position in the unit square.
 func (g *Network) layout() {
 	n := len(g.Nodes)
 	if n == 0 {
 		return
 	}
-	// Words begin on a spiral, which depends on nothing but their order.
+	// Nodes start on a spiral, in their order.
 	for i := range g.Nodes {
 		r := math.Sqrt((float64(i) + 0.5) / float64(n))
 		a := float64(i) * math.Pi * (3 - math.Sqrt(5))
@@ -183,7 +183,7 @@ func (g *Network) layout() {
 				f := k * k / max(x*x+y*y, 1e-6)
 				dx[i], dy[i], dx[j], dy[j] = dx[i]+f*x, dy[i]+f*y, dx[j]-f*x, dy[j]-f*y
 			}
-			// A pull to the middle keeps parts that are not joined together.
+			// A weak pull to the centre keeps unconnected parts of the graph from drifting apart.
 			dx[i] -= 0.3 * k * g.Nodes[i].x
 			dy[i] -= 0.3 * k * g.Nodes[i].y
 		}

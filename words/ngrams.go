@@ -22,15 +22,15 @@ import (
 type NgramOptions struct {
 	Min, Max int    // lengths in words, 1 to 9; 0 means 2 and 5
 	MinCount uint64 // leave out n-grams that occur less often; 0 means 1
-	MinDocs  int    // leave out n-grams of fewer documents
+	MinDocs  int    // leave out n-grams that occur in fewer documents
 	Top      int    // number of n-grams, the most frequent; 0 means all
-	// Of keeps only n-grams in which this query of single words, as the analyzer writes them, has a
-	// match; nil keeps all.
+	// Of keeps only n-grams with a word that this query matches, which must not contain phrases.
+	// nil keeps all.
 	Of       *Query
 	Analyzer text.Analyzer // nil means unicode
 	Threads  int           // 0 means GOMAXPROCS
 	Memory   int64         // bound on working memory in bytes; 0 means 2 GB
-	TempDir  string        // for what does not fit; empty means the system's
+	TempDir  string        // for data that do not fit in memory; empty means the system's
 }
 
 // Ngram is a sequence of consecutive words.
@@ -44,7 +44,7 @@ type Ngram struct {
 // NgramStats describes what was counted.
 type NgramStats struct {
 	Documents, Words uint64 // of the corpus
-	Found            int    // n-grams that have the least count and documents
+	Found            int    // n-grams with at least MinCount occurrences and MinDocs documents
 	Spilled          bool   // the corpus did not fit in memory
 }
 
@@ -87,9 +87,9 @@ func Ngrams(ctx context.Context, corpus *text.Corpus, o NgramOptions) (list []Ng
 	}
 	g := &ngrams{NgramOptions: o, vocab: v}
 	stats = NgramStats{Documents: uint64(vs.Documents), Words: uint64(vs.Words)}
-	// A sequence has a mark after each document.
+	// A sequence has a number for each word and an end mark for each document.
 	places := vs.Words + vs.Documents
-	g.spill = 12*places > o.Memory/3 // up to three are held at a time
+	g.spill = 12*places > o.Memory/3 // up to three sequences are held at a time, 4 bytes a number
 	stats.Spilled = g.spill
 	seq, err := g.read(ctx, corpus, int(places))
 	if err != nil {
@@ -108,17 +108,17 @@ func Ngrams(ctx context.Context, corpus *text.Corpus, o NgramOptions) (list []Ng
 	return list, stats, nil
 }
 
-// ngrams is the state of a count.
+// ngrams is the state of a call of Ngrams.
 type ngrams struct {
 	NgramOptions
 	vocab  *cooccur.Vocabulary
 	spill  bool
 	levels []level // from n = 1 on
 
-	keys, scratch []uint64 // of a pass; the next one uses them again
+	keys, scratch []uint64 // reused by each pass
 }
 
-// level has the n-grams of one length. Numbers are from 1 on.
+// level has the n-grams of one length, numbered from 1.
 type level struct {
 	pairs  []uint64 // for each n-gram the two (n-1)-grams; nil for words
 	counts []uint32
@@ -127,10 +127,10 @@ type level struct {
 
 const (
 	endOfDocument = 1<<32 - 1
-	nothing       = 0 // too rare
+	nothing       = 0 // the n-gram here is too rare
 )
 
-// read makes the sequence of words, and level 1.
+// read reads the corpus and makes the sequence of its words, and level 1.
 func (g *ngrams) read(ctx context.Context, corpus *text.Corpus, places int) (*sequence, error) {
 	one := level{counts: make([]uint32, g.vocab.Len()), docs: make([]uint32, g.vocab.Len())}
 	for id := range one.counts {
@@ -180,7 +180,7 @@ func (g *ngrams) read(ctx context.Context, corpus *text.Corpus, places int) (*se
 
 // level makes the next level and its sequence.
 func (g *ngrams) level(ctx context.Context, seq *sequence) (*sequence, error) {
-	// Keys, a copy to sort them and a table of the frequent ones are held at a time.
+	// The keys, a copy for sorting and a table of the frequent ones share the memory.
 	passes := uint64(1)
 	for 16*uint64(seq.n)/passes > uint64(g.Memory)/3 {
 		passes++
@@ -209,10 +209,10 @@ func (g *ngrams) level(ctx context.Context, seq *sequence) (*sequence, error) {
 	return partial, nil
 }
 
-// frequent finds the pairs of a pass that are frequent enough.
+// frequent adds the pairs of a pass that are frequent enough to the level.
 func (g *ngrams) frequent(seq *sequence, pass, passes uint64, now *level) error {
 	if need := seq.n/int(passes) + seq.n/int(16*passes) + 1024; cap(g.keys) < need {
-		g.keys, g.scratch = nil, nil // garbage, before there is more
+		g.keys, g.scratch = nil, nil // so that they can be freed before the next are allocated
 		g.keys, g.scratch = make([]uint64, 0, need), make([]uint64, need)
 	}
 	keys := g.keys[:0]
@@ -227,7 +227,7 @@ func (g *ngrams) frequent(seq *sequence, pass, passes uint64, now *level) error 
 	}
 	size := len(g.levels[len(g.levels)-1].counts)
 	width := bits.Len(uint(size))
-	// Halves are as wide as the numbers need, so that there is little to sort.
+	// Narrow the halves to the bits that the numbers use: fewer bits to sort by.
 	for i, k := range keys {
 		keys[i] = k>>32<<width | k&(1<<32-1)
 	}
@@ -253,8 +253,8 @@ func (g *ngrams) frequent(seq *sequence, pass, passes uint64, now *level) error 
 	return nil
 }
 
-// number writes the sequence of the next level, with what earlier passes found, and counts
-// documents.
+// number writes the sequence of the next level and counts documents. Numbers that earlier passes
+// found come from partial.
 func (g *ngrams) number(seq, partial *sequence, pass, passes uint64, table *pairNumbers,
 	now *level) (*sequence, error) {
 	w, err := newSequence(g.spill, g.TempDir, seq.n)
@@ -297,7 +297,7 @@ func (g *ngrams) number(seq, partial *sequence, pass, passes uint64, table *pair
 	return w, nil
 }
 
-// list makes the n-grams that are wanted.
+// list returns the n-grams that the options select, and their number before Top.
 func (g *ngrams) list() (list []Ngram, found int) {
 	type entry struct {
 		n, id int
@@ -364,7 +364,8 @@ func (g *ngrams) wanted(n int, number uint32, of []bool) bool {
 	return false
 }
 
-// words yields the words of an n-gram: the first of each of the n-grams that its last words are.
+// words yields the words of an n-gram: its first word, then the first word of its last n-1 words,
+// and so on.
 func (g *ngrams) words(n int, number uint32) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for ; n > 0; n-- {
@@ -392,14 +393,14 @@ func (g *ngrams) write(b *strings.Builder, n int, number uint32) {
 	}
 }
 
-// hashPair scatters pairs over passes and slots.
+// hashPair is the hash that assigns pairs to passes and slots.
 func hashPair(key uint64) uint64 {
 	key ^= key >> 32
 	key *= 0x9e3779b97f4a7c15
 	return key ^ key>>29
 }
 
-// pairNumbers finds the numbers of pairs: open addressing, at most half full.
+// pairNumbers is a hash table from pairs to their numbers: open addressing, at most half full.
 type pairNumbers struct {
 	keys    []uint64
 	numbers []uint32

@@ -18,18 +18,18 @@ type Parts struct {
 	Group *regexp.Regexp // documents whose IDs have the same match, such as ^[^.]+ for x.1 and x.2
 }
 
-// tally adds up how something is spread over parts, by documents that come from several goroutines.
-// Everything is a whole number, so their order does not matter.
+// tally counts items, which are words or pairs, in the parts of a corpus. Documents come from
+// several goroutines. All sums are integers, so their order does not matter.
 type tally struct {
 	Parts
 	words  uint64              // of the corpus
-	totals func(int) uint64    // occurrences of each item, for documents
-	sums   []spreadSum         // of each item, for documents
-	counts [][]uint32          // by part and item, for other parts
-	sizes  []uint64            // of these parts
-	groups map[string]int      // parts by name
-	all    sizesSum            // documents
-	locks  [stripes]sync.Mutex // of items
+	totals func(int) uint64    // occurrences of each item in the corpus
+	sums   []spreadSum         // of each item, if parts are documents
+	counts [][]uint32          // by part and item, if they are not
+	sizes  []uint64            // words of each part, if they are not documents
+	groups map[string]int      // parts by the match of Group
+	all    sizesSum            // of all documents, if parts are documents
+	locks  [stripes]sync.Mutex // of sums, by item
 	mu     sync.Mutex          // of the rest
 	items  int
 }
@@ -56,7 +56,7 @@ func newTally(parts Parts, items int, words uint64, totals func(int) uint64) *ta
 // seen is an item with the number of its occurrences in a document.
 type seen struct{ item, count int }
 
-// document counts what is in a document of the given number of words.
+// document adds the items of a document of the given number of words.
 func (t *tally) document(id string, words uint64, list []seen) {
 	if t.groups == nil {
 		t.mu.Lock()
@@ -91,7 +91,7 @@ func (t *tally) document(id string, words uint64, list []seen) {
 	}
 }
 
-// result is the dispersion of an item.
+// result returns the dispersion of an item.
 func (t *tally) result(item int) Dispersion {
 	if t.sums != nil {
 		return t.sums[item].dispersion(t.all)
@@ -107,15 +107,16 @@ func (t *tally) result(item int) Dispersion {
 type reading struct {
 	analyzer text.Analyzer
 	vocab    *cooccur.Vocabulary
-	// only are the words whose IDs matter, if all words are in the vocabulary: others get its
-	// length for an ID, and need not be looked up. nil: all matter.
+	// only, unless it is nil, has the words whose IDs matter. All others get the length of the
+	// vocabulary as their ID and are not looked up. The vocabulary must have all words.
 	only *fewWords
-	// equal parts: how many words come before a batch is known when those before it are done.
+	// ordered computes page.before, for equal parts. Then batches take turns: the number of words
+	// before a batch is known when all batches before it are analysed.
 	ordered bool
 	mu      sync.Mutex
 	turn    *sync.Cond
-	next    int
-	before  uint64
+	next    int    // number of the batch whose turn it is
+	before  uint64 // words of the batches before it
 }
 
 // page is a document as IDs of words; words that are not in the vocabulary are left out.
@@ -125,6 +126,7 @@ type page struct {
 	before uint64 // words of the corpus before it, if ordered
 }
 
+// each calls fn for every document, from several goroutines.
 func (r *reading) each(ctx context.Context, corpus *text.Corpus, threads int,
 	fn func(worker int, p *page) error) error {
 	if threads <= 0 {
@@ -136,7 +138,7 @@ func (r *reading) each(ctx context.Context, corpus *text.Corpus, threads int,
 	tokens := make([]text.Tokens, threads)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(ctx, func() { // whoever waits for a turn that never comes
+	defer context.AfterFunc(ctx, func() { // wakes workers that wait for a turn that never comes
 		r.mu.Lock()
 		r.turn.Broadcast()
 		r.mu.Unlock()
@@ -182,7 +184,7 @@ func (r *reading) each(ctx context.Context, corpus *text.Corpus, threads int,
 	})
 }
 
-// myTurn waits for the batches before and says how many words they had.
+// myTurn waits until all earlier batches had their turn and returns the number of their words.
 func (r *reading) myTurn(ctx context.Context, seq int, words uint64) (uint64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -199,10 +201,10 @@ func (r *reading) myTurn(ctx context.Context, seq int, words uint64) (uint64, er
 	return before, nil
 }
 
-// counter counts items of a document or a part of it, by number.
+// counter counts the items of a document.
 type counter struct {
-	counts []uint32
-	list   []int
+	counts []uint32 // by item
+	list   []int    // items with a count above 0
 }
 
 func newCounter(items int) *counter { return &counter{counts: make([]uint32, items)} }
@@ -214,7 +216,7 @@ func (c *counter) add(item int) {
 	c.counts[item]++
 }
 
-// take returns what was counted, and forgets it.
+// take returns the counts in ascending order of items, and resets them.
 func (c *counter) take(into []seen) []seen {
 	slices.Sort(c.list)
 	into = into[:0]

@@ -26,7 +26,7 @@ type PlotRow struct {
 	Places []float64 `json:"places"` // shares of the corpus: 0 is its beginning, 1 its end
 }
 
-// mostBorders is how many documents have lines in a plot.
+// mostBorders is the largest number of documents whose borders are drawn.
 const mostBorders = 200
 
 // PlotOf finds the positions of queries in a corpus, which it reads once.
@@ -41,7 +41,7 @@ func PlotOf(ctx context.Context, corpus *text.Corpus, an text.Analyzer, queries 
 			return nil, err
 		}
 	}
-	// What a batch has is added to the rest when all before it are there.
+	// The matches of a batch are added after those of all batches before it.
 	type found struct {
 		words   uint64
 		places  [][]uint64

@@ -65,7 +65,7 @@ func TestKeywordsOfEvert(t *testing.T) {
 		near(t, row.lemma+": G2 of the rest", KeyG2.Score(row.f2, n2, row.f1, n1, compared), -row.g2, 1e-6*row.g2)
 		near(t, row.lemma+": LRC of the rest", KeyLRC.Score(row.f2, n2, row.f1, n1, compared), -row.lrc, 2e-6)
 		if p := chiTail(row.g2); p > 2e-5 || math.IsNaN(p) {
-			t.Errorf("%s: p %v", row.lemma, p)
+			t.Errorf("%s: p is %v, want at most 2e-5", row.lemma, p)
 		}
 	}
 }

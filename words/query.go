@@ -16,12 +16,12 @@ import (
 
 // Query is a query of a concordance. It matches wherever one of its patterns does. A pattern is a
 // word, a word with wildcards (lip*, *ing, un*able), a regular expression between slashes
-// (/colou?rs?/) that whole words match, or a phrase of these in double quotes, in which * alone
-// stands for any word. The apostrophes ' and ’ are the same.
+// (/colou?rs?/) that must match a whole word, or a phrase of these in double quotes. In a phrase, *
+// alone stands for any word. The apostrophes ' and ’ are the same.
 type Query struct {
 	patterns []pattern
 	analyzer text.Analyzer
-	folded   text.Analyzer // for wildcards: words as they stand, before stemming
+	folded   text.Analyzer // for wildcards: analyzer without its stemming
 }
 
 type pattern []element
@@ -29,7 +29,7 @@ type pattern []element
 // element matches one word.
 type element struct {
 	kind elementKind
-	text []byte // of exactWord; what a wildWord begins with
+	text []byte // an exactWord, or the letters before the first star of a wildWord
 	wild [][]byte
 	expr *regexp.Regexp
 }
@@ -38,7 +38,7 @@ type elementKind int
 
 const (
 	exactWord elementKind = iota
-	wildWord              // text, then anything and each of wild in turn, the last one at the end
+	wildWord              // text, then each of wild after any letters; the last ends the word
 	regexpWord
 	anyWord
 )
@@ -48,7 +48,7 @@ func ParseQuery(s string, an text.Analyzer) (*Query, error) {
 	q := &Query{analyzer: an, folded: an}
 	switch an.Name() {
 	case "whitespace", "ascii", "unicode":
-	default: // a language: wildcards are of words, not of stems
+	default: // a language: wildcards match words, not stems
 		q.folded, _ = text.ParseAnalyzer("unicode")
 	}
 	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {
@@ -65,8 +65,8 @@ func ParseQuery(s string, an text.Analyzer) (*Query, error) {
 			}
 			part, s = s[:end], s[end:]
 			if slices.Contains([]string{"AND", "OR", "NOT"}, part) {
-				return nil, fmt.Errorf(`%s: there are no operators here: several words find the places `+
-					`of each, and the word itself is "%[1]s" in quotes`, part)
+				return nil, fmt.Errorf(`%s is not an operator here: a query of several words finds `+
+					`each of them. For the word itself, write "%[1]s" in quotes`, part)
 			}
 		}
 		if err := q.add(part); err != nil {
@@ -79,7 +79,8 @@ func ParseQuery(s string, an text.Analyzer) (*Query, error) {
 	return q, nil
 }
 
-// add takes a word or phrase as it is written, and with each of the apostrophes.
+// add adds the pattern of a word or phrase. With apostrophes there are two patterns: one with ' and
+// one with ’.
 func (q *Query) add(part string) error {
 	forms := []string{part}
 	if plain := straightApostrophes(part); strings.Contains(plain, "'") {
@@ -95,7 +96,7 @@ func (q *Query) add(part string) error {
 	return nil
 }
 
-// straightApostrophes writes ' for ’ and for the letter that looks like it.
+// straightApostrophes replaces ’ and the letter ʼ by '.
 func straightApostrophes(s string) string { return apostrophes.Replace(s) }
 
 var apostrophes = strings.NewReplacer("’", "'", "ʼ", "'")
@@ -131,7 +132,7 @@ func (q *Query) parse(part string) (p pattern, err error) {
 	return p, nil
 }
 
-// words are those that an analyzer finds in what was written as one.
+// words returns the words that an analyzer finds in a field, which has no white space.
 func (q *Query) words(an text.Analyzer, field string) (list []element, err error) {
 	var t text.Tokens
 	if err := an.Analyze([]byte(field), &t); err != nil {
@@ -146,14 +147,14 @@ func (q *Query) words(an text.Analyzer, field string) (list []element, err error
 	return list, nil
 }
 
-// compile makes a regular expression that whole words match, in capitals or not, unless the
-// analyzer tells these apart.
+// compile returns a regular expression that must match a whole word. It ignores case unless the
+// analyzer keeps it.
 func (q *Query) compile(expr string) (*regexp.Regexp, error) {
 	flags := ""
 	if !q.caseCounts() {
 		flags = "(?i)"
 	}
-	// Once by itself: unbalanced brackets shall not close ours.
+	// Alone first: an unbalanced bracket must not close the group that is put around it.
 	if _, err := regexp.Compile(expr); err != nil {
 		return nil, err
 	}
@@ -162,8 +163,8 @@ func (q *Query) compile(expr string) (*regexp.Regexp, error) {
 
 func (q *Query) caseCounts() bool { return q.folded.Name() == "whitespace" }
 
-// wildcards reads a word with stars. What stands before the first may be several words to the
-// analyzer, such as well-know*.
+// wildcards parses a word with stars. The analyzer may find several words before the first star, as
+// in well-know*.
 func (q *Query) wildcards(field string) (list []element, err error) {
 	parts := strings.Split(field, "*")
 	e := element{kind: wildWord}
@@ -172,7 +173,7 @@ func (q *Query) wildcards(field string) (list []element, err error) {
 			return nil, err
 		}
 		if len(list) > 1 && q.folded != q.analyzer {
-			return nil, fmt.Errorf("%q: a prefix is one word", field)
+			return nil, fmt.Errorf("%q has %d words before the star: want one", field, len(list))
 		}
 		e.text = list[len(list)-1].text
 		list = list[:len(list)-1]
@@ -186,7 +187,7 @@ func (q *Query) wildcards(field string) (list []element, err error) {
 	return append(list, e), nil
 }
 
-// match returns the length of the first pattern that matches at word i, or 0.
+// match returns the number of words of the first pattern that matches at word i, or 0.
 func (q *Query) match(doc []byte, t *text.Tokens, i int) int {
 	for _, p := range q.patterns {
 		if i+len(p) > len(t.Words) {
@@ -224,7 +225,7 @@ func (q *Query) matchWord(e *element, doc []byte, t *text.Tokens, i int) bool {
 	return e.matches(bytes.ToLower(word))
 }
 
-// matches compares a word as it stands, but for capitals.
+// matches reports whether an element matches a word, which is in lower case unless case counts.
 func (e *element) matches(word []byte) bool {
 	switch e.kind {
 	case exactWord:

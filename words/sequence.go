@@ -14,13 +14,13 @@ type sequence struct {
 	list []uint32
 
 	file *disk.File // nil means in memory
-	buf  []byte     // what is not yet written
+	buf  []byte     // numbers that are not yet written to the file
 }
 
-// sequenceBuffer is how many bytes are written or read at a time, a multiple of 4.
+// sequenceBuffer is the number of bytes that are written or read at a time, a multiple of 4.
 const sequenceBuffer = 1 << 18
 
-// newSequence makes a sequence with room for this many numbers.
+// newSequence returns an empty sequence; in memory it has room for the given number of numbers.
 func newSequence(onDisk bool, dir string, room int) (*sequence, error) {
 	s := &sequence{}
 	if !onDisk {
@@ -48,7 +48,7 @@ func (s *sequence) add(x uint32) error {
 	return s.done()
 }
 
-// done ends the writing.
+// done writes the numbers that are in the buffer. It is called after the last add.
 func (s *sequence) done() error {
 	if s.file == nil {
 		return nil
@@ -65,7 +65,7 @@ func (s *sequence) close() {
 	}
 }
 
-// reader returns the numbers one after the other.
+// reader returns a function that returns the numbers one after the other.
 func (s *sequence) reader() func() (uint32, error) {
 	if s.file == nil {
 		i := 0
@@ -91,9 +91,9 @@ func (s *sequence) reader() func() (uint32, error) {
 	}
 }
 
-// pairs calls fn for each place with the pair of its number, in the upper half, and the next one.
-// The pair is 0 if either is too rare or the document ends; at the end of a document the upper half
-// says so.
+// pairs calls fn for each number with a key: the number in the upper half and the next one in the
+// lower half. The key is 0 if either is nothing or the next one is endOfDocument. For endOfDocument
+// itself the lower half is 0.
 func (s *sequence) pairs(fn func(key uint64) error) error {
 	if s.n == 0 {
 		return nil

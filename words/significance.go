@@ -16,18 +16,21 @@ func (c Counts) PValue() float64 { return chiTail(math.Abs(c.table().g2())) }
 // fisherP returns the p-value of Fisher's exact test against an association by chance (one-sided).
 func (c Counts) fisherP() float64 { return math.Exp(c.table().fisher()) }
 
-// fisher is the natural logarithm of the one-sided p-value of Fisher's exact test: the probability
-// of O11 or more where row, column and total are given. Counts are rounded to whole numbers.
+// fisher returns the natural logarithm of the one-sided p-value of Fisher's exact test: the
+// probability of O11 or more, given the row sum, the column sum and the total. Counts are rounded
+// to integers.
 func (t table) fisher() float64 {
 	o, r, c, n := math.Round(t.o11), math.Round(t.r1), math.Round(t.c1), math.Round(t.n)
 	most := min(r, c)
 	if o <= max(0, r+c-n) {
 		return 0
 	}
-	// Terms are added up from the largest on, as ratios to it: that is the one at O11, or the one
-	// at the mode where O11 is below it.
+	// Terms are summed as ratios to the largest, from that one outwards. Above the mode, these are
+	// the terms from O11 upwards; otherwise those from O11-1 downwards, whose sum is 1 less the
+	// probability.
 	log := func(k float64) float64 { return choose(r, k) + choose(n-r, c-k) - choose(n, c) }
-	step := func(k float64) float64 { return (r - k) * (c - k) / ((k + 1) * (n - r - c + k + 1)) } // term k+1 by term k
+	// step is the ratio of term k+1 to term k.
+	step := func(k float64) float64 { return (r - k) * (c - k) / ((k + 1) * (n - r - c + k + 1)) }
 	if mode := math.Floor((r + 1) * (c + 1) / (n + 2)); o > mode {
 		sum, ratio := 1.0, 1.0
 		for k := o; k < most; k++ {
@@ -40,7 +43,7 @@ func (t table) fisher() float64 {
 		return min(0, log(o)+math.Log(sum))
 	}
 	sum, ratio := 0.0, 1.0
-	for k := o - 1; k >= max(0, r+c-n); k-- { // the other tail is the shorter one
+	for k := o - 1; k >= max(0, r+c-n); k-- {
 		if k < o-1 {
 			ratio /= step(k)
 		}
@@ -52,7 +55,7 @@ func (t table) fisher() float64 {
 	return math.Log1p(-min(1, math.Exp(log(o-1))*sum))
 }
 
-// choose is the logarithm of the binomial coefficient.
+// choose returns the logarithm of the binomial coefficient.
 func choose(n, k float64) float64 {
 	a, _ := math.Lgamma(n + 1)
 	b, _ := math.Lgamma(k + 1)
@@ -77,19 +80,20 @@ func logRatioConservative(f1, n1, f2, n2, level float64, tests int) float64 {
 	if f2 <= 0 {
 		return 0
 	}
-	// The upper end: 1 less the lower one of the other share.
+	// The upper end: the lower end of the interval for the inverse ratio, negated.
 	p := mathext.InvRegIncBeta(f2, f1+1, alpha)
 	return min(0, -math.Log2(n1/n2*p/(1-p)))
 }
 
-// adjusted corrects p-values for being several: Benjamini and Hochberg's q, the share of false
-// discoveries if all with at most this p are taken, and Bonferroni's p.
+// adjusted corrects p-values for multiple tests. Benjamini and Hochberg's q is the false discovery
+// rate if all tests with at most this p are accepted. Bonferroni's p bounds the probability of any
+// false discovery among them.
 type adjusted struct {
-	sorted []float64
-	q      []float64
+	sorted []float64 // p-values
+	q      []float64 // of each
 }
 
-// newAdjusted takes the p-values of all tests; it sorts them.
+// newAdjusted takes the p-values of all tests, which it sorts in place.
 func newAdjusted(p []float64) *adjusted {
 	slices.Sort(p)
 	a := &adjusted{sorted: p, q: make([]float64, len(p))}
@@ -101,7 +105,7 @@ func newAdjusted(p []float64) *adjusted {
 	return a
 }
 
-// Q is Benjamini and Hochberg's q-value of a test with this p-value, which must be one of them.
+// Q returns Benjamini and Hochberg's q-value for one of the p-values.
 func (a *adjusted) Q(p float64) float64 {
 	i, found := slices.BinarySearch(a.sorted, p)
 	if !found {

@@ -40,7 +40,8 @@ func Spread(ctx context.Context, r *cooccur.Reader, corpus *text.Corpus, list []
 	}
 	made := r.Options()
 	p := &pairFinder{window: made.Window, side: made.Side,
-		first: make([]bool, r.Len()+1), second: make([]bool, r.Len()+1), // the last is any other word
+		// The last elements are for words that are not looked up.
+		first: make([]bool, r.Len()+1), second: make([]bool, r.Len()+1),
 		items: make(map[uint64]int, len(list))}
 	only := &fewWords{}
 	for i, a := range list {
@@ -50,7 +51,7 @@ func Spread(ctx context.Context, r *cooccur.Reader, corpus *text.Corpus, list []
 		only.add(r.Word(a.ID2))
 	}
 	if r.Corpus().Kept != r.Corpus().Words {
-		only = nil // words outside the vocabulary are left out, so all must be looked up
+		only = nil // words outside the vocabulary have no place in a window, so all are looked up
 	}
 	t := newTally(o.Parts, len(list), r.Corpus().Kept, func(i int) uint64 { return uint64(math.Round(list[i].Count)) })
 	read := &reading{analyzer: an, vocab: r.Vocabulary(), only: only, ordered: o.Parts.Equal > 0}
@@ -74,24 +75,24 @@ func Spread(ctx context.Context, r *cooccur.Reader, corpus *text.Corpus, list []
 	for i := range list {
 		d := t.result(i)
 		if d.Count != t.totals(i) {
-			return fmt.Errorf("%q and %q co-occur %d times in this corpus and %g times in the matrix: it is of another corpus, "+
-				"or one that was read in another way", list[i].Word1, list[i].Word2, d.Count, list[i].Count)
+			return fmt.Errorf("%q and %q co-occur %d times in this corpus and %g times in the matrix: it was made from another corpus, "+
+				"or read with other options", list[i].Word1, list[i].Word2, d.Count, list[i].Count)
 		}
 		list[i].Spread = &d
 	}
 	return nil
 }
 
-// pairFinder finds the places of some pairs.
+// pairFinder finds the occurrences of given pairs.
 type pairFinder struct {
 	window        int
 	side          cooccur.Side
-	first, second []bool // words that are the first and the second of some pair
-	items         map[uint64]int
+	first, second []bool         // by ID: the word is the first, or the second, of some pair
+	items         map[uint64]int // position in the list by the IDs of a pair
 }
 
-// find calls add with each pair of a document and the place of its first word. Pairs of a word with
-// itself count once, as everywhere.
+// find calls add for each pair in a document, with the place of its first word. A word that is its
+// own neighbour counts once, not from both sides.
 func (p *pairFinder) find(ids []uint32, add func(item, place int)) {
 	for i, id := range ids {
 		if !p.first[id] {
@@ -116,7 +117,7 @@ func (p *pairFinder) find(ids []uint32, add func(item, place int)) {
 	}
 }
 
-// inParts counts a document by equal parts of the corpus.
+// inParts adds the items of a document to the equal parts of the corpus that they are in.
 func (t *tally) inParts(d *page, find func(add func(item, place int))) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

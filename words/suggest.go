@@ -23,7 +23,7 @@ func (e *UnknownWord) Error() string {
 	return fmt.Sprintf("the word %q is not in the vocabulary%s", e.Word, spelling.DidYouMean(e.Similar))
 }
 
-// suggest lists words of a matrix that are spelt like this one.
+// suggest returns words of a matrix with a spelling similar to that of word.
 func suggest(r *cooccur.Reader, word string) []string {
 	s := spelling.New(word)
 	for id := range r.Len() {
@@ -32,8 +32,8 @@ func suggest(r *cooccur.Reader, word string) []string {
 	return s.Best()
 }
 
-// known tells which of the words that a query names are not in a vocabulary, whose words are looked
-// at one after the other.
+// known finds the words of queries that are not in a vocabulary. look takes each word of the
+// vocabulary.
 type known struct {
 	words      []string
 	found      []bool
@@ -77,14 +77,14 @@ func (k *known) unknown() (list []UnknownWord) {
 	return list
 }
 
-// unknownWords lists the words that queries name and a corpus does not have. The corpus is read for
-// it. Queries that are nil have none.
+// unknownWords reads a corpus and returns the words of queries that it does not have. Queries may
+// be nil, except the first.
 func unknownWords(ctx context.Context, corpus *text.Corpus, threads int, queries ...*Query) ([]UnknownWord, error) {
 	k := newKnown(queries)
 	if len(k.words) == 0 {
 		return nil, nil
 	}
-	again := *corpus // it was read before, so all notes have been given
+	again := *corpus // the first reading gave its notes
 	again.Options.Note = nil
 	if again.Options.SkipBad != nil {
 		again.Options.SkipBad = func(string, error) {}
@@ -100,8 +100,8 @@ func unknownWords(ctx context.Context, corpus *text.Corpus, threads int, queries
 	return k.unknown(), nil
 }
 
-// Unknown returns the words that do not occur in the corpus, of those queries of a plot that have
-// no match. If there are such queries, it reads the corpus once more.
+// Unknown returns words that do not occur in the corpus: those of the queries that have no match in
+// the plot. If there are such queries, it reads the corpus once more.
 func (p *Plot) Unknown(ctx context.Context, corpus *text.Corpus, threads int,
 	queries []*Query) ([]UnknownWord, error) {
 	var missing []*Query
@@ -116,7 +116,7 @@ func (p *Plot) Unknown(ctx context.Context, corpus *text.Corpus, threads int,
 	return unknownWords(ctx, corpus, threads, missing...)
 }
 
-// unknownInIndex is the same of an index.
+// unknownInIndex returns the words of queries that an index does not have.
 func unknownInIndex(ctx context.Context, r *segments.Reader, queries ...*Query) ([]UnknownWord, error) {
 	k := newKnown(queries)
 	if len(k.words) == 0 {

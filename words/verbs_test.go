@@ -17,7 +17,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// randomText is documents, one a line, of words a to h, the first ones frequent.
+// randomText returns random documents of the words a to h, of which the first are more frequent.
 func randomText(docs int, seed uint64) (lines []string) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	for range docs {
@@ -30,7 +30,7 @@ func randomText(docs int, seed uint64) (lines []string) {
 	return lines
 }
 
-// plainNgrams counts by the definition.
+// plainNgrams counts n-grams by their definition.
 func plainNgrams(docs []string, lo, hi int, minCount uint64, minDocs int) (list []Ngram) {
 	counts, in := map[string]uint64{}, map[string]map[int]bool{}
 	for d, doc := range docs {
@@ -51,14 +51,13 @@ func plainNgrams(docs []string, lo, hi int, minCount uint64, minDocs int) (list 
 			list = append(list, Ngram{len(strings.Fields(g)), g, c, len(in[g])})
 		}
 	}
-	slices.SortFunc(list, func(a,
-		b Ngram) int {
+	slices.SortFunc(list, func(a, b Ngram) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
 	})
 	return list
 }
 
-// N-grams are those of the definition, in memory and with files and passes.
+// N-grams are those of the definition, in memory and with temporary files and several passes.
 func TestNgrams(t *testing.T) {
 	for _, docs := range []int{0, 1, 40, 300} {
 		lines := randomText(docs, uint64(docs))
@@ -81,17 +80,17 @@ func TestNgrams(t *testing.T) {
 				want = want[:min(len(want), o.Top)]
 			}
 			if !slices.Equal(got, want) {
-				t.Errorf("%d documents, %+v: %d n-grams, want %d, or others: %v", docs, o, len(got),
-					len(want), got[:min(3, len(got))])
+				t.Errorf("%d documents, %+v: %d n-grams, the first %v, want %d, the first %v", docs, o,
+					len(got), got[:min(3, len(got))], len(want), want[:min(3, len(want))])
 			}
 			if o.Memory > 0 && docs == 300 && !stats.Spilled {
-				t.Error("nothing was spilled")
+				t.Errorf("%+v: nothing was spilled", o)
 			}
 		}
 	}
 }
 
-// Those of a word are the ones that have it anywhere.
+// NgramOptions.Of keeps the n-grams that have a match at any of their words.
 func TestNgramsOfWord(t *testing.T) {
 	lines := randomText(40, 40)
 	corpus := corpusOf(t, text.Lines, strings.Join(lines, "\n"))
@@ -111,7 +110,7 @@ func TestNgramsOfWord(t *testing.T) {
 			t.Errorf("%s: %d n-grams of %d, want %d, %v", query, len(got), stats.Found, len(want), err)
 		}
 		if query == some && len(want) == 0 {
-			t.Error("nothing is compared")
+			t.Errorf("%s: no n-gram to compare", query)
 		}
 	}
 }
@@ -120,7 +119,7 @@ func TestNgramsRefuse(t *testing.T) {
 	corpus := corpusOf(t, text.Lines, "a b")
 	phrase, _ := ParseQuery(`"a b"`, analyzer(t, "unicode"))
 	if _, _, err := Ngrams(t.Context(), corpus, NgramOptions{Of: phrase}); err == nil {
-		t.Error("a phrase is no error")
+		t.Error("n-grams of a phrase: no error")
 	}
 	for _, o := range []NgramOptions{{Min: 3, Max: 2}, {Min: 1, Max: 10}, {Min: -1, Max: 2}} {
 		if _, _, err := Ngrams(t.Context(), corpus, o); err == nil {
@@ -162,7 +161,7 @@ func TestList(t *testing.T) {
 			ListOptions{Analyzer: analyzer(t, "whitespace"), Threads: threads,
 				Parts: Parts{Group: regexp.MustCompile(`.$`)}})
 		if err != nil || groups.Parts != 10 {
-			t.Errorf("%d groups by the last digit, %v", groups.Parts, err)
+			t.Errorf("%d groups by the last digit, %v, want 10", groups.Parts, err)
 		}
 	}
 	// Four equal parts of one document.
@@ -173,10 +172,10 @@ func TestList(t *testing.T) {
 	}
 	for _, w := range list.Words {
 		if w.Parts != 4 {
-			t.Errorf("%s: %d parts", w.Word, w.Parts)
+			t.Errorf("%s: %d parts, want 4", w.Word, w.Parts)
 		}
 		if w.Word == "b" && (w.DP != 0 || w.Range != 4) || w.Word == "c" && w.Range != 1 {
-			t.Errorf("%+v", w)
+			t.Errorf("%+v: want b evenly in 4 parts and c in 1", w)
 		}
 	}
 }
@@ -219,12 +218,12 @@ func TestConcordance(t *testing.T) {
 	if want := []string{"for the|grapes|, and the", "say that|grapes|are sour.",
 		"saw the|grapes|. The grapes", "grapes. The|grapes|were high."}; !slices.Equal(lines,
 		want) {
-		t.Errorf("%q", lines)
+		t.Errorf("lines sorted by R1: %q, want %q", lines, want)
 	}
 }
 
-// Apostrophes are the same in a query, also in an index; quotes and full stops at the ends of a
-// document are whole letters.
+// In a query, ' and ’ are the same, also in an index. Quotes and full stops at the ends of a
+// document are shown, and none is cut between the bytes of a character.
 func TestConcordanceOfTypographicText(t *testing.T) {
 	const lines = "“It’s late,” he said… it's not “late”\nＡ “don’t”。\n我爱你。\n"
 	for _, name := range []string{"unicode", "english"} {
@@ -307,7 +306,7 @@ func TestWildcardsInIndexOfStems(t *testing.T) {
 	}
 }
 
-// Lines are kept by what stands near the match, and not by the match itself.
+// With and Without look at the words near the match, not at the match itself.
 func TestConcordanceContext(t *testing.T) {
 	an := analyzer(t, "unicode")
 	corpus := corpusOf(t, text.Lines, fable)
@@ -332,7 +331,8 @@ func TestConcordanceContext(t *testing.T) {
 			t.Fatal(err)
 		}
 		if a.Total != c.want || !slices.Equal(plain(a.Lines), plain(b.Lines)) {
-			t.Errorf("%+v: %q in the corpus, %q in the index", c, plain(a.Lines), plain(b.Lines))
+			t.Errorf("%+v: %q in the corpus, %q in the index, want %d lines", c, plain(a.Lines),
+				plain(b.Lines), c.want)
 		}
 	}
 	o := ConcordanceOptions{}
@@ -343,7 +343,7 @@ func TestConcordanceContext(t *testing.T) {
 	}
 }
 
-// Where nothing is found, words that are not there are named, with those that are spelt alike.
+// If nothing is found, a concordance lists the unknown words of the query, with similar ones.
 func TestConcordanceOfUnknownWords(t *testing.T) {
 	an := analyzer(t, "unicode")
 	corpus := corpusOf(t, text.Lines, fable)
@@ -377,7 +377,7 @@ func plain(lines []Line) (list []string) {
 	return list
 }
 
-// Keywords of two small corpora: what is only here comes first, what is alike is no keyword.
+// Words that only the first corpus has are its keywords; those as frequent in both are none.
 func TestKeywords(t *testing.T) {
 	count := func(s string) (f Frequencies) {
 		v, stats, err := cooccur.CountWords(t.Context(), corpusOf(t, text.Lines, s), cooccur.VocabularyOptions{})
@@ -398,11 +398,11 @@ func TestKeywords(t *testing.T) {
 	}
 	if compared != 5 || len(list) != 2 || list[0].Word != "swam" || list[1].Word != "whale" ||
 		list[0].F2 != 0 || list[0].LRC < 3 {
-		t.Errorf("%d compared, %+v", compared, list)
+		t.Errorf("%d compared, %+v, want 5, and swam and whale", compared, list)
 	}
 	list, _, err = Keywords(t.Context(), a, b, KeyOptions{Negative: true, By: KeyG2})
 	if err != nil || len(list) != 2 || list[0].Word != "horse" || list[0].G2 >= 0 {
-		t.Errorf("%+v, %v", list, err)
+		t.Errorf("negative: %+v, %v, want horse and ran", list, err)
 	}
 	// A word that a small corpus does not have is not typical of it, and one that a large corpus
 	// has is not missing there.
@@ -419,12 +419,12 @@ func TestKeywords(t *testing.T) {
 		}
 	}
 	if _, _, err := Keywords(t.Context(), a, Frequencies{}, KeyOptions{}); err == nil {
-		t.Error("an empty reference is no error")
+		t.Error("an empty reference corpus: no error")
 	}
 }
 
-// Associations of a small matrix are those of all pairs, by whatever measure and threads; a
-// weighted matrix has no p-values.
+// Associations of a small matrix are the best of all pairs, by every measure and on any number of
+// threads. A weighted matrix has no p-values.
 func TestCollocations(t *testing.T) {
 	corpus := corpusOf(t, text.Lines, strings.Join(randomText(100, 5), "\n"))
 	r := matrixOf(t, corpus, cooccur.Options{Window: 3, Weighting: cooccur.Count})
@@ -466,7 +466,7 @@ func TestCollocations(t *testing.T) {
 						a.Scores[0], want[i].Word1, want[i].Word2, want[i].Scores[0])
 				}
 				if a.Q < a.P || a.Bonferroni < a.Q {
-					t.Errorf("%v: p %g, q %g, Bonferroni %g", m, a.P, a.Q, a.Bonferroni)
+					t.Errorf("%v: p %g, q %g, Bonferroni %g, want ascending", m, a.P, a.Q, a.Bonferroni)
 				}
 			}
 		}
@@ -481,7 +481,7 @@ func TestCollocations(t *testing.T) {
 		}
 		for _, a := range got.Pairs {
 			if a.Spread.Range < 1 || a.Spread.Range > a.Spread.Parts || a.Spread.DP < 0 || a.Spread.DP > 1 {
-				t.Errorf("%s %s: %+v", a.Word1, a.Word2, a.Spread)
+				t.Errorf("%s %s: %+v is no dispersion", a.Word1, a.Word2, a.Spread)
 			}
 		}
 	}
@@ -489,24 +489,24 @@ func TestCollocations(t *testing.T) {
 	got, _ := Collocations(t.Context(), r, Options{})
 	if err := Spread(t.Context(), r, other, got.Pairs, SpreadOptions{}); err == nil ||
 		!strings.Contains(err.Error(), "another corpus") {
-		t.Errorf("another corpus: %v", err)
+		t.Errorf("Spread over another corpus: %v, want an error that says so", err)
 	}
 	weighted := matrixOf(t, corpus, cooccur.Options{Window: 3})
 	for _, o := range []Options{{P: true}, {By: []Measure{G2}}, {By: []Measure{LogDice, LRC}}} {
 		if _, err := Neighbours(weighted, 0, o); err == nil || !strings.Contains(err.Error(), "weighted") {
-			t.Errorf("%+v of a weighted matrix: %v", o, err)
+			t.Errorf("%+v of a weighted matrix: %v, want an error that says so", o, err)
 		}
 	}
 	whole := matrixOf(t, corpus, cooccur.Options{Window: cooccur.WholeDocument, Weighting: cooccur.Count})
 	if _, err := Neighbours(whole, 0, Options{By: []Measure{MI}}); err == nil {
-		t.Error("chance in a whole document")
+		t.Error("MI where the window is the whole document: no error")
 	}
 	if _, err := Neighbours(whole, 0, Options{}); err != nil {
 		t.Error(err)
 	}
 }
 
-// Places of queries are shares of the corpus, whatever the threads.
+// The places in a plot are shares of the corpus, on any number of threads.
 func TestPlot(t *testing.T) {
 	corpus := corpusOf(t, text.Lines, "a b a\nc\nb b a a\n")
 	for _, threads := range []int{1, 3} {
@@ -516,15 +516,15 @@ func TestPlot(t *testing.T) {
 		}
 		if p.Words != 8 || !slices.Equal(p.Rows[0].Places, []float64{0, 0.25, 0.75, 0.875}) ||
 			!slices.Equal(p.Rows[1].Places, []float64{0.125, 0.625}) {
-			t.Errorf("%+v", p)
+			t.Errorf("%+v: want 8 words, a at 0, 2, 6 and 7, b a at 1 and 5", p)
 		}
 		if !slices.Equal(p.Borders, []float64{0.375, 0.5, 1}) || !slices.Equal(p.Rows[0].Bars(2), []int{2, 2}) {
-			t.Errorf("%+v", p)
+			t.Errorf("%+v: want borders after 3, 4 and 8 words, and 2 matches of a in each half", p)
 		}
 	}
 	if _, err := PlotOf(t.Context(), corpusOf(t, text.Lines, ""), analyzer(t, "whitespace"),
 		[]string{"a"}, 1); err == nil {
-		t.Error("an empty corpus is no error")
+		t.Error("an empty corpus: no error")
 	}
 }
 
@@ -549,7 +549,7 @@ func FuzzParseQuery(f *testing.F) {
 	})
 }
 
-// indexOf is the index of a corpus, with its text.
+// indexOf builds and opens an index of a corpus, with its text.
 func indexOf(t *testing.T, corpus *text.Corpus, an text.Analyzer) *segments.Reader {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "index")
@@ -559,7 +559,7 @@ func indexOf(t *testing.T, corpus *text.Corpus, an text.Analyzer) *segments.Read
 	return openIndex(t, dir)
 }
 
-// livingOf has each document in a segment of its own, and a deleted one among them.
+// livingOf is indexOf with each document in a segment of its own, and a deleted document.
 func livingOf(t *testing.T, corpus *text.Corpus, an text.Analyzer) *segments.Reader {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "living")
@@ -636,14 +636,14 @@ func compareConcordances(t *testing.T, name string, corpus *text.Corpus, an text
 				t.Errorf("%s: %s: %v in the corpus, %v in the index", name, query, a.Lines, b.Lines)
 			}
 			if o.Sample > 0 && len(a.Lines) != min(want, o.Sample) || o.Top > 0 && len(a.Lines) != min(want, o.Top) {
-				t.Errorf("%s: %d lines", query, len(a.Lines))
+				t.Errorf("%s: %+v: %d lines of %d", query, o, len(a.Lines), want)
 			}
 		}
 	}
 }
 
-// A word's counts over parts of an index add up, whatever its segments, and deleted documents are
-// not counted.
+// The counts of a word over parts of an index add up, however it is segmented. Deleted documents
+// are not counted.
 func TestSpreadOverIndex(t *testing.T) {
 	corpus := corpusOf(t, text.Lines, fable)
 	for _, r := range []*segments.Reader{indexOf(t, corpus, analyzer(t, "unicode")),
@@ -660,7 +660,7 @@ func TestSpreadOverIndex(t *testing.T) {
 				return n
 			}
 			if s.Documents != 3 || sum(s.Counts) != 4 || sum(s.Sizes) != 28 || len(s.Counts) != parts {
-				t.Errorf("%d parts: %+v", parts, s)
+				t.Errorf("%d parts: %+v, want 3 documents, 4 occurrences and 28 words", parts, s)
 			}
 		}
 	}

@@ -19,7 +19,8 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// sharedData is the folder of shared data beside the repository, if it is there.
+// sharedData returns a path in the folder of shared data beside the repository, and skips the test
+// if it is not there.
 func sharedData(t testing.TB, parts ...string) string {
 	t.Helper()
 	path := filepath.Join(append([]string{"..", "..", "shared", "data"}, parts...)...)
@@ -100,33 +101,33 @@ func TestMeasuresByHand(t *testing.T) {
 	c.O = 0.5
 	for _, m := range []Measure{MI, NPMI, T, Z, G2, DeltaP} {
 		if s := m.Score(c, 1); s >= 0 {
-			t.Errorf("%v of a pair below chance is %g", m, s)
+			t.Errorf("%v of a pair rarer than chance is %g, want below 0", m, s)
 		}
 	}
-	if PPMI.Score(c, 1) != 0 {
-		t.Error("PPMI is below 0")
+	if s := PPMI.Score(c, 1); s != 0 {
+		t.Errorf("PPMI of a pair rarer than chance is %g, want 0", s)
 	}
 }
 
-// Spans that overlap make more co-occurrences than there are words; tables stay tables.
+// Spans overlap, so there may be more co-occurrences than words. Scores and p-values stay in range.
 func TestCrowdedTables(t *testing.T) {
 	for _, c := range []Counts{{O: 30, F1: 5, F2: 6, Span: 10, N: 40},
 		{O: 500, F1: 90, F2: 80, Span: 10, N: 200}, {O: 1, F1: 1, F2: 1, Span: 2, N: 2}} {
 		for m := range measures {
 			if s := m.Score(c, 10); math.IsNaN(s) || math.IsInf(s, 0) {
-				t.Errorf("%v of %+v is %g", m, c, s)
+				t.Errorf("%v of %+v is %g, want a finite number", m, c, s)
 			}
 		}
 		if p := c.PValue(); !(p >= 0 && p <= 1) {
-			t.Errorf("p of %+v is %g", c, p)
+			t.Errorf("p of %+v is %g, want 0 to 1", c, p)
 		}
 		if p := c.fisherP(); !(p >= 0 && p <= 1) {
-			t.Errorf("Fisher's p of %+v is %g", c, p)
+			t.Errorf("Fisher's p of %+v is %g, want 0 to 1", c, p)
 		}
 	}
 }
 
-// The tea-tasting lady: 3 of 4 cups right. P(at least 3) = (16 + 1)/70.
+// Fisher's lady tasting tea, with 3 of 4 cups right: P(at least 3) = (16 + 1)/70.
 func TestFisher(t *testing.T) {
 	tea := table{o11: 3, r1: 4, c1: 4, n: 8}
 	near(t, "p", math.Exp(tea.fisher()), 17.0/70, 1e-12)
@@ -134,7 +135,7 @@ func TestFisher(t *testing.T) {
 }
 
 // Values of R's corpora::keyness(7, 1000, 2, 1000): the formulas of Evert (2022), here by hand, and
-// the beta quantile of scipy.stats.beta.ppf(0.025, 7, 3); of the clear case it is log2 of the odds
+// the beta quantile of scipy.stats.beta.ppf(0.025, 7, 3). LRC of the clear case is log2 of the odds
 // of beta.ppf(0.025, 70, 21).
 func TestKeyness(t *testing.T) {
 	p := 0.39990642628368783
@@ -150,9 +151,8 @@ func TestKeyness(t *testing.T) {
 	near(t, "G2", -KeyG2.Score(2, 1000, 7, 1000, 1), KeyG2.Score(7, 1000, 2, 1000, 1), 1e-12)
 }
 
-// Gries (2020), "Analyzing dispersion": a in a corpus of five parts of 9, 10, 10, 10 and 11 words.
-// DP is 0.18, DPnorm 0.2195, Juilland's D 0.785. An even word has DP 0, one of a single part the
-// most.
+// Gries (2020), "Analyzing dispersion": the word a in five parts of 9, 10, 10, 10 and 11 words. DP
+// is 0.18, DPnorm 0.2195, Juilland's D 0.785.
 func TestDispersionOfGries(t *testing.T) {
 	sizes := []uint64{9, 10, 10, 10, 11}
 	d := Disperse([]uint64{1, 2, 3, 4, 5}, sizes)
@@ -160,7 +160,7 @@ func TestDispersionOfGries(t *testing.T) {
 	near(t, "DPnorm", d.DPnorm, 0.18/0.82, 1e-12)
 	near(t, "D", d.D, 0.785, 5e-4)
 	if d.Range != 5 || d.Parts != 5 || d.Count != 15 {
-		t.Errorf("%+v", d)
+		t.Errorf("%+v: want 15 occurrences in 5 of 5 parts", d)
 	}
 	even := Disperse([]uint64{9, 10, 10, 10, 11}, sizes)
 	near(t, "DP of an even word", even.DP, 0, 1e-12)
@@ -231,7 +231,7 @@ func TestAWholeBookAgainstScipyAndNLTK(t *testing.T) {
 		id2, _ := r.Lookup(p.Word2)
 		a, ok, err := PairOf(r, id1, id2, Options{By: by, P: true})
 		if err != nil || !ok {
-			t.Fatalf("%s %s: %v, %v", p.Word1, p.Word2, ok, err)
+			t.Fatalf("%s %s co-occur: %v, %v, want true", p.Word1, p.Word2, ok, err)
 		}
 		name := p.Word1 + " " + p.Word2
 		near(t, name+": O", a.Count, p.O, 0)
