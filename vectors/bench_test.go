@@ -11,8 +11,8 @@ import (
 	"github.com/collocate/collocate/vectors/vectorstest"
 )
 
-// gloveRate is how many million cells a second are trained on, without what comes before the
-// first epoch, and how long that takes.
+// gloveRate returns the speed of the fastest epoch after the first, in million cells a second, and
+// the seconds before the first epoch.
 func gloveRate(b *testing.B, m Matrix, o GloVeOptions) (rate, before float64) {
 	var last time.Time
 	best := time.Hour
@@ -47,7 +47,7 @@ func BenchmarkGloVe(b *testing.B) {
 	}
 }
 
-// BenchmarkGloVeGroups is for a real GPU: how the number of groups decides the speed.
+// BenchmarkGloVeGroups measures on a real GPU how the speed depends on the number of groups.
 func BenchmarkGloVeGroups(b *testing.B) {
 	if os.Getenv("COLLOCATE_TEST_GPU") == "" {
 		b.Skip("COLLOCATE_TEST_GPU names no device")
@@ -66,8 +66,8 @@ func BenchmarkGloVeGroups(b *testing.B) {
 	}
 }
 
-// BenchmarkSVD is the decomposition, and what comes before it. COLLOCATE_LARGE=1 adds one of a
-// quarter of the size that README speaks of.
+// BenchmarkSVD reports the times of the decomposition and of the steps before it. COLLOCATE_LARGE=1
+// adds a quarter of the matrix that docs/performance.md has a time for.
 func BenchmarkSVD(b *testing.B) {
 	sizes, kind := [][3]int{{20_000, 1_000_000, 100}}, engine.Multicore
 	if os.Getenv("COLLOCATE_TEST_GPU") != "" {

@@ -2,7 +2,8 @@
 
 #include "textflag.h"
 
-// Eight lanes of ones, then eight of zeros: from 4*(8-n) on, n are ones.
+// Masks: eight lanes of ones, then eight of zeros. A load of eight lanes from byte 4*(8-n) has n
+// lanes of ones.
 DATA window<>+0(SB)/8, $0xffffffffffffffff
 DATA window<>+8(SB)/8, $0xffffffffffffffff
 DATA window<>+16(SB)/8, $0xffffffffffffffff
@@ -20,7 +21,8 @@ GLOBL window<>(SB), RODATA|NOPTR, $64
 	VADDPS Y1, Y0, Y0; \
 	VADDPS Y0, Y8, Y8
 
-// SOME has the products of the eight numbers from offset on, of which CX may be left, in y.
+// SOME sets y to the products of the eight pairs of numbers at a byte offset. CX pairs are left
+// from offset 0 on; the others have the product 0.
 #define SOME(offset, y) \
 	MOVQ CX, AX; \
 	SUBQ $(offset/4), AX; \
@@ -115,7 +117,7 @@ done:
 	VZEROUPPER
 	RET
 
-// AXPY adds what four numbers at an offset bring.
+// AXPY adds the four products to four numbers of y at a byte offset.
 #define AXPY(offset, y) \
 	VMOVUPD offset(SI)(DX*1), y; \
 	VMULPD offset(R8)(DX*1), Y12, Y4; \

@@ -20,26 +20,26 @@ import (
 // Files of vectors, by the endings of their names:
 //
 //	.vec  our own, mapped into memory: a container of package internal/sections, kind "COLOVEC\n",
-//	      version 1, paged, with the sections words (each and a newline), data (float32, word by
-//	      word) and meta (uint64: words, dimensions)
+//	      version 1, paged, with the sections words (each followed by a newline), data (float32,
+//	      word by word) and meta (uint64: words, dimensions)
 //	.txt  GloVe's text: on each line a word and its numbers, with blanks between them
 //	.w2v  word2vec's text: the same after a line with the numbers of words and dimensions
 //	.bin  word2vec's binary: that line, then for each word its bytes, a blank, float32 and a newline
-//	.npy  NumPy's array, a row a word; the words lie beside it in a file that ends in .words, each
-//	      on a line
+//	.npy  NumPy's array, one row per word; a file beside it that ends in .words has the words, one
+//	      per line
 //
-// A .txt file with a first line of two whole numbers is read as .w2v.
+// A .txt file with a first line of two integers is read as .w2v.
 const (
 	magic   = "COLOVEC\n"
 	version = 1
 )
 
-// endings are those of the files that can be read and written.
+// endings are the file name extensions of all formats.
 var endings = []string{".vec", ".txt", ".w2v", ".bin", ".npy"}
 
 const limit = 1 << 31 // of words, and of numbers in a vector
 
-// Write writes a file in the format that its name stands for. The file appears only when it is
+// Write writes a file in the format of its name's ending. The file appears only when it is
 // complete.
 func (v *Vectors) Write(path string) error {
 	var fill func(w *bufio.Writer) error
@@ -68,7 +68,7 @@ func badEnding(path string) error {
 		strings.Join(endings, ", "))
 }
 
-// CheckName returns an error if the name of a file does not stand for a format.
+// CheckName returns an error if the ending of a file name is not that of a format.
 func CheckName(path string) error {
 	for _, e := range endings {
 		if strings.EqualFold(filepath.Ext(path), e) {
@@ -91,7 +91,7 @@ func (v *Vectors) own(w *bufio.Writer) error {
 		s.Section("meta", sections.Bytes([]uint64{uint64(len(v.Words)), uint64(v.Dim)})), s.Close())
 }
 
-// lines are the words, each and a newline.
+// lines returns the words, each followed by a newline.
 func (v *Vectors) lines() (words []byte, err error) {
 	for _, word := range v.Words {
 		if strings.Contains(word, "\n") {
@@ -214,7 +214,7 @@ func fromSections(f *sections.File) (*Vectors, error) {
 	return New(list, int(meta[1]), data)
 }
 
-// linesOf are the given number of words, each with a newline behind it.
+// linesOf returns n words, given each with a newline after it.
 func linesOf(words []byte, n int) ([]string, error) {
 	list := strings.Split(string(words), "\n")
 	if last := len(list) - 1; last != n || list[last] != "" {

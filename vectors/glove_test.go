@@ -8,8 +8,8 @@ import (
 	"github.com/collocate/collocate/cooccur"
 )
 
-// The steps are those of Stanford's glove.c: each is taken here as that program takes it, in double
-// precision and in the same order of cells.
+// Training takes the steps of Stanford's glove.c. The test repeats them in double precision, with
+// the same order of cells.
 func TestStepsAreStanfords(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 1))
 	var text []byte

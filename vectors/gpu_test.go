@@ -11,7 +11,7 @@ import (
 	"github.com/collocate/collocate/vectors/vectorstest"
 )
 
-// No two blocks of a stratum share a row or a column, every cell is there once, and the groups have
+// No two blocks of a stratum share a row or a column, every cell is scheduled once, and groups have
 // about the same number of cells.
 func TestSchedule(t *testing.T) {
 	defer func(cells int) { blockCells = cells }(blockCells)
@@ -48,7 +48,7 @@ func TestSchedule(t *testing.T) {
 	}
 	slices.Sort(load)
 	if !slices.Equal(load, []uint64{7, 8, 8, 9}) {
-		t.Errorf("groups have %v", load)
+		t.Errorf("groups have %v cells, want 7, 8, 8 and 9", load)
 	}
 }
 
@@ -61,7 +61,7 @@ func TestGloVeOnAllEngines(t *testing.T) {
 		m := vectorstest.Draw(40, 20_000/(dim+30), 2)
 		o := GloVeOptions{Dim: dim, Epochs: 2, XMax: 10, Seed: 7, Engine: engine.Sequential}
 		if dim == 130 {
-			o.Rate = 1e-19 // sums and gradients where the kernel's short ways to divide are not exact
+			o.Rate = 1e-19 // for values with which the kernel's Root and quotient are not exact
 		}
 		var want []float64
 		o.Progress = func(_ int, loss float64) { want = append(want, loss) }
@@ -80,14 +80,15 @@ func TestGloVeOnAllEngines(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !slices.Equal(got.Data, one.Data) || !slices.Equal(losses, want) || began != kind {
-				t.Errorf("%d dimensions: %v differs, losses %v and %v", dim, began, losses, want)
+				t.Errorf("%d dimensions, %v, trained on %v: other vectors, or losses %v, want %v", dim,
+					kind, began, losses, want)
 			}
 		}
 	}
 	m := vectorstest.Draw(40, 100, 2)
 	o := GloVeOptions{Dim: 1017, Engine: engine.GPU}
 	if _, err := TrainGloVe(t.Context(), m, o); err == nil {
-		t.Error("1017 dimensions fit no kernel, and there is no error")
+		t.Error("1017 dimensions on a GPU: no error, though no kernel has room for them")
 	}
 	o.Engine, o.Epochs = engine.Auto, 1
 	if _, err := TrainGloVe(t.Context(), m, o); err != nil {
@@ -95,7 +96,7 @@ func TestGloVeOnAllEngines(t *testing.T) {
 	}
 }
 
-// So is the decomposition.
+// The decomposition is the same, to the bit, on one thread, on several, and on a GPU.
 func TestSVDOnAllEngines(t *testing.T) {
 	gputest.Named(t)
 	for _, words := range []int{30, 70} {
@@ -116,14 +117,14 @@ func TestSVDOnAllEngines(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !slices.Equal(got.Data, want.Data) {
-					t.Errorf("%d words, %d dimensions: %v differs", words, dim, kind)
+					t.Errorf("%d words, %d dimensions: vectors of %v are not those of one thread", words, dim, kind)
 				}
 			}
 		}
 	}
 }
 
-// And the words that are alike.
+// Similar words and analogies are the same on cores and on a GPU.
 func TestSimilarOnAllEngines(t *testing.T) {
 	gputest.Named(t)
 	rng := rand.New(rand.NewPCG(9, 9))
@@ -134,8 +135,8 @@ func TestSimilarOnAllEngines(t *testing.T) {
 			list[i] = fmt.Sprint("w", i)
 		}
 		data := randomFloats(rng, n*dim)
-		copy(data[5*dim:6*dim], data[9*dim:10*dim]) // equal ones
-		clear(data[7*dim : 8*dim])                  // and one without direction
+		copy(data[5*dim:6*dim], data[9*dim:10*dim]) // two equal vectors
+		clear(data[7*dim : 8*dim])                  // and one of zeros
 		v, err := New(list, dim, data)
 		if err != nil {
 			t.Fatal(err)
@@ -163,7 +164,7 @@ func TestSimilarOnAllEngines(t *testing.T) {
 			t.Errorf("%d dimensions: analogies differ, %v, %v", dim, err1, err2)
 		}
 		if _, err := on.Similar(t.Context(), []string{"nothing"}, 1); err == nil {
-			t.Error("an unknown word is no error")
+			t.Error("an unknown word: no error")
 		}
 		if err := on.Close(); err != nil {
 			t.Error(err)

@@ -14,12 +14,12 @@ import (
 	"github.com/collocate/collocate/internal/npz"
 )
 
-// wordsBeside is where the words of an array lie: NAME.words beside NAME.npy.
+// wordsBeside returns the path of an array's words: NAME.words beside NAME.npy.
 func wordsBeside(path string) string {
 	return strings.TrimSuffix(path, filepath.Ext(path)) + ".words"
 }
 
-// writeNPY writes the words, then the array: who finds the array finds its words.
+// writeNPY writes the words first, so that there is never an array without its words.
 func (v *Vectors) writeNPY(path string) error {
 	words, err := v.lines()
 	if err != nil {
@@ -53,7 +53,7 @@ func openNPY(path string) (*Vectors, error) {
 	return readNPY(bufio.NewReaderSize(f, 1<<20), words, filepath.Base(wordsBeside(path)))
 }
 
-// readNPY reads an array whose words are the lines of a file of that name.
+// readNPY reads an array. lines is the content of the file of its words, which has the given name.
 func readNPY(r io.Reader, lines []byte, name string) (*Vectors, error) {
 	a, err := npz.ReadArray(r, 1<<40)
 	if err != nil {

@@ -15,7 +15,7 @@ type Placed struct {
 
 // Plane places words in two dimensions, so that words with similar vectors are near each other.
 type Plane struct {
-	// Points are the words: first the one that was asked for, then those most similar to it.
+	// Points are the words: first the given one, then those most similar to it.
 	Points []Placed `json:"points"`
 	// Shares are the shares of the words' variance that the two axes show, each between 0 and 1.
 	Shares [2]float64 `json:"shares"`
@@ -50,15 +50,15 @@ func (v *Vectors) Around(word string, k, threads int) (*Plane, error) {
 	for i, w := range list {
 		p.Points[i].Near = w
 	}
-	// The inner products of the points have the components as eigenvectors: at most k+1 of them,
-	// where the covariance would have as many as there are dimensions.
+	// The eigenvectors of the Gram matrix, scaled, are the coordinates on the principal components.
+	// It has k+1 rows, where the covariance matrix has one for each dimension.
 	products := mat.NewSymDense(n, nil)
 	products.SymOuterK(1, rows)
 	var eigen mat.EigenSym
 	if total < 1e-12 || !eigen.Factorize(products, true) {
 		return p, nil // all words have the same vector
 	}
-	values := eigen.Values(nil) // rising
+	values := eigen.Values(nil) // ascending
 	var axes mat.Dense
 	eigen.VectorsTo(&axes)
 	for axis := range min(2, n) {

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// Points that lie in a plane keep their distances, and the word itself is the first.
+// Points that lie in a plane keep their distances, and the given word is the first.
 func TestAroundKeepsDistances(t *testing.T) {
-	// On a circle that is tilted in space, so that vectors have length 1 and lie in a plane.
+	// The points are on a tilted circle, so they lie in a plane, and their vectors have length 1.
 	names := []string{"a", "b", "c", "d", "e", "f"}
 	var data []float32
 	for i := range names {
@@ -26,10 +26,10 @@ func TestAroundKeepsDistances(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(p.Points) != 6 || p.Points[0].Word != "c" {
-		t.Fatalf("%+v", p)
+		t.Fatalf("%+v: want 6 points, the first c", p)
 	}
 	if sum := p.Shares[0] + p.Shares[1]; math.Abs(sum-1) > 1e-6 || p.Shares[0] < p.Shares[1] {
-		t.Errorf("the axes show %v of the variance", p.Shares)
+		t.Errorf("the axes show %v of the variance, want a sum of 1, the larger share first", p.Shares)
 	}
 	for _, a := range p.Points {
 		for _, b := range p.Points {
@@ -41,7 +41,7 @@ func TestAroundKeepsDistances(t *testing.T) {
 	}
 	again, err := v.Around("c", 5, 2)
 	if err != nil || !reflect.DeepEqual(p, again) {
-		t.Errorf("another map for two threads: %v", err)
+		t.Errorf("two threads: %+v, %v, want %+v as on one", again, err, p)
 	}
 }
 
@@ -53,10 +53,10 @@ func TestAroundFewWords(t *testing.T) {
 		}
 		p, err := v.Around("a", 10, 1)
 		if err != nil || len(p.Points) != len(words) || p.Points[0].X != 0 {
-			t.Errorf("%+v, %v", p, err)
+			t.Errorf("%+v, %v, want %d points, the first with X 0", p, err, len(words))
 		}
 		if _, err := v.Around("z", 10, 1); !errors.Is(err, ErrUnknown) {
-			t.Error(err)
+			t.Errorf("around an unknown word: %v, want ErrUnknown", err)
 		}
 	}
 }

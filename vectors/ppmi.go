@@ -15,13 +15,14 @@ type ppmi struct {
 	rows, cols compressed
 }
 
+// compressed is a sparse matrix by rows (CSR), or by columns (CSC).
 type compressed struct {
-	ends  []uint64
-	other []uint32
+	ends  []uint64 // of each row, in other and value
+	other []uint32 // columns
 	value []float32
 }
 
-// of is where a row begins and ends.
+// of returns where the cells of a row begin and end.
 func (c *compressed) of(i int) (from, to uint64) {
 	if i > 0 {
 		from = c.ends[i-1]
@@ -32,7 +33,7 @@ func (c *compressed) of(i int) (from, to uint64) {
 func newPPMI(ctx context.Context, r Matrix, o *SVDOptions) (*ppmi, error) {
 	n := r.Len()
 	rowSum, colSum := make([]float64, n), make([]float64, n)
-	// Every column is added up by one thread, in the order of the rows.
+	// One thread sums a column, in the order of the rows, so that sums do not depend on threads.
 	parts := max(1, o.Threads)
 	if err := eachRow(ctx, o.Threads, parts, 1, func(part int) error {
 		lo, hi := columns(n, parts, part)
@@ -78,7 +79,7 @@ func newPPMI(ctx context.Context, r Matrix, o *SVDOptions) (*ppmi, error) {
 	return m, nil
 }
 
-// fill takes the cells whose value is above 0, rows at a time on several threads.
+// fill sets the rows to the cells whose value is above 0, on several threads.
 func (m *ppmi) fill(ctx context.Context, r Matrix, threads int,
 	value func(row int, col uint32, x float64) float32) error {
 	const grain = 256
@@ -115,8 +116,8 @@ func (m *ppmi) fill(ctx context.Context, r Matrix, threads int,
 	return nil
 }
 
-// columns divides the columns into parts for threads: the first ones have most cells, as they are
-// those of frequent words.
+// columns returns a part of the columns, for a thread. The first columns are those of frequent
+// words and have most cells, so the first parts have fewer columns.
 func columns(n, parts, part int) (lo, hi uint32) {
 	at := func(p int) uint32 {
 		x := float64(p) / float64(parts)
@@ -125,7 +126,7 @@ func columns(n, parts, part int) (lo, hi uint32) {
 	return at(part), at(part + 1)
 }
 
-// transpose makes the columns of the rows, a part of them at a time.
+// transpose fills the columns from the rows, a part of the columns per thread.
 func (m *ppmi) transpose(threads int) {
 	at := make([]uint64, m.n)
 	parts := 4 * max(1, threads)
@@ -158,7 +159,7 @@ func (m *ppmi) transpose(threads int) {
 type coreMatrix struct {
 	*ppmi
 	width, threads int
-	x, y           []float64 // the matrix, and room for the next
+	x, y           []float64 // the matrix, and room for the next product
 }
 
 func (c *coreMatrix) rows() ([]float64, error) { return c.x, nil }
@@ -176,8 +177,7 @@ func (c *coreMatrix) gramOfTimes() ([]float64, error) {
 
 func (c *coreMatrix) gram() ([]float64, error) { return c.gramOf(c.x), nil }
 
-// product has M X or M' X in y: the rows of X that the cells of a row name, each times its value,
-// are added in the order of the cells.
+// product sets y to M X or M' X. The products of a row are added in the order of its cells.
 func (c *coreMatrix) product(transposed bool) {
 	m := &c.ppmi.rows
 	if transposed {
@@ -206,7 +206,7 @@ func (c *coreMatrix) product(transposed bool) {
 	})
 }
 
-// turn is a product with a small matrix.
+// turn multiplies X by the small matrix t.
 func (c *coreMatrix) turn(t []float64) error {
 	par.For(c.threads, c.n, 64, func(_, lo, hi int) {
 		var x [4][]float64
@@ -225,17 +225,17 @@ func (c *coreMatrix) turn(t []float64) error {
 	return nil
 }
 
-// gramRows is how many rows are added up by themselves, before the sums of all are: the same on
-// every engine.
+// gramRows is the number of rows in a partial sum. It is the same on every engine, because the
+// order of additions decides the last bits.
 const gramRows = 4096
 
-// gramOf is X'X. Only the part right of the diagonal is filled in by blocks of 8 columns; the rest
-// is its mirror image.
+// gramOf returns X'X. It computes blocks of 8 rows from the diagonal to the right, and mirrors
+// them.
 func (c *coreMatrix) gramOf(x []float64) []float64 {
 	n, w := c.n, c.width
 	sum := make([]float64, w*w)
 	parts := (n + gramRows - 1) / gramRows
-	const blocks = 8 // columns at a time
+	const blocks = 8 // rows of the result at a time
 	for p := range parts {
 		lo, hi := p*gramRows, min((p+1)*gramRows, n)
 		par.For(c.threads, w/blocks, 1, func(_, b, _ int) {

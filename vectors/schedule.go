@@ -12,20 +12,20 @@ import (
 	"github.com/collocate/collocate/internal/par"
 )
 
-// schedule has the cells of a matrix in an order in which many can be trained on at once, and the
-// result is that of one after the other (Gemulla et al. 2011, who call it stratified descent).
+// schedule has the cells of a matrix in an order in which many can be trained on at once, with the
+// result of one after the other (stratified gradient descent, Gemulla et al. 2011).
 //
-// The words are divided into groups, as rows and as columns, so that all groups have about as many
-// cells. Group g of the rows and group h of the columns make a block. The blocks of which h-g is
-// the same, modulo the number of groups, are a stratum: no two of them share a row or a column. So
-// a stratum's blocks may be trained on in any order or at once, a block's cells one after the
-// other, and the strata one after the other, in an order of its own for each epoch.
+// Rows and columns are each divided into groups with about the same number of cells. Group g of
+// the rows and group h of the columns make a block. The blocks with the same h-g, modulo the number
+// of groups, make a stratum: no two of them share a row or a column. So the blocks of a stratum may
+// be trained on at the same time. The cells of a block are trained on one after the other, and so
+// are the strata, in a random order for each epoch.
 //
-// Cells are sorted by stratum, then by group of rows, then by row in a drawn order. A row's
-// cells in a block lie together, so its vector stays in registers or in the cache for all of them.
+// Cells are sorted by stratum, then by group of rows, then by row in a random order. A row's cells
+// in a block lie together, so its vector stays in registers or in the cache for all of them.
 type schedule struct {
 	groups int
-	ends   []uint64 // of the blocks in cells: stratum s, group g of rows at s*groups+g
+	ends   []uint64 // ends of blocks in cells: that of stratum s, group g of rows at s*groups+g
 	cells  []cell
 }
 
@@ -36,8 +36,11 @@ type cell struct {
 }
 
 var (
-	blockCells = 256  // in a block on average: more, and fewer can be trained on at once; see docs/experiments.md
-	mostGroups = 2048 // their squares are blocks, each with an end to remember
+	// blockCells is the mean number of cells of a block: the larger the blocks, the fewer can be
+	// trained on at once. docs/experiments.md has the speed with others.
+	blockCells = 256
+	// mostGroups bounds the table of ends: there are as many blocks as the square of the groups.
+	mostGroups = 2048
 )
 
 func groupsOf(cells, words int) int {
@@ -65,7 +68,7 @@ func newSchedule(ctx context.Context, m Matrix, o *GloVeOptions) (*schedule, err
 	}
 	s := &schedule{groups: groupsOf(int(total), n)}
 	rowGroup, colGroup := balanced(rows, s.groups), balanced(cols, s.groups)
-	members := make([][]int, s.groups) // rows of each group, in a drawn order
+	members := make([][]int, s.groups) // rows of each group, in random order
 	for _, row := range rand.New(rand.NewPCG(o.Seed, 0x6f72646572)).Perm(n) {
 		members[rowGroup[row]] = append(members[rowGroup[row]], row)
 	}
@@ -99,7 +102,7 @@ func newSchedule(ctx context.Context, m Matrix, o *GloVeOptions) (*schedule, err
 	})
 }
 
-// begin is where a block begins.
+// begin returns the index of a block's first cell.
 func (s *schedule) begin(block int) uint64 {
 	if block == 0 {
 		return 0
@@ -107,8 +110,8 @@ func (s *schedule) begin(block int) uint64 {
 	return s.ends[block-1]
 }
 
-// balanced divides words into groups of about the same number of cells: the word with most cells
-// goes to the group that has the fewest, then the next. Words without cells belong nowhere.
+// balanced divides words into groups of about the same number of cells. In descending order of
+// their cells, each word goes to the group that has the fewest.
 func balanced(cells []uint64, groups int) []uint32 {
 	order := make([]uint32, len(cells))
 	for i := range order {
@@ -141,7 +144,7 @@ func balanced(cells []uint64, groups int) []uint32 {
 	return group
 }
 
-// cellsOf goes through the values above 0 of a row.
+// cellsOf calls fn for the values above 0 of a row.
 func cellsOf(m Matrix, row int, fn func(col uint32, x float64)) error {
 	cols, values, err := m.Row(row)
 	if err != nil {

@@ -16,8 +16,9 @@ import (
 )
 
 // TestAgainstStanford trains with Stanford's programs on the same matrix and prints both times and
-// both correlations with people's judgments. COLLOCATE_STANFORD names a folder with the programs
-// glove and shuffle, corpus.txt (a document a line) and files EN-*.txt of two words and a number.
+// both correlations with human judgments. COLLOCATE_STANFORD names a folder with the programs glove
+// and shuffle, corpus.txt (one document per line) and files EN-*.txt with two words and a number on
+// each line.
 func TestAgainstStanford(t *testing.T) {
 	dir := os.Getenv("COLLOCATE_STANFORD")
 	if dir == "" {
@@ -70,14 +71,14 @@ func TestAgainstStanford(t *testing.T) {
 		}
 		return v, epoch
 	}
-	// One thread: the time of two epochs less that of one is an epoch, without the rest.
+	// The time of two epochs less that of one is the time of an epoch, without reading and writing.
 	_, one := stanford(1, 1, 1)
 	_, two := stanford(1, 2, 1)
 	_, ours1 := ours(engine.Multicore, 1, 3, 1)
 	_, ours2 := ours(engine.Multicore, 2, 3, 1)
 	fmt.Printf("an epoch: Stanford %.2f s on one thread; ours %.2f s on one, %.2f s on two\n",
 		(two - one).Seconds(), ours1.Seconds(), ours2.Seconds())
-	// The correlations of one seed tell little: those of three are averaged.
+	// Correlations differ from seed to seed, so those of three seeds are averaged.
 	var theirs, glove []*Vectors
 	for seed := range 3 {
 		path, took := stanford(runtime.GOMAXPROCS(0), epochs, seed+1)
@@ -102,14 +103,14 @@ func TestAgainstStanford(t *testing.T) {
 	}
 	if os.Getenv("COLLOCATE_TEST_GPU") != "" {
 		if gpu, epoch := ours(engine.GPU, 0, epochs, 1); !slices.Equal(gpu.Data, glove[0].Data) {
-			t.Error("the GPU's vectors differ")
+			t.Error("the vectors of the GPU are not those of the cores")
 		} else {
 			fmt.Printf("on the GPU an epoch takes %.4f s\n", epoch.Seconds())
 		}
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "EN-*.txt"))
 	if err != nil || len(files) == 0 {
-		t.Fatal("no judgments", err)
+		t.Fatalf("no files EN-*.txt of judgments in %s, %v", dir, err)
 	}
 	for _, path := range files {
 		f, err := os.Open(path)
@@ -128,7 +129,7 @@ func TestAgainstStanford(t *testing.T) {
 		fmt.Printf("%-24s %4d of %4d: Stanford %.4f, glove %.4f, svd %.4f, svd after 12 power iterations %.4f\n",
 			filepath.Base(path), known, len(list), a, b, c, d)
 		if b < a-0.01 && known > 300 {
-			t.Errorf("%s: %.4f, Stanford's %.4f", path, b, a)
+			t.Errorf("%s: correlation %.4f, want at most 0.01 below Stanford's %.4f", path, b, a)
 		}
 	}
 }

@@ -20,15 +20,15 @@ type SVDOptions struct {
 	Smoothing float64 // exponent of the contexts' frequencies; 0 means 0.75
 	// Shift is the number of negative samples, whose logarithm is subtracted; 1 or less means none.
 	Shift   float64
-	Eigen   float64 // exponent of the singular values; 0 means 0.5, negative: 0
+	Eigen   float64 // exponent of the singular values; 0 means 0.5, and less than 0 means 0
 	Power   int     // power iterations; 0 means 2
 	Seed    uint64  // of the random matrix to start from; 0 is a seed like any other
 	Threads int     // 0 means GOMAXPROCS
 	Memory  int64   // in bytes; 0 means 2 GB
-	// Engine is what multiplies; engine.Auto uses a GPU if there is one and the work is large.
+	// Engine is where to multiply; engine.Auto uses a GPU if there is one and the work is large.
 	Engine engine.Kind
 	Device engine.Device     // the GPU, if one is used
-	Began  func(engine.Kind) // called with the engine that multiplies
+	Began  func(engine.Kind) // unless nil, called with the engine when the decomposition begins
 }
 
 // TrainSVD computes vectors from a matrix. The result depends neither on the engine nor on the
@@ -42,7 +42,8 @@ func TrainSVD(ctx context.Context, m Matrix, o SVDOptions) (*Vectors, error) {
 		return nil, err
 	}
 	s := &svd{ppmi: p, o: &o, width: svdWidth(o.Dim)}
-	// Six products or so of all cells and columns, and five times as many of columns and columns.
+	// The multiplications of a product with the matrix and of the dense products before the next
+	// one. There are about six such rounds.
 	work := int64(s.width) * (int64(len(p.rows.other)) + 2*int64(p.n)*int64(s.width))
 	err = choose(ctx, o.Engine, o.Device, work > svdOnGPU*int64(o.Threads), func(g *card) (err error) {
 		s.began(engine.GPU)
@@ -93,11 +94,11 @@ func (o *SVDOptions) settle(m Matrix) error {
 	return nil
 }
 
-// svdWidth is the number of columns that are multiplied: some more than wanted, for accuracy, and a
-// multiple of 8.
+// svdWidth returns the number of columns that are multiplied: a multiple of 8, and at least ten
+// more than dim for accuracy.
 func svdWidth(dim int) int { return (dim + 10 + 7) &^ 7 }
 
-// svd is a decomposition at work.
+// svd is a decomposition in progress.
 type svd struct {
 	*ppmi
 	o     *SVDOptions
@@ -114,7 +115,7 @@ func (s *svd) began(k engine.Kind) {
 	}
 }
 
-// draw is a matrix of 1 and -1 drawn by the seed, to begin with.
+// draw returns the random matrix that a decomposition starts from: 1 and -1, by the seed.
 func (s *svd) draw() []float64 {
 	x := make([]float64, s.n*s.width)
 	par.For(s.o.Threads, s.n, 1024, func(_, lo, hi int) {
@@ -128,7 +129,7 @@ func (s *svd) draw() []float64 {
 	return x
 }
 
-// mix spreads the bits of a number over all (Steele, Lea and Flood 2014).
+// mix is the hash function of SplitMix64 (Steele, Lea and Flood 2014).
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -136,18 +137,18 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// tall is a matrix with a row for each word and a few hundred columns, X, on the cores or on a
-// device. The matrix of mutual information is M.
+// tall is a matrix X with a row for each word and a few hundred columns, on the cores or on a
+// device. M is the matrix of mutual information.
 type tall interface {
 	times(transposed bool) error     // X becomes M X, or M' X
-	turn(t []float64) error          // X becomes X T, with T of as many rows and columns as X has columns
+	turn(t []float64) error          // X becomes X T, where T is square
 	gram() ([]float64, error)        // X' X
-	gramOfTimes() ([]float64, error) // of M' X; X stays
+	gramOfTimes() ([]float64, error) // (M' X)' (M' X); X does not change
 	rows() ([]float64, error)        // X itself
 }
 
-// decompose finds the singular vectors (Halko, Martinsson and Tropp 2011): those of the range of
-// (M M')^q M times a random matrix.
+// decompose finds the singular vectors (Halko, Martinsson and Tropp 2011) in the range of
+// (M M')^Power M times a random matrix.
 func (s *svd) decompose(ctx context.Context, x tall) error {
 	if err := x.times(false); err != nil {
 		return err
@@ -166,7 +167,8 @@ func (s *svd) decompose(ctx context.Context, x tall) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	// With B = M' Q, the small matrix B'B has the squares of the singular values.
+	// With Q the orthonormal X and B = M' Q, the eigenvalues of the small matrix B'B are the
+	// squares of the singular values.
 	g, err := x.gramOfTimes()
 	if err != nil {
 		return err
@@ -177,7 +179,7 @@ func (s *svd) decompose(ctx context.Context, x tall) error {
 	}
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
-	values := eigen.Values(nil) // rising
+	values := eigen.Values(nil) // ascending
 	t := make([]float64, s.width*s.width)
 	for k := range s.o.Dim {
 		at := s.width - 1 - k
@@ -197,8 +199,8 @@ func (s *svd) decompose(ctx context.Context, x tall) error {
 	return nil
 }
 
-// finish makes vectors of singular ones. The largest number of each dimension becomes positive, so
-// that vectors do not depend on chance signs.
+// finish makes the vectors from the scaled singular vectors, whose signs are arbitrary. In each
+// dimension, the number with the largest absolute value becomes positive.
 func (s *svd) finish(u []float64) {
 	sign := make([]float64, s.o.Dim)
 	par.For(s.o.Threads, s.o.Dim, 8, func(_, lo, hi int) {
@@ -224,8 +226,8 @@ func (s *svd) finish(u []float64) {
 	})
 }
 
-// orthonormal makes the columns of X an orthonormal basis of their range: twice by Cholesky's
-// decomposition of X'X (Yamamoto et al. 2015). Columns that depend on others become 0.
+// orthonormal makes the columns of X an orthonormal basis of their range by Cholesky QR, twice for
+// accuracy (Yamamoto et al. 2015). Columns that depend linearly on others become 0.
 func (s *svd) orthonormal(x tall) error {
 	for range 2 {
 		g, err := x.gram()
@@ -239,8 +241,8 @@ func (s *svd) orthonormal(x tall) error {
 	return nil
 }
 
-// inverseOfCholesky is the inverse of R, where G = R'R and R is upper triangular. What depends on
-// columns before it has a column of zeros. G is overwritten.
+// inverseOfCholesky returns the inverse of R, where G = R'R and R is upper triangular. A column
+// that depends linearly on those before it becomes zeros. G is overwritten.
 func inverseOfCholesky(g []float64, n int) []float64 {
 	inverse := make([]float64, n) // of R's diagonal
 	for k := range n {

@@ -17,10 +17,10 @@ import (
 type Vectors struct {
 	Words []string  // distinct; the number of a word is its index here
 	Dim   int       // components of each vector, at least 1
-	Data  []float32 // of each word, one after the other
+	Data  []float32 // components of all vectors, word by word
 
 	index map[string]int
-	scale []float32 // 1 by the length of each vector, or 0
+	scale []float32 // 1/length of each vector, or 0 for a vector of zeros
 	close func() error
 }
 
@@ -28,7 +28,8 @@ type Vectors struct {
 // not fit, and a component that is NaN or infinite are errors.
 func New(words []string, dim int, data []float32) (*Vectors, error) {
 	if dim < 1 || len(data) != dim*len(words) {
-		return nil, fmt.Errorf("%d numbers for %d words of %d dimensions", len(data), len(words), dim)
+		return nil, fmt.Errorf("%d numbers for %d words of %d dimensions: want %d, and 1 dimension or more",
+			len(data), len(words), dim, dim*len(words))
 	}
 	v := &Vectors{Words: words, Dim: dim, Data: data, index: make(map[string]int, len(words))}
 	for i, w := range words {
@@ -53,7 +54,7 @@ func New(words []string, dim int, data []float32) (*Vectors, error) {
 	return v, nil
 }
 
-// Close unmaps vectors that were opened.
+// Close unmaps vectors that Open has mapped.
 func (v *Vectors) Close() error {
 	if v.close == nil {
 		return nil
@@ -61,7 +62,7 @@ func (v *Vectors) Close() error {
 	return v.close()
 }
 
-// unit is the vector of a word with length 1.
+// unit returns the vector of a word, scaled to length 1.
 func (v *Vectors) unit(i int) []float32 {
 	u := slices.Clone(v.Of(i))
 	for k := range u {
@@ -88,8 +89,8 @@ type Near struct {
 // ErrUnknown is returned for a word that has no vector.
 var ErrUnknown = errors.New("the word has no vector")
 
-// unknown is the error for a word without a vector. Words that are spelt alike are named; files of
-// vectors have the frequent words first.
+// unknown returns the error for a word without a vector. It suggests words with a similar spelling.
+// Frequent words usually come first in a file of vectors, so earlier words are preferred.
 func (v *Vectors) unknown(word string) error {
 	s := spelling.New(word)
 	for i, w := range v.Words {
@@ -128,7 +129,7 @@ func one(list [][]Near, err error) ([]Near, error) {
 	return list[0], nil
 }
 
-// offset is b - a + c of vectors of length 1.
+// offset returns the query for b - a + c, where each vector is scaled to length 1.
 func (v *Vectors) offset(a, b, c int) query {
 	q, less, more := v.unit(b), v.unit(a), v.unit(c)
 	sum := 0.0
@@ -158,13 +159,13 @@ func (a scored) compare(b scored) int {
 	return cmp.Or(cmp.Compare(b.cosine, a.cosine), cmp.Compare(a.id, b.id))
 }
 
-// query is a vector of length 1 to compare all others with, but for those of some words.
+// query is a vector of length 1 that is compared with the vectors of all words except some.
 type query struct {
 	vector []float32
 	except []int
 }
 
-// nearest compares a vector with all others.
+// nearest returns the k words whose vectors have the largest cosine with a query.
 func (v *Vectors) nearest(q query, k, threads int) []Near {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)

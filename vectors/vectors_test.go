@@ -19,7 +19,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// matrixOf is the matrix of a text with a document a line.
+// matrixOf returns the matrix of a text with one document per line.
 func matrixOf(t testing.TB, content string, opt cooccur.Options) *cooccur.Reader {
 	t.Helper()
 	return matrixWith(t, content, cooccur.VocabularyOptions{}, opt)
@@ -54,7 +54,7 @@ func matrixWith(t testing.TB, content string, of cooccur.VocabularyOptions, opt 
 	return r
 }
 
-// animals has sentences in which cat and dog, and car and bus, stand in the same contexts.
+// animals returns sentences in which cat and dog, and car and bus, occur in the same contexts.
 func animals() string {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var b strings.Builder
@@ -82,7 +82,7 @@ func TestWordsOfTheSameContextsAreAlike(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(losses) != 30 || losses[29] > losses[0]/4 {
-		t.Errorf("losses %v", losses)
+		t.Errorf("losses %v: want 30, the last at most a quarter of the first", losses)
 	}
 	svd, err := TrainSVD(t.Context(), r, SVDOptions{Dim: 5})
 	if err != nil {
@@ -94,17 +94,18 @@ func TestWordsOfTheSameContextsAreAlike(t *testing.T) {
 			y, _ := v.Lookup(b)
 			z, _ := v.Lookup(map[string]string{"cat": "bridge", "car": "bone"}[a])
 			if v.Cosine(x, y) < v.Cosine(x, z)+0.2 {
-				t.Errorf("%s: %s and %s %.3f, the other %.3f", name, a, b, v.Cosine(x, y), v.Cosine(x, z))
+				t.Errorf("%s: cosine of %s and %s is %.3f, want at least 0.2 more than %.3f", name, a, b,
+					v.Cosine(x, y), v.Cosine(x, z))
 			}
 		}
 	}
 	again, err := TrainGloVe(t.Context(), r, GloVeOptions{Dim: 10, Epochs: 30, XMax: 10, Seed: 1})
 	if err != nil || !slices.Equal(again.Data, glove.Data) {
-		t.Errorf("the same seed gives other vectors, %v", err)
+		t.Errorf("the same seed: other vectors, or an error: %v", err)
 	}
 	other, err := TrainGloVe(t.Context(), r, GloVeOptions{Dim: 10, Epochs: 30, XMax: 10, Seed: 2})
 	if err != nil || slices.Equal(other.Data, glove.Data) {
-		t.Errorf("another seed gives the same vectors, %v", err)
+		t.Errorf("another seed: the same vectors, or an error: %v", err)
 	}
 	for _, o := range []GloVeOptions{{Dim: -1}, {Epochs: -1}, {Rate: -1}, {Memory: 10}} {
 		if _, err := TrainGloVe(t.Context(), r, o); err == nil {
@@ -112,11 +113,11 @@ func TestWordsOfTheSameContextsAreAlike(t *testing.T) {
 		}
 	}
 	if _, err := TrainSVD(t.Context(), r, SVDOptions{Dim: 1000}); err == nil {
-		t.Error("more dimensions than words")
+		t.Error("more dimensions than words: no error")
 	}
 }
 
-// One step of GloVe is the one of the paper: the gradient of each number, by finite differences.
+// A step of GloVe follows the gradient of the paper's loss, here taken by finite differences.
 func TestStepFollowsTheGradient(t *testing.T) {
 	const dim = 6
 	o := &GloVeOptions{Dim: dim, Seed: 3, Rate: 0.05, Threads: 1}
@@ -154,15 +155,16 @@ func TestStepFollowsTheGradient(t *testing.T) {
 	}
 	for p, x := range want {
 		if math.Abs(float64(*p)-x) > 1e-4 {
-			t.Errorf("a number is %g after the step, want %g", *p, x)
+			t.Errorf("a parameter is %g after the step, want %g", *p, x)
 		}
 	}
 	if a[dim] != 0 || b[dim] != 0 || aSums[dim] != 1 || bSums[dim] != 1 {
-		t.Error("what is behind the last dimension has moved")
+		t.Errorf("the padding is %v and %v, its sums %v and %v after a step, want 0 and 1", a[dim], b[dim],
+			aSums[dim], bSums[dim])
 	}
 }
 
-// The decomposition is the best one of its width: against gonum's dense SVD of the same matrix.
+// The decomposition agrees with gonum's dense SVD of the same matrix.
 func TestSVDAgainstDense(t *testing.T) {
 	r := matrixOf(t, animals(), cooccur.Options{Window: 3})
 	o := SVDOptions{Dim: 4, Eigen: 1, Smoothing: 0.75, Power: 6, Threads: 1}
@@ -172,7 +174,7 @@ func TestSVDAgainstDense(t *testing.T) {
 	}
 	o.Threads = 3
 	if again, err := TrainSVD(t.Context(), r, o); err != nil || !slices.Equal(again.Data, v.Data) {
-		t.Errorf("other threads, other vectors, %v", err)
+		t.Errorf("three threads: other vectors than one thread, or an error: %v", err)
 	}
 	m, err := newPPMI(t.Context(), r, &o)
 	if err != nil {
@@ -199,7 +201,7 @@ func TestSVDAgainstDense(t *testing.T) {
 				got += float64(v.Of(i)[k]) * float64(v.Of(j)[k])
 			}
 			if math.Abs(got-want) > 1e-4*s[0]*s[0] {
-				t.Fatalf("words %d and %d: %g, want %g", i, j, got, want)
+				t.Fatalf("inner product of words %d and %d: %g, want %g", i, j, got, want)
 			}
 		}
 	}
@@ -220,11 +222,11 @@ func TestFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slices.Equal(got.Words, v.Words) || !slices.Equal(got.Data, v.Data) || got.Dim != 2 {
-			t.Errorf("%s: %+v", e, got)
+			t.Errorf("%s: %+v, want %+v", e, got, v)
 		}
 		near, err := got.Similar("a", 2, 1)
 		if err != nil || near[0].Word != "bé" || near[1].Word != "c" {
-			t.Errorf("%s: %v, %v", e, near, err)
+			t.Errorf("%s: %v, %v, want bé and c", e, near, err)
 		}
 		got.Close()
 		data, _ := os.ReadFile(path)
@@ -233,7 +235,7 @@ func TestFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := Open(path); err == nil {
-				t.Errorf("%s: cut short, and no error", e)
+				t.Errorf("%s: truncated, and no error", e)
 			}
 		}
 	}
@@ -247,15 +249,15 @@ func TestFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", words, err)
+			t.Errorf("words %q: %v, want %s", words, err, want)
 		}
 	}
 	os.Remove(wordsBeside(path))
 	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "want v.words beside it") {
-		t.Error(err)
+		t.Errorf("an array without words: %v, want an error that names v.words", err)
 	}
 	if _, err := v.Analogy("a", "bé", "nothing", 1, 1); err == nil {
-		t.Error("an unknown word is no error")
+		t.Error("an analogy with an unknown word: no error")
 	}
 	for name, bad := range map[string]string{"widths": "a 1 2\nb 1\n", "twice": "a 1\na 2\n",
 		"NaN": "a NaN\n", "empty": "", "a word": "a\n", "promise": "3 1\na 1\n"} {
@@ -264,7 +266,7 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	if err := v.Write(filepath.Join(t.TempDir(), "v.xyz")); err == nil {
-		t.Error("a name without a format")
+		t.Error("v.xyz has no format: no error")
 	}
 }
 
@@ -298,24 +300,24 @@ func TestEval(t *testing.T) {
 	}
 	right, known, err := asked.Analogies(t.Context(), questions)
 	if right != 1 || known != 1 || err != nil {
-		t.Errorf("%d of %d, %v", right, known, err)
+		t.Errorf("%d of %d analogies, %v, want 1 of 1", right, known, err)
 	}
 	judged, err := ReadJudged(strings.NewReader("king\tMan\t9\nking\twoman\t1\nman\twoman\t0.5\nking\tx\t1\n"), "j")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if rho, known := v.Similarity(judged); math.Abs(rho-1) > 1e-12 || known != 3 {
-		t.Errorf("%g of %d", rho, known)
+		t.Errorf("correlation %g of %d pairs, want 1 of 3", rho, known)
 	}
 	// With ties: scipy.stats.spearmanr([1, 2, 2, 3], [1, 3, 2, 4]) is 0.9486832980505138.
 	if got := pearson(ranks([]float64{1, 2, 2, 3}),
 		ranks([]float64{1, 3, 2, 4})); math.Abs(got-0.9486832980505138) > 1e-12 {
-		t.Errorf("Spearman's correlation is %v", got)
+		t.Errorf("Spearman's correlation is %v, want 0.9486832980505138", got)
 	}
 	if _, err := ReadQuestions(strings.NewReader("a b c\n"), "q"); err == nil {
-		t.Error("three words")
+		t.Error("a question of three words: no error")
 	}
 	if _, err := ReadJudged(strings.NewReader("a b 1\na b c\n"), "j"); err == nil {
-		t.Error("no number")
+		t.Error("a judgment without a number: no error")
 	}
 }

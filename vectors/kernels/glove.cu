@@ -1,10 +1,10 @@
-// Training of GloVe: a block of threads takes the cells of a block of the matrix one after the
+// Training of GloVe: a block of threads trains on the cells of a block of the matrix, one after the
 // other. schedule.go says why the blocks of a launch are independent; train in glove.go is the
 // definition.
 //
-// The commonest word has a share of all cells, each of which depends on the one before. So the
-// latency from cell to cell decides the speed, not the bandwidth. Whatever a cell needs of memory
-// is loaded long before, and only an inner product, one barrier and a step lie between two cells.
+// The most frequent word has a large share of all cells, each of which depends on the one before.
+// So the latency from cell to cell decides the speed, not the bandwidth. Vectors are loaded some
+// cells ahead, and only an inner product, one barrier and a step lie between two cells.
 #include "warp.cuh"
 
 // a*b+c, computed here and not where the compiler would move it: behind a barrier, or into a
@@ -31,13 +31,13 @@ struct Root {
   }
 };
 
-// What Root can do: sums far from the ends of the range, and roots whose inverse is not next to the
-// middle between two numbers, which is where all bits of the mantissa are set.
+// Whether Root is exact: for sums far from the ends of the range of floats, and roots whose inverse
+// is not next to the midpoint of two floats. Those are the roots with all mantissa bits set.
 INLINE bool usual(float sum, float root) {
   return (sum > 1e-15f) & (sum < 1e15f) & ((__float_as_uint(root) | 0xff800000) != 0xffffffff);
 }
 
-// Gradients so small that the corrections of a quotient could vanish.
+// Whether a gradient is so small that the corrections of a quotient could underflow.
 INLINE bool tiny(float g) { return g != 0 && fabsf(g) < 1e-18f; }
 
 // a/r.root, rounded as __fdiv_rn does.
@@ -47,13 +47,14 @@ INLINE float quotient(float a, const Root& r) {
   return fma_here(__fmaf_rn(-r.root, q, a), r.inverse, q);
 }
 
-// Every 32nd of a word's parameters, N of them, with their sums of squares: those of one thread.
+// The N parameters of a word that one thread holds, each 32 after the one before, with their sums
+// of squares.
 template <u32 N> struct Numbers {
   float x[N], sum[N];
 };
 
-// Where a thread's numbers are in a word's row: dim numbers and the bias; the sums of squares begin
-// at half.
+// Where a thread's numbers are in the row of a word. A row has dim numbers and the bias; the sums
+// of squares begin at half.
 template <u32 N> struct Place {
   u32 first, half;
   bool mine[N], bias[N];
@@ -79,12 +80,11 @@ template <u32 N> struct Place {
   }
 };
 
-constexpr u32 kRing = 128, kStep = 32;  // cells in shared memory, and how many come at a time
-constexpr u32 kChunks = 36;             // 32 numbers and 4 more, which avoid bank conflicts
+constexpr u32 kRing = 128, kStep = 32;  // cells in shared memory, and how many are loaded at a time
+constexpr u32 kChunks = 36;             // 32 chunks, and 4 unused to avoid bank conflicts
 
-// How many cells' vectors are loaded to registers while those before them are trained on. Two are
-// too few and eight take too many registers. Prefetching further ones to the cache costs more than
-// it gains.
+// Number of cells whose vectors are loaded into registers ahead of training; docs/experiments.md
+// has the speed with others.
 constexpr u32 kAhead = 4;
 
 // N is the number of chunks of 32 numbers per warp.
@@ -106,9 +106,9 @@ INLINE void train(const uint4* cells, const u64* ends, u32 first, float* words, 
   if (k < kStep) pending = cells[min_of(2 * kStep + k, count - 1)];
   __syncthreads();
 
-  // The next cells, and their numbers, unless they come from the cell before. A context of a cell
-  // that is being trained on, or waits before this one, is still to change: it is loaded when its
-  // turn comes.
+  // The next kAhead cells with their vectors. The vector of a word or context that the cell before
+  // has, too, stays in w or v. A context that another cell ahead of this one will change is late:
+  // it is loaded when the turn of its cell comes.
   u32 rows[kAhead], cols[kAhead];
   bool late[kAhead];
   Numbers<N> ws[kAhead], vs[kAhead], w, v;

@@ -1,8 +1,8 @@
-// Cosines of all words with some queries: eight threads per word, added up in the order of dotPlain
+// Cosines of all words with some queries: eight threads per word, summed in the order of dotPlain
 // in dot.go.
 #include "warp.cuh"
 
-constexpr u32 kQueries = 8;  // that share one reading of the words
+constexpr u32 kQueries = 8;  // queries that share one read of the words
 
 // queries have `padded` numbers each, a multiple of 32, with zeros at the end. scores[q][word].
 KERNEL __launch_bounds__(256) similar(const float* data, const float* scale, u32 words, u32 dim, const float* queries, u32 count, u32 padded, float* scores) {

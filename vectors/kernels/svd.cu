@@ -1,5 +1,5 @@
-// The products of a decomposition, each number added up in the order of the cores: tall in svd.go
-// and coreMatrix in ppmi.go have the definitions.
+// The products of a decomposition. Each number is summed in the same order as on the cores: tall in
+// svd.go and coreMatrix in ppmi.go have the definitions.
 #include "device.cuh"
 
 // y = M x: a block per row of M, a thread per column.
@@ -35,8 +35,8 @@ INLINE void multiply(const Tiles& t, double (&sum)[kSide][kSide]) {
   }
 }
 
-// parts[p] = X'X of the rows of part p: a block per tile of it; blockIdx.y is the part. Tiles left
-// of the diagonal are left out.
+// parts[p] = X'X of the rows of part p: a block per tile; blockIdx.y is the part. Tiles below the
+// diagonal are left out.
 KERNEL __launch_bounds__(256) svd_gram(const double* x, u64 n, u32 width, u32 rows, double* parts) {
   __shared__ Tiles t;
   u32 tiles = (width + kTile - 1) / kTile;
@@ -75,7 +75,7 @@ KERNEL __launch_bounds__(256) svd_gram_sum(const double* parts, u32 count, u32 w
   if (r != c) out[c * width + r] = sum;
 }
 
-// y = x t, with a square t of as many rows as x has columns.
+// y = x t, where t is square and has as many rows as x has columns.
 KERNEL __launch_bounds__(256) svd_turn(const double* x, u64 n, u32 width, const double* t, double* y) {
   __shared__ Tiles s;
   u64 top = (u64)blockIdx.x * kTile;

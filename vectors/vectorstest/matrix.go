@@ -10,20 +10,22 @@ import (
 	"github.com/collocate/collocate/internal/par"
 )
 
-// Matrix is one of co-occurrence as text has: words are as frequent as Zipf says, and two
-// of them are together by chance.
+// Matrix is a random co-occurrence matrix. The frequencies of words follow Zipf's law, and words
+// co-occur by chance.
 type Matrix struct {
 	cols   [][]uint32
 	values [][]float64
 	cells  uint64
 }
 
-// Draw makes one with about the given number of cells.
+// Draw returns a matrix with about the given number of cells.
 func Draw(words, cells int, seed uint64) *Matrix {
-	// Word i has the frequency 1/(i+3). Cell (i,j) is there with the probability 1-exp(-f): f is
-	// rate times both frequencies.
+	// Word i has the frequency 1/(i+3). Cell (i,j) exists with the probability 1-exp(-f), where f
+	// is rate times both frequencies.
 	freq := func(i int) float64 { return 1 / float64(i+3) }
-	total := func(rate float64) float64 { // by some words, as many times as they stand for
+	// total estimates the number of cells from some of the words, each of which stands for those up
+	// to the next.
+	total := func(rate float64) float64 {
 		sum := 0.0
 		for i := 0; i < words; {
 			next := i + 1 + i/20
@@ -61,8 +63,9 @@ func Draw(words, cells int, seed uint64) *Matrix {
 	return m
 }
 
-// drawRow leaps from cell to cell by the probability of the cell after the last, which those behind
-// it do not exceed, and keeps what their own probabilities allow.
+// drawRow draws the cells of a row. It skips a random number of columns by the probability of the
+// next one, which those after it do not exceed. The cell it reaches is kept with the ratio of its
+// own probability to that.
 func (m *Matrix) drawRow(i int, rate float64, freq func(int) float64, rng *rand.Rand) {
 	for j := 0; j < len(m.cols); j++ {
 		at := -math.Expm1(-rate * freq(j))
@@ -82,16 +85,16 @@ func (m *Matrix) drawRow(i int, rate float64, freq func(int) float64, rng *rand.
 	}
 }
 
-// Len is the number of words.
+// Len returns the number of words.
 func (m *Matrix) Len() int { return len(m.cols) }
 
-// Entries is the number of cells.
+// Entries returns the number of cells.
 func (m *Matrix) Entries() uint64 { return m.cells }
 
-// Word is the word of a number.
+// Word returns the word with a given number.
 func (m *Matrix) Word(id int) []byte { return fmt.Append(nil, "w", id) }
 
-// Row has the columns and values of a row.
+// Row returns the columns of a row and their values.
 func (m *Matrix) Row(id int) ([]uint32, []float64, error) {
 	return m.cols[id], m.values[id], nil
 }
