@@ -15,7 +15,7 @@ import (
 	"github.com/collocate/collocate/internal/gpu/gputest"
 )
 
-// A kernel that adds a number to every value: out[i] = in[i] + by.
+// addPTX has a kernel that adds a number to every value: out[i] = in[i] + by.
 const addPTX = `.version 7.8
 .target sm_70
 .address_size 64
@@ -64,7 +64,7 @@ func add(s *gpu.Stream, k *gpu.Kernel, out, in gpu.Buffer[uint32], by uint32) er
 func TestRoundTrip(t *testing.T) {
 	dev, s := gputest.Device(t)
 	k := addKernel(t, dev)
-	for _, n := range []int{1, 255, 256, 1000, 3<<20 + 7} { // the last one needs several stages of the ring
+	for _, n := range []int{1, 255, 256, 1000, 3<<20 + 7} { // the last needs several stages
 		if n > 1<<20 && dev.Info().Emulated && testing.Short() {
 			continue
 		}
@@ -102,9 +102,9 @@ func TestRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	if v := p.Values(); v[4] != 0 || v[9] != 9 || v[10] != 0 || v[19] != 0 || v[20] != ^uint32(0) || v[99] != 99 {
-		t.Errorf("copied: %v", v)
+		t.Errorf("copied %v; want the index from 5 on, except 0 at 10 to 19 and all ones at 20", v)
 	}
-	// A kernel reads and writes pinned memory where it lies.
+	// Kernels read and write pinned memory directly.
 	seen, err := p.OnDevice()
 	if err != nil {
 		t.Fatal(err)
@@ -116,14 +116,14 @@ func TestRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	if v := p.Values(); v[0] != 7 || v[99] != 106 {
-		t.Errorf("added where it lies: %v", v)
+		t.Errorf("a kernel on pinned memory: %d and %d, want 7 and 106", v[0], v[99])
 	}
 	if b := gpu.As[uint64](x); b.Len() != 50 || b.Bytes() != 400 {
-		t.Errorf("100 uint32 are %d uint64", b.Len())
+		t.Errorf("100 uint32 seen as uint64: %d values of %d bytes, want 50 of 400", b.Len(), b.Bytes())
 	}
 }
 
-// TestGraph: a recorded chain of kernels runs as often as it is started.
+// TestGraph replays a captured sequence of kernels.
 func TestGraph(t *testing.T) {
 	dev, s := gputest.Device(t)
 	k := addKernel(t, dev)
@@ -137,7 +137,7 @@ func TestGraph(t *testing.T) {
 	}
 	defer g.Free()
 	if got := gputest.Download(t, s, x); got[7] != 0 {
-		t.Error("recording ran the kernels")
+		t.Error("capturing ran the kernels")
 	}
 	if err := errors.Join(s.Replay(g), s.Replay(g)); err != nil {
 		t.Fatal(err)
@@ -145,16 +145,16 @@ func TestGraph(t *testing.T) {
 	if got := gputest.Download(t, s, x); got[0] != 222 || got[299] != 222 {
 		t.Errorf("after two replays: %d and %d, want 222", got[0], got[299])
 	}
-	broken := errors.New("broken off")
+	broken := errors.New("broken")
 	if _, err := s.Capture(func() error { return broken }); !errors.Is(err, broken) {
-		t.Errorf("a capture that breaks off returned %v", err)
+		t.Errorf("a capture that failed returned %v, want %v", err, broken)
 	}
 	if err := add(s, k, x, x, 1); err != nil {
-		t.Errorf("after a capture that broke off: %v", err)
+		t.Errorf("a launch after a capture that failed: %v", err)
 	}
 }
 
-// TestStreamsInStep: one stream waits for the other's event.
+// TestStreamsInStep makes one stream wait for the other's event.
 func TestStreamsInStep(t *testing.T) {
 	dev, s := gputest.Device(t)
 	k := addKernel(t, dev)
@@ -182,14 +182,14 @@ func TestStreamsInStep(t *testing.T) {
 		t.Errorf("got %d, want 3", got[49_999])
 	}
 	if d, err := to.Since(from); err != nil || d <= 0 {
-		t.Errorf("time between the events is %v, %v", d, err)
+		t.Errorf("time between the events: %v, %v; want a positive one", d, err)
 	}
 	if err := to.Wait(); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestArguments: a launch that does not fit the kernel is refused before it starts.
+// TestArguments checks that a launch whose arguments do not match the kernel is refused.
 func TestArguments(t *testing.T) {
 	dev, s := gputest.Device(t)
 	k := addKernel(t, dev)
@@ -208,14 +208,15 @@ func TestArguments(t *testing.T) {
 		}
 	}
 	if _, err := dev.Kernel(addSource, "subtract"); err == nil {
-		t.Error("a kernel that is not there was found")
+		t.Error("a missing kernel was found")
 	}
 	if err := s.Launch(k, gpu.Grid(0, 32), x.Arg(), x.Arg(), gpu.U8(0), gpu.U32(10), gpu.U32(1)); err == nil {
-		t.Error("a launch of no blocks was accepted")
+		t.Error("a launch without blocks was accepted")
 	}
 }
 
-// TestOutOfMemory says what was wanted and what was there, and goes on.
+// TestOutOfMemory checks that a failed allocation reports what was requested and what is free, and
+// that the device remains usable.
 func TestOutOfMemory(t *testing.T) {
 	dev := gpu.New(emu.New(emu.Options{Memory: 1 << 20}))
 	x, err := gpu.Alloc[uint64](dev, 1<<16)
@@ -225,7 +226,7 @@ func TestOutOfMemory(t *testing.T) {
 	_, err = gpu.Alloc[uint64](dev, 1<<17)
 	var oom *gpu.OutOfMemory
 	if !errors.As(err, &oom) || *oom != (gpu.OutOfMemory{Need: 1 << 20, Available: 1 << 19, Total: 1 << 20}) {
-		t.Fatalf("error is %v", err)
+		t.Fatalf("error is %v, want OutOfMemory with 1 MB needed and 512 KB free", err)
 	}
 	if want := "device memory: 1.05MB wanted, 524kB of 1.05MB are free"; err.Error() != want {
 		t.Errorf("%q, want %q", err, want)
@@ -235,7 +236,7 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
-// unguarded is an emulated device that does not say so.
+// unguarded is an emulated device that reports to be a real one.
 type unguarded struct{ *emu.Device }
 
 func (u unguarded) Info() gpu.Info {
@@ -244,8 +245,8 @@ func (u unguarded) Info() gpu.Info {
 	return info
 }
 
-// TestArena hands out memory like a stack, within its bounds: as pieces of one
-// allocation, and as allocations of their own.
+// TestArena takes memory and releases it like a stack, within the arena's bounds. It tests both
+// kinds of arena: one allocation, and one per piece.
 func TestArena(t *testing.T) {
 	t.Run("guarded", func(t *testing.T) {
 		dev, _ := gputest.Device(t)
@@ -274,17 +275,17 @@ func testArena(t *testing.T, dev *gpu.Device) {
 	}
 	var oom *gpu.OutOfMemory
 	if _, err := gpu.Take[uint8](a, 300); !errors.As(err, &oom) {
-		t.Errorf("a third piece: %v", err)
+		t.Errorf("a third piece: %v, want OutOfMemory", err)
 	}
 	if err := a.Release(mark); err != nil {
 		t.Fatal(err)
 	}
 	if a.Left() != 768 || a.Peak() != 768 {
-		t.Errorf("%d left, peak %d", a.Left(), a.Peak())
+		t.Errorf("%d left, peak %d; want 768 and 768", a.Left(), a.Peak())
 	}
 }
 
-// TestLeaksAreFound: closing a device names what was not freed.
+// TestLeaksAreFound checks that Close names what was not freed.
 func TestLeaksAreFound(t *testing.T) {
 	dev := gpu.New(emu.New(emu.Options{}))
 	if _, err := gpu.Alloc[uint32](dev, 1); err != nil {
@@ -301,14 +302,14 @@ func TestLeaksAreFound(t *testing.T) {
 	}
 	if err := dev.Close(); err == nil ||
 		!strings.Contains(err.Error(), "1 buffers, 1 events, 1 pinned buffers, 1 streams") {
-		t.Errorf("Close says %v", err)
+		t.Errorf("Close returned %v, want an error that lists what was not freed", err)
 	}
 	if _, err := gpu.Alloc[uint32](dev, 1); err == nil {
-		t.Error("a closed device gives memory")
+		t.Error("a closed device allocated memory")
 	}
 }
 
-// TestPointersAreRefused: what the garbage collector must see cannot live there.
+// TestPointersAreRefused: the garbage collector could not see pointers in device memory.
 func TestPointersAreRefused(t *testing.T) {
 	dev, _ := gputest.Device(t)
 	if _, err := gpu.Alloc[*int](dev, 1); err == nil {
@@ -322,15 +323,15 @@ func TestPointersAreRefused(t *testing.T) {
 		score float32
 	}](dev, 3)
 	if err != nil || b.Bytes() != 24 {
-		t.Errorf("a plain struct: %d bytes, %v", b.Bytes(), err)
+		t.Errorf("three structs: %d bytes, %v; want 24", b.Bytes(), err)
 	}
 	if err := b.Free(); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestManyGoroutines use one device, each with its own stream; copies share the
-// ring of stages.
+// TestManyGoroutines lets goroutines use one device, each with its own stream; copies share the
+// staging ring.
 func TestManyGoroutines(t *testing.T) {
 	dev, _ := gputest.Device(t)
 	k := addKernel(t, dev)
@@ -373,7 +374,7 @@ func TestManyGoroutines(t *testing.T) {
 	}
 }
 
-// TestAcquireWaits: no more operations than places, and waiting can be cancelled.
+// TestAcquireWaits: Acquire blocks once all operations are in progress, and can be cancelled.
 func TestAcquireWaits(t *testing.T) {
 	dev, _ := gputest.Device(t)
 	var all []func()
@@ -387,15 +388,15 @@ func TestAcquireWaits(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := dev.Acquire(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("the 65th operation: %v", err)
+		t.Errorf("the 65th operation: %v, want context.Canceled", err)
 	}
 	for _, release := range all {
 		release()
 	}
 }
 
-// TestDeadDevice: after a fault every call says so, freeing is quiet, and the
-// error of the fault itself is kept.
+// TestDeadDevice: after a fault every call returns ErrDead with the error of the fault, and freeing
+// returns no error.
 func TestDeadDevice(t *testing.T) {
 	dev := gpu.New(emu.New(emu.Options{}))
 	s, err := dev.NewStream()
@@ -407,13 +408,13 @@ func TestDeadDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := addKernel(t, dev)
-	// One value too many.
+	// The buffer holds 10 values; the kernel accesses 11.
 	if err := s.Launch(k, gpu.Grid(1, 32), x.Arg(), x.Arg(), gpu.U8(0), gpu.U32(11), gpu.U32(1)); err != nil {
 		t.Fatal(err)
 	}
 	err = s.Sync(t.Context())
 	if !errors.Is(err, gpu.ErrDead) || !strings.Contains(err.Error(), "offset 40 of an allocation of 40 bytes") {
-		t.Fatalf("the fault is reported as %v", err)
+		t.Fatalf("the fault is reported as %v, want ErrDead and the offset", err)
 	}
 	for name, f := range map[string]func() error{
 		"launch":   func() error { return add(s, k, x, x, 1) },
@@ -425,16 +426,16 @@ func TestDeadDevice(t *testing.T) {
 		"meminfo":  func() error { _, _, err := dev.MemInfo(); return err },
 	} {
 		if err := f(); !errors.Is(err, gpu.ErrDead) {
-			t.Errorf("%s afterwards: %v", name, err)
+			t.Errorf("%s after the fault: %v, want ErrDead", name, err)
 		}
 	}
 	if err := errors.Join(x.Free(), s.Free(), dev.Close()); err != nil {
-		t.Errorf("freeing afterwards: %v", err)
+		t.Errorf("freeing after the fault: %v", err)
 	}
 }
 
-// TestEmulatorByName: the environment chooses the interpreter, and without a GPU
-// the error says so.
+// TestEmulatorByName: the environment variable selects the interpreter; a wrong value or device
+// number is an error that wraps ErrUnavailable.
 func TestEmulatorByName(t *testing.T) {
 	t.Setenv(gpu.EmulateEnv, "emulator")
 	dev, err := gpu.Open(0)
@@ -449,23 +450,23 @@ func TestEmulatorByName(t *testing.T) {
 	}
 	if _, err := gpu.Open(1); !errors.Is(err, gpu.ErrUnavailable) ||
 		!strings.Contains(err.Error(), "device 1: want 0") {
-		t.Errorf("a second interpreter: %v", err)
+		t.Errorf("a second interpreter: %v, want ErrUnavailable and the number wanted", err)
 	}
 	t.Setenv(gpu.EmulateEnv, "simulator")
 	const want = "no GPU: COLLOCATE_GPU=simulator: want emulator, or nothing"
 	if _, err := gpu.Open(0); !errors.Is(err, gpu.ErrUnavailable) || err.Error() != want {
-		t.Errorf("an unknown interpreter: %v", err)
+		t.Errorf("Open with an unknown interpreter: %v, want %s", err, want)
 	}
 	if _, err := gpu.Devices(); err == nil || err.Error() != want {
-		t.Errorf("an unknown interpreter: %v", err)
+		t.Errorf("Devices with an unknown interpreter: %v, want %s", err, want)
 	}
 	t.Setenv(gpu.EmulateEnv, "")
 	if _, err := gpu.Open(12345); !errors.Is(err, gpu.ErrUnavailable) {
-		t.Errorf("device 12345: %v", err)
+		t.Errorf("device 12345: %v, want ErrUnavailable", err)
 	}
 }
 
-// TestPackedLayout pins where arguments lie: each at a multiple of its size.
+// TestPackedLayout pins the offsets of arguments: each is a multiple of its size.
 func TestPackedLayout(t *testing.T) {
 	m, err := addSource.Module()
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 	"github.com/collocate/collocate/internal/gpu/ptx"
 )
 
-// Source is PTX that was compiled into the program. Make one per file:
+// Source is a PTX file that is embedded in the program. Make one per file:
 //
 //	//go:embed kernels/scan.ptx
 //	var scanPTX string
 //	var scanSource = gpu.NewSource("prim/scan", scanPTX)
 //
-// or, where there are many:
+// or, for many files:
 //
 //	//go:embed kernels/*.ptx
 //	var kernels embed.FS
@@ -31,14 +31,14 @@ type Source struct {
 	module func() (*ptx.Module, error)
 }
 
-// NewSource makes a source; it is read when a kernel is first asked for. Names
-// are those of the folder and the file: "prim/scan".
+// NewSource returns a source whose text is parsed when a kernel of it is first requested. Its name
+// is that of folder and file: "prim/scan".
 func NewSource(name, text string) *Source {
 	return newSource(name, func() (string, error) { return text, nil })
 }
 
-// SourceIn makes a source of a file in a folder kernels. Getting at it copies it, and
-// all kernels together are megabytes, so that, too, waits until one is asked for.
+// SourceIn returns the source of a file in a folder kernels. Reading an embedded file copies it,
+// and all kernels together are megabytes, so the file is read when a kernel is first requested.
 func SourceIn(files embed.FS, name string) *Source {
 	return newSource(name, sync.OnceValues(func() (string, error) {
 		b, err := files.ReadFile("kernels/" + path.Base(name) + ".ptx")
@@ -60,7 +60,7 @@ func newSource(name string, text func() (string, error)) *Source {
 	return s
 }
 
-// Module is the parsed text.
+// Module returns the parsed text.
 func (s *Source) Module() (*ptx.Module, error) { return s.module() }
 
 type kernelKey struct {
@@ -76,10 +76,10 @@ type Kernel struct {
 	params []ptx.Param
 	bytes  int
 	static int
-	fills  atomic.Int64 // blocks<<32 | threads of the last answer of Resident
+	fills  atomic.Int64 // blocks<<32 | threads of the last call of Resident
 }
 
-// Kernel returns the kernel of that name; the module is compiled on first use.
+// Kernel returns a kernel by its name. Its module is compiled on first use.
 func (d *Device) Kernel(src *Source, name string) (*Kernel, error) {
 	key := kernelKey{src, name}
 	d.mu.Lock()
@@ -106,7 +106,7 @@ func (d *Device) Kernel(src *Source, name string) (*Kernel, error) {
 	return k, nil
 }
 
-// resolve loads the module, if it is not loaded, and finds the kernel in it.
+// resolve loads the module, unless it is loaded already, and finds the kernel in it.
 func (d *Device) resolve(k *Kernel, src *Source) error {
 	d.mu.Lock()
 	m, ok := d.modules[src]
@@ -136,16 +136,16 @@ func (d *Device) resolve(k *Kernel, src *Source) error {
 	return err
 }
 
-// AllowShared lets launches ask for the given number of bytes of dynamic shared memory;
-// needed where static and dynamic together are more than 48 KB.
+// AllowShared lets launches request the given number of bytes of dynamic shared memory. It is
+// required where static and dynamic shared memory exceed 48 KB together.
 func (k *Kernel) AllowShared(bytes int) error {
 	return k.dev.do(func() error { return k.dev.d.SetShared(k.h, bytes) })
 }
 
-// StaticShared is what every block takes besides dynamic shared memory.
+// StaticShared returns the bytes of shared memory of a block, without dynamic shared memory.
 func (k *Kernel) StaticShared() int { return k.static }
 
-// Occupancy is how many blocks of that size run on a multiprocessor at a time.
+// Occupancy returns the number of blocks of that size that fit on a multiprocessor at a time.
 func (k *Kernel) Occupancy(threads, shared int) (n int, err error) {
 	err = k.dev.do(func() (err error) {
 		n, err = k.dev.d.Occupancy(k.h, threads, shared)
@@ -154,9 +154,8 @@ func (k *Kernel) Occupancy(threads, shared int) (n int, err error) {
 	return n, err
 }
 
-// Resident is how many blocks of that size run on the whole device at a time,
-// without dynamic shared memory: the grid of a kernel whose blocks stay. The
-// driver is asked once.
+// Resident returns the number of blocks of that size that fit on the device at a time, without
+// dynamic shared memory: the grid of a persistent kernel. The answer of the driver is kept.
 func (k *Kernel) Resident(threads int) (int, error) {
 	if f := k.fills.Load(); f&0xffffffff == int64(threads) {
 		return int(f >> 32), nil
@@ -184,7 +183,7 @@ func I64(v int64) Arg   { return Arg{uint64(v), 8} }
 func F32(v float32) Arg { return Arg{uint64(math.Float32bits(v)), 4} }
 func F64(v float64) Arg { return Arg{math.Float64bits(v), 8} }
 
-// Null is the address of nothing.
+// Null is a null pointer.
 func Null() Arg { return Arg{0, 8} }
 
 // pack lays the arguments out as the kernel's PTX declares them.

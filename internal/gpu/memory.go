@@ -10,7 +10,7 @@ import (
 	"github.com/collocate/collocate/internal/gpu/driver"
 )
 
-// Buffer is an array in device memory. Slices of it are views: only what Alloc
+// Buffer is an array in device memory. A slice of a buffer is a view; only the buffer that Alloc
 // returned is freed.
 type Buffer[T any] struct {
 	dev *Device
@@ -18,7 +18,7 @@ type Buffer[T any] struct {
 	n   int
 }
 
-// sizeOf is T's size in memory. T must hold no pointers.
+// sizeOf returns the size of a T in bytes. T must hold no pointers.
 func sizeOf[T any]() int { return int(unsafe.Sizeof(*new(T))) }
 
 func plain(t reflect.Type) bool {
@@ -38,8 +38,8 @@ func plain(t reflect.Type) bool {
 	return t.Kind() >= reflect.Bool && t.Kind() <= reflect.Complex128
 }
 
-// Alloc takes device memory for n values of T; its contents are undefined. T
-// must be of fixed size: numbers, or structs and arrays of them.
+// Alloc allocates device memory for n values of T, not initialised. T must be of fixed size:
+// numbers, or structs and arrays of them.
 func Alloc[T any](d *Device, n int) (Buffer[T], error) {
 	if t := reflect.TypeFor[T](); !plain(t) {
 		return Buffer[T]{}, fmt.Errorf("device memory cannot hold %v", t)
@@ -47,7 +47,7 @@ func Alloc[T any](d *Device, n int) (Buffer[T], error) {
 	if n < 0 {
 		return Buffer[T]{}, fmt.Errorf("device memory for %d values", n)
 	}
-	bytes := max(int64(n)*int64(sizeOf[T]()), 16) // never empty: a pointer to nothing is no pointer
+	bytes := max(int64(n)*int64(sizeOf[T]()), 16) // a buffer of no values has an address too
 	p, err := d.alloc(bytes)
 	return Buffer[T]{d, p, n}, err
 }
@@ -71,8 +71,7 @@ func (d *Device) alloc(bytes int64) (p driver.Ptr, err error) {
 	return p, err
 }
 
-// Free gives the memory back, after the device's work is done. The zero Buffer
-// may be freed.
+// Free waits for the device's work and frees the memory. The zero Buffer may be freed.
 func (b Buffer[T]) Free() error {
 	if b.dev == nil {
 		return nil
@@ -83,19 +82,19 @@ func (b Buffer[T]) Free() error {
 func (d *Device) free(p driver.Ptr) error {
 	d.count("buffers", -1)
 	if d.alive() != nil {
-		return nil // gone with the context
+		return nil // freed with the context
 	}
 	return d.always(func() error { return d.d.Free(p) })
 }
 
-// Len is the number of values.
+// Len returns the number of values.
 func (b Buffer[T]) Len() int { return b.n }
 
-// Bytes is the number of bytes.
+// Bytes returns the size in bytes.
 func (b Buffer[T]) Bytes() int64 { return int64(b.n) * int64(sizeOf[T]()) }
 
-// Slice is the part [i, j). A bad range is a mistake in the caller's code and
-// panics, as slicing does.
+// Slice returns the part [i, j) as a view. Like slicing in Go, it panics if the range is out of
+// bounds.
 func (b Buffer[T]) Slice(i, j int) Buffer[T] {
 	if i < 0 || j < i || j > b.n {
 		panic(fmt.Sprintf("slice [%d:%d] of a device buffer of %d", i, j, b.n))
@@ -103,8 +102,7 @@ func (b Buffer[T]) Slice(i, j int) Buffer[T] {
 	return Buffer[T]{b.dev, b.ptr + driver.Ptr(i*sizeOf[T]()), j - i}
 }
 
-// As views a buffer's bytes as values of another type; what does not fill a
-// value at the end is left out.
+// As views a buffer's bytes as values of another type, without an incomplete value at the end.
 func As[T, F any](b Buffer[F]) Buffer[T] {
 	return Buffer[T]{b.dev, b.ptr, int(b.Bytes()) / sizeOf[T]()}
 }
@@ -119,8 +117,8 @@ func bytesOf[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*sizeOf[T]())
 }
 
-// Upload copies host values into the buffer's beginning. The host's slice may
-// be used again when it returns.
+// Upload copies host values to the beginning of the buffer. The host's slice may be reused when it
+// returns.
 func (b Buffer[T]) Upload(s *Stream, from []T) error {
 	if len(from) > b.n {
 		return fmt.Errorf("upload of %d values to a buffer of %d", len(from), b.n)
@@ -128,7 +126,7 @@ func (b Buffer[T]) Upload(s *Stream, from []T) error {
 	return s.upload(b.ptr, bytesOf(from))
 }
 
-// Download waits for the stream and copies the buffer's beginning to the host.
+// Download waits for the stream and copies the beginning of the buffer to the host.
 func (b Buffer[T]) Download(ctx context.Context, s *Stream, to []T) error {
 	if len(to) > b.n {
 		return fmt.Errorf("download of %d values from a buffer of %d", len(to), b.n)
@@ -136,8 +134,7 @@ func (b Buffer[T]) Download(ctx context.Context, s *Stream, to []T) error {
 	return s.download(ctx, bytesOf(to), b.ptr)
 }
 
-// CopyIn starts a copy from pinned memory, which must stay as it is until the
-// stream got there.
+// CopyIn starts a copy from pinned memory, which must not change until the copy is done.
 func (b Buffer[T]) CopyIn(s *Stream, from Pinned[T]) error {
 	if from.n > b.n {
 		return fmt.Errorf("copy of %d values to a buffer of %d", from.n, b.n)
@@ -186,16 +183,16 @@ func (b Buffer[T]) FillBytes(s *Stream, v byte) error {
 	})
 }
 
-// Pinned is host memory that the device can copy from and to at full speed. It
-// is outside the Go heap.
+// Pinned is page-locked host memory, which the device copies from and to at full speed. It is
+// outside the Go heap.
 type Pinned[T any] struct {
 	dev   *Device
-	whole []byte // as the driver gave it, for Free
+	whole []byte // as the driver allocated it, for Free
 	data  unsafe.Pointer
 	n     int
 }
 
-// AllocPinned takes pinned memory for n values.
+// AllocPinned allocates pinned memory for n values.
 func AllocPinned[T any](d *Device, n int) (Pinned[T], error) {
 	if t := reflect.TypeFor[T](); !plain(t) || n < 0 {
 		return Pinned[T]{}, fmt.Errorf("pinned memory cannot hold %d of %v", n, t)
@@ -216,7 +213,7 @@ func (d *Device) hostAlloc(n int) (b []byte, err error) {
 	return b, err
 }
 
-// Free gives the memory back. The zero Pinned may be freed.
+// Free frees the memory. The zero Pinned may be freed.
 func (p Pinned[T]) Free() error {
 	if p.dev == nil {
 		return nil
@@ -228,9 +225,9 @@ func (p Pinned[T]) Free() error {
 	return p.dev.always(func() error { return p.dev.d.HostFree(p.whole) })
 }
 
-// OnDevice is the memory as kernels see it, over the link: for what is read or written once, such
-// as a query's words and its answer, that is faster than a copy. It lives as long as the memory and
-// is not freed.
+// OnDevice returns a view of the memory for kernels, which access it over the bus. For data that is
+// read or written once, such as a query's words and its results, that is faster than a copy. The
+// view is valid until the memory is freed.
 func (p Pinned[T]) OnDevice() (b Buffer[T], err error) {
 	err = p.dev.do(func() (err error) {
 		ptr, err := p.dev.d.HostPtr(p.whole)
@@ -240,10 +237,10 @@ func (p Pinned[T]) OnDevice() (b Buffer[T], err error) {
 	return b, err
 }
 
-// Values is the memory itself.
+// Values returns the memory as a slice.
 func (p Pinned[T]) Values() []T { return unsafe.Slice((*T)(p.data), p.n) }
 
-// Slice is the part [i, j), as a view.
+// Slice returns the part [i, j) as a view.
 func (p Pinned[T]) Slice(i, j int) Pinned[T] {
 	if i < 0 || j < i || j > p.n {
 		panic(fmt.Sprintf("slice [%d:%d] of a pinned buffer of %d", i, j, p.n))

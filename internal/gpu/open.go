@@ -9,12 +9,12 @@ import (
 	"github.com/collocate/collocate/internal/gpu/emu"
 )
 
-// EmulateEnv is the environment variable that, set to "emulator", makes Open
-// return the interpreter instead of a real device: slow, but everywhere the
-// same. It is meant for tests of the whole program.
+// EmulateEnv is the environment variable that, set to "emulator", makes Open return the interpreter
+// instead of a real device. The interpreter is slow, but runs everywhere. It is meant for tests of
+// the whole program.
 const EmulateEnv = "COLLOCATE_GPU"
 
-// emulated says whether the interpreter was asked for.
+// emulated reports whether the environment selects the interpreter.
 func emulated() (bool, error) {
 	switch v := os.Getenv(EmulateEnv); v {
 	case "":
@@ -26,8 +26,7 @@ func emulated() (bool, error) {
 	}
 }
 
-// Devices lists the devices there are. Its error wraps ErrUnavailable and says
-// why there are none.
+// Devices lists all devices. If there are none, the error wraps ErrUnavailable and says why.
 func Devices() ([]Info, error) {
 	emulate, err := emulated()
 	if err != nil {
@@ -43,11 +42,11 @@ func Devices() ([]Info, error) {
 	return list, nil
 }
 
-// Open opens a device by its number. Its error wraps ErrUnavailable.
+// Open opens a device by its number. Errors wrap ErrUnavailable.
 func Open(ordinal int) (*Device, error) { return open(ordinal, cuda.Open) }
 
-// OpenContext is Open with a context of its own: what is opened by Open shares one. So one device
-// can stand for several, each with memory, modules and errors of its own.
+// OpenContext is Open with a driver context of its own; devices that Open returns share one. So one
+// GPU can stand for several, each with its own memory, modules and errors.
 func OpenContext(ordinal int) (*Device, error) { return open(ordinal, cuda.OpenContext) }
 
 func open(ordinal int, of func(int) (driver.Device, error)) (*Device, error) {

@@ -11,9 +11,8 @@ import (
 	"github.com/collocate/collocate/internal/gpu/ptx"
 )
 
-// TestPackAsDeclared packs arguments for every kernel of the tree and compares
-// with what a C compiler makes of a structure of them: each at the next multiple
-// of its size.
+// TestPackAsDeclared packs arguments for every kernel of the project and compares with a C struct
+// of the same members: each at the next multiple of its size.
 func TestPackAsDeclared(t *testing.T) {
 	root, err := kernelsrc.Root()
 	if err != nil {
@@ -50,10 +49,10 @@ func TestPackAsDeclared(t *testing.T) {
 			}
 			if len(args) > 0 {
 				if _, err := k.pack(make([]byte, argBytes), args[1:]); err == nil {
-					t.Errorf("%s takes an argument too few", entry.Name)
+					t.Errorf("%s accepted one argument too few", entry.Name)
 				}
 				if _, err := k.pack(make([]byte, entry.ParamBytes-1), args); err == nil {
-					t.Errorf("%s overflows its buffer", entry.Name)
+					t.Errorf("%s accepted a buffer that is too short for its arguments", entry.Name)
 				}
 			}
 		}

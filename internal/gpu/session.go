@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// Session is a device at work for one package: its streams, memory that is kept from job to job,
-// and events that order what the streams do.
+// Session is a device with the streams, arenas and events that one package uses. Arenas are kept
+// from job to job; events order the work of the streams.
 type Session struct {
 	Dev     *Device
 	Streams []*Stream
-	owned   bool // the device is closed with the session
+	owned   bool // Close closes the device too
 	kept    []*Kept
 	events  []*Event
-	used    int // of the events
+	used    int // number of events in use
 }
 
-// OpenSession opens a device by its number, for work on the given number of streams. Close gives it
-// back.
+// OpenSession opens a device by its number and makes the given number of streams. Close closes
+// both.
 func OpenSession(ordinal, streams int) (*Session, error) {
 	dev, err := Open(ordinal)
 	if err != nil {
@@ -32,7 +32,7 @@ func OpenSession(ordinal, streams int) (*Session, error) {
 	return s, nil
 }
 
-// NewSession is OpenSession for a device that is open already, and stays so.
+// NewSession is OpenSession for a device that is open already; Close leaves it open.
 func NewSession(dev *Device, streams int) (*Session, error) {
 	s := &Session{Dev: dev}
 	for range streams {
@@ -45,7 +45,7 @@ func NewSession(dev *Device, streams int) (*Session, error) {
 	return s, nil
 }
 
-// Close gives back all that the session holds.
+// Close frees everything that the session holds.
 func (s *Session) Close() (err error) {
 	for _, k := range s.kept {
 		err = errors.Join(err, k.Free())
@@ -62,7 +62,7 @@ func (s *Session) Close() (err error) {
 	return err
 }
 
-// Each launches a kernel with a thread for each of n items, in blocks of the given number of
+// Each launches a kernel with one thread for each of n items, in blocks of the given number of
 // threads.
 func (s *Session) Each(on *Stream, src *Source, kernel string, threads, n int, args ...Arg) error {
 	if n == 0 {
@@ -75,8 +75,8 @@ func (s *Session) Each(on *Stream, src *Source, kernel string, threads, n int, a
 	return on.Launch(k, Grid((n+threads-1)/threads, threads), args...)
 }
 
-// Recorded is an event that comes when what the stream has to do now is done. It is valid until
-// Reuse.
+// Recorded returns an event that occurs when all work queued on the stream so far is done. It is
+// valid until Reuse.
 func (s *Session) Recorded(on *Stream) (*Event, error) {
 	if s.used == len(s.events) {
 		e, err := s.Dev.NewEvent()
@@ -89,10 +89,10 @@ func (s *Session) Recorded(on *Stream) (*Event, error) {
 	return s.events[s.used-1], on.Record(s.events[s.used-1])
 }
 
-// Reuse lets all recorded events be used again.
+// Reuse makes all recorded events available again.
 func (s *Session) Reuse() { s.used = 0 }
 
-// After makes one stream's later work wait for what the other has to do now.
+// After makes later work on one stream wait for all work queued so far on the other.
 func (s *Session) After(later, now *Stream) error {
 	e, err := s.Recorded(now)
 	if err != nil {
@@ -101,7 +101,8 @@ func (s *Session) After(later, now *Stream) error {
 	return later.WaitFor(e)
 }
 
-// Timed is how long work takes on a stream, by the device's clock. It waits for the end.
+// Timed runs work, waits for its end on the stream and returns the time between, by the device's
+// clock.
 func (s *Session) Timed(ctx context.Context, on *Stream, work func() error) (time.Duration, error) {
 	used := s.used
 	defer func() { s.used = used }()
@@ -119,22 +120,22 @@ func (s *Session) Timed(ctx context.Context, on *Stream, work func() error) (tim
 	return to.Since(from)
 }
 
-// Kept is an arena that is kept from job to job: to take and give back gigabytes costs tens of
+// Kept is an arena that is kept from job to job, as allocating and freeing gigabytes takes tens of
 // milliseconds. The zero value has no memory. It is freed with its session.
 type Kept struct {
 	*Arena
 	bytes int64
 }
 
-// Keep makes arenas those of the session.
+// Keep makes the session free the arenas when it is closed.
 func (s *Session) Keep(k ...*Kept) { s.kept = append(s.kept, k...) }
 
-// Bytes is what the arena takes.
+// Bytes returns the size of the arena.
 func (k *Kept) Bytes() int64 { return k.bytes }
 
-// Reserve makes sure that the given number of bytes can be taken. If not, or if the arena has more
-// than most, it is made anew, which must not be while anything of it is in use. most 0 means any
-// size.
+// Reserve makes sure that the given number of bytes can be taken. If less is left, or if the arena
+// is larger than most bytes, the arena is freed and allocated again: nothing in it may be in use.
+// most 0 sets no limit.
 func (k *Kept) Reserve(dev *Device, bytes, most int64) error {
 	if k.Arena != nil && k.Left() >= bytes && (most == 0 || k.bytes <= most) {
 		return nil
@@ -150,7 +151,7 @@ func (k *Kept) Reserve(dev *Device, bytes, most int64) error {
 	return nil
 }
 
-// Clear gives back all that was taken.
+// Clear releases everything that was taken.
 func (k *Kept) Clear() error {
 	if k.Arena == nil {
 		return nil
@@ -158,7 +159,7 @@ func (k *Kept) Clear() error {
 	return k.Release(0)
 }
 
-// Free gives the memory back to the device.
+// Free frees the arena.
 func (k *Kept) Free() (err error) {
 	if k.Arena != nil {
 		err = k.Arena.Free()

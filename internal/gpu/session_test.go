@@ -8,8 +8,8 @@ import (
 	"github.com/collocate/collocate/internal/gpu/gputest"
 )
 
-// A session's memory is kept while it fits, made anew if not, and all is gone at the end: the
-// device would tell.
+// TestSession: an arena is kept while it is large enough, and allocated again if not. Closing the
+// device at the end of the test would report anything that was not freed.
 func TestSession(t *testing.T) {
 	dev, _ := gputest.Device(t)
 	s, err := gpu.NewSession(dev, 2)
@@ -27,7 +27,7 @@ func TestSession(t *testing.T) {
 			t.Fatal(err)
 		}
 		if anew := k.Arena != before; anew != step.anew || k.Left() < step.bytes {
-			t.Errorf("%+v: made anew %t, %d bytes", step, anew, k.Left())
+			t.Errorf("%+v: allocated again %t, %d bytes", step, anew, k.Left())
 		}
 	}
 	b, err := gpu.Take[uint32](k.Arena, 100)
@@ -36,7 +36,7 @@ func TestSession(t *testing.T) {
 	}
 	took, err := s.Timed(t.Context(), s.Streams[0], func() error { return b.Zero(s.Streams[0]) })
 	if err != nil || took < 0 {
-		t.Errorf("%v, %v", took, err)
+		t.Errorf("Timed returned %v, %v", took, err)
 	}
 	if err := s.After(s.Streams[1], s.Streams[0]); err != nil {
 		t.Error(err)
@@ -54,7 +54,7 @@ func TestSession(t *testing.T) {
 		err = c.Stages(func(name string, _ time.Duration, beside bool) { names += name + " " })
 	}
 	if err != nil || names != "one beside " {
-		t.Errorf("stages %q, %v", names, err)
+		t.Errorf("stages %q, %v; want one and beside", names, err)
 	}
 	if err := c.Free(); err != nil {
 		t.Error(err)

@@ -8,13 +8,13 @@ import (
 	"sync"
 )
 
-// All sources of the program, so that a receipt can say which kernels it is about.
+// sources lists all sources of the program, so that a receipt can name the kernels it covers.
 var (
 	sourcesMu sync.Mutex
 	sources   []*Source
 )
 
-// Sources returns every source of the program, by name.
+// Sources returns all sources of the program, sorted by name.
 func Sources() []*Source {
 	sourcesMu.Lock()
 	defer sourcesMu.Unlock()
@@ -23,7 +23,8 @@ func Sources() []*Source {
 	return list
 }
 
-// Sum is the hash of the PTX, or why there is none, which no receipt names.
+// Sum returns the hash of the PTX. If the PTX cannot be read it returns the error's text, which
+// matches no receipt.
 func (s *Source) Sum() string {
 	text, err := s.text()
 	if err != nil {

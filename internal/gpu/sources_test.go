@@ -8,17 +8,17 @@ import (
 	"testing"
 )
 
-// A source is read when a kernel is asked for. One that is not there is an error then,
-// and no receipt can name it.
+// A source is read when a kernel is first requested. If the file is missing, that returns an error,
+// and the source's sum matches no receipt.
 func TestASourceThatIsNotThere(t *testing.T) {
 	s := SourceIn(embed.FS{}, "gpu/absent")
 	defer func() {
 		sourcesMu.Lock()
 		defer sourcesMu.Unlock()
-		sources = sources[:len(sources)-1] // other tests look at all of them
+		sources = sources[:len(sources)-1] // other tests go through all of them
 	}()
 	if _, err := s.Module(); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "kernels/absent.ptx") {
-		t.Errorf("Module: %v", err)
+		t.Errorf("Module returned %v, want an error", err)
 	}
 	if sum := s.Sum(); !strings.Contains(sum, "kernels/absent.ptx") {
 		t.Errorf("Sum: %s", sum)

@@ -7,33 +7,33 @@ import (
 	"github.com/collocate/collocate/internal/gpu/driver"
 )
 
-// Copies from and to ordinary Go memory go through a ring of pinned buffers:
-// the driver's own path for such memory is several times slower and blocks.
+// Copies between ordinary Go memory and the device go through a ring of pinned buffers: the
+// driver's own path for such memory is several times slower, and blocks.
 const (
 	stageBytes = 4 << 20
 	stageCount = 4
-	// Filling a stage is a memory copy, which one core does at some 10 GB/s, a
-	// fifth of the link: several share it.
+	// One core copies about 10 GB/s into a stage, a fifth of the bandwidth of the bus, so several
+	// cores share a copy.
 	stageCopiers = 4
 	stagePiece   = 256 << 10
 )
 
-// stage is one pinned buffer; busy is set while the device may use it.
+// stage is one pinned buffer. busy is set while the device may be using it.
 type stage struct {
 	buf  []byte
 	done driver.Event
 	busy bool
 }
 
-// stagingRing is made on first use and given back by Close.
+// stagingRing is allocated on first use and freed by Close.
 type stagingRing struct {
 	mu    sync.Mutex
 	made  bool
 	ready chan *stage
 }
 
-// get takes a stage that nobody uses. If there is none, it waits or returns nil:
-// a holder of a stage must not wait for another. The device is current.
+// get returns a stage that is not in use. If there is none, it waits, or returns nil if wait is
+// false: a goroutine that holds a stage must not wait for another. The device must be current.
 func (r *stagingRing) get(d *Device, wait bool) (st *stage, err error) {
 	if err := r.make(d); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (r *stagingRing) make(d *Device) error {
 	return nil
 }
 
-// free gives the ring's memory back.
+// free frees the ring's memory.
 func (r *stagingRing) free(d *Device) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -101,7 +101,7 @@ func (r *stagingRing) free(d *Device) {
 	}
 }
 
-// parallelCopy is copy by several goroutines, where that pays.
+// parallelCopy is copy, by several goroutines if there is enough to copy.
 func parallelCopy(dst, src []byte) {
 	if len(src) <= 2*stagePiece {
 		copy(dst, src)
@@ -143,10 +143,9 @@ func (s *Stream) upload(dst driver.Ptr, src []byte) error {
 	})
 }
 
-// download waits for the stream and copies device memory to the host through
-// the ring; the next piece is on its way while one is copied out. Stages are only
-// taken once the stream's work is done: a long kernel must not keep them from
-// others.
+// download waits for the stream and copies device memory to the host through the ring. The copy to
+// the next stage overlaps with copying from the last. Stages are taken only once the stream's work
+// is done, so that a long kernel does not keep them from other streams.
 func (s *Stream) download(ctx context.Context, dst []byte, src driver.Ptr) error {
 	return s.do(func() error {
 		if err := s.Sync(ctx); err != nil {

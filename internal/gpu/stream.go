@@ -14,11 +14,11 @@ import (
 type Stream struct {
 	dev   *Device
 	h     driver.Stream
-	args  []byte // pinned; a launch's arguments are laid out here
+	args  []byte // pinned; holds the arguments of a launch
 	bound int
 }
 
-// argBytes is the most that CUDA takes as parameters of a kernel.
+// argBytes is CUDA's limit on the size of a kernel's parameters.
 const argBytes = 4096
 
 // NewStream makes a stream.
@@ -38,7 +38,7 @@ func (d *Device) NewStream() (*Stream, error) {
 	return s, nil
 }
 
-// Free waits for the stream's work and gives it back.
+// Free waits for the stream's work and frees the stream.
 func (s *Stream) Free() error {
 	s.dev.count("streams", -1)
 	if s.dev.alive() != nil {
@@ -53,11 +53,11 @@ func (s *Stream) Free() error {
 	})
 }
 
-// Device is the stream's device.
+// Device returns the stream's device.
 func (s *Stream) Device() *Device { return s.dev }
 
-// Do runs f, in which all calls on this stream share one set-up of the thread.
-// A query of several launches and copies saves half a microsecond on each.
+// Do runs f with the device bound to the thread once for all calls on this stream. A query with
+// several launches and copies saves half a microsecond on each.
 func (s *Stream) Do(f func() error) error {
 	if err := s.enter(); err != nil {
 		return err
@@ -114,16 +114,15 @@ func (s *Stream) Launch(k *Kernel, dim Dim, args ...Arg) error {
 	return nil
 }
 
-// Sync waits until the stream's work is done, or the context is. Work that was
-// started cannot be called back: after a cancelled Sync the buffers it uses are
-// still in use, and freeing them waits.
+// Sync waits until the stream's work is done or the context is cancelled. Work that was started
+// cannot be stopped: after a cancelled Sync the buffers it uses remain in use, and freeing them
+// waits.
 func (s *Stream) Sync(ctx context.Context) error {
 	return s.wait(ctx, func() (bool, error) { return s.dev.d.StreamDone(s.h) },
 		func() error { return s.dev.d.SyncStream(s.h) })
 }
 
-// spin is how long waiting keeps a core busy before it starts to sleep: longer
-// than most queries take.
+// spin is how long a wait polls before it starts to sleep: longer than most queries take.
 const spin = 2 * time.Millisecond
 
 func (s *Stream) wait(ctx context.Context, poll func() (bool, error), block func() error) error {
@@ -152,7 +151,7 @@ func (s *Stream) wait(ctx context.Context, poll func() (bool, error), block func
 	}
 }
 
-// Event is a mark in a stream.
+// Event marks a point in a stream's work.
 type Event struct {
 	dev *Device
 	h   driver.Event
@@ -172,7 +171,7 @@ func (d *Device) NewEvent() (*Event, error) {
 	return e, nil
 }
 
-// Free gives the event back.
+// Free frees the event.
 func (e *Event) Free() error {
 	e.dev.count("events", -1)
 	if e.dev.alive() != nil {
@@ -181,22 +180,22 @@ func (e *Event) Free() error {
 	return e.dev.always(func() error { return e.dev.d.FreeEvent(e.h) })
 }
 
-// Record puts the mark behind all work given to the stream so far.
+// Record places the event after all work queued on the stream so far.
 func (s *Stream) Record(e *Event) error {
 	return s.do(func() error { return s.dev.d.RecordEvent(e.h, s.h) })
 }
 
-// WaitFor makes the stream's later work wait for the mark.
+// WaitFor makes later work on the stream wait for the event.
 func (s *Stream) WaitFor(e *Event) error {
 	return s.do(func() error { return s.dev.d.WaitEvent(s.h, e.h) })
 }
 
-// Wait waits until the mark is passed.
+// Wait waits until the event has occurred.
 func (e *Event) Wait() error {
 	return e.dev.do(func() error { return e.dev.d.SyncEvent(e.h) })
 }
 
-// Since is the device's time between two marks, both passed.
+// Since returns the time between two events that have occurred, by the device's clock.
 func (e *Event) Since(from *Event) (d time.Duration, err error) {
 	err = e.dev.do(func() error {
 		ms, err := e.dev.d.Elapsed(from.h, e.h)
@@ -206,15 +205,15 @@ func (e *Event) Since(from *Event) (d time.Duration, err error) {
 	return d, err
 }
 
-// Graph is recorded work that is started at once.
+// Graph is captured work, which is started by one call.
 type Graph struct {
 	dev *Device
 	h   driver.Graph
 }
 
-// Capture records the work that f gives to the stream, instead of doing it. The
-// arguments of launches are frozen as they are; buffers and pinned memory must
-// outlive the graph. Inside f, no Sync, Upload or Download.
+// Capture captures the work that f queues on the stream, without running it. Arguments of launches
+// are fixed; buffers and pinned memory must outlive the graph. f must not call Sync, Upload or
+// Download.
 func (s *Stream) Capture(f func() error) (*Graph, error) {
 	g := &Graph{dev: s.dev}
 	err := s.do(func() error {
@@ -248,7 +247,7 @@ func (s *Stream) Replay(g *Graph) error {
 	return s.dev.note(err)
 }
 
-// Free gives the graph back.
+// Free frees the graph.
 func (g *Graph) Free() error {
 	g.dev.count("graphs", -1)
 	if g.dev.alive() != nil {

@@ -1,5 +1,5 @@
-// Names and small steps that all kernels share. Nothing here needs a CUDA
-// header: the run-time compiler knows threadIdx, __shfl_sync and their kin.
+// Names and small functions that all kernels share. Nothing here needs a CUDA header: threadIdx,
+// __shfl_sync and the like are built into the run-time compiler.
 #pragma once
 
 typedef unsigned char u8;
@@ -15,14 +15,14 @@ typedef long long i64;
 constexpr u32 kWarp = 32;
 constexpr u32 kFull = 0xffffffffu;
 
-// Special registers. They do not change, so the compiler may read them once.
+// Special registers. Their values do not change, so the compiler may read them once.
 INLINE u32 lane_id() {
   u32 r;
   asm("mov.u32 %0, %%laneid;" : "=r"(r));
   return r;
 }
 
-// Lanes below this one, as a mask.
+// The lanes below this one, as a mask.
 INLINE u32 lanes_below() {
   u32 r;
   asm("mov.u32 %0, %%lanemask_lt;" : "=r"(r));
@@ -34,7 +34,7 @@ INLINE u32 warp_id() { return threadIdx.x / kWarp; }
 template <class T> INLINE T min_of(T a, T b) { return b < a ? b : a; }
 template <class T> INLINE T max_of(T a, T b) { return a < b ? b : a; }
 
-// Four values of T, or as many as fill 16 bytes, moved by one instruction.
+// As many values of T as fill 16 bytes, loaded or stored by one instruction.
 template <class T> struct Vec;
 template <> struct Vec<u32> {
   typedef uint4 type;

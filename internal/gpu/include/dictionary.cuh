@@ -8,23 +8,23 @@
 //
 // A slot is claimed by compare-and-swap of the second half (0: free), then of the first (eight
 // blanks: not yet known; no word holds a blank). A thread that loses the first half to another word
-// goes on to the next slot, so no thread waits. Halves change only once: a stale copy in the
-// first-level cache looks free, and the compare-and-swap sees the current value.
+// continues with the next slot, so no thread waits. Each half changes only once. A stale copy in
+// the L1 cache looks free, but the compare-and-swap sees the current value.
 #pragma once
 #include "device.cuh"
 
 constexpr u64 kUnknown = 0x2020202020202020ull;
 constexpr u32 kInline = 15;           // bytes of a word that is not long
 constexpr u32 kRefLength = 24;        // bits of a length in the arena
-constexpr u32 kNone = 0xffffffffu;    // no number: the word is not there, or found no place
+constexpr u32 kNone = 0xffffffffu;    // no number: the word is not in the dictionary, or did not fit
 
 struct Dictionary {
-  u64* keys;       // two halves a slot
+  u64* keys;       // two halves per slot
   u32 first;       // slots of the first table, a power of two; the next has twice as many
   u32 tables;
   u32 find;        // look up only
   u32* used;       // words in the last table
-  u32 limit;       // of them
+  u32 limit;       // largest number of words in the last table
   u8* arena;
   u64 arena_size;
   u64* arena_used;
@@ -39,9 +39,9 @@ INLINE void load_slot(const u64* p, u64& k0, u64& k1) {
   asm volatile("ld.global.v2.u64 {%0,%1}, [%2];" : "=l"(k0), "=l"(k1) : "l"(p));
 }
 
-// Walks the slots where a word may be. same(k0) says whether a slot whose second
-// half is k1 holds the word; claim(slot) tries to put it there, if the first half
-// is not known, and returns what is there afterwards.
+// Probes the slots where a word may be. same(k0) says whether a slot whose second half is k1 holds
+// the word. claim(slot) tries to store the word in a slot whose first half is not set, and returns
+// what the first half is afterwards.
 template <class Same, class Claim> INLINE u32 walk(const Dictionary& d, u64 hash, u64 k1, Same same, Claim claim) {
   u32 base = 0, slots = d.first;
   for (u32 t = 0; t < d.tables; t++, base += slots, slots *= 2) {
@@ -62,7 +62,7 @@ template <class Same, class Claim> INLINE u32 walk(const Dictionary& d, u64 hash
       if (there0 == kUnknown) {
         if (d.find) continue;
         there0 = claim(slot);
-        if (there0 == kUnknown) return kNone;  // no room for its bytes
+        if (there0 == kUnknown) return kNone;  // the arena is full
       }
       if (same(there0)) return base + at;
     }
@@ -82,9 +82,9 @@ INLINE u32 number_of(const Dictionary& d, u64 k0, u64 k1) {
       });
 }
 
-// The number of a longer word, whose bytes byte(0..n-1) gives. A thread that meets a slot without
-// bytes writes a copy of its own, and the first copy stays. The arena is read past the first-level
-// cache, which may hold stale lines.
+// The number of a longer word, whose bytes are byte(0..n-1). Every thread that finds a slot without
+// a first half writes a copy of the word to the arena; the first to be stored in the slot counts.
+// Reads of the arena bypass the L1 cache, which may hold stale lines.
 template <class Byte> INLINE u32 number_of_long(const Dictionary& d, Byte byte, u32 n) {
   u64 hash = n * 0x9e3779b97f4a7c15ull;
   for (u32 i = 0; i < n; i++) {

@@ -5,7 +5,7 @@
 
 constexpr u64 kEmpty = ~0ull;
 
-// The finaliser of MurmurHash3: every bit of the key moves every bit.
+// The finaliser of MurmurHash3: every bit of the key affects every bit of the result.
 INLINE u64 mix(u64 h) {
   h ^= h >> 33;
   h *= 0xff51afd7ed558ccdull;
@@ -15,9 +15,8 @@ INLINE u64 mix(u64 h) {
   return h;
 }
 
-// Insert-or-add as the paper has it: linear probing, a slot is claimed by
-// compare-and-swap, counted by an atomic add. slots is a power of two. False if
-// the table is full of other keys.
+// Insert or add as in the paper: linear probing, slots claimed by compare-and-swap, sums increased
+// by atomic additions. slots is a power of two. Returns false if the table is full of other keys.
 INLINE bool table_add(u64* keys, u64* sums, u64 slots, u64 key, u64 add) {
   u64 at = mix(key) & (slots - 1);
   for (u64 probes = 0; probes < slots; probes++) {
@@ -32,8 +31,8 @@ INLINE bool table_add(u64* keys, u64* sums, u64 slots, u64 key, u64 add) {
   return false;
 }
 
-// The same with buckets of four keys, the 32 bytes that memory is read in: a
-// chain of probes stays in one sector most of the time.
+// The same with buckets of four keys, the 32 bytes of a memory sector: most probe sequences stay in
+// one sector.
 constexpr u32 kBucket = 4;
 
 INLINE bool bucket_add(u64* keys, u64* sums, u64 slots, u64 key, u64 add) {
@@ -56,7 +55,7 @@ INLINE bool bucket_add(u64* keys, u64* sums, u64 slots, u64 key, u64 add) {
   return false;
 }
 
-// The slot of a key, or slots if it is not there.
+// The slot of a key, or `slots` if the key is not in the table.
 INLINE u64 table_find(const u64* keys, u64 slots, u64 key) {
   u64 at = mix(key) & (slots - 1);
   for (u64 probes = 0; probes < slots; probes++) {

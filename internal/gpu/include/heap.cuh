@@ -1,7 +1,6 @@
-// A min-heap kept by one warp, as the thesis on parallel retrieval describes it:
-// lane i owns the node at height i on the path of an insertion, and all lanes
-// move their values at once. It holds the k largest keys seen so far; its root
-// is the threshold that a new key must beat.
+// A min-heap that one warp maintains, as in the thesis on parallel retrieval: lane i has the node
+// at depth i on the path of an insertion, and all lanes move their keys at once. It holds the k
+// largest keys seen so far. Its root is the threshold that a new key must exceed.
 #pragma once
 #include "warp.cuh"
 
@@ -13,8 +12,8 @@ struct WarpHeap {
 
   INLINE u64 root() const { return nodes[1]; }
 
-  // Adds a key, the same in all lanes. A full heap lets its smallest key go, or
-  // refuses the new one if that is not larger.
+  // Adds a key, the same in all lanes. A full heap drops its smallest key, or the new one if that
+  // is not larger.
   INLINE void add(u64 key) {
     if (size < k) {
       insert(key);
@@ -23,13 +22,13 @@ struct WarpHeap {
     }
   }
 
-  // The path from the root to a new leaf ascends; the key goes where it belongs
-  // on it, and what is larger moves one node down.
+  // Keys ascend on the path from the root to the new leaf. The key is inserted in order, and larger
+  // ones move one node down.
   INLINE void insert(u64 key) {
     u32 leaf = ++size;
     u32 depth = 31 - __clz(leaf);
     u32 node = lane_id() <= depth ? leaf >> (depth - lane_id()) : 0;
-    u64 here = lane_id() < depth ? nodes[node] : ~0ull;  // the leaf holds nothing yet
+    u64 here = lane_id() < depth ? nodes[node] : ~0ull;  // the leaf has no key yet
     u64 above = __shfl_up_sync(kFull, here, 1);
     bool first = lane_id() == 0 || above <= key;
     __syncwarp();
@@ -37,8 +36,8 @@ struct WarpHeap {
     __syncwarp();
   }
 
-  // The root goes. The path follows the smaller child down to a leaf; what is
-  // smaller than the key moves one node up.
+  // Replaces the root. The path follows the smaller child down to a leaf; keys smaller than the new
+  // one move one node up.
   INLINE void replace(u64 key) {
     u32 mine = 0, depth = 0;
     for (u32 node = 1;; depth++) {
@@ -53,8 +52,8 @@ struct WarpHeap {
     if (lane_id() >= depth) below = ~0ull;
     __syncwarp();
     if (lane_id() <= depth) {
-      // Nodes: the root's old key is gone, so node i holds one of: the key below
-      // it (if smaller than the new one), the new key, or what it holds already.
+      // A node gets the key of the node below it on the path, if that is not larger than the new
+      // key; otherwise the new key, if the node's own key moved up; otherwise it keeps its key.
       if (below <= key && lane_id() < depth) {
         nodes[mine] = below;
       } else if (lane_id() == 0 || here <= key) {

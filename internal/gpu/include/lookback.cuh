@@ -1,11 +1,9 @@
-// Decoupled look-back (Merrill and Garland 2016): how a grid computes a prefix
-// sum in one pass over memory. Every tile publishes the sum of its own values,
-// then looks back over its predecessors' until it meets one that knows its whole
-// prefix. A tile's word in memory holds the state in its two highest bits and the
-// value in the others, so that both change at once and no fences are needed.
-// Words must be zero before the launch. Tiles must be numbered in the order in
-// which they are begun: by blockIdx.x (hardware starts blocks in that order) or
-// by a ticket.
+// Decoupled look-back (Merrill and Garland 2016): how a grid computes a prefix sum in one pass over
+// memory. Every tile publishes the sum of its own values, then adds up its predecessors' sums until
+// it finds one that has published its whole prefix. A tile's word in memory holds the state in its
+// two highest bits and the value in the others, so that both change at once and no fences are
+// needed. Words must be zero before the launch. Tiles must be numbered in the order in which they
+// start: by blockIdx.x (the hardware starts blocks in that order) or by a ticket.
 #pragma once
 #include "warp.cuh"
 
@@ -18,14 +16,13 @@ INLINE void publish(u64* states, u32 tile, u64 state, u64 value) {
   *(volatile u64*)(states + tile) = state | value;
 }
 
-// Says what the tile's own sum is; the first tile's is its prefix too. One lane.
+// Publishes the tile's own sum, which for the first tile is its prefix too. Called by one lane.
 INLINE void announce(u64* states, u32 tile, u64 sum) {
   publish(states, tile, tile ? kStateSum : kStatePrefix, sum);
 }
 
-// The sum of all tiles before this one, for a whole warp, after announce. The
-// lanes look at 32 tiles at a time (64 were slower on an H200). The tile's prefix
-// is published at the end.
+// The sum of all tiles before this one. Called by a whole warp, after announce. The lanes read 32
+// tiles at a time (64 were slower on an H200). Publishes the tile's prefix at the end.
 INLINE u64 resolve(u64* states, u32 tile, u64 sum) {
   if (tile == 0) return 0;
   u64 before = 0;
@@ -49,7 +46,7 @@ INLINE u64 resolve(u64* states, u32 tile, u64 sum) {
   return before;
 }
 
-// Both steps in one.
+// Both steps: announce, then resolve.
 INLINE u64 look_back(u64* states, u32 tile, u64 sum) {
   if (lane_id() == 0) announce(states, tile, sum);
   return resolve(states, tile, sum);

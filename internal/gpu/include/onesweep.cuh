@@ -1,24 +1,23 @@
-// Stable least-significant-digit radix sort, 8 bits a pass, in the way of
-// Onesweep (Adinets and Merrill 2022): one kernel counts the digits of all
-// passes in a single reading; then every pass reads and writes each key once.
-// A tile ranks its keys by digit, learns by look-back how many keys with each
-// digit lie in earlier tiles, brings its keys into digit order in shared memory
-// and writes runs.
+// Stable least-significant-digit radix sort, 8 bits per pass, as in Onesweep (Adinets and Merrill
+// 2022). One kernel counts the digits of all passes in a single read; then every pass reads and
+// writes each key once. A tile ranks its keys by digit and learns by look-back how many keys with
+// each digit are in earlier tiles. Then it orders its keys by digit in shared memory and writes
+// runs.
 //
-// Every type of keys and values has a module of its own, since a device driver
-// needs a quarter of a second to compile one.
+// Every combination of key and value types has a module of its own, since a driver needs a quarter
+// of a second to compile one.
 #pragma once
 #include "warp.cuh"
 
 constexpr u32 kDigits = 256;
 
-// Look-back words of a tile, one per digit: two bits of state, 30 of count, so
-// at most 2^30 - 1 keys are sorted at a time.
+// Look-back words of a tile, one per digit: two bits of state and 30 of count, which limits a sort
+// to 2^30 - 1 keys.
 constexpr u32 kSum = 1u << 30;
 constexpr u32 kPrefix = 2u << 30;
 constexpr u32 kCount = kSum - 1;
 
-// Tiles that a thread looks at together when it looks back.
+// Tiles that a thread reads at a time in look-back.
 constexpr u32 kWindow = 4;
 
 template <class K> INLINE u32 digit_of(K key, u32 shift, u32 mask) { return (u32)(key >> shift) & mask; }
@@ -30,16 +29,15 @@ INLINE void onesweep(const K* __restrict__ in, K* __restrict__ out, const V* __r
   constexpr u32 kWarps = Threads / kWarp;
   constexpr u32 kTile = Threads * Items;
   static_assert(Threads >= kDigits, "a thread a digit");
-  // The counters of ranking and the keys in their new order are never needed at
-  // the same time.
+  // The counters for ranking and the reordered keys are never needed at the same time.
   union Shared {
     u32 counts[kWarps][kDigits];
     K keys[kTile];
   };
   __shared__ Shared sh;
   __shared__ V values[Pairs ? kTile : 1];
-  __shared__ u32 starts[kDigits];  // of each digit in the tile
-  __shared__ u32 places[kDigits];  // global place of a digit's first key, less its start
+  __shared__ u32 starts[kDigits];  // first position of each digit in the tile
+  __shared__ u32 places[kDigits];  // global position of a digit's first key, minus its start
   __shared__ u32 warp_sums[kDigits / kWarp];
 
   u32 tile = blockIdx.x;
@@ -47,7 +45,7 @@ INLINE void onesweep(const K* __restrict__ in, K* __restrict__ out, const V* __r
   u32 count = min_of(kTile, n - base);
   u32 first = warp_id() * (kWarp * Items) + lane_id();
 
-  // Items lie warp by warp, row by row, so that their order is (warp, row, lane).
+  // Items are ordered by (warp, row, lane).
   K key[Items];
 #pragma unroll
   for (u32 j = 0; j < Items; j++) {
@@ -57,13 +55,13 @@ INLINE void onesweep(const K* __restrict__ in, K* __restrict__ out, const V* __r
   for (u32 i = threadIdx.x; i < kWarps * kDigits; i += Threads) (&sh.counts[0][0])[i] = 0;
   __syncthreads();
 
-  // Rank within the warp: keys of the same digit in the same row find each
-  // other by votes; the lowest adds them to the warp's counter.
+  // Rank within the warp: votes find the keys of the same digit in the same row; the lowest lane
+  // adds them to the warp's counter.
   u32 rank[Items];
   u32* mine = sh.counts[warp_id()];
 #pragma unroll
   for (u32 j = 0; j < Items; j++) {
-    // Places behind the end get the highest digit, and are last among its keys.
+    // Items beyond the end have the highest digit, and are last among its keys.
     u32 d = digit_of(key[j], shift, mask);
     u32 same = warp_match<8>(d);
     u32 below = __popc(same & lanes_below());
@@ -75,7 +73,7 @@ INLINE void onesweep(const K* __restrict__ in, K* __restrict__ out, const V* __r
   }
   __syncthreads();
 
-  // Per digit: how many in each warp before, in the tile, in the tiles before.
+  // Per digit: the number of keys in each warp before, in the tile, and in the tiles before.
   u32 total = 0;
   if (threadIdx.x < kDigits) {
     u32 d = threadIdx.x;
@@ -85,7 +83,7 @@ INLINE void onesweep(const K* __restrict__ in, K* __restrict__ out, const V* __r
       sh.counts[w][d] = total;
       total += c;
     }
-    if (d == mask) total -= kTile - count;  // the places behind the end
+    if (d == mask) total -= kTile - count;  // the items beyond the end
     *(volatile u32*)(states + (u64)tile * kDigits + d) = (tile == 0 ? kPrefix : kSum) | total;
     u32 upto = warp_inclusive(total);
     if (lane_id() == kWarp - 1) warp_sums[warp_id()] = upto;
@@ -115,8 +113,8 @@ INLINE void onesweep(const K* __restrict__ in, K* __restrict__ out, const V* __r
     }
   }
 
-  // Look back, a thread a digit, several tiles at a time: a look takes as long as
-  // it takes for a dozen tiles to begin.
+  // Look back, one thread per digit, several tiles at a time: in the time of one access about a
+  // dozen tiles start.
   if (threadIdx.x < kDigits) {
     u32 d = threadIdx.x;
     u32 before = 0;

@@ -1,16 +1,15 @@
-// How warps read memory: a warp takes a contiguous piece of a tile in rows, and
-// each lane has N neighbours of every row, so that all accesses are whole cache
-// lines and no transposition is needed.
+// How warps read memory: a warp takes a contiguous part of a tile in rows, and each lane has N
+// adjacent items of every row. So all accesses are whole cache lines, without a transposition.
 #pragma once
 #include "warp.cuh"
 
-// Whether 16 bytes may be moved at once from and to an address. Slices of
-// buffers may begin anywhere; they are read value by value.
+// Whether 16 bytes may be moved at once from or to an address. Slices of buffers may begin
+// anywhere; unaligned ones are read value by value.
 INLINE bool aligned(const void* p) { return (u64)p % 16 == 0; }
 
-// 16 bytes at least for each lane, all on their way before the first is used:
-// the compiler may not move these behind a wait. Not by the read-only path, as
-// some kernels write where they read.
+// Loads of at least 16 bytes per lane, all issued before the first is used: volatile, so that the
+// compiler does not move them behind a wait. Not through the read-only path, as some kernels work
+// in place.
 INLINE void load_ahead(const u32* p, u32* to) {
   asm volatile("ld.global.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "l"(p));
 }
@@ -18,8 +17,8 @@ INLINE void load_ahead(const u64* p, u64* to) {
   asm volatile("ld.global.v2.u64 {%0,%1}, [%2];" : "=l"(to[0]), "=l"(to[1]) : "l"(p));
 }
 
-// Reads a lane's part of all rows. whole: all of them exist and are aligned;
-// otherwise what lies at n or behind it becomes none.
+// Reads a lane's part of all rows. whole: all items exist and are aligned; otherwise items from n
+// on become `none`.
 template <u32 Rows, u32 N, class T>
 INLINE void load_rows(const T* in, u64 first, u64 n, bool whole, T (&v)[Rows][N], T none = 0) {
   if (whole) {
@@ -38,7 +37,7 @@ INLINE void load_rows(const T* in, u64 first, u64 n, bool whole, T (&v)[Rows][N]
   }
 }
 
-// Bits of a lane's items, N to a row, packed into words.
+// One bit per item of a lane, N items to a row, packed into words.
 template <u32 Rows, u32 N> struct Marks {
   static constexpr u32 kWords = (Rows * N + 31) / 32;
   u32 words[kWords];
@@ -51,9 +50,9 @@ template <u32 Rows, u32 N> struct Marks {
   INLINE u32 row(u32 r) const { return (words[r * N / 32] >> (r * N % 32)) & ((1u << N) - 1); }
   INLINE bool has(u32 r, u32 j) const { return (words[r * N / 32] >> (r * N % 32 + j)) & 1; }
 
-  // The number of the warp's marks; before[r] is that of those before the lane's
-  // row r. The counts of several rows share a word, in fields that the sum over
-  // all lanes cannot overflow.
+  // Returns the number of marks in the warp; before[r] gets the number of those before the lane's
+  // part of row r. The counts of several rows share a word, in fields that the sum over all lanes
+  // cannot overflow.
   INLINE u32 count(u32 (&before)[Rows]) const {
     constexpr u32 kField = N * kWarp < 256 ? 8 : 16;
     constexpr u32 kFields = 32 / kField;
@@ -76,8 +75,8 @@ template <u32 Rows, u32 N> struct Marks {
   }
 };
 
-// What the warps of a block have, in shared memory: the sum over those before
-// this one is returned, all gets the sum over all. After a barrier.
+// Given one value per warp in shared memory, returns the sum over the warps before this one; all
+// gets the sum over all warps. Call it after a barrier.
 template <u32 Warps, class T> INLINE T sum_before(const T (&of_warp)[Warps], T& all) {
   T mine = 0;
   all = 0;

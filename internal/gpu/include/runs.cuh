@@ -1,21 +1,20 @@
-// Runs of equal keys: their keys, and the sum of their values or their length.
-// One pass finds where runs begin and the sum of all values before each; the sum
-// of a run is then a difference of two neighbours.
+// Runs of equal keys: their keys, and the sum of their values or their length. One pass finds where
+// runs begin and the sum of all values before each. The sum of a run is then a difference of two
+// neighbours.
 #pragma once
 #include "lookback.cuh"
 #include "rows.cuh"
 
-constexpr u32 kRow = 4;  // items of a lane that lie side by side
+constexpr u32 kRow = 4;  // adjacent items of a lane
 
-// What is kept of a run's head besides its key, relative to the tile: the sum of
-// the values before it, or without values its place.
+// What is kept of a run besides its key, relative to the tile: the sum of the values before it, or
+// without values the position where it begins.
 template <bool Values> struct Kept { typedef u64 type; };
 template <> struct Kept<false> { typedef u16 type; };
 
-// sums gets, for each run, the sum of all values before it, and behind the last
-// run the sum of all. Without values each counts one, so that is where the run
-// begins. states has for each tile a word to count heads, then, if there are
-// values, for each tile a word to sum them.
+// out_sums gets, for each run, the sum of all values before it, and after the last run the sum of
+// all values. Without values each item counts as one, so the sum is where the run begins. states
+// has one word per tile to count runs, then, with values, one word per tile to sum them.
 template <class K, class V, bool Values, u32 Threads, u32 Items>
 INLINE void runs(const K* keys, const V* values, K* out_keys, u64* out_sums, u64* count, u64* states, u64 n) {
   constexpr u32 kRows = Items / kRow;
@@ -34,7 +33,7 @@ INLINE void runs(const K* keys, const V* values, K* out_keys, u64* out_sums, u64
   V value[kRows][kRow];
   load_rows(keys, first, n, whole, key);
   if (Values) load_rows(values, first, n, whole, value);
-  K edge = 0;  // the key before the warp's first, in lane 0
+  K edge = 0;  // the key before the warp's first key, in lane 0
   if (lane_id() == 0 && first > 0 && first < n) edge = keys[first - 1];
 
   Marks<kRows, kRow> heads;

@@ -1,16 +1,14 @@
 // Prefix sums in one pass over memory: every value is read once and written
 // once. The rows' sums are scanned across the lanes, all rows at the same time.
 //
-// What limits such a scan is the number of bytes under way: tiles finish in
-// order, so the slowest load holds up all tiles behind it. Large tiles in few
-// threads fill the registers with data: the prefixes within the warp take the
-// place of the values.
+// The number of bytes being loaded limits such a scan: tiles finish in order, so the slowest load
+// delays all later tiles. Large tiles with few threads fill the registers with data; prefixes
+// within the warp replace the values.
 #pragma once
 #include "lookback.cuh"
 #include "rows.cuh"
 
-// In and Out may differ in width: counts of 32 bits become offsets of 64. states
-// has a word a tile.
+// In and Out may differ in width: 32-bit counts become 64-bit offsets. states has a word per tile.
 template <class In, class Out, u32 Threads, u32 Items, bool Inclusive>
 INLINE void scan(const In* in, Out* out, u64* states, u64 n) {
   constexpr u32 kVec = Vec<In>::n;
@@ -68,7 +66,7 @@ INLINE void scan(const In* in, Out* out, u64* states, u64 n) {
   }
 }
 
-// BLOCKS is how many at least are to fit on a multiprocessor: it caps registers.
+// BLOCKS is the least number of blocks that must fit on a multiprocessor, which limits registers.
 #define SCAN(NAME, IN, OUT, THREADS, ITEMS, BLOCKS)                                                              \
   KERNEL __launch_bounds__(THREADS, BLOCKS) scan_inclusive_##NAME(const IN* in, OUT* out, u64* states, u64 n) {  \
     scan<IN, OUT, THREADS, ITEMS, true>(in, out, states, n);                                                     \

@@ -1,4 +1,4 @@
-// Steps of one warp. All lanes must take part.
+// Functions of a whole warp: all lanes must take part.
 #pragma once
 #include "device.cuh"
 
@@ -21,8 +21,8 @@ template <class T> INLINE T warp_sum(T v) {
   return v;
 }
 
-// Lanes that hold the same low bits of v as this one. Votes bit by bit: on all
-// chips so far that is faster than match.any for a handful of bits.
+// The lanes with the same low bits of v as this one. Voting bit by bit is faster than match.any for
+// a few bits, on all GPUs so far.
 template <u32 Bits> INLINE u32 warp_match(u32 v) {
   u32 same = kFull;
 #pragma unroll

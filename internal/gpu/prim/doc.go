@@ -1,14 +1,13 @@
-// Package prim is the data-parallel steps of package par as kernels: scan,
-// select, sort, histogram, reduce by key, search, top-k, hash tables. Each call
-// queues its kernels on a stream and returns; results are there after Sync.
+// Package prim has the data-parallel primitives of package par as kernels: scan, select, sort,
+// histogram, reduce by key, search, top-k, hash tables. Each call queues its kernels on a stream
+// and returns; results are valid after Sync.
 //
-// Temporary memory comes from an arena that the caller sizes once (each call
-// says what it needs, in its comment) and is given back before the call returns,
-// in the stream's order. Every step is exact and gives the same result on every
-// device: sorts are stable, sums are of integers.
+// Temporary memory comes from an arena of the caller; the comment of each call says how much it
+// needs. It is released before the call returns, in the stream's order. Every primitive is exact
+// and gives the same result on every device: sorts are stable, sums are of integers.
 //
-// Kernels that a job fuses with its own work are in internal/gpu/include:
-// lookback.cuh, warp.cuh.
+// Building blocks for kernels of other packages, such as lookback.cuh and warp.cuh, are in
+// internal/gpu/include.
 package prim
 
 import (
@@ -22,24 +21,24 @@ import (
 //go:embed kernels/*.ptx
 var modules embed.FS
 
-// module is one of our PTX files. Large kernels have files of their own: a device
-// driver compiles a module when the first of its kernels is used, which takes
-// some tenths of a second for the large ones, and then keeps it.
+// module returns the source of a PTX file. Large kernels have files of their own: a driver compiles
+// a module when its first kernel is used. That takes some tenths of a second for a large kernel,
+// once.
 func module(name string) *gpu.Source { return gpu.SourceIn(modules, "prim/"+name) }
 
-// shape is the size of a kernel's blocks.
+// shape is the number of threads of a block and of items of a thread.
 type shape struct{ threads, items int }
 
-// tiled is a kernel of which every block takes a tile.
+// tiled is a kernel whose blocks process one tile each.
 type tiled struct {
 	shape
 	source *gpu.Source
 }
 
-// Word is what most steps work on.
+// Word is the type of keys and values.
 type Word interface{ uint32 | uint64 }
 
-// typeName is a type's name in kernel names.
+// typeName returns a type's name in kernel names.
 func typeName[T Word]() string {
 	if any(*new(T)) == any(uint32(0)) {
 		return "u32"
@@ -47,7 +46,7 @@ func typeName[T Word]() string {
 	return "u64"
 }
 
-// divUp is the number of pieces of size b that hold a.
+// divUp returns a/b, rounded up.
 func divUp(a, b int) int { return (a + b - 1) / b }
 
 // scratch runs f with temporary memory that is released at the end.
@@ -57,7 +56,7 @@ func scratch(tmp *gpu.Arena, f func() error) error {
 	return errors.Join(err, tmp.Release(mark))
 }
 
-// zeroed takes n words from the arena and clears them.
+// zeroed takes n values from the arena and clears them.
 func zeroed[T any](s *gpu.Stream, tmp *gpu.Arena, n int) (gpu.Buffer[T], error) {
 	b, err := gpu.Take[T](tmp, n)
 	if err != nil {

@@ -13,22 +13,21 @@ var hashSource = module("hash")
 
 const hashThreads = 256
 
-// Table is a hash table in device memory that adds: 64-bit keys to 64-bit sums,
-// open addressing with linear probing. The key of all ones cannot be stored.
-// Additions that find the table full are kept in a list, so nothing is lost.
+// Table is a hash table in device memory that maps 64-bit keys to 64-bit sums, by open addressing
+// with linear probing. The key of all ones cannot be stored. Additions that find the table full are
+// kept in an overflow list.
 type Table struct {
 	Keys     gpu.Buffer[uint64] // all ones: an empty slot
 	Sums     gpu.Buffer[uint64]
 	bucketed bool
 	overKeys gpu.Buffer[uint64]
 	overAdds gpu.Buffer[uint64]
-	over     gpu.Buffer[uint64] // how many
+	over     gpu.Buffer[uint64] // length of the overflow list
 }
 
-// NewTable makes a table of the given number of slots, a power of two. Bucketed tables are
-// the fast ones; the others probe slot by slot, as the paper on co-occurrence
-// does. overflow is how many additions can be kept that find the table full:
-// as many as are made in one call to Add is always enough.
+// NewTable makes a table of the given number of slots, a power of two. Bucketed tables are faster;
+// the others probe slot by slot, as the paper on co-occurrence does. overflow is the capacity of
+// the overflow list, and the largest number of additions in one call of Add.
 func NewTable(d *gpu.Device, slots, overflow int, bucketed bool) (*Table, error) {
 	if slots < 4 || bits.OnesCount(uint(slots)) != 1 {
 		return nil, fmt.Errorf("hash table of %d slots: want a power of two, at least 4", slots)
@@ -44,7 +43,7 @@ func NewTable(d *gpu.Device, slots, overflow int, bucketed bool) (*Table, error)
 	return t, nil
 }
 
-// Free gives the table's memory back.
+// Free frees the table.
 func (t *Table) Free() error {
 	return errors.Join(t.Keys.Free(), t.Sums.Free(), t.overKeys.Free(), t.overAdds.Free(), t.over.Free())
 }
@@ -54,7 +53,7 @@ func (t *Table) Clear(s *gpu.Stream) error {
 	return errors.Join(t.Keys.FillBytes(s, 0xff), t.Sums.Zero(s), t.over.Zero(s))
 }
 
-// Add adds adds[i], or 1 if adds is empty, to the sum of keys[i], for all i.
+// Add adds adds[i], or 1 if adds is empty, to the sum of every keys[i].
 func (t *Table) Add(s *gpu.Stream, keys gpu.Buffer[uint64], adds gpu.Buffer[uint32]) error {
 	n := keys.Len()
 	if n == 0 {
@@ -79,7 +78,7 @@ func (t *Table) Add(s *gpu.Stream, keys gpu.Buffer[uint64], adds gpu.Buffer[uint
 		with = adds.Arg()
 	}
 	blocks := divUp(n, hashThreads)
-	if t.bucketed { // a block's cache wants many additions
+	if t.bucketed { // a block needs many additions to benefit from its cache
 		blocks = min(divUp(n, 16*hashThreads), 8*s.Device().Info().Multiprocessors)
 	} else {
 		blocks = min(blocks, 1<<20)
@@ -88,7 +87,7 @@ func (t *Table) Add(s *gpu.Stream, keys gpu.Buffer[uint64], adds gpu.Buffer[uint
 		keys.Arg(), with, gpu.U64(uint64(n)), t.overKeys.Arg(), t.overAdds.Arg(), t.over.Arg())
 }
 
-// Overflow waits for the stream and returns the additions that did not fit.
+// Overflow waits for the stream and returns the additions in the overflow list.
 func (t *Table) Overflow(ctx context.Context, s *gpu.Stream) (keys, adds []uint64, err error) {
 	var n [1]uint64
 	if err := t.over.Download(ctx, s, n[:]); err != nil {

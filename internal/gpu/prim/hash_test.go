@@ -21,7 +21,7 @@ func TestHistogram(t *testing.T) {
 				case 0:
 					host[i] = uint32(rng.IntN(bins))
 				case 1:
-					host[i] = uint32(bins) + uint32(rng.IntN(2)) // just outside
+					host[i] = uint32(bins) + uint32(rng.IntN(2)) // not a bin
 				default:
 					host[i] = uint32(i / 64 % bins) // runs
 				}
@@ -48,8 +48,8 @@ func TestHistogram(t *testing.T) {
 	}
 }
 
-// TestTable adds skewed keys to tables of all fills, from nearly empty to far
-// too small: what is in the table and in the overflow list is what was added.
+// TestTable adds skewed keys to tables from nearly empty to far too small. The table and its
+// overflow list must hold what was added.
 func TestTable(t *testing.T) {
 	dev, s := gputest.Device(t)
 	tmp := gputest.Arena(t, dev, 8<<20)
@@ -82,13 +82,13 @@ func TestTable(t *testing.T) {
 				if err := table.Add(s, gputest.Upload(t, s, keys), with); err != nil {
 					t.Fatal(err)
 				}
-				// Take the overflow away: it holds one round's additions only.
+				// Empty the overflow list: it holds the additions of one round only.
 				overKeys, overAdds, err := table.Overflow(t.Context(), s)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if slots >= 1024 && len(overKeys) > 0 {
-					t.Errorf("%d slots: %d additions did not fit", slots, len(overKeys))
+					t.Errorf("%d slots: %d additions overflowed, want none", slots, len(overKeys))
 				}
 				for i, k := range overKeys {
 					want[k] -= overAdds[i]

@@ -10,13 +10,12 @@ var heapSource = module("heap")
 
 const heapLargest = 1024
 
-// HeapTop cuts the keys into the given number of equal shares and keeps the k largest of
-// each in a heap that one warp looks after. Share i's are at out[i*k...], in the
-// heap's order, sizes[i] of them. k is at most 1024.
+// HeapTop divides the keys into equal shares and keeps the k largest of each in a heap, one warp
+// per share. The heap of share i is at out[i*k...] and has sizes[i] keys. k is at most 1024.
 func HeapTop(s *gpu.Stream, keys gpu.Buffer[uint64], shares, k int, out gpu.Buffer[uint64],
 	sizes gpu.Buffer[uint32]) error {
 	if k < 1 || k > heapLargest || shares < 1 {
-		return fmt.Errorf("heaps of the largest %d of %d shares: want 1 to %d, and a share", k, shares, heapLargest)
+		return fmt.Errorf("heaps of the largest %d keys of %d shares: want 1 to %d keys and at least one share", k, shares, heapLargest)
 	}
 	if err := fits("heap", out, shares*k); err != nil {
 		return err

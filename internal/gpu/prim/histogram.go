@@ -6,15 +6,15 @@ import (
 
 var histogramSource = module("histogram")
 
-// As in histogram.cu.
+// The same values as in histogram.cu.
 const (
 	binThreads = 512
 	binBatch   = binThreads * 16
 	localBins  = 8192
 )
 
-// Histogram adds to bins[v] how often v occurs in values, and to outside[0] how
-// many values are no bin's number. Both must hold zeroes, or earlier counts.
+// Histogram adds to bins[v] how often v occurs in values, and to outside[0] the number of values
+// that are not below the number of bins. Both must be cleared before, or hold earlier counts.
 func Histogram(s *gpu.Stream, values gpu.Buffer[uint32], bins gpu.Buffer[uint32], outside gpu.Buffer[uint64]) error {
 	n := values.Len()
 	if n == 0 {
@@ -32,7 +32,7 @@ func Histogram(s *gpu.Stream, values gpu.Buffer[uint32], bins gpu.Buffer[uint32]
 	if err != nil {
 		return err
 	}
-	// Several batches a block make it worth clearing and adding up its bins.
+	// Clearing and adding up its bins pays for a block that counts several batches.
 	blocks := min(divUp(n, 4*binBatch), resident)
 	return s.Launch(k, gpu.Grid(blocks, binThreads), values.Arg(), bins.Arg(), outside.Arg(),
 		gpu.U64(uint64(n)), gpu.U32(uint32(bins.Len())))

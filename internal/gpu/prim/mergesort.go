@@ -8,11 +8,11 @@ import (
 
 var mergeSource = module("merge_u32_u32")
 
-// As in merge_u32_u32.cu.
+// The same values as in merge_u32_u32.cu.
 var mergeShape = shape{256, 8}
 
-// MergeSortPairs sorts pairs by their keys, stably, by merging: what the papers call sort.
-// SortPairs is several times as fast. Memory and results are as there.
+// MergeSortPairs sorts pairs by key, stably, with a merge sort, as the papers do. Buffers and
+// results are those of SortPairs, which is several times as fast.
 func MergeSortPairs(s *gpu.Stream, keys, altKeys, values,
 	altValues gpu.Buffer[uint32]) (gpu.Buffer[uint32], gpu.Buffer[uint32], error) {
 	n := keys.Len()

@@ -13,10 +13,10 @@ import (
 	"github.com/collocate/collocate/internal/par"
 )
 
-// Every step here has a twin on CPU cores, in package par. Whatever the input,
-// the two say the same.
+// Every primitive has a twin on CPU cores, in package par. These tests compare the two on random
+// input.
 
-// rig is one try of a property: a stream, and buffers that live as long.
+// rig is one random case: a stream, and buffers that are freed at its end.
 type rig struct {
 	*rapid.T
 	outer *testing.T
@@ -25,7 +25,7 @@ type rig struct {
 	frees []func() error
 }
 
-// property tries f with many inputs. A device serves them all.
+// property runs f on random cases, all on one device.
 func property(t *testing.T, f func(r *rig)) {
 	dev, s := gputest.Device(t)
 	tmp := gputest.Arena(t, dev, 4<<20)
@@ -59,7 +59,7 @@ func upload[T any](r *rig, values []T) gpu.Buffer[T] {
 	return b
 }
 
-// first waits and returns the first n values.
+// first waits for the stream and returns the first n values.
 func first[T any](r *rig, b gpu.Buffer[T], n int) []T {
 	values := make([]T, n)
 	r.must(b.Slice(0, n).Download(r.outer.Context(), r.s, values))
@@ -72,13 +72,13 @@ func equal[T comparable](r *rig, what string, got, want []T) {
 	}
 }
 
-// length is mostly short, sometimes that of a warp, a block or a tile.
+// length draws a length: mostly a short one, sometimes that of a warp, a block or a tile.
 func (r *rig) length() int {
 	return rapid.OneOf(rapid.IntRange(0, 70),
 		rapid.SampledFrom([]int{127, 128, 129, 256, 257, 513, 1025})).Draw(r.T, "length")
 }
 
-// drawWords draws n numbers below some bound: few distinct ones, or many.
+// drawWords draws n numbers below a random bound, so that there are few distinct ones or many.
 func drawWords[T Word](r *rig, n int, what string) []T {
 	most := rapid.SampledFrom([]uint64{1, 2, 5, 300, 1 << 31}).Draw(r.T, "bound of "+what)
 	gen := rapid.Uint64Range(0, most-1)
@@ -89,7 +89,7 @@ func drawWords[T Word](r *rig, n int, what string) []T {
 	return v
 }
 
-// drawRuns is drawWords with each number repeated some times.
+// drawRuns is drawWords with each number repeated.
 func drawRuns[T Word](r *rig, n int) []T {
 	v := make([]T, 0, n)
 	for len(v) < n {
@@ -225,7 +225,7 @@ func TestBalanceIsPars(t *testing.T) {
 	})
 }
 
-// Counting with bins or with a hash table is sorting and counting runs.
+// Histograms and hash tables count what sorting and counting runs does.
 func TestCountsArePars(t *testing.T) {
 	property(t, func(r *rig) {
 		values := drawWords[uint32](r, r.length(), "value")
@@ -257,7 +257,7 @@ func TestCountsArePars(t *testing.T) {
 		over, _, err := table.Overflow(r.outer.Context(), r.s)
 		r.must(err)
 		if len(over) > 0 {
-			r.Fatalf("%d additions found the table full", len(over))
+			r.Fatalf("%d additions overflowed, want none", len(over))
 		}
 		used, sums, count := alloc[uint64](r, 4096), alloc[uint64](r, 4096), alloc[uint64](r, 1)
 		r.must(table.Entries(r.s, r.tmp, used, sums, count))
@@ -273,7 +273,7 @@ func TestCountsArePars(t *testing.T) {
 	})
 }
 
-// The best are the first of a stable order, and heaps keep the largest.
+// The top k are the first k of a stable sort, and heaps keep the largest.
 func TestBestArePars(t *testing.T) {
 	property(t, func(r *rig) {
 		raw := drawWords[uint64](r, max(1, r.length()), "score")

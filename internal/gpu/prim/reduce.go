@@ -8,7 +8,7 @@ import (
 
 var differenceSource = module("runs")
 
-// As in kernels/runs_*.cu; each is alone in its module.
+// The same shapes as in kernels/runs_*.cu. Each kernel has a module of its own.
 var runKernels = map[string]tiled{
 	"runs_u32":     {shape{128, 48}, module("runs_u32")},
 	"runs_u64":     {shape{192, 20}, module("runs_u64")},
@@ -20,10 +20,9 @@ var runKernels = map[string]tiled{
 
 const differenceThreads = 256
 
-// Runs finds the runs of equal keys: their keys, the place where each begins,
-// and their number in count[0]. starts has one place more than there can be
-// runs, and ends with the number of keys. Needs 8 bytes of temporary memory for
-// every 3,840 keys.
+// Runs finds the runs of equal keys: their keys, where each begins, and their number in count[0].
+// starts must have room for one value more than there can be runs; after the last run it gets the
+// number of keys. Needs 8 bytes of temporary memory for every 3,840 keys.
 func Runs[K Word](s *gpu.Stream, tmp *gpu.Arena, keys, outKeys gpu.Buffer[K], starts, count gpu.Buffer[uint64]) error {
 	if err := fits("runs", outKeys, keys.Len()); err != nil {
 		return err
@@ -31,8 +30,8 @@ func Runs[K Word](s *gpu.Stream, tmp *gpu.Arena, keys, outKeys gpu.Buffer[K], st
 	return runs(s, tmp, "runs_"+typeName[K](), keys.Len(), starts, count, keys.Arg(), outKeys.Arg())
 }
 
-// runs launches a kernel whose arguments are those given, then the sums and the
-// number of runs. Those with values look back for two sums.
+// runs launches a kernel with the given arguments, then the sums and the number of runs. Kernels
+// with values look back for two sums.
 func runs(s *gpu.Stream, tmp *gpu.Arena, name string, n int, sums, count gpu.Buffer[uint64], args ...gpu.Arg) error {
 	if err := fits("runs", sums, n+1); err != nil {
 		return err
@@ -43,8 +42,8 @@ func runs(s *gpu.Stream, tmp *gpu.Arena, name string, n int, sums, count gpu.Buf
 	return launchTiles(s, tmp, runKernels[name], name, len(args)-1, n, append(args, sums.Arg(), count.Arg())...)
 }
 
-// RunLengths finds the runs of equal keys and how long each is; their number is
-// in count[0]. Needs 8 bytes of temporary memory a key, and some.
+// RunLengths finds the runs of equal keys and their lengths; their number is in count[0]. Needs 8
+// bytes of temporary memory per key, and what Runs needs.
 func RunLengths[K Word](s *gpu.Stream, tmp *gpu.Arena, keys, outKeys gpu.Buffer[K], lengths,
 	count gpu.Buffer[uint64]) error {
 	return differences(s, tmp, keys.Len(), lengths, count, func(starts gpu.Buffer[uint64]) error {
@@ -52,8 +51,8 @@ func RunLengths[K Word](s *gpu.Stream, tmp *gpu.Arena, keys, outKeys gpu.Buffer[
 	})
 }
 
-// ReduceByKey sums the values of each run of equal keys; the number of runs is in
-// count[0]. Needs 8 bytes of temporary memory a key, and some.
+// ReduceByKey sums the values of each run of equal keys; the number of runs is in count[0]. Needs 8
+// bytes of temporary memory per key, and 16 bytes for every 2,304 keys.
 func ReduceByKey[K, V Word](s *gpu.Stream, tmp *gpu.Arena, keys gpu.Buffer[K], values gpu.Buffer[V],
 	outKeys gpu.Buffer[K], outSums, count gpu.Buffer[uint64]) error {
 	n := keys.Len()
@@ -69,8 +68,8 @@ func ReduceByKey[K, V Word](s *gpu.Stream, tmp *gpu.Arena, keys gpu.Buffer[K], v
 	})
 }
 
-// differences runs find, which fills a temporary buffer with sums before each
-// run, and turns them into the runs' own.
+// differences calls find, which fills a temporary buffer with the sum before each run, and takes
+// differences to get the sums of runs.
 func differences(s *gpu.Stream, tmp *gpu.Arena, n int, out, count gpu.Buffer[uint64],
 	find func(gpu.Buffer[uint64]) error) error {
 	if err := fits("reduce by key", out, n); err != nil {

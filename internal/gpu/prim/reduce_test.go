@@ -75,7 +75,7 @@ func TestBalance(t *testing.T) {
 			var want []uint32
 			for i := range offsets {
 				offsets[i] = uint64(len(want))
-				// Most segments are empty where some are long.
+				// If some segments are long, most are empty.
 				if size := rng.IntN(longest); longest < 100 || rng.IntN(100) == 0 {
 					want = append(want, slices.Repeat([]uint32{uint32(i)}, size)...)
 				}

@@ -6,9 +6,9 @@ import (
 
 var selectSource = module("select")
 
-// As in kernels/scan_*.cu and select.cu: the best of some 80 shapes on an H200. A
-// scan of 32-bit values reaches 77% of a copy's bandwidth with 128 threads of 72
-// values, five blocks to a multiprocessor; 74% with 64 values; 71% with 48.
+// The same shapes as in kernels/scan_*.cu and select.cu: the best of about 80 on an H200. A scan of
+// 32-bit values reaches 77% of a copy's bandwidth with 128 threads of 72 values, five blocks to a
+// multiprocessor; 74% with 64 values; 71% with 48.
 var (
 	scanKernels = map[string]tiled{
 		"u32":     {shape{128, 72}, module("scan_u32")},
@@ -22,13 +22,13 @@ var (
 	}
 )
 
-// By how many tiles a select counts flags ahead of its values: some more than an
-// H200 has under way, so that no tile waits for a count, and few enough for the
-// flags to stay in the cache. Tests set it lower.
+// selectAhead is how many tiles a select counts flags ahead of its values. It is slightly larger
+// than the number of tiles that an H200 processes at a time, so that no tile waits for a count. It
+// is small enough for the flags to stay in the cache. Tests set it lower.
 var selectAhead uint32 = 1056
 
-// launchTiles launches a kernel with a block a tile. Its last two arguments are
-// the words of the look-back, some to each tile, and n.
+// launchTiles launches a kernel with one block per tile. Its last two arguments are the look-back
+// words, of which each tile has the given number, and n.
 func launchTiles(s *gpu.Stream, tmp *gpu.Arena, t tiled, name string, words, n int, args ...gpu.Arg) error {
 	k, err := s.Device().Kernel(t.source, name)
 	if err != nil {
@@ -44,14 +44,14 @@ func launchTiles(s *gpu.Stream, tmp *gpu.Arena, t tiled, name string, words, n i
 	})
 }
 
-// ExclusiveScan writes to out[i] the sum of in[0..i), modulo the width of Out.
-// In and out may be the same memory if they are of the same type. Sums must stay
-// below 2^62. Needs 8 bytes of temporary memory for every 3,072 values.
+// ExclusiveScan writes to out[i] the sum of in[0..i), modulo the width of Out. in and out may be
+// the same memory if their types are the same. Sums must stay below 2^62. Needs 8 bytes of
+// temporary memory for every 3,072 values.
 func ExclusiveScan[In, Out Word](s *gpu.Stream, tmp *gpu.Arena, in gpu.Buffer[In], out gpu.Buffer[Out]) error {
 	return scan(s, tmp, in, out, "exclusive")
 }
 
-// InclusiveScan is ExclusiveScan with in[i] itself in out[i].
+// InclusiveScan is ExclusiveScan with in[i] included in out[i].
 func InclusiveScan[In, Out Word](s *gpu.Stream, tmp *gpu.Arena, in gpu.Buffer[In], out gpu.Buffer[Out]) error {
 	return scan(s, tmp, in, out, "inclusive")
 }
@@ -72,9 +72,9 @@ func scan[In, Out Word](s *gpu.Stream, tmp *gpu.Arena, in gpu.Buffer[In], out gp
 	return launchTiles(s, tmp, scanKernels[types], name, 1, n, in.Arg(), out.Arg())
 }
 
-// Select writes the values whose flag is not zero to out, in order, and their
-// number to count[0]. In and out must not overlap; out has room for all of them.
-// Needs 8 bytes of temporary memory for every 3,072 values.
+// Select writes the values whose flag is not zero to out, in order, and their number to count[0].
+// in and out must not overlap; out must have room for all values. Needs 8 bytes of temporary memory
+// for every 3,072 values.
 func Select[T Word](s *gpu.Stream, tmp *gpu.Arena, in gpu.Buffer[T], flags gpu.Buffer[uint8],
 	out gpu.Buffer[T], count gpu.Buffer[uint64]) error {
 	n := in.Len()
@@ -89,8 +89,8 @@ func Select[T Word](s *gpu.Stream, tmp *gpu.Arena, in gpu.Buffer[T], flags gpu.B
 		count.Arg(), gpu.U32(selectAhead))
 }
 
-// SelectIndex writes the numbers of the flags that are not zero, in order, and
-// how many there are to count[0].
+// SelectIndex writes the indices of the flags that are not zero, in order, and their number to
+// count[0].
 func SelectIndex(s *gpu.Stream, tmp *gpu.Arena, flags gpu.Buffer[uint8], out gpu.Buffer[uint32],
 	count gpu.Buffer[uint64]) error {
 	n := flags.Len()

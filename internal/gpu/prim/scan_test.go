@@ -9,7 +9,7 @@ import (
 	"github.com/collocate/collocate/internal/gpu/gputest"
 )
 
-// sizes are where tiles, warps and rows begin and end.
+// sizes are lengths at and around the ends of tiles, warps and rows.
 var sizes = []int{0, 1, 3, 4, 31, 127, 128, 129, 511, 513, 2047, 2048, 2049, 4095, 4096, 4097, 3071,
 	3072, 3073, 5119, 5120, 5121, 8191, 8192, 8193, 9215, 9216, 9217, 10_239, 10_240, 10_241,
 	3*10_240 + 5, 100_000}
@@ -59,8 +59,8 @@ func TestScan(t *testing.T) {
 	t.Run("u64", testScan[uint64, uint64])
 }
 
-// A scan may write where it reads, and slices may begin at any value: 16 bytes
-// at a time are then moved only where that is allowed.
+// A scan may work in place, and slices may begin at any value: then 16 bytes are moved at once only
+// where the address is aligned.
 func TestScanInPlaceAndAnywhere(t *testing.T) {
 	dev, s := gputest.Device(t)
 	tmp := gputest.Arena(t, dev, 1<<20)
@@ -82,8 +82,7 @@ func TestScanInPlaceAndAnywhere(t *testing.T) {
 	}
 }
 
-// Nor do selections, runs, histograms and searches for the best depend on where
-// their input begins.
+// Selections, runs, histograms and top-k do not depend on where their input begins either.
 func TestSlicesMayBeginAnywhere(t *testing.T) {
 	dev, s := gputest.Device(t)
 	tmp := gputest.Arena(t, dev, 1<<22)
@@ -142,7 +141,7 @@ func testSelect[T Word](t *testing.T) {
 		var want []T
 		var wantIndex []uint32
 		for j := range flags {
-			switch i % 3 { // all, none, or some of them
+			switch i % 3 { // all, none, or some
 			case 0:
 				flags[j] = uint8(1 << rng.IntN(8))
 			case 1:
@@ -168,13 +167,13 @@ func testSelect[T Word](t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := gputest.Download(t, s, index)[:gputest.Download(t, s, count)[0]]; !slices.Equal(got, wantIndex) {
-			t.Fatalf("n=%d: wrong numbers selected", n)
+			t.Fatalf("n=%d: wrong indices selected", n)
 		}
 	}
 }
 
-// The sizes of these tests are far below selectAhead tiles, so it is lowered: what counts is
-// that blocks which count for others and blocks which count for themselves agree.
+// The inputs of these tests have far fewer than selectAhead tiles, so it is lowered. Blocks that
+// count for later tiles and blocks that count for themselves must agree.
 func TestSelect(t *testing.T) {
 	defer func(ahead uint32) { selectAhead = ahead }(selectAhead)
 	for _, ahead := range []uint32{selectAhead, 1, 3} {

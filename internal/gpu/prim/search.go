@@ -8,10 +8,9 @@ var searchSource = module("search")
 
 const balanceTile = 256 * 8
 
-// Balance writes, for every work item 0..n-1, the number of the segment it
-// belongs to. offsets[s] is the first item of segment s, ascending from 0;
-// segments may be empty. Equal work per thread follows, however uneven the
-// segments are.
+// Balance writes, for every work item 0..n-1, the segment that contains it. offsets[s] is the first
+// item of segment s, ascending from 0; segments may be empty. Threads then get equal numbers of
+// items, however uneven the segments are.
 func Balance(s *gpu.Stream, offsets gpu.Buffer[uint64], n int, out gpu.Buffer[uint32]) error {
 	if err := fits("load balance", out, n); err != nil {
 		return err

@@ -8,8 +8,8 @@ import (
 
 var sortSource = module("sort")
 
-// More keys a thread make longer runs to write, until registers and shared memory
-// run out. Constants as in kernels/sort_*.cu; best of several on an H200.
+// More keys per thread make longer runs to write, until registers and shared memory run out. The
+// same shapes as in kernels/sort_*.cu: the best of several on an H200.
 var sweeps = map[string]tiled{
 	"sort_u32":     {shape{512, 16}, module("sort_u32")},
 	"sort_u64":     {shape{256, 16}, module("sort_u64")},
@@ -19,7 +19,7 @@ var sweeps = map[string]tiled{
 	"sort_u64_u64": {shape{256, 10}, module("sort_u64_u64")},
 }
 
-// As in sort.cu.
+// The same values as in sort.cu.
 const (
 	digitBits   = 8
 	digits      = 1 << digitBits
@@ -28,10 +28,9 @@ const (
 	maxSort     = 1<<30 - 1
 )
 
-// SortKeys sorts keys by the bits [low, high), stably. alt is memory of the same
-// length; the result is in one of the two buffers, which is returned, and the
-// other one is garbage. At most 2^30-1 keys. Needs 1 KB of temporary memory for
-// every 2,560 keys.
+// SortKeys sorts keys by the bits [low, high), stably. alt is memory of the same length. The result
+// is in one of the two buffers, which is returned; the other is overwritten. At most 2^30-1 keys.
+// Needs 1 KB of temporary memory for every 2,560 keys.
 func SortKeys[K Word](s *gpu.Stream, tmp *gpu.Arena, keys, alt gpu.Buffer[K], low, high int) (gpu.Buffer[K], error) {
 	none := gpu.Buffer[uint32]{}
 	sorted, _, err := radixSort(s, tmp, "sort_"+typeName[K](), keys, alt, none, none, low, high)
@@ -58,7 +57,7 @@ func radixSort[K, V Word](s *gpu.Stream, tmp *gpu.Arena, name string, keys, alt 
 		width = 64
 	}
 	if low < 0 || high > width || low > high {
-		return keys, values, fmt.Errorf("sort by bits %d to %d of %d", low, high, width)
+		return keys, values, fmt.Errorf("sort by bits %d to %d of keys of %d bits", low, high, width)
 	}
 	if n > maxSort {
 		return keys, values, fmt.Errorf("sort of %d keys: want at most %d at a time", n, maxSort)
@@ -86,7 +85,7 @@ func radixSort[K, V Word](s *gpu.Stream, tmp *gpu.Arena, name string, keys, alt 
 	}
 	err = scratch(tmp, func() error {
 		tiles := divUp(n, sw.threads*sw.items)
-		// One clearing for the counters and the look-back words of all passes.
+		// One allocation, cleared once, has the counters and the look-back words of all passes.
 		words, err := zeroed[uint32](s, tmp, passes*digits*(1+tiles))
 		if err != nil {
 			return err

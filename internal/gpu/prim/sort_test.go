@@ -16,8 +16,8 @@ type pair[K, V Word] struct {
 	v V
 }
 
-// keysLike makes keys as jobs have them: spread over all bits, few distinct,
-// all equal, sorted already, the largest number among them.
+// keysLike makes keys of one kind: spread over all bits, few distinct, all equal, sorted already,
+// or with the largest number among them.
 func keysLike[K Word](rng *rand.Rand, n int, like string) []K {
 	keys := make([]K, n)
 	for i := range keys {
@@ -54,14 +54,14 @@ func testSort[K, V Word](t *testing.T) {
 	for _, n := range sizes {
 		for _, like := range []string{"spread", "few", "equal", "sorted", "largest"} {
 			if n == 20_000 && like != "spread" && unsafe.Sizeof(k0) != unsafe.Sizeof(v0) {
-				continue // the kernels that count are of keys, whatever the values
+				continue // sorts with other values use the same counting kernels
 			}
 			low, high := 0, width
 			switch like {
 			case "spread":
 				low = rng.IntN(width - 9)
 				high = low + 1 + rng.IntN(min(20, width-low))
-			case "few", "sorted": // they have no higher bits
+			case "few", "sorted": // no key has higher bits
 				high = 16
 			}
 			name := fmt.Sprintf("%d %s keys by bits %d to %d", n, like, low, high)
@@ -102,7 +102,7 @@ func testSort[K, V Word](t *testing.T) {
 	}
 }
 
-// Merging gives what the stable sort of package slices does.
+// MergeSortPairs gives the result of the stable sort of package slices.
 func TestMergeSort(t *testing.T) {
 	_, s := gputest.Device(t)
 	rng := rand.New(rand.NewPCG(5, 7))

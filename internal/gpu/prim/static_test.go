@@ -2,8 +2,8 @@ package prim
 
 import "testing"
 
-// TestShapes: the kernels of our tables are there, and their blocks are compiled
-// to be of the size that we launch.
+// TestShapes: the kernels of our tables exist, and are compiled for blocks of the size that we
+// launch.
 func TestShapes(t *testing.T) {
 	check := func(k tiled, name string) {
 		t.Helper()

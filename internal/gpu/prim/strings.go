@@ -8,7 +8,7 @@ import (
 
 var stringsSource = module("strings")
 
-// As in strings.cu.
+// The same values as in strings.cu.
 const (
 	stringThreads  = 256
 	stringTile     = stringThreads * 4
@@ -16,21 +16,21 @@ const (
 	stringMaxCount = 1 << 31
 )
 
-// StringRef packs a string's place in a text: its offset, below 2^40, above its
-// length, below 2^24.
+// StringRef packs the position of a string in a text: its offset, below 2^40, in the high bits and
+// its length, below 2^24, in the low ones.
 func StringRef(offset uint64, length int) (uint64, error) {
 	if offset >= 1<<(64-stringLenBits) || length < 0 || length >= 1<<stringLenBits {
-		return 0, fmt.Errorf("string of %d bytes at %d: too long or too far", length, offset)
+		return 0, fmt.Errorf("string of %d bytes at offset %d: want fewer than 2^24 bytes at an offset below 2^40", length, offset)
 	}
 	return offset<<stringLenBits | uint64(length), nil
 }
 
-// stringItem has the layout of the one in strings.cu: head and reference.
+// stringItem has the layout of Item in strings.cu: head and reference.
 type stringItem [2]uint64
 
-// SortStrings sorts references into text by the bytes that they refer to,
-// stably; heads[i] is 1 where string i differs from the one before, and 0
-// elsewhere. refs holds the result. Needs 32 bytes of temporary memory a string.
+// SortStrings sorts references into text by the bytes that they refer to, stably, in place.
+// heads[i] becomes 1 where string i differs from the one before, else 0. Needs 32 bytes of
+// temporary memory per string.
 func SortStrings(s *gpu.Stream, tmp *gpu.Arena, text gpu.Buffer[uint8], refs gpu.Buffer[uint64],
 	heads gpu.Buffer[uint8]) error {
 	n := refs.Len()

@@ -10,8 +10,8 @@ import (
 	"github.com/collocate/collocate/internal/gpu/gputest"
 )
 
-// TestSortStrings sorts words that share long beginnings, are each other's
-// beginnings, contain zero bytes, are empty, and occur often.
+// TestSortStrings sorts words with long common prefixes, prefixes of each other, words with zero
+// bytes, empty ones and repeated ones.
 func TestSortStrings(t *testing.T) {
 	dev, s := gputest.Device(t)
 	tmp := gputest.Arena(t, dev, 16<<20)
@@ -58,7 +58,7 @@ func TestSortStrings(t *testing.T) {
 					got[i], value(want[i]), want[i])
 			}
 			if head := i == 0 || !bytes.Equal(value(want[i-1]), value(want[i])); (first[i] == 1) != head {
-				t.Fatalf("%d strings: number %d is new: %d, want %v", n, i, first[i], head)
+				t.Fatalf("%d strings: head %d is %d, want %v", n, i, first[i], head)
 			}
 		}
 	}

@@ -9,21 +9,21 @@ import (
 
 var topkSource = module("topk")
 
-// As in topk.cu.
+// The same values as in topk.cu.
 const (
 	topkThreads    = 256
 	topkBins       = 2048
 	topkTile       = topkThreads * 16
 	filterTile     = topkThreads * 32
-	topkBlock      = 1024 // threads of the kernels that have one block
+	topkBlock      = 1024 // threads of kernels with a single block
 	topkSample     = 8 * topkBlock
-	topkSmall      = 4096 // at most this many are sorted by one block
+	topkSmall      = 4096 // largest k that one block sorts
 	topkWorthwhile = 1 << 18
 )
 
-// sampleRank is the rank in the sample whose score at least k of n scores reach,
-// but for one case in a million, and the room that should do for those that
-// reach it. 0 where a sample does not help.
+// sampleRank returns a rank in the sample. At least k of n scores reach the score of that rank,
+// except in one case in a million. room is enough space for the scores that do. rank is 0 where a
+// sample does not help.
 func sampleRank(n, k int) (rank, room int) {
 	expected := float64(k) * topkSample / float64(n)
 	rank = int(expected + 5*math.Sqrt(expected) + 12)
@@ -33,15 +33,15 @@ func sampleRank(n, k int) (rank, room int) {
 	return rank, 3 * rank * divUp(n, topkSample)
 }
 
-// TopK finds the k largest scores and their places, largest first, ties by the
-// lower place. Scores must not be NaN; k is at most their number, which is below
-// 2^31. Needs temporary memory: 16 bytes for each of the k, up to 1 byte for each
-// score, and what SortKeys needs for k.
+// TopK finds the k largest scores and their positions, in falling order of scores and rising order
+// of positions among equal scores. Scores must not be NaN. k is at most their number, which is
+// below 2^31. Needs temporary memory: 16 bytes for each of the k, up to 1 byte for each score, and
+// what SortKeys needs for k.
 func TopK(s *gpu.Stream, tmp *gpu.Arena, scores gpu.Buffer[float32], k int,
 	outScores gpu.Buffer[float32], outPlaces gpu.Buffer[uint32]) error {
 	n := scores.Len()
 	if k < 0 || k > n || n >= 1<<31 {
-		return fmt.Errorf("the best %d of %d scores", k, n)
+		return fmt.Errorf("the top %d of %d scores: want at most all scores, and fewer than 2^31", k, n)
 	}
 	if err := fits("top k", outScores, k); err != nil {
 		return err
@@ -79,7 +79,7 @@ func TopK(s *gpu.Stream, tmp *gpu.Arena, scores gpu.Buffer[float32], k int,
 	})
 }
 
-// topk is one search for the best.
+// topk is one call of TopK.
 type topk struct {
 	s      *gpu.Stream
 	tmp    *gpu.Arena
@@ -96,8 +96,7 @@ func (t *topk) launch(name string, blocks, threads int, args ...gpu.Arg) error {
 	return t.s.Launch(k, gpu.Grid(blocks, threads), args...)
 }
 
-// stay runs a kernel whose blocks go through all tiles: as many as the device
-// holds at a time.
+// stay runs a persistent kernel: as many blocks as fit on the device go through all tiles.
 func (t *topk) stay(name string, tiles int, args ...gpu.Arg) error {
 	k, err := t.s.Device().Kernel(topkSource, name)
 	if err != nil {
@@ -110,12 +109,12 @@ func (t *topk) stay(name string, tiles int, args ...gpu.Arg) error {
 	return t.s.Launch(k, gpu.Grid(min(tiles, resident), topkThreads), args...)
 }
 
-// gather puts the keys of the k best into keys, in any order.
+// gather writes the keys of the k best scores to keys, in any order.
 func (t *topk) gather(keys gpu.Buffer[uint64]) (err error) {
 	n := t.scores.Len()
 	all := []gpu.Arg{t.scores.Arg(), gpu.U64(uint64(n))}
-	// One clearing for the state, the bins, and the look-back words of two kernels,
-	// of which one has a ticket too.
+	// One allocation, cleared once, has the state, the bins and the look-back words of two kernels,
+	// one with a ticket.
 	tiles, filterTiles := divUp(n, topkTile), divUp(n, filterTile)
 	words, err := zeroed[uint64](t.s, t.tmp, 2+topkBins/2+filterTiles+1+tiles)
 	if err != nil {

@@ -31,7 +31,7 @@ func TestTopK(t *testing.T) {
 			for i := range want {
 				want[i] = uint32(i)
 			}
-			// -0 and +0 are told apart by their bits; nothing else is.
+			// Scores are ordered by their bits: -0 is below +0.
 			order := func(f float32) int32 {
 				b := int32(math.Float32bits(f))
 				return b ^ (b >> 31 & math.MaxInt32)
@@ -41,7 +41,7 @@ func TestTopK(t *testing.T) {
 			in := gputest.Upload(t, s, scores)
 			for _, k := range []int{0, 1, 10, n / 2, n} {
 				if k = min(k, n); n == 40_000 && (k == 0 || k == n) {
-					continue // many tiles, and all that is special about k is tried with few
+					continue // special values of k are tested with fewer scores
 				}
 				out, places := gputest.Alloc[float32](t, s, k), gputest.Alloc[uint32](t, s, k)
 				if err := TopK(s, tmp, in, k, out, places); err != nil {
@@ -61,9 +61,9 @@ func TestTopK(t *testing.T) {
 	}
 }
 
-// TestTopKBySample: many scores, where a sample tells which to look at. It helps
-// with spread scores and with few above many zeroes; it misleads where all are
-// equal, and where the best hide between the samples or are all that was sampled.
+// TestTopKBySample: of many scores, a sample decides which to gather. A sample helps with spread
+// scores and with a few above many zeroes. It misleads where all are equal, and where the best lie
+// between the sampled ones or are exactly those.
 func TestTopKBySample(t *testing.T) {
 	trials.Long(t, "a sample is taken of many scores only")
 	dev, s := gputest.Device(t)

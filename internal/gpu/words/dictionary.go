@@ -9,27 +9,26 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// Dictionary is the distinct words, in device memory. It is used by one stream.
+// Dictionary holds the distinct words, in device memory. It is used by one stream.
 type Dictionary struct {
 	dev    *gpu.Device
 	first  int // slots of the first table; each further one has twice as many
 	tables int
-	keys   gpu.Buffer[uint64] // two to a slot
+	keys   gpu.Buffer[uint64] // two per slot
 	counts gpu.Buffer[uint64] // by number
 	arena  gpu.Buffer[uint8]  // bytes of long words
-	used   gpu.Buffer[uint64] // words in the last table, bytes in the arena, a counter
+	used   gpu.Buffer[uint64] // words in the last table, bytes in the arena, finished blocks
 	states gpu.Buffer[uint64] // look-back words of Queue
 }
 
-// slotBytes is what a slot takes: its key and its count.
+// slotBytes is the size of a slot: its key and its count.
 const slotBytes = 16 + 8
 
-// A table takes words up to this part of it: beyond, probing gets long.
+// A table is filled to fullNum/fullDen of its slots; beyond that, probe sequences get long.
 const fullNum, fullDen = 3, 4
 
-// NewDictionary makes an empty dictionary whose first table has the given number of slots,
-// rounded up to a power of two: for 3/4 as many words. It takes 25 bytes of device
-// memory a slot.
+// NewDictionary makes an empty dictionary whose first table has the given number of slots, rounded
+// up to a power of two; it holds 3/4 as many words. A slot takes 25 bytes of device memory.
 func NewDictionary(s *gpu.Stream, slots int) (*Dictionary, error) {
 	d := &Dictionary{dev: s.Device(), first: 1 << bits.Len(uint(max(slots, 1024)-1))}
 	if d.first > 1<<30 {
@@ -47,35 +46,35 @@ func NewDictionary(s *gpu.Stream, slots int) (*Dictionary, error) {
 	return d, nil
 }
 
-// Free gives the memory back.
+// Free frees the dictionary.
 func (d *Dictionary) Free() error {
 	return errors.Join(d.keys.Free(), d.counts.Free(), d.arena.Free(), d.used.Free(), d.states.Free())
 }
 
-// Numbers bounds the numbers of words: all are below.
+// Numbers returns an exclusive upper bound of word numbers.
 func (d *Dictionary) Numbers() int { return d.first * (1<<d.tables - 1) }
 
-// Keys has two words for each number, see kernels/dictionary.cuh.
+// Keys returns two 64-bit halves for each number; see include/dictionary.cuh.
 func (d *Dictionary) Keys() gpu.Buffer[uint64] { return d.keys }
 
-// Counts has what Count counted, by number.
+// Counts returns what Count counted, by number.
 func (d *Dictionary) Counts() gpu.Buffer[uint64] { return d.counts }
 
-// Arena holds the bytes of words of more than 15 bytes.
+// Arena returns the bytes of words longer than 15 bytes.
 func (d *Dictionary) Arena() gpu.Buffer[uint8] { return d.arena }
 
-// GrowthBytes is how much device memory the next Grow takes at its peak, beyond
-// what the dictionary has.
+// GrowthBytes returns the most device memory that the next Grow takes beyond what the dictionary
+// has.
 func (d *Dictionary) GrowthBytes() int64 {
 	return int64(d.first*(2<<d.tables-1))*slotBytes + 2*d.arena.Bytes()
 }
 
-// Grow adds a table of twice the last one's size. Words keep their numbers.
+// Grow adds a table twice as large as the last. Words keep their numbers.
 func (d *Dictionary) Grow(ctx context.Context, s *gpu.Stream) error {
 	if 2*d.Numbers()+d.first > 1<<31 {
 		return fmt.Errorf("more than %d distinct words on the GPU", d.Numbers()*fullNum/fullDen)
 	}
-	return errors.Join(d.addTable(s), s.Sync(ctx)) // what was replaced is in use until then
+	return errors.Join(d.addTable(s), s.Sync(ctx)) // until then the old buffers are in use
 }
 
 func (d *Dictionary) addTable(s *gpu.Stream) error {
@@ -92,7 +91,7 @@ func (d *Dictionary) addTable(s *gpu.Stream) error {
 		return fmt.Errorf("a dictionary of %d slots: %w", before+slots, err)
 	}
 	d.tables++
-	// The arena's counter went past its end if that was what was full.
+	// If the arena was full, its counter is beyond its end.
 	var used [2]uint64
 	if before > 0 {
 		if err := d.used.Download(context.Background(), s, used[:]); err != nil {
@@ -109,7 +108,7 @@ func (d *Dictionary) addTable(s *gpu.Stream) error {
 	)
 }
 
-// extend replaces a buffer by a longer one with the same beginning.
+// extend replaces a buffer by a longer one and copies the contents.
 func extend[T any](s *gpu.Stream, b *gpu.Buffer[T], n int) error {
 	longer, err := gpu.Alloc[T](s.Device(), n)
 	if err != nil {
@@ -120,14 +119,14 @@ func extend[T any](s *gpu.Stream, b *gpu.Buffer[T], n int) error {
 	return errors.Join(old.CopyTo(s, longer), s.Sync(context.Background()), old.Free())
 }
 
-// limit is how many words the last table takes.
+// limit returns the number of words that the last table can hold.
 func (d *Dictionary) limit() uint32 {
 	return uint32(d.first << (d.tables - 1) / fullDen * fullNum)
 }
 
-// Queue starts the kernel that appends a text to a sequence; the sequence must
-// have room. With find, words that are not there become None; otherwise they are
-// put in. Whether all was well is in the sequence's state afterwards.
+// Queue starts the kernel that appends a text to a sequence, which must have room. Words that are
+// not in the dictionary are inserted, or with find become None. The sequence's state says
+// afterwards whether the text was appended.
 func (d *Dictionary) Queue(s *gpu.Stream, kind Kind, text gpu.Buffer[uint8], q *Sequence, find bool) error {
 	if text.Len() == 0 {
 		return nil
@@ -155,7 +154,7 @@ func (d *Dictionary) Queue(s *gpu.Stream, kind Kind, text gpu.Buffer[uint8], q *
 			append(args, q.items.Arg(), q.state.Arg(), d.states.Arg())...))
 }
 
-// Args are the members of the kernels' Dictionary, for kernels of other packages.
+// Args returns the members of struct Dictionary in dictionary.cuh, for kernels of other packages.
 func (d *Dictionary) Args(find bool) []gpu.Arg {
 	look := uint32(0)
 	if find {
@@ -166,10 +165,10 @@ func (d *Dictionary) Args(find bool) []gpu.Arg {
 		d.arena.Arg(), gpu.U64(uint64(d.arena.Len())), d.used.Slice(1, 2).Arg()}
 }
 
-// Used is how full a dictionary is.
+// Used says how full a dictionary is.
 type Used struct {
 	Words int64 // in the last table
-	Bytes int64 // of long words
+	Bytes int64 // of long words, in the arena
 }
 
 // CopyUsed starts a copy of two words to pinned memory, for ReadUsed.
@@ -177,17 +176,17 @@ func (d *Dictionary) CopyUsed(s *gpu.Stream, to gpu.Pinned[uint64]) error {
 	return d.used.CopyOut(s, to)
 }
 
-// ReadUsed makes sense of the two words.
+// ReadUsed decodes what CopyUsed copied.
 func ReadUsed(w []uint64) Used { return Used{int64(uint32(w[0])), int64(w[1])} }
 
-// HasRoom says whether the given number of further words, of the given number of bytes, surely find
-// a place.
+// HasRoom reports whether the given number of further words, with the given number of bytes, are
+// certain to fit.
 func (d *Dictionary) HasRoom(u Used, more, bytes int) bool {
 	return u.Words+int64(more) <= int64(d.limit()) && u.Bytes+int64(bytes) <= int64(d.arena.Len())
 }
 
-// Append appends a text to a sequence, growing the dictionary as often as it
-// takes, and waits for the device.
+// Append appends a text to a sequence, grows the dictionary as often as necessary, and waits for
+// the device.
 func (d *Dictionary) Append(ctx context.Context, s *gpu.Stream, kind Kind, text gpu.Buffer[uint8],
 	q *Sequence) (State, error) {
 	before, err := q.State(ctx, s)
@@ -211,8 +210,8 @@ func (d *Dictionary) Append(ctx context.Context, s *gpu.Stream, kind Kind, text 
 	}
 }
 
-// Recover makes room after words were missed: then the text that missed them, and
-// all that were queued after it, can be queued again.
+// Recover grows the dictionary after words did not fit. Then the text that contains them, and all
+// texts queued after it, can be queued again.
 func (d *Dictionary) Recover(ctx context.Context, s *gpu.Stream, q *Sequence, state State) error {
 	if state.Huge {
 		return ErrHuge
@@ -223,7 +222,7 @@ func (d *Dictionary) Recover(ctx context.Context, s *gpu.Stream, q *Sequence, st
 	return q.retry(s)
 }
 
-// Count adds to the count of each word how often it is among the items.
+// Count adds the items to the counts of their words.
 func (d *Dictionary) Count(s *gpu.Stream, items gpu.Buffer[uint32]) error {
 	if items.Len() == 0 {
 		return nil
@@ -240,9 +239,8 @@ func (d *Dictionary) Count(s *gpu.Stream, items gpu.Buffer[uint32]) error {
 	return s.Launch(k, gpu.Grid(blocks, threads), items.Arg(), gpu.U64(uint64(items.Len())), d.counts.Arg())
 }
 
-// CountAdded counts, as Count does, what was appended to a sequence since it was
-// empty or last counted so. Who calls it after each Queue has counts when the last
-// text is there, while texts are still on their way.
+// CountAdded counts, as Count does, the items appended since the sequence was empty or since the
+// last call. Called after each Queue, it counts while later texts are still being copied.
 func (d *Dictionary) CountAdded(s *gpu.Stream, q *Sequence) error {
 	k, err := d.dev.Kernel(listSource, "words_count_added")
 	if err != nil {
@@ -252,12 +250,12 @@ func (d *Dictionary) CountAdded(s *gpu.Stream, q *Sequence) error {
 		q.state.Arg(), d.counts.Arg(), d.used.Slice(2, 3).Arg())
 }
 
-// addedThreads is the size of CountAdded's blocks: large, so that few words are
-// gathered twice.
+// addedThreads is the block size of CountAdded: large, so that fewer blocks add the same words to
+// global memory.
 const addedThreads = 1024
 
-// Put finds or inserts words that are given one after the other, word i ending at
-// ends[i], and returns their numbers.
+// Put finds or inserts words and returns their numbers. The words are concatenated; word i ends at
+// ends[i].
 func (d *Dictionary) Put(ctx context.Context, s *gpu.Stream, text []byte, ends []uint64) (numbers []uint32, err error) {
 	n := len(ends)
 	if n == 0 {

@@ -9,15 +9,15 @@ import (
 	"github.com/collocate/collocate/internal/gpu/prim"
 )
 
-// Found are the words of a dictionary on the device, by rising number.
+// Found has the words of a dictionary on the device, in order of their numbers.
 type Found struct {
 	N       int
 	Numbers gpu.Buffer[uint32]
-	Keys    gpu.Buffer[uint64] // two a word, as in the dictionary
+	Keys    gpu.Buffer[uint64] // two per word, as in the dictionary
 	Counts  gpu.Buffer[uint64]
 }
 
-// Free gives the memory back.
+// Free frees the lists.
 func (f *Found) Free() error { return errors.Join(f.Numbers.Free(), f.Keys.Free(), f.Counts.Free()) }
 
 // Find gathers the words that are in the dictionary. It waits for the device.
@@ -69,7 +69,7 @@ func (d *Dictionary) Find(ctx context.Context, s *gpu.Stream) (_ *Found, err err
 	return f, nil
 }
 
-// List is the words of a dictionary on the host, by rising number.
+// List has the words of a dictionary on the host, in order of their numbers.
 type List struct {
 	Numbers []uint32
 	Counts  []uint64
@@ -93,7 +93,7 @@ func (d *Dictionary) List(ctx context.Context, s *gpu.Stream) (_ *List, err erro
 	return l, err
 }
 
-// Len is the number of words.
+// Len returns the number of words.
 func (l *List) Len() int { return len(l.Numbers) }
 
 // AppendWord appends the bytes of word i to dst.
@@ -101,7 +101,7 @@ func (l *List) AppendWord(dst []byte, i int) []byte {
 	return AppendKey(dst, l.keys[2*i], l.keys[2*i+1], l.arena)
 }
 
-// AppendKey appends the word of a dictionary's key to dst.
+// AppendKey appends the word with the given key to dst.
 func AppendKey(dst []byte, k0, k1 uint64, arena []byte) []byte {
 	n := k1 >> 56
 	if n == longMark {
@@ -114,14 +114,14 @@ func AppendKey(dst []byte, k0, k1 uint64, arena []byte) []byte {
 	return append(dst, b[:min(n, inlineMax)]...)
 }
 
-// ShortKey is a dictionary's key of a word of up to 15 bytes.
+// ShortKey returns the key of a word of up to 15 bytes.
 func ShortKey(w []byte) (k0, k1 uint64) {
 	var b [16]byte
 	copy(b[:inlineMax], w)
 	return binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:]) | uint64(len(w))<<56
 }
 
-// KeyLength is the length of the word of a dictionary's key.
+// KeyLength returns the length of the word with the given key.
 func KeyLength(k0, k1 uint64) int {
 	if n := k1 >> 56; n != longMark {
 		return int(n)
@@ -129,7 +129,7 @@ func KeyLength(k0, k1 uint64) int {
 	return int(k0 & (1<<refLength - 1))
 }
 
-// LongWords downloads the bytes of the words that are not in their keys.
+// LongWords downloads the arena: the bytes of words that do not fit in their keys.
 func (d *Dictionary) LongWords(ctx context.Context, s *gpu.Stream) ([]byte, error) {
 	var used [2]uint64
 	if err := d.used.Download(ctx, s, used[:]); err != nil {

@@ -8,28 +8,28 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// Sequence is word numbers + 1 and zeroes for the ends of documents, in device
-// memory. Texts are appended to it by one stream.
+// Sequence has word numbers + 1, and zeroes for the ends of documents, in device memory. One stream
+// appends texts to it.
 type Sequence struct {
 	items gpu.Buffer[uint32]
 	state gpu.Buffer[uint64]
 }
 
-// State is what is known of a sequence.
+// State is the state of a sequence.
 type State struct {
 	Length    int64 // items
 	Documents int64 // zeroes among them
-	// Missed is how many words of the last text found no place in the dictionary.
-	// Then that text was not appended, nor was any after it.
+	// Missed is the number of words of the last text that did not fit in the dictionary. If there
+	// are any, neither that text nor any later one was appended.
 	Missed int64
-	// Huge says that a word has 16 MB or more, which no dictionary takes.
+	// Huge says that a word has 16 MB or more, which no dictionary can hold.
 	Huge bool
 }
 
-// StateWords is the length of a state on the device.
+// StateWords is the number of 64-bit words of a state on the device.
 const StateWords = 8
 
-// As in append.cu.
+// The same order as in append.cu.
 const (
 	stateLength = iota
 	stateMissed
@@ -37,8 +37,8 @@ const (
 	stateHuge
 )
 
-// NewSequence makes an empty sequence with room for the given number of items. A text makes at
-// most as many items as it has bytes.
+// NewSequence makes an empty sequence with room for the given number of items. A text has at most
+// as many items as bytes.
 func NewSequence(s *gpu.Stream, capacity int) (*Sequence, error) {
 	q := new(Sequence)
 	var err error
@@ -54,16 +54,16 @@ func NewSequence(s *gpu.Stream, capacity int) (*Sequence, error) {
 	return q, nil
 }
 
-// Free gives the memory back.
+// Free frees the sequence.
 func (q *Sequence) Free() error { return errors.Join(q.items.Free(), q.state.Free()) }
 
 // Clear empties the sequence.
 func (q *Sequence) Clear(s *gpu.Stream) error { return q.state.Zero(s) }
 
-// Capacity is how many items there is room for.
+// Capacity returns the number of items that the sequence has room for.
 func (q *Sequence) Capacity() int { return q.items.Len() }
 
-// Items are the items [from, to).
+// Items returns the items [from, to).
 func (q *Sequence) Items(from, to int) gpu.Buffer[uint32] { return q.items.Slice(from, to) }
 
 // State waits for the stream and returns the state.
@@ -75,16 +75,16 @@ func (q *Sequence) State(ctx context.Context, s *gpu.Stream) (State, error) {
 	return ReadState(w[:]), nil
 }
 
-// CopyState starts a copy of the state to pinned memory, for ReadState: a look at
-// the sequence as it is after all work queued so far.
+// CopyState starts a copy of the state to pinned memory, for ReadState. It gets the state after all
+// work queued so far.
 func (q *Sequence) CopyState(s *gpu.Stream, to gpu.Pinned[uint64]) error {
 	return q.state.CopyOut(s, to)
 }
 
-// OnDevice is the state's words where they are, for kernels; see ReadState.
+// OnDevice returns the state in device memory, for kernels; see ReadState.
 func (q *Sequence) OnDevice() gpu.Buffer[uint64] { return q.state }
 
-// ReadState makes sense of a state's words.
+// ReadState decodes a copied state.
 func ReadState(w []uint64) State {
 	return State{
 		Length: int64(w[stateLength]), Documents: int64(w[stateDocuments]),
@@ -92,10 +92,10 @@ func ReadState(w []uint64) State {
 	}
 }
 
-// retry lets texts be appended again after words were missed.
+// retry clears Missed, so that texts can be appended again.
 func (q *Sequence) retry(s *gpu.Stream) error {
 	return q.state.Slice(stateMissed, stateMissed+1).Zero(s)
 }
 
-// ErrHuge is about the text, not the device.
+// ErrHuge is an error of the text, not of the device.
 var ErrHuge = errors.New("the corpus contains a word of 16 MB or more, which is too long for the GPU engine; use --engine multicore")

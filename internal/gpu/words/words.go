@@ -10,7 +10,7 @@ import (
 //go:embed kernels/*.ptx
 var modules embed.FS
 
-// module is one of our PTX files.
+// module returns the source of a PTX file.
 func module(name string) *gpu.Source { return gpu.SourceIn(modules, "words/"+name) }
 
 var (
@@ -18,17 +18,16 @@ var (
 	listSource   = module("list")
 )
 
-// Kind says what a word is.
+// Kind defines what a word is.
 type Kind uint32
 
 const (
-	Whitespace Kind = iota // what stands between blanks, as GloVe has it, cut at 999 bytes
-	ASCII                  // the letters a-z and A-Z, in lower case
-	Separated              // what stands between blanks, of any length: words that were found elsewhere
+	Whitespace Kind = iota // bytes between blanks, cut at 999 bytes, as in GloVe
+	ASCII                  // runs of the letters a-z and A-Z, in lower case
+	Separated              // bytes between blanks, of any length, as another analyzer split them
 )
 
-// KindOf returns the kind that finds the words of the analyzer of that name, if
-// there is one.
+// KindOf returns the kind that corresponds to an analyzer, if there is one.
 func KindOf(analyzer string) (Kind, bool) {
 	switch analyzer {
 	case "whitespace":
@@ -39,8 +38,8 @@ func KindOf(analyzer string) (Kind, bool) {
 	return 0, false
 }
 
-// Squeeze takes out of a text, in place, what its kind of words passes over even
-// inside a word: carriage returns, between blanks.
+// Squeeze removes from a text, in place, the bytes that its kind of words ignores even inside a
+// word: for Whitespace, carriage returns.
 func (k Kind) Squeeze(text []byte) []byte {
 	if k != Whitespace {
 		return text
@@ -61,7 +60,7 @@ func (k Kind) Squeeze(text []byte) []byte {
 	return out
 }
 
-// As in the kernels.
+// The same values as in the kernels.
 const (
 	threads   = 256
 	tile      = threads * 64
@@ -69,8 +68,7 @@ const (
 	refLength = 24
 	longMark  = 0xff
 
-	// None stands in a sequence for a word that was looked up and is not in the
-	// dictionary.
+	// None stands in a sequence for a word that is not in the dictionary.
 	None = 1<<32 - 1
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// spell writes a sequence in words, "" for the end of a document.
+// spell turns a sequence into words, with "" for the end of a document.
 func spell(t *testing.T, l *List, items []uint32) []string {
 	t.Helper()
 	byNumber := map[uint32]string{}
@@ -37,7 +37,7 @@ func spell(t *testing.T, l *List, items []uint32) []string {
 	return out
 }
 
-// analyzed is what a text should become.
+// analyzed returns the expected items of documents, from the analyzers on the CPU.
 func analyzed(t *testing.T, analyzer string, docs []string) (items []string) {
 	t.Helper()
 	a, err := text.ParseAnalyzer(analyzer)
@@ -57,8 +57,8 @@ func analyzed(t *testing.T, analyzer string, docs []string) (items []string) {
 	return items
 }
 
-// randomDocs have words of all lengths and bytes, and few of them so that they
-// come again.
+// randomDocs makes documents of words of all lengths and bytes, few distinct ones so that they
+// recur.
 func randomDocs(rng *rand.Rand, n int) []string {
 	pool := []string{"the", "a", "THE", "eightbyt", "ninebytes", "exactlyfifteen.",
 		"exactlysixteen..", "naïve", "\x00", "a\x00", "\x00\x00", "\xff", "é"}
@@ -93,8 +93,8 @@ func randomDocs(rng *rand.Rand, n int) []string {
 	return docs
 }
 
-// TestSequencesAreTheAnalyzers appends texts, and the sequence spells what the
-// analyzers on the CPU say; counts are how often a word is there.
+// TestSequencesAreTheAnalyzers appends texts and compares the sequence with what the analyzers on
+// the CPU make of them. Counts must be the numbers of occurrences.
 func TestSequencesAreTheAnalyzers(t *testing.T) {
 	_, s := gputest.Device(t)
 	for _, analyzer := range []string{"whitespace", "ascii"} {
@@ -103,7 +103,7 @@ func TestSequencesAreTheAnalyzers(t *testing.T) {
 				rng := rand.New(rand.NewPCG(seed, 1))
 				kind, ok := KindOf(analyzer)
 				if !ok {
-					t.Fatal("no such kind")
+					t.Fatalf("no kind for the analyzer %s", analyzer)
 				}
 				d, err := NewDictionary(s, 1)
 				if err != nil {
@@ -155,9 +155,9 @@ func TestSequencesAreTheAnalyzers(t *testing.T) {
 				if list.Len() != len(counts) {
 					t.Errorf("%d distinct words, want %d", list.Len(), len(counts))
 				}
-				for i := range list.Len() { // each was counted twice: with its text, and with all
+				for i := range list.Len() { // each was counted twice: by text, and all at the end
 					if w := string(list.AppendWord(nil, i)); 2*counts[w] != list.Counts[i] {
-						t.Errorf("%.40q is there %d times, want %d twice", w, list.Counts[i], counts[w])
+						t.Errorf("%.40q was counted %d times, want twice %d", w, list.Counts[i], counts[w])
 					}
 				}
 			})
@@ -181,8 +181,8 @@ func at(list []string, i int) string {
 	return "(end)"
 }
 
-// TestDictionaryGrows puts far more words in than the first table takes: words
-// keep the numbers they had, and each has one.
+// TestDictionaryGrows inserts far more words than the first table holds. Words must keep their
+// numbers, and each must have one.
 func TestDictionaryGrows(t *testing.T) {
 	_, s := gputest.Device(t)
 	d, err := NewDictionary(s, 1)
@@ -211,7 +211,7 @@ func TestDictionaryGrows(t *testing.T) {
 		}
 	}
 	if d.tables < 3 {
-		t.Errorf("%d tables: the test should need more", d.tables)
+		t.Errorf("%d tables: want a test that needs more", d.tables)
 	}
 	list, err := d.List(t.Context(), s)
 	if err != nil {
@@ -231,7 +231,7 @@ func TestDictionaryGrows(t *testing.T) {
 	}
 }
 
-// TestFind looks words up in a fixed vocabulary.
+// TestFind looks up words in a fixed vocabulary.
 func TestFind(t *testing.T) {
 	_, s := gputest.Device(t)
 	d, err := NewDictionary(s, 1)
@@ -257,7 +257,7 @@ func TestFind(t *testing.T) {
 	}
 	again, err := d.Put(t.Context(), s, textOf, ends)
 	if err != nil || !slices.Equal(numbers, again) {
-		t.Fatalf("words that are there got other numbers (%v)", err)
+		t.Fatalf("words got new numbers when inserted again (%v)", err)
 	}
 	q, err := NewSequence(s, 60_000)
 	if err != nil {
@@ -279,7 +279,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestSeparatedWordsAreNotCut: they were found elsewhere, and are as long as they are.
+// TestSeparatedWordsAreNotCut: another analyzer made these words, of any length.
 func TestSeparatedWordsAreNotCut(t *testing.T) {
 	_, s := gputest.Device(t)
 	d, err := NewDictionary(s, 1)
@@ -301,11 +301,11 @@ func TestSeparatedWordsAreNotCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := spell(t, list, gputest.Download(t, s, q.Items(0, 3))); !slices.Equal(got, want) {
-		t.Errorf("got words of %d and %d bytes", len(got[0]), len(got[1]))
+		t.Errorf("got words of %d and %d bytes, want them uncut", len(got[0]), len(got[1]))
 	}
 }
 
-// TestSqueeze: carriage returns go, and nothing else.
+// TestSqueeze: carriage returns are removed, and nothing else.
 func TestSqueeze(t *testing.T) {
 	for _, in := range []string{"", "a", "\r", "a\r", "\ra", "a\r\rb\nc\r\n"} {
 		want := strings.ReplaceAll(in, "\r", "")
@@ -313,7 +313,7 @@ func TestSqueeze(t *testing.T) {
 			t.Errorf("%q became %q, want %q", in, got, want)
 		}
 		if got := ASCII.Squeeze([]byte(in)); !bytes.Equal(got, []byte(in)) {
-			t.Errorf("%q became %q for ascii", in, got)
+			t.Errorf("%q became %q for ascii, want it unchanged", in, got)
 		}
 	}
 }

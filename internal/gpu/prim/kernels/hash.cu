@@ -1,11 +1,11 @@
-// Hash tables that add: key to sum. Keys that found no slot are listed, so that
-// a full table loses nothing.
+// Hash tables from keys to sums. Additions that find the table full go to an overflow list, so that
+// none is lost.
 #include "hash.cuh"
 #include "warp.cuh"
 
 constexpr u32 kThreads = 256;
 
-// Additions that did not fit, and how many.
+// The overflow list, and its length.
 struct Overflow {
   u64* keys;
   u64* adds;
@@ -30,10 +30,10 @@ hash_add(u64* keys, u64* sums, u64 slots, const u64* __restrict__ in, const u32*
   }
 }
 
-// The faster one. Words and their pairs are skewed: a few keys make most of the
-// additions and would take turns at the same words of L2. So each block first
-// adds in a small table in shared memory; a key that finds its place there taken
-// goes to memory at once, and what was gathered follows at the end.
+// The faster kernel. Words and pairs of words are skewed: a few keys get most of the additions, and
+// atomic operations on the same address in L2 run one after the other. So each block first adds in
+// a small table in shared memory. A key whose slot there is taken goes to global memory at once;
+// the sums in shared memory follow at the end.
 constexpr u32 kCache = 2048;
 
 KERNEL __launch_bounds__(kThreads)
@@ -50,7 +50,7 @@ hash_add_bucketed(u64* keys, u64* sums, u64 slots, const u64* __restrict__ in, c
     u32 add = adds ? adds[i] : 1;
     u32 at = (u32)(mix(key) >> 40) & (kCache - 1);
     u64 there = atomicCAS(&cached[at], kEmpty, key);
-    // 256 threads at once cannot take a sum from half of 32 bits over the edge.
+    // A sum below 2^31 cannot overflow by the additions, below 2^16 each, of 256 threads at once.
     if ((there == kEmpty || there == key) && add < 1u << 16) {
       if (atomicAdd(&sum[at], add) < 1u << 31) continue;
       atomicSub(&sum[at], add);

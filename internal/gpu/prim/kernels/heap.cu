@@ -1,5 +1,5 @@
-// The k largest keys of each block's share, by a heap that one warp keeps. This
-// is how the thesis selects; topk.cu is the fast way.
+// The k largest keys of each block's share, in a heap that one warp maintains. This is how the
+// thesis selects; topk.cu is faster.
 #include "heap.cuh"
 
 constexpr u32 kLargest = 1024;

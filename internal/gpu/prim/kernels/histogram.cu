@@ -3,11 +3,11 @@
 
 constexpr u32 kThreads = 512;
 constexpr u32 kLocalBins = 8192;  // 32 KB of shared memory
-constexpr u32 kRows = 4;          // of 16 bytes a thread, under way at a time
+constexpr u32 kRows = 4;          // of 16 bytes per thread, loaded at a time
 constexpr u32 kBatch = kThreads * kRows * 4;
 
-// Calls add(value) for every value, and for as many lanes at a time as there are:
-// those behind the end get the number none.
+// Calls add(value) for every value, by all lanes of a warp together: lanes beyond the end pass
+// none.
 template <class Add> INLINE void each(const u32* in, u64 n, u32 none, Add add) {
   for (u64 base = (u64)blockIdx.x * kBatch; base < n; base += (u64)gridDim.x * kBatch) {
     u32 v[kRows][4];
@@ -29,7 +29,7 @@ template <class Add> INLINE void each(const u32* in, u64 n, u32 none, Add add) {
   }
 }
 
-// Lanes behind the end are counted as outside; how many they are is known.
+// Lanes beyond the end were counted as outside; their known number is subtracted.
 INLINE void report(u64* outside, u32 bad, u64 n) {
   u64 batches = (n + kBatch - 1) / kBatch;
   bool last = (batches - 1) % gridDim.x == blockIdx.x;
@@ -46,7 +46,7 @@ histogram_small(const u32* __restrict__ in, u32* bins, u64* outside, u64 n, u32 
   __syncthreads();
   u32 bad = 0;
   each(in, n, count, [&](u32 v) {
-    // A warp that agrees adds once: skewed data would queue up at one word.
+    // A warp with a single value adds once: atomics on one address run one after the other.
     u32 v0 = __shfl_sync(kFull, v, 0);
     if (__all_sync(kFull, v == v0)) {
       if (v >= count) {
@@ -66,7 +66,7 @@ histogram_small(const u32* __restrict__ in, u32* bins, u64* outside, u64 n, u32 
   report(outside, bad, n);
 }
 
-// Many bins: atomics in L2, one for all lanes of a warp that count the same.
+// Many bins: atomics in L2, one for all lanes of a warp with the same value.
 KERNEL __launch_bounds__(kThreads)
 histogram_large(const u32* __restrict__ in, u32* bins, u64* outside, u64 n, u32 count) {
   u32 bad = 0;

@@ -1,6 +1,6 @@
-// A stable merge sort of 32-bit keys with 32-bit values, as among the papers' primitives. Tiles are
-// sorted in shared memory, then runs are merged two by two. Each block makes a tile of the result,
-// whose ends it finds on the merge path by bisection. Radix sorts (onesweep.cuh) are faster for
+// A stable merge sort of 32-bit keys with 32-bit values, one of the papers' primitives. Tiles are
+// sorted in shared memory, then pairs of runs are merged. Each block makes a tile of the result,
+// whose ends it finds by binary search on the merge path. Radix sorts (onesweep.cuh) are faster for
 // numbers.
 #include "warp.cuh"
 
@@ -8,7 +8,8 @@ constexpr u32 kThreads = 256;
 constexpr u32 kItems = 8;
 constexpr u32 kTile = kThreads * kItems;
 
-// How many of the first d items of two merged runs are from a; of equal keys those of a come first.
+// How many of the first d items of two merged runs come from a; among equal keys those of a come
+// first.
 INLINE u32 merge_path(const u32* a, u32 na, const u32* b, u32 nb, u32 d) {
   u32 low = d > nb ? d - nb : 0, high = min_of(d, na);
   while (low < high) {
@@ -19,8 +20,8 @@ INLINE u32 merge_path(const u32* a, u32 na, const u32* b, u32 nb, u32 d) {
   return low;
 }
 
-// Merges `count` items of a and b, from a[i] and b[j] on, into registers: the keys, and where each
-// was.
+// Merges `count` items of a and b, from a[i] and b[j] on, into registers: the keys, and the
+// position of each in the input.
 INLINE void merge_few(const u32* keys, u32 i, u32 a_end, u32 j, u32 b_end, u32 count, u32* key, u32* from) {
 #pragma unroll
   for (u32 t = 0; t < kItems; t++) {
@@ -64,7 +65,7 @@ merge_tiles(const u32* __restrict__ keys, u32* __restrict__ out_keys, const u32*
   for (u32 i = threadIdx.x; i < count; i += kThreads) out_keys[first + i] = k[i], out_values[first + i] = v[i];
 }
 
-// Merges runs of `width` items two by two.
+// Merges pairs of runs of `width` items.
 KERNEL __launch_bounds__(kThreads)
 merge_runs(const u32* __restrict__ keys, u32* __restrict__ out_keys, const u32* __restrict__ values, u32* __restrict__ out_values, u32 n, u32 width) {
   __shared__ u32 k[kTile], v[kTile];

@@ -1,7 +1,6 @@
-// Load-balancing search: work item to the segment it belongs to. offsets[s] is
-// where segment s begins; segments may be empty. Each tile of items marks in
-// shared memory where segments begin and spreads the marks by a running maximum,
-// so the cost does not depend on how uneven the segments are.
+// Load-balancing search: the segment of each work item. offsets[s] is the first item of segment s;
+// segments may be empty. Each tile of items marks in shared memory where segments begin, and a
+// running maximum spreads the marks, so the cost does not depend on how uneven the segments are.
 #include "warp.cuh"
 
 constexpr u32 kThreads = 256;
@@ -9,15 +8,15 @@ constexpr u32 kWarps = kThreads / kWarp;
 constexpr u32 kItems = 8;
 constexpr u32 kTile = kThreads * kItems;
 
-// The last segment that begins at or before the item, for a whole warp: every
-// step divides what is left by 33, not by 2, for the time of one look at memory.
+// The last segment that begins at or before the item, searched by a whole warp: every step divides
+// the range by 33 instead of 2, for the latency of one access.
 INLINE u32 segment_of(const u64* offsets, u32 segments, u64 item) {
   u32 low = 0, high = segments;  // offsets[low] <= item < offsets[high]
   while (high - low > 1) {
     u32 step = (high - low + kWarp) / (kWarp + 1);
     u32 at = low + (lane_id() + 1) * step;
     u32 upto = __popc(__ballot_sync(kFull, at < high && offsets[at] <= item));
-    // The probes ascend, so those that hold are the first of them.
+    // The probes ascend, so the successful ones are the first.
     high = min_of(high, low + (upto + 1) * step);
     low += upto * step;
   }
@@ -38,7 +37,7 @@ balance(const u64* __restrict__ offsets, u32 segments, u64 n, u32* __restrict__ 
   for (u32 i = threadIdx.x; i < kTile; i += kThreads) marks[i] = 0;
   __syncthreads();
   u32 base = bounds[0], last = bounds[1];
-  // Of several segments that begin at one place, all but the last are empty.
+  // Of several segments that begin at one item, all but the last are empty.
   for (u32 s = base + 1 + threadIdx.x; s <= last; s += kThreads) atomicMax(&marks[(u32)(offsets[s] - first)], s - base);
   __syncthreads();
   u32 v[kItems];

@@ -1,10 +1,10 @@
-// Stream compaction in one pass: the values whose flag is set, in order. Each
-// tile gathers its survivors in shared memory, learns by look-back where they
-// go, and writes them as one contiguous run.
+// Stream compaction in one pass: the values whose flag is set, in order. Each tile gathers its
+// selected values in shared memory, learns their position by look-back and writes them as one
+// contiguous run.
 #include "lookback.cuh"
 #include "rows.cuh"
 
-// Values are read once and written once: they shall leave the cache to the flags.
+// Values are read once and written once (.cs), which leaves the cache to the flags.
 INLINE void load_once(const u32* p, u32* to) {
   asm volatile("ld.global.cs.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "l"(p));
 }
@@ -18,10 +18,10 @@ INLINE void store_once(u64* p, const u64* v) {
   asm volatile("st.global.cs.v2.u64 [%0], {%1,%2};" ::"l"(p), "l"(v[0]), "l"(v[1]) : "memory");
 }
 
-// Where values come from: memory,
+// Values come from memory,
 template <class T> struct FromMemory {
   typedef T Kept;
-  static constexpr u32 kRow = 4;  // items side by side in a lane
+  static constexpr u32 kRow = 4;  // adjacent items of a lane
   static constexpr u32 kHeld = 4;
   const T* in;
   INLINE bool wide() const { return aligned(in); }
@@ -39,8 +39,8 @@ template <class T> struct FromMemory {
   INLINE T value(T kept, u64) const { return kept; }
 };
 
-// or the items' own numbers, so that only flags are read, 16 at a time; until
-// they are written, numbers count from the tile's beginning.
+// or are the items' indices. Then only flags are read, 16 at a time, and shared memory holds
+// indices relative to the tile.
 struct FromNumber {
   typedef u16 Kept;
   static constexpr u32 kRow = 16;
@@ -51,17 +51,17 @@ struct FromNumber {
   INLINE u32 value(u16 kept, u64 tile) const { return (u32)tile + kept; }
 };
 
-// Flags are a byte each, of which any bit counts; they are moved four to a word.
+// A flag is a byte, set if it is not zero; four are loaded as a word.
 INLINE u32 load_four(const u8* p) {
   u32 v;
   asm volatile("ld.global.u32 %0, [%1];" : "=r"(v) : "l"(p));
   return v;
 }
 
-// The highest bit of each byte that is not zero.
+// The highest bit of each byte, set if the byte is not zero.
 INLINE u32 set_bytes(u32 f) { return (((f & 0x7f7f7f7fu) + 0x7f7f7f7fu) | f) & 0x80808080u; }
 
-// One bit for each of the four.
+// One bit for each of the four flags.
 INLINE u32 pack(u32 f) { return (set_bytes(f) * 0x00204081u) >> 28; }
 
 template <u32 Rows, u32 N> INLINE void load_flags(const u8* flags, u64 first, u64 n, bool whole, u32 (&f)[Rows][N / 4]) {
@@ -91,7 +91,7 @@ template <u32 Threads, u32 Tile> INLINE void prefetch_flags(const u8* flags, u64
     if (first + i < n) asm volatile("prefetch.global.L2 [%0];" ::"l"(flags + first + i));
 }
 
-// How many of a tile's flags are set; each lane of a warp gets the warp's share.
+// The number of a tile's flags that are set: each lane of a warp returns the warp's part.
 template <u32 Threads, u32 Tile> INLINE u32 count_flags(const u8* flags, u64 first, u64 n) {
   u32 sum = 0;
   if (first + Tile <= n && aligned(flags)) {
@@ -107,8 +107,8 @@ template <u32 Threads, u32 Tile> INLINE u32 count_flags(const u8* flags, u64 fir
   return warp_sum(sum);
 }
 
-// The sum of all tiles before this one, whose own sum another block announces or
-// has announced. For a whole warp; the tile is not the first.
+// The sum of all tiles before this one. Another block announces the tile's own sum. Called by a
+// whole warp; the tile is not the first.
 INLINE u64 resolve_announced(u64* states, u32 tile) {
   u64 upto = 0, own = 0;
   for (i32 at = (i32)tile - (i32)lane_id();; at -= kWarp) {
@@ -130,10 +130,10 @@ INLINE u64 resolve_announced(u64* states, u32 tile) {
   return upto - own;  // in lane 0
 }
 
-// states has a word a tile. With Ahead, a tile's flags are counted, and the count announced,
-// by the block that is ahead of it by so many tiles, so that a block knows where its survivors
-// go while its values are still under way; its flags are then in the cache. Only
-// the first blocks count for themselves.
+// states has a word per tile. With Ahead, a tile's flags are counted and the count announced by the
+// block `ahead` tiles before it. So a block knows the position of its output while its values are
+// still being loaded, and its flags are then in the cache. Only the first blocks count for
+// themselves.
 template <class T, u32 Threads, u32 Items, bool Ahead, class From>
 INLINE void select(From from, const u8* flags, T* out, u64* count, u32 ahead, u64* states, u64 n) {
   constexpr u32 kRow = From::kRow;
@@ -185,8 +185,8 @@ INLINE void select(From from, const u8* flags, T* out, u64* count, u32 ahead, u6
       }
       __syncthreads();
     }
-    // Survivors lie in shared memory as far from a line as they will in memory,
-    // so that 16 bytes can be moved at once.
+    // Selected values have the same alignment in shared memory as in the output, so that 16 bytes
+    // can be moved at once.
     skip = (u32)((u64)(out + prefix) / sizeof(T)) % kWarp;
   }
 #pragma unroll
@@ -224,7 +224,7 @@ INLINE void select(From from, const u8* flags, T* out, u64* count, u32 ahead, u6
       }
     }
   } else {
-    // The first round of writes is short, so that each warp's begin at a line.
+    // The first round of writes is shorter, so that later ones begin at cache lines.
     T* to = out + prefix;
     skip = (u32)((u64)to / sizeof(T)) % kWarp;
     for (u32 i = threadIdx.x; i < all + skip; i += Threads)

@@ -1,14 +1,13 @@
-// What a radix sort needs besides its passes (onesweep.cuh): how often each digit
-// occurs, for all passes.
+// The histograms of a radix sort (onesweep.cuh): how often each digit occurs, for all passes.
 #include "onesweep.cuh"
 
 constexpr u32 kMaxPasses = 8;
 constexpr u32 kHistThreads = 512;
 constexpr u32 kHistItems = 8;
 
-// Counts the digits of all passes. Where a warp has mostly the same digit, as is
-// usual in the high digits of small numbers, one lane adds for all that have it:
-// 32 atomics on one word would take turns. The first key of each lane tells.
+// Counts the digits of all passes. Where most lanes of a warp have the same digit, as is usual in
+// the high digits of small numbers, one lane adds for all that have it: 32 atomics on one address
+// would run one after the other. The first keys of the lanes decide.
 template <class K> INLINE void histogram(const K* __restrict__ keys, u32* counts, u32 n, u32 low, u32 high) {
   __shared__ u32 local[kMaxPasses * kDigits];
   u32 passes = (high - low + 7) / 8;
@@ -48,7 +47,7 @@ template <class K> INLINE void histogram(const K* __restrict__ keys, u32* counts
     if (local[i]) atomicAdd(&counts[i], local[i]);
 }
 
-// Turns each pass's counts into the first place of each digit. One block a pass.
+// Turns the counts of each pass into the first position of each digit. One block per pass.
 KERNEL __launch_bounds__(kDigits) sort_offsets(u32* counts) {
   __shared__ u32 warp_sums[kDigits / kWarp];
   u32* mine = counts + blockIdx.x * kDigits + threadIdx.x;

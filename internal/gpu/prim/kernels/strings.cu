@@ -1,19 +1,19 @@
-// Stable merge sort of strings, given as places in a text. A string travels as
-// its first eight bytes, which decide most comparisons, and its reference; only
-// strings that agree in those bytes are looked up in the text.
+// Stable merge sort of strings in a text. An item is the first eight bytes of a string, which
+// decide most comparisons, and its reference. The text is read only for strings that agree in those
+// bytes.
 #include "warp.cuh"
 
 constexpr u32 kThreads = 256;
 constexpr u32 kItems = 4;
 constexpr u32 kTile = kThreads * kItems;
 
-// A reference: the offset in the text above 24 bits of length.
+// A reference: the offset in the text, above 24 bits of length.
 constexpr u32 kLengthBits = 24;
 INLINE u64 offset_of(u64 ref) { return ref >> kLengthBits; }
 INLINE u32 length_of(u64 ref) { return (u32)ref & ((1u << kLengthBits) - 1); }
 
 struct Item {
-  u64 head;  // the first eight bytes, the first one highest, padded with zeroes
+  u64 head;  // the first eight bytes, big-endian, padded with zeroes
   u64 ref;
 };
 
@@ -24,7 +24,7 @@ INLINE u64 head_of(const u8* text, u64 ref) {
   return h;
 }
 
-// Whether a comes before b; a string comes before those that it begins.
+// Whether a comes before b; a prefix of a string comes before the string.
 INLINE bool before(const u8* text, const Item& a, const Item& b) {
   if (a.head != b.head) return a.head < b.head;
   u32 la = length_of(a.ref), lb = length_of(b.ref);
@@ -36,8 +36,8 @@ INLINE bool before(const u8* text, const Item& a, const Item& b) {
   return la < lb;
 }
 
-// Merge path: how many of the first `diagonal` items of the merged order come
-// from a, which goes first among equals.
+// Merge path: how many of the first `diagonal` items of the merged order come from a, whose items
+// come first among equals.
 INLINE u32 merge_path(const u8* text, const Item* a, u32 na, const Item* b, u32 nb, u32 diagonal) {
   u32 low = diagonal > nb ? diagonal - nb : 0, high = min_of(diagonal, na);
   while (low < high) {
@@ -47,8 +47,8 @@ INLINE u32 merge_path(const u8* text, const Item* a, u32 na, const Item* b, u32 
   return low;
 }
 
-// Merges the runs a and b, both in shared memory; the thread takes the items of
-// the merged order from `diagonal` on.
+// Merges the runs a and b, both in shared memory. The thread takes the items of the merged order
+// from `diagonal` on.
 INLINE void merge(const u8* text, const Item* a, u32 na, const Item* b, u32 nb, u32 diagonal, Item* out) {
   diagonal = min_of(diagonal, na + nb);
   u32 i = merge_path(text, a, na, b, nb, diagonal), j = diagonal - i;
@@ -60,7 +60,7 @@ INLINE void merge(const u8* text, const Item* a, u32 na, const Item* b, u32 nb, 
   }
 }
 
-// Sorts tiles. Items of a thread by insertion, then runs of doubling length.
+// Sorts tiles: the items of a thread by insertion, then by merging runs of doubling length.
 KERNEL __launch_bounds__(kThreads)
 strings_tiles(const u8* __restrict__ text, const u64* __restrict__ refs, Item* out, u64 n) {
   __shared__ Item sh[kTile];
@@ -93,8 +93,8 @@ strings_tiles(const u8* __restrict__ text, const u64* __restrict__ refs, Item* o
   for (u32 i = threadIdx.x; i < count; i += kThreads) out[first + i] = sh[i];
 }
 
-// Merges neighbouring runs of that length. A block makes a tile of the output:
-// it finds which piece of each run it needs and merges them in shared memory.
+// Merges neighbouring runs of length `run`. A block makes a tile of the output: it finds the part
+// of each run that it needs and merges them in shared memory.
 KERNEL __launch_bounds__(kThreads)
 strings_merge(const u8* __restrict__ text, const Item* __restrict__ in, Item* __restrict__ out, u64 n, u64 run) {
   __shared__ Item sh[kTile];
@@ -124,7 +124,7 @@ strings_merge(const u8* __restrict__ text, const Item* __restrict__ in, Item* __
   for (u32 i = threadIdx.x; i < d1 - d0; i += kThreads) out[first + i] = sh[i];
 }
 
-// The references alone, and which of them differ from the one before.
+// The sorted references, and whether each string differs from the one before.
 KERNEL __launch_bounds__(kThreads)
 strings_finish(const u8* __restrict__ text, const Item* __restrict__ in, u64* refs, u8* heads, u64 n) {
   u64 i = (u64)blockIdx.x * kThreads + threadIdx.x;

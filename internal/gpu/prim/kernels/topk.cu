@@ -1,10 +1,9 @@
-// The k largest scores, ties by the lower number. Of many scores, a sample tells
-// a bound that more than k of them reach, but not many more; one reading gathers
-// those. The k-th largest of them is found by its bits, 11 at a time from the top:
-// each round counts, among the scores that share the bits found so far, how often
-// each value of the next bits occurs. Where the sample misled (too few reach the
-// bound, or too many because they are equal), the rounds read all scores instead:
-// slower, and the same result.
+// The k largest scores; among equal scores, those with lower numbers. Of many scores, a sample
+// gives a bound that slightly more than k of them should reach, and one pass gathers those. The
+// k-th largest is found by its bits, 11 at a time from the top. Each round counts, among the scores
+// that share the bits found so far, how often each value of the next bits occurs. The sample may
+// mislead: too few scores reach the bound, or too many because they are equal. Then the rounds read
+// all scores, with the same result.
 #include "lookback.cuh"
 #include "rows.cuh"
 
@@ -15,23 +14,23 @@ constexpr u32 kRow = 4;
 constexpr u32 kRows = 4;
 constexpr u32 kTile = kThreads * kRow * kRows;
 
-// Bits of a float that compare as the float does.
+// Maps the bits of a float to an integer that compares as the float does, and back.
 INLINE u32 ordered(u32 bits) { return bits & 0x80000000u ? ~bits : bits | 0x80000000u; }
 INLINE u32 unordered(u32 o) { return o & 0x80000000u ? o & 0x7fffffffu : ~o; }
 
-// A score with its number, as a key that sorts ascending to the order wanted.
+// A score and its number as a key; ascending keys are in the order of the result.
 INLINE u64 key_of(u32 o, u64 number) { return (u64)~o << 32 | (u32)number; }
 
-// What is known so far.
+// The state of the search.
 struct State {
-  u32 bound;       // that the gathered scores reach
-  u32 gathered;    // how many do
+  u32 bound;       // which the gathered scores reach
+  u32 gathered;    // number of gathered scores
   u32 found;       // the high bits of the k-th score
-  u32 wanted;      // how many of the scores that share them are wanted
+  u32 wanted;      // how many scores with these high bits belong to the k
 };
 
-// The scores that are still in question: those that were gathered if they are
-// enough and found room, or all.
+// The scores to search: the gathered ones if they are at least k and fit into their buffer, else
+// all.
 struct Source {
   const u32* scores;
   const u64* keys;
@@ -42,7 +41,8 @@ struct Source {
     keys = good ? some : nullptr;
     n = good ? state->gathered : count;
   }
-  // Calls f(place, ordered score) for four neighbours; 0 is below every score.
+  // Calls f(position, ordered score) for four neighbours. Beyond the end the score is 0, which is
+  // below every score.
   template <class F> INLINE void four(u64 at, F f) const {
     u32 o[4];
     if (keys) {
@@ -62,8 +62,8 @@ struct Source {
   INLINE u64 key(u64 at, u32 o) const { return keys ? keys[at] : key_of(o, at); }
 };
 
-// Where the sum of the bins, from the top, reaches wanted: the bin, the sum above
-// it, and its own. One thread calls found. Each thread has Each bins.
+// Finds the bin at which the sum of the bins, from the top, reaches wanted. One thread calls
+// found(bin, sum above it, its count). Each thread has kEach bins.
 template <u32 Threads, class F> INLINE void pick_bin(const u32* bins, u32 wanted, u32* warp_sums, F found) {
   constexpr u32 kEach = kBins / Threads;
   u32 c[kEach];
@@ -85,8 +85,7 @@ template <u32 Threads, class F> INLINE void pick_bin(const u32* bins, u32 wanted
 constexpr u32 kSampleThreads = 1024;
 constexpr u32 kSampleEach = 8;
 
-// The bound is the score of that rank in a sample taken at even distances. One
-// block.
+// Sets the bound to the score of the given rank in a sample taken at even distances. One block.
 KERNEL __launch_bounds__(kSampleThreads) topk_sample(const u32* __restrict__ scores, u64 n, State* state, u32 rank) {
   __shared__ u32 bins[kBins];
   __shared__ u32 warp_sums[kSampleThreads / kWarp];
@@ -109,18 +108,18 @@ KERNEL __launch_bounds__(kSampleThreads) topk_sample(const u32* __restrict__ sco
     pick_bin<kSampleThreads>(bins, wanted, warp_sums, [&](u32 bin, u32 above, u32 count) {
       now_found = found | bin << shift;
       now_wanted = wanted - above;
-      now_above = rank - wanted + above + count;  // of the sample, at or above the bin
+      now_above = rank - wanted + above + count;  // sampled scores at or above the bin
     });
     __syncthreads();
     found = now_found, wanted = now_wanted, reach = now_above;
     known |= mask << shift;
     __syncthreads();
   }
-  // Many equal scores, such as zeroes: only what is above them.
+  // If the bound is a score that many have, such as zero, take only higher scores.
   if (threadIdx.x == 0) state->bound = reach > 2 * rank ? found + 1 : found;
 }
 
-// Gathers the scores that reach the bound, in order. states has a word a tile.
+// Gathers the scores that reach the bound, in order. states has a word per tile.
 constexpr u32 kFilterRows = 8;
 constexpr u32 kFilterTile = kThreads * kRow * kFilterRows;
 
@@ -145,7 +144,7 @@ topk_filter(const u32* scores, u64 n, State* state, u64* out, u32 room, u64* sta
     }
     marks.set(r, bits);
   }
-  // Survivors are rare: mostly a warp has none.
+  // Few scores reach the bound: most warps have none.
   u32 local[kFilterRows];
   u32 sum = 0;
   bool some = __any_sync(kFull, marks.words[0]);
@@ -201,10 +200,10 @@ topk_count(const u32* __restrict__ scores, u64 n, const u64* __restrict__ some, 
     if (local[i]) atomicAdd(&bins[i], local[i]);
 }
 
-// Finds the bin in which the k-th score lies. One block; clears the bins.
+// Finds the bin that contains the k-th score, and clears the bins. One block.
 KERNEL __launch_bounds__(kThreads) topk_pick(State* state, u32* bins, u32 shift, u32 k) {
   __shared__ u32 warp_sums[kWarps];
-  // k is given in the first round, and 0 later.
+  // k is 0 after the first round.
   u32 wanted = k ? k : state->wanted, found = state->found;
   pick_bin<kThreads>(bins, wanted, warp_sums, [&](u32 bin, u32 above, u32) {
     state->found = found | bin << shift;
@@ -214,7 +213,7 @@ KERNEL __launch_bounds__(kThreads) topk_pick(State* state, u32* bins, u32 shift,
   for (u32 i = threadIdx.x; i < kBins; i += kThreads) bins[i] = 0;
 }
 
-// Gathers the k, as keys. words holds the ticket, then a word a tile.
+// Gathers the k best scores, as keys. words holds the ticket, then a word per tile.
 KERNEL __launch_bounds__(kThreads)
 topk_gather(const u32* __restrict__ scores, u64 n, const u64* __restrict__ some, u32 room, const State* state, u32 k, u64* out,
             u64* words) {
@@ -235,7 +234,8 @@ topk_gather(const u32* __restrict__ scores, u64 n, const u64* __restrict__ some,
     u32 o[kRows][kRow];
     u64 before[kRows];
     u64 sum = 0;
-    // Both counts in one word: above the score in the high half, equal in the low.
+    // Two counts in one word: scores above the k-th in the upper bits, scores equal to it in the
+    // lower 31.
 #pragma unroll
     for (u32 r = 0; r < kRows; r++) {
       u64 row = 0;
@@ -286,7 +286,7 @@ INLINE void split(u64 key, u32* score, u32* number) {
   *number = (u32)key;
 }
 
-// Takes sorted keys apart again.
+// Splits sorted keys into scores and numbers.
 KERNEL __launch_bounds__(kThreads) topk_split(const u64* __restrict__ keys, u32* scores, u32* numbers, u32 k) {
   u32 i = blockIdx.x * kThreads + threadIdx.x;
   if (i < k) split(keys[i], scores + i, numbers + i);
@@ -294,8 +294,8 @@ KERNEL __launch_bounds__(kThreads) topk_split(const u64* __restrict__ keys, u32*
 
 constexpr u32 kSmall = 4096;
 
-// Sorts up to 4,096 keys and takes them apart, in one block: a radix sort's dozen
-// launches would cost more than the rest of a query. Bitonic.
+// Sorts up to 4,096 keys (bitonic sort) and splits them, in one block: the dozen launches of a
+// radix sort would cost more than the rest of a query.
 KERNEL __launch_bounds__(kSampleThreads) topk_finish(const u64* __restrict__ keys, u32* scores, u32* numbers, u32 k) {
   __shared__ u64 sorted[kSmall];
   u32 size = kWarp;

@@ -1,34 +1,33 @@
-// From text to word numbers in one pass: find the words of a tile in shared
-// memory, learn by look-back how many come before, ask the dictionary for each.
+// From text to word numbers in one pass: a block finds the words of a tile in shared memory, learns
+// by look-back how many come before, and looks each up in the dictionary.
 //
-// A tile's items, words and ends of documents, are listed in shared memory first
-// and then dealt to the threads one by one: texts differ, but all threads have the
-// same to do.
+// A tile's items, words and ends of documents, are listed in shared memory first and then
+// distributed to the threads one by one, so that all threads have the same amount of work.
 #include "dictionary.cuh"
 #include "lookback.cuh"
 
 constexpr u32 kThreads = 256;
-constexpr u32 kSpan = 64;                  // bytes of a thread, bits of a mask
+constexpr u32 kSpan = 64;                  // bytes per thread, one bit each in a mask
 constexpr u32 kTile = kThreads * kSpan;
-constexpr u32 kHalo = kSpan;               // of the text behind a tile: most of its last word
+constexpr u32 kHalo = kSpan;               // text after a tile, for its last word
 constexpr u32 kPiece = 16;
 constexpr u32 kPieces = (kTile + kHalo) / kPiece;
-constexpr u32 kList = 4096;                // items at a time
-constexpr u32 kCut = 999;                  // where words between blanks are cut
+constexpr u32 kList = 4096;                // items listed at a time
+constexpr u32 kCut = 999;                  // length at which words between blanks are cut
 
 // What a word is; see words.go.
 enum { kWhitespace, kASCII, kSeparated };
 
-// The words of a sequence's state; see sequence.go.
+// The fields of a sequence's state; see sequence.go.
 enum { kLength, kMissed, kDocuments, kHuge, kTicket, kDone, kAdded };
 
-// Bytes equal to c of a word of four, as the top bits of those bytes.
+// Marks the bytes of a word that are equal to c by the top bits of those bytes.
 INLINE u32 equal_bytes(u32 w, u32 c) {
   u32 x = w ^ (c * 0x01010101u);
   return ~(((x & 0x7f7f7f7fu) + 0x7f7f7f7fu) | x) & 0x80808080u;
 }
 
-// Letters of a word of four that has the bit of small letters set everywhere.
+// Marks the letters among four bytes that all have the lower-case bit (0x20) set.
 INLINE u32 letter_bytes(u32 w) {
   u32 low = w & 0x7f7f7f7fu;
   u32 from_a = low + (0x80 - 'a') * 0x01010101u;
@@ -36,7 +35,7 @@ INLINE u32 letter_bytes(u32 w) {
   return from_a & ~above_z & ~w & 0x80808080u;
 }
 
-// Four top bits become the lowest four.
+// Moves the four top bits to the lowest four bits.
 INLINE u32 gather4(u32 tops) { return ((tops >> 7) * 0x10204080u) >> 28; }
 
 INLINE bool is_word(u8 c, u32 ascii) {
@@ -46,8 +45,8 @@ INLINE bool is_word(u8 c, u32 ascii) {
 
 struct Tile {
   u32 text[(kTile + kHalo) / 4 + 4];
-  u64 words[kThreads + 1];  // bits of the bytes that belong to words
-  u64 ends[kThreads + 1];   // bits of newlines
+  u64 words[kThreads + 1];  // one bit per byte: it belongs to a word
+  u64 ends[kThreads + 1];   // one bit per byte: it is a newline
   u16 list[kList];
   u32 warps[kThreads / kWarp];
   u64 prefix;
@@ -55,14 +54,14 @@ struct Tile {
   u32 documents, missed, huge;
 };
 
-// Eight bytes of the tile from any place on.
+// Eight bytes of the tile from any position on.
 INLINE u64 bytes_at(const u32* text, u32 at) {
   u32 w = at / 4, shift = at % 4 * 8;
   u32 a = text[w], b = text[w + 1], c = text[w + 2];
   return (u64)__funnelshift_r(b, c, shift) << 32 | __funnelshift_r(a, b, shift);
 }
 
-// Loads a tile, and makes its masks.
+// Loads a tile and computes its masks.
 INLINE void load_tile(Tile& sh, const u8* text, u64 n, u64 base, u32 ascii) {
   bool aligned = (u64)text % kPiece == 0;
   for (u32 i = threadIdx.x; i < kPieces; i += kThreads) {
@@ -100,7 +99,7 @@ INLINE void load_tile(Tile& sh, const u8* text, u64 n, u64 base, u32 ascii) {
   }
 }
 
-// The length of the word that begins at a place of the tile.
+// The length of the word that begins at a position of the tile.
 INLINE u32 word_length(const Tile& sh, const u8* text, u64 n, u64 base, u32 at, u32 ascii) {
   u32 span = at / kSpan;
   u64 outside = ~sh.words[span] >> (at % kSpan);
@@ -114,7 +113,7 @@ INLINE u32 word_length(const Tile& sh, const u8* text, u64 n, u64 base, u32 at, 
   return (u32)(p - base - at);
 }
 
-// Words between blanks are cut at 999 bytes, not inside a character.
+// Words between blanks are cut at 999 bytes, at a character boundary.
 INLINE u32 cut_length(const u8* word, u32 n) {
   if (n < kCut) return n;
   u8 a = word[kCut - 1], b = word[kCut - 2], c = word[kCut - 3];
@@ -125,7 +124,7 @@ INLINE u32 cut_length(const u8* word, u32 n) {
   return kCut;
 }
 
-// The item at a place of the tile: a word's number + 1, or 0 for a newline.
+// The item at a position of the tile: a word's number + 1, or 0 for a newline.
 INLINE u32 item_at(Tile& sh, const Dictionary& d, const u8* text, u64 n, u64 base, u32 at, u32 kind) {
   u32 ascii = kind == kASCII;
   if (sh.ends[at / kSpan] >> (at % kSpan) & 1) return 0;
@@ -152,16 +151,15 @@ INLINE u32 item_at(Tile& sh, const Dictionary& d, const u8* text, u64 n, u64 bas
   return number == kNone ? kNone : number + 1;
 }
 
-// Appends the items of a text to a sequence. Blocks take tile after tile. Unless
-// every word found its place, the sequence stays as long as it was, and so it does
-// in all later launches until the state is cleared. A word that is only looked up
-// and not found becomes kNone.
+// Appends the items of a text to a sequence. Blocks take tile after tile. Unless every word fits,
+// the sequence keeps its length, in this launch and in all later ones until the state is cleared. A
+// word that is only looked up and not found becomes kNone.
 KERNEL __launch_bounds__(kThreads)
 words_append(const u8* __restrict__ text, u64 n, u32 kind, u64* keys, u32 first, u32 tables, u32 find, u32* used, u32 limit,
              u8* arena, u64 arena_size, u64* arena_used, u32* out, u64* state, u64* tiles) {
   __shared__ Tile sh;
   Dictionary d{keys, first, tables, find, used, limit, arena, arena_size, arena_used};
-  // No block changes these before all have looked: see below.
+  // No block changes these before all have read them: see the end of the kernel.
   if (state[kMissed] || state[kHuge]) return;
   u64 length = state[kLength];
   u32 ascii = kind == kASCII;
@@ -196,7 +194,7 @@ words_append(const u8* __restrict__ text, u64 n, u32 kind, u64* keys, u32 first,
     }
     u32 documents = 0, missed = 0;
     for (u32 from = 0; from < total; from += kList) {
-      // Each thread lists its items that fall into this round.
+      // Each thread lists those of its items that belong to this round.
       while (items && rank < from + kList) {
         u32 bit = __ffsll(items) - 1;
         items &= items - 1;
@@ -218,8 +216,8 @@ words_append(const u8* __restrict__ text, u64 n, u32 kind, u64* keys, u32 first,
     if (missed && !find) atomicAdd(&sh.missed, missed);
     if (tile == count - 1 && threadIdx.x == 0) state[kAdded] = sh.prefix + total;
   }
-  // The last block to end adds up. The others' counts are kept apart until then,
-  // so that blocks that start late see the state as it was.
+  // The last block to finish updates the state. Until then the blocks' counts are kept elsewhere,
+  // so that blocks that start late see the old state.
   if (threadIdx.x == 0) {
     u64* counts = tiles + count;
     if (sh.documents) atomicAdd(counts, (u64)sh.documents);

@@ -5,9 +5,9 @@
 constexpr u32 kThreads = 256;
 constexpr u32 kCache = 2048;
 
-// Adds 1 to the count of each word of some items. A few words make most of a text,
-// and would take turns at the same words of L2: so each block counts in shared
-// memory what finds a place there, and adds that up at its end.
+// Adds 1 to the count of each item's word. A few words make up most of a text, and atomic additions
+// to one address in L2 run one after the other. So each block counts in a small table in shared
+// memory and adds that up at the end; words whose slot is taken are counted in global memory.
 INLINE void count_words(const u32* items, u64 n, u64* counts) {
   __shared__ u32 cached[kCache];
   __shared__ u32 sums[kCache];
@@ -34,9 +34,9 @@ KERNEL __launch_bounds__(kThreads) words_count(const u32* __restrict__ items, u6
   count_words(items, n, counts);
 }
 
-// Counts what was appended to a sequence since the last time. The last block to end
-// notes how far that was.
-constexpr u32 kLength = 0, kCounted = 7;  // words of a sequence's state; see sequence.go
+// Counts what was appended to a sequence since the last call. The last block to finish records the
+// position.
+constexpr u32 kLength = 0, kCounted = 7;  // fields of a sequence's state; see sequence.go
 constexpr u32 kAddedThreads = 1024;
 
 KERNEL __launch_bounds__(kAddedThreads) words_count_added(const u32* __restrict__ items, u64* state, u64* counts, u32* done) {
@@ -51,7 +51,7 @@ KERNEL __launch_bounds__(kAddedThreads) words_count_added(const u32* __restrict_
   }
 }
 
-// Empty slots.
+// Marks all slots as empty.
 KERNEL __launch_bounds__(kThreads) words_clear(u64* keys, u64 slots) {
   u64 i = (u64)blockIdx.x * kThreads + threadIdx.x;
   if (i >= slots) return;
@@ -65,7 +65,7 @@ KERNEL __launch_bounds__(kThreads) words_used(const u64* __restrict__ keys, u64 
   if (i < slots) flags[i] = keys[2 * i + 1] != 0 && keys[2 * i] != kUnknown;
 }
 
-// The keys and counts of some numbers, side by side.
+// Gathers the keys and counts of the given numbers.
 KERNEL __launch_bounds__(kThreads)
 words_gather(const u64* __restrict__ keys, const u64* __restrict__ counts, const u32* __restrict__ numbers, u64 n,
              u64* __restrict__ out_keys, u64* __restrict__ out_counts) {
@@ -77,8 +77,8 @@ words_gather(const u64* __restrict__ keys, const u64* __restrict__ counts, const
   out_counts[i] = counts[w];
 }
 
-// Finds or inserts words that the host lists: word i is text[ends[i-1], ends[i]).
-// Its number goes to out[i]; kNone if it found no place.
+// Finds or inserts words of the host: word i is text[ends[i-1], ends[i]). out[i] gets its number,
+// or kNone if it does not fit.
 KERNEL __launch_bounds__(kThreads)
 words_put(const u8* __restrict__ text, const u64* __restrict__ ends, u64 n, u64* keys, u32 first, u32 tables, u32* used, u32 limit,
           u8* arena, u64 arena_size, u64* arena_used, u32* out, u64* missed) {
