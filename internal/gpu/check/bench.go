@@ -25,13 +25,13 @@ type bencher struct {
 	tmp  *gpu.Arena
 	from *gpu.Event
 	to   *gpu.Event
-	copy float64 // GB/s of a copy on the device
+	copy float64 // GB/s of a copy within device memory
 	n    int
 	out  []Bench
 	free []func() error
 }
 
-// Measure runs the benches with n items (2^28 on a large device).
+// Measure runs the benchmarks with n items (2^28 on a large device).
 func Measure(ctx context.Context, dev *gpu.Device, n int) (_ []Bench, err error) {
 	b := &bencher{ctx: ctx, dev: dev, n: n}
 	defer func() {
@@ -49,7 +49,7 @@ func Measure(ctx context.Context, dev *gpu.Device, n int) (_ []Bench, err error)
 		}
 		b.free = append(b.free, (*e).Free)
 	}
-	// The look-back words of a sort by 64 bits, and some.
+	// Enough for the look-back words of a sort by 64 bits.
 	if b.tmp, err = gpu.NewArena(dev, int64(n)*8+(64<<20)); err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func Measure(ctx context.Context, dev *gpu.Device, n int) (_ []Bench, err error)
 	return b.out, nil
 }
 
-// buffer takes memory until the benches' end.
+// buffer allocates memory that is freed after the benchmarks.
 func buffer[T any](b *bencher, n int) (gpu.Buffer[T], error) {
 	x, err := gpu.Alloc[T](b.dev, n)
 	if err == nil {
@@ -71,7 +71,7 @@ func buffer[T any](b *bencher, n int) (gpu.Buffer[T], error) {
 	return x, err
 }
 
-// fill puts reproducible numbers into a buffer.
+// fill fills a buffer with reproducible pseudo-random numbers.
 func fill[T prim.Word](b *bencher, x gpu.Buffer[T], seed uint64, mask T) error {
 	name, m := "probe_fill_u64", gpu.U64(uint64(mask))
 	if _, ok := any(mask).(uint32); ok {
@@ -85,10 +85,10 @@ func fill[T prim.Word](b *bencher, x gpu.Buffer[T], seed uint64, mask T) error {
 		gpu.U64(uint64(x.Len())), gpu.U64(seed), m)
 }
 
-// rounds is how often each thing is measured.
+// rounds is the number of measurements of each benchmark.
 const rounds = 7
 
-// time measures work on the device by events; before is not measured.
+// time measures work with events of the device; before is not included.
 func (b *bencher) time(before, work func() error) (best, median float64, err error) {
 	var all []float64
 	for i := range rounds + 1 {
@@ -104,7 +104,7 @@ func (b *bencher) time(before, work func() error) (best, median float64, err err
 		if err != nil {
 			return 0, 0, err
 		}
-		if i > 0 { // the first one compiles and warms up
+		if i > 0 { // the first round compiles and warms up
 			all = append(all, d.Seconds())
 		}
 	}
@@ -112,7 +112,7 @@ func (b *bencher) time(before, work func() error) (best, median float64, err err
 	return all[0], all[len(all)/2], nil
 }
 
-// add notes a measurement; wanted is the least fraction of a copy's speed, or 0.
+// add records a measurement; wanted is the least acceptable fraction of a copy's bandwidth, or 0.
 func (b *bencher) add(name string, items int, bytes int64, best, median, wanted float64) {
 	r := Bench{Name: name, Items: items, Seconds: best, Median: median, Bytes: bytes}
 	if best > 0 {
@@ -129,7 +129,7 @@ func (b *bencher) add(name string, items int, bytes int64, best, median, wanted 
 	b.out = append(b.out, r)
 }
 
-// limit notes a time that should stay below a bound.
+// limit records a time that should not exceed a bound.
 func (b *bencher) limit(name string, seconds, bound float64) {
 	r := Bench{Name: name, Seconds: seconds}
 	if bound > 0 {
@@ -139,7 +139,7 @@ func (b *bencher) limit(name string, seconds, bound float64) {
 	b.out = append(b.out, r)
 }
 
-// wall is the least time of f over several batches of the given number of calls.
+// wall returns the least wall-clock time of a call of f, over several batches of calls.
 func wall(batches, calls int, f func() error) (float64, error) {
 	best := time.Duration(1 << 62)
 	for range batches {
@@ -154,7 +154,7 @@ func wall(batches, calls int, f func() error) (float64, error) {
 	return best.Seconds() / float64(calls), nil
 }
 
-// latency measures what the host's calls cost.
+// latency measures the cost of the host's calls.
 func (b *bencher) latency() error {
 	k, err := b.dev.Kernel(probe, "probe_empty")
 	if err != nil {
@@ -165,7 +165,7 @@ func (b *bencher) latency() error {
 	background := context.Background()
 	sync := func() error { return b.s.Sync(background) }
 	return b.s.Do(func() error {
-		// The queue holds about a thousand launches; a batch stays well below.
+		// The driver's queue holds about a thousand launches; a batch is much smaller.
 		if err := errors.Join(launch(), sync()); err != nil {
 			return err
 		}
@@ -206,7 +206,7 @@ func (b *bencher) latency() error {
 	})
 }
 
-// link measures copies between host and device.
+// link measures copies between host and device memory.
 func (b *bencher) link() error {
 	n := min(b.n, 256<<20)
 	d, err := buffer[uint8](b, n)

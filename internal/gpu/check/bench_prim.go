@@ -8,7 +8,7 @@ import (
 	"github.com/collocate/collocate/internal/gpu/prim"
 )
 
-// memory measures what should be as fast as memory.
+// memory measures primitives that should be limited by memory bandwidth.
 func (b *bencher) memory() error {
 	n := b.n
 	in, err := buffer[uint32](b, n)
@@ -112,7 +112,7 @@ func (b *bencher) bins() error {
 	return nil
 }
 
-// sorts measures radix sorts. Bytes are what the passes must move.
+// sorts measures radix sorts. Bytes are those that the passes must move.
 func (b *bencher) sorts() error {
 	n := b.n
 	keys, err := buffer[uint64](b, n)
@@ -166,9 +166,7 @@ func (b *bencher) sorts() error {
 	return nil
 }
 
-// tables measures the hash tables on keys as skewed as word pairs are: the
-// product of two evenly spread numbers' lowest set bits would be too tame, so a
-// sixteenth of the keys, drawn from few, makes most of the additions.
+// tables measures the hash tables on keys drawn evenly from few or from many.
 func (b *bencher) tables() error {
 	n := b.n / 4
 	keys, err := buffer[uint64](b, n)
@@ -201,7 +199,7 @@ func (b *bencher) tables() error {
 	return nil
 }
 
-// runs measures what comes after a sort, with eight keys to a run, and top-k.
+// runs measures the primitives that follow a sort, with eight keys to a run, and top-k.
 func (b *bencher) runs() error {
 	n := b.n / 2
 	keys, err := buffer[uint64](b, n)
@@ -250,7 +248,7 @@ func (b *bencher) runs() error {
 		return err
 	}
 	b.add("reduce by key of (u64, u32)", n, 12*int64(n)+16*int64(kept[0]), best, median, 0)
-	// Work items that belong to the runs, as postings belong to terms.
+	// Work items belong to runs as postings belong to terms.
 	if err := prim.Runs(b.s, b.tmp, sorted, other, sums, count); err != nil {
 		return err
 	}
@@ -273,8 +271,8 @@ func (b *bencher) runs() error {
 	return nil
 }
 
-// strings measures the string sort on words of 3 to 18 bytes, every second one
-// longer than what travels with the reference.
+// strings measures the string sort on words of 3 to 18 bytes, half of them longer than the eight
+// bytes that are compared first.
 func (b *bencher) strings() error {
 	n := b.n / 64
 	var text []byte

@@ -16,13 +16,13 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// Suite compares one part of the program with the CPU, on a device.
+// Suite compares one part of the program on a device with the CPU.
 type Suite struct {
 	Name string
 	Run  func(t *Trial) error
 }
 
-// Trial is one suite's run.
+// Trial is one run of a suite.
 type Trial struct {
 	Ctx   context.Context
 	Dev   *gpu.Device
@@ -34,7 +34,7 @@ type Trial struct {
 	sum   hash.Hash
 }
 
-// Same compares what the device gave with what it should be.
+// Same compares a result of the device with the expected one.
 func Same[T cmp.Ordered](t *Trial, what string, got, want []T) error {
 	t.cases++
 	if len(got) != len(want) {
@@ -48,8 +48,8 @@ func Same[T cmp.Ordered](t *Trial, what string, got, want []T) error {
 	return binary.Write(t.sum, binary.LittleEndian, got)
 }
 
-// Conform runs the suites. Errors of a suite are in its result; an error of the
-// device ends it all.
+// Conform runs the suites. Differences are in a suite's result; an error of the device ends the
+// run.
 func Conform(ctx context.Context, dev *gpu.Device, suites []Suite, sizes []int) ([]Result, error) {
 	var out []Result
 	for i, suite := range suites {
@@ -86,8 +86,7 @@ func runSuite(ctx context.Context, dev *gpu.Device, suite Suite, sizes []int, se
 	return r, err
 }
 
-// NewReceipt begins a receipt: every kernel of the program is compiled by the
-// device's driver.
+// NewReceipt begins a receipt. The device's driver compiles every kernel of the program.
 func NewReceipt(dev *gpu.Device) (*Receipt, error) {
 	r := &Receipt{Device: dev.Info(), Started: time.Now().UTC().Truncate(time.Second),
 		PTX: map[string]string{}, Loads: map[string]float64{}}
@@ -108,7 +107,7 @@ func NewReceipt(dev *gpu.Device) (*Receipt, error) {
 	return r, nil
 }
 
-// put makes a device buffer of values; the caller frees it.
+// put makes a device buffer with the given values; the caller frees it.
 func put[T any](t *Trial, values []T) (gpu.Buffer[T], error) {
 	b, err := gpu.Alloc[T](t.Dev, len(values))
 	if err != nil {
@@ -117,13 +116,13 @@ func put[T any](t *Trial, values []T) (gpu.Buffer[T], error) {
 	return b, b.Upload(t.S, values)
 }
 
-// get waits and returns the first n values.
+// get waits for the stream and returns the first n values.
 func get[T any](t *Trial, b gpu.Buffer[T], n int) ([]T, error) {
 	out := make([]T, n)
 	return out, b.Download(t.Ctx, t.S, out)
 }
 
-// with runs f on a device buffer of values, and frees it.
+// with runs f on a device buffer with the given values, and frees it.
 func with[T any](t *Trial, values []T, f func(b gpu.Buffer[T]) error) error {
 	b, err := put(t, values)
 	if err == nil {

@@ -1,8 +1,7 @@
-// Package check tries a GPU: whether our kernels give the CPU's results on it,
-// how fast they are next to what its memory can do, and what faults look like.
-// The outcome is a receipt, a JSON file that says for which PTX, device and
-// driver all of this was seen. Receipts are committed; a test fails when the
-// tree holds PTX that no receipt is about.
+// Package check tests a GPU: whether our kernels give the CPU's results, how fast they are compared
+// with its memory, and how faults are reported. The outcome is a receipt, a JSON file that names
+// the PTX, device and driver of the test. Receipts are committed. A test fails for PTX that no
+// receipt covers.
 package check
 
 import (
@@ -14,13 +13,13 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// Receipt is what was seen on a device.
+// Receipt is the outcome of a test of a device.
 type Receipt struct {
 	Device  gpu.Info           `json:"device"`
 	Started time.Time          `json:"started"`
 	PTX     map[string]string  `json:"ptx"`            // source to sha256, as loaded
-	Loads   map[string]float64 `json:"load_seconds"`   // until all kernels of the source were ready
-	Only    string             `json:"only,omitempty"` // regular expression of what was compared
+	Loads   map[string]float64 `json:"load_seconds"`   // time to compile all kernels of the source
+	Only    string             `json:"only,omitempty"` // regular expression of suites
 	Results []Result           `json:"results"`
 	Benches []Bench            `json:"benches,omitempty"`
 	Notes   map[string]string  `json:"notes,omitempty"`
@@ -30,7 +29,7 @@ type Receipt struct {
 type Result struct {
 	Name   string `json:"name"`
 	Cases  int    `json:"cases"`
-	Digest string `json:"digest"` // of all the results; the same on every device
+	Digest string `json:"digest"` // of all results; the same on every device
 	Error  string `json:"error,omitempty"`
 }
 
@@ -40,15 +39,15 @@ type Bench struct {
 	Items    int     `json:"items,omitempty"`
 	Seconds  float64 `json:"seconds"`
 	Median   float64 `json:"median_seconds,omitempty"`
-	Bytes    int64   `json:"bytes,omitempty"`    // that must cross the memory's or the link's pins
+	Bytes    int64   `json:"bytes,omitempty"`    // that cross the memory's or the host's bus
 	GBs      float64 `json:"gb_per_s,omitempty"` // Bytes over Seconds
 	GItems   float64 `json:"g_items_per_s,omitempty"`
-	Fraction float64 `json:"fraction_of_copy,omitempty"` // GBs over that of a copy on the device
+	Fraction float64 `json:"fraction_of_copy,omitempty"` // GBs over a copy's
 	Wanted   string  `json:"wanted,omitempty"`
 	Met      *bool   `json:"met,omitempty"`
 }
 
-// Failed lists what is wrong: results that differ.
+// Failed lists the comparisons that found a difference or failed.
 func (r *Receipt) Failed() (names []string) {
 	for _, x := range r.Results {
 		if x.Error != "" {
@@ -58,13 +57,13 @@ func (r *Receipt) Failed() (names []string) {
 	return names
 }
 
-// JSON is the receipt as it is committed.
+// JSON returns the receipt as it is committed.
 func (r *Receipt) JSON() ([]byte, error) {
 	b, err := json.MarshalIndent(r, "", "  ")
 	return append(b, '\n'), err
 }
 
-// Rate is a bench's speed in words.
+// Rate formats the speed of a benchmark.
 func (b Bench) Rate() string {
 	switch {
 	case b.GItems > 0 && b.GBs > 0:

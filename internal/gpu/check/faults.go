@@ -9,9 +9,8 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// Faults provokes what can go wrong and looks whether it is reported as it
-// should be. It must come last: the final fault ends the device for this
-// process.
+// Faults provokes faults and checks that they are reported correctly. It must come last: the final
+// fault makes the device unusable for this process.
 func Faults(ctx context.Context, dev *gpu.Device) []Result {
 	var out []Result
 	for _, f := range []struct {
@@ -43,11 +42,11 @@ func tryOutOfMemory(_ context.Context, dev *gpu.Device) error {
 		return errors.Join(errors.New("an allocation larger than the device's memory succeeded"), b.Free())
 	}
 	if !errors.As(err, &oom) || oom.Need != total+1<<30 || oom.Available <= 0 || oom.Total <= 0 {
-		return fmt.Errorf("not reported as out of memory: %w", err)
+		return fmt.Errorf("an allocation larger than the device's memory is not reported as out of memory: %w", err)
 	}
 	small, err := gpu.Alloc[uint8](dev, 1<<20)
 	if err != nil {
-		return fmt.Errorf("a small allocation fails afterwards: %w", err)
+		return fmt.Errorf("a small allocation fails after one that was too large: %w", err)
 	}
 	return small.Free()
 }
@@ -56,7 +55,7 @@ func tryOutOfMemory(_ context.Context, dev *gpu.Device) error {
 // wait for it.
 func tryCancel(ctx context.Context, dev *gpu.Device) (err error) {
 	if dev.Info().Emulated {
-		return nil // nothing runs there unless somebody waits
+		return nil // in the interpreter nothing runs unless somebody waits
 	}
 	k, err := dev.Kernel(probe, "probe_spin")
 	if err != nil {
@@ -89,7 +88,7 @@ func tryCancel(ctx context.Context, dev *gpu.Device) (err error) {
 		return err
 	}
 	if !errors.Is(waited, context.DeadlineExceeded) || took > 300*time.Millisecond {
-		return fmt.Errorf("a wait of 50 ms ended after %v with %v", took, waited)
+		return fmt.Errorf("a wait that was cancelled after 50 ms ended after %v with %v", took, waited)
 	}
 	return nil
 }
@@ -113,7 +112,7 @@ func tryArguments(_ context.Context, dev *gpu.Device) (err error) {
 	return nil
 }
 
-// tryTrap ends the device, and looks whether it ends well.
+// tryTrap runs a kernel that traps, which ends the device, and checks how later calls fail.
 func tryTrap(ctx context.Context, dev *gpu.Device) error {
 	s, err := dev.NewStream()
 	if err != nil {
@@ -129,7 +128,7 @@ func tryTrap(ctx context.Context, dev *gpu.Device) error {
 	}
 	err = errors.Join(s.Launch(k, gpu.Grid(1, 32), gpu.U32(7)), s.Sync(ctx))
 	if !errors.Is(err, gpu.ErrDead) {
-		return fmt.Errorf("a trap ended with %v", err)
+		return fmt.Errorf("a trap ended with %v, want ErrDead", err)
 	}
 	if _, err := gpu.Alloc[uint32](dev, 1); !errors.Is(err, gpu.ErrDead) {
 		return fmt.Errorf("an allocation after a trap ended with %v", err)

@@ -26,7 +26,7 @@ var Primitives = []Suite{
 	{"strings", eachSize(tryStrings)},
 }
 
-// eachSize is a suite that tries one size after the other.
+// eachSize returns a suite that tests one size after the other.
 func eachSize(try func(t *Trial, n int) error) func(*Trial) error {
 	return func(t *Trial) error {
 		for _, n := range t.Sizes {
@@ -38,7 +38,7 @@ func eachSize(try func(t *Trial, n int) error) func(*Trial) error {
 	}
 }
 
-// holds compares the start of a buffer with what should be there.
+// holds compares the beginning of a buffer with the expected values.
 func holds[T cmp.Ordered](t *Trial, what string, b gpu.Buffer[T], want []T) error {
 	got, err := get(t, b, len(want))
 	if err != nil {

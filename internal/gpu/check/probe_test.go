@@ -11,8 +11,8 @@ import (
 	"github.com/collocate/collocate/internal/gpu/gputest"
 )
 
-// TestProbeDigest: what the probes fill in is the same every time, and their
-// digest tells sorted from unsorted, and one value from another, but not orders.
+// TestProbeDigest: the probes fill buffers reproducibly. Their digest differs if a value differs,
+// and does not depend on the order; descents do.
 func TestProbeDigest(t *testing.T) {
 	dev, s := gputest.Device(t)
 	kernel := func(name string) *gpu.Kernel {
@@ -48,7 +48,7 @@ func TestProbeDigest(t *testing.T) {
 	sum, descents := digest(values)
 	fill()
 	if again := gputest.Download(t, s, values); !slices.Equal(again, host) {
-		t.Error("filled twice, the values differ")
+		t.Error("two fills with the same seed differ")
 	}
 	want := uint64(0)
 	for i := 1; i < n; i++ {
@@ -65,7 +65,7 @@ func TestProbeDigest(t *testing.T) {
 	}
 	host[7]++
 	if other, _ := digest(gputest.Upload(t, s, host)); other == sum {
-		t.Error("another value has the same digest")
+		t.Error("a changed value has the same digest")
 	}
 
 	narrow := make([]uint32, n)
@@ -84,8 +84,7 @@ func TestProbeDigest(t *testing.T) {
 	}
 }
 
-// TestProbeStray: a write far outside of everything ends the device, and the
-// error says so.
+// TestProbeStray: a write far outside of every allocation ends the device, and the error says so.
 func TestProbeStray(t *testing.T) {
 	dev := gpu.New(emu.New(emu.Options{}))
 	s, err := dev.NewStream()
@@ -102,9 +101,9 @@ func TestProbeStray(t *testing.T) {
 	}
 	err = errors.Join(s.Launch(k, gpu.Grid(1, 1), b.Arg()), s.Sync(t.Context()))
 	if !errors.Is(err, gpu.ErrDead) || !strings.Contains(err.Error(), "probe_stray") {
-		t.Errorf("a stray write ended with %v", err)
+		t.Errorf("a stray write ended with %v, want ErrDead and the name of the kernel", err)
 	}
 	if err := errors.Join(b.Free(), s.Free(), dev.Close()); err != nil {
-		t.Errorf("freeing afterwards: %v", err)
+		t.Errorf("freeing after the fault: %v", err)
 	}
 }

@@ -11,12 +11,11 @@ import (
 	"github.com/collocate/collocate/internal/gpu/kernelsrc"
 )
 
-// receiptsDir holds what `collocate gpu test --receipt` wrote, relative to the
-// module's root.
+// receiptsDir has the receipts of `collocate gpu test --receipt`, relative to the module's root.
 const receiptsDir = "internal/gpu/receipts"
 
-// TestPTXHasReceipt fails when a kernel of the tree was never tried on a device:
-// its PTX, byte for byte, must be in a receipt without faults.
+// TestPTXHasReceipt fails for a kernel that was never tested on a device: its PTX, byte for byte,
+// must be in a receipt without faults.
 func TestPTXHasReceipt(t *testing.T) {
 	root, err := kernelsrc.Root()
 	if err != nil {
@@ -44,17 +43,17 @@ func TestPTXHasReceipt(t *testing.T) {
 		}
 		sum := sha256.Sum256(ptx)
 		if !tried[hex.EncodeToString(sum[:])] {
-			t.Errorf("%s was tried on no device: run `collocate gpu test --receipt %s/NAME.json` on one", u.PTXPath(), receiptsDir)
+			t.Errorf("%s was tested on no device: run `collocate gpu test --receipt %s/NAME.json` on one", u.PTXPath(), receiptsDir)
 		}
 	}
 }
 
-// TestUnfitReceipts: one that the interpreter wrote, that compared nothing or not all, or
-// that saw a difference vouches for no PTX.
+// TestUnfitReceipts: receipts of the interpreter, without comparisons, with only some, or with a
+// difference cover no PTX.
 func TestUnfitReceipts(t *testing.T) {
 	good := func() Receipt { return Receipt{Results: []Result{{Name: "scan", Cases: 7}}} }
 	if fault := unfit(good()); fault != "" {
-		t.Errorf("a good one is refused: %s", fault)
+		t.Errorf("a good receipt is refused: %s", fault)
 	}
 	for name, spoil := range map[string]func(*Receipt){
 		"emulated":   func(r *Receipt) { r.Device.Emulated = true },
@@ -65,12 +64,12 @@ func TestUnfitReceipts(t *testing.T) {
 	} {
 		r := good()
 		if spoil(&r); unfit(r) == "" {
-			t.Errorf("%s: accepted", name)
+			t.Errorf("%s: the receipt was accepted", name)
 		}
 	}
 }
 
-// receipts reads all that are committed, by path.
+// receipts reads all committed receipts, by path.
 func receipts(t *testing.T, root string) map[string]Receipt {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(receiptsDir), "*.json"))
@@ -92,7 +91,7 @@ func receipts(t *testing.T, root string) map[string]Receipt {
 	return all
 }
 
-// unfit says why a receipt vouches for nothing, or nothing.
+// unfit says why a receipt covers no PTX, or returns "".
 func unfit(r Receipt) string {
 	switch failed := r.Failed(); {
 	case r.Device.Emulated:

@@ -15,7 +15,7 @@ import (
 	"github.com/collocate/collocate/internal/gpu/driver"
 )
 
-// TestSymbols: every function is looked up under its own name.
+// TestSymbols: every function is resolved by its own name.
 func TestSymbols(t *testing.T) {
 	var l lib
 	symbols := l.symbols()
@@ -23,7 +23,7 @@ func TestSymbols(t *testing.T) {
 	for i := range v.NumField() {
 		name := "cu" + v.Type().Field(i).Name
 		if at := symbols[name]; at == nil || unsafe.Pointer(at) != v.Field(i).Addr().UnsafePointer() {
-			t.Errorf("%s is not looked up, or put elsewhere", name)
+			t.Errorf("%s is not resolved, or stored in another field", name)
 		}
 	}
 	if len(symbols) != v.NumField() {
@@ -35,22 +35,22 @@ func TestSymbols(t *testing.T) {
 func TestWithoutDriver(t *testing.T) {
 	_, err := Devices()
 	if err == nil {
-		t.Skip("there is a driver")
+		t.Skip("the machine has a driver")
 	}
 	if !errors.Is(err, errNone) {
 		t.Errorf("Devices: %v", err)
 	}
 	d, opened := Open(0)
 	if d != nil || opened == nil || opened.Error() != err.Error() {
-		t.Errorf("Open says %v, Devices %v", opened, err)
+		t.Errorf("Open returned %v, Devices %v; want the same error", opened, err)
 	}
 	if cu.Init == 0 && !strings.Contains(err.Error(), "NVIDIA's driver library is not installed (libcuda.so") {
 		t.Errorf("Devices: %v", err)
 	}
 }
 
-// fake replaces the library by functions of the test, until its end: one device
-// that can be described and opened. What a test needs besides, it puts into cu.
+// fake replaces the library by Go functions until the test's end: one device that can be described
+// and opened. Tests put further functions into cu.
 func fake(t *testing.T) {
 	t.Helper()
 	before, beforeLoad := cu, load
@@ -102,7 +102,7 @@ func fake(t *testing.T) {
 	}
 }
 
-// setting is a function that sets the number its argument points to.
+// setting returns a C function that stores v where its argument points.
 func setting(v int32) uintptr {
 	return purego.NewCallback(func(to *int32) uintptr {
 		*to = v
@@ -110,7 +110,7 @@ func setting(v int32) uintptr {
 	})
 }
 
-// failing is a function of up to two arguments that fails.
+// failing returns a C function of up to two arguments that fails.
 func failing(code int) uintptr {
 	return purego.NewCallback(func(a, b uintptr) uintptr { return uintptr(code) })
 }
@@ -130,11 +130,11 @@ func describeError(code, which int, to **byte) uintptr {
 	return 0
 }
 
-// TestErrorNames: errors carry the library's own words, and still a number where
-// it has none.
+// TestErrorNames: errors have the library's name and description, or only the number if it has
+// none.
 func TestErrorNames(t *testing.T) {
 	if err := check("cuInit", 0); err != nil {
-		t.Errorf("success is %v", err)
+		t.Errorf("success returned %v, want nil", err)
 	}
 	fake(t)
 	for code, want := range map[int32]string{
@@ -148,11 +148,11 @@ func TestErrorNames(t *testing.T) {
 	}
 	cu.GetErrorName = 0
 	if err := check("cuInit", 2); err == nil || err.Error() != "cuInit: unknown error (unknown, 2)" {
-		t.Errorf("without names: %v", err)
+		t.Errorf("a code without a name: %v", err)
 	}
 }
 
-// TestDescribed: what the library says of a device.
+// TestDescribed: Info holds what the library says of a device.
 func TestDescribed(t *testing.T) {
 	fake(t)
 	list, err := Devices()
@@ -184,7 +184,7 @@ func TestDescribed(t *testing.T) {
 	}
 }
 
-// TestUnusable: each reason why there is no device is named.
+// TestUnusable: the error names the reason why there is no device.
 func TestUnusable(t *testing.T) {
 	for _, c := range []struct {
 		why     string
@@ -222,11 +222,11 @@ func TestUnusable(t *testing.T) {
 	}
 }
 
-// pinned stands for pinned memory: here it is on the heap, which does not move.
+// pinned stands for pinned memory. It is on the heap, where Go does not move it.
 var pinned []byte
 
-// TestLaunch: the library gets the shape of the grid, and a list that leads to the
-// packed arguments and their length.
+// TestLaunch: the library gets the shape of the grid, and a list that points to the packed
+// arguments and their length.
 func TestLaunch(t *testing.T) {
 	fake(t)
 	var args [11]uintptr
@@ -263,7 +263,7 @@ func TestLaunch(t *testing.T) {
 	}
 	// CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE, CU_LAUNCH_PARAM_END
 	if len(list) != 5 || list[0] != 1 || list[2] != 2 || list[4] != 0 || list[3] != list[1]+128+40 {
-		t.Errorf("the list is %v", list)
+		t.Errorf("the list is %v, want pointer, address, size, address of the size, end", list)
 	}
 	if size != 12 || string(packed) != string(memory[:12]) {
 		t.Errorf("%d bytes: %x", size, packed)
@@ -274,11 +274,11 @@ func TestLaunch(t *testing.T) {
 	dim.Shared = 1 << 20
 	if err := d.Launch(77, dim, nil, 88); err == nil ||
 		!strings.HasPrefix(err.Error(), "cuLaunchKernel: out of memory") {
-		t.Errorf("a failed launch is %v", err)
+		t.Errorf("a failed launch returned %v", err)
 	}
 }
 
-// TestModuleLog: the compiler's words come with its error.
+// TestModuleLog: the error of a module that does not compile has the compiler's log.
 func TestModuleLog(t *testing.T) {
 	fake(t)
 	cu.ModuleLoadDataEx = purego.NewCallback(func(to *uintptr, text *byte, n uintptr,
@@ -297,7 +297,7 @@ func TestModuleLog(t *testing.T) {
 	}
 }
 
-// TestStreamDone: a busy stream is no error.
+// TestStreamDone: a busy stream is not an error.
 func TestStreamDone(t *testing.T) {
 	fake(t)
 	for _, c := range []struct {

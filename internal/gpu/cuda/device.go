@@ -12,8 +12,8 @@ import (
 	"github.com/collocate/collocate/internal/gpu/driver"
 )
 
-// device is an opened device: a reference to its primary context, the one that
-// other libraries in the process would use as well, or a context of its own.
+// device is an opened device. It refers to the device's primary context, which other libraries in
+// the process use as well, or has a context of its own.
 type device struct {
 	info driver.Info
 	dev  int32
@@ -21,11 +21,11 @@ type device struct {
 	own  bool // ctx is not the primary one
 }
 
-// Open makes the device of that number usable.
+// Open opens a device by its number.
 func Open(ordinal int) (driver.Device, error) { return open(ordinal, false) }
 
-// OpenContext is Open with another context, which has its own memory, modules and errors: to the
-// program it is another device.
+// OpenContext is Open with a context of its own, which has its own memory, modules and errors: to
+// the program it is another device.
 func OpenContext(ordinal int) (driver.Device, error) { return open(ordinal, true) }
 
 func open(ordinal int, own bool) (driver.Device, error) {
@@ -50,8 +50,8 @@ func open(ordinal int, own bool) (driver.Device, error) {
 	return d, nil
 }
 
-// retain takes the primary context or makes another. A new one is current on the thread that made
-// it, where it must not stay: Bind makes it so when it is needed.
+// retain takes the primary context or makes a new one. A new context is current on the thread that
+// made it; retain undoes that, since Bind makes it current when needed.
 func (d *device) retain() error {
 	if !d.own {
 		return check("cuDevicePrimaryCtxRetain",
@@ -103,11 +103,11 @@ func (d *device) Free(p driver.Ptr) error {
 	return check("cuMemFree", call(cu.MemFree_v2, uintptr(p)))
 }
 
-// hostPortable makes pinned memory pinned for all devices.
+// hostPortable makes host memory pinned for all contexts.
 const hostPortable = 1
 
-// HostPtr: with unified addresses, which every 64-bit system has, pinned memory has the same on the
-// device.
+// HostPtr: with unified addressing, which every 64-bit system has, pinned memory has the same
+// address on the device.
 func (d *device) HostPtr(b []byte) (driver.Ptr, error) {
 	return driver.Ptr(uintptr(unsafe.Pointer(unsafe.SliceData(b)))), nil
 }
@@ -120,7 +120,7 @@ func (d *device) HostAlloc(n int) ([]byte, error) {
 	return unsafe.Slice(p, n), nil
 }
 
-// address is where a slice of memory outside the Go heap lies.
+// address returns the address of a slice of memory outside the Go heap.
 func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
 func (d *device) HostFree(b []byte) error {
@@ -149,7 +149,7 @@ func (d *device) Fill32(dst driver.Ptr, v uint32, n int64, s driver.Stream) erro
 	return check("cuMemsetD32Async", call(cu.MemsetD32Async, uintptr(dst), uintptr(v), uintptr(n), uintptr(s)))
 }
 
-// streamNonBlocking keeps a stream apart from the legacy default stream.
+// streamNonBlocking makes a stream independent of the legacy default stream.
 const streamNonBlocking = 1
 
 func (d *device) NewStream() (driver.Stream, error) {
@@ -226,7 +226,7 @@ func (d *device) LoadModule(ptx string) (driver.Module, error) {
 	text := append([]byte(ptx), 0)
 	log := make([]byte, 8<<10)
 	options := []uint32{jitErrorLog, jitErrorLogSize}
-	// Of pointer type, so that the log is on the heap: stacks move.
+	// A pointer, so that the log is on the heap: stacks move.
 	values := &struct {
 		log  *byte
 		size uintptr
@@ -268,8 +268,8 @@ func (d *device) Occupancy(k driver.Kernel, threads, shared int) (int, error) {
 	return int(n), check("cuOccupancyMaxActiveBlocksPerMultiprocessor", rc)
 }
 
-// Launch passes the arguments as one packed buffer. The list that says so lies
-// behind them in the same pinned memory: nothing here is on the Go heap.
+// Launch passes the arguments as one packed buffer. The list that describes it follows the
+// arguments in the same pinned memory: nothing here is on the Go heap.
 func (d *device) Launch(k driver.Kernel, dim driver.Dim, args []byte, s driver.Stream) error {
 	var extra uintptr
 	if len(args) > 0 {
@@ -290,7 +290,7 @@ func (d *device) Launch(k driver.Kernel, dim driver.Dim, args []byte, s driver.S
 	return check("cuLaunchKernel", rc)
 }
 
-// captureThreadLocal allows other threads to go on with their own work.
+// captureThreadLocal lets other threads continue with their own work during a capture.
 const captureThreadLocal = 1
 
 func (d *device) BeginCapture(s driver.Stream) error {

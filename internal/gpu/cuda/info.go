@@ -25,7 +25,7 @@ const (
 	attrSharedOptIn    = 97
 )
 
-// Devices lists the devices that the driver sees. Opening one is not tried.
+// Devices lists the devices that the driver finds, without opening them.
 func Devices() ([]driver.Info, error) {
 	if err := load(); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func Devices() ([]driver.Info, error) {
 	return list, nil
 }
 
-// describe returns what is known of a device, and its CUdevice.
+// describe returns the properties of a device, and its CUdevice.
 func describe(ordinal int) (driver.Info, int32, error) {
 	info := driver.Info{Ordinal: ordinal, Driver: driverName()}
 	var dev int32

@@ -15,8 +15,8 @@ import (
 	"github.com/collocate/collocate/internal/gpu/driver"
 )
 
-// lib is the loaded library: the address of every function we call. Where a
-// function has a _v2 name, the plain one has an older ABI.
+// lib is the loaded library: the address of every function that we call. Where there is a _v2 name,
+// the plain name has an older ABI.
 type lib struct {
 	Init, DriverGetVersion                                              uintptr
 	DeviceGetCount, DeviceGet, DeviceGetName, DeviceGetAttribute        uintptr
@@ -37,7 +37,7 @@ type lib struct {
 	GetErrorName, GetErrorString                                        uintptr
 }
 
-// symbols names each field of l, for the resolver.
+// symbols returns the fields of l by the names of their functions.
 func (l *lib) symbols() map[string]*uintptr {
 	return map[string]*uintptr{
 		"cuInit": &l.Init, "cuDriverGetVersion": &l.DriverGetVersion,
@@ -71,10 +71,10 @@ func (l *lib) symbols() map[string]*uintptr {
 	}
 }
 
-// cu is the library, once load succeeded.
+// cu is the library, after load has succeeded.
 var cu lib
 
-// load finds and starts the library, once.
+// load loads and initialises the library, once.
 var load = sync.OnceValue(func() error {
 	var handle uintptr
 	var err error
@@ -95,7 +95,7 @@ var load = sync.OnceValue(func() error {
 	return start(missing)
 })
 
-// start initialises the library and says why it cannot be used, if so.
+// start initialises the library, and returns an error if it cannot be used.
 func start(missing []string) error {
 	if cu.Init == 0 || cu.DriverGetVersion == 0 {
 		return fmt.Errorf("%w: libcuda has no cuInit", errNone)
@@ -117,8 +117,8 @@ func start(missing []string) error {
 	return nil
 }
 
-// call calls a function of the library. Pointers to Go memory may be passed in
-// args, converted in the call.
+// call calls a function of the library. Arguments may be pointers to Go memory, converted to
+// uintptr in the call.
 //
 //go:uintptrescapes
 func call(fn uintptr, args ...uintptr) int32 {
@@ -126,7 +126,7 @@ func call(fn uintptr, args ...uintptr) int32 {
 	return int32(r) // CUresult has 32 bits; the rest of the register is undefined
 }
 
-// check makes an error of a result code.
+// check converts a result code to an error.
 func check(op string, rc int32) error {
 	if rc == 0 {
 		return nil
@@ -164,8 +164,8 @@ func version() int {
 	return int(v)
 }
 
-// driverName is the display driver's version where the kernel tells it, and the
-// CUDA version that it supports.
+// driverName returns the version of the display driver, if the kernel reveals it, and the CUDA
+// version that it supports.
 func driverName() string {
 	v := version()
 	name := fmt.Sprintf("CUDA %d.%d", v/1000, v%1000/10)

@@ -9,16 +9,16 @@ import (
 	"github.com/collocate/collocate/internal/gpu/driver"
 )
 
-// Devices reports that this build has none.
+// Devices returns an error: this build has no GPU support.
 func Devices() ([]driver.Info, error) {
 	return nil, fmt.Errorf("%w: this program was built without GPU support (%s/%s)", errNone,
 		runtime.GOOS, runtime.GOARCH)
 }
 
-// OpenContext reports that this build has none.
+// OpenContext returns the error of Devices.
 func OpenContext(int) (driver.Device, error) { return Open(0) }
 
-// Open reports that this build has none.
+// Open returns the error of Devices.
 func Open(int) (driver.Device, error) {
 	_, err := Devices()
 	return nil, err

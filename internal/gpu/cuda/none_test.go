@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestBuiltWithout: such a build says what it is.
+// TestBuiltWithout: a build without GPU support says so.
 func TestBuiltWithout(t *testing.T) {
 	list, err := Devices()
 	if len(list) != 0 || !errors.Is(err, errNone) || !strings.Contains(err.Error(), "built without GPU support (") {

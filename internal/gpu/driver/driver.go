@@ -1,17 +1,15 @@
-// Package driver is the narrow waist of internal/gpu: what a device must be
-// able to do, as plain calls on plain handles. It has two implementations: cuda
-// (NVIDIA's libcuda, loaded at run time) and emu (an interpreter of the same
-// PTX, in Go). Package gpu puts types with lifetimes on top; nothing else
-// should call a driver.
+// Package driver defines what a device must be able to do, as plain calls on plain handles. It has
+// two implementations: cuda (NVIDIA's libcuda, loaded at run time) and emu (an interpreter of the
+// same PTX, in Go). Package gpu builds types with lifetimes on it; nothing else should call a
+// driver.
 package driver
 
 import "fmt"
 
-// Ptr is an address in device memory. The zero Ptr is no memory.
+// Ptr is an address in device memory. The zero Ptr is null.
 type Ptr uint64
 
-// Handles to what lives in a driver. They are only ever passed back to the
-// driver that made them.
+// Handles to objects of a driver. They are only passed back to the driver that made them.
 type (
 	Stream uintptr
 	Event  uintptr
@@ -28,7 +26,7 @@ type Dim struct {
 	Shared  int
 }
 
-// Info is what is known about a device before and after it is opened.
+// Info describes a device.
 type Info struct {
 	Ordinal         int    `json:"ordinal"`
 	Name            string `json:"name"`
@@ -41,7 +39,7 @@ type Info struct {
 	Multiprocessors int    `json:"multiprocessors"`
 	L2              int    `json:"l2"` // bytes
 	SharedPerBlock  int    `json:"shared_per_block"`
-	SharedOptIn     int    `json:"shared_opt_in"` // with the dynamic attribute raised
+	SharedOptIn     int    `json:"shared_opt_in"` // the most that SetShared can allow
 	ThreadsPerSM    int    `json:"threads_per_sm"`
 	MemoryClockKHz  int    `json:"memory_clock_khz"`
 	MemoryBusBits   int    `json:"memory_bus_bits"`
@@ -54,13 +52,13 @@ type Info struct {
 // Close must be called between Bind and Unbind, on the same goroutine: a CUDA
 // context is current per operating-system thread.
 //
-// Work given to a stream is done in order, later; errors of the work itself may
-// come out of any later call.
+// Work queued on a stream runs in order and asynchronously. Its errors may be returned by any later
+// call.
 type Device interface {
 	Info() Info
 	Close() error
 
-	// Bind ties the goroutine to its thread and makes the device current.
+	// Bind locks the goroutine to its thread and makes the device current.
 	Bind() error
 	Unbind()
 
@@ -69,11 +67,10 @@ type Device interface {
 	Free(Ptr) error
 	HostAlloc(bytes int) ([]byte, error) // pinned
 	HostFree([]byte) error
-	// HostPtr is the address by which kernels reach memory from HostAlloc.
+	// HostPtr returns the address by which kernels access memory from HostAlloc.
 	HostPtr([]byte) (Ptr, error)
 
-	// Copies: host memory must be pinned and stay untouched until the stream
-	// got there.
+	// Copies: host memory must be pinned and must not change until the copy is done.
 	CopyIn(dst Ptr, src []byte, s Stream) error
 	CopyOut(dst []byte, src Ptr, s Stream) error
 	Copy(dst, src Ptr, bytes int64, s Stream) error
@@ -93,28 +90,27 @@ type Device interface {
 	SyncEvent(Event) error
 	Elapsed(from, to Event) (milliseconds float32, err error)
 
-	// LoadModule compiles PTX; its error carries the compiler's log.
+	// LoadModule compiles PTX; its error includes the compiler's log.
 	LoadModule(ptx string) (Module, error)
 	FreeModule(Module) error
 	Kernel(m Module, name string) (Kernel, error)
-	// SetShared allows a kernel the given number of bytes of dynamic shared memory.
+	// SetShared lets a kernel use the given number of bytes of dynamic shared memory.
 	SetShared(k Kernel, bytes int) error
-	// Occupancy is how many blocks of that size fit a multiprocessor.
+	// Occupancy returns the number of blocks of that size that fit on a multiprocessor.
 	Occupancy(k Kernel, threads, shared int) (int, error)
-	// Launch runs a kernel; args is its parameters as laid out in PTX, in
-	// memory from HostAlloc, with a capacity of at least LaunchSpare more.
+	// Launch runs a kernel. args has its parameters as laid out in PTX, in memory from HostAlloc
+	// with at least LaunchSpare bytes of further capacity.
 	Launch(k Kernel, d Dim, args []byte, s Stream) error
 
-	// BeginCapture makes the stream record instead of run, EndCapture makes a
-	// graph of what was recorded.
+	// BeginCapture makes the stream record work instead of running it; EndCapture returns the
+	// recorded work as a graph.
 	BeginCapture(Stream) error
 	EndCapture(Stream) (Graph, error)
 	FreeGraph(Graph) error
 	LaunchGraph(Graph, Stream) error
 }
 
-// LaunchSpare is the number of bytes behind a launch's arguments that the driver
-// may use.
+// LaunchSpare is the number of bytes after a launch's arguments that the driver may use.
 const LaunchSpare = 64
 
 // Error is a failed driver call.
@@ -123,7 +119,7 @@ type Error struct {
 	Code int    // CUresult
 	Name string // CUDA_ERROR_OUT_OF_MEMORY
 	Text string // out of memory
-	Log  string // the PTX compiler's or the interpreter's words, if any
+	Log  string // the PTX compiler's or the interpreter's message, if any
 }
 
 func (e *Error) Error() string {
@@ -134,7 +130,7 @@ func (e *Error) Error() string {
 	return msg
 }
 
-// The codes that callers tell apart. The numbers are CUDA's.
+// The codes that callers distinguish. The numbers are CUDA's.
 const (
 	InvalidValue      = 1
 	OutOfMemory       = 2
@@ -156,8 +152,7 @@ const (
 	LaunchFailed      = 719
 )
 
-// Sticky says whether the error killed the device's context: every later call
-// would fail with it.
+// Sticky reports whether the error destroyed the device's context: every later call would fail.
 func (e *Error) Sticky() bool {
 	switch e.Code {
 	case IllegalAddress, LaunchTimeout, Assert, HardwareStack, IllegalInstr, Misaligned,

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestError: what was being done, what went wrong, and the compiler's words.
+// TestError: an error says what was being done, what went wrong, and what the compiler wrote.
 func TestError(t *testing.T) {
 	e := &Error{Op: "cuModuleLoadDataEx", Code: InvalidPTX, Name: "CUDA_ERROR_INVALID_PTX",
 		Text: "a PTX JIT compilation failed"}
@@ -19,25 +19,23 @@ func TestError(t *testing.T) {
 	}
 }
 
-// TestSticky: after a kernel's fault the context is lost; after a refused call it
-// is not.
+// TestSticky: a fault of a kernel destroys the context, a refused call does not.
 func TestSticky(t *testing.T) {
 	for _, code := range []int{IllegalAddress, LaunchTimeout, Assert, HardwareStack, IllegalInstr,
 		Misaligned, InvalidSpace, InvalidPC, LaunchFailed, 214, 220} {
 		if !(&Error{Code: code}).Sticky() {
-			t.Errorf("after error %d the device would still be used", code)
+			t.Errorf("error %d is not sticky, want it to be", code)
 		}
 	}
 	for _, code := range []int{InvalidValue, OutOfMemory, NoDevice, InvalidDevice, InvalidPTX,
 		UnsupportedPTX, NotFound, NotReady, LaunchOutOfShared} {
 		if (&Error{Code: code}).Sticky() {
-			t.Errorf("error %d would give up the device", code)
+			t.Errorf("error %d is sticky, want it not to be", code)
 		}
 	}
 }
 
-// TestInfoJSON pins the names under which receipts and `collocate gpu --json` tell
-// what a device is.
+// TestInfoJSON pins the JSON names of Info in receipts and in the output of `collocate gpu --json`.
 func TestInfoJSON(t *testing.T) {
 	got, err := json.Marshal(Info{Name: "x", Driver: "y", Major: 9, Memory: 1 << 40})
 	want := `{"ordinal":0,"name":"x","driver":"y","major":9,"minor":0,"memory":1099511627776,"multiprocessors":0,"l2":0,` +

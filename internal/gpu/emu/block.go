@@ -10,24 +10,24 @@ import (
 	"github.com/collocate/collocate/internal/gpu/driver"
 )
 
-// block is a block of threads: its warps take turns on one goroutine.
+// block is a block of threads, whose warps take turns on one goroutine.
 type block struct {
 	p       *program
-	g       *grid // the launch it runs in, or nil
+	g       *grid // the launch, or nil if the block is idle
 	at      [3]int
 	warps   []*warp
 	shared  []byte
 	shadow  shadow
 	bars    [16]barState
-	partial bool // barriers of a part of the block were used
+	partial bool // a barrier for only part of the block was used
 	threads [3]int
-	know    []uint32 // of release
+	know    []uint32 // scratch of release
 }
 
 // barState is a named barrier.
 type barState struct {
 	arrived int // threads
-	want    int // threads; 0: the whole block
+	want    int // threads expected
 	votes   int // threads whose predicate held
 }
 
@@ -40,8 +40,8 @@ const (
 	barOr
 )
 
-// takeBlock is a block of the grid's: of an earlier launch, or a new one. Its registers are worth
-// keeping, they are megabytes.
+// takeBlock returns a block for the grid: one of an earlier launch, or a new one. Blocks are kept
+// because their registers are megabytes.
 func takeBlock(g *grid) *block {
 	b := idle.take(g)
 	if b == nil {
@@ -52,19 +52,19 @@ func takeBlock(g *grid) *block {
 	return b
 }
 
-// idle are the blocks of launches that are over, those of the latest last.
+// idle holds blocks of finished launches, the latest last.
 var idle idleBlocks
 
 type idleBlocks struct {
 	sync.Mutex
 	list []*block
-	rows int // of all of them
+	rows int // of all blocks
 }
 
-// maxIdleRows bounds what idle blocks hold: 64 MB of registers.
+// maxIdleRows limits the registers of idle blocks to 64 MB.
 const maxIdleRows = 64 << 20 / int(unsafe.Sizeof(row{}))
 
-// take is an idle block that fits the launch, or nil.
+// take returns an idle block that fits the launch, or nil.
 func (x *idleBlocks) take(g *grid) *block {
 	x.Lock()
 	defer x.Unlock()
@@ -78,7 +78,7 @@ func (x *idleBlocks) take(g *grid) *block {
 	return nil
 }
 
-// give keeps the block for a launch to come, in the place of those that nobody asked for longest.
+// give keeps the block for a later launch, and drops the oldest idle ones beyond maxIdleRows.
 func (x *idleBlocks) give(b *block) {
 	b.g = nil
 	x.Lock()
@@ -94,7 +94,7 @@ func (x *idleBlocks) give(b *block) {
 
 func (b *block) rows() int { return len(b.warps) * b.p.rows }
 
-// newBlock makes the warps; they are used for one block after the other.
+// newBlock makes a block with its warps, which run one block of the grid after the other.
 func newBlock(g *grid) *block {
 	p := g.p
 	threads := g.dim.Threads[0] * g.dim.Threads[1] * g.dim.Threads[2]
@@ -120,7 +120,7 @@ func newBlock(g *grid) *block {
 	return b
 }
 
-// start prepares the block of that number.
+// start prepares to run the block of the given number.
 func (b *block) start(number int) {
 	g := b.g
 	nx, ny := g.dim.Blocks[0], g.dim.Blocks[1]
@@ -135,7 +135,7 @@ func (b *block) start(number int) {
 	b.fillSpecials(true)
 }
 
-// fillSpecials sets the special registers that change from block to block, or the others.
+// fillSpecials sets the special registers that differ between blocks (changing), or the others.
 func (b *block) fillSpecials(changing bool) {
 	for _, s := range b.g.p.specials {
 		if (strings.HasPrefix(s.name, "%ctaid") || s.name == "%smid") == changing {
@@ -207,10 +207,10 @@ func (b *block) fillSpecial(w *warp, name string, r *row) {
 	}
 }
 
-// quantum is how many instructions a warp runs before the next one may.
+// quantum is the number of instructions that a warp runs before the next warp may run.
 const quantum = 4096
 
-// turn lets every warp run for a while. It reports whether the block is done.
+// turn runs every warp for a quantum, and reports whether the block is done.
 func (b *block) turn() (finished bool, err error) {
 	var busy, left int
 	for _, w := range b.warps {
@@ -243,7 +243,7 @@ func (b *block) someRunning() bool {
 	return false
 }
 
-// stuck is the error of a block whose warps all wait.
+// stuck returns the error of a block whose warps all wait.
 func (b *block) stuck() error {
 	gone := 0
 	var at *warp
@@ -254,12 +254,12 @@ func (b *block) stuck() error {
 		}
 	}
 	at.fail(at.barIn, 0, driver.LaunchFailed,
-		"divergent barrier: this thread waits for ever, %d threads of the block have returned",
+		"divergent barrier: this thread waits forever, %d threads of the block have returned",
 		gone)
 	return at.fault
 }
 
-// arrive counts the warp at a barrier; the last one to come sets all free.
+// arrive counts the warp at a barrier; the last to arrive releases all.
 func (w *warp) arrive(in *instr, m uint32) {
 	b := w.b
 	lane := bits.TrailingZeros32(m)
@@ -310,8 +310,8 @@ func (w *warp) arrive(in *instr, m uint32) {
 	b.release(id)
 }
 
-// release sets the warps at a barrier free: what they did before is now known
-// to all of them.
+// release lets the warps at a barrier continue. What each did before the barrier is now ordered
+// before what any of them does later.
 func (b *block) release(id int) {
 	bar := &b.bars[id]
 	know := b.know
@@ -347,7 +347,7 @@ func (b *block) release(id int) {
 	*bar = barState{}
 }
 
-// barrierResult writes what bar.red computes.
+// barrierResult writes the result of bar.red.
 func (w *warp) barrierResult(in *instr, bar *barState) {
 	switch in.mode {
 	case barPopc:

@@ -27,7 +27,7 @@ func parseType(s string) (typ, error) {
 func (t typ) bits() int    { return t.size * 8 }
 func (t typ) mask() uint64 { return maskOf(t.size) }
 
-// maskOf is the mask of the lowest bytes.
+// maskOf returns a mask of the given number of low bytes.
 func maskOf(bytes int) uint64 {
 	if bytes >= 8 {
 		return ^uint64(0)
@@ -47,12 +47,12 @@ type dec struct {
 	x   *ptx.Instr
 	in  *instr
 	op  string
-	mod []string // the opcode's parts between name and type
+	mod []string // parts of the opcode between name and type
 	t   typ
 	err error
 }
 
-// decoders knows how to decode each opcode; the files exec*.go fill it in.
+// decoders has a function for each opcode; the files exec*.go register them.
 var decoders = map[string]func(*dec){}
 
 func register(names string, f func(*dec)) {
@@ -90,7 +90,7 @@ func (d *dec) fail(format string, args ...any) {
 	}
 }
 
-// has reports whether the opcode carries a modifier.
+// has reports whether the opcode has a modifier.
 func (d *dec) has(m string) bool {
 	for _, x := range d.mod {
 		if x == m {
@@ -100,7 +100,7 @@ func (d *dec) has(m string) bool {
 	return false
 }
 
-// only fails if the opcode carries a modifier that is not among the allowed.
+// only fails if the opcode has a modifier that is not allowed.
 func (d *dec) only(allowed string) {
 	for _, m := range d.mod {
 		if !strings.Contains(" "+allowed+" ", " "+m+" ") {
@@ -117,7 +117,7 @@ func (d *dec) arg(i int) ptx.Operand {
 	return d.x.Args[i]
 }
 
-// rowOf is the row of a source operand of the given width.
+// rowOf returns the row of a source operand of the given width.
 func (d *dec) rowOf(o ptx.Operand, bytes int) int32 {
 	switch o.Kind {
 	case ptx.Reg:
@@ -144,10 +144,10 @@ func (d *dec) rowOf(o ptx.Operand, bytes int) int32 {
 	return -1
 }
 
-// src is the row of source operand i, of the opcode's type.
+// src returns the row of source operand i, of the opcode's type.
 func (d *dec) src(i int) int32 { return d.rowOf(d.arg(i), d.t.size) }
 
-// dst is the row of destination operand i.
+// dst returns the row of destination operand i.
 func (d *dec) dst(i int) int32 {
 	o := d.arg(i)
 	if o.Kind == ptx.Sink {
@@ -161,7 +161,7 @@ func (d *dec) dst(i int) int32 {
 	return d.p.regRow[o.ID]
 }
 
-// regSize is the width of the register that operand i names, in bytes.
+// regSize returns the width in bytes of the register of operand i.
 func (d *dec) regSize(i int) int {
 	if o := d.arg(i); o.Kind == ptx.Reg {
 		return ptx.SizeOf(d.p.k.Regs[o.ID])
@@ -169,8 +169,8 @@ func (d *dec) regSize(i int) int {
 	return d.t.size
 }
 
-// predicate is the number of the predicate that operand i names, and whether it
-// is negated. A sink gets a number of its own.
+// predicate returns the number of the predicate of operand i, and whether it is negated. The sink
+// (_) has a number of its own.
 func (d *dec) predicate(i int) (int32, bool) {
 	o := d.arg(i)
 	if o.Kind == ptx.Sink {
@@ -184,7 +184,7 @@ func (d *dec) predicate(i int) (int32, bool) {
 	return d.p.regRow[o.ID], o.Value == 1
 }
 
-// pair is the predicate of "%r1|%p2", or -1.
+// pair returns the predicate of "%r1|%p2", or -1.
 func (d *dec) pair(i int) int32 {
 	if o := d.arg(i); o.Pair >= 0 {
 		return d.p.regRow[o.Pair]
@@ -192,7 +192,7 @@ func (d *dec) pair(i int) int32 {
 	return -1
 }
 
-// unary, binary and ternary decode the usual operands: d, a, b, c. f is what happens to a lane.
+// unary, binary and ternary decode the usual operands: d, a, b, c. f computes one lane.
 func (d *dec) unary(f func(a uint64) uint64) {
 	d.in.d, d.in.a = d.dst(0), d.src(1)
 	d.in.run = func(w *warp, in *instr, m uint32) {
@@ -226,9 +226,9 @@ func (d *dec) ternary(f func(a, b, c uint64) uint64) {
 	}
 }
 
-// whole gives an instruction a loop of its own over all lanes, for the warps of which most lanes
-// are active: a call per lane takes several times as long. It does to every lane what f of unary,
-// binary or ternary does; operands that the instruction does not have are some row.
+// whole gives an instruction a loop over all lanes, for warps in which most lanes are active: a
+// call per lane takes several times as long. f must do to every lane what the function of unary,
+// binary or ternary does. Operands that the instruction does not have are arbitrary rows.
 func (d *dec) whole(f func(r, a, b, c *row)) {
 	d.in.all = f
 	d.in.b, d.in.c = max(d.in.b, 0), max(d.in.c, 0)

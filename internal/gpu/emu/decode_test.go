@@ -9,7 +9,8 @@ import (
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// around puts instructions into a kernel that has something of every kind to name.
+// around puts instructions into a kernel that declares a parameter, registers, a shared and a
+// global variable, and a label.
 func around(body string) string {
 	return `.version 7.8
 .target sm_70
@@ -24,7 +25,7 @@ func around(body string) string {
 ` + body + "\nend: ret;\n}\n"
 }
 
-// tryDecode loads a kernel and says how that ended; a panic is a failure.
+// tryDecode loads a kernel and returns the error; a panic fails the test.
 func tryDecode(t *testing.T, text string) error {
 	t.Helper()
 	defer func() {
@@ -41,8 +42,8 @@ func tryDecode(t *testing.T, text string) error {
 	return err
 }
 
-// TestWrongOperands gives every opcode operands of every kind and number: what
-// makes no sense is refused, and nothing panics.
+// TestWrongOperands gives every opcode operands of every kind and number. Wrong ones must be
+// refused without a panic.
 func TestWrongOperands(t *testing.T) {
 	var ops []string
 	for op := range decoders {
@@ -74,11 +75,11 @@ func TestWrongOperands(t *testing.T) {
 		}
 	}
 	if len(taken) == 0 || len(ops) < 30 {
-		t.Errorf("of %d opcodes %d were taken in some form (%d tried)", len(ops), len(taken), tried)
+		t.Errorf("of %d opcodes only %d were accepted in some form (%d forms tried)", len(ops), len(taken), tried)
 	}
 }
 
-// FuzzDecode: whatever stands in a kernel is decoded or refused.
+// FuzzDecode: any text in a kernel is decoded or refused.
 func FuzzDecode(f *testing.F) {
 	f.Add("mad.lo.s32 %r0, %r1, %r2, 3;")
 	f.Add("ld.param.u64 %rd0, [a]; @%p0 bra end; st.global.v2.u32 [%rd0+8], {%r0, %r1};")

@@ -10,8 +10,8 @@ import (
 	"github.com/collocate/collocate/internal/gpu/driver"
 )
 
-// TestMistakesAreFound runs kernels with one mistake each. Hardware would often
-// let them pass; here each stops at the line.
+// TestMistakesAreFound runs kernels with one mistake each. Hardware would often not notice; the
+// interpreter stops and names the line.
 func TestMistakesAreFound(t *testing.T) {
 	for _, c := range []struct {
 		name, body, want string
@@ -78,18 +78,18 @@ M: mov.u32 %r1, 0;`, "divergent barrier: lanes 0x0000ffff of the warp's 0xffffff
 			}
 			var e *driver.Error
 			if !errors.As(err, &e) || !e.Sticky() {
-				t.Errorf("%v does not end the device", err)
+				t.Errorf("%v is not sticky", err)
 			}
 			if !strings.Contains(err.Error(), "kernel k, block [0 0 0], thread (") ||
 				!strings.Contains(err.Error(), "PTX line ") {
-				t.Errorf("%v does not say where", err)
+				t.Errorf("%v does not name the line", err)
 			}
 		})
 	}
 }
 
-// TestGoodManners: the same things done right are no mistakes.
-func TestGoodManners(t *testing.T) {
+// TestCorrectKernelsPass runs kernels like those of TestMistakesAreFound, without the mistakes.
+func TestCorrectKernelsPass(t *testing.T) {
 	for name, body := range map[string]string{
 		"barrier between": `
 mul.wide.u32 %d1, %t, 4;
@@ -142,8 +142,8 @@ L: bar.sync 0;`,
 	}
 }
 
-// TestUnknownIsRefused: what the interpreter does not know fails when the kernel
-// is loaded, with the line.
+// TestUnknownIsRefused: loading a kernel with an instruction that the interpreter does not know is
+// an error that names the line.
 func TestUnknownIsRefused(t *testing.T) {
 	for body, want := range map[string]string{
 		"frobnicate.b32 %r1, %r2;":                  "frobnicate",
@@ -162,8 +162,7 @@ func TestUnknownIsRefused(t *testing.T) {
 	}
 }
 
-// TestBlocksMayWait: a block that waits for a later one is not the end, and one
-// that waits for ever is stopped.
+// TestBlocksMayWait: a block may wait for a later one; a kernel that does not end is stopped.
 func TestBlocksMayWait(t *testing.T) {
 	// Every block but the last waits for the word that the last one writes.
 	body := `
@@ -183,7 +182,7 @@ DONE: atom.global.add.u32 %r4, [%buf+4], 1;`
 		t.Fatal(err)
 	}
 	if n := binary.LittleEndian.Uint32(out[4:]); n != 20 {
-		t.Errorf("%d blocks came through, want 20", n)
+		t.Errorf("%d blocks finished, want 20", n)
 	}
 
 	d := New(Options{Timeout: 100 * time.Millisecond})
@@ -199,11 +198,11 @@ DONE: atom.global.add.u32 %r4, [%buf+4], 1;`
 		t.Fatal(err)
 	}
 	if err := d.SyncStream(s); err == nil || !strings.Contains(err.Error(), "timed out") {
-		t.Errorf("an endless kernel ended with %v", err)
+		t.Errorf("an endless kernel ended with %v, want a timeout", err)
 	}
 }
 
-// TestOwnTime: of an hour in which the process was stopped, no more counts than a turn can take.
+// TestOwnTime: an hour during which the process was stopped counts as one turn at most.
 func TestOwnTime(t *testing.T) {
 	at := time.Now()
 	ran := ownTime{last: at}
@@ -216,8 +215,7 @@ func TestOwnTime(t *testing.T) {
 	}
 }
 
-// TestLazyStreams: nothing happens before somebody waits, and events keep
-// streams in step.
+// TestLazyStreams: no work runs before somebody waits for it, and events order streams.
 func TestLazyStreams(t *testing.T) {
 	d := New(Options{})
 	a, _ := d.NewStream()
@@ -230,21 +228,21 @@ func TestLazyStreams(t *testing.T) {
 		t.Fatal(err)
 	}
 	if out[0] != 0 {
-		t.Error("a copy was done before anybody waited")
+		t.Error("a copy ran before anybody waited for it")
 	}
 	if err := d.SyncStream(b); err != nil {
 		t.Fatal(err)
 	}
 	if out[0] != 1 {
-		t.Errorf("the copy saw %d, want 1: it waits for the event and no further", out[0])
+		t.Errorf("the copy saw %d, want 1: the value at the event", out[0])
 	}
 	if err := d.SyncStream(a); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// TestDivergence walks lanes through nested branches, loops of different length
-// and a branch table, and looks whether they meet again.
+// TestDivergence runs lanes through nested branches, loops of different lengths and a branch table,
+// and checks that they reconverge.
 func TestDivergence(t *testing.T) {
 	body := `
 mul.wide.u32 %d1, %t, 8;
@@ -288,7 +286,7 @@ TABLE: .branchtargets A, B, C, A;`
 			want = 0
 		}
 		if loops != uint32(l&7) || last != want {
-			t.Errorf("lane %d: %d rounds and %d, want %d and %d", l, loops, last, l&7, want)
+			t.Errorf("lane %d: %d iterations and result %d, want %d and %d", l, loops, last, l&7, want)
 		}
 	}
 }

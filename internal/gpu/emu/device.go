@@ -11,11 +11,11 @@ import (
 	"github.com/collocate/collocate/internal/gpu/ptx"
 )
 
-// Options shape an emulated device. The zero value is useful.
+// Options configures an emulated device.
 type Options struct {
 	Memory  int64         // bytes; 0: 1 GB
-	Workers int           // goroutines that run blocks; 0: GOMAXPROCS, or 1 under Go's race detector
-	Timeout time.Duration // a launch that does not end is stopped once it ran for so long; 0: a minute
+	Workers int           // goroutines that run blocks; 0: GOMAXPROCS, or 1 with -race
+	Timeout time.Duration // time after which a launch is stopped; 0: a minute
 }
 
 // Device is an emulated GPU.
@@ -24,7 +24,7 @@ type Device struct {
 	workers int
 	timeout time.Duration
 
-	// All work runs under run: streams do not overlap.
+	// All work runs with this lock held: streams do not overlap.
 	run   sync.Mutex
 	mu    sync.Mutex
 	table atomic.Pointer[[]*allocation]
@@ -70,7 +70,7 @@ func New(o Options) *Device {
 		kernels: map[driver.Kernel]*kernel{},
 		graphs:  map[driver.Graph][]op{},
 	}
-	d.table.Store(&[]*allocation{nil}) // address 0 is nowhere
+	d.table.Store(&[]*allocation{nil}) // address 0 is invalid
 	return d
 }
 
@@ -90,10 +90,10 @@ func (d *Device) Close() error      { return nil }
 func (d *Device) Bind() error       { return nil }
 func (d *Device) Unbind()           {}
 
-// LaneInstructions is how many instructions were run so far, times lanes.
+// LaneInstructions returns the number of instructions run so far, summed over lanes.
 func (d *Device) LaneInstructions() int64 { return d.lanes.Load() }
 
-// Live counts what has not been freed yet, for leak checks.
+// Live returns the number of objects that have not been freed, for leak checks.
 func (d *Device) Live() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -109,7 +109,7 @@ func (d *Device) Live() int {
 	return n
 }
 
-// handle returns a new number for a stream, event, ... d.mu is held.
+// handle returns a new handle for a stream, event or other object. d.mu is held.
 func (d *Device) handle() uintptr {
 	d.handles++
 	return d.handles
@@ -122,10 +122,10 @@ type module struct {
 	globals map[string]driver.Ptr
 }
 
-// kernel is an entry, decoded when it is first asked for.
+// kernel is an entry point, decoded on first use.
 type kernel struct {
 	p         *program
-	dynShared int // what SetShared allowed
+	dynShared int // bytes allowed by SetShared
 }
 
 func (d *Device) LoadModule(text string) (driver.Module, error) {

@@ -132,7 +132,7 @@ func (w *warp) atomic(in *instr, m uint32, f func(old, b, c uint64) uint64) {
 	}
 }
 
-// swap applies the update; another block may be at the same address.
+// swap applies the update atomically, as other blocks may access the same address.
 func swap(p unsafe.Pointer, size uint8, b, c uint64, f func(old, b, c uint64) uint64) uint64 {
 	for {
 		if size == 4 {

@@ -70,7 +70,7 @@ func decodeNot(d *dec) {
 	})
 }
 
-// Shift amounts beyond the width give all zeroes, or all copies of the sign.
+// decodeShift: shift amounts beyond the width give zeroes, or copies of the sign bit.
 func decodeShift(d *dec) {
 	d.only("")
 	t := d.t
@@ -282,14 +282,14 @@ func decodeMov(d *dec) {
 				w.rows[in.d][lowest(m)] = uint64(w.lanes)
 			}
 		}
-	case to.Kind == ptx.Vec: // take apart
+	case to.Kind == ptx.Vec: // unpack
 		n := d.t.size / len(to.Elems)
 		d.in.a, d.in.size = d.src(1), uint8(n)
 		for _, e := range to.Elems {
 			d.in.vec = append(d.in.vec, d.elem(e))
 		}
 		d.in.run = unpack
-	case from.Kind == ptx.Vec: // put together
+	case from.Kind == ptx.Vec: // pack
 		n := d.t.size / len(from.Elems)
 		d.in.d, d.in.size = d.dst(0), uint8(n)
 		for _, e := range from.Elems {
@@ -302,7 +302,7 @@ func decodeMov(d *dec) {
 	}
 }
 
-// elem is the row of one element of a destination vector.
+// elem returns the row of one element of a destination vector.
 func (d *dec) elem(e ptx.Operand) int32 {
 	if e.Kind == ptx.Sink {
 		d.p.rows++

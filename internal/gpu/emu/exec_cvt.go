@@ -40,7 +40,7 @@ func decodeCvt(d *dec) {
 			return
 		}
 	}
-	// A destination register wider than the type is filled by extension.
+	// A destination register that is wider than the type is filled by extension.
 	out := max(d.regSize(0), to.size)
 	switch {
 	case from.kind != 'f' && to.kind != 'f':
@@ -82,7 +82,7 @@ func decodeCvt(d *dec) {
 	}
 }
 
-// widen brings a value of type t to a register of the given number of bytes.
+// widen extends a value of type t to a register of the given number of bytes.
 func widen(v uint64, t typ, bytes int) uint64 {
 	if t.kind == 's' {
 		return uint64(extend(v, t.size)) & maskOf(bytes)
@@ -138,7 +138,7 @@ func intToFloat(from, to typ, round string) func(uint64) uint64 {
 	}
 }
 
-// wholeToFloat is intToFloat of all lanes, of 32-bit numbers, to the nearest.
+// wholeToFloat is intToFloat for all lanes, from 32-bit integers, rounding to nearest.
 func (d *dec) wholeToFloat(from, to typ) {
 	switch {
 	case from.kind == 's' && to.size == 8:
@@ -168,8 +168,8 @@ func (d *dec) wholeToFloat(from, to typ) {
 	}
 }
 
-// floatToInt rounds as asked and keeps to the type's range; a NaN gives 0 (the
-// sign bit alone for 64 bits).
+// floatToInt rounds in the given mode and saturates to the type's range; a NaN gives 0 (for 64
+// bits, the sign bit alone).
 func floatToInt(from, to typ, round string, out int) func(uint64) uint64 {
 	integral := map[string]func(float64) float64{"rni": math.RoundToEven, "rzi": math.Trunc,
 		"rmi": math.Floor, "rpi": math.Ceil}[round]

@@ -28,7 +28,7 @@ func init() {
 func f32(v uint64) float32 { return math.Float32frombits(uint32(v)) }
 func f64(v uint64) float64 { return math.Float64frombits(v) }
 
-// bits32 is a float32 result; there is only one NaN.
+// bits32 returns the bits of a float32 result; every NaN becomes the same one.
 func bits32(x float32) uint64 {
 	if x != x {
 		return 0x7fffffff
@@ -38,9 +38,8 @@ func bits32(x float32) uint64 {
 
 func bits64(x float64) uint64 { return math.Float64bits(x) }
 
-// rounding returns the rounding that the opcode asks for: rn (nearest, ties to
-// even), rz, rm (down) or rp (up). Flushing subnormals and approximations are
-// refused: the CPU does neither.
+// rounding returns the opcode's rounding mode: rn (nearest, ties to even), rz, rm (down) or rp
+// (up). Flushing of subnormals and approximations are refused: the CPU does neither.
 func (d *dec) rounding() string {
 	r := "rn"
 	for _, m := range d.mod {
@@ -54,7 +53,7 @@ func (d *dec) rounding() string {
 	return r
 }
 
-// twoSum is a+b exactly: the rounded sum and what it lacks.
+// twoSum returns the rounded sum of a and b and its rounding error.
 func twoSum(a, b float64) (sum, err float64) {
 	sum = a + b
 	t := sum - a
@@ -65,13 +64,13 @@ func twoSum(a, b float64) (sum, err float64) {
 	return sum, err
 }
 
-// round32 rounds the exact value x+err, where err is too small to matter to x's
-// last place, to a float32.
+// round32 rounds the exact value x+err, where err is smaller than half of x's last place, to a
+// float32.
 func round32(x, err float64, mode string) float32 {
 	if mode == "rn" {
 		if err != 0 {
-			// Round to odd: the last bit of x then says that there is more, and the
-			// second rounding cannot be misled by the first.
+			// Round to odd: the last bit of x then records the rest, so that rounding twice gives
+			// the same as rounding once.
 			b := math.Float64bits(x)
 			if b&1 == 0 {
 				if (err > 0) == (x > 0) {
@@ -86,7 +85,7 @@ func round32(x, err float64, mode string) float32 {
 		return float32(x)
 	}
 	r := float32(x)
-	cmp := x - float64(r) // sign of exact value minus r
+	cmp := x - float64(r) // has the sign of the exact value minus r
 	if cmp == 0 || r != r || math.IsInf(x, 0) {
 		cmp = err
 	}
@@ -179,7 +178,7 @@ func decodeFloatArith(d *dec) {
 	}
 }
 
-// directed decodes arithmetic that rounds to zero, down or up.
+// directed decodes arithmetic that rounds toward zero, down or up.
 func (d *dec) directed(mode string) {
 	switch d.op {
 	case "add", "sub":
@@ -238,8 +237,8 @@ func decodeFloatUnary(d *dec) {
 	}
 }
 
-// decodeEstimate is for kernels that correct an estimate until it is rounded like the CPU's result.
-// Those that do not are found out: estimates are off by up to one unit in the last place.
+// decodeEstimate is for kernels that refine an estimate until it is rounded like the CPU's result.
+// Estimates here are off by up to one unit in the last place, which reveals kernels that do not.
 func decodeEstimate(d *dec) {
 	d.only("approx ftz")
 	if d.t.size != 4 {
@@ -262,7 +261,7 @@ func decodeFloatSign(d *dec) {
 	d.unary(func(a uint64) uint64 { return a ^ sign })
 }
 
-// decodeFloatMinMax: a NaN loses against a number, and -0 is below +0.
+// decodeFloatMinMax: of a NaN and a number the result is the number, and -0 is below +0.
 func decodeFloatMinMax(d *dec) {
 	d.only("")
 	wantMax, wide := d.op == "max", d.t.size == 8

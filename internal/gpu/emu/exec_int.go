@@ -2,7 +2,7 @@ package emu
 
 import "math/bits"
 
-// lowest is the number of the lowest lane in a mask.
+// lowest returns the lowest lane of a mask.
 func lowest(m uint32) int { return bits.TrailingZeros32(m) & 31 }
 
 func init() {
@@ -67,7 +67,7 @@ func decodeAddSub(d *dec) {
 	}
 }
 
-// product is a*b: its low half, high half, or both (wide), as mode says.
+// product returns a function for a*b: its low half, high half, or both (wide), by mode.
 func product(t typ, mode string) func(a, b uint64) uint64 {
 	signed := t.kind == 's'
 	switch {
@@ -181,7 +181,7 @@ func decodeDivRem(d *dec) {
 	t, rem := d.t, d.op == "rem"
 	d.binary(func(a, b uint64) uint64 {
 		a, b = a&t.mask(), b&t.mask()
-		if b == 0 { // unspecified by PTX; hardware gives all ones, and a
+		if b == 0 { // unspecified by PTX; hardware gives all ones, and remainder a
 			if rem {
 				return a
 			}
@@ -270,9 +270,9 @@ func decodeAbsNeg(d *dec) {
 	})
 }
 
-// decodeDP4A: the sum of four products of bytes, and c.
+// decodeDP4A: c plus the sum of four products of bytes.
 func decodeDP4A(d *dec) {
-	// dp4a.atype.btype: the generic code took the last part as the type.
+	// dp4a.atype.btype: decodeInstr has taken the last part as the type.
 	first := d.t
 	if len(d.mod) == 1 {
 		first, _ = parseType(d.mod[0])

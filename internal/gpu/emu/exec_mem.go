@@ -22,7 +22,7 @@ func init() {
 
 var spaces = map[string]space{"global": global, "shared": shared, "local": local, "const": constant, "param": param}
 
-// memory reads the modifiers that loads, stores and atomics share.
+// memory decodes the modifiers that loads, stores and atomics share.
 func (d *dec) memory() (vec int) {
 	vec = 1
 	for _, m := range d.mod {
@@ -118,8 +118,8 @@ func decodeLoad(d *dec) {
 	}
 }
 
-// at finds the memory behind a lane's address, or stops the warp. n is the
-// number of bytes that will be touched there.
+// at returns the memory at a lane's address, or stops the warp. n is the number of bytes that will
+// be accessed.
 func (w *warp) at(in *instr, l int, addr, n uint64) unsafe.Pointer {
 	switch in.space {
 	case global, constant:
@@ -172,7 +172,7 @@ func (w *warp) localAt(in *instr, l int, off, n uint64) unsafe.Pointer {
 	return unsafe.Pointer(&w.local[uint64(l)*size+off])
 }
 
-// badAddress says in which way an address of global memory is wrong.
+// badAddress stops the warp with an error that says what is wrong with an address of global memory.
 func (w *warp) badAddress(in *instr, l int, addr, n uint64) {
 	tab := w.b.g.table
 	id, off := addr>>offsetBits, addr&offsetMask
@@ -188,7 +188,7 @@ func (w *warp) badAddress(in *instr, l int, addr, n uint64) {
 	}
 }
 
-// isShared says whether a checked address lies in shared memory, and where.
+// isShared reports whether a checked address lies in shared memory, and at which offset.
 func (in *instr) isShared(addr uint64) (off uint64, ok bool) {
 	if in.space == shared {
 		return addr, true
@@ -196,7 +196,7 @@ func (in *instr) isShared(addr uint64) (off uint64, ok bool) {
 	return addr - sharedWindow, in.space == generic && addr&windowMask == sharedWindow
 }
 
-// get reads one element; sync reads cannot be torn.
+// get reads one element. Sync reads are atomic.
 func (in *instr) get(p unsafe.Pointer) (v uint64) {
 	switch in.size {
 	case 1:
@@ -260,8 +260,8 @@ func load(w *warp, in *instr, m uint32) {
 	}
 }
 
-// loadGlobal is load from global memory, where most loads are: lanes that read from the same
-// allocation, as they do nearly always, look it up once.
+// loadGlobal is load for global memory, the most frequent kind. Lanes that read from the same
+// allocation, as they nearly always do, look it up once.
 func loadGlobal[T uint8 | uint16 | uint32 | uint64](w *warp, in *instr, m uint32) {
 	r, a := &w.rows[in.d], &w.rows[in.a]
 	n := uint64(unsafe.Sizeof(T(0)))
@@ -284,12 +284,13 @@ func loadGlobal[T uint8 | uint16 | uint32 | uint64](w *warp, in *instr, m uint32
 	}
 }
 
-// loadShared is load from shared memory.
+// loadShared is load for shared memory.
 func loadShared[T uint8 | uint16 | uint32 | uint64](w *warp, in *instr, m uint32) {
 	r, a := &w.rows[in.d], &w.rows[in.a]
 	n := uint64(unsafe.Sizeof(T(0)))
 	s := &w.b.shadow
-	// What two lanes of a warp may read every lane may, and it makes no difference to later writes.
+	// If two lanes of a warp may read an address, every lane may; for the detection of races with
+	// later writes, more readers in the same warp make no difference.
 	last, lanes := ^uint64(0), 0
 	for ; m != 0; m &= m - 1 {
 		l := lowest(m)
@@ -322,15 +323,15 @@ func loadVec(w *warp, in *instr, m uint32) {
 		if off, ok := in.isShared(addr); ok && !w.b.shadow.read(w, in, l, off, n, in.sync) {
 			return
 		}
-		// The address may be held in one of the destinations.
+		// The address may be in one of the destinations, so it was read before.
 		for i, r := range in.vec {
 			w.rows[r][l] = in.get(unsafe.Add(p, i*int(in.size)))
 		}
 	}
 }
 
-// loadParamOnce is loadParam of an address that is the same for all lanes, as it is in all that
-// compilers write.
+// loadParamOnce is loadParam for an address that is the same in all lanes, as in all code that
+// compilers generate.
 func loadParamOnce(w *warp, in *instr, m uint32) {
 	first := lowest(m)
 	loadParam(w, in, 1<<first)
@@ -390,7 +391,7 @@ func decodeStore(d *dec) {
 	}
 }
 
-// storeGlobal is store to global memory.
+// storeGlobal is store for global memory.
 func storeGlobal[T uint8 | uint16 | uint32 | uint64](w *warp, in *instr, m uint32) {
 	v, a := &w.rows[in.vec[0]], &w.rows[in.a]
 	n := uint64(unsafe.Sizeof(T(0)))
@@ -404,7 +405,7 @@ func storeGlobal[T uint8 | uint16 | uint32 | uint64](w *warp, in *instr, m uint3
 	}
 }
 
-// storeShared is store to shared memory.
+// storeShared is store for shared memory.
 func storeShared[T uint8 | uint16 | uint32 | uint64](w *warp, in *instr, m uint32) {
 	v, a := &w.rows[in.vec[0]], &w.rows[in.a]
 	n := uint64(unsafe.Sizeof(T(0)))

@@ -13,7 +13,7 @@ func init() {
 	register("selp", decodeSelp)
 }
 
-// compare returns the comparison of that name for a type, or nil.
+// compare returns a comparison by its name, for a type, or nil.
 func compare(op string, t typ) func(a, b uint64) bool {
 	if t.kind == 'f' {
 		return compareFloat(op, t)
@@ -50,8 +50,7 @@ func compare(op string, t typ) func(a, b uint64) bool {
 	return nil
 }
 
-// compareFloat: the plain comparisons are false with a NaN, the ones with a u
-// are true.
+// compareFloat: with a NaN the plain comparisons are false and those with a u are true.
 func compareFloat(op string, t typ) func(a, b uint64) bool {
 	val := func(v uint64) float64 { return float64(math.Float32frombits(uint32(v))) }
 	if t.size == 8 {
@@ -157,8 +156,8 @@ func logic(op string, a, b uint32) uint32 {
 	return a
 }
 
-// compareWhole returns the comparison of that name of all lanes, for the types that are compared
-// most, or nil.
+// compareWhole returns a comparison of all lanes by its name, for the types that are compared most,
+// or nil.
 func compareWhole(op string, t typ) func(a, b *row) uint32 {
 	switch {
 	case t.kind == 'f' || t.size < 4:
@@ -191,7 +190,7 @@ func compareInts[T int32 | int64 | uint32 | uint64](op string) func(a, b *row) u
 	return nil
 }
 
-// less32 compares 32 lanes, four at a time: a shift by a number that is not constant is slow.
+// less32 compares 32 lanes, four at a time, since shifts by a variable are slow.
 func less32[T int32 | int64 | uint32 | uint64](a, b *row) (r uint32) {
 	for l := 0; l < 32; l += 4 {
 		x, y := (*[4]uint64)(a[l:]), (*[4]uint64)(b[l:])
@@ -224,7 +223,7 @@ func (w *warp) compareLanes(in *instr, m uint32, f func(a, b uint64) bool) (r ui
 // setPred writes the lanes m of a predicate.
 func (w *warp) setPred(p int32, m, v uint32) { w.preds[p] = w.preds[p]&^m | v&m }
 
-// readPred is a predicate operand, negated if asked.
+// readPred returns a predicate operand, negated if neg is set.
 func (w *warp) readPred(p int32, neg bool) uint32 {
 	if neg {
 		return ^w.preds[p]

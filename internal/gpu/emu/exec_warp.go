@@ -21,8 +21,8 @@ func init() {
 	})
 }
 
-// members checks the member mask of every lane: it must name the lane itself,
-// and of the others only such as take part (or have returned).
+// members checks the member mask of every lane: it must contain the lane itself, and otherwise only
+// lanes that execute the instruction (or have returned).
 func (w *warp) members(in *instr, m uint32, mask *row) bool {
 	away := w.live() &^ m
 	if in.named && away == 0 {
@@ -43,7 +43,7 @@ func (w *warp) members(in *instr, m uint32, mask *row) bool {
 	return true
 }
 
-// nameAll notes whether operand i, a mask of members, names all lanes.
+// nameAll records whether operand i, a member mask, is a constant that contains all lanes.
 func (d *dec) nameAll(i int) {
 	o := d.arg(i)
 	d.in.named = o.Kind == ptx.Imm && uint32(o.Value) == full
@@ -66,7 +66,7 @@ func decodeShfl(d *dec) {
 	d.in.a, d.in.b, d.in.c = d.src(1), d.src(2), d.src(3)
 	d.in.vec = []int32{d.src(4)}
 	d.nameAll(4)
-	whole := d.arg(3).Kind == ptx.Imm && d.arg(3).Value == 31 && d.mod[1] == "idx" // as kernels have it
+	whole := d.arg(3).Kind == ptx.Imm && d.arg(3).Value == 31 && d.mod[1] == "idx" // the usual form
 	d.in.run = func(w *warp, in *instr, m uint32) {
 		if !w.members(in, m, &w.rows[in.vec[0]]) {
 			return
@@ -102,8 +102,8 @@ func decodeShfl(d *dec) {
 	}
 }
 
-// shuffles says for each mode of shfl from which lane l gets its value, and whether that lane is
-// within its segment.
+// shuffles has, for each mode of shfl, a function that returns the source lane of lane l and
+// whether that lane is within the segment.
 var shuffles = map[string]func(l, by, clamp, seg int) (from int, ok bool){
 	"up":   func(l, by, clamp, seg int) (int, bool) { return l - by, l-by >= l&seg|clamp&^seg },
 	"down": func(l, by, clamp, seg int) (int, bool) { return l + by, l+by <= l&seg|clamp&^seg },
@@ -134,7 +134,7 @@ func decodeVote(d *dec) {
 			return
 		}
 		votes := a(w) & m
-		if in.named && mode != "ballot" { // all lanes get the same answer
+		if in.named && mode != "ballot" { // all lanes get the same result
 			yes := mode == "all" && votes == m || mode == "any" && votes != 0 ||
 				mode == "uni" && (votes == m || votes == 0)
 			w.setPred(in.p, m, -b2u(yes))

@@ -1,7 +1,7 @@
 package emu
 
-// exits turns a guarded branch to a return into a guarded return: threads that
-// leave early then do not hold up the place where the others meet.
+// exits turns a guarded branch to a return into a guarded return: threads that return early then do
+// not delay the reconvergence of the others.
 func (p *program) exits() {
 	for i := range p.code {
 		in := &p.code[i]
@@ -11,7 +11,8 @@ func (p *program) exits() {
 	}
 }
 
-// successors of instruction i, in a graph without the edges of guarded exits.
+// successors returns the successors of instruction i, in a graph without the edges of guarded
+// exits.
 func (p *program) successors(i int, out []int) []int {
 	out = out[:0]
 	switch in := &p.code[i]; in.kind {
@@ -36,13 +37,11 @@ func (p *program) successors(i int, out []int) []int {
 	return out
 }
 
-// findMeets computes, for every branch, its immediate post-dominator: the first
-// instruction that all paths from it go through. Paths that only lead to a
-// return other than the last one (or to a trap) do not count: lanes on them
-// leave and meet nobody.
+// findMeets computes where the sides of every branch reconverge: at its immediate post-dominator,
+// the first instruction on all paths from it. Paths that lead only to a return other than the last
+// one (or to a trap) do not count, since their lanes do not reconverge.
 //
-// The algorithm is Cooper, Harvey and Kennedy's on the reversed graph, over
-// basic blocks.
+// The algorithm is that of Cooper, Harvey and Kennedy on the reversed graph of basic blocks.
 func (p *program) findMeets() {
 	leader := make([]bool, len(p.code)+1)
 	leader[0] = true
@@ -88,7 +87,7 @@ func (p *program) findMeets() {
 	}
 }
 
-// lastExit is the block of the last return that can be reached.
+// lastExit returns the basic block of the last reachable return.
 func (p *program) lastExit(blockOf []int, preds [][]int) int {
 	for i := len(p.code) - 1; i > 0; i-- {
 		if in := &p.code[i]; in.kind == exit && in.pred < 0 && (len(preds[blockOf[i]]) > 0 || blockOf[i] == 0) {
@@ -102,7 +101,7 @@ func (p *program) lastExit(blockOf []int, preds [][]int) int {
 // root, or -1 for blocks that cannot reach it.
 func postDominators(root int, preds, succs [][]int) []int {
 	n := len(preds)
-	// Reverse postorder of the reversed graph, by an explicit stack.
+	// Reverse postorder of the reversed graph, with an explicit stack.
 	order := make([]int, 0, n) // postorder
 	number := make([]int, n)
 	for i := range number {

@@ -68,7 +68,7 @@ func (d *Device) Launch(h driver.Kernel, dim driver.Dim, args []byte, s driver.S
 	})
 }
 
-// run deals the blocks to the workers.
+// run distributes the blocks to the workers.
 func (g *grid) run(workers int) error {
 	workers = min(workers, g.blocks)
 	if workers == 1 {
@@ -83,16 +83,14 @@ func (g *grid) run(workers int) error {
 	return g.err
 }
 
-// resident is how many blocks a worker runs in turns at most.
+// resident is the most blocks that a worker runs in turns.
 const resident = 64
 
-// spins is how many turns of a block without an end make it look as if it
-// waited for somebody.
+// spins is the number of turns after which an unfinished block is assumed to wait for another.
 const spins = 4
 
-// work takes blocks in increasing order and runs them. While all its blocks look
-// as if they waited for another one, it takes up one more, so that a grid whose
-// blocks wait for each other goes on.
+// work takes blocks in increasing order and runs them. While all its blocks seem to wait for
+// another block, it takes one more, so that a grid whose blocks wait for each other makes progress.
 func (g *grid) work() {
 	var running, spare []*block
 	turns, ran := 0, ownTime{last: time.Now()}
@@ -130,10 +128,10 @@ func (g *grid) work() {
 			}
 		}
 		if turns >= spins {
-			runtime.Gosched() // whom it waits for may be another worker's
+			runtime.Gosched() // it may wait for a block of another worker
 			if len(running) > 0 && ran.sum > g.limit {
 				g.fail(fail("launch", driver.LaunchTimeout,
-					fmt.Sprintf("kernel %s ran for %v; blocks %v and others are not done", g.p.name,
+					fmt.Sprintf("kernel %s ran for %v; block %v and possibly others are not done", g.p.name,
 						g.limit, running[0].at)))
 				return
 			}
@@ -148,14 +146,14 @@ func (g *grid) work() {
 	}
 }
 
-// ownTime is how long a worker ran, about. A process that is stopped for a minute, or finds no core
-// on a machine that is full, has not run for a minute.
+// ownTime estimates how long a worker has run. It does not count time during which the process was
+// stopped or got no core.
 type ownTime struct {
 	last time.Time
 	sum  time.Duration
 }
 
-// longestTurn is more than a turn of a full block takes on an idle core.
+// longestTurn is an upper bound of the time of a turn of a full block on an idle core.
 const longestTurn = 200 * time.Millisecond
 
 // tick ends a turn.

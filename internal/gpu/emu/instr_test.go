@@ -13,8 +13,8 @@ import (
 	"github.com/collocate/collocate/internal/gpu/driver"
 )
 
-// launch runs a kernel of a PTX text over one block of n threads, with a buffer
-// of bytes as its only parameter, and returns the buffer afterwards.
+// launch runs a kernel of a PTX text, with a buffer of bytes as its only parameter, and returns the
+// buffer afterwards.
 func launch(t *testing.T, text, kernel string, blocks, threads int, buf []byte) ([]byte, error) {
 	t.Helper()
 	d := New(Options{})
@@ -49,9 +49,8 @@ func launch(t *testing.T, text, kernel string, blocks, threads int, buf []byte) 
 	return out, d.SyncStream(s)
 }
 
-// entry wraps a body in the least PTX there can be. The buffer's address is in
-// %buf, the thread's number in %t, and 64-, 32- and 16-bit registers, floats and
-// predicates are there.
+// entry wraps a body in a minimal PTX module. The buffer's address is in %buf, the thread's number
+// in %t. Registers of 64, 32 and 16 bits, floats and predicates are declared.
 func entry(body string) string {
 	return `.version 7.8
 .target sm_70
@@ -73,7 +72,7 @@ ret;
 `
 }
 
-// operands returns values that are likely to show mistakes.
+// operands returns values that are likely to reveal mistakes, and random ones.
 func operands(n int, seed uint64) []uint64 {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	odd := []uint64{0, 1, 2, 31, 32, 33, 63, 64, 255, 0x7f, 0x80, 0x7fff, 0x8000, 0xffff,
@@ -107,9 +106,9 @@ func boolBits(b bool) uint64 {
 	return 0
 }
 
-// TestInstructions runs every arithmetic instruction on odd values and compares
-// with what Go computes. The letters before the colon are the registers: d, r,
-// h are integers of 64, 32 and 16 bits, f and g floats of 32 and 64, p a predicate.
+// TestInstructions runs every arithmetic instruction on unusual values and compares with what Go
+// computes. The letters before the colon are the registers: d, r, h are integers of 64, 32 and 16
+// bits, f and g floats of 32 and 64 bits, p a predicate.
 func TestInstructions(t *testing.T) {
 	nan32 := func(f float32) uint64 {
 		if f != f {
@@ -312,7 +311,7 @@ func TestInstructions(t *testing.T) {
 func finite(x float32) bool     { return x-x == 0 }
 func wide(x float32) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(float64(x)) }
 
-// bigFloat rounds an exact value to a float32, as asked.
+// bigFloat rounds an exact value to a float32 in the given mode.
 func bigFloat(x *big.Float, mode big.RoundingMode) float32 {
 	if x.Sign() == 0 {
 		f, _ := x.Float32()
@@ -345,8 +344,8 @@ func bigFloat(x *big.Float, mode big.RoundingMode) float32 {
 	return f
 }
 
-// directedWant is arithmetic that rounds to one side. Zeroes and infinities are
-// left to Go's own arithmetic.
+// directedWant computes arithmetic with directed rounding. For zeroes and infinities it uses Go's
+// own arithmetic.
 func directedWant(mode big.RoundingMode, op func(z, x, y *big.Float) *big.Float) func(a, b, c uint64) uint64 {
 	return func(a, b, _ uint64) uint64 {
 		x, y := f32(a), f32(b)
@@ -360,8 +359,8 @@ func directedWant(mode big.RoundingMode, op func(z, x, y *big.Float) *big.Float)
 
 const skip = 0xabcdef0123456789
 
-// testInstruction runs "regs: op" on 512 sets of operands: in whole warps, and once more with five
-// lanes of a warp first and the others then.
+// testInstruction runs "regs: op" on 512 sets of operands: in whole warps, and again with five
+// lanes of a warp before the others.
 func testInstruction(t *testing.T, spec string, want func(a, b, c uint64) uint64) {
 	testGuarded(t, spec, want, "")
 	testGuarded(t, spec, want, "@%p7", "@!%p7")

@@ -7,14 +7,13 @@ import (
 	"github.com/collocate/collocate/internal/gpu/driver"
 )
 
-// Device addresses are made of the allocation's number and an offset, so that
-// finding and checking the memory behind an address is one table look-up.
-// Numbers are never used twice: a pointer to freed memory stays invalid.
+// A device address consists of an allocation's number and an offset, so that one table look-up
+// finds and checks the memory. Numbers are never reused: a pointer to freed memory stays invalid.
 const (
 	offsetBits = 36
 	offsetMask = 1<<offsetBits - 1
 
-	// Generic addresses of shared and local memory lie in windows of their own.
+	// Generic addresses of shared and local memory have windows of their own.
 	windowMask   = 0xff << 56
 	sharedWindow = 0x70 << 56
 	localWindow  = 0x71 << 56
@@ -24,7 +23,7 @@ const (
 type allocation struct {
 	base unsafe.Pointer
 	size uint64
-	data []byte // keeps it alive
+	data []byte // keeps base alive
 }
 
 // newBytes returns memory that is aligned for any access.
@@ -33,16 +32,16 @@ func newBytes(n int64) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), n)
 }
 
-// fill repeats the pattern all over b, whose length is a multiple of the pattern's. Copies of what
-// is there already are many times faster than a loop over the bytes.
+// fill repeats the pattern all over b, whose length is a multiple of the pattern's. Copying the
+// part that is already filled is many times faster than a loop over the bytes.
 func fill(b []byte, pattern ...byte) {
-	const most = 32 << 10 // bytes of a copy: they stay in the cache
+	const most = 32 << 10 // bytes of a copy, so that the source stays in the cache
 	for n := copy(b, pattern); n < len(b); {
 		n += copy(b[n:], b[:min(n, most)])
 	}
 }
 
-// poison is what fresh device memory holds.
+// poison is the byte that fills new device memory.
 const poison = 0xa5
 
 func (d *Device) Alloc(n int64) (driver.Ptr, error) {
@@ -53,7 +52,7 @@ func (d *Device) Alloc(n int64) (driver.Ptr, error) {
 	defer d.mu.Unlock()
 	if d.used+n > d.info.Memory {
 		return 0, fail("alloc", driver.OutOfMemory,
-			fmt.Sprintf("%d bytes wanted, %d of %d in use", n, d.used, d.info.Memory))
+			fmt.Sprintf("%d bytes requested, %d of %d in use", n, d.used, d.info.Memory))
 	}
 	data := newBytes(n)
 	fill(data, poison)
@@ -63,8 +62,8 @@ func (d *Device) Alloc(n int64) (driver.Ptr, error) {
 // adopt makes data a new allocation. d.mu is held.
 func (d *Device) adopt(data []byte) driver.Ptr {
 	old := *d.table.Load()
-	// A launch holds on to the table it started with; appending writes behind its
-	// end, and Free waits until no launch runs.
+	// A launch keeps the table it started with: appending writes beyond its end, and Free waits
+	// until no launch runs.
 	tab := append(old, &allocation{unsafe.Pointer(unsafe.SliceData(data)), uint64(len(data)), data})
 	d.table.Store(&tab)
 	d.used += int64(len(data))
@@ -72,7 +71,7 @@ func (d *Device) adopt(data []byte) driver.Ptr {
 }
 
 func (d *Device) Free(p driver.Ptr) error {
-	d.drain() // as cuMemFree does
+	d.drain() // like cuMemFree
 	d.run.Lock()
 	defer d.run.Unlock()
 	d.mu.Lock()
@@ -87,7 +86,7 @@ func (d *Device) Free(p driver.Ptr) error {
 	return d.dead
 }
 
-// bytes is the memory at p, for the host's copies.
+// bytes returns the memory at p, for copies by the host.
 func (d *Device) bytes(p driver.Ptr, n int64) ([]byte, error) {
 	tab := *d.table.Load()
 	id, off := int(p>>offsetBits), int64(p&offsetMask)
@@ -112,13 +111,13 @@ func (d *Device) HostAlloc(n int) ([]byte, error) {
 	return b, nil
 }
 
-// pinned is memory of the host; it gets an address on the device when one is asked for.
+// pinned is host memory. It gets a device address when HostPtr is called.
 type pinned struct {
 	size int
 	ptr  driver.Ptr
 }
 
-// HostPtr makes pinned memory known to kernels.
+// HostPtr makes pinned memory accessible to kernels.
 func (d *Device) HostPtr(b []byte) (driver.Ptr, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -128,7 +127,7 @@ func (d *Device) HostPtr(b []byte) (driver.Ptr, error) {
 	}
 	if p.ptr == 0 {
 		p.ptr = d.adopt(b)
-		d.used -= int64(len(b)) // it is none of the device's
+		d.used -= int64(len(b)) // it is not device memory
 		d.pinned[unsafe.SliceData(b)] = p
 	}
 	return p.ptr, nil

@@ -8,10 +8,11 @@ import (
 	"github.com/collocate/collocate/internal/gpu/ptx"
 )
 
-// handler does one instruction for the lanes in the mask.
+// handler executes an instruction for the lanes in the mask.
 type handler func(w *warp, in *instr, mask uint32)
 
-// kind tells the warp's loop what to do; all but normal change the flow.
+// kind says how the warp's loop treats an instruction; all kinds but normal change the control
+// flow.
 type kind uint8
 
 const (
@@ -26,7 +27,7 @@ const (
 // bits each) or of predicates (one bit a lane).
 type instr struct {
 	run     handler
-	all     func(r, a, b, c *row) // what run does, to all lanes at once; nil where there is no such loop
+	all     func(r, a, b, c *row) // like run, for all lanes at once, or nil
 	kind    kind
 	predNot bool
 	pred    int32 // guarding predicate, or -1
@@ -38,15 +39,15 @@ type instr struct {
 	space  space
 	size   uint8 // bytes of one element
 	signed bool
-	sync   bool // volatile, or with memory order: safe against other blocks
+	sync   bool // volatile, or with a memory order: safe against other blocks
 	imm    uint64
 	vec    []int32 // rows of a vector's elements
 	target int32   // of a branch
-	meet   int32   // where the two sides of a branch meet again, or -1
+	meet   int32   // where the sides of a branch reconverge, or -1
 	table  []int32
-	mode   uint8 // what kind of barrier, rounding, comparison
+	mode   uint8 // kind of barrier, rounding or comparison
 	neg    bool  // the predicate q (or a barrier's p) is negated
-	named  bool  // the mask of members is a constant that names all lanes
+	named  bool  // the member mask is a constant with all lanes
 	line   int32
 }
 
@@ -67,13 +68,13 @@ type program struct {
 	k          *ptx.Kernel
 	mod        *module
 	code       []instr
-	rows       int // of a warp
+	rows       int // per warp
 	preds      int
 	consts     []constRow
 	specials   []specialRow
 	static     int // bytes of shared memory
 	dynOffset  int // where dynamic shared memory starts
-	localBytes int // of a thread
+	localBytes int // per thread
 	shadowUnit uint
 	symbols    map[string]symbol
 	regRow     []int32 // register to row or predicate
@@ -104,17 +105,17 @@ func (p *program) source(line int32) string {
 	return strings.Join(strings.Fields(lines[line-1]), " ")
 }
 
-// programs are the kernels that were decoded. Those of a module with variables in global memory
-// are not among them: each time it is loaded they lie elsewhere.
+// programs holds decoded kernels. Kernels of modules with variables in global memory are not kept:
+// these have another address each time the module is loaded.
 var programs struct {
 	sync.Mutex
 	of map[*ptx.Kernel]*program
 }
 
-// maxPrograms is more kernels than are compiled into the program; others are not kept.
+// maxPrograms is more than the number of kernels in the program; further ones are not kept.
 const maxPrograms = 2048
 
-// decodeOnce is decode for a kernel that other devices load, too.
+// decodeOnce is decode, once for all devices.
 func decodeOnce(k *ptx.Kernel, m *module) (*program, error) {
 	programs.Lock()
 	defer programs.Unlock()
@@ -131,7 +132,7 @@ func decodeOnce(k *ptx.Kernel, m *module) (*program, error) {
 	return p, err
 }
 
-// decode makes a program of a kernel.
+// decode turns a kernel into a program.
 func decode(k *ptx.Kernel, m *module) (*program, error) {
 	p := &program{
 		name: k.Name, k: k, mod: m, symbols: map[string]symbol{},
@@ -153,14 +154,14 @@ func decode(k *ptx.Kernel, m *module) (*program, error) {
 			return nil, fmt.Errorf("PTX line %d: %s: %w", k.Body[i].Line, p.source(int32(k.Body[i].Line)), err)
 		}
 	}
-	// Falling off the end is returning.
+	// The end of the code is a return.
 	p.code = append(p.code, instr{kind: exit, pred: -1, line: int32(k.Line)})
 	p.exits()
 	p.findMeets()
 	return p, nil
 }
 
-// place gives the variables their offsets.
+// place assigns offsets to the variables.
 func (p *program) place() {
 	for _, v := range p.k.Vars {
 		switch {
@@ -201,7 +202,7 @@ func alignUp(n, a int) int {
 	return (n + a - 1) / a * a
 }
 
-// constant returns a row that holds the value in every lane.
+// constant returns a row that has the value in every lane.
 func (p *program) constant(v uint64) int32 {
 	for _, c := range p.consts {
 		if c.value == v {
@@ -214,7 +215,7 @@ func (p *program) constant(v uint64) int32 {
 	return r
 }
 
-// The special registers that do not change while a block runs.
+// specialNames are the special registers that do not change while a block runs.
 var specialNames = map[string]bool{
 	"%tid.x": true, "%tid.y": true, "%tid.z": true, "%ntid.x": true, "%ntid.y": true, "%ntid.z": true,
 	"%ctaid.x": true, "%ctaid.y": true, "%ctaid.z": true, "%nctaid.x": true, "%nctaid.y": true, "%nctaid.z": true,

@@ -6,20 +6,20 @@ import (
 	"github.com/collocate/collocate/internal/gpu/driver"
 )
 
-// shadow remembers who touched each piece of a block's shared memory. Two
-// accesses by different threads, at least one of them a write, are a race unless
-// a barrier lies between them; warps keep vector clocks to know.
+// shadow records who accessed each cell of a block's shared memory. Two accesses by different
+// threads, at least one of them a write, are a race unless a barrier lies between them, which warps
+// know from vector clocks.
 type shadow struct {
 	unit  uint // log2 of the bytes of a cell: 2, or 0 when the kernel accesses bytes
 	cells []cell
 	epoch uint32 // number of barriers of the whole block so far
 }
 
-// cell is about one piece. Threads are numbered from 1; 0 is nobody.
+// cell records the accesses to one cell. Threads are numbered from 1; 0 means none.
 type cell struct {
 	writer, reader           uint16
 	writeClock, readClock    uint32
-	readers                  uint32 // warps that read since readEpoch began
+	readers                  uint32 // mask of warps that read in readEpoch
 	readEpoch                uint32
 	manyLanes, writtenAtomic bool // several lanes of the reader's warp read at readClock
 	readAtomic               bool
@@ -35,8 +35,8 @@ func (s *shadow) reset() {
 	s.epoch = 1
 }
 
-// knows says whether everything thread t did at its clock is ordered before
-// what w's lane does now.
+// knows reports whether everything that thread t did at the given clock is ordered before what w's
+// lane does now.
 func (w *warp) knows(t uint16, clock uint32, lane int) bool {
 	u := int(t-1) / 32
 	if u == w.id && int(t-1)%32 == lane {
@@ -45,7 +45,8 @@ func (w *warp) knows(t uint16, clock uint32, lane int) bool {
 	return clock < w.vc[u]
 }
 
-// read notes a read of shared memory by a lane, and reports what is wrong with it.
+// read records a read of shared memory by a lane. If the read is an error it stops the warp and
+// returns false.
 func (s *shadow) read(w *warp, in *instr, lane int, off, size uint64, atomic bool) bool {
 	me := uint16(w.id*32+lane) + 1
 	for i := off >> s.unit; i <= (off+size-1)>>s.unit; i++ {
@@ -59,7 +60,7 @@ func (s *shadow) read(w *warp, in *instr, lane int, off, size uint64, atomic boo
 				"race: reads shared memory at %#x that thread %d wrote, without a barrier in between", off, c.writer-1)
 			return false
 		}
-		if c.readEpoch != s.epoch { // the first reader since a barrier of the whole block, as most are
+		if c.readEpoch != s.epoch { // the usual case: first read since a barrier of the whole block
 			c.reader, c.readClock, c.manyLanes = me, w.clock, false
 			c.readers, c.readEpoch, c.readAtomic = 1<<w.id, s.epoch, atomic
 			continue
@@ -69,13 +70,13 @@ func (s *shadow) read(w *warp, in *instr, lane int, off, size uint64, atomic boo
 	return true
 }
 
-// note remembers one more reader of a cell since the last barrier of the whole block.
+// note records a further reader of a cell since the last barrier of the whole block.
 func (s *shadow) note(c *cell, w *warp, me uint16, atomic bool) {
 	if c.manyLanes && !c.readAtomic && c.readClock == w.clock && int(c.reader-1)/32 == w.id {
-		return // lanes of this warp have just read it: one more adds nothing
+		return // several lanes of this warp are recorded: one more adds nothing
 	}
-	if c.readers&^(1<<w.id) == 0 && c.readClock != w.clock { // what this warp read before its last barrier is settled
-		c.readAtomic = true
+	if c.readers&^(1<<w.id) == 0 && c.readClock != w.clock {
+		c.readAtomic = true // reads by this warp before its last barrier no longer matter
 	}
 	c.manyLanes = c.reader != 0 && (c.reader-1)/32 == (me-1)/32 && c.readClock == w.clock &&
 		(c.manyLanes || c.reader != me)
@@ -84,8 +85,8 @@ func (s *shadow) note(c *cell, w *warp, me uint16, atomic bool) {
 	c.reader, c.readClock = me, w.clock
 }
 
-// writeFirst is write of cells that nobody touched since the last barrier, as most are: it reports
-// false, and says nothing, where it is not as simple as that.
+// writeFirst is write for cells without accesses that conflict, the usual case. It returns false,
+// without an error, if write has to decide.
 func (s *shadow) writeFirst(w *warp, lane int, off, size uint64) bool {
 	me := uint16(w.id*32+lane) + 1
 	for i := off >> s.unit; i <= (off+size-1)>>s.unit; i++ {
@@ -98,8 +99,8 @@ func (s *shadow) writeFirst(w *warp, lane int, off, size uint64) bool {
 	return true
 }
 
-// write notes a write. same says that the value is already there: then another
-// thread's write is no race.
+// write records a write, as read does. same says that the memory already has this value: then
+// another thread's access is no race.
 func (s *shadow) write(w *warp, in *instr, lane int, off, size uint64, atomic, same bool) bool {
 	me := uint16(w.id*32+lane) + 1
 	for i := off >> s.unit; i <= (off+size-1)>>s.unit; i++ {
@@ -122,9 +123,9 @@ func (s *shadow) write(w *warp, in *instr, lane int, off, size uint64, atomic, s
 	return true
 }
 
-// otherReader finds a thread that read the cell and is not ordered before w's
-// lane, or 0. Of the readers before the last one only the warp is known; that
-// is enough where all barriers are of the whole block.
+// otherReader returns a thread that read the cell and is not ordered before w's lane, or 0. Of
+// readers before the last one only the warp is known, which is enough if all barriers are of the
+// whole block.
 func (s *shadow) otherReader(c *cell, w *warp, me uint16, lane int) uint16 {
 	if c.reader == 0 {
 		return 0

@@ -6,17 +6,16 @@ import (
 	"github.com/collocate/collocate/internal/gpu/driver"
 )
 
-// op is one piece of queued work.
+// op is one queued operation.
 type op func() error
 
-// stream is a queue of work that nobody waited for yet.
+// stream is a queue of operations that nobody has waited for yet.
 type stream struct {
 	queue     []op
 	capturing bool
 }
 
-// event marks a place in a stream's queue: it is passed when left operations
-// were run. Work is counted, so that the place does not move.
+// event is an event that was recorded on a stream, and when the stream passed it.
 type event struct {
 	on     driver.Stream
 	passed bool
@@ -38,7 +37,7 @@ func (d *Device) enqueue(s driver.Stream, o op) error {
 	return nil
 }
 
-// advance runs the stream's queue until done says so, or to its end.
+// advance runs the stream's queue until done returns true, or to its end.
 func (d *Device) advance(s driver.Stream, done func() bool) error {
 	for {
 		d.mu.Lock()
@@ -73,7 +72,7 @@ func (d *Device) advance(s driver.Stream, done func() bool) error {
 	}
 }
 
-// drain runs all streams to their ends; errors come out where they are waited for.
+// drain runs all streams to their ends. Errors are returned when somebody waits for the stream.
 func (d *Device) drain() {
 	d.mu.Lock()
 	var all []driver.Stream
@@ -112,8 +111,7 @@ func (d *Device) SyncStream(s driver.Stream) error {
 	return d.advance(s, nil)
 }
 
-// StreamDone is somebody waiting, too: without a word from the host nothing
-// would ever run.
+// StreamDone runs the stream too: otherwise a host that polls would wait forever.
 func (d *Device) StreamDone(s driver.Stream) (bool, error) {
 	err := d.SyncStream(s)
 	return err == nil, err

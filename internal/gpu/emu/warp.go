@@ -17,11 +17,11 @@ type warp struct {
 	id    int
 	rows  []row
 	preds []uint32
-	spare row    // of blend
-	local []byte // of all lanes, one after the other
+	spare row    // scratch of blend
+	local []byte // local memory of all lanes, one after the other
 
-	// Where the warp stands: the lanes in active are at pc and meet others at
-	// meet; stack holds who waits.
+	// Control flow: the active lanes are at pc and reconverge at meet; stack holds the groups that
+	// wait.
 	pc, meet int32
 	active   uint32
 	stack    []frame
@@ -29,10 +29,10 @@ type warp struct {
 	gone     uint32 // lanes that returned
 
 	state state
-	bar   int // the barrier it waits at
+	bar   int // the barrier at which the warp waits
 	barIn *instr
 	clock uint32
-	vc    []uint32 // what it knows of every warp's clock
+	vc    []uint32 // vector clock: what is known of every warp
 	lanes int64
 	fault error
 }
@@ -45,7 +45,7 @@ const (
 	done
 )
 
-// frame is a group of lanes that waits for its turn, or for the others.
+// frame is a group of lanes that waits for its turn, or for reconvergence.
 type frame struct {
 	pc, meet int32
 	mask     uint32
@@ -78,7 +78,7 @@ func (w *warp) fail(in *instr, lane int, code int, format string, args ...any) {
 	w.fault = fail("launch", code, msg)
 }
 
-// run goes on until the warp waits, ends, fails, or has used its budget.
+// run runs the warp until it waits, ends, fails or has used its budget of instructions.
 func (w *warp) run(budget int) {
 	code := w.b.g.p.code
 	for ; budget > 0; budget-- {
@@ -133,8 +133,8 @@ func (w *warp) run(budget int) {
 	}
 }
 
-// wholeFrom is the number of active lanes from which on it is faster to compute all 32 and to keep
-// what the active ones give.
+// wholeFrom is the number of active lanes from which it is faster to compute all 32 lanes and to
+// keep the results of the active ones.
 const wholeFrom = 8
 
 // blend runs an instruction on all lanes and keeps the results of those in m.
@@ -147,7 +147,7 @@ func (w *warp) blend(in *instr, m uint32) {
 	}
 }
 
-// pop gives the turn to the next group.
+// pop continues with the next group.
 func (w *warp) pop() {
 	for len(w.stack) > 0 {
 		f := w.stack[len(w.stack)-1]
@@ -161,8 +161,8 @@ func (w *warp) pop() {
 	w.state = done
 }
 
-// branch takes the lanes in m to the target. Where lanes part, those that jump
-// go first; the whole group waits at the meeting point, unless it does already.
+// branch moves the lanes in m to the target. Where lanes diverge, those that jump run first; the
+// whole group waits at the reconvergence point, unless it does already.
 func (w *warp) branch(in *instr, m uint32) {
 	next := w.pc + 1
 	stay := w.active &^ m
@@ -185,7 +185,7 @@ func (w *warp) branch(in *instr, m uint32) {
 	w.pop()
 }
 
-// part leaves the whole group at the meeting point.
+// part pushes the whole group to wait at the reconvergence point.
 func (w *warp) part(meet int32) {
 	if meet != w.meet && meet >= 0 {
 		w.stack = append(w.stack, frame{meet, w.meet, w.active})

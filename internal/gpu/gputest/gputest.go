@@ -1,5 +1,5 @@
-// Package gputest gives tests a device: an emulated one, so that every test runs
-// everywhere, or a real one where COLLOCATE_TEST_GPU names its number.
+// Package gputest gives tests a device: an emulated one, so that every test runs everywhere, or the
+// real one whose number is in COLLOCATE_TEST_GPU.
 package gputest
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/collocate/collocate/internal/gpu/emu"
 )
 
-// Device returns a device for the test and a stream on it. At the test's end
-// both are given back, and anything left on the device fails the test.
+// Device returns a device for the test and a stream on it. Both are freed at the test's end;
+// anything left on the device fails the test.
 func Device(t testing.TB) (*gpu.Device, *gpu.Stream) {
 	t.Helper()
 	var dev *gpu.Device
@@ -42,8 +42,8 @@ func Device(t testing.TB) (*gpu.Device, *gpu.Stream) {
 	return dev, s
 }
 
-// Named is Device for tests of code that opens devices by their number: they find the
-// same kind of device.
+// Named is Device for tests of code that opens devices by their number: such code gets the same
+// kind of device.
 func Named(t testing.TB) (*gpu.Device, *gpu.Stream) {
 	t.Helper()
 	if os.Getenv("COLLOCATE_TEST_GPU") == "" {
@@ -87,7 +87,7 @@ func Download[T any](t testing.TB, s *gpu.Stream, b gpu.Buffer[T]) []T {
 	return values
 }
 
-// Arena makes temporary memory, freed at the test's end.
+// Arena makes an arena, freed at the test's end.
 func Arena(t testing.TB, dev *gpu.Device, bytes int64) *gpu.Arena {
 	t.Helper()
 	a, err := gpu.NewArena(dev, bytes)

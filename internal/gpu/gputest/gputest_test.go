@@ -9,7 +9,7 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// TestRoundTrip: what is uploaded comes back, and all is given back at the end.
+// TestRoundTrip: uploaded values come back, and everything is freed at the end.
 func TestRoundTrip(t *testing.T) {
 	var dev *gpu.Device
 	t.Run("inner", func(t *testing.T) {
@@ -20,7 +20,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("%v came back, want %v", got, want)
 		}
 		if got := Download(t, s, Upload(t, s, []uint64{})); len(got) != 0 {
-			t.Errorf("%v came back of nothing", got)
+			t.Errorf("an empty buffer came back as %v", got)
 		}
 		if b := Alloc[uint64](t, s, 7); b.Len() != 7 {
 			t.Errorf("%d values, want 7", b.Len())
@@ -29,18 +29,18 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("%d bytes in the arena, want 1024", a.Left())
 		}
 		if leaks := dev.Leaks(); !strings.Contains(leaks, "buffers") {
-			t.Errorf("during the test there are %q", leaks)
+			t.Errorf("during the test %q are in use", leaks)
 		}
 	})
 	if leaks := dev.Leaks(); leaks != "" {
-		t.Errorf("after the test there are %s", leaks)
+		t.Errorf("after the test %s are in use, want none", leaks)
 	}
 	if _, err := dev.NewStream(); err == nil {
 		t.Error("the device is still open")
 	}
 }
 
-// recorder is a test that notes its errors instead of failing.
+// recorder is a test that records its errors instead of failing.
 type recorder struct {
 	testing.TB
 	ends   []func()
@@ -64,6 +64,6 @@ func TestLeaksFail(t *testing.T) {
 		f()
 	}
 	if len(r.errors) != 1 || !strings.Contains(r.errors[0], "not freed on the device: 1 buffers") {
-		t.Errorf("the test ended with %q", r.errors)
+		t.Errorf("the test ended with the errors %q, want one about the buffer", r.errors)
 	}
 }

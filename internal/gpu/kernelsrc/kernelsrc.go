@@ -1,15 +1,14 @@
-// Package kernelsrc knows where kernels are written and which PTX was made of
-// which sources. Kernels are CUDA C++ in any folder named "kernels" of this
-// module, one translation unit per .cu; they may include .cuh files beside them
-// and the shared ones in internal/gpu/include, and nothing else, so that no
-// CUDA toolkit is needed to compile them. The PTX lies beside each .cu and says
-// in its second line which sources, compiler and options it was made from:
+// Package kernelsrc finds the sources of kernels and says which PTX was made from which sources.
+// Kernels are CUDA C++ in any folder named "kernels" of this module, one translation unit per .cu.
+// They may include .cuh files beside them and the shared ones in internal/gpu/include, and nothing
+// else, so that no CUDA toolkit is needed to compile them. The PTX is beside each .cu. Its second
+// line has a hash of the sources, compiler and options that it was made with:
 //
 //	// scan.cu compiled by NVRTC 11.8.89; rebuild with `make kernels`
 //	// sources sha256:5f1c...
 //
-// A test compares that line with the sources, so PTX cannot fall behind. Comments do not count: to
-// edit one needs neither the compiler nor a new receipt of a device.
+// A test compares that line with the sources, so PTX cannot be out of date. Comments do not count:
+// editing one needs neither the compiler nor a new receipt of a device.
 package kernelsrc
 
 import (
@@ -24,19 +23,19 @@ import (
 	"strings"
 )
 
-// compiler is the pinned compiler. CUDA 11.8 is the newest whose PTX (7.8) still
-// loads on driver 520, and any later one.
+// compiler is the pinned compiler. CUDA 11.8 is the newest whose PTX (7.8) loads on driver 520 and
+// every later one.
 const compiler = "NVRTC 11.8.89"
 
-// Options are given to the compiler for every unit. Multiply and add are never
-// fused: the CPU engines do not fuse either, and results are equal to the bit.
+// Options are the compiler's options for every unit. Multiply and add are never fused: the CPU
+// engines do not fuse them either, and results must be equal to the bit.
 var Options = []string{
 	"--gpu-architecture=compute_70",
 	"--std=c++17",
 	"--fmad=false",
 }
 
-// includeDir holds the shared headers, relative to the module's root.
+// includeDir has the shared headers, relative to the module's root.
 const includeDir = "internal/gpu/include"
 
 // Unit is one .cu file and the headers it includes.
@@ -49,10 +48,10 @@ type Unit struct {
 // header is one included file.
 type header struct{ Name, Source string }
 
-// PTXPath is where the unit's PTX lies, relative to the root.
+// PTXPath returns the path of the unit's PTX, relative to the root.
 func (u *Unit) PTXPath() string { return strings.TrimSuffix(u.Path, ".cu") + ".ptx" }
 
-// Sum is a hash over everything that decides what the PTX looks like. Comments do not.
+// Sum returns a hash over everything that determines the PTX. Comments do not.
 func (u *Unit) Sum() string {
 	h := sha256.New()
 	part := func(s string) { fmt.Fprintf(h, "%d\n%s", len(s), s) }
@@ -66,10 +65,10 @@ func (u *Unit) Sum() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// comments matches comments, and strings and characters, in which there are none.
+// comments matches comments, and also strings and characters, which may look like comments inside.
 var comments = regexp.MustCompile(`//[^\n]*|(?s:/\*.*?\*/)|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'`)
 
-// code is a source without its comments, the blanks before line ends and empty lines.
+// code returns a source without comments, blanks before line ends and empty lines.
 func code(source string) string {
 	bare := comments.ReplaceAllStringFunc(source, func(s string) string {
 		if s[0] == '/' {
@@ -86,20 +85,20 @@ func code(source string) string {
 	return b.String()
 }
 
-// Stamp is put before the compiler's output.
+// Stamp returns the lines that precede the compiler's output.
 func (u *Unit) Stamp() string {
 	return fmt.Sprintf("// %s compiled by %s; rebuild with `make kernels`\n// sources sha256:%s\n",
 		filepath.Base(u.Path), compiler, u.Sum())
 }
 
-// StampOf reads the source hash that a PTX text carries.
+// StampOf returns the source hash in a PTX text.
 func StampOf(ptx string) (sum string, ok bool) {
 	_, rest, ok1 := strings.Cut(ptx, "\n// sources sha256:")
 	sum, _, ok2 := strings.Cut(rest, "\n")
 	return sum, ok1 && ok2
 }
 
-// Units finds all kernels below root, the folder that holds go.mod.
+// Units returns all kernels below root, the folder of go.mod.
 func Units(root string) ([]*Unit, error) {
 	var units []*Unit
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -124,7 +123,7 @@ func Units(root string) ([]*Unit, error) {
 	return units, err
 }
 
-// Root walks up from the working directory to the folder that holds go.mod.
+// Root returns the folder of go.mod, at or above the working directory.
 func Root() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

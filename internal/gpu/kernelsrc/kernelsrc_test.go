@@ -24,7 +24,7 @@ func TestPTXIsOfItsSources(t *testing.T) {
 			continue
 		}
 		if sum, ok := StampOf(string(ptx)); !ok || sum != u.Sum() {
-			t.Errorf("%s is not of the current %s: run `make kernels`", u.PTXPath(), u.Path)
+			t.Errorf("%s was not compiled from the current %s: run `make kernels`", u.PTXPath(), u.Path)
 		}
 	}
 }
@@ -60,12 +60,12 @@ func TestHeadersCount(t *testing.T) {
 	}
 	write("job/kernels/near.cuh", "#include \"missing.cuh\"\n")
 	if _, err := Units(root); err == nil {
-		t.Error("a missing header is no error")
+		t.Error("a missing header was not reported")
 	}
 }
 
-// TestCommentsDoNotCount: sources that differ in comments alone have one hash; what only looks
-// like a comment is code.
+// TestCommentsDoNotCount: sources that differ only in comments have the same hash; text that only
+// looks like a comment is code.
 func TestCommentsDoNotCount(t *testing.T) {
 	sum := func(source string) string { return (&Unit{Path: "x.cu", Source: source}).Sum() }
 	plain := "int a;\nconst char* s = \"//\";\nchar c = '\"';\nint b;\n"
@@ -74,7 +74,7 @@ func TestCommentsDoNotCount(t *testing.T) {
 		"int a;  // said behind\n\n// and\n// before\nconst char* s = \"//\";\nchar c = '\"';\nint b; /* at\nthe end */\n",
 	} {
 		if sum(same) != sum(plain) {
-			t.Errorf("another hash than without comments:\n%s", same)
+			t.Errorf("the hash differs from that without comments:\n%s", same)
 		}
 	}
 	for _, other := range []string{
@@ -85,7 +85,7 @@ func TestCommentsDoNotCount(t *testing.T) {
 		"inta;\nconst char* s = \"//\";\nchar c = '\"';\nint b;\n",
 	} {
 		if sum(other) == sum(plain) {
-			t.Errorf("the same hash as other code:\n%s", other)
+			t.Errorf("different code has the same hash:\n%s", other)
 		}
 	}
 }

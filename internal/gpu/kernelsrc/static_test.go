@@ -13,7 +13,7 @@ import (
 	"github.com/collocate/collocate/internal/gpu/ptx"
 )
 
-// What can be said of kernels without running them.
+// These tests check kernels without running them.
 
 // compiled is a unit's PTX.
 type compiled struct {
@@ -48,9 +48,8 @@ func all(t *testing.T) (root string, folders map[string][]compiled) {
 	return root, folders
 }
 
-// TestEveryDeviceTakesIt: PTX 7.8 for compute capability 7.0 loads on every
-// driver and device that we promise, and no block needs more shared memory than
-// each of them has without being asked.
+// TestEveryDeviceTakesIt: PTX 7.8 for compute capability 7.0 loads on every driver and device that
+// we support, and no block needs more shared memory than is available by default.
 func TestEveryDeviceTakesIt(t *testing.T) {
 	_, folders := all(t)
 	for _, units := range folders {
@@ -75,8 +74,8 @@ func TestEveryDeviceTakesIt(t *testing.T) {
 	}
 }
 
-// TestParametersAsRead: instructions read parameters where we found them to be,
-// and parameters are of sizes that a launch can pass.
+// TestParametersAsRead: instructions read parameters at the offsets that we pack, and parameters
+// have sizes that a launch can pass.
 func TestParametersAsRead(t *testing.T) {
 	_, folders := all(t)
 	for _, units := range folders {
@@ -112,8 +111,8 @@ func checkParams(t *testing.T, path string, k *ptx.Kernel) {
 	}
 }
 
-// TestNames: kernels that Go asks for are there, and those that are there are
-// asked for: by their name, or by a beginning that Go adds types to.
+// TestNames: kernels that Go code names exist, and every kernel is named: in full, or by a prefix
+// to which Go code adds types.
 func TestNames(t *testing.T) {
 	root, folders := all(t)
 	for folder, units := range folders {
@@ -129,18 +128,18 @@ func TestNames(t *testing.T) {
 		}
 		for name := range asked {
 			if where[name] == "" {
-				t.Errorf("%s asks for kernel %s, which is not there", folder, name)
+				t.Errorf("%s names kernel %s, which does not exist", folder, name)
 			}
 		}
 		for name, path := range where {
 			if !mentioned(name, words) {
-				t.Errorf("%s: nothing in %s asks for kernel %s", path, folder, name)
+				t.Errorf("%s: nothing in %s names kernel %s", path, folder, name)
 			}
 		}
 	}
 }
 
-// mentioned: is the name among the words, or begun by one that ends in "_"?
+// mentioned reports whether the name, or a prefix of it that ends in "_", is among the words.
 func mentioned(name string, words map[string]bool) bool {
 	for end := len(name); end > 0; end = strings.LastIndexByte(name[:end-1], '_') + 1 {
 		if words[name[:end]] {
@@ -150,8 +149,8 @@ func mentioned(name string, words map[string]bool) bool {
 	return false
 }
 
-// literals are the strings in a folder's Go files, tests too: those that name a kernel in a
-// call of Kernel(source, "name"), and all of them.
+// literals returns the strings in a folder's Go files, including tests: those that name a kernel in
+// a call of Kernel(source, "name"), and all of them.
 func literals(t *testing.T, dir string) (asked, words map[string]bool) {
 	t.Helper()
 	asked, words = map[string]bool{}, map[string]bool{}

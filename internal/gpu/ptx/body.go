@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// body parses what stands between a kernel's outer braces.
+// body parses the text between a kernel's outer braces.
 type body struct {
 	*parser
 	k      *Kernel
-	scopes []scope // of registers, innermost last
+	scopes []scope // innermost last
 	labels map[string]int
 	uses   []labelUse
 	shared map[string]bool // module-wide shared variables already listed in k
-	args   []Operand       // of the instruction that is read
+	args   []Operand       // of the current instruction
 }
 
-// scope holds the registers that are declared between two braces.
+// scope holds the registers declared between two braces.
 type scope struct {
 	names  map[string]int
-	series map[string]series // by what stands before the number
+	series map[string]series // by the part of the name before the number
 }
 
-// series is ".reg .b32 %r<98>": registers %r0 to %r97, the first of which has the ID first.
+// series is ".reg .b32 %r<98>": registers %r0 to %r97. first is the ID of %r0.
 type series struct{ first, n int }
 
 func newScope() scope { return scope{map[string]int{}, map[string]series{}} }
@@ -54,7 +54,7 @@ type labelUse struct {
 	instr, arg int
 	name       string
 	line       int
-	table      string // or the branch table it belongs to
+	table      string // the branch table that the label is in, if any
 }
 
 func (b *body) parse() error {

@@ -19,12 +19,12 @@ func isWord(c byte) bool {
 		c == '$' || c == '%' || c == '.'
 }
 
-// isName says whether a word may name something: numbers and directives do not.
+// isName reports whether a word may be a name: numbers and directives may not.
 func isName(t string) bool {
 	return t != eof && isWord(t[0]) && t[0] != '.' && (t[0] < '0' || t[0] > '9')
 }
 
-// lex cuts a PTX text into tokens; comments are dropped.
+// lex splits a PTX text into tokens, without comments.
 func lex(src string) ([]token, error) {
 	toks := make([]token, 0, len(src)/5)
 	line := 1

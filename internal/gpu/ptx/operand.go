@@ -2,8 +2,7 @@ package ptx
 
 import "strings"
 
-// operand reads an argument of the instruction that comes next in the kernel; index is its
-// place among the arguments.
+// operand reads an argument of the current instruction; index is its position among the arguments.
 func (b *body) operand(index int) (Operand, error) {
 	o := Operand{Pair: -1, ID: -1}
 	switch t := b.peek(); {
@@ -62,7 +61,7 @@ func (b *body) named(o *Operand, index int) {
 	}
 }
 
-// vector reads "{%r1, %r2}", of registers and numbers but not of vectors.
+// vector reads "{%r1, %r2}", whose elements are registers and numbers.
 func (b *body) vector(index int) (Operand, error) {
 	o := Operand{Kind: Vec, Pair: -1, ID: -1}
 	b.next()
@@ -122,8 +121,8 @@ func beginsNumber(t string) bool {
 	return t != eof && (t[0] == '-' || t[0] >= '0' && t[0] <= '9')
 }
 
-// useVar says whether name is a variable, and notes module-wide shared ones as
-// part of the kernel's shared memory.
+// useVar reports whether name is a variable. Module-wide shared variables become part of the
+// kernel's shared memory.
 func (b *body) useVar(name string) bool {
 	for _, v := range b.k.Vars {
 		if v.Name == name {

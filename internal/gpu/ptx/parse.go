@@ -8,14 +8,13 @@ import (
 	"sync"
 )
 
-// Bounds that keep a broken text from asking for absurd amounts; CUDA's own are
-// lower.
+// Limits that keep a damaged text from requesting absurd amounts of memory. CUDA's own are lower.
 const (
 	maxAlign   = 1 << 16
 	maxVar     = 1 << 30 // bytes of a variable
-	maxParams  = 4096    // bytes of a kernel's parameters, which is CUDA's bound
+	maxParams  = 4096    // bytes of a kernel's parameters: CUDA's own limit
 	maxThreads = 1 << 20
-	maxRegs    = 1 << 18 // of a kernel
+	maxRegs    = 1 << 18 // registers of a kernel
 )
 
 type parser struct {
@@ -24,13 +23,13 @@ type parser struct {
 	m    *Module
 	vars map[string]*Var // module-wide
 
-	// A text has tens of thousands of instructions: what they are made of is not allocated one by
-	// one.
+	// A text has tens of thousands of instructions, so opcodes are shared and operands allocated in
+	// slabs.
 	opcodes map[string][]string
 	slab    []Operand
 }
 
-// opcode is an opcode's parts; equal opcodes share them.
+// opcode returns the parts of an opcode; equal opcodes share them.
 func (p *parser) opcode(text string) []string {
 	parts, ok := p.opcodes[text]
 	if !ok {
@@ -40,7 +39,7 @@ func (p *parser) opcode(text string) []string {
 	return parts
 }
 
-// keep copies operands to where they stay.
+// keep copies operands into a slab.
 func (p *parser) keep(args []Operand) []Operand {
 	if len(args) == 0 {
 		return nil
@@ -66,17 +65,17 @@ func Parse(src string) (m *Module, err error) {
 	return p.m, nil
 }
 
-// shared are the modules that Shared has parsed, by their text.
+// shared has the modules that Shared has parsed, by their text.
 var shared struct {
 	sync.Mutex
 	modules map[string]*Module
 }
 
-// maxShared is more modules than the program has; other texts are not kept.
+// maxShared is more than the number of modules in the program; further ones are not kept.
 const maxShared = 128
 
-// Shared is Parse for texts that are asked for again and again, by every device that is opened: it
-// parses each once. Nobody may change the module.
+// Shared is Parse for texts that every device loads: it parses each text once. The module must not
+// be changed.
 func Shared(src string) (*Module, error) {
 	shared.Lock()
 	m := shared.modules[src]
@@ -132,8 +131,7 @@ func (p *parser) expect(text string) error {
 	return nil
 }
 
-// value reads the word after a directive; a text that is cut off there is an
-// error, as is punctuation.
+// value reads the word after a directive. The end of the text and punctuation are errors.
 func (p *parser) value(of string) (string, error) {
 	if t := p.peek(); t == eof || !isWord(t[0]) {
 		return "", p.errorf("found %q after %s", t, of)
@@ -409,7 +407,7 @@ func (p *parser) param(k *Kernel) error {
 			if err != nil {
 				return err
 			}
-			if !pointer { // else it is that of what is pointed to
+			if !pointer { // else it is the alignment of the memory pointed to
 				q.Align = max(q.Align, n)
 			}
 		case SizeOf(t[1:]) > 0:

@@ -1,7 +1,6 @@
-// Package ptx reads the assembly that NVIDIA's compilers write: which kernels
-// are there, what their parameters look like, and their instructions, with
-// registers numbered and names resolved. It knows the language's form, not what
-// the instructions do; package emu runs them.
+// Package ptx parses PTX, the assembly language of NVIDIA's compilers: kernels, their parameters
+// and their instructions, with registers numbered and names resolved. It knows the syntax, not what
+// instructions do; package emu runs them.
 //
 //	m, err := ptx.Parse(text)
 //	k := m.Kernel("scan_u32")
@@ -36,7 +35,7 @@ type Var struct {
 	Align  int
 	Size   int    // bytes; 0 for dynamic shared memory
 	Extern bool   // dynamic shared memory
-	Init   []byte // its first bytes; the rest is zeroes
+	Init   []byte // the first bytes; the rest is zero
 	Line   int
 }
 
@@ -56,13 +55,13 @@ type Kernel struct {
 	Params     []Param
 	ParamBytes int
 	MaxThreads int      // .maxntid, or 0
-	Vars       []*Var   // .shared and .local of this kernel, and module-wide .shared it may use
+	Vars       []*Var   // .shared and .local of this kernel, and module-wide .shared that it uses
 	Regs       []string // type of each register, "pred" among them
 	Body       []Instr
 	Targets    map[string][]int // branch tables: name to instruction numbers
 }
 
-// StaticShared is the shared memory that every block of the kernel takes.
+// StaticShared returns the bytes of static shared memory of a block.
 func (k *Kernel) StaticShared() int {
 	n := 0
 	for _, v := range k.Vars {
@@ -123,8 +122,7 @@ func alignUp(n, a int) int {
 	return (n + a - 1) / a * a
 }
 
-// SizeOf is the number of bytes of a type such as u32, b8 or f64; 0 if there is
-// no such type.
+// SizeOf returns the size in bytes of a type such as u32, b8 or f64, or 0 if there is no such type.
 func SizeOf(typ string) int {
 	switch typ {
 	case "u8", "s8", "b8":

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A text with one of everything that compilers write for our kernels.
+// sample has one of everything that compilers write for our kernels.
 const sample = `// made by hand
 /* two
 lines */
@@ -58,14 +58,14 @@ $done:
 }
 `
 
-// TestParse reads the sample: variables, parameters, registers, instructions.
+// TestParse parses the sample: variables, parameters, registers, instructions.
 func TestParse(t *testing.T) {
 	m, err := Parse(sample)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if m.Version != "7.8" || m.Target != "sm_70" {
-		t.Errorf("version %s, target %s", m.Version, m.Target)
+		t.Errorf("version %s, target %s; want 7.8 and sm_70", m.Version, m.Target)
 	}
 	wantVars := []*Var{
 		{Name: "dynamic", Space: "shared", Align: 16, Extern: true, Line: 7},
@@ -81,13 +81,13 @@ func TestParse(t *testing.T) {
 	}
 	k := m.Kernel("walk")
 	if k == nil || m.Kernel("run") != nil || len(m.Kernels) != 1 {
-		t.Fatal("there is one kernel, walk")
+		t.Fatalf("%d kernels, want one named walk", len(m.Kernels))
 	}
 	wantParams := []Param{
 		{"walk_param_0", "u64", 0, 8, 8},
 		{"walk_param_1", "u8", 8, 1, 1},
 		{"walk_param_2", "b8", 12, 12, 4},
-		{"walk_param_3", "u64", 24, 8, 8}, // .align 1 is that of what it points to
+		{"walk_param_3", "u64", 24, 8, 8}, // .align 1 is the alignment of the memory pointed to
 	}
 	if !slices.Equal(k.Params, wantParams) || k.ParamBytes != 32 {
 		t.Errorf("parameters are %+v, %d bytes", k.Params, k.ParamBytes)
@@ -95,8 +95,8 @@ func TestParse(t *testing.T) {
 	if k.MaxThreads != 128 {
 		t.Errorf("%d threads at most, want 128", k.MaxThreads)
 	}
-	if got := k.StaticShared(); got != 2+2+128 { // odd, then rows at a multiple of 4
-		t.Errorf("%d bytes of shared memory", got)
+	if got := k.StaticShared(); got != 2+2+128 { // odd, padding, and rows at a multiple of 4
+		t.Errorf("%d bytes of shared memory, want 132", got)
 	}
 	if want := []string{"pred", "pred", "pred", "b32", "b32", "b32", "b32", "b32", "b64", "b64",
 		"b32"}; !slices.Equal(k.Regs, want) {
@@ -144,7 +144,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestErrors: what is wrong, and in which line.
+// TestErrors: errors say what is wrong, and in which line.
 func TestErrors(t *testing.T) {
 	const head = ".version 7.8\n.target sm_70\n"
 	kernel := func(body string) string { return head + ".entry k()\n{\n.reg .pred %p;\n.reg .b32 %r<2>;\n" + body }
@@ -234,15 +234,15 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestCutOff: a text that ends anywhere is read, as far as it goes, or refused in
-// one of its lines.
+// TestCutOff: a truncated text is parsed, or refused with an error in one of its lines.
 func TestCutOff(t *testing.T) {
 	for n := range len(sample) {
 		checkParse(t, sample[:n])
 	}
 }
 
-// checkParse parses a text and holds the result to what package emu relies on.
+// checkParse parses a text and checks that the result has the properties that package emu relies
+// on.
 func checkParse(t *testing.T, text string) {
 	t.Helper()
 	m, err := Parse(text)

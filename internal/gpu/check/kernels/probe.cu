@@ -1,5 +1,5 @@
-// Kernels that try the device: what a launch costs, what a fault does, and data
-// to measure with that never leaves the device.
+// Kernels to test the device: what a launch costs, what a fault does, and test data that never
+// leaves the device.
 #include "hash.cuh"
 #include "warp.cuh"
 
@@ -12,13 +12,13 @@ KERNEL probe_trap(u32 n) {
 // Writes far outside of any allocation.
 KERNEL probe_stray(u32* p) { p[1ull << 40] = 1; }
 
-// Keeps one block busy until the word at stop is not zero, at most for that many rounds.
+// Keeps one block busy until the word at stop is not zero, at most for the given number of rounds.
 KERNEL probe_spin(volatile u32* stop, u64 rounds) {
   for (u64 i = 0; i < rounds && *stop == 0; i++) {
   }
 }
 
-// Numbers that look random and can be made again: mix(seed + i), only the bits of mask.
+// Reproducible pseudo-random numbers: mix(seed + i), only the bits of mask.
 KERNEL probe_fill_u64(u64* out, u64 n, u64 seed, u64 mask) {
   u64 step = (u64)gridDim.x * blockDim.x;
   for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) out[i] = mix(seed + i) & mask;
@@ -34,8 +34,8 @@ KERNEL probe_fill_u8(u8* out, u64 n, u64 seed, u32 mask) {
   for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) out[i] = (u8)(mix(seed + i) & mask);
 }
 
-// A sum over values that does not depend on their order, and the number of
-// places where a value is smaller than the one before.
+// A sum over values that does not depend on their order, and the number of values that are smaller
+// than the one before.
 template <class T> INLINE void digest(const T* in, u64 n, u64* sum, u64* descents) {
   u64 s = 0, d = 0;
   u64 step = (u64)gridDim.x * blockDim.x;

@@ -69,8 +69,8 @@ func fetch() (string, error) {
 	return dir, unpack(wheel, dir)
 }
 
-// unpack writes the wheel's libraries to dir; the one whose presence says that
-// dir is complete comes last.
+// unpack writes the wheel's libraries to dir. The one by which fetch recognises a complete folder
+// comes last.
 func unpack(wheel []byte, dir string) error {
 	z, err := zip.NewReader(bytes.NewReader(wheel), int64(len(wheel)))
 	if err != nil {
@@ -100,7 +100,7 @@ func unpack(wheel []byte, dir string) error {
 			found = true
 		}
 		if !found {
-			return fmt.Errorf("unpack the compiler: the wheel holds no %s", want)
+			return fmt.Errorf("unpack the compiler: the wheel has no %s", want)
 		}
 	}
 	return nil

@@ -1,14 +1,13 @@
 //go:build linux && !nogpu
 
-// Command kernels compiles every kernels/*.cu of this module to PTX beside it.
-// It fetches the pinned compiler once (NVRTC 11.8 from PyPI's wheel, checked by
-// its hash, into the user's cache folder) and loads it as a library, so neither
-// a CUDA toolkit nor a host compiler is needed. `make kernels` calls it.
+// Command kernels compiles every kernels/*.cu of this module to PTX beside it. It downloads the
+// pinned compiler once into the user's cache folder: NVRTC 11.8 from a wheel on PyPI, checked by
+// its hash. It loads the compiler as a library, so neither a CUDA toolkit nor a host compiler is
+// needed. `make kernels` calls it.
 //
 //	go run ./internal/gpu/cmd/kernels [-n] [substring of paths...]
 //
-// With a CUDA 11.8 toolkit the same PTX (up to comments and register numbers)
-// comes from
+// With a CUDA 11.8 toolkit, this gives the same PTX (up to comments and register numbers):
 //
 //	nvcc -ptx -arch=compute_70 -std=c++17 --fmad=false -I internal/gpu/include x.cu
 package main

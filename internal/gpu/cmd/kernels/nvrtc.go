@@ -33,7 +33,7 @@ func openNVRTC() (*nvrtc, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The compiler opens its built-ins by bare name; loaded first, they are found.
+	// The compiler opens its built-ins by bare name, and finds them if they are loaded already.
 	if _, err := purego.Dlopen(filepath.Join(dir, builtinsLib), purego.RTLD_NOW|purego.RTLD_GLOBAL); err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func openNVRTC() (*nvrtc, error) {
 	return n, nil
 }
 
-// cstrings makes C strings; they must be kept alive by the caller.
+// cstrings returns C strings, which the caller must keep alive.
 func cstrings(ss []string) []*byte {
 	out := make([]*byte, len(ss)+1)
 	for i, s := range ss {
@@ -90,7 +90,7 @@ func (n *nvrtc) compile(u *kernelsrc.Unit) (string, error) {
 		return "", fmt.Errorf("%s does not compile:\n%s", u.Path, log)
 	}
 	if strings.TrimSpace(log) != "" {
-		return "", fmt.Errorf("%s compiles with complaints:\n%s", u.Path, log)
+		return "", fmt.Errorf("%s compiles with warnings:\n%s", u.Path, log)
 	}
 	ptx := n.fetchText(prog, n.getPTXSize, n.getPTX)
 	return banner.ReplaceAllString(ptx, ""), nil
