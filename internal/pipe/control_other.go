@@ -7,7 +7,7 @@ import (
 	"errors"
 )
 
-// Serve needs sockets that can be handed down.
+// Serve returns an error: it needs Unix sockets that a process can inherit.
 func Serve(context.Context, int, Handler, func(error) string) error {
 	return errors.New("a worker needs Unix sockets, which this system does not support")
 }

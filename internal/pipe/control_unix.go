@@ -14,12 +14,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// patience is how long calls may take to end when the control socket is closed.
+// patience is how long Serve waits for calls to end after the control socket is closed.
 const patience = 10 * time.Second
 
-// Serve answers the connections that are sent down the control socket, an inherited file
-// descriptor, until that is closed. Calls that are under way then are cancelled, and given some
-// time to remove what they have begun. ErrBusy says that it was not enough.
+// Serve answers calls on the connections that are sent over the control socket, an inherited file
+// descriptor, until that is closed. Then it cancels the calls in progress and gives them some time
+// to clean up. ErrBusy says that they took longer.
 func Serve(ctx context.Context, descriptor int, handle Handler, kind func(error) string) (err error) {
 	control, err := socket(descriptor)
 	if err != nil {
@@ -57,13 +57,13 @@ func Serve(ctx context.Context, descriptor int, handle Handler, kind func(error)
 			stop := context.AfterFunc(ctx, func() { conn.Close() })
 			defer stop()
 			defer conn.Close()
-			// What goes wrong with one connection is known at its other end, where it closes.
+			// The other end learns of an error on a connection when it is closed.
 			_ = Answer(ctx, conn, handle, kind)
 		})
 	}
 }
 
-// received is the socket in a control message.
+// received returns the socket in a control message.
 func received(rights []byte) (*net.UnixConn, error) {
 	messages, err := unix.ParseSocketControlMessage(rights)
 	if err != nil {
@@ -82,7 +82,7 @@ func received(rights []byte) (*net.UnixConn, error) {
 	return socket(descriptors[0])
 }
 
-// socket takes a file descriptor over.
+// socket takes ownership of a file descriptor.
 func socket(descriptor int) (*net.UnixConn, error) {
 	f := os.NewFile(uintptr(descriptor), "socket")
 	if f == nil {

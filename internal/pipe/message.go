@@ -1,28 +1,28 @@
-// Package pipe answers the question: how do a program and a worker that it started talk?
+// Package pipe answers the question: how do a program and a worker that it started communicate?
 //
-// They share Unix sockets without a name. The program makes a pair of sockets, starts the worker
-// with one of them as a file descriptor, and sends further ones down that first, the control
-// socket. Each socket sent down is a connection on which calls are answered one after the other.
-// No port is opened and no path is made; when the program ends, however it ends, the kernel closes
-// its sockets, and so the worker ends too. A connection that closes cancels the call on it.
+// They share unnamed Unix sockets. The program makes a pair of sockets, starts the worker with one
+// of them as a file descriptor, and sends further sockets over that first one, the control socket.
+// Each of those is a connection on which calls are answered one after the other. No port is opened
+// and no path is created. When the program ends, in whatever way, the kernel closes its sockets,
+// and the worker ends too. Closing a connection cancels the call on it.
 //
 // # Messages
 //
-// A message is a header in JSON and arrays as they lie in memory. All numbers are little endian:
+// A message is a JSON header and arrays in their memory layout. All numbers are little-endian:
 //
 //	4 bytes  h, the length of the header, at most maxHeader
 //	8 bytes  p, the length of the payload, at most MaxPayload
 //	h bytes  header: a JSON object
-//	p bytes  payload: the arrays of the header, one behind the other, each at the next
+//	p bytes  payload: the arrays of the header, one after the other, each at the next
 //	         multiple of 8 bytes, with zeros between them
 //
 // The header of a call is
 //
 //	{"do": "search", "with": {...}, "arrays": [["texts", "u1", [11]], ["ends", "i8", [2]]]}
 //
-// where an array has a name, a type as in NumPy (u1, u4, i4, i8, f4, f8) and a shape. A call may go
-// on with messages {"do": "more"}, such as documents, and ends with {"do": "end"}. An answer is any
-// number of {"progress": [stage, done, total]} and then
+// where an array has a name, a type as in NumPy (u1, u4, i4, i8, f4, f8) and a shape. A call may
+// continue with messages {"do": "more"}, which carry documents for example, and {"do": "end"}. An
+// answer is any number of {"progress": [stage, done, total]} and then
 //
 //	{"result": {...}, "notes": ["..."], "arrays": [...]}  or  {"error": "...", "kind": "value"}
 //
@@ -42,18 +42,19 @@ import (
 )
 
 const (
-	// maxHeader bounds a header. Long lists are arrays.
+	// maxHeader is the longest header. Long lists are sent as arrays.
 	maxHeader = 16 << 20
-	// MaxPayload bounds the arrays of a message. Callers cut what is longer into several.
+	// MaxPayload is the most bytes of a message's arrays. Callers split larger data into several
+	// messages.
 	MaxPayload = 1 << 30
-	// maxArrays and maxDims are more than any call has.
+	// maxArrays and maxDims are more than any call needs.
 	maxArrays, maxDims = 64, 8
 
 	prefix    = 12
 	alignment = 8
 )
 
-// Array is an array in a message, as it lies in memory: rows first, little endian.
+// Array is an array in a message: row-major, little-endian.
 type Array struct {
 	Name  string
 	Type  string
@@ -61,15 +62,15 @@ type Array struct {
 	Data  []byte
 }
 
-// sizes are those of an element, by type.
+// sizes has the bytes of an element, by type.
 var sizes = map[string]int{"u1": 1, "u4": 4, "i4": 4, "i8": 8, "f4": 4, "f8": 8}
 
-// Number is what arrays hold.
+// Number is the type of an array's elements.
 type Number interface {
 	uint8 | uint32 | int32 | int64 | float32 | float64
 }
 
-// typeOf is the name of a type in NumPy.
+// typeOf returns the name of a type in NumPy.
 func typeOf[T Number]() string {
 	switch any(*new(T)).(type) {
 	case uint8:
@@ -95,13 +96,13 @@ func NewArray[T Number](name string, values []T, shape ...int) Array {
 	return Array{Name: name, Type: typeOf[T](), Shape: shape, Data: data}
 }
 
-// Values are the numbers of an array, without copying them.
+// Values returns the elements of an array, without copying them.
 func Values[T Number](a Array) ([]T, error) {
 	if want := typeOf[T](); a.Type != want {
 		return nil, fmt.Errorf("array %q is of type %s: want %s", a.Name, a.Type, want)
 	}
 	size := int(unsafe.Sizeof(*new(T)))
-	// Payloads begin at an address that is aligned for any type, and arrays at multiples of 8.
+	// Payloads are aligned for any type, and arrays begin at multiples of 8.
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(a.Data))), len(a.Data)/size), nil
 }
 
@@ -128,7 +129,7 @@ func (a *Array) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// bytes is how many bytes an array has by its description.
+// bytes returns the size of an array in bytes, from its type and shape.
 func (a *Array) bytes() (int, error) {
 	size, ok := sizes[a.Type]
 	if !ok {
@@ -140,35 +141,34 @@ func (a *Array) bytes() (int, error) {
 	total := uint64(size)
 	for _, n := range a.Shape {
 		if n < 0 {
-			return 0, fmt.Errorf("array %q has the shape %v", a.Name, a.Shape)
+			return 0, fmt.Errorf("array %q has the shape %v: want no negative numbers", a.Name, a.Shape)
 		}
 		high, low := bits.Mul64(total, uint64(n))
 		if high != 0 || low > MaxPayload {
-			return 0, fmt.Errorf("array %q has the shape %v, more than %d bytes", a.Name, a.Shape, MaxPayload)
+			return 0, fmt.Errorf("array %q has the shape %v: want at most %d bytes", a.Name, a.Shape, MaxPayload)
 		}
 		total = low
 	}
 	return int(total), nil
 }
 
-// padding is how many zeros come before the next array.
+// padding returns the number of zero bytes before the next array.
 func padding(at int) int { return -at & (alignment - 1) }
 
 // Write writes a message: the header, which has the arrays as a field, and the arrays.
 func Write(w io.Writer, header any, arrays []Array) error {
 	text, err := json.Marshal(header)
 	if err != nil {
-		return err
+		return unsent{err}
 	}
 	payload := 0
 	for i := range arrays {
 		payload += padding(payload) + len(arrays[i].Data)
 	}
 	if len(text) > maxHeader || payload > MaxPayload {
-		return fmt.Errorf("a message of %d and %d bytes is too long: want at most %d and %d",
-			len(text), payload, maxHeader, MaxPayload)
+		return unsent{tooLong(len(text), payload)}
 	}
-	// Short messages are one write.
+	// A short message is a single write.
 	buf := make([]byte, prefix, prefix+len(text)+min(payload, 1<<16))
 	binary.LittleEndian.PutUint32(buf, uint32(len(text)))
 	binary.LittleEndian.PutUint64(buf[4:], uint64(payload))
@@ -196,15 +196,26 @@ func Write(w io.Writer, header any, arrays []Array) error {
 	return err
 }
 
-// Message is a message that was read.
+// unsent is an error of Write before it has written anything.
+type unsent struct{ error }
+
+func (e unsent) Unwrap() error { return e.error }
+
+func tooLong(header, payload any) error {
+	return fmt.Errorf("a message with a header of %d bytes and arrays of %d is too long: want at most %d and %d",
+		header, payload, maxHeader, MaxPayload)
+}
+
+// Message is a message as read.
 type Message struct {
 	Do     string          `json:"do"`
 	With   json.RawMessage `json:"with"`
 	Arrays []Array         `json:"arrays"`
 }
 
-// Read reads a message. Memory is taken as bytes come, so that a length that is wrong takes none.
-// At the end of the connection the error is io.EOF; inside a message it is io.ErrUnexpectedEOF.
+// Read reads a message. Memory is allocated as data arrives, so that a wrong length allocates
+// little. At the end of the connection the error is io.EOF; inside a message it is
+// io.ErrUnexpectedEOF.
 func Read(r io.Reader) (*Message, error) {
 	var head [prefix]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -212,8 +223,7 @@ func Read(r io.Reader) (*Message, error) {
 	}
 	h, p := binary.LittleEndian.Uint32(head[:]), binary.LittleEndian.Uint64(head[4:])
 	if h > maxHeader || p > MaxPayload {
-		return nil, fmt.Errorf("a message of %d and %d bytes is too long: want at most %d and %d",
-			h, p, maxHeader, MaxPayload)
+		return nil, tooLong(h, p)
 	}
 	text, err := readN(r, int(h))
 	if err != nil {
@@ -221,7 +231,7 @@ func Read(r io.Reader) (*Message, error) {
 	}
 	m := &Message{}
 	if err := json.Unmarshal(text, m); err != nil {
-		return nil, fmt.Errorf("the header of a message: %w", err)
+		return nil, fmt.Errorf("header of a message: %w", err)
 	}
 	if len(m.Arrays) > maxArrays {
 		return nil, fmt.Errorf("a message of %d arrays: want at most %d", len(m.Arrays), maxArrays)
@@ -238,13 +248,13 @@ func Read(r io.Reader) (*Message, error) {
 			return nil, err
 		}
 		if at += padding(at); n > len(payload)-at {
-			return nil, fmt.Errorf("array %q extends beyond the %d bytes of the message", a.Name, len(payload))
+			return nil, fmt.Errorf("array %q extends beyond the %d bytes of the payload", a.Name, len(payload))
 		}
 		a.Data = payload[at : at+n : at+n]
 		at += n
 	}
 	if at != len(payload) {
-		return nil, fmt.Errorf("the arrays of a message have %d bytes, and there are %d", at, len(payload))
+		return nil, fmt.Errorf("the arrays of a message have %d bytes, its payload has %d", at, len(payload))
 	}
 	return m, nil
 }
@@ -252,7 +262,7 @@ func Read(r io.Reader) (*Message, error) {
 // readN reads n bytes, aligned for any type.
 func readN(r io.Reader, n int) ([]byte, error) {
 	const step = 1 << 20
-	room := func(n int) []byte { return make([]byte, n, max(n, 2*alignment)) } // shorter ones are not aligned
+	room := func(n int) []byte { return make([]byte, n, max(n, 2*alignment)) } // else not aligned
 	buf := room(min(n, step))
 	for at := 0; ; {
 		got, err := io.ReadFull(r, buf[at:])
@@ -269,7 +279,7 @@ func readN(r io.Reader, n int) ([]byte, error) {
 	}
 }
 
-// Array is the array of that name.
+// Array returns an array by its name.
 func (m *Message) Array(name string) (Array, bool) {
 	for _, a := range m.Arrays {
 		if a.Name == name {
@@ -279,11 +289,11 @@ func (m *Message) Array(name string) (Array, bool) {
 	return Array{}, false
 }
 
-// Get is the numbers of the array of that name, which must be there.
+// Get returns the elements of an array by its name, or an error if there is none.
 func Get[T Number](m *Message, name string) ([]T, error) {
 	a, ok := m.Array(name)
 	if !ok {
-		return nil, fmt.Errorf("the array %q is missing", name)
+		return nil, fmt.Errorf("array %q is missing", name)
 	}
 	return Values[T](a)
 }

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"net"
 	"os"
 	"strings"
@@ -32,7 +33,7 @@ func TestMessageBytes(t *testing.T) {
 	}
 }
 
-// header is a call with arrays.
+// header returns the header of a call with arrays.
 func header(do string, arrays ...Array) any {
 	return struct {
 		Do     string  `json:"do"`
@@ -41,7 +42,7 @@ func header(do string, arrays ...Array) any {
 }
 
 func TestArraysComeBack(t *testing.T) {
-	long := make([]float32, 1<<18) // more than a short write and a first read
+	long := make([]float32, 1<<18) // more than one write, and more than the first read
 	for i := range long {
 		long[i] = float32(i)
 	}
@@ -64,18 +65,18 @@ func TestArraysComeBack(t *testing.T) {
 	for i, a := range arrays {
 		got := m.Arrays[i]
 		if got.Name != a.Name || got.Type != a.Type || !bytes.Equal(got.Data, a.Data) {
-			t.Errorf("%s: comes back as %s of %s with %d bytes", a.Name, got.Name, got.Type, len(got.Data))
+			t.Errorf("array %s of %s came back as %s of %s with %d bytes", a.Name, a.Type, got.Name, got.Type, len(got.Data))
 		}
 	}
 	table, err := Get[uint32](m, "table")
 	if err != nil || len(table) != 6 || table[5] != 6 || m.Arrays[3].Shape[1] != 3 {
-		t.Errorf("the table is %v of %v, %v", table, m.Arrays[3].Shape, err)
+		t.Errorf("the table is %v of shape %v, %v; want 1 to 6 of shape [2 3]", table, m.Arrays[3].Shape, err)
 	}
 	if _, err := Get[float32](m, "table"); err == nil {
-		t.Error("numbers of another type are given")
+		t.Error("Get returned an array as another type")
 	}
 	if _, err := Get[float32](m, "absent"); err == nil {
-		t.Error("an array that is not there is given")
+		t.Error("Get returned a missing array")
 	}
 }
 
@@ -98,7 +99,7 @@ func TestReadRefuses(t *testing.T) {
 		"cut payload":  {message("02000000", "0400000000000000", "{}abc"), "unexpected EOF"},
 		"no JSON":      {message("02000000", empty, "{]"), "header"},
 		"missing data": {message("21000000", empty, `{"arrays":[["a","f8",[1]]]}      `), "beyond"},
-		"extra data":   {message("02000000", "0100000000000000", "{}a"), "there are 1"},
+		"extra data":   {message("02000000", "0100000000000000", "{}a"), "payload has 1"},
 		"negative":     {message("22000000", empty, `{"arrays":[["a","f8",[-1]]]}      `), "shape"},
 		"huge": {message("3a000000", empty,
 			`{"arrays":[["a","f8",[4294967296,4294967296,4294967296]]]}`), "shape"},
@@ -111,11 +112,11 @@ func TestReadRefuses(t *testing.T) {
 		}
 	}
 	if _, err := Read(bytes.NewReader(nil)); err != io.EOF {
-		t.Errorf("the end is %v", err)
+		t.Errorf("at the end: %v, want io.EOF", err)
 	}
 }
 
-// Whatever comes, reading gives a message that can be written and read again, or an error.
+// Any input gives an error or a message that can be written and read again.
 func FuzzRead(f *testing.F) {
 	for _, arrays := range [][]Array{nil, {NewArray("a", []float64{1}), NewArray("b", []uint8("xyz"))}} {
 		var b bytes.Buffer
@@ -140,7 +141,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// talk makes a connection whose calls are answered by handle.
+// talk returns a connection whose calls handle answers.
 func talk(t *testing.T, handle Handler) (conn net.Conn, ended <-chan error) {
 	t.Helper()
 	mine, theirs := net.Pipe()
@@ -153,7 +154,7 @@ func talk(t *testing.T, handle Handler) (conn net.Conn, ended <-chan error) {
 	return mine, done
 }
 
-// reply reads answers up to the last one, which is not about progress.
+// reply reads messages of progress and the answer after them.
 func reply(t *testing.T, r io.Reader) (progress int, last string) {
 	t.Helper()
 	for {
@@ -186,7 +187,9 @@ func TestCallsAreAnsweredInTurn(t *testing.T) {
 		switch c.Do {
 		case "fail":
 			return Reply{}, errors.New("no luck")
-		case "sum": // of the lengths of what follows
+		case "unsendable":
+			return Reply{Result: math.NaN()}, nil
+		case "sum": // of the lengths of the messages that follow
 			total := 0
 			for {
 				m, err := c.Next()
@@ -222,16 +225,21 @@ func TestCallsAreAnsweredInTurn(t *testing.T) {
 	send("more", NewArray("a", []uint8("de")))
 	send("end")
 	want(`{"result":5,"notes":["added up"]}`)
-	// What follows a call that has failed already does not confuse the next one.
+	// Messages for a call that has failed already do not confuse the next call.
 	send("fail")
 	want(`{"error":"no luck","kind":"value"}`)
 	send("more", NewArray("a", []uint8("abc")))
 	send("end")
 	send("hello")
 	want(`{"result":"hello"}`)
+	// A result that cannot be sent is an error of its call.
+	send("unsendable")
+	want(`{"error":"json: unsupported value: NaN","kind":"value"}`)
+	send("hello")
+	want(`{"result":"hello"}`)
 }
 
-// A caller that closes the connection cancels its call, even one that waits for more.
+// Closing the connection cancels its call, even one that waits for further messages.
 func TestClosingCancels(t *testing.T) {
 	for _, waits := range []bool{false, true} {
 		began, ended := make(chan bool), make(chan error, 1)
@@ -252,13 +260,13 @@ func TestClosingCancels(t *testing.T) {
 		<-began
 		conn.Close()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
-			t.Errorf("the call ended with %v", err)
+			t.Errorf("the call ended with %v, want context.Canceled", err)
 		}
 		<-done
 	}
 }
 
-// Progress does not wait for a caller that does not listen.
+// Progress does not wait for a caller that does not read.
 func TestProgressDoesNotWait(t *testing.T) {
 	conn, _ := talk(t, func(_ context.Context, c *Call) (Reply, error) {
 		for range 5 {
@@ -270,13 +278,13 @@ func TestProgressDoesNotWait(t *testing.T) {
 	if err := Write(conn, header("work"), nil); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(20 * time.Millisecond) // the work has ended by then, unheard
+	time.Sleep(20 * time.Millisecond) // by then the work is done, although nobody has read
 	if n, last := reply(t, conn); last != `{"result":null}` || n > 2 {
-		t.Errorf("%d times told of progress, then %s", n, last)
+		t.Errorf("%d messages of progress, then %s; want at most 2 and the result", n, last)
 	}
 }
 
-// Connections come down a socket, and all ends with that.
+// Connections arrive over the control socket, and closing that ends everything.
 func TestServeEndsWithTheControlSocket(t *testing.T) {
 	pair := func() (mine *os.File, theirs int) {
 		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
@@ -312,22 +320,22 @@ func TestServeEndsWithTheControlSocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-began
-	if err := Write(second, header("hello"), nil); err != nil { // beside the call that waits
+	if err := Write(second, header("hello"), nil); err != nil { // while the first call waits
 		t.Fatal(err)
 	}
 	if _, got := reply(t, second); got != `{"result":"hello"}` {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want hello", got)
 	}
 	control.Close()
 	select {
 	case <-cancelled:
 	case <-time.After(patience):
-		t.Fatal("the call goes on")
+		t.Fatal("the call was not cancelled")
 	}
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
 	if err := Serve(t.Context(), 1<<20, nil, nil); err == nil {
-		t.Error("serves a descriptor that is not there")
+		t.Error("Serve accepted a descriptor that does not exist")
 	}
 }

@@ -12,19 +12,19 @@ import (
 	"time"
 )
 
-// ErrBusy says that a call has not ended although it was cancelled.
+// ErrBusy says that a call did not end although it was cancelled.
 var ErrBusy = errors.New("a cancelled call does not end")
 
-// Reply is what a call gives back.
+// Reply is the result of a call.
 type Reply struct {
 	Result any
 	Arrays []Array
 }
 
-// Handler answers calls, from several connections at once.
+// Handler answers calls. It is called concurrently for different connections.
 type Handler func(ctx context.Context, c *Call) (Reply, error)
 
-// Call is a call under way.
+// Call is a call in progress.
 type Call struct {
 	*Message
 	next func() (*Message, error)
@@ -34,10 +34,10 @@ type Call struct {
 	progress chan [3]any
 	told     time.Time
 	ended    bool
-	start    func() chan [3]any // what progress is told to, when there is some
+	start    func() chan [3]any // starts to send progress, on first use
 }
 
-// Decode reads what the call is with. Names that nobody knows are errors.
+// Decode decodes the call's parameters. Unknown names are errors.
 func (c *Call) Decode(into any) error {
 	if len(c.With) == 0 {
 		return nil
@@ -50,7 +50,7 @@ func (c *Call) Decode(into any) error {
 	return nil
 }
 
-// Next is the next message of a call that goes on, or io.EOF at its end.
+// Next returns the next message that belongs to the call, or io.EOF after the last.
 func (c *Call) Next() (*Message, error) {
 	m, err := c.next()
 	switch {
@@ -64,7 +64,7 @@ func (c *Call) Next() (*Message, error) {
 	return nil, fmt.Errorf("call %q while %q waits for input", m.Do, c.Do)
 }
 
-// Note tells the caller what was guessed or left out, in a line; the same only once.
+// Note adds a line to the reply about something guessed or left out. Duplicates are dropped.
 func (c *Call) Note(line string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -76,11 +76,11 @@ func (c *Call) Note(line string) {
 	c.notes = append(c.notes, line)
 }
 
-// progressEvery is how often a caller is told of progress.
+// progressEvery is the least time between two messages of progress.
 const progressEvery = 100 * time.Millisecond
 
-// Progress tells the caller how far a stage is; total is 0 where it is not known. It never waits:
-// a caller that does not listen misses it.
+// Progress reports how far a stage is; total is 0 if unknown. It never waits: if the caller is slow
+// to read, messages are dropped.
 func (c *Call) Progress(stage string, done, total int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -96,38 +96,38 @@ func (c *Call) Progress(stage string, done, total int64) {
 	}
 }
 
-// Stage is Progress of one stage, as jobs want it.
+// Stage returns Progress for one stage, as options of jobs expect it.
 func (c *Call) Stage(name string) func(done, total int64) {
 	return func(done, total int64) { c.Progress(name, done, total) }
 }
 
-// ValueError marks an error as the caller's: a value that cannot be.
+// ValueError marks an error as the caller's: a wrong value.
 type ValueError struct{ Err error }
 
-// Unwrap is the error that was marked.
+// Unwrap returns the marked error.
 func (e ValueError) Unwrap() error { return e.Err }
 
 func (e ValueError) Error() string { return e.Err.Error() }
 
-// Valuef makes a ValueError.
+// Valuef returns a ValueError with a formatted message.
 func Valuef(format string, args ...any) error { return ValueError{fmt.Errorf(format, args...)} }
 
-// answer is the header of an answer.
+// answer is the header of a successful answer.
 type answer struct {
 	Result any      `json:"result"`
 	Notes  []string `json:"notes,omitempty"`
 	Arrays []Array  `json:"arrays,omitempty"`
 }
 
-// failure is the header of an answer that is an error.
+// failure is the header of an answer with an error.
 type failure struct {
 	Error string   `json:"error"`
 	Kind  string   `json:"kind"`
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Answer answers the calls of one connection until it ends. Whoever closes it cancels the call
-// that is under way. What comes for a call that has ended already is dropped.
+// Answer answers the calls of one connection until it ends. If the other end closes it, the call in
+// progress is cancelled. Messages for a call that has ended already are dropped.
 func Answer(ctx context.Context, conn io.ReadWriter, handle Handler, kind func(error) string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -165,7 +165,7 @@ func Answer(ctx context.Context, conn io.ReadWriter, handle Handler, kind func(e
 	}
 	for m := range messages {
 		if m.Do == "more" || m.Do == "end" {
-			continue // of a call that failed before it had read all
+			continue // for a call that failed before it had read them
 		}
 		if err := answerOne(ctx, conn, m, next, handle, kind); err != nil {
 			return err
@@ -176,8 +176,8 @@ func Answer(ctx context.Context, conn io.ReadWriter, handle Handler, kind func(e
 
 func answerOne(ctx context.Context, w io.Writer, m *Message, next func() (*Message, error),
 	handle Handler, kind func(error) string) error {
-	// Progress is written by a goroutine of its own, so that work does not wait for the caller.
-	// Short calls have none.
+	// A goroutine writes progress, so that work does not wait for the caller. It starts when there
+	// is progress to report.
 	var writer sync.WaitGroup
 	c := &Call{Message: m, next: next, told: time.Now(), start: func() chan [3]any {
 		progress := make(chan [3]any, 1)
@@ -192,7 +192,7 @@ func answerOne(ctx context.Context, w io.Writer, m *Message, next func() (*Messa
 	}}
 	reply, err := handle(ctx, c)
 	c.mu.Lock()
-	c.ended = true // nobody tells of progress any more
+	c.ended = true // no more progress is sent
 	if c.progress != nil {
 		close(c.progress)
 	}
@@ -205,5 +205,9 @@ func answerOne(ctx context.Context, w io.Writer, m *Message, next func() (*Messa
 	if err != nil {
 		return Write(w, failure{err.Error(), kind(err), notes}, nil)
 	}
-	return Write(w, answer{reply.Result, notes, reply.Arrays}, reply.Arrays)
+	err = Write(w, answer{reply.Result, notes, reply.Arrays}, reply.Arrays)
+	if _, ok := errors.AsType[unsent](err); ok {
+		return Write(w, failure{err.Error(), kind(err), notes}, nil)
+	}
+	return err
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/collocate/collocate/internal/pipe"
 )
 
-// build indexes a corpus in a folder.
+// build writes the index of a corpus to a folder.
 func (w *Worker) build(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var a struct {
 		corpusArgs

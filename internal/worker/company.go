@@ -12,18 +12,18 @@ import (
 	"github.com/collocate/collocate/words"
 )
 
-// measureArgs say which pairs are listed, and by which measures.
+// measureArgs says which pairs are listed, and by which measures.
 type measureArgs struct {
-	By       []string `json:"by"` // the first one orders
+	By       []string `json:"by"` // the first determines the order
 	K        int      `json:"k"`
-	MinValue float64  `json:"min_value"` // leave out pairs that co-occur less often
+	MinValue float64  `json:"min_value"` // omit pairs with a lower sum of weights
 	MinFreq  uint64   `json:"min_freq"`
 	P        bool     `json:"p"`
 }
 
 func (a *measureArgs) options(threads int) (o words.Options, err error) {
-	if a.K < 1 {
-		return o, pipe.Valuef("k=%d: want at least 1", a.K)
+	if err := atLeast("k", a.K, 1); err != nil {
+		return o, err
 	}
 	for _, name := range a.By {
 		m, err := words.ParseMeasure(name)
@@ -39,7 +39,7 @@ func (a *measureArgs) options(threads int) (o words.Options, err error) {
 	return o, nil
 }
 
-// pairTable is pairs of words as columns.
+// pairTable holds pairs of words as columns.
 type pairTable struct {
 	Word1  []string             `json:"word1"`
 	Word2  []string             `json:"word2"`
@@ -47,7 +47,7 @@ type pairTable struct {
 	F1     []uint64             `json:"f1"`
 	F2     []uint64             `json:"f2"`
 	By     []string             `json:"by"`
-	Scores map[string][]float64 `json:"scores"` // by the names in By
+	Scores map[string][]float64 `json:"scores"` // by name of the measure
 	P      []float64            `json:"p,omitempty"`
 	Q      []float64            `json:"q,omitempty"`
 	Docs   []int                `json:"docs,omitempty"`
@@ -64,7 +64,7 @@ func newPairTable(o words.Options) *pairTable {
 	return t
 }
 
-// finite is a score as JSON can hold it: the largest number stands for infinity.
+// finite replaces values that JSON cannot represent: infinities by the largest numbers, NaN by 0.
 func finite(x float64) float64 {
 	if math.IsNaN(x) {
 		return 0
@@ -89,7 +89,7 @@ func (t *pairTable) add(o words.Options, list *words.Associations) {
 	}
 }
 
-// neighbours are the words that keep company with words, of a matrix.
+// neighbours lists the words that co-occur most strongly with given words, from a matrix.
 func (w *Worker) neighbours(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var a struct {
 		measureArgs
@@ -126,8 +126,8 @@ func (w *Worker) neighbours(_ context.Context, c *pipe.Call) (pipe.Reply, error)
 	return pipe.Reply{Result: table}, nil
 }
 
-// collocations are the pairs of words of a corpus that belong together. It is of files: it is read
-// again until enough pairs are in enough documents.
+// collocations lists the strongest pairs of words of a corpus. The corpus must be in files, because
+// it is read again until enough pairs occur in enough documents.
 func (w *Worker) collocations(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var a struct {
 		corpusArgs
@@ -141,7 +141,7 @@ func (w *Worker) collocations(ctx context.Context, c *pipe.Call) (pipe.Reply, er
 		return pipe.Reply{}, err
 	}
 	if len(a.Paths) == 0 {
-		return pipe.Reply{}, errors.New("collocations need files")
+		return pipe.Reply{}, pipe.Valuef("collocations: want files: the corpus is read more than once")
 	}
 	corpus, an, err := a.corpus(c)
 	if err != nil {
@@ -152,8 +152,9 @@ func (w *Worker) collocations(ctx context.Context, c *pipe.Call) (pipe.Reply, er
 	if o.Options, err = a.options(a.Threads); err != nil {
 		return pipe.Reply{}, err
 	}
-	if a.Window < 1 || a.Window >= cooccur.MaxWindow || a.MinDocs < 0 {
-		return pipe.Reply{}, pipe.Valuef("window=%d, min_docs=%d: want a window of 1 to %d, and 0 documents or more", a.Window, a.MinDocs, cooccur.MaxWindow-1)
+	if err := cmp.Or(within("window", a.Window, 1, cooccur.MaxWindow-1),
+		atLeast("min_docs", a.MinDocs, 0)); err != nil {
+		return pipe.Reply{}, err
 	}
 	if err := o.Side.UnmarshalText([]byte(cmp.Or(a.Side, "both"))); err != nil {
 		return pipe.Reply{}, pipe.ValueError{Err: err}
@@ -171,7 +172,7 @@ func (w *Worker) collocations(ctx context.Context, c *pipe.Call) (pipe.Reply, er
 	return pipe.Reply{Result: table}, nil
 }
 
-// concordance shows words in their contexts, of an index with its text or of a corpus.
+// concordance shows words in their contexts, in an index with stored text or in a corpus.
 func (w *Worker) concordance(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var a struct {
 		corpusArgs
@@ -190,8 +191,9 @@ func (w *Worker) concordance(ctx context.Context, c *pipe.Call) (pipe.Reply, err
 	}
 	o := words.ConcordanceOptions{Window: a.Window, Top: a.Top, Sort: a.Sort, Sample: a.Sample,
 		Seed: a.Seed, Threads: a.Threads}
-	if a.Window < 1 || a.Top < 1 || a.Sample < 0 {
-		return pipe.Reply{}, pipe.Valuef("window=%d, k=%d, sample=%d: want a window and k of at least 1, and a sample of at least 0 (0 means all)", a.Window, a.Top, a.Sample)
+	if err := cmp.Or(atLeast("window", a.Window, 1), atLeast("k", a.Top, 1),
+		atLeast("sample", a.Sample, 0)); err != nil {
+		return pipe.Reply{}, err
 	}
 	if err := o.Check(); err != nil {
 		return pipe.Reply{}, pipe.ValueError{Err: err}
@@ -234,15 +236,15 @@ func (w *Worker) concordance(ctx context.Context, c *pipe.Call) (pipe.Reply, err
 	return pipe.Reply{Result: found}, err
 }
 
-// noteUnknown says which words were not found, and which are spelt alike.
+// noteUnknown notes which words were not found, and similar known ones.
 func noteUnknown(c *pipe.Call, unknown []words.UnknownWord) {
 	for _, w := range unknown {
 		c.Note(w.Error())
 	}
 }
 
-// keywords are what sets the words of one vocabulary apart from those of another. Each comes as an
-// array of words with one of counts.
+// keywords lists the words that set one vocabulary apart from another. Each vocabulary is an array
+// of words and one of counts.
 func (w *Worker) keywords(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var a struct {
 		By       string    `json:"by"`
@@ -255,8 +257,8 @@ func (w *Worker) keywords(ctx context.Context, c *pipe.Call) (pipe.Reply, error)
 		return pipe.Reply{}, err
 	}
 	o := words.KeyOptions{Top: a.K, MinCount: a.MinCount, Negative: a.Negative}
-	if a.K < 1 {
-		return pipe.Reply{}, pipe.Valuef("k=%d: want at least 1", a.K)
+	if err := atLeast("k", a.K, 1); err != nil {
+		return pipe.Reply{}, err
 	}
 	if a.By != "" {
 		if err := o.By.UnmarshalText([]byte(a.By)); err != nil {
@@ -274,7 +276,7 @@ func (w *Worker) keywords(ctx context.Context, c *pipe.Call) (pipe.Reply, error)
 			return pipe.Reply{}, err
 		}
 		if len(counts) != len(list) {
-			return pipe.Reply{}, errors.New("the numbers of counts and words differ")
+			return pipe.Reply{}, pipe.Valuef("%s: %d counts of %d words: want one for each", name, len(counts), len(list))
 		}
 		both[i] = words.Frequencies{Total: a.Totals[i], Counts: make(map[string]uint64, len(list))}
 		for j, word := range list {

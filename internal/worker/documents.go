@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"io"
 	"iter"
 	"strconv"
@@ -13,23 +12,23 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// corpusArgs say where documents are and how they become words.
+// corpusArgs says where documents are and how they are split into words.
 type corpusArgs struct {
 	Paths    []string `json:"paths"` // none: documents follow the call
 	Format   string   `json:"format"`
 	Fields   []string `json:"fields"`
-	Schema   []string `json:"schema"` // instead of Fields: fields with types, as 'index --fields' has them
+	Schema   []string `json:"schema"` // fields with types, as in 'index --fields'; excludes Fields
 	IDField  string   `json:"id_field"`
 	Encoding string   `json:"encoding"`
 	Analyzer string   `json:"analyzer"`
 	Threads  int      `json:"threads"`
 	Memory   int64    `json:"memory"`
 
-	needIDs bool // documents without are an error
+	needIDs bool // documents without IDs are an error
 }
 
-// corpus makes a corpus of paths, or of the documents that follow the call. results are left out
-// of folders.
+// corpus returns the corpus of the paths, or of the documents that follow the call. In folders the
+// files in results are skipped.
 func (a *corpusArgs) corpus(c *pipe.Call, results ...string) (*text.Corpus, text.Analyzer, error) {
 	if a.Analyzer == "" {
 		a.Analyzer = "unicode"
@@ -67,9 +66,9 @@ func (a *corpusArgs) corpus(c *pipe.Call, results ...string) (*text.Corpus, text
 	return corpus, an, nil
 }
 
-// documents are those that follow a call: messages with the array texts, in which text i ends at
-// ends[i], and in the same way ids with id_ends. Without these, IDs are numbers from 0. Each
-// reading of the corpus takes the messages up to the next end.
+// documents yields the documents that follow a call. Their messages have an array texts, in which
+// text i ends at ends[i], and likewise ids with id_ends. Without these, IDs are numbers from 0.
+// Each pass over the corpus reads the messages up to the next end.
 func documents(c *pipe.Call, needIDs bool) iter.Seq2[[]text.Document, error] {
 	return func(yield func([]text.Document, error) bool) {
 		number := 0
@@ -79,7 +78,7 @@ func documents(c *pipe.Call, needIDs bool) iter.Seq2[[]text.Document, error] {
 				return
 			}
 			if err == nil && needIDs && !hasIDs(m) {
-				err = pipe.Valuef("documents that are added need IDs, by which they replace older ones")
+				err = pipe.Valuef("documents that are added need IDs: each replaces older ones with its ID")
 			}
 			var docs []text.Document
 			if err == nil {
@@ -97,7 +96,7 @@ func hasIDs(m *pipe.Message) bool {
 	return ok
 }
 
-// group is the documents of one message.
+// group returns the documents of one message.
 func group(m *pipe.Message, number *int) ([]text.Document, error) {
 	texts, err := split(m, "texts", "ends")
 	if err != nil {
@@ -119,7 +118,7 @@ func group(m *pipe.Message, number *int) ([]text.Document, error) {
 		return nil, err
 	}
 	if len(ids) != len(docs) {
-		return nil, errors.New("the numbers of IDs and documents differ")
+		return nil, pipe.Valuef("%d IDs of %d documents: want one for each", len(ids), len(docs))
 	}
 	for i := range docs {
 		docs[i].ID = string(ids[i])
@@ -128,7 +127,7 @@ func group(m *pipe.Message, number *int) ([]text.Document, error) {
 	return docs, nil
 }
 
-// split cuts an array of bytes at the places of another.
+// split splits an array of bytes at the ends in another array.
 func split(m *pipe.Message, bytes, ends string) ([][]byte, error) {
 	all, err := pipe.Get[uint8](m, bytes)
 	if err != nil {
@@ -142,7 +141,8 @@ func split(m *pipe.Message, bytes, ends string) ([][]byte, error) {
 	at := int64(0)
 	for i, end := range to {
 		if end < at || end > int64(len(all)) {
-			return nil, errors.New("the array " + ends + " does not rise to the length of " + bytes)
+			return nil, pipe.Valuef("array %q: %d after %d: want numbers that do not fall, up to %d, the length of %q",
+				ends, end, at, len(all), bytes)
 		}
 		list[i] = all[at:end:end]
 		at = end
@@ -150,13 +150,13 @@ func split(m *pipe.Message, bytes, ends string) ([][]byte, error) {
 	return list, nil
 }
 
-// joined are strings as an array of bytes and one of ends.
+// joined holds strings as an array of bytes and one of ends.
 type joined struct {
 	bytes []byte
 	ends  []int64
 }
 
-// end marks the end of a string whose bytes were appended.
+// end ends a string whose bytes were appended.
 func (j *joined) end() { j.ends = append(j.ends, int64(len(j.bytes))) }
 
 func (j *joined) add(s []byte) {
@@ -168,5 +168,5 @@ func (j *joined) arrays(name, ends string) []pipe.Array {
 	return []pipe.Array{pipe.NewArray(name, j.bytes), pipe.NewArray(ends, j.ends)}
 }
 
-// asString is bytes of a message, which nobody changes, as a string.
+// asString returns bytes of a message as a string, without copying: messages do not change.
 func asString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -9,16 +9,16 @@ import (
 	"github.com/collocate/collocate/trec"
 )
 
-// evaluate compares a run with judgments. Both come as arrays with the number of a topic, a
-// document and a score or grade in each row. The answer has the values of each measure by topic,
-// NaN where the measure exists only as a summary, and over all of them.
+// evaluate compares a run with judgments. Both are arrays with the number of a topic, a document
+// and a score or grade in each row. The reply has the values of each measure by topic, NaN where
+// the measure exists only as a summary, and over all topics.
 func (w *Worker) evaluate(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var a struct {
 		Topics   []string `json:"topics"`
 		Measures []struct {
-			Name  string `json:"name"`  // of trec_eval
-			Level int    `json:"level"` // least grade that is relevant
-			Depth int    `json:"depth"` // answers that are looked at; 0: all
+			Name  string `json:"name"`  // as in trec_eval
+			Level int    `json:"level"` // lowest grade that counts as relevant
+			Depth int    `json:"depth"` // number of results that count; 0: all
 		} `json:"measures"`
 	}
 	if err := c.Decode(&a); err != nil {
@@ -33,13 +33,13 @@ func (w *Worker) evaluate(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
 		return pipe.Reply{}, err
 	}
 	for topic, results := range run.Topics {
-		slices.SortFunc(results, func(a, b trec.Result) int { // trec_eval's order
+		slices.SortFunc(results, func(a, b trec.Result) int { // in trec_eval's order
 			return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Doc, a.Doc))
 		})
 		seen := make(map[string]bool, len(results))
 		for _, r := range results {
 			if seen[r.Doc] {
-				return pipe.Reply{}, pipe.Valuef("the run: topic %s has document %s twice", topic, r.Doc)
+				return pipe.Reply{}, pipe.Valuef("run: topic %s has document %s twice", topic, r.Doc)
 			}
 			seen[r.Doc] = true
 		}
@@ -62,7 +62,7 @@ func (w *Worker) evaluate(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
 		if err != nil {
 			return pipe.Reply{}, pipe.ValueError{Err: err}
 		}
-		// ir_measures counts topics without answers, too, and rounds as trec_eval 9.
+		// Like ir_measures, this counts topics without results too, and rounds as trec_eval 9 does.
 		e, err := trec.Evaluate(qrels, run, list,
 			trec.Options{Level: m.Level, Depth: m.Depth, Complete: true, RoundUp: true})
 		if err != nil {
@@ -79,7 +79,7 @@ func (w *Worker) evaluate(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
 	}}, nil
 }
 
-// rows goes through a table of topics, documents and numbers.
+// rows calls row for each row of a table of topics, documents and numbers.
 func rows(m *pipe.Message, name string, topics []string, row func(topic, doc string, value float64) error) error {
 	of, err := pipe.Get[int32](m, name+"_topics")
 	if err != nil {
@@ -94,11 +94,12 @@ func rows(m *pipe.Message, name string, topics []string, row func(topic, doc str
 		return err
 	}
 	if len(of) != len(docs) || len(of) != len(values) {
-		return pipe.Valuef("the columns of %s are not equally long", name)
+		return pipe.Valuef("%s: columns of %d topics, %d documents and %d values: want equal lengths",
+			name, len(of), len(docs), len(values))
 	}
 	for i, topic := range of {
 		if topic < 0 || int(topic) >= len(topics) {
-			return pipe.Valuef("%s: topic %d of %d", name, topic, len(topics))
+			return pipe.Valuef("%s: row %d: topic number %d: want 0 to %d", name, i, topic, len(topics)-1)
 		}
 		if err := row(topics[topic], asString(docs[i]), values[i]); err != nil {
 			return err

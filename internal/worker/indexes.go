@@ -8,7 +8,8 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// openIndex opens the index in a folder, and says what it is and by which number it is called.
+// openIndex opens the index in a folder. The reply has its statistics and the number by which later
+// calls refer to it.
 func (w *Worker) openIndex(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var a struct {
 		Path string `json:"path"`
@@ -29,7 +30,7 @@ func (w *Worker) openIndex(_ context.Context, c *pipe.Call) (pipe.Reply, error) 
 		"fields": s.Fields(), "stored": storedNames(s)}}, nil
 }
 
-// storedNames are the fields that documents are shown with.
+// storedNames returns the names of the stored fields.
 func storedNames(s *search.Searcher) []string {
 	if schema := s.Index().Schema(); schema != nil {
 		return schema.Names(fields.IsStored)
@@ -37,7 +38,7 @@ func storedNames(s *search.Searcher) []string {
 	return nil
 }
 
-// stored are the stored fields of the documents in the array docs, an object each.
+// stored returns the stored fields of the documents in the array docs, one object per document.
 func (w *Worker) stored(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var a struct {
 		indexArgs
@@ -75,12 +76,12 @@ func (w *Worker) stored(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
 	return pipe.Reply{Result: list}, nil
 }
 
-// indexArgs name the index that a call is about.
+// indexArgs says which index a call is about.
 type indexArgs struct {
 	Index int `json:"index"`
 }
 
-// use gives the index of a call, which stays open until done is called.
+// use returns the index of a call, which stays open until done is called.
 func (w *Worker) use(number int) (s *search.Searcher, done func(), err error) {
 	w.mu.Lock()
 	o := w.open[number]
@@ -96,7 +97,7 @@ func (w *Worker) use(number int) (s *search.Searcher, done func(), err error) {
 	return o.s, o.RUnlock, nil
 }
 
-// closeIndex closes an index when no call uses it any more.
+// closeIndex closes an index once no call uses it.
 func (w *Worker) closeIndex(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var a indexArgs
 	if err := c.Decode(&a); err != nil {
@@ -116,14 +117,14 @@ func (w *Worker) closeIndex(_ context.Context, c *pipe.Call) (pipe.Reply, error)
 	return pipe.Reply{}, err
 }
 
-// ids are the IDs of documents.
+// ids returns the IDs of documents.
 func (w *Worker) ids(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
 	return w.ofDocuments(c, func(s *search.Searcher, doc int, dst []byte) ([]byte, error) {
 		return s.Index().AppendDocID(dst, doc)
 	})
 }
 
-// texts are the stored texts of documents.
+// texts returns the stored texts of documents.
 func (w *Worker) texts(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
 	return w.ofDocuments(c, func(s *search.Searcher, doc int, dst []byte) ([]byte, error) {
 		if !s.Index().HasText() {
@@ -134,7 +135,7 @@ func (w *Worker) texts(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
 	})
 }
 
-// documentsOf are the documents in the array docs of a call about an index.
+// documentsOf returns the index of a call and the documents in its array docs.
 func (w *Worker) documentsOf(c *pipe.Call, number int) (s *search.Searcher, docs []uint32, done func(), err error) {
 	if docs, err = pipe.Get[uint32](c.Message, "docs"); err != nil {
 		return nil, nil, nil, err
@@ -151,7 +152,7 @@ func (w *Worker) documentsOf(c *pipe.Call, number int) (s *search.Searcher, docs
 	return s, docs, done, nil
 }
 
-// ofDocuments gives a string for each of the documents in the array docs.
+// ofDocuments returns a string for each of the documents in the array docs.
 func (w *Worker) ofDocuments(c *pipe.Call,
 	of func(s *search.Searcher, doc int, dst []byte) ([]byte, error)) (pipe.Reply, error) {
 	var a indexArgs
@@ -173,7 +174,7 @@ func (w *Worker) ofDocuments(c *pipe.Call,
 	return pipe.Reply{Arrays: j.arrays("strings", "ends")}, nil
 }
 
-// find finds documents by their IDs; -1 stands for one that is not there.
+// find returns the numbers of documents by their IDs, and -1 for unknown IDs.
 func (w *Worker) find(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var a indexArgs
 	if err := c.Decode(&a); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/collocate/collocate/internal/pipe"
 )
 
-// follow sends documents for a call that reads them so often, and gives its answer.
+// follow sends a call with its documents, as often as the call reads them, and returns the answer.
 func (c *client) follow(times int, do string, with any, docs ...string) answer {
 	c.t.Helper()
 	c.send(do, with)
@@ -27,7 +27,7 @@ func TestWords(t *testing.T) {
 	words, err := split(v.Message, "words", "ends")
 	counts, _ := pipe.Get[int64](v.Message, "counts")
 	if err != nil || len(words) != 2 || counts[0] != 2 || counts[1] != 2 {
-		t.Errorf("words %q, counts %v, %v", words, counts, err)
+		t.Errorf("words %q, counts %v, %v; want two words, twice each", words, counts, err)
 	}
 	path := filepath.Join(t.TempDir(), "words.cooc")
 	made := c.follow(2, "cooccurrence", args{"out": path, "window": 1, "weighting": "count"}, docs...)
@@ -37,17 +37,17 @@ func TestWords(t *testing.T) {
 	m := c.must("matrix", args{"path": path})
 	values, _ := pipe.Get[float64](m.Message, "values")
 	if len(values) != 4 || values[0] != 2 { // the-cat twice, cat-sat once, and back
-		t.Errorf("values are %v", values)
+		t.Errorf("values are %v, want four, the first 2", values)
 	}
 	near := c.must("neighbours", args{"path": path, "words": []string{"cat"}, "k": 1, "by": []string{"value"}})
 	if !strings.Contains(string(near.Result), `"word2":["the"],"count":[2]`) {
-		t.Errorf("near cat is %s", near.Result)
+		t.Errorf("neighbours of cat are %s, want the, twice", near.Result)
 	}
 	n := c.follow(1, "count", nil, docs...)
 	starts, _ := pipe.Get[int64](n.Message, "starts")
 	of, _ := pipe.Get[int32](n.Message, "docs")
 	if len(starts) != 4 || starts[3] != 5 || len(of) != 5 { // cat, sat, the
-		t.Errorf("starts %v, documents %v", starts, of)
+		t.Errorf("starts %v, documents %v; want three words in five places", starts, of)
 	}
 }
 
@@ -60,15 +60,15 @@ func TestPlaces(t *testing.T) {
 	with := args{"features": []string{"bar", "cafe"}, "distance": 2, "min_prevalence": 0.5}
 	a := c.must("mine", with, arrays...)
 	if !strings.Contains(string(a.Result), `"features":["bar","cafe"],"participation_index":0.5`) {
-		t.Errorf("found %s", a.Result)
+		t.Errorf("found %s, want bar with cafe, 0.5", a.Result)
 	}
 	p := c.must("pairs", args{"features": []string{"bar", "cafe"}, "knn": 1, "permutations": 9}, arrays...)
 	if q, err := pipe.Get[float64](p.Message, "quotient"); err != nil || len(q) != 4 {
-		t.Errorf("quotients %v, %v", q, err)
+		t.Errorf("quotients %v, %v; want four", q, err)
 	}
 	with["features"] = []string{"cafe", "bar"}
 	if a := c.call("mine", with, arrays...); a.Kind != "value" || !strings.Contains(a.Error, "sorted") {
-		t.Errorf("names out of order: %q", a.Error)
+		t.Errorf("names out of order: %q of kind %q, want a value error", a.Error, a.Kind)
 	}
 }
 
@@ -84,6 +84,6 @@ func TestEvaluate(t *testing.T) {
 	var told struct{ Topics []string }
 	if err := json.Unmarshal(a.Result, &told); err != nil || len(all) != 2 || all[0] != 0.5 ||
 		all[1] != 0 || told.Topics[0] != "7" {
-		t.Errorf("values %v of %s, %v", all, a.Result, err)
+		t.Errorf("values %v of %s, %v; want 0.5 and 0 of topic 7", all, a.Result, err)
 	}
 }

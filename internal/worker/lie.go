@@ -22,14 +22,14 @@ func (w *Worker) summary(ctx context.Context, c *pipe.Call) (pipe.Reply, error) 
 		return pipe.Reply{}, err
 	}
 	if set.Len() == 0 {
-		return pipe.Reply{}, pipe.Valuef("no points")
+		return pipe.Reply{}, pipe.Valuef("no points: want at least one")
 	}
 	found, err := points.Summarise(ctx, set, threadsOr(a.Threads))
 	return pipe.Reply{Result: found}, err
 }
 
-// curve tells at which distances features attract or avoid one another: arrays with a value for
-// each pair and distance, pair after pair, and arrays with a value for each pair.
+// curve computes at which distances features attract or avoid one another. The reply has arrays
+// with a value for each pair and distance, pair by pair, and arrays with a value for each pair.
 func (w *Worker) curve(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var a struct {
 		placeArgs
@@ -46,10 +46,12 @@ func (w *Worker) curve(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	if err := c.Decode(&a); err != nil {
 		return pipe.Reply{}, err
 	}
-	if !(a.MaxDistance >= 0) || math.IsInf(a.MaxDistance, 1) || a.Bins < 1 || a.Bins > 10_000 ||
-		a.Strongest < 0 || a.Rounds < 0 {
-		return pipe.Reply{}, pipe.Valuef("max_distance=%v, bins=%d, strongest=%d, rounds=%d: want 1 to 10000 bins, the others 0 or more",
-			a.MaxDistance, a.Bins, a.Strongest, a.Rounds)
+	if !(a.MaxDistance >= 0) || math.IsInf(a.MaxDistance, 1) {
+		return pipe.Reply{}, pipe.Valuef("max_distance=%v: want a finite number of at least 0", a.MaxDistance)
+	}
+	if err := cmp.Or(within("bins", a.Bins, 1, 10_000), atLeast("strongest", a.Strongest, 0),
+		atLeast("rounds", a.Rounds, 0)); err != nil {
+		return pipe.Reply{}, err
 	}
 	null, err := points.ParseNull(cmp.Or(a.Null, "shift"))
 	if err != nil {
@@ -93,7 +95,7 @@ func (w *Worker) curve(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	return reply, nil
 }
 
-// pairsOf are the pairs of features of two lists, each once; nil means all.
+// pairsOf returns the pairs of features of two lists, each once, or nil for all pairs.
 func pairsOf(set *points.Set, of, near []string) (pairs [][2]int32, err error) {
 	if len(of) == 0 && len(near) == 0 {
 		return nil, nil
@@ -105,14 +107,14 @@ func pairsOf(set *points.Set, of, near []string) (pairs [][2]int32, err error) {
 			if len(set.Features) > 20 {
 				some += " and others"
 			}
-			err = pipe.Valuef("there is no feature %q: the features are %s", name, some)
+			err = pipe.Valuef("feature %q does not exist: want one of %s", name, some)
 		}
 		return int32(i)
 	}
 	if len(of) == 0 {
 		of, near = near, nil
 	}
-	same := len(near) > 0 // a feature with itself only if it was asked for
+	same := len(near) > 0 // a feature with itself only if both lists were given
 	if len(near) == 0 {
 		near = set.Features
 	}

@@ -1,16 +1,16 @@
 package worker
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"regexp"
 
 	"github.com/collocate/collocate/internal/pipe"
 	"github.com/collocate/collocate/words"
 )
 
-// wordlist lists the words of a corpus with frequency and dispersion. It is of files, which are
-// read twice.
+// wordlist lists the words of a corpus with frequency and dispersion. The corpus must be in files,
+// which are read twice.
 func (w *Worker) wordlist(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var a struct {
 		corpusArgs
@@ -22,17 +22,20 @@ func (w *Worker) wordlist(ctx context.Context, c *pipe.Call) (pipe.Reply, error)
 		return pipe.Reply{}, err
 	}
 	if len(a.Paths) == 0 {
-		return pipe.Reply{}, errors.New("lists of words need files")
+		return pipe.Reply{}, pipe.Valuef("wordlist: want files: the corpus is read twice")
 	}
-	if a.Parts < 0 || a.Parts == 1 || a.Parts > 100_000 || a.Parts > 0 && a.Group != "" {
-		return pipe.Reply{}, pipe.Valuef("parts=%d: want 2 to 100000 parts, or 0 for documents or groups of them", a.Parts)
+	if a.Parts < 0 || a.Parts == 1 || a.Parts > 100_000 {
+		return pipe.Reply{}, pipe.Valuef("parts=%d: want 2 to 100000, or 0 for documents or groups of them", a.Parts)
+	}
+	if a.Parts > 0 && a.Group != "" {
+		return pipe.Reply{}, pipe.Valuef("parts=%d and group=%q exclude each other", a.Parts, a.Group)
 	}
 	o := words.ListOptions{MinCount: a.MinCount, Threads: a.Threads, Memory: a.Memory,
 		Parts: words.Parts{Equal: a.Parts}}
 	if a.Group != "" {
 		var err error
 		if o.Parts.Group, err = regexp.Compile(a.Group); err != nil {
-			return pipe.Reply{}, pipe.Valuef("group: %v", err)
+			return pipe.Reply{}, pipe.Valuef("group=%q: %w", a.Group, err)
 		}
 	}
 	corpus, an, err := a.corpus(c)
@@ -65,7 +68,7 @@ func (w *Worker) wordlist(ctx context.Context, c *pipe.Call) (pipe.Reply, error)
 	return pipe.Reply{Result: map[string]any{"words": list.Total, "documents": list.Documents}, Arrays: arrays}, nil
 }
 
-// ngrams counts sequences of words. It is of files, which are read twice.
+// ngrams counts sequences of words. The corpus must be in files, which are read twice.
 func (w *Worker) ngrams(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var a struct {
 		corpusArgs
@@ -80,11 +83,16 @@ func (w *Worker) ngrams(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 		return pipe.Reply{}, err
 	}
 	if len(a.Paths) == 0 {
-		return pipe.Reply{}, errors.New("n-grams need files")
+		return pipe.Reply{}, pipe.Valuef("ngrams: want files: the corpus is read twice")
 	}
-	if a.Min < 1 || a.Max < a.Min || a.Max > 9 || a.K < 0 || a.MinCount < 1 || a.MinDocs < 0 {
-		return pipe.Reply{}, pipe.Valuef("n=%d to %d, k=%d, min_count=%d, min_docs=%d: want 1 to 9 words, 0 (all) or more n-grams, "+
-			"a count of 1 and 0 documents, or more", a.Min, a.Max, a.K, a.MinCount, a.MinDocs)
+	if a.Min < 1 || a.Max < a.Min || a.Max > 9 {
+		return pipe.Reply{}, pipe.Valuef("n=%d to %d: want a range within 1 to 9", a.Min, a.Max)
+	}
+	if a.MinCount < 1 {
+		return pipe.Reply{}, pipe.Valuef("min_count=%d: want at least 1", a.MinCount)
+	}
+	if err := cmp.Or(atLeast("k", a.K, 0), atLeast("min_docs", a.MinDocs, 0)); err != nil {
+		return pipe.Reply{}, err
 	}
 	corpus, an, err := a.corpus(c)
 	if err != nil {
@@ -112,7 +120,7 @@ func (w *Worker) ngrams(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 		pipe.NewArray("count", counts), pipe.NewArray("docs", docs))}, nil
 }
 
-// dispersion tells where in a corpus queries match, as shares of it.
+// dispersion returns the positions in a corpus where queries match, from 0 to 1.
 func (w *Worker) dispersion(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var a struct {
 		corpusArgs
@@ -135,7 +143,7 @@ func (w *Worker) dispersion(ctx context.Context, c *pipe.Call) (pipe.Reply, erro
 	if err != nil {
 		return pipe.Reply{}, err
 	}
-	if corpus.Source == nil { // else it cannot be read again
+	if corpus.Source == nil { // otherwise the corpus cannot be read again
 		unknown, err := plot.Unknown(ctx, corpus, a.Threads, queries)
 		if err != nil {
 			return pipe.Reply{}, err

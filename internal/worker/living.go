@@ -60,7 +60,7 @@ func (w *Worker) delete(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	return pipe.Reply{Result: map[string]int{"deleted": deleted}}, err
 }
 
-// change changes an index, and merges what is worth it.
+// change changes an index, and merges segments where the merge policy says so.
 func change(ctx context.Context, dir string, o segments.Options, do func(*segments.Writer) error) (err error) {
 	w, err := segments.NewWriter(dir, o)
 	if err != nil {

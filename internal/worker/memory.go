@@ -8,18 +8,18 @@ import (
 
 const (
 	defaultMemory = 2e9
-	// heapSpare is what Go's runtime takes besides, such as for stacks and its own tables.
+	// heapSpare is memory of Go's runtime, such as stacks and its own tables.
 	heapSpare = 16e6
 )
 
-// jobs is the memory of all large jobs under way.
+// jobs has the sum of the memory bounds of all large jobs in progress.
 var jobs struct {
 	sync.Mutex
 	memory int64
 }
 
-// bounded has the garbage collector keep to the memory of the jobs under way. When the last one
-// has ended, what they held goes back to the system: a worker may then wait for hours.
+// bounded sets Go's memory limit to the memory of the jobs in progress. After the last one, free
+// memory is returned to the system, since a worker may then be idle for hours.
 func bounded(memory int64) (done func()) {
 	if memory <= 0 {
 		memory = defaultMemory

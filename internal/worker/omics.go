@@ -7,8 +7,8 @@ import (
 	"github.com/collocate/collocate/points"
 )
 
-// coOccurrence is how much more often than by chance features are within each distance of one
-// another: an array by feature, feature and distance.
+// coOccurrence computes how much more often than by chance features are within each distance of one
+// another, as an array by feature, feature and distance.
 func (w *Worker) coOccurrence(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var a struct {
 		placeArgs
@@ -39,8 +39,8 @@ func (w *Worker) coOccurrence(ctx context.Context, c *pipe.Call) (pipe.Reply, er
 		pipe.NewArray("distances", found.Distances)}}, nil
 }
 
-// enrichment counts the neighbours between features, and compares with relabelling. Who is a
-// neighbour is said by a distance, by a number of nearest points, or by a graph: the arrays start,
+// enrichment counts neighbours between features and compares with random relabelling. Neighbours
+// are points within a distance, a number of nearest points, or those of a graph: the arrays start,
 // to and label.
 func (w *Worker) enrichment(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var a struct {
@@ -51,8 +51,8 @@ func (w *Worker) enrichment(ctx context.Context, c *pipe.Call) (pipe.Reply, erro
 	if err := c.Decode(&a); err != nil {
 		return pipe.Reply{}, err
 	}
-	if a.Rounds < 2 {
-		return pipe.Reply{}, pipe.Valuef("rounds=%d: want at least 2", a.Rounds)
+	if err := atLeast("rounds", a.Rounds, 2); err != nil {
+		return pipe.Reply{}, err
 	}
 	o := points.EnrichmentOptions{Distance: a.Distance, KNN: a.KNN, Rounds: a.Rounds, Seed: a.Seed,
 		Memory: a.Memory, Progress: c.Progress,
@@ -60,7 +60,7 @@ func (w *Worker) enrichment(ctx context.Context, c *pipe.Call) (pipe.Reply, erro
 	defer bounded(a.Memory)()
 	found, err := a.enriched(ctx, c, o)
 	if err != nil {
-		return pipe.Reply{}, pipe.ValueError{Err: err}
+		return pipe.Reply{}, err
 	}
 	k := len(found.Count)
 	counts, z := make([]int64, 0, k*k), make([]float64, 0, k*k)
@@ -77,7 +77,7 @@ func (a *placeArgs) enriched(ctx context.Context, c *pipe.Call, o points.Enrichm
 		if err != nil {
 			return nil, err
 		}
-		return points.Enrich(ctx, set, o)
+		return valued(points.Enrich(ctx, set, o))
 	}
 	start, err := pipe.Get[int64](c.Message, "start")
 	if err != nil {
@@ -93,8 +93,16 @@ func (a *placeArgs) enriched(ctx context.Context, c *pipe.Call, o points.Enrichm
 	}
 	for _, f := range label {
 		if f < 0 || int(f) >= len(a.Features) {
-			return nil, pipe.Valuef("a label is %d: there are %d features", f, len(a.Features))
+			return nil, pipe.Valuef("label %d: want 0 to %d, the number of a feature", f, len(a.Features)-1)
 		}
 	}
-	return points.EnrichGraph(ctx, start, to, label, len(a.Features), o)
+	return valued(points.EnrichGraph(ctx, start, to, label, len(a.Features), o))
+}
+
+// valued marks an error as one of the caller's arguments.
+func valued[T any](result T, err error) (T, error) {
+	if err != nil {
+		err = pipe.ValueError{Err: err}
+	}
+	return result, err
 }

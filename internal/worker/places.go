@@ -15,15 +15,15 @@ import (
 	"github.com/collocate/collocate/points"
 )
 
-// placeArgs say where points are and which are neighbours.
+// placeArgs says where points are and which are neighbours.
 type placeArgs struct {
 	Paths    []string `json:"paths"` // none: the arrays x, y and feature
 	Features []string `json:"features"`
-	CRS      string   `json:"crs"` // "": that of the files, or not known
+	CRS      string   `json:"crs"` // "": as the files say, or unknown
 	X        string   `json:"x"`
 	Y        string   `json:"y"`
 	Feature  string   `json:"feature"`
-	// Of files: leave out rare features, and rows without a position or a feature.
+	// For files: omit rare features, and rows without a position or a feature.
 	MinPoints int  `json:"min_points"`
 	SkipBad   bool `json:"skip_bad"`
 
@@ -32,15 +32,15 @@ type placeArgs struct {
 	Threads  int     `json:"threads"`
 	Memory   int64   `json:"memory"`
 
-	Engine engine.Kind `json:"engine"` // left away: auto
+	Engine engine.Kind `json:"engine"` // default: auto
 }
 
-// statistics says where statistics of points are made.
+// statistics returns the engine for statistics of points.
 func (a *placeArgs) statistics() points.Engine {
 	return points.Engine{Kind: a.Engine, Threads: a.Threads}
 }
 
-// points reads files, or takes the points of the call.
+// points returns the points in files, or those of the call.
 func (a *placeArgs) points(ctx context.Context, c *pipe.Call) (*points.Set, error) {
 	var crs *points.CRS
 	if a.CRS != "" {
@@ -77,14 +77,15 @@ func (a *placeArgs) points(ctx context.Context, c *pipe.Call) (*points.Set, erro
 			return nil, err
 		}
 		if len(x) != len(y) || len(x) != len(feature) {
-			return nil, pipe.Valuef("x, y and feature have %d, %d and %d rows", len(x), len(y), len(feature))
+			return nil, pipe.Valuef("x, y and feature have %d, %d and %d rows: want equal numbers", len(x), len(y), len(feature))
 		}
-		if !slices.IsSorted(a.Features) ||
-			slices.ContainsFunc(feature,
-				func(f int32) bool { return f < 0 || int(f) >= len(a.Features) }) {
-			return nil, pipe.Valuef("features are not numbers of a sorted list of names")
+		if !slices.IsSorted(a.Features) {
+			return nil, pipe.Valuef("features: want a sorted list of names")
 		}
 		for i := range x {
+			if f := feature[i]; f < 0 || int(f) >= len(a.Features) {
+				return nil, pipe.Valuef("row %d: feature number %d: want 0 to %d", i, f, len(a.Features)-1)
+			}
 			if err := points.CheckPosition(x[i], y[i], crs.Geographic()); err != nil {
 				return nil, pipe.Valuef("row %d: %w", i, err)
 			}
@@ -94,16 +95,16 @@ func (a *placeArgs) points(ctx context.Context, c *pipe.Call) (*points.Set, erro
 	return set, checkDegrees(set)
 }
 
-// checkNeighbours wants to know which points are neighbours.
+// checkNeighbours checks that the call defines which points are neighbours.
 func (a *placeArgs) checkNeighbours() error {
 	if !(a.Distance >= 0) || a.KNN < 0 || a.Distance == 0 && a.KNN == 0 {
-		return pipe.Valuef("distance=%v, knn=%d: want a positive distance or knn, which say which points are neighbours", a.Distance, a.KNN)
+		return pipe.Valuef("distance=%v, knn=%d: want a positive distance or knn, to define which points are neighbours", a.Distance, a.KNN)
 	}
 	return nil
 }
 
-// checkDegrees refuses positions that look like longitudes and latitudes without saying so: as a
-// plane, nothing or everything would be near.
+// checkDegrees refuses positions that look like longitudes and latitudes if no reference system is
+// given: in a plane, nothing or everything would be near.
 func checkDegrees(p *points.Set) error {
 	if p.CRS != nil || p.Len() < 2 {
 		return nil
@@ -119,10 +120,10 @@ func checkDegrees(p *points.Set) error {
 	if whole || slices.Max(p.X) == slices.Min(p.X) && slices.Max(p.Y) == slices.Min(p.Y) {
 		return nil
 	}
-	return pipe.Valuef("positions look like longitudes and latitudes: pass crs=\"EPSG:4326\", or crs=\"planar\" for plain numbers")
+	return pipe.Valuef("positions look like longitudes and latitudes: want crs=\"EPSG:4326\", or crs=\"planar\" for plain numbers")
 }
 
-// mine finds the features that keep company.
+// mine finds the features that are often located together.
 func (w *Worker) mine(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var a struct {
 		placeArgs
@@ -134,7 +135,7 @@ func (w *Worker) mine(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 		Significance  int     `json:"significance"`
 		Null          string  `json:"null"`
 		Seed          uint64  `json:"seed"`
-		Map           bool    `json:"map"` // also a picture, and who takes part
+		Map           bool    `json:"map"` // also a map, and the points that take part
 	}
 	if err := c.Decode(&a); err != nil {
 		return pipe.Reply{}, err
@@ -207,7 +208,7 @@ func (w *Worker) mine(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	return pipe.Reply{Result: result}, nil
 }
 
-// pairs are the colocation quotients of all pairs of features.
+// pairs computes the co-location quotients of all pairs of features.
 func (w *Worker) pairs(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var a struct {
 		placeArgs
@@ -217,8 +218,8 @@ func (w *Worker) pairs(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	if err := c.Decode(&a); err != nil {
 		return pipe.Reply{}, err
 	}
-	if a.Permutations < 0 {
-		return pipe.Reply{}, pipe.Valuef("permutations=%d: want 0 or more", a.Permutations)
+	if err := atLeast("permutations", a.Permutations, 0); err != nil {
+		return pipe.Reply{}, err
 	}
 	if err := a.checkNeighbours(); err != nil {
 		return pipe.Reply{}, err

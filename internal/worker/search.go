@@ -14,10 +14,10 @@ import (
 	"github.com/collocate/collocate/search/query"
 )
 
-// maxHits bounds the hits of a call, with 8 bytes each. Callers ask for more in several calls.
+// maxHits is the most hits of a call, of 8 bytes each. Callers split larger batches.
 const maxHits = 1 << 25
 
-// searchArgs say how queries are answered.
+// searchArgs says how queries are evaluated.
 type searchArgs struct {
 	indexArgs
 	K         int      `json:"k"`
@@ -29,15 +29,15 @@ type searchArgs struct {
 	Variant   string   `json:"variant"`
 	Mu        *float64 `json:"mu"`
 	Threads   int      `json:"threads"`
-	Syntax    bool     `json:"syntax"` // queries are of the language of package query
-	Filter    string   `json:"filter"` // of that language: only documents that match, too; it does not score
-	Query     *string  `json:"query"`  // one query; without it they are in the array texts
+	Syntax    bool     `json:"syntax"` // queries are in the language of package query
+	Filter    string   `json:"filter"` // in that language; restricts documents, does not score
+	Query     *string  `json:"query"`  // one query; nil: queries are in the array texts
 }
 
-// request is a request without words.
+// request returns the request, without a query.
 func (a *searchArgs) request() (r search.Request, err error) {
-	if a.K < 1 || a.K > search.MaxK {
-		return r, pipe.Valuef("k=%d: want 1 to %d", a.K, search.MaxK)
+	if err := within("k", a.K, 1, search.MaxK); err != nil {
+		return r, err
 	}
 	r.K = a.K
 	if a.Mode != "" {
@@ -54,14 +54,14 @@ func (a *searchArgs) request() (r search.Request, err error) {
 	return r, err
 }
 
-// ask puts a query into a request. fields are those of the index.
+// ask sets the query of a request. fields are those of the index.
 func (a *searchArgs) ask(r *search.Request, text string, fields []string) error {
 	r.Text = text
 	o := query.Options{And: r.Mode == search.And, Fields: fields}
 	if a.Syntax {
 		parsed, err := query.Parse(text, o)
 		if err != nil {
-			return pipe.Valuef("the query %q: %w", text, err)
+			return pipe.Valuef("query %q: %w", text, err)
 		}
 		if !query.Plain(text, parsed, o) {
 			r.Query = parsed
@@ -78,7 +78,7 @@ func (a *searchArgs) ask(r *search.Request, text string, fields []string) error 
 		return nil
 	}
 	if len(fields) == 0 {
-		// Without fields, "year:2020" is a word. As a filter it is hardly meant as one.
+		// In an index without fields, "year:2020" is a word. In a filter it is hardly meant as one.
 		o.AnyField = true
 		if named, err := query.Parse(a.Filter, o); err != nil || named == nil || named.String() != filter.String() {
 			return pipe.Valuef("filter=%q: the index has no fields: build it with schema=, "+
@@ -92,7 +92,7 @@ func (a *searchArgs) ask(r *search.Request, text string, fields []string) error 
 	return nil
 }
 
-// note says what in a query may not mean what the person meant.
+// note adds notes about parts of a query that may not mean what the user intended.
 func (a *searchArgs) note(c *pipe.Call, r *search.Request) {
 	if a.Syntax && r.Query != nil {
 		for _, note := range query.Notes(r.Text) {
@@ -101,7 +101,7 @@ func (a *searchArgs) note(c *pipe.Call, r *search.Request) {
 	}
 }
 
-// plain is text as a query of its words, without signs.
+// plain returns a query of the words in text, without operators.
 func plain(text string, and bool) query.Node {
 	var parts []query.Node
 	for word := range strings.FieldsSeq(text) {
@@ -113,8 +113,8 @@ func plain(text string, and bool) query.Node {
 	return query.Or{Parts: parts}
 }
 
-// took is the answer to a search besides its arrays: how long the search alone took, and of a few
-// hits their IDs.
+// took is the result of a search besides its arrays: the time of the search alone, and the IDs of
+// hits if there are few.
 type took struct {
 	Seconds float64  `json:"seconds"`
 	IDs     []string `json:"ids,omitempty"`
@@ -150,7 +150,7 @@ func (a *searchArgs) model() (search.Model, error) {
 	case search.Dirichlet:
 		if a.Mu != nil {
 			if !(*a.Mu > 0 && *a.Mu <= 1e12) {
-				return nil, pipe.Valuef("mu=%v: want a positive number", *a.Mu)
+				return nil, pipe.Valuef("mu=%v: want a positive number, at most 1e12", *a.Mu)
 			}
 			m = search.Dirichlet{Mu: *a.Mu}
 		}
@@ -193,7 +193,7 @@ func (w *Worker) search(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	}
 	width := min(r.K, s.Index().Docs())
 	if len(queries)*width > maxHits {
-		return pipe.Reply{}, pipe.Valuef("%d queries with up to %d hits: want at most %d hits in a call", len(queries), width, maxHits)
+		return pipe.Reply{}, pipe.Valuef("%d queries with up to %d hits: want at most %d hits per call", len(queries), width, maxHits)
 	}
 	offsets := make([]int64, len(queries)+1)
 	docs := make([]uint32, len(queries)*width)
@@ -208,7 +208,7 @@ func (w *Worker) search(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 		a.note(c, &requests[i])
 	}
 	start := time.Now()
-	// Each core writes the hits of its queries to where they belong if all have k of them.
+	// Each core writes hits to where they belong if every query has k hits.
 	hits := search.MapBatch(ctx, s, slices.Values(requests), search.Batch{Threads: a.Threads},
 		func(i int, found *search.Result) (int, error) {
 			for j, h := range found.Hits {
@@ -221,7 +221,7 @@ func (w *Worker) search(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 		if err != nil {
 			return pipe.Reply{}, fmt.Errorf("query %d: %w", i, err)
 		}
-		if at < i*width { // a query before had fewer
+		if at < i*width { // an earlier query had fewer than k hits
 			copy(docs[at:], docs[i*width:i*width+n])
 			copy(scores[at:], scores[i*width:i*width+n])
 		}
@@ -246,7 +246,7 @@ func searchOne(ctx context.Context, s *search.Searcher, r search.Request) (pipe.
 		docs[i], scores[i] = h.Doc, h.Score
 	}
 	arrays := []pipe.Array{pipe.NewArray("docs", docs), pipe.NewArray("scores", scores)}
-	const few = 100 // of many hits most IDs are not looked at
+	const few = 100 // if there are more hits, most of their IDs are never used
 	if len(docs) > few {
 		return pipe.Reply{Result: took{Seconds: seconds}, Arrays: arrays}, nil
 	}
@@ -255,14 +255,14 @@ func searchOne(ctx context.Context, s *search.Searcher, r search.Request) (pipe.
 		if ids[i], err = s.Index().DocID(int(doc)); err != nil {
 			return pipe.Reply{}, err
 		}
-		if !utf8.ValidString(ids[i]) { // which JSON cannot hold
+		if !utf8.ValidString(ids[i]) { // JSON cannot represent it
 			return pipe.Reply{Result: took{Seconds: seconds}, Arrays: arrays}, nil
 		}
 	}
 	return pipe.Reply{Result: took{seconds, ids}, Arrays: arrays}, nil
 }
 
-// aboutHits are parameters of calls about the hits of one query.
+// aboutHits has the parameters of calls about the hits of one query.
 type aboutHits struct {
 	searchArgs
 	Size int `json:"size"`
@@ -278,7 +278,7 @@ func (w *Worker) aboutHits(c *pipe.Call) (a aboutHits, r search.Request, docs []
 		return
 	}
 	if a.Query == nil {
-		err = pipe.Valuef("the query is missing")
+		err = pipe.Valuef("query is missing")
 		return
 	}
 	if docs, err = pipe.Get[uint32](c.Message, "docs"); err != nil {
@@ -301,7 +301,7 @@ func (w *Worker) aboutHits(c *pipe.Call) (a aboutHits, r search.Request, docs []
 	return
 }
 
-// snippets show where documents have the words of a query.
+// snippets returns the passages of documents that contain the words of a query.
 func (w *Worker) snippets(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	a, r, docs, s, done, err := w.aboutHits(c)
 	if err != nil {
@@ -311,14 +311,14 @@ func (w *Worker) snippets(ctx context.Context, c *pipe.Call) (pipe.Reply, error)
 	if !s.Index().HasText() {
 		return pipe.Reply{}, pipe.Valuef("the index stores no text for snippets: build it with store_text=True")
 	}
-	if a.Size < 1 || a.Size > 1<<20 {
-		return pipe.Reply{}, pipe.Valuef("size=%d: want 1 to %d", a.Size, 1<<20)
+	if err := within("size", a.Size, 1, 1<<20); err != nil {
+		return pipe.Reply{}, err
 	}
 	list, err := s.Snippets(ctx, r, docs, a.Size)
 	return pipe.Reply{Result: list}, err
 }
 
-// explain says where the scores of documents come from.
+// explain returns how the scores of documents are computed.
 func (w *Worker) explain(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	_, r, docs, s, done, err := w.aboutHits(c)
 	if err != nil {

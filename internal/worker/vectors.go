@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 
@@ -9,7 +10,7 @@ import (
 	"github.com/collocate/collocate/vectors"
 )
 
-// embed makes vectors of the words of a matrix: the array vectors, a row after the other.
+// embed trains vectors of the words of a matrix. The array vectors has them row by row.
 func (w *Worker) embed(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var a struct {
 		Path    string  `json:"path"`
@@ -25,8 +26,11 @@ func (w *Worker) embed(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	if err := c.Decode(&a); err != nil {
 		return pipe.Reply{}, err
 	}
-	if a.Dim < 1 || a.Dim > 10_000 || a.Epochs < 1 || !(a.XMax > 0) {
-		return pipe.Reply{}, pipe.Valuef("dim=%d, epochs=%d, x_max=%v: want 1 to 10000 dimensions, an epoch or more, and a positive x_max", a.Dim, a.Epochs, a.XMax)
+	if err := cmp.Or(within("dim", a.Dim, 1, 10_000), atLeast("epochs", a.Epochs, 1)); err != nil {
+		return pipe.Reply{}, err
+	}
+	if !(a.XMax > 0) {
+		return pipe.Reply{}, pipe.Valuef("x_max=%v: want a positive number", a.XMax)
 	}
 	r, err := cooccur.Open(a.Path)
 	if err != nil {
@@ -34,7 +38,8 @@ func (w *Worker) embed(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	}
 	defer r.Close()
 	if r.Len()*a.Dim > pipe.MaxPayload/4 {
-		return pipe.Reply{}, pipe.Valuef("%d words of %d dimensions are more than one message to Python can hold: write them with 'collocate embed'", r.Len(), a.Dim)
+		return pipe.Reply{}, pipe.Valuef("%d words of %d dimensions do not fit in a message to Python (%d numbers): "+
+			"write them with 'collocate embed'", r.Len(), a.Dim, pipe.MaxPayload/4)
 	}
 	defer bounded(a.Memory)()
 	var v *vectors.Vectors
@@ -62,7 +67,7 @@ func (w *Worker) embed(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	return pipe.Reply{Result: map[string]int{"dim": v.Dim}, Arrays: arrays}, nil
 }
 
-// threadsOr is a number of threads that was asked for, or that of all cores.
+// threadsOr returns n, or the number of cores if n is 0.
 func threadsOr(n int) int {
 	if n > 0 {
 		return n

@@ -11,10 +11,10 @@ import (
 	"github.com/collocate/collocate/weigh"
 )
 
-// maxEntries bounds the entries of a matrix in one answer.
+// maxEntries is the most entries of a matrix in one reply.
 const maxEntries = pipe.MaxPayload / 16
 
-// wordArgs say which words make a vocabulary.
+// wordArgs says which words form a vocabulary.
 type wordArgs struct {
 	corpusArgs
 	MinCount uint64 `json:"min_count"`
@@ -54,8 +54,8 @@ func (w *Worker) vocabulary(ctx context.Context, c *pipe.Call) (pipe.Reply, erro
 		Arrays: append(words.arrays("words", "ends"), pipe.NewArray("counts", counts))}, nil
 }
 
-// cooccurrence makes the matrix of a corpus, as a .cooc file. Documents come twice: for the
-// words, and for the matrix.
+// cooccurrence writes the matrix of a corpus to a .cooc file. Documents are sent twice: for the
+// vocabulary, and for the matrix.
 func (w *Worker) cooccurrence(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var a struct {
 		wordArgs
@@ -116,7 +116,7 @@ func (w *Worker) cooccurrence(ctx context.Context, c *pipe.Call) (pipe.Reply, er
 	return pipe.Reply{Result: stats}, file.Commit()
 }
 
-// matrixArgs name a .cooc file, which is mapped for the call, and a measure.
+// matrixArgs has the path of a .cooc file, which is mapped for the time of the call, and a measure.
 type matrixArgs struct {
 	Path     string  `json:"path"`
 	By       string  `json:"by"`
@@ -135,7 +135,7 @@ func openMatrix(c *pipe.Call) (a matrixArgs, by cooccur.Measure, r *cooccur.Read
 	return
 }
 
-// matrixWords are the words of a matrix, with their counts.
+// matrixWords returns the words of a matrix, with their counts.
 func (w *Worker) matrixWords(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
 	_, _, r, err := openMatrix(c)
 	if err != nil {
@@ -152,7 +152,7 @@ func (w *Worker) matrixWords(_ context.Context, c *pipe.Call) (pipe.Reply, error
 		Arrays: append(words.arrays("words", "ends"), pipe.NewArray("counts", counts))}, nil
 }
 
-// matrix is all of a matrix as compressed rows, of its sums or of a measure.
+// matrix returns a matrix as compressed sparse rows, of its sums or of a measure.
 func (w *Worker) matrix(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	a, by, r, err := openMatrix(c)
 	if err != nil {
@@ -160,7 +160,7 @@ func (w *Worker) matrix(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	}
 	defer r.Close()
 	if r.Entries() > maxEntries {
-		return pipe.Reply{}, fmt.Errorf("the matrix has %d entries, and at most %d can be passed to Python: "+
+		return pipe.Reply{}, fmt.Errorf("the matrix has %d entries: want at most %d, for a message to Python: "+
 			"raise min_count, or write it with 'collocate cooccur --out FILE.npz' for scipy.sparse.load_npz", r.Entries(), maxEntries)
 	}
 	starts := make([]int64, 1, r.Len()+1)
@@ -197,7 +197,7 @@ func (w *Worker) matrix(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	}}, nil
 }
 
-// count is how often each word is in each document, word by word in byte order.
+// count returns how often each word occurs in each document, word by word in byte order.
 func (w *Worker) count(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var a corpusArgs
 	if err := c.Decode(&a); err != nil {
@@ -222,10 +222,10 @@ func (w *Worker) count(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 			return pipe.Reply{}, err
 		}
 		if len(docs)+len(t.Docs) > maxEntries {
-			return pipe.Reply{}, fmt.Errorf("the documents have more than %d pairs of a word and a document: pass fewer documents at a time", maxEntries)
+			return pipe.Reply{}, fmt.Errorf("the documents have more than %d distinct words, summed over documents: pass fewer documents at a time", maxEntries)
 		}
 		if len(words.ends) > 0 && string(last) == string(t.Word) {
-			starts = starts[:len(starts)-1] // a frequent word comes in several parts
+			starts = starts[:len(starts)-1] // a frequent word arrives in several parts
 		} else {
 			words.add(t.Word)
 			last = append(last[:0], t.Word...)

@@ -1,8 +1,8 @@
 // Package worker answers the question: what does a program that started us want done?
 //
-// It is the other end of the Python package: the calls that come over package pipe, one file for
-// each job. A call's parameters have the names that the flags of the command have, and its lists
-// come and go as arrays. Nothing is computed here.
+// It is the other end of the Python package: the calls that arrive over package pipe, one file for
+// each kind of job. Parameters of a call are named like the flags of the command; lists are passed
+// as arrays. Nothing is computed here.
 package worker
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// Worker holds what stays between calls: the indexes that are open.
+// Worker holds what is kept between calls: the open indexes.
 type Worker struct {
 	version string
 
@@ -29,14 +29,13 @@ type Worker struct {
 	last int
 }
 
-// opened is an open index. Whoever searches it holds a read lock, so that it is not closed
-// under a search.
+// opened is an open index. A search holds a read lock, so that the index is not closed meanwhile.
 type opened struct {
 	sync.RWMutex
 	s *search.Searcher
 }
 
-// New makes a worker without indexes. version is what it says of itself.
+// New returns a worker without indexes. version is what it reports as its own.
 func New(version string) *Worker {
 	return &Worker{version: version, open: map[int]*opened{}}
 }
@@ -45,7 +44,7 @@ func New(version string) *Worker {
 func (w *Worker) Serve(ctx context.Context, descriptor int) error {
 	err := pipe.Serve(ctx, descriptor, w.answer, kindOf)
 	if errors.Is(err, pipe.ErrBusy) {
-		return err // a search may still read an index
+		return err // a search may still be reading an index
 	}
 	for _, o := range w.open {
 		err = errors.Join(err, o.s.Close())
@@ -53,7 +52,7 @@ func (w *Worker) Serve(ctx context.Context, descriptor int) error {
 	return err
 }
 
-// calls are what can be called.
+// calls has the methods by the names of calls.
 var calls = map[string]func(*Worker, context.Context, *pipe.Call) (pipe.Reply, error){
 	"hello":    (*Worker).hello,
 	"build":    (*Worker).build,
@@ -94,7 +93,7 @@ var calls = map[string]func(*Worker, context.Context, *pipe.Call) (pipe.Reply, e
 	"enrichment":    (*Worker).enrichment,
 }
 
-// answer is a pipe.Handler.
+// answer implements pipe.Handler.
 func (w *Worker) answer(ctx context.Context, c *pipe.Call) (reply pipe.Reply, err error) {
 	do, ok := calls[c.Do]
 	if !ok {
@@ -105,6 +104,22 @@ func (w *Worker) answer(ctx context.Context, c *pipe.Call) (reply pipe.Reply, er
 		return err
 	})
 	return reply, err
+}
+
+// atLeast checks a parameter that has a lower bound.
+func atLeast(name string, value, low int) error {
+	if value < low {
+		return pipe.Valuef("%s=%d: want at least %d", name, value, low)
+	}
+	return nil
+}
+
+// within checks a parameter that has two bounds.
+func within(name string, value, low, high int) error {
+	if value < low || value > high {
+		return pipe.Valuef("%s=%d: want %d to %d", name, value, low, high)
+	}
+	return nil
 }
 
 // kindOf says which exception an error becomes.

@@ -89,7 +89,7 @@ func (c *client) call(do string, with any, arrays ...pipe.Array) answer {
 	return c.receive()
 }
 
-// must is call for what must succeed.
+// must is call; an error fails the test.
 func (c *client) must(do string, with any, arrays ...pipe.Array) answer {
 	c.t.Helper()
 	a := c.call(do, with, arrays...)
@@ -99,7 +99,7 @@ func (c *client) must(do string, with any, arrays ...pipe.Array) answer {
 	return a
 }
 
-// list are strings as two arrays.
+// list returns strings as two arrays.
 func list(name, ends string, values ...string) []pipe.Array {
 	var j joined
 	for _, v := range values {
@@ -110,7 +110,7 @@ func list(name, ends string, values ...string) []pipe.Array {
 
 type args map[string]any
 
-// build indexes documents in a folder of the test, and opens it.
+// build indexes documents in a folder of the test, and opens the index.
 func (c *client) build(more args, docs ...string) (number int) {
 	c.t.Helper()
 	with := args{"out": filepath.Join(c.t.TempDir(), "index"), "analyzer": "english"}
@@ -130,22 +130,22 @@ func (c *client) build(more args, docs ...string) (number int) {
 	return opened.Index
 }
 
-// A * in a phrase is no pattern, which a note says once for all queries of a call.
+// A * in a phrase is not a wildcard. A note says so, once for all queries of a call.
 func TestNotesOnQueries(t *testing.T) {
 	c := newClient(t)
 	number := c.build(args{"positions": true}, "cats sleep", "dogs bark")
 	for query, want := range map[string]int{`"cats sle*"`: 1, `"cats sleep" do*`: 0} {
 		if a := c.must("search", args{"index": number, "k": 1, "query": query, "syntax": true}); len(a.Notes) != want {
-			t.Errorf("%s: %q", query, a.Notes)
+			t.Errorf("%s: notes %q, want %d", query, a.Notes, want)
 		}
 		many := c.must("search", args{"index": number, "k": 1, "syntax": true},
 			list("texts", "ends", query, "cat", query)...)
 		if len(many.Notes) != want {
-			t.Errorf("%s twice: %q", query, many.Notes)
+			t.Errorf("%s twice: notes %q, want %d", query, many.Notes, want)
 		}
 	}
 	if a := c.must("search", args{"index": number, "k": 1, "query": `"cats sle*"`}); len(a.Notes) > 0 {
-		t.Errorf("plain text: %q", a.Notes)
+		t.Errorf("plain text: notes %q, want none", a.Notes)
 	}
 }
 
@@ -154,16 +154,16 @@ func TestBuildAndSearch(t *testing.T) {
 	number := c.build(args{"store_text": true}, "cats sleep", "dogs bark", "a cat and a dog")
 	one := c.must("search", args{"index": number, "k": 10, "query": "cat"})
 	if !strings.HasSuffix(string(one.Result), `"ids":["0","2"]}`) {
-		t.Errorf("cat is in %s", one.Result)
+		t.Errorf("cat is in %s, want documents 0 and 2", one.Result)
 	}
-	// Many queries at once give what each gives alone, whatever they find.
+	// A batch gives the same hits as its queries one by one.
 	queries := []string{"cat", "nothing", "dog bark", "sleep", "cat dog"}
 	many := c.must("search", args{"index": number, "k": 2, "k1": 0.9, "b": 0}, list("texts", "ends", queries...)...)
 	offsets, _ := pipe.Get[int64](many.Message, "offsets")
 	docs, _ := pipe.Get[uint32](many.Message, "docs")
 	scores, _ := pipe.Get[float32](many.Message, "scores")
 	if len(offsets) != len(queries)+1 {
-		t.Fatalf("offsets are %v", offsets)
+		t.Fatalf("offsets are %v, want %d", offsets, len(queries)+1)
 	}
 	for i, q := range queries {
 		alone := c.must("search", args{"index": number, "k": 2, "k1": 0.9, "b": 0, "query": q})
@@ -171,7 +171,7 @@ func TestBuildAndSearch(t *testing.T) {
 		wantScores, _ := pipe.Get[float32](alone.Message, "scores")
 		from, to := offsets[i], offsets[i+1]
 		if int(to-from) != len(wantDocs) {
-			t.Fatalf("%s: %d hits, alone %d", q, to-from, len(wantDocs))
+			t.Fatalf("%s: %d hits, want %d as for the query alone", q, to-from, len(wantDocs))
 		}
 		for j := range wantDocs {
 			if docs[int(from)+j] != wantDocs[j] || scores[int(from)+j] != wantScores[j] {
@@ -183,24 +183,24 @@ func TestBuildAndSearch(t *testing.T) {
 	strs := c.must("texts", args{"index": number}, two)
 	texts, err := split(strs.Message, "strings", "ends")
 	if err != nil || string(texts[1]) != "cats sleep" {
-		t.Errorf("texts are %q, %v", texts, err)
+		t.Errorf("texts are %q, %v; want the second to be cats sleep", texts, err)
 	}
 	about := args{"index": number, "query": "dog", "size": 100}
 	if a := c.must("snippets", about, two); !strings.Contains(string(a.Result), `"text":"a cat and a dog"`) {
-		t.Errorf("snippets are %s", a.Result)
+		t.Errorf("snippets are %s, want the text of document 2", a.Result)
 	}
 	if a := c.must("explain", args{"index": number, "query": "dog", "model": "dph"},
 		two); !strings.Contains(string(a.Result), `"word":"dog"`) {
-		t.Errorf("explanations are %s", a.Result)
+		t.Errorf("explanations are %s, want the word dog", a.Result)
 	}
 	found := c.must("find", args{"index": number}, list("ids", "ends", "2", "x")...)
 	if got, _ := pipe.Get[int64](found.Message, "docs"); got[0] != 2 || got[1] != -1 {
-		t.Errorf("found %v", got)
+		t.Errorf("found %v, want 2 and -1", got)
 	}
 	c.must("close", args{"index": number})
 	c.must("close", args{"index": number})
 	if a := c.call("search", args{"index": number, "k": 1}, list("texts", "ends", "cat")...); a.Kind != "value" {
-		t.Errorf("a closed index: %q, %q", a.Error, a.Kind)
+		t.Errorf("a closed index: %q of kind %q, want a value error", a.Error, a.Kind)
 	}
 }
 
@@ -237,18 +237,24 @@ func TestMistakesAreErrors(t *testing.T) {
 		"no out":    {"build", nil, nil, "out is missing", "value"},
 		"analyzer":  {"build", args{"out": none, "analyzer": "klingon"}, nil, "klingon", "value"},
 		"no corpus": {"build", args{"out": none, "paths": []string{none}}, nil, none, "missing"},
+		"no points": {"enrichment", args{"paths": []string{none}, "rounds": 2}, nil, none, "missing"},
+		"rounds":    {"enrichment", args{"rounds": 1}, nil, "rounds=1: want at least 2", "value"},
+		"bins":      {"curve", args{"bins": 0}, nil, "bins=0: want 1 to 10000", "value"},
+		"label": {"enrichment", args{"rounds": 2, "features": []string{"a"}}, []pipe.Array{
+			pipe.NewArray("start", []int64{0, 0}), pipe.NewArray("to", []int32{}),
+			pipe.NewArray("label", []int32{1})}, "label 1: want 0 to 0", "value"},
 	} {
 		a := c.call(call.do, call.with, call.arrays...)
 		if !strings.Contains(a.Error, call.want) || a.Error == "" || a.Kind != call.kind {
 			t.Errorf("%s: %q, %q; want %q, %q", name, a.Error, a.Kind, call.want, call.kind)
 		}
 	}
-	// The same ID twice, and arrays that do not fit together.
+	// A duplicate ID, arrays that do not match, and text that is not UTF-8.
 	for want, arrays := range map[string][]pipe.Array{
-		"same ID":                  append(list("texts", "ends", "a", "b"), list("ids", "id_ends", "x", "x")...),
-		"IDs and documents differ": append(list("texts", "ends", "a", "b"), list("ids", "id_ends", "x")...),
-		"not rise":                 {pipe.NewArray("texts", []uint8("abc")), pipe.NewArray("ends", []int64{2, 1})},
-		"UTF-8":                    list("texts", "ends", "caf\xe9"),
+		"same ID":              append(list("texts", "ends", "a", "b"), list("ids", "id_ends", "x", "x")...),
+		"1 IDs of 2 documents": append(list("texts", "ends", "a", "b"), list("ids", "id_ends", "x")...),
+		"do not fall":          {pipe.NewArray("texts", []uint8("abc")), pipe.NewArray("ends", []int64{2, 1})},
+		"UTF-8":                list("texts", "ends", "caf\xe9"),
 	} {
 		c.send("build", args{"out": none})
 		c.send("more", nil, arrays...)
@@ -257,12 +263,12 @@ func TestMistakesAreErrors(t *testing.T) {
 			t.Errorf("%q, want %q", a.Error, want)
 		}
 		if _, err := os.Stat(none); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%s: the folder is there", want)
+			t.Errorf("%s: the folder exists", want)
 		}
 	}
 }
 
-// A call that is cancelled while documents are still coming leaves nothing behind.
+// A call that is cancelled while documents are still being sent leaves nothing behind.
 func TestCancelledBuildLeavesNothing(t *testing.T) {
 	mine, theirs := net.Pipe()
 	done := make(chan error, 1)
@@ -275,6 +281,6 @@ func TestCancelledBuildLeavesNothing(t *testing.T) {
 	<-done
 	left, err := os.ReadDir(folder)
 	if err != nil || len(left) > 0 {
-		t.Errorf("left are %v, %v", left, err)
+		t.Errorf("the folder has %v, %v; want nothing", left, err)
 	}
 }
