@@ -13,7 +13,7 @@ import (
 	"github.com/collocate/collocate/engine"
 )
 
-// The thesis' setting: points on 1000x1000, evenly or with two clusters.
+// The thesis' data: points on 1000x1000, uniform or with two clusters.
 var benchPoints = sync.OnceValue(func() map[string]*Points {
 	out := make(map[string]*Points)
 	for name, o := range map[string]datagen.PointOptions{
@@ -57,7 +57,7 @@ func BenchmarkMine(b *testing.B) {
 	for _, c := range []struct {
 		points string
 		d, p   float64
-		sgct   bool // it comes to an end there
+		sgct   bool // SGCT finishes in reasonable time
 	}{
 		{"even 3k", 6, 0.1, true},
 		{"even 200k", 3, 0.3, true},
@@ -73,7 +73,7 @@ func BenchmarkMine(b *testing.B) {
 			for _, threads := range []int{1, 2} {
 				b.Run(fmt.Sprintf("%s/d=%v/p=%v/%s/threads=%d", c.points, c.d, c.p, algorithm,
 					threads), func(b *testing.B) {
-					points := benchPoints()[c.points] // made once, and not timed
+					points := benchPoints()[c.points] // generated once, and not timed
 					for b.Loop() {
 						res := mustMine(b, points,
 							Options{Distance: c.d, MinPrevalence: c.p, Algorithm: algorithm,

@@ -34,7 +34,7 @@ func Algorithms() []string { return algorithmNames.List() }
 
 func (a Algorithm) String() string { return algorithmNames.Of(a) }
 
-// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+// MarshalText returns the name, so that JSON has it too.
 func (a Algorithm) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
 // UnmarshalText is the inverse of MarshalText.

@@ -100,7 +100,7 @@ func TestPublishedExamplesComeOutAsPublished(t *testing.T) {
 	}
 }
 
-// The answers hold, for each pattern, size, names, index and counts.
+// The answers have the size, names, index and counts of each pattern.
 func TestRecordedAnswersOfRealDataComeOut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("large data")
@@ -129,7 +129,7 @@ func TestRecordedAnswersOfRealDataComeOut(t *testing.T) {
 				opt := Options{Distance: c.d, MinPrevalence: c.p, All: true}
 				set(&opt)
 				if opt.Algorithm != Auto && opt.Engine == engine.Multicore && in.Len() > 20000 {
-					continue // slow, and nothing new after one core
+					continue // slow, and one core has tested the algorithm
 				}
 				res := mustMine(t, in.Set, opt)
 				var got []string
@@ -150,8 +150,8 @@ func TestRecordedAnswersOfRealDataComeOut(t *testing.T) {
 	}
 }
 
-// Places of three cities and a county's crimes: more than 64 features, positions
-// on the sphere, hundreds of points at one spot.
+// Places of three cities and a county's crimes have more than 64 features, positions on the sphere,
+// and hundreds of points at one position.
 func TestRealPlacesComeOutTheSameByEveryWay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("large data")
@@ -182,7 +182,7 @@ func TestRealPlacesComeOutTheSameByEveryWay(t *testing.T) {
 					want = got
 				}
 				if got != want || got == "" {
-					t.Errorf("%s: got\n%s\nothers\n%s", name, got, want)
+					t.Errorf("%s: got\n%s\nwant, as from another engine, at least one pattern\n%s", name, got, want)
 				}
 			}
 			t.Logf("%d patterns", strings.Count(want, "\n"))

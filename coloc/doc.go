@@ -23,26 +23,24 @@
 //
 // # Example
 //
-// Four points of A, five of B and three of C (Huang, Shekhar and Xiong 2004),
-// d = 2.95:
+// Four points of A, five of B and three of C (Huang, Shekhar and Xiong 2004), d = 2.95:
 //
 //	A (1.75,1.75) (5.45,3.75) (8.5,3.25) (4.25,5)
 //	B (2.1,0.5) (10.65,0.85) (13.74,3.9) (6.25,1.35) (15.1,6)
 //	C (8.65,1) (0.1,3.3) (14.2,5.5)
 //
-// {A, B} has the instances (A1,B1), (A2,B4) and (A3,B4): three of four A, two of
-// five B take part, so its index is min(3/4, 2/5) = 0.4. {A, C} has 1/2, {B, C}
-// 2/3. At a threshold of 0.4 these three are the maximal patterns; {A, B, C} has
-// 0.2, and at that threshold is the only one.
+// {A, B} has the instances (A1,B1), (A2,B4) and (A3,B4). Three of four A and two of five B take
+// part, so its index is min(3/4, 2/5) = 0.4. That of {A, C} is 1/2, that of {B, C} 2/3. At a
+// threshold of 0.4 these three are the maximal patterns. {A, B, C} has an index of 0.2, and at that
+// threshold it is the only maximal pattern.
 //
 // # Exactness
 //
-// Distances are compared as squares in float64, each product rounded before the
-// sum: dx*dx + dy*dy <= d*d, without a root and without fused multiply-add. On
-// the sphere the squared chord between unit vectors takes the place of the
-// squared distance. Ratios are compared by division: count/total >= threshold.
-// Counts are integers. So every algorithm, every number of cores and every
-// machine gives the same patterns, counts and order: by length, then by names.
+// Distances are compared as squares in float64, each product rounded before the sum: dx*dx + dy*dy
+// <= d*d, without a root and without fused multiply-add. On the sphere the squared chord between
+// unit vectors takes the place of the squared distance. Ratios are compared by division:
+// count/total >= threshold. Counts are integers. So every algorithm, every number of cores and
+// every machine gives the same patterns and counts, ordered by length, then by names.
 //
 // # Algorithms
 //

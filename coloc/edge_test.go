@@ -28,18 +28,18 @@ func TestAMillionPointsAtOneSpotAreOnePlace(t *testing.T) {
 	start := time.Now()
 	res := mustMine(t, pts, Options{Distance: 1, MinPrevalence: 1})
 	if took := time.Since(start); took > 20*time.Second {
-		t.Errorf("took %v", took)
+		t.Errorf("mining took %v, want at most 20 s", took)
 	}
 	if got, want := show(pts,
 		res.Patterns), "A 250000/250000 B 250000/250000 C 250000/250000 D 250000/250000 E 1/1 = 1\n"; got != want {
 		t.Errorf("got %swant %s", got, want)
 	}
 	if res.Places != 2 || res.Pairs != 1 {
-		t.Errorf("%d places, %d pairs", res.Places, res.Pairs)
+		t.Errorf("%d places, %d pairs, want 2 and 1", res.Places, res.Pairs)
 	}
 	if got := show(pts, mustMine(t, pts,
 		Options{KNN: 3, MinPrevalence: 1}).Patterns); !strings.HasSuffix(got, "E 1/1 = 1\n") {
-		t.Errorf("nearest: %s", got)
+		t.Errorf("with nearest neighbours: got %s, want one pattern of all features", got)
 	}
 }
 
@@ -59,7 +59,7 @@ func TestNothingAndLittle(t *testing.T) {
 				set(&opt)
 				pts := *b
 				if res := mustMine(t, pts.Set(), opt); len(res.Patterns) != 0 {
-					t.Errorf("%s, %s: %v", name, engineName, res.Patterns)
+					t.Errorf("%s, %s: patterns %v, want none", name, engineName, res.Patterns)
 				}
 			}
 		}
@@ -109,7 +109,7 @@ func TestBadOptionsAndPointsAreNamed(t *testing.T) {
 	}
 }
 
-// Distances far from 1, and positions far from 0.
+// Scaling positions and distance by a power of two, which is exact, does not change the result.
 func TestScaleDoesNotMatter(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 100 {
@@ -118,7 +118,7 @@ func TestScaleDoesNotMatter(t *testing.T) {
 			continue
 		}
 		want := show(pts, mustMine(t, pts, opt).Patterns)
-		for _, scale := range []float64{0x1p-300, 0x1p-30, 0x1p40, 0x1p300} { // exact
+		for _, scale := range []float64{0x1p-300, 0x1p-30, 0x1p40, 0x1p300} {
 			scaled := &Points{Feature: pts.Feature, Features: pts.Features, Time: pts.Time}
 			for i := range pts.X {
 				scaled.X, scaled.Y = append(scaled.X, pts.X[i]*scale), append(scaled.Y, pts.Y[i]*scale)
@@ -132,7 +132,7 @@ func TestScaleDoesNotMatter(t *testing.T) {
 	}
 }
 
-// Two points a known number of metres apart, also over the seam and the pole.
+// Two points are a known number of metres apart, also across the antimeridian and the poles.
 func TestGreatCirclesHaveNoSeam(t *testing.T) {
 	degree := earthRadius * math.Pi / 180
 	for name, c := range map[string]struct {
@@ -153,7 +153,7 @@ func TestGreatCirclesHaveNoSeam(t *testing.T) {
 		pts := b.Set()
 		tolerance := 0.001
 		if c.metres > 100*degree {
-			tolerance = 1 // chords hardly change near the antipode
+			tolerance = 1 // the chord hardly changes near the antipode
 		}
 		for _, d := range []struct {
 			metres float64
@@ -173,14 +173,14 @@ func TestGreatCirclesHaveNoSeam(t *testing.T) {
 	}
 }
 
-// 150 features: those at one spot make a pattern of 70, wider than a word.
+// Of 150 features, the 70 at one position are a pattern, which does not fit a word.
 func TestManyFeatures(t *testing.T) {
 	b := &points.Builder{}
 	name := func(i int) string { return fmt.Sprintf("f%03d", i) }
 	for i := range 70 {
 		b.Add(0, 0, name(i))
 	}
-	for i := range 70 { // a chain, two by two
+	for i := range 70 { // a chain of pairs
 		b.Add(10+3*float64(i), 0, name(80+i))
 		b.Add(11+3*float64(i), 0, name(81+i))
 	}
@@ -195,17 +195,17 @@ func TestManyFeatures(t *testing.T) {
 		}
 		res := mustMine(t, pts, opt)
 		if n := len(res.Patterns); n != 71 || len(res.Patterns[n-1].Features) != 70 {
-			t.Fatalf("%s: %d patterns", engineName, n)
+			t.Fatalf("%s: %d patterns, want 71, the last of 70 features", engineName, n)
 		}
 		if got := show(pts, res.Patterns); want == "" {
 			want = got
 		} else if got != want {
-			t.Errorf("%s differs", engineName)
+			t.Errorf("%s: got\n%swant, as from another engine\n%s", engineName, got, want)
 		}
 	}
 }
 
-// More features than a matrix of pairs is kept for.
+// With more than denseFeatures features, counts of pairs are in a map.
 func TestThousandsOfFeatures(t *testing.T) {
 	b := &points.Builder{}
 	for i := range 3000 {
@@ -228,15 +228,15 @@ func crowd(n, features int) *Points {
 	return b.Set()
 }
 
-// Where everything neighbours everything, listing instances is hopeless: auto
-// goes on within its memory, the others say what to do.
+// If all points are neighbours, instances cannot be listed. Auto stays within its memory bound; the
+// other algorithms return an error that says what to do.
 func TestCrowdsDoNotExplode(t *testing.T) {
 	trials.Long(t, "crowds")
 	pts := crowd(6000, 16)
 	opt := Options{Distance: 2, MinPrevalence: 0.5, Memory: 32e6, Threads: 1}
 	res := mustMine(t, pts, opt)
 	if len(res.Patterns) != 1 || len(res.Patterns[0].Features) != 16 {
-		t.Fatalf("got %v", res.Patterns)
+		t.Fatalf("got patterns %v, want one of 16 features", res.Patterns)
 	}
 	for algorithm, say := range map[Algorithm]string{SGCT: "size", Joinless: "size", ICPITree: "size", Miner: "size"} {
 		opt.Algorithm = algorithm
@@ -254,14 +254,14 @@ func TestTooManyPatternsAreAnErrorThatSaysSo(t *testing.T) {
 	}
 	_, err := Mine(t.Context(), b.Set(), Options{Distance: 1, MinPrevalence: 1, All: true, Memory: 16e6})
 	if err == nil || !strings.Contains(err.Error(), "size") || !strings.Contains(err.Error(), "--min-prevalence") {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want an error with the size and --min-prevalence", err)
 	}
 }
 
 func TestPointsBeyondTheMemoryBoundAreRefused(t *testing.T) {
 	_, err := Mine(t.Context(), crowd(200_000, 2), Options{Distance: 1e-3, MinPrevalence: 1, Memory: 16e6})
 	if err == nil || !strings.Contains(err.Error(), "raise --memory") {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want an error with --memory", err)
 	}
 }
 
@@ -273,12 +273,12 @@ func TestMiningStopsWhenAsked(t *testing.T) {
 		opt := Options{Distance: 0.05, MinPrevalence: 0.1}
 		set(&opt)
 		if _, err := Mine(ctx, pts, opt); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want context.Canceled", name, err)
 		}
 	}
 }
 
-// Less than 100 bytes a pair of neighbours, all in all.
+// A survey holds at most 100 bytes per pair of neighbours.
 func TestMemoryIsBoundedByPairs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("large data")
@@ -296,7 +296,7 @@ func TestMemoryIsBoundedByPairs(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	held := float64(after.HeapAlloc) - float64(before.HeapAlloc)
 	if per := held / float64(res.Pairs); per > 100 {
-		t.Errorf("%.0f bytes a pair for %d pairs", per, res.Pairs)
+		t.Errorf("%.0f bytes per pair for %d pairs, want at most 100", per, res.Pairs)
 	}
 	allocated := float64(after.TotalAlloc - before.TotalAlloc)
 	t.Logf("%d pairs: %.0f bytes a pair held, %.0f allocated over the run", res.Pairs,
@@ -304,8 +304,8 @@ func TestMemoryIsBoundedByPairs(t *testing.T) {
 	runtime.KeepAlive(s)
 }
 
-// Cliques of features can be many more than features: Moon and Moser's graph, all but
-// triples joined, has 3^(n/3).
+// There can be many more cliques than features: the graph of Moon and Moser, in which all vertices
+// of different triples are joined, has 3^(n/3).
 func TestTooManyCliquesAreAnErrorThatSaysSo(t *testing.T) {
 	adj := make([][]int32, 45)
 	for f := range adj {
@@ -317,6 +317,6 @@ func TestTooManyCliquesAreAnErrorThatSaysSo(t *testing.T) {
 	}
 	_, err := maximalCliques(t.Context(), adj, cores{workers: 2}, newMeter(1e6))
 	if err == nil || !strings.Contains(err.Error(), "--memory") {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want an error with --memory", err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/collocate/collocate/points"
 )
 
-// examplePoints are those of the package's example.
+// examplePoints returns the points of the example in the package documentation.
 func examplePoints() *coloc.Points {
 	var b points.Builder
 	for feature, at := range map[string][][2]float64{
@@ -25,7 +25,7 @@ func examplePoints() *coloc.Points {
 	return b.Set()
 }
 
-// The maximal patterns of the package's example.
+// Find the maximal patterns of the example in the package documentation.
 func ExampleMine() {
 	pts := examplePoints()
 	result, err := coloc.Mine(context.Background(), pts, coloc.Options{Distance: 2.95, MinPrevalence: 0.4})
@@ -41,7 +41,7 @@ func ExampleMine() {
 	// [B C] 0.67
 }
 
-// Rules say how often the one stands where the other does.
+// Rules say how often a feature occurs near another one.
 func ExampleSurvey_Rules() {
 	pts := examplePoints()
 	survey, err := coloc.NewSurvey(pts, coloc.Options{Distance: 2.95, MinPrevalence: 0.5})

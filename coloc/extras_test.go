@@ -26,7 +26,7 @@ func mustSurvey(t testing.TB, pts *Points, opt Options) *Survey {
 	return s
 }
 
-// Instances and rules are what listing all instances says.
+// Instances and rules agree with a list of all instances.
 func TestInstancesAndRulesFollowFromTheDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for c := range trials.Cases(200) {
@@ -73,14 +73,14 @@ func TestInstancesAndRulesFollowFromTheDefinition(t *testing.T) {
 	}
 }
 
-// What a null gives is found by drawing its points and mining by the definition.
+// The definition is evaluated on the points that the null model draws.
 func TestSignificanceFollowsFromTheDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	const rounds = 7
 	for c := range 120 {
 		pts, opt := randomCase(r)
 		null := points.Null(c % len(points.Nulls()))
-		if opt.Geographic { // all over the world, which only relabelling can do
+		if opt.Geographic { // points all over the world, for which only relabelling is possible
 			null = points.Relabel
 			pts.CRS = points.WGS84
 		}
@@ -130,8 +130,8 @@ func TestSignificanceFollowsFromTheDefinition(t *testing.T) {
 	}
 }
 
-// Independent features, clustered or not, are rarely found to belong together, and
-// attraction among clustered features nearly always.
+// Independent features, clustered or not, are rarely found to be dependent. Attraction between
+// clustered features is nearly always found.
 func TestSignificanceIsCalibrated(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a while")
@@ -197,9 +197,9 @@ func TestSignificanceIsCalibrated(t *testing.T) {
 		}
 		t.Logf("clustered %v: wrong in %d of %d runs; %d of %d by the largest index", clustered,
 			wrong[FDR], runs, wrong[MaxT], runs/4)
-		if wrong[FDR] > runs/20 || wrong[MaxT] > runs/40 { // one in 20 may be, and luck in few runs
-			t.Errorf("clustered %v: wrong in %d of %d runs; %d of %d by the largest index",
-				clustered, wrong[FDR], runs, wrong[MaxT], runs/4)
+		if wrong[FDR] > runs/20 || wrong[MaxT] > runs/40 { // the level is 5%
+			t.Errorf("clustered %v: wrong in %d of %d runs, want at most %d; %d of %d by the largest index, want at most %d",
+				clustered, wrong[FDR], runs, runs/20, wrong[MaxT], runs/4, runs/40)
 		}
 	}
 	found := 0
@@ -210,7 +210,7 @@ func TestSignificanceIsCalibrated(t *testing.T) {
 		}
 	}
 	if found < 19 {
-		t.Errorf("attraction found in %d of 20 runs", found)
+		t.Errorf("attraction found in %d of 20 runs, want at least 19", found)
 	}
 }
 
@@ -264,7 +264,8 @@ func TestQuotientsAreMeanSharesOverChance(t *testing.T) {
 			}
 		}
 		if len(local) != pts.Len()*len(pts.Features) {
-			t.Fatalf("%d local quotients of %d points and %d features", len(local), pts.Len(), len(pts.Features))
+			t.Fatalf("%d local quotients, want one for each of %d points and %d features", len(local),
+				pts.Len(), len(pts.Features))
 		}
 		for _, q := range local {
 			if want := share(int(q.Point), q.To) / chance(pts.Feature[q.Point], q.To); !same(q.Value, want) {
@@ -296,7 +297,7 @@ func TestMapsAreWellFormedAndShowEveryParticipatingPoint(t *testing.T) {
 		}
 		if err := s.WriteGeoJSON(t.Context(), &geo, res.Patterns); err == nil ||
 			!strings.Contains(err.Error(), "reference system is not known") {
-			t.Fatalf("an unknown reference system: %v", err)
+			t.Fatalf("unknown reference system: got error %v", err)
 		}
 		pts.CRS = points.Plane
 		if err := s.WriteGeoJSON(t.Context(), &geo, res.Patterns); err != nil {
@@ -352,9 +353,9 @@ func TestReportsSayTheSameInEveryFormat(t *testing.T) {
 		t.Errorf("JSON %s, want %s", js, want)
 	}
 	if !strings.Contains(table.String(), "2     0.4000  A, B     3/4  2/5") {
-		t.Errorf("table:\n%s", table.String())
+		t.Errorf("no line of A and B with 3/4 and 2/5 in the table:\n%s", table.String())
 	}
 	if !strings.Contains(csv.String(), "0,1,2,0.4,A,3,4,0.75") {
-		t.Errorf("CSV:\n%s", csv.String())
+		t.Errorf("no line of A with 3 of 4 points in the CSV:\n%s", csv.String())
 	}
 }

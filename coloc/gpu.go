@@ -41,15 +41,14 @@ type GPU struct {
 	arenas [3]gpu.Kept
 }
 
-// The arenas: points and places, lists and profiles, columns and patterns.
+// The arenas.
 const (
-	pointMemory = iota
-	profileMemory
-	patternMemory
+	pointMemory   = iota // points and places
+	profileMemory        // lists of neighbours and profiles
+	patternMemory        // columns and patterns
 )
 
-// OpenGPU opens a device for co-location. Its error wraps engine.ErrNoGPU when there
-// is none.
+// OpenGPU opens a device for co-location. Its error wraps engine.ErrNoGPU if there is none.
 func OpenGPU(which engine.Device) (*GPU, error) {
 	s, err := gpu.OpenSession(which.Ordinal, 1)
 	if err != nil {
@@ -58,8 +57,8 @@ func OpenGPU(which engine.Device) (*GPU, error) {
 	return newGPU(s, which.Memory)
 }
 
-// newGPU is OpenGPU in a session, which it closes on errors. memory bounds what jobs take of the
-// device; 0 is most of what is free.
+// newGPU is OpenGPU in a session, which it closes on errors. memory bounds the device memory of
+// jobs; 0 means most of what is free.
 func newGPU(s *gpu.Session, memory int64) (*GPU, error) {
 	budget, err := s.Dev.Budget(memory)
 	if err != nil {
@@ -82,13 +81,12 @@ func (g *GPU) Close() error {
 	return g.session.Close()
 }
 
-// gpuRun is one job on a device. The first error sticks: after it, calls do
-// nothing.
+// gpuRun is one job on a device. It keeps the first error, after which calls do nothing.
 type gpuRun struct {
 	*GPU
 	ctx   context.Context
 	job   *job
-	arena *gpu.Arena // what take takes from
+	arena *gpu.Arena // from which take allocates
 	last  time.Time
 	err   error
 }
@@ -117,7 +115,7 @@ func onGPU(ctx context.Context, j *job, do func(*gpuRun) error) (err error) {
 	defer release()
 	r := &gpuRun{GPU: d, ctx: ctx, job: j, last: time.Now()}
 	defer func() {
-		// Work may be under way whose memory the next job would use.
+		// Kernels may still use memory that the next job will reuse.
 		err = errors.Join(err, d.s.Sync(context.Background()))
 		for i := range d.arenas {
 			err = errors.Join(err, d.arenas[i].Clear())
@@ -126,8 +124,8 @@ func onGPU(ctx context.Context, j *job, do func(*gpuRun) error) (err error) {
 	return do(r)
 }
 
-// use makes an arena of at least so many bytes the one that memory comes from.
-// what names the step that needs it.
+// use makes an arena the one from which take allocates, with at least the given number of bytes.
+// what names the step that needs them, for errors.
 func (r *gpuRun) use(arena int, bytes int64, what string) {
 	if r.err != nil {
 		return
@@ -139,7 +137,7 @@ func (r *gpuRun) use(arena int, bytes int64, what string) {
 		}
 	}
 	if others+bytes > r.budget {
-		// Another job's arenas may be larger than this one's needs.
+		// Later arenas may be left over from a job that needed more than this one.
 		for i := arena + 1; i < len(r.arenas); i++ {
 			r.drop(i)
 		}
@@ -181,7 +179,7 @@ func (r *gpuRun) fail(err error) {
 	}
 }
 
-// take is memory for n values, undefined.
+// take allocates n values, which are undefined.
 func take[T any](r *gpuRun, n int) (b gpu.Buffer[T]) {
 	if r.err != nil {
 		return b
@@ -191,7 +189,7 @@ func take[T any](r *gpuRun, n int) (b gpu.Buffer[T]) {
 	return b
 }
 
-// zeros is memory for n values, all zero.
+// zeros allocates n values, all zero.
 func zeros[T any](r *gpuRun, n int) gpu.Buffer[T] {
 	b := take[T](r, n)
 	if r.err == nil {
@@ -200,7 +198,7 @@ func zeros[T any](r *gpuRun, n int) gpu.Buffer[T] {
 	return b
 }
 
-// put is a copy of host values.
+// put copies values to the device.
 func put[T any](r *gpuRun, values []T) gpu.Buffer[T] {
 	b := take[T](r, len(values))
 	if r.err == nil {
@@ -218,7 +216,7 @@ func get[T any](r *gpuRun, b gpu.Buffer[T], n int) []T {
 	return values
 }
 
-// argOf is a buffer's address, or that of nothing.
+// argOf returns a buffer as an argument of a kernel, null if it is empty.
 func argOf[T any](b gpu.Buffer[T]) gpu.Arg {
 	if b.Len() == 0 {
 		return gpu.Null()
@@ -226,10 +224,10 @@ func argOf[T any](b gpu.Buffer[T]) gpu.Arg {
 	return b.Arg()
 }
 
-// gpuThreads is the size of most blocks, as in the kernels.
+// gpuThreads is the number of threads of most blocks: kThreads in the kernels.
 const gpuThreads = 256
 
-// launch starts a kernel with the given number of threads at least, in blocks of gpuThreads.
+// launch starts a kernel with at least the given number of threads, in blocks of gpuThreads.
 func (r *gpuRun) launch(src *gpu.Source, name string, threads int, args ...gpu.Arg) {
 	r.launchBlocks(src, name, (threads+gpuThreads-1)/gpuThreads, gpuThreads, args...)
 }
@@ -245,8 +243,8 @@ func (r *gpuRun) launchBlocks(src *gpu.Source, name string, blocks, threads int,
 	r.fail(err)
 }
 
-// stage tells who asked how long the job took since the stage before; waiting
-// for the device costs a little, so nobody asks in earnest.
+// stage reports to Trace how long the job took since the previous stage. It has to wait for the
+// device, which slows the job down.
 func (r *gpuRun) stage(name string) {
 	if r.job.Trace == nil || r.err != nil {
 		return

@@ -7,15 +7,14 @@ import (
 	"github.com/collocate/collocate/engine"
 )
 
-// Auto takes the GPU where it wins. With a device at hand it wins from a few
-// thousand points on: on an H200, 3,000 points took 0.25 ms against 0.64 on the
-// host. A device that must be opened first costs more than most jobs, 0.15 to 0.4 s
-// with loading the kernels (and 2 s more the first time ever, when the driver
-// compiles them): there the cores' time is estimated, from points, density and
-// prevalence.
+// Auto chooses the GPU if it is faster. An open device is faster from a few thousand points on: on
+// an H200, 3,000 points took 0.25 ms, and 0.64 ms on the host. Opening a device takes longer than
+// most jobs: 0.15 to 0.4 s including the loading of the kernels, and 2 s more the first time, when
+// the driver compiles them. Then auto estimates the time of the CPU cores from the number of
+// points, their density and the threshold.
 const (
-	gpuLeastPoints = 3000
-	gpuOpening     = 700 * time.Millisecond
+	gpuLeastPoints = 3000                   // auto mines fewer points on CPU cores
+	gpuOpening     = 700 * time.Millisecond // assumed time to open a device
 )
 
 // gpuPays reports whether the GPU is worth trying.
@@ -27,24 +26,27 @@ func gpuPays(pts *Points, opt Options, threads int) bool {
 		return !opt.GPU.dev.Info().Emulated
 	}
 	if len(pts.Y) != pts.Len() {
-		return false // the job will say so
+		return false // checkPoints will return an error
 	}
 	_, width := extent(pts.X, cores{workers: threads})
 	_, height := extent(pts.Y, cores{workers: threads})
 	if opt.Geographic {
 		degree := earthRadius * math.Pi / 180
-		width, height = width*degree, height*degree // too wide away from the equator: a low estimate
+		width, height = width*degree, height*degree // too wide off the equator: a low estimate
 	}
-	// Twice, as the estimate may be that far off.
+	// The estimate may be off by a factor of two.
 	return coresTime(pts.Len(), len(pts.Features), width, height, opt, threads) > 2*gpuOpening
 }
 
-// coresTime is about how long the given number of points over a rectangle take the CPU cores.
-// What counts is r, the neighbours that a point has of each feature. Measured on
-// 16 cores, prevalence 0.1, in microseconds a point and core: r = 0.2 (50 features,
-// up to 10 million points) 1.2, 0.28 1.3, 0.5 9.4, 0.8 23, 1.1 58. Points in
-// clusters take longer than that; with a high prevalence less is to be searched,
-// and where too few points have a feature near them nothing.
+// coresTime estimates how long CPU cores take to mine points that are spread over a rectangle. It
+// depends on r, the mean number of neighbours that a point has of each feature. Microseconds per
+// point and core, measured on 16 cores at a threshold of 0.1:
+//
+//	r     0.2  0.28  0.5  0.8  1.1
+//	time  1.2  1.3   9.4  23   58
+//
+// The first is of 50 features and up to 10 million points. Clustered points take longer. A high
+// threshold leaves less to search, and nothing if too few points have a feature near them.
 func coresTime(points, features int, width, height float64, opt Options, threads int) time.Duration {
 	n := float64(points)
 	near := math.Pi * opt.Distance * opt.Distance
@@ -56,7 +58,7 @@ func coresTime(points, features int, width, height float64, opt Options, threads
 	return time.Duration(min(n*each/float64(threads), 1e6) * float64(time.Second))
 }
 
-// onCores is the CPU engine for the given number of points.
+// onCores returns the CPU engine for the given number of points.
 func onCores(points, threads int) engine.Kind {
 	if threads == 1 || points <= smallJob {
 		return engine.Sequential

@@ -9,8 +9,8 @@ import (
 	"github.com/collocate/collocate/internal/gpu/prim"
 )
 
-// gpuScene is the places on the device: what newPlaces and joinDistance make on
-// the CPU. Points are in the order of their cells.
+// gpuScene has the places on the device, as places and neighbours have them on the CPU. Points are
+// in the order of their cells.
 type gpuScene struct {
 	r        *gpuRun
 	points   int
@@ -20,17 +20,17 @@ type gpuScene struct {
 	edges    int64 // directed
 
 	x, y, z  gpu.Buffer[float64] // of places; z is empty in the plane
-	reach    gpu.Buffer[float64] // empty for one limit
+	reach    gpu.Buffer[float64] // of places; empty if one limit holds for all
 	feature  gpu.Buffer[uint32]  // of points
-	placeOf  gpu.Buffer[uint32]
-	weight   gpu.Buffer[uint32] // points of the same feature at the place, at the first of them; 0 at others
-	offsets  gpu.Buffer[uint64] // where each place's list of neighbours starts, and the last one ends
+	placeOf  gpu.Buffer[uint32]  // of points
+	weight   gpu.Buffer[uint32]  // of the first point of a feature at a place: their number; else 0
+	offsets  gpu.Buffer[uint64]  // start of each place's list of neighbours; one more at the end
 	grid     gpuGrid
-	cell     gpu.Buffer[uint32] // of places
-	spans    gpu.Buffer[[2]uint32]
-	counts   gpu.Buffer[uint32] // cells, places
-	hosted   gpu.Buffer[uint32] // lists that the host made; empty if the device makes them
-	boundary []uint64           // the offsets on the host, once asked for
+	cell     gpu.Buffer[uint32]    // of places
+	spans    gpu.Buffer[[2]uint32] // by cell: the ranges of places around it
+	counts   gpu.Buffer[uint32]    // number of cells, number of places
+	hosted   gpu.Buffer[uint32]    // lists made by the host; empty if the device makes them
+	boundary []uint64              // offsets on the host; nil until they are needed
 }
 
 // gpuGrid is the layout of the cells.
@@ -38,11 +38,12 @@ type gpuGrid struct {
 	lowX, lowY, lowZ float64
 	scale            float64
 	colBits, rowBits uint32
-	bits             int    // of a key
-	rows             uint32 // ranges of places around a cell
+	bits             int    // number of bits of a key
+	rows             uint32 // number of ranges of places around a cell
 }
 
-// newGPUGrid lays cells of the given side over the positions; see grid.sort.
+// newGPUGrid lays cells of the given side over the positions. A side of 0 means cells of about one
+// point each.
 func newGPUGrid(x, y, z []float64, side float64, c cores) gpuGrid {
 	g := gpuGrid{rows: 3}
 	var width, height, depth float64
@@ -70,22 +71,20 @@ func newGPUGrid(x, y, z []float64, side float64, c cores) gpuGrid {
 	return g
 }
 
-// gpuBytesPerPoint is what the join holds of each point in the plane, and what
-// it holds besides on the sphere.
+// Device memory of the join, in bytes.
 const (
-	gpuBytesPerPoint  = 224
-	gpuBytesPerSphere = 72
-	gpuBytesBesides   = 1 << 20
+	gpuBytesPerPoint  = 224     // for each point
+	gpuBytesPerSphere = 72      // and more on the sphere
+	gpuBytesBesides   = 1 << 20 // for small buffers, here and in other steps
 )
 
-// gpuInput is the points as they came.
+// gpuInput has the points in the order of the input.
 type gpuInput struct {
 	x, y, z gpu.Buffer[float64]
 	feature gpu.Buffer[uint32]
 }
 
-// uploadPoints copies the points to the device, where those within a squared
-// distance are to be joined.
+// uploadPoints copies the points to the device. limit is the squared distance of neighbours.
 func uploadPoints(r *gpuRun, pts *Points, limit, side float64) (*gpuScene, gpuInput) {
 	n := pts.Len()
 	x, y, z := positions(pts, r.job.Geographic, r.job.cores)
@@ -104,8 +103,8 @@ func uploadPoints(r *gpuRun, pts *Points, limit, side float64) (*gpuScene, gpuIn
 	return s, in
 }
 
-// join makes places of the points and finds the cells around each. crowded gets
-// 1 when a cell has so many points that the host had better collapse them.
+// join makes places of the points and finds the cells around each. crowded becomes 1 if a cell has
+// so many points that the host should merge them into places.
 func (s *gpuScene) join(in gpuInput) (crowded gpu.Buffer[uint32]) {
 	r, g, n := s.r, &s.grid, s.points
 	count := gpu.U64(uint64(n))
@@ -150,8 +149,8 @@ func (s *gpuScene) join(in gpuInput) (crowded gpu.Buffer[uint32]) {
 	return crowded
 }
 
-// degrees counts the neighbours of all places, which gives the offsets of their
-// lists, and with masks the features near each.
+// degrees counts the neighbours of all places and computes the offsets of their lists. Given masks,
+// it also finds the features near each place.
 func (s *gpuScene) degrees(masks, near gpu.Buffer[uint64]) {
 	r := s.r
 	degree := take[uint32](r, s.points+1)
@@ -165,7 +164,7 @@ func (s *gpuScene) degrees(masks, near gpu.Buffer[uint64]) {
 	r.stage("count")
 }
 
-// unsigned views numbers that are not negative.
+// unsigned returns the same memory as unsigned numbers; none may be negative.
 func unsigned(v []int32) []uint32 {
 	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(v))), len(v))
 }
@@ -197,8 +196,8 @@ func (s *gpuScene) count() *pairCounts {
 	return counts
 }
 
-// masks are the features of each place, as bits; those with a bit above 63 are
-// left out.
+// masks returns the features of each place as bits. bit has the bit of each feature; features with
+// a bit above 63 are left out.
 func (s *gpuScene) masks(bit []uint32) gpu.Buffer[uint64] {
 	r := s.r
 	n := s.places
@@ -212,15 +211,15 @@ func (s *gpuScene) masks(bit []uint32) gpu.Buffer[uint64] {
 	return masks
 }
 
-// lists puts the neighbours of the places from lo up to hi into a buffer.
+// lists writes the neighbours of the places [lo, hi) to a buffer.
 func (s *gpuScene) lists(lo, hi int, to gpu.Buffer[uint32]) {
 	s.r.launch(joinKernels, "neighbours_fill", hi-lo, s.x.Arg(), s.y.Arg(), argOf(s.z),
 		s.spans.Arg(), s.cell.Arg(), s.counts.Arg(),
 		gpu.U32(s.grid.rows), gpu.F64(s.limit), s.offsets.Arg(), gpu.U64(uint64(lo)), gpu.U64(uint64(hi)), to.Arg())
 }
 
-// chunk is the end of the longest range of places from lo on whose lists take at
-// most the given number of entries, or one place.
+// chunk returns the end of the longest range of places from lo on whose lists have at most the
+// given number of entries. It contains at least one place.
 func (s *gpuScene) chunk(lo int, entries int64) int {
 	if s.edges <= entries {
 		return s.places
@@ -235,7 +234,7 @@ func (s *gpuScene) chunk(lo int, entries int64) int {
 	return hi
 }
 
-// longest is the most entries that a place's own list has, if more than least.
+// longest returns the length of the longest list of neighbours, or least if that is more.
 func (s *gpuScene) longest(least int64) int64 {
 	if s.edges <= least {
 		return least
@@ -249,7 +248,7 @@ func (s *gpuScene) longest(least int64) int64 {
 	return least
 }
 
-// hostScene copies a graph that the host joined: nearest neighbours, crowds, and
+// hostScene copies a graph that the host has joined: with nearest neighbours, crowded cells, or
 // more features than a mask has bits.
 func hostScene(r *gpuRun, g *neighbours, features int) *gpuScene {
 	places := g.len()

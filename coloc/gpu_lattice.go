@@ -10,36 +10,36 @@ import (
 	"github.com/collocate/collocate/internal/par"
 )
 
-// gpuLattice searches the feature sets of a universe. Nodes wait on a stack in
-// device memory; a round takes as many from its top as it can, and a block of
-// threads judges each: breadth first while there is memory, depth first when it
-// gets short. Only counters cross the link between rounds.
+// gpuLattice searches the feature sets of a universe. Nodes are on a stack in device memory. A
+// round takes as many from its top as it can, and a block of threads evaluates each. The search is
+// breadth first while there is memory, and depth first when memory gets short. Between rounds, only
+// counters are copied to the host.
 type gpuLattice struct {
 	u            *gpuUniverse
 	heads, tails gpu.Buffer[uint64] // the stack
-	batchHeads   gpu.Buffer[uint64]
+	batchHeads   gpu.Buffer[uint64] // nodes of the current round
 	batchTails   gpu.Buffer[uint64]
-	found        gpu.Buffer[uint64]
-	counters     gpu.Buffer[uint64] // on the stack, found, features of the longest found
+	found        gpu.Buffer[uint64] // sets found
+	counters     gpu.Buffer[uint64] // nodes on the stack, sets found, size of the largest set found
 	need, pairs  gpu.Buffer[uint64]
-	kept         gpu.Buffer[uint64]
-	flags        gpu.Buffer[uint8]
+	kept         gpu.Buffer[uint64] // sets that compact keeps
+	flags        gpu.Buffer[uint8]  // by set found: whether compact keeps it
 }
 
-// Sizes of the stack and of a round, in nodes, and of the list of sets found. A
-// judge pushes at most 63 sets. Tests make them small.
+// latticeRoom has the sizes of the stack and of a round, in nodes, and of the list of sets found.
+// Evaluating a node adds at most 63 sets to each list. Tests use small sizes.
 type latticeRoom struct{ stack, round, found int }
 
 var defaultLatticeRoom = latticeRoom{stack: 1 << 21, round: 1 << 15, found: 1 << 24}
 
-// room is cut to a sixteenth of the memory each, for devices with little.
+// room returns the sizes. Neither stack nor list takes more than a sixteenth of the memory.
 func (u *gpuUniverse) room() latticeRoom {
 	r := u.s.r
 	room := defaultLatticeRoom
 	if r.job.evaluation.room != nil {
 		room = *r.job.evaluation.room
 	}
-	// No set is pushed or found twice, and there are no more sets than this.
+	// No set is pushed or found twice.
 	if sets := 1 << min(len(u.features), 40); r.job.evaluation.room == nil {
 		room.stack, room.found = min(room.stack, max(4096, sets)), min(room.found, max(4096, sets))
 	}
@@ -54,14 +54,14 @@ func (u *gpuUniverse) latticeBytes() int64 {
 	return int64(room.stack+room.round)*16 + int64(room.found)*17 + 64<<10 + u.countBytes()
 }
 
-// countBytes is for the counts of patterns, which are made in parts.
+// countBytes is the memory for the counts of countPart patterns.
 func (u *gpuUniverse) countBytes() int64 { return 4 * countPart * int64(len(u.features)) }
 
-// countPart is how many patterns are counted at a time.
+// countPart is the number of patterns that are counted at a time.
 const countPart = 1 << 14
 
-// search finds the patterns: with all, every prevalent set of three features or
-// more; else maximal ones among those found, pairs included.
+// search finds the patterns, pairs included: the maximal ones or, with Options.All, all prevalent
+// sets.
 func (u *gpuUniverse) search() (*gpuLattice, []uint64) {
 	r := u.s.r
 	room := u.room()
@@ -88,7 +88,7 @@ func (u *gpuUniverse) search() (*gpuLattice, []uint64) {
 	for top > 0 && r.err == nil {
 		n := min(top, room.round)
 		if sets := uint64(1) << min(len(u.features), 63); uint64(min(room.stack, room.found)) < sets {
-			// They might not fit: so many that all their children do.
+			// The sets might not fit: take only as many nodes as have room for all their children.
 			n = min(n, max(1, (room.stack-top)/64))
 			if !r.job.All && known+64*n > room.found {
 				known = l.compact(known)
@@ -114,7 +114,8 @@ func (u *gpuUniverse) search() (*gpuLattice, []uint64) {
 	return l, patterns
 }
 
-// firstNodes are the prevalent pairs. Those that nothing can grow are found.
+// firstNodes returns the prevalent pairs as nodes. Pairs that cannot be extended are in found; with
+// Options.All, all pairs are.
 func (u *gpuUniverse) firstNodes() (heads, tails, found []uint64) {
 	for a := range u.features {
 		for m := u.pairs[a] &^ (2<<a - 1); m != 0; m &= m - 1 {
@@ -122,8 +123,8 @@ func (u *gpuUniverse) firstNodes() (heads, tails, found []uint64) {
 			head := uint64(1)<<a | uint64(1)<<b
 			tail := u.pairs[a] & u.pairs[b]
 			if u.root != 0 {
-				// Every pattern has the root: it grows from there in any order of
-				// the others.
+				// Every pattern contains the root. Start from pairs with the root and extend them
+				// by the other features in ascending order.
 				if head&u.root == 0 {
 					continue
 				}
@@ -143,8 +144,8 @@ func (u *gpuUniverse) firstNodes() (heads, tails, found []uint64) {
 	return heads, tails, found
 }
 
-// round judges the n nodes at the stack's top, from first on. The given number of sets are
-// known, the longest of the given number of features.
+// round evaluates the n nodes from first on, which are the top of the stack. known is the number of
+// sets found before, and longest the size of the largest.
 func (l *gpuLattice) round(first, n, known int, longest uint32) {
 	r := l.u.s.r
 	if r.err != nil {
@@ -164,7 +165,7 @@ func (l *gpuLattice) round(first, n, known int, longest uint32) {
 		l.counters.Arg())...)
 }
 
-// compact leaves the maximal ones of the sets found, and returns how many.
+// compact keeps only the maximal ones of the sets found, and returns their number.
 func (l *gpuLattice) compact(known int) int {
 	r := l.u.s.r
 	if r.err != nil || known == 0 {
@@ -179,8 +180,8 @@ func (l *gpuLattice) compact(known int) int {
 	return int(get(r, l.counters, 2)[1])
 }
 
-// participation counts the points of each pattern's features, in the order of
-// bits, and gives the patterns with their counts, ordered by length and features.
+// participation counts the participating points of each pattern. It returns the patterns with their
+// counts, ordered by length, then by features.
 func (l *gpuLattice) participation(patterns []uint64) []found {
 	u, r := l.u, l.u.s.r
 	sortSetsByName(patterns, r.job.cores)
@@ -214,8 +215,8 @@ func (l *gpuLattice) participation(patterns []uint64) []found {
 	return out
 }
 
-// sortSetsByName orders sets as sortFound does: by length, then the one first
-// that has the lowest bit in which they differ.
+// sortSetsByName orders sets as sortFound does, by length, then by features: of two sets of the
+// same length, the one that has the lowest bit in which they differ comes first.
 func sortSetsByName(sets []uint64, c cores) {
 	keys, order := make([]uint64, len(sets)), make([]int32, len(sets))
 	for i, s := range sets {

@@ -33,7 +33,7 @@ func (g *GPU) JoinTime(ctx context.Context, pts *Points, distance float64,
 		if r.err == nil {
 			r.fail(r.arena.Release(0))
 		}
-		for range rounds + 1 { // the first one warms up
+		for range rounds + 1 { // the first one is a warm-up
 			s, in := uploadPoints(r, pts, distance*distance, distance)
 			if r.err != nil {
 				return r.err
@@ -91,7 +91,8 @@ func (s *Survey) Join(ctx context.Context) (stats JoinStats, err error) {
 	return stats, err
 }
 
-// joinOnGPU calls prepared when the points are on the device.
+// joinOnGPU joins the points and returns the number of pairs. It calls prepared when the points are
+// on the device.
 func (s *Survey) joinOnGPU(r *gpuRun, prepared func()) (pairs int64, err error) {
 	uploaded := func() {
 		if r.err == nil {

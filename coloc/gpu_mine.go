@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// mineGPU is our search on the device: join, pairs of features, profiles, bit
-// columns, lattice. The host keeps the graph of features. What a warp's memory
-// cannot hold (profiles of very crowded places, more than 64 features around one)
-// is left to the CPU's engine, for the universe it occurs in.
+// mineGPU is mineAuto on the device: it joins places, counts pairs of features, and computes
+// profiles, bit columns and the lattice there. The graph of features is on the host. CPU cores
+// search a universe that is too large for the device: one with more than 64 features, or with
+// places whose profiles are too long.
 func (s *Survey) mineGPU(ctx context.Context, res *Result) (patterns []found, err error) {
 	err = onGPU(ctx, s.job, func(r *gpuRun) error {
 		m := &gpuMiner{r: r, survey: s}
@@ -61,8 +61,8 @@ func (m *gpuMiner) mine(res *Result) ([]found, error) {
 	return m.byFeature(fg, st, order)
 }
 
-// join finds neighbours and counts pairs of features: on the device where there
-// is one distance and features fit a mask.
+// join finds neighbours and counts pairs of features. It does so on the device if neighbours are
+// defined by distance, features fit a mask, and no cell is crowded.
 func (m *gpuMiner) join() (*pairCounts, error) {
 	r, j := m.r, m.r.job
 	if j.KNN == 0 && len(m.survey.pts.Features) <= 64 {
@@ -95,8 +95,8 @@ func (m *gpuMiner) join() (*pairCounts, error) {
 	return counts, r.err
 }
 
-// reach is the squared distance of neighbours, and the side of cells that have
-// them next to one another.
+// reach returns the squared distance of neighbours, and the side of cells such that neighbours are
+// in adjacent cells.
 func (j *job) reach() (limit, side float64) {
 	if j.Geographic {
 		limit = chordLimit(j.Distance)
@@ -105,8 +105,7 @@ func (j *job) reach() (limit, side float64) {
 	return j.Distance * j.Distance, j.Distance
 }
 
-// universe mines the patterns of up to 64 features; its error is an errHard for
-// places that the device gives up on.
+// universe mines the patterns of up to 64 features. It returns errHard if a profile is too long.
 func (m *gpuMiner) universe(fg *featureGraph, features []int32, root int32) ([]found, error) {
 	r := m.r
 	features = slices.Clone(features)
@@ -127,11 +126,10 @@ func (m *gpuMiner) universe(fg *featureGraph, features []int32, root int32) ([]f
 	return found, r.err
 }
 
-// hostSteps is how long the host tries a place that was too much for a warp.
+// hostSteps is the limit of steps on the host for a place whose profile was too long for a warp.
 const hostSteps = 64 * profileSteps
 
-// hostProfiles profiles places of the scene on the CPU cores, which join the
-// points for it.
+// hostProfiles computes profiles of places of the scene on CPU cores, which first join the points.
 func (m *gpuMiner) hostProfiles(fg *featureGraph, u *gpuUniverse, root int32, places []uint32) ([][]uint64, bool) {
 	r := m.r
 	g, err := m.survey.graph(r.ctx)
@@ -166,7 +164,7 @@ func (m *gpuMiner) hostProfiles(fg *featureGraph, u *gpuUniverse, root int32, pl
 	return out, err == nil
 }
 
-// hostNumbers are the host's numbers of places of the scene, found by position.
+// hostNumbers returns the numbers that places of the scene have on the host, found by position.
 func (m *gpuMiner) hostNumbers(g *neighbours, places []uint32) ([]int32, error) {
 	r, s := m.r, m.scene
 	numbers := make([]int32, len(places))
@@ -196,7 +194,7 @@ func (m *gpuMiner) hostNumbers(g *neighbours, places []uint32) ([]int32, error) 
 	return numbers, r.err
 }
 
-// byFeature takes every feature with its later neighbours as a universe.
+// byFeature mines a universe for every feature, which has the feature and its later neighbours.
 func (m *gpuMiner) byFeature(fg *featureGraph, st *store, order []int32) ([]found, error) {
 	err := eachUniverse(fg, st, m.r.job.All, order, func(universe []int32, f int32) error {
 		if len(universe) > 64 {
@@ -216,7 +214,7 @@ func (m *gpuMiner) byFeature(fg *featureGraph, st *store, order []int32) ([]foun
 	return st.patterns, err
 }
 
-// onCPU mines a universe with the CPU's engine.
+// onCPU mines a universe on CPU cores.
 func (m *gpuMiner) onCPU(fg *featureGraph, st *store, universe []int32, root int32) ([]found, error) {
 	r, j := m.r, m.r.job
 	g, err := m.survey.join(r.ctx)

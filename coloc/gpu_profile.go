@@ -7,23 +7,23 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// gpuUniverse is up to 64 features and the places seen through them: what
-// universe and its root table are on the CPU. Bits are in the order of features.
+// gpuUniverse is a set of up to 64 features and the places restricted to them, as universe and the
+// root table are on the CPU. Bits are in the order of features.
 type gpuUniverse struct {
 	s        *gpuScene
 	features []int32
-	bit      []uint32 // feature -> bit; 64 for those outside
-	pairs    []uint64
-	need     []uint64
-	root     uint64 // the bit every pattern has, or none
+	bit      []uint32 // by feature; 64 if it is not in the universe
+	pairs    []uint64 // by bit: the bits with which it is a prevalent pair
+	need     []uint64 // by bit: the least number of participating points that is prevalent
+	root     uint64   // the bit that all patterns have; 0 means none
 	columns  gpuColumns
 }
 
-// gpuColumns is the classes as bit columns; see kernels/lattice.cu.
+// gpuColumns has the classes as bit columns; see kernels/lattice.cu.
 type gpuColumns struct {
 	bits, first, words gpu.Buffer[uint32]
 	kind               gpu.Buffer[quadKind]
-	width              uint32
+	width              uint32 // number of features
 }
 
 func (c *gpuColumns) args() []gpu.Arg {
@@ -54,19 +54,18 @@ func newGPUUniverse(s *gpuScene, fg *featureGraph, total []int64, features []int
 	return u
 }
 
-// The kernels that profile places, by how many candidates a warp holds. Places
-// that are too much for one are queued for the next, and those that are too much
-// for the last are left to the host. Steps are as there, in profileSteps.
+// The kernels that profile places, by the number of candidates that a warp has room for. A place
+// that exceeds one kernel is queued for the next; the host takes those that exceed the last.
 var profilers = []struct {
 	name  string
 	warps int // of a block
 }{{"profile_32", 8}, {"profile_64", 8}, {"profile_128", 4}, {"profile_256", 1}, {"profile_crowd", 4}}
 
-// setsAPlace is the room for sets at first; 200,000 even points of 20 features
-// with 22 neighbours each have 8.
+// setsAPlace is the initial room for sets per place. Places of 200,000 uniform points of 20
+// features with 22 neighbours each have 8 sets on average.
 const setsAPlace = 16
 
-// gpuSets are the profiles of all places.
+// gpuSets has the profiles of all places. That of a place is count sets of the pool, from start on.
 type gpuSets struct {
 	pool  gpu.Buffer[uint64]
 	start gpu.Buffer[uint64]
@@ -74,15 +73,15 @@ type gpuSets struct {
 	total int
 }
 
-// profiles finds the sets of all places. Those that are too much for a warp the
-// host does; ok is false when it cannot either.
+// profiles finds the sets of all places. host computes those that exceed a warp; ok is false if it
+// cannot, either.
 func (u *gpuUniverse) profiles(host func(places []uint32) (sets [][]uint64, ok bool)) (sets gpuSets, ok bool) {
 	s, r := u.s, u.s.r
 	n := s.places
 	room := setsAPlace*n + 1<<16
 	for {
-		// A quarter of what is left is for lists, as much as there are; the sets
-		// of profiles must all fit.
+		// The sets of all profiles must fit. A quarter of the remaining memory is for lists of
+		// neighbours, 4 bytes an entry.
 		besides := 8*int64(room) + 40*int64(n) + gpuBytesBesides
 		entries := max(1<<10, (r.budget-r.arenas[pointMemory].Bytes()-besides)/16)
 		if r.job.evaluation.entries > 0 {
@@ -150,11 +149,11 @@ func (u *gpuUniverse) profiles(host func(places []uint32) (sets [][]uint64, ok b
 		if r.err != nil || sets.total <= room {
 			return sets, true
 		}
-		room = sets.total // and once more, with room enough
+		room = sets.total // repeat with enough room
 	}
 }
 
-// add puts the sets of some places into the pool, if there is room.
+// add appends the sets of some places to the pool, if there is room.
 func (s *gpuSets) add(r *gpuRun, places []uint32, sets [][]uint64) {
 	all := slices.Concat(sets...)
 	at := s.total
@@ -172,21 +171,21 @@ func (s *gpuSets) add(r *gpuRun, places []uint32, sets [][]uint64) {
 	}
 }
 
-// As in kernels/lattice.cu.
+// Constants of kernels/lattice.cu.
 const (
-	classSizes  = 11
-	classDigits = 32
-	warpWords   = 128 // that a warp looks at at a time: groups are cut so
+	classSizes  = 11  // kSizes
+	classDigits = 32  // kDigits
+	warpWords   = 128 // words that a warp reads at a time; groups are multiples of it
 )
 
-// fill makes the columns from the profiles. ok is false when a class has more
-// sets than columns take.
+// fill makes the columns from the profiles. ok is false if a class has more sets than columns have
+// room for.
 func (u *gpuUniverse) fill(sets gpuSets) (ok bool) {
 	s, r := u.s, u.s.r
 	width := len(u.features)
 	n := gpu.U64(uint64(s.points))
 	buckets := width * classSizes * classDigits
-	// The table of buckets is small and goes beside the profiles.
+	// The table of buckets is small and is stored beside the profiles.
 	bit, pairs := put(r, u.bit), put(r, u.pairs)
 	counts := zeros[uint32](r, buckets)
 	overflow := zeros[uint32](r, 1)
@@ -215,7 +214,7 @@ func (u *gpuUniverse) fill(sets gpuSets) (ok bool) {
 	return r.err == nil
 }
 
-// columnLayout says where groups and buckets are, in words.
+// columnLayout has the positions of groups and buckets, in words.
 type columnLayout struct {
 	total        int
 	first, words []uint32 // of groups
@@ -223,13 +222,13 @@ type columnLayout struct {
 	kind         []quadKind
 }
 
-// quadKind is what four words hold, as in kernels/lattice.cu.
+// quadKind says what a quad, four words, holds. It is struct Kind in kernels/lattice.cu.
 type quadKind struct {
 	ends        uint32
 	digit, form uint16
 }
 
-// newQuadKind is about classes of 2^c sets with weights of 2^digit.
+// newQuadKind returns the kind of quads of classes of 2^c sets and the given digit of the weight.
 func newQuadKind(c, digit int) quadKind {
 	k := quadKind{digit: uint16(digit)}
 	size := c
@@ -247,8 +246,8 @@ func newQuadKind(c, digit int) quadKind {
 	return k
 }
 
-// layOut puts the buckets of a group one behind the other, each from a quad on;
-// classes larger than a quad need a warp's words to themselves.
+// layOut places the buckets of a group one after the other. Each starts at a quad. Buckets of
+// classes larger than a quad do not share the words that a warp reads at a time.
 func layOut(counts []uint32, width int) columnLayout {
 	l := columnLayout{start: make([]uint32, len(counts))}
 	at := uint32(0)
@@ -285,5 +284,5 @@ func layOut(counts []uint32, width int) columnLayout {
 	return l
 }
 
-// errHard says that a universe is not for the device.
+// errHard means that the device cannot search a universe.
 var errHard = errors.New("profiles too long for the GPU")

@@ -10,10 +10,10 @@ import (
 	"github.com/collocate/collocate/points"
 )
 
-// onGPU makes the rounds of some patterns on the device. Patterns of two features in a
-// plane are counted in hundreds of rounds at once by the kernels of package points. For
-// others the cores draw the rounds and the device joins and profiles the points of one
-// after the other; rounds that are too crowded for it go back to the cores.
+// onGPU computes all rounds for some of the patterns on the device. For patterns of two features in
+// a plane, the kernels of package points count hundreds of rounds at once. For others, CPU cores
+// draw the rounds, and the device joins and profiles the points of one round after the other. CPU
+// cores evaluate rounds that are too crowded for the device.
 func (t *nullTest) onGPU(ctx context.Context, which []int) error {
 	j := t.survey.job
 	var pairs, others []int
@@ -44,7 +44,7 @@ func (t *nullTest) onGPU(ctx context.Context, which []int) error {
 	return nil
 }
 
-// features are all those of some patterns, ascending.
+// features returns all features of some patterns, in ascending order.
 func (t *nullTest) features(which []int) (all []int32) {
 	for _, i := range which {
 		all = append(all, t.patterns[i].Features...)
@@ -56,7 +56,7 @@ func (t *nullTest) features(which []int) (all []int32) {
 // pairsOnGPU counts hundreds of rounds at once.
 func (t *nullTest) pairsOnGPU(ctx context.Context, which []int) (err error) {
 	j := t.survey.job
-	if d := j.GPU; d != nil { // what it keeps of mining is in the way
+	if d := j.GPU; d != nil { // free what mining keeps, as package points needs the memory
 		d.mu.Lock()
 		for i := range d.arenas {
 			err = errors.Join(err, d.arenas[i].Free())
@@ -83,12 +83,12 @@ func (t *nullTest) pairsOnGPU(ctx context.Context, which []int) (err error) {
 		})
 }
 
-// roundsOnGPU makes one round after the other.
+// roundsOnGPU computes one round after the other.
 func (t *nullTest) roundsOnGPU(ctx context.Context, which []int, features []int32) error {
 	j := t.survey.job
 	opt := j.Options
 	opt.Engine, opt.Algorithm, opt.All, opt.Progress, opt.Log = engine.GPU, Auto, false, nil, nil
-	crowded := 0 // rounds that the cores take
+	crowded := 0 // number of rounds that CPU cores evaluate
 	err := onGPU(ctx, j, func(r *gpuRun) error {
 		for lo := 0; lo < t.o.Rounds; lo += j.cores.workers {
 			drawn := make([]*Points, min(j.cores.workers, t.o.Rounds-lo))
@@ -128,7 +128,7 @@ func (t *nullTest) roundsOnGPU(ctx context.Context, which []int, features []int3
 	return err
 }
 
-// roundOnGPU adds the round whose points a survey has.
+// roundOnGPU evaluates and adds one round, given a survey of its points.
 func (t *nullTest) roundOnGPU(r *gpuRun, s *Survey, which []int, features []int32) error {
 	some := t.some(which)
 	var largest map[int]float64
@@ -157,7 +157,7 @@ func (t *nullTest) roundOnGPU(r *gpuRun, s *Survey, which []int, features []int3
 	return nil
 }
 
-// clear makes all memory free for the next round.
+// clear frees all arenas for the next round.
 func (r *gpuRun) clear() {
 	r.fail(r.s.Sync(r.ctx))
 	for i := range r.arenas {
@@ -165,8 +165,8 @@ func (r *gpuRun) clear() {
 	}
 }
 
-// indices are the participation indices of patterns, of these features together; its
-// error is errHard for places that the device gives up on.
+// indices returns the participation indices of patterns. features are those of all patterns. It
+// returns errHard if a profile is too long for the device.
 func (m *gpuMiner) indices(patterns []Pattern, features []int32) ([]float64, error) {
 	r := m.r
 	counts, err := m.join()
@@ -182,11 +182,11 @@ func (m *gpuMiner) indices(patterns []Pattern, features []int32) ([]float64, err
 	for b, f := range features {
 		u.bit[f] = uint32(b)
 	}
-	// Only features of one pattern need be seen together.
+	// Only features of the same pattern have to be in a profile together.
 	sets := make(map[uint64]float64)
 	for i, p := range patterns {
 		if out[i] = pairIndexOf(p, r.job.total, counts); len(p.Features) == 2 || out[i] == 0 {
-			continue // what has no pair has nothing
+			continue // without a pair there is no instance
 		}
 		set := u.set(p.Features)
 		sets[set] = 0
@@ -224,7 +224,7 @@ func (m *gpuMiner) indices(patterns []Pattern, features []int32) ([]float64, err
 	return out, r.err
 }
 
-// set is features as bits.
+// set returns features as bits.
 func (u *gpuUniverse) set(features []int32) (set uint64) {
 	for _, f := range features {
 		set |= 1 << u.bit[f]
@@ -232,7 +232,7 @@ func (u *gpuUniverse) set(features []int32) (set uint64) {
 	return set
 }
 
-// pairIndexOf is the least index of any two of a pattern's features.
+// pairIndexOf returns the least index of any two features of a pattern.
 func pairIndexOf(p Pattern, total []int64, counts *pairCounts) float64 {
 	index := 1.0
 	for i, a := range p.Features {

@@ -11,7 +11,7 @@ import (
 	"github.com/collocate/collocate/points"
 )
 
-// Tests on the device give what the sequential engine gives, to the bit.
+// Significance on the device is equal to that of the sequential engine, to the bit.
 func TestSignificanceOnTheGPU(t *testing.T) {
 	trials.Long(t, "thousands of points in the interpreter")
 	gputest.Named(t) // pairs are counted on a device opened by its number
@@ -27,7 +27,8 @@ func TestSignificanceOnTheGPU(t *testing.T) {
 		{120, 4, Options{Distance: 1.5, MinPrevalence: 0.3}, SignificanceOptions{Null: points.Relabel}},
 		{90, 3, Options{Distance: 1.4, MinPrevalence: 0.2, All: true}, SignificanceOptions{Null: points.Cluster}},
 		{90, 3, Options{Distance: 1.4, MinPrevalence: 0.2}, SignificanceOptions{Null: points.Inhomogeneous}},
-		{90, 3, Options{Distance: 9, MinPrevalence: 0.2, All: true}, SignificanceOptions{}}, // nearly all
+		// Nearly all points are neighbours.
+		{90, 3, Options{Distance: 9, MinPrevalence: 0.2, All: true}, SignificanceOptions{}},
 		{90, 4, Options{Distance: 1.5, MinPrevalence: 0.2}, SignificanceOptions{Adjust: MaxT}},
 		{90, 4, Options{KNN: 4, MinPrevalence: 0.3, All: true}, SignificanceOptions{}},
 		{90, 4, Options{Distance: 0, KNN: 3, MinPrevalence: 0.3}, SignificanceOptions{Null: points.Relabel}},
@@ -72,11 +73,11 @@ func TestSignificanceOnTheGPU(t *testing.T) {
 		}
 	}
 	if larger == 0 {
-		t.Error("no pattern of more than two features")
+		t.Error("no pattern of more than two features was tested")
 	}
 }
 
-// What is too crowded for a warp is left to the cores, and said.
+// CPU cores evaluate rounds that are too crowded for a warp, and Tell says so.
 func TestSignificanceOfCrowdsOnTheGPU(t *testing.T) {
 	gputest.Named(t)
 	d := testGPU(t, 0)
@@ -98,7 +99,7 @@ func TestSignificanceOfCrowdsOnTheGPU(t *testing.T) {
 	if fmt.Sprintf("%b", got) != fmt.Sprintf("%b", want) {
 		t.Errorf("on the GPU\n%v\non the CPU\n%v", got, want)
 	}
-	if where != "gpu; 3 rounds on the cores, too crowded for the GPU" {
-		t.Errorf("it says %q", where)
+	if want := "gpu; 3 rounds on the cores, too crowded for the GPU"; where != want {
+		t.Errorf("Tell was called with %q, want %q", where, want)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/collocate/collocate/internal/gpu/gputest"
 )
 
-// testGPU is a device for the test: the interpreter, or a real one.
+// testGPU returns a device for the test: the interpreter or a real one.
 func testGPU(t testing.TB, memory int64) *GPU {
 	t.Helper()
 	dev, _ := gputest.Device(t)
@@ -37,7 +37,7 @@ func testGPU(t testing.TB, memory int64) *GPU {
 	return d
 }
 
-// sameAsCPU mines on both and compares all that a result says.
+// sameAsCPU mines on the device and on the CPU, and compares the results.
 func sameAsCPU(t *testing.T, pts *Points, opt Options) *Result {
 	t.Helper()
 	cpu := opt
@@ -55,7 +55,7 @@ func sameAsCPU(t *testing.T, pts *Points, opt Options) *Result {
 	return got
 }
 
-// crowdedPoints draws points with repetitions: several at one position.
+// crowdedPoints draws points, several of which may be at one position.
 func crowdedPoints(rng *rand.Rand, n, features int, side float64) *Points {
 	p := &Points{}
 	for f := range features {
@@ -85,8 +85,7 @@ func TestGPUFindsWhatTheCPUFinds(t *testing.T) {
 	}
 }
 
-// The awkward small cases that all engines are held to: ties, crowds, the
-// antimeridian, nearest neighbours.
+// The cases are those of all engines: ties, crowds, the antimeridian, nearest neighbours.
 func TestGPUGivesWhatTheDefinitionSays(t *testing.T) {
 	cases := 60
 	if testing.Short() {
@@ -111,8 +110,8 @@ func TestGPUGivesWhatTheDefinitionSays(t *testing.T) {
 	}
 }
 
-// The textbook cases: equality at the distance and at the threshold, duplicates,
-// stars that are no cliques, splitting.
+// The fixtures have equality at the distance and at the threshold, duplicates, stars that are not
+// cliques, and splitting.
 func TestGPUOnPublishedExamples(t *testing.T) {
 	d := testGPU(t, 0)
 	raw, err := os.ReadFile("testdata/fixtures/fixtures.json")
@@ -135,7 +134,7 @@ func TestGPUOnPublishedExamples(t *testing.T) {
 	}
 }
 
-// A quad's ends are the last positions of its classes, which never cross words.
+// The ends of a quad are the last positions of its classes, which are aligned to their size.
 func TestQuadKinds(t *testing.T) {
 	for c, want := range map[int]quadKind{
 		0: {ends: 0xffffffff}, 1: {ends: 0xaaaaaaaa}, 3: {ends: 0x80808080}, 5: {ends: 0x80000000},
@@ -148,25 +147,25 @@ func TestQuadKinds(t *testing.T) {
 	}
 	counts := make([]uint32, 2*classSizes*classDigits)
 	counts[0] = 100                          // 100 classes of one set: four words
-	counts[2*classDigits+1] = 9              // nine of four sets and weight 2: two words
-	counts[(classSizes+8)*classDigits] = 3   // of the second feature, three of 256 sets
-	counts[(classSizes+0)*classDigits+3] = 1 // and one of weight 8
+	counts[2*classDigits+1] = 9              // nine classes of four sets and weight 2: two words
+	counts[(classSizes+8)*classDigits] = 3   // three classes of 256 sets of the second feature
+	counts[(classSizes+0)*classDigits+3] = 1 // and one class of weight 8
 	l := layOut(counts, 2)
 	if l.start[2*classDigits+1] != 4 || l.first[1] != 128 || l.words[0] != 128 {
-		t.Errorf("first group at %d, second bucket at %d, second group at %d", l.first[0],
-			l.start[2*classDigits+1], l.first[1])
+		t.Errorf("first group at %d of %d words, second bucket at %d, second group at %d, want 0, 128, 4, 128",
+			l.first[0], l.words[0], l.start[2*classDigits+1], l.first[1])
 	}
 	if at := l.start[(classSizes+8)*classDigits]; at != 256 || l.total != 384 ||
 		l.kind[at/4].form != 2 || l.kind[128/4].digit != 3 {
-		t.Errorf("large classes at %d of %d words", at, l.total)
+		t.Errorf("large classes at %d of %d words, want 256 of 384; kinds %+v", at, l.total, l.kind)
 	}
 	if len(l.kind) != l.total/4 {
-		t.Errorf("%d kinds of %d quads", len(l.kind), l.total/4)
+		t.Errorf("%d kinds, want one for each of %d quads", len(l.kind), l.total/4)
 	}
 }
 
-// Places with more than 64 candidates take the wide kernel, classes with more
-// than 32 sets several words, and with more than 128 several lanes.
+// Places with many candidates need the kernels with more memory. Classes with more than 32 sets
+// take several words, and those with more than 128 sets several lanes.
 func TestGPUInCrowds(t *testing.T) {
 	trials.Long(t, "thousands of points in the interpreter")
 	d := testGPU(t, 0)
@@ -175,22 +174,22 @@ func TestGPUInCrowds(t *testing.T) {
 		points, features int
 		distance         float64
 	}{
-		{150, 6, 8},  // nearly everybody a neighbour
-		{90, 14, 4},  // dozens of sets a place
-		{110, 24, 5}, // hundreds
-		{700, 3, 11}, // one crowd: more than 256 candidates
+		{150, 6, 8},  // nearly all points are neighbours
+		{90, 14, 4},  // dozens of sets per place
+		{110, 24, 5}, // hundreds of sets per place
+		{700, 3, 11}, // more than 256 candidates per place
 	} {
 		pts := crowdedPoints(rng, c.points, c.features, 10)
 		stages := map[string]bool{}
 		sameAsCPU(t, pts, Options{Distance: c.distance, MinPrevalence: 0.9, GPU: d,
 			Trace: func(s string, _ time.Duration) { stages[s] = true }})
 		if !stages["lattice"] {
-			t.Errorf("%v: left to the CPU", c)
+			t.Errorf("%+v: the CPU searched the patterns, not the GPU", c)
 		}
 	}
 }
 
-// Thousands of points in one cell are collapsed by the host.
+// The host merges thousands of points in one cell into places.
 func TestGPUWithThousandsAtOneSpot(t *testing.T) {
 	trials.Long(t, "thousands of points in the interpreter")
 	d := testGPU(t, 0)
@@ -205,11 +204,11 @@ func TestGPUWithThousandsAtOneSpot(t *testing.T) {
 	sameAsCPU(t, pts, Options{Distance: 20, MinPrevalence: 0.3, GPU: d,
 		Trace: func(s string, _ time.Duration) { copied = copied || s == "copy places" }})
 	if !copied {
-		t.Error("the host was not needed")
+		t.Error("the host did not join the points")
 	}
 }
 
-// Places that are too much for a warp are profiled by the host.
+// The host computes the profiles of places that exceed a warp.
 func TestGPUWithHelpOfTheHost(t *testing.T) {
 	trials.Long(t, "thousands of points in the interpreter")
 	d := testGPU(t, 0)
@@ -225,13 +224,13 @@ func TestGPUWithHelpOfTheHost(t *testing.T) {
 		opt.Trace = func(s string, _ time.Duration) { helped = helped || s == "host profiles" }
 		sameAsCPU(t, pts, opt)
 		if !helped {
-			t.Error("the host was not needed")
+			t.Errorf("geographic %v: the host computed no profiles", geographic)
 		}
 	}
 }
 
-// With little device memory lists are made in chunks, the stack is short, and
-// the result is the same; with too little the job says what it wants.
+// With little device memory, lists are made in chunks and the stack is short, but the result is the
+// same. With too little, the job returns an error.
 func TestGPUInLittleMemory(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	pts := crowdedPoints(rng, 1500/trials.Every(5), 8, 10)
@@ -245,31 +244,31 @@ func TestGPUInLittleMemory(t *testing.T) {
 		}}
 	sameAsCPU(t, pts, opt)
 	if lists < 2 {
-		t.Errorf("the lists were made in %d chunks", lists)
+		t.Errorf("the lists were made in %d chunks, want several", lists)
 	}
 	opt.GPU, opt.Engine = testGPU(t, 1<<20), engine.GPU
 	if _, err := Mine(t.Context(), pts, opt); err == nil || !strings.Contains(err.Error(), "--gpu-memory") {
-		t.Errorf("1 MB of device memory: %v", err)
+		t.Errorf("1 MB of device memory: got %v, want an error with --gpu-memory", err)
 	}
 }
 
-// More features than a mask has bits are joined by the host and searched feature
-// by feature.
+// With more features than a mask has bits, the host joins the points, and patterns are searched
+// feature by feature.
 func TestGPUWithManyFeatures(t *testing.T) {
 	d := testGPU(t, 0)
 	rng := rand.New(rand.NewPCG(5, 7))
 	pts := crowdedPoints(rng, 400, 70, 10)
 	res := sameAsCPU(t, pts, Options{Distance: 2.2, MinPrevalence: 0.7, GPU: d})
 	if n := len(res.Patterns[len(res.Patterns)-1].Features); n < 3 {
-		t.Errorf("the longest pattern has %d features", n)
+		t.Errorf("the longest pattern has %d features, want at least 3", n)
 	}
 }
 
-// The thesis' algorithm gives the same, also when trees are made in parts.
+// The thesis' algorithm gives the same result, also if trees are made in parts.
 func TestSGCTOnTheGPU(t *testing.T) {
 	d := testGPU(t, 0)
 	r := rand.New(rand.NewPCG(7, 9))
-	for c := range max(3, trials.Of(24)) { // each kind of parts
+	for c := range max(3, trials.Of(24)) { // at least one case for each number of entries
 		pts, opt := randomCase(r)
 		opt.Within = 0 // is for the cores
 		want := showOracle(pts, opt)
@@ -321,11 +320,11 @@ func TestAutoTakesTheGPUWhereItWins(t *testing.T) {
 	} {
 		took := coresTime(c.points, c.features, 1000, 1000, Options{Distance: c.distance, MinPrevalence: c.p}, 16)
 		if (took > 2*gpuOpening) != c.pays {
-			t.Errorf("%+v: the cores take %v", c, took)
+			t.Errorf("%+v: CPU cores are estimated to take %v", c, took)
 		}
 	}
 	if os.Getenv("COLLOCATE_TEST_GPU") != "" {
-		return // the device is a real one, and open: auto may well take it
+		return // the device is real and open, so auto may choose it
 	}
 	pts := crowdedPoints(rand.New(rand.NewPCG(1, 1)), 4000, 5, 1000)
 	s, err := NewSurvey(pts, Options{Distance: 1, MinPrevalence: 0.5, GPU: testGPU(t, 0)})
@@ -333,6 +332,6 @@ func TestAutoTakesTheGPUWhereItWins(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.job.engine == engine.GPU {
-		t.Error("auto took the interpreter")
+		t.Error("auto chose the interpreter")
 	}
 }

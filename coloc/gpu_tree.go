@@ -9,22 +9,25 @@ import (
 	"github.com/collocate/collocate/internal/gpu/prim"
 )
 
-// gpuTree is the instance trees of candidates of one length.
+// gpuTree has the instance trees of candidates of one length.
 type gpuTree struct {
 	g          *gpuSGCT
 	length     int
 	list       [][]int32
 	candidates gpu.Buffer[uint32]
-	instance   gpu.Buffer[uint32] // nodes of all levels, one behind the other
-	parent     gpu.Buffer[uint32]
-	candidate  gpu.Buffer[uint32]
-	mask       gpu.Buffer[uint8]
-	marks      gpu.Buffer[uint32]
-	counts     gpu.Buffer[uint32]
+
+	// Nodes of all levels, one level after the other.
+	instance  gpu.Buffer[uint32]
+	parent    gpu.Buffer[uint32]
+	candidate gpu.Buffer[uint32]
+	mask      gpu.Buffer[uint8] // 1 if the node is a neighbour of all its ancestors
+
+	marks  gpu.Buffer[uint32] // bitmaps of participating instances, by candidate and feature
+	counts gpu.Buffer[uint32] // their numbers
 }
 
-// part makes the trees of candidates lo up to hi from some of their pairs, or
-// of halves of them if there is not room for all.
+// part makes the trees of candidates [lo, hi) from limit of their pairs, after skip. If there is
+// not enough room, it makes two parts: of the candidates or, of a single one, of its pairs.
 func (t *gpuTree) part(lo, hi, skip, limit int) error {
 	r := t.g.r
 	mark := r.arena.Mark()
@@ -51,8 +54,8 @@ func (t *gpuTree) part(lo, hi, skip, limit int) error {
 	return fmt.Errorf("sgct: the instance tree of a pattern of size %d (%s) needs more than the GPU's memory bound: use --algorithm auto, which lists no instances, or raise --gpu-memory or --min-prevalence", t.length, strings.Join(t.g.pts.Names(t.list[lo]), ", "))
 }
 
-// grow builds all levels. fits is false when they do not fit; most is then the
-// largest number of pairs that a candidate starts with.
+// grow builds all levels. fits is false if there is not enough room for them. most is the largest
+// number of pairs of a candidate.
 func (t *gpuTree) grow(lo, hi, skip, limit int) (fits bool, most int, err error) {
 	g, r := t.g, t.g.r
 	n := hi - lo
@@ -81,7 +84,7 @@ func (t *gpuTree) grow(lo, hi, skip, limit int) (fits bool, most int, err error)
 	r.launch(sgctKernels, "tree_first", pairs, owner.Arg(), offsets.Arg(), first.Arg(),
 		gpu.U64(uint64(pairs)), gpu.U32(g.bits), g.pairs.Arg(),
 		t.instance.Arg(), t.parent.Arg(), t.candidate.Arg(), t.mask.Arg())
-	start, nodes := pairs, pairs // of the last level
+	start, nodes := pairs, pairs // first node and number of nodes of the last level
 	for level := 1; level+1 < t.length; level++ {
 		mark := r.arena.Mark()
 		at := []gpu.Arg{list.Arg(), gpu.U32(uint32(t.length))}
@@ -127,8 +130,8 @@ func (t *gpuTree) grow(lo, hi, skip, limit int) (fits bool, most int, err error)
 	return true, most, r.err
 }
 
-// balance turns counts into offsets and gives every child its parent. It gives
-// no owners where there are more than fit.
+// balance turns the numbers of children into offsets and finds the owner of every child. It returns
+// no owners if there are too many children.
 func (t *gpuTree) balance(counts gpu.Buffer[uint32], offsets gpu.Buffer[uint64], n int) (total int,
 	owner gpu.Buffer[uint32], err error) {
 	r := t.g.r

@@ -8,19 +8,19 @@ import (
 	"sync/atomic"
 )
 
-// The lattice of feature sets is searched depth first from below. A node is a
-// set head with the features tail by which it may still grow. It is judged from
-// the table of its parent: one pass counts, for every feature of tail at once,
-// the points that take part in head + that feature, and the points in head + all
-// of tail; if that is prevalent, the branch ends with its one maximal pattern.
-// Only a node with two prevalent extensions or more makes a table of its own,
-// narrowed to them. A branch all of whose sets lie in a pattern found before is
-// skipped (GenMax, Gouda and Zaki 2001).
+// lattice searches the lattice of feature sets depth first, from small sets to large ones. A node
+// is a set, head, and the features that may still extend it, tail. It is evaluated with the table
+// of its parent. One pass counts, for all features of tail at once, the points that take part in
+// head + the feature. The same pass counts the points that take part in head + tail. If head + tail
+// is prevalent, it is the only maximal pattern of the branch, which ends.
+//
+// Only a node with two or more prevalent extensions gets a table of its own, narrowed to these. A
+// branch is skipped if a pattern found before contains all its sets (GenMax, Gouda and Zaki 2001).
 type lattice[M words] struct {
 	u      *universe[M]
 	store  *store
-	all    bool  // keep every prevalent set, not the maximal ones
-	budget int64 // bytes that hard places may remember
+	all    bool  // keep every prevalent set, not only the maximal ones
+	budget int64 // bytes per worker for known cliques of hard places
 
 	root  table[M]
 	tasks *tasks // nil on one core
@@ -44,9 +44,9 @@ type latticeWorker[M words] struct {
 
 type latticeLevel[M words] struct {
 	table  table[M]
-	hard   []hardPlace[M] // the parent's hard places, after this node asked them
-	counts []int64        // (size of head + 1) rows of len(features)
-	full   []int64
+	hard   []hardPlace[M] // the parent's hard places that can still extend head
+	counts []int64        // (size of head + 1) rows of len(features); see count
+	full   []int64        // participating points of head + tail, by bit
 	exts   []extension
 }
 
@@ -55,7 +55,8 @@ type extension struct {
 	index float64
 }
 
-// Splitting the first two levels gives some hundred jobs to share among the cores.
+// sharedDepth is the number of levels whose nodes are jobs for any core. Two levels give some
+// hundred jobs.
 const sharedDepth = 2
 
 func newLattice[M words](u *universe[M], s *store, c cores, all bool, budget int64) *lattice[M] {
@@ -73,8 +74,8 @@ func newLattice[M words](u *universe[M], s *store, c cores, all bool, budget int
 	return l
 }
 
-// search mines the universe. order lists its bits in the order in which
-// patterns grow; with a root only the root starts one.
+// search mines the universe. order lists its bits in the order in which patterns are extended. If
+// there is a root, all patterns start with it.
 func (l *lattice[M]) search(ctx context.Context, c cores, order []int) error {
 	l.cores = c.at("searching patterns")
 	var first []node[M]
@@ -93,7 +94,7 @@ func (l *lattice[M]) search(ctx context.Context, c cores, order []int) error {
 		}
 		return nil
 	}
-	// The stack is last in, first out: the feature that is first in order comes first.
+	// The stack is last in, first out: the feature that is first in order is visited first.
 	for _, n := range first {
 		l.tasks.push(func(w int) error { return l.visit(ctx, w, n) })
 	}
@@ -258,8 +259,9 @@ func (l *lattice[M]) grown(lv *latticeLevel[M], head M, g int) []int64 {
 	return own
 }
 
-// count fills counts: row of f in head, column g of tail: points of f in head +
-// g; the last row: points of g in head + g. full: points in head + tail.
+// count fills counts and full. The row of a feature of head has, for each feature g of tail, its
+// points that take part in head + g. The last row has the points of g itself. full has the points
+// of each feature that take part in head + tail.
 func (l *lattice[M]) count(ctx context.Context, wk *latticeWorker[M], lv *latticeLevel[M], n node[M]) error {
 	width := len(l.u.features)
 	wk.bits = members(n.head, wk.bits)
@@ -278,7 +280,7 @@ func (l *lattice[M]) count(ctx context.Context, wk *latticeWorker[M], lv *lattic
 	keep := or(n.head, tail)
 	wk.bits = members(keep, wk.bits)
 	for _, f := range wk.bits {
-		var must M // what a set must contain to contain head
+		var must M // what a set must have to contain head
 		if f != g {
 			must = with(must, g)
 		}
@@ -295,7 +297,7 @@ func (l *lattice[M]) count(ctx context.Context, wk *latticeWorker[M], lv *lattic
 		}
 		h.may = and(h.may, tail)
 		if !empty(h.may) && overlap(l.u.mask[h.place], keep) {
-			if err := ctx.Err(); err != nil { // witness search takes long
+			if err := ctx.Err(); err != nil { // witness search may take long
 				return err
 			}
 			l.countHard(wk, &h, n.head, tail, counts, full)
@@ -347,8 +349,8 @@ func (l *lattice[M]) countHard(wk *latticeWorker[M], h *hardPlace[M], head, tail
 	}
 }
 
-// witnessed reports whether a clique through the place covers the set, and
-// remembers the cliques it met.
+// witnessed reports whether a clique through the place covers the set. It remembers the features of
+// the cliques that it finds.
 func (l *lattice[M]) witnessed(wk *latticeWorker[M], place int32, set M) bool {
 	for _, s := range wk.known[place] {
 		if subset(set, s) {
@@ -370,8 +372,8 @@ func (l *lattice[M]) witnessed(wk *latticeWorker[M], place int32, set M) bool {
 	return true
 }
 
-// project makes a node's table from its parent's, and counts the points in
-// head + tail, which is narrower than when they were counted before.
+// project makes a node's table from its parent's. It computes full again, because tail is narrower
+// than it was in count.
 func (l *lattice[M]) project(wk *latticeWorker[M], lv *latticeLevel[M], n node[M], out *table[M]) {
 	out.reset(len(l.u.features))
 	clear(lv.full)
@@ -413,7 +415,7 @@ func (l *lattice[M]) prevalentAll(set M, counts []int64) bool {
 	return true
 }
 
-// features are the set's features, ascending.
+// features returns the features of a set in ascending order.
 func (l *lattice[M]) features(set M) []int32 {
 	out := make([]int32, 0, size(set))
 	for i := 0; i < len(set); i++ {

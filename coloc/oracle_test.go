@@ -13,13 +13,14 @@ import (
 	"github.com/collocate/collocate/points"
 )
 
-// The oracle is the definition written down as plainly as possible: all
-// instances of all sets of features, listed.
+// The oracle is the definition in its simplest form: it lists all instances of all sets of
+// features.
 
-// oracleNear decides neighbourhood point by point.
+// oracleNear returns which points are neighbours.
 func oracleNear(pts *Points, opt Options) [][]bool { return oracleGraph(pts, opt, false) }
 
-// oracleGraph with directed joins a point with its own nearest only.
+// oracleGraph returns which points are neighbours. If directed, a point's neighbours are only its
+// own nearest ones.
 func oracleGraph(pts *Points, opt Options, directed bool) [][]bool {
 	n := pts.Len()
 	d2 := func(i, j int) float64 {
@@ -162,14 +163,14 @@ func showOracle(pts *Points, opt Options) string {
 	return show(pts, patterns)
 }
 
-// randomCase draws a small input with everything that is awkward: duplicates,
-// points on a lattice where distances tie, clusters, rare features, times.
+// randomCase draws a small input with what is hard to get right: duplicates, points on a lattice
+// with equal distances, clusters, rare features, times.
 func randomCase(r *rand.Rand) (*Points, Options) {
 	b := &points.Builder{}
 	features := 1 + r.IntN(7)
 	n := r.IntN(40)
 	opt := Options{
-		Distance:      []float64{1e-9, 1, 1.5, 2, 5}[r.IntN(5)], // the least: the same position
+		Distance:      []float64{1e-9, 1, 1.5, 2, 5}[r.IntN(5)], // 1e-9 means the same position
 		MinPrevalence: []float64{0.05, 0.2, 1.0 / 3, 0.5, 0.7, 1}[r.IntN(6)],
 		All:           r.IntN(2) == 0,
 	}
@@ -193,7 +194,7 @@ func randomCase(r *rand.Rand) (*Points, Options) {
 			x, y = float64(r.IntN(6)), float64(r.IntN(6))
 		case 2: // a crowd
 			x, y = r.NormFloat64(), r.NormFloat64()
-		default: // few spots, many points
+		default: // many points at few positions
 			x, y = float64(3*r.IntN(3)), float64(r.IntN(2))
 		}
 		if opt.Geographic {
@@ -234,7 +235,7 @@ func describe(pts *Points, opt Options) string {
 	return b.String()
 }
 
-// engines are all the ways to the same result.
+// engines are the algorithms and settings that must all give the same result.
 func engines() map[string]func(*Options) {
 	return map[string]func(*Options){
 		"auto, one core":   func(o *Options) { o.Threads = 1 },

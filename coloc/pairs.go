@@ -7,16 +7,15 @@ import (
 	"sync/atomic"
 )
 
-// pairCounts says, for ordered features (f, g), how many points of f have a
-// point of g among their neighbours: all that is needed for the patterns of
-// size two.
+// pairCounts has, for every ordered pair of features (f, g), the number of points of f with a
+// neighbour of g. These numbers determine the patterns of size two.
 type pairCounts struct {
 	n      int
-	dense  []int64          // n*n, up to denseFeatures features
-	sparse map[uint64]int64 // beyond
+	dense  []int64          // n*n, for up to denseFeatures features
+	sparse map[uint64]int64 // for more features
 }
 
-// denseFeatures bounds the matrix to 8 MB a core.
+// denseFeatures bounds the matrix to 8 MB per core.
 const denseFeatures = 1024
 
 func newPairCounts(n int) *pairCounts {
@@ -41,7 +40,7 @@ func (c *pairCounts) get(f, g int32) int64 {
 	return c.sparse[uint64(f)<<32|uint64(g)]
 }
 
-// countPairs looks once at the neighbourhood of every place.
+// countPairs counts pairs in one pass over the neighbourhoods of all places.
 func countPairs(ctx context.Context, g *neighbours, cores cores, budget int64) (*pairCounts, error) {
 	n := len(g.total)
 	counters := make([]*pairCounter, cores.workers)
@@ -83,13 +82,13 @@ func countPairs(ctx context.Context, g *neighbours, cores cores, budget int64) (
 	return sum, nil
 }
 
-// pairCounter is one worker's counts and scratch.
+// pairCounter has the counts and scratch memory of one worker.
 type pairCounter struct {
 	g      *neighbours
 	counts *pairCounts
-	masks  maskCounter // when they hold the features
-	seen   []int32     // place+1 whose neighbourhood last showed the feature
-	near   []int32
+	masks  maskCounter // used if a mask has a bit for every feature
+	seen   []int32     // by feature: the last place with the feature near it, plus 1
+	near   []int32     // features near the current place
 	buf    []int32
 }
 
@@ -104,7 +103,7 @@ func newPairCounter(g *neighbours) *pairCounter {
 	return c
 }
 
-// block counts the pairs of the places of a block, and their neighbours.
+// block counts the pairs of the places of a block and returns the number of their neighbours.
 func (c *pairCounter) block(b int) (found int, err error) {
 	g := c.g
 	place := c.place
@@ -133,7 +132,7 @@ func (c *pairCounter) block(b int) (found int, err error) {
 	return found, nil
 }
 
-// place counts the pairs of a place whose neighbours are listed.
+// place counts the pairs of a place, given its neighbours.
 func (c *pairCounter) place(i int32, list []int32) {
 	g := c.g
 	c.near = c.near[:0]
@@ -222,8 +221,8 @@ func (fg *featureGraph) addPairs(s *store) {
 	}
 }
 
-// prevalent compares a participation ratio with the threshold: by division, as
-// 7 of 10 must reach 0.7 and 0.7*10 is more than 7.
+// prevalent compares a participation ratio with the threshold. It divides, because 7 of 25 must
+// reach 0.28, but 0.28*25 is more than 7 in float64.
 func prevalent(count, total int64, minPrev float64) bool {
 	return total > 0 && float64(count)/float64(total) >= minPrev
 }

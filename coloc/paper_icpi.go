@@ -2,11 +2,11 @@ package coloc
 
 import "context"
 
-// expandTree is the iCPI-tree algorithm (Wang, Bao and Lu 2009). The tree has, for
-// every feature and every point of it, the neighbours of later features by feature:
-// our stars. An instance of a candidate is one of the candidate without its last
-// feature and a neighbour, of that feature, of its last point, that is a neighbour
-// of the others too.
+// expandTree is the iCPI-tree algorithm (Wang, Bao and Lu 2009). Its tree lists, for every point,
+// the neighbours of later features, grouped by feature; type stars has these lists. An instance of
+// a candidate extends an instance of the candidate without its last feature. It adds a point of
+// that feature that is a neighbour of all others. Such points are found among the neighbours of the
+// last point.
 func expandTree(ctx context.Context, j *levelwise, c []int32, level map[string]*rows, do func(row []int32)) error {
 	last := len(c) - 1
 	shorter := level[setKey(c[:last])]

@@ -2,10 +2,10 @@ package coloc
 
 import "context"
 
-// expandStars is joinless (Yoo and Shekhar 2006): every point has its star, the
-// neighbours of later features. A star instance of a candidate is a point and one
-// point of its star for each other feature; it is a clique when its row without the
-// first point is a known clique instance of the level before.
+// expandStars is the joinless algorithm (Yoo and Shekhar 2006). The star of a point has its
+// neighbours of later features. A star instance of a candidate is a point and one point of its star
+// for each other feature. It is a clique if its points after the first are a clique instance of the
+// previous level.
 func expandStars(ctx context.Context, j *levelwise, c []int32, level map[string]*rows, do func(row []int32)) error {
 	rest := level[setKey(c[1:])]
 	out := make([]int32, len(c))

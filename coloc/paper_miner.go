@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// expandByJoin is Co-location Miner (Shekhar and Huang 2001): the instances of a
-// candidate are the join of those of two sets that differ in their last feature,
-// on all points but the last, where the two last points are neighbours. Pairs come
-// from the spatial join, as the paper found to be better.
+// expandByJoin is Co-location Miner (Shekhar and Huang 2001). It joins the instances of two sets
+// that differ in their last feature, on all points but the last. A joined row is an instance of the
+// candidate if the two last points are neighbours. Pairs come from the spatial join, which the
+// paper found to be faster.
 func expandByJoin(ctx context.Context, j *levelwise, c []int32, level map[string]*rows, do func(row []int32)) error {
 	last := len(c) - 1
 	if last == 1 {
-		return expandTree(ctx, j, c, level, do) // pairs come from the spatial join
+		return expandTree(ctx, j, c, level, do)
 	}
 	left := level[setKey(c[:last])]
 	right := level[setKey(append(slices.Clone(c[:last-1]), c[last]))]

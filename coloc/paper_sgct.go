@@ -7,18 +7,21 @@ import (
 	"slices"
 )
 
-// SGCT, step by step: (1) the table of size-2 instances by a plane sweep, (2)
-// the prevalent pairs of features, (3) the maximal cliques of their graph as
-// candidates, (4) the candidates, longest first: each gets its condensed
-// instance tree, and a candidate that is not prevalent is split into its
-// subsets of one feature less, unless these lie in an accepted pattern or have
-// been seen. On several cores every worker gathers pairs of its own, these
-// are merged, and cores take cliques and candidates as they come free;
-// the caches are shared.
+// SGCT has four steps:
+//
+//  1. List the instances of size 2 by a plane sweep.
+//  2. Find the prevalent pairs of features.
+//  3. Take the maximal cliques of the graph of these pairs as candidates.
+//  4. Evaluate the candidates, longest first, each by its condensed instance tree. Split a
+//     candidate that is not prevalent into its subsets with one feature fewer, unless an accepted
+//     pattern contains them or they were seen before.
+//
+// On several cores, each worker gathers pairs, which are then merged. Idle workers take the next
+// clique or candidate.
 
-// sgctCandidates bounds the splitting. Starting from the top means rejecting
-// every superset of the truth: 20 mutually prevalent features whose largest
-// pattern has 11 cost at least 263,950 rejections, 50 features some 10^15.
+// sgctCandidates bounds the number of candidates. Starting from the top means rejecting every
+// superset of the maximal patterns. With 20 features that are prevalent in pairs and a largest
+// pattern of 11, these are at least 263,950 sets; with 50 features, some 10^15.
 const sgctCandidates = 1 << 20
 
 func mineSGCT(ctx context.Context, pts *Points, j *job) ([]found, error) {
@@ -57,7 +60,7 @@ type sgct struct {
 	evaluate func(ctx context.Context, candidates [][]int32) ([][]int64, error)
 }
 
-// growTrees makes the instance tree of every candidate.
+// growTrees evaluates candidates by their instance trees, on CPU cores.
 func (s *sgct) growTrees(ctx context.Context, candidates [][]int32) ([][]int64, error) {
 	if s.trees == nil {
 		s.trees = make([]*instanceTree, s.cores.workers)
@@ -74,7 +77,7 @@ func (s *sgct) growTrees(ctx context.Context, candidates [][]int32) ([][]int64, 
 	return results, err
 }
 
-// prevalentPairs is step 2: the graph of the pairs that are.
+// prevalentPairs is step 2. It returns the graph of the prevalent pairs.
 func (s *sgct) prevalentPairs(ctx context.Context) ([][]int32, error) {
 	counts, err := s.stars.pairCounts(ctx, s.job)
 	adj := make([][]int32, len(s.total))
@@ -92,8 +95,8 @@ func (s *sgct) prevalentPairs(ctx context.Context) ([][]int32, error) {
 	return adj, err
 }
 
-// split is step 4. Candidates of one length are independent of one another:
-// none lies in another, and their subsets come later.
+// split is step 4. Candidates of one length do not depend on each other: none contains another, and
+// their subsets come later.
 func (s *sgct) split(ctx context.Context, cliques [][]int32) ([]found, error) {
 	accepted := newStore(s.budget)
 	seen := make(map[string]struct{})
@@ -145,7 +148,8 @@ func (s *sgct) split(ctx context.Context, cliques [][]int32) ([]found, error) {
 	return accepted.patterns, accepted.failure()
 }
 
-// candidateBytes is what a candidate seen takes beside its features, twice.
+// candidateBytes is the memory of a candidate in seen and byLength, besides its features, which
+// both of them hold.
 const candidateBytes = 112
 
 func tooManyCandidates(n, length int) error {
@@ -163,7 +167,7 @@ func (s *sgct) reaches(c []int32, counts []int64) bool {
 	return true
 }
 
-// subsets adds what maximal patterns imply: all their subsets, each counted.
+// subsets returns maximal patterns and all their subsets, each with its counts.
 func (s *sgct) subsets(ctx context.Context, patterns []found) ([]found, error) {
 	all := newStore(s.budget)
 	seen := make(map[string]struct{})

@@ -17,24 +17,24 @@ var sgctPTX string
 
 var sgctKernels = gpu.NewSource("coloc/sgct", sgctPTX)
 
-// gpuSGCT is the thesis' algorithm on the device: sweep, pair sort, the two maps,
-// prevalence mask; cliques on the CPU; then all candidates of one length at once,
-// their instance trees level by level. Trees that outgrow the memory are made in
-// parts: of the candidates, and then of a candidate's pairs.
+// gpuSGCT is the thesis' algorithm on the device. The device sweeps the points for pairs, sorts
+// them, makes the two maps and selects the prevalent pairs of features. The CPU lists cliques. Then
+// the device evaluates all candidates of one length at once, and grows their instance trees level
+// by level. If the trees exceed the memory, it divides the candidates or the pairs of a candidate.
 type gpuSGCT struct {
 	r         *gpuRun
 	pts       *Points
-	typeBits  uint32
-	bits      uint32 // of an instance's number within its feature
-	words     uint32 // of a feature's bitmap
-	pairs     gpu.Buffer[uint64]
-	itm, itnm gpuMap
-	prevalent map[[2]int32][2]int64
-	maxNodes  int
-	uploaded  func() // called when the points are on the device; or nil
+	typeBits  uint32                // bits of a feature
+	bits      uint32                // bits of an instance's number within its feature
+	words     uint32                // length of a feature's bitmap
+	pairs     gpu.Buffer[uint64]    // packed; see Packing in kernels/sgct.cu
+	itm, itnm gpuMap                // the thesis' ITMPack and ITNMPack
+	prevalent map[[2]int32][2]int64 // participating points of all pairs of features
+	maxNodes  int                   // of all trees that are in memory together
+	uploaded  func()                // called when the points are on the device; or nil
 }
 
-// gpuMap leads from a key to a range of pairs.
+// gpuMap maps a key to a range of pairs.
 type gpuMap struct {
 	unique, begins gpu.Buffer[uint64]
 	keys, values   gpu.Buffer[uint64]
@@ -67,14 +67,14 @@ func mineSGCTOnGPU(ctx context.Context, pts *Points, j *job) (patterns []found, 
 	return patterns, err
 }
 
-// sgctBytesPerPoint and -PerPair are what the steps before the trees hold.
+// sgctBytesPerPoint and sgctBytesPerPair are the memory of the steps before the trees.
 const (
 	sgctBytesPerPoint = 128
 	sgctBytesPerPair  = 136
 )
 
-// prepare does all that comes before the candidates, and returns the graph of
-// prevalent pairs of features.
+// prepare runs the steps before the candidates, and returns the graph of prevalent pairs of
+// features.
 func (g *gpuSGCT) prepare() ([][]int32, error) {
 	adj := make([][]int32, len(g.pts.Features))
 	pairs, err := g.findPairs()
@@ -85,7 +85,7 @@ func (g *gpuSGCT) prepare() ([][]int32, error) {
 	return g.prevalentPairs(adj)
 }
 
-// findPairs lists the pairs of neighbours, packed, and returns how many there are.
+// findPairs lists the pairs of neighbours, packed, and returns their number.
 func (g *gpuSGCT) findPairs() (int, error) {
 	if g.pts.Len() == 0 {
 		return 0, nil
@@ -111,7 +111,7 @@ func instanceNumbers(pts *Points) (numbers []uint32, most uint32) {
 	return numbers, slices.Max(next)
 }
 
-// sweep finds the pairs and returns how many there are.
+// sweep finds the pairs and returns their number.
 func (g *gpuSGCT) sweep(numbers []uint32) (int, error) {
 	r, j, n := g.r, g.r.job, g.pts.Len()
 	if j.KNN > 0 {
@@ -158,13 +158,13 @@ func (g *gpuSGCT) sweep(numbers []uint32) (int, error) {
 	return pairs, r.err
 }
 
-// takePairs makes room for the given number of pairs and what leads to them.
+// takePairs allocates memory for the given number of pairs and for their maps.
 func (g *gpuSGCT) takePairs(pairs int) {
 	g.r.use(profileMemory, sgctBytesPerPair*int64(pairs)+gpuBytesBesides, "sgct: the table of instances of size 2")
 	g.pairs = take[uint64](g.r, pairs)
 }
 
-// hostPairs takes the pairs of nearest neighbours from the CPU's graph.
+// hostPairs copies the pairs of nearest neighbours, which the CPU finds.
 func (g *gpuSGCT) hostPairs(numbers []uint32) (int, error) {
 	r := g.r
 	j := *r.job
@@ -185,7 +185,7 @@ func (g *gpuSGCT) hostPairs(numbers []uint32) (int, error) {
 	return len(list), r.err
 }
 
-// indexPairs sorts the pairs and makes ITMPack and ITNMPack.
+// indexPairs sorts the pairs and makes the two maps.
 func (g *gpuSGCT) indexPairs() {
 	r := g.r
 	alt := take[uint64](r, g.pairs.Len())
@@ -200,7 +200,7 @@ func (g *gpuSGCT) indexPairs() {
 	r.stage("sgct maps")
 }
 
-// runs maps the pairs' upper bits to the ranges that have them in common.
+// runs maps the upper bits of pairs, from shift on, to the range of pairs that share them.
 func (g *gpuSGCT) runs(shift uint32) (m gpuMap) {
 	r, n := g.r, g.pairs.Len()
 	shifted, count := take[uint64](r, n), take[uint64](r, 1)
@@ -283,11 +283,10 @@ func (g *gpuSGCT) prevalentPairs(adj [][]int32) ([][]int32, error) {
 	return adj, nil
 }
 
-// Bytes of a node of a tree: instance, parent, candidate, mask; and what growing
-// a level takes of each of its nodes: count, offset, range, owner.
+// Memory of trees.
 const (
-	nodeBytes = 13
-	growBytes = 28
+	nodeBytes = 13 // of a node: instance, parent, candidate, mask
+	growBytes = 28 // of a node while the next level grows: count, offset, range, owner
 )
 
 // evaluate counts the participating points of candidates of one length.
@@ -305,8 +304,8 @@ func (g *gpuSGCT) evaluate(_ context.Context, candidates [][]int32) ([][]int64, 
 		return out, nil
 	}
 	r := g.r
-	// Half of what is left is for the bitmaps of the candidates that are looked
-	// at together, the rest for their trees.
+	// Half of the remaining memory is for the bitmaps of the candidates that are evaluated
+	// together, the rest for their trees.
 	left := r.budget - r.arenas[pointMemory].Bytes() - r.arenas[profileMemory].Bytes()
 	perCandidate := int64(length)*(4*int64(g.words)+8) + 24
 	part := int(max(1, min(int64(len(candidates)), min(left/2, sgctBitmaps)/perCandidate)))
@@ -336,11 +335,10 @@ func (g *gpuSGCT) evaluate(_ context.Context, candidates [][]int32) ([][]int64, 
 	return out, nil
 }
 
-// sgctBitmaps is what the bitmaps take at most: clearing more at a time is of no
-// use. Trees have 32 nodes for every pair of instances at first.
+// sgctBitmaps bounds the memory of the bitmaps: clearing more at a time has no advantage.
 const sgctBitmaps = 1 << 30
 
-// count makes the trees of candidates and counts the instances on full paths.
+// count makes the trees of candidates and counts the instances on paths of full length.
 func (g *gpuSGCT) count(candidates [][]int32, length int, perCandidate int64) ([]uint32, error) {
 	r := g.r
 	r.use(patternMemory, int64(len(candidates))*perCandidate+int64(g.maxNodes)*(nodeBytes+growBytes)+gpuBytesBesides, "sgct: instance trees")

@@ -30,8 +30,8 @@ func timedPoints(seed uint64, n int) *Points {
 	return p
 }
 
-// Neighbours in space and time, by the definition for pairs and by all algorithms
-// for all.
+// With times, patterns of two features follow from the definition, and all algorithms agree on all
+// patterns.
 func TestNeighboursInTime(t *testing.T) {
 	pts := timedPoints(1, 120)
 	opt := Options{Distance: 2, MinPrevalence: 0.1, Within: 20, All: true}
@@ -67,16 +67,16 @@ func TestNeighboursInTime(t *testing.T) {
 	}
 	opt.Within = 0
 	if got := fmt.Sprint(mustMine(t, pts, opt).Patterns); got == want {
-		t.Error("time makes no difference")
+		t.Error("Within does not change the patterns")
 	}
 	pts.Time = nil
 	opt.Within = 1
 	if _, err := Mine(t.Context(), pts, opt); err == nil {
-		t.Error("no times, and no error")
+		t.Error("no error for Within and points without times")
 	}
 }
 
-// Local quotients with kernels are shares of weights over chance.
+// Local quotients with kernels are shares of weights divided by the expected share.
 func TestLocalQuotientsWithKernels(t *testing.T) {
 	pts := timedPoints(2, 60)
 	total := pts.Totals()
@@ -131,7 +131,10 @@ func TestReportsAsParquet(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows, err := parquet.Read[reportRow](bytes.NewReader(b.Bytes()), int64(b.Len()))
-	if err != nil || len(rows) == 0 || rows[0].Index != res.Patterns[0].Index || rows[0].Expected != nil {
-		t.Errorf("%v, %+v", err, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) == 0 || rows[0].Index != res.Patterns[0].Index || rows[0].Expected != nil {
+		t.Errorf("rows %+v, want the first with index %v and nothing expected", rows, res.Patterns[0].Index)
 	}
 }

@@ -1,30 +1,29 @@
 package coloc
 
-// places are the distinct positions of the input, in the order of the grid's
-// cells, each with the features found there and how many points of each. A
-// thousand incidents at one address are one place: whether a point takes part
-// in a pattern depends on its position and feature alone, so counting weights
-// instead of points is exact.
+// places are the distinct positions of the input, in the order of the grid's cells. Each has the
+// features found there, with the number of points of each as a weight. A thousand incidents at one
+// address are one place. Whether a point takes part in a pattern depends only on its position and
+// feature, so counting weights instead of points is exact.
 type places struct {
 	x, y, z []float64 // z is nil in the plane
 	first   []int32   // features of place i: feat[first[i]:first[i+1]], ascending
 	feat    []int32
 	weight  []int32 // points of that feature at that place
 	total   []int64 // points of each feature
-	time    []int64 // of each place; nil where times do not count. With times, every point is a place
+	time    []int64 // of each place; nil if times do not matter. With times, every point is a place
 
-	// members lists the input's points place by place, and within a place by
-	// feature, then input order; those of feature entry k end at memberEnd[k].
+	// members lists the points of the input, ordered by place, feature and number. Those of feature
+	// entry k end at memberEnd[k].
 	members   []int32
 	memberEnd []int32
 
 	grid  grid
-	spots []spot // what counting pairs reads of each; nil with more features than a mask has bits
+	spots []spot // what counting pairs reads of a place; nil if a mask has too few bits
 }
 
 func (p *places) len() int { return len(p.x) }
 
-// pointsOf lists the input's points behind feature entry k.
+// pointsOf lists the points of the input that feature entry k stands for.
 func (p *places) pointsOf(k int32) []int32 {
 	from := int32(0)
 	if k > 0 {
@@ -33,15 +32,15 @@ func (p *places) pointsOf(k int32) []int32 {
 	return p.members[from:p.memberEnd[k]]
 }
 
-// newPlaces deals the points to cells of the given side and collapses them, unless
-// they have times that count. side 0 picks cells of a few points each.
+// newPlaces sorts the points into cells of the given side; 0 means cells of a few points each. It
+// merges points at one position into a place, unless time is given.
 func newPlaces(pts *Points, time []int64, geographic bool, side float64, c cores) *places {
 	n := pts.Len()
 	p := &places{}
 	d := dealer{places: p, fromFeature: pts.Feature, apart: time != nil, cores: c}
 	d.fromX, d.fromY, d.fromZ = positions(pts, geographic, c)
-	// Memory that was used before is cleared when it is made: on all cores, the
-	// largest piece first.
+	// Allocation clears memory that was in use before, which takes time: allocate on all cores, the
+	// largest slice first.
 	var b box
 	c.do(
 		func() {
@@ -72,8 +71,8 @@ func newPlaces(pts *Points, time []int64, geographic bool, side float64, c cores
 	return p
 }
 
-// distance2 is the squared distance of two places: the one formula by which
-// neighbours are decided, each product rounded on its own.
+// distance2 returns the squared distance of two places. All engines decide by this formula which
+// places are neighbours. Each product is rounded separately.
 func (p *places) distance2(i, j int32) float64 {
 	dx, dy := p.x[i]-p.x[j], p.y[i]-p.y[j]
 	d := float64(dx*dx) + float64(dy*dy)

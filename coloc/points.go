@@ -10,8 +10,8 @@ import (
 // Points is a set of points, as package points reads it.
 type Points = points.Set
 
-// positions are the coordinates in which distances are straight: those given,
-// or unit vectors.
+// positions returns the coordinates in which distances are Euclidean: those of the points or, for
+// longitudes and latitudes, unit vectors.
 func positions(p *Points, geographic bool, c cores) (x, y, z []float64) {
 	if !geographic {
 		return p.X, p.Y, nil
@@ -26,8 +26,8 @@ func positions(p *Points, geographic bool, c cores) (x, y, z []float64) {
 	return x, y, z
 }
 
-// checkPoints validates points that a caller put together by hand, and counts those
-// of each feature on the way.
+// checkPoints validates points, which a caller may have put together by hand. It returns the number
+// of points of each feature.
 func checkPoints(p *Points, geographic bool, c cores) (total []int64, err error) {
 	if len(p.X) != len(p.Y) || len(p.X) != len(p.Feature) {
 		return nil, fmt.Errorf("points: %d x, %d y and %d features: want equally many", len(p.X),

@@ -2,28 +2,28 @@ package coloc
 
 import "math/bits"
 
-// profiler finds the profile of a place: the maximal feature sets of the
-// cliques through it. With profiles at hand a point takes part in a pattern
-// when one set of its place holds the pattern, and no clique is looked at again.
+// profiler finds the profile of a place: the maximal feature sets of the cliques through it. A
+// point takes part in a pattern if a set in the profile of its place contains the pattern, so
+// cliques need not be searched again.
 //
-// The search is Bron and Kerbosch's with a pivot, on feature sets instead of
-// vertex sets: a candidate whose features are all in the clique already is
-// dropped, and a branch whose features all lie in a set found before is cut.
-// So a crowd is no problem: a clique of every feature's nearest point, or else
-// the first clique found, mostly has every feature in reach, and ends the search.
+// The search is that of Bron and Kerbosch with a pivot, on feature sets instead of vertex sets. A
+// candidate is dropped if the clique already has all its features. A branch is cut if a set found
+// before contains all its features. This makes crowded places cheap. The nearest points of all
+// features mostly form a clique; otherwise, the first clique found mostly has every feature in
+// reach. Either ends the search.
 type profiler[M words] struct {
 	u     *universe[M]
-	limit int // steps a place may cost before it is called hard
-	steps int
-	sets  []M // maximal so far
+	limit int // largest number of steps for a place; a place that needs more is hard
+	steps int // steps left
+	sets  []M // maximal sets found so far
 
 	cand candidates[M]
 	buf  []int32
 	bits []int
-	near []int32 // bit -> its nearest candidate
-	dist []float64
+	near []int32   // by bit: the nearest candidate
+	dist []float64 // by bit: its squared distance
 
-	narrowed []M // scratch of the caller that takes the sets
+	narrowed []M // scratch memory for the caller of profile
 
 	narrow matrix[[1]uint64]
 	double matrix[[2]uint64]
@@ -31,25 +31,24 @@ type profiler[M words] struct {
 	wide   matrix[[64]uint64]
 }
 
-// candidates are the neighbours of a place that bring a feature, side by side
-// for fast comparison.
+// candidates are the neighbours of a place that add a feature, in arrays for fast comparison.
 type candidates[M words] struct {
 	mask    []M
 	x, y, z []float64
-	reach   []float64 // nil for one limit
-	time    []int64   // nil where times do not count
+	reach   []float64 // empty if one limit holds for all
+	time    []int64   // empty if times do not matter
 	limit   float64
 	within  int64
 }
 
-// matrix says which candidates are neighbours of one another: row i as bits.
+// matrix is the adjacency matrix of the candidates.
 type matrix[B words] struct {
-	row  []B
-	with []B // feature -> candidates that have it
+	row  []B // by candidate: its neighbours
+	with []B // by feature: the candidates that have it
 }
 
-// profile finds the sets of a place; ok is false when that took too many
-// steps. The sets are the profiler's own until the next call.
+// profile finds the sets of a place; ok is false if that takes too many steps. The sets are valid
+// until the next call.
 func (p *profiler[M]) profile(place int32) (sets []M, ok bool) {
 	u := p.u
 	p.sets = p.sets[:0]
@@ -85,8 +84,8 @@ func (p *profiler[M]) profile(place int32) (sets []M, ok bool) {
 	return p.sets, p.steps >= 0
 }
 
-// gather takes the candidates from the neighbours of a place with the features
-// own, and returns all features in reach.
+// gather collects the candidates among the neighbours of a place that has the features own. It
+// returns all features in reach.
 func (p *profiler[M]) gather(own M, list []int32) (reach M) {
 	u, c := p.u, &p.cand
 	c.mask, c.x, c.y, c.z, c.reach = c.mask[:0], c.x[:0], c.y[:0], c.z[:0], c.reach[:0]
@@ -130,10 +129,10 @@ func (c *candidates[M]) adjacent(i, j int) bool {
 	return d <= limit && (len(c.time) == 0 || near(c.time[i], c.time[j], c.within))
 }
 
-// plain tells that neighbours are those within one distance in the plane.
+// plain reports whether neighbours are simply the points within one distance in the plane.
 func (c *candidates[M]) plain() bool { return len(c.z) == 0 && len(c.reach) == 0 && len(c.time) == 0 }
 
-// nearestClique tries the nearest candidate of every feature in reach.
+// nearestClique reports whether the nearest candidates of all features in reach form a clique.
 func (p *profiler[M]) nearestClique(place int32, own, reach M) bool {
 	c, g := &p.cand, p.u.g
 	n := len(p.u.features)
@@ -170,7 +169,7 @@ func (p *profiler[M]) nearestClique(place int32, own, reach M) bool {
 	return true
 }
 
-// search compares the candidates and grows cliques from those worth it.
+// search compares the candidates, drops redundant ones and grows cliques from the others.
 func search[M, B words](p *profiler[M], m *matrix[B], own M) {
 	fill(&p.cand, m)
 	left := thin(p, m)
@@ -183,7 +182,7 @@ func search[M, B words](p *profiler[M], m *matrix[B], own M) {
 	grow(p, m.row, own, left)
 }
 
-// keep leaves the candidates of the given numbers, ascending.
+// keep drops all candidates but those with the given numbers, which are ascending.
 func (c *candidates[M]) keep(numbers []int) {
 	for to, from := range numbers {
 		c.mask[to], c.x[to], c.y[to] = c.mask[from], c.x[from], c.y[from]
@@ -203,8 +202,8 @@ func (c *candidates[M]) keep(numbers []int) {
 		c.reach[:min(n, len(c.reach))]
 }
 
-// thin leaves out candidates of one feature whose neighbours, of other
-// features, another candidate of that feature has too: it can stand for them.
+// thin returns the candidates without redundant ones. A candidate that has a single feature is
+// redundant if another one with just that feature has all its neighbours of other features.
 func thin[M, B words](p *profiler[M], m *matrix[B]) B {
 	mask := p.cand.mask
 	if len(m.with) < len(p.u.features) {
@@ -237,8 +236,7 @@ func thin[M, B words](p *profiler[M], m *matrix[B]) B {
 	return all
 }
 
-// covered reports whether another one of same has all the neighbours of i but
-// those of its own feature.
+// covered reports whether another candidate of same has all neighbours of i that lack the feature.
 func covered[B words](row []B, i int, same, feature B) bool {
 	mine := andNot(row[i], feature)
 	for k := 0; k < len(same); k++ {
@@ -294,7 +292,7 @@ func fill[M, B words](c *candidates[M], m *matrix[B]) {
 	}
 }
 
-// firstBits is the set of the first n bits.
+// firstBits returns the set of the first n bits.
 func firstBits[B words](n int) (b B) {
 	for i := 0; i < len(b) && n > 0; i++ {
 		b[i] = ^uint64(0)
@@ -359,7 +357,7 @@ func grow[M, B words](p *profiler[M], row []B, own M, cand B) {
 	for k := 0; k < len(branch); k++ {
 		for c := branch[k]; c != 0; c &= c - 1 {
 			i := k<<6 + bits.TrailingZeros64(c)
-			// A candidate that the pivot can stand for is not worth a branch.
+			// A candidate that the pivot can replace needs no branch.
 			next := and(cand, row[i])
 			if !subset(mask[i], mask[pivot]) || !subset(next, around) {
 				grow(p, row, or(own, mask[i]), next)

@@ -56,19 +56,19 @@ type Kernel int
 
 // The kernels.
 const (
-	Box      Kernel = iota // all alike
+	Box      Kernel = iota // 1
 	Gaussian               // exp(-u²/2)
 	Bisquare               // (1-u²)²
 )
 
 var kernelNames = choice.New[Kernel]("kernel", "box", "gaussian", "bisquare")
 
-// Kernels lists the names that ParseKernel takes.
+// Kernels lists the names that ParseKernel accepts.
 func Kernels() []string { return kernelNames.List() }
 
 func (k Kernel) String() string { return kernelNames.Of(k) }
 
-// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+// MarshalText returns the name, so that JSON has it too.
 func (k Kernel) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText is the inverse of MarshalText.
@@ -77,7 +77,7 @@ func (k *Kernel) UnmarshalText(name []byte) error { return kernelNames.Set(k, st
 // ParseKernel returns the kernel of that name.
 func ParseKernel(name string) (Kernel, error) { return kernelNames.Parse(name) }
 
-// weight is that of a squared distance over the squared bandwidth.
+// weight returns the weight of a neighbour; u2 is u squared.
 func (k Kernel) weight(u2 float64) float64 {
 	switch k {
 	case Gaussian:
@@ -88,10 +88,10 @@ func (k Kernel) weight(u2 float64) float64 {
 	return 1
 }
 
-// Quotients computes the colocation quotients of all ordered pairs of
-// features, From then To ascending, and the local ones by point, then To. A
-// p-value is twice the smaller share of relabellings, the observed labels
-// included, that are at least or at most the observed value; at most 1.
+// Quotients computes the colocation quotients of all ordered pairs of features, in ascending order
+// of From, then To. The local ones are ordered by point, then To. A p-value is twice the smaller of
+// two shares: of the relabellings whose value is at least the observed one, and of those whose
+// value is at most that. The observed labels count as a relabelling. No p-value exceeds 1.
 func (s *Survey) Quotients(ctx context.Context, opt QuotientOptions) ([]Quotient, []LocalQuotient, error) {
 	g, err := s.graph(ctx)
 	if err != nil {
@@ -160,8 +160,8 @@ func (s *Survey) Quotients(ctx context.Context, opt QuotientOptions) ([]Quotient
 	return global, at, nil
 }
 
-// tally counts a relabelling that is at least, at most the observed value; one
-// that has no value counts as both, against significance.
+// tally counts a relabelling whose value is at least the observed one in above, and at most in
+// below. A value of NaN counts in both, which makes the test conservative.
 func tally(value, observed float64, above, below *int32) {
 	if !(value < observed) {
 		*above++
@@ -171,7 +171,7 @@ func tally(value, observed float64, above, below *int32) {
 	}
 }
 
-// twoSided is the p-value of a quotient; without a quotient there is none.
+// twoSided returns the p-value of a quotient, or NaN if the quotient is NaN.
 func twoSided(quotient float64, above, below int32, rounds int) float64 {
 	if rounds == 0 || math.IsNaN(quotient) {
 		return math.NaN()
@@ -186,12 +186,12 @@ type quotients struct {
 	n      int
 	total  []int64
 	points []int32           // of the local quotients
-	slot   map[int32][]int32 // place -> positions in points
+	slot   map[int32][]int32 // by place: indices into points
 	to     []int32
 	kernel Kernel
 }
 
-// wanted lists what the local quotients are for.
+// wanted lists the points and features of the local quotients.
 func (q *quotients) wanted(opt QuotientOptions) {
 	from := make([]bool, q.kinds)
 	for f := range from {
@@ -217,7 +217,7 @@ func (q *quotients) wanted(opt QuotientOptions) {
 	}
 }
 
-// chance is the share of To that random labels would give.
+// chance returns the share of feature b around a point of a that random labels would give.
 func (q *quotients) chance(a, b int32) float64 {
 	others := q.total[b]
 	if a == b {
@@ -226,8 +226,8 @@ func (q *quotients) chance(a, b int32) float64 {
 	return float64(others) / float64(q.n-1)
 }
 
-// shareSums are, for each ordered pair, the sum of shares, and for each
-// feature the points with neighbours.
+// shareSums has the sum of shares of each ordered pair of features, and the number of points of
+// each feature that have neighbours.
 type shareSums struct {
 	kinds  int
 	share  []float64
@@ -236,7 +236,7 @@ type shareSums struct {
 
 func (s *shareSums) value(k int) float64 { return s.share[k] / float64(s.points[k/s.kinds]) }
 
-// around counts the labels of all points at a place and its neighbours.
+// around counts the labels of all points at a place and its neighbours. It returns their number.
 func (q *quotients) around(place int32, labels []int32, count []int64, buf []int32) (int64, []int32) {
 	clear(count)
 	total := int64(0)
@@ -247,7 +247,7 @@ func (q *quotients) around(place int32, labels []int32, count []int64, buf []int
 			at = list[i]
 		}
 		if q.g.reach != nil && q.g.distance2(place, at) > q.g.reach[place] {
-			continue // that one's nearest, not this one's
+			continue // place is among the nearest of at, but not at among those of place
 		}
 		members := q.g.membersOf(at)
 		total += int64(len(members))
@@ -293,8 +293,8 @@ func (q *quotients) sums(labels []int32, buf []int32) *shareSums {
 	return out
 }
 
-// locals gives the share of each wanted feature around each wanted point. Where
-// a point has no neighbours the share is NaN.
+// locals calls yield with the share of each wanted feature around each wanted point. The share is
+// NaN if a point has no neighbours.
 func (q *quotients) locals(labels []int32, yield func(i int, share float64)) {
 	if q.kernel != Box {
 		q.weightedLocals(labels, yield)
@@ -342,7 +342,7 @@ func (q *quotients) weightedLocals(labels []int32, yield func(i int, share float
 				d2 = q.g.distance2(place, at)
 			}
 			if d2 > reach {
-				continue // that one's nearest, not this one's
+				continue // place is among the nearest of at, but not at among those of place
 			}
 			w := 1.0
 			if reach > 0 {

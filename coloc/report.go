@@ -160,8 +160,8 @@ func (r *Report) writeRules(w io.Writer) error {
 	return t.Flush()
 }
 
-// WriteCSV writes reports as one table: a line for every feature of every
-// pattern. Patterns are numbered from 1 for each distance.
+// WriteCSV writes reports as one table, with a line for every feature of every pattern. Patterns
+// are numbered from 1 in each report.
 func WriteCSV(w io.Writer, reports ...*Report) error {
 	c := csv.NewWriter(w)
 	head := []string{"distance", "pattern", "size", "participation_index"}

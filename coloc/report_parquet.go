@@ -6,7 +6,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// reportRow is a feature of a pattern, as WriteCSV has it.
+// reportRow is a row for a feature of a pattern, with the columns of WriteCSV.
 type reportRow struct {
 	Region   string   `parquet:"region,dict"`
 	Distance float64  `parquet:"distance"`
@@ -24,8 +24,7 @@ type reportRow struct {
 	Share    float64  `parquet:"participation_ratio"`
 }
 
-// WriteParquet writes reports as one table: a row for every feature of every
-// pattern.
+// WriteParquet writes reports as one table, with a row for every feature of every pattern.
 func WriteParquet(w io.Writer, reports ...*Report) error {
 	p := parquet.NewGenericWriter[reportRow](w)
 	for _, r := range reports {

@@ -76,7 +76,7 @@ func (s *Survey) Rules(ctx context.Context, patterns []Pattern, largest int, lea
 	return out, nil
 }
 
-// subsetsOf yields the subsets of {0..n-1} of a size in lexical order.
+// subsetsOf yields the subsets of {0..n-1} of a size in lexicographic order.
 func subsetsOf(n, size int) func(yield func([]bool) bool) {
 	return func(yield func([]bool) bool) {
 		in := make([]bool, n)
@@ -106,8 +106,8 @@ type ruleCounter struct {
 	byFeature [][]int32
 }
 
-// count walks the instances of If as combinations of feature entries, each
-// standing for the product of its weights, and looks for one extension of each.
+// count counts the instances of If, and those that extend to Then. It visits cliques of feature
+// entries. Each clique stands for as many instances as the product of its weights.
 func (c *ruleCounter) count(ctx context.Context, r *Rule) error {
 	w := walker{
 		g: c.g, features: r.If, steps: instanceSteps, ctx: ctx,
@@ -155,8 +155,8 @@ func (c *ruleCounter) count(ctx context.Context, r *Rule) error {
 	return nil
 }
 
-// extends reports whether the clique of entries has neighbours of the features
-// that are neighbours of one another.
+// extends reports whether an entry of each feature of then can be added to the clique so that all
+// of them are neighbours.
 func (c *ruleCounter) extends(w *walker, clique []int32, then []int32) (bool, error) {
 	n := len(then) + 1
 	w.features = append(w.features[:0:0], c.g.feat[clique[0]])

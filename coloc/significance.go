@@ -29,12 +29,12 @@ const (
 
 var adjustNames = choice.New[Adjust]("adjustment", "fdr", "max")
 
-// Adjusts lists the names that ParseAdjust takes.
+// Adjusts lists the names that ParseAdjust accepts.
 func Adjusts() []string { return adjustNames.List() }
 
 func (a Adjust) String() string { return adjustNames.Of(a) }
 
-// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+// MarshalText returns the name, so that JSON has it too.
 func (a Adjust) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
 // UnmarshalText is the inverse of MarshalText.
@@ -104,7 +104,7 @@ func (s *Survey) Significance(ctx context.Context, patterns []Pattern, o Signifi
 	return out, nil
 }
 
-// nullTest is the rounds of one call of Significance.
+// nullTest is one call of Significance.
 type nullTest struct {
 	survey   *Survey
 	model    *points.NullModel
@@ -112,10 +112,10 @@ type nullTest struct {
 	patterns []Pattern
 
 	mu   sync.Mutex
-	sums []roundSum // of patterns
+	sums []roundSum // by pattern
 }
 
-// run makes all rounds.
+// run computes all rounds.
 func (t *nullTest) run(ctx context.Context) error {
 	all := make([]int, len(t.patterns))
 	for i := range all {
@@ -134,7 +134,7 @@ func (t *nullTest) tell(format string, args ...any) {
 	}
 }
 
-// onCores makes the rounds of some patterns, a core each.
+// onCores computes all rounds for some of the patterns, each round on one core.
 func (t *nullTest) onCores(ctx context.Context, which []int) error {
 	s := t.survey
 	one := s.job.Options
@@ -150,7 +150,7 @@ func (t *nullTest) onCores(ctx context.Context, which []int) error {
 	})
 }
 
-// coresRound adds a round whose points were drawn.
+// coresRound evaluates and adds one round, given its points.
 func (t *nullTest) coresRound(ctx context.Context, drawn *Survey, which []int) error {
 	some := t.some(which)
 	found, err := drawn.indices(ctx, some)
@@ -175,8 +175,8 @@ func (t *nullTest) some(which []int) []Pattern {
 	return out
 }
 
-// add takes in the indices of some patterns in a round and, for MaxT, the largest index
-// of any set by its size.
+// add adds a round: the indices of some of the patterns and, for MaxT, the largest index of any
+// set, by size.
 func (t *nullTest) add(which []int, found []float64, largest map[int]float64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -192,14 +192,14 @@ func (t *nullTest) add(which []int, found []float64, largest map[int]float64) {
 	}
 }
 
-// roundSum is what the rounds so far say of a pattern. Indices are added up as
-// integers of 128 bits, so that the order of rounds does not matter.
+// roundSum sums up the rounds of a pattern.
 type roundSum struct {
-	high, low    uint64
-	hits, beaten int
+	high, low uint64 // sum of the indices, a 128-bit integer: the order of rounds does not matter
+	hits      int    // rounds in which the index reaches the observed one
+	beaten    int    // rounds in which the index of any set of the same size does
 }
 
-// indexUnit is the integer of an index of 1.
+// indexUnit is the integer that stands for an index of 1.
 const indexUnit = 1 << 60
 
 func (r *roundSum) add(index float64) {
@@ -212,7 +212,7 @@ func (r *roundSum) mean(rounds int) float64 {
 	return (float64(r.high)*(1<<64) + float64(r.low)) / indexUnit / float64(rounds)
 }
 
-// adjustBySize makes q-values over all sets of features of each size.
+// adjustBySize computes q-values over all sets of features of each size.
 func adjustBySize(out []Significance, patterns []Pattern, total []int64) {
 	features := 0
 	for _, n := range total {
@@ -235,7 +235,7 @@ func adjustBySize(out []Significance, patterns []Pattern, total []int64) {
 	}
 }
 
-// sizesOf is the number of sizes up to that of the longest pattern.
+// sizesOf returns the number of sizes, from 2 to that of the longest pattern.
 func sizesOf(patterns []Pattern) int {
 	longest := 2
 	for _, p := range patterns {
@@ -255,7 +255,8 @@ func (s *Survey) RoundsFor(q float64, size int, patterns []Pattern) int {
 	return int(min(1<<53, math.Ceil(s.testsAPattern(size, patterns)/q))) - 1
 }
 
-// testsAPattern is how many tests stand behind each pattern of a size.
+// testsAPattern returns the factor from the least p-value to the least q-value of a size: the
+// number of sets of that size per pattern found, times the number of sizes.
 func (s *Survey) testsAPattern(size int, patterns []Pattern) float64 {
 	found := 0
 	for _, p := range patterns {
@@ -272,7 +273,7 @@ func (s *Survey) testsAPattern(size int, patterns []Pattern) float64 {
 	return float64(sizesOf(patterns)) * float64(setsOf(features, size)) / float64(found)
 }
 
-// setsOf is the number of sets of a size, at most 2^53.
+// setsOf returns the number of sets of features of a size, at most 2^53.
 func setsOf(features, size int) int {
 	n := 1.0
 	for k := range size {
@@ -281,7 +282,7 @@ func setsOf(features, size int) int {
 	return int(min(math.Round(n), 1<<53))
 }
 
-// indices are the participation indices of patterns, whatever their size.
+// indices returns the participation indices of patterns of any size.
 func (s *Survey) indices(ctx context.Context, patterns []Pattern) ([]float64, error) {
 	g, err := s.join(ctx)
 	if err != nil {
@@ -306,14 +307,14 @@ func (s *Survey) indices(ctx context.Context, patterns []Pattern) ([]float64, er
 	return out, nil
 }
 
-// pairIndex is the index of a pattern of two features, of which the given number of points are near
-// one of the other.
+// pairIndex returns the index of a pattern of two features. near(a, b) is the number of points of a
+// that have a neighbour of b.
 func pairIndex(p Pattern, total []int64, near func(a, b int32) int64) float64 {
 	a, b := p.Features[0], p.Features[1]
 	return min(float64(near(a, b))/float64(total[a]), float64(near(b, a))/float64(total[b]))
 }
 
-// shownIndex is the index of a pattern whose participating places are known.
+// shownIndex returns the index of a pattern, given its participating places.
 func shownIndex(g *neighbours, p Pattern, shown *showing) float64 {
 	part := make([]int64, len(p.Features))
 	for place, takes := range shown.part {
@@ -333,8 +334,8 @@ func shownIndex(g *neighbours, p Pattern, shown *showing) float64 {
 	return index
 }
 
-// largest mines and gives the largest index of any set of each size that reaches
-// the least of the patterns'.
+// largest mines all sets whose index reaches the least index of the patterns. It returns the
+// largest index of each size.
 func (s *Survey) largest(ctx context.Context, patterns []Pattern) (map[int]float64, error) {
 	s.job.MinPrevalence, s.job.All = leastIndex(patterns), true
 	res, err := s.Mine(ctx)

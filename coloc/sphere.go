@@ -12,18 +12,18 @@ const earthRadius = 6371008.8
 // poles, and exact to some nanometres (half a metre near the antipode). Sines are computed here,
 // from degrees and without fused multiply-add, so that every machine finds the same neighbours.
 
-// unitVector is the position of a longitude and a latitude in degrees.
+// unitVector returns the position of a longitude and a latitude in degrees.
 func unitVector(lon, lat float64) (x, y, z float64) {
 	sinLon, cosLon := sinCosDegrees(lon)
 	sinLat, cosLat := sinCosDegrees(lat)
 	return cosLat * cosLon, cosLat * sinLon, sinLat
 }
 
-// chordLimit is the squared chord that belongs to a distance in metres.
+// chordLimit returns the squared chord of a distance in metres along the great circle.
 func chordLimit(metres float64) float64 {
 	half := metres / (2 * earthRadius) * (180 / math.Pi)
 	if half >= 90 {
-		return 5 // more than the diameter's 4: everything is near
+		return 5 // more than 4, the square of the diameter: all points are neighbours
 	}
 	s, _ := sinCosDegrees(half)
 	c := 2 * s

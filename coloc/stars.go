@@ -7,23 +7,22 @@ import (
 	"sort"
 )
 
-// stars are the neighbouring pairs of points of different features, packed:
-// points are renumbered by feature, then input order, and each has the list of
-// its neighbours of later features, ascending, so that those of one feature are
-// a range of it. A pair takes 12 bytes while the stars are made and 4 after.
-// The algorithms that list instances share them.
+// stars has the pairs of neighbouring points of different features, for the algorithms that list
+// instances. Points are renumbered by feature, then input order. Each has the list of its
+// neighbours of later features, in ascending order, so that those of one feature are a range. A
+// pair takes 12 bytes while the lists are made, and 4 bytes afterwards.
 type stars struct {
 	first []int32 // by feature: its first point; one more at the end
-	point []int32 // the input's number of each point
-	start []int64
+	point []int32 // number of each point in the input
+	start []int64 // start of each point's list; one more at the end
 	list  []int32
 }
 
-// starBlock is how many pairs a worker gathers in one piece.
+// starBlock is the number of pairs in a block; workers gather pairs in blocks.
 const starBlock = 1 << 16
 
-// newStars joins the points; name is the algorithm's, for the error when they do
-// not fit the memory bound.
+// newStars joins the points. name is that of the algorithm, for the error if the pairs do not fit
+// the memory bound.
 func newStars(ctx context.Context, pts *Points, j *job, memory *meter, name string) (*stars, error) {
 	n := pts.Len()
 	s := &stars{first: make([]int32, len(pts.Features)+1), point: make([]int32, n), start: make([]int64, n+1)}
@@ -92,10 +91,10 @@ func newStars(ctx context.Context, pts *Points, j *job, memory *meter, name stri
 	return s, err
 }
 
-// of is a point's neighbours of later features.
+// of returns the neighbours of a point that have later features.
 func (s *stars) of(p int32) []int32 { return s.list[s.start[p]:s.start[p+1]] }
 
-// ofFeature is those of one feature.
+// ofFeature returns the neighbours of a point that have a later feature f.
 func (s *stars) ofFeature(p, f int32) []int32 {
 	list := s.of(p)
 	lo := lowerBound(list, s.first[f])
@@ -122,16 +121,16 @@ func lowerBound(list []int32, v int32) int {
 	return lo
 }
 
-// feature is the feature of a point.
+// feature returns the feature of a point.
 func (s *stars) feature(p int32) int32 {
 	return int32(sort.Search(len(s.first)-1, func(f int) bool { return s.first[f+1] > p }))
 }
 
-// points are those of a feature: [lo, hi).
+// points returns the range of the points of a feature.
 func (s *stars) points(f int32) (lo, hi int32) { return s.first[f], s.first[f+1] }
 
-// pairCounts counts, for every pair of features with neighbours, the points of
-// the one and of the other that have some.
+// pairCounts counts, for every pair of features, the points of either one that have a neighbour of
+// the other.
 func (s *stars) pairCounts(ctx context.Context, j *job) (map[[2]int32][2]int64, error) {
 	features := len(s.first) - 1
 	parts := make([]map[int32][2]int64, features) // by first feature: second -> counts

@@ -7,10 +7,9 @@ import (
 	"sync"
 )
 
-// store collects the patterns that a search finds. It answers whether a set of
-// features lies in one of them by columns: bit i of a feature's column says
-// that pattern i has the feature, so a set is held when the columns of its
-// features have a bit in common.
+// store collects the patterns that a search finds, and answers whether one of them contains a set.
+// For this it has a column of bits for each feature: bit i says that pattern i has the feature. A
+// set is contained in a pattern if the columns of its features have a bit in common.
 type store struct {
 	mu       sync.RWMutex
 	patterns []found
@@ -68,7 +67,7 @@ func setBit(columns map[int32][]uint64, f int32, i int) {
 	columns[f] = c
 }
 
-// add keeps a pattern. The slices are the store's from then on.
+// add stores a pattern. The store owns the slices from then on.
 func (s *store) add(features []int32, counts []int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,14 +84,14 @@ func (s *store) add(features []int32, counts []int64) {
 	s.patterns = append(s.patterns, found{features, counts})
 }
 
-// failure is the error that ends the search, if any.
+// failure returns the error that ends the search, if any.
 func (s *store) failure() error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.err
 }
 
-// maximal drops the patterns that lie in another one.
+// maximal drops the patterns that another one contains.
 func maximal(patterns []found) []found {
 	longestFirst := slices.Clone(patterns)
 	slices.SortStableFunc(longestFirst, func(a, b found) int { return cmp.Compare(len(b.features), len(a.features)) })
@@ -100,7 +99,7 @@ func maximal(patterns []found) []found {
 	var kept []found
 	for _, p := range longestFirst {
 		if holds(columns, p.features, len(kept)) {
-			continue // in a longer one, or the same set again
+			continue // contained in a longer one, or a duplicate
 		}
 		for _, f := range p.features {
 			setBit(columns, f, len(kept))

@@ -25,7 +25,7 @@ func NewSurvey(pts *Points, opt Options) (*Survey, error) {
 	return &Survey{pts: pts, job: j}, nil
 }
 
-// join joins the points, or gives the graph joined before.
+// join returns the neighbour graph, which it builds on the first call.
 func (s *Survey) join(ctx context.Context) (*neighbours, error) {
 	if s.g == nil {
 		g, err := s.job.join(ctx, s.pts)
@@ -37,7 +37,7 @@ func (s *Survey) join(ctx context.Context) (*neighbours, error) {
 	return s.g, nil
 }
 
-// graph is the graph with its lists of neighbours made, if they fit.
+// graph returns the neighbour graph with lists of neighbours, if these fit the memory bound.
 func (s *Survey) graph(ctx context.Context) (*neighbours, error) {
 	g, err := s.join(ctx)
 	if err != nil {
@@ -59,7 +59,7 @@ func (r *Result) Best(n int) []Pattern {
 	return best[:min(n, len(best))]
 }
 
-// placeOf says at which place each of the n points is.
+// placeOf returns the place of each of the n points.
 func (p *places) placeOf(n int) []int32 {
 	out := make([]int32, n)
 	for i := range int32(p.len()) {
@@ -70,7 +70,7 @@ func (p *places) placeOf(n int) []int32 {
 	return out
 }
 
-// membersOf is a place's points in the input's numbering.
+// membersOf returns the points of a place, by their numbers in the input.
 func (p *places) membersOf(place int32) []int32 {
 	from := int32(0)
 	if k := p.first[place]; k > 0 {
@@ -79,14 +79,14 @@ func (p *places) membersOf(place int32) []int32 {
 	return p.members[from:p.memberEnd[p.first[place+1]-1]]
 }
 
-// showing is the places that take part in a pattern, and cliques that prove
-// it: every such place is in one of them.
+// showing has the places that take part in a pattern, and cliques that prove it: every such place
+// is in at least one of them.
 type showing struct {
 	part    []bool
 	cliques [][]int32
 }
 
-// show finds them.
+// show finds the places that take part in a pattern.
 func (s *Survey) show(ctx context.Context, p Pattern) (*showing, error) {
 	g, err := s.graph(ctx)
 	if err != nil {

@@ -11,10 +11,9 @@ import (
 	"strings"
 )
 
-// The picture: a title, one panel for each pattern, a legend. A panel shows all
-// points as grey hexagons (darker where there are more), the participating
-// points in the colours of their features, a lens that enlarges the spot where
-// most of them are together, with the edges of instances, and a scale bar.
+// A picture has a title, one panel for each pattern, and a legend. A panel shows all points as grey
+// hexagons, darker where there are more, and the participating points in the colours of their
+// features. A lens enlarges the area with the most of these and shows the edges of instances.
 
 const (
 	svgWidth   = 1200.0
@@ -26,14 +25,14 @@ const (
 	svgFont    = "font-family=\"Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif\""
 )
 
-// The colours of Okabe and Ito, told apart by nearly all eyes, then darker ones.
+// The colours of Okabe and Ito, which colour-blind readers can tell apart, then darker ones.
 var svgColours = []string{
 	"#0072b2", "#e69f00", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#b8a600", "#7d838c",
 	"#00466e", "#8f6300", "#7d3700", "#005c43", "#7e3f63", "#2a78a3", "#6e6400", "#3f444c",
 }
 
-// densePoints is the number of points of a feature above which a panel shows their
-// density instead of dots that hide one another.
+// densePoints is the number of participating points above which a panel shows their density instead
+// of dots, which would hide each other.
 const densePoints = 20_000
 
 // WriteSVG draws the patterns as maps, at most six panels in a picture.
@@ -88,10 +87,10 @@ type drawing struct {
 	w      *bufio.Writer
 	err    error
 	colour map[int32]string
-	order  []int32 // features as they got their colours
+	order  []int32 // features in the order of their colours
 
 	panelW, mapH float64
-	x, y         []float64 // places in a panel's pixels
+	x, y         []float64 // places, in pixels of a panel
 	unit         float64   // pixels per unit of distance
 	hexes        string
 }
@@ -118,7 +117,7 @@ func (d *drawing) subtitle(shown int) string {
 		thousands(int64(d.s.pts.Len())), len(d.s.pts.Features), near, opt.MinPrevalence, shown)
 }
 
-// distanceUnit is that of distances, as far as it is known.
+// distanceUnit returns the unit of distances, or "" if it is not known.
 func (d *drawing) distanceUnit() string {
 	if d.s.job.Geographic {
 		return "m"
@@ -162,7 +161,7 @@ func (d *drawing) panel(ctx context.Context, number int, p Pattern, x, y float64
 	return nil
 }
 
-// fitNames joins names and leaves off those that find no room.
+// fitNames joins names, but leaves out those for which there is no room.
 func fitNames(names []string, room int) string {
 	out := ""
 	for i, n := range names {
@@ -182,8 +181,8 @@ func fitNames(names []string, room int) string {
 	return out
 }
 
-// dots draws the participating points, feature by feature; of points that
-// would cover one another one is drawn.
+// dots draws the participating points, feature by feature. Of points that would cover each other,
+// it draws one.
 func (d *drawing) dots(p Pattern, shown *showing) {
 	total := int64(0)
 	for _, c := range p.Counts {
@@ -194,8 +193,8 @@ func (d *drawing) dots(p Pattern, shown *showing) {
 		return
 	}
 	for i, f := range p.Features {
-		// Points of one instance lie on top of one another at this scale: each
-		// feature moves a pixel into a direction of its own.
+		// At this scale the points of an instance would cover each other. So the points of each
+		// feature are moved by a pixel, in a direction of their own.
 		sin, cos := math.Sincos(2 * math.Pi * float64(i) / float64(len(p.Features)))
 		taken := make(map[[2]int32]bool)
 		var b strings.Builder
@@ -257,7 +256,7 @@ func (d *drawing) density(p Pattern, shown *showing) {
 	}))
 }
 
-// hexagonsOf draws points as hexagons, darker with the logarithm of their number.
+// hexagonsOf returns points as hexagons whose shade grows with the logarithm of their number.
 func (d *drawing) hexagonsOf(colour string, least, step float64, points func(place int32) int64) string {
 	const r = 4.2
 	dx, dy := r*math.Sqrt(3), r*1.5

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// localClass is what a local quotient says, in a colour that most eyes tell apart.
+// localClass is a class of local quotients with its name and colour in the legend.
 type localClass struct{ name, colour string }
 
 var localClasses = []localClass{
@@ -32,8 +32,8 @@ func classOf(q LocalQuotient) int {
 	return 1
 }
 
-// WriteLocalSVG draws local quotients as a map, one panel for each second feature,
-// at most six: every point of a first feature in the colour of what its quotient says.
+// WriteLocalSVG draws local quotients as maps, a panel for each feature To, at most six. The colour
+// of a point says whether its quotient is above 1, and whether it is significant.
 func (s *Survey) WriteLocalSVG(ctx context.Context, w io.Writer, local []LocalQuotient) error {
 	g, err := s.graph(ctx)
 	if err != nil {

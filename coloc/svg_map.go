@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// project puts the places into a panel's pixels: equal scales both ways, y
-// upwards. Few stray points far out do not shrink the rest: with 1,000 places
-// and more, the outermost five of a thousand may fall off the map.
+// project converts the positions of places to pixels of a panel, with one scale for both axes and
+// north at the top. A few outliers do not shrink the rest: with 1,000 places or more, up to five in
+// a thousand on each axis may be outside the map.
 func (d *drawing) project(width float64) {
 	n := d.g.len()
 	d.x, d.y = make([]float64, n), make([]float64, n)
@@ -50,7 +50,7 @@ func (d *drawing) project(width float64) {
 	d.unit = scale / perUnit
 }
 
-// bulk is the range without the few outermost values.
+// bulk returns the range of the values without a few outliers.
 func bulk(v []float64) (low, high float64) {
 	if len(v) == 0 {
 		return 0, 0
@@ -62,13 +62,13 @@ func bulk(v []float64) (low, high float64) {
 	}
 	low, high = sorted[cut], sorted[len(sorted)-1-cut]
 	all := sorted[len(sorted)-1] - sorted[0]
-	if high-low > 0.8*all { // nothing is far out
+	if high-low > 0.8*all { // no outliers
 		return sorted[0], sorted[len(sorted)-1]
 	}
 	return low, high
 }
 
-// unwrap moves longitudes so that the widest empty stretch is at the ends.
+// unwrap shifts longitudes so that the widest gap between them is at the ends.
 func unwrap(lon []float64) {
 	for i := range lon {
 		lon[i] = math.Mod(lon[i]+540, 360) - 180
@@ -90,7 +90,7 @@ func unwrap(lon []float64) {
 	}
 }
 
-// lens enlarges the spot where most participating points are together.
+// lens enlarges the area with the most participating points.
 func (d *drawing) lens(number int, p Pattern, shown *showing) {
 	reach := d.typicalEdge(shown) // in map pixels
 	if len(shown.cliques) == 0 || reach > 14 || d.panelW < 220 {
@@ -100,7 +100,7 @@ func (d *drawing) lens(number int, p Pattern, shown *showing) {
 		}
 		return
 	}
-	radius := math.Max(reach*1.6, 1e-6) // of the spot, in map pixels
+	radius := math.Max(reach*1.6, 1e-6) // of the area, in map pixels
 	cx, cy := d.busiest(p, shown, radius)
 	zoom := lensRadius / radius
 	lx, ly := d.panelW-lensRadius-12, d.mapH-lensRadius-12
@@ -140,7 +140,7 @@ func (d *drawing) lens(number int, p Pattern, shown *showing) {
 	d.printf("</g></g>\n")
 }
 
-// typicalEdge is the median length of the longest edges of the cliques.
+// typicalEdge returns the median, over the cliques, of the length of the longest edge.
 func (d *drawing) typicalEdge(shown *showing) float64 {
 	var longest []float64
 	for _, c := range shown.cliques {
@@ -159,9 +159,9 @@ func (d *drawing) typicalEdge(shown *showing) float64 {
 	return longest[len(longest)/2]
 }
 
-// busiest is the place with most participating points, those at one position all
-// counted, within the radius. Squares are looked at in the order of what they and
-// those around them hold, until no other can hold more.
+// busiest returns the position of the place with the most participating points within the radius.
+// It visits squares by descending number of points in them and the squares around them, until no
+// other can have more.
 func (d *drawing) busiest(p Pattern, shown *showing, radius float64) (x, y float64) {
 	type square struct {
 		key    [2]int
@@ -214,7 +214,7 @@ func (d *drawing) busiest(p Pattern, shown *showing, radius float64) (x, y float
 		if s.points <= best {
 			break
 		}
-		const some = 300 // places tried of a crowded square
+		const some = 300 // about the number of places that are tried in a crowded square
 		for i := 0; i < len(s.places); i += 1 + len(s.places)/some {
 			place, sum := s.places[i], int64(0)
 			around(s.key, func(o int32) {
@@ -276,7 +276,7 @@ func (d *drawing) scaleBar() {
 	d.printf(`<text x="%s" y="4" font-size="11" fill="#1d2330">%s</text></g>`+"\n", px(w+6), label)
 }
 
-// legendLines breaks the features shown into lines that fit.
+// legendLines breaks the features of the legend into lines that fit.
 func (d *drawing) legendLines() [][]int32 {
 	var lines [][]int32
 	room := 0.0

@@ -12,9 +12,9 @@ import (
 // the one of the lower feature first. Calls of one worker do not overlap.
 type pairEmitter func(worker int, a, b int32) error
 
-// sweepPairs finds all neighbouring pairs of points as the thesis does: sorted
-// along x, every point is compared with those after it until they are too far
-// in x alone. Nearest neighbours have no such order and come from their graph.
+// sweepPairs finds all neighbouring pairs of points as the thesis does. It sorts the points along x
+// and compares each with the following ones, until these are too far away in x alone. Pairs of
+// nearest neighbours come from the neighbour graph instead.
 func (j *job) sweepPairs(ctx context.Context, pts *Points, emit pairEmitter) error {
 	if j.KNN > 0 {
 		return j.graphPairs(ctx, pts, emit)
@@ -110,7 +110,7 @@ type meter struct {
 	bound int64
 }
 
-// take reports whether the given number of further bytes fit.
+// take counts further bytes and reports whether they fit.
 func (m *meter) take(bytes int64) bool {
 	return m.used.Add(bytes) <= m.bound
 }

@@ -5,25 +5,26 @@ import (
 	"slices"
 )
 
-// table is the places as a node sees them. Points of one feature at one place
-// are a class: weight points that have the sets (restricted to tail) of the
-// profile that hold head. Classes whose sets are all empty say nothing and are
-// left out. Classes are grouped by feature, those with a single set apart: most
-// are, and a pass over them is one tight loop. Hard places have no profile and
-// are asked by witness search.
+// table is what a node of the lattice knows about the places. The points of one feature at one
+// place are a class. Its weight is their number. Its sets are those of the place's profile that
+// contain head, restricted to tail; a class without a set is left out. Classes are grouped by
+// feature. Most have a single set and are kept apart, so that a pass over them is one tight loop.
+// Hard places have no profile and are evaluated by witness search.
 type table[M words] struct {
 	groups []group[M] // by bit
 	hard   []hardPlace[M]
 }
 
 type group[M words] struct {
-	set    []M // classes with one set
+	// Classes with one set.
+	set    []M
 	weight []int32
 
-	ext     []M // classes with several: their union,
+	// Classes with several sets.
+	ext     []M // union of the sets
 	weights []int32
-	end     []int32 // where their sets end,
-	sets    []M     // and the sets, none in another
+	end     []int32 // end of the sets of each class
+	sets    []M     // of all classes; no set of a class contains another
 }
 
 func (g *group[M]) reset() {
@@ -31,7 +32,7 @@ func (g *group[M]) reset() {
 	g.ext, g.weights, g.end, g.sets = g.ext[:0], g.weights[:0], g.end[:0], g.sets[:0]
 }
 
-// add appends a class with the given sets, of which none lies in another.
+// add appends a class with the given sets, none of which contains another.
 func (g *group[M]) add(sets []M, weight int32) {
 	if len(sets) == 1 {
 		g.set = append(g.set, sets[0])
@@ -44,7 +45,7 @@ func (g *group[M]) add(sets []M, weight int32) {
 	g.end = append(g.end, int32(len(g.sets)))
 }
 
-// join appends the groups of feature f of all parts, and lets go of them.
+// join appends the groups of feature f of all parts and frees them.
 func (g *group[M]) join(parts []table[M], f int) {
 	single, several, sets := 0, 0, 0
 	for i := range parts {
@@ -82,11 +83,11 @@ func (t *table[M]) reset(n int) {
 
 type hardPlace[M words] struct {
 	place int32
-	may   M // features of tail that may still join head here
+	may   M // features of tail that may still extend head here
 }
 
-// countHead adds, for points of a feature of head, to the column of every
-// feature of tail, and returns how many have all of tail.
+// countHead counts the points of a feature of head that take part in head + g, for each g of tail,
+// in row. It returns the number of those that take part in head + tail.
 func countHead[M words](g *group[M], must, tail M, row []int64) (full int64) {
 	for k, s := range g.set {
 		if !subset(must, s) {
@@ -132,8 +133,8 @@ func addBits[M words](row []int64, s M, w int64) {
 	}
 }
 
-// countTail counts the points of a feature of tail that are in head + it, and
-// in head + tail.
+// countTail counts the points of a feature g of tail that take part in head + g, and those that
+// take part in head + tail.
 func countTail[M words](g *group[M], must, tail M) (some, full int64) {
 	both := or(must, tail)
 	for k, s := range g.set {
@@ -162,8 +163,8 @@ func countTail[M words](g *group[M], must, tail M) (some, full int64) {
 	return some, full
 }
 
-// projectGroup narrows the sets that have must to tail, and returns how many
-// points have all of tail.
+// projectGroup restricts the sets that contain must to tail, and adds the classes to out. It
+// returns the number of points that take part in head + tail.
 func projectGroup[M words](m *merger, g *group[M], must, tail M, out *group[M]) (full int64) {
 	m.reset(len(g.set) + len(g.ext))
 	for k, s := range g.set {
@@ -209,7 +210,7 @@ func projectGroup[M words](m *merger, g *group[M], must, tail M, out *group[M]) 
 	return full
 }
 
-// addSet adds a set to those from start on, of which none lies in another.
+// addSet adds a set to those from start on, and keeps only sets that no other contains.
 func addSet[M words](sets []M, start int, s M) []M {
 	kept := start
 	for i := start; i < len(sets); i++ {

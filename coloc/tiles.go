@@ -22,13 +22,13 @@ type Class struct {
 	Points int64 // number of points in the group
 }
 
-// tileSteps is how many steps the search of a point's cliques may take. It is a guard: even points
-// take some tens.
+// tileSteps bounds the steps of the search for the cliques of a place. It is only a guard: with
+// uniform points, the search takes some tens of steps.
 const tileSteps = 1 << 22
 
 // Tile calls fn with the classes of the points of tile i of n, in any order; a class may come
-// several times. Tiles are bands of y, or latitude, with about as many points each. Every call must
-// get all points, so that all tiles number features alike and agree on the borders.
+// several times. Tiles are bands of y, or latitude, with about the same number of points each. All
+// calls must get all points, so that tiles number features alike and agree on the borders.
 func Tile(ctx context.Context, pts *Points, opt Options, i, n int, fn func(*Class) error) error {
 	if n < 1 || i < 0 || i >= n {
 		return fmt.Errorf("tile %d of %d: want 0 to %d", i, n, n-1)
@@ -61,7 +61,7 @@ func Tile(ctx context.Context, pts *Points, opt Options, i, n int, fn func(*Clas
 	}
 }
 
-// band is the range of y of a tile, without its end but for the last.
+// band returns the range of y of a tile. Its end belongs to the next tile, if there is one.
 func band(y []float64, i, n int) (from, to float64) {
 	from, to = math.Inf(-1), math.Inf(1)
 	sorted := slices.Clone(y)
@@ -88,7 +88,7 @@ func tile[M words](ctx context.Context, pts, near *Points, opt Options, from, to
 	if err := g.list(ctx, j.cores, j.budget/4); err != nil {
 		return err
 	}
-	names := make([]int32, len(near.Features)) // the numbers among all points
+	names := make([]int32, len(near.Features)) // number of each feature in pts
 	all := make([]int32, len(names))
 	for f, name := range near.Features {
 		at, _ := slices.BinarySearch(pts.Features, name)
@@ -169,7 +169,7 @@ func MineClasses(ctx context.Context, features []string, classes []Class, opt Op
 		func() ([]found, error) { return mineClasses(ctx, counts, classes, j) })
 }
 
-// check finds numbers that cannot be.
+// check returns an error if the class is not valid for the given number of features.
 func (c *Class) check(features int) error {
 	if uint(c.Feature) >= uint(features) || c.Points < 1 {
 		return fmt.Errorf("a class of %d points of feature %d of %d", c.Points, c.Feature, features)
@@ -189,7 +189,7 @@ func (c *Class) check(features int) error {
 	return nil
 }
 
-// mineClasses is mineAuto from where profiles are known.
+// mineClasses is the part of mineAuto that follows the computation of profiles.
 func mineClasses(ctx context.Context, counts *pairCounts, classes []Class, j *job) ([]found, error) {
 	fg := newFeatureGraph(counts, j.total, j.MinPrevalence)
 	s := newStore(j.budget / 4)

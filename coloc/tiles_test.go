@@ -11,7 +11,7 @@ import (
 	"github.com/collocate/collocate/points"
 )
 
-// Tiles find what one machine finds, in the plane and on the sphere, for any number of tiles.
+// Tiles give the same patterns as Mine, in the plane and on the sphere, for any number of tiles.
 func TestTilesMakeTheWhole(t *testing.T) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -20,7 +20,7 @@ func TestTilesMakeTheWhole(t *testing.T) {
 		features := []int{3, 7, 70}[round%3]
 		geographic := round%2 == 1
 		for range 400 {
-			// Few decimals: many share a position, and many lie on a border.
+			// With few decimals, many points share a position, and many are on a border.
 			x, y := float64(rng.IntN(60))/10, float64(rng.IntN(60))/10
 			b.Add(x, y, fmt.Sprintf("f%02d", int(rng.ExpFloat64()*float64(features)/4)%features))
 		}
@@ -50,29 +50,30 @@ func TestTilesMakeTheWhole(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !reflect.DeepEqual(got.Patterns, want.Patterns) || !reflect.DeepEqual(got.Totals, want.Totals) {
-				t.Fatalf("round %d, %d tiles: %d patterns, want %d", round, n, len(got.Patterns), len(want.Patterns))
+				t.Fatalf("round %d, %d tiles: got\n%swant\n%s", round, n, show(pts, got.Patterns),
+					show(pts, want.Patterns))
 			}
 		}
 	}
 }
 
-// What cannot be done in tiles, or is no class, is refused.
+// Options that tiles do not support, and invalid classes, are errors.
 func TestTilesRefuse(t *testing.T) {
 	ctx := context.Background()
 	pts := &Points{X: []float64{0, 1}, Y: []float64{0, 1}, Feature: []int32{0, 1}, Features: []string{"a", "b"}}
 	none := func(*Class) error { return nil }
 	if Tile(ctx, pts, Options{KNN: 2}, 0, 1, none) == nil {
-		t.Error("nearest neighbours were taken")
+		t.Error("no error for nearest neighbours")
 	}
 	if Tile(ctx, pts, Options{Distance: 1}, 2, 2, none) == nil {
-		t.Error("tile 2 of 2 was taken")
+		t.Error("no error for tile 2 of 2")
 	}
 	for _, c := range []Class{
 		{Feature: 2, Points: 1}, {Feature: 0}, {0, [][]int32{{1}}, 1}, {0, [][]int32{{1, 0}}, 1}, {0, [][]int32{{0, 9}}, 1},
 		{0, [][]int32{{0}}, 1},
 	} {
 		if _, err := MineClasses(ctx, pts.Features, []Class{c}, Options{MinPrevalence: 0.5}); err == nil {
-			t.Errorf("%+v was taken", c)
+			t.Errorf("%+v: no error", c)
 		}
 	}
 }

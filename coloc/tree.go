@@ -6,20 +6,19 @@ import (
 	"strings"
 )
 
-// instanceTree is the condensed instance tree of one candidate: level i has a
-// node for every clique of points of the candidate's first i+1 features,
-// pointing to its parent on the level before. It is one worker's scratch, whose
-// room counts against the memory bound until it is let go.
+// instanceTree is the condensed instance tree of one candidate. Level i has a node for every clique
+// of points of the candidate's first i+1 features, with its parent on the previous level. The tree
+// is scratch memory of one worker and counts against the memory bound.
 type instanceTree struct {
 	s      *sgct
 	levels [][]treeNode
-	seen   []uint32 // point -> stamp of the level that last counted it
+	seen   []uint32 // by point: stamp of the level that last counted it
 	stamp  uint32
 }
 
 type treeNode struct{ point, parent int32 }
 
-// treeNodeBytes is a node with its marks when paths are followed back.
+// treeNodeBytes is the memory of a node and of its marks in participation.
 const treeNodeBytes = 10
 
 func newInstanceTree(s *sgct) *instanceTree {
@@ -46,7 +45,7 @@ func (t *instanceTree) participation(ctx context.Context, c []int32) ([]int64, e
 			return counts, nil
 		}
 	}
-	// From the leaves to the root: what lies on a path of full length.
+	// From the leaves to the root, mark the nodes on paths of full length.
 	level := t.levels[len(c)-1]
 	alive := make([]bool, len(level))
 	for i := range alive {
@@ -76,9 +75,8 @@ func (t *instanceTree) participation(ctx context.Context, c []int32) ([]int64, e
 	return counts, nil
 }
 
-// grow makes level i: the points of the first feature, or the neighbours of a
-// node of the level before, of the next feature, that neighbour all its ancestors
-// too.
+// grow makes level i. Level 0 has the points of the first feature. The children of a node are the
+// points of the next feature that are neighbours of the node and of all its ancestors.
 func (t *instanceTree) grow(ctx context.Context, c []int32, i int) error {
 	stars := t.s.stars
 	t.levels[i] = t.levels[i][:0]
@@ -109,7 +107,7 @@ func (t *instanceTree) grow(ctx context.Context, c []int32, i int) error {
 	return nil
 }
 
-// push adds a node to a level. Room that is taken is counted.
+// push adds a node to a level and counts the memory that it allocates.
 func (t *instanceTree) push(c []int32, i int, n treeNode) error {
 	level := t.levels[i]
 	if len(level) == cap(level) {
@@ -124,8 +122,7 @@ func (t *instanceTree) push(c []int32, i int, n treeNode) error {
 	return nil
 }
 
-// shrink lets go of large levels, so that one worker's past does not take the
-// room of the others.
+// shrink frees large levels, so that one worker does not keep memory that others need.
 func (t *instanceTree) shrink() {
 	const keep = 1 << 16
 	for i, level := range t.levels {
@@ -136,7 +133,7 @@ func (t *instanceTree) shrink() {
 	}
 }
 
-// fits walks up from the ancestor on the given level.
+// fits reports whether e is a neighbour of node at of the given level and of all its ancestors.
 func (t *instanceTree) fits(level int, at int32, e int32) bool {
 	for ; level >= 0; level-- {
 		n := t.levels[level][at]

@@ -5,26 +5,24 @@ import (
 	"math/bits"
 )
 
-// Patterns of three features are counted before anything larger is looked for:
-// one pass over the neighbourhoods says which features stand together with which
-// around each place. A prevalent pair that is in no prevalent triple is a
-// maximal pattern, and its edge leaves the graph of features; where no triple
-// is prevalent, that is the answer, and neither neighbour lists nor profiles are
-// made. 200,000 even points of 100 features at distance 6, of which 2,454 pairs
-// are prevalent: 3.2 s of CPU before, 0.3 s now.
+// Triples of features are counted before larger sets are searched. One pass over the neighbourhoods
+// finds the features that are joint around each place, that is, whose points near the place are
+// neighbours of each other. A prevalent pair that is in no prevalent triple is a maximal pattern,
+// and its edge is removed from the graph of features. If no edge is left, neither neighbour lists
+// nor profiles are needed. This reduced CPU time from 3.2 s to 0.3 s for 200,000 uniform points of
+// 100 features at distance 6, of which 2,454 pairs are prevalent.
 //
-// The counts are bounds from above: a crowded place counts as if all features
-// in its reach stood together. What falls short of the threshold by them is
-// not prevalent.
+// The counts are upper bounds: around a crowded place, all features in reach count as joint. A
+// triple whose counts miss the threshold is certainly not prevalent.
 
-// tripleFeatures bounds the counts to 9 MB a core.
+// tripleFeatures bounds the counts to 9 MB per core.
 const tripleFeatures = 128
 
-// fewCandidates is the number of candidates up to which a place is looked at closely.
+// fewCandidates is the largest number of candidates around a place that are compared. With more,
+// all features in reach count as joint.
 const fewCandidates = 256
 
-// settlePairs stores the pairs that are in no prevalent triple and takes them
-// out of the graph.
+// settlePairs stores the pairs that are in no prevalent triple and removes them from the graph.
 func (fg *featureGraph) settlePairs(ctx context.Context, g *neighbours, s *store, opt *job, features []int32) error {
 	switch {
 	case len(features) <= 64:
@@ -81,15 +79,15 @@ func settlePairs[M words](ctx context.Context, fg *featureGraph, g *neighbours, 
 	return s.failure()
 }
 
-// tripleCounter counts, for one worker, the points of feature f around which g
-// and h stand together, for g < h: the columns of f and g have h as bits.
+// tripleCounter counts, for one worker, the points of feature f around which g and h are joint, for
+// g < h: the columns of f and g have a bit for h.
 type tripleCounter[M words] struct {
 	u       *universe[M]
 	p       profiler[M]
-	columns []column // (f, g, word of h)
+	columns []column // by f, g and word of h
 	counts  []int32  // the same, with 64 values each
-	with    []M      // feature -> those that stand together with it around a place
-	joint   []M      // candidate -> features of the candidates near it
+	with    []M      // by feature: those that are joint with it around a place
+	joint   []M      // by candidate: features of the candidates near it
 	list    []int32
 	bits    []int
 }
@@ -125,7 +123,7 @@ func (c *tripleCounter[M]) block(b int) error {
 	return nil
 }
 
-// place counts around one place.
+// place counts the triples around one place.
 func (c *tripleCounter[M]) place(i int32, list []int32) {
 	u := c.u
 	own := u.mask[i]
@@ -150,7 +148,7 @@ func (c *tripleCounter[M]) place(i int32, list []int32) {
 	}
 }
 
-// together fills with: the features in reach that stand together with each.
+// together fills with for the features in reach.
 func (c *tripleCounter[M]) together(own, reach M) {
 	mask := c.p.cand.mask
 	if len(mask) > fewCandidates {
@@ -178,7 +176,7 @@ func (c *tripleCounter[M]) together(own, reach M) {
 	}
 }
 
-// joinCandidates adds to joint the features of the candidates near each.
+// joinCandidates adds to joint the features of the candidates near each candidate.
 func joinCandidates[M words](c *candidates[M], joint []M) {
 	if !c.plain() {
 		for i := range joint {
@@ -197,7 +195,7 @@ func joinCandidates[M words](c *candidates[M], joint []M) {
 		ys, masks, others = ys[:len(xs)], masks[:len(xs)], others[:len(xs)]
 		for j := range xs {
 			dx, dy := xs[j]-x, ys[j]-y
-			var yes uint64 // no branch to mispredict
+			var yes uint64 // a mask instead of a branch, which would be mispredicted
 			if float64(dx*dx)+float64(dy*dy) <= limit {
 				yes = ^uint64(0)
 			}
@@ -210,7 +208,7 @@ func joinCandidates[M words](c *candidates[M], joint []M) {
 	}
 }
 
-// add counts points of f that have g and each of the features set together.
+// add counts points of f around which g is joint with each feature of set above g.
 func (c *tripleCounter[M]) add(f, g int, set M, weight int32) {
 	at := (f*len(c.u.features) + g) * len(set)
 	for k := 0; k < len(set); k++ {
@@ -252,7 +250,7 @@ func (c *tripleCounter[M]) flush(at int) {
 	*col = column{}
 }
 
-// points counts those of f with g and h.
+// points returns the number of points of f around which g and h are joint.
 func (c *tripleCounter[M]) points(f, g, h int) int64 {
 	if g > h {
 		g, h = h, g

@@ -1,20 +1,20 @@
 package coloc
 
-// universe is a set of features small enough for one bit each, and the places
-// seen through it. Up to 64 features that occur in prevalent pairs make one
-// universe; more are searched feature by feature, each with its later
-// neighbours in degeneracy order as its universe.
+// universe is a set of features, with a bit for each, and the places restricted to these features.
+// Up to oneUniverse features that occur in prevalent pairs are one universe. More are searched
+// feature by feature: the universe of a feature is itself and its later neighbours in degeneracy
+// order.
 type universe[M words] struct {
 	g        *neighbours
-	features []int32 // bit -> feature
-	bit      []int16 // feature -> bit, -1 outside
+	features []int32 // by bit
+	bit      []int16 // by feature; -1 if it is not in the universe
 	mask     []M     // features of each place
-	pairs    []M     // bit -> the bits it is a prevalent pair with
-	need     []int64 // bit -> participating points that make it prevalent
-	root     int     // the bit every pattern here holds, or -1
+	pairs    []M     // by bit: the bits with which it is a prevalent pair
+	need     []int64 // by bit: the least number of participating points that is prevalent
+	root     int     // the bit that all patterns of the universe have, or -1
 }
 
-// newUniverse narrows the graph to the features. root is one of them or -1.
+// newUniverse restricts the graph to the features. root is one of them or -1.
 func newUniverse[M words](g *neighbours, fg *featureGraph, features []int32, root int32,
 	minPrev float64, c cores) *universe[M] {
 	u := &universe[M]{
@@ -51,7 +51,7 @@ func newUniverse[M words](g *neighbours, fg *featureGraph, features []int32, roo
 	return u
 }
 
-// leastCount is the least number of participating points that is prevalent.
+// leastCount returns the least number of participating points that is prevalent.
 func leastCount(total int64, minPrev float64) int64 {
 	c := int64(minPrev * float64(total))
 	for c > 0 && prevalent(c-1, total, minPrev) {
@@ -63,7 +63,7 @@ func leastCount(total int64, minPrev float64) int64 {
 	return c
 }
 
-// relevant are the features that can stand in a pattern with one of own's.
+// relevant returns the features that can be in a pattern with a feature of own.
 func (u *universe[M]) relevant(own M, bits []int) (M, []int) {
 	out := own
 	bits = members(own, bits)

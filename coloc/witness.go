@@ -1,9 +1,8 @@
 package coloc
 
-// searcher looks for one witness: a clique through a place that covers a set
-// of features. It backs a place whose profile would be too long, and it never
-// lists instances: its cost is bounded by the pattern's size, not by the size
-// of any table.
+// searcher looks for one witness, that is, a clique through a place that covers a set of features.
+// It serves places whose profiles would be too long. It never lists instances: it needs memory for
+// the neighbours of the place, once for each feature of the set.
 type searcher[M words] struct {
 	g       *neighbours
 	mask    []M
@@ -34,8 +33,8 @@ func (s *searcher[M]) find(place int32, want M) bool {
 	return subset(need, reach) && s.extend(need, 0)
 }
 
-// extend covers need with a clique among the candidates from lo on. The
-// scarcest feature is covered first.
+// extend covers need with a clique among the candidates from lo on. It covers the scarcest feature
+// first.
 func (s *searcher[M]) extend(need M, lo int) bool {
 	hi := len(s.stack)
 	scarce := s.scarcest(need, lo)
@@ -67,7 +66,7 @@ func (s *searcher[M]) extend(need M, lo int) bool {
 	return false
 }
 
-// scarcest is the needed feature with the fewest candidates.
+// scarcest returns the needed feature with the fewest candidates.
 func (s *searcher[M]) scarcest(need M, lo int) int {
 	s.scratch = members(need, s.scratch)
 	if len(s.scratch) == 1 {

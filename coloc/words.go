@@ -2,9 +2,9 @@ package coloc
 
 import "math/bits"
 
-// words is a set of up to 64, 128, 256 or 4096 features. The search is written once
-// over it and compiled for each width; the branches on the width are decided
-// by the compiler, and the narrow set costs what a plain uint64 does.
+// words is a set of up to 64, 128, 256 or 4096 features. The search is generic over it and compiled
+// for each width. The compiler decides the branches on the width, so that the narrow set costs no
+// more than a uint64.
 type words interface {
 	[1]uint64 | [2]uint64 | [4]uint64 | [64]uint64
 }

@@ -1,14 +1,12 @@
-// The neighbour join: points sorted into cells, points at one position made one
-// place, and for every place the places within the distance: counted, then
-// listed. Cells are a little wider than the distance, and a key is (plane, row,
-// column), so the neighbours of a cell are three ranges of places in the plane
-// and nine on the sphere.
+// The neighbour join sorts points into cells, merges points at one position into a place, and
+// counts, then lists, the places within the distance of every place. Cells are a little wider than
+// the distance. The key of a cell is (plane, row, column), so the places around a cell are three
+// ranges in the plane and nine on the sphere.
 #include "warp.cuh"
 
 constexpr u32 kThreads = 256;
 
-// A cell with more points than this is not searched for equal positions here:
-// the host does it by sorting.
+// If a cell has more points than this, the host finds equal positions, by sorting.
 constexpr u32 kCrowd = 4096;
 
 INLINE u64 thread_number() { return (u64)blockIdx.x * kThreads + threadIdx.x; }
@@ -27,7 +25,7 @@ cell_keys(const double* x, const double* y, const double* z, u64 n, double low_x
   order[i] = (u32)i;
 }
 
-// The points in the order of their cells. Adding zero makes -0 and 0 one place.
+// Copies the points in the order of their cells. Adding zero makes -0 and 0 one place.
 KERNEL __launch_bounds__(kThreads)
 cell_gather(const u32* order, const double* x, const double* y, const double* z, const u32* feature, u64 n, double* to_x,
             double* to_y, double* to_z, u32* to_feature) {
@@ -40,9 +38,9 @@ cell_gather(const u32* order, const double* x, const double* y, const double* z,
   to_feature[k] = feature[i];
 }
 
-// Finds, for every point, the first of its cell at the same position, and counts
-// it at the first of these with the same feature: weight, which must be zero at
-// first. marks gets 1<<32 for the first point of a cell, and 1 for that of a place.
+// Finds the lead of every point: the first point of its cell at the same position. Counts each
+// point in weight, at the first point at its position with the same feature; weight must be zero at
+// first. marks has 1<<32 for the first point of a cell, plus 1 for the first point of a place.
 KERNEL __launch_bounds__(kThreads)
 cell_marks(const u64* keys, const double* x, const double* y, const double* z, const u32* feature, u64 n, u32* lead,
            u32* weight, u64* marks, u32* crowded) {
@@ -67,8 +65,8 @@ cell_marks(const u64* keys, const double* x, const double* y, const double* z, c
   marks[k] = (u64)(j == k) << 32 | (first == k);
 }
 
-// Places and cells from the sums of the marks before each point. counts gets the
-// number of cells and that of places.
+// Makes places and cells from the marks and their prefix sums. counts has the number of cells, then
+// that of places.
 KERNEL __launch_bounds__(kThreads)
 cell_places(const u64* keys, const double* x, const double* y, const double* z, const u32* lead, const u64* marks,
             const u64* sums, u64 n, double* place_x, double* place_y, double* place_z, u32* cell, u32* place_of,
@@ -97,7 +95,7 @@ cell_places(const u64* keys, const double* x, const double* y, const double* z, 
   }
 }
 
-// The ranges of places around each cell, rows of them to a cell.
+// Finds the ranges of places around each cell, one for each row.
 KERNEL __launch_bounds__(kThreads)
 cell_spans(const u64* keys, const u32* start, const u32* counts, u32 col_bits, u32 row_bits, u32 rows, uint2* spans) {
   u64 i = thread_number();
@@ -120,8 +118,8 @@ cell_spans(const u64* keys, const u32* start, const u32* counts, u32 col_bits, u
   spans[i] = make_uint2(start[lo], start[hi]);
 }
 
-// Each feature's bit at each place. bit[f] is above 63 for features that do not
-// matter; masks must be zero at first.
+// Sets the bits of the features at each place. bit[f] is above 63 for features that do not matter.
+// masks must be zero at first.
 KERNEL __launch_bounds__(kThreads)
 place_masks(const u32* feature, const u32* place_of, u64 n, const u32* bit, u64* masks) {
   u64 k = thread_number();
@@ -130,8 +128,8 @@ place_masks(const u32* feature, const u32* place_of, u64 n, const u32* bit, u64*
   if (b < 64) atomicOr(masks + place_of[k], 1ull << b);
 }
 
-// The one formula by which neighbours are decided, each product rounded on its
-// own, as the CPU has it.
+// The squared distance that decides which places are neighbours. Each product is rounded
+// separately, as on the CPU.
 INLINE double distance2(double dx, double dy) { return __dadd_rn(__dmul_rn(dx, dx), __dmul_rn(dy, dy)); }
 
 template <class Found>
@@ -152,8 +150,8 @@ INLINE void each_neighbour(u32 i, const double* x, const double* y, const double
   }
 }
 
-// How many neighbours each place has, and which features are near it (with
-// masks), its own ones included. Behind the last place there are none.
+// Counts the neighbours of each place and, with masks, finds the features near it, its own
+// included. degree has n values; it is 0 after the last place.
 KERNEL __launch_bounds__(kThreads)
 neighbours_count(const double* x, const double* y, const double* z, const uint2* spans, const u32* cell, const u32* counts,
                  u32 rows, double limit, const u64* masks, u64 n, u32* degree, u64* near) {
@@ -171,7 +169,7 @@ neighbours_count(const double* x, const double* y, const double* z, const uint2*
   degree[i] = found;
 }
 
-// The neighbours of the places from lo up to hi, one list behind the other.
+// Lists the neighbours of the places [lo, hi), one list after the other.
 KERNEL __launch_bounds__(kThreads)
 neighbours_fill(const double* x, const double* y, const double* z, const uint2* spans, const u32* cell, const u32* counts,
                 u32 rows, double limit, const u64* offsets, u64 lo, u64 hi, u32* lists) {
@@ -181,8 +179,8 @@ neighbours_fill(const double* x, const double* y, const double* z, const uint2* 
   each_neighbour((u32)i, x, y, z, spans, cell, rows, limit, [&](u32 j) { *to++ = j; });
 }
 
-// For ordered features (f, g): the points of f that have g near them. A block
-// counts in shared memory and adds up at the end.
+// Counts, for ordered pairs of features (f, g), the points of f that have g near them. A block
+// counts in shared memory and adds its counts to the total at the end.
 constexpr u32 kFeatures = 64;
 
 KERNEL __launch_bounds__(kThreads)

@@ -1,55 +1,53 @@
-// The lattice of feature sets over bit columns.
+// The lattice of feature sets is searched over bit columns.
 //
-// A class is the points of one feature at one place: so many (its weight), with
-// the sets of the place's profile. The classes of a feature are a group. In a
-// group every set has a bit position, and every feature a column: bit set where
-// the set has the feature. The sets that hold a pattern are then the bitwise AND
-// of its columns, 32 at a time.
+// The points of one feature at one place are a class. Its weight is their number, and its sets are
+// those of the place's profile. The classes of a feature are a group. In a group, every set has a
+// bit position and every feature a column, with the bits of the sets that have the feature. The
+// sets that contain a pattern are then the bitwise AND of its columns, 32 sets at a time.
 //
-// A class takes 2^c positions, c as small as its sets allow, and never crosses a
-// border of that size. With `ends` the highest position of each class in a word,
-// the classes that have any bit of r set are ((r & ~ends) + ~ends | r) & ends:
-// the addition carries into the highest position. A class of weight w stands
-// there once for every binary digit of w, among classes of the same digit, so
-// that counting points is a population count and a shift. Four words in a row, a
-// quad, have the same c and digit.
+// A class occupies 2^c positions, with the least c that has room for its sets, and is aligned to
+// that size. Let `ends` be the highest position of each class in a word. Then the classes that have
+// any bit of r set are ((r & ~ends) + ~ends | r) & ends: the addition carries into the highest
+// position. A class of weight w occurs once for every 1 in the binary form of w, among classes of
+// the same digit. So points are counted by a population count and a shift. Four consecutive words,
+// a quad, have the same c and digit.
 #include "warp.cuh"
 
 constexpr u32 kThreads = 256;
 constexpr u32 kWarps = kThreads / kWarp;
-constexpr u32 kBits = 64;    // features at most
-constexpr u32 kSizes = 11;   // values of c; those above 5 fill words: 7 is a quad
-constexpr u32 kDigits = 32;  // of a weight
-constexpr u32 kBatch = 8;    // columns counted at a time
+constexpr u32 kBits = 64;    // largest number of features
+constexpr u32 kSizes = 11;   // number of values of c; classes of c > 5 fill words, of 7 a quad
+constexpr u32 kDigits = 32;  // binary digits of a weight
+constexpr u32 kBatch = 8;    // number of columns counted at a time
 
 struct Kind;
 
-// Where the columns are.
+// The columns of all groups.
 struct Columns {
   const u32* bits;
-  const u32* first;  // word of each group
-  const u32* words;  // of each column of a group
+  const u32* first;  // by group: number of words of a column in all groups before it
+  const u32* words;  // by group: number of words of a column
   const Kind* kind;  // of each quad
-  u32 width;         // features
+  u32 width;         // number of features
 
   INLINE const uint4* column(u32 group, u32 feature) const {
     return (const uint4*)(bits + ((u64)first[group] * width + (u64)feature * words[group]));
   }
 };
 
-// The classes of size 2^c in a word that have a bit.
+// The number of classes in a word that have a bit of r set.
 INLINE u32 classes(u32 r, u32 ends) { return __popc((((r & ~ends) + ~ends) | r) & ends); }
 
 // What a quad holds.
 struct Kind {
-  u32 ends;   // the highest position of each class in a word, or of each in a warp's votes
+  u32 ends;   // the highest position of each class, in a word or in a warp's votes
   u16 digit;  // of the weight
-  u16 form;   // classes in words, of a whole quad, or of several lanes' quads
+  u16 form;   // whether a class is part of a word, a whole quad, or the quads of several lanes
 };
 enum { kInWords, kInQuads, kInLanes };
 
-// The points behind a quad's bits. Whole warps call it; classes larger than a
-// quad lie so that a warp has nothing else.
+// The number of points of the classes that have a bit of a quad set. Whole warps call it. If
+// classes are larger than a quad, all quads of the warp have such classes.
 INLINE u32 points(uint4 v, Kind kind) {
   if (kind.form == kInWords)
     return (classes(v.x, kind.ends) + classes(v.y, kind.ends) + classes(v.z, kind.ends) + classes(v.w, kind.ends)) << kind.digit;
@@ -61,7 +59,7 @@ INLINE u32 points(uint4 v, Kind kind) {
 
 INLINE uint4 operator&(uint4 a, uint4 b) { return make_uint4(a.x & b.x, a.y & b.y, a.z & b.z, a.w & b.w); }
 
-// The quad q of the AND of the columns in set, which is not empty.
+// Quad q of the AND of the columns of set, which is not empty.
 INLINE uint4 joined(const Columns& at, u32 group, u64 set, u32 q) {
   uint4 v = at.column(group, __ffsll(set) - 1)[q];
   for (set &= set - 1; set; set &= set - 1) v = v & at.column(group, __ffsll(set) - 1)[q];
@@ -78,9 +76,9 @@ INLINE u32 participating(const Columns& at, u32 f, u64 set, u32 t, u32 threads) 
   return warp_sum(n);
 }
 
-// The sets of a class: those of the place, narrowed to the features that the
-// class's own can stand with, without those of one feature, without the root (if
-// there is one), and none in another. f gets each.
+// Calls f with each set of a class. These are the sets of the place, restricted to `around`: the
+// class's own feature and those with which it is a prevalent pair. Sets of one feature are dropped,
+// as are sets without the root, if there is one, and sets that another contains.
 template <class F> INLINE void class_sets(const u64* sets, u32 count, u64 around, u64 root, F f) {
   bool narrowed = false;
   for (u32 i = 0; i < count; i++) narrowed |= (sets[i] & ~around) != 0;
@@ -96,7 +94,7 @@ template <class F> INLINE void class_sets(const u64* sets, u32 count, u64 around
   }
 }
 
-// The c of a class with n sets.
+// The c of a class with n sets. There is no c = 6: classes larger than a word fill a quad.
 INLINE u32 size_of(u32 n) {
   u32 c = n > 1 ? 32 - __clz(n - 1) : 0;
   return c == 6 ? 7 : c;
@@ -104,8 +102,8 @@ INLINE u32 size_of(u32 n) {
 
 INLINE u32 bucket_of(u32 group, u32 c, u32 digit) { return (group * kSizes + c) * kDigits + digit; }
 
-// How many classes each bucket has. overflow is set for a class with more sets
-// than any bucket takes.
+// Counts the classes of each bucket. overflow is set if a class has more sets than any bucket has
+// room for.
 KERNEL __launch_bounds__(kThreads)
 class_count(const u32* feature, const u32* weight, const u32* place_of, u64 n, const u32* bit, const u64* pairs, u64 root,
             const u64* pool, const u64* set_start, const u32* set_count, u32* buckets, u32* overflow) {
@@ -124,8 +122,8 @@ class_count(const u32* feature, const u32* weight, const u32* place_of, u64 n, c
   for (; w; w &= w - 1) atomicAdd(buckets + bucket_of(b, c, __ffs(w) - 1), 1u);
 }
 
-// Sets the bits of every class. start is the first word of each bucket, taken
-// counts its classes and must be zero at first, as must the columns.
+// Sets the bits of every class. start has the first word of each bucket. taken counts its classes;
+// it must be zero at first, as must the columns.
 KERNEL __launch_bounds__(kThreads)
 class_fill(const u32* feature, const u32* weight, const u32* place_of, u64 n, const u32* bit, const u64* pairs, u64 root,
            const u64* pool, const u64* set_start, const u32* set_count, const u32* start, u32* taken, const u32* first,
@@ -152,7 +150,7 @@ class_fill(const u32* feature, const u32* weight, const u32* place_of, u64 n, co
     u32 word = start[bucket] - first[b] + (u32)(((u64)slot << c) >> 5);
     u32 shift = (slot << c) & 31;
     if (same && c <= 5) {
-      // The sets as they are, all in one word: one write a column.
+      // All sets of the place are kept unchanged and fit one word: one write per column.
       for (u64 m = all; m; m &= m - 1) {
         u32 f = __ffsll(m) - 1, v = 0;
         for (u32 t = 0; t < kept; t++) v |= (u32)((sets[t] >> f) & 1) << t;
@@ -169,21 +167,21 @@ class_fill(const u32* feature, const u32* weight, const u32* place_of, u64 n, co
   }
 }
 
-// What the judges count together.
+// Counters that all blocks share: nodes on the stack, sets found, size of the largest set found.
 enum { kTop, kFound, kLongest };
 
-// Appends to a list with a counter, if there is room; the counter goes on.
+// Appends to a list with a counter, if there is room. The counter increases even if there is not.
 INLINE void push(u64* list, u64* counter, u64 room, u64 v) {
   u64 at = atomicAdd(counter, 1ull);
   if (at < room) list[at] = v;
 }
 
-// A block judges a node: a set head, and the features tail by which it may grow.
-// Features whose set with head is not prevalent are struck out of tail, feature of
-// head by feature of head, then by their own. If head with all that are left is
-// prevalent, it is found, and the branch ends. Otherwise the children go on the
-// stack: head with each feature left, which may grow by those of a higher bit.
-// Sets that can grow no more are found, too; a set found may lie in another one.
+// A block evaluates a node: a set, head, and the features that may extend it, tail. It removes from
+// tail the features that are not prevalent together with head. For this it counts the points of
+// each feature of head, then those of the features of tail. If head and all remaining features
+// together are prevalent, they are found, and the branch ends. Otherwise the children are pushed on
+// the stack: head and each remaining feature, which those of a higher bit may extend. Sets that
+// nothing can extend are found, too. A set that is found may be contained in another one.
 KERNEL __launch_bounds__(kThreads)
 judge(const u64* heads, const u64* tails, u32 n, const u32* bits, const u32* first, const u32* words, const Kind* kind,
       u32 width, const u64* need, const u64* pairs, u32 all, u64* stack_heads, u64* stack_tails, u64 stack_room, u64* found,
@@ -195,7 +193,7 @@ judge(const u64* heads, const u64* tails, u32 n, const u32* bits, const u32* fir
   u64 head = heads[blockIdx.x], tail = tails[blockIdx.x];
   if (threadIdx.x == 0) failed = 0;
   __syncthreads();
-  // Nothing new comes of a set that lies in one found in an earlier round.
+  // If a set found in an earlier round contains the whole branch, skip it.
   if (!all && __popcll(head | tail) <= longest_before) {
     for (u64 i = threadIdx.x; i < found_before; i += kThreads)
       if (((head | tail) & ~found[i]) == 0) atomicOr(&failed, 1u);
@@ -241,7 +239,7 @@ judge(const u64* heads, const u64* tails, u32 n, const u32* bits, const u32* fir
     }
     ok = next;
   }
-  // The features' own points: a warp takes one.
+  // Count the points of the features of tail; each warp takes one feature at a time.
   if (threadIdx.x == 0) left = ok;
   __syncthreads();
   u32 turn = 0;
@@ -290,7 +288,7 @@ judge(const u64* heads, const u64* tails, u32 n, const u32* bits, const u32* fir
   if (longest) atomicMax(counters + kLongest, longest);
 }
 
-// Which of the sets found lie in no other, and of equal ones are the first.
+// Selects the sets that no other contains, and the first of equal ones.
 KERNEL __launch_bounds__(kThreads) maximal_sets(const u64* found, u64 n, u8* keep) {
   __shared__ u64 tile[kThreads];
   u64 i = (u64)blockIdx.x * kThreads + threadIdx.x;
@@ -308,8 +306,8 @@ KERNEL __launch_bounds__(kThreads) maximal_sets(const u64* found, u64 n, u8* kee
   if (i < n) keep[i] = !in;
 }
 
-// The participating points of each pattern's features, in the order of bits,
-// stride of them to a pattern. A warp takes a pattern's feature.
+// Counts the participating points of each feature of each pattern, in the order of bits. Each
+// pattern has room for stride counts. A warp takes one feature of a pattern.
 KERNEL __launch_bounds__(kThreads)
 participation(const u64* patterns, u64 n, u32 stride, const u32* bits, const u32* first, const u32* words, const Kind* kind,
               u32 width, u32* counts) {

@@ -1,12 +1,11 @@
-// Profiles: the maximal feature sets of the cliques through a place. With them a
-// point takes part in a pattern when one set of its place holds the pattern, and
-// no clique is looked at again.
+// The profile of a place is the list of the maximal feature sets of the cliques through it. A point
+// takes part in a pattern if a set in the profile of its place contains the pattern, so cliques
+// need not be searched again.
 //
-// A warp searches one place: Bron and Kerbosch's search with a pivot, on feature
-// sets instead of vertex sets. A candidate whose features are all in the clique
-// already is dropped, and a branch whose features all lie in a set found before
-// is cut. Lane i has the candidates i, i+32, ...; sets of candidates are bits,
-// the same in all lanes.
+// A warp searches one place, by the algorithm of Bron and Kerbosch with a pivot, on feature sets
+// instead of vertex sets. A candidate is dropped if the clique already has all its features. A
+// branch is cut if a set found before contains all its features. Lane i has the candidates i, i+32
+// and so on. Sets of candidates are bit sets, the same in all lanes.
 #include "warp.cuh"
 
 constexpr u32 kTooLong = ~0u;
@@ -29,8 +28,8 @@ INLINE u64 warp_min(u64 v) {
   return v;
 }
 
-// The one formula by which neighbours are decided, each product rounded on its
-// own, as the CPU has it.
+// The squared distance that decides which places are neighbours. Each product is rounded
+// separately, as on the CPU.
 INLINE double distance2(double ax, double ay, double az, double bx, double by, double bz, bool sphere) {
   double dx = __dsub_rn(ax, bx), dy = __dsub_rn(ay, by);
   double d = __dadd_rn(__dmul_rn(dx, dx), __dmul_rn(dy, dy));
@@ -39,10 +38,10 @@ INLINE double distance2(double ax, double ay, double az, double bx, double by, d
   return __dadd_rn(d, __dmul_rn(dz, dz));
 }
 
-// The least of these numbers is about that of the nearest.
+// A key that orders numbers by distance, to the precision of the upper half of a double.
 INLINE u64 nearness(double d, u32 number) { return (u64)__double_as_longlong(d) >> 32 << 32 | number; }
 
-// Up to 64 numbers, two to a lane.
+// A list of up to 64 numbers, two per lane.
 struct Nearest {
   u32 lower = 0, upper = 0, count = 0;
 
@@ -52,7 +51,7 @@ struct Nearest {
     count++;
   }
 
-  // Whether it holds for every two different ones.
+  // Whether holds is true for every two different numbers.
   template <class Holds> INLINE bool all(Holds holds) const {
     for (u32 a = 0; a < count; a++) {
       u32 i = __shfl_sync(kFull, a < kWarp ? lower : upper, a % kWarp);
@@ -65,8 +64,8 @@ struct Nearest {
   }
 };
 
-// One warp's memory. Words words of candidates, patterns of up to Depth features
-// more than the place has, at most Sets sets.
+// The memory of one warp: room for 32*Words candidates, for searches of up to Depth levels, and for
+// Sets sets.
 template <u32 Words, u32 Depth, u32 Sets> struct Search {
   static constexpr u32 kMost = 32 * Words;
   struct Frame {
@@ -82,18 +81,18 @@ template <u32 Words, u32 Depth, u32 Sets> struct Search {
   u64 sets[Sets];
   u32 row[kMost][Words];
   union {
-    Position at;          // until the candidates are compared
-    Frame frames[Depth];  // from then on
+    Position at;          // used until the candidates are compared
+    Frame frames[Depth];  // used after that
   };
 
-  // Whether a set lies in one of those found.
+  // Whether a set found before contains this set.
   INLINE bool known(u64 set, u32 found) const {
     bool in = false;
     for (u32 i = lane_id(); i < found; i += kWarp) in |= (set & ~sets[i]) == 0;
     return __any_sync(kFull, in);
   }
 
-  // Adds a set unless it lies in another, and drops those that lie in it.
+  // Adds a set unless another contains it, and drops those that it contains.
   INLINE u32 add(u64 set, u32 found) {
     if (known(set, found)) return found;
     u32 kept = 0;
@@ -120,8 +119,8 @@ template <u32 Words, u32 Depth, u32 Sets> struct Search {
     return d <= (reaches ? max_of(at.reach[i], at.reach[j]) : limit);
   }
 
-  // Whether the candidates nearest to a position, one for each feature, are a
-  // clique: then there is but one set, of all features in reach.
+  // Whether the candidates nearest to a position, one for each feature, form a clique. Then the
+  // profile is a single set, of all features in reach.
   INLINE bool nearest(u32 n, u64 features, double x, double y, double z, bool sphere, bool reaches, double limit) const {
     Nearest chosen;
     for (u64 m = features; m; m &= m - 1) {
@@ -136,7 +135,7 @@ template <u32 Words, u32 Depth, u32 Sets> struct Search {
     return chosen.all([&](u32 i, u32 j) { return near(i, j, sphere, reaches, limit); });
   }
 
-  // Compares all candidates with one another.
+  // Fills the adjacency matrix of the candidates.
   INLINE void compare(u32 n, bool sphere, bool reaches, double limit) {
     for (u32 i = 0; i < n; i++) {
 #pragma unroll
@@ -149,9 +148,9 @@ template <u32 Words, u32 Depth, u32 Sets> struct Search {
     __syncwarp();
   }
 
-  // Leaves out candidates of one feature whose neighbours, of other features,
-  // another candidate of that feature has too: it can stand for them. Of two with
-  // the same neighbours the first stays.
+  // Drops redundant candidates. A candidate that has a single feature is redundant if another one
+  // with just that feature has all its neighbours of other features. Of two with the same
+  // neighbours, the first is kept.
   INLINE void thin(u32 n, u64 features, u32 (&cand)[Words]) {
     u32 covered = 0;  // bit k: candidate k*32+lane
     for (u64 m = features; m; m &= m - 1) {
@@ -195,7 +194,7 @@ template <u32 Words, u32 Depth, u32 Sets> struct Search {
     for (u32 k = 0; k < Words; k++) cand[k] = __ballot_sync(kFull, k * kWarp + lane_id() < n && !((covered >> k) & 1));
   }
 
-  // Grows the clique with features own by the candidates, all neighbours of its
+  // Extends the clique with features own by the candidates, which are neighbours of all its
   // members. Returns the number of sets, or kTooLong.
   INLINE u32 grow(u64 own, u32 (&cand)[Words], u32 steps) {
     u32 depth = 0, found = 0;
@@ -214,7 +213,7 @@ template <u32 Words, u32 Depth, u32 Sets> struct Search {
       }
       bool down = false;
       if (left == 0 || !known(own | warp_or(reach), found)) {
-        // Candidates that are next to all others are in every clique from here.
+        // Candidates that are neighbours of all others are in every maximal clique of this branch.
         u32 near[Words];
         u64 certain = 0;
 #pragma unroll
@@ -237,7 +236,7 @@ template <u32 Words, u32 Depth, u32 Sets> struct Search {
           if (useful) best = max_of(best, near[k] << 16 | (0xffff - i));
         }
         best = warp_max(best);
-        if (best == 0) {  // none is left
+        if (best == 0) {  // no candidate is left
           found = add(own, found);
           if (found == kTooLong) return kTooLong;
         } else {
@@ -263,7 +262,7 @@ template <u32 Words, u32 Depth, u32 Sets> struct Search {
           down = true;
         }
       }
-      // Back to the last clique that has a branch worth a look.
+      // Backtrack to the last frame with a branch that must be searched.
       while (!down) {
         if (depth == 0) return found;
         Frame& f = frames[depth - 1];
@@ -298,9 +297,9 @@ template <u32 Words, u32 Depth, u32 Sets> struct Search {
   }
 };
 
-// Places from lo on, or those in the queue with how many they are behind it. The
-// sets of a place go to the pool, wherever there is room; used counts all that
-// would. Places that take more than this kernel has go to the next queue.
+// Profiles n places from lo on or, if there is a queue, the *queued places in it. The sets of a
+// place are appended to the pool, if there is room; used counts the sets even if there is not.
+// Places that need more memory or steps than this kernel has go to the next queue.
 template <u32 Words, u32 Depth, u32 Sets, u32 Warps>
 INLINE void profiles(Search<Words, Depth, Sets>* searches, const u32* queue, const u32* queued, u32 lo, u32 n, const double* x,
                      const double* y, const double* z, const double* reach, double limit, const u64* masks, const u64* pairs,
@@ -341,7 +340,7 @@ INLINE void profiles(Search<Words, Depth, Sets>* searches, const u32* queue, con
     if (count > s.kMost) {
       found = kTooLong;
     } else if (own && (root == 0 || (all & root))) {
-      // With few candidates looking at all of them is cheaper than trying.
+      // With few candidates, the search is cheaper than this test.
       if (Words > 1 && s.nearest(count, all & ~own, x[place], y[place], z ? z[place] : 0, z != nullptr, reach != nullptr, limit)) {
         __syncwarp();
         if (lane_id() == 0) s.sets[0] = all;
@@ -382,14 +381,14 @@ INLINE void profiles(Search<Words, Depth, Sets>* searches, const u32* queue, con
                                         offsets, lists, steps, pool, room, used, set_start, set_count, next, next_count);  \
   }
 
-// Most places have few candidates; the others take a warp with more memory.
+// Most places have few candidates; the others need a warp with more memory.
 PROFILES(profile_32, 1, 32, 32, 8)
 PROFILES(profile_64, 2, 48, 64, 8)
 PROFILES(profile_128, 4, 64, 256, 4)
 PROFILES(profile_256, 8, 64, 1024, 1)
 
-// Places with any number of candidates: those whose nearest candidates of all
-// features are a clique have one set; the others go to the next queue.
+// Profiles places with any number of candidates. If the nearest candidates of all features form a
+// clique, the profile is one set; otherwise the place goes to the next queue.
 constexpr u32 kCrowdWarps = 4;
 
 KERNEL __launch_bounds__(kCrowdWarps * 32)

@@ -1,8 +1,8 @@
-// The sparse-graph and condensed-tree algorithm as the thesis has it: a sweep
-// along x finds the size-2 instances, which are sorted by (type, type, instance,
-// instance) and packed into one word each; one hash map (ITMPack) leads from a
-// pair of types to its range, another (ITNMPack) from an instance and a type to
-// the instance's neighbours of that type; instance trees grow level by level.
+// The sparse-graph and condensed-tree algorithm (SGCT) as the thesis describes it. A sweep along x
+// finds the instances of size 2. Each is packed into one word, and they are sorted by (type, type,
+// instance, instance). A type is a feature. One hash map (ITMPack) maps a pair of types to its
+// range. Another (ITNMPack) maps an instance and a type to the instance's neighbours of that type.
+// Instance trees grow level by level.
 #include "hash.cuh"
 #include "warp.cuh"
 
@@ -22,7 +22,7 @@ struct Packing {
   INLINE u32 first(u64 pair) const { return second(pair >> bits); }
 };
 
-// Doubles as words in the same order.
+// Converts x to words in the same order.
 KERNEL __launch_bounds__(kThreads) sweep_keys(const double* x, u64 n, u64* keys, u32* order) {
   u64 i = thread_number();
   if (i >= n) return;
@@ -44,8 +44,8 @@ sweep_gather(const u32* order, const double* x, const double* y, const double* z
   to_number[k] = number[i];
 }
 
-// A warp has one point and walks backwards along x, 32 points at a time, until
-// one is too far in x alone.
+// A warp compares one point with those before it along x, 32 at a time, until one is too far away
+// in x alone.
 template <class Found>
 INLINE void sweep(u64 i, const double* x, const double* y, const double* z, const u32* type, double limit, Found found) {
   for (u64 base = i; base > 0; base -= min_of(base, (u64)kWarp)) {
@@ -102,13 +102,13 @@ KERNEL __launch_bounds__(kThreads) shift_keys(const u64* keys, u64 n, u32 shift,
   if (k < n) out[k] = keys[k] >> shift;
 }
 
-// (type, type, second instance) of every pair.
+// Computes (type, type, second instance) of every pair.
 KERNEL __launch_bounds__(kThreads) second_keys(const u64* keys, u64 n, u32 bits, u64* out) {
   u64 k = thread_number();
   if (k < n) out[k] = keys[k] >> (2 * bits) << bits | (keys[k] & ((1ull << bits) - 1));
 }
 
-// A map from each key to its number, from 1.
+// Fills a map from each key to its number, from 1.
 KERNEL __launch_bounds__(kThreads) map_fill(const u64* keys, u64 n, u64* map_keys, u64* map_values, u64 slots) {
   u64 k = thread_number();
   if (k < n) table_add(map_keys, map_values, slots, keys[k], k + 1);
@@ -118,7 +118,7 @@ struct Map {
   const u64* keys;
   const u64* values;
   u64 slots;
-  const u64* begins;  // of the numbered ranges, and the end of the last
+  const u64* begins;  // starts of the numbered ranges, and the end of the last
 
   // The range of a key; empty if there is none.
   INLINE void range(u64 key, u64& from, u64& to) const {
@@ -131,7 +131,7 @@ struct Map {
   }
 };
 
-// Counts the distinct (types, instance), sorted, at the number of their types.
+// Counts the distinct keys (types, instance), which are sorted, by the number of their types.
 KERNEL __launch_bounds__(kThreads)
 unique_counts(const u64* keys, u64 n, u32 bits, const u64* map_keys, const u64* map_values, u64 slots, u32* counts) {
   u64 k = thread_number();
@@ -150,8 +150,8 @@ prevalence_mask(const u64* types, u64 n, u32 type_bits, const u32* counts_a, con
   mask[k] = __ddiv_rn((double)counts_a[k], (double)a) >= least && __ddiv_rn((double)counts_b[k], (double)b) >= least;
 }
 
-// How many pairs of instances each candidate's first two types have, of those
-// from skip on and up to limit.
+// Finds the pairs of instances of each candidate's first two types: at most limit of them, after
+// the first skip.
 KERNEL __launch_bounds__(kThreads)
 tree_roots(const u32* candidates, u64 n, u32 length, u32 type_bits, u32 bits, const u64* map_keys, const u64* map_values,
            u64 slots, const u64* begins, u64 skip, u64 limit, u64* first, u32* counts) {
@@ -167,8 +167,8 @@ tree_roots(const u32* candidates, u64 n, u32 length, u32 type_bits, u32 bits, co
   counts[c] = (u32)(to - from);
 }
 
-// Levels 0 and 1 at once: the pairs themselves. Nodes of all levels are in one
-// list; those of level 0 come first, as many of level 1 behind them.
+// Makes levels 0 and 1 from the pairs. Nodes of all levels are in one list: first those of level 0,
+// then as many of level 1.
 KERNEL __launch_bounds__(kThreads)
 tree_first(const u32* owner, const u64* offsets, const u64* first, u64 n, u32 bits, const u64* pairs, u32* instance, u32* parent,
            u32* candidate, u8* mask) {
@@ -185,8 +185,8 @@ tree_first(const u32* owner, const u64* offsets, const u64* first, u64 n, u32 bi
   mask[t] = mask[n + t] = 1;
 }
 
-// How many neighbours of the next type each node of a level has. Nodes that
-// failed the test have none.
+// Counts the neighbours of the next type of each node of a level. Nodes that failed the test have
+// none.
 KERNEL __launch_bounds__(kThreads)
 tree_count(const u32* candidates, u32 length, u32 level, u64 start, u64 n, const u32* instance, const u32* candidate,
            const u8* mask, u32 type_bits, u32 bits, const u64* map_keys, const u64* map_values, u64 slots, const u64* begins,
@@ -204,7 +204,7 @@ tree_count(const u32* candidates, u32 length, u32 level, u64 start, u64 n, const
   counts[k] = (u32)(to - from);
 }
 
-// The next level: one node a neighbour.
+// Makes the next level, with one node for each neighbour.
 KERNEL __launch_bounds__(kThreads)
 tree_fill(const u32* owner, const u64* offsets, const u64* first, u64 n, u64 start, u64 next, u32 bits, const u64* pairs,
           u32* instance, u32* parent, u32* candidate) {
@@ -217,8 +217,8 @@ tree_fill(const u32* owner, const u64* offsets, const u64* first, u64 n, u64 sta
   candidate[next + t] = candidate[start + k];
 }
 
-// The integrity test: a new node must be a neighbour of all its ancestors. Its
-// parent it is; the others are asked from the parent's parent to the root.
+// Tests that a new node is a neighbour of all its ancestors. It is one of its parent; the others
+// are tested from the parent's parent to the root.
 KERNEL __launch_bounds__(kThreads)
 tree_test(const u32* candidates, u32 length, u32 level, u64 start, u64 n, const u32* instance, const u32* parent,
           const u32* candidate, u32 type_bits, u32 bits, const u64* map_keys, const u64* map_values, u64 slots,
@@ -250,8 +250,8 @@ tree_test(const u32* candidates, u32 length, u32 level, u64 start, u64 n, const 
   mask[start + k] = ok;
 }
 
-// Marks the instances on every path of full length, and counts those marked for
-// the first time. words to each feature of each candidate.
+// Marks the instances on every path of full length, and counts those marked for the first time.
+// Each feature of each candidate has a bitmap of the given number of words.
 KERNEL __launch_bounds__(kThreads)
 tree_unique(u32 length, u64 start, u64 n, const u32* instance, const u32* parent, const u32* candidate, const u8* mask,
             u32 words, u32* marks, u32* counts) {
