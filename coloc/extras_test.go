@@ -359,3 +359,31 @@ func TestReportsSayTheSameInEveryFormat(t *testing.T) {
 		t.Errorf("no line of A with 3 of 4 points in the CSV:\n%s", csv.String())
 	}
 }
+
+// One table may have reports with and without significance, and the tests stay as they were.
+func TestSignificanceInReports(t *testing.T) {
+	in, err := points.ReadFile("testdata/fixtures/adnosi_huang2004.csv", points.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := mustMine(t, in.Set, Options{Distance: 2.95, MinPrevalence: 0.6})
+	tests := []Significance{{Expected: 0.5, P: 0.01, Q: 0.2}}
+	tested, plain := NewReport(in.Set, res), NewReport(in.Set, res)
+	tested.AddSignificance(tests, 3)
+	if want := (Significance{Expected: 0.5, P: 0.01, Q: 0.2}); tests[0] != want {
+		t.Errorf("AddSignificance changed the test to %+v, want %+v", tests[0], want)
+	}
+	var csv strings.Builder
+	if err := WriteCSV(&csv, tested, plain); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(csv.String(), "\n")
+	for line, want := range map[int]string{
+		1: "0,1,2,0.6666666666666666,0.5,1.3333333333333333,0.01,0.6000000000000001,B,4,5,0.8",
+		3: "0,1,2,0.6666666666666666,,,,,B,4,5,0.8",
+	} {
+		if lines[line] != want {
+			t.Errorf("line %d of the CSV is %s, want %s", line, lines[line], want)
+		}
+	}
+}

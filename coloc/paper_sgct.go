@@ -112,7 +112,7 @@ func (s *sgct) split(ctx context.Context, cliques [][]int32) ([]found, error) {
 	}
 	tried := 0
 	for length := len(byLength) - 1; length >= 2; length-- {
-		candidates := slices.DeleteFunc(byLength[length], accepted.holdsSet)
+		candidates := slices.DeleteFunc(byLength[length], accepted.holds)
 		if tried += len(candidates); tried > sgctCandidates {
 			return nil, tooManyCandidates(tried, length)
 		}
@@ -155,8 +155,6 @@ const candidateBytes = 112
 func tooManyCandidates(n, length int) error {
 	return fmt.Errorf("sgct: %d candidates, now at patterns of size %d: splitting from the top grows exponentially with the features that are prevalent in pairs; use --algorithm auto, or raise --min-prevalence", n, length)
 }
-
-func (s *store) holdsSet(features []int32) bool { return s.holds(features) }
 
 func (s *sgct) reaches(c []int32, counts []int64) bool {
 	for i, f := range c {

@@ -184,7 +184,7 @@ func WriteCSV(w io.Writer, reports ...*Report) error {
 				row = append([]string{r.Region}, row...)
 			}
 			if tested {
-				row = append(row, ftoa(*p.Expected), optional(p.Ratio), ftoa(*p.PValue), ftoa(*p.QValue))
+				row = append(row, optional(p.Expected), optional(p.Ratio), optional(p.PValue), optional(p.QValue))
 			}
 			for _, f := range p.Features {
 				s := p.Participation[f]
@@ -214,8 +214,8 @@ func WriteRulesCSV(w io.Writer, reports ...*Report) error {
 // AddSignificance adds test results to the patterns, in their order. The number of regions, parts
 // of the map that are tested separately, multiplies q.
 func (r *Report) AddSignificance(tests []Significance, regions int) {
-	for i := range tests {
-		p, t := &r.Patterns[i], &tests[i]
+	for i, t := range tests {
+		p := &r.Patterns[i]
 		t.Q = min(1, t.Q*float64(regions))
 		p.Expected, p.PValue, p.QValue = &t.Expected, &t.P, &t.Q
 		if t.Expected > 0 {

@@ -44,7 +44,7 @@ func (s *Survey) Rules(ctx context.Context, patterns []Pattern, largest int, lea
 	for _, p := range patterns {
 		n := len(p.Features)
 		if n > 30 && largest == 0 {
-			return nil, fmt.Errorf("a pattern of %d features has 2^%d rules: bound the size of the antecedent", n, n)
+			return nil, fmt.Errorf("a pattern of %d features has 2^%d rules: bound the size of the antecedent with --max-if", n, n)
 		}
 		top := n - 1
 		if largest > 0 {

@@ -172,18 +172,19 @@ func MineClasses(ctx context.Context, features []string, classes []Class, opt Op
 // check returns an error if the class is not valid for the given number of features.
 func (c *Class) check(features int) error {
 	if uint(c.Feature) >= uint(features) || c.Points < 1 {
-		return fmt.Errorf("a class of %d points of feature %d of %d", c.Points, c.Feature, features)
+		return fmt.Errorf("class of %d points of feature %d: want at least 1 point and a feature below %d",
+			c.Points, c.Feature, features)
 	}
 	for _, set := range c.Sets {
 		own := false
 		for i, f := range set {
 			if uint(f) >= uint(features) || i > 0 && f <= set[i-1] {
-				return fmt.Errorf("a class of feature %d with the set %v of %d features", c.Feature, set, features)
+				return fmt.Errorf("class of feature %d: set %v: want ascending features below %d", c.Feature, set, features)
 			}
 			own = own || f == c.Feature
 		}
 		if !own || len(set) < 2 {
-			return fmt.Errorf("a class of feature %d whose set %v does not contain it", c.Feature, set)
+			return fmt.Errorf("class of feature %d: set %v: want the feature and at least one more", c.Feature, set)
 		}
 	}
 	return nil
