@@ -10,25 +10,25 @@ import (
 // The examples in the comments of the formats.
 func TestFormatsAsDocumented(t *testing.T) {
 	if got := appendPlain(nil, 3, slices.Values([]int{0, 2})); !slices.Equal(got, []uint64{0, 5, 0, 0, 0, 0, 0, 0}) {
-		t.Errorf("plain 101 is %v", got)
+		t.Errorf("the plain vector 101 is %v, want one line of 0, 5 and zeros", got)
 	}
 	var r rrrWriter
 	r.add(16, slices.Values([]int{1, 15}))
 	r.finish()
 	if !slices.Equal(r.records, []uint64{0, 0x11}) || !slices.Equal(r.offsets, []uint64{0x01, 0, 0}) {
-		t.Errorf("rrr of bits 1 and 15 is %x, %x", r.records, r.offsets)
+		t.Errorf("rrr of bits 1 and 15 is %x, %x, want 0, 11 and 1, 0, 0", r.records, r.offsets)
 	}
 	s := newTailsWriter(newAlphabet([]byte("abc")))
 	for _, tail := range []string{"ab", "", "c"} {
 		s.add([]byte(tail))
 	}
 	if !slices.Equal(s.words, []uint64{0x309}) || !slices.Equal(s.starts, []uint32{0}) {
-		t.Errorf("tails are %x, %x", s.words, s.starts)
+		t.Errorf("tails are %x, %x, want 309 and 0", s.words, s.starts)
 	}
 }
 
-// Both kinds of bit vectors answer like a slice of bools, at every density and
-// around the borders of blocks.
+// Both kinds of bit vectors agree with a slice of bools, at every density and around the borders of
+// blocks.
 func TestVectorsAnswerLikeBools(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{0, 1, 14, 15, 16, 239, 240, 241, 448, 449, 5000} {
@@ -74,11 +74,11 @@ func TestVectorsAnswerLikeBools(t *testing.T) {
 						}
 					}
 					if _, ok := vec.selectOne(v, ones); ok {
-						t.Fatalf("%T, n %d: one one too many", vec, n)
+						t.Fatalf("%T, n %d: select finds more than %d ones", vec, n, ones)
 					}
 				}
 				if _, ok := vec.rank(count, 0); ok {
-					t.Fatal("a vector too many")
+					t.Fatalf("%T, n %d: a one in vector %d of %d", vec, n, count, count)
 				}
 			}
 		}
@@ -108,16 +108,17 @@ func TestTailsOfAnyAlphabet(t *testing.T) {
 			}
 			if !w.equal(i, []byte(s)) || w.equal(i, []byte(s+"\x00")) ||
 				s != "" && w.equal(i, []byte(s[1:])) && s[1:] != s {
-				t.Fatalf("alphabet of %d: tail %d, %q, compares wrongly", size, i, s)
+				t.Fatalf("alphabet of %d: tail %d, %q, is not equal to itself, or is to another string", size,
+					i, s)
 			}
 		}
 		if w.equal(len(want)+tailsEvery, nil) {
-			t.Error("a tail from nowhere")
+			t.Errorf("alphabet of %d: a tail after the last one", size)
 		}
 	}
 }
 
-// Blocks that are computed are those of the table.
+// Blocks that are decoded by computation are those of the table.
 func TestBlocksOnTheFly(t *testing.T) {
 	tables := rrrOnce()
 	for b := range 1 << blockBits {
@@ -130,11 +131,11 @@ func TestBlocksOnTheFly(t *testing.T) {
 	for _, k := range []Kind{XBW, XBWPaper} {
 		d, ok := build(t, w, k).OnTheFly()
 		if !ok {
-			t.Fatalf("%v has no blocks", k)
+			t.Fatalf("%v: OnTheFly is false, want true", k)
 		}
 		check(t, w, d, nil)
 	}
 	if _, ok := build(t, w, Hash).OnTheFly(); ok {
-		t.Error("a hash table has blocks")
+		t.Error("hash: OnTheFly is true, want false")
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// list makes Words of any words.
+// list returns Words of the given words, which may be in any order.
 func list(t testing.TB, words ...string) *Words {
 	t.Helper()
 	w := &Words{}
@@ -60,9 +60,9 @@ func TestThePapersExample(t *testing.T) {
 		bits += map[bool]string{false: "0", true: "1"}[one]
 	}
 	if bits != "1100100010" {
-		t.Errorf("B_b = %s", bits)
+		t.Errorf("B_b = %s, want 1100100010", bits)
 	}
-	// Table 1 of the paper, the STT, is every step of the XBW.
+	// Table 1 of the paper, the STT, has all steps of the XBW.
 	table := map[int][10]int{
 		a: {1, -1, -1, -1, 2, 3, -1, -1, -1, -1},
 		b: {4, 5, -1, -1, 6, -1, -1, -1, 7, -1},
@@ -81,8 +81,8 @@ func TestThePapersExample(t *testing.T) {
 	}
 }
 
-// check compares a dictionary with its words: numbers are dense, both calls are
-// each other's inverse, and other words are not found.
+// check compares a dictionary with its words: numbers are 0 to Len()-1, ID and Word are inverse to
+// each other, and strangers, other words, are not found.
 func check(t testing.TB, w *Words, d *File, strangers [][]byte) {
 	t.Helper()
 	if d.Len() != w.Len() {
@@ -93,7 +93,8 @@ func check(t testing.TB, w *Words, d *File, strangers [][]byte) {
 		word := w.At(i)
 		id, ok := d.ID(word)
 		if !ok || int(id) >= w.Len() || seen[id] {
-			t.Fatalf("%v: %q has number %d, %v", d.Kind(), word, id, ok)
+			t.Fatalf("%v: %q has number %d, %v, want one of %d that no other word has", d.Kind(), word, id, ok,
+				w.Len())
 		}
 		seen[id] = true
 		if got := d.Word([]byte("x"), id); string(got) != "x"+string(word) {
@@ -102,7 +103,7 @@ func check(t testing.TB, w *Words, d *File, strangers [][]byte) {
 		switch d.Kind() {
 		case STT, Hash, Double, Front:
 			if int(id) != i {
-				t.Fatalf("%v: %q has number %d, but it is the %d-th word", d.Kind(), word, id, i)
+				t.Fatalf("%v: %q has number %d, want %d, as in byte order", d.Kind(), word, id, i)
 			}
 		}
 	}
@@ -110,16 +111,16 @@ func check(t testing.TB, w *Words, d *File, strangers [][]byte) {
 		at := sort.Search(w.Len(), func(i int) bool { return bytes.Compare(w.At(i), s) >= 0 })
 		known := at < w.Len() && bytes.Equal(w.At(at), s)
 		if _, ok := d.ID(s); ok != known {
-			t.Fatalf("%v: %q found: %v", d.Kind(), s, ok)
+			t.Fatalf("%v: %q is found: %v, want %v", d.Kind(), s, ok, known)
 		}
 	}
 	if got := d.Word(nil, uint32(w.Len())); len(got) > 0 {
-		t.Fatalf("%v: a number too large is %q", d.Kind(), got)
+		t.Fatalf("%v: number %d of %d words is %q, want nothing", d.Kind(), w.Len(), w.Len(), got)
 	}
 }
 
-// strangers are words near those of a dictionary: with a letter more, less or
-// another one.
+// strangers returns words near those of a dictionary: with a letter more, a letter less or another
+// letter.
 func strangers(w *Words) (out [][]byte) {
 	for i := range w.Len() {
 		s := w.At(i)
@@ -181,8 +182,8 @@ type rapidTB struct {
 func (r rapidTB) Helper()                           {}
 func (r rapidTB) Fatalf(format string, args ...any) { r.t.Fatalf(format, args...) }
 
-// All 256 characters, words that are all prefixes of one another, and words
-// much longer than what the first round of sorting sees.
+// All 256 characters, words that are prefixes of one another, and words much longer than the key of
+// the first round of sorting.
 func TestExtremeWords(t *testing.T) {
 	long := strings.Repeat("abcdefghij", 300)
 	var bytes256, chain, deep []string
@@ -206,8 +207,7 @@ func TestExtremeWords(t *testing.T) {
 	}
 }
 
-// generated are words as natural as random ones get: short ones are frequent,
-// letters have their English frequencies.
+// generated returns n random words of about nine letters, with the frequencies of English letters.
 func generated(n int, seed uint64) *Words {
 	const letters = "eeeeeeeeeeeetttttttttaaaaaaaaooooooooiiiiiiinnnnnnnsssssshhhhhhrrrrrrddddlllcccuuummmwwffggyyppbbvkjxqz"
 	rng := rand.New(rand.NewPCG(seed, 3))
@@ -243,8 +243,7 @@ func TestManyWords(t *testing.T) {
 	}
 }
 
-// With enough words, the first four characters are one step, and shorter words are
-// looked up in one step too.
+// With enough words, the first four characters take one step, and so do shorter words.
 func TestHeadsSaveTheFirstSteps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	seen := map[string]bool{"a": true, "bc": true, "cab": true, "abca": true, "abcab": true}
@@ -260,18 +259,19 @@ func TestHeadsSaveTheFirstSteps(t *testing.T) {
 		d := build(t, w, k)
 		x := d.Dict.(*xbw)
 		if d.meta.heads != 4 || len(x.heads) != 81+27+9+3 {
-			t.Fatalf("%v: heads of %d characters, %d in all", k, d.meta.heads, len(x.heads))
+			t.Fatalf("%v: %d heads of up to %d characters, want 120 of up to 4", k, len(x.heads), d.meta.heads)
 		}
 		for word, left := range map[string]int{"a": 0, "bc": 0, "cab": 0, "abca": 0, "abcab": 1} {
 			if at, rest := x.head([]byte(word)); at == 0 || len(rest) != left {
-				t.Errorf("%v: %q goes to node %d with %q left", k, word, at, rest)
+				t.Errorf("%v: %q goes to node %d with %q left, want another node and %d characters", k, word, at,
+					rest, left)
 			}
 		}
 		check(t, w, d, strangers(w))
 	}
 }
 
-// The same words give the same bytes, whatever the threads.
+// The same words give the same bytes on any number of threads.
 func TestBuildIsDeterministic(t *testing.T) {
 	w := generated(20000, 2)
 	for k := range kinds {
@@ -284,7 +284,7 @@ func TestBuildIsDeterministic(t *testing.T) {
 			if first == nil {
 				first = b.Bytes()
 			} else if !bytes.Equal(first, b.Bytes()) {
-				t.Errorf("%v: %d threads give another file", k, threads)
+				t.Errorf("%v: %d threads give another file than one", k, threads)
 			}
 		}
 	}
@@ -315,7 +315,7 @@ func TestFilesOnDisk(t *testing.T) {
 		}
 		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "checksum") ||
 			!strings.Contains(err.Error(), path) {
-			t.Errorf("%v: a wrong byte gives %v", k, err)
+			t.Errorf("%v: a wrong byte gives %v, want an error of a checksum that names the file", k, err)
 		}
 	}
 }
@@ -325,7 +325,7 @@ func TestBuildStops(t *testing.T) {
 	cancel()
 	for k := range kinds {
 		if err := Build(ctx, generated(100, 1), Options{Kind: k}, &bytes.Buffer{}); !errors.Is(err, context.Canceled) {
-			t.Errorf("%v: %v", k, err)
+			t.Errorf("%v: a cancelled build gives %v", k, err)
 		}
 	}
 	err := Build(t.Context(), generated(1000, 1), Options{Kind: STT, Memory: 1000}, &bytes.Buffer{})
@@ -333,7 +333,7 @@ func TestBuildStops(t *testing.T) {
 		t.Errorf("a table larger than the memory gives %v", err)
 	}
 	if err := Build(t.Context(), &Words{}, Options{Kind: kinds}, &bytes.Buffer{}); err == nil {
-		t.Error("an unknown kind is built")
+		t.Error("an unknown kind: no error")
 	}
 }
 
@@ -355,17 +355,17 @@ func TestReadWords(t *testing.T) {
 			got = append(got, string(w.At(i)))
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%.20q gives %.40q", in, got)
+			t.Errorf("%.20q gives %.40q, want %.40q", in, got, want)
 		}
 	}
 	w := &Words{}
 	if w.Add([]byte("b")) != nil || w.Add([]byte("a")) == nil || w.Add([]byte("b")) == nil {
-		t.Error("Add takes words out of order")
+		t.Error("Add takes words out of order, or not the first one")
 	}
 }
 
-// A file whose checksums are right but whose content is not must be refused
-// or answer something, without a panic or an endless loop.
+// A file with correct checksums and wrong content must be refused or give any answers, without a
+// panic or an endless loop.
 func FuzzOpen(f *testing.F) {
 	w := list(f, "aba", "ba", "bb", "cb", "cc", "", "some", "longer words", "\xff\x00")
 	files := make([][]byte, kinds)
@@ -421,26 +421,27 @@ func TestKindsHaveNames(t *testing.T) {
 	for k := range kinds {
 		var got Kind
 		if err := got.UnmarshalText([]byte(k.String())); err != nil || got != k {
-			t.Errorf("%v: %v, %v", k, got, err)
+			t.Errorf("%v unmarshals to %v, %v", k, got, err)
 		}
 	}
 	if _, err := ParseKind("trie"); err == nil || !strings.Contains(err.Error(), "xbw-plain") {
-		t.Errorf("unknown kind: %v", err)
+		t.Errorf("unknown kind: %v, want an error that lists the kinds", err)
 	}
 	if got := fmt.Sprint(Kind(99)); got != "dict.Kind(99)" {
-		t.Error(got)
+		t.Errorf("kind 99 is %s, want dict.Kind(99)", got)
 	}
 }
 
 // The size of a table is known without building it.
 func TestTableBytes(t *testing.T) {
 	w := generated(2000, 4)
-	if size, err := TableBytes(t.Context(), w); err != nil || size != build(t, w, STT).Stats().STTBytes {
-		t.Errorf("the table takes %d bytes, %v", size, err)
+	want := build(t, w, STT).Stats().STTBytes
+	if size, err := TableBytes(t.Context(), w); err != nil || size != want {
+		t.Errorf("the table takes %d bytes, %v, want %d", size, err, want)
 	}
 }
 
-// BenchmarkID compares the kinds on words that are all equally often looked up.
+// BenchmarkID compares the kinds; all words are looked up equally often.
 func BenchmarkID(b *testing.B) {
 	w := generated(200000, 5)
 	for k := range kinds {
@@ -455,7 +456,7 @@ func BenchmarkID(b *testing.B) {
 	}
 }
 
-// A dictionary that is truncated while it is open is an error where there can be one.
+// If the file is truncated while it is open, Check and Guarded return errors.
 func TestTruncatedWhileOpen(t *testing.T) {
 	var w Words
 	for i := range 5000 {
@@ -479,9 +480,9 @@ func TestTruncatedWhileOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := d.Check(context.Background()); err == nil {
-		t.Error("Check finds nothing")
+		t.Error("Check of a truncated file: no error")
 	}
 	if err := Guarded(func() error { d.ID([]byte("word00077")); return nil }); err == nil {
-		t.Error("ID finds nothing")
+		t.Error("ID in a truncated file: no error")
 	}
 }

@@ -17,8 +17,8 @@
 // There are several kinds, each with its strengths:
 //
 //	stt        a trie as a table next[node][character]; for small vocabularies
-//	xbw        a succinct trie in compressed bit vectors (RRR); small where characters
-//	           are few, and the one for GPUs
+//	xbw        a succinct trie in compressed bit vectors (RRR); small if the alphabet is
+//	           small, and the one for GPUs
 //	xbw-plain  the same trie in plain bit vectors; larger and faster
 //	xbw-paper  xbw over the whole trie, as published: no tails (see below)
 //	hash       a hash table beside the list of words; the fastest on rare words
@@ -48,14 +48,14 @@
 //
 // A trie has one node for each prefix of a word. Read each prefix backwards, sort, and number the
 // nodes in that order; the root, the empty prefix, is 0. Then the nodes that are reached by
-// character c are neighbours, and in the same order as their parents. So one bit vector for each
+// character c have consecutive numbers, in the order of their parents. So one bit vector for each
 // character represents the whole trie: bit x of B_c says whether node x has a child by c, and if
 // so,
 //
 //	child(x, c) = C[c] + rank(B_c, x)
 //
-// where C[c] is the first node reached by c and rank counts the ones before x.
-// Going up works as well, with select, the inverse of rank.
+// where C[c] is the first node reached by c and rank counts the ones before bit x. The parent of a
+// node follows from select, the inverse of rank.
 //
 // The words aba, ba, bb, cb and cc have ten prefixes. Backwards and sorted:
 //
@@ -67,10 +67,10 @@
 // # Tails
 //
 // Most nodes of a large trie only spell the rest of a single word. The kinds xbw, xbw-plain and
-// double cut each word at the point from which no other word shares its prefix; the rest, its tail,
-// is kept as a string. Nodes at which a word was cut are leaves; the others are rows, and only rows
-// take bits of the vectors. Of the 23.5 million nodes of 5 million generated words 1.6 million are
-// left, and 53 bits per word become 28.
+// double cut each word after its shortest unique prefix; the rest, its tail, is kept as a string.
+// Nodes at which a word was cut are leaves. The others are rows, and only rows take bits of the
+// vectors. Of the 23.5 million nodes of 5 million generated words 1.6 million are left, and 53 bits
+// per word become 28.
 //
 // # On a GPU
 //
@@ -83,10 +83,10 @@
 //
 // # Files
 //
-// A dictionary is a container of package sections with the magic "COLODIC\n", version 1. Section
+// A dictionary is a container of package internal/sections, kind "COLODIC\n", version 1. Section
 // "meta" has ten uint64: kind (as numbered in Kind), words, nodes, rows, leaves, characters in the
 // alphabet, length of the longest word, bytes of all words, nodes of the whole trie, and length of
-// the heads of an xbw. Section "alphabet" lists the characters in use, ascending; the i-th has code
-// i+1 (code i in C, B and next). The others depend on the kind and are described where they are
-// made: stt.go, xbw.go, rrr.go, bits.go, tails.go, hash.go, double.go, front.go.
+// the heads of an xbw. Section "alphabet" lists the characters in use, ascending; the i-th, from 0,
+// has code i+1 (i in C, B and next). The other sections depend on the kind: see stt.go, xbw.go,
+// rrr.go, bits.go, tails.go, hash.go, double.go and front.go.
 package dict

@@ -12,7 +12,7 @@ import (
 	"github.com/collocate/collocate/dict"
 )
 
-// A dictionary in a file: words to numbers, in byte order, and back.
+// A dictionary in a file, which maps words to numbers and back.
 func Example() {
 	dir, err := os.MkdirTemp("", "dict-")
 	if err != nil {

@@ -8,25 +8,25 @@ import (
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// front holds the sorted words in buckets of 32: the first word of a bucket in full, each other one
-// as how many characters of the word before are dropped, and what follows instead. Characters are
-// Huffman codes that depend on the character before. Sections:
+// front holds the sorted words in buckets of 32. The first word of a bucket is stored in full. For
+// each other word, the number of characters to drop from the end of the word before is stored, and
+// the characters that follow instead. Characters are Huffman codes that depend on the character
+// before. Sections:
 //
-//	keys    uint32 for each bucket: the first four bytes of its first word, the first counting
-//	        most, padded with zeros
+//	keys    uint32 for each bucket: the first four bytes of its first word, big-endian, padded
+//	        with zeros
 //	starts  uint32 for each bucket: its first byte in data
 //	data    the buckets, each from a full byte on, and 8 bytes of 0 at the end
 //	chars   code lengths of characters (see prefixCode): symbol 0 ends a word, the others are codes
-//	        of the alphabet; the context is the character before, 0 at the begin of a word
+//	        of the alphabet; the context is the character before, 0 at the beginning of a word
 //	drops   code lengths of the numbers of dropped characters: symbol 31 stands for 31 and more,
-//	        and the number follows in 32 bits. The context is how many characters the word
-//	        before has that its own predecessor did not share, at most 15
+//	        and the number follows in 32 bits. The context is the number of characters that were
+//	        stored for the word before, at most 15
 //
 // Example: ab, abc, b are: the characters a, b, end; drop 0, c, end; drop 3, b, end.
 //
-// Words are numbered in byte order. Of 500,000 words of real text this takes 22.8 bits each, where
-// marisa-trie takes 25.1. Buckets of 16 would take 25.4 bits and half the time to read, those of 64
-// a bit less and twice the time.
+// Words are numbered in byte order. 500,000 words of real text take 22.8 bits each. Buckets of 16
+// would take 25.4 bits and half the time to read, those of 64 a little less and twice the time.
 type front struct {
 	meta   *meta
 	chars  *alphabet
@@ -43,7 +43,7 @@ const (
 	dropContexts = 16
 )
 
-// key is the first four bytes of a word.
+// frontKey returns the first four bytes of a word as a number.
 func frontKey(word []byte) (key uint32) {
 	for i := range 4 {
 		key <<= 8
@@ -54,13 +54,13 @@ func frontKey(word []byte) (key uint32) {
 	return key
 }
 
-// frontWord is a word as codes, and how it differs from the one before.
+// frontWord is a word as codes.
 type frontWord struct {
 	codes []uint16
-	own   int // codes that are not those of the word before
+	own   int // number of codes that were stored for it, and not shared with the word before
 }
 
-// next reads a word over the one before, and returns how many codes they share.
+// next replaces a word by the next one, and returns the number of codes that they share.
 func (d *front) next(r *bitReader, w *frontWord) (shared int, ok bool) {
 	drop := d.drops.read(r, min(w.own, dropContexts-1))
 	if drop == dropSymbols-1 {
@@ -75,7 +75,8 @@ func (d *front) next(r *bitReader, w *frontWord) (shared int, ok bool) {
 }
 
 // rest reads codes up to the end of a word. Most of the time of a look-up is spent here, so the
-// next bits are kept at hand, and a symbol takes one access to a table that stays in the cache.
+// next bits are kept in a register, and a symbol takes one access to a table that stays in the
+// cache.
 func (d *front) rest(r *bitReader, w *frontWord) bool {
 	codes, before, fast := w.codes[:cap(w.codes)], len(w.codes), d.text.fast
 	n, c := before, 0
@@ -100,7 +101,7 @@ func (d *front) rest(r *bitReader, w *frontWord) bool {
 				return true
 			}
 			if n == len(codes) {
-				return false // corrupted: without an end
+				return false // corrupted: longer than the longest word
 			}
 			codes[n] = uint16(c)
 			n++
@@ -108,7 +109,7 @@ func (d *front) rest(r *bitReader, w *frontWord) bool {
 	}
 }
 
-// room is where a word is read to, of which all fit.
+// room returns an empty slice with room for the longest word, in space if that is large enough.
 func (d *front) room(space []uint16) []uint16 {
 	if d.meta.longest > len(space) {
 		space = make([]uint16, d.meta.longest)
@@ -136,9 +137,9 @@ func (d *front) compare(bucket int, word []uint16) int {
 	return 0
 }
 
-// bucket is the last one that begins with the word or before it, -1 if there is none.
+// bucket returns the last bucket whose first word is not greater than the word, or -1.
 func (d *front) bucket(key uint32, word []uint16) int {
-	// Buckets below from begin with less than the key, those from to on with more.
+	// Buckets below from have a lower key, those from to on a higher one.
 	from, to := d.search(key), len(d.keys)
 	if key < math.MaxUint32 {
 		to = d.search(key + 1)
@@ -154,7 +155,7 @@ func (d *front) bucket(key uint32, word []uint16) int {
 	return from - 1
 }
 
-// search is the first bucket whose key is at least key.
+// search returns the first bucket whose key is at least key.
 func (d *front) search(key uint32) int {
 	from, n := 0, len(d.keys)
 	for n > 0 {
@@ -186,8 +187,8 @@ func (d *front) ID(word []byte) (uint32, bool) {
 	r := bitReader{d.data, uint(d.starts[bucket]) * 8}
 	w := frontWord{codes: d.room(space2[:])}
 	ok := d.rest(&r, &w)
-	// matched is how many codes the word at hand, which is less, has in common with what is looked
-	// for.
+	// matched is the number of codes that w shares with the word that is looked up. w is less than
+	// that word.
 	matched, shared := 0, 0
 	last := min(frontBucket, d.meta.words-bucket*frontBucket)
 	for i := 0; ok; {
@@ -206,7 +207,7 @@ func (d *front) ID(word []byte) (uint32, bool) {
 			break
 		}
 		if shared, ok = d.next(&r, &w); shared < matched {
-			break // it differs where the one before was right, so it is more
+			break // w has changed within the matched codes, so it is greater
 		}
 	}
 	return 0, false
@@ -236,8 +237,8 @@ func (d *front) Word(dst []byte, id uint32) []byte {
 	return dst
 }
 
-// frontSymbols calls see for all symbols of a list in order: which code they are of, the context
-// and the symbol; for a number of dropped characters also that number.
+// frontSymbols goes through the words and calls begin at each bucket, char for each character and
+// drop for each number n of dropped characters.
 func frontSymbols(ctx context.Context, w *Words, a *alphabet, begin func(i int), char,
 	drop func(context, symbol, n int)) error {
 	own := 0
@@ -300,7 +301,7 @@ func buildFront(ctx context.Context, w *Words, m *meta, out *sections.Writer) er
 		return err
 	}
 	data.align()
-	data.data = append(data.data, make([]byte, 8)...) // read as if they were codes
+	data.data = append(data.data, make([]byte, 8)...) // so that eight bytes can be read anywhere
 	if long > math.MaxUint32 {
 		return fmt.Errorf("these words take %d bytes, and this kind allows %d: choose another kind", long, uint32(math.MaxUint32))
 	}

@@ -35,26 +35,25 @@ const (
 	decodeBytes   = 2 << blockBits
 )
 
-// The cache of LookUp: how many words must come for each bucket of two
-// slots, how many buckets there are at most, and of how many tiles one fills it.
+// The cache of LookUp, which has buckets of two slots.
 const (
-	cacheWords   = 64
-	cacheBuckets = 1 << 19 // 16 MB, a third of an H200's L2
-	cacheStride  = 32
+	cacheWords   = 64      // words to look up per bucket
+	cacheBuckets = 1 << 19 // at most: 16 MB, a third of an H200's L2
+	cacheStride  = 32      // one of this many tiles fills the cache
 )
 
-// onDevice is a dictionary in device memory: an stt as it is in the file; an xbw
-// with RRR records as they are, one vector load each, and all other bits with
-// interleaved ranks, 96 bits beside the number of ones before them in 16 bytes.
+// onDevice is a dictionary in device memory: an stt as it is in the file; an xbw with RRR records
+// as they are, one vector load each. All other bits are records of 16 bytes: 96 bits and the number
+// of ones before them.
 type onDevice struct {
 	kernel *gpu.Kernel
-	args   []gpu.Arg // of the kernel, behind those of the words
-	shared int
-	blocks int // that stay on the device
-	// published is an xbw-paper: as published it has no cache.
+	args   []gpu.Arg // of the kernel, after those of the words
+	shared int       // bytes of shared memory of a block
+	blocks int       // that run on a multiprocessor at a time
+	// published is true for an xbw-paper, which is used as published: without a cache.
 	published bool
 	paper     paperKernels
-	launch    Launch // of these
+	launch    Launch // of the papers' kernels
 	bytes     int64
 	free      []func() error
 }
@@ -63,13 +62,13 @@ func init() {
 	lookup.Upload = func(file any, s *gpu.Stream) (lookup.Dictionary, error) {
 		o, err := file.(*File).upload(s)
 		if err != nil {
-			return nil, err // not a pointer to nothing in an interface
+			return nil, err // a nil *onDevice in an interface would not be nil
 		}
 		return o, nil
 	}
 }
 
-// upload brings the dictionary to the device of a stream, when that gets there.
+// upload copies the dictionary to the device, in the order of the stream.
 func (d *File) upload(s *gpu.Stream) (*onDevice, error) {
 	o := &onDevice{}
 	var err error
@@ -91,7 +90,7 @@ func (d *File) upload(s *gpu.Stream) (*onDevice, error) {
 	return o, nil
 }
 
-// Free gives the device's memory back.
+// Free frees the memory on the device.
 func (o *onDevice) Free() (err error) {
 	for _, f := range o.free {
 		err = errors.Join(err, f())
@@ -103,7 +102,7 @@ func (o *onDevice) Free() (err error) {
 // Bytes returns the size of the dictionary on the device.
 func (o *onDevice) Bytes() int64 { return o.bytes }
 
-// fill asks how many blocks of the kernel run at a time.
+// fill sets the number of blocks that fill a multiprocessor.
 func (o *onDevice) fill() error {
 	if o.shared > 0 {
 		if err := o.kernel.AllowShared(o.shared); err != nil {
@@ -115,8 +114,8 @@ func (o *onDevice) fill() error {
 	return err
 }
 
-// put uploads one array of a dictionary and makes it the next argument. Kernels
-// never see an empty one.
+// put uploads an array of a dictionary and makes its address the next argument, which is not null
+// even if the array is empty.
 func put[T any](o *onDevice, s *gpu.Stream, values []T) error {
 	b, err := gpu.Alloc[T](s.Device(), len(values))
 	if err != nil {
@@ -175,7 +174,7 @@ func (o *onDevice) uploadXBW(s *gpu.Stream, t *xbw) (err error) {
 	if t.rrr == nil {
 		plain, ok := t.down.(*plain)
 		if !ok {
-			return errors.New("bit vectors of another kind")
+			return fmt.Errorf("bit vectors are %T: want plain or RRR", t.down)
 		}
 		err = errors.Join(err, put(o, s, interleave(plain, m.chars, m.rows)))
 		o.number(recordsFor(m.rows))
@@ -189,7 +188,7 @@ func (o *onDevice) uploadXBW(s *gpu.Stream, t *xbw) (err error) {
 	return errors.Join(err, put(o, s, t.rrr.tables.blocks[:]))
 }
 
-// record is 96 bits beside the number of ones of their vector before them.
+// record is the number of ones of a vector before 96 of its bits, and these bits.
 type record [4]uint32
 
 func recordsFor(n int) int { return max(1, (n+recordBits-1)/recordBits) }
@@ -218,7 +217,7 @@ func interleave(p *plain, vectors, n int) []record {
 	return out
 }
 
-// pairs views RRR records as they are read on the device, halves its offsets.
+// pairs returns RRR records, and halves their offsets, in the units that the device reads.
 func pairs(v []uint64) [][2]uint64 {
 	return unsafe.Slice((*[2]uint64)(unsafe.Pointer(unsafe.SliceData(v))), len(v)/2)
 }
@@ -227,7 +226,7 @@ func halves(v []uint64) []uint32 {
 	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*2)
 }
 
-// LookUp is that of lookup.Dictionary.
+// LookUp implements lookup.Dictionary.
 func (o *onDevice) LookUp(s *gpu.Stream, tmp *gpu.Arena, text gpu.Buffer[uint8],
 	words gpu.Buffer[uint64], ids gpu.Buffer[uint32]) error {
 	if o.published {
@@ -240,15 +239,15 @@ func (o *onDevice) LookUp(s *gpu.Stream, tmp *gpu.Arena, text gpu.Buffer[uint8],
 	return o.lookUp(s, tmp, text, words, ids, buckets)
 }
 
-// room checks that there is room for the numbers of the words.
+// room returns an error if the numbers of the words do not fit in ids.
 func room(words gpu.Buffer[uint64], ids gpu.Buffer[uint32]) error {
 	if ids.Len() < words.Len() {
-		return fmt.Errorf("look up %d words: room for %d numbers", words.Len(), ids.Len())
+		return fmt.Errorf("look up %d words: room for %d numbers only", words.Len(), ids.Len())
 	}
 	return nil
 }
 
-// arguments are those of every kernel that looks words up.
+// arguments returns the arguments of a kernel that looks words up.
 func (o *onDevice) arguments(text gpu.Buffer[uint8], words gpu.Buffer[uint64],
 	ids gpu.Buffer[uint32], cache gpu.Arg, buckets, stride int) []gpu.Arg {
 	return append([]gpu.Arg{
@@ -257,7 +256,7 @@ func (o *onDevice) arguments(text gpu.Buffer[uint8], words gpu.Buffer[uint64],
 	}, o.args...)
 }
 
-// slot has the layout of the one in lookup.cuh.
+// slot has the layout of Slot in kernels/lookup.cuh.
 type slot [2]uint64
 
 func (o *onDevice) lookUp(s *gpu.Stream, tmp *gpu.Arena, text gpu.Buffer[uint8],

@@ -12,8 +12,8 @@ import (
 	"github.com/collocate/collocate/internal/gpu/prim"
 )
 
-// GPU is a dictionary on a device, for texts of very many words. It looks up one text at a time;
-// others wait.
+// GPU is a dictionary on a device, for texts of very many words. It looks up one text at a time:
+// concurrent calls wait.
 type GPU struct {
 	session *gpu.Session
 	dev     *gpu.Device // of the session
@@ -62,14 +62,13 @@ func (g *GPU) Close() error {
 // Bytes returns the size of the dictionary on the device.
 func (g *GPU) Bytes() int64 { return g.on.Bytes() }
 
-// Texts come in chunks that fit the device, at most mostChunk, which takes the link
-// milliseconds. A chunk of leastChunk holds the longest word that a reference can.
+// Texts are looked up in chunks that fit on the device.
 const (
-	mostChunk    = 512 << 20
-	leastChunk   = 32 << 20
+	mostChunk    = 512 << 20 // bytes, which take milliseconds to transfer
+	leastChunk   = 32 << 20  // has room for a word of longestOnGPU
 	cacheMemory  = 17 << 20
-	longestOnGPU = 1<<24 - 1
-	wordMemory   = 8 + 4 // a reference, and a number
+	longestOnGPU = 1<<24 - 1 // bytes of a word, the limit of a reference
+	wordMemory   = 8 + 4     // a reference, and a number
 )
 
 // IDs is like File.IDs, on the device.
@@ -106,7 +105,7 @@ func (g *GPU) IDs(ctx context.Context, t *Text) (ids []uint32, err error) {
 			return nil, err
 		}
 	}
-	for i := range ids { // the device saw nothing of these
+	for i := range ids { // words that were in no chunk
 		if t.long(i) {
 			ids[i] = g.file.number(t.Word(i))
 		}
@@ -117,13 +116,13 @@ func (g *GPU) IDs(ctx context.Context, t *Text) (ids []uint32, err error) {
 // long reports whether a word is too long for a reference.
 func (t *Text) long(i int) bool { return t.ends[i]-t.start(i) > longestOnGPU }
 
-// chunk is words of a text that are on the device together.
+// chunk is a range of words of a text that are on the device together.
 type chunk struct{ from, to int }
 
 func (c chunk) chars(t *Text) int { return int(t.ends[c.to-1] - t.start(c.from)) }
 
-// chunks cuts a text so that each fits the given number of bytes. A word too long for the device is
-// no part of any.
+// chunks divides a text into chunks that each fit in the given number of bytes. A word that is too
+// long for the device is in none of them.
 func (t *Text) chunks(memory int64) (list []chunk) {
 	from, taken := 0, int64(0)
 	end := func(to int) {
@@ -148,7 +147,7 @@ func (t *Text) chunks(memory int64) (list []chunk) {
 	return list
 }
 
-// batch is a chunk on the device.
+// batch has device memory for a chunk.
 type batch struct {
 	tmp      *gpu.Arena
 	allChars gpu.Buffer[uint8]
@@ -156,14 +155,14 @@ type batch struct {
 	allIDs   gpu.Buffer[uint32]
 	refs     []uint64
 
-	// Of the chunk that is there now.
+	// The parts that the current chunk takes.
 	chars gpu.Buffer[uint8]
 	words gpu.Buffer[uint64]
 	ids   gpu.Buffer[uint32]
 }
 
-// alloc makes room for the given number of characters and words. What it returns is to be freed,
-// also with an error.
+// alloc allocates memory for the given number of characters and words. The batch must be freed even
+// if there is an error.
 func (g *GPU) alloc(chars, words int) (*batch, error) {
 	b := &batch{}
 	var errs [4]error
@@ -182,7 +181,7 @@ func (b *batch) free() error {
 	return err
 }
 
-// put brings a chunk to the device.
+// put copies a chunk to the device.
 func (b *batch) put(s *gpu.Stream, t *Text, c chunk) error {
 	start := t.start(c.from)
 	b.refs = b.refs[:0]

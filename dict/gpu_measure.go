@@ -8,10 +8,10 @@ import (
 )
 
 // LookUpTimes holds the times of looking up a text that is in the device's memory, by the device's
-// clock: with the cache, including filling it, and without.
+// clock.
 type LookUpTimes struct {
-	// Cached is the time with the cache of frequent words, Plain the time without. They are equal
-	// for a GPU that looks words up as the papers do, which have no cache.
+	// Cached is the time with the cache of frequent words, including the time to fill it. Plain is
+	// the time without. They are equal for an xbw-paper, which has no cache.
 	Cached, Plain time.Duration
 	Total         int64 // bytes on the device: dictionary, text, words and numbers
 }
@@ -21,7 +21,7 @@ func (g *GPU) Time(ctx context.Context, t *Text, n int) (m LookUpTimes, err erro
 	err = g.measure(t, n, func(b *batch) (err error) {
 		m.Total = g.on.Bytes() + b.chars.Bytes() + b.words.Bytes() + b.ids.Bytes()
 		cached := func() error { return g.on.LookUp(g.s, b.tmp, b.chars, b.words, b.ids) }
-		if g.on.published { // which has no cache
+		if g.on.published { // there is no cache
 			m.Plain, err = g.best(ctx, cached)
 			m.Cached = m.Plain
 			return err
@@ -36,7 +36,7 @@ func (g *GPU) Time(ctx context.Context, t *Text, n int) (m LookUpTimes, err erro
 	return m, err
 }
 
-// TimeLaunches measures the papers' look-ups, launched in several ways.
+// TimeLaunches measures look-ups by the papers' kernels, once for each of the launches.
 func (g *GPU) TimeLaunches(ctx context.Context, t *Text, n int, launches []Launch) (times []time.Duration, err error) {
 	err = g.measure(t, n, func(b *batch) error {
 		for _, l := range launches {
@@ -51,7 +51,7 @@ func (g *GPU) TimeLaunches(ctx context.Context, t *Text, n int, launches []Launc
 	return times, err
 }
 
-// measure brings the first n words of a text to the device and calls fn.
+// measure copies the first n words of a text to the device and calls fn.
 func (g *GPU) measure(t *Text, n int, fn func(*batch) error) (err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -73,7 +73,7 @@ func (g *GPU) measure(t *Text, n int, fn func(*batch) error) (err error) {
 	return fn(b)
 }
 
-// best is the least of some times that work takes on the stream.
+// best returns the shortest of four times that work takes on the stream.
 func (g *GPU) best(ctx context.Context, work func() error) (least time.Duration, err error) {
 	for round := range 4 {
 		took, err := g.session.Timed(ctx, g.s, work)

@@ -19,7 +19,7 @@ import (
 
 var deviceKinds = []Kind{STT, XBW, XBWPlain, XBWPaper}
 
-// queries are a text of words of the list and of others near them, and references.
+// queries returns a text of n words of the list and of words near them, with their references.
 func queries(t *testing.T, w *Words, n int, rng *rand.Rand) (text []byte, refs []uint64, words [][]byte) {
 	t.Helper()
 	for range n {
@@ -52,8 +52,8 @@ func queries(t *testing.T, w *Words, n int, rng *rand.Rand) (text []byte, refs [
 	return text, refs, words
 }
 
-// randomWords are the given number of different words of up to longest letters from an
-// alphabet of this many.
+// randomWords returns at most n different words of up to longest letters from an alphabet of the
+// given size.
 func randomWords(rng *rand.Rand, n, letters, longest int) *Words {
 	var all bytes.Buffer
 	for range n {
@@ -69,7 +69,7 @@ func randomWords(rng *rand.Rand, n, letters, longest int) *Words {
 	return w
 }
 
-// On the device every kind finds what it finds on the CPU, and nothing else.
+// Every kind finds the same words on the device as on the CPU.
 func TestDeviceFindsTheSameNumbers(t *testing.T) {
 	dev, s := gputest.Device(t)
 	rng := rand.New(rand.NewPCG(5, 5))
@@ -118,7 +118,7 @@ func TestDeviceFindsTheSameNumbers(t *testing.T) {
 				for _, buckets := range []int{0, 64} { // without and with the cache
 					compare(fmt.Sprintf("%d buckets", buckets), on.lookUp(s, tmp, b, r, ids, buckets))
 				}
-				if k == XBWPlain { // not a form of the papers
+				if k == XBWPlain { // not a kind of the papers
 					return
 				}
 				for _, l := range []Launch{{}, {Threads: 33, Blocks: 1}, {Threads: 96, Compute: true}} {
@@ -157,7 +157,7 @@ func TestTextsGetTheSameNumbers(t *testing.T) {
 		}
 		got, err := d.IDs(t.Context(), text, LookUpOptions{Threads: 3})
 		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%v: three threads differ, %v", k, err)
+			t.Errorf("%v: three threads find other numbers than one, or an error: %v", k, err)
 		}
 		g, err := d.useGPU(session(t, dev), 0)
 		if err != nil {
@@ -165,15 +165,15 @@ func TestTextsGetTheSameNumbers(t *testing.T) {
 		}
 		for range 2 { // once more with the same device
 			if got, err = g.IDs(t.Context(), text); err != nil || !slices.Equal(got, want) {
-				t.Errorf("%v: the device differs, %v", k, err)
+				t.Errorf("%v: the device finds other numbers than one core, or an error: %v", k, err)
 			}
 		}
 		g.memory = 10_000 // in many chunks
 		if got, err = g.IDs(t.Context(), text); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%v: chunks differ, %v", k, err)
+			t.Errorf("%v: in chunks, the device finds other numbers than one core, or an error: %v", k, err)
 		}
 		if got, err = g.IDs(t.Context(), &Text{}); err != nil || len(got) != 0 {
-			t.Errorf("%v: no words have numbers %v, %v", k, got, err)
+			t.Errorf("%v: an empty text has numbers %v, %v", k, got, err)
 		}
 		if err := g.Close(); err != nil {
 			t.Error(err)
@@ -181,7 +181,7 @@ func TestTextsGetTheSameNumbers(t *testing.T) {
 	}
 }
 
-// session is one with a stream on a device.
+// session returns a session with one stream on a device.
 func session(t *testing.T, dev *gpu.Device) *gpu.Session {
 	t.Helper()
 	s, err := gpu.NewSession(dev, 1)
@@ -191,7 +191,7 @@ func session(t *testing.T, dev *gpu.Device) *gpu.Session {
 	return s
 }
 
-// Chunks follow each other, fit, and leave out only what is too long.
+// Chunks are consecutive, fit in memory, and leave out only words that are too long.
 func TestChunks(t *testing.T) {
 	text := &Text{}
 	long := bytes.Repeat([]byte("x"), longestOnGPU+1)
@@ -206,7 +206,7 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// The device is opened by its number, measured by its clock, and its memory is bounded.
+// OpenGPU opens a device by its number and keeps to a memory bound; Time measures look-ups.
 func TestOpenGPU(t *testing.T) {
 	gputest.Named(t)
 	w := randomWords(rand.New(rand.NewPCG(7, 7)), 300, 6, 9)
@@ -220,7 +220,7 @@ func TestOpenGPU(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := d.IDs(t.Context(), text, LookUpOptions{Engine: engine.GPU}); err != nil || !slices.Equal(got, want) {
-		t.Errorf("the device differs, %v", err)
+		t.Errorf("the device finds other numbers than the cores, or an error: %v", err)
 	}
 	g, err := d.OpenGPU(engine.Device{})
 	if err != nil {
@@ -232,36 +232,35 @@ func TestOpenGPU(t *testing.T) {
 		}
 	}()
 	if m, err := g.Time(t.Context(), text, 200); err != nil || m.Plain <= 0 || m.Cached <= 0 || m.Total <= g.Bytes() {
-		t.Errorf("%+v, %v", m, err)
+		t.Errorf("%+v, %v, want times above 0 and more bytes than %d", m, err, g.Bytes())
 	}
 	if _, err := g.Time(t.Context(), &Text{}, 1); err == nil {
-		t.Error("nothing was measured, without an error")
+		t.Error("measuring an empty text: no error")
 	}
 	if _, err := d.OpenGPU(engine.Device{Memory: 1 << 20}); err == nil ||
 		!strings.Contains(err.Error(), "want at least") {
-		t.Errorf("too little memory: %v", err)
+		t.Errorf("too little memory: %v, want an error that says how much is needed", err)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, e := range []engine.Kind{engine.Multicore, engine.GPU} {
 		if _, err := d.IDs(cancelled, text, LookUpOptions{Engine: e}); !errors.Is(err, context.Canceled) {
-			t.Errorf("%v goes on after it was cancelled: %v", e, err)
+			t.Errorf("%v, cancelled: %v, want context.Canceled", e, err)
 		}
 	}
 }
 
-// Kinds without a form for the device say so.
+// Uploading a kind that has no kernels is an error.
 func TestHashHasNoDeviceForm(t *testing.T) {
 	_, s := gputest.Device(t)
 	if _, err := build(t, list(t, "a"), Hash).upload(s); err == nil {
-		t.Error("a hash dictionary was uploaded")
+		t.Error("uploading a hash: no error")
 	}
 }
 
-// A dictionary whose numbers are wrong, but whose checksums are right, finds wrong
-// numbers or nothing, and reads no memory that is not its own: the interpreter would
-// tell.
-func TestDeviceSurvivesLies(t *testing.T) {
+// A dictionary with wrong content and correct checksums may find wrong numbers. It reads no memory
+// outside its buffers, which the interpreter checks.
+func TestDeviceSurvivesWrongContent(t *testing.T) {
 	dev, s := gputest.Device(t)
 	rng := rand.New(rand.NewPCG(9, 9))
 	w := randomWords(rng, 1200, 5, 10)
@@ -273,19 +272,19 @@ func TestDeviceSurvivesLies(t *testing.T) {
 			d := build(t, w, k)
 			switch x := d.Dict.(type) {
 			case *xbw:
-				lie(rng, x.first)
-				lie(rng, x.heads)
-				lie(rng, x.terminal.lines)
+				damage(rng, x.first)
+				damage(rng, x.heads)
+				damage(rng, x.terminal.lines)
 				if x.inner != nil {
-					lie(rng, x.inner.lines)
-					lie(rng, x.tails.starts)
-					lie(rng, x.tails.words)
+					damage(rng, x.inner.lines)
+					damage(rng, x.tails.starts)
+					damage(rng, x.tails.words)
 				}
 				if x.rrr != nil {
-					lie(rng, x.rrr.records)
+					damage(rng, x.rrr.records)
 				}
 			case *stt:
-				lie(rng, x.next)
+				damage(rng, x.next)
 			}
 			on, err := d.upload(s)
 			if err != nil {
@@ -309,8 +308,8 @@ func TestDeviceSurvivesLies(t *testing.T) {
 	}
 }
 
-// lie changes some of the numbers.
-func lie[T uint32 | uint64 | int32](rng *rand.Rand, v []T) {
+// damage changes some of the numbers at random.
+func damage[T uint32 | uint64 | int32](rng *rand.Rand, v []T) {
 	for range 1 + len(v)/20 {
 		if len(v) > 0 {
 			v[rng.IntN(len(v))] ^= T(rng.Uint64() >> rng.IntN(64))

@@ -23,11 +23,11 @@ func (g *GPU) SetLaunch(l Launch) {
 	g.on.launch = l
 }
 
-// paperKernels are the kernels of these look-ups, which tables of next nodes and RRR have.
+// paperKernels are the papers' kernels, for an stt and the kinds with RRR.
 type paperKernels struct {
 	look   *gpu.Kernel
-	shared int // of look
-	// compute decodes on the fly; nil where there is nothing to decode.
+	shared int // bytes of shared memory of look
+	// compute decodes by computation; it is nil for an stt, which has nothing to decode.
 	compute *gpu.Kernel
 }
 
@@ -59,9 +59,9 @@ func (o *onDevice) lookUpAsPaper(s *gpu.Stream, text gpu.Buffer[uint8], words gp
 	}
 	switch {
 	case kernel == nil:
-		return errors.New("look up as in the papers: this kind of dictionary is not one of theirs")
+		return errors.New("look up as in the papers: the papers have no kernel for this kind of dictionary or launch")
 	case l.Threads < 1 || l.Threads > 1024 || l.Blocks < 0:
-		return fmt.Errorf("look up with %d threads in a block, %d blocks: want 1 to 1024, and 1 or more", l.Threads, l.Blocks)
+		return fmt.Errorf("look up with %d threads in a block, %d blocks: want 1 to 1024, and 0 (default) or more", l.Threads, l.Blocks)
 	}
 	if err := room(words, ids); err != nil || words.Len() == 0 {
 		return err

@@ -5,30 +5,30 @@ import (
 	"encoding/binary"
 )
 
-// prefixCode is a set of canonical Huffman codes, one for each context: the same symbol may have
-// another code after another character. Codes take 1 to 15 bits, so that a length is half a byte.
-// They are written from the highest bit of a byte on. In a context, codes of the same length are
-// consecutive numbers in the order of symbols, and longer codes follow shorter ones.
+// prefixCode is a set of canonical Huffman codes, one for each context: a symbol may have different
+// codes in different contexts. Codes take 1 to 15 bits, so that a length is half a byte. They are
+// written from the highest bit of a byte on. In a context, codes of the same length are consecutive
+// numbers in the order of symbols, and longer codes follow shorter ones.
 //
 // Example: lengths 2, 1, 0, 2 of the symbols 0 to 3 are the codes 10, 0, none and 11.
 type prefixCode struct {
 	symbols int
 	lengths []byte // two to a byte, the low half first: of symbol s in context c at c*symbols + s
 
-	codes []uint16 // for writing, placed as lengths are
+	codes []uint16 // for writing, at the same indices as lengths
 
-	// For reading. fast has the symbol of the next 8 bits in each context, and the length of its
-	// code in the lowest four bits; 0 where the code is longer. Then long decides.
+	// For reading. fast has, for each context and value of the next 8 bits, the symbol and in the
+	// lowest four bits the length of its code. It is 0 if the code is longer; then long has it.
 	fast []uint16
 	long []longCodes
 }
 
-// longCodes are the codes of a context by length: those of length n are below limit[n], as
-// numbers of n bits, and the first of them is symbol order[first[n]].
+// longCodes are the codes of a context by length. A code of n bits is a number below limit[n], and
+// its symbol is order[code+base[n]].
 type longCodes struct {
 	limit [maxCode + 1]uint32
-	base  [maxCode + 1]int32 // add it to a code of that length for its place in order
-	order []uint16
+	base  [maxCode + 1]int32
+	order []uint16 // symbols by code
 }
 
 const (
@@ -45,7 +45,7 @@ func codeContexts(symbols int, lengths []byte) int {
 
 func (p *prefixCode) length(i int) int { return int(p.lengths[i/2] >> (4 * (i % 2)) & 15) }
 
-// newPrefixCode makes codes of how often each symbol occurs in each context.
+// newPrefixCode returns the codes for counts of each symbol in each context.
 func newPrefixCode(symbols int, counts []uint64) *prefixCode {
 	contexts := len(counts) / symbols
 	p := &prefixCode{symbols: symbols, lengths: make([]byte, (len(counts)+1)/2), codes: make([]uint16, len(counts))}
@@ -64,7 +64,7 @@ func newPrefixCode(symbols int, counts []uint64) *prefixCode {
 	return p
 }
 
-// firstCodes are the first codes of each length in a context.
+// firstCodes returns the first code of each length in a context.
 func (p *prefixCode) firstCodes(c int) (first [maxCode + 2]uint32) {
 	var count [maxCode + 1]uint32
 	for i := c * p.symbols; i < (c+1)*p.symbols; i++ {
@@ -77,8 +77,8 @@ func (p *prefixCode) firstCodes(c int) (first [maxCode + 2]uint32) {
 	return first
 }
 
-// codeLengths are the lengths of Huffman codes. Where one would be too long, counts are made more
-// alike until none is.
+// codeLengths returns the lengths of Huffman codes. While one is too long, counts are halved, which
+// makes them more equal.
 func codeLengths(counts []uint64) []byte {
 	lengths := make([]byte, len(counts))
 	counts = append([]uint64(nil), counts...)
@@ -113,7 +113,7 @@ func codeLengths(counts []uint64) []byte {
 
 type codeNode struct {
 	n           uint64
-	symbol      int // of inner nodes: the order in which they were made
+	symbol      int // for an inner node: a number above all symbols, in the order of creation
 	left, right *codeNode
 }
 
@@ -143,7 +143,7 @@ func (h *codeHeap) Pop() any {
 	return x
 }
 
-// openPrefixCode makes the tables for reading.
+// openPrefixCode makes the tables for reading from code lengths.
 func openPrefixCode(symbols int, lengths []byte) *prefixCode {
 	p := &prefixCode{symbols: symbols, lengths: lengths}
 	contexts := codeContexts(symbols, lengths)
@@ -174,7 +174,7 @@ func openPrefixCode(symbols int, lengths []byte) *prefixCode {
 	return p
 }
 
-// bitReader reads a bucket from its highest bits on. Beyond the end there are zeros.
+// bitReader reads bits, the highest of each byte first. Bits beyond the end are 0.
 type bitReader struct {
 	data []byte
 	at   uint // next bit
@@ -192,7 +192,8 @@ func (r *bitReader) peek() uint64 {
 	return binary.BigEndian.Uint64(end[:]) << (r.at & 7)
 }
 
-// read is the next symbol in a context. What no code begins reads as the first symbol.
+// read returns the next symbol in a context. Bits that begin no code, as in a corrupted file, give
+// symbol 0.
 func (p *prefixCode) read(r *bitReader, context int) int {
 	w := r.peek()
 	if e := p.fast[context<<fastBits|int(w>>(64-fastBits))]; e != 0 {
@@ -237,7 +238,7 @@ func (w *bitWriter) symbol(p *prefixCode, context, s int) {
 	w.put(uint64(p.codes[i]), p.length(i))
 }
 
-// align ends at a byte.
+// align fills the last byte with zeros.
 func (w *bitWriter) align() {
 	if w.n > 0 {
 		w.put(0, int(8-w.n))

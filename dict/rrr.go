@@ -6,28 +6,26 @@ import (
 	"sync"
 )
 
-// rrr holds bit vectors in the compressed form of Raman, Raman and Rao. Bits are
-// cut into blocks of 15. A block is its class, the number of its ones, and its
-// offset, its number among the blocks of that class in ascending order; the offset
-// takes only as many bits as the class needs: 0 for an empty block, 13 for one of
-// class 7. Sixteen blocks are a superblock, which is one record of 16 bytes, so that
-// one memory access tells all but the offset:
+// rrr holds bit vectors in the compressed form of Raman, Raman and Rao. A vector is divided into
+// blocks of 15 bits. A block is stored as its class, the number of its ones, and its offset, its
+// rank among the blocks of that class in ascending order. The offset takes only as many bits as the
+// class needs: 0 for an empty block, 13 for one of class 7. Sixteen blocks are a superblock, which
+// is one record of 16 bytes, so that one memory access reads everything but the offset:
 //
 //	0  ones of the vector before the superblock, uint32
-//	4  where its first offset begins, as a bit of the offsets, uint32
+//	4  first bit of its first offset in the offsets, uint32
 //	8  classes of its blocks, 4 bits each, lowest first, uint64
 //
-// Bits of a block count from the lowest, and offsets are packed from the
-// lowest bit on. A vector takes ceil(n/240) records, at least one, and the offsets
-// of all vectors follow each other, with two zero words at the end. Example: the
-// vector 0100 0000 0000 000 1 (16 bits) has blocks of class 1, offset 1 in 4 bits, and class
-// 1, offset 0: record 0, 0, 0x11 and offsets 0x01.
+// Bit 0 of a block is its lowest, and offsets are packed from the lowest bit on. A vector takes
+// ceil(n/240) records, at least one. The offsets of all vectors follow each other, with two zero
+// words at the end. Example: the vector 0100 0000 0000 000 1 (16 bits) has blocks of class 1,
+// offset 1 in 4 bits, and class 1, offset 0: record 0, 0, 0x11 and offsets 0x01.
 type rrr struct {
-	records []uint64 // two for a superblock
+	records []uint64 // two for each superblock
 	offsets []uint64
 	per     int // superblocks of a vector
 	tables  *rrrTables
-	compute bool // blocks on the fly, without the papers' table
+	compute bool // decode blocks by computation, without the papers' table
 }
 
 const (
@@ -39,11 +37,11 @@ const (
 
 // rrrTables decode and encode blocks. They take 128 KB and are made once.
 type rrrTables struct {
-	width  [numClasses]uint8      // bits of an offset
-	first  [numClasses]uint16     // of a class's blocks in blocks
+	width  [numClasses]uint8      // bits of an offset, by class
+	first  [numClasses]uint16     // index in blocks of a class's first block
 	blocks [1 << blockBits]uint16 // all blocks by (class, offset): the papers' 64 KB table
-	offset [1 << blockBits]uint16 // of a block in its class
-	pair   [256]uint16            // of two classes: sum of widths<<8 | sum of classes
+	offset [1 << blockBits]uint16 // of each block in its class
+	pair   [256]uint16            // by two classes: sum of widths<<8 | sum of classes
 }
 
 var rrrOnce = sync.OnceValue(func() *rrrTables {
@@ -74,12 +72,12 @@ var rrrOnce = sync.OnceValue(func() *rrrTables {
 type rrrWriter struct {
 	records []uint64
 	offsets []uint64
-	bits    int // of offsets in use
+	bits    int // length of the offsets
 }
 
 func supersFor(n int) int { return max(1, (n+superBits-1)/superBits) }
 
-// add appends a vector of n bits in which ones, ascending, are set.
+// add appends a vector of n bits in which the given ones, in ascending order, are set.
 func (w *rrrWriter) add(n int, ones func(yield func(int) bool)) {
 	t := rrrOnce()
 	var blocks [superBlks]uint16 // of the current superblock
@@ -124,8 +122,8 @@ func (w *rrrWriter) put(v uint64, width int) {
 	w.bits += width
 }
 
-// finish ends the offsets with zero words, so that two words can be read at
-// any bit in use and behind the last.
+// finish appends zero words to the offsets, so that two words can be read at any bit in use and
+// after the last.
 func (w *rrrWriter) finish() { w.offsets = append(w.offsets, 0, 0) }
 
 // block decodes the block of a class whose offset begins at a bit.
@@ -155,9 +153,9 @@ var binomials = func() (b [blockBits + 1][blockBits + 2]uint16) {
 	return b
 }()
 
-// computeBlock is the block of a class and an offset without a table, as Navarro and Providel
-// compute it: as blocks of a class ascend, the highest one is at the largest p for which the blocks
-// with all ones below p, of which there are p over k, are not more than the offset.
+// computeBlock returns the block of a class and an offset without a table, as Navarro and Providel
+// do. With k ones, (p over k) blocks have all their ones below bit p. These come before those with
+// a one at or above p, so the highest one is at the largest p with (p over k) <= offset.
 func computeBlock(class int, offset uint16) (b uint16) {
 	for p := blockBits - 1; p >= 0 && class > 0; p-- {
 		if n := binomials[p][class]; offset >= n {
@@ -180,8 +178,8 @@ func (r *rrr) rank(v, i int) (int, bool) {
 	in := i - super*superBits
 	blk := in / blockBits
 	before := classes & (1<<(4*uint(blk)) - 1)
-	// An empty block has class 0 and an offset of 0 bits, so all may be added; where to
-	// stop could not be predicted.
+	// Masked blocks have class 0 and an offset of 0 bits, so all sixteen can be summed. A loop that
+	// ends earlier would have a branch that cannot be predicted.
 	p, pair := uint(0), &r.tables.pair
 	for k := range superBlks / 2 {
 		p += uint(pair[byte(before>>(8*k))])

@@ -9,13 +9,13 @@ import (
 
 // stt is a trie as a state transition table. Sections:
 //
-//	next    int32 for each node and character, [node*characters + code-1]: the
-//	        child, -1 for none. Nodes are in preorder, the root is 0.
+//	next    int32 for each node and character, at node*characters + code-1: the child, or -1.
+//	        Nodes are in preorder, the root is 0.
 //	number  int32 for each node: the number of the word that ends there, or -1
 //	end     uint32 for each word: the node at which it ends
 //	up      uint32 for each node: its parent; 0 for the root
 //
-// Words are numbered in byte order. The last two sections are for Word only.
+// Words are numbered in byte order. Only Word needs the last two sections.
 type stt struct {
 	meta   *meta
 	chars  *alphabet
@@ -25,7 +25,7 @@ type stt struct {
 	up     []uint32
 }
 
-// sttBytes is what the table of a trie takes, as the papers count it.
+// sttBytes returns the size of a trie's table as the papers count it.
 func sttBytes(nodes, chars int) int64 { return int64(nodes) * int64(chars) * 4 }
 
 func (d *stt) ID(word []byte) (uint32, bool) {

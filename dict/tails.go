@@ -2,12 +2,11 @@ package dict
 
 import "math/bits"
 
-// tails holds many short strings by number. Characters are codes of width bits,
-// 0 ends a string, and as many as fit whole lie in a 64-bit word, lowest first, so
-// that string ends can be counted a word at a time. The start of every 16th
-// string, in characters, is kept as uint32. Example: with an alphabet of three (2 bits, 32 in
-// a word), the strings ab, "" and c are the codes 1 2 0 0 3 0: one word, 0x309,
-// and one start, 0.
+// tails holds many short strings by number. Characters are codes of width bits, and 0 ends a
+// string. A 64-bit word has as many codes as fit, lowest first, so that the ends of strings can be
+// counted a word at a time. For every 16th string, its start, in characters, is kept as uint32.
+// Example: with an alphabet of three (2 bits, 32 in a word), the strings ab, "" and c are the codes
+// 1 2 0 0 3 0: one word, 0x309, and one start, 0.
 type tails struct {
 	words  []uint64
 	starts []uint32
@@ -56,7 +55,7 @@ func (t *tailsWriter) put(code uint64) {
 	t.used++
 }
 
-// find is where string i starts, as word and character in it.
+// find returns where string i starts: a word, and a character in it.
 func (t *tails) find(i int) (word, at int, ok bool) {
 	if uint(i/tailsEvery) >= uint(len(t.starts)) {
 		return 0, 0, false
@@ -70,11 +69,11 @@ func (t *tails) find(i int) (word, at int, ok bool) {
 	if skip == 0 {
 		return word, at, true
 	}
-	hide := uint64(1)<<(at*t.width) - 1 // characters before the start are no ends
+	hide := uint64(1)<<(at*t.width) - 1 // no character before the start counts as an end
 	for ; word < len(t.words); word++ {
 		w := t.words[word] | hide
-		// The highest bit of each character that is 0, exactly: the sum carries into it
-		// from any other bit, and never beyond.
+		// The highest bit of each character that is 0: adding low sets the highest bit of a
+		// character if any lower bit is set, and never carries beyond it.
 		ends := ^(w&t.low + t.low | w | t.low)
 		if t.per*t.width < 64 {
 			ends &= 1<<(t.per*t.width) - 1
@@ -104,7 +103,7 @@ func (t *tails) equal(i int, s []byte) bool {
 		code := uint16(0)
 		if k < len(s) {
 			if code = t.chars.code[s[k]]; code == 0 {
-				return false // a character that no word has
+				return false // a character outside the alphabet
 			}
 		}
 		if w&mask != uint64(code) {

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// trie is a trie being built. Nodes are in preorder, children by character; node 0 is
-// the root.
+// trie is a trie in memory. Nodes are in preorder, with children in order of their characters; node
+// 0 is the root.
 type trie struct {
 	parent []uint32
 	char   []byte
@@ -77,7 +77,7 @@ func newTrie(ctx context.Context, w *Words, cut bool) (*trie, error) {
 
 func (t *trie) nodes() int { return len(t.parent) }
 
-// inner says of each node whether it has children.
+// inner tells for each node whether it has children. The root counts as inner.
 func (t *trie) inner() []bool {
 	inner := make([]bool, t.nodes())
 	inner[0] = true
@@ -87,7 +87,7 @@ func (t *trie) inner() []bool {
 	return inner
 }
 
-// tail is what is left of word i behind its node.
+// tail returns the rest of word i after the characters of its node.
 func (t *trie) tail(w *Words, i int) []byte {
 	d := 0
 	for x := t.ends[i]; x != 0; x = t.parent[x] {

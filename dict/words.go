@@ -12,8 +12,8 @@ import (
 	"slices"
 )
 
-// Words is a sorted list of distinct words, from which dictionaries are built.
-// The zero value is empty.
+// Words is a sorted list of distinct words, from which dictionaries are built. The zero value is an
+// empty list.
 type Words struct {
 	data []byte
 	ends []uint64 // word i ends before data[ends[i]]
@@ -87,7 +87,7 @@ func ReadWords(r io.Reader) (*Words, error) {
 
 func (w *Words) sorted() *Words {
 	type key struct {
-		head uint64 // first bytes
+		head uint64 // first eight bytes
 		i    int
 	}
 	keys := make([]key, w.Len())
@@ -112,8 +112,8 @@ func (w *Words) sorted() *Words {
 	return out
 }
 
-// alphabet is the set of characters in use, ascending; code numbers them
-// from 1, with 0 for all others.
+// alphabet is the set of characters in use, in ascending order. Their codes are 1, 2 and so on; all
+// other characters have code 0.
 type alphabet struct {
 	chars []byte
 	code  [256]uint16
@@ -148,7 +148,7 @@ func (w *Words) longest() (n int) {
 	return n
 }
 
-// common is the length of the longest common prefix.
+// common returns the length of the longest common prefix.
 func common(a, b []byte) int {
 	n := min(len(a), len(b))
 	for i := range n {

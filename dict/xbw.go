@@ -13,18 +13,18 @@ import (
 // xbw is a trie in XBW form: see the package comment. Sections:
 //
 //	C          uint32 for each character: the first node reached by it; then the number of nodes
-//	inner      which nodes have a row, that is, children: plain bits. Without
-//	           this section all do.
+//	inner      which nodes have children, that is, a row: plain bits. Without this section all
+//	           nodes have a row.
 //	terminal   which rows end a word: plain bits
 //	records, offsets   B_c for each character over rows, as rrr; or
 //	lines              B_c as plain bits
-//	tail-words, tail-starts   the rest of the word of each leaf
-//	heads      uint32 for every string of meta.heads characters, in order of codes
-//	           (the first counts most): 1 more than its node, 0 if it has none. Then the
-//	           same for all strings of one character less, and so on down to one.
-//	           It saves the first steps. Not in xbw-paper.
+//	tail-words, tail-starts   the tail of each leaf
+//	heads      uint32 for every string of meta.heads characters, in lexicographic order of codes:
+//	           its node + 1, or 0 if it has none. Then the same for all strings of one character
+//	           less, and so on down to one. It saves the first steps. Not in xbw-paper.
 //
-// Leaf i has number i, counted in node order; words that end at a row follow.
+// Word i ends at leaf i, counted in node order. Words that end at a row have the numbers after
+// those of the leaves.
 type xbw struct {
 	meta     *meta
 	chars    *alphabet
@@ -32,14 +32,14 @@ type xbw struct {
 	inner    *plain   // nil: all nodes are rows
 	terminal *plain
 	down     vectors
-	rrr      *rrr   // down, if it is one, to be called without the interface;
-	plain    *plain // else this is down
+	rrr      *rrr   // down, if it is an rrr, to be called without the interface;
+	plain    *plain // otherwise down is this
 	tails    *tails
 	heads    []uint32
-	level    [maxHeads + 1]int // where in heads strings of each length are
+	level    [maxHeads + 1]int // index in heads of the strings of each length
 }
 
-// row is the row of node x; for a leaf, ok is false and row the rows before it.
+// row returns the row of node x. For a leaf, ok is false and row is the number of rows before it.
 func (d *xbw) row(x int) (row int, ok bool) {
 	if d.inner == nil {
 		return x, true
@@ -54,7 +54,7 @@ func (d *xbw) node(row int) (int, bool) {
 	return d.inner.selectOne(0, row)
 }
 
-// child is the node that a row reaches by the character with code c.
+// child returns the node that is reached from a row by the character with code c.
 func (d *xbw) child(row, c int) (x int, ok bool) {
 	var r int
 	if d.rrr != nil {
@@ -89,7 +89,8 @@ func (d *xbw) ID(word []byte) (uint32, bool) {
 	return uint32(d.meta.leaves + n), ok
 }
 
-// head takes the first steps of a look-up, if it can, and returns what is left.
+// head takes the first steps of a look-up, if heads has them. It returns the node and the rest of
+// the word; otherwise the root and the whole word.
 func (d *xbw) head(word []byte) (x int, rest []byte) {
 	n := min(len(word), d.meta.heads)
 	at := 0
@@ -107,8 +108,8 @@ func (d *xbw) head(word []byte) (x int, rest []byte) {
 	return int(d.heads[at]) - 1, word[n:]
 }
 
-// headLevels says where in the section heads the strings of each length begin; those
-// of length 0 are at its end.
+// headLevels returns where in the section heads the strings of each length begin; that of length 0
+// is the end of the section.
 func headLevels(chars, heads int) (level [maxHeads + 1]int) {
 	size := 1
 	for n := range heads {
@@ -120,7 +121,7 @@ func headLevels(chars, heads int) (level [maxHeads + 1]int) {
 	return level
 }
 
-// leaf ends a look-up at leaf x with the given rest of the word.
+// leaf ends a look-up at leaf x, with the rest of the word to compare with the tail.
 func (d *xbw) leaf(x, rowsBefore int, rest []byte) (uint32, bool) {
 	id := x - rowsBefore
 	return uint32(id), id < d.meta.leaves && d.tails.equal(id, rest)
@@ -138,7 +139,7 @@ func (d *xbw) Word(dst []byte, id uint32) []byte {
 	} else if x, ok = d.terminal.selectOne(0, int(id)-d.meta.leaves); ok {
 		x, ok = d.node(x)
 	}
-	// Climb to the root; the characters come out backwards.
+	// Climb to the root, which gives the characters in reverse order.
 	start := len(dst)
 	for ok && x > 0 && len(dst)-start < d.meta.longest {
 		c := sort.Search(len(d.first), func(c int) bool { return int(d.first[c]) > x }) - 1
@@ -229,14 +230,15 @@ func buildXBW(ctx context.Context, w *Words, m *meta, o *Options, out *sections.
 	return out.Section("heads", sections.Bytes(heads(t, a, m, place)))
 }
 
-// There is at least one row for every few heads. With 5 million words that makes
-// heads of 4 letters, which take 1.9 bits a word, and a look-up 0.8 of the time with 3.
+// Heads have at most maxHeads characters, and there are at least headsShare times as many rows as
+// heads of the greatest length. With 5 million words that allows heads of 4 letters, which take 1.9
+// bits per word; a look-up takes 0.8 of the time with 3 letters.
 const (
 	headsShare = 4
 	maxHeads   = 4
 )
 
-// heads finds the nodes of all strings of up to the chosen length, and sets it.
+// heads chooses m.heads and returns the nodes of all strings of up to this length.
 func heads(t *trie, a *alphabet, m *meta, place []uint32) []uint32 {
 	size, all := 1, 0
 	for m.heads < maxHeads && size*len(a.chars)*headsShare <= m.rows && len(a.chars) > 1 {
@@ -249,11 +251,11 @@ func heads(t *trie, a *alphabet, m *meta, place []uint32) []uint32 {
 	}
 	level := headLevels(len(a.chars), m.heads)
 	list := make([]uint32, all)
-	depth, code := make([]uint8, t.nodes()), make([]uint32, t.nodes()) // of nodes above the heads
+	depth, code := make([]uint8, t.nodes()), make([]uint32, t.nodes()) // of nodes up to this depth
 	for x := 1; x < t.nodes(); x++ {
 		p := t.parent[x]
 		if int(depth[p]) >= m.heads {
-			depth[x] = depth[p] // too deep, and so are all below
+			depth[x] = depth[p] // too deep, and so are its descendants
 			continue
 		}
 		depth[x] = depth[p] + 1
@@ -292,10 +294,10 @@ func writeDown(ctx context.Context, out *sections.Writer, k Kind, chars, rows in
 	return out.Section("offsets", sections.Bytes(w.offsets))
 }
 
-// writeEnds writes where words end: the rows that do, the leaves, their tails.
+// writeEnds writes where words end: the rows at which one ends, the leaves, and their tails.
 func writeEnds(out *sections.Writer, w *Words, t *trie, a *alphabet, m *meta, order, rows []uint32,
 	inner []uint64) error {
-	wordAt := make([]int32, t.nodes()) // of each node, 1 more than the word that ends there
+	wordAt := make([]int32, t.nodes()) // for each node, the number of the word that ends there + 1
 	for i, x := range t.ends {
 		wordAt[x] = int32(i) + 1
 	}
@@ -339,7 +341,7 @@ func writeTails(out *sections.Writer, t *tailsWriter) error {
 	return out.Section("tail-starts", sections.Bytes(t.starts))
 }
 
-// openXBW reads the sections.
+// openXBW opens the sections of an xbw.
 func openXBW(f *sections.File, m *meta, a *alphabet) (Dict, error) {
 	d := &xbw{meta: m, chars: a}
 	r := reader{file: f}
@@ -363,7 +365,7 @@ func openXBW(f *sections.File, m *meta, a *alphabet) (Dict, error) {
 			d.heads, d.level = view[uint32](&r, "heads", -1), headLevels(m.chars, m.heads)
 		}
 	} else if m.leaves != 0 || m.rows != m.nodes {
-		r.fail("an xbw-paper dictionary with leaves")
+		r.fail("an xbw-paper dictionary has leaves")
 	}
 	return d, r.err
 }

@@ -1,5 +1,5 @@
-// How a block looks up many words: those that a small cache knows at once, the
-// others, close together, in the dictionary itself.
+// How a thread block looks up many words: first in a small cache. The words that are not there are
+// compacted, so that all threads of a warp look up one in the dictionary.
 #pragma once
 #include "warp.cuh"
 
@@ -16,8 +16,8 @@ struct Text {
   const u8* data;
   u64 bytes;
 
-  // Up to eight bytes from `at` on, the first one lowest, zeroes behind len. Two
-  // loads at most, where the text has room for them.
+  // Up to eight bytes from `at` on, the first one lowest, with zeros after len bytes. It takes at
+  // most two loads, except next to the ends of the text.
   INLINE u64 load(u64 at, u32 len) const {
     len = min_of(len, 8u);
     const u8* p = data + at;
@@ -41,20 +41,20 @@ struct Word {
   Text text;
   u64 at;
   u32 len;
-  u64 now;  // the eight bytes around the one asked for last
+  u64 now;  // the eight bytes with the one that was read last
 
   INLINE Word(const Text& t, u64 ref) : text(t), at(offset_of(ref)), len(length_of(ref)) { now = text.load(at, len); }
 
-  // Byte i; bytes are asked for in order.
+  // Byte i. Bytes must be read in order.
   INLINE u32 byte(u32 i) {
     if (i > 0 && i % 8 == 0) now = text.load(at + i, len - i);
     return (u32)(now >> (8 * (i % 8))) & 255;
   }
 };
 
-// The cache: buckets of two slots, the 32 bytes that memory is read in. A slot is
-// the word itself, if it has at most eight bytes and does not end with a zero, so
-// that the padded form stands for it alone; then its number. Zero: an empty slot.
+// The cache has buckets of two slots, 32 bytes, the unit of memory reads. A slot has a word of at
+// most eight bytes, padded with zeros, and its number. Words that end with a zero byte are not
+// cached, because padding would make them ambiguous. A word of 0 is an empty slot.
 struct Slot {
   u64 word;
   u32 id, pad;
@@ -96,9 +96,8 @@ INLINE bool recall(const Slot* cache, u32 buckets, u64 word, u32& id) {
   return false;
 }
 
-// Looks up words [0, n) in dictionary d. With a cache, buckets > 0: if stride > 1,
-// only every stride-th tile is looked up, to fill the cache; if it is 1, the
-// cache is asked first.
+// Looks up words [0, n) in dictionary d. There is a cache if buckets > 0. Then a launch with
+// stride > 1 looks up only every stride-th tile, to fill the cache; one with stride 1 uses it.
 template <class Dict>
 INLINE void look_up(const Dict& d, const Text& text, const u64* __restrict__ refs, u32* __restrict__ ids, u64 n, Slot* cache,
                     u32 buckets, u32 stride) {

@@ -3,8 +3,7 @@
 #include "stt.cuh"
 #include "xbw.cuh"
 
-// Decoding without a table. The blocks of a class ascend, so the highest one is at the largest p
-// for which the p over k blocks with all ones below p are no more than the offset.
+// Decoding without a table: see computeBlock in rrr.go.
 struct DecodeCompute {
   const u16* binomials;  // in shared memory: n over k at 16n + k
 

@@ -3,7 +3,7 @@
 #include "lookup.cuh"
 
 struct Stt {
-  const u16* codes;  // in shared memory: of a character, from 1; 0: none
+  const u16* codes;  // in shared memory: codes of characters, from 1; 0 for none
   const i32* next;
   const i32* number;
   u32 chars, nodes;

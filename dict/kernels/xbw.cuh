@@ -2,8 +2,8 @@
 #pragma once
 #include "lookup.cuh"
 
-// Bits with interleaved ranks: a record of 16 bytes, read at once, is the number of
-// ones before it and 96 bits, lowest first.
+// Bits with interleaved ranks: a record of 16 bytes, which one load reads, is the number of ones
+// before it and 96 bits, lowest first.
 constexpr u32 kRecordBits = 96;
 
 struct Bits {
@@ -33,9 +33,9 @@ struct PlainVectors {
   }
 };
 
-// The same in RRR: a superblock of 16 blocks of 15 bits is a record of 16 bytes,
-// read at once: ones before it, where its offsets begin, and 16 classes of 4 bits.
-// An offset is turned into its block by a table of 64 KB in shared memory, or computed.
+// The same in RRR: a superblock of 16 blocks of 15 bits is a record of 16 bytes, which one load
+// reads: the number of ones before it, where its offsets begin, and 16 classes of 4 bits. A block
+// is decoded by a table of 64 KB in shared memory, or by computation.
 constexpr u32 kBlockBits = 15;
 constexpr u32 kSuperBits = 240;
 
@@ -43,9 +43,9 @@ constexpr u32 kSuperBits = 240;
 struct DecodeTable {
   const u16* blocks;  // in shared memory
 
-  // The first block of a class in the table: sums of binomial coefficients of 15.
+  // The index of a class's first block: a sum of binomial coefficients of 15.
   static INLINE u32 first_of(u32 k) {
-    // 0 1 16 121 576 1941 4944 9949 16384, and from the end the same.
+    // 0 1 16 121 576 1941 4944 9949 16384; from there on 32768 less those in reverse order.
     u32 m = k < 8 ? k : 16 - k;
     u32 f = m == 0 ? 0 : m == 1 ? 1 : m == 2 ? 16 : m == 3 ? 121 : m == 4 ? 576 : m == 5 ? 1941 : m == 6 ? 4944 : m == 7 ? 9949 : 16384;
     return k < 8 ? f : 32768 - f;
@@ -61,16 +61,16 @@ template <class Decoder> struct RrrVectors {
   u32 per;            // superblocks of a vector
   u32 offset_words;
 
-  // Widths of the offsets of classes 0 to 7, a byte each; class k has that of 15-k.
+  // Widths of the offsets of classes 0 to 7, a byte each; classes k and 15-k have the same.
   static constexpr u32 kWidthsLow = 0x09070400u, kWidthsHigh = 0x0d0d0c0bu;
 
-  // Classes above 7 become 15 less, four bits each.
+  // In eight fields of four bits, replaces a class k above 7 by 15-k.
   static INLINE u32 fold(u32 x) {
     u32 high = x & 0x88888888u;
     return x ^ ((high << 1) - (high >> 3));
   }
 
-  // The sum of the widths of eight classes, in four bytes of partial sums.
+  // The sum of the widths of eight folded classes, as four partial sums of a byte each.
   static INLINE u32 widths(u32 folded) {
     return __byte_perm(kWidthsLow, kWidthsHigh, folded) + __byte_perm(kWidthsLow, kWidthsHigh, folded >> 16);
   }
@@ -85,7 +85,7 @@ template <class Decoder> struct RrrVectors {
     u32 class_ = (u32)(classes >> (4 * blk)) & 15;
     if (class_ == 0) return false;
     u64 before = classes & ((1ull << (4 * blk)) - 1);
-    // Nibbles to bytes to one sum: 240 at most.
+    // Add the nibbles in bytes, and the bytes by a product: the sum is at most 240.
     u64 pairs = (before & 0x0f0f0f0f0f0f0f0full) + ((before >> 4) & 0x0f0f0f0f0f0f0f0full);
     u32 four = (u32)pairs + (u32)(pairs >> 32);
     u32 ones = r.x + ((four * 0x01010101u) >> 24);
@@ -101,12 +101,12 @@ template <class Decoder> struct RrrVectors {
   }
 };
 
-// The ends of words: characters as codes of `width` bits, `per` to a word, 0 ends a
-// string; the start of every 16th string.
+// The tails of words: see tails.go. Characters are codes of `width` bits, `per` in a 64-bit word,
+// and 0 ends a string; starts has the start of every 16th string.
 struct Tails {
   const u64* words;
   const u32* starts;
-  u32 count, strings;  // of words, and of starts
+  u32 count, strings;  // lengths of words and of starts
   u32 width, per;
 
   INLINE bool equal(u32 i, Word& w, u32 from, const u16* codes) const {
@@ -120,7 +120,7 @@ struct Tails {
       u64 used = per * width < 64 ? (1ull << (per * width)) - 1 : ~0ull;
       u64 low = 0;  // all bits of each character but the highest
       for (u32 k = 0; k < per; k++) low |= ((1ull << (width - 1)) - 1) << (k * width);
-      u64 hide = (1ull << (at * width)) - 1;  // characters before the start are no ends
+      u64 hide = (1ull << (at * width)) - 1;  // no character before the start counts as an end
       for (;;) {
         u64 x = v | hide;
         u64 ends = ~(((x & low) + low) | x | low) & used;
@@ -166,14 +166,14 @@ template <class Vectors> struct Xbw {
   Vectors vectors;
   const u16* codes;  // in shared memory
   const u32* first;  // C, in shared memory
-  Bits inner;        // none: every node is a row
+  Bits inner;        // without records, every node is a row
   Bits terminal;
   u32 nodes, rows, leaves, chars;
   Tails tails;
   const u32* heads;
   u32 head_chars, head_count;
 
-  // The node after the first head_chars characters, if the word has as many.
+  // The node after the first head_chars characters, which sets i; otherwise the root.
   INLINE u32 head(Word& w, u32& i) const {
     if (head_chars == 0 || w.len < head_chars) return 0;
     u32 at = 0;
@@ -217,7 +217,8 @@ template <class Vectors> struct Xbw {
   }
 };
 
-// What all kernels need in shared memory besides the table.
+// The parameters of all kernels, what they keep in shared memory besides the decoding table, and
+// the dictionary.
 #define XBW_PARAMS                                                                                                    \
   const u8 *text, u64 bytes, const u64 *refs, u32 *ids, u64 n, Slot *cache, u32 buckets, u32 stride, const u16 *codes, \
       const u32 *first, u32 chars, const uint4 *inner, const uint4 *terminal, u32 nodes, u32 rows, u32 leaves, const u64 *tail_words, \
