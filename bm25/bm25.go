@@ -10,7 +10,7 @@ import (
 // Variant is one of the formulas in the table of the package comment.
 type Variant uint8
 
-// The variants. ATIRE's formula is the papers'.
+// The variants. ATIRE is another name of Papers.
 const (
 	Papers Variant = iota
 	Lucene
@@ -151,7 +151,7 @@ func (p Params) scorer(docs, tokens uint64) (*Scorer, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	perToken := 0.0 // b/Lave; of no matter in a collection without words
+	perToken := 0.0 // b by the average length; not used in a collection without words
 	if tokens > 0 {
 		perToken = float64(p.B*float64(docs)) / float64(tokens)
 	}
@@ -203,7 +203,7 @@ func (p Params) RepetitionsOf() float64 {
 	return p.K3
 }
 
-// repeated is how much a word counts that a query has this many times.
+// repeated returns the factor for a word that occurs this many times in a query.
 func (p Params) repeated(times float64) float64 {
 	k3 := p.RepetitionsOf()
 	if k3 == 0 {
@@ -212,7 +212,7 @@ func (p Params) repeated(times float64) float64 {
 	return float64((k3+1)*times) / float64(k3+times)
 }
 
-// The lower bounds δ that the authors of BM25L and BM25+ recommend.
+// The values of δ that the authors of BM25L and BM25+ recommend.
 const (
 	deltaL    = 0.5
 	deltaPlus = 1.0
@@ -222,7 +222,7 @@ const (
 // the steps in the package comment.
 type Term struct {
 	Length
-	Weight float32 // idf, k1+1 and the multiplicity
+	Weight float32 // product of idf, k1+1 and the multiplicity
 	Plus   float32 // added to every weight in bm25+; otherwise 0
 	K1     float32 // for bm25l only
 	L      bool    // the steps are those of bm25l
@@ -246,7 +246,7 @@ func (s *Scorer) Term(df uint64, times float64) Term {
 	return t
 }
 
-// reciprocal saves most divisions by tf: nearly all are small.
+// reciprocal saves most divisions by tf, which is nearly always small.
 var reciprocal = func() (r [256]float32) {
 	for tf := range r {
 		r[tf] = 1 / float32(tf)
@@ -254,7 +254,7 @@ var reciprocal = func() (r [256]float32) {
 	return r
 }()
 
-// Reciprocal is 1/tf in float32, for tf >= 1.
+// Reciprocal returns 1/tf in float32, for tf >= 1.
 func Reciprocal(tf uint32) float32 {
 	if tf < uint32(len(reciprocal)) {
 		return reciprocal[tf]

@@ -24,7 +24,7 @@ func ExampleParams_Scorer() {
 	// Output: 0.8356
 }
 
-// Bits that no change may alter: indexes, engines and devices agree on them.
+// No change may alter these bits: indexes, engines and devices rely on them.
 func TestScoreBitsArePinned(t *testing.T) {
 	want := map[Variant]uint32{Papers: 0x4069b2d7, Lucene: 0x3ff5a910, Lucene7: 0x4069609c,
 		Plus: 0x40c2bb5a, L: 0x406fd804}
@@ -56,7 +56,7 @@ func anyTerm(t *rapid.T) (*Scorer, Term, uint64, uint64) {
 	return s, s.Term(df, 1), df, tokens
 }
 
-// Small numbers most of the time, but all of uint32 sometimes.
+// count draws a number above 0, of all sizes up to that of uint32.
 func count(t *rapid.T, name string) uint32 {
 	return rapid.Uint32Range(1, math.MaxUint32).Draw(t, name) >> rapid.IntRange(0, 31).Draw(t, name+" shift")
 }
@@ -68,13 +68,13 @@ func TestScoreIsTheFormula(t *testing.T) {
 		want := s.Exact(df, uint64(tf), float64(length), tokens)
 		got := float64(word.Score(tf, length))
 		if math.Abs(got-want) > 1e-6*want+1e-30 {
-			t.Fatalf("score %v, formula %v", got, want)
+			t.Fatalf("score %v, want %v by the formula", got, want)
 		}
 	})
 }
 
-// What block bounds rest on, to the last bit: neighbours first, where rounding
-// would show, then pairs far apart.
+// Bounds of blocks rely on monotonic scores, to the last bit. The test compares neighbouring
+// arguments, where rounding would show, then distant ones.
 func TestScoreIsMonotoneInFloat32(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		_, word, _, _ := anyTerm(t)
@@ -82,8 +82,8 @@ func TestScoreIsMonotoneInFloat32(t *testing.T) {
 		check := func(tf2, length2 uint32) {
 			small, large := word.Score(tf, max(length, length2)), word.Score(tf2, min(length, length2))
 			if !(small <= large) || !(large <= word.limit()) || small < 0 {
-				t.Fatalf("tf %d..%d, lengths %d, %d: scores %v, %v, limit %v", tf, tf2, length,
-					length2, small, large, word.limit())
+				t.Fatalf("tf %d..%d, lengths %d, %d: scores %v, %v, limit %v, want them ascending", tf, tf2,
+					length, length2, small, large, word.limit())
 			}
 		}
 		for step := uint32(0); step < 40 && tf < math.MaxUint32-step && length < math.MaxUint32-step; step++ {
@@ -95,20 +95,20 @@ func TestScoreIsMonotoneInFloat32(t *testing.T) {
 	})
 }
 
-// A word said twice in a query weighs twice, and a word of every document nothing.
+// A word that occurs twice in a query has twice the weight, and a word of every document none.
 func TestMultiplicityAndUbiquity(t *testing.T) {
 	s, _ := Params{}.Scorer(10, 100)
 	once, twice := s.Term(3, 1), s.Term(3, 2)
 	if twice.Weight != 2*once.Weight {
-		t.Errorf("twice %v, once %v", twice.Weight, once.Weight)
+		t.Errorf("a word that occurs twice in a query has the weight %v, want twice %v", twice.Weight, once.Weight)
 	}
 	everywhere := s.Term(10, 1)
 	if got := everywhere.Score(5, 10); got != 0 {
-		t.Errorf("a word of every document weighs %v", got)
+		t.Errorf("a word of every document has the weight %v, want 0", got)
 	}
-	lying := s.Term(11, 1)
-	if got := lying.Score(5, 10); got != 0 {
-		t.Errorf("df > N weighs %v", got)
+	tooMany := s.Term(11, 1)
+	if got := tooMany.Score(5, 10); got != 0 {
+		t.Errorf("a word with df > N has the weight %v, want 0", got)
 	}
 }
 
@@ -126,7 +126,7 @@ func TestExtremesAreNumbers(t *testing.T) {
 				for _, tf := range []uint32{1, math.MaxUint32} {
 					for _, length := range []uint32{0, 1, math.MaxUint32} {
 						if got := word.Score(tf, length); !(got >= 0) || math.IsInf(float64(got), 0) {
-							t.Errorf("%+v N=%d tf=%d L=%d: %v", p, n, tf, length, got)
+							t.Errorf("%+v N=%d tf=%d L=%d: %v, want a finite number, 0 or more", p, n, tf, length, got)
 						}
 					}
 				}
@@ -139,12 +139,12 @@ func TestBadParamsAreRefused(t *testing.T) {
 	for _, p := range []Params{{K1: -1}, {K1: math.NaN()}, {K1: math.Inf(1)}, {K1: 1, B: -0.1},
 		{K1: 1, B: 1.1}, {K1: 1, B: math.NaN()}, {Variant: 9}} {
 		if _, err := p.Scorer(1, 1); err == nil {
-			t.Errorf("%+v was taken", p)
+			t.Errorf("%+v: no error", p)
 		}
 	}
 }
 
-// Terrier's BM25 by its formula: Robertson and Spärck Jones' weight in bits, k3 8.
+// Terrier's BM25 has Robertson and Spärck Jones' weight as idf, with a binary logarithm, and k3 8.
 func TestTerrier(t *testing.T) {
 	s, err := Params{Variant: Terrier}.Scorer(1000, 150_000)
 	if err != nil {
@@ -233,16 +233,17 @@ func TestVariantNames(t *testing.T) {
 		}
 	}
 	if _, err := ParseVariant("bm42"); err == nil {
-		t.Error("bm42 was taken")
+		t.Error("bm42: no error")
 	}
 }
 
-// Log against the machine's, and a few bits pinned.
+// Log agrees with math.Log, and its bits do not change.
 func TestLogIsTheLogarithm(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200_000 {
 		x := math.Float64frombits(r.Uint64() &^ (1 << 63))
-		if math.IsNaN(x) || math.IsInf(x, 0) || x < 0x1p-1022 { // math.Log is wrong below on amd64
+		// On amd64, math.Log is wrong for subnormal numbers.
+		if math.IsNaN(x) || math.IsInf(x, 0) || x < 0x1p-1022 {
 			continue
 		}
 		if r.IntN(2) == 0 {
@@ -261,11 +262,12 @@ func TestLogIsTheLogarithm(t *testing.T) {
 	}
 	if !math.IsInf(Log(0), -1) || !math.IsNaN(Log(-1)) || !math.IsNaN(Log(math.NaN())) ||
 		!math.IsInf(Log(math.Inf(1)), 1) {
-		t.Error("special cases")
+		t.Errorf("Log of 0, -1, NaN and Inf is %v, %v, %v and %v, want -Inf, NaN, NaN and +Inf", Log(0), Log(-1),
+			Log(math.NaN()), Log(math.Inf(1)))
 	}
 }
 
-// The rounding of 1/tf is the correct one, which monotonicity needs.
+// 1/tf is correctly rounded, which monotonicity needs.
 func TestReciprocalIsCorrectlyRounded(t *testing.T) {
 	for _, tf := range []uint32{1, 2, 3, 7, 255, 256, 257, 1 << 20, math.MaxUint32} {
 		f, _ := new(big.Rat).SetInt64(int64(tf)).Float32()
@@ -286,26 +288,26 @@ func BenchmarkScore(b *testing.B) {
 	_ = sum
 }
 
-// A parameter that is 0 stands for its default, each by itself.
+// Each parameter that is 0 is replaced by its default.
 func TestDefaults(t *testing.T) {
 	for p, want := range map[Params]Params{
 		{}: {K1: 1.2, B: 0.75}, {B: 0.4}: {K1: 1.2, B: 0.4}, {K1: 2}: {K1: 2, B: 0.75},
 		{K1: Zero, B: Zero}: {K1: Zero, B: Zero},
 	} {
 		if got := p.WithDefaults(); got != want {
-			t.Errorf("%v stands for %v, want %v", p, got, want)
+			t.Errorf("%v with defaults is %v, want %v", p, got, want)
 		}
 	}
 }
 
-// Zero gives the weights of 0 to the bit, in all variants.
+// Zero gives the same weights as 0, to the bit, in all variants.
 func TestZero(t *testing.T) {
 	for _, v := range allVariants {
 		for _, p := range []Params{{K1: 0, B: 0.3}, {K1: 0.7, B: 0}, {K1: 0, B: 0}} {
 			p.Variant = v
 			said := Params{K1: Explicit(p.K1), B: Explicit(p.B), Variant: v}
 			if back := (Params{K1: Shown(said.K1), B: Shown(said.B), Variant: v}); back != p {
-				t.Errorf("%v is shown as %v", p, back)
+				t.Errorf("%v, made explicit, is shown as %v", p, back)
 			}
 			exact, err := p.scorer(1000, 150_000)
 			if err != nil {
@@ -327,7 +329,7 @@ func TestZero(t *testing.T) {
 	}
 }
 
-// Lucene keeps of a length what its SmallFloat.byte4ToInt(intToByte4(length)) gives.
+// LossyLength is Lucene's SmallFloat.byte4ToInt(intToByte4(length)).
 func TestLossyLength(t *testing.T) {
 	for length, want := range map[uint32]uint32{0: 0, 1: 1, 23: 23, 24: 24, 39: 39, 40: 40, 41: 40,
 		42: 42, 55: 54, 56: 56, 59: 56, 60: 60, 95: 88, 96: 96, 100: 96, 279: 264, 280: 280,
@@ -339,7 +341,7 @@ func TestLossyLength(t *testing.T) {
 	last := uint32(0)
 	for length := range uint32(5000) {
 		if got := LossyLength(length); got < last || got > length {
-			t.Fatalf("LossyLength(%d) = %d after %d", length, got, last)
+			t.Fatalf("LossyLength(%d) = %d, want %d to %d", length, got, last, length)
 		} else {
 			last = got
 		}

@@ -8,9 +8,8 @@
 //	t := s.Term(df, 1)
 //	w := t.Score(tf, length)
 //
-// A collection has N documents with T tokens; a document has L tokens, on average
-// T/N. A word that occurs in df documents, and tf times in one of them, weighs
-// there
+// A collection has N documents with T tokens; a document has L tokens, T/N on average. A word that
+// occurs in df documents has in a document in which it occurs tf times the weight
 //
 //	w(t,d) = idf * (k1+1)*tf / (K + tf)    K = k1*((1-b) + b*L*N/T)    idf = ln(N/df)
 //
@@ -37,7 +36,7 @@
 //
 //	k = A + B*float32(L)            A = k1*(1-b), B = k1*b*N/T
 //	x = k * (1/float32(tf))
-//	w = Weight / (1 + x)            Weight = idf*(k1+1)*q, q = how often the query has the word
+//	w = Weight / (1 + x)            Weight = idf*(k1+1)*q, q = occurrences in the query
 //	w = w + Plus                    only bm25+: Plus = idf*δ*q
 //
 // and for bm25l, with A = 1-b and B = b*N/T,
@@ -50,18 +49,18 @@
 //
 // # Bounds
 //
-// Every step above is a correctly rounded operation on non-negative numbers, and
-// rounding keeps order: if u <= v then round(u) <= round(v). The steps are
-// arranged so that tf and L enter each of them at one place only. So, in float32
-// and not only in the reals, the weight never falls when tf grows and never rises when
-// L grows. The weight at (largest tf, smallest L) of a block of postings is
-// therefore at least that of every posting in it, exactly, without any allowance for
-// rounding, and so is the largest weight over pairs (tf, L) that dominate all
-// postings of the block. (The usual tf/(K+tf) has tf in two places and loses this.)
+// Every step above is a correctly rounded operation on non-negative numbers, and rounding is
+// monotonic: if u <= v then round(u) <= round(v). In each step, tf and L occur at most once. So in
+// float32, and not only in the reals, the weight never falls when tf grows and never rises when L
+// grows. (The usual tf/(K+tf) has tf in two places and loses this.)
+//
+// Therefore the weight at (largest tf, smallest L) of a block of postings is an upper bound on that
+// of every posting in it, without any allowance for rounding. So is the largest weight over pairs
+// (tf, L) that dominate all postings of the block.
 //
 // # Example
 //
-// N = 2 documents of 3 and 1 tokens (T = 4), a word with df = 1 and tf = 2 in the
-// first: idf = ln 2 = 0.693, K = 1.2*(0.25 + 0.75*3/2) = 1.65, and the weight is
-// 0.693 * 2.2*2/(1.65+2) = 0.8356.
+// N = 2 documents of 3 and 1 tokens (T = 4), and a word with df = 1 and tf = 2 in the first: idf =
+// ln 2 = 0.693, K = 1.2*(0.25 + 0.75*3/2) = 1.65, and the weight is 0.693 * 2.2*2/(1.65+2) =
+// 0.8356.
 package bm25

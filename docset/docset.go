@@ -18,10 +18,10 @@ import (
 
 // Set is a set of documents below Len. Operations on two sets require that both have the same Len.
 type Set struct {
-	words []uint64 // the bits behind the last document are 0
+	words []uint64 // the bits after the last document are 0
 	n     int
 	count int
-	few   atomic.Pointer[[]uint32] // what Few returned, until the set is changed
+	few   atomic.Pointer[[]uint32] // the list that Few returned, until the set is changed
 }
 
 // New returns an empty set among n documents.
@@ -43,17 +43,17 @@ func Full(n int) *Set {
 // bit beyond n is set.
 func FromWords(words []uint64, n int) (*Set, error) {
 	if len(words) != (n+63)/64 {
-		return nil, fmt.Errorf("a set of %d documents in %d words", n, len(words))
+		return nil, fmt.Errorf("a set among %d documents has %d words: want %d", n, len(words), (n+63)/64)
 	}
 	s := &Set{words: words, n: n}
 	if n%64 != 0 && words[len(words)-1]>>(n%64) != 0 {
-		return nil, fmt.Errorf("a set of %d documents has more", n)
+		return nil, fmt.Errorf("a set among %d documents contains a document beyond them", n)
 	}
 	s.recount()
 	return s, nil
 }
 
-// trim clears the bits behind the last document.
+// trim clears the bits after the last document.
 func (s *Set) trim() {
 	if s.n%64 != 0 {
 		s.words[len(s.words)-1] &= 1<<(s.n%64) - 1
@@ -93,7 +93,7 @@ func (s *Set) Add(doc uint32) bool {
 func (s *Set) AddAll(docs []uint32) {
 	s.forget()
 	words, added := s.words, uint64(0)
-	for _, doc := range docs { // without a branch, which nobody could foresee
+	for _, doc := range docs { // without a branch, which could not be predicted
 		w := &words[doc>>6]
 		added += ^*w >> (doc & 63) & 1
 		*w |= 1 << (doc & 63)
@@ -190,7 +190,7 @@ func (s *Set) All() iter.Seq[uint32] {
 	}
 }
 
-// fewShare is how small a set is whose documents Few lists: one in this many.
+// fewShare is the sparsity from which Few lists the documents: one in this many.
 const fewShare = 64
 
 // Few returns the documents of a sparse set, one in 64 or fewer, in ascending order, and nil for
@@ -213,7 +213,7 @@ func (s *Set) Few() []uint32 {
 	return docs
 }
 
-// forget is called before the set is changed.
+// forget drops the list of Few. It is called before the set is changed.
 func (s *Set) forget() {
 	if s.few.Load() != nil {
 		s.few.Store(nil)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A set does what a map of documents does.
+// A set behaves like a map of documents.
 func TestSetIsAMap(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -17,7 +17,7 @@ func TestSetIsAMap(t *testing.T) {
 		for range rng.IntN(200) {
 			d := rng.Uint32N(uint32(n))
 			if s.Add(d) == a[d] {
-				t.Fatalf("adding %d: it was there: %v", d, a[d])
+				t.Fatalf("Add(%d) = %v, want %v", d, a[d], !a[d])
 			}
 			a[d] = true
 			d = rng.Uint32N(uint32(n))
@@ -27,7 +27,7 @@ func TestSetIsAMap(t *testing.T) {
 		for range rng.IntN(50) {
 			d := rng.Uint32N(uint32(n))
 			if s.Remove(d) != a[d] {
-				t.Fatalf("removing %d: it was there: %v", d, a[d])
+				t.Fatalf("Remove(%d) = %v, want %v", d, !a[d], a[d])
 			}
 			delete(a, d)
 		}
@@ -85,21 +85,21 @@ func holds(t *testing.T, s *Set, want func(uint32) bool) {
 	var docs []uint32
 	for d := range uint32(s.Len()) {
 		if s.Has(d) != want(d) {
-			t.Fatalf("has %d: %v", d, s.Has(d))
+			t.Fatalf("Has(%d) = %v, want %v", d, s.Has(d), want(d))
 		}
 		if want(d) {
 			docs = append(docs, d)
 		}
 	}
 	if got := slices.Collect(s.All()); !slices.Equal(got, docs) || s.Count() != len(docs) {
-		t.Fatalf("%d documents %v, want %v", s.Count(), got, docs)
+		t.Fatalf("%d documents, %v, want %d, %v", s.Count(), got, len(docs), docs)
 	}
 	few := docs
 	if len(docs) > s.Len()/fewShare {
 		few = nil
 	}
 	if got := s.Few(); !slices.Equal(got, few) {
-		t.Fatalf("few: %v, want %v", got, few)
+		t.Fatalf("Few() = %v, want %v", got, few)
 	}
 	at := 0
 	for d := range uint32(s.Len()) {
@@ -108,7 +108,7 @@ func holds(t *testing.T, s *Set, want func(uint32) bool) {
 			next = docs[at]
 		}
 		if s.Next(d) != next {
-			t.Fatalf("next from %d on is %d, want %d", d, s.Next(d), next)
+			t.Fatalf("Next(%d) = %d, want %d", d, s.Next(d), next)
 		}
 		if next == d {
 			at++
@@ -128,14 +128,14 @@ func TestFullAndDamaged(t *testing.T) {
 		holds(t, Full(n), func(uint32) bool { return true })
 	}
 	if _, err := FromWords([]uint64{1 << 10}, 10); err == nil {
-		t.Error("a document behind the last is taken")
+		t.Error("a document after the last: no error")
 	}
 	if _, err := FromWords([]uint64{0, 0}, 10); err == nil {
-		t.Error("too many words are taken")
+		t.Error("too many words: no error")
 	}
 }
 
-// A small set lists its documents, also after each way to change it.
+// Few lists the documents of a sparse set after every way to change it.
 func TestFewAfterEveryChange(t *testing.T) {
 	const n = 1000
 	s, other := New(n), New(n)
@@ -161,11 +161,11 @@ func TestFewAfterEveryChange(t *testing.T) {
 		}
 		for range 2 {
 			if got := s.Few(); !slices.Equal(got, want) {
-				t.Fatalf("change %d: %v, want %v", i, got, want)
+				t.Fatalf("Few after change %d: %v, want %v", i, got, want)
 			}
 		}
 	}
 	if s.Clone().Few() == nil {
-		t.Error("a clone has none")
+		t.Error("Few of a clone is nil")
 	}
 }

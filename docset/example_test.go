@@ -6,7 +6,7 @@ import (
 	"github.com/collocate/collocate/docset"
 )
 
-// Documents that a filter lets through and that were not deleted.
+// The documents that match a filter and were not deleted.
 func Example() {
 	live := docset.Full(6) // documents 0 to 5
 	live.Remove(2)

@@ -1,5 +1,5 @@
-// Package engine names the ways a job can run. Every job gives the same
-// result, to the bit, on every engine; only the time differs.
+// Package engine names the ways in which a job can run. Every job gives the same result, to the
+// bit, on every engine; only the time differs.
 package engine
 
 import "github.com/collocate/collocate/internal/choice"
@@ -9,7 +9,7 @@ type Kind int
 
 const (
 	Auto       Kind = iota // the job chooses by size and hardware, and reports its choice
-	Sequential             // one core, the definition made executable
+	Sequential             // one core: the reference for the results of the others
 	Multicore              // as many cores as Threads allows
 	GPU                    // an NVIDIA GPU
 )

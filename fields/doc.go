@@ -39,8 +39,8 @@
 //     14:30:05, 14:30:05.123. It is in UTC unless Z or an offset such as +01:00 follows. Missing
 //     parts are the earliest possible: 2024 is 2024-01-01T00:00:00Z. Digits beyond milliseconds are
 //     cut off.
-//   - A point is "48.2,16.4", latitude first; {"lat": 48.2, "lon": 16.4} (lng, latitude and
-//     longitude do, too); or GeoJSON's {"type": "Point", "coordinates": [16.4, 48.2]}, which has
-//     the longitude first. A list of two numbers is refused, because both orders are in use. Points
-//     are kept to 1e-7 degrees, about a centimetre.
+//   - A point is "48.2,16.4", latitude first; {"lat": 48.2, "lon": 16.4} (also with latitude, and
+//     with lng, long or longitude); or GeoJSON's {"type": "Point", "coordinates": [16.4, 48.2]},
+//     which has the longitude first. A list of two numbers is refused, because both orders are in
+//     use. Points are rounded to 1e-7 degrees, about a centimetre.
 package fields

@@ -10,7 +10,7 @@ import (
 func TestAListAndItsJSONAreOneSchema(t *testing.T) {
 	list := "title:text:english+stop:weight=3,body,dc:creator:keyword:split=;:from=dc:creator"
 	if _, err := ParseList(strings.Split(list, ",")); err == nil {
-		t.Error("a name with a colon is accepted")
+		t.Error("a name with a colon: no error")
 	}
 	list = "title:text:english+stop:weight=3,body,tags:keyword:split=;:from=the tags,year:number:missing=NA," +
 		"day:date:unstored,at:geo:from=lat/lon,url:stored"
@@ -28,15 +28,16 @@ func TestAListAndItsJSONAreOneSchema(t *testing.T) {
 		{Name: "url", Type: Stored},
 	}}
 	if !reflect.DeepEqual(s, want) {
-		t.Errorf("%+v", s)
+		t.Errorf("from a list: %+v, want %+v", s, want)
 	}
 	again, err := ParseJSON(s.JSON())
 	if err != nil || !reflect.DeepEqual(again, want) || !again.Equal(s) {
-		t.Errorf("from JSON: %+v, %v", again, err)
+		t.Errorf("from JSON: %+v, %v, want %+v", again, err, want)
 	}
 	if s.Find("year") != 3 || s.Find("none") != -1 ||
 		fmt.Sprint(s.Of(Text), s.Names(IsStored)) != "[0 1] [title body tags year at url]" {
-		t.Error("fields are not found")
+		t.Errorf("Find: %d, %d, want 3, -1; Of and Names: %v %v", s.Find("year"), s.Find("none"), s.Of(Text),
+			s.Names(IsStored))
 	}
 }
 
@@ -45,7 +46,7 @@ func TestPlainNamesAreNoSchema(t *testing.T) {
 		"title,body": false, "dc:title": false, "title:text,body": true, "dc:title:text": true, "a:txt": false,
 	} {
 		if IsList(strings.Split(list, ",")) != want {
-			t.Errorf("%s: %v", list, !want)
+			t.Errorf("IsList of %s: %v, want %v", list, !want, want)
 		}
 	}
 }
@@ -95,7 +96,7 @@ func TestValues(t *testing.T) {
 	} {
 		got, err := ParseNumber([]byte(text))
 		if s := fmt.Sprint(got); err == nil && s != want || (err != nil) != (want == "error") {
-			t.Errorf("number %q: %v, %v", text, got, err)
+			t.Errorf("number %q: %v, %v, want %s", text, got, err, want)
 		}
 	}
 	const day = 24 * 3600 * 1000
@@ -111,20 +112,20 @@ func TestValues(t *testing.T) {
 	}
 	for _, text := range []string{"", "yesterday", "01/02/2024", "2024-13-01", "20240229", "1700000000"} {
 		if v, err := ParseDate([]byte(text)); err == nil {
-			t.Errorf("date %q: %d", text, v)
+			t.Errorf("date %q: %d, want an error", text, v)
 		}
 	}
 	for _, text := range []string{"48.2,16.4", " 48.2 , 16.4", `{"lat":48.2,"lon":16.4}`,
 		`{"lng":16.4,"latitude":48.2}`,
 		`{"type":"Point","coordinates":[16.4,48.2]}`} {
 		if p, err := ParsePoint([]byte(text)); err != nil || p != (Point{482000000, 164000000}) {
-			t.Errorf("point %q: %v, %v", text, p, err)
+			t.Errorf("point %q: %v, %v, want {482000000 164000000}", text, p, err)
 		}
 	}
 	for _, text := range []string{"", "48.2", "91,0", "0,181", "48.2,", "[16.4,48.2]", `{"lat":1}`,
 		`{"lat":"x"}`, "1,2,3"} {
 		if p, err := ParsePoint([]byte(text)); err == nil {
-			t.Errorf("point %q: %v", text, p)
+			t.Errorf("point %q: %v, want an error", text, p)
 		}
 	}
 }
@@ -137,13 +138,13 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		if s, err := ParseList(strings.Split(text, ",")); err == nil {
 			if again, err := ParseJSON(s.JSON()); err != nil || !again.Equal(s) {
-				t.Errorf("%q: its JSON %s: %v", text, s.JSON(), err)
+				t.Errorf("%q: its JSON %s is another schema, or an error: %v", text, s.JSON(), err)
 			}
 		}
 		ParseNumber([]byte(text))
 		ParsePoint([]byte(text))
 		if first, last, err := ParseDateSpan([]byte(text)); err == nil && last < first {
-			t.Errorf("%q: ends before it begins", text)
+			t.Errorf("%q is a span from %d to %d", text, first, last)
 		}
 	})
 }

@@ -119,7 +119,7 @@ func (s *Schema) Equal(t *Schema) bool {
 func (s *Schema) JSON() []byte {
 	b, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // strings and numbers, which Check has seen
+		panic(err) // cannot happen: Check refuses numbers that JSON does not have
 	}
 	return b
 }
@@ -159,7 +159,7 @@ func (f *Field) check() error {
 	}
 	switch {
 	case slices.ContainsFunc(append([]string{f.Analyzer, f.Split, f.Missing}, f.From...), notUTF8):
-		return errors.New("its options are not UTF-8")
+		return errors.New("the options are not UTF-8")
 	case f.Type != Text && f.Analyzer != "":
 		return fmt.Errorf("an analyzer (%s) needs a text field, not a %s", f.Analyzer, f.Type)
 	case f.Type != Text && f.Weight != 0:
@@ -182,7 +182,7 @@ func (f *Field) check() error {
 
 func notUTF8(s string) bool { return !utf8.ValidString(s) }
 
-// checkName takes names that a query can hold and a folder can have.
+// checkName returns an error for a name that is not valid in queries or as a file name.
 func checkName(name string) error {
 	const most = 64
 	if name == "" || len(name) > most || !utf8.ValidString(name) {
@@ -207,7 +207,7 @@ func IsList(list []string) bool {
 	})
 }
 
-// cutType parts a name from its type and what follows. Names may hold colons.
+// cutType separates a name from its type and options. Names may contain colons.
 func cutType(item string) (name, rest string, ok bool) {
 	for at := 0; ; {
 		i := strings.IndexByte(item[at:], ':')

@@ -3,7 +3,6 @@ package fields
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -60,10 +59,7 @@ func (s *Schema) TextAt(values []Values, field int) (at int) {
 // ParseNumber parses a number.
 func ParseNumber(b []byte) (float64, error) {
 	s := strings.TrimSpace(string(b))
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil && errors.Is(err, strconv.ErrRange) && !math.IsInf(v, 0) {
-		err = nil // too small to tell from 0
-	}
+	v, err := strconv.ParseFloat(s, 64) // 0, without an error, if it is too close to 0
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || strings.ContainsAny(s, "xX_pP") {
 		return 0, fmt.Errorf("%s is not a number", quoted(b))
 	}
@@ -76,13 +72,13 @@ func ParseNumber(b []byte) (float64, error) {
 	return v, nil
 }
 
-// exactInteger reports whether plain digits are the number v; those with a point or an exponent are
-// rounded as everywhere.
+// exactInteger reports whether an integer is equal to v. It is also true for numbers with a point
+// or an exponent, which may be rounded.
 func exactInteger(s string, v float64) bool {
 	return strings.ContainsAny(s, ".eE") || strconv.FormatFloat(v, 'f', 0, 64) == strings.TrimPrefix(s, "+")
 }
 
-// dateForms are the forms of dates, with and without what follows the day.
+// dateForms are the layouts of dates, the usual ones first.
 var dateForms = []string{
 	"2006-01-02", time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04:05Z07:00",
 	"2006", "2006-01", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02T15:04Z07:00", "2006-01-02 15:04Z07:00",
@@ -157,7 +153,7 @@ func ParsePoint(b []byte) (Point, error) {
 	lat, err1 := ParseNumber(first)
 	lon, err2 := ParseNumber(second)
 	if !ok || err1 != nil || err2 != nil {
-		return Point{}, fmt.Errorf(`%s is no point: want "latitude,longitude"`, quoted(b))
+		return Point{}, fmt.Errorf(`%s is not a point: want "latitude,longitude"`, quoted(b))
 	}
 	return PointOf(lat, lon)
 }
@@ -169,7 +165,7 @@ func parsePointJSON(b []byte) (Point, error) {
 		Lat, Latitude             *float64
 		Lon, Lng, Long, Longitude *float64
 	}
-	bad := fmt.Errorf(`%s is no point: want {"lat": 48.2, "lon": 16.4} or GeoJSON's Point`, quoted(b))
+	bad := fmt.Errorf(`%s is not a point: want {"lat": 48.2, "lon": 16.4} or GeoJSON's Point`, quoted(b))
 	if json.Unmarshal(b, &o) != nil {
 		return Point{}, bad
 	}
@@ -193,7 +189,7 @@ func parsePointJSON(b []byte) (Point, error) {
 	return PointOf(*lat, *lon)
 }
 
-// quoted is a value for an error, cut where it is long.
+// quoted returns a value in quotes for an error, truncated if it is long.
 func quoted(b []byte) string {
 	if len(b) > 40 {
 		return strconv.Quote(string(b[:40])) + "..."

@@ -26,17 +26,17 @@
 // is the first of id, _id, qid, query_id, topic_id, number and others that is there, or else the
 // position; the text is query, text, title or question.
 //
-// Judgments ([ReadQrels]) are lines of blank-separated columns, a line that begins
-// with # being a comment:
+// Judgments ([ReadQrels]) are lines of columns, separated by blanks. A line that begins with # is a
+// comment:
 //
 //	301 0 FT934-1 2             TREC: topic, iteration (ignored), document, grade
-//	query-id corpus-id score    BEIR: a header, then topic, document, grade; without it likewise
+//	query-id corpus-id score    BEIR: topic, document, grade, with or without this header
 //	1 17 0 0.000000             SMART: topic, document, two zeros; all listed are relevant
 //	1 184 2                     Cranfield: topic, document, grade; 1 is best, 4 least, -1 (or 5) not
 //	                            relevant; never guessed, since BEIR's look the same
 //
-// Numbers of SMART lose leading zeros, so topic 01 is topic 1. Cranfield's grades g become 5-g, so
-// that a larger grade is better, as in the other formats.
+// Leading zeros of SMART's numbers are dropped, so topic 01 is topic 1. Cranfield's grades g become
+// 5-g, so that a larger grade is better, as in the other formats.
 //
 // Runs ([ReadRun]) are lines "topic Q0 document rank score tag". As in trec_eval, the rank is
 // ignored: answers are sorted by descending score, and those with equal scores by document in
@@ -52,7 +52,7 @@
 //	               k answers
 //	gm_map         the same, averaged geometrically with 0.00001 for smaller values
 //	P_k            relevant in the first k / k;  recall_k: / R;  relative_P_k: / min(k, R);
-//	               success_k: any?
+//	               success_k: 1 if there is any
 //	Rprec          P at R;  Rprec_mult_x: P at x*R
 //	recip_rank     1 / rank of the first relevant answer
 //	bpref          mean over relevant answers of 1 - (judged nonrelevant before it, at most R) /
@@ -68,7 +68,7 @@
 //	infAP, 11pt_avg, binG, set_P, set_recall, set_relative_P, set_map, set_F, utility, unj_k,
 //	num_nonrel_judged_ret: as trec_eval
 //
-// A summary averages over the topics that have both judgments and answers, or over all
-// that have judgments if Options.Complete. Two runs are compared topic by topic with
-// Student's paired t-test and a randomisation test: [Compare].
+// A summary averages over the topics that have both judgments and answers, or with Options.Complete
+// over all that have judgments. [Compare] compares two runs topic by topic, with Student's paired
+// t-test and a randomisation test.
 package trec

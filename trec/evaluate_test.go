@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// The lines of trec_eval's output that are about our measures, "measure topic value".
+// expected returns the lines "measure topic value" of trec_eval's output that are about the given
+// measures.
 func expected(t *testing.T, file string, ours map[string]bool) map[string]string {
 	t.Helper()
 	f, err := os.Open(filepath.Join("testdata/trec_eval", file))
@@ -30,6 +31,7 @@ func expected(t *testing.T, file string, ours map[string]bool) map[string]string
 	return out
 }
 
+// printed returns the values of an evaluation as trec_eval prints them.
 func printed(e *Evaluation) map[string]string {
 	out := map[string]string{}
 	put := func(m Measure, topic string, v float64) {
@@ -53,7 +55,8 @@ func printed(e *Evaluation) map[string]string {
 	return out
 }
 
-// What NIST's program prints for its own tests, to the last digit, in both directions.
+// Measures have the values that NIST's program prints for its own tests, to the last digit, and
+// there are no others.
 func TestEqualsTrecEval(t *testing.T) {
 	params := []string{"iprec_at_recall..10,.20,.25,.75,.50", "P.5,7,3", "recall.20,2000",
 		"Rprec_mult.5.0,0.2,0.35", "ndcg_cut.10,20,23.4", "success.2,5,20"}
@@ -81,7 +84,7 @@ func TestEqualsTrecEval(t *testing.T) {
 				t.Fatal(err)
 			}
 			if run.Tag != "STANDARD" {
-				t.Errorf("tag %q", run.Tag)
+				t.Errorf("tag %q, want STANDARD", run.Tag)
 			}
 			measures, err := ParseMeasures(c.measures...)
 			if err != nil {
@@ -97,11 +100,11 @@ func TestEqualsTrecEval(t *testing.T) {
 			}
 			want, got := expected(t, c.out, ours), printed(e)
 			if len(want) < len(measures)-1 {
-				t.Fatalf("only %d lines to compare", len(want))
+				t.Fatalf("only %d lines of trec_eval to compare %d measures with", len(want), len(measures))
 			}
 			for key, w := range want {
 				if got[key] != w {
-					t.Errorf("%s: %s, trec_eval %s", key, got[key], w)
+					t.Errorf("%s: %s, want %s, as trec_eval", key, got[key], w)
 				}
 			}
 			for key := range got {
@@ -113,7 +116,7 @@ func TestEqualsTrecEval(t *testing.T) {
 	}
 }
 
-// trec_eval prints its measures in an order of its own, and calls for all of them all_trec.
+// SortMeasures has the order of trec_eval; all_trec is its name for all measures.
 func TestMeasuresInTrecEvalsOrder(t *testing.T) {
 	b, err := os.ReadFile("testdata/trec_eval/out.test.a")
 	if err != nil {
@@ -137,12 +140,12 @@ func TestMeasuresInTrecEvalsOrder(t *testing.T) {
 	}
 	for _, name := range []string{"relstring", "prefs_simp", "ndcg.1=3", "yaap"} {
 		if _, err := ParseMeasures(name); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want an error that names it", name, err)
 		}
 	}
 }
 
-// Answers that nobody judged are left out, after those beyond the depth.
+// JudgedOnly leaves out unjudged answers among those up to the depth.
 func TestJudgedOnly(t *testing.T) {
 	run := &Run{Topics: map[string][]Result{"1": {{"x", 5}, {"a", 4}, {"y", 3}, {"b", 2}}}}
 	q := Qrels{"1": {"a": 1, "b": 1, "y": -1}}
@@ -186,11 +189,11 @@ func TestEvaluateNeedsACommonTopic(t *testing.T) {
 	run := &Run{Tag: "x", Topics: map[string][]Result{"2": {{"d", 1}}}}
 	measures, _ := ParseMeasures("map")
 	if _, err := Evaluate(Qrels{"1": {"d": 1}}, run, measures, Options{}); err == nil {
-		t.Error("a run about other topics was taken")
+		t.Error("a run with other topics: no error")
 	}
 }
 
-// No judged relevant document, no answer: zeros, not NaN.
+// Topics without relevant documents or without answers have finite values.
 func TestEmptyTopicsGiveZeros(t *testing.T) {
 	measures, err := ParseMeasures("all")
 	if err != nil {
@@ -205,7 +208,7 @@ func TestEmptyTopicsGiveZeros(t *testing.T) {
 	for i := range e.Topics {
 		for m, v := range e.Values[i] {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				t.Errorf("topic %s: %s is %v", e.Topics[i], measures[m].Name, v)
+				t.Errorf("topic %s: %s is %v, want a finite number", e.Topics[i], measures[m].Name, v)
 			}
 		}
 	}
@@ -220,17 +223,18 @@ func TestMeasureNames(t *testing.T) {
 	for _, m := range ms {
 		names = append(names, m.Name)
 	}
-	if got := strings.Join(names, " "); got != "map P_10 ndcg_cut_7 recall_5 recall_10 iprec_at_recall_0.25" {
-		t.Error(got)
+	const want = "map P_10 ndcg_cut_7 recall_5 recall_10 iprec_at_recall_0.25"
+	if got := strings.Join(names, " "); got != want {
+		t.Errorf("measures %s, want %s", got, want)
 	}
 	for _, bad := range []string{"mapp", "P_0", "P_x", "map_5_", "Rprec_7", "", "P.", "ndcg_cut_-3", "_5"} {
 		if _, err := ParseMeasures(bad); err == nil {
-			t.Errorf("%q was taken", bad)
+			t.Errorf("%q: no error", bad)
 		}
 	}
 }
 
-// Two runs over 20 topics whose t is 4.0627, worked out apart.
+// Two runs over 20 topics, whose t was computed independently.
 func TestCompare(t *testing.T) {
 	a, b := &Evaluation{}, &Evaluation{}
 	a.Measures, _ = ParseMeasures("map")
@@ -248,35 +252,35 @@ func TestCompare(t *testing.T) {
 	}
 	c := cs[0]
 	if c.Topics != 20 || c.Better != 13 || c.Worse != 7 {
-		t.Errorf("%+v", c)
+		t.Errorf("%+v: want 20 topics, 13 better and 7 worse", c)
 	}
 	if math.Abs(c.T-4.062732) > 1e-6 || c.PT > 0.001 || c.PT < 0.0005 {
-		t.Errorf("t = %v, p = %v", c.T, c.PT)
+		t.Errorf("t = %v, p = %v, want 4.062732 and 0.0005 to 0.001", c.T, c.PT)
 	}
 	if c.PRandom > 0.005 || c.PRandom <= 0 {
-		t.Errorf("randomisation p = %v", c.PRandom)
+		t.Errorf("p of the randomisation test is %v, want more than 0 and at most 0.005", c.PRandom)
 	}
 	again, _ := Compare(a, b)
 	if again[0] != c {
-		t.Error("another p the second time")
+		t.Errorf("a second comparison gives %+v, want %+v", again[0], c)
 	}
 	same, _ := Compare(a, a)
 	if same[0].PT != 1 || same[0].PRandom != 1 || same[0].T != 0 {
-		t.Errorf("a run against itself: %+v", same[0])
+		t.Errorf("a run against itself: %+v, want t 0 and p 1", same[0])
 	}
 }
 
-// Few topics: all 2^n ways. Three equal differences: 2 of 8 are as large.
+// With few topics all 2^n assignments are tried. Of three equal differences, 2 of 8 are as large.
 func TestRandomisationIsExactForFewTopics(t *testing.T) {
 	if p := randomisation([]float64{0.1, 0.1, 0.1}); p != 0.25 {
-		t.Error(p)
+		t.Errorf("p of three equal differences is %v, want 0.25", p)
 	}
 	if p := randomisation([]float64{0.3, -0.3}); p != 1 {
-		t.Error(p)
+		t.Errorf("p of two opposite differences is %v, want 1", p)
 	}
 }
 
-// Quantiles from the printed tables.
+// studentP agrees with printed tables of quantiles.
 func TestStudentP(t *testing.T) {
 	for _, c := range []struct{ t, df, p float64 }{{12.706, 1, 0.05}, {2.093, 19, 0.05},
 		{3.883, 19, 0.001}, {2.660, 60, 0.01}, {0, 7, 1}} {

@@ -37,7 +37,7 @@ func ExampleEvaluate() {
 	// recip_rank 1.0000
 }
 
-// Equal scores are written so that they fall: a reader who sorts keeps the order.
+// Equal scores are written as descending ones, so that sorting keeps the order.
 func ExampleRunWriter() {
 	answers := []string{"FT934-1", "FT911-3"}
 	w := trec.NewRunWriter(os.Stdout, "mine")

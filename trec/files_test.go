@@ -34,7 +34,7 @@ func TestTopicsOfEveryFormat(t *testing.T) {
 	} {
 		got, err := ParseTopics(strings.NewReader(file), name, TopicOptions{})
 		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s: %q, %v", name, got, err)
+			t.Errorf("%s: %q, %v, want %q", name, got, err, want)
 		}
 	}
 	for name, file := range map[string]string{
@@ -48,20 +48,20 @@ func TestTopicsOfEveryFormat(t *testing.T) {
 		"cut JSON":     "[{\"id\":1,\n\"query\":\"x\"",
 	} {
 		if got, err := ParseTopics(strings.NewReader(file), "f", TopicOptions{Encoding: text.UTF8}); err == nil {
-			t.Errorf("%s: took %q", name, got)
+			t.Errorf("%s: topics %q, want an error", name, got)
 		} else if !strings.HasPrefix(err.Error(), "f:") {
 			t.Errorf("%s: %v does not name the file", name, err)
 		}
 	}
 }
 
-// What was guessed or left out is said once, in a line that names the file.
+// A note says what was guessed or left out, once, in a line that names the file.
 func TestTopicsTellWhatWasGuessed(t *testing.T) {
 	for file, want := range map[string]string{
 		"1:4:bear\n2:1:steel\n":                                                 "f: read as ID:priority:text, as in the Million Query track; the priorities are left out (2 of 2)",
 		"1:4:bear\n2:steel\n":                                                   "",
 		"{\"query\":\"bear\"}\n{\"id\":7,\"query\":\"x\"}":                      "f: topics without an ID are named by their position (1 of 2)",
-		".I 4\n.W\nbear\n":                                                      "f: topics are numbered by position, not by what is behind .I (1 of 1)",
+		".I 4\n.W\nbear\n":                                                      "f: topics are numbered by position, not by the numbers after .I (1 of 1)",
 		"{\"id\":1,\"qid\":2,\"text\":\"bear\"}\n":                              "f: the topics' IDs are taken from id, not from qid",
 		"{\"id\":1,\"title\":\"a\",\"text\":\"b\"}":                             "f: queries are taken from text, not from title",
 		"<top>\n<num> 1\n<desc> x\n</top>\n<top>\n<num> 2\n<title> x\n</top>\n": "f: topics without a <title> (or <query>) are left out: other fields are not taken for queries (1 of 2)",
@@ -71,12 +71,12 @@ func TestTopicsTellWhatWasGuessed(t *testing.T) {
 		if _, err := ParseTopics(strings.NewReader(file), "f",
 			TopicOptions{IDs: ByPosition, Note: func(line string) { got += line }}); err != nil ||
 			got != want {
-			t.Errorf("%q: %q, %v", file, got, err)
+			t.Errorf("%q: note %q, %v, want %q", file, got, err, want)
 		}
 	}
 }
 
-// The numbers of SMART topics are their positions only if somebody says so.
+// The IDs of SMART topics are positions or the numbers after .I, as TopicIDs says.
 func TestNamesOfSMARTTopics(t *testing.T) {
 	for _, c := range []struct {
 		ids  TopicIDs
@@ -90,7 +90,7 @@ func TestNamesOfSMARTTopics(t *testing.T) {
 	} {
 		topics, err := ParseTopics(strings.NewReader(c.file), "f", TopicOptions{IDs: c.ids})
 		if err != nil || topics[0].ID+" "+topics[1].ID != c.want {
-			t.Errorf("%q by %q: %v, %v", c.file, c.ids, topics, err)
+			t.Errorf("%q by %q: %v, %v, want IDs %s", c.file, c.ids, topics, err, c.want)
 		}
 	}
 }
@@ -115,11 +115,11 @@ func TestQrelsOfEveryFormat(t *testing.T) {
 		note := ""
 		q, err := ParseQrels(strings.NewReader(c.file), name, c.format, func(line string) { note = line })
 		if err != nil || len(q) != 1 {
-			t.Errorf("%s: %v, %v", name, q, err)
+			t.Errorf("%s: %v, %v, want one topic", name, q, err)
 			continue
 		}
 		if c.note != (note != "") {
-			t.Errorf("%s: said %q", name, note)
+			t.Errorf("%s: note %q, want one: %v", name, note, c.note)
 		}
 		for doc, grade := range c.want {
 			if g, ok := q["1"][doc]; !ok || g != grade {
@@ -133,20 +133,20 @@ func TestQrelsOfEveryFormat(t *testing.T) {
 		"Cranfield's?": "1 2 4\n1 3 -1\n", "ragged": "1 2 4\n1 0 3 1\n",
 	} {
 		if q, err := ParseQrels(strings.NewReader(file), "f", Auto); err == nil {
-			t.Errorf("%s: took %v", name, q)
+			t.Errorf("%s: judgments %v, want an error", name, q)
 		} else if !strings.HasPrefix(err.Error(), "f:") {
 			t.Errorf("%s: %v does not name the file", name, err)
 		}
 	}
 	if q, err := ParseQrels(strings.NewReader("1 2 7\n"), "f", Cranfield); err == nil {
-		t.Errorf("grade 7 of Cranfield: took %v", q)
+		t.Errorf("grade 7 of Cranfield: %v, want an error", q)
 	}
 	if _, err := ParseQrelsFormat("xml"); err == nil {
-		t.Error("xml was taken")
+		t.Error("format xml: no error")
 	}
 }
 
-// What a run says is the order in which it was written, ties and all.
+// A run keeps the order in which it was written, also of ties.
 func TestRunKeepsTheOrderOfTies(t *testing.T) {
 	scores := []float32{2, 1, 1, 1, math.Nextafter32(1, 0), 0.5, 0, 0, 0}
 	var b strings.Builder
@@ -159,7 +159,7 @@ func TestRunKeepsTheOrderOfTies(t *testing.T) {
 		t.Fatal(err)
 	}
 	if first, _, _ := strings.Cut(b.String(), "\n"); first != "7 Q0 d0 1 2 tag" {
-		t.Error(first)
+		t.Errorf("the first line is %q, want 7 Q0 d0 1 2 tag", first)
 	}
 	run, err := ParseRun(strings.NewReader(b.String()), "run")
 	if err != nil {
@@ -167,14 +167,14 @@ func TestRunKeepsTheOrderOfTies(t *testing.T) {
 	}
 	for i, r := range run.Topics["7"] {
 		if r.Doc != "d"+strconv.Itoa(i) {
-			t.Errorf("rank %d is %s", i, r.Doc)
+			t.Errorf("rank %d is %s, want d%d", i, r.Doc, i)
 		}
 		if math.Abs(r.Score-float64(scores[i])) > 1e-6 {
 			t.Errorf("score %v became %v", scores[i], r.Score)
 		}
 	}
 	if w.Topic("7", 1, func(int) (string, float32) { return "two words", 1 }) == nil {
-		t.Error("an ID with a blank was written")
+		t.Error("a document ID with a blank: no error")
 	}
 }
 
@@ -215,8 +215,8 @@ func TestTopicFields(t *testing.T) {
 	if _, err := ParseTopics(strings.NewReader(web), "f", o); err != nil {
 		t.Fatal(err)
 	}
-	if want := "f: topics that have not all of the fields title, narr (1 of 1)"; !slices.Contains(notes, want) {
-		t.Errorf("%q, want %q", notes, want)
+	if want := "f: topics lack some of the fields title, narr (1 of 1)"; !slices.Contains(notes, want) {
+		t.Errorf("notes %q, want %q among them", notes, want)
 	}
 	for name, want := range map[string]string{
 		"TREC":  "no topic has a <summary>: the fields are title, desc, narr; choose with --topic-field",
@@ -230,30 +230,30 @@ func TestTopicFields(t *testing.T) {
 	}
 	for _, file := range []string{"1:x\n", "1\tx\n", ".I 1\n.W\nx\n"} {
 		if _, err := ParseTopics(strings.NewReader(file), "f", TopicOptions{Fields: []string{"desc"}}); err == nil {
-			t.Errorf("%q was taken", file)
+			t.Errorf("fields of %q: no error", file)
 		}
 	}
 }
 
-// trec_eval sorts ties by document, falling.
+// Ties are in descending order of documents, as in trec_eval.
 func TestTiesInForeignRuns(t *testing.T) {
 	run, err := ParseRun(strings.NewReader("1 Q0 a 1 0.5 x\n1 Q0 c 2 0.5 x\n1 Q0 b 3 0.5 x junk at the end\n"), "run")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r := run.Topics["1"]; r[0].Doc != "c" || r[1].Doc != "b" || r[2].Doc != "a" {
-		t.Error(r)
+		t.Errorf("%v: want documents c, b, a", r)
 	}
 	for name, file := range map[string]string{"empty": "\n", "short": "1 Q0 a 1 0.5\n",
 		"score": "1 Q0 a 1 high x\n", "NaN": "1 Q0 a 1 nan x\n",
 		"twice": "1 Q0 a 1 2 x\n1 Q0 a 2 1 x\n"} {
 		if _, err := ParseRun(strings.NewReader(file), "f"); err == nil {
-			t.Errorf("%s was taken", name)
+			t.Errorf("%s: no error", name)
 		}
 	}
 }
 
-// The old collections, where they are at hand.
+// The topics and judgments of the old collections are read in full.
 func TestSharedCollections(t *testing.T) {
 	root := filepath.Join("..", "..", "shared", "data", "ir")
 	for _, c := range []struct {
@@ -272,7 +272,7 @@ func TestSharedCollections(t *testing.T) {
 		}
 		topics, err := ReadTopics(filepath.Join(root, c.topics), TopicOptions{IDs: ByPosition})
 		if err != nil || len(topics) != c.nTopics {
-			t.Errorf("%s: %d topics, %v", c.topics, len(topics), err)
+			t.Errorf("%s: %d topics, %v, want %d", c.topics, len(topics), err, c.nTopics)
 		}
 		format := Auto
 		if strings.HasPrefix(c.qrels, "cranfield") {
@@ -280,7 +280,7 @@ func TestSharedCollections(t *testing.T) {
 		}
 		q, err := ReadQrels(filepath.Join(root, c.qrels), format)
 		if err != nil || len(q) != c.nJudged {
-			t.Errorf("%s: %d topics judged, %v", c.qrels, len(q), err)
+			t.Errorf("%s: %d topics judged, %v, want %d", c.qrels, len(q), err, c.nJudged)
 		}
 		names := map[string]bool{}
 		for _, topic := range topics {
@@ -294,7 +294,7 @@ func TestSharedCollections(t *testing.T) {
 	}
 }
 
-// Whatever the bytes: an error or a value, no panic.
+// Any bytes give an error or a value, and no panic.
 func FuzzParsers(f *testing.F) {
 	for _, seed := range []string{"<top>\n<num> 1\n<title> a\n</top>", ".I 1\n.W\nx", "1:a", "1\ta",
 		`{"query":"x"}`, "1 0 d 1", "1 2 0 0.0", "1 2 3", "1 Q0 d 1 0.5 tag", "<></>", ".I\n.W\n.I",
@@ -333,15 +333,15 @@ func TestFilesMayBeCompressed(t *testing.T) {
 	}
 	topics, err := ReadTopics(pack("topics.gz", "7\tred fox\n"), TopicOptions{})
 	if err != nil || len(topics) != 1 || topics[0] != (Topic{"7", "red fox"}) {
-		t.Errorf("topics %v, %v", topics, err)
+		t.Errorf("topics %v, %v, want 7, red fox", topics, err)
 	}
 	qrels, err := ReadQrels(pack("qrels.gz", "7 0 d 2\n"), Auto)
 	if err != nil || qrels["7"]["d"] != 2 {
-		t.Errorf("judgments %v, %v", qrels, err)
+		t.Errorf("judgments %v, %v, want topic 7, document d, grade 2", qrels, err)
 	}
 	run, err := ReadRun(pack("run.gz", "7 Q0 d 1 0.5 me\n"))
 	if err != nil || run.Tag != "me" || len(run.Topics["7"]) != 1 {
-		t.Errorf("run %v, %v", run, err)
+		t.Errorf("run %v, %v, want one answer to topic 7, tag me", run, err)
 	}
 	for name, read := range map[string]func(path string) error{
 		"topics":    func(path string) error { _, err := ReadTopics(path, TopicOptions{}); return err },
@@ -350,7 +350,7 @@ func TestFilesMayBeCompressed(t *testing.T) {
 	} {
 		for _, path := range []string{filepath.Join(t.TempDir(), "absent"), t.TempDir(), pack("pdf", "%PDF-1.7")} {
 			if err := read(path); err == nil || !strings.Contains(err.Error(), path) {
-				t.Errorf("%s from %s: %v", name, path, err)
+				t.Errorf("%s from %s: %v, want an error that names the file", name, path, err)
 			}
 		}
 	}

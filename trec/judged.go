@@ -11,16 +11,16 @@ const (
 	notJudged = -2 // a judgment below 0
 )
 
-// judged is a topic's answers with their grades.
+// judged has the grades of a topic's answers.
 type judged struct {
 	grades []int // by rank
 	level  int   // the smallest grade that is relevant
 	up     bool  // Options.RoundUp
 
-	rel    int   // relevant documents
-	nonrel int   // judged documents that are not relevant
-	relRet int   // relevant answers
-	levels []int // documents by grade
+	rel    int   // number of relevant documents
+	nonrel int   // number of judged documents that are not relevant
+	relRet int   // number of relevant answers
+	levels []int // number of documents by grade
 }
 
 func judge(docs map[string]int, results []Result, o Options) *judged {
@@ -142,11 +142,11 @@ func (j *judged) recipRank(float64) float64 {
 	return 0
 }
 
-// interpolated is the largest precision at or after the rank at which the recall is reached.
+// interpolated returns the largest precision at or after the rank at which the recall is reached.
 func (j *judged) interpolated(recall float64) float64 {
 	want := int(math.Round(recall * float64(j.rel)))
 	if j.up {
-		want = int(recall*float64(j.rel) + 0.9) // which is trec_eval 9's way to round up
+		want = int(recall*float64(j.rel) + 0.9) // as trec_eval 9 rounds up
 	}
 	if want > j.relRet {
 		return 0
@@ -198,7 +198,7 @@ func (j *judged) binG(float64) float64 {
 	return j.perRelevant(total)
 }
 
-// ndcg of the first cut answers. The gain is the grade, whatever the level.
+// ndcg returns nDCG of the first cut answers. The gain is the grade, whatever the level.
 func (j *judged) ndcg(cut float64) float64 {
 	got := 0.0
 	for i, g := range j.grades {
@@ -365,8 +365,8 @@ func (j *judged) rbp(float64) float64 {
 	return (1 - persistence) * total
 }
 
-// rbpResidual is the increase of rbp if all answers without a judgment had the best grade. As in
-// trec_eval it is 0 if all answers are judged, although others could follow.
+// rbpResidual is the increase of rbp if all answers without a judgment, and all that could follow
+// the last one, had the best grade. As in trec_eval, it is 0 if all answers are judged.
 func (j *judged) rbpResidual(float64) float64 {
 	total, weight, unjudged := 0.0, 1.0, false
 	for _, g := range j.grades {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Lines of a text in memory are those that are read.
+// eachLineOf gives the lines and errors of eachLine.
 func TestLinesInMemoryAreThoseThatAreRead(t *testing.T) {
 	for _, text := range []string{"", "\n", "a", "a\n", "a\n\nb", "a\r\nb\r", "\r\n", "a\r\r\n",
 		strings.Repeat("x", maxLine) + "\nb", "a\n" + strings.Repeat("x", maxLine-1)} {
@@ -26,7 +26,7 @@ func TestLinesInMemoryAreThoseThatAreRead(t *testing.T) {
 	}
 }
 
-// A text is tidied as if its fields were joined, whether it needs it or not.
+// tidy gives the same as splitting at white space and joining, also if it changes nothing.
 func TestTidyJoinsFields(t *testing.T) {
 	for _, text := range []string{"", " ", "a", "a b", " a", "a ", "a  b", "a\tb", "a\u00a0b",
 		"naïve words", "a\u2003", "a b c\n", "\x7f x"} {

@@ -19,9 +19,9 @@ type Qrels map[string]map[string]int
 // QrelsFormat is a format of judgments; see the package comment.
 type QrelsFormat int
 
-// The formats. Auto looks at the whole file: a header names its columns; three columns are BEIR's;
-// four whose last two are 0 on every line are SMART's, other four are TREC's. Cranfield's, in which
-// a smaller grade is better, must be named.
+// The formats. Auto looks at the whole file. A header names the columns. Without one, three columns
+// are BEIR's, and four are SMART's if the last two are 0 on every line, else TREC's. Cranfield's
+// format, in which a smaller grade is better, must be named.
 const (
 	Auto QrelsFormat = iota
 	TREC
@@ -57,7 +57,7 @@ func ReadQrels(path string, f QrelsFormat, notes ...func(string)) (Qrels, error)
 	return ParseQrels(file, path, f, notes...)
 }
 
-// ParseQrels is like ReadQrels, for a reader. Errors call it name.
+// ParseQrels is like ReadQrels, for a reader. Errors begin with name.
 func ParseQrels(r io.Reader, name string, f QrelsFormat, notes ...func(string)) (Qrels, error) {
 	p := qrelParser{smart: true}
 	if err := eachLine(r, name, p.line); err != nil {
@@ -92,19 +92,19 @@ func ParseQrels(r io.Reader, name string, f QrelsFormat, notes ...func(string)) 
 	return q, nil
 }
 
-// tell tells all notes a line.
+// tell calls all notes with a line of text.
 func tell(notes []func(string), format string, args ...any) {
 	for _, note := range notes {
 		note(fmt.Sprintf(format, args...))
 	}
 }
 
-// qrelParser collects the lines of a file of judgments, and what tells its format.
+// qrelParser collects the lines of a file of judgments, and what its format can be told by.
 type qrelParser struct {
 	lines  []qrelLine
 	header []string // the names of the columns, if the file begins with them
 	smart  bool     // columns 3 and 4 are zero on every line
-	// Of three columns: is there a grade below zero, or zero itself?
+	// In lines of three columns: there is a grade below 0, or one that is 0.
 	negative, zero bool
 }
 
@@ -137,7 +137,7 @@ func (p *qrelParser) line(n int, line string) error {
 	return nil
 }
 
-// detect names the format, and says why if another one is easily taken for it.
+// detect returns the format, and the reason if it could be another one.
 func (p *qrelParser) detect() (f QrelsFormat, why string, err error) {
 	switch {
 	case p.header != nil:
@@ -154,7 +154,7 @@ func (p *qrelParser) detect() (f QrelsFormat, why string, err error) {
 	return TREC, "", nil
 }
 
-// qrelColumns says which column holds what.
+// qrelColumns has the positions of the columns.
 type qrelColumns struct{ topic, doc, grade int }
 
 // columnsOf finds the columns of a format, by the header if there is one.
@@ -207,7 +207,7 @@ func (q Qrels) add(topic, doc, grade string, f QrelsFormat) error {
 	}
 	g, err := strconv.Atoi(grade)
 	if err != nil || g > 1<<20 {
-		return fmt.Errorf("grade %.60q: want a small whole number", grade)
+		return fmt.Errorf("grade %.60q: want an integer up to %d", grade, 1<<20)
 	}
 	if f == Cranfield {
 		if g == -1 {
@@ -227,7 +227,7 @@ func (q Qrels) add(topic, doc, grade string, f QrelsFormat) error {
 		if f == TREC || f == BEIR {
 			return fmt.Errorf("topic %s judges document %s twice", topic, doc)
 		}
-		g = max(g, before) // the old collections repeat a few
+		g = max(g, before) // the old collections repeat a few judgments
 	}
 	docs[doc] = g
 	return nil

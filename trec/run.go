@@ -22,10 +22,11 @@ type Result struct {
 // Run holds answers by topic, sorted as in trec_eval.
 type Run struct {
 	Tag string // tag of the last line
-	// Topics has the answers by the topic's ID: by falling score, of equal score by falling ID.
+	// Topics has the answers by the topic's ID, in descending order of scores, then of document
+	// IDs.
 	Topics map[string][]Result
 	// Rising and Equal count topics with several answers: those whose scores rise from line to
-	// line, and those whose scores are all equal.
+	// line, which may mean that lower scores are better, and those whose scores are all equal.
 	Rising, Equal int
 }
 
@@ -39,7 +40,7 @@ func ReadRun(path string) (*Run, error) {
 	return ParseRun(file, path)
 }
 
-// ParseRun is like ReadRun, for a reader. Errors call it name.
+// ParseRun is like ReadRun, for a reader. Errors begin with name.
 func ParseRun(r io.Reader, name string) (*Run, error) {
 	run := &Run{Topics: map[string][]Result{}}
 	err := eachLine(r, name, func(n int, line string) error {

@@ -30,8 +30,8 @@ type TopicOptions struct {
 	// title (or query), desc (description, question), narr (narrative), or others by their names.
 	// They apply to topics with tags, JSON and tables.
 	Fields []string
-	// Note, unless it is nil, is called with a line of text for each guess and for what was left
-	// out.
+	// Note, unless it is nil, is called with a line of text for each kind of guess and of topics
+	// that were left out.
 	Note func(line string)
 }
 
@@ -39,8 +39,8 @@ type TopicOptions struct {
 type TopicIDs int
 
 // The judgments of SMART collections number topics by position. In Cranfield that differs from the
-// number after .I, and a file with only some topics has other positions. If the two differ,
-// GuessIDs is an error. IDs that are not numbers are kept.
+// number after .I; in a file with only some of the topics, the numbers are right. If the two
+// differ, GuessIDs is an error. IDs that are not numbers are kept.
 const (
 	GuessIDs TopicIDs = iota
 	ByPosition
@@ -89,7 +89,7 @@ func ReadTopics(path string, o TopicOptions) ([]Topic, error) {
 	return p.all(path, func(line func(int, string) error) error { return eachLineOf(string(b), path, line) })
 }
 
-// ParseTopics is like ReadTopics, for a reader. Errors call it name.
+// ParseTopics is like ReadTopics, for a reader. Errors begin with name.
 func ParseTopics(r io.Reader, name string, o TopicOptions) ([]Topic, error) {
 	r, err := o.Encoding.Reader(r)
 	if err != nil {
@@ -140,9 +140,9 @@ func (p *topicParser) all(name string, lines func(func(n int, line string) error
 	}{
 		{p.prioritized, "read as ID:priority:text, as in the Million Query track; the priorities are left out"},
 		{p.numbered, "topics without an ID are named by their position"},
-		{p.renumbered, "topics are numbered by position, not by what is behind .I"},
+		{p.renumbered, "topics are numbered by position, not by the numbers after .I"},
 		{p.untitled, "topics without " + p.wantedTags() + " are left out: other fields are not taken for queries"},
-		{p.partial, "topics that have not all of the fields " + strings.Join(p.wanted, ", ")},
+		{p.partial, "topics lack some of the fields " + strings.Join(p.wanted, ", ")},
 		{p.empty, "topics without text are left out"},
 	} {
 		if note.n > 0 {
@@ -152,45 +152,46 @@ func (p *topicParser) all(name string, lines func(func(n int, line string) error
 	return p.topics, nil
 }
 
+// topicParser parses the lines of a file of topics.
 type topicParser struct {
 	o      TopicOptions
 	topics []Topic
-	seen   map[string]int // ID -> line
-	format func(n int, line string) error
+	seen   map[string]int                 // line of each ID
+	format func(n int, line string) error // parses a line; nil before the first
 
-	// TREC and SMART topics stretch over lines.
+	// The state within a topic of TREC or SMART, which has several lines.
 	open      bool                        // inside a topic
-	startLine int                         // where it began
+	startLine int                         // where the topic begins
 	id        string                      // of the topic
 	position  int                         // SMART: topics so far
-	tagged    bool                        // these are TREC topics
+	tagged    bool                        // topics have tags, as TREC's
 	wanted    []string                    // fields of the query, by their first names
-	parts     map[string]*strings.Builder // TREC: the texts of these that the topic has
+	parts     map[string]*strings.Builder // TREC: the texts of the wanted fields
 	odd       string                      // SMART: the first number that is not its position
-	oddAt     int
-	field     string // the field the line belongs to
+	oddAt     int                         // the position of that topic
+	field     string                      // the field that the line belongs to
 	text      strings.Builder
 
-	columns  []string // of a table with a header: their names
-	comma    bool     // that table is CSV
-	colons   int      // topics whose ID ends with a colon
-	jsonLine int      // JSON that is not one object a line: where it begins
+	columns  []string // names of the columns of a table with a header
+	comma    bool     // the table is CSV
+	colons   int      // topics with a colon after the ID
+	jsonLine int      // where JSON begins that is not one object per line
 	longJSON strings.Builder
 
-	// How often something was guessed or left out.
+	// Numbers of topics for which something was guessed, or that were left out.
 	prioritized, numbered, renumbered, untitled, partial, empty int
 
-	otherFields []string // that were left out, the first of them
+	otherFields []string // the first fields that were not wanted
 
-	idChoice, textChoice string // which of several fields was taken
+	idChoice, textChoice string // notes on which of several fields were taken
 }
 
-// fieldNames are names of the same field. The first is TREC's.
+// fieldNames lists the names of each field. The first is TREC's.
 var fieldNames = [][]string{
 	{"title", "query"}, {"desc", "description", "question"}, {"narr", "narrative"},
 }
 
-// namesOf are all names of a field.
+// namesOf returns all names of a field.
 func namesOf(field string) []string {
 	field = strings.ToLower(strings.TrimSpace(field))
 	for _, names := range fieldNames {
@@ -212,7 +213,7 @@ func newTopicParser(o TopicOptions) *topicParser {
 	return p
 }
 
-// wantedTags says which tags hold the query.
+// wantedTags describes the tags of the query for an error or a note.
 func (p *topicParser) wantedTags() string {
 	var list []string
 	for _, field := range p.wanted {
@@ -255,7 +256,7 @@ func (p *topicParser) line(n int, line string) error {
 	return p.format(n, line)
 }
 
-// add ends a topic.
+// add adds a topic, unless its text is empty.
 func (p *topicParser) add(n int, id, text string) error {
 	text = tidy(text)
 	if text == "" {
@@ -276,7 +277,8 @@ func (p *topicParser) add(n int, id, text string) error {
 	return nil
 }
 
-// tidy leaves one blank between words and none around them. Most texts are so already.
+// tidy returns a text with one blank between words and none around them. Most texts are like that
+// already and are returned as they are.
 func tidy(text string) string {
 	blank := true
 	for i := range len(text) {
@@ -293,6 +295,7 @@ func tidy(text string) string {
 	return text
 }
 
+// end ends a topic of several lines.
 func (p *topicParser) end() error {
 	if !p.open {
 		return nil
@@ -317,8 +320,8 @@ func (p *topicParser) end() error {
 	return p.add(p.startLine, p.id, strings.Join(texts, " "))
 }
 
-// priorities takes the priorities off the topics of the Million Query track of 2009,
-// 20001:1:obama family tree: if every topic has one, it is no word of the query.
+// priorities removes the priorities from topics of the Million Query track of 2009,
+// 20001:1:obama family tree. They are taken for priorities if every topic has one.
 func (p *topicParser) priorities() {
 	if p.colons < len(p.topics) {
 		return

@@ -10,10 +10,8 @@ import (
 	"strings"
 )
 
-// Topics as JSON: a list, an object a line, or objects over several lines.
-
-// json: one object a line; or objects over several lines, or a list of them, which are
-// collected first.
+// json parses a line of JSON if it is one object. Objects over several lines, and lists of objects,
+// are collected for jsonFile.
 func (p *topicParser) json(n int, line string) error {
 	if p.longJSON.Len() > 0 {
 		p.longJSON.WriteString(line)
@@ -34,13 +32,13 @@ func (p *topicParser) json(n int, line string) error {
 	return err
 }
 
-// jsonFile reads a whole file of JSON, and says after how many lines there is an error.
+// jsonFile parses a whole file of JSON. It returns the number of lines before an error.
 func (p *topicParser) jsonFile(text string) (lines int, err error) {
 	at, err := p.jsonValues(text, func(at int) int { return p.jsonLine + strings.Count(text[:at], "\n") })
 	return strings.Count(text[:at], "\n"), err
 }
 
-// jsonValues adds the topics of a text of JSON; line is the line of a byte in it.
+// jsonValues adds the topics of a JSON text; line returns the line number of a byte of the text.
 func (p *topicParser) jsonValues(text string, line func(at int) int) (at int, err error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
@@ -70,7 +68,7 @@ func (p *topicParser) jsonValues(text string, line func(at int) int) (at int, er
 	return at, nil
 }
 
-// The usual names of topics' fields.
+// The usual names of the fields of IDs and texts, in order of preference.
 var (
 	topicIDs = []string{"id", "_id", "qid", "query_id", "query-id", "queryid", "topic_id",
 		"topic-id", "number", "num", "topic"}
@@ -119,7 +117,7 @@ func (p *topicParser) jsonTopic(n int, fields map[string]any) error {
 	return p.add(n, id, text)
 }
 
-// choose notes, once, which of several fields or columns IDs and texts are taken from.
+// choose records, once, from which of several possible fields or columns IDs and texts are taken.
 func (p *topicParser) choose(names []string) {
 	pick := func(choice *string, what string, wanted []string) {
 		if *choice != "" {

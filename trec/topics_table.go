@@ -7,9 +7,7 @@ import (
 	"strings"
 )
 
-// Topics in tables: named columns, or a name and the words.
-
-// tableColumns splits a header at its tabs, or else its commas.
+// tableColumns splits a header at tabs, or at commas if it has no tabs.
 func tableColumns(header string) (names []string, comma bool) {
 	comma = !strings.Contains(header, "\t")
 	separator := "\t"
@@ -33,7 +31,7 @@ func isTopicHeader(line string, wanted []string) bool {
 	return len(names) > 1 && columnOf(names, topicIDs) >= 0 && columnOf(names, texts) >= 0
 }
 
-// columnOf finds the first of the wanted names that is there.
+// columnOf returns the position of the first of the wanted names that is a column, or -1.
 func columnOf(names, wanted []string) int {
 	for _, w := range wanted {
 		if i := slices.Index(names, w); i >= 0 {
@@ -43,7 +41,7 @@ func columnOf(names, wanted []string) int {
 	return -1
 }
 
-// table: a record of a table whose header named the columns, CSV or TSV.
+// table parses a row of a CSV or TSV table with a header.
 func (p *topicParser) table(n int, line string) error {
 	if strings.TrimSpace(line) == "" {
 		return nil
@@ -68,7 +66,7 @@ func (p *topicParser) table(n int, line string) error {
 	return p.add(n, id, strings.Join(texts, " "))
 }
 
-// tableFields says which of the wanted fields is no column of a table.
+// tableFields returns an error if a wanted field is not a column of the table.
 func (p *topicParser) tableFields() error {
 	for _, field := range p.o.Fields {
 		if columnOf(p.columns, namesOf(field)) < 0 {
@@ -79,7 +77,7 @@ func (p *topicParser) tableFields() error {
 	return nil
 }
 
-// separated: ID, then a tab or else a colon, then the text.
+// separated parses an ID, a tab or else a colon, and the text.
 func (p *topicParser) separated(n int, line string) error {
 	if strings.TrimSpace(line) == "" {
 		return nil

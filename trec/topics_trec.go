@@ -8,16 +8,15 @@ import (
 	"strings"
 )
 
-// Topics with tags, as TREC has them, also in XML, and SMART's sections.
-
+// begin begins a topic of several lines.
 func (p *topicParser) begin(n int) {
 	p.open, p.startLine, p.id, p.field = true, n, "", ""
 	p.text.Reset()
 	clear(p.parts)
 }
 
-// trec: tags <top>, <num>, <title>, others; text until the next tag. A '<' that does
-// not begin a tag is text.
+// trec parses a line of topics with tags: TREC's <top>, <num>, <title> and others, or XML. A field
+// ends at the next tag. A '<' that does not begin a tag is text.
 func (p *topicParser) trec(n int, line string) error {
 	for line != "" {
 		at := strings.IndexByte(line, '<')
@@ -68,7 +67,7 @@ func (p *topicParser) beginField(tag string) {
 	}
 }
 
-// fieldHeads are what some topics say before the text of a field.
+// fieldHeads are the labels that precede the text of a field in some topics.
 var fieldHeads = map[string]string{
 	"title": "Topic:", "desc": "Description:", "narr": "Narrative:",
 }
@@ -87,15 +86,15 @@ func (p *topicParser) trecText(s string) {
 	}
 }
 
-// topicNumber is the name of a topic in newer tracks: topic number="101" type="faceted".
+// topicNumber returns the ID of a topic in newer tracks: <topic number="101" type="faceted">.
 func topicNumber(attributes string) string {
 	_, after, _ := strings.Cut(attributes, `number="`)
 	number, _, _ := strings.Cut(after, `"`)
 	return number
 }
 
-// tagOf is the tag that a line begins with behind its '<', with what stands behind its name, and
-// the rest of the line. Other text with a '<' is no tag.
+// tagOf parses the tag at the beginning of a line whose '<' has been removed. It returns the name,
+// the attributes and the rest of the line; ok is false for text that is not a tag.
 func tagOf(line string) (name, attributes, after string, ok bool) {
 	name, after, ok = strings.Cut(line, ">")
 	if !ok {
@@ -106,7 +105,7 @@ func tagOf(line string) (name, attributes, after string, ok bool) {
 	return name, attributes, after, ok
 }
 
-// isTagName allows letters, then digits: topic, /topic, ?xml, webtrack2012.
+// isTagName accepts letters followed by digits: topic, /topic, ?xml, webtrack2012.
 func isTagName(s string) bool {
 	s = strings.TrimRight(strings.TrimLeft(s, "/?"), "0123456789")
 	for i := range len(s) {
@@ -117,7 +116,7 @@ func isTagName(s string) bool {
 	return s != ""
 }
 
-// smart: .I begins a topic, .T and .W hold its text; see TopicIDs.
+// smart parses a line of SMART topics: .I begins a topic, and .T and .W begin its text.
 func (p *topicParser) smart(n int, line string) error {
 	if len(line) >= 2 && line[0] == '.' && line[1] >= 'A' && line[1] <= 'Z' &&
 		(len(line) == 2 || line[2] == ' ' || line[2] == '\t') {
@@ -139,7 +138,7 @@ func (p *topicParser) smart(n int, line string) error {
 	return nil
 }
 
-// smartID names a topic by what is behind .I, or by its position.
+// smartID returns the ID of a topic: the one after .I, or its position; see TopicIDs.
 func (p *topicParser) smartID(said string) string {
 	position := strconv.Itoa(p.position)
 	switch {
