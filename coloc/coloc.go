@@ -65,16 +65,16 @@ type Options struct {
 	// All returns every prevalent pattern, not only the maximal ones.
 	All bool
 
-	Algorithm Algorithm    // zero: Auto
-	Engine    engine.Kind  // zero: chosen by size
-	Threads   int          // zero: all cores
-	Memory    int64        // bound in bytes; zero: 2 GB
-	Log       *slog.Logger // messages on what a job does; nil: none
+	Algorithm Algorithm    // how patterns are mined, with the same result; the zero value is Auto
+	Engine    engine.Kind  // where to compute; the zero value, engine.Auto, chooses by size
+	Threads   int          // number of threads; 0 means all cores
+	Memory    int64        // bound in bytes; 0 means 2 GB
+	Log       *slog.Logger // messages on what a job does; nil means none
 
 	// Device selects the device of the GPU engine, which the job opens and closes. GPU, if it is
 	// not nil, is an open device that is used instead.
 	Device engine.Device
-	GPU    *GPU // nil: open Device when the GPU engine runs
+	GPU    *GPU // nil means that Device is opened when the GPU engine runs
 	// Progress, unless it is nil, is called with the progress of a step, from any goroutine. The
 	// total is 0 if it is not known.
 	Progress func(stage string, done, total int64)

@@ -73,6 +73,33 @@ func TestInstancesAndRulesFollowFromTheDefinition(t *testing.T) {
 	}
 }
 
+// Without a number, there are 99 rounds.
+func TestRoundsByDefault(t *testing.T) {
+	pts, opt := randomCase(rand.New(rand.NewPCG(5, 5)))
+	for opt.Geographic || len(pts.Features) < 2 {
+		pts, opt = randomCase(rand.New(rand.NewPCG(5, uint64(pts.Len()))))
+	}
+	opt.MinPrevalence = 0.01
+	s := mustSurvey(t, pts, opt)
+	res, err := s.Mine(t.Context())
+	if err != nil || len(res.Patterns) == 0 {
+		t.Fatalf("%d patterns, %v: want some to test", len(res.Patterns), err)
+	}
+	tested := func(rounds int) []Significance {
+		got, err := s.Significance(t.Context(), res.Patterns, SignificanceOptions{Rounds: rounds, Null: points.Relabel})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	if zero, all := tested(0), tested(99); !slices.Equal(zero, all) || slices.Equal(zero, tested(98)) {
+		t.Errorf("0 rounds give %v, want the result of 99, %v, and not that of 98", zero, all)
+	}
+	if _, err := s.Significance(t.Context(), res.Patterns, SignificanceOptions{Rounds: -1}); err == nil {
+		t.Error("-1 rounds are no error")
+	}
+}
+
 // The definition is evaluated on the points that the null model draws.
 func TestSignificanceFollowsFromTheDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))

@@ -37,8 +37,10 @@ type LocalQuotient struct {
 
 // QuotientOptions are the options of Survey.Quotients.
 type QuotientOptions struct {
-	Rounds int    // random relabellings for p-values; 0 means none
-	Seed   uint64 // seed of the relabellings
+	// Rounds is the number of random relabellings for p-values; 0 means none, where the command
+	// makes 99.
+	Rounds int
+	Seed   uint64 // seed of the relabellings; any value will do, the command's default is 1
 	Local  bool   // compute quotients at every point, too
 	Kernel Kernel // of the local ones; the zero value is Box
 	// From restricts local quotients to the points of these features, indices into

@@ -1,6 +1,7 @@
 package coloc
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -45,10 +46,10 @@ func ParseAdjust(name string) (Adjust, error) { return adjustNames.Parse(name) }
 
 // SignificanceOptions are the options of Survey.Significance.
 type SignificanceOptions struct {
-	Rounds    int         // random rounds of the null model; at least 1
-	Null      points.Null // zero: points.Shift, which keeps each feature's own clustering
-	Bandwidth float64     // bandwidth of points.Inhomogeneous; zero: Scott's rule
-	Seed      uint64      // seed of the rounds; the same seed gives the same result
+	Rounds    int         // random rounds of the null model; 0 means 99
+	Null      points.Null // the zero value is Shift, which keeps each feature's own clustering
+	Bandwidth float64     // bandwidth of points.Inhomogeneous, a distance; 0 means Scott's rule
+	Seed      uint64      // seed of the rounds; any value will do, the command's default is 1
 	Adjust    Adjust      // the zero value is FDR
 
 	// Tell, unless it is nil, is called with a short text that says where rounds ran: some rounds
@@ -67,6 +68,7 @@ type Significance struct {
 // Round r depends only on the seed and r, so the result is the same on any number of cores and on a
 // GPU.
 func (s *Survey) Significance(ctx context.Context, patterns []Pattern, o SignificanceOptions) ([]Significance, error) {
+	o.Rounds = cmp.Or(o.Rounds, 99)
 	if o.Rounds < 1 {
 		return nil, fmt.Errorf("%d rounds: want at least 1", o.Rounds)
 	}

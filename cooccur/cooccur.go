@@ -50,12 +50,13 @@ func (m *Method) UnmarshalText(name []byte) error { return methodNames.Set(m, st
 // Options are the options of Matrix. The zero value is GloVe's default: a window of 15 words on
 // both sides, weighted by distance.
 type Options struct {
-	// Window is the number of words on each side, 1 to MaxWindow. Here 0 means 15, GloVe's default,
-	// and WholeDocument the whole document; on the command line, that is --window 0.
+	// Window is the number of words on each side, 1 to MaxWindow, or WholeDocument; 0 means 15,
+	// GloVe's default. (On the command line and in Python, where 15 is the default, a window of 0
+	// is the whole document.)
 	Window    int
 	Side      Side          // neighbours that count: before the word, after it, or both (default)
 	Weighting Weighting     // what a pair of words at distance d adds: 1/d (default), or 1
-	Analyzer  text.Analyzer // nil means whitespace
+	Analyzer  text.Analyzer // divides documents into words; nil means whitespace
 
 	// Subsample removes occurrences of frequent words at random before windows are formed, as
 	// word2vec does: a word that makes up the fraction f of the vocabulary's counts is kept with
@@ -69,14 +70,15 @@ type Options struct {
 	// Engine is what the matrix is computed on. It does not change the matrix. engine.Auto, the
 	// default, uses a GPU if there is one that should be faster, and otherwise the cores.
 	Engine  engine.Kind
-	Method  Method        // for the GPU and the multicore engine
-	Tables  PaperTables   // for method Paper on a GPU
+	Method  Method        // how the GPU and the multicore engine count; the zero value is Ours
+	Tables  PaperTables   // sizes for method Paper on a GPU; the zero value is useful
 	Device  engine.Device // for engine.GPU, and for engine.Auto if the corpus is large
 	Threads int           // 0 means GOMAXPROCS
 	Memory  int64         // bound on working memory in bytes; 0 means 2 GB
 	TempDir string        // for sorted runs that do not fit into memory; empty means the system's default
 
-	// Values is what files made by Create hold: the sums, or a measure of association.
+	// Values is what files made by Create hold: the sums (ByValue, the zero value), or a measure of
+	// association.
 	Values Measure
 
 	// Progress, unless it is nil, is called during the stages after the corpus was read, with the

@@ -15,10 +15,10 @@ import (
 // VocabularyOptions are the options of CountWords. The zero value keeps all words, in GloVe's
 // order.
 type VocabularyOptions struct {
-	MinCount uint64        // words that occur less often are left out
+	MinCount uint64        // words that occur less often are left out; 0 and 1 keep all
 	MaxSize  int           // keep at most this many words, the most frequent; 0 means all
-	Order    Order         // order of words with equal counts
-	Analyzer text.Analyzer // nil means whitespace
+	Order    Order         // order of words with equal counts; the zero value is GloVe's
+	Analyzer text.Analyzer // divides documents into words; nil means whitespace
 	// KeepUnk accepts the word <unk>. By default it is an error, as in GloVe, whose training
 	// programs reserve that name.
 	KeepUnk bool

@@ -2,13 +2,52 @@ package index
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/collocate/collocate/text"
 )
+
+// The zero value keeps what a top of 10 and an epsilon of 0.5 keep.
+func TestPruneByDefault(t *testing.T) {
+	// Documents of very different lengths, so that a word's weights differ much.
+	rng := rand.New(rand.NewPCG(7, 8))
+	var lines []byte
+	for range 300 {
+		for range 1 + rng.IntN(1+rng.IntN(300)) {
+			lines = fmt.Appendf(lines, "w%d ", rng.IntN(1+rng.IntN(60)))
+		}
+		lines = append(lines, '\n')
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "corpus.txt")
+	if err := os.WriteFile(path, lines, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c := &text.Corpus{Paths: []string{path}, Options: text.Options{Format: text.Lines}}
+	if err := Build(context.Background(), filepath.Join(dir, "whole"), c, BuildOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	whole := open(t, filepath.Join(dir, "whole"))
+	kept := map[PruneOptions]int64{}
+	for _, o := range []PruneOptions{{}, {Top: 10, Epsilon: 0.5}, {Top: 11}, {Epsilon: 0.51}} {
+		small := filepath.Join(dir, fmt.Sprint("pruned", len(kept)))
+		if err := Prune(context.Background(), whole, small, o); err != nil {
+			t.Fatal(err)
+		}
+		kept[o] = open(t, small).Postings()
+	}
+	zero := kept[PruneOptions{}]
+	for o, n := range kept {
+		if same := o == (PruneOptions{}) || o == (PruneOptions{Top: 10, Epsilon: 0.5}); (n == zero) != same {
+			t.Errorf("%+v keeps %d postings, and the zero value %d", o, n, zero)
+		}
+	}
+}
 
 // A pruned list holds what the definition says, judged by the weights of the whole index, and the
 // counts of words stay those of the whole index, also in another order of documents.

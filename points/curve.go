@@ -16,15 +16,18 @@ type CurveOptions struct {
 	Bins int     // number of distances, evenly spaced up to Most; 0 means 50
 	// Pairs lists the pairs of features, each once. nil means all pairs of different features, of
 	// which only the Strongest are returned.
-	Pairs     [][2]int32
-	Strongest int // 0 means all
+	Pairs [][2]int32
+	// Strongest is the number of pairs to return; 0 means all, where the command shows 10.
+	Strongest int
 
-	Rounds    int     // random rounds of the null model, for envelopes and p-values; 0 means none
+	// Rounds is the number of random rounds of the null model, for envelopes and p-values; 0 means
+	// none, where the command makes 99.
+	Rounds    int
 	Null      Null    // the zero value is Shift
 	Bandwidth float64 // bandwidth of Inhomogeneous, a distance; 0 means Scott's rule
-	Seed      uint64  // seed of the rounds; the same seed gives the same result
+	Seed      uint64  // seed of the rounds; any value will do, the command's default is 1
 	Engine    Engine  // where to compute; the zero value chooses
-	Memory    int64   // bound in bytes; 0 means none
+	Memory    int64   // bound in bytes; 0 means 2 GB. What does not fit is an error
 	// Progress, unless it is nil, is called after each round, from any goroutine.
 	Progress func(stage string, done, total int64)
 }
@@ -89,7 +92,7 @@ func Curves(ctx context.Context, p *Set, o CurveOptions) (out []Curve, err error
 	defer func() { err = errors.Join(err, done()) }()
 	held := int64(k) * int64(k) * int64(o.Bins) * 12 * int64(engine.threads+1)
 	held += int64(len(pairs)) * int64(o.Bins) * int64(o.Rounds) * 16
-	if o.Memory > 0 && held > o.Memory {
+	if held > memoryOr(o.Memory) {
 		return nil, fmt.Errorf("curves of %d pairs of %d features need %d MB, more than the memory bound: choose features, fewer distances or rounds, or raise --memory", len(pairs), k, held>>20)
 	}
 	sums, err := engine.of(ctx, l, o.Bins, o.Most, true)

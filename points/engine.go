@@ -15,9 +15,17 @@ import (
 // Engine selects where statistics are computed. All engines give the same bits.
 type Engine struct {
 	Kind    engine.Kind   // Auto uses a GPU where it is faster, and otherwise CPU cores
-	Threads int           // 0 means all cores
-	Device  engine.Device // the device to open
-	GPU     *GPU          // an open device to use instead, or nil
+	Threads int           // number of threads; 0 means all cores
+	Device  engine.Device // the device to open; the zero value is the first GPU
+	GPU     *GPU          // an open device to use instead; nil means none
+}
+
+// memoryOr returns a bound on memory in bytes, where 0 means 2 GB as in all packages.
+func memoryOr(bound int64) int64 {
+	if bound <= 0 {
+		return 2_000_000_000
+	}
+	return bound
 }
 
 // sums computes sums over pairs of points, on CPU cores or on a device.

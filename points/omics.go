@@ -1,6 +1,7 @@
 package points
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,8 +25,8 @@ type CoOccurrence struct {
 
 // CoOccurrenceOptions are the options of CoOccurrences.
 type CoOccurrenceOptions struct {
-	Most   float64 // the largest distance
-	Steps  int     // number of distances, evenly spaced up to Most
+	Most   float64 // the largest distance; it must be set, and more than 0
+	Steps  int     // number of distances, evenly spaced up to Most; 0 means 50
 	Rings  bool    // count each ring between two distances separately
 	Engine Engine  // where to compute; the zero value chooses
 }
@@ -33,7 +34,7 @@ type CoOccurrenceOptions struct {
 // CoOccurrences computes the co-occurrence of all pairs of features, in one pass over the pairs of
 // points up to the largest distance.
 func CoOccurrences(ctx context.Context, p *Set, o CoOccurrenceOptions) (out *CoOccurrence, err error) {
-	most, steps := o.Most, o.Steps
+	most, steps := o.Most, cmp.Or(o.Steps, 50)
 	if !(most > 0) || steps < 1 {
 		return nil, fmt.Errorf("distance %v in %d steps: want more than 0 and at least 1", most, steps)
 	}
@@ -94,12 +95,13 @@ func CoOccurrences(ctx context.Context, p *Set, o CoOccurrenceOptions) (out *CoO
 
 // EnrichmentOptions are the options of Enrich.
 type EnrichmentOptions struct {
-	Distance float64 // neighbours are at most this far apart; or set KNN
-	KNN      int     // a point's neighbours are its KNN nearest; ties by their order
-	Rounds   int     // random permutations; 0 means 999
-	Seed     uint64  // seed of the permutations; the same seed gives the same result
-	Engine   Engine  // where to compute; the zero value chooses
-	Memory   int64   // bound in bytes; 0 means none
+	// Distance is the largest distance of neighbours. Either it or KNN must be set.
+	Distance float64
+	KNN      int    // a point's neighbours are its KNN nearest; ties by their order
+	Rounds   int    // random permutations, at least 2; 0 means 999
+	Seed     uint64 // seed of the permutations; any value will do, the command's default is 1
+	Engine   Engine // where to compute; the zero value chooses
+	Memory   int64  // bound in bytes; 0 means 2 GB. What does not fit is an error
 	// Progress, unless it is nil, is called once for each permutation, from any goroutine.
 	Progress func(stage string, done, total int64)
 }
@@ -271,7 +273,7 @@ func (l *plane) neighbours(ctx context.Context, o EnrichmentOptions) (*edges, er
 		mu.Lock()
 		defer mu.Unlock()
 		held += mine
-		full = full || o.Memory > 0 && 8*held+40*int64(n) > o.Memory
+		full = full || 8*held+40*int64(n) > memoryOr(o.Memory)
 	})
 	if err == nil && full {
 		err = errors.New("the neighbours of all points need more than the memory bound: raise --memory, or lower --distance or --knn")

@@ -36,7 +36,7 @@ func (x *exchange) keywords() {
 	p := x.params()
 	docs := p.whole("docs", 100, 1, maxKeyDocs)
 	o := words.KeyOptions{Top: p.whole("top", 20, 1, maxCompany), Negative: p.flag("negative")}
-	o.MinCount = uint64(p.whole("min_count", 0, 0, 1<<53))
+	o.MinCount = uint64(max(1, p.whole("min_count", 0, 0, 1<<53)))
 	if by, said := p.get("by"); said {
 		if err := o.By.UnmarshalText([]byte(by)); err != nil {
 			p.fail("by: %w", err)

@@ -61,7 +61,7 @@ type Options struct {
 	Root *Root
 	// Drain is the time between the end of the context of Run and the stop of the server. Meanwhile
 	// /v1/ready fails and connections are closed after their answers, so that load balancers send
-	// new requests elsewhere.
+	// new requests elsewhere. 0 means that the server stops at once.
 	Drain time.Duration
 
 	// Hosts lists the names that a request's Host header may have, besides IP addresses and

@@ -85,7 +85,9 @@ type Options struct {
 	Sparse bool
 	// IDField names the field of JSON and tables that holds the ID; "" means the usual names.
 	IDField string
-	// Encoding is the character encoding of the files; see ParseEncoding.
+	// Encoding is the character encoding of the files; see ParseEncoding. The zero value is Bytes,
+	// which leaves them as they are. The command's default is UTF8, which makes other bytes an
+	// error, except with analyzers of bytes: whitespace and ascii.
 	Encoding Encoding
 	// Except names files and folders to leave out when the folders of Paths are walked: for example
 	// the folder of results, which would otherwise be read as documents.

@@ -22,9 +22,10 @@ type Topic struct {
 
 // TopicOptions are the options of ReadTopics. The zero value is useful.
 type TopicOptions struct {
-	// Encoding is the encoding of the file. With text.UTF8, a line that is not UTF-8 is an error.
+	// Encoding is the encoding of the file; the zero value is text.Bytes. With text.UTF8, the
+	// command's default as in text.Options, a line that is not UTF-8 is an error.
 	Encoding text.Encoding
-	// IDs selects the IDs of topics of SMART collections.
+	// IDs selects the IDs of topics of SMART collections; the zero value is GuessIDs.
 	IDs TopicIDs
 	// Fields names the fields that make up the query, in this order; none means title. They are
 	// title (or query), desc (description, question), narr (narrative), or others by their names.

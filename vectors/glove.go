@@ -1,8 +1,8 @@
 package vectors
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -23,19 +23,33 @@ type Matrix interface {
 	Row(id int) (cols []uint32, values []float64, err error)
 }
 
-// GloVeOptions are the options of TrainGloVe. The zero value means Stanford's defaults.
+// GloVeOptions are the options of TrainGloVe. The zero value means the defaults of `collocate
+// embed`, which are Stanford's except for Dim: theirs is 50.
 type GloVeOptions struct {
-	Dim     int     // 0 means 50
-	Epochs  int     // 0 means 25
-	XMax    float64 // 0 means 100
-	Alpha   float64 // 0 means 0.75
-	Rate    float64 // learning rate; 0 means 0.05
-	Seed    uint64  // of the first vectors and the order of cells; 0 is a seed like any other
-	Threads int     // 0 means GOMAXPROCS
-	Memory  int64   // bound on the cells in memory, in bytes; 0 means 2 GB
+	// Dim is the number of components of each vector, 1 to 10,000; 0 means 100.
+	Dim int
+	// Epochs is the number of passes over all cells of the matrix; 0 means 25.
+	Epochs int
+	// XMax is the value from which cells have the full weight of 1, more than 0; 0 means 100. Small
+	// corpora need a smaller one, such as 10.
+	XMax float64
+	// Alpha is the exponent of smaller values: a cell of value x weighs (x/XMax)^Alpha. 0 means
+	// 0.75, and a negative number means 0: all cells weigh the same.
+	Alpha float64
+	// Rate is the learning rate of AdaGrad, more than 0; 0 means 0.05.
+	Rate float64
+	// Seed is the seed of the initial vectors and of the order of cells. Any value will do, 0
+	// included; the command's default is 1.
+	Seed uint64
+	// Threads is the number of threads; 0 means GOMAXPROCS. The vectors do not depend on it.
+	Threads int
+	// Memory bounds the cells and the vectors in memory, in bytes; 0 means 2 GB. What does not fit
+	// is an error.
+	Memory int64
 	// Engine is where to train; engine.Auto uses a GPU if there is one and the work is large.
 	Engine engine.Kind
-	Device engine.Device // the GPU, if one is used
+	// Device is the GPU, if one is used; the zero value is the first one.
+	Device engine.Device
 	// Progress, unless it is nil, is called after each epoch with its number, from 1, and the mean
 	// loss of a cell in it.
 	Progress func(epoch int, loss float64)
@@ -135,21 +149,11 @@ func wordsOf(m Matrix) []string {
 
 // settle sets defaults and checks the options.
 func (o *GloVeOptions) settle(m Matrix) error {
-	if o.Dim == 0 {
-		o.Dim = 50
-	}
-	if o.Epochs == 0 {
-		o.Epochs = 25
-	}
-	if o.XMax == 0 {
-		o.XMax = 100
-	}
-	if o.Alpha == 0 {
-		o.Alpha = 0.75
-	}
-	if o.Rate == 0 {
-		o.Rate = 0.05
-	}
+	o.Dim = cmp.Or(o.Dim, 100)
+	o.Epochs = cmp.Or(o.Epochs, 25)
+	o.XMax = cmp.Or(o.XMax, 100)
+	o.Alpha = max(0, cmp.Or(o.Alpha, 0.75))
+	o.Rate = cmp.Or(o.Rate, 0.05)
 	if o.Memory <= 0 {
 		o.Memory = 2_000_000_000
 	}
@@ -164,8 +168,9 @@ func (o *GloVeOptions) settle(m Matrix) error {
 		return fmt.Errorf("%d dimensions: want 1 to 10000", o.Dim)
 	case o.Epochs < 1:
 		return fmt.Errorf("%d epochs: want 1 or more", o.Epochs)
-	case !(o.XMax > 0 && o.Alpha > 0 && o.Rate > 0):
-		return errors.New("x-max, alpha and the learning rate: want more than 0")
+	case !(o.XMax > 0 && o.Alpha >= 0 && o.Rate > 0):
+		return fmt.Errorf("x-max %v, alpha %v, learning rate %v: want more than 0, or 0 for alpha",
+			o.XMax, o.Alpha, o.Rate)
 	}
 	_, half := paddedTo(o.Dim)
 	groups := int64(groupsOf(int(m.Entries()), m.Len()))

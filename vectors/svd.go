@@ -1,6 +1,7 @@
 package vectors
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,22 +14,37 @@ import (
 	"github.com/collocate/collocate/internal/par"
 )
 
-// SVDOptions are the options of TrainSVD. The zero value means the parameters of Levy, Goldberg and
-// Dagan.
+// SVDOptions are the options of TrainSVD. The zero value means the defaults of `collocate embed
+// --method svd`: the parameters of Levy, Goldberg and Dagan.
 type SVDOptions struct {
-	Dim       int     // 0 means 100
-	Smoothing float64 // exponent of the contexts' frequencies; 0 means 0.75
-	// Shift is the number of negative samples, whose logarithm is subtracted; 1 or less means none.
-	Shift   float64
-	Eigen   float64 // exponent of the singular values; 0 means 0.5, and less than 0 means 0
-	Power   int     // power iterations; 0 means 2
-	Seed    uint64  // of the random matrix to start from; 0 is a seed like any other
-	Threads int     // 0 means GOMAXPROCS
-	Memory  int64   // in bytes; 0 means 2 GB
+	// Dim is the number of components of each vector, from 1 to the number of words; 0 means 100.
+	Dim int
+	// Smoothing is the exponent of the contexts' frequencies; 1 leaves them as they are. 0 means
+	// 0.75, and a negative number means 0: all contexts count as equally frequent.
+	Smoothing float64
+	// Shift is the number of negative samples, whose logarithm is subtracted from each PMI; 0 and 1
+	// mean none.
+	Shift float64
+	// Eigen is the exponent of the singular values that scale the components. 0 means 0.5, and a
+	// negative number means 0: no scaling.
+	Eigen float64
+	// Power is the number of power iterations; more are more accurate. 0 means 2, and a negative
+	// number means none.
+	Power int
+	// Seed is the seed of the random matrix that the iteration begins with. Any value will do, 0
+	// included; the command's default is 1.
+	Seed uint64
+	// Threads is the number of threads; 0 means GOMAXPROCS. The vectors do not depend on it.
+	Threads int
+	// Memory bounds the cells and the columns in memory, in bytes; 0 means 2 GB. What does not fit
+	// is an error.
+	Memory int64
 	// Engine is where to multiply; engine.Auto uses a GPU if there is one and the work is large.
 	Engine engine.Kind
-	Device engine.Device     // the GPU, if one is used
-	Began  func(engine.Kind) // unless nil, called with the engine when the decomposition begins
+	// Device is the GPU, if one is used; the zero value is the first one.
+	Device engine.Device
+	// Began, unless it is nil, is called with the engine when the decomposition begins.
+	Began func(engine.Kind)
 }
 
 // TrainSVD computes vectors from a matrix. The result depends neither on the engine nor on the
@@ -61,18 +77,10 @@ func TrainSVD(ctx context.Context, m Matrix, o SVDOptions) (*Vectors, error) {
 }
 
 func (o *SVDOptions) settle(m Matrix) error {
-	if o.Dim == 0 {
-		o.Dim = 100
-	}
-	if o.Smoothing == 0 {
-		o.Smoothing = 0.75
-	}
-	if o.Eigen == 0 {
-		o.Eigen = 0.5
-	}
-	if o.Power == 0 {
-		o.Power = 2
-	}
+	o.Dim = cmp.Or(o.Dim, 100)
+	o.Smoothing = max(0, cmp.Or(o.Smoothing, 0.75))
+	o.Eigen = max(0, cmp.Or(o.Eigen, 0.5))
+	o.Power = max(0, cmp.Or(o.Power, 2))
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
@@ -183,7 +191,7 @@ func (s *svd) decompose(ctx context.Context, x tall) error {
 	t := make([]float64, s.width*s.width)
 	for k := range s.o.Dim {
 		at := s.width - 1 - k
-		scale := math.Pow(math.Sqrt(max(values[at], 0)), max(s.o.Eigen, 0))
+		scale := math.Pow(math.Sqrt(max(values[at], 0)), s.o.Eigen)
 		for i := range s.width {
 			t[i*s.width+k] = vectors.At(i, at) * scale
 		}

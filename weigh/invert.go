@@ -11,9 +11,9 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// InvertOptions are the options of Invert. The zero values of all fields but Analyzer are useful.
+// InvertOptions are the options of Invert. The zero value is useful.
 type InvertOptions struct {
-	Analyzer text.Analyzer // divides documents into words; nil is an error
+	Analyzer text.Analyzer // divides documents into words; nil means unicode
 	// Threads is the number of threads; 0 means GOMAXPROCS. The result does not depend on it.
 	Threads int
 	// Memory bounds the working memory in bytes; 0 means 2 GB. Data that do not fit are sorted,
@@ -37,7 +37,10 @@ type InvertOptions struct {
 	gpuAuto bool // engine.Auto has chosen a GPU, if there is one
 }
 
-const defaultMemory = 2e9
+const (
+	defaultMemory   = 2e9
+	defaultAnalyzer = "unicode"
+)
 
 // The division of the memory. The workers' tables have tableShare eighths of it; lengths and IDs of
 // documents have one in documentShare bytes, and the buffers of merging one in readShare. The rest
@@ -87,7 +90,7 @@ type Term struct {
 // Invert reads and inverts a corpus.
 func Invert(ctx context.Context, c *text.Corpus, o InvertOptions) (*Inversion, error) {
 	if o.Analyzer == nil {
-		return nil, errors.New("weigh: no analyzer given")
+		o.Analyzer, _ = text.ParseAnalyzer(defaultAnalyzer)
 	}
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)

@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"reflect"
 	"slices"
 	"sort"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/text"
 )
@@ -321,7 +324,38 @@ func TestInvertEmptyCorpus(t *testing.T) {
 	if rows := collect(t, v, 4); v.Docs() != 0 || len(rows) != 0 {
 		t.Errorf("%d documents and %d postings, want none", v.Docs(), len(rows))
 	}
-	if _, err := Invert(t.Context(), &text.Corpus{}, InvertOptions{}); err == nil {
-		t.Error("without an analyzer: no error")
+}
+
+// Without an analyzer, the words are those of the analyzer unicode, here and in Weigh.
+func TestDefaultAnalyzer(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "corpus.txt")
+	if err := os.WriteFile(path, []byte("Ein Wort, ein WORT: café\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	corpus := &text.Corpus{Paths: []string{path}}
+	an := analyzer(t, "unicode")
+	got, err := Invert(t.Context(), corpus, InvertOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Invert(t.Context(), corpus, InvertOptions{Analyzer: an})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := collect(t, got, 4), collect(t, want, 4)
+	if !reflect.DeepEqual(a, b) || len(a) != 3 {
+		t.Errorf("without an analyzer %v, want the words of unicode, %v", a, b)
+	}
+	w, err := Weigh(t.Context(), corpus, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := Weigh(t.Context(), corpus, Options{Analyzer: an, Threads: 1, Memory: defaultMemory,
+		Params: bm25.Params{K1: 1.2, B: 0.75}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := weightsOf(t, w, 1), weightsOf(t, x, 1); !reflect.DeepEqual(a, b) || len(a) != 3 {
+		t.Errorf("the zero value gives %v, want the command's defaults, %v", a, b)
 	}
 }

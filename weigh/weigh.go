@@ -2,7 +2,6 @@ package weigh
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"runtime"
@@ -68,9 +67,9 @@ func (u *Unknown) UnmarshalText(name []byte) error { return unknownNames.Set(u, 
 // ParseUnknown returns the value of that name.
 func ParseUnknown(name string) (Unknown, error) { return unknownNames.Parse(name) }
 
-// Options are the options of Weigh. The zero values of all fields but Analyzer are useful.
+// Options are the options of Weigh. The zero value means the defaults of `collocate weigh`.
 type Options struct {
-	Analyzer text.Analyzer // divides documents into words; nil is an error
+	Analyzer text.Analyzer // divides documents into words; nil means unicode
 	Method   Method        // Auto, the zero value, is the fastest; all give the same weights
 	Params   bm25.Params   // of the formula; the zero value means its defaults
 	Threads  int           // 0 means GOMAXPROCS
@@ -80,7 +79,8 @@ type Options struct {
 	TempDir string // for data that do not fit into memory; "" means os.TempDir
 	// Dict decides which words are known; nil means all.
 	Dict dict.Dict
-	// Unknown is what becomes of words that are not in Dict. It has no effect without a Dict.
+	// Unknown is what becomes of words that are not in Dict; the zero value is Add. It has no
+	// effect without a Dict.
 	Unknown Unknown
 	// Engine is the engine. engine.GPU uses the GPU that the field Device names; engine.Auto, with
 	// method Auto, does so if there is a GPU and the corpus is large; all others use CPU cores.
@@ -160,7 +160,7 @@ func Weigh(ctx context.Context, c *text.Corpus, o Options) (*Weights, error) {
 
 func weigh(ctx context.Context, each batches, o Options) (*Weights, error) {
 	if o.Analyzer == nil {
-		return nil, errors.New("weigh: no analyzer given")
+		o.Analyzer, _ = text.ParseAnalyzer(defaultAnalyzer)
 	}
 	if err := o.Params.Check(); err != nil {
 		return nil, err

@@ -249,7 +249,7 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	for name, o := range map[string]Options{
-		"no analyzer": {}, "k1": {Analyzer: an, Params: bm25.Params{K1: -1}},
+		"k1":        {Analyzer: an, Params: bm25.Params{K1: -1}},
 		"no method": {Analyzer: an, Method: methods},
 	} {
 		if _, err := Weigh(t.Context(), &text.Corpus{}, o); err == nil {

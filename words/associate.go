@@ -16,13 +16,28 @@ import (
 
 // Options selects associations. It is used by Collocations, Neighbours and PairOf.
 type Options struct {
-	By       []Measure // the first one orders; none: LogDice
-	Top      int       // number of pairs; 0 means 10
-	MinCount float64   // leave out pairs that co-occur less often
-	MinFreq  uint64    // leave out pairs with a word that occurs less often
-	P        bool      // also p-values of the log-likelihood ratio, and their corrections
-	Threads  int       // 0 means GOMAXPROCS
+	// By lists the measures to compute. Pairs are ordered by the first one; none means LogDice.
+	By []Measure
+	// Top is the number of pairs to return; 0 means 10 for Neighbours and 20 for Collocations and
+	// CollocationsOf, as in the commands.
+	Top int
+	// MinCount leaves out pairs that co-occur less often or, in a weighted matrix, have a smaller
+	// value. 0 keeps all pairs, except in CollocationsOf, where it means 5 as in the command
+	// `collocate collocations`; there, 1 keeps all.
+	MinCount float64
+	// MinFreq leaves out pairs with a word that occurs less often in the corpus; 0 keeps all.
+	MinFreq uint64
+	// P adds p-values of the log-likelihood ratio, and their corrections.
+	P bool
+	// Threads is the number of threads; 0 means GOMAXPROCS. The result does not depend on it.
+	Threads int
 }
+
+// The numbers of pairs that a Top of 0 means.
+const (
+	defaultNeighbours   = 10
+	defaultCollocations = 20
+)
 
 func (o Options) measures() []Measure {
 	if len(o.By) == 0 {
@@ -82,6 +97,9 @@ func (o Options) Check(r *cooccur.Reader) error {
 // pair is listed once, the more frequent word first.
 func Collocations(ctx context.Context, r *cooccur.Reader, o Options) (list *Associations, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
+	if o.Top <= 0 {
+		o.Top = defaultCollocations
+	}
 	m, err := newMatrix(r, o)
 	if err != nil {
 		return nil, err
@@ -121,7 +139,7 @@ func newMatrix(r *cooccur.Reader, o Options) (*matrix, error) {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
 	if o.Top <= 0 {
-		o.Top = 10
+		o.Top = defaultNeighbours
 	}
 	o.By = o.measures()
 	m := &matrix{Reader: r, Options: o, side: made.Side, n: float64(r.Corpus().Kept)}

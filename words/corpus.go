@@ -12,18 +12,21 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// CorpusOptions are the options of CollocationsOf.
+// CorpusOptions are the options of CollocationsOf. The zero value means the defaults of `collocate
+// collocations`.
 type CorpusOptions struct {
 	Options
 	// Of keeps only pairs with this word, which goes through the analyzer; empty keeps all.
 	Of       string
-	Analyzer text.Analyzer // nil means unicode
-	Window   int           // words on each side; 0 means 5
-	Side     cooccur.Side  // where Word2 of a pair stands: around Word1, before it or after it
+	Analyzer text.Analyzer // divides documents into words; nil means unicode
+	// Window is the number of words on each side, up to cooccur.MaxWindow-1; 0 means 5.
+	Window int
+	// Side is where Word2 of a pair stands; the zero value means on either side of Word1.
+	Side cooccur.Side
 	// MinDocs is the least number of documents or parts that a pair must occur in; 0 means 3 for a
 	// corpus of 10 documents or more, and otherwise 1.
 	MinDocs int
-	Parts   Parts         // what dispersion is measured over
+	Parts   Parts         // what dispersion is measured over; the zero value means documents
 	Memory  int64         // bound on working memory in bytes; 0 means 2 GB
 	TempDir string        // for the matrix of pairs and its sorted runs; empty means os.TempDir
 	Engine  engine.Kind   // what counts words and pairs; it has no effect on the result
@@ -52,7 +55,10 @@ func CollocationsOf(ctx context.Context, corpus *text.Corpus, o CorpusOptions) (
 		o.Window = 5
 	}
 	if o.Top <= 0 {
-		o.Top = 10
+		o.Top = defaultCollocations
+	}
+	if o.MinCount == 0 {
+		o.MinCount = 5
 	}
 	dir, err := os.MkdirTemp(o.TempDir, "collocate-words-*")
 	if err != nil {

@@ -57,12 +57,15 @@ func (k Keyness) Score(f1, n1, f2, n2 float64, tests int) float64 {
 	return logRatioConservative(f1, n1, f2, n2, 0.95, tests)
 }
 
-// KeyOptions are the options of Keywords.
+// KeyOptions are the options of Keywords. The zero value means the defaults of `collocate
+// keywords`.
 type KeyOptions struct {
-	By       Keyness // the measure to order words by; the zero value is KeyLRC
-	Top      int     // 0 means 20
-	MinCount uint64  // least number of occurrences in both corpora together
-	Negative bool    // return the words that are rarer in the first corpus instead
+	By  Keyness // the measure to order words by; the zero value is KeyLRC
+	Top int     // number of words to return; 0 means 20
+	// MinCount leaves out words that occur less often in both corpora together. 0 means 5; 1 keeps
+	// all words.
+	MinCount uint64
+	Negative bool // return the words that are rarer in the first corpus instead
 }
 
 // Keyword is a word with its frequencies in two corpora.
@@ -102,8 +105,11 @@ func Keywords(ctx context.Context, a, b Frequencies, o KeyOptions) (list []Keywo
 	if o.Top <= 0 {
 		o.Top = 20
 	}
+	if o.MinCount == 0 {
+		o.MinCount = 5
+	}
 	add := func(word string, f1, f2 uint64) {
-		if f1+f2 >= max(o.MinCount, 1) {
+		if f1+f2 >= o.MinCount {
 			list = append(list, Keyword{Word: word, F1: f1, F2: f2})
 		}
 	}

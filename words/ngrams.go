@@ -18,12 +18,17 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// NgramOptions are the options of Ngrams.
+// NgramOptions are the options of Ngrams. The zero value means the defaults of `collocate ngrams`,
+// except for Top.
 type NgramOptions struct {
-	Min, Max int    // lengths in words, 1 to 9; 0 means 2 and 5
-	MinCount uint64 // leave out n-grams that occur less often; 0 means 1
-	MinDocs  int    // leave out n-grams that occur in fewer documents
-	Top      int    // number of n-grams, the most frequent; 0 means all
+	// Min and Max are the least and the largest number of words of an n-gram, 1 to 9. Both 0 means
+	// 2 and 5.
+	Min, Max int
+	// MinCount leaves out n-grams that occur less often. 0 means 5; 1 keeps all n-grams, which may
+	// be many times as many as the corpus has words.
+	MinCount uint64
+	MinDocs  int // leave out n-grams that occur in fewer documents; 0 and 1 keep all
+	Top      int // number of n-grams, the most frequent; 0 means all (the command shows 50)
 	// Of keeps only n-grams with a word that this query matches, which must not contain phrases.
 	// nil keeps all.
 	Of       *Query
@@ -66,7 +71,9 @@ func Ngrams(ctx context.Context, corpus *text.Corpus, o NgramOptions) (list []Ng
 	if o.Min < 1 || o.Max < o.Min || o.Max > maxNgram {
 		return nil, stats, fmt.Errorf("n-grams of %d to %d words: want 1 to %d", o.Min, o.Max, maxNgram)
 	}
-	o.MinCount = max(o.MinCount, 1)
+	if o.MinCount == 0 {
+		o.MinCount = 5
+	}
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}

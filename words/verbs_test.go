@@ -413,7 +413,7 @@ func TestKeywords(t *testing.T) {
 		negative    bool
 	}{{small, large, false}, {large, small, true}} {
 		list, _, err = Keywords(t.Context(), c.here, c.there,
-			KeyOptions{By: KeyLogRatio, Negative: c.negative, Top: 100})
+			KeyOptions{By: KeyLogRatio, Negative: c.negative, Top: 100, MinCount: 1})
 		if err != nil || len(list) != 5 {
 			t.Errorf("negative %v: %+v, %v: want the 5 words of the small corpus", c.negative, list, err)
 		}

@@ -134,6 +134,7 @@ func (a *app) corpusCollocations(cmd *cobra.Command, args []string, corpus *corp
 		return nil, err
 	}
 	defer cleanup()
+	opt.MinCount = max(opt.MinCount, 1) // 0 would mean the default
 	opt.Memory, opt.Engine, opt.Device = int64(a.memory), a.engine, a.gpu
 	opt.Progress = func(stage string, done, total int64) {
 		if show := a.progress(stage); show != nil {

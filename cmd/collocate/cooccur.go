@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/text/unicode/norm"
@@ -85,9 +86,9 @@ more than two or three seconds, the longest time that opening a GPU takes.`,
 	f := cmd.Flags()
 	f.StringVar(&c.vocab, "vocab", "", "read the vocabulary from this file instead of counting words first")
 	f.StringVar(&c.saveVocab, "save-vocab", "", "write the vocabulary that was counted to this file")
-	f.IntVar(&c.opt.Window, "window", 15,
-		fmt.Sprintf("number of words on each side, 1 to %d; 0 means the whole document (not so in Go, where 0 means 15)",
-			cooccur.MaxWindow))
+	c.opt.Window = 15
+	f.Var((*windowFlag)(&c.opt.Window), "window",
+		fmt.Sprintf("number of words on each side, 1 to %d, or document: the whole document (also 0)", cooccur.MaxWindow))
 	f.Var(textFlag{&c.opt.Side, "side"}, "side", "neighbours to count: both, left (those before the word) or right")
 	f.BoolVar(&c.symmetric, "symmetric", true, "count both sides; --symmetric=false is --side right, as in GloVe")
 	f.Var(textFlag{&c.opt.Weighting, "weighting"}, "weighting", "what a co-occurrence adds: distance (1/distance) or count (1)")
@@ -102,12 +103,39 @@ more than two or three seconds, the longest time that opening a GPU takes.`,
 	must(cmd.MarkFlagRequired("out"))
 	choices(cmd, map[string][]string{
 		"out-format": {"csr", "glove", "mtx", "npz", "parquet", "tsv"}, "side": {"both", "left", "right"},
-		"weighting": {"distance", "count"}, "method": {"auto", "paper"},
+		"weighting": {"distance", "count"}, "method": {"auto", "paper"}, "window": {wholeWindow},
 		"values": {"value", "pmi", "ppmi", "npmi", "ll", "dice"},
 	})
 	cmd.AddCommand(newCooccurCheckCmd(a), newCooccurConvertCmd(a))
 	return cmd
 }
+
+// windowFlag is a window: a number of words, or "document". The number 0 is an older name of that;
+// in Options it means the default.
+type windowFlag int
+
+const wholeWindow = "document"
+
+func (w *windowFlag) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	switch {
+	case s == wholeWindow || err == nil && n == 0:
+		n = cooccur.WholeDocument
+	case err != nil || n < 1 || n > cooccur.MaxWindow:
+		return fmt.Errorf("want 1 to %d, or %s for the whole document", cooccur.MaxWindow, wholeWindow)
+	}
+	*w = windowFlag(n)
+	return nil
+}
+
+func (w *windowFlag) String() string {
+	if *w == cooccur.WholeDocument {
+		return wholeWindow
+	}
+	return strconv.Itoa(int(*w))
+}
+
+func (*windowFlag) Type() string { return "words" }
 
 func (c *cooccurCmd) run(cmd *cobra.Command, args []string) error {
 	ctx := cmd.Context()
@@ -205,12 +233,7 @@ func (c *cooccurCmd) check(cmd *cobra.Command) (cooccur.Format, error) {
 	if c.opt.Tables, err = c.tables.tables(cmd, c.opt.Method == cooccur.Paper && c.engine == engine.GPU); err != nil {
 		return 0, err
 	}
-	if c.opt.Window < 0 || c.opt.Window > cooccur.MaxWindow {
-		return 0, usagef("--window %d: want 1 to %d, or 0 for the whole document", c.opt.Window, cooccur.MaxWindow)
-	}
-	if c.opt.Window == 0 {
-		c.opt.Window = cooccur.WholeDocument
-	}
+
 	if c.vocab != "" {
 		for _, f := range []string{"min-count", "max-size", "ties", "save-vocab"} {
 			if cmd.Flags().Changed(f) {

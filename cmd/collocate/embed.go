@@ -97,6 +97,25 @@ func (e *embedding) check(f *pflag.FlagSet) error {
 	if e.dim < 1 {
 		return usagef("--dim %d: want at least 1", e.dim)
 	}
+	switch g, s := &e.glove, &e.svd; {
+	case g.Epochs < 1 || !(g.XMax > 0) || !(g.Rate > 0):
+		return usagef("--epochs %d, --x-max %v, --rate %v: want at least 1 epoch, and more than 0",
+			g.Epochs, g.XMax, g.Rate)
+	case !(g.Alpha >= 0):
+		return usagef("--alpha %v: want 0 or more", g.Alpha)
+	case !(s.Smoothing >= 0) || !(s.Eigen >= 0) || !(s.Shift >= 0) || s.Power < 0:
+		return usagef("--smoothing %v, --eigen %v, --shift %v, --power %d: want 0 or more",
+			s.Smoothing, s.Eigen, s.Shift, s.Power)
+	}
+	// In the options, 0 means the default and a negative number 0.
+	for _, v := range []*float64{&e.glove.Alpha, &e.svd.Smoothing, &e.svd.Eigen} {
+		if *v == 0 {
+			*v = -1
+		}
+	}
+	if e.svd.Power == 0 {
+		e.svd.Power = -1
+	}
 	if err := vectors.CheckName(e.out); err != nil {
 		return usageError{err}
 	}

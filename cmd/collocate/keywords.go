@@ -49,6 +49,7 @@ P is the p-value of g2, Q is corrected for the number of words (Benjamini-Hochbe
 			if err != nil {
 				return err
 			}
+			opt.MinCount = max(opt.MinCount, 1) // 0 would mean the default
 			corpus.hint(cmd, a, append(append([]string{}, args...), reference...))
 			cleanup, err := spoolStdin(a.stdin, &args, "")
 			if err != nil {

@@ -152,6 +152,7 @@ func (w *Worker) collocations(ctx context.Context, c *pipe.Call) (pipe.Reply, er
 	if o.Options, err = a.options(a.Threads); err != nil {
 		return pipe.Reply{}, err
 	}
+	o.MinCount = max(o.MinCount, 1) // 0 would mean the default
 	if err := cmp.Or(within("window", a.Window, 1, cooccur.MaxWindow-1),
 		atLeast("min_docs", a.MinDocs, 0)); err != nil {
 		return pipe.Reply{}, err
@@ -256,7 +257,7 @@ func (w *Worker) keywords(ctx context.Context, c *pipe.Call) (pipe.Reply, error)
 	if err := c.Decode(&a); err != nil {
 		return pipe.Reply{}, err
 	}
-	o := words.KeyOptions{Top: a.K, MinCount: a.MinCount, Negative: a.Negative}
+	o := words.KeyOptions{Top: a.K, MinCount: max(a.MinCount, 1), Negative: a.Negative}
 	if err := atLeast("k", a.K, 1); err != nil {
 		return pipe.Reply{}, err
 	}

@@ -33,7 +33,7 @@ type Parallel struct {
 	// Policy says how workers share the threshold.
 	Policy Policy
 	// Slack is the number of documents by which the lists of an [Adjusted] partition may begin
-	// before the largest of their first documents. The thesis uses 5.
+	// before the largest of their first documents; 0 means none, where the thesis uses 5.
 	Slack int
 	// Blocks are the options for thread blocks of a GPU.
 	Blocks Blocks

@@ -8,11 +8,12 @@ import (
 
 // Proximity adds scores for pairs of adjacent query words that are also close in a document:
 // Metzler and Croft's sequential dependence model. It needs positions. The zero value is [SDM].
+// If any weight is set, the others are as given: 0 leaves that part out, and Words must be above 0.
 type Proximity struct {
-	Words     float64 // weight of each word
-	Ordered   float64 // of a pair as an exact phrase
-	Unordered float64 // of a pair within Window words, in any order
-	Window    int     // 0 means 8
+	Words     float64 // factor of the score of each word
+	Ordered   float64 // factor of the score of a pair as an exact phrase
+	Unordered float64 // factor of the score of a pair within Window words, in any order
+	Window    int     // number of words in which an unordered pair must be, at least 2; 0 means 8
 }
 
 // SDM is the model with its usual weights.
