@@ -105,7 +105,7 @@ type (
 	//	and-blocks        the shortest list, block by block
 	//	tree-phrase       a phrase; positions are read last
 	//	tree-lists        a tree: the matching documents as a set, then scored list by list
-	//	tree-conjunction  obligatory words and phrases, led by the rarest list
+	//	tree-conjunction  mandatory words and phrases, led by the rarest list
 	//	tree-sparse       any of several words, within a filter that leaves few documents
 	Strategy = ask.Strategy
 	// Within limits answers to some documents. Its method Of(segment int) *docset.Set returns the

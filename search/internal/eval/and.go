@@ -5,37 +5,39 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// blockMaxAnd finds documents that have all words. The shortest list leads, block by block, unless
-// the bounds of all lists together cannot beat the threshold there. There are two ways to go on: to
-// score a block first, and to look up only documents that with their score and the bounds of the
-// others can win; or, where those are many or there is no threshold yet, to intersect its documents
-// with the next list's, and to score what both have. What is left waits until it is enough to be
-// worth a look at the lists after, from short to long. Where blocks are bitmaps all lists are
-// intersected at once (dense.go). A block of another list is decoded only if a document that it may
-// hold can still win.
+// blockMaxAnd finds the best documents that have all words. It traverses the shortest list, block
+// by block, and skips a block if the bounds of all lists there do not exceed the threshold.
+//
+// A block is processed in one of two ways. Either its documents are scored, and those that can win
+// by their score and the bounds of the other lists become candidates. Or, if these would be many or
+// there is no threshold yet, its documents are intersected with the second list, and the common
+// documents become candidates. When there are enough candidates, they are looked up in the
+// remaining lists, from short to long. A block of such a list is decoded only if a candidate in it
+// can still win. If blocks are bitmaps, all lists are intersected at once (dense.go).
 func blockMaxAnd(q *Query) error {
 	q.start()
 	m := &q.and
 	m.lists, m.start = q.shortestFirst(), q.from
 	m.reset(m.lists)
 	for _, l := range m.lists {
-		m.start = max(m.start, l.Doc()) // lists of a partition begin somewhere
+		m.start = max(m.start, l.Doc()) // in a partition, lists begin at different documents
 	}
 	m.mapped = m.levels.prepare(m.lists, q.c.Docs)
 	return q.follow(andPlan)
 }
 
-// andBlocks goes through the blocks of the leading list from document start on. For each block it
+// andBlocks traverses the blocks of the leading list from document start on. For each block it
 //
-//  1. skips it if no place in it can win by the sum of the levels, or if its bound and those of the
-//     other lists do not beat the threshold;
-//  2. intersects the bitmaps of all lists, if the block is one (intersectBitmaps), and is done;
+//  1. skips the block if no place in it can win by the sum of the levels, or if the bounds of the
+//     block and of the other lists do not sum to more than cut;
+//  2. intersects the bitmaps of all lists, if the block is a bitmap, and goes on to the next block
+//     (intersectBitmaps);
 //  3. as long as there is no threshold, intersects a few documents at a time with the second list
-//     and scores them at once, so that there soon is one;
-//  4. adds what can win of the rest to the candidates (addBlock), and scores these when there are
-//     enough (scoreWaiting).
+//     and scores the common ones at once, so that there soon is a threshold;
+//  4. adds the remaining documents that can win to the candidates (addBlock), and scores all
+//     candidates when there are enough (scoreWaiting).
 //
-// Above a guessed floor it gives up when it has found far fewer answers than expected by then.
+// Above a guessed floor, it stops early if it has found far fewer answers than expected.
 func (q *Query) andBlocks(lists []*list, start uint32) error {
 	m, lead := &q.and, lists[0]
 	for b := lead.FindBlock(0, start); b < len(lead.Last); b++ {
@@ -62,8 +64,8 @@ func (q *Query) andBlocks(lists []*list, start uint32) error {
 		if q.cut >= 0 && lead.boundOf(b)+others <= q.cut {
 			continue
 		}
-		// with this, and the same for the second list, queries take 5% less when other work has
-		// filled the caches
+		// Together with the prefetch of the second list, this saves 5% of the time if other work
+		// has filled the caches.
 		lead.Prefetch(b + 1)
 		if q.intersectBitmaps(lists, b, from) {
 			continue
@@ -103,43 +105,43 @@ func (q *Query) andBlocks(lists []*list, start uint32) error {
 	return nil
 }
 
-// andState is the state of mode And. It holds the candidates that wait for scoreWaiting, in docs,
-// tfs, sums and scores. They come from the leading list, or from the first two; scoreWaiting then
-// keeps those that one list after the other has, too.
+// andState is the state of mode And. It holds the waiting candidates: n of them, in docs, tfs, sums
+// and scores. They come from the leading list, or from the first two lists, and wait until
+// scoreWaiting looks them up in the remaining lists.
 type andState struct {
-	lists  []*list // the shortest first
-	start  uint32  // the first document that all lists may have
-	n      int     // candidates
-	enough int     // the number of candidates from which on they are scored
-	chunk  int     // documents that are looked up together before there is a threshold
-	kind   kind    // of the candidates
-	words  bitmapAnd
-	ranks  [index.MaxWords]uint8
-	plain  backoff // says for which blocks documents are intersected before they are scored
-	sifter sifter  // of the first list
-	mapped bool    // all lists but the first have levels, which are used
-	levels levels
-	best   bestFirst
-	kept   [2]andBuffer[uint32] // documents at places that can win, and where they are in the block
-	docs   andBuffer[uint32]
-	tfs    [2]andBuffer[uint32] // of the first two lists
-	sums   andBuffer[float32]   // of their scores
-	scores []andBuffer[float32] // of each list
-	at     andBuffer[uint32]    // which documents were found in a block, and
-	places andBuffer[uint32]    // where
-	visits []visit
+	lists       []*list // the shortest first
+	start       uint32  // the first document that all lists may have
+	n           int     // number of waiting candidates
+	enough      int     // number of candidates at which scoreWaiting is called
+	chunk       int     // number of documents looked up at a time while there is no threshold
+	kind        kind    // of the waiting candidates
+	bitmaps     bitmapAnd
+	ranks       [index.MaxWords]uint8 // buffer of locateBits
+	skipScoring backoff               // chooses blocks that are intersected before they are scored
+	sifter      sifter                // of the leading list
+	mapped      bool                  // all lists but the leading one have levels, which are used
+	levels      levels
+	best        bestFirst
+	kept        [2]andBuffer[uint32] // documents at places that can win, and indexes in the block
+	docs        andBuffer[uint32]
+	tfs         [2]andBuffer[uint32] // of the first two lists
+	sums        andBuffer[float32]   // sum of the scores known so far
+	scores      []andBuffer[float32] // by list
+	at          andBuffer[uint32]    // indexes of the documents that were found in a block
+	places      andBuffer[uint32]    // their indexes in the block
+	visits      []visit
 }
 
-// kind says how the waiting candidates were found, and so what is known of them.
+// kind tells how the waiting candidates were found, and so what is known about them.
 type kind uint8
 
 const (
-	scored kind = iota // in the first list, with a score or bound with which they can win
-	both               // in the first two lists; neither score is known
-	bare               // in the intersected bitmaps of lists; not even frequencies are known
+	scored kind = iota // in the leading list; they can win by their score or a bound on it
+	both               // in the first two lists; frequencies are known, scores are not
+	bare               // in the intersection of bitmaps; not even frequencies are known
 )
 
-// andBuffer is an array for the candidates, with room for what kernels write beyond them.
+// andBuffer is an array for the candidates, with space for kernels that write beyond the last one.
 type andBuffer[T any] [maxWaiting + simd.KernelSlack]T
 
 // visit is a block that has to be decoded for the candidates [i, end).
@@ -156,8 +158,7 @@ func (m *andState) reset(lists []*list) {
 	m.sifter.prepare(lists[0])
 }
 
-// shortestFirst is the lists by rising length. The next call uses the slice again; nothing else of
-// the query changes.
+// shortestFirst returns the lists by increasing length. The slice is valid until the next call.
 func (q *Query) shortestFirst() []*list {
 	lists := append(q.byLength[:0], q.Lists...)
 	for i := 1; i < len(lists); i++ {
@@ -172,8 +173,8 @@ func (q *Query) shortestFirst() []*list {
 }
 
 // boundOthers sets windowBound of each list but the first to its bound for documents in [from,
-// last], and returns the sum. It is false if a list ends before from: then there are no more
-// answers. Without a threshold nothing can be skipped, and it returns 0.
+// last], and returns the sum. ok is false if a list ends before from: then there are no more
+// answers. Without a threshold nothing can be skipped, and the sum is 0.
 func (q *Query) boundOthers(lists []*list, from, last uint32) (sum float64, ok bool) {
 	if q.cut < 0 {
 		return 0, true
@@ -188,10 +189,10 @@ func (q *Query) boundOthers(lists []*list, from, last uint32) (sum float64, ok b
 	return sum, true
 }
 
-// addBlock adds candidates from the leading list's block b, places [lo, hi), in one of two ways:
-// either those that can win by their score and the others' bounds (addCandidates), or those that
-// the second list has, too (addIntersection). If scoring leaves too many candidates, the next
-// blocks are intersected, for twice as many blocks each time.
+// addBlock adds candidates from the postings [lo, hi) of the leading list's block b: either those
+// that can win by their score and the bounds of the other lists (addCandidates), or those that the
+// second list contains as well (addIntersection). If scoring leaves too many candidates, the next
+// blocks are intersected, twice as many each time that this happens.
 func (q *Query) addBlock(lists []*list, b, lo, hi int, others float64) {
 	m := &q.and
 	if m.mapped && m.levels.lead {
@@ -199,7 +200,7 @@ func (q *Query) addBlock(lists []*list, b, lo, hi int, others float64) {
 		return
 	}
 	how := scored
-	if m.plain.next() {
+	if m.skipScoring.next() {
 		how = both
 	}
 	if m.kind != how && m.n > 0 {
@@ -215,14 +216,15 @@ func (q *Query) addBlock(lists []*list, b, lo, hi int, others float64) {
 	left := q.addCandidates(lists, b, lo, hi, others)
 	switch {
 	case left*manyLeft <= hi-lo && (!m.mapped || left*int(lists[0].Term.DF) <= manyEach*int(lists[1].Term.DF)):
-		m.plain.again = 1
+		m.skipScoring.again = 1
 	case uint64(lists[1].Term.DF) < alikeRatio*uint64(lists[0].Term.DF):
-		m.plain.more()
+		m.skipScoring.more()
 	}
 }
 
-// addIntersection adds the documents that the second list has, too, of docs, which are at the given
-// places of the leading list's block b. Blocks of the second list that cannot win are skipped.
+// addIntersection adds the documents that the second list contains as well. docs are documents of
+// the leading list's block b, and places their indexes there. Blocks of the second list in which no
+// document can win are skipped.
 func (q *Query) addIntersection(lists []*list, b int, docs, places []uint32, others float64) {
 	m, lead, l := &q.and, lists[0], lists[1]
 	need := -1.0
@@ -246,7 +248,7 @@ func (q *Query) addIntersection(lists []*list, b int, docs, places []uint32, oth
 			m.docs[f], m.places[f] = docs[p], places[p]
 		}
 		n += found
-		i += max(used, 1) // which it is, unless the index changes under the search
+		i += max(used, 1) // used is at least 1, unless the index file changes meanwhile
 	}
 	if n > m.n {
 		lead.TFsAt(b, m.places[m.n:n], m.tfs[0][m.n:n])
@@ -255,9 +257,9 @@ func (q *Query) addIntersection(lists []*list, b int, docs, places []uint32, oth
 	m.n, m.kind = n, both
 }
 
-// addCandidates adds the documents of places [lo, hi) that can win if the other lists give them
-// their bounds, and returns how many these are. The score of the leading list is bounded by levels
-// or coarse lengths, where that is cheaper, or computed.
+// addCandidates adds the documents of the postings [lo, hi) that can win by their score and the
+// bounds of the other lists, and returns their number. The score is computed or, where that is
+// cheaper, bounded by levels or by coarse lengths.
 func (q *Query) addCandidates(lists []*list, b, lo, hi int, others float64) int {
 	m, lead := &q.and, lists[0]
 	docs, tfs, n := lead.Loaded()[lo:hi], lead.TFs()[lo:hi], 0
@@ -275,17 +277,17 @@ func (q *Query) addCandidates(lists []*list, b, lo, hi int, others float64) int 
 	return n
 }
 
-// scoreWaiting scores the waiting candidates, looks them up in the other lists, and pushes those
-// that all lists have. At each step others is the sum of the bounds of the lists still to come, and
-// candidates whose sum cannot win with it are dropped:
+// scoreWaiting scores the waiting candidates, looks them up in the remaining lists, and pushes
+// those that all lists contain. At each step others is the sum of the bounds of the lists still to
+// come, and candidates that cannot win with it are dropped:
 //
-//  1. The lists that the candidates were found in are scored, and j becomes the first list that was
-//     not: list 0 if the candidates come from bitmaps, 2 if from an intersection, else 1.
-//     Candidates that were kept by a bound of their score are sifted by the score itself.
-//  2. One list after the other keeps the candidates that it has, and adds their scores
-//     (intersectNext).
-//  3. What is left is pushed, and the buffers are empty again. While levels or coarse lengths are
-//     used, more candidates are collected the next time.
+//  1. The lists in which the candidates were found are scored, and j becomes the first list that
+//     was not scored: list 0 if the candidates come from bitmaps, 2 if from an intersection, else
+//  1. Candidates that were kept by a bound on their score are dropped if their score is too low.
+//  2. The remaining lists, one after the other, drop the candidates that they do not contain, and
+//     add their scores to the others (intersectNext).
+//  3. What is left is pushed, and the buffers are emptied. While levels or coarse lengths are used,
+//     twice as many candidates, up to a limit, are collected the next time.
 func (q *Query) scoreWaiting(lists []*list) {
 	m, n := &q.and, q.and.n
 	if n == 0 {
@@ -341,7 +343,7 @@ func (q *Query) pushWaiting(lists []*list, n int) {
 		if float64(sum) <= q.cut {
 			continue
 		}
-		if len(lists) > 2 { // the sum of two is the same in any order
+		if len(lists) > 2 { // with more than two scores, the order of addition matters
 			for j, l := range lists {
 				q.scores[l.pos] = m.scores[j][i]
 			}
@@ -351,7 +353,8 @@ func (q *Query) pushWaiting(lists []*list, n int) {
 	}
 }
 
-// above keeps those of the n candidates whose sum over j lists is above need.
+// above keeps those of the n candidates whose sum is above need, and returns their number. The
+// scores of j lists are known.
 func (m *andState) above(j, n int, need float64) int {
 	kept := 0
 	for i, s := range m.sums[:n] {
@@ -364,8 +367,7 @@ func (m *andState) above(j, n int, need float64) int {
 	return kept
 }
 
-// keep moves the candidates whose places are in m.at[:kept] to the front, with their scores of j
-// lists.
+// keep keeps the candidates whose indexes are in m.at[:kept], with their scores of j lists.
 func (m *andState) keep(j, n, kept int) {
 	if kept == n {
 		return
@@ -377,25 +379,25 @@ func (m *andState) keep(j, n, kept int) {
 		compact((*[maxWaiting]float32)(m.scores[e][:]), at)
 	}
 	if m.kind == bare {
-		m.words.only(m.docs[:kept])
+		m.bitmaps.only(m.docs[:kept])
 	}
 }
 
-// compact moves what is at the rising places to the front.
+// compact moves the elements at the given increasing indexes to the front.
 func compact[T any](v *[maxWaiting]T, at []uint32) {
 	for i, a := range at[:min(len(at), maxWaiting)] {
 		v[i] = v[a&(maxWaiting-1)]
 	}
 }
 
-// intersectNext keeps those of the n candidates that list j has, too, adds its scores, and drops
-// those that cannot win even if the lists after it give them others.
+// intersectNext keeps those of the n candidates that list j contains, adds their scores, and drops
+// those that cannot win with others, the bounds of the lists after it. It returns the number left.
 func (q *Query) intersectNext(lists []*list, j, n int, others float64) int {
 	m, l := &q.and, lists[j]
 	kept := 0
 	if m.kind == bare && l.dense {
 		kept = n
-		m.words.tfs(l, n, m.tfs[0][:])
+		m.bitmaps.tfs(l, n, m.tfs[0][:])
 	} else {
 		for _, v := range q.visits(l, n, others) {
 			found, _ := l.find(v.block, m.docs[v.i:v.end], m, kept, m.tfs[0][:])
@@ -420,8 +422,8 @@ func (q *Query) intersectNext(lists []*list, j, n int, others float64) int {
 	return kept
 }
 
-// visits lists the blocks of a list that may hold some of the n candidates, and prefetches them. It
-// leaves out blocks with whose bound none of their candidates can win.
+// visits lists the blocks of a list that may contain some of the n candidates, and prefetches them.
+// It omits a block if none of its candidates can win with the block's bound.
 func (q *Query) visits(l *list, n int, others float64) []visit {
 	m := &q.and
 	m.visits = m.visits[:0]
@@ -449,9 +451,9 @@ func (q *Query) visits(l *list, n int, others float64) []visit {
 	return m.visits
 }
 
-// find looks for rising documents in block b. used is the number of docs up to the end of the
-// block, found how many of these it has. From place n on, m.at gets their places in docs, m.places
-// those in the block, and tfs their frequencies.
+// find looks up increasing documents in block b. used is the number of docs that are not after the
+// block, and found the number of those that it contains. From index n on, m.at gets their indexes
+// in docs, m.places their indexes in the block, and tfs their frequencies.
 func (l *list) find(b int, docs []uint32, m *andState, n int, tfs []uint32) (found, used int) {
 	if words, base := l.Words(b); words != nil {
 		found, used = locateBits(words, base, docs, l.Last[b], &m.ranks, m.at[n:], m.places[n:])
@@ -469,7 +471,7 @@ func (l *list) find(b int, docs []uint32, m *andState, n int, tfs []uint32) (fou
 	return found, used
 }
 
-// count notes that n postings of a block were scored, of which the first was doc.
+// count records that n postings of a block were scored, the first of which was that of doc.
 func (l *list) count(b, n int, doc uint32) {
 	l.scored += int64(n)
 	if int64(doc) > l.usedUntil {

@@ -6,7 +6,7 @@ import (
 	"github.com/collocate/collocate/index"
 )
 
-// placesOfBlock are the places of a block's documents in it.
+// placesOfBlock holds the indexes of all postings of a block.
 var placesOfBlock = func() (p [index.BlockSize]uint32) {
 	for i := range p {
 		p[i] = uint32(i)
@@ -40,8 +40,8 @@ func (q *Query) guessAnd(lists []*list, try int) (floor float32, ok bool) {
 	return q.and.levels.guessFloor(q.Heap.K, len(lists), times)
 }
 
-// andAboveGuess looks for answers above a score that is guessed from the levels. Where a guess was
-// wrong a lower one is tried.
+// andAboveGuess searches for answers above a floor that is guessed from the levels. After a wrong
+// guess it tries a lower one.
 func (q *Query) andAboveGuess() (proved bool, err error) {
 	m := &q.and
 	blocks := func() error { return q.andBlocks(m.lists, m.start) }
@@ -53,7 +53,7 @@ func (q *Query) andAboveGuess() (proved bool, err error) {
 	}.prove()
 }
 
-// startAgain forgets all answers and begins with the first document again, from the known floor.
+// startAgain removes all answers and returns to the first document, with the known floor.
 func (q *Query) startAgain(lists []*list) {
 	q.rewind()
 	q.Heap.Reset(q.Heap.K)
@@ -65,8 +65,8 @@ func (q *Query) startAgain(lists []*list) {
 	}
 }
 
-// fallsShort reports whether so few answers were found before block b that there will hardly be k:
-// three standard deviations fewer than expected by then. It looks every 16 blocks.
+// fallsShort reports whether the guess is likely to be wrong, because the answers before block b
+// are three standard deviations fewer than expected. It tests this every 16 blocks.
 func (q *Query) fallsShort(lead *list, b int) bool {
 	if b%16 != 15 || q.Heap.Full() {
 		return false

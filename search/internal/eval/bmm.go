@@ -67,7 +67,7 @@ func (q *Query) addWindow(base uint32) (end uint32) {
 func (q *Query) outer(firstEssential int, base, end uint32) {
 	switch {
 	case firstEssential == len(q.Lists):
-	case q.or.plain.next():
+	case q.or.skipDividing.next():
 		q.innerWindows(q.Lists, base, end, 0)
 	default:
 		slices.SortFunc(q.byBound[firstEssential:], func(a, b *list) int { return a.pos - b.pos })
@@ -286,7 +286,7 @@ func (q *Query) complete(base, to uint32, firstEssential, n int) {
 		q.addAll(base, to)
 		return
 	}
-	q.or.plain.again = 1
+	q.or.skipDividing.again = 1
 	q.scoreFound()
 	q.pushFound()
 }
@@ -329,7 +329,7 @@ func (q *Query) addAll(base, to uint32) {
 	}
 	q.collect(q.Lists, base, to, n, q.cut)
 	q.pushFound()
-	q.or.plain.more()
+	q.or.skipDividing.more()
 }
 
 // pushFound pushes the documents that were found; their sums are their scores.
@@ -342,7 +342,7 @@ func (q *Query) pushFound() {
 // backoff says when to leave out a step that has not paid. Dividing the lists, for instance, costs
 // more than it saves with hundreds of words or a large k. The step is left out for some windows,
 // then tried again; each time that it does not pay, the number of windows doubles, up to 32. Cells
-// (grid.rest) and mode And (andState.plain) use it, too.
+// (grid.rest) and mode And (andState.skipScoring) use it, too.
 type backoff struct {
 	left  int // windows still to go without the step
 	again int // how many there were the last time

@@ -142,7 +142,7 @@ func (q *Query) intersectBitmaps(lists []*list, b int, from uint32) bool {
 		return false // few places can win: better to score first
 	}
 	q.scoreWaiting(lists)
-	w := &m.words
+	w := &m.bitmaps
 	w.begin(words, base, from, q.to)
 	if mapped {
 		w.live(m.levels.bits)

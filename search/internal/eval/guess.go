@@ -7,20 +7,22 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// Mode Or starts from a score that k documents are known to reach by one word alone (floor.go). The
-// final threshold is far above it where words occur together, and it comes late: when half of the
-// documents are done it is the score of the 2k-th best. So a higher score to start from is guessed:
-// how many documents can be expected above a score, if words are independent of each other, each is
-// as frequent as its list says, and longer documents have more of them? The answers prove the
-// guess, or the query is answered again with a lower one, and then without. If words occur together
-// more often than by chance, as they mostly do in queries, the guess is lower than need be; if they
-// occur together less often, it may be wrong.
+// Mode Or starts from a floor, a score that k documents are known to reach by one word alone
+// (floor.go). If words occur together, the final threshold is far above the floor. It is also
+// reached late: after half of the documents, the threshold is about the score of the 2k-th best.
 //
-// On 5M generated documents, whose words are independent, the score that 10 documents were expected
-// to beat was beaten by 4 to 19, mostly 7 to 14.
+// So a higher floor is guessed. It is the score that rather more than k documents are expected to
+// beat, if words are independent of each other, have the frequencies of their lists, and occur more
+// often in longer documents. If k answers beat the guess, it is proved. Otherwise the query is
+// evaluated again with a lower guess, and then without one. If words occur together more often than
+// by chance, as they mostly do in queries, the guess is too low, but safe; if they occur together
+// less often, it may be wrong.
+//
+// In 5 million generated documents, whose words are independent, a score that 10 documents were
+// expected to beat was beaten by 4 to 19, mostly by 7 to 14.
 
-// orAboveGuess looks for answers above a score that is guessed. If the guess was wrong, all is as
-// it was.
+// orAboveGuess searches for answers above a guessed floor. If the guess was wrong, it restores the
+// state of the query.
 func (q *Query) orAboveGuess() (proved bool, err error) {
 	return guessing{
 		guess:  q.guessOr,
@@ -30,7 +32,7 @@ func (q *Query) orAboveGuess() (proved bool, err error) {
 	}.prove()
 }
 
-// guessOr is the floor to try: first a likely one, then a safer one.
+// guessOr returns the floor to try: first a likely one, then a safer one.
 func (q *Query) guessOr(try int) (floor float32, ok bool) {
 	margins := [...]float64{guessMargin, guessAgain}
 	if try >= len(margins) {
@@ -46,10 +48,10 @@ func (q *Query) guessOr(try int) (floor float32, ok bool) {
 	return floor, ok
 }
 
-// guessRank guesses a floor for a query to which only some documents may be answers: the score of
-// the posting at such a rank of a list that k of the better ones should be among these documents.
-// How many are is binomial if the documents were chosen without regard to the word. 0 means no
-// guess.
+// guessRank guesses a floor for a query that is limited to some documents. It chooses a rank such
+// that k of the better postings of a list should be in these documents, and returns the score of
+// the posting at that rank. The number of postings in these documents is binomially distributed if
+// the documents are independent of the word. 0 means no guess.
 func (q *Query) guessRank(margin float64) float32 {
 	if !q.limited || q.across != nil {
 		return 0
@@ -71,9 +73,9 @@ func (q *Query) guessRank(margin float64) float32 {
 	return below(best)
 }
 
-// scoreAbout is about the score of the posting at a rank of the list; 0 if it is not known. Between
-// two ranks that are stored it is interpolated: x grows about as the logarithm of the rank does.
-// With it and rankMargin, unions among 10% and 50% of the eLife paragraphs take 4% less time.
+// scoreAbout estimates the score of the posting at a rank of the list; 0 means unknown. Between two
+// stored ranks it interpolates: x grows about as the logarithm of the rank. With this and
+// rankMargin, unions within 10% and 50% of the eLife paragraphs take 4% less time.
 func (l *list) scoreAbout(rank float64) float32 {
 	if l.LowX == nil || int(l.Term.DF) < int(rank) {
 		return l.scoreAtRank(int(rank))
@@ -102,20 +104,20 @@ func (q *Query) guessOne(try int) (floor float32, ok bool) {
 	return floor, floor > 0
 }
 
-// guessing is how a floor is guessed and proved.
+// guessing holds the functions by which a floor is guessed and proved.
 type guessing struct {
-	guess  func(try int) (floor float32, ok bool) // the floor to try; false: none is worth it
-	search func(floor float32) error              // looks for answers above the floor; it may give up
-	enough func() bool                            // k answers are above the floor, which proves it
-	again  func()                                 // forgets the answers of a wrong guess
+	guess  func(try int) (floor float32, ok bool) // returns the floor to try, or false to give up
+	search func(floor float32) error              // searches above the floor; may stop early
+	enough func() bool                            // reports whether k answers prove the floor
+	again  func()                                 // removes the answers of a wrong guess
 }
 
-// prove is the loop of guessing and proving: it searches above guessed floors until one is proved.
-// OR, AND, one word, teams and several segments share it.
+// prove is the guess-and-prove loop: it searches above guessed floors until one is proved. OR, AND,
+// one word, teams and several segments share it.
 //
-// Precondition: there are no answers yet. Postcondition: if proved, the k best answers are in the
-// heap, or with the workers of a team; if not, there are none, and the floor is the one that was
-// known.
+// Precondition: there are no answers yet. Postcondition: if a floor is proved, the k best answers
+// are in the heap, or with the workers of a team. Otherwise there are no answers, and the floor is
+// the known one.
 func (g guessing) prove() (proved bool, err error) {
 	for try := 0; ; try++ {
 		floor, ok := g.guess(try)
@@ -129,10 +131,10 @@ func (g guessing) prove() (proved bool, err error) {
 	}
 }
 
-// above searches from a guessed floor. The known one is the query's again afterwards.
+// above searches with a guessed floor, and then restores the known one.
 func (q *Query) above(floor float32, search func() error) error {
 	known := q.floor
-	assert(len(q.Heap.Keys) == 0 && q.theta == known, "answers of a wrong guess are left")
+	assert(len(q.Heap.Keys) == 0 && q.theta == known, "the heap has answers of a wrong guess")
 	q.floor, q.guessed = floor, true
 	q.rewind()
 	err := search()
@@ -140,20 +142,20 @@ func (q *Query) above(floor float32, search func() error) error {
 	return err
 }
 
-// worthGuess says that a guess pays.
+// worthGuess reports whether guessing a floor pays.
 func (q *Query) worthGuess() bool {
 	return q.Mode == ask.Or && len(q.Lists) > 1 &&
 		(q.guessRank(guessMargin) > 0 || q.worthCounting())
 }
 
-// worthCounting says that counting the documents that can be expected pays.
+// worthCounting reports whether counting the expected documents (guessFloor) pays.
 func (q *Query) worthCounting() bool {
 	n, all := float64(len(q.Lists)), q.segments()
 	return n <= guessWords && float64(q.Stats.Postings)*all >= guessPostings*n &&
 		q.plainCost(q.shortestFirst())*all >= guessPlain*n
 }
 
-// segments is how many segments of this one's size the index has.
+// segments returns the number of segments of this one's size that would make up the index.
 func (q *Query) segments() float64 {
 	if q.across == nil {
 		return 1
@@ -161,7 +163,7 @@ func (q *Query) segments() float64 {
 	return float64(q.c.All.Docs) / float64(q.c.Docs)
 }
 
-// beginAgain forgets all answers and what was done for them.
+// beginAgain removes all answers and returns all lists to their beginning.
 func (q *Query) beginAgain() {
 	q.rewind()
 	q.Heap.Reset(q.Heap.K)
@@ -173,37 +175,37 @@ func (q *Query) beginAgain() {
 	}
 }
 
-// fallsBehind says whether so few answers were found before a document that the guess is likely to
-// be wrong.
+// fallsBehind reports whether the guess is likely to be wrong, because too few answers were found
+// before a document.
 func (q *Query) fallsBehind(doc uint32) bool {
 	found, want := float64(len(q.Heap.Keys)), float64(q.Heap.K)*float64(doc)/float64(q.to)
-	if q.or.sampled { // from all parts of the index: neighbours are alike, so answers come in clusters
+	if q.or.sampled { // neighbouring documents are similar, so answers are clustered
 		return doc > q.to/4 && found < want/2
 	}
 	return found+3*math.Sqrt(found)+3 < want
 }
 
-// expected counts the documents that can be expected, by score.
+// expected is a histogram of the expected number of documents by score.
 type expected struct {
 	words []expectedWord // the rarest first
-	low   float64        // only higher scores count
-	scale float64        // scores to steps
-	tiny  float64        // so few documents are not worth counting
-	left  int            // sums that may still be looked at
+	low   float64        // scores up to this one are not counted
+	scale float64        // steps of the histogram per unit of score
+	tiny  float64        // combinations of words with fewer documents are ignored
+	left  int            // number of combinations that may still be counted
 	steps [guessSteps]float64
 }
 
 // expectedWord is a word in documents of one length.
 type expectedWord struct {
-	rate           float64 // its expected occurrences in a document of mean length
-	again          float64 // the share of the documents with it that have it more than once
-	once, twice    float64 // the shares of all documents that have it once, and more often
-	score1, score2 float64 // its scores in these
-	most           float64 // the highest sum of scores of it and the words after it
+	rate           float64 // expected number of occurrences in a document of mean length
+	again          float64 // share of documents with it that have it more than once: 1 - df/cf
+	once, twice    float64 // shares of documents with one occurrence, and with more
+	score1, score2 float64 // the word's scores in these
+	most           float64 // highest sum of the scores of this word and the later ones
 }
 
-// guessFloor is a score that rather more than k documents can be expected to beat, if there is one
-// above the floor.
+// guessFloor returns a score above the floor that rather more than k documents are expected to
+// beat, if there is one.
 func (q *Query) guessFloor(margin float64) (floor float32, ok bool) {
 	e, total := &q.or.expected, 0.0
 	e.words = e.words[:0]
@@ -219,7 +221,7 @@ func (q *Query) guessFloor(margin float64) (floor float32, ok bool) {
 		return 0, false
 	}
 	k := float64(q.Heap.K)
-	docs := float64(q.c.Docs) * q.segments() * q.share() // others have as many of the words
+	docs := float64(q.c.Docs) * q.segments() * q.share() // as if all segments were like this one
 	e.scale, e.tiny, e.left = guessSteps/(total-e.low), k/1000, guessSums
 	clear(e.steps[:])
 	for _, g := range q.c.Groups.Of(q.c.Lengths) {
@@ -248,7 +250,8 @@ func (q *Query) guessFloor(margin float64) (floor float32, ok bool) {
 	return 0, false
 }
 
-// count distributes documents, whose words before i have the given sum of scores, over the steps.
+// count adds docs documents to the histogram. sum is the sum of their scores for the words before
+// word i; count divides them by how often they have the words from i on.
 func (e *expected) count(i int, sum, docs float64) {
 	if e.left--; e.left <= 0 {
 		return

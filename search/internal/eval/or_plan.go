@@ -2,39 +2,39 @@ package eval
 
 import "github.com/collocate/collocate/search/internal/ask"
 
-// orPlan is how algorithm bmm answers a query of several words, mode Or.
+// orPlan lists the strategies of algorithm bmm for a query of several words in mode Or.
 var orPlan = []strategy{
 	{
 		name: ask.OrFromTop,
-		why: "only some documents may be answers, and all words but one are rare: the documents with " +
-			"a rare word are scored, then the frequent one is looked for as if it were alone",
+		why: "if only some documents may be answers and all words but one are rare: score the " +
+			"documents with a rare word, then search for the frequent word as if it were alone",
 		worth: (*Query).worthOrTop,
 		run:   (*Query).orFromTop,
 	},
 	{
 		name: ask.OrSample,
-		why: "for many answers to many words: a sample of the documents tells the score to beat, for " +
-			"a twentieth of the time that scoring all of them takes",
+		why: "for many answers to many words: estimate the threshold from a sample of the documents, " +
+			"which takes a twentieth of the time of scoring all of them",
 		worth: (*Query).worthSample,
 		run:   (*Query).orAboveSample,
 	},
 	{
 		name: ask.OrGuess,
-		why: "a high score to beat from the start skips most postings; guessing it from the frequencies " +
-			"of the words takes a microsecond a word, which pays if much would be looked at without",
+		why: "if many postings would be read: guess a high floor from the frequencies of the words, so " +
+			"that most postings are skipped; the guess takes a microsecond per word",
 		worth: func(q *Query) bool { return q.whole() && q.across == nil && q.worthGuess() },
 		run:   (*Query).orAboveGuess,
 	},
 	{
 		name:  ask.OrWindows,
-		why:   "always possible: windows of documents, from the floor that the index knows",
+		why:   "always possible: process windows of documents, with the floor that the index stores",
 		worth: func(*Query) bool { return true },
 		run:   func(q *Query) (bool, error) { return true, q.allWindows() },
 	},
 }
 
-// withMarks names the variant of a strategy that marks documents (marks.go) instead of adding
-// scores up. Each of the three does so where planMarks expects it to be cheaper.
+// withMarks returns the name of the variant of a strategy that marks documents (marks.go) instead
+// of adding up scores. Each of the three marks documents if planMarks expects that to be cheaper.
 func withMarks(m ask.Strategy) ask.Strategy {
 	switch m {
 	case ask.OrSample:
@@ -49,13 +49,13 @@ func withMarks(m ask.Strategy) ask.Strategy {
 
 // orState is the state of mode Or.
 type orState struct {
-	span     uint32  // documents in a window
-	fullSpan uint32  // documents in a window of full size
-	plain    backoff // whether dividing the lists pays
-	grid     grid
-	seeds    *seeds // nil before the first query of many words
-	expected expected
-	sample   sample
-	sampled  bool // the floor is a guess by the sample
-	marks    marking
+	span         uint32  // documents in a window
+	fullSpan     uint32  // documents in a window of full size
+	skipDividing backoff // chooses windows for which the lists are not divided
+	grid         grid
+	seeds        *seeds // nil before the first query of many words
+	expected     expected
+	sample       sample
+	sampled      bool // the floor is a guess by the sample
+	marks        marking
 }

@@ -111,7 +111,7 @@ func marginOf(words int) float64 {
 
 // unlearn resets what the query has learned about which of its options pay.
 func (q *Query) unlearn() {
-	q.or.plain, q.or.grid.rest, q.and.plain = backoff{}, backoff{}, backoff{}
+	q.or.skipDividing, q.or.grid.rest, q.and.skipScoring = backoff{}, backoff{}, backoff{}
 	q.and.enough, q.and.chunk = firstTogether, firstTogether
 }
 

@@ -41,8 +41,8 @@ func mayLead(r *ask.Request) bool {
 	return !model.IsFielded(r.Model) && !r.Trace && r.Algorithm == ask.Auto
 }
 
-// obligatory returns trees of the mandatory parts only; their filters are applied as sets.
-func (p *plan) obligatory() (roots []*node) {
+// mandatory returns trees of the mandatory parts only; filters are applied as sets.
+func (p *plan) mandatory() (roots []*node) {
 	for _, root := range p.roots {
 		n := &node{kind: boolean, from: root.from}
 		for _, part := range root.parts {
@@ -298,8 +298,8 @@ func (g *conjunction) score(l *leaf) {
 	}
 }
 
-// decide applies one leaf to the candidates. It drops those that lack an mandatory phrase or have
-// an excluded word or phrase. If scores is set, it also computes the leaf's scores. The steps:
+// decide applies one leaf to the candidates. It drops those that lack a mandatory phrase or have an
+// excluded word or phrase. If scores is set, it also computes the leaf's scores. The steps:
 //
 //  1. Return if nothing is to do: mandatory words are done before, and optional leaves matter only
 //     for scores. An excluded word that is much rarer than the leading list only has to find its
@@ -307,7 +307,7 @@ func (g *conjunction) score(l *leaf) {
 //  2. Narrow c.left to the candidates that have the words of the leaf; all keeps the former ones.
 //     If none has an excluded leaf, as is usual, restore them and return.
 //  3. Narrow it to those that have the phrase, if the leaf is one, and score what is left.
-//  4. Make c.left the candidates that stay: with an mandatory leaf those that have it, with an
+//  4. Make c.left the candidates that stay: with a mandatory leaf those that have it, with an
 //     excluded one those that do not, with an optional one all.
 func (g *conjunction) decide(l *leaf, scores bool) {
 	c := &g.candidates

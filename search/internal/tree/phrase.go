@@ -13,52 +13,52 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// phraseList is the postings of a word of a phrase. Equal words share a list.
+// phraseList is the list of a word of a phrase. Equal words share a list.
 type phraseList struct {
 	blockList
 	positions index.Positions
-	used      []int // the places in the phrase that it has
+	used      []int // indexes of the word in the phrase
 	ready     bool  // positions is open
-	err       error // why it is not
+	err       error // error of opening positions
 }
 
-// phrasePool has phrases whose memory is used again.
+// phrasePool reuses the memory of phrases.
 var phrasePool = sync.Pool{New: func() any { return new(phrases) }}
 
-// release gives the memory back.
+// release returns the memory to the pool.
 func (p *phrases) release() {
 	p.n = nil
 	phrasePool.Put(p)
 }
 
-// phrases finds the documents that have all words of a phrase, up to a block of them at a time, and
-// then reads where in these the words are.
+// phrases finds the documents that contain a phrase. It first looks for documents with all of its
+// words, up to a block of candidates at a time, and then reads the positions of the words in these.
 type phrases struct {
 	n     *node
-	lists []*phraseList // by rising number of documents
-	spare []*phraseList // all that were made; the first are those of lists
+	lists []*phraseList // by increasing document frequency
+	spare []*phraseList // all allocated lists; lists uses the first ones
 
-	tfs    [index.BlockSize]uint32 // how often the phrase occurs in each candidate
-	who    []uint8                 // candidates in which it may occur
-	room   [index.BlockSize]uint8
-	starts placesOf   // where it may begin in these
-	found  placesOf   // where a word is in them
-	places [][]uint32 // of each word of the phrase, in one candidate
+	tfs    [index.BlockSize]uint32 // number of occurrences of the phrase in each candidate
+	who    []uint8                 // candidates in which the phrase may occur
+	room   [index.BlockSize]uint8  // memory for who
+	starts placesOf                // positions in these at which the phrase may begin
+	found  placesOf                // positions of a word in these
+	places [][]uint32              // positions of each word of the phrase, in one candidate
 
-	own    candidates // of a phrase that is searched for alone
+	own    candidates // used if the phrase is not part of a conjunction
 	scores [index.BlockSize]float32
 	sums   [index.BlockSize]float32
 }
 
-// placesOf has, for some candidates, a list of places in the text of each. All lists are in one
-// slice: that of candidate i ends before ends[i], where that of candidate i+1 begins.
+// placesOf holds a list of text positions for each of some candidates. The lists are concatenated:
+// that of candidate i is list[ends[i-1]:ends[i]].
 type placesOf struct {
 	list []uint32
 	ends [index.BlockSize]uint32
-	at   [index.BlockSize]uint8 // the place of each candidate in its block of postings
+	at   [index.BlockSize]uint8 // index of each candidate in its block of postings
 }
 
-// openPhrase opens the lists; nil if a word is in no document.
+// openPhrase opens the lists. It returns nil if a word is in no document.
 func (x *exec) openPhrase(n *node) (*phrases, error) {
 	for i := range n.terms {
 		if n.terms[i].Info.DF == 0 {
@@ -91,7 +91,8 @@ func (x *exec) openPhrase(n *node) (*phrases, error) {
 	return p, nil
 }
 
-// keep keeps the candidates that some lists have. It says whether later ones may be in them.
+// keep keeps the candidates that all of the given lists contain. It returns whether all of them may
+// contain later documents.
 func (p *phrases) keep(c *candidates, lists []*phraseList) (more bool) {
 	more = true
 	for _, l := range lists {
@@ -103,7 +104,8 @@ func (p *phrases) keep(c *candidates, lists []*phraseList) (more bool) {
 	return more
 }
 
-// leastTF is the frequency of the rarest word in a candidate: the phrase cannot occur more often.
+// leastTF returns the frequency of the rarest word in a candidate: the phrase cannot occur more
+// often.
 func (p *phrases) leastTF(c *candidates, i uint8) uint32 {
 	least := uint32(math.MaxUint32)
 	for _, l := range p.lists {
@@ -112,12 +114,12 @@ func (p *phrases) leastTF(c *candidates, i uint8) uint32 {
 	return least
 }
 
-// prefetch asks memory for the places of the words in the candidates that are left: phrases take 5%
-// less time for it.
+// prefetch prefetches the positions of the words in the remaining candidates. It saves 5% of the
+// time of phrases.
 func (p *phrases) prefetch(c *candidates) {
 	for _, l := range p.lists {
 		if l.only >= 0 {
-			continue // in one block: the first candidate asks
+			continue // the candidates are in one block, which the first of them loads
 		}
 		last := int32(-1)
 		for _, i := range c.left {
@@ -129,8 +131,8 @@ func (p *phrases) prefetch(c *candidates) {
 	}
 }
 
-// openPositions opens the positions of all words, when they are first needed: most phrases that
-// people ask for have no document with all of their words.
+// openPositions opens the positions of all words when they are first needed: most phrases that
+// users search for have no document with all of their words. It returns false after an error.
 func (p *phrases) openPositions() bool {
 	for _, l := range p.lists {
 		if !l.ready && l.err == nil {
@@ -144,8 +146,8 @@ func (p *phrases) openPositions() bool {
 	return true
 }
 
-// count finds how often the phrase occurs in the candidates that are left, which tfs has then, and
-// keeps those in which it does.
+// count counts the occurrences of the phrase in the remaining candidates. It stores the counts in
+// tfs and keeps the candidates with any.
 func (p *phrases) count(c *candidates) {
 	if len(c.left) == 0 || !p.openPositions() {
 		c.left = c.left[:0]
@@ -176,8 +178,9 @@ func (p *phrases) count(c *candidates) {
 	c.left = c.left[:n]
 }
 
-// countExact counts the places at which the phrase begins: the words follow each other. The rarest
-// words come first, and the places of the others are read only where some are left.
+// countExact is count for a phrase whose words must be adjacent. It counts the positions at which
+// the phrase begins. The rarest words come first; positions of a later word are read only in
+// candidates in which the phrase may still begin somewhere.
 func (p *phrases) countExact(c *candidates) {
 	p.who = p.room[:copy(p.room[:], c.left)]
 	for _, i := range p.who {
@@ -202,7 +205,7 @@ func (p *phrases) countExact(c *candidates) {
 	}
 }
 
-// gather finds the places of a word in some candidates.
+// gather reads the positions of a word in the candidates who.
 func (l *phraseList) gather(c *candidates, who []uint8, out *placesOf) {
 	out.list = out.list[:0]
 	if l.only >= 0 {
@@ -219,29 +222,30 @@ func (l *phraseList) gather(c *candidates, who []uint8, out *placesOf) {
 	}
 }
 
-// startAt lets the phrase begin where the word at a place of it was found.
+// startAt sets the starts of the phrase to those that put its word with the given index at the
+// positions found.
 func (p *phrases) startAt(place uint32) {
 	starts := slices.Grow(p.starts.list[:0], len(p.found.list))[:len(p.found.list)]
 	n, from := 0, uint32(0)
 	for w, end := range p.found.ends[:len(p.who)] {
 		for _, at := range p.found.list[from:end] {
 			starts[n] = at - place
-			n += int((uint64(place) - uint64(at) - 1) >> 63) // 1 if the phrase does not begin before the text
+			n += int((uint64(place) - uint64(at) - 1) >> 63) // 1 if at >= place, else 0
 		}
 		from, p.starts.ends[w] = end, uint32(n)
 	}
 	p.starts.list = starts[:n]
 }
 
-// keepStarts keeps the places where the phrase may begin if the word at a place of it is where it
-// was found.
+// keepStarts keeps the starts of the phrase that put its word with the given index at one of the
+// positions found.
 func (p *phrases) keepStarts(place uint32) {
 	n := len(p.who)
 	kept := simd.KeepStarts(p.starts.list, p.starts.ends[:n], p.found.list, p.found.ends[:n], place)
 	p.starts.list = p.starts.list[:kept]
 }
 
-// dropEmpty keeps the candidates in which the phrase may begin somewhere.
+// dropEmpty drops the candidates without a start.
 func (p *phrases) dropEmpty() {
 	n, from := 0, uint32(0)
 	for w, i := range p.who {
@@ -266,7 +270,8 @@ func (p *phrases) err() error {
 	return nil
 }
 
-// eachPhrase calls fn for the documents in which a phrase occurs, rising, and how often.
+// eachPhrase calls fn for the documents in which a phrase occurs, in increasing order, with its
+// frequency there.
 func (x *exec) eachPhrase(n *node, within *docset.Set, fn func(doc, tf uint32)) error {
 	p, err := x.openPhrase(n)
 	if p == nil || err != nil {
@@ -294,7 +299,7 @@ func (x *exec) eachPhrase(n *node, within *docset.Set, fn func(doc, tf uint32)) 
 	return p.err()
 }
 
-// phraseScore is what a phrase gives to a document in which it occurs tf times.
+// phraseScore returns the score of a phrase for a document in which it occurs tf times.
 func phraseScore(scorers []model.Scorer, tf, length uint32) float32 {
 	sum := float32(0)
 	for _, s := range scorers {
@@ -303,10 +308,13 @@ func phraseScore(scorers []model.Scorer, tf, length uint32) float32 {
 	return sum
 }
 
-// rankPhrase finds the k best documents of a query that is one phrase. It occurs at most as often
-// as its rarest word, so the bound of a block of that list holds for all words' scores. A block is
-// skipped if it cannot reach the k best; a document, if one of its words is not frequent enough and
-// scores rise with the frequency; positions are read last.
+// rankPhrase finds the k best documents for a single phrase. The phrase occurs at most as often as
+// its rarest word, so the bound of a block of that word's list, applied to the scorers of all
+// words, bounds the score of the phrase.
+//
+// A block is skipped if its bound does not exceed the threshold. If scores increase with the
+// frequency, a document is dropped if its score would be too low even if the phrase were as
+// frequent there as the rarest of its words. Positions are read last.
 func (x *exec) rankPhrase(n *node, within *docset.Set, h *ranking) error {
 	p, err := x.openPhrase(n)
 	if p == nil || err != nil {
@@ -348,11 +356,11 @@ func (x *exec) rankPhrase(n *node, within *docset.Set, h *ranking) error {
 	return p.err()
 }
 
-// promising keeps the candidates, all of a block of the rarest word, that would be among the best
-// if the phrase were where that word is.
+// promising keeps the candidates that would enter the result if the phrase were as frequent as the
+// word of the leading list. All candidates are in one block of that list.
 func (p *phrases) promising(c *candidates, h *ranking) {
 	if len(c.left) < len(c.docs)/8 {
-		return // frequent asks each
+		return // few are left, which frequent tests one by one
 	}
 	tfs := p.lists[0].TFsOf(p.lists[0].only)
 	sums, scores := p.sums[:len(c.docs)], p.scores[:len(c.docs)]
@@ -376,8 +384,8 @@ func (p *phrases) promising(c *candidates, h *ranking) {
 	c.left = c.left[:n]
 }
 
-// frequent keeps the candidates that would be among the best if the phrase occurred as often as the
-// word that is rarest in them.
+// frequent keeps the candidates that would enter the result if the phrase were as frequent as the
+// rarest of its words there.
 func (p *phrases) frequent(c *candidates, h *ranking) {
 	lengths := p.n.src.Collection.Lengths
 	n := 0

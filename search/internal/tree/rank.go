@@ -14,20 +14,20 @@ import (
 	"github.com/collocate/collocate/search/query"
 )
 
-// ranking is the k best so far, and the score to beat.
+// ranking holds the k best documents so far and the threshold.
 type ranking struct {
 	heap    topk.Heap
-	theta   float32 // -1 before there are k
-	cut     float64 // no document whose bounds add up to this or less can beat it
-	margin  float64
-	skipped int64 // blocks skipped by their bounds; tests check that there are some
-	entered int64
+	theta   float32 // the threshold; -1 while there are fewer than k documents
+	cut     float64 // no document whose bounds add up to this or less can beat theta
+	margin  float64 // relative margin between theta and cut
+	skipped int64   // number of blocks skipped by their bounds, for tests
+	entered int64   // number of documents that entered the heap
 
-	counts bool  // all answers are counted, of phrases
-	total  int64 // how many there are
+	counts bool  // all matching documents must be counted, so none may be skipped
+	total  int64 // their number
 }
 
-// rankings are used again.
+// rankings reuses memory.
 var rankings = sync.Pool{New: func() any { return new(ranking) }}
 
 func newRanking(k, words int) *ranking {
@@ -38,7 +38,7 @@ func newRanking(k, words int) *ranking {
 	return h
 }
 
-// result is the answer. The ranking must not be used any more.
+// result returns the answer. The ranking must not be used afterwards.
 func (h *ranking) result(stats ask.Stats) *ask.Result {
 	stats.Entered = h.entered
 	found := &ask.Result{Hits: h.heap.Hits(), Stats: stats}
@@ -46,7 +46,7 @@ func (h *ranking) result(stats ask.Stats) *ask.Result {
 	return found
 }
 
-// push offers a document. They come in rising order.
+// push offers a document. Documents must be offered in increasing order.
 func (h *ranking) push(doc uint32, score float32) {
 	if score <= h.theta || !h.heap.Add(doc, score) {
 		return
@@ -58,7 +58,7 @@ func (h *ranking) push(doc uint32, score float32) {
 	}
 }
 
-// Search answers a request that has a tree, on one core but for queries of words.
+// Search answers a request that has a tree. It uses one core, unless only words score.
 func Search(ctx context.Context, ix *Index, r *ask.Request) (*ask.Result, error) {
 	p, err := prepare(ctx, ix, r)
 	if err != nil {
@@ -67,7 +67,7 @@ func Search(ctx context.Context, ix *Index, r *ask.Request) (*ask.Result, error)
 	return p.search(r)
 }
 
-// root makes the node of a request, which may have words without a tree.
+// root returns the tree of nodes of a request, which may be given as words instead of a tree.
 func (x *exec) root(r *ask.Request) (*node, error) {
 	switch {
 	case r.Proximity != nil:
@@ -146,7 +146,7 @@ func (p *plan) search(r *ask.Request) (*ask.Result, error) {
 	return found, nil
 }
 
-// live are the documents that may be answers; nil: all.
+// live returns the documents that may be answers; nil means all.
 func (x *exec) live(r *ask.Request) *docset.Set {
 	live, within := x.e.Live, r.Within.Of(x.e.Segment)
 	if live == nil || within == nil {
@@ -160,8 +160,8 @@ func (x *exec) live(r *ask.Request) *docset.Set {
 	return live
 }
 
-// rankEach finds the k best with a strategy that goes through the segments one after the other.
-// They come in the order of their documents, so that of equal scores the first stays.
+// rankEach finds the k best with a strategy that processes the segments one after the other.
+// Segments are in the order of their documents, so that of equal scores the first wins.
 func (p *plan) rankEach(by ask.Strategy, search func(*exec, *node, *docset.Set, *ranking) error,
 	sets []*docset.Set) (*ask.Result, error) {
 	if err := p.scorers(p.task.r.Model); err != nil {
@@ -179,8 +179,8 @@ func (p *plan) rankEach(by ask.Strategy, search func(*exec, *node, *docset.Set, 
 	return h.result(stats), nil
 }
 
-// rankPhrases answers a query in which nothing but one phrase scores. It counts all answers if that
-// is wanted.
+// rankPhrases answers a query in which only one phrase scores. It counts all answers if the request
+// wants that.
 func (p *plan) rankPhrases() (*ask.Result, error) {
 	p.counted = p.task.r.Count
 	return p.rankEach(ask.TreePhrase, func(x *exec, root *node, live *docset.Set, h *ranking) error {
@@ -193,8 +193,8 @@ func (p *plan) rankPhrases() (*ask.Result, error) {
 	}, p.task.live)
 }
 
-// stats is what is known of a query before it is answered. Blocks, and what is decoded and scored
-// of them, are not counted.
+// stats returns the statistics that are known before a query is answered. Strategies of trees do
+// not count blocks and decoded or scored postings.
 func (p *plan) stats(by ask.Strategy) ask.Stats {
 	stats := ask.Stats{Strategy: by}
 	if by == ask.TreeLists {
@@ -213,8 +213,8 @@ func (p *plan) stats(by ask.Strategy) ask.Stats {
 	return stats
 }
 
-// sparse says whether to look for the words of a query in the given number of documents one by one.
-// If the engines know the best documents of its only frequent word, they look at these first.
+// sparse reports whether rankSparse is cheaper than the engines for a query of words within left
+// documents. It is not if the engines can start from the top postings of the only frequent word.
 func (p *plan) sparse(left int) bool {
 	postings, cost := int64(0), int64(sparseDoc*left)
 	var longest index.Term
@@ -239,8 +239,8 @@ func (p *plan) sparse(left int) bool {
 	return cost < postings && !p.fromTop(longest, postings, left)
 }
 
-// fromTop says that the engines answer a query of the given postings from the best documents of its
-// most frequent word on: it is the only word, or the others are rare.
+// fromTop reports whether the engines will start from the top postings of a query's most frequent
+// word: if it is the only word, or the others are rare. postings is the number of all postings.
 func (p *plan) fromTop(longest index.Term, postings int64, left int) bool {
 	e := p.parts[0].e
 	if len(p.parts) > 1 || !e.Index.HasLevels(longest) {
@@ -258,9 +258,9 @@ func (p *plan) fromTop(longest index.Term, postings int64, left int) bool {
 	return err == nil && eval.RareBeside(len(top), rare, float64(left)/float64(e.Index.Docs()), p.task.k)
 }
 
-// ForEngines says that a request that is not a tree need not become one for its filter: any of its
-// words will do, and so many documents are left that the engines answer it whatever its words are.
-// For a quarter of the documents or more, sparse says no.
+// ForEngines reports whether a request without a tree need not become one because of its filter. In
+// mode Or, if a quarter of the documents or more are left, the method sparse is always false, so
+// that the engines answer the request in any case.
 func (ix *Index) ForEngines(r *ask.Request) bool {
 	if ix == nil || r.Mode != ask.Or || ask.WantsGPU(r.Parallel) {
 		return false
@@ -277,8 +277,8 @@ func (ix *Index) ForEngines(r *ask.Request) bool {
 	return left >= docs/sparseLevel
 }
 
-// onlyWords says whether all that scores is words, different ones, and gives them with the mode in
-// which the engines have to search: And if all are obligatory.
+// onlyWords reports whether only distinct words score. It returns them with the mode for the
+// engines: And if all are mandatory, else Or.
 func (n *node) onlyWords(src *eval.Engine) (list []ask.Word, mode ask.Mode, ok bool) {
 	if n.plainWord() && n.src == src {
 		return []ask.Word{wordOf(n)}, ask.Or, true
@@ -305,8 +305,8 @@ func (n *node) onlyWords(src *eval.Engine) (list []ask.Word, mode ask.Mode, ok b
 
 func wordOf(n *node) ask.Word { return ask.Word{Text: n.terms[0].Text, Weight: n.terms[0].Weight} }
 
-// limit is the set of documents that the parts of a query allow that its words do not: filters,
-// what is excluded, and, in mode Or, obligatory words. It is nil if there are none.
+// limit returns the documents that satisfy the parts of a query that the engines do not see:
+// filters, excluded parts and, in mode Or, mandatory words. nil means all documents.
 func (x *exec) limit(root *node, live *docset.Set, mode ask.Mode) (*docset.Set, error) {
 	var parts []*node
 	for _, p := range root.parts {
@@ -318,7 +318,8 @@ func (x *exec) limit(root *node, live *docset.Set, mode ask.Mode) (*docset.Set, 
 	return x.limitBy(parts, live)
 }
 
-// limitBy is the documents that match obligatory parts and filters, and none of those excluded.
+// limitBy returns the live documents that match the mandatory parts and filters among parts, and
+// none of the excluded ones.
 func (x *exec) limitBy(parts []*node, live *docset.Set) (*docset.Set, error) {
 	if len(parts) == 0 {
 		return live, nil
@@ -326,7 +327,8 @@ func (x *exec) limitBy(parts []*node, live *docset.Set) (*docset.Set, error) {
 	return x.matchParts(&node{kind: boolean, parts: parts}, live)
 }
 
-// onePhrase is the phrase of a query in which nothing else scores, and the other parts.
+// onePhrase returns the phrase of a query in which nothing else scores, and the parts that do not
+// score.
 func (n *node) onePhrase() (found *node, rest []*node, ok bool) {
 	if n.kind == phrase {
 		return n, nil, true
@@ -344,14 +346,15 @@ func (n *node) onePhrase() (found *node, rest []*node, ok bool) {
 	return found, rest, found != nil
 }
 
-// rankWords lets the engines answer. A document with a score of 0 is an answer there, too.
+// rankWords lets the engines of package eval answer. Like the other strategies, they also return
+// documents with a score of 0.
 func (p *plan) rankWords(list []ask.Word, mode ask.Mode, within []*docset.Set, limited bool, k int,
 	r *ask.Request) (*ask.Result, error) {
 	request := *r
 	request.Query, request.Text, request.Words, request.Mode = nil, "", list, mode
 	request.K, request.From, request.Count = k, 0, false
 	request.Facets, request.Sort, request.Proximity = nil, nil, nil
-	if r.Count { // fewer than k answers would be taken for all that there are
+	if r.Count { // search takes fewer than k answers for all answers
 		request.AtLeast = 0
 	}
 	if request.Within = nil; limited {
@@ -366,8 +369,9 @@ func (p *plan) rankWords(list []ask.Word, mode ask.Mode, within []*docset.Set, l
 	return p.ix.search(p.ctx, &request)
 }
 
-// rankFielded is for BM25F, which scores words over all fields: the query says which documents are
-// answers, and all words of it that score, those of phrases and fields as well, how good they are.
+// rankFielded answers a query with BM25F, which scores words over all fields. The tree determines
+// the answers. Their scores are those of all words that score, including words of phrases and of
+// fields.
 func (p *plan) rankFielded(live []*docset.Set, k int, r *ask.Request) (*ask.Result, error) {
 	if !p.roots[0].needsWords() {
 		return nil, ask.Refuse("bm25f: it scores words, and documents may match this query without any: " +
@@ -393,7 +397,7 @@ func (p *plan) rankFielded(live []*docset.Set, k int, r *ask.Request) (*ask.Resu
 	return p.rankWords(list, ask.Or, within, true, k, r)
 }
 
-// needsWords says whether each document that a node matches has a word of it that scores.
+// needsWords reports whether each document that the node matches contains one of its scoring words.
 func (n *node) needsWords() bool {
 	if n.kind != boolean {
 		return n.kind != fixed
@@ -410,10 +414,10 @@ func (n *node) needsWords() bool {
 	return some
 }
 
-// sums are the scores of documents, by number; all 0 between searches.
+// sums holds scores by document number. They are all 0 between searches.
 var sums = sync.Pool{New: func() any { return new([]float32) }}
 
-// rankLists finds the answers, then adds up their scores list by list.
+// rankLists finds the set of matching documents, then adds up their scores list by list.
 func (x *exec) rankLists(root *node, live *docset.Set, h *ranking) error {
 	answers, err := x.match(root, live)
 	if err != nil || answers.Count() == 0 {
@@ -435,7 +439,8 @@ func (x *exec) rankLists(root *node, live *docset.Set, h *ranking) error {
 	return err
 }
 
-// addScores adds to the scores of some documents, all of which match a node, what its leaves give.
+// addScores adds the scores of a node's leaves to those of some documents, all of which match the
+// node.
 func (x *exec) addScores(n *node, docs *docset.Set, scores []float32) error {
 	switch n.kind {
 	case phrase:
@@ -454,7 +459,7 @@ func (x *exec) addScores(n *node, docs *docset.Set, scores []float32) error {
 			continue
 		}
 		within := docs
-		if p.role == should && p.kind == boolean { // leaves find out for themselves
+		if p.role == should && p.kind == boolean { // leaves test each document themselves
 			var err error
 			if within, err = x.match(p, docs); err != nil {
 				return err
@@ -467,7 +472,8 @@ func (x *exec) addScores(n *node, docs *docset.Set, scores []float32) error {
 	return nil
 }
 
-// eachPosting calls fn for the postings of a word or pattern that are in a set, rising.
+// eachPosting calls fn for the documents of a word or pattern that are in a set, in increasing
+// order.
 func (x *exec) eachPosting(n *node, docs *docset.Set, fn func(doc, tf uint32)) error {
 	if len(n.terms) != 1 {
 		return x.eachOfMany(n, docs, fn)
@@ -489,14 +495,14 @@ func (x *exec) eachOfList(c *index.Cursor, docs *docset.Set, fn func(doc, tf uin
 	})
 }
 
-// eachOfMany adds up the frequencies of the words of a pattern.
+// eachOfMany is eachPosting for a pattern: it adds up the frequencies of its words.
 func (x *exec) eachOfMany(n *node, docs *docset.Set, fn func(doc, tf uint32)) error {
 	tfs := make([]uint32, x.docs)
 	has := docset.New(x.docs)
 	var c index.Cursor
 	for i := range n.terms {
 		if n.terms[i].Info.DF == 0 {
-			continue // the word of another segment
+			continue // the word occurs only in other segments
 		}
 		if err := n.src.Index.OpenBlocks(n.terms[i].Info, &c); err != nil {
 			return err

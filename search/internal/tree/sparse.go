@@ -13,8 +13,9 @@ import (
 	"github.com/collocate/collocate/search/internal/topk"
 )
 
-// eachIn calls fn for the postings of a list that are in a set, rising, with their place in the
-// block, which begin says is another one. Blocks without any are not decoded.
+// eachIn calls fn for the documents of a list that are in a set, in increasing order, with their
+// index in the block. It calls begin at the beginning of each block. Blocks without such documents
+// are not decoded.
 func (x *exec) eachIn(c *index.Cursor, docs *docset.Set, begin func(),
 	fn func(i int, doc uint32)) error {
 	share := float64(docs.Count()) / float64(max(1, x.docs))
@@ -54,46 +55,49 @@ func (x *exec) eachIn(c *index.Cursor, docs *docset.Set, begin func(),
 	return c.Err()
 }
 
-// sparseList is a word of a query that is searched within a few documents.
+// sparseList is the list of a word of a query that is searched within few documents.
 type sparseList struct {
 	blockList
 	scorer model.Scorer
-	most   float64 // it gives no document more
-	place  int     // in the query
+	most   float64 // bound on the word's scores
+	place  int     // index of the word in the query
 
-	bm25    *model.BM25Scorer        // the scorer, if the index has the best postings by it:
-	lowX    []float32                // of each block
-	leveled bool                     // it has a map of levels:
-	levels  [index.NumLevels]float64 // what it gives at most to a document at a place of each
+	// If the index stores bounds for this model (see know), else nil and false.
+	bm25    *model.BM25Scorer        // the scorer
+	lowX    []float32                // lowest x of each block
+	leveled bool                     // the list has a map of levels
+	levels  [index.NumLevels]float64 // bound on the word's score at each level
 }
 
-// scored are documents that may be among the best, rising, and what they have so far.
+// scored holds the candidates, documents that may enter the result, in increasing order.
 type scored struct {
 	docs   []uint32
-	scores []float32 // of the words so far
-	has    []bool    // any of these words
+	scores []float32 // sum over the words so far
+	has    []bool    // whether the candidate has any of these words
 
-	best   topk.Heap // scores that different candidates reach at least
-	margin float64
-	floor  float64 // no document below it is one of the best
+	best   topk.Heap // scores so far of k different candidates, whose final scores are not lower
+	margin float64   // relative margin for rounding
+	floor  float64   // a score below which no document enters the result
 
-	most   float32    // no score is higher
-	bounds []float64  // what each can get by its place
-	first  topk.Heap  // the highest of these
-	who    []uint32   // those that are looked for in a list next, up to a block of them
-	batch  candidates // the same
+	most   float32    // the highest of scores
+	bounds []float64  // bound on each candidate's final score, by levels
+	first  topk.Heap  // the highest bounds
+	who    []uint32   // candidates to be looked up next, up to a block of them
+	batch  candidates // buffer for looking them up
 }
 
-// scoredPool has memory that is used again.
+// scoredPool reuses memory.
 var scoredPool = sync.Pool{New: func() any { return new(scored) }}
 
-// rankSparse finds the best of a few documents for a query that any of its words satisfies; within
-// has what its filters leave. The rarest words come first. As soon as the others together cannot
-// lift a document that has none of them so far among the k best, only those count that have one,
-// and of these only those that can still get there. What is left is scored in the order of the
+// rankSparse finds the k best documents of a small set that contain any of the query's words.
+// within has the documents that filters leave.
+//
+// The rarest words come first. Once the remaining words together cannot lift a document with none
+// of the earlier words into the result, documents without an earlier word are dropped. So are those
+// whose score cannot reach the threshold any more. What is left is scored in the order of the
 // query.
 func (x *exec) rankSparse(root *node, within *docset.Set, h *ranking) error {
-	if within == nil { // a filter of other segments
+	if within == nil { // only other segments have excluded documents
 		within = docset.Full(x.docs)
 	}
 	lists, rest, err := x.sparseLists(root)
@@ -110,8 +114,8 @@ func (x *exec) rankSparse(root *node, within *docset.Set, h *ranking) error {
 		}
 	}
 	c.begin(h)
-	all := true // documents that have none of the words so far may be among the best
-	leveled := len(lists)
+	all := true           // documents with none of the words so far can still enter the result
+	leveled := len(lists) // lists[leveled:] have maps of levels
 	for leveled > 0 && lists[leveled-1].leveled {
 		leveled--
 	}
@@ -149,7 +153,7 @@ func (x *exec) scoreAll(lists []*sparseList, within *docset.Set, c *scored, h *r
 	return nil
 }
 
-// begin forgets what the candidates have.
+// begin sets the scores of all candidates to 0.
 func (c *scored) begin(h *ranking) {
 	n := len(c.docs)
 	c.scores, c.has = slices.Grow(c.scores[:0], n)[:n], slices.Grow(c.has[:0], n)[:n]
@@ -159,7 +163,7 @@ func (c *scored) begin(h *ranking) {
 	c.best.Reset(h.heap.K)
 }
 
-// cut is a score that k candidates reach with the words so far, or less by what rounding changes.
+// cut computes the k highest scores again and returns the threshold.
 func (c *scored) cut() float64 {
 	c.best.Reset(c.best.K)
 	for i, has := range c.has {
@@ -170,7 +174,8 @@ func (c *scored) cut() float64 {
 	return c.beat()
 }
 
-// beat is a score that no document below it can be one of the best with.
+// beat returns the threshold: no document with a lower score enters the result. It is lowered by a
+// margin that exceeds all rounding.
 func (c *scored) beat() float64 {
 	if !c.best.Full() {
 		return c.floor
@@ -178,7 +183,7 @@ func (c *scored) beat() float64 {
 	return max(c.floor, float64(c.best.Worst())*(1-c.margin))
 }
 
-// keep drops the candidates that have none of the words so far, or a score below least.
+// keep drops candidates with none of the words so far, and those with a score below least.
 func (c *scored) keep(least float64) {
 	n := 0
 	for i, has := range c.has {
@@ -190,14 +195,14 @@ func (c *scored) keep(least float64) {
 	c.docs, c.scores, c.has = c.docs[:n], c.scores[:n], c.has[:n]
 }
 
-// addSparse adds what a word gives to the candidates, if all words after it give rest at most.
-// Those are not looked for that could not be one of the best by what they have, this word and those
-// after it. If the list is not much longer than there are candidates, its documents are asked for
-// in the set of them instead.
+// addSparse adds the scores of a word to the candidates. rest is a bound on the sum over all later
+// words. Candidates that cannot enter the result, by their score, the bound of the list's block and
+// rest, are not looked up. If the list is not much longer than the candidates are many, its
+// documents are tested for being in the set instead.
 func (x *exec) addSparse(l *sparseList, within *docset.Set, c *scored, rest float64) error {
 	l.block = 0
 	through := int(l.Term.DF) < listShare*len(c.docs)
-	next := 0 // candidate
+	next := 0 // index of the next candidate
 	for b := 0; next < len(c.docs); b++ {
 		if b = l.FindBlock(b, c.docs[next]); b == l.Blocks() {
 			break
@@ -223,12 +228,12 @@ func (x *exec) addSparse(l *sparseList, within *docset.Set, c *scored, rest floa
 	return l.Err()
 }
 
-// addBlock looks for the candidates, from one on, that a block of a list has, and returns the first
-// behind it.
+// addBlock looks up the candidates from index next on that a block contains. It returns the index
+// of the first candidate after the block.
 func (x *exec) addBlock(l *sparseList, block int, within *docset.Set, c *scored, next int) int {
 	var hits [index.BlockSize]uint32
 	n, in := 0, within.Words()
-	for _, doc := range l.Load(block) { // without a branch, which could not be predicted
+	for _, doc := range l.Load(block) { // unpredictable: no branch
 		hits[n&(index.BlockSize-1)] = doc
 		n += int(in[doc>>6] >> (doc & 63) & 1)
 	}
@@ -240,8 +245,8 @@ func (x *exec) addBlock(l *sparseList, block int, within *docset.Set, c *scored,
 	return next + firstFrom(c.docs[next:], l.Last[block]+1)
 }
 
-// firstFrom is the place of the first of some rising documents from one on: near ones are found
-// fast.
+// firstFrom returns the index of the first document that is not less than from, in an increasing
+// list. It is fast if that index is small.
 func firstFrom(docs []uint32, from uint32) int {
 	at, step := 0, 1
 	for at+step <= len(docs) && docs[at+step-1] < from {
@@ -252,10 +257,10 @@ func firstFrom(docs []uint32, from uint32) int {
 	return at + n
 }
 
-// addLeveled adds what frequent words give to the candidates, of which the index knows how good
-// their best postings are at each place. Candidates at the places where the sum is highest come
-// first: they mostly decide that nothing at the others is worth a look. "the preakness" among 1% of
-// the documents takes a tenth of the time.
+// addLeveled adds the scores of frequent words, whose maps of levels bound the score at each place.
+// Candidates with the highest sums of bounds come first: they raise the threshold, so that most of
+// the others need not be looked up. "the preakness" among 1% of the documents takes a tenth of the
+// time.
 func (x *exec) addLeveled(lists []*sparseList, c *scored) error {
 	c.bounds = slices.Grow(c.bounds[:0], len(c.docs))[:len(c.docs)]
 	for i, doc := range c.docs {
@@ -295,16 +300,14 @@ func (x *exec) addLeveled(lists []*sparseList, c *scored) error {
 	return nil
 }
 
-// want looks for a candidate, soon. It says whether that was done.
-func (x *exec) want(i int, l *sparseList, c *scored) bool {
-	if c.who = append(c.who, uint32(i)); len(c.who) < index.BlockSize {
-		return false
+// want queues a candidate for lookUp, which is called when a block of them is queued.
+func (x *exec) want(i int, l *sparseList, c *scored) {
+	if c.who = append(c.who, uint32(i)); len(c.who) == index.BlockSize {
+		x.lookUp(l, c)
 	}
-	x.lookUp(l, c)
-	return true
 }
 
-// lookUp looks for the candidates that wait, and scores those that the list has.
+// lookUp looks up the queued candidates, and adds the scores of those that the list contains.
 func (x *exec) lookUp(l *sparseList, c *scored) {
 	lengths, b := x.src.Collection.Lengths, &c.batch
 	b.docs = b.buf[:len(c.who)]
@@ -334,8 +337,8 @@ func (x *exec) lookUp(l *sparseList, c *scored) {
 	c.who = c.who[:0]
 }
 
-// sparseLists are the lists of a query's words, the rarest first, and the most that all of them
-// give a document.
+// sparseLists returns the lists of a query's words, the rarest first, and a bound on the sum of
+// their scores.
 func (x *exec) sparseLists(root *node) (lists []*sparseList, most float64, err error) {
 	root.each(func(n *node) {
 		if err != nil || len(n.scorers) == 0 || n.terms[0].Info.DF == 0 {
@@ -354,8 +357,8 @@ func (x *exec) sparseLists(root *node) (lists []*sparseList, most float64, err e
 	return lists, most, err
 }
 
-// know finds what the list gives at most, and at each level, if the index has the best postings of
-// the model that is asked for.
+// know computes the bounds of the list. They are tighter, and there are some for each level, if the
+// index stores bounds for the model of the request.
 func (l *sparseList) know() {
 	l.most, l.lowX, l.leveled = float64(l.scorer.Bound(l.Bound)), nil, false
 	s, ok := l.scorer.(*model.BM25Scorer)
@@ -371,12 +374,12 @@ func (l *sparseList) know() {
 	}
 }
 
-// ofX bounds the score of postings whose stored x is at least x.
+// ofX returns a bound on the score of postings whose stored x is at least the given one.
 func (l *sparseList) ofX(x float32) float64 {
 	return float64(l.bm25.OfX(float32(x * l.bm25.W.LowX)))
 }
 
-// boundOf is what the list gives at most to a document of a block.
+// boundOf returns a bound on the word's score in a block.
 func (l *sparseList) boundOf(block int) float64 {
 	if l.lowX != nil {
 		return l.ofX(l.lowX[block])

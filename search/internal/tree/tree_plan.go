@@ -8,7 +8,7 @@ import (
 
 // strategy is a row of treePlan: a way to find the k best answers to a tree.
 type strategy struct {
-	name  ask.Strategy // for Stats; NoStrategy: package eval names its own
+	name  ask.Strategy // for Stats; NoStrategy means that another package names its own
 	why   string       // when it pays off, and what it saves
 	worth func(p *plan) (bool, error)
 	run   func(p *plan) (*ask.Result, error)
@@ -18,8 +18,8 @@ type strategy struct {
 var treePlan = []strategy{
 	{
 		name: ask.TreeConjunction,
-		why: "an obligatory word is rare, or a phrase is obligatory: the rarest list leads, and its " +
-			"documents are looked up in the other lists a block at a time",
+		why: "if a mandatory word is rare, or a phrase is mandatory: traverse the list of the rarest " +
+			"word, and look its documents up in the other lists, a block at a time",
 		worth: func(p *plan) (bool, error) { return p.led(p.task.r), nil },
 		run: func(p *plan) (*ask.Result, error) {
 			return p.rankLed(p.roots, p.task.live, p.task.k, p.task.r)
@@ -27,25 +27,24 @@ var treePlan = []strategy{
 	},
 	{
 		name: ask.TreeConjunction,
-		why: "all words are obligatory, and filters leave few documents: the same, of these " +
-			"documents alone",
+		why: "if all words are mandatory and filters leave few documents: the same, restricted to " +
+			"these documents",
 		worth: (*plan).worthLedWithin,
 		run: func(p *plan) (*ask.Result, error) {
-			return p.rankLed(p.obligatory(), p.task.within, p.task.k, p.task.r)
+			return p.rankLed(p.mandatory(), p.task.within, p.task.k, p.task.r)
 		},
 	},
 	{
 		name: ask.TreeSparse,
-		why: "any of the words will do, and filters leave so few documents that looking these up in " +
-			"the lists costs less than reading the lists",
+		why: "if the words are optional and filters leave few documents: look these up in the lists, " +
+			"which costs less than reading the lists",
 		worth: (*plan).worthSparse,
 		run: func(p *plan) (*ask.Result, error) {
 			return p.rankEach(ask.TreeSparse, (*exec).rankSparse, p.task.within)
 		},
 	},
 	{
-		why: "only words score: the engines of package eval answer, within the documents that " +
-			"filters leave",
+		why:   "if only words score: package eval answers, within the documents that filters leave",
 		worth: (*plan).onlyWords,
 		run: func(p *plan) (*ask.Result, error) {
 			t := &p.task
@@ -53,8 +52,8 @@ var treePlan = []strategy{
 		},
 	},
 	{
-		why: "BM25F scores words over all fields: the tree is a filter, and package fielded scores " +
-			"its words",
+		why: "for BM25F, which scores words over all fields: use the tree as a filter, and let " +
+			"package fielded score its words",
 		worth: func(p *plan) (bool, error) { return model.IsFielded(p.task.r.Model), nil },
 		run: func(p *plan) (*ask.Result, error) {
 			return p.rankFielded(p.task.live, p.task.k, p.task.r)
@@ -62,14 +61,14 @@ var treePlan = []strategy{
 	},
 	{
 		name: ask.TreePhrase,
-		why: "nothing but one phrase scores: blocks are skipped by the bound of its rarest word, and " +
-			"positions are read last",
+		why: "if only one phrase scores: skip blocks by the bound of its rarest word, and read " +
+			"positions last",
 		worth: func(p *plan) (bool, error) { _, _, ok := p.roots[0].onePhrase(); return ok, nil },
 		run:   (*plan).rankPhrases,
 	},
 	{
 		name:  ask.TreeLists,
-		why:   "always possible: the documents that match, as a set, then their scores list by list",
+		why:   "always possible: find the set of matching documents, then add up scores list by list",
 		worth: func(*plan) (bool, error) { return true, nil },
 		run: func(p *plan) (*ask.Result, error) {
 			return p.rankEach(ask.TreeLists, (*exec).rankLists, p.task.live)
@@ -104,11 +103,11 @@ func (p *plan) rank(live []*docset.Set, k int, r *ask.Request) (*ask.Result, err
 			return s.run(p)
 		}
 	}
-	panic("tree: a plan without an end")
+	panic("tree: no strategy of the plan is always possible")
 }
 
-// onlyWords says whether only words score, and finds the documents that satisfy the other parts of
-// the query.
+// onlyWords reports whether only words score. If so, it finds the documents that satisfy the other
+// parts of the query.
 func (p *plan) onlyWords() (bool, error) {
 	t := &p.task
 	if t.asked {
@@ -134,14 +133,14 @@ func (p *plan) onlyWords() (bool, error) {
 	return true, nil
 }
 
-// worthLedWithin says whether to search for all of some words within few documents.
+// worthLedWithin reports whether to search for mandatory words within few documents.
 func (p *plan) worthLedWithin() (bool, error) {
 	only, err := p.onlyWords()
 	t := &p.task
 	return only && t.mode == ask.And && t.limited && t.left < p.docs()/shortShare && mayLead(t.r), err
 }
 
-// worthSparse says whether to search for any of some words within few documents.
+// worthSparse reports whether to search for optional words within few documents.
 func (p *plan) worthSparse() (bool, error) {
 	only, err := p.onlyWords()
 	t := &p.task
