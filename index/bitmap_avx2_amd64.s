@@ -3,17 +3,17 @@
 #include "textflag.h"
 
 // func unpackBitsAVX2(in *byte, words int, base uint32, out *[BlockSize]uint32) int
-// For each byte the places of its bits, which a table has, are written behind those of the bytes
-// before: always eight, so that the last few documents are found bit by bit.
+// For each byte it appends the positions of the set bits, from a table. It always writes eight
+// numbers, so that the last few documents, for which there is no such space, are found bit by bit.
 TEXT ·unpackBitsAVX2(SB), NOSPLIT, $0-40
 	MOVQ in+0(FP), SI
 	MOVQ words+8(FP), CX
 	MOVQ out+24(FP), DI
-	LEAQ (SI)(CX*8), R9              // the end
+	LEAQ (SI)(CX*8), R9              // end of the input
 	LEAQ ·bitPlaces(SB), R8
 	MOVL base+16(FP), AX
 	VMOVD AX, X1
-	VPBROADCASTD X1, Y1              // the document of the byte's first bit
+	VPBROADCASTD X1, Y1              // document of the byte's first bit
 	MOVL $8, AX
 	VMOVD AX, X2
 	VPBROADCASTD X2, Y2

@@ -13,8 +13,8 @@ DATA to64<>+56(SB)/8, $0x3f3e3d3c3b3a3938
 GLOBL to64<>(SB), RODATA|NOPTR, $64
 
 // func unpackBitsAVX512(in *byte, words int, base uint32, out *[BlockSize]uint32) int
-// For each word the places of its bits are written to one array of bytes and its number to another, behind those of the words before; then
-// both are widened.
+// For each word it appends the positions of the set bits to one array of bytes, and as many copies
+// of the word's number to another. Then both are widened to documents.
 TEXT ·unpackBitsAVX512(SB), NOSPLIT, $384-40
 	MOVQ in+0(FP), SI
 	MOVQ words+8(FP), CX
@@ -61,8 +61,9 @@ biDone:
 	RET
 
 // func keepTFsAVX512(words, keep *byte, n int, tfs *[BlockSize]uint32, out *uint32) int
-// A word's bits of keep, taken together, are those of its postings that are kept. They are shifted into R11 and R10 from above, so that
-// after all 128 the first is the lowest; the frequencies are compressed by them.
+// For each word it extracts the bits of keep at the word's set bits: a bit per posting. These bits
+// are shifted into R11 and R10 from above, so that after all 128 postings the first one has the
+// lowest bit. The frequencies are then compressed by them.
 TEXT ·keepTFsAVX512(SB), NOSPLIT, $0-48
 	MOVQ words+0(FP), SI
 	MOVQ keep+8(FP), DI
@@ -78,7 +79,7 @@ keWord:
 	PEXTQ AX, BX, DX
 	CMPQ CX, $64
 	JEQ  keFull
-	// Shifts are by CX, and by 64-CX in two steps, since CX may be 0.
+	// A shift by 64-CX takes two steps, since CX may be 0.
 	MOVQ CX, AX
 	XORQ $63, AX
 	LEAQ (R11)(R11*1), BX

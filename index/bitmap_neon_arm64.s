@@ -3,17 +3,17 @@
 #include "textflag.h"
 
 // func unpackBitsKernel(in *byte, words int, base uint32, out *[BlockSize]uint32) int
-// For each byte the places of its bits, which a table has, are written behind those of the bytes
-// before: always eight, so that the last few documents are found bit by bit.
+// For each byte it appends the positions of the set bits, from a table. It always writes eight
+// numbers, so that the last few documents, for which there is no such space, are found bit by bit.
 TEXT ·unpackBitsKernel(SB), NOSPLIT, $0-40
 	MOVD in+0(FP), R1
 	MOVD words+8(FP), R3
-	MOVWU base+16(FP), R4            // the document of the byte's first bit
+	MOVWU base+16(FP), R4            // document of the byte's first bit
 	MOVD out+24(FP), R2
-	ADD  R3<<3, R1, R3               // the end
+	ADD  R3<<3, R1, R3               // end of the input
 	MOVD $·bitPlaces(SB), R5
-	MOVD R2, R6                      // where the next goes
-	ADD  $480, R2, R7                // from here on eight have no room
+	MOVD R2, R6                      // end of the output so far
+	ADD  $480, R2, R7                // from here on there is no space for eight
 byte:
 	CMP  R7, R6
 	BHI  last
@@ -36,7 +36,7 @@ byte:
 	BNE  byte
 	B    done
 last:
-	ADD  $32, R7, R7                 // the end of the output
+	ADD  $32, R7, R7                 // end of the output
 lastByte:
 	CMP  R3, R1
 	BEQ  done

@@ -2,16 +2,16 @@
 
 #include "textflag.h"
 
-// Both kernels use AVX2 at every level: with AVX-512 they took as long.
+// Both kernels use AVX2 at every level: AVX-512 was not faster.
 
-// The lane before each; the first has the last.
+// Indexes that rotate lanes by one: each lane gets the one before it, the first gets the last.
 DATA laneBefore<>+0(SB)/8, $0x0000000000000007
 DATA laneBefore<>+8(SB)/8, $0x0000000200000001
 DATA laneBefore<>+16(SB)/8, $0x0000000400000003
 DATA laneBefore<>+24(SB)/8, $0x0000000600000005
 GLOBL laneBefore<>(SB), RODATA|NOPTR, $32
 
-// OR returns in R the or of the 8 lanes of Y, whose lower part is X. It uses X1.
+// OR sets R to the bitwise or of the 8 lanes of Y, whose lower half is X. It uses X1.
 #define OR(Y, X, R) \
 	VEXTRACTI128 $1, Y, X1; \
 	VPOR X1, X, X; \
@@ -31,7 +31,7 @@ TEXT ·takeKernel(SB), NOSPLIT, $0-64
 	MOVQ toGaps+40(FP), R8
 	MOVQ toLess+48(FP), R9
 	DECL AX
-	VMOVD AX, X2                     // the first lane is the document before
+	VMOVD AX, X2                     // the first lane is the previous document
 	VPCMPEQD Y0, Y0, Y0              // -1
 	VMOVDQU laneBefore<>(SB), Y8
 	VPXOR Y6, Y6, Y6
@@ -40,7 +40,7 @@ TEXT ·takeKernel(SB), NOSPLIT, $0-64
 some:
 	VMOVDQU (SI)(DX*4), Y1
 	VPERMD Y1, Y8, Y9
-	VPBLENDD $1, Y2, Y9, Y3          // the document before each
+	VPBLENDD $1, Y2, Y9, Y3          // the previous document of each
 	VMOVDQA Y9, Y2
 	VPSUBD Y3, Y1, Y4
 	VPADDD Y0, Y4, Y4

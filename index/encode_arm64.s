@@ -2,7 +2,7 @@
 
 #include "textflag.h"
 
-// OR returns in R the or of the lanes of V. It uses R10.
+// OR sets R to the bitwise or of the lanes of V. It uses R10.
 #define OR(V, R) \
 	VMOV V.D[0], R; \
 	VMOV V.D[1], R10; \
@@ -19,14 +19,14 @@ TEXT ·takeKernel(SB), NOSPLIT, $0-64
 	MOVD toGaps+40(FP), R6
 	MOVD toLess+48(FP), R7
 	SUB  $1, R4, R4
-	VDUP R4, V2.S4                   // the last lane is the document before
+	VDUP R4, V2.S4                   // the last lane is the previous document
 	MOVD $1, R4
 	VDUP R4, V0.S4
 	VEOR V6.B16, V6.B16, V6.B16
 	VEOR V7.B16, V7.B16, V7.B16
 some:
 	VLD1.P 16(R1), [V1.S4]
-	VEXT $12, V1.B16, V2.B16, V3.B16 // the document before each
+	VEXT $12, V1.B16, V2.B16, V3.B16 // the previous document of each
 	VSUB V3.S4, V1.S4, V4.S4
 	VSUB V0.S4, V4.S4, V4.S4
 	VST1.P [V1.S4], 16(R5)

@@ -2,8 +2,7 @@
 
 #include "textflag.h"
 
-// CHOOSE goes on in the form of a kernel for the level that is used. The arguments stay where they
-// are.
+// CHOOSE jumps to the version of a kernel for the selected level. The arguments stay in place.
 #define CHOOSE(avx512, avx2) \
 	CMPB ·wide(SB), $0; \
 	JEQ  2(PC); \

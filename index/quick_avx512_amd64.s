@@ -2,7 +2,8 @@
 
 #include "textflag.h"
 
-// PATCH adds what a patch has above v bits, AX its position and BX its bits, to the frequency at that place.
+// PATCH adds the upper bits (BX) of a patch, those above bit v, to the frequency at its position
+// (AX).
 #define PATCH(r) \
 	MOVBLZX r, AX; \
 	SHRQ $8, r; \
@@ -15,7 +16,7 @@
 	VPADDD Z7, Z4, K2, Z4
 
 // func tfsAtAVX512(in *byte, v uint64, places *uint32, n int, low, high uint64, out *uint32)
-// The number at place p is in lane p%4, at bit p/4*v of its words.
+// The number at index p is in lane p%4, at bit p/4*v of its words.
 TEXT ·tfsAtAVX512(SB), NOSPLIT, $0-56
 	MOVQ in+0(FP), SI
 	MOVQ v+8(FP), CX
@@ -80,7 +81,7 @@ DATA eachLane<>+48(SB)/8, $0x0000000d0000000c
 DATA eachLane<>+56(SB)/8, $0x0000000f0000000e
 GLOBL eachLane<>(SB), RODATA|NOPTR, $64
 
-// SUMS adds to every lane of z those before it; Z31 is 0.
+// SUMS replaces every lane of z by the sum of all lanes up to it. Z31 is 0.
 #define SUMS(z, t) \
 	VALIGND $15, Z31, z, t; \
 	VPADDD t, z, z; \
@@ -98,7 +99,7 @@ TEXT ·sumsAVX512(SB), NOSPLIT, $0-16
 	VPXORD Z31, Z31, Z31
 	MOVL $15, AX
 	VPBROADCASTD AX, Z30
-	VPXORD Z29, Z29, Z29             // the sum of what was before
+	VPXORD Z29, Z29, Z29             // sum so far
 #define SUM16(at, z, t) \
 	VMOVDQU32 at(SI), z; \
 	SUMS(z, t)
@@ -126,8 +127,9 @@ TEXT ·sumsAVX512(SB), NOSPLIT, $0-16
 	RET
 
 // func readPlacesAVX512(in *byte, v uint64, index, n int, low, high uint64, out *uint32, sum uint32) uint32
-// The number at place p is in lane p%4, at bit p/4*v of its words. 16 of them lie in five rows of
-// four words; no gathering is needed, which some processors are slow at. It writes 16 at a time.
+// The number at index p is in lane p%4, at bit p/4*v of its words. 16 numbers are in at most five
+// rows of four words, so no gather is needed, which is slow on some processors. It writes 16
+// numbers at a time.
 TEXT ·readPlacesAVX512(SB), NOSPLIT, $0-68
 	MOVQ in+0(FP), SI
 	MOVQ v+8(FP), CX
@@ -153,7 +155,7 @@ TEXT ·readPlacesAVX512(SB), NOSPLIT, $0-68
 	VPBROADCASTD AX, Z14
 	VPADDD Z14, Z14, Z15             // 32
 	MOVL sum+56(FP), AX
-	VPBROADCASTD AX, Z29             // what was before
+	VPBROADCASTD AX, Z29             // sum so far
 rpNext:
 	MOVQ low+32(FP), R8
 	MOVQ high+40(FP), R9
@@ -205,7 +207,7 @@ rpSum:
 	ADDQ $64, DI
 	JMP  rpNext
 rpDone:
-	ADDQ $15, DX                     // the last that was wanted
+	ADDQ $15, DX                     // the last number wanted
 	VPBROADCASTD DX, Z5
 	VPERMD Z4, Z5, Z4
 	VMOVD X4, AX

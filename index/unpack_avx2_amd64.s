@@ -3,9 +3,9 @@
 #include "textflag.h"
 #include "unpack_generated.h"
 
-// What the steps of unpack_generated.h are with AVX, four numbers at a time: (SI) is the input,
-// (DI) the output, X0 the words, X5 the mask of a number, X4 ones, X6 the sum so far. 256 bits
-// would hold two rows, but these lie at different bits.
+// The steps of unpack_generated.h with AVX, for four numbers at a time. (SI) is the input, (DI) the
+// output, X0 holds words, X5 the mask of a number, X4 ones, X6 the sum so far. Registers of 256
+// bits would hold two rows, but these begin at different bits.
 #define LOAD(in) VMOVDQU in(SI), X0
 
 #define ZERO VPXOR X0, X0, X0
@@ -27,7 +27,7 @@
 	VPAND X5, X2, X2; \
 	PUT(out)
 
-// PREPARE loads the arguments, and finds the rows of the width in a table.
+// PREPARE loads the arguments, and looks up the code for the width in a table.
 #define PREPARE(table) \
 	MOVQ in+0(FP), SI; \
 	MOVQ w+8(FP), CX; \
@@ -42,7 +42,7 @@
 	LEAQ table(SB), AX; \
 	MOVQ (AX)(CX*8), AX
 
-// The numbers plus 1.
+// PUT writes the numbers plus 1.
 #define PUT(out) \
 	VPADDD X4, X2, X2; \
 	VMOVDQU X2, out(DI)
@@ -181,7 +181,7 @@ TEXT ·unpackPlainAVX2(SB), NOSPLIT, $0-24
 
 #undef PUT
 
-// The sums of the numbers plus 1.
+// PUT writes the running sums of the numbers plus 1.
 #define PUT(out) \
 	VPADDD X4, X2, X2; \
 	VPSLLDQ $4, X2, X3; \

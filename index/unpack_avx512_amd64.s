@@ -2,7 +2,7 @@
 
 #include "textflag.h"
 
-// lane/4 and lane%4 of the 16 lanes.
+// lane/4 and lane%4 for each of 16 lanes.
 DATA rowOf<>+0(SB)/8, $0x0000000000000000
 DATA rowOf<>+8(SB)/8, $0x0000000000000000
 DATA rowOf<>+16(SB)/8, $0x0000000100000001
@@ -23,8 +23,9 @@ DATA columnOf<>+48(SB)/8, $0x0000000100000000
 DATA columnOf<>+56(SB)/8, $0x0000000300000002
 GLOBL columnOf<>(SB), RODATA|NOPTR, $64
 
-// PREPARE loads what both functions need: SI in, DI out, CX width, DX bits of four rows.
-// Z0 bit offset of each lane from the first row, Z1 mask, Z2 ones, Z3 columns, Z4 fours.
+// PREPARE loads what both functions need: the input (SI), the output (DI), the width (CX), the bits
+// of four rows (DX), the bit offset of each lane from the first row (Z0), the mask of a number
+// (Z1), ones (Z2), columns (Z3) and fours (Z4).
 #define PREPARE \
 	MOVQ in+0(FP), SI; \
 	MOVQ w+8(FP), CX; \
@@ -43,8 +44,8 @@ GLOBL columnOf<>(SB), RODATA|NOPTR, $64
 	LEAQ (CX*4), DX; \
 	XORQ BX, BX
 
-// UNPACK leaves the next 16 numbers plus 1 in Z8, and the bit offset of the next in BX.
-// A register holds four words of each lane: that is enough for four numbers of up to 25 bits.
+// UNPACK loads the next 16 numbers plus 1 into Z8, and advances the bit offset BX. A register holds
+// four words per lane, which is enough for four numbers of up to 25 bits.
 #define UNPACK \
 	MOVQ BX, R8; \
 	SHRQ $5, R8; \
@@ -89,7 +90,7 @@ TEXT ·unpackGapsAVX512(SB), NOSPLIT, $0-28
 	MOVQ $8, R10
 gaps:
 	UNPACK
-	// Running sums: add what is 1, 2, 4 and 8 lanes before.
+	// Running sums: add the lanes 1, 2, 4 and 8 before.
 	VALIGND $15, Z11, Z8, Z9
 	VPADDD  Z9, Z8, Z8
 	VALIGND $14, Z11, Z8, Z9

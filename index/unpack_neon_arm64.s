@@ -3,8 +3,8 @@
 #include "textflag.h"
 #include "unpack_generated.h"
 
-// What the steps of unpack_generated.h are with NEON, four numbers at a time: (R1) is the input,
-// (R2) the output, V0 the words, V5 the mask of a number, V4 ones, V6 the sum so far, V7 zeros.
+// The steps of unpack_generated.h with NEON, for four numbers at a time. (R1) is the input, (R2)
+// the output, V0 holds words, V5 the mask of a number, V4 ones, V6 the sum so far, V7 zeros.
 #define LOAD(in) FMOVQ in(R1), F0
 
 #define ZERO VEOR V0.B16, V0.B16, V0.B16
@@ -26,7 +26,7 @@
 	VAND V5.B16, V2.B16, V2.B16; \
 	PUT(out)
 
-// PREPARE loads the arguments, and finds the rows of the width in a table.
+// PREPARE loads the arguments, and looks up the code for the width in a table.
 #define PREPARE(table) \
 	MOVD in+0(FP), R1; \
 	MOVD w+8(FP), R3; \
@@ -40,7 +40,7 @@
 	MOVD $table(SB), R4; \
 	MOVD (R4)(R3<<3), R4
 
-// The numbers plus 1.
+// PUT writes the numbers plus 1.
 #define PUT(out) \
 	VADD V4.S4, V2.S4, V2.S4; \
 	FMOVQ F2, out(R2)
@@ -179,7 +179,7 @@ TEXT ·unpackPlainKernel(SB), NOSPLIT, $0-24
 
 #undef PUT
 
-// The sums of the numbers plus 1.
+// PUT writes the running sums of the numbers plus 1.
 #define PUT(out) \
 	VADD V4.S4, V2.S4, V2.S4; \
 	VEXT $12, V2.B16, V7.B16, V3.B16; \

@@ -80,11 +80,11 @@ func mapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch
 		if left > 0 && pays(cores, s.index.Postings()) {
 			err := s.OpenGPU(ctx, o)
 			if err == nil {
-				o.Log.Info("the GPU answers", "requests", left)
+				o.Log.Info("the GPU answers the remaining requests", "requests", left)
 				err = some(len(requests), Batch{Threads: b.Threads, Engine: engine.GPU})
 			}
 			if err != nil {
-				o.Log.Warn("the cores go on without the GPU", "error", errors.Join(err, s.closeGPU()))
+				o.Log.Warn("the GPU failed; the cores answer the remaining requests", "error", errors.Join(err, s.closeGPU()))
 			}
 		}
 		if next < len(requests) {
@@ -93,7 +93,7 @@ func mapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch
 	}
 }
 
-// choosesItself says whether a request names its algorithm or engine.
+// choosesItself reports whether a request names its algorithm or engine.
 func choosesItself(r Request) bool {
 	return r.Algorithm != Auto || r.Parallel != nil && r.Parallel.Engine != engine.Auto
 }

@@ -72,8 +72,8 @@ func TestAutoTakesTheGPU(t *testing.T) {
 		Index    int
 		said     string
 	}{
-		{"a GPU that pays", requests, Batch{}, 0, 50, "the GPU answers"},
-		{"a GPU that is not there", requests, Batch{}, 77, 0, "the cores go on without the GPU"},
+		{"a GPU that pays", requests, Batch{}, 0, 50, "the GPU answers the remaining requests"},
+		{"a GPU that does not exist", requests, Batch{}, 77, 0, "the GPU failed; the cores answer"},
 		{"few requests", requests[:autoProbe], Batch{}, 0, 0, ""},
 		{"an engine", requests, Batch{Engine: engine.Multicore}, 0, 0, ""},
 		{"a schedule", requests, Batch{Schedule: Asynchronous}, 0, 0, ""},

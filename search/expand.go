@@ -25,7 +25,7 @@ func (s *Searcher) expanded(ctx context.Context, r Request) (Request, error) {
 	}
 	if r.Query != nil {
 		return r, ask.Refuse("expansion needs plain words, not operators: " +
-			"leave out its signs, or take them for text")
+			"remove the operators, or search for the query as text")
 	}
 	words, err := wordsOf(&r, s.analyzer)
 	if err != nil || len(words) == 0 {

@@ -123,7 +123,7 @@ func TestSegmentsOnGPU(t *testing.T) {
 	}
 	other := func(i int) string {
 		if i == 6 {
-			return "of several segments a device knows how words count for bm25 only"
+			return "for several segments, the device supports only bm25"
 		}
 		return ""
 	}
@@ -162,7 +162,7 @@ func TestSegmentsOnGPU(t *testing.T) {
 		if why := other(i); why != "" {
 			return why
 		}
-		return "1 of 3 segments: the device does not know which documents may be answers"
+		return "1 of 3 segments: the device does not support filters or deleted documents"
 	}
 	compare(8, limited)
 	// Two generations later, with the older one still there.

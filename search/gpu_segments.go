@@ -73,13 +73,13 @@ func (s *Searcher) searchSegments(ctx context.Context, r Request) (*Result, erro
 	return all, nil
 }
 
-// notForSegments says why a request on several segments must be answered by the cores, or "".
+// notForSegments returns the reason why the cores must answer a request on several segments, or "".
 func notForSegments(r *Request) string {
 	if _, usual := r.Model.(BM25); r.Model != nil && !usual {
-		return "of several segments a device knows how words count for bm25 only"
+		return "for several segments, the device supports only bm25"
 	}
 	if r.Algorithm != Auto && r.Algorithm != Tiles {
-		return "the algorithms of the thesis search one segment on a device"
+		return "the thesis' algorithms on the device support only one segment"
 	}
 	return ""
 }

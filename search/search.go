@@ -146,7 +146,7 @@ func (s *Searcher) Search(ctx context.Context, r Request) (found *Result, err er
 		!s.tree.ForEngines(&r)) && s.tree != nil {
 		found, err := tree.Search(ctx, s.tree, &r)
 		if err == nil && ask.WantsGPU(r.Parallel) {
-			found.Stats.GPU = &GPUStats{Fallback: "a tree, a count or a page is for the cores"}
+			found.Stats.GPU = &GPUStats{Fallback: "operators, counts, pages and filters are not supported on a GPU"}
 		}
 		return found, err
 	}

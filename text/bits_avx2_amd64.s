@@ -2,16 +2,16 @@
 
 #include "textflag.h"
 
-// The kernels of bits_avx512_amd64.s with two registers of 32 bytes.
+// The kernels of bits_avx512_amd64.s, with two registers of 32 bytes.
 
-// SPREAD has a byte in all lanes of y.
+// SPREAD broadcasts a byte to all lanes of y.
 #define SPREAD(byte, x, y) \
 	MOVL byte, AX; \
 	VMOVD AX, x; \
 	VPBROADCASTB x, y
 
-// LOAD has the first n bytes of p, at most 64, and zeros behind them, in Y0 and Y1. Bytes behind
-// the last may be read if they are of the same page, else they are copied to the stack first.
+// LOAD loads the first n bytes of p, at most 64, followed by zeros, into Y0 and Y1. It may read
+// beyond the last byte within the same page; otherwise the bytes are copied to the stack first.
 #define LOAD \
 	MOVQ to+0(FP), DI; \
 	MOVQ p+8(FP), SI; \
@@ -51,7 +51,7 @@ whole: \
 	VMOVDQU 32(SI), Y1; \
 loaded:
 
-// BITS has the top bits of the bytes of two registers.
+// BITS combines the top bits of all bytes of two registers.
 #define BITS(low, high, to) \
 	VPMOVMSKB low, AX; \
 	VPMOVMSKB high, BX; \
@@ -59,7 +59,7 @@ loaded:
 	ORQ  BX, AX; \
 	MOVQ AX, to
 
-// BELOW marks the bytes that are, less first, at most last.
+// BELOW marks the bytes b with b - first <= last, as unsigned numbers.
 #define BELOW(from, first, last, to) \
 	VPSUBB first, from, to; \
 	VPMINUB last, to, Y5; \
@@ -79,7 +79,7 @@ TEXT ·wordBitsAVX2(SB), NOSPLIT, $64-56
 	BELOW(Y2, Y14, Y13, Y2)          // letters
 	BELOW(Y3, Y14, Y13, Y3)
 	VPAND Y15, Y2, Y4
-	VPOR Y4, Y0, Y4                  // are made small
+	VPOR Y4, Y0, Y4                  // to lower case
 	VMOVDQU Y4, (DI)
 	VPAND Y15, Y3, Y4
 	VPOR Y4, Y1, Y4
@@ -94,7 +94,7 @@ TEXT ·wordBitsAVX2(SB), NOSPLIT, $64-56
 	VPOR Y5, Y3, Y3
 	BITS(Y2, Y3, word+24(FP))
 	BITS(Y4, Y5, score+40(FP))
-	VPMINUB Y15, Y0, Y2              // up to a blank
+	VPMINUB Y15, Y0, Y2              // blanks and control characters
 	VPMINUB Y15, Y1, Y3
 	VPCMPEQB Y0, Y2, Y2
 	VPCMPEQB Y1, Y3, Y3

@@ -2,7 +2,7 @@
 
 #include "textflag.h"
 
-// The same byte four times, to be spread over a register.
+// Each byte is repeated four times, to be broadcast to a register.
 DATA bytes<>+0(SB)/4, $0x20202020
 DATA bytes<>+4(SB)/4, $0x61616161 // a
 DATA bytes<>+8(SB)/4, $0x1a1a1a1a // 26
@@ -13,7 +13,8 @@ DATA bytes<>+24(SB)/4, $0x09090909 // tab
 DATA bytes<>+28(SB)/4, $0x0d0d0d0d // carriage return
 GLOBL bytes<>(SB), RODATA|NOPTR, $32
 
-// LOAD has the first n bytes of p, at most 64, and zeros behind them, in Z16. The upper 16 registers need no VZEROUPPER.
+// LOAD loads the first n bytes of p, at most 64, followed by zeros, into Z16. The upper 16
+// registers need no VZEROUPPER.
 #define LOAD \
 	MOVQ to+0(FP), DI; \
 	MOVQ p+8(FP), SI; \
@@ -35,12 +36,12 @@ TEXT ·wordBitsAVX512(SB), NOSPLIT, $0-56
 	VPORD Z17, Z16, Z23
 	VPSUBB Z18, Z23, Z24
 	VPCMPUB $1, Z19, Z24, K2        // letters
-	VPBLENDMB Z23, Z16, K2, Z25     // are made small
+	VPBLENDMB Z23, Z16, K2, Z25     // to lower case
 	VMOVDQU64 Z25, (DI)
 	VPSUBB Z20, Z16, Z24
 	VPCMPUB $1, Z21, Z24, K3        // digits
 	VPCMPUB $0, Z22, Z16, K4        // underscores
-	VPCMPUB $2, Z17, Z16, K5        // up to a blank
+	VPCMPUB $2, Z17, Z16, K5        // blanks and control characters
 	VPMOVB2M Z16, K6
 	KORQ K2, K3, K3
 	KORQ K3, K4, K3

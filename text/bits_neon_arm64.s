@@ -2,20 +2,20 @@
 
 #include "textflag.h"
 
-// The kernels of bits_avx2_amd64.s with four registers of 16 bytes.
+// The kernels of bits_avx2_amd64.s, with four registers of 16 bytes.
 
-// The bit of each byte among eight, twice.
+// The bit of each of eight bytes, twice.
 DATA weights<>+0(SB)/8, $0x8040201008040201
 DATA weights<>+8(SB)/8, $0x8040201008040201
 GLOBL weights<>(SB), RODATA|NOPTR, $16
 
-// SPREAD has a byte in all lanes of v.
+// SPREAD broadcasts a byte to all lanes of v.
 #define SPREAD(byte, v) \
 	MOVD byte, R4; \
 	VDUP R4, v.B16
 
-// LOAD has the first n bytes of p, at most 64, and zeros behind them, in V0 to V3. Bytes behind the
-// last may be read if they are of the same page, else they are copied to the stack first.
+// LOAD loads the first n bytes of p, at most 64, followed by zeros, into V0 to V3. It may read
+// beyond the last byte within the same page; otherwise the bytes are copied to the stack first.
 #define LOAD \
 	MOVD to+0(FP), R0; \
 	MOVD p+8(FP), R1; \
@@ -57,7 +57,8 @@ whole: \
 	VLD1 (R1), [V0.B16, V1.B16, V2.B16, V3.B16]; \
 loaded:
 
-// BITS has a bit for each byte of four registers of ones and zeros, which it needs no more.
+// BITS combines four registers, whose bytes are all ones or zeros, to a bit per byte. It overwrites
+// the registers.
 #define BITS(a, b, c, d, to) \
 	VAND V31.B16, a.B16, a.B16; \
 	VAND V31.B16, b.B16, b.B16; \
@@ -70,7 +71,7 @@ loaded:
 	VMOV a.D[0], R4; \
 	MOVD R4, to
 
-// BELOW marks the bytes that are, less first, at most last.
+// BELOW marks the bytes b with b - first <= last, as unsigned numbers.
 #define BELOW(from, first, last, to) \
 	VSUB first.B16, from.B16, to.B16; \
 	VUMIN last.B16, to.B16, V30.B16; \
@@ -89,25 +90,25 @@ TEXT ·wordBitsKernel(SB), NOSPLIT, $64-56
 	VORR V16.B16, V0.B16, V4.B16
 	BELOW(V4, V17, V18, V4)          // letters
 	VAND V16.B16, V4.B16, V23.B16
-	VORR V23.B16, V0.B16, V24.B16      // are made small
+	VORR V23.B16, V0.B16, V24.B16      // to lower case
 	BELOW(V0, V19, V20, V23)           // digits
 	VORR V23.B16, V4.B16, V4.B16
 	VORR V16.B16, V1.B16, V5.B16
 	BELOW(V5, V17, V18, V5)          // letters
 	VAND V16.B16, V5.B16, V23.B16
-	VORR V23.B16, V1.B16, V25.B16      // are made small
+	VORR V23.B16, V1.B16, V25.B16      // to lower case
 	BELOW(V1, V19, V20, V23)           // digits
 	VORR V23.B16, V5.B16, V5.B16
 	VORR V16.B16, V2.B16, V6.B16
 	BELOW(V6, V17, V18, V6)          // letters
 	VAND V16.B16, V6.B16, V23.B16
-	VORR V23.B16, V2.B16, V26.B16      // are made small
+	VORR V23.B16, V2.B16, V26.B16      // to lower case
 	BELOW(V2, V19, V20, V23)           // digits
 	VORR V23.B16, V6.B16, V6.B16
 	VORR V16.B16, V3.B16, V7.B16
 	BELOW(V7, V17, V18, V7)          // letters
 	VAND V16.B16, V7.B16, V23.B16
-	VORR V23.B16, V3.B16, V27.B16      // are made small
+	VORR V23.B16, V3.B16, V27.B16      // to lower case
 	BELOW(V3, V19, V20, V23)           // digits
 	VORR V23.B16, V7.B16, V7.B16
 	VST1 [V24.B16, V25.B16, V26.B16, V27.B16], (R0)
@@ -121,13 +122,13 @@ TEXT ·wordBitsKernel(SB), NOSPLIT, $64-56
 	VORR V27.B16, V7.B16, V7.B16
 	BITS(V4, V5, V6, V7, word+24(FP))
 	BITS(V24, V25, V26, V27, score+40(FP))
-	VUMIN V16.B16, V0.B16, V4.B16      // up to a blank
+	VUMIN V16.B16, V0.B16, V4.B16      // blanks and control characters
 	VCMEQ V0.B16, V4.B16, V4.B16
-	VUMIN V16.B16, V1.B16, V5.B16      // up to a blank
+	VUMIN V16.B16, V1.B16, V5.B16      // blanks and control characters
 	VCMEQ V1.B16, V5.B16, V5.B16
-	VUMIN V16.B16, V2.B16, V6.B16      // up to a blank
+	VUMIN V16.B16, V2.B16, V6.B16      // blanks and control characters
 	VCMEQ V2.B16, V6.B16, V6.B16
-	VUMIN V16.B16, V3.B16, V7.B16      // up to a blank
+	VUMIN V16.B16, V3.B16, V7.B16      // blanks and control characters
 	VCMEQ V3.B16, V7.B16, V7.B16
 	BITS(V4, V5, V6, V7, space+32(FP))
 	VCMTST V22.B16, V0.B16, V0.B16

@@ -229,9 +229,14 @@ func WantsGPU(p *Parallel) bool { return p != nil && p.Engine == engine.GPU }
 
 // GPUStats describes the work of the device for a query.
 type GPUStats struct {
-	Items      int           `json:"items"`              // work items whose postings were added up
-	Candidates int           `json:"candidates"`         // documents that could have won at the time, or all if their scores were added up
-	Rescored   int           `json:"rescored"`           // of those, scored exactly, and in a batch still good enough then
-	Fallback   string        `json:"fallback,omitempty"` // why the CPU answered instead
-	Time       time.Duration `json:"time_ns,omitempty"`  // on the device, if it was measured
+	// Items is the number of work items whose postings were added up.
+	Items int `json:"items"`
+	// Candidates is the number of documents whose bound exceeded the threshold at the time.
+	Candidates int `json:"candidates"`
+	// Rescored is the number of candidates that were scored exactly.
+	Rescored int `json:"rescored"`
+	// Fallback is the reason why the CPU answered instead; "" if the device did.
+	Fallback string `json:"fallback,omitempty"`
+	// Time is the time on the device, if it was measured.
+	Time time.Duration `json:"time_ns,omitempty"`
 }

@@ -63,7 +63,7 @@ func (g *Index) profileBatch(ctx context.Context, requests []ask.Request, runs i
 	defer unlock()
 	f.p.begin(len(at), m, w, !guess, f.host.Values(), f.hostOwn.Values(), &f.limits)
 	if !f.p.place(asks, at, &f.limits) {
-		return nil, errors.New("more requests than one launch takes")
+		return nil, errors.New("more requests than a launch can have")
 	}
 	f.p.writeHead()
 	return g.timeSteps(f.stream, f.steps(m), runs)

@@ -171,17 +171,18 @@ func (s *gpuSlot) result(i int, stats *ask.GPUStats) ([]ask.Hit, bool) {
 	return hits, true
 }
 
+// The reasons why the CPU answers a request that asked for the device: ask.GPUStats.Fallback.
 const (
-	tooManyWords   = "more words or answers than a query on the device can have"
-	tooManyTies    = "more documents could win than are kept on the device"
-	limited        = "the device does not know which documents may be answers"
-	fieldless      = "the device does not know fields"
-	lossless       = "the device does not round the lengths of documents"
-	tooLargeToHold = "the lists find no room on the device"
-	guessedWrong   = "the device guessed its answers' scores wrong, and had others to do"
+	tooManyWords   = "the query has more words or answers than the device supports"
+	tooManyTies    = "more documents could enter the result than the device keeps"
+	limited        = "the device does not support filters or deleted documents"
+	fieldless      = "the device does not support models over fields"
+	lossless       = "the device does not support variant lucene-lossy"
+	tooLargeToHold = "the lists do not fit the memory of the device"
+	guessedWrong   = "the threshold that the device guessed was too high"
 )
 
-// unknown says why the device does not support a model, or "".
+// unknown returns the reason why the device does not support a model, or "".
 func unknown(m model.Model) string {
 	if model.IsFielded(m) {
 		return fieldless

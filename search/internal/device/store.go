@@ -281,7 +281,7 @@ func (st *gpuStore) fill(ctx context.Context, progress func(done, total int64)) 
 	}
 	for i := range st.lists {
 		if !st.place(&st.lists[i]) {
-			return fmt.Errorf("list %d of %d: no room, though all were measured", i, len(st.lists))
+			return fmt.Errorf("list %d of %d does not fit the memory planned for all lists", i, len(st.lists))
 		}
 	}
 	// Adjacent lists are uploaded together.

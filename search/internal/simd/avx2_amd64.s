@@ -3,9 +3,9 @@
 #include "textflag.h"
 #include "fetch_amd64.h"
 
-// The kernels of avx512_amd64.s, eight postings at a time. Where AVX-512 has masks there are
-// registers of ones and zeros here; what is kept is moved together by a table (·compress), and
-// 1/frequency is divided, which has the same bits as looking it up.
+// The kernels of avx512_amd64.s, for eight postings at a time. Registers of ones and zeros take the
+// place of masks. Kept lanes are moved to the front by a permutation from a table (·compress).
+// 1/frequency is a division, which gives the same bits as the table of AVX-512.
 
 DATA lanes8<>+0(SB)/8, $0x0000000100000000
 DATA lanes8<>+8(SB)/8, $0x0000000300000002
@@ -13,7 +13,7 @@ DATA lanes8<>+16(SB)/8, $0x0000000500000004
 DATA lanes8<>+24(SB)/8, $0x0000000700000006
 GLOBL lanes8<>(SB), RODATA|NOPTR, $32
 
-// Eight lanes of ones, then eight of zeros: from 4*(8-n) on, n are ones.
+// Eight lanes of ones, then eight of zeros. Eight lanes from offset 4*(8-n) on begin with n ones.
 DATA window<>+0(SB)/8, $0xffffffffffffffff
 DATA window<>+8(SB)/8, $0xffffffffffffffff
 DATA window<>+16(SB)/8, $0xffffffffffffffff
@@ -24,7 +24,7 @@ DATA window<>+48(SB)/8, $0
 DATA window<>+56(SB)/8, $0
 GLOBL window<>(SB), RODATA|NOPTR, $64
 
-// 7, 15, ..., 127: the last of each eight.
+// 7, 15, ..., 127: the index of the last element of each group of eight.
 DATA ends<>+0(SB)/8, $0x0000000f00000007
 DATA ends<>+8(SB)/8, $0x0000001f00000017
 DATA ends<>+16(SB)/8, $0x0000002f00000027
@@ -35,14 +35,14 @@ DATA ends<>+48(SB)/8, $0x0000006f00000067
 DATA ends<>+56(SB)/8, $0x0000007f00000077
 GLOBL ends<>(SB), RODATA|NOPTR, $64
 
-// SPREAD has a number in all lanes of y. MOVD instead of VMOVD would be SSE, which costs tens of
-// cycles each time while upper halves of registers are in use.
+// SPREAD broadcasts a number to all lanes of y. It uses VMOVD because MOVD is an SSE instruction,
+// which costs tens of cycles while upper halves of registers are in use.
 #define SPREAD(number, x, y) \
 	MOVL number, AX; \
 	VMOVD AX, x; \
 	VPBROADCASTD x, y
 
-// MASK leaves the lanes that are left of CX, 8 or fewer, as ones in Y15.
+// MASK sets the first CX lanes of Y15 to ones, at most all 8, and the others to zeros.
 #define MASK \
 	MOVL $8, AX; \
 	CMPQ CX, AX; \
@@ -51,8 +51,8 @@ GLOBL ends<>(SB), RODATA|NOPTR, $64
 	LEAQ window<>+32(SB), BX; \
 	VMOVDQU (BX)(AX*4), Y15
 
-// FLOATS makes floats of whole numbers without a sign, rounded once: the upper and the lower 16
-// bits are put behind exponents, the exponents are subtracted, and the halves added.
+// FLOATS converts unsigned integers to floats, rounded once. It combines the upper and the lower 16
+// bits with exponents to floats, subtracts the exponents, and adds both.
 #define FLOATS(from, to, temp) \
 	VPBLENDW $0xaa, Y12, from, temp; \
 	VPSRLD $16, from, to; \
@@ -60,7 +60,7 @@ GLOBL ends<>(SB), RODATA|NOPTR, $64
 	VSUBPS Y14, to, to; \
 	VADDPS temp, to, to
 
-// CONSTANTS are those of FLOATS, a one, and the table by which COMPRESS moves.
+// CONSTANTS loads the constants of FLOATS, 1.0 (Y10), and the address of ·compress (R14).
 #define CONSTANTS \
 	SPREAD($0x4b000000, X12, Y12); \
 	SPREAD($0x53000000, X13, Y13); \
@@ -68,13 +68,13 @@ GLOBL ends<>(SB), RODATA|NOPTR, $64
 	SPREAD($0x3f800000, X10, Y10); \
 	LEAQ ·compress(SB), R14
 
-// FETCH has eight numbers of a table, of which the places lie from offset(at) on.
+// FETCH loads eight numbers of a table into y. Their indexes are at offset(at).
 #define FETCH(at, offset, table, x, y, temp) \
 	FETCH4(at, offset, table, x); \
 	FETCH4(at, offset+16, table, temp); \
 	VINSERTI128 $1, temp, y, y
 
-// MODEL loads what POSTINGS needs of a Kernel (R9).
+// MODEL loads the fields of a Kernel (R9) that POSTINGS needs.
 #define MODEL \
 	CONSTANTS; \
 	VBROADCASTSS 0(R9), Y8; \
@@ -83,8 +83,8 @@ GLOBL ends<>(SB), RODATA|NOPTR, $64
 	MOVQ 32(R9), DX; \
 	SPREAD(40(R9), X11, Y11)
 
-// POSTINGS loads documents (Y0) and frequencies (Y1) and leaves x in Y2. With classes, at
-// "classes", it goes on at "length".
+// POSTINGS loads documents (Y0) and frequencies (Y1) and computes x (Y2). If there are length
+// classes, it jumps to the label classes, which jumps back to length.
 #define POSTINGS \
 	MASK; \
 	VPMASKMOVD (SI), Y15, Y0; \
@@ -107,8 +107,9 @@ length: \
 	VDIVPS Y3, Y10, Y3; \
 	VMULPS Y3, Y2, Y2
 
-// CLASSES has a + b*length by the documents' classes. The last documents fetch four bytes for one,
-// not beyond the last.
+// CLASSES loads a + b*length by the classes of the documents. If lanes are empty, it gathers four
+// bytes for each class. For the last documents of the index it gathers the last four and shifts
+// them, in order not to read beyond the end.
 #define CLASSES \
 classes: \
 	CMPQ CX, $8; \
@@ -129,7 +130,7 @@ fewClasses: \
 	VGATHERDPS Y4, (DX)(Y3*4), Y2; \
 	JMP  length
 
-// SCORES makes scores of x in Y2; weight and plus are those of the Kernel.
+// SCORES computes scores from x (Y2), with weight and plus of the Kernel.
 #define SCORES(temp) \
 	VADDPS Y10, Y2, Y2; \
 	VBROADCASTSS 8(R9), temp; \
@@ -137,10 +138,10 @@ fewClasses: \
 	VBROADCASTSS 12(R9), temp; \
 	VADDPS temp, Y2, Y2
 
-// MOVER has the table's row for the lanes AX in y.
+// MOVER loads the permutation that moves the lanes in the bit mask AX to the front into y.
 #define MOVER(y) VPMOVZXBD (R14)(AX*8), y
 
-// STORE writes as many lanes as are left, without touching what lies behind.
+// STORE writes the lanes that are in use, and nothing after them.
 #define STORE(y, to) \
 	CMPQ CX, $8; \
 	JLT  3(PC); \
@@ -257,7 +258,7 @@ loop:
 	TESTQ CX, CX
 	JLE  done
 	POSTINGS
-	VCMPPS $2, Y6, Y2, Y3            // the others need no division
+	VCMPPS $2, Y6, Y2, Y3            // only these are divided
 	VPAND Y15, Y3, Y15
 	VPTEST Y15, Y15
 	JZ   next
@@ -283,14 +284,15 @@ done:
 	VZEROUPPER
 	RET
 
-// OF16 looks the lowest 4 bits of y up in a table of 16, of which low and high are the halves.
+// OF16 replaces the lanes of y by entries of a table of 16 floats, selected by their lowest 4 bits.
+// The registers low and high are the halves of the table.
 #define OF16(low, high, y, t1, t2) \
 	VPERMPS low, y, t1; \
 	VPERMPS high, y, t2; \
 	VPSLLD $28, y, y; \
 	VBLENDVPS y, t2, t1, y
 
-// BUCKETS leaves the buckets of documents (SI, and in Y0) in the lowest 4 bits of Y2.
+// BUCKETS loads the length buckets of the documents (Y0, also at SI) into the lowest 4 bits of Y2.
 #define BUCKETS(halves, few, found) \
 	CMPQ CX, $8; \
 	JLT  few; \
@@ -308,8 +310,8 @@ found: \
 	VPSRLVD Y3, Y2, Y2
 
 // func siftHalvesAVX2(docs, tfs *uint32, halves *uint8, n int, m *Kernel, k *float32, limit float32, outDocs, outTFs *uint32) int
-// keeps the postings whose x can be at most limit: k of the document's bucket * (1/tf) is not above
-// it.
+// keeps the postings with k * (1/tf) <= limit, where k is that of the document's length bucket: all
+// postings with x <= limit are among them.
 TEXT ·siftHalvesAVX2(SB), NOSPLIT, $0-80
 	MOVQ docs+0(FP), SI
 	MOVQ tfs+8(FP), DI
@@ -353,7 +355,8 @@ done:
 	VZEROUPPER
 	RET
 
-// EMIT writes the lanes AX of documents Y0 and sums Y1 as candidates to (R10)(R12*8).
+// EMIT writes documents (Y0) and sums (Y1) as candidates to (R10)(R12*8), for the lanes in the bit
+// mask AX.
 #define EMIT \
 	MOVER(Y3); \
 	VPERMD Y0, Y3, Y0; \
@@ -400,7 +403,8 @@ done:
 	RET
 
 // func scanAVX2(sums *float32, n int, base uint32, need float32, out *Candidate) int
-// keeps the touched documents with sums above need, and makes all sums minus zero.
+// keeps the documents with sums above need that are not minus zero, and sets all sums to minus
+// zero, which means that no score was added.
 TEXT ·scanAVX2(SB), NOSPLIT, $0-40
 	MOVQ sums+0(FP), DI
 	MOVQ n+8(FP), CX
@@ -419,7 +423,7 @@ loop:
 	JLE  done
 	MASK
 	VPMASKMOVD (DI), Y15, Y1
-	VPCMPEQD Y6, Y1, Y2              // untouched
+	VPCMPEQD Y6, Y1, Y2              // no score was added
 	VCMPPS $14, Y7, Y1, Y3
 	VPANDN Y3, Y2, Y3
 	VPAND Y15, Y3, Y3
@@ -440,8 +444,8 @@ done:
 	RET
 
 // func keepAVX2(found *Candidate, n int, need float32) int
-// leaves the candidates with sums above need in front. n is a multiple of 8; what is written was
-// read before.
+// moves the candidates with sums above need to the front. n is a multiple of 8. It never writes
+// ahead of what it has read.
 TEXT ·keepAVX2(SB), NOSPLIT, $0-32
 	MOVQ found+0(FP), SI
 	MOVQ n+8(FP), CX
@@ -452,7 +456,7 @@ loop:
 	SUBQ $4, CX
 	JLT  done
 	VMOVDQU (SI), Y0
-	VPSHUFD $0xa0, Y0, Y1            // the sums, twice each
+	VPSHUFD $0xa0, Y0, Y1            // the sums, each twice
 	VCMPPS $14, Y7, Y1, Y1
 	VMOVMSKPS Y1, AX
 	MOVER(Y1)
@@ -470,7 +474,8 @@ done:
 	RET
 
 // func locateAVX2(block, docs *uint32, n int, last uint32, at, places *uint32) (found, used int)
-// counts for each document the eights of the block that end before it, then looks into the next.
+// counts, for each document, the groups of eight of the block that end before it, then searches the
+// next group.
 TEXT ·locateAVX2(SB), NOSPLIT, $0-64
 	MOVQ block+0(FP), SI
 	MOVQ docs+8(FP), DI
@@ -478,7 +483,7 @@ TEXT ·locateAVX2(SB), NOSPLIT, $0-64
 	MOVL last+24(FP), R9
 	MOVQ at+32(FP), R10
 	MOVQ places+40(FP), R11
-	SPREAD($0x80000000, X6, Y6)      // makes comparisons those of numbers without a sign
+	SPREAD($0x80000000, X6, Y6)      // XOR with it allows signed comparisons of unsigned numbers
 	VMOVDQU ends<>+0(SB), Y2
 	VPCMPEQD Y4, Y4, Y4
 	VPGATHERDD Y4, (SI)(Y2*4), Y0
@@ -497,7 +502,7 @@ loop:
 	VPCMPGTD Y0, Y3, Y4
 	VPCMPGTD Y1, Y3, Y5
 	VPACKSSDW Y5, Y4, Y4
-	VPMOVMSKB Y4, AX                 // two bits each
+	VPMOVMSKB Y4, AX                 // two bits per lane
 	POPCNTL AX, AX
 	SHLL $2, AX
 	ANDL $127, AX
@@ -519,7 +524,7 @@ done:
 	RET
 
 // func mergeAVX2(docs *uint32, scores *float32, n int, found *Candidate, m int)
-// adds the scores of a list to the candidates that it has.
+// adds the scores of a list to those of the candidates that are in it.
 TEXT ·mergeAVX2(SB), NOSPLIT, $0-40
 	MOVQ docs+0(FP), SI
 	MOVQ scores+8(FP), DI
@@ -528,7 +533,7 @@ TEXT ·mergeAVX2(SB), NOSPLIT, $0-40
 	MOVQ m+32(FP), R11
 	TESTQ R11, R11
 	JLE  done
-	XORQ R8, R8                      // where the list stands
+	XORQ R8, R8                      // index in the list
 loop:
 	MOVL 4(R10), DX
 	VPBROADCASTD 4(R10), Y1
@@ -541,7 +546,7 @@ skip:
 	MOVQ R9, R8
 	JMP  skip
 look:
-	// Whether the list has the candidate nobody can guess: no branch.
+	// Whether the list has the candidate is unpredictable: no branch.
 	VPCMPEQD (SI)(R8*4), Y1, Y0
 	VMOVMSKPS Y0, AX
 	TZCNTL AX, BX
@@ -583,7 +588,8 @@ next:
 	VZEROUPPER
 	RET
 
-// LEVELS adds the units of 32 bytes of levels (Y0) to the sums of their lower and upper halves.
+// LEVELS adds the units of 64 levels, two in each byte of Y0, to sums: those of the lower half
+// bytes to low, those of the upper ones to high.
 #define LEVELS(low, high) \
 	VPSRLW $4, Y0, Y1; \
 	VPAND Y8, Y0, Y0; \
@@ -593,7 +599,7 @@ next:
 	VPADDSB Y0, low, low; \
 	VPADDSB Y1, high, high
 
-// REACH writes bits of the bytes that are at least need: 32 of them.
+// REACH writes a bit for each of 32 bytes, which is set if the byte is at least need.
 #define REACH(sums, to) \
 	VPCMPGTB sums, Y7, sums; \
 	VPMOVMSKB sums, AX; \
@@ -601,8 +607,8 @@ next:
 	MOVL AX, to
 
 // func findPlacesAVX2(maps **uint8, units *[NumLevels]int8, lists, from, n int, need int8, out *uint64)
-// adds up the units of each list's level at each place, and sets a bit where the sum is at least
-// need.
+// adds up, at each place, the units of the levels of all lists, and sets a bit if the sum is at
+// least need.
 TEXT ·findPlacesAVX2(SB), NOSPLIT, $0-56
 	MOVQ maps+0(FP), SI
 	MOVQ units+8(FP), DI
@@ -643,7 +649,7 @@ list:
 	RET
 
 // func keepPlacesAVX2(docs, at *uint32, n int, bits *uint64, outDocs, outAt *uint32) int
-// keeps the documents whose place has its bit set, and what belongs to them.
+// keeps the documents whose place has its bit set, with their elements of at.
 TEXT ·keepPlacesAVX2(SB), NOSPLIT, $32-56
 	MOVQ docs+0(FP), SI
 	MOVQ at+8(FP), DI
@@ -659,10 +665,10 @@ loop:
 	MASK
 	VPMASKMOVD (SI), Y15, Y0
 	VPMASKMOVD (DI), Y15, Y1
-	VPSRLD $9, Y0, Y3                // 32 places of 16 documents
+	VPSRLD $9, Y0, Y3                // index of a group of 32 places, of 16 documents each
 	VMOVDQU Y3, 0(SP)
 	FETCH(SP, 0, R8, X2, Y2, X3)
-	VPSLLD $23, Y0, Y3               // the place among them
+	VPSLLD $23, Y0, Y3               // place within the group
 	VPSRLD $27, Y3, Y3
 	VPSRLVD Y3, Y2, Y2
 	VPSLLD $31, Y2, Y2
@@ -684,7 +690,7 @@ done:
 	VZEROUPPER
 	RET
 
-// KEEP appends the lanes of documents (Y0), frequencies (Y1) and sums that test names.
+// KEEP appends documents (Y0), frequencies (Y1) and sums of the lanes that test selects.
 #define KEEP(sums, test) \
 	VPAND Y15, test, test; \
 	VMOVMSKPS test, AX; \
@@ -699,10 +705,11 @@ done:
 	ADDQ AX, R12
 
 // func siftLevelsAVX2(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32, outSums *float32) int
-// keeps the postings that with their bucket's shortest length, and the best that the other lists
-// have in the place, are above the cut; and these sums. First it keeps what would be in the
-// shortest document of all, then it looks at the buckets of those: so there is no branch that
-// depends on the postings, and few lanes are empty.
+// keeps the postings for which the sum of two bounds is above the cut, with these sums. One bound
+// is the score by the shortest length of the document's bucket, the other the best scores of the
+// other lists at the document's place. A first pass takes the shortest length of all documents, and
+// a second pass the buckets of what is left. So no branch depends on the postings, and few lanes
+// are empty.
 TEXT ·siftLevelsAVX2(SB), NOSPLIT, $64-64
 	MOVQ docs+0(FP), SI
 	MOVQ tfs+8(FP), DI
@@ -726,13 +733,13 @@ loop:
 	VPOR Y3, Y2, Y2                  // four bytes of levels
 	VPSLLD $26, Y0, Y3
 	VPSRLD $30, Y3, Y3
-	VPSLLD $3, Y3, Y3                // which byte
+	VPSLLD $3, Y3, Y3                // shift to the byte
 	VPSLLD $21, Y0, Y4
 	VPSRLD $31, Y4, Y4
-	VPSLLD $2, Y4, Y4                // which half
+	VPSLLD $2, Y4, Y4                // shift to the half byte
 	VPOR Y4, Y3, Y3
 	VPXOR Y5, Y5, Y5
-	VMOVDQU Y2, 0(SP)                // of lanes that are none it is the first
+	VMOVDQU Y2, 0(SP)                // unused lanes have index 0
 	VPMINUD Y13, Y1, Y2
 	VMOVDQU Y2, 32(SP)
 	XORQ DX, DX
@@ -750,7 +757,7 @@ list:
 	CMPQ DX, 16(R9)
 	JLT  list
 	MOVQ 48(R9), R13
-	FETCH(SP, 32, R13, X7, Y7, X6)    // the best score of the frequency
+	FETCH(SP, 32, R13, X7, Y7, X6)    // best score of each frequency
 	VADDPS Y7, Y5, Y6
 	VCMPPS $14, Y14, Y6, Y3
 	KEEP(Y5, Y3)
@@ -764,7 +771,7 @@ list:
 	MOVQ R8, DX
 	MOVQ R12, CX
 	MOVQ 48(R9), AX
-	VBROADCASTSS 124(AX), Y12        // the best score of the highest frequencies
+	VBROADCASTSS 124(AX), Y12        // best score of frequencies from 31 on
 	MOVQ 24(R9), R13                 // halves
 	MOVQ 32(R9), AX
 	VMOVUPS (AX), Y8                 // k of each bucket
@@ -805,7 +812,7 @@ done:
 	RET
 
 // func betweenAVX2(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs, outTFs *uint32, outSums *float32) int
-// keeps what has sums above low and not above high.
+// keeps the postings with sums above low and not above high.
 TEXT ·betweenAVX2(SB), NOSPLIT, $0-72
 	MOVQ docs+0(FP), SI
 	MOVQ tfs+8(FP), DI

@@ -13,7 +13,7 @@ DATA lanes<>+48(SB)/8, $0x0000000d0000000c
 DATA lanes<>+56(SB)/8, $0x0000000f0000000e
 GLOBL lanes<>(SB), RODATA|NOPTR, $64
 
-// MASK leaves the lanes that are left of CX in K1: 16 or fewer.
+// MASK sets the lowest CX bits of K1, at most all 16.
 #define MASK \
 	MOVL $0xffff, AX; \
 	CMPQ CX, $16; \
@@ -21,8 +21,8 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $64
 	BZHIL CX, AX, AX; \
 	KMOVW AX, K1
 
-// KEEP appends the documents, frequencies and sums that K4 names to what was kept, and goes on to
-// the next 16.
+// KEEP appends the documents, frequencies and sums of the lanes in K4 to the output, and advances
+// the input by 16.
 #define KEEP \
 	KMOVW K4, AX; \
 	VPCOMPRESSD.Z Z0, K4, Z0; \
@@ -38,7 +38,7 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $64
 	ADDQ $64, DX; \
 	SUBQ $16, CX
 
-// FETCH has 16 numbers of a table in Z2, of which the places lie from (at) on.
+// FETCH loads 16 numbers of a table into Z2. Their indexes are at (at).
 #define FETCH(at, table) \
 	FETCH4(at, 0, table, X2); \
 	FETCH4(at, 16, table, X3); \
@@ -46,13 +46,13 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $64
 	FETCH4(at, 48, table, X5); \
 	JOIN
 
-// JOIN joins four quarters in Z2.
+// JOIN combines X2, X3, X4 and X5 in Z2.
 #define JOIN \
 	VINSERTI128 $1, X3, Y2, Y2; \
 	VINSERTI128 $1, X5, Y4, Y4; \
 	VINSERTI64X4 $1, Y4, Z2, Z2
 
-// MODEL loads what POSTINGS needs of a Kernel (R9).
+// MODEL loads the fields of a Kernel (R9) that POSTINGS needs.
 #define MODEL \
 	VBROADCASTSS 0(R9), Z20; \
 	VBROADCASTSS 4(R9), Z21; \
@@ -68,8 +68,9 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $64
 	VPBROADCASTD AX, Z28; \
 	VPBROADCASTD 40(R9), Z29
 
-// POSTINGS loads documents (Z0) and frequencies (Z1) and leaves x in Z2. With classes, at
-// "classes", it goes on at "length"; with frequencies that the table does not have at "rare".
+// POSTINGS loads documents (Z0) and frequencies (Z1) and computes x (Z2). If there are length
+// classes, it jumps to the label classes, which jumps back to length. If a frequency is not in the
+// table of reciprocals, it jumps to rare.
 #define POSTINGS \
 	MASK; \
 	VMOVDQU32.Z (SI), K1, Z0; \
@@ -96,8 +97,9 @@ length: \
 back: \
 	VMULPS Z1, Z2, Z2
 
-// ELSEWHERE is what POSTINGS does less often. The last documents fetch four bytes for a class, not
-// beyond the last.
+// ELSEWHERE holds the rarer branches of POSTINGS. If lanes are empty, it gathers four bytes for
+// each class. For the last documents of the index it gathers the last four and shifts them, in
+// order not to read beyond the end.
 #define ELSEWHERE \
 rare: \
 	VCVTUDQ2PS Z1, Z1; \
@@ -238,7 +240,7 @@ piLoop:
 	TESTQ CX, CX
 	JLE  piDone
 	POSTINGS
-	VCMPPS $2, Z31, Z2, K1, K1     // the others need no division
+	VCMPPS $2, Z31, Z2, K1, K1     // only these are divided
 	KORTESTW K1, K1
 	JZ   piNext
 	VADDPS Z24, Z2, Z2
@@ -265,7 +267,8 @@ piDone:
 	VZEROUPPER
 	RET
 
-// BUCKETS has the bytes in Z2 that hold the buckets of documents (SI, and in Z0) as halves.
+// BUCKETS loads, for each document (Z0, also at SI), the byte that holds its length bucket into the
+// lowest bits of Z2. A byte holds the buckets of two documents.
 #define BUCKETS(halves) \
 	CMPQ CX, $16; \
 	JLT  fewBuckets; \
@@ -283,8 +286,8 @@ fewBuckets: \
 found:
 
 // func siftHalvesAVX512(docs, tfs *uint32, halves *uint8, n int, m *Kernel, k *float32, limit float32, outDocs, outTFs *uint32) int
-// keeps the postings whose x can be at most limit: k of the document's bucket * (1/tf) is not above
-// it.
+// keeps the postings with k * (1/tf) <= limit, where k is that of the document's length bucket: all
+// postings with x <= limit are among them.
 TEXT ·siftHalvesAVX512(SB), NOSPLIT, $0-80
 	MOVQ docs+0(FP), SI
 	MOVQ tfs+8(FP), DI
@@ -315,7 +318,7 @@ shLoop:
 	VPANDD Z27, Z0, Z3
 	VPSLLD $2, Z3, Z3
 	VPSRLVD Z3, Z2, Z2
-	VPERMPS Z20, Z2, Z2              // takes the lowest 4 bits
+	VPERMPS Z20, Z2, Z2              // indexes by the lowest 4 bits
 	VPCMPUD $6, Z25, Z1, K3
 	KORTESTW K3, K3
 	JNZ  shRare
@@ -344,7 +347,8 @@ shDone:
 	VZEROUPPER
 	RET
 
-// EMIT writes the lanes K4 (AX too) of documents Z0 and sums Z1 as candidates to (R10)(R12*8).
+// EMIT writes documents (Z0) and sums (Z1) as candidates to (R10)(R12*8), for the lanes in the mask
+// K4, which is also in AX.
 #define EMIT \
 	VPCOMPRESSD.Z Z0, K4, Z0; \
 	VCOMPRESSPS.Z Z1, K4, Z1; \
@@ -394,7 +398,8 @@ fiDone:
 	RET
 
 // func scanAVX512(sums *float32, n int, base uint32, need float32, out *Candidate) int
-// keeps the touched documents with sums above need, and makes all sums minus zero.
+// keeps the documents with sums above need that are not minus zero, and sets all sums to minus
+// zero, which means that no score was added.
 TEXT ·scanAVX512(SB), NOSPLIT, $0-40
 	MOVQ sums+0(FP), DI
 	MOVQ n+8(FP), CX
@@ -432,8 +437,8 @@ snDone:
 	RET
 
 // func keepAVX512(found *Candidate, n int, need float32) int
-// leaves the candidates with sums above need in front. n is a multiple of 8; what is written was
-// read before.
+// moves the candidates with sums above need to the front. n is a multiple of 8. It never writes
+// ahead of what it has read.
 TEXT ·keepAVX512(SB), NOSPLIT, $0-32
 	MOVQ found+0(FP), SI
 	MOVQ n+8(FP), CX
@@ -461,7 +466,7 @@ kpDone:
 	VZEROUPPER
 	RET
 
-// 7, 15, ..., 127: the last of each eight.
+// 7, 15, ..., 127: the index of the last element of each group of eight.
 DATA eighths<>+0(SB)/8, $0x0000000f00000007
 DATA eighths<>+8(SB)/8, $0x0000001f00000017
 DATA eighths<>+16(SB)/8, $0x0000002f00000027
@@ -473,7 +478,8 @@ DATA eighths<>+56(SB)/8, $0x0000007f00000077
 GLOBL eighths<>(SB), RODATA|NOPTR, $64
 
 // func locateAVX512(block, docs *uint32, n int, last uint32, at, places *uint32) (found, used int)
-// counts for each document the eights of the block that end before it, then looks into the next.
+// counts, for each document, the groups of eight of the block that end before it, then searches the
+// next group.
 TEXT ·locateAVX512(SB), NOSPLIT, $0-64
 	MOVQ block+0(FP), SI
 	MOVQ docs+8(FP), DI
@@ -481,7 +487,7 @@ TEXT ·locateAVX512(SB), NOSPLIT, $0-64
 	MOVL last+24(FP), R9
 	MOVQ at+32(FP), R10
 	MOVQ places+40(FP), R11
-	// The last of each eight, without gathering, which takes 60 ns on some processors.
+	// The last of each group of eight, without a gather, which takes 60 ns on some processors.
 	VMOVDQU32 eighths<>(SB), Z2
 	VMOVDQU32 (SI), Z0
 	VPERMT2D 64(SI), Z2, Z0
@@ -523,7 +529,7 @@ loDone:
 	RET
 
 // func mergeAVX512(docs *uint32, scores *float32, n int, found *Candidate, m int)
-// adds the scores of a list to the candidates that it has.
+// adds the scores of a list to those of the candidates that are in it.
 TEXT ·mergeAVX512(SB), NOSPLIT, $0-40
 	MOVQ docs+0(FP), SI
 	MOVQ scores+8(FP), DI
@@ -532,7 +538,7 @@ TEXT ·mergeAVX512(SB), NOSPLIT, $0-40
 	MOVQ m+32(FP), R11
 	TESTQ R11, R11
 	JLE  meDone
-	XORQ R8, R8                      // where the list stands
+	XORQ R8, R8                      // index in the list
 meLoop:
 	MOVL 4(R10), DX
 meSkip:
@@ -574,8 +580,8 @@ meDone:
 	RET
 
 // func findPlacesAVX512(maps **uint8, units *[NumLevels]int8, lists, from, n int, need int8, out *uint64)
-// adds up the units of each list's level at each place, and sets a bit where the sum is at least
-// need.
+// adds up, at each place, the units of the levels of all lists, and sets a bit if the sum is at
+// least need.
 TEXT ·findPlacesAVX512(SB), NOSPLIT, $0-56
 	MOVQ maps+0(FP), SI
 	MOVQ units+8(FP), DI
@@ -619,7 +625,7 @@ fpList:
 	RET
 
 // func keepPlacesAVX512(docs, at *uint32, n int, bits *uint64, outDocs, outAt *uint32) int
-// keeps the documents whose place has its bit set, and what belongs to them.
+// keeps the documents whose place has its bit set, with their elements of at.
 TEXT ·keepPlacesAVX512(SB), NOSPLIT, $64-56
 	MOVQ docs+0(FP), SI
 	MOVQ at+8(FP), DI
@@ -638,7 +644,7 @@ kpLoop:
 	MASK
 	VMOVDQU32.Z (SI), K1, Z0
 	VMOVDQU32.Z (DI), K1, Z6
-	VPSRLD $9, Z0, Z1                // 32 places of 16 documents
+	VPSRLD $9, Z0, Z1                // index of a group of 32 places, of 16 documents each
 	VMOVDQU32 Z1, 0(SP)
 	FETCH(SP, R8)
 	VPSRLD $4, Z0, Z3
@@ -662,10 +668,11 @@ kpDone:
 	RET
 
 // func siftLevelsAVX512(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32, outSums *float32) int
-// keeps the postings that with their bucket's shortest length, and the best that the other lists
-// have in the place, are above the cut; and these sums. First it keeps what would be in the
-// shortest document of all, then it looks at the buckets of those: so there is no branch that
-// depends on the postings, and few lanes are empty.
+// keeps the postings for which the sum of two bounds is above the cut, with these sums. One bound
+// is the score by the shortest length of the document's bucket, the other the best scores of the
+// other lists at the document's place. A first pass takes the shortest length of all documents, and
+// a second pass the buckets of what is left. So no branch depends on the postings, and few lanes
+// are empty.
 TEXT ·siftLevelsAVX512(SB), NOSPLIT, $64-64
 	MOVQ docs+0(FP), SI
 	MOVQ tfs+8(FP), DI
@@ -677,7 +684,7 @@ TEXT ·siftLevelsAVX512(SB), NOSPLIT, $64-64
 	MOVQ 48(R9), AX
 	VMOVUPS (AX), Z16                // best score of each frequency
 	VMOVUPS 64(AX), Z17
-	VBROADCASTSS 124(AX), Z18        // of the highest
+	VBROADCASTSS 124(AX), Z18        // best score of frequencies from 31 on
 	VBROADCASTSS 64(R9), Z29         // cut
 	MOVL $31, AX
 	VPBROADCASTD AX, Z25
@@ -697,13 +704,13 @@ slLoop:
 	VPSRLD $6, Z0, Z3
 	VPANDD Z31, Z3, Z3
 	VPORD Z3, Z2, Z2                 // four bytes of levels
-	VMOVDQU32 Z2, 0(SP)              // of lanes that are none it is the first
+	VMOVDQU32 Z2, 0(SP)              // unused lanes have index 0
 	VPSRLD $4, Z0, Z3
 	VPANDD Z19, Z3, Z3
-	VPSLLD $3, Z3, Z3                // which byte
+	VPSLLD $3, Z3, Z3                // shift to the byte
 	VPSRLD $10, Z0, Z4
 	VPANDD Z30, Z4, Z4
-	VPSLLD $2, Z4, Z4                // which half
+	VPSLLD $2, Z4, Z4                // shift to the half byte
 	VPORD Z4, Z3, Z8
 	VPXORD Z9, Z9, Z9
 	XORQ DX, DX
@@ -715,7 +722,7 @@ slList:
 	MOVQ DX, AX
 	SHLQ $6, AX
 	ADDQ 8(R9), AX
-	VPERMPS (AX), Z2, Z2             // takes the lowest 4 bits
+	VPERMPS (AX), Z2, Z2             // indexes by the lowest 4 bits
 	VADDPS Z2, Z9, Z9
 	INCQ DX
 	CMPQ DX, 16(R9)
@@ -763,7 +770,7 @@ slBuckets:
 	VPANDD Z30, Z0, Z3
 	VPSLLD $2, Z3, Z3
 	VPSRLVD Z3, Z2, Z2
-	VPERMPS Z20, Z2, Z2              // takes the lowest 4 bits
+	VPERMPS Z20, Z2, Z2              // indexes by the lowest 4 bits
 	VPCMPUD $5, Z25, Z1, K1, K3      // frequencies from 31 on are not in the tables
 	VPMINUD Z25, Z1, Z4
 	VPERMI2PS Z23, Z22, Z4
@@ -782,7 +789,7 @@ slDone:
 	RET
 
 // func betweenAVX512(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs, outTFs *uint32, outSums *float32) int
-// keeps what has sums above low and not above high.
+// keeps the postings with sums above low and not above high.
 TEXT ·betweenAVX512(SB), NOSPLIT, $0-72
 	MOVQ docs+0(FP), SI
 	MOVQ tfs+8(FP), DI
@@ -811,7 +818,7 @@ beDone:
 	RET
 
 // func keepStartsAVX512(starts, ends, places, until *uint32, n int, place uint32) int
-// A start is written whether it is kept or not, and the next one over it if not.
+// writes each start to the output. If it is not kept, the next one overwrites it.
 TEXT ·keepStartsAVX512(SB), NOSPLIT, $0-56
 	MOVQ starts+0(FP), SI
 	MOVQ ends+8(FP), R10
@@ -820,7 +827,7 @@ TEXT ·keepStartsAVX512(SB), NOSPLIT, $0-56
 	MOVQ n+32(FP), CX
 	MOVL place+40(FP), BX
 	MOVQ SI, R8                      // the next start
-	MOVQ SI, R9                      // where it is kept
+	MOVQ SI, R9                      // end of the output
 	MOVQ DI, DX                      // the next place
 ksNext:
 	MOVL (R10), R12
@@ -868,7 +875,8 @@ ksEnd:
 	VZEROUPPER
 	RET
 
-	// Places of more than one vector: starts rise as they do, so that vectors below one are done.
+	// More than one vector of places. Starts and places increase, so vectors of places below a
+	// start are not needed again.
 ksMany:
 	MOVL (R8), AX
 	MOVL AX, (R9)
@@ -902,7 +910,7 @@ ksLast:
 	JMP  ksEnd
 
 // func occupiedAVX512(set *uint64, n int, out *uint64)
-// tells which 16 bits are not 0, 64 of them at a time.
+// sets a bit for each group of 16 bits that are not all 0, 64 groups at a time.
 TEXT ·occupiedAVX512(SB), NOSPLIT, $0-24
 	MOVQ set+0(FP), SI
 	MOVQ n+8(FP), CX

@@ -1,9 +1,9 @@
-// How the kernels look things up: number by number. That takes fewer steps than VPGATHERDD on AMD's
-// processors, and on Intel's up to Ice Lake, whose microcode keeps gathers from leaking: scores of
-// a block take 0.6 of the time with AVX2, and with AVX-512 too. Only the last few postings of a
-// call, whose lanes are not full, are gathered.
+// The kernels load table entries one by one. On AMD's processors, and on Intel's up to Ice Lake,
+// whose microcode mitigates leaks through gathers, that is faster than VPGATHERDD: the scores of a
+// block take 0.6 of the time with AVX2 and with AVX-512. Only the last few postings of a call,
+// which do not fill all lanes, are gathered.
 
-// FETCH4 has four numbers of a table in x, of which the places lie from offset(at) on.
+// FETCH4 loads four numbers of a table into x. Their indexes are at offset(at).
 #define FETCH4(at, offset, table, x) \
 	MOVL offset+0(at), AX; \
 	MOVL offset+4(at), BX; \
@@ -14,8 +14,8 @@
 	VPINSRD $2, (table)(AX*4), x, x; \
 	VPINSRD $3, (table)(BX*4), x, x
 
-// CLASS4 is FETCH4 from (DX) by way of the bytes at the places (SI) of (R13): the class of each
-// document, and a + b*length of each class.
+// CLASS4 loads a + b*length for the classes of four documents at offset(SI). (R13) has the class of
+// each document as a byte, (DX) the value of each class.
 #define CLASS4(offset, x) \
 	MOVL offset+0(SI), AX; \
 	MOVL offset+4(SI), BX; \
@@ -30,7 +30,8 @@
 	VPINSRD $2, (DX)(AX*4), x, x; \
 	VPINSRD $3, (DX)(BX*4), x, x
 
-// HALF4 has the four bytes from half of each place (SI) on.
+// HALF4 loads, for each of four documents at offset(SI), the four bytes of a table from index
+// document/2 on. The first of them holds the document's half byte.
 #define HALF4(offset, table, x) \
 	MOVL offset+0(SI), AX; \
 	MOVL offset+4(SI), BX; \

@@ -2,23 +2,23 @@
 
 #include "textflag.h"
 
-// The kernels of avx512_amd64.s that pay with four postings at a time. The last few of a call are
-// copied to the stack, with the first of them in the lanes that are left, so that all lanes can be
-// looked up; R13 has the lanes that count.
+// The kernels of avx512_amd64.s that are worthwhile with four postings at a time. If fewer are
+// left, they are copied to the stack, and copies of the first of them fill the other lanes, so that
+// all lanes hold valid documents. R13 is the bit mask of the lanes in use.
 
-// Instructions that Go's assembler does not know, on four floats or whole numbers: to d from n and
-// m, the numbers of registers.
+// Instructions that Go's assembler lacks, on four floats or integers. d, n and m are register
+// numbers; d is the destination.
 #define FADD(d, n, m) WORD $(0x4e20d400 | (m)<<16 | (n)<<5 | (d))
 #define FMUL(d, n, m) WORD $(0x6e20dc00 | (m)<<16 | (n)<<5 | (d))
 #define FDIV(d, n, m) WORD $(0x6e20fc00 | (m)<<16 | (n)<<5 | (d))
 #define FCMGT(d, n, m) WORD $(0x6ea0e400 | (m)<<16 | (n)<<5 | (d))
 #define FCMGE(d, n, m) WORD $(0x6e20e400 | (m)<<16 | (n)<<5 | (d))
 #define UCVTF(d, n) WORD $(0x6e21d800 | (n)<<5 | (d))
-// On 16 bytes with a sign: the sum, which stops at the ends; at least.
+// On 16 signed bytes: addition with saturation, and the comparison n >= m.
 #define SQADD(d, n, m) WORD $(0x4e200c00 | (m)<<16 | (n)<<5 | (d))
 #define CMGE(d, n, m) WORD $(0x4e203c00 | (m)<<16 | (n)<<5 | (d))
 
-// The bit of each of four lanes, and of each of eight bytes, twice.
+// The bit of each of four lanes; then the bit of each of eight bytes, twice.
 DATA weights<>+0(SB)/8, $0x0000000200000001
 DATA weights<>+8(SB)/8, $0x0000000800000004
 DATA weights<>+16(SB)/8, $0x8040201008040201
@@ -29,28 +29,29 @@ DATA lanes<>+0(SB)/8, $0x0000000100000000
 DATA lanes<>+8(SB)/8, $0x0000000300000002
 GLOBL lanes<>(SB), RODATA|NOPTR, $16
 
-// TABLES are for SET, MOVER and COUNT.
+// TABLES loads the tables of SET, MOVER and COUNT.
 #define TABLES \
 	MOVD $weights<>(SB), R6; \
 	VLD1 (R6), [V31.S4]; \
 	MOVD $·compress(SB), R16; \
 	MOVD $·laneCounts(SB), R17
 
-// SET has the lanes of ones that count as bits in R7.
+// SET sets R7 to the bit mask of the lanes of v that are ones and in use.
 #define SET(v) \
 	VAND V31.B16, v.B16, V30.B16; \
 	VADDV V30.S4, V30; \
 	VMOV V30.S[0], R7; \
 	AND  R13, R7, R7
 
-// MOVER loads how the lanes R7 are moved to the front; MOVE does it; COUNT has their number in R6.
+// MOVER loads the permutation that moves the lanes in the bit mask R7 to the front, and MOVE
+// applies it. COUNT loads their number into R6.
 #define MOVER \
 	ADD  R7<<4, R16, R6; \
 	VLD1 (R6), [V29.B16]
 #define MOVE(v) VTBL V29.B16, [v.B16], v.B16
 #define COUNT MOVBU (R17)(R7), R6
 
-// COPY copies the last few of an array to the stack.
+// COPY copies the last R3 elements of an array, fewer than four, to the stack.
 #define COPY(from, offset, short) \
 	MOVWU (from), R6; \
 	VDUP R6, V0.S4; \
@@ -67,7 +68,7 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $16
 short: \
 	MOVD R8, from
 
-// LAST has the lanes that are left of R3, fewer than four.
+// LAST sets R13 to the bit mask of the first R3 lanes, fewer than four.
 #define LAST \
 	MOVD $1, R13; \
 	LSL  R3, R13, R13; \
@@ -86,12 +87,12 @@ full: \
 	VLD1.P 16(R0), [V0.S4]; \
 	VLD1.P 16(R1), [V1.S4]
 
-// SPREAD has a float in all lanes.
+// SPREAD broadcasts a float to all lanes.
 #define SPREAD(from, f, v) \
 	FMOVS from, f; \
 	VDUP v.S[0], v.S4
 
-// MODEL loads what POSTINGS needs of a Kernel (R4).
+// MODEL loads the fields of a Kernel (R4) that POSTINGS needs.
 #define MODEL \
 	TABLES; \
 	SPREAD(0(R4), F16, V16); \
@@ -103,7 +104,8 @@ full: \
 	MOVD 24(R4), R14; \
 	MOVD 32(R4), R15
 
-// LOOKUP has a number of (table) by a place before R0, CLASS one of (R15) by the byte at the place.
+// LOOKUP loads the number of a table whose index is the document at offset(R0). CLASS loads one of
+// (R15) by the class of that document, a byte of (R14).
 #define LOOKUP(offset, table, to) \
 	MOVWU offset(R0), R6; \
 	ADD  R6<<2, table, R6; \
@@ -114,7 +116,7 @@ full: \
 	ADD  R6<<2, R15, R6; \
 	VLD1 (R6), to
 
-// POSTINGS loads documents (V0) and frequencies (V1) and leaves x in V2.
+// POSTINGS loads documents (V0) and frequencies (V1) and computes x (V2).
 #define POSTINGS \
 	LANES; \
 	CBNZ R14, classes; \
@@ -136,13 +138,13 @@ length: \
 	FDIV(3, 18, 3); \
 	FMUL(2, 2, 3)
 
-// SCORES makes scores of x in V2.
+// SCORES computes scores from x (V2).
 #define SCORES \
 	FADD(2, 2, 18); \
 	FDIV(2, 19, 2); \
 	FADD(2, 2, 20)
 
-// STORE writes as many lanes of V2 as are left.
+// STORE writes the lanes of V2 that are in use.
 #define STORE \
 	CMP  $4, R3; \
 	BLT  few; \
@@ -250,7 +252,7 @@ loop:
 	BLE  done
 	POSTINGS
 	SUB  $4, R3, R3
-	FCMGE(3, 21, 2)                  // the others need no division
+	FCMGE(3, 21, 2)                  // only these are divided
 	SET(V3)
 	CBZ  R7, loop
 	MOVD R7, R13
@@ -273,7 +275,7 @@ done:
 	MOVD R5, ret+64(FP)
 	RET
 
-// EMIT writes the lanes R7 of documents V0 and sums V1 as candidates.
+// EMIT writes documents (V0) and sums (V1) as candidates, for the lanes in the bit mask R7.
 #define EMIT \
 	MOVER; \
 	MOVE(V0); \
@@ -311,7 +313,8 @@ done:
 	RET
 
 // func Scan(sums *float32, n int, base uint32, need float32, out *Candidate) int
-// keeps the touched documents with sums above need, and makes all sums minus zero.
+// keeps the documents with sums above need that are not minus zero, and sets all sums to minus
+// zero, which means that no score was added.
 TEXT ·Scan(SB), NOSPLIT, $48-40
 	MOVD sums+0(FP), R0
 	MOVD n+8(FP), R3
@@ -356,7 +359,7 @@ choose:
 	SUB  $4, R3, R3
 	VORR V23.B16, V23.B16, V0.B16
 	VADD V24.S4, V23.S4, V23.S4
-	VCMEQ V25.S4, V1.S4, V3.S4       // untouched
+	VCMEQ V25.S4, V1.S4, V3.S4       // no score was added
 	FCMGT(2, 1, 22)
 	VAND V2.B16, V3.B16, V3.B16
 	VEOR V3.B16, V2.B16, V2.B16
@@ -372,8 +375,8 @@ done:
 	RET
 
 // func Keep(found *Candidate, n int, need float32) int
-// leaves the candidates with sums above need in front. n is a multiple of 8; what is written was
-// read before.
+// moves the candidates with sums above need to the front. n is a multiple of 8. It never writes
+// ahead of what it has read.
 TEXT ·Keep(SB), NOSPLIT, $0-32
 	MOVD found+0(FP), R0
 	MOVD n+8(FP), R3
@@ -397,7 +400,8 @@ done:
 	MOVD R5, ret+24(FP)
 	RET
 
-// LEVELS adds the units of 16 bytes of levels to the sums of their lower and upper halves.
+// LEVELS adds the units of 32 levels, two in each of 16 bytes, to sums: those of the lower half
+// bytes to one register, those of the upper ones to another.
 #define LEVELS(v, low, high) \
 	VUSHR $4, v.B16, V26.B16; \
 	VAND V25.B16, v.B16, v.B16; \
@@ -407,7 +411,7 @@ done:
 	SQADD(low, low, 27); \
 	SQADD(high, high, 26)
 
-// REACH writes bits of the bytes of four registers that are at least need.
+// REACH writes a bit for each byte of four registers, which is set if the byte is at least need.
 #define REACH(a, b, c, d, va, vb, vc, vd, to) \
 	CMGE(a, a, 28); \
 	CMGE(b, b, 28); \
@@ -425,8 +429,8 @@ done:
 	MOVD R6, to
 
 // func FindPlaces(maps **uint8, units *[NumLevels]int8, lists, from, n int, need int8, out *uint64)
-// adds up the units of each list's level at each place, and sets a bit where the sum is at least
-// need.
+// adds up, at each place, the units of the levels of all lists, and sets a bit if the sum is at
+// least need.
 TEXT ·FindPlaces(SB), NOSPLIT, $0-56
 	MOVD maps+0(FP), R0
 	MOVD units+8(FP), R1
@@ -473,7 +477,7 @@ list:
 	RET
 
 // func Between(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs, outTFs *uint32, outSums *float32) int
-// keeps what has sums above low and not above high.
+// keeps the postings with sums above low and not above high.
 TEXT ·Between(SB), NOSPLIT, $48-72
 	MOVD docs+0(FP), R0
 	MOVD tfs+8(FP), R1
