@@ -236,6 +236,49 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
+// scarce is an emulated device that allocates only the given number of pinned buffers.
+type scarce struct {
+	*emu.Device
+	left int
+}
+
+func (s *scarce) HostAlloc(n int) ([]byte, error) {
+	if s.left--; s.left < 0 {
+		return nil, errors.New("out of pinned memory")
+	}
+	return s.Device.HostAlloc(n)
+}
+
+// TestStagingRunsOut: if pinned memory does not suffice for all stages, an upload fails and leaves
+// nothing behind; the next one may succeed.
+func TestStagingRunsOut(t *testing.T) {
+	e := emu.New(emu.Options{})
+	few := &scarce{e, 3} // one for the stream's arguments
+	dev := gpu.New(few)
+	s, err := dev.NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := gpu.Alloc[uint32](dev, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := e.Live()
+	if err := x.Upload(s, []uint32{1}); err == nil {
+		t.Error("an upload succeeded without all stages")
+	}
+	if n := e.Live(); n != before {
+		t.Errorf("%d objects after a failed upload, want %d", n, before)
+	}
+	few.left = 100
+	if err := errors.Join(x.Upload(s, []uint32{1}), x.Free(), s.Free(), dev.Close()); err != nil {
+		t.Error(err)
+	}
+	if n := e.Live(); n != 0 {
+		t.Errorf("%d objects after Close, want none", n)
+	}
+}
+
 // unguarded is an emulated device that reports to be a real one.
 type unguarded struct{ *emu.Device }
 

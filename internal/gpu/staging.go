@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/collocate/collocate/internal/gpu/driver"
@@ -63,20 +64,36 @@ func (r *stagingRing) make(d *Device) error {
 	if r.made {
 		return nil
 	}
-	r.ready = make(chan *stage, stageCount)
+	ready := make(chan *stage, stageCount)
 	for range stageCount {
-		buf, err := d.d.HostAlloc(stageBytes)
+		st, err := newStage(d)
 		if err != nil {
+			close(ready)
+			for st := range ready {
+				err = errors.Join(err, st.free(d))
+			}
 			return err
 		}
-		e, err := d.d.NewEvent(false)
-		if err != nil {
-			return err
-		}
-		r.ready <- &stage{buf: buf, done: e}
+		ready <- st
 	}
-	r.made = true
+	r.ready, r.made = ready, true
 	return nil
+}
+
+func newStage(d *Device) (*stage, error) {
+	buf, err := d.d.HostAlloc(stageBytes)
+	if err != nil {
+		return nil, err
+	}
+	done, err := d.d.NewEvent(false)
+	if err != nil {
+		return nil, errors.Join(err, d.d.HostFree(buf))
+	}
+	return &stage{buf: buf, done: done}, nil
+}
+
+func (st *stage) free(d *Device) error {
+	return errors.Join(d.d.FreeEvent(st.done), d.d.HostFree(st.buf))
 }
 
 // free frees the ring's memory.
@@ -91,12 +108,7 @@ func (r *stagingRing) free(d *Device) {
 	for range stageCount {
 		st := <-r.ready
 		if !dead {
-			_ = d.always(func() error {
-				if err := d.d.FreeEvent(st.done); err != nil {
-					return err
-				}
-				return d.d.HostFree(st.buf)
-			})
+			_ = d.always(func() error { return st.free(d) })
 		}
 	}
 }
