@@ -44,7 +44,7 @@ func TestNothingIsThereBeforeCommit(t *testing.T) {
 		t.Fatalf("after Commit: %q", got)
 	}
 	if err := f.Commit(); err == nil {
-		t.Error("a second Commit is not refused")
+		t.Error("a second Commit was accepted")
 	}
 }
 
@@ -63,7 +63,7 @@ func TestAFailureKeepsTheOldFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, _ := os.ReadFile(path); string(got) != "old" {
-		t.Errorf("the old file became %q", got)
+		t.Errorf("the old file became %q, want it unchanged", got)
 	}
 	if list := names(t, dir); len(list) != 1 {
 		t.Errorf("left behind: %v", list)
@@ -112,7 +112,7 @@ func TestPermissionsAreTheUsers(t *testing.T) {
 		t.Fatal(err)
 	}
 	plain := filepath.Join(dir, "plain")
-	if err := os.WriteFile(plain+".model", nil, 0o666); err != nil { // as the umask has it
+	if err := os.WriteFile(plain+".model", nil, 0o666); err != nil { // minus the umask
 		t.Fatal(err)
 	}
 	for _, path := range []string{private, plain} {
@@ -156,7 +156,7 @@ func TestALinkStaysALink(t *testing.T) {
 	}
 }
 
-// A pipe or a device is not replaced by a file: nobody wants a file /dev/null.
+// A pipe or a device is written to, not replaced by a file.
 func TestADeviceIsWrittenTo(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -182,7 +182,7 @@ func TestAFolderIsNoFile(t *testing.T) {
 	for _, path := range []string{dir, filepath.Join(dir, "new") + "/", ""} {
 		if f, err := Create(path); err == nil {
 			f.Abort()
-			t.Errorf("Create(%q) succeeds", path)
+			t.Errorf("Create(%q) succeeded, want an error", path)
 		}
 	}
 	if got := names(t, dir); len(got) > 0 {
@@ -190,7 +190,7 @@ func TestAFolderIsNoFile(t *testing.T) {
 	}
 }
 
-// Errors are about the name that the caller gave, not about a temporary one.
+// Errors name the path that the caller gave, not the temporary one.
 func TestErrorsNameTheTarget(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "absent")
 	path := filepath.Join(dir, "out")
@@ -203,7 +203,7 @@ func TestErrorsNameTheTarget(t *testing.T) {
 	}
 }
 
-// So are errors of writing, such as that of a full disk.
+// So do errors of writing, such as a full disk.
 func TestErrorsOfWritingNameTheTarget(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	f, err := Create(path)
@@ -218,12 +218,12 @@ func TestErrorsOfWritingNameTheTarget(t *testing.T) {
 	}
 }
 
-// Check finds what Create would, and leaves nothing behind.
+// Check returns the errors of Create, and leaves nothing behind.
 func TestCheck(t *testing.T) {
 	dir := t.TempDir()
 	for _, path := range []string{dir, filepath.Join(dir, "no", "out"), ""} {
 		if err := Check(path); err == nil {
-			t.Errorf("Check(%q) sees nothing wrong", path)
+			t.Errorf("Check(%q) returned no error", path)
 		}
 	}
 	path := filepath.Join(dir, "out")
@@ -244,8 +244,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// What killed processes left is removed by the next one that writes the same target, but neither
-// what a living one works on nor anything of another name.
+// Files of killed processes are removed by the next one that writes the same target. Files of
+// running processes and those with other names stay.
 func TestStaleFilesAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")
@@ -285,8 +285,8 @@ func TestStaleFilesAreRemoved(t *testing.T) {
 	}
 }
 
-// The same for folders: one that holds something else stays, and one that was being replaced when
-// the process was killed gets its name back.
+// The same for folders. A folder with foreign files stays, and one that was being replaced when the
+// process was killed gets its name back.
 func TestStaleFolders(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "ix")
@@ -311,11 +311,11 @@ func TestStaleFolders(t *testing.T) {
 		t.Errorf("the folder that was being replaced is now %q", got)
 	}
 	if got := names(t, filepath.Join(dir, ".ix.tmp3")); !slices.Equal(got, []string{"foreign"}) {
-		t.Errorf("of the folder with a foreign file %v is left", got)
+		t.Errorf("of the folder with a foreign file only %v is left", got)
 	}
 }
 
-// A link to a file that is not there yet leads to the new one.
+// If a link leads to a missing file, Commit creates that file.
 func TestALinkToNothing(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Symlink("target", filepath.Join(dir, "link")); err != nil {

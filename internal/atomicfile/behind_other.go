@@ -4,5 +4,5 @@ package atomicfile
 
 import "os"
 
-// startWriting has no call to make: the system writes when it likes.
+// startWriting does nothing: other systems have no such call.
 func startWriting(*os.File, int64, int64) {}

@@ -17,14 +17,13 @@ type Dir struct {
 	owned     func(name string) bool
 	lock      *os.File // nil where folders cannot be locked
 	done      bool
-	sub       bool // inside another one
+	sub       bool // inside another Dir
 }
 
-// CreateDir makes a temporary folder beside path, in which the files of the future folder are
-// written. A folder that is there already is replaced, but only if owned knows the names of all
-// that it holds, folders with a slash behind their names, and what is in them: nothing that
-// somebody else put there is ever removed. If path is a link, the folder that it leads to is the
-// one that is replaced.
+// CreateDir makes a temporary folder beside path, in which the files of the new folder are written.
+// An existing folder is replaced only if owned returns true for the names of all its contents:
+// files, and folders with a slash after their names and what is in them. So nothing that somebody
+// else put there is ever removed. If path is a link, the folder that it leads to is replaced.
 func CreateDir(path string, owned func(name string) bool) (*Dir, error) {
 	path, err := resolve(filepath.Clean(path))
 	if err != nil {
@@ -36,7 +35,7 @@ func CreateDir(path string, owned func(name string) bool) (*Dir, error) {
 	removeStale(path, owned)
 	d := &Dir{path: path, owned: owned}
 	err = withFreshName(path, func(name string) error {
-		if err := disk.MakeDir(name, 0o777); err != nil { // less the umask
+		if err := disk.MakeDir(name, 0o777); err != nil { // minus the umask
 			return err
 		}
 		d.tmp = name
@@ -61,7 +60,7 @@ func CreateDir(path string, owned func(name string) bool) (*Dir, error) {
 	return d, nil
 }
 
-// onlyOwned reports an error if a folder holds something that is not owned.
+// onlyOwned returns an error if a folder contains something that is not owned.
 func onlyOwned(path string, owned func(string) bool) error {
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -85,13 +84,12 @@ func onlyOwned(path string, owned func(string) bool) error {
 	return nil
 }
 
-// inside knows the names in a folder of that name.
+// inside returns owned for names inside a folder.
 func inside(folder string, owned func(string) bool) func(string) bool {
 	return func(name string) bool { return owned(folder + "/" + name) }
 }
 
-// Sub makes a folder inside, which is published with this one. Its Commit only brings it to the
-// disk.
+// Sub makes a folder inside this one, which is published with it. Its Commit only syncs it.
 func (d *Dir) Sub(name string) (*Dir, error) {
 	path := d.Path(name)
 	if err := disk.MakeDir(path, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -100,13 +98,13 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 	return &Dir{tmp: path, sub: true}, nil
 }
 
-// Path is where a file of that name is written before Commit.
+// Path returns the path at which a file of that name is written before Commit.
 func (d *Dir) Path(name string) string { return filepath.Join(d.tmp, name) }
 
-// Commit gives the folder its name. One that is there already changes names with it, in one step,
-// so that at any moment there is the old one or the new one; then the old one is removed.
+// Commit gives the folder its name. It exchanges names with an existing folder in one step, so that
+// at any moment there is either the old or the new one; then the old one is removed.
 //
-// Where the system has no such call, the old one is renamed first. A crash between the two renames
+// If the system has no such call, the old folder is renamed first. A crash between the two renames
 // leaves it as .NAME.tmpNUMBER.old, and the next CreateDir gives it its name back.
 func (d *Dir) Commit() error {
 	if d.done {
@@ -123,7 +121,7 @@ func (d *Dir) Commit() error {
 		return err
 	}
 	parent := filepath.Dir(d.path)
-	old := "" // where the one before is
+	old := "" // the path of the old folder
 	switch _, err := os.Lstat(d.path); {
 	case errors.Is(err, fs.ErrNotExist):
 		if err := disk.RenameFile(d.tmp, d.path); err != nil {
@@ -140,17 +138,17 @@ func (d *Dir) Commit() error {
 	if d.lock != nil {
 		defer d.lock.Close()
 	}
-	// Only when the new name is on the disk may the old files go.
+	// Old files may be removed only when the new name is on disk.
 	if err := disk.SyncFolder(parent); err != nil {
 		return err
 	}
 	if old != "" {
-		removeOwned(old, d.owned) // what cannot be removed stays: it is in nobody's way
+		removeOwned(old, d.owned) // what cannot be removed stays, and does no harm
 	}
 	return nil
 }
 
-// replace puts the folder in the place of another one and returns the name that this now has.
+// replace puts the folder in the place of another one and returns the new path of that.
 func (d *Dir) replace() (old string, err error) {
 	err = disk.ExchangeFiles(d.tmp, d.path)
 	if err == nil {
@@ -176,7 +174,7 @@ func (d *Dir) Abort() {
 	}
 	d.done = true
 	if d.sub {
-		return // whoever made the folder around it removes it
+		return // it is removed with the folder around it
 	}
 	removeOwned(d.tmp, d.owned)
 	if d.lock != nil {
@@ -184,8 +182,7 @@ func (d *Dir) Abort() {
 	}
 }
 
-// removeOwned removes a folder and the files in it that are owned. One that holds anything else
-// stays.
+// removeOwned removes a folder and its owned files. A folder that contains anything else stays.
 func removeOwned(path string, owned func(string) bool) {
 	entries, err := os.ReadDir(path)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/collocate/collocate/internal/disk"
 )
 
-// descriptor is the number of the open file that a path such as /dev/stdout or /dev/fd/3 stands
-// for.
+// descriptor returns the number of the open file that a path such as /dev/stdout or /dev/fd/3
+// stands for.
 func descriptor(path string) (int, bool) {
 	path = filepath.Clean(path)
 	switch path {
@@ -34,8 +34,8 @@ func descriptor(path string) (int, bool) {
 	return 0, false
 }
 
-// stream is a file that writes to an open one, at the place where that stands; nil if path is a
-// name of its own.
+// stream returns a file that writes to an open one, at its current position, or nil if path is not
+// such a path.
 func stream(path string) (*File, error) {
 	n, ok := descriptor(path)
 	if !ok {
@@ -43,7 +43,7 @@ func stream(path string) (*File, error) {
 	}
 	fd, err := unix.Dup(n)
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("no open file: %w", err)}
+		return nil, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("want an open file: %w", err)}
 	}
 	f := &disk.File{File: os.NewFile(uintptr(fd), path)}
 	return &File{Writer: bufio.NewWriterSize(f, bufferSize), f: f, path: path, direct: true}, nil

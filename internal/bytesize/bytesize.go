@@ -45,10 +45,10 @@ func Parse(s string) (Size, error) {
 		return 0, fmt.Errorf("%q is not a size: want a number with a unit, such as 512MB or 2GiB", s)
 	}
 	if n *= float64(unit); n > math.MaxInt64/2 {
-		return 0, fmt.Errorf("size %q is too large", s)
+		return 0, fmt.Errorf("size %q is too large: want at most 4 EiB", s)
 	}
 	if whole, err := strconv.ParseInt(t[:cut], 10, 64); err == nil {
-		return Size(whole) * unit, nil // to the last digit, which a float64 may not hold
+		return Size(whole) * unit, nil // exact, where a float64 may not be
 	}
 	if n != math.Trunc(n) {
 		return 0, fmt.Errorf("%q is not a whole number of bytes", s)

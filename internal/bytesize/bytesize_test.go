@@ -18,7 +18,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// What String writes, Parse reads back to three digits.
+// Parse reads what String writes, to three digits.
 func TestStringIsReadable(t *testing.T) {
 	for size, want := range map[Size]string{0: "0B", 999: "999B", 1500: "1.5kB", 2 * GB: "2GB", 123456789: "123MB"} {
 		if got := size.String(); got != want {

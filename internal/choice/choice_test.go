@@ -17,14 +17,14 @@ func TestNamesAndBack(t *testing.T) {
 		}
 	}
 	if got := colours.Of(7); got != "choice.colour(7)" {
-		t.Errorf("a value without a name is %s", got)
+		t.Errorf("a value without a name prints as %s", got)
 	}
 	if got := colours.Of(-1); got != "choice.colour(-1)" {
-		t.Errorf("a negative value is %s", got)
+		t.Errorf("a negative value prints as %s", got)
 	}
 }
 
-// An unknown name says what was expected, and leaves a flag as it was.
+// The error of an unknown name says what was expected, and a flag keeps its value.
 func TestUnknownNames(t *testing.T) {
 	v := colour(2)
 	err := colours.Set(&v, "mauve")
@@ -39,7 +39,7 @@ func TestUnknownNames(t *testing.T) {
 	}
 }
 
-// Values without a name are errors, which say what there is.
+// Values without a name are errors, which list the names.
 func TestCheck(t *testing.T) {
 	for v := range colour(3) {
 		if err := colours.Check(v); err != nil {
@@ -53,7 +53,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// What List gives may be changed.
+// The result of List may be changed.
 func TestListIsACopy(t *testing.T) {
 	colours.List()[0] = "black"
 	if !slices.Equal(colours.List(), []string{"red", "green", "blue"}) {

@@ -1,9 +1,9 @@
 // Package cpu answers the question: which vector instructions do the kernels use?
 //
-// Packages with assembly ask here and nowhere else. A kernel has a form for each level that it is
-// worth writing for, and a twin in plain Go, which defines the result; all give the same bits. The
-// best level that the processor has is used, or the one that COLLOCATE_SIMD names. The build tag
-// purego leaves all assembly out.
+// Packages with assembly ask here and nowhere else. A kernel has versions for the levels where they
+// pay, and a twin in plain Go, which defines the result; all give the same bits. The level is the
+// best of the processor, or the one that COLLOCATE_SIMD names. The build tag purego leaves all
+// assembly out.
 package cpu
 
 import (
@@ -18,12 +18,12 @@ type Level uint8
 
 const (
 	None   Level = iota // plain Go
-	NEON                // of every arm64 processor: 128 bits
-	AVX2                // with BMI2: Intel's since Haswell, AMD's since Zen; 256 bits
-	AVX512              // F, VL, DQ and BW: Intel's since Skylake-X, AMD's since Zen 4; 512 bits
+	NEON                // every arm64 processor: 128 bits
+	AVX2                // with BMI2: Intel since Haswell, AMD since Zen; 256 bits
+	AVX512              // F, VL, DQ and BW: Intel since Skylake-X, AMD since Zen 4; 512 bits
 )
 
-// variable is the environment variable that chooses a level by hand.
+// variable is the environment variable that selects a level.
 const variable = "COLLOCATE_SIMD"
 
 var names = [...]string{None: "none", NEON: "neon", AVX2: "avx2", AVX512: "avx512"}
@@ -38,17 +38,17 @@ var (
 
 func init() { used, errChoice = choose(os.Getenv(variable), Levels()) }
 
-// Levels has what this processor and this build have, the best first and None last.
+// Levels returns the levels of this processor and this build, the best first and None last.
 func Levels() []Level { return append(levels(), None) }
 
-// Used is the level that kernels run at.
+// Used returns the level that kernels run at.
 func Used() Level { return used }
 
-// Err says what is wrong with the level that was chosen by hand, if anything is. Then the best is
-// used; a program should rather not go on.
+// Err returns what is wrong with the level that COLLOCATE_SIMD names, if anything. Then the best
+// level is used, but a program should stop.
 func Err() error { return errChoice }
 
-// choose finds the level of a name among those that there are; the first if there is no name.
+// choose returns the level of the given name, or the first if the name is empty.
 func choose(name string, have []Level) (Level, error) {
 	if name == "" {
 		return have[0], nil
@@ -69,14 +69,14 @@ func choose(name string, have []Level) (Level, error) {
 		variable, name, what, strings.Join(list, ", "))
 }
 
-// Follow calls f with the level that is used, now and whenever a test changes it. It is for the
-// init functions of packages with kernels.
+// Follow calls f with the level in use, now and whenever a test changes it. It is for the init
+// functions of packages with kernels.
 func Follow(f func(Level)) {
 	followers = append(followers, f)
 	f(used)
 }
 
-// Use changes the level to one of Levels. It is for tests: nothing else may run meanwhile.
+// Use changes the level to one of Levels. It is for tests: no kernel may run meanwhile.
 func Use(l Level) {
 	used = l
 	for _, f := range followers {

@@ -4,8 +4,8 @@ package cpu
 
 import "golang.org/x/sys/cpu"
 
-// HasVBMI2 says whether a processor with AVX-512 also has the second set of its instructions for
-// bytes, which unpacking uses: Intel's since Ice Lake, AMD's since Zen 4.
+// HasVBMI2 says whether a processor with AVX-512 also has VBMI2, the second set of byte
+// instructions, which unpacking uses: Intel since Ice Lake, AMD since Zen 4.
 var HasVBMI2 = cpu.X86.HasAVX512VBMI2
 
 func levels() (l []Level) {

@@ -1,7 +1,7 @@
 // Command crosscheck type-checks packages for other systems, processors and build tags, from
-// source: `crosscheck linux/arm64 darwin/arm64 linux/amd64,nogpu,purego`. It finds what `go build`
-// and `go vet` for each of them would say of the types in our files, those of tests too, without
-// compiling 300 packages of others four times: seconds instead of minutes.
+// source: `crosscheck linux/arm64 darwin/arm64 linux/amd64,nogpu,purego`. It finds the type errors
+// that `go build` and `go vet` would report in our files, including tests. It does not compile the
+// 300 packages of others for each target, so it takes seconds instead of minutes.
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 	}
 }
 
-// listed is a package as `go list` tells of it.
+// listed is a package in the output of `go list`.
 type listed struct {
 	ImportPath, Dir string
 	GoFiles         []string
@@ -42,12 +42,12 @@ type listed struct {
 	Error           *struct{ Err string }
 }
 
-// check checks all packages for a target: GOOS/GOARCH and build tags, with commas between.
+// check checks all packages for a target: GOOS/GOARCH and build tags, separated by commas.
 func check(target string) error {
 	platform, tags, _ := strings.Cut(target, ",")
 	system, processor, ok := strings.Cut(platform, "/")
 	if !ok {
-		return errors.New("want GOOS/GOARCH, and perhaps tags")
+		return errors.New("want GOOS/GOARCH, optionally followed by tags")
 	}
 	cmd := exec.Command("go", "list", "-e", "-deps", "-test", "-tags", tags,
 		"-json=ImportPath,Dir,GoFiles,ImportMap,Standard,Module,Error", "./...")
@@ -63,7 +63,7 @@ func check(target string) error {
 	c := &checker{fset: token.NewFileSet(), done: map[string]*types.Package{"unsafe": types.Unsafe},
 		sizes: types.SizesFor("gc", processor)}
 	var problems []error
-	for decode := json.NewDecoder(out); ; { // packages come after what they import
+	for decode := json.NewDecoder(out); ; { // packages follow those that they import
 		var p listed
 		if err := decode.Decode(&p); err == io.EOF {
 			break
@@ -75,16 +75,17 @@ func check(target string) error {
 	return errors.Join(append(problems, cmd.Wait())...)
 }
 
-// checker knows the packages that were checked.
+// checker has the packages that were checked.
 type checker struct {
 	fset  *token.FileSet
 	done  map[string]*types.Package
 	sizes types.Sizes
 }
 
-// check checks one package, and of those of others only what they declare.
+// check checks one package. Of packages of others it checks only declarations.
 func (c *checker) check(p *listed) (problems []error) {
-	if p.ImportPath == "unsafe" || strings.HasSuffix(p.ImportPath, ".test") { // its file is generated
+	// The main files of tests are generated.
+	if p.ImportPath == "unsafe" || strings.HasSuffix(p.ImportPath, ".test") {
 		return nil
 	}
 	if p.Error != nil && len(p.GoFiles) > 0 {
@@ -108,11 +109,11 @@ func (c *checker) check(p *listed) (problems []error) {
 			}
 		},
 	}
-	c.done[p.ImportPath], _ = conf.Check(p.ImportPath, c.fset, files, nil) // Error was told
+	c.done[p.ImportPath], _ = conf.Check(p.ImportPath, c.fset, files, nil) // see conf.Error
 	return problems
 }
 
-// importer finds what a package imports among those that were checked.
+// importer finds imports among the packages that were checked.
 type importer struct {
 	*checker
 	names map[string]string // vendored packages of the standard library
@@ -125,5 +126,5 @@ func (i importer) Import(path string) (*types.Package, error) {
 	if p := i.done[path]; p != nil {
 		return p, nil
 	}
-	return nil, fmt.Errorf("no package %s", path)
+	return nil, fmt.Errorf("package %s was not listed", path)
 }

@@ -1,6 +1,6 @@
-// Package disk holds every call by which results reach the disk: making, writing, syncing, renaming
+// Package disk has every call by which results reach the disk: creating, writing, syncing, renaming
 // and removing files and folders. They are those of package os, but a test can make any of them
-// fail, or note what was synced and what a crash would lose: see Use and package faultfs.
+// fail, or record what was synced and what a crash would lose: see Use and package faultfs.
 package disk
 
 import (
@@ -26,18 +26,19 @@ const (
 	SyncDir  Op = "syncdir"
 )
 
-// Hook watches the calls. It may be asked by several goroutines at once.
+// Hook observes the calls, possibly from several goroutines at once.
 type Hook interface {
-	// Before is asked before a call; its error becomes that of the call, which is not made.
+	// Before is called before a call. If it returns an error, the call is not made and returns that
+	// error.
 	Before(op Op, path string) error
-	// After is told what was done.
+	// After is called after a successful call.
 	After(op Op, path string)
 }
 
-// hook is nil but in tests.
+// hook is nil except in tests.
 var hook Hook
 
-// Use lets a test watch all calls until it calls restore.
+// Use sets the hook until restore is called.
 func Use(h Hook) (restore func()) {
 	old := hook
 	hook = h
@@ -74,12 +75,11 @@ func OpenFile(path string, flag int, perm fs.FileMode) (f *File, err error) {
 	return f, nil
 }
 
-// TempPrefix begins the name that a file of Temp has for the moment before it has none; a number
-// follows.
+// TempPrefix begins the name that a file of Temp has for a moment; a number follows.
 const TempPrefix = ".collocate-"
 
-// Temp makes a file without a name in a folder ("" for the system's own place). However the program
-// ends, nothing is left of it, unless it is killed in the very moment in which the file has a name.
+// Temp makes an unnamed file in a folder ("" for the system's default). Nothing is left of it,
+// however the program ends, unless it is killed while the file has a name.
 func Temp(dir string) (*File, error) {
 	var f *os.File
 	err := call(Create, dir, func() (err error) {
@@ -100,7 +100,7 @@ func (f *File) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// ReadFrom writes all that r gives.
+// ReadFrom writes everything that it reads from r.
 func (f *File) ReadFrom(r io.Reader) (int64, error) {
 	if hook == nil {
 		return f.File.ReadFrom(r)
@@ -117,7 +117,7 @@ func (f *File) WriteAt(p []byte, at int64) (n int, err error) {
 	return n, err
 }
 
-// Sync returns when the file's bytes are on the disk.
+// Sync waits until the file's bytes are on disk.
 func (f *File) Sync() error { return call(Sync, f.Name(), f.File.Sync) }
 
 // RenameFile is os.Rename.
@@ -125,7 +125,7 @@ func RenameFile(from, to string) error {
 	return call(Rename, to, func() error { return os.Rename(from, to) })
 }
 
-// ExchangeFiles lets two files or folders change names, in one step. Where the system or the file
+// ExchangeFiles exchanges the names of two files or folders, in one step. If the system or the file
 // system cannot, the error is errors.ErrUnsupported.
 func ExchangeFiles(a, b string) error {
 	return call(Exchange, b, func() error { return exchange(a, b) })
@@ -141,7 +141,7 @@ func MakeDir(path string, perm fs.FileMode) error {
 	return call(Mkdir, path, func() error { return os.Mkdir(path, perm) })
 }
 
-// SyncFolder returns when the names in a folder are on the disk.
+// SyncFolder waits until the names in a folder are on disk.
 func SyncFolder(path string) error {
 	return call(SyncDir, path, func() error { return system.SyncFolder(path) })
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// watcher notes the calls, and fails those of one kind.
+// watcher records the calls, and fails those of one kind.
 type watcher struct {
 	fails         Op
 	before, after []string
@@ -30,7 +30,7 @@ func (w *watcher) After(op Op, path string) {
 	w.after = append(w.after, string(op)+" "+filepath.Base(path))
 }
 
-// steps are all calls, one after the other. The first error ends them.
+// steps makes all calls, one after the other, up to the first error.
 func steps(dir string) error {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	if err := MakeDir(at("folder"), 0o777); err != nil {
@@ -62,7 +62,7 @@ func steps(dir string) error {
 	if err := SyncFolder(dir); err != nil {
 		return err
 	}
-	return RemoveFile(at("b")) // which is the folder now
+	return RemoveFile(at("b")) // the folder, after the exchange
 }
 
 // Without a hook the calls do what their names say.
@@ -79,15 +79,15 @@ func TestCalls(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "b")); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("what was removed is there:", err)
+		t.Error("a removed file still exists:", err)
 	}
 	if err := ExchangeFiles(filepath.Join(dir, "folder"), filepath.Join(dir, "none")); err == nil {
-		t.Error("an exchange with nothing")
+		t.Error("an exchange with a missing file succeeded")
 	}
 }
 
-// A hook is told of every call, and can fail each: then it is not made, and the error names the
-// call and the file.
+// A hook sees every call and can fail each. A failed call is not made, and its error names the call
+// and the file.
 func TestHook(t *testing.T) {
 	all := &watcher{}
 	restore := Use(all)
@@ -100,9 +100,9 @@ func TestHook(t *testing.T) {
 		"mkdir folder", "create a", "write a", "write a", "write a", "sync a", "rename b",
 		"exchange folder", "syncdir of the folder", "remove b",
 	}
-	want[8] = all.before[min(8, len(all.before)-1)] // whatever the folder is called
+	want[8] = all.before[min(8, len(all.before)-1)] // the name of the folder is random
 	if err != nil || !slices.Equal(all.before, want) || !slices.Equal(all.after, want) {
-		t.Fatalf("%v: asked before\n%v and told after\n%v, want\n%v", err, all.before, all.after, want)
+		t.Fatalf("%v: Before saw\n%v and After\n%v, want\n%v", err, all.before, all.after, want)
 	}
 	for _, op := range []Op{Create, Write, Sync, Rename, Exchange, Remove, Mkdir, SyncDir} {
 		dir := t.TempDir()
@@ -115,7 +115,7 @@ func TestHook(t *testing.T) {
 			t.Errorf("%s fails: %v", op, err)
 		}
 		if len(w.after) != len(w.before)-1 {
-			t.Errorf("%s fails: told of %v", op, w.after)
+			t.Errorf("%s fails: After saw %v", op, w.after)
 		}
 	}
 	if err := steps(t.TempDir()); err != nil {

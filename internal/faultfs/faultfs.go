@@ -1,5 +1,5 @@
-// Package faultfs has file systems for tests, as hooks of package disk: one on which a chosen call
-// fails, and one that remembers what a crash would leave.
+// Package faultfs has hooks of package disk for tests: one that fails a chosen call, and one that
+// records what a crash would leave.
 package faultfs
 
 import (
@@ -12,11 +12,11 @@ import (
 	"github.com/collocate/collocate/internal/disk"
 )
 
-// ErrFault is what a call that was chosen to fail returns.
+// ErrFault is the error of the chosen call.
 var ErrFault = errors.New("injected fault")
 
-// Failing fails the n-th call, counted from 1, and with Forever all calls after it, as a disk does
-// that is gone.
+// Failing fails the n-th call, counted from 1, and with Forever all later calls too, like a broken
+// disk.
 type Failing struct {
 	N       int
 	Forever bool
@@ -26,7 +26,7 @@ type Failing struct {
 	failed disk.Op
 }
 
-// Before counts the call and may fail it.
+// Before counts the call and fails it if it is the chosen one.
 func (f *Failing) Before(op disk.Op, _ string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -43,15 +43,16 @@ func (f *Failing) Before(op disk.Op, _ string) error {
 // After does nothing.
 func (f *Failing) After(disk.Op, string) {}
 
-// Failed is the kind of call that failed, "" if there were fewer than N calls.
+// Failed returns the kind of call that failed, or "" if there were fewer than N calls.
 func (f *Failing) Failed() disk.Op {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.failed
 }
 
-// Crash remembers what is on the disk for sure below a folder: the bytes that a file had when it
-// was synced, the names that a folder had. After N calls all others fail: the machine has crashed.
+// Crash records what is safely on disk below a folder: the bytes of a file when it was synced, and
+// the names in a folder when that was synced. After N calls all others fail: the machine has
+// crashed.
 type Crash struct {
 	Root string
 	N    int
@@ -62,15 +63,14 @@ type Crash struct {
 	root  *node
 }
 
-// node is a file or a folder, with what of it is on the disk. It is the same node under whatever
-// name.
+// node is a file or a folder, with the part of it that is on disk. Renaming keeps the node.
 type node struct {
 	info    fs.FileInfo
-	content []byte           // of a file, when it was synced; nil if it never was
+	content []byte           // of a file when it was last synced, or nil
 	names   map[string]*node // of a folder
 }
 
-// NewCrash begins with all that is below root safe on the disk.
+// NewCrash starts with everything below root safely on disk.
 func NewCrash(root string, n int) (*Crash, error) {
 	c := &Crash{Root: root, N: n, files: map[*node]struct{}{}}
 	var err error
@@ -88,14 +88,14 @@ func (c *Crash) Before(disk.Op, string) error {
 	return nil
 }
 
-// Crashed tells whether there were more than N calls.
+// Crashed reports whether there were more than N calls.
 func (c *Crash) Crashed() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.calls > c.N
 }
 
-// After remembers what was synced.
+// After records what was synced.
 func (c *Crash) After(op disk.Op, path string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,7 +113,7 @@ func (c *Crash) After(op disk.Op, path string) {
 	}
 }
 
-// node is that of a file, which may have been met under another name.
+// node returns the node of a file, which may have had another name before.
 func (c *Crash) node(info fs.FileInfo) *node {
 	for n := range c.files {
 		if os.SameFile(n.info, info) {
@@ -125,7 +125,7 @@ func (c *Crash) node(info fs.FileInfo) *node {
 	return n
 }
 
-// names remembers the names in a folder.
+// names records the names in a folder.
 func (c *Crash) names(n *node, path string) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -139,7 +139,7 @@ func (c *Crash) names(n *node, path string) {
 	}
 }
 
-// note remembers all that is below a path.
+// note records everything below a path.
 func (c *Crash) note(path string) (*node, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -163,9 +163,9 @@ func (c *Crash) note(path string) (*node, error) {
 	return n, nil
 }
 
-// Leave writes what a crash leaves to the folder to. Names that were not synced may or may not be
-// on the disk: with newNames all are, else none. Bytes that were not synced are lost in any case,
-// so such a file is empty.
+// Leave writes to a folder what a crash leaves. Names that were not synced may or may not be on
+// disk: with newNames all are, otherwise none. Bytes that were not synced are lost, so such a file
+// is empty.
 func (c *Crash) Leave(to string, newNames bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -190,7 +190,7 @@ func (c *Crash) leave(to string, n *node) error {
 	return nil
 }
 
-// leaveNow goes by the names that are there now.
+// leaveNow is leave with the current names.
 func (c *Crash) leaveNow(to, path string) error {
 	info, err := os.Stat(path)
 	if err != nil {

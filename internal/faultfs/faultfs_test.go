@@ -9,7 +9,7 @@ import (
 	"github.com/collocate/collocate/internal/disk"
 )
 
-// put writes a file, and syncs what it is told to.
+// put writes a file, and syncs it if sync is set.
 func put(t *testing.T, path, text string, sync bool) {
 	t.Helper()
 	f, err := disk.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o666)
@@ -27,7 +27,7 @@ func put(t *testing.T, path, text string, sync bool) {
 	}
 }
 
-// The chosen call fails, and with Forever all that follow.
+// The chosen call fails, and with Forever all later ones.
 func TestFailing(t *testing.T) {
 	for _, forever := range []bool{false, true} {
 		dir := t.TempDir()
@@ -44,7 +44,7 @@ func TestFailing(t *testing.T) {
 		}
 	}
 	if f := (&Failing{N: 2}); f.Before(disk.Sync, "") != nil || f.Failed() != "" {
-		t.Error("it failed too early")
+		t.Error("a call before the chosen one failed")
 	}
 }
 

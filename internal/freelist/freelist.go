@@ -1,25 +1,25 @@
-// Package freelist answers: who keeps what is dear to make for the next user?
+// Package freelist answers: who keeps values that are expensive to make for the next user?
 //
-// A sync.Pool forgets at every other garbage collection. Under a load of small requests that is
-// many times a second, and what it forgets is then made again. A List keeps a bounded number for
-// good.
+// A sync.Pool drops its values at every other garbage collection. Under a load of small requests
+// that is many times a second, and the values are made again. A List keeps a limited number
+// permanently.
 package freelist
 
 import "runtime"
 
-// List keeps up to as many values as there are cores. Make one with New; several goroutines may use
-// it at once.
+// List keeps up to as many values as there are cores. Make one with New. It may be used
+// concurrently.
 type List[T any] struct {
 	free chan *T
 	make func() *T
 }
 
-// New makes a list whose values are made by a function when none is kept.
+// New returns a list that calls make_ for a value when none is kept.
 func New[T any](make_ func() *T) List[T] {
 	return List[T]{make(chan *T, runtime.GOMAXPROCS(0)), make_}
 }
 
-// Get takes a value, which nobody else has until it is put back.
+// Get takes a value, which belongs to the caller until Put.
 func (l List[T]) Get() *T {
 	select {
 	case v := <-l.free:
@@ -29,7 +29,7 @@ func (l List[T]) Get() *T {
 	}
 }
 
-// Put gives a value back. If enough are kept, it is forgotten.
+// Put returns a value. If the list is full, the value is dropped.
 func (l List[T]) Put(v *T) {
 	select {
 	case l.free <- v:

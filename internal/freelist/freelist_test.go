@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What was put back is given out again, even after garbage collections, and no more is kept than
-// there are cores.
+// Values that were put back are used again, even after garbage collections. At most as many are
+// kept as there are cores.
 func TestList(t *testing.T) {
 	made := 0
 	l := New(func() *int { made++; n := made; return &n })
@@ -24,6 +24,6 @@ func TestList(t *testing.T) {
 		l.Put(new(int))
 	}
 	if kept := len(l.free); kept != runtime.GOMAXPROCS(0) {
-		t.Errorf("%d are kept", kept)
+		t.Errorf("%d values are kept, want one per core", kept)
 	}
 }

@@ -13,39 +13,39 @@ import (
 
 // System is a coordinate reference system.
 type System struct {
-	EPSG int // 4326 or another number of EPSG; -1: a plane that lies nowhere on earth
+	EPSG int // EPSG code, such as 4326; -1: a plane without a location on earth
 	Name string
 }
 
-// Plane is where positions are numbers without a place on earth.
+// Plane is the system of positions without a location on earth.
 var Plane = System{-1, "Undefined Cartesian"}
 
-// Layer is a table: of geometries, or of attributes alone.
+// Layer is a table of geometries, or of attributes only.
 type Layer struct {
 	Name     string
 	Geometry string   // POINT, MULTILINESTRING; "": none
-	Columns  []Column // besides the row's number and the geometry
+	Columns  []Column // besides the row number and the geometry
 	Rows     iter.Seq[Row]
 }
 
 // Column is a name and a type: INTEGER, REAL or TEXT.
 type Column struct{ Name, Type string }
 
-// Row is one of a layer: its lines, or its point as a line of one position, and the
-// values of the columns (nil, int64, float64 or string).
+// Row is a row of a layer: its lines, or its point as a line of one position, and the values of the
+// columns (nil, int64, float64 or string).
 type Row struct {
 	Lines  [][][2]float64
 	Values []any
 }
 
-// WriterAt is what a GeoPackage is written to.
+// WriterAt is the file that a GeoPackage is written to.
 type WriterAt interface {
 	io.Writer
 	io.WriterAt
 }
 
-// changed is when the layers were last changed: the same input gives the same bytes, so no clock is
-// asked.
+// changed is the time of the last change of the layers: a constant, so that the same input gives
+// the same bytes.
 const changed = "1970-01-01T00:00:00.000Z"
 
 // The identification of a GeoPackage, of version 1.3.
@@ -58,7 +58,7 @@ const wgs84 = `GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.25
 	`AUTHORITY["EPSG","7030"]],AUTHORITY["EPSG","6326"]],PRIMEM["Greenwich",0,AUTHORITY["EPSG","8901"]],` +
 	`UNIT["degree",0.0174532925199433,AUTHORITY["EPSG","9122"]],AUTHORITY["EPSG","4326"]]`
 
-// Write writes layers, whose positions are in one system, to an empty file.
+// Write writes layers, with positions in one reference system, to an empty file.
 func Write(f WriterAt, system System, layers []Layer) error {
 	w := bufio.NewWriterSize(f, 1<<20)
 	if _, err := w.Write(make([]byte, pageSize)); err != nil {
@@ -106,7 +106,7 @@ func Write(f WriterAt, system System, layers []Layer) error {
 	return err
 }
 
-// keys are the entries of an index: some columns and the row's number, in order.
+// keys returns the entries of an index: some columns and the row number, in order.
 func keys(rows [][]any, columns ...int) (out [][]any) {
 	for i, r := range rows {
 		var e []any
@@ -119,7 +119,7 @@ func keys(rows [][]any, columns ...int) (out [][]any) {
 	return out
 }
 
-// systems writes the table of reference systems: the three that must be there, ours.
+// systems writes the table of reference systems: the required three, and ours.
 func (d *database) systems(own System) {
 	rows := map[int][]any{
 		-1: {"Undefined Cartesian SRS", nil, "NONE", int64(-1), "undefined", "undefined Cartesian coordinate reference system"},
@@ -135,7 +135,7 @@ func (d *database) systems(own System) {
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)
-	// The number of a row is that of the system: a table of its own, as others count from 1.
+	// Row numbers are those of the systems, so the page is written here: table numbers rows from 1.
 	leaf := newPage(tableLeaf, 0)
 	for _, id := range ids {
 		if !leaf.add(d.cell(int64(id), record(rows[id]))) {
@@ -148,7 +148,7 @@ func (d *database) systems(own System) {
 			`definition TEXT NOT NULL, description TEXT)`})
 }
 
-// sql declares the layer's table.
+// sql returns the declaration of the layer's table.
 func (l *Layer) sql() string {
 	columns := []string{"fid INTEGER PRIMARY KEY NOT NULL"}
 	if l.Geometry != "" {
@@ -162,7 +162,7 @@ func (l *Layer) sql() string {
 
 func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// values are the layer's rows as the table has them; box grows with their positions.
+// values returns the rows of the layer's table, and extends box by their positions.
 func (l *Layer) values(system System, box *[4]float64) iter.Seq[[]any] {
 	return func(yield func([]any) bool) {
 		for r := range l.Rows {
@@ -177,7 +177,8 @@ func (l *Layer) values(system System, box *[4]float64) iter.Seq[[]any] {
 	}
 }
 
-// blob is a geometry: GeoPackage's header, with the box of lines, and well-known binary.
+// blob returns a geometry: GeoPackage's header, with the bounding box of lines, and well-known
+// binary.
 func (l *Layer) blob(system System, lines [][][2]float64, box *[4]float64) []byte {
 	own := [4]float64{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
 	for _, line := range lines {
@@ -193,7 +194,7 @@ func (l *Layer) blob(system System, lines [][][2]float64, box *[4]float64) []byt
 	point := l.Geometry == "POINT"
 	b := []byte{'G', 'P', 0, 1}
 	if !point {
-		b[3] |= 1 << 1 // with a box: least and most x, then y
+		b[3] |= 1 << 1 // with a bounding box: min and max x, then y
 	}
 	b = little.AppendUint32(b, uint32(int32(system.EPSG)))
 	if point {

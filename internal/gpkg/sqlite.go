@@ -1,10 +1,10 @@
 // Package gpkg writes GeoPackages: tables of points, lines and attributes in one SQLite
 // file that GIS programs open.
 //
-// The file is written by some 200 lines here instead of a driver, as it is read by those
-// of points/sqlite.go, which also describes the format. Rows come in the order of their
-// numbers, so each table's tree of pages is built from its leaves up as they are
-// written; only page 1, with the roots of all tables, is written last.
+// About 200 lines here write the file, without a database driver; points/sqlite.go reads such files
+// and describes the format. Rows come in the order of their numbers, so each table's tree of pages
+// is built from its leaves up while they are written. Only page 1, with the roots of all tables, is
+// written last.
 package gpkg
 
 import (
@@ -15,7 +15,7 @@ import (
 	"math"
 )
 
-// pageSize is that of the file's pages, all of it usable.
+// pageSize is the size of the file's pages, all of it usable.
 const pageSize = 4096
 
 // Kinds of pages.
@@ -25,21 +25,21 @@ const (
 	tableNode = 5
 )
 
-// database is an SQLite file that is being written.
+// database is an SQLite file being written.
 type database struct {
 	w      io.Writer // from page 2 on
-	pages  uint32    // written, page 1 included
-	master [][]any   // rows of the table of tables
+	pages  uint32    // written so far, including page 1
+	master [][]any   // rows of sqlite_master
 	err    error
 }
 
-// page is one that cells are added to.
+// page is a page being filled with cells.
 type page struct {
 	kind  byte
 	head  int // bytes before the page's header: 100 on page 1
 	cells [][]byte
 	used  int
-	right uint32 // of a node: its last child
+	right uint32 // last child of an interior page
 }
 
 func newPage(kind byte, head int) *page {
@@ -50,7 +50,7 @@ func newPage(kind byte, head int) *page {
 	return p
 }
 
-// add tells whether there was room.
+// add adds a cell, and reports whether there was room.
 func (p *page) add(cell []byte) bool {
 	if p.used+len(cell)+2 > pageSize {
 		return false
@@ -90,13 +90,13 @@ func (d *database) emit(b []byte) uint32 {
 	return d.pages
 }
 
-// child is a page with the number of its last row.
+// child is a page with its highest row number.
 type child struct {
 	page uint32
 	last int64
 }
 
-// table writes one with rows numbered from 1; columns that are the row's number are nil.
+// table writes a table with rows numbered from 1; columns that are the row number are nil.
 func (d *database) table(name, sql string, rows iter.Seq[[]any]) {
 	var level []child
 	leaf, number := newPage(tableLeaf, 0), int64(0)
@@ -116,13 +116,14 @@ func (d *database) table(name, sql string, rows iter.Seq[[]any]) {
 	d.master = append(d.master, []any{"table", name, name, int64(level[0].page), sql})
 }
 
-// nodes writes the pages above some.
+// nodes writes the interior pages above a level of pages.
 func (d *database) nodes(below []child) (level []child) {
 	node := newPage(tableNode, 0)
 	for i, c := range below {
 		cell := append(binary.BigEndian.AppendUint32(nil, c.page), varint(uint64(c.last))...)
 		last := i == len(below)-1
-		// The last child of a node has no cell. A node keeps room for one more.
+		// The last child of an interior page has no cell. A page keeps room for one more cell, so
+		// that the last page never has a single child.
 		if last || node.used+2*(len(cell)+2) > pageSize && i < len(below)-2 {
 			node.right = c.page
 			level = append(level, child{d.emit(node.bytes()), c.last})
@@ -134,8 +135,8 @@ func (d *database) nodes(below []child) (level []child) {
 	return level
 }
 
-// index writes one of a small table, which its own declaration asks for: entries are
-// the key's values and the row's number, in order.
+// index writes the index that the declaration of a small table implies: entries are the values of
+// the key and the row number, in order.
 func (d *database) index(name, table string, entries ...[]any) {
 	p := newPage(indexLeaf, 0)
 	for _, e := range entries {
@@ -147,7 +148,7 @@ func (d *database) index(name, table string, entries ...[]any) {
 	d.master = append(d.master, []any{"index", name, table, int64(d.emit(p.bytes())), nil})
 }
 
-// cell is a row of a table. What does not fit goes to a chain of pages.
+// cell returns the cell of a row. The part that does not fit goes to a chain of overflow pages.
 func (d *database) cell(number int64, payload []byte) []byte {
 	const most, least = pageSize - 35, (pageSize-12)*32/255 - 23
 	c := append(varint(uint64(len(payload))), varint(uint64(number))...)
@@ -171,7 +172,7 @@ func (d *database) cell(number int64, payload []byte) []byte {
 	return c
 }
 
-// record is the values of a row: nil, int64, float64, string or []byte.
+// record encodes the values of a row: nil, int64, float64, string or []byte.
 func record(values []any) []byte {
 	var types, body []byte
 	for _, v := range values {
@@ -203,12 +204,13 @@ func record(values []any) []byte {
 	}
 	size := len(types) + 1
 	if size > 127 {
-		size++ // its own length takes two bytes, up to 16 KB of types
+		size++ // the length itself takes two bytes, for up to 16 KB of types
 	}
 	return append(append(varint(uint64(size)), types...), body...)
 }
 
-// varint is SQLite's: seven bits a byte, the highest first; the ninth byte has eight.
+// varint encodes a number as SQLite does: seven bits per byte, the highest first; the ninth byte
+// has eight.
 func varint(v uint64) []byte {
 	if v >= 1<<56 {
 		b := make([]byte, 9)
@@ -226,7 +228,7 @@ func varint(v uint64) []byte {
 	return b
 }
 
-// firstPage has the file's header and the table of tables.
+// firstPage returns the page with the file's header and sqlite_master.
 func (d *database) firstPage(application, version uint32) ([]byte, error) {
 	p := newPage(tableLeaf, 100)
 	for i, row := range d.master {

@@ -1,9 +1,9 @@
 // Package heap answers: how often is garbage collected?
 //
-// Go collects when the heap has doubled. A program that has its data in mapped files has a small
-// heap, so a load of requests makes it collect many times a second. Space changes that without a
-// setting: memory that is never touched takes no place but counts as heap, so as much garbage may
-// pile up.
+// Go collects garbage when the heap has doubled. A program that has its data in mapped files has a
+// small heap, so a load of requests makes it collect many times a second. Space changes that
+// without a setting. Memory that is never touched is not resident but counts as heap, so the same
+// amount of garbage may accumulate between collections.
 package heap
 
 import (
@@ -14,22 +14,22 @@ import (
 	"strings"
 )
 
-// Space is memory that nobody touches. Taking it looks like much to collect, so garbage is
-// collected once at that time: take it for good.
+// Space is memory that nobody touches. Allocating it triggers a collection, so keep it permanently.
 type Space struct {
-	space strings.Builder // for it does not clear its memory
+	space strings.Builder // because it does not clear its memory
 }
 
-// Take takes a number of bytes, once.
+// Take allocates a number of bytes, once.
 func (s *Space) Take(bytes int) { s.space.Grow(max(0, bytes)) }
 
-// Bytes is how many were taken; the runtime rounds up.
+// Bytes returns the number of bytes allocated, which the runtime rounds up.
 func (s *Space) Bytes() int { return s.space.Cap() }
 
-// Memory is what the program may use: that of the machine, of the container, or GOMEMLIMIT.
+// Memory returns the memory that the program may use: that of the machine, of the container, or
+// GOMEMLIMIT.
 func Memory() int64 { return min(debug.SetMemoryLimit(-1), machineMemory()) }
 
-// usualMemory is what a machine is taken to have that does not say.
+// usualMemory is assumed for a machine that does not report its memory.
 const usualMemory = 16 << 30
 
 func machineMemory() int64 {

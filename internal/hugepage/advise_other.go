@@ -2,5 +2,5 @@
 
 package hugepage
 
-// Advise has nothing to ask for: the system decides by itself.
+// Advise does nothing: the system decides by itself.
 func Advise([]byte) {}

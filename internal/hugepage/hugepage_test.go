@@ -2,9 +2,9 @@ package hugepage
 
 import "testing"
 
-// Whatever its size, the array is one of make: of that length, and all zeros.
+// Make returns what make does, for any size: an array of that length, all zero.
 func TestMakeIsMake(t *testing.T) {
-	type three [3]byte // sizes that are no multiple of a page
+	type three [3]byte // for sizes that are not multiples of a page
 	for _, n := range []int{0, 1, 1000, huge / 3, 2*huge/3 + 1, 3*huge + 12345} {
 		s := Make[three](n)
 		if len(s) != n {

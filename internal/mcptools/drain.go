@@ -8,8 +8,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Drained is a transport whose end is heard of only when all calls that came before are answered,
-// so that a file of calls can be piped in. Without it the end cancels them.
+// Drained returns a transport that reports the end of its input only when all earlier calls are
+// answered, so that a file of calls can be piped in. Otherwise the end cancels them.
 func Drained(t mcp.Transport) mcp.Transport { return drained{t} }
 
 type drained struct{ mcp.Transport }
@@ -25,8 +25,8 @@ func (d drained) Connect(ctx context.Context) (mcp.Connection, error) {
 type drainedConn struct {
 	mcp.Connection
 	mu      sync.Mutex
-	pending int           // calls without an answer
-	idle    chan struct{} // told when there are none
+	pending int           // calls not answered yet
+	idle    chan struct{} // signalled when there are none
 }
 
 func (c *drainedConn) Read(ctx context.Context) (jsonrpc.Message, error) {

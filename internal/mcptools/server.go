@@ -15,9 +15,9 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// Options are what is offered.
+// Options says what is offered.
 type Options struct {
-	Index, Matrix, Points string // their names; "": there is none
+	Index, Matrix, Points string // their names; "": none
 	Searcher              *search.Searcher
 	Words                 *cooccur.Reader
 	Places                *points.Set
@@ -31,14 +31,14 @@ type Options struct {
 // Server answers calls of tools.
 type Server struct {
 	o Options
-	// The newest generation of an index to which documents are added. Calls hold mu while they
-	// read.
+	// The newest generation of an index to which documents are added. Calls hold mu while they read
+	// it.
 	mu       sync.RWMutex
 	searcher *search.Searcher
-	opened   []*search.Searcher // here, so that Close closes them
+	opened   []*search.Searcher // opened by the server, which closes them
 }
 
-// New is a server of what the options offer.
+// New returns a server for what the options offer.
 func New(o Options) (*Server, error) {
 	if o.Searcher == nil && o.Words == nil && o.Places == nil {
 		return nil, errors.New("mcp: nothing to offer: want an index, a matrix or points")
@@ -46,7 +46,7 @@ func New(o Options) (*Server, error) {
 	return &Server{o: o, searcher: o.Searcher}, nil
 }
 
-// Run answers until the client is gone or the context ends.
+// Run answers calls until the client disconnects or the context ends.
 func (s *Server) Run(ctx context.Context, t mcp.Transport) error { return s.server().Run(ctx, t) }
 
 // Close closes what the server itself opened.
@@ -58,7 +58,7 @@ func (s *Server) Close() error {
 	return errors.Join(errs...)
 }
 
-// server has a tool for each thing that can be asked.
+// server returns an MCP server with a tool for everything that is offered.
 func (s *Server) server() *mcp.Server {
 	m := mcp.NewServer(&mcp.Implementation{Name: "collocate", Title: "Collocate",
 		Version: s.o.Version},
@@ -91,7 +91,7 @@ func (s *Server) server() *mcp.Server {
 	return m
 }
 
-// tool describes one that only reads, and only what it was given.
+// tool describes a tool that only reads, and only the data that is offered.
 func tool(name, title, description string) *mcp.Tool {
 	closed := false
 	return &mcp.Tool{Name: name, Description: description,
@@ -131,8 +131,8 @@ func (s *Server) read(fn func(*search.Searcher) error) error {
 	return fn(s.searcher)
 }
 
-// refresh goes over to a newer generation, if there is one. What cannot be opened is tried at the
-// next call again; the generation that is open stays.
+// refresh switches to a newer generation, if there is one. If it cannot be opened, the current one
+// stays in use and the next call tries again.
 func (s *Server) refresh() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,7 +144,7 @@ func (s *Server) refresh() {
 		}
 	case newer != nil:
 		if n := len(s.opened); n > 0 {
-			s.opened[n-1].Close() // nobody reads: mu is held
+			s.opened[n-1].Close() // no call reads it, since mu is held
 			s.opened = s.opened[:n-1]
 		}
 		s.searcher, s.opened = newer, append(s.opened, newer)

@@ -27,7 +27,7 @@ var papers = `{"id": "droplets", "title": "Droplets", "text": "lipid droplets st
 
 var filler = strings.Repeat("filler ", 60)
 
-// offered is everything that can be offered, and the folder of the index.
+// offered returns options that offer everything, and the folder of the index.
 func offered(t *testing.T) (Options, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -100,7 +100,7 @@ func matrix(t *testing.T, dir, corpus string) *cooccur.Reader {
 	return r
 }
 
-// client is the SDK's own, at the other end of a pipe in memory.
+// client returns a client of the SDK, connected through a pipe in memory.
 func client(t *testing.T, o Options) *mcp.ClientSession {
 	t.Helper()
 	s, err := New(o)
@@ -127,7 +127,7 @@ func client(t *testing.T, o Options) *mcp.ClientSession {
 	return c
 }
 
-// call is a tool's answer, as text.
+// call calls a tool and returns its answer as text.
 func call(t *testing.T, c *mcp.ClientSession, tool string,
 	args map[string]any) (answer string, failed bool) {
 	t.Helper()
@@ -161,7 +161,7 @@ func TestTools(t *testing.T) {
 	}
 	got := strings.Join(names, " ")
 	if got != "company concordance document places places_summary search" {
-		t.Errorf("tools: %s", got)
+		t.Errorf("the tools are %s", got)
 	}
 	for _, x := range []struct {
 		tool string
@@ -218,7 +218,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// What is not there is not offered.
+// Tools without data are not offered.
 func TestOnlyWhatIsThere(t *testing.T) {
 	o, _ := offered(t)
 	o.Searcher, o.Places = nil, nil
@@ -227,11 +227,11 @@ func TestOnlyWhatIsThere(t *testing.T) {
 		t.Errorf("%+v, %v", list, err)
 	}
 	if _, err := New(Options{}); err == nil {
-		t.Error("there was nothing, and it was offered")
+		t.Error("New accepted options that offer nothing")
 	}
 }
 
-// Documents that are added are found by the next call.
+// Added documents are found by the next call.
 func TestNewDocumentsAreFound(t *testing.T) {
 	o, folder := offered(t)
 	c := client(t, o)

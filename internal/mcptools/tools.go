@@ -21,7 +21,7 @@ import (
 	"github.com/collocate/collocate/words"
 )
 
-// The most that a call may ask for: a reader of text has no use for more.
+// Limits of a call: a reader of text has no use for more.
 const (
 	maxHits     = 100
 	maxLines    = 500
@@ -31,7 +31,7 @@ const (
 	maxKinds    = 500
 )
 
-// between is a number that was asked for, or the usual one for 0.
+// between returns n, or usual if n is 0, and checks that it is 1 to most.
 func between(name string, n, usual, most int) (int, error) {
 	if n == 0 {
 		return usual, nil
@@ -48,7 +48,7 @@ type searchArgs struct {
 	From  int    `json:"from,omitempty" jsonschema:"skip this many of the best, to see the next ones"`
 	Mode  string `json:"mode,omitempty" jsonschema:"or: any of the words (the default); and: all of them"`
 	Plain bool   `json:"plain,omitempty" jsonschema:"treat the query as plain words, whatever characters it has"`
-	// The size of a snippet is one for all: what is longer is read by the tool document.
+	// All snippets have the same size; the tool document returns longer text.
 	Fields []string `json:"fields,omitempty" jsonschema:"stored fields to show; by default all short ones"`
 }
 
@@ -67,7 +67,7 @@ type searchHit struct {
 	Fields  map[string]any `json:"fields,omitempty"`
 }
 
-// snippetSize is that of a snippet, in bytes.
+// snippetSize is the size of a snippet in bytes.
 const snippetSize = 300
 
 func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest,
@@ -90,7 +90,7 @@ func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest,
 			o := query.Options{And: r.Mode == search.And, Fields: x.Fields()}
 			parsed, err := query.Parse(in.Query, o)
 			if err != nil {
-				return fmt.Errorf("the query %q: %w; set plain to treat operators as text", in.Query, err)
+				return fmt.Errorf("query %q: %w; set plain to treat operators as text", in.Query, err)
 			}
 			if !query.Plain(in.Query, parsed, o) {
 				r.Query, out.Query = parsed, parsed.String()
@@ -164,7 +164,7 @@ func (s *Server) document(_ context.Context, _ *mcp.CallToolRequest,
 			return err
 		}
 		if in.Start < 0 || in.Start > len(body) {
-			return fmt.Errorf("start %d: the text has %d bytes", in.Start, len(body))
+			return fmt.Errorf("start %d: want 0 to %d, the length of the text", in.Start, len(body))
 		}
 		end := min(len(body), in.Start+length)
 		for end < len(body) && end > in.Start && !utf8.RuneStart(body[end]) {
@@ -353,7 +353,7 @@ type summaryResult struct {
 func (s *Server) summary(ctx context.Context, _ *mcp.CallToolRequest,
 	_ struct{}) (_ *mcp.CallToolResult, out summaryResult, err error) {
 	if s.o.Places.Len() == 0 {
-		return nil, out, errors.New("no points")
+		return nil, out, errors.New("no points: want at least one")
 	}
 	found, err := points.Summarise(ctx, s.o.Places, max(1, s.o.Threads))
 	if err != nil {

@@ -9,25 +9,25 @@ import (
 	"unsafe"
 )
 
-// FaultError says that a mapped file could not be read where it was mapped: it was made shorter
-// since, or the disk failed.
+// FaultError says that a part of a mapped file could not be read: the file was truncated, or the
+// disk failed.
 type FaultError struct{ Path string }
 
 func (e *FaultError) Error() string {
-	return fmt.Sprintf("%s: cannot be read any more: it was truncated since it was opened, or the disk failed", e.Path)
+	return fmt.Sprintf("%s: can no longer be read: it was truncated since it was opened, or the disk failed", e.Path)
 }
 
-// Is makes it an I/O error for those who ask only that.
+// Is makes a FaultError an I/O error for errors.Is.
 func (e *FaultError) Is(target error) bool { return target == syscall.EIO }
 
-// fileAt is the file that is mapped at an address.
+// fileAt returns the file that is mapped at an address.
 func fileAt(address uintptr) (path string, ok bool) {
 	mu.Lock()
 	defer mu.Unlock()
 	page := uintptr(os.Getpagesize())
 	for f := range mapped {
 		from := uintptr(unsafe.Pointer(unsafe.SliceData(f.Data)))
-		// The last page goes on behind the end of the file, and may hold the begin of no other.
+		// The last page extends beyond the end of the file, and no other file begins in it.
 		if from <= address && address < (from+uintptr(len(f.Data))+page-1)&^(page-1) {
 			return f.path, true
 		}
@@ -35,16 +35,16 @@ func fileAt(address uintptr) (path string, ok bool) {
 	return "", false
 }
 
-// Guard lets a fault in a map panic in this goroutine, instead of ending the process, until Recover
-// is called with what it returns. Both cost a few nanoseconds. Together they are one line at the
-// head of a function with a named error; each goroutine needs its own:
+// Guard makes a fault in a map panic in this goroutine, instead of ending the process, until
+// Recover is called with the value that Guard returns. Both cost a few nanoseconds. Together they
+// are one line at the beginning of a function with a named error; each goroutine needs its own:
 //
 //	func (r *Reader) Row(i int) (row []byte, err error) {
 //		defer mmap.Recover(mmap.Guard(), &err)
 func Guard() (before bool) { return debug.SetPanicOnFault(true) }
 
-// Recover, deferred, makes a fault in a map the error of the function. Other panics go on. What the
-// function had locked or borrowed must be given back by its own defers.
+// Recover, deferred, turns a fault in a map into the error of the function. Other panics continue.
+// The function's own defers must release what it has locked or borrowed.
 func Recover(before bool, err *error) {
 	p := recover()
 	debug.SetPanicOnFault(before)
@@ -64,7 +64,7 @@ func Recover(before bool, err *error) {
 	panic(p)
 }
 
-// Safely calls fn and makes a fault in a map its error.
+// Safely calls fn and returns a fault in a map as an error.
 func Safely(fn func() error) (err error) {
 	defer Recover(Guard(), &err)
 	return fn()

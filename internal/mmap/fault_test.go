@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// A file that is truncated under its map gives an error that names it, in the goroutine that reads.
+// Reading a mapped file that was truncated is an error that names the file, in the goroutine that
+// reads.
 func TestTruncationIsAnError(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mapped")
 	if err := os.WriteFile(path, make([]byte, 1<<20), 0o666); err != nil {
@@ -33,7 +34,7 @@ func TestTruncationIsAnError(t *testing.T) {
 		err = Safely(read)
 		fault, ok := errors.AsType[*FaultError](err)
 		if !ok || fault.Path != path || !strings.Contains(err.Error(), "truncated") {
-			t.Fatalf("got %v", err)
+			t.Fatalf("got %v, want a FaultError that names the file", err)
 		}
 	}
 	done := make(chan error)
@@ -47,7 +48,7 @@ func TestTruncationIsAnError(t *testing.T) {
 func TestOtherPanicsGoOn(t *testing.T) {
 	defer func() {
 		if p := recover(); p != "mine" {
-			t.Errorf("recovered %v", p)
+			t.Errorf("recovered %v, want the panic of fn", p)
 		}
 	}()
 	Safely(func() error { panic("mine") })

@@ -1,4 +1,4 @@
-// Package mmap maps whole files into memory, read only, and turns a fault in such a map into an
+// Package mmap maps whole files into memory, read-only, and turns a fault in such a map into an
 // error: see Recover.
 package mmap
 
@@ -26,7 +26,7 @@ func Open(path string) (*File, error) {
 	return Map(f, path)
 }
 
-// OpenAt maps a file of an open folder, which may have got another name meanwhile.
+// OpenAt maps a file of an open folder, even if the folder has been renamed since.
 func OpenAt(folder *os.File, name string) (*File, error) {
 	f, err := system.OpenAt(folder, name)
 	if err != nil {
@@ -36,7 +36,7 @@ func OpenAt(folder *os.File, name string) (*File, error) {
 	return Map(f, f.Name())
 }
 
-// Map maps an open file, which may then be closed. Errors name it by path.
+// Map maps an open file, which may then be closed. Errors name the file by path.
 func Map(f *os.File, path string) (*File, error) {
 	st, err := f.Stat()
 	if err != nil {
@@ -55,9 +55,9 @@ func Map(f *os.File, path string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: map %d bytes: %w", path, st.Size(), err)
 	}
-	// Where the system can, the file is read and mapped in pages of 2 MB. The first query on an
-	// index that is not in memory takes 42 ms instead of 80, a batch of ANDs on one that was read
-	// so a twentieth less time.
+	// Where the system supports it, the file is read and mapped in pages of 2 MB. The first query
+	// on an index that is not in memory takes 42 ms instead of 80. On an index that was read this
+	// way, a batch of AND queries takes 5% less time.
 	hugepage.Advise(data)
 	return add(&File{Data: data, path: path}), nil
 }

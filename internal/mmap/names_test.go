@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Small files lie side by side in memory: a fault names the right one.
+// Small files are mapped next to each other: a fault names the right one.
 func TestFaultNamesItsFile(t *testing.T) {
 	dir := t.TempDir()
 	var files []*File

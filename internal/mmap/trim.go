@@ -10,9 +10,9 @@ import (
 	"github.com/collocate/collocate/internal/system"
 )
 
-// Pages of a mapped file are resident from when they are first read until the system wants
-// them back, which counts as the program's memory. Trim bounds that for programs that read
-// large files from front to back.
+// Pages of a mapped file are resident from when they are first read until the system reclaims them,
+// and count as the program's memory. Trim limits that for programs that read large files
+// sequentially.
 
 var (
 	mu     sync.Mutex
@@ -20,12 +20,12 @@ var (
 
 	trimming sync.Once
 	bounded  bool
-	ownFile  int64 // resident of the program's own file
+	ownFile  int64 // resident bytes of the program's own file
 	bound    int64
 )
 
-// trimEvery is how often Trim looks. Reading through a map gets to some 3 GB/s, so 30 MB
-// may come to the bound.
+// trimEvery is the interval of Trim. Reading through a map reaches about 3 GB/s, so up to 30 MB
+// more than the limit may be resident.
 const trimEvery = 10 * time.Millisecond
 
 func add(f *File) *File {
@@ -41,10 +41,10 @@ func remove(f *File) {
 	delete(mapped, f)
 }
 
-// Trim lets go of the pages of all mapped files, now and as long as the program runs, whenever more
-// than about the given number of bytes of them are resident. They stay in the system's cache, from
-// where they come back when they are read again. Where the system does not tell what is resident it
-// does nothing.
+// Trim drops the pages of all mapped files, now and for as long as the program runs, whenever more
+// than about the given number of bytes of them are resident. They stay in the system's cache, so
+// that reading them again rarely reads the disk. Trim does nothing where the system does not report
+// resident memory.
 func Trim(bytes int64) {
 	mu.Lock()
 	bound = bytes
@@ -65,9 +65,8 @@ func Trim(bytes int64) {
 	})
 }
 
-// Tidy is the look that Trim takes now and then. A busy machine may let the reader of a file go on
-// for long before that look comes: one that reads from front to back asks for it every few
-// megabytes.
+// Tidy does what Trim does at every interval. On a busy machine Trim's goroutine may run late, so
+// code that reads a mapped file sequentially calls Tidy every few megabytes.
 func Tidy() {
 	mu.Lock()
 	defer mu.Unlock()
@@ -81,7 +80,7 @@ func Tidy() {
 	}
 }
 
-// residentFiles is how many bytes of mapped files are resident.
+// residentFiles returns the number of resident bytes of mapped files.
 func residentFiles() (int64, bool) {
 	b, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

@@ -1,11 +1,10 @@
-// Package npz writes NumPy's archives of arrays, which numpy.load reads, and
-// scipy.sparse.load_npz where the arrays are those of a sparse matrix.
+// Package npz writes and reads NumPy's archives of arrays. numpy.load reads them, and
+// scipy.sparse.load_npz if the arrays are those of a sparse matrix.
 //
-// An archive is a ZIP file in which nothing is compressed, with a file NAME.npy
-// for each array: the magic "\x93NUMPY", version 1.0, the length of the header as
-// uint16, the header, and the numbers, little endian. The header is a Python
-// dictionary, padded with blanks and a newline so that the numbers begin at a
-// multiple of 64. The vector (7) of int32 is 118 characters of header,
+// An archive is a ZIP file without compression, with a file NAME.npy for each array: the magic
+// "\x93NUMPY", version 1.0, the length of the header as uint16, the header, and the numbers,
+// little-endian. The header is a Python dictionary, padded with blanks and a newline so that the
+// numbers begin at a multiple of 64. For the vector (7) of int32 the header has 118 characters,
 //
 //	93 'NUMPY' 01 00 76 00
 //	{'descr': '<i4', 'fortran_order': False, 'shape': (1,), }  ...blanks...  \n
@@ -28,7 +27,7 @@ import (
 // Type is NumPy's name for the type of an array's elements.
 type Type string
 
-// The types of the numbers that Stream is used for.
+// The types of arrays that Stream writes.
 const (
 	Uint8   Type = "|u1"
 	Int32   Type = "<i4"
@@ -37,11 +36,10 @@ const (
 	Float64 Type = "<f8"
 )
 
-// Writer writes an archive, array by array. The first error stays, and Close
-// returns it.
+// Writer writes an archive, array by array. It keeps the first error, which Close returns.
 type Writer struct {
-	// Date is what the archive says of when its arrays were made; NumPy itself
-	// always says 1980. The zero value says nothing.
+	// Date is the time at which the arrays were made, according to the archive; NumPy itself always
+	// writes 1980. The zero value writes none.
 	Date time.Time
 
 	zip *zip.Writer
@@ -51,7 +49,7 @@ type Writer struct {
 // NewWriter starts an archive.
 func NewWriter(to io.Writer) *Writer { return &Writer{zip: zip.NewWriter(to)} }
 
-// Text writes a string as an array without dimensions.
+// Text writes a string as a zero-dimensional array.
 func (w *Writer) Text(name, s string) {
 	w.array(name, Type(fmt.Sprintf("|S%d", len(s))), "()", func(to io.Writer) error {
 		_, err := io.WriteString(to, s)
@@ -64,13 +62,13 @@ func (w *Writer) Bytes(name string, b []byte) {
 	w.Stream(name, Uint8, int64(len(b)), func(to io.Writer) error { return sections.Put(to, b) })
 }
 
-// Int64s writes a vector of whole numbers.
+// Int64s writes a vector of integers.
 func (w *Writer) Int64s(name string, v ...int64) {
 	w.Stream(name, Int64, int64(len(v)), func(to io.Writer) error { return sections.Put(to, v) })
 }
 
-// Stream writes a vector of n elements, which fill writes in as many pieces as
-// it likes, with sections.Put: arrays that do not fit in memory.
+// Stream writes a vector of n elements, which fill writes in any number of parts with sections.Put:
+// so arrays need not fit in memory.
 func (w *Writer) Stream(name string, t Type, n int64, fill func(to io.Writer) error) {
 	w.array(name, t, fmt.Sprintf("(%d,)", n), fill)
 }
@@ -101,7 +99,7 @@ func WriteFloats(to io.Writer, rows, columns int, values []float32) error {
 	return sections.Put(to, values)
 }
 
-// header is what comes before an array's numbers.
+// header returns the bytes before an array's numbers.
 func header(t Type, shape string) string {
 	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", t, shape)
 	const before = len("\x93NUMPY\x01\x00??") // ?? is the length

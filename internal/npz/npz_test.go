@@ -17,7 +17,7 @@ import (
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// archive holds one array of each kind.
+// archive returns an archive with one array of each kind.
 func archive(t *testing.T, date time.Time) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -40,23 +40,23 @@ func archive(t *testing.T, date time.Time) []byte {
 func TestArraysComeBack(t *testing.T) {
 	arrays := npztest.Read(t, archive(t, time.Time{}))
 	if f := arrays["format"]; f.Type != "|S3" || f.Shape != "()" || string(f.Data) != "csr" {
-		t.Errorf("text is %v", f)
+		t.Errorf("the text came back as %v", f)
 	}
 	if got := npztest.Vector[int64](t, arrays, "shape", "<i8"); !slices.Equal(got, []int64{2, 3}) {
-		t.Errorf("whole numbers are %v", got)
+		t.Errorf("the integers came back as %v", got)
 	}
 	if got := npztest.Vector[byte](t, arrays, "terms", "|u1"); string(got) != "ab" {
-		t.Errorf("bytes are %v", got)
+		t.Errorf("the bytes came back as %v", got)
 	}
 	if got := npztest.Vector[int64](t, arrays, "empty", "<i8"); len(got) != 0 {
-		t.Errorf("nothing is %v", got)
+		t.Errorf("the empty array came back as %v", got)
 	}
 	if got := npztest.Vector[float32](t, arrays, "data", npz.Float32); !slices.Equal(got, []float32{0.5, 1, -2}) {
-		t.Errorf("a stream is %v", got)
+		t.Errorf("the stream came back as %v", got)
 	}
 }
 
-// The example of the package's description.
+// The example of the package comment.
 func TestArrayAsDocumented(t *testing.T) {
 	data := archive(t, time.Time{})
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
@@ -78,7 +78,7 @@ func TestArrayAsDocumented(t *testing.T) {
 	}
 }
 
-// Whole archives, dated and not, stay what they are.
+// The bytes of whole archives, with and without a date, do not change.
 func TestBytesArePinned(t *testing.T) {
 	for date, want := range map[time.Time]string{
 		{}: "1170ae355f9489199527783115c62c88d738951f030347e99557a770b3ccbc95",
@@ -92,7 +92,7 @@ func TestBytesArePinned(t *testing.T) {
 
 var errFull = errors.New("disk full")
 
-// room is a disk with the given number of bytes left.
+// room is a writer with room for the given number of bytes.
 type room int
 
 func (r *room) Write(p []byte) (int, error) {
@@ -103,17 +103,17 @@ func (r *room) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The first error stays, wherever it happens, and nothing is filled after it.
+// The first error is kept, wherever it happens, and fill is not called after it.
 func TestErrorsStay(t *testing.T) {
 	for _, left := range []room{0, 100, 5000} {
 		w := npz.NewWriter(&left)
 		w.Bytes("much", make([]byte, 1<<17))
 		w.Stream("more", npz.Int32, 1, func(io.Writer) error {
-			t.Error("filled on a full disk")
+			t.Error("fill was called after an error")
 			return nil
 		})
 		if err := w.Close(); !errors.Is(err, errFull) {
-			t.Errorf("a full disk gives %v", err)
+			t.Errorf("a full disk gives %v, want errFull", err)
 		}
 	}
 	w := npz.NewWriter(io.Discard)
@@ -121,6 +121,6 @@ func TestErrorsStay(t *testing.T) {
 	w.Stream("x", npz.Int32, 1, func(io.Writer) error { return broken })
 	w.Text("y", "after it")
 	if err := w.Close(); err != broken {
-		t.Errorf("a fill that fails gives %v", err)
+		t.Errorf("a fill that fails gives %v, want its error", err)
 	}
 }

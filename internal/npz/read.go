@@ -12,18 +12,18 @@ import (
 	"strings"
 )
 
-// Array is an array of an archive as it was read.
+// Array is an array as read.
 type Array struct {
 	Type  Type
 	Shape []int
-	Data  []byte // little endian
+	Data  []byte // little-endian
 }
 
-// maxArray is the most bytes of an array that is read, unless the caller says less.
+// maxArray limits the bytes of an array if the caller sets no lower limit.
 const maxArray = 1 << 40
 
-// Read reads the named arrays of an archive; those that are not there are left out. An array of
-// more than limit bytes is an error.
+// Read reads the named arrays of an archive; missing ones are left out. An array of more than limit
+// bytes is an error.
 func Read(r io.ReaderAt, size, limit int64, names ...string) (map[string]*Array, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
@@ -47,7 +47,7 @@ func Read(r io.ReaderAt, size, limit int64, names ...string) (map[string]*Array,
 
 var headerField = regexp.MustCompile(`'(descr|fortran_order|shape)'\s*:\s*('[^']*'|True|False|\([0-9, ]*\))`)
 
-// ReadArray reads one array, as a .npy file has it. One of more than limit bytes is an error.
+// ReadArray reads one array in the format of a .npy file. More than limit bytes are an error.
 func ReadArray(r io.Reader, limit int64) (*Array, error) {
 	var begin [10]byte
 	if _, err := io.ReadFull(r, begin[:]); err != nil || string(begin[:6]) != "\x93NUMPY" {
@@ -62,7 +62,7 @@ func ReadArray(r io.Reader, limit int64) (*Array, error) {
 		n |= int(binary.LittleEndian.Uint16(more[:])) << 16
 	}
 	if n > 1<<20 {
-		return nil, fmt.Errorf("a header of %d bytes", n)
+		return nil, fmt.Errorf("header of %d bytes: want at most 1 MB", n)
 	}
 	head := make([]byte, n)
 	if _, err := io.ReadFull(r, head); err != nil {
@@ -77,7 +77,7 @@ func ReadArray(r io.Reader, limit int64) (*Array, error) {
 			a.Type = Type(strings.Trim(m[2], "'"))
 		case "fortran_order":
 			if m[2] == "True" {
-				return nil, errors.New("an array in Fortran order: save it in C order")
+				return nil, errors.New("array in Fortran order: save it in C order")
 			}
 		case "shape":
 			for _, s := range strings.Split(strings.Trim(m[2], "()"), ",") {
@@ -105,22 +105,22 @@ func ReadArray(r io.Reader, limit int64) (*Array, error) {
 	}
 	for _, d := range a.Shape {
 		if d > 0 && total > limit/int64(d) {
-			return nil, fmt.Errorf("an array of shape %v does not fit in memory", a.Shape)
+			return nil, fmt.Errorf("array of shape %v and type %s: want at most %d bytes", a.Shape, a.Type, limit)
 		}
 		total *= int64(d)
 	}
 	if total > limit {
-		return nil, fmt.Errorf("%d bytes do not fit in memory", total)
+		return nil, fmt.Errorf("array of %d bytes: want at most %d", total, limit)
 	}
-	// A header may promise more than the file has.
+	// The header of a truncated file promises more bytes than there are.
 	a.Data, err = io.ReadAll(io.LimitReader(r, total))
 	if err == nil && int64(len(a.Data)) != total {
-		err = fmt.Errorf("%d bytes of %d", len(a.Data), total)
+		err = fmt.Errorf("truncated: %d bytes of %d", len(a.Data), total)
 	}
 	return a, err
 }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (a *Array) Len() int {
 	n := 1
 	for _, d := range a.Shape {
@@ -129,7 +129,7 @@ func (a *Array) Len() int {
 	return n
 }
 
-// Floats are the elements as numbers.
+// Floats returns the elements as floating-point numbers.
 func (a *Array) Floats() ([]float64, error) {
 	out := make([]float64, a.Len())
 	le := binary.LittleEndian
@@ -152,7 +152,7 @@ func (a *Array) Floats() ([]float64, error) {
 	return out, nil
 }
 
-// Ints are the elements as whole numbers.
+// Ints returns the elements as integers.
 func (a *Array) Ints() ([]int64, error) {
 	out := make([]int64, a.Len())
 	le := binary.LittleEndian
@@ -163,7 +163,7 @@ func (a *Array) Ints() ([]int64, error) {
 		case "<i4":
 			out[i] = int64(int32(le.Uint32(a.Data[4*i:])))
 		default:
-			return nil, fmt.Errorf("want whole numbers, got the type %s", a.Type)
+			return nil, fmt.Errorf("want integers, got the type %s", a.Type)
 		}
 	}
 	return out, nil

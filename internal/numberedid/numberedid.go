@@ -1,7 +1,8 @@
 // Package numberedid answers: which ID comes after this one?
 //
-// Nearly all IDs of lines and of rows are a stem and a number, and count on from one document to
-// the next: corpus.txt:9, corpus.txt:10. So a run of them is its first one and their count.
+// Most IDs of lines and rows are a stem and a number that increases by 1 from one document to the
+// next: corpus.txt:9, corpus.txt:10. So a run of such IDs is represented by the first and the
+// length.
 package numberedid
 
 import (
@@ -10,20 +11,20 @@ import (
 	"strconv"
 )
 
-// ID is an ID that ends with a number: those after it, in a run, are the same
-// with the next numbers, in as many digits at least.
+// ID is an ID that ends with a number. The next IDs of its run have the same stem and the next
+// numbers, padded with zeros to at least as many digits.
 type ID struct {
 	Stem   int // bytes before the number
 	width  int // digits; 0 if there is no number
 	number uint64
 }
 
-// maxDigits keep all numbers of a run below 2^64.
+// maxDigits keeps all numbers of a run below 2^64.
 const maxDigits = 18
 
 func isDigit(c byte) bool { return c-'0' < 10 }
 
-// Of finds the number of an ID.
+// Of returns the stem and the number of an ID.
 func Of(id []byte) ID {
 	n := ID{Stem: len(id)}
 	for n.Stem > 0 && isDigit(id[n.Stem-1]) {
@@ -38,7 +39,7 @@ func Of(id []byte) ID {
 	return n
 }
 
-// Append appends the number that is this many after, to the stem.
+// Append appends to stem the number of the ID that comes `after` places later.
 func (n *ID) Append(stem []byte, after uint64) []byte {
 	var buf [20]byte
 	digits := strconv.AppendUint(buf[:0], n.number+after, 10)
@@ -48,8 +49,8 @@ func (n *ID) Append(stem []byte, after uint64) []byte {
 	return append(stem, digits...)
 }
 
-// To returns how much higher the number of another ID is that begins with the same stem, whatever
-// stands behind that number: 0 if it is not higher, and not ok if there is none.
+// To returns by how much the number of another ID with the same stem is higher, or 0 if it is not
+// higher. Bytes after that number are ignored. ok is false if there is no such number.
 func (n *ID) To(stem, id []byte) (after uint64, ok bool) {
 	rest, ok := bytes.CutPrefix(id, stem)
 	if !ok {
@@ -65,14 +66,14 @@ func (n *ID) To(stem, id []byte) (after uint64, ok bool) {
 	return max(number, n.number) - n.number, width > 0
 }
 
-// Follower is the ID that is expected after a numbered one: the same with the next number, in as
-// many digits at least. To look whether it comes costs no more than a comparison of bytes.
+// Follower is the ID that is expected after a numbered one: the same stem with the next number, in
+// at least as many digits. Comparing an ID with it costs no more than comparing bytes.
 type Follower struct {
 	id []byte
-	ok bool // there is one
+	ok bool // an ID is expected
 }
 
-// After makes it follow an ID, and reports whether that has a number.
+// After makes f expect the ID that follows id, and reports whether id has a number.
 func (f *Follower) After(id []byte) bool {
 	f.id = append(f.id[:0], id...)
 	n := len(id)
@@ -86,7 +87,7 @@ func (f *Follower) After(id []byte) bool {
 	return f.ok
 }
 
-// Is reports whether an ID is the expected one; then the next one is expected.
+// Is reports whether id is the expected one; if so, f expects the next one.
 func (f *Follower) Is(id []byte) bool {
 	if !f.ok || !bytes.Equal(f.id, id) {
 		return false
@@ -95,7 +96,7 @@ func (f *Follower) Is(id []byte) bool {
 	return true
 }
 
-// IsString is Is.
+// IsString is Is for a string.
 func (f *Follower) IsString(id string) bool {
 	if !f.ok || string(f.id) != id {
 		return false
@@ -104,7 +105,8 @@ func (f *Follower) IsString(id string) bool {
 	return true
 }
 
-// Skip expects the ID that comes n later. It reports whether that could be found.
+// Skip makes f expect the ID n places later. It returns false if no ID is expected or its number is
+// too long.
 func (f *Follower) Skip(n uint64) bool {
 	id := Of(f.id)
 	if !f.ok || id.width == 0 {
@@ -114,7 +116,7 @@ func (f *Follower) Skip(n uint64) bool {
 	return true
 }
 
-// Step adds 1 to the number of an ID, in place if that has as many digits.
+// Step adds 1 to the number at the end of an ID, in place if the number of digits stays the same.
 func Step(id []byte) []byte {
 	i := len(id) - 1
 	for i >= 0 && id[i] == '9' {

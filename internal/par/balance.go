@@ -2,12 +2,11 @@ package par
 
 import "sort"
 
-// Segments is the load-balancing search. Segment s holds the items from
-// offsets[s] up to offsets[s+1], the last one up to len(dst); offsets is the
-// exclusive scan of the segments' lengths. Segments sets dst[i] to the segment
-// that holds item i. Each worker fills an equal share of dst, however unequal the
-// segments: it finds its first segment by bisection and then walks. Empty segments
-// hold nothing and are passed over. Without offsets there must be no items.
+// Segments is the load-balancing search. Segment s holds the items from offsets[s] up to
+// offsets[s+1], the last one up to len(dst); offsets is the exclusive scan of the segments'
+// lengths. Segments sets dst[i] to the segment that holds item i. Each worker fills an equal part
+// of dst, however uneven the segments are: it finds its first segment by binary search and then
+// advances. Empty segments are skipped. Without offsets there must be no items.
 func Segments[I Integer](threads int, dst, offsets []I) {
 	forSegments(threads, len(dst), offsets, func(_, segment, lo, hi int) {
 		part, s := dst[lo:hi], I(segment)
@@ -17,10 +16,9 @@ func Segments[I Integer](threads int, dst, offsets []I) {
 	})
 }
 
-// forSegments walks n items lying in segments as in Segments: fn(worker,
-// segment, lo, hi) is called for every non-empty segment with its items
-// [lo, hi), in pieces where a segment spans workers. The workers' shares are
-// equal in items.
+// forSegments goes through n items in segments as in Segments. It calls fn(worker, segment, lo, hi)
+// for every non-empty segment with its items [lo, hi), in parts where a segment spans workers.
+// Workers get equal numbers of items.
 func forSegments[I Integer](threads, n int, offsets []I, fn func(worker, segment, lo, hi int)) {
 	p := workers(threads, n)
 	Do(p, func(w int) {

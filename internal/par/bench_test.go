@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Each benchmark runs the obvious loop (or the library's sort) beside ours, so
-// that the ratio can be read from one run on a busy machine.
+// Each benchmark runs the obvious loop (or the library's sort) beside ours, so that one run on a
+// busy machine gives the ratio.
 
 const benchN = 1 << 23
 
@@ -27,7 +27,7 @@ var benchKeys = func() (k struct{ random, pairs []uint64 }) {
 	zipf := rand.NewZipf(rng, 1.1, 3, 1<<20)
 	for i := range k.random {
 		k.random[i] = rng.Uint64()
-		// term<<22 | document: what weighing words sorts.
+		// term<<22 | document: the keys that package weigh sorts.
 		k.pairs[i] = zipf.Uint64()<<22 | uint64(i)*(1<<22)/benchN
 	}
 	return k
@@ -94,7 +94,7 @@ func BenchmarkSteps(b *testing.B) {
 	src := benchKeys()
 	sorted := slices.Clone(src.pairs)
 	for i := range sorted {
-		sorted[i] >>= 12 // runs of a few
+		sorted[i] >>= 12 // short runs of equal keys
 	}
 	slices.Sort(sorted)
 	dst := make([]uint64, benchN)

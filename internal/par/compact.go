@@ -1,9 +1,8 @@
 package par
 
-// Compact copies the items whose flag is set to the front of dst, in order, and
-// returns that front. dst must not overlap src; nil allocates exactly what is
-// needed. It has no branch an item, so it costs the same for flags that no branch
-// predictor can guess.
+// Compact copies the items whose flag is set to the beginning of dst, in order, and returns that
+// part of dst. dst must not overlap src; if it is nil, a slice of the exact length is allocated.
+// There is no branch per item, so unpredictable flags cost nothing extra.
 func Compact[T any](threads int, dst, src []T, flags []bool) []T {
 	return compact(threads, dst, len(src),
 		func(lo, hi int) (n int) {
@@ -25,8 +24,8 @@ func Compact[T any](threads int, dst, src []T, flags []bool) []T {
 		})
 }
 
-// Where lists, in order, the i in [0, n) for which holds(i). holds is asked
-// twice for each i and must answer the same.
+// Where lists, in order, the i in [0, n) for which holds(i) is true. It calls holds twice for each
+// i.
 func Where[I Integer](threads, n int, holds func(i int) bool) []I {
 	return compact(threads, []I(nil), n,
 		func(lo, hi int) (c int) {

@@ -1,11 +1,11 @@
-// Package par holds the data-parallel steps of the jobs on CPU cores: scan,
-// sort, compact, count, load balancing. They are the primitives from which the
-// papers build their engines, and each has a twin in the GPU package.
+// Package par has data-parallel primitives for CPU cores: scan, sort, compact, count, load
+// balancing. The papers build their engines from them, and each has a twin in package
+// internal/gpu/prim.
 //
-// Every primitive takes the number of threads first; 1 (or less) runs in the
-// calling goroutine. The result never depends on that number. Slices are cut
-// into one contiguous block a worker; small inputs use fewer workers than asked
-// because a goroutine costs more than a few thousand items.
+// Every primitive takes the number of threads first; 1 (or less) runs in the calling goroutine. The
+// result never depends on that number. Slices are divided into one contiguous block per worker.
+// Small inputs use fewer workers, because starting a goroutine costs as much as a few thousand
+// items.
 //
 // Worked example: the words "b a b" of document 0 and "a b" of document 1, as
 // keys term<<8|document, become term frequencies in two steps:

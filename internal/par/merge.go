@@ -2,13 +2,12 @@ package par
 
 import "sort"
 
-// mergeMin is the longest block sorted by insertion instead of merging.
+// mergeMin is the longest block that is sorted by insertion instead of merging.
 const mergeMin = 12
 
-// MergeSort sorts items stably by less. scratch is as long as items, its content
-// is lost; nil allocates it. Each worker sorts a block; then sorted blocks are
-// merged pairwise, and every round of merging is shared equally among all
-// workers, who find where to start by bisection on the merge path.
+// MergeSort sorts items stably by less. scratch is as long as items and is overwritten; nil
+// allocates it. Each worker sorts a block. Then pairs of sorted blocks are merged; in every round
+// all workers merge equal parts, whose beginnings they find by binary search on the merge path.
 func MergeSort[T any](threads int, items, scratch []T, less func(a, b T) bool) {
 	n := len(items)
 	if scratch == nil && n > mergeMin {
@@ -39,8 +38,8 @@ func MergeSort[T any](threads int, items, scratch []T, less func(a, b T) bool) {
 	}
 }
 
-// Order gives the numbers [0, n) in the stable order of less: the permutation
-// that sorts what they stand for, when that is too large to move.
+// Order returns the numbers [0, n) in the stable order of less: the permutation that sorts items
+// which are too large to move.
 func Order[I Integer](threads, n int, less func(i, j I) bool) []I {
 	order := make([]I, n)
 	p := workers(threads, n)
@@ -54,7 +53,7 @@ func Order[I Integer](threads, n int, less func(i, j I) bool) []I {
 	return order
 }
 
-// mergeSort is the sequential sort. Blocks already in order are not merged.
+// mergeSort is the sequential sort. It does not merge blocks that are already in order.
 func mergeSort[T any](a, scratch []T, less func(a, b T) bool) {
 	if len(a) <= mergeMin {
 		for i := 1; i < len(a); i++ {
@@ -77,8 +76,8 @@ func mergeSort[T any](a, scratch []T, less func(a, b T) bool) {
 	merge(a, head, a[m:], less)
 }
 
-// merge writes x and y, both sorted, to dst; of equal items those of x go first.
-// y may be the tail of dst.
+// merge merges x and y, both sorted, into dst; among equal items those of x come first. y may be
+// the tail of dst.
 func merge[T any](dst, x, y []T, less func(a, b T) bool) {
 	i, j := 0, 0
 	for i < len(x) && j < len(y) {
@@ -110,7 +109,7 @@ func mergeRound[T any](p int, dst, src []T, bounds []int, less func(a, b T) bool
 	})
 }
 
-// mergePath is the number of items of x among the first d of x and y merged.
+// mergePath returns how many of the first d items of x and y merged are from x.
 func mergePath[T any](x, y []T, d int, less func(a, b T) bool) int {
 	lo, hi := max(0, d-len(y)), min(d, len(x))
 	return lo + sort.Search(hi-lo, func(i int) bool { return less(y[d-1-lo-i], x[lo+i]) })

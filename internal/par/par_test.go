@@ -33,8 +33,8 @@ func draw(t *rapid.T) input {
 	}
 }
 
-// keys come in the shapes that decide a sort's path: few values, dense, random,
-// clusters that agree in their leading bits, already sorted.
+// keys returns keys of a shape that determines the path a sort takes: few values, dense, random,
+// clusters with common leading bits, or already sorted.
 func (in input) keys(shape string) []uint64 {
 	keys := make([]uint64, in.n)
 	for i := range keys {
@@ -125,17 +125,17 @@ func TestRadixSortOfNarrowKeys(t *testing.T) {
 		slices.Sort(sorted)
 		RadixSortPairs(in.threads, keys, vals, nil, nil, 0, 32)
 		if !slices.Equal(keys, sorted) {
-			t.Fatal("not sorted")
+			t.Fatal("the keys are not sorted")
 		}
 		for i := range keys {
 			if orig[vals[i]] != keys[i] || i > 0 && keys[i] == keys[i-1] && vals[i] < vals[i-1] {
-				t.Fatalf("place %d: value left its key or its order", i)
+				t.Fatalf("position %d: the value is not that of its key, or out of order", i)
 			}
 		}
 	})
 }
 
-// Large enough that buckets of equal leading bits are shared among workers.
+// This is large enough that buckets of equal leading bits are shared among workers.
 func TestRadixSortOfLongRuns(t *testing.T) {
 	keys := make([]uint64, 1<<19)
 	rng := rand.New(rand.NewPCG(7, 7))
@@ -151,7 +151,7 @@ func TestRadixSortOfLongRuns(t *testing.T) {
 		got := slices.Clone(keys)
 		RadixSort(threads, got, nil, 0, 64)
 		if !slices.Equal(got, want) {
-			t.Errorf("threads %d: not sorted", threads)
+			t.Errorf("threads %d: the keys are not sorted", threads)
 		}
 	}
 }
@@ -194,11 +194,11 @@ func TestCompactKeepsWhatIsAskedForInOrder(t *testing.T) {
 		}
 		for _, dst := range [][]uint64{nil, make([]uint64, in.n)} {
 			if got := Compact(in.threads, dst, src, flags); !slices.Equal(got, want) {
-				t.Fatal("Compact differs")
+				t.Fatal("Compact differs from a loop")
 			}
 		}
 		if got := Where[uint32](in.threads, in.n, func(i int) bool { return flags[i] }); !slices.Equal(got, where) {
-			t.Fatal("Where differs")
+			t.Fatal("Where differs from a loop")
 		}
 	})
 }
@@ -229,15 +229,15 @@ func TestRunsAreCountedAndAddedUp(t *testing.T) {
 		}
 		starts = append(starts, uint32(in.n))
 		if got := RunStarts[uint32](in.threads, keys); !slices.Equal(got, starts) {
-			t.Fatal("RunStarts differs")
+			t.Fatal("RunStarts differs from a loop")
 		}
 		u, c := CountRuns[uint32](in.threads, keys)
 		if !slices.Equal(u, unique) || !slices.Equal(c, counts) {
-			t.Fatal("CountRuns differs")
+			t.Fatal("CountRuns differs from a loop")
 		}
 		u, s := SumByKey(in.threads, keys, ints)
 		if !slices.Equal(u, unique) || !slices.Equal(s, sums) {
-			t.Fatal("SumByKey differs")
+			t.Fatal("SumByKey differs from a loop")
 		}
 	})
 }
@@ -245,7 +245,7 @@ func TestRunsAreCountedAndAddedUp(t *testing.T) {
 func TestSegmentsHandEachItemItsSegment(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := draw(t)
-		// Lengths as unequal as in a word list: many empty, one with nearly all.
+		// Lengths as uneven as those of posting lists: many empty, one with nearly all items.
 		var lengths, want []int32
 		left := in.n
 		for left > 0 || rapid.Bool().Draw(t, "empty at the end") {
@@ -263,7 +263,7 @@ func TestSegmentsHandEachItemItsSegment(t *testing.T) {
 		ExclusiveScan(in.threads, offsets, lengths)
 		Segments(in.threads, got, offsets)
 		if !slices.Equal(got, want) {
-			t.Fatal("Segments differs")
+			t.Fatal("Segments differs from a loop")
 		}
 	})
 }
@@ -283,7 +283,7 @@ func TestForCoversEveryItemOnce(t *testing.T) {
 				})
 				for i := range seen {
 					if c := seen[i].Load(); c != 1 {
-						t.Fatalf("n=%d threads=%d grain=%d: item %d seen %d times", n, threads, grain, i, c)
+						t.Fatalf("n=%d threads=%d grain=%d: item %d was visited %d times, want once", n, threads, grain, i, c)
 					}
 				}
 			}
@@ -292,7 +292,7 @@ func TestForCoversEveryItemOnce(t *testing.T) {
 }
 
 func ExampleSegments() {
-	// Three words with 2, 0 and 3 postings: which word owns each of the five?
+	// Three words with 2, 0 and 3 postings: to which word does each of the five belong?
 	offsets := make([]int32, 3)
 	total := ExclusiveScan(1, offsets, []int32{2, 0, 3})
 	owner := make([]int32, total)

@@ -5,35 +5,33 @@ import (
 	"unsafe"
 )
 
-// Unsigned is what RadixSort takes as a key.
+// Unsigned is the type of keys of RadixSort.
 type Unsigned interface{ ~uint32 | ~uint64 }
 
-// Measured on a Xeon (2 MiB L2), 8.4M random 64-bit keys, ns a key and pass:
-// out of cache 64 places cost 3.1, 128 cost 7.8, 256 to 2048 cost 9.3 (buffers
-// that collect whole cache lines first: 10.9); in cache 256 places cost 2.1.
+// Measured on a Xeon (2 MiB L2), 8.4M random 64-bit keys, ns per key and pass: out of cache, 64
+// buckets cost 3.1, 128 cost 7.8, 256 to 2048 cost 9.3 (with buffers that collect whole cache lines
+// first: 10.9); in cache, 256 buckets cost 2.1.
 const (
-	// farBits is the width of a digit where records do not fit the cache: more
-	// than 64 places written in turn outrun the hardware's prefetcher.
+	// farBits is the width of a digit where records do not fit in the cache: writing to more than
+	// 64 buckets in turn is too much for the hardware's prefetcher.
 	farBits = 6
 	// nearBits is the width of a digit inside the cache.
 	nearBits  = 8
 	radixSize = 1 << nearBits
-	// nearBytes is the size of records sorted in cache.
+	// nearBytes is the size of records that are sorted in the cache.
 	nearBytes = 128 << 10
-	// insertionMax is the longest run sorted by insertion.
+	// insertionMax is the longest run that is sorted by insertion.
 	insertionMax = 24
 )
 
-// RadixSort sorts keys by their bits [lo, hi), stably: bits outside that range
-// stay with their key and do not count. scratch is as long as keys, its content
-// is lost; nil allocates it.
+// RadixSort sorts keys by their bits [lo, hi), stably; other bits do not count. scratch is as long
+// as keys and is overwritten; nil allocates it.
 //
-// Records that do not fit the cache are dealt to 64 buckets by their leading
-// digit, in turn, until they fit; then they are sorted from the least to the most
-// significant digit. Digits lie only on bits in which keys differ. Where keys
-// differ in many more bits than it takes to tell them apart, only leading digits
-// are sorted that way, and the few keys that still agree are put in order
-// where they lie.
+// Records that do not fit in the cache are distributed to 64 buckets by their leading digit, again
+// and again until they fit; then they are sorted from the least to the most significant digit.
+// Digits cover only bits in which keys differ. Where keys differ in many more bits than are needed
+// to distinguish them, only leading digits are sorted that way, and the few keys that are still
+// equal are ordered in place.
 func RadixSort[K Unsigned](threads int, keys, scratch []K, lo, hi int) {
 	if scratch == nil && len(keys) > insertionMax {
 		scratch = make([]K, len(keys))
@@ -50,7 +48,7 @@ func RadixSortPairs[K Unsigned, V any](threads int, keys []K, vals []V, keyScrat
 	radixSort(threads, records[K, V]{keys, vals}, records[K, V]{keyScratch, valScratch}, lo, hi, false)
 }
 
-// records are keys with their values, or keys alone where vals is nil.
+// records is keys with their values, or keys alone if vals is nil.
 type records[K Unsigned, V any] struct {
 	keys []K
 	vals []V
@@ -83,20 +81,20 @@ func (r records[K, V]) fitCache() bool {
 // digit is a window of bits of a key.
 type digit struct{ shift, width int }
 
-// leading is the digit of at most width bits that ends in the highest set bit
-// of diff and does not reach below bit lo.
+// leading returns the digit of at most width bits that ends in the highest set bit of diff and does
+// not extend below bit lo.
 func leading(diff uint64, lo, width int) digit {
 	top := bits.Len64(diff)
 	shift := max(top-width, lo)
 	return digit{shift, top - shift}
 }
 
-// bitRange has the bits [lo, hi) set.
+// bitRange returns a number with the bits [lo, hi) set.
 func bitRange[K Unsigned](lo, hi int) K {
 	return K(uint64(1)<<hi-1) &^ K(uint64(1)<<lo-1)
 }
 
-// radixSort sorts a with the help of b and leaves the result in b if toB, else in a.
+// radixSort sorts a, using b, and leaves the result in b if toB is set, else in a.
 func radixSort[K Unsigned, V any](threads int, a, b records[K, V], lo, hi int, toB bool) {
 	n := len(a.keys)
 	mask := bitRange[K](lo, hi)
@@ -133,8 +131,7 @@ func radixSort[K Unsigned, V any](threads int, a, b records[K, V], lo, hi int, t
 		}
 		return
 	}
-	// A bucket too large for one worker gets them all; the others go to whoever
-	// comes free.
+	// All workers together sort a bucket that is too large for one; idle workers take the others.
 	large := func(i int) bool { return starts[i+1]-starts[i] > n/threads/2 }
 	for i := range 1 << farBits {
 		if large(i) {
@@ -148,7 +145,7 @@ func radixSort[K Unsigned, V any](threads int, a, b records[K, V], lo, hi int, t
 	})
 }
 
-// differing has a bit set where keys differ.
+// differing returns a number with a bit set where keys differ.
 func differing[K Unsigned](threads int, keys []K) K {
 	p := workers(threads, len(keys))
 	if p == 1 {
@@ -173,10 +170,9 @@ func differingFrom[K Unsigned](first K, keys []K) (d K) {
 	return d
 }
 
-// partition moves src to dst in the stable order of one digit: each worker counts
-// the digits of its block; the scan over (digit, worker) gives each worker
-// its own places for each digit; each worker moves its block. starts[v] is
-// where digit v starts in dst.
+// partition moves src to dst in the stable order of one digit. Each worker counts the digits of its
+// block; a scan over (digit, worker) assigns each worker its positions for each digit; then each
+// worker moves its block. starts[v] is where digit v starts in dst.
 func partition[K Unsigned, V any](threads int, dst, src records[K, V], d digit, starts *[1<<farBits + 1]int) {
 	n := len(src.keys)
 	p := workers(threads, n)
@@ -201,8 +197,8 @@ func partition[K Unsigned, V any](threads int, dst, src records[K, V], d digit, 
 	})
 }
 
-// nearSort sorts what fits the cache, in one goroutine. diff holds the bits of
-// [lo, hi) in which keys differ.
+// nearSort sorts records that fit in the cache, in one goroutine. diff has the bits of [lo, hi) in
+// which keys differ.
 func nearSort[K Unsigned, V any](a, b records[K, V], diff uint64, lo, hi int, toB bool) {
 	var digits [64/nearBits + 1]digit
 	count := 0
@@ -210,7 +206,7 @@ func nearSort[K Unsigned, V any](a, b records[K, V], diff uint64, lo, hi int, to
 		digits[count] = leading(rest, lo, nearBits)
 		rest &= uint64(1)<<digits[count].shift - 1
 	}
-	// n random keys of log2(n)+3 bits are nearly all different.
+	// Of n random keys of log2(n)+3 bits nearly all are different.
 	rest := lo
 	if lead := (bits.Len(uint(len(a.keys))) + 2 + nearBits) / nearBits; count > lead+1 {
 		count = lead
@@ -233,8 +229,8 @@ func nearSort[K Unsigned, V any](a, b records[K, V], diff uint64, lo, hi int, to
 	}
 }
 
-// countDigits counts into two tables in turn: where one digit is frequent, an
-// increment would wait for the one before it.
+// countDigits counts in two tables in turn: if one digit is frequent, an increment would wait for
+// the one before.
 func countDigits[K Unsigned](counts *[radixSize]int, keys []K, d digit) {
 	shift, mask := d.shift&63, uint8(1<<d.width-1)
 	var odd [radixSize]int
@@ -274,8 +270,7 @@ func scatter[K Unsigned, V any](dst, src records[K, V], places *[radixSize]int, 
 	}
 }
 
-// finishRuns sorts each run of keys that agree in the bits [rest, hi) by the
-// bits [lo, rest).
+// finishRuns sorts each run of keys with equal bits [rest, hi) by the bits [lo, rest).
 func finishRuns[K Unsigned, V any](a, b records[K, V], lo, rest, hi int) {
 	keys, head, tail := a.keys, bitRange[K](rest, hi), bitRange[K](lo, rest)
 	for i := 0; i < len(keys); {

@@ -12,8 +12,8 @@ func ExclusiveScan[T Integer](threads int, dst, src []T) T {
 	return scan(threads, dst, src, exclusiveBlock[T])
 }
 
-// scan sums the blocks at once, scans the few sums, then scans each block from
-// its start value: two reads and one write an item.
+// scan sums the blocks in parallel, scans these few sums, then scans each block from its start
+// value: two reads and one write per item.
 func scan[T Integer](threads int, dst, src []T, block func(dst, src []T, start T) T) T {
 	n := len(src)
 	p := workers(threads, n)

@@ -1,10 +1,10 @@
-// Package s3 reads and writes objects of Amazon S3, and of servers that speak its protocol, by
-// addresses as in s3://bucket/folder/file.
+// Package s3 reads and writes objects of Amazon S3, and of servers with the same protocol, by
+// addresses such as s3://bucket/folder/file.
 //
-// Who asks, and whom, is said as for Amazon's own programs: by AWS_ACCESS_KEY_ID and
-// AWS_SECRET_ACCESS_KEY, with AWS_SESSION_TOKEN or not, by ~/.aws/credentials and AWS_PROFILE, or
-// by the machine's role; by AWS_REGION; and by AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL for another
-// server than Amazon's.
+// Credentials and server are configured as for Amazon's own programs. Credentials come from
+// AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, optionally with AWS_SESSION_TOKEN, from
+// ~/.aws/credentials and AWS_PROFILE, or from the machine's role. The region comes from AWS_REGION,
+// another server than Amazon's from AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL.
 package s3
 
 import (
@@ -22,19 +22,19 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// scheme begins an address.
+// scheme is the prefix of an address.
 const scheme = "s3://"
 
-// Is says whether a path is an address.
+// Is reports whether a path is an S3 address.
 func Is(path string) bool { return strings.HasPrefix(path, scheme) }
 
-// Object is a file, so to speak.
+// Object is an object with its address and size.
 type Object struct {
 	Address string
 	Size    int64
 }
 
-// client is made when it is first needed.
+// client connects on first use.
 var client = sync.OnceValues(connect)
 
 func connect() (*minio.Client, error) {
@@ -51,7 +51,7 @@ func connect() (*minio.Client, error) {
 	})
 }
 
-// at finds the bucket and the key of an address.
+// at returns the client, and the bucket and the key of an address.
 func at(address string) (c *minio.Client, bucket, key string, err error) {
 	bucket, key, _ = strings.Cut(strings.TrimPrefix(address, scheme), "/")
 	if !Is(address) || bucket == "" {
@@ -61,7 +61,7 @@ func at(address string) (c *minio.Client, bucket, key string, err error) {
 	return c, bucket, key, err
 }
 
-// fault names the address in an error.
+// fault adds the address to an error.
 func fault(address string, err error) error {
 	said := minio.ToErrorResponse(err)
 	if said.Code == "NoSuchKey" || said.Code == "NoSuchBucket" {
@@ -70,8 +70,8 @@ func fault(address string, err error) error {
 	return fmt.Errorf("%s: %w", address, err)
 }
 
-// List is the objects of a folder and of those within, by their names, or the one object of that
-// name. Of hidden ones, whose names begin with a dot, there are none.
+// List returns the objects in a folder and its subfolders, in order of their names, or the one
+// object with that name. Hidden objects, whose names begin with a dot, are left out.
 func List(ctx context.Context, address string) (list []Object, err error) {
 	c, bucket, key, err := at(address)
 	if err != nil {
@@ -103,7 +103,7 @@ func List(ctx context.Context, address string) (list []Object, err error) {
 	return list, nil
 }
 
-// Size is that of an object, in bytes.
+// Size returns the size of an object in bytes.
 func Size(ctx context.Context, address string) (int64, error) {
 	c, bucket, key, err := at(address)
 	if err != nil {
@@ -116,17 +116,17 @@ func Size(ctx context.Context, address string) (int64, error) {
 	return o.Size, nil
 }
 
-// Open reads an object from a byte on, which must be one of its bytes or 0.
+// Open reads an object from a byte on, which must be 0 or one of its bytes.
 func Open(ctx context.Context, address string, from int64) (io.ReadCloser, error) {
 	return open(ctx, address, from, 0)
 }
 
-// OpenRange reads some bytes of an object, one or more, from one on.
+// OpenRange reads the given number of bytes of an object, at least one, from a byte on.
 func OpenRange(ctx context.Context, address string, from, bytes int64) (io.ReadCloser, error) {
 	return open(ctx, address, from, from+bytes-1)
 }
 
-// open reads an object from a byte to another; 0 is the last.
+// open reads an object from a byte up to and including another; 0 means up to the end.
 func open(ctx context.Context, address string, from, to int64) (io.ReadCloser, error) {
 	c, bucket, key, err := at(address)
 	if err != nil {
@@ -138,7 +138,7 @@ func open(ctx context.Context, address string, from, to int64) (io.ReadCloser, e
 			return nil, fault(address, err)
 		}
 	}
-	// Core gives the body of one request, where Object would make one for each Seek.
+	// Core returns the body of one request; Object would make a request for each Seek.
 	body, _, _, err := minio.Core{Client: c}.GetObject(ctx, bucket, key, o)
 	if err != nil {
 		return nil, fault(address, err)
@@ -146,7 +146,7 @@ func open(ctx context.Context, address string, from, to int64) (io.ReadCloser, e
 	return body, nil
 }
 
-// Put writes the bytes of a file as an object. It is there as a whole, or not at all.
+// Put uploads a file as an object, atomically.
 func Put(ctx context.Context, address, path string) error {
 	c, bucket, key, err := at(address)
 	if err != nil {
@@ -156,7 +156,7 @@ func Put(ctx context.Context, address, path string) error {
 	if err != nil {
 		return err
 	}
-	// A signature in parts gives an empty object a body of unknown length, which servers refuse.
+	// With a chunked signature an empty object has a body of unknown length, which servers refuse.
 	opt := minio.PutObjectOptions{DisableContentSha256: file.Size() == 0}
 	if _, err := c.FPutObject(ctx, bucket, key, path, opt); err != nil {
 		return fault(address, err)

@@ -42,12 +42,12 @@ func TestObjects(t *testing.T) {
 	}
 	for _, address := range []string{"s3://corpora/none", "s3://nobody/none", "s3://corpora/none/"} {
 		if _, err := List(ctx, address); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%s: %v, want that it does not exist", address, err)
+			t.Errorf("%s: %v, want ErrNotExist", address, err)
 		}
 	}
 	for _, address := range []string{"s3://", "/data/news", "s3:///x"} {
 		if _, err := Open(ctx, address, 0); err == nil {
-			t.Errorf("%s is no address", address)
+			t.Errorf("%s was accepted as an address", address)
 		}
 	}
 }

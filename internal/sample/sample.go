@@ -1,5 +1,5 @@
-// Package sample holds the small real data that `collocate demo` and many tests
-// run on; data/README.md names sources and licences.
+// Package sample has the small real data sets that `collocate demo` and many tests use;
+// data/README.md names sources and licences.
 package sample
 
 import (

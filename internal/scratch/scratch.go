@@ -1,10 +1,9 @@
 // Package scratch keeps arrays in temporary files when they do not fit in memory.
 //
-// A File is written from front to back with plain writes, so that nothing of it is
-// resident. Map then makes it readable as Pages. Pages that are read become resident, as
-// of any mapped file; they stay in the system's cache when they are dropped, so reading
-// them again costs a page fault and rarely the disk. Readers say how many pages they
-// touch, and from a bound on all are dropped.
+// A File is written sequentially with plain writes, so that none of it is resident. Map then makes
+// it readable as Pages. Pages that are read become resident, as in any mapped file. When they are
+// dropped they stay in the system's cache, so reading them again costs a page fault and rarely
+// reads the disk. Readers report how many pages they read, and beyond a limit all are dropped.
 package scratch
 
 import (
@@ -17,15 +16,14 @@ import (
 	"github.com/collocate/collocate/internal/system"
 )
 
-// File is a temporary file. It has no name from the start, so nothing is left of it
-// however the program ends.
+// File is a temporary file. It has no name, so nothing is left of it however the program ends.
 type File struct {
 	*bufio.Writer
 	f    *disk.File
 	size int64
 }
 
-// Create makes a file in a folder; "" is the system's place for temporary files.
+// Create makes a file in a folder; "" is the system's folder for temporary files.
 func Create(dir string) (*File, error) {
 	f, err := disk.Temp(dir)
 	if err != nil {
@@ -47,25 +45,25 @@ func (t toFile) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Size is how many bytes were written.
+// Size returns the number of bytes written.
 func (s *File) Size() int64 { return s.size + int64(s.Buffered()) }
 
-// Close gives the file back to the system.
+// Close closes the file, which removes it.
 func (s *File) Close() error { return s.f.Close() }
 
-// PageBytes is how much a page fault makes resident: the system maps what its cache has
-// around the place that was read.
+// PageBytes is the amount that a page fault makes resident: the system also maps neighbouring pages
+// that are in its cache.
 const PageBytes = 64 << 10
 
-// Pages is a file's content.
+// Pages is the mapped content of a file.
 type Pages struct {
 	Data []byte
 
 	bound, touched atomic.Int64
 }
 
-// Map ends the writing and maps the file, which may then be closed. About bound bytes of
-// it become resident.
+// Map ends writing and maps the file, which may then be closed. At most about bound bytes of it are
+// resident.
 func (s *File) Map(bound int64) (*Pages, error) {
 	if err := s.Flush(); err != nil {
 		return nil, err
@@ -83,22 +81,22 @@ func (s *File) Map(bound int64) (*Pages, error) {
 	return p, nil
 }
 
-// Touch says that up to the given number of pages have been read. nil Pages need not be told.
+// Touch reports that up to the given number of pages have been read. On nil it does nothing.
 func (p *Pages) Touch(n int) {
 	if p != nil && p.touched.Add(int64(n)) >= p.bound.Load() {
 		p.Drop()
 	}
 }
 
-// TouchSorted says that items of the given number of bytes were read whose numbers rise from first
-// to last.
+// TouchSorted reports that items of the given size were read, with ascending numbers from first to
+// last.
 func (p *Pages) TouchSorted(items int, first, last uint32, size int) {
 	if p != nil && items > 0 {
 		p.Touch(min(items, int(last-first)*size/PageBytes+1))
 	}
 }
 
-// Drop makes nothing of the file resident. It may still be read.
+// Drop makes all pages non-resident. They may still be read.
 func (p *Pages) Drop() {
 	if p == nil || len(p.Data) == 0 {
 		return
@@ -107,7 +105,7 @@ func (p *Pages) Drop() {
 	system.Forget(p.Data)
 }
 
-// Close unmaps the file. Nothing of it may be read any more.
+// Close unmaps the file. It must not be read any more.
 func (p *Pages) Close() error {
 	if p == nil || p.Data == nil {
 		return nil
@@ -117,8 +115,8 @@ func (p *Pages) Close() error {
 	return system.Unmap(data)
 }
 
-// Numbers is a file of numbers that are appended and later copied elsewhere: a column that
-// must wait until another one is written. The first ones stay in memory.
+// Numbers is a list of numbers that are appended and later copied elsewhere: a column that must
+// wait until another one is written. Most are in a file, the last ones in memory.
 type Numbers struct {
 	Dir  string // for the file
 	held []uint64
@@ -146,7 +144,7 @@ func (n *Numbers) Add(v uint64) error {
 	return nil
 }
 
-// Copy writes all numbers. It is called once; the numbers are gone then.
+// Copy writes all numbers to a section. It may be called once.
 func (n *Numbers) Copy(w *sections.Writer, name string) error {
 	defer n.Close()
 	if err := w.Begin(name); err != nil {
@@ -170,7 +168,7 @@ func (n *Numbers) Copy(w *sections.Writer, name string) error {
 	return sections.Put(w, n.held)
 }
 
-// Close gives the file back, if there is one.
+// Close closes the file, if there is one.
 func (n *Numbers) Close() {
 	if n.file != nil {
 		n.file.Close()

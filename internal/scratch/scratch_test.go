@@ -9,7 +9,7 @@ import (
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// What was written reads back, also after it was dropped, and leaves nothing behind.
+// What was written is read back, also after Drop, and nothing is left behind.
 func TestFile(t *testing.T) {
 	dir := t.TempDir()
 	f, err := Create(dir)
@@ -31,7 +31,7 @@ func TestFile(t *testing.T) {
 	for range 3 {
 		got, err := sections.View[uint32](p.Data)
 		if err != nil || !slices.Equal(got, want) {
-			t.Fatal("differs", err)
+			t.Fatal("the data differ", err)
 		}
 		p.TouchSorted(len(got), 0, uint32(len(got)-1), 4)
 	}
@@ -43,7 +43,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// Numbers are the same few or many.
+// Few numbers in memory and many in a file come back.
 func TestNumbers(t *testing.T) {
 	for _, n := range []int{0, 1, maxHeld, maxHeld + 1, 3*maxHeld + 7} {
 		numbers := Numbers{Dir: t.TempDir()}

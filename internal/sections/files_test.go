@@ -10,7 +10,7 @@ import (
 
 var errFull = errors.New("disk full")
 
-// disk has room for the given number of bytes.
+// disk is a writer with room for the given number of bytes.
 type disk struct{ left int }
 
 func (d *disk) Write(p []byte) (int, error) {
@@ -39,7 +39,7 @@ func write(d *disk) error {
 		return err
 	}
 	if w.Offset() != 8 {
-		return errors.New("the section has another length")
+		return errors.New("the section has the wrong length")
 	}
 	return w.Close()
 }
@@ -49,33 +49,33 @@ func TestAFullDiskIsAnError(t *testing.T) {
 	const size = 64 + 64 + 64 + 2*40 + 32 // header, two sections, table, trailer
 	for left := range size {
 		if err := write(&disk{left}); !errors.Is(err, errFull) {
-			t.Fatalf("room for %d bytes: %v", left, err)
+			t.Fatalf("room for %d bytes: %v, want errFull", left, err)
 		}
 	}
 	if err := write(&disk{size}); err != nil {
-		t.Errorf("room for all: %v", err)
+		t.Errorf("room for all bytes: %v", err)
 	}
 }
 
 func TestMistakesOfWritersAreErrors(t *testing.T) {
 	if _, err := NewWriter(&disk{1000}, "SHORT", 1); err == nil {
-		t.Error("a short magic is accepted")
+		t.Error("a short magic was accepted")
 	}
 	w, err := NewWriter(&disk{1000}, magic, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Write([]byte("x")); err == nil {
-		t.Error("bytes before the first section are accepted")
+		t.Error("bytes before the first section were accepted")
 	}
 	for _, name := range []string{"", "a name of more than 16 bytes"} {
 		if err := w.Section(name, nil); err == nil {
-			t.Errorf("the name %q is accepted", name)
+			t.Errorf("the name %q was accepted", name)
 		}
 	}
 }
 
-// Errors of opening name the file, and what was expected.
+// Errors of Open name the file, and say what was expected.
 func TestOpenNamesTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	good := build(t, map[string]string{"b": "hello"}, "b")
@@ -98,7 +98,7 @@ func TestOpenNamesTheFile(t *testing.T) {
 		}
 	}
 	if _, err := Open(path+"2", magic, 1); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a file that is not there: %v", err)
+		t.Errorf("a missing file: %v, want ErrNotExist", err)
 	}
 
 	if err := os.WriteFile(path, good, 0o666); err != nil {
@@ -109,7 +109,7 @@ func TestOpenNamesTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := f.Section("absent"); err == nil || !strings.Contains(err.Error(), `section "absent" is missing`) {
-		t.Errorf("a section that is not there: %v", err)
+		t.Errorf("a missing section: %v", err)
 	}
 	if list := f.Sections(); len(list) != 1 || list[0] != (Info{"b", 5}) {
 		t.Errorf("sections %v", list)

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	checksums = "checksums" // the section of a paged file
+	checksums = "checksums" // name of the last section of a paged file
 	pageShift = 12
 	pageSize  = 1 << pageShift
 )
 
-// DamageError says that bytes of a file are not those that were written.
+// DamageError says that bytes of a file have changed since they were written.
 type DamageError struct {
 	Path     string // "" if the caller names the file
-	From, To int64  // the page that is wrong
+	From, To int64  // the damaged page
 }
 
 func (e *DamageError) Error() string {
@@ -29,14 +29,14 @@ func (e *DamageError) Error() string {
 	return fmt.Sprintf("%scorrupted: the checksum of bytes %d to %d is wrong", name, e.From, e.To-1)
 }
 
-// Is makes it an I/O error for those who ask only that.
+// Is makes a DamageError an I/O error for errors.Is.
 func (e *DamageError) Is(target error) bool { return target == syscall.EIO }
 
-// pageWriter makes the checksums of the pages of a file that is written.
+// pageWriter computes the checksums of the pages of a file being written.
 type pageWriter struct {
 	sums []uint32
 	crc  uint32
-	in   int // bytes of the page so far
+	in   int // bytes of the current page so far
 }
 
 func (w *pageWriter) add(p []byte) {
@@ -60,20 +60,20 @@ func (w *pageWriter) end() []uint32 {
 	return w.sums
 }
 
-// pages knows which pages of a file have been verified.
+// pages records which pages of a file have been verified.
 type pages struct {
-	data []byte // what has checksums
+	data []byte // the part of the file that has checksums
 	sums []uint32
-	seen []uint64 // a bit for each page that was verified; atomic
+	seen []uint64 // one bit per verified page; accessed atomically
 }
 
 func newPages(data []byte, e entry) (*pages, error) {
 	sums := data[e.offset : e.offset+e.len]
 	if e.len != (e.offset+pageSize-1)>>pageShift*4 {
-		return nil, errors.New("corrupted: the numbers of checksums and pages differ")
+		return nil, errors.New("corrupted: the number of checksums is not that of pages")
 	}
 	if crc32.Checksum(sums, castagnoli) != e.crc {
-		return nil, errors.New("corrupted: the checksums of the pages have changed")
+		return nil, errors.New("corrupted: wrong checksum of the checksums")
 	}
 	p := &pages{data: data[:e.offset]}
 	p.sums, _ = View[uint32](sums)
@@ -81,9 +81,9 @@ func newPages(data []byte, e entry) (*pages, error) {
 	return p, nil
 }
 
-// Touch verifies the pages that bytes of a section lie in, those of them that were not verified
-// yet. Files that are not paged are taken as they are. It is called before bytes are read and costs
-// a few nanoseconds for each 256 KB when all is known; a page takes some 300 ns the first time.
+// Touch verifies the pages that contain b, bytes of a section, unless they have been verified
+// before. Files that are not paged are not verified. Call it before reading bytes. It takes a few
+// nanoseconds for each 256 KB of verified pages, and about 300 ns for a page the first time.
 func (f *File) Touch(b []byte) error {
 	p := f.pages
 	if p == nil || len(b) == 0 {
@@ -93,7 +93,7 @@ func (f *File) Touch(b []byte) error {
 	first, last := from>>pageShift, (from+uintptr(len(b))-1)>>pageShift
 	word := first >> 6
 	if last>>6 == word {
-		// Nearly all ranges: one word of the bitmap.
+		// The usual case: one word of the bitmap.
 		if want := uint64(2)<<(last&63) - 1<<(first&63); atomic.LoadUint64(&p.seen[word])&want == want {
 			return nil
 		}
@@ -121,7 +121,7 @@ func (f *File) touch(first, last uintptr) error {
 	return nil
 }
 
-// verify compares the checksums of those of 64 pages that are wanted and not known. If one is
+// verify compares the checksums of those of 64 pages that are wanted and not verified. If one is
 // wrong, it returns where.
 func (p *pages) verify(word int, want uint64) (from, to int64, ok bool) {
 	known := atomic.LoadUint64(&p.seen[word])
@@ -138,7 +138,7 @@ func (p *pages) verify(word int, want uint64) (from, to int64, ok bool) {
 	return 0, 0, true
 }
 
-// verifyAll reads every page, also those that were verified before.
+// verifyAll verifies every page, even if it was verified before.
 func (p *pages) verifyAll() (from, to int64, ok bool) {
 	for i, sum := range p.sums {
 		at := i << pageShift
@@ -150,8 +150,8 @@ func (p *pages) verifyAll() (from, to int64, ok bool) {
 	return 0, 0, true
 }
 
-// Repair gives a container that was changed checksums that fit, of its pages, sections and table,
-// so that tests reach what lies behind them. It reports whether it is one.
+// Repair sets the checksums of a changed container's pages, sections and table to correct values,
+// so that tests reach the code after these checks. It reports whether data is a container.
 func Repair(data []byte) bool {
 	if len(data) < headerSize+trailerSize {
 		return false
@@ -162,7 +162,8 @@ func Repair(data []byte) bool {
 		return false
 	}
 	table := data[tableAt : len(data)-trailerSize]
-	// The checksums of the pages come last, so they see all other sections as they are now.
+	// The checksums of the pages come last, so that they cover the final state of all other
+	// sections.
 	for e := table; len(e) >= entrySize; e = e[entrySize:] {
 		offset, size := order.Uint64(e[16:]), order.Uint64(e[24:])
 		if offset > tableAt || size > tableAt-offset {

@@ -1,27 +1,25 @@
-// Package sections is the one container that all binary files of Collocate
-// share: named, checksummed byte ranges that are written as a stream and read
-// through a memory map.
+// Package sections is the container of all binary files of Collocate: named, checksummed byte
+// ranges that are written as a stream and read through a memory map.
 //
-// Layout, little endian throughout:
+// Layout, all numbers little-endian:
 //
 //	0   magic, 8 bytes: the kind of file, such as "COLOIDX\n"
 //	8   version of that kind, uint32; 4 zero bytes
 //	16  zero bytes up to 64
-//	64  the sections, each begins at a multiple of 64
-//	T   the table, 40 bytes a section: name (16 bytes, zero padded),
+//	64  the sections, each starting at a multiple of 64
+//	T   the table, 40 bytes per section: name (16 bytes, zero-padded),
 //	    offset uint64, length uint64, CRC-32C of its bytes uint32, 4 zero bytes
 //	E   the trailer, 32 bytes: T uint64, number of sections uint32,
 //	    CRC-32C of header, table and the 12 trailer bytes before it uint32,
 //	    8 zero bytes, magic again
 //
-// A paged file has one more section at its end, "checksums", which is not listed among the others:
-// the CRC-32C of each 4,096 bytes of the file before it, uint32 each, the last of what is left. So
-// a reader can verify what it reads when it first reads it: see Touch.
+// A paged file has a last section "checksums", which Sections does not list: a CRC-32C (uint32) of
+// every 4,096 bytes of the file before it, the last of a shorter rest. So a reader can verify pages
+// when it first reads them: see Touch.
 //
-// A file that ends early has no trailer, so it is known to be truncated at once.
-// Example: one section "docs" holding the byte 'x', kind "TESTFILE", version 1,
-// is 64 bytes of header, 'x', 63 zero bytes, 40 bytes of table at T = 128, and
-// 32 bytes of trailer: 200 bytes in all.
+// A truncated file has no trailer, which is noticed at once. Example: one section "docs" with the
+// byte 'x', kind "TESTFILE", version 1, is 64 bytes of header, 'x', 63 zero bytes, 40 bytes of
+// table at T = 128, and 32 bytes of trailer: 200 bytes in all.
 package sections
 
 import (
@@ -73,15 +71,15 @@ func NewWriter(w io.Writer, magic string, version uint32) (*Writer, error) {
 	return newWriter(w, magic, version, nil)
 }
 
-// NewPaged starts a paged file: one with a checksum for every page, so that a reader need not read
-// all of it to trust a part.
+// NewPaged starts a paged file, which has a checksum for every page: a reader can verify a part
+// without reading all of it.
 func NewPaged(w io.Writer, magic string, version uint32) (*Writer, error) {
 	return newWriter(w, magic, version, &pageWriter{})
 }
 
 func newWriter(w io.Writer, magic string, version uint32, pages *pageWriter) (*Writer, error) {
 	if len(magic) != 8 {
-		return nil, fmt.Errorf("sections: magic %q is not 8 bytes", magic)
+		return nil, fmt.Errorf("sections: magic %q: want 8 bytes", magic)
 	}
 	s := &Writer{w: w, magic: magic, pages: pages}
 	copy(s.header[:], magic)
@@ -100,10 +98,10 @@ func (s *Writer) emit(p []byte) (int, error) {
 	return n, err
 }
 
-// Begin ends the section before it and starts a new one.
+// Begin ends the current section and starts a new one.
 func (s *Writer) Begin(name string) error {
 	if name == "" || len(name) > maxName {
-		return fmt.Errorf("sections: name %q is not 1 to %d bytes", name, maxName)
+		return fmt.Errorf("sections: name %q: want 1 to %d bytes", name, maxName)
 	}
 	if err := s.pad(); err != nil {
 		return err
@@ -134,7 +132,7 @@ func (s *Writer) Section(name string, data []byte) error {
 	return err
 }
 
-// Offset is the number of bytes written to the current section so far.
+// Offset returns the number of bytes written to the current section so far.
 func (s *Writer) Offset() uint64 { return s.table[len(s.table)-1].len }
 
 func (s *Writer) pad() error {
@@ -187,7 +185,7 @@ func tableCRC(parts ...[]byte) (crc uint32) {
 // File is an open container.
 type File struct {
 	Version uint32
-	// Path is what errors of Touch call the file, if they should.
+	// Path is the file's name in errors of Touch, or "".
 	Path   string
 	data   []byte
 	table  []entry
@@ -195,14 +193,13 @@ type File struct {
 	mapped *mmap.File
 }
 
-// KindError says that a file is not of the kind that was asked for, or of none
-// of ours.
+// KindError says that a file is not of the expected kind, or not one of Collocate's.
 type KindError struct{ Want string }
 
 func (e *KindError) Error() string { return fmt.Sprintf("not a %q file", e.Want) }
 
-// Open maps a file and checks its kind, version (1 to maxVersion), table and bounds,
-// but not yet the bytes of the sections: see Verify.
+// Open maps a file and checks its kind, version (1 to maxVersion), table and bounds, but not the
+// bytes of the sections: see Verify.
 func Open(path, magic string, maxVersion uint32) (*File, error) {
 	m, err := mmap.Open(path)
 	if err != nil {
@@ -221,8 +218,7 @@ func Open(path, magic string, maxVersion uint32) (*File, error) {
 	return f, nil
 }
 
-// Parse reads a container that is already in memory, at an address that is a
-// multiple of 8 (the view functions need it).
+// Parse reads a container in memory, at an address that is a multiple of 8 (which View requires).
 func Parse(data []byte, magic string, maxVersion uint32) (*File, error) {
 	if len(data) < 8 || string(data[:8]) != magic {
 		return nil, &KindError{strings.TrimSpace(magic)}
@@ -296,7 +292,7 @@ func (f *File) Sections() []Info {
 	return list
 }
 
-// Verify reads all of the file and compares checksums.
+// Verify reads the whole file and compares checksums.
 func (f *File) Verify() error {
 	if f.pages != nil {
 		if from, to, ok := f.pages.verifyAll(); !ok {
@@ -325,8 +321,8 @@ type Number interface {
 	~uint8 | ~int32 | ~uint32 | ~int64 | ~uint64 | ~float32 | ~float64 | ~uint16
 }
 
-// View sees bytes as a slice of numbers without copying. All machines that
-// Collocate runs on are little endian.
+// View returns bytes as a slice of numbers, without copying. All machines that Collocate runs on
+// are little-endian.
 func View[T Number](b []byte) ([]T, error) {
 	size := int(unsafe.Sizeof(*new(T)))
 	if len(b)%size != 0 {
@@ -338,7 +334,7 @@ func View[T Number](b []byte) ([]T, error) {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/size), nil
 }
 
-// Bytes sees numbers as bytes without copying.
+// Bytes returns numbers as bytes, without copying.
 func Bytes[T Number](v []T) []byte {
 	if len(v) == 0 {
 		return nil
@@ -346,7 +342,7 @@ func Bytes[T Number](v []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(v[0])))
 }
 
-// Put writes numbers to an open section, or wherever their bytes should go.
+// Put writes numbers to an open section, or to any other writer.
 func Put[T Number](to io.Writer, v []T) error {
 	_, err := to.Write(Bytes(v))
 	return err

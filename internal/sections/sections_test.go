@@ -37,7 +37,7 @@ func TestBytesArePinned(t *testing.T) {
 		t.Fatalf("%d bytes, want 200", len(got))
 	}
 	if string(got[:8]) != magic || got[64] != 'x' {
-		t.Error("header or section is not where the comment says")
+		t.Error("header or section is not where the package comment says")
 	}
 	const tail = "646f6373000000000000000000000000" + // docs
 		"4000000000000000" + "0100000000000000" + "935f3ca9" + "00000000" +
@@ -67,18 +67,17 @@ func TestReadsBackWhatWasWritten(t *testing.T) {
 	}
 	b, _ = f.Section("b")
 	if _, err := View[uint32](b); err == nil {
-		t.Error("View of 5 bytes as uint32 is not refused")
+		t.Error("View accepted 5 bytes as uint32")
 	}
 }
 
-// Every flipped bit and every cut is noticed, but for the padding between
-// sections, which nobody reads.
+// Every flipped bit and every truncation is noticed, except in the padding between sections.
 func TestDamageIsNoticed(t *testing.T) {
 	parts := map[string]string{"b": "hello", "c": "world"}
 	good := build(t, parts, "b", "c")
 	for cut := range good {
 		if _, err := Parse(good[:cut], magic, 1); err == nil {
-			t.Fatalf("cut at %d is not noticed", cut)
+			t.Fatalf("truncation to %d bytes is not noticed", cut)
 		}
 	}
 	for i := range good {
@@ -111,7 +110,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// buildPaged makes a paged file of some pages.
+// buildPaged returns a paged file of several pages.
 func buildPaged(t testing.TB, size int) []byte {
 	t.Helper()
 	var buf bytes.Buffer
@@ -161,7 +160,7 @@ func TestPages(t *testing.T) {
 			f, err := Parse(bad, magic, 1)
 			if err == nil {
 				if err = f.Verify(); err == nil && i < len(f.pages.data) {
-					t.Fatalf("size %d, byte %d: Verify finds nothing", size, i)
+					t.Fatalf("size %d, byte %d: Verify returned no error", size, i)
 				}
 				a, _ := f.Section("a")
 				b, _ := f.Section("b")
@@ -173,7 +172,7 @@ func TestPages(t *testing.T) {
 					return i < len(f.pages.data) && i>>12 >= start>>12 && i>>12 <= (start+len(s)-1)>>12
 				}
 				for _, s := range [][]byte{a, b} {
-					for range 2 { // an error stays
+					for range 2 { // the error is returned again
 						if err := f.Touch(s); (err != nil) != page(s) {
 							t.Fatalf("size %d, byte %d: %v", size, i, err)
 						}
@@ -185,7 +184,7 @@ func TestPages(t *testing.T) {
 		if size > 0 {
 			changed[64+size/2] ^= 1
 			if !Repair(changed) {
-				t.Fatal("not repaired")
+				t.Fatal("Repair returned false")
 			}
 			f, err := Parse(changed, magic, 1)
 			if err != nil {
@@ -198,7 +197,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// indexOf is where a part lies in the whole.
+// indexOf returns the offset of part in whole.
 func indexOf(whole, part []byte) int {
 	return int(uintptr(unsafe.Pointer(&part[0])) - uintptr(unsafe.Pointer(&whole[0])))
 }

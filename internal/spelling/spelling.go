@@ -1,4 +1,4 @@
-// Package spelling finds words that are spelt like an unknown one.
+// Package spelling finds known words with a spelling similar to an unknown one.
 package spelling
 
 import (
@@ -9,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// most is how many words are suggested.
+// most is the number of words that are suggested.
 const most = 3
 
-// Suggester looks for words that are spelt like one: alike but for capitals, one letter apart, or
-// two for words of more than four letters.
+// Suggester finds words that are similar to a given one: equal except for capitals, at edit
+// distance 1, or 2 for words of more than four letters.
 type Suggester struct {
 	word  []byte
 	want  []rune
@@ -38,7 +38,7 @@ func New(word string) *Suggester {
 	return s
 }
 
-// Look takes a word of the vocabulary and how often it occurs.
+// Look considers a word of the vocabulary, with its number of occurrences.
 func (s *Suggester) Look(word []byte, count uint64) {
 	if len(word) > 4*(len(s.word)+s.far) || 4*(len(word)+s.far) < len(s.word) {
 		return
@@ -52,7 +52,7 @@ func (s *Suggester) Look(word []byte, count uint64) {
 	}
 }
 
-// Best are the nearest and most frequent words, up to three.
+// Best returns up to three words, the nearest and then the most frequent first.
 func (s *Suggester) Best() (list []string) {
 	slices.SortFunc(s.found, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(b.count, a.count),
@@ -66,7 +66,7 @@ func (s *Suggester) Best() (list []string) {
 	return list
 }
 
-// distance is the number of letters to insert, delete or replace, or more than most.
+// distance returns the edit distance (insertions, deletions, replacements), or more than most.
 func distance(a []rune, b []byte, row []int, most int) int {
 	if n := utf8.RuneCount(b); n > len(a)+most || n+most < len(a) {
 		return most + 1
@@ -94,7 +94,7 @@ func distance(a []rune, b []byte, row []int, most int) int {
 	return row[len(a)]
 }
 
-// DidYouMean asks, in brackets after a blank, whether one of some words was meant.
+// DidYouMean returns " (did you mean ...?)" for the given words, or "".
 func DidYouMean(words []string) string {
 	if len(words) == 0 {
 		return ""

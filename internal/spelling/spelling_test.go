@@ -8,7 +8,7 @@ import (
 func TestSuggestions(t *testing.T) {
 	vocabulary := []string{"to", "too", "Tom", "tomb", "watson", "water", "it’s", "its", "café"}
 	for word, want := range map[string][]string{
-		"tom":      {"Tom", "to", "too"}, // capitals count for nothing; then the frequent ones
+		"tom":      {"Tom", "to", "too"}, // capitals are ignored; then by frequency
 		"watsn":    {"watson", "water"},
 		"it's":     {"it’s", "its"},
 		"cafe":     {"café"},

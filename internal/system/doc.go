@@ -1,5 +1,5 @@
-// Package system has the calls that operating systems name differently: maps of files, memory
-// outside Go's heap, locks, and files without a name. On Windows a file that is open or mapped can
-// be neither renamed nor removed, and folders can be neither locked nor synced; RenamesOpen and
-// LocksFolders tell callers so.
+// Package system has calls that differ between operating systems: maps of files, memory outside
+// Go's heap, locks, and unnamed files. On Windows, a file that is open or mapped can be neither
+// renamed nor removed, and folders can be neither locked nor synced; RenamesOpen and LocksFolders
+// say so.
 package system

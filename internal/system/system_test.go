@@ -24,7 +24,7 @@ func TestMapsShowWhatIsInTheFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := string(data[70_000:70_005]); got != "hello" {
-			t.Errorf("the map has %q", got)
+			t.Errorf("the map has %q, want the contents of the file", got)
 		}
 		Forget(data)
 	}
@@ -40,7 +40,7 @@ func TestMemoryIsZeroAndOurs(t *testing.T) {
 	}
 	for i, b := range m {
 		if b != 0 {
-			t.Fatalf("byte %d is %d", i, b)
+			t.Fatalf("byte %d is %d, want 0", i, b)
 		}
 		m[i] = byte(i)
 	}
@@ -59,7 +59,7 @@ func TestTempLeavesNothing(t *testing.T) {
 		t.Error(err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("%v is left, %v", left, err)
+		t.Errorf("%v is left behind, %v", left, err)
 	}
 }
 
@@ -75,12 +75,12 @@ func TestOneLockAtATime(t *testing.T) {
 	a, b := open(), open()
 	defer b.Close()
 	if ok, err := TryLock(a); !ok || err != nil {
-		t.Fatalf("first: %v, %v", ok, err)
+		t.Fatalf("the first lock: %v, %v; want true", ok, err)
 	}
 	if ok, err := TryLock(b); ok || err != nil {
-		t.Fatalf("second: %v, %v", ok, err)
+		t.Fatalf("a second lock: %v, %v; want false", ok, err)
 	}
-	// What is locked can be written and read.
+	// A locked file can be written and read.
 	if _, err := a.WriteString("mine"); err != nil {
 		t.Error(err)
 	}
@@ -89,7 +89,7 @@ func TestOneLockAtATime(t *testing.T) {
 	}
 	a.Close()
 	if ok, err := TryLock(b); !ok || err != nil {
-		t.Fatalf("afterwards: %v, %v", ok, err)
+		t.Fatalf("a lock after the first was released: %v, %v; want true", ok, err)
 	}
 }
 
@@ -109,6 +109,6 @@ func TestOpenAt(t *testing.T) {
 	}
 	f.Close()
 	if _, err := OpenAt(folder, "b"); !os.IsNotExist(err) {
-		t.Errorf("of a file that is not there: %v", err)
+		t.Errorf("a missing file: %v, want ErrNotExist", err)
 	}
 }

@@ -11,32 +11,33 @@ import (
 )
 
 const (
-	RenamesOpen  = true // a file or folder that is open can be renamed and removed
+	RenamesOpen  = true // an open file or folder can be renamed and removed
 	LocksFolders = true // TryLock works on folders
 )
 
-// MapFile maps the first bytes of a file, to be read only. The file may then be closed.
+// MapFile maps the first size bytes of a file, read-only. The file may then be closed.
 func MapFile(f *os.File, size int) ([]byte, error) {
 	return unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ, unix.MAP_SHARED)
 }
 
-// Unmap ends a map.
+// Unmap unmaps a file.
 func Unmap(data []byte) error { return unix.Munmap(data) }
 
-// Forget makes nothing of a map resident, until it is read again.
+// Forget makes the pages of a map non-resident, until they are read again.
 func Forget(data []byte) {
-	_ = unix.Madvise(data, unix.MADV_DONTNEED) // if not, the system takes pages when it must
+	_ = unix.Madvise(data, unix.MADV_DONTNEED) // only a hint: the system reclaims pages anyway
 }
 
-// Memory gets memory outside Go's heap.
+// Memory allocates memory outside Go's heap, all zero.
 func Memory(size int) ([]byte, error) {
 	return unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 }
 
-// Free gives memory back.
+// Free frees memory of Memory.
 func Free(memory []byte) error { return unix.Munmap(memory) }
 
-// TryLock locks a file for this process alone as long as it is open; false if another has it.
+// TryLock locks a file for this process as long as it is open. It returns false if another process
+// has locked it.
 func TryLock(f *os.File) (bool, error) {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
@@ -45,8 +46,8 @@ func TryLock(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
-// Temp makes a file without a name in a folder ("" for the system's own place). However the program
-// ends, nothing is left of it.
+// Temp makes an unnamed file in a folder ("" for the system's default). Nothing is left of it,
+// however the program ends.
 func Temp(dir, pattern string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, pattern)
 	if err != nil {
@@ -59,7 +60,7 @@ func Temp(dir, pattern string) (*os.File, error) {
 	return f, nil
 }
 
-// OpenAt opens a file of an open folder, which may have got another name meanwhile.
+// OpenAt opens a file of an open folder, even if the folder has been renamed since.
 func OpenAt(folder *os.File, name string) (*os.File, error) {
 	path := filepath.Join(folder.Name(), name)
 	for {
@@ -74,7 +75,7 @@ func OpenAt(folder *os.File, name string) (*os.File, error) {
 	}
 }
 
-// SyncFolder returns when the names in a folder are on the disk.
+// SyncFolder waits until the names in a folder are on disk.
 func SyncFolder(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	RenamesOpen  = false // a file or folder that is open can be neither renamed nor removed
+	RenamesOpen  = false // an open file or folder can be neither renamed nor removed
 	LocksFolders = false
 )
 
-// MapFile maps the first bytes of a file, to be read only. The file may then be closed.
+// MapFile maps the first size bytes of a file, read-only. The file may then be closed.
 func MapFile(f *os.File, size int) ([]byte, error) {
 	m, err := windows.CreateFileMapping(windows.Handle(f.Fd()), nil, windows.PAGE_READONLY, 0, 0, nil)
 	if err != nil {
 		return nil, os.NewSyscallError("CreateFileMapping", err)
 	}
-	defer windows.CloseHandle(m) // the view keeps it
+	defer windows.CloseHandle(m) // the view keeps the mapping alive
 	at, err := windows.MapViewOfFile(m, windows.FILE_MAP_READ, 0, 0, uintptr(size))
 	if err != nil {
 		return nil, os.NewSyscallError("MapViewOfFile", err)
@@ -28,23 +28,23 @@ func MapFile(f *os.File, size int) ([]byte, error) {
 	return bytesAt(at, size), nil
 }
 
-// bytesAt is memory that the system gave, which the garbage collector does not move.
+// bytesAt returns memory of the system, which the garbage collector does not move, as a slice.
 func bytesAt(at uintptr, size int) []byte {
 	return unsafe.Slice(*(**byte)(unsafe.Pointer(&at)), size)
 }
 
 func addressOf(data []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(data))) }
 
-// Unmap ends a map.
+// Unmap unmaps a file.
 func Unmap(data []byte) error { return windows.UnmapViewOfFile(addressOf(data)) }
 
-// Forget makes nothing of a map resident, until it is read again. Unlocking pages that are not
-// locked takes them out of the working set, and says that they were not locked.
+// Forget makes the pages of a map non-resident, until they are read again. Unlocking pages that are
+// not locked removes them from the working set, and returns an error.
 func Forget(data []byte) {
 	_ = windows.VirtualUnlock(addressOf(data), uintptr(len(data)))
 }
 
-// Memory gets memory outside Go's heap.
+// Memory allocates memory outside Go's heap, all zero.
 func Memory(size int) ([]byte, error) {
 	at, err := windows.VirtualAlloc(0, uintptr(size), windows.MEM_RESERVE|windows.MEM_COMMIT, windows.PAGE_READWRITE)
 	if err != nil {
@@ -53,11 +53,12 @@ func Memory(size int) ([]byte, error) {
 	return bytesAt(at, size), nil
 }
 
-// Free gives memory back.
+// Free frees memory of Memory.
 func Free(memory []byte) error { return windows.VirtualFree(addressOf(memory), 0, windows.MEM_RELEASE) }
 
-// TryLock locks a file for this process alone as long as it is open; false if another has it. What
-// is locked is a byte far behind the end, since locked bytes cannot be read by others.
+// TryLock locks a file for this process as long as it is open. It returns false if another process
+// has locked it. The lock is on a byte far beyond the end, since other processes cannot read locked
+// bytes.
 func TryLock(f *os.File) (bool, error) {
 	at := windows.Overlapped{Offset: 0xfffffffe, OffsetHigh: 0x7fffffff}
 	err := windows.LockFileEx(windows.Handle(f.Fd()),
@@ -68,7 +69,7 @@ func TryLock(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
-// Temp makes a file in a folder ("" for the system's own place) that the system removes when it is
+// Temp makes a file in a folder ("" for the system's default) that the system removes when it is
 // closed, however the program ends.
 func Temp(dir, pattern string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, pattern)
@@ -92,10 +93,10 @@ func Temp(dir, pattern string) (*os.File, error) {
 	return os.NewFile(uintptr(h), name), nil
 }
 
-// OpenAt opens a file of an open folder. The folder keeps its name as long as it is open.
+// OpenAt opens a file of an open folder, which cannot be renamed while it is open.
 func OpenAt(folder *os.File, name string) (*os.File, error) {
 	return os.Open(filepath.Join(folder.Name(), name))
 }
 
-// SyncFolder has nothing to do: the file system writes names down by itself.
+// SyncFolder does nothing: the file system writes names by itself.
 func SyncFolder(string) error { return nil }

@@ -2,8 +2,8 @@ package textfile
 
 import "bytes"
 
-// notText are files that are easily taken for a corpus: what stands at which byte,
-// and what to say of it. Words made of such bytes would be noise that nobody sees.
+// notText lists kinds of files that are easily mistaken for a corpus: magic bytes, their position,
+// and what to say. Words made of such bytes would be noise that nobody notices.
 var notText = []struct {
 	at          int
 	magic, what string
@@ -17,7 +17,7 @@ var notText = []struct {
 	{257, "ustar", "a tar archive: unpack it and name the folder"},
 }
 
-// WhyNotText says what a file is that begins like this, or nothing if it may be text.
+// WhyNotText says what kind of file begins like this, or returns "" if it may be text.
 func WhyNotText(head []byte) string {
 	for _, n := range notText {
 		if len(head) >= n.at && bytes.HasPrefix(head[n.at:], []byte(n.magic)) {
@@ -30,7 +30,8 @@ func WhyNotText(head []byte) string {
 			return "an index in the CIFF format, not text: 'collocate index import' makes an index of it"
 		}
 	}
-	// Our own files, see internal/sections: magic, then a version below 256 as 8 bytes.
+	// Collocate's own files (internal/sections) begin with a magic, then a version below 256 in 8
+	// bytes.
 	if len(head) >= 16 && string(head[:4]) == "COLO" && head[7] == '\n' &&
 		string(head[9:16]) == string(make([]byte, 7)) {
 		return "a file that Collocate made, not a corpus: name the text that it was made from"
@@ -48,12 +49,11 @@ func WhyNotText(head []byte) string {
 	return ""
 }
 
-// minBinary is how long a file is at least that is judged by its NUL bytes: programs,
-// pictures, sound and databases have many, noise one in 256. A stray one in a text is a
-// byte like any other.
+// minBinary is the least length of a file that is judged by its NUL bytes. Programs, images, sound
+// and databases have many, random data one in 256. A single one in a text is a byte like any other.
 const minBinary = 512
 
-// nulsFrom counts the NUL bytes at every other place from a first one on.
+// nulsFrom counts the NUL bytes at every second position from first on.
 func nulsFrom(head []byte, first int) (n int) {
 	for i := first; i < len(head); i += 2 {
 		if head[i] == 0 {

@@ -1,6 +1,6 @@
-// Package textfile tells by a file's first bytes whether it is compressed and whether
-// it is text at all, and opens the small files that stand beside a corpus: topics,
-// judgments, runs, vocabularies, lists of words.
+// Package textfile recognises by a file's first bytes whether it is compressed and whether it is
+// text. It opens the small files that accompany a corpus: topics, judgments, runs, vocabularies,
+// word lists.
 package textfile
 
 import (
@@ -18,15 +18,16 @@ import (
 	"github.com/collocate/collocate/internal/zstdlong"
 )
 
-// HeadSize is how many bytes Codec and WhyNotText want to see, if there are this many.
+// HeadSize is the number of bytes that Codec and WhyNotText should be given, if the file has as
+// many.
 const HeadSize = 1 << 16
 
-// maxWindow is how far back a zstd stream may refer: what `zstd --long=31` asks
-// for. Files made with --long=27 (128 MB) are common.
+// maxWindow is the largest window of a zstd stream: that of `zstd --long=31`. Files made with
+// --long=27 (128 MB) are common.
 const maxWindow = 1 << 31
 
-// Codec names what a file that begins like this is compressed with: gzip, zstd or
-// bzip2, which have an end of their own, or "".
+// Codec returns the compression of a file that begins like this: gzip, zstd or bzip2, which all
+// mark their own end, or "".
 func Codec(head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, []byte("\x1f\x8b\x08")):
@@ -41,14 +42,14 @@ func Codec(head []byte) string {
 	return ""
 }
 
-// Decompress undoes what Codec says of r. concurrent lets zstd read ahead on other
-// cores. The function it returns frees what the decoder holds; it does not close r.
+// Decompress returns the decompressed text of r, and the codec. concurrent lets zstd read ahead on
+// other cores. free frees the decoder; it does not close r.
 func Decompress(r *bufio.Reader, concurrent bool) (plain *bufio.Reader, codec string, free func(), err error) {
 	return DecompressWithin(r, maxWindow, "", concurrent)
 }
 
-// DecompressWithin is Decompress with a bound on the memory for plain text that zstd refers
-// back to. Beyond, this is in a file in tempDir ("" for the system's place), and slower.
+// DecompressWithin is Decompress with a limit on the memory for zstd's window. A larger window is
+// kept in a file in tempDir ("" for the system's default), which is slower.
 func DecompressWithin(r *bufio.Reader, window int64, tempDir string,
 	concurrent bool) (plain *bufio.Reader, codec string, free func(), err error) {
 	head, err := r.Peek(zstd.HeaderMaxSize)
@@ -81,23 +82,23 @@ func DecompressWithin(r *bufio.Reader, window int64, tempDir string,
 		return r, "", free, nil
 	}
 	if err != nil {
-		return nil, codec, nil, fmt.Errorf("it begins like a %s file, but is none: %w", codec, err)
+		return nil, codec, nil, fmt.Errorf("begins like a %s file, but cannot be decompressed: %w", codec, err)
 	}
 	return bufio.NewReaderSize(&named{z, codec}, HeadSize), codec, free, nil
 }
 
-// File is an open file of text, as it is without compression.
+// File is an open text file, decompressed.
 type File struct {
 	*bufio.Reader
 	file io.Closer
 	free func()
 }
 
-// Open opens a file, plain or compressed, and refuses one that is no text. A byte order
-// mark of UTF-8 at its begin is passed over. Errors name the file.
+// Open opens a file, plain or compressed, and refuses one that is not text. A byte order mark of
+// UTF-8 at the beginning is skipped. Errors name the file.
 func Open(path string) (*File, error) { return openPath(path, true) }
 
-// OpenBytes is Open for text in another encoding, which is given as it is.
+// OpenBytes is Open for text in another encoding, which is not converted.
 func OpenBytes(path string) (*File, error) { return openPath(path, false) }
 
 func openPath(path string, utf8 bool) (*File, error) {
@@ -112,7 +113,7 @@ func openPath(path string, utf8 bool) (*File, error) {
 	return from(f, path, utf8)
 }
 
-// BytesOf is OpenBytes for what is open already. Close closes it.
+// BytesOf is OpenBytes for an open file, which Close closes.
 func BytesOf(in io.ReadCloser, name string) (*File, error) { return from(in, name, false) }
 
 func from(f io.ReadCloser, path string, utf8 bool) (*File, error) {
@@ -146,12 +147,12 @@ func open(f io.ReadCloser, utf8 bool) (*File, error) {
 	return t, nil
 }
 
-// mark is what some editors and spreadsheets put before text in UTF-8.
+// mark is the byte order mark, which some editors and spreadsheets put before UTF-8 text.
 const mark = "\ufeff"
 
-// SkipMark passes over a byte order mark of UTF-8: it would become a part of the first word.
+// SkipMark skips a byte order mark of UTF-8, which would become part of the first word.
 func SkipMark(r *bufio.Reader) {
-	if head, _ := r.Peek(len(mark)); string(head) == mark { // whoever reads on meets the error again
+	if head, _ := r.Peek(len(mark)); string(head) == mark { // the next read returns the error again
 		r.Discard(len(mark))
 	}
 }
@@ -162,7 +163,7 @@ func (f *File) Close() error {
 	return f.file.Close()
 }
 
-// ReadFile is all that Open gives.
+// ReadFile returns the whole text of a file, as Open would read it.
 func ReadFile(path string) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {
@@ -176,7 +177,7 @@ func ReadFile(path string) ([]byte, error) {
 	return b, nil
 }
 
-// named says of a decoder's errors whose they are: an unexpected end, of what?
+// named adds the codec to a decoder's errors, such as an unexpected end.
 type named struct {
 	r     io.Reader
 	codec string
@@ -185,7 +186,7 @@ type named struct {
 func (n *named) Read(p []byte) (int, error) {
 	got, err := n.r.Read(p)
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
-		return got, errors.New("the window of the zstd data does not fit the memory: raise --memory, or decompress the file first")
+		return got, errors.New("the window of the zstd data does not fit in memory: raise --memory, or decompress the file first")
 	}
 	if err != nil && err != io.EOF {
 		err = fmt.Errorf("corrupted %s data: %w", n.codec, err)

@@ -36,8 +36,8 @@ func zstded(text string) string {
 // bzipped is "one\ntwo\n", by bzip2 -9.
 const bzipped = "BZh91AY&SY\xa7\x14+w\x00\x00\x02\xc1\x80\x00\x10\x02\x01\x84\x80 \x00!\x80\x0c\x028\xf5\x1b\x8b\xb9\"\x9c(HS\x8a\x15\xbb\x80"
 
-// A file is read the same way however it is compressed, and an archive that ends early
-// is an error, never a shorter text.
+// A file gives the same text however it is compressed. A truncated file is an error, never a
+// shorter text.
 func TestTextIsTextHoweverCompressed(t *testing.T) {
 	long := strings.Repeat("line of text\n", 20_000) // more than HeadSize
 	for name, c := range map[string]struct{ packed, want string }{
@@ -55,12 +55,12 @@ func TestTextIsTextHoweverCompressed(t *testing.T) {
 		path := write(t, packed[:len(packed)-5])
 		_, err := ReadFile(path)
 		if err == nil || !strings.Contains(err.Error(), path+": ") || !strings.Contains(err.Error(), codec) {
-			t.Errorf("%s cut short: %v", codec, err)
+			t.Errorf("%s, truncated: %v, want an error", codec, err)
 		}
 	}
 }
 
-// What is no text is refused by name, and says what it is.
+// Files that are not text are refused with an error that names the file and says what it is.
 func TestWhatIsNoTextIsRefused(t *testing.T) {
 	program := "\x7fELF\x02\x01\x01" + strings.Repeat("\x00code", 200)
 	for _, c := range []struct{ data, want string }{
@@ -68,7 +68,7 @@ func TestWhatIsNoTextIsRefused(t *testing.T) {
 		{gzipped("%PDF-1.7\n"), "a PDF document: convert it to text"},
 		{program, "binary data, not text: it holds NUL bytes"},
 		{zstded(program), "binary data, not text: it holds NUL bytes"},
-		{"\x1f\x8b\x08", "it begins like a gzip file, but is none: unexpected EOF"},
+		{"\x1f\x8b\x08", "begins like a gzip file, but cannot be decompressed: unexpected EOF"},
 		{"COLODIC\n\x02" + strings.Repeat("\x00", 7),
 			"a file that Collocate made, not a corpus: name the text that it was made from"},
 	} {
@@ -79,14 +79,14 @@ func TestWhatIsNoTextIsRefused(t *testing.T) {
 	}
 	dir := t.TempDir()
 	if _, err := Open(dir); err == nil || err.Error() != dir+": want a file, not a folder" {
-		t.Errorf("folder: %v", err)
+		t.Errorf("a folder: %v, want an error that says so", err)
 	}
 	if _, err := ReadFile(filepath.Join(dir, "absent")); !os.IsNotExist(err) {
-		t.Errorf("absent: %v", err)
+		t.Errorf("a missing file: %v, want ErrNotExist", err)
 	}
 }
 
-// A stray NUL is a byte like any other; many are not text.
+// A single NUL is a byte like any other; many of them are not text.
 func TestAStrayNULIsText(t *testing.T) {
 	for text, want := range map[string]bool{
 		"a\x00b":                              true,
@@ -101,7 +101,7 @@ func TestAStrayNULIsText(t *testing.T) {
 	}
 }
 
-// Whatever a file holds, it is text or an error that names the file.
+// Any file is either text or an error that names the file.
 func FuzzOpen(f *testing.F) {
 	for _, seed := range []string{"", "text\n", gzipped("text"), zstded("text"), bzipped,
 		"PK\x03\x04", "\x1f\x8b\x08\x00", "\x51\x2a\x4d\x18\x00\x00\x00\x00"} {

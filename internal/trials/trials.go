@@ -1,4 +1,4 @@
-// Package trials says how many random cases a test tries.
+// Package trials determines how many random cases a test tries.
 package trials
 
 import (
@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Of is n, or a thirtieth of it, but at least one, under `go test -short`.
+// Of returns n, or under `go test -short` a thirtieth of it, but at least 1.
 func Of(n int) int {
 	if testing.Short() {
 		return max(1, n/30)
@@ -16,7 +16,7 @@ func Of(n int) int {
 	return n
 }
 
-// Cases is Of for cases that are drawn at random: ten times as many if COLLOCATE_TEST_LONG is set.
+// Cases is Of for random cases: ten times as many if COLLOCATE_TEST_LONG is set.
 func Cases(n int) int {
 	if !testing.Short() && os.Getenv("COLLOCATE_TEST_LONG") != "" {
 		return 10 * n
@@ -24,8 +24,8 @@ func Cases(n int) int {
 	return Of(n)
 }
 
-// Properties sets on how many cases a package tries its properties (those of rapid.Check), unless
-// -rapid.checks says so: n, or ten times as many if COLLOCATE_TEST_LONG is set. Call it from init.
+// Properties sets the number of cases of a package's properties (those of rapid.Check), unless
+// -rapid.checks does: n, or ten times as many if COLLOCATE_TEST_LONG is set. Call it from init.
 func Properties(n int) {
 	if os.Getenv("COLLOCATE_TEST_LONG") != "" {
 		n *= 10
@@ -35,7 +35,7 @@ func Properties(n int) {
 	}
 }
 
-// Long leaves the test out under `go test -short`, for that reason.
+// Long skips the test under `go test -short`, for the given reason.
 func Long(t testing.TB, reason string) {
 	t.Helper()
 	if testing.Short() {
@@ -43,7 +43,7 @@ func Long(t testing.TB, reason string) {
 	}
 }
 
-// Every is 1, or n under `go test -short`: of the cases in a list, each n-th is tried there.
+// Every returns 1, or n under `go test -short`, where only each n-th case of a list is tried.
 func Every(n int) int {
 	if testing.Short() {
 		return n

@@ -7,30 +7,29 @@ import (
 	"github.com/collocate/collocate/internal/system"
 )
 
-// maxWindowSize is what `zstd --long=31` asks for.
+// maxWindowSize is the window of `zstd --long=31`.
 const maxWindowSize = 1 << 31
 
-// window stores up to size bytes of data: all of them in a file, as a circular buffer, and
-// the last ones in memory too. Most references are to those. The file is written
-// with plain writes and read through a map, whose pages are dropped when too many of them
-// are resident.
+// window stores the last size bytes of data: all of them in a file, as a circular buffer, and the
+// most recent ones also in memory. Most references are to those. The file is written with plain
+// writes and read through a map, whose pages are dropped when too many are resident.
 type window struct {
 	memory int64 // bytes for recent, and for resident pages
 	dir    string
 
 	size   int
 	total  int    // bytes saved
-	recent []byte // the last ones
-	most   int    // length at which half of recent is cut off
+	recent []byte // the most recent of them
+	most   int    // length at which recent is shortened to half
 	file   *os.File
 	mapped []byte
 
-	touched  []uint64 // pages of the map that may be resident, a bit each
-	resident int      // this many of them
+	touched  []uint64 // pages of the map that may be resident, one bit each
+	resident int      // number of bits set in touched
 }
 
-// pageShift is the size of what a page fault makes resident: the system maps what its cache
-// has around the place that was read.
+// pageShift is the logarithm of the amount that a page fault makes resident: the system also maps
+// neighbouring pages that are in its cache.
 const pageShift = 16
 
 // reset clears stored data and configures window size.
@@ -46,7 +45,7 @@ func (w *window) reset(size int) error {
 	w.most = int(min(int64(2*size), max(w.memory/2, 1<<19)))
 	w.recent = make([]byte, 0, w.most)
 	if w.size <= w.most/2 {
-		return nil // all of it is in memory
+		return nil // the whole window is in memory
 	}
 	f, err := system.Temp(w.dir, "collocate-window-*")
 	if err != nil {
@@ -80,7 +79,7 @@ func (w *window) len() uint32 { return uint32(min(w.total, w.size)) }
 
 // save stores up to size last bytes from the buf.
 func (w *window) save(buf []byte) error {
-	if len(buf) > w.size { // the window of a short frame; nobody refers further back
+	if len(buf) > w.size { // no reference goes further back than the window
 		w.total += len(buf) - w.size
 		buf = buf[len(buf)-w.size:]
 	}
@@ -120,7 +119,7 @@ func (w *window) appendTo(buf []byte, from, to uint32) []byte {
 	return buf
 }
 
-// touch notes that a part of the map was read.
+// touch records that a part of the map was read.
 func (w *window) touch(from, to int) {
 	for page := from >> pageShift; page <= (to-1)>>pageShift; page++ {
 		if bit := uint64(1) << (page & 63); w.touched[page>>6]&bit == 0 {

@@ -2,13 +2,13 @@
 // Use of this source code is governed by a BSD-style
 // license that can be found in the LICENSE file.
 
-// Package zstdlong decompresses zstd streams whose window does not fit in memory: most of
-// the window is in a temporary file.
+// Package zstdlong decompresses zstd streams whose window does not fit in memory: most of the
+// window is in a temporary file.
 //
-// It is a copy of Go's internal/zstd, which no program can import, with its license beside it and
-// with another window (window.go) and bit reader, for offsets beyond 8 MB. It is about a third as
-// fast as github.com/klauspost/compress, which holds the window in memory and serves all other
-// streams. It does not support dictionaries.
+// It is a copy of Go's internal/zstd, which other modules cannot import, with its licence. The
+// window (window.go) and the bit reader differ, to allow offsets beyond 8 MB. It is about a third
+// as fast as github.com/klauspost/compress, which keeps the window in memory and decompresses all
+// other streams. Dictionaries are not supported.
 package zstdlong
 
 import (
@@ -85,16 +85,16 @@ type Reader struct {
 	checksum xxhash64
 }
 
-// maxBlock is how much one block may decompress to. RFC 3.1.1.2.4.
+// maxBlock is the largest decompressed size of a block. RFC 3.1.1.2.4.
 const maxBlock = 128 << 10
 
-// NewReader creates a new Reader that decompresses data from the given reader. Its window
-// takes about memory bytes, and otherwise a file in the folder dir ("" for the system's).
+// NewReader creates a new Reader that decompresses data from the given reader. The window takes
+// about memory bytes; beyond that it is in a file in the folder dir ("" for the system's default).
 func NewReader(input io.Reader, memory int64, dir string) *Reader {
 	return &Reader{r: input, window: window{memory: memory, dir: dir}}
 }
 
-// Close gives the window back.
+// Close frees the window.
 func (r *Reader) Close() error { return r.window.close() }
 
 // Read implements [io.Reader].
@@ -242,7 +242,7 @@ retry:
 	case 8:
 		r.remainingFrameSize = binary.LittleEndian.Uint64(fb)
 	default:
-		return r.makeError(relativeOffset, "unknown size of a field") // it comes of two bits
+		return r.makeError(relativeOffset, "unknown size of a field") // not reached: two bits
 	}
 
 	// RFC 3.1.1.1.2.

@@ -12,7 +12,7 @@ import (
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// sample has words that come again soon, and stretches that come again far behind.
+// sample returns data with repetitions at short and at long distances.
 func sample(size int) []byte {
 	r := rand.New(rand.NewPCG(1, 2))
 	var b []byte
@@ -44,7 +44,7 @@ func compressed(t testing.TB, b []byte, o ...zstd.EOption) []byte {
 	return out.Bytes()
 }
 
-// Whatever the window, and however much of it is in memory, the text is the same.
+// The output does not depend on the window or on how much of it is in memory.
 func TestWindows(t *testing.T) {
 	text := sample(trials.Of(6 << 20))
 	for _, size := range []int{1 << 10, 1 << 17, 1 << 20, 4 << 20, 32 << 20} {
@@ -63,7 +63,7 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// References go as far back as the window reaches.
+// References reach as far back as the window.
 func TestFarReferences(t *testing.T) {
 	r := rand.NewChaCha8([32]byte{1})
 	far := make([]byte, 1<<20)
@@ -71,7 +71,7 @@ func TestFarReferences(t *testing.T) {
 	text := append(append(bytes.Clone(far), make([]byte, 60<<20/trials.Every(4))...), far...)
 	packed := compressed(t, text, zstd.WithWindowSize(128<<20))
 	if len(packed) > 1<<20+1<<16 {
-		t.Fatalf("%d bytes: the end does not refer to the begin", len(packed))
+		t.Fatalf("%d bytes compressed: the end does not refer to the beginning", len(packed))
 	}
 	d := NewReader(bytes.NewReader(packed), 1<<20, t.TempDir())
 	defer d.Close()
@@ -81,7 +81,7 @@ func TestFarReferences(t *testing.T) {
 	}
 }
 
-// Damaged streams end in an error or in what the other decoder makes of them, never in a panic.
+// Damaged streams give an error or the output of the other decoder, never a panic.
 func FuzzDecoder(f *testing.F) {
 	for _, size := range []int{1 << 10, 1 << 20} {
 		f.Add(compressed(f, sample(100_000), zstd.WithWindowSize(size)))

@@ -7,8 +7,7 @@ import (
 	"github.com/collocate/collocate/internal/cpu"
 )
 
-// Levels runs a test with each level that the machine has. It must not run beside
-// other tests.
+// Levels runs a test with each level of the machine. It must not run in parallel with other tests.
 func Levels(t *testing.T, test func(t *testing.T)) {
 	for _, l := range cpu.Levels() {
 		t.Run(l.String(), func(t *testing.T) {
@@ -28,7 +27,7 @@ func Benchmarks(b *testing.B, bench func(b *testing.B)) {
 	}
 }
 
-// With uses a level until the function that it returns is called.
+// With sets the level until the returned function is called.
 func With(l cpu.Level) func() {
 	was := cpu.Used()
 	cpu.Use(l)

@@ -16,7 +16,7 @@ import (
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// Array is what an archive holds under a name.
+// Array is one array of an archive.
 type Array struct {
 	Type  npz.Type
 	Shape string // as Python writes it
@@ -38,7 +38,7 @@ func Read(t testing.TB, archive []byte) map[string]Array {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := io.ReadAll(r) // compares the checksum, too
+		b, err := io.ReadAll(r) // also compares the checksum
 		if err != nil {
 			t.Fatalf("%s: %v", f.Name, err)
 		}
@@ -56,7 +56,7 @@ func Read(t testing.TB, archive []byte) map[string]Array {
 	return arrays
 }
 
-// Vector returns the numbers of a vector, which must be of that type.
+// Vector returns the numbers of a vector, which must be of the given type.
 func Vector[T sections.Number](t testing.TB, arrays map[string]Array, name string, want npz.Type) []T {
 	t.Helper()
 	a := arrays[name]

@@ -1,4 +1,4 @@
-// Package s3test starts a server of S3 in memory, for tests.
+// Package s3test starts an S3 server in memory, for tests.
 package s3test
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 )
 
-// Start starts a server with some buckets and lets package s3 ask it. Since that connects once, a
-// test program starts one server.
+// Start starts a server with the given buckets and configures package s3 to use it. Package s3
+// connects only once, so a test program can start only one server.
 func Start(t testing.TB, buckets ...string) {
 	t.Helper()
 	backend := s3mem.New()
