@@ -34,14 +34,14 @@ func TestNothingIsThereBeforeCommit(t *testing.T) {
 	}
 	f.WriteString("new")
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
-		t.Fatalf("before Commit: %v", err)
+		t.Fatalf("before Commit: %v, want ErrNotExist", err)
 	}
 	if err := f.Commit(); err != nil {
 		t.Fatal(err)
 	}
 	f.Abort()
 	if got, _ := os.ReadFile(path); string(got) != "new" {
-		t.Fatalf("after Commit: %q", got)
+		t.Fatalf("after Commit: %q, want new", got)
 	}
 	if err := f.Commit(); err == nil {
 		t.Error("a second Commit was accepted")
@@ -101,7 +101,7 @@ func TestDirReplacesTheOldOne(t *testing.T) {
 
 func TestAMissingFolderIsAnError(t *testing.T) {
 	if _, err := Create(filepath.Join(t.TempDir(), "no", "such", "out")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("Create: %v", err)
+		t.Errorf("Create: %v, want ErrNotExist", err)
 	}
 }
 
@@ -149,10 +149,10 @@ func TestALinkStaysALink(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, _ := os.ReadFile(target); string(got) != "new" {
-		t.Errorf("the link's target is %q", got)
+		t.Errorf("the link's target is %q, want new", got)
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
-		t.Errorf("the link became %v, %v", info.Mode(), err)
+		t.Errorf("the link has mode %v, %v; want a symbolic link", info.Mode(), err)
 	}
 }
 
@@ -173,7 +173,7 @@ func TestADeviceIsWrittenTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, _ := io.ReadAll(r); string(got) != "through" {
-		t.Errorf("the pipe got %q", got)
+		t.Errorf("the pipe got %q, want through", got)
 	}
 }
 
@@ -214,7 +214,7 @@ func TestErrorsOfWritingNameTheTarget(t *testing.T) {
 	f.OS().Close() // the next write fails
 	f.WriteString("lost")
 	if err := f.Commit(); !errors.Is(err, os.ErrClosed) || err.Error() != "write "+path+": file already closed" {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want an error of writing that names %s", err, path)
 	}
 }
 
@@ -237,7 +237,7 @@ func TestCheck(t *testing.T) {
 		t.Error(err)
 	}
 	if old, err := os.ReadFile(path); err != nil || string(old) != "old" {
-		t.Errorf("the file is now %q, %v", old, err)
+		t.Errorf("the file is now %q, %v; want it unchanged", old, err)
 	}
 	if list := names(t, dir); len(list) != 1 {
 		t.Errorf("left behind: %v", list)
@@ -281,7 +281,7 @@ func TestStaleFilesAreRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, _ := os.ReadFile(path); string(got) != "alive" {
-		t.Errorf("got %q", got)
+		t.Errorf("the file of the running process is %q, want alive", got)
 	}
 }
 
@@ -308,10 +308,10 @@ func TestStaleFolders(t *testing.T) {
 		t.Errorf("left %v, want %v", got, want)
 	}
 	if got, _ := os.ReadFile(filepath.Join(path, "part")); string(got) != ".ix.tmp2.old" {
-		t.Errorf("the folder that was being replaced is now %q", got)
+		t.Errorf("the folder that was being replaced is now %q, want .ix.tmp2.old", got)
 	}
 	if got := names(t, filepath.Join(dir, ".ix.tmp3")); !slices.Equal(got, []string{"foreign"}) {
-		t.Errorf("of the folder with a foreign file only %v is left", got)
+		t.Errorf("the folder with a foreign file has %v, want only that", got)
 	}
 }
 
@@ -326,7 +326,7 @@ func TestALinkToNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, _ := os.ReadFile(filepath.Join(dir, "target")); string(got) != "new" {
-		t.Errorf("the target is %q", got)
+		t.Errorf("the target is %q, want new", got)
 	}
 }
 

@@ -63,7 +63,7 @@ func choose(name string, have []Level) (Level, error) {
 	}
 	what := "is not a level"
 	if at >= 0 {
-		what = "is not to be had"
+		what = "is not available"
 	}
 	return have[0], fmt.Errorf("%s: %q %s: want one of %s, which this machine and build have",
 		variable, name, what, strings.Join(list, ", "))

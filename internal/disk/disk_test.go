@@ -76,7 +76,7 @@ func TestCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(filepath.Join(dir, "folder")); err != nil || string(got) != "First second" {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("the file has %q, %v; want First second", got, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "b")); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("a removed file still exists:", err)
@@ -112,10 +112,10 @@ func TestHook(t *testing.T) {
 		restore()
 		wrong, ok := errors.AsType[*fs.PathError](err)
 		if !ok || !errors.Is(err, errDisk) || wrong.Op != string(op) || !strings.HasPrefix(wrong.Path, dir) {
-			t.Errorf("%s fails: %v", op, err)
+			t.Errorf("%s fails: %v, want errDisk with the call and the file", op, err)
 		}
 		if len(w.after) != len(w.before)-1 {
-			t.Errorf("%s fails: After saw %v", op, w.after)
+			t.Errorf("%s fails: After saw %v, want one less than Before: %v", op, w.after, w.before)
 		}
 	}
 	if err := steps(t.TempDir()); err != nil {
@@ -136,10 +136,10 @@ func TestTemp(t *testing.T) {
 	}
 	got := make([]byte, 4)
 	if _, err := f.ReadAt(got, 0); err != nil || string(got) != "kept" {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("the file has %q, %v; want kept", got, err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("%v, %v", left, err)
+		t.Errorf("the folder has %v, %v; want nothing", left, err)
 	}
 	defer Use(&watcher{fails: Create})()
 	if _, err := Temp(dir); !errors.Is(err, errDisk) {

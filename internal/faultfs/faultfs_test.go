@@ -40,7 +40,7 @@ func TestFailing(t *testing.T) {
 		restore()
 		if errs[0] != nil || !errors.Is(errs[1], ErrFault) ||
 			errors.Is(errs[2], ErrFault) != forever || f.Failed() != disk.Mkdir {
-			t.Errorf("forever %v: %v, %q", forever, errs, f.Failed())
+			t.Errorf("forever %v: errors %v and failed call %q, want the second call to fail", forever, errs, f.Failed())
 		}
 	}
 	if f := (&Failing{N: 2}); f.Before(disk.Sync, "") != nil || f.Failed() != "" {
@@ -116,7 +116,7 @@ func TestCrashed(t *testing.T) {
 	}
 	for range 2 {
 		if err := disk.SyncFolder(root); !errors.Is(err, ErrFault) || !c.Crashed() {
-			t.Errorf("%v, crashed %v", err, c.Crashed())
+			t.Errorf("a call after the crash: %v, crashed %v; want ErrFault", err, c.Crashed())
 		}
 	}
 }

@@ -36,7 +36,7 @@ func TestSession(t *testing.T) {
 	}
 	took, err := s.Timed(t.Context(), s.Streams[0], func() error { return b.Zero(s.Streams[0]) })
 	if err != nil || took < 0 {
-		t.Errorf("Timed returned %v, %v", took, err)
+		t.Errorf("Timed returned %v, %v; want a time", took, err)
 	}
 	if err := s.After(s.Streams[1], s.Streams[0]); err != nil {
 		t.Error(err)

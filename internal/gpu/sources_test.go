@@ -18,9 +18,9 @@ func TestASourceThatIsNotThere(t *testing.T) {
 		sources = sources[:len(sources)-1] // other tests go through all of them
 	}()
 	if _, err := s.Module(); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "kernels/absent.ptx") {
-		t.Errorf("Module returned %v, want an error", err)
+		t.Errorf("Module returned %v, want ErrNotExist with the name", err)
 	}
 	if sum := s.Sum(); !strings.Contains(sum, "kernels/absent.ptx") {
-		t.Errorf("Sum: %s", sum)
+		t.Errorf("Sum returned %s, want an error with the name", sum)
 	}
 }

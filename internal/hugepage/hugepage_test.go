@@ -12,7 +12,7 @@ func TestMakeIsMake(t *testing.T) {
 		}
 		for i := range s {
 			if s[i] != (three{}) {
-				t.Fatalf("item %d of %d is %v", i, n, s[i])
+				t.Fatalf("item %d of %d is %v, want zeros", i, n, s[i])
 			}
 			s[i] = three{1, 2, 3}
 		}

@@ -161,7 +161,7 @@ func TestTools(t *testing.T) {
 	}
 	got := strings.Join(names, " ")
 	if got != "company concordance document places places_summary search" {
-		t.Errorf("the tools are %s", got)
+		t.Errorf("the tools are %s, want all six", got)
 	}
 	for _, x := range []struct {
 		tool string
@@ -224,7 +224,7 @@ func TestOnlyWhatIsThere(t *testing.T) {
 	o.Searcher, o.Places = nil, nil
 	list, err := client(t, o).ListTools(t.Context(), nil)
 	if err != nil || len(list.Tools) != 1 || list.Tools[0].Name != "company" {
-		t.Errorf("%+v, %v", list, err)
+		t.Errorf("the tools are %+v, %v; want company only", list, err)
 	}
 	if _, err := New(Options{}); err == nil {
 		t.Error("New accepted options that offer nothing")

@@ -35,7 +35,7 @@ func TestFaultNamesItsFile(t *testing.T) {
 				return nil
 			})
 			if fault, ok := errors.AsType[*FaultError](err); !ok || fault.Path != f.path {
-				t.Errorf("%s at %d: %v", f.path, at, err)
+				t.Errorf("%s at %d: %v, want a FaultError of that file", f.path, at, err)
 			}
 		}
 	}

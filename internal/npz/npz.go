@@ -4,13 +4,13 @@
 // An archive is a ZIP file without compression, with a file NAME.npy for each array: the magic
 // "\x93NUMPY", version 1.0, the length of the header as uint16, the header, and the numbers,
 // little-endian. The header is a Python dictionary, padded with blanks and a newline so that the
-// numbers begin at a multiple of 64. For the vector (7) of int32 the header has 118 characters,
+// numbers begin at a multiple of 64. For the vector (7) of int32 the header has 118 characters:
 //
 //	93 'NUMPY' 01 00 76 00
 //	{'descr': '<i4', 'fortran_order': False, 'shape': (1,), }  ...blanks...  \n
 //	07 00 00 00
 //
-// and 132 bytes in all.
+// The file NAME.npy then has 132 bytes.
 package npz
 
 import (

@@ -40,19 +40,19 @@ func archive(t *testing.T, date time.Time) []byte {
 func TestArraysComeBack(t *testing.T) {
 	arrays := npztest.Read(t, archive(t, time.Time{}))
 	if f := arrays["format"]; f.Type != "|S3" || f.Shape != "()" || string(f.Data) != "csr" {
-		t.Errorf("the text came back as %v", f)
+		t.Errorf("the text came back as %v, want csr of type |S3", f)
 	}
 	if got := npztest.Vector[int64](t, arrays, "shape", "<i8"); !slices.Equal(got, []int64{2, 3}) {
-		t.Errorf("the integers came back as %v", got)
+		t.Errorf("the integers came back as %v, want 2 3", got)
 	}
 	if got := npztest.Vector[byte](t, arrays, "terms", "|u1"); string(got) != "ab" {
-		t.Errorf("the bytes came back as %v", got)
+		t.Errorf("the bytes came back as %v, want ab", got)
 	}
 	if got := npztest.Vector[int64](t, arrays, "empty", "<i8"); len(got) != 0 {
 		t.Errorf("the empty array came back as %v", got)
 	}
 	if got := npztest.Vector[float32](t, arrays, "data", npz.Float32); !slices.Equal(got, []float32{0.5, 1, -2}) {
-		t.Errorf("the stream came back as %v", got)
+		t.Errorf("the stream came back as %v, want 0.5 1 -2", got)
 	}
 }
 

@@ -275,7 +275,7 @@ func TestForCoversEveryItemOnce(t *testing.T) {
 				seen := make([]atomic.Int32, n)
 				For(threads, n, grain, func(worker, lo, hi int) {
 					if worker < 0 || worker >= max(threads, 1) || hi-lo > max(grain, 1) {
-						t.Errorf("fn(%d, %d, %d) with %d threads, grain %d", worker, lo, hi, threads, grain)
+						t.Errorf("fn(%d, %d, %d) was called with %d threads and grain %d", worker, lo, hi, threads, grain)
 					}
 					for i := lo; i < hi; i++ {
 						seen[i].Add(1)

@@ -64,7 +64,7 @@ func TestNumbers(t *testing.T) {
 			t.Fatal(err)
 		}
 		if w.Close() != nil || v.Close() != nil || !bytes.Equal(got.Bytes(), plain.Bytes()) {
-			t.Errorf("%d numbers differ", n)
+			t.Errorf("%d numbers: the section differs from one written at once", n)
 		}
 	}
 }

@@ -112,7 +112,7 @@ func TestOpenNamesTheFile(t *testing.T) {
 		t.Errorf("a missing section: %v", err)
 	}
 	if list := f.Sections(); len(list) != 1 || list[0] != (Info{"b", 5}) {
-		t.Errorf("sections %v", list)
+		t.Errorf("sections %v, want b of 5 bytes", list)
 	}
 	if err := f.Close(); err != nil {
 		t.Error(err)

@@ -58,12 +58,12 @@ func TestReadsBackWhatWasWritten(t *testing.T) {
 	}
 	for name, want := range parts {
 		if got, err := f.Section(name); err != nil || string(got) != want {
-			t.Errorf("section %s: %q, %v", name, got, err)
+			t.Errorf("section %s: %q, %v; want %q", name, got, err, want)
 		}
 	}
 	b, _ := f.Section("numbers")
 	if v, err := View[uint32](b); err != nil || len(v) != 2 || v[0] != 1 || v[1] != 2 {
-		t.Errorf("View: %v, %v", v, err)
+		t.Errorf("View: %v, %v; want 1 2", v, err)
 	}
 	b, _ = f.Section("b")
 	if _, err := View[uint32](b); err == nil {
@@ -174,7 +174,7 @@ func TestPages(t *testing.T) {
 				for _, s := range [][]byte{a, b} {
 					for range 2 { // the error is returned again
 						if err := f.Touch(s); (err != nil) != page(s) {
-							t.Fatalf("size %d, byte %d: %v", size, i, err)
+							t.Fatalf("size %d, byte %d: Touch returned %v, want an error: %t", size, i, err, page(s))
 						}
 					}
 				}

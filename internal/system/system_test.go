@@ -85,7 +85,7 @@ func TestOneLockAtATime(t *testing.T) {
 		t.Error(err)
 	}
 	if got, err := os.ReadFile(path); string(got) != "mine" || err != nil {
-		t.Errorf("read %q, %v", got, err)
+		t.Errorf("read %q, %v; want mine", got, err)
 	}
 	a.Close()
 	if ok, err := TryLock(b); !ok || err != nil {

@@ -54,7 +54,7 @@ func TestWindows(t *testing.T) {
 			r := NewReader(bytes.NewReader(packed), memory, t.TempDir())
 			got, err := io.ReadAll(r)
 			if err != nil || !bytes.Equal(got, append(text[:len(text):len(text)], text...)) {
-				t.Fatalf("window of %d, %d in memory: %d bytes, %v", size, memory, len(got), err)
+				t.Fatalf("window of %d, %d in memory: %d bytes, %v; want the text twice, %d bytes", size, memory, len(got), err, 2*len(text))
 			}
 			if err := r.Close(); err != nil {
 				t.Error(err)
@@ -77,7 +77,7 @@ func TestFarReferences(t *testing.T) {
 	defer d.Close()
 	got, err := io.ReadAll(d)
 	if err != nil || !bytes.Equal(got, text) {
-		t.Errorf("%d bytes of %d, %v", len(got), len(text), err)
+		t.Errorf("%d bytes, %v; want the text of %d", len(got), err, len(text))
 	}
 }
 

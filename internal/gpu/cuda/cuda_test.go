@@ -27,7 +27,7 @@ func TestSymbols(t *testing.T) {
 		}
 	}
 	if len(symbols) != v.NumField() {
-		t.Errorf("%d names for %d functions", len(symbols), v.NumField())
+		t.Errorf("%d names for %d functions, want equal numbers", len(symbols), v.NumField())
 	}
 }
 
@@ -38,14 +38,14 @@ func TestWithoutDriver(t *testing.T) {
 		t.Skip("the machine has a driver")
 	}
 	if !errors.Is(err, errNone) {
-		t.Errorf("Devices: %v", err)
+		t.Errorf("Devices: %v, want errNone", err)
 	}
 	d, opened := Open(0)
 	if d != nil || opened == nil || opened.Error() != err.Error() {
 		t.Errorf("Open returned %v, Devices %v; want the same error", opened, err)
 	}
 	if cu.Init == 0 && !strings.Contains(err.Error(), "NVIDIA's driver library is not installed (libcuda.so") {
-		t.Errorf("Devices: %v", err)
+		t.Errorf("Devices: %v, want that the library is not installed", err)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestErrorNames(t *testing.T) {
 	}
 	cu.GetErrorName = 0
 	if err := check("cuInit", 2); err == nil || err.Error() != "cuInit: unknown error (unknown, 2)" {
-		t.Errorf("a code without a name: %v", err)
+		t.Errorf("a code without a name: %v, want unknown error", err)
 	}
 }
 
@@ -161,7 +161,7 @@ func TestDescribed(t *testing.T) {
 	}
 	got := list[0]
 	if _, version, ok := strings.Cut(", "+got.Driver, ", CUDA "); !ok || version != "12.4" {
-		t.Errorf("driver %q", got.Driver)
+		t.Errorf("driver %q, want CUDA 12.4", got.Driver)
 	}
 	got.Driver = ""
 	want := driver.Info{
@@ -177,7 +177,7 @@ func TestDescribed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if x := d.(*device); x.dev != 50 || x.ctx != 1050 {
-		t.Errorf("device %d, context %d", x.dev, x.ctx)
+		t.Errorf("device %d, context %d; want 50 and 1050", x.dev, x.ctx)
 	}
 	if err := d.Close(); err != nil {
 		t.Error(err)
@@ -266,15 +266,15 @@ func TestLaunch(t *testing.T) {
 		t.Errorf("the list is %v, want pointer, address, size, address of the size, end", list)
 	}
 	if size != 12 || string(packed) != string(memory[:12]) {
-		t.Errorf("%d bytes: %x", size, packed)
+		t.Errorf("%d bytes: %x, want 12: %x", size, packed, memory[:12])
 	}
 	if err := d.Launch(77, dim, nil, 88); err != nil || list != nil {
-		t.Errorf("without arguments: list %v, %v", list, err)
+		t.Errorf("without arguments: list %v, %v; want no list", list, err)
 	}
 	dim.Shared = 1 << 20
 	if err := d.Launch(77, dim, nil, 88); err == nil ||
 		!strings.HasPrefix(err.Error(), "cuLaunchKernel: out of memory") {
-		t.Errorf("a failed launch returned %v", err)
+		t.Errorf("a failed launch returned %v, want out of memory", err)
 	}
 }
 
@@ -293,7 +293,7 @@ func TestModuleLog(t *testing.T) {
 	_, err := (&device{}).LoadModule("no PTX")
 	var e *driver.Error
 	if !errors.As(err, &e) || e.Code != driver.InvalidPTX || e.Log != "ptxas fatal: line 1" {
-		t.Errorf("%v", err)
+		t.Errorf("LoadModule returned %v, want InvalidPTX with the log", err)
 	}
 }
 
@@ -307,7 +307,7 @@ func TestStreamDone(t *testing.T) {
 	}{{0, true, false}, {driver.NotReady, false, false}, {driver.LaunchFailed, false, true}} {
 		cu.StreamQuery = failing(c.code)
 		if done, err := (&device{}).StreamDone(1); done != c.done || (err != nil) != c.bad {
-			t.Errorf("code %d: %v, %v", c.code, done, err)
+			t.Errorf("code %d: done %v, %v; want %v and an error: %v", c.code, done, err, c.done, c.bad)
 		}
 	}
 }

@@ -41,6 +41,6 @@ func TestInfoJSON(t *testing.T) {
 	want := `{"ordinal":0,"name":"x","driver":"y","major":9,"minor":0,"memory":1099511627776,"multiprocessors":0,"l2":0,` +
 		`"shared_per_block":0,"shared_opt_in":0,"threads_per_sm":0,"memory_clock_khz":0,"memory_bus_bits":0,"clock_khz":0,"async_engines":0}`
 	if err != nil || string(got) != want {
-		t.Errorf("%s, %v", got, err)
+		t.Errorf("%s, %v;\nwant %s", got, err, want)
 	}
 }

@@ -46,7 +46,7 @@ func TestHeadersCount(t *testing.T) {
 		t.Helper()
 		units, err := Units(root)
 		if err != nil || len(units) != 1 {
-			t.Fatalf("%d units, %v", len(units), err)
+			t.Fatalf("%d units, %v; want one", len(units), err)
 		}
 		return units[0].Sum()
 	}

@@ -75,9 +75,10 @@ func TestParse(t *testing.T) {
 			Init: []byte{1, 0, 0, 0, 16, 0, 0, 0, 255, 255, 255, 255}, Line: 10},
 	}
 	if !reflect.DeepEqual(m.Vars, wantVars) {
-		for i, v := range m.Vars {
-			t.Errorf("variable %d is %+v", i, *v)
+		for i, v := range m.Vars[:min(len(m.Vars), len(wantVars))] {
+			t.Errorf("variable %d is %+v,\nwant %+v", i, *v, *wantVars[i])
 		}
+		t.Errorf("%d variables, want %d", len(m.Vars), len(wantVars))
 	}
 	k := m.Kernel("walk")
 	if k == nil || m.Kernel("run") != nil || len(m.Kernels) != 1 {
@@ -90,7 +91,7 @@ func TestParse(t *testing.T) {
 		{"walk_param_3", "u64", 24, 8, 8}, // .align 1 is the alignment of the memory pointed to
 	}
 	if !slices.Equal(k.Params, wantParams) || k.ParamBytes != 32 {
-		t.Errorf("parameters are %+v, %d bytes", k.Params, k.ParamBytes)
+		t.Errorf("parameters are %+v, %d bytes;\nwant %+v, 32 bytes", k.Params, k.ParamBytes, wantParams)
 	}
 	if k.MaxThreads != 128 {
 		t.Errorf("%d threads at most, want 128", k.MaxThreads)
@@ -100,7 +101,7 @@ func TestParse(t *testing.T) {
 	}
 	if want := []string{"pred", "pred", "pred", "b32", "b32", "b32", "b32", "b32", "b64", "b64",
 		"b32"}; !slices.Equal(k.Regs, want) {
-		t.Errorf("registers are %v", k.Regs)
+		t.Errorf("registers are %v,\nwant %v", k.Regs, want)
 	}
 	const x, rd0, rd1, inner = 7, 8, 9, 10
 	reg := func(id int) Operand { return Operand{Kind: Reg, ID: id, Pair: -1} }
@@ -137,10 +138,10 @@ func TestParse(t *testing.T) {
 		}
 	}
 	if b := k.Body[9]; b.Pred != 0 || !b.PredNot || b.Line != 36 {
-		t.Errorf("the branch is %+v", b)
+		t.Errorf("the branch is %+v, want it guarded by not register 0, in line 36", b)
 	}
 	if want := map[string][]int{"table": {12, 13}}; !reflect.DeepEqual(k.Targets, want) {
-		t.Errorf("branch tables are %v", k.Targets)
+		t.Errorf("branch tables are %v, want %v", k.Targets, want)
 	}
 }
 
