@@ -16,10 +16,10 @@ type evaluation struct {
 	entries   int64        // of neighbour lists in memory at a time on a GPU
 }
 
-// profileSteps is the limit between the two. A step is a node of the clique search and costs 0.11
-// us, including its share of comparing the candidates (200,000 uniform points, 20 features,
-// distance 6: 41 steps per place). The limit guards against places with very long profiles and is
-// not tuned: none of the real data sets in the tests reaches it.
+// profileSteps is the largest number of steps for a profile. A step is a node of the clique search
+// and costs 0.11 µs, including its share of comparing the candidates (200,000 uniform points, 20
+// features, distance 6: 41 steps per place). The limit guards against places with very long
+// profiles and is not tuned: none of the real data sets in the tests reaches it.
 const profileSteps = 4096
 
 // oneUniverse is the number of features up to which all are searched at once; more are searched
@@ -108,7 +108,7 @@ func mineWide(ctx context.Context, g *neighbours, fg *featureGraph, s *store, op
 	case len(universe) <= 4096:
 		return mineUniverse[[64]uint64](ctx, g, fg, s, opt, universe, universe, root)
 	}
-	return fmt.Errorf("%d features are prevalent pairs with one another around one feature, more than 4096: raise --min-prevalence or merge features", len(universe))
+	return fmt.Errorf("one feature is in prevalent pairs with %d others, more than 4095: raise --min-prevalence or merge features", len(universe)-1)
 }
 
 // mineUniverse mines the patterns of the features that contain root (or all, if root is -1),
@@ -123,7 +123,7 @@ func mineUniverse[M words](ctx context.Context, g *neighbours, fg *featureGraph,
 	if err != nil {
 		return err
 	}
-	opt.logf("%d features: profiles hold %d sets, %d places answer by witness search", len(features), sets, hard)
+	opt.logf("%d features: profiles have %d sets, %d places are evaluated by witness search", len(features), sets, hard)
 	bits := make([]int, len(order))
 	for i, f := range order {
 		bits[i] = int(u.bit[f])

@@ -73,7 +73,7 @@ func (u *gpuUniverse) search() (*gpuLattice, []uint64) {
 	}
 	heads, tails, found := u.firstNodes()
 	if len(heads) > room.stack || len(found) > room.found {
-		r.fail(fmt.Errorf("%d pairs of features are more than the GPU's memory bound holds: raise --gpu-memory", len(heads)))
+		r.fail(fmt.Errorf("%d pairs of features do not fit the GPU's memory bound: raise --gpu-memory", len(heads)))
 	}
 	longest := uint32(min(2, len(found)))
 	l.counters = put(r, []uint64{uint64(len(heads)), uint64(len(found)), uint64(longest)})
@@ -96,7 +96,7 @@ func (u *gpuUniverse) search() (*gpuLattice, []uint64) {
 			n = min(n, (room.found-known)/64)
 		}
 		if n < 1 {
-			r.fail(fmt.Errorf("%d patterns found, more than the GPU's memory bound holds: raise --min-prevalence or --gpu-memory, or ask for maximal patterns only", known))
+			r.fail(fmt.Errorf("%d patterns found do not fit the GPU's memory bound: raise --min-prevalence or --gpu-memory, or ask for maximal patterns only", known))
 			break
 		}
 		l.round(top-n, n, known, longest)
@@ -110,7 +110,7 @@ func (u *gpuUniverse) search() (*gpuLattice, []uint64) {
 	}
 	patterns := get(r, l.found, known)
 	r.stage("maximal")
-	r.job.logf("lattice: %d sets judged in %d rounds, %d patterns", judged, rounds, known)
+	r.job.logf("lattice: %d nodes evaluated in %d rounds, %d patterns", judged, rounds, known)
 	return l, patterns
 }
 

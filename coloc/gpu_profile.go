@@ -210,7 +210,7 @@ func (u *gpuUniverse) fill(sets gpuSets) (ok bool) {
 		append(class, start.Arg(), taken.Arg(), c.first.Arg(), c.words.Arg(), gpu.U32(c.width),
 			c.bits.Arg())...)
 	r.stage("fill columns")
-	r.job.logf("%d features: profiles hold %d sets, columns %d of them on the GPU", width, sets.total, 32*l.total)
+	r.job.logf("%d features: profiles have %d sets, columns have %d bits on the GPU", width, sets.total, 32*l.total)
 	return r.err == nil
 }
 

@@ -35,7 +35,7 @@ func (t *nullTest) onGPU(ctx context.Context, which []int) error {
 	case len(others) == 0:
 		t.tell("%s", engine.GPU)
 	case len(features) > 64:
-		t.tell("%s; patterns of %d features on the cores, as the GPU takes up to 64",
+		t.tell("%s; patterns of %d features in all on the cores, as the GPU takes up to 64",
 			engine.GPU, len(features))
 		return t.onCores(ctx, others)
 	default:

@@ -95,7 +95,7 @@ func TestGPUGivesWhatTheDefinitionSays(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for c := range cases {
 		pts, opt := randomCase(r)
-		opt.Within = 0 // is for the cores
+		opt.Within = 0 // not supported on a GPU
 		want := showOracle(pts, opt)
 		opt.Engine, opt.GPU = engine.GPU, d
 		opt.evaluation = &evaluation{steps: profileSteps, byFeature: c%5 == 0,
@@ -270,7 +270,7 @@ func TestSGCTOnTheGPU(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 9))
 	for c := range max(3, trials.Of(24)) { // at least one case for each number of entries
 		pts, opt := randomCase(r)
-		opt.Within = 0 // is for the cores
+		opt.Within = 0 // not supported on a GPU
 		want := showOracle(pts, opt)
 		opt.Engine, opt.GPU, opt.Algorithm = engine.GPU, d, SGCT
 		opt.evaluation = &evaluation{entries: []int64{0, 60, 300}[c%3]}

@@ -100,7 +100,7 @@ func (s *Survey) show(ctx context.Context, p Pattern) (*showing, error) {
 	case n <= 4096:
 		return showPattern[[64]uint64](ctx, g, p.Features)
 	default:
-		return nil, fmt.Errorf("a pattern of %d features is too large to show", n)
+		return nil, fmt.Errorf("a pattern of %d features is too large to show: want at most 4096", n)
 	}
 }
 

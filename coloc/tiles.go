@@ -220,7 +220,7 @@ func searchClasses(ctx context.Context, fg *featureGraph, s *store, classes []Cl
 	case n <= 4096:
 		return searchUniverse[[64]uint64](ctx, fg, s, classes, j, universe, root)
 	default:
-		return fmt.Errorf("%d features are prevalent pairs with one another around one feature, more than 4096", n)
+		return fmt.Errorf("one feature is in prevalent pairs with %d others, more than 4095: raise --min-prevalence or merge features", n-1)
 	}
 }
 

@@ -24,8 +24,8 @@
 //
 // A CRS comes from the file or from the options. It determines the unit of distances: metres for
 // longitudes and latitudes, otherwise the unit of the coordinates. The EPSG systems that are known
-// by number are listed in crs.go; others are read from well-known text. Projections agree with PROJ
-// to a millimetre.
+// by number are listed in crs.go; others are read from well-known text. Positions agree with PROJ
+// to 2 mm, those of MGI to half a metre.
 //
 // # Describing points
 //

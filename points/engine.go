@@ -165,7 +165,7 @@ func (g *GPU) CountNear(ctx context.Context, m *NullModel, seed uint64, rounds, 
 	distance float64, use func(round int, near func(a, b int32) int64)) error {
 	switch {
 	case m.set.CRS.Geographic():
-		return errors.New("longitudes and latitudes are not counted in a plane")
+		return errors.New("counting rounds on a GPU needs positions in a plane, not longitudes and latitudes")
 	case !(distance > 0):
 		return fmt.Errorf("distance %v: want more than 0", distance)
 	}

@@ -125,7 +125,7 @@ func Enrich(ctx context.Context, p *Set, o EnrichmentOptions) (out *Enrichment, 
 		o.Rounds = 999
 	}
 	if (o.Distance > 0) == (o.KNN > 0) {
-		return nil, errors.New("want a distance or a number of nearest neighbours, to say which points are neighbours")
+		return nil, errors.New("want either a distance or a number of nearest neighbours, to say which points are neighbours")
 	}
 	g, err := l.neighbours(ctx, o)
 	if err != nil {

@@ -46,9 +46,9 @@ func readGeoPackage(r io.ReaderAt, size int64, path string, rows *rowSink) error
 			return fmt.Errorf("no layer %q: want one of %s", rows.opt.Layer, quoteAll(names))
 		}
 	case len(layers) == 0:
-		return errors.New("a GeoPackage without layers")
+		return errors.New("the GeoPackage has no layers")
 	case len(layers) > 1:
-		return fmt.Errorf("has the layers %s: choose one with --layer", quoteAll(names))
+		return fmt.Errorf("the GeoPackage has several layers, %s: choose one with --layer", quoteAll(names))
 	}
 	l := layers[chosen]
 	if err := declareSRS(d, l.srs, rows); err != nil {

@@ -38,8 +38,8 @@ func (p *Set) Totals() []int64 {
 	return total
 }
 
-// MaxCoordinate is the largest absolute value of a coordinate. It keeps squares and sums of squares
-// far from overflow.
+// MaxCoordinate is the largest absolute value that a coordinate may have. It keeps squares and sums
+// of squares far from overflow.
 const MaxCoordinate = 1e150
 
 // CheckPosition returns an error if a position is not valid.
