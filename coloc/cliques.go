@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// maximalCliques lists the maximal cliques of a graph, each in ascending order, by the algorithm of
-// Bron and Kerbosch (1973), with the outer loop in degeneracy order and the pivot of Tomita, Tanaka
-// and Takahashi (2006). Single vertices are left out. There can be 3^(n/3) cliques, so they count
-// against the memory bound.
+// maximalCliques lists the maximal cliques of a graph, each in ascending order. It is the algorithm
+// of Bron and Kerbosch (1973), with the outer loop in degeneracy order and the pivot of Tomita,
+// Tanaka and Takahashi (2006). Single vertices are left out. There can be 3^(n/3) cliques, so they
+// count against the memory bound.
 func maximalCliques(ctx context.Context, adj [][]int32, c cores, memory *meter) ([][]int32, error) {
 	order, _ := degeneracyOrder(adj)
 	rank := make([]int, len(adj))

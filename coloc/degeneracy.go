@@ -1,8 +1,8 @@
 package coloc
 
 // degeneracyOrder orders the vertices of a graph so that each has as few later neighbours as
-// possible: the next one is always one of least remaining degree, the lowest number among ties
-// (Matula and Beck 1983). The graph's degeneracy is the largest number of later neighbours.
+// possible (Matula and Beck 1983). The next vertex is always one of least remaining degree; ties go
+// to the lowest number. The graph's degeneracy is the largest number of later neighbours.
 func degeneracyOrder(adj [][]int32) (order []int32, degeneracy int) {
 	n := len(adj)
 	degree := make([]int, n)

@@ -16,7 +16,7 @@
 // The input is a set of points, each with a position and a feature (its kind). Two different points
 // are neighbours when their distance is at most d. An instance of a set of features is one point of
 // each, every two of them neighbours. The participation ratio of a feature in a set is the share of
-// the feature's points that occur in at least one instance of the set; the participation index of
+// the feature's points that occur in at least one instance of the set. The participation index of
 // the set is the least ratio of its features. A set of two or more features is prevalent when its
 // index reaches a threshold. A superset is never more prevalent than its subsets, so the maximal
 // prevalent sets determine all others.

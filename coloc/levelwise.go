@@ -134,8 +134,8 @@ func apriori(sets [][]int32, known func(set []int32) bool) [][]int32 {
 }
 
 // instances counts the points of c in its clique instances and, if c is prevalent, lists these; it
-// returns no counts if it is not. The instances are found twice, so that none of a set that is not
-// prevalent are kept and the size of the others is known before it is allocated.
+// returns no counts if it is not. The instances are found twice: first to count them, then to keep
+// those of a prevalent set, for which the memory is then known.
 func (j *levelwise) instances(ctx context.Context, w int, c []int32, level map[string]*rows) (*rows, []int64, error) {
 	if j.seen[w] == nil {
 		j.seen[w] = make([]uint32, j.pts.Len())

@@ -14,8 +14,8 @@ type spot struct {
 	mask uint64 // its features
 }
 
-// fewSpots is the number of spots around a cell up to which they are copied to one array before
-// each place of the cell is compared with them: one loop instead of three short ones.
+// fewSpots is the largest number of spots around a cell that are copied to one array, with which
+// each place of the cell is then compared: one loop instead of three short ones.
 const fewSpots = 256
 
 // block counts the pairs of the places of a block in the plane, directly from the grid, and returns

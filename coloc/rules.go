@@ -21,9 +21,9 @@ type Rule struct {
 // Probability returns the rule's conditional probability.
 func (r Rule) Probability() float64 { return float64(r.Holding) / float64(r.Instances) }
 
-// Rules returns the rules of the patterns: all ways to split a pattern into If and Then where If
-// has at most largest features (0 means any number) and the probability is at least least. They are
-// in the order of the patterns, then of the size of If, then of its names. Instances at the same
+// Rules returns the rules of the patterns: all ways to split a pattern into If and Then. If has at
+// most largest features (0 means any number), and the probability is at least least. Rules are in
+// the order of the patterns, then of the size of If, then of its names. Instances at the same
 // places are counted together, so duplicate points take no extra time. If two or more features in
 // If have too many instances to count, Rules returns an error.
 func (s *Survey) Rules(ctx context.Context, patterns []Pattern, largest int, least float64) ([]Rule, error) {

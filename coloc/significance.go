@@ -19,11 +19,11 @@ type Adjust int
 // The adjustments.
 const (
 	// FDR is the false discovery rate of Benjamini and Hochberg. It counts all sets of features of
-	// a pattern's size, found or not: the patterns that were found were selected by their index, so
-	// counting only these would be wrong. Sizes share the rate equally.
+	// a pattern's size, found or not. Counting only the patterns found would be wrong, because they
+	// were selected by their index. Sizes share the rate equally.
 	FDR Adjust = iota
-	// MaxT is the correction of Westfall and Young: the share of rounds in which the largest index
-	// of any set of the same size reaches the pattern's, times the number of sizes. It needs fewer
+	// MaxT is the correction of Westfall and Young. It takes the share of rounds in which any set
+	// of the same size reaches the pattern's index, times the number of sizes. It needs fewer
 	// rounds, but mines in each of them.
 	MaxT
 )

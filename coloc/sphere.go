@@ -6,11 +6,11 @@ import "math"
 // distances are measured: the mean radius of the WGS 84 ellipsoid.
 const earthRadius = 6371008.8
 
-// On the sphere, positions are unit vectors (cos lat cos lon, cos lat sin lon, sin lat) and two
-// points are neighbours when the squared length of the chord between them is at most (2 sin(d /
-// 2R))²: the same order as the great-circle distance, without a seam at the antimeridian or at the
-// poles, and exact to some nanometres (half a metre near the antipode). Sines are computed here,
-// from degrees and without fused multiply-add, so that every machine finds the same neighbours.
+// On the sphere, positions are unit vectors (cos lat cos lon, cos lat sin lon, sin lat). Two points
+// are neighbours if the squared length of the chord between them is at most (2 sin(d / 2R))². This
+// has the same order as the great-circle distance, and no seam at the antimeridian or the poles. It
+// is exact to some nanometres, or half a metre near the antipode. Sines are computed here, from
+// degrees and without fused multiply-add, so that every machine finds the same neighbours.
 
 // unitVector returns the position of a longitude and a latitude in degrees.
 func unitVector(lon, lat float64) (x, y, z float64) {

@@ -33,7 +33,7 @@ type CurveOptions struct {
 }
 
 // Curve relates the points of A and B at each distance r. K is Ripley's cross K function with
-// translation correction: the mean number of points of one feature within r of a point of the
+// translation correction. It is the mean number of points of one feature within r of a point of the
 // other, divided by the density. L is sqrt(K/pi), which equals r if the features are independent.
 // PCF is the pair correlation function: how much more often than by chance points are r apart; 1 is
 // chance. Index is the participation index of the pair.

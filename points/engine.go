@@ -157,10 +157,10 @@ func (g *GPU) sumRounds(ctx context.Context, threads int, m *NullModel, seed uin
 	})
 }
 
-// CountNear calls use for each round of a null model with a function near, valid during the call:
-// near(a, b) returns how many points of feature a have a point of feature b within the distance.
-// Hundreds of rounds are counted at once, and use is called from several goroutines. Positions must
-// be in a plane, not longitudes and latitudes.
+// CountNear calls use for each round of a null model, with a function near that is valid during the
+// call. near(a, b) returns how many points of feature a have a point of feature b within the
+// distance. Hundreds of rounds are counted at once, and use is called from several goroutines.
+// Positions must be in a plane, not longitudes and latitudes.
 func (g *GPU) CountNear(ctx context.Context, m *NullModel, seed uint64, rounds, threads int,
 	distance float64, use func(round int, near func(a, b int32) int64)) error {
 	switch {

@@ -338,7 +338,7 @@ func (p *pairPlan) bytes(rounds int, drawn bool) int64 {
 }
 
 // batchRounds returns the number of rounds in a batch: twice the number of blocks that run at a
-// time, or fewer if memory or 32-bit indices of points and cells do not suffice.
+// time. It is less if memory, or 32-bit indices of points and cells, do not suffice.
 func (p *pairPlan) batchRounds(rounds int, drawn bool) (int, error) {
 	lanes := min(gpuLanes, rounds)
 	n := min(rounds, 2*p.slots, math.MaxInt32/max(1, p.n), math.MaxInt32/(p.grid.cols*p.grid.rows))

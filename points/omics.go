@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// CoOccurrence tells how much more often than by chance a point of B is found within each distance
-// of a point of A: the share of B among the points there, divided by its share among the points
-// around any point. It is squidpy's co_occurrence.
+// CoOccurrence says how much more often than by chance a point of B is within each distance of a
+// point of A. It is the share of B among the points around those of A, divided by the share of B
+// among the points around any point. It is squidpy's co_occurrence.
 type CoOccurrence struct {
 	Distances []float64 // ascending, up to CoOccurrenceOptions.Most
 	// Ratio is indexed by A, B and distance. It is NaN where there are no points.

@@ -146,9 +146,9 @@ func filesIn(folder string) ([]string, error) {
 }
 
 // ReadFile reads points from a CSV or TSV table with a header, GeoJSON or GeoJSONSeq, Parquet or
-// GeoParquet, a Shapefile (with its .dbf and .prj beside it), a GeoPackage or GPX waypoints; text
-// and Parquet may be compressed with gzip, zstd or bzip2. The format is recognised from the first
-// bytes.
+// GeoParquet, a Shapefile (with its .dbf and .prj beside it), a GeoPackage or GPX waypoints. Files
+// other than Shapefiles may be compressed with gzip, zstd or bzip2. The format is recognised from
+// the first bytes.
 func ReadFile(path string, opt ReadOptions) (*Input, error) {
 	return readFile(context.Background(), path, opt)
 }

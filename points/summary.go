@@ -76,10 +76,10 @@ const (
 	lowNeighbour, middleNeighbour, highNeighbour = 1, 4, 8
 )
 
-// Summarise describes points. The suggested distances lie between two medians: that of the distance
-// to the nearest other position, below which most points have no neighbour, and that to the eighth
-// nearest, above which most points have many neighbours of any kind. The distance suggested between
-// them is the median distance to the fourth nearest.
+// Summarise describes points. The suggested distances are between two medians. The lower one is of
+// the distance to the nearest other position: within less, most points have no neighbour. The upper
+// one is of the distance to the eighth nearest: within more, most points have many neighbours of
+// any kind. The distance suggested between them is the median distance to the fourth nearest.
 func Summarise(ctx context.Context, p *Set, workers int) (*Summary, error) {
 	l, err := layOut(p)
 	if err != nil {

@@ -38,9 +38,9 @@ cell_gather(const u32* order, const double* x, const double* y, const double* z,
   to_feature[k] = feature[i];
 }
 
-// Finds the lead of every point: the first point of its cell at the same position. Counts each
-// point in weight, at the first point at its position with the same feature; weight must be zero at
-// first. marks has 1<<32 for the first point of a cell, plus 1 for the first point of a place.
+// Finds the lead of every point: the first point of its cell at the same position. Counts the
+// points of a feature at a position in weight, at the first of them. weight must be zero at first.
+// marks has 1<<32 for the first point of a cell, plus 1 for the first point of a place.
 KERNEL __launch_bounds__(kThreads)
 cell_marks(const u64* keys, const double* x, const double* y, const double* z, const u32* feature, u64 n, u32* lead,
            u32* weight, u64* marks, u32* crowded) {
