@@ -8,7 +8,7 @@ import (
 	"github.com/collocate/collocate/datagen"
 )
 
-// Ten words: the same ones everywhere and always.
+// Generate ten words; they are always the same.
 func ExampleText() {
 	if err := datagen.Text(context.Background(), os.Stdout, datagen.TextOptions{Tokens: 10}); err != nil {
 		log.Fatal(err)
@@ -17,7 +17,7 @@ func ExampleText() {
 	// pevib podit am tefuwojo ag ca tuliv um curehag marasu
 }
 
-// Two features; half of the points of each have one of the other within 5.
+// Generate points of two features; half of each have a point of the other within a distance of 5.
 func ExamplePoints() {
 	pattern, err := datagen.ParsePattern("A+B=0.5")
 	if err != nil {

@@ -54,7 +54,7 @@ func (l Law) check() error {
 	return nil
 }
 
-// cellOf is the cell of a rank counted from 0.
+// cellOf returns the cell of a rank, counted from 0.
 func cellOf(rank int64) int {
 	if rank < 1<<singleBits {
 		return int(rank)
@@ -63,7 +63,7 @@ func cellOf(rank int64) int {
 	return 1<<singleBits + (octave-singleBits)<<octaveBits + int(rank>>(octave-octaveBits))&(1<<octaveBits-1)
 }
 
-// cellRanks is the first rank of a cell, from 0, and the binary logarithm of the number of its
+// cellRanks returns the first rank of a cell, from 0, and the binary logarithm of the number of its
 // ranks.
 func cellRanks(cell int) (first int64, width int) {
 	if cell < 1<<singleBits {
@@ -74,7 +74,7 @@ func cellRanks(cell int) (first int64, width int) {
 	return int64(1<<octaveBits+cell&(1<<octaveBits-1)) << width, width
 }
 
-// probabilities gives the probability of one word in each cell.
+// probabilities returns the probability of one word of each cell.
 func (l Law) probabilities() []float64 {
 	p := make([]float64, cellCount)
 	total := 0.0
@@ -107,14 +107,13 @@ func distinct(p []float64, n float64) (d float64) {
 
 // sampler draws ranks by the alias method.
 type sampler struct {
-	// One entry a cell, padded to a power of two: below it the draw stays with
-	// the cell if its low half is under the entry's low half, else it goes to
-	// the cell in the high half.
+	// One entry per cell, padded to a power of two: the low half is a threshold, the high half the
+	// cell to use instead if the low half of the random number is not below it.
 	table [1 << tableBits]uint64
 }
 
-// newSampler rounds the cells' probabilities to multiples of 2^-40 and works in integers
-// from there, so that the last bits of a platform's math.Pow do not matter.
+// newSampler rounds the cells' probabilities to multiples of 2^-40 and then computes with integers,
+// so that the last bits of a platform's math.Pow do not matter.
 func newSampler(l Law) *sampler {
 	const n = 1 << tableBits
 	var weight [n]uint64 // n times the cell's weight
@@ -145,15 +144,15 @@ func newSampler(l Law) *sampler {
 			small = append(small, donor)
 		}
 	}
-	// What is left weighs exactly one share.
+	// The remaining cells have exactly the mean weight.
 	for _, c := range append(small, large...) {
 		s.table[c] = uint64(c)<<32 | math.MaxUint32
 	}
 	return s
 }
 
-// draw is a rank counted from 0. One random number gives 13 bits of cell, 32 of
-// threshold and 19 of place in the cell; far cells draw their place anew.
+// draw returns a rank, counted from 0. One random number has 13 bits for the cell, 32 for the
+// threshold and 19 for the rank in the cell; larger cells draw the rank from another number.
 func (s *sampler) draw(rng *rand.PCG) int64 {
 	const placeBits = 64 - tableBits - 32
 	u := rng.Uint64()

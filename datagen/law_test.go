@@ -22,8 +22,8 @@ func TestCellsCoverAllRanks(t *testing.T) {
 	}
 }
 
-// Drawn words follow the law: cells are hit as often as their probability says,
-// by a chi-square test at five standard deviations.
+// Drawn words follow the law: the counts of cells pass a chi-square test at five standard
+// deviations.
 func TestDrawsFollowTheLaw(t *testing.T) {
 	n := 4_000_000.0
 	if testing.Short() {
@@ -64,7 +64,8 @@ func TestDrawsFollowTheLaw(t *testing.T) {
 	}
 }
 
-// The expected numbers behind the choice of parameters, without drawing.
+// The parameters of the laws give the papers' numbers of distinct words and pairs, as expected
+// values.
 func TestLawsMatchThePapers(t *testing.T) {
 	near := func(what string, got, want, tolerance float64) {
 		t.Helper()
@@ -113,7 +114,7 @@ func TestWordsAreDistinctAndPronounceable(t *testing.T) {
 	if short, long := float64(letters[0])/128, float64(letters[1])/(1<<17-128); short > 4 || long < 6.7 || long > 9.4 {
 		t.Errorf("frequent words have %.2f letters, others %.2f", short, long)
 	}
-	// No length promises more words than it has, up to the last rank.
+	// Bands use no more words of a length than there are, up to the last rank.
 	for b, bd := range bands {
 		for n, c := range bd.count {
 			if need := bd.used[n] + c<<max(0, b-1); need > classes[n].words {

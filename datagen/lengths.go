@@ -2,17 +2,16 @@ package datagen
 
 import "math"
 
-// Products are rounded before they are added (float64(...)), so that processors with
-// fused multiply-add give the same bits.
+// Products are rounded by float64(...) before they are added, so that processors with fused
+// multiply-add give the same bits.
 
-// lengths stands for the lognormal distribution of document lengths in sums over
-// it: a few lengths with their weights.
+// lengths approximates the lognormal distribution of document lengths by some lengths with weights.
 type lengths struct {
 	at, weight []float64
 	mean       float64
 }
 
-// newLengths takes 181 points, four standard deviations down and five up, where
+// newLengths takes 181 points from four standard deviations below the mean to five above it, where
 // the long documents are.
 func newLengths(mu, sigma float64) lengths {
 	var l lengths
@@ -31,8 +30,8 @@ func newLengths(mu, sigma float64) lengths {
 	return l
 }
 
-// documents is the share of documents that hold a word of probability p: the
-// mean of 1-(1-p)^length.
+// documents returns the share of documents that contain a word of probability p: the mean of
+// 1-(1-p)^length.
 func (l lengths) documents(p float64) (share float64) {
 	logMiss := math.Log1p(-p)
 	for i, n := range l.at {

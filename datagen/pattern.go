@@ -54,7 +54,7 @@ func (p Pattern) String() string {
 	return strings.Join(names, "+") + "=" + strconv.FormatFloat(p.Prevalence, 'g', -1, 64)
 }
 
-// featureName is the name of a feature numbered from 0: A to Z, AA, AB, ...
+// featureName returns the name of a feature, numbered from 0: A to Z, AA, AB, ...
 func featureName(f int) string {
 	var name []byte
 	for f++; f > 0; f = (f - 1) / 26 {
@@ -64,7 +64,7 @@ func featureName(f int) string {
 	return string(name)
 }
 
-// featureNumber undoes featureName, for names of up to six letters.
+// featureNumber is the inverse of featureName, for names of up to six letters.
 func featureNumber(name string) (f int, ok bool) {
 	for _, c := range name {
 		if c < 'A' || c > 'Z' {

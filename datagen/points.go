@@ -18,8 +18,8 @@ type Rect struct {
 	MinX, MinY, MaxX, MaxY float64
 }
 
-// Pattern is a co-location pattern to plant: the features, numbered from 0, and the
-// share of each feature's points that take part in an instance.
+// Pattern is a co-location pattern to plant: its features, numbered from 0, and the share of each
+// feature's points that take part in an instance.
 type Pattern struct {
 	Features   []int   // two or more different ones, each from 0 to PointOptions.Features-1
 	Prevalence float64 // share of the points; above 0 and at most 1
@@ -58,10 +58,9 @@ type PointOptions struct {
 
 const pointsInShard = 1 << 14
 
-// Points writes CSV: a header "feature,instance,x,y", then the points by feature
-// and instance. Features are named A to Z, AA, AB and so on; instances are
-// numbered from 1 in each feature. Coordinates are rounded to about a millionth of
-// the extent.
+// Points writes CSV: a header "feature,instance,x,y", then the points by feature and instance.
+// Features are named A to Z, AA, AB and so on; instances are numbered from 1 in each feature.
+// Coordinates are rounded to about a millionth of the extent.
 func Points(ctx context.Context, w io.Writer, opts PointOptions) error {
 	p, err := newPoints(opts)
 	if err != nil {
@@ -80,7 +79,7 @@ func Points(ctx context.Context, w io.Writer, opts PointOptions) error {
 	return nil
 }
 
-// points are the options made ready.
+// points has the checked options and what is computed from them.
 type points struct {
 	PointOptions
 	grid    grid
@@ -88,8 +87,8 @@ type points struct {
 	planted [][]planting // by feature
 }
 
-// planting is a feature's part in a pattern: instances [from, to) of the feature
-// are members of the pattern's instances 0, 1, ...
+// planting is a feature's part in a pattern: instances [from, to) of the feature are members of the
+// pattern's instances 0, 1, ...
 type planting struct {
 	from, to int64
 	pattern  int
@@ -102,7 +101,7 @@ type grid struct {
 	scale    float64 // 10^decimals
 }
 
-// newGrid has a step of a millionth of the extent or less.
+// newGrid returns a grid whose step is at most a millionth of the extent.
 func newGrid(side float64) grid {
 	d := min(max(6-int(math.Floor(math.Log10(side))), 0), 12)
 	return grid{d, math.Pow10(d)}
@@ -120,7 +119,7 @@ func (g grid) append(buf []byte, v float64) []byte {
 		return buf
 	}
 	at := len(buf)
-	buf = strconv.AppendInt(buf, n%unit+unit, 10) // a leading 1 keeps the zeros
+	buf = strconv.AppendInt(buf, n%unit+unit, 10) // a leading 1 keeps the zeros; the point replaces it
 	buf[at] = '.'
 	return buf
 }
@@ -170,15 +169,15 @@ func newPoints(o PointOptions) (*points, error) {
 	return p, p.plant()
 }
 
-// plant gives each pattern its share of its features' points.
+// plant assigns to each pattern its share of its features' points.
 func (p *points) plant() error {
 	p.planted = make([][]planting, p.Features)
 	for i, pat := range p.Patterns {
 		if err := p.checkPattern(pat); err != nil {
 			return fmt.Errorf("pattern %d: %w", i+1, err)
 		}
-		// The same number of instances for all members: what the largest needs,
-		// as far as rounding up leaves the others room.
+		// All members have the same number of instances: as many as the largest feature needs,
+		// unless rounding up leaves too few points of another one.
 		instances := int64(math.MaxInt64)
 		for _, f := range pat.Features {
 			_, largest := p.featureRange(0)
@@ -207,7 +206,7 @@ func (p *points) checkPattern(pat Pattern) error {
 	}
 	for i, f := range pat.Features {
 		if f < 0 || f >= p.Features {
-			return fmt.Errorf("feature %s (number %d): the last is %s", featureName(f), f, featureName(p.Features-1))
+			return fmt.Errorf("feature %s (number %d): want at most %s", featureName(f), f, featureName(p.Features-1))
 		}
 		if slices.Contains(pat.Features[:i], f) {
 			return fmt.Errorf("feature %s comes twice", featureName(f))
@@ -216,7 +215,7 @@ func (p *points) checkPattern(pat Pattern) error {
 	return nil
 }
 
-// taken is the number of a feature's points that patterns have so far.
+// taken returns the number of a feature's points that are assigned to patterns.
 func (p *points) taken(f int) int64 {
 	if pl := p.planted[f]; len(pl) > 0 {
 		return pl[len(pl)-1].to
@@ -224,7 +223,7 @@ func (p *points) taken(f int) int64 {
 	return 0
 }
 
-// featureRange are the points of a feature among all: [first, next).
+// featureRange returns the range [first, next) of a feature's points among all points.
 func (p *points) featureRange(f int) (first, next int64) {
 	q, r := p.Count/int64(p.Features), p.Count%int64(p.Features)
 	first = int64(f)*q + min(int64(f), r)
@@ -263,14 +262,14 @@ func (p *points) appendShard(buf []byte, shard int64) []byte {
 	return buf
 }
 
-// place is where instance i of n of feature f lies.
+// place returns the position of instance i of n of feature f.
 func (p *points) place(rng *rand.Rand, f int, i, n int64) [2]float64 {
 	for _, pl := range p.planted[f] {
 		if i < pl.to {
 			return p.memberPlace(pl, i-pl.from)
 		}
 	}
-	// The last points of a feature are the noise.
+	// The last points of a feature are noise.
 	if len(p.centres) == 0 || float64(n-i) <= float64(n)*p.Noise {
 		return p.inside(rng, 0)
 	}
@@ -285,7 +284,7 @@ func (p *points) place(rng *rand.Rand, f int, i, n int64) [2]float64 {
 	return centre
 }
 
-// inside is a place at least margin from the border.
+// inside returns a random position at least margin from the border.
 func (p *points) inside(rng *rand.Rand, margin float64) [2]float64 {
 	e := p.Extent
 	return [2]float64{
@@ -294,9 +293,8 @@ func (p *points) inside(rng *rand.Rand, margin float64) [2]float64 {
 	}
 }
 
-// memberPlace is the place of one member of an instance of a pattern. All members
-// compute the same centre and lie within half the distance of it, less what
-// rounding to the grid may add.
+// memberPlace returns the position of one member of an instance of a pattern. All members compute
+// the same centre and lie within half the distance of it, less what rounding to the grid may add.
 func (p *points) memberPlace(pl planting, instance int64) [2]float64 {
 	id := uint64(instance)<<20 | uint64(pl.pattern)
 	rng := rand.New(stream(p.Seed, forCliques, id))

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// readPoints gives the points of each feature by instance.
+// readPoints returns the points of each feature by instance.
 func readPoints(t testing.TB, o PointOptions) map[string][][2]float64 {
 	t.Helper()
 	var b bytes.Buffer
@@ -85,7 +85,7 @@ func TestClustersGatherPointsAndNoiseStaysOutside(t *testing.T) {
 		}
 		return in / float64(o.Count)
 	}
-	// Within three deviations lie 98.9% of a cluster and 2% of the noise.
+	// Three deviations contain 98.9% of a cluster and 2% of the noise.
 	if got := near(o); math.Abs(got-0.75) > 0.03 {
 		t.Errorf("%.3f of points in clusters, want about 0.75", got)
 	}
@@ -95,8 +95,8 @@ func TestClustersGatherPointsAndNoiseStaysOutside(t *testing.T) {
 	}
 }
 
-// By the definition: a point takes part if some instance of the pattern, one point
-// of each other feature and all mutual neighbours, holds it.
+// participationIndex follows the definition: a point takes part if there is an instance with it,
+// which has one point of each other feature, all mutual neighbours.
 func participationIndex(m map[string][][2]float64, d float64, features ...string) float64 {
 	index := 1.0
 	for _, f := range features {
@@ -198,7 +198,7 @@ func TestFewPointsAndBadOptions(t *testing.T) {
 		{"want more than", PointOptions{Distance: 2000, Patterns: []Pattern{{[]int{0, 1}, 0.5}}}},
 		{"pattern 1: 1 features: want at least two", PointOptions{Patterns: []Pattern{{[]int{0}, 0.5}}}},
 		{"pattern 1: prevalence 0", PointOptions{Patterns: []Pattern{{[]int{0, 1}, 0}}}},
-		{"pattern 1: feature K (number 10): the last is J", PointOptions{Patterns: []Pattern{{[]int{0, 10}, 0.5}}}},
+		{"pattern 1: feature K (number 10): want at most J", PointOptions{Patterns: []Pattern{{[]int{0, 10}, 0.5}}}},
 		{"pattern 1: feature A comes twice", PointOptions{Patterns: []Pattern{{[]int{0, 0}, 0.5}}}},
 		{"pattern 2: prevalences of feature B and the noise add up to more than 1",
 			PointOptions{Patterns: []Pattern{{[]int{0, 1}, 0.5}, {[]int{1, 2}, 0.6}}}},

@@ -32,18 +32,19 @@ const (
 
 var classNames = choice.New[QueryClass]("class of queries", "mixed", "short", "medium", "long", "extra")
 
-// Average postings per list in the thesis, over its number of documents.
+// classShares are the thesis' mean numbers of postings per list, divided by its number of
+// documents.
 var classShares = [...]float64{0, 89_615 / 50.2e6, 476_771 / 50.2e6, 1_032_795 / 50.2e6, 5_494_285 / 50.2e6}
 
-// In a class lists are spread evenly, in the logarithm, over a factor of
-// classSpread both ways. The mean of that spread is spreadMean times its middle.
+// The logarithms of the lengths of a class's lists are uniformly distributed, from the middle
+// divided by classSpread to the middle times classSpread. The mean is spreadMean times the middle.
 const classSpread = 1.5
 
 var spreadMean = (classSpread - 1/classSpread) / (2 * math.Log(classSpread))
 
 func (c QueryClass) String() string { return classNames.Of(c) }
 
-// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+// MarshalText returns the name of the class, which JSON has too.
 func (c QueryClass) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // UnmarshalText is the inverse of MarshalText.
@@ -73,21 +74,21 @@ type QueryOptions struct {
 	Threads int    // 0 means all cores; the queries are the same for any number
 }
 
-// queryLengths is how many in 1000 queries of a log have 1, 2, ... words: a mean of
-// 2.9: a plausible shape for web queries, not fitted to a log.
+// queryLengths is the number of queries with 1, 2, ... words among 1000 of a log. Their mean is
+// 2.9: plausible for web queries, but not fitted to a log.
 var queryLengths = [10]uint64{200, 300, 220, 130, 70, 40, 20, 10, 6, 4}
 
-// popularity is the law by which queries come again: 0.85 of twenty thousand
-// lines and 0.63 of a million are different queries.
+// popularity is the law by which queries recur: of twenty thousand lines a share of 0.85 are
+// distinct, of a million 0.63.
 var popularity = Law{Head: 0.85, Shift: 3, Knee: 1e5, Tail: 1.1}
 
 const (
 	queryWords = 1 << 17 // words of a law that queries choose from
-	// stopShare is the share of documents from which a word is a stop word, which
-	// people leave out of most queries.
+	// A word in more than a share stopShare of documents is a stop word. It is less likely in
+	// queries by a factor of stopFactor.
 	stopShare, stopFactor = 0.2, 0.125
-	// popularWords is the power of the share of documents by which a word turns up
-	// in queries of a log.
+	// popularWords is an exponent: the probability of a word in queries of a log is proportional
+	// to this power of its share of documents.
 	popularWords   = 0.8
 	queriesInShard = 4096
 )
@@ -126,10 +127,10 @@ type queries struct {
 	seed    uint64
 	terms   int
 	class   QueryClass
-	lo, hi  int // the words that belong to the class
+	lo, hi  int // range of the words of the class
 
-	popular *sampler // of queries in a mixed log
-	cum     []uint64 // cumulated popularity of words
+	popular *sampler // draws queries of a mixed log
+	cum     []uint64 // cumulative popularity of words
 }
 
 func newQueries(o QueryOptions) (*queries, error) {
@@ -153,7 +154,7 @@ func newQueries(o QueryOptions) (*queries, error) {
 	return q, q.prepareClass()
 }
 
-// query gives the words of line i, each once.
+// query returns the distinct words of line i.
 func (q *queries) query(i int64) []int {
 	if q.class != Mixed {
 		rng := rand.New(stream(q.seed, forQueries, uint64(i)))
@@ -168,7 +169,7 @@ func (q *queries) query(i int64) []int {
 	return q.distinct(n, func() int { return q.byPopularity(rng) }, 0, len(q.words.share))
 }
 
-// queryLength is the number of words of the u-th query in 1000.
+// queryLength returns the number of words of the u-th of 1000 queries.
 func queryLength(u uint64) int {
 	for i, share := range queryLengths {
 		if u < share {
@@ -179,8 +180,8 @@ func queryLength(u uint64) int {
 	return len(queryLengths)
 }
 
-// distinct draws n different words. Where draws keep hitting the same few, the
-// first words of [lo, hi) not yet taken fill up.
+// distinct draws n distinct words. If most draws repeat words, it stops and adds the first other
+// words of [lo, hi).
 func (q *queries) distinct(n int, draw func() int, lo, hi int) []int {
 	n = min(n, hi-lo)
 	words := make([]int, 0, n)
@@ -197,7 +198,7 @@ func (q *queries) distinct(n int, draw func() int, lo, hi int) []int {
 	return words
 }
 
-// prepareClass finds the words with lists near enough to the class's.
+// prepareClass finds the words whose lists are within a factor of two of the class's length.
 func (q *queries) prepareClass() error {
 	if q.terms == 0 {
 		q.terms = 2
@@ -206,13 +207,13 @@ func (q *queries) prepareClass() error {
 	q.lo = q.words.firstBelow(want * 2)
 	q.hi = q.words.firstBelow(want / 2)
 	if q.hi-q.lo < q.terms {
-		return fmt.Errorf("class %v needs %d words that occur in %.2g to %.2g of all documents, and the vocabulary has %d",
+		return fmt.Errorf("class %v needs %d words that occur in a share of %.2g to %.2g of the documents, but the vocabulary has %d",
 			q.class, q.terms, want/2, want*2, q.hi-q.lo)
 	}
 	return nil
 }
 
-// inClass draws a length of list and takes a word with the nearest.
+// inClass draws a length, and returns a word whose list has nearly that length.
 func (q *queries) inClass(rng *rand.Rand) int {
 	want := classShares[q.class] / spreadMean * math.Pow(classSpread, 2*rng.Float64()-1)
 	share := q.words.share
@@ -220,13 +221,13 @@ func (q *queries) inClass(rng *rand.Rand) int {
 	if w > q.lo && share[w-1]/want < want/share[w] {
 		w--
 	}
-	// Any of the words with a list of that very length.
+	// Choose among the words with the same share.
 	lo := q.words.firstBelow(math.Nextafter(share[w], math.Inf(1)))
 	hi := q.words.firstBelow(share[w])
 	return lo + rng.IntN(hi-lo)
 }
 
-// prepareLog adds up the popularity of words, in integers.
+// prepareLog computes the cumulative popularity of words, in integers.
 func (q *queries) prepareLog() error {
 	q.popular = newSampler(popularity)
 	q.cum = make([]uint64, len(q.words.share))

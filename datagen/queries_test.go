@@ -21,14 +21,14 @@ func queryLines(t testing.TB, o QueryOptions) [][]string {
 	for i, line := range strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n") {
 		id, text, ok := strings.Cut(line, "\t")
 		if !ok || id != strconv.Itoa(i+1) {
-			t.Fatalf("line %d is %q", i+1, line)
+			t.Fatalf("line %d is %q, want its number, a tab and words", i+1, line)
 		}
 		lines = append(lines, strings.Split(text, " "))
 	}
 	return lines
 }
 
-// The four classes have the thesis's average list lengths, as shares of documents.
+// The four classes have the thesis' mean lengths of lists, as shares of documents.
 func TestClassesHaveTheListLengthsOfTheThesis(t *testing.T) {
 	v := lawVocabulary(Web, newLengths(6.0, 1.1))
 	share := map[string]float64{}
@@ -54,7 +54,7 @@ func TestClassesHaveTheListLengthsOfTheThesis(t *testing.T) {
 	}
 }
 
-// The shares that classes are chosen by are those of real, generated text.
+// The shares of documents by which words are chosen are those of generated text.
 func TestSharesAreThoseOfGeneratedText(t *testing.T) {
 	const n = 4000
 	docs := strings.Split(string(text(t, TextOptions{Docs: n})), "\n\n")
@@ -89,7 +89,7 @@ func TestALogHasShortAndPopularQueries(t *testing.T) {
 	t.Logf("%.2f words a query, %.2f of queries different, the most popular %d times; of a million %.2f different",
 		mean, distinct, most, popularity.distinct(1e6)/1e6)
 	if math.Abs(mean-2.88) > 0.15 || distinct < 0.5 || distinct > 0.95 || most < 10 {
-		t.Error("that is no web log")
+		t.Error("want queries like those of a web log: 2.9 words, and some repeated")
 	}
 	for _, words := range queryLines(t, QueryOptions{Count: 50, Terms: 4}) {
 		if len(words) != 4 {
@@ -122,7 +122,7 @@ func TestQueriesFromAWordCountFile(t *testing.T) {
 	if err != nil || len(counts) != 2000 || counts[1] != (WordCount{"w1", 50_000}) {
 		t.Fatalf("%d counts, %v", len(counts), err)
 	}
-	// As documents out of a million: long lists are near 20,574.
+	// Counts are documents out of a million: long lists are near 20,574.
 	sum, n := 0, 0
 	for _, words := range queryLines(t, QueryOptions{Class: Long, Terms: 3, Vocabulary: counts, Docs: 1_000_000}) {
 		for _, w := range words {
@@ -134,13 +134,13 @@ func TestQueriesFromAWordCountFile(t *testing.T) {
 	if mean := float64(sum) / float64(n); mean < 15_000 || mean > 26_000 {
 		t.Errorf("mean list length %.0f, want about 20574", mean)
 	}
-	// As occurrences.
+	// Counts are occurrences.
 	queryLines(t, QueryOptions{Class: Extra, Vocabulary: counts})
 	queryLines(t, QueryOptions{Vocabulary: counts})
-	// Fewer words than terms.
+	// The vocabulary has fewer words than a query.
 	for _, words := range queryLines(t, QueryOptions{Vocabulary: []WordCount{{"one", 3}, {"none", 0}}, Terms: 5}) {
 		if len(words) != 1 || words[0] != "one" {
-			t.Fatalf("query %q from one word", words)
+			t.Fatalf("query %q, want only the word one", words)
 		}
 	}
 }
@@ -150,7 +150,7 @@ func TestBadQueryOptions(t *testing.T) {
 	for want, o := range map[string]QueryOptions{
 		"want numbers of 0 or more":             {Count: -1},
 		"queries of class":                      {Class: 9},
-		"in 5 documents of 4":                   {Vocabulary: one, Docs: 4},
+		"in 5 documents, but there are only 4":  {Vocabulary: one, Docs: 4},
 		"the vocabulary has 0":                  {Vocabulary: one, Docs: 5, Class: Short},
 		"no word with a count above 0":          {Vocabulary: []WordCount{{"a", 0}}},
 		"needs a vocabulary":                    {Docs: 5},
@@ -187,7 +187,7 @@ func FuzzReadCounts(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// What was read can be written and read again.
+		// Writing what was read, and reading that, gives the same.
 		var b strings.Builder
 		for _, c := range counts {
 			fmt.Fprintf(&b, "%s %d\n", c.Word, c.Count)

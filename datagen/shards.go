@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// Output is made in shards: shard i depends on the options and i alone, never on
+// Output is generated in shards. Shard i depends only on the options and i, not on the number of
 // threads or on other shards, and shards are written in order.
 
-// stream is a random source of its own for every (seed, purpose, number).
+// stream returns an independent random source for every (seed, purpose, number).
 func stream(seed uint64, purpose, number uint64) *rand.PCG {
 	a := mix(seed + 0x9e3779b97f4a7c15)
 	b := mix(a + purpose + 0x9e3779b97f4a7c15)
@@ -24,7 +24,7 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// What streams are for. The numbers are part of the output's definition.
+// Purposes of streams. The values determine the output, so they must not change.
 const (
 	forDocuments uint64 = iota + 1
 	forQueries
@@ -32,18 +32,18 @@ const (
 	forPoints
 	forClusters
 	forCliques
-	forMembers // and the numbers after it, one a member
+	forMembers // and the values after it, one for each member
 )
 
-// A shard is filled by a worker, who closes done, and written in its turn.
+// A shard is filled by a worker, which closes done, and written in its turn.
 type shard struct {
 	data []byte
 	done chan struct{}
 }
 
-// writeShards writes shards 0, 1, 2, ... of at most count to w (count < 0: no
-// limit). fill appends shard i to buf; trim, called in order, gives the part to
-// be written and whether more is wanted.
+// writeShards writes shards 0, 1, 2, ... to w, up to count of them (count < 0 means no limit). fill
+// appends shard i to buf. trim, called in order, returns the part to be written and whether more is
+// wanted.
 func writeShards(ctx context.Context, w io.Writer, threads int, count int64,
 	fill func(buf []byte, i int64) []byte, trim func(data []byte) (part []byte, more bool)) error {
 	ctx, stop := context.WithCancel(ctx)
@@ -56,7 +56,7 @@ func writeShards(ctx context.Context, w io.Writer, threads int, count int64,
 		i int64
 		s *shard
 	}
-	// Two shards a worker are in flight: one being filled, one waiting its turn.
+	// Each worker has two buffers: one is being filled, the other waits to be written.
 	free := make(chan []byte, 2*threads)
 	for range 2 * threads {
 		free <- nil
@@ -71,7 +71,7 @@ func writeShards(ctx context.Context, w io.Writer, threads int, count int64,
 				return
 			case buf := <-free:
 				s := &shard{buf, make(chan struct{})}
-				order <- s // has room for every free buffer
+				order <- s // does not block: it has room for every buffer
 				select {
 				case <-ctx.Done():
 					return

@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// census counts what the term weighting paper counts of its test data.
+// census counts the sizes that the term weighting paper gives for its test data.
 type census struct {
 	words, docs, pairs, letters int64
 	lastDoc                     map[string]*int64 // the document in which a word was last seen
-	rest                        []byte            // an unfinished word
+	rest                        []byte            // the beginning of a word that a write split
 	atNewline                   bool
 }
 
@@ -51,7 +51,7 @@ func (c *census) Write(p []byte) (int, error) {
 	}
 }
 
-// The test data of the term weighting paper: size in 100 MB, words, documents,
+// paperTable describes the test data of the term weighting paper: size in 100 MB, words, documents,
 // pairs of word and document, distinct words.
 var paperTable = [][5]int64{
 	{1, 17_881_505, 24_411, 11_029_756, 447_663},
@@ -61,8 +61,8 @@ var paperTable = [][5]int64{
 	{5, 89_409_102, 122_178, 55_165_752, 1_203_716},
 }
 
-// The text of 100 MB is the beginning of that of 500 MB, so one run checks all:
-// FULL_TABLE=1 go test -run Table -v ./datagen
+// Generated text has about the sizes of the paper's. The text of 100 MB is the beginning of that of
+// 500 MB, so one run checks all: FULL_TABLE=1 go test -run Table -v ./datagen
 func TestTheTableOfThePaper(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes 100 MB")

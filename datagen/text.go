@@ -33,11 +33,11 @@ type TextOptions struct {
 
 const (
 	maxDocWords = 1 << 20
-	// shardWords is the mean number of words of a shard, about half a megabyte:
-	// long enough to hide the hand-over, short enough for many workers.
+	// shardWords is the mean number of words of a shard, about half a megabyte: enough to make
+	// handing it over cheap, and small enough for many workers.
 	shardWords = 100_000
-	// A word with its separator is at most maxLength+1 bytes; copies of a frequent
-	// word write wordSlot bytes.
+	// wordSlot is the number of bytes that a copy of a frequent word writes; a word with its
+	// separator has at most maxLength+1.
 	wordSlot = 16
 )
 
@@ -109,15 +109,15 @@ func Text(ctx context.Context, w io.Writer, opts TextOptions) error {
 	return nil
 }
 
-// wordWriter turns random numbers into documents.
+// wordWriter generates documents from random numbers.
 type wordWriter struct {
 	sampler   *sampler
 	frequent  [1 << singleBits]slot
 	mu, sigma float64
-	end       string // after a document, in place of the last blank
+	end       string // replaces the last blank of a document
 }
 
-// slot is a frequent word with a blank after it.
+// slot is a frequent word followed by a blank.
 type slot struct {
 	text [wordSlot]byte
 	n    int
@@ -146,7 +146,7 @@ func (w *wordWriter) appendDocuments(buf []byte, rng *rand.PCG, docs int) []byte
 	return buf
 }
 
-// appendWords appends n words, a blank after each.
+// appendWords appends n words, each followed by a blank.
 func (w *wordWriter) appendWords(buf []byte, rng *rand.PCG, n int) []byte {
 	if need := len(buf) + n*(maxLength+1) + wordSlot; need > cap(buf) {
 		grown := make([]byte, len(buf), need+need/2)
@@ -158,7 +158,7 @@ func (w *wordWriter) appendWords(buf []byte, rng *rand.PCG, n int) []byte {
 		rank := w.sampler.draw(rng)
 		if rank < int64(len(w.frequent)) {
 			s := &w.frequent[rank]
-			*(*[wordSlot]byte)(room[at:]) = s.text // the blank included, the rest overwritten by the next
+			*(*[wordSlot]byte)(room[at:]) = s.text // the next word overwrites what follows the blank
 			at += s.n
 			continue
 		}
@@ -169,10 +169,10 @@ func (w *wordWriter) appendWords(buf []byte, rng *rand.PCG, n int) []byte {
 	return room[:at]
 }
 
-// cutter ends the text when it has the size asked for.
+// cutter ends the text at the requested size.
 type cutter struct {
-	left         int64 // bytes, tokens or documents to come
-	tokens, docs bool  // which; bytes if neither
+	left         int64 // remaining bytes, tokens or documents
+	tokens, docs bool  // the unit of left; bytes if neither
 	shardDocs    int64
 }
 
@@ -181,7 +181,7 @@ func (c *cutter) cut(data []byte) (part []byte, more bool) {
 	switch {
 	case c.docs:
 		size = c.shardDocs
-	case c.tokens: // one blank less than words in a document
+	case c.tokens: // a document has one blank less than words
 		size = int64(bytes.Count(data, []byte{' '})) + c.shardDocs
 	}
 	if size < c.left {
@@ -194,7 +194,7 @@ func (c *cutter) cut(data []byte) (part []byte, more bool) {
 	return append(data[:c.findEnd(data)], '\n'), false
 }
 
-// findEnd is the place after the last word wanted.
+// findEnd returns the end of the last word.
 func (c *cutter) findEnd(data []byte) int {
 	for i, b := range data {
 		ends := b == '\n' || b == ' ' && c.tokens
@@ -207,7 +207,7 @@ func (c *cutter) findEnd(data []byte) int {
 	return len(data)
 }
 
-// fitBytes ends a text cut anywhere: whole words, then blanks, then a newline.
+// fitBytes replaces a cut word at the end of data by blanks and a newline.
 func fitBytes(data []byte) []byte {
 	last := max(bytes.LastIndexByte(data, ' '), bytes.LastIndexByte(data, '\n'), 0)
 	for last > 0 && data[last-1] <= ' ' {

@@ -22,8 +22,7 @@ func text(t testing.TB, o TextOptions) []byte {
 	return b.Bytes()
 }
 
-// The bytes are part of the contract: who publishes a figure for a seed wants others
-// to get the same data.
+// The bytes are part of the contract: a figure that was published for a seed must be reproducible.
 func TestTextIsPinned(t *testing.T) {
 	for _, c := range []struct {
 		opts TextOptions
@@ -53,16 +52,16 @@ func TestTextHasExactlyTheSizeAskedFor(t *testing.T) {
 		for _, n := range []int64{1, 2, 3, 17, 5000, int64(700_001 / trials.Every(4))} {
 			b := text(t, TextOptions{Bytes: n, Lines: lines})
 			if int64(len(b)) != n || b[n-1] != '\n' {
-				t.Errorf("%d bytes wanted: %d, the last is %q", n, len(b), b[len(b)-1])
+				t.Errorf("%d bytes that end in %q, want %d and a newline", len(b), b[len(b)-1], n)
 			}
 			if kept := bytes.TrimRight(b, " \n"); len(kept) > 0 &&
 				(!bytes.HasPrefix(whole, kept) || whole[len(kept)] > ' ') {
-				t.Errorf("%d bytes: not the beginning of the longer text, cut after a word", n)
+				t.Errorf("%d bytes: want the beginning of the longer text, cut after a word", n)
 			}
 
 			b = text(t, TextOptions{Tokens: n, Lines: lines})
 			if got := int64(len(bytes.Fields(b))); got != n || b[len(b)-1] != '\n' {
-				t.Errorf("%d tokens wanted: %d", n, got)
+				t.Errorf("%d tokens, want %d", got, n)
 			}
 		}
 		for _, n := range []int64{1, 2, 500} {
@@ -73,11 +72,11 @@ func TestTextHasExactlyTheSizeAskedFor(t *testing.T) {
 			}
 			docs := strings.Split(strings.TrimSuffix(string(b), "\n"), end)
 			if int64(len(docs)) != n {
-				t.Errorf("%d documents wanted: %d", n, len(docs))
+				t.Errorf("%d documents, want %d", len(docs), n)
 			}
 			for i, d := range docs {
 				if d == "" || strings.Join(strings.Fields(d), " ") != d {
-					t.Fatalf("document %d is not words with a blank between them: %.40q", i, d)
+					t.Fatalf("document %d is %.40q, want words separated by one blank", i, d)
 				}
 			}
 		}
@@ -93,7 +92,7 @@ func TestSentencesHave27WordsOnAverage(t *testing.T) {
 
 func TestSeedsDiffer(t *testing.T) {
 	if bytes.Equal(text(t, TextOptions{Tokens: 50, Seed: 1}), text(t, TextOptions{Tokens: 50, Seed: 2})) {
-		t.Error("two seeds, one text")
+		t.Error("two seeds give the same text")
 	}
 }
 

@@ -18,7 +18,7 @@ type WordCount struct {
 	Count int64  // occurrences, or documents with QueryOptions.Docs; with 0, no query has it
 }
 
-// maxCountLine bounds a line of a word-count file, against files that are none.
+// maxCountLine bounds a line of a word-count file, in case a file is of another kind.
 const maxCountLine = 1 << 20
 
 // ReadCounts reads a word-count file: lines of a word, blanks or a tab, and a number, as
@@ -62,14 +62,14 @@ func ReadCounts(r io.Reader, name string) ([]WordCount, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if len(counts) == 0 { // which would mean the words of a law
+	if len(counts) == 0 { // QueryOptions would take it for the words of a law
 		return nil, fmt.Errorf("%s: no words: want lines of a word and a count", name)
 	}
 	return counts, nil
 }
 
-// vocabulary are the words that queries choose from, by falling share of documents
-// that hold them.
+// vocabulary has the words that queries choose from, by descending share of documents that contain
+// them.
 type vocabulary struct {
 	share  []float64
 	counts []WordCount // nil means the words of a law
@@ -95,7 +95,7 @@ func newVocabulary(o QueryOptions) (*vocabulary, error) {
 			total += c.Count
 		}
 		if o.Docs > 0 && c.Count > o.Docs {
-			return nil, fmt.Errorf("the word %.60q is in %d documents of %d", c.Word, c.Count, o.Docs)
+			return nil, fmt.Errorf("the word %.60q is in %d documents, but there are only %d", c.Word, c.Count, o.Docs)
 		}
 		if c.Count < 0 || total < 0 {
 			return nil, fmt.Errorf("the word %.60q: count %d, or the sum of counts, is out of range", c.Word, c.Count)
@@ -143,7 +143,7 @@ func (v *vocabulary) word(i int) string {
 	return v.counts[i].Word
 }
 
-// firstBelow is the first word that occurs in less than a share of documents.
+// firstBelow returns the first word that occurs in less than a share of the documents.
 func (v *vocabulary) firstBelow(share float64) int {
 	return sort.Search(len(v.share), func(i int) bool { return v.share[i] < share })
 }

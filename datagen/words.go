@@ -2,14 +2,13 @@ package datagen
 
 import "math/bits"
 
-// Words are made, not listed: the word of rank r (from 0) is computed from r.
-// Consonants and vowels take turns, so words can be spoken; no two ranks share a
-// word; frequent words are short.
+// The word of rank r (from 0) is computed from r. Consonants and vowels alternate, so words can be
+// pronounced. No two ranks have the same word. Frequent words are short.
 //
-// Ranks come in bands: 0-15, 16-31, 32-63, 64-127 and so on. A band has a list of 16
-// word lengths which its ranks take in turn. The k-th word of a length is
-// then the number k written in syllables, after k was scattered over all numbers
-// that the length can write, so that neighbours do not look alike.
+// Ranks are divided into bands: 0-15, 16-31, 32-63, 64-127 and so on. A band has a list of 16 word
+// lengths, which its ranks use in turn. The k-th word of a length is a number written in syllables:
+// k, scattered by a multiplication modulo the number of words of that length, so that neighbours
+// do not look alike.
 
 const (
 	consonants = "bcdfghjklmnprstvwz"
@@ -19,34 +18,33 @@ const (
 	bandCount  = rankBits - 4 + 1
 )
 
-// Lengths of words, in hundredths of a letter. In band b they spread as a normal
-// distribution around meanLength + b*longer. Measured with Web: running words have
-// a mean of 4.59 letters (the paper: 4.59 from the bytes and words of its sets),
-// different words 7.1 among the first 131 thousand, 8.1 among the first million and
-// 9.3 among ten million (the paper: 6.7 to 9.4).
+// Lengths of words, in hundredths of a letter. In band b they are normally distributed around
+// meanLength + b*longer. Measured with Web: the mean length of running words is 4.59 letters (in
+// the paper 4.59, from the bytes and words of its sets). That of distinct words is 7.1 for the
+// first 131 thousand, 8.1 for the first million and 9.3 for ten million (in the paper 6.7 to 9.4).
 const (
 	meanLength   = 306
 	longer       = 34
 	spreadLength = 130
 )
 
-// quantiles of the normal distribution in the middle of 16 equal parts, in hundredths.
+// quantiles are those of the normal distribution at the centres of 16 equal parts, in hundredths.
 var quantiles = [16]int{-186, -132, -101, -78, -58, -40, -24, -8, 8, 24, 40, 58, 78, 101, 132, 186}
 
-// The lengths of the 16 most frequent words of English: the of and to a in ...
+// firstLengths are the lengths of the 16 most frequent words of English: the of and to a in ...
 var firstLengths = [16]int{3, 2, 3, 2, 1, 2, 2, 3, 4, 2, 4, 2, 2, 2, 2, 3}
 
 type band struct {
 	length [16]uint8             // of the words whose rank is i modulo 16
-	index  [16]uint8             // how many of the 16 before it have the same length
-	count  [maxLength + 1]uint64 // how many of the 16 have that length
-	used   [maxLength + 1]uint64 // words of that length in the bands before
+	index  [16]uint8             // number of entries before i with the same length
+	count  [maxLength + 1]uint64 // number of entries with that length
+	used   [maxLength + 1]uint64 // number of words of that length in earlier bands
 }
 
 type lengthClass struct {
-	words   uint64 // how many words have this length
-	initial uint64 // of these, how many start with a consonant
-	scatter uint64 // a factor without common divisor with words
+	words   uint64 // number of words of this length
+	initial uint64 // number of those that start with a consonant
+	scatter uint64 // a factor that is coprime to words
 }
 
 var bands, classes = makeBands()
@@ -65,7 +63,7 @@ func makeBands() (*[bandCount]band, *[maxLength + 1]lengthClass) {
 			}
 			c.words = c.initial + power*uint64(len(vowels))
 		}
-		// Near the golden section, but small enough for 64-bit products.
+		// Near the golden ratio, but small enough for 64-bit products.
 		c.scatter = min(c.words*618/1000, 1<<26) | 1
 		for gcd(c.scatter, c.words) != 1 {
 			c.scatter += 2
@@ -74,13 +72,13 @@ func makeBands() (*[bandCount]band, *[maxLength + 1]lengthClass) {
 	bands := new([bandCount]band)
 	var used [maxLength + 1]uint64
 	for b := range bands {
-		blocks := uint64(1) << max(0, b-1) // 16 ranks each
+		blocks := uint64(1) << max(0, b-1) // of 16 ranks each
 		bd := &bands[b]
 		bd.used = used
 		for i := range 16 {
 			n := firstLengths[i]
 			if b > 0 {
-				// 7 is odd, so each quantile comes once; long and short take turns.
+				// 7 is odd, so each quantile occurs once; long and short words alternate.
 				n = (meanLength + longer*b + spreadLength*quantiles[(7*i+3)%16]/100 + 50) / 100
 			}
 			n = min(max(n, 1), maxLength)
@@ -109,7 +107,7 @@ func Word(rank int64) string {
 
 func appendWord(dst []byte, rank int64) []byte {
 	b := bits.Len64(uint64(rank) >> 4)
-	place := uint64(rank) &^ (8 << b) // rank less the first rank of its band
+	place := uint64(rank) &^ (8 << b) // rank minus the first rank of its band
 	if b == 0 {
 		place = uint64(rank)
 	}
@@ -120,11 +118,11 @@ func appendWord(dst []byte, rank int64) []byte {
 	return appendNumber(dst, int(n), (k+classes[n].words*5/7)*classes[n].scatter%classes[n].words)
 }
 
-// appendNumber writes the k-th word of n letters.
+// appendNumber appends the k-th word of n letters.
 func appendNumber(dst []byte, n int, k uint64) []byte {
 	const c, v, s = uint64(len(consonants)), uint64(len(vowels)), uint64(syllables)
 	class := &classes[n]
-	odd, last := n%2 == 1, byte(0) // the letter that is left over after pairs
+	odd, last := n%2 == 1, byte(0) // the last letter, if the pairs leave one
 	if k < class.initial {         // consonant, vowel, consonant, ...
 		if odd {
 			last, k = consonants[k%c], k/c

@@ -1,6 +1,6 @@
-// Package web is what can be done from a browser: the page that `collocate serve` shows. Its source
-// is in src, in Svelte and TypeScript; `npm run build` makes dist, which is committed and embedded,
-// so that `go build` needs no Node. The page asks the API of package serve, and nobody else.
+// Package web has the page that `collocate serve` shows in a browser. Its source is in src, in
+// Svelte and TypeScript. `npm run build` makes dist, which is committed and embedded, so that `go
+// build` needs no Node. The page calls only the API of package serve.
 package web
 
 import (
@@ -11,7 +11,7 @@ import (
 //go:embed dist
 var dist embed.FS
 
-// Files are the page: index.html and what it loads.
+// Files returns the files of the page: index.html and what it loads.
 func Files() fs.FS {
 	files, err := fs.Sub(dist, "dist")
 	if err != nil {

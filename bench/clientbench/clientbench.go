@@ -1,16 +1,15 @@
-// Package clientbench is a load of many clients on one index: each asks, waits for the answer and
-// asks again, for minutes. It looks for what a short run does not show: errors, clients that wait
-// longer than others, wrong results under load, and memory that grows.
+// Package clientbench is a load test of one index: many clients send queries for minutes, each its
+// next one when it has the answer to the last. It finds what a short run does not show: errors,
+// clients that wait longer than others, wrong results under load, and memory that grows.
 //
-// Every n-th result is compared with that of one core, to the bit. Clients draw from the same
-// queries, each in its own order, so that their mean times can be compared: fair is a slowest mean
-// of at most twice the fastest. Memory is looked at again and again, and its mean in the second
-// minute is compared with that in the last one.
+// Every n-th result is compared with that of one core, to the bit. All clients draw from the same
+// distribution of queries, so their mean times can be compared: the run is fair if the slowest mean
+// is at most twice the fastest. Memory is sampled at intervals; the mean of the second minute is
+// compared with that of the last.
 package clientbench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -22,23 +21,23 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// Options say what the load is. Query must be there.
+// Options describe the load. Query is required.
 type Options struct {
-	Clients int           // at a time; 0 means 64
-	For     time.Duration // 0 means 10 minutes
-	Every   time.Duration // between looks at memory; 0 means 10 seconds
+	Clients int           // number of concurrent clients; 0 means 64
+	For     time.Duration // duration of the test; 0 means 10 minutes
+	Every   time.Duration // interval between samples; 0 means 10 seconds
 	Check   int           // every n-th result of a client is compared; 0 means 1,000, negative none
 	Batch   int           // every n-th request of a client is a batch; 0 means 200, negative none
-	// Query draws a request; its engine does not matter.
+	// Query draws a request, whose Parallel is ignored.
 	Query func(*rand.Rand) search.Request
-	// Parallel and Engine are how requests and batches are answered.
+	// Parallel answers single requests, Engine batches.
 	Parallel *search.Parallel
 	Engine   engine.Kind
-	// Report is told each look, as soon as it is taken.
-	Report func(Look)
+	// Report is called with each sample as soon as it is taken.
+	Report func(Sample)
 }
 
-// batchOf is how many requests a batch of a client has.
+// batchOf is the number of requests in a batch.
 const batchOf = 16
 
 func (o Options) withDefaults() Options {
@@ -57,22 +56,22 @@ func (o Options) withDefaults() Options {
 		o.Every = 10 * time.Second
 	}
 	if o.Report == nil {
-		o.Report = func(Look) {}
+		o.Report = func(Sample) {}
 	}
 	return o
 }
 
-// Look is the load between two moments, and the memory at the second.
-type Look struct {
+// Sample has the throughput and latencies since the sample before, and the memory in use.
+type Sample struct {
 	At      float64 `json:"at_s"`
 	Queries uint64  `json:"queries"`
 	Rate    float64 `json:"queries_per_second"`
 	Times
-	Errors int64 `json:"errors"` // so far
+	Errors int64 `json:"errors"` // since the beginning
 	Memory
 }
 
-// Client is what one client saw.
+// Client has the results of one client.
 type Client struct {
 	Queries uint64 `json:"queries"`
 	Times
@@ -80,31 +79,31 @@ type Client struct {
 	Compared int   `json:"compared"`
 }
 
-// Result is a whole run.
+// Result has the results of a run.
 type Result struct {
 	Seconds  float64  `json:"seconds"`
 	Queries  uint64   `json:"queries"`
-	Rate     float64  `json:"queries_per_second"` // those of batches included
+	Rate     float64  `json:"queries_per_second"` // including those in batches
 	All      Times    `json:"all"`
 	Batches  Times    `json:"batches"`
 	Compared int      `json:"compared"`
 	Wrong    int64    `json:"wrong"`
 	Errors   int64    `json:"errors"`
 	Messages []string `json:"messages,omitempty"` // the first errors
-	Fairness float64  `json:"fairness"`           // slowest client's mean over the fastest's
+	Fairness float64  `json:"fairness"`           // mean latency of the slowest client divided by that of the fastest
 	Growth   Growth   `json:"growth"`
-	Looks    []Look   `json:"looks"`
+	Samples  []Sample `json:"samples"`
 	Clients  []Client `json:"clients"`
 
-	judged bool // for fairness and growth
+	judged bool // long enough to judge fairness and growth
 }
 
-// judgedAfter is how long a load must be asked for until one pause of a core makes no client's
-// mean, and all memory that is kept for later was needed once. A shorter one stays unjudged also
-// where a slow machine ends it late.
+// judgedAfter is the least duration for which fairness and growth are judged. In a shorter run one
+// pause of a core could dominate a client's mean, and pools may still fill. The duration that was
+// asked for counts, not how long a slow machine took.
 const judgedAfter = 10 * time.Second
 
-// Problems are what is wrong with a run, for people.
+// Problems describes what went wrong in a run, in words.
 func (r *Result) Problems() (out []string) {
 	if r.Errors > 0 {
 		out = append(out, fmt.Sprintf("%d requests failed: %s", r.Errors, r.Messages[0]))
@@ -121,9 +120,9 @@ func (r *Result) Problems() (out []string) {
 	return append(out, r.Growth.problems()...)
 }
 
-// client is one at work.
+// client counts what one client does.
 type client struct {
-	mu              sync.Mutex // the clock of looks reads while it counts
+	mu              sync.Mutex // samples read the counts meanwhile
 	single, batches histogram
 	asked           uint64
 	compared        int
@@ -139,12 +138,13 @@ type run struct {
 	messages []string
 }
 
-// Run asks until the time is over. What went wrong is in the result; an error is for a load that
-// could not be run.
+// Run sends queries until the time is over. Failed queries and wrong results are in the Result; Run
+// returns an error only if the load could not be run.
 func Run(ctx context.Context, s *search.Searcher, o Options) (*Result, error) {
 	o = o.withDefaults()
 	if o.Clients < 1 || o.For < 0 || o.Every < 0 || o.Query == nil {
-		return nil, fmt.Errorf("clients: %d clients for %v, looked at every %v: there is no such load", o.Clients, o.For, o.Every)
+		return nil, fmt.Errorf("%d clients for %v, sampled every %v: want positive numbers and a function Query",
+			o.Clients, o.For, o.Every)
 	}
 	r := &run{Options: o, s: s}
 	for range o.Clients {
@@ -157,21 +157,21 @@ func Run(ctx context.Context, s *search.Searcher, o Options) (*Result, error) {
 	for i, c := range r.clients {
 		wg.Go(func() { r.ask(until, c, rand.New(rand.NewPCG(uint64(i), 77))) })
 	}
-	looks := r.look(until, start)
+	samples := r.sample(until, start)
 	wg.Wait()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return r.result(time.Since(start), looks), nil
+	return r.result(time.Since(start), samples), nil
 }
 
-// ask is one client. It goes on after errors, unless they come without a break.
+// ask runs one client. It goes on after an error, but gives up after 100 in a row.
 func (r *run) ask(until context.Context, c *client, rng *rand.Rand) {
 	failed := 0
 	for n := 1; until.Err() == nil && failed < 100; n++ {
 		err := r.turn(until, c, rng, n)
 		if until.Err() != nil {
-			return // a request that the end cut short is nobody's fault
+			return // an error now only says that the time is over
 		}
 		failed++
 		if err == nil {
@@ -187,7 +187,7 @@ func (r *run) ask(until context.Context, c *client, rng *rand.Rand) {
 	}
 }
 
-// turn is a request, or a batch of them.
+// turn sends the n-th request of a client, or a batch.
 func (r *run) turn(ctx context.Context, c *client, rng *rand.Rand, n int) error {
 	requests := make([]search.Request, 1, batchOf)
 	if r.Batch > 0 && n%r.Batch == 0 {
@@ -217,7 +217,7 @@ func (r *run) turn(ctx context.Context, c *client, rng *rand.Rand, n int) error 
 	}
 	took := time.Since(start)
 	if len(found) != len(requests) {
-		return errors.New("a batch ended early")
+		return fmt.Errorf("a batch of %d queries has %d results", len(requests), len(found))
 	}
 	c.mu.Lock()
 	if len(requests) == 1 {
@@ -233,7 +233,7 @@ func (r *run) turn(ctx context.Context, c *client, rng *rand.Rand, n int) error 
 	return nil
 }
 
-// compare looks whether one core finds the same.
+// compare counts the results that differ from those of one core.
 func (r *run) compare(ctx context.Context, c *client, requests []search.Request, found []*search.Result) error {
 	for i := range requests {
 		want, err := r.s.Search(ctx, requests[i])
@@ -248,8 +248,8 @@ func (r *run) compare(ctx context.Context, c *client, requests []search.Request,
 	return nil
 }
 
-// look takes looks until the end.
-func (r *run) look(until context.Context, start time.Time) (looks []Look) {
+// sample takes a sample at every interval until the end.
+func (r *run) sample(until context.Context, start time.Time) (samples []Sample) {
 	tick := time.NewTicker(r.Every)
 	defer tick.Stop()
 	var before histogram
@@ -258,7 +258,7 @@ func (r *run) look(until context.Context, start time.Time) (looks []Look) {
 	for {
 		select {
 		case <-until.Done():
-			return looks
+			return samples
 		case <-tick.C:
 		}
 		var sum histogram
@@ -271,18 +271,18 @@ func (r *run) look(until context.Context, start time.Time) (looks []Look) {
 		}
 		now := time.Now()
 		since := sum.since(&before)
-		l := Look{At: now.Sub(start).Seconds(), Queries: total - asked, Times: since.times(),
+		l := Sample{At: now.Sub(start).Seconds(), Queries: total - asked, Times: since.times(),
 			Errors: r.errors.Load(), Memory: memoryNow(r.s)}
 		l.Rate = float64(l.Queries) / now.Sub(last).Seconds()
-		looks = append(looks, l)
+		samples = append(samples, l)
 		r.Report(l)
 		before, asked, last = sum, total, now
 	}
 }
 
-func (r *run) result(took time.Duration, looks []Look) *Result {
+func (r *run) result(took time.Duration, samples []Sample) *Result {
 	out := &Result{Seconds: took.Seconds(), Errors: r.errors.Load(), Wrong: r.wrong.Load(),
-		Messages: r.messages, Looks: looks, judged: r.For >= judgedAfter}
+		Messages: r.messages, Samples: samples, judged: r.For >= judgedAfter}
 	var all, batches histogram
 	fastest, slowest := 0.0, 0.0
 	for _, c := range r.clients {
@@ -302,6 +302,6 @@ func (r *run) result(took time.Duration, looks []Look) *Result {
 	if fastest > 0 {
 		out.Fairness = slowest / fastest
 	}
-	out.Growth = growthOf(looks, r.For)
+	out.Growth = growthOf(samples, r.For)
 	return out
 }

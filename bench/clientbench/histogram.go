@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Times are latencies, in microseconds. Percentiles are exact to 3%.
+// Times are latencies in microseconds. Percentiles are accurate to 3%.
 type Times struct {
 	Mean float64 `json:"mean_us"`
 	P50  float64 `json:"p50_us"`
@@ -13,11 +13,11 @@ type Times struct {
 	Max  float64 `json:"max_us"`
 }
 
-// A histogram has 32 cells for each doubling, from a nanosecond on: a run has too many queries to
-// keep each time.
+// A histogram has 32 cells per doubling of the time, from a nanosecond on. A run has too many
+// queries to keep every time.
 const (
 	cellBits = 5
-	cells    = (40 - cellBits + 1) << cellBits // 18 minutes
+	cells    = (40 - cellBits + 1) << cellBits // up to 18 minutes
 )
 
 type histogram struct {
@@ -27,14 +27,15 @@ type histogram struct {
 	most   time.Duration
 }
 
-// cellOf is the cell of a time: below 32 ns its own, then its leading six bits say.
+// cellOf returns the cell of a time: times below 64 ns have cells of their own, the others are
+// grouped by their six leading bits.
 func cellOf(d time.Duration) int {
 	v := uint64(max(d, 0))
 	shift := max(0, bits.Len64(v)-cellBits-1)
 	return min(shift<<cellBits+int(v>>shift), cells-1)
 }
 
-// middle is a time in the middle of a cell.
+// middle returns the time in the middle of a cell.
 func middle(cell int) time.Duration {
 	if cell < 2<<cellBits {
 		return time.Duration(cell)
@@ -60,8 +61,8 @@ func (h *histogram) merge(o *histogram) {
 	h.most = max(h.most, o.most)
 }
 
-// since is what came after an earlier state. Its largest time is known as exactly as its cell,
-// unless it is the largest of all.
+// since returns the histogram of the times that were added after the state before. Its maximum is
+// only accurate to a cell, unless it is the maximum of all times.
 func (h *histogram) since(before *histogram) (out histogram) {
 	for i := range h.counts {
 		if out.counts[i] = h.counts[i] - before.counts[i]; out.counts[i] > 0 {
@@ -75,7 +76,7 @@ func (h *histogram) since(before *histogram) (out histogram) {
 	return out
 }
 
-// percentile is the time that p of 100 do not exceed.
+// percentile returns the time that p per cent of all times do not exceed.
 func (h *histogram) percentile(p float64) time.Duration {
 	want, sum := uint64(p/100*float64(h.n)+0.999999), uint64(0)
 	for i, c := range h.counts {

@@ -13,12 +13,12 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// Memory is in bytes. 0 is what this machine does not tell.
+// Memory is in bytes. A value of 0 is not known on this machine.
 type Memory struct {
-	Resident int64 `json:"resident"` // of the process, pages of the mapped index included
-	Own      int64 `json:"own"`      // of those, without any file behind
-	Heap     int64 `json:"heap"`     // Go's, that was live at the last collection
-	Device   int64 `json:"device"`   // in use on the device, whoever uses it
+	Resident int64 `json:"resident"` // of the process, including pages of the mapped index
+	Own      int64 `json:"own"`      // the part of Resident that is not mapped from files
+	Heap     int64 `json:"heap"`     // Go's heap, live at the last collection
+	Device   int64 `json:"device"`   // in use on the device, by any process
 }
 
 func memoryNow(s *search.Searcher) (m Memory) {
@@ -34,7 +34,7 @@ func memoryNow(s *search.Searcher) (m Memory) {
 	return m
 }
 
-// processMemory asks Linux.
+// processMemory reads /proc/self/status; it returns 0 on other systems than Linux.
 func processMemory() (resident, own int64) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -54,22 +54,22 @@ func processMemory() (resident, own int64) {
 	return resident, own
 }
 
-// Growth compares means of the second and the last minute, or fifth of a shorter run. In the first
-// one pools fill and words are remembered, which on an H200 was over after a minute.
+// Growth has the mean memory in the second and in the last minute, or fifth of a shorter run. The
+// first minute is warm-up, in which pools and the word cache fill; on an H200 it took a minute.
 type Growth struct {
 	First Memory `json:"first"`
 	Last  Memory `json:"last"`
 }
 
-func growthOf(looks []Look, whole time.Duration) (g Growth) {
+func growthOf(samples []Sample, whole time.Duration) (g Growth) {
 	window := min(time.Minute, whole/5).Seconds()
 	end := 0.0
-	if len(looks) > 0 {
-		end = looks[len(looks)-1].At
+	if len(samples) > 0 {
+		end = samples[len(samples)-1].At
 	}
 	mean := func(from, to float64) (m Memory) {
 		n := int64(0)
-		for _, l := range looks {
+		for _, l := range samples {
 			if l.At < from || l.At > to {
 				continue
 			}
@@ -81,11 +81,11 @@ func growthOf(looks []Look, whole time.Duration) (g Growth) {
 		}
 		return m
 	}
-	if len(looks) == 0 {
+	if len(samples) == 0 {
 		return g
 	}
-	first := end // or the first look behind the warm-up
-	for _, l := range looks {
+	first := end // or the time of the first sample after the warm-up
+	for _, l := range samples {
 		if l.At > window {
 			first = l.At
 			break
@@ -95,8 +95,7 @@ func growthOf(looks []Look, whole time.Duration) (g Growth) {
 	return g
 }
 
-// Memory that differs by less than this is not called growing: collections of Go's heap come when
-// they come.
+// Growth by less than this is no problem: the heap varies with the times of garbage collections.
 const (
 	growthBytes = 32 << 20
 	growthShare = 0.1

@@ -8,9 +8,9 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// Generated draws requests for a collection whose classes are words, the most frequent first:
-// mostly one to five words, frequent ones more often, as people ask; one in fifty has many. Most
-// want ten answers, some a hundred or a thousand; one in five wants all words.
+// Generated draws requests for a collection whose classes are words, the most frequent first. Most
+// have one to five words, one in fifty has 20 to 39; frequent words are drawn more often. Most ask
+// for ten answers, some for a hundred or a thousand. One in five requires all words.
 func Generated(shape *thesisbench.Shape) func(*rand.Rand) search.Request {
 	return func(rng *rand.Rand) search.Request {
 		r := search.Request{K: 10}
@@ -35,7 +35,7 @@ func Generated(shape *thesisbench.Shape) func(*rand.Rand) search.Request {
 	}
 }
 
-// Asked draws from texts; one in five wants all words.
+// Asked draws from given queries; one in five requires all words.
 func Asked(texts []string, k int) func(*rand.Rand) search.Request {
 	return func(rng *rand.Rand) search.Request {
 		r := search.Request{Text: texts[rng.IntN(len(texts))], K: k}

@@ -1,5 +1,5 @@
-"""The matrix of 'collocate cooccur' in plain PySpark, to compare with: words with blanks between
-them, lines as documents, weights 1/distance, both sides.
+"""The matrix of 'collocate cooccur' in plain PySpark, for comparison: words separated by blanks,
+lines as documents, weights 1/distance, both sides.
 
     spark-submit plain.py CORPUS MIN_COUNT WINDOW OUT
 """

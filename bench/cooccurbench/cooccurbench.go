@@ -1,16 +1,14 @@
-// Package cooccurbench makes Table 1 of the paper on vocabulary and co-occurrence
-// again: how long the vocabulary and the matrix of a corpus take with one core,
-// with all of them, and with a GPU. The paper's corpus is the 1 Billion Word
-// Benchmark, 719 million words of which 2.4 million are distinct; ours is generated
-// text of the same numbers.
+// Package cooccurbench repeats Table 1 of the paper on vocabulary and co-occurrence: the times of
+// the vocabulary and the matrix of a corpus on one core, on all cores, and on a GPU. The paper's
+// corpus is the 1 Billion Word Benchmark, 719 million words of which 2.4 million are distinct; ours
+// is generated text with the same numbers.
 //
-// A time is that of the whole job, from text in the page cache to the vocabulary
-// and all rows of the matrix in the host's memory. Nothing is written to disk, which is
-// the paper's row "Vocabulário + Matriz"; with Options.Write the same job is measured once more
-// with vocabulary and matrix in files, its row "Total (+I/O)". The device is open before, and its
-// buffers are made, as they are for the second job of a program. GloVe's programs vocab_count and
-// cooccur, if they are to be found, run as processes of their own; their output goes nowhere or to
-// files.
+// A time is that of the whole job, from text in the page cache to the vocabulary and all rows of
+// the matrix in the host's memory. Nothing is written to disk, as in the paper's row "Vocabulário +
+// Matriz". With Options.Write the job is also measured with the vocabulary and the matrix written
+// to files, as in its row "Total (+I/O)". The device is opened and its buffers are allocated
+// before, as for the second job of a program. GloVe's programs vocab_count and cooccur, if
+// installed, run as processes of their own; their output is discarded or goes to files.
 package cooccurbench
 
 import (
@@ -33,25 +31,25 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Options are what to measure.
+// Options say what to measure.
 type Options struct {
-	Tokens    int64 // words of the corpus
-	Sample    int64 // words for hash tables on cores and for GloVe, whose times are scaled; 0: all
+	Tokens    int64 // number of words of the corpus
+	Sample    int64 // number of words for slow engines, whose times are scaled; 0 means all
 	Windows   []int // words on each side
 	Engines   []Engine
-	Rounds    int  // how often each engine runs; the paper's 10
-	Write     bool // measure with files, too
+	Rounds    int  // runs of each engine; the paper has 10
+	Write     bool // also measure with files
 	Tables    cooccur.PaperTables
-	Dir       string // where the corpus is made
+	Dir       string // for the generated corpus
 	Threads   int
 	Memory    int64
 	Device    engine.Device
 	Weighting cooccur.Weighting
-	Stages    bool // say where the GPU's time goes
+	Stages    bool // also measure the stages on the GPU
 	Report    func(Row) error
 }
 
-// Engine is one way to make the matrix.
+// Engine is an implementation that is measured.
 type Engine string
 
 const (
@@ -63,17 +61,17 @@ const (
 	GloVe      Engine = "glove"             // Stanford's programs
 )
 
-// Items are the tables of the paper that Page makes.
+// Items returns the tables of the paper that Page repeats.
 func Items() []string { return []string{"Table 1"} }
 
-// Quick are options for a few seconds on two cores.
+// Quick returns options for a run of a few seconds on two cores.
 func Quick() Options {
 	return Options{Tokens: 1_000_000, Windows: []int{2},
 		Engines: []Engine{Multicore, PaperCores, Sequential}, Rounds: 2, Write: true,
 		Weighting: cooccur.Count, Memory: 2e9}
 }
 
-// FindGloVe tells where GloVe's two programs are. Ours has a verb named cooccur, but no program.
+// FindGloVe returns the paths of GloVe's two programs.
 func FindGloVe() (vocabCount, cooccurProgram string, err error) {
 	if vocabCount, err = exec.LookPath("vocab_count"); err == nil {
 		cooccurProgram, err = exec.LookPath("cooccur")
@@ -90,15 +88,15 @@ type Row struct {
 	Distinct int64   `json:"distinct"`
 	Entries  int64   `json:"entries"`
 	Crossed  int64   `json:"crossed,omitempty"` // bytes of text and of rows that crossed the link to the GPU
-	Seconds  float64 `json:"seconds"`           // the best round
-	First    float64 `json:"first_seconds"`     // the first one
+	Seconds  float64 `json:"seconds"`           // of the fastest round
+	First    float64 `json:"first_seconds"`     // of the first round
 	Mean     float64 `json:"mean_seconds"`
 	SD       float64 `json:"sd_seconds"` // standard deviation, 0 for a single round
 	Rounds   int     `json:"rounds"`
-	Written  float64 `json:"written_mean_seconds,omitempty"` // the mean with files
+	Written  float64 `json:"written_mean_seconds,omitempty"` // mean with files
 	WriteSD  float64 `json:"written_sd_seconds,omitempty"`
 	Streams  int     `json:"streams,omitempty"`
-	Scaled   bool    `json:"scaled,omitempty"` // measured on a sample, whose size Tokens is; Seconds is for all
+	Scaled   bool    `json:"scaled,omitempty"` // measured on a sample of Tokens words; times are scaled to the corpus
 	Stages   []Stage `json:"stages,omitempty"`
 }
 
@@ -108,10 +106,11 @@ type Stage struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Run makes the corpus and measures.
+// Run generates the corpus and measures.
 func Run(ctx context.Context, o Options) (rows []Row, err error) {
 	var g *cooccur.GPU
-	if slices.Contains(o.Engines, GPU) || slices.Contains(o.Engines, Paper) { // before minutes are spent on the corpus
+	// Open the GPU first: generating the corpus takes minutes.
+	if slices.Contains(o.Engines, GPU) || slices.Contains(o.Engines, Paper) {
 		if g, err = cooccur.OpenGPU(o.Device); err != nil {
 			return nil, err
 		}
@@ -130,7 +129,7 @@ func Run(ctx context.Context, o Options) (rows []Row, err error) {
 	whole := filepath.Join(dir, "corpus.txt")
 	bytes, err := Generate(ctx, whole, o.Tokens, o.Threads)
 	if err != nil {
-		return nil, fmt.Errorf("make the corpus: %w", err)
+		return nil, fmt.Errorf("generate the corpus: %w", err)
 	}
 	for _, window := range o.Windows {
 		for _, e := range o.Engines {
@@ -140,7 +139,7 @@ func Run(ctx context.Context, o Options) (rows []Row, err error) {
 				m.path = filepath.Join(dir, "sample.txt")
 				m.row.Tokens, m.row.Scaled = o.Sample, true
 				if m.row.Bytes, err = Generate(ctx, m.path, o.Sample, o.Threads); err != nil {
-					return rows, fmt.Errorf("make the sample: %w", err)
+					return rows, fmt.Errorf("generate the sample: %w", err)
 				}
 			}
 			if err := m.measure(ctx); err != nil {
@@ -175,7 +174,7 @@ func Generate(ctx context.Context, path string, tokens int64, threads int) (int6
 	return info.Size(), nil
 }
 
-// measurement is one engine at one window.
+// measurement measures one engine with one window.
 type measurement struct {
 	Options
 	g    *cooccur.GPU
@@ -194,7 +193,7 @@ func (m *measurement) measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.row.Rounds, m.row.First, m.row.Seconds = rounds, all[0], scale*slices.Min(all)
+	m.row.Rounds, m.row.First, m.row.Seconds = rounds, scale*all[0], scale*slices.Min(all)
 	m.row.Mean, m.row.SD = meanAndSD(all, scale)
 	if m.Write {
 		if all, err = m.rounds(ctx, rounds, true); err != nil {
@@ -206,7 +205,7 @@ func (m *measurement) measure(ctx context.Context) error {
 	case Paper:
 		m.row.Streams = cmp.Or(m.Tables.Streams, 2)
 	case GPU:
-		m.row.Streams = 2 // that copy
+		m.row.Streams = 2 // for copies
 	}
 	if m.Stages && m.g != nil && (m.row.Engine == GPU || m.row.Engine == Paper) {
 		return m.once(ctx, true, false)
@@ -225,7 +224,7 @@ func (m *measurement) rounds(ctx context.Context, n int, write bool) (all []floa
 	return all, nil
 }
 
-// meanAndSD are the mean and the standard deviation of a sample, times a scale.
+// meanAndSD returns the mean and the sample standard deviation, times a scale.
 func meanAndSD(all []float64, scale float64) (mean, sd float64) {
 	for _, x := range all {
 		mean += x / float64(len(all))
@@ -239,7 +238,7 @@ func meanAndSD(all []float64, scale float64) (mean, sd float64) {
 	return scale * mean, scale * sd
 }
 
-// once makes the vocabulary and the matrix.
+// once runs the job: the vocabulary and the matrix.
 func (m *measurement) once(ctx context.Context, stages, write bool) error {
 	if m.row.Engine == GloVe {
 		return m.glove(ctx, write)
@@ -302,7 +301,7 @@ func (m *measurement) once(ctx context.Context, stages, write bool) error {
 	return err
 }
 
-// discard is a sink that is content with having seen the rows.
+// discard is a sink that ignores the rows.
 type discard struct{}
 
 func (discard) Rows(*cooccur.Rows) error { return nil }

@@ -13,7 +13,7 @@ import (
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// All engines measure the same matrix, and the page has a line for each.
+// All engines count the same matrix, and the page has a line for each.
 func TestAllEngines(t *testing.T) {
 	trials.Long(t, "every engine, two in the interpreter")
 	dev, _ := gputest.Named(t)
@@ -32,7 +32,7 @@ func TestAllEngines(t *testing.T) {
 		if r.Seconds <= 0 || r.Mean < r.Seconds || r.Written <= 0 || r.Rounds != 2 ||
 			r.Scaled != (r.Engine == Sequential || r.Engine == PaperCores || r.Engine == GloVe) ||
 			(len(r.Stages) > 0) != (r.Engine == GPU || r.Engine == Paper) {
-			t.Errorf("%+v", r)
+			t.Errorf("%+v: want times of 2 rounds, scaled if of a sample, and stages on the GPU only", r)
 		}
 		if r.Engine == Sequential && r.Entries != rows[3].Entries {
 			t.Errorf("%s has %d entries, %s %d", r.Engine, r.Entries, rows[3].Engine, rows[3].Entries)
@@ -56,7 +56,7 @@ func TestAllEngines(t *testing.T) {
 	}
 }
 
-// fakeGloVe puts programs on the PATH that take GloVe's options and write something like its files.
+// fakeGloVe puts programs on the PATH that check GloVe's options and write a little output.
 func fakeGloVe(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs a shell")
@@ -73,21 +73,21 @@ func fakeGloVe(t *testing.T) {
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-// Means and deviations are those of a sample, and speedups compare like with like.
+// Deviations are those of a sample. Speedups compare times with writing, or times without.
 func TestMeans(t *testing.T) {
 	if mean, sd := meanAndSD([]float64{1, 2, 3, 4}, 10); mean != 25 || math.Abs(sd-12.909944) > 1e-6 {
-		t.Errorf("mean %v, deviation %v", mean, sd)
+		t.Errorf("mean %v, deviation %v, want 25 and 12.91", mean, sd)
 	}
 	if _, sd := meanAndSD([]float64{7}, 1); sd != 0 {
-		t.Errorf("one round deviates by %v", sd)
+		t.Errorf("the deviation of one round is %v, want 0", sd)
 	}
 	slow, fast := Row{Mean: 10, Written: 30}, Row{Mean: 5, Written: 10}
 	if got := speedup(slow, fast); got != 3 {
-		t.Errorf("with writing: %v", got)
+		t.Errorf("speedup with writing: %v, want 3", got)
 	}
 	fast.Written = 0
 	if got := speedup(slow, fast); got != 2 {
-		t.Errorf("without: %v", got)
+		t.Errorf("speedup without writing: %v, want 2", got)
 	}
 	if q := Quick(); len(Items()) == 0 || q.Tokens < 1 || q.Rounds < 1 {
 		t.Errorf("quick: %+v", q)

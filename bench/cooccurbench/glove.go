@@ -13,9 +13,8 @@ import (
 	"github.com/collocate/collocate/cooccur"
 )
 
-// glove runs Stanford's programs one after the other, as their demo does, on all words and with
-// their own bound on memory. Their output goes to files, or nowhere; GloVe writes its temporary
-// files either way.
+// glove runs Stanford's programs one after the other, as their demo does, with all words and their
+// default memory. Their output goes to files or is discarded; temporary files are written anyway.
 func (m *measurement) glove(ctx context.Context, write bool) error {
 	vocabCount, matrix, err := FindGloVe()
 	if err != nil {

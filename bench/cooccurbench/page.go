@@ -7,13 +7,13 @@ import (
 	"github.com/collocate/collocate/bench/report"
 )
 
-// published is the paper's Table 1: seconds at window 2, means of 10 runs, on an AMD A10-7850K with
-// 4 cores and a GTX 1050 Ti. The deviation is that of the times with writing.
+// published is the paper's Table 1: seconds with window 2, means of 10 runs, on an AMD A10-7850K
+// with 4 cores and a GTX 1050 Ti. The deviations are those of the times with writing.
 var published = []struct {
 	name                   string
 	engine                 Engine
 	seconds, written, sd   float64
-	timesSequential, times float64 // as printed: of sequential, of GloVe
+	timesSequential, times float64 // printed speedups over sequential and over GloVe
 	streams                int
 }{
 	{"GloVe", GloVe, 447.046, 459.563, 2.316, 0, 0, 0},
@@ -24,7 +24,7 @@ var published = []struct {
 	{"GPU (ours)", GPU, 0, 0, 0, 0, 0, 0},
 }
 
-// Page is the report of some rows.
+// Page makes a report of the measurements.
 func Page(o Options, rows []Row) *report.Report {
 	r := &report.Report{
 		Name:  "cooccur",
@@ -107,7 +107,7 @@ func section(window int, rows []Row) report.Section {
 	return s
 }
 
-// ourCells fills in what was measured.
+// ourCells fills in the cells of our measurements.
 func ourCells(cells []string, row Row, at map[Engine]Row, tokens int64) {
 	cells[1] = fmt.Sprintf("%.3f", row.Mean)
 	if row.Scaled {
@@ -124,7 +124,7 @@ func ourCells(cells []string, row Row, at map[Engine]Row, tokens int64) {
 	cells[8], cells[9] = unlessZero("%.0f", float64(row.Streams)), unlessZero("%.0f", float64(row.Entries))
 }
 
-// speedup is how many times as fast a row is as another: with writing, as the paper has it, where
+// speedup returns how many times as fast a row is as another: with writing, as in the paper, if
 // both were measured so.
 func speedup(of, row Row) float64 {
 	if of.Written > 0 && row.Written > 0 {
@@ -140,7 +140,7 @@ func unlessZero(format string, x float64) string {
 	return fmt.Sprintf(format, x)
 }
 
-// allTokens is the size of the corpus, of which some is a sample.
+// allTokens returns the number of words of the corpus: the largest of the rows and the sample.
 func allTokens(rows []Row, sample int64) int64 {
 	for _, r := range rows {
 		sample = max(sample, r.Tokens)
@@ -148,7 +148,7 @@ func allTokens(rows []Row, sample int64) int64 {
 	return sample
 }
 
-// stages says where the GPU's time goes.
+// stages makes a table of the stages on the GPU.
 func stages(rows []Row) report.Section {
 	t := report.Table{Name: "stages", Title: "Stages on the GPU",
 		Header: []string{"engine", "window", "stage", "milliseconds"}}

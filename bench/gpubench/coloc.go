@@ -25,13 +25,13 @@ var placesJob = Job{
 	Measure: measurePlaces,
 }
 
-// tryPlaces compares an algorithm with the CPU's own search on up to this many
-// points: even and clustered, all patterns and maximal ones, in the plane and on
-// the sphere. memory bounds the device's.
+// tryPlaces compares the patterns of an algorithm on the device with those of the CPU, for up to
+// most points: uniform and clustered, all patterns and maximal ones, in the plane and on the
+// sphere. memory bounds the device's memory.
 func tryPlaces(algorithm coloc.Algorithm, most int, memory int64) func(t *check.Trial) error {
 	return func(t *check.Trial) (err error) {
 		most := most
-		if t.Dev.Info().Emulated { // where trees of candidates grow fastest
+		if t.Dev.Info().Emulated { // which is slow, most of all for SGCT's trees of candidates
 			most = 400
 			if algorithm == coloc.SGCT {
 				most = 100
@@ -68,8 +68,8 @@ func tryPlaces(algorithm coloc.Algorithm, most int, memory int64) func(t *check.
 	}
 }
 
-// onSphere takes a square's coordinates for degrees around the antimeridian, a
-// degree to a unit, or less where there is no room: it returns how much.
+// onSphere changes the coordinates of a square to degrees around the antimeridian. A unit becomes
+// scale degrees: 1, or less if the square would be larger than 60 degrees.
 func onSphere(pts *coloc.Points, side float64) (scale float64) {
 	scale = min(1, 60/side)
 	for i := range pts.X {
@@ -92,7 +92,7 @@ func samePatterns(t *check.Trial, what string, pts *coloc.Points, o coloc.Option
 	return check.Same(t, what, patternNumbers(got), patternNumbers(want))
 }
 
-// patternNumbers are the patterns as one list of numbers.
+// patternNumbers returns the patterns as one list of numbers, for comparison.
 func patternNumbers(r *coloc.Result) (out []int64) {
 	for _, p := range r.Patterns {
 		out = append(out, int64(len(p.Features)), int64(math.Float64bits(p.Index)))
@@ -179,11 +179,10 @@ func measurePlaces(ctx context.Context, dev *gpu.Device, quick bool) (out []chec
 	return out, nil
 }
 
-// timeMine is the best time of a whole job: from points in the host's memory to
-// patterns there.
+// timeMine returns the best time of a whole job, from points to patterns in the host's memory.
 func timeMine(ctx context.Context, pts *coloc.Points, o coloc.Options, rounds int) (float64, error) {
 	best := math.Inf(1)
-	for range rounds + 1 { // the first one warms up
+	for range rounds + 1 { // the first round is warm-up
 		start := time.Now()
 		if _, err := coloc.Mine(ctx, pts, o); err != nil {
 			return 0, err

@@ -15,9 +15,8 @@ import (
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// TestPlaces runs the suites as the receipt does; on a real device with real
-// sizes, the figures, and where the time goes. COLLOCATE_PLACES_REPORT is a folder
-// for the report of `collocate bench places`.
+// TestPlaces runs the suites as for the receipt. On a real device it also logs the figures and the
+// times of stages. COLLOCATE_PLACES_REPORT is a folder for the report of `collocate bench places`.
 func TestPlaces(t *testing.T) {
 	trials.Long(t, "all suites of places in the interpreter")
 	dev, real := tryJob(t, placesJob)
@@ -105,7 +104,7 @@ func tryJob(t *testing.T, job Job) (dev *gpu.Device, real bool) {
 	return dev, true
 }
 
-// BenchmarkPlacesOpening shows what a process pays for its first job on a device.
+// BenchmarkPlacesOpening logs the time of opening a device and of the first jobs of a process.
 func BenchmarkPlacesOpening(b *testing.B) {
 	if os.Getenv("COLLOCATE_TEST_GPU") == "" {
 		b.Skip("COLLOCATE_TEST_GPU names no device")

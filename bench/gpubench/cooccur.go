@@ -37,7 +37,7 @@ var cooccurJob = Job{
 func tryCooccur(opt cooccur.Options) func(t *check.Trial) error {
 	return func(t *check.Trial) (err error) {
 		memory := int64(0)
-		if t.Dev.Info().Emulated { // clearing memory takes time there
+		if t.Dev.Info().Emulated { // where clearing memory is slow
 			memory = 32 << 20
 		}
 		g, err := cooccur.OpenGPU(t.Dev.Which(memory))
@@ -75,7 +75,7 @@ func tryCooccur(opt cooccur.Options) func(t *check.Trial) error {
 	}
 }
 
-// entries keeps a vocabulary and a matrix.
+// entries is a sink that keeps a vocabulary and a matrix.
 type entries struct {
 	words  []byte
 	cols   []uint32
@@ -113,17 +113,17 @@ func (e *entries) same(t *check.Trial, what string, want *entries) error {
 		check.Same(t, what+": columns", e.cols, want.cols), check.Same(t, what+": values", e.values, want.values))
 }
 
-// The paper's corpus, and its GPU's time for it without writing, as ours is.
+// The size of the paper's corpus, and the time on its GPU without writing, as in our measurement.
 const (
 	paperTokens  = 719_000_000
 	paperSeconds = 15.210
 )
 
-// measureCooccur measures whole jobs, from text in the page cache to the vocabulary
-// and all rows in the host's memory.
+// measureCooccur measures whole jobs, from text in the page cache to the vocabulary and all rows in
+// the host's memory.
 func measureCooccur(ctx context.Context, dev *gpu.Device, quick bool) (out []check.Bench, err error) {
-	// The best of many rounds: the host's part, reading pages and dividing rows, takes 20% more or
-	// less from round to round.
+	// The best of many rounds counts: the host's part, reading pages and dividing rows, varies by
+	// 20%.
 	o := cooccurbench.Options{
 		Tokens: paperTokens, Windows: []int{2}, Engines: []cooccurbench.Engine{cooccurbench.GPU, cooccurbench.Paper},
 		Rounds: 12, Threads: runtime.GOMAXPROCS(0), Memory: 48e9, Weighting: cooccur.Count, Device: dev.Which(0),
@@ -139,7 +139,7 @@ func measureCooccur(ctx context.Context, dev *gpu.Device, quick bool) (out []che
 	if err != nil {
 		return nil, err
 	}
-	once := o // the cores take 50 times as long
+	once := o // a single round, as the cores take 50 times as long
 	once.Engines, once.Rounds = []cooccurbench.Engine{cooccurbench.Multicore}, 1
 	cpu, err := cooccurbench.Run(ctx, once)
 	if err != nil {
@@ -178,7 +178,7 @@ func measureCooccur(ctx context.Context, dev *gpu.Device, quick bool) (out []che
 	}), nil
 }
 
-// linkSpeed is how many bytes a second a copy from pinned memory brings to the device.
+// linkSpeed measures the speed of a copy from pinned memory to the device, in bytes a second.
 func linkSpeed(ctx context.Context, dev *gpu.Device, quick bool) (_ float64, err error) {
 	size := 64 << 20
 	if quick {

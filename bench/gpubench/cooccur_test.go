@@ -11,7 +11,7 @@ import (
 
 func TestCooccur(t *testing.T) { tryAll(t, cooccurJob, []int{0, 31, 1000}) }
 
-// tryAll: the suites find no difference, and what is measured has names and times.
+// tryAll checks that a job's suites find no difference, and that its figures have names and times.
 func tryAll(t *testing.T, job Job, sizes []int) {
 	t.Helper()
 	trials.Long(t, "suites and figures in the interpreter")

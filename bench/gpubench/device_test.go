@@ -13,8 +13,8 @@ import (
 	"github.com/collocate/collocate/weigh"
 )
 
-// BenchmarkWeighSteps prints where the time goes on a real GPU: the steps of every method
-// of weigh, by events, for a text of COLLOCATE_PROFILE_MB megabytes (default 500).
+// BenchmarkWeighSteps prints the times of the steps of every method of weigh on a real GPU, by
+// events, for a text of COLLOCATE_PROFILE_MB megabytes (default 500).
 func BenchmarkWeighSteps(b *testing.B) {
 	if os.Getenv("COLLOCATE_TEST_GPU") == "" {
 		b.Skip("COLLOCATE_TEST_GPU names no device")
@@ -99,7 +99,7 @@ func BenchmarkWeighSteps(b *testing.B) {
 	lap("index")
 }
 
-// BenchmarkLookUps prints the time of look-ups on a real GPU.
+// BenchmarkLookUps prints the times of look-ups on a real GPU.
 func BenchmarkLookUps(b *testing.B) {
 	if os.Getenv("COLLOCATE_TEST_GPU") == "" {
 		b.Skip("COLLOCATE_TEST_GPU names no device")

@@ -32,7 +32,7 @@ func built(ctx context.Context, w *dict.Words, k dict.Kind) (*dict.File, error) 
 	return dict.Parse(b.Bytes())
 }
 
-// tryDict compares look-ups, of words that are there and of some that are not.
+// tryDict compares look-ups, also of words that are not in the dictionary.
 func tryDict(k dict.Kind) func(t *check.Trial) error {
 	return func(t *check.Trial) error {
 		for _, n := range t.Sizes {
@@ -50,7 +50,7 @@ func tryDict(k dict.Kind) func(t *check.Trial) error {
 			drawn, text := weighbench.DrawText(w, n+1, uint64(n), true), &dict.Text{}
 			for i := range drawn.Len() {
 				word := drawn.Word(i)
-				if len(word) > 0 && t.Rng.IntN(20) == 0 { // spoil some
+				if len(word) > 0 && t.Rng.IntN(20) == 0 { // change some to words that may be unknown
 					word[t.Rng.IntN(len(word))] = "!aez"[t.Rng.IntN(4)]
 				}
 				text.Add(word)
@@ -63,8 +63,8 @@ func tryDict(k dict.Kind) func(t *check.Trial) error {
 	}
 }
 
-// tryLookUps compares the device with the cores: all words at once, which uses the cache
-// if there are many, and a few of them without.
+// tryLookUps compares the device with the cores: a few words without the cache, and all, which use
+// the cache if there are many.
 func tryLookUps(t *check.Trial, d *dict.File, text *dict.Text) (err error) {
 	g, err := d.OpenGPU(t.Dev.Which(0))
 	if err != nil {
@@ -92,8 +92,8 @@ func tryLookUps(t *check.Trial, d *dict.File, text *dict.Text) (err error) {
 	return nil
 }
 
-// measureDict measures look-ups of 100 million words by frequency, and of all
-// equally often, in dictionaries of 10 million.
+// measureDict measures look-ups of 100 million words in dictionaries of 10 million words: words
+// drawn by frequency, and uniformly.
 func measureDict(ctx context.Context, dev *gpu.Device, quick bool) (out []check.Bench, err error) {
 	n, lookups := 10_000_000, 100_000_000
 	if quick {
@@ -114,7 +114,7 @@ func measureDict(ctx context.Context, dev *gpu.Device, quick bool) (out []check.
 	return out, nil
 }
 
-// timeLookUps measures one kind.
+// timeLookUps measures one kind of dictionary.
 func timeLookUps(ctx context.Context, dev *gpu.Device, w *dict.Words, k dict.Kind, frequent,
 	uniform *dict.Text) (out []check.Bench, err error) {
 	d, err := built(ctx, w, k)
@@ -137,7 +137,7 @@ func timeLookUps(ctx context.Context, dev *gpu.Device, w *dict.Words, k dict.Kin
 		what += fmt.Sprintf(" (%d MB)", g.Bytes()/1e6)
 		out = append(out, check.Bench{Name: what + ", no cache", Items: n, Seconds: l.Plain.Seconds()})
 		if k == dict.XBWPaper {
-			continue // as published it has none
+			continue // the published form has no cache
 		}
 		b := check.Bench{Name: what, Items: n, Seconds: l.Cached.Seconds()}
 		if text == frequent && k == dict.XBW {

@@ -1,7 +1,7 @@
-// Package gpubench is what a receipt says about the jobs: that their GPU engines
-// give the CPU's results on a device, and how fast they are there.
+// Package gpubench makes the jobs' part of a receipt: it checks on a device that their GPU engines
+// give the CPU's results, and measures how fast they are.
 //
-// One file a job. `collocate gpu test` runs all of them and writes the receipt.
+// There is one file per job. `collocate gpu test` runs all of them and writes the receipt.
 package gpubench
 
 import (

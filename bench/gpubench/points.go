@@ -15,7 +15,7 @@ import (
 	"github.com/collocate/collocate/points"
 )
 
-// pointsJob compares and measures the statistics of points: curves and their nulls,
+// pointsJob compares and measures the statistics of points: curves and their null models,
 // co-occurrence and neighbourhood enrichment.
 var pointsJob = Job{
 	Name: "statistics of points",
@@ -28,8 +28,8 @@ var pointsJob = Job{
 	Measure: measurePoints,
 }
 
-// tryPoints compares a statistic with the CPU's on up to the given number of points: few features
-// and many, even and clustered. memory bounds the device's.
+// tryPoints compares a statistic with the CPU's on up to most points: of few and many features,
+// uniform and clustered. memory bounds the device's memory.
 func tryPoints(most int, memory int64,
 	same func(t *check.Trial, what string, pts *points.Set, d *points.GPU) error) func(t *check.Trial) error {
 	return func(t *check.Trial) (err error) {
@@ -60,7 +60,7 @@ func tryPoints(most int, memory int64,
 	}
 }
 
-// bothEngines are the CPU's and that of a device.
+// bothEngines returns the engines of the CPU and of a device.
 func bothEngines(d *points.GPU) []points.Engine {
 	return []points.Engine{{Kind: engine.Multicore}, {Kind: engine.GPU, GPU: d}}
 }
@@ -178,7 +178,7 @@ func measurePoints(ctx context.Context, dev *gpu.Device, quick bool) (out []chec
 		if err != nil {
 			return out, err
 		}
-		// The cores' time for some rounds stands for all: each takes as long.
+		// On cores only some rounds are measured, and scaled: each takes the same time.
 		some := min(shifts, 4*runtime.GOMAXPROCS(0))
 		coresSome, err := best(1, curves(c.pts, some, cores))
 		if err != nil {
@@ -215,7 +215,7 @@ func measurePoints(ctx context.Context, dev *gpu.Device, quick bool) (out []chec
 		"points: enrichment of %d cells, 30 types, 99 rounds: %.1fx", cells, took[1]/took[0])}), nil
 }
 
-// best is the shortest of some times, after one that warms up.
+// best returns the shortest of several times, after a warm-up.
 func best(times int, do func() error) (float64, error) {
 	shortest := math.Inf(1)
 	for i := range times + 1 {

@@ -33,7 +33,7 @@ var searchJob = Job{
 	Measure: measureSearch,
 }
 
-// searchModels are all there are.
+// searchModels are all models, some with other parameters.
 var searchModels = []search.Model{
 	search.BM25{}, search.BM25{K1: 0.9, B: 0.4, Variant: bm25.Lucene},
 	search.BM25{K1: 2, B: 1, Variant: bm25.Plus},
@@ -41,13 +41,13 @@ var searchModels = []search.Model{
 	search.Boolean{}, search.Cosine{}, search.Dirichlet{}, search.DPH{},
 }
 
-// withIndex makes a collection, puts it on the device and calls f.
+// withIndex generates a collection, copies its index to the device and calls f.
 func withIndex(ctx context.Context, dev *gpu.Device, shape thesisbench.Shape,
 	f func(*search.Searcher) error) (err error) {
 	return withIndexOn(ctx, search.GPUOptions{Device: dev.Which(0)}, shape, f)
 }
 
-// withIndexOn is withIndex for several devices.
+// withIndexOn is like withIndex, for several devices.
 func withIndexOn(ctx context.Context, o search.GPUOptions, shape thesisbench.Shape,
 	f func(*search.Searcher) error) (err error) {
 	dir, err := os.MkdirTemp("", "search")
@@ -69,7 +69,7 @@ func withIndexOn(ctx context.Context, o search.GPUOptions, shape thesisbench.Sha
 	return f(s)
 }
 
-// randomQuery is a query of words of a Zipf collection, frequent ones more often.
+// randomQuery returns one to most words of a Zipf collection; frequent words are more likely.
 func randomQuery(rng *rand.Rand, shape *thesisbench.Shape, most int) []search.Word {
 	words := make([]search.Word, 1+rng.IntN(most))
 	for i := range words {
@@ -79,7 +79,7 @@ func randomQuery(rng *rand.Rand, shape *thesisbench.Shape, most int) []search.Wo
 	return words
 }
 
-// answers is a result as numbers.
+// answers returns a result as numbers, for comparison.
 func answers(r *search.Result) (out []uint64) {
 	for _, h := range r.Hits {
 		out = append(out, uint64(math.Float32bits(h.Score))<<32|uint64(h.Doc))
@@ -87,7 +87,7 @@ func answers(r *search.Result) (out []uint64) {
 	return out
 }
 
-// some is how many queries to try: the interpreter takes its time.
+// some returns the number of queries to try: fewer in the interpreter, which is slow.
 func some(dev *gpu.Device, n int) int {
 	if dev.Info().Emulated {
 		return max(1, n/10)
@@ -97,7 +97,7 @@ func some(dev *gpu.Device, n int) int {
 
 var searchSizes = []int{1, 1000, 50_000, 1_000_000}
 
-// trySearch compares random queries with one core.
+// trySearch compares the results of random queries with those of one core.
 func trySearch(a search.Algorithm, most int) func(t *check.Trial) error {
 	return func(t *check.Trial) error {
 		for _, docs := range searchSizes {
@@ -115,7 +115,7 @@ func trySearch(a search.Algorithm, most int) func(t *check.Trial) error {
 						return err
 					}
 					r.Algorithm, r.Parallel = a, &search.Parallel{Engine: engine.GPU}
-					if a != search.Tiles { // all kinds of blocks
+					if a != search.Tiles { // try all settings of blocks
 						r.Parallel.Blocks = search.Blocks{Threads: 32 << (i % 3),
 							Slice: 32 * (i % 5), Insert: i%2 == 1, Start: i/8%2 == 1}
 					}
@@ -138,7 +138,7 @@ func trySearch(a search.Algorithm, most int) func(t *check.Trial) error {
 	}
 }
 
-// trySearchTwice is trySearchBatch with the device as two, each with a context of its own.
+// trySearchTwice is trySearchBatch with the device used as two, each with a context of its own.
 func trySearchTwice(t *check.Trial) error {
 	free, _, err := t.Dev.MemInfo()
 	if err != nil {
@@ -148,7 +148,7 @@ func trySearchTwice(t *check.Trial) error {
 	return trySearchBatch(t, search.GPUOptions{Device: which, Also: []engine.Device{which}})
 }
 
-// trySearchBatch compares a batch of all kinds of queries.
+// trySearchBatch compares the results of a batch of all kinds of queries with those of the CPU.
 func trySearchBatch(t *check.Trial, o search.GPUOptions) error {
 	docs := min(300_000, t.Sizes[len(t.Sizes)-1])
 	shape := thesisbench.Zipf(docs, 500, 3)

@@ -9,8 +9,8 @@ import (
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// The suites hold, and all figures can be measured: on the interpreter with little data, on a real
-// GPU as for the receipt.
+// The suites find no difference, and all figures can be measured: in the interpreter with little
+// data, on a real GPU as for the receipt.
 func TestSearchJob(t *testing.T) {
 	trials.Long(t, "suites and figures in the interpreter")
 	dev, _ := gputest.Named(t)

@@ -16,10 +16,10 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// readSpeed of an H200, measured: bytes a second.
+// readSpeed is the measured memory bandwidth of an H200 for reading, in bytes a second.
 const readSpeed = 4.47e12
 
-// searching is what the figures are measured on.
+// searching is the index and the settings of the figures of search.
 type searching struct {
 	ctx   context.Context
 	s     *search.Searcher
@@ -74,7 +74,8 @@ func median(x []float64) float64 {
 	return x[len(x)/2]
 }
 
-// singles are single queries of two words, k = 128: time on the device by events, and of the call.
+// singles measures single queries of two words with k = 128: the time on the device, by events, and
+// of the whole call.
 func (m *searching) singles() error {
 	wanted := map[search.Mode][]float64{search.Or: {25, 35, 40, 60}, search.And: {0, 0, 20, 30}}
 	for _, mode := range []search.Mode{search.Or, search.And} {
@@ -93,7 +94,7 @@ func (m *searching) singles() error {
 					return err
 				}
 				if !slices.Equal(got.Hits, want.Hits) {
-					return fmt.Errorf("search: %s, %v: not the CPU's result", m.shape.Classes[i].Name, mode)
+					return fmt.Errorf("search: %s, %v: the result differs from the CPU's", m.shape.Classes[i].Name, mode)
 				}
 				device = append(device, got.Stats.GPU.Time.Seconds())
 				r.Trace = false
@@ -118,8 +119,8 @@ func (m *searching) singles() error {
 	return nil
 }
 
-// batch is 500 queries of two words of all classes at once: of the four lists of a class, all
-// pairs. One of each is compared with the CPU.
+// batch measures a batch of 500 queries of two words, of all classes: all pairs of the four lists
+// of a class. One of each is compared with the CPU.
 func (m *searching) batch() error {
 	pairs := [][2]int{{0, 1}, {2, 3}, {0, 2}, {1, 3}, {0, 3}, {1, 2}}
 	var requests []search.Request
@@ -131,7 +132,7 @@ func (m *searching) batch() error {
 	}
 	var found []*search.Result
 	var times []float64
-	for range m.runs { // the first run while memory for later ones is made
+	for range m.runs { // the first run allocates memory for the later ones
 		found = found[:0]
 		start := time.Now()
 		for r, err := range m.s.SearchBatch(m.ctx, slices.Values(requests), search.Batch{Engine: engine.GPU}) {
@@ -148,7 +149,7 @@ func (m *searching) batch() error {
 			return err
 		}
 		if !slices.Equal(found[i].Hits, want.Hits) {
-			return fmt.Errorf("search: request %d of the batch of 500: not the CPU's result", i)
+			return fmt.Errorf("search: request %d of the batch of 500: the result differs from the CPU's", i)
 		}
 	}
 	d := median(times)
@@ -156,7 +157,7 @@ func (m *searching) batch() error {
 	return nil
 }
 
-// throughput is a batch of queries like those of people, next to all cores.
+// throughput measures a batch of queries of one to five words on the GPU and on all cores.
 func (m *searching) throughput(quick bool) error {
 	n := 20_000
 	if quick {
@@ -177,7 +178,7 @@ func (m *searching) throughput(quick bool) error {
 		}
 		return time.Since(start).Seconds(), found, nil
 	}
-	// In turn, so that none has another's garbage collected each time.
+	// The engines take turns, so that none always pays for collecting another's garbage.
 	cpu, device, both := math.Inf(1), math.Inf(1), math.Inf(1)
 	var want, got, together []*search.Result
 	for range 5 {
@@ -195,7 +196,7 @@ func (m *searching) throughput(quick bool) error {
 	}
 	for i := range want {
 		if !slices.Equal(got[i].Hits, want[i].Hits) || !slices.Equal(together[i].Hits, want[i].Hits) {
-			return fmt.Errorf("search: request %d of a batch: not the CPU's result", i)
+			return fmt.Errorf("search: request %d of a batch: the result differs from the CPU's", i)
 		}
 	}
 	m.out = append(m.out, check.Bench{Name: fmt.Sprintf("search: %d queries, %d cores", n,

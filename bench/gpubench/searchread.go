@@ -17,9 +17,9 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// apart writes an index whose words never meet: document d may have word d mod words only. A query
-// of two such words prunes nothing, since any posting could have a good one of the other list
-// beside it: all codes and all offsets are read, three bytes a posting.
+// apart writes an index whose words never co-occur: document d contains only word d mod words. A
+// query of two such words prunes nothing, since by the bounds any document could also have a good
+// posting in the other list. So all codes and all offsets are read, three bytes per posting.
 func apart(dir string, docs, words int) error {
 	w, err := index.Create(dir)
 	if err != nil {
@@ -49,11 +49,11 @@ func apart(dir string, docs, words int) error {
 
 func apartWord(i int) string { return fmt.Sprintf("w%02d", i) }
 
-// readingSpeed is how fast the kernel of batches that reads two long lists does that when nothing
-// can be pruned: all codes are added up, and the few documents that may win are left to be scored
-// exactly, which is told beside. Each list is read once, and all together do not fit the device's
-// cache. There are as many documents as the thesis has: with two thirds of them, launch and last
-// blocks weigh more, and it was 58.8% of the memory's speed.
+// readingSpeed measures the throughput of the batch kernel that reads two long lists when nothing
+// can be pruned. It adds up all codes; the few documents that may win are scored exactly by another
+// kernel, with a figure of its own. Each list is read once, and together they exceed the device's
+// cache. There are as many documents as in the thesis. With two thirds of them, the launch and the
+// last blocks take a larger share of the time: 58.8% of the memory bandwidth was reached.
 func readingSpeed(ctx context.Context, dev *gpu.Device, quick bool) (b []check.Bench, err error) {
 	docs, words, runs := 50_200_000, 6, 20
 	if quick {

@@ -16,9 +16,9 @@ var (
 	exactPolicies  = []search.Policy{search.Local, search.SharedFull}
 )
 
-// thesis is the best of its variants, against its times divided by four, in ms. Its homogeneous
-// times are the best of WAND and MaxScore, and of partitions that it adjusted, which the recall
-// tells.
+// thesis measures the best setting of each of the thesis' variants. The bound is a quarter of the
+// thesis' time, in ms. Its homogeneous times are the best of WAND and MaxScore. They are compared
+// with plain and with adjusted partitions: its recall shows that its own were adjusted.
 func (m *searching) thesis() error {
 	for _, x := range []struct {
 		name       string
@@ -53,8 +53,8 @@ func (m *searching) thesis() error {
 	return nil
 }
 
-// bestOf is the time of a query of two words by the best policy, size of partitions and number of
-// them in a row.
+// bestOf returns the time of a query of two words with the best policy, size of partitions and
+// number of partitions in a row.
 func (m *searching) bestOf(class int, r search.Request, partition search.Partition) (float64, error) {
 	best := math.Inf(1)
 	r.Words = m.words(class, 2)
@@ -79,8 +79,8 @@ func (m *searching) bestOf(class int, r search.Request, partition search.Partiti
 	return best, nil
 }
 
-// clients are 64 at a time, each with its own queries: no errors, the results of one core, and no
-// one waits much longer than the others.
+// clients runs 64 concurrent clients. There must be no errors, the results must be those of one
+// core, and no client may wait much longer than another.
 func (m *searching) clients(quick bool) error {
 	o := clientbench.Options{For: 2 * time.Second, Every: time.Second,
 		Query: clientbench.Generated(&m.shape), Parallel: &search.Parallel{Engine: engine.GPU},

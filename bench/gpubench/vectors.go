@@ -16,7 +16,7 @@ import (
 	"github.com/collocate/collocate/vectors/vectorstest"
 )
 
-// vectorsJob compares and measures vectors of words.
+// vectorsJob compares and measures word vectors.
 var vectorsJob = Job{
 	Name: "vectors",
 	Suites: []check.Suite{
@@ -42,7 +42,7 @@ func eachMatrix(t *check.Trial, most int, try func(m *vectorstest.Matrix) error)
 	return nil
 }
 
-// tryGloVe compares the training with that of one core, to the bit, with its losses.
+// tryGloVe compares the vectors and losses of training with those of one core, to the bit.
 func tryGloVe(t *check.Trial) error {
 	return eachMatrix(t, 1_000_000, func(m *vectorstest.Matrix) error {
 		for _, dim := range []int{50, 300, 600} {
@@ -70,7 +70,7 @@ func tryGloVe(t *check.Trial) error {
 	})
 }
 
-// trySVD compares the decomposition with that of one core, to the bit.
+// trySVD compares the vectors of the decomposition with those of one core, to the bit.
 func trySVD(t *check.Trial) error {
 	return eachMatrix(t, 300_000, func(m *vectorstest.Matrix) error {
 		for _, dim := range []int{10, min(100, m.Len())} {
@@ -139,7 +139,7 @@ func sameNear(t *check.Trial, got, want []vectors.Near) error {
 	return check.Same(t, "cosines", cosines(got), cosines(want))
 }
 
-// similar asks twice, and says how long the second time took.
+// similar finds similar words twice, and returns the time of the second run.
 func similar(ctx context.Context, v *vectors.Vectors, asked []string, kind engine.Kind,
 	d engine.Device) (near [][]vectors.Near, _ time.Duration, err error) {
 	s, err := v.NewSearcher(kind, d, runtime.GOMAXPROCS(0))
@@ -167,7 +167,7 @@ func drawVectors(n, dim int, rng *rand.Rand) (*vectors.Vectors, error) {
 	return vectors.New(list, dim, data)
 }
 
-// vectorSizes are those of the figures: of a large vocabulary.
+// vectorSizes are the sizes for the figures.
 type vectorSizes struct {
 	words, cells, dim, epochs, asked int
 }
@@ -194,7 +194,8 @@ func (z vectorSizes) measure(ctx context.Context, dev *gpu.Device) (out []check.
 	if err != nil {
 		return out, err
 	}
-	// Both vectors of a cell with their sums of squares are read and written: 9.6 KB at 300.
+	// For each cell two vectors and their sums of squares are read and written: 9.6 KB for 300
+	// dimensions.
 	bytes := int64(cells) * int64(z.dim) * 32
 	speed := float64(bytes) / onGPU / 1e9
 	met := speed >= 0.4*4800
@@ -236,14 +237,14 @@ func (z vectorSizes) measure(ctx context.Context, dev *gpu.Device) (out []check.
 			onCoresTime.Seconds(), 1)), nil
 }
 
-// epoch is how long an epoch takes, the best of all but the first.
+// epoch returns the time of the fastest epoch, without the first.
 func (z vectorSizes) epoch(ctx context.Context, m vectors.Matrix, kind engine.Kind,
 	dev *gpu.Device) (seconds float64, err error) {
 	var last time.Time
 	best := time.Hour
 	epochs := z.epochs
 	if kind != engine.GPU {
-		epochs = 2 // the cores take long
+		epochs = 2 // the cores are slow
 	}
 	_, err = vectors.TrainGloVe(ctx, m, vectors.GloVeOptions{Dim: z.dim, Epochs: epochs, Seed: 1,
 		Memory: 64e9, Engine: kind, Device: dev.Which(0), Progress: func(epoch int, _ float64) {

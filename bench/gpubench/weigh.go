@@ -35,7 +35,7 @@ var weighJob = Job{
 	Measure: measureWeigh,
 }
 
-// tryWeigh compares a method with the sequential one, to the bit.
+// tryWeigh compares the weights of a method with the sequential ones, to the bit.
 func tryWeigh(m weigh.Method, given bool) func(t *check.Trial) error {
 	return func(t *check.Trial) error {
 		return weighbench.Folder(func(dir string) error {
@@ -83,7 +83,7 @@ func tryWeighOf(t *check.Trial, dir string, m weigh.Method, given bool, size int
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Free()) }()
-	for range 2 { // the second time with the memory of the first
+	for range 2 { // the second run reuses the memory of the first
 		if err := w.Weigh(t.Ctx); err != nil {
 			return err
 		}
@@ -91,8 +91,8 @@ func tryWeighOf(t *check.Trial, dir string, m weigh.Method, given bool, size int
 	return sameWeights(t, fmt.Sprintf("%v of %d bytes", m, size), w.Weights(), want)
 }
 
-// columns are weights as four lists: words with a newline behind each, then for all
-// pairs document, frequency and bits of the weight.
+// columns returns weights as lists: the words, each with a newline after it, and three numbers for
+// each pair: document, frequency and bits of the weight.
 func columns(ctx context.Context, w *weigh.Weights) (words []byte, numbers []uint32, err error) {
 	for x, err := range w.Terms(ctx) {
 		if err != nil {
@@ -121,21 +121,21 @@ func sameWeights(t *check.Trial, what string, got, want *weigh.Weights) error {
 	return check.Same(t, what+": weights", gotNumbers, wantNumbers)
 }
 
-// wanted makes a bench with a bound on its seconds.
+// wanted returns a figure with a bound on its seconds.
 func wanted(name string, items int, seconds, median, most float64, text string) check.Bench {
 	met := seconds <= most
 	return check.Bench{Name: name, Items: items, Seconds: seconds, Median: median, Wanted: text, Met: &met}
 }
 
-// atLeast makes a bench of how many times faster one thing is than another.
+// atLeast returns a figure of a speedup, with a lower bound.
 func atLeast(name string, seconds, of, times float64) check.Bench {
 	met := of >= times*seconds
 	return check.Bench{Name: fmt.Sprintf("%s: %.1fx", name, of/seconds), Seconds: seconds,
 		Wanted: fmt.Sprintf("%gx", times), Met: &met}
 }
 
-// measureWeigh measures the figures of the weights: 500 MB from CPU memory to CPU
-// memory, and an index.
+// measureWeigh measures the weights of 500 MB of text, from CPU memory to CPU memory, and building
+// an index.
 func measureWeigh(ctx context.Context, dev *gpu.Device, quick bool) (out []check.Bench, err error) {
 	size, rounds := int64(500e6), 5
 	if quick {
@@ -217,7 +217,7 @@ func measureWeigh(ctx context.Context, dev *gpu.Device, quick bool) (out []check
 			check.Bench{Name: fmt.Sprintf("weigh 500 MB: CPU auto, %d threads, which make the weights as they are read", threads), Items: items, Seconds: auto.Best, Median: auto.Median},
 			check.Bench{Name: fmt.Sprintf("weigh 500 MB: reading the weights that ours left, %d threads", threads), Items: items, Seconds: read.Best, Median: read.Median},
 			atLeast("weigh: ours against CPU auto", ours.Best, auto.Best, 25))
-		// Large enough that opening the device does not count.
+		// Large enough that opening the device takes a small part of the time.
 		large := 6 * size
 		if path, err = weighbench.TextFile(ctx, dir, large, 0); err != nil {
 			return err
@@ -234,8 +234,8 @@ func measureWeigh(ctx context.Context, dev *gpu.Device, quick bool) (out []check
 	return out, err
 }
 
-// publishedPPD is PPD with the papers' dictionary, which is copied with the text, in one piece and
-// sorted by merging.
+// publishedPPD measures PPD as published: in one piece, sorted by merging, with the papers'
+// dictionary, which is copied to the device with the text.
 func publishedPPD(ctx context.Context, dev *gpu.Device, corpus *weigh.PinnedCorpus,
 	words *dict.File, rounds int) (t weighbench.Time, err error) {
 	list := &dict.Words{}
@@ -256,7 +256,7 @@ func publishedPPD(ctx context.Context, dev *gpu.Device, corpus *weigh.PinnedCorp
 	return weighbench.Published(ctx, dev, corpus, d, rounds)
 }
 
-// onDevice is the time of all steps but the copies.
+// onDevice returns the time of all steps except copies.
 func onDevice(steps []weigh.Step) (seconds float64) {
 	for _, s := range steps {
 		if !strings.HasPrefix(s.Name, "copy") && !s.Beside {
@@ -266,7 +266,7 @@ func onDevice(steps []weigh.Step) (seconds float64) {
 	return seconds
 }
 
-// timeIndex builds an index of a file by way of the GPU.
+// timeIndex measures building an index of a file with the GPU.
 func timeIndex(ctx context.Context, dir, path string, an text.Analyzer) (best float64, err error) {
 	best = math.Inf(1)
 	for range 2 {

@@ -9,8 +9,7 @@ import (
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// Suites of weights and dictionaries find no difference, and what they measure has
-// names and times.
+// The suites of weights and dictionaries find no difference; their figures have names and times.
 func TestWeighAndDict(t *testing.T) {
 	trials.Long(t, "suites and figures in the interpreter")
 	dev, _ := gputest.Named(t)

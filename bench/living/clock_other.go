@@ -4,7 +4,7 @@ package main
 
 import "time"
 
-// clock is the time that passes: threads are only timed on Linux.
+// clock returns the wall time: only on Linux there is the CPU time of a thread.
 func clock() time.Duration { return time.Since(began) }
 
 var began = time.Now()

@@ -17,12 +17,12 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// compare asks indexes of the same documents the same queries.
+// compare runs the same queries on indexes of the same documents.
 func compare(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("compare", flag.ExitOnError)
-	queries := f.String("queries", "", "a file with a query a line, behind an ID and a colon or tab, or not")
-	n := f.Int("n", 400, "how many of the queries are asked, spread over the file")
-	rounds := f.Int("rounds", 9, "how often each is asked")
+	queries := f.String("queries", "", "a file with one query per line, with or without an ID and a colon or tab before it")
+	n := f.Int("n", 400, "number of queries, evenly spaced in the file")
+	rounds := f.Int("rounds", 9, "runs of each query")
 	ks := f.String("k", "10,100,1000", "numbers of answers")
 	f.Parse(args)
 	if f.NArg() < 2 || *queries == "" {
@@ -73,9 +73,9 @@ func compare(ctx context.Context, args []string) error {
 	return nil
 }
 
-// measure is the mean over the queries that find anything, in microseconds, of the least time that
-// this thread spent on each index in some rounds. In each round all indexes are asked a query in
-// turn.
+// measure returns the mean time of a query on each index, in microseconds, over the n queries that
+// have an answer. The time of a query is the least CPU time of this thread in several rounds, in
+// which the indexes take turns.
 func measure(ctx context.Context, indexes []*search.Searcher, asked []string, mode search.Mode,
 	k, rounds int) (means []float64, n int, err error) {
 	means = make([]float64, len(indexes))
@@ -92,11 +92,11 @@ func measure(ctx context.Context, indexes []*search.Searcher, asked []string, mo
 				if err != nil {
 					return nil, 0, err
 				}
-				if round == 0 { // which warms caches
+				if round == 0 { // warm-up
 					if i == 0 {
 						first = found.Hits
 					} else if !slices.Equal(found.Hits, first) {
-						return nil, 0, fmt.Errorf("query %q, k %d, %v: index %d gives other answers than the first",
+						return nil, 0, fmt.Errorf("query %q, k %d, %v: the answers of index %d differ from those of the first",
 							text, k, mode, i)
 					}
 					continue
@@ -120,7 +120,7 @@ func measure(ctx context.Context, indexes []*search.Searcher, asked []string, mo
 	return means, n, nil
 }
 
-// readQueries reads up to n queries of a file, at equal distances.
+// readQueries reads up to n evenly spaced queries of a file.
 func readQueries(path string, n int) (out []string, err error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -15,12 +15,12 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// cut makes an index of a corpus, with segments of given sizes.
+// cut builds an index of a corpus with segments of given sizes.
 func cut(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("cut", flag.ExitOnError)
 	to := f.String("to", "", "the new index")
 	sizes := f.String("sizes", "1,1,1,1,1,1,1,1,1,1", "of the segments, in proportion to each other")
-	analyzer := f.String("analyzer", "english", "what makes the words")
+	analyzer := f.String("analyzer", "english", "analyzer")
 	f.Parse(args)
 	if *to == "" || f.NArg() == 0 {
 		return errors.New("cut: want -to INDEX and a corpus")
@@ -64,7 +64,7 @@ func cut(ctx context.Context, args []string) error {
 	return w.Commit()
 }
 
-// batches gives the next n documents, a thousand at a time.
+// batches yields the next n documents, a thousand at a time.
 func batches(next func() (text.Document, error, bool), n int) func(context.Context) iter.Seq2[[]text.Document, error] {
 	return func(context.Context) iter.Seq2[[]text.Document, error] {
 		return func(yield func([]text.Document, error) bool) {
@@ -91,7 +91,7 @@ func numbers(list string) (out []int, err error) {
 	for part := range strings.SplitSeq(list, ",") {
 		n, err := strconv.Atoi(part)
 		if err != nil || n <= 0 {
-			return nil, fmt.Errorf("%q: want numbers with commas", list)
+			return nil, fmt.Errorf("%q: want numbers separated by commas", list)
 		}
 		out = append(out, n)
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/collocate/collocate/datagen"
 )
 
-// generate writes sentences and queries as 'collocate generate' does, for machines without it.
+// generate writes the sentences and queries of 'collocate generate', for machines without that
+// command.
 func generate(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("generate", flag.ExitOnError)
 	docs := f.Int64("docs", 1_000_000, "sentences")

@@ -21,16 +21,17 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// load asks an index queries at a given rate, first as it is, then while documents are added.
+// load sends queries to an index at a given rate, first without changes, then while documents are
+// added.
 func load(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("load", flag.ExitOnError)
-	queries := f.String("queries", "", "a file with a query a line")
-	add := f.String("add", "", "a file with a document a line, which are added again and again")
+	queries := f.String("queries", "", "a file with one query per line")
+	add := f.String("add", "", "a file with one document per line, which are added repeatedly")
 	rate := f.Float64("rate", 1000, "queries a second")
 	commits := f.Float64("commits", 100, "commits a minute")
 	docs := f.Int("docs", 20, "documents that each commit adds")
-	length := f.Duration("for", 20*time.Second, "how long each part lasts")
-	workers := f.Int("workers", runtime.GOMAXPROCS(0), "queries that are answered at once")
+	length := f.Duration("for", 20*time.Second, "duration of each part")
+	workers := f.Int("workers", runtime.GOMAXPROCS(0), "number of concurrent queries")
 	f.Parse(args)
 	if f.NArg() != 1 || *queries == "" || *add == "" {
 		return errors.New("load: want -queries FILE, -add FILE and an index")
@@ -87,19 +88,19 @@ type loaded struct {
 	mu  sync.Mutex
 	now *generation
 
-	seen    atomic.Int64 // generations
+	seen    atomic.Int64 // number of generations
 	commits int
-	longest time.Duration
-	most    int // segments
+	longest time.Duration // of a commit
+	most    int           // largest number of segments
 }
 
-// generation is a generation of the index with those who search it.
+// generation is a generation of the index with its current users.
 type generation struct {
 	*search.Searcher
 	users sync.WaitGroup
 }
 
-// use gives the newest generation, until Done of its users.
+// use returns the newest generation, which stays open until the caller calls users.Done.
 func (l *loaded) use() *generation {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -107,7 +108,7 @@ func (l *loaded) use() *generation {
 	return l.now
 }
 
-// refresh goes over to a newer generation, if there is one.
+// refresh opens a newer generation if there is one, and closes the old one after its last user.
 func (l *loaded) refresh() error {
 	s, err := l.now.Refresh()
 	if s == nil || err != nil {
@@ -123,7 +124,7 @@ func (l *loaded) refresh() error {
 	return old.Close()
 }
 
-// write adds documents and commits them, as often as is asked for.
+// write adds documents and commits them, at a rate of commits per minute.
 func (l *loaded) write(ctx context.Context, dir string, lines []string, docs int, commits float64) error {
 	w, err := segments.NewWriter(dir, segments.Options{Background: true})
 	if err != nil {
@@ -139,7 +140,7 @@ func (l *loaded) write(ctx context.Context, dir string, lines []string, docs int
 		case <-tick.C:
 		}
 		for range docs {
-			id := fmt.Sprint("new", n%1000) // the thousand and first replaces the first
+			id := fmt.Sprint("new", n%1000) // later documents replace earlier ones
 			if err := w.Add(text.Document{ID: id, Text: []byte(lines[n%len(lines)])}); err != nil {
 				return err
 			}
@@ -157,8 +158,8 @@ func (l *loaded) write(ctx context.Context, dir string, lines []string, docs int
 	}
 }
 
-// ask asks queries that arrive at random moments, this many a second on the average. Time counts
-// from the arrival: waiting for others counts.
+// ask sends queries that arrive as a Poisson process of the given rate per second. Latencies count
+// from the arrival, so they include waiting for other queries.
 func (l *loaded) ask(ctx context.Context, asked []string, rate float64, workers int, length time.Duration) (*latencies, error) {
 	type arrival struct {
 		at   time.Time
@@ -201,7 +202,7 @@ func (l *loaded) ask(ctx context.Context, asked []string, rate float64, workers 
 // latencies are in milliseconds.
 type latencies []float64
 
-// at is a percentile of sorted latencies.
+// at returns a percentile of sorted latencies.
 func (l latencies) at(percent float64) float64 {
 	if len(l) == 0 {
 		return 0

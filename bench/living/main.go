@@ -1,12 +1,12 @@
-// Command living measures what an index that grows costs those who search it.
+// Command living measures how changes of an index with segments affect searches.
 //
 //	go run ./bench/living cut -to ten -sizes 1,1,1,1,1,1,1,1,1,1 elife.jsonl.zst
 //	go run ./bench/living compare -queries topics.txt one.index ten
 //	go run ./bench/living load -queries topics.txt -add lines.txt some.index
 //
-// cut makes an index whose segments have the sizes that are asked for, which no merge changes.
-// compare asks indexes of the same documents the same queries in turn, says how long each takes,
-// and fails if an answer differs. load commits to a copy of an index while others search it.
+// cut builds an index with segments of given sizes, which no merge changes. compare runs the same
+// queries on indexes of the same documents in turn, prints the mean times, and fails if an answer
+// differs. load commits to a copy of an index while it is searched. generate writes data for them.
 package main
 
 import (

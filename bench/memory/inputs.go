@@ -15,13 +15,14 @@ import (
 	"github.com/collocate/collocate/internal/bytesize"
 )
 
-// peakOf is the most memory that a process had resident.
+// peakOf returns the peak resident memory of a process.
 func peakOf(s *os.ProcessState) bytesize.Size {
 	return bytesize.Size(s.SysUsage().(*syscall.Rusage).Maxrss * 1024)
 }
 
-// oddities makes inputs that no generator makes.
-func (b *bench) oddities() error {
+// unusual writes inputs that 'collocate generate' does not make: a huge line, a decompression bomb,
+// empty lines, and unsorted IDs.
+func (b *bench) unusual() error {
 	err := b.create("HUGE", func(w *bufio.Writer) error {
 		w.WriteString("short\n")
 		for range 200_000_000 / 5 {
@@ -57,7 +58,7 @@ func (b *bench) oddities() error {
 	if err != nil {
 		return err
 	}
-	// IDs in an order that is not theirs.
+	// The IDs are not in byte order.
 	return b.create("TSV", func(w *bufio.Writer) error {
 		for i := range uint32(2_000_000) {
 			fmt.Fprintf(w, "document-%08x\tword%d of some\n", i*2654435761, i%1000)

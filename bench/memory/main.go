@@ -1,7 +1,7 @@
 //go:build unix
 
-// Command memory runs every job that takes --memory under several bounds and prints how much
-// memory it had resident at most. It fails where that is more than 1.2 times the bound and 60 MB.
+// Command memory runs every job with --memory under several bounds and prints its peak resident
+// memory. It fails if a peak is more than 1.2 times the bound plus 60 MB.
 //
 //	go run ./bench/memory                           # on generated text of 200 MB
 //	go run ./bench/memory -lines 40M -bounds 1GB    # and 40 million short lines
@@ -73,7 +73,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	over, err := b.table(ctx)
 	if err == nil && over > 0 {
-		err = fmt.Errorf("%d of the peaks are over the bound", over)
+		err = fmt.Errorf("%d peaks are over the bound", over)
 	}
 	return err
 }
@@ -84,11 +84,11 @@ type bench struct {
 	bounds               []bytesize.Size
 }
 
-// job is a call of the command. OUT in it is a fresh place for output, other words
-// in capitals are inputs.
+// job is a call of the command. OUT is replaced by a new path for output, other words in capitals
+// by the paths of inputs.
 type job struct {
 	name, args string
-	fails      bool // it must end in an error
+	fails      bool // it must return an error that names the limit
 }
 
 var jobs = []job{
@@ -126,7 +126,7 @@ var jobs = []job{
 	{"places miner", "places POINTS.csv -d 12 -p 0.3 --algorithm miner", false},
 }
 
-// generate makes the inputs.
+// generate writes the inputs.
 func (b *bench) generate(ctx context.Context, size, lines string) error {
 	text := filepath.Join(b.dir, "TEXT")
 	calls := []string{
@@ -151,10 +151,10 @@ func (b *bench) generate(ctx context.Context, size, lines string) error {
 			return fmt.Errorf("%s: %w: %s", c, err, out)
 		}
 	}
-	return b.oddities()
+	return b.unusual()
 }
 
-// args puts the names of files into a call.
+// args splits a call into arguments and inserts the paths of files.
 func (b *bench) args(call, out string) (list []string) {
 	for _, a := range strings.Fields(call) {
 		switch {
@@ -195,8 +195,8 @@ func (b *bench) table(ctx context.Context) (over int, err error) {
 	return over, nil
 }
 
-// run runs a job and returns the most memory it had resident. A job that refuses to work
-// within the bound says so.
+// run runs a job and returns its peak resident memory, its time, and its error if it refuses to
+// work within the bound.
 func (b *bench) run(ctx context.Context, j job, bound bytesize.Size) (peak bytesize.Size,
 	took time.Duration, said string, err error) {
 	out, err := os.MkdirTemp(b.dir, "out-")
@@ -221,7 +221,7 @@ func (b *bench) run(ctx context.Context, j job, bound bytesize.Size) (peak bytes
 	refused := failed && (strings.Contains(said, "memory") || strings.Contains(said, "--max-document"))
 	switch {
 	case j.fails && !refused:
-		return 0, 0, "", fmt.Errorf("%s: no error that names the limit: %s", j.name, said)
+		return 0, 0, "", fmt.Errorf("%s: want an error that names the limit, got %q", j.name, said)
 	case failed && !refused:
 		return 0, 0, "", fmt.Errorf("%s: %w: %s", j.name, err, said)
 	case !failed:

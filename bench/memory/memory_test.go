@@ -11,7 +11,8 @@ import (
 	"github.com/collocate/collocate/internal/bytesize"
 )
 
-// The quickest jobs keep to the least bound: many documents, and ones that are too long.
+// The fastest jobs keep to the smallest bound, with many documents and with documents that are too
+// long.
 func TestPeaks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the command and reads some hundred megabytes")
@@ -35,6 +36,6 @@ func TestPeaks(t *testing.T) {
 	}
 	left, err := filepath.Glob(filepath.Join(dir, "out-*"))
 	if err != nil || len(left) > 0 {
-		t.Error(left, err)
+		t.Errorf("files left: %v, %v", left, err)
 	}
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/collocate/collocate/dict"
 )
 
-// dictKinds are the paper's two, and its XBW as we have it.
+// dictKinds are the paper's two kinds, and our form of its XBW.
 var dictKinds = []dict.Kind{dict.STT, dict.XBWPaper, dict.XBW}
 
-// dictionaries is figures 8, 9, 11 and 12 and table 3 of the paper on dictionaries, on one core.
+// dictionaries makes figures 8, 9, 11 and 12 and table 3 of the paper on dictionaries, on one core.
 func (o *Options) dictionaries(ctx context.Context, a amount) (*report.Report, error) {
 	last := len(a.vocabularies) - 1
 	memory := dictTable("memory", "Figure 8: megabytes of a dictionary by words in the vocabulary")
@@ -22,7 +22,7 @@ func (o *Options) dictionaries(ctx context.Context, a amount) (*report.Report, e
 		fmt.Sprintf("Figure 11: nanoseconds a character, %d words by frequency", a.lookups))
 	uniform := dictTable("uniform",
 		fmt.Sprintf("Figure 12: nanoseconds a character, %d words equally often", a.lookups))
-	// The paper's vocabularies here are 10 million words and a hundredth of these.
+	// The paper's vocabularies in this figure have 10 million and 100,000 words.
 	byLength := report.Table{Name: "by-length",
 		Title:  "Figure 9: milliseconds by words of the text, for two vocabularies",
 		Header: []string{"words"}}
@@ -81,12 +81,12 @@ func dictTable(name, title string) report.Table {
 	return t
 }
 
-// textLengths are the lengths of texts in figure 9.
+// textLengths returns the lengths of texts in figure 9.
 func textLengths(most int) []int { return []int{most / 4, most / 2, most} }
 
-// dictionary is megabytes, nanoseconds a character for both texts, and milliseconds for the texts
-// of several lengths. A table of next nodes that does not fit memory is not built; its size is
-// known anyway.
+// dictionary measures one kind: megabytes, nanoseconds per character for both texts, and
+// milliseconds for the texts of several lengths. An STT whose table does not fit into memory is not
+// built; only its size is computed.
 func (o *Options) dictionary(ctx context.Context, words *dict.Words, k dict.Kind, frequent,
 	uniform *dict.Text, lengths []*dict.Text) (cells [3]string, times []string, err error) {
 	if k == dict.STT {
@@ -123,7 +123,7 @@ func (o *Options) dictionary(ctx context.Context, words *dict.Words, k dict.Kind
 	return cells, times, nil
 }
 
-// dictionariesGPU is figures 8 to 12 on the device.
+// dictionariesGPU makes figures 8 to 12 on the device.
 func (o *Options) dictionariesGPU(ctx context.Context, a amount) (*report.Report, error) {
 	if o.Device == nil {
 		return nil, nil
@@ -134,7 +134,7 @@ func (o *Options) dictionariesGPU(ctx context.Context, a amount) (*report.Report
 			Memory: o.Memory, Log: o.Say})
 }
 
-// lengthsOf is mean and variance of the words' lengths.
+// lengthsOf returns the mean and the variance of the words' lengths.
 func lengthsOf(t *dict.Text) (mean, variance string) {
 	n, sum, squares := float64(t.Len()), 0.0, 0.0
 	for i := range t.Len() {

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// The tables and figures of the five documents, with what survives of their numbers. Decimal commas
-// are points here.
+// The tables and figures of the five documents, with those of their numbers that can be read.
+// Decimal commas are written as points.
 
 // paper is one of the five documents.
 type paper struct {
-	ID      string // of its items: "thesis"
+	ID      string // short name, such as "thesis"
 	Title   string
-	Machine string // that its numbers come from
-	Differs string // between its setting and ours, whatever the item
+	Machine string // on which its numbers were measured
+	Differs string // how its setting differs from ours, for all items
 	Items   []item
 }
 
@@ -22,26 +22,27 @@ type paper struct {
 type item struct {
 	Number  string // "Table 5.4"
 	Shows   string
-	Paper   string // the paper's values, or what its text tells of a picture
-	Differs string // beyond what differs for all of the paper
+	Paper   string // the paper's values, or what its text says about a picture
+	Differs string // how this item differs, in addition to the paper's Differs
 	kind    kind
-	gpu     bool // the paper's values are a GPU's
-	recall  bool // and shares of answers, not times
+	gpu     bool // the paper's values were measured on a GPU
+	recall  bool // the values are recall, not times
 	ours    func(*pages) (string, error)
 }
 
-// kind says whether there is anything to compare.
+// kind is what an item contains that can be compared.
 type kind int
 
 const (
-	numbers kind = iota // the paper's numbers survive
-	told                // a picture without numbers, of which the text tells trends or ratios
-	setting             // what was measured with
-	drawing             // it explains, and measures nothing
+	numbers kind = iota // numbers
+	told                // a picture without numbers; the text gives trends or ratios
+	setting             // parameters of the measurements
+	drawing             // an explanation, no measurement
 )
 
-// mark is what the page says of an item; err is why there is no value of ours. device says that
-// there was a GPU, small that our data are smaller than the paper's.
+// mark returns whether and how an item was compared, for the page. err is the reason for a missing
+// value of ours. device means that there was a GPU, small that our data are smaller than the
+// paper's.
 func (i *item) mark(err error, device, small bool) string {
 	switch {
 	case i.kind == drawing:
@@ -69,12 +70,12 @@ func drawings(numbers []string, shows ...string) (out []item) {
 	return out
 }
 
-// papers are the five documents.
+// papers returns the five documents.
 func papers() []paper {
 	return []paper{thesisPaper(), cooccurPaper(), weighJapanese(), weighPaper(), placesPaper()}
 }
 
-// thesisPart is a section of chapter 5: its name in the tables' names, and what the thesis found.
+// thesisPart is a section of chapter 5: its name in the names of tables, and the thesis' results.
 type thesisPart struct {
 	name                       string // "wand-or"
 	shows                      string // "WAND, OR"
@@ -161,7 +162,7 @@ func thesisPaper() paper {
 	return p
 }
 
-// adjustedHere explains a name.
+// adjustedHere explains the name of a partition.
 const adjustedHere = "adjusted are the thesis' homogeneous partitions with the shift of its section 4.5.4"
 
 func (s *thesisPart) items() []item {
@@ -343,7 +344,7 @@ func placesPaper() paper {
 	return p
 }
 
-// numbers are the tables and figures of a paper, as the page lists them.
+// numbers returns the numbers of a paper's tables and figures, as the page lists them.
 func (p *paper) numbers() []string {
 	var out []string
 	for _, i := range p.Items {

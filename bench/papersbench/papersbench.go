@@ -1,6 +1,6 @@
-// Package papersbench is `collocate bench papers`: every table and figure of the five documents
-// that Collocate began with, on one page, each with the paper's value beside ours. The numbers come
-// from the benches of the four jobs; what cannot be compared is marked, with the reason.
+// Package papersbench is `collocate bench papers`: one page with every table and figure of the five
+// documents that Collocate implements, each with the paper's values and ours. The numbers come from
+// the benchmarks of the four jobs. Items that cannot be compared are marked, with the reason.
 package papersbench
 
 import (
@@ -24,17 +24,17 @@ import (
 
 // Options say how much to measure.
 type Options struct {
-	Device  *gpu.Device // nil: CPU cores alone
+	Device  *gpu.Device // nil means CPU cores only
 	Places  *coloc.GPU  // the same device for co-location
 	Threads int
 	Memory  int64
-	Quick   bool   // small data: 3 minutes on two cores
-	Tiny    bool   // smaller still, to see that everything is there
-	Dir     string // for data while it is needed; "" means the system's temporary folder
+	Quick   bool   // small data, for 3 minutes on two cores
+	Tiny    bool   // smaller still, for tests
+	Dir     string // for temporary data; "" means the system's temporary folder
 	Say     func(format string, args ...any)
 }
 
-// amount is how much data each job gets.
+// amount is the size of each job's data.
 type amount struct {
 	thesis       thesisbench.Options
 	tokens       int64
@@ -43,7 +43,7 @@ type amount struct {
 	lookups      int
 	places       time.Duration // limit of a job
 	rounds       int
-	hundredth    bool // of the points
+	hundredth    bool // use a hundredth of the points
 }
 
 func (o *Options) amount() amount {
@@ -126,7 +126,7 @@ func (o *Options) places(ctx context.Context, a amount) (*report.Report, error) 
 		Memory: o.Memory, Rounds: a.rounds, Limit: a.places, Quick: a.hundredth, Within: o.Quick})
 }
 
-// page lists every table and figure first, then what was measured for them.
+// page makes the report: a list of all tables and figures, then the measurements.
 func (o *Options) page(p *pages) *report.Report {
 	r := &report.Report{Name: "papers", Title: "The papers' tables and figures again",
 		Intro: fmt.Sprintf("Every table and figure of five documents, the paper's values beside ours. Ours were measured on %s. Below the lists is all that was measured.", machine(o))}
@@ -152,10 +152,10 @@ func (o *Options) page(p *pages) *report.Report {
 	return r
 }
 
-// small says that the data are smaller than the papers'.
+// small reports whether the data are smaller than the papers'.
 func (o *Options) small() bool { return o.Quick || o.Tiny || o.Device == nil }
 
-// machine names this one.
+// machine describes this machine.
 func machine(o *Options) string {
 	name := runtime.GOARCH
 	if f, err := os.Open("/proc/cpuinfo"); err == nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// A run without a GPU: every table and figure of the list is on the page, with the paper's value,
-// ours or a reason why there is none, and a mark.
+// After a run without a GPU every table and figure of the list is on the page, with the paper's
+// value, ours or a reason why there is none, and a mark.
 func TestEveryTableAndFigure(t *testing.T) {
 	trials.Long(t, "every table, in the interpreter")
 	r, err := Run(t.Context(), Options{Tiny: true, Threads: 2})
@@ -42,7 +42,7 @@ func check(t *testing.T, r *report.Report) {
 	lengths := r.Sections[slices.IndexFunc(r.Sections,
 		func(s report.Section) bool { return s.Title == "Dictionaries" })].Tables[1]
 	if lengths.Name != "dict-by-length" || len(lengths.Rows) != 3 || len(lengths.Header) != 1+2*len(dictKinds) {
-		t.Errorf("figure 9 is no curve of two vocabularies: %+v", lengths)
+		t.Errorf("figure 9 is %+v, want a curve for each of two vocabularies", lengths)
 	}
 	for i, p := range papers() {
 		rows := r.Sections[i].Tables[0].Rows
@@ -56,9 +56,9 @@ func check(t *testing.T, r *report.Report) {
 			switch {
 			case item.kind == drawing || item.kind == setting:
 			case paper == "":
-				t.Errorf("%s: %s: nothing of the paper", p.ID, item.Number)
+				t.Errorf("%s: %s has no value of the paper", p.ID, item.Number)
 			case ours == "" && mark != "cannot be compared: needs a GPU":
-				t.Errorf("%s: %s: nothing of ours, and %q", p.ID, item.Number, mark)
+				t.Errorf("%s: %s has no value of ours, but is marked %q", p.ID, item.Number, mark)
 			case mark == "compared": // with data of another size
 				t.Errorf("%s: %s is marked %q in a small run", p.ID, item.Number, mark)
 			}
@@ -66,7 +66,7 @@ func check(t *testing.T, r *report.Report) {
 	}
 }
 
-// captions are how the documents name their tables and figures, in five languages.
+// captions are patterns of the captions of tables and figures in the documents.
 var captions = []struct {
 	file, paper string
 	pattern     *regexp.Regexp
@@ -78,20 +78,20 @@ var captions = []struct {
 	{"004_", "places", regexp.MustCompile(`(?m)^(Rysunek|Tabela) (\d+):`), "Tabela"},
 }
 
-// The list has what the documents' captions name, and what it has beyond these are captions that
-// text recognition lost: the thesis' figure 3.4 is in its list of figures only. The Japanese
-// paper's captions do not survive it at all.
+// The list has all tables and figures that the documents' captions name. Text recognition lost some
+// captions: that of the thesis' figure 3.4, which is in its list of figures, and all of the
+// Japanese paper.
 func TestListIsComplete(t *testing.T) {
 	seeds := filepath.Join("..", "..", "..", "shared", "seeds")
 	if _, err := os.Stat(seeds); err != nil {
-		t.Skip("the documents are not here: ", err)
+		t.Skip("no texts of the documents beside the checkout: ", err)
 	}
 	total := 0
 	for _, p := range papers() {
 		total += len(p.Items)
 		numbers := p.numbers()
 		if len(slices.Compact(slices.Clone(numbers))) != len(numbers) {
-			t.Errorf("%s: a number is there twice", p.ID)
+			t.Errorf("%s: a number is listed twice", p.ID)
 		}
 		for _, c := range captions {
 			if c.paper != p.ID {
@@ -128,7 +128,7 @@ func TestListIsComplete(t *testing.T) {
 	}
 }
 
-// What was given up has no unit.
+// A job that was given up has no unit.
 func TestLastRow(t *testing.T) {
 	p := &pages{tables: map[string]*report.Table{"x": {Header: []string{"points", "slow", "fast",
 		"absent"}, Rows: [][]string{{"5", "-", "7", ""}}}}}

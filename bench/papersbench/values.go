@@ -10,7 +10,7 @@ import (
 	"github.com/collocate/collocate/bench/report"
 )
 
-// pages are the reports of the benches, their tables and plots under new names.
+// pages are the reports of the benchmarks, with their tables and plots by their new names.
 type pages struct {
 	tables   map[string]*report.Table
 	plots    map[string]*report.Plot
@@ -18,7 +18,7 @@ type pages struct {
 	device   bool
 }
 
-// adopt takes a report in: its tables and plots get the prefix.
+// adopt adds a report; the names of its tables and plots get the prefix.
 func (p *pages) adopt(prefix string, r *report.Report) {
 	p.sections = append(p.sections, report.Section{Title: r.Title, Text: r.Intro})
 	for _, s := range r.Sections {
@@ -37,7 +37,7 @@ func (p *pages) adopt(prefix string, r *report.Report) {
 
 var errNoGPU = errors.New("needs a GPU")
 
-// table is one that every run has, or that only runs on a GPU have.
+// table returns a table. If it is missing and there was no GPU, the error is errNoGPU.
 func (p *pages) table(name string) (*report.Table, error) {
 	switch t := p.tables[name]; {
 	case t != nil && len(t.Rows) > 0:
@@ -56,7 +56,7 @@ func at(t *report.Table, header string) (int, error) {
 	return i, nil
 }
 
-// column is a column of a table with what each row is about.
+// column returns a column of a table, each value after that of the column key.
 func column(name, key, header, unit string) func(*pages) (string, error) {
 	return func(p *pages) (string, error) {
 		t, err := p.table(name)
@@ -83,8 +83,8 @@ func column(name, key, header, unit string) func(*pages) (string, error) {
 	}
 }
 
-// lastRow is the last row of a table, each value with its heading and unit; the first cell is of
-// unit of.
+// lastRow returns the last row of a table, each value with its heading and unit. The first cell has
+// the unit of, or its heading if of is empty.
 func lastRow(name, of, unit string) func(*pages) (string, error) {
 	return func(p *pages) (string, error) {
 		t, err := p.table(name)
@@ -110,10 +110,10 @@ func lastRow(name, of, unit string) func(*pages) (string, error) {
 	}
 }
 
-// deviceOnly is the last row of a table that no CPU makes.
+// deviceOnly returns the last row of a table that needs a GPU.
 func deviceOnly(name string) func(*pages) (string, error) { return lastRow(name, "", "") }
 
-// lengths is table 3 of the paper on dictionaries: means, and variances in parentheses.
+// lengths returns table 3 of the paper on dictionaries: means, and variances in parentheses.
 func lengths(p *pages) (string, error) {
 	t, err := p.table("dict-lengths")
 	if err != nil {
@@ -127,7 +127,7 @@ func lengths(p *pages) (string, error) {
 	return strings.Join(out, "; "), nil
 }
 
-// steps is the longest steps of a method on the GPU.
+// steps returns the three longest steps of a method on the GPU.
 func steps(method string) func(*pages) (string, error) {
 	return func(p *pages) (string, error) {
 		t, err := p.table("weigh-steps-" + method)
@@ -145,7 +145,7 @@ func steps(method string) func(*pages) (string, error) {
 	}
 }
 
-// both is two values, or the first alone where the second needs a GPU.
+// both returns two values, or only the first if the second needs a GPU.
 func both(first, second func(*pages) (string, error)) func(*pages) (string, error) {
 	return func(p *pages) (string, error) {
 		a, err := first(p)
@@ -160,7 +160,7 @@ func both(first, second func(*pages) (string, error)) func(*pages) (string, erro
 	}
 }
 
-// line is the values of a row of one of the thesis' tables of the best, after its first cells.
+// line returns the row of a table that begins with the given cells, without these.
 func line(t *report.Table, cells ...string) ([]string, error) {
 	for _, row := range t.Rows {
 		if slices.Equal(row[:len(cells)], cells) {
@@ -170,7 +170,7 @@ func line(t *report.Table, cells ...string) ([]string, error) {
 	return nil, fmt.Errorf("table %s has no row %q", t.Name, cells)
 }
 
-// bestSingle is the best times of both partitions, and their speedups.
+// bestSingle returns the best times of both partitions, and their speedups.
 func bestSingle(part string) func(*pages) (string, error) {
 	return func(p *pages) (string, error) {
 		t, err := p.table("thesis-" + part + "-best")
@@ -191,7 +191,7 @@ func bestSingle(part string) func(*pages) (string, error) {
 	}
 }
 
-// eachCut calls fn for both ways to cut lists, as the thesis compares them.
+// eachCut calls fn for both partitions that the thesis compares.
 func eachCut(fn func(cut string) error) error {
 	return errors.Join(fn("adjusted"), fn("heterogeneous"))
 }
@@ -206,7 +206,7 @@ func speedups(base, times []string) string {
 	return strings.Join(out, ", ")
 }
 
-// recallOf is the recall of adjusted partitions of 64, sh-r.
+// recallOf returns the recall of adjusted partitions of size 64, policy sh-r.
 func recallOf(name string) func(*pages) (string, error) {
 	return func(p *pages) (string, error) {
 		t, err := p.table(name)
@@ -225,7 +225,7 @@ func recallOf(name string) func(*pages) (string, error) {
 	}
 }
 
-// bestBatch is the best batches of an algorithm in both partitions.
+// bestBatch returns the best times of an algorithm's batches with both partitions.
 func bestBatch(algorithm, settings string) func(*pages) (string, error) {
 	return func(p *pages) (string, error) {
 		t, err := p.table("thesis-batch-best")
@@ -270,7 +270,7 @@ func syncBatch(p *pages) (string, error) {
 	return strings.Join(out, "; "), nil
 }
 
-// peaks is the best point of each line of a plot.
+// peaks returns the best point of each line of a plot.
 func peaks(name, unit string, least bool) func(*pages) (string, error) {
 	return func(p *pages) (string, error) {
 		plot := p.plots[name]
@@ -291,7 +291,7 @@ func peaks(name, unit string, least bool) func(*pages) (string, error) {
 	}
 }
 
-// classes is every point of each line of a plot: the four lengths of lists.
+// classes returns all points of each line of a plot: the four classes by length of lists.
 func classes(name string) func(*pages) (string, error) {
 	return func(p *pages) (string, error) {
 		plot := p.plots[name]

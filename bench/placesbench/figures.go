@@ -10,13 +10,13 @@ import (
 	"github.com/collocate/collocate/engine"
 )
 
-// side is that of the thesis' square.
+// side is the side of the thesis' square.
 const side = 1000
 
-// sizes are the thesis' eight data sets, about.
+// sizes are about the sizes of the thesis' eight data sets.
 var sizes = []float64{3000, 10_000, 20_000, 40_000, 65_000, 100_000, 150_000, 200_000}
 
-// bySize is figure 4.
+// bySize makes figure 4.
 func (b *bench) bySize() (report.Section, error) {
 	tables, p, err := b.lines("figure-4-by-points", "Whole job by number of points", "points",
 		b.sizes(sizes), b.all(), func(w way, x float64) (cost, error) {
@@ -29,7 +29,7 @@ func (b *bench) bySize() (report.Section, error) {
 	}, err
 }
 
-// join measures finding neighbours; which says what of it counts.
+// join measures finding neighbours; which selects the part of the time that counts.
 func (b *bench) join(pts *coloc.Points, o coloc.Options, which func(coloc.JoinStats) time.Duration) (cost, error) {
 	return b.mean(o, func(ctx context.Context) (time.Duration, error) {
 		s, err := coloc.NewSurvey(pts, o)
@@ -41,7 +41,7 @@ func (b *bench) join(pts *coloc.Points, o coloc.Options, which func(coloc.JoinSt
 	})
 }
 
-// joinBySize is figure 5.
+// joinBySize makes figure 5.
 func (b *bench) joinBySize() (report.Section, error) {
 	tables, p, err := b.lines("figure-5-neighbours", "Finding neighbours by number of points",
 		"points", b.sizes(sizes), b.ways, func(w way, x float64) (cost, error) {
@@ -55,7 +55,7 @@ func (b *bench) joinBySize() (report.Section, error) {
 	}, err
 }
 
-// preparation is figure 6.
+// preparation makes figure 6.
 func (b *bench) preparation() (report.Section, error) {
 	s := report.Section{Title: "Figure 6: finding neighbours with preparation",
 		Text: "On the GPU, with and without copying the points there."}
@@ -88,7 +88,7 @@ func (b *bench) preparation() (report.Section, error) {
 	return s, err
 }
 
-// byDistance is figures 7 to 10.
+// byDistance makes figures 7 to 10.
 func (b *bench) byDistance() (report.Section, error) {
 	s := report.Section{Title: "Figures 7 to 10: time by distance",
 		Text: fmt.Sprintf("Prevalence 0.2; %d points are sparse, %d and %d dense; two clusters hold a fifth of the points.", b.size(30_000), b.size(65_000), b.size(80_000))}
@@ -115,7 +115,7 @@ func (b *bench) byDistance() (report.Section, error) {
 	return s, nil
 }
 
-// byPrevalence is figure 11.
+// byPrevalence makes figure 11.
 func (b *bench) byPrevalence() (report.Section, error) {
 	pts := b.planted(65_000, false)
 	tables, p, err := b.lines("figure-11-by-prevalence", "Whole job by prevalence", "prevalence",
@@ -129,19 +129,19 @@ func (b *bench) byPrevalence() (report.Section, error) {
 	}, err
 }
 
-// figureNames are the names of the tables that Run makes of the thesis' figures. Each
-// but the joins of 5 and 6 has a table of the same name and "-memory" beside it.
+// figureNames are the names of the tables of the thesis' figures. For each, except figures 5 and 6,
+// there is also a table of memory, named with "-memory" appended.
 var figureNames = []string{
 	"figure-4-by-points", "figure-5-neighbours", "figure-6-preparation", "figure-7-by-distance",
 	"figure-8-by-distance", "figure-9-by-distance", "figure-10-by-distance", "figure-11-by-prevalence",
 }
 
-// planted are the points of a figure.
+// planted returns the points of a figure.
 func (b *bench) planted(n int, clustered bool) *coloc.Points {
 	return planted(b.size(n), side, clustered)
 }
 
-// beyond is what the thesis did not reach.
+// beyond measures larger data than the thesis has.
 func (b *bench) beyond() (report.Section, error) {
 	var ways []way
 	for _, w := range b.ways {

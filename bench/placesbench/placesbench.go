@@ -1,14 +1,15 @@
-// Package placesbench is `collocate bench places`: the figures of the Poznań
-// thesis on co-location again, on this machine, and beyond them.
+// Package placesbench is `collocate bench places`: it repeats the figures of the Poznań thesis on
+// co-location on this machine, and goes beyond them.
 //
-// The thesis draws time against the number of points (3,000 to 200,000 on
-// 1000x1000, distance 3, prevalence 0.2), for the whole job and for finding
-// neighbours with and without preparing the data for the GPU; against the
-// distance (2 to 6) on sparse and dense points, even and with two clusters; and
-// against the prevalence (0.1 to 0.5 at distance 5). It gives no numbers, so there
-// is nothing to compare with but the engines among themselves, and the older
-// algorithms that it describes: Co-location Miner, joinless and iCPI-tree, on one
-// core. Its generator, Boiński's, planted patterns; so does ours.
+// The thesis plots time against three parameters:
+//   - the number of points (3,000 to 200,000 on 1000x1000, distance 3, prevalence 0.2), for the
+//     whole job and for finding neighbours with and without preparing the data for the GPU;
+//   - the distance (2 to 6), on sparse and dense points, uniform and with two clusters;
+//   - the prevalence (0.1 to 0.5 at distance 5).
+//
+// It gives no numbers, so the engines are compared with each other, and with the older algorithms
+// that it describes: Co-location Miner, joinless and iCPI-tree, on one core. Like its generator,
+// Boiński's, ours plants patterns.
 package placesbench
 
 import (
@@ -30,22 +31,22 @@ import (
 
 // Options say what to measure.
 type Options struct {
-	GPU     *coloc.GPU // nil: no GPU
-	Threads int        // zero: all cores
-	Memory  int64      // of the host; zero: 8 GB
-	Rounds  int        // times are means of this many, as the thesis' are; zero: 20
-	// Limit ends a job that takes longer, and leaves a gap in its line; zero: 20 s.
+	GPU     *coloc.GPU // nil means no GPU
+	Threads int        // 0 means all cores
+	Memory  int64      // of the host; 0 means 8 GB
+	Rounds  int        // times are means of this many; 0 means 20, as in the thesis
+	// Limit ends a job that takes longer, and leaves a gap in its line; 0 means 20 s.
 	Limit time.Duration
-	Quick bool // a hundredth of the points, to see that it works
+	Quick bool // use a hundredth of the points, for a trial
 	// Within leaves out what the thesis does not have: up to 10 million points, many patterns.
 	Within bool
-	Note   func(progress string) // told what is measured next; may be nil
+	Note   func(progress string) // called with what is measured next; may be nil
 }
 
-// Features of the points. The thesis does not say how many there are.
+// features is the number of features. The thesis does not give its own.
 const features = 20
 
-// way is a way to mine: a line in a figure.
+// way is an algorithm on an engine: a line in a figure.
 type way struct {
 	name      string
 	algorithm coloc.Algorithm
@@ -59,7 +60,7 @@ type bench struct {
 	ways []way
 }
 
-// Run measures everything.
+// Run measures all figures.
 func Run(ctx context.Context, o Options) (*report.Report, error) {
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
@@ -126,7 +127,7 @@ func (b *bench) note(format string, args ...any) {
 	}
 }
 
-// size is a number of points as asked for, or the quick one.
+// size returns the number of points, or a hundredth of it with Quick.
 func (b *bench) size(n int) int {
 	if b.Quick {
 		return n / 100
@@ -134,7 +135,7 @@ func (b *bench) size(n int) int {
 	return n
 }
 
-// sizes are numbers of points for an axis, as asked for or the quick ones.
+// sizes applies size to the numbers of points of an axis.
 func (b *bench) sizes(ns []float64) []float64 {
 	out := make([]float64, len(ns))
 	for i, n := range ns {
@@ -152,7 +153,7 @@ func (b *bench) options(w way, distance, prevalence float64) coloc.Options {
 	return o
 }
 
-// all are the ways with the older algorithms.
+// all returns the ways, including the older algorithms.
 func (b *bench) all() []way {
 	ways := slices.Clone(b.ways)
 	for _, a := range []struct {
@@ -164,15 +165,15 @@ func (b *bench) all() []way {
 	return ways
 }
 
-// cost is what a job takes: milliseconds, and megabytes of heap above what was
-// held before; NaN where it was given up, or not measured.
+// cost is what a job takes: milliseconds, and megabytes of heap in addition to those before it. NaN
+// means that the job was given up, or that the value was not measured.
 type cost struct{ ms, mb float64 }
 
 var gap = cost{math.NaN(), math.NaN()}
 
-// mean is the mean time of do over the rounds, or a gap if one takes too long, or
-// refuses, as those that list instances may. A job that takes a fifth of the limit
-// is run once.
+// mean returns the mean time of do over the rounds. It returns a gap if a round exceeds the limit,
+// or fails, as algorithms that list instances may. After a round of more than a fifth of the limit
+// there are no more.
 func (b *bench) mean(o coloc.Options, do func(ctx context.Context) (time.Duration, error)) (cost, error) {
 	sum, rounds := time.Duration(0), 0
 	for range b.Rounds {
@@ -196,7 +197,7 @@ func (b *bench) mean(o coloc.Options, do func(ctx context.Context) (time.Duratio
 	return cost{sum.Seconds() * 1e3 / float64(rounds), math.NaN()}, nil
 }
 
-// mine measures a whole job, and its memory in a round of its own.
+// mine measures a whole job, and its memory in an additional round.
 func (b *bench) mine(pts *coloc.Points, o coloc.Options) (cost, error) {
 	c, err := b.mean(o, func(ctx context.Context) (time.Duration, error) {
 		start := time.Now()
@@ -212,8 +213,8 @@ func (b *bench) mine(pts *coloc.Points, o coloc.Options) (cost, error) {
 	return c, err
 }
 
-// peakHeap is the largest heap while a job runs, above that before it, in
-// megabytes, looked at every millisecond.
+// peakHeap returns the largest heap while a job runs, less that before it, in megabytes. It is
+// sampled every millisecond.
 func peakHeap(job func() error) (float64, error) {
 	runtime.GC()
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
@@ -236,13 +237,13 @@ func peakHeap(job func() error) (float64, error) {
 	err := job()
 	close(done)
 	watching.Wait()
-	metrics.Read(sample) // of a job that was over before it was looked at
+	metrics.Read(sample) // the job may have ended before the first sample
 	most = max(most, sample[0].Value.Uint64())
 	return float64(most-before) / 1e6, err
 }
 
-// lines measures every way at every x: a table of times, one of memory where that
-// was measured, and a plot of times.
+// lines measures every way at every x. It returns a table of times, one of memory if that was
+// measured, and a plot of times.
 func (b *bench) lines(name, title, axis string, xs []float64, ways []way,
 	measure func(w way, x float64) (cost, error)) ([]report.Table, report.Plot, error) {
 	times := report.Table{Name: name, Title: title, Header: []string{axis}}
@@ -266,7 +267,7 @@ func (b *bench) lines(name, title, axis string, xs []float64, ways []way,
 					return nil, p, fmt.Errorf("%s, %s, %s %v: %w", title, w.name, axis, x, err)
 				}
 			}
-			// What is too much stays too much along a line that rises.
+			// Times increase with x, so what exceeded the limit would exceed it again.
 			gaveUp = math.IsNaN(c.ms) && (len(xs) < 2 || xs[0] < xs[len(xs)-1])
 			measured = measured || !math.IsNaN(c.mb)
 			times.Rows[i], memory.Rows[i] = append(times.Rows[i], cell(c.ms)), append(memory.Rows[i], cell(c.mb))

@@ -31,14 +31,14 @@ func TestAllFiguresAreThere(t *testing.T) {
 	for _, want := range []string{"Figure 4", "Figure 5", "Figure 6", "Figure 7", "Figure 8",
 		"Figure 9", "Figure 10", "Figure 11", "Beyond", "This was a trial"} {
 		if !strings.Contains(string(page), want) {
-			t.Errorf("no %s", want)
+			t.Errorf("the page lacks %s", want)
 		}
 	}
-	// A trial says how many points it had, not how many the thesis had.
+	// The tables of a trial have its own numbers of points, not the thesis'.
 	for _, s := range r.Sections {
 		for _, table := range s.Tables {
 			if table.Name == "figure-4-by-points" && table.Rows[len(table.Rows)-1][0] != "2000" {
-				t.Errorf("the last row of figure 4 is of %s points", table.Rows[len(table.Rows)-1][0])
+				t.Errorf("the last row of figure 4 is of %s points, want 2000", table.Rows[len(table.Rows)-1][0])
 			}
 		}
 	}
@@ -58,8 +58,7 @@ func TestAllFiguresAreThere(t *testing.T) {
 	}
 }
 
-// Every setting of the thesis' figures has patterns to be found, and few enough to
-// be told from noise.
+// Every setting of the thesis' figures has a pattern of at least three features.
 func TestEverySettingMinesSomething(t *testing.T) {
 	trials.Long(t, "mines 40 times, up to 80,000 points")
 	try := func(pts *coloc.Points, distance, prevalence float64) {
@@ -73,7 +72,7 @@ func TestEverySettingMinesSomething(t *testing.T) {
 			longest = max(longest, len(p.Features))
 		}
 		if longest < 3 {
-			t.Errorf("%d points, distance %v, prevalence %v: %d patterns, the longest of %d",
+			t.Errorf("%d points, distance %v, prevalence %v: %d patterns of at most %d features, want 3",
 				pts.Len(), distance, prevalence, len(res.Patterns), longest)
 		}
 	}
@@ -92,7 +91,7 @@ func TestEverySettingMinesSomething(t *testing.T) {
 	}
 }
 
-// The older algorithms find what ours finds.
+// The older algorithms find the same patterns as ours.
 func TestAllWaysMineTheSame(t *testing.T) {
 	b := &bench{Options: Options{Threads: 2}, ctx: t.Context()}
 	for _, algorithm := range []coloc.Algorithm{coloc.Auto, coloc.SGCT} {
@@ -115,7 +114,7 @@ func TestAllWaysMineTheSame(t *testing.T) {
 	}
 }
 
-// Every way finds as many neighbours, each in its own unit.
+// All engines find the same number of neighbour pairs. Only a GPU needs preparation.
 func TestJoinsAgree(t *testing.T) {
 	dev, _ := gputest.Named(t)
 	d, err := coloc.OpenGPU(dev.Which(0))
@@ -143,21 +142,22 @@ func TestJoinsAgree(t *testing.T) {
 				t.Errorf("%s, %v: %d pairs, want %d", algorithm, e, stats.Pairs, want)
 			}
 			if gpu := e == engine.GPU; gpu != (stats.Prepare > 0) || stats.Find <= 0 {
-				t.Errorf("%s, %v: prepared %v, found %v", algorithm, e, stats.Prepare, stats.Find)
+				t.Errorf("%s, %v: preparation took %v, finding %v; want preparation on the GPU only",
+					algorithm, e, stats.Prepare, stats.Find)
 			}
 		}
 	}
 }
 
-// A job that is over at once has memory, too.
+// The memory of a job is measured even if it ends at once.
 func TestPeakOfAShortJob(t *testing.T) {
 	mb, err := peakHeap(func() error {
 		kept = make([]byte, 3e6)
 		return nil
 	})
 	if err != nil || mb < 2.9 || mb > 30 {
-		t.Errorf("%v MB of 3, %v", mb, err)
+		t.Errorf("a peak of %v MB, want about 3; %v", mb, err)
 	}
 }
 
-var kept []byte // so that what is measured is on the heap
+var kept []byte // forces the measured slice onto the heap

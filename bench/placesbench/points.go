@@ -10,12 +10,12 @@ import (
 	"github.com/collocate/collocate/internal/par"
 )
 
-// shard is how many points are drawn from one seed, so that the points do not
-// depend on the number of cores.
+// shard is the number of points that are drawn from one seed, so that the points do not depend on
+// the number of cores.
 const shard = 1 << 16
 
-// Even are points that lie evenly over a square of the given side, all features
-// equally frequent.
+// Even returns n points, uniformly distributed over a square of the given side, with equally
+// frequent features.
 func Even(n, features int, side float64) *coloc.Points {
 	p := &coloc.Points{X: make([]float64, n), Y: make([]float64, n), Feature: make([]int32, n)}
 	for f := range features {
@@ -30,8 +30,8 @@ func Even(n, features int, side float64) *coloc.Points {
 	return p
 }
 
-// Clustered are even points of which a fifth lies in two clusters, normal with a
-// deviation of 0.08 sides.
+// Clustered returns points as Even does, except for a fifth of them in two clusters: normal
+// distributions with a standard deviation of 0.08 sides.
 func Clustered(n, features int, side float64) *coloc.Points {
 	p := Even(n, features, side)
 	rng := rand.New(rand.NewPCG(uint64(n), 1<<63))
@@ -42,9 +42,8 @@ func Clustered(n, features int, side float64) *coloc.Points {
 	return p
 }
 
-// plantedPatterns are sets of features whose points are put together, and the share
-// of each feature's points that is. Every prevalence that the thesis asks for has
-// some, at every distance.
+// plantedPatterns are sets of features that are planted as patterns, and the share of each
+// feature's points in their instances. Every setting of the thesis' figures has some patterns.
 var plantedPatterns = []struct {
 	features []int32
 	share    float64
@@ -53,13 +52,12 @@ var plantedPatterns = []struct {
 	{[]int32{12, 13, 14}, 0.32}, {[]int32{15, 16}, 0.22},
 }
 
-// plantedWidth is the diameter within which an instance's points lie: the least
-// distance of the figures.
+// plantedWidth is the diameter of an instance, the smallest distance of the figures.
 const plantedWidth = 2
 
-// planted are points of 20 features, even or with a fifth in two clusters, of which
-// patterns of two to five features were planted, as the thesis' generator did:
-// patterns of a known least prevalence above random noise.
+// planted returns points of 20 features, uniform or with a fifth in two clusters. As in the thesis'
+// generator, patterns of two to five features are planted: their prevalence is at least a known
+// value, above that of random noise.
 func planted(n int, side float64, clustered bool) *coloc.Points {
 	p := Even(n, features, side)
 	if clustered {
@@ -79,7 +77,7 @@ func planted(n int, side float64, clustered bool) *coloc.Points {
 			instances = min(instances, len(of[f]))
 		}
 		for k := range instances {
-			// The instance is where its first point happens to be.
+			// The other points of an instance move to its first one.
 			first := of[pattern.features[0]][k]
 			x, y := p.X[first], p.Y[first]
 			for _, f := range pattern.features[1:] {
@@ -92,8 +90,8 @@ func planted(n int, side float64, clustered bool) *coloc.Points {
 	return p
 }
 
-// SideFor is the side of a square on which n even points have the given number of neighbours
-// within the distance, on average.
+// SideFor returns the side of a square on which n uniform points have the given mean number of
+// neighbours within the distance.
 func SideFor(n int, neighbours, distance float64) float64 {
 	return math.Sqrt(float64(n) * math.Pi * distance * distance / neighbours)
 }

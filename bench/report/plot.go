@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// Plot is a picture of lines. Its name is also its SVG file's.
+// Plot is a line plot. Its SVG file has its name.
 type Plot struct {
 	Name       string
 	Title      string
-	X, Y       string // what the axes show, with units
+	X, Y       string // labels of the axes, with units
 	LogX, LogY bool
 	Series     []Series
 }
 
-// Series is one line: points in the order in which they are joined. A NaN is a
-// point that was not measured: the line has a gap there.
+// Series is one line: points in the order in which they are joined. A NaN in Y is a point that was
+// not measured; the line has a gap there.
 type Series struct {
 	Name string
 	X, Y []float64
@@ -32,17 +32,17 @@ func (p *Plot) check() error {
 		}
 		for i := range s.X {
 			if p.LogX && s.X[i] <= 0 || p.LogY && s.Y[i] <= 0 {
-				return fmt.Errorf("report: plot %s, %s: (%v, %v) has no place on a logarithmic axis", p.Name, s.Name, s.X[i], s.Y[i])
+				return fmt.Errorf("report: plot %s, %s: (%v, %v): want positive values on a logarithmic axis", p.Name, s.Name, s.X[i], s.Y[i])
 			}
 			if math.IsInf(s.X[i], 0) || math.IsInf(s.Y[i], 0) {
-				return fmt.Errorf("report: plot %s, %s: a value is infinite", p.Name, s.Name)
+				return fmt.Errorf("report: plot %s, %s: want finite values", p.Name, s.Name)
 			}
 		}
 	}
 	return nil
 }
 
-// The picture's measures, in pixels; the legend stands at the right.
+// Sizes in pixels. The legend is at the right.
 const (
 	plotWidth, plotHeight           = 760, 400
 	plotLeft, plotRight, plotTop    = 80, 200, 44
@@ -50,14 +50,14 @@ const (
 	plotInnerWidth, plotInnerHeight = plotWidth - plotLeft - plotRight, plotHeight - plotTop - plotBottom
 )
 
-// Okabe and Ito's colours, which people with any colour vision can tell apart; the
-// marks differ too.
+// Okabe and Ito's colours, which can be distinguished with any colour vision. The marks of the
+// lines differ too.
 var plotColours = []string{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8a7b00"}
 
 // axis maps values to [0, 1].
 type axis struct {
 	log      bool
-	from, to float64 // as shown: logarithms on a logarithmic axis
+	from, to float64 // logarithms if log is set
 }
 
 func newAxis(log bool, values func(yield func(float64))) axis {
@@ -99,7 +99,7 @@ func (a axis) at(v float64) float64 {
 	return (v - a.from) / (a.to - a.from)
 }
 
-// ticks are the values that get a line and a number.
+// ticks returns the values that get a grid line and a label.
 func (a axis) ticks() (list []float64) {
 	if a.log {
 		for e := a.from; e <= a.to; e++ {
@@ -114,7 +114,7 @@ func (a axis) ticks() (list []float64) {
 	return list
 }
 
-// niceStep is the least of 1, 2, 5 times a power of ten that is not below x.
+// niceStep returns the least value of at least x that is 1, 2 or 5 times a power of ten.
 func niceStep(x float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(x)))
 	for _, m := range []float64{1, 2, 5} {
@@ -125,7 +125,7 @@ func niceStep(x float64) float64 {
 	return 10 * power
 }
 
-// tickLabel writes 20000 as 20,000 and 0.001 as it is; beyond that, powers of ten.
+// tickLabel formats 20000 as 20,000 and 0.001 as it is; larger and smaller values get an exponent.
 func tickLabel(v float64) string {
 	v = math.Round(v*1e9) / 1e9
 	if v != 0 && (math.Abs(v) >= 1e9 || math.Abs(v) < 1e-4) {
@@ -198,7 +198,7 @@ func (p *Plot) writeSVG(w io.Writer) error {
 	return err
 }
 
-// path joins the points; a NaN lifts the pen.
+// path returns the SVG path through the points, with a gap at each NaN.
 func (s *Series) path(px, py func(float64) float64) string {
 	var b strings.Builder
 	pen := byte('M')
@@ -213,7 +213,7 @@ func (s *Series) path(px, py func(float64) float64) string {
 	return b.String()
 }
 
-// mark draws the i-th series' sign: a circle, a square, a triangle or a diamond.
+// mark draws the mark of the i-th series: a circle, a square, a triangle or a diamond.
 func mark(b *strings.Builder, i int, x, y float64, colour string) {
 	switch i % 4 {
 	case 0:

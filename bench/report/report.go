@@ -1,5 +1,5 @@
-// Package report writes what was measured as people read it: a page of Markdown
-// with tables and pictures, each table also as CSV, each picture as SVG.
+// Package report writes the results of a benchmark: a Markdown page with tables and plots, each
+// table also as CSV and each plot as SVG.
 //
 //	r := &report.Report{Name: "places", Title: "Co-location, the thesis' figures again"}
 //	r.Add(report.Section{Title: "Time by points", Tables: ..., Plots: ...})
@@ -21,30 +21,30 @@ import (
 
 // Report is one page.
 type Report struct {
-	Name     string    `json:"name"` // for people and programs: "places"
+	Name     string    `json:"name"` // a short name, such as "places"
 	Title    string    `json:"title"`
 	Intro    string    `json:"intro"` // Markdown: what was measured, on which machine
 	Sections []Section `json:"sections"`
 }
 
-// Section is one figure or table of a paper again.
+// Section is a heading with text, tables and plots, such as a figure of a paper repeated.
 type Section struct {
 	Title  string  `json:"title"`
-	Text   string  `json:"text,omitempty"` // Markdown: what one should see
+	Text   string  `json:"text,omitempty"` // Markdown: explains the tables and plots
 	Tables []Table `json:"tables,omitempty"`
-	Plots  []Plot  `json:"-"` // of what the tables say
+	Plots  []Plot  `json:"-"` // of the values in the tables
 }
 
-// Table is rows under a header. Its name is also its CSV file's.
+// Table is rows under a header. Its CSV file has its name.
 type Table struct {
 	Name   string     `json:"name"`
 	Title  string     `json:"title"`
 	Header []string   `json:"header"`
 	Rows   [][]string `json:"rows"`
-	Prose  bool       `json:"-"` // sentences rather than numbers: all to the left, without padding
+	Prose  bool       `json:"-"` // cells are sentences: aligned to the left, without padding
 }
 
-// Count is a number of things in words: "1 round", "20 rounds".
+// Count formats a number with its noun: "1 round", "20 rounds".
 func Count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -52,12 +52,12 @@ func Count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// Add puts a section at the end.
+// Add appends a section.
 func (r *Report) Add(s Section) { r.Sections = append(r.Sections, s) }
 
 var fileName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 
-// check finds what would make files overwrite each other or rows not fit.
+// check returns an error if two files would have the same name, or if rows do not fit their header.
 func (r *Report) check() error {
 	seen := map[string]bool{}
 	name := func(kind, n string) error {
@@ -94,8 +94,8 @@ func (r *Report) check() error {
 	return nil
 }
 
-// Write makes the folder and puts README.md, a CSV per table and an SVG per plot
-// into it. Other files there are left alone.
+// Write creates the folder if necessary, and writes README.md, a CSV per table and an SVG per plot
+// into it. It leaves other files alone.
 func (r *Report) Write(dir string) error {
 	if err := r.check(); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (r *Report) Write(dir string) error {
 	return put("README.md", func(w io.Writer) error { return r.markdown(w, true) })
 }
 
-// Markdown writes the page without its pictures, as for a terminal.
+// Markdown writes the page without its plots, for a terminal.
 func (r *Report) Markdown(w io.Writer) error {
 	if err := r.check(); err != nil {
 		return err
@@ -160,8 +160,8 @@ func paragraph(b *strings.Builder, text string) {
 	}
 }
 
-// markdown pads the cells so that the table reads well as plain text too: the
-// first column to the left, the others, which are mostly numbers, to the right.
+// markdown pads the cells so that the table is also readable as plain text: the first column is
+// aligned to the left, the others, mostly numbers, to the right.
 func (t *Table) markdown(b *strings.Builder) {
 	if t.Title != "" {
 		fmt.Fprintf(b, "\n%s\n", t.Title)

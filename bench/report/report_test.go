@@ -57,7 +57,7 @@ Seconds.
 	}
 	svg := read(t, dir, "time.svg")
 	wellFormed(t, svg)
-	// The line of the first series has a gap: two moves and no line.
+	// The first series has a gap between its two points: two moves and no line.
 	if !strings.Contains(svg, `d="M80.0 344.0M560.0 44.0"`) {
 		t.Errorf("the point that was not measured leaves no gap:\n%s", svg)
 	}

@@ -1,12 +1,12 @@
-// Command rootbench measures what a root adds to the shards that it asks.
+// Command rootbench measures the overhead of a root over shards.
 //
 //	go build -o collocate ./cmd/collocate
 //	collocate shard news.index 3 --out news.shards
 //	go run ./bench/rootbench -collocate ./collocate -shards news.shards -queries queries.txt
 //
-// It starts a server for each shard and a root over them. One client asks, one after the other, the
-// root and each shard, the latter as a root would ask it: the root's overhead is its time less that
-// of the slowest shard for the same query. Then many clients ask the root without pause.
+// It starts a server for each shard and a root over them. First, one client sends each query to the
+// root and, as a root does, to each shard. The root's overhead is its time less that of the slowest
+// shard for the same query. Then many clients send queries to the root without pause.
 package main
 
 import (
@@ -33,9 +33,9 @@ import (
 func main() {
 	var b bench
 	flag.StringVar(&b.collocate, "collocate", "collocate", "the command")
-	flag.StringVar(&b.shards, "shards", "", "folder that 'collocate shard' made")
-	flag.StringVar(&b.queries, "queries", "", "file with a query on each line")
-	flag.IntVar(&b.clients, "clients", 64, "how many ask at a time in the second part")
+	flag.StringVar(&b.shards, "shards", "", "folder of 'collocate shard'")
+	flag.StringVar(&b.queries, "queries", "", "file with one query per line")
+	flag.IntVar(&b.clients, "clients", 64, "number of clients in the second part")
 	flag.DurationVar(&b.length, "for", 10*time.Second, "length of the second part")
 	flag.StringVar(&b.profile, "profile", "", "file for the root's CPU profile in the second part")
 	flag.Parse()
@@ -56,7 +56,7 @@ type bench struct {
 	texts   []string
 }
 
-// server is one that was started.
+// server is a running server.
 type server struct {
 	cmd *exec.Cmd
 	url string
@@ -82,7 +82,7 @@ func (b *bench) start(args ...string) (*server, error) {
 			return s, nil
 		}
 	}
-	return nil, fmt.Errorf("%v does not say where it is", args)
+	return nil, fmt.Errorf("%s serve %s printed no address", b.collocate, strings.Join(args, " "))
 }
 
 func (b *bench) stop() {
@@ -92,7 +92,7 @@ func (b *bench) stop() {
 	}
 }
 
-// cpu is how long a server has worked.
+// cpu returns the CPU time that the server has used.
 func (s *server) cpu() time.Duration {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
 	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
@@ -112,8 +112,11 @@ func (b *bench) run() error {
 	}
 	b.texts = strings.Split(strings.TrimSpace(string(data)), "\n")
 	folders, err := filepath.Glob(filepath.Join(b.shards, "[0-9]*"))
-	if err != nil || len(folders) == 0 {
-		return fmt.Errorf("%s: there are no shards; %v", b.shards, err)
+	if err != nil {
+		return err
+	}
+	if len(folders) == 0 {
+		return fmt.Errorf("%s: no shards: want a folder of 'collocate shard'", b.shards)
 	}
 	b.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1024}}
 	defer b.stop()
@@ -140,7 +143,7 @@ func (b *bench) run() error {
 	return b.load(root, shards)
 }
 
-// ask asks for a query, and says how long that took.
+// ask sends a query and returns the time until the answer.
 func (b *bench) ask(s *server, query string) (time.Duration, error) {
 	start := time.Now()
 	response, err := b.client.Get(s.url + "/v1/search?k=10&plain=true&q=" + url.QueryEscape(query))
@@ -159,7 +162,7 @@ func (b *bench) answer(start time.Time, response *http.Response, err error) (tim
 	return time.Since(start), err
 }
 
-// askShard asks as a root does.
+// askShard sends a query to a shard as a root does.
 func (b *bench) askShard(s *server, whole, query string) (time.Duration, error) {
 	body, err := json.Marshal(map[string]any{"whole": whole, "ask": map[string]any{"q": query, "k": 10, "plain": true}})
 	if err != nil {
@@ -185,7 +188,7 @@ func (b *bench) overhead(root *server, shards []*server) error {
 	}
 	var all, slowest, added []time.Duration
 	before := root.cpu()
-	rounds := 3 // the first warms up
+	rounds := 3 // the first is warm-up
 	for round := range rounds {
 		if round == 1 {
 			all, slowest, added, before = nil, nil, nil, root.cpu()
@@ -259,10 +262,10 @@ func (b *bench) load(root *server, shards []*server) error {
 	return nil
 }
 
-// debugAddress is where the root serves its profiles.
+// debugAddress is the address at which the root serves profiles.
 const debugAddress = "127.0.0.1:6061"
 
-// saveProfile writes what the root does, for as long as it is asked.
+// saveProfile writes a CPU profile of the root during the second part.
 func (b *bench) saveProfile() error {
 	seconds := max(1, int(b.length.Seconds()))
 	response, err := http.Get(fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", debugAddress, seconds))

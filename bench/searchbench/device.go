@@ -11,7 +11,7 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// DeviceRow says how long a device and all cores took for all queries together.
+// DeviceRow has the times of a device and of all cores for a batch of all queries.
 type DeviceRow struct {
 	Mode    string `json:"mode"`
 	K       int    `json:"k"`
@@ -22,34 +22,33 @@ type DeviceRow struct {
 	Rounds  int    `json:"rounds"`
 	GPU     Ways   `json:"gpu"`
 	Cores   Ways   `json:"cores"`
-	// Times is how many times as fast as the cores the device was in each way: by medians, and
-	// against the cores in the way in which these were faster.
+	// Times is the device's speedup over the cores for each call: by medians, and over the faster
+	// call on the cores.
 	Times struct {
 		Search float64 `json:"search_batch"`
 		Map    float64 `json:"map_batch"`
 	} `json:"times"`
 }
 
-// Ways are the two calls that answer many requests: who asks may keep the results of SearchBatch,
-// those of MapBatch are lent to a function.
+// Ways has the times of the two calls for batches: the caller may keep the results of SearchBatch,
+// while MapBatch lends each to a function.
 type Ways struct {
 	Search Took `json:"search_batch"`
 	Map    Took `json:"map_batch"`
 }
 
-// Took is how long a batch took on average in a turn, in milliseconds.
+// Took has the mean times of a batch in a turn, in milliseconds.
 type Took struct {
 	Median float64 `json:"median_ms"`
 	Min    float64 `json:"min_ms"`
 }
 
-// Device answers all queries with the device that an index is on, and with all cores, for every
-// mode and k of the options, and reports a row for each. The cores have the index opened once more,
-// on no device, since on one they prepare all queries as it wants them. Batch is the number of
-// threads of both.
+// Device answers all queries on the device that holds an index, and on all cores, for every mode
+// and k of the options, and reports a row for each. onCores is the same index, opened without a
+// device: with one, a Searcher prepares all queries for it. Batch is the number of threads of both.
 //
-// First every result of every way is compared. Then the ways take turns, in each of which all
-// queries are answered for a while, as often as they can be.
+// First all results of all ways are compared. Then the ways take turns. In a turn, a way answers
+// all queries as often as possible for a while.
 func Device(ctx context.Context, onGPU, onCores *search.Searcher, queries []string, o Options,
 	report func(DeviceRow) error) error {
 	if len(queries) == 0 {
@@ -74,12 +73,12 @@ func Device(ctx context.Context, onGPU, onCores *search.Searcher, queries []stri
 	return nil
 }
 
-// way is one of the ways to answer all queries.
+// way is a call on an engine that answers all queries.
 type way struct {
 	name  string
 	s     *search.Searcher
 	batch search.Batch
-	lends bool // MapBatch
+	lends bool // by MapBatch instead of SearchBatch
 }
 
 func fourWays(onGPU, onCores *search.Searcher, threads int) [4]way {
@@ -91,14 +90,14 @@ func fourWays(onGPU, onCores *search.Searcher, threads int) [4]way {
 	}
 }
 
-// device is a measurement under way, for one mode and k.
+// device is a measurement for one mode and k.
 type device struct {
 	ctx      context.Context
 	ways     [4]way
 	requests []search.Request
 }
 
-// measure compares, and puts the times into the row.
+// measure compares the results and fills in the times of the row.
 func (d *device) measure(row DeviceRow) (DeviceRow, error) {
 	for _, i := range []int{0, 1, 3} {
 		hits, left, err := d.compare(&d.ways[i], &d.ways[2])
@@ -126,12 +125,12 @@ func (d *device) measure(row DeviceRow) (DeviceRow, error) {
 	return row, nil
 }
 
-// turnTime is how long a turn lasts at least: a hundred times what caches and memory of others
-// cost, and so long that the collection of a batch's garbage counts.
+// turnTime is the least duration of a turn: a hundred times the cost of finding another way's data
+// in the caches, and long enough to include the collection of a batch's garbage.
 const turnTime = 200 * time.Millisecond
 
-// turn answers all requests again and again, and says how long that took on average. The first
-// time, which finds caches with another's data, does not count unless that is nothing beside it.
+// turn answers all requests repeatedly and returns the mean time. The first time, when the caches
+// have another way's data, does not count, unless it takes the whole turn.
 func (d *device) turn(w *way, hits int) (time.Duration, error) {
 	start := time.Now()
 	for n := 0; ; n++ {
@@ -140,7 +139,7 @@ func (d *device) turn(w *way, hits int) (time.Duration, error) {
 			return 0, fmt.Errorf("%s: %w", w.name, err)
 		}
 		if found != hits {
-			return 0, fmt.Errorf("%s: %d documents in all, and once %d", w.name, found, hits)
+			return 0, fmt.Errorf("%s: %d documents in all, want %d as before", w.name, found, hits)
 		}
 		if took := time.Since(start); took >= turnTime {
 			return took / time.Duration(max(1, n)), nil
@@ -151,8 +150,7 @@ func (d *device) turn(w *way, hits int) (time.Duration, error) {
 	}
 }
 
-// hits answers all requests and counts what was found, with nothing between the library and the
-// loop.
+// hits answers all requests and counts the documents. Its loops do nothing else, since it is timed.
 func (d *device) hits(w *way) (n int, err error) {
 	if w.lends {
 		count := func(_ int, found *search.Result) (int, error) { return len(found.Hits), nil }
@@ -173,10 +171,10 @@ func (d *device) hits(w *way) (n int, err error) {
 	return n, nil
 }
 
-// answer is a result to keep.
+// answer is a copy of a result.
 type answer struct {
 	hits   []search.Hit
-	onCore bool // though a device was asked
+	onCore bool // answered by a core instead of the device
 }
 
 func answerOf(_ int, found *search.Result) (answer, error) {
@@ -184,7 +182,7 @@ func answerOf(_ int, found *search.Result) (answer, error) {
 	return answer{slices.Clone(found.Hits), g != nil && g.Fallback != ""}, nil
 }
 
-// answers answers all requests in a way.
+// answers yields the answers to all requests.
 func (d *device) answers(w *way) iter.Seq2[answer, error] {
 	if w.lends {
 		return search.MapBatch(d.ctx, w.s, slices.Values(d.requests), w.batch, answerOf)
@@ -202,9 +200,8 @@ func (d *device) answers(w *way) iter.Seq2[answer, error] {
 	}
 }
 
-// compare compares two ways, result by result, and counts hits, and results that a core gave in
-// place of the device. Both batches run at the same time, so that not all results of one must be
-// kept.
+// compare compares the results of two ways. It counts hits, and answers by a core instead of the
+// device. Both batches run concurrently, so that the results of one need not be kept.
 func (d *device) compare(w, with *way) (hits, onCores int, err error) {
 	next, stop := iter.Pull2(d.answers(with))
 	defer stop()

@@ -10,7 +10,7 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// onBoth is an index on a device, the same on none, and options for both.
+// onBoth opens an index on a device, the same without a device, and returns options for both.
 func onBoth(t *testing.T) (onGPU, onCores *search.Searcher, o Options) {
 	t.Helper()
 	dev, _ := gputest.Named(t)
@@ -22,8 +22,8 @@ func onBoth(t *testing.T) (onGPU, onCores *search.Searcher, o Options) {
 	return onGPU, onCores, Options{Ks: []int{1, 20}, Modes: []search.Mode{search.Or, search.And}, Rounds: 1, Batch: 2}
 }
 
-// A device and the cores answer the same queries in turn; a row for every mode and k says how long
-// each took, and how many times as long the cores did.
+// A device and the cores answer the same queries in turn. There is a row for every mode and k with
+// the times of both and the speedup.
 func TestDeviceBesideCores(t *testing.T) {
 	trials.Long(t, "batches in the interpreter")
 	onGPU, onCores, o := onBoth(t)
@@ -63,7 +63,7 @@ func TestDeviceBesideCores(t *testing.T) {
 	}
 }
 
-// An index of other documents stands in for a device that is wrong.
+// Different results are an error: an index of other documents takes the place of a wrong device.
 func TestDifferentResultsAreAnError(t *testing.T) {
 	onGPU, _, o := onBoth(t)
 	other := opened(t, indexOf(t, "b c\na b c\n"))

@@ -14,11 +14,11 @@ import (
 
 const (
 	bisections  = 7
-	minArrivals = 300 // so that the 99th percentile is not that of two or three queries
+	minArrivals = 300 // so that several queries are above the 99th percentile
 )
 
-// highestRate is the most queries a second that keep the 99th percentile; mean is the time of one
-// query alone, in microseconds.
+// highestRate returns the highest rate, in queries a second, at which the 99th percentile stays
+// within the bound. mean is the mean latency without load, in microseconds.
 func highestRate(ctx context.Context, s *search.Searcher, queries []string, r search.Request,
 	mean float64, o *Options) (float64, error) {
 	low, high := 0.0, 1.2e6*float64(o.Workers)/max(mean, 1)
@@ -37,7 +37,7 @@ func highestRate(ctx context.Context, s *search.Searcher, queries []string, r se
 	return low, nil
 }
 
-// keeps says whether the 99th percentile stays within the bound at a rate.
+// keeps reports whether the 99th percentile stays within the bound at a rate.
 func keeps(ctx context.Context, s *search.Searcher, queries []string, r search.Request,
 	rate float64, o *Options) (bool, error) {
 	n := max(minArrivals, int(rate*o.Step.Seconds()))
@@ -51,7 +51,7 @@ func keeps(ctx context.Context, s *search.Searcher, queries []string, r search.R
 	return tooLate <= n/100, err
 }
 
-// arrivals are n moments, with exponential gaps.
+// arrivals returns the times of n arrivals of a Poisson process.
 func arrivals(n int, rate float64) []time.Duration {
 	rng := rand.New(rand.NewPCG(3, 5))
 	out := make([]time.Duration, n)
@@ -63,8 +63,8 @@ func arrivals(n int, rate float64) []time.Duration {
 	return out
 }
 
-// serve lets workers take what arrives, first come first served, and counts what is done later than
-// the bound after its arrival. It gives up once more than enough is too late.
+// serve lets workers execute the arriving queries in order, and counts those that end later than
+// bound after their arrival. It stops once these are more than enough.
 func serve(ctx context.Context, at []time.Duration, workers int, bound time.Duration, enough int,
 	do func(i int) error) (late int, err error) {
 	var next, tooLate atomic.Int64
@@ -97,8 +97,8 @@ func serve(ctx context.Context, at []time.Duration, workers int, bound time.Dura
 	return int(tooLate.Load()), err
 }
 
-// waitUntil sleeps, and spins at the end: sleeping ends late by some 60 microseconds, a millisecond
-// at worst.
+// waitUntil sleeps, and spins at the end: sleeping ends about 60 microseconds late, at worst a
+// millisecond.
 func waitUntil(t time.Time) {
 	if d := time.Until(t); d > 2*time.Millisecond {
 		time.Sleep(d - time.Millisecond)

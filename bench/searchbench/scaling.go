@@ -10,21 +10,20 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// Scaling is how fast all queries together were answered by the given number of threads.
+// Scaling has the throughput of a batch of all queries with a number of threads.
 type Scaling struct {
 	Schedule search.Schedule `json:"schedule"`
 	Threads  int             `json:"threads"`
-	// Rate is in queries a second, Times is how many times as fast that is as one thread: the
-	// median of the rounds, in which the numbers of threads take turns.
+	// Rate is in queries a second, Times the speedup over one thread. Both are medians of the
+	// rounds, in which the numbers of threads take turns.
 	Rate  float64 `json:"queries_per_second"`
 	Times float64 `json:"times"`
 }
 
-// leastBatch is how long a batch takes at least with one thread; where there are too few queries
-// they are asked again.
+// leastBatch is the least duration of a batch with one thread; few queries are repeated.
 const leastBatch = 100 * time.Millisecond
 
-// threadCounts are 1, 2, 4 and so on, up to most and with it.
+// threadCounts returns 1, 2, 4 and so on, and most.
 func threadCounts(most int) []int {
 	var counts []int
 	for n := 1; n < most; n *= 2 {
@@ -33,16 +32,16 @@ func threadCounts(most int) []int {
 	return append(counts, most)
 }
 
-// scaling answers the queries as a batch with more and more threads: first in the way in which all
-// are done soonest, then in that in which each is, and one after the other. mean is the time of one
-// query alone, in microseconds.
+// scaling answers the queries as a batch with increasing numbers of threads, with two schedules:
+// for the least time of the whole batch, and with all threads on one query after the other. mean is
+// the mean latency, in microseconds.
 func scaling(ctx context.Context, s *search.Searcher, queries []string, r search.Request,
 	mean float64, o *Options) ([]Scaling, error) {
 	counts := threadCounts(o.Batch)
 	n := max(len(queries), int(float64(leastBatch.Microseconds())/max(mean, 1)))
 	var out []Scaling
 	for _, schedule := range []search.Schedule{search.Mixed, search.Asynchronous} {
-		took := make([][]float64, len(counts)) // seconds, of each round
+		took := make([][]float64, len(counts)) // seconds of each round
 		for range o.Rounds {
 			for i, threads := range counts {
 				start := time.Now()
@@ -69,7 +68,7 @@ func scaling(ctx context.Context, s *search.Searcher, queries []string, r search
 
 func nothing(int, *search.Result) (struct{}, error) { return struct{}{}, nil }
 
-// cycle makes n requests of the queries, over and over.
+// cycle yields n requests, repeating the queries.
 func cycle(queries []string, r search.Request, n int) iter.Seq[search.Request] {
 	return func(yield func(search.Request) bool) {
 		for i := range n {

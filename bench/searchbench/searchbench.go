@@ -1,12 +1,11 @@
-// Package searchbench measures how fast an index answers queries: the latency of each, how many a
-// second can come in before the slowest hundredth of them waits too long, how much faster many are
-// answered by many threads, and how much faster by a device.
+// Package searchbench measures how fast an index answers queries: latencies, the highest rate of
+// queries within a bound on the 99th percentile, and the speedup of batches with many threads or on
+// a device.
 //
-// A latency is the median of several rounds; in a round the queries are asked one after the other
-// in random order. For the load, queries arrive at random moments at a given mean rate (a Poisson
-// process), whether or not earlier ones are answered, and a query's time counts from its arrival:
-// so waiting in line counts. The highest rate whose 99th percentile stays within the bound is found
-// by bisection.
+// A latency is the median of several rounds; in a round the queries run one after the other in
+// random order. Under load, queries arrive as a Poisson process of a given rate, whether or not
+// earlier ones have been answered. A query's time counts from its arrival, so it includes waiting.
+// Bisection finds the highest rate whose 99th percentile stays within the bound.
 package searchbench
 
 import (
@@ -21,31 +20,30 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// Options are what to measure. Every list must have an entry.
+// Options say what to measure. Every list must have an entry.
 type Options struct {
 	Algorithms []search.Algorithm
 	Ks         []int
 	Modes      []search.Mode
-	// Parallel spreads each query over cores; nil means one core a query. If it is not nil one core
-	// is asked in turn, for Row.Times.
+	// Parallel makes several cores share each query; nil means one core per query. If it is set,
+	// one core is measured in turn, for Row.Times.
 	Parallel *search.Parallel
-	// Rounds is how often every query is asked.
+	// Rounds is the number of runs of every query.
 	Rounds int
-	// P99 bounds the 99th percentile under load; 0 means that no load is tried.
+	// P99 bounds the 99th percentile under load; 0 means no test under load.
 	P99 time.Duration
-	// Workers answer queries side by side under load.
+	// Workers is the number of queries that are answered concurrently under load.
 	Workers int
-	// Step is how long each rate is tried.
+	// Step is the duration of the test of one rate.
 	Step time.Duration
-	// Batch is the number of threads up to which all queries are also answered as a batch; 0 means
-	// that they are not.
+	// Batch is the largest number of threads for answering all queries as a batch; 0 means no
+	// batches.
 	Batch int
 	// Report is called with every row as soon as it is measured.
 	Report func(Row) error
 }
 
-// Row is what was measured for one algorithm, mode and k, and the queries of the given number of
-// words.
+// Row has the results for one algorithm, mode and k, for all queries or those of a number of words.
 type Row struct {
 	Algorithm search.Algorithm `json:"algorithm"`
 	Mode      string           `json:"mode"`
@@ -53,17 +51,16 @@ type Row struct {
 	Words     string           `json:"words"`
 	Queries   int              `json:"queries"`
 	Latency
-	// Times is how many times as long one core takes for the same queries, asked in turn; 0 if one
-	// core was measured.
+	// Times is the speedup over one core, measured in turn; 0 if only one core was measured.
 	Times float64 `json:"times,omitempty"`
-	// Rate is the most queries a second that keep the 99th percentile; 0 if it was not measured or
-	// none does.
+	// Rate is the highest rate, in queries a second, that keeps the 99th percentile within the
+	// bound; 0 if it was not measured or if none does.
 	Rate float64 `json:"queries_per_second,omitempty"`
-	// Batch is how fast many threads answered all queries, in the row of all.
+	// Batch has the results of batches, in the row of all queries.
 	Batch []Scaling `json:"batch,omitempty"`
 }
 
-// Latency is how long queries took, in microseconds.
+// Latency summarises latencies, in microseconds.
 type Latency struct {
 	Mean float64 `json:"mean_us"`
 	P50  float64 `json:"p50_us"`
@@ -72,9 +69,9 @@ type Latency struct {
 	Max  float64 `json:"max_us"`
 }
 
-var errNoQueries = errors.New("benchmark of searches: there are no queries")
+var errNoQueries = errors.New("benchmark of searches: no queries")
 
-// Run measures.
+// Run measures all combinations of the options and reports their rows.
 func Run(ctx context.Context, s *search.Searcher, queries []string, o Options) error {
 	if len(queries) == 0 {
 		return errNoQueries
@@ -104,8 +101,8 @@ func Run(ctx context.Context, s *search.Searcher, queries []string, o Options) e
 	return nil
 }
 
-// latencies is the median time of each query, and that of one core if the request is for many.
-// These take turns: the speed of a machine that others use changes.
+// latencies returns the median time of each query and, if several cores share it, also that of one
+// core. The two take turns, since the speed of a shared machine varies.
 func latencies(ctx context.Context, s *search.Searcher, queries []string, r search.Request,
 	rounds int) (times, alone []time.Duration, err error) {
 	asked := []search.Request{r}
@@ -119,7 +116,7 @@ func latencies(ctx context.Context, s *search.Searcher, queries []string, r sear
 	for round := range rounds {
 		for _, i := range rng.Perm(len(queries)) {
 			for turn := range asked {
-				way := (turn + round) % len(asked) // who is second finds the lists in the caches
+				way := (turn + round) % len(asked) // the second finds the lists in the caches
 				r := asked[way]
 				r.Text = queries[i]
 				start := time.Now()
@@ -140,7 +137,7 @@ func latencies(ctx context.Context, s *search.Searcher, queries []string, r sear
 	return medians[0], medians[1], nil
 }
 
-// groups are numbers of words that are reported together.
+// groups are classes of queries by number of words.
 var groups = []struct {
 	name        string
 	least, most int
@@ -188,8 +185,8 @@ func report(ctx context.Context, s *search.Searcher, queries []string, words []i
 	return nil
 }
 
-// summary makes percentiles of times. The p-th is the smallest time that at least p of 100 do not
-// exceed.
+// summary returns the mean and percentiles of times. The p-th percentile is the least time that at
+// least p per cent do not exceed.
 func summary(times []time.Duration) Latency {
 	sorted := slices.SortedFunc(slices.Values(times), cmp.Compare)
 	if len(sorted) == 0 {

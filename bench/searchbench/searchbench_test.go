@@ -19,7 +19,7 @@ func small(t *testing.T) *search.Searcher { return opened(t, built(t)) }
 
 func built(t *testing.T) string { return indexOf(t, strings.Repeat("a b c\nb c d\nc d e f\n", 50)) }
 
-// indexOf makes an index of lines.
+// indexOf builds an index of lines.
 func indexOf(t *testing.T, lines string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -88,8 +88,8 @@ func TestRowsForAllThatWasAsked(t *testing.T) {
 	}
 }
 
-// A batch is answered by one thread, by two and so on, in two ways; the row of all queries says how
-// fast.
+// The row of all queries has the results of batches with one thread, two and so on, with two
+// schedules.
 func TestBatchesOfMoreAndMoreThreads(t *testing.T) {
 	s := small(t)
 	var rows []Row
@@ -117,8 +117,7 @@ func TestBatchesOfMoreAndMoreThreads(t *testing.T) {
 	}
 }
 
-// Where cores share a query, one core is asked in turn, and every row says how many times as long
-// it takes.
+// If several cores share a query, every row has the speedup over one core.
 func TestManyCoresBesideOne(t *testing.T) {
 	s := small(t)
 	o := Options{Algorithms: []search.Algorithm{search.Auto}, Ks: []int{5}, Modes: []search.Mode{search.Or}, Rounds: 3}
@@ -149,8 +148,7 @@ func TestPercentiles(t *testing.T) {
 	}
 }
 
-// A queue that is served too slowly is late, one that is served in time is not; waiting in line
-// counts.
+// Queries are late if they are answered too slowly, counted from their arrival.
 func TestLateIsCountedFromTheArrival(t *testing.T) {
 	at := arrivals(60, 1000)
 	for i := 1; i < len(at); i++ {

@@ -6,14 +6,15 @@
 // It starts a server and lets a few good clients send short queries, each at a steady pace. Quiet
 // rounds alternate with rounds in which 64 hostile clients work without pause, each from an address
 // of its own, in a process of their own. The result is the good clients' latency in both kinds of
-// rounds, what the hostile ones got, and the server's memory. The index needs stored text.
+// rounds, the statuses and errors of the hostile ones, and the server's memory. The index needs
+// stored text.
 //
-// All compete for the cores. To measure what the server does rather than what the system's
-// scheduler makes of it, give each its own: on 16 cores, for instance,
+// All compete for the cores. To measure the server rather than the system's scheduler, give each
+// its own cores: on 16, for instance,
 //
 //	taskset -c 10,11 go run ./bench/servebench -server-cpus 0-9 -hostile-cpus 12-15 ...
 //
-// Other addresses than 127.0.0.1 are used to come from, which works on Linux.
+// Clients have other source addresses than 127.0.0.1, which works on Linux only.
 package main
 
 import (
@@ -69,15 +70,15 @@ type bench struct {
 	round, pace              time.Duration
 }
 
-// result is what is printed.
+// result is printed as JSON.
 type result struct {
 	Quiet     latencies      `json:"quiet"`
 	Hostile   latencies      `json:"hostile"`
 	P99Ratio  float64        `json:"p99Ratio"`
-	Attackers map[string]int `json:"attackers"` // statuses and errors that they got
+	Attackers map[string]int `json:"attackers"` // number of answers by status or error
 }
 
-// latencies are those of good clients, in microseconds.
+// latencies are the good clients' latencies in microseconds.
 type latencies struct {
 	Requests int            `json:"requests"`
 	Statuses map[string]int `json:"statuses"`
@@ -107,7 +108,7 @@ func (b *bench) run() error {
 			b.server = regexp.MustCompile(`http://[0-9.:]+`).FindString(in.Text())
 		}
 		if b.server == "" {
-			return fmt.Errorf("the server did not start")
+			return fmt.Errorf("%s serve %s printed no address", b.collocate, b.index)
 		}
 		go func() {
 			for in.Scan() {
@@ -117,14 +118,14 @@ func (b *bench) run() error {
 		defer func() { fmt.Fprintln(os.Stderr, "peak of the server's memory:", peakMemory(cmd.Process.Pid)) }()
 	}
 	var quiet, hostile sample
-	b.goodClients(new(sample), time.Second) // what is read for the first time is not measured
+	b.goodClients(new(sample), time.Second) // warm up
 	for range b.rounds {
 		b.goodClients(&quiet, b.round)
 		stop, err := b.startAttack(r.Attackers)
 		if err != nil {
 			return err
 		}
-		time.Sleep(time.Second) // until all are at work
+		time.Sleep(time.Second) // until all hostile clients are at work
 		b.goodClients(&hostile, b.round)
 		if err := stop(); err != nil {
 			return err
@@ -138,7 +139,7 @@ func (b *bench) run() error {
 	return out.Encode(r)
 }
 
-// commandOn is a command that runs on some processors only, if they are named.
+// commandOn returns a command that runs on the given processors, or on all if cpus is empty.
 func commandOn(cpus, name string, args ...string) *exec.Cmd {
 	if cpus == "" {
 		return exec.Command(name, args...)
@@ -146,7 +147,7 @@ func commandOn(cpus, name string, args ...string) *exec.Cmd {
 	return exec.Command("taskset", append([]string{"-c", cpus, name}, args...)...)
 }
 
-// peakMemory is what Linux says of a process.
+// peakMemory returns the peak resident memory of a process, as Linux formats it.
 func peakMemory(pid int) string {
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	for line := range strings.Lines(string(status)) {
@@ -157,7 +158,7 @@ func peakMemory(pid int) string {
 	return ""
 }
 
-// sample is what good clients saw.
+// sample collects the latencies and statuses of the good clients.
 type sample struct {
 	mu       sync.Mutex
 	times    []time.Duration
@@ -185,7 +186,7 @@ var queries = []string{
 	"protein structure", "visual cortex", "stem cells", "immune response", "learning and memory",
 }
 
-// goodClients send short queries at a steady pace, one each at a time.
+// goodClients runs the good clients: each sends short queries at a steady pace, one at a time.
 func (b *bench) goodClients(to *sample, length time.Duration) {
 	var all sync.WaitGroup
 	for c := range b.good {
@@ -224,7 +225,7 @@ func outcome(resp *http.Response, err error) string {
 	return fmt.Sprint(resp.StatusCode)
 }
 
-// startAttack starts the process of hostile clients; what it returns ends it.
+// startAttack starts the process of hostile clients. stop ends it and adds its answers to got.
 func (b *bench) startAttack(got map[string]int) (stop func() error, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -257,7 +258,7 @@ func (b *bench) startAttack(got map[string]int) (stop func() error, err error) {
 	}, nil
 }
 
-// attack is the process of hostile clients.
+// attack runs the hostile clients until standard input ends.
 func (b *bench) attack() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
@@ -301,13 +302,13 @@ func send(ctx context.Context, client *http.Client, method, address string, body
 	return outcome(resp, err)
 }
 
-// longQuery has 4,000 words.
+// longQuery sends a query of thousands of words.
 func longQuery(ctx context.Context, server string, client *http.Client, _ net.IP) string {
 	q := strings.Repeat(strings.Join(queries, " ")+" ", 160)
 	return "long " + send(ctx, client, "GET", server+"/search?snippets=1&k=1000&q="+url.QueryEscape(q), nil, nil)
 }
 
-// costlyQuery is the most that is allowed.
+// costlyQuery sends the most expensive request within the limits.
 func costlyQuery(ctx context.Context, server string, client *http.Client, _ net.IP) string {
 	q := strings.Repeat(strings.Join(queries, " ")+" ", 10)
 	return "costly " + send(ctx, client, "GET", server+"/search?snippets=1&k=1000&q="+url.QueryEscape(q), nil, nil)
@@ -321,7 +322,7 @@ func hugeBatch(ctx context.Context, server string, client *http.Client, _ net.IP
 	return "batch " + send(ctx, client, "POST", server+"/search", strings.NewReader(batch(9000)), nil)
 }
 
-// slowReader asks for much and does not read it.
+// slowReader requests a large answer and does not read it.
 func slowReader(ctx context.Context, server string, _ *http.Client, ip net.IP) string {
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: ip}}
 	c, err := d.DialContext(ctx, "tcp", strings.TrimPrefix(server, "http://"))
@@ -345,7 +346,7 @@ func slowReader(ctx context.Context, server string, _ *http.Client, ip net.IP) s
 	return "slow served"
 }
 
-// trickle opens many connections and sends their headers a byte at a time.
+// trickle opens many connections and sends their headers one byte at a time.
 func trickle(ctx context.Context, server string, _ *http.Client, ip net.IP) string {
 	var conns []net.Conn
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: ip}}

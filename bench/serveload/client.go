@@ -18,28 +18,28 @@ import (
 	"time"
 )
 
-// Connections that ask at once. For the capacity there are enough to keep the server at work; at
-// half of it there are more, so that one that waits for its answer seldom delays the next request.
+// Numbers of concurrent connections. For the capacity there are enough to keep the server busy. At
+// half of it there are more, so that a connection that waits for an answer seldom delays a request.
 const (
 	busyClients  = 32
 	pacedClients = 64
 	overClients  = 1024
 )
 
-// manyAddresses is how many addresses the clients of an overload and idle ones come from. Others
-// come from one, as they do from a proxy.
+// manyAddresses is the number of source addresses of idle connections and of an overload. Other
+// connections have a single one, as behind a proxy.
 const manyAddresses = 8
 
-// connection is a connection of HTTP/1.1 that stays open. It costs less than package http's, so
-// that the client takes little of the cores that it shares with the server.
+// connection is an HTTP/1.1 connection that stays open. It needs less CPU time than package http,
+// as client and server share the cores.
 type connection struct {
 	conn  net.Conn
 	in    *bufio.Reader
 	body  []byte
-	until time.Time // when it is given up
+	until time.Time // deadline
 }
 
-// connect opens the i-th of a number of connections.
+// connect opens the i-th of conns connections.
 func connect(addr string, i, conns int) (*connection, error) {
 	from := net.IPv4(127, 0, 3, byte(1+i%manyAddresses))
 	if conns < overClients {
@@ -53,9 +53,9 @@ func connect(addr string, i, conns int) (*connection, error) {
 	return &connection{conn: c, in: bufio.NewReaderSize(c, 4096)}, nil
 }
 
-// ask sends a request and reads the answer, which is in body until the next.
+// ask sends a request and reads the answer, which stays in body until the next call.
 func (c *connection) ask(request []byte) (status int, err error) {
-	if now := time.Now(); now.After(c.until.Add(-30 * time.Second)) { // it costs too much for each
+	if now := time.Now(); now.After(c.until.Add(-30 * time.Second)) { // setting it for each request costs too much
 		c.until = now.Add(time.Minute)
 		c.conn.SetDeadline(c.until)
 	}
@@ -83,52 +83,60 @@ func (c *connection) ask(request []byte) (status int, err error) {
 		}
 	}
 	if size < 0 {
-		return 0, errors.New("an answer without its length")
+		return 0, errors.New("an answer without Content-Length")
 	}
 	c.body = slices.Grow(c.body[:0], size)[:size]
 	_, err = io.ReadFull(c.in, c.body)
 	return status, err
 }
 
-// load is what clients saw.
+// askOK is like ask, but returns an error for any other status than 200.
+func (c *connection) askOK(request []byte) error {
+	status, err := c.ask(request)
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("status %d", status)
+	}
+	return err
+}
+
+// load has the results of a load.
 type load struct {
 	Rate     float64        `json:"requests_per_second"`
 	Requests int            `json:"requests"`
 	Statuses map[string]int `json:"statuses"`
-	// Latencies from when a request was due.
+	// Latencies, from when a request was due.
 	P50 float64 `json:"p50_ms"`
 	P99 float64 `json:"p99_ms"`
 	Max float64 `json:"max_ms"`
-	// Latency from when a request was sent that got status 200. It is less if its connection was
-	// not free when it was due, or the client was late.
+	// Latency of requests with status 200, from when they were sent. It is less than P99 if a
+	// connection was busy when its request was due, or if the client was late.
 	SentP99 float64 `json:"p99_since_sent_ms"`
-	// Requests that were due but not sent when the time was over.
+	// Number of requests that were due but not sent when the time was over.
 	Unsent int `json:"due_but_not_sent,omitempty"`
-	// How late requests were sent whose connection was free: what the client adds to the latencies
-	// from when they were due.
+	// Delay of the client itself: how late requests were sent whose connection was free.
 	LagP50 float64 `json:"client_lag_p50_ms,omitempty"`
 	LagP99 float64 `json:"client_lag_p99_ms,omitempty"`
-	// Processor time, user and system.
+	// CPU time, user and system.
 	CPUMicros    float64 `json:"server_cpu_micros_per_request"`
 	ClientMicros float64 `json:"client_cpu_micros_per_request"`
 	LastError    string  `json:"last_error,omitempty"`
 }
 
-// tally collects what one client saw.
+// tally collects the results of one connection.
 type tally struct {
 	times, sent, lags []time.Duration
 	statuses          map[int]int
 	err               error
 }
 
-// moment is when a request is due.
+// moment is the time when a request is due.
 type moment struct {
 	due   time.Time
-	early bool // the connection was free before
+	early bool // the connection was free at that time
 	over  bool // no request is due any more, or it is too late
 }
 
-// closed lets clients ask without pause.
+// closed measures a closed loop: each connection sends its next request when it has the answer.
 func (b *bench) closed(s *server, length time.Duration) (*load, error) {
 	end := time.Now().Add(length)
 	return b.drive(s, busyClients, length, func(int) moment {
@@ -137,11 +145,11 @@ func (b *bench) closed(s *server, length time.Duration) (*load, error) {
 	})
 }
 
-// paced lets requests be due at a rate, whether or not earlier ones were answered. Connections take
-// turns: one that is not free when it is its turn sends its request late.
+// paced measures an open loop: requests are due at a rate, whether or not earlier ones have been
+// answered. The connections take turns; a busy one sends its request late.
 func (b *bench) paced(s *server, rate float64, length time.Duration, conns int) (*load, error) {
 	start := time.Now()
-	each := time.Duration(float64(time.Second) * float64(conns) / rate) // between two of a connection
+	each := time.Duration(float64(time.Second) * float64(conns) / rate) // interval of a connection
 	next := make([]time.Time, conns)
 	for i := range next {
 		next[i] = start.Add(each * time.Duration(i) / time.Duration(conns))
@@ -164,7 +172,7 @@ func (b *bench) paced(s *server, rate float64, length time.Duration, conns int) 
 	return l, err
 }
 
-// drive lets connections ask, each when next says.
+// drive sends requests on all connections, each at the times that next returns.
 func (b *bench) drive(s *server, conns int, length time.Duration,
 	next func(int) moment) (*load, error) {
 	requests := make([][]byte, len(b.queries))
@@ -180,8 +188,8 @@ func (b *bench) drive(s *server, conns int, length time.Duration,
 			t := &tallies[i]
 			t.statuses = map[int]int{}
 			c, err := connect(s.addr, i, conns)
-			for n := i * len(requests) / conns; ; n++ { // not all the same at once
-				if err != nil { // 0 stands for it
+			for n := i * len(requests) / conns; ; n++ { // each begins with another query
+				if err != nil { // counted as status 0
 					t.err = err
 					t.statuses[0]++
 					if c != nil {
@@ -229,7 +237,7 @@ func (b *bench) drive(s *server, conns int, length time.Duration,
 	return l, nil
 }
 
-// summary adds up what clients saw.
+// summary combines the results of all connections.
 func summary(tallies []tally) (*load, error) {
 	l := &load{Statuses: map[string]int{}}
 	var times, sent, lags []time.Duration
@@ -266,7 +274,7 @@ func summary(tallies []tally) (*load, error) {
 	return l, nil
 }
 
-// ownCPU is the processor time that this program has used.
+// ownCPU returns the CPU time that this program has used.
 func ownCPU() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

@@ -1,25 +1,25 @@
 //go:build unix
 
-// Command serveload puts a load on `collocate serve` and says how it bears it. bench/serveload/run
-// builds what it needs and starts it.
+// Command serveload is a load test of `collocate serve`. bench/serveload/run builds what it needs
+// and starts it.
 //
 //	serveload -collocate ./collocate -index papers.index -cpus 0,1 -seconds 10 -overload 10m
 //
 // It measures, from another process on the same cores:
 //
-//	wrk       searches a second that wrk gets answered without pause, if it is installed
-//	capacity  the same by clients of its own, and the server's CPU time for one
-//	half      latency at half of the larger rate, counted from when a request was due
-//	idle      the same with 10,000 idle connections, and whether they still work afterwards
+//	wrk       the highest throughput, in searches a second, with wrk, if it is installed
+//	capacity  the same with clients of its own, and the server's CPU time per search
+//	half      latencies at half of the higher throughput, from when a request was due
+//	idle      the same with 10,000 idle connections, and whether these still work afterwards
 //	overload  twice the capacity for a time: statuses, memory, and the first second afterwards
 //	kill      kill -9 under load, a restart, and whether the answers are the same
-//	peer      the first three of another server, with -peer, and of ours on -peer-index
+//	peer      the first three for another server, with -peer, and for ours on -peer-index
 //
-// Searches are simple ones, for the ten best documents: the two-word queries of the search
-// benchmark game (queries.txt), each followed by one of its words alone. The server has its
-// defaults. The game is under MIT: https://github.com/quickwit-oss/search-benchmark-game.
+// Searches ask for the ten best documents. They are the two-word queries of the search benchmark
+// game (queries.txt), each followed by one of its words alone. The server has its default options.
+// The game is under MIT: https://github.com/quickwit-oss/search-benchmark-game.
 //
-// Other addresses than 127.0.0.1 are used to come from, which works on Linux.
+// Clients have other source addresses than 127.0.0.1, which works on Linux only.
 package main
 
 import (
@@ -47,7 +47,7 @@ func main() {
 	flag.StringVar(&b.collocate, "collocate", "collocate", "the command")
 	flag.StringVar(&b.index, "index", "", "an index")
 	flag.StringVar(&b.cpus, "cpus", "0,1", "processors of servers and clients, as taskset -c names them")
-	queries := flag.String("queries", "", "a file of queries, one a line; those of queries.txt if not given")
+	queries := flag.String("queries", "", "a file of queries, one per line (default queries.txt)")
 	seconds := flag.Float64("seconds", 10, "length of capacity, half and idle")
 	flag.DurationVar(&b.overload, "overload", 10*time.Minute, "length of the overload")
 	flag.IntVar(&b.idle, "idle", 10_000, "idle connections")
@@ -88,26 +88,26 @@ type bench struct {
 	idle                   int
 }
 
-// result is what is printed.
+// result is printed as JSON.
 type result struct {
 	*paces
 	Idle      *idle   `json:"idle,omitempty"`
 	Overload  *over   `json:"overload,omitempty"`
 	Kill      *killed `json:"kill,omitempty"`
-	Same      *paces  `json:"same_words,omitempty"` // on -peer-index
-	Peer      *paces  `json:"peer,omitempty"`       // of the other server
+	Same      *paces  `json:"same_words,omitempty"` // our server on -peer-index
+	Peer      *paces  `json:"peer,omitempty"`       // the other server
 	TookSecs  float64 `json:"seconds"`
 	ServerLog string  `json:"server_log,omitempty"`
 }
 
-// paces is how a server answers at its highest pace and at half of it.
+// paces has the results at the highest rate of requests and at half of it.
 type paces struct {
 	Wrk      *byWrk `json:"wrk,omitempty"`
 	Capacity *load  `json:"capacity"`
 	Half     *load  `json:"half"`
 }
 
-// rate is the highest that was measured.
+// rate returns the highest measured rate.
 func (p *paces) rate() float64 {
 	if p.Wrk != nil {
 		return max(p.Wrk.Rate, p.Capacity.Rate)
@@ -146,8 +146,7 @@ func (b *bench) run() (r result, err error) {
 	return r, err
 }
 
-// paces measures capacity and the latency at half of it, after a while in which what is read for
-// the first time is read.
+// paces measures capacity and the latencies at half of it, after a warm-up.
 func (b *bench) paces(s *server) (p *paces, err error) {
 	if _, err = b.closed(s, b.length/3); err != nil {
 		return nil, err
@@ -172,14 +171,14 @@ func (b *bench) other(name string, args ...string) (*paces, error) {
 	return b.paces(s)
 }
 
-// server is one that runs.
+// server is a running server.
 type server struct {
 	cmd  *exec.Cmd
 	addr string
 	log  strings.Builder
 }
 
-// start starts a server, which says its address on standard error.
+// start starts a server, and reads its address from its standard error.
 func (b *bench) start(name string, args ...string) (*server, error) {
 	s := &server{cmd: exec.Command("taskset", append([]string{"-c", b.cpus, name}, args...)...)}
 	stderr, err := s.cmd.StderrPipe()
@@ -199,7 +198,7 @@ func (b *bench) start(name string, args ...string) (*server, error) {
 	}
 	if s.addr == "" {
 		s.cmd.Wait()
-		return nil, fmt.Errorf("%s did not start: %s", name, s.log.String())
+		return nil, fmt.Errorf("%s printed no address: %s", name, s.log.String())
 	}
 	go func() {
 		for in.Scan() {
@@ -216,19 +215,19 @@ func (s *server) stop() {
 	}
 }
 
-// cpu is the processor time that the server has used.
+// cpu returns the CPU time that the server has used.
 func (s *server) cpu() time.Duration {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
-	at := strings.LastIndexByte(string(text), ')') // behind a name, which may hold blanks
+	at := strings.LastIndexByte(string(text), ')') // after the name, which may contain blanks
 	if f := strings.Fields(string(text[at+1:])); len(f) > 12 {
 		user, _ := strconv.Atoi(f[11])
 		system, _ := strconv.Atoi(f[12])
-		return time.Duration(user+system) * 10 * time.Millisecond // of 100 a second
+		return time.Duration(user+system) * 10 * time.Millisecond // clock ticks, 100 per second
 	}
 	return 0
 }
 
-// memory is the server's resident memory in MB.
+// memory returns the server's resident memory in MB.
 func (s *server) memory() int {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
 	for line := range strings.Lines(string(text)) {
@@ -249,7 +248,7 @@ func freePort() int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// requestOf is the bytes of a request.
+// requestOf returns the bytes of a request.
 func requestOf(query string) []byte {
 	return []byte("GET /search?q=" + url.QueryEscape(query) + " HTTP/1.1\r\nHost: localhost\r\n\r\n")
 }

@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// idle is what many idle connections do to a server.
+// idle has the results with many idle connections.
 type idle struct {
 	Connections int   `json:"connections"`
-	MemoryMB    int   `json:"memory_mb"` // with them
+	MemoryMB    int   `json:"memory_mb"` // with the idle connections
 	BeforeMB    int   `json:"memory_before_mb"`
-	Half        *load `json:"half"` // latency of others at half of the capacity
+	Half        *load `json:"half"` // other connections at half of the capacity
 	Working     int   `json:"still_working"`
 }
 
@@ -35,8 +35,8 @@ func (b *bench) idleConnections(s *server, rate float64) (*idle, error) {
 			return nil, fmt.Errorf("idle connection %d: %w (see ulimit -n)", i+1, err)
 		}
 		open = append(open, c)
-		if status, err := c.ask(request); err != nil || status != 200 {
-			return nil, fmt.Errorf("idle connection %d: status %d, %w", i+1, status, err)
+		if err := c.askOK(request); err != nil {
+			return nil, fmt.Errorf("idle connection %d: %w", i+1, err)
 		}
 	}
 	var err error
@@ -45,18 +45,18 @@ func (b *bench) idleConnections(s *server, rate float64) (*idle, error) {
 	}
 	r.Connections, r.MemoryMB = len(open), s.memory()
 	for _, c := range open {
-		if status, err := c.ask(request); err == nil && status == 200 {
+		if err := c.askOK(request); err == nil {
 			r.Working++
 		}
 	}
 	return r, nil
 }
 
-// over is what too many requests do to a server.
+// over has the results of an overload.
 type over struct {
 	*load
 	OtherStatuses int   `json:"other_than_200_and_429"`
-	MemoryMB      []int `json:"memory_mb"` // as time goes on
+	MemoryMB      []int `json:"memory_mb"` // at intervals during the overload
 	Recovery      *load `json:"first_second_afterwards"`
 }
 
@@ -95,7 +95,7 @@ func (b *bench) tooMuch(s *server, capacity float64) (*over, error) {
 	return r, err
 }
 
-// killed is what kill -9 under load does.
+// killed has the results of kill -9 under load: how many answers differ afterwards.
 type killed struct {
 	Answers     int     `json:"answers"`
 	Different   int     `json:"different"`
@@ -133,7 +133,7 @@ func (b *bench) kill(s **server) (*killed, error) {
 	return r, nil
 }
 
-// answers are those to all queries, without the time that they took.
+// answers returns the answers to all queries, without their times.
 func (b *bench) answers(s *server) (map[string]string, error) {
 	c, err := connect(s.addr, 0, 1)
 	if err != nil {
@@ -142,9 +142,8 @@ func (b *bench) answers(s *server) (map[string]string, error) {
 	defer c.conn.Close()
 	all := map[string]string{}
 	for _, q := range b.queries {
-		status, err := c.ask(requestOf(q))
-		if err != nil || status != 200 {
-			return nil, fmt.Errorf("%q: status %d, %w", q, status, err)
+		if err := c.askOK(requestOf(q)); err != nil {
+			return nil, fmt.Errorf("query %q: %w", q, err)
 		}
 		all[q] = regexp.MustCompile(`,"micros":[0-9]+`).ReplaceAllString(string(c.body), "")
 	}

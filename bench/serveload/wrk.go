@@ -18,7 +18,7 @@ import (
 //go:embed wrk.lua
 var wrkScript string
 
-// byWrk is what wrk saw, which costs less processor time than our own clients.
+// byWrk has the results of wrk, which needs less CPU time than our own clients.
 type byWrk struct {
 	Rate      float64 `json:"requests_per_second"`
 	Requests  int     `json:"requests"`
@@ -32,7 +32,8 @@ var (
 	wrkOthers   = regexp.MustCompile(`Non-2xx or 3xx responses: (\d+)`)
 )
 
-// wrk lets wrk ask without pause, from one address; nil if there is no wrk here.
+// wrk runs wrk, with requests without pause from one address. It returns nil if wrk is not
+// installed.
 func (b *bench) wrk(s *server) (*byWrk, error) {
 	if _, err := exec.LookPath("wrk"); err != nil {
 		fmt.Fprintln(os.Stderr, "serveload: wrk is not here, so it is left out")
@@ -64,7 +65,7 @@ func (b *bench) wrk(s *server) (*byWrk, error) {
 		return nil, fmt.Errorf("wrk: %w: %s", err, text)
 	}
 	r := &byWrk{}
-	r.Requests, _ = strconv.Atoi(string(n[1])) // digits
+	r.Requests, _ = strconv.Atoi(string(n[1])) // the pattern matched digits
 	r.Rate, _ = strconv.ParseFloat(string(rate[1]), 64)
 	if others != nil {
 		r.Others, _ = strconv.Atoi(string(others[1]))

@@ -1,4 +1,4 @@
--- Lets wrk ask the queries of the file QUERIES in turn. bench/serveload starts it.
+-- Makes wrk send the queries of the file QUERIES in turn. bench/serveload starts it.
 local requests, i = {}, 0
 
 function init()

@@ -22,7 +22,7 @@ type batchFigure struct{ seconds, recall float64 }
 
 var algorithms = []search.Algorithm{search.WAND, search.MaxScore}
 
-// batches is chapter 7: many queries at once, in wall time.
+// batches measures chapter 7: batches of queries, in wall time.
 func (b *bench) batches() error {
 	b.Say("7 Batches of %d", len(b.batch))
 	out := report.Section{Title: fmt.Sprintf("7 Batches of %d queries, OR", len(b.batch)),
@@ -68,7 +68,7 @@ func (b *bench) aboutBatch() string {
 	return "these are of the four classes above, three eighths short, two medium, two long and one extra."
 }
 
-// sums are the seconds of a batch on one core, one query after the other.
+// sums returns the seconds of a batch on one core, one query after the other.
 func (b *bench) sums() (map[search.Algorithm]float64, error) {
 	base := map[search.Algorithm]float64{}
 	for _, a := range algorithms {
@@ -92,7 +92,7 @@ func (b *bench) sumsTable(base map[search.Algorithm]float64) report.Table {
 	return t
 }
 
-// asyncTable is tables 7.2 and 7.3, cell for cell.
+// asyncTable makes table 7.2 or 7.3, with all its cells.
 func (b *bench) asyncTable(name string, a search.Algorithm, base float64) (report.Table, error) {
 	t := report.Table{Name: name, Title: fmt.Sprintf("Table %s: asynchronous batch, %v", name[len("table-"):], a),
 		Header: []string{"partition", "policy", "size", "in a row", "s", "speedup", "recall", "thesis: s", "speedup"}}
@@ -111,7 +111,7 @@ func (b *bench) asyncTable(name string, a search.Algorithm, base float64) (repor
 	return t, nil
 }
 
-// syncTable is table 7.4. Cores have no blocks of threads, so they have a row of their own.
+// syncTable makes table 7.4. Cores have no blocks of threads, so they get an additional row.
 func (b *bench) syncTable(base map[search.Algorithm]float64) (report.Table, error) {
 	t := report.Table{Name: "table-7.4", Title: "Table 7.4: synchronous batch",
 		Header: []string{"algorithm", "threads a block", "s", "speedup", "thesis: s", "speedup"}}
@@ -141,8 +141,8 @@ func (b *bench) syncTable(base map[search.Algorithm]float64) (report.Table, erro
 	return t, nil
 }
 
-// bestBatches sets the best of each beside the thesis', like with like: table against table, and
-// the best of up to 250 partitions in a row against what the thesis tells of its figures.
+// bestBatches compares the best times with the thesis': over the settings of its tables, and over
+// up to 250 partitions in a row with what its text says about its figures.
 func (b *bench) bestBatches(base map[search.Algorithm]float64) (report.Table, error) {
 	t := report.Table{Name: "batch-best",
 		Title:  "The best of each, s. Tables 7.2 and 7.3 have 1 and 10 partitions in a row, figures 7.1 to 7.8 up to 250; of these the thesis tells only about how much faster they are than one core.",
@@ -184,7 +184,7 @@ func (b *bench) bestBatches(base map[search.Algorithm]float64) (report.Table, er
 	return t, err
 }
 
-// bestBatch is the least time of what was measured with such numbers of partitions in a row.
+// bestBatch returns the least measured time with one of these numbers of partitions in a row.
 func (b *bench) bestBatch(a search.Algorithm, st search.Schedule, cut search.Partition, rows []int) float64 {
 	best := math.Inf(1)
 	for key, f := range b.batched {
@@ -195,7 +195,7 @@ func (b *bench) bestBatch(a search.Algorithm, st search.Schedule, cut search.Par
 	return best
 }
 
-// batchOf times a batch, the mean of some runs, and its recall.
+// batchOf measures the mean time of a batch over some runs, and its recall.
 func (b *bench) batchOf(a search.Algorithm, st search.Schedule, cut search.Parallel) (batchFigure, error) {
 	key := batchKey{a, st, cut}
 	if f, ok := b.batched[key]; ok {
@@ -233,7 +233,7 @@ func (b *bench) batchOf(a search.Algorithm, st search.Schedule, cut search.Paral
 			return f, err
 		}
 		if cut.Exact() && !slices.Equal(r.Hits, want.Hits) {
-			return f, fmt.Errorf("thesis: batch, %v: query %d has not the exact result", a, i)
+			return f, fmt.Errorf("thesis: batch, %v, query %d: the result is not the exact one", a, i)
 		}
 		f.recall += search.Recall(r.Hits, want.Hits) / float64(len(found))
 	}
@@ -241,7 +241,7 @@ func (b *bench) batchOf(a search.Algorithm, st search.Schedule, cut search.Paral
 	return f, nil
 }
 
-// transfers says what crossing the link adds, which the thesis does not count for single queries.
+// transfers reports the time of transfers, which the thesis does not count for single queries.
 func (b *bench) transfers() error {
 	if b.Device == nil {
 		return nil

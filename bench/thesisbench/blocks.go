@@ -8,8 +8,8 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// blocks is what the thesis settled by trying (4.5.1 to 4.5.5): threads of a block, postings of a
-// slice, and how a heap grows.
+// blocks measures the parameters that the thesis chose by experiment (4.5.1 to 4.5.5): threads in a
+// block, postings in a slice, and how a heap grows.
 func (b *bench) blocks() error {
 	if b.Device == nil {
 		return nil

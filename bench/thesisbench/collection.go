@@ -14,14 +14,14 @@ import (
 	"github.com/collocate/collocate/index"
 )
 
-// Class is a class of queries by the length of their lists.
+// Class is a class of queries by the length of their postings lists.
 type Class struct {
 	Name   string
 	Length int // postings in a list
-	Lists  int // lists that are made; neighbours make a query of two words
+	Lists  int // number of lists; two neighbouring ones make a query
 }
 
-// Shape is a collection.
+// Shape describes a collection to be generated.
 type Shape struct {
 	Documents int
 	Classes   []Class
@@ -32,9 +32,9 @@ type Shape struct {
 var thesisClasses = []Class{{Name: "short", Length: 89_615}, {Name: "medium", Length: 476_771},
 	{Name: "long", Length: 1_032_795}, {Name: "extra", Length: 5_494_285}}
 
-// Thesis is the collection of the thesis: as many documents as ClueWeb09-B, and lists of the
-// lengths of its four classes of queries. A share below 1 makes a smaller collection with lists of
-// the same density.
+// Thesis describes a collection like the thesis': as many documents as ClueWeb09-B, and lists of
+// the lengths of its four classes of queries. A share below 1 gives a smaller collection with lists
+// of the same density.
 func Thesis(share float64, lists int) Shape {
 	s := Shape{Documents: int(50_220_423 * share), Seed: 1}
 	for _, c := range thesisClasses {
@@ -44,11 +44,11 @@ func Thesis(share float64, lists int) Shape {
 	return s
 }
 
-// Word is the name of a list.
+// Word returns the word of the i-th list.
 func (c *Class) Word(i int) string { return fmt.Sprintf("%s%03d", c.Name, i) }
 
-// Build writes the index to a folder. Documents are lognormally long, about 800 words, as on the
-// web; a list's documents are random, and frequencies fall geometrically.
+// Build writes the index to a folder. The lengths of documents are lognormal, about 800 words, as
+// on the web. The documents of a list are random, and term frequencies geometric.
 func (s *Shape) Build(ctx context.Context, dir string) error {
 	w, err := index.Create(dir)
 	if err != nil {
@@ -113,7 +113,7 @@ type word struct {
 	seed   uint64
 }
 
-// words are in byte order.
+// words returns the words of all lists in byte order.
 func (s *Shape) words() []word {
 	var out []word
 	for _, c := range s.Classes {
@@ -128,7 +128,7 @@ func (s *Shape) words() []word {
 	return out
 }
 
-// Zipf is a collection whose words are as frequent as those of a text: the r-th is in a share of
+// Zipf describes a collection whose words are distributed as in text: the r-th occurs in a share of
 // 1/(r+2) of the documents.
 func Zipf(documents, words int, seed uint64) Shape {
 	s := Shape{Documents: documents, Seed: seed}
@@ -138,7 +138,7 @@ func Zipf(documents, words int, seed uint64) Shape {
 	return s
 }
 
-// list makes n random documents: the sums of exponential gaps, stretched to the collection.
+// list draws n random documents: sums of exponential gaps, scaled to the size of the collection.
 func (s *Shape) list(n int, seed uint64) (docs, tfs []uint32) {
 	rng := rand.New(rand.NewPCG(s.Seed+1, seed))
 	n = min(n, s.Documents)

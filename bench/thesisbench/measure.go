@@ -10,13 +10,12 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// figure is the mean of a class's queries.
+// figure has the means of a class's queries.
 type figure struct {
-	ms     float64 // on the device, or of the whole call on cores
-	wall   float64 // of the whole call
+	ms     float64 // time on the device, or of the whole call on cores
+	wall   float64 // time of the whole call, in milliseconds
 	recall float64
 	spread float64 // standard deviation of the recall
-	lost   bool    // not the exact result for sure
 }
 
 type figureKey struct {
@@ -30,10 +29,11 @@ type aloneKey struct {
 	part
 }
 
-// enough is how long a query is measured at most, unless one run takes longer.
+// enough bounds the time of measuring a query: no run begins after it.
 const enough = 500 * time.Millisecond
 
-// timed is the mean of some runs, in seconds, of what run says it took and of the whole calls.
+// timed calls run several times and returns two means in seconds: of the durations that run
+// returns, and of the whole calls. A duration of 0 means that of the whole call.
 func (b *bench) timed(run func() (time.Duration, error)) (took, wall float64, err error) {
 	n := 0
 	begin := time.Now()
@@ -52,7 +52,7 @@ func (b *bench) timed(run func() (time.Duration, error)) (took, wall float64, er
 	return took / float64(n), wall / float64(n), nil
 }
 
-// trimmed is the mean without the largest and the smallest value.
+// trimmed returns the mean without the largest and the smallest value.
 func trimmed(values []float64) float64 {
 	all := slices.Sorted(slices.Values(values))
 	if len(all) > 2 {
@@ -77,7 +77,7 @@ func deviation(values []float64) float64 {
 	return math.Sqrt(sum / float64(len(values)))
 }
 
-// one is the seconds of a query on one core.
+// one returns the time of a query on one core, in seconds.
 func (b *bench) one(r search.Request, p part) (float64, error) {
 	key := aloneKey{fmt.Sprint(r.Text, r.Words), p}
 	if s, ok := b.alone[key]; ok {
@@ -92,7 +92,7 @@ func (b *bench) one(r search.Request, p part) (float64, error) {
 	return s, err
 }
 
-// sequential is the milliseconds of a class's queries on one core.
+// sequential returns the mean time of a class's queries on one core, in milliseconds.
 func (b *bench) sequential(class int, p part) (float64, error) {
 	var all []float64
 	for _, r := range b.classes[class].queries {
@@ -105,7 +105,8 @@ func (b *bench) sequential(class int, p part) (float64, error) {
 	return trimmed(all), nil
 }
 
-// parallel times an algorithm on the device or the cores. Exact ways must give the exact result.
+// parallel measures an algorithm on the device or the cores. If the partition is exact, the result
+// must be too.
 func (b *bench) parallel(class int, p part, cut search.Parallel) (figure, error) {
 	key := figureKey{class, p, cut}
 	if f, ok := b.figures[key]; ok {
@@ -119,12 +120,12 @@ func (b *bench) parallel(class int, p part, cut search.Parallel) (figure, error)
 		}
 		r = b.request(r, p.algorithm, p.mode, cut)
 		r.Trace = b.Device != nil        // for the time on the device
-		got, err := b.s.Search(b.ctx, r) // not measured: it may bring lists to the device
+		got, err := b.s.Search(b.ctx, r) // not measured: it may copy lists to the device
 		if err != nil {
 			return figure{}, err
 		}
 		if r.Parallel.Exact() && !slices.Equal(got.Hits, want.Hits) {
-			return figure{}, fmt.Errorf("thesis: %v, %v, %v, %v: not the exact result", p.algorithm,
+			return figure{}, fmt.Errorf("thesis: %v, %v, %v, %v: the result is not the exact one", p.algorithm,
 				p.mode, cut.Partition, cut.Policy)
 		}
 		recalls = append(recalls, search.Recall(got.Hits, want.Hits))
@@ -141,14 +142,14 @@ func (b *bench) parallel(class int, p part, cut search.Parallel) (figure, error)
 		ms, wall = append(ms, took*1e3), append(wall, whole*1e3)
 	}
 	f := figure{ms: trimmed(ms), wall: trimmed(wall), recall: mean(recalls),
-		spread: deviation(recalls), lost: !cut.Exact()}
+		spread: deviation(recalls)}
 	b.figures[key] = f
 	return f, nil
 }
 
 func format(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
 
-// printed is a number with as many decimals as the thesis prints.
+// printed formats a number with as many decimals as the thesis prints.
 func printed(x float64, decimals int) string { return strconv.FormatFloat(x, 'f', decimals, 64) }
 
 func recall(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }

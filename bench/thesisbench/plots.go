@@ -7,7 +7,7 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// singleRows are the partitions in a row of the thesis' curves of single queries.
+// singleRows are the numbers of partitions in a row in the thesis' curves of single queries.
 var singleRows = []int{1, 5, 10, 100, 150, 200}
 
 const (
@@ -15,7 +15,7 @@ const (
 	speedup = "speedup over one core"
 )
 
-// singlePlots are the figures of a section of chapter 5.
+// singlePlots makes the figures of a section of chapter 5.
 func (b *bench) singlePlots(s section, base []float64) (plots []report.Plot, err error) {
 	add := func(p report.Plot, e error) {
 		plots = append(plots, p)
@@ -42,7 +42,7 @@ func (b *bench) singlePlots(s section, base []float64) (plots []report.Plot, err
 	return plots, err
 }
 
-// classPlot is speedup by length of the lists, a line for each policy.
+// classPlot plots speedup by length of the lists, a line for each policy.
 func (b *bench) classPlot(name string, s section, base []float64, row int,
 	cuts ...search.Partition) (report.Plot, error) {
 	plot := report.Plot{Name: name,
@@ -64,10 +64,10 @@ func (b *bench) classPlot(name string, s section, base []float64, row int,
 	return plot, nil
 }
 
-// title is "Figure 5.1" of "figure-5.1".
+// title returns "Figure 5.1" for "figure-5.1".
 func title(name string) string { return "Figure " + name[len("figure-"):] }
 
-// rowsPlot is speedup by partitions in a row, a line for each class.
+// rowsPlot plots speedup by partitions in a row, a line for each class.
 func (b *bench) rowsPlot(number string, s section, base []float64, p search.Partition,
 	policy search.Policy) (report.Plot, error) {
 	plot := report.Plot{Name: fmt.Sprintf("figure-%s-%v", number, policy),
@@ -88,7 +88,7 @@ func (b *bench) rowsPlot(number string, s section, base []float64, p search.Part
 	return plot, nil
 }
 
-// policyPlot compares the policies on the longest lists: figures 5.15 and 5.20.
+// policyPlot compares the policies on the longest lists, as figures 5.15 and 5.20.
 func (b *bench) policyPlot(s section, base []float64) (report.Plot, error) {
 	last := len(b.classes) - 1
 	plot := report.Plot{Name: "figure-" + s.policies,
@@ -111,7 +111,7 @@ func (b *bench) policyPlot(s section, base []float64) (report.Plot, error) {
 	return plot, nil
 }
 
-// curve is two figures of chapter 7: times by size and policy, and speedups of one size.
+// curve describes two figures of chapter 7: times by size and policy, and speedups of one size.
 type curve struct {
 	algorithm      search.Algorithm
 	partition      search.Partition
@@ -126,10 +126,10 @@ var batchCurves = []curve{
 	{search.MaxScore, search.Heterogeneous, "7.7", "7.8", 32},
 }
 
-// batchRows are the partitions in a row of the thesis' curves of batches.
+// batchRows are the numbers of partitions in a row in the thesis' curves of batches.
 var batchRows = []int{1, 5, 10, 50, 100, 150, 200, 250}
 
-// batchPlots are the figures of chapter 7.
+// batchPlots makes two figures of chapter 7.
 func (b *bench) batchPlots(c curve, base float64) (plots []report.Plot, err error) {
 	faster := report.Plot{Name: "figure-" + c.speedup,
 		Title: fmt.Sprintf("Figure %s: batch, %v, %v, partitions of %d", c.speedup, c.algorithm,

@@ -7,8 +7,8 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// What the thesis measured, number by number. Its machine had a Titan Xp (30 multiprocessors,
-// 547.7 GB/s) and an i7-5820K, of which the sequential algorithms, in Java, used one core.
+// The numbers that the thesis published. Its machine had a Titan Xp (30 multiprocessors, 547.7
+// GB/s) and an i7-5820K, of which the sequential algorithms, in Java, used one core.
 
 // part is a section of chapter 5: an algorithm and a mode.
 type part struct {
@@ -23,14 +23,14 @@ var (
 	batchSizes     = []int{32, 64, 128}
 	thesisRows     = []int{1, 10}
 	blockThreads   = []int{32, 64, 128}
-	// The thesis calls its partitions homogeneous and adjusts them (4.5.4): adjusted, here.
+	// The thesis' homogeneous partitions are adjusted (4.5.4), so they are Adjusted here.
 	thesisCuts = []search.Partition{search.Adjusted, search.Heterogeneous}
 )
 
-// slack is by how many documents the thesis lets adjusted lists begin early (4.5.4).
+// slack is the number of documents by which adjusted lists may begin early in the thesis (4.5.4).
 const slack = 5
 
-// publishedSingle is milliseconds by class of queries.
+// publishedSingle has times of single queries in milliseconds, by class of queries.
 type publishedSingle struct {
 	sequential [4]float64
 	parallel   [24][4]float64   // by partition, policy, size and partitions in a row
@@ -128,15 +128,15 @@ var thesisSingle = map[part]publishedSingle{
 	},
 }
 
-// singleRow is the row of a setting in tables 5.4, 5.7, 5.10 and 5.13; false: the thesis has none
-// of it.
+// singleRow returns the row of a setting in tables 5.4, 5.7, 5.10 and 5.13, or false if the thesis
+// does not have the setting.
 func singleRow(cut search.Parallel) (int, bool) {
 	i, ok := indexOf(cut.Partition, cut.Policy)
 	size, row := slices.Index(thesisSizes, cut.Size), slices.Index(thesisRows, cut.Row)
 	return i*4 + size*2 + row, ok && size >= 0 && row >= 0
 }
 
-// best is the least of a partition's times in a class, over all settings of the table.
+// best returns the least time of a partition in a class, over all settings of the table.
 func (p *publishedSingle) best(cut search.Partition, class int) float64 {
 	least := math.Inf(1)
 	i, _ := indexOf(cut, search.Local)
@@ -152,13 +152,13 @@ func indexOf(cut search.Partition, policy search.Policy) (int, bool) {
 	return i*3 + j, i >= 0 && j >= 0
 }
 
-// publishedBatch is seconds of a batch of 500 queries.
+// publishedBatch has times of a batch of 500 queries in seconds.
 type publishedBatch struct {
 	sequential float64        // table 7.1
 	async      [12][3]float64 // tables 7.2 and 7.3: by partition, policy and partitions in a row; by size
 	sync       [3]float64     // table 7.4: 32, 64 and 128 threads in a block
-	// Best speedups over 1 to 250 partitions in a row, as the text tells them of figures 7.1 to
-	// 7.8; 0: it does not.
+	// Best speedups over 1 to 250 partitions in a row, from the text on figures 7.1 to 7.8; 0 if
+	// the text does not give them.
 	bestAdjusted, bestHeterogeneous float64
 }
 
@@ -191,15 +191,15 @@ var thesisBatch = map[search.Algorithm]publishedBatch{
 	},
 }
 
-// batchCell is where a setting stands in tables 7.2 and 7.3; false: the thesis has no number for
-// it.
+// batchCell returns the cell of a setting in tables 7.2 and 7.3, or false if the thesis does not
+// have the setting.
 func batchCell(cut search.Parallel) (row, size int, ok bool) {
 	i, ok := indexOf(cut.Partition, cut.Policy)
 	size, row = slices.Index(batchSizes, cut.Size), slices.Index(thesisRows, cut.Row)
 	return i*2 + row, size, ok && size >= 0 && row >= 0
 }
 
-// bestOfTable is the least time in table 7.2 or 7.3.
+// bestOfTable returns the least time in table 7.2 or 7.3.
 func (p *publishedBatch) bestOfTable(cut search.Partition) float64 {
 	least := math.Inf(1)
 	i, _ := indexOf(cut, search.Local)
@@ -209,7 +209,8 @@ func (p *publishedBatch) bestOfTable(cut search.Partition) float64 {
 	return least
 }
 
-// bestOfAll is about the least time with up to 250 partitions in a row; 0: the text does not say.
+// bestOfAll returns about the least time with up to 250 partitions in a row, or 0 if the text does
+// not give it.
 func (p *publishedBatch) bestOfAll(cut search.Partition) float64 {
 	speedup := p.bestHeterogeneous
 	if cut == search.Adjusted {

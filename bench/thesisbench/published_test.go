@@ -12,12 +12,12 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// Every time and speedup that we print as the thesis' stands in its text: tables 5.4, 5.7, 5.10,
-// 5.13, 7.2 and 7.3, row for row.
+// The published times and speedups are those in the text of the thesis: tables 5.4, 5.7, 5.10,
+// 5.13, 7.2 and 7.3, row by row.
 func TestPublishedIsPrinted(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "..", "..", "shared", "seeds", "000_*.txt"))
 	if err != nil || len(files) != 1 {
-		t.Skip("the thesis is not here: ", files, err)
+		t.Skip("no text of the thesis beside the checkout: ", files, err)
 	}
 	text, err := os.ReadFile(files[0])
 	if err != nil {
@@ -50,7 +50,8 @@ func TestPublishedIsPrinted(t *testing.T) {
 	}
 }
 
-// printedRows are the numbers of the rows above a table's caption, behind the skipped columns.
+// printedRows returns the numbers in the rows above a table's caption, without the first skip
+// columns.
 func printedRows(t *testing.T, text, table string, rows, skip int) [][]float64 {
 	t.Helper()
 	end := strings.Index(text, "\nTabela "+table+":")

@@ -8,18 +8,18 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// class is queries whose lists are about equally long.
+// class is a set of queries whose lists are about equally long.
 type class struct {
 	name    string
-	length  int // postings of a list, on average
+	length  int // mean number of postings in a list
 	queries []search.Request
 }
 
-// classNames are the thesis'.
+// classNames are the names of the thesis' classes.
 var classNames = []string{"short", "medium", "long", "extra"}
 
-// generated asks a generated collection for two words at a time. A batch mixes the classes, the
-// short ones more often, as in a log.
+// generated makes the queries for a generated collection, of two words each. A batch has queries of
+// all classes, more of short lists, as in a query log.
 func (b *bench) generated(shape *Shape) {
 	for i := range shape.Classes {
 		from := &shape.Classes[i]
@@ -39,11 +39,11 @@ func (b *bench) generated(shape *Shape) {
 	}
 }
 
-// mostWords is what the thesis' kernels take.
+// mostWords is the largest number of words that the thesis' kernels accept.
 const mostWords = 32
 
-// topics sorts the topics by the mean length of their lists into four classes, and takes some of
-// each, evenly. A batch is the topics as they come.
+// topics divides the topics into four classes by the mean length of their lists, and selects evenly
+// spaced ones of each. A batch is the topics in the order of the file.
 func (b *bench) topics() error {
 	type topic struct {
 		request search.Request

@@ -15,20 +15,20 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// Options say what to measure, and how much of it. The zero value is the thesis, on CPU cores.
+// Options say what to measure. The zero value measures what the thesis does, on CPU cores.
 type Options struct {
-	Device  *gpu.Device // nil: CPU cores
-	Threads int         // of the cores; 0 means all
-	Share   float64     // of the thesis' collection; 0 means 1
-	Queries int         // of each class, of which the fastest and the slowest are left out; 0 means 20
+	Device  *gpu.Device // nil means CPU cores
+	Threads int         // on CPU cores; 0 means one for each core
+	Share   float64     // size of the collection, relative to the thesis'; 0 means 1
+	Queries int         // of each class, including the fastest and the slowest, which do not count; 0 means 20
 	Runs    int         // of each query; 0 means 10
-	Batch   int         // queries of a batch; 0 means 500
-	K       int         // 0 means 128
-	Dir     string      // where the collection is made; "" means the system's temporary folder
-	// Index is measured instead of a generated collection, and asked Topics.
+	Batch   int         // number of queries in a batch; 0 means 500
+	K       int         // number of answers; 0 means 128
+	Dir     string      // for the generated collection; "" means the system's temporary folder
+	// Index and Topics, if set, replace the generated collection and its queries.
 	Index  string
 	Topics []string
-	// Say is told what is being done.
+	// Say is called with messages on the progress.
 	Say func(format string, args ...any)
 }
 
@@ -53,16 +53,16 @@ func (o Options) withDefaults() Options {
 func (o *Options) check() error {
 	if !(o.Share > 0 && o.Share <= 1) || o.Queries < 1 || o.Runs < 1 || o.Batch < 1 || o.K < 1 ||
 		o.K > 1024 || o.Threads < 1 {
-		return fmt.Errorf("thesis: share %v, %d queries, %d runs, batches of %d, k %d, %d threads: want a share up to 1, a k up to 1024, positive numbers",
+		return fmt.Errorf("thesis: share %v, %d queries, %d runs, batches of %d, k %d, %d threads: want positive numbers, a share of at most 1 and a k of at most 1024",
 			o.Share, o.Queries, o.Runs, o.Batch, o.K, o.Threads)
 	}
 	if (o.Index == "") != (len(o.Topics) == 0) {
-		return errors.New("thesis: an index and topics go together; without them a collection is made")
+		return errors.New("thesis: an index and topics go together: give both, or neither to generate a collection")
 	}
 	return nil
 }
 
-// bench is a run of everything.
+// bench is a run of all measurements; it keeps times that several tables and figures use.
 type bench struct {
 	Options
 	ctx     context.Context
@@ -74,10 +74,10 @@ type bench struct {
 	figures map[figureKey]figure     // of single queries
 	batched map[batchKey]batchFigure // of batches
 	report  *report.Report
-	brought time.Duration // bringing the index to the device
+	brought time.Duration // the time of copying the index to the device
 }
 
-// Run makes the collection, puts it on the device if there is one, and measures.
+// Run generates the collection, copies it to the device if there is one, and measures.
 func Run(ctx context.Context, o Options) (_ *report.Report, err error) {
 	o = o.withDefaults()
 	if err := o.check(); err != nil {
@@ -94,7 +94,7 @@ func Run(ctx context.Context, o Options) (_ *report.Report, err error) {
 		}
 		defer os.RemoveAll(made)
 		shape, dir = Thesis(o.Share, 2*o.Queries), filepath.Join(made, "index")
-		o.Say("making a collection of %d documents", shape.Documents)
+		o.Say("generating a collection of %d documents", shape.Documents)
 		if err := shape.Build(ctx, dir); err != nil {
 			return nil, err
 		}
@@ -130,7 +130,7 @@ func Run(ctx context.Context, o Options) (_ *report.Report, err error) {
 	return b.report, b.transfers()
 }
 
-// machine is what the parallel algorithms run on.
+// machine describes what the parallel algorithms run on.
 func (b *bench) machine() string {
 	if b.Device != nil {
 		return b.Device.Info().Name
@@ -160,7 +160,7 @@ func (b *bench) intro() string {
 		b.s.Index().Docs(), what, b.K, b.machine(), clock, b.Runs, enough, b.Queries, like, aboutRecall)
 }
 
-// aboutRecall says which partitions are compared with which.
+// aboutRecall explains which partitions are compared with the thesis'.
 const aboutRecall = `Homogeneous partitions cut all lists at the same positions. Two unrelated lists reach a document at
 positions that differ by about the square root of the position, and soon by more than a partition's
 size: then hardly any document has all its postings in one partition. Lists of real text drift apart
@@ -169,7 +169,7 @@ document (its section 4.5.4; at most 5 document numbers before the largest of th
 called adjusted here, and are what stands beside the thesis' "homogeneous". Plain homogeneous
 partitions are only in the tables of recall.`
 
-// request is a query for the device, or for the cores.
+// request returns a request for the device or for the cores.
 func (b *bench) request(r search.Request, a search.Algorithm, mode search.Mode, p search.Parallel) search.Request {
 	p.Engine = engine.GPU
 	if b.Device == nil {
@@ -178,14 +178,14 @@ func (b *bench) request(r search.Request, a search.Algorithm, mode search.Mode, 
 	if p.Partition == search.Adjusted {
 		p.Slack = slack
 	}
-	if a != search.Tiles && b.Device != nil { // as the thesis does it
+	if a != search.Tiles && b.Device != nil { // as in the thesis
 		p.Blocks.Start = mode == search.And
 	}
 	r.K, r.Mode, r.Algorithm, r.Parallel = b.K, mode, a, &p
 	return r
 }
 
-// exactOf is the exact result of a query.
+// exactOf returns the exact result of a query.
 func (b *bench) exactOf(r search.Request, mode search.Mode) (*search.Result, error) {
 	key := fmt.Sprint(r.Text, r.Words, mode)
 	if found := b.exact[key]; found != nil {

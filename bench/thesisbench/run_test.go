@@ -11,7 +11,8 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// All of it on a tiny collection: every exact way gives the exact result, else Run fails.
+// Run measures everything on a tiny collection. It fails if an exact partition gives a wrong
+// result.
 func TestRun(t *testing.T) {
 	trials.Long(t, "every figure, in the interpreter")
 	dev, _ := gputest.Named(t)
@@ -21,11 +22,11 @@ func TestRun(t *testing.T) {
 	}
 	complete(t, r)
 	if table(r, "transfers") == nil {
-		t.Error("nothing is said about transfers")
+		t.Error("the report has no section on transfers")
 	}
 }
 
-// The same on cores, and with an index and topics of one's own.
+// Run measures everything on cores, and with a given index and topics.
 func TestRunOnCores(t *testing.T) {
 	trials.Long(t, "every figure")
 	shape := Zipf(3000, 40, 5)
@@ -49,17 +50,17 @@ func TestRunOnCores(t *testing.T) {
 		t.Fatal(err)
 	}
 	if complete(t, r); said != 1 {
-		t.Error("nobody was told of the topic that was left out")
+		t.Error("no message names the topic that was left out")
 	}
 	for _, o := range []Options{{Share: 2}, {K: 2000}, {Index: dir}, {Topics: topics},
 		{Index: dir, Topics: []string{"nowhere"}}} {
 		if _, err := Run(t.Context(), o); err == nil {
-			t.Errorf("%+v was taken", o)
+			t.Errorf("%+v: want an error", o)
 		}
 	}
 }
 
-// complete checks that every table and figure of chapters 5 and 7 is there.
+// complete checks that the report has every table and figure of chapters 5 and 7.
 func complete(t *testing.T, r *report.Report) {
 	t.Helper()
 	for _, name := range []string{"5.3", "5.4", "5.5", "5.6", "5.7", "5.8", "5.9", "5.10", "5.11",
@@ -94,7 +95,7 @@ func complete(t *testing.T, r *report.Report) {
 		}
 	}
 	if got := len(table(r, "table-5.4").Rows); got != 24 {
-		t.Errorf("table 5.4 has %d rows", got)
+		t.Errorf("table 5.4 has %d rows, want 24", got)
 	}
 	if err := r.Write(t.TempDir()); err != nil {
 		t.Error(err)
@@ -112,8 +113,8 @@ func table(r *report.Report, name string) *report.Table {
 	return nil
 }
 
-// The published numbers are found under the settings that they belong to. The thesis' text names
-// these.
+// The published numbers are found under their settings. The thesis' text names those that are
+// checked here.
 func TestPublished(t *testing.T) {
 	wand, max := thesisSingle[part{search.WAND, search.Or}], thesisSingle[part{search.MaxScore, search.And}]
 	row, ok := singleRow(search.Parallel{Partition: search.Heterogeneous, Policy: search.SharedFull, Size: 64, Row: 10})
@@ -122,7 +123,7 @@ func TestPublished(t *testing.T) {
 	}
 	row, _ = singleRow(search.Parallel{Partition: search.Adjusted, Policy: search.SharedHalf, Size: 32, Row: 10})
 	if got := max.parallel[row]; got[2] != 3.30 {
-		t.Errorf("MaxScore, AND, homogeneous, sh-wr, 32, 10: %v", got)
+		t.Errorf("MaxScore, AND, homogeneous, sh-wr, 32, 10: %v, want 3.30 for long lists", got)
 	}
 	if _, ok := singleRow(search.Parallel{Partition: search.Heterogeneous, Policy: search.Local,
 		Size: 128, Row: 10}); ok {
@@ -137,13 +138,14 @@ func TestPublished(t *testing.T) {
 	row, size, _ := batchCell(search.Parallel{Partition: search.Heterogeneous,
 		Policy: search.SharedFull, Size: 128, Row: 10})
 	if got := batch.async[row][size]; got != 0.82 || batch.bestOfTable(search.Heterogeneous) != 0.82 {
-		t.Errorf("batch: %v", got)
+		t.Errorf("batch, heterogeneous, sh-r, 128, 10: %v, and the best %v; want 0.82 for both", got,
+			batch.bestOfTable(search.Heterogeneous))
 	}
 	if got := batch.bestOfAll(search.Adjusted); got < 0.42 || got > 0.44 {
-		t.Errorf("the best batch took %v s", got)
+		t.Errorf("the best batch took %v s, want 0.42 to 0.44", got)
 	}
-	// The largest and the smallest value do not count.
+	// The mean is without the largest and the smallest value.
 	if got := trimmed([]float64{100, 2, 1, 4}); got != 3 {
-		t.Errorf("trimmed: %v", got)
+		t.Errorf("the trimmed mean of 100, 2, 1, 4 is %v, want 3", got)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// section is a section of chapter 5 and the numbers of its tables and figures.
+// section is a section of chapter 5 with the numbers of its tables and figures.
 type section struct {
 	part
 	title                     string
@@ -61,7 +61,7 @@ func (b *bench) single(s section) error {
 	return nil
 }
 
-// sequentialTable is tables 5.3, 5.6, 5.9 and 5.12.
+// sequentialTable makes table 5.3, 5.6, 5.9 or 5.12.
 func (b *bench) sequentialTable(s section, base []float64) report.Table {
 	had := thesisSingle[s.part]
 	t := report.Table{Name: "table-" + s.sequential,
@@ -74,7 +74,7 @@ func (b *bench) sequentialTable(s section, base []float64) report.Table {
 	return t
 }
 
-// timesTable is tables 5.4, 5.7, 5.10 and 5.13, cell for cell.
+// timesTable makes table 5.4, 5.7, 5.10 or 5.13, with all its cells.
 func (b *bench) timesTable(s section, base []float64) (report.Table, error) {
 	had := thesisSingle[s.part]
 	t := report.Table{Name: "table-" + s.times,
@@ -116,7 +116,8 @@ func settings(sizes []int) func(yield func(search.Parallel) bool) {
 	}
 }
 
-// recallTable is tables 5.5, 5.8, 5.11 and 5.14. The thesis does not say for which sizes they are.
+// recallTable makes table 5.5, 5.8, 5.11 or 5.14. The thesis does not give their sizes of
+// partitions.
 func (b *bench) recallTable(s section, _ []float64) (report.Table, error) {
 	had := thesisSingle[s.part]
 	t := report.Table{Name: "table-" + s.recall,
@@ -148,7 +149,7 @@ func (b *bench) recallTable(s section, _ []float64) (report.Table, error) {
 	return t, nil
 }
 
-// bestTable sets the best of each beside the thesis': over the same settings first, then over all.
+// bestTable compares the best times with the thesis': over its settings, then over all.
 func (b *bench) bestTable(s section, base []float64) (report.Table, error) {
 	t := report.Table{Name: fmt.Sprintf("%v-%v-best", s.algorithm, s.mode),
 		Title:  "The best of each, ms. Partitions of 32 and 64, 1 and 10 in a row, are the thesis' settings.",
@@ -211,7 +212,7 @@ func (b *bench) bestTable(s section, base []float64) (report.Table, error) {
 	})
 }
 
-// best is the least time of a partition in a class: over the thesis' settings, or over all that
+// best returns the least time of a partition in a class, over the thesis' settings or over all that
 // were measured so far.
 func (b *bench) best(class int, p part, cut search.Partition, thesis bool) float64 {
 	least := math.Inf(1)

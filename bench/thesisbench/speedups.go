@@ -2,10 +2,10 @@ package thesisbench
 
 import "github.com/collocate/collocate/search"
 
-// The speedups that the thesis prints. Its own times divided give slightly others, since these are
+// The speedups that the thesis prints. They differ slightly from the ratios of its times, which are
 // rounded.
 
-// singleSpeedups are those of tables 5.4, 5.7, 5.10 and 5.13, in the order of
+// singleSpeedups are the speedups of tables 5.4, 5.7, 5.10 and 5.13, in the order of
 // [publishedSingle.parallel].
 var singleSpeedups = map[part][24][4]float64{
 	{search.WAND, search.Or}: { // table 5.4
@@ -66,7 +66,7 @@ var singleSpeedups = map[part][24][4]float64{
 	},
 }
 
-// asyncSpeedups are those of tables 7.2 and 7.3, in the order of [publishedBatch.async].
+// asyncSpeedups are the speedups of tables 7.2 and 7.3, in the order of [publishedBatch.async].
 var asyncSpeedups = map[search.Algorithm][12][3]float64{
 	search.WAND: { // table 7.2
 		{0.33, 0.66, 1.27}, {3.07, 5.60, 9.65}, // hom, local
@@ -86,7 +86,7 @@ var asyncSpeedups = map[search.Algorithm][12][3]float64{
 	},
 }
 
-// syncSpeedups are those of table 7.4, for 32, 64 and 128 threads in a block.
+// syncSpeedups are the speedups of table 7.4, for 32, 64 and 128 threads in a block.
 var syncSpeedups = map[search.Algorithm][3]float64{
 	search.WAND:     {21.131, 21.403, 21.021},
 	search.MaxScore: {7.407, 7.410, 7.392},

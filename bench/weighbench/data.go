@@ -1,6 +1,6 @@
-// Package weighbench measures the weights of words and the dictionaries as the papers
-// do: texts of their law of 100 to 500 MB, methods side by side, from CPU memory to
-// CPU memory, and where the time goes.
+// Package weighbench repeats the papers' measurements of term weights and dictionaries: all methods
+// on texts of 100 to 500 MB, with word frequencies fitted to theirs, from CPU memory to CPU memory,
+// and the times of the steps.
 package weighbench
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/collocate/collocate/weigh"
 )
 
-// TextFile writes a text of the papers' law to a file in dir.
+// TextFile writes a text with the papers' word frequencies to a file in dir.
 func TextFile(ctx context.Context, dir string, size int64, threads int) (path string, err error) {
 	path = filepath.Join(dir, fmt.Sprintf("%d.txt", size))
 	f, err := os.Create(path)
@@ -32,7 +32,7 @@ func TextFile(ctx context.Context, dir string, size int64, threads int) (path st
 	return path, errors.Join(err, f.Close())
 }
 
-// text makes the text of one size.
+// text writes the text of one size to a file.
 func (o *Options) text(ctx context.Context, dir string, size int64) (string, error) {
 	if o.Frequencies != nil {
 		return o.Frequencies.textFile(ctx, dir, size)
@@ -40,8 +40,8 @@ func (o *Options) text(ctx context.Context, dir string, size int64) (string, err
 	return TextFile(ctx, dir, size, o.Threads)
 }
 
-// textFile writes a text of the given number of bytes whose words have these frequencies, in
-// documents of the papers' lengths.
+// textFile writes a text of about size bytes whose words have these frequencies, in documents of
+// the papers' lengths.
 func (r *Ranked) textFile(ctx context.Context, dir string, size int64) (path string, err error) {
 	path = filepath.Join(dir, fmt.Sprintf("%d.txt", size))
 	f, err := os.Create(path)
@@ -73,15 +73,15 @@ func (r *Ranked) textFile(ctx context.Context, dir string, size int64) (path str
 	return path, errors.Join(err, w.Flush(), f.Close())
 }
 
-// Corpus is the documents of such a file.
+// Corpus returns the documents of a file of TextFile.
 func Corpus(path string) *text.Corpus {
 	return &text.Corpus{Paths: []string{path}, Options: text.Options{Format: text.Blank}}
 }
 
-// Analyzer finds their words.
+// Analyzer returns the analyzer for such files.
 func Analyzer() (text.Analyzer, error) { return text.ParseAnalyzer("whitespace") }
 
-// DictionaryOf makes a dictionary of every n-th word of a corpus.
+// DictionaryOf builds a dictionary of every n-th distinct word of a corpus.
 func DictionaryOf(ctx context.Context, w *weigh.Weights, kind dict.Kind, every int) (*dict.File, error) {
 	words := &dict.Words{}
 	i, left := 0, 0
@@ -111,7 +111,7 @@ func build(ctx context.Context, w *dict.Words, k dict.Kind) (*dict.File, error) 
 	return dict.Parse(b.Bytes())
 }
 
-// Words are the n most frequent words of datagen's, in byte order.
+// Words returns the n most frequent words of package datagen, in byte order.
 func Words(n int) (*dict.Words, error) {
 	var all bytes.Buffer
 	all.Grow(10 * n)
@@ -122,7 +122,7 @@ func Words(n int) (*dict.Words, error) {
 	return dict.ReadWords(&all)
 }
 
-// Folder runs f with a folder that is removed afterwards.
+// Folder calls f with a temporary folder, which it removes afterwards.
 func Folder(f func(dir string) error) error {
 	dir, err := os.MkdirTemp("", "collocate-bench-*")
 	if err != nil {

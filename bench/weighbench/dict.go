@@ -14,28 +14,27 @@ import (
 
 // DictOptions say which dictionaries to measure on a device.
 type DictOptions struct {
-	Words   *dict.Words // of which nothing more is known: short ones count as frequent
-	Ranked  *Ranked     // instead of Words: a vocabulary by frequency
+	Words   *dict.Words // words of unknown frequency; short ones count as frequent
+	Ranked  *Ranked     // replaces Words: a vocabulary by frequency
 	Kinds   []dict.Kind
-	Lookups int // in the longest text
+	Lookups int // number of words of the longest text
 	Memory  int64
 	Log     func(format string, args ...any)
 }
 
-// DictItems are the tables and figures of the 2017 paper that RunDict makes.
+// DictItems returns the tables and figures of the 2017 paper that RunDict repeats.
 func DictItems() []string {
 	return []string{"Table 3", "Figure 8", "Figure 9", "Figure 10", "Figure 11", "Figure 12"}
 }
 
-// RunDict is the papers' figures 8 to 12 on a device: memory, time by length of
-// the text, time by size of the vocabulary, for words by frequency and for all equally
-// often.
+// RunDict repeats the papers' figures 8 to 12 on a device: memory, time by length of the text, and
+// time by size of the vocabulary, for words drawn by frequency and uniformly.
 func RunDict(ctx context.Context, dev *gpu.Device, o DictOptions) (*report.Report, error) {
 	if o.Ranked == nil && o.Words != nil {
 		o.Ranked = shortFirst(o.Words)
 	}
 	if o.Ranked == nil || o.Ranked.Len() == 0 || o.Lookups < 1 || len(o.Kinds) == 0 {
-		return nil, errors.New("nothing to measure")
+		return nil, errors.New("benchmark of dictionaries: want words, look-ups and kinds")
 	}
 	if o.Log == nil {
 		o.Log = func(string, ...any) {}
@@ -49,7 +48,7 @@ func RunDict(ctx context.Context, dev *gpu.Device, o DictOptions) (*report.Repor
 		}
 		frequent, uniform := o.Ranked.Draw(n, o.Lookups, 1, true), o.Ranked.Draw(n, o.Lookups, 1, false)
 		b.lengthsOf(n, frequent, uniform)
-		// Figure 9 is of 100,000 and 10 million words: the largest size and a hundredth of it.
+		// Figure 9 has 100,000 and 10 million words: the largest size and a hundredth of it.
 		byLength := i == len(sizes)-1 || i == max(0, len(sizes)-3)
 		texts := []*dict.Text{frequent, uniform, byWordLength(frequent), byWordLength(uniform)}
 		for ki, k := range o.Kinds {
@@ -61,7 +60,7 @@ func RunDict(ctx context.Context, dev *gpu.Device, o DictOptions) (*report.Repor
 	return b.report(), nil
 }
 
-// dictBench is a measurement under way.
+// dictBench collects the measurements.
 type dictBench struct {
 	DictOptions
 	dev     *gpu.Device
@@ -72,7 +71,7 @@ type dictBench struct {
 	blocks  [][]string
 }
 
-// kind measures a kind of dictionary of some words.
+// kind measures one kind of dictionary with the given words.
 func (b *dictBench) kind(ctx context.Context, w *dict.Words, k dict.Kind, texts []*dict.Text,
 	s *dictSeries, byLength, last bool) (err error) {
 	d, err := b.build(ctx, w, k, s)
@@ -98,14 +97,14 @@ func (b *dictBench) kind(ctx context.Context, w *dict.Words, k dict.Kind, texts 
 	return b.byLength(ctx, g, k, w.Len(), texts[0])
 }
 
-// The papers look for the best number of threads in a block, and of blocks on a multiprocessor.
+// As in the papers, all combinations of threads per block and blocks per multiprocessor are tried.
 var (
 	threadsEach = []int{64, 128, 256, 512, 1024}
 	blocksEach  = []int{1, 2, 4, 8, 16}
 )
 
-// byBlocks measures look-ups as the papers have them, by threads and blocks, and by how blocks of
-// bits are decoded.
+// byBlocks measures the papers' look-ups by threads and blocks, and by the method of decoding
+// blocks of bits.
 func (b *dictBench) byBlocks(ctx context.Context, g *dict.GPU, k dict.Kind, n int, text *dict.Text) error {
 	decoders := []string{"table", "on the fly"}
 	switch k {
@@ -136,8 +135,8 @@ func (b *dictBench) byBlocks(ctx context.Context, g *dict.GPU, k dict.Kind, n in
 	return nil
 }
 
-// papersLengths are the means and variances of the papers' Table 3, by frequency and equally often;
-// the sizes of its vocabularies do not survive.
+// papersLengths are the means and variances of the papers' Table 3, by frequency and uniform. The
+// sizes of its vocabularies cannot be read.
 var papersLengths = [4][4]string{
 	{"4.55", "6.34", "6.66", "6.42"}, {"4.78", "6.91", "7.12", "7.04"},
 	{"4.84", "7.09", "7.84", "8.32"}, {"4.86", "7.24", "9.44", "17.2"},
@@ -157,8 +156,8 @@ func (b *dictBench) lengthsOf(n int, frequent, uniform *dict.Text) {
 	b.words = append(b.words, row)
 }
 
-// build makes a dictionary, but no table of next nodes that does not fit: of that only the size is
-// noted.
+// build builds a dictionary. An STT whose table exceeds Memory is not built: only its size is
+// recorded.
 func (b *dictBench) build(ctx context.Context, w *dict.Words, k dict.Kind, s *dictSeries) (*dict.File, error) {
 	if k == dict.STT {
 		need, err := dict.TableBytes(ctx, w)
@@ -175,7 +174,7 @@ func (b *dictBench) build(ctx context.Context, w *dict.Words, k dict.Kind, s *di
 	return build(ctx, w, k)
 }
 
-// bySize measures words by frequency and all equally often.
+// bySize measures texts drawn by frequency and uniformly.
 func (b *dictBench) bySize(ctx context.Context, g *dict.GPU, k dict.Kind, n int, texts []*dict.Text,
 	s *dictSeries) error {
 	row := []string{k.String(), strconv.Itoa(n)}
@@ -211,7 +210,7 @@ func (b *dictBench) bySize(ctx context.Context, g *dict.GPU, k dict.Kind, n int,
 	return nil
 }
 
-// byLength measures a quarter of the text, half of it, and so on.
+// byLength measures one to four quarters of the text.
 func (b *dictBench) byLength(ctx context.Context, g *dict.GPU, k dict.Kind, n int, text *dict.Text) error {
 	line := report.Series{Name: fmt.Sprintf("%v, %d words", k, n)}
 	for quarters := 1; quarters <= 4; quarters++ {
@@ -279,7 +278,7 @@ func (b *dictBench) report() *report.Report {
 	return r
 }
 
-// dictSeries is what is drawn and listed of one kind.
+// dictSeries has the lines of plots and the rows of tables of one kind.
 type dictSeries struct {
 	memory, total, frequent, uniform points
 	rows                             [][]string
@@ -299,8 +298,8 @@ func inMS(d time.Duration) float64 { return d.Seconds() * 1e3 }
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.3f", inMS(d)) }
 
-// steps are sizes up to n, each ten times the one before, at most this many and none
-// below least.
+// steps returns up to most sizes, each ten times the one before; the last is n, and none is below
+// least.
 func steps(n, least, most int) (list []int) {
 	for ; len(list) < most && (n >= least || len(list) == 0); n /= 10 {
 		list = append([]int{n}, list...)

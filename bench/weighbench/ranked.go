@@ -14,13 +14,14 @@ import (
 	"github.com/collocate/collocate/dict"
 )
 
-// Ranked is a vocabulary by falling frequency, of which the papers take the k most frequent words.
+// Ranked is a vocabulary by descending frequency. The papers use its k most frequent words.
 type Ranked struct {
 	words  []string
-	weight func(rank int) float64 // how often a word occurs, beside others
+	weight func(rank int) float64 // relative frequency of a word
 }
 
-// Generated are the n most frequent words of datagen's, by its law, which is fitted to the papers'.
+// Generated returns the n most frequent words of package datagen, with the frequencies of
+// datagen.Web, which is fitted to the papers' texts.
 func Generated(n int) *Ranked {
 	r := &Ranked{words: make([]string, n), weight: webWeight}
 	for i := range r.words {
@@ -29,14 +30,14 @@ func Generated(n int) *Ranked {
 	return r
 }
 
-// webWeight is datagen.Web.
+// webWeight is the law datagen.Web.
 func webWeight(rank int) float64 {
 	l := datagen.Web
 	x := float64(rank + 1)
 	return math.Pow(min(x, l.Knee)+l.Shift, -l.Head) * math.Pow(max(1, (x+l.Shift)/(l.Knee+l.Shift)), -l.Tail)
 }
 
-// Counted are words with their real frequencies, such as a vocabulary has them.
+// Counted returns words with given frequencies, as of a vocabulary.
 func Counted(list []datagen.WordCount) *Ranked {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b datagen.WordCount) int {
@@ -49,7 +50,7 @@ func Counted(list []datagen.WordCount) *Ranked {
 	return r
 }
 
-// shortFirst are words of which nothing is known: the shorter, the more frequent.
+// shortFirst ranks words of unknown frequency: shorter words are more frequent.
 func shortFirst(w *dict.Words) *Ranked {
 	r := &Ranked{weight: func(rank int) float64 { return 1 / (float64(rank+1) + zipfShift) }}
 	for _, i := range byLength(w, 1) {
@@ -58,13 +59,13 @@ func shortFirst(w *dict.Words) *Ranked {
 	return r
 }
 
-// Len is the number of words.
+// Len returns the number of words.
 func (r *Ranked) Len() int { return len(r.words) }
 
-// Top are the k most frequent words, as a dictionary takes them.
+// Top returns the k most frequent words, for building a dictionary.
 func (r *Ranked) Top(k int) (*dict.Words, error) {
 	if k < 0 || k > r.Len() {
-		return nil, fmt.Errorf("%d most frequent words of %d", k, r.Len())
+		return nil, fmt.Errorf("the %d most frequent words: want 0 to %d", k, r.Len())
 	}
 	var all bytes.Buffer
 	for _, w := range r.words[:k] {
@@ -74,8 +75,8 @@ func (r *Ranked) Top(k int) (*dict.Words, error) {
 	return dict.ReadWords(&all)
 }
 
-// Draw makes a text of n words of the k most frequent: by their frequencies, the papers' T_freq, or
-// all equally often, T_unif. It is the same for any number of cores.
+// Draw returns a random text of n of the k most frequent words: drawn by frequency, the papers'
+// T_freq, or uniformly, T_unif. It is the same for any number of cores.
 func (r *Ranked) Draw(k, n int, seed uint64, frequent bool) *dict.Text {
 	if k <= 0 || n <= 0 {
 		return &dict.Text{}
@@ -92,7 +93,8 @@ func (r *Ranked) Draw(k, n int, seed uint64, frequent bool) *dict.Text {
 	return inBlocks(n, seed, func(rng *rand.Rand) []byte { return []byte(r.words[draw(rng)]) })
 }
 
-// wordLengths are the mean and the variance of the lengths of a text's words: the papers' Table 3.
+// wordLengths returns the mean and the variance of the lengths of a text's words, as in the papers'
+// Table 3.
 func wordLengths(t *dict.Text) (mean, variance float64) {
 	n := float64(max(1, t.Len()))
 	mean = float64(t.Chars()) / n
@@ -103,8 +105,8 @@ func wordLengths(t *dict.Text) (mean, variance float64) {
 	return mean, variance
 }
 
-// byWordLength is a text with its words rearranged, short ones first, so that threads beside each
-// other have the same work: what the paper leaves to later.
+// byWordLength sorts the words of a text by length, so that the threads of a warp have the same
+// amount of work. The paper leaves this to future work.
 func byWordLength(t *dict.Text) *dict.Text {
 	longest := 0
 	for i := range t.Len() {

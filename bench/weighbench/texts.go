@@ -12,13 +12,13 @@ import (
 	"github.com/collocate/collocate/dict"
 )
 
-// Uniform draws a text of n words, all equally often: the papers' T_unif.
+// Uniform draws a text of n words with equal probability: the papers' T_unif.
 func Uniform(w *dict.Words, n int, seed uint64) *dict.Text {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	return drawText(w, n, func() int { return rng.IntN(w.Len()) })
 }
 
-// ByFrequency draws n words by Zipf's law, the shorter the more frequent: the
+// ByFrequency draws n words by a Zipf-Mandelbrot law, in which shorter words are more frequent: the
 // papers' T_freq. The word of rank r (from 1) has weight 1/(r+2.7).
 func ByFrequency(w *dict.Words, n int, seed uint64) *dict.Text {
 	ranks := byLength(w, seed)
@@ -37,7 +37,7 @@ func ByFrequency(w *dict.Words, n int, seed uint64) *dict.Text {
 
 const zipfShift = 2.7
 
-// byLength lists all words, short ones first, otherwise in random order.
+// byLength returns all words in ascending order of length, those of equal length in random order.
 func byLength(w *dict.Words, seed uint64) []uint32 {
 	list := make([]uint32, w.Len())
 	longest := 0
@@ -45,7 +45,7 @@ func byLength(w *dict.Words, seed uint64) []uint32 {
 		list[i] = uint32(i)
 		longest = max(longest, len(w.At(i)))
 	}
-	first := make([]int, longest+2) // of each length in the result
+	first := make([]int, longest+2) // position in the result of the first word of each length
 	for i := range list {
 		first[len(w.At(i))+1]++
 	}
@@ -74,9 +74,9 @@ func drawText(w *dict.Words, n int, draw func() int) *dict.Text {
 	return t
 }
 
-// DrawText is ByFrequency, or Uniform, for very many words: on all cores, with
-// ranks from the integral of the law instead of its sums, which differ by 2% for the
-// most frequent word and by less for all others.
+// DrawText is ByFrequency, or Uniform, for very many words. It uses all cores, and draws ranks from
+// the integral of the law instead of its sums: the probability of the most frequent word differs by
+// 2%, that of others by less.
 func DrawText(w *dict.Words, n int, seed uint64, frequent bool) *dict.Text {
 	if w.Len() == 0 || n <= 0 {
 		return &dict.Text{}
@@ -94,8 +94,7 @@ func DrawText(w *dict.Words, n int, seed uint64, frequent bool) *dict.Text {
 	return inBlocks(n, seed, func(rng *rand.Rand) []byte { return w.At(draw(rng)) })
 }
 
-// inBlocks draws a text of n words on all cores, in blocks of which each has its own random
-// numbers.
+// inBlocks draws a text of n words on all cores, in blocks with separate random numbers.
 func inBlocks(n int, seed uint64, draw func(*rand.Rand) []byte) *dict.Text {
 	const block = 1 << 16
 	blocks := make([]*dict.Text, (n+block-1)/block)
@@ -129,15 +128,16 @@ func inBlocks(n int, seed uint64, draw func(*rand.Rand) []byte) *dict.Text {
 	return t
 }
 
-// Timing measures look-ups in several rounds. It keeps the best time of each
-// stretch of the text, so that what else the machine does counts little.
+// Timing measures look-ups in several rounds. It keeps the best time of each stretch of the text,
+// which reduces the noise of a busy machine.
 type Timing struct{ best []time.Duration }
 
-// stretch is a millisecond or so: less than the system lets others interrupt for.
+// stretch is the number of words of a stretch. It takes about a millisecond, less than the system's
+// time slice.
 const stretch = 1 << 10
 
-// Round looks all words of the text up, the same text every time, and returns how many
-// were found.
+// Round looks up all words of the text, which must be the same in every round, and returns the
+// number of words that were found.
 func (m *Timing) Round(t *dict.Text, d dict.Dict) (found int) {
 	for from, i := 0, 0; from < t.Len(); from, i = from+stretch, i+1 {
 		start := time.Now()
@@ -160,7 +160,7 @@ func lookUp(t *dict.Text, d dict.Dict, from, to int) (found int) {
 	return found
 }
 
-// Total is the time for the whole text.
+// Total returns the time for the whole text.
 func (m *Timing) Total() (sum time.Duration) {
 	for _, d := range m.best {
 		sum += d

@@ -12,7 +12,7 @@ import (
 	"github.com/collocate/collocate/weigh"
 )
 
-// Time is how long something took: the best and the median of several rounds.
+// Time is the best and the median time of several rounds, in seconds.
 type Time struct{ Best, Median float64 }
 
 func timeOf(all []float64) Time {
@@ -20,17 +20,17 @@ func timeOf(all []float64) Time {
 	return Time{all[0], all[len(all)/2]}
 }
 
-// counts is what a corpus holds.
+// counts are the sizes of a corpus.
 type counts struct{ Words, Docs, Pairs, Terms int }
 
-// OnCPU weighs a file on CPU cores and reads all weights, several times: the cores make
-// them as they are read. The file is in the cache of the operating system.
+// OnCPU measures weighing a file on CPU cores and reading all weights, which are computed as they
+// are read. The file is in the page cache.
 func OnCPU(ctx context.Context, path string, o weigh.Options, rounds int) (Time, error) {
 	t, _, err := onCPU(ctx, path, o, rounds)
 	return t, err
 }
 
-// onCPU also returns the best times of the steps, if options ask for a profile.
+// onCPU also returns the best times of the steps if the options ask for a profile.
 func onCPU(ctx context.Context, path string, o weigh.Options, rounds int) (t Time, steps []weigh.Step, err error) {
 	var all []float64
 	for range rounds {
@@ -49,8 +49,8 @@ func onCPU(ctx context.Context, path string, o weigh.Options, rounds int) (t Tim
 	return timeOf(all), steps, nil
 }
 
-// Published measures PPD as it was published: in one piece, sorted by merging, with a dictionary
-// that is copied to the device each time.
+// Published measures PPD as published: in one piece, sorted by merging, with a dictionary that is
+// copied to the device each time.
 func Published(ctx context.Context, dev *gpu.Device, c *weigh.PinnedCorpus, d *dict.File, rounds int) (Time, error) {
 	t, _, err := OnGPU(ctx, c, weigh.Options{Method: weigh.Dictionary, Dict: d, OnePiece: true,
 		MergeSort: true}, rounds, nil)
@@ -61,7 +61,7 @@ func Published(ctx context.Context, dev *gpu.Device, c *weigh.PinnedCorpus, d *d
 	return t, err
 }
 
-// withCopy adds what it takes to copy a dictionary to the device from pinned memory.
+// withCopy adds the time of copying a dictionary from pinned memory to the device.
 func withCopy(ctx context.Context, dev *gpu.Device, d *dict.File, t Time, steps []weigh.Step) (Time,
 	[]weigh.Step, error) {
 	took, err := copyTime(ctx, dev, int(d.Stats().Bytes))
@@ -69,7 +69,7 @@ func withCopy(ctx context.Context, dev *gpu.Device, d *dict.File, t Time, steps 
 	return Time{t.Best + s, t.Median + s}, append([]weigh.Step{{Name: "copy dictionary up", Time: took}}, steps...), err
 }
 
-// copyTime is the least time that a copy of the given number of bytes to the device takes.
+// copyTime returns the least time of copying a number of bytes to the device.
 func copyTime(ctx context.Context, dev *gpu.Device, size int) (best time.Duration, err error) {
 	s, err := dev.NewStream()
 	if err != nil {
@@ -95,7 +95,7 @@ func copyTime(ctx context.Context, dev *gpu.Device, size int) (best time.Duratio
 	return best, nil
 }
 
-// readAll reads all weights by the given number of threads.
+// readAll reads all weights with a number of threads.
 func readAll(ctx context.Context, w *weigh.Weights, threads int) error {
 	parts := w.Parts(ctx, 4*max(1, threads))
 	errs := make([]error, len(parts))
@@ -114,7 +114,7 @@ func readAll(ctx context.Context, w *weigh.Weights, threads int) error {
 	return errors.Join(errs...)
 }
 
-// Reading is how long it takes to read all weights once more that are in memory.
+// Reading measures reading all weights again when they are in memory.
 func Reading(ctx context.Context, w *weigh.Weights, threads, rounds int) (Time, error) {
 	var all []float64
 	for range rounds {
@@ -127,10 +127,9 @@ func Reading(ctx context.Context, w *weigh.Weights, threads, rounds int) (Time, 
 	return timeOf(all), nil
 }
 
-// OnGPU weighs a corpus several times from pinned memory to pinned memory, after a
-// first time that makes the buffers. If options ask for a profile, it does so as many
-// times more, and the time of each step is the best of its own. see, if not nil, gets
-// the weigher at the end.
+// OnGPU measures weighing a corpus from pinned memory to pinned memory, after a first run that
+// allocates buffers. If the options ask for a profile, as many additional rounds return the best
+// time of each step. At the end see, if not nil, is called with the weigher.
 func OnGPU(ctx context.Context, c *weigh.PinnedCorpus, o weigh.Options, rounds int,
 	see func(*weigh.Weigher) error) (t Time, steps []weigh.Step, err error) {
 	w, err := weigh.NewWeigher(c, o)

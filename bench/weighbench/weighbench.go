@@ -21,19 +21,19 @@ type Options struct {
 	Sizes   []int64 // of texts, in bytes
 	Threads int
 	Rounds  int
-	Device  *gpu.Device // nil: only what runs on CPU cores
+	Device  *gpu.Device // nil means CPU cores only
 	Memory  int64       // of the host
-	Slow    bool        // MapReduce too, on the CPU and on the GPU
-	// Frequencies are those of real words, from which texts are drawn; nil: the papers' law.
+	Slow    bool        // also measure MapReduce, on the CPU and on the GPU
+	// Frequencies are words with frequencies, from which texts are drawn; nil means datagen.Web.
 	Frequencies *Ranked
 	Log         func(format string, args ...any)
 }
 
-// Items are the tables and figures of the 2017 paper that Run makes; those of its predecessor are
-// the same under other numbers.
+// Items returns the tables and figures of the 2017 paper that Run repeats. Its predecessor has the
+// same ones with other numbers.
 func Items() []string { return []string{"Table 2", "Figure 5", "Figure 6", "Figure 7"} }
 
-// Quick are options for some seconds on two cores.
+// Quick returns options for a run of some seconds on two cores.
 func Quick() Options {
 	return Options{Sizes: []int64{2e6, 4e6}, Rounds: 2, Slow: true, Memory: 2e9}
 }
@@ -44,23 +44,23 @@ type method struct {
 	o    weigh.Options
 	gpu  bool
 	slow bool
-	// published takes the papers' dictionary, which is copied to the device each time.
+	// published uses the papers' dictionary, which is copied to the device each time.
 	published bool
 }
 
-// The papers' methods and ours, under the papers' names.
+// methods are the papers' methods, under their names there, and ours.
 var methods = []method{
 	{name: "MRP", o: weigh.Options{Method: weigh.MapReduce}, slow: true},
 	{name: "CPU auto"},
 	{name: "MRM", o: weigh.Options{Method: weigh.MapReduce}, gpu: true, slow: true},
-	{name: "ours", gpu: true}, // which makes PPD's dictionary too
+	{name: "ours", gpu: true}, // before PPD, which needs the dictionary of its result
 	{name: "PP", o: weigh.Options{Method: weigh.Primitives}, gpu: true},
 	{name: "PPD", o: weigh.Options{Method: weigh.Dictionary}, gpu: true},
 	{name: "PPD published", o: weigh.Options{Method: weigh.Dictionary, OnePiece: true,
 		MergeSort: true}, gpu: true, published: true},
 }
 
-// measured is what one method took for all sizes.
+// measured has the times of one method for all sizes.
 type measured struct {
 	method
 	times []Time
@@ -70,7 +70,7 @@ type measured struct {
 // Run measures all methods.
 func Run(ctx context.Context, o Options) (*report.Report, error) {
 	if len(o.Sizes) == 0 || o.Rounds < 1 {
-		return nil, errors.New("nothing to measure")
+		return nil, errors.New("benchmark of weights: want at least one size and one round")
 	}
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
@@ -167,8 +167,8 @@ func (o *Options) measure(ctx context.Context, dir string, size int64, list []*m
 	return c, nil
 }
 
-// count counts what is in a corpus, and makes a dictionary of its words if there is a
-// device, and the papers' form of it: the papers have it ready too.
+// count returns the sizes of a corpus. If there is a device, it also builds a dictionary of the
+// words, in our form and in the papers'. As in the papers, that time is not measured.
 func (o *Options) count(ctx context.Context, w *weigh.Weights) (c counts, d, published *dict.File, err error) {
 	c.Words, c.Docs = int(w.Tokens()), w.Docs()
 	words := &dict.Words{}
@@ -216,7 +216,7 @@ func (o *Options) report(list []*measured, counts []counts) *report.Report {
 	return r
 }
 
-// The papers' table of texts, by megabytes: words, documents, pairs, words that differ.
+// papersTexts is the papers' table of texts, by megabytes: words, documents, pairs, distinct words.
 var papersTexts = map[int64][4]int{
 	100: {17_881_505, 24_411, 11_029_756, 447_663}, 200: {35_767_202, 48_725, 22_074_419, 687_255},
 	300: {53_651_412, 73_163, 33_119_396, 882_477}, 400: {71_532_437, 97_683, 44_123_823, 1_051_534},
@@ -244,7 +244,7 @@ func (o *Options) dataSection(counts []counts) report.Section {
 
 func megabytes(n int64) string { return strconv.FormatFloat(float64(n)/1e6, 'g', 4, 64) }
 
-// timeSection is figure 5: the time of each method by the size of the text.
+// timeSection makes figure 5: the time of each method by the size of the text.
 func (o *Options) timeSection(list []*measured) report.Section {
 	t := report.Table{Name: "times", Title: "Time in milliseconds by megabytes of text", Header: []string{"MB"}}
 	p := report.Plot{Name: "times", Title: "Time by size of the text", X: "megabytes", Y: "milliseconds", LogY: true}
@@ -271,7 +271,7 @@ func (o *Options) timeSection(list []*measured) report.Section {
 		Tables: []report.Table{t, o.ratios(list)}, Plots: []report.Plot{p}}
 }
 
-// ratios are how many times as fast a method is as another, as the papers' text has them.
+// ratios makes a table of the speedups that the papers' text gives.
 func (o *Options) ratios(list []*measured) report.Table {
 	t := report.Table{Name: "ratios", Title: "How many times as fast", Header: []string{"MB"}}
 	at := map[string]*measured{}
@@ -304,7 +304,7 @@ func (o *Options) ratios(list []*measured) report.Table {
 	return t
 }
 
-// stepSection is figures 6 and 7: where the time goes, on the GPU and in MapReduce on cores.
+// stepSection makes figures 6 and 7: times of the steps on the GPU, and of MapReduce on cores.
 func stepSection(list []*measured, sizes []int64) report.Section {
 	last := len(sizes) - 1
 	text := fmt.Sprintf("The papers' figures 6 and 7: the steps of each method at %s MB, and below at all sizes. Steps that run beside others, copies above all, are marked; "+
@@ -352,7 +352,7 @@ func stepSection(list []*measured, sizes []int64) report.Section {
 	return s
 }
 
-// fileName is a method's name in lower case, without blanks.
+// fileName returns a method's name in lower case, without blanks.
 func fileName(name string) string {
 	b := []byte(name)
 	for i, c := range b {

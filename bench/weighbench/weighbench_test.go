@@ -27,18 +27,18 @@ func TestFigures(t *testing.T) {
 		"PPD published", "copy dictionary up", "PPD published against MRP (paper: 5.0 to 5.1)",
 		"map", "reduce", "merge", "MRP, milliseconds by megabytes of text"} {
 		if !strings.Contains(page.String(), want) {
-			t.Errorf("no %q on the page", want)
+			t.Errorf("the page lacks %q", want)
 		}
 	}
 	if got := r.Sections[1].Tables[0].Rows; len(got) != 2 || got[1][0] != "0.008" {
-		t.Errorf("rows %v", got)
+		t.Errorf("rows %v, want 2, the last of 0.008 MB", got)
 	}
 	if _, err := Run(t.Context(), Options{}); err == nil {
-		t.Error("nothing was measured, without an error")
+		t.Error("Run without sizes returns no error")
 	}
 }
 
-// A table that is too large is not built, but its size is in the figures.
+// An STT whose table is too large is not built, but its size is in the figures.
 func TestDictionaryFigures(t *testing.T) {
 	trials.Long(t, "every figure, in the interpreter")
 	dev, _ := gputest.Named(t)
@@ -54,24 +54,24 @@ func TestDictionaryFigures(t *testing.T) {
 	}
 	rows := r.Sections[0].Tables[0].Rows
 	if len(rows) != 6 || rows[1][3] != "more than --memory" || rows[3][1] != "1200" {
-		t.Errorf("rows %v", rows)
+		t.Errorf("rows %v, want 6, of which the second is too large", rows)
 	}
 	for _, row := range append(rows, r.Sections[3].Tables[0].Rows...) {
 		if len(row) != len(r.Sections[0].Tables[0].Header) && len(row) != len(r.Sections[3].Tables[0].Header) {
-			t.Errorf("row %v", row)
+			t.Errorf("row %v does not fit its header", row)
 		}
 	}
-	// The published XBW, decoded in two ways; STT does not fit.
+	// Only the published XBW has blocks, decoded in two ways: STT is too large.
 	if blocks := r.Sections[3].Tables[1]; len(blocks.Rows) != 2*len(threadsEach) ||
 		len(blocks.Rows[0]) != len(blocks.Header) {
-		t.Errorf("blocks %v", blocks)
+		t.Errorf("blocks %v, want %d rows", blocks, 2*len(threadsEach))
 	}
 	if got := steps(1200, 100, 4); !slices.Equal(got, []int{120, 1200}) {
-		t.Errorf("sizes %v", got)
+		t.Errorf("sizes %v, want 120 and 1200", got)
 	}
 }
 
-// Texts to measure with are made of the words, all of which are found.
+// All words of the generated texts are in the dictionary.
 func TestTexts(t *testing.T) {
 	w, err := Words(2000)
 	if err != nil {
@@ -92,27 +92,27 @@ func TestTexts(t *testing.T) {
 		}
 		first := m.Total()
 		if m.Round(text, d); first <= 0 || m.Total() > first {
-			t.Errorf("%s: %v, and then %v", name, first, m.Total())
+			t.Errorf("%s: a total of %v after one round and %v after two, want no more", name, first, m.Total())
 		}
 	}
 	if f, u := ByFrequency(w, n, 1).Chars(), Uniform(w, n, 1).Chars(); f >= u {
-		t.Errorf("frequent words have %d characters, all words %d", f, u)
+		t.Errorf("words by frequency have %d characters, uniform ones %d; want fewer", f, u)
 	}
 }
 
-// The k most frequent words are a vocabulary, so that words of larger ones are longer; real counts
-// are kept to; and rearranged texts have the same words.
+// A vocabulary is the k most frequent words, so larger ones have longer words. Draws follow given
+// counts, and rearranged texts have the same words.
 func TestRankedVocabularies(t *testing.T) {
 	r := Generated(20_000)
 	var last float64
 	for _, k := range []int{200, 2000, 20_000} {
 		mean, variance := wordLengths(r.Draw(k, 20_000, 1, false))
 		if mean <= last || variance <= 0 {
-			t.Errorf("%d words: mean length %v, variance %v; fewer words %v", k, mean, variance, last)
+			t.Errorf("%d words: mean length %v, variance %v; want longer words than %v", k, mean, variance, last)
 		}
 		last = mean
 		if frequent, _ := wordLengths(r.Draw(k, 20_000, 1, true)); frequent >= mean {
-			t.Errorf("%d words: by frequency %v, equally often %v", k, frequent, mean)
+			t.Errorf("%d words: mean length by frequency %v, want less than the uniform %v", k, frequent, mean)
 		}
 		if w, err := r.Top(k); err != nil || w.Len() != k {
 			t.Errorf("the %d most frequent: %v", k, err)
@@ -127,7 +127,7 @@ func TestRankedVocabularies(t *testing.T) {
 		}
 	}
 	if n < 8800 || n > 9200 {
-		t.Errorf("%d of 10000 words are one that has nine counts of ten", n)
+		t.Errorf("%d of 10000 words are the one with 9 of 10 counts, want about 9000", n)
 	}
 	sorted := byWordLength(text)
 	if sorted.Len() != text.Len() || sorted.Chars() != text.Chars() ||
@@ -136,7 +136,7 @@ func TestRankedVocabularies(t *testing.T) {
 			sorted.Word(0), sorted.Word(9999))
 	}
 	if _, err := r.Top(20_001); err == nil {
-		t.Error("more words than there are")
+		t.Error("Top of more words than there are returns no error")
 	}
 	path, err := c.textFile(t.Context(), t.TempDir(), 10_000)
 	if err != nil {
@@ -146,9 +146,9 @@ func TestRankedVocabularies(t *testing.T) {
 	if len(data) < 9990 || len(data) > 10_010 ||
 		strings.Count(string(data), "the") < 10*strings.Count(string(data), "rare")/2 ||
 		err != nil {
-		t.Errorf("%d bytes, %v", len(data), err)
+		t.Errorf("%d bytes, %v; want about 10000, mostly of the frequent word", len(data), err)
 	}
 	if q := Quick(); len(Items()) == 0 || len(DictItems()) == 0 || len(q.Sizes) == 0 {
-		t.Error("nothing quick")
+		t.Error("want items, and sizes for a quick run")
 	}
 }

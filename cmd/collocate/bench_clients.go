@@ -137,7 +137,7 @@ func (a *app) loadClients(ctx context.Context, s *search.Searcher, f *benchClien
 		fmt.Fprintf(a.stdout, "%8s %10s %10s %9s %9s %9s %7s %9s %9s %9s %9s\n", "time", "queries",
 			"a second", "p50 us", "p99 us", "max us", "errors", "rss MB", "own MB", "heap MB",
 			"device MB")
-		f.o.Report = func(l clientbench.Look) {
+		f.o.Report = func(l clientbench.Sample) {
 			fmt.Fprintf(a.stdout, "%7.0fs %10d %10.0f %9.1f %9.1f %9.0f %7d %9d %9d %9d %9d\n",
 				l.At, l.Queries, l.Rate, l.P50, l.P99, l.Max, l.Errors,
 				l.Resident>>20, l.Own>>20, l.Heap>>20, l.Device>>20)

@@ -12,15 +12,14 @@ import (
 	"time"
 )
 
-// coldQueries is how many queries a fresh process is asked.
+// coldQueries is the number of queries for a new process.
 const coldQueries = 20
 
-// coldTimes are what fresh processes of an engine took, a number for each: nanoseconds from its
-// start to the first answer by the clock, inside the engine for the first query, and for all of
-// them.
+// coldTimes are the times of new processes of an engine in nanoseconds: wall time from the start to
+// the first answer, and times inside the engine for the first query and for all queries.
 type coldTimes struct{ start, first, all []int64 }
 
-// startCold is raceCold for our index and those of the peers, whose folders are in cold.
+// startCold calls raceCold for our index and those of the peers; cold lists the peers' folders.
 func startCold(index, peers, queries, cold, ks string, rounds int) error {
 	ours, err := ourSpec(index)
 	if err != nil {
@@ -29,7 +28,7 @@ func startCold(index, peers, queries, cold, ks string, rounds int) error {
 	specs := append([]string{ours}, strings.Split(strings.Trim(peers, ";"), ";")...)
 	dirs := append([]string{index}, strings.Split(cold, ",")...)
 	if len(dirs) != len(specs) {
-		return fmt.Errorf("-cold has %d folders for %d peers", len(dirs)-1, len(specs)-1)
+		return fmt.Errorf("-cold has %d folders for %d peers: want one for each", len(dirs)-1, len(specs)-1)
 	}
 	qs, err := drawQueries(index, queries, coldQueries, rand.New(rand.NewPCG(1, 2)))
 	if err != nil {
@@ -39,10 +38,10 @@ func startCold(index, peers, queries, cold, ks string, rounds int) error {
 	return raceCold(dirs, specs, qs, k, rounds)
 }
 
-// raceCold starts each engine afresh, again and again, and asks it its first queries: once with the
-// index in the page cache, and once after the system was asked to drop its files from there.
+// raceCold starts a new process of each engine in every round and times its first queries: with the
+// index in the page cache, and after its files were dropped from there.
 func raceCold(dirs, specs []string, qs [][]string, k string, rounds int) error {
-	fmt.Printf("%d fresh processes each; the first of %d queries, or, k %s; medians in milliseconds\n\n",
+	fmt.Printf("%d new processes each; OR, k %[3]s, %[2]d queries; medians in milliseconds\n\n",
 		rounds, len(qs), k)
 	fmt.Println("| files | engine | start to first answer | first query | all queries |")
 	fmt.Println("| --- | --- | --- | --- | --- |")
@@ -72,7 +71,7 @@ func raceCold(dirs, specs []string, qs [][]string, k string, rounds int) error {
 	return nil
 }
 
-// milliseconds is the median.
+// milliseconds returns the median.
 func milliseconds(nanos []int64) float64 { return float64(median(nanos)) / 1e6 }
 
 func (t *coldTimes) ask(spec, k string, qs [][]string) error {
@@ -108,7 +107,7 @@ func indexFiles(dir string) (files []string, err error) {
 	return slices.Sorted(slices.Values(files)), err
 }
 
-// readFiles brings an index into the page cache.
+// readFiles reads an index into the page cache.
 func readFiles(dir string) error {
 	files, err := indexFiles(dir)
 	for _, f := range files {

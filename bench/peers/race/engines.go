@@ -23,14 +23,14 @@ type hit struct {
 	score float32
 }
 
-// answer is what an engine said.
+// answer is the answer of an engine to a query.
 type answer struct {
 	nanos int64
-	count int64 // of all answers; -1 if it was not asked for
+	count int64 // number of matching documents, or -1 if the command does not count them
 	hits  []hit
 }
 
-// engine answers a query and tells how long that took inside.
+// engine answers queries and measures the time of each itself.
 type engine interface {
 	name() string
 	ask(mode, k string, words []string) (answer, error)
@@ -38,8 +38,8 @@ type engine interface {
 	close()
 }
 
-// ours is Collocate: this program itself behind the same protocol, so that what the race leaves
-// behind in memory is not collected while a query is timed.
+// startOurs starts Collocate as a peer: this program, in a process of its own, behind the same
+// protocol. So garbage of the race is not collected while a query is timed.
 func startOurs(index string) (*peer, error) {
 	spec, err := ourSpec(index)
 	if err != nil {
@@ -48,7 +48,7 @@ func startOurs(index string) (*peer, error) {
 	return startPeer(spec)
 }
 
-// ourSpec is Collocate as the peers are given: NAME=COMMAND.
+// ourSpec returns Collocate in the form of -peers, NAME=COMMAND.
 func ourSpec(index string) (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -57,7 +57,7 @@ func ourSpec(index string) (string, error) {
 	return fmt.Sprintf("collocate='%s' -serve '%s'", self, index), nil
 }
 
-// serve answers queries from in on out.
+// serve reads queries from in and writes answers to out.
 func serve(ctx context.Context, index string, in io.Reader, out io.Writer) error {
 	s, err := search.Open(index)
 	if err != nil {
@@ -105,7 +105,7 @@ func serve(ctx context.Context, index string, in io.Reader, out io.Writer) error
 	return lines.Err()
 }
 
-// writeHits ends a line of the protocol.
+// writeHits writes the hits at the end of a line of the protocol.
 func writeHits(w *bufio.Writer, hits []search.Hit) error {
 	for _, h := range hits {
 		w.WriteByte(' ')
@@ -117,7 +117,7 @@ func writeHits(w *bufio.Writer, hits []search.Hit) error {
 	return w.Flush()
 }
 
-// vocabulary tells which words an index knows.
+// vocabulary returns a function that reports whether a word is in the index.
 func vocabulary(dir string) (knows func(string) bool, err error) {
 	r, err := index.Open(dir)
 	if err != nil {
@@ -180,7 +180,7 @@ func (p *peer) say(question string) (a answer, err error) {
 	}
 	fields := strings.Fields(line)
 	if len(fields) == 0 {
-		return a, errors.New("an empty answer")
+		return a, errors.New("the answer is empty: want nanoseconds and documents")
 	}
 	if a.nanos, err = strconv.ParseInt(fields[0], 10, 64); err != nil {
 		return a, err

@@ -22,7 +22,7 @@ type game struct {
 
 func newGame(s *search.Searcher) *game { return &game{s, map[int]*search.Within{}} }
 
-// answer takes "COMMAND SHARE QUERY".
+// answer executes "COMMAND SHARE QUERY".
 func (g *game) answer(ctx context.Context, line string, w *bufio.Writer) error {
 	parts := strings.SplitN(line, " ", 3)
 	if len(parts) < 3 {
@@ -50,7 +50,7 @@ func (g *game) answer(ctx context.Context, line string, w *bufio.Writer) error {
 	default:
 		k, counts := strings.CutSuffix(strings.TrimPrefix(command, "TOP_"), "_COUNT")
 		if r.K, err = strconv.Atoi(k); err != nil {
-			return fmt.Errorf("no such command: %s", command)
+			return fmt.Errorf("%q: unknown command", command)
 		}
 		r.Count = counts
 		found, err = g.s.Search(ctx, r)
@@ -72,7 +72,7 @@ func (g *game) answer(ctx context.Context, line string, w *bufio.Writer) error {
 	return writeHits(w, found.Hits)
 }
 
-// filter is the set of documents whose hashed number is below a share, in 100,000ths.
+// filter returns the set of documents whose hashed number is below a share, in 100,000ths.
 func (g *game) filter(share int) *search.Within {
 	if share == 0 {
 		return nil

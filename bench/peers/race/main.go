@@ -1,5 +1,5 @@
-// Command race asks Collocate and its peers the same queries in turn and prints
-// how long each took. See ../README.md; ../run prepares everything and calls it.
+// Command race sends the same queries to Collocate and its peers in turn, and prints their times.
+// See ../README.md; ../run prepares everything and calls it.
 package main
 
 import (
@@ -106,7 +106,8 @@ func race(index, peers, queries string, most, rounds int, ks, modes, csv string,
 	return nil
 }
 
-// drawQueries reads queries of words that the index knows, in random order, and at most so many.
+// drawQueries reads queries of words that are in the index, and returns up to most of them in
+// random order.
 func drawQueries(index, queries string, most int, rng *rand.Rand) ([][]string, error) {
 	knows, err := vocabulary(index)
 	if err != nil {
@@ -120,7 +121,7 @@ func drawQueries(index, queries string, most int, rng *rand.Rand) ([][]string, e
 	return qs[:min(most, len(qs))], nil
 }
 
-// start starts our engine, which comes first, and the peers.
+// start starts our engine and the peers; ours is the first in the list.
 func start(index, peers string) (list []engine, err error) {
 	defer func() {
 		if err != nil {
@@ -151,16 +152,16 @@ func closeAll(list []engine) {
 	}
 }
 
-// outcome is what one query gave, by engine.
+// outcome has the times and answers of one query, by engine.
 type outcome struct {
-	nanos []int64 // median, or least, of the rounds
-	docs  [][]hit // of the last round
+	nanos []int64 // median or, with -least, least time of the rounds
+	docs  [][]hit // answers of the last round
 }
 
-// measure asks every engine every query in every round. The engines take turns round by
-// round, in an order that changes, so that noise of the machine falls on all alike;
-// inside a round an engine is asked all queries, so that it finds its caches
-// as it would in service.
+// measure sends every query to every engine in every round. The engines take turns, in an order
+// that changes from round to round, so that noise of the machine affects all alike. In its turn an
+// engine gets all queries, so that its caches are as they would be in service. The first round is
+// warm-up.
 func measure(engines []engine, qs [][]string, mode, k string, rounds int, rng *rand.Rand,
 	least bool) ([]outcome, error) {
 	times := make([][][]int64, len(qs))

@@ -19,10 +19,10 @@ type played struct {
 	query, class string
 }
 
-// task is a command, on some share of the documents, which engines are asked about in turn.
+// task is a command of the game, on all documents or a share of them.
 type task struct {
 	command string
-	share   int // in 100,000ths of the documents; 0: all
+	share   int // in 100,000ths of the documents; 0 means all
 }
 
 func (t task) String() string {
@@ -32,7 +32,7 @@ func (t task) String() string {
 	return fmt.Sprintf("%s of %g%%", t.command, float64(t.share)/1000)
 }
 
-// tasks of the game, of filters and of counts by value. Peers that have no filters sit these out.
+// Tasks of the game, and of two tables that only peers with filters and facets take part in.
 var (
 	gameTasks = []task{{"COUNT", 0}, {"TOP_10", 0}, {"TOP_100", 0}, {"TOP_1000", 0},
 		{"TOP_10_COUNT", 0}}
@@ -41,7 +41,7 @@ var (
 	facetTasks = []task{{"FACET", 0}}
 )
 
-// readGame reads the game's queries, their words as the analyzer ascii has them.
+// readGame reads the game's queries and tokenizes their words with the analyzer ascii.
 func readGame(path string) ([]played, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -63,7 +63,7 @@ func readGame(path string) ([]played, error) {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		if len(q.Tags) == 0 {
-			return nil, fmt.Errorf("%s: a query without a tag: %s", path, q.Query)
+			return nil, fmt.Errorf("%s: the query %s has no tag: want its class", path, q.Query)
 		}
 		said, err := normalized(analyzer, q.Query)
 		if err != nil {
@@ -76,7 +76,7 @@ func readGame(path string) ([]played, error) {
 	return list, lines.Err()
 }
 
-// normalized is a query of words and phrases with signs, each word cut as documents are.
+// normalized tokenizes the words of a query as those of documents; it keeps phrases and signs.
 func normalized(a text.Analyzer, query string) (string, error) {
 	var parts []string
 	var tokens text.Tokens
@@ -113,7 +113,7 @@ func normalized(a text.Analyzer, query string) (string, error) {
 	return strings.Join(parts, " "), nil
 }
 
-// playGame races the engines through the whole game.
+// playGame runs the whole game on all engines.
 func playGame(index, peers, queries string, most, rounds int, only, csv string) error {
 	engines, err := start(index, peers)
 	if err != nil {
@@ -144,7 +144,7 @@ func playGame(index, peers, queries string, most, rounds int, only, csv string) 
 	for _, part := range []struct {
 		title string
 		tasks []task
-		skip  string // an engine that does not take part
+		skip  string // engine that does not take part
 	}{{"The game", gameTasks, ""}, {"Filters", filterTasks, "tantivy"}, {"Facets", facetTasks, "tantivy"}} {
 		tasks := slices.DeleteFunc(slices.Clone(part.tasks), func(t task) bool { return !wanted(t) })
 		if part.title == "Filters" && only != "" && !strings.Contains(only, "FILTER") {
@@ -162,7 +162,7 @@ func playGame(index, peers, queries string, most, rounds int, only, csv string) 
 	return nil
 }
 
-// board plays and prints.
+// board runs tasks and prints their tables.
 type board struct {
 	engines []engine
 	list    []played
@@ -171,8 +171,8 @@ type board struct {
 	csv     *bufio.Writer
 }
 
-// play asks every engine every query for every task in every round, and prints the means by class.
-// The engines take turns task by task, in an order that changes.
+// play runs every query of every task on every engine in every round, and prints means by class.
+// The engines take turns in each task, in an order that changes.
 func (b *board) play(title string, tasks []task, skip string) error {
 	began := time.Now()
 	var in []engine
@@ -266,7 +266,7 @@ func (b *board) play(title string, tasks []task, skip string) error {
 	return nil
 }
 
-// compare says how far peers agree with us: counts, and which documents are best.
+// compare prints how many counts and best documents of the peers are equal to ours.
 func (b *board) compare(tasks []task, in []engine, list []played, answers [][][]answer) {
 	for e := 1; e < len(in); e++ {
 		counted, differ, best, same := 0, 0, 0, 0

@@ -12,9 +12,9 @@ import (
 
 var words = regexp.MustCompile("[a-z]+")
 
-// readQueries reads plain lines, `id:text` lines or JSON lines with a field
-// query. Phrases and + signs are left out, so is what the index does not know, and
-// repeated words and queries: peers treat those differently.
+// readQueries reads plain lines, `id:text` lines or JSON lines with a field query. It leaves out
+// queries with quotes or +, words that are not in the index, and repeated words and queries, which
+// the peers treat differently.
 func readQueries(path string, known func(string) bool) ([][]string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -51,7 +51,7 @@ func readQueries(path string, known func(string) bool) ([][]string, error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("%s: no query has a word that the index knows", path)
+		return nil, fmt.Errorf("%s: no query has a word of the index", path)
 	}
 	return list, in.Err()
 }

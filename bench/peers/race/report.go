@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// report gathers the rows of the two tables: times, and how far answers agree.
+// report collects the rows of two tables: times, and how many answers agree.
 type report struct {
 	engines []engine
 	times   []string
@@ -15,7 +15,7 @@ type report struct {
 
 func newReport(engines []engine) *report { return &report{engines: engines} }
 
-// classes of queries by number of terms.
+// classes are classes of queries by number of terms.
 var classes = []struct {
 	name     string
 	from, to int
@@ -72,7 +72,7 @@ func (r *report) print(w io.Writer) {
 	}
 }
 
-// overlap is the share of documents that two answers have in common.
+// overlap returns the share of documents that two answers have in common.
 func overlap(a, b []hit) float64 {
 	if len(a) == 0 && len(b) == 0 {
 		return 1

@@ -1,11 +1,11 @@
-// Command verbose makes long queries of a corpus: titles and first sentences of its documents, as
-// people paste them and programs ask them.
+// Command verbose makes long queries from a corpus: titles and first sentences of its documents,
+// like those that people paste and programs send.
 //
 //	go run ./bench/peers/verbose -count 1000 CORPUS... >verbose.txt
 //
-// A query is the beginning of a document up to the end of its first line or sentence, or of the
-// second, whichever the draw says, if that has 6 to 40 different words. A hash of the document's
-// place in the corpus draws: the same corpus gives the same queries in the same order.
+// A query is the first line or sentence of a document, or the first two, chosen at random, if that
+// has 6 to 40 distinct words. Random choices are hashes of the document's number in the corpus, so
+// the same corpus gives the same queries in the same order.
 package main
 
 import (
@@ -39,18 +39,18 @@ func main() {
 	}
 }
 
-const least, most = 6, 40 // different words of a query
+const least, most = 6, 40 // distinct words of a query
 
-// drawn is a query with its lot; those with the lowest lots are taken.
+// drawn is a query with a random number; run selects the queries with the lowest.
 type drawn struct {
 	lot   uint64
 	query string
 }
 
-// run writes count queries, a line each.
+// run writes count queries, one per line.
 func run(ctx context.Context, corpus *text.Corpus, count int, out io.Writer) error {
 	var list []drawn
-	worst := uint64(math.MaxUint64) // lots above it cannot be among the lowest
+	worst := uint64(math.MaxUint64) // queries above it cannot be among the lowest
 	keepLowest := func() {
 		slices.SortFunc(list, func(a, b drawn) int { return cmp.Compare(a.lot, b.lot) })
 		seen := map[string]bool{}
@@ -93,14 +93,14 @@ func run(ctx context.Context, corpus *text.Corpus, count int, out io.Writer) err
 }
 
 var (
-	// ends are where a title or a sentence ends. An abbreviation before a name looks the same; such
-	// a query is cut short, which does no harm.
+	// ends matches the end of a title or sentence. It also matches an abbreviation before a name,
+	// which only makes the query shorter.
 	ends  = regexp.MustCompile(`(\n+)|([.?!] +)[A-Z]`)
 	words = regexp.MustCompile("[a-z]+")
 )
 
-// beginning gives the different words, in order, of the first sentences of a text; "" if they are
-// too few or too many.
+// beginning returns the distinct words, in order, of the first sentences of a text, or "" if there
+// are too few or too many.
 func beginning(text []byte, sentences int) string {
 	at := 0
 	for range sentences {
@@ -109,7 +109,7 @@ func beginning(text []byte, sentences int) string {
 			at = len(text)
 			break
 		}
-		at += max(end[3], end[5]) // what comes next belongs to the next sentence
+		at += max(end[3], end[5]) // the next character begins the next sentence
 	}
 	var query []string
 	for _, w := range words.FindAllString(strings.ToLower(string(text[:at])), -1) {

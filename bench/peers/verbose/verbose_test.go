@@ -26,7 +26,7 @@ func TestBeginning(t *testing.T) {
 	}
 }
 
-// TestRun checks that the queries are those with the lowest lots, and that none is there twice.
+// TestRun checks that run selects the queries with the lowest numbers, and none of them twice.
 func TestRun(t *testing.T) {
 	corpus := &text.Corpus{Source: func(context.Context) iter.Seq2[[]text.Document, error] {
 		return func(yield func([]text.Document, error) bool) {
@@ -53,7 +53,7 @@ func TestRun(t *testing.T) {
 	seen := map[string]bool{}
 	for i, q := range many {
 		if seen[q] || i < len(few) && few[i] != q {
-			t.Fatalf("query %d is %q, which was there before or is not the 10 lowest's", i, q)
+			t.Fatalf("query %d is %q, which is a duplicate or not among the 10 lowest", i, q)
 		}
 		seen[q] = true
 	}

@@ -31,7 +31,7 @@ fn register(index: &Index) {
         .register("blank", TextAnalyzer::builder(WhitespaceTokenizer::default()).build());
 }
 
-/// Makes an index; for the game one with positions.
+/// Builds an index, for the game with positions.
 fn index(tokens: &str, dir: &str, threads: usize, game: bool) -> Result<()> {
     let start = Instant::now();
     let mut schema = Schema::builder();
@@ -103,7 +103,7 @@ fn serve(dir: &str) -> Result<()> {
     Ok(())
 }
 
-/// Answers "COMMAND SHARE QUERY" of the search benchmark game. It has no filters: SHARE is 0.
+/// Answers "COMMAND SHARE QUERY" of the search benchmark game. Filters are not supported: SHARE is 0.
 fn game(
     searcher: &Searcher,
     text: Field,
@@ -143,7 +143,7 @@ fn game(
     Ok(())
 }
 
-/// Reads words and phrases in quotes, each with + or - before it or without.
+/// Parses words and quoted phrases, each with or without + or - before it.
 fn parse(text: Field, mut query: &str) -> Box<dyn Query> {
     let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
     let term = |w: &str| Term::from_field_text(text, w);

@@ -35,7 +35,7 @@ import org.apache.lucene.search.Weight;
 import org.apache.lucene.util.BitSetIterator;
 import org.apache.lucene.util.FixedBitSet;
 
-/** The search benchmark game: its queries and commands, filters, and counts of values. */
+/** The search benchmark game: its queries and commands, filters, and facets. */
 final class Game {
   static final String FACET = "group";
   static final FacetsConfig FACETS = new FacetsConfig();
@@ -54,12 +54,12 @@ final class Game {
     this.leaf = leaf;
   }
 
-  /** value is what documents are counted by. */
+  /** value is the value of a document's field for facets. */
   static String value(long number) {
     return Long.toString(number / 76);
   }
 
-  /** answer takes "game COMMAND SHARE QUERY". */
+  /** answer executes "game COMMAND SHARE QUERY". */
   String answer(String line) throws Exception {
     String[] parts = line.split(" ", 4);
     String command = parts[1];
@@ -104,7 +104,7 @@ final class Game {
     return reply.toString();
   }
 
-  /** parse reads words and phrases in quotes, each with + or - before it or without. */
+  /** parse parses words and quoted phrases, each with or without + or - before it. */
   static Query parse(String text) {
     if (text.equals("*")) return new MatchAllDocsQuery();
     BooleanQuery.Builder builder = new BooleanQuery.Builder();
@@ -139,7 +139,7 @@ final class Game {
     return builder.build();
   }
 
-  /** filter is the set of documents whose hashed number is below a share, in 100,000ths. */
+  /** filter returns the set of documents whose hashed number is below a share, in 100,000ths. */
   private Query filter(int share) throws IOException {
     if (share == 0) return null;
     Query known = filters.get(share);

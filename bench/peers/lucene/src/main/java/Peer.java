@@ -47,7 +47,7 @@ public final class Peer {
 
   record Line(long number, String text) {}
 
-  /** index makes an index; for the game one with positions, and with values to count. */
+  /** index builds an index, for the game with positions and a field for facets. */
   static void index(Path tokens, Path dir, int threads, boolean game) throws Exception {
     long start = System.nanoTime();
     IndexWriterConfig config = new IndexWriterConfig(new WhitespaceAnalyzer());
@@ -148,7 +148,7 @@ public final class Peer {
 
   /** append writes answers as number:score. */
   static void append(StringBuilder reply, LeafReader leaf, ScoreDoc[] hits) throws Exception {
-    // DocValues go forward only: read the numbers in docID order.
+    // DocValues only advance: read the numbers in docID order.
     Integer[] order = new Integer[hits.length];
     for (int i = 0; i < order.length; i++) order[i] = i;
     java.util.Arrays.sort(order, java.util.Comparator.comparingInt(i -> hits[i].doc));

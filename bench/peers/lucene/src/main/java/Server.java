@@ -21,7 +21,7 @@ import org.apache.lucene.search.TopScoreDocCollectorManager;
 import org.apache.lucene.store.FSDirectory;
 
 /**
- * A small HTTP server around the index that Peer makes, for bench/serveload: Server DIR PORT answers
+ * A small HTTP server around the index that Peer builds, for bench/serveload: Server DIR PORT answers
  * GET /search?q=WORDS&k=10 with the best documents in JSON. It has no limits and no other path.
  */
 public final class Server {
@@ -59,7 +59,7 @@ public final class Server {
     StringBuilder json = new StringBuilder("{\"query\":\"").append(q.replace("\\", "\\\\").replace("\"", "\\\""))
         .append("\",\"k\":").append(k).append(",\"hits\":[");
     for (int i = 0; i < hits.length; i++) {
-      NumericDocValues numbers = leaf.getNumericDocValues("number"); // which go forward only
+      NumericDocValues numbers = leaf.getNumericDocValues("number"); // they only advance
       numbers.advance(hits[i].doc);
       json.append(i == 0 ? "" : ",").append("{\"rank\":").append(i + 1).append(",\"id\":\"")
           .append(numbers.longValue()).append("\",\"score\":").append(hits[i].score).append('}');
