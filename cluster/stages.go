@@ -18,13 +18,13 @@ import (
 // Job names a job that can be done in parts.
 type Job int
 
-// The jobs.
+// The jobs, with the functions that compute the same on one machine.
 const (
-	Vocab   Job = iota // cooccur.CountWords
-	Cooccur            // cooccur.Matrix
-	Weigh              // weigh.Weigh
-	Index              // index.Build and index.JoinShard
-	Places             // coloc.Mine
+	Vocab   Job = iota // a vocabulary: cooccur.CountWords
+	Cooccur            // a co-occurrence matrix: cooccur.Matrix
+	Weigh              // the weights of all words: weigh.Weigh
+	Index              // an index in shards: index.Build and index.JoinShard
+	Places             // co-location patterns: coloc.Mine
 )
 
 var jobNames = choice.New[Job]("job", "vocab", "cooccur", "weigh", "index", "places")

@@ -56,11 +56,11 @@ type QuotientOptions struct {
 // neighbours.
 type Kernel int
 
-// The kernels.
+// The kernels, with the weight of a neighbour.
 const (
-	Box      Kernel = iota // 1
-	Gaussian               // exp(-u²/2)
-	Bisquare               // (1-u²)²
+	Box      Kernel = iota // 1: all neighbours count the same
+	Gaussian               // exp(-u²/2): near neighbours count more
+	Bisquare               // (1-u²)²: the same, down to 0 at the bandwidth
 )
 
 var kernelNames = choice.New[Kernel]("kernel", "box", "gaussian", "bisquare")

@@ -28,7 +28,7 @@ type Pattern struct {
 // PointOptions are the options of Points. Without Clusters and Patterns, points are distributed
 // uniformly.
 type PointOptions struct {
-	Count    int64 // 0 means 10,000
+	Count    int64 // number of points; 0 means 10,000
 	Features int   // number of features, all equally frequent; 0 means 10
 	Extent   Rect  // the zero value means 0 to 1000 in both directions
 

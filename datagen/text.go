@@ -42,7 +42,9 @@ const (
 )
 
 // OptionError is an error in the options. Nothing was written.
-type OptionError struct{ Err error }
+type OptionError struct {
+	Err error // says which option, and what was wanted
+}
 
 func (e *OptionError) Error() string { return e.Err.Error() }
 

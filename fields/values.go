@@ -56,7 +56,7 @@ func (s *Schema) TextAt(values []Values, field int) (at int) {
 	return at
 }
 
-// ParseNumber parses a number.
+// ParseNumber parses a decimal number, such as -1.5e3, with or without blanks around it.
 func ParseNumber(b []byte) (float64, error) {
 	s := strings.TrimSpace(string(b))
 	v, err := strconv.ParseFloat(s, 64) // 0, without an error, if it is too close to 0

@@ -36,14 +36,14 @@ type Explanation struct {
 // WordScore is the contribution of one query word to a document's score.
 type WordScore struct {
 	Text   string  `json:"word"`   // the word as the analyzer of the index made it
-	Weight float64 `json:"weight"` // number of times the query contains it
-	DF     uint32  `json:"df"`     // document frequency; 0 if the word is not in the index
-	TF     uint32  `json:"tf"`     // term frequency in this document
+	Weight float64 `json:"weight"` // factor of its score: how often the query has it, or as given
+	DF     uint32  `json:"df"`     // number of documents that contain it; 0 if none does
+	TF     uint32  `json:"tf"`     // number of occurrences in this document
 	// IDF is the inverse document frequency, for the models BM25 and BM25F.
 	IDF float64 `json:"idf,omitempty"`
 	// Fields are the term frequencies in the fields of BM25F, in the schema's order.
 	Fields []uint32 `json:"fields,omitempty"`
-	Score  float32  `json:"score"` // 0 if the document does not contain the word
+	Score  float32  `json:"score"` // its part of the sum; 0 if the document does not contain it
 }
 
 // Explain breaks down the score of a document by query word, in query order. Adding the words'

@@ -37,7 +37,7 @@ type (
 	// Word is a word of a query, in the form in which the index has it.
 	//
 	//	type Word struct {
-	//		Text   string
+	//		Text   string  // as the analyzer of the index makes it
 	//		Weight float64 // factor of its scores; 0 means 1
 	//	}
 	Word = ask.Word
@@ -55,7 +55,7 @@ type (
 	//		Facets []FacetCounts // for Request.Facets
 	//		Keys  []SortKey // of the hits, if Request.Sort is set
 	//		Expanded []Word // the expanded query, if Request.Expand is set
-	//		Stats Stats
+	//		Stats Stats // the work of the search
 	//	}
 	Result = ask.Result
 	// Hit is a document of the result.
@@ -180,7 +180,7 @@ const (
 	And = ask.And
 )
 
-// ParseMode accepts "or" and "and".
+// ParseMode returns the mode of a name, "or" or "and".
 func ParseMode(name string) (Mode, error) { return ask.ParseMode(name) }
 
 // The expansion methods: the relevance model RM3 as in Anserini, and Bo1 as in Terrier.
@@ -199,7 +199,8 @@ func ParseExpand(s string) (*Expand, error) { return ask.ParseExpand(s) }
 // 8 words.
 func SDM() *Proximity { return ask.SDM() }
 
-// ParseProximity parses sdm or sdm:0.85,0.1,0.05.
+// ParseProximity parses sdm, or sdm:0.85,0.1,0.05 with the weights of words, of adjacent pairs and
+// of pairs within 8 words.
 func ParseProximity(s string) (*Proximity, error) { return ask.ParseProximity(s) }
 
 // AllValues as the N of a Facet requests every value, which MergeFacets needs.
@@ -211,7 +212,7 @@ func MergeFacets(schema *fields.Schema, want []Facet, parts ...[]FacetCounts) ([
 	return tree.MergeFacets(schema, want, parts...)
 }
 
-// ParseFacet parses FIELD[/STEP][:N].
+// ParseFacet parses FIELD[/STEP][:N], such as year/10:5: the 5 most frequent decades.
 func ParseFacet(s string) (Facet, error) { return ask.ParseFacet(s) }
 
 // ParseSort parses FIELD, FIELD:asc or FIELD:desc.

@@ -130,7 +130,8 @@ func (s *Searcher) Close() error {
 // Searcher.
 func (s *Searcher) Index() *segments.Reader { return s.index }
 
-// Search answers a request.
+// Search answers a request: the K best documents, in descending order of score and, if scores are
+// equal, in ascending order of document number.
 func (s *Searcher) Search(ctx context.Context, r Request) (found *Result, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if s.closed.Load() {

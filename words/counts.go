@@ -5,10 +5,10 @@ import "math"
 // Counts holds the numbers from which measures of association are computed; see the package
 // comment.
 type Counts struct {
-	O      float64 // co-occurrences
-	F1, F2 float64 // frequencies of the two words
-	Span   float64 // words in a span
-	N      float64 // words of the corpus
+	O      float64 // number of co-occurrences of the two words
+	F1, F2 float64 // number of occurrences of the first and the second word in the corpus
+	Span   float64 // number of words in the span of an occurrence: 2 x window for both sides
+	N      float64 // number of words of the corpus
 }
 
 // Expected returns the number of co-occurrences expected by chance.

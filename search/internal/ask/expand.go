@@ -11,6 +11,7 @@ import (
 
 // Expand adds words from the best documents to a query.
 type Expand struct {
+	// Method chooses and weights the words; the zero value is RM3.
 	Method Expansion
 	// Docs is the number of feedback documents; 0 means 10, or 3 for Bo1.
 	Docs int

@@ -38,7 +38,7 @@ func ParseFacet(s string) (f Facet, err error) {
 
 // FacetCounts are the counts for a Facet.
 type FacetCounts struct {
-	Field string `json:"field"`
+	Field string `json:"field"` // name of the field, as in the request
 	// Values are the most frequent values, in decreasing order of frequency, then in increasing
 	// order of value.
 	Values []FacetValue `json:"values"`
@@ -48,8 +48,8 @@ type FacetCounts struct {
 
 // FacetValue is a value, or a range of values, and the number of matching documents with it.
 type FacetValue struct {
-	Value string `json:"value"`
-	Docs  int    `json:"docs"`
+	Value string `json:"value"` // as text; a range as [10 TO 20}, without 20
+	Docs  int    `json:"docs"`  // number of matching documents that have it
 	// Query finds the documents that have it, in the language of package query.
 	Query string `json:"query"`
 }
@@ -58,15 +58,15 @@ type FacetValue struct {
 // Documents without a value come last. A document with several values is ordered by the one that
 // comes first.
 type Sort struct {
-	Field      string
-	Descending bool
+	Field      string // name of the field in the schema of the index
+	Descending bool   // the largest values first
 }
 
 // SortKey is the sort key of a hit, for merging the hits of several indexes.
 type SortKey struct {
 	Missing bool   `json:"missing,omitempty"` // there is no value
 	Key     uint64 `json:"key,omitempty"`     // for numbers and dates; smaller keys come first
-	Word    string `json:"word,omitempty"`    // for keywords
+	Word    string `json:"word,omitempty"`    // for keywords; they are compared as bytes
 }
 
 // Compare compares the keys of two hits of the same Sort. Hits with equal keys are ordered by

@@ -146,12 +146,12 @@ func ParsePolicy(name string) (Policy, error) { return policyNames.Parse(name) }
 
 // ParallelStats says how a search was spread over cores.
 type ParallelStats struct {
-	Threads    int       `json:"threads"`
-	Partition  Partition `json:"partition"`
-	Size       int       `json:"size"`
-	Partitions int       `json:"partitions"`
-	Policy     Policy    `json:"policy"`
-	Exact      bool      `json:"exact"`
+	Threads    int       `json:"threads"`    // number of workers
+	Partition  Partition `json:"partition"`  // how the lists were partitioned
+	Size       int       `json:"size"`       // of a partition: postings, or documents
+	Partitions int       `json:"partitions"` // number of partitions
+	Policy     Policy    `json:"policy"`     // how the workers shared the threshold
+	Exact      bool      `json:"exact"`      // the result equals that of one core
 }
 
 // Recall is the fraction of the exact answers that were found; 1 if there are none.

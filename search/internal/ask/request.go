@@ -9,7 +9,7 @@ import (
 	"github.com/collocate/collocate/search/query"
 )
 
-// Mode says which documents match.
+// Mode says which documents match: those with any of the words, or with all of them.
 type Mode uint8
 
 // Or matches documents with any of the words, And those with all of them.
@@ -47,8 +47,8 @@ func ParseMode(s string) (Mode, error) {
 
 // Word is a word of a query, in the form in which the index has it, with its weight.
 type Word struct {
-	Text   string
-	Weight float64 // 1 for a word that occurs once in the query; 0 means 1
+	Text   string  // as the analyzer of the index makes it
+	Weight float64 // factor of its scores: 2 for a word that a query has twice; 0 means 1
 }
 
 // MaxK is the largest allowed number of results.
@@ -76,7 +76,7 @@ type Request struct {
 	Algorithm Algorithm
 	// Trace records how the threshold rose, in Stats.Thresholds, if one core evaluates the query.
 	Trace bool
-	// Count requests Result.Total.
+	// Count requests Result.Total, the number of all matching documents.
 	Count bool
 	// AtLeast is a score below which documents may be missing from the result; 0 means none may. It
 	// is for callers that merge the results of several indexes and already have k documents with at
@@ -128,8 +128,8 @@ func (w *Within) Of(segment int) *docset.Set {
 
 // Hit is a document of the result.
 type Hit struct {
-	Doc   uint32
-	Score float32
+	Doc   uint32  // number of the document in the index, from 0
+	Score float32 // by the model; higher is better
 }
 
 // Result is the answer to a request.
@@ -142,7 +142,7 @@ type Result struct {
 	Keys []SortKey
 	// Expanded has the words of the expanded query, if Request.Expand is set.
 	Expanded []Word
-	Stats    Stats
+	Stats    Stats // the work of the search
 }
 
 // Stats counts the work done by a search.
@@ -210,16 +210,16 @@ func (s Stats) MarshalJSON() ([]byte, error) {
 // Threshold is a point in time: after Entered documents had entered the k best, when the search had
 // reached Doc, only scores above Score could enter.
 type Threshold struct {
-	Entered int64   `json:"entered"`
-	Doc     uint32  `json:"doc"`
-	Score   float32 `json:"score"`
+	Entered int64   `json:"entered"` // documents that had entered the k best so far
+	Doc     uint32  `json:"doc"`     // number of the document that the search had reached
+	Score   float32 `json:"score"`   // the threshold from then on
 }
 
 // Pattern is a pattern of a query, such as eclips*, with the words that it expands to in an index.
 type Pattern struct {
 	Field string        `json:"field,omitempty"` // "" means the text
-	Text  string        `json:"text"`
-	Words []PatternWord `json:"words,omitempty"` // in byte order
+	Text  string        `json:"text"`            // the pattern, as the query has it
+	Words []PatternWord `json:"words,omitempty"` // the words that fit it, in byte order
 	// DF is the highest DF of its words, CF the sum of their CF. The pattern is scored by these.
 	DF uint32 `json:"df"`
 	CF uint64 `json:"cf"`
@@ -227,7 +227,7 @@ type Pattern struct {
 
 // PatternWord is a word with its counts.
 type PatternWord struct {
-	Text string `json:"text"`
-	DF   uint32 `json:"df"`
-	CF   uint64 `json:"cf"`
+	Text string `json:"text"` // as the index has it
+	DF   uint32 `json:"df"`   // number of documents that contain it
+	CF   uint64 `json:"cf"`   // number of its occurrences in all documents
 }

@@ -31,14 +31,16 @@ var (
 // Options say how an index is loaded onto a GPU. The zero value uses the first GPU and most of its
 // memory.
 type Options struct {
+	// Device is the GPU and the memory to use there.
 	Device engine.Device
 	// Also names further devices that get a copy of the index and share the work. A device that is
 	// named twice counts as two: each has a context of its own, with its own memory, streams and
 	// errors. Then Device.Memory must leave memory for the others.
 	Also []engine.Device
-	// Progress is called with the number of postings on the device, and of all.
+	// Progress, unless it is nil, is called with the number of postings that are on the device, and
+	// of all.
 	Progress func(done, total int64)
-	// Log reports the choices of MapAll; nil: none.
+	// Log reports the choices of MapAll; nil means no reports.
 	Log *slog.Logger
 }
 

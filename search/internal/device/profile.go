@@ -12,8 +12,8 @@ import (
 
 // Stage is a step of a batch on the device, with its time there.
 type Stage struct {
-	Name string
-	Time time.Duration
+	Name string        // such as "score"
+	Time time.Duration // by the device's clock
 }
 
 // profileFill is the size of a buffer that is zeroed to keep the device busy while a profile's

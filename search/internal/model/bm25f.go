@@ -13,8 +13,8 @@ import (
 // BM25F is BM25 over the text fields of an index, each with a weight: see package fielded. A K1 of
 // 0 means 1.2, and a B of 0 means 0.75; see [Zero].
 type BM25F struct {
-	K1, B   float64
-	Variant bm25.Variant // any but bm25l
+	K1, B   float64      // saturation, and length normalisation of each field
+	Variant bm25.Variant // the formula, any but bm25l; the zero value is that of the papers
 	// Weights are the weights of the fields, such as "title=3,body=1"; other fields are ignored. ""
 	// means the weights of the schema.
 	Weights string

@@ -17,7 +17,7 @@ import (
 // document without the word, clamped at 0. In steps: float32 of the first logarithm, plus float32
 // of the second, then max, times float32 of q.
 type Dirichlet struct {
-	Mu float64 // 0 means 1000
+	Mu float64 // number of words of the collection that smooth a document; 0 means 1000
 }
 
 // MuOf returns Mu with the default applied.

@@ -16,8 +16,8 @@ type Part struct {
 	Matches   bool    `json:"matches"`          // whether it matches this document
 	TF        uint32  `json:"tf,omitempty"`     // number of occurrences in this document
 	Weight    float64 `json:"weight,omitempty"` // of a word, phrase or pattern that scores
-	Score     float32 `json:"score"`            // its contribution
-	Parts     []Part  `json:"parts,omitempty"`
+	Score     float32 `json:"score"`            // what it adds to the document's score
+	Parts     []Part  `json:"parts,omitempty"`  // the parts of a group, in query order
 }
 
 var roleNames = [...]string{should: "", must: "must", not: "not", filter: "filter"}
