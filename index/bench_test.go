@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// benchIndex has lists of several densities with frequencies as in prose: mostly
-// 1, few above 4.
+// benchIndex has lists of several densities, with frequencies as in prose: mostly 1, few above 4.
 func benchIndex(b *testing.B) (*Reader, []Term) {
 	rng := rand.New(rand.NewPCG(41, 42))
 	p := &plainIndex{}
@@ -116,8 +115,8 @@ func BenchmarkIndex(b *testing.B) {
 	})
 }
 
-// BenchmarkStored fetches the stored fields of 100 documents all over an index that is warm, as a
-// page of hits does.
+// BenchmarkStored reads the stored fields of 100 random documents of a warm index, as a page of
+// hits does.
 func BenchmarkStored(b *testing.B) {
 	rng := rand.New(rand.NewPCG(27, 1))
 	dir, err := buildFields(b, randomFields(rng, 50_000), fieldsList, BuildOptions{})

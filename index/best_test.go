@@ -9,7 +9,8 @@ import (
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// The best postings are those that sorting all of them finds.
+// The lowest x of each block, of each 32 blocks, of the list and of its stored ranks are those that
+// sorting the list finds.
 func TestBestPostingsAreThoseOfTheSortedList(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range trials.Of(20) {
@@ -26,7 +27,7 @@ func TestBestPostingsAreThoseOfTheSortedList(t *testing.T) {
 			}
 			if len(p.docs[i]) <= BlockSize {
 				if c.LowX != nil {
-					t.Fatalf("a list of %d postings has stored best ones", len(p.docs[i]))
+					t.Fatalf("a list of %d postings has stored x %v, want none", len(p.docs[i]), c.LowX)
 				}
 				continue
 			}
@@ -37,18 +38,18 @@ func TestBestPostingsAreThoseOfTheSortedList(t *testing.T) {
 			for b := range c.Blocks() {
 				from := b * BlockSize
 				if want := slices.Min(all[from:min(from+BlockSize, len(all))]); c.LowX[b] != want {
-					t.Fatalf("block %d: %v, want %v", b, c.LowX[b], want)
+					t.Fatalf("block %d: lowest x %v, want %v", b, c.LowX[b], want)
 				}
 			}
 			for s := range c.Super {
 				from := s * BlockSize * SuperBlocks
 				if want := slices.Min(all[from:min(from+BlockSize*SuperBlocks, len(all))]); c.SuperX[s] != want {
-					t.Fatalf("blocks of run %d: %v, want %v", s, c.SuperX[s], want)
+					t.Fatalf("super block %d: lowest x %v, want %v", s, c.SuperX[s], want)
 				}
 			}
 			slices.Sort(all)
 			if c.BestX != all[0] {
-				t.Fatalf("best %v, want %v", c.BestX, all[0])
+				t.Fatalf("lowest x of the list %v, want %v", c.BestX, all[0])
 			}
 			for i, rank := range Ranks {
 				want := float32(math.Inf(1))
@@ -56,15 +57,15 @@ func TestBestPostingsAreThoseOfTheSortedList(t *testing.T) {
 					want = all[rank-1]
 				}
 				if c.Ranked[i] != want {
-					t.Fatalf("rank %d of %d: %v, want %v", rank, len(all), c.Ranked[i], want)
+					t.Fatalf("rank %d of %d postings: x %v, want %v", rank, len(all), c.Ranked[i], want)
 				}
 			}
 		}
 	}
 }
 
-// What is known of the best postings before a list is searched is true of short lists and long
-// ones.
+// BestOf gives the lowest x of a list, and pairs (N, X) that hold: at least N postings have an x of
+// at most X. For short lists it knows every posting.
 func TestBestOfCountsPostings(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for range 10 {
@@ -86,18 +87,18 @@ func TestBestOfCountsPostings(t *testing.T) {
 			}
 			slices.Sort(all)
 			if best.X != all[0] || len(best.Known) == 0 {
-				t.Fatalf("best %v, want %v; %d known", best.X, all[0], len(best.Known))
+				t.Fatalf("lowest x %v, want %v; %d known pairs, want some", best.X, all[0], len(best.Known))
 			}
 			last := 0
 			for _, k := range best.Known {
 				if k.N <= last || k.N > len(all) || all[k.N-1] > k.X {
-					t.Fatalf("%d of %d postings have at most %v after %d, the last of them %v",
+					t.Fatalf("known: %d of %d postings have x <= %v, after %d; but that posting has %v",
 						k.N, len(all), k.X, last, all[min(k.N, len(all))-1])
 				}
 				last = k.N
 			}
 			if len(all) <= BlockSize && last != len(all) {
-				t.Fatalf("%d of the %d postings of a short list are known", last, len(all))
+				t.Fatalf("%d of the %d postings of a short list are known, want all", last, len(all))
 			}
 		}
 	}
@@ -114,7 +115,7 @@ func TestSelectLowest(t *testing.T) {
 		want := slices.Sorted(slices.Values(v))
 		selectLowest(v, n)
 		if got := slices.Sorted(slices.Values(v)); !slices.Equal(got, want) {
-			t.Fatal("not the same numbers")
+			t.Fatalf("selectLowest changed the numbers to %v, want %v in any order", got, want)
 		}
 		if got := slices.Sorted(slices.Values(v[:n])); !slices.Equal(got, want[:n]) {
 			t.Fatalf("lowest %d: %v, want %v", n, got, want[:n])

@@ -11,7 +11,7 @@ import (
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// denseIndex has a list for each density, of documents that come one by one or in runs.
+// denseIndex has a list for each density, whose documents are random or come in runs.
 func denseIndex(rng *rand.Rand, docs int, densities ...float64) *plainIndex {
 	p := &plainIndex{}
 	for range docs {
@@ -39,11 +39,11 @@ func denseIndex(rng *rand.Rand, docs int, densities ...float64) *plainIndex {
 	return p
 }
 
-// The words of a dense block are its documents, on a grid of 64 that all lists share; what is kept
-// of them has their frequencies; and the frequencies of any places are those that decoding gives.
-func TestWordsAreTheDocuments(t *testing.T) { cputest.Levels(t, testWordsAreTheDocuments) }
+// The bitmap of a dense block has its documents and begins at a multiple of 64. KeepTFs gives the
+// frequencies of the documents that a second bitmap keeps, TFsAt those at any positions.
+func TestBitmapsOfDenseBlocks(t *testing.T) { cputest.Levels(t, testBitmapsOfDenseBlocks) }
 
-func testWordsAreTheDocuments(t *testing.T) {
+func testBitmapsOfDenseBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 62))
 	p := denseIndex(rng, 60_000, 0.01, 0.1, 0.15, 0.2, 0.3, 0.5, 0.8, 0.99, 1)
 	r := p.write(t)
@@ -92,7 +92,7 @@ func testWordsAreTheDocuments(t *testing.T) {
 					want = append(want, tfs[i])
 				}
 			}
-			for i := range keep { // what the list has not makes no difference
+			for i := range keep { // documents that are not in the list make no difference
 				keep[i] |= byte(rng.Uint32()) &^ words[i]
 			}
 			out := make([]uint32, BlockSize+KeepSlack)
@@ -102,14 +102,14 @@ func testWordsAreTheDocuments(t *testing.T) {
 		}
 	}
 	if dense < 1000 {
-		t.Errorf("only %d dense blocks", dense)
+		t.Errorf("only %d dense blocks, want at least 1000", dense)
 	}
 }
 
-// The assembly and its twins find the same in any words, those of no block included.
-func TestBitsAreTheirTwins(t *testing.T) { cputest.Levels(t, testBitsAreTheirTwins) }
+// The kernels and plain Go find the same bits in any bitmap, also in those that no block can have.
+func TestBitmapKernelsEqualPlainGo(t *testing.T) { cputest.Levels(t, testBitmapKernels) }
 
-func testBitsAreTheirTwins(t *testing.T) {
+func testBitmapKernels(t *testing.T) {
 	rng := rand.New(rand.NewPCG(63, 64))
 	var tfs, got, want [BlockSize]uint32
 	for i := range tfs {
@@ -141,19 +141,19 @@ func testBitsAreTheirTwins(t *testing.T) {
 		a, b := make([]uint32, BlockSize+KeepSlack), make([]uint32, BlockSize+KeepSlack)
 		n, m = keepTFs(words, keep, &tfs, a), plainKeepTFs(words, keep, &tfs, b)
 		if !slices.Equal(a[:n], b[:m]) {
-			t.Fatalf("%x of %x: %v, want %v", keep, words, a[:n], b[:m])
+			t.Fatalf("keep %x of %x: %v, want %v", keep, words, a[:n], b[:m])
 		}
 	}
 }
 
-// A bit too many or too few, or where the block cannot have it, is damage: the documents do not
-// decode, and if a border is wrong there are no words.
-func TestDamagedWords(t *testing.T) {
+// A bitmap with a bit too many, too few or outside the block is damaged: decoding it is an error.
+// If the first or last bit is wrong, Words does not return it either.
+func TestDamagedBitmaps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(65, 66))
 	p := denseIndex(rng, 3000, 0.4)
 	for name, c := range map[string]struct {
 		change func(words []byte, at, last uint32)
-		words  bool // are still given: only Check and decoding count the bits
+		words  bool // Words still returns it, since only Check and decoding count the bits
 	}{
 		"no last document": {func(w []byte, at,
 			last uint32) {
@@ -186,24 +186,24 @@ func TestDamagedWords(t *testing.T) {
 		}
 		const b = 3
 		if cursor.Last[b-1]%64 == 63 || cursor.Last[b]%64 == 63 {
-			t.Fatal("the seed makes a border that the test cannot use")
+			t.Fatal("the block ends at a multiple of 64, where the test cannot set a bit: change the seed")
 		}
 		words, _ := cursor.Words(b)
 		if words == nil {
-			t.Fatal("not dense")
+			t.Fatalf("block %d is not dense, want a bitmap", b)
 		}
 		c.change(words, cursor.Last[b-1], cursor.Last[b])
 		var out [BlockSize]uint32
 		if got, _ := cursor.Words(b); (got != nil) != c.words {
-			t.Errorf("%s: words %x", name, got)
+			t.Errorf("%s: bitmap %x, want one: %v", name, got, c.words)
 		}
 		if n := cursor.DecodeDocs(b, &out); n != 0 || cursor.Err() == nil {
-			t.Errorf("%s: %d documents, %v", name, n, cursor.Err())
+			t.Errorf("%s: %d documents, error %v; want none and an error", name, n, cursor.Err())
 		}
 	}
 }
 
-// An index of version 2 has no dense blocks, and is read; one of version 1 must be made again.
+// Indexes of versions 2 to 4 are read; the error for version 1 says to build the index again.
 func TestOlderVersions(t *testing.T) {
 	files := readDir(t, rose().write(t).dir)
 	for version, want := range map[uint32]string{4: "", 3: "", 2: "",
@@ -244,9 +244,9 @@ func TestOlderVersions(t *testing.T) {
 		case want == "" && err != nil:
 			t.Errorf("version %d: %v", version, err)
 		case want == "" && r.Terms() != 4:
-			t.Errorf("version %d: %d words", version, r.Terms())
+			t.Errorf("version %d: %d words, want 4", version, r.Terms())
 		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
-			t.Errorf("version %d: %v, want %q", version, err, want)
+			t.Errorf("version %d: error %v, want %q", version, err, want)
 		}
 	}
 }

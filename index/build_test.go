@@ -15,7 +15,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// corpusFile writes random documents, one a line, and returns the path and the lines.
+// corpusFile writes random documents, one per line, and returns the path and the lines.
 func corpusFile(t testing.TB, rng *rand.Rand, docs int) (string, []string) {
 	t.Helper()
 	var lines []string
@@ -51,7 +51,7 @@ func build(t testing.TB, corpus string, o BuildOptions) string {
 	return dir
 }
 
-// A built index holds what counting by hand gives, and the text.
+// A built index holds the counts of the words in each line, and the text.
 func TestBuildCountsWords(t *testing.T) {
 	path, lines := corpusFile(t, rand.New(rand.NewPCG(9, 9)), 5000)
 	r := open(t, build(t, path, BuildOptions{StoreText: true}))
@@ -92,24 +92,37 @@ func TestBuildCountsWords(t *testing.T) {
 		}
 		for d := c.Doc(); d != End; d = c.Next() {
 			if list[d] != c.TF() {
-				t.Fatalf("%q in %d: %d times, want %d", w.Text, d, c.TF(), list[d])
+				t.Fatalf("%q in document %d: %d times, want %d", w.Text, d, c.TF(), list[d])
 			}
 		}
 	}
 }
 
-// The same corpus gives the same bytes, whatever the threads and the memory.
+// The bytes of an index depend neither on the number of threads nor on the memory limit.
 func TestSameBytesForAnyThreadsAndMemory(t *testing.T) {
 	path, _ := corpusFile(t, rand.New(rand.NewPCG(10, 9)), trials.Of(20000))
 	want := readDir(t, build(t, path, BuildOptions{StoreText: true, Threads: 1}))
 	for _, threads := range []int{1, 2, 5} {
 		for _, memory := range []int64{0, 1 << 20} {
 			got := readDir(t, build(t, path, BuildOptions{StoreText: true, Threads: threads, Memory: memory}))
-			for name := range want {
-				if !bytes.Equal(got[name], want[name]) {
-					t.Errorf("%d threads, memory %d: file %s differs", threads, memory, name)
-				}
-			}
+			sameFiles(t, fmt.Sprintf("%d threads, memory %d", threads, memory), got, want)
+		}
+	}
+}
+
+// sameFiles reports the files that differ or that only one of the two sides has.
+func sameFiles(t testing.TB, what string, got, want map[string][]byte) {
+	t.Helper()
+	for name, data := range want {
+		if other, ok := got[name]; !ok {
+			t.Errorf("%s: file %s is missing", what, name)
+		} else if !bytes.Equal(other, data) {
+			t.Errorf("%s: file %s has %d bytes, want %d other bytes", what, name, len(other), len(data))
+		}
+	}
+	for name := range got {
+		if _, ok := want[name]; !ok {
+			t.Errorf("%s: unexpected file %s", what, name)
 		}
 	}
 }
@@ -129,7 +142,8 @@ func readDir(t testing.TB, dir string) map[string][]byte {
 	return files
 }
 
-// Text waits for its turn, in memory or in a file, and comes out in document order.
+// The text of batches that arrive out of order waits in memory or in a file, and is written in
+// document order.
 func TestTextInAnyOrderOfBatches(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ix")
 	w, err := Create(dir)
@@ -163,7 +177,7 @@ func TestTextInAnyOrderOfBatches(t *testing.T) {
 		}
 	}
 	if w.text.spilled == 0 {
-		t.Error("nothing was spilled: the test does not test it")
+		t.Error("no text was spilled to a file, want some")
 	}
 	if err := w.SetDocuments(Documents{Lengths: make([]uint32, len(want)),
 		ID: func(d int) string { return "" }}); err != nil {
@@ -175,11 +189,12 @@ func TestTextInAnyOrderOfBatches(t *testing.T) {
 	r := open(t, dir)
 	for d := range want {
 		if got, err := r.Text(d); err != nil || string(got) != want[d] {
-			t.Fatalf("document %d: %d bytes, %v; want %d", d, len(got), err, len(want[d]))
+			t.Fatalf("document %d: %d bytes %.20q, %v; want %d bytes %.20q", d, len(got), got, err,
+				len(want[d]), want[d])
 		}
 	}
 	entries, _ := os.ReadDir(dir)
 	if slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), ".") }) {
-		t.Errorf("temporary files are left: %v", entries)
+		t.Errorf("files %v, want no temporary ones", entries)
 	}
 }

@@ -28,7 +28,7 @@ func rose() *plainIndex {
 	}
 }
 
-// The bytes of an export are those that protobuf's own encoder gives for the messages.
+// The bytes of an export are those that protobuf's encoder gave for the same messages.
 func TestExportedBytes(t *testing.T) {
 	var got bytes.Buffer
 	if err := rose().write(t).Export(context.Background(), &got); err != nil {
@@ -47,7 +47,7 @@ func TestExportedBytes(t *testing.T) {
 	}
 }
 
-// Out and in again, plain or compressed, gives the same files.
+// An export that is imported again, plain or compressed, gives the same files.
 func TestExportThenImport(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	for range trials.Of(10) {
@@ -73,17 +73,12 @@ func TestExportThenImport(t *testing.T) {
 			if err := Import(context.Background(), path, filepath.Join(dir, "two"), ImportOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			want := readDir(t, filepath.Join(dir, "one"))
-			for name, got := range readDir(t, filepath.Join(dir, "two")) {
-				if !bytes.Equal(got, want[name]) {
-					t.Errorf("file %s differs", name)
-				}
-			}
+			sameFiles(t, name, readDir(t, filepath.Join(dir, "two")), readDir(t, filepath.Join(dir, "one")))
 		}
 	}
 }
 
-// Words in another order than ours are put in order; what contradicts itself is refused.
+// Words in another order are sorted; files that are damaged or inconsistent are refused.
 func TestImportOfForeignFiles(t *testing.T) {
 	header := "080110021801" // version 1, two lists, one document
 	apple := "0b" + "0a0161" + "1001" + "1803" + "22021003"
@@ -119,7 +114,7 @@ func TestImportOfForeignFiles(t *testing.T) {
 			r := open(t, dir)
 			if term, err := r.Lookup([]byte("a")); err != nil || term.CF != 3 || term.ID != 0 ||
 				r.Analyzer() != "whitespace" {
-				t.Errorf("%s: %+v, %v", name, term, err)
+				t.Errorf("%s: %+v, analyzer %s, %v; want number 0, CF 3, whitespace", name, term, r.Analyzer(), err)
 			}
 			continue
 		}
@@ -127,13 +122,12 @@ func TestImportOfForeignFiles(t *testing.T) {
 			t.Errorf("%s: error %v, want one about %q", name, err, c.wrong)
 		}
 		if _, err := os.Stat(dir); err == nil {
-			t.Errorf("%s: a folder was left", name)
+			t.Errorf("%s: a folder was left after the error", name)
 		}
 	}
 }
 
-// The header's mean length is kept, also when documents get another order and when the index goes
-// out again.
+// An import keeps the mean length of the header, and so do reordering and exporting the index.
 func TestImportKeepsTheMeanLength(t *testing.T) {
 	p := rose()
 	var file bytes.Buffer
@@ -150,16 +144,16 @@ func TestImportKeepsTheMeanLength(t *testing.T) {
 		err := importCIFF(context.Background(), data, dir, ImportOptions{Note: func(line string) { got += line }})
 		if want == "error" {
 			if err == nil {
-				t.Errorf("a mean of %v was taken", m)
+				t.Errorf("a mean of %v: no error", m)
 			}
 			continue
 		}
 		if err != nil || got != want {
-			t.Fatalf("mean %v: %q, %v", m, got, err)
+			t.Fatalf("mean %v: note %q, %v; want %q", m, got, err, want)
 		}
 		r := open(t, dir)
 		if r.Tokens() != int64(2*m) || r.Stats().MeanLength != m {
-			t.Errorf("mean %v: %d words, mean %v", m, r.Tokens(), r.Stats().MeanLength)
+			t.Errorf("%d words, mean %v; want %d, %v", r.Tokens(), r.Stats().MeanLength, int64(2*m), m)
 		}
 		other := filepath.Join(t.TempDir(), "other")
 		if err := Reorder(context.Background(), r, other, ReorderOptions{}); err != nil {
@@ -171,7 +165,7 @@ func TestImportKeepsTheMeanLength(t *testing.T) {
 			}
 			var again bytes.Buffer
 			if err := r.Export(context.Background(), &again); err != nil || !bytes.Contains(again.Bytes(), mean(m)) {
-				t.Errorf("mean %v: the export has another one, %v", m, err)
+				t.Errorf("mean %v is not in the export, %v", m, err)
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -21,7 +22,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// damageable is a small index with lists of all kinds and stored text, in memory.
+// damageable returns the files of a small index with lists of all kinds and stored text.
 func damageable(t testing.TB) map[string][]byte {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(21, 22))
@@ -86,7 +87,7 @@ func openMemory(files map[string][]byte) (*Reader, error) {
 	return r, r.open(func(name string) ([]byte, error) { return files[name], nil })
 }
 
-// hash is one of numbers and bytes, in their order.
+// hash is a hash of a sequence of numbers and bytes.
 type hash uint64
 
 func (h *hash) note(n ...uint32) {
@@ -101,7 +102,8 @@ func (h *hash) write(b []byte) {
 	}
 }
 
-// digest uses all of an index in every way, and returns a hash of what came out.
+// digest calls every method that reads an index, going on after errors, and returns a hash of the
+// results.
 func digest(r *Reader, c *Cursor, seekBy uint32) hash {
 	h := hash(1)
 	for w, err := range r.Words() {
@@ -162,8 +164,8 @@ func digest(r *Reader, c *Cursor, seekBy uint32) hash {
 	return h
 }
 
-// answers uses an index in every way until the first error, and returns a hash of what came out. No
-// call of the pages' checksums comes first: an index is opened and asked.
+// answers calls every method that reads an index until the first error, and returns a hash of the
+// results. It does not verify all checksums first, just as a search does not.
 func answers(r *Reader, c *Cursor) (h hash, err error) {
 	h = 1
 	for w, err := range r.Words() {
@@ -217,7 +219,7 @@ func answers(r *Reader, c *Cursor) (h hash, err error) {
 		}
 		found, ok, err := r.FindDoc(id)
 		if err != nil || !ok {
-			return 0, errors.Join(err, errors.New("an ID is not found"))
+			return 0, errors.Join(err, fmt.Errorf("ID %q of document %d is not found", id, d))
 		}
 		h.note(uint32(found))
 		h.write([]byte(id))
@@ -234,8 +236,8 @@ func answers(r *Reader, c *Cursor) (h hash, err error) {
 	return h, nil
 }
 
-// Random changes of single bytes: each is refused when the index is opened, or an error when it is
-// asked, or changes no answer. COLLOCATE_TEST_CHANGES says how many.
+// After a random change of one byte, opening or reading the index fails, or all results are the
+// same. COLLOCATE_TEST_CHANGES sets the number of changes.
 func TestDamageGivesNoWrongAnswer(t *testing.T) {
 	good := damageable(t)
 	r, err := openMemory(good)
@@ -278,18 +280,24 @@ func TestDamageGivesNoWrongAnswer(t *testing.T) {
 				} else if got, err := answers(r, &c); err != nil {
 					failed.Add(1)
 				} else if equal.Add(1); got != want {
-					t.Errorf("byte %d of %s changed from %#x to %#x: the answers differ", at, name, old, data[at])
+					t.Errorf("byte %d of %s changed from %#x to %#x: no error, but other results", at, name, old,
+						data[at])
 				}
 				data[at] = old
 			}
 		})
 	}
 	wg.Wait()
-	t.Logf("%d changes: %d refused, %d errors, %d equal", changes, refused.Load(), failed.Load(), equal.Load())
+	t.Logf("%d changes: %d errors of open, %d of reading, %d without effect", changes, refused.Load(),
+		failed.Load(), equal.Load())
+	if changes >= 1000 && (refused.Load() == 0 || failed.Load() == 0) {
+		t.Errorf("of %d changes open found %d and reading %d, want some each", changes, refused.Load(),
+			failed.Load())
+	}
 }
 
-// Many bytes of a section changed at once, with checksums that fit. Nothing may panic, in use or in
-// Check.
+// With up to 20 bytes of a file changed and the checksums repaired, neither reading nor Check may
+// panic.
 func TestDamageWithoutChecksums(t *testing.T) {
 	good := damageable(t)
 	rng := rand.New(rand.NewPCG(25, 26))
@@ -316,7 +324,7 @@ func TestDamageWithoutChecksums(t *testing.T) {
 	}
 }
 
-// repair gives changed files checksums and stamps that fit.
+// repair recomputes the checksums and stamps of changed files.
 func repair(files map[string][]byte) {
 	meta := bytes.Clone(files[metaFile])
 	files[metaFile] = meta
@@ -343,9 +351,8 @@ func repair(files map[string][]byte) {
 	sections.Repair(meta)
 }
 
-// FuzzDamage changes bytes of an index, with checksums that fit, and uses it in every way: words,
-// postings, skips, levels, IDs and stored text. Each change is 4 bytes: a file, a place in it (2),
-// and the new value.
+// FuzzDamage changes bytes of an index, repairs the checksums and reads everything. Each change is
+// 4 bytes: a file, an offset in it (2), and the new value.
 func FuzzDamage(f *testing.F) {
 	good := damageable(f)
 	f.Add([]byte{0, 1, 0, 255, 2, 0, 1, 3})
@@ -377,8 +384,8 @@ func FuzzDamage(f *testing.F) {
 	})
 }
 
-// Every byte of the tables of stored text, which lie behind the blocks, changed to two others: an
-// error or an answer.
+// With any byte of the tables behind the blocks of stored text changed and the checksums repaired,
+// reading text does not panic.
 func TestDamagedTextTables(t *testing.T) {
 	good := damageable(t)
 	for at := max(64, len(good[textFile])-1024); at < len(good[textFile]); at++ {
@@ -400,7 +407,7 @@ func TestDamagedTextTables(t *testing.T) {
 	}
 }
 
-// Files cut short, missing or of another index are refused by name.
+// The error for a file that is truncated names it; a file of another index is an error too.
 func TestForeignAndTruncatedFiles(t *testing.T) {
 	good := damageable(t)
 	for name, data := range good {
@@ -408,7 +415,7 @@ func TestForeignAndTruncatedFiles(t *testing.T) {
 			files := maps.Clone(good)
 			files[name] = data[:cut]
 			if _, err := openMemory(files); err == nil || !strings.Contains(err.Error(), name) {
-				t.Errorf("%s cut to %d bytes: %v", name, cut, err)
+				t.Errorf("%s truncated to %d bytes: error %v, want one that names it", name, cut, err)
 			}
 		}
 	}
@@ -423,14 +430,15 @@ func TestForeignAndTruncatedFiles(t *testing.T) {
 		files[name] = other[name]
 		if _, err := openMemory(files); err == nil ||
 			!strings.Contains(err.Error(), "it belongs to another index") {
-			t.Errorf("%s of another index: %v", name, err)
+			t.Errorf("%s of another index: error %v, want one that says so", name, err)
 		}
 	}
 }
 
 func firstOf[A, B any](a A, _ B) A { return a }
 
-// FuzzBlock decodes arbitrary bytes as a block.
+// FuzzBlock decodes arbitrary bytes as a block. All decoders must agree on what they accept, and
+// documents must ascend.
 func FuzzBlock(f *testing.F) {
 	var gaps, tfs [BlockSize]uint32
 	for i := range gaps {
@@ -451,11 +459,12 @@ func FuzzBlock(f *testing.F) {
 		var out, quick [BlockSize]uint32
 		if unpackDocs(data, n, at, &out) && out[n-1] < maxDocs {
 			if n == BlockSize && quickDocs(data, at, &quick) && quick != out {
-				t.Fatalf("documents are %v and %v", quick, out)
+				t.Fatalf("quickDocs decodes %v, unpackDocs %v", quick, out)
 			}
 			for i, d := range out[:n] {
 				if i > 0 && d <= out[i-1] || i == 0 && at != ^uint32(0) && d <= at {
-					t.Fatalf("document %d: %d is not after the one before", i, d)
+					t.Fatalf("document %d of %v is not above the one before (the first: not above %d)", i,
+						out[:n], int32(at))
 				}
 			}
 		}
@@ -463,13 +472,13 @@ func FuzzBlock(f *testing.F) {
 			return
 		}
 		if quickTFs(data, &quick) && quick != out {
-			t.Fatalf("frequencies are %v and %v", quick, out)
+			t.Fatalf("quickTFs decodes %v, unpackTFs %v", quick, out)
 		}
 		places, tfs := []uint32{uint32(len(data)) % BlockSize, at % BlockSize, 127}, make([]uint32, 3)
 		if readTFs(data, places, tfs) {
 			for i, p := range places {
 				if tfs[i] != out[p] {
-					t.Fatalf("frequency %d is read as %d and decoded as %d", p, tfs[i], out[p])
+					t.Fatalf("readTFs at %d gives %d, unpackTFs %d", p, tfs[i], out[p])
 				}
 			}
 		}

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// BenchmarkEncode encodes lists of words in one of so many documents, in a part of them more often
-// than once. In short documents frequent words are, in long ones also others.
+// BenchmarkEncode encodes lists of words that occur in one of `every` documents, and in the share
+// `often` of those more than once. In short documents only frequent words occur more than once, in
+// long documents others do too.
 func BenchmarkEncode(b *testing.B) {
 	const docs, postings = 20_000_000, 500_000
 	rng := rand.New(rand.NewPCG(43, 44))

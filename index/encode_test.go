@@ -8,8 +8,9 @@ import (
 	"github.com/collocate/collocate/internal/cpu/cputest"
 )
 
-// Kernels put the same postings to those that wait as plain Go does, and see the same mistakes.
-func TestTakingTwins(t *testing.T) { cputest.Levels(t, testTaking) }
+// The kernel that collects the postings of a block stores the same as plain Go, and detects the
+// same invalid postings.
+func TestTakeKernelsEqualPlainGo(t *testing.T) { cputest.Levels(t, testTaking) }
 
 func testTaking(t *testing.T) {
 	rng := rand.New(rand.NewPCG(81, 82))
@@ -34,14 +35,15 @@ func testTaking(t *testing.T) {
 		wrong, all := takeSteps(docs, tfs, next, &got, at)
 		wantWrong, wantAll := plainTake(docs, tfs, next, &want, at)
 		if got != want || wrong != wantWrong || all != wantAll {
-			t.Fatalf("%d postings at %d, next %d: wrong %x, all %x, want %x, %x\n%v\n%v", n, at, next,
-				wrong, all, wantWrong, wantAll, got, want)
+			t.Fatalf("%d postings at %d, next %d: wrong %x, all %x, want %x, %x\n got %v\nwant %v", n, at,
+				next, wrong, all, wantWrong, wantAll, got, want)
 		}
 	}
 }
 
-// Widths are those that a count of each finds, as far as they are counted.
-func TestCountingTwins(t *testing.T) { cputest.Levels(t, testCountingWidths) }
+// The bit-sliced counters give the number of values above each width modulo 8, and whether there
+// are at least 8, as counting them one by one does.
+func TestWidthCounts(t *testing.T) { cputest.Levels(t, testCountingWidths) }
 
 func testCountingWidths(t *testing.T) {
 	rng := rand.New(rand.NewPCG(83, 84))
@@ -67,8 +69,8 @@ func testCountingWidths(t *testing.T) {
 				bit := func(x uint64) uint64 { return x >> w & 1 }
 				got := bit(c.ones) | bit(c.twos)<<1 | bit(c.fours)<<2
 				if got != want%8 || (bit(c.more) == 1) != (want >= 8) {
-					t.Fatalf("%s: %d numbers, more %d, are wider than %d; want %d", name, got,
-						bit(c.more), w, want)
+					t.Fatalf("%s: %d numbers modulo 8 are wider than %d bits, at least 8: %d; want %d", name,
+						got, w, bit(c.more), want)
 				}
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// The list of a word in the package's example.
+// Build an index of the package's example, and read the list of a word.
 func Example() {
 	dir, err := os.MkdirTemp("", "index-")
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// fieldsDoc is a document of the tests of fields.
+// fieldsDoc is a document with fields.
 type fieldsDoc struct {
 	ID    string   `json:"id"`
 	Title string   `json:"title,omitempty"`
@@ -55,7 +55,7 @@ func randomFields(rng *rand.Rand, n int) (docs []fieldsDoc) {
 
 const fieldsList = "title:text:english:weight=2,body:text,tags:keyword,year:number,note:stored"
 
-// buildFields indexes documents with the schema of a list.
+// buildFields indexes documents with the schema that the comma-separated list describes.
 func buildFields(t testing.TB, docs []fieldsDoc, list string, o BuildOptions) (string, error) {
 	t.Helper()
 	var lines bytes.Buffer
@@ -82,8 +82,7 @@ func buildFields(t testing.TB, docs []fieldsDoc, list string, o BuildOptions) (s
 		&text.Corpus{Paths: []string{path}, Options: text.Options{Schema: schema}}, o)
 }
 
-// checkFieldsOf compares an index with the documents that it was made of, which it may have in any
-// order.
+// checkFieldsOf compares an index with its documents, which may be in another order.
 func checkFieldsOf(t *testing.T, dir string, docs []fieldsDoc) {
 	t.Helper()
 	r := open(t, dir)
@@ -93,12 +92,12 @@ func checkFieldsOf(t *testing.T, dir string, docs []fieldsDoc) {
 	tags, err1 := r.Column("tags")
 	years, err2 := r.Column("year")
 	if err1 != nil || err2 != nil || r.Docs() != len(docs) {
-		t.Fatal(err1, err2, r.Docs())
+		t.Fatalf("columns tags: %v, year: %v; %d documents, want %d", err1, err2, r.Docs(), len(docs))
 	}
 	for _, want := range docs {
 		d, found, err := r.FindDoc(want.ID)
 		if err != nil || !found {
-			t.Fatal(want.ID, err)
+			t.Fatalf("FindDoc(%s): found %v, error %v", want.ID, found, err)
 		}
 		v, err := r.Stored(d)
 		if err != nil {
@@ -115,28 +114,38 @@ func checkFieldsOf(t *testing.T, dir string, docs []fieldsDoc) {
 			t.Fatalf("%s: stored %s\nwant %s", want.ID, got, all)
 		}
 		if y, ok := years.Number(d); ok != (want.Year > 0) || int(y) != want.Year {
-			t.Fatalf("%s: year %v, want %d", want.ID, y, want.Year)
+			t.Fatalf("%s: year %v, %v; want %d", want.ID, y, ok, want.Year)
 		}
-		if tags.Has(d) != (len(want.Tags) > 0) {
-			t.Fatalf("%s: tags", want.ID)
+		var gotTags []string
+		for _, ord := range tags.Ords(d, nil) {
+			tag, err := tags.Value(int(ord))
+			if err != nil {
+				t.Fatal(err)
+			}
+			gotTags = append(gotTags, tag)
 		}
-		if s, err := r.Text(d); err != nil || string(s) != strings.Join(nonEmpty(want.Title, want.Body), "\n") {
-			t.Fatalf("%s: text %q, %v", want.ID, s, err)
+		slices.Sort(wantTags)
+		if wantTags = slices.Compact(wantTags); !slices.Equal(gotTags, wantTags) || tags.Has(d) != (len(wantTags) > 0) {
+			t.Fatalf("%s: tags %q, has some: %v; want %q", want.ID, gotTags, tags.Has(d), wantTags)
+		}
+		wantText := strings.Join(nonEmpty(want.Title, want.Body), "\n")
+		if s, err := r.Text(d); err != nil || string(s) != wantText {
+			t.Fatalf("%s: text %q, %v; want %q", want.ID, s, err, wantText)
 		}
 		for name, s := range map[string]string{"title": want.Title, "body": want.Body} {
 			if n := r.Field(name).Lengths()[d]; int(n) != len(strings.Fields(s)) {
-				t.Fatalf("%s: %s has length %d, want %q", want.ID, name, n, s)
+				t.Fatalf("%s: %s has length %d, want that of %q", want.ID, name, n, s)
 			}
 		}
 	}
 	if got := r.Field("title").Analyzer(); got != "english" {
-		t.Errorf("analyzer of the title: %s", got)
+		t.Errorf("analyzer of the title: %s, want english", got)
 	}
 	if r.Field("none") != nil {
-		t.Error("a field that is not there")
+		t.Error("Field of an unknown name is not nil")
 	}
 	if c, err := r.Column("title"); c != nil || err != nil {
-		t.Error("a column of text")
+		t.Errorf("column of a text field: %v, %v; want neither", c, err)
 	}
 	s := r.Stats()
 	sum := int64(0)
@@ -144,7 +153,8 @@ func checkFieldsOf(t *testing.T, dir string, docs []fieldsDoc) {
 		sum += p.Bytes
 	}
 	if sum != s.Bytes || sum != folderSize(t, dir) || len(s.Fields) != 5 {
-		t.Errorf("stats: %d bytes in parts, %d in all, %d on disk", sum, s.Bytes, folderSize(t, dir))
+		t.Errorf("stats: %d bytes in parts, %d in all, %d on disk, want the same; %d fields, want 5", sum,
+			s.Bytes, folderSize(t, dir), len(s.Fields))
 	}
 }
 
@@ -171,7 +181,7 @@ func folderSize(t *testing.T, dir string) (size int64) {
 	return size
 }
 
-// readTree reads all files of a folder and those below it.
+// readTree reads all files of a folder and its subfolders.
 func readTree(t testing.TB, dir string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -189,18 +199,8 @@ func readTree(t testing.TB, dir string) map[string][]byte {
 	return files
 }
 
-func sameTree(t *testing.T, a, b map[string][]byte) {
-	t.Helper()
-	if len(a) != len(b) {
-		t.Fatalf("%d files and %d", len(a), len(b))
-	}
-	for name := range a {
-		if !bytes.Equal(a[name], b[name]) {
-			t.Fatalf("file %s differs", name)
-		}
-	}
-}
-
+// An index of documents with fields has their values, also if it was built with one thread and
+// little memory, if it is reordered, and if it replaces another index.
 func TestFieldsOfDocuments(t *testing.T) {
 	docs := randomFields(rand.New(rand.NewPCG(1, 2)), 3000)
 	dir, err := buildFields(t, docs, fieldsList, BuildOptions{StoreText: true})
@@ -209,22 +209,21 @@ func TestFieldsOfDocuments(t *testing.T) {
 	}
 	checkFieldsOf(t, dir, docs)
 	if _, err := os.Stat(filepath.Join(dir, textFile)); err == nil {
-		t.Error("the text is stored twice")
+		t.Errorf("there is a file %s, want the text only in the stored fields", textFile)
 	}
 	one, err := buildFields(t, docs, fieldsList, BuildOptions{Threads: 1, Memory: 30e6})
 	if err != nil {
 		t.Fatal(err)
 	}
-	sameTree(t, readTree(t, dir), readTree(t, one))
+	sameFiles(t, "one thread, 30 MB", readTree(t, one), readTree(t, dir))
 
-	// The index of a field is one of its own.
+	// The index of a field can be opened alone.
 	sub, err := Open(filepath.Join(dir, "fields", "title"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	sub.Close()
 
-	// Another order, and the order that it had.
 	other := filepath.Join(t.TempDir(), "other")
 	r := open(t, dir)
 	if err := Reorder(context.Background(), r, other, ReorderOptions{}); err != nil {
@@ -232,7 +231,7 @@ func TestFieldsOfDocuments(t *testing.T) {
 	}
 	checkFieldsOf(t, other, docs)
 
-	// An index with fields is replaced by one without, and the other way round; nothing is left.
+	// An index with fields is replaced by one without, and that by another; no files are left.
 	again, err := buildFields(t, docs[:10], "title:text", BuildOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -250,16 +249,16 @@ func TestFieldsOfDocuments(t *testing.T) {
 		}
 	}
 	if entries, _ := os.ReadDir(filepath.Dir(again)); len(entries) != 1 {
-		t.Errorf("left beside the index: %v", entries)
+		t.Errorf("entries %v in the folder, want only the index", entries)
 	}
 	if _, err := os.Stat(filepath.Join(again, "fields")); err == nil {
-		t.Error("fields are left in the index")
+		t.Error("an index without fields still has the folder fields")
 	}
 	if err := os.WriteFile(filepath.Join(one, "fields", "mine.txt"), []byte("x"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Create(one); err == nil || !strings.Contains(err.Error(), "mine.txt") {
-		t.Errorf("a folder with somebody's file: %v", err)
+		t.Errorf("replacing an index with a foreign file: error %v, want one that names mine.txt", err)
 	}
 }
 
@@ -269,32 +268,33 @@ func TestABadValueNamesItsDocument(t *testing.T) {
 	docs[0].Note, docs[1].Note, docs[2].Note, docs[4].Note = "", "", "", ""
 	dir, err := buildFields(t, docs, "body:text,note:date", BuildOptions{})
 	if err == nil || !strings.Contains(err.Error(), `docs.jsonl: document 4: field "note": "not a date" is not a date`) {
-		t.Error(err)
+		t.Errorf("error %v, want one that names document 4, the field and the value", err)
 	}
 	if entries, _ := os.ReadDir(filepath.Dir(dir)); len(entries) != 0 {
-		t.Errorf("left behind: %v", entries)
+		t.Errorf("files %v are left, want none", entries)
 	}
 }
 
+// The bytes of a stored record, which are read back; a record that is cut anywhere is an error.
 func TestStoredRecord(t *testing.T) {
 	s := &fields.Schema{Fields: []fields.Field{{Name: "a"}, {Name: "b", Unstored: true},
 		{Name: "c", Type: fields.Keyword}}}
 	record := appendRecord(nil, s, []fields.Values{{[]byte("xyz")}, {[]byte("no")}, {[]byte("k"), []byte("ll")}})
 	if want := "\x01\x03xyz\x02\x01k\x02ll"; string(record) != want {
-		t.Errorf("%q, want %q", record, want)
+		t.Errorf("record %q, want %q", record, want)
 	}
 	if v, err := parseRecord(s, record); err != nil || fmt.Sprintf("%s", v) != "[[xyz] [] [k ll]]" {
-		t.Errorf("%s, %v", v, err)
+		t.Errorf("parseRecord: %s, %v; want [[xyz] [] [k ll]]", v, err)
 	}
 	for n := range record {
 		if _, err := parseRecord(s, record[:n]); err == nil {
-			t.Errorf("%d bytes of a record are accepted", n)
+			t.Errorf("the first %d of %d bytes of a record: no error", n, len(record))
 		}
 	}
 }
 
-// damagedTree changes a byte of a file of an index with fields, gives it and the files that name it
-// checksums that fit if that is wanted, and uses the index in every way.
+// damagedTree changes a byte in a file of an index with fields, and calls every method that reads
+// the index. If fix is set, it first repairs the checksums of the file and of those that name it.
 func damagedTree(good map[string][]byte, name string, at int, flip byte, fix bool) {
 	files := maps.Clone(good)
 	b := bytes.Clone(good[name])
@@ -332,7 +332,7 @@ func damagedTree(good map[string][]byte, name string, at int, flip byte, fix boo
 	r.Check(context.Background(), CheckOptions{Threads: 1})
 }
 
-// useColumn asks a column for all that it has.
+// useColumn calls every method of a column.
 func useColumn(c *columns.Column, docs int) {
 	c.Any()
 	c.Equal("b")
@@ -352,7 +352,7 @@ func useColumn(c *columns.Column, docs int) {
 	}
 }
 
-// usePositions reads where all words are.
+// usePositions reads the positions of all words.
 func usePositions(r *Reader) {
 	if !r.HasPositions() {
 		return
@@ -372,7 +372,7 @@ func usePositions(r *Reader) {
 	}
 }
 
-// treeToDamage is an index with everything that documents can have, and the names of its files.
+// treeToDamage returns the files of an index with fields, positions and text, and their names.
 func treeToDamage(t testing.TB) (good map[string][]byte, names []string) {
 	dir, err := buildFields(t, randomFields(rand.New(rand.NewPCG(5, 5)), 60), fieldsList,
 		BuildOptions{Positions: true, StoreText: true})
@@ -383,8 +383,8 @@ func treeToDamage(t testing.TB) (good map[string][]byte, names []string) {
 	return good, slices.Sorted(maps.Keys(good))
 }
 
-// Random bytes of all files of an index with fields, positions and text: nothing may panic.
-// COLLOCATE_TEST_CHANGES says how many are changed.
+// With random bytes of its files changed, reading an index with fields, positions and text does not
+// panic. COLLOCATE_TEST_CHANGES sets the number of changes.
 func TestDamagedFieldsAndPositions(t *testing.T) {
 	good, names := treeToDamage(t)
 	changes := 1500
@@ -409,7 +409,7 @@ func TestDamagedFieldsAndPositions(t *testing.T) {
 	}
 }
 
-// Whatever the bytes of the files are, opening and reading them gives an error at worst.
+// FuzzFields changes a byte of any file; opening and reading the index may fail but not panic.
 func FuzzFields(f *testing.F) {
 	good, names := treeToDamage(f)
 	for i := range names {
@@ -422,7 +422,7 @@ func FuzzFields(f *testing.F) {
 	})
 }
 
-// restamp gives the file "index" of a folder the stamp that another file has now.
+// restamp updates the stamp of a file in the file "index" of its folder.
 func restamp(files map[string][]byte, folder, base string) {
 	if base == metaFile {
 		return

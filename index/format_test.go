@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The worked example at the head of reader.go, byte for byte.
+// The bytes of the worked example in reader.go.
 func TestBytesArePinned(t *testing.T) {
 	r := rose().write(t)
 	u64 := func(n ...int) string {
@@ -70,7 +70,7 @@ func TestBytesArePinned(t *testing.T) {
 			}
 		}
 	}
-	// The list of files: name, length, checksum.
+	// The stamp of a file: name, length, checksum.
 	data, err := r.files[metaFile].Section("files")
 	if err != nil {
 		t.Fatal(err)
@@ -80,12 +80,12 @@ func TestBytesArePinned(t *testing.T) {
 		t.Errorf("stamp of the dictionary:\n got %s\nwant %s", got, files)
 	}
 	if len(data) != 4*32 {
-		t.Errorf("%d bytes of stamps", len(data))
+		t.Errorf("%d bytes of stamps, want 32 for each of 4 files", len(data))
 	}
 }
 
-// A list with everything in it: full blocks, patches, a tail. Its skip data are the
-// last documents, the offsets, the bounds, and the x of the best postings.
+// The bytes of a list with a full block, a patch and a tail. Its skip data are the last documents,
+// the offsets, the bounds, and the x of the best postings.
 func TestSkipsOfALongList(t *testing.T) {
 	p := &plainIndex{words: []string{"w"}, docs: make([][]uint32, 1), tfs: make([][]uint32, 1)}
 	for d := range 600 {
@@ -113,30 +113,29 @@ func TestSkipsOfALongList(t *testing.T) {
 	// First block: a bitmap of 6 words with every third document; frequencies less 1
 	// are 0 but one patch of 299 = uvarint ab 02 at position 100.
 	if head := hex.EncodeToString(r.postings[:3]); head != "ff2006" {
-		t.Errorf("head %s", head)
+		t.Errorf("first block: header %s, want ff2006", head)
 	}
 	if words := hex.EncodeToString(r.postings[3:51]); words != strings.Repeat("499224", 16) {
-		t.Errorf("words %s", words)
+		t.Errorf("first block: bitmap %s, want 499224 sixteen times", words)
 	}
 	if patch := hex.EncodeToString(r.postings[51:54]); patch != "64ab02" {
-		t.Errorf("patch %s", patch)
+		t.Errorf("first block: patch %s, want 64ab02", patch)
 	}
 	// Second block: 72 gaps less 1 of 2, 2 bits each.
 	if tail := hex.EncodeToString(r.postings[54:74]); tail != "0200"+strings.Repeat("aa", 18) {
-		t.Errorf("tail %s", tail)
+		t.Errorf("second block: %s, want 0200 and eighteen aa", tail)
 	}
 }
 
-// The files of lists of all sorts, by their checksums: whatever makes the encoder faster leaves
-// every byte as it was.
+// The checksums of files with lists of all kinds: a faster encoder must not change a byte.
 func TestBytesOfManyListsArePinned(t *testing.T) {
-	rng := rand.New(rand.NewPCG(81, 82)) // whole numbers only: the same on every machine
+	rng := rand.New(rand.NewPCG(81, 82)) // only whole numbers are drawn: the same on every machine
 	p := &plainIndex{}
 	for d := range 30_000 {
 		p.lengths = append(p.lengths, rng.Uint32N(1<<rng.Uint32N(14)))
 		p.ids = append(p.ids, strconv.Itoa(d))
 	}
-	p.lengths[17] = 1 << 25 // longer than what is kept beside the class
+	p.lengths[17] = 1 << 25 // does not fit beside the class in 32 bits
 	for i := range 120 {
 		p.words = append(p.words, fmt.Sprintf("w%03d", i))
 		every := rng.IntN(1<<rng.IntN(14)) + 1
@@ -164,11 +163,11 @@ func TestBytesOfManyListsArePinned(t *testing.T) {
 		skipsFile: 0x252fc1a4, docsFile: 0x6d8fc93e, levelsFile: 0xde39b246}
 	for _, s := range stamps {
 		if want[s.name] != s.crc {
-			t.Errorf("%s, of %d bytes: checksum %#x, want %#x", s.name, s.size, s.crc, want[s.name])
+			t.Errorf("file %s of %d bytes: checksum %#x, want %#x", s.name, s.size, s.crc, want[s.name])
 		}
 		delete(want, s.name)
 	}
 	if len(want) > 0 {
-		t.Errorf("no files for %v", want)
+		t.Errorf("files with checksums %#x are missing", want)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// Numbers in IDs count by their value.
+// IDs are in natural order: numbers in them compare by value.
 func TestOrderOfIDs(t *testing.T) {
 	ascending := []string{"", "-7", "0", "00", "01", "1", "2", "9", "10", "10a", "11",
 		"99999999999999999999998", "99999999999999999999999",
@@ -22,13 +22,13 @@ func TestOrderOfIDs(t *testing.T) {
 	for i, a := range ascending {
 		for j, b := range ascending {
 			if got, want := compareIDs([]byte(a), []byte(b)), slices.Compare([]int{i}, []int{j}); got != want {
-				t.Errorf("compare %q, %q: %d, want %d", a, b, got, want)
+				t.Errorf("compareIDs(%q, %q) = %d, want %d", a, b, got, want)
 			}
 		}
 	}
 }
 
-// IDs of all kinds, in any order, some of them several times, come back and are found.
+// IDs of all kinds are read back and found, in any order and with duplicates.
 func TestIDsOfAllKinds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(71, 72))
 	kinds := []func(d int) string{
@@ -74,19 +74,20 @@ func TestIDsOfAllKinds(t *testing.T) {
 		}
 		isBad := func(id string) bool { return id == "" || strings.ContainsAny(id, " \t\n\v\f\r") }
 		if id, bad, err := r.BadID(); err != nil || bad != slices.ContainsFunc(p.ids, isBad) || bad && !isBad(id) {
-			t.Fatalf("BadID() = %q, %v, %v of %q", id, bad, err, p.ids)
+			t.Fatalf("BadID() = %q, %v, %v; want an empty ID or one with spaces, if there is one in %q", id,
+				bad, err, p.ids)
 		}
 		for range 50 {
 			id := kinds[rng.IntN(len(kinds))](rng.IntN(400))
 			if got, ok, err := r.FindDoc(id); err != nil || ok != slices.Contains(p.ids, id) {
-				t.Fatalf("FindDoc(%q) = %d, %v, %v", id, got, ok, err)
+				t.Fatalf("FindDoc(%q) = %d, %v, %v; want found %v", id, got, ok, err, slices.Contains(p.ids, id))
 			}
 		}
 	}
 }
 
-// Numbers that run on are one block, be they thousands; other IDs beside them are found, and so is
-// which of them are shared with IDs that lie between theirs.
+// A long run of consecutive numbers is one block. Its IDs and those beside it are found, IDs
+// between them are not, and SharedIDs agrees.
 func TestLongRunsOfIDs(t *testing.T) {
 	run := func(format string, from, n int) (ids []string) {
 		for i := range n {
@@ -101,7 +102,8 @@ func TestLongRunsOfIDs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(r.ids.ranks) > 0 || r.meta.flags&flagRunBlocks == 0 || len(r.ids.starts) > 12 {
-		t.Errorf("%d IDs in %d blocks, flags %#x", len(ids), len(r.ids.starts)-1, r.meta.flags)
+		t.Errorf("%d IDs in %d blocks, %d bytes of ranks, flags %#x; want at most 11 blocks, no ranks, flag %#x",
+			len(ids), len(r.ids.starts)-1, len(r.ids.ranks), r.meta.flags, flagRunBlocks)
 	}
 	rng := rand.New(rand.NewPCG(73, 74))
 	for range 3000 {
@@ -121,7 +123,7 @@ func TestLongRunsOfIDs(t *testing.T) {
 		"z1b50", "z001b50", "z01b1100", "zz"}
 	for _, id := range between {
 		if _, ok, err := r.FindDoc(id); ok || err != nil {
-			t.Errorf("FindDoc(%q) = %v, %v", id, ok, err)
+			t.Errorf("FindDoc(%q): found %v, error %v; want neither", id, ok, err)
 		}
 	}
 	shared := []int{3, 41, 57, 58, 4000, 5100, 8038, 8060, 8075, len(ids) - 50}
@@ -141,7 +143,7 @@ func TestLongRunsOfIDs(t *testing.T) {
 	}
 }
 
-// FuzzIDs reads blocks of IDs that are anything: no answer panics.
+// FuzzIDs reads arbitrary bytes as blocks of IDs; no method may panic.
 func FuzzIDs(f *testing.F) {
 	f.Add([]byte("\x02d1\x00\x63"), []byte{0, 5}, []byte{0, 100}, byte(100))
 	f.Add([]byte("\x02d1\x00\x28\x03doc\x14x"), []byte{0, 5, 11}, []byte{0, 41, 43}, byte(43))
@@ -176,7 +178,7 @@ func FuzzIDs(f *testing.F) {
 	})
 }
 
-// Consecutive numbers cost next to nothing.
+// Consecutive numbers take less than a byte per ID.
 func TestRunsOfIDsAreShort(t *testing.T) {
 	p := &plainIndex{lengths: make([]uint32, 32_000)}
 	for d := range p.lengths {
@@ -184,20 +186,20 @@ func TestRunsOfIDsAreShort(t *testing.T) {
 	}
 	r := p.write(t)
 	if n := len(r.ids.blob); n > len(p.ids) {
-		t.Errorf("%d IDs take %d bytes", len(p.ids), n)
+		t.Errorf("%d IDs take %d bytes, want at most one each", len(p.ids), n)
 	}
 	if len(r.ids.ranks) > 0 {
-		t.Error("the IDs are in order, but their order is stored")
+		t.Errorf("%d bytes of ranks for IDs in order, want none", len(r.ids.ranks))
 	}
 }
 
-// IDs that are known to count on make the same file as those that are looked at one by one.
+// IDs announced as runs of consecutive numbers give the same file as the same IDs one by one.
 func TestKnownRunsOfIDs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(75, 76))
 	twice := 0
 	for range 300 / trials.Every(3) {
 		var ids []string
-		var runs []int // from each on
+		var runs []int // the consecutive IDs from each on
 		number := rng.Uint64N(200)
 		stem := "a"
 		if rng.IntN(8) == 0 {
@@ -210,10 +212,10 @@ func TestKnownRunsOfIDs(t *testing.T) {
 			}
 			switch rng.IntN(4) {
 			case 0:
-				number += rng.Uint64N(3) // else right behind the last one
+				number += rng.Uint64N(3) // otherwise the run continues the last one
 			case 1:
 				if rng.IntN(100) == 0 {
-					number-- // twice
+					number-- // a duplicate
 				}
 			}
 			for i := range n {
@@ -241,10 +243,10 @@ func TestKnownRunsOfIDs(t *testing.T) {
 				t.Fatalf("error %v, want %v", err, wantErr)
 			}
 		} else if err != nil || !bytes.Equal(got, want) {
-			t.Fatalf("other bytes than of IDs one by one, %v", err)
+			t.Fatalf("announced runs: %d bytes, %v; want the %d bytes of IDs one by one", len(got), err, len(want))
 		}
 	}
 	if twice == 0 {
-		t.Error("no ID is there twice")
+		t.Error("no round has a duplicate ID, want at least one")
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// plainIndex is an index as plain slices: the oracle.
+// plainIndex is an index held in plain slices, with which the tests compare an index on disk.
 type plainIndex struct {
 	lengths []uint32
 	ids     []string
@@ -20,12 +20,12 @@ type plainIndex struct {
 	tfs     [][]uint32
 }
 
-// randomIndex makes lists of all kinds: empty corpora, one document, lists of one
-// posting up to every document, small and huge frequencies, clustered documents.
+// randomIndex makes an index of 1 to maxDocs documents. Its lists have one posting up to one for
+// every document, small and huge frequencies, scattered and clustered documents.
 func randomIndex(rng *rand.Rand, maxDocs, maxTerms int) *plainIndex {
 	p := &plainIndex{}
 	n := rng.IntN(maxDocs) + 1
-	long := rng.IntN(4) == 0 // more than 256 different lengths
+	long := rng.IntN(4) == 0 // more than 256 different lengths, if there are enough documents
 	for d := range n {
 		l := rng.IntN(200)
 		if long {
@@ -109,7 +109,7 @@ func (p *plainIndex) writeWithin(t testing.TB, dir string, memory int64) {
 		t.Fatal(err)
 	}
 	for i, word := range p.words {
-		// In pieces, as long lists come.
+		// Long lists are added in pieces.
 		for from := 0; from < len(p.docs[i]); from += 1000 {
 			to := min(from+1000, len(p.docs[i]))
 			if err := w.Add([]byte(word), p.docs[i][from:to], p.tfs[i][from:to]); err != nil {
@@ -132,7 +132,7 @@ func open(t testing.TB, dir string) *Reader {
 	return r
 }
 
-// What was written is read back: words, lists, lengths, IDs.
+// A reader returns the words, lists, lengths and IDs that were written.
 func TestReadsBackWhatWasWritten(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range trials.Of(30) {
@@ -143,7 +143,8 @@ func TestReadsBackWhatWasWritten(t *testing.T) {
 		}
 		if r.Docs() != len(p.lengths) || r.Terms() != len(p.words) ||
 			!slices.Equal(r.Lengths(), p.lengths) || r.Analyzer() != "ascii" {
-			t.Fatalf("%d documents, %d terms; want %d, %d", r.Docs(), r.Terms(), len(p.lengths), len(p.words))
+			t.Fatalf("%d documents, %d words, analyzer %q, lengths %d; want %d, %d, ascii, %d",
+				r.Docs(), r.Terms(), r.Analyzer(), r.Lengths(), len(p.lengths), len(p.words), p.lengths)
 		}
 		var c Cursor
 		at := 0
@@ -152,7 +153,7 @@ func TestReadsBackWhatWasWritten(t *testing.T) {
 				t.Fatal(err)
 			}
 			if string(w.Text) != p.words[at] || w.Term.ID != at {
-				t.Fatalf("word %d is %q, want %q", at, w.Text, p.words[at])
+				t.Fatalf("word %d is %q with number %d, want %q", at, w.Text, w.Term.ID, p.words[at])
 			}
 			got, err := r.Lookup([]byte(p.words[at]))
 			if err != nil || got != w.Term {
@@ -168,7 +169,7 @@ func TestReadsBackWhatWasWritten(t *testing.T) {
 				c.Next()
 			}
 			if c.Doc() != End || c.Next() != End || c.Err() != nil {
-				t.Fatalf("word %d does not end: %d, %v", at, c.Doc(), c.Err())
+				t.Fatalf("word %d: document %d and error %v after the last posting, want End", at, c.Doc(), c.Err())
 			}
 			at++
 		}
@@ -179,7 +180,7 @@ func TestReadsBackWhatWasWritten(t *testing.T) {
 			w := randomWord(rng)
 			got, err := r.Lookup([]byte(w))
 			if _, known := slices.BinarySearch(p.words, w); err != nil || known != (got.DF > 0) {
-				t.Fatalf("Lookup(%q): %+v, %v; known: %v", w, got, err, known)
+				t.Fatalf("Lookup(%q) = %+v, %v; want DF > 0: %v", w, got, err, known)
 			}
 		}
 		for d, want := range p.ids {
@@ -191,13 +192,13 @@ func TestReadsBackWhatWasWritten(t *testing.T) {
 			}
 		}
 		if _, ok, err := r.FindDoc("nobody"); ok || err != nil {
-			t.Fatalf("FindDoc(nobody): %v, %v", ok, err)
+			t.Fatalf("FindDoc(nobody): found %v, error %v; want neither", ok, err)
 		}
 	}
 }
 
-// Block by block a list has the same postings, however it was opened, and frequencies can be asked
-// for place by place.
+// The blocks of a list hold its postings, however it was opened, and TFsAt reads the frequencies at
+// any positions in a block.
 func TestBlocksHaveTheListsPostings(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	p := randomIndex(rng, 3000, 60)
@@ -226,20 +227,23 @@ func TestBlocksHaveTheListsPostings(t *testing.T) {
 				}
 				out := make([]uint32, len(places))
 				c.TFsAt(b, places, out)
-				if !slices.Equal(got, docs[:n]) || !slices.Equal(out, some) || !slices.Equal(c.TFs(), tfs[:n]) {
+				if !slices.Equal(out, some) {
+					t.Fatalf("word %d, block %d: frequencies at %v are %v, want %v", id, b, places, out, some)
+				}
+				if !slices.Equal(got, docs[:n]) || !slices.Equal(c.TFs(), tfs[:n]) {
 					t.Fatalf("word %d, block %d: %v and %v, want %v and %v", id, b, got, c.TFs(), docs[:n], tfs[:n])
 				}
 				docs, tfs = docs[n:], tfs[n:]
 			}
 			if len(docs) > 0 || c.Err() != nil {
-				t.Fatalf("word %d: %d postings are missing: %v", id, len(docs), c.Err())
+				t.Fatalf("word %d: the last %d postings are missing, error %v", id, len(docs), c.Err())
 			}
 		}
 	}
 }
 
-// Seek lands where a linear search would, from anywhere to anywhere.
-func TestSeekLandsOnTheFirstAtOrAfter(t *testing.T) {
+// Seek moves to the first document at or after the target, from any document to any target.
+func TestSeekFindsTheFirstAtOrAfter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range trials.Of(20) {
 		p := randomIndex(rng, 20000, 12)
@@ -264,7 +268,7 @@ func TestSeekLandsOnTheFirstAtOrAfter(t *testing.T) {
 						want, tf = p.docs[id][at], p.tfs[id][at]
 					}
 					if got := c.Seek(target); got != want || c.Doc() != want || c.TF() != tf {
-						t.Fatalf("Seek(%d) = %d, %d, want %d, %d", target, got, c.TF(), want, tf)
+						t.Fatalf("Seek(%d) = %d with frequency %d, want %d with %d", target, got, c.TF(), want, tf)
 					}
 					if rng.IntN(3) == 0 {
 						c.Next()
@@ -278,8 +282,8 @@ func TestSeekLandsOnTheFirstAtOrAfter(t *testing.T) {
 	}
 }
 
-// No posting is better than the bound of its block, of its 32 blocks, or of its
-// list says, for any frequency-rising, length-falling score.
+// The bounds of a block, of its 32 blocks and of its list hold for every posting, for any score
+// that rises with the frequency and falls with the length.
 func TestBoundsHold(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	tfOf := TFOfCode()
@@ -299,7 +303,8 @@ func TestBoundsHold(t *testing.T) {
 		for d, class := range r.Classes() {
 			l := p.lengths[d]
 			if int(class) >= n || low[class] > l || exact && low[class] != l || int(class)+1 < n && low[class+1] <= l {
-				t.Fatalf("length %d is in class %d, which begins at %d (exact %v)", l, class, low[class], exact)
+				t.Fatalf("length %d is in class %d of %d, which begins at %d (exact %v)", l, class, n,
+					low[class], exact)
 			}
 		}
 		var c Cursor
@@ -310,7 +315,7 @@ func TestBoundsHold(t *testing.T) {
 			}
 			open := r.Open
 			if rng.IntN(2) == 0 {
-				open = r.OpenDocs // looser, but it holds
+				open = r.OpenDocs // with looser bounds
 			}
 			if err := open(term, &c); err != nil {
 				t.Fatal(err)
@@ -328,7 +333,8 @@ func TestBoundsHold(t *testing.T) {
 	}
 }
 
-// An index made before words were brought into NFC is asked with the analyzer of that time.
+// An index without the flag for NFC was made by an analyzer that did not normalise words; it is
+// searched with that version of the analyzer.
 func TestAnalyzerOfAnOldIndex(t *testing.T) {
 	for name, want := range map[string]string{"unicode": "unicode@1",
 		"english+stop": "english+stop@1", "ascii": "ascii", "my own": "my own"} {
@@ -350,7 +356,7 @@ func TestAnalyzerOfAnOldIndex(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := open(t, dir).Analyzer(); got != want {
-				t.Errorf("old %v: %s is asked with %s, want %s", old, name, got, want)
+				t.Errorf("old %v: analyzer of an index made with %s is %s, want %s", old, name, got, want)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -19,9 +20,9 @@ import (
 
 const childEnv = "COLLOCATE_TEST_BUILD"
 
-// A process that builds an index over and over is killed at random moments. Under the
-// name of the index there is nothing or a whole index, never a part of one; and from the first
-// whole one on there always is one, also while it is being replaced.
+// A process that builds an index again and again is killed at random moments. Under the name of the
+// index there is a complete index or nothing. Once there is one, there always is one, also while it
+// is being replaced.
 func TestKilledBuildLeavesNoHalfIndex(t *testing.T) {
 	if dir := os.Getenv(childEnv); dir != "" {
 		buildForever(t, dir)
@@ -39,22 +40,14 @@ func TestKilledBuildLeavesNoHalfIndex(t *testing.T) {
 		kills = n
 	}
 	for range kills {
-		child := exec.Command(os.Args[0], "-test.run=^TestKilledBuildLeavesNoHalfIndex$")
-		child.Env = append(os.Environ(), childEnv+"="+dir)
-		if err := child.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Duration(rng.IntN(300)) * time.Millisecond)
-		child.Process.Kill()
-		child.Wait()
-
+		killAfter(t, "TestKilledBuildLeavesNoHalfIndex", dir, time.Duration(rng.IntN(300))*time.Millisecond)
 		r, err := Open(filepath.Join(dir, "ix"))
 		if errors.Is(err, fs.ErrNotExist) {
 			if _, err := os.Stat(filepath.Join(dir, "ix")); err == nil {
-				t.Fatal("the folder is there but not the index")
+				t.Fatal("the folder exists without an index")
 			}
 			if wasThere {
-				t.Fatal("there was an index, and now there is none")
+				t.Fatal("the index is gone")
 			}
 			absent++
 			continue
@@ -73,9 +66,9 @@ func TestKilledBuildLeavesNoHalfIndex(t *testing.T) {
 			wasThere = false
 		}
 	}
-	t.Logf("absent %d times, whole %d times", absent, whole)
+	t.Logf("absent %d times, complete %d times", absent, whole)
 
-	// What the killed ones left is removed by the next, but not what a living one works on.
+	// The next writer removes what killed writers left, but not the files of one that is at work.
 	alive, err := Create(filepath.Join(dir, "ix"))
 	if err != nil {
 		t.Fatal(err)
@@ -91,10 +84,33 @@ func TestKilledBuildLeavesNoHalfIndex(t *testing.T) {
 			entries, _ := os.ReadDir(filepath.Join(dir, name))
 			t.Logf("%s holds %v", name, entries)
 		}
-		t.Errorf("there are %v, want %s", got, alive.dir.Path(""))
+		t.Errorf("temporary folders %v, want only %s", got, alive.dir.Path(""))
 	}
 }
 
+// killAfter runs a test of this package in a child process, with childEnv set to dir, and kills it
+// after a while. A child that ends by itself is an error.
+func killAfter(t *testing.T, test, dir string, while time.Duration) {
+	t.Helper()
+	var output bytes.Buffer
+	child := exec.Command(os.Args[0], "-test.run=^"+test+"$")
+	child.Env = append(os.Environ(), childEnv+"="+dir)
+	child.Stdout, child.Stderr = &output, &output
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- child.Wait() }()
+	select {
+	case err := <-ended:
+		t.Fatalf("the child process ended before it was killed: %v\n%s", err, output.Bytes())
+	case <-time.After(while):
+		child.Process.Kill()
+		<-ended
+	}
+}
+
+// hidden returns the names of the temporary folders in dir.
 func hidden(t *testing.T, dir string) (names []string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -123,7 +139,7 @@ func buildForever(t *testing.T, dir string) {
 	}
 }
 
-// A build that fails or is stopped leaves nothing behind, and what was there stays.
+// A build that fails or is cancelled leaves no files, and keeps the index that was there.
 func TestFailedBuildLeavesWhatWasThere(t *testing.T) {
 	corpus, _ := corpusFile(t, rand.New(rand.NewPCG(35, 36)), 2000)
 	dir := build(t, corpus, BuildOptions{})
@@ -152,21 +168,15 @@ func TestFailedBuildLeavesWhatWasThere(t *testing.T) {
 		}
 		entries, err := os.ReadDir(filepath.Dir(dir))
 		if err != nil || len(entries) != 1 {
-			t.Fatalf("left behind: %v, %v", entries, err)
+			t.Fatalf("building from %s: entries %v, %v; want only the index", try.path, entries, err)
 		}
-		after := readDir(t, dir)
-		for name := range before {
-			if string(after[name]) != string(before[name]) {
-				t.Fatalf("%s changed", name)
-			}
-		}
+		sameFiles(t, "building from "+try.path, readDir(t, dir), before)
 	}
 }
 
-// An index is opened while another process could be replacing it, over and over: it is always one
-// of the two, never a mixture and never missing.
+// While an index is replaced again and again, opening it always gives a complete old or new index.
 func TestOpenWhileReplaced(t *testing.T) {
-	trials.Long(t, "kills and replaces for seconds")
+	trials.Long(t, "replaces an index 30 times")
 	parent := t.TempDir()
 	dir := filepath.Join(parent, "ix")
 	write := func(docs int) {
@@ -199,10 +209,10 @@ func TestOpenWhileReplaced(t *testing.T) {
 	for opened := 0; ; opened++ {
 		r, err := Open(dir)
 		if err != nil {
-			t.Fatalf("after %d: %v", opened, err)
+			t.Fatalf("Open, after %d successful ones: %v", opened, err)
 		}
 		if err := r.Check(context.Background(), CheckOptions{Threads: 1}); err != nil {
-			t.Fatalf("after %d: %v", opened, err)
+			t.Fatalf("Check, after %d successful ones: %v", opened, err)
 		}
 		r.Close()
 		select {
@@ -214,14 +224,13 @@ func TestOpenWhileReplaced(t *testing.T) {
 	}
 }
 
-// A folder without one of its files is no index, and the error names the file, or the folder if
-// that is not there.
+// The error for a missing file names it, and that for a missing folder names the folder.
 func TestOpenWithoutAFile(t *testing.T) {
 	corpus, _ := corpusFile(t, rand.New(rand.NewPCG(43, 44)), 20)
 	dir := build(t, corpus, BuildOptions{StoreText: true})
 	away := filepath.Join(t.TempDir(), "away")
 	if _, err := Open(away); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), away) {
-		t.Errorf("without the folder: %v", err)
+		t.Errorf("without the folder: error %v, want one that names %s", err, away)
 	}
 	for name := range readDir(t, dir) {
 		file := filepath.Join(dir, name)
@@ -232,7 +241,7 @@ func TestOpenWithoutAFile(t *testing.T) {
 			r.Close()
 			t.Errorf("opened without %s", name)
 		} else if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), name) {
-			t.Errorf("without %s: %v", name, err)
+			t.Errorf("without %s: error %v, want one that names it", name, err)
 		}
 		if err := os.Rename(away, file); err != nil {
 			t.Fatal(err)
@@ -240,8 +249,8 @@ func TestOpenWithoutAFile(t *testing.T) {
 	}
 }
 
-// An index that is replaced while it is opened, so that a file is gone, is opened again, but not
-// without end.
+// If an index is replaced while it is opened, so that a file is gone, Open tries again, but not
+// forever.
 func TestOpenAgainWhereReplaced(t *testing.T) {
 	corpus, _ := corpusFile(t, rand.New(rand.NewPCG(45, 46)), 20)
 	dir := build(t, corpus, BuildOptions{})
@@ -263,12 +272,14 @@ func TestOpenAgainWhereReplaced(t *testing.T) {
 		})
 		if times == 1000 {
 			if err == nil || tries > times/2 {
-				t.Errorf("replaced %d times: tried %d times, %v", replaced, tries, err)
+				t.Errorf("always replaced: tried %d times, error %v; want an error after fewer than %d", tries,
+					err, times/2)
 			}
 			continue
 		}
 		if err != nil || tries != times+1 || replaced != times {
-			t.Fatalf("replaced %d times of %d: tried %d times, %v", replaced, times, tries, err)
+			t.Fatalf("replaced %d times, tried %d times, error %v; want %d and %d", replaced, tries, err,
+				times, times+1)
 		}
 		if err := errors.Join(r.Check(t.Context(), CheckOptions{}), r.Close()); err != nil {
 			t.Error(err)
@@ -276,7 +287,7 @@ func TestOpenAgainWhereReplaced(t *testing.T) {
 	}
 }
 
-// What somebody else put into the folder is never removed, and a link stays a link.
+// Replacing an index never removes foreign files in its folder, and keeps a symbolic link to it.
 func TestReplacingKeepsWhatIsNotOurs(t *testing.T) {
 	corpus, _ := corpusFile(t, rand.New(rand.NewPCG(41, 42)), 20)
 	dir := build(t, corpus, BuildOptions{})
@@ -284,9 +295,8 @@ func TestReplacingKeepsWhatIsNotOurs(t *testing.T) {
 	if err := os.WriteFile(note, []byte("mine"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if w, err := Create(dir); err == nil || !strings.Contains(err.Error(), `contains "NOTES.txt"`) {
-		w.Abort()
-		t.Errorf("a folder with a foreign file: %v", err)
+	if _, err := Create(dir); err == nil || !strings.Contains(err.Error(), `contains "NOTES.txt"`) {
+		t.Errorf("a folder with a foreign file: error %v, want one that names it", err)
 	}
 	os.Remove(note)
 	w, err := Create(dir)
@@ -298,14 +308,14 @@ func TestReplacingKeepsWhatIsNotOurs(t *testing.T) {
 		ID: func(int) string { return "d" }}); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(note, []byte("mine"), 0o666); err != nil { // meanwhile
+	if err := os.WriteFile(note, []byte("mine"), 0o666); err != nil { // after Create
 		t.Fatal(err)
 	}
 	if err := w.Commit(); err == nil {
-		t.Error("a folder that got a foreign file was replaced")
+		t.Error("Commit replaced a folder that got a foreign file after Create")
 	}
 	if got, err := os.ReadFile(note); err != nil || string(got) != "mine" {
-		t.Errorf("the foreign file is %q, %v", got, err)
+		t.Errorf("the foreign file is %q, %v; want \"mine\"", got, err)
 	}
 	os.Remove(note)
 
@@ -322,7 +332,7 @@ func TestReplacingKeepsWhatIsNotOurs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 {
-		t.Errorf("the link became %v, %v", info, err)
+		t.Errorf("%v, %v in place of the symbolic link", info, err)
 	}
 	r, err := Open(dir)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// Lengths that are not stored are those of the classes; whoever wants them from a file that was
-// truncated meanwhile is told.
+// Lengths are not stored if each class is a single length. Reading them from a file that was
+// truncated meanwhile is an error.
 func TestLengthsOfClasses(t *testing.T) {
 	for _, kinds := range []uint32{3, 300} {
 		p := &plainIndex{words: []string{"w"}, docs: [][]uint32{{0}}, tfs: [][]uint32{{1}}}
@@ -20,26 +20,26 @@ func TestLengthsOfClasses(t *testing.T) {
 		}
 		r := p.write(t)
 		if stored := r.meta.flags&flagNoLengths == 0; stored != (kinds > 256) {
-			t.Errorf("%d lengths: stored %v", kinds, stored)
+			t.Errorf("%d different lengths: stored %v, want %v", kinds, stored, !stored)
 		}
 		if got, err := r.VerifiedLengths(); err != nil || !slices.Equal(got, p.lengths) {
-			t.Errorf("%d lengths: others, %v", kinds, err)
+			t.Errorf("%d different lengths: %d, %v; want %d", kinds, got, err, p.lengths)
 		}
 		if r.Length(17) != p.lengths[17] {
-			t.Errorf("%d lengths: document 17 has %d", kinds, r.Length(17))
+			t.Errorf("%d different lengths: document 17 has %d, want %d", kinds, r.Length(17), p.lengths[17])
 		}
 		again := open(t, r.Dir())
 		if err := os.Truncate(filepath.Join(r.Dir(), docsFile), 0); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := again.VerifiedLengths(); err == nil {
-			t.Errorf("%d lengths: no error", kinds)
+			t.Errorf("%d different lengths: no error from a truncated file", kinds)
 		}
 	}
 }
 
-// Documents whose length has no code of its own are judged by their own length. Check computes all
-// bounds and ranks again.
+// Up to 256 lengths have codes of one byte. With more, the rare ones have none and are looked up;
+// with many rare ones there are no codes. Check recomputes all bounds and ranks.
 func TestRareLengths(t *testing.T) {
 	for _, test := range []struct {
 		kinds, rare uint32 // common lengths, documents with others
@@ -49,7 +49,7 @@ func TestRareLengths(t *testing.T) {
 		for d := range uint32(10_000) {
 			length := 1000 + d%test.kinds
 			if d < test.rare {
-				length = 70_000 - 7_500*d // more than are counted, and fewer; the last ones are short
+				length = 70_000 - 7_500*d // from longer than any that is counted down to short ones
 			}
 			p.lengths, p.ids = append(p.lengths, max(length, 4)), append(p.ids, "")
 			p.docs[0], p.tfs[0] = append(p.docs[0], d), append(p.tfs[0], 1+d%3)
@@ -59,11 +59,12 @@ func TestRareLengths(t *testing.T) {
 			t.Fatal(err)
 		}
 		if (table.codes != nil) != test.codes || test.codes && len(table.rare) != int(test.rare) {
-			t.Errorf("%+v: codes %v, %d rare", test, table.codes != nil, len(table.rare))
+			t.Errorf("%d lengths and %d rare ones: codes %v, %d rare; want codes %v", test.kinds, test.rare,
+				table.codes != nil, len(table.rare), test.codes)
 		}
 		r := p.write(t)
 		if got, err := r.VerifiedLengths(); err != nil || !slices.Equal(got, p.lengths) {
-			t.Errorf("%+v: others, %v", test, err)
+			t.Errorf("%+v: lengths %d, %v; want %d", test, got, err, p.lengths)
 		}
 		if err := r.Check(t.Context(), CheckOptions{}); err != nil {
 			t.Errorf("%+v: %v", test, err)
@@ -71,8 +72,9 @@ func TestRareLengths(t *testing.T) {
 	}
 }
 
-// Few frequencies above 1 are judged as any are: the same x, the same lowest one, the same bound.
-func TestJudgingFewOrMany(t *testing.T) {
+// The path for blocks with few frequencies above 1 gives the same x, lowest x and bound as the
+// general one.
+func TestJudgeEqualsJudgeCodes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 62))
 	for _, kinds := range []uint32{1, 40, 256, 400} {
 		common := kinds
@@ -82,7 +84,7 @@ func TestJudgingFewOrMany(t *testing.T) {
 		lengths := make([]uint32, 20_000)
 		for d := range lengths {
 			if lengths[d] = 5 + rng.Uint32N(common); rng.IntN(3_000) == 0 {
-				lengths[d] = 5 + rng.Uint32N(kinds) // a rare one, if there are many kinds
+				lengths[d] = 5 + rng.Uint32N(kinds) // a rare one, if there are more than 256 kinds
 			}
 		}
 		table, err := newLengthTable(lengths, 0, 1<<20, "", nil)
@@ -90,7 +92,7 @@ func TestJudgingFewOrMany(t *testing.T) {
 			t.Fatal(err)
 		}
 		if table.codes == nil {
-			t.Fatalf("%d lengths have no codes", kinds)
+			t.Fatalf("%d lengths have no codes, want some", kinds)
 		}
 		for range 3_000 / trials.Every(10) {
 			n := 1 + rng.IntN(BlockSize)
@@ -107,7 +109,8 @@ func TestJudgingFewOrMany(t *testing.T) {
 			f, g := newFrontier(table), newFrontier(table)
 			low, wantLow := table.judge(docs, tfs, many, got, f), table.judgeCodes(docs, tfs, want, g)
 			if low != wantLow || !slices.Equal(got, want) {
-				t.Fatalf("%d of %d frequencies above 1: x\n%v\nand not\n%v", len(many), n, got, want)
+				t.Fatalf("%d of %d frequencies above 1: lowest x %v, want %v\n got %v\nwant %v", len(many), n,
+					low, wantLow, got, want)
 			}
 			if b, c := f.take(), g.take(); b != c {
 				t.Fatalf("%d of %d frequencies above 1: bound %x, want %x", len(many), n, b, c)

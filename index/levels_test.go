@@ -11,11 +11,11 @@ import (
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// The lists of tests are short.
+// The lists of tests are short, so those of 200 postings get levels.
 func init() { levelsFrom = 200 }
 
-// Where a map says nothing there is no posting; elsewhere none is better than its level, and the
-// best of a level is at one of its places.
+// A place of level 0 has no posting. At the others no posting is better than the x of the level,
+// and that x is the best of all its places.
 func TestLevelsBoundEveryPosting(t *testing.T) {
 	rng := rand.New(rand.NewPCG(71, 72))
 	maps := 0
@@ -36,7 +36,7 @@ func TestLevelsBoundEveryPosting(t *testing.T) {
 			}
 			if want := len(p.docs[i]) >= 200 &&
 				len(p.docs[i])*levelsShare >= len(p.lengths); want != (c.Levels != nil) {
-				t.Fatalf("%d of %d documents: map %v", len(p.docs[i]), len(p.lengths), !want)
+				t.Fatalf("%d of %d documents: has levels %v, want %v", len(p.docs[i]), len(p.lengths), !want, want)
 			} else if !want {
 				continue
 			}
@@ -56,21 +56,23 @@ func TestLevelsBoundEveryPosting(t *testing.T) {
 				two := c.Levels[at/128*StretchBytes+at%64]
 				level := two >> (at / 64 % 2 * 4) & 15
 				if (level == 0) != math.IsInf(float64(x), 1) || c.LevelX[level] > x {
-					t.Fatalf("place %d: level %d from %v on, but the best is %v", at, level, c.LevelX[level], x)
+					t.Fatalf("place %d: level %d with x %v, but the best posting has x %v", at, level,
+						c.LevelX[level], x)
 				}
 				lowest[level] = min(lowest[level], x)
 			}
 			if lowest != *c.LevelX {
-				t.Fatalf("levels from %v, want %v", *c.LevelX, lowest)
+				t.Fatalf("x of the levels %v, want %v", *c.LevelX, lowest)
 			}
 		}
 	}
 	if maps < trials.Of(40) {
-		t.Errorf("only %d maps", maps)
+		t.Errorf("only %d maps of levels, want at least %d", maps, trials.Of(40))
 	}
 }
 
-// A map as bytes: 300 documents of one length with the word, some of them more often.
+// The bytes of a map of levels: a word in 302 documents of one length, in three of them more than
+// once.
 func TestBytesOfLevelsArePinned(t *testing.T) {
 	p := &plainIndex{words: []string{"w"}, docs: make([][]uint32, 1), tfs: make([][]uint32, 1)}
 	for d := range 3000 {
@@ -85,10 +87,10 @@ func TestBytesOfLevelsArePinned(t *testing.T) {
 	p.tfs[0] = append(p.tfs[0], 4, 2)
 	p.tfs[0][20] = 3
 	r := p.write(t)
-	// x is 1.2/tf: 0.3 at place 64 (the best: level 15), 0.4 at place 1, 0.6 at place 187 = 128+59,
-	// and 1.2 at the others up to place 18.
+	// x is 1.2/tf. It is 0.3 at place 64 (the best, so level 15), 0.4 at place 1, 0.6 at place 187
+	// = 128+59, and 1.2 at the other places up to 18. The best is 4.8% of the 21 places with
+	// postings, so the next best has level 10, and so on.
 	inf := "0000807f"
-	// Of 21 places with postings the best one is 4.8%, so the next level is the 11th, and so on.
 	want := strings.Repeat(inf, 8) + "9a99993f" + "9a99193f" + "cecccc3e" + strings.Repeat(inf, 4) + "9a99993e" +
 		"f8" + "0a" + strings.Repeat("08", 17) + strings.Repeat("00", 45) +
 		strings.Repeat("00", 59) + "09" + strings.Repeat("00", 4)
@@ -96,19 +98,20 @@ func TestBytesOfLevelsArePinned(t *testing.T) {
 		t.Errorf("levels\n got %s\nwant %s", got, want)
 	}
 	if len(r.levels.words) != 1 || r.levels.words[0] != 0 {
-		t.Errorf("words %v", r.levels.words)
+		t.Errorf("words with levels %v, want [0]", r.levels.words)
 	}
 }
 
-// An index whose lists are all short has no file of levels.
+// An index whose lists are all short has no levels file.
 func TestShortListsHaveNoLevels(t *testing.T) {
 	r := rose().write(t)
 	if r.files[levelsFile] != nil || r.meta.flags&flagLevels != 0 {
-		t.Error("there are levels")
+		t.Errorf("levels file %v, flags %#x; want none", r.files[levelsFile] != nil, r.meta.flags)
 	}
 }
 
-// Words that have a map in an index have one in its segments, too, unless these are small.
+// hasLevels depends on the share of documents, so that a word with levels in an index has them in
+// its shards and segments too, unless those are small.
 func TestSegmentsHaveLevelsToo(t *testing.T) {
 	defer func(from uint64) { levelsFrom = from }(levelsFrom)
 	levelsFrom = 28_000
@@ -121,7 +124,7 @@ func TestSegmentsHaveLevelsToo(t *testing.T) {
 		{28_000, 5_000_000, false}, {110_000, 5_000_000, true}, {1_500, 1_500, true}, {1_499, 1_499, false},
 	} {
 		if got := hasLevels(c.df, c.docs); got != c.want {
-			t.Errorf("%d of %d documents: %v", c.df, c.docs, got)
+			t.Errorf("hasLevels of %d of %d documents = %v, want %v", c.df, c.docs, got, c.want)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// A list that was limited is the list without its later postings, walked or jumped through.
+// After Limit(n) a cursor gives only the first n postings, with Next, with Seek and block by block.
 func TestLimitEndsAList(t *testing.T) {
 	rng := rand.New(rand.NewPCG(15, 16))
 	for range 20 / trials.Every(4) {
@@ -33,7 +33,8 @@ func TestLimitEndsAList(t *testing.T) {
 					c.Next()
 				}
 				if !slices.Equal(got, docs[:n]) || !slices.Equal(tfs, p.tfs[id][:n]) || c.Err() != nil {
-					t.Fatalf("a list of %d limited to %d has %d postings (%v)", len(docs), n, len(got), c.Err())
+					t.Fatalf("a list of %d limited to %d has documents %v (%v), want %v", len(docs), n, got,
+						c.Err(), docs[:n])
 				}
 				if err := r.Open(term, &c); err != nil {
 					t.Fatal(err)
@@ -52,7 +53,8 @@ func TestLimitEndsAList(t *testing.T) {
 				for b := range c.Blocks() {
 					if c.DecodeDocs(b, &d) != min(BlockSize, n-b*BlockSize) ||
 						c.DecodeTFs(b, &f) != min(BlockSize, n-b*BlockSize) {
-						t.Fatalf("block %d of a list limited to %d has another length", b, n)
+						t.Fatalf("block %d of a list limited to %d has %d documents and %d frequencies, want %d",
+							b, n, c.DecodeDocs(b, &d), c.DecodeTFs(b, &f), min(BlockSize, n-b*BlockSize))
 					}
 				}
 			}

@@ -1,8 +1,8 @@
 package index
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -17,9 +17,9 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Indexes that are merged without some of their documents have the bytes of the index that is made
-// of the others afresh: with text, positions and fields, and without.
-func TestMergedIsMadeAfresh(t *testing.T) {
+// A merge of indexes that leaves out deleted documents has the bytes of an index built from the
+// other documents, with and without text, positions and fields.
+func TestMergeEqualsBuild(t *testing.T) {
 	schema, err := fields.ParseList([]string{"title:text", "body:text", "kind:keyword", "year:number"})
 	if err != nil {
 		t.Fatal(err)
@@ -71,16 +71,7 @@ func TestMergedIsMadeAfresh(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Close()
-		want := treeOf(t, filepath.Join(dir, "fresh"))
-		got := treeOf(t, merged)
-		for name, b := range want {
-			if !bytes.Equal(got[name], b) {
-				t.Errorf("round %d: %s has %d bytes, and made afresh others, %d", round, name, len(got[name]), len(b))
-			}
-		}
-		if len(got) != len(want) {
-			t.Errorf("round %d: %d files, want %d", round, len(got), len(want))
-		}
+		sameFiles(t, fmt.Sprint("round ", round), readTree(t, merged), readTree(t, filepath.Join(dir, "fresh")))
 	}
 }
 
@@ -114,44 +105,31 @@ func buildJSON(t *testing.T, dir, lines string, s *fields.Schema, o BuildOptions
 	return r
 }
 
-// treeOf is the files of a folder.
-func treeOf(t *testing.T, dir string) map[string][]byte {
-	t.Helper()
-	files := map[string][]byte{}
-	err := filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
-		if err != nil || info.IsDir() {
-			return err
-		}
-		name, _ := filepath.Rel(dir, path)
-		files[name], err = os.ReadFile(path)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
-
-// What does not fit together is not merged, and a merge that is cancelled leaves nothing.
+// Indexes of different kinds are not merged, and a cancelled merge leaves no files.
 func TestMergeRefuses(t *testing.T) {
 	dir := t.TempDir()
 	line := `{"id":"a","title":"x y","body":"z"}`
 	plain := buildJSON(t, filepath.Join(dir, "plain"), line, nil, BuildOptions{})
 	stored := buildJSON(t, filepath.Join(dir, "stored"), line, nil, BuildOptions{StoreText: true})
 	placed := buildJSON(t, filepath.Join(dir, "placed"), line, nil, BuildOptions{Positions: true})
-	for _, pair := range [][]Source{{{Reader: plain}, {Reader: stored}}, {{Reader: placed}, {Reader: plain}}, nil} {
-		if err := Merge(context.Background(), filepath.Join(dir, "out"), pair, MergeOptions{}); err == nil {
-			t.Error("merged")
+	for want, sources := range map[string][]Source{
+		"only one of them stores the text":        {{Reader: plain}, {Reader: stored}},
+		"only one of them has positions of words": {{Reader: placed}, {Reader: plain}},
+		"nothing to merge":                        nil,
+	} {
+		err := Merge(context.Background(), filepath.Join(dir, "out"), sources, MergeOptions{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := Merge(ctx, filepath.Join(dir, "out"), []Source{{Reader: plain}, {Reader: plain}},
-		MergeOptions{}); err == nil {
-		t.Error("a cancelled merge is done")
+		MergeOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled merge: error %v, want %v", err, context.Canceled)
 	}
 	entries, _ := os.ReadDir(dir)
 	if slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.Contains(e.Name(), "out") }) {
-		t.Errorf("something is left: %v", entries)
+		t.Errorf("files %v, want none of the merge", entries)
 	}
 }

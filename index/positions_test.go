@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -15,9 +16,9 @@ import (
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// placesIn are the places of words in lines.
+// placesIn returns the positions of words in lines, by ID and word.
 func placesIn(lines []string) map[string]map[string][]uint32 {
-	want := map[string]map[string][]uint32{} // by ID, by word
+	want := map[string]map[string][]uint32{}
 	for d, line := range lines {
 		places := map[string][]uint32{}
 		for i, w := range strings.Fields(line) {
@@ -28,8 +29,8 @@ func placesIn(lines []string) map[string]map[string][]uint32 {
 	return want
 }
 
-// The positions of a built index are those in the text, read in order or not; reordering keeps
-// them.
+// The positions of an index are those in the text, read in order or by seeking; reordering keeps
+// them, and pruning keeps those of the remaining postings.
 func TestPositions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var lines []string
@@ -38,7 +39,7 @@ func TestPositions(t *testing.T) {
 		for range rng.IntN(60) + 1 {
 			fmt.Fprintf(&b, "w%d ", int(rng.ExpFloat64()*15))
 		}
-		if d%400 == 7 { // many occurrences, far apart, in a document
+		if d%400 == 7 { // a document with many occurrences, and one far apart from them
 			b.WriteString(strings.Repeat("w1 ", 300) + strings.Repeat("x ", 70000) + "w1 ")
 		}
 		lines = append(lines, b.String())
@@ -48,17 +49,26 @@ func TestPositions(t *testing.T) {
 		t.Fatal(err)
 	}
 	old := chunkSize
-	chunkSize = 1 << 12 // lists that are handed over in parts
+	chunkSize = 1 << 12 // long lists are written in several chunks
 	defer func() { chunkSize = old }()
-	for _, o := range []BuildOptions{{Positions: true}, {Positions: true, Reorder: true, Threads: 2}} {
-		r := open(t, build(t, path, o))
+	whole := open(t, build(t, path, BuildOptions{Positions: true}))
+	ordered := open(t, build(t, path, BuildOptions{Positions: true, Reorder: true, Threads: 2}))
+	dir := filepath.Join(t.TempDir(), "pruned")
+	if err := Prune(context.Background(), whole, dir, PruneOptions{Epsilon: 0.9}); err != nil {
+		t.Fatal(err)
+	}
+	pruned := open(t, dir)
+	if pruned.Postings() >= whole.Postings() {
+		t.Errorf("%d of %d postings after pruning, want fewer", pruned.Postings(), whole.Postings())
+	}
+	want := placesIn(lines)
+	for kind, r := range map[string]*Reader{"built": whole, "reordered": ordered, "pruned": pruned} {
 		if !r.HasPositions() {
-			t.Fatal("no positions")
+			t.Fatalf("%s: no positions", kind)
 		}
 		if err := r.Check(context.Background(), CheckOptions{}); err != nil {
-			t.Fatal(err)
+			t.Fatalf("%s: %v", kind, err)
 		}
-		want := placesIn(lines)
 		var c Cursor
 		var p Positions
 		for w, err := range r.Words() {
@@ -72,37 +82,31 @@ func TestPositions(t *testing.T) {
 				}
 				got := p.Of(&c)
 				if p.Err() != nil || !slices.Equal(got, want[id][string(w.Text)]) {
-					t.Fatalf("%q in %s: %d, %v; want %d", w.Text, id, got, p.Err(), want[id][string(w.Text)])
+					t.Fatalf("%s: %q in %s: %d, %v; want %d", kind, w.Text, id, got, p.Err(),
+						want[id][string(w.Text)])
 				}
 			}
-			for _, step := range []uint32{1, 1, 400} { // every document twice; then far ones only
-				if r.Open(w.Term, &c) != nil || r.OpenPositions(w.Term, &p) != nil {
-					t.Fatal("open")
+			for _, step := range []uint32{1, 1, 400} { // all documents, then only some
+				if err := errors.Join(r.Open(w.Term, &c), r.OpenPositions(w.Term, &p)); err != nil {
+					t.Fatal(err)
 				}
 				for c.Doc() != End {
 					look()
-					look()
+					look() // Of may be called twice
 					c.Seek(c.Doc() + 1 + rng.Uint32N(step))
 				}
 			}
 		}
 	}
-	// A pruned index keeps those of the postings that it keeps.
-	dir := filepath.Join(t.TempDir(), "pruned")
-	if err := Prune(context.Background(), open(t, build(t, path, BuildOptions{Positions: true})),
-		dir, PruneOptions{Epsilon: 0.9}); err != nil {
-		t.Fatal(err)
-	}
-	if r := open(t, dir); !r.HasPositions() || r.Check(context.Background(), CheckOptions{}) != nil {
-		t.Error(r.Check(context.Background(), CheckOptions{}))
-	}
-	if r := open(t, build(t, path, BuildOptions{})); r.HasPositions() ||
-		r.OpenPositions(Term{}, &Positions{}) != ErrNoPositions {
-		t.Error("positions that nobody wanted")
+	r := open(t, build(t, path, BuildOptions{}))
+	if err := r.OpenPositions(Term{}, &Positions{}); r.HasPositions() || err != ErrNoPositions {
+		t.Errorf("built without positions: has some: %v, error %v; want %v", r.HasPositions(), err,
+			ErrNoPositions)
 	}
 }
 
-// The bytes of the example in reader.go, and of a list with a table.
+// The bytes of the positions in the example of reader.go, and of a list of several groups and
+// blocks.
 func TestPositionBytesArePinned(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "corpus.txt")
 	if err := os.WriteFile(path, []byte("a rose is a rose\na daisy\n"), 0o644); err != nil {
@@ -114,7 +118,7 @@ func TestPositionBytesArePinned(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if !slices.Equal(r.positions.starts, []uint64{0, 12}) {
-		t.Errorf("starts %d", r.positions.starts)
+		t.Errorf("starts %d, want 0 and 12", r.positions.starts)
 	}
 
 	// 130 documents with the word at places 1 and 3, but 900 in one: gaps 1 and 1, or 898.
@@ -129,7 +133,7 @@ func TestPositionBytesArePinned(t *testing.T) {
 			second = 898
 		}
 		if !e.take([]uint32{1, second}) {
-			t.Fatal("not taken")
+			t.Fatalf("document %d: the encoder refused gaps 1 and %d", d, second)
 		}
 	}
 	if _, err := e.end(130); err != nil {
@@ -145,7 +149,7 @@ func TestPositionBytesArePinned(t *testing.T) {
 	}
 }
 
-// The places of any postings of a block are those that were written, with all vector instructions.
+// Gather reads the positions of any postings of a block, with every set of vector instructions.
 func TestGatherSome(t *testing.T) { cputest.Levels(t, testGatherSome) }
 
 func testGatherSome(t *testing.T) {
@@ -204,7 +208,7 @@ func testGatherSome(t *testing.T) {
 	}
 }
 
-// Whatever bytes a list has, reading it ends, with places that rise or an error.
+// FuzzPositions reads arbitrary bytes as a list: the result is ascending positions or an error.
 func FuzzPositions(f *testing.F) {
 	var e positionEncoder
 	e.begin()
@@ -238,7 +242,7 @@ func FuzzPositions(f *testing.F) {
 				}
 				for i := 1; i < len(got); i++ {
 					if got[i] <= got[i-1] {
-						t.Fatalf("%d", got)
+						t.Fatalf("positions %d, want ascending ones or an error", got)
 					}
 				}
 			}

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// Blocks of any length, with gaps and frequencies of any size, decode to what was
-// encoded; also the widest, where sums could overflow.
+// Blocks of any length decode to the postings that were encoded, with gaps and frequencies of any
+// size up to the widest, where sums could overflow.
 func TestBlocksRoundTrip(t *testing.T) {
 	rng := rand.New(rand.NewPCG(51, 52))
 	patched := 0
@@ -72,15 +73,15 @@ func TestBlocksRoundTrip(t *testing.T) {
 			t.Fatalf("%d frequencies:\n got %v\nwant %v", n, out[:n], tfs)
 		}
 		if size := blockSize(block, n); size != len(block)-tailPad {
-			t.Fatalf("size %d, want %d", size, len(block)-tailPad)
+			t.Fatalf("blockSize of %d postings is %d, want %d", n, size, len(block)-tailPad)
 		}
 	}
 	if patched < 1000 {
-		t.Errorf("only %d blocks had patched gaps", patched)
+		t.Errorf("only %d blocks had patched gaps, want at least 1000", patched)
 	}
 }
 
-// allPlaces are those of n postings.
+// allPlaces returns the positions of n postings.
 func allPlaces(n int) (places []uint8) {
 	for i := range n {
 		places = append(places, uint8(i))
@@ -88,34 +89,43 @@ func allPlaces(n int) (places []uint8) {
 	return places
 }
 
-// What a Writer cannot take, it refuses, and says why.
+// A Writer refuses invalid postings with an error that says what is wrong, and cannot be committed
+// afterwards.
 func TestWriterRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		add  func(w *Writer) error
+		want string // in the error
 	}{
 		{"unsorted words", func(w *Writer) error {
 			w.Add([]byte("b"), []uint32{1}, []uint32{1})
 			return w.Add([]byte("a"), []uint32{1}, []uint32{1})
-		}},
-		{"empty word", func(w *Writer) error { return w.Add(nil, []uint32{1}, []uint32{1}) }},
-		{"unsorted documents", func(w *Writer) error { return w.Add([]byte("a"), []uint32{1, 1}, []uint32{1, 1}) }},
+		}, `word "a" comes after "b"`},
+		{"empty word", func(w *Writer) error { return w.Add(nil, []uint32{1}, []uint32{1}) },
+			"a word of 0 bytes"},
+		{"equal documents", func(w *Writer) error { return w.Add([]byte("a"), []uint32{1, 1}, []uint32{1, 1}) },
+			"document 1 after 1"},
 		{"unsorted pieces", func(w *Writer) error {
 			w.Add([]byte("a"), []uint32{1}, []uint32{1})
 			return w.Add([]byte("a"), []uint32{0}, []uint32{1})
-		}},
-		{"no such document", func(w *Writer) error { return w.Add([]byte("a"), []uint32{3}, []uint32{1}) }},
-		{"zero frequency", func(w *Writer) error { return w.Add([]byte("a"), []uint32{1}, []uint32{0}) }},
-		{"lengths differ", func(w *Writer) error { return w.Add([]byte("a"), []uint32{1}, nil) }},
-		{"documents twice", func(w *Writer) error { return w.SetDocuments(Documents{}) }},
+		}, "document 0 after 1"},
+		{"no such document", func(w *Writer) error { return w.Add([]byte("a"), []uint32{3}, []uint32{1}) },
+			"document 3 after none, of 3 documents"},
+		{"zero frequency", func(w *Writer) error { return w.Add([]byte("a"), []uint32{1}, []uint32{0}) },
+			"occurs 0 times in document 1"},
+		{"lengths differ", func(w *Writer) error { return w.Add([]byte("a"), []uint32{1}, nil) },
+			"1 documents but 0 frequencies"},
+		{"documents twice", func(w *Writer) error { return w.SetDocuments(Documents{}) },
+			"SetDocuments was called twice"},
 	} {
 		dir := t.TempDir() + "/ix"
 		w, err := Create(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Add([]byte("a"), []uint32{0}, []uint32{1}); err == nil {
-			t.Error("Add before SetDocuments is not refused")
+		if err := w.Add([]byte("a"), []uint32{0}, []uint32{1}); err == nil ||
+			!strings.Contains(err.Error(), "Add before SetDocuments") {
+			t.Errorf("Add before SetDocuments: error %v, want one that says so", err)
 		}
 		w.Abort()
 		if w, err = Create(dir); err != nil {
@@ -125,16 +135,16 @@ func TestWriterRefuses(t *testing.T) {
 			ID: func(int) string { return "" }}); err != nil {
 			t.Fatal(err)
 		}
-		if c.add(w) == nil {
-			t.Errorf("%s: not refused", c.name)
+		if err := c.add(w); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
 		} else if c.name != "documents twice" && w.Commit() == nil {
-			t.Errorf("%s: Commit after the error", c.name)
+			t.Errorf("%s: Commit after the error succeeded", c.name)
 		}
 		w.Abort()
 	}
 }
 
-// An index without documents or words is an index.
+// An index without documents, or without words, can be written and read.
 func TestEmptyIndex(t *testing.T) {
 	for _, p := range []*plainIndex{{}, {lengths: []uint32{0, 0}, ids: []string{"a", "b"}}} {
 		r := p.write(t)
@@ -145,13 +155,13 @@ func TestEmptyIndex(t *testing.T) {
 		var c Cursor
 		if err != nil || term.DF != 0 || r.Open(term, &c) != nil || c.Doc() != End ||
 			c.Next() != End || c.Seek(5) != End || c.TF() != 0 {
-			t.Errorf("an unknown word has postings: %+v, %v", term, err)
+			t.Errorf("unknown word: %+v, %v, document %d; want no postings", term, err, c.Doc())
 		}
 		if _, found, err := r.FindDoc("x"); found || err != nil {
-			t.Errorf("found x: %v", err)
+			t.Errorf("FindDoc(x): found %v, error %v; want neither", found, err)
 		}
 		if _, err := r.DocID(r.Docs()); err == nil {
-			t.Error("a document beyond the last has an ID")
+			t.Errorf("DocID(%d) of %d documents: no error", r.Docs(), r.Docs())
 		}
 		r.Stats()
 	}

@@ -49,8 +49,8 @@ func TestPruneByDefault(t *testing.T) {
 	}
 }
 
-// A pruned list holds what the definition says, judged by the weights of the whole index, and the
-// counts of words stay those of the whole index, also in another order of documents.
+// A pruned list holds the postings that the definition keeps, by the weights of the whole index.
+// The counts of words stay those of the whole index, also after reordering.
 func TestPrune(t *testing.T) {
 	path, _ := topicCorpus(t, rand.New(rand.NewPCG(7, 8)), 3000, 4)
 	an, err := text.ParseAnalyzer("whitespace")
@@ -74,10 +74,10 @@ func TestPrune(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !pruned.Pruned() || whole.Pruned() || pruned.Terms() != whole.Terms() || pruned.Tokens() != whole.Tokens() {
-		t.Fatalf("%+v became %+v", whole.meta, pruned.meta)
+		t.Fatalf("pruning %+v gave %+v; want the flag, and as many words and tokens", whole.meta, pruned.meta)
 	}
 	if got := pruned.Stats(); got.FullPostings != whole.Postings() || got.Postings*10 > got.FullPostings*9 {
-		t.Errorf("%d of %d postings, want fewer of %d", got.Postings, got.FullPostings, whole.Postings())
+		t.Errorf("%d of %d postings, want at most 90%% of %d", got.Postings, got.FullPostings, whole.Postings())
 	}
 	type posting struct{ doc, tf uint32 }
 	list := func(r *Reader, term Term) (out []posting) {
@@ -114,7 +114,7 @@ func TestPrune(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got.FullDF() != w.Term.DF || got.CF != w.Term.CF || int(got.DF) != len(want) {
-			t.Fatalf("%q: %+v, want %d of %+v", w.Text, got, len(want), w.Term)
+			t.Fatalf("%q: %+v, want %d postings of %+v", w.Text, got, len(want), w.Term)
 		}
 		if !slices.Equal(list(pruned, got), want) {
 			t.Fatalf("%q: %v, want %v", w.Text, list(pruned, got), want)
@@ -133,12 +133,12 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// A pruned index whose counts are damaged gives errors.
-func TestPrunedDamage(t *testing.T) {
+// A word of a pruned index with higher counts than before pruning is an error.
+func TestDamagedCountsOfAPrunedIndex(t *testing.T) {
 	d := &dictionary{terms: 1, full: []uint64{0, 3, 9}}
 	for _, bad := range []Term{{DF: 4, CF: 4}, {DF: 1, CF: 10}} {
 		if err := d.complete(&bad); err == nil {
-			t.Errorf("%+v of %v: no error", bad, d.full)
+			t.Errorf("%+v, with DF and CF %d before pruning: no error", bad, d.full[1:])
 		}
 	}
 }

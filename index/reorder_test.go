@@ -16,8 +16,8 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// topicCorpus writes documents of a few subjects, each with words of its own, in random
-// order and with IDs in no order; line d is about subject topics[d].
+// topicCorpus writes documents of a few subjects in random order, with random IDs. Each subject has
+// its own words. Line d is about subject topics[d].
 func topicCorpus(t testing.TB, rng *rand.Rand, docs, subjects int) (path string, topics []int) {
 	t.Helper()
 	var b strings.Builder
@@ -27,7 +27,7 @@ func topicCorpus(t testing.TB, rng *rand.Rand, docs, subjects int) (path string,
 		fmt.Fprintf(&b, "%016x\t", rng.Uint64())
 		for range rng.IntN(20) + 10 {
 			if rng.IntN(3) == 0 {
-				fmt.Fprintf(&b, "w%d ", int(rng.ExpFloat64()*100)) // anybody's
+				fmt.Fprintf(&b, "w%d ", int(rng.ExpFloat64()*100)) // a word of all subjects
 			} else {
 				fmt.Fprintf(&b, "s%d-%d ", topic, int(rng.ExpFloat64()*20))
 			}
@@ -50,8 +50,8 @@ func reorder(t testing.TB, r *Reader, o ReorderOptions) *Reader {
 	return open(t, dir)
 }
 
-// sameButForOrder checks that b holds the documents of a, and returns which of b's each of a's is.
-// IDs must differ.
+// sameButForOrder checks that b holds the documents of a, perhaps in another order, and returns the
+// number in b of each document of a. IDs must be unique.
 func sameButForOrder(t testing.TB, a, b *Reader) (place []uint32) {
 	t.Helper()
 	if err := b.Check(context.Background(), CheckOptions{}); err != nil {
@@ -59,7 +59,7 @@ func sameButForOrder(t testing.TB, a, b *Reader) (place []uint32) {
 	}
 	if a.Docs() != b.Docs() || a.Terms() != b.Terms() || a.Postings() != b.Postings() || a.Tokens() != b.Tokens() ||
 		a.Analyzer() != b.Analyzer() || a.HasText() != b.HasText() {
-		t.Fatalf("%+v became %+v", a.meta, b.meta)
+		t.Fatalf("counts and flags %+v, want %+v", b.meta, a.meta)
 	}
 	taken := make([]bool, a.Docs())
 	for d := range a.Docs() {
@@ -69,11 +69,11 @@ func sameButForOrder(t testing.TB, a, b *Reader) (place []uint32) {
 		}
 		p, found, err := b.FindDoc(id)
 		if err != nil || !found || taken[p] {
-			t.Fatalf("document %q: %v, %v", id, found, err)
+			t.Fatalf("FindDoc(%q) = %d, %v, %v; want one that no other ID has", id, p, found, err)
 		}
 		taken[p] = true
 		if a.Lengths()[d] != b.Lengths()[p] {
-			t.Fatalf("document %q: length %d became %d", id, a.Lengths()[d], b.Lengths()[p])
+			t.Fatalf("document %q: length %d, want %d", id, b.Lengths()[p], a.Lengths()[d])
 		}
 		if a.HasText() && d%5 == 0 {
 			want, err1 := a.Text(d)
@@ -104,14 +104,19 @@ func sameButForOrder(t testing.TB, a, b *Reader) (place []uint32) {
 	}
 	wordsA, listsA := lists(a, func(d uint32) uint32 { return place[d] })
 	wordsB, listsB := lists(b, func(d uint32) uint32 { return d })
-	if !slices.Equal(wordsA, wordsB) || !slices.EqualFunc(listsA, listsB, slices.Equal) {
-		t.Fatal("the postings differ")
+	if !slices.Equal(wordsA, wordsB) {
+		t.Fatalf("words %q, want %q", wordsB, wordsA)
+	}
+	for i, want := range listsA {
+		if !slices.Equal(listsB[i], want) {
+			t.Fatalf("list of %q: %x, want %x (document<<32 | frequency)", wordsA[i], listsB[i], want)
+		}
 	}
 	return place
 }
 
-// Documents about the same thing come together, nothing else changes, and the index
-// becomes smaller.
+// Reordering brings documents about the same subject together, changes nothing else, and makes the
+// index smaller.
 func TestReorderBringsSubjectsTogether(t *testing.T) {
 	path, topics := topicCorpus(t, rand.New(rand.NewPCG(51, 52)), 8000, 16)
 	a := open(t, build(t, path, BuildOptions{StoreText: true}))
@@ -127,16 +132,16 @@ func TestReorderBringsSubjectsTogether(t *testing.T) {
 			changes++
 		}
 	}
-	if changes > 800 { // 15/16 of 8000 before
-		t.Errorf("the subject changes %d times", changes)
+	if changes > 800 { // at random: 15/16 of 8000
+		t.Errorf("the subject changes %d times in %d documents, want at most 800", changes, len(topics))
 	}
 	if before, after := len(a.postings), len(b.postings); after*10 > before*9 {
-		t.Errorf("%d bytes of postings became %d", before, after)
+		t.Errorf("%d of %d bytes of postings, want at most 90%%", after, before)
 	}
 }
 
-// Documents stay as they are where another order would take more space for IDs, which are numbers
-// that count on, than it saves: the files are those of an index that is not reordered.
+// Documents keep their order if another one would cost more space for the IDs, which are
+// consecutive numbers, than it saves. The files are then those of an index that is not reordered.
 func TestReorderLeavesGoodOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(63, 64))
 	for _, docs := range []int{3000, sampleFrom + 1} {
@@ -159,22 +164,21 @@ func TestReorderLeavesGoodOrder(t *testing.T) {
 				{"reorder", reorder(t, open(t, dir), ReorderOptions{}).dir},
 			} {
 				got := readDir(t, made.dir)
-				if stored && made.by == "reorder" { // which cuts text into blocks of its own
-					delete(want, textFile)
-					delete(want, metaFile)
-				}
-				for name := range want {
-					if !bytes.Equal(got[name], want[name]) {
-						t.Errorf("%d documents, text %t, %s: file %s differs", docs, stored, made.by, name)
+				if stored && made.by == "reorder" { // divides text into other blocks
+					for _, files := range []map[string][]byte{got, want} {
+						delete(files, textFile)
+						delete(files, metaFile)
 					}
 				}
+				sameFiles(t, fmt.Sprintf("%d documents, text %t, %s", docs, stored, made.by), got, want)
 			}
 		}
 	}
 }
 
-// A bisection makes parts in which documents rise, and no more than lists are dealt out to.
-func TestBisectionMakesParts(t *testing.T) {
+// The order of a bisection has at most 128 ascending parts, and renumber gives each document its
+// place and part in that order.
+func TestRenumberABisection(t *testing.T) {
 	rng := rand.New(rand.NewPCG(65, 66))
 	for _, docs := range []int{1, 15, 33, 1000, 1700, 4099, 20_000} {
 		f := &forwardIndex{docs: docs, words: 50, starts: []uint64{0}}
@@ -190,18 +194,19 @@ func TestBisectionMakesParts(t *testing.T) {
 		}
 		to := renumber(order)
 		if to.parts > 128 {
-			t.Errorf("%d documents: %d parts", docs, to.parts)
+			t.Errorf("%d documents: %d parts, want at most 128", docs, to.parts)
 		}
 		for i, d := range order {
 			part := int(to.partOf(uint32(i)))
 			if to.place[d] != uint32(i) || i < int(to.starts[part]) || i >= int(to.starts[part+1]) {
-				t.Fatalf("%d documents: document %d is at place %d of part %d", docs, d, i, part)
+				t.Fatalf("%d documents: document %d at place %d has place %d in part %d, from %d to %d", docs, d,
+					i, to.place[d], part, to.starts[part], to.starts[part+1])
 			}
 		}
 	}
 }
 
-// Random indexes of all sizes, without documents or words too.
+// Reordering keeps the contents of random indexes of all sizes, also of empty ones.
 func TestReorderKeepsEverything(t *testing.T) {
 	rng := rand.New(rand.NewPCG(53, 54))
 	(&plainIndex{}).reordered(t)
@@ -218,9 +223,9 @@ func (p *plainIndex) reordered(t *testing.T) {
 	sameButForOrder(t, a, reorder(t, a, ReorderOptions{Threads: 3, always: true}))
 }
 
-// The order does not depend on the threads, and building with Reorder is building and reordering:
-// with text, which is rewritten, and without, when the lists are written in that order at once or,
-// if there is little memory, afterwards.
+// The order does not depend on the number of threads. Building with Reorder gives the same files as
+// building and then reordering: with text, which is rewritten, and without, when the lists are
+// written in the final order at once or, with little memory, afterwards.
 func TestReorderIsDeterministic(t *testing.T) {
 	path, _ := topicCorpus(t, rand.New(rand.NewPCG(55, 56)), 12_000/trials.Every(8), 50)
 	for _, stored := range []bool{true, false} {
@@ -228,12 +233,7 @@ func TestReorderIsDeterministic(t *testing.T) {
 		want := readDir(t, reorder(t, r, ReorderOptions{Threads: 1}).dir)
 		same := func(what string, dir string) {
 			t.Helper()
-			got := readDir(t, dir)
-			for name := range want {
-				if !bytes.Equal(got[name], want[name]) {
-					t.Errorf("text %t, %s: file %s differs", stored, what, name)
-				}
-			}
+			sameFiles(t, fmt.Sprintf("text %t, %s", stored, what), readDir(t, dir), want)
 		}
 		for _, threads := range []int{2, 3, 7} {
 			same(fmt.Sprint(threads, " threads"), reorder(t, r, ReorderOptions{Threads: threads}).dir)
@@ -245,7 +245,7 @@ func TestReorderIsDeterministic(t *testing.T) {
 	}
 }
 
-// A build that reorders names documents with the same ID by their numbers in the corpus.
+// The error for a duplicate ID in a build that reorders has the documents' numbers in the corpus.
 func TestReorderNamesDuplicatesByCorpus(t *testing.T) {
 	var lines strings.Builder
 	for d := range 3000 {
@@ -283,7 +283,7 @@ func TestReorderOfSharedIDs(t *testing.T) {
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	for d := range topics {
 		if d%3 == 0 {
-			copy(lines[d], fmt.Sprintf("%016x", d%300)) // ten have it
+			copy(lines[d], fmt.Sprintf("%016x", d%300)) // an ID of ten documents
 		}
 	}
 	if err := os.WriteFile(path, bytes.Join(lines, nil), 0o644); err != nil {
@@ -305,7 +305,8 @@ func TestReorderOfSharedIDs(t *testing.T) {
 	}
 }
 
-// What cannot be done is refused in words and leaves the index that was there.
+// Reordering that is cancelled, has too little memory or meets damage is an error and leaves the
+// index as it was.
 func TestReorderRefuses(t *testing.T) {
 	path, _ := topicCorpus(t, rand.New(rand.NewPCG(57, 58)), 5000, 5)
 	dir := build(t, path, BuildOptions{StoreText: true})
@@ -314,12 +315,12 @@ func TestReorderRefuses(t *testing.T) {
 	stopped, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := Reorder(stopped, r, dir, ReorderOptions{}); err != context.Canceled {
-		t.Errorf("stopped: %v", err)
+		t.Errorf("cancelled: error %v, want %v", err, context.Canceled)
 	}
 	err := Reorder(context.Background(), r, dir, ReorderOptions{Memory: 1000})
 	if err == nil || !strings.Contains(err.Error(), "of memory for") ||
 		!strings.Contains(err.Error(), "--memory is 1kB") {
-		t.Errorf("1000 bytes of memory: %v", err)
+		t.Errorf("1000 bytes of memory: error %v, want one that names the limit", err)
 	}
 	files := readDir(t, dir)
 	files[postingsFile][len(files[postingsFile])/2] ^= 1
@@ -328,24 +329,20 @@ func TestReorderRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := Reorder(context.Background(), damaged, dir, ReorderOptions{}); err == nil {
-		t.Error("a damaged index was reordered")
+		t.Error("reordering a damaged index: no error")
 	}
-	for name, data := range readDir(t, dir) {
-		if !bytes.Equal(data, before[name]) {
-			t.Errorf("file %s changed", name)
-		}
-	}
+	sameFiles(t, "after three errors", readDir(t, dir), before)
 	if entries, err := os.ReadDir(filepath.Dir(dir)); err != nil || len(entries) != 1 {
-		t.Errorf("left behind: %v, %v", entries, err)
+		t.Errorf("entries %v, %v; want only the index", entries, err)
 	}
-	// In place it works.
+	// An index can be reordered in place.
 	if err := Reorder(context.Background(), r, dir, ReorderOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	sameButForOrder(t, r, open(t, dir))
 }
 
-// Text that does not fit into one bucket comes out the same.
+// Text that is reordered in several buckets is the same.
 func TestReorderedTextFromManyBuckets(t *testing.T) {
 	path, _ := topicCorpus(t, rand.New(rand.NewPCG(59, 60)), 3000, 5)
 	r := open(t, build(t, path, BuildOptions{StoreText: true}))

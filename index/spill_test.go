@@ -11,8 +11,8 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// The bytes of an index do not depend on whether lengths, IDs and their order are in memory or
-// in files while it is written, and how much is handed over to the files at a time.
+// The bytes of an index do not depend on whether the writer keeps lengths, IDs and their order in
+// memory or in files, nor on the size of its chunks.
 func TestWritingWithinLittleMemory(t *testing.T) {
 	before := chunkSize
 	defer func() { chunkSize = before }()
@@ -29,21 +29,12 @@ func TestWritingWithinLittleMemory(t *testing.T) {
 		chunkSize = 100 // lists of several chunks
 		p.writeWithin(t, little, 1)
 		chunkSize = before
-		entries, err := os.ReadDir(large)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range entries {
-			want, err1 := os.ReadFile(filepath.Join(large, e.Name()))
-			got, err2 := os.ReadFile(filepath.Join(little, e.Name()))
-			if err1 != nil || err2 != nil || !bytes.Equal(got, want) {
-				t.Errorf("%d documents: %s differs: %v, %v", len(p.ids), e.Name(), err1, err2)
-			}
-		}
+		sameFiles(t, fmt.Sprintf("%d documents in 1 byte of memory", len(p.ids)),
+			readDir(t, little), readDir(t, large))
 	}
 }
 
-// A word that is too long ends the build while the text is read, with its file and place.
+// A word that is too long ends the build with an error that names the file and the document.
 func TestLongWord(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "f.txt")
 	for _, size := range []int{maxWord, maxWord + 1} {
@@ -59,7 +50,8 @@ func TestLongWord(t *testing.T) {
 			&text.Corpus{Paths: []string{file}}, BuildOptions{Analyzer: an})
 		want := file + ": document 3: a word of 1048577 bytes: want at most 1048576"
 		if size <= maxWord && err != nil || size > maxWord && (err == nil || err.Error() != want) {
-			t.Errorf("%d bytes: %v", size, err)
+			t.Errorf("a word of %d bytes: error %v; an error is wanted only beyond %d: %s", size, err,
+				maxWord, want)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// sortedTop is the n best of some postings by sorting all of them.
+// sortedTop returns the n best of some postings by sorting all of them.
 func sortedTop(docs, tfs []uint32, x func(i int) float32, n int) (top []TopPosting) {
 	order := make([]int, len(docs))
 	for i := range order {
@@ -28,7 +28,7 @@ func sortedTop(docs, tfs []uint32, x func(i int) float32, n int) (top []TopPosti
 	return top
 }
 
-// The top postings of an index are those that sorting a list finds.
+// The top postings of a word are those that sorting its list finds.
 func TestTopPostingsAreThoseOfTheSortedList(t *testing.T) {
 	rng := rand.New(rand.NewPCG(91, 92))
 	found := 0
@@ -57,11 +57,12 @@ func TestTopPostingsAreThoseOfTheSortedList(t *testing.T) {
 		}
 	}
 	if found < trials.Of(10) {
-		t.Errorf("only %d words have top postings", found)
+		t.Errorf("only %d words have top postings, want at least %d", found, trials.Of(10))
 	}
 }
 
-// pairsOf is the map of pairs of some documents of so many.
+// pairsOf returns the map of pairs: a bit for each two neighbouring documents, set if one of them
+// is in top.
 func pairsOf(top []TopPosting, docs int) []uint64 {
 	pairs := make([]uint64, (docs+127)/128)
 	for _, p := range top {
@@ -70,8 +71,8 @@ func pairsOf(top []TopPosting, docs int) []uint64 {
 	return pairs
 }
 
-// The map of pairs of a word has the documents that sorting its list finds, and says how good the
-// others can be.
+// The map of pairs of a word has the documents that sorting its list finds, and the x of the last
+// of them bounds the rest.
 func TestPairsAreThoseOfTheSortedList(t *testing.T) {
 	rng := rand.New(rand.NewPCG(97, 98))
 	found := 0
@@ -90,7 +91,7 @@ func TestPairsAreThoseOfTheSortedList(t *testing.T) {
 			df := len(p.docs[i])
 			if df < 200 || df*2 < len(p.lengths) {
 				if pairs != nil || r.InPairs(term) != 0 {
-					t.Fatalf("a word in %d of %d documents has pairs", df, len(p.lengths))
+					t.Fatalf("a word in %d of %d documents has a map of pairs, want none", df, len(p.lengths))
 				}
 				continue
 			}
@@ -102,16 +103,19 @@ func TestPairsAreThoseOfTheSortedList(t *testing.T) {
 			last := want[len(want)-1]
 			if !slices.Equal(pairs, pairsOf(want, len(p.lengths))) || r.InPairs(term) != len(want) ||
 				x != xOf(r.StoredModel(), last.TF(), p.lengths[last.Doc()]) {
-				t.Fatalf("word %d: pairs %x, others from %v on", i, pairs, x)
+				t.Fatalf("word %d: pairs %x of %d postings, x %v; want %x of %d, %v", i, pairs, r.InPairs(term),
+					x, pairsOf(want, len(p.lengths)), len(want),
+					xOf(r.StoredModel(), last.TF(), p.lengths[last.Doc()]))
 			}
 		}
 	}
 	if found < trials.Of(5) {
-		t.Errorf("only %d words have pairs", found)
+		t.Errorf("only %d words have pairs, want at least %d", found, trials.Of(5))
 	}
 }
 
-// Long lists, of which candidates are dropped, with many equal x, and one list after the other.
+// One topMaker selects the best postings of several lists in turn: lists long enough that it drops
+// candidates, with many equal x.
 func TestTopPostingsOfLongLists(t *testing.T) {
 	rng := rand.New(rand.NewPCG(93, 94))
 	var m topMaker
@@ -138,17 +142,17 @@ func TestTopPostingsOfLongLists(t *testing.T) {
 			n := mostTop + rng.IntN(mostPairs-mostTop+1)
 			want := sortedTop(docs, tfs, xOfPosting, n)
 			if got, _ := m.pairs(nil, n, uint64(2*size)); !slices.Equal(got, pairsOf(want, 2*size)) {
-				t.Fatalf("%d postings, %d kinds: not the pairs of the %d best", size, kinds, len(want))
+				t.Fatalf("%d postings, %d kinds of x: pairs %x, want those of %v", size, kinds, got, want)
 			}
 		}
 		want := sortedTop(docs, tfs, xOfPosting, n)
 		if got := m.take(nil, n); !slices.Equal(got, want) {
-			t.Fatalf("%d postings, %d kinds: not the %d best", size, kinds, len(want))
+			t.Fatalf("%d postings, %d kinds of x: best %v, want %v", size, kinds, got, want)
 		}
 	}
 }
 
-// Check tells that a top posting or a pair is another one, even if the checksums fit.
+// Check finds wrong top postings and pairs even if the checksums fit.
 func TestCheckFindsWrongTopPostings(t *testing.T) {
 	good := damageable(t)
 	f, err := sections.Parse(good[levelsFile], magics[levelsFile], formatVersion)
@@ -169,7 +173,7 @@ func TestCheckFindsWrongTopPostings(t *testing.T) {
 			files[levelsFile][start+at] ^= 1
 			if r, err := openMemory(files); err == nil {
 				if _, err := answers(r, new(Cursor)); err == nil {
-					t.Errorf("%s, byte %d: the damage is not noticed", name, at)
+					t.Errorf("%s, byte %d changed: no error before the checksums are repaired", name, at)
 				}
 			}
 			repair(files)
@@ -179,13 +183,13 @@ func TestCheckFindsWrongTopPostings(t *testing.T) {
 			}
 			err = r.Check(context.Background(), CheckOptions{Threads: 1})
 			if err == nil || !strings.Contains(err.Error(), says) {
-				t.Errorf("%s, byte %d: Check says %v", name, at, err)
+				t.Errorf("%s, byte %d changed: error of Check is %v, want %q", name, at, err, says)
 			}
 		}
 	}
 }
 
-// A file of levels without top postings is that of an older index; numbers that do not fit are
+// A levels file of an older version has no top postings. Counts that do not fit the postings are
 // refused.
 func TestOpenTop(t *testing.T) {
 	for _, c := range []struct {
@@ -208,12 +212,13 @@ func TestOpenTop(t *testing.T) {
 		f := levelsOf(t, parts...)
 		top, err := openTop(f, 300)
 		if (err != nil) != (c.words < 0) || err == nil && len(top.words) != c.words {
-			t.Errorf("%v, %d numbers: %d words, %v", c.counts, len(c.top), len(top.words), err)
+			t.Errorf("%v, %d numbers: %d words, error %v; want %d words (-1: an error)", c.counts, len(c.top),
+				len(top.words), err, c.words)
 		}
 	}
 }
 
-// levelsOf makes a file of levels of sections: a name and its bytes, and so on.
+// levelsOf makes a levels file of sections, given as names each followed by its bytes.
 func levelsOf(t *testing.T, parts ...any) *sections.File {
 	t.Helper()
 	var b bytes.Buffer
@@ -234,7 +239,7 @@ func levelsOf(t *testing.T, parts ...any) *sections.File {
 	return f
 }
 
-// Maps of pairs that do not fit their words or the documents are refused.
+// Maps of pairs whose size does not fit the words and the documents are refused.
 func TestOpenPairs(t *testing.T) {
 	for _, c := range []struct {
 		words []uint32
@@ -249,13 +254,14 @@ func TestOpenPairs(t *testing.T) {
 	} {
 		f := levelsOf(t, "pairs-words", sections.Bytes(c.words), "pairs", sections.Bytes(c.pairs))
 		if top, err := openTop(f, 300); (err == nil) != c.good || c.good && len(top.paired) != len(c.words) {
-			t.Errorf("%v, %d numbers: %v", c.words, len(c.pairs), err)
+			t.Errorf("words %v, %d numbers: error %v, %d words; accepted: want %v", c.words, len(c.pairs), err,
+				len(top.paired), c.good)
 		}
 	}
 }
 
-// A frequency that is read where it lies is the one that decoding the block gives, and documents
-// that are not in the list have none.
+// TFIn reads the frequency that decoding the block gives, or 0 for documents that are not in the
+// list.
 func TestTFIn(t *testing.T) {
 	rng := rand.New(rand.NewPCG(95, 96))
 	dense := 0
@@ -284,12 +290,12 @@ func TestTFIn(t *testing.T) {
 					dense++
 				}
 				if got := c.TFIn(block, uint32(d)); got != want[d] {
-					t.Fatalf("document %d: %d, want %d", d, got, want[d])
+					t.Fatalf("TFIn of document %d is %d, want %d", d, got, want[d])
 				}
 			}
 		}
 	}
 	if dense < 1000 {
-		t.Errorf("only %d looks at dense blocks", dense)
+		t.Errorf("only %d reads from dense blocks, want at least 1000", dense)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/collocate/collocate/internal/cpu/cputest"
 )
 
-// Every width, packed and unpacked by the generated decoders, gives the numbers back.
+// Numbers of every width are the same after packing and unpacking, by all decoders.
 func TestEveryWidthRoundTrips(t *testing.T) { cputest.Levels(t, testEveryWidthRoundTrips) }
 
 func testEveryWidthRoundTrips(t *testing.T) {
@@ -23,10 +23,9 @@ func testEveryWidthRoundTrips(t *testing.T) {
 		}
 		packed := packBlock(nil, &v, w)
 		if len(packed) != int(16*w) {
-			t.Fatalf("width %d: %d bytes", w, len(packed))
+			t.Fatalf("width %d: %d bytes, want %d", w, len(packed), 16*w)
 		}
-		// With room behind them numbers may be unpacked by the processor's widest registers, at the
-		// end of memory not.
+		// Only with room behind the numbers can the widest registers of the processor load them.
 		roomy := append(make([]byte, 0, len(packed)+64), packed...)
 		for name, unpack := range map[string]func(){
 			"plain":         func() { unpackPlain[w](packed, &out) },
@@ -59,7 +58,7 @@ func testEveryWidthRoundTrips(t *testing.T) {
 		for n := range BlockSize {
 			tail := packTail(nil, v[:n], w)
 			if len(tail) != tailBytes(n, w) {
-				t.Fatalf("width %d: %d numbers take %d bytes", w, n, len(tail))
+				t.Fatalf("width %d: %d numbers take %d bytes, want %d", w, n, len(tail), tailBytes(n, w))
 			}
 			unpackTail(append(tail, make([]byte, tailPad)...), w, n, &out)
 			for i := range n {

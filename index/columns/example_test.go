@@ -14,7 +14,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// The columns of a small index: a filter by year, and the tags of the documents that pass it.
+// Filter the documents of a small index by year, and count the tags of those that remain.
 func Example() {
 	dir, err := os.MkdirTemp("", "columns-")
 	if err != nil {

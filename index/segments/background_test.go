@@ -15,8 +15,8 @@ import (
 	"github.com/collocate/collocate/internal/faultfs"
 )
 
-// Merging in the background keeps the number of segments small, and what is deleted meanwhile stays
-// deleted.
+// Merging in the background keeps the number of segments small, and documents deleted meanwhile
+// stay deleted.
 func TestMergingInTheBackground(t *testing.T) {
 	dir := filepath.Join(scratch(t), "ix")
 	w := newWriter(t, dir, segments.Options{StoreText: true, MergeFactor: 3, Background: true})
@@ -38,7 +38,7 @@ func TestMergingInTheBackground(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := len(r.Segments()); n > 4*3+1 {
-			t.Errorf("%d segments after commit %d", n, i)
+			t.Errorf("%d segments after commit %d, want at most 13", n, i)
 		}
 		r.Close()
 	}
@@ -53,11 +53,11 @@ func TestMergingInTheBackground(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := len(r.Segments()); n > 10 {
-		t.Errorf("%d segments of 60 commits are left", n)
+		t.Errorf("%d segments after 60 commits, want at most 10", n)
 	}
 	r.Close()
 	m.check(t, rng, dir)
-	// Closing cancels what goes on.
+	// Close cancels a merge that is under way.
 	for i := range 3 {
 		m = m.add(t, w, fmt.Sprint("e", i), randomText(rng))
 		if err := w.Commit(); err != nil {
@@ -70,7 +70,8 @@ func TestMergingInTheBackground(t *testing.T) {
 	m.check(t, rng, dir)
 }
 
-// held holds the first call for paths that contain a name until it may go on.
+// held makes the first disk call for a path that contains name wait: it closes came, then waits for
+// let.
 type held struct {
 	name      string
 	once      sync.Once
@@ -89,8 +90,8 @@ func (h *held) Before(_ disk.Op, path string) error {
 
 func (*held) After(disk.Op, string) {}
 
-// Segments whose last document is deleted while they are merged stay open until the merge has
-// ended.
+// Segments whose last document is deleted while they are being merged stay open until the merge
+// ends.
 func TestEmptiedWhileMerging(t *testing.T) {
 	dir := filepath.Join(scratch(t), "ix")
 	w := newWriter(t, dir, segments.Options{StoreText: true, MergeFactor: 2, Background: true})
@@ -100,7 +101,7 @@ func TestEmptiedWhileMerging(t *testing.T) {
 	defer disk.Use(h)()
 	for i := range 2 {
 		m = m.add(t, w, fmt.Sprint("d", i), randomText(rng))
-		if err := w.Commit(); err != nil { // the second begins a merge
+		if err := w.Commit(); err != nil { // the second commit starts a merge
 			t.Fatal(err)
 		}
 	}
@@ -111,7 +112,7 @@ func TestEmptiedWhileMerging(t *testing.T) {
 		}
 		m = m.without(fmt.Sprint("d", i))
 	}
-	if err := w.Commit(); err != nil { // which leaves out what is empty
+	if err := w.Commit(); err != nil { // drops the empty segments
 		t.Fatal(err)
 	}
 	close(h.let)
@@ -125,7 +126,7 @@ func TestEmptiedWhileMerging(t *testing.T) {
 	m.check(t, rng, dir)
 }
 
-// failingPath fails all calls for paths that contain a name.
+// failingPath makes all disk calls fail for paths that contain it.
 type failingPath string
 
 func (name failingPath) Before(_ disk.Op, path string) error {
@@ -137,10 +138,10 @@ func (name failingPath) Before(_ disk.Op, path string) error {
 
 func (failingPath) After(disk.Op, string) {}
 
-// A merge in the background that fails is told by Wait, and the index goes on without it.
+// Wait returns the error of a merge that failed in the background; the index goes on without it.
 func TestFailedMergeInTheBackground(t *testing.T) {
 	dir := filepath.Join(scratch(t), "ix")
-	restore := disk.Use(failingPath("s000002")) // what the first merge makes
+	restore := disk.Use(failingPath("s000002")) // the folder of the first merged segment
 	defer restore()
 	w := newWriter(t, dir, segments.Options{StoreText: true, MergeFactor: 2, Background: true})
 	defer w.Close()
@@ -152,7 +153,7 @@ func TestFailedMergeInTheBackground(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := w.Wait(); !errors.Is(err, want) {
-			t.Fatalf("commit %d: %v, want %v", i, err, want)
+			t.Fatalf("commit %d: error of Wait is %v, want %v", i, err, want)
 		}
 		m.check(t, rng, dir)
 	}
@@ -162,8 +163,8 @@ func TestFailedMergeInTheBackground(t *testing.T) {
 	m.check(t, rng, dir)
 }
 
-// Documents of the newest generation are deleted while its segments are being merged, and after
-// that, when the merged segment is not committed yet, or merged again.
+// DeleteDocs deletes documents of the newest generation while its segments are being merged, after
+// that, while the merged segment is not yet committed, and when that is merged again.
 func TestDeletingDocsBesideMerging(t *testing.T) {
 	dir := filepath.Join(scratch(t), "ix")
 	w := newWriter(t, dir, segments.Options{StoreText: true, MergeFactor: 2, Background: true})
@@ -173,7 +174,7 @@ func TestDeletingDocsBesideMerging(t *testing.T) {
 		for j := range 3 {
 			m = m.add(t, w, fmt.Sprint("d", i, "-", j), randomText(rng))
 		}
-		if err := w.Commit(); err != nil { // which begins to merge
+		if err := w.Commit(); err != nil { // starts a merge
 			t.Fatal(err)
 		}
 		r, err := segments.Open(dir)

@@ -14,7 +14,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// An index of documents with fields that others search while it changes.
+// Change an index of documents with fields while it is searched.
 func Example() {
 	dir, err := os.MkdirTemp("", "segments-")
 	if err != nil {
@@ -64,7 +64,7 @@ func Example() {
 	}
 	show("rose")
 
-	// A document is replaced, and those of a query are deleted.
+	// Replace a document, and delete those that match a query.
 	add("1", "Roses again", "red", "2024")
 	q, err := query.Parse("tulip", query.Options{Fields: s.Fields()})
 	must(err)
@@ -73,7 +73,7 @@ func Example() {
 	_, err = w.DeleteDocs(s.Index(), tulips.Sets)
 	must(err)
 	must(w.Commit())
-	show("#tag:red") // this generation is as it was
+	show("#tag:red") // the old generation, until Refresh
 
 	newer, err := s.Refresh()
 	must(err)

@@ -1,6 +1,7 @@
 package segments_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -23,8 +24,8 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// step brings an index from one generation to the next: additions, replacements, a deletion, now
-// and then a merge of all. It can be replayed.
+// step makes the next generation of an index: it adds and replaces documents, deletes one, and in
+// some generations merges. It depends only on the generation, so that replay can repeat it.
 func step(w *segments.Writer, m model, generation int) (model, error) {
 	rng := rand.New(rand.NewPCG(uint64(generation), 99))
 	for range 4 {
@@ -57,7 +58,7 @@ func step(w *segments.Writer, m model, generation int) (model, error) {
 	return m, w.Commit()
 }
 
-// replay is what the index holds in a generation.
+// replay returns the documents of a generation.
 func replay(generation int) (m model) {
 	for g := 1; g <= generation; g++ {
 		m, _ = step(nil, m, g)
@@ -67,7 +68,7 @@ func replay(generation int) (m model) {
 
 var faultOptions = segments.Options{StoreText: true, MergeFactor: 2}
 
-// begin makes an index of some generations.
+// begin makes an index and its first generations.
 func begin(t *testing.T, dir string, generations int) {
 	t.Helper()
 	w := newWriter(t, dir, faultOptions)
@@ -81,7 +82,7 @@ func begin(t *testing.T, dir string, generations int) {
 	w.Close()
 }
 
-// checkGeneration checks that an index is whole, and returns its generation.
+// checkGeneration checks that an index holds the documents of its generation, which it returns.
 func checkGeneration(t *testing.T, dir string) int {
 	t.Helper()
 	r, err := segments.Open(dir)
@@ -94,7 +95,7 @@ func checkGeneration(t *testing.T, dir string) int {
 	return g
 }
 
-// goOn makes the next generation of an index that something happened to.
+// goOn makes the next generation after a fault, and checks that no temporary files remain.
 func goOn(t *testing.T, dir string, generation int) {
 	t.Helper()
 	w := newWriter(t, dir, faultOptions)
@@ -103,7 +104,7 @@ func goOn(t *testing.T, dir string, generation int) {
 	}
 	w.Close()
 	if g := checkGeneration(t, dir); g != generation+1 {
-		t.Fatalf("generation %d after %d", g, generation)
+		t.Fatalf("generation %d, want %d", g, generation+1)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -111,13 +112,13 @@ func goOn(t *testing.T, dir string, generation int) {
 	}
 	for _, e := range entries {
 		if e.Name()[0] == '.' {
-			t.Errorf("%s is left", e.Name())
+			t.Errorf("temporary file %s is left", e.Name())
 		}
 	}
 }
 
-// Whichever call of the disk fails, for once or for good, there is the generation before or the new
-// one, and the next writer goes on.
+// Whichever disk call fails, once or from then on, the index has the old or the new generation, and
+// the next writer can continue.
 func TestFailedCallsLeaveAGeneration(t *testing.T) {
 	root := scratch(t)
 	base := filepath.Join(root, "base")
@@ -148,15 +149,16 @@ func TestFailedCallsLeaveAGeneration(t *testing.T) {
 		}
 		g := checkGeneration(t, dir)
 		if err == nil && g != 4 || g != 3 && g != 4 {
-			t.Fatalf("call %d, %s: error %v, generation %d", n, fault.Failed(), err, g)
+			t.Fatalf("call %d, %s: error %v, generation %d; want 4, or 3 after an error", n, fault.Failed(),
+				err, g)
 		}
 		goOn(t, dir, g)
 		os.RemoveAll(dir)
 	}
 }
 
-// A machine that crashes, whatever of what was not synced is lost, leaves the generation before or
-// the new one; the new one if Commit has returned.
+// After a crash that loses everything not synced, the index has the old or the new generation: the
+// new one if Commit returned.
 func TestCrashesLeaveAGeneration(t *testing.T) {
 	root := scratch(t)
 	base := filepath.Join(root, "base", "ix")
@@ -189,7 +191,8 @@ func TestCrashesLeaveAGeneration(t *testing.T) {
 			}
 			g := checkGeneration(t, filepath.Join(left, "ix"))
 			if err == nil && g != 4 || g != 3 && g != 4 {
-				t.Fatalf("after %d calls, new names %v: error %v, generation %d", n, newNames, err, g)
+				t.Fatalf("crash after %d calls, new names %v: error %v, generation %d; want 4, or 3 after an error",
+					n, newNames, err, g)
 			}
 			os.RemoveAll(left)
 		}
@@ -205,8 +208,8 @@ func TestCrashesLeaveAGeneration(t *testing.T) {
 
 const childEnv = "COLLOCATE_TEST_LIVING"
 
-// A process that changes an index over and over is killed at random moments: nothing that was
-// committed is lost, and there is never half of a generation.
+// A process that changes an index again and again is killed at random moments: no committed
+// generation is lost, and none is incomplete.
 func TestKilledWritersLoseNothing(t *testing.T) {
 	if dir := os.Getenv(childEnv); dir != "" {
 		changeForever(t, dir)
@@ -220,14 +223,22 @@ func TestKilledWritersLoseNothing(t *testing.T) {
 	}
 	last := 0
 	for n := 0; n < kills || last == 0; n++ {
+		var output bytes.Buffer
 		child := exec.Command(os.Args[0], "-test.run=^TestKilledWritersLoseNothing$")
 		child.Env = append(os.Environ(), childEnv+"="+dir)
+		child.Stdout, child.Stderr = &output, &output
 		if err := child.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(20+rng.IntN(300)) * time.Millisecond)
-		child.Process.Kill()
-		child.Wait()
+		ended := make(chan error, 1)
+		go func() { ended <- child.Wait() }()
+		select {
+		case err := <-ended:
+			t.Fatalf("the child process ended before it was killed: %v\n%s", err, output.Bytes())
+		case <-time.After(time.Duration(20+rng.IntN(300)) * time.Millisecond):
+			child.Process.Kill()
+			<-ended
+		}
 		said, err := os.ReadFile(dir + ".said")
 		lines := strings.Fields(string(said))
 		if errors.Is(err, os.ErrNotExist) || len(lines) == 0 {
@@ -238,8 +249,9 @@ func TestKilledWritersLoseNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		g := checkGeneration(t, dir)
-		if g < committed || g < last { // one that was not said may be there, too
-			t.Fatalf("generation %d, and %d was committed", g, committed)
+		if g < committed || g < last { // the child may be killed between Commit and writing its number
+			t.Fatalf("generation %d, want at least %d, which was committed, and %d, which was there", g,
+				committed, last)
 		}
 		last = g
 	}
@@ -268,45 +280,45 @@ func changeForever(t *testing.T, dir string) {
 	}
 }
 
-// A second writer is refused, and told who the first is.
+// A second writer is refused with an error that names the process of the first.
 func TestTwoWriters(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ix")
 	w := newWriter(t, dir, faultOptions)
 	_, err := segments.NewWriter(dir, segments.Options{Analyzer: analyzer(t)})
 	if !errors.Is(err, segments.ErrLocked) || !strings.Contains(err.Error(), fmt.Sprintf("process %d", os.Getpid())) {
-		t.Errorf("a second writer: %v", err)
+		t.Errorf("a second writer: error %v, want ErrLocked with process %d", err, os.Getpid())
 	}
 	w.Close()
 	again := newWriter(t, dir, faultOptions)
 	again.Close()
 }
 
-// An index to which nothing was committed says so to readers; a writer that cannot begin leaves no
-// folder behind; a document without an ID is refused, since it would replace others without one.
+// A writer that cannot start leaves no folder. Opening an index before the first commit is an error
+// that says so. A document without an ID is refused, since it would replace others without one.
 func TestBeginning(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ix")
 	if _, err := segments.NewWriter(dir, segments.Options{}); err == nil {
-		t.Fatal("a new index without an analyzer")
+		t.Fatal("a new index without an analyzer: no error")
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a writer that did not begin: %v", err)
+		t.Errorf("the folder of a writer that did not start: %v, want none", err)
 	}
 	w := newWriter(t, dir, faultOptions)
 	_, err := segments.Open(dir)
 	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "has no documents yet") {
-		t.Errorf("an index without a commit: %v", err)
+		t.Errorf("an index without a commit: error %v, want one that it has no documents yet", err)
 	}
 	err = w.Add(text.Document{Text: []byte("a rose")})
 	if err == nil || !strings.Contains(err.Error(), "without an ID") {
-		t.Errorf("a document without an ID: %v", err)
+		t.Errorf("a document without an ID: error %v, want one that says so", err)
 	}
 	if n := w.Docs(); n != 0 {
 		t.Errorf("%d documents, want none", n)
 	}
 }
 
-// A reader is what it was when it was opened, whatever is committed and merged; Refresh brings the
-// newest generation.
+// A reader keeps the generation it opened, whatever is committed and merged; Refresh opens the
+// newest.
 func TestReaderStaysOpenAcrossCommits(t *testing.T) {
 	commits := 300
 	if testing.Short() {
@@ -335,7 +347,7 @@ func TestReaderStaysOpenAcrossCommits(t *testing.T) {
 		}
 		newer, err := now.Refresh()
 		if err != nil || newer == nil {
-			t.Fatalf("generation %d: %v, %v", g, newer, err)
+			t.Fatalf("Refresh at generation %d: %v, %v; want a newer one", g, newer, err)
 		}
 		if newer.Index().Generation() != uint64(g) || newer.Index().Docs() != len(m) {
 			t.Fatalf("generation %d of %d documents, want %d of %d", newer.Index().Generation(),
@@ -346,7 +358,7 @@ func TestReaderStaysOpenAcrossCommits(t *testing.T) {
 		}
 		now = newer
 		if again, err := now.Refresh(); again != nil || err != nil {
-			t.Fatalf("there is nothing newer, but %v, %v", again, err)
+			t.Fatalf("Refresh of the newest generation: %v, %v; want neither", again, err)
 		}
 	}
 	if now != old {
@@ -354,11 +366,11 @@ func TestReaderStaysOpenAcrossCommits(t *testing.T) {
 	}
 	got, err := old.Search(context.Background(), request)
 	if err != nil || !slices.Equal(got.Hits, want.Hits) {
-		t.Errorf("the old generation answers %v, %v; want %v", got, err, want.Hits)
+		t.Errorf("hits of the old generation %v, %v; want %v", got, err, want.Hits)
 	}
 }
 
-// A segment that was cut, or that another took the place of, is refused by its name.
+// The error for a segment that is truncated, missing or replaced by another names it.
 func TestWrongSegmentsAreNamed(t *testing.T) {
 	dir := filepath.Join(scratch(t), "ix")
 	w := newWriter(t, dir, segments.Options{StoreText: true})
@@ -377,7 +389,7 @@ func TestWrongSegmentsAreNamed(t *testing.T) {
 			r.Close()
 		}
 		if err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: error %v, want one that names %s", what, err, name)
 		}
 	}
 	path := filepath.Join(dir, "s000001", "postings")
@@ -386,18 +398,18 @@ func TestWrongSegmentsAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	os.WriteFile(path, data[:len(data)/2], 0o666)
-	refused("a segment that was cut", "s000001")
+	refused("a truncated segment", "s000001")
 	os.WriteFile(path, data, 0o666)
 	os.Rename(filepath.Join(dir, "s000000"), filepath.Join(dir, "x"))
-	refused("a segment that is missing", "s000000")
+	refused("a missing segment", "s000000")
 	if err := os.CopyFS(filepath.Join(dir, "s000000"), os.DirFS(filepath.Join(dir, "s000001"))); err != nil {
 		t.Fatal(err)
 	}
-	refused("a segment in the place of another", "s000000")
+	refused("a segment replaced by another", "s000000")
 	manifest := filepath.Join(dir, "segments")
 	if data, err = os.ReadFile(manifest); err != nil {
 		t.Fatal(err)
 	}
 	os.WriteFile(manifest, data[:len(data)-9], 0o666)
-	refused("a manifest that was cut", "segments")
+	refused("a truncated manifest", "segments")
 }

@@ -27,8 +27,8 @@ func testSchema(t testing.TB) *fields.Schema {
 	return s
 }
 
-// Documents with fields that come one by one, of which some are replaced and deleted, make,
-// compacted, the index of those that are left, byte for byte.
+// After additions, replacements and deletions of documents with fields, compacting gives the bytes
+// of an index built from the remaining documents.
 func TestDocumentsWithFields(t *testing.T) {
 	rng := rand.New(rand.NewPCG(71, 72))
 	schema := testSchema(t)
@@ -61,7 +61,7 @@ func TestDocumentsWithFields(t *testing.T) {
 		if rng.IntN(6) == 0 {
 			gone := ids[rng.IntN(len(ids))]
 			if n, err := w.Delete(gone); n != 1 || err != nil {
-				t.Fatal(n, err)
+				t.Fatalf("Delete(%s) = %d, %v; want 1", gone, n, err)
 			}
 			remove(gone)
 		}
@@ -128,7 +128,7 @@ func TestDocumentsWithFields(t *testing.T) {
 	sameFiles(t, memory, fresh)
 }
 
-// What does not fit the schema is refused when it comes, and nothing else is lost.
+// Documents that do not fit the schema are refused by Add, and the others are kept.
 func TestWrongFields(t *testing.T) {
 	dir := filepath.Join(scratch(t), "ix")
 	schema := testSchema(t)
@@ -150,19 +150,19 @@ func TestWrongFields(t *testing.T) {
 		`field "title": 2 texts`:               {"title": {"x", "y"}},
 	} {
 		if err := add("a", named); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: %v, want %s", named, err, want)
+			t.Errorf("%v: error %v, want %s", named, err, want)
 		}
 	}
 	if err := w.Add(text.Document{ID: "b", Text: []byte("words")}); err == nil {
-		t.Error("a document without fields was taken")
+		t.Error("a document without fields: no error")
 	}
 	title, _ := schema.Values(map[string][]string{"title": {"words"}})
 	if err := w.Add(text.Document{ID: "b", Text: []byte("others"), Fields: title}); err == nil ||
 		!strings.Contains(err.Error(), "leave Text empty") {
-		t.Errorf("a document with another text than its fields: %v", err)
+		t.Errorf("a document with fields and another text: error %v, want \"leave Text empty\"", err)
 	}
 	if err := w.Commit(); err != nil || w.Docs() != 1 {
-		t.Fatal(w.Docs(), err)
+		t.Fatalf("%d documents after the errors, %v; want 1", w.Docs(), err)
 	}
 	w.Close()
 	other, err := fields.ParseList([]string{"title:text", "year:keyword"})
@@ -171,21 +171,21 @@ func TestWrongFields(t *testing.T) {
 	}
 	_, err = segments.NewWriter(dir, segments.Options{Schema: other})
 	if err == nil || !strings.Contains(err.Error(), "not those of the schema") {
-		t.Errorf("another schema: %v", err)
+		t.Errorf("another schema: error %v, want one that the fields are not those of the schema", err)
 	}
 	w = newWriter(t, dir, segments.Options{Schema: schema})
 	if s, err := w.Schema(); err != nil || s.Find("year") != 3 {
-		t.Error(s, err)
+		t.Errorf("schema %v, %v; want one with year as field 3", s, err)
 	}
 	plain := newWriter(t, filepath.Join(scratch(t), "plain"), segments.Options{})
 	values, _ := schema.Values(map[string][]string{"title": {"x"}})
 	if err := plain.Add(text.Document{ID: "a", Fields: values}); err == nil ||
 		!strings.Contains(err.Error(), "no schema") {
-		t.Errorf("fields without a schema: %v", err)
+		t.Errorf("fields without a schema: error %v, want \"no schema\"", err)
 	}
 }
 
-// Documents are deleted by their places in the newest generation only.
+// DeleteDocs takes a set for each segment, and only numbers of the newest generation.
 func TestDeleteDocs(t *testing.T) {
 	dir := filepath.Join(scratch(t), "ix")
 	w := newWriter(t, dir, segments.Options{StoreText: true})
@@ -207,13 +207,13 @@ func TestDeleteDocs(t *testing.T) {
 	sets[0].Add(3)
 	sets[1].Add(9)
 	if _, err := w.DeleteDocs(r, sets[:1]); err == nil {
-		t.Error("one set for two segments was taken")
+		t.Error("one set for two segments: no error")
 	}
 	if n, err := w.DeleteDocs(r, sets); n != 2 || err != nil {
-		t.Fatal(n, err)
+		t.Fatalf("DeleteDocs of two documents = %d, %v", n, err)
 	}
 	if n, err := w.DeleteDocs(r, sets); n != 0 || err != nil {
-		t.Fatal(n, err)
+		t.Fatalf("DeleteDocs of deleted documents = %d, %v; want 0", n, err)
 	}
 	if err := w.Commit(); err != nil {
 		t.Fatal(err)
@@ -221,6 +221,6 @@ func TestDeleteDocs(t *testing.T) {
 	m = m.without("0-3").without("1-9")
 	m.check(t, rand.New(rand.NewPCG(1, 2)), dir)
 	if _, err := w.DeleteDocs(r, sets); err == nil || !strings.Contains(err.Error(), "the newest is 3") {
-		t.Errorf("an old generation: %v", err)
+		t.Errorf("DeleteDocs of an old generation: error %v, want one that names the newest, 3", err)
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
+// scratch returns a temporary folder, in memory if possible, where syncing is quick.
 func scratch(t testing.TB) string {
 	if dir, err := os.MkdirTemp("/dev/shm", "segments"); err == nil {
 		t.Cleanup(func() { os.RemoveAll(dir) })
@@ -50,7 +51,7 @@ func newWriter(t testing.TB, dir string, o segments.Options) *segments.Writer {
 	return w
 }
 
-// randomText has some of forty words, frequent and rare ones.
+// randomText returns up to 29 of forty words, some frequent and some rare.
 func randomText(rng *rand.Rand) string {
 	var words []string
 	for range rng.IntN(30) {
@@ -59,10 +60,9 @@ func randomText(rng *rand.Rand) string {
 	return strings.Join(words, " ")
 }
 
-// document is a document of the model.
 type document struct{ id, text string }
 
-// model is what an index should hold, in the order in which documents were added last.
+// model holds the expected documents of an index, in the order in which they were last added.
 type model []document
 
 func (m model) without(id string) model {
@@ -77,7 +77,7 @@ func (m model) add(t testing.TB, w *segments.Writer, id, body string) model {
 	return append(m.without(id), document{id, body})
 }
 
-// addCorpus adds some documents at once, of which a third replaces others or so.
+// addCorpus adds up to 20 documents with AddCorpus, some of which replace others.
 func (m model) addCorpus(t testing.TB, w *segments.Writer, rng *rand.Rand) model {
 	t.Helper()
 	var docs []text.Document
@@ -139,8 +139,8 @@ func (m model) check(t testing.TB, rng *rand.Rand, dir string) {
 	}
 }
 
-// checkSearch compares searches with one index of all documents, deleted ones among them, that is
-// searched by the definition and rid of the deleted ones.
+// checkSearch compares searches with those in one index of all documents, deleted ones included,
+// which is searched exhaustively; deleted documents are then dropped from its hits.
 func (m model) checkSearch(t testing.TB, rng *rand.Rand, r *segments.Reader) {
 	t.Helper()
 	var sources []index.Source
@@ -186,8 +186,8 @@ func (m model) checkSearch(t testing.TB, rng *rand.Rand, r *segments.Reader) {
 	}
 }
 
-// Random additions, replacements, deletions, commits, merges and restarts leave what a list in
-// memory has, and searches find it.
+// After random additions, replacements, deletions, commits, merges and restarts, an index holds the
+// documents of a model in memory, and searches find them.
 func TestLivingIndexIsItsModel(t *testing.T) {
 	runs, steps := 12, 120
 	if testing.Short() {
@@ -239,7 +239,7 @@ func TestLivingIndexIsItsModel(t *testing.T) {
 				if rng.IntN(3) == 0 {
 					now = now.addCorpus(t, w, rng)
 				}
-			case 6: // what was not committed is gone
+			case 6: // a restart: changes that were not committed are lost
 				if rng.IntN(2) == 0 {
 					w.Close()
 					w = newWriter(t, dir, o)
@@ -247,7 +247,7 @@ func TestLivingIndexIsItsModel(t *testing.T) {
 				}
 			}
 			if w.Docs() != len(now) {
-				t.Fatalf("seed %d: %d documents, want %d", seed, w.Docs(), len(now))
+				t.Fatalf("seed %d: the writer has %d documents, want %d", seed, w.Docs(), len(now))
 			}
 		}
 		if _, err := w.Compact(context.Background()); err != nil {
@@ -264,7 +264,8 @@ func TestLivingIndexIsItsModel(t *testing.T) {
 	}
 }
 
-// checkFresh compares the files of a compacted index with those of one made of the same documents.
+// checkFresh compares the files of a compacted index with those of a new index of the same
+// documents.
 func (m model) checkFresh(t testing.TB, dir string) {
 	t.Helper()
 	if len(m) == 0 {
@@ -283,7 +284,7 @@ func (m model) checkFresh(t testing.TB, dir string) {
 	sameFiles(t, segmentDir(t, dir), segmentDir(t, fresh))
 }
 
-// segmentDir is the folder of the only segment.
+// segmentDir returns the folder of the only segment.
 func segmentDir(t testing.TB, dir string) string {
 	t.Helper()
 	r, err := segments.Open(dir)
@@ -295,11 +296,12 @@ func segmentDir(t testing.TB, dir string) string {
 		t.Fatalf("%d segments, want 1", n)
 	}
 	if r.Deleted() != 0 {
-		t.Fatalf("%d deleted documents are left", r.Deleted())
+		t.Fatalf("%d deleted documents are left in the segment, want none", r.Deleted())
 	}
 	return filepath.Join(dir, r.Segments()[0].Name)
 }
 
+// sameFiles checks that folder a has the files of folder b.
 func sameFiles(t testing.TB, a, b string) {
 	t.Helper()
 	files := 0
@@ -315,11 +317,11 @@ func sameFiles(t testing.TB, a, b string) {
 			return err
 		}
 		if !bytes.Equal(x, y) {
-			return fmt.Errorf("%s: %d and %d bytes that are not the same", name, len(x), len(y))
+			return fmt.Errorf("file %s has %d bytes, want %d other bytes", name, len(x), len(y))
 		}
 		return nil
 	})
 	if err != nil || files < 5 {
-		t.Fatalf("%d files of an index, %v", files, err)
+		t.Fatalf("%v; %d files compared, want at least 5", err, files)
 	}
 }

@@ -2,9 +2,9 @@ package segments
 
 import "testing"
 
-// Which segments are merged: neighbours of about one size, as many as the factor says, and alone
-// one of which more than a third is deleted.
-func TestWhichRunIsMerged(t *testing.T) {
+// chooseBySize picks neighbours of similar size, as many as the merge factor, or else one segment
+// of which more than a third is deleted.
+func TestChooseBySize(t *testing.T) {
 	for _, c := range []struct {
 		what      string
 		live, all []int // documents; all is live if it is nil
@@ -31,7 +31,8 @@ func TestWhichRunIsMerged(t *testing.T) {
 			all = c.live
 		}
 		if from, to := chooseBySize(c.live, all, 3); from != c.from || to != c.to {
-			t.Errorf("%s: %v of %v: %d to %d, want %d to %d", c.what, c.live, all, from, to, c.from, c.to)
+			t.Errorf("%s: of %v live of %v documents, segments %d to %d, want %d to %d", c.what, c.live, all,
+				from, to, c.from, c.to)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What is committed is what this program writes.
+// The committed files are those that this program writes.
 func TestGeneratedFilesAreUpToDate(t *testing.T) {
 	want, err := source()
 	if err != nil {
