@@ -2,7 +2,6 @@ package text
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -45,7 +44,7 @@ func wordList(t *Tokens) []string {
 	return list
 }
 
-// What each analyzer makes of the same kinds of text.
+// The words of each analyzer on short examples.
 func TestAnalyzersByExample(t *testing.T) {
 	for _, tt := range []struct{ name, doc, want string }{
 		{"whitespace", "The cat's\tpaw.\n\n No.5 ", "The|cat's|paw.|No.5"},
@@ -94,6 +93,8 @@ func TestAnalyzersByExample(t *testing.T) {
 	}
 }
 
+// Analyzers are found by their names, with +stop where there is a list and @1 where there is an
+// older version, and the error for another name quotes it.
 func TestAnalyzerNames(t *testing.T) {
 	for _, name := range Analyzers() {
 		if got := analyzer(t, name).Name(); got != name {
@@ -103,11 +104,11 @@ func TestAnalyzerNames(t *testing.T) {
 		switch name {
 		case "whitespace", "ascii", "unicode", "lucene-english", "irish", "tamil", "turkish":
 			if err == nil {
-				t.Errorf("%s+stop should not be there", name)
+				t.Errorf("ParseAnalyzer(%s+stop): no error", name)
 			}
 		default:
 			if err != nil || an.Name() != name+"+stop" {
-				t.Errorf("%s+stop: %v", name, err)
+				t.Errorf("ParseAnalyzer(%s+stop): %v, %v; want an analyzer of that name", name, an, err)
 			}
 		}
 	}
@@ -119,12 +120,12 @@ func TestAnalyzerNames(t *testing.T) {
 	for _, name := range []string{"", "ascii@1", "unicode@2", "english@1+stop", "klingon",
 		"english+", "english+stop+stop", "+stop", "English"} {
 		if _, err := ParseAnalyzer(name); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", name)) {
-			t.Errorf("analyzer %q: got error %v", name, err)
+			t.Errorf("ParseAnalyzer(%q): error %v, want one that quotes the name", name, err)
 		}
 	}
 }
 
-// The ranges of which no word must be looked at again hold no character that NFC changes.
+// NFC changes no character of the ranges for which isComposed is true.
 func TestComposedRanges(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		if !isComposed(r) || !utf8.ValidRune(r) {
@@ -133,14 +134,14 @@ func TestComposedRanges(t *testing.T) {
 		s := string(r)
 		p := norm.NFC.PropertiesString(s)
 		if !norm.NFC.IsNormalString(s) || p.CCC() != 0 || !p.BoundaryBefore() {
-			t.Fatalf("%U may change", r)
+			t.Fatalf("isComposed(%U) is true, but NFC may change it", r)
 		}
 	}
 }
 
-// The definitions, written without a thought for speed.
+// The definitions of the analyzers as plain loops.
 
-// gloveWords is get_word of GloVe's common.c, with its fgetc and its array of 1000.
+// gloveWords is get_word of GloVe's common.c, which reads byte by byte into an array of 1000.
 func gloveWords(doc []byte) (list []string, source []Span) {
 	in := bytes.NewReader(doc)
 	for {
@@ -197,7 +198,7 @@ func asciiWords(doc []byte) (list []string, source []Span) {
 	return list, source
 }
 
-// libraryWords has the library split all of the text, apart from what is not UTF-8.
+// libraryWords has the library uax29 split the text between bytes that are not UTF-8.
 func libraryWords(doc []byte) (list []string, source []Span) {
 	for at := 0; at < len(doc); {
 		end := at
@@ -226,7 +227,8 @@ var definitions = map[string]func([]byte) ([]string, []Span){
 	"unicode":    libraryWords,
 }
 
-// checkTokens holds for every analyzer and every text, with the kernels of each level and without.
+// checkTokens checks what must hold for every analyzer and every text, at each level of vector
+// instructions.
 func checkTokens(an Analyzer, doc []byte, t *Tokens) error {
 	levels := cpu.Levels()
 	if definitions[an.Name()] == nil {
@@ -250,7 +252,7 @@ func checkThese(an Analyzer, doc []byte, t *Tokens) error {
 		return err
 	}
 	if !bytes.Equal(before, doc) {
-		return errors.New("the document was changed")
+		return fmt.Errorf("Analyze changed the document to %q", doc)
 	}
 	if len(t.Source) != len(t.Words) {
 		return fmt.Errorf("%d words, %d sources", len(t.Words), len(t.Source))
@@ -262,7 +264,7 @@ func checkThese(an Analyzer, doc []byte, t *Tokens) error {
 		end := uint32(0)
 		for i, s := range list.spans {
 			if s.Start < end || s.End <= s.Start || int(s.End) > list.limit {
-				return fmt.Errorf("span %d is %v, after %d, limit %d", i, s, end, list.limit)
+				return fmt.Errorf("span %d is %v, want a non-empty one from %d to %d", i, s, end, list.limit)
 			}
 			end = s.End
 		}
@@ -282,13 +284,13 @@ func checkThese(an Analyzer, doc []byte, t *Tokens) error {
 		return err
 	}
 	if !slices.Equal(list, wordList(t)) {
-		return errors.New("without sources the words are others")
+		return fmt.Errorf("words without WantSource\n%q, want\n%q", wordList(t), list)
 	}
 	return checkShort(an, doc, list)
 }
 
-// randomText mixes what is hard: white space, joiners, controls, combining marks,
-// other scripts, bytes that are not UTF-8, and runs long enough to cross blocks.
+// randomText mixes white space, joiners, controls, combining marks, several scripts, bytes that are
+// not UTF-8, and runs long enough to cross blocks.
 func randomText(r *rand.Rand, size int) []byte {
 	alphabets := []string{
 		"abcXYZ   ", "a.b':,;_-1 2\t\n", "\r\n \t\x00\v\f\x7f_", "aé\u0301\u200d’ñ ßΣ \u0323J\u030cI\u0307\u0345",
@@ -312,6 +314,7 @@ func randomText(r *rand.Rand, size int) []byte {
 	return b
 }
 
+// Analyzers keep their definitions on random texts and on English prose.
 func TestAnalyzersKeepTheirDefinitions(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var tokens Tokens
@@ -337,7 +340,8 @@ func TestAnalyzersKeepTheirDefinitions(t *testing.T) {
 	}
 }
 
-// All pairs and triples of ASCII bytes that mean something to UAX #29.
+// The unicode analyzer keeps its definition on all pairs of ASCII bytes, alone and between letters
+// and digits, which the word boundary rules of UAX #29 look at.
 func TestUnicodeRulesForASCII(t *testing.T) {
 	var tokens Tokens
 	an := analyzer(t, "unicode")
@@ -353,10 +357,10 @@ func TestUnicodeRulesForASCII(t *testing.T) {
 	}
 }
 
-// A word of any length that ends in another byte than ASCII is not cut where the blocks are.
-func TestOtherBytesAfterASCII(t *testing.T) { cputest.Levels(t, testOtherBytesAfterASCII) }
+// The border of a block does not split a word of ASCII letters that goes on with another character.
+func TestNonASCIIAfterASCII(t *testing.T) { cputest.Levels(t, testNonASCIIAfterASCII) }
 
-func testOtherBytesAfterASCII(t *testing.T) {
+func testNonASCIIAfterASCII(t *testing.T) {
 	var tokens Tokens
 	an := analyzer(t, "unicode")
 	for n := range 200 {
@@ -370,7 +374,7 @@ func testOtherBytesAfterASCII(t *testing.T) {
 	}
 }
 
-// GloVe keeps 999 bytes of a word, and no half character.
+// The whitespace analyzer keeps 999 bytes of a word and no part of a character, as GloVe does.
 func TestLongWords(t *testing.T) {
 	var tokens Tokens
 	an := analyzer(t, "whitespace")
@@ -380,14 +384,14 @@ func TestLongWords(t *testing.T) {
 				doc := strings.Repeat(" ", lead) + strings.Repeat("b", lead%5) +
 					strings.Repeat(char, size/len(char)) + " end"
 				if err := checkTokens(an, []byte(doc), &tokens); err != nil {
-					t.Fatalf("%d blanks, %q to %d: %v", lead, char, size, err)
+					t.Fatalf("%d blanks, then %d bytes of %q: %v", lead, size, char, err)
 				}
 			}
 		}
 	}
 }
 
-// Tokens that are used again must not allocate on ASCII text.
+// Analyzers do not allocate on ASCII text if Tokens are reused.
 func TestAnalyzersDoNotAllocate(t *testing.T) {
 	doc := []byte(strings.Repeat("The quick brown fox's 3.14 foxes_jumped over; the LAZY dog.\n", 100))
 	for _, name := range []string{"whitespace", "ascii", "unicode", "english", "english+stop"} {
@@ -400,13 +404,13 @@ func TestAnalyzersDoNotAllocate(t *testing.T) {
 				}
 			})
 			if n != 0 {
-				t.Errorf("%s (source %v): %v allocations a document", name, source, n)
+				t.Errorf("%s (source %v): %v allocations per document, want none", name, source, n)
 			}
 		}
 	}
 }
 
-// The cache of stems gives what stemming gives.
+// Words from the cache of stems are those that stemming gives.
 func TestStemCache(t *testing.T) {
 	docs := append(sampleDocs(t)[:trials.Of(300)],
 		[]byte(strings.Repeat("x", 64)+" "+strings.Repeat("x", 65)+"s "+strings.Repeat("running",
@@ -438,7 +442,7 @@ func TestStemCache(t *testing.T) {
 	}
 }
 
-// One Tokens may serve several analyzers in turn.
+// Several analyzers can use the same Tokens in turn.
 func TestTokensServeAllAnalyzers(t *testing.T) {
 	doc := []byte("The Katzen liefen schnell, running houses")
 	var shared Tokens
@@ -448,7 +452,7 @@ func TestTokensServeAllAnalyzers(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got, want := wordList(&shared), analyze(t, name, string(doc)); !slices.Equal(got, want) {
-				t.Errorf("%s: %q, alone %q", name, got, want)
+				t.Errorf("%s: words %q with shared Tokens, want %q", name, got, want)
 			}
 		}
 	}

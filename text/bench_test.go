@@ -12,7 +12,7 @@ import (
 	"github.com/collocate/collocate/internal/sample"
 )
 
-// sampleDocs are paragraphs of eLife articles, some 2 MB.
+// sampleDocs returns about 2 MB of paragraphs of eLife articles.
 func sampleDocs(tb testing.TB) [][]byte {
 	tb.Helper()
 	path, err := sample.Elife(tb.TempDir())
@@ -38,7 +38,7 @@ func load(tb testing.TB, path string, limit int) (docs [][]byte) {
 	return docs
 }
 
-// benchDocs are 64 MB of the large corpus if it is there, else the sample.
+// benchDocs returns 64 MB of the eLife paragraphs if they are there, and the sample otherwise.
 func benchDocs(tb testing.TB) [][]byte {
 	if data := findShared(); data != "" {
 		return load(tb, filepath.Join(data, "text", "elife-paragraphs.jsonl.zst"), 64<<20)
@@ -46,7 +46,8 @@ func benchDocs(tb testing.TB) [][]byte {
 	return sampleDocs(tb)
 }
 
-// One core on real English text: whitespace must do 300 MB/s, ascii 150 MB/s.
+// BenchmarkAnalyze analyzes English text on one core. The goal is at least 300 MB/s for whitespace
+// and 150 MB/s for ascii.
 func BenchmarkAnalyze(b *testing.B) {
 	docs := benchDocs(b)
 	size := 0
@@ -78,7 +79,7 @@ func BenchmarkAnalyze(b *testing.B) {
 	}
 }
 
-// Reading: a plain file of lines, the same as JSON lines, and that compressed.
+// BenchmarkBatches reads a plain file of lines, the same text as JSON lines, and those compressed.
 func BenchmarkBatches(b *testing.B) {
 	var lines, jsonl []byte
 	for i, d := range benchDocs(b) {

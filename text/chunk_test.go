@@ -19,7 +19,7 @@ import (
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// outcome is what reading gives: the documents before the first mistake, and that.
+// outcome is the result of reading: the documents, or only the error if there is one.
 type outcome struct {
 	docs []string
 	err  string
@@ -27,8 +27,7 @@ type outcome struct {
 
 func outcomeOf(docs []string, err error) outcome {
 	if err != nil {
-		// How far a decompressor got before it saw the mistake depends on timing, and on whether it
-		// works ahead.
+		// How much a decompressor has written when it finds an error depends on timing.
 		msg, _, _ := strings.Cut(err.Error(), "at about byte")
 		return outcome{err: msg}
 	}
@@ -37,9 +36,9 @@ func outcomeOf(docs []string, err error) outcome {
 
 func (o outcome) equal(p outcome) bool { return o.err == p.err && slices.Equal(o.docs, p.docs) }
 
-// checkReading reads one text in all ways: uncut, cut in pieces of several sizes, by
-// one and several workers, plain, from standard input and compressed. All must
-// give the same documents with the same IDs, or the same mistake.
+// checkReading reads a text as a whole and in pieces of several sizes, by one and several workers,
+// from a file and from standard input. All must give the same documents with the same IDs, or the
+// same error.
 func checkReading(t testing.TB, dir string, o Options, text []byte) {
 	t.Helper()
 	path := filepath.Join(dir, "f")
@@ -48,7 +47,7 @@ func checkReading(t testing.TB, dir string, o Options, text []byte) {
 	check := func(how string, got outcome) {
 		got.err = strings.Replace(got.err, "-: ", path+": ", 1) // standard input
 		if !got.equal(want) {
-			t.Fatalf("%v %q\nuncut %q\n%s %q", o.Format, text, want, how, got)
+			t.Fatalf("%v %q\n%s: %q\nwant, as read as a whole: %q", o.Format, text, how, got, want)
 		}
 	}
 	for _, size := range []struct{ chunk, window int }{{1, 1}, {7, 3}, {64, 16}} {
@@ -67,7 +66,7 @@ func checkReading(t testing.TB, dir string, o Options, text []byte) {
 	}
 }
 
-// rename makes IDs of standard input those of the file f.
+// rename replaces the name of standard input in IDs by that of the file f.
 func rename(o outcome) outcome {
 	for i, d := range o.docs {
 		if rest, ok := strings.CutPrefix(d, "stdin"); ok {
@@ -77,7 +76,7 @@ func rename(o outcome) outcome {
 	return o
 }
 
-// fragments are what the formats are made of, right and wrong.
+// fragments are pieces from which texts of each format are put together.
 var fragments = map[Format][]string{
 	Lines: {"a line", "\n", "\r\n", "\n\n", "\xff\x00", "x"},
 	File:  {"a line", "\n"},
@@ -92,6 +91,7 @@ var fragments = map[Format][]string{
 	CSV: {"1,x\n", "2,\"a\n\"\"b\"\"\"\r\n", "\n", "\"3\",\"\"\n"},
 }
 
+// Reading random texts of each format, right and wrong, does not depend on how they are divided.
 func TestReadingDoesNotDependOnCuts(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	dir := t.TempDir()
@@ -116,7 +116,7 @@ func TestReadingDoesNotDependOnCuts(t *testing.T) {
 			if format == JSON && round%2 == 1 {
 				text = append(text, "]\n"...)
 			}
-			if round%4 == 3 && len(text) > 0 { // a mistake somewhere
+			if round%4 == 3 && len(text) > 0 { // a wrong byte
 				text[r.IntN(len(text))] = byte(r.IntN(256))
 			}
 			checkReading(t, dir, Options{Format: format}, text)
@@ -124,7 +124,7 @@ func TestReadingDoesNotDependOnCuts(t *testing.T) {
 	}
 }
 
-// Many files of all sizes: grouping short ones into batches changes nothing either.
+// Many files of all sizes, of which short ones share a batch, give the documents of each in order.
 func TestManyFiles(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	dir := t.TempDir()
@@ -147,12 +147,13 @@ func TestManyFiles(t *testing.T) {
 		got, err := readBatches(&Corpus{Paths: []string{dir}, Options: Options{Format: Lines, Threads: 4}})
 		restore()
 		if err != nil || !slices.Equal(got, want) {
-			t.Fatalf("pieces of %d: %d documents of %d, %v", chunk, len(got), len(want), err)
+			t.Fatalf("pieces of %d: %d documents %.200q, %v; want %d %.200q", chunk, len(got), got, err,
+				len(want), want)
 		}
 	}
 }
 
-// Batches' borders are the same for any number of threads, plain or compressed.
+// A text is divided into the same batches with any number of threads, plain or compressed.
 func TestBatchBorders(t *testing.T) {
 	dir := t.TempDir()
 	text := []byte(strings.Repeat("some words in a line\nand more\n", 200000))
@@ -170,7 +171,8 @@ func TestBatchBorders(t *testing.T) {
 	plain := write(t, filepath.Join(dir, "f"), text)
 	want := borders(plain, 1)
 	if want[15] == 0 || want[17] != 0 || slices.Max(want) > maxBatchDocs {
-		t.Errorf("%d bytes came in batches of %v documents", len(text), want)
+		t.Errorf("%d bytes came in batches of %v documents, want 16 or 17 batches of at most %d", len(text),
+			want, maxBatchDocs)
 	}
 	for threads := 0; threads < 5; threads += trials.Every(2) {
 		if got := borders(plain, threads); !slices.Equal(got, want) {
@@ -182,7 +184,7 @@ func TestBatchBorders(t *testing.T) {
 	}
 }
 
-// A line of 100 MB between short ones.
+// A line of 100 MB between short ones is one document.
 func TestLongLine(t *testing.T) {
 	size := 100 << 20
 	if testing.Short() {
@@ -210,10 +212,11 @@ func TestLongLine(t *testing.T) {
 		return nil
 	})
 	if err != nil || len(sizes) != 3 || sizes["f:1"] != 5 || sizes["f:2"] != size || sizes["f:3"] != 3 {
-		t.Errorf("%v, %v", sizes, err)
+		t.Errorf("sizes of documents %v, %v; want f:1: 5, f:2: %d, f:3: 3", sizes, err, size)
 	}
 }
 
+// FuzzReading calls checkReading with arbitrary texts.
 func FuzzReading(f *testing.F) {
 	for format, parts := range fragments {
 		f.Add(uint8(format), []byte(strings.Join(parts, "")))
@@ -221,14 +224,15 @@ func FuzzReading(f *testing.F) {
 	f.Add(uint8(Auto), gzipped([]byte("one\ntwo\n")))
 	f.Add(uint8(Auto), zstded([]byte("one\ntwo\n")))
 	f.Add(uint8(Auto), bzipped)
-	f.Add(uint8(SMART), []byte("(\xb5/\xfd001\x00\x00000000000000")) // six bytes of text, or none, before the mistake is seen
+	// The decompressor gives six bytes of text or none before it finds the error.
+	f.Add(uint8(SMART), []byte("(\xb5/\xfd001\x00\x00000000000000"))
 	f.Add(uint8(JSON), []byte("[{\"text\":\"a\"},\n{\"text\":\"b\"}]"))
 	f.Add(uint8(TSV), []byte("id\ttext\n1\t\"a\nb\"\n"))
 	f.Add(uint8(CSV), []byte("text,id\n\"a\"\"\n\",1\n"))
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, format uint8, text []byte) {
 		if len(text) > 1<<12 {
-			return // each byte may be a piece: this is slow
+			return // pieces of one byte would be slow
 		}
 		dir, err := os.MkdirTemp(dir, "")
 		if err != nil {
@@ -273,16 +277,16 @@ func FuzzJSONL(f *testing.F) {
 			}
 		}
 		if strings.Contains(fmt.Sprint(err), "want a string or a list") {
-			return // also if a later field of that name is right
+			return // encoding/json takes the last field of a name, which may be right
 		}
 		if (err == nil) != (wantErr == nil) {
-			t.Fatalf("%q: %v, encoding/json %v", line, err, wantErr)
+			t.Fatalf("%q: error %v, encoding/json %v", line, err, wantErr)
 		}
 		if err != nil {
 			return
 		}
 		if got := string(p.docs[0].Text); got != text {
-			t.Fatalf("%q: %q, encoding/json %q", line, got, text)
+			t.Fatalf("%q: text %q, encoding/json %q", line, got, text)
 		}
 		if _, list := want["id"].([]any); !list && !p.marks[0].number {
 			if full, _ := asText(want["id"]); string(p.ids) != full {
@@ -292,7 +296,7 @@ func FuzzJSONL(f *testing.F) {
 	})
 }
 
-// asText is what a value of a text field stands for.
+// asText returns the text of the value of a text field.
 func asText(v any) (string, bool) {
 	switch v := v.(type) {
 	case nil:
@@ -321,8 +325,8 @@ func asText(v any) (string, bool) {
 	}
 }
 
-// FuzzCSV compares with encoding/csv, which differs in one thing: it takes CR LF
-// inside quotes for LF.
+// FuzzCSV compares with encoding/csv, on data without CR: encoding/csv reads CR LF inside quotes as
+// LF.
 func FuzzCSV(f *testing.F) {
 	f.Add([]byte("a,text\n\"x\"\"y\",\"p\nq\"\r\n1,2\n\n"))
 	f.Add([]byte("text\n\"\"\n"))
@@ -351,10 +355,10 @@ func FuzzCSV(f *testing.F) {
 			}
 		}
 		if (err == nil) != (wantErr == nil) {
-			t.Fatalf("%q: %v, encoding/csv %v", data, err, wantErr)
+			t.Fatalf("%q: error %v, encoding/csv %v", data, err, wantErr)
 		}
 		if err == nil && !slices.EqualFunc(got, records, func(a, b []string) bool { return slices.Equal(a, b) }) {
-			t.Fatalf("%q: %q, encoding/csv %q", data, got, records)
+			t.Fatalf("%q: records %q, encoding/csv %q", data, got, records)
 		}
 	})
 }

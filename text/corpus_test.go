@@ -29,7 +29,8 @@ func readAll(c *Corpus) (list []string, err error) {
 	return list, nil
 }
 
-// readBatches returns the same by Batches, and checks how batches are numbered.
+// readBatches returns the documents of Batches in the same form, and checks that batches are
+// numbered from 0, each once, by a valid worker.
 func readBatches(c *Corpus) ([]string, error) {
 	var mu sync.Mutex
 	batches := map[int][]string{}
@@ -42,7 +43,8 @@ func readBatches(c *Corpus) ([]string, error) {
 		defer mu.Unlock()
 		if _, twice := batches[b.Seq]; twice || len(list) == 0 || worker < 0 ||
 			c.Options.Threads > 0 && worker >= c.Options.Threads {
-			return fmt.Errorf("batch %d of %d documents by worker %d", b.Seq, len(list), worker)
+			return fmt.Errorf("batch %d (twice: %v) of %d documents by worker %d of %d", b.Seq, twice, len(list),
+				worker, c.Options.Threads)
 		}
 		batches[b.Seq] = list
 		return nil
@@ -51,7 +53,7 @@ func readBatches(c *Corpus) ([]string, error) {
 	for i := range len(batches) {
 		list, ok := batches[i]
 		if !ok && err == nil {
-			return nil, fmt.Errorf("no batch %d of %d", i, len(batches))
+			return nil, fmt.Errorf("batch %d of %d is missing", i, len(batches))
 		}
 		all = append(all, list...)
 	}
@@ -82,10 +84,10 @@ func zstded(data []byte) []byte {
 	return w.EncodeAll(data, nil)
 }
 
-// bzipped is "one\ntwo\n", by bzip2 -9.
+// bzipped is "one\ntwo\n" compressed by bzip2 -9.
 var bzipped = []byte("BZh91AY&SY\xa7\x14+w\x00\x00\x02\xc1\x80\x00\x10\x02\x01\x84\x80 \x00!\x80\x0c\x028\xf5\x1b\x8b\xb9\"\x9c(HS\x8a\x15\xbb\x80")
 
-// Every format, with what is odd in it: the documents in full.
+// The documents of short texts in every format, with its special cases.
 func TestFormatsByExample(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -166,13 +168,13 @@ func TestFormatsByExample(t *testing.T) {
 				t.Errorf("got %q, %v\nwant %q", got, err, tt.want)
 			}
 			if got, err := readBatches(c); err != nil || !slices.Equal(got, tt.want) {
-				t.Errorf("in batches %q, %v", got, err)
+				t.Errorf("in batches: got %q, %v\nwant %q", got, err, tt.want)
 			}
 		})
 	}
 }
 
-// Mistakes are named by file, line and what was expected.
+// Errors name the file, the line and what was expected.
 func TestMistakesByExample(t *testing.T) {
 	for _, tt := range []struct {
 		format     Format
@@ -239,12 +241,13 @@ func TestMistakesByExample(t *testing.T) {
 				t.Errorf("%s of %v %q: error\n%v, want\n%s", how, tt.format, tt.text, err, tt.want)
 			}
 		}
-		if strings.Contains(tt.want, ": line ") { // wherever pieces are cut
+		if strings.Contains(tt.want, ": line ") { // the same line, however the text is divided
 			checkReading(t, t.TempDir(), c.Options, []byte(tt.text))
 		}
 	}
 }
 
+// The format of a text is detected by its name and content.
 func TestDetection(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
@@ -279,24 +282,26 @@ func TestDetection(t *testing.T) {
 		{"a.CSV.zst", "id,text\n", false, CSV},
 	} {
 		if got := guess([]byte(tt.text), true, tt.name, tt.inFolder); got != tt.want {
-			t.Errorf("%s %q: %v, want %v", tt.name, tt.text, got, tt.want)
+			t.Errorf("format of %s with %q: %v, want %v", tt.name, tt.text, got, tt.want)
 		}
 	}
 }
 
+// Every format is read and written by its name; the error for another name lists them.
 func TestFormatNames(t *testing.T) {
 	for i, name := range Formats() {
 		var f Format
 		if err := f.UnmarshalText([]byte(name)); err != nil || f != Format(i) || f.String() != name {
-			t.Errorf("%s: %v, %v", name, f, err)
+			t.Errorf("%s: %v, %v; want format %d", name, f, err, i)
 		}
 	}
 	if _, err := ParseFormat("xml"); err == nil || !strings.Contains(err.Error(), `"xml": want auto, lines`) {
-		t.Error(err)
+		t.Errorf("ParseFormat(xml): error %v, want one that lists the formats", err)
 	}
 }
 
-// Compression is seen by content, whatever the name, and two members are one text.
+// Compression is detected by content, not by name; several members are one text; a truncated file
+// is an error.
 func TestCompression(t *testing.T) {
 	dir := t.TempDir()
 	plain := []byte("one\ntwo\n")
@@ -309,7 +314,7 @@ func TestCompression(t *testing.T) {
 		want := []string{name + ":1=one", name + ":2=two"}
 		got, err := readAll(&Corpus{Paths: []string{write(t, filepath.Join(dir, name), data)}})
 		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s: %q, %v", name, got, err)
+			t.Errorf("%s: %q, %v; want %q", name, got, err, want)
 		}
 		if name == "plain.gz" {
 			continue
@@ -318,18 +323,19 @@ func TestCompression(t *testing.T) {
 			if name == "gzip2" && cut == len(gzipped(plain[:3])) ||
 				name == "zstd2" && cut == len(zstded(plain[:5])) ||
 				name == "skippable" && cut == 11 {
-				continue // the end of a member is an end
+				continue // the end of a member may be the end of the file
 			}
 			path := write(t, filepath.Join(dir, "cut"), data[:cut])
 			_, err := readAll(&Corpus{Paths: []string{path}})
 			if err == nil || !strings.Contains(err.Error(), path+":") {
-				t.Errorf("%s cut after byte %d: error %v", name, cut, err)
+				t.Errorf("%s truncated to %d bytes: error %v, want one that names the file", name, cut, err)
 			}
 		}
 	}
 }
 
-// Folders are walked in byte order of the paths below them; hidden files are not part of it.
+// The files of a folder come in byte order of their paths, without hidden ones. Symbolic links are
+// followed, but a loop of links is an error.
 func TestFolders(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"b", "a/z", "a.txt", "a/b/c", "B", ".hidden", ".git/x", "é"} {
@@ -349,7 +355,7 @@ func TestFolders(t *testing.T) {
 		t.Errorf("got %q, %v\nwant %q", got, err, want)
 	}
 
-	// Files that share a name are told apart by their paths.
+	// IDs of files with the same name have their paths.
 	b := filepath.Join(dir, "top", "b")
 	got, err = readAll(&Corpus{Paths: []string{b, write(t, filepath.Join(dir, "b"), []byte("x"))}})
 	if want := []string{filepath.ToSlash(b) + ":1=text of b", filepath.ToSlash(dir) +
@@ -364,11 +370,13 @@ func TestFolders(t *testing.T) {
 	for _, read := range []func(*Corpus) ([]string, error){readAll, readBatches} {
 		if got, err := read(&Corpus{Paths: []string{filepath.Join(dir, "top")}}); err == nil ||
 			!strings.Contains(err.Error(), loop+": a symbolic link to a folder that contains it") || len(got) > 0 {
-			t.Errorf("a loop of links: %q, %v", got, err)
+			t.Errorf("a loop of links: documents %q, error %v; want none and one that names it", got, err)
 		}
 	}
 }
 
+// The error for a missing file, a broken link or a failing input names it; standard input can be
+// read only once.
 func TestFilesThatCannotBeRead(t *testing.T) {
 	dir := t.TempDir()
 	broken := filepath.Join(dir, "folder", "broken")
@@ -376,15 +384,16 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 	if err := os.Symlink("nowhere", broken); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{filepath.Join(dir, "none"), filepath.Join(dir, "folder"), "-"} {
+	for path, want := range map[string]string{filepath.Join(dir, "none"): filepath.Join(dir, "none"),
+		filepath.Join(dir, "folder"): broken, "-": "the wire is cut"} {
 		c := &Corpus{Paths: []string{path}, Stdin: io.MultiReader(strings.NewReader("x\n"), brokenReader{})}
 		_, err := readAll(c)
-		if err == nil || path != "-" && !strings.Contains(err.Error(), path) {
-			t.Errorf("%s: error %v", path, err)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want one that has %q", path, err, want)
 		}
 	}
 	if _, err := readAll(&Corpus{Paths: []string{"-", "-"}}); err == nil {
-		t.Error("standard input twice")
+		t.Error("standard input twice: no error")
 	}
 }
 
@@ -392,8 +401,8 @@ type brokenReader struct{}
 
 func (brokenReader) Read([]byte) (int, error) { return 0, errors.New("the wire is cut") }
 
-// What is to be left out of a folder is left out by whatever name, and read if it is
-// named itself.
+// Files in Except are left out of a folder, by whatever path they are named, but read if they are
+// named in Paths.
 func TestExcept(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a.txt", "out.txt", "sub/out.txt", "index/part"} {
@@ -409,7 +418,7 @@ func TestExcept(t *testing.T) {
 	}
 }
 
-// A caller may stop early, by leaving the loop, by an error of its own or by the context.
+// A caller can stop early by leaving the loop, by returning an error or by cancelling the context.
 func TestStoppingEarly(t *testing.T) {
 	defer setSizes(64, 8)()
 	path := write(t, filepath.Join(t.TempDir(), "f"), []byte(strings.Repeat("a line of text\n", 10000)))
@@ -424,7 +433,7 @@ func TestStoppingEarly(t *testing.T) {
 			}
 		}
 		if n != 100 {
-			t.Error(n)
+			t.Errorf("%d documents until the loop was left, want 100", n)
 		}
 		own := errors.New("enough")
 		var calls atomic.Int32
@@ -436,13 +445,13 @@ func TestStoppingEarly(t *testing.T) {
 			return nil
 		})
 		if err != own {
-			t.Errorf("the caller's error came back as %v", err)
+			t.Errorf("error %v, want that of the caller, %v", err, own)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		restart()
 		err = c.Batches(ctx, func(int, *Batch) error { cancel(); return nil })
 		if !errors.Is(err, context.Canceled) {
-			t.Errorf("canceled, but %v", err)
+			t.Errorf("error of Batches %v, want %v", err, context.Canceled)
 		}
 		restart()
 		for _, err = range c.All(ctx) {
@@ -451,11 +460,12 @@ func TestStoppingEarly(t *testing.T) {
 			}
 		}
 		if !errors.Is(err, context.Canceled) {
-			t.Errorf("canceled, but %v", err)
+			t.Errorf("error of All %v, want %v", err, context.Canceled)
 		}
 	}
 }
 
+// Progress is told the bytes of all files, and ends with their sum.
 func TestProgress(t *testing.T) {
 	defer setSizes(1000, 100)()
 	dir := t.TempDir()
@@ -472,26 +482,26 @@ func TestProgress(t *testing.T) {
 		)
 		c := &Corpus{Paths: paths, Options: Options{Progress: func(done, of int64) {
 			if of != total {
-				t.Errorf("%d of %d, want %d", done, of, total)
+				t.Errorf("Progress(%d, %d), want of %d", done, of, total)
 			}
 			mu.Lock()
 			last = max(last, done)
 			mu.Unlock()
 		}}}
 		if _, err := read(c); err != nil || last != total {
-			t.Errorf("%d of %d told, %v", last, total, err)
+			t.Errorf("the highest progress was %d of %d, %v", last, total, err)
 		}
 	}
 }
 
-// setSizes cuts texts finer than in earnest; the returned function undoes it.
+// setSizes lowers the sizes of pieces and batches; the returned function restores them.
 func setSizes(chunk, window int) func() {
 	c, w, d := chunkSize, windowSize, maxBatchDocs
 	chunkSize, windowSize, maxBatchDocs = chunk, window, max(1, chunk/16)
 	return func() { chunkSize, windowSize, maxBatchDocs = c, w, d }
 }
 
-// endless never has anything to read, like a terminal at which nobody types.
+// endless blocks every Read, like a terminal without input.
 type endless struct{ asked chan struct{} }
 
 func (e endless) Read([]byte) (int, error) {
@@ -499,7 +509,7 @@ func (e endless) Read([]byte) (int, error) {
 	select {}
 }
 
-// Whoever waits for input that does not come can be told to stop.
+// Cancelling the context ends the wait for input.
 func TestWaitingForInputCanBeStopped(t *testing.T) {
 	for how, read := range map[string]func(context.Context, *Corpus) error{
 		"All": func(ctx context.Context, c *Corpus) (err error) {
@@ -518,23 +528,25 @@ func TestWaitingForInputCanBeStopped(t *testing.T) {
 			stop()
 		}()
 		if err := read(ctx, &Corpus{Paths: []string{"-"}, Stdin: in}); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v", how, err)
+			t.Errorf("%s: error %v, want %v", how, err, context.Canceled)
 		}
 	}
 }
 
-// A document that never ends is read until somebody stops it.
+// Cancelling the context ends the reading of a document without end.
 func TestEndlessDocumentsCanBeStopped(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	letters := &letterReader{after: 3, stop: stop}
+	var last error
 	for _, err := range (&Corpus{Paths: []string{"-"}, Options: Options{Format: File}, Stdin: letters}).All(ctx) {
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v", err)
-		}
+		last = err
+	}
+	if !errors.Is(last, context.Canceled) {
+		t.Errorf("error %v, want %v", last, context.Canceled)
 	}
 }
 
-// letterReader gives one word for ever, and calls stop on the way.
+// letterReader gives the letter x forever, and calls stop after some reads.
 type letterReader struct {
 	after int
 	stop  func()
@@ -550,7 +562,7 @@ func (l *letterReader) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// What was guessed and left out is told once, whatever the number of files.
+// Guesses and fields that are left out are noted once for all files.
 func TestNotes(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -588,12 +600,13 @@ func TestNotes(t *testing.T) {
 			Options: Options{Note: func(line string) { notes = append(notes, strings.TrimPrefix(line, dir+"/")) }}}
 		docs, err := readAll(c)
 		if err != nil || len(docs) != tt.docs || !slices.Equal(notes, tt.want) {
-			t.Errorf("%s: %d documents, notes %q, %v", tt.name, len(docs), notes, err)
+			t.Errorf("%s: %d documents, notes %q, %v; want %d, %q", tt.name, len(docs), notes, err, tt.docs,
+				tt.want)
 		}
 	}
 }
 
-// Latin-1 and others are refused, converted, or taken as bytes, as one says.
+// Text in other encodings than UTF-8 is converted, refused or taken as bytes, as Encoding says.
 func TestEncodings(t *testing.T) {
 	long := strings.Repeat("plain text\n", 200_000) // more than one piece
 	for _, tt := range []struct{ encoding, text, want string }{

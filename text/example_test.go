@@ -10,7 +10,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// The documents of a file, one a line.
+// Read the documents of a file, one per line.
 func ExampleCorpus_All() {
 	dir, err := os.MkdirTemp("", "text-")
 	if err != nil {
@@ -34,7 +34,7 @@ func ExampleCorpus_All() {
 	// news.txt:2: Dogs bark.
 }
 
-// The same sentence by four analyzers.
+// Analyze a sentence with four analyzers.
 func ExampleParseAnalyzer() {
 	var words text.Tokens // reused for all documents
 	for _, name := range []string{"whitespace", "ascii", "unicode", "english+stop"} {

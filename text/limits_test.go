@@ -11,10 +11,10 @@ import (
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// A document over the bound ends the reading with its file and place, wherever it begins, in a
-// plain or a compressed file, and whatever the format. One of just the bound is read.
+// A document over the limit is an error that names the file and the place, wherever it begins, in a
+// plain or compressed file of any format. A document of exactly the limit is read.
 func TestMaxDocument(t *testing.T) {
-	trials.Long(t, "bytes by the million")
+	trials.Long(t, "reads documents of megabytes")
 	const limit = 3 << 20
 	short := strings.Repeat("some words in a line\n", 60000)
 	words := func(n int) string { return strings.Repeat("word ", n/5+1)[:n] }
@@ -22,9 +22,9 @@ func TestMaxDocument(t *testing.T) {
 		name   string
 		format Format
 		text   string
-		want   string // "" if it is right
+		want   string // start of the error; "" for none
 	}{
-		{"at the bound", Lines, "a\n" + words(limit) + "\nb\n", ""},
+		{"at the limit", Lines, "a\n" + words(limit) + "\nb\n", ""},
 		{"one byte more", Lines, "a\n" + words(limit+1) + "\nb\n", "f: document 2: a document of more than 3.15MB"},
 		{"no end", Lines, "a\n" + words(9<<20), "f: line 2, from byte 2 on: a document of more than"},
 		{"later", Lines, short + words(9<<20) + "\n" + short, "f: line 60001, from byte 1260000 on: a document"},
@@ -53,7 +53,8 @@ func TestMaxDocument(t *testing.T) {
 					last = err
 				}
 				if messageOf(last) != messageOf(err) {
-					t.Errorf("%s, %s: one by one %q, in batches %q", c.name, codec, messageOf(last), messageOf(err))
+					t.Errorf("%s, %s: error of All %q, of Batches %q; want the same", c.name, codec,
+						messageOf(last), messageOf(err))
 				}
 			}
 		}
@@ -67,9 +68,9 @@ func messageOf(err error) string {
 	return err.Error()
 }
 
-// A small file that holds one huge line ends in an error without growing.
+// A small compressed file with one huge line is an error, found without much memory.
 func TestBomb(t *testing.T) {
-	trials.Long(t, "bytes by the million")
+	trials.Long(t, "compresses 300 MB")
 	bomb := zstded(bytes.Repeat([]byte("a"), 300<<20))
 	path := write(t, filepath.Join(t.TempDir(), "f.zst"), bomb)
 	var before, after runtime.MemStats
@@ -78,35 +79,36 @@ func TestBomb(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if err == nil || !strings.Contains(err.Error(),
 		"f.zst: line 1, from byte 0 on: a document of more than 4.19MB: raise --max-document") {
-		t.Errorf("%d bytes of text in %d: %v", 300<<20, len(bomb), err)
+		t.Errorf("a line of %d bytes in a file of %d: error %v, want one that names --max-document", 300<<20,
+			len(bomb), err)
 	}
 	if got := after.TotalAlloc - before.TotalAlloc; got > 64<<20 {
-		t.Errorf("took %d bytes", got)
+		t.Errorf("reading allocated %d bytes, want at most %d", got, 64<<20)
 	}
 }
 
-// A document may take a part of the memory only, and the error says so.
+// A document that would need more than the memory limit is an error that names --memory.
 func TestDocumentsWithinMemory(t *testing.T) {
 	path := write(t, filepath.Join(t.TempDir(), "f"), bytes.Repeat([]byte("word "), 1<<20))
 	_, err := readBatches(&Corpus{Paths: []string{path}, Options: Options{Memory: 60_000_000}})
 	if err == nil || !strings.Contains(err.Error(),
 		"more than 2MB needs more than 60MB of memory: raise --memory") {
-		t.Error(err)
+		t.Errorf("a document of 5 MB with 60 MB of memory: error %v, want one that names --memory", err)
 	}
 }
 
-// Lines of one byte come in batches of bounded size, and are numbered as ever.
+// Empty lines come in batches of at most maxBatchDocs documents, all of them.
 func TestManyShortLines(t *testing.T) {
 	trials.Long(t, "a million documents")
 	path := write(t, filepath.Join(t.TempDir(), "f"), bytes.Repeat([]byte("\n"), 3<<19))
 	want, err := readBatches(&Corpus{Paths: []string{path}, Options: Options{Threads: 1}})
 	if err != nil || len(want) != 3<<19 {
-		t.Fatalf("%d documents, %v", len(want), err)
+		t.Fatalf("%d documents, %v; want %d", len(want), err, 3<<19)
 	}
 	err = (&Corpus{Paths: []string{path},
 		Options: Options{Threads: 3}}).Batches(context.Background(), func(_ int, b *Batch) error {
 		if len(b.Docs) > maxBatchDocs {
-			t.Errorf("batch %d has %d documents", b.Seq, len(b.Docs))
+			t.Errorf("batch %d has %d documents, want at most %d", b.Seq, len(b.Docs), maxBatchDocs)
 		}
 		return nil
 	})

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// What an analyzer needs elsewhere, besides its name in Analyzers.
+// Every name in Analyzers has a definition for the tests, an entry in doc.go and in the Python
+// package, the right OfBytes, and a note in doc.go if it has no stop words.
 func TestAnalyzersAreDefinedEverywhere(t *testing.T) {
 	comment := passage(t, "doc.go", "// These are the analyzers:", "// For ")
 	python := passage(t, "../python/src/collocate/index.py", "analyzer: how text is split", "store_text:")
@@ -15,7 +16,7 @@ func TestAnalyzersAreDefinedEverywhere(t *testing.T) {
 		an := analyzer(t, name)
 		_, language := an.(*language)
 		if !language && definitions[name] == nil {
-			t.Errorf("%s: definitions has no plain loop to compare it with", name)
+			t.Errorf("%s: analyzer_test.go has no definition to compare it with", name)
 		}
 		word := regexp.MustCompile(`(^|[^\w-])` + name + `([^\w-]|$)`)
 		if !word.MatchString(comment) {
@@ -27,7 +28,8 @@ func TestAnalyzersAreDefinedEverywhere(t *testing.T) {
 		// An analyzer of bytes splits text alike in Latin-1 and in UTF-8; one of Unicode does not.
 		latin, utf8 := analyze(t, name, "x\xe9y"), analyze(t, name, "x\u00e9y")
 		if ofBytes := len(latin) == len(utf8); OfBytes(name) != ofBytes {
-			t.Errorf("%s: words %q and %q, but OfBytes is %v", name, latin, utf8, OfBytes(name))
+			t.Errorf("%s: words %q in Latin-1 and %q in UTF-8, so OfBytes is %v, want %v", name, latin, utf8,
+				OfBytes(name), ofBytes)
 		}
 		if _, err := ParseAnalyzer(name + "+stop"); err != nil && language && name != luceneEnglish {
 			if !strings.Contains(comment, "no list for "+noStops) || !strings.Contains(noStops, name) {

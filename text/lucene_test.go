@@ -5,14 +5,15 @@ import (
 	"testing"
 )
 
-// What Lucene's EnglishAnalyzer gives, from its tests and from Porter's vocabulary.
+// The words of lucene-english are those in the tests of Lucene's EnglishAnalyzer and in Porter's
+// vocabulary.
 func TestLuceneEnglish(t *testing.T) {
 	a, err := ParseAnalyzer("lucene-english")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if a.Name() != "lucene-english" {
-		t.Error(a.Name())
+		t.Errorf("name %q, want lucene-english", a.Name())
 	}
 	for in, want := range map[string]string{
 		"books book the":              "book book",
@@ -44,8 +45,8 @@ func TestLuceneEnglish(t *testing.T) {
 	}
 }
 
-// A list of stop words is part of the analyzer's name, so that an index knows it.
-func TestStopWordsOfOnesOwn(t *testing.T) {
+// A user's list of stop words is part of the analyzer's name, from which an index restores it.
+func TestWithStopWords(t *testing.T) {
 	for base, want := range map[string]string{"unicode": "cats run", "english": "cat run",
 		"lucene-english": "the cat run"} {
 		a, err := WithStopWords(base, []string{"Eat", "dogs"})
@@ -57,7 +58,7 @@ func TestStopWordsOfOnesOwn(t *testing.T) {
 		}
 		again, err := ParseAnalyzer(a.Name())
 		if err != nil || again.Name() != a.Name() {
-			t.Fatal(a.Name(), err)
+			t.Fatalf("ParseAnalyzer(%q) = %v, %v; want the same name", a.Name(), again, err)
 		}
 		for _, a := range []Analyzer{a, again} {
 			var tok Tokens
@@ -75,10 +76,10 @@ func TestStopWordsOfOnesOwn(t *testing.T) {
 	}
 	for _, bad := range []string{"whitespace", "english+stop", "klingon"} {
 		if _, err := WithStopWords(bad, []string{"a"}); err == nil {
-			t.Error(bad, "was taken")
+			t.Errorf("WithStopWords(%q): no error", bad)
 		}
 	}
 	if _, err := WithStopWords("english", []string{"two words"}); err == nil {
-		t.Error("two words were taken for one")
+		t.Error("a stop word of two words: no error")
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/collocate/collocate/fields"
 )
 
-// inMemory is a corpus of groups of documents.
+// inMemory returns a corpus of groups of documents in memory.
 func inMemory(groups ...[]Document) *Corpus {
 	return &Corpus{Source: func(context.Context) iter.Seq2[[]Document, error] {
 		return func(yield func([]Document, error) bool) {
@@ -28,8 +28,7 @@ func inMemory(groups ...[]Document) *Corpus {
 	}}
 }
 
-// Documents in memory come as batches in their order, however many threads there are, and as
-// often as they are asked for.
+// A Source gives its documents in order, with any number of threads, and as often as it is read.
 func TestSourceGivesDocumentsInOrder(t *testing.T) {
 	var groups [][]Document
 	var want []string
@@ -63,7 +62,7 @@ func TestSourceGivesDocumentsInOrder(t *testing.T) {
 			got = append(got, bySeq[seq]...)
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%d threads: got %v", threads, got)
+			t.Errorf("%d threads: got %v, want %v", threads, got, want)
 		}
 	}
 	var got []string
@@ -74,10 +73,12 @@ func TestSourceGivesDocumentsInOrder(t *testing.T) {
 		got = append(got, d.ID)
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("All gives %v", got)
+		t.Errorf("All gives %v, want %v", got, want)
 	}
 }
 
+// Errors of a Source and of its documents are returned; an error of the caller and a cancelled
+// context end the reading.
 func TestSourceReportsMistakes(t *testing.T) {
 	doc := func(text string) []Document { return []Document{{ID: "d1", Text: []byte(text)}} }
 	failing := &Corpus{Source: func(context.Context) iter.Seq2[[]Document, error] {
@@ -108,7 +109,6 @@ func TestSourceReportsMistakes(t *testing.T) {
 			t.Errorf("All: got %v, want %q", err, want)
 		}
 	}
-	// An error of the caller ends the reading, as does the end of the context.
 	mine := errors.New("enough")
 	endless := &Corpus{Source: func(ctx context.Context) iter.Seq2[[]Document, error] {
 		return func(yield func([]Document, error) bool) {
@@ -117,16 +117,17 @@ func TestSourceReportsMistakes(t *testing.T) {
 		}
 	}}
 	if err := endless.Batches(t.Context(), func(int, *Batch) error { return mine }); err != mine {
-		t.Errorf("got %v, want %v", err, mine)
+		t.Errorf("error %v, want that of the caller, %v", err, mine)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	err := endless.Batches(ctx, func(int, *Batch) error { cancel(); return nil })
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want a cancelled context", err)
+		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 }
 
-// The text of documents with fields is that of the fields, and phrases do not cross them.
+// The text of a document with fields is that of its text fields, with breaks between them, which
+// phrases do not cross.
 func TestSourceHasTheTextOfFields(t *testing.T) {
 	schema, err := fields.ParseList([]string{"title:text", "year:number", "body:text", "note:text"})
 	if err != nil {
@@ -157,16 +158,21 @@ func TestSourceHasTheTextOfFields(t *testing.T) {
 		group := []Document{c.d}
 		corpus := inMemory(group)
 		corpus.Options.Schema = schema
+		docs := 0
 		for d, err := range corpus.All(t.Context()) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			docs++
 			if string(d.Text) != c.text || !slices.Equal(d.Breaks, c.breaks) {
 				t.Errorf("got %q %v, want %q %v", d.Text, d.Breaks, c.text, c.breaks)
 			}
 		}
+		if docs != 1 {
+			t.Errorf("%d documents, want 1 with the text %q", docs, c.text)
+		}
 		if !slices.Equal(group[0].Text, given) {
-			t.Errorf("the program's own document has now the text %q", group[0].Text)
+			t.Errorf("the caller's document was changed: text %q, want %q", group[0].Text, given)
 		}
 	}
 	plain := inMemory([]Document{doc("", nil, all)})
@@ -189,7 +195,7 @@ func TestSourceHasTheTextOfFields(t *testing.T) {
 	}
 }
 
-// A reader of files makes the text that the fields have, whatever is empty.
+// Documents from files already have the text and breaks of their fields, also where some are empty.
 func TestFilesHaveTheTextOfFields(t *testing.T) {
 	schema, err := fields.ParseList([]string{"title:text", "tags:keyword", "body:text", "note:text"})
 	if err != nil {
@@ -209,14 +215,19 @@ func TestFilesHaveTheTextOfFields(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := Corpus{Paths: []string{path}, Options: Options{Schema: schema}}
+		docs := 0
 		for d, err := range c.All(t.Context()) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			breaks := slices.Clone(d.Breaks)
-			if err := d.Complete(schema); err != nil || !slices.Equal(d.Breaks, breaks) {
-				t.Errorf("%q %v, completed to %v: %v", d.Text, breaks, d.Breaks, err)
+			docs++
+			text, breaks := string(d.Text), slices.Clone(d.Breaks)
+			if err := d.Complete(schema); err != nil || string(d.Text) != text || !slices.Equal(d.Breaks, breaks) {
+				t.Errorf("%s: Complete changed %q %v to %q %v, %v", name, text, breaks, d.Text, d.Breaks, err)
 			}
+		}
+		if docs != 4 {
+			t.Errorf("%s: %d documents, want 4", name, docs)
 		}
 	}
 }

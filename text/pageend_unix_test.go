@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lastPage is a page behind which nothing may be read.
+// lastPage is a page in front of one that cannot be read, so that reading past its end faults.
 var lastPage = func() []byte {
 	size := os.Getpagesize()
 	pages, err := unix.Mmap(-1, 0, 2*size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
@@ -21,5 +21,5 @@ var lastPage = func() []byte {
 	return pages[:size:size]
 }()
 
-// atPageEnd has n bytes at the end of that page.
+// atPageEnd returns the last n bytes of lastPage.
 func atPageEnd(n int) []byte { return lastPage[len(lastPage)-n:] }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// findShared finds the folder of large real data that may lie beside the project.
+// findShared returns the folder of larger collections beside the checkout, or "" if there is none.
 func findShared() string {
 	dir, err := os.Getwd()
 	for err == nil {
@@ -25,7 +25,7 @@ func findShared() string {
 	return ""
 }
 
-// The real collections, their format detected, have as many documents as they say.
+// The formats of real collections are detected, and they have the documented number of documents.
 func TestRealCollections(t *testing.T) {
 	data := findShared()
 	if data == "" {
@@ -53,12 +53,12 @@ func TestRealCollections(t *testing.T) {
 		err := c.Batches(context.Background(), func(_ int, b *Batch) error {
 			docs.Add(int64(len(b.Docs)))
 			if d := b.Docs[0]; b.Seq == 0 && !strings.HasPrefix(d.ID+"="+string(d.Text), tt.first) {
-				t.Errorf("%s begins with %s %.80q", tt.path, d.ID, d.Text)
+				t.Errorf("%s begins with %s=%.80q, want %q", tt.path, d.ID, d.Text, tt.first)
 			}
 			return nil
 		})
 		if err != nil || docs.Load() != tt.docs {
-			t.Errorf("%s: %d documents, %v, want %d", tt.path, docs.Load(), err, tt.docs)
+			t.Errorf("%s: %d documents, %v; want %d", tt.path, docs.Load(), err, tt.docs)
 		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// checkShort holds for every text: an analyzer that has a way for short ones finds the same words
-// on it, or says that it does not.
+// checkShort checks that AnalyzeShort finds the same words as Analyze, or declines the text. It may
+// not decline short plain text.
 func checkShort(an Analyzer, doc []byte, want []string) error {
 	short, ok := an.(ShortAnalyzer)
 	if !ok {
@@ -23,14 +23,14 @@ func checkShort(an Analyzer, doc []byte, want []string) error {
 	}
 	room := ShortRoom{}
 	for i := range room {
-		room[i] = 'X' // what was there before does not matter
+		room[i] = 'X' // the previous contents do not matter
 	}
 	borders, ok := short.AnalyzeShort(doc, &room)
 	if !ok {
 		if plain := !bytes.ContainsFunc(doc,
 			func(r rune) bool { return r < ' ' || r > '~' || r == '_' }); plain &&
 			len(doc) <= MaxShort {
-			return fmt.Errorf("the short text %q is not for AnalyzeShort", doc)
+			return fmt.Errorf("AnalyzeShort declines %q", doc)
 		}
 		return nil
 	}
@@ -41,18 +41,18 @@ func checkShort(an Analyzer, doc []byte, want []string) error {
 		end := bits.TrailingZeros64(borders)
 		borders &= borders - 1
 		if end > len(doc) {
-			return fmt.Errorf("a word to %d", end)
+			return fmt.Errorf("AnalyzeShort: a word ends at %d of %d bytes", end, len(doc))
 		}
 		list = append(list, string(room[start:end]))
 	}
 	if !slices.Equal(list, want) {
-		return fmt.Errorf("words by AnalyzeShort\n%q, want\n%q", list, want)
+		return fmt.Errorf("words of AnalyzeShort\n%q, want\n%q", list, want)
 	}
 	return nil
 }
 
-// Texts of every length up to beyond two blocks, of all bytes, of ASCII, and of what joins words,
-// each at the end of a larger text and with one behind it.
+// Analyzers keep their definitions on texts of every length up to two blocks and more, of all
+// bytes, of ASCII, and of characters that join words, with other text around them.
 func TestTextsOfEveryLength(t *testing.T) {
 	rng := rand.New(rand.NewPCG(64, 1))
 	var tokens Tokens
@@ -84,8 +84,7 @@ func TestTextsOfEveryLength(t *testing.T) {
 	}
 }
 
-// Whatever byte stands anywhere in a text, alone between letters, digits or blanks, beside others
-// or at its end.
+// Analyzers keep their definitions with any byte at any place between letters, digits or blanks.
 func TestEveryByteAtEveryPlace(t *testing.T) {
 	var tokens Tokens
 	for name := range definitions {
@@ -94,7 +93,7 @@ func TestEveryByteAtEveryPlace(t *testing.T) {
 			for _, around := range []string{"a", "7", " ", "Q-"} {
 				doc := []byte(strings.Repeat(around, n))[:n]
 				for at := range doc {
-					if n > block/2 && (at+3)%block > 5 { // near borders only
+					if n > block/2 && (at+3)%block > 5 { // only near the borders of blocks
 						continue
 					}
 					was := doc[at]
@@ -111,13 +110,13 @@ func TestEveryByteAtEveryPlace(t *testing.T) {
 	}
 }
 
-// The kernels give the bits that plain Go gives, of each byte at each place and of any number of
-// bytes.
-func TestKernelsHaveTheirTwins(t *testing.T) { cputest.Levels(t, testKernelsHaveTheirTwins) }
+// The kernels give the bits that plain Go gives, of blocks of any number of random bytes, some at
+// the end of a page.
+func TestKernelsEqualPlainGo(t *testing.T) { cputest.Levels(t, testKernelsEqualPlainGo) }
 
-func testKernelsHaveTheirTwins(t *testing.T) {
+func testKernelsEqualPlainGo(t *testing.T) {
 	if !hasKernels {
-		t.Skip("plain Go is the twin")
+		t.Skip("no kernels for this processor")
 	}
 	rng := rand.New(rand.NewPCG(3, 9))
 	for range 20000 / trials.Every(8) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Streams are read in their order, and documents without an ID count on from those before them.
+// Streams are read in order. The numbers of documents without an ID start after the given one.
 func TestStreams(t *testing.T) {
 	open := func(s string) func() (io.ReadCloser, error) {
 		return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(s)), nil }
@@ -23,9 +23,9 @@ func TestStreams(t *testing.T) {
 		got = append(got, d.ID+"="+string(d.Text))
 	}
 	if s := strings.Join(got, " "); s != "a.txt:8=one a.txt:9=two b.txt:1=three" {
-		t.Errorf("got %s", s)
+		t.Errorf("documents %s, want a.txt:8=one a.txt:9=two b.txt:1=three", s)
 	}
-	// A long stream is cut into tasks that are numbered before they are parsed.
+	// A long stream is divided into tasks, whose documents are numbered before they are parsed.
 	c.Streams = []Stream{{"c.txt", 2_000_000, open(strings.Repeat("x y\n", 1<<20))}}
 	last := make([]string, 2)
 	err := c.Batches(context.Background(), func(worker int, b *Batch) error {
@@ -33,9 +33,9 @@ func TestStreams(t *testing.T) {
 		return nil
 	})
 	if id := max(last[0], last[1]); err != nil || id != "c.txt:3048576" {
-		t.Errorf("the last document is %s, %v", id, err)
+		t.Errorf("the last document is %s, %v; want c.txt:3048576", id, err)
 	}
 	if names := strings.Join(Names([]string{"x/a", "b", "y/a"}), " "); names != "x/a b y/a" {
-		t.Errorf("names %s", names)
+		t.Errorf("names %s, want x/a b y/a", names)
 	}
 }

@@ -18,7 +18,8 @@ import (
 	"github.com/collocate/collocate/fields"
 )
 
-// withSchema reads a text with a schema and prints the documents: ID, text, and the values.
+// withSchema reads a text with a schema. It returns ID, text and values of each document as a
+// string, and the notes.
 func withSchema(t *testing.T, format Format, list, body string) (out []string, notes []string, err error) {
 	t.Helper()
 	return withOptions(t, Options{Format: format}, list, body)
@@ -57,6 +58,7 @@ func joined(values fields.Values) (b []byte) {
 
 const testSchema = "url:keyword,title:text,tags:keyword:split=;,body:text,year:number:missing=NA,at:geo:from=lat/lon"
 
+// The columns of CSV and TSV tables become fields, others are noted, and a missing one is an error.
 func TestColumnsOfATableBecomeFields(t *testing.T) {
 	table := "id,title,body,tags,year,lat,lon,url,other\n" +
 		"d1,A title,\"The \"\"body\"\"\",x; y;;x,1999,1.5,2.5,http://a,?\n" +
@@ -80,17 +82,29 @@ func TestColumnsOfATableBecomeFields(t *testing.T) {
 	}
 	if _, _, err := withSchema(t, CSV, "title:text,size:number", table); err == nil ||
 		!strings.Contains(err.Error(), `no column "size"`) {
-		t.Errorf("a column that is not there: %v", err)
+		t.Errorf("a missing column: error %v, want one that names it", err)
 	}
 }
 
+// Columns can be named by number. Then the first line is a document, unless one of its columns has
+// a usual name.
 func TestColumnsByNumber(t *testing.T) {
-	got, _, err := withSchema(t, TSV, "t:text:from=2,n:number:from=1", "7\tSeven words\n8\tEight\n")
-	if err != nil || fmt.Sprint(got) != "[stdin:1|Seven words|Seven words|7 stdin:2|Eight|Eight|8]" {
-		t.Errorf("%v, %v", got, err)
+	const list = "t:text:from=2,n:number:from=1"
+	rows := "7\tSeven words\n8\tEight\n"
+	want := "[stdin:1|Seven words|Seven words|7 stdin:2|Eight|Eight|8]"
+	for _, header := range []string{"", "id\tx\n", "x\ttext\n"} {
+		got, _, err := withSchema(t, TSV, list, header+rows)
+		if err != nil || fmt.Sprint(got) != want {
+			t.Errorf("header %q: %v, %v\nwant %s", header, got, err, want)
+		}
+	}
+	if got, _, err := withSchema(t, TSV, list, "x\ty\n"+rows); err != nil || len(got) != 3 || got[0] != "stdin:1|y|y|x" {
+		t.Errorf("first line without a usual name: %v, %v; want 3 documents", got, err)
 	}
 }
 
+// The fields of JSON records become those of documents, others are noted, and one that no record
+// has is an error.
 func TestFieldsOfJSON(t *testing.T) {
 	records := `{"id":"d1","title":"A \"title\"","body":["one","two"],"tags":["x","y"],"year":1999,"lat":1.5,"lon":2.5,"url":true,"more":{}}
 {"id":"d2","title":null,"year":"NA"}
@@ -111,28 +125,32 @@ func TestFieldsOfJSON(t *testing.T) {
 	got, _, err := withSchema(t, JSONL, "t:text,at:geo",
 		`{"t":"a","at":{"lat": 1, "lon": 2}}`+"\n"+`{"t":"b","at":"1,2"}`)
 	if err != nil || fmt.Sprint(got) != `[stdin:1|a|a|{"lat": 1, "lon": 2} stdin:2|b|b|1,2]` {
-		t.Errorf("points: %v, %v", got, err)
+		t.Errorf("points: %v, %v; want them as they are", got, err)
 	}
 	if _, _, err := withSchema(t, JSONL, "t:text,n:number",
 		`{"t":"a"}`+"\n"+`{"t":"b"}`); err == nil ||
 		!strings.Contains(err.Error(), `no record has a field "n"`) {
-		t.Errorf("a field that no record has: %v", err)
+		t.Errorf("a field that no record has: error %v, want one that names it", err)
 	}
 	sparse := Options{Format: JSONL, Sparse: true}
 	got, notes, err := withOptions(t, sparse, "t:text,n:number", `{"t":"a"}`+"\n"+`{"t":"b"}`)
 	if err != nil || len(got) != 2 || len(notes) != 2 || notes[1] != "no record has n" {
-		t.Errorf("a field that may be in no record: %v, %q, %v", got, notes, err)
+		t.Errorf("a field that no record has, with Sparse: documents %v, notes %q, %v; want a note", got, notes,
+			err)
 	}
 	if _, _, err := withSchema(t, JSONL, "t:text,n:number", `{"t":"a","n":{"x":1}}`); err == nil ||
 		!strings.Contains(err.Error(), `field "n": want`) {
-		t.Errorf("an object for a number: %v", err)
+		t.Errorf("an object for a number: error %v, want one that names the field", err)
 	}
 }
 
+// Formats without fields are refused with a schema.
 func TestPlainTextHasNoFields(t *testing.T) {
-	for _, f := range []Format{Lines, TREC, SMART} {
-		if _, _, err := withSchema(t, f, "t:text", ".I 1\n.W\nwords\n"); err == nil {
-			t.Errorf("%v with a schema is accepted", f)
+	for f, body := range map[Format]string{Lines: "words\n", Blank: "words\n", File: "words\n",
+		TREC: "<DOC><DOCNO>1</DOCNO>words</DOC>\n", SMART: ".I 1\n.W\nwords\n"} {
+		_, _, err := withSchema(t, f, "t:text", body)
+		if err == nil || !strings.Contains(err.Error(), "fields") {
+			t.Errorf("%v with a schema: error %v, want one about fields", f, err)
 		}
 	}
 }
@@ -156,6 +174,8 @@ type parquetRow struct {
 	Good bool `parquet:"good"`
 }
 
+// The columns of a Parquet table of all types become fields; columns that the schema does not name
+// are noted.
 func TestColumnsOfParquetBecomeFields(t *testing.T) {
 	year := int32(1999)
 	rows := []parquetRow{
@@ -205,11 +225,11 @@ func TestColumnsOfParquetBecomeFields(t *testing.T) {
 	if _, err := readAll(&Corpus{Paths: []string{"-"},
 		Stdin: strings.NewReader(parquetMagic)}); err == nil ||
 		!strings.Contains(err.Error(), "cannot be read from a pipe") {
-		t.Errorf("a table from a pipe: %v", err)
+		t.Errorf("a Parquet table from a pipe: error %v, want one that says so", err)
 	}
 }
 
-// A damaged table is an error, never a panic.
+// FuzzParquet changes a byte of a table: reading it may fail but not panic.
 func FuzzParquet(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "t.parquet")
 	if err := parquet.WriteFile(path, []parquetRow{{ID: "d1", Title: "a", Tags: []string{"x"}}}); err != nil {
@@ -237,8 +257,8 @@ func FuzzParquet(f *testing.F) {
 	})
 }
 
-// Fields of objects are named with points, lists of objects have the values of all, and breaks say
-// where another field or value begins.
+// Fields of nested objects are named with dots, lists of objects give the values of all, and breaks
+// are where another field or value begins.
 func TestNestedAndBreaks(t *testing.T) {
 	schema, err := fields.ParseList([]string{"title:text", "body:text:from=doc.body", "who:keyword:from=a.b.name", "n:number:from=a.b.n"})
 	if err != nil {
@@ -273,6 +293,6 @@ func TestNestedAndBreaks(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := tokens.Places(nil, []uint32{4, 14}); !slices.Equal(got, []uint32{0, 1 + gap, 2 + gap, 3 + 2*gap}) {
-		t.Errorf("places %v", got)
+		t.Errorf("places %v, want a gap of %d at each break", got, gap)
 	}
 }
