@@ -19,7 +19,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// lines is a corpus of some lines with words of all frequencies, one of them no UTF-8.
+// lines returns n lines of words of all frequencies, some of which are not UTF-8.
 func lines(n int) string {
 	rng := rand.New(rand.NewPCG(41, 42))
 	var b strings.Builder
@@ -36,7 +36,7 @@ func corpusOf(r io.Reader) *text.Corpus {
 	return &text.Corpus{Paths: []string{"-"}, Stdin: r, Options: text.Options{Format: text.Lines, Encoding: text.Bytes}}
 }
 
-// mapped maps all parts of a file.
+// mapped maps each of the n parts of a file, and returns the streams.
 func mapped(t *testing.T, path string, n int, do func(*text.Corpus, io.Writer) error) (streams []string) {
 	t.Helper()
 	for i := range n {
@@ -54,7 +54,7 @@ func mapped(t *testing.T, path string, n int, do func(*text.Corpus, io.Writer) e
 	return streams
 }
 
-// reduced brings the records of streams together by key, as an engine would, and reduces them.
+// reduced groups the records of streams by key, as a cluster engine would, and reduces each group.
 func reduced(t *testing.T, job Job, streams []string, n int64, spill *Spill) (out []string) {
 	t.Helper()
 	groups := make([][]string, n)
@@ -99,7 +99,7 @@ func vocabulary(t *testing.T, v *cooccur.Vocabulary) string {
 	return b.String()
 }
 
-// matrix writes a .cooc file by a function that makes rows.
+// matrix returns the bytes of the .cooc file with the rows that do makes.
 func matrix(t *testing.T, v *cooccur.Vocabulary, opt cooccur.Options,
 	do func(cooccur.Sink) (cooccur.Stats, error)) string {
 	t.Helper()
@@ -123,7 +123,8 @@ func matrix(t *testing.T, v *cooccur.Vocabulary, opt cooccur.Options,
 	return string(data)
 }
 
-// Parts make what one machine makes, byte for byte, with reduces and without.
+// Merging the parts gives the vocabulary and the matrix file of one machine, with and without
+// reducing them first, in memory and through spilled files.
 func TestPartsMakeTheWhole(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "corpus.txt")
@@ -151,7 +152,8 @@ func TestPartsMakeTheWhole(t *testing.T) {
 					t.Fatal(err)
 				}
 				if vocabulary(t, v) != vocabulary(t, whole) || got != stats {
-					t.Fatalf("%d parts: another vocabulary, %+v, want %+v", n, got, stats)
+					t.Fatalf("%d parts, spill %v: vocabulary %.60q, %+v; want %.60q, %+v", n, spill != nil,
+						vocabulary(t, v), got, vocabulary(t, whole), stats)
 				}
 			}
 			for _, opt := range []cooccur.Options{{}, {Window: 3, Side: cooccur.Right},
@@ -168,7 +170,8 @@ func TestPartsMakeTheWhole(t *testing.T) {
 						return MergePairs(ctx, inputs(way), spill, whole, true, opt, s)
 					})
 					if got != want {
-						t.Fatalf("%d parts, %+v, spill %v: another file", n, opt, spill)
+						t.Fatalf("%d parts, %+v, spill %v: file of %d bytes, want the %d bytes of one machine", n,
+							opt, spill != nil, len(got), len(want))
 					}
 				}
 			}
@@ -177,12 +180,12 @@ func TestPartsMakeTheWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := os.Stat(spilled.Dir); !os.IsNotExist(err) {
-			t.Errorf("files are left: %v", err)
+			t.Errorf("the folder of spilled files after Clean: %v, want none", err)
 		}
 	}
 }
 
-// Whatever an engine loses, changes or repeats is noticed.
+// A merge refuses streams from which records or parts were lost, changed or repeated.
 func TestLossIsNoticed(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "corpus.txt")
@@ -219,10 +222,10 @@ func TestLossIsNoticed(t *testing.T) {
 				streams[1:]...), 2, nil),
 	} {
 		if err := merge(parts); err == nil {
-			t.Errorf("%s: nobody noticed", what)
+			t.Errorf("%s: no error", what)
 		}
 	}
-	// Maps of numbered parts say how many there are.
+	// Maps of numbered parts know the number of parts.
 	n := 0
 	numbered := mapped(t, path, 3, func(c *text.Corpus, w io.Writer) error {
 		_, err := MapWords(ctx, c, Share{[]int{n}, 3}, cooccur.VocabularyOptions{}, nil, w)
@@ -240,10 +243,10 @@ func TestLossIsNoticed(t *testing.T) {
 		"part 3 of 3 comes twice": last(`"parts":[3]`),
 	} {
 		if err := merge([]string{numbered[0], numbered[1], third}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
+			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	// A map that is missing shows where the vocabulary is known.
+	// A missing map of unnumbered parts is found if the counts of the vocabulary are known.
 	v, _, err := MergeWords(ctx, inputs(streams), nil, cooccur.VocabularyOptions{KeepUnk: true})
 	if err != nil {
 		t.Fatal(err)
@@ -254,14 +257,14 @@ func TestLossIsNoticed(t *testing.T) {
 	})
 	nothing := sinkFunc(func(*cooccur.Rows) error { return nil })
 	if _, err := MergePairs(ctx, inputs(pairs[1:]), nil, v, true, cooccur.Options{Window: 2}, nothing); err == nil {
-		t.Error("a map of pairs is missing: nobody noticed")
+		t.Error("a map of pairs is missing: no error")
 	}
 	if _, err := MergePairs(ctx, inputs(pairs[1:]), nil, v, false, cooccur.Options{Window: 2}, nothing); err != nil {
 		t.Error(err)
 	}
 	for _, opt := range []cooccur.Options{{Window: 30}, {Subsample: 0.1}} {
 		if _, err := MapPairs(ctx, corpusOf(strings.NewReader("a b\n")), Share{}, v, opt, nil, io.Discard); err == nil {
-			t.Errorf("%+v: cannot be added up, but is not refused", opt)
+			t.Errorf("%+v, whose parts cannot be added up: no error", opt)
 		}
 	}
 }
@@ -270,7 +273,7 @@ type sinkFunc func(*cooccur.Rows) error
 
 func (f sinkFunc) Rows(r *cooccur.Rows) error { return f(r) }
 
-// Every line is in one part, whatever their number.
+// Every line is in exactly one part, for any number of parts.
 func TestSplit(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a.txt"), filepath.Join(dir, "b.txt")
@@ -296,12 +299,13 @@ func TestSplit(t *testing.T) {
 			got += string(s)
 		}
 		if got != want {
-			t.Errorf("%d parts have %d bytes, want %d: %.60q", n, len(got), len(want), got)
+			t.Errorf("%d parts have %d bytes %.60q, want %d bytes %.60q", n, len(got), got, len(want), want)
 		}
 	}
 }
 
-// Streams of any bytes are read or refused, and what is read is written as it was.
+// FuzzStreams reduces streams of any bytes. The output of a reduce that succeeds can be reduced
+// again, with the same counts and sums.
 func FuzzStreams(f *testing.F) {
 	ctx := context.Background()
 	jobs := []Job{Vocab, Cooccur, Places, Weigh}
@@ -337,15 +341,15 @@ func FuzzStreams(f *testing.F) {
 		}
 		if again.ReadRecords != first.Records || again.ReadSum != first.Sum ||
 			again.Records != first.Records || again.Sum != first.Sum {
-			t.Fatalf("%+v, then %+v", first, again)
+			t.Fatalf("first reduce %+v, second %+v; want the same records and sum", first, again)
 		}
-		// Merges refuse what they cannot use, and do not fail otherwise.
+		// Merges may fail but not panic.
 		MergePlaces(ctx, []Input{{"s", strings.NewReader(s)}}, coloc.Options{MinPrevalence: 0.5})
 		MergeParts(ctx, Weigh, []Input{{"s", strings.NewReader(s)}})
 	})
 }
 
-// Every row is in one block, and blocks follow one another.
+// Every row is in exactly one block, and blocks are contiguous.
 func TestBlocks(t *testing.T) {
 	next := int64(0)
 	for block := range maxBlock + 1 {
@@ -356,11 +360,11 @@ func TestBlocks(t *testing.T) {
 		next = first + n
 	}
 	if next != 1<<32 {
-		t.Errorf("blocks end at %d", next)
+		t.Errorf("blocks end at row %d, want 1<<32", next)
 	}
 }
 
-// Any bytes are a class or refused, and a class is written as it was.
+// FuzzClass parses any bytes; a class that is accepted is written as the same bytes.
 func FuzzClass(f *testing.F) {
 	f.Add(appendClass(nil, &coloc.Class{Feature: 3, Sets: [][]int32{{0, 3}, {3, 300}}}))
 	f.Add([]byte{1, 2})
@@ -371,7 +375,7 @@ func FuzzClass(f *testing.F) {
 	})
 }
 
-// Parts of a corpus have the documents of the whole, with their names.
+// The parts of a corpus have the documents of the whole, with the same IDs.
 func TestStreams(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a.txt"), filepath.Join(dir, "b.txt")
@@ -410,7 +414,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// Numbers are read as encoding/binary reads them, but for those that are longer than they need be.
+// FuzzUvarint compares with encoding/binary, except that numbers with unneeded bytes are refused.
 func FuzzUvarint(f *testing.F) {
 	for _, n := range []uint64{0, 1, 127, 128, 300, 1 << 20, 1<<63 - 1, 1 << 63, 1<<64 - 1} {
 		f.Add(binary.AppendUvarint(nil, n))
@@ -424,7 +428,7 @@ func FuzzUvarint(f *testing.F) {
 			want, size = 0, -1
 		}
 		if n != want || at != size {
-			t.Errorf("%x: %d and %d, want %d and %d", b, n, at, want, size)
+			t.Errorf("%x: number %d to offset %d, want %d to %d", b, n, at, want, size)
 		}
 	})
 }

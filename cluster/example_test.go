@@ -12,7 +12,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Two workers count the words of a part of a corpus each, and a merge adds up their streams.
+// Count the words of two parts of a corpus, as two workers would, and merge their streams.
 func Example() {
 	ctx := context.Background()
 	var parts []cluster.Input

@@ -15,7 +15,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// A file of records is what the comment of Spill says.
+// The bytes of a spilled file are those in the comment of Spill.
 func TestSpillBytes(t *testing.T) {
 	spill := &Spill{Dir: t.TempDir(), Buckets: 2}
 	w := newWriter(io.Discard, "cooccur", "map", "task")
@@ -34,11 +34,14 @@ func TestSpillBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(data) != "\x03\x02\x05\x07\x09\x01\x00" {
-		t.Errorf("the file has the bytes %x", data)
+		t.Errorf("bytes %x, want 03020507090100", data)
 	}
 	want := []spillRange{
 		{"task.spill", 0, 4, 1, crc32.Checksum(data[:4], castagnoli)},
 		{"task.spill", 4, 3, 1, crc32.Checksum(data[4:], castagnoli)},
+	}
+	if len(ranges.ranges) != len(want) {
+		t.Fatalf("ranges %+v, want %+v", ranges.ranges, want)
 	}
 	for i, r := range ranges.ranges {
 		if r != want[i] || ranges.keys[i] != int64(i) {
@@ -47,7 +50,7 @@ func TestSpillBytes(t *testing.T) {
 	}
 }
 
-// Files that are gone, cut off or changed are noticed, by reduces and by merges.
+// A merge refuses spilled files that are missing, truncated or changed.
 func TestSpillLossIsNoticed(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "corpus.txt")
@@ -67,7 +70,7 @@ func TestSpillLossIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := merge(nil); err == nil || !strings.Contains(err.Error(), "--spill") {
-		t.Errorf("without the folder: %v, want that --spill is missing", err)
+		t.Errorf("without the folder: error %v, want one that names --spill", err)
 	}
 	files, err := filepath.Glob(filepath.Join(spill.Dir, "*"+spillSuffix))
 	if err != nil || len(files) != 2 {
@@ -79,19 +82,20 @@ func TestSpillLossIsNoticed(t *testing.T) {
 	}
 	changed := bytes.Clone(good)
 	changed[len(changed)-1] ^= 3 // a count
-	for what, data := range map[string][]byte{"cut off": good[:len(good)-1], "changed": changed, "gone": nil} {
+	for what, data := range map[string][]byte{"truncated": good[:len(good)-1], "changed": changed, "missing": nil} {
 		if data == nil {
 			os.Remove(files[0])
 		} else if err := os.WriteFile(files[0], data, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if err := merge(spill); err == nil || !strings.Contains(err.Error(), filepath.Base(files[0])) {
-			t.Errorf("a file is %s: %v, want an error that names it", what, err)
+			t.Errorf("a file is %s: error %v, want one that names it", what, err)
 		}
 	}
 }
 
-// Any bytes of a file and any range of them are read or refused.
+// FuzzSpill reduces any range of a file of any bytes. The output of a reduce that succeeds can be
+// reduced again.
 func FuzzSpill(f *testing.F) {
 	raw := []byte("\x03\x03\x01\x05\x07\x09\x02\x01\x01")
 	f.Add(raw, int64(0), int64(len(raw)), uint64(2))

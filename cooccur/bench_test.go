@@ -9,8 +9,8 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// benchWords is the size of the benchmarks' corpus: skewed words, 200,000 of them
-// distinct at most.
+// benchWords is the number of words in the benchmarks' corpus, of which at most 200,000 are
+// distinct, with a Zipf distribution.
 const benchWords = 2_000_000
 
 var benchText = sync.OnceValue(func() string { return zipfText(benchWords, 200_000, 1) })
@@ -28,7 +28,7 @@ func reportWords(b *testing.B, words int64) {
 	b.ReportMetric(float64(words)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mwords/s")
 }
 
-// Making a vocabulary, by engine and threads.
+// BenchmarkVocabulary makes a vocabulary, by engine and threads.
 func BenchmarkVocabulary(b *testing.B) {
 	corpus, _ := benchCorpus(b)
 	for _, e := range []struct {
@@ -49,7 +49,7 @@ func BenchmarkVocabulary(b *testing.B) {
 	}
 }
 
-// Making a matrix without writing it, by window, engine and threads.
+// BenchmarkMatrix makes a matrix without writing it, by window, engine and threads.
 func BenchmarkMatrix(b *testing.B) {
 	corpus, v := benchCorpus(b)
 	for _, window := range []int{2, 10, 50} {
@@ -77,7 +77,7 @@ type discard struct{}
 
 func (discard) Rows(*Rows) error { return nil }
 
-// Looking words up in a mapped file.
+// BenchmarkNeighbours finds the neighbours of words in a mapped file.
 func BenchmarkNeighbours(b *testing.B) {
 	corpus, v := benchCorpus(b)
 	path := b.TempDir() + "/m.cooc"

@@ -15,8 +15,8 @@ import (
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// A matrix goes from every format to every other and back: the same cells, words, frequencies and
-// settings; and the same bytes where the format keeps all of these.
+// A matrix converted from every format to every other and back to CSR has the same cells, words and
+// frequencies. Where both formats keep everything, the file has the same bytes.
 func TestConvertEveryWay(t *testing.T) {
 	corpus := corpusOf(t, zipfText(trials.Of(2000), 150, 4))
 	v, _, err := CountWords(t.Context(), corpus, VocabularyOptions{})
@@ -52,19 +52,20 @@ func TestConvertEveryWay(t *testing.T) {
 				if _, err := Convert(t.Context(), to, b, back, CSR, o); err != nil {
 					t.Fatalf("%v to %v and back: %v", a, b, err)
 				}
-				if !maps.Equal(readCSR(t, back, v), readCSR(t, first, v)) {
-					t.Errorf("%v to %v: other cells", a, b)
+				if got, want := readCSR(t, back, v), readCSR(t, first, v); !maps.Equal(got, want) {
+					t.Errorf("%v to %v: cells %v, want %v", a, b, got, want)
 				}
 				whole := []Format{CSR, NPZ, Parquet}
 				if slices.Contains(whole, a) && slices.Contains(whole, b) && !bytes.Equal(readFile(t, back), want) {
-					t.Errorf("%v to %v: other bytes", a, b)
+					t.Errorf("%v to %v: the CSR file has %d bytes that differ from the first one's %d", a, b,
+						len(readFile(t, back)), len(want))
 				}
 			}
 		}
 	}
 }
 
-// GloVe's shuffled records are sorted; what cannot be right is refused.
+// GloVe's shuffled records are sorted; damaged files and missing or wrong options are refused.
 func TestConvertShuffled(t *testing.T) {
 	corpus := corpusOf(t, zipfText(2000, 150, 5))
 	v, _, err := CountWords(t.Context(), corpus, VocabularyOptions{})
@@ -85,33 +86,36 @@ func TestConvertShuffled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(readFile(t, back), data) {
-		t.Error("sorted again, it is another file")
+		t.Error("the shuffled records, sorted, are not the file of before")
 	}
-	for name, bad := range map[string][]byte{
-		"cut": data[:len(data)-3], "twice": slices.Concat(data, data[:recordSize]),
-		"not a number": slices.Concat(data[:8], []byte{0, 0, 0, 0, 0, 0, 0xf8, 0x7f}),
+	for want, bad := range map[string][]byte{
+		"is truncated": data[:len(data)-3],
+		"two entries":  slices.Concat(data, data[:recordSize]),
+		"NaN":          slices.Concat(data[:8], []byte{0, 0, 0, 0, 0, 0, 0xf8, 0x7f}),
 	} {
 		if err := os.WriteFile(shuffled, bad, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Convert(t.Context(), shuffled, GloVe, back, GloVe, ConvertOptions{Vocabulary: v}); err == nil {
-			t.Errorf("%s: no error", name)
+		_, err := Convert(t.Context(), shuffled, GloVe, back, GloVe, ConvertOptions{Vocabulary: v})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one that has %q", err, want)
 		}
 	}
 	if _, err := Convert(t.Context(), path, GloVe, back, GloVe, ConvertOptions{}); err == nil ||
 		!strings.Contains(err.Error(), "--vocab") {
-		t.Errorf("without a vocabulary: %v", err)
+		t.Errorf("without a vocabulary: error %v, want one that names --vocab", err)
 	}
 	if _, err := Convert(t.Context(), path, GloVe, filepath.Join(dir, "x.cooc"), CSR,
 		ConvertOptions{Vocabulary: v}); err == nil || !strings.Contains(err.Error(), "--window") {
-		t.Errorf("without a window: %v", err)
+		t.Errorf("without a window: error %v, want one that names --window", err)
 	}
 	if _, err := Convert(t.Context(), path, GloVe, back, GloVe,
 		ConvertOptions{Vocabulary: vocabularyOf("a")}); err == nil {
-		t.Error("a vocabulary that is too small is no error")
+		t.Error("a vocabulary that is too small: no error")
 	}
 }
 
+// FuzzReadMatrixFiles converts files of any bytes and format, which may fail but not panic.
 func FuzzReadMatrixFiles(f *testing.F) {
 	f.Add([]byte("%%MatrixMarket matrix coordinate real symmetric\n% c\n2 2 1\n2 1 0.5\n"), byte(MatrixMarket))
 	f.Add([]byte("a\tb\t1\n"), byte(TSV))

@@ -21,7 +21,7 @@ import (
 
 func init() { trials.Properties(60) }
 
-// The example of the package comment.
+// Every engine gives the matrix in the example of the package comment.
 func TestExampleOfThePackage(t *testing.T) {
 	corpus, v := corpusOf(t, "a b a"), vocabularyOf("a", "b")
 	for _, kind := range []engine.Kind{engine.Sequential, engine.Multicore} {
@@ -32,13 +32,13 @@ func TestExampleOfThePackage(t *testing.T) {
 			t.Errorf("%v: %v, %v; want %v", kind, got.m, err, want)
 		}
 		if stats != (Stats{Engine: kind, Documents: 1, Words: 3, Kept: 3, Entries: 3}) {
-			t.Errorf("%v: %+v", kind, stats)
+			t.Errorf("%v: %+v, want 1 document, 3 words, all kept, and 3 entries", kind, stats)
 		}
 	}
 }
 
-// Random corpora, all options, all engines, with tables and chunks so small that
-// everything is spilled and merged: always what the definition says, to the bit.
+// The engines give the matrix of the definition, to the bit, for random corpora and all options,
+// also with tables and chunks so small that everything is spilled and merged.
 func TestEnginesAgreeWithBruteForce(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		words := strings.Fields("a b c d é longer-than-fifteen-bytes longer-than-fifteen-bytez")[:rapid.IntRange(0, 7).Draw(r, "words")]
@@ -72,14 +72,14 @@ func TestEnginesAgreeWithBruteForce(t *testing.T) {
 					r.Fatalf("%+v\n got %v\nwant %v", o, got.m, want)
 				}
 				if got.rows != v.Len() {
-					r.Fatalf("%d rows for %d words", got.rows, v.Len())
+					r.Fatalf("%+v: %d rows, want one for each of %d words", o, got.rows, v.Len())
 				}
 			}
 		}
 	})
 }
 
-// zipfText is text of skewed word frequencies, with documents of all lengths.
+// zipfText returns lines of all lengths, of words with a Zipf distribution.
 func zipfText(words, vocabulary int, seed uint64) string {
 	r := rand.New(rand.NewPCG(seed, 1))
 	z := rand.NewZipf(r, 1.2, 3, uint64(vocabulary-1))
@@ -87,7 +87,7 @@ func zipfText(words, vocabulary int, seed uint64) string {
 	for n := 0; n < words; {
 		length := r.IntN(40)
 		if r.IntN(50) == 0 {
-			length = 3000 // longer than the small blocks of the tests
+			length = 3000 // longer than the blocks of tests that lower blockSize
 		}
 		for range length {
 			fmt.Fprintf(&b, "w%d ", z.Uint64())
@@ -98,8 +98,8 @@ func zipfText(words, vocabulary int, seed uint64) string {
 	return b.String()
 }
 
-// The same larger corpus through every engine, with 1 to 4 threads, in one piece
-// and spilled, gives the same file to the byte.
+// A larger corpus gives the same file with every engine, with 1 to 4 threads, in memory and
+// spilled.
 func TestSameBytesWhateverTheEngine(t *testing.T) {
 	size := 25_000
 	if testing.Short() {
@@ -134,7 +134,8 @@ func TestSameBytesWhateverTheEngine(t *testing.T) {
 					path := filepath.Join(t.TempDir(), "out.bin")
 					stats := writeMatrix(t, corpus, v, opt, path, GloVe)
 					if spilled != (stats.Runs > 1) {
-						t.Errorf("%v spilled=%t: %d runs", kind, spilled, stats.Runs)
+						t.Errorf("%v, spilled=%t: %d runs, want several if and only if it is spilled", kind, spilled,
+							stats.Runs)
 					}
 					got, err := os.ReadFile(path)
 					if err != nil {
@@ -143,8 +144,8 @@ func TestSameBytesWhateverTheEngine(t *testing.T) {
 					if want == nil {
 						want = got
 					} else if string(got) != string(want) {
-						t.Errorf("window %d, %v, %d threads, spilled=%t: other bytes", base.Window,
-							kind, threads, spilled)
+						t.Errorf("window %d, %v, %d threads, spilled=%t: other bytes than by the sequential engine",
+							base.Window, kind, threads, spilled)
 					}
 				}
 			}
@@ -170,8 +171,8 @@ func writeMatrix(t testing.TB, corpus *text.Corpus, v *Vocabulary, opt Options, 
 	return stats
 }
 
-// The least memory that the command line takes is enough for a small vocabulary,
-// with as many threads as fit.
+// The smallest --memory that the command accepts is enough for a small vocabulary; the engine then
+// uses only as many threads as fit.
 func TestLittleMemory(t *testing.T) {
 	corpus := corpusOf(t, zipfText(50_000, 3000, 11))
 	v, _, err := CountWords(t.Context(), corpus, VocabularyOptions{Memory: 16_000_000})
@@ -186,11 +187,11 @@ func TestLittleMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !maps.Equal(got.m, want.m) {
-		t.Error("another matrix in little memory")
+		t.Errorf("%d cells in 16 MB, want the %d cells in full memory", len(got.m), len(want.m))
 	}
 }
 
-// An empty corpus, an empty vocabulary and words that do not occur are no errors.
+// An empty corpus, an empty vocabulary and words that do not occur give an empty matrix.
 func TestNothingToCount(t *testing.T) {
 	for _, kind := range []engine.Kind{engine.Sequential, engine.Multicore} {
 		for name, c := range map[string]struct {
@@ -207,12 +208,13 @@ func TestNothingToCount(t *testing.T) {
 				t.Errorf("%s, %v: %v", name, kind, err)
 			}
 			if len(got.m) != 0 || got.rows != c.v.Len() {
-				t.Errorf("%s, %v: %v in %d rows", name, kind, got.m, got.rows)
+				t.Errorf("%s, %v: cells %v in %d rows, want none in %d", name, kind, got.m, got.rows, c.v.Len())
 			}
 		}
 	}
 }
 
+// Options outside their ranges are errors.
 func TestWrongOptionsAreRefused(t *testing.T) {
 	corpus, v := corpusOf(t, "a"), vocabularyOf("a")
 	for _, opt := range []Options{
@@ -220,12 +222,12 @@ func TestWrongOptionsAreRefused(t *testing.T) {
 		{Subsample: -1}, {Engine: engine.GPU}, {Memory: 1000},
 	} {
 		if _, err := Matrix(t.Context(), corpus, v, opt, &cells{}); err == nil {
-			t.Errorf("%+v is not refused", opt)
+			t.Errorf("options %+v: no error", opt)
 		}
 	}
 }
 
-// failing is a Sink that stops after some rows.
+// failing is a Sink that returns an error after some rows.
 type failing struct{ left int }
 
 var errSink = errors.New("no more")
@@ -237,9 +239,9 @@ func (f *failing) Rows(r *Rows) error {
 	return nil
 }
 
-// What goes wrong on the way is reported and stops all workers: a sink that
-// fails, no place to spill to, Ctrl-C.
-func TestErrorsOnTheWay(t *testing.T) {
+// A failing sink, a missing folder for temporary files and a cancelled context stop all workers,
+// and their error is returned.
+func TestErrorsStopTheEngines(t *testing.T) {
 	corpus := corpusOf(t, zipfText(20_000/trials.Every(2), 5000, 3))
 	v, _, err := CountWords(t.Context(), corpus, VocabularyOptions{})
 	if err != nil {
@@ -249,23 +251,23 @@ func TestErrorsOnTheWay(t *testing.T) {
 		for _, kind := range []engine.Kind{engine.Sequential, engine.Multicore} {
 			opt := Options{Engine: kind, Threads: threads, Window: 40}
 			if _, err := Matrix(t.Context(), corpus, v, opt, &failing{100}); !errors.Is(err, errSink) {
-				t.Errorf("%v: failing sink: %v", kind, err)
+				t.Errorf("%v, failing sink: error %v, want %v", kind, err, errSink)
 			}
 			opt.chunkLimit, opt.blockSize, opt.tableLimit = 9_000, 2400, 1000
 			opt.TempDir = filepath.Join(t.TempDir(), "missing")
 			if _, err := Matrix(t.Context(), corpus, v, opt, &cells{}); !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("%v: nowhere to spill: %v", kind, err)
+				t.Errorf("%v, no folder for temporary files: error %v, want %v", kind, err, os.ErrNotExist)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			if _, err := Matrix(ctx, corpus, v, opt, &cells{}); !errors.Is(err, context.Canceled) {
-				t.Errorf("%v: cancelled: %v", kind, err)
+				t.Errorf("%v, cancelled: error %v, want %v", kind, err, context.Canceled)
 			}
 		}
 	}
 }
 
-// A disk that is full while runs are spilled is an error that says so, not a loss.
+// A disk that is full while runs are spilled is an error that says so.
 func TestFullDiskWhileSpilling(t *testing.T) {
 	j, err := newJob(vocabularyOf("a"), Options{Window: 1})
 	if err != nil {
@@ -287,6 +289,6 @@ func TestFullDiskWhileSpilling(t *testing.T) {
 	s.encode(b)
 	if err := s.write(0, b); err == nil || !strings.Contains(err.Error(), "no space left") ||
 		!strings.Contains(err.Error(), "sorted runs") {
-		t.Errorf("full disk: %v", err)
+		t.Errorf("full disk: error %v, want no space left, and what it was for", err)
 	}
 }

@@ -24,7 +24,7 @@ func (p printed) Rows(r *cooccur.Rows) error {
 	return nil
 }
 
-// The matrix of the package's example.
+// Compute the matrix of the package's example.
 func ExampleMatrix() {
 	dir, err := os.MkdirTemp("", "cooccur-")
 	if err != nil {

@@ -23,8 +23,7 @@ import (
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// A small matrix through every format, read back by whatever reads it: always the
-// same cells.
+// A file of every format holds the cells of the matrix.
 func TestFormatsHoldTheMatrix(t *testing.T) {
 	corpus := corpusOf(t, zipfText(3000, 200, 9))
 	v, _, err := CountWords(t.Context(), corpus, VocabularyOptions{})
@@ -43,10 +42,10 @@ func TestFormatsHoldTheMatrix(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "matrix")
 			writeMatrix(t, corpus, v, opt, path, format)
 			if got := read(t, path, v); !maps.Equal(got, want.m) {
-				t.Errorf("%v, window %d: %d cells, want %d, or other values", format, opt.Window, len(got), len(want.m))
+				t.Errorf("%v, window %d: cells %v, want %v", format, opt.Window, got, want.m)
 			}
 			if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
-				t.Errorf("%v leaves %v", format, entries)
+				t.Errorf("%v: files %v, want only the matrix", format, entries)
 			}
 		}
 	}
@@ -80,11 +79,13 @@ func readCSR(t *testing.T, path string, v *Vocabulary) map[[2]uint32]float64 {
 			m[[2]uint32{uint32(id), c}] = values[k]
 		}
 		if found, ok := r.Lookup(string(v.Word(id))); !ok || found != id || r.Count(id) != v.Count(id) {
-			t.Errorf("word %q: ID %d, %t, count %d", v.Word(id), found, ok, r.Count(id))
+			t.Errorf("word %q: ID %d, %t, count %d; want ID %d, count %d", v.Word(id), found, ok, r.Count(id),
+				id, v.Count(id))
 		}
 	}
 	if _, ok := r.Lookup("not there"); ok || int(r.Entries()) != len(m) || r.Len() != v.Len() {
-		t.Errorf("%d entries, %d words", r.Entries(), r.Len())
+		t.Errorf("%d entries, %d words, \"not there\" found: %v; want %d, %d, false", r.Entries(), r.Len(), ok,
+			len(m), v.Len())
 	}
 	return m
 }
@@ -104,12 +105,12 @@ func readMTX(t *testing.T, path string, v *Vocabulary) map[[2]uint32]float64 {
 	lines := strings.Split(strings.TrimSuffix(string(readFile(t, path)), "\n"), "\n")
 	symmetric := strings.HasSuffix(lines[0], " symmetric")
 	if !strings.HasPrefix(lines[0], "%%MatrixMarket matrix coordinate ") || !strings.HasPrefix(lines[1], "%") {
-		t.Fatalf("header %q", lines[:2])
+		t.Fatalf("header %q, want %%%%MatrixMarket matrix coordinate and a comment", lines[:2])
 	}
 	var rows, cols, entries int
 	fmt.Sscan(lines[2], &rows, &cols, &entries)
 	if rows != v.Len() || cols != v.Len() || entries != len(lines)-3 {
-		t.Errorf("size line %q, %d entries", lines[2], len(lines)-3)
+		t.Errorf("size line %q, want %d rows and columns and %d entries", lines[2], v.Len(), len(lines)-3)
 	}
 	m := map[[2]uint32]float64{}
 	for _, line := range lines[3:] {
@@ -131,7 +132,7 @@ func readNPZ(t *testing.T, path string, v *Vocabulary) map[[2]uint32]float64 {
 	if got := npztest.Vector[int64](t, arrays, "shape",
 		"<i8"); string(arrays["format"].Data) != "csr" ||
 		!slices.Equal(got, []int64{int64(v.Len()), int64(v.Len())}) {
-		t.Errorf("format %q, shape %v", arrays["format"].Data, got)
+		t.Errorf("format %q, shape %v; want csr, %d rows and columns", arrays["format"].Data, got, v.Len())
 	}
 	indptr := npztest.Vector[int64](t, arrays, "indptr", "<i8")
 	cols := npztest.Vector[int32](t, arrays, "indices", npz.Int32)
@@ -153,7 +154,7 @@ func readParquet(t *testing.T, path string, v *Vocabulary) map[[2]uint32]float64
 	m := map[[2]uint32]float64{}
 	for _, r := range rows {
 		if string(v.Word(int(r.ID1))) != r.Word1 || string(v.Word(int(r.ID2))) != r.Word2 {
-			t.Fatalf("%+v", r)
+			t.Fatalf("row %+v: want the words %q and %q of these IDs", r, v.Word(int(r.ID1)), v.Word(int(r.ID2)))
 		}
 		m[[2]uint32{uint32(r.ID1), uint32(r.ID2)}] = r.Value
 	}
@@ -175,7 +176,7 @@ func readTSV(t *testing.T, path string, v *Vocabulary) map[[2]uint32]float64 {
 	return m
 }
 
-// exampleFile is the file of the comment on the format: "b a b" with window 1.
+// exampleFile writes the worked example in the comment on the format: "b a b" with window 1.
 func exampleFile(t testing.TB) string {
 	t.Helper()
 	corpus := corpusOf(t, "b a b")
@@ -189,6 +190,7 @@ func exampleFile(t testing.TB) string {
 	return path
 }
 
+// The bytes of the worked example in the comment on the format.
 func TestCSRBytesArePinned(t *testing.T) {
 	f, err := sections.Open(exampleFile(t), csrMagic, csrVersion)
 	if err != nil {
@@ -211,12 +213,12 @@ func TestCSRBytesArePinned(t *testing.T) {
 	} {
 		got, err := f.Section(name)
 		if err != nil || hex.EncodeToString(got) != want {
-			t.Errorf("%s: %x, want %s (%v)", name, got, want, err)
+			t.Errorf("section %s: %x, want %s (%v)", name, got, want, err)
 		}
 	}
 }
 
-// The archive is what it was when SciPy read it, to the bit.
+// The bytes of an archive that SciPy was seen to read.
 func TestNPZBytesArePinned(t *testing.T) {
 	corpus := corpusOf(t, "b a b")
 	v, _, err := CountWords(t.Context(), corpus, VocabularyOptions{})
@@ -231,7 +233,7 @@ func TestNPZBytesArePinned(t *testing.T) {
 	}
 }
 
-// useReader asks for everything; it must not panic, whatever the file holds.
+// useReader calls every method of a reader, none of which may panic.
 func useReader(r *Reader) {
 	r.Verify()
 	r.Lookup("a")
@@ -242,7 +244,7 @@ func useReader(r *Reader) {
 	}
 }
 
-// parseCSR reads a file's bytes, copied to an address that suits numbers.
+// parseCSR reads a file from memory, copied to an aligned address.
 func parseCSR(data []byte) (*Reader, error) {
 	aligned := make([]uint64, len(data)/8+1)
 	b := sections.Bytes(aligned)[:len(data)]
@@ -254,6 +256,7 @@ func parseCSR(data []byte) (*Reader, error) {
 	return newReader(f)
 }
 
+// FuzzReadCSR reads files of any bytes; no method may panic.
 func FuzzReadCSR(f *testing.F) {
 	data, err := os.ReadFile(exampleFile(f))
 	if err != nil {
@@ -268,8 +271,8 @@ func FuzzReadCSR(f *testing.F) {
 	})
 }
 
-// Sections that contradict each other, with checksums that are right, as a bug or
-// an attacker would write them: errors, no panic.
+// Files whose sections do not fit each other, with right checksums, are found by opening or by
+// Check, and no method panics.
 func TestCSRWithWrongSections(t *testing.T) {
 	good, err := sections.Open(exampleFile(t), csrMagic, csrVersion)
 	if err != nil {
@@ -277,12 +280,12 @@ func TestCSRWithWrongSections(t *testing.T) {
 	}
 	defer good.Close()
 	for _, s := range good.Sections() {
-		for _, change := range []func([]byte) []byte{
-			func(b []byte) []byte { return b[:len(b)/2] },
-			func(b []byte) []byte { return nil },
-			func(b []byte) []byte { return bytes.Repeat([]byte{0xff}, len(b)) },
-			func(b []byte) []byte { return bytes.Repeat([]byte{1}, len(b)) },
-			func(b []byte) []byte { return append(bytes.Clone(b), b...) },
+		for what, change := range map[string]func([]byte) []byte{
+			"halved":   func(b []byte) []byte { return b[:len(b)/2] },
+			"empty":    func(b []byte) []byte { return nil },
+			"all 0xff": func(b []byte) []byte { return bytes.Repeat([]byte{0xff}, len(b)) },
+			"all 1":    func(b []byte) []byte { return bytes.Repeat([]byte{1}, len(b)) },
+			"repeated": func(b []byte) []byte { return append(bytes.Clone(b), b...) },
 		} {
 			var out bytes.Buffer
 			w, err := sections.NewWriter(&out, csrMagic, csrVersion)
@@ -301,32 +304,42 @@ func TestCSRWithWrongSections(t *testing.T) {
 			if err := w.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if r, err := parseCSR(out.Bytes()); err == nil {
+			r, err := parseCSR(out.Bytes())
+			if err == nil {
 				useReader(r)
+				err = r.Check(t.Context())
+			}
+			// Any name of an analyzer and any counts of words are valid, and data after the end of
+			// a section is not read.
+			valid := s.Name == "analyzer" || s.Name == "counts" && strings.HasPrefix(what, "all") ||
+				what == "repeated"
+			if err == nil && !valid {
+				t.Errorf("section %s %s: no error", s.Name, what)
 			}
 		}
 	}
 }
 
+// Formats are found by the ending of a file and by their names.
 func TestFormatsByName(t *testing.T) {
 	for path, want := range map[string]Format{"a/b.cooc": CSR, "x.bin": GloVe,
 		"x.MTX": MatrixMarket, "y.npz": NPZ, "z.parquet": Parquet, "t.tsv": TSV} {
 		if got, err := FormatOf(path); err != nil || got != want {
-			t.Errorf("%s: %v, %v", path, got, err)
+			t.Errorf("FormatOf(%s) = %v, %v; want %v", path, got, err, want)
 		}
 		if got, err := ParseFormat(want.String()); err != nil || got != want {
-			t.Errorf("%v: %v, %v", want, got, err)
+			t.Errorf("ParseFormat(%v) = %v, %v", want, got, err)
 		}
 	}
 	if _, err := FormatOf("x.txt"); err == nil {
-		t.Error("x.txt has a format")
+		t.Error("FormatOf(x.txt): no error")
 	}
 	if _, err := ParseFormat("nothing"); err == nil {
-		t.Error("a format named nothing")
+		t.Error("ParseFormat(nothing): no error")
 	}
 }
 
-// A file that is not committed leaves nothing behind, in any format.
+// Abort leaves no files, in any format.
 func TestAbortLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	for format := range Format(len(endings)) {
@@ -340,11 +353,11 @@ func TestAbortLeavesNothing(t *testing.T) {
 		f.Abort()
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
-		t.Errorf("%v", left)
+		t.Errorf("files %v are left after Abort, want none", left)
 	}
 }
 
-// A full disk is an error of every format, whenever it is noticed.
+// A full disk is an error in every format.
 func TestAFullDiskIsAnError(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("this system has no /dev/full")
@@ -356,7 +369,7 @@ func TestAFullDiskIsAnError(t *testing.T) {
 			f.Abort()
 		}
 		if !errors.Is(err, syscall.ENOSPC) {
-			t.Errorf("%v: %v, want that there is no space", format, err)
+			t.Errorf("%v: error %v, want %v", format, err, syscall.ENOSPC)
 		}
 	}
 }

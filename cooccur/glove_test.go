@@ -16,8 +16,8 @@ import (
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// Vocabularies and matrices that others made with Stanford GloVe: our vocabulary
-// is the same to the byte, our sums are the same to 1e-9 and our counts exactly.
+// Vocabularies are the same, to the byte, as those that others published as made with Stanford
+// GloVe, and so are matrices, with sums within 1e-9.
 func TestPublishedGloVeOutputs(t *testing.T) {
 	for _, c := range []struct {
 		corpus string
@@ -43,7 +43,7 @@ func TestPublishedGloVeOutputs(t *testing.T) {
 			}
 			var got bytes.Buffer
 			if _, err := v.WriteTo(&got); err != nil || got.String() != string(wantVocab) {
-				t.Errorf("%s, %v: other vocabulary (%v)", c.corpus, kind, err)
+				t.Errorf("%s, %v: vocabulary %.60q (%v), want %.60q", c.corpus, kind, got.String(), err, wantVocab)
 			}
 			out := filepath.Join(t.TempDir(), "out.bin")
 			writeMatrix(t, linesOf(c.corpus), v, Options{Window: c.window, Engine: kind}, out, GloVe)
@@ -52,7 +52,8 @@ func TestPublishedGloVeOutputs(t *testing.T) {
 	}
 }
 
-// The output of Stanford GloVe on the works of Shakespeare in several settings.
+// Vocabularies and matrices of the works of Shakespeare are those of Stanford GloVe, in several
+// settings.
 func TestGloVeOnShakespeare(t *testing.T) {
 	trials.Long(t, "all of Shakespeare")
 	dir := sharedData(t, "glove", "generated-tinyshakespeare")
@@ -88,7 +89,7 @@ func TestGloVeOnShakespeare(t *testing.T) {
 				// GloVe does not define which words of the last count survive.
 				sameAbove(t, got.String(), string(wantVocab))
 			} else if got.String() != string(wantVocab) {
-				t.Error("other vocabulary")
+				t.Errorf("vocabulary %.60q, want %.60q", got.String(), wantVocab)
 			}
 			// With GloVe's own vocabulary the IDs are the same.
 			if v, err = ReadVocabulary(bytes.NewReader(wantVocab), "vocab.txt"); err != nil {
@@ -114,7 +115,7 @@ func TestGloVeOnShakespeare(t *testing.T) {
 	}
 }
 
-// sameAbove compares vocabularies down to the last count, not included.
+// sameAbove compares the words of two vocabularies that are more frequent than the last ones.
 func sameAbove(t *testing.T, got, want string) {
 	t.Helper()
 	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
@@ -132,8 +133,8 @@ func sameAbove(t *testing.T, got, want string) {
 	}
 }
 
-// compareGloVe compares our file with GloVe's. Where nothing overflows its dense
-// table GloVe writes the first record doubled.
+// compareGloVe compares a file with the records of Stanford GloVe. Its first record has twice the
+// value if nothing overflowed its dense table (doubled).
 func compareGloVe(t *testing.T, path string, want []byte, relErr float64, doubled bool) {
 	t.Helper()
 	got, err := os.ReadFile(path)
@@ -141,7 +142,7 @@ func compareGloVe(t *testing.T, path string, want []byte, relErr float64, double
 		t.Fatal(err)
 	}
 	if len(got) != len(want) {
-		t.Fatalf("%d bytes, want %d", len(got), len(want))
+		t.Fatalf("%d bytes of records, want %d", len(got), len(want))
 	}
 	var records []Record
 	for r, err := range ReadGloVe(bytes.NewReader(want)) {
@@ -166,9 +167,10 @@ func compareGloVe(t *testing.T, path string, want []byte, relErr float64, double
 	}
 }
 
+// The bytes of GloVe records, whatever the size of the writer's buffer.
 func TestGloVeBytesArePinned(t *testing.T) {
 	const record1, record2 = "01000000030000000000000000000440", "0300000001000000000000000000f03f"
-	for _, size := range []int{16, 24, 40, 4096} { // of the writer's buffer, which need not hold whole records
+	for _, size := range []int{16, 24, 40, 4096} {
 		var buf bytes.Buffer
 		e := &gloveEncoder{bufio.NewWriterSize(&buf, size)}
 		if err := e.Rows(&Rows{First: 0, Ends: []int{1, 1, 3}, Cols: []uint32{2, 0, 0},
@@ -179,11 +181,12 @@ func TestGloVeBytesArePinned(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := hex.EncodeToString(buf.Bytes()); got != record1+record2+record2 {
-			t.Error(got)
+			t.Errorf("buffer of %d bytes: %s, want %s", size, got, record1+record2+record2)
 		}
 	}
 }
 
+// ReadGloVe refuses a truncated record and the ID 0.
 func TestReadGloVeRefusesDamage(t *testing.T) {
 	good, _ := hex.DecodeString("01000000030000000000000000000440")
 	zero, _ := hex.DecodeString("00000000030000000000000000000440")
@@ -199,11 +202,12 @@ func TestReadGloVeRefusesDamage(t *testing.T) {
 			last = err
 		}
 		if last == nil || !strings.Contains(last.Error(), c.want) {
-			t.Errorf("%s: %v", name, last)
+			t.Errorf("%s: error %v, want %q", name, last, c.want)
 		}
 	}
 }
 
+// FuzzReadGloVe reads any bytes, which cannot give more records than fit.
 func FuzzReadGloVe(f *testing.F) {
 	f.Add([]byte("\x01\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00\x04\x40"))
 	f.Add([]byte("\x00\x00\x00\x00\xff"))
@@ -215,7 +219,7 @@ func FuzzReadGloVe(f *testing.F) {
 			}
 		}
 		if n > len(data)/recordSize {
-			t.Errorf("%d records in %d bytes", n, len(data))
+			t.Errorf("%d records in %d bytes, want at most %d", n, len(data), len(data)/recordSize)
 		}
 	})
 }

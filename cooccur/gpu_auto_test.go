@@ -13,7 +13,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Opening a device takes longer than most jobs do.
+// The estimate of the cores' time exceeds twice the time to open a device only for large jobs.
 func TestAutoTakesTheGPUWhereItWins(t *testing.T) {
 	for _, c := range []struct {
 		bytes   int64
@@ -34,13 +34,13 @@ func TestAutoTakesTheGPUWhereItWins(t *testing.T) {
 	} {
 		took := coresTime(c.bytes, c.count, c.window, c.threads)
 		if (took > 2*gpuOpening) != c.pays {
-			t.Errorf("%+v: the cores take %v", c, took)
+			t.Errorf("%+v: the cores' estimated time is %v, opening a GPU %v; GPU pays: want %v", c, took,
+				gpuOpening, c.pays)
 		}
 	}
 }
 
-// Only where the size of the corpus is known, and the device finds the words, is the
-// GPU worth a thought.
+// Auto considers a GPU only if the size of the corpus is known and the device can find its words.
 func TestAutoKnowsWhatTheGPUCanDo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "large.txt")
 	f, err := os.Create(path)
@@ -48,27 +48,27 @@ func TestAutoKnowsWhatTheGPUCanDo(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = f.WriteString(strings.Repeat("words of text\n", textfile.HeadSize/8))
-	if err := errors.Join(err, f.Truncate(100e9), f.Close()); err != nil { // a hole: it takes no room
+	if err := errors.Join(err, f.Truncate(100e9), f.Close()); err != nil { // a sparse file
 		t.Fatal(err)
 	}
 	if !gpuPays(linesOf(path), nil, true, 2, 16) || !gpuPays(linesOf(path), analyzerNamed(t, "ascii"), false, 2, 16) {
-		t.Error("100 GB of lines are left to the cores")
+		t.Error("100 GB of lines: auto takes the cores, want the GPU")
 	}
 	if gpuPays(linesOf(path), analyzerNamed(t, "english"), true, 2, 16) {
-		t.Error("stems are made on the CPU, but auto takes the GPU")
+		t.Error("an analyzer that stems, which runs on the CPU: auto takes the GPU, want the cores")
 	}
 	if gpuPays(linesOf("-"), nil, true, 2, 16) {
-		t.Error("nobody knows how much there is on standard input, but auto takes the GPU")
+		t.Error("standard input, whose size is unknown: auto takes the GPU, want the cores")
 	}
 	documents := linesOf(path)
 	documents.Options.Format = text.Blank
 	if gpuPays(documents, nil, true, 2, 16) {
-		t.Error("documents are cut on the CPU, but auto takes the GPU")
+		t.Error("paragraphs, which are found on the CPU: auto takes the GPU, want the cores")
 	}
 }
 
-// What auto began on a GPU that turns out to be too small, the cores bring to its end;
-// and it never takes the interpreter.
+// If the GPU that auto chose is too small, the job runs on the cores. Auto never chooses the
+// interpreter of kernels.
 func TestAutoFallsBackToTheCores(t *testing.T) {
 	t.Setenv("COLLOCATE_GPU", "emulator")
 	corpus := corpusOf(t, zipfText(500, 60, 4))
@@ -103,12 +103,13 @@ func TestAutoFallsBackToTheCores(t *testing.T) {
 				return stats, err
 			})
 			if vs.Engine != c.want || stats.Engine != c.want || madeStats.Engine != c.want {
-				t.Errorf("auto took %v for words, %v for the matrix and %v for both, want %v",
+				t.Errorf("auto took %v for CountWords, %v for Matrix and %v for Make, want %v",
 					vs.Engine, stats.Engine, madeStats.Engine, c.want)
 			}
 			stats.Engine, madeStats.Engine = wantStats.Engine, wantStats.Engine
 			if !bytes.Equal(got, want) || !bytes.Equal(made, want) || stats != wantStats || madeStats != wantStats {
-				t.Errorf("%+v and %+v, want %+v; or the files differ", stats, madeStats, wantStats)
+				t.Errorf("Matrix: same file %v, %+v; Make: same file %v, %+v; want %+v", bytes.Equal(got, want), stats,
+					bytes.Equal(made, want), madeStats, wantStats)
 			}
 		})
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/collocate/collocate/internal/gpu/words"
 )
 
-// gpuBenchCorpus is generated sentences of this many million words
-// (COLLOCATE_BENCH_MWORDS).
+// gpuBenchCorpus generates sentences of 100 million words, or of as many million as
+// COLLOCATE_BENCH_MWORDS says.
 func gpuBenchCorpus(b *testing.B) (path string, size int64) {
 	b.Helper()
 	if os.Getenv("COLLOCATE_TEST_GPU") == "" {
@@ -46,7 +46,8 @@ func gpuBenchCorpus(b *testing.B) (path string, size int64) {
 	return path, info.Size()
 }
 
-// idle takes texts and does nothing with them: what is left is reading and the link.
+// idle is a user of texts that does nothing with them, or only runs the kernel, so that a benchmark
+// measures reading and copying.
 type idle struct {
 	*feed
 	kernel bool
@@ -61,7 +62,7 @@ func (u idle) queue(s *textSlot) error {
 }
 func (u idle) landed(context.Context, *textSlot) error { return nil }
 
-// Where the time of the text's way to the device goes: reading into pinned memory,
+// BenchmarkGPUText times the stages of text on its way to the device: reading into pinned memory,
 // the link, the kernel.
 func BenchmarkGPUText(b *testing.B) {
 	path, size := gpuBenchCorpus(b)
@@ -106,7 +107,7 @@ func BenchmarkGPUText(b *testing.B) {
 			b.Logf("read only: %d threads, %d KB: %v, %.1f GB/s", threads, slot>>10, d, float64(size)/d.Seconds()/1e9)
 			run("read and copy", idle{feed: f})
 			run("read, copy and tokenise", nil)
-			// The kernel alone, on text that is there.
+			// The kernel alone, on text that is already on the device.
 			s := g.slots[0]
 			s.n = slot - 4096
 			for range 2 {
@@ -131,7 +132,7 @@ func BenchmarkGPUText(b *testing.B) {
 	}
 }
 
-// readOnly fills slots and drops them.
+// readOnly reads text into slots and reuses them without copying.
 func readOnly(b *testing.B, f *feed, path string, threads int) {
 	f.free, f.filled = make(chan *textSlot, len(f.slots)), make(chan *textSlot, len(f.slots))
 	for _, s := range f.slots {
@@ -152,9 +153,8 @@ func readOnly(b *testing.B, f *feed, path string, threads int) {
 	wg.Wait()
 }
 
-// What the size of the dense matrix does to the stages of a whole job. The last round
-// but one waits after each stage; the last one does not, and stages overlap as they do
-// in use.
+// BenchmarkGPUStages times the stages of whole jobs. The last round but one waits after each stage;
+// in the last, stages overlap as in use.
 func BenchmarkGPUStages(b *testing.B) {
 	path, _ := gpuBenchCorpus(b)
 	corpus := linesOf(path)

@@ -11,8 +11,8 @@ import (
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// Rows that are longer than a batch, more of them than the device has room for at a
-// time, come whole and in order.
+// Rows that are longer than a batch, and more rows than the device has room for, are delivered
+// whole and in order.
 func TestGPULongRows(t *testing.T) {
 	trials.Long(t, "many launches in the interpreter")
 	corpus := corpusOf(t, zipfText(700, 250, 2))
@@ -26,7 +26,7 @@ func TestGPULongRows(t *testing.T) {
 		{Window: 30, Side: Left, gpuHead: 16, gpuSums: 9000},
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			g := testGPU(t, 32<<20) // with batches of its own
+			g := testGPU(t, 32<<20) // a new one, whose batches have their first size
 			o.Threads, o.TempDir = 2, t.TempDir()
 			want, _ := matrixFile(t, v, o, func(o Options, sink Sink) (Stats, error) {
 				o.Engine = engine.Sequential
@@ -36,16 +36,18 @@ func TestGPULongRows(t *testing.T) {
 				return g.Matrix(t.Context(), corpus, v, o, sink)
 			})
 			if !bytes.Equal(got, want) {
-				t.Error("the files differ")
+				t.Errorf("file of %d bytes from the GPU, want the %d bytes of the sequential engine", len(got),
+					len(want))
 			}
 			if g.Crossed() == 0 || len(g.large) == 0 {
-				t.Errorf("%d bytes crossed the link, and %d batches were large", g.Crossed(), len(g.large))
+				t.Errorf("%d bytes crossed the link in %d large batches, want some of both", g.Crossed(),
+					len(g.large))
 			}
 		})
 	}
 }
 
-// stopping is a sink that gives up.
+// stopping is a sink that calls fail for every batch of rows from the one with this number on.
 type stopping struct {
 	after int
 	fail  func() error
@@ -58,8 +60,8 @@ func (f *stopping) Rows(*Rows) error {
 	return f.fail()
 }
 
-// When the sink fails, or nobody wants the rows any more, delivery ends, with the
-// reason; and the next job finds the device as it was.
+// An error of the sink and a cancelled context end the delivery and are returned; the next job on
+// the device succeeds.
 func TestGPUDeliveryEnds(t *testing.T) {
 	g := testGPU(t, 32<<20)
 	corpus := corpusOf(t, zipfText(700, 250, 2))
@@ -72,12 +74,12 @@ func TestGPUDeliveryEnds(t *testing.T) {
 	for _, after := range []int{1, 4} {
 		if _, err := g.Matrix(t.Context(), corpus, v, o,
 			&stopping{after, func() error { return full }}); !errors.Is(err, full) {
-			t.Errorf("after %d rows: %v", after, err)
+			t.Errorf("sink that fails at call %d: error %v, want %v", after, err, full)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		stop := &stopping{after, func() error { cancel(); return nil }}
 		if _, err := g.Matrix(ctx, corpus, v, o, stop); !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled after %d rows: %v", after, err)
+			t.Errorf("cancelled at call %d: error %v, want %v", after, err, context.Canceled)
 		}
 	}
 	want, wantStats := matrixFile(t, v, o, func(o Options, sink Sink) (Stats, error) {

@@ -20,7 +20,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// testGPU is a device for a test: emulated, unless the environment names a real one.
+// testGPU returns a device: the interpreter, unless the environment names a GPU.
 func testGPU(t testing.TB, memory int64) *GPU {
 	t.Helper()
 	dev, _ := gputest.Device(t)
@@ -37,8 +37,8 @@ func testGPU(t testing.TB, memory int64) *GPU {
 	return g
 }
 
-// Random corpora and all options: always what the definition says, to the bit,
-// whether the device holds everything or a handful of words, pairs and sums.
+// The GPU gives the matrix of the definition, to the bit, for random corpora and all options,
+// whether the device holds everything or only a few words, pairs and sums.
 func TestGPUAgreesWithBruteForce(t *testing.T) {
 	trials.Long(t, "many launches in the interpreter")
 	g := testGPU(t, 32<<20)
@@ -82,13 +82,13 @@ func TestGPUAgreesWithBruteForce(t *testing.T) {
 			r.Fatalf("%+v\n got %v\nwant %v", opt, got.m, want)
 		}
 		if got.rows != v.Len() {
-			r.Fatalf("%d rows for %d words", got.rows, v.Len())
+			r.Fatalf("%+v: %d rows, want one for each of %d words", opt, got.rows, v.Len())
 		}
 	})
 }
 
-// Lists of sums that run full again and again, beside dense matrices of all sizes: sums are added
-// up, and what still does not fit is spilled, also while the dense matrix is taken.
+// When lists of sums run full, equal keys are added up, and what still does not fit is spilled,
+// also while the dense matrix is read. The matrix stays that of the definition.
 func TestGPUListsRunFull(t *testing.T) {
 	trials.Long(t, "many launches in the interpreter")
 	g := testGPU(t, 32<<20)
@@ -107,7 +107,7 @@ func TestGPUListsRunFull(t *testing.T) {
 		docs                       []string
 		window, head, sums, counts int
 	}{{docs, 3, 1, 17, 0}, {docs, 3, 4, 17, 30}, {docs, 3, 4, 30, 60}, {docs, 3, 4, 70, 30},
-		{[]string{"a b c " + strings.Repeat("f g ", 40)}, 3, 4, 30, 30}, // few sums, in many runs
+		{[]string{"a b c " + strings.Repeat("f g ", 40)}, 3, 4, 30, 30}, // few sums in many runs
 		{docs[:1], lcmWindow + 1, 1, 40, 0}} {                           // sums of two planes
 		opt := Options{Window: x.window, Threads: 2, TempDir: t.TempDir(), gpuText: 256, gpuItems: 512,
 			gpuHead: x.head, gpuSums: x.sums, gpuCounts: x.counts}
@@ -121,8 +121,8 @@ func TestGPUListsRunFull(t *testing.T) {
 	}
 }
 
-// Windows that do not fit shared memory: counts, sums and wide sums, all on the device or in lists
-// of a few pairs, over documents that are longer and shorter than the window.
+// Windows that do not fit in shared memory give the matrix of the definition: counts, sums and wide
+// sums, with room for all pairs or for a few, in documents longer and shorter than the window.
 func TestGPUFarWindows(t *testing.T) {
 	g := testGPU(t, 32<<20)
 	words := strings.Fields("a b c d e")
@@ -145,8 +145,8 @@ func TestGPUFarWindows(t *testing.T) {
 	}
 }
 
-// messyText has what a tokeniser can stumble over: carriage returns, blanks, bytes
-// that are no text, words of 15, 16 and 1,000 bytes, and words that differ late.
+// messyText returns words that are hard for a tokenizer: with carriage returns, several blanks,
+// bytes that are not ASCII, of 15, 16 and about 1,000 bytes, and with long common prefixes.
 func messyText(words int, seed uint64) string {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var b strings.Builder
@@ -174,8 +174,8 @@ func messyText(words int, seed uint64) string {
 	return b.String()
 }
 
-// Vocabularies from the GPU are those of the CPU, to the byte, whatever the words,
-// the format and the analyzer.
+// Vocabularies from the GPU are those of the CPU, to the byte, for all kinds of words, formats and
+// analyzers.
 func TestGPUVocabularies(t *testing.T) {
 	trials.Long(t, "many launches in the interpreter")
 	g := testGPU(t, 32<<20)
@@ -232,13 +232,13 @@ func TestGPUVocabularies(t *testing.T) {
 			}
 			wantStats.Engine = engine.GPU
 			if stats != wantStats {
-				t.Errorf("%+v, want %+v", stats, wantStats)
+				t.Errorf("stats %+v, want %+v", stats, wantStats)
 			}
 		})
 	}
 }
 
-// sequentialWords is the definition of a vocabulary.
+// sequentialWords makes a vocabulary with the sequential engine.
 func sequentialWords(t *testing.T, corpus *text.Corpus, opt VocabularyOptions) (*Vocabulary, VocabularyStats, error) {
 	t.Helper()
 	opt.Engine = engine.Sequential
@@ -254,11 +254,11 @@ func analyzerNamed(t *testing.T, name string) text.Analyzer {
 	return a
 }
 
-// The same corpus through the plain engine and the GPU gives the same file to
-// the byte: whole, in parts, read once or twice, with every way of tokenising.
+// The GPU writes the file of the sequential engine, to the byte: with all text on the device, in
+// parts, spilled, and with vocabulary and matrix made in one call.
 func TestGPUWritesTheSameBytes(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the interpreter of kernels takes seconds for it")
+		t.Skip("many launches in the interpreter")
 	}
 	g := testGPU(t, 32<<20)
 	corpus := corpusOf(t, messyText(600, 5)+zipfText(800, 200, 7))
@@ -292,14 +292,15 @@ func TestGPUWritesTheSameBytes(t *testing.T) {
 					return g.Matrix(t.Context(), corpus, v, o, sink)
 				})
 				if !bytes.Equal(got, want) {
-					t.Errorf("%s: the files differ", name)
+					t.Errorf("%s: file of %d bytes, want the %d bytes of the sequential engine", name, len(got),
+						len(want))
 				}
 				if stats.Runs > 0 && name != "spilled" || stats.Runs == 0 && name == "spilled" && base.Analyzer == nil {
-					t.Errorf("%s: %d runs", name, stats.Runs)
+					t.Errorf("%s: %d runs, want some only if spilled", name, stats.Runs)
 				}
 				stats.Engine, stats.Runs = wantStats.Engine, 0
 				if stats != wantStats {
-					t.Errorf("%s: %+v, want %+v", name, stats, wantStats)
+					t.Errorf("%s: stats %+v, want %+v", name, stats, wantStats)
 				}
 			}
 			for _, method := range []Method{Ours, Paper} {
@@ -314,7 +315,8 @@ func TestGPUWritesTheSameBytes(t *testing.T) {
 	}
 }
 
-// sameWhenMade makes vocabulary and matrix at once, and compares.
+// sameWhenMade makes vocabulary and matrix with one call of Make, and compares the file and the
+// stats.
 func sameWhenMade(t *testing.T, g *GPU, corpus *text.Corpus, v *Vocabulary, vopt VocabularyOptions,
 	o Options, want []byte, wantStats Stats) {
 	t.Helper()
@@ -327,20 +329,21 @@ func sameWhenMade(t *testing.T, g *GPU, corpus *text.Corpus, v *Vocabulary, vopt
 			return sink, nil
 		})
 		if vs.Kept != v.Len() {
-			t.Errorf("%+v", vs)
+			t.Errorf("Make: vocabulary %+v, want %d words", vs, v.Len())
 		}
 		madeStats = s
 		return s, err
 	})
 	if !bytes.Equal(made, want) {
-		t.Errorf("made at once, method %v: the files differ", o.Method)
+		t.Errorf("Make, method %v: file of %d bytes, want the %d bytes of the sequential engine", o.Method,
+			len(made), len(want))
 	}
 	if madeStats.Engine = wantStats.Engine; madeStats != wantStats {
-		t.Errorf("made at once: %+v, want %+v", madeStats, wantStats)
+		t.Errorf("Make, method %v: stats %+v, want %+v", o.Method, madeStats, wantStats)
 	}
 }
 
-// matrixFile writes a matrix as GloVe's file and returns its bytes.
+// matrixFile writes a matrix in GloVe's format and returns the bytes of the file.
 func matrixFile(t *testing.T, v *Vocabulary, o Options, run func(Options, Sink) (Stats, error)) ([]byte, Stats) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "m.bin")
@@ -363,8 +366,8 @@ func matrixFile(t *testing.T, v *Vocabulary, o Options, run func(Options, Sink) 
 	return b, stats
 }
 
-// A corpus that does not fit the device is read twice, and one whose words do not fit
-// is refused.
+// A corpus that does not fit on the device is read twice. A vocabulary that does not fit is an
+// error that names --gpu-memory.
 func TestGPUCorpusInParts(t *testing.T) {
 	trials.Long(t, "many launches in the interpreter")
 	g := testGPU(t, 32<<20)
@@ -388,11 +391,11 @@ func TestGPUCorpusInParts(t *testing.T) {
 	}
 	_, _, err = small.CountWords(t.Context(), corpusOf(t, many.String()), VocabularyOptions{Threads: 1})
 	if err == nil || !strings.Contains(err.Error(), "raise --gpu-memory") {
-		t.Errorf("30,000 words in 3 MB: %v", err)
+		t.Errorf("30,000 words in 3 MB: error %v, want one that names --gpu-memory", err)
 	}
 }
 
-// Tables that would fill up are emptied in time, and words and pairs are not lost.
+// The tables of the paper's engine are emptied before they are full, and no word or pair is lost.
 func TestPaperWithSmallTables(t *testing.T) {
 	g := testGPU(t, 32<<20)
 	corpus := corpusOf(t, strings.ReplaceAll(zipfText(9000, 3000, 9), " ", "  "))
@@ -406,19 +409,33 @@ func TestPaperWithSmallTables(t *testing.T) {
 		return Matrix(t.Context(), corpus, v, o, sink)
 	})
 	base.Method, base.gpuSums, base.gpuHead, base.Threads, base.TempDir = Paper, 1<<15, 1, 1, t.TempDir()
-	got, stats := matrixFile(t, v, base,
-		func(o Options, sink Sink) (Stats,
-			error) {
-			return g.Matrix(t.Context(), corpus, v, o, sink)
-		})
+	got, stats := matrixFile(t, v, base, func(o Options, sink Sink) (Stats, error) {
+		return g.Matrix(t.Context(), corpus, v, o, sink)
+	})
 	if stats.Engine = wantStats.Engine; !bytes.Equal(got, want) || stats != wantStats {
-		t.Errorf("the files differ, or %+v is not %+v", stats, wantStats)
+		t.Errorf("same file %v, stats %+v; want true, %+v", bytes.Equal(got, want), stats, wantStats)
 	}
 	sameWhenMade(t, g, corpus, v, VocabularyOptions{}, base, want, wantStats)
 }
 
-// A document that is longer than any piece of text, with a word that is longer
-// still, is one document all the same.
+// The paper's method on a GPU finds words on the device, so it refuses subsampling and analyzers
+// that run on the CPU.
+func TestPaperRefusesWhatTheDeviceCannotDo(t *testing.T) {
+	g := testGPU(t, 32<<20)
+	corpus, v := corpusOf(t, "a b a"), vocabularyOf("a", "b")
+	for name, o := range map[string]Options{
+		"subsampling": {Subsample: 1e-2},
+		"unicode":     {Analyzer: analyzerNamed(t, "unicode")},
+	} {
+		o.Window, o.Weighting, o.Method = 2, Count, Paper
+		_, err := g.Matrix(t.Context(), corpus, v, o, &cells{})
+		if err == nil || !strings.Contains(err.Error(), "no subsampling") {
+			t.Errorf("%s: error %v, want one that lists what the method takes", name, err)
+		}
+	}
+}
+
+// A document longer than a piece of text stays one document, also with a word longer than a piece.
 func TestGPULongDocuments(t *testing.T) {
 	g := testGPU(t, 32<<20)
 	for _, doc := range []string{
@@ -450,17 +467,17 @@ func TestGPULongDocuments(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !maps.Equal(got.m, want.m) {
-				t.Errorf("%.20q: got %v, want %v", doc, got.m, want.m)
+				t.Errorf("%.20q: cells %v, want %v", doc, got.m, want.m)
 			}
 			if stats.Engine = wantStats.Engine; stats != wantStats {
-				t.Errorf("%.20q: %+v, want %+v", doc, stats, wantStats)
+				t.Errorf("%.20q: stats %+v, want %+v", doc, stats, wantStats)
 			}
 		}
 	}
 }
 
-// A window that the paper's method does not take is an error that leaves nothing on the device; the
-// device's end would tell.
+// A window too large for the paper's method is an error that leaves no memory allocated on the
+// device: closing it would report that.
 func TestPaperRefusesWideWindowsWithoutALeak(t *testing.T) {
 	g := testGPU(t, 32<<20)
 	path := filepath.Join(t.TempDir(), "corpus.txt")
@@ -472,6 +489,6 @@ func TestPaperRefusesWideWindowsWithoutALeak(t *testing.T) {
 	_, _, err := g.Make(t.Context(), corpus, VocabularyOptions{}, opt,
 		func(*Vocabulary) (Sink, error) { return nil, nil })
 	if err == nil || !strings.Contains(err.Error(), "windows of up to") {
-		t.Errorf("a window of %d words gives %v", opt.Window, err)
+		t.Errorf("a window of %d words: error %v, want one that has the largest", opt.Window, err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// corpusOf writes documents, one a line, and returns them as a corpus.
+// corpusOf writes documents, one per line, and returns them as a corpus.
 func corpusOf(t testing.TB, docs ...string) *text.Corpus {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "corpus.txt")
@@ -32,12 +32,12 @@ func linesOf(path string) *text.Corpus {
 	return &text.Corpus{Paths: []string{path}, Options: text.Options{Format: text.Lines}}
 }
 
-// sharedData is the folder of shared data beside the repository, if it is there.
+// sharedData returns a folder of the larger collections beside the checkout, or skips the test.
 func sharedData(t testing.TB, parts ...string) string {
 	t.Helper()
 	path := filepath.Join(append([]string{"..", "..", "shared", "data"}, parts...)...)
 	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no shared data here: %v", err)
+		t.Skipf("no folder shared/data beside the checkout: %v", err)
 	}
 	return path
 }
@@ -50,7 +50,7 @@ func vocabularyOf(words ...string) *Vocabulary {
 	return v.seal()
 }
 
-// cells is a Sink that keeps the matrix, and checks that rows come as promised.
+// cells is a Sink that keeps the matrix, and checks that rows and columns ascend.
 type cells struct {
 	m    map[[2]uint32]float64
 	rows int
@@ -61,13 +61,13 @@ func (c *cells) Rows(r *Rows) error {
 		c.m = map[[2]uint32]float64{}
 	}
 	if r.First != c.rows {
-		return fmt.Errorf("row %d comes after %d rows", r.First, c.rows)
+		return fmt.Errorf("rows from %d on after %d rows, want them in order", r.First, c.rows)
 	}
 	for i := range r.Ends {
 		cols, values := r.Row(i)
 		for k, col := range cols {
 			if k > 0 && cols[k-1] >= col {
-				return fmt.Errorf("row %d: columns %d, %d", r.First+i, cols[k-1], col)
+				return fmt.Errorf("row %d: column %d after %d, want ascending ones", r.First+i, col, cols[k-1])
 			}
 			c.m[[2]uint32{uint32(r.First + i), col}] = values[k]
 		}
@@ -76,8 +76,8 @@ func (c *cells) Rows(r *Rows) error {
 	return nil
 }
 
-// bruteForce computes the matrix from the definition in exact fractions; nothing
-// of the package is used but the options.
+// bruteForce computes the matrix from the definition in exact fractions, with nothing of the
+// package but the options.
 func bruteForce(docs []string, words []string, opt Options) map[[2]uint32]float64 {
 	exact := map[[2]uint32]*big.Rat{}
 	for _, doc := range docs {

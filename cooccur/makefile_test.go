@@ -11,7 +11,7 @@ import (
 	"github.com/collocate/collocate/engine"
 )
 
-// MakeFile writes what Make and Create write, in the format that the file's name says.
+// MakeFile writes the file that Make and Create write, in the format of the file's ending.
 func TestMakeFileIsMakeAndCreate(t *testing.T) {
 	corpus := corpusOf(t, zipfText(2000, 90, 6))
 	words := VocabularyOptions{MinCount: 2}
@@ -43,24 +43,24 @@ func TestMakeFileIsMakeAndCreate(t *testing.T) {
 		}
 		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) ||
 			gotWords != wantWords || stats != wantStats || stats.Entries == 0 {
-			t.Errorf("%s: another file, or %+v, %+v, want %+v, %+v; %v", name, gotWords, stats,
-				wantWords, wantStats, err)
+			t.Errorf("%s: same file %v, %+v, %+v, %v; want true, %+v, %+v", name, bytes.Equal(got, want), gotWords,
+				stats, err, wantWords, wantStats)
 		}
 	}
 	if _, _, err := MakeFile(t.Context(), "m.csv", corpus, words, Options{}); err == nil ||
 		!strings.Contains(err.Error(), ".cooc") {
-		t.Errorf("an ending of no format: %v", err)
+		t.Errorf("m.csv, which is no format: error %v, want one that lists endings", err)
 	}
 	path := filepath.Join(t.TempDir(), "m.cooc")
 	if _, _, err := MakeFile(t.Context(), path, corpus, words, Options{Window: -7}); err == nil {
-		t.Error("a window of -7 words is no error")
+		t.Error("a window of -7 words: no error")
 	}
 	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) > 0 {
-		t.Errorf("%v is left after an error, %v", left, err)
+		t.Errorf("files %v, %v after an error, want none", left, err)
 	}
 }
 
-// Counts are always merged on cores, and the statistics say so.
+// CountsOf always merges on the cores, and its statistics say so.
 func TestCountsOfSaysItsEngine(t *testing.T) {
 	counts := iter.Seq2[[]byte, uint64](func(yield func([]byte, uint64) bool) {
 		_ = yield([]byte("b"), 2) && yield([]byte("a"), 3) && yield([]byte("b"), 4)
@@ -72,7 +72,8 @@ func TestCountsOfSaysItsEngine(t *testing.T) {
 			t.Fatal(err)
 		}
 		if stats.Engine != want || stats.Words != 9 || v.Len() != 2 || v.Count(0) != 6 {
-			t.Errorf("%v: %+v, and the first of %d words %d times", given, stats, v.Len(), v.Count(0))
+			t.Errorf("%v: %+v, %d words, the first %d times; want %v, 9 words, 2 words, 6 times", given, stats,
+				v.Len(), v.Count(0), want)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// "new york" against "new car": five documents, window 1, counted.
+// Measures of the words in five documents, with window 1 and counts. The matrix is
 //
 //	        new york car old   sum
 //	new       .    3   1   .     4
@@ -36,7 +36,7 @@ func TestMeasures(t *testing.T) {
 	} {
 		got, err := r.Neighbours(0, 10, by, 0)
 		if err != nil || len(got) != 2 {
-			t.Fatalf("%v: %v, %v", by, got, err)
+			t.Fatalf("%v: neighbours %v, %v; want york and car", by, got, err)
 		}
 		for i, word := range []string{"york", "car"} {
 			if got[i].Word != word || math.Abs(got[i].Score-want[i]) > 1e-12 {
@@ -45,10 +45,10 @@ func TestMeasures(t *testing.T) {
 		}
 	}
 	if got, _ := r.Neighbours(0, 10, PMI, 2); len(got) != 1 || got[0].Word != "york" {
-		t.Errorf("values from 2: %v", got)
+		t.Errorf("neighbours with values from 2: %v, want york", got)
 	}
 	if got, _ := r.Neighbours(0, 1, ByValue, 0); len(got) != 1 {
-		t.Errorf("top 1: %v", got)
+		t.Errorf("the first neighbour: %v, want one", got)
 	}
 	for by, want := range map[Measure][2]float64{ // of new with york and with old
 		ByValue: {3, 0}, PMI: {math.Log2(3 * 10.0 / 12), math.Inf(-1)}, PPMI: {math.Log2(2.5), 0},
@@ -69,17 +69,17 @@ func TestMeasures(t *testing.T) {
 	}
 	for _, ids := range [][2]int{{4, 0}, {0, 4}, {-1, 0}} {
 		if _, _, err := r.Pair(ids[0], ids[1], ByValue); err == nil {
-			t.Errorf("the pair %v of 4 words", ids)
+			t.Errorf("Pair%v of 4 words: no error", ids)
 		}
 	}
 	if _, err := r.Neighbours(4, 1, ByValue, 0); err == nil {
-		t.Error("the neighbours of no word")
+		t.Error("Neighbours(4) of 4 words: no error")
 	}
 }
 
-// The only pair of a corpus has no finite information: NPMI is 1 by definition.
+// NPMI of the only pair of a corpus, whose self-information is 0, is 1 by definition.
 func TestNPMIOfTheOnlyCell(t *testing.T) {
 	if got := NPMI.score(2, 2, 2, 2); got != 1 {
-		t.Error(got)
+		t.Errorf("NPMI %v, want 1", got)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 )
 
-// Workers that wait for a buffer end where another fails, and where its results are not taken.
+// Workers that wait for a buffer end when another worker fails, and when the consumer fails.
 func TestErrorsEndWorkersThatWait(t *testing.T) {
 	wrong := errors.New("wrong")
 	for _, producing := range []bool{true, false} {
@@ -22,7 +22,7 @@ func TestErrorsEndWorkersThatWait(t *testing.T) {
 				func(_, unit int, _ *int) error { return fail(producing && unit == 1) },
 				func(unit int, _ *int) error { return fail(!producing && unit == 1) })
 			if err != wrong {
-				t.Errorf("producing %v: %v", producing, err)
+				t.Errorf("failure of the producer: %v; error %v, want %v", producing, err, wrong)
 			}
 		})
 	}

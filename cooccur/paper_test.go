@@ -15,7 +15,8 @@ import (
 	"github.com/collocate/collocate/engine"
 )
 
-// Algorithm 3, in one pass and over a known vocabulary, gives what the definition says.
+// The paper's engine on cores and the multicore engine give the vocabulary, matrix and statistics
+// of the sequential engine, for random corpora and options.
 func TestPaperCoresAgree(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		words := strings.Fields("a b c d é longer-than-fifteen-bytes longer-than-fifteen-bytez")
@@ -55,29 +56,29 @@ func TestPaperCoresAgree(t *testing.T) {
 		want, got := run(engine.Sequential, Ours), run(engine.Multicore, Paper)
 		if got.words != want.words || !maps.Equal(got.cells.m, want.cells.m) || got.vs != want.vs ||
 			got.stats != want.stats {
-			r.Fatalf("%+v\n got %+v\nwant %+v", opt, got, want)
+			r.Fatalf("%+v\npaper %+v\nwant  %+v", opt, got, want)
 		}
 		if ours := run(engine.Multicore, Ours); !maps.Equal(ours.cells.m, want.cells.m) {
-			r.Fatalf("%+v\nours %+v\nwant %+v", opt, ours, want)
+			r.Fatalf("%+v\nmulticore %+v\nwant      %+v", opt, ours, want)
 		}
 	})
 }
 
-// Tables that outgrow the memory are an error that says what to do.
+// Tables of the paper's engine that do not fit in memory are an error that says what to do.
 func TestPaperCoresAreBounded(t *testing.T) {
 	corpus := corpusOf(t, zipfText(60_000, 20_000, 3))
 	_, _, err := Make(t.Context(), corpus, VocabularyOptions{},
 		Options{Engine: engine.Multicore, Method: Paper, Window: 10, Threads: 1, Memory: 16 << 20},
 		func(*Vocabulary) (Sink, error) { return new(cells), nil })
 	if err == nil || !strings.Contains(err.Error(), "--memory") || !strings.Contains(err.Error(), "--method auto") {
-		t.Errorf("got %v", err)
+		t.Errorf("16 MB: error %v, want one that names --memory and --method auto", err)
 	}
 }
 
-// Windows have no limit below that of documents, and a document beyond that is an error.
+// Windows may be as long as a document; a document longer than the largest window is an error.
 func TestWindowsOfWholeDocuments(t *testing.T) {
 	if testing.Short() {
-		t.Skip("large data")
+		t.Skip("large documents")
 	}
 	const n = 400 // words that differ, so that every pair is a cell of its own
 	var b strings.Builder
@@ -96,25 +97,26 @@ func TestWindowsOfWholeDocuments(t *testing.T) {
 			}
 			if len(got.m) != n*(n-1)/2 || got.m[[2]uint32{0, 1}] != 1 ||
 				math.Abs(got.m[[2]uint32{0, n - 1}]*(n-1)-1) > 1e-12 {
-				t.Errorf("%v, window %d: %d cells, %v and %v", kind, window, len(got.m),
-					got.m[[2]uint32{0, 1}], got.m[[2]uint32{0, n - 1}])
+				t.Errorf("%v, window %d: %d cells, first %v, last %v; want %d, 1, 1/%d", kind, window, len(got.m),
+					got.m[[2]uint32{0, 1}], got.m[[2]uint32{0, n - 1}], n*(n-1)/2, n-1)
 			}
 		}
 		long := corpusOf(t, strings.Repeat("a ", MaxWindow+2))
 		_, err := Matrix(t.Context(), long, vocabularyOf("b", "a"),
 			Options{Window: WholeDocument, Weighting: Count, Side: Right, Engine: kind}, new(cells))
 		if err == nil || !strings.Contains(err.Error(), "split the document") {
-			t.Errorf("%v: a document of %d words: %v", kind, MaxWindow+2, err)
+			t.Errorf("%v, a document of %d words: error %v, want \"split the document\"", kind, MaxWindow+2, err)
 		}
 	}
 	for _, opt := range []Options{{Window: -2}, {Window: MaxWindow + 1}, {Window: WholeDocument, Engine: engine.GPU}} {
 		if _, err := newJob(v, opt); err == nil {
-			t.Errorf("a window of %d words is taken by %v", opt.Window, opt.Engine)
+			t.Errorf("a window of %d words, engine %v: no error", opt.Window, opt.Engine)
 		}
 	}
 }
 
-// A matrix of PMI is what the definition makes of the sums; one of PPMI has its positive cells.
+// The cells of matrices of PMI and NPMI are computed from the sums by definition; one of PPMI has
+// those of PMI that are positive.
 func TestMatricesOfMeasures(t *testing.T) {
 	corpus := corpusOf(t, zipfText(3000, 60, 5))
 	v, _, err := CountWords(t.Context(), corpus, VocabularyOptions{})
@@ -168,14 +170,14 @@ func TestMatricesOfMeasures(t *testing.T) {
 			}
 		}
 		if n != f.Scored() || by == PPMI && n >= int64(len(sums.m)) || n < int64(len(sums.m))/4 {
-			t.Errorf("%v: %d cells of %d, %d counted", by, n, len(sums.m), f.Scored())
+			t.Errorf("%v: %d cells in the file of %d sums, Scored %d", by, n, len(sums.m), f.Scored())
 		}
 	}
 	if _, err := Create(filepath.Join(dir, "m.cooc"), CSR, v, opt); err == nil ||
 		!strings.Contains(err.Error(), "Reader.Pair") {
-		t.Errorf("a .cooc file of a measure: %v", err)
+		t.Errorf("a .cooc file of a measure: error %v, want one that names Reader.Pair", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, ".collocate*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("temporary files %v are left, want none", left)
 	}
 }

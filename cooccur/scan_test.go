@@ -12,7 +12,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// scanned is what the fast scanner makes of a document.
+// scanned returns the words of a document by the fast scanner.
 func scanned(t testing.TB, doc []byte) (words []string) {
 	t.Helper()
 	if err := newScanner(nil).scan(doc, appendWords(&words)); err != nil {
@@ -24,7 +24,7 @@ func scanned(t testing.TB, doc []byte) (words []string) {
 func appendWords(words *[]string) emit {
 	return func(keys []wordKey, buf []byte) error {
 		if len(keys) > maxPieceWords {
-			return fmt.Errorf("%d words at once", len(keys))
+			return fmt.Errorf("%d words at once, want at most %d", len(keys), maxPieceWords)
 		}
 		for _, k := range keys {
 			var word [inlineMax + 1]byte
@@ -34,7 +34,7 @@ func appendWords(words *[]string) emit {
 	}
 }
 
-// analyzed is what the analyzer makes of it.
+// analyzed returns the words of a document by the whitespace analyzer.
 func analyzed(t testing.TB, doc []byte) (words []string) {
 	t.Helper()
 	var tokens text.Tokens
@@ -58,17 +58,17 @@ var scanCases = []string{
 	strings.Repeat("word ", 819) + strings.Repeat("y", 70) + " end",
 }
 
-// The fast scanner and the whitespace analyzer are the same function.
+// The fast scanner gives the words of the whitespace analyzer.
 func TestScannerIsTheWhitespaceAnalyzer(t *testing.T) {
 	for _, doc := range scanCases {
 		if got, want := scanned(t, []byte(doc)), analyzed(t, []byte(doc)); !slices.Equal(got, want) {
-			t.Errorf("%.40q...: %d words, want %d", doc, len(got), len(want))
+			t.Errorf("%.40q...: %d words %.80q, want %d %.80q", doc, len(got), got, len(want), want)
 		}
 	}
 }
 
-// Documents scanned together give the same words as one by one, whichever of them
-// share a piece.
+// Documents scanned together give the same words as one by one, whichever of them share a piece of
+// text.
 func TestScannerSharesPieces(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 / trials.Every(5) {
@@ -87,7 +87,7 @@ func TestScannerSharesPieces(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slices.Equal(got, want) {
-			t.Fatalf("%d documents: %d words, want %d", len(docs), len(got), len(want))
+			t.Fatalf("%d documents: %d words %.80q, want %d %.80q", len(docs), len(got), got, len(want), want)
 		}
 	}
 }
@@ -100,7 +100,7 @@ func FuzzScanner(f *testing.F) {
 		if got, want := scanned(t, doc), analyzed(t, doc); !slices.Equal(got, want) {
 			t.Errorf("%q\n got %q\nwant %q", doc, got, want)
 		}
-		// Once more as a part of something longer, so that pieces are cut.
+		// Repeated, so that it is divided into pieces.
 		long := bytes.Repeat(append(bytes.Clone(doc), ' '), 1+2*pieceSize/(len(doc)+1))
 		if got, want := scanned(t, long), analyzed(t, long); !slices.Equal(got, want) {
 			t.Errorf("%q repeated: %d words, want %d", doc, len(got), len(want))

@@ -23,8 +23,8 @@ func written(t testing.TB, v *Vocabulary) string {
 	return b.String()
 }
 
-// Ties: GloVe compares signed chars with the final zero, so é comes first, and
-// before the end of the word.
+// Words of equal counts: GloVe's order compares signed chars up to the final zero, so é comes
+// before ASCII letters and before the end of a word.
 func TestOrderOfTies(t *testing.T) {
 	corpus := corpusOf(t, "a aa aé é Z ~ b b")
 	for order, want := range map[Order]string{
@@ -41,8 +41,8 @@ func TestOrderOfTies(t *testing.T) {
 	}
 }
 
-// compareC is GloVe's comparison as C has it: signed chars up to the first
-// difference, zero-terminated.
+// compareC compares as GloVe's C code does: signed chars of zero-terminated strings, up to the
+// first difference.
 func compareC(a, b string) int {
 	a, b = a+"\x00", b+"\x00"
 	i := 0
@@ -52,25 +52,26 @@ func compareC(a, b string) int {
 	return int(int8(a[i])) - int(int8(b[i]))
 }
 
+// GloVeOrder compares as GloVe's C code does, and the prefixes of words compare as the words do.
 func TestOrderIsThatOfC(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		word := rapid.SliceOfN(rapid.SampledFrom([]byte{1, 'a', 'b', 0x7f, 0x80, 0xff}), 0, 18)
 		a, b := word.Draw(r, "a"), word.Draw(r, "b")
 		want := cmp.Compare(compareC(string(a), string(b)), 0)
 		if got := GloVeOrder.compare(a, b); got != want {
-			r.Fatalf("%q, %q: %d, want %d", a, b, got, want)
+			r.Fatalf("compare(%q, %q) = %d, want %d", a, b, got, want)
 		}
 		for _, o := range []Order{GloVeOrder, ByteOrder} {
 			if p, q := o.prefix(keyOf(a, 0, len(a)), a), o.prefix(keyOf(b, 0, len(b)), b); p != q &&
 				(p < q) != (o.compare(a, b) < 0) {
-				r.Fatalf("order %d: prefixes of %q and %q do not compare like the words", o, a, b)
+				r.Fatalf("order %d: prefixes %x of %q and %x of %q do not compare as the words do", o, p, a, q, b)
 			}
 		}
 	})
 }
 
-// Counting agrees with a map, whatever the engine, the threads and the memory, and
-// words of all lengths, with zero bytes and without.
+// Counts and order of words are those of a map, for all engines, threads and options, with words of
+// all lengths and with NUL bytes.
 func TestCountsAgreeWithAMap(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		letter := rapid.SampledFrom([]byte("ab\x00\xc3\xa9"))
@@ -130,7 +131,7 @@ func TestCountsAgreeWithAMap(t *testing.T) {
 			list = list[:min(len(list), opt.MaxSize)]
 		}
 		if v.Len() != len(list) {
-			r.Fatalf("%d words, want %d", v.Len(), len(list))
+			r.Fatalf("%+v: %d words, want %d", opt, v.Len(), len(list))
 		}
 		for id, p := range list {
 			found, ok := v.Lookup([]byte(p.word))
@@ -141,8 +142,8 @@ func TestCountsAgreeWithAMap(t *testing.T) {
 	})
 }
 
-// Many distinct words in little memory: private tables are emptied into a shared
-// one, and if even that is too large it is an error, not a loss.
+// With little memory the workers' tables are emptied into a shared one. If that does not fit
+// either, it is an error.
 func TestVocabularyInLittleMemory(t *testing.T) {
 	var docs []string
 	for i := range 400 {
@@ -162,28 +163,30 @@ func TestVocabularyInLittleMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if written(t, got) != written(t, want) {
-		t.Error("other vocabulary in little memory")
+		t.Errorf("8 MB: vocabulary %.60q, want %.60q", written(t, got), written(t, want))
 	}
 	for _, threads := range []int{1, 2} {
 		_, _, err = CountWords(t.Context(), corpus, VocabularyOptions{Threads: threads, Memory: 1 << 20})
 		if err == nil || !strings.Contains(err.Error(), "do not fit in") {
-			t.Errorf("%d threads, far too little memory: %v", threads, err)
+			t.Errorf("%d threads, 1 MB: error %v, want that the words do not fit", threads, err)
 		}
 	}
 }
 
+// The word <unk>, which GloVe reserves, is an error unless KeepUnk is set.
 func TestUnkIsRefused(t *testing.T) {
 	corpus := corpusOf(t, "a <unk> b <unk>")
 	if _, _, err := CountWords(t.Context(), corpus, VocabularyOptions{}); err == nil ||
 		!strings.Contains(err.Error(), "<unk> (2 times)") {
-		t.Errorf("%v", err)
+		t.Errorf("error %v, want one with <unk> (2 times)", err)
 	}
 	if v, _, err := CountWords(t.Context(), corpus, VocabularyOptions{KeepUnk: true}); err != nil || v.Len() != 3 {
-		t.Errorf("kept: %v, %v", v, err)
+		t.Errorf("KeepUnk: vocabulary %v, %v; want 3 words", v, err)
 	}
 }
 
-func TestOtherAnalyzersAndFormats(t *testing.T) {
+// Words are counted with the analyzer of the options.
+func TestOtherAnalyzers(t *testing.T) {
 	ascii, err := text.ParseAnalyzer("ascii")
 	if err != nil {
 		t.Fatal(err)
@@ -196,11 +199,12 @@ func TestOtherAnalyzersAndFormats(t *testing.T) {
 		}
 		if got := strings.ReplaceAll(written(t, v), "\n", ","); got != "the 3,cat 1,dog 1,end 1," ||
 			stats.Documents != 2 {
-			t.Errorf("%v: %s, %+v", kind, got, stats)
+			t.Errorf("%v: %s, %+v; want the 3,cat 1,dog 1,end 1, of 2 documents", kind, got, stats)
 		}
 	}
 }
 
+// Errors in vocabulary files name the file, the line and what was expected.
 func TestReadVocabularyNamesWhatIsWrong(t *testing.T) {
 	for in, want := range map[string]string{
 		"a 3\nb 2\na 1\n":        `v.txt:3: word "a" is already on line 1`,
@@ -213,11 +217,13 @@ func TestReadVocabularyNamesWhatIsWrong(t *testing.T) {
 		" 3\n":                   `v.txt:1: want a word, a blank and its count, got " 3"`,
 	} {
 		if _, err := ReadVocabulary(strings.NewReader(in), "v.txt"); err == nil || err.Error() != want {
-			t.Errorf("%q: %v", in, err)
+			t.Errorf("%q: error %v, want %s", in, err, want)
 		}
 	}
 }
 
+// A vocabulary file that is read is written as it was, but with LF for CR LF, and its words are
+// found.
 func TestVocabularyRoundTrip(t *testing.T) {
 	const file = "b 7\nlonger-than-fifteen-bytes 3\né 3\na\fb 1\n"
 	v, err := ReadVocabulary(strings.NewReader(strings.ReplaceAll(file, "\n", "\r\n")), "v.txt")
@@ -225,21 +231,22 @@ func TestVocabularyRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := written(t, v); got != file {
-		t.Errorf("%q", got)
+		t.Errorf("written %q, want %q", got, file)
 	}
 	if id, ok := v.Lookup([]byte("a\fb")); !ok || id != 3 || v.Total() != 14 {
-		t.Errorf("Lookup: %d, %t; Total %d", id, ok, v.Total())
+		t.Errorf("Lookup: %d, %t; Total %d; want 3, true; 14", id, ok, v.Total())
 	}
 	for _, missing := range []string{"", "c", "longer-than-fifteen-byteS"} {
 		if _, ok := v.Lookup([]byte(missing)); ok {
-			t.Errorf("%q is found", missing)
+			t.Errorf("Lookup(%q): found, want not", missing)
 		}
 	}
 	if _, err := vocabularyOf("a b").WriteTo(new(bytes.Buffer)); err == nil {
-		t.Error("a word with a blank is written")
+		t.Error("writing a word with a blank: no error")
 	}
 }
 
+// FuzzReadVocabulary reads any bytes; a vocabulary that is accepted can be written and read again.
 func FuzzReadVocabulary(f *testing.F) {
 	f.Add([]byte("the 3\nof 2\n"))
 	f.Add([]byte("a 1\r\nlonger-than-fifteen-bytes 1"))
@@ -249,9 +256,13 @@ func FuzzReadVocabulary(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := ReadVocabulary(strings.NewReader(written(t, v)), "v.txt")
-		if err != nil || again.Len() != v.Len() || again.Total() != v.Total() {
-			t.Errorf("what was read does not read back: %v", err)
+		first := written(t, v)
+		again, err := ReadVocabulary(strings.NewReader(first), "v.txt")
+		if err != nil {
+			t.Fatalf("%q was written and is refused: %v", first, err)
+		}
+		if second := written(t, again); second != first || again.Total() != v.Total() {
+			t.Errorf("written %q with total %d, then %q with %d", first, v.Total(), second, again.Total())
 		}
 	})
 }

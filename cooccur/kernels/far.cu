@@ -1,4 +1,4 @@
-// Counting which words meet, in windows of any size.
+// Counting pairs of words in windows of any size.
 #include "pairs.cuh"
 
 PAIRS(far_counts, kCounts, true)

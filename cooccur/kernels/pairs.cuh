@@ -1,19 +1,19 @@
-// Counting which words meet. IDs are ranks by frequency, so the commonest words
-// have the smallest: pairs of two of them, most of all pairs, are added to a dense
-// matrix, whose busiest part stays in L2. All other pairs are listed, to be sorted.
+// Counting pairs of words. IDs are ranks by frequency, so the most frequent words have the lowest.
+// Pairs of two of those are most of all pairs. They are added to a dense matrix, whose most used
+// part stays in L2. All other pairs are listed and sorted later.
 //
-// Where meetings are only counted, sums of 32 bits do, and pairs of the very
-// commonest words, which would take turns at a few words of L2, are counted in
-// shared memory by blocks that stay.
+// If pairs are only counted, 32 bits suffice. Atomic adds for pairs of the kHot most frequent words
+// would contend for a few addresses in L2, so persistent blocks count them in shared memory.
 //
-// The items of a block and its window lie in shared memory. Windows too large for that are Far:
-// items are read from global memory, and a block stops where all documents have ended.
+// The items of a block and its window are in shared memory. Windows too large for that are Far:
+// items are read from global memory, and a block stops once every place has reached the start of
+// its document.
 #pragma once
 #include "warp.cuh"
 
 constexpr u32 kThreads = 256;
 constexpr u32 kRows = 4;
-constexpr u32 kPlaces = kThreads * kRows;  // of a block
+constexpr u32 kPlaces = kThreads * kRows;  // per block
 constexpr u32 kStep = 2;                   // distances at a time
 constexpr u32 kHot = 64;                   // words whose pairs are counted in shared memory
 constexpr u32 kMaxWindow = 1000;
@@ -21,30 +21,30 @@ constexpr u32 kStage = kPlaces * kStep;
 
 enum Side { kBoth, kLeft, kRight };
 
-// Places are those of the right word of each pair; its partners are up to window
-// places to the left. before has window items that precede the first. Items are IDs + 1,
-// or a dictionary's numbers + 1 of which ids says the same; 0 ends a document.
+// A place is that of the right word of a pair; the left word is up to window places before it.
+// before has the window items that precede the first. An item is an ID + 1 or, if there is ids, a
+// number of the dictionary + 1, for which ids has the ID + 1. An item 0 ends a document.
 //
-// Sums: kCounts adds 1, kUnits adds the distance's units, kWide adds their low and
-// high 31 bits to two matrices, one behind the other.
+// kCounts adds 1 to a sum, kUnits adds the units of the distance, and kWide adds their low and high
+// 31 bits to two matrices, the second after the first.
 enum Sums { kCounts, kUnits, kWide };
 
 struct Pairs {
   const u32* before;
   const u32* items;
-  const u32* ids;  // of items; null: they are IDs + 1 already
+  const u32* ids;  // of items; null if these are IDs + 1
   u64 from, to;    // places
   u32 window;
   u32 side;
-  u32 head;        // words of the dense matrix
-  u64* dense;      // head x head; for kCounts of u32
+  u32 head;        // number of words in the dense matrix
+  u64* dense;      // head x head; for kCounts these are u32
   const u64* units;
   u32 col_bits, distance_bits;
   u64* keys;       // row, column, distance
   u64* count;
 };
 
-// The item at a place, which may be before the first.
+// Returns the item at a place, which may be before the first.
 INLINE u32 item_at(const Pairs& p, i64 at) {
   u32 id = 0;
   if (at < 0)

@@ -1,7 +1,7 @@
-// The paper's engine: one thread a segment of about 1,024 bytes, one hash table for
-// the words and one for the pairs, both open addressing with linear probing, slots
-// claimed by compare-and-swap and counted by atomic adds. Unlike there, words and
-// pairs are compared whole, and the host sees to it that no table ever fills up.
+// The paper's engine: one thread per segment of about 1,024 bytes, one hash table for words and one
+// for pairs. Both use open addressing with linear probing; slots are claimed by compare-and-swap
+// and counted by atomic adds. Unlike in the paper, words and pairs are compared whole, and the host
+// empties tables before they fill up.
 #include "dictionary.cuh"
 #include "hash.cuh"
 #include "warp.cuh"
@@ -14,7 +14,7 @@ constexpr u32 kCut = 999;
 enum { kWhitespace, kASCII, kSeparated };
 enum Side { kBoth, kLeft, kRight };
 
-// The words of the state; see paper_gpu.go. The first four are as for a sequence.
+// Indexes into the state; see paper_gpu.go. The first four are those of a sequence of words.
 enum { kLength, kMissed, kDocuments, kHuge, kPairs, kPassed };
 
 struct Paper {
@@ -22,8 +22,8 @@ struct Paper {
   u64 n;
   u32 kind;
   Dictionary words;
-  u64* counts;     // of words; null: they are known
-  u64* keys;       // of pairs: the words' numbers; null: only words are counted
+  u64* counts;     // of words; null if the vocabulary is known
+  u64* keys;       // of pairs: the numbers of the two words; null if only words are counted
   u64* sums;
   u64 slots;
   const u64* units;
@@ -31,7 +31,7 @@ struct Paper {
   u32 side;
 };
 
-// The number of the word that begins at a place; the place moves to its end.
+// Returns the number of the word that begins at `at`, and moves `at` to its end.
 INLINE u32 next_word(const Paper& p, u64& at, u32& huge) {
   u32 ascii = p.kind == kASCII;
   u64 start = at, k[2] = {0, 0};
@@ -71,7 +71,7 @@ INLINE u32 next_word(const Paper& p, u64& at, u32& huge) {
   return number_of_long(p.words, [=](u32 i) { return (u8)(word[i] | small); }, (u32)length);
 }
 
-// Adds to a pair; 1 if it is new.
+// Adds units to a pair. Returns 1 if the pair is new.
 INLINE u32 add_pair(const Paper& p, u32 left, u32 right, u64 units) {
   bool swap = p.side == kLeft || (p.side == kBoth && right < left);
   u64 key = swap ? (u64)right << 32 | left : (u64)left << 32 | right;
@@ -94,7 +94,7 @@ INLINE void count_segments(const Paper& p, u64* state) {
   u32 items = 0, documents = 0, pairs = 0, huge = 0, missed = 0;
   u64 at = from;
   if (from > 0 && from < p.n && p.text[from - 1] != '\n') {
-    while (at < to && p.text[at] != '\n') at++;  // that line is another thread's
+    while (at < to && p.text[at] != '\n') at++;  // another thread has that line
     at++;
   }
   while (at < to) {
@@ -117,7 +117,7 @@ INLINE void count_segments(const Paper& p, u64* state) {
       items++;
       if (number == kNone) {
         missed++;
-        continue;  // not in the vocabulary: the window closes over it
+        continue;  // not in the vocabulary: it takes no place in the window
       }
       if (p.counts) atomicAdd(p.counts + number, 1ull);
       if (p.keys) {
@@ -151,7 +151,7 @@ paper_count(const u8* __restrict__ text, u64 n, u32 kind, u64* words, u32 first,
                  state);
 }
 
-// Moves the pairs of the table to a list, by ID, and empties the table.
+// Moves the pairs of the table to a list, with IDs in place of numbers, and empties the table.
 KERNEL __launch_bounds__(kThreads)
 paper_list(u64* keys, u64* sums, u64 slots, const u32* __restrict__ ids, u32 side, u32 col_bits, u64* out_keys, u64* out_sums, u64* count) {
   u64 i = (u64)blockIdx.x * kThreads + threadIdx.x;

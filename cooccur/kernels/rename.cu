@@ -1,5 +1,5 @@
-// From the dictionary's numbers to IDs, in place. Words that are not in the
-// vocabulary go, and the others move up.
+// Replaces the dictionary's numbers by IDs, in place. Words that are not in the vocabulary are
+// removed, and the others move up.
 #include "lookback.cuh"
 
 constexpr u32 kThreads = 256;
@@ -7,8 +7,8 @@ constexpr u32 kItems = 16;
 constexpr u32 kTile = kThreads * kItems;
 constexpr u32 kNone = 0xffffffffu;
 
-// ids has the ID + 1 of each number, or kNone. A tile writes where it or earlier
-// tiles read: those have said how much they keep, so they have read.
+// ids has the ID + 1 of each number, or kNone. A tile writes only where it or earlier tiles have
+// read: an earlier tile publishes how much it keeps after it has read.
 KERNEL __launch_bounds__(kThreads)
 cooccur_rename(u32* items, u64 n, const u32* __restrict__ ids, u64* count, u64* states) {
   __shared__ u32 warps[kThreads / kWarp];

@@ -4,8 +4,8 @@
 constexpr u32 kThreads = 256;
 constexpr u64 kNoKey = ~0ull;
 
-// Lists the cells of the dense matrix that are not zero, in any order, and clears
-// them. planes is 0 for counts of 32 bits, 2 for sums of two words, else 1.
+// Lists the nonzero cells of the dense matrix in any order, and clears them. planes is 0 for counts
+// of 32 bits, 1 for sums of 64 bits, and 2 for sums in two parts.
 KERNEL __launch_bounds__(kThreads)
 rows_dense(u64* dense, u32 head, u32 planes, u32 col_bits, u64* keys, u64* sums, u64* highs, u64* count) {
   u64 cells = (u64)head * head;
@@ -34,8 +34,8 @@ rows_dense(u64* dense, u32 head, u32 planes, u32 col_bits, u64* keys, u64* sums,
   if (planes > 1) highs[base] = high;
 }
 
-// How many cells of each row of the dense matrix are not zero: a block a row.
-// counts has a word more, which is 0.
+// Counts the nonzero cells of each row of the dense matrix, one block per row. counts has head + 1
+// numbers, of which the last is 0.
 KERNEL __launch_bounds__(kThreads) rows_dense_count(const u64* __restrict__ dense, u32 head, u32 planes, u32* counts) {
   __shared__ u32 warps[kThreads / kWarp];
   u64 cells = (u64)head * head, first = (u64)blockIdx.x * head;
@@ -56,9 +56,9 @@ KERNEL __launch_bounds__(kThreads) rows_dense_count(const u64* __restrict__ dens
   if (blockIdx.x == 0) counts[head] = 0;
 }
 
-// Writes the cells that are not zero where they belong among all sums, and clears
-// them: row r has starts[r] of the dense matrix's and others[r] other sums before it,
-// and its dense ones come first. A block a row.
+// Writes the nonzero cells to their places among all sums, and clears them, one block per row.
+// Before row r there are starts[r] sums of the dense matrix and others[r] other sums. Within a row,
+// those of the dense matrix come first.
 KERNEL __launch_bounds__(kThreads)
 rows_dense_fill(u64* dense, u32 head, u32 planes, u32 col_bits, const u64* __restrict__ starts, const u64* __restrict__ others,
                 u64* __restrict__ keys, u64* __restrict__ sums, u64* __restrict__ highs) {
@@ -101,8 +101,8 @@ rows_dense_fill(u64* dense, u32 head, u32 planes, u32 col_bits, const u64* __res
   }
 }
 
-// Writes the other sums where they belong: behind the dense ones of their row and
-// of all rows before.
+// Writes the other sums to their places: after those of the dense matrix in their row and in all
+// rows before.
 KERNEL __launch_bounds__(kThreads)
 rows_place(const u64* __restrict__ keys, const u64* __restrict__ sums, const u64* __restrict__ highs, u64 n, u32 col_bits, u32 head,
            const u64* __restrict__ starts, u64* __restrict__ out_keys, u64* __restrict__ out_sums, u64* __restrict__ out_highs) {
@@ -115,8 +115,8 @@ rows_place(const u64* __restrict__ keys, const u64* __restrict__ sums, const u64
   if (highs) out_highs[at] = highs[i];
 }
 
-// How many entries of each of the first rows have a column below so many: a thread a
-// row. counts has a word more, which is 0.
+// Counts the entries with a column below rows in each of the first rows, one thread per row. counts
+// has rows + 1 numbers, of which the last is 0.
 KERNEL __launch_bounds__(kThreads)
 rows_near(const u64* __restrict__ keys, const u64* __restrict__ starts, u32 col_bits, u32 rows, u32* counts) {
   u32 row = blockIdx.x * kThreads + threadIdx.x;
@@ -133,12 +133,12 @@ rows_near(const u64* __restrict__ keys, const u64* __restrict__ starts, u32 col_
   counts[row] = (u32)(lo - starts[row]);
 }
 
-// With both sides a pair stands in two rows: every sum is written again, the other
-// way round. A word with itself meets itself twice, in one cell.
+// If both sides count, a pair is in two rows: every sum is written again with row and column
+// exchanged. A pair of a word with itself has only one cell, whose sum is doubled.
 //
-// Those of the first rows, which are the frequent words, come first, near[rows] of
-// them: near has how many there are in all rows before each. A launch makes those or,
-// if far is set, the others.
+// The near[rows] entries with a column below rows, that is with a frequent word, come first.
+// near[r] is the number of them in all rows before r. A launch writes these or, if far is set, the
+// others.
 KERNEL __launch_bounds__(kThreads)
 rows_mirror(const u64* __restrict__ keys, u64* sums, u64* highs, u64 n, u32 col_bits, u32 rows, u32 far,
             const u64* __restrict__ starts, const u64* __restrict__ near, u64* __restrict__ out_keys, u64* __restrict__ out_sums, u64* __restrict__ out_highs) {
@@ -160,8 +160,8 @@ rows_mirror(const u64* __restrict__ keys, u64* sums, u64* highs, u64 n, u32 col_
   }
 }
 
-// Where each row begins among sorted keys; entries behind the last row have
-// kNoKey. starts has a word more than there are rows.
+// Finds where each row begins among sorted keys. Entries after the last row have kNoKey. starts has
+// rows + 1 numbers.
 KERNEL __launch_bounds__(kThreads)
 rows_starts(const u64* __restrict__ keys, u64 n, u32 col_bits, u64 rows, u64* __restrict__ starts) {
   u64 i = (u64)blockIdx.x * kThreads + threadIdx.x;
@@ -172,21 +172,21 @@ rows_starts(const u64* __restrict__ keys, u64 n, u32 col_bits, u64 rows, u64* __
   for (u64 r = from; r <= row; r++) starts[r] = i;
 }
 
-// The two words of a sum whose low and high 31 bits were added apart.
+// Joins a sum whose low and high 31 bits were added separately to 128 bits.
 INLINE void join(u64 sum, u64 high, u64& lo, u64& hi) {
   lo = sum + (high << 31);
   hi = (high >> 33) + (lo < sum);
 }
 
-// Rows come from two sorted lists: the mirrored sums, whose columns are smaller, and
-// then the others. An entry's place is its place in its own list plus what the other
-// list has before it; the sum of the two, less the place of the first entry that is
-// wanted, is left to the caller but for the row: others[row], or nothing.
+// Rows come from two sorted lists: first the mirrored sums, whose columns are smaller, then the
+// others. The place of an entry is its index in its own list plus the number of entries of the
+// other list before it, others[row], plus a shift that the caller computes. Without others it is
+// the index.
 INLINE u64 place_of(u64 i, u64 key, u32 col_bits, const u64* others, u64 shift) {
   return others ? i + shift + others[key >> col_bits] : i;
 }
 
-// Columns and values: sums of units divided once, as on the CPU.
+// Writes columns and values. Sums of units are divided once, as on the CPU.
 KERNEL __launch_bounds__(kThreads)
 rows_values(const u64* __restrict__ keys, const u64* __restrict__ sums, const u64* __restrict__ highs, u64 n, u32 col_bits, const u64* __restrict__ others,
             u64 shift, double one, u32* __restrict__ cols, double* __restrict__ values) {
@@ -200,8 +200,8 @@ rows_values(const u64* __restrict__ keys, const u64* __restrict__ sums, const u6
   }
   u64 lo, hi;
   join(sums[i], highs[i], lo, hi);
-  // The 64 leading bits, with a last bit for what is cut off, are rounded once;
-  // the rest is a power of two.
+  // The 64 leading bits, of which the last is set if any lower bit is, are rounded once. The
+  // multiplication by a power of two is exact.
   u32 zeroes = 64;
   if (hi) {
     zeroes = __clzll(hi);
@@ -213,7 +213,7 @@ rows_values(const u64* __restrict__ keys, const u64* __restrict__ sums, const u6
   values[at] = __dmul_rn(__ull2double_rn(lo), __longlong_as_double((i64)(1023 + exponent) << 52));
 }
 
-// The largest sum of one word.
+// Finds the largest sum of 64 bits.
 KERNEL __launch_bounds__(kThreads) rows_most(const u64* __restrict__ sums, u64 n, u64* most) {
   u64 step = (u64)gridDim.x * kThreads, mine = 0;
   for (u64 i = (u64)blockIdx.x * kThreads + threadIdx.x; i < n; i += step) mine = max_of(mine, sums[i]);
@@ -221,7 +221,7 @@ KERNEL __launch_bounds__(kThreads) rows_most(const u64* __restrict__ sums, u64 n
   if (lane_id() == 0) atomicMax(most, mine);
 }
 
-// Columns and sums that fit 32 bits: the host divides.
+// Writes columns and sums that fit in 32 bits. The host divides them.
 KERNEL __launch_bounds__(kThreads)
 rows_small(const u64* __restrict__ keys, const u64* __restrict__ sums, u64 n, u32 col_bits, const u64* __restrict__ others, u64 shift,
            u32* __restrict__ cols, u32* __restrict__ out) {
@@ -232,7 +232,7 @@ rows_small(const u64* __restrict__ keys, const u64* __restrict__ sums, u64 n, u3
   out[at] = (u32)sums[i];
 }
 
-// The same as sums, to be added up with others.
+// Writes columns and whole sums, which are added to others later.
 KERNEL __launch_bounds__(kThreads)
 rows_sums(const u64* __restrict__ keys, const u64* __restrict__ sums, const u64* __restrict__ highs, u64 n, u32 col_bits, const u64* __restrict__ others,
           u64 shift, u32* __restrict__ cols, u64* __restrict__ los, u64* __restrict__ his) {

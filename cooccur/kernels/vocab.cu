@@ -1,4 +1,4 @@
-// Putting the words of a dictionary into the order of a vocabulary.
+// Sorting the words of a dictionary into the order of a vocabulary.
 #include "device.cuh"
 
 constexpr u32 kThreads = 256;
@@ -10,9 +10,9 @@ INLINE u64 swap_bytes(u64 x) {
   return (u64)lo << 32 | hi;
 }
 
-// The first 16 bytes of each word as two numbers that compare as the words do:
-// flip is 0x80 in each byte for GloVe's signed bytes. Counts become falling, and
-// order the words' own places.
+// Stores the first 16 bytes of each word as two numbers that compare as the words do; flip is 0x80
+// in each byte for GloVe's signed bytes. falling is most less the count, and order each word's
+// index.
 KERNEL __launch_bounds__(kThreads)
 vocab_prefixes(const u64* __restrict__ keys, const u8* __restrict__ arena, const u64* __restrict__ counts, u64 n, u64 flip, u64 most,
                u64* __restrict__ head, u64* __restrict__ tail, u64* __restrict__ falling, u32* __restrict__ order) {
@@ -41,7 +41,7 @@ vocab_gather(const u64* __restrict__ from, const u32* __restrict__ order, u64 n,
   if (i < n) out[i] = from[order[i]];
 }
 
-// Marks words that cannot be told from the one before, and counts them: the host
+// Marks and counts words with the same count and first 16 bytes as the one before. The host
 // compares them whole.
 KERNEL __launch_bounds__(kThreads)
 vocab_ties(const u64* __restrict__ head, const u64* __restrict__ tail, const u64* __restrict__ falling, const u32* __restrict__ order,
@@ -57,7 +57,7 @@ vocab_ties(const u64* __restrict__ head, const u64* __restrict__ tail, const u64
   if (same) atomicAdd(count, 1ull);
 }
 
-// The words in order: their numbers in the dictionary, keys and counts.
+// Writes numbers in the dictionary, keys and counts of the words in order.
 KERNEL __launch_bounds__(kThreads)
 vocab_order(const u32* __restrict__ numbers, const u64* __restrict__ keys, const u64* __restrict__ counts, const u32* __restrict__ order,
             u64 n, u32* __restrict__ out_numbers, u64* __restrict__ out_keys, u64* __restrict__ out_counts) {
@@ -70,7 +70,8 @@ vocab_order(const u32* __restrict__ numbers, const u64* __restrict__ keys, const
   out_counts[i] = counts[w];
 }
 
-// The ID + 1 of each number of the vocabulary's words; the others have kNone.
+// Stores the ID + 1 for the number of each word of the vocabulary. The caller has set all others to
+// kNone.
 KERNEL __launch_bounds__(kThreads) vocab_ids(const u32* __restrict__ numbers, u64 n, u32* __restrict__ ids) {
   u64 i = (u64)blockIdx.x * kThreads + threadIdx.x;
   if (i < n) ids[numbers[i]] = (u32)i + 1;
