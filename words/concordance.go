@@ -546,7 +546,8 @@ type textDocs struct {
 	r      *index.Reader
 	parts  [][]byte
 	found  uint32 // the last document that contains them
-	buf    []byte
+	text   []byte
+	lower  []byte
 	failed error
 }
 
@@ -557,18 +558,35 @@ func (l *textDocs) doc() uint32 {
 			return doc
 		}
 		if l.failed = l.ctx.Err(); l.failed == nil {
-			l.buf, l.failed = l.r.AppendText(l.buf[:0], int(doc))
+			l.text, l.failed = l.r.AppendText(l.text[:0], int(doc))
 		}
 		if l.failed != nil {
 			return index.End
 		}
-		lower := bytes.ToLower(l.buf)
-		if !slices.ContainsFunc(l.parts, func(p []byte) bool { return !bytes.Contains(lower, p) }) {
+		l.lower = appendLower(l.lower[:0], l.text)
+		if !slices.ContainsFunc(l.parts, func(p []byte) bool { return !bytes.Contains(l.lower, p) }) {
 			l.found = doc
 			return doc
 		}
 		l.from.seek(doc + 1)
 	}
+}
+
+// appendLower appends bytes.ToLower(text) to dst. Where most of the text is ASCII, it is faster.
+func appendLower(dst, text []byte) []byte {
+	for len(text) > 0 {
+		c := text[0]
+		if c < utf8.RuneSelf {
+			if 'A' <= c && c <= 'Z' {
+				c += 'a' - 'A'
+			}
+			dst, text = append(dst, c), text[1:]
+			continue
+		}
+		r, n := utf8.DecodeRune(text)
+		dst, text = utf8.AppendRune(dst, unicode.ToLower(r)), text[n:]
+	}
+	return dst
 }
 
 func (l *textDocs) seek(d uint32) { l.from.seek(d) }

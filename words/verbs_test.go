@@ -1,6 +1,7 @@
 package words
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"math/rand/v2"
@@ -302,6 +303,14 @@ func TestWildcardsInIndexOfStems(t *testing.T) {
 					t.Errorf("%s, %s: no line", name, query)
 				}
 			}
+		}
+	}
+}
+
+func TestAppendLower(t *testing.T) {
+	for _, s := range []string{"", "Fox", "ÖL und Öl", "\u212Aelvin İI ſ", "A\xffB\xe2\x84", "日本A", "\u1E9Eẞ"} {
+		if got, want := appendLower([]byte("x"), []byte(s)), "x"+string(bytes.ToLower([]byte(s))); string(got) != want {
+			t.Errorf("%q in lower case: %q, want %q", s, got, want)
 		}
 	}
 }
