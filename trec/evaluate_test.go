@@ -227,7 +227,8 @@ func TestMeasureNames(t *testing.T) {
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("measures %s, want %s", got, want)
 	}
-	for _, bad := range []string{"mapp", "P_0", "P_x", "map_5_", "Rprec_7", "", "P.", "ndcg_cut_-3", "_5"} {
+	for _, bad := range []string{"mapp", "P_0", "P_x", "map_5_", "Rprec_7", "", "P.", "ndcg_cut_-3", "_5", "P_nan",
+		"iprec_at_recall_nan"} {
 		if _, err := ParseMeasures(bad); err == nil {
 			t.Errorf("%q: no error", bad)
 		}

@@ -299,7 +299,8 @@ func FuzzParsers(f *testing.F) {
 	for _, seed := range []string{"<top>\n<num> 1\n<title> a\n</top>", ".I 1\n.W\nx", "1:a", "1\ta",
 		`{"query":"x"}`, "1 0 d 1", "1 2 0 0.0", "1 2 3", "1 Q0 d 1 0.5 tag", "<></>", ".I\n.W\n.I",
 		"[{\"id\":1,\n\"query\":\"x\"}]", "1:2:x", "qid\tquery\n1\tx",
-		"<topic number=\"1\"><query>x</query></topic>", "query-id\tcorpus-id\tscore\n1\t2\t1"} {
+		"<topic number=\"1\"><query>x</query></topic>", "query-id\tcorpus-id\tscore\n1\t2\t1",
+		"P_nan", "ndcg_cut.5,1e9", "iprec_at_recall_0.5"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -314,6 +315,12 @@ func FuzzParsers(f *testing.F) {
 		if errQ == nil && errR == nil {
 			measures, _ := ParseMeasures("all")
 			_, _ = Evaluate(q, run, measures, Options{Complete: true})
+		}
+		if measures, err := ParseMeasures(s); err == nil {
+			run := &Run{Topics: map[string][]Result{"1": {{"a", 2}, {"b", 1}}}}
+			if _, err := Evaluate(Qrels{"1": {"b": 1}}, run, measures, Options{}); err != nil {
+				t.Errorf("measures %q: %v", s, err)
+			}
 		}
 	})
 }

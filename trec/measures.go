@@ -28,16 +28,18 @@ func (m Measure) IsRunID() bool { return m.family.mean == tag }
 // Whole reports whether the measure is a count.
 func (m Measure) Whole() bool { return m.family.mean == sum || m.family.mean == topics }
 
+// averaging is the way in which a measure is summarised over topics.
 type averaging int
 
 const (
 	arithmetic averaging = iota
 	geometric
 	sum
-	topics
-	tag
+	topics // the number of topics
+	tag    // the tag of the run
 )
 
+// family is a measure with all its cuts.
 type family struct {
 	name string
 	cuts []float64 // default cuts; nil if the measure has no cut
@@ -66,8 +68,7 @@ var families = []family{
 	{name: "recip_rank", calc: (*judged).recipRank},
 	{name: "iprec_at_recall", cuts: recalls, frac: true, calc: (*judged).interpolated},
 	{name: "P", cuts: ranks, calc: func(j *judged, cut float64) float64 { return j.precision(int(cut)) }},
-	{name: "recall", cuts: ranks, calc: func(j *judged,
-		cut float64) float64 {
+	{name: "recall", cuts: ranks, calc: func(j *judged, cut float64) float64 {
 		return ratio(j.relevant(int(cut)), j.rel)
 	}},
 	{name: "infAP", calc: (*judged).infAP},
@@ -75,8 +76,7 @@ var families = []family{
 	{name: "Rprec_mult", cuts: multiples, frac: true, calc: func(j *judged, cut float64) float64 {
 		return j.precision(int(cut*float64(j.rel) + 0.9))
 	}},
-	{name: "utility", calc: func(j *judged,
-		_ float64) float64 {
+	{name: "utility", calc: func(j *judged, _ float64) float64 {
 		return float64(j.relRet - (len(j.grades) - j.relRet))
 	}},
 	{name: "11pt_avg", calc: func(j *judged, _ float64) float64 {
@@ -100,13 +100,11 @@ var families = []family{
 		return float64(min(1, j.relevant(int(cut))))
 	}},
 	{name: "set_P", calc: func(j *judged, _ float64) float64 { return ratio(j.relRet, len(j.grades)) }},
-	{name: "set_relative_P", calc: func(j *judged,
-		_ float64) float64 {
+	{name: "set_relative_P", calc: func(j *judged, _ float64) float64 {
 		return ratio(j.relRet, min(len(j.grades), j.rel))
 	}},
 	{name: "set_recall", calc: func(j *judged, _ float64) float64 { return ratio(j.relRet, j.rel) }},
-	{name: "set_map", calc: func(j *judged,
-		_ float64) float64 {
+	{name: "set_map", calc: func(j *judged, _ float64) float64 {
 		return ratio(j.relRet*j.relRet, len(j.grades)*j.rel)
 	}},
 	{name: "set_F", calc: func(j *judged, _ float64) float64 {
@@ -134,7 +132,8 @@ var official = []string{"runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "
 var unranked = []string{"runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "utility", "set_P",
 	"set_relative_P", "set_recall", "set_map", "set_F"}
 
-// notHere are the measures of trec_eval that need other files, or are not numbers.
+// notHere are measures of trec_eval that are not supported: they need other files, or are not
+// numbers.
 var notHere = []string{"relstring", "prefs", "qrels_jg", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg", "yaap"}
 
 // ParseMeasures returns the measures with the given names. A name is "official", "all", a family
@@ -222,7 +221,7 @@ func parseMeasure(spec string) ([]Measure, error) {
 	var values []float64
 	for c := range strings.SplitSeq(cuts, ",") {
 		v, err := strconv.ParseFloat(c, 64)
-		if err != nil || v < 0 || v > 1e9 || !f.frac && v < 1 {
+		if err != nil || !(v >= 0 && v <= 1e9) || !f.frac && v < 1 {
 			return nil, fmt.Errorf("measure %q: cut %q: want a positive number", spec, c)
 		}
 		if !f.frac {
@@ -252,7 +251,7 @@ func unknownMeasure(spec string) error {
 			names = append(names, f.name)
 		}
 	}
-	return fmt.Errorf("unknown measure %q: want official, all, or of %s", spec, strings.Join(names, ", "))
+	return fmt.Errorf("unknown measure %q: want official, set, all, or some of %s", spec, strings.Join(names, ", "))
 }
 
 func (f *family) with(cuts []float64) []Measure {
