@@ -9,12 +9,12 @@ import (
 
 // double is a double-array trie over the cut trie. Sections:
 //
-//	cells   int32 pairs (base, parent). The child of cell s by code c is cell
-//	        base[s] XOR c, if its parent is s; the root is cell 0. Code 0 is the end of
-//	        a word that goes on. A leaf has base -1-i for word i. A free cell has parent -1, and
-//	        the root's is -2.
+//	cells   int32 pairs (base, parent). The child of cell s by code c is cell base[s] XOR c, if
+//	        its parent is s; the root is cell 0. Code 0 is the end of a word that is a prefix of
+//	        others. A leaf has base -1-i for word i. A free cell has parent -1, and the root has
+//	        parent -2.
 //	leaves  uint32 for each word: its leaf
-//	tail-words, tail-starts   the rest of each word behind its leaf
+//	tail-words, tail-starts   the tail of each word
 //
 // Words are numbered in byte order.
 type double struct {
@@ -25,6 +25,7 @@ type double struct {
 	tails  *tails
 }
 
+// step returns the child of cell s by a code, and its base.
 func (d *double) step(s int, base int32, code int) (int, int32, bool) {
 	t := int(base) ^ code
 	if base < 0 || uint(2*t+1) >= uint(len(d.cells)) || d.cells[2*t+1] != int32(s) {

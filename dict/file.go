@@ -21,10 +21,10 @@ const (
 type Options struct {
 	Kind    Kind  // data structure of the dictionary; the zero value is XBW
 	Threads int   // 0 means GOMAXPROCS
-	Memory  int64 // bound in bytes for kinds that could need very much (stt); 0 means 2 GB
+	Memory  int64 // bound in bytes on the table of an stt; 0 means 2 GB
 }
 
-// meta is the section of that name.
+// meta is the section of that name: see the package comment.
 type meta struct {
 	kind                              Kind
 	words, nodes, rows, leaves, chars int

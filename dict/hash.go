@@ -11,9 +11,9 @@ import (
 // hash is a hash table with the sorted list of words. Sections:
 //
 //	words  all words, one after the other in byte order
-//	ends   uint32 for each word, or uint64 if they do not all fit: where it ends
-//	slots  uint64, a power of two of them, at most 5/8 in use: the word's number
-//	       + 1 in the low half, the high half of its hash in the other; 0 is free
+//	ends   for each word where it ends in words: uint32, or uint64 if that is too small
+//	slots  a power of two of uint64, at most 5/8 in use: the number of a word + 1 in the low
+//	       half and the high half of its hash in the other; 0 is free
 //
 // A lookup probes from slot (hash mod slots) on, cyclically, up to a free slot. The hash is
 // hashWord. Words are numbered in byte order.

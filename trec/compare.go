@@ -28,7 +28,7 @@ type Comparison struct {
 // Compare tests, for each measure that has values by topic, whether two evaluations differ.
 func Compare(a, b *Evaluation) ([]Comparison, error) {
 	if len(a.Measures) != len(b.Measures) {
-		return nil, fmt.Errorf("compare runs: %d and %d measures", len(a.Measures), len(b.Measures))
+		return nil, fmt.Errorf("compare runs: %d and %d measures: want the same", len(a.Measures), len(b.Measures))
 	}
 	other := make(map[string]int, len(b.Topics))
 	for i, t := range b.Topics {
@@ -37,7 +37,7 @@ func Compare(a, b *Evaluation) ([]Comparison, error) {
 	var out []Comparison
 	for m, measure := range a.Measures {
 		if measure.Name != b.Measures[m].Name {
-			return nil, fmt.Errorf("compare runs: measure %s against %s", measure.Name, b.Measures[m].Name)
+			return nil, fmt.Errorf("compare runs: measures %s and %s: want the same", measure.Name, b.Measures[m].Name)
 		}
 		if !measure.PerTopic() {
 			continue
@@ -97,7 +97,7 @@ func pairedT(diffs []float64) (t, p float64) {
 	return t, studentP(t, n-1)
 }
 
-// studentP is the probability of a t at least as far from 0, with df degrees of freedom.
+// studentP returns the probability of a t at least as far from 0, with df degrees of freedom.
 func studentP(t, df float64) float64 { return mathext.RegIncBeta(df/2, 0.5, df/(df+t*t)) }
 
 const (
@@ -105,12 +105,14 @@ const (
 	samples     = 100_000
 )
 
+// randomisation returns the p of Comparison.PRandom.
 func randomisation(diffs []float64) float64 {
 	observed := 0.0
 	for _, d := range diffs {
 		observed += d
 	}
-	// Sums in another order differ in the last bits, and equal ones must count.
+	// The margin is for rounding: sums with other signs that should be equal differ in the last
+	// bits, and must count.
 	limit := math.Abs(observed) * (1 - 1e-12)
 	hits, trials := 0, samples
 	if len(diffs) <= exactTopics {
@@ -139,6 +141,7 @@ func randomisation(diffs []float64) float64 {
 	return float64(hits+1) / float64(trials+1)
 }
 
+// flipped returns the sum of the differences with some signs flipped.
 func flipped(diffs []float64, flip func(i int) bool) float64 {
 	sum := 0.0
 	for i, d := range diffs {

@@ -55,7 +55,7 @@ func Evaluate(q Qrels, run *Run, measures []Measure, o Options) (*Evaluation, er
 			e.Topics = append(e.Topics, topic)
 		}
 	}
-	// A run without any answers is no mismatch of IDs: with o.Complete all topics count, as 0.
+	// A run without any answers is not an error with o.Complete, where all topics count as 0.
 	if answered == 0 && (len(run.Topics) > 0 || !o.Complete) {
 		return nil, fmt.Errorf("no topic of the run %q is judged: it has %s, the judgments have %s; check that both use the same IDs",
 			run.Tag, fewNames(run.Topics), fewNames(q))
@@ -88,7 +88,7 @@ func Evaluate(q Qrels, run *Run, measures []Measure, o Options) (*Evaluation, er
 	return e, nil
 }
 
-// fewNames returns the first names of topics, for an error.
+// fewNames returns the first three IDs of topics, for an error.
 func fewNames[V any](topics map[string]V) string {
 	names := slices.Sorted(maps.Keys(topics))
 	if len(names) > 3 {

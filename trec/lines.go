@@ -14,8 +14,8 @@ const maxLine = 16 << 20
 // byteOrderMark precedes the first line of some files.
 const byteOrderMark = "\ufeff"
 
-// eachLine calls fn with every line and its number from 1, without line ends (LF or
-// CRLF). Errors get the file's name and the line's number.
+// eachLine calls fn with every line, without its end (LF or CRLF), and its number from 1. Errors
+// have the file's name and the number of the line.
 func eachLine(r io.Reader, name string, fn func(n int, line string) error) error {
 	s := bufio.NewScanner(r)
 	s.Buffer(make([]byte, 64<<10), maxLine)

@@ -43,7 +43,7 @@ func (v *Vectors) onGPU(g *card) (*deviceVectors, error) {
 }
 
 func (d *deviceVectors) nearest(ctx context.Context, queries []query, k int) (out [][]Near, err error) {
-	// Long result lists leave less memory for scores.
+	// With a large k there is less memory for scores, so batches are smaller.
 	n := len(d.v.Words)
 	size := max(1, min(similarBatch, similarBatch*n/(8*min(k+8, n))))
 	for part := range slices.Chunk(queries, size) {
@@ -70,7 +70,7 @@ func (d *deviceVectors) batch(ctx context.Context, queries []query, k int) ([][]
 		copy(host[i*padded:], q.vector)
 		most = max(most, len(q.except))
 	}
-	most = min(k+most, n) // some of them are excluded
+	most = min(k+most, n) // enough, without those that are excluded
 	on, err := taken(d.g, host)
 	if err != nil {
 		return nil, err

@@ -57,8 +57,8 @@ type Association struct {
 	F2     uint64    `json:"f2"`     // occurrences of Word2
 	Scores []float64 `json:"scores"` // by the measures of the options
 
-	P float64 `json:"p,omitempty"` // with Options.P
-	Q float64 `json:"q,omitempty"` // Benjamini and Hochberg's
+	P float64 `json:"p,omitempty"` // p-value of the log-likelihood ratio, with Options.P
+	Q float64 `json:"q,omitempty"` // Benjamini and Hochberg's false discovery rate, with Options.P
 	// Bonferroni is P times the number of pairs compared, at most 1. It is set with Options.P.
 	Bonferroni float64 `json:"bonferroni,omitempty"`
 
@@ -78,7 +78,7 @@ type Associations struct {
 func Neighbours(r *cooccur.Reader, id int, o Options) (list *Associations, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if id < 0 || id >= r.Len() {
-		return nil, fmt.Errorf("word %d of %d", id, r.Len())
+		return nil, fmt.Errorf("word %d of a matrix of %d: want 0 to %d", id, r.Len(), r.Len()-1)
 	}
 	m, err := newMatrix(r, o)
 	if err != nil {
@@ -125,12 +125,12 @@ func PairOf(r *cooccur.Reader, id1, id2 int, o Options) (a Association, ok bool,
 	return m.describe(candidate{id1: uint32(id1), id2: uint32(id2), value: values[i]}, 1), true, nil
 }
 
-// matrix is a co-occurrence matrix with what expectations need.
+// matrix is a co-occurrence matrix with the options and the numbers that all pairs share.
 type matrix struct {
 	*cooccur.Reader
 	Options
 	side    cooccur.Side
-	span, n float64
+	span, n float64 // S and N of the package comment
 }
 
 func newMatrix(r *cooccur.Reader, o Options) (*matrix, error) {
@@ -196,7 +196,7 @@ type candidate struct {
 	value, rank float64
 }
 
-// before is the order of associations.
+// before reports whether a is listed before b.
 func (a candidate) before(b candidate) bool {
 	if a.rank != b.rank {
 		return a.rank > b.rank
@@ -230,7 +230,7 @@ type ranker struct {
 // rank ranks the cells of rows: all of them, or only those on and right of the diagonal.
 func (m *matrix) rank(ctx context.Context, from, to int, all bool) (*Associations, error) {
 	by, tests := m.By[0], 0
-	if by == LRC { // depends on the number of pairs compared
+	if by == LRC { // its scores depend on the number of pairs compared
 		counting := *m
 		counting.By, counting.P = []Measure{Value}, false
 		list, err := counting.rank(ctx, from, to, all)
@@ -256,7 +256,7 @@ func (m *matrix) rank(ctx context.Context, from, to int, all bool) (*Association
 			}
 		})
 	}
-	if to-from == 1 { // a row of a frequent word is long
+	if to-from == 1 { // threads share the cells of one row, which is long for a frequent word
 		r, err := m.row(uint32(from), all)
 		if err != nil {
 			return nil, err
@@ -307,7 +307,7 @@ func (m *matrix) rank(ctx context.Context, from, to int, all bool) (*Association
 	return list, nil
 }
 
-// row holds cells of a row.
+// row holds some or all cells of a row.
 type row struct {
 	id     uint32
 	cols   []uint32

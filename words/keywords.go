@@ -76,9 +76,9 @@ type Keyword struct {
 	LRC      float64 `json:"lrc"`       // KeyLRC at 95% confidence; 0 if not significant
 	G2       float64 `json:"g2"`        // KeyG2; below 0 if the word is rarer in the first corpus
 	LogRatio float64 `json:"log_ratio"` // KeyLogRatio; 1 is twice as frequent, -1 half
-	Diff     float64 `json:"diff"`      // in per cent
-	P        float64 `json:"p"`         // of G2
-	Q        float64 `json:"q"`         // Benjamini and Hochberg's
+	Diff     float64 `json:"diff"`      // KeyDiff, in per cent
+	P        float64 `json:"p"`         // p-value of G2
+	Q        float64 `json:"q"`         // Benjamini and Hochberg's false discovery rate
 }
 
 func (k *Keyword) by(m Keyness) float64 {
