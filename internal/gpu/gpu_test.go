@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/internal/gpu/driver"
 	"github.com/collocate/collocate/internal/gpu/emu"
 	"github.com/collocate/collocate/internal/gpu/gputest"
 )
@@ -276,6 +277,22 @@ func TestStagingRunsOut(t *testing.T) {
 	}
 	if n := e.Live(); n != 0 {
 		t.Errorf("%d objects after Close, want none", n)
+	}
+}
+
+// streamless is an emulated device that makes no streams.
+type streamless struct{ *emu.Device }
+
+func (streamless) NewStream() (driver.Stream, error) { return 0, errors.New("out of streams") }
+
+// TestNoStream: a stream that cannot be made leaves nothing behind.
+func TestNoStream(t *testing.T) {
+	e := emu.New(emu.Options{})
+	if _, err := gpu.New(streamless{e}).NewStream(); err == nil {
+		t.Error("NewStream succeeded on a device without streams")
+	}
+	if n := e.Live(); n != 0 {
+		t.Errorf("%d objects are left, want none", n)
 	}
 }
 

@@ -28,7 +28,9 @@ func (d *Device) NewStream() (*Stream, error) {
 		if s.args, err = d.d.HostAlloc(argBytes + driver.LaunchSpare); err != nil {
 			return err
 		}
-		s.h, err = d.d.NewStream()
+		if s.h, err = d.d.NewStream(); err != nil {
+			err = errors.Join(err, d.d.HostFree(s.args))
+		}
 		return err
 	})
 	if err != nil {
