@@ -23,11 +23,13 @@ type Table struct {
 	overKeys gpu.Buffer[uint64]
 	overAdds gpu.Buffer[uint64]
 	over     gpu.Buffer[uint64] // length of the overflow list
+	added    int                // additions since that list was empty: an upper bound of its length
 }
 
 // NewTable makes a table of the given number of slots, a power of two. Bucketed tables are faster;
 // the others probe slot by slot, as the paper on co-occurrence does. overflow is the capacity of
-// the overflow list, and the largest number of additions in one call of Add.
+// the overflow list, and the largest number of additions between calls of Clear or Overflow. Call
+// Clear before the first Add.
 func NewTable(d *gpu.Device, slots, overflow int, bucketed bool) (*Table, error) {
 	if slots < 4 || bits.OnesCount(uint(slots)) != 1 {
 		return nil, fmt.Errorf("hash table of %d slots: want a power of two, at least 4", slots)
@@ -50,6 +52,7 @@ func (t *Table) Free() error {
 
 // Clear empties the table and its overflow list.
 func (t *Table) Clear(s *gpu.Stream) error {
+	t.added = 0
 	return errors.Join(t.Keys.FillBytes(s, 0xff), t.Sums.Zero(s), t.over.Zero(s))
 }
 
@@ -59,8 +62,9 @@ func (t *Table) Add(s *gpu.Stream, keys gpu.Buffer[uint64], adds gpu.Buffer[uint
 	if n == 0 {
 		return nil
 	}
-	if n > t.overKeys.Len() {
-		return fmt.Errorf("hash table: %d additions at once: want at most %d, the size of its overflow list", n, t.overKeys.Len())
+	if t.added+n > t.overKeys.Len() {
+		return fmt.Errorf("hash table: %d additions since the overflow list was empty: want at most %d, its capacity",
+			t.added+n, t.overKeys.Len())
 	}
 	name := "hash_add"
 	if t.bucketed {
@@ -83,11 +87,12 @@ func (t *Table) Add(s *gpu.Stream, keys gpu.Buffer[uint64], adds gpu.Buffer[uint
 	} else {
 		blocks = min(blocks, 1<<20)
 	}
+	t.added += n
 	return s.Launch(k, gpu.Grid(blocks, hashThreads), t.Keys.Arg(), t.Sums.Arg(), gpu.U64(uint64(t.Keys.Len())),
 		keys.Arg(), with, gpu.U64(uint64(n)), t.overKeys.Arg(), t.overAdds.Arg(), t.over.Arg())
 }
 
-// Overflow waits for the stream and returns the additions in the overflow list.
+// Overflow waits for the stream, returns the additions in the overflow list and empties it.
 func (t *Table) Overflow(ctx context.Context, s *gpu.Stream) (keys, adds []uint64, err error) {
 	var n [1]uint64
 	if err := t.over.Download(ctx, s, n[:]); err != nil {
@@ -97,7 +102,11 @@ func (t *Table) Overflow(ctx context.Context, s *gpu.Stream) (keys, adds []uint6
 	if err := t.overKeys.Download(ctx, s, keys); err != nil {
 		return nil, nil, err
 	}
-	return keys, adds, t.overAdds.Download(ctx, s, adds)
+	if err := t.overAdds.Download(ctx, s, adds); err != nil {
+		return nil, nil, err
+	}
+	t.added = 0
+	return keys, adds, t.over.Zero(s)
 }
 
 // Entries writes the keys in use and their sums, in no particular order, and
