@@ -51,7 +51,7 @@ func Create(path string) (*File, error) {
 	mode := fs.FileMode(0o666) // less the umask
 	info, err := os.Stat(path)
 	switch {
-	case err != nil: // not there, or what is wrong will be wrong again below
+	case err != nil: // it does not exist, or the error recurs below
 	case info.IsDir():
 		return nil, fmt.Errorf("%s: want a file, not a folder", path)
 	case !info.Mode().IsRegular():

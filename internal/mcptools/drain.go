@@ -9,7 +9,7 @@ import (
 )
 
 // Drained returns a transport that reports the end of its input only when all earlier calls are
-// answered, so that a file of calls can be piped in. Otherwise the end cancels them.
+// answered. So a file of calls can be piped in; otherwise its end would cancel them.
 func Drained(t mcp.Transport) mcp.Transport { return drained{t} }
 
 type drained struct{ mcp.Transport }

@@ -41,9 +41,9 @@ func remove(f *File) {
 	delete(mapped, f)
 }
 
-// Trim drops the pages of all mapped files, now and for as long as the program runs, whenever more
-// than about the given number of bytes of them are resident. They stay in the system's cache, so
-// that reading them again rarely reads the disk. Trim does nothing where the system does not report
+// Trim drops the pages of all mapped files whenever more than about the given number of bytes of
+// them are resident, for as long as the program runs. They stay in the system's cache, so that
+// reading them again rarely reads the disk. Trim does nothing where the system does not report
 // resident memory.
 func Trim(bytes int64) {
 	mu.Lock()

@@ -29,9 +29,9 @@ const (
 //
 // Records that do not fit in the cache are distributed to 64 buckets by their leading digit, again
 // and again until they fit; then they are sorted from the least to the most significant digit.
-// Digits cover only bits in which keys differ. Where keys differ in many more bits than are needed
-// to distinguish them, only leading digits are sorted that way, and the few keys that are still
-// equal are ordered in place.
+// Digits cover only bits in which keys differ. If keys differ in many more bits than are needed to
+// distinguish them, only leading digits are sorted that way. The few keys that are still equal are
+// ordered in place.
 func RadixSort[K Unsigned](threads int, keys, scratch []K, lo, hi int) {
 	if scratch == nil && len(keys) > insertionMax {
 		scratch = make([]K, len(keys))

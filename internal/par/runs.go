@@ -34,8 +34,8 @@ func CountRuns[I Integer, K comparable](threads int, keys []K) (unique []K, coun
 	return unique, counts
 }
 
-// firstRuns divides the keys into one block per worker, and returns the number of the first run
-// that starts in each block, then the number of all runs.
+// firstRuns divides the keys into one block per worker. It returns the number of the first run that
+// starts in each block, then the number of all runs.
 func firstRuns[K comparable](threads int, keys []K) []int {
 	n := len(keys)
 	p := workers(threads, n)

@@ -1,7 +1,7 @@
 // Package pipe answers the question: how do a program and a worker that it started communicate?
 //
-// They share unnamed Unix sockets. The program makes a pair of sockets, starts the worker with one
-// of them as a file descriptor, and sends further sockets over that first one, the control socket.
+// They share unnamed Unix sockets. The program makes a pair of sockets and starts the worker with
+// one of them as a file descriptor, the control socket. It sends further sockets over that one.
 // Each of those is a connection on which calls are answered one after the other. No port is opened
 // and no path is created. When the program ends, in whatever way, the kernel closes its sockets,
 // and the worker ends too. Closing a connection cancels the call on it.

@@ -7,8 +7,8 @@ import (
 )
 
 // shadow records who accessed each cell of a block's shared memory. Two accesses by different
-// threads, at least one of them a write, are a race unless a barrier lies between them, which warps
-// know from vector clocks.
+// threads, at least one of them a write, are a race unless a barrier lies between them. Vector
+// clocks of the warps tell.
 type shadow struct {
 	unit  uint // log2 of the bytes of a cell: 2, or 0 when the kernel accesses bytes
 	cells []cell

@@ -1,9 +1,9 @@
 // Decoupled look-back (Merrill and Garland 2016): how a grid computes a prefix sum in one pass over
 // memory. Every tile publishes the sum of its own values, then adds up its predecessors' sums until
-// it finds one that has published its whole prefix. A tile's word in memory holds the state in its
-// two highest bits and the value in the others, so that both change at once and no fences are
-// needed. Words must be zero before the launch. Tiles must be numbered in the order in which they
-// start: by blockIdx.x (the hardware starts blocks in that order) or by a ticket.
+// it finds one that has published its whole prefix. A tile's word in memory has the state in its
+// two highest bits and the value in the others. Both change at once, so no fences are needed. Words
+// must be zero before the launch. Tiles must be numbered in the order in which they start: by
+// blockIdx.x (the hardware starts blocks in that order) or by a ticket.
 #pragma once
 #include "warp.cuh"
 

@@ -9,9 +9,8 @@ import "github.com/collocate/collocate/internal/gpu"
 type Dictionary interface {
 	// LookUp writes to ids the number of each word of a text on the device, or all ones for words
 	// that are not in the dictionary. Words are references as of prim.StringRef. If there are many,
-	// a cache is used that one in 32 words fills beforehand, so that frequent words of up to 8
-	// bytes take one memory access. It needs half a byte of temporary memory per word, at most 16
-	// MB.
+	// one in 32 words fills a cache beforehand; frequent words of up to 8 bytes then take one
+	// memory access. The cache needs half a byte of temporary memory per word, at most 16 MB.
 	LookUp(s *gpu.Stream, tmp *gpu.Arena, text gpu.Buffer[uint8], words gpu.Buffer[uint64],
 		ids gpu.Buffer[uint32]) error
 	// Bytes returns the size of the dictionary in device memory.

@@ -44,7 +44,7 @@
 //	list, err := dict.List(ctx, s)           // the words, with numbers and counts, on the host
 //
 // Append waits for the device, to see whether all words fit. In a pipeline, [Dictionary.Queue],
-// [Sequence.CopyState] and [Dictionary.Recover] do so later: if words of a text do not fit, that
-// text and all texts queued after it leave the sequence unchanged, and are queued again after the
+// [Sequence.CopyState] and [Dictionary.Recover] do so later. If words of a text do not fit, that
+// text and all texts queued after it leave the sequence unchanged. They are queued again after the
 // dictionary has grown. [Dictionary.CountAdded] counts words text by text.
 package words

@@ -1,6 +1,6 @@
 // Load-balancing search: the segment of each work item. offsets[s] is the first item of segment s;
 // segments may be empty. Each tile of items marks in shared memory where segments begin, and a
-// running maximum spreads the marks, so the cost does not depend on how uneven the segments are.
+// running maximum spreads the marks. So the cost does not depend on how uneven the segments are.
 #include "warp.cuh"
 
 constexpr u32 kThreads = 256;

@@ -5,9 +5,9 @@ constexpr u32 kMaxPasses = 8;
 constexpr u32 kHistThreads = 512;
 constexpr u32 kHistItems = 8;
 
-// Counts the digits of all passes. Where most lanes of a warp have the same digit, as is usual in
-// the high digits of small numbers, one lane adds for all that have it: 32 atomics on one address
-// would run one after the other. The first keys of the lanes decide.
+// Counts the digits of all passes. In the high digits of small numbers, most lanes of a warp
+// usually have the same digit. Then one lane adds for all that have it, since 32 atomics on one
+// address would run one after the other. The first keys of the lanes decide.
 template <class K> INLINE void histogram(const K* __restrict__ keys, u32* counts, u32 n, u32 low, u32 high) {
   __shared__ u32 local[kMaxPasses * kDigits];
   u32 passes = (high - low + 7) / 8;

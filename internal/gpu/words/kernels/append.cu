@@ -1,8 +1,8 @@
 // From text to word numbers in one pass: a block finds the words of a tile in shared memory, learns
 // by look-back how many come before, and looks each up in the dictionary.
 //
-// A tile's items, words and ends of documents, are listed in shared memory first and then
-// distributed to the threads one by one, so that all threads have the same amount of work.
+// A tile's items, words and ends of documents, are listed in shared memory first. Then they are
+// distributed to the threads one by one, so that all have the same amount of work.
 #include "dictionary.cuh"
 #include "lookback.cuh"
 
