@@ -26,7 +26,7 @@ func names(t *testing.T, dir string) (list []string) {
 	return list
 }
 
-func TestNothingIsThereBeforeCommit(t *testing.T) {
+func TestNothingBeforeCommit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	f, err := Create(path)
 	if err != nil {
@@ -177,7 +177,7 @@ func TestADeviceIsWrittenTo(t *testing.T) {
 	}
 }
 
-func TestAFolderIsNoFile(t *testing.T) {
+func TestRefusesFolder(t *testing.T) {
 	dir := t.TempDir()
 	for _, path := range []string{dir, filepath.Join(dir, "new") + "/", ""} {
 		if f, err := Create(path); err == nil {
@@ -316,7 +316,7 @@ func TestStaleFolders(t *testing.T) {
 }
 
 // If a link leads to a missing file, Commit creates that file.
-func TestALinkToNothing(t *testing.T) {
+func TestDanglingLink(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Symlink("target", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)

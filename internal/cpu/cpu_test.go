@@ -23,7 +23,7 @@ func TestChoosingALevel(t *testing.T) {
 	}
 }
 
-func TestFollowersHearOfEachLevel(t *testing.T) {
+func TestFollowSeesEachLevel(t *testing.T) {
 	was := Used()
 	defer Use(was)
 	var heard []Level

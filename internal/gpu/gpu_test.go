@@ -155,8 +155,8 @@ func TestGraph(t *testing.T) {
 	}
 }
 
-// TestStreamsInStep makes one stream wait for the other's event.
-func TestStreamsInStep(t *testing.T) {
+// TestEventOrdersStreams makes one stream wait for the other's event.
+func TestEventOrdersStreams(t *testing.T) {
 	dev, s := gputest.Device(t)
 	k := addKernel(t, dev)
 	other, err := dev.NewStream()

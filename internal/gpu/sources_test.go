@@ -10,7 +10,7 @@ import (
 
 // A source is read when a kernel is first requested. If the file is missing, that returns an error,
 // and the source's sum matches no receipt.
-func TestASourceThatIsNotThere(t *testing.T) {
+func TestMissingSource(t *testing.T) {
 	s := SourceIn(embed.FS{}, "gpu/absent")
 	defer func() {
 		sourcesMu.Lock()

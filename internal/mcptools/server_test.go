@@ -219,7 +219,7 @@ func TestTools(t *testing.T) {
 }
 
 // Tools without data are not offered.
-func TestOnlyWhatIsThere(t *testing.T) {
+func TestOffersOnlyWhatHasData(t *testing.T) {
 	o, _ := offered(t)
 	o.Searcher, o.Places = nil, nil
 	list, err := client(t, o).ListTools(t.Context(), nil)

@@ -45,7 +45,7 @@ func TestTruncationIsAnError(t *testing.T) {
 }
 
 // Other panics are not swallowed.
-func TestOtherPanicsGoOn(t *testing.T) {
+func TestOtherPanicsContinue(t *testing.T) {
 	defer func() {
 		if p := recover(); p != "mine" {
 			t.Errorf("recovered %v, want the panic of fn", p)

@@ -104,7 +104,7 @@ func (r *room) Write(p []byte) (int, error) {
 }
 
 // The first error is kept, wherever it happens, and fill is not called after it.
-func TestErrorsStay(t *testing.T) {
+func TestFirstErrorIsKept(t *testing.T) {
 	for _, left := range []room{0, 100, 5000} {
 		w := npz.NewWriter(&left)
 		w.Bytes("much", make([]byte, 1<<17))

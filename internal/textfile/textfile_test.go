@@ -38,7 +38,7 @@ const bzipped = "BZh91AY&SY\xa7\x14+w\x00\x00\x02\xc1\x80\x00\x10\x02\x01\x84\x8
 
 // A file gives the same text however it is compressed. A truncated file is an error, never a
 // shorter text.
-func TestTextIsTextHoweverCompressed(t *testing.T) {
+func TestReadsCompressedText(t *testing.T) {
 	long := strings.Repeat("line of text\n", 20_000) // more than HeadSize
 	for name, c := range map[string]struct{ packed, want string }{
 		"plain": {long, long}, "empty": {"", ""}, "short": {"BZh", "BZh"},
@@ -61,7 +61,7 @@ func TestTextIsTextHoweverCompressed(t *testing.T) {
 }
 
 // Files that are not text are refused with an error that names the file and says what it is.
-func TestWhatIsNoTextIsRefused(t *testing.T) {
+func TestRefusesWhatIsNotText(t *testing.T) {
 	program := "\x7fELF\x02\x01\x01" + strings.Repeat("\x00code", 200)
 	for _, c := range []struct{ data, want string }{
 		{"%PDF-1.7\n", "a PDF document: convert it to text"},

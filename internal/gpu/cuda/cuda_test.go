@@ -152,8 +152,8 @@ func TestErrorNames(t *testing.T) {
 	}
 }
 
-// TestDescribed: Info holds what the library says of a device.
-func TestDescribed(t *testing.T) {
+// TestInfo: Info holds what the library says of a device.
+func TestInfo(t *testing.T) {
 	fake(t)
 	list, err := Devices()
 	if err != nil || len(list) != 1 {

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestPTXIsOfItsSources fails when a kernel or a header was edited and
+// TestPTXMatchesSources fails when a kernel or a header was edited and
 // `make kernels` was not run.
-func TestPTXIsOfItsSources(t *testing.T) {
+func TestPTXMatchesSources(t *testing.T) {
 	root, err := Root()
 	if err != nil {
 		t.Skip(err)
@@ -29,8 +29,8 @@ func TestPTXIsOfItsSources(t *testing.T) {
 	}
 }
 
-// TestHeadersCount: a unit's hash depends on headers that headers include.
-func TestHeadersCount(t *testing.T) {
+// TestHashCoversHeaders: a unit's hash depends on headers that headers include.
+func TestHashCoversHeaders(t *testing.T) {
 	root := t.TempDir()
 	write := func(path, text string) {
 		t.Helper()

@@ -48,9 +48,9 @@ func all(t *testing.T) (root string, folders map[string][]compiled) {
 	return root, folders
 }
 
-// TestEveryDeviceTakesIt: PTX 7.8 for compute capability 7.0 loads on every driver and device that
+// TestLoadsOnEveryDevice: PTX 7.8 for compute capability 7.0 loads on every driver and device that
 // we support, and no block needs more shared memory than is available by default.
-func TestEveryDeviceTakesIt(t *testing.T) {
+func TestLoadsOnEveryDevice(t *testing.T) {
 	_, folders := all(t)
 	for _, units := range folders {
 		for _, u := range units {

@@ -101,13 +101,13 @@ func drawRuns[T Word](r *rig, n int) []T {
 	return v
 }
 
-func TestScansArePars(t *testing.T) {
-	t.Run("u32", func(t *testing.T) { property(t, scansArePars[uint32, uint32]) })
-	t.Run("u32_u64", func(t *testing.T) { property(t, scansArePars[uint32, uint64]) })
-	t.Run("u64", func(t *testing.T) { property(t, scansArePars[uint64, uint64]) })
+func TestScansMatchPar(t *testing.T) {
+	t.Run("u32", func(t *testing.T) { property(t, scansMatchPar[uint32, uint32]) })
+	t.Run("u32_u64", func(t *testing.T) { property(t, scansMatchPar[uint32, uint64]) })
+	t.Run("u64", func(t *testing.T) { property(t, scansMatchPar[uint64, uint64]) })
 }
 
-func scansArePars[In, Out Word](r *rig) {
+func scansMatchPar[In, Out Word](r *rig) {
 	host := drawWords[In](r, r.length(), "value")
 	n := len(host)
 	wide, want := make([]Out, n), make([]Out, n)
@@ -123,12 +123,12 @@ func scansArePars[In, Out Word](r *rig) {
 	equal(r, "exclusive sums", first(r, out, n), want)
 }
 
-func TestSelectIsPars(t *testing.T) {
-	t.Run("u32", func(t *testing.T) { property(t, selectIsPars[uint32]) })
-	t.Run("u64", func(t *testing.T) { property(t, selectIsPars[uint64]) })
+func TestSelectMatchesPar(t *testing.T) {
+	t.Run("u32", func(t *testing.T) { property(t, selectMatchesPar[uint32]) })
+	t.Run("u64", func(t *testing.T) { property(t, selectMatchesPar[uint64]) })
 }
 
-func selectIsPars[T Word](r *rig) {
+func selectMatchesPar[T Word](r *rig) {
 	host := drawWords[T](r, r.length(), "value")
 	n := len(host)
 	keep, flags := make([]bool, n), make([]uint8, n)
@@ -147,12 +147,12 @@ func selectIsPars[T Word](r *rig) {
 	equal(r, "places", first(r, index, len(want)), par.Where[uint32](2, n, func(i int) bool { return keep[i] }))
 }
 
-func TestSortsArePars(t *testing.T) {
-	t.Run("u32", func(t *testing.T) { property(t, sortsArePars[uint32, uint64]) })
-	t.Run("u64", func(t *testing.T) { property(t, sortsArePars[uint64, uint32]) })
+func TestSortsMatchPar(t *testing.T) {
+	t.Run("u32", func(t *testing.T) { property(t, sortsMatchPar[uint32, uint64]) })
+	t.Run("u64", func(t *testing.T) { property(t, sortsMatchPar[uint64, uint32]) })
 }
 
-func sortsArePars[K, V Word](r *rig) {
+func sortsMatchPar[K, V Word](r *rig) {
 	keys := drawWords[K](r, r.length(), "key")
 	n := len(keys)
 	low := rapid.IntRange(0, 24).Draw(r.T, "lowest bit")
@@ -173,12 +173,12 @@ func sortsArePars[K, V Word](r *rig) {
 	equal(r, "values", gotValues, values)
 }
 
-func TestRunsArePars(t *testing.T) {
-	t.Run("u32", func(t *testing.T) { property(t, runsArePars[uint32, uint64]) })
-	t.Run("u64", func(t *testing.T) { property(t, runsArePars[uint64, uint32]) })
+func TestRunsMatchPar(t *testing.T) {
+	t.Run("u32", func(t *testing.T) { property(t, runsMatchPar[uint32, uint64]) })
+	t.Run("u64", func(t *testing.T) { property(t, runsMatchPar[uint64, uint32]) })
 }
 
-func runsArePars[K, V Word](r *rig) {
+func runsMatchPar[K, V Word](r *rig) {
 	keys := drawRuns[K](r, r.length())
 	n := len(keys)
 	values := drawWords[V](r, n, "value")
@@ -206,7 +206,7 @@ func runsArePars[K, V Word](r *rig) {
 	verify("totals", totals)
 }
 
-func TestBalanceIsPars(t *testing.T) {
+func TestBalanceMatchesPar(t *testing.T) {
 	property(t, func(r *rig) {
 		lengths := drawWords[uint64](r, rapid.IntRange(1, 40).Draw(r.T, "segments"), "length")
 		for i := range lengths {
@@ -226,7 +226,7 @@ func TestBalanceIsPars(t *testing.T) {
 }
 
 // Histograms and hash tables count what sorting and counting runs does.
-func TestCountsArePars(t *testing.T) {
+func TestCountsMatchPar(t *testing.T) {
 	property(t, func(r *rig) {
 		values := drawWords[uint32](r, r.length(), "value")
 		const bins = 200
@@ -274,7 +274,7 @@ func TestCountsArePars(t *testing.T) {
 }
 
 // The top k are the first k of a stable sort, and heaps keep the largest.
-func TestBestArePars(t *testing.T) {
+func TestTopKMatchesPar(t *testing.T) {
 	property(t, func(r *rig) {
 		raw := drawWords[uint64](r, max(1, r.length()), "score")
 		n := len(raw)
@@ -302,7 +302,7 @@ func TestBestArePars(t *testing.T) {
 	})
 }
 
-func TestStringsArePars(t *testing.T) {
+func TestStringsMatchPar(t *testing.T) {
 	property(t, func(r *rig) {
 		word := rapid.OneOf(rapid.SampledFrom([]string{"", "a", "prefix-long-1", "prefix-long-2"}),
 			rapid.StringOfN(rapid.RuneFrom([]rune{'a', 'b', 0}), 0, 12, -1))

@@ -93,9 +93,9 @@ func randomDocs(rng *rand.Rand, n int) []string {
 	return docs
 }
 
-// TestSequencesAreTheAnalyzers appends texts and compares the sequence with what the analyzers on
+// TestSequencesMatchAnalyzers appends texts and compares the sequence with what the analyzers on
 // the CPU make of them. Counts must be the numbers of occurrences.
-func TestSequencesAreTheAnalyzers(t *testing.T) {
+func TestSequencesMatchAnalyzers(t *testing.T) {
 	_, s := gputest.Device(t)
 	for _, analyzer := range []string{"whitespace", "ascii"} {
 		for seed := range uint64(trials.Of(3)) {
