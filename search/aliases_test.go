@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// The comments of request.go show the fields of every struct that has its name here and its
-// definition elsewhere: all exported ones, in order, with their types.
+// The comments of request.go show the structs that are defined in internal packages: all exported
+// fields, in order, with their types.
 func TestAliasesShowTheirFields(t *testing.T) {
 	structs := map[string]reflect.Type{}
 	for name, v := range map[string]any{
@@ -40,7 +40,7 @@ func TestAliasesShowTheirFields(t *testing.T) {
 			delete(structs, alias.Name.Name)
 			_, block, found := strings.Cut(alias.Doc.Text(), "\ttype ")
 			if found != (want != nil) {
-				t.Errorf("%s: a struct is shown: %v", alias.Name, found)
+				t.Errorf("%s: its comment shows a struct: %v, want %v", alias.Name, found, want != nil)
 			}
 			if want == nil || !found {
 				continue
@@ -63,7 +63,7 @@ func sameFields(t *testing.T, name string, shown *ast.File, want reflect.Type) {
 	var got, all []string
 	for _, f := range shown.Decls[0].(*ast.GenDecl).Specs[0].(*ast.TypeSpec).Type.(*ast.StructType).Fields.List {
 		kind := types.ExprString(f.Type)
-		if fn, ok := f.Type.(*ast.FuncType); ok { // reflect does not know the names of parameters
+		if fn, ok := f.Type.(*ast.FuncType); ok { // reflect has no names of parameters
 			var each []string
 			for _, p := range fn.Params.List {
 				for range p.Names {
@@ -105,6 +105,6 @@ func TestStrategyListsItsNames(t *testing.T) {
 		want = append(want, s.String())
 	}
 	if !slices.Equal(shown, want) || len(want) == 0 {
-		t.Errorf("the comment lists %q, there are %q", shown, want)
+		t.Errorf("the comment lists %q, want %q", shown, want)
 	}
 }

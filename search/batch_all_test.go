@@ -16,13 +16,13 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// Many requests under auto: the cores begin, the GPU goes on if that pays and there is one, and
-// whoever answers, the results are those of one core. Here the GPU may be the interpreter, which
-// auto would never take.
+// With auto, the cores answer the first requests of a large batch, and a GPU the rest if there is
+// one and it pays. The results are those of one core in any case. In this test the GPU may be the
+// PTX interpreter, which auto never uses.
 func TestAutoTakesTheGPU(t *testing.T) {
 	dev, _ := gputest.Named(t)
 	if dev.Info().Emulated && realGPU(0) {
-		t.Error("the interpreter is taken for a GPU")
+		t.Error("realGPU is true for the interpreter")
 	}
 	rng := rand.New(rand.NewPCG(8, 1))
 	p := searchtest.RandomPlain(rng, 300, 20)
@@ -32,7 +32,7 @@ func TestAutoTakesTheGPU(t *testing.T) {
 	for range autoProbe + 50 {
 		requests = append(requests, Request{K: 5, Words: searchtest.RandomWords(rng, p)})
 	}
-	// answers says what was found, how many requests the GPU answered, and what was logged.
+	// answers returns the results, the number of requests that the GPU answered, and the log.
 	answers := func(requests []Request, b Batch, which int, pays bool) (out []string, onGPU int, said string) {
 		s, err := Open(dir)
 		if err != nil {
@@ -60,7 +60,8 @@ func TestAutoTakesTheGPU(t *testing.T) {
 	}
 	want, none, _ := answers(requests, Batch{}, 0, false)
 	if none != 0 || len(want) != len(requests) {
-		t.Fatalf("%d results, %d by a GPU that does not pay", len(want), none)
+		t.Fatalf("a GPU that does not pay: %d results, %d on the GPU; want %d, none", len(want), none,
+			len(requests))
 	}
 	itself := slices.Clone(requests)
 	itself[7].Algorithm = WAND
@@ -82,16 +83,16 @@ func TestAutoTakesTheGPU(t *testing.T) {
 		got, onGPU, said := answers(c.requests, c.batch, c.which, true)
 		if onGPU != c.Index || !slices.Equal(got, want[:len(c.requests)]) ||
 			!strings.Contains(said, c.said) || c.said == "" && said != "" {
-			t.Errorf("%s: the GPU answered %d requests, want %d; %d results; %s", c.name, onGPU,
-				c.Index, len(got), said)
+			t.Errorf("%s: the GPU answered %d requests, want %d; %d results, want %d; log %q, want %q",
+				c.name, onGPU, c.Index, len(got), len(c.requests), said, c.said)
 		}
 	}
 	if gpuPays(3*time.Second, 1e9) || !gpuPays(3*time.Second, 1e6) {
-		t.Error("whether the GPU pays does not depend on the size of the index")
+		t.Error("3 s on the cores: want that the GPU pays for 1e6 postings, and not for 1e9")
 	}
 }
 
-// A caller that has enough, or an error of what is made of a result, ends all of it.
+// The batch ends when the caller stops, and with the first error of the caller's function.
 func TestMapAllEnds(t *testing.T) {
 	p := searchtest.RandomPlain(rand.New(rand.NewPCG(8, 2)), 100, 5)
 	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
@@ -107,7 +108,7 @@ func TestMapAllEnds(t *testing.T) {
 				return i, nil
 			}) {
 			if err == nil && i != n || (err != nil) != (n == at && do != nil) {
-				t.Fatalf("request %d: %d, %v", n, i, err)
+				t.Fatalf("request %d: got result %d, error %v", n, i, err)
 			}
 			if n++; n > at && err == nil {
 				break

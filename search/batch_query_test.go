@@ -13,7 +13,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// A batch of queries of the language on several threads gives what each gives alone.
+// Structured queries give the same results in a batch on several threads as alone.
 func TestBatchOfTrees(t *testing.T) {
 	corpus := &text.Corpus{Source: func(context.Context) iter.Seq2[[]text.Document, error] {
 		return func(yield func([]text.Document, error) bool) {
@@ -39,7 +39,7 @@ func TestBatchOfTrees(t *testing.T) {
 	}
 	alone, err := s.Search(t.Context(), search.Request{Query: tree})
 	if err != nil || len(alone.Hits) != 1 {
-		t.Fatalf("%v, %v", alone, err)
+		t.Fatalf("%v, %v; want one hit", alone, err)
 	}
 	requests := slices.Repeat([]search.Request{{Query: tree}, {Text: "dogs"}}, 500)
 	i := 0
@@ -53,6 +53,6 @@ func TestBatchOfTrees(t *testing.T) {
 		i++
 	}
 	if i != len(requests) {
-		t.Errorf("%d results", i)
+		t.Errorf("%d results, want %d", i, len(requests))
 	}
 }

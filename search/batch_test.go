@@ -15,7 +15,8 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// All schedules, any number of threads: the results of one search after the other, in order.
+// With all schedules and any number of threads, a batch gives the results of single searches, in
+// order.
 func TestBatchesGiveWhatSearchGives(t *testing.T) {
 	rng := rand.New(rand.NewPCG(111, 112))
 	p := searchtest.RandomPlain(rng, 40000, 10)
@@ -35,7 +36,7 @@ func TestBatchesGiveWhatSearchGives(t *testing.T) {
 		}
 		want = append(want, found.Hits)
 		switch rng.IntN(3) {
-		case 0: // worth helping with
+		case 0: // several workers may share it
 			r.Parallel = &Parallel{Engine: engine.Multicore, Size: 1 + rng.IntN(9000)}
 		case 1:
 			r.Parallel = &Parallel{Engine: engine.Sequential}
@@ -56,15 +57,15 @@ func TestBatchesGiveWhatSearchGives(t *testing.T) {
 				i++
 			}
 			if i != n {
-				t.Fatalf("%v, %d threads: %d results", Schedule(schedule), threads, i)
+				t.Fatalf("%v, %d threads: %d results, want %d", Schedule(schedule), threads, i, n)
 			}
 		}
 	}
 }
 
-// What is made of results comes in the order of the requests, whoever made it, though workers
-// overwrite their results; an error of the one who makes it ends the batch as well.
-func TestMapBatchMakesSomethingOfEveryResult(t *testing.T) {
+// MapBatch yields the values of the caller's function in the order of the requests, although
+// workers reuse the memory of results. An error of the function ends the batch.
+func TestMapBatch(t *testing.T) {
 	rng := rand.New(rand.NewPCG(113, 114))
 	p := searchtest.RandomPlain(rng, 20000, 8)
 	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
@@ -93,7 +94,7 @@ func TestMapBatchMakesSomethingOfEveryResult(t *testing.T) {
 				got = append(got, made)
 			}
 			if !slices.Equal(got, want) {
-				t.Errorf("%+v: other results, or in another order", b)
+				t.Errorf("%+v: %d results differ from the expected %d, or in order", b, len(got), len(want))
 			}
 			n, wrong := 0, errors.New("wrong")
 			for _, err := range MapBatch(context.Background(), s, slices.Values(requests), b,
@@ -104,18 +105,17 @@ func TestMapBatchMakesSomethingOfEveryResult(t *testing.T) {
 					return i, nil
 				}) {
 				if n++; (n == 301) != errors.Is(err, wrong) {
-					t.Errorf("%+v: result %d: %v", b, n, err)
+					t.Errorf("%+v: result %d has error %v, want it at 301 only", b, n, err)
 				}
 			}
 			if n != 301 {
-				t.Errorf("%+v: %d results", b, n)
+				t.Errorf("%+v: %d results, want 301", b, n)
 			}
 		}
 	}
 }
 
-// A request that comes alone is answered although the next does not come: nothing waits for the
-// ring to fill.
+// A request is answered even if no other follows: nothing waits until the ring is full.
 func TestBatchesAnswerWhatHasCome(t *testing.T) {
 	s := buildLines(t, "whitespace", "a b", "b c", "c d a")
 	for schedule := range Schedules() {
@@ -142,14 +142,13 @@ func TestBatchesAnswerWhatHasCome(t *testing.T) {
 				}
 			}
 			if n != 200 {
-				t.Errorf("%v, %d threads: %d results", Schedule(schedule), threads, n)
+				t.Errorf("%v, %d threads: %d results, want 200", Schedule(schedule), threads, n)
 			}
 		}
 	}
 }
 
-// A stream of requests need not have an end: results come while requests come, and a caller that
-// has enough stops.
+// The stream of requests may be endless: results come while requests come, until the caller stops.
 func TestBatchesAreStreams(t *testing.T) {
 	s := buildLines(t, "whitespace", "a b", "b c", "c d a")
 	for schedule := range Schedules() {
@@ -173,7 +172,7 @@ func TestBatchesAreStreams(t *testing.T) {
 	}
 }
 
-// An error stands where the result would, after all results before it, and ends the batch.
+// An error takes the place of a result, after all earlier results, and ends the batch.
 func TestBatchesEndWithTheFirstError(t *testing.T) {
 	s := buildLines(t, "whitespace", "a b", "b c")
 	requests := []Request{{Text: "a"}, {Text: "b"}, {Text: "c", K: -1}, {Text: "a"}}
@@ -187,11 +186,11 @@ func TestBatchesEndWithTheFirstError(t *testing.T) {
 			n, last = n+1, err
 		}
 		if n != 3 || last == nil {
-			t.Errorf("%v: %d results, then %v", b.Schedule, n, last)
+			t.Errorf("%v: %d results, the last with error %v; want 3 and an error", b.Schedule, n, last)
 		}
 		for _, err := range s.SearchBatch(ctx, slices.Values(requests), b) {
 			if !errors.Is(err, context.Canceled) {
-				t.Errorf("%v: %v", b.Schedule, err)
+				t.Errorf("%v: error %v, want %v", b.Schedule, err, context.Canceled)
 			}
 		}
 		if got, err := ParseSchedule(b.Schedule.String()); err != nil || got != b.Schedule {
@@ -201,15 +200,15 @@ func TestBatchesEndWithTheFirstError(t *testing.T) {
 	for _, b := range []Batch{{Threads: -1}, {Schedule: 9}} {
 		for _, err := range s.SearchBatch(context.Background(), slices.Values(requests), b) {
 			if err == nil {
-				t.Errorf("%+v was taken", b)
+				t.Errorf("%+v: no error", b)
 			}
 		}
 	}
 }
 
-// An iterator copies a request twice, 16 bytes at a time. If these did not divide its size, the
-// last two steps would overlap, so that the second copy waited until the first is in memory:
-// bringing a request to a batch took 15 ns instead of 10.
+// An iterator copies a request twice, 16 bytes at a time. If its size were not a multiple of 16,
+// the last two steps would overlap, and the second copy would wait for the stores of the first:
+// passing a request to a batch took 15 ns instead of 10.
 func TestRequestSize(t *testing.T) {
 	if n := unsafe.Sizeof(Request{}); n%16 != 0 {
 		t.Errorf("a request has %d bytes, which is not a multiple of 16", n)

@@ -12,7 +12,7 @@ import (
 	"github.com/collocate/collocate/trec"
 )
 
-// meanAveragePrecision of BM25 on a collection.
+// meanAveragePrecision returns the MAP of a model on a collection.
 func meanAveragePrecision(t *testing.T, docs, topics, qrels, analyzer string, m Model) float64 {
 	t.Helper()
 	a, err := text.ParseAnalyzer(analyzer)
@@ -66,8 +66,7 @@ func meanAveragePrecision(t *testing.T, docs, topics, qrels, analyzer string, m 
 	return e.All[0]
 }
 
-// Five collections that people have used for fifty years: plain words reach what others reach with
-// them, and stems are better everywhere.
+// On five classic collections, plain words reach the MAP that others report, and stems are better.
 func TestQualityOnOldCollections(t *testing.T) {
 	trials.Long(t, "real collections")
 	for _, c := range []struct {
@@ -90,7 +89,7 @@ func TestQualityOnOldCollections(t *testing.T) {
 			values["english"], values["english+stop"])
 		// Known values are rounded, and were made with another idf.
 		if values["ascii"] < c.known-0.002 {
-			t.Errorf("%s: MAP %.4f, others have %.3f", c.name, values["ascii"], c.known)
+			t.Errorf("%s: MAP %.4f, others report %.3f", c.name, values["ascii"], c.known)
 		}
 		if values["english"] <= values["ascii"] || values["english+stop"] <= values["ascii"] {
 			t.Errorf("%s: english is not better than plain: %v", c.name, values)

@@ -22,8 +22,8 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// damageIndex is an index of documents with frequent and rare words and stored text, of 5 words to
-// longest.
+// damageIndex builds an index of documents of 5 to longest words, frequent and rare ones, with
+// stored text.
 func damageIndex(t testing.TB, longest int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -52,7 +52,8 @@ func damageIndex(t testing.TB, longest int) string {
 	return ix
 }
 
-// ask opens an index and answers queries in all ways; what it prints is the answer.
+// ask opens an index and answers some queries with all given algorithms and modes. It returns all
+// results as one string.
 func ask(dir string, algorithms []search.Algorithm) (string, error) {
 	s, err := search.Open(dir)
 	if err != nil {
@@ -88,8 +89,8 @@ func ask(dir string, algorithms []search.Algorithm) (string, error) {
 	return out.String(), nil
 }
 
-// Single bytes of an index are changed at random, anywhere: each search equals that of the good
-// index or is an error. COLLOCATE_TEST_CHANGES says how many.
+// After a random byte of an index is changed, a search gives the results of the intact index or an
+// error. COLLOCATE_TEST_CHANGES sets the number of changes.
 func TestDamageGivesNoWrongAnswer(t *testing.T) {
 	dir := damageIndex(t, 35)
 	all := []search.Algorithm{search.Auto, search.Exhaustive, search.MaxScore, search.WAND, search.BMW}
@@ -141,8 +142,8 @@ func TestDamageGivesNoWrongAnswer(t *testing.T) {
 	t.Logf("%d changes: %d errors, %d equal", changes, failed, equal)
 }
 
-// A file that is truncated while the index is searched gives errors, in a search, in a batch and in
-// teams, and never ends the program.
+// If a file is truncated while the index is searched, searches, batches and teams return errors,
+// and the program does not crash.
 func TestTruncatedWhileSearching(t *testing.T) {
 	good := damageIndex(t, 1000) // too many lengths for a class each: they are read from the file
 	requests := func(yield func(search.Request) bool) {
@@ -165,7 +166,7 @@ func TestTruncatedWhileSearching(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Known good before: all pages are verified.
+		// This verifies the checksums of the pages before the file is truncated.
 		if _, err := s.Search(context.Background(), search.Request{Text: "w0 w1 w2", K: 5}); err != nil {
 			t.Fatal(err)
 		}
@@ -190,14 +191,14 @@ func TestTruncatedWhileSearching(t *testing.T) {
 		}
 		s.Explain(context.Background(), search.Request{Text: "w0 w40"}, 3)
 		if failed == 0 {
-			t.Errorf("%s: no error", name)
+			t.Errorf("%s truncated: no call returned an error", name)
 		}
 		s.Close()
 	}
 }
 
-// writeDamaged writes files of an index with some bytes changed, and checksums that fit. Each
-// change is 4 bytes: a file, a place (2), a value.
+// writeDamaged writes files of an index with some bytes changed, and with checksums that match.
+// Each change takes 4 bytes: the file, the position (2) and the value.
 func writeDamaged(t testing.TB, dir string, files map[string][]byte, changes []byte) {
 	t.Helper()
 	stamps := map[string][2]uint64{} // length and checksum
@@ -208,7 +209,7 @@ func writeDamaged(t testing.TB, dir string, files map[string][]byte, changes []b
 				data[64+(int(c[1])<<8+int(c[2]))%(len(data)-96)] = c[3]
 			}
 		}
-		if name == "index" { // which has the stamps of the others
+		if name == "index" { // it has the lengths and checksums of the others
 			for other, s := range stamps {
 				at := bytes.Index(data, append([]byte(other), make([]byte, 16-len(other))...))
 				if at >= 0 && at+28 <= len(data) {
@@ -227,8 +228,8 @@ func writeDamaged(t testing.TB, dir string, files map[string][]byte, changes []b
 	}
 }
 
-// damagedFiles are those that tests of searching damage, the one with the stamps of the others
-// last.
+// damagedFiles are the files that these tests damage. The file index, which has the lengths and
+// checksums of the others, must be last.
 var damagedFiles = []string{"postings", "skips", "terms", "documents", "text", "index"}
 
 func readDamageable(t testing.TB) map[string][]byte {
@@ -247,8 +248,8 @@ func readDamageable(t testing.TB) map[string][]byte {
 var damagedBy = []search.Algorithm{search.Auto, search.Exhaustive, search.MaxScore, search.WAND,
 	search.BMW, search.VBMW}
 
-// FuzzDamagedSearch changes bytes of an index, gives it checksums that fit, and searches it in all
-// ways: whatever it answers, it neither panics nor hangs.
+// FuzzDamagedSearch changes bytes of an index, corrects its checksums and searches it with all
+// algorithms. Any answer will do, but it must not panic or hang.
 func FuzzDamagedSearch(f *testing.F) {
 	files := readDamageable(f)
 	f.Add([]byte{0, 0, 9, 255})
@@ -261,8 +262,8 @@ func FuzzDamagedSearch(f *testing.F) {
 	})
 }
 
-// The same for an index of two segments, of which one is damaged: what is known of words in all
-// segments comes from it, too.
+// The same for an index of two segments, one of which is damaged. Statistics of words over all
+// segments come from it as well.
 func TestDamagedSegmentIsSearched(t *testing.T) {
 	files := readDamageable(t)
 	rng := rand.New(rand.NewPCG(53, 54))

@@ -14,7 +14,8 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Documents from memory, searched for a phrase among some of them, with another b of BM25.
+// Indexes documents from memory, and searches for a phrase within some of them, with another b of
+// BM25.
 func Example_phrase() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "search-")

@@ -16,7 +16,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// randomTexts writes a corpus of documents whose words go together.
+// randomTexts writes a corpus of documents on topics, whose words occur together.
 func randomTexts(t *testing.T, n int) string {
 	t.Helper()
 	r := rand.New(rand.NewPCG(8, 9))
@@ -35,8 +35,8 @@ func randomTexts(t *testing.T, n int) string {
 	return path
 }
 
-// Expansion finds the same words from stored text, from lists and over segments, searches for them,
-// and explains these scores.
+// Expansion finds the same words from stored text, from lists and over segments. The answers are
+// those of a search for these words, and are explained by them.
 func TestExpand(t *testing.T) {
 	path := randomTexts(t, 300)
 	a, err := text.ParseAnalyzer("unicode")
@@ -78,15 +78,17 @@ func TestExpand(t *testing.T) {
 					found.Expanded, found.Hits, first.Expanded, first.Hits)
 			}
 			if len(found.Expanded) < 4 || found.Expanded[0].Text != "w17" {
-				t.Errorf("%s: expanded to %v", spec, found.Expanded)
+				t.Errorf("%s: expanded to %v, want w17 and at least 3 more words", spec, found.Expanded)
 			}
 			same, err := s.Search(t.Context(), Request{Words: found.Expanded, K: 20, Count: true})
 			if err != nil || !slices.Equal(same.Hits, found.Hits) || same.Total != found.Total {
-				t.Errorf("%s: %v, want the answers for its words %v, %v", spec, found.Hits, same.Hits, err)
+				t.Errorf("%s: %v, want those of a search for its words, %v, %v", spec, found.Hits,
+					same.Hits, err)
 			}
 			x, err := s.Explain(t.Context(), r, found.Hits[0].Doc)
 			if err != nil || x.Score != found.Hits[0].Score || len(x.Words) != len(found.Expanded) {
-				t.Errorf("%s: explained as %v, %v", spec, x, err)
+				t.Errorf("%s: explained as %v, %v; want score %v and %d words", spec, x, err,
+					found.Hits[0].Score, len(found.Expanded))
 			}
 			batch := 0
 			for got, err := range s.SearchBatch(t.Context(), slices.Values([]Request{r, r}), Batch{}) {
@@ -96,7 +98,7 @@ func TestExpand(t *testing.T) {
 				batch++
 			}
 			if batch != 2 {
-				t.Errorf("%d answers", batch)
+				t.Errorf("%d results of a batch, want 2", batch)
 			}
 			s.Close()
 		}
@@ -104,7 +106,7 @@ func TestExpand(t *testing.T) {
 	for _, bad := range []string{"", "rm4", "rm3:docs=0", "rm3:weight=2", "bo1:weight=0.5",
 		"rm3:x=1", "rm3:docs"} {
 		if _, err := ParseExpand(bad); err == nil {
-			t.Errorf("%q was taken", bad)
+			t.Errorf("ParseExpand(%q): no error", bad)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// An index of several segments, or of none, can be asked for its fields as any other.
+// Fields works for an index of several segments without fields.
 func TestFieldsOfSegments(t *testing.T) {
 	an, err := text.ParseAnalyzer("unicode")
 	if err != nil {
@@ -34,9 +34,9 @@ func TestFieldsOfSegments(t *testing.T) {
 	}
 	defer s.Close()
 	if n := len(s.Index().Segments()); n != 2 {
-		t.Errorf("%d segments", n)
+		t.Errorf("%d segments, want 2", n)
 	}
 	if got := s.Fields(); got != nil {
-		t.Errorf("fields are %v", got)
+		t.Errorf("fields are %v, want none", got)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// fieldsIndex is an index of some documents with titles and bodies.
+// fieldsIndex returns a searcher for documents with titles and bodies.
 func fieldsIndex(t *testing.T) *Searcher {
 	t.Helper()
 	var lines strings.Builder
@@ -60,7 +60,8 @@ func TestOneFieldOfWeightOneIsBM25(t *testing.T) {
 		want, err1 := title.Search(ctx, Request{Text: query, K: 50})
 		got, err2 := s.Search(ctx, Request{Text: query, K: 50, Model: BM25F{Weights: "title=1"}})
 		if err1 != nil || err2 != nil || !slices.Equal(got.Hits, want.Hits) || len(got.Hits) == 0 {
-			t.Errorf("%s: %v and %v, %v, %v", query, got.Hits, want.Hits, err1, err2)
+			t.Errorf("%s: %v, want those of BM25 on the field, %v; %v, %v", query, got.Hits, want.Hits,
+				err2, err1)
 		}
 	}
 }
@@ -88,12 +89,12 @@ func TestBatchesOverFields(t *testing.T) {
 			}
 			e, err := s.Explain(ctx, requests[i], found.Hits[0].Doc)
 			if err != nil || e.Score != found.Hits[0].Score {
-				t.Fatalf("explained %v, %v", e, err)
+				t.Fatalf("request %d: explained as %v, %v; want score %v", i, e, err, found.Hits[0].Score)
 			}
 			i++
 		}
 		if i != len(requests) {
-			t.Fatalf("%d results", i)
+			t.Fatalf("%v: %d results, want %d", schedule, i, len(requests))
 		}
 	}
 }
@@ -102,9 +103,9 @@ func TestStoredFields(t *testing.T) {
 	s := fieldsIndex(t)
 	v, err := s.Stored(3)
 	if err != nil || fmt.Sprintf("%s", v) != "[[title word3 word3] [body filler filler filler  word3] [1993]]" {
-		t.Errorf("%s, %v", v, err)
+		t.Errorf("the fields of document 3 are %s, %v", v, err)
 	}
 	if _, err := s.Stored(500); err == nil {
-		t.Error("a document that is not there")
+		t.Error("document 500 of 500: no error")
 	}
 }

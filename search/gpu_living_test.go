@@ -18,9 +18,9 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Segments on a device answer as the cores do, to the bit, one by one and in a batch, and so does a
-// newer generation, of which only the new segment is brought there, whether the older one is closed
-// before or not. What the device leaves to the cores is said.
+// Segments on a device answer as the cores do, to the bit, one by one and in a batch. So does a
+// newer generation, whose new segments alone are loaded, whether or not the older one is closed
+// first. Stats tell what the device leaves to the cores.
 func TestSegmentsOnGPU(t *testing.T) {
 	a, err := text.ParseAnalyzer("whitespace")
 	if err != nil {
@@ -61,22 +61,22 @@ func TestSegmentsOnGPU(t *testing.T) {
 	dev, _ := gputest.Named(t)
 	onGPU := func(postings int64) {
 		t.Helper()
-		var brought atomic.Int64
+		var loaded atomic.Int64
 		progress := func(done, total int64) {
-			brought.Store(max(brought.Load(), done))
+			loaded.Store(max(loaded.Load(), done))
 			if total != postings {
-				t.Errorf("%d postings are to be brought, want %d", total, postings)
+				t.Errorf("%d postings are to be loaded, want %d", total, postings)
 			}
 		}
 		if err := s.OpenGPU(t.Context(), GPUOptions{Device: dev.Which(0), Progress: progress}); err != nil {
 			t.Fatal(err)
 		}
-		if n := brought.Load(); n != postings {
-			t.Errorf("%d postings were brought, want %d", n, postings)
+		if n := loaded.Load(); n != postings {
+			t.Errorf("%d postings were loaded, want %d", n, postings)
 		}
 	}
 	onGPU(s.Index().Postings())
-	compare := func(n int, why func(i int) string) { // nil: any reason
+	compare := func(n int, why func(i int) string) { // nil allows any reason
 		t.Helper()
 		var requests []Request
 		var want [][]Hit
@@ -104,7 +104,7 @@ func TestSegmentsOnGPU(t *testing.T) {
 				t.Errorf("%q, %v: got %v, want %v", requests[i].Text, requests[i].Mode, found.Hits, want[i])
 			}
 			if g := found.Stats.GPU; why != nil && (g == nil || g.Fallback != why(i)) {
-				t.Errorf("request %d: %+v, want %q", i, g, why(i))
+				t.Errorf("request %d: %+v, want Fallback %q", i, g, why(i))
 			}
 		}
 		for i, r := range requests {
@@ -128,7 +128,7 @@ func TestSegmentsOnGPU(t *testing.T) {
 		return ""
 	}
 	compare(8/trials.Every(4), other)
-	// A newer generation: one segment more, and a document of the first deleted.
+	// A newer generation has one more segment, and a document of the first segment is deleted.
 	if _, err := w.Delete("17"); err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestSegmentsOnGPU(t *testing.T) {
 		return "1 of 3 segments: the device does not support filters or deleted documents"
 	}
 	compare(8, limited)
-	// Two generations later, with the older one still there.
+	// Skip a generation, while the older one is still open.
 	add(10)
 	older := refresh()
 	between := s
@@ -176,7 +176,7 @@ func TestSegmentsOnGPU(t *testing.T) {
 	closeIt(older)
 	closeIt(between)
 	compare(3, nil)
-	// All in one segment is brought anew; it stays there when documents come.
+	// A compacted segment is loaded whole, and stays on the device when documents are added.
 	if _, err := w.Compact(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// The models are listed in other places that no compiler compares: the API, its description, the
-// Python package, the page, and the lists by which engines are compared. Each has all of them.
+// Several places list the models, which no compiler compares: the API, its description, the Python
+// package, the page, and the tests that compare engines. Each lists all of them.
 func TestModelsAreListedEverywhere(t *testing.T) {
 	names := append(search.Models(), "bm25f")
 	types := map[string]string{} // such as DPH for dph
@@ -28,7 +28,7 @@ func TestModelsAreListedEverywhere(t *testing.T) {
 	plain := func(name string) string { return name }
 	for _, c := range []struct {
 		file, from, to string
-		form           func(name string) string // what stands for a model there
+		form           func(name string) string // how a model is written there
 		without        []string
 	}{
 		{"request.go", "// Models.\ntype (", "\n)",
@@ -55,7 +55,7 @@ func TestModelsAreListedEverywhere(t *testing.T) {
 		}
 	}
 
-	// The description of the API has two lists, which name exactly the models there are.
+	// The description of the API has two lists of exactly these models.
 	content, err := os.ReadFile("../serve/openapi.json")
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestModelsAreListedEverywhere(t *testing.T) {
 	}
 }
 
-// edge is a pattern of a name that is not a part of a longer one: bm25 is not in bm25f or bm25+.
+// edge returns a pattern that matches a whole name: bm25, but not bm25f or bm25+.
 func edge(name string) string {
 	return `(^|[^\w+-])` + regexp.QuoteMeta(name) + `([^\w+-]|$)`
 }

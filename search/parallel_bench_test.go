@@ -10,8 +10,8 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// BenchmarkParallel answers each query in turn with one core and with two, and compares the best
-// times of each query.
+// BenchmarkParallel answers each query alternately with one core and with two, and compares the
+// best times of each query.
 func BenchmarkParallel(b *testing.B) {
 	s := openELife(b)
 	sets := []struct {

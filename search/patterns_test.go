@@ -10,7 +10,8 @@ import (
 	"github.com/collocate/collocate/search/query"
 )
 
-// A pattern counts by the words of all shards, each once, and of these there may be so many.
+// The counts of a pattern are those of the words of all shards, each word once. It may expand to
+// MaxExpansions words.
 func TestMergePatterns(t *testing.T) {
 	word := func(text string, df uint32, cf uint64) PatternWord {
 		return PatternWord{Text: text, DF: df, CF: cf}
@@ -31,11 +32,11 @@ func TestMergePatterns(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := MergePatterns(many); !errors.Is(err, ErrRequest) {
-		t.Errorf("%d words: %v, want that they are too many", len(many), err)
+		t.Errorf("%d words: error %v, want %v", len(many), err, ErrRequest)
 	}
 }
 
-// Patterns are found wherever they stand in a query.
+// HasPatterns finds patterns at any depth of a query.
 func TestHasPatterns(t *testing.T) {
 	for text, want := range map[string]bool{
 		"moon sun": false, `"full moon"`: false, "mo*": true, "sun -mo*": true, "+mo?n": true, "title:(sun OR moon~)": true,

@@ -7,7 +7,7 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// A Proximity of zeros, and one without a window, stand for the usual model.
+// A zero Proximity, and one without a window, mean the defaults of SDM.
 func TestProximityDefaults(t *testing.T) {
 	s, err := New(searchtest.IndexWithPositions(t, "whitespace", "a b c", "c b a", "b x a", "d"))
 	if err != nil {

@@ -33,19 +33,20 @@ func TestWorkedExample(t *testing.T) {
 	}
 	if e.Score != found.Hits[0].Score || len(e.Words) != 2 || e.Words[0].Weight != 2 ||
 		e.Words[0].TF != 2 || e.Words[0].DF != 2 {
-		t.Errorf("%+v", e)
+		t.Errorf("document 2 is explained as %+v, want score %v, and c with weight 2, tf 2 and df 2", e,
+			found.Hits[0].Score)
 	}
-	// the score again, from nothing but the explanation and the parameters
+	// Compute the score again from the explanation and the parameters.
 	sum := 0.0
 	for _, w := range e.Words {
 		k := 1.2 * (0.25 + 0.75*float64(e.Length)/e.MeanLength)
 		sum += w.IDF * w.Weight * 2.2 * float64(w.TF) / (k + float64(w.TF))
 	}
 	if e.Documents != 3 || math.Abs(sum-float64(e.Score)) > 1e-6 {
-		t.Errorf("%+v sum up to %v", e, sum)
+		t.Errorf("the words of %+v sum up to %v", e, sum)
 	}
 	if _, err := s.Explain(context.Background(), r, 3); err == nil {
-		t.Error("explained a document that is not there")
+		t.Error("explain document 3 of 3: no error")
 	}
 }
 
@@ -56,17 +57,17 @@ func TestBadRequestsAreRefused(t *testing.T) {
 		"weight": {Words: []Word{{Text: "a", Weight: -1}}}, "model": {Text: "a", Model: Dirichlet{Mu: -5}},
 	} {
 		if _, err := s.Search(context.Background(), r); err == nil {
-			t.Errorf("%s was taken", name)
+			t.Errorf("bad %s: no error", name)
 		}
 	}
 	for _, words := range []string{"", "nowhere", "   "} {
 		found, err := s.Search(context.Background(), Request{Text: words})
 		if err != nil || len(found.Hits) != 0 {
-			t.Errorf("%q: %v, %v", words, found, err)
+			t.Errorf("%q: %v, %v; want no hits", words, found, err)
 		}
 	}
 	if _, err := Open(t.TempDir()); err == nil {
-		t.Error("an empty folder was opened")
+		t.Error("open an empty folder: no error")
 	}
 }
 
@@ -112,7 +113,7 @@ func TestSnippets(t *testing.T) {
 	}
 }
 
-// After Close there is an error, whatever is called; nothing reads what is no longer mapped.
+// All calls after Close return an error, and do not read unmapped memory.
 func TestCallsAfterClose(t *testing.T) {
 	s := buildLines(t, "whitespace", "a b", "c")
 	ctx := context.Background()
@@ -132,7 +133,7 @@ func TestCallsAfterClose(t *testing.T) {
 		"SearchBatch": batch, "OpenGPU": s.OpenGPU(ctx, GPUOptions{}),
 	} {
 		if !errors.Is(err, errClosed) {
-			t.Errorf("%s after Close: %v", name, err)
+			t.Errorf("%s after Close: error %v, want %v", name, err, errClosed)
 		}
 	}
 	if err := s.Close(); err != nil {
@@ -140,7 +141,7 @@ func TestCallsAfterClose(t *testing.T) {
 	}
 }
 
-// However many threads are asked for, no more work than can be of use.
+// A huge number of threads is capped.
 func TestManyThreads(t *testing.T) {
 	s := buildLines(t, "whitespace", "a b", "c a", "b")
 	want, err := s.Search(context.Background(), Request{Text: "a b"})
@@ -160,6 +161,6 @@ func TestManyThreads(t *testing.T) {
 		}
 	}
 	if n != 1 {
-		t.Errorf("%d results", n)
+		t.Errorf("%d results, want 1", n)
 	}
 }

@@ -43,8 +43,8 @@ func cut(t testing.TB, r *index.Reader, n int, dir string) (shards []*Searcher) 
 	return shards
 }
 
-// askShards asks one shard after the other, each with the score to reach that those before have
-// left, and merges their answers.
+// askShards searches one shard after the other and merges the answers. The k-th score so far is
+// passed on to the next shard as AtLeast.
 func askShards(t testing.TB, shards []*Searcher, r Request) (best []Hit, total int64) {
 	t.Helper()
 	for _, s := range shards {
@@ -68,8 +68,8 @@ func askShards(t testing.TB, shards []*Searcher, r Request) (best []Hit, total i
 	return best, total
 }
 
-// Shards answer as the whole does, to the bit: all models but one, modes, algorithms and numbers of
-// answers, in any order of the shards.
+// Shards, in any order, answer as the whole index does, to the bit: for all modes, algorithms,
+// numbers of answers, and all models but Cosine.
 func TestShardsAreOneIndex(t *testing.T) {
 	indexes := 100
 	if testing.Short() {
@@ -121,8 +121,9 @@ func TestShardsAreOneIndex(t *testing.T) {
 	}
 }
 
-// Phrases, filters, exclusions, counts and fields: the queries of the language.
-func TestShardsAnswerTheLanguage(t *testing.T) {
+// Shards answer structured queries as the whole index does: phrases, filters, exclusions, counts
+// and fields.
+func TestShardsAnswerStructuredQueries(t *testing.T) {
 	var lines []byte
 	rng := rand.New(rand.NewPCG(33, 34))
 	words := []string{"moon", "sun", "star", "dust", "ring", "comet", "of", "the"}
@@ -163,7 +164,7 @@ func TestShardsAnswerTheLanguage(t *testing.T) {
 			}
 		}
 	}
-	// Shards that were indexed as parts have the same files, but for the name of the whole.
+	// Shards that were built from parts have the same files, except for the reference to the whole.
 	all := strings.SplitAfter(string(lines), "\n")
 	var parts []*index.Reader
 	for i := range 3 {
@@ -200,10 +201,10 @@ func TestShardsAnswerTheLanguage(t *testing.T) {
 		{Text: "moon", Model: Cosine{}}, {Text: "moon", Model: BM25F{}}, {Query: query.Prefix{Text: "mo"}},
 	} {
 		if _, err := shards[0].Search(context.Background(), refused); err == nil {
-			t.Errorf("%+v: a shard cannot know this, but answers", refused)
+			t.Errorf("%+v: no error, but a shard lacks the statistics for it", refused)
 		}
 	}
-	// A shard is not made into something else, which would lose the counts of the whole.
+	// A shard cannot be converted, which would lose the counts of the whole.
 	part := shards[0].Index().Segments()[0].Reader
 	other := filepath.Join(dir, "other")
 	for name, err := range map[string]error{
@@ -213,12 +214,12 @@ func TestShardsAnswerTheLanguage(t *testing.T) {
 		"shard":   index.WriteShard(context.Background(), part, other, 0, 2, index.MergeOptions{}),
 	} {
 		if err == nil {
-			t.Errorf("%s of a shard went through", name)
+			t.Errorf("%s of a shard: no error", name)
 		}
 	}
 }
 
-// buildFields makes an index with fields and positions.
+// buildFields builds an index with fields and positions.
 func buildFields(t *testing.T, corpus, dir string) *Searcher {
 	t.Helper()
 	schema, err := fields.ParseList([]string{"title:text", "body:text", "year:number"})
@@ -236,8 +237,8 @@ func buildFields(t *testing.T, corpus, dir string) *Searcher {
 	return open(t, dir)
 }
 
-// Each shard on a device answers as the cores do, and all as the whole: one by one, with the score
-// to reach, and in a batch.
+// Each shard on a device answers as on the cores, and all together as the whole index: one by one
+// with AtLeast, and in a batch.
 func TestShardsOnGPU(t *testing.T) {
 	root := searchtest.Scratch(t)
 	rng := rand.New(rand.NewPCG(35, 36))

@@ -10,7 +10,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Several documents at once give what each gives alone, in whatever order they are asked for.
+// Snippets and explanations of several documents, in any order, are the same as of each alone.
 func TestSnippetsAndExplanationsOfMany(t *testing.T) {
 	s := buildLines(t, "english", "Black bears attack.", "a bear, a hiker and a bear", "nothing", "the hiker ran")
 	r := Request{Text: "bear hiker zebra"}
@@ -35,8 +35,8 @@ func TestSnippetsAndExplanationsOfMany(t *testing.T) {
 	}
 }
 
-// A snippet shows no more than was asked for, even of a word without end, and reads no more than
-// the first megabyte of a document.
+// A snippet is not much longer than requested, even if a word is very long, and only the first
+// megabyte of a document is read.
 func TestSnippetIsBounded(t *testing.T) {
 	word := strings.Repeat("é", 5000)
 	far := "bear " + strings.Repeat("filler ", snippetReach/7+100) + "hiker"
@@ -46,32 +46,33 @@ func TestSnippetIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(sn.Text) > 100 || len(sn.Marks) != 1 || int(sn.Marks[0].End) != len(sn.Text) || !sn.After {
-		t.Errorf("%d bytes, marks %v, after %v", len(sn.Text), sn.Marks, sn.After)
+		t.Errorf("%d bytes, marks %v, after %v; want up to 100 bytes, one mark to the end, true",
+			len(sn.Text), sn.Marks, sn.After)
 	}
 	sn, err = s.Snippet(context.Background(), Request{Text: "hiker bear"}, 1, 50)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(sn.Text, "bear filler") || len(sn.Marks) != 1 || !sn.After {
-		t.Errorf("%+v", sn)
+		t.Errorf("%+v, want one mark, in \"bear filler...\"", sn)
 	}
 }
 
-// Nobody waits for a snippet that nobody wants any more.
+// Snippets and explanations stop when the context is cancelled.
 func TestSnippetsAreCancelled(t *testing.T) {
 	s := buildLines(t, "english", "Black bears attack.")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := s.Snippets(ctx, Request{Text: "bear"}, []uint32{0}, 20); err == nil {
-		t.Error("it was made")
+		t.Error("cancelled Snippets: no error")
 	}
 	if _, err := s.Explanations(ctx, Request{Text: "bear"}, []uint32{0}); err == nil {
-		t.Error("it was explained")
+		t.Error("cancelled Explanations: no error")
 	}
 }
 
-// Whatever the text, the query and the size, a snippet is a piece of the text with blanks made
-// single, as long as was asked for, in which marks follow each other.
+// For any text, query and size, a snippet is a part of the text with runs of blanks collapsed. It
+// is about as long as requested, and its marks are in order and do not overlap.
 func FuzzSnippet(f *testing.F) {
 	f.Add("Black bears attack. A bear, a hiker and\na\tbear", "bear hiker", 20, uint8(0))
 	f.Add("l'avion des États-Unis a décollé", "avion etats", 10, uint8(1))
@@ -96,7 +97,7 @@ func FuzzSnippet(f *testing.F) {
 		for i := range min(len(words.Words), 8) {
 			m.query.Terms = append(m.query.Terms, model.Term{Text: string(words.Word(i))})
 		}
-		for range 2 { // with what is left of the first
+		for range 2 { // the second time with used buffers
 			s, err := m.of(a, []byte(body), uint32(size))
 			if err != nil {
 				return
@@ -116,12 +117,12 @@ func checkSnippet(t *testing.T, s *Snippet, body string, size int) {
 			func(r rune) bool { return strings.ContainsRune(" \t\n\r\v\f", r) }), " ")
 	}
 	if !strings.Contains(blanks(body), s.Text) {
-		t.Errorf("%q is not a piece of %q", s.Text, body)
+		t.Errorf("%q is not a part of %q", s.Text, body)
 	}
 	at := uint32(0)
 	for _, m := range s.Marks {
 		if m.Start < at || m.End < m.Start || int(m.End) > len(s.Text) {
-			t.Errorf("marks %v in %d bytes", s.Marks, len(s.Text))
+			t.Errorf("marks %v in %d bytes overlap, or are out of order or range", s.Marks, len(s.Text))
 		}
 		at = m.End
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// fieldedDocs are n documents with fields, as lines of JSON.
+// fieldedDocs returns n documents with fields, as lines of JSON.
 func fieldedDocs(rng *rand.Rand, n int) (lines []string) {
 	words := func(most int) string {
 		var list []string
@@ -46,7 +46,8 @@ func fieldedDocs(rng *rand.Rand, n int) (lines []string) {
 	return lines
 }
 
-// living is an index of documents that come segment by segment, of which some are deleted again.
+// living returns a searcher for documents that were added segment by segment, some of which were
+// deleted.
 func living(t *testing.T, lines []string, at []int, gone []string) *search.Searcher {
 	t.Helper()
 	dir := searchtest.Scratch(t)
@@ -94,9 +95,9 @@ func living(t *testing.T, lines []string, at []int, gone []string) *search.Searc
 	return s
 }
 
-// Several segments answer queries of the language, and score by fields, as one does: the same hits
-// with the same bits, the same numbers of answers, explanations and snippets.
-func TestTreesOverSegmentsAreThoseOfOne(t *testing.T) {
+// Several segments answer structured queries and BM25F as one segment does: with the same hits to
+// the bit, counts, explanations and snippets.
+func TestTreesOverSegments(t *testing.T) {
 	rounds, trees := 8, 120
 	if testing.Short() {
 		rounds, trees = 3, 60
@@ -112,7 +113,7 @@ func TestTreesOverSegmentsAreThoseOfOne(t *testing.T) {
 		at = slices.Compact(at)
 		var gone []string
 		for i := range lines {
-			// A segment of which nothing is left would be left out, with its statistics.
+			// A segment without remaining documents would be dropped, with its statistics.
 			if seed%3 > 0 && rng.IntN(5) == 0 && !slices.Contains(at, i) {
 				gone = append(gone, fmt.Sprint("corpus.txt:", i))
 			}
@@ -150,7 +151,7 @@ func TestTreesOverSegmentsAreThoseOfOne(t *testing.T) {
 	}
 }
 
-// inField looks for something in a field.
+// inField returns a random query of a field.
 func inField(rng *rand.Rand) query.Node {
 	switch rng.IntN(4) {
 	case 0:
@@ -217,17 +218,17 @@ func compareSearchers(t *testing.T, one, many *search.Searcher, r search.Request
 	wanted, err1 := one.Explanations(ctx, r, docs)
 	found, err2 := many.Explanations(ctx, r, docs)
 	if err := cmp.Or(err1, err2); err != nil || !reflect.DeepEqual(found, wanted) {
-		t.Fatalf("%v %q: explained as\n%v, not\n%v: %v", r.Query, r.Text, asJSON(found), asJSON(wanted), err)
+		t.Fatalf("%v %q: explanations\n%v, want\n%v: %v", r.Query, r.Text, asJSON(found), asJSON(wanted), err)
 	}
 	for i, e := range found {
 		if e.Score != got.Hits[i].Score {
-			t.Fatalf("%v %q: explained as %v, not %v", r.Query, r.Text, e.Score, got.Hits[i].Score)
+			t.Fatalf("%v %q: explained score %v, want %v", r.Query, r.Text, e.Score, got.Hits[i].Score)
 		}
 	}
 	wantedText, err1 := one.Snippets(ctx, r, docs, 20)
 	foundText, err2 := many.Snippets(ctx, r, docs, 20)
 	if err := cmp.Or(err1, err2); err != nil || !reflect.DeepEqual(foundText, wantedText) {
-		t.Fatalf("%v %q: snippets\n%v, not\n%v: %v", r.Query, r.Text, asJSON(foundText), asJSON(wantedText), err)
+		t.Fatalf("%v %q: snippets\n%v, want\n%v: %v", r.Query, r.Text, asJSON(foundText), asJSON(wantedText), err)
 	}
 }
 

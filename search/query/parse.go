@@ -512,7 +512,7 @@ func (p *parser) field() (name string, ok bool, err error) {
 		return "", false, nil
 	}
 	if p.wordEnds(end+1) && slices.Contains(p.o.Fields, p.text[p.at:end]) {
-		return "", false, p.fail(end+1, "expected what is looked for directly behind %q; "+
+		return "", false, p.fail(end+1, "expected a word or a value directly after %q; "+
 			"write \"%s\" for the word", p.text[p.at:end+1], p.text[p.at:end])
 	}
 	next, size := utf8.DecodeRuneInString(p.text[end+1:])
@@ -539,7 +539,7 @@ func (p *parser) exists() (Node, error) {
 	at := p.at
 	name, err := p.value(")")
 	if err != nil || !slices.Contains(p.o.Fields, name) {
-		return nil, p.fail(at, "no field %q; expected %s behind %s", name,
+		return nil, p.fail(at, "no field %q; expected %s after %s", name,
 			strings.Join(p.o.Fields, ", "), exists)
 	}
 	return Field{name, All{}}, nil

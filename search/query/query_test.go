@@ -63,10 +63,10 @@ func TestParse(t *testing.T) {
 		}
 	}
 	if got, _ := Parse("a OR b c -d", Options{And: true}); got.String() != "(a b) AND c AND -d" {
-		t.Errorf("all of them: %v", got)
+		t.Errorf("with Options.And: %v, want (a b) AND c AND -d", got)
 	}
 	if got, _ := Parse("foo:bar", Options{}); got != term("foo:bar") {
-		t.Errorf("no fields: %#v", got)
+		t.Errorf("without fields: %#v, want the term foo:bar", got)
 	}
 }
 
@@ -92,9 +92,9 @@ func TestParseErrors(t *testing.T) {
 		`year:[2020 TO 2024`:  "column 19: expected ] or }",
 		`year:[2020 TO `:      "column 15: expected an end of the range",
 		`title:>`:             "column 8: expected a value",
-		`title: word`:         "column 7: expected what is looked for directly behind \"title:\"",
-		`a title:`:            "column 9: expected what is looked for",
-		`(title:)`:            "column 8: expected what is looked for",
+		`title: word`:         "column 7: expected a word or a value directly after \"title:\"",
+		`a title:`:            "column 9: expected a word or a value",
+		`(title:)`:            "column 8: expected a word or a value",
 		`title:()`:            "column 8: expected a word or a value",
 		`id:d1*`:              "column 4: expected a whole ID",
 		`id:(d1 d2*)`:         "column 8: expected a whole ID",
@@ -109,11 +109,11 @@ func TestParseErrors(t *testing.T) {
 		}
 	}
 	if _, err := Parse(strings.Repeat("(", 1e6), o); err == nil {
-		t.Error("a million parentheses were taken")
+		t.Error("a million parentheses: no error")
 	}
 }
 
-// roundTrip parses, prints, and parses again.
+// roundTrip checks that a parsed query, printed and parsed again, is the same.
 func roundTrip(t interface{ Fatalf(string, ...any) }, text string, o Options) {
 	n, err := Parse(text, o)
 	if err != nil || n == nil {
@@ -138,7 +138,7 @@ func FuzzParse(f *testing.F) {
 		roundTrip(t, text, Options{AnyField: true, And: all})
 		Parse(text, Options{Fields: []string{"a"}})
 		if n, err := Parse(text, Options{And: all}); OnlyWords(text) && (err != nil || !Plain(text, n, Options{And: all})) {
-			t.Errorf("%q is said to be only words: %v, %v", text, n, err)
+			t.Errorf("OnlyWords(%q) is true, but it is parsed as %v, %v", text, n, err)
 		}
 	})
 }
@@ -154,8 +154,8 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// TestPlainQueries: what people ask a search engine is words, and stays so. Of 50,000 queries the
-// parser takes seven for more than words: those that lost a letter to a question mark.
+// Queries of real users are parsed as plain words, except for 7 of 50,000, in which a question mark
+// replaces a letter.
 func TestPlainQueries(t *testing.T) {
 	dir := filepath.Join("..", "..", "..", "shared", "data", "queries")
 	f, err := os.Open(filepath.Join(dir, "topics.terabyte05.efficiency.txt"))
@@ -175,7 +175,7 @@ func TestPlainQueries(t *testing.T) {
 		}
 	}
 	if other != 7 {
-		t.Errorf("%d of 50,000 queries are not plain", other)
+		t.Errorf("%d of 50,000 queries are not plain words, want 7", other)
 	}
 }
 
@@ -184,7 +184,8 @@ func TestPlain(t *testing.T) {
 		"a OR b": false, "a (OR b)": false, `\+a`: false, "+a b": false} {
 		for _, o := range []Options{{}, {And: true}} {
 			if n, err := Parse(text, o); Plain(text, n, o) != (want && err == nil) {
-				t.Errorf("%s: %v, %v", text, n, err)
+				t.Errorf("%s, parsed as %v, %v: Plain is %v, want %v", text, n, err, Plain(text, n, o),
+					want && err == nil)
 			}
 		}
 	}
@@ -208,6 +209,6 @@ func TestGame(t *testing.T) {
 		roundTrip(t, q.Query, Options{AnyField: true})
 	}
 	if n != 962 {
-		t.Errorf("%d queries", n)
+		t.Errorf("%d queries, want 962", n)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Whoever takes requests, holds them, or takes them over: each is answered once, and none is left.
+// Each request is taken exactly once, whether a worker claims it or takes it over from another.
 func TestEveryRequestIsTakenOnce(t *testing.T) {
 	const requests, workers = 20000, 5
 	c := &ring[struct{}]{claims: make([]claim, workers)}
@@ -20,7 +20,7 @@ func TestEveryRequestIsTakenOnce(t *testing.T) {
 	for w := range workers {
 		all.Go(func() {
 			for {
-				last := c.ended.Load() // before looking: afterwards nothing more comes
+				last := c.ended.Load() // read first: if set, no more requests will come
 				i, ok := c.takeOne(&c.claims[w])
 				if ok {
 					seen[w] = append(seen[w], i)
@@ -44,13 +44,13 @@ func TestEveryRequestIsTakenOnce(t *testing.T) {
 	}
 }
 
-// One who has nothing gets the last half of what the one with the oldest requests holds.
+// An idle worker takes over the last half of the requests of the worker with the oldest ones.
 func TestTakingOver(t *testing.T) {
 	c := &ring[struct{}]{claims: make([]claim, 3)}
 	c.claims[0].put(40, 6)
 	c.claims[1].put(10, 5)
 	if i, ok := c.takeOne(&c.claims[2]); !ok || i != 12 {
-		t.Errorf("got %d, %v", i, ok)
+		t.Errorf("worker 2 takes request %d, %v; want 12", i, ok)
 	}
 	for h, want := range []struct{ first, n int64 }{{40, 6}, {10, 2}, {13, 2}} {
 		if first, n := unpack(c.claims[h].span.Load()); first != want.first || n != want.n {

@@ -13,8 +13,7 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// numbered is n requests whose texts are their numbers; each waits a moment now and then, as if it
-// came from a stream.
+// numbered yields n requests whose texts are their numbers, with pauses as in a stream.
 func numbered(n int) iter.Seq[ask.Request] {
 	return func(yield func(ask.Request) bool) {
 		for i := range n {
@@ -28,7 +27,7 @@ func numbered(n int) iter.Seq[ask.Request] {
 	}
 }
 
-// Results come in the order of the requests, whoever answers them and however long each takes.
+// Results come in the order of the requests, with any number of workers and any durations.
 func TestEachKeepsOrder(t *testing.T) {
 	for _, threads := range []int{1, 2, 7} {
 		for _, n := range []int{0, 1, 5, 3*Ahead*threads + 17} {
@@ -36,7 +35,7 @@ func TestEachKeepsOrder(t *testing.T) {
 			Each(context.Background(), numbered(n), threads,
 				func(_ context.Context, i int, r *ask.Request) (string, error) {
 					if i%501 == 0 {
-						time.Sleep(time.Millisecond) // the others go on
+						time.Sleep(time.Millisecond) // other workers go on
 					}
 					return r.Text, nil
 				},
@@ -52,13 +51,13 @@ func TestEachKeepsOrder(t *testing.T) {
 				want[i] = strconv.Itoa(i)
 			}
 			if !slices.Equal(got, want) {
-				t.Errorf("%d requests on %d threads: got %d results, or in another order", n, threads, len(got))
+				t.Errorf("%d requests on %d threads: %d results, want all in order", n, threads, len(got))
 			}
 		}
 	}
 }
 
-// The first error in the order of requests takes the place of its result, and is the last.
+// The first error, in the order of requests, takes the place of its result and ends the batch.
 func TestEachEndsWithTheFirstError(t *testing.T) {
 	bad := errors.New("bad")
 	given, failed := 0, error(nil)
@@ -80,7 +79,7 @@ func TestEachEndsWithTheFirstError(t *testing.T) {
 	}
 }
 
-// Who wants no more gets no more, however many requests there are, and nobody is at work any more.
+// When the caller stops, no more results come, and no worker is running when Each returns.
 func TestEachStops(t *testing.T) {
 	var under atomic.Int32
 	given := 0
@@ -95,6 +94,6 @@ func TestEachStops(t *testing.T) {
 		},
 		func(int, error) bool { given++; return given < 100 })
 	if n := under.Load(); given != 100 || n != 0 {
-		t.Errorf("got %d results, %d still under way", given, n)
+		t.Errorf("%d results, %d requests still being answered; want 100, none", given, n)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// Each model has its number; a scorer that the kernels do not know is not taken for another.
+// Each model has its kernel number, and a scorer without kernels panics.
 func TestScorersOfTheKernels(t *testing.T) {
 	e, err := eval.NewEngine(searchtest.OpenLines(t, "whitespace", "a b", "a"))
 	if err != nil {
@@ -44,13 +44,13 @@ func TestScorersOfTheKernels(t *testing.T) {
 			want = gpuDPH
 		}
 		if got := new(gpuTerm).set(w.ScorerOf(&term, 1)); got != want {
-			t.Errorf("%v is model %d, want %d", m, got, want)
+			t.Errorf("%v has kernel number %d, want %d", m, got, want)
 		}
 	}
 	type unknown struct{ model.Scorer }
 	defer func() {
 		if why := fmt.Sprint(recover()); !strings.Contains(why, "device.unknown") {
-			t.Errorf("a scorer without kernels: %s", why)
+			t.Errorf("a scorer without kernels: panic %s, want one that names device.unknown", why)
 		}
 	}()
 	new(gpuTerm).set(unknown{})

@@ -16,7 +16,7 @@ import (
 
 var onDevice = &ask.Parallel{Engine: engine.GPU}
 
-// use puts the index on the test's device.
+// use loads the index onto the test's device.
 func use(t testing.TB, s *Searcher, o Options) {
 	t.Helper()
 	dev, _ := gputest.Device(t)
@@ -31,7 +31,7 @@ func use(t testing.TB, s *Searcher, o Options) {
 	})
 }
 
-// sameOnGPU asks the device and one core.
+// sameOnGPU compares the answers of the device and of one core.
 func sameOnGPU(t testing.TB, s *Searcher, r ask.Request) *ask.GPUStats {
 	t.Helper()
 	r.Parallel = nil
@@ -56,7 +56,8 @@ func sameOnGPU(t testing.TB, s *Searcher, r ask.Request) *ask.GPUStats {
 	return got.Stats.GPU
 }
 
-// Small random indexes, all models and modes: the device finds what one core finds, to the bit.
+// The device gives the results of one core, to the bit, on small random indexes, for all models and
+// modes.
 func TestGPUEqualsCPU(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 7))
 	root := searchtest.Scratch(t)
@@ -77,7 +78,7 @@ func TestGPUEqualsCPU(t *testing.T) {
 	}
 }
 
-// Several tiles: thin lists go to the hash table, others to arrays.
+// The same with several tiles, for sparse and dense lists.
 func TestGPUManyTiles(t *testing.T) {
 	trials.Long(t, "many launches in the interpreter")
 	rng := rand.New(rand.NewPCG(5, 12))
@@ -116,11 +117,11 @@ func TestGPUWithout(t *testing.T) {
 	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
 	if _, err := s.Search(context.Background(),
 		ask.Request{Words: []ask.Word{{Text: "w000"}}, Parallel: onDevice}); err == nil {
-		t.Error("a request for the GPU was answered without one")
+		t.Error("a request for the GPU without one: no error")
 	}
 }
 
-// A batch is the same as its requests one by one, whatever their models and modes.
+// A batch gives the results of single requests, for any models and modes.
 func TestGPUBatch(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 77))
 	p := searchtest.RandomPlain(rng, 3000, 12)
@@ -152,7 +153,7 @@ func TestGPUBatch(t *testing.T) {
 			t.Errorf("%v: %d results of %d", e, i, len(requests))
 		}
 	}
-	// The same by the thesis' batches: a stream a query, and a block a query.
+	// The same with the thesis' schedules: a stream per query, and a block per query.
 	for _, schedule := range []ask.Schedule{ask.Asynchronous, ask.Synchronous} {
 		i := 0
 		some := slices.Clone(requests[:20])
@@ -172,7 +173,7 @@ func TestGPUBatch(t *testing.T) {
 	}
 }
 
-// An index that does not fit: lists come and go, and every query is still answered.
+// If an index does not fit, lists are loaded and evicted, and all queries are answered.
 func TestGPUCache(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	p := searchtest.RandomPlain(rng, 1, 0)
@@ -192,18 +193,18 @@ func TestGPUCache(t *testing.T) {
 	const budget = 60 << 20
 	work := gpuWorkBytes(2, budget) + 4*int64(len(p.Lengths))
 	if work > budget-1<<20 {
-		t.Fatalf("%d bytes without any list", work)
+		t.Fatalf("%d bytes of working memory leave too little of %d for lists", work, budget)
 	}
 	use(t, s, Options{})
 	whole := s.gpu.pack
 	if !whole.whole {
-		t.Fatal("40 lists do not fit")
+		t.Fatal("40 lists do not fit the device")
 	}
 	if err := s.closeGPU(); err != nil {
 		t.Fatal(err)
 	}
 	dev := whole.g.dev
-	// Room for the lists' work and a third of the lists.
+	// Find a budget for the working memory and about a third of the lists.
 	small := budget
 	for ; ; small -= 1 << 14 {
 		if gpuWorkBytes(2, int64(small))+4*int64(len(p.Lengths))+whole.postings.size*4 < int64(small)*9/10 {
@@ -218,7 +219,7 @@ func TestGPUCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.gpu.pack.whole {
-		t.Fatalf("all lists fit %d bytes", small)
+		t.Fatalf("all lists fit %d bytes, want fewer", small)
 	}
 	fallbacks := 0
 	queries := 30 / trials.Every(3)
@@ -232,12 +233,12 @@ func TestGPUCache(t *testing.T) {
 		}
 	}
 	if fallbacks > queries/2 {
-		t.Errorf("%d of %d queries found no room", fallbacks, queries)
+		t.Errorf("the cores answered %d of %d queries, want at most half", fallbacks, queries)
 	}
 }
 
-// More documents of the same score than blocks keep: what is left is picked by a second launch, and
-// the next query finds all clean, alone or in a batch of one.
+// If more documents have the same score than blocks keep, a second launch picks the rest. The state
+// is clean for the next query, alone or in a batch.
 func TestGPUManyTies(t *testing.T) {
 	trials.Long(t, "many launches in the interpreter")
 	p := &searchtest.Plain{Words: []string{"a", "b"}}

@@ -17,7 +17,7 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// cutIndex opens an index of some hundred words, and makes files of it shorter.
+// cutIndex opens an index of some hundred words. The function cut truncates one of its files.
 func cutIndex(t *testing.T) (s *Searcher, cut func(file string)) {
 	t.Helper()
 	var lines []string
@@ -36,11 +36,11 @@ func cutIndex(t *testing.T) (s *Searcher, cut func(file string)) {
 func wantFault(t *testing.T, file string, err error) {
 	t.Helper()
 	if !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), file) {
-		t.Errorf("%s was cut: %v, want an error that names it", file, err)
+		t.Errorf("%s was truncated: error %v, want one that names it", file, err)
 	}
 }
 
-// A file that is cut while the index is brought to a device is an error, whichever it is.
+// A file that is truncated while the index is loaded onto a device is an error.
 func TestCutWhileOpening(t *testing.T) {
 	for _, file := range []string{"postings", "terms", "documents"} {
 		s, cut := cutIndex(t)
@@ -54,8 +54,8 @@ func TestCutWhileOpening(t *testing.T) {
 	}
 }
 
-// A file that is cut later is an error of the requests that need it: words that were not asked for
-// before, and whatever the device leaves to the cores. Others are answered as before.
+// A file that is truncated later is an error of the requests that need it: those with words that
+// were not looked up before, and those that the device leaves to the cores. Others are answered.
 func TestCutWhileSearching(t *testing.T) {
 	s, cut := cutIndex(t)
 	use(t, s, Options{})
@@ -77,16 +77,16 @@ func TestCutWhileSearching(t *testing.T) {
 			last = err
 		}
 		if !errors.Is(last, syscall.EIO) {
-			t.Errorf("%s, in a batch: %v", name, last)
+			t.Errorf("%s, in a batch: error %v, want EIO", name, last)
 		}
 		r.Parallel = onDevice
 		if _, err := s.Search(t.Context(), r); !errors.Is(err, syscall.EIO) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: error %v, want EIO", name, err)
 		}
 	}
 	for after, err := range s.SearchBatch(context.Background(), slices.Values([]ask.Request{{Text: "a d1"}}), b) {
 		if err != nil || !slices.Equal(after.Hits, before.Hits) {
-			t.Errorf("words that were known: %v, %v", after, err)
+			t.Errorf("known words: %v, %v; want %v", after, err, before.Hits)
 		}
 	}
 }

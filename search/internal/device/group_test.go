@@ -13,7 +13,7 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// pairOf puts an index on two devices.
+// pairOf loads an index onto two devices.
 func pairOf(t *testing.T, s *Searcher) *Group {
 	t.Helper()
 	g := groupOf()
@@ -33,8 +33,8 @@ func pairOf(t *testing.T, s *Searcher) *Group {
 	return g
 }
 
-// Two devices find what one core finds, by tiles and by shares of the thesis' partitions; what
-// loses answers on one device loses the same on two, if no threshold is shared.
+// Two devices give the results of one core, by tiles and with the thesis' partitions. Approximate
+// partitions lose the same answers on two devices as on one, if no threshold is shared.
 func TestTwoDevices(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 9))
 	root := searchtest.Scratch(t)
@@ -74,12 +74,12 @@ func TestTwoDevices(t *testing.T) {
 		}
 	}
 	if cut < trials.Of(5) {
-		t.Errorf("only %d searches cut documents", cut)
+		t.Errorf("%d searches with approximate partitions, want %d or more", cut, trials.Of(5))
 	}
 }
 
-// A batch is dealt out among both, and its results come in order, whatever the schedule; a sender
-// that waits for each answer before it asks again is not held up.
+// A batch is distributed to both devices, and its results come in order with any schedule. A sender
+// that waits for each answer before the next request is not blocked.
 func TestBatchOnTwoDevices(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 9))
 	p := searchtest.RandomPlain(rng, 800/trials.Every(8), 5)
@@ -140,10 +140,10 @@ func TestBatchOnTwoDevices(t *testing.T) {
 			return err == nil
 		})
 	if sent != 5 {
-		t.Errorf("%d requests were sent", sent)
+		t.Errorf("%d requests were sent, want 5", sent)
 	}
 
-	// An error ends the batch in its place, and so does who has enough.
+	// The batch ends with the first error, in its place, and when the caller stops.
 	bad, n := errors.New("bad"), 0
 	BatchOver(t.Context(), g, slices.Values(asked[:20]), ask.Batch{Engine: engine.GPU, Threads: 2},
 		false, func(i int, _ *ask.Result) (int, error) {
@@ -153,7 +153,7 @@ func TestBatchOnTwoDevices(t *testing.T) {
 			return i, nil
 		}, func(i int, err error) bool {
 			if (n == 7) != errors.Is(err, bad) || err == nil && i != n {
-				t.Errorf("result %d: %d, %v", n, i, err)
+				t.Errorf("result %d is %d, %v; want an error at 7 only", n, i, err)
 			}
 			n++
 			return true

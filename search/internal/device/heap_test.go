@@ -12,7 +12,8 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// garbage leaves the given number of bytes behind and says how often they were collected.
+// garbage allocates the given number of bytes and returns the number of garbage collections
+// meanwhile.
 func garbage(bytes int) uint32 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -25,8 +26,8 @@ func garbage(bytes int) uint32 {
 
 var kept []byte
 
-// With empty space as much garbage may pile up as it is large. A program that is to keep its memory
-// small has none.
+// Garbage as large as the empty space may accumulate before a collection. A program with a small
+// memory limit has no empty space.
 func TestEmptySpace(t *testing.T) {
 	want := min(mostEmpty(), emptySome)
 	var e emptySpace
@@ -34,7 +35,7 @@ func TestEmptySpace(t *testing.T) {
 	e.take(muchKept)
 	runtime.GC()
 	if n := garbage(want * 3 / 4); n > 1 {
-		t.Errorf("%d collections for less garbage than there is empty space", n)
+		t.Errorf("%d collections for less garbage than the empty space, want at most 1", n)
 	}
 	if got := e.bytes(); got < want || got > want+want/8 {
 		t.Errorf("empty space of %d bytes, want %d", got, want)
@@ -47,7 +48,7 @@ func TestEmptySpace(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(2 << 30))
 	var small emptySpace
 	if small.take(muchKept + 1); small.bytes() != 0 {
-		t.Errorf("empty space of %d bytes in a program that may have 2 GB", small.bytes())
+		t.Errorf("empty space of %d bytes with a memory limit of 2 GB, want none", small.bytes())
 	}
 }
 
@@ -57,12 +58,12 @@ func TestEmptyBytes(t *testing.T) {
 		{math.MaxInt64, 1 << 30},
 	} {
 		if got := emptyBytes(x.memory); int64(got) != x.want {
-			t.Errorf("%d bytes of %d, want %d", got, x.memory, x.want)
+			t.Errorf("empty space of %d bytes for a memory of %d, want %d", got, x.memory, x.want)
 		}
 	}
 }
 
-// A batch takes the space if it keeps many results, and only then.
+// Only a batch that keeps many results allocates empty space.
 func TestEmptySpaceOfBatches(t *testing.T) {
 	want := min(mostEmpty(), emptySome)
 	s := buildLines(t, "whitespace", "a b", "b c", "c d a")
@@ -81,7 +82,7 @@ func TestEmptySpaceOfBatches(t *testing.T) {
 		}
 	}
 	if got := s.gpu.space.bytes(); got != 0 {
-		t.Errorf("empty space of %d bytes after few results, and many that were not kept", got)
+		t.Errorf("empty space of %d bytes after few results, and many that were not kept; want none", got)
 	}
 	for _, err := range s.SearchBatch(context.Background(), slices.Values(requests), b) {
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// counted counts the bytes that come to a device.
+// counted counts the bytes that are copied to a device.
 type counted struct {
 	driver.Device
 	bytes int64
@@ -26,9 +26,9 @@ func (c *counted) CopyIn(dst driver.Ptr, src []byte, s driver.Stream) error {
 	return c.Device.CopyIn(dst, src, s)
 }
 
-// A newer generation shares the postings of a segment that is on the device: nothing comes there
-// but a line of each word, from which the codes are made for the new mean length. Both generations
-// answer as the cores do, in any order of closing.
+// A newer generation shares the postings of a segment that is already on the device. Only a record
+// per word is copied, from which codes are computed for the new mean length. Both generations give
+// the results of the cores, in either order of closing.
 func TestKeptSegment(t *testing.T) {
 	for _, olderFirst := range []bool{true, false} {
 		d := &counted{Device: emu.New(emu.Options{})}
@@ -72,7 +72,7 @@ func TestKeptSegment(t *testing.T) {
 		compare(alone.e, older)
 		kept := groupOf(older).Keep()
 		if kept == nil {
-			t.Fatal("the whole index is on the device, but nothing is kept")
+			t.Fatal("Keep returns nil for an index that is wholly on the device")
 		}
 		parts := []*eval.Engine{open(t, first).e, open(t, second).e}
 		if _, err := eval.NewSegments(parts); err != nil {
@@ -84,8 +84,8 @@ func TestKeptSegment(t *testing.T) {
 			t.Fatal(err)
 		}
 		words := int64(alone.e.Index.Terms())
-		if brought := d.bytes - before; brought != words*int64(gpuTermBytes) {
-			t.Errorf("%d bytes were brought for %d words, want %d each", brought, words, gpuTermBytes)
+		if copied := d.bytes - before; copied != words*int64(gpuTermBytes) {
+			t.Errorf("%d bytes were copied for %d words, want %d each", copied, words, gpuTermBytes)
 		}
 		if err := kept.Release(); err != nil {
 			t.Fatal(err)
@@ -106,7 +106,7 @@ func TestKeptSegment(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if err := dev.Close(); err != nil { // which says what was not freed
+		if err := dev.Close(); err != nil { // reports memory that was not freed
 			t.Error(err)
 		}
 	}

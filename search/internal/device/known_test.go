@@ -10,8 +10,8 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// Of words that the device knows it makes the same, to the bit, as of words that come with the
-// lane, however often a query has them; and what it says they are worth is no less than any score.
+// The kernels prepare the same terms, to the bit, from words on the device and from words that come
+// with the batch, for any multiplicity. The bound of a word is within its possible scores.
 func TestGPUKnownWords(t *testing.T) {
 	trials.Long(t, "many launches in the interpreter")
 	rng := rand.New(rand.NewPCG(17, 3))
@@ -65,7 +65,7 @@ func TestGPUKnownWords(t *testing.T) {
 	queries, terms := made(uint32(len(g.pack.lists)))
 	alike, same := made(0)
 	if f.p.used.own != f.p.used.words || !slices.Equal(queries, alike) || !slices.Equal(terms, same) {
-		t.Fatal("words that are known are others than those that come with the batch")
+		t.Fatal("terms of known words differ from those of words that come with the batch")
 	}
 	for i := range asks {
 		sum, worth := 0.0, uint64(0)
@@ -73,7 +73,7 @@ func TestGPUKnownWords(t *testing.T) {
 			x := &terms[j]
 			sum, worth = sum+float64(x.Inverse), worth+256*uint64(x.Mult)
 			if x.Inverse < x.Weight/100 || x.Inverse > x.Weight+x.Plus {
-				t.Errorf("request %d: a word that counts %v has bound %v", i, x.Weight, x.Inverse)
+				t.Errorf("request %d: a word of weight %v has bound %v", i, x.Weight, x.Inverse)
 			}
 		}
 		for j := range asks[i].words {

@@ -12,8 +12,8 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// Requests that are limited to some documents are answered by the cores, and say so: one by one, in
-// batches beside others, and by the thesis' algorithms.
+// Requests that are limited to some documents are answered by the cores, and Stats say so: one by
+// one, in batches with others, and with the thesis' algorithms.
 func TestLimitedRequestsAreForTheCores(t *testing.T) {
 	rng := rand.New(rand.NewPCG(41, 4))
 	p := searchtest.RandomPlain(rng, 3000, 6)
@@ -51,7 +51,7 @@ func TestLimitedRequestsAreForTheCores(t *testing.T) {
 			t.Errorf("request %d: got %v, want %v", i, found.Hits, want[i])
 		}
 		if g := found.Stats.GPU; i%2 == 0 && (g == nil || g.Fallback != limited) {
-			t.Errorf("request %d does not say that the cores answered: %+v", i, g)
+			t.Errorf("request %d: %+v, want Fallback %q", i, g, limited)
 		}
 	}
 	for i, r := range requests {
@@ -68,7 +68,8 @@ func TestLimitedRequestsAreForTheCores(t *testing.T) {
 	for i, r := range requests[:2] {
 		found, err := s.Search(context.Background(), r)
 		if err != nil || found.Stats.GPU.Fallback != limited {
-			t.Errorf("request %d with deleted documents: %v, %+v", i, err, found.Stats.GPU)
+			t.Errorf("request %d with deleted documents: %v, %+v; want Fallback %q", i, err,
+				found.Stats.GPU, limited)
 		}
 	}
 }

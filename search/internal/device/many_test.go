@@ -17,8 +17,8 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// severalTiles is a collection of six tiles, the last of them short, with lists from every second
-// document to a handful.
+// severalTiles returns a collection of six tiles, the last of them short, with lists of about every
+// second document down to a handful.
 func severalTiles(rng *rand.Rand, words int) *searchtest.Plain {
 	p := searchtest.RandomPlain(rng, 1, 0)
 	p.Lengths = nil
@@ -37,8 +37,8 @@ func severalTiles(rng *rand.Rand, words int) *searchtest.Plain {
 	return p
 }
 
-// Many batches at a time share what memory there is for lanes and for requests for the general
-// kernels, and give the answers of one core.
+// Many concurrent batches share the lanes and the slots of the general kernels, and give the
+// results of one core.
 func TestGPUManyBatches(t *testing.T) {
 	trials.Long(t, "many launches in the interpreter")
 	rng := rand.New(rand.NewPCG(31, 4))
@@ -69,12 +69,12 @@ func TestGPUManyBatches(t *testing.T) {
 			for found, err := range s.SearchBatch(context.Background(), slices.Values(requests),
 				ask.Batch{Engine: engine.GPU}) {
 				if err != nil || !slices.Equal(found.Hits, want[i]) {
-					t.Errorf("request %d: %v", i, err)
+					t.Errorf("request %d: %v, error %v; want %v", i, found, err, want[i])
 				}
 				i++
 			}
 			if i != len(requests) {
-				t.Errorf("%d results", i)
+				t.Errorf("%d results, want %d", i, len(requests))
 			}
 		})
 	}
@@ -82,16 +82,17 @@ func TestGPUManyBatches(t *testing.T) {
 	s.gpu.making.Wait()
 	if g := s.gpu; len(g.lanes) != batchLanes || len(g.freeLanes) != batchLanes ||
 		g.generalMade < 1 || g.generalMade > generalSlots || len(g.batch) != g.generalMade {
-		t.Errorf("%d lanes, %d of them free; %d slots for general requests, %d of them free",
-			len(g.lanes), len(g.freeLanes), g.generalMade, len(g.batch))
+		t.Errorf("%d lanes, %d free, want %d; %d general slots, %d free, want up to %d, all free",
+			len(g.lanes), len(g.freeLanes), batchLanes, g.generalMade, len(g.batch), generalSlots)
 	}
 }
 
-// One batch of everything: few words and more than a warp has lanes, thin lists and thick, k of one
-// and beyond all answers, both modes, words that no document has. Each answer is that of one core.
+// One batch mixes everything: few words and more than a warp has lanes, sparse and dense lists, k
+// from 1 to more than all answers, both modes, and words in no document. The results are those of
+// one core.
 func TestGPUBatchOfAll(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the interpreter of kernels takes seconds for it")
+		t.Skip("takes seconds in the interpreter")
 	}
 	rng := rand.New(rand.NewPCG(21, 4))
 	p := severalTiles(rng, 60)
@@ -121,9 +122,9 @@ func TestGPUBatchOfAll(t *testing.T) {
 	equalBatches(t, s, nil)
 }
 
-// Queries that one rare word decides: it alone, with frequent words, with others as rare, with
-// words that it never occurs with; fewer answers wanted than there are, and more; of all models,
-// and among queries that are longer.
+// Queries that a rare word decides: alone, with frequent words, with other rare words, and with
+// words that it never occurs with; with k below and above the number of answers, for two models,
+// and mixed with longer queries.
 func TestGPUBatchShort(t *testing.T) {
 	trials.Long(t, "many launches in the interpreter")
 	rng := rand.New(rand.NewPCG(3, 41))
@@ -134,7 +135,7 @@ func TestGPUBatchShort(t *testing.T) {
 	for w, n := range []int{1, 2, 31, 33, 64, 150, 159, 160, 300} {
 		docs := map[uint32]bool{0: w%2 == 0}
 		for len(docs) < n+1 {
-			// half of them have the most frequent word, too
+			// about half of them contain the most frequent word as well
 			if docs[uint32(rng.IntN(len(p.Lengths)))] = true; len(docs) > 1 {
 				docs[p.Docs[0][rng.IntN(len(p.Docs[0]))]] = true
 			}
@@ -172,7 +173,7 @@ func TestGPUBatchShort(t *testing.T) {
 	}
 }
 
-// equalBatches compares batches on the device, alone and together with cores, with one core.
+// equalBatches compares batches on the device alone, and on device and cores, with one core.
 func equalBatches(t *testing.T, s *Searcher, requests []ask.Request) {
 	t.Helper()
 	for _, e := range []engine.Kind{engine.GPU, engine.Auto} {
@@ -180,7 +181,7 @@ func equalBatches(t *testing.T, s *Searcher, requests []ask.Request) {
 	}
 }
 
-// equalBatch wants the answers of one core from one engine.
+// equalBatch compares a batch on an engine with one core.
 func equalBatch(t *testing.T, s *Searcher, requests []ask.Request, e engine.Kind) {
 	t.Helper()
 	i := 0
@@ -212,8 +213,8 @@ func equalBatch(t *testing.T, s *Searcher, requests []ask.Request, e engine.Kind
 	}
 }
 
-// Documents that all have the same score, far more than are kept: the lane gives up, and others
-// answer.
+// If far more documents have the same score than the lane keeps, it gives up, and the general
+// kernels or the cores answer.
 func TestGPUBatchTies(t *testing.T) {
 	p := &searchtest.Plain{Words: []string{"a", "b"}, Docs: make([][]uint32, 2), TFs: make([][]uint32, 2)}
 	for d := range 3 * gpuTile {
@@ -235,8 +236,8 @@ func TestGPUBatchTies(t *testing.T) {
 	equalBatches(t, s, requests)
 }
 
-// Words that never occur together: the cut, guessed for words that know nothing of each other, is
-// too high. It is not proven, and all is done again without.
+// For words that never occur together, the guessed cut is too high. It is not proven, and the
+// queries are answered again without a guess.
 func TestGPUBatchWrongGuess(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	p := &searchtest.Plain{Words: []string{"a", "b", "c"}, Docs: make([][]uint32, 3), TFs: make([][]uint32, 3)}
@@ -255,8 +256,8 @@ func TestGPUBatchWrongGuess(t *testing.T) {
 	equalBatches(t, s, requests)
 }
 
-// One request among many whose cut is guessed wrong does not keep the others waiting for another
-// lane: a core answers it.
+// If one request of many has a wrong guess, a core answers it, so that the others need not wait for
+// another lane.
 func TestGPUBatchFewWrongGuesses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	p := &searchtest.Plain{Words: []string{"a", "b", "c", "rare"}, Docs: make([][]uint32, 4), TFs: make([][]uint32, 4)}
@@ -276,13 +277,13 @@ func TestGPUBatchFewWrongGuesses(t *testing.T) {
 	for i, found := range collect(t,
 		s.SearchBatch(t.Context(), slices.Values(requests), ask.Batch{Engine: engine.GPU})) {
 		if why := found.Stats.GPU.Fallback; (why == guessedWrong) != (i == 50) {
-			t.Errorf("request %d: fallback %q", i, why)
+			t.Errorf("request %d: Fallback %q, want %q at request 50 only", i, why, guessedWrong)
 		}
 	}
 }
 
-// What is made of results on all cores comes in order, also of requests that are answered
-// elsewhere; an error of the one who makes it ends the batch.
+// MapBatch yields the values of the caller's function in order, also for requests that the cores
+// answer. An error of the function ends the batch.
 func TestGPUMapBatch(t *testing.T) {
 	trials.Long(t, "many launches in the interpreter")
 	rng := rand.New(rand.NewPCG(113, 114))
@@ -314,7 +315,7 @@ func TestGPUMapBatch(t *testing.T) {
 				return fmt.Sprint(i, found.Hits), nil
 			}))
 		if !slices.Equal(got, want) {
-			t.Errorf("%v: other results, or in another order", e)
+			t.Errorf("%v: %d results differ from the expected %d, or in order", e, len(got), len(want))
 		}
 		n, wrong := 0, errors.New("wrong")
 		for _, err := range MapBatch(t.Context(), s, slices.Values(requests), ask.Batch{Engine: e},
@@ -325,21 +326,21 @@ func TestGPUMapBatch(t *testing.T) {
 				return i, nil
 			}) {
 			if n++; (n == 101) != errors.Is(err, wrong) {
-				t.Errorf("%v: result %d: %v", e, n, err)
+				t.Errorf("%v: result %d has error %v, want it at 101 only", e, n, err)
 			}
 		}
 		if n != 101 {
-			t.Errorf("%v: %d results", e, n)
+			t.Errorf("%v: %d results, want 101", e, n)
 		}
 	}
 }
 
-// Whatever the lanes want done at once, each number is taken once, and nobody goes on before all
-// are done.
-func TestGPUCrewDoesEverythingOnce(t *testing.T) {
+// With several lanes at once, spread calls its function once for each number, and returns when all
+// calls are done.
+func TestHelperPool(t *testing.T) {
 	var helpers, lanes sync.WaitGroup
 	c := newHelperPool(2*batchLanes, new(atomic.Int32), &helpers)
-	c.helpers = 3 // however few cores there are
+	c.helpers = 3 // regardless of the number of cores
 	for lane := range batchLanes {
 		lanes.Go(func() {
 			for round := range 50 {
@@ -357,7 +358,7 @@ func TestGPUCrewDoesEverythingOnce(t *testing.T) {
 					}
 				}
 				if round == 25 {
-					time.Sleep(2 * awake) // helpers go to sleep, and have to be woken
+					time.Sleep(2 * awake) // helpers fall asleep and must be woken
 				}
 			}
 		})
@@ -367,8 +368,8 @@ func TestGPUCrewDoesEverythingOnce(t *testing.T) {
 	helpers.Wait()
 }
 
-// A batch can be a stream: results come while requests do, and those that are not in order are
-// errors in their place.
+// A batch can be a stream: results come while requests come. An invalid request is an error in its
+// place.
 func TestGPUBatchStream(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 4))
 	p := searchtest.RandomPlain(rng, 500, 5)
@@ -389,7 +390,7 @@ func TestGPUBatchStream(t *testing.T) {
 		got++
 		if got == 3 {
 			if err == nil {
-				t.Error("k of -1 was answered")
+				t.Error("k = -1: no error")
 			}
 			close(more)
 			continue

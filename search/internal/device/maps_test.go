@@ -13,7 +13,8 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// Maps say of every document whether a frequent list has it, and where. Rare lists have none.
+// The map of a frequent list has, for every document, whether the list contains it, and where. Rare
+// lists have no map.
 func TestGPUMaps(t *testing.T) {
 	p := severalTiles(rand.New(rand.NewPCG(7, 3)), 20)
 	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
@@ -27,7 +28,7 @@ func TestGPUMaps(t *testing.T) {
 	for id := range st.lists {
 		l := &st.lists[id]
 		if frequent := int(l.df)*mapShare >= len(p.Lengths); frequent != (l.table > 0) {
-			t.Errorf("list %d with %d postings: map %d", id, l.df, l.table)
+			t.Errorf("list %d with %d postings: map %d, want one: %v", id, l.df, l.table, frequent)
 		}
 		if l.table == 0 {
 			continue
@@ -49,13 +50,12 @@ func TestGPUMaps(t *testing.T) {
 		}
 	}
 	if mapped == 0 || mapped == len(st.lists) {
-		t.Errorf("%d of %d lists have a map", mapped, len(st.lists))
+		t.Errorf("%d of %d lists have a map, want some but not all", mapped, len(st.lists))
 	}
 }
 
-// Where there is room for the lists, but not for their maps, there are none, and results are the
-// same.
-func TestGPUMapsFindNoRoom(t *testing.T) {
+// If lists fit the device but their maps do not, there are no maps, and the results are the same.
+func TestGPUMapsThatDoNotFit(t *testing.T) {
 	trials.Long(t, "many launches in the interpreter")
 	rng := rand.New(rand.NewPCG(7, 4))
 	p := severalTiles(rng, 20)
@@ -75,8 +75,8 @@ func TestGPUMapsFindNoRoom(t *testing.T) {
 	}
 	use(t, s, memory(least-1))
 	if st := s.gpu.pack; !st.whole || !st.roomy || st.mapped || st.maps.Len() > 0 {
-		t.Errorf("%d bytes: all lists %v, their words %v, maps %v of %d cells", least-1, st.whole,
-			st.roomy, st.mapped, st.maps.Len())
+		t.Errorf("%d bytes: all lists fit: %v, their words: %v, their maps: %v, %d cells; want no maps",
+			least-1, st.whole, st.roomy, st.mapped, st.maps.Len())
 	}
 	var requests []ask.Request
 	for i := range 40 / trials.Every(2) {
@@ -89,7 +89,7 @@ func TestGPUMapsFindNoRoom(t *testing.T) {
 	equalBatches(t, s, requests)
 }
 
-// docsOf are the documents of a list.
+// docsOf returns the documents of a list.
 func docsOf(t *testing.T, s *Searcher, id int) (all []uint32) {
 	t.Helper()
 	term, err := s.e.Index.Term(id)

@@ -9,7 +9,7 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// listed makes an index of two words from which documents have them, and how often.
+// listed returns a collection of words, given their frequencies in each document.
 func listed(docs int, length func(d int) uint32, tf ...func(d int) uint32) *searchtest.Plain {
 	p := &searchtest.Plain{}
 	for d := range docs {
@@ -28,11 +28,11 @@ func listed(docs int, length func(d int) uint32, tf ...func(d int) uint32) *sear
 
 func ten(int) uint32 { return 10 }
 
-// Pairs of words that like or avoid each other, so that the guessed cut is far too low or too high,
-// and lists of one score, with which all documents tie: always what one core finds.
+// The device gives the results of one core for pairs of words that occur together very often or
+// never, so that the guessed cut is far too low or too high, and for lists whose scores are equal.
 func TestGPUPairs(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the interpreter of kernels takes seconds for it")
+		t.Skip("takes seconds in the interpreter")
 	}
 	rng := rand.New(rand.NewPCG(4, 9))
 	random := func(most int) func(int) uint32 { return func(int) uint32 { return uint32(1 + rng.IntN(most)) } }
@@ -76,7 +76,7 @@ func TestGPUPairs(t *testing.T) {
 							continue // the first words try all four
 						}
 						if w == 1 && x.name == "dense" && k == 1 {
-							continue // every document is scored: that takes long
+							continue // takes long: every document is scored
 						}
 						g := sameOnGPU(t, s, ask.Request{Words: words, K: k, Mode: mode})
 						if testing.Verbose() {
@@ -89,7 +89,7 @@ func TestGPUPairs(t *testing.T) {
 	}
 }
 
-// A cut that is guessed is about where it should be if words are independent.
+// If words are independent, about as many documents reach a guessed cut as expected.
 func TestGuess(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 2))
 	const docs = 1 << 20
@@ -119,9 +119,10 @@ func TestGuess(t *testing.T) {
 					found++
 				}
 			}
-			// Documents with both are expected from singles too: a little more, never less.
+			// Documents with both words are also counted for one: the estimate is a little high.
 			if !g.expects(s, found*7/10) || g.expects(s, found*14/10+20) {
-				t.Errorf("alone %v, sum %d: %d documents are not as expected", alone, s, found)
+				t.Errorf("alone %v, sum %d: %d documents, not within 0.7 to 1.4 times the expectation", alone,
+					s, found)
 			}
 		}
 	}

@@ -9,9 +9,8 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// Two long lists are read by a kernel of their own: lists that never share a document, always do,
-// and do now and then, with frequencies that decide and with such that are all the same, which more
-// documents reach than find room.
+// A special kernel reads two long lists. They share no document, all or some, and have different
+// frequencies or equal ones, so that more documents can win than can be kept.
 func TestGPUBatchLongPairs(t *testing.T) {
 	trials.Long(t, "many launches in the interpreter")
 	rng := rand.New(rand.NewPCG(8, 6))

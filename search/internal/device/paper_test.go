@@ -11,7 +11,8 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// Parallel WAND and MaxScore: exact where they should be, else what the definition says.
+// Parallel WAND, MaxScore and BMW are exact with exact options. With approximate partitions they
+// give the results of their definition.
 func TestGPUThesis(t *testing.T) {
 	rng := rand.New(rand.NewPCG(99, 7))
 	root := searchtest.Scratch(t)
@@ -49,8 +50,8 @@ func TestGPUThesis(t *testing.T) {
 				t.Fatalf("%v, %+v: %d of %d postings scored, %d entered",
 					r.Algorithm, *r.Parallel, s.Scored, s.Postings, s.Entered)
 			}
-			// A block keeps no document twice if it has one partition: then the result is that of
-			// the definition.
+			// If each block has one partition, it keeps no document twice, and the result is that
+			// of the definition.
 			if ask.CutsDocuments(r.Parallel.Partition) && r.Parallel.Row == 1 &&
 				r.Parallel.Size > 0 && r.Parallel.Policy != ask.SharedHalf &&
 				r.K*len(r.Words) <= thesisK {
@@ -72,11 +73,11 @@ func TestGPUThesis(t *testing.T) {
 		}
 	}
 	if cut < trials.Of(5) {
-		t.Errorf("only %d searches cut documents", cut)
+		t.Errorf("%d searches with approximate partitions, want %d or more", cut, trials.Of(5))
 	}
 }
 
-// What no block can be is refused.
+// Invalid options are refused.
 func TestGPUThesisRefuses(t *testing.T) {
 	p := searchtest.RandomPlain(rand.New(rand.NewPCG(1, 2)), 50, 3)
 	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
@@ -86,12 +87,12 @@ func TestGPUThesisRefuses(t *testing.T) {
 		bad.Engine = engine.GPU
 		if _, err := s.Search(t.Context(),
 			ask.Request{Text: p.Words[0], Algorithm: ask.WAND, Parallel: &bad}); err == nil {
-			t.Errorf("%+v was taken", bad)
+			t.Errorf("%+v: no error", bad)
 		}
 	}
 	if _, err := s.Search(t.Context(),
 		ask.Request{Text: p.Words[0], Algorithm: ask.VBMW,
 			Parallel: &ask.Parallel{Engine: engine.GPU}}); err == nil {
-		t.Error("vbmw was taken")
+		t.Error("vbmw on a GPU: no error")
 	}
 }

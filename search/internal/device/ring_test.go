@@ -9,16 +9,16 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// stubPart keeps the number that each result bears.
+// stubPart stores the document number of each result.
 type stubPart struct{ docs []uint32 }
 
 func (p *stubPart) make(i int, found *ask.Result) error { p.docs[i] = found.Hits[0].Doc; return nil }
 
 func (p *stubPart) kept() []*ask.Result { return nil }
 
-// A ring with a stub in place of the device: several lanes take chunks, all helpers fetch requests
-// and make results, and every request comes back once, in order, though the ring is filled several
-// times. There is no device in it, so that it runs under the race detector.
+// A stub takes the place of the device. Several lanes take chunks, helpers fetch requests and make
+// results, and each request is answered once, in order, although the ring is filled several times.
+// Without a device, this can run under the race detector.
 func TestRingDeliversInOrder(t *testing.T) {
 	total := 3 * len(ringSlots{})
 	if testing.Short() {

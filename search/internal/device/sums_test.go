@@ -11,12 +11,12 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// Queries whose lists are added up, as if that were always the shortest way: thin lists and thick,
-// frequencies beyond a byte, words that count several times, and models that give some documents
-// nothing. Those that want all words are searched as ever, beside them.
+// Here, adding up all lists always counts as cheapest: for sparse and dense lists, frequencies over
+// 255, repeated words, and models with scores of 0. Queries that require all words are searched as
+// usual in the same batch.
 func TestGPUBatchSums(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the interpreter of kernels takes seconds for it")
+		t.Skip("takes seconds in the interpreter")
 	}
 	rng := rand.New(rand.NewPCG(12, 9))
 	p := severalTiles(rng, 40)
@@ -29,7 +29,7 @@ func TestGPUBatchSums(t *testing.T) {
 	for m, model := range searchtest.TestModels {
 		var requests []ask.Request
 		every := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}
-		if m > 0 { // one model tries all, the others four: every k, mode and number of words
+		if m > 0 { // the first model tries all combinations, the others four
 			every = []int{m % 12, (m + 5) % 12, (m + 10) % 12, (m + 3) % 12}
 		}
 		for _, i := range every {
@@ -50,7 +50,7 @@ func TestGPUBatchSums(t *testing.T) {
 	}
 }
 
-// Many frequent words are added up, and two rare ones are not.
+// The lists of many frequent words are added up; those of two rare words are not.
 func TestGPUBatchSumsManyWords(t *testing.T) {
 	trials.Long(t, "many launches in the interpreter")
 	rng := rand.New(rand.NewPCG(5, 1))
@@ -75,7 +75,8 @@ func TestGPUBatchSumsManyWords(t *testing.T) {
 			t.Fatal(err)
 		}
 		if all := got.Stats.GPU.Candidates == len(docs); all != (i != 1) {
-			t.Errorf("request %d: %d of %d documents were scored", i, got.Stats.GPU.Candidates, len(docs))
+			t.Errorf("request %d: %d of %d documents were scored; want all: %v", i,
+				got.Stats.GPU.Candidates, len(docs), i != 1)
 		}
 		i++
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Words whose hashes are the same lie beside each other as long as there is room, and none is taken
-// for another.
+// Words with the same hash are stored next to each other while there is space, and none is confused
+// with another.
 func TestGPUWordsOfOneHash(t *testing.T) {
 	long := []string{"as-long-as-no-key-can-be-1", "as-long-as-no-key-can-be-2"}
 	s := buildLines(t, "whitespace", "a b c", "b c d e", "f g h c i "+long[0])
@@ -31,9 +31,9 @@ func TestGPUWordsOfOneHash(t *testing.T) {
 			}
 			got, err := g.lookUp(key, 7, w)
 			if err != nil || got.word.Load().text != w || got.df != df[i] {
-				t.Fatalf("%q: %+v, %v", w, got, err)
+				t.Fatalf("%q: %+v, %v; want df %d", w, got, err, df[i])
 			}
-			// One that is remembered in another line is found there.
+			// The word can be stored in another line as well.
 			if got, err = g.lookUp(key, 1000, w); err != nil ||
 				g.words.find(key, 1000, w) != got && i < 2*tableProbes ||
 				got.word.Load().text != w {
@@ -49,7 +49,7 @@ func keyOf(word string) wordKey {
 	return t.key(0, len(word))
 }
 
-// Keys of different words differ, wherever the words are in a text, unless they are long.
+// Short words have different keys, which do not depend on the text around them.
 func TestGPUWordKeys(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	seen := map[wordKey]string{}
@@ -78,8 +78,8 @@ func TestGPUWordKeys(t *testing.T) {
 	}
 }
 
-// A short text is taken apart as longer ones are, and words that are only in their key are looked
-// up from there.
+// Short texts are split into the same words as by the general analyzer, and words that are stored
+// only as keys are looked up by them.
 func TestGPUAsksShortTexts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 11))
 	for _, analyzer := range []string{"whitespace", "unicode", "ascii"} {
@@ -135,7 +135,7 @@ func TestGPUAsksShortTexts(t *testing.T) {
 	}
 }
 
-// A table that is full is left for an empty one.
+// A full table is replaced by an empty one.
 func TestGPUWordTableFull(t *testing.T) {
 	table := newWordTable()
 	kept := 0
@@ -154,6 +154,6 @@ func TestGPUWordTableFull(t *testing.T) {
 		}
 	}
 	if kept == 0 || kept > tableWords/2 {
-		t.Errorf("%d words of %d were kept", kept, tableWords+10)
+		t.Errorf("%d of %d words were kept, want 1 to %d", kept, tableWords+10, tableWords/2)
 	}
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// Every algorithm, every model, both modes, all kinds of lists: the definition, to the bit.
+// Every algorithm gives the results of the definition, to the bit, for all models, both modes and
+// all kinds of lists.
 func TestAllAlgorithmsGiveTheDefinition(t *testing.T) {
 	root := searchtest.Scratch(t)
 	rng := rand.New(rand.NewPCG(7, 11))

@@ -14,8 +14,9 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// promising is an index of one word that has a map of levels, and of leading words whose best
-// postings are answers, are none, are few answers, or are all alike.
+// promising returns an index of words with a map of levels, "map" and "other", and of leading words
+// whose best postings are answers ("good"), are not ("none"), are few answers ("few"), or all have
+// the same score ("alike").
 func promising(t testing.TB) (*searchtest.Plain, *Searcher) {
 	rng := rand.New(rand.NewPCG(87, 88))
 	const docs = 80_000
@@ -56,8 +57,8 @@ func promising(t testing.TB) (*searchtest.Plain, *Searcher) {
 	return p, write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
 }
 
-// What promises most is looked up first, and the answers are those of the definition all the same:
-// also where that was no good guess, and where many documents have the same score.
+// The strategy best-first gives the results of the definition, even if the most promising postings
+// are not answers, and if many documents have the same score.
 func TestBestFirst(t *testing.T) {
 	p, s := promising(t)
 	for _, words := range [][]int{{0, 3}, {1, 3}, {2, 3}, {4, 3}, {3, 2, 5}, {5, 0}, {1, 5}, {4, 5, 3}} {
@@ -77,7 +78,7 @@ func TestBestFirst(t *testing.T) {
 	}
 }
 
-// The kernel keeps what its definition keeps, in another place or in its own.
+// The kernel keeps the same postings as plain Go, also if it overwrites its input.
 func TestBetween(t *testing.T) { cputest.Levels(t, testBetween) }
 
 func testBetween(t *testing.T) {

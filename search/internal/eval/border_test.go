@@ -37,8 +37,8 @@ func checkMode(t *testing.T, s *Searcher, words []ask.Word, k int, mode ask.Mode
 	}
 }
 
-// The better documents are the first or the last of a block or a window, and everything else is
-// worthless: who jumps one document too far loses them.
+// The best documents are the first or the last of a block or a window. An algorithm that skips one
+// document too many loses them.
 func TestWinnersAtBorders(t *testing.T) {
 	root := searchtest.Scratch(t)
 	const docs = 20_000
@@ -53,7 +53,7 @@ func TestWinnersAtBorders(t *testing.T) {
 		mode  ask.Mode
 		want  []ask.Hit
 	}
-	var questions []question // the definition answers them once for all levels
+	var questions []question // the expected hits are computed once for all CPU levels
 	for i, step := range steps {
 		p := &searchtest.Plain{Words: []string{"a", "b", "c"}}
 		for range docs {
@@ -61,7 +61,7 @@ func TestWinnersAtBorders(t *testing.T) {
 		}
 		for range p.Words {
 			var list, tfs []uint32
-			for d := range uint32(docs - 1) { // not in all, or idf would be 0
+			for d := range uint32(docs - 1) { // not in all documents, or idf would be 0
 				tf := uint32(1)
 				if d%step == 0 || d%step == step-1 {
 					tf = 2 + d/step // rising
@@ -91,9 +91,9 @@ func TestWinnersAtBorders(t *testing.T) {
 	})
 }
 
-// Two documents whose scores are the same numbers in another order: their exact sums are equal,
-// their float32 sums often are not, and the one that is larger by a rounding must win although its
-// bounds, added exactly, do not beat the other.
+// Two documents have the same scores in different orders. Their exact sums are equal, but their
+// float32 sums often differ by rounding. The larger one must win, although its exactly added bounds
+// do not exceed the score of the other.
 func TestRoundingDecides(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 62))
 	const n = 12
@@ -121,6 +121,6 @@ func TestRoundingDecides(t *testing.T) {
 		}
 	}
 	if later < trials.Cases(80) {
-		t.Errorf("rounding decided only %d times", later)
+		t.Errorf("rounding decided %d times, want %d or more", later, trials.Cases(80))
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// Every bound of every list, second-level entry and block is at least the score of each posting
-// under it: all models on random indexes.
+// The bounds of lists, of second-level entries and of blocks are at least the scores of their
+// postings, for all models on random indexes.
 func TestBoundsHold(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	root := searchtest.Scratch(t)
@@ -39,7 +39,7 @@ func TestBoundsHold(t *testing.T) {
 							t.Fatalf("%v, tf %d, length %d: score %v, bounds %v, %v", m, tf,
 								p.Lengths[docs[j]], score, bound, super)
 						}
-						// Those that the algorithms use, which may be lower.
+						// The bounds that the algorithms use may be lower.
 						near, far := l.boundOf(b), l.boundOfRuns(b/index.SuperBlocks, b/index.SuperBlocks+1)
 						if !(float64(score) <= near && near <= far && far <= l.max) {
 							t.Fatalf("%v, tf %d, length %d: score %v, best of block, run, list %v, %v, %v", m, tf, p.Lengths[docs[j]], score, near, far, l.max)
@@ -52,9 +52,9 @@ func TestBoundsHold(t *testing.T) {
 	}
 }
 
-// The bound of a window covers all postings in it, whether it ends before, with or behind the first
-// document of a block, or the last one: each block is better than those before it. It comes from
-// the blocks of the window alone, unless many blocks need not be looked at one by one.
+// The bound of a window covers all its postings, wherever in a block the window ends. In this list,
+// each block has a higher bound than the one before. The exact bound comes from the blocks of the
+// window alone; the coarse one may cover more.
 func TestBoundsOfWindowsHold(t *testing.T) {
 	const blocks = 40
 	p := &searchtest.Plain{Words: []string{"w"}, Docs: [][]uint32{nil}, TFs: [][]uint32{nil}}

@@ -13,8 +13,8 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// Bytes that change under a running search, after its lists were opened and checked, give wrong
-// answers or an error, but every algorithm ends.
+// If bytes change after the lists were opened and verified, answers may be wrong or an error, but
+// every algorithm terminates.
 func TestSearchEndsThoughTheIndexChanges(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 62))
 	root := searchtest.Scratch(t)

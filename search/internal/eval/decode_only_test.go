@@ -10,8 +10,8 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// A block of a list that is limited to a set has the postings from a document on that the set has,
-// and no others: of sets of none, one or a few of its documents, in blocks of bits and others.
+// decodeOnly returns exactly the postings of a block that are in the set and not before a document,
+// for sets of none to three of the block's documents, in bitmap blocks and in others.
 func TestDecodeOnly(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 28))
 	const docs = 3000
@@ -66,6 +66,7 @@ func TestDecodeOnly(t *testing.T) {
 		s.e.Release(q)
 	}
 	if bits[true] == 0 || bits[false] == 0 || single == 0 {
-		t.Errorf("blocks of bits and others: %v; a single posting before: %d times", bits, single)
+		t.Errorf("%d bitmap blocks, %d others, %d times a single posting before from: want some of each",
+			bits[true], bits[false], single)
 	}
 }

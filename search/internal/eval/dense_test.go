@@ -15,8 +15,8 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// densePlain has words that a half to a sixth of the documents have, with gaps here and there that
-// leave blocks which are not dense.
+// densePlain returns words that are in a half to a sixth of the documents, with gaps, so that some
+// blocks are not dense.
 func densePlain(rng *rand.Rand, docs, words int) *searchtest.Plain {
 	p := &searchtest.Plain{}
 	for range docs {
@@ -37,11 +37,11 @@ func densePlain(rng *rand.Rand, docs, words int) *searchtest.Plain {
 	return p
 }
 
-// Lists that are intersected as bitmaps give the definition, in any range of documents, and count
-// every block that was used once.
-func TestDenseListsMeet(t *testing.T) { cputest.Levels(t, testDenseListsMeet) }
+// The intersection of bitmaps gives the results of the definition, in any range of documents, and
+// counts every used block once.
+func TestDenseIntersection(t *testing.T) { cputest.Levels(t, testDenseIntersection) }
 
-func testDenseListsMeet(t *testing.T) {
+func testDenseIntersection(t *testing.T) {
 	rng := rand.New(rand.NewPCG(71, 72))
 	root := searchtest.Scratch(t)
 	dense, blocks := 0, 0
@@ -85,18 +85,19 @@ func testDenseListsMeet(t *testing.T) {
 					model, k, from, to, searchtest.Head(r.Hits), searchtest.Head(want))
 			}
 			if r.Stats.Skipped < 0 || r.Stats.Decoded > r.Stats.Postings {
-				t.Fatalf("index %d, %v: more was used than there is: %+v", i, words, r.Stats)
+				t.Fatalf("index %d, %v: statistics count more blocks or postings than there are: %+v", i,
+					words, r.Stats)
 			}
 			s.e.Release(q)
 		}
 		s.Close()
 	}
 	if 4*dense < blocks || dense == blocks {
-		t.Errorf("%d of %d blocks are dense", dense, blocks)
+		t.Errorf("%d of %d blocks are dense, want a quarter or more, and not all", dense, blocks)
 	}
 }
 
-// Looking documents up in a bitmap finds what looking them up in the decoded block finds.
+// locateBits finds the same documents in a bitmap as Locate does in the decoded block.
 func TestLocateBitsIsLocate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(73, 74))
 	var gotAt, gotPlaces, at, places andBuffer[uint32]

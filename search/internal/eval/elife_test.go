@@ -12,7 +12,7 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// A large real index, real queries: all algorithms agree to the bit.
+// All algorithms agree to the bit on a large real index with real queries.
 func TestAlgorithmsAgreeOnELife(t *testing.T) {
 	if testing.Short() {
 		t.Skip("indexes 90 MB")
@@ -52,7 +52,7 @@ func TestAlgorithmsAgreeOnELife(t *testing.T) {
 	}
 }
 
-// BenchmarkELife times algorithms on one core: queries of the search benchmark game.
+// BenchmarkELife measures all algorithms on one core with several sets of queries.
 func BenchmarkELife(b *testing.B) {
 	s := openELife(b)
 	sets := []struct {

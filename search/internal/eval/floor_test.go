@@ -13,8 +13,8 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// The score that a search starts from is beaten by at least k documents, and with one word it is
-// just below the k-th score.
+// At least k documents beat the floor, and for one word, at the stored ranks, it is just below the
+// k-th score.
 func TestFloorIsReachedByKDocuments(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 32))
 	root := searchtest.Scratch(t)
@@ -41,7 +41,8 @@ func TestFloorIsReachedByKDocuments(t *testing.T) {
 					found++
 					kth := all.Hits[len(all.Hits)-1].Score
 					if len(all.Hits) < k && k <= int(s.e.Collection.Docs) || q.floor >= kth {
-						t.Fatalf("%d of %d answers, the last %v: the floor is %v", len(all.Hits), k, kth, q.floor)
+						t.Fatalf("floor %v, but there are %d of %d answers, the last with score %v", q.floor,
+							len(all.Hits), k, kth)
 					}
 					if (k == 10 || k == 100 || k == 1000) && len(all.Hits) == k && q.floor != below(kth) {
 						t.Fatalf("k = %d, floor %v, want just below %v", k, q.floor, kth)
@@ -52,7 +53,7 @@ func TestFloorIsReachedByKDocuments(t *testing.T) {
 		}
 	}
 	if found < 100 {
-		t.Errorf("only %d floors were found", found)
+		t.Errorf("%d floors were found, want 100 or more", found)
 	}
 }
 
@@ -66,7 +67,7 @@ func TestKthLowest(t *testing.T) {
 		want := slices.Sorted(slices.Values(xs))
 		k := 1 + rng.IntN(len(xs))
 		if got := kthLowest(xs, k); got != want[k-1] {
-			t.Fatalf("%d. of %v: %v", k, want, got)
+			t.Fatalf("kthLowest %d of %v is %v, want %v", k, want, got, want[k-1])
 		}
 	}
 }

@@ -14,14 +14,14 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// The lists of tests are short: guesses are made wherever they can be.
+// The lists of these tests are short, so the limits are lowered: guesses are made where possible.
 func init() {
 	guessPostings, guessPlain = 10, 0
 	sampleWords, sampleAnswers, samplePostings = 3, 50, 5
 }
 
-// independent is an index whose words know nothing of each other: longer documents have more of
-// them.
+// independent returns an index whose words are independent of each other, and more frequent in
+// longer documents.
 func independent(t *testing.T, docs int) (*searchtest.Plain, *Searcher) {
 	rng := rand.New(rand.NewPCG(95, 96))
 	p := &searchtest.Plain{}
@@ -47,7 +47,7 @@ func independent(t *testing.T, docs int) (*searchtest.Plain, *Searcher) {
 	return p, write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
 }
 
-// guess is what is guessed for a request, and how many documents beat it.
+// guess returns the guessed floor of a request, and the number of documents that beat it.
 func guess(t *testing.T, p *searchtest.Plain, s *Searcher, words []ask.Word, k int) (floor float32, beat int, ok bool) {
 	t.Helper()
 	q, err := s.e.Prepare(context.Background(), &ask.Request{Words: words, K: k})
@@ -60,7 +60,7 @@ func guess(t *testing.T, p *searchtest.Plain, s *Searcher, words []ask.Word, k i
 		return 0, 0, false
 	}
 	if floor < q.floor {
-		t.Errorf("%v, k %d: a guess of %v below what is known, %v", words, k, floor, q.floor)
+		t.Errorf("%v, k %d: the guess %v is below the known floor %v", words, k, floor, q.floor)
 	}
 	for _, h := range p.Search(t, s.e.Index, words, len(p.Lengths), ask.Or, model.BM25{}) {
 		if h.Score > floor {
@@ -70,7 +70,7 @@ func guess(t *testing.T, p *searchtest.Plain, s *Searcher, words []ask.Word, k i
 	return floor, beat, true
 }
 
-// If words are independent then rather more than k documents beat the guess, but not many more.
+// If words are independent, rather more than k documents beat the guess, but not many more.
 func TestGuessOfIndependentWords(t *testing.T) {
 	p, s := independent(t, 60_000)
 	rng := rand.New(rand.NewPCG(97, 98))
@@ -83,22 +83,22 @@ func TestGuessOfIndependentWords(t *testing.T) {
 		k := []int{10, 100}[rng.IntN(2)]
 		_, beat, ok := guess(t, p, s, words, k)
 		if !ok {
-			continue // what one word reaches is better
+			continue // the floor of one word is higher
 		}
 		if beat > 8*k {
-			t.Errorf("%v, k %d: %d documents beat the guess", words, k, beat)
+			t.Errorf("%v, k %d: %d documents beat the guess, want at most %d", words, k, beat, 8*k)
 		}
 		if beat >= k {
 			right++
 		}
 	}
 	if right < 20/trials.Every(4) {
-		t.Errorf("%d guesses were right", right)
+		t.Errorf("%d guesses were right, want %d or more", right, 20/trials.Every(4))
 	}
 }
 
-// Words that avoid each other make the guess wrong; the answers are right.
-func TestWrongGuessIsMended(t *testing.T) {
+// If words avoid each other, the guess is wrong, but the answers are right.
+func TestWrongGuess(t *testing.T) {
 	p := &searchtest.Plain{}
 	rng := rand.New(rand.NewPCG(99, 100))
 	for range 60_000 {
@@ -116,7 +116,8 @@ func TestWrongGuessIsMended(t *testing.T) {
 	words := []ask.Word{{Text: p.Words[0], Weight: 1}, {Text: p.Words[1], Weight: 1}, {Text: p.Words[2], Weight: 1}}
 	for _, k := range []int{1, 10, 100} {
 		if _, beat, ok := guess(t, p, s, words, k); !ok || beat >= k {
-			t.Errorf("k %d: %d documents beat the guess", k, beat)
+			t.Errorf("k %d: %d documents beat the guess (found %v), want a guess that fewer than k beat", k,
+				beat, ok)
 		}
 		want := p.Search(t, s.e.Index, words, k, ask.Or, model.BM25{})
 		for _, parallel := range []*ask.Parallel{nil, {Engine: engine.Multicore, Threads: 2}} {
@@ -129,7 +130,7 @@ func TestWrongGuessIsMended(t *testing.T) {
 			}
 			if st := got.Stats; parallel == nil &&
 				(st.Skipped < 0 || st.Decoded > st.Postings || len(st.Thresholds) == 0) {
-				t.Errorf("k %d: %+v", k, st)
+				t.Errorf("k %d: statistics of a failed guess are left, or thresholds are missing: %+v", k, st)
 			}
 		}
 	}

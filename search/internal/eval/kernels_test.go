@@ -14,7 +14,7 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// randomBlock makes a scorer, and up to a block of postings for it.
+// randomBlock returns a random scorer, and up to a block of postings for it.
 func randomBlock(t testing.TB, rng *rand.Rand) (s *model.BM25Scorer, docs, tfs []uint32) {
 	c := &model.Collection{Docs: uint64(1 + rng.IntN(5000))}
 	for range c.Docs {
@@ -23,7 +23,7 @@ func randomBlock(t testing.TB, rng *rand.Rand) (s *model.BM25Scorer, docs, tfs [
 		c.All.Tokens += uint64(l)
 	}
 	c.ClassLength, c.CodeTF = new([256]uint32), index.TFOfCode()
-	if rng.IntN(2) == 0 { // few lengths, known by their classes
+	if rng.IntN(2) == 0 { // few distinct lengths, stored as classes
 		c.All.Tokens = 0
 		for i := range c.ClassLength {
 			c.ClassLength[i] = rng.Uint32N(1 << uint(1+rng.IntN(20)))
@@ -60,8 +60,8 @@ func randomBlock(t testing.TB, rng *rand.Rand) (s *model.BM25Scorer, docs, tfs [
 	return scorer.(*model.BM25Scorer), docs, tfs
 }
 
-// Kernels of each level and their plain twins agree to the bit. (Without kernels this compares the
-// twins with themselves.)
+// Kernels of each CPU level and their plain Go versions agree to the bit. (Without kernels, this
+// compares plain Go with itself.)
 func TestKernelsAreTheirTwins(t *testing.T) { cputest.Levels(t, testKernelsAreTheirTwins) }
 
 func testKernelsAreTheirTwins(t *testing.T) {
@@ -203,7 +203,7 @@ func testScanIsItsTwin(t *testing.T) {
 		}
 		for i, sum := range fast.sums {
 			if math.Float32bits(sum) != simd.SignBit {
-				t.Fatalf("document %d is still touched: %v", i, sum)
+				t.Fatalf("the sum of document %d is %v, want minus zero", i, sum)
 			}
 		}
 	}
@@ -227,13 +227,13 @@ func testLocateIsItsTwin(t *testing.T) {
 		}
 		for i := range n {
 			if docs[at[i]] != block[places[i]] {
-				t.Fatalf("%d was found as %d", docs[at[i]], block[places[i]])
+				t.Fatalf("document %d was found at the place of %d", docs[at[i]], block[places[i]])
 			}
 		}
 	}
 }
 
-// risingNumbers makes n numbers that rise by up to gap, as a decoded block: End fills it up.
+// risingNumbers returns n numbers that increase by 1 to gap, as a decoded block: filled with End.
 func risingNumbers(rng *rand.Rand, n int, gap uint32) []uint32 {
 	block := new([index.BlockSize]uint32)
 	d := rng.Uint32N(1000)

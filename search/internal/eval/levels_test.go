@@ -18,11 +18,11 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// The lists of tests are short: levels are used wherever there are some.
+// The lists of these tests are short, so the limit is lowered: levels are used where they exist.
 func init() { worthLead = 1 }
 
-// leveled is an index with lists that are long enough to have maps of levels, and some shorter
-// ones; words occur together more often than by chance, less often, or never.
+// leveled returns an index with lists that are long enough to have maps of levels, and some shorter
+// ones. Words occur together more often than by chance, less often, or almost never.
 func leveled(t testing.TB) (*searchtest.Plain, *Searcher) {
 	p := leveledPlain()
 	return p, write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
@@ -43,7 +43,7 @@ var leveledPlain = sync.OnceValue(func() *searchtest.Plain {
 			switch w {
 			case 4: // in the first half only
 				in = in && d < docs/2 || d < 2*docs/5
-			case 5: // where the sixth is not
+			case 5: // hardly ever together with word 6
 				in = d%4 == 0 && rng.IntN(100) > 0
 			case 6:
 				in = d%4 == 1 || d%20_000 == 0
@@ -63,8 +63,8 @@ var leveledPlain = sync.OnceValue(func() *searchtest.Plain {
 	return p
 })
 
-// A single word with a map of levels, dense or not, in the whole index or in a range of it, gives
-// what the definition gives.
+// A single word with a map of levels, dense or not, gives the results of the definition, on one
+// core and on two.
 func TestLevelsOfOneWord(t *testing.T) {
 	trials.Long(t, "long lists")
 	p, s := leveled(t)
@@ -89,7 +89,7 @@ func TestLevelsOfOneWord(t *testing.T) {
 	}
 }
 
-// All words together, by levels, on one core and on two, give what the definition gives.
+// Mode And gives the results of the definition with levels, on one core and on two.
 func TestLevelsChangeNoAnswer(t *testing.T) {
 	p, s := leveled(t)
 	rng := rand.New(rand.NewPCG(83, 84))
@@ -121,11 +121,11 @@ func TestLevelsChangeNoAnswer(t *testing.T) {
 		}
 	}
 	if guessed < 3 {
-		t.Errorf("only %d queries with a guess", guessed)
+		t.Errorf("%d queries with a guess, want 3 or more", guessed)
 	}
 }
 
-// Kernels give what their definitions give, and nothing that can win is lost.
+// Kernels give the results of plain Go, and no document that can win is lost.
 func TestKernelsOfLevels(t *testing.T) { cputest.Levels(t, testKernelsOfLevels) }
 
 func testKernelsOfLevels(t *testing.T) {
@@ -141,7 +141,7 @@ func testKernelsOfLevels(t *testing.T) {
 		if !v.prepare(lists, q.c.Docs) {
 			t.Fatalf("%v: no levels", pair)
 		}
-		exact := map[uint32]float32{} // sums of documents that all have
+		exact := map[uint32]float32{} // scores of documents that have all words
 		for _, h := range p.Search(t, s.e.Index, wordsOf(p, pair), len(p.Lengths), ask.And, model.BM25{}) {
 			exact[h.Doc] = h.Score
 		}
@@ -175,7 +175,7 @@ func testKernelsOfLevels(t *testing.T) {
 					}
 				}
 				if skips && n > 0 {
-					t.Fatal("documents are kept where all can be skipped")
+					t.Fatalf("%d documents are kept where all can be skipped", n)
 				}
 			}
 			var gotSums, wantSums andBuffer[float32]
@@ -205,9 +205,10 @@ func wordsOf(p *searchtest.Plain, places []int) (words []ask.Word) {
 	return words
 }
 
-// The places are those of the index.
+// The sizes of places and stretches are those of the index.
 func TestPlacesAreLevelDocs(t *testing.T) {
 	if 1<<placeShift != index.LevelDocs || stretchPlaces*index.LevelDocs != index.StretchDocs {
-		t.Error("the kernels know another size")
+		t.Errorf("places of %d documents, stretches of %d; the index has %d and %d", 1<<placeShift,
+			stretchPlaces*index.LevelDocs, index.LevelDocs, index.StretchDocs)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// randomSet has few, most or any of n documents; sometimes the first ones, or none.
+// randomSet returns a set of few, some or most of n documents, sometimes the first ones, or none.
 func randomSet(rng *rand.Rand, n int) *docset.Set {
 	s := docset.New(n)
 	if rng.IntN(8) == 0 {
@@ -33,7 +33,7 @@ func randomSet(rng *rand.Rand, n int) *docset.Set {
 	return s
 }
 
-// admitted is the k best of all hits that two sets have.
+// admitted returns the k best of the hits that are in all sets. A nil set has all documents.
 func admitted(all []ask.Hit, k int, sets ...*docset.Set) []ask.Hit {
 	out := slices.DeleteFunc(slices.Clone(all), func(h ask.Hit) bool {
 		return slices.ContainsFunc(sets, func(s *docset.Set) bool { return s != nil && !s.Has(h.Doc) })
@@ -41,8 +41,8 @@ func admitted(all []ask.Hit, k int, sets ...*docset.Set) []ask.Hit {
 	return out[:min(k, len(out))]
 }
 
-// Documents that were deleted, or that a request does not want, are no answers, and those that are
-// have the scores that they have without: every algorithm, model and mode, on one core and two.
+// Deleted and filtered documents are not answers, and the scores of the others do not change: for
+// every algorithm, model and mode, on one core and on two.
 func TestLimitsGiveTheDefinition(t *testing.T) {
 	root := searchtest.Scratch(t)
 	rng := rand.New(rand.NewPCG(17, 18))
@@ -56,7 +56,7 @@ func TestLimitsGiveTheDefinition(t *testing.T) {
 	}
 }
 
-// The same where lists have levels, stored ranks and guesses.
+// The same for lists with levels, stored ranks and guesses.
 func TestLimitsOfLongLists(t *testing.T) {
 	trials.Long(t, "long lists")
 	for _, make := range []func(testing.TB) (*searchtest.Plain, *Searcher){leveled, promising} {
@@ -118,8 +118,8 @@ func checkLimits(t *testing.T, rng *rand.Rand, p *searchtest.Plain, s *Searcher,
 	}
 }
 
-// One frequent word among few, some and most documents, at random or where the word is worst, with
-// and without deleted ones: by its top postings, by the levels of single documents and by places.
+// One frequent word within few, some and most documents, at random or without the best, with and
+// without deleted documents. This covers top postings, levels of single documents, and places.
 func TestOneWordAmongSomeDocuments(t *testing.T) {
 	trials.Long(t, "long lists")
 	p, s := leveled(t)
@@ -146,7 +146,7 @@ func TestOneWordAmongSomeDocuments(t *testing.T) {
 			for within.Count() < max(int(share*float64(docs)), 1) {
 				within.Add(rng.Uint32N(uint32(docs)))
 			}
-			if share == 0.5 { // all but the best
+			if share == 0.5 { // without the best documents
 				for _, h := range all[:len(top)] {
 					within.Remove(h.Doc)
 				}
@@ -173,12 +173,13 @@ func TestOneWordAmongSomeDocuments(t *testing.T) {
 		}
 	}
 	if tops < 6 || gaveUp < 6 {
-		t.Errorf("only %d words have top postings, of which %d did not do", tops, gaveUp)
+		t.Errorf("%d words have top postings, %d of which were excluded; want 6 or more of each", tops,
+			gaveUp)
 	}
 }
 
-// The map of pairs leads to documents that are beside the best and not good themselves, of which
-// there are k; better ones are elsewhere.
+// The map of pairs leads to k documents that are next to the best ones but not good themselves;
+// better ones are elsewhere.
 func TestPairsBesideTheBest(t *testing.T) {
 	trials.Long(t, "long lists")
 	p, s := leveled(t)
@@ -222,12 +223,12 @@ func TestPairsBesideTheBest(t *testing.T) {
 		}
 	}
 	if misled == 0 {
-		t.Error("the pairs have all answers")
+		t.Error("all answers are in the map of pairs: the test does not mislead")
 	}
 }
 
-// A list that is limited to few documents is decoded from any of them on, whether its blocks are
-// sets of bits or numbers: what is left out of the first block are the postings before.
+// A list that is limited to few documents can be decoded from any document on, in bitmap blocks and
+// others: only the postings before it are left out of the first block.
 func TestFewDocumentsFromWithinBlocks(t *testing.T) {
 	const docs, to = 20_000, 15_000
 	p := &searchtest.Plain{}
@@ -279,12 +280,12 @@ func TestFewDocumentsFromWithinBlocks(t *testing.T) {
 		}
 	}
 	if sets == 0 || sets == 18 {
-		t.Errorf("%d lists of sets of bits: want some of each kind", sets)
+		t.Errorf("%d of 18 lists have bitmap blocks: want some of each kind", sets)
 	}
 }
 
-// The best documents may not be answers, half of them because they were deleted, half because they
-// are not wanted: what a list knows of its best postings counts both.
+// The best documents are not answers: half of them are deleted, half are filtered out. The stored
+// best postings of a list include both.
 func TestBestDocumentsAreOutside(t *testing.T) {
 	const docs, k, gone = 3000, 10, 60
 	p := &searchtest.Plain{Words: []string{"a", "b"}, Docs: make([][]uint32, 2), TFs: make([][]uint32, 2)}

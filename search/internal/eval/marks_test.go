@@ -15,15 +15,15 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// alwaysMark makes queries mark their lists whatever it costs, until the test ends.
+// alwaysMark makes queries mark documents regardless of the cost, until the test ends.
 func alwaysMark(t *testing.T) {
 	worth, dense := plainWorth, denseMark
 	plainWorth, denseMark = 1e15, 0
 	t.Cleanup(func() { plainWorth, denseMark = worth, dense })
 }
 
-// marks answers a request on one core, and says how many lists were marked, asked, and marked with
-// the levels of those that are asked.
+// marks answers a request on one core. It returns the number of lists that were marked, of lists in
+// which documents were looked up, and of marked lists that use levels.
 func marks(t *testing.T, s *Searcher, r ask.Request) (hits []ask.Hit, marked, asked, leveled int) {
 	t.Helper()
 	q, err := s.e.Prepare(context.Background(), &r)
@@ -39,7 +39,7 @@ func marks(t *testing.T, s *Searcher, r ask.Request) (hits []ask.Hit, marked, as
 	}
 	for i, mask := range q.or.marks.masks {
 		if mask != 0 {
-			t.Fatalf("a mark of document %d of a window is left", i)
+			t.Fatalf("document %d of a window is still marked", i)
 		}
 	}
 	if !q.or.marks.on {
@@ -53,8 +53,8 @@ func marks(t *testing.T, s *Searcher, r ask.Request) (hits []ask.Hit, marked, as
 	return found.Hits, len(q.or.marks.lists), len(q.or.marks.asked), leveled
 }
 
-// Lists that are marked, of all kinds and for all models, give what the definition gives: on one
-// core, and on two.
+// Marking documents gives the results of the definition, for all kinds of lists and models, on one
+// core and on two.
 func TestMarksGiveTheDefinition(t *testing.T) {
 	alwaysMark(t)
 	rng := rand.New(rand.NewPCG(91, 92))
@@ -92,11 +92,11 @@ func TestMarksGiveTheDefinition(t *testing.T) {
 		os.RemoveAll(dir)
 	}
 	if marked < trials.Cases(40) {
-		t.Errorf("only %d queries with marks", marked)
+		t.Errorf("%d queries with marks, want %d or more", marked, trials.Cases(40))
 	}
 }
 
-// The same where some lists have levels, and are asked or marked.
+// The same if some lists have levels, and are marked or only looked up.
 func TestMarksAndLevels(t *testing.T) {
 	trials.Long(t, "long lists")
 	p, s := leveled(t)
@@ -121,11 +121,12 @@ func TestMarksAndLevels(t *testing.T) {
 		marked, asked, leveledOnes = marked+min(n, 1), asked+min(others, 1), leveledOnes+min(mapped, 1)
 	}
 	if marked < 12 || asked < 8 || leveledOnes < 5 {
-		t.Errorf("%d queries with marks, %d that asked, %d by levels", marked, asked, leveledOnes)
+		t.Errorf("%d queries with marks, %d with lookups, %d with levels; want 12, 8 and 5 or more",
+			marked, asked, leveledOnes)
 	}
 }
 
-// Where more is found than was expected the rest of the query is answered without marks.
+// If marking finds more candidates than expected, the rest of the query is answered without marks.
 func TestMarksAreGivenUp(t *testing.T) {
 	alwaysMark(t)
 	p, s := leveled(t)
@@ -142,7 +143,7 @@ func TestMarksAreGivenUp(t *testing.T) {
 	q.chooseSpan()
 	q.planMarks()
 	if !q.or.marks.on {
-		t.Fatal("there are no marks")
+		t.Fatal("the query does not mark documents")
 	}
 	q.or.marks.plain = 1
 	base := uint32(0)
@@ -150,7 +151,7 @@ func TestMarksAreGivenUp(t *testing.T) {
 		base = q.markWindow(base)
 	}
 	if base == 0 || base >= q.to {
-		t.Fatalf("marks were given up at document %d of %d", base, q.to)
+		t.Fatalf("marking stopped at document %d of %d, want in between", base, q.to)
 	}
 	for base < q.to {
 		base = q.addWindow(base)

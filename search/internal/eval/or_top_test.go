@@ -12,8 +12,8 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// One frequent word and rarer ones among some documents, at random or where the frequent word is
-// worst, with and without deleted ones, in any order of the words.
+// One frequent word and rarer ones within some documents, at random or without the best, with and
+// without deleted documents, in any order of the words.
 func TestRareWordsBesideAFrequentOne(t *testing.T) {
 	trials.Long(t, "long lists")
 	p, s := leveled(t)
@@ -35,7 +35,7 @@ func TestRareWordsBesideAFrequentOne(t *testing.T) {
 				within.Add(rng.Uint32N(uint32(docs)))
 			}
 			worst := rng.IntN(4) == 0
-			if worst { // all but the best
+			if worst { // without the best documents
 				for _, h := range all[:min(len(all), 4096)] {
 					within.Remove(h.Doc)
 				}
@@ -66,6 +66,7 @@ func TestRareWordsBesideAFrequentOne(t *testing.T) {
 		}
 	}
 	if taken < trials.Of(30) || gaveUp < trials.Of(30)/3 {
-		t.Errorf("%d were answered from the top, %d were not", taken, gaveUp)
+		t.Errorf("%d queries were answered by or-from-top, %d without the best were not; want %d and %d",
+			taken, gaveUp, trials.Of(30), trials.Of(30)/3)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// Every strategy of every plan is taken by some query, is named in the statistics, and gives what
-// the definition gives.
+// Every strategy of every plan answers some query, is named in the statistics, and gives the
+// results of the definition.
 func TestEveryStrategyIsTaken(t *testing.T) {
 	seen := map[ask.Strategy]int{}
 	var within *docset.Set
@@ -52,7 +52,7 @@ func TestEveryStrategyIsTaken(t *testing.T) {
 		}
 	}
 	within = randomSet(rand.New(rand.NewPCG(1, 2)), len(p.Lengths))
-	for _, w := range p.Words { // also more answers than there are
+	for _, w := range p.Words { // also with a k that exceeds the number of answers
 		try(s, p, ask.Or, 10, w)
 		try(s, p, ask.Or, 10_000, w)
 	}
@@ -75,7 +75,7 @@ func TestEveryStrategyIsTaken(t *testing.T) {
 			try(s, p, ask.Or, 10_000, a, b)
 		}
 	}
-	many, large := independent(t, 60_000) // a sample of less has no window
+	many, large := independent(t, 60_000) // a sample of fewer documents would have no window
 	try(large, many, ask.Or, 500, many.Words...)
 	alwaysMark(t)
 	try(large, many, ask.Or, 60, many.Words...)
@@ -95,13 +95,13 @@ func TestEveryStrategyIsTaken(t *testing.T) {
 	}
 	for m := ask.NoStrategy + 1; m < ask.TreePhrase; m++ {
 		if seen[m] == 0 {
-			t.Errorf("no query was answered by %v; %v", m, seen)
+			t.Errorf("no query was answered by %v; strategies taken: %v", m, seen)
 		}
 	}
 	for _, plan := range [][]strategy{orPlan, andPlan, onePlan} {
 		for _, s := range plan {
 			if s.why == "" || s.name == ask.NoStrategy {
-				t.Errorf("%v: a strategy without a reason", s.name)
+				t.Errorf("strategy %q: it has no reason, or no name", s.name)
 			}
 		}
 	}

@@ -2,6 +2,6 @@
 
 package eval
 
-// raced: the race detector is at work. Pools drop things then, so that allocations cannot be
+// raced is whether the race detector is on. Pools then drop objects, so that allocations cannot be
 // counted.
 const raced = true

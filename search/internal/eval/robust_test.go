@@ -23,8 +23,8 @@ import (
 	"github.com/collocate/collocate/search/internal/topk"
 )
 
-// Ranges of documents, searched apart with every algorithm, hold the whole: parallel engines rest
-// on this.
+// The answers of two ranges of documents, searched separately, make up those of the whole, for
+// every algorithm. Parallel engines depend on this.
 func TestRangesMakeTheWhole(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	root := searchtest.Scratch(t)
@@ -62,8 +62,8 @@ func TestRangesMakeTheWhole(t *testing.T) {
 	}
 }
 
-// The same for long lists, which have maps of levels, and among few documents, in many ranges:
-// their borders lie within blocks, and some have no document of a list.
+// The same for long lists, which have maps of levels, and within few documents, in many ranges.
+// Ranges begin within blocks, and some have no document of a list.
 func TestRangesOfLongLists(t *testing.T) {
 	trials.Long(t, "long lists")
 	p, s := leveled(t)
@@ -93,8 +93,8 @@ func TestRangesOfLongLists(t *testing.T) {
 	}
 }
 
-// blockBorders are sizes of ranges whose first border is next to an answer that is the first or the
-// last of a block: behind the first, and before the last.
+// blockBorders returns sizes of ranges such that the second range begins right after an answer that
+// is the first of a block, or at an answer that is the last of a block.
 func blockBorders(docs []uint32, answers []ask.Hit) (sizes []int) {
 	first, last := 0, 0
 	for _, h := range answers {
@@ -110,10 +110,10 @@ func blockBorders(docs []uint32, answers []ask.Hit) (sizes []int) {
 	return slices.DeleteFunc([]int{first, last}, func(n int) bool { return n == 0 })
 }
 
-// Nothing is allocated per posting: a long list costs what a short one does.
+// Nothing is allocated per posting: long lists take as few allocations as short ones.
 func TestAllocationsDoNotGrowWithLists(t *testing.T) {
 	if raced {
-		t.Skip("pools drop things under the race detector")
+		t.Skip("pools drop objects under the race detector")
 	}
 	rng := rand.New(rand.NewPCG(31, 32))
 	p := searchtest.RandomPlain(rng, 30000, 0)
@@ -139,13 +139,14 @@ func TestAllocationsDoNotGrowWithLists(t *testing.T) {
 			})
 		}
 		if long, short := count("w0 w1 w2"), count("w3 w4 w5"); long > short+5 || long > 40 {
-			t.Errorf("%v: %v allocations for long lists, %v for short ones", a, long, short)
+			t.Errorf("%v: %v allocations for long lists, %v for short ones; want at most 5 more, and 40", a,
+				long, short)
 		}
 	}
 }
 
-// 400 words, k 10,000, on a real index: all allocations of the query together, freed or not,
-// stay below 64 MB.
+// A query of 600 words, some of them repeated, with k = 10,000 on a real index allocates less than
+// 64 MB in all.
 func TestMemoryOfTheLargestQuery(t *testing.T) {
 	if testing.Short() {
 		t.Skip("indexes 90 MB")
@@ -166,12 +167,12 @@ func TestMemoryOfTheLargestQuery(t *testing.T) {
 		}
 		runtime.ReadMemStats(&after)
 		if used := after.TotalAlloc - before.TotalAlloc; used > 64<<20 {
-			t.Errorf("%v allocated %d MB", a, used>>20)
+			t.Errorf("%v allocated %d MB, want at most 64", a, used>>20)
 		}
 	}
 }
 
-// A caller that gives up gets an error soon.
+// A cancelled search returns an error.
 func TestSearchStopsWhenCancelled(t *testing.T) {
 	rng := rand.New(rand.NewPCG(41, 42))
 	p := searchtest.RandomPlain(rng, 1, 0)
@@ -191,13 +192,14 @@ func TestSearchStopsWhenCancelled(t *testing.T) {
 			_, err := s.Search(ctx, ask.Request{Text: "a b", K: 10_000,
 				Model: model.BM25{K1: 1, B: 0.5, Variant: 1}, Algorithm: a, Mode: mode})
 			if !errors.Is(err, context.Canceled) {
-				t.Errorf("%v, %v: %v", a, mode, err)
+				t.Errorf("%v, %v: error %v, want %v", a, mode, err, context.Canceled)
 			}
 		}
 	}
 }
 
-// A damaged index may give wrong answers or an error, but no panic and no endless loop.
+// A damaged index may give wrong answers or an error, but must not cause a panic or an endless
+// loop.
 func TestDamagedIndexesAreSurvived(t *testing.T) {
 	rng := rand.New(rand.NewPCG(51, 52))
 	root := searchtest.Scratch(t)
@@ -215,7 +217,7 @@ func TestDamagedIndexesAreSurvived(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for range 1 + rng.IntN(20) { // not the trailer: that is found at once
+			for range 1 + rng.IntN(20) { // not in the trailer, where it is detected at once
 				b[rng.IntN(len(b)*3/4)] ^= 1 << rng.IntN(8)
 			}
 			if err := os.WriteFile(file, b, 0o644); err != nil {
@@ -234,7 +236,7 @@ func TestDamagedIndexesAreSurvived(t *testing.T) {
 			_, err := s.Search(ctx, ask.Request{Words: []ask.Word{{Text: word, Weight: 1}}, K: 5,
 				Within: &ask.Within{Sets: []*docset.Set{randomSet(rng, len(p.Lengths))}}})
 			if errors.Is(err, context.DeadlineExceeded) {
-				t.Fatalf("index %d: %q among some documents does not end", i, word)
+				t.Fatalf("index %d: %q within some documents does not end", i, word)
 			}
 		}
 		for a := range algorithms {

@@ -12,8 +12,7 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// sampled is an index of eight words. A document has each of them with the probability that share
-// says.
+// sampled returns an index of eight words. A document has each of them with probability share.
 func sampled(t *testing.T, share func(doc int) float64) (*searchtest.Plain, *Searcher, []ask.Word) {
 	rng := rand.New(rand.NewPCG(101, 102))
 	p := &searchtest.Plain{}
@@ -35,8 +34,8 @@ func sampled(t *testing.T, share func(doc int) float64) (*searchtest.Plain, *Sea
 	return p, write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0)), words
 }
 
-// Whether the sample tells the truth or not, the answers are those of the definition, and the
-// statistics tell whether it was believed.
+// Whether the sample is representative or not, the answers are those of the definition, and the
+// statistics name the strategy that gave them.
 func TestSample(t *testing.T) {
 	inSample := func(d int) bool { return d/sampleWindow%sampleLeast == sampleLeast/2 }
 	for _, c := range []struct {
@@ -45,7 +44,7 @@ func TestSample(t *testing.T) {
 		ks    []int
 		right bool
 	}{
-		{"alike everywhere", func(int) float64 { return 0.1 }, []int{60, 300, 1000}, true},
+		{"uniform", func(int) float64 { return 0.1 }, []int{60, 300, 1000}, true},
 		{"clusters", func(d int) float64 {
 			if d/100%10 == 3 {
 				return 0.4
@@ -72,7 +71,7 @@ func TestSample(t *testing.T) {
 				}
 				m := got.Stats.Strategy
 				if believed := m == ask.OrSample || m == ask.OrSampleMarks; believed != c.right {
-					t.Errorf("k %d: %v", k, m)
+					t.Errorf("k %d: strategy %v; want one with a sample: %v", k, m, c.right)
 				}
 			}
 		})

@@ -12,8 +12,8 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// The floor that seeds find is below the k-th score, and what is found from there on is the
-// definition's. Where the candidates are all documents it is just below.
+// The floor that seeds find is below the k-th score, and the results are those of the definition.
+// If all documents are candidates, the floor is just below the k-th score.
 func TestSeedsFindAFloorThatHolds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(35, 36))
 	root := searchtest.Scratch(t)
@@ -55,11 +55,13 @@ func TestSeedsFindAFloorThatHolds(t *testing.T) {
 		}
 	}
 	if found < 100/trials.Every(5) || close < 20/trials.Every(5) {
-		t.Errorf("only %d floors were found, %d of them the best there are", found, close)
+		t.Errorf("%d floors were found, %d just below the k-th score; want %d and %d or more", found, close,
+			100/trials.Every(5), 20/trials.Every(5))
 	}
 }
 
-// A query of many words on a large index is one for seeds, and on two cores the answer is the same.
+// Seeds raise the floor of a query of many words on a large index, and the answers are the same on
+// several cores.
 func TestSeedsOfManyWords(t *testing.T) {
 	rng := rand.New(rand.NewPCG(37, 38))
 	p := searchtest.RandomPlain(rng, 1, 2*seedWords)
@@ -88,7 +90,8 @@ func TestSeedsOfManyWords(t *testing.T) {
 	was := q.floor
 	q.useSeeds()
 	if q.floor <= was || q.floor >= want[4].Score {
-		t.Errorf("the floor is %v, was %v; the last answer has %v", q.floor, was, want[4].Score)
+		t.Errorf("seeds raise the floor from %v to %v, want higher, and below %v", was, q.floor,
+			want[4].Score)
 	}
 	s.e.Release(q)
 	for _, threads := range []int{1, 2, 3} {

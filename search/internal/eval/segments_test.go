@@ -25,7 +25,7 @@ func cutPlain(p *searchtest.Plain, at []uint32) (parts []*searchtest.Plain) {
 			lo, _ := slices.BinarySearch(docs, from)
 			hi, _ := slices.BinarySearch(docs, to)
 			if lo == hi {
-				continue // most segments do not have rare words
+				continue // the word is not in this segment
 			}
 			local := slices.Clone(docs[lo:hi])
 			for j := range local {
@@ -53,7 +53,7 @@ func writeSegments(t testing.TB, p *searchtest.Plain, at []uint32, dir string) *
 	return s
 }
 
-// borders cuts n documents into up to ten segments, of all sizes.
+// borders returns the borders of up to ten segments of random sizes, of n documents in all.
 func borders(rng *rand.Rand, n int) []uint32 {
 	at := []uint32{0, uint32(n)}
 	for range rng.IntN(10) {
@@ -63,8 +63,8 @@ func borders(rng *rand.Rand, n int) []uint32 {
 	return slices.Compact(at)
 }
 
-// Segments answer as one index does, to the bit: all algorithms, models, modes and numbers of
-// answers, on one core and two, with documents that were deleted and without.
+// Segments answer as one index does, to the bit: for all algorithms, models, modes and numbers of
+// answers, on one core and on two, with and without deleted documents.
 func TestSegmentsAreOneIndex(t *testing.T) {
 	root := searchtest.Scratch(t)
 	rng := rand.New(rand.NewPCG(23, 24))
@@ -87,7 +87,7 @@ func TestSegmentsAreOneIndex(t *testing.T) {
 	}
 }
 
-// The same for long lists, which have levels and stored ranks, and where floors are guessed.
+// The same for long lists, which have levels and stored ranks, and for guessed floors.
 func TestLongListsOfSegmentsAreOneIndex(t *testing.T) {
 	trials.Long(t, "long lists")
 	dir := searchtest.IndexDir(searchtest.Scratch(t), 0)
@@ -107,9 +107,9 @@ func TestLongListsOfSegmentsAreOneIndex(t *testing.T) {
 	}
 }
 
-// The same where documents get longer, so that the best postings that segments have stored were
-// computed with other mean lengths than that of all; and where many documents have nearly the best
-// score, so that it matters.
+// The same if later documents are longer: the stored bounds of segments were computed with mean
+// lengths that differ from that of the whole. Many documents have nearly the best score, so that
+// the difference matters.
 func TestLongListsOfUnlikeSegmentsAreOneIndex(t *testing.T) {
 	trials.Long(t, "long lists")
 	const docs = 120_000

@@ -10,11 +10,11 @@ import (
 	"github.com/collocate/collocate/search/internal/model"
 )
 
-// The lists of tests are short: those of a few blocks are sifted, the others not.
+// The lists of these tests are short, so the limit is lowered: lists of a few blocks are sifted.
 func init() { worthBuckets = 300 }
 
-// A bucket's documents are no shorter than it says, and what can win by its exact score is never
-// sifted out, whatever the processor.
+// The documents of a bucket are not shorter than its lower bound, and no document that can win by
+// its exact score is sifted out, on any CPU level.
 func TestSiftingKeepsWhatCanWin(t *testing.T) { cputest.Levels(t, testSiftingKeepsWhatCanWin) }
 
 func testSiftingKeepsWhatCanWin(t *testing.T) {

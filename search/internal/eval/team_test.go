@@ -19,7 +19,7 @@ import (
 	"github.com/collocate/collocate/search/internal/topk"
 )
 
-// randomParallel is any way to spread a query, most often with small partitions.
+// randomParallel returns random options of a parallel search, mostly with small partitions.
 func randomParallel(rng *rand.Rand) *ask.Parallel {
 	p := &ask.Parallel{
 		Engine: engine.Multicore, Threads: 1 + rng.IntN(4),
@@ -34,9 +34,9 @@ func randomParallel(rng *rand.Rand) *ask.Parallel {
 	return p
 }
 
-// Every exact way to spread a query gives the definition to the bit, with every algorithm. Those
-// that are not exact give what they give: the same answers from run to run if no worker's luck
-// decides, never one document twice, never a score above the document's.
+// Parallel search with exact options gives the results of the definition, to the bit, with every
+// algorithm. Approximate options give the same answers in each run, unless these depend on timing.
+// They never give a document twice, or a score above the document's.
 func TestParallelSearchGivesTheDefinition(t *testing.T) {
 	root := searchtest.Scratch(t)
 	rng := rand.New(rand.NewPCG(71, 72))
@@ -74,8 +74,8 @@ func TestParallelSearchGivesTheDefinition(t *testing.T) {
 	}
 }
 
-// Workers come to their partitions in any order: what is found late in the collection may raise the
-// bar before the documents at its front are looked at, which win where scores are equal.
+// The results do not depend on the order of partitions. Late documents of the collection may raise
+// the bar before early ones are scored, which win if scores are equal.
 func TestAnyOrderOfPartitionsGivesTheDefinition(t *testing.T) {
 	root := searchtest.Scratch(t)
 	rng := rand.New(rand.NewPCG(73, 74))
@@ -113,7 +113,8 @@ func TestAnyOrderOfPartitionsGivesTheDefinition(t *testing.T) {
 	}
 }
 
-// inAnyOrder deals the partitions to three workers, each of which takes its own in rising order.
+// inAnyOrder distributes the partitions to three workers, each of which processes its own in
+// increasing order.
 func inAnyOrder(t *testing.T, rng *rand.Rand, tm *Team) []ask.Hit {
 	t.Helper()
 	if tm.parts.shared {
@@ -147,8 +148,8 @@ func inAnyOrder(t *testing.T, rng *rand.Rand, tm *Team) []ask.Hit {
 	return answerOf(t, tm, workers[:])
 }
 
-// inAnyShare lets three workers take small pieces of their shares, and of each other's, in any
-// order.
+// inAnyShare lets three workers process small pieces of their own shares and of each other's, in
+// random order.
 func inAnyShare(t *testing.T, rng *rand.Rand, tm *Team) []ask.Hit {
 	t.Helper()
 	tm.shares.reset(3, uint32(tm.parts.docs), uint32(1+rng.IntN(100)))
@@ -206,7 +207,7 @@ func checkApproximate(t *testing.T, s *Searcher, p *searchtest.Plain, r ask.Requ
 	}
 	for i, h := range got {
 		if score, ok := full[h.Doc]; !ok || h.Score > score*1.0001 {
-			t.Fatalf("%s: document %d has %v, alone %v", name, h.Doc, h.Score, score)
+			t.Fatalf("%s: document %d has score %v, want at most %v", name, h.Doc, h.Score, score)
 		}
 		if i > 0 && topk.KeyOf(h.Doc, h.Score) >= topk.KeyOf(got[i-1].Doc, got[i-1].Score) {
 			t.Fatalf("%s: out of order: %v", name, searchtest.Head(got))
@@ -216,11 +217,11 @@ func checkApproximate(t *testing.T, s *Searcher, p *searchtest.Plain, r ask.Requ
 		}
 	}
 	if len(got) > r.K {
-		t.Fatalf("%s: %d answers", name, len(got))
+		t.Fatalf("%s: %d answers, want at most %d", name, len(got), r.K)
 	}
 }
 
-// searchPositions is plain.searchPositions for the partitions that a search would make.
+// searchPositions is Plain.SearchPositions for the partitions that a search would make.
 func searchPositions(t *testing.T, s *Searcher, p *searchtest.Plain, r ask.Request) []ask.Hit {
 	t.Helper()
 	q, err := s.e.Prepare(context.Background(), &r)
@@ -234,8 +235,8 @@ func searchPositions(t *testing.T, s *Searcher, p *searchtest.Plain, r ask.Reque
 	return p.SearchPositions(t, s.e.Index, r, newPartitions(q, r.Parallel).size)
 }
 
-// The thesis' example of heterogeneous ranges: the first document is one behind the largest that
-// any list has before the partition, so no document is in two, and none is left out.
+// Heterogeneous partitions, as in the thesis: a partition begins one after the largest document
+// that any list has before it. So no document is in two partitions, and none is left out.
 func TestHeterogeneousRangesCoverAllDocuments(t *testing.T) {
 	rng := rand.New(rand.NewPCG(81, 82))
 	root := searchtest.Scratch(t)
@@ -256,7 +257,7 @@ func TestHeterogeneousRangesCoverAllDocuments(t *testing.T) {
 					t.Fatal(err)
 				}
 				if q.from != next || q.to < q.from {
-					t.Fatalf("partition %d is %d to %d after %d", part, q.from, q.to, next)
+					t.Fatalf("partition %d has documents [%d, %d), want it to begin at %d", part, q.from, q.to, next)
 				}
 				next = q.to
 				last := uint32(0)
@@ -265,18 +266,18 @@ func TestHeterogeneousRangesCoverAllDocuments(t *testing.T) {
 					last = max(last, docs[min((part+1)*parts.size, len(docs))-1])
 				}
 				if part+1 < parts.count && q.to != last+1 {
-					t.Fatalf("partition %d ends at %d, not behind %d", part, q.to, last)
+					t.Fatalf("partition %d ends before %d, want before %d", part, q.to, last+1)
 				}
 			}
 			if next != uint32(len(p.Lengths)) {
-				t.Fatalf("ends at %d of %d", next, len(p.Lengths))
+				t.Fatalf("the last partition ends before %d, want %d", next, len(p.Lengths))
 			}
 		}
 		s.e.Release(q)
 	}
 }
 
-// A bar of the histogram is never above the k-th largest score, and close to it.
+// The bar of the histogram is below the k-th largest score, and close to it.
 func TestTallyBoundsTheKthScore(t *testing.T) {
 	rng := rand.New(rand.NewPCG(91, 92))
 	var h tally
@@ -297,7 +298,7 @@ func TestTallyBoundsTheKthScore(t *testing.T) {
 			bar := h.add(some)
 			if len(all) < k {
 				if bar != 0 {
-					t.Fatal("a bar before there are k")
+					t.Fatalf("the bar is %x with %d of %d scores, want 0", bar, len(all), k)
 				}
 				continue
 			}
@@ -307,10 +308,10 @@ func TestTallyBoundsTheKthScore(t *testing.T) {
 			})
 			kth := all[k-1]
 			if bar >= topk.KeyOf(^uint32(0), kth) && kth > 0 {
-				t.Fatalf("the bar %x is not below %v", bar, kth)
+				t.Fatalf("the bar %x is not below the k-th score %v", bar, kth)
 			}
 			if low := kth - float32(most)/tallySize*1.01; low > 0 && bar < topk.KeyOf(0, low) {
-				t.Fatalf("the bar %x is far below %v", bar, kth)
+				t.Fatalf("the bar %x is far below the k-th score %v", bar, kth)
 			}
 		}
 	}
@@ -336,7 +337,7 @@ func TestRecallIsTheShareFound(t *testing.T) {
 	}
 }
 
-// One Searcher, many goroutines, each with its own way to spread queries.
+// Many goroutines can use one engine, each with its own options of parallel search.
 func TestParallelSearchesRunSideBySide(t *testing.T) {
 	rng := rand.New(rand.NewPCG(101, 102))
 	p := searchtest.RandomPlain(rng, 20000, 8)
@@ -371,14 +372,14 @@ func TestParallelRequestsAreChecked(t *testing.T) {
 	for _, p := range []ask.Parallel{{Threads: -1}, {Engine: engine.GPU}, {Partition: 9},
 		{Policy: 9}, {Size: -1}, {Row: -1}, {Slack: -1}, {Blocks: ask.Blocks{Threads: 64}}} {
 		if _, err := s.Search(context.Background(), ask.Request{Text: "a", Parallel: &p}); err == nil {
-			t.Errorf("%+v was taken", p)
+			t.Errorf("%+v: no error", p)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := s.Search(ctx, ask.Request{Text: "a",
 		Parallel: &ask.Parallel{Engine: engine.Multicore}}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("cancelled: error %v, want %v", err, context.Canceled)
 	}
 	for _, name := range ask.Partitions() {
 		if p, err := ask.ParsePartition(name); err != nil || p.String() != name {
@@ -391,11 +392,11 @@ func TestParallelRequestsAreChecked(t *testing.T) {
 		}
 	}
 	if _, err := ask.ParsePolicy("x"); err == nil {
-		t.Error("an unknown policy was taken")
+		t.Error("policy x: no error")
 	}
 }
 
-// Whoever takes when, all documents are taken, each once.
+// In any order of workers, all documents are taken exactly once.
 func TestSharesCoverAllDocuments(t *testing.T) {
 	rng := rand.New(rand.NewPCG(95, 96))
 	var s shares

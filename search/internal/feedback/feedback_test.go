@@ -10,7 +10,7 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// plainCollection is documents as lists of words.
+// plainCollection holds documents as lists of words.
 type plainCollection [][]string
 
 func (c plainCollection) Docs() uint64 { return uint64(len(c)) }
@@ -38,7 +38,7 @@ func bag(words []string) map[string]int {
 	return tf
 }
 
-// top are the n words with the highest values: each is taken while fewer than n are better.
+// top returns the n words with the highest values: those for which fewer than n are better.
 func top(words []string, n int, of func(string) float64) (list []string) {
 	value := map[string]float64{}
 	for _, w := range words {
@@ -136,7 +136,7 @@ func weightsBy(method ask.Expansion, e ask.Expand, query []ask.Word, docs []Doc,
 	return weights
 }
 
-// Both ways give the weights of their definitions.
+// RM3 and Bo1 give the weights of their definitions.
 func TestWeights(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	vocabulary := []string{"x", "é1"}
@@ -154,7 +154,7 @@ func TestWeights(t *testing.T) {
 		for i := range 1 + r.IntN(5) {
 			docs = append(docs, Doc{bag(c[i]), 1 + r.Float64()})
 		}
-		// Words of the best documents are in them, as they are for a search.
+		// A word of the query is in the first document, as in a real search.
 		query := []ask.Word{{Text: c[0][0], Weight: 1 + float64(r.IntN(2))}}
 		if w := vocabulary[r.IntN(len(vocabulary))]; w != query[0].Text {
 			query = append(query, ask.Word{Text: w, Weight: 1})
@@ -173,13 +173,13 @@ func TestWeights(t *testing.T) {
 			want := weightsBy(method, e, query, docs, c, vocabulary)
 			for _, w := range got {
 				if math.Abs(want[w.Text]-w.Weight) > 1e-12 {
-					t.Fatalf("%v: %s weighs %v, want %v", e, w.Text, w.Weight, want[w.Text])
+					t.Fatalf("%v: %s has weight %v, want %v", e, w.Text, w.Weight, want[w.Text])
 				}
 				delete(want, w.Text)
 			}
 			for w, weight := range want {
 				if weight > 0 {
-					t.Fatalf("%v: %s is missing, it weighs %v", e, w, weight)
+					t.Fatalf("%v: %s is missing, want weight %v", e, w, weight)
 				}
 			}
 			for i := len(query) + 1; i < len(got); i++ {

@@ -23,7 +23,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// collection is documents as plain words, with the index of them.
+// collection holds documents as lists of words, with their index.
 type collection struct {
 	docs [][3][]string // the words of title, body and note
 	r    *index.Reader
@@ -69,7 +69,7 @@ func newCollection(t testing.TB, rng *rand.Rand, n int) *collection {
 	return c
 }
 
-// search is the definition of BM25F, over plain words.
+// search is the oracle: the definition of BM25F.
 func (c *collection) search(words []string, weights [3]float64, p bm25.Params, mode ask.Mode, k int,
 	within *docset.Set) []ask.Hit {
 	count := func(list []string, word string) (n int) {
@@ -143,7 +143,7 @@ func (c *collection) search(words []string, weights [3]float64, p bm25.Params, m
 	return hits[:min(k, len(hits))]
 }
 
-// All ways give what the definition does, to the bit.
+// All algorithms give the results of the definition, to the bit, on one core and on three.
 func TestBM25FIsItsDefinition(t *testing.T) {
 	defer func(was int) { minPart = was }(minPart)
 	minPart = 1200 // so that three cores share 3,000 documents
@@ -195,7 +195,7 @@ func TestBM25FIsItsDefinition(t *testing.T) {
 						sum += x.Score
 					}
 					if err != nil || sum != h.Score {
-						t.Fatalf("explained as %v, not %v: %v", sum, h.Score, err)
+						t.Fatalf("explained score %v, want %v: %v", sum, h.Score, err)
 					}
 				}
 			}
@@ -210,11 +210,11 @@ func TestBM25FPrunes(t *testing.T) {
 	r := ask.Request{Text: "w50 w3", K: 5, Model: model.BM25F{}}
 	got, err := NewEngine(c.r).Search(context.Background(), &r, nil)
 	if err != nil || got.Stats.Scored > int64(docs/4) {
-		t.Errorf("%d of %d documents scored, %v", got.Stats.Scored, docs, err)
+		t.Errorf("%d of %d documents scored, want at most a quarter; %v", got.Stats.Scored, docs, err)
 	}
 }
 
-func TestWhatBM25FCannotDoIsSaid(t *testing.T) {
+func TestBM25FErrors(t *testing.T) {
 	c := newCollection(t, rand.New(rand.NewPCG(9, 9)), 10)
 	e := NewEngine(c.r)
 	for want, r := range map[string]ask.Request{
@@ -228,12 +228,12 @@ func TestWhatBM25FCannotDoIsSaid(t *testing.T) {
 	} {
 		r.Text = "w1"
 		if _, err := e.Search(context.Background(), &r, nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
+			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
 	sub := NewEngine(c.r.Field("title"))
 	if _, err := sub.Search(context.Background(), &ask.Request{Text: "w1", Model: model.BM25F{}},
 		nil); err == nil || !strings.Contains(err.Error(), "has no fields") {
-		t.Errorf("an index without fields: %v", err)
+		t.Errorf("an index without fields: error %v, want that it has no fields", err)
 	}
 }

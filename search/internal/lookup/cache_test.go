@@ -8,9 +8,9 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// Words that share the only set push each other out, and long ones are not kept, but each is what
-// the index says, again and again.
-func TestWordsArePushedOut(t *testing.T) {
+// Words that share a set of the cache evict each other, and long words are not cached, but every
+// lookup gives the word of the index.
+func TestCacheEviction(t *testing.T) {
 	long := strings.Repeat("z", LongestKnown+1)
 	r, err := index.Open(searchtest.IndexLines(t, "whitespace", "a b c "+long, "b c d e", "f g h c"))
 	if err != nil {
@@ -23,12 +23,12 @@ func TestWordsArePushedOut(t *testing.T) {
 			"g": 1, "h": 1, "unheard": 0, long: 1} {
 			for range 2 {
 				if got, err := c.find(r, []byte(word)); err != nil || got.text != word || got.info.DF != df {
-					t.Fatalf("%q: %+v, %v", word, got, err)
+					t.Fatalf("%q: %+v, %v; want df %d", word, got, err, df)
 				}
 			}
 		}
 	}
 	if w := c.likely(c.hash([]byte(long))); w != nil && w.text == long {
-		t.Error("a long word is kept")
+		t.Error("a long word is cached")
 	}
 }

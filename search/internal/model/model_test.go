@@ -10,8 +10,8 @@ import (
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// The models against their formulas in plain float64. A model of Models without a formula here
-// fails. The variants of BM25 are compared in package bm25, BM25F in package fielded.
+// The models compute their formulas, which are given here in float64. Every model of Models must
+// have one. The variants of BM25 are tested in package bm25, BM25F in package fielded.
 func TestModelsAreTheirFormulas(t *testing.T) {
 	c := &Collection{Docs: 1000, All: Totals{1000, 150_000},
 		CodeTF: new([256]uint32), ClassLength: new([256]uint32)} // only for bounds
@@ -63,17 +63,17 @@ func TestModelNames(t *testing.T) {
 		}
 	}
 	if _, err := ParseModel("nosuch"); err == nil {
-		t.Error("nosuch was taken")
+		t.Error("model nosuch: no error")
 	}
 	c := &Collection{}
 	for _, m := range []Model{BM25{K1: -1}, BM25{K1: 1, B: 2}, Dirichlet{Mu: -1}, Dirichlet{Mu: math.NaN()}} {
 		if _, err := WeigherOf(m, c); err == nil {
-			t.Errorf("%v was taken", m)
+			t.Errorf("%v: no error", m)
 		}
 	}
 }
 
-// A field that is 0 stands for its default, each by itself, and Zero for 0.
+// Each parameter that is 0 means its default, and Zero means 0.
 func TestZeroParameters(t *testing.T) {
 	for m, want := range map[Model]string{
 		BM25{}: "bm25(k1=1.2, b=0.75, papers)", BM25{B: 0.4}: "bm25(k1=1.2, b=0.4, papers)",
@@ -85,6 +85,6 @@ func TestZeroParameters(t *testing.T) {
 		}
 	}
 	if _, err := WeigherOf(Dirichlet{Mu: Zero}, &Collection{}); err == nil {
-		t.Error("dirichlet with mu 0 was taken")
+		t.Error("dirichlet with mu = 0: no error")
 	}
 }

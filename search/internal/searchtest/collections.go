@@ -18,11 +18,11 @@ import (
 	"github.com/collocate/collocate/trec"
 )
 
-// Shared is a path in the folder of data beside the repository; the test is skipped if it is not
-// there.
+// Shared returns a path in the folder of data next to the repository. It skips the test if the path
+// does not exist.
 func Shared(t testing.TB, path ...string) string {
 	t.Helper()
-	root, err := os.Getwd() // the package's folder; binaries may not know where their source was
+	root, err := os.Getwd() // the folder of the package
 	for err == nil {
 		if _, missing := os.Stat(filepath.Join(root, "go.mod")); missing == nil {
 			break
@@ -42,16 +42,16 @@ func Shared(t testing.TB, path ...string) string {
 	return p
 }
 
-// elifeIndex makes the index of the eLife paragraphs once for all tests, or for all benchmarks of a
-// package.
+// elifeIndex builds the index of the eLife paragraphs once for all tests, or for all benchmarks, of
+// a package.
 type elifeIndex struct {
 	sync.Once
 	dir string
 	err error
 }
 
-// somePart is of which tests index a part, benchmarks the whole: with so many paragraphs queries
-// take every strategy that they take with all 420,834.
+// somePart is the number of paragraphs that tests index; benchmarks index all 420,834. It is large
+// enough that queries use the same strategies as with all of them.
 const somePart = 100_000
 
 var elifePart, elifeWhole elifeIndex
@@ -67,8 +67,8 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// ElifeIndex is the folder of the index of the eLife paragraphs: of the first 100,000 for tests, of
-// all for benchmarks, or the one, ready made, that ELIFE_INDEX names.
+// ElifeIndex returns the folder of an index of the eLife paragraphs: of the first 100,000 for
+// tests, of all for benchmarks. If ELIFE_INDEX is set, it names an existing index to use instead.
 func ElifeIndex(t testing.TB) string {
 	t.Helper()
 	corpus := Shared(t, "text", "elife-paragraphs.jsonl.zst")
@@ -132,7 +132,7 @@ func firstLines(from, to string, lines int) error {
 	return errors.Join(w.Flush(), out.Close())
 }
 
-// GameQueries are the queries of the search benchmark game without their operators.
+// GameQueries returns the queries of the search benchmark game without their operators.
 func GameQueries(t testing.TB) []string {
 	topics, err := trec.ReadTopics(Shared(t, "queries", "search-benchmark-game.jsonl"), trec.TopicOptions{})
 	if err != nil {
@@ -163,7 +163,7 @@ func TerabyteQueries(t testing.TB, n int) []string {
 	return out
 }
 
-// LongQueries are n random words of the index, as often as they occur.
+// LongQueries returns count queries of n words, drawn at random by their frequency in the index.
 func LongQueries(t testing.TB, ix *index.Reader, count, n int) []string {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -192,13 +192,13 @@ func LongQueries(t testing.TB, ix *index.Reader, count, n int) []string {
 	return out
 }
 
-// IndexLines indexes documents, one a line, with their text, and returns the folder.
+// IndexLines indexes documents, one per line, with their text, and returns the folder.
 func IndexLines(t testing.TB, analyzer string, lines ...string) string {
 	t.Helper()
 	return indexLines(t, analyzer, false, lines)
 }
 
-// OpenLines is IndexLines with the index open.
+// OpenLines is IndexLines, but returns the open index.
 func OpenLines(t testing.TB, analyzer string, lines ...string) *index.Reader {
 	t.Helper()
 	return openIndex(t, indexLines(t, analyzer, false, lines))

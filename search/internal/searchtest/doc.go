@@ -1,3 +1,3 @@
-// Package searchtest has what the tests of the search packages share: an index as plain slices with
-// search by the definition, random indexes and words, and the real collections.
+// Package searchtest has what the tests of the search packages share: an oracle on plain slices,
+// random indexes and words, and real collections.
 package searchtest

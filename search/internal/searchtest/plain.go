@@ -16,14 +16,14 @@ import (
 	"github.com/collocate/collocate/search/internal/model"
 )
 
-// Plain is an index as plain slices, and search by the definition: the oracle.
+// Plain is an index as plain slices. It is the oracle: it searches by the definition.
 type Plain struct {
 	Lengths []uint32
 	Words   []string
 	Docs    [][]uint32
 	TFs     [][]uint32
 
-	weighers map[weigherOf]model.Weigher // those that were made, for some take long
+	weighers map[weigherOf]model.Weigher // a cache, because some take long to make
 }
 
 type weigherOf struct {
@@ -31,7 +31,7 @@ type weigherOf struct {
 	index *index.Reader
 }
 
-// weigher is that of a model for the index that was written.
+// weigher returns the weigher of a model for the index that Write wrote.
 func (p *Plain) weigher(t testing.TB, m model.Model, ix *index.Reader) model.Weigher {
 	t.Helper()
 	if w := p.weighers[weigherOf{m, ix}]; w != nil {
@@ -49,12 +49,12 @@ func (p *Plain) weigher(t testing.TB, m model.Model, ix *index.Reader) model.Wei
 	return w
 }
 
-// RandomPlain makes an index of up to maxDocs documents whose lists are of all kinds: one
-// posting to every document, clustered, with huge frequencies, with many equal scores.
+// RandomPlain returns an index of up to maxDocs documents with lists of all kinds: from one posting
+// to every document, clustered, with huge frequencies, with many equal scores.
 func RandomPlain(rng *rand.Rand, maxDocs, words int) *Plain {
 	p := &Plain{}
 	n := rng.IntN(maxDocs) + 1
-	kinds := []int{1, 3, 60, 2000}[rng.IntN(4)] // few different lengths make ties
+	kinds := []int{1, 3, 60, 2000}[rng.IntN(4)] // few distinct lengths cause ties
 	for range n {
 		p.Lengths = append(p.Lengths, uint32(rng.IntN(kinds)*(1+rng.IntN(3))+1))
 	}
@@ -90,7 +90,8 @@ func RandomPlain(rng *rand.Rand, maxDocs, words int) *Plain {
 	return p
 }
 
-// Scratch is a folder in memory where there is one: thousands of indexes are written there.
+// Scratch returns a temporary folder, in memory if possible: thousands of indexes are written
+// there.
 func Scratch(t testing.TB) string {
 	if dir, err := os.MkdirTemp("/dev/shm", "search"); err == nil {
 		t.Cleanup(func() { os.RemoveAll(dir) })
@@ -121,15 +122,16 @@ func (p *Plain) Write(t testing.TB, dir string) {
 	}
 }
 
-// Search is the definition: score everything, sort, cut. The index is the one that was written.
+// Search searches by the definition: it scores all documents, sorts them and keeps the first k. The
+// index is the one that Write wrote.
 func (p *Plain) Search(t testing.TB, ix *index.Reader, words []ask.Word, k int, mode ask.Mode,
 	m model.Model) []ask.Hit {
 	t.Helper()
 	return best(p.scores(t, ix, p, words, mode, m), k)
 }
 
-// scores scores the documents that have the words, in the order of their numbers, with the weights
-// that these have in the whole index.
+// scores returns the documents that have the words, in the order of their numbers, with their
+// scores. The weights of words are those in the whole index.
 func (p *Plain) scores(t testing.TB, ix *index.Reader, whole *Plain, words []ask.Word,
 	mode ask.Mode, m model.Model) []ask.Hit {
 	t.Helper()
@@ -188,13 +190,12 @@ func (p *Plain) scores(t testing.TB, ix *index.Reader, whole *Plain, words []ask
 	return hits
 }
 
-// best is the k best of some documents.
-// It never sorts more than a few times k of them.
+// best returns the k best of some documents. It never sorts more than a few times k of them.
 func best(hits []ask.Hit, k int) []ask.Hit {
 	order := func(a, b ask.Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc))
 	}
-	top, cut := hits[:0], false // cut: the first k of top are sorted, and others were dropped
+	top, cut := hits[:0], false // if cut, the first k of top are sorted, and others were dropped
 	for _, h := range hits {
 		if cut && order(h, top[k-1]) > 0 {
 			continue
@@ -208,8 +209,8 @@ func best(hits []ask.Hit, k int) []ask.Hit {
 	return top[:min(k, len(top))]
 }
 
-// SearchPositions is homogeneous and adjusted partitioning by the definition: the oracle searches
-// an index that has only the partition's postings; the best of all partitions count.
+// SearchPositions is the definition of homogeneous and adjusted partitions: each partition is
+// searched as an index of its postings alone, and the best of all partitions are returned.
 func (p *Plain) SearchPositions(t testing.TB, ix *index.Reader, r ask.Request, size int) []ask.Hit {
 	t.Helper()
 	longest := 0
@@ -266,7 +267,7 @@ func RandomWords(rng *rand.Rand, p *Plain) []ask.Word {
 
 func IndexDir(root string, i int) string { return filepath.Join(root, fmt.Sprint(i)) }
 
-// partition has, of the lists of the words, only the postings of a partition.
+// partition returns an index that has only the postings of a partition, of the lists of the words.
 func (p *Plain) partition(words []ask.Word, i, size int, adjusted bool, slack int) *Plain {
 	part := &Plain{Lengths: p.Lengths, Words: p.Words, Docs: slices.Clone(p.Docs), TFs: slices.Clone(p.TFs)}
 	first := uint32(0)

@@ -11,7 +11,8 @@ import (
 // TreeWords are the words of RandomTree.
 var TreeWords = []string{"a", "b", "c", "ab", "ba", "abc", "acb", "bca", "cab", "abca"}
 
-// RandomTree is a query over TreeWords; of leaf, if it is not nil, come a third of its leaves.
+// RandomTree returns a random query over TreeWords. If leaf is not nil, it makes a third of the
+// leaves.
 func RandomTree(rng *rand.Rand, depth int, leaf func() query.Node) query.Node {
 	word := func() string {
 		if rng.IntN(20) == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// A place is occupied if one of its 16 documents is in the set, with all vector instructions.
+// A place is occupied if one of its 16 documents is in the set, on all CPU levels.
 func TestOccupied(t *testing.T) { cputest.Levels(t, testOccupied) }
 
 func testOccupied(t *testing.T) {
@@ -16,7 +16,7 @@ func testOccupied(t *testing.T) {
 	for n := range 70 {
 		set, out := make([]uint64, n), make([]uint64, (n+15)/16)
 		for i := range out {
-			out[i] = rng.Uint64() // what is there is overwritten
+			out[i] = rng.Uint64() // must be overwritten
 		}
 		for range rng.IntN(4 * (n + 1)) {
 			if n > 0 {

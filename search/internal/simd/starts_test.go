@@ -9,7 +9,7 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// What is kept is what a search for each start finds, with all vector instructions.
+// KeepStarts keeps the same starts as a search for each of them, on all CPU levels.
 func TestKeepStarts(t *testing.T) { cputest.Levels(t, testKeepStarts) }
 
 func testKeepStarts(t *testing.T) {

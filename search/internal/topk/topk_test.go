@@ -6,15 +6,15 @@ import (
 	"testing"
 )
 
-// Collected or in a heap, the answers are the best of all, and no threshold is above the worst of
-// them; also where many scores are the same.
+// With both methods, the answers are the k best, and the threshold is never above the k-th score,
+// even if many scores are equal.
 func TestManyAnswersAreTheBest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(91, 92))
 	for round := range 60 {
 		k, n := 1+rng.IntN(2000), rng.IntN(12_000)
 		scores := []int{1, 2, 30, 5000, 1 << 20}[rng.IntN(5)]
 		top := Heap{Many: round%3 > 0}
-		for range 2 { // it can be used again
+		for range 2 { // a Heap can be reused
 			var all []uint64
 			top.Reset(k)
 			for d := range n {
@@ -29,15 +29,17 @@ func TestManyAnswersAreTheBest(t *testing.T) {
 			slices.Reverse(all)
 			all = all[:min(k, n)]
 			if top.Full() && top.Worst() > (&Heap{Keys: all[k-1:]}).Worst() {
-				t.Fatalf("the threshold is %v", top.Worst())
+				t.Fatalf("the threshold %v is above the k-th score %v", top.Worst(),
+					(&Heap{Keys: all[k-1:]}).Worst())
 			}
 			hits := top.Hits()
 			if len(hits) != len(all) {
-				t.Fatalf("%d of %d: %d hits", k, n, len(hits))
+				t.Fatalf("k %d of %d: %d hits, want %d", k, n, len(hits), len(all))
 			}
 			for i, h := range hits {
 				if KeyOf(h.Doc, h.Score) != all[i] {
-					t.Fatalf("%d of %d: hit %d is %v", k, n, i, h)
+					t.Fatalf("k %d of %d: hit %d is %v, with key %x; want key %x", k, n, i, h,
+						KeyOf(h.Doc, h.Score), all[i])
 				}
 			}
 		}

@@ -15,9 +15,9 @@ import (
 	"github.com/collocate/collocate/search/query"
 )
 
-// Obligatory words and phrases beside others that are excluded or add to the score: going through
-// the rarest word's list gives the answers that sets of documents give, with the same bits, for any
-// model and k, within a set and without.
+// Traversing the list of the rarest word gives the same answers as sets of documents, to the bit,
+// for mandatory words and phrases with excluded and optional ones, for any model and k, with and
+// without a filter.
 func TestConjunction(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 28))
 	const docs, words = 3000, 24
@@ -38,7 +38,7 @@ func TestConjunction(t *testing.T) {
 	phrase := func() query.Node {
 		p := []string{word(), word()}
 		for rng.IntN(3) == 0 {
-			p = append(p, p[rng.IntN(len(p))]) // one that is said before
+			p = append(p, p[rng.IntN(len(p))]) // repeat a word
 		}
 		return query.Phrase{Text: strings.Join(p, " "), Slop: rng.IntN(3) / 2}
 	}
@@ -97,11 +97,13 @@ func TestConjunction(t *testing.T) {
 		}
 	}
 	if led < 400/trials.Every(4) || found < 10000/trials.Every(4) {
-		t.Errorf("only %d of the searches went this way, with %d answers", led, found)
+		t.Errorf("%d searches by conjunction, with %d answers; want %d and %d or more", led, found,
+			400/trials.Every(4), 10000/trials.Every(4))
 	}
 }
 
-// bySets matches the whole tree as sets, and scores list by list.
+// bySets finds the best documents and their number by the plain strategy: sets of documents, scored
+// list by list.
 func bySets(t *testing.T, e *eval.Engine, r *ask.Request) ([]ask.Hit, int64) {
 	t.Helper()
 	p, err := prepare(t.Context(), Of(e), r)

@@ -15,8 +15,8 @@ import (
 	"github.com/collocate/collocate/search/query"
 )
 
-// Words that many or few documents have are counted as the definition says, whichever of them must
-// be there, may be or must not, in all documents or in some.
+// Counts are those of the definition, for mandatory, optional and excluded words, frequent and
+// rare, in all documents or within some.
 func TestCount(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 28))
 	const docs, words = 9000, 40

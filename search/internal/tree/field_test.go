@@ -17,7 +17,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Fields are looked in by their types, alone and with others.
+// Queries of fields of all types find the right documents, alone and combined.
 func TestFields(t *testing.T) {
 	const docs = `{"id":"a","title":"Solar eclipse","body":"the moon hides the sun","lang":"en","year":2017,"place":"44.9,-123"}
 {"id":"b","title":"Lunar eclipse","body":"the earth hides the sun from the moon","lang":"en","year":2019,"place":"52.5,13.4"}
@@ -103,10 +103,10 @@ func TestFields(t *testing.T) {
 			_, err = Search(t.Context(), Of(e), &ask.Request{Query: q})
 		}
 		if err == nil || !strings.Contains(fmt.Sprint(err), want) {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("%s: error %v, want one with %q", text, err, want)
 		}
 	}
-	// A field's words score by the field's own lengths and frequencies.
+	// Words of a field are scored by the lengths and frequencies of that field.
 	q, _ := query.Parse("title:eclipse", query.Options{AnyField: true})
 	found, err := Search(t.Context(), Of(e), &ask.Request{Query: q})
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// record is a document of the tests of facets and orders.
+// record is a document of the tests of facets and sorting.
 type record struct {
 	ID   string   `json:"id"`
 	Body string   `json:"body"`
@@ -97,7 +97,7 @@ func buildRecords(t *testing.T, list []record) *eval.Engine {
 	return e
 }
 
-// valuesOf are the values of a document that a facet counts.
+// valuesOf returns the values of a document that a facet counts.
 func valuesOf(d *record, f ask.Facet) (list []string) {
 	switch f.Field {
 	case "tags":
@@ -119,7 +119,7 @@ func valuesOf(d *record, f ask.Facet) (list []string) {
 	return list
 }
 
-// facetOf counts values by the definition.
+// facetOf is the oracle of facets.
 func facetOf(docs []record, f ask.Facet) ask.FacetCounts {
 	counts := map[string]int{}
 	for i := range docs {
@@ -146,7 +146,7 @@ func facetOf(docs []record, f ask.Facet) ask.FacetCounts {
 	return found
 }
 
-// inOrder sorts documents by the definition.
+// inOrder is the oracle of sorting.
 func inOrder(docs []record, s *ask.Sort) (ids []string) {
 	compare := func(a, b record) int {
 		var has [2]bool
@@ -195,8 +195,8 @@ var (
 		{Field: "size", Descending: true}, {Field: "seen"}, {Field: "seen", Descending: true}}
 )
 
-// Facets and orders are those of their definitions, for words, trees, filters and deletions, and
-// scores are those of the request without an order.
+// Facets and orders are those of the oracles, for words, trees, filters and deleted documents.
+// Scores are those of the request without sorting.
 func TestGather(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	docs := randomRecords(r, 400)
@@ -263,7 +263,7 @@ func TestGather(t *testing.T) {
 	}
 }
 
-// checkFacets compares counts, and what the query of each value finds.
+// checkFacets compares facets with the oracle, and counts with the query of each value.
 func checkFacets(t *testing.T, e *eval.Engine, q string, answers []record,
 	found []ask.FacetCounts) {
 	t.Helper()
@@ -290,7 +290,7 @@ func checkFacets(t *testing.T, e *eval.Engine, q string, answers []record,
 	}
 }
 
-// Segments that are gathered one after the other give what one gives.
+// Several segments, gathered one after the other, give the facets and the order of all documents.
 func TestGatherSegments(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	docs := randomRecords(r, 240)
@@ -329,7 +329,8 @@ func TestGatherSegments(t *testing.T) {
 	}
 }
 
-// BM25F scores what is sorted, too, and what cannot be counted or sorted by is said.
+// BM25F also scores sorted answers. Requests for impossible facets and orders are errors that say
+// why.
 func TestGatherEdges(t *testing.T) {
 	e := buildRecords(t, randomRecords(rand.New(rand.NewPCG(1, 1)), 100))
 	r := ask.Request{Text: "w1", Model: model.BM25F{}, Count: true, K: 100}
@@ -343,11 +344,12 @@ func TestGatherEdges(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.Contains(best.Hits, sorted.Hits[0]) {
-		t.Errorf("%v is not one of %v", sorted.Hits[0], best.Hits)
+		t.Errorf("the first hit by size, %v, is not one of the hits by score, %v", sorted.Hits[0],
+			best.Hits)
 	}
 	none, err := Search(t.Context(), Of(e), &ask.Request{Text: " ", Facets: testFacets[:1]})
 	if err != nil || len(none.Facets) != 1 || len(none.Facets[0].Values) != 0 {
-		t.Errorf("facets of nothing: %v, %v", none, err)
+		t.Errorf("facets of an empty query: %v, %v; want one without values", none, err)
 	}
 	for want, r := range map[string]ask.Request{
 		"it is a text field":                  {Facets: []ask.Facet{{Field: "body"}}},
@@ -360,7 +362,7 @@ func TestGatherEdges(t *testing.T) {
 	} {
 		r.Text = "w1"
 		if _, err := Search(t.Context(), Of(e), &r); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
+			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/collocate/collocate/search/query"
 )
 
-// frequentPhrases is an index in which "a b" is in most documents, as often as its words or not,
-// "a b c" in many, and no word is in fewer than three blocks. Later documents have more of them, so
-// that a bound that is too low in any block loses some of the best.
+// frequentPhrases returns an index in which "a b" is in most documents, sometimes as often as its
+// words, and "a b c" in many. Each word has at least three blocks. Later documents contain the
+// phrases more often, so that a bound that is too low loses some of the best.
 func frequentPhrases(t *testing.T, docs int) *eval.Engine {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(71, 28))
@@ -48,8 +48,8 @@ func frequentPhrases(t *testing.T, docs int) *eval.Engine {
 	return e
 }
 
-// Phrases of frequent words give the same answers, to the bit, with blocks and documents skipped
-// and without.
+// Phrases of frequent words give the same answers, to the bit, with and without skipping blocks and
+// documents.
 func TestPhrasesOfFrequentWords(t *testing.T) {
 	const docs = 2000
 	e := frequentPhrases(t, docs)
@@ -83,7 +83,7 @@ func TestPhrasesOfFrequentWords(t *testing.T) {
 	}
 	h := newRanking(1, 2)
 	if err := p.parts[0].rankPhrase(p.roots[0], nil, h); err != nil || h.skipped == 0 {
-		t.Errorf("no block was skipped; %v", err)
+		t.Errorf("%d blocks were skipped, want some; %v", h.skipped, err)
 	}
 }
 
@@ -115,8 +115,7 @@ func comparePruned(t *testing.T, e *eval.Engine, q query.Node, within *docset.Se
 	}
 }
 
-// What rankPhrase takes for granted: scores rise with the frequency, or the scorer says that they
-// may not.
+// rankPhrase relies on this: scores increase with the frequency, unless Rises is false.
 func TestScoresRise(t *testing.T) {
 	e, err := eval.NewEngine(searchtest.OpenLines(t, "whitespace", "a a b", "a c c c", "b", "c d", "d d"))
 	if err != nil {
@@ -135,12 +134,12 @@ func TestScoresRise(t *testing.T) {
 			}
 		}
 		if model.Rises(s) == falls {
-			t.Errorf("%v: scores fall: %v; Rises says %v", m, falls, model.Rises(s))
+			t.Errorf("%v: scores decrease somewhere: %v; Rises is %v", m, falls, model.Rises(s))
 		}
 	}
 }
 
-// Statistics tell what was counted, and no algorithm that was not used.
+// Statistics have only what was counted, and only an algorithm that was used.
 func TestStatsOfTrees(t *testing.T) {
 	e, err := eval.NewEngine(searchtest.IndexWithPositions(t, "whitespace", "a b c", "a b", "b a"))
 	if err != nil {
@@ -171,6 +170,6 @@ func TestStatsOfTrees(t *testing.T) {
 	stats, err := json.Marshal(words.Stats)
 	if err != nil || !strings.Contains(string(stats), `"blocks":1,"scored":`) ||
 		!strings.Contains(string(stats), `"skipped":0`) {
-		t.Errorf("words: %s, %v", stats, err)
+		t.Errorf("statistics of words: %s, %v; want 1 block, none skipped", stats, err)
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/collocate/collocate/search/query"
 )
 
-// Among a few documents the best are those that the engines find, with the same bits, whatever the
-// words, the model and k.
+// Within few documents, the results are those of the engines, to the bit, for any words, model and
+// k.
 func TestSparse(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 28))
 	const docs, words = 5000, 30
@@ -76,12 +76,12 @@ func TestSparse(t *testing.T) {
 		}
 	}
 	if sparse < 350/trials.Every(4) {
-		t.Errorf("only %d of the searches were among a few documents", sparse)
+		t.Errorf("%d searches by sparse or conjunction, want %d or more", sparse, 350/trials.Every(4))
 	}
 }
 
-// Words that give about as much as each other, and many documents in which one gives as much as it
-// ever does, so that every bound is reached: for each k up to 10 the answers are the best of all.
+// The words have similar scores, and in many documents a word has its highest score, so that every
+// bound is reached. For each k up to 10 the answers are the best of all.
 func TestSparseBounds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 28))
 	const docs = 4000
@@ -108,12 +108,12 @@ func TestSparseBounds(t *testing.T) {
 	sparse := 0
 	for range 600 / trials.Every(3) {
 		set := docset.New(docs)
-		for range 5 + rng.IntN(30) { // with k answers that have the rare word
+		for range 5 + rng.IntN(30) { // about half of them contain the rare word
 			set.Add(rng.Uint32N(docs))
 			set.Add(rare[rng.IntN(len(rare))])
 		}
 		weights := map[string]float64{}
-		for i, w := range words { // a rare word says more
+		for i, w := range words { // compensate for idf
 			if rng.IntN(2) == 0 || w == "often" {
 				weights[w] = (0.4 + rng.Float64()) / []float64{0.1, 1.2, 1.6, 3}[i]
 			}
@@ -123,12 +123,12 @@ func TestSparseBounds(t *testing.T) {
 		sparse += compareSparse(t, e, weights, set, m)
 	}
 	if sparse < 500/trials.Every(3) {
-		t.Errorf("only %d of the searches were among a few documents", sparse)
+		t.Errorf("%d searches by sparse, want %d or more", sparse, 500/trials.Every(3))
 	}
 }
 
-// compareSparse asks for any of some words among the documents of a set, for each k up to 10, and
-// for all answers by the exhaustive algorithm. It returns 1 if they were looked up one by one.
+// compareSparse searches for any of some words within a set, for each k up to 10, and compares with
+// the exhaustive algorithm. It returns 1 if the strategy sparse answered.
 func compareSparse(t *testing.T, e *eval.Engine, weights map[string]float64, set *docset.Set,
 	m model.Model) (sparse int) {
 	t.Helper()
@@ -159,8 +159,8 @@ func compareSparse(t *testing.T, e *eval.Engine, weights map[string]float64, set
 	return sparse
 }
 
-// A frequent word is left to the engines, which know its best documents, also beside rare words and
-// those that no document has. With another frequent word its documents are looked up one by one.
+// A frequent word, alone or with rare and missing words, is left to the engines, which start from
+// its top postings. With another frequent word, the strategy sparse is used.
 func TestSparseOrFromTop(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 28))
 	const docs = 40_000
@@ -204,16 +204,16 @@ func TestSparseOrFromTop(t *testing.T) {
 			t.Errorf("%q:\n got %v\nwant %v", text, got.Hits, want.Hits)
 		}
 	}
-	// By the levels of both lists, of which either may decide.
+	// Both lists have levels, and either may decide.
 	for range 60 / trials.Every(3) {
 		weights := map[string]float64{"often": 0.5 + rng.Float64(), "also": 2 * rng.Float64()}
 		if compareSparse(t, e, weights, set, model.BM25{Variant: bm25.Lucene}) == 0 {
-			t.Errorf("%v: not one by one", weights)
+			t.Errorf("%v: not answered by sparse", weights)
 		}
 	}
 }
 
-// No posting scores more than the bounds of its list, its block and its place say.
+// No score exceeds the bounds of its list, its block and its place.
 func TestSparseBoundsHold(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 28))
 	var lines []string
@@ -257,7 +257,8 @@ func TestSparseBoundsHold(t *testing.T) {
 				}
 			}
 			if best > l.most || l.most != most {
-				t.Errorf("%v, %s: %v is scored, want at most %v of %v", m, word, best, l.most, most)
+				t.Errorf("%v, %s: the best score is %v, the bound of the list %v, that of all lists %v", m,
+					word, best, l.most, most)
 			}
 			if l.lowX != nil {
 				stored++
@@ -268,6 +269,6 @@ func TestSparseBoundsHold(t *testing.T) {
 		}
 	}
 	if stored < 6 || leveled == 0 {
-		t.Errorf("%d lists by stored x, %d by levels", stored, leveled)
+		t.Errorf("%d lists with stored bounds, %d with levels; want 6 or more, and some", stored, leveled)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/collocate/collocate/search/query"
 )
 
-// Every strategy for trees is taken by the queries that it is there for, is named in the
-// statistics, and finds what the set of all answers has.
+// Every strategy for trees answers the queries that it is made for, is named in the statistics, and
+// finds the same as the plain strategy.
 func TestEveryTreeStrategyIsTaken(t *testing.T) {
 	var lines []string // w2 in every second document, w3 in every third, ...
 	for doc := range 2000 {
@@ -31,8 +31,8 @@ func TestEveryTreeStrategyIsTaken(t *testing.T) {
 	}
 	seen := map[ask.Strategy]bool{}
 	for text, want := range map[string]ask.Strategy{
-		"+w50 w2 -w3":                ask.TreeConjunction, // a rare obligatory word
-		`+"all w2" w3`:               ask.TreeConjunction, // an obligatory phrase
+		"+w50 w2 -w3":                ask.TreeConjunction, // a rare mandatory word
+		`+"all w2" w3`:               ask.TreeConjunction, // a mandatory phrase
 		"w2 AND w3 AND #w60":         ask.TreeConjunction, // few documents are left
 		"w2 w3 #w150":                ask.TreeSparse,
 		`"all w2" #w3`:               ask.TreePhrase,
@@ -59,7 +59,7 @@ func TestEveryTreeStrategyIsTaken(t *testing.T) {
 	}
 	for _, s := range treePlan {
 		if s.why == "" {
-			t.Errorf("%v: a strategy without a reason", s.name)
+			t.Errorf("strategy %q has no reason", s.name)
 		}
 		if s.name != ask.NoStrategy && !seen[s.name] {
 			t.Errorf("no query was answered by %v", s.name)

@@ -19,15 +19,15 @@ import (
 	"github.com/collocate/collocate/search/query"
 )
 
-// oracle is documents as lists of words, searched by the definition in doc.go.
+// oracle searches documents, which are lists of words, by the definition in doc.go.
 type oracle struct {
 	docs    [][]string
 	ids     []string
 	weigher model.Weigher
 	norm    float64
 
-	infos map[string]index.Term // what was counted
-	fits  map[string][]string
+	infos map[string]index.Term // caches of info
+	fits  map[string][]string   // and of fitting
 }
 
 func (o *oracle) info(word string) index.Term {
@@ -64,7 +64,7 @@ func (o *oracle) tf(doc int, word string) (n uint32) {
 	return n
 }
 
-// fitting are the words of all documents that a pattern stands for.
+// fitting returns the words of all documents that a pattern matches.
 func (o *oracle) fitting(q query.Node) []string {
 	list, known := o.fits[q.String()]
 	if !known {
@@ -99,7 +99,7 @@ func (o *oracle) listFitting(q query.Node) (list []string) {
 	return list
 }
 
-// distance is optimal string alignment, by its recursion.
+// distance is the optimal string alignment distance, computed recursively.
 func distance(a, b string) int {
 	if a == "" || b == "" {
 		return len(a) + len(b)
@@ -115,7 +115,7 @@ func distance(a, b string) int {
 	return d
 }
 
-// occurrences tries every choice of places.
+// occurrences counts the occurrences of words by trying all combinations of positions.
 func (o *oracle) occurrences(doc int, words []string, fits func(places []int) bool, exact bool) (n uint32) {
 	var all [][]int
 	var choose func(places []int)
@@ -150,7 +150,7 @@ func (o *oracle) occurrences(doc int, words []string, fits func(places []int) bo
 	}
 }
 
-// match says whether a document matches, and what scores there, in order.
+// match returns whether a document matches, and the scores of the matching leaves in order.
 func (o *oracle) match(q query.Node, doc int, weight float64) (bool, []float32) {
 	length := uint32(len(o.docs[doc]))
 	score := func(t index.Term, tf uint32) float32 {
@@ -220,7 +220,7 @@ func (o *oracle) match(q query.Node, doc int, weight float64) (bool, []float32) 
 	panic(fmt.Sprintf("%T", q))
 }
 
-// parts is And and Or: equal words in one role are one.
+// parts is match for And and Or. Equal words in the same role are one word.
 func (o *oracle) parts(parts []query.Node, doc int, weight float64, all bool) (bool, []float32) {
 	wanted, any, others := false, false, false
 	ok := true
@@ -261,7 +261,7 @@ func (o *oracle) parts(parts []query.Node, doc int, weight float64, all bool) (b
 			found, sum = o.match(query.Term{Text: w.text}, doc, weight*by)
 			delete(weights, w)
 		} else if isWord {
-			continue // said before
+			continue // a repeated word
 		} else {
 			found, sum = o.match(part, doc, weight)
 		}
@@ -303,9 +303,9 @@ func (o *oracle) search(q query.Node) (hits []ask.Hit) {
 	return hits
 }
 
-// Every tree finds what the definition finds, with the same bits, whatever k, the page, and the
-// documents that are left.
-func TestTreesAreWhatTheyMean(t *testing.T) {
+// Every tree gives the results of the definition, to the bit, for any k and page, with and without
+// deleted documents.
+func TestTreesGiveTheDefinition(t *testing.T) {
 	rounds, trees := 12, 150
 	if testing.Short() {
 		rounds, trees = 3, 100
@@ -354,7 +354,7 @@ func TestTreesAreWhatTheyMean(t *testing.T) {
 				t.Fatal(err)
 			}
 			o.norm = 1
-			if root := p.roots[0]; root != nil { // the norm of the cosine is that of all words
+			if root := p.roots[0]; root != nil { // the norm of Cosine is over all words
 				var terms []model.Term
 				root.each(func(n *node) { terms = append(terms, n.scoring()...) })
 				o.norm = o.weigher.QueryNorm(terms)
@@ -379,7 +379,7 @@ func TestTreesAreWhatTheyMean(t *testing.T) {
 	}
 }
 
-// Proximity is the tree of words, phrases and neighbours that its definition says.
+// Proximity gives the results of the tree of words, phrases and Near that defines it.
 func TestProximity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 28))
 	words := searchtest.TreeWords
@@ -426,7 +426,7 @@ func TestProximity(t *testing.T) {
 	}
 	without := ask.Request{Text: "a b", Proximity: &ask.Proximity{Ordered: 0.1}}
 	if _, err := Search(t.Context(), Of(e), &without); err == nil {
-		t.Error("words without weight were taken")
+		t.Error("proximity with weight 0 of words: no error")
 	}
 }
 
@@ -439,7 +439,7 @@ func TestTooManyWordsForAPattern(t *testing.T) {
 	x := &exec{ctx: t.Context(), e: e, src: e, docs: 2, most: 3}
 	if _, err := x.compile(query.Prefix{Text: "a"}, 1); err == nil ||
 		!strings.Contains(err.Error(), "a* matches more than 3 words") {
-		t.Error(err)
+		t.Errorf("error %v, want that a* matches more than 3 words", err)
 	}
 }
 
@@ -450,6 +450,6 @@ func TestPhrasesNeedPositions(t *testing.T) {
 	}
 	_, err = Search(t.Context(), Of(e), &ask.Request{Query: query.Phrase{Text: "a b"}})
 	if err == nil || !strings.Contains(err.Error(), "collocate index --positions") {
-		t.Error(err)
+		t.Errorf("error %v, want one that names collocate index --positions", err)
 	}
 }

@@ -1,17 +1,18 @@
-// A batch as the host writes it: for each query little more than the numbers of its words. What is
-// known of a word lies on the device. A word that is weighted by another model, or by a
-// multiplicity that is no power of two, comes with the batch. 4,096 web queries take 0.14 MB; with
-// the weights of all their words they took 1 MB.
+// A batch as the host writes it: for each query little more than the numbers of its words. The
+// weights of words are on the device. A word that is weighted by another model, or by a
+// multiplicity that is not a power of two, comes with the batch. 4,096 web queries take 0.14 MB;
+// with the weights of all their words they took 1 MB.
 #pragma once
 #include "scoring.cuh"
 
-// Bits of a word's number; those above them say how often its weight is doubled.
+// The number of bits of a word's number. The bits above are the number of times that its weight is
+// doubled.
 constexpr u32 kTwiceBits = 30;
 constexpr u32 kAll = 16;        // in a query's kind, beside the model: all words are required
 
 // Laid out as gpuAsked in places.go.
 struct Asked {
-  u32 first, out;   // of its words; of its answers
+  u32 first, out;   // index of its first word; index of its answers
   u16 k;
   u8 terms, kind;   // words; the model and kAll of a long query, the deciding word of a short one
 };
@@ -33,7 +34,8 @@ struct Head {
 // The plan of a batch is one block of memory.
 struct ManyPlan {
   const Head* head;
-  // Long ones first; behind their room those of a warp; those of a block from the end down.
+  // Long queries first. After the space for these come the queries of a warp; the queries of a
+  // block are stored from the end down.
   const Asked* queries;
   const u32* words;
   INLINE ManyPlan(const u8* p) {

@@ -1,11 +1,11 @@
 // Many queries at once: see batch.cuh.
 //
 //   batch_short  queries that a rare word decides
-//   batch_plan   what is known of each other query beforehand
+//   batch_plan   weights, cut and items of each other query
 //   batch_items  the order of all items
-//   batch_sums   scores that can win, of queries that add up all of their lists;
+//   batch_sums   scores that can win, for queries whose lists are all added up;
 //                batch_sums_any for any model
-//   batch_pairs  documents that can win, of queries that read two long lists
+//   batch_pairs  documents that can win, for queries that read two long lists
 //   batch_score  scores that can win, for BM25; batch_score_any for any model
 //   batch_pick   the k best of them in order; batch_pick_many if there are many
 #include "pairs.cuh"
@@ -13,17 +13,18 @@
 #include "sums.cuh"
 
 constexpr u32 kPlanThreads = 128;
-// Before the levels: items, items of pairs, items taken, queries that are added up.
+// The counters before those of the levels: items, items of batch_pairs, items taken, queries that
+// are added up.
 constexpr u32 kTotals = 4;
 constexpr u32 kNoLevel = 63;
-// At most 2^6 items for a query whose documents are found by pairs.
+// A query of batch_pairs has at most 2^6 items.
 constexpr u32 kFoundLevel = 6;
 constexpr u32 kItemThreads = 512;
 constexpr u32 kItemQueries = 32;   // queries of a block that orders items
-constexpr u32 kMostSpan = 31 * kSubs;  // parts of tiles in a window, at most: a lane has a tile
+constexpr u32 kMostSpan = 31 * kSubs;  // most parts of tiles in a window: a lane has a tile
 
-// In place of the number of answers: too many documents could win; the guessed cut was too high.
-// The same as in many.go.
+// Stored in place of the number of answers, as in many.go: too many documents could win; the
+// guessed cut was too high.
 constexpr u32 kTooMany = 0xffffffffu;
 constexpr u32 kWrong = 0xfffffffeu;
 
@@ -85,7 +86,7 @@ batch_plan(const u8* __restrict__ plan, const Term* __restrict__ known, const Te
   if (__popc(reads) == 2 && !q.need && low > 1 && whole.read >= (float)p.head->thick && whole.pass >= 0.5f * whole.read &&
       !__any_sync(kFull, part.read && t.row == kSparse))
     pairs = kPairs | min_of(31u - __clz(tiles), q.level), level = min_of(q.level, kFoundLevel);
-  // So many documents would be looked up that adding up all postings costs less.
+  // Adding up all postings costs less if very many documents would be looked up.
   bool sums = q.terms > 1 && !q.need && !pairs && cost > cost_of_sums(p, q, (float)warp_sum(part.n), tiles);
   if (lane_id() == 0) {
     State& s = states[qi];
@@ -96,13 +97,13 @@ batch_plan(const u8* __restrict__ plan, const Term* __restrict__ known, const Te
 }
 
 // Orders the items so that queries advance evenly: when a share of one query's items is done, so is
-// that of the others, and their cuts are known. Items run in rounds, as many as the query with most
-// items has; in a round, queries with more items come first. The blocks of a column share the
-// queries' items.
+// the same share of the others, and their cuts are known. There are as many rounds as the query
+// with most items has. In each round, queries with more items come first. The blocks of a column
+// share the items of their queries.
 KERNEL __launch_bounds__(kItemThreads)
 batch_items(const u8* __restrict__ plan, u32* levels, u32* items) {
-  // Queries of each level: all, and those before the block's. The second half counts those of
-  // pairs.
+  // The number of queries of each level: of all, and of those before the block's. The second half
+  // counts those of batch_pairs.
   __shared__ u32 having[2 * kLevels], before[2 * kLevels];
   u32 n = ((const Head*)plan)->longs, first = blockIdx.x * kItemQueries;
   if (threadIdx.x < 2 * kLevels) having[threadIdx.x] = before[threadIdx.x] = 0;
@@ -135,7 +136,7 @@ batch_items(const u8* __restrict__ plan, u32* levels, u32* items) {
     u32 who = x % kItemQueries, level = __shfl_sync(kFull, mine, who), base = __shfl_sync(kFull, rank, who), each = 0;
     u32 as_pairs = __shfl_sync(kFull, pairs, who), base_pairs = total + __shfl_sync(kFull, at_pairs, who);
     if (first + who >= n || level == kNoLevel) continue;
-    // Queries with at least as many items have this many items before each of these.
+    // The number of items that queries with at least as many items have before each of these.
     for (u32 l = level; l < kLevels; l++) each += having[l] << (l - level);
     for (u32 i = lane_id() + x / kItemQueries * kWarp; i < 1u << level; i += kWarp * share) {
       u32 at = base + i * each;
@@ -197,9 +198,9 @@ INLINE void score_items(Desk& d, const Many* __restrict__ queries, const Term* _
       }
       if (scored && lane_id() == 0) atomicAdd(&state->scored, scored);
     }
-    // The next item is the first that no warp has taken. Taken any earlier it would be at hand
-    // sooner, but would wait behind an item that may take ten times as long as others: the last
-    // item of a batch of 4,096 queries waited 0.2 ms.
+    // The next item is the first that no warp has taken. It is not taken earlier, because it would
+    // then wait for an item that may take ten times as long as others: the last item of a batch of
+    // 4,096 queries waited 0.2 ms.
     if (lane_id() == 0) next = warps + atomicAdd(&levels[2], 1u);
   }
 }
@@ -281,8 +282,8 @@ template <u32 Threads> INLINE void choose(u64* sorted, const Many* __restrict__ 
       __syncthreads();
       sort_keys<Threads>(sorted, size);
       for (u32 i = threadIdx.x; i < k; i += Threads) out[2 + i] = hit_of(sorted[i]);
-      // What was left out is below the guessed cut. If some of these are, too, the guess was too
-      // high.
+      // Documents below the guessed cut were left out. If some of these answers are below it, too,
+      // the guess was too high.
       bool proven = !state->planned || k == q.k && __uint_as_float((u32)(sorted[k - 1] >> 32)) * q.scale >= (float)state->live + 2.0f * (float)q.slack;
       if (threadIdx.x == 0) out[0] = (u64)state->cands << 32 | (proven ? k : kWrong), out[1] = (u64)state->scored << 32 | n;
     } else {

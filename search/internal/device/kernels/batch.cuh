@@ -1,27 +1,27 @@
 // A batch of queries. Documents are cut into tiles of 16,384; an item of work is a query with a run
 // of tiles, done by one warp. Each posting has a code, a byte that bounds its score (encode.cu).
-// The cut is the least sum of bounds that can still win. A tile knows the most that each list can
-// add in it, so each list has a least code that a winner's posting must reach, whatever the other
-// lists add. Codes are compared four at a time, and only documents of postings that pass are looked
-// at. Documents that pass in two lists meet in a bitmap of the tile. They are looked up in all
-// lists and scored exactly, words in query order, and their scores raise the cut. Where lists are
+// The cut is the least sum of bounds that can still win. Each tile has a bound for each list. From
+// these follows the lowest code that a posting of a winner can have in a list, whatever the other
+// lists add. Codes are compared four at a time, and only the documents of postings that pass are
+// read. A bitmap of the tile finds the documents that pass in two lists. They are looked up in all
+// lists and scored exactly, words in query order, and their scores raise the cut. If lists are
 // sparse, several tiles are scanned together, as a window.
 #pragma once
 #include "guess.cuh"
 #include "pick.cuh"
 
 constexpr u32 kManyThreads = 128;
-constexpr u32 kManyBins = 256;  // of the histogram of scores
+constexpr u32 kManyBins = 256;  // bins of the histogram of scores
 constexpr u32 kRaise = 32;      // scores after which the cut is computed again
 constexpr u32 kUnroll = 4;      // times four postings per lane that are loaded at the same time
 // If more of a lane's postings pass than this, all are scanned.
 constexpr u32 kCrowd = 5;
 constexpr u32 kQueue = kWarp * 4 * kUnroll + kWarp;
-constexpr u32 kIndexBits = 24;  // of a posting's number in a window
+constexpr u32 kIndexBits = 24;  // bits of a posting's number within a window
 
-// Scores are binned by their distance from the first cut, which is State's live: sixteen bins per
-// power of two. Where rare words are worth a thousand times as much as frequent ones, the latter
-// may still decide.
+// Scores are binned by their distance from the first cut, which is stored in State's live, with
+// sixteen bins per power of two. So small differences count even if rare words have a thousand
+// times the score of frequent ones.
 INLINE u32 bin_of(u32 above) {
   u32 e = kWarp - 1 - __clz(above | 1);
   return e < 16 ? 0 : (e - 16) * 16 + (above >> (e - 4) & 15);
@@ -56,26 +56,26 @@ INLINE u32 cut_now(const State* state) { return __shfl_sync(kFull, volatile_load
 
 // The working memory of a warp.
 struct Desk {
-  // Documents of a tile that passed in a list, tiles of a window laid over each other; 0 between
-  // windows.
+  // A bit for each document of a tile that passed in a list. All tiles of a window share the
+  // bitmap. It is 0 between windows.
   u32 bits[kTile / 32];
   u32 queue[kQueue];     // postings whose documents are to be scored: list, number in the window
   u32 held;
   u32 spare[3];
 };
 
-// A list in a window, which is a run of parts of tiles; held by the lane of its number.
+// A list in a window, which is a range of parts of tiles. Lane i holds list i.
 struct Part {
-  u32 from, n;    // postings in the window
-  u64 pos;        // of the list
+  u32 from, n;    // first posting in the window, and number of postings there
+  u64 pos;        // index of the list's first posting
   u32 mult, bound;
-  // Codes: what a winner's posting must reach; with what a document can win without the other lists
-  // that are read.
+  // pass: the lowest code with which a posting can belong to a winner. sure: the lowest code with
+  // which it can do so without the other lists that are read.
   u32 pass, sure;
   bool read;      // otherwise documents are only looked up in it
 };
 
-// What all items share.
+// The arrays of the index, which all items share.
 struct Lists {
   u32 tiles;
   const u16* offsets;
@@ -88,7 +88,7 @@ struct Lists {
   const uint2* maps;
 };
 
-// The bytes of x that are at least those of y, as their highest bits.
+// Sets the highest bit of each byte of x that is at least the corresponding byte of y.
 constexpr u32 kHigh = 0x80808080u;
 INLINE u32 at_least(u32 x, u32 y) {
   u32 d = (x | kHigh) - (y & ~kHigh);
@@ -138,11 +138,11 @@ INLINE u32 code_for(u32 want, u32 mult) { return want == 0 ? 0 : (want - 1) / mu
 constexpr float kReading = 0.25f, kLooking = 4.0f, kLookingUp = 0.7f, kLookingMore = 0.065f;
 
 // Decides which lists of a window are read and which codes pass. best is the list's best code plus
-// 1. Returns whether the window can hold a winner. The longest lists may stay unread as long as
-// they cannot make a winner together: then winners are found by other words and looked up in these.
-// Fewer lists to read mean more documents to look up. The choice with the least expected cost is
-// taken, as if words were independent and codes evenly spread. For all documents together, whole
-// gets that cost, the postings that pass and those that are read.
+// 1. Returns whether the window can contain a winner. The longest lists may stay unread as long as
+// their bounds together do not reach the cut: then winners are found by other words and looked up
+// in these lists. Fewer lists to read mean more documents to look up. The choice with the least
+// expected cost is taken, assuming independent words and uniformly distributed codes. If whole is
+// given, it gets that cost, the number of postings that pass, and the number that are read.
 struct Whole {
   float cost, pass, read;
 };
@@ -162,8 +162,8 @@ INLINE bool settle(Part& p, const Many& q, u32 best, u32 docs, u32 cut, u32* all
     for (u32 d = kWarp / 2; d > 0; d /= 2) sums += __shfl_xor_sync(kFull, sums, d), squares += __shfl_xor_sync(kFull, squares, d);
     float look = kLooking + (kLookingUp + kLookingMore * (float)q.terms) * (float)q.terms;
     for (bool first = true;; first = false) {
-      // Documents that win by one of the lists that are read, and documents that are in two of
-      // them.
+      // The expected numbers of documents that can win by one of the lists that are read (alone),
+      // and of documents in two of them (pairs).
       bool still = open >> lane_id() & 1;
       float alone = 0, pairs = 0;
       if (__popc(open) == 1) {
@@ -207,7 +207,7 @@ INLINE u32 doc_of(const Lists& l, const Term& t, u32 at, u32 sub, u32 end) {
   return sub / kSubs << kTileBits | l.offsets[t.pos + at];
 }
 
-// Where a document is in a list; kFull if it is not there.
+// The index of a document in a list; kFull if the list does not contain it.
 INLINE u32 find_doc(const Lists& l, const Term& t, u32 doc, u32 from, u32 n) {
   if (t.row == kSparse) {
     const u32* docs = l.extra + t.extra;
@@ -219,8 +219,9 @@ INLINE u32 find_doc(const Lists& l, const Term& t, u32 doc, u32 from, u32 n) {
     u32 bit = 1u << (doc & 31);
     return cell.x & bit ? cell.y + __popc(cell.x & (bit - 1)) : kFull;
   }
-  // Interpolation search, eight postings at a time: first where the document would be in an evenly
-  // spread list, then as far off as the document found there; in the end by bisection.
+  // Interpolation search, eight postings at a time. It starts where the document would be if the
+  // list were evenly distributed, then corrects by the distance to the document found there. After
+  // two such steps it uses bisection.
   const u32* row = l.starts + (u64)t.row * (l.tiles * kSubs + 1) + (doc >> kSubBits);
   const u16* list = l.offsets + t.pos;
   u32 off = doc & (kTile - 1), lo = row[0], hi = row[1], number = hi - lo, at = lo + ((off & (kSub - 1)) * number >> kSubBits);
@@ -262,7 +263,7 @@ INLINE void clear_bits(Desk& d) {
 // Keys sort by score; of equal scores the lower document comes first.
 INLINE u64 key_of(float score, u32 doc) { return (u64)__float_as_uint(score) << 32 | (u32)~doc; }
 
-// Keeps the scores of the lanes that have good ones, and raises the cut by them.
+// Keeps the scores of the lanes for which good is set, and raises the cut by them.
 INLINE void keep(bool good, float score, u32 units, u32 doc, const Many& q, u32 cap, u32& cut, State* state, u32* hist, u64* keys) {
   u32 votes = __ballot_sync(kFull, good);
   if (!votes) return;
@@ -280,12 +281,12 @@ INLINE void keep(bool good, float score, u32 units, u32 doc, const Many& q, u32 
   }
 }
 
-// A score in units of sums.
+// Converts a score to the units of sums.
 INLINE u32 units_of(float score, float scale) { return max_of((u32)min_of(score * scale, 4294967040.0f), 1u); }
 
-// Scores documents of the queue exactly, one per lane. All lists are looked at, so that a document
-// that several postings brought is taken once, by the first that can have brought it. Usual: the
-// model is BM25, and the code for others is left out.
+// Scores the last `count` documents of the queue exactly, one per lane. Several postings may have
+// queued the same document; it is kept only for the first list that can have queued it. If Usual is
+// set, the model is BM25, and the code for others is left out.
 template <bool Usual> INLINE void score_queue(Desk& d, u32 count, const Many& q, const Term* terms, const Lists& l, const Part& p, u32 all, u32 sub, u32 end, u32& cut,
                         State* state, u32* hist, u64* keys) {
   u32 at = d.held - count;  // the last ones
@@ -298,7 +299,8 @@ template <bool Usual> INLINE void score_queue(Desk& d, u32 count, const Many& q,
   at = __shfl_sync(kFull, p.from, by) + (e & ((1u << kIndexBits) - 1));
   u32 doc = busy ? doc_of(l, terms[by], at, sub, end) : 0, length = busy ? l.lengths[doc] : 0;
   u32 reads = __ballot_sync(kFull, p.read), have = 0, brought = kWarp;
-  // The bound of its score: first from the lists' bounds, then, list by list, from what is found.
+  // A bound on its score: first from the bounds of the lists, then, list by list, from the codes
+  // found.
   u32 most = all;
   bool seen = false;
   float score = 0;
@@ -372,7 +374,7 @@ template <bool Usual> INLINE void scan_window(Desk& d, const Many& q, const Term
         }
       }
       if (meet) {
-        // Only here does it matter which documents they are.
+        // Only now are the documents of the postings read.
         if (__any_sync(kFull, __popc(some) > kCrowd)) {
           ushort4 o[kUnroll];
 #pragma unroll
@@ -396,7 +398,7 @@ template <bool Usual> INLINE void scan_window(Desk& d, const Many& q, const Term
             }
           }
         } else {
-          // Few passed: two of each lane at a time.
+          // If few passed, each lane processes two at a time.
           while (__any_sync(kFull, some != 0)) {
             u32 b[2], off[2];
 #pragma unroll

@@ -1,6 +1,6 @@
 // Codes: the score of every posting for one model, as a byte. If the scores of a list are at most
-// b, code q says that the score is between q and q+1 times b/256. The largest code in a tile bounds
-// the list there.
+// b, code q means that the score is between q and q+1 times b/256. The largest code in a tile
+// bounds the scores of the list there.
 #include "scoring.cuh"
 
 constexpr u32 kThreads = 256;
@@ -43,8 +43,8 @@ encode_sparse(const Term* __restrict__ terms, u32 count, u32 model, const u8* __
   }
 }
 
-// Maps of frequent lists: each cell has a bit per document, and the first posting of these. A warp
-// per tile.
+// Maps of frequent lists: each cell has a bit per document, and the index of the first of these
+// postings. A warp per tile.
 KERNEL __launch_bounds__(kThreads)
 encode_maps(const Term* __restrict__ terms, u32 count, u32 tiles, const u16* __restrict__ offsets, const u32* __restrict__ starts, uint2* maps) {
   u64 warps = (u64)gridDim.x * (kThreads / kWarp), all = (u64)count * tiles;
@@ -55,7 +55,7 @@ encode_maps(const Term* __restrict__ terms, u32 count, u32 tiles, const u16* __r
     const u16* list = offsets + t.pos;
     uint2* to = maps + (((u64)(t.table - 1) * tiles + tile) << (kTileBits - kMapBits));
     u32 begin = row[0], end = row[kSubs];
-    // A lane fills the cell whose first posting it has.
+    // A lane fills a cell if it has the cell's first posting.
     for (u32 i = begin + lane_id(); i < end; i += kWarp) {
       u32 cell = list[i] >> kMapBits, bits = 0;
       if (i > begin && list[i - 1] >> kMapBits == cell) continue;
@@ -65,8 +65,8 @@ encode_maps(const Term* __restrict__ terms, u32 count, u32 tiles, const u16* __r
   }
 }
 
-// How many postings of a list have each code. A block counts a part of a list; counts has 256 per
-// row.
+// Counts the postings of a list with each code. A block counts a part of a list; counts has 256
+// entries per row.
 KERNEL __launch_bounds__(kThreads)
 encode_count(const Term* __restrict__ terms, u32 parts, const u8* __restrict__ codes, u32* counts) {
   __shared__ u32 bins[256];

@@ -7,7 +7,7 @@ extern __shared__ uint4 memory[];
 constexpr u32 kFewThreads = 256;
 constexpr u32 kRounds = 2;     // times four postings of a list that a thread holds
 constexpr u32 kKeep = 896;     // candidates that a block keeps before it publishes them
-constexpr u32 kMonitor = 64;   // times that an idle block looks at what the others found
+constexpr u32 kMonitor = 64;   // times that an idle block raises the cut by the sums of the others
 
 // The lists of a query in a tile.
 template <u32 N> struct Job {
@@ -17,7 +17,8 @@ template <u32 N> struct Job {
   bool skip;
 };
 
-// Postings of a thread, in registers: those of the next tile are loaded while this one is added up.
+// The postings of a thread, in registers. Those of the next tile are loaded while this one is added
+// up.
 template <u32 N> struct Hold {
   ushort4 o[N][kRounds];
   u32 c[N][kRounds];
@@ -37,7 +38,7 @@ template <u32 N> INLINE void load(Hold<N>& h, const Job<N>& job, u32 terms, cons
     }
 }
 
-// Four postings from `at` on. Those outside the list go to a slot of the thread's own behind the
+// Four postings from `at` on. Those outside the list go to a slot of the thread's own after the
 // sums, so that no branch is needed.
 struct Four {
   u32 off[4];
@@ -49,7 +50,7 @@ struct Four {
   }
 };
 
-// Calls f(four, codes) for a thread's postings of a list: those that it holds, and those beyond.
+// Calls f(four, codes) for a thread's postings of a list: those in registers, then the others.
 template <class F> INLINE void each_four(const ushort4* o, const u32* c, u64 pos, u32 n, const u16* __restrict__ offsets,
                                          const u8* __restrict__ codes, F f) {
   u32 skip = (u32)pos & 3;
@@ -65,9 +66,9 @@ template <class F> INLINE void each_four(const ushort4* o, const u32* c, u64 pos
 
 // The working memory of a block for few words.
 struct Bench {
-  u32* sums;    // of a tile, and a slot per thread; all 0 between tiles
+  u32* sums;    // sums of a tile, and a slot per thread; all 0 between tiles
   u64* kept;    // candidates that are not published yet
-  u32* pushed;  // how many
+  u32* pushed;  // number of candidates
 };
 
 // Keeps a document whose sum can win.
@@ -84,7 +85,7 @@ INLINE void push(const Bench& b, const Query& q, State* state, u32* hist, u64* o
   atomicAdd(&hist[v >> kBinShift], 1u);
 }
 
-// Keeps those of four that can win. Few do, so this code is not repeated.
+// Keeps those of four documents that can win. Few can, so the loop is not unrolled.
 INLINE void push_four(const Bench& b, const Query& q, State* state, u32* hist, u64* out, u32 low, u32 base, const u32* v, const Four& p) {
   if (v[0] < low && v[1] < low && v[2] < low && v[3] < low) return;
 #pragma unroll 1
@@ -95,7 +96,8 @@ INLINE void push_four(const Bench& b, const Query& q, State* state, u32* hist, u
   }
 }
 
-// Publishes the candidates that can still win. All threads; barriers before and after.
+// Publishes the candidates that can still win. Called by all threads, with barriers before and
+// after.
 INLINE void flush(const Bench& b, const Query& q, State* state, u64* out) {
   __shared__ u32 cut;
   if (threadIdx.x == 0) cut = max_of(volatile_load(&state->cut), q.cut);
@@ -115,10 +117,10 @@ INLINE void flush(const Bench& b, const Query& q, State* state, u64* out) {
   __syncthreads();
 }
 
-// Adds up a tile list by list: the documents of one list are distinct, so no two threads meet. A
-// sum is read by the last list that has the document, which leaves 0. Returns whether many
-// candidates wait. There is a barrier at the end, and behind it bar has the first thread's better
-// cut: if all threads read the cut, they would queue up at one word of the cache.
+// Adds up a tile list by list. The documents of one list are distinct, so no two threads add to the
+// same sum. The last list that has a document reads its sum and sets it to 0. Returns whether many
+// candidates are waiting. After the barrier at the end, bar has the first thread's `better` cut: if
+// all threads read the cut themselves, they would wait for each other at one word of the cache.
 template <u32 N> INLINE bool add_tile(const Bench& b, const Query& q, const u32* mult, const Job<N>& job, const Hold<N>& h, u32 low, u32 better, u32* bar,
                                       const u16* __restrict__ offsets, const u8* __restrict__ codes, State* state, u32* hist, u64* out) {
   u32 ends = q.terms - 1, one = q.one, base = job.tile << kTileBits;
@@ -170,13 +172,13 @@ INLINE Bench bench_of(u32* pushed) {
   return Bench{(u32*)memory, (u64*)((u32*)memory + kTile + kFewThreads), pushed};
 }
 
-// Raises the cut by what was found so far. Called by one warp.
+// Raises the cut by the sums found so far. Called by one warp.
 INLINE void raise(const Query& q, State* state, const u32* hist) {
   u32 bin = bin_of_global(q.k, hist);
   if (lane_id() == 0 && bin < kBins) atomicMax(&state->cut, cut_of(bin, q.gap));
 }
 
-// Which tile of which query is the i-th item; skip if there is none.
+// Finds the query and the tile of the i-th item. Sets skip if there is none.
 template <u32 N> INLINE Job<N> job_at(u64 i, u64 all, const Plan& p, u32 queries, u32 early, const u32* later, u32 tiles,
                                       const u32* __restrict__ starts, const u32* __restrict__ tables, const u32* __restrict__ bounds,
                                       const u32* __restrict__ order, const State* states, u32* query) {

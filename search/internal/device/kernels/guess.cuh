@@ -1,13 +1,13 @@
-// What is known of a batch's queries before any posting is read: the weights of their words, and
-// the scores to be expected.
+// Computes what is known about a batch's queries before any posting is read: the weights of their
+// words, and the expected scores.
 #pragma once
 #include "asked.cuh"
 
 constexpr u32 kLevels = 16;  // a query has a power of two of items, below 2^kLevels
-// Keys of a query for each of its answers, beside its share, as in places.go.
+// The number of keys of a query per answer, in addition to its share; as in places.go.
 constexpr u32 kRoomy = 4;
 
-// A query as the kernels read it. Its words lie together.
+// A query as the kernels read it. Its words are consecutive.
 struct Many {
   u32 terms, first, k, model;
   u32 need, slack, level, sober;  // level: at most 2^level items
@@ -28,7 +28,7 @@ INLINE Many prepare(const ManyPlan& p, u32 qi, const Term* __restrict__ known, c
     t = id < h.known ? known[id] : own[id - h.known];
     double_term(t, word);
   }
-  // A step of a code is worth a whole number of units, such that all sums stay below 2^32.
+  // A step of a code is an integral number of units, such that all sums stay below 2^32.
   double sum = 0, most = (double)(0xffffffffu / 256) - (double)n - 1;
   for (u32 i = 0; i < n; i++) sum += (double)__shfl_sync(kFull, t.inverse, i);
   t.mult = 1;
@@ -36,7 +36,7 @@ INLINE Many prepare(const ManyPlan& p, u32 qi, const Term* __restrict__ known, c
   // The error of rounding steps to whole units, and that of scores and codes; for these a relative
   // error of 2^-21 per word is ample.
   q.slack = 256 * n + ((n + 16) << 11);
-  // Items have a minimum of postings, unless the query has few.
+  // Items have a minimum number of postings, unless the query has few.
   constexpr u32 kFewest = 64, kSomeItems = 256;
   float postings = (float)t.df;
   for (u32 d = kWarp / 2; d > 0; d /= 2) postings += __shfl_xor_sync(kFull, postings, d);
@@ -44,12 +44,14 @@ INLINE Many prepare(const ManyPlan& p, u32 qi, const Term* __restrict__ known, c
   return q;
 }
 
-// How many postings of a list have each code: a lane holds eight neighbouring codes.
+// The number of postings of a list with each code. A lane holds the counts of eight neighbouring
+// codes.
 struct Counts {
   u32 c[8];
 };
 
-// Called by one warp. Starts the loads for a list with a row, and does not wait for them.
+// Starts the loads of the counts of a list with a row, and does not wait for them. Called by one
+// warp.
 INLINE Counts counts_of(u32 row, const u32* __restrict__ counts) {
   const uint4* from = (const uint4*)(counts + (u64)row * 256 + 8 * lane_id());
   uint4 x = from[0], y = from[1];
@@ -94,20 +96,20 @@ INLINE u32 reached(u32 k, const Counts& x) {
   return votes ? __shfl_sync(kFull, code, __ffs(votes) - 1) : 0;
 }
 
-// How many documents are expected to have each score if words are independent; a bin is 2^24 units.
-// A lane holds eight neighbouring bins, which start nine words apart to avoid bank conflicts. Below
-// the first there is nothing.
+// The expected number of documents with each score, if words are independent. A bin is 2^24 units.
+// A lane holds eight neighbouring bins, which start nine words apart to avoid bank conflicts. The
+// array `below` before the first bin is all 0.
 struct Odds {
   float below[9 * kWarp], sum[9 * kWarp];
   u32 word[264];  // postings of a word, by score
 };
 
 // The highest cut that about three times k documents are expected to reach; 0 if there are too few.
-// Called by one warp. The guess is proven when all is scored. sure gets a cut that k documents do
-// reach by one word.
+// The guess is proven when all documents are scored. sure gets a cut that k documents are known to
+// reach by one word. Called by one warp.
 INLINE u32 guess(Odds& o, const Many& q, const Term& t, const u32* __restrict__ counts, const u8* __restrict__ codes, float docs, u32* sure) {
   bool sober = q.sober || q.terms == 1;
-  // The words, one per lane, and what the first one needs.
+  // The words, one per lane, and the loads for the first one.
   u32 row = t.row, mult = t.mult, df = t.df, now = __shfl_sync(kFull, row, 0);
   u64 pos = t.pos;
   Counts ahead;

@@ -46,7 +46,7 @@ template <u32 N> INLINE Job<N> job_of(const One& one, u32 tile, u32 tiles, const
   return job;
 }
 
-// What exact scores are computed from.
+// The arrays for exact scores.
 struct Exact {
   const u8* tfs;
   const u32* extra;
@@ -55,10 +55,11 @@ struct Exact {
   u64* outs;
 };
 
-// In place of a result: there were more candidates than blocks can keep.
+// Stored in place of a result if there were more candidates than blocks can keep.
 constexpr u64 kUnfinished = ~0ull;
 
-// Of the block that picks and the one that raises the cut, the last to leave clears the state.
+// Called by the block that picks the result and by the one that raises the cut. The second of them
+// clears the state.
 INLINE void leave(State* state, u32* hist) {
   __shared__ u32 second;
   __threadfence();
@@ -108,7 +109,7 @@ template <u32 N> INLINE void add_one(const One& one, u32 tiles, const u8* __rest
       }
       now = next, next = after, held = coming;
     }
-    // What can still win is scored exactly, a warp per document.
+    // Candidates that can still win are scored exactly, by a warp per document.
     if (threadIdx.x == 0) cut = max_of(volatile_load(&state->cut), one.q.cut), atomicAdd(&state->scored, scored);
     __syncthreads();
     u32 n = min_of(pushed, kKeep), share = kWarp;

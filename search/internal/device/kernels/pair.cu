@@ -1,13 +1,13 @@
 // A query of one or two words in one launch. It begins with a cut that is proven, or guessed from
-// how many postings have each code. A guess is proven in the end: k documents have at least that
-// score. So every tile knows from the start what its postings must reach. A posting can belong to a
-// winner only if its code, with the best of the other list in this tile, reaches the cut. Codes are
-// compared four at a time, and of most postings nothing else is read.
+// the number of postings with each code. A guess is proven at the end, if k documents have at least
+// that score. So the cut is known from the start. A posting can belong to a winner only if its code
+// and the best code of the other list in the tile together reach the cut. Codes are compared four
+// at a time, and of most postings nothing else is read.
 //
-// A warp takes a tile and waits for no other. What passes of the first list sets a bit in shared
-// memory, which postings of the second list test. The few documents found are scored exactly, one
-// per lane. The last block picks the best. Code is kept short: it runs once in a few microseconds,
-// part of which it takes to fetch it.
+// A warp processes a tile independently of others. Postings of the first list that pass set a bit
+// in shared memory, which postings of the second list test. The few documents found are scored
+// exactly, one per lane. The last block picks the best. The code is kept short: the kernel runs for
+// a few microseconds, a part of which is spent loading its instructions.
 #include "pick.cuh"
 
 extern __shared__ uint4 memory[];
@@ -15,11 +15,11 @@ extern __shared__ uint4 memory[];
 constexpr u32 kPairWarps = 24, kPairThreads = kPairWarps * kWarp;
 constexpr u32 kBitWords = kTile / 32;
 constexpr u32 kFound = 128;            // documents that a warp keeps before it scores them
-// Postings that a warp keeps before it looks at their documents.
+// Postings that a warp keeps before it reads their documents.
 constexpr u32 kPassed = 768;
 constexpr u32 kRead = 16 * kWarp;      // postings that a warp reads together
 constexpr u32 kPairKeys = 4096;        // documents to pick from
-// In place of a result: the guess was wrong, or too many documents could win.
+// Stored in place of a result if the guess was wrong, or too many documents could win.
 constexpr u64 kUnfinished = ~0ull;
 
 // Laid out as gpuPair in pair.go. The word of a one-word query is the second; the first list is
@@ -28,10 +28,10 @@ struct Pair {
   Term terms[2];
   u32 lists, k, model, need;
   u32 low;        // sums below this cannot win
-  u32 least;      // a guess: scores below this, as bits, must not win
-  u32 cap, most;  // room for keys; the largest score, as bits
+  u32 least;      // the guess, as bits of a score: the k best must not be below it
+  u32 cap, most;  // space for keys; the largest possible score, as bits
   u32 alone[2];      // codes that win alone; 256 if none does
-  float inverse[2];  // of the score of a code, rounded down
+  float inverse[2];  // 1/mult, rounded down
 };
 
 #define PAIR_WORDS \
@@ -56,8 +56,8 @@ struct Sieve {
   }
 };
 
-// A code below which no posting reaches the cut even with the best of the other list: at most the
-// largest c with c*mult + other < low.
+// A code below which no posting reaches the cut, even with the best code of the other list: at most
+// the largest c with c*mult + other < low.
 INLINE u32 least_code(u32 low, u32 other, float inverse) { return other >= low ? 0 : min_of((u32)(__uint2float_rz(low - other - 1) * inverse), 256u); }
 
 // A list in a tile.
@@ -177,7 +177,7 @@ INLINE bool search_tile(const Pair& pair, const Store& st, u32 tile, const Desk&
       pass &= pass - 1;
     }
     passed += __shfl_sync(kFull, upto, kWarp - 1);
-    // Enough, or the end of the list: now look at their documents.
+    // There are enough, or the list ends: read their documents.
     if (passed <= kPassed - kRead && i + 1 != rounds0 && i + 1 != upto1 && i + 1 != items) continue;
     __syncwarp();
     const u16* offsets = st.offsets + (second ? p1.base + p1.skip : p0.base + p0.skip);
@@ -215,8 +215,8 @@ INLINE bool search_tile(const Pair& pair, const Store& st, u32 tile, const Desk&
   return true;
 }
 
-// The k best of at most kPairKeys keys, in order. A histogram of scores says which need ordering; a
-// key's rank is the number of larger ones.
+// The k best of at most kPairKeys keys, in order. A histogram of scores selects the keys that need
+// sorting. A key's rank is the number of larger keys.
 INLINE void pick_few(const Pair& pair, u32 n, u32 looked, const volatile u64* keys, u64* outs) {
   constexpr u32 kScoreBins = 512, kRanked = 1024;
   __shared__ u32 sums[kScoreBins / kWarp], edge, reach, found;
@@ -310,7 +310,7 @@ tiles_pair(PAIR_WORDS, u32 tiles, const u8* __restrict__ maxes, const u16* __res
   if (lane_id() == 0 && mine) atomicAdd(&looked, mine);
   __syncthreads();
   if (threadIdx.x == 0) {
-    // Blocks that are done, and in the bits above them the tiles that all of them read.
+    // The number of blocks that are done and, in the bits above, of the tiles that they read.
     u32 was = atomicAdd(&state->picked, 1u + (looked << 12));
     last = (was & 4095) == gridDim.x - 1;
     looked += was >> 12;

@@ -1,20 +1,21 @@
 // Queries that read two long lists of which hardly anything can be skipped. All codes and offsets
-// are needed, three bytes per posting, so the bandwidth decides: this kernel does nothing else,
-// takes few registers, and many warps wait for memory. A warp takes a part of a tile. It stores
-// each code of the first list at its document, a byte in shared memory; documents of one list are
-// distinct, so these are plain stores. The codes of the second list are added to those. Documents
-// that can win are few and are scored later, by batch_score.
+// are needed, three bytes per posting, so memory bandwidth is the limit. This kernel does nothing
+// else and uses few registers, so that many warps can have loads in flight. A warp processes a part
+// of a tile. It stores each code of the first list as a byte in shared memory, by document;
+// documents of one list are distinct, so these are plain stores. The codes of the second list are
+// added to those. Documents that can win are few, and batch_score scores them later.
 #pragma once
 #include "batch.cuh"
 
 constexpr u32 kPairThreads = 256;
-constexpr u32 kPairSubs = 2, kPairDocs = kPairSubs * kSub;  // of a tile that a warp scans together
-// Eight postings per lane are loaded at the same time, times this.
+constexpr u32 kPairSubs = 2, kPairDocs = kPairSubs * kSub;  // parts and documents per step of a warp
+// The number of groups of eight postings that a lane loads at the same time.
 constexpr u32 kPairUnroll = 3;
-// In State's picked, beside the level: the query is read here; spare has its two lists.
+// A flag in State's picked, next to the level: the query is read by this kernel. State's spare then
+// has its two lists.
 constexpr u32 kPairs = 32;
 
-// Documents that can win are kept behind the room for keys, which is then halved.
+// Documents that can win are stored in the second half of the space for keys.
 INLINE u32 room_of(const Many& q, u32 picked) { return picked & kPairs ? q.cap / 2 : q.cap; }
 INLINE u32* found_of(const Many& q, u64* keys) { return (u32*)(keys + q.cap / 2); }
 INLINE u32 most_found(const Many& q) { return q.cap - q.cap / 2; }
@@ -31,12 +32,12 @@ struct Eight {
   uint4 o;  // their offsets
 
   INLINE u32 code(u32 j) const { return (j < 4 ? c.x : c.y) >> (8 * (j & 3)) & 0xff; }
-  // Where a document's byte is, counted from base.
+  // The index of a document's byte. The bytes of the warp begin at base.
   INLINE u32 place(u32 j, u32 base) const {
     u32 pair = j < 2 ? o.x : j < 4 ? o.y : j < 6 ? o.z : o.w;
     return (j & 1 ? pair >> 16 : pair) & (kPairDocs - 1) | base;
   }
-  // Whether any code is at least that one, which `codes` holds four times.
+  // Whether any code is at least a given one, which `codes` holds four times.
   INLINE bool any(u32 codes) const { return at_least(c.x, codes) | at_least(c.y, codes); }
 };
 
@@ -45,8 +46,8 @@ INLINE void push_found(u32 doc, const Many& q, State* state, u64* keys) {
   if (to < most_found(q)) found_of(q, keys)[to] = doc;
 }
 
-// Reads a list from one posting to another, and calls what for each eight, with a bit per posting
-// that is between these.
+// Reads the postings [begin, end) of a list, and calls `what` for each group of eight, with a bit
+// for each posting of the group that is in this range.
 template <class F> INLINE void read_part(const Lists& l, u64 pos, u32 begin, u32 end, F what) {
   u32 skip = begin & 7;
   const u8* codes = l.codes + pos + (begin - skip) + 8 * lane_id();
@@ -71,13 +72,13 @@ template <class F> INLINE void read_part(const Lists& l, u64 pos, u32 begin, u32
 
 // Scans parts of tiles of a query. Called by one warp. Its bytes, all 0, begin at base.
 INLINE void read_parts(u8* bytes, u32 base, const Many& q, const Long& a, const Long& b, const Lists& l, u32 cut, u32 part, u32 end, State* state, u64* keys) {
-  // Codes with which a document wins by one list alone; and the sum that two codes must reach
-  // together, each of which may be a step more.
+  // The codes with which a document can win by one list alone, and the sum that two codes must
+  // reach. A score may be up to one step above its code, which is subtracted for both lists.
   u32 sure = min_of(code_for(cut, a.mult), 256u), sure_b = min_of(code_for(cut, b.mult), 256u);
   if (sure == 1) sure = 0;  // code 0 is stored as 1, see below
   u32 want = cut > a.mult + b.mult ? cut - a.mult - b.mult : 1, least = max_of(sure, 1u);
   u32 sures = min_of(sure, 255u) * 0x01010101u, sures_b = min_of(sure_b, 255u) * 0x01010101u;
-  // Four lanes hold where the two lists begin and end in a part, and load that one part ahead.
+  // Four lanes hold the starts and ends of both lists in a part, and load those of the next part.
   const u32* row = l.starts + (u64)(lane_id() & 2 ? b.row : a.row) * (l.tiles * kSubs + 1) + (lane_id() & 1) * kPairSubs;
   u32 next = row[part * kPairSubs];
 #pragma unroll 1
@@ -90,7 +91,7 @@ INLINE void read_parts(u8* bytes, u32 base, const Many& q, const Long& a, const 
         for (u32 j = 0; j < 8; j++)
           if ((in >> j & 1) && x.code(j) >= sure) push_found(first + x.place(j, base), q, state, keys);
       }
-      // Code 0 is stored as 1, to differ from no posting.
+      // Code 0 is stored as 1, because 0 means no posting.
       x.c.x |= ((x.c.x - 0x01010101u) & ~x.c.x & kHigh) >> 7, x.c.y |= ((x.c.y - 0x01010101u) & ~x.c.y & kHigh) >> 7;
 #pragma unroll
       for (u32 j = 0; j < 8; j++)
@@ -105,7 +106,7 @@ INLINE void read_parts(u8* bytes, u32 base, const Many& q, const Long& a, const 
 #pragma unroll 1
         for (u32 j = 0; j < 8; j++) {
           u32 with = bytes[x.place(j, base)], code = x.code(j);
-          // Those that win by the first list alone are kept already.
+          // Documents that can win by the first list alone are kept already.
           if ((in >> j & 1) && (with ? with < least && with * a.mult + code * b.mult >= want : code >= sure_b)) push_found(first + x.place(j, base), q, state, keys);
         }
       }

@@ -6,8 +6,8 @@ constexpr u32 kPickThreads = 512;
 constexpr u32 kPickBins = 2048;
 constexpr u32 kSmall = 2048;
 
-// The exact score of a document by a warp, in query order. Each term has its share of the lanes,
-// which search the document together.
+// Computes the exact score of a document by a warp, in query order. Each term has a group of
+// `share` lanes, which search for the document together.
 INLINE bool rescore(const Query& q, const Term* terms, u32 share, u32 doc, u32 tiles, const u16* __restrict__ offsets,
                     const u8* __restrict__ tfs, const u32* __restrict__ extra, const u32* __restrict__ lengths,
                     const u32* __restrict__ starts, const u32* tables, float* score) {
@@ -25,7 +25,7 @@ INLINE bool rescore(const Query& q, const Term* terms, u32 share, u32 doc, u32 t
       Span s = span_of_doc(*t, doc, tiles, starts, tables);
       lo = s.from, hi = end = s.to;
     }
-    // The first posting at or after the document: the lanes divide the rest among them.
+    // Finds the first posting at or after the document: each lane of a group tests one position.
     while (__any_sync(kFull, lo < hi)) {
       u32 step = (hi - lo + share) / (share + 1), probe = lo + (in + 1) * step - 1;
       bool less = lo < hi && probe < hi && list[probe] < off;
@@ -48,8 +48,8 @@ INLINE bool rescore(const Query& q, const Term* terms, u32 share, u32 doc, u32 t
   return have >= max_of(q.need, 1u);
 }
 
-// Sorts keys in descending order; size is a power of two. One block; neighbours are left to single
-// warps.
+// Sorts keys in descending order by one block; size is a power of two. Steps over short distances
+// stay within warps and need no block barrier.
 template <u32 Threads> INLINE void sort_keys(u64* keys, u32 size) {
   for (u32 run = 2; run <= size; run *= 2)
     for (u32 d = run / 2; d > 0; d /= 2) {
@@ -71,9 +71,10 @@ template <u32 Threads> INLINE void pick_best(const Query& q, u64* sorted, State*
   u32 n = volatile_load(&state->keys), k = min_of(q.k, n);
   u64* out = outs + q.out;
   u64 least = 0;  // keys that are at least this are the best
-  u32 most = n > kSmall ? k : n;  // how many these are
+  u32 most = n > kSmall ? k : n;  // the number of these keys
   if (n > kSmall && n > k) {
-    // Finds the k-th largest key digit by digit from the top, until the keys that are as large fit.
+    // Finds the k-th largest key, digit by digit from the top, until the keys that may be at least
+    // as large fit into shared memory.
     u32 want = k;
     u64 known = 0;
     for (i32 shift = 53; shift > -11; shift -= 11) {
@@ -112,7 +113,7 @@ template <u32 Threads> INLINE void pick_best(const Query& q, u64* sorted, State*
       if (most <= kSmall) break;
     }
   }
-  // Gathers and sorts them: in shared memory if they fit, else in place of the result.
+  // Gathers and sorts them, in shared memory if they fit, otherwise in the output.
   u64* to = most > kSmall ? out + 2 : sorted;
   u32 size = kWarp;
   while (size < most) size *= 2;

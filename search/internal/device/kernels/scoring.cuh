@@ -1,22 +1,22 @@
-// A word of a query on the device, and the models: the same steps in the same order as on the CPU,
-// none fused, so that scores have the same bits.
+// A word of a query on the device, and the models. Scores are computed by the same operations in
+// the same order as on the CPU, without fused multiply-add, so that they have the same bits.
 #pragma once
 #include "warp.cuh"
 
 constexpr u32 kTileBits = 14;
 constexpr u32 kTile = 1u << kTileBits;
-constexpr u32 kSubBits = 11;  // tables say where a list begins in every part of a tile
+constexpr u32 kSubBits = 11;  // tables have the start of a list in every part of a tile
 constexpr u32 kSub = 1u << kSubBits;
 constexpr u32 kSubs = kTile / kSub;
 constexpr u32 kSparse = 0xffffffffu;
-constexpr u32 kMapBits = 5;  // of a document in its cell of a map
+constexpr u32 kMapBits = 5;  // bits of a document's number within its cell of a map
 
 // Laid out as gpuTerm in codes.go.
 struct Term {
-  u64 pos;    // of the first posting
+  u64 pos;    // index of the first posting
   u64 extra;  // sparse: documents; then pairs (posting, frequency) for frequencies above 254
   u32 df, bigs;
-  u32 row;    // in the tables of tiles; kSparse: the query makes one
+  u32 row;    // in the tables of tiles; kSparse if the list has no row
   u32 mult;   // units per step of the code
   // Sparse: the query's own table; else 1 + the number of the list's map, 0 if it has none.
   u32 table;
@@ -27,7 +27,7 @@ struct Term {
 
 enum Model { kBM25, kBM25L, kCosine, kDirichlet, kDPH };
 
-// ln, step by step as bm25.Log.
+// The natural logarithm, with the same operations as bm25.Log.
 INLINE double log_of(double v) {
   if (v == 0) return -__longlong_as_double(0x7ff0000000000000ll);
   u64 bits = __double_as_longlong(v);
@@ -85,7 +85,7 @@ INLINE float score_of(u32 model, const Term& t, u32 tf, u32 length) {
   return (float)(v > 0 ? v : 0.0);
 }
 
-// The frequency of a posting: a byte, or from one of the pairs.
+// The frequency of a posting: a byte or, if that is 255, from a list of pairs.
 INLINE u32 frequency(const Term& t, const u8* __restrict__ tfs, const u32* __restrict__ extra, u32 at) {
   u32 tf = tfs[t.pos + at];
   if (tf < 255) return tf;
@@ -98,7 +98,7 @@ INLINE u32 frequency(const Term& t, const u8* __restrict__ tfs, const u32* __res
   return lo < t.bigs && pairs[2 * lo] == at ? pairs[2 * lo + 1] : tf;
 }
 
-// The first of the ascending numbers from lo to hi that is at least x.
+// The index of the first number that is at least x, among ascending numbers [lo, hi).
 template <class T> INLINE u32 lower_bound(const T* __restrict__ p, u32 lo, u32 hi, u32 x) {
   while (lo < hi) {
     u32 mid = (lo + hi) / 2;

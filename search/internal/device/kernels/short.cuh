@@ -1,14 +1,14 @@
-// BM25 queries that one word decides: a document must have it, since all words are required or it
-// is the only one, and all its few postings are scored, one per thread. The other words' postings
-// of the same document are looked up, and the answers are put in order at once: nothing is guessed,
-// cut or kept for other kernels. Up to 32 postings are a warp's work, more a block's. In a
-// collection of some hundred thousand documents, most web queries that require all words are of
-// this kind. Words come as numbers; what is known of them is on the device.
+// BM25 queries that a rare word decides: each answer must contain it, since all words are required
+// or it is the only one. All its postings are scored, one per thread. Their documents are looked up
+// in the lists of the other words, and the answers are sorted at once. No cut is needed, and
+// nothing is left for other kernels. A warp answers queries with up to 32 postings, a block those
+// with more. In a collection of some hundred thousand documents, most web queries that require all
+// words are of this kind.
 #pragma once
 #include "batch.cuh"
 
 constexpr u32 kShortThreads = 256;
-constexpr u32 kSome = 2048;       // postings at most
+constexpr u32 kSome = 2048;       // maximum number of postings
 
 // The working memory of a block: one query, or one per warp.
 union ShortDesk {
@@ -24,8 +24,8 @@ union ShortDesk {
   } few[kShortThreads / kWarp];
 };
 
-// A key as the host has it, a Hit with the plain document. Keys hold the complement, so that of
-// equal scores the lower document wins.
+// Converts a key to a Hit of the host. Keys hold the complement of the document, so that of equal
+// scores the lower document wins.
 INLINE u64 hit_of(u64 key) { return key ^ 0xffffffffull; }
 
 // Fetches a query's words, all at the same time.
@@ -34,8 +34,8 @@ INLINE void fetch_terms(Term* to, const Term* __restrict__ known, const u32* __r
   for (u32 i = me; i < n * kWords; i += threads) ((u64*)to)[i] = ((const u64*)(known + id_of(words[i / kWords])))[i % kWords];
 }
 
-// The score of a document at a place in the deciding word's list. Returns whether it has all words.
-// All lanes of a warp call it.
+// Computes the score of a document, which has index `at` in the deciding word's list. Returns
+// whether it has all words. Called by all lanes of a warp.
 INLINE bool score_doc(const Term* terms, u32 n, u32 lead, bool busy, u32 at, u32 doc, const Lists& l, float* score) {
   u32 length = busy ? l.lengths[doc] : 0;
   float sum = 0;
@@ -53,7 +53,7 @@ INLINE bool score_doc(const Term* terms, u32 n, u32 lead, bool busy, u32 at, u32
 // Writes the counts of a query for the host.
 INLINE void close_short(u64* out, u32 df, u32 held, u32 k) { out[0] = (u64)df << 32 | min_of(held, k), out[1] = 1ull << 32 | held; }
 
-// One warp. The documents of a word without a row are in extra; words this rare have none.
+// Answers a query by one warp. Words this rare have no row; their documents are in extra.
 INLINE void answer_few(const Term* terms, u64* keys, const Asked& q, const Lists& l, u64* out) {
   const Term& first = terms[q.kind];
   u32 at = lane_id(), df = first.df;
@@ -71,7 +71,7 @@ INLINE void answer_few(const Term* terms, u64* keys, const Asked& q, const Lists
   if (lane_id() == 0) close_short(out, df, held, q.k);
 }
 
-// One block.
+// Answers a query by one block.
 INLINE void answer_some(const Term* terms, u64* keys, u32* docs, u32* held, const Asked& q, const Lists& l, u64* out) {
   const Term& first = terms[q.kind];
   u32 df = first.df, me = threadIdx.x;

@@ -1,8 +1,8 @@
-// Queries for which most documents that have a word could win: those of many words of little
-// weight, or with so many answers that hardly anything is skipped. Looking each document up in all
-// lists would take longest by far. Here the postings of a part of a tile are scored where they lie,
-// list by list in query order, and added up by document. Documents of one list are distinct, so no
-// two threads add to the same one. A block takes a part of a tile.
+// Queries for which most documents with a word could win: those of many words of little weight, or
+// with a k so large that hardly anything is skipped. Looking up each document in all lists would
+// take by far the longest. Instead, a block scores all postings of a part of a tile, list by list
+// in query order, and adds the scores up by document. Documents of one list are distinct, so no two
+// threads add to the same document.
 #pragma once
 #include "batch.cuh"
 
@@ -10,8 +10,8 @@ constexpr u32 kSumThreads = 128;
 constexpr u32 kSumUnroll = 4;     // postings per thread that are loaded at the same time
 constexpr u32 kByte = 255;        // frequencies from here on do not fit a byte
 
-// The score of a document without any word: no sum of scores is -0, and adding to it is adding to
-// 0.
+// The score of a document without any word. No sum of scores is -0, and adding to -0 gives the same
+// result as adding to 0.
 constexpr float kNoWord = -0.0f;
 INLINE bool has_word(float score) { return __float_as_uint(score) != __float_as_uint(kNoWord); }
 
@@ -22,7 +22,7 @@ struct SumDesk {
   u32 cut;
 };
 
-// Called before the first part.
+// Initialises the working memory before the first part.
 INLINE void lay_out(SumDesk& d) {
   for (u32 i = threadIdx.x; i < kSub; i += kSumThreads) d.scores[i] = kNoWord;
   for (u32 i = threadIdx.x; i < kManyBins; i += kSumThreads) d.bins[i] = 0;
@@ -36,13 +36,13 @@ INLINE float cost_of_sums(const ManyPlan& p, const Many& q, float postings, u32 
   return (float)p.head->adding / 64.0f * (postings + (float)(tiles * kSubs) * (kBeginning * (float)q.terms + kEnding));
 }
 
-// Adds up a list's postings in a part.
+// Adds the scores of a list's postings in a part.
 template <bool Usual> INLINE void add_list(SumDesk& d, u32 model, const Term& list, u32 from, u32 n, const Lists& l, u32 sub) {
   const Term t = list;  // a copy that stores to d cannot change
   u32 tile = sub / kSubs << kTileBits, first = sub << kSubBits, last = from + n - 1;
   for (u32 at = from + threadIdx.x; at <= last; at += kSumUnroll * kSumThreads) {
     u32 doc[kSumUnroll], tf[kSumUnroll], length[kSumUnroll];
-    // Threads behind the end load the last posting again.
+    // Threads beyond the end load the last posting again.
 #pragma unroll
     for (u32 u = 0; u < kSumUnroll; u++) {
       u32 i = min_of(at + u * kSumThreads, last);
@@ -62,7 +62,8 @@ template <bool Usual> INLINE void add_list(SumDesk& d, u32 model, const Term& li
   }
 }
 
-// Counts the scores that reach the cut, and returns how many documents of the thread have a word.
+// Adds the scores that reach the cut to the histogram. Returns the number of the thread's documents
+// that have a word.
 INLINE u32 count_scores(SumDesk& d, const Many& q, u32 cut, const State* state, u32* hist) {
   u32 seen = 0, base = state->live;
   for (u32 i = threadIdx.x; i < kSub; i += kSumThreads) {
@@ -80,7 +81,7 @@ INLINE u32 count_scores(SumDesk& d, const Many& q, u32 cut, const State* state, 
   return seen;
 }
 
-// Keeps the scores that reach the cut, and clears all.
+// Keeps the scores that reach the cut, and clears all scores.
 INLINE void keep_scores(SumDesk& d, const Many& q, u32 cut, u32 sub, State* state, u64* keys) {
   for (u32 i = threadIdx.x; i < kSub; i += kSumThreads) {
     float score = d.scores[i];
@@ -94,7 +95,7 @@ INLINE void keep_scores(SumDesk& d, const Many& q, u32 cut, u32 sub, State* stat
   }
 }
 
-// One part of a tile.
+// Processes one part of a tile.
 template <bool Usual> INLINE void add_part(SumDesk& d, const Many& q, const Term* terms, const Lists& l, u32 sub, State* state, u32* hist, u64* keys) {
   if (threadIdx.x == 0) d.cut = volatile_load(&state->cut);
   __syncthreads();

@@ -1,9 +1,9 @@
-// Parallel WAND and MaxScore as in the thesis. Blocks, mostly of one warp, take some consecutive
+// Parallel WAND and MaxScore as in the thesis. Blocks, mostly of one warp, process some consecutive
 // partitions of the lists, and keep their k best answers and the threshold across them. Lists are
-// loaded to shared memory slice by slice, such that all postings of a document are there together.
-// The blocks' answers are merged in pairs. In wider blocks all warps load and score postings; one
-// of them traverses the lists and keeps the heap. Block-Max WAND has the maxima of 64 postings
-// each, hence bounds that hold within a slice.
+// loaded into shared memory slice by slice, such that all postings of a document are in the same
+// slice. The answers of the blocks are merged in pairs. In wider blocks, all warps load and score
+// postings, and one of them traverses the lists and keeps the heap. Block-Max WAND has the maxima
+// of every 64 postings, which give bounds within a slice.
 #include "heap.cuh"
 #include "thesisheads.cuh"
 #include "thesismerge.cuh"
@@ -11,10 +11,10 @@
 enum Partition { kDocuments, kHeterogeneous, kHomogeneous, kAdjusted };
 enum Policy { kEarlyPolicy, kLocal, kSharedFull, kSharedHalf };
 enum Way { kWand, kMaxScore, kBlockMax };
-// Mode AND; start threshold; heaps grow by insertion.
+// Flags: mode AND; start threshold; heaps are built by insertion.
 enum Flag { kAll = 1, kStart = 2, kInsert = 4 };
 constexpr u32 kBlockPostings = 64;                // postings that share a maximum
-constexpr u32 kMostWarps = 4;                     // of a wider block
+constexpr u32 kMostWarps = 4;                     // most warps of a block
 
 extern __shared__ u64 nodes[];
 
@@ -22,16 +22,16 @@ extern __shared__ u64 nodes[];
 struct Query {
   u32 terms, first, k, model;
   u32 flags, partition, policy, size;
-  // row: of a block; block: the first one; slice: postings per list in shared memory.
+  // row: partitions per block; block: the first block; slice: postings per list in shared memory.
   u32 partitions, row, block, slice;
   u32 slack, unused;                  // documents by which adjusted lists may begin early
   double hair;
-  u64 out;                            // where the blocks' answers go
+  u64 out;                            // index of the blocks' answers
 };
 
 // Counters of a query.
 struct Done {
-  u64 scored, entered;  // postings; documents
+  u64 scored, entered;  // postings that were scored; documents that entered a heap
 };
 
 // Synchronises all warps of a block, or its only one.
@@ -91,7 +91,7 @@ INLINE u32 stride(const u32* __restrict__ docs, u32 from, u32 count, u32 x) {
   return from;
 }
 
-// A query and its lists as a block sees them; lane t has list t.
+// A query and its lists, for a block. Lane t has list t.
 struct Task {
   const Query& q;
   const u32* docs;
@@ -127,8 +127,7 @@ struct Task {
   }
 };
 
-// One block's answers and threshold. The first k answers are only collected; then they become a
-// heap.
+// A block's answers and threshold. The first k answers are only collected, then sorted into a heap.
 struct Best {
   WarpHeap heap;
   u32* bar;      // the threshold that blocks share: a score
@@ -142,13 +141,13 @@ struct Best {
   INLINE bool full() const { return heap.size == heap.k; }
   INLINE bool half() const { return 2 * heap.size >= heap.k; }
 
-  // The score that others reached, the same in all lanes even if it changes while they read.
+  // The score that other blocks reached. It is the same in all lanes even if it changes meanwhile.
   INLINE u32 ask() const {
     if (policy != kSharedFull && !(policy == kSharedHalf && half())) return 0;
     return __shfl_sync(kFull, *(volatile u32*)bar, 0);
   }
 
-  // A score of others may belong to a higher document, so that equal scores can still win.
+  // Another block's score may belong to a higher document, so that equal scores can still win.
   INLINE void hear(u32 score) {
     if (score > 1) raise(__uint_as_float(score - 1));
   }
@@ -198,7 +197,7 @@ struct Best {
 // exceed cut.
 template <Way way, class Heads> INLINE u32 next(Heads& l, u32 flags, float cut) {
   if (l.total <= cut) return kDone;
-  // One step below the sum of all bounds, which documents with all words reach.
+  // One float below the sum of all bounds, which only documents with all words can reach.
   if (flags & kStart && l.total > 0) {
     cut = __uint_as_float(__float_as_uint(l.total) - 1);
   } else if (flags & kAll || l.rest <= cut) {
@@ -224,9 +223,9 @@ template <Way way, class Heads> INLINE void walk(const Query& q, Heads heads, Be
 
 constexpr u32 kChunks = 4;  // of 32 postings: the most that a slice has of a list
 
-// Loads the documents of the postings [from, to) of all lists to a slice: as many as fit, and no
-// document that another list had no room for. Returns how many of this lane's list, the same in all
-// warps. Loads are issued together where possible; their latency dominates.
+// Loads the documents of the postings [from, to) of all lists into a slice: as many as fit, and no
+// document for which another list has no space. Returns the number of postings of this lane's list,
+// the same in all warps. Loads are issued together where possible, because their latency dominates.
 template <bool Wide> INLINE u32 fill_docs(const Task& t, const Slice& s, u32 from, u32 to) {
   const Query& q = t.q;
   u32 warps = Wide ? blockDim.x / kWarp : 1;
@@ -244,7 +243,7 @@ template <bool Wide> INLINE u32 fill_docs(const Task& t, const Slice& s, u32 fro
       if (c * kWarp < s.room && (!Wide || c % warps == warp_id())) s.docs[j * (s.room + 1) + c * kWarp + lane_id()] = doc[c];
   }
   sync_all<Wide>();
-  // A slice ends at the lowest document at which some list has filled its room.
+  // A slice ends at the lowest document at which the space of some list is full.
   const u32* mine = s.docs_of(t.mine ? lane_id() : 0);
   u32 have = t.mine ? min_of(to - from, s.room) : 0, limit = kDone;
   u32 last = t.mine && to - from > s.room ? mine[s.room - 1] : kDone;
@@ -276,7 +275,7 @@ template <bool Wide> INLINE void fill_scores(const Task& t, const Slice& s, u8* 
       if (i < n && (!Wide || c % warps == warp_id())) tfs_here[j * s.room + i] = tf[c], s.scores[j * s.room + i] = __uint_as_float(length[c]);
     }
   }
-  // Lengths become scores, each in the lane that loaded it.
+  // Convert lengths to scores, each in the lane that loaded it.
   for (u32 j = 0; j < q.terms; j++) {
     u32 begin = __shfl_sync(kFull, from, j), n = __shfl_sync(kFull, have, j);
     const Term& term = t.terms[j];
@@ -297,7 +296,7 @@ INLINE float highest_of(const Term& t, const float* __restrict__ maxima, u32 fro
   return best;
 }
 
-// One block's part of a query.
+// Processes a block's part of a query.
 template <Way way, bool Wide> INLINE void answer(const Query& q, const Term* __restrict__ terms, u32 block, u32 documents, const u32* __restrict__ docs,
                                                  const u8* __restrict__ tfs, const u32* __restrict__ extra, const u32* __restrict__ lengths,
                                                  const float* __restrict__ maxima, u32* bar, u64* out, Done* done) {

@@ -1,6 +1,6 @@
-// The heads of a query's lists in a slice, for parallel WAND, MaxScore and intersection. Lanes
-// takes any number of lists, one per lane. Pair takes two, which all lanes follow alike, so that no
-// step waits for another lane's value.
+// The heads of a query's lists in a slice, for parallel WAND, MaxScore and intersection. The struct
+// Lanes handles any number of lists, one per lane. The struct Pair handles two lists, with the same
+// state in all lanes, so that no step waits for another lane's value.
 #pragma once
 #include "scoring.cuh"
 
@@ -10,7 +10,7 @@ constexpr u32 kDone = 0xffffffffu;
 struct Slice {
   u32* docs;
   float* scores;
-  u32 room;  // postings of a list
+  u32 room;  // space for postings of a list
   INLINE const u32* docs_of(u32 t) const { return docs + t * (room + 1); }
   INLINE const float* scores_of(u32 t) const { return scores + t * room; }
 };
@@ -29,11 +29,11 @@ struct Lanes {
   float bound;  // of this lane's list
   float upto;   // sum of the bounds from the lowest up to this list's
   float total;
-  float rest;   // without the lowest one: documents that are not in all lists stay below this
+  float rest;   // without the lowest one: documents that are not in all lists cannot exceed this
   const u32* docs;
   const float* scores;
   u32 at, count, doc;
-  bool complete;  // all lists had the document taken last
+  bool complete;  // all lists had the last document
 
   // have: postings of this lane's list in the slice.
   INLINE Lanes(const Slice& s, u32 have, float bound, u32 terms) : terms(terms), bound(bound), upto(0), total(0), rest(0) {
@@ -136,7 +136,7 @@ struct Pair {
     return total > cut ? (second ? doc[0] : doc[1]) : kDone;
   }
 
-  // Each lane looks for one document of the first list in the second.
+  // Each lane looks up one document of the first list in the second.
   INLINE u32 common() {
     while (doc[0] != kDone && doc[1] != kDone) {
       u32 i = at[0] + lane_id();

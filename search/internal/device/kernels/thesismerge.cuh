@@ -1,5 +1,5 @@
-// Sorted lists of answers, merged by warps in pairs. An answer is (score, ~document), so a larger
-// key is a better answer; 0 is none.
+// Sorted lists of answers, merged by warps in pairs. The key of an answer is (score, ~document), so
+// a larger key is a better answer; 0 means none.
 #pragma once
 #include "warp.cuh"
 
@@ -27,8 +27,8 @@ template <bool Falling> INLINE void sort_keys(u64* keys, u32 size) {
 }
 
 // A warp's best answers in descending order: lane l has the (32 c + l)-th in key[c]. Loops over
-// many keys stay loops, which puts the keys into local memory: slower, but a thousand answers are
-// rarely asked for.
+// many keys are not unrolled, which puts the keys into local memory. That is slower, but a k of a
+// thousand is rare.
 template <u32 C> struct Merger {
   static constexpr u32 kRoom = C * kWarp;
   static constexpr u32 kUnroll = C <= 8 ? C : 1, kSteps = C <= 8 ? 5 : 1;
@@ -39,7 +39,7 @@ template <u32 C> struct Merger {
     for (u32 c = 0; c < C; c++) key[c] = 0;
   }
 
-  // Loads a list of n answers, last first.
+  // Loads a list of n answers in reverse order.
   INLINE void load(const u64* from, u32 n) {
 #pragma unroll kUnroll
     for (u32 c = 0; c < C; c++) {
@@ -53,8 +53,8 @@ template <u32 C> struct Merger {
     for (u32 c = 0; c < C; c++) to[c * kWarp + lane_id()] = key[c];
   }
 
-  // Keeps the best of both; the other comes last first. The larger of each key and its counterpart
-  // are the best of both: a bitonic sequence, which the steps of a bitonic network sort.
+  // Keeps the best of both lists; the other one is in reverse order. The larger of each key and its
+  // counterpart are the best of both. They form a bitonic sequence, which is then sorted.
   INLINE void merge(const Merger& other) {
     bool changed = false;
 #pragma unroll kUnroll
@@ -81,8 +81,8 @@ template <u32 C> struct Merger {
 
 constexpr u32 kMergeWarps = 8;
 
-// Keeps the first of a document's answers in a descending list, and writes the first n that are
-// left. All threads of the block.
+// Keeps the first of each document's answers in a descending list, and writes the first n that are
+// left. Called by all threads of the block.
 INLINE void unique(const u64* list, u32 room, u32* counts, u64* to, u32 n) {
   u32 written = 0;
   for (u32 base = 0; base < room; base += kMergeWarps * kWarp) {

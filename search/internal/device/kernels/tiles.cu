@@ -1,10 +1,11 @@
 // The tiled search. Documents are cut into tiles of 16,384; an item of work is a query with a tile.
 // Each posting has a code, a byte that bounds its score (encode.cu), so that a document's sum of
-// codes bounds its score. Sums are integers, added in shared memory in any order. Scores that k
-// documents are known to reach prove a cut: sums below it cannot win. The others are candidates. In
-// the end candidates are scored exactly, words in query order, and the best are picked.
+// codes bounds its score. Sums are integers, added in shared memory in any order. A score that k
+// documents are known to reach gives a cut: documents with lower sums cannot win, and the others
+// are candidates. At the end, candidates are scored exactly, words in query order, and the best are
+// picked.
 //
-//   tiles_plan   bounds of all items, and their order, highest first; not needed where all of
+//   tiles_plan   bounds of all items, and their order, highest first; not needed if all of
 //                them run at the same time
 //   tiles_few    sums, better cuts and candidates of queries of few words
 //   tiles_one    one query of few words, from bounds to the result
@@ -15,8 +16,8 @@
 constexpr u32 kPlanThreads = 1024;
 constexpr u32 kHold = 4;  // items that a thread keeps in registers while they are ordered
 
-// The bound of a tile; 0 if it holds no answer. Sparse lists have no table of tiles, so it is made
-// here. The lanes of a warp have neighbouring tiles.
+// The bound of a tile; 0 if it contains no answer. Sparse lists have no table of tiles, so it is
+// computed here. The lanes of a warp have neighbouring tiles.
 INLINE u32 bound_of(const Query& q, const Term* terms, u32 tile, u32 tiles, const u8* __restrict__ maxes,
                     const u32* __restrict__ extra, u32* tables) {
   u32 bound = 0, have = 0;
@@ -24,7 +25,7 @@ INLINE u32 bound_of(const Query& q, const Term* terms, u32 tile, u32 tiles, cons
     const Term& t = terms[i];
     u32 most = 0;
     if (t.row == kSparse) {
-      // Each thread finds where its tile begins, and its neighbour tells where it ends.
+      // Each thread finds the start of its tile, and gets the end from its neighbour.
       const u32* docs = extra + t.extra;
       u32 at = tile < tiles ? lower_bound(docs, 0, t.df, tile << kTileBits) : t.df;
       if (tile <= tiles) tables[t.table + tile] = at;
@@ -42,8 +43,8 @@ INLINE u32 bound_of(const Query& q, const Term* terms, u32 tile, u32 tiles, cons
   return have >= max_of(q.need, 1u) ? bound : 0;
 }
 
-// A block per query, or, if there is much to do, one per 1,024 tiles; then the last block orders
-// the items.
+// A block per query or, if there are many tiles, per 1,024 tiles of a query. The last block of a
+// query orders its items.
 KERNEL __launch_bounds__(kPlanThreads)
 tiles_plan(const u8* __restrict__ plan, u32 queries, u32 tiles, const u8* __restrict__ maxes, const u32* __restrict__ extra,
            u32* tables, u32* bounds, u32* order, State* states) {
@@ -192,7 +193,7 @@ tiles_many(const u8* __restrict__ plan, u32 queries, u32 tiles, const u16* __res
     __syncthreads();
     bool first = cut == 0;
     if (first) {
-      // There is no cut yet: this tile makes one from its own best sums and those of earlier tiles.
+      // There is no cut yet: compute one from the best sums of this tile and of earlier ones.
       for (u32 j = threadIdx.x; j < kTile; j += kManyThreads) {
         u32 v = sums[j];
         if (v != 0 && (need == 0 || (v & mask) == need)) atomicAdd(&bins[v >> kBinShift], 1u);
@@ -250,7 +251,7 @@ tiles_many(const u8* __restrict__ plan, u32 queries, u32 tiles, const u16* __res
     if (some || first)
       for (u32 j = threadIdx.x; j < kBins; j += kManyThreads) bins[j] = 0;
     if (warp_id() == 0 && some && !first) {
-      // The sums found raise the cut for others.
+      // Raise the cut for other blocks by the sums found.
       __threadfence();
       u32 bin = bin_of_global(q.k, hist);
       if (lane_id() == 0 && bin < kBins) atomicMax(&state->cut, cut_of(bin, q.gap));
@@ -266,7 +267,7 @@ INLINE void pick(const Query& q, const Term* terms, u32 part, u32 parts, u32 til
   __shared__ u32 found, last, low;
   u32* docs = (u32*)sorted;
   u64* mine = keys + q.cand;
-  // The final cut, from all that was found.
+  // The final cut, from all sums.
   if (warp_id() == 0) {
     u32 bin = bin_of_global(q.k, hist);
     if (lane_id() == 0) low = max_of(max_of(state->cut, q.cut), bin < kBins ? cut_of(bin, q.gap) : 0);

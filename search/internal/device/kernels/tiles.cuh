@@ -1,5 +1,5 @@
-// What the kernels of the tiled search share. The plan of a batch is one block of memory: the
-// queries, then where each one's later items begin, then the terms.
+// Definitions that the kernels of the tiled search share. The plan of a batch is one block of
+// memory: the queries, then the start of each one's later items, then the terms.
 #pragma once
 #include "scoring.cuh"
 
@@ -11,13 +11,14 @@ constexpr u32 kMaxQueries = 1024;
 // Laid out as gpuQuery in plan.go.
 struct Query {
   u32 terms, first, k, model;
-  // Words that a document must have; the bits that count them; the value of one.
+  // For required words, sums also count the words of a document: `need` is the required count,
+  // `mask` the bits of the count, `one` the value of one word.
   u32 need, mask, one;
-  u32 gap, slack;       // how far a sum may exceed the score; how much of that is rounding
+  u32 gap, slack;       // the most by which a sum can exceed the score; the part due to rounding
   u32 items, cap, order;
   u32 kind, spare;      // kind: up to two words, up to four, more
-  u64 cand;             // room for candidates and keys
-  u32 out, cut;         // cut: what is known before any posting is added
+  u64 cand;             // index of its space for candidates and keys
+  u32 out, cut;         // cut: the cut that is known before any posting is added
 };
 
 // The state of a query. All zero between queries: the last block clears it.
@@ -30,8 +31,8 @@ struct State {
   u32 spare;            // for a single query: 1 if it is done, 2 if candidates are left
 };
 
-// Each kind of query has its kernel and its items: later[k][q] is how many items of the queries
-// before q come after the early ones.
+// Each kind of query has its kernel and its items. later[k][q] is the number of items, of the
+// queries before q, that are not early ones.
 struct Plan {
   const Query* queries;
   const u32* later[3];
@@ -46,7 +47,7 @@ struct Plan {
 };
 constexpr u32 kFew = 4;
 
-// Where the postings of a term begin and end in a tile, or in a part of one.
+// The postings [from, to) of a term in a tile, or in a part of one.
 struct Span {
   u32 from, to;
 };
@@ -61,8 +62,8 @@ INLINE Span span_of_doc(const Term& t, u32 doc, u32 tiles, const u32* __restrict
   return Span{row[0], row[1]};
 }
 
-// The query of a batch's item, and the item's rank in it. Early items of all queries come first, so
-// that their cuts are known when the others run.
+// Finds the query of a batch's item, and the item's rank in it. The early items of all queries come
+// first, so that cuts are known when the others run.
 INLINE void find_item(u64 i, u32 queries, u32 early, const u32* later, u32* query, u32* rank) {
   if (i < early * queries) {
     *query = (u32)i % queries, *rank = (u32)i / queries;
@@ -85,8 +86,8 @@ INLINE u32 cut_of(u32 bin, u32 gap) {
   return edge > gap ? edge - gap : 1;
 }
 
-// The bin in which the count from the top reaches k; kBins if it never does. Called by one warp; c
-// are the counts of this lane's 32 bins, from the top.
+// Finds the bin in which the count from the top reaches k; kBins if it never does. Called by one
+// warp. c has the counts of this lane's 32 bins, from the top.
 INLINE u32 find_bin(u32 k, const u32* c) {
   constexpr u32 kEach = kBins / kWarp;
   u32 sum = 0, bin = kBins;
@@ -112,7 +113,7 @@ INLINE u32 bin_of_shared(u32 k, const u32* bins) {
   return find_bin(k, c);
 }
 
-// find_bin for bins that others add to.
+// find_bin for bins to which other blocks add concurrently.
 INLINE u32 bin_of_global(u32 k, const u32* bins) {
   constexpr u32 kEach = kBins / kWarp;
   const u32* from = bins + kBins - (lane_id() + 1) * kEach;
