@@ -106,7 +106,7 @@ func (v *Vectors) text(w *bufio.Writer) error {
 	var b []byte
 	for i, word := range v.Words {
 		if strings.ContainsAny(word, " \n") || word == "" {
-			return fmt.Errorf("the word %q cannot be written as text", word)
+			return fmt.Errorf("the word %q cannot be written as text: want one without blanks and newlines", word)
 		}
 		b = append(b[:0], word...)
 		for _, x := range v.Of(i) {
@@ -123,7 +123,7 @@ func (v *Vectors) binary(w *bufio.Writer) error {
 	fmt.Fprintf(w, "%d %d\n", len(v.Words), v.Dim)
 	for i, word := range v.Words {
 		if strings.ContainsAny(word, " \n") || word == "" {
-			return fmt.Errorf("the word %q cannot be written in this format", word)
+			return fmt.Errorf("the word %q cannot be written in this format: want one without blanks and newlines", word)
 		}
 		w.WriteString(word)
 		w.WriteByte(' ')

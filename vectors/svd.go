@@ -92,7 +92,7 @@ func (o *SVDOptions) settle(m Matrix) error {
 	}
 	n := m.Len()
 	if o.Dim < 1 || o.Dim > n {
-		return fmt.Errorf("%d dimensions of %d words: want fewer dimensions than words", o.Dim, n)
+		return fmt.Errorf("%d dimensions of %d words: want 1 or more, and no more than words", o.Dim, n)
 	}
 	need := int64(m.Entries())*16 + int64(n)*int64(2*8*svdWidth(o.Dim)+4*o.Dim)
 	if need > o.Memory {

@@ -89,7 +89,7 @@ func (k *Keyword) by(m Keyness) float64 {
 // occurrences.
 type Frequencies struct {
 	Total  uint64            // words of the corpus
-	Counts map[string]uint64 // occurrences; what is not there has none
+	Counts map[string]uint64 // occurrences by word; words that are missing have none
 }
 
 // Keywords compares two corpora and returns the words that set the first apart, in descending order

@@ -345,8 +345,8 @@ func (g *ngrams) list() (list []Ngram, found int) {
 	return list, found
 }
 
-// wantedWords says of each word whether NgramOptions.Of matches it; nil means every n-gram is
-// wanted.
+// wantedWords returns for each word whether NgramOptions.Of matches it; nil means that every n-gram
+// is wanted.
 func (g *ngrams) wantedWords() []bool {
 	if g.Of == nil {
 		return nil
@@ -437,5 +437,3 @@ func (t *pairNumbers) find(key uint64) uint32 {
 	}
 	return t.numbers[at]
 }
-
-var errSequence = errors.New("a temporary file is shorter than the data written to it")

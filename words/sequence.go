@@ -2,6 +2,8 @@ package words
 
 import (
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"io"
 
 	"github.com/collocate/collocate/internal/disk"
@@ -48,7 +50,7 @@ func (s *sequence) add(x uint32) error {
 	return s.done()
 }
 
-// done writes the numbers that are in the buffer. It is called after the last add.
+// done writes the numbers that are in the buffer. It must be called after the last add.
 func (s *sequence) done() error {
 	if s.file == nil {
 		return nil
@@ -65,6 +67,8 @@ func (s *sequence) close() {
 	}
 }
 
+var errSequence = errors.New("a temporary file is shorter than the data written to it")
+
 // reader returns a function that returns the numbers one after the other.
 func (s *sequence) reader() func() (uint32, error) {
 	if s.file == nil {
@@ -80,7 +84,10 @@ func (s *sequence) reader() func() (uint32, error) {
 	return func() (uint32, error) {
 		if len(rest) == 0 {
 			n, err := io.ReadFull(in, buf)
-			if n == 0 || n%4 != 0 || err != nil && err != io.ErrUnexpectedEOF {
+			if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+				return 0, fmt.Errorf("read a temporary file: %w", err)
+			}
+			if n == 0 || n%4 != 0 {
 				return 0, errSequence
 			}
 			rest = buf[:n]

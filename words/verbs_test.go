@@ -3,7 +3,9 @@ package words
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"path/filepath"
 	"regexp"
@@ -672,5 +674,45 @@ func TestSpreadOverIndex(t *testing.T) {
 				t.Errorf("%d parts: %+v, want 3 documents, 4 occurrences and 28 words", parts, s)
 			}
 		}
+	}
+}
+
+// A sequence in a file reads back, and errors of the disk are returned as they are.
+func TestSequenceInFile(t *testing.T) {
+	s, err := newSequence(true, t.TempDir(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	const n = sequenceBuffer/4 + 3
+	for x := range uint32(n) {
+		if err := s.add(x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.done(); err != nil {
+		t.Fatal(err)
+	}
+	next := s.reader()
+	for want := range uint32(n) {
+		if got, err := next(); err != nil || got != want {
+			t.Fatalf("number %d: %d, %v", want, got, err)
+		}
+	}
+	s.n++
+	next = s.reader()
+	for range n {
+		if _, err := next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := next(); err != errSequence {
+		t.Errorf("a number beyond the end of the file: %v, want %v", err, errSequence)
+	}
+	if err := s.file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.reader()(); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("a closed file: %v, want %v", err, fs.ErrClosed)
 	}
 }
