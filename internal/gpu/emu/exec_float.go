@@ -64,8 +64,7 @@ func twoSum(a, b float64) (sum, err float64) {
 	return sum, err
 }
 
-// round32 rounds the exact value x+err, where err is smaller than half of x's last place, to a
-// float32.
+// round32 rounds the exact value x+err, where err is at most half of x's last place, to a float32.
 func round32(x, err float64, mode string) float32 {
 	if mode == "rn" {
 		if err != 0 {

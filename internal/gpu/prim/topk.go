@@ -22,8 +22,8 @@ const (
 )
 
 // sampleRank returns a rank in the sample. At least k of n scores reach the score of that rank,
-// except in one case in a million. room is enough space for the scores that do. rank is 0 where a
-// sample does not help.
+// except in one case in a million. room is space that should suffice for the scores that do; if
+// not, TopK reads all scores again. rank is 0 where a sample does not help.
 func sampleRank(n, k int) (rank, room int) {
 	expected := float64(k) * topkSample / float64(n)
 	rank = int(expected + 5*math.Sqrt(expected) + 12)
