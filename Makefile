@@ -1,7 +1,7 @@
 # `make` alone lists the everyday tasks.
 .PHONY: help test quick race kernels bench docs
 .DEFAULT_GOAL := help
-# Nothing of ours needs C, and without it Go links programs itself, in four fifths of the time.
+# Nothing here needs C. Without it Go uses its own linker, which takes four fifths of the time.
 export CGO_ENABLED := 0
 
 help: ## list these tasks
@@ -19,20 +19,20 @@ race: ## the short tests of the concurrent packages under the race detector (nee
 kernels: ## rebuild the PTX of kernels/*.cu whose sources changed; fetches the pinned NVRTC 11.8 (23 MB)
 	go run ./internal/gpu/cmd/kernels
 
-bench: ## the micro-benchmarks of every package, once each; `go test -bench` has the options
+bench: ## the micro-benchmarks of every package, once each; for options see `go help testflag`
 	go test -run '^$$' -bench . -benchtime 1x ./...
 
 docs: ## the documentation of every package, as a web page on localhost
 	go doc -http
 
 .PHONY: wheels
-wheels: ## the wheels of the Python package, in python/dist: Linux and macOS; the worker talks over Unix sockets, so none for Windows
+wheels: ## the wheels of the Python package for Linux and macOS, in python/dist; none for Windows, as the package needs Unix sockets
 	python/wheels
 
 .PHONY: fuzz
-fuzz: ## every fuzz target for an hour; what fails is kept under testdata/fuzz
+fuzz: ## every fuzz target for an hour; failing inputs are kept under testdata/fuzz
 	.ci/fuzz 1h
 
 .PHONY: cluster-test
-cluster-test: ## jobs on real engines, compared with one machine's: Spark if SPARK_HOME is set, Slurm if it is installed
+cluster-test: ## jobs on real clusters, compared with one machine: Spark if SPARK_HOME is set, Slurm if it is installed
 	bench/cluster/test

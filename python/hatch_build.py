@@ -1,7 +1,7 @@
-"""Puts the program into the wheel: built from the checkout with Go, or the one that is named.
+"""Builds the program from the checkout with Go and puts it into the wheel.
 
-COLLOCATE_WHEEL=GOOS/GOARCH[/nogpu] cross-builds, as `make wheels` does. Without it the wheel is for
-this machine.
+COLLOCATE_WHEEL=GOOS/GOARCH[/nogpu] cross-compiles, as `make wheels` does. Without it the wheel is
+for this machine.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-# Go 1.26 runs on macOS 12 and later. Dynamic Linux programs need only libc, libdl and libpthread;
-# those without a GPU are static.
+# Programs of Go 1.26 run on macOS 12 and later. On Linux they are linked dynamically, and need only
+# libc, libdl and libpthread; those without GPU support are static.
 TAGS = {
     "linux/amd64": "manylinux_2_17_x86_64.manylinux2014_x86_64",
     "linux/arm64": "manylinux_2_17_aarch64.manylinux2014_aarch64",
@@ -35,7 +35,7 @@ class Hook(BuildHookInterface):  # type: ignore[type-arg]
         target = os.environ.get("COLLOCATE_WHEEL") or this_machine()
         if target not in TAGS:
             raise RuntimeError(f"there is no wheel for {target}: want one of {', '.join(TAGS)}")
-        # Absolute: Go runs in the checkout, and the folder of the wheels is relative to this one.
+        # Absolute, since Go runs in the checkout and the path is relative to this folder.
         dist = Path(self.root, self.directory).absolute()
         binary = self._build(dist / "bin" / target.replace("/", "-"), target)
         build_data["pure_python"] = False

@@ -1,8 +1,8 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte'
 import { defineConfig } from 'vite'
 
-// Names have no hashes: dist is committed, and the server sends an ETag. The server's address is for
-// `npm run dev`, beside a `collocate serve`.
+// File names have no hashes, since dist is committed and the server sends an ETag. The proxy is for
+// `npm run dev` with a running `collocate serve`.
 export default defineConfig({
   plugins: [svelte()],
   build: {

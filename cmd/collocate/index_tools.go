@@ -84,21 +84,21 @@ func printIndexStats(out io.Writer, s index.Stats) error {
 		row("segments", fmt.Sprint(s.Segments), "")
 		row("generation", fmt.Sprint(s.Generation), "")
 	}
-	row("words", fmt.Sprint(s.Terms), "")
+	row("distinct words", fmt.Sprint(s.Terms), "")
 	row("postings", fmt.Sprint(s.Postings), "")
 	if s.FullPostings > 0 {
 		row("pruned from", fmt.Sprint(s.FullPostings),
 			fmt.Sprintf("%.1f%%", 100*float64(s.Postings)/float64(s.FullPostings)))
 	}
 	row("tokens", fmt.Sprint(s.Tokens), "")
-	row("mean length", fmt.Sprintf("%.2f", s.MeanLength), "")
+	row("mean document length", fmt.Sprintf("%.2f", s.MeanLength), "")
 	row("bytes per posting", fmt.Sprintf("%.3f", s.BytesPerPosting), "")
 	fmt.Fprintln(w)
 	row("part", "bytes", "share")
 	for _, p := range s.Parts {
 		row(p.Name, fmt.Sprint(p.Bytes), fmt.Sprintf("%.1f%%", 100*float64(p.Bytes)/float64(s.Bytes)))
 	}
-	row("all", fmt.Sprint(s.Bytes), "100.0%")
+	row("total", fmt.Sprint(s.Bytes), "100.0%")
 	return w.Flush()
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -58,6 +59,7 @@ func printGPU(w io.Writer, g *search.GPUStats) {
 		if g.Candidates+g.Rescored > 0 { // algorithm tiles only
 			tiles = fmt.Sprintf(" %d candidates, %d scored exactly,", g.Candidates, g.Rescored)
 		}
-		fmt.Fprintf(w, "on the GPU: %d items of work,%s %.1f us\n", g.Items, tiles, float64(g.Time.Nanoseconds())/1e3)
+		fmt.Fprintf(w, "on the GPU: %s,%s %v\n", counted(g.Items, "work item"), tiles,
+			g.Time.Round(100*time.Nanosecond))
 	}
 }

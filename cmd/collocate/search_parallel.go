@@ -24,13 +24,12 @@ type parallelFlags struct {
 func (f *parallelFlags) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.partition, "partition", "documents",
-		"how lists are cut for several cores: "+strings.Join(search.Partitions(), ", ")+
+		"how lists are partitioned for several cores: "+strings.Join(search.Partitions(), ", ")+
 			"; the last two are approximate")
 	fl.IntVar(&f.size, "partition-size", 0, "postings of the longest list in a partition, or documents; 0 chooses")
-	fl.IntVar(&f.row, "partitions", 0, "partitions that a core takes in a row, keeping its best; 0 means all it takes")
+	fl.IntVar(&f.row, "partitions", 0, "partitions in a row that a core searches with one heap; 0 means all that it gets")
 	fl.StringVar(&f.policy, "policy", "early",
-		"what cores tell each other about the score to beat: "+strings.Join(search.Policies(),
-			", ")+
+		"how cores share the threshold: "+strings.Join(search.Policies(), ", ")+
 			"; the last is approximate")
 	fl.IntVar(&f.slack, "slack", 0,
 		"documents by which the lists of an adjusted partition may begin early; 5 in the thesis")
@@ -140,6 +139,11 @@ func printParallel(w io.Writer, p *search.ParallelStats) {
 	if !p.Exact {
 		kind = "approximate"
 	}
-	fmt.Fprintf(w, "%d threads, %d %v partitions of %d, policy %v: %s\n", p.Threads, p.Partitions,
-		p.Partition, p.Size, p.Policy, kind)
+	partitions := counted(p.Partitions, fmt.Sprintf("%v partition", p.Partition))
+	of := counted(p.Size, "posting")
+	if p.Partition == search.Documents {
+		partitions, of = counted(p.Partitions, "partition"), counted(p.Size, "document")
+	}
+	fmt.Fprintf(w, "%s, %s of %s, policy %v: %s\n", counted(p.Threads, "thread"), partitions, of,
+		p.Policy, kind)
 }

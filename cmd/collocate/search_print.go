@@ -86,11 +86,12 @@ func printPart(w io.Writer, p *search.Part, depth int) {
 	}
 }
 
+// printStats prints the work of a search. The thresholds are those that a score had to exceed.
 func printStats(w io.Writer, s *search.Stats, took time.Duration) {
 	fmt.Fprintf(w, "\nalgorithm %s, %v\n", s.How(), took.Round(time.Microsecond))
-	fmt.Fprintf(w, "%s known, %s", counted(s.Words, "word"), counted(s.Postings, "posting"))
+	fmt.Fprintf(w, "%s in the index, %s", counted(s.Words, "query word"), counted(s.Postings, "posting"))
 	if !s.Counted() {
-		fmt.Fprintf(w, "\n%s entered the best\n", counted(s.Entered, "document"))
+		fmt.Fprintf(w, "\n%s entered the top k\n", counted(s.Entered, "document"))
 	} else {
 		fmt.Fprintf(w, " in %s\n", counted(s.Blocks, "block"))
 	}
@@ -98,14 +99,15 @@ func printStats(w io.Writer, s *search.Stats, took time.Duration) {
 	if s.Counted() && (s.GPU == nil || s.GPU.Fallback != "" || s.Scored > 0) {
 		fmt.Fprintf(w, "%s skipped, %s decoded, %d scored\n", counted(s.Skipped, "block"),
 			counted(s.Decoded, "posting"), s.Scored)
-		fmt.Fprintf(w, "%s entered the best\n", counted(s.Entered, "document"))
+		fmt.Fprintf(w, "%s entered the top k\n", counted(s.Entered, "document"))
 	}
 	printParallel(w, s.Parallel)
 	if s.Pruned {
-		fmt.Fprintln(w, "pruned index: approximate")
+		fmt.Fprintln(w, "the index is pruned: approximate")
 	}
 	printGPU(w, s.GPU)
 	for _, t := range s.Thresholds {
-		fmt.Fprintf(w, "  after %d entered, at document %d: only above %.6f\n", t.Entered, t.Doc, t.Score)
+		fmt.Fprintf(w, "  threshold %.6f after %s had entered, at document %d\n", t.Score,
+			counted(t.Entered, "document"), t.Doc)
 	}
 }

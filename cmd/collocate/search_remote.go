@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/collocate/collocate/serve"
 )
@@ -113,6 +114,9 @@ func (a *app) printRemote(answer *serve.Answer, f *searchFlags) error {
 		return a.printJSON(answer)
 	}
 	a.useHighlights(f)
+	for _, note := range answer.Notes {
+		a.note(note)
+	}
 	if f.explain && answer.Parsed != "" {
 		fmt.Fprintf(a.stdout, "query\t%s\n", answer.Parsed)
 	}
@@ -129,6 +133,9 @@ func (a *app) printRemote(answer *serve.Answer, f *searchFlags) error {
 		fmt.Fprintf(a.stdout, "%s\n", counted(*answer.Total, "document"))
 	}
 	printFacets(a.stdout, answer.Facets)
+	if answer.Stats != nil {
+		printStats(a.stdout, answer.Stats, time.Duration(answer.Micros)*time.Microsecond)
+	}
 	if len(answer.Hits) == 0 {
 		a.summary("nothing found")
 	}

@@ -13,7 +13,7 @@ RUN = {"1": {"b": 3.0, "a": 2.0, "c": 1.0}, "2": {"b": 2.0, "a": 1.0}}
 
 def test_by_hand():
     got = evaluate(RUN, QRELS, ["RR", "P@2", "AP", "NumQ", "RR@1", "P(rel=2)@3"])
-    # The third query has no answers, which count as 0.
+    # The third query has no answers and counts as 0.
     assert got["RR"] == pytest.approx((1 / 2 + 1 / 2 + 0) / 3)
     assert got["P@2"] == pytest.approx((1 / 2 + 1 / 2 + 0) / 3)
     assert got["AP"] == pytest.approx(((1 / 2 + 2 / 3) / 2 + 1 / 2) / 3)
@@ -106,7 +106,7 @@ class Loaded:
 
 def test_ir_datasets():
     data = ir_dataset(Loaded())
-    for _ in range(2):  # documents can be gone through again
+    for _ in range(2):  # documents can be iterated over again
         with Index.build(data.corpus, analyzer="english") as ix:
             run = ix.search(data.queries.values()).to_run(data.queries)
     assert evaluate(run, data.qrels, ["RR"]) == {"RR": 1.0}

@@ -28,7 +28,7 @@ def test_notebook(path):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             exec(compile(tree, path.name, "exec"), names)
-            if last is not None:  # which Jupyter shows
+            if last is not None:  # Jupyter shows the last value
                 value = eval(compile(ast.Expression(last.value), path.name, "eval"), names)
                 show = getattr(value, "_repr_html_", value.__repr__)
                 assert show()

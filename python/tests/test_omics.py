@@ -76,7 +76,7 @@ def test_ripley(cells):
     found = omics.ripley(cells, "kind", max_dist=20, n_steps=10, copy=True)
     table = found["L_stat"]
     assert table["kind"].cat.categories.tolist() == ["b", "Z", "a"] and len(table) == 30
-    assert (abs(table["stats"] - table["bins"]) < 4).all()  # they lie at random
+    assert (abs(table["stats"] - table["bins"]) < 4).all()  # the points are random
     one = table[table["kind"] == "Z"]["stats"].to_numpy()
     only = SimpleNamespace(
         obs=cells.obs.assign(kind=np.where(cells.obs["kind"] == "Z", "Z", "other")),

@@ -191,7 +191,7 @@ def test_add_and_delete(tmp_path):
     assert len(ix) == 3
     assert sorted(ix.search("cat").ids) == ["a", "b"]
     assert ix.search("dogs").ids.tolist() == []
-    assert many.ids.tolist() == ["a", "b"]  # were known
+    assert many.ids.tolist() == ["a", "b"]  # known before
     with pytest.raises(ValueError, match="search again"):
         before.ids  # noqa: B018
     other = Index.open(tmp_path / "index")

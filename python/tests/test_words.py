@@ -37,7 +37,7 @@ def test_vocabulary(tmp_path):
 
 def test_cooccurrence_by_hand(tmp_path):
     pytest.importorskip("scipy")
-    for corpus in (TEXTS, iter(TEXTS)):  # which is read twice
+    for corpus in (TEXTS, iter(TEXTS)):  # the corpus is read twice
         m = cooccurrence(corpus, window=2, weighting="count")
         dense = m.matrix().toarray()
         ids = m.vocabulary.ids
@@ -67,7 +67,7 @@ def test_measures():
     table = m.neighbours("cat", k=3, by="g2")
     assert list(table.columns) == ["word", "value", "count", "score"] and len(table) == 3
     assert table["score"].is_monotonic_decreasing
-    # The measures compare with how often words occur: "the" 4 times, "cat" twice, together 3 times.
+    # Measures use the frequencies of words: "the" 4 times, "cat" twice, together 3 times.
     dice = m.neighbours("cat", k=9, by=["dice", "mi"], p=True).set_index("word")
     assert dice.loc["the", "value"] == 3 and dice.loc["the", "count"] == 4
     assert list(dice.columns) == ["value", "count", "score", "dice", "mi", "p", "q"]
@@ -101,7 +101,7 @@ def test_vectorizer():
     x = v.fit_transform(TEXTS)
     assert x.shape == (3, 8) and x.dtype == np.float32
     assert np.allclose(v.transform(TEXTS).toarray(), x.toarray())
-    # The product of a query's vector of ones and a document is the score of a search.
+    # The dot product of a document's vector and a query's vector of ones is the score of a search.
     names = v.get_feature_names_out().tolist()
     with Index.build(TEXTS) as ix:
         for query in ["cat", "the mat", "dog saw"]:

@@ -120,7 +120,7 @@ def test_ctrl_c_cancels_the_call_and_keeps_the_worker(index, tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         Index.build(endless(), tmp_path / "index")
-    assert not list(tmp_path.iterdir())  # what had been begun is gone
+    assert not list(tmp_path.iterdir())  # unfinished files are removed
     assert worker().process.pid == pid
     assert index.search("cat").ids.tolist() == ["0"]
 

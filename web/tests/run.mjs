@@ -1,6 +1,6 @@
-// Looks at the page in a real browser: every view, wide and narrow, light and dark, and the states that
-// are seldom seen. COLLOCATE names the command; CHROMIUM the browser. Without a browser the tests are
-// left out, saying so, except where CI is set. An argument picks those whose name has it.
+// Tests the page in a real browser: every view, wide and narrow, light and dark, and states that are
+// rarely seen. COLLOCATE is the command, CHROMIUM the browser. Without a browser the tests are skipped
+// with a message, or fail if CI is set. An argument selects the tests whose names contain it.
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -58,13 +58,13 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
     '--positions', '--out', 'films.index'], { cwd: dir, stdio: 'ignore' })
   films = start(['serve', join(dir, 'films.index'), '--addr', '127.0.0.1:0'])
   const filmsBase = await films.address
-  // Two documents with the same ID, and a word that keeps its own company.
+  // Two documents with the same ID, and a word that is its own neighbour.
   writeFileSync(join(dir, 'odd.csv'), 'id,text\na,row your boat and row\na,boat by boat\nb,row row row your boat\n')
   execFileSync(command, ['index', 'odd.csv', '--allow-duplicate-ids', '--store-text', '--out', 'odd.index'], { cwd: dir, stdio: 'ignore' })
   execFileSync(command, ['cooccur', 'odd.csv', '--symmetric', '--out', 'odd.cooc'], { cwd: dir, stdio: 'ignore' })
   odd = start(['serve', join(dir, 'odd.index'), '--matrix', join(dir, 'odd.cooc'), '--addr', '127.0.0.1:0'])
   const oddBase = await odd.address
-  // A root over two shards, of which one is not there.
+  // A root over two shards, of which one has no server.
   execFileSync(command, ['shard', 'elife.index', '2', '--out', 'elife.shards'], { cwd: dir, stdio: 'ignore' })
   shard = start(['serve', join(dir, 'elife.shards', '1'), '--addr', '127.0.0.1:0'])
   root = start(['serve', '--root', '--shards', 'http://127.0.0.1:1,' + await shard.address, '--addr', '127.0.0.1:0'])
@@ -103,7 +103,7 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
       const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
       check(over <= 0, `${name}: ${over} pixels too wide`)
       if (quiet) check(errors.length === 0, `${name}: ${errors.join('; ')}`)
-      // axe is put in through the debugging protocol: the page's policy would refuse a script.
+      // axe is injected through the debugging protocol, as the page's CSP would block a script.
       const session = await context.newCDPSession(page)
       await session.send('Runtime.evaluate', { expression: axe })
       const found = await page.evaluate(() => window.axe.run({ resultTypes: ['violations'] }))
@@ -154,7 +154,7 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
   look('typing, results, keyboard', base + '/', async (page) => {
     await page.getByText('3,675 documents with').waitFor()
     await page.keyboard.press('/')
-    // The answer to the whole query replaces those to its beginning, and takes the focus from them.
+    // Wait for the answer to the whole query: it replaces earlier results, also one with the focus.
     const answered = page.waitForResponse((r) => /v1\/search\?.*q=zebrafish(\+|%20)embryos/.test(r.url()))
     await page.keyboard.type('zebrafish embryos')
     await page.waitForURL(/q=zebrafish\+embryos/)
@@ -181,7 +181,7 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
   })
   look('colours of words', oddBase + '/?q=your+row+by', async (page) => {
     await page.locator('article').nth(2).waitFor()
-    // The second document has neither of the first two words: the bar of its word has the third colour.
+    // The second document only has the third word, whose bar keeps the third colour.
     const bars = await page.locator('article').evaluateAll((all) => all.map((a) => [...a.querySelectorAll('.part')].map((p) => p.className + p.title.split(' ')[0]).join()))
     check(bars.some((b) => b.includes('c2by')), 'a word keeps its colour: ' + bars.join(' | '))
     check((await page.locator('.key').innerText()).includes('by'), 'the colours are explained')

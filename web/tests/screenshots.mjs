@@ -1,4 +1,4 @@
-// Makes the pictures of the documentation: COLLOCATE=... node tests/screenshots.mjs
+// Takes the screenshots for the documentation: COLLOCATE=... node tests/screenshots.mjs
 import { spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { chromium } from 'playwright-core'

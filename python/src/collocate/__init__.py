@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from .words import vocabulary as vocabulary
     from .words import wordlist as wordlist
 
-# Names are imported when they are first used: the command `collocate` needs none of them, and
-# NumPy takes longer to import than the command to run.
+# Names are imported on first use. The command `collocate` needs none of them, and importing NumPy
+# takes longer than running the command.
 _WHERE = {
     "BM25": "bm25",
     "BatchHits": "hits",

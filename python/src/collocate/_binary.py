@@ -18,8 +18,8 @@ def find_binary() -> str:
     inside = Path(__file__).parent / "bin" / "collocate"
     if inside.exists():
         return str(inside)
-    # An editable checkout has no program inside. The command of this package is a Python script
-    # that comes back here, so it is not looked for beside the interpreter.
+    # An editable checkout may have no program inside. A script `collocate` on the PATH is this
+    # package's own command, which would call itself.
     beside = shutil.which("collocate")
     if beside and not _is_script(beside):
         return beside

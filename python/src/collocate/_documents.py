@@ -77,7 +77,7 @@ class Documents:
             if ids is not None:
                 arrays.update(strings(ids, "ids", "id_ends"))
             self.count += len(texts)
-            # The next group has about a megabyte, too, if it is like this one.
+            # Choose the size of the next group so that it has about a megabyte.
             size = max(1, arrays["texts"].nbytes)
             self._many = max(1, min(1 << 15, 4 * self._many, len(texts) * _GROUP // size))
             yield arrays

@@ -26,13 +26,13 @@ Arrays = Mapping[str, np.ndarray]
 
 
 def _number(value: Any) -> Any:
-    if isinstance(value, np.generic):  # NumPy's numbers are not all Python's
+    if isinstance(value, np.generic):  # NumPy's numbers that json does not accept
         return value.item()
     raise TypeError(f"{value!r} is of type {type(value).__name__}: want a number or a string")
 
 
 dumps = json.JSONEncoder(separators=(",", ":"), default=_number).encode
-_loads = json.JSONDecoder().raw_decode  # decode looks for blanks around the value, too
+_loads = json.JSONDecoder().raw_decode  # decode would also look for blanks around the value
 
 
 def strings(values: Iterable[str], name: str, ends: str) -> dict[str, np.ndarray]:
@@ -41,7 +41,7 @@ def strings(values: Iterable[str], name: str, ends: str) -> dict[str, np.ndarray
     data = "".join(values).encode()
     lengths = np.fromiter(map(len, values), dtype=np.int64, count=len(values))
     total = int(lengths.sum())
-    if total != len(data):  # some are not ASCII: characters are not bytes
+    if total != len(data):  # not ASCII, so characters and bytes differ
         encoded = [v.encode() for v in values]
         lengths = np.fromiter(map(len, encoded), dtype=np.int64, count=len(values))
     return {name: np.frombuffer(data, dtype=np.uint8), ends: np.cumsum(lengths)}
@@ -73,7 +73,7 @@ class Connection:
     def __init__(self, sock: socket.socket):
         self.sock = sock
         self._rest = b""
-        self._poll = select.poll()  # select() knows only the first 1024 files of a process
+        self._poll = select.poll()  # select() only supports file descriptors below 1024
         self._poll.register(sock, select.POLLIN)
 
     def send(self, header: dict[str, Any], arrays: Arrays | None = None) -> None:
@@ -124,7 +124,7 @@ class Connection:
             self._rest = data[begin:]
             return header, {}
         arrays = {}
-        if payload == len(data) - begin:  # a short message has come as a whole
+        if payload == len(data) - begin:  # a short message arrived completely
             self._rest = b""
             at = begin
             for name, kind, shape in header["arrays"]:
@@ -135,7 +135,7 @@ class Connection:
                 arrays[name] = flat if len(shape) == 1 else flat.reshape(shape)
                 at += count * dtype.itemsize
             return header, arrays
-        # A buffer of numbers, not of bytes, so that it is aligned for all types.
+        # A buffer of 64-bit numbers instead of bytes, so that it is aligned for all types.
         buffer = np.empty((payload + 7) // 8, dtype=np.int64).view(np.uint8)[:payload]
         have = min(len(data) - begin, payload)
         buffer[:have] = np.frombuffer(data, dtype=np.uint8, count=have, offset=begin)

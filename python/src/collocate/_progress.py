@@ -9,7 +9,8 @@ from typing import Any, Union
 
 from ._worker import Progress
 
-# True, False, a function (stage, done, total), or None: on a terminal and in notebooks.
+# True, False, a function (stage, done, total), or None, which shows bars on terminals and in
+# notebooks.
 ProgressOption = Union[bool, Progress, None]
 
 

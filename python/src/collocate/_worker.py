@@ -24,7 +24,7 @@ from ._pipe import Answer, Arrays, Connection
 from .errors import WorkerError, exception, in_python, warn
 
 Progress = Callable[[str, int, int], None]
-# How long a cancelled call may take to end, and the worker when this process ends.
+# Seconds for a cancelled call to end, and for the worker to end after this process.
 _PATIENCE = 10.0
 
 
@@ -41,7 +41,7 @@ class Worker:
                 stdout=self._log,
                 stderr=self._log,
                 pass_fds=[theirs.fileno()],
-                start_new_session=True,  # Ctrl-C is for this process, which cancels the call
+                start_new_session=True,  # so that Ctrl-C only reaches this process
                 cwd="/",
             )
         self._control = mine
@@ -103,7 +103,7 @@ class Worker:
             c.close()
         self._control.close()
         self._log.close()
-        self.process.returncode = 0  # it is not this process's to wait for
+        self.process.returncode = 0  # a forked child must not wait for its parent's worker
 
     def stop(self) -> None:
         """Ends the worker: closing the control socket cancels what it does."""

@@ -10,7 +10,7 @@ import warnings
 from importlib import import_module
 from typing import Any
 
-# Files whose lines are not those of the caller's program.
+# Files of this package and of contextlib, whose lines are not the caller's.
 _INNER = (os.path.dirname(__file__) + os.sep, contextlib.__file__)
 _FLAG = re.compile(r"(?:\bcollocate [a-z]+ )?(?<![\w-])--([a-z]+[a-z0-9]*(?:-[a-z0-9]+)*)")
 

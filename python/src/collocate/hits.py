@@ -108,9 +108,9 @@ class Hits:
         self._generation = index._generation
         self.docs: np.ndarray = docs
         self.scores: np.ndarray = scores
-        self.seconds: float = 0.0  # that the search itself took
+        self.seconds: float = 0.0  # duration of the search itself
         self._ids: np.ndarray | None = None
-        self._listed = ids  # if they came with the hits; most are never looked at
+        self._listed = ids  # IDs that came with the hits, or None; an array on first use
 
     @property
     def ids(self) -> np.ndarray:
@@ -193,8 +193,8 @@ class Concordance:
 
     def __init__(self, found: dict[str, Any]):
         self.lines: list[dict[str, Any]] = found["lines"] or []
-        self.total: int = found["total"]  # matches
-        self.all: bool = found["all"]  # if not, there are more than were counted
+        self.total: int = found["total"]  # number of matches
+        self.all: bool = found["all"]  # whether total counts all matches; if not, there are more
         self.documents: int = found["documents"]
 
     def __len__(self) -> int:
@@ -244,8 +244,8 @@ class BatchHits:
         self.offsets: np.ndarray = offsets
         self.docs: np.ndarray = docs
         self.scores: np.ndarray = scores
-        self.query_ids: list[Any] | None = query_ids  # if queries were given as a mapping
-        self.seconds: float = 0.0  # that the searches themselves took
+        self.query_ids: list[Any] | None = query_ids  # set if queries were given as a mapping
+        self.seconds: float = 0.0  # duration of the searches themselves
         self._ids: np.ndarray | None = None
 
     @property

@@ -19,7 +19,7 @@ from ._progress import ProgressOption, bar
 from ._worker import Worker, call, worker
 from .hits import BatchHits, Concordance, Explanation, Hits, Snippet
 
-# Hits in one message: 64 MB.
+# Largest number of hits in one message: 64 MB.
 _HITS = 1 << 23
 
 
@@ -174,7 +174,7 @@ class Index:
         if generation != self._generation:
             raise ValueError("the index has changed since these hits were found: search again")
 
-    # What the worker knows of this index.
+    # State of this index in the worker.
 
     def _handle(self) -> tuple[Worker, int]:
         """The worker and the index's number there, opened again after a fork or a restart."""
@@ -251,7 +251,7 @@ class Index:
     # Searching.
 
     # fmt: off
-    @overload  # a str is an Iterable[str], too; it is a query
+    @overload  # a str is also an Iterable[str], but means one query
     def search(  # type: ignore[overload-overlap]
         self, queries: str, k: int = ..., *,
         mode: str = ..., model: str = ..., k1: float | None = ..., b: float | None = ...,
@@ -344,7 +344,7 @@ class Index:
 
     def _one(self, query: str, args: dict[str, Any]) -> Any:
         """Asks one query. What stays the same from one query to the next is written once."""
-        query.encode()  # half a surrogate pair is an error here, too
+        query.encode()  # raises an error for half a surrogate pair
         w, number = self._handle()
         if self._asked[:2] != (number, args):
             rest = dumps({"index": number, **args})[1:]
@@ -356,7 +356,7 @@ class Index:
         """The IDs of documents, given by number, as an array of str."""
         numbers = np.asarray(docs)
         flat = np.ascontiguousarray(numbers.ravel(), dtype=np.uint32)
-        # The same documents come up again and again: each is asked for once.
+        # Hits of different queries share documents: request each document once.
         unique, inverse = np.unique(flat, return_inverse=True)
         names = np.empty(len(unique), dtype=object)
         names[:] = self._strings("ids", unique)

@@ -146,7 +146,7 @@ def ripley(
              "engine": engine, "threads": threads}  # fmt: skip
     found = call("curve", {**args, "of": names, "near": names}, arrays).arrays
     alone = np.flatnonzero(found["a"] == found["b"])
-    alone = alone[np.argsort(found["a"][alone])][order]  # as the categories are
+    alone = alone[np.argsort(found["a"][alone])][order]  # in the order of the categories
     bins = found["distance"][:n_steps]
     values = found["l"].reshape(-1, n_steps)[alone]
     table = pd.DataFrame(
@@ -177,7 +177,7 @@ def _cells(adata: Any, cluster_key: str, spatial_key: str) -> tuple[dict[str, An
     category = labels.astype("category")
     used = category.cat.remove_unused_categories()
     names = [str(c) for c in used.cat.categories]
-    # The program has names in the order of their bytes.
+    # The program sorts names by their bytes.
     by_bytes = sorted(range(len(names)), key=lambda i: names[i].encode())
     place = np.empty(len(names), dtype=np.int32)
     place[by_bytes] = np.arange(len(names), dtype=np.int32)

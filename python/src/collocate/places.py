@@ -305,7 +305,7 @@ def _points(
         xs = points[_column(points, x, "x", _X)].to_numpy()
         ys = points[_column(points, y, "y", _Y)].to_numpy()
     names, numbers = np.unique(kind.astype(str).to_numpy(dtype=object), return_inverse=True)
-    # Names in the order of their bytes, as the program has them.
+    # Sort names by their bytes, as the program does.
     order = sorted(range(len(names)), key=lambda i: str(names[i]).encode())
     rank = np.empty(len(names), dtype=np.int32)
     rank[order] = np.arange(len(names), dtype=np.int32)

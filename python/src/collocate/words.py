@@ -30,7 +30,7 @@ class Vocabulary:
     def __init__(self, words: list[str], counts: np.ndarray, tokens: int = 0):
         self.words: list[str] = words
         self.counts: np.ndarray = counts
-        self.tokens: int = tokens  # all words of the corpus, also those that were left out
+        self.tokens: int = tokens  # words of the corpus, including those outside the vocabulary
         self._ids: dict[str, int] | None = None
 
     @property
@@ -116,7 +116,7 @@ class Vectors:
         """The row of a word. A KeyError names words that are spelt alike."""
         if word in self.ids:
             return self.ids[word]
-        # The most frequent words come first. To compare with these takes 0.2 s.
+        # Compare only with the most frequent words, which come first: that takes 0.2 s.
         alike = (w for w in self.words[:100_000] if abs(len(w) - len(word)) <= 2)
         near = difflib.get_close_matches(word, alike, cutoff=0.7)
         hint = f" (did you mean {', '.join(near)}?)" if near else ""

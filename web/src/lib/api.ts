@@ -85,7 +85,7 @@ export interface Status {
   vectors?: { name: string; words: number; dimensions: number }
   points?: Places
   device?: { free_bytes: number; total_bytes: number }
-  shards?: Shard[] // of a root
+  shards?: Shard[] // if the server is a root
   limits: { k: number; words: number; queries: number; millis: number }
   latency: { seconds: number; searches: number; p50_micros: number; p90_micros: number; p99_micros: number }
   running: number; waiting: number; heap_bytes: number
@@ -99,7 +99,7 @@ export class Failure extends Error {
 const tokenKey = 'collocate-token'
 let askForToken: () => void = () => {}
 
-/** onToken says what to do when the server wants a token. */
+/** onToken sets the function that is called when the server requires a token. */
 export function onToken(ask: () => void) { askForToken = ask }
 export function setToken(token: string) { sessionStorage.setItem(tokenKey, token) }
 
@@ -116,8 +116,8 @@ export function query(params: Params): string {
 }
 
 /**
- * send asks the server. One that is busy says when to come back: a question is asked up to four times,
- * unless its answer is no longer wanted.
+ * send sends a request. If the server is busy, it says when to try again: a request is sent up to four
+ * times, unless it is cancelled.
  */
 export async function send(path: string, init: RequestInit = {}, tries = 4): Promise<Response> {
   const headers = new Headers(init.headers)
@@ -147,7 +147,7 @@ export async function get<T>(path: string, params: Params = {}, signal?: AbortSi
   return (await send(path + (q ? '?' + q : ''), { signal })).json()
 }
 
-/** Latest keeps only the newest of several questions: each cancels the one before. */
+/** Latest keeps only the newest of several requests: each cancels the one before. */
 export class Latest {
   private controller?: AbortController
   start(): AbortSignal {
@@ -161,7 +161,7 @@ export class Latest {
 export function isAbort(e: unknown): boolean { return e instanceof DOMException && e.name === 'AbortError' }
 export function said(e: unknown): string { return e instanceof Error ? e.message : String(e) }
 
-/** follow watches a job's events until it ends. */
+/** follow reads the events of a job until it ends. */
 export async function follow(id: string, tell: (job: Job) => void, signal: AbortSignal): Promise<void> {
   const response = await send(`/v1/jobs/${id}/events`, { signal })
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()

@@ -1,7 +1,7 @@
 import { onDestroy } from 'svelte'
 import { get, isAbort, Latest, said, type Params } from './api'
 
-/** Asked is the newest answer to a question that changes. Make it where a component begins. */
+/** Asked has the answer to the newest of several requests. Create it when a component is initialised. */
 export class Asked<T> {
   found = $state.raw<T>()
   error = $state('')

@@ -28,7 +28,7 @@ export function short(n: number): string {
   return Math.abs(n) >= 100 ? whole.format(Math.round(n)) : String(Number(n.toPrecision(3)))
 }
 
-/** modelName is what a scoring function is called, as in BM25 (k1=1.2, b=0.75). */
+/** modelName returns the name of a scoring function, as in BM25 (k1=1.2, b=0.75). */
 export function modelName(model: string): string {
   const [, name, rest] = model.match(/^([^(]*)(?:\((.*)\))?$/) ?? [, model]
   const title = /^(dirichlet|cosine)$/.test(name!) ? name![0].toUpperCase() + name!.slice(1) : name!.toUpperCase()
@@ -40,12 +40,12 @@ const algorithms = {
   vbmw: 'Variable Block-Max WAND', bmm: 'Block-Max MaxScore', tiles: 'Tiles',
 } as Record<string, string>
 
-/** algorithmName is what an algorithm is called in papers. */
+/** algorithmName returns the name of an algorithm in papers. */
 export function algorithmName(name: string): string { return algorithms[name] ?? name }
 
 export interface Piece { text: string; mark: boolean }
 
-/** pieces cuts a snippet where its marks begin and end. Marks count bytes of UTF-8. */
+/** pieces splits a snippet at its marks, which are byte offsets in UTF-8. */
 export function pieces(text: string, marks: { start: number; end: number }[] | null): Piece[] {
   const bytes = new TextEncoder().encode(text)
   const decoder = new TextDecoder()
@@ -60,7 +60,7 @@ export function pieces(text: string, marks: { start: number; end: number }[] | n
   return out
 }
 
-/** plainly writes the value of a stored field. */
+/** plainly formats the value of a stored field. */
 export function plainly(v: Value): string {
   if (Array.isArray(v)) return v.map(plainly).join(', ')
   return typeof v === 'object' ? `${v.lat}, ${v.lon}` : String(v)

@@ -2,13 +2,13 @@ export interface Edge { from: number; to: number; weight: number }
 export interface Place { x: number; y: number }
 
 /**
- * arrange places nodes so that linked ones are near: node 0 stays in the middle, all push each other
- * away, links pull. The result depends on the input alone. A few hundred nodes take milliseconds.
+ * arrange computes a force-directed layout: all nodes repel each other, links attract, and node 0 stays
+ * in the middle. The result depends only on the input. A few hundred nodes take milliseconds.
  */
 export function arrange(n: number, edges: Edge[], width: number, height: number): Place[] {
   const rx = width / 2 - 60
   const ry = height / 2 - 32
-  // In a unit disc, from a spiral.
+  // Initial positions are on a spiral in the unit disc.
   const at = Array.from({ length: n }, (_, i) => {
     const turn = i * 2.399963
     const r = i === 0 ? 0 : 0.35 + 0.5 * Math.sqrt(i / n)
@@ -50,8 +50,8 @@ export function arrange(n: number, edges: Edge[], width: number, height: number)
 }
 
 /**
- * apart places labels above their points and moves those that overlap up and down until they do not, if
- * there is room. The same points give the same places.
+ * apart places labels above their points, and moves overlapping ones up and down until they do not
+ * overlap, if there is space. The same points give the same places.
  */
 export function apart(points: Place[], widths: number[], height: number, right: number, bottom: number): Place[] {
   const at = points.map((p, i) => ({

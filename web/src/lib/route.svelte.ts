@@ -1,4 +1,4 @@
-// What is shown is in the address: it can be shared, and back and forward work.
+// The state of the page is in its address, so that it can be shared and the browser's history works.
 
 export const views = ['search', 'words', 'places', 'about'] as const
 export type View = (typeof views)[number]
@@ -24,7 +24,7 @@ export function href(view: View, params: Record<string, string | number | undefi
   return (view === 'search' ? '/' : '/' + view) + (text ? '?' + text : '')
 }
 
-/** go shows something. While one types, the address changes without a new entry in the history. */
+/** go changes what the page shows. While the user types, the address gets no new entry in the history. */
 export function go(view: View, params: Record<string, string | number | undefined> = {}, replace = false) {
   const address = href(view, params)
   if (address !== location.pathname + location.search) {
@@ -34,7 +34,7 @@ export function go(view: View, params: Record<string, string | number | undefine
   Object.assign(route, read())
 }
 
-/** follow lets a link to a view change the view without loading the page again. */
+/** follow makes a link to a view change the view without reloading the page. */
 export function follow(event: MouseEvent) {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
   const link = (event.target as Element).closest('a')
