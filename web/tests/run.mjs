@@ -223,6 +223,14 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
   look('explanation and engines', base + '/?q=lipid+droplets', async (page) => {
     await page.locator('details.explain summary').first().click()
     await page.locator('details[open] th', { hasText: 'droplet' }).waitFor()
+    // The panel shows the numbers of the formula as the API has them.
+    const { hits } = await (await fetch(base + '/v1/search?q=lipid+droplets&explain=1&k=1')).json()
+    const { documents, mean_length: mean, words } = hits[0].explain
+    check(documents > 0 && mean > 0 && words.every((w) => w.idf > 0), 'an explanation has documents, mean_length and idf')
+    const panel = await page.locator('details[open]').first().innerText()
+    check(panel.includes(`The index has ${documents.toLocaleString('en')} documents`), 'the explanation has the number of documents: ' + panel)
+    check(panel.includes('words long on average'), 'the explanation has the mean length: ' + panel)
+    for (const w of words) check(panel.includes(w.idf.toFixed(3)), `the explanation has the IDF of ${w.word}: ` + panel)
     await page.getByRole('button', { name: 'Compare' }).click()
     await page.getByText('Fastest of three runs').waitFor()
     await page.waitForFunction(() => !document.querySelector('aside')?.textContent?.includes('…'))

@@ -2,11 +2,13 @@
 
 export interface Mark { start: number; end: number }
 export interface Snippet { text: string; marks: Mark[] | null; before: boolean; after: boolean }
-export interface WordScore { word: string; weight: number; df: number; tf: number; score: number }
+export interface WordScore { word: string; weight: number; df: number; tf: number; idf?: number; score: number }
 export interface Part {
   query: string; role?: string; documents: number; matches: boolean; tf?: number; weight?: number; score: number; parts?: Part[]
 }
-export interface Explanation { model: string; length: number; score: number; words: WordScore[] | null; tree?: Part }
+export interface Explanation {
+  model: string; length: number; documents?: number; mean_length?: number; score: number; words: WordScore[] | null; tree?: Part
+}
 export type Value = string | number | Value[] | { lat: number; lon: number }
 export interface Hit {
   rank: number; id: string; doc: number; score: number; fields?: Record<string, Value>; snippet?: Snippet; explain?: Explanation
