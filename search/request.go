@@ -71,7 +71,7 @@ type (
 	//	type Stats struct {
 	//		Algorithm  Algorithm      // the one requested, or chosen by Auto; Auto: see Strategy
 	//		Strategy   Strategy       // the one that it used, if it has several, or that of a tree
-	//		Words      int            // query words that are in the index
+	//		Words      int            // distinct query words that are in the index
 	//		Postings   int64          // in the lists of these words
 	//		Blocks     int64          // in which the postings are stored
 	//		Scored     int64          // postings that were scored

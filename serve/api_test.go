@@ -503,6 +503,31 @@ func TestCrossOrigin(t *testing.T) {
 	}
 }
 
+// A search for a tree is labelled with what answered it. No search is labelled auto, which names a
+// request.
+func TestMetricsOfTrees(t *testing.T) {
+	h := New(elife(t, false), Options{Limits: unheld})
+	queries := []string{"+droplets cell -mouse", "(cell AND membrane) OR (mouse AND neurons)", "cell membrane"}
+	for _, q := range queries {
+		if w := call(h, "/v1/search?q="+url.QueryEscape(q), ""); w.Code != http.StatusOK {
+			t.Fatalf("%s: %d %s", q, w.Code, w.Body)
+		}
+	}
+	text := call(h, "/metrics", "").Body.String()
+	for _, want := range []string{
+		`collocate_searches_total{algorithm="tree",strategy="tree-conjunction"} 1`,
+		`collocate_searches_total{algorithm="exhaustive",strategy="tree-lists"} 1`,
+		`collocate_searches_total{algorithm="bmm",strategy="`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("after %q: no %s in\n%s", queries, want, text)
+		}
+	}
+	if strings.Contains(text, `algorithm="auto"`) {
+		t.Errorf("a search is labelled auto:\n%s", text)
+	}
+}
+
 // Metrics count requests, searches and algorithms; the access log has a line with the request's ID.
 func TestMetricsAndAccessLog(t *testing.T) {
 	var log bytes.Buffer

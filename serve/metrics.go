@@ -92,7 +92,7 @@ func (m *metrics) count(verb string, status int, took time.Duration) {
 func (m *metrics) searched(on engine.Kind, s *search.Stats, took time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.strategies[[2]string{s.Algorithm.String(), s.Strategy.String()}]++
+	m.strategies[taken(s)]++
 	histogramOf(m.searches, on.String()).add(took)
 }
 
@@ -100,7 +100,18 @@ func (m *metrics) searched(on engine.Kind, s *search.Stats, took time.Duration) 
 func (m *metrics) strategy(s *search.Stats) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.strategies[[2]string{s.Algorithm.String(), s.Strategy.String()}]++
+	m.strategies[taken(s)]++
+}
+
+// taken returns the labels of a search: the algorithm and the strategy that answered it. Some
+// strategies for trees belong to none of the algorithms; then the algorithm is called tree, since
+// auto names a request and not what was done.
+func taken(s *search.Stats) [2]string {
+	algorithm := s.Algorithm.String()
+	if s.Algorithm == search.Auto && s.Strategy != 0 {
+		algorithm = "tree"
+	}
+	return [2]string{algorithm, s.Strategy.String()}
 }
 
 // latencies are those of the last seconds, in microseconds.

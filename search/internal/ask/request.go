@@ -152,8 +152,9 @@ type Stats struct {
 	Algorithm Algorithm `json:"algorithm,omitempty"`
 	// Strategy is the strategy that the algorithm used.
 	Strategy Strategy `json:"strategy,omitempty"`
-	// Words is the number of query words in the index, Postings the total length of their lists,
-	// and Blocks the number of blocks in which these are stored.
+	// Words is the number of distinct query words that score and that the index has, Postings the
+	// total length of their lists, and Blocks the number of blocks in which these are stored. A
+	// word that a tree searches for in two fields has two lists and counts twice.
 	Words    int   `json:"words"`
 	Postings int64 `json:"postings"`
 	Blocks   int64 `json:"blocks"`

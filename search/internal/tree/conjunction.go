@@ -391,7 +391,7 @@ func (p *plan) rankLed(roots []*node, live []*docset.Set, k int, r *ask.Request)
 		return nil, err
 	}
 	stats := p.stats(ask.TreeConjunction)
-	h := newRanking(min(k, max(1, p.docs())), stats.Words)
+	h := newRanking(min(k, max(1, p.docs())), p.scoringTerms())
 	h.counts, p.counted = r.Count, true
 	for i, x := range p.parts {
 		g, err := x.openConjunction(roots[i])

@@ -168,7 +168,7 @@ func (p *plan) rankEach(by ask.Strategy, search func(*exec, *node, *docset.Set, 
 		return nil, err
 	}
 	stats := p.stats(by)
-	h := newRanking(min(p.task.k, max(1, p.docs())), stats.Words)
+	h := newRanking(min(p.task.k, max(1, p.docs())), p.scoringTerms())
 	h.counts = p.counted
 	for i, x := range p.parts {
 		if err := search(x, p.roots[i], sets[i], h); err != nil {
@@ -200,17 +200,32 @@ func (p *plan) stats(by ask.Strategy) ask.Stats {
 	if by == ask.TreeLists {
 		stats.Algorithm = ask.Exhaustive
 	}
-	for i, root := range p.roots {
+	type list struct {
+		src  *eval.Engine // the index, or that of a field
+		word string
+	}
+	for _, root := range p.roots {
+		lists := map[list]bool{}
 		root.each(func(n *node) {
 			for j := range n.terms {
-				if i == 0 {
-					stats.Words++
+				t := &n.terms[j]
+				if l := (list{n.src, t.Text}); t.AllDF() > 0 && !lists[l] {
+					lists[l] = true
+					stats.Postings += int64(t.Info.DF)
 				}
-				stats.Postings += int64(n.terms[j].Info.DF)
 			}
 		})
+		// Only the words of patterns differ between segments.
+		stats.Words = max(stats.Words, len(lists))
 	}
 	return stats
+}
+
+// scoringTerms returns the number of terms of the parts that score. A word counts each time that it
+// occurs in the query: that many numbers are added up for a document.
+func (p *plan) scoringTerms() (terms int) {
+	p.roots[0].each(func(n *node) { terms += len(n.terms) })
+	return terms
 }
 
 // sparse reports whether rankSparse is cheaper than the engines for a query of words within left

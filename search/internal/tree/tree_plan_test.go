@@ -66,3 +66,41 @@ func TestEveryTreeStrategyIsTaken(t *testing.T) {
 		}
 	}
 }
+
+// A word counts once, in however many parts it is, and its list once: as in a query of plain words.
+// Words that the index does not have, and parts that do not score, do not count.
+func TestStatsOfDistinctWords(t *testing.T) {
+	e, err := eval.NewEngine(searchtest.IndexWithPositions(t, "whitespace",
+		"a b c", "a b", "a c b a", "ab c", "b", "c b a b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Documents with each word.
+	const a, b, c, ab = 4, 5, 4, 1
+	for text, want := range map[string]struct {
+		words    int
+		postings int64
+	}{
+		`"a b"`:                         {2, a + b},
+		`"a b" "b a" a b`:               {2, a + b},
+		`"a b a"`:                       {2, a + b},
+		`(a AND b) OR (a AND c)`:        {3, a + b + c},
+		`+a +b "a b"^2 c`:               {3, a + b + c},
+		`(a AND b) OR (a AND unknown)`:  {2, a + b},
+		`(a AND b) OR (b AND a) -c #ab`: {2, a + b},
+		`(a* AND b) OR (a AND b)`:       {3, a + b + ab},
+	} {
+		q, err := query.Parse(text, query.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Search(t.Context(), Of(e), &ask.Request{Query: q, K: 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := got.Stats; s.Words != want.words || s.Postings != want.postings {
+			t.Errorf("%s, by %s: %d words with %d postings, want %d with %d", text, s.How(), s.Words, s.Postings,
+				want.words, want.postings)
+		}
+	}
+}
