@@ -19,7 +19,7 @@ func gpuPays(cores time.Duration, postings int64) bool {
 	return cores.Seconds() > 2*(gpuOpening.Seconds()+float64(postings)/gpuPostings)
 }
 
-// realGPU says whether the device exists and is not emulated.
+// realGPU reports whether the device exists and is not emulated.
 func realGPU(ordinal int) bool {
 	devices, err := gpu.Devices()
 	return err == nil && ordinal < len(devices) && !devices[ordinal].Emulated

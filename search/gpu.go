@@ -85,7 +85,7 @@ func (s *Searcher) releaseKept() error {
 	return errors.Join(errs...)
 }
 
-// onGPU says whether the index is on a GPU.
+// onGPU reports whether the index is on a GPU.
 func (s *Searcher) onGPU() bool { return s.gpu != nil || len(s.segments) > 0 }
 
 // GPUMemory returns the free and the total memory of the GPU that holds the index; 0 and 0 if there

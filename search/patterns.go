@@ -32,7 +32,7 @@ type Pattern = ask.Pattern
 //	}
 type PatternWord = ask.PatternWord
 
-// HasPatterns says whether a query has patterns: prefixes, wildcards or fuzzy words.
+// HasPatterns reports whether a query has patterns: prefixes, wildcards or fuzzy words.
 func HasPatterns(q query.Node) bool {
 	switch q := q.(type) {
 	case query.Prefix, query.Wildcard, query.Fuzzy:

@@ -20,9 +20,9 @@ import (
 type Snippet struct {
 	Text  string      `json:"text"`  // white space is collapsed to single blanks
 	Marks []text.Span `json:"marks"` // positions of the query words in Text
-	// Before says whether the document has words before Text.
+	// Before reports whether the document has words before Text.
 	Before bool `json:"before"`
-	// After says whether the document has words after Text.
+	// After reports whether the document has words after Text.
 	After bool `json:"after"`
 }
 

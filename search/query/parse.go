@@ -68,8 +68,8 @@ func (p *parser) blanks() {
 	}
 }
 
-// ended says whether a list ends here: at the end of the text or at the parenthesis that closes its
-// group.
+// ended reports whether a list ends here: at the end of the text or at the parenthesis that closes
+// its group.
 func (p *parser) ended() bool {
 	p.blanks()
 	return p.at == len(p.text) || p.open > 0 && p.text[p.at] == ')'
@@ -112,7 +112,7 @@ func (p *parser) operatorAt() string {
 	return ""
 }
 
-// mayBeOperator says whether an operator can begin with c. Few words do, so this test is fast.
+// mayBeOperator reports whether an operator can begin with c. Few words do, so this test is fast.
 func mayBeOperator(c byte) bool {
 	return c == 'A' || c == 'O' || c == 'N' || c == '&' || c == '|'
 }
@@ -279,7 +279,7 @@ func (p *parser) clause() (Node, error) {
 	return p.boost()
 }
 
-// beginsPart says whether something that a prefix operator can apply to begins at a position.
+// beginsPart reports whether something that a prefix operator can apply to begins at a position.
 func (p *parser) beginsPart(at int) bool {
 	r, size := utf8.DecodeRuneInString(p.text[at:])
 	switch {

@@ -217,7 +217,7 @@ func escapeBut(text, but string) string {
 	return b.String()
 }
 
-// isPlainWord says whether the parser reads text as this Term in every context.
+// isPlainWord reports whether the parser reads text as this Term in every context.
 func isPlainWord(text string) bool {
 	first, _ := utf8.DecodeRuneInString(text)
 	if !unicode.IsLetter(first) && !unicode.IsDigit(first) || isOperator(text) || strings.Contains(text, `\`) ||

@@ -107,7 +107,7 @@ func (Box) node()      {}
 func (IDs) node()      {}
 func (All) node()      {}
 
-// Plain says whether text that was parsed to a tree consists only of words, so that it means the
+// Plain reports whether text that was parsed to a tree consists only of words, so that it means the
 // same unparsed.
 func Plain(text string, n Node, o Options) bool {
 	var parts []Node

@@ -91,7 +91,7 @@ func (p *parser) finish(text string, wild []int, from int) scanned {
 	return scanned{text: text, pattern: true}
 }
 
-// boostAt says whether ^ and a number end the word at a position.
+// boostAt reports whether ^ and a number end the word at a position.
 func (p *parser) boostAt(at int) bool {
 	at++
 	start := at
@@ -101,7 +101,7 @@ func (p *parser) boostAt(at int) bool {
 	return at > start && (p.text[start] >= '0' && p.text[start] <= '9' || p.text[start] == '.') && p.wordEnds(at)
 }
 
-// wordEnds says whether any word ends at a position.
+// wordEnds reports whether any word ends at a position.
 func (p *parser) wordEnds(at int) bool {
 	if at >= len(p.text) {
 		return true
@@ -110,14 +110,14 @@ func (p *parser) wordEnds(at int) bool {
 	return unicode.IsSpace(r) || r == ')' && p.open > 0
 }
 
-// wordAt says whether a word continues at a position, so that a question mark before it is a
+// wordAt reports whether a word continues at a position, so that a question mark before it is a
 // wildcard.
 func (p *parser) wordAt(at int) bool {
 	r, size := utf8.DecodeRuneInString(p.text[at:])
 	return size > 0 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '*' || r == '?' && p.wordAt(at+size))
 }
 
-// endingAt says whether a suffix follows a star, as in *ology, unlike *emphasis* or **strong**.
+// endingAt reports whether a suffix follows a star, as in *ology, unlike *emphasis* or **strong**.
 func (p *parser) endingAt(at int) bool {
 	r, size := utf8.DecodeRuneInString(p.text[at:])
 	if size == 0 || !unicode.IsLetter(r) && !unicode.IsDigit(r) {

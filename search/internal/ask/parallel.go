@@ -67,7 +67,7 @@ func (b *Blocks) Check() error {
 	return nil
 }
 
-// Exact says whether the result equals that of one core, to the bit, for any number of threads.
+// Exact reports whether the result equals that of one core, to the bit, for any number of threads.
 func (p *Parallel) Exact() bool { return !CutsDocuments(p.Partition) && p.Policy != SharedHalf }
 
 // Partition is a way to partition the lists of a query.
@@ -208,7 +208,7 @@ func Threads(n int) int {
 	return min(n, max(64, 4*cores))
 }
 
-// CutsDocuments says whether the postings of a document can fall into different partitions.
+// CutsDocuments reports whether the postings of a document can fall into different partitions.
 func CutsDocuments(p Partition) bool { return p >= Homogeneous }
 
 // OnOne returns the options with which one worker answers a request alone. They are nil for exact
@@ -221,10 +221,10 @@ func OnOne(p Parallel) *Parallel {
 	return &p
 }
 
-// MayBeAlone says whether the batch may decide to leave a request to one worker.
+// MayBeAlone reports whether the batch may decide to leave a request to one worker.
 func MayBeAlone(p *Parallel) bool { return p.Exact() && p.Engine != engine.Multicore }
 
-// WantsGPU says whether a request names the GPU.
+// WantsGPU reports whether a request names the GPU.
 func WantsGPU(p *Parallel) bool { return p != nil && p.Engine == engine.GPU }
 
 // GPUStats describes the work of the device for a query.

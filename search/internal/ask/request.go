@@ -102,13 +102,13 @@ type Request struct {
 	Proximity *Proximity
 }
 
-// IsTree says whether a request needs more than the top k documents for some words.
+// IsTree reports whether a request needs more than the top k documents for some words.
 func (r *Request) IsTree() bool {
 	return r.Query != nil || r.Count || r.From != 0 || r.Gathers() ||
 		r.Expand != nil || r.Proximity != nil
 }
 
-// Gathers says whether a request needs all matching documents, not only the best.
+// Gathers reports whether a request needs all matching documents, not only the best.
 func (r *Request) Gathers() bool { return len(r.Facets) > 0 || r.Sort != nil }
 
 // Within limits answers to some documents.
@@ -177,8 +177,8 @@ type Stats struct {
 	GPU *GPUStats `json:"gpu,omitempty"`
 }
 
-// Counted says whether Blocks, Scored, Decoded and Skipped were counted: strategies for trees leave
-// them 0, and JSON leaves them out.
+// Counted reports whether Blocks, Scored, Decoded and Skipped were counted: strategies for trees
+// leave them 0, and JSON leaves them out.
 func (s *Stats) Counted() bool { return s.Blocks > 0 || s.Postings == 0 }
 
 // How names the algorithm and, in brackets, its strategy, or the strategy alone if it is none of

@@ -26,7 +26,7 @@ func (c *ring[T]) takeOne(own *claim) (i int64, ok bool) {
 	}
 }
 
-// more says whether there are unclaimed requests.
+// more reports whether there are unclaimed requests.
 func (c *ring[T]) more() bool { return c.taken.Load() < c.fetched.Load() }
 
 // take claims fetched requests. The fewer there are, the fewer it claims, to leave some for other

@@ -158,14 +158,14 @@ func (c *ring[T]) handOut(yield func(T, error) bool) bool {
 	}
 }
 
-// ready says whether the next result can be yielded.
+// ready reports whether the next result can be yielded.
 func (c *ring[T]) ready() bool {
 	i := c.given.Load()
 	state := c.state[i%int64(len(c.state))].Load()
 	return state == i+1 || state == -i-1
 }
 
-// over says whether all results were yielded.
+// over reports whether all results were yielded.
 func (c *ring[T]) over() bool { return c.ended.Load() && c.given.Load() == c.fetched.Load() }
 
 // serve answers requests, and helps where there are none, until the batch ends.
@@ -203,7 +203,7 @@ func (c *ring[T]) finish(i int64, made T, err error) {
 	}
 }
 
-// any says whether there is something to do; mu is held.
+// any reports whether there is something to do; mu is held.
 func (c *ring[T]) any() bool { return c.more() || c.oldestClaim() != nil || c.helpable() }
 
 // wait waits until a condition holds. It calls say(true) before and say(false) after waiting.

@@ -41,7 +41,7 @@ type gpuAskTerm struct {
 
 func (q *gpuAsk) terms() []gpuAskTerm { return unsafe.Slice(q.first, q.words) }
 
-// fits says whether a lane can answer the request and it has words.
+// fits reports whether a lane can answer the request and it has words.
 func (q *gpuAsk) fits() bool { return !q.general && q.words > 0 }
 
 // asker turns requests into gpuAsks. Its buffers are reused.

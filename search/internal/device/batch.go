@@ -112,7 +112,7 @@ func (b *gpuBatch) answerChunk(ctx context.Context, lane int, c *gpuChunk) {
 	}
 }
 
-// sameKind says whether requests can be answered in one launch.
+// sameKind reports whether requests can be answered in one launch.
 func sameKind(a, b *ringRequest) bool {
 	if a.rare == nil && b.rare == nil {
 		return true

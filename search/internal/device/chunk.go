@@ -309,10 +309,10 @@ func listsOf(asks []gpuAsk, at []int32) (ids []int) {
 	return ids
 }
 
-// hasAll says whether all lists are permanently on the device, with their codes.
+// hasAll reports whether all lists are permanently on the device, with their codes.
 func (m *gpuModel) hasAll() bool { return m.all }
 
-// has says whether all lists of queries are on the device, with their codes.
+// has reports whether all lists of queries are on the device, with their codes.
 func (m *gpuModel) has(asks []gpuAsk, at []int32) bool {
 	if m.all {
 		return true

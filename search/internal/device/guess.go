@@ -43,7 +43,7 @@ type guesser struct {
 	docs           uint64
 }
 
-// expects says whether at least want documents are expected to have a sum of at least s.
+// expects reports whether at least want documents are expected to have a sum of at least s.
 func (g *guesser) expects(s, want uint64) bool {
 	if g.alone {
 		want -= min(want, aloneAbove(g.above0, g.m0, s)+aloneAbove(g.above1, g.m1, s))

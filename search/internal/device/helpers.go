@@ -37,7 +37,7 @@ type helperJob struct {
 	left  atomic.Int64 // numbers that are not finished
 }
 
-// open says whether a part of the job is left to take.
+// open reports whether a part of the job is left to take.
 func (j *helperJob) open() bool { return j != nil && int(j.next.Load()) < j.n }
 
 // some does a part of the job, if one is left.

@@ -48,7 +48,7 @@ func (k *Kept) Release() error {
 	return errors.Join(errs...)
 }
 
-// serves says whether the postings are on the devices that options name.
+// serves reports whether the postings are on the devices that options name.
 func (k *Kept) serves(o *Options) bool {
 	if k == nil || len(k.parts) != 1+len(o.Also) || k.parts[0].dev.Info().Ordinal != o.Device.Ordinal {
 		return false

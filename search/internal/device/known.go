@@ -16,7 +16,7 @@ type knownTerms struct {
 	there  bool
 }
 
-// has says whether the terms are there for the parameters of a weigher.
+// has reports whether the terms are there for the parameters of a weigher.
 func (k *knownTerms) has(w *model.BM25Weigher) bool {
 	return k.there && w != nil && w.Params() == k.params
 }
@@ -56,7 +56,7 @@ func (t *gpuTerm) write(w *model.BM25Weigher, l *gpuList, weight float64) {
 	t.locate(l)
 }
 
-// knows says whether the device has the terms of a query with their weights.
+// knows reports whether the device has the terms of a query with their weights.
 func (p *manyPlan) knows(a *gpuAsk) bool { return a.lead >= 0 && p.known > 0 }
 
 // writeOwn fills in the terms of a query that the device does not have, and returns the model's
@@ -93,7 +93,7 @@ func usualBM25(w model.Weigher) *model.BM25Weigher {
 	return usual
 }
 
-// doubled says whether all weights are 1, 2, 4 or 8, which the kernels support.
+// doubled reports whether all weights are 1, 2, 4 or 8, which the kernels support.
 func doubled(terms []gpuAskTerm) bool {
 	for i := range terms {
 		if w := terms[i].weight; twice(w) > 3 || w != float64(int(1)<<twice(w)) {

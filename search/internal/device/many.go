@@ -273,8 +273,8 @@ func (f *lane) start(m *gpuModel) error {
 	return err
 }
 
-// answered says whether the answers are there. Polling memory is the fastest way to find out, and
-// blocks no thread.
+// answered reports whether the answers are there. Polling memory is the fastest way to find out,
+// and blocks no thread.
 func (f *lane) answered() bool { return atomic.LoadUint64(&f.signed.Values()[0]) == f.p.sign }
 
 // wait waits until the answers are there.

@@ -10,7 +10,7 @@ import "github.com/collocate/collocate/internal/gpu"
 // mapDocs is the number of documents per cell of a map, as in scoring.cuh.
 const mapDocs = 32
 
-// wantsMap says whether a list is frequent enough for a map.
+// wantsMap reports whether a list is frequent enough for a map.
 func (st *gpuStore) wantsMap(l *gpuList) bool {
 	return !l.sparse() && int64(l.df)*mapShare >= int64(st.g.s.Index.Docs())
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// alone says whether the plan is a single query that is passed as kernel arguments: one of few
+// alone reports whether the plan is a single query that is passed as kernel arguments: one of few
 // words whose lists all have tables. Nearly all of its tiles run at the same time, so they need no
 // order.
 func (s *gpuSlot) alone() bool {

@@ -104,7 +104,8 @@ func (s *gpuSlot) expect(k int) {
 	}
 }
 
-// arrived says whether the whole result is there. The kernel writes it word by word, in any order.
+// arrived reports whether the whole result is there. The kernel writes it word by word, in any
+// order.
 func (s *gpuSlot) arrived() bool {
 	out := s.back.Values()
 	head := atomic.LoadUint64(&out[0])

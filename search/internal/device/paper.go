@@ -135,7 +135,7 @@ func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, schedul
 	return w.results, nil
 }
 
-// limits says whether a request is restricted to some documents, or its model is not supported.
+// limits reports whether a request is restricted to some documents, or its model is not supported.
 func (g *Index) limits(r ask.Request) bool {
 	return g.s.Live != nil || r.Within != nil || r.IsTree() || unknown(r.Model) != ""
 }
@@ -166,7 +166,7 @@ func (g *Index) thesisOnCPU(ctx context.Context, requests []ask.Request, schedul
 	return found, nil
 }
 
-// thesisAlgorithm says whether the thesis' kernels support an algorithm.
+// thesisAlgorithm reports whether the thesis' kernels support an algorithm.
 func thesisAlgorithm(a ask.Algorithm) bool {
 	return a == ask.WAND || a == ask.MaxScore || a == ask.BMW
 }
@@ -382,7 +382,7 @@ func (w *thesisWork) add(i int) {
 	w.found, w.lossy, w.kept = append(w.found, at), append(w.lossy, lossy), append(w.kept, kept)
 }
 
-// merges says whether the results of query i must be merged.
+// merges reports whether the results of query i must be merged.
 func (w *thesisWork) merges(i int) bool { return w.blocks[i] > 1 || w.lossy[i] || w.share.of > 1 }
 
 // roomFor returns the power of two, at least 32, in which n keys are sorted.

@@ -99,7 +99,7 @@ func (p *manyPlan) bytes() int { return manyPlanBytes(p.room, p.used.words) }
 // items returns an upper bound on the number of items.
 func (p *manyPlan) items() int { return p.used.longs << p.level }
 
-// empty says whether the plan has no queries.
+// empty reports whether the plan has no queries.
 func (p *manyPlan) empty() bool { return p.used.queries() == 0 }
 
 // writeHead completes the plan.
@@ -118,7 +118,7 @@ func (p *manyPlan) writeHead() {
 // manyRoom returns the space for a query's result: two words, and the answers.
 func manyRoom(k int) int { return 2 + k }
 
-// isShort says whether one word decides the query, and the device has its terms.
+// isShort reports whether one word decides the query, and the device has its terms.
 func (p *manyPlan) isShort(a *gpuAsk) bool { return a.lead > 0 && p.known > 0 }
 
 // add adds the space that a query takes.

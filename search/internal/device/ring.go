@@ -203,7 +203,7 @@ func (l *requestRing) enough() int {
 	return 1
 }
 
-// ready says whether take would not wait.
+// ready reports whether take would not wait.
 func (l *requestRing) ready() bool {
 	return l.waiting() >= l.enough() || l.ended.Load() || l.gone.Load()
 }

@@ -317,7 +317,7 @@ func (g *Index) enterQueries(model model.Model, queries []*eval.Query) (*gpuMode
 	})
 }
 
-// ready says whether all lists of the queries are on the device, with their codes.
+// ready reports whether all lists of the queries are on the device, with their codes.
 func (m *gpuModel) ready(queries []*eval.Query) bool {
 	now := int64(0)
 	if !m.st.whole {

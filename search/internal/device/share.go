@@ -37,7 +37,7 @@ func (p *gpuPace) took(requests int, d time.Duration) {
 	note(&p.request, d.Seconds()/float64(requests)/batchLanes)
 }
 
-// coreFirst says whether a core would finish the first waiting request before the device would.
+// coreFirst reports whether a core would finish the first waiting request before the device would.
 func (p *gpuPace) coreFirst(g *Index, first *ringRequest, waiting int) bool {
 	chunk, posting := load(&p.chunk), load(&p.posting)
 	if chunk == 0 || !byTiles(first.algorithm()) {

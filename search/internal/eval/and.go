@@ -282,8 +282,9 @@ func (q *Query) addCandidates(lists []*list, b, lo, hi int, others float64) int 
 // come, and candidates that cannot win with it are dropped:
 //
 //  1. The lists in which the candidates were found are scored, and j becomes the first list that
-//     was not scored: list 0 if the candidates come from bitmaps, 2 if from an intersection, else
-//  1. Candidates that were kept by a bound on their score are dropped if their score is too low.
+//     was not scored: list 0 if the candidates come from bitmaps, 2 if they come from an
+//     intersection, otherwise 1. Candidates that were kept by a bound on their score are dropped
+//     if their score is too low.
 //  2. The remaining lists, one after the other, drop the candidates that they do not contain, and
 //     add their scores to the others (intersectNext).
 //  3. What is left is pushed, and the buffers are emptied. While levels or coarse lengths are used,

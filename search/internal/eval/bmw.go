@@ -7,7 +7,7 @@ import "github.com/collocate/collocate/index"
 // up to the first end of these blocks can.
 func blockMaxWand(q *Query) error { return q.blockMaxWand((*list).look) }
 
-// look tells the bound and the last document of the block, or run of blocks, that would hold a
+// look returns the bound and the last document of the block, or run of blocks, that would contain a
 // document.
 func (q *Query) blockMaxWand(look func(*list, uint32) (float64, uint32)) error {
 	lists := q.sortedByDoc()
@@ -40,9 +40,9 @@ func (q *Query) blockMaxWand(look func(*list, uint32) (float64, uint32)) error {
 	}
 }
 
-// skipBlocks moves one list past the documents that were proved worthless: those up to
-// end, and before the next list's document. The list with the highest bound is the
-// one that is most likely to stop others from becoming pivots for nothing.
+// skipBlocks moves one list past the documents that cannot win: those up to end, and before the
+// next list's document. It moves the list with the highest bound, which otherwise would most likely
+// make further documents pivots in vain.
 func (q *Query) skipBlocks(lists []*list, pivot int, doc, end uint32) (forward bool) {
 	next := uint64(end) + 1
 	if pivot+1 < len(lists) {

@@ -2,9 +2,8 @@ package eval
 
 import "github.com/collocate/collocate/index"
 
-// buffer holds decoded and scored postings of a list, for the algorithms that work on
-// windows of documents. Those of the current window are [lo, hi); what lies behind belongs to
-// later windows.
+// buffer holds decoded and scored postings of a list, for the algorithms that work on windows of
+// documents. Those of the current window are [lo, hi); those after hi belong to later windows.
 type buffer struct {
 	docs   []uint32
 	scores []float32
@@ -26,7 +25,7 @@ func (l *list) fill(from, to uint32, need float64) {
 	b.hi = b.lo + firstAtLeast(b.docs[b.lo:], to)
 }
 
-// highest is the highest score in [from, to). It decodes these postings; fill then finds them.
+// highest returns the highest score in [from, to). It decodes these postings; fill then finds them.
 func (l *list) highest(from, to uint32) float64 {
 	l.load(from, to, -1)
 	b := &l.postings
@@ -106,8 +105,8 @@ func (l *list) decode(from, to uint32, need float64) {
 	}
 }
 
-// grow doubles the room. It starts with four blocks and ends, with windows of w documents,
-// at no more than w + 256 postings, rounded up to a power of two.
+// grow doubles the capacity. It begins with four blocks and, with windows of w documents, does not
+// exceed w + 256 postings, rounded up to a power of two.
 func (b *buffer) grow() {
 	size := max(4*index.BlockSize, 2*cap(b.docs))
 	docs, scores := make([]uint32, len(b.docs), size), make([]float32, len(b.scores), size)
@@ -130,7 +129,7 @@ func (b *buffer) add(doc uint32, score float32) {
 	b.hi++
 }
 
-// at is the score of a document of the window, if the list has it.
+// at returns the score of a document of the window, if the list contains it.
 func (b *buffer) at(doc uint32) float32 {
 	i := b.lo + firstAtLeast(b.docs[b.lo:b.hi], doc)
 	if i < b.hi && b.docs[i] == doc {
@@ -139,7 +138,7 @@ func (b *buffer) at(doc uint32) float32 {
 	return 0
 }
 
-// firstAtLeast is the position of the first of the rising numbers that is at least x.
+// firstAtLeast returns the index of the first of the increasing numbers that is at least x.
 func firstAtLeast(docs []uint32, x uint32) int {
 	if len(docs) == 0 || docs[0] >= x {
 		return 0

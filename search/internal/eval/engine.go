@@ -44,10 +44,10 @@ func NewEngine(r *index.Reader) (*Engine, error) {
 		weighers: map[model.Model]model.Weigher{}, fielded: fielded.NewEngine(r)}, nil
 }
 
-// Several says whether this is one of several segments of an index.
+// Several reports whether this is one of several segments of an index.
 func (e *Engine) Several() bool { return e.whole != nil }
 
-// Field is the engine of a text field alone; nil if the index has none of that name.
+// Field returns the engine of a text field alone; nil if the index has no such field.
 func (e *Engine) Field(name string) (*Engine, error) {
 	r := e.Index.Field(name)
 	if r == nil {
@@ -99,7 +99,7 @@ func (e *Engine) Search(ctx context.Context, r *ask.Request) (*ask.Result, error
 	return q.Finish()
 }
 
-// searchFields answers a request whose model is about fields.
+// searchFields answers a request whose model scores fields.
 func (e *Engine) searchFields(ctx context.Context, r *ask.Request) (*ask.Result, error) {
 	if e.Index.Shard().Of > 0 {
 		return nil, ask.Refuse("search: model bm25f: %w: want another model", index.ErrShard)
@@ -112,12 +112,12 @@ func (e *Engine) searchFields(ctx context.Context, r *ask.Request) (*ask.Result,
 	return found, nil
 }
 
-// ExplainFields tells how the score of a document comes about, if the model is about fields.
+// ExplainFields explains the score of a document, if the model scores fields.
 func (e *Engine) ExplainFields(r *ask.Request, doc uint32) ([]fielded.Explanation, error) {
 	return e.fielded.Explain(r, doc)
 }
 
-// SearchUnlessCancelled is Search, but checks the context first: a small search would not.
+// SearchUnlessCancelled is Search, but checks the context first, which a short search does not.
 func (e *Engine) SearchUnlessCancelled(ctx context.Context, r *ask.Request) (*ask.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("search: %w", err)
@@ -125,7 +125,7 @@ func (e *Engine) SearchUnlessCancelled(ctx context.Context, r *ask.Request) (*as
 	return e.Search(ctx, r)
 }
 
-// Prepare looks up the words of a request and opens their lists. Release gives the query back.
+// Prepare looks up the words of a request and opens their lists. The caller must call Release.
 func (e *Engine) Prepare(ctx context.Context, r *ask.Request) (*Query, error) {
 	return e.prepareAs(ctx, r, false)
 }
@@ -161,7 +161,7 @@ func (e *Engine) prepareAs(ctx context.Context, r *ask.Request, bounds bool) (*Q
 	return q, nil
 }
 
-// NewQuery makes a query whose words have not been looked up yet.
+// NewQuery returns a query whose words have not been looked up yet.
 func (e *Engine) NewQuery(ctx context.Context, r *ask.Request) (*Query, error) {
 	k, err := checkRequest(r)
 	if err != nil {
@@ -178,8 +178,8 @@ func (e *Engine) NewQuery(ctx context.Context, r *ask.Request) (*Query, error) {
 	return q, nil
 }
 
-// checkRequest returns how many answers a request wants, or what is wrong with it. Words and model
-// are checked elsewhere.
+// checkRequest returns the number of answers of a request, or an error if it is invalid. Words and
+// model are checked elsewhere.
 func checkRequest(r *ask.Request) (k int, err error) {
 	if r.IsTree() {
 		return 0, ask.Refuse("batches on a GPU do not support query trees, counts and pages of answers")
@@ -221,13 +221,13 @@ func (e *Engine) Release(q *Query) {
 	e.queries.Put(q)
 }
 
-// forget lets go of what a query refers to.
+// forget clears the references of a query.
 func (q *Query) forget() {
 	q.ctx, q.team, q.across, q.limits = nil, nil, nil, limits{}
 	q.Terms = q.Terms[:0]
 }
 
-// Weigher is the weigher of a model for this index; nil stands for BM25.
+// Weigher returns the weigher of a model for this index; nil means BM25.
 func (e *Engine) Weigher(m model.Model) (model.Weigher, error) {
 	if m == nil {
 		m = model.BM25{}
@@ -261,7 +261,7 @@ type knownModel struct {
 	w model.Weigher
 }
 
-// NewTeam makes a team for a query. Dismiss gives it back.
+// NewTeam returns a team for a query. The caller must call Dismiss.
 func (e *Engine) NewTeam(q *Query, p *ask.Parallel) *Team {
 	t := teams.Get().(*Team)
 	t.s, t.main, t.algorithm, t.k = e, q, q.Stats.Algorithm, q.Heap.K

@@ -5,8 +5,8 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// exhaustive is document at a time over every posting of every list: the definition made
-// executable, and the yardstick of the others.
+// exhaustive evaluates every posting of every list, document at a time. It is the definition of the
+// result, with which the other algorithms are compared.
 func exhaustive(q *Query) error {
 	q.start()
 	need := 1

@@ -7,7 +7,7 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// Begin chooses the algorithm and the score to start from.
+// Begin chooses the algorithm and finds the floor.
 func (q *Query) Begin(a ask.Algorithm) {
 	q.Stats.Algorithm = q.choose(a)
 	q.limitLists()
@@ -26,13 +26,13 @@ func (q *Query) limitLists() {
 	}
 }
 
-// findFloor finds a score that k documents reach by looking at the skip data alone: the k-th best
-// posting of a single list, which the index stores for BM25 with the usual parameters. A document
-// that has the word has at least that score, whatever the other words add. Documents that only
-// equal it may still win by their number, so the floor is the next lower number.
+// findFloor finds a score that k documents reach, from the skip data alone: the score of the k-th
+// best posting of a single list, which the index stores for BM25 with the default parameters.
+// These k documents have at least that score, whatever the other words add. Documents with an equal
+// score may still win by their number, so the floor is the next lower float.
 func (q *Query) findFloor() {
 	best, rank := float32(0), q.Heap.K
-	if q.limited { // all documents that may not be answers could rank before the k-th that may
+	if q.limited { // excluded documents could all rank before the k-th answer
 		rank += q.outside
 	}
 	for _, l := range q.Lists {
@@ -51,7 +51,7 @@ func (q *Query) findFloor() {
 	}
 }
 
-// rewind makes the floor the score to beat.
+// rewind sets the threshold to the floor.
 func (q *Query) rewind() {
 	q.theta = q.floor
 	q.cut = float64(q.floor) * (1 - q.Margin)
@@ -60,8 +60,8 @@ func (q *Query) rewind() {
 	}
 }
 
-// scoreAtRank is a score that at least k postings of the list reach: that of the next stored rank
-// from k on. It is 0 if none is known.
+// scoreAtRank returns a score that at least k postings of the list reach: that of the first stored
+// rank from k on; 0 means unknown.
 func (l *list) scoreAtRank(k int) float32 {
 	if int(l.Term.DF) < k {
 		return 0
@@ -85,8 +85,8 @@ func (l *list) scoreAtRank(k int) float32 {
 	return 0
 }
 
-// scoreWithin is the score of the k-th best posting of a list of one block whose document may be an
-// answer; 0 if there are fewer.
+// scoreWithin returns the score of the k-th best posting, among those whose documents may be
+// answers, in a list of one block; 0 if there are fewer.
 func (q *Query) scoreWithin(l *list) float32 {
 	if int(l.Term.DF) < q.Heap.K {
 		return 0
@@ -130,7 +130,7 @@ func (l *list) openBest(lowX float32) {
 	l.max = float64(l.bm25.OfX(l.oneX[0]))
 }
 
-// ofX bounds the score of postings whose stored x is at least x.
+// ofX returns a bound on the score of postings whose stored x is at least the given one.
 func (l *list) ofX(x float32) float32 { return l.bm25.OfX(float32(x * l.scaleX)) }
 
 // xOfBlock computes the x of the postings of the decoded block.
@@ -140,7 +140,7 @@ func (l *list) xOfBlock(xs *[index.BlockSize]float32) int {
 	return len(docs)
 }
 
-// lowest is the lowest of some positive numbers.
+// lowest returns the lowest of some positive numbers.
 func lowest(xs []float32) float32 {
 	low := xs[0]
 	for _, x := range xs {
@@ -151,7 +151,7 @@ func lowest(xs []float32) float32 {
 	return low
 }
 
-// kthLowest is the k-th lowest of at most a block of numbers, which are reordered.
+// kthLowest returns the k-th lowest of at most a block of numbers. It reorders them.
 func kthLowest(xs []float32, k int) float32 {
 	lo, hi := 0, len(xs) // the place k-1 is in there
 	for {
@@ -180,7 +180,7 @@ func kthLowest(xs []float32, k int) float32 {
 	}
 }
 
-// boundOf is a bound for the postings of a block.
+// boundOf returns a bound on the scores of a block.
 func (l *list) boundOf(block int) float64 {
 	if l.lowX != nil {
 		return float64(l.ofX(l.lowX[block]))
@@ -188,7 +188,7 @@ func (l *list) boundOf(block int) float64 {
 	return float64(l.bound(l.Bounds[block]))
 }
 
-// boundOfBlocks is a bound for the blocks from first to before last.
+// boundOfBlocks returns a bound on the scores of the blocks [first, last).
 func (l *list) boundOfBlocks(first, last int) float64 {
 	if l.lowX != nil {
 		return float64(l.ofX(lowest(l.lowX[first:last])))
@@ -196,7 +196,7 @@ func (l *list) boundOfBlocks(first, last int) float64 {
 	return l.highestOf(l.Bounds[first:last])
 }
 
-// boundOfRuns is a bound for the runs of blocks from first to before last.
+// boundOfRuns returns a bound on the scores of the runs of blocks [first, last).
 func (l *list) boundOfRuns(first, last int) float64 {
 	if l.superX != nil {
 		return float64(l.ofX(lowest(l.superX[first:last])))

@@ -31,7 +31,7 @@ func (l *limits) limit(docs int, live, within *docset.Set) {
 	}
 }
 
-// outside is an upper bound of the number of a segment's documents that may not be answers.
+// outside returns an upper bound on the number of a segment's documents that may not be answers.
 func (e *Engine) outside(r *ask.Request) int {
 	if e.Live == nil && r.Within == nil {
 		return 0
@@ -41,7 +41,7 @@ func (e *Engine) outside(r *ask.Request) int {
 	return l.outside
 }
 
-// admits says whether a document may be an answer.
+// admits reports whether a document may be an answer.
 func (l *limits) admits(doc uint32) bool {
 	for _, s := range l.sets {
 		if s != nil && !s.Has(doc) {
@@ -51,10 +51,10 @@ func (l *limits) admits(doc uint32) bool {
 	return true
 }
 
-// Limited says whether not all documents may be answers.
+// Limited reports whether some documents may not be answers.
 func (l *limits) Limited() bool { return l.limited }
 
-// most is an upper bound of the number of documents that may be answers.
+// most returns an upper bound on the number of documents that may be answers.
 func (l *limits) most(docs int) int {
 	for _, s := range l.sets {
 		if s != nil {
@@ -64,8 +64,8 @@ func (l *limits) most(docs int) int {
 	return docs
 }
 
-// few is the smaller of the sets, if it is small enough that dropping the postings of all other
-// documents before scoring pays; else nil.
+// few returns the smaller of the sets if it is small enough that dropping the postings of all other
+// documents before scoring pays, and nil otherwise.
 func (l *limits) few(docs int) (few *docset.Set) {
 	for _, s := range l.sets {
 		if s != nil && float64(s.Count()) < fewShare*float64(docs) && (few == nil || s.Count() < few.Count()) {
@@ -75,9 +75,9 @@ func (l *limits) few(docs int) (few *docset.Set) {
 	return few
 }
 
-// decodeOnly decodes the postings of a block whose documents are in l.only and not before from. Of
-// a bitmap block it intersects the words with those of the set, and reads the frequencies of what
-// is left; of another it decodes all documents first. It is false if the block is damaged.
+// decodeOnly decodes the postings of a block whose documents are in l.only and not before from. It
+// intersects a bitmap block with the set word by word, and reads the frequencies of what is left.
+// In other blocks it decodes all documents first. It returns false if the block is damaged.
 func (l *list) decodeOnly(block int, from uint32, docs, tfs *[index.BlockSize]uint32) (n int, ok bool) {
 	var places [index.BlockSize]uint32
 	in := l.only.Words()
@@ -101,7 +101,7 @@ func (l *list) decodeOnly(block int, from uint32, docs, tfs *[index.BlockSize]ui
 		if got == 0 {
 			return 0, false
 		}
-		for i, d := range docs[:got] { // without a branch, which could not be predicted
+		for i, d := range docs[:got] { // unpredictable: no branch
 			docs[n&(index.BlockSize-1)], places[n&(index.BlockSize-1)] = d, uint32(i)
 			n += int(in[d>>6] >> (d & 63) & 1)
 		}

@@ -6,7 +6,7 @@ import (
 	"github.com/collocate/collocate/search/internal/model"
 )
 
-// list is the postings of a word of a query: a cursor over them with its scorer and bounds.
+// list is a cursor over the postings of a word of a query, with its scorer and bounds.
 type list struct {
 	index.Cursor
 	pos    int               // in the query
@@ -59,7 +59,7 @@ func (l *list) open(r *index.Reader, t *model.Term, s model.Scorer, pos int) err
 	return nil
 }
 
-// openBlocks is open for the algorithms that go by blocks.
+// openBlocks is open for the algorithms that use blocks.
 func (l *list) openBlocks(r *index.Reader, t *model.Term, s model.Scorer, pos int) error {
 	if err := r.OpenBlocks(t.Info, &l.Cursor); err != nil {
 		return err
@@ -68,8 +68,8 @@ func (l *list) openBlocks(r *index.Reader, t *model.Term, s model.Scorer, pos in
 	return nil
 }
 
-// openDocs is openBlocks for mode And, which looks at bounds only where there is much to be
-// skipped, and for words whose best posting is known.
+// openDocs is openBlocks for mode And, which reads bounds only if much can be skipped, and for
+// words whose best posting is known.
 func (l *list) openDocs(r *index.Reader, t *model.Term, s model.Scorer, pos int) error {
 	if err := r.OpenDocs(t.Info, &l.Cursor); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (l *list) begin(s model.Scorer, pos int, lowX float32) {
 	l.restart()
 }
 
-// restart makes an open list one of which nothing was looked at yet.
+// restart returns an open list to its initial state.
 func (l *list) restart() {
 	l.block, l.blockBound, l.runEnd, l.gridBlock = -1, 0, index.End, 0
 	l.scored, l.used, l.decoded, l.usedUntil = 0, 0, 0, -1
@@ -102,7 +102,7 @@ func (l *list) Score(tf, length uint32) float32 {
 	return l.Scorer.Score(tf, length)
 }
 
-// scoreHere scores the posting that the list stands on.
+// scoreHere scores the current posting.
 func (l *list) scoreHere(doc, length uint32) float32 {
 	l.scored++
 	if int64(doc) > l.usedUntil {
@@ -128,9 +128,9 @@ func (l *list) bound(b index.Bound) float32 {
 	return l.Scorer.Bound(b)
 }
 
-// look moves, without decoding anything, to the block that would hold doc, and returns a bound for
-// its postings and its last document; 0 and End behind the last block. Calls must come with rising
-// documents.
+// look moves to the block that would contain doc, without decoding it. It returns a bound on its
+// scores, and its last document; after the last block, 0 and End. Documents must not decrease from
+// call to call.
 func (l *list) look(doc uint32) (bound float64, last uint32) {
 	b := l.block
 	if b < 0 || b < len(l.Last) && l.Last[b] < doc {

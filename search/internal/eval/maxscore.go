@@ -7,10 +7,10 @@ import (
 	"github.com/collocate/collocate/index"
 )
 
-// maxScore is Turtle and Flood's algorithm. Lists are ordered by rising bound. Those at the
-// front whose bounds together cannot beat the threshold are not essential: a document
-// that only they hold cannot win. Candidates come from the essential lists; the others are asked
-// about a candidate from the highest bound down, as long as it can still win.
+// maxScore is Turtle and Flood's algorithm. Lists are ordered by increasing bound. The first lists,
+// whose bounds together do not exceed the threshold, are not essential: a document that only they
+// contain cannot win. Candidates come from the essential lists. They are looked up in the others,
+// from the highest bound down, as long as they can still win.
 func maxScore(q *Query) error {
 	q.start()
 	lists := append(q.byBound[:0], q.Lists...)
@@ -45,7 +45,7 @@ func maxScore(q *Query) error {
 	}
 }
 
-// nextCandidate is the smallest document that the lists stand on.
+// nextCandidate returns the smallest current document of the lists.
 func nextCandidate(lists []*list) uint32 {
 	doc := uint32(index.End)
 	for _, l := range lists {
@@ -54,8 +54,8 @@ func nextCandidate(lists []*list) uint32 {
 	return doc
 }
 
-// maxScoreCandidate scores a document as far as needed, and moves the essential lists past it;
-// false if one of them did not move forward.
+// maxScoreCandidate scores a document as far as needed, and moves the essential lists past it. It
+// returns false if one of them did not move forward.
 func (q *Query) maxScoreCandidate(doc uint32, lists []*list, sums []float64, firstEssential int) (forward bool) {
 	length := q.c.Lengths[doc]
 	clear(q.scores)
@@ -80,14 +80,14 @@ func (q *Query) maxScoreCandidate(doc uint32, lists []*list, sums []float64, fir
 	return true
 }
 
-// note scores the posting that a list stands on and keeps it for noted.
+// note scores the current posting of a list and keeps the score for noted.
 func (q *Query) note(l *list, doc, length uint32) float64 {
 	s := l.scoreHere(doc, length)
 	q.scores[l.pos] = s
 	return float64(s)
 }
 
-// noted is the sum of the noted scores in query order. The zeros between change nothing.
+// noted returns the sum of the noted scores in query order. Zeros between them change nothing.
 func (q *Query) noted() float32 {
 	sum := float32(0)
 	for _, s := range q.scores {

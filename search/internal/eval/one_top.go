@@ -83,7 +83,7 @@ func (q *Query) leaveFloor() {
 	q.beginAgain()
 }
 
-// oneOfTop goes through the top postings of a list, the best first, until no later one can win.
+// oneOfTop processes the top postings of a list, the best first, until no later one can win.
 func (q *Query) oneOfTop(l *list, top []index.TopPosting) (done bool, err error) {
 	m, set, stored := &q.one, q.smallest().Words(), q.index.StoredModel()
 	m.n = 0
@@ -95,7 +95,7 @@ func (q *Query) oneOfTop(l *list, top []index.TopPosting) (done bool, err error)
 				return false, fmt.Errorf("corrupted: a top posting of document %d", doc)
 			}
 			m.docs[m.n], m.tfs[m.n] = doc, p.TF()
-			m.n += int(set[doc>>6] >> (doc & 63) & 1) // without a branch, which could not be predicted
+			m.n += int(set[doc>>6] >> (doc & 63) & 1) // unpredictable: no branch
 		}
 		if at = end; m.n < wait || at == len(top) {
 			continue
@@ -123,7 +123,7 @@ func (q *Query) oneOfTop(l *list, top []index.TopPosting) (done bool, err error)
 	return false, nil
 }
 
-// oneOfPairs looks for a word in those of a few documents that its map of pairs does not rule out.
+// oneOfPairs looks up a word in those of a few documents that its map of pairs does not rule out.
 func (q *Query) oneOfPairs(l *list, few []uint32) (done bool, err error) {
 	pairs, x, err := q.index.Pairs(l.Term)
 	if pairs == nil || err != nil {
@@ -133,7 +133,7 @@ func (q *Query) oneOfPairs(l *list, few []uint32) (done bool, err error) {
 	m.ordered = slices.Grow(m.ordered[:0], len(few))[:len(few)]
 	for _, doc := range few {
 		m.ordered[n] = doc
-		n += int(pairs[doc>>7] >> (doc >> 1 & 63) & 1) // without a branch, which could not be predicted
+		n += int(pairs[doc>>7] >> (doc >> 1 & 63) & 1) // unpredictable: no branch
 	}
 	for at := 0; at < n; {
 		if err := q.tick(); err != nil {
@@ -145,13 +145,13 @@ func (q *Query) oneOfPairs(l *list, few []uint32) (done bool, err error) {
 	return q.Heap.Full() && float64(l.ofX(x)) <= q.cut, nil
 }
 
-// oneOfFew looks for a word in a few documents: those first that are at places of the highest
-// level, until no lower level can win.
+// oneOfFew looks up a word in a few documents: first in those at places of the highest level, then
+// of the next, until no lower level can win.
 func (q *Query) oneOfFew(l *list, few []uint32) (done bool, err error) {
 	m := &q.one
 	m.level = slices.Grow(m.level[:0], len(few))[:len(few)]
 	m.ordered = slices.Grow(m.ordered[:0], len(few))[:len(few)]
-	for at := 0; at < len(l.Levels); at += 128 { // half of the time where the map is not in the cache
+	for at := 0; at < len(l.Levels); at += 128 { // saves half of the time of a map not in the cache
 		simd.Prefetch(unsafe.Pointer(&l.Levels[at]))
 	}
 	var ends [simd.NumLevels + 1]int // of the documents of each level in ordered, the highest first
@@ -187,8 +187,8 @@ func (q *Query) oneOfFew(l *list, few []uint32) (done bool, err error) {
 	return true, nil
 }
 
-// oneOfPlaces looks for a word in the documents of a set that are at places of the highest level,
-// then in those of the next, until no lower level can win.
+// oneOfPlaces looks up a word in the documents of a set at places of the highest level, then of the
+// next, until no lower level can win.
 func (q *Query) oneOfPlaces(l *list, in *docset.Set) (done bool, err error) {
 	m, set, most := &q.one, in.Words(), int(l.Term.DF)/mostFromTop
 	m.n = 0
@@ -259,8 +259,8 @@ func (q *Query) lookUp(l *list) int {
 	return n
 }
 
-// blockOf is the block that would hold a document, in an index of the given number of documents.
-// The search begins where the block would be if postings were spread evenly.
+// blockOf returns the block that would contain a document, in an index of the given number of
+// documents. The search begins where the block would be if postings were evenly distributed.
 func (l *list) blockOf(doc uint32, docs uint64) int {
 	block := min(int(uint64(doc)*uint64(len(l.Last))/docs), len(l.Last)-1)
 	for step := 1; block > 0 && l.Last[block-1] >= doc; step *= 2 {
@@ -269,7 +269,7 @@ func (l *list) blockOf(doc uint32, docs uint64) int {
 	return l.FindBlock(block, doc)
 }
 
-// smallest is the smaller of the sets; at least one of them is not nil.
+// smallest returns the smaller of the sets; at least one of them is not nil.
 func (l *limits) smallest() (set *docset.Set) {
 	for _, s := range l.sets {
 		if s != nil && (set == nil || s.Count() < set.Count()) {

@@ -34,7 +34,7 @@ func (q *Query) worthOrTop() bool {
 	return err == nil && RareBeside(len(top), q.Stats.Postings-int64(l.Term.DF), q.share(), q.Heap.K)
 }
 
-// longest is the longest list.
+// longest returns the longest list.
 func (q *Query) longest() *list {
 	return slices.MaxFunc(q.Lists, func(a, b *list) int { return int(a.Term.DF) - int(b.Term.DF) })
 }
@@ -60,8 +60,8 @@ func (q *Query) orFromTop() (done bool, err error) {
 	return done, err
 }
 
-// findRare puts the documents of a set that have any word but that of the given list into
-// one.known, rising. It is false if a block is damaged.
+// findRare stores the documents of a set that have any word but that of the given list in
+// one.known, in increasing order. It returns false if a block is damaged.
 func (q *Query) findRare(but *list, in *docset.Set) bool {
 	m, set := &q.one, in.Words()
 	m.known = m.known[:0]
@@ -80,7 +80,7 @@ func (q *Query) findRare(but *list, in *docset.Set) bool {
 			m.known = slices.Grow(m.known, n)[:at+n]
 			for _, doc := range docs[:n] {
 				m.known[at] = doc
-				at += int(set[doc>>6] >> (doc & 63) & 1) // without a branch, which could not be predicted
+				at += int(set[doc>>6] >> (doc & 63) & 1) // unpredictable: no branch
 			}
 			m.known = m.known[:at]
 		}

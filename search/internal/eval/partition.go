@@ -7,7 +7,7 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// partitions says how a query is cut for the workers of a team.
+// partitions describes how a query is partitioned for the workers of a team.
 type partitions struct {
 	kind   ask.Partition
 	size   int  // of a partition, in documents or in postings of a list
@@ -44,7 +44,7 @@ func newPartitions(q *Query, p *ask.Parallel) partitions {
 	return out
 }
 
-// enter prepares a worker's query for partition i. It says whether there is anything in it.
+// enter prepares a worker's query for partition i. It returns whether the partition has postings.
 func (p *partitions) enter(s *Engine, q *Query, i int) (bool, error) {
 	switch p.kind {
 	case ask.Documents:
@@ -64,7 +64,7 @@ func (p *partitions) enter(s *Engine, q *Query, i int) (bool, error) {
 	return p.enterPositions(s, q, i)
 }
 
-// begin is the first document of heterogeneous partition i.
+// begin returns the first document of heterogeneous partition i.
 func (p *partitions) begin(q *Query, i int) (uint32, error) {
 	switch i {
 	case 0:
@@ -115,7 +115,7 @@ func (p *partitions) enterPositions(s *Engine, q *Query, i int) (bool, error) {
 	return q.from < q.to, nil
 }
 
-// docAt is the document of the posting at a position.
+// docAt returns the document of the posting at a position.
 func (l *list) docAt(at int) (uint32, error) {
 	b := at / index.BlockSize
 	if at%index.BlockSize == index.BlockSize-1 {
@@ -128,7 +128,7 @@ func (l *list) docAt(at int) (uint32, error) {
 	return docs[at%index.BlockSize], nil
 }
 
-// position is the position in the list of the first posting at or after doc.
+// position returns the position in the list of the first posting at or after doc.
 func (l *list) position(doc uint32) int {
 	b := l.FindBlock(0, doc)
 	var docs [index.BlockSize]uint32

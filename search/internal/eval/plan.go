@@ -6,7 +6,7 @@ import "github.com/collocate/collocate/search/internal/ask"
 // and onePlan; each ends with a strategy that is always possible.
 type strategy struct {
 	name  ask.Strategy
-	why   string                                // when it is worth it, and what it spares
+	why   string                                // when it pays, and what it does
 	worth func(q *Query) bool                   // whether it is worth trying
 	run   func(q *Query) (done bool, err error) // done: the heap holds the result
 }
@@ -30,7 +30,7 @@ func (q *Query) follow(plan []strategy) error {
 	panic("eval: a plan without an end")
 }
 
-// whole says whether this query looks at all documents and has no answers yet: only then do k
+// whole reports whether this query searches all documents and has no answers yet: only then do k
 // answers prove a guess.
 func (q *Query) whole() bool {
 	return q.team == nil && q.from == 0 && uint64(q.to) == q.c.Docs && len(q.Heap.Keys) == 0

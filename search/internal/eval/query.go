@@ -12,9 +12,9 @@ import (
 	"github.com/collocate/collocate/search/internal/topk"
 )
 
-// errChanged says that a list went back, or stood still. Lists that were checked when they were
-// opened do so only if the file changes under the search; without an error the search might never
-// end.
+// errChanged is the error for a list that did not move forward. Lists are verified when they are
+// opened, so this happens only if the file changes meanwhile. Without the error, the search might
+// never end.
 var errChanged = errors.New("a postings list does not advance: the index is being changed during the search")
 
 // Query is a request being answered. Queries are reused: what they hold stays allocated.
@@ -100,8 +100,8 @@ func (q *Query) Open(s *Engine, a ask.Algorithm) error {
 	return nil
 }
 
-// marginOf is the relative margin by which cut is below theta. By rounding, a sum of float32 scores
-// may exceed the float64 sum of their bounds, but by less than this.
+// marginOf returns the relative margin by which cut is below theta. By rounding, a sum of float32
+// scores may exceed the float64 sum of their bounds, but by less than this.
 func marginOf(words int) float64 {
 	if words <= 2 {
 		return 0
@@ -192,7 +192,7 @@ func (q *Query) push(doc uint32, score float32) {
 	}
 }
 
-// toBeat is the score that the next document must beat, once there are k answers.
+// toBeat returns the score that the next document must beat, once there are k answers.
 func (q *Query) toBeat() float32 {
 	if q.anyOrder {
 		return below(q.Heap.Worst())
@@ -200,7 +200,7 @@ func (q *Query) toBeat() float32 {
 	return q.Heap.Worst()
 }
 
-// scoreAt scores a document from the lists that stand on it, in query order.
+// scoreAt scores a document from the lists that are positioned at it, in query order.
 func (q *Query) scoreAt(doc uint32) float32 {
 	length := q.c.Lengths[doc]
 	sum := float32(0)

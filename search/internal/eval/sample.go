@@ -105,19 +105,19 @@ func (s *sample) add(w *window, l *list, from, to uint32) {
 			w.sums[(d-from)&(maxWindow-1)] += s.scores[lo+i]
 		}
 	}
-	// Memory is asked for the block of the next window while the other lists are added.
+	// Prefetch the block of the next window while the other lists are added.
 	if s.next[l.pos] = l.FindBlock(b-1, from+s.every*sampleWindow); s.next[l.pos] < len(l.Last) {
 		l.Prefetch(s.next[l.pos])
 	}
 }
 
-// rank is the rank in the sample whose score k documents of the index should reach.
+// rank returns the rank in the sample whose score k documents of the index should reach.
 func (s *sample) rank(k int, margin float64) int {
 	expected := float64(k) / float64(s.every)
 	return int(math.Ceil(expected + margin*math.Sqrt(expected)))
 }
 
-// guessSample is the floor to try, as guessOr.
+// guessSample returns the floor to try, as guessOr does.
 func (q *Query) guessSample(try int) (floor float32, ok bool) {
 	margins := [...]float64{guessMargin, guessAgain}
 	if try >= len(margins) {
@@ -127,8 +127,8 @@ func (q *Query) guessSample(try int) (floor float32, ok bool) {
 	return floor, floor > q.floor
 }
 
-// score is the score of the document at a rank of the sample, less one step, so that documents with
-// equal scores stay; -1 if the sample has fewer.
+// score returns the next float below the score of the document at a rank of the sample, so that
+// documents with equal scores stay; -1 if the sample has fewer documents.
 func (s *sample) score(rank int) float32 {
 	if len(s.best.Keys) < rank {
 		return -1

@@ -19,9 +19,10 @@ import (
 )
 
 // Segments answers requests on several indexes as if they were one, whose documents are those of
-// the first, then those of the second, and so on. Words count by how often they occur in all of
-// them, so scores have the same bits. Segments are searched one after the other, the most promising
-// first (outlook), or else the largest, each from the threshold that those before have left.
+// the first, then those of the second, and so on. The statistics of words are those of all
+// segments, so that scores have the same bits. Segments are searched one after the other, the most
+// promising first (outlook) or, if that is unknown, the largest. Each starts from the threshold of
+// the previous ones.
 type Segments struct {
 	Parts    []*Engine
 	bases    []uint32 // the first document of each
@@ -35,8 +36,8 @@ type Segments struct {
 	fielded  *fielded.Engine
 }
 
-// NewSegments makes engines those of the segments of one index. Their fields Segment and Live are
-// set; what they knew of scores is forgotten.
+// NewSegments combines engines to the segments of one index. It sets their numbers, and gives them
+// the statistics of the whole.
 func NewSegments(parts []*Engine) (*Segments, error) {
 	s := &Segments{Parts: parts, models: map[model.Model]*modelOfAll{}}
 	var all model.Totals
@@ -70,10 +71,10 @@ func NewSegments(parts []*Engine) (*Segments, error) {
 	return s, nil
 }
 
-// Docs is the number of documents, deleted or not.
+// Docs returns the number of documents, including deleted ones.
 func (s *Segments) Docs() uint64 { return s.Parts[0].Collection.All.Docs }
 
-// Find is the segment of a document, and its number there.
+// Find returns the segment of a document, and its number there.
 func (s *Segments) Find(doc uint32) (segment int, local uint32) {
 	segment, found := slices.BinarySearch(s.bases, doc)
 	if !found {
@@ -90,8 +91,8 @@ func (s *Segments) LookUp(words *lookup.Across, r *ask.Request) error {
 	return words.Find(&s.lexicons, r)
 }
 
-// run is a request being answered. One query goes from segment to segment, with one heap: what it
-// works with stays in the caches of the core, and each segment profits from all before.
+// run is a request being answered. One query, with one heap, is used for all segments in turn: its
+// memory stays in the caches of the core, and each segment profits from the threshold so far.
 type run struct {
 	lookup.Across
 	q       Query
@@ -123,7 +124,7 @@ func (s *Segments) Search(ctx context.Context, r *ask.Request) (*ask.Result, err
 	return found, nil
 }
 
-// searchFields answers a request whose model is about fields.
+// searchFields answers a request whose model scores fields.
 func (s *Segments) searchFields(ctx context.Context, r *ask.Request) (*ask.Result, error) {
 	sets := func(i int) []*docset.Set { return []*docset.Set{s.Parts[i].Live, r.Within.Of(i)} }
 	found, err := s.fielded.Search(ctx, r, sets)
@@ -133,7 +134,7 @@ func (s *Segments) searchFields(ctx context.Context, r *ask.Request) (*ask.Resul
 	return found, nil
 }
 
-// ExplainFields tells how the score of a document comes about, if the model is about fields.
+// ExplainFields explains the score of a document, if the model scores fields.
 func (s *Segments) ExplainFields(r *ask.Request, doc uint32) ([]fielded.Explanation, error) {
 	return s.fielded.Explain(r, doc)
 }
@@ -191,8 +192,8 @@ func (s *Segments) open(ctx context.Context, r *ask.Request, n *run, segment int
 	return nil
 }
 
-// aboveGuess looks for answers above a guessed floor, if that should pay. The floor is guessed from
-// the lists of one segment (lead), as if the others were like it.
+// aboveGuess searches for answers above a guessed floor, if that should pay. The floor is guessed
+// from the lists of one segment (lead), as if the others were like it.
 func (s *Segments) aboveGuess(ctx context.Context, r *ask.Request, n *run) (proved bool, err error) {
 	q := &n.q
 	if n.stats.Algorithm != ask.BMM || len(n.Terms) < 2 || len(n.Terms) > guessWords {
@@ -218,8 +219,8 @@ func (s *Segments) aboveGuess(ctx context.Context, r *ask.Request, n *run) (prov
 	return proved, cmp.Or(err, opened)
 }
 
-// lead is the first segment, in the order of the search, that has all words and at least half as
-// many documents as the largest; -1 if there is none.
+// lead returns the first segment, in the order of the search, that has all words and at least half
+// as many documents as the largest; -1 if there is none.
 func (s *Segments) lead(n *run) int {
 	for _, at := range n.outlook.order {
 		if s.Parts[at].Collection.Docs*2 >= s.Parts[s.order[0]].Collection.Docs && n.KnowsAll(at) {
@@ -338,7 +339,7 @@ func (q *Query) hopeless(score float32) bool {
 	return most <= q.cut
 }
 
-// count adds up what was done.
+// count adds up the statistics.
 func (n *run) count(s *ask.Stats) {
 	all := &n.stats
 	all.Scored += s.Scored
@@ -348,7 +349,7 @@ func (n *run) count(s *ask.Stats) {
 	n.used += s.Blocks - s.Skipped
 }
 
-// result is the answers of all segments.
+// result returns the answers of all segments.
 func (n *run) result(all *Segments) *ask.Result {
 	s := n.stats
 	for segment := range all.Parts {

@@ -48,7 +48,7 @@ func (s *shares) join() (own int, ok bool) {
 	return own, own < len(s.each) && s.takeOver(own)
 }
 
-// left says whether there are documents that no worker has taken.
+// left reports whether there are documents that no worker has taken.
 func (s *shares) left() bool {
 	for i := range s.each {
 		if s.each[i].left() > 0 {
@@ -58,7 +58,7 @@ func (s *shares) left() bool {
 	return false
 }
 
-// take is the next piece of a worker; false if nothing is left.
+// take returns the next piece of a worker, or false if nothing is left.
 func (s *shares) take(own int) (from, to uint32, ok bool) {
 	for {
 		span := s.each[own].span.Load()
@@ -75,7 +75,7 @@ func (s *shares) take(own int) (from, to uint32, ok bool) {
 	}
 }
 
-// takeOver takes the upper half of the largest share; false if there is none.
+// takeOver takes the upper half of the largest share. It returns false if there is none.
 func (s *shares) takeOver(own int) bool {
 	for {
 		from, most := -1, uint32(0)

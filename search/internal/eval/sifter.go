@@ -13,14 +13,14 @@ type sifter struct {
 	k      [simd.NumBuckets]float32 // k of BM25 for the shortest length of each bucket
 }
 
-// prepare makes the sifter of a list, if that pays.
+// prepare prepares the sifter for a list, if that pays.
 func (s *sifter) prepare(l *list) {
 	if s.halves = nil; l.bm25 != nil && l.Term.DF >= worthBuckets {
 		s.make(l)
 	}
 }
 
-// make makes the sifter of a list.
+// make prepares the sifter for a list.
 func (s *sifter) make(l *list) {
 	b := l.bm25.W.C.Buckets.Ready()
 	s.halves = b.Halves
@@ -29,7 +29,7 @@ func (s *sifter) make(l *list) {
 	}
 }
 
-// ready says whether there is a sifter.
+// ready reports whether the sifter is prepared.
 func (s *sifter) ready() bool { return s.halves != nil }
 
 // sift keeps the postings whose score can be above need. The outs must have room for

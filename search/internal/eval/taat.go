@@ -2,9 +2,9 @@ package eval
 
 import "github.com/collocate/collocate/search/internal/ask"
 
-// taat is term at a time: each list is added as a whole to an array of sums. The array is a
-// window of documents, so that memory does not grow with the index: the lists take turns
-// window by window.
+// taat evaluates term at a time: each list is added as a whole to an array of sums. The array
+// covers a window of documents, so that memory does not grow with the index; all lists are added
+// for one window after the other.
 func taat(q *Query) error {
 	w := &q.window
 	w.prepare()

@@ -13,8 +13,8 @@ import (
 	"github.com/collocate/collocate/search/internal/topk"
 )
 
-// Team is a query that several workers answer together. Workers may come and go: each takes
-// partitions until none is left.
+// Team is a query that several workers answer together. Workers may join and leave at any time;
+// each takes partitions until none is left.
 type Team struct {
 	s         *Engine
 	main      *Query // the query that is answered; also that of the first worker
@@ -48,7 +48,7 @@ type Team struct {
 
 var teams = sync.Pool{New: func() any { return new(Team) }}
 
-// begin makes a team one that has done nothing yet.
+// begin resets a team.
 func (t *Team) begin() {
 	if t.parts.shared {
 		t.shares.reset(t.threads, uint32(t.parts.docs), minDocuments)
@@ -69,7 +69,7 @@ func (t *Team) begin() {
 	}
 }
 
-// Dismiss gives the team back for reuse.
+// Dismiss returns the team to the pool.
 func (t *Team) Dismiss() {
 	t.s, t.main = nil, nil
 	clear(t.best)
@@ -77,7 +77,7 @@ func (t *Team) Dismiss() {
 	teams.Put(t)
 }
 
-// answer answers the query with all threads, above a guessed floor where that pays.
+// answer answers the query with all threads, above a guessed floor if that pays.
 func (t *Team) answer() (*ask.Result, error) {
 	q := t.main
 	if t.exact && t.algorithm == ask.BMM && !ask.CutsDocuments(t.parts.kind) && q.worthGuess() {
@@ -96,7 +96,7 @@ func (t *Team) answer() (*ask.Result, error) {
 	return t.Result()
 }
 
-// again makes the team forget the answers of a wrong guess.
+// again removes the answers of a wrong guess.
 func (t *Team) again() {
 	q := t.main
 	q.beginAgain()
@@ -115,7 +115,7 @@ func (t *Team) workAll() {
 	})
 }
 
-// found is the number of answers that the workers have.
+// found returns the number of answers that the workers have.
 func (t *Team) found() (n int) {
 	for _, best := range t.best {
 		n += len(best)
@@ -123,10 +123,10 @@ func (t *Team) found() (n int) {
 	return n
 }
 
-// rows is the number of rows of partitions.
+// rows returns the number of rows of partitions.
 func (t *Team) rows() int { return (t.parts.count + t.row - 1) / t.row }
 
-// Left says whether there are partitions that no worker has taken.
+// Left reports whether there are partitions that no worker has taken.
 func (t *Team) Left() bool {
 	switch {
 	case t.failed.Load():
@@ -177,8 +177,8 @@ func (t *Team) findFloor() {
 	t.floorKnown.Store(true)
 }
 
-// Work takes partitions, or pieces of its own share, and answers the query on them. A fault in the
-// index's maps fails the team and does not leave the others waiting.
+// Work takes partitions, or pieces of its own share, and answers the query on them. A fault in a
+// mapped file is an error of the team, and does not leave other workers waiting.
 func (t *Team) Work(q *Query, own int) {
 	if err := mmap.Safely(func() error { t.work(q, own); return nil }); err != nil {
 		t.fail(err)
@@ -235,7 +235,7 @@ func (t *Team) work(q *Query, own int) {
 	t.stats.Entered += q.Stats.Entered
 }
 
-// safeBar is a bar below which no answer need be merged.
+// safeBar returns a bar below which no answer needs to be merged.
 func (t *Team) safeBar() uint64 {
 	if t.policy == ask.SharedHalf {
 		return 0
@@ -255,7 +255,8 @@ func (t *Team) search(q *Query, i int) error {
 	return t.run(q)
 }
 
-// piece answers the query on the next piece of a worker's share; false if nothing is left.
+// piece answers the query on the next piece of a worker's share. It returns false if nothing is
+// left.
 func (t *Team) piece(q *Query, own int) (more bool, err error) {
 	if err := q.ctx.Err(); err != nil {
 		return false, err
@@ -293,7 +294,7 @@ func (t *Team) fail(err error) {
 	}
 }
 
-// Result merges what the workers found, after all are done.
+// Result merges the answers of the workers, after all are done.
 func (t *Team) Result() (*ask.Result, error) {
 	if t.err != nil {
 		return nil, t.err
@@ -311,9 +312,9 @@ func (t *Team) Result() (*ask.Result, error) {
 	return &ask.Result{Hits: topk.HitsOf(keys), Stats: stats}, nil
 }
 
-// fork makes another query of the same words for another worker.
+// fork returns a query of the same words for another worker.
 func (t *Team) fork() (*Query, error) {
-	s, m := t.s, t.main // m is at work: only what does not change may be read
+	s, m := t.s, t.main // m is in use: only its constant fields may be read
 	q, _ := s.queries.Get().(*Query)
 	if q == nil {
 		q = new(Query)

@@ -8,9 +8,8 @@ import (
 	"github.com/collocate/collocate/search/internal/topk"
 )
 
-// workerState is what a worker of a team knows about the threshold. An answer is a key that orders
-// like the result, see package topk; only answers above the bar can be in the result. 0 means that
-// there is no bar yet.
+// workerState is a worker's view of the team's threshold. An answer is a key that sorts like the
+// result, see package topk. Only answers above the bar can be in the result; 0 means no bar yet.
 type workerState struct {
 	bar     uint64
 	at      uint32    // the last document that was offered
@@ -66,11 +65,11 @@ func (q *Query) count() {
 	}
 }
 
-// refresh takes over the bar of the team and sets the score to beat. This is where the threshold
-// goes from worker to worker: raise publishes it, refresh reads it.
+// refresh reads the bar of the team and sets the threshold. So the threshold passes from worker to
+// worker: raise publishes it, refresh reads it.
 //
 // A bar is a score with a document: of the answers with that score, those with a lower document
-// win. Where such documents can still come, scores that equal the bar must not be skipped.
+// win. If such documents can still come, scores equal to that of the bar must not be skipped.
 func (q *Query) refresh() {
 	m := &q.worker
 	if p := q.team.policy; p != ask.Local && (p != ask.SharedHalf || q.halfFull()) {
@@ -89,7 +88,7 @@ func (q *Query) refresh() {
 	}
 }
 
-// below is the next lower score; -1 below 0.
+// below returns the next lower float; -1 for 0.
 func below(score float32) float32 {
 	if score == 0 {
 		return -1

@@ -1,24 +1,23 @@
 package eval
 
-// The numbers of this package that were chosen by measuring, each with what was measured. Change
-// one and results stay the same; only times differ. They are grouped as the files are: floors that
-// are guessed, OR, AND, one word, teams, sets of documents. Times are in microseconds on one core
-// unless the comment says otherwise.
+// Tuning constants of this package, with the measurements that chose them. They affect only speed,
+// never results. They are grouped like the files: guessed floors, OR, AND, one word, teams, sets of
+// documents. Times are in microseconds on one core unless the comment says otherwise.
 
 import "github.com/collocate/collocate/index"
 
 // # Guessed floors: guess.go, sample.go, seeds.go, levels.go
 
 const (
-	// guessMargin says how many more documents than k + k/8 are to be expected above the guess, in
-	// standard deviations; guessAgain is the same for the second try. Without the eighth, 13 of 250
-	// guesses on 5M documents were wrong for 10 answers with a margin of 2, one with 3 and none
+	// guessMargin is the number of standard deviations by which the documents expected above the
+	// guess exceed k + k/8; guessAgain is the same for the second try. Without the eighth, 13 of
+	// 250 guesses on 5M documents were wrong for 10 answers with a margin of 2, one with 3 and none
 	// with 4; but six were wrong for 1,000 answers.
 	guessMargin = 4
 	guessAgain  = 16
-	// rankMargin scales both for the answers among the best postings of one list, which only chance
-	// decides: 0.7 leaves 2.8 and 11 standard deviations. Of 666 guesses for 301 unions among 1, 10
-	// and 50% of the eLife paragraphs, for 10 to 500 answers, three were wrong.
+	// rankMargin scales both for guesses by the rank in one list, which depend on chance alone: 0.7
+	// leaves 2.8 and 11 standard deviations. Of 666 guesses for 301 unions within 1, 10 and 50% of
+	// the eLife paragraphs, for 10 to 500 answers, three were wrong.
 	rankMargin = 0.7
 	// guessSteps is the number of intervals of scores in which expected documents are counted.
 	guessSteps = 256
@@ -30,25 +29,24 @@ const (
 	guessWords = 16
 )
 
-// guessPostings is how many postings a query must have for each of its words so that a guess pays,
-// which takes a microsecond a word; guessPlain is how many of them must be left to look at with the
-// floor that is known.
+// guessPostings is the number of postings per word from which on a guess pays, which takes a
+// microsecond per word. guessPlain is the number of postings per word that must be left to read
+// with the known floor.
 var guessPostings, guessPlain = 16_000.0, 2_000.0 // tests lower them
 
 // A sample of one in 32 documents takes a twentieth of the time of a query of 20 words. It is taken
-// in windows of 512 documents: with 256, most of each decoded block lies outside the window. On
+// in windows of 512 documents: with 256, most of each decoded block is outside the window. On
 // eLife paragraphs, with 6 to 40 words of a paragraph, the sample takes 5% off the mean at k =
-// 1,000 and, with whole windows, 19% at k = 10,000; at k = 300 it costs more than it gains. If a
-// window may count with all that it has, 8 of 100 guesses are wrong; if it counts with its share at
-// most, 2.
+// 1,000 and, with whole windows, 19% at k = 10,000; at k = 300 it costs more than it gains. If all
+// documents of a window count, 8 of 100 guesses are wrong; if at most its share counts, 2 are.
 const (
 	sampleLeast  = 32  // one in this many documents is scored,
 	sampleMost   = 64  // or one in this many, if
 	sampleFound  = 64  // this many of those scored are expected among the k best
 	sampleWindow = 512 // documents in a window of the sample
-	// wholeWorth is the share of all documents, one in this many, from which on k is so large that
-	// dividing the lists spares nothing. At k = 10,000 dividing takes 14% longer than adding up
-	// whole lists, at k = 3,000 as long, and at k = 1,000 30% less.
+	// wholeWorth is the ratio of all documents to k below which dividing the lists saves nothing.
+	// At k = 10,000 dividing takes 14% longer than adding up whole lists, at k = 3,000 as long, and
+	// at k = 1,000 30% less.
 	wholeWorth = 150
 )
 
@@ -73,11 +71,11 @@ const (
 )
 
 const (
-	// placesAnAnswer is how many places are counted for an answer and each word but one, see
-	// levels.guessFloor. It was 15 to 33 with pairs of words of 5M documents; with 24 some of them
-	// found 9 of 10 answers that were wanted, and had to be answered again.
+	// placesAnAnswer is the number of places that are counted per answer, for each word but one:
+	// see levels.guessFloor. For pairs of words in 5M documents the right number was 15 to 33. With
+	// 24, some queries found only 9 of 10 answers, and had to be evaluated again.
 	placesAnAnswer = 30
-	// fewestSampled is how many places are counted, at least, to estimate how many there are.
+	// fewestSampled is the minimum number of places that are counted for an estimate.
 	fewestSampled = 64
 )
 
@@ -93,13 +91,13 @@ const maxWindow = 1 << 15
 // Sizes of windows and runs, measured on eLife paragraphs with queries of three and more words.
 //
 // First windows of windowSize documents instead of firstWindow raise the median at k = 10 from 84
-// to 94 (the mean, which a few queries make, does not change: 139 to 145). The bounds of blocks
+// to 94 (the mean, which a few slow queries dominate, from 139 to 145). The bounds of blocks
 // instead of those of runs raise the mean by 8%. The best score of a sparse list instead of its
 // block's bound takes a fifth off the slowest hundredth: queries of a very frequent word with very
 // rare ones. Windows of 32 blocks of the longest list instead of one take a seventh off the mean at
-// k = 10 on 5M short documents, and a tenth off the slowest hundredth on the paragraphs: what is
-// done once for each window and list costs more than tighter bounds gain. 8 blocks gain half of
-// that, 64 no more.
+// k = 10 on 5M short documents, and a tenth off the slowest hundredth on the paragraphs: the fixed
+// cost per window and list exceeds the gain of tighter bounds. 8 blocks gain half of that, 64 no
+// more.
 const (
 	firstWindow    = 1 << 7
 	firstPostings  = 256 // postings in the first window,
@@ -110,30 +108,30 @@ const (
 	sparseRatio    = 16  // of which the longest list has at least this many times as many
 )
 
-// sparse is the share of a window's documents, one in this many, below which going through the
-// postings again beats going through the window.
+// sparse is the ratio of a window's documents to its postings above which reading the postings
+// again is faster than scanning the window.
 const sparse = 8
 
-// What the steps of bmm cost, in postings that can be decoded, scored and added in the same time.
+// Costs of the steps of bmm, in postings that can be decoded, scored and added in the same time.
 // If keeping a document cost as much as a posting, queries of 50 words on eLife paragraphs would
 // take a quarter longer at k = 10: too many windows would be added up whole. With 8 or 16 instead
 // of 4 they take as long.
 const (
 	askCost   = 12 // looking a document up in a list
 	scoreCost = 4  // finding a score of a list again, for the sum in query order
-	// mergeWorth is how many postings of a list are merged with the candidates in the time of
-	// finding one candidate in the list.
+	// mergeWorth is the number of postings of a list that can be merged with the candidates in the
+	// time of looking up one candidate.
 	mergeWorth = 24
-	// keptAtOne is how many candidates are kept or dropped, and merged with a list, at the cost of
-	// one posting.
+	// keptAtOne is the number of candidates that can be kept or dropped, and merged with a list, at
+	// the cost of one posting.
 	keptAtOne = 4
 )
 
 // fewFound candidates or fewer are sorted by comparisons, which is cheaper than by bits.
 const fewFound = 12
 
-// manyToKeep is the number of candidates from which on the kernel, which looks at 8 at a time, is
-// worth the call.
+// manyToKeep is the number of candidates from which on calling the kernel, which processes 8 at a
+// time, pays.
 const manyToKeep = 64
 
 const (
@@ -144,7 +142,7 @@ const (
 	manyForGrid = 64
 )
 
-// From this many words and answers on nothing can be skipped, and Auto adds whole lists up (taat).
+// From this many words and answers on, nothing can be skipped, and Auto adds up whole lists (taat).
 // On eLife paragraphs, with 160 to 400 words, bmm takes 0.73, 0.87 and 1.14 of taat's time at k =
 // 10, 100 and 1,000; with 20 to 60 words 0.99, 0.53 and 0.97.
 const (
@@ -152,22 +150,22 @@ const (
 	manyAnswers = 500
 )
 
-// maxRun is the most blocks in a run of vbmw, so that a look never costs much more than it can
-// save.
+// maxRun is the maximum number of blocks in a run of vbmw, so that finding its end does not cost
+// much more than it can save.
 const maxRun = 8
 
 // # Marks: marks.go, marks_window.go, marks_score.go
 
 const (
-	maxMarked = 8 // lists, a bit each
-	// wipeAll is the share of a window's documents, one in this many, from which on all marks are
-	// cleared instead of only those that were made.
+	maxMarked = 8 // maximum number of marked lists, which have a bit each
+	// wipeAll is the ratio of a window's documents to its marks below which the whole window is
+	// cleared, instead of single marks.
 	wipeAll = 32
 )
 
-// What the steps of marking cost, in postings that are decoded, scored and added up, each of which
-// takes 6.5 ns where lengths are not in the second-level cache. With a lookCost of 4 or 8 queries
-// of 5M documents take as long.
+// Costs of the steps of marking, in postings that are decoded, scored and added up, each of which
+// takes 6.5 ns if lengths are not in the second-level cache. With a lookCost of 4 or 8, queries of
+// 5M documents take as long.
 const (
 	markCost   = 0.3 // decoding and marking a posting
 	singleCost = 0.3 // bounding its score by levels, or
@@ -178,22 +176,21 @@ const (
 	candidateEach = 3
 	foundCost     = 5   // a document that was found, and
 	lookCost      = 6   // looking it up in a list
-	spentSlack    = 800 // by how much the cost may exceed what was expected
-	// nearLengths is the cost of a posting where lengths are in the second-level cache.
+	spentSlack    = 800 // the most by which the cost may exceed the estimate
+	// nearLengths is the cost of a posting if lengths are in the second-level cache.
 	nearLengths = 0.4
-	// plainAnswer is how many postings a query must take without marks, for each answer, so that
-	// marks pay. With half of it queries of eLife paragraphs take a twentieth longer for 100
-	// answers.
+	// plainAnswer is the cost without marks, per answer, from which on marks pay. With half of it,
+	// queries of eLife paragraphs take a twentieth longer for 100 answers.
 	plainAnswer = 300
-	// plainLeast is how many postings it must take in any case: with fewer, what is done once for
-	// each window costs as much as marks spare.
+	// plainLeast is the minimum cost without marks: below it, the fixed cost per window is as high
+	// as what marks save.
 	plainLeast = 8000
 )
 
 var (
 	// plainWorth is the cost of a posting without marks.
 	plainWorth = 1.0 // tests raise it
-	// denseMark is the share of all documents, one in this many, from which on a list is not
+	// denseMark is the ratio of all documents to a list's postings below which the list is not
 	// marked: such lists overlap everywhere, and only levels and small windows skip anything.
 	denseMark uint64 = 8 // tests lower it
 )
@@ -201,39 +198,40 @@ var (
 // # AND: and.go, and_best.go, and_levels.go
 
 const (
-	// firstTogether is how many documents are looked up together at first, so that there is soon a
-	// threshold for the rest. The number then doubles up to enoughTogether: what is done once for
-	// all of them costs little by then, and memory is asked for many lengths and blocks at a time.
+	// firstTogether is the number of documents that are looked up together at first, so that there
+	// soon is a threshold. The number then doubles up to enoughTogether: then the fixed cost is
+	// small, and many lengths and blocks are prefetched at a time.
 	firstTogether  = 16
 	enoughTogether = 96
-	// maxWaiting is the most documents that can wait: a block more than was not yet enough.
+	// maxWaiting is the maximum number of waiting candidates: a block may be added to one less than
+	// enough.
 	maxWaiting = 2 * index.BlockSize
-	// manyLeft is the share of a block's postings, one in this many, up to which scoring first
-	// pays: no more may be left.
+	// manyLeft is the ratio of a block's postings to the candidates that scoring leaves, from which
+	// on scoring first pays.
 	manyLeft = 3
-	// manyEach is how many documents are looked up in a block of the second list, on average, up to
-	// which levels pay: intersecting does not fetch lengths.
+	// manyEach is the mean number of documents looked up per block of the second list up to which
+	// levels pay. With more, intersecting is better, which does not fetch lengths.
 	manyEach = 4
-	// alikeRatio is how many times as long as the first the second list may be so that intersecting
-	// pays at all, which decodes each of its blocks.
+	// alikeRatio is the ratio of the second list's length to the first's below which intersecting
+	// pays at all: it decodes each block of the second list.
 	alikeRatio = 32
 )
 
-// manyKept is the share of a block's documents, one in this many, from which on those at places
-// that can win are intersected before they are scored: then nearly all blocks of the other list are
-// decoded anyway, and few of these documents are in it.
+// manyKept is the ratio of a block's documents to those at places that can win, below which these
+// are intersected before they are scored: then nearly all blocks of the other list are decoded
+// anyway, and few of these documents are in it.
 const manyKept = 8
 
-// worthLead is how long the leading list must be so that looking at the levels of the others pays.
+// worthLead is the length of the leading list from which on using the levels of the others pays.
 var worthLead uint32 = 8 * index.BlockSize // tests lower it
 
 const (
-	// mostBest is how many promising postings are kept at most: they take little of the
-	// second-level cache, and for more answers nearly everything is looked up anyway.
+	// mostBest is the maximum number of promising postings that are kept: they take little of the
+	// second-level cache, and for more answers nearly all postings are looked up anyway.
 	mostBest = 4096
-	// fewestLead is how many times as many postings the leading list must have for that to pay.
+	// fewestLead is the ratio of the leading list's postings to these from which on this pays.
 	fewestLead = 4
-	// firstBest is the share of them, one in this many, that is looked up first.
+	// firstBest is the ratio of these to the postings that are looked up first.
 	firstBest = 4
 )
 
@@ -246,18 +244,19 @@ const mostPlaces = 32
 // worthBuckets is the length of lists from which on postings are sifted by coarse lengths.
 var worthBuckets uint32 = 64 * index.BlockSize // tests lower it
 
-// mostFromTop is the share of a word's postings, one in this many, after which it is no longer
-// looked up in single documents. A look-up takes about as long as eight postings of blocks.
+// mostFromTop is the ratio of a word's postings to its lookups in single documents at which these
+// stop. A lookup takes about as long as eight postings of a block.
 const mostFromTop = 8
 
-// topStep is how many top postings are looked at before a decision.
+// topStep is the number of top postings that are processed between decisions.
 const topStep = 16
 
 const (
-	// fewTogether is how many documents are looked up at once. With 64 and 128 the 10 best of 0.1%
-	// of the eLife paragraphs for "in" take 11% and 38% longer: more are looked up than need be.
+	// fewTogether is the number of documents that are looked up at once. With 64 and 128, the 10
+	// best of 0.1% of the eLife paragraphs for "in" take 11% and 38% longer: more documents than
+	// necessary are looked up.
 	fewTogether = 32
-	// Documents are ordered one by one if they are no more than this, or this for each answer: the
+	// Documents are sorted one by one if they are at most this many, or this many per answer. The
 	// 10 best of 1% of the eLife paragraphs take longer so, the 100 best a quarter less.
 	fewAnyway   = 2048
 	fewAnAnswer = 64
@@ -273,8 +272,8 @@ const (
 	fewRare  = 256
 )
 
-// fewAtPlaces is when documents may be at so few places that others are not looked at: if fewer
-// than one in this many may be answers.
+// fewAtPlaces is the ratio of all documents to possible answers above which these are at so few
+// places that other places are skipped.
 const fewAtPlaces = 32
 
 // # Teams and partitions: effort.go, partition.go, shares.go
@@ -287,12 +286,12 @@ const fewAtPlaces = 32
 //	AND, k = 10 and 1,000, by the postings of the shortest list: from 2^11 on 45:59 and 59:69, from
 //	2^12 on 80:84 and 170:151, from 2^13 on 114:98 and 177:156
 //
-// An AND with a short list takes twice as long in partitions as in one piece, whatever else it has.
+// An AND with a short list takes twice as long in partitions as in one piece.
 // Waking another core costs 10 to 100 microseconds.
 const worthEffort = 1 << 15
 
-// With a guessed floor for few answers, or the levels of one word, few of the postings are looked
-// at: the effort is divided by effortSpared up to guessAnswers answers. Times as above, at k = 10
+// With a guessed floor for few answers, or the levels of one word, few of the postings are read:
+// the effort is divided by effortSpared up to guessAnswers answers. Times as above, at k = 10
 // from 2^15 postings on 101:102, from 2^17 on 125:122, from 2^18 on 110:110, from 2^19 on 240:204,
 // but at k = 30 125:118, 166:152, 156:140 and 353:278. A word that half of the documents have takes
 // 4:8 at k = 10 and 116:134 at k = 1,000.
@@ -310,8 +309,8 @@ const (
 	lossyParts   = 16             // approximate partitions
 )
 
-// pieceOf is the part of its share, one in this many, that a worker takes at once: others can take
-// over the rest. On eLife paragraphs, with 50 words, two cores were 1.74 to 1.82 times as fast as
+// pieceOf is the ratio of a worker's share to the piece that it takes at once; others can take over
+// the rest. On eLife paragraphs, with 50 words, two cores were 1.74 to 1.82 times as fast as
 // one; with pieces of a quarter 1.67 to 1.74 times, and short queries that are cut took up to a
 // third longer; with ranges of falling size that all workers take from one front 1.54 to 1.77
 // times. On a busier machine all are lower, down to 1.58. Since such queries take a fifth less time
@@ -320,10 +319,10 @@ const pieceOf = 2
 
 // # Sets of documents and models: limits.go, engine.go
 
-// fewShare is the share of all documents below which those that may be answers are few: then
-// postings of the others are dropped before they are scored. Without it the 301 unions of the game
-// take 1.16 times as long among half of the eLife paragraphs for 10 answers, and 1.22 times for
-// 1,000; among three quarters as long, and among 90% a tenth less.
+// fewShare is the share of all documents that may be answers below which postings of the others are
+// dropped before they are scored. Without that, the 301 unions of the search benchmark game take
+// 1.16 times as long within half of the eLife paragraphs for 10 answers, and 1.22 times for 1,000;
+// within three quarters as long, and within 90% a tenth less.
 const fewShare = 2.0 / 3
 
 // mostModels is the number of models whose tables are kept, so that a scan of parameters does not

@@ -1,13 +1,13 @@
 package eval
 
-// variableBlockMaxWand is Block-Max WAND over blocks of variable size, after Mallia et al.:
-// they partition a list when it is indexed so that the blocks' bounds fit best for one scoring
-// function. Here k1, b and the model are chosen with the query, so the partition is found while
-// walking: a run of stored blocks counts as one as long as its bound is that of its first block,
-// so that bounds are as tight as the stored ones and jumps are longer.
+// variableBlockMaxWand is Block-Max WAND over blocks of variable size, after Mallia et al. They
+// partition a list at indexing time such that the bounds of blocks are tightest for one scoring
+// function. Here k1, b and the model are chosen with the query, so the partition is found during
+// the search: consecutive stored blocks form a run as long as its bound is that of the first block.
+// So bounds are as tight as the stored ones, and skips are longer.
 func variableBlockMaxWand(q *Query) error { return q.blockMaxWand((*list).lookRun) }
 
-// lookRun is look for the run of blocks that begins with the one that would hold doc.
+// lookRun is look for the run of blocks that begins with the one that would contain doc.
 func (l *list) lookRun(doc uint32) (bound float64, last uint32) {
 	before := l.block
 	bound, last = l.look(doc)

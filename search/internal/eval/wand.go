@@ -4,9 +4,10 @@ import (
 	"slices"
 )
 
-// wand is Broder et al.'s algorithm. Lists are ordered by the document they stand on. The pivot is
-// the first list at which the bounds so far beat the threshold: no document before the pivot's can
-// win. If the first list stands on it too, it is scored, else a list before is moved there.
+// wand is Broder et al.'s algorithm. Lists are ordered by their current documents. The pivot is the
+// first list at which the sum of the bounds so far exceeds the threshold: no document before the
+// pivot's can win. If the first list is at that document as well, the document is scored; otherwise
+// an earlier list is moved to it.
 func wand(q *Query) error {
 	lists := q.sortedByDoc()
 	for {
@@ -37,8 +38,8 @@ func (q *Query) sortedByDoc() []*list {
 	return lists
 }
 
-// pivot returns the last list that stands on the pivot document, and that document; -1 if no
-// document can win any more.
+// pivot returns the last list at the pivot document, and that document; -1 if no document can win
+// any more.
 func (q *Query) pivot(lists []*list) (int, uint32) {
 	sum := 0.0
 	for i, l := range lists {
@@ -56,8 +57,8 @@ func (q *Query) pivot(lists []*list) (int, uint32) {
 	return -1, 0
 }
 
-// scorePivot scores a document that lists 0 to pivot stand on, and moves them past it; false if one
-// of them did not move forward.
+// scorePivot scores the current document of lists 0 to pivot, and moves them past it. It returns
+// false if one of them did not move forward.
 func (q *Query) scorePivot(lists []*list, pivot int, doc uint32) (forward bool) {
 	q.push(doc, q.scoreAt(doc))
 	forward = true
@@ -70,8 +71,7 @@ func (q *Query) scorePivot(lists []*list, pivot int, doc uint32) (forward bool) 
 	return forward
 }
 
-// behindPivot is the last list that does not stand on the pivot document yet: it has the most
-// to jump over.
+// behindPivot returns the last list that is not at the pivot document yet, which can skip most.
 func behindPivot(lists []*list, pivot int, doc uint32) int {
 	for lists[pivot].Doc() == doc {
 		pivot--
@@ -79,8 +79,8 @@ func behindPivot(lists []*list, pivot int, doc uint32) int {
 	return pivot
 }
 
-// moveTo moves a list to doc, or behind it, and to its place in the order; false if it did not get
-// there.
+// moveTo moves a list to the first document from doc on, and to its place in the order. It returns
+// false if the list did not get there.
 func moveTo(lists []*list, i int, doc uint32) (forward bool) {
 	forward = lists[i].Seek(doc) >= doc
 	sink(lists, i)

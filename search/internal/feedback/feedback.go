@@ -110,7 +110,7 @@ func keep(tf map[string]int, c Collection, n int) (kept []string, err error) {
 	return kept, nil
 }
 
-// plain says whether a word consists of 2 to 20 letters a to z and digits.
+// plain reports whether a word consists of 2 to 20 letters a to z and digits.
 func plain(word string) bool {
 	for i := range len(word) {
 		if c := word[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') {

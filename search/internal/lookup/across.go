@@ -58,7 +58,7 @@ func (a *Across) Find(s *Lexicons, r *ask.Request) error {
 	return nil
 }
 
-// Missing says whether a word of the query is in no segment.
+// Missing reports whether a word of the query is in no segment.
 func (a *Across) Missing() bool { return a.unknown }
 
 // addTo adds a word.
@@ -86,7 +86,7 @@ func (a *Across) addTo(s *Lexicons, word []byte, weight float64) error {
 	return nil
 }
 
-// KnowsAll says whether a segment has all terms of the query.
+// KnowsAll reports whether a segment has all terms of the query.
 func (a *Across) KnowsAll(segment int) bool {
 	for _, each := range a.infos {
 		if each[segment].DF == 0 {

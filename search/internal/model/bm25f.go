@@ -39,7 +39,7 @@ func (m BM25F) weigher(*Collection) (Weigher, error) {
 		"use plain words or another model")
 }
 
-// IsFielded says whether a model scores fields, which engines with one list per word do not
+// IsFielded reports whether a model scores fields, which engines with one list per word do not
 // support.
 func IsFielded(m Model) bool {
 	_, ok := m.(BM25F)

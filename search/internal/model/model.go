@@ -83,8 +83,8 @@ type Scorer interface {
 	Batch(docs, tfs []uint32, out []float32)
 }
 
-// Rises says whether the score never decreases with the term frequency for a fixed length. That of
-// DPH may decrease. Bounds hold in both cases.
+// Rises reports whether the score never decreases with the term frequency for a fixed length. That
+// of DPH may decrease. Bounds hold in both cases.
 func Rises(s Scorer) bool {
 	_, dph := s.(*DPHScorer)
 	return !dph

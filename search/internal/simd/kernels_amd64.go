@@ -7,7 +7,7 @@ package simd
 import "github.com/collocate/collocate/internal/cpu"
 
 var (
-	// HasKernels says whether the kernels may be called; otherwise callers run plain Go.
+	// HasKernels reports whether the kernels may be called; otherwise callers run plain Go.
 	// HasWideKernels says the same of the kernels that gather or search for single numbers.
 	HasKernels, HasWideKernels bool
 

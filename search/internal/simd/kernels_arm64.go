@@ -4,7 +4,7 @@ package simd
 
 import "github.com/collocate/collocate/internal/cpu"
 
-// HasKernels says whether the kernels may be called; otherwise callers run plain Go.
+// HasKernels reports whether the kernels may be called; otherwise callers run plain Go.
 var HasKernels bool
 
 // HasWideKernels says the same of the kernels that gather or search for single numbers, for which

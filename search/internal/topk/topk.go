@@ -45,7 +45,7 @@ func (t *Heap) Swap(o *Heap) {
 	t.bar, o.bar = o.bar, t.bar
 }
 
-// Full says whether there are k answers, so that the worst of them is a threshold.
+// Full reports whether there are k answers, so that the worst of them is a threshold.
 func (t *Heap) Full() bool { return len(t.Keys) >= t.K }
 
 // Worst returns the score of the worst answer of a full heap or, if Many is set, a lower bound on

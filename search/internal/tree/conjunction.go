@@ -17,8 +17,8 @@ import (
 // mandatory lists and then, if they can enter the result, in the excluded ones. Positions are read
 // last.
 
-// led says whether to answer a query in this way. If all parts are mandatory words, the engines are
-// faster, unless the answers are also counted.
+// led reports whether to answer a query in this way. If all parts are mandatory words, the engines
+// are faster, unless the answers are also counted.
 func (p *plan) led(r *ask.Request) bool {
 	if !mayLead(r) {
 		return false
@@ -36,7 +36,7 @@ func (p *plan) led(r *ask.Request) bool {
 	return true
 }
 
-// mayLead says whether a request leaves the choice of the algorithm open.
+// mayLead reports whether a request leaves the choice of the algorithm open.
 func mayLead(r *ask.Request) bool {
 	return !model.IsFielded(r.Model) && !r.Trace && r.Algorithm == ask.Auto
 }
@@ -161,7 +161,7 @@ func (x *exec) openConjunction(root *node) (*conjunction, error) {
 	return g, nil
 }
 
-// missing says whether a word of a node is in no document.
+// missing reports whether a word of a node is in no document.
 func (n *node) missing() bool {
 	return slices.ContainsFunc(n.terms, func(t model.Term) bool { return t.Info.DF == 0 })
 }

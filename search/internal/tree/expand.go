@@ -96,7 +96,8 @@ func (x *exec) begins(prefix string, fits func([]byte) bool, add func(index.Word
 	return nil
 }
 
-// fitsPattern says whether a word matches a pattern with * and ?, which stand for whole characters.
+// fitsPattern reports whether a word matches a pattern with * and ?, which stand for whole
+// characters.
 func fitsPattern(pattern, word string) bool {
 	star, from := -1, 0 // the last * and the position in the word where it was tried
 	p, w := 0, 0

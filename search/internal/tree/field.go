@@ -50,7 +50,7 @@ func (x *exec) field(q query.Field, weight float64) (*node, error) {
 	return n, err
 }
 
-// hasValues says whether a field has values, not words.
+// hasValues reports whether a field has values, not words.
 func (x *exec) hasValues(name string) bool {
 	schema := x.e.Index.Schema()
 	if schema == nil {

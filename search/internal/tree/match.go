@@ -16,7 +16,7 @@ type matcher struct {
 	equal []int // for each word the index of its previous occurrence in the phrase, or -1
 }
 
-// exact says whether the words must be adjacent and in order.
+// exact reports whether the words must be adjacent and in order.
 func (m *matcher) exact() bool { return m.places && m.slop == 0 }
 
 // prepare finds words that occur more than once.

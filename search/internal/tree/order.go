@@ -127,7 +127,7 @@ func (o *ordering) hits() (list []uint32, keys []ask.SortKey) {
 	return list, keys
 }
 
-// later says whether a comes after b within a segment.
+// later reports whether a comes after b within a segment.
 func later(a, b placed) bool { return a.key > b.key || a.key == b.key && a.doc > b.doc }
 
 // up restores the heap after its last entry was added.

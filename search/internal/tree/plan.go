@@ -58,7 +58,7 @@ type node struct {
 	parts []*node     // for boolean
 }
 
-// scores says whether a part adds to the score of its parent.
+// scores reports whether a part adds to the score of its parent.
 func (n *node) scores() bool { return n.role == should || n.role == must }
 
 // exec evaluates one query on one segment.
@@ -292,7 +292,7 @@ func (n *node) add(part *node) {
 	n.parts = append(n.parts, part)
 }
 
-// plainWord says whether a node is a single word.
+// plainWord reports whether a node is a single word.
 func (n *node) plainWord() bool { return n.kind == words && !n.pattern }
 
 func (x *exec) ids(q query.IDs) (*node, error) {

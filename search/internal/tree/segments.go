@@ -43,7 +43,7 @@ type plan struct {
 	}
 }
 
-// empty says whether the query has no words or other parts.
+// empty reports whether the query has no words or other parts.
 func (p *plan) empty() bool { return p.roots[0] == nil }
 
 // docs returns the number of documents in all segments.
