@@ -20,7 +20,7 @@
 //
 // A batch, by query (see kernels/batch.cuh):
 //
-//	batch_short a word with at most 2,048 postings decides: all of them are looked at
+//	batch_short a word with at most 2,048 postings decides: all of them are scored
 //	batch_pairs two long lists are needed nearly whole: both are read together
 //	batch_sums  most documents could win: lists are added up
 //	batch_score all others: postings whose code can reach the cut are looked up in the other lists

@@ -7,7 +7,7 @@ package device
 //go:noescape
 func prefetchTexts(first *ringRequest, n int)
 
-// prefetchWords is wordTable.ask for shortTurn words.
+// prefetchWords is wordTable.prefetch for shortTurn words.
 //
 //go:noescape
 func prefetchWords(lines *[tableLines]wordLine, first *askedWord)

@@ -8,12 +8,12 @@ import (
 )
 
 // blockMaxMaxScore is MaxScore in windows of documents with the bounds of blocks, after Lucene's
-// MaxScoreBulkScorer. For every outer window, which reaches to the nearest end of a block, lists
-// are divided by their bounds in that window: those that together cannot beat the threshold are not
-// essential there. Inside, windowSize documents at a time, the essential lists are decoded, scored
-// in batches and added up; what could still win is completed from the other lists, in rising order
-// of documents, and scored again in query order. Where the score to beat is high enough from the
-// start (guess.go) lists are not added up but marked (marks.go).
+// MaxScoreBulkScorer. An outer window reaches to the nearest end of a block. For each outer window,
+// lists are divided by their bounds there: lists whose bounds together do not exceed the threshold
+// are not essential. Inside, windowSize documents at a time, the essential lists are decoded,
+// scored in batches and added up. Documents that can still win are looked up in the other lists,
+// in increasing order, and scored again in query order. If the floor is high from the start
+// (guess.go), lists may be marked instead of added up (marks.go).
 func blockMaxMaxScore(q *Query) error {
 	q.byBound = append(q.byBound[:0], q.Lists...)
 	q.window.prepare()
@@ -23,8 +23,8 @@ func blockMaxMaxScore(q *Query) error {
 	return q.follow(orPlan)
 }
 
-// allWindows goes through all windows, either marking documents (marks.go) or adding scores up. If
-// the floor is a guess, it gives up when the guess seems to be wrong.
+// allWindows processes all windows, either by marking documents (marks.go) or by adding up scores.
+// If the floor is a guess, it stops when the guess seems to be wrong.
 func (q *Query) allWindows() error {
 	q.chooseSpan()
 	if q.planMarks(); q.or.marks.on {
@@ -96,14 +96,15 @@ func (q *Query) chooseSpan() {
 	for first > firstWindow && first*uint64(q.Stats.Postings) > uint64(firstPostings+firstPerAnswer*q.Heap.K)*docs {
 		first /= 2
 	}
-	if q.guessed || q.team != nil && q.worker.bar != 0 || q.across != nil && q.floor > 0 { // there is a threshold
+	// There already is a threshold.
+	if q.guessed || q.team != nil && q.worker.bar != 0 || q.across != nil && q.floor > 0 {
 		first = full
 	}
 	q.or.span, q.or.fullSpan = uint32(first), uint32(full)
 }
 
 // outerWindow chooses the window that begins with base: up to the first end of a block, but at
-// least span documents; and leaves each list's bound there in windowBound.
+// least span documents. It sets windowBound of each list to the list's bound there.
 func (q *Query) outerWindow(base uint32) (end uint32) {
 	near := uint32(index.End)
 	for _, l := range q.Lists {
@@ -121,9 +122,9 @@ func (q *Query) outerWindow(base uint32) (end uint32) {
 	return end
 }
 
-// boundUntil is a bound for the postings from the block that was looked at last up to before
-// document to. For many blocks it uses the bounds of runs, which are coarser, unless the list alone
-// could then beat the threshold.
+// boundUntil returns a bound on the scores from the current block up to before document to. For
+// many blocks it uses the bounds of runs, which are coarser, unless the list alone could then beat
+// the threshold.
 func (l *list) boundUntil(to uint32, cut float64) float64 {
 	if l.block >= len(l.Last) {
 		return 0
@@ -147,9 +148,9 @@ func (l *list) boundUntil(to uint32, cut float64) float64 {
 	return l.boundOfBlocks(l.block, last+1)
 }
 
-// divide orders the lists by rising bound per posting, and returns where the essential ones begin.
-// The lists before, which are not essential in this window, then are long ones with low bounds:
-// leaving these out spares most. q.sums gets the running sums of the bounds.
+// divide orders the lists by increasing bound per posting, and returns the index of the first
+// essential one. The lists before it, which are not essential in this window, are long ones with
+// low bounds, so that leaving them out saves most. q.sums gets the running sums of the bounds.
 func (q *Query) divide() int {
 	lists := q.byBound
 	for i := 1; i < len(lists); i++ {
@@ -211,7 +212,7 @@ func (q *Query) innerWindows(lists []*list, base, end uint32, firstEssential int
 	}
 }
 
-// forgetAsked makes the lists that are not essential ready for a new window.
+// forgetAsked resets the lists that are not essential for a new window.
 func (q *Query) forgetAsked(firstEssential int) {
 	for _, l := range q.byBound[:firstEssential] {
 		l.filled = false
@@ -219,15 +220,15 @@ func (q *Query) forgetAsked(firstEssential int) {
 	}
 }
 
-// fill decodes and scores the postings of a list in a window, except for blocks that cannot make a
-// document win even if all other lists give it their bounds in this window.
+// fill decodes and scores the postings of a list in a window, except for blocks in which no
+// document can win with the bounds of all other lists in this window.
 func (q *Query) fill(l *list, base, to uint32, others float64) {
 	l.fill(base, to, q.cut-others)
 	l.filled = true
 }
 
-// collect adds up the postings of the essential lists in a window and leaves the documents that
-// could win in window.found, rising.
+// collect adds up the postings of the essential lists in a window, and stores the documents that
+// can win in window.found, in increasing order.
 func (q *Query) collect(lists []*list, base, to uint32, n int, need float64) {
 	w := &q.window
 	for _, l := range lists {
@@ -247,12 +248,11 @@ func (q *Query) collect(lists []*list, base, to uint32, n int, need float64) {
 	}
 }
 
-// complete looks the candidates up in the lists that are not essential, from the last to the first,
-// and drops those that can no longer win. Depending on the number of candidates, a list is either
-// asked about each, or decoded and merged. Those that are left are scored in query order and
-// pushed. n is the number of postings that were added so far. cost estimates, in postings, what the
-// window takes in this way; if it exceeds that of adding all lists up (all), addAll does that
-// instead.
+// complete looks up the candidates in the lists that are not essential, from the last to the first,
+// and drops those that can no longer win. Depending on the number of candidates, it either looks up
+// each of them, or decodes the list and merges it. The remaining ones are scored in query order and
+// pushed. n is the number of postings that were added so far. cost estimates the cost of the window
+// in postings; if it exceeds that of adding up all lists (all), addAll does that instead.
 func (q *Query) complete(base, to uint32, firstEssential, n int) {
 	w := &q.window
 	total := q.sums[len(q.sums)-1]
@@ -312,7 +312,7 @@ func (q *Query) scoreFound() {
 	}
 }
 
-// postingsIn estimates the number of postings that a list has in a window.
+// postingsIn estimates the number of postings of a list in a window.
 func (q *Query) postingsIn(l *list, base, to uint32) int {
 	return int(uint64(l.Term.DF) * uint64(to-base) / uint64(len(q.c.Lengths)))
 }
@@ -339,13 +339,13 @@ func (q *Query) pushFound() {
 	}
 }
 
-// backoff says when to leave out a step that has not paid. Dividing the lists, for instance, costs
-// more than it saves with hundreds of words or a large k. The step is left out for some windows,
-// then tried again; each time that it does not pay, the number of windows doubles, up to 32. Cells
-// (grid.rest) and mode And (andState.skipScoring) use it, too.
+// backoff decides when to leave out a step that does not pay. Dividing the lists, for instance,
+// costs more than it saves with hundreds of words or a large k. The step is left out for some
+// windows, then tried again. Each time that it does not pay, the number of windows doubles, up to
+// 32. Cells (grid.rest) and mode And (andState.skipScoring) use it as well.
 type backoff struct {
-	left  int // windows still to go without the step
-	again int // how many there were the last time
+	left  int // windows that are still processed without the step
+	again int // their number the last time
 }
 
 // more leaves the step out for twice as many windows as the last time.
@@ -363,8 +363,8 @@ func (p *backoff) next() bool {
 	return true
 }
 
-// lookUpFound looks the candidates up in a list, except for those that cannot win with the bound of
-// the list's block and with before, the bounds of the lists still to be asked.
+// lookUpFound looks up the candidates in a list, except for those that cannot win with the bound of
+// the list's block and with before, the sum of the bounds of the lists that follow.
 func (q *Query) lookUpFound(l *list, before float64) {
 	w := &q.window
 	for i, c := range w.found {

@@ -9,9 +9,9 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// window holds the sums of a range of documents. A document that no list has touched holds
-// minus zero: adding a score, even 0, to it gives that score with a plus sign, so that
-// touched and untouched are told apart by the sign bit. Between uses all are untouched.
+// window holds the sums of a range of documents. The sum of a document to which no score was added
+// is minus zero. Adding a score, even 0, to minus zero gives that score with a plus sign, so the
+// sign bit tells whether any score was added. Between uses all sums are minus zero.
 type window struct {
 	ready bool
 	sums  [maxWindow]float32
@@ -33,7 +33,7 @@ func (w *window) prepare() {
 	w.ready = true
 }
 
-// add adds the postings of a list that lie in the window that begins with document base.
+// add adds the scores of a list's postings in the window that begins with document base.
 func (w *window) add(b *buffer, base uint32) {
 	docs := b.docs[b.lo:b.hi]
 	scores := b.scores[b.lo:b.hi][:len(docs)]
@@ -42,8 +42,8 @@ func (w *window) add(b *buffer, base uint32) {
 	}
 }
 
-// gather does what scan does, but goes through the lists' postings instead of the window. That is
-// faster where few documents were touched.
+// gather does the same as scan, but reads the postings of the lists instead of the window. That is
+// faster if few documents have scores.
 func (w *window) gather(lists []*list, base uint32, need float64) {
 	w.found = w.found[:0]
 	untouched := math.Float32frombits(simd.SignBit)
@@ -61,9 +61,9 @@ func (w *window) gather(lists []*list, base uint32, need float64) {
 	w.sortFound(base)
 }
 
-// sortFound brings candidates of the window that begins with base into rising order. Many are put
-// into the window and found there again by a bit each: sorting 200 of them took a third of the time
-// of queries of seven words of the same frequency.
+// sortFound sorts the candidates of the window that begins with base. If they are many, their sums
+// are stored in the window, and read back in the order of a bitmap: sorting 200 of them took a
+// third of the time of queries of seven words of the same frequency.
 func (w *window) sortFound(base uint32) {
 	if len(w.found) <= fewFound {
 		slices.Sort(w.found)

@@ -8,8 +8,8 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// sift leaves the postings whose score is above need in found. Most are not, and that is
-// seen without a division. There are at most a block of them.
+// sift adds the postings whose score is above need to found. Most are not, which is found out
+// without a division. There may be at most a block of postings.
 func (w *window) sift(s *model.BM25Scorer, docs, tfs []uint32, need float64) {
 	if len(docs) == 0 {
 		return
@@ -44,7 +44,7 @@ func (w *window) plainSift(s *model.BM25Scorer, docs, tfs []uint32, need float64
 	w.found = found
 }
 
-// filter leaves the documents with scores above need in found.
+// filter stores the documents with scores above need in found.
 func (w *window) filter(docs []uint32, scores []float32, need float64) {
 	w.found = w.found[:0]
 	if len(docs) == 0 {
@@ -68,8 +68,8 @@ func (w *window) plainFilter(docs []uint32, scores []float32, need float64) {
 	}
 }
 
-// scan leaves in found the touched documents among the first n whose sum is above need, and makes
-// all untouched again.
+// scan stores those of the first n documents that have scores, and sums above need, in found, and
+// sets all sums to minus zero.
 func (w *window) scan(base uint32, n int, need float64) {
 	w.found = w.found[:0]
 	if simd.HasKernels && n > 0 {
@@ -94,8 +94,8 @@ func (w *window) plainScan(base uint32, n int, need float64) {
 	}
 }
 
-// keep drops the candidates whose sum is not above need. A branch for each could not be predicted:
-// with it queries of 50 and 100 words take a third and a half longer.
+// keep drops the candidates whose sum is not above need. A branch per candidate would be
+// unpredictable: with it, queries of 50 and 100 words take a third and a half longer.
 func (w *window) keep(need float64) {
 	n, at := 0, 0
 	if simd.HasKernels && len(w.found) >= manyToKeep {
@@ -116,7 +116,7 @@ func (w *window) plainKeep(n, from int, need float64) {
 	w.found = kept
 }
 
-// room makes sure that n candidates fit into found.
+// room grows found to a capacity of n candidates.
 func (w *window) room(n int) {
 	if cap(w.found) < n+simd.KernelSlack {
 		w.found = make([]simd.Candidate, 0, max(2*cap(w.found), n+simd.KernelSlack))
