@@ -6,8 +6,8 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// Describe shows as many hits as the request wanted: ten if it has no K, as search.Searcher finds
-// them, and Details.Limit of them if that is set.
+// Describe returns as many hits as the request wants: 10 if K is 0, as in search.Searcher, and at
+// most Details.Limit if that is set.
 func TestDescribeWithoutK(t *testing.T) {
 	s := elife(t, false)
 	for _, c := range []struct{ k, limit, want int }{{0, 0, 10}, {0, 3, 3}, {4, 0, 4}, {12, 5, 5}} {
@@ -21,7 +21,7 @@ func TestDescribeWithoutK(t *testing.T) {
 			t.Fatal(err)
 		}
 		if a.K != c.want || len(a.Hits) != c.want {
-			t.Errorf("K %d, limit %d: %d hits of %d, want %d", c.k, c.limit, len(a.Hits), a.K, c.want)
+			t.Errorf("K %d, limit %d: %d hits with K %d, want %d", c.k, c.limit, len(a.Hits), a.K, c.want)
 		}
 	}
 }

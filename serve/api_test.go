@@ -27,76 +27,77 @@ import (
 	"github.com/collocate/collocate/words"
 )
 
-// Pages of a result are parts of it, and the last says that there is no more.
+// The pages of a result add up to it, and the last one says that there are no more hits.
 func TestPaging(t *testing.T) {
 	h := New(elife(t, true), Options{MaxK: 100})
 	all := decode[Answer](t, call(h, "/v1/search?q=lipid+droplets+bacteria&k=100&explain=1", "").Body.String())
 	if len(all.Hits) < 60 {
-		t.Fatalf("%d hits", len(all.Hits))
+		t.Fatalf("%d hits, want at least 60 to divide into pages", len(all.Hits))
 	}
 	var paged []Hit
 	for from := 0; from < 100; from += 20 {
-		name := []string{"from", "offset"}[from/20%2] // its old name means the same
+		name := []string{"from", "offset"}[from/20%2] // offset is the old name
 		path := fmt.Sprintf("/v1/search?q=lipid+droplets+bacteria&k=20&explain=1&%s=%d", name, from)
 		page := decode[Answer](t, call(h, path, "").Body.String())
 		if page.More == nil || page.K != 20 || page.From != from || page.Offset != from {
-			t.Fatalf("%+v", page)
+			t.Fatalf("page from %d: %+v, want k 20, from and offset %[1]d, and more", from, page)
 		}
 		if *page.More != (from < 80 || *all.More) {
-			t.Errorf("from %d: more %v", from, *page.More)
+			t.Errorf("page from %d: more %v, want %v", from, *page.More, !*page.More)
 		}
 		paged = append(paged, page.Hits...)
 	}
 	if !reflect.DeepEqual(paged, all.Hits) {
-		t.Error("the pages are not the whole")
+		t.Errorf("hits of the pages %+v, want %+v", paged, all.Hits)
 	}
 	last := decode[Answer](t, call(h, "/v1/search?q=droplets+kill&mode=and&k=100", "").Body.String())
 	if len(last.Hits) == 0 || *last.More {
-		t.Errorf("%d hits, more %v", len(last.Hits), *last.More)
+		t.Errorf("all hits on one page: %d hits, more %v; want some and false", len(last.Hits), *last.More)
 	}
 	for _, wrong := range []string{"from=91", "offset=91", "from=-1", "from=1&offset=1"} {
 		if w := call(h, "/v1/search?q=a&k=10&"+wrong, ""); w.Code != 400 {
-			t.Errorf("%s: %d", wrong, w.Code)
+			t.Errorf("%s: status %d, want 400", wrong, w.Code)
 		}
 	}
 }
 
-// Every algorithm and engine that a client may name gives the same hits, and explanations add up.
+// Every algorithm and engine that a client may name gives the same hits, with explanations of the
+// same score.
 func TestEnginesByName(t *testing.T) {
 	h := New(elife(t, false), Options{Threads: 2})
 	want := decode[Answer](t, call(h, "/v1/search?q=cell+membrane+protein&explain=1", "").Body.String())
 	for _, e := range want.Hits {
 		if e.Explain == nil || e.Explain.Score != e.Score {
-			t.Fatalf("%+v", e)
+			t.Fatalf("hit %+v, want an explanation with its score", e)
 		}
 	}
 	for _, how := range []string{"engine=sequential", "engine=multicore", "algorithm=exhaustive",
 		"algorithm=wand", "algorithm=maxscore&engine=multicore"} {
 		got := decode[Answer](t, call(h, "/v1/search?q=cell+membrane+protein&explain=1&"+how, "").Body.String())
 		if !reflect.DeepEqual(got.Hits, want.Hits) {
-			t.Errorf("%s gives other hits", how)
+			t.Errorf("%s: hits %+v, want %+v", how, got.Hits, want.Hits)
 		}
 	}
 	for _, how := range []string{"engine=gpu", "engine=abacus", "algorithm=tiles", "algorithm=guess"} {
 		if w := call(h, "/v1/search?q=cell&"+how, ""); w.Code != 400 {
-			t.Errorf("%s: %d %s", how, w.Code, w.Body)
+			t.Errorf("%s: status %d %s, want 400", how, w.Code, w.Body)
 		}
 	}
 }
 
-// A batch is lines in and lines out.
+// A batch of queries, one per line, gives an answer per line; errors name the line.
 func TestBatchOfLines(t *testing.T) {
 	s := elife(t, false)
 	h := New(s, Options{Limits: unheld})
 	w := call(h, "/v1/search", "{\"q\":\"cell\",\"k\":3}\n\n{\"q\":\"membrane\",\"mode\":\"and\"}")
 	lines := slices.Collect(strings.Lines(w.Body.String()))
 	if w.Code != 200 || len(lines) != 2 {
-		t.Fatalf("%d %s", w.Code, w.Body)
+		t.Fatalf("status %d, want 200 and two lines: %s", w.Code, w.Body)
 	}
 	first := decode[Answer](t, lines[0])
 	sameAs(t, s, first, search.Request{Text: "cell", K: 3})
 	if first.More == nil || !*first.More {
-		t.Error("there are more")
+		t.Errorf("more is %v, want true", first.More)
 	}
 	for body, says := range map[string]string{
 		`{"q":"a"} {"q":"b"}`:         "query 1: want one object per line",
@@ -111,7 +112,7 @@ func TestBatchOfLines(t *testing.T) {
 	}
 }
 
-// A document is found by its ID, whatever letters that has.
+// A document is found by its ID, whatever characters it has.
 func TestDocuments(t *testing.T) {
 	dir := t.TempDir()
 	corpus := filepath.Join(dir, "c.jsonl")
@@ -120,15 +121,15 @@ func TestDocuments(t *testing.T) {
 	for _, id := range []string{"a/b c%d", "é"} {
 		w := call(h, "/v1/documents/"+url.PathEscape(id), "")
 		if got := decode[documentAnswer](t, w.Body.String()); w.Code != 200 || got.ID != id || got.Text == nil {
-			t.Errorf("%q: %d %s", id, w.Code, w.Body)
+			t.Errorf("%q: status %d %s, want the document with its text", id, w.Code, w.Body)
 		}
 	}
 	if w := call(h, "/v1/documents/nothing", ""); w.Code != 404 {
-		t.Errorf("%d %s", w.Code, w.Body)
+		t.Errorf("unknown ID: status %d %s, want 404", w.Code, w.Body)
 	}
 }
 
-// The company of a word is what the library says, and links join words of the list.
+// The company of a word is that of package words, and its links join words of the list.
 func TestWords(t *testing.T) {
 	h := everywhere(t, Options{})
 	m := h.o.Matrix
@@ -141,41 +142,42 @@ func TestWords(t *testing.T) {
 		call(h, "/v1/words/membrane/company?by=npmi,pmi&min_value=3&links=1", "").Body.String())
 	if len(got.Neighbours) != len(want.Pairs) || got.Count != m.Count(id) || got.Docs == 0 ||
 		len(got.Links) == 0 || got.By != "npmi" {
-		t.Errorf("%+v, want %v", got, want)
+		t.Errorf("company %+v, want %v, with documents, links and by npmi", got, want)
 	}
 	for i, n := range got.Neighbours {
 		p := want.Pairs[i]
 		if n.ID != p.ID2 || n.Count != p.F2 || n.Value != p.Count || n.Score != p.Scores[0] ||
 			n.Scores["mi"] != p.Scores[1] {
-			t.Errorf("%+v, want %+v", n, p)
+			t.Errorf("neighbour %d is %+v, want %+v", i, n, p)
 		}
 	}
 	for _, l := range got.Links {
 		if l.From >= l.To || l.To >= len(got.Neighbours) {
-			t.Errorf("link %v", l)
+			t.Errorf("link %v, want one between two of %d neighbours", l, len(got.Neighbours))
 		}
 	}
 	list := decode[struct{ Words []wordAnswer }](t, call(h, "/v1/words?prefix=memb&limit=3", "").Body.String()).Words
 	if len(list) != 3 || list[0].Word != "membrane" || list[0].Count < list[1].Count {
-		t.Errorf("%+v", list)
+		t.Errorf("words with prefix memb: %+v, want 3 by count, membrane first", list)
 	}
 	if w := call(h, "/v1/words/zzzz", ""); w.Code != 404 {
-		t.Errorf("%d", w.Code)
+		t.Errorf("unknown word: status %d, want 404", w.Code)
 	}
 	if w := call(New(h.current.Load().s, Options{}), "/v1/words/membrane", ""); w.Code != 404 ||
 		!strings.Contains(w.Body.String(), "--matrix") {
-		t.Errorf("%d %s", w.Code, w.Body)
+		t.Errorf("without a matrix: status %d %s, want 404 that names --matrix", w.Code, w.Body)
 	}
 }
 
-// A concordance, a word's dispersion and keywords come out of the index.
+// Concordances, dispersion, keywords, maps and similar words of an index, and the status codes of
+// requests that are wrong.
 func TestWordsOfTheIndex(t *testing.T) {
 	h := everywhere(t, Options{})
 	lines := decode[words.Concordance](t,
 		call(h, "/v1/concordance?q=membrane*&sort=R1&top=5&window=3", "").Body.String())
 	if len(lines.Lines) != 5 || !lines.All || lines.Total < 5 ||
 		!strings.HasPrefix(strings.ToLower(lines.Lines[0].Match), "membrane") {
-		t.Errorf("%+v", lines)
+		t.Errorf("concordance %+v, want 5 lines of membrane*", lines)
 	}
 	spread := decode[dispersionAnswer](t, call(h, "/v1/words/membrane/dispersion?parts=7", "").Body.String())
 	sum := uint64(0)
@@ -183,7 +185,7 @@ func TestWordsOfTheIndex(t *testing.T) {
 		sum += n
 	}
 	if len(spread.Bars) != 7 || sum != spread.Count || spread.Docs == 0 || spread.DP <= 0 || spread.DP >= 1 {
-		t.Errorf("%+v", spread)
+		t.Errorf("dispersion %+v, want 7 bars that add up to the count, and DP between 0 and 1", spread)
 	}
 	keys := decode[struct {
 		Docs     int
@@ -191,32 +193,32 @@ func TestWordsOfTheIndex(t *testing.T) {
 	}](t, call(h, "/v1/keywords?q=membrane&docs=10&top=30", "").Body.String())
 	if keys.Docs != 10 || !slices.ContainsFunc(keys.Keywords,
 		func(k words.Keyword) bool { return k.Word == "membran" && k.LRC > 0 }) {
-		t.Errorf("%+v", keys)
+		t.Errorf("keywords %+v, want those of 10 documents, with membran", keys)
 	}
-	// Two queries: what sets the one apart is what the other lacks.
+	// The first keyword of one query against another is the first negative one the other way round.
 	two := decode[keywordsAnswer](t, call(h, "/v1/keywords?q=membrane&against=neurons&docs=50", "").Body.String())
 	lacks := decode[keywordsAnswer](t,
 		call(h, "/v1/keywords?q=neurons&against=membrane&docs=50&negative=1", "").Body.String())
 	if two.Docs != 50 || two.ReferenceDocs == 0 || two.ReferenceDocs > 50 || two.Keywords[0].Word != "membran" {
-		t.Errorf("%+v", two)
+		t.Errorf("keywords of membrane against neurons %+v, want membran first, of up to 50 documents", two)
 	}
 	if len(lacks.Keywords) == 0 || lacks.Keywords[0].Word != "membran" || lacks.Keywords[0].LRC >= 0 {
-		t.Errorf("%+v", lacks)
+		t.Errorf("negative keywords of neurons against membrane %+v, want membran first", lacks)
 	}
-	// Words that the documents do not have at all are among those that all others have more of.
+	// Words that the documents lack altogether are negative keywords too.
 	less := decode[keywordsAnswer](t,
 		call(h, "/v1/keywords?q=neurons&docs=3&negative=1&by=logratio&top=1000", "").Body.String())
 	if all := h.current.Load().s.Index().Docs(); less.ReferenceDocs != all-3 ||
 		!slices.ContainsFunc(less.Keywords, func(k words.Keyword) bool { return k.F1 == 0 && k.F2 > 0 }) {
-		t.Errorf("%+v", less)
+		t.Errorf("negative keywords %+v, want one with F1 of 0, against %d documents", less, all-3)
 	}
 	plane := decode[vectors.Plane](t, call(h, "/v1/words/membrane/map?top=2", "").Body.String())
 	if len(plane.Points) != 3 || plane.Points[0].Word != "membrane" || plane.Points[1].Word != "cell" {
-		t.Errorf("%+v", plane)
+		t.Errorf("map %+v, want 3 points, membrane and cell first", plane)
 	}
 	near := decode[nearAnswer](t, call(h, "/v1/words/membrane/similar?top=2", "").Body.String())
 	if len(near.Similar) != 2 || near.Similar[0].Word != "cell" {
-		t.Errorf("%+v", near)
+		t.Errorf("similar words %+v, want 2, cell first", near)
 	}
 	for path, code := range map[string]int{
 		"/v1/concordance?q=": 400, "/v1/concordance?q=%22": 400, "/v1/concordance?q=cell&sort=X": 400,
@@ -227,12 +229,12 @@ func TestWordsOfTheIndex(t *testing.T) {
 		"/v1/keywords?q=cell&against=%28": 400,
 	} {
 		if w := call(h, path, ""); w.Code != code {
-			t.Errorf("%s: %d %s, want %d", path, w.Code, w.Body, code)
+			t.Errorf("%s: status %d %s, want %d", path, w.Code, w.Body, code)
 		}
 	}
 }
 
-// Patterns, quotients and instances are those of the library.
+// The answers about places are those of packages coloc and points.
 func TestPlaces(t *testing.T) {
 	h := everywhere(t, Options{Limits: unheld})
 	o := coloc.Options{Distance: 1, MinPrevalence: 0.5}
@@ -240,34 +242,36 @@ func TestPlaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // mined, and remembered
+	for range 2 { // the second answer comes from the cache
 		w := call(h, "/v1/places/patterns?distance=1&min_prevalence=0.5", "")
 		got := decode[patternsAnswer](t, w.Body.String())
 		if got.Total != len(want.Patterns) || got.Report == nil ||
 			!reflect.DeepEqual(got.Patterns, coloc.NewReport(h.o.Points, want).Patterns) {
-			t.Errorf("%s", w.Body)
+			t.Errorf("patterns %s, want %d: %+v", w.Body, len(want.Patterns), coloc.NewReport(h.o.Points, want).Patterns)
 		}
 	}
 	w := call(h, "/v1/places/instances?distance=1&feature=bank&feature=caf%C3%A9", "")
 	instances := decode[instancesAnswer](t, w.Body.String())
 	if len(instances.Instances) < 100 || instances.More || len(instances.X) != len(instances.Row) {
-		t.Errorf("%d instances of %d points", len(instances.Instances), len(instances.X))
+		t.Errorf("%d instances of %d points with %d rows, more %v; want at least 100, all, a row each",
+			len(instances.Instances), len(instances.X), len(instances.Row), instances.More)
 	}
 	for _, i := range instances.Instances {
 		a, b := i[0], i[1]
 		if instances.Features[instances.Feature[a]] != "bank" ||
 			math.Hypot(instances.X[a]-instances.X[b], instances.Y[a]-instances.Y[b]) > 1 {
-			t.Fatalf("%v is no instance", i)
+			t.Fatalf("instance %v: want a bank and a café at a distance of at most 1", i)
 		}
 	}
 	listed := decode[pointsAnswer](t, call(h, "/v1/places/points?feature=park&limit=100", "").Body.String())
 	if listed.Total != 300 || len(listed.X) != 100 || len(listed.Feature) != 100 {
-		t.Errorf("%d of %d", len(listed.X), listed.Total)
+		t.Errorf("%d of %d points with %d features, want 100 of 300", len(listed.X), listed.Total,
+			len(listed.Feature))
 	}
 	quotients := decode[struct{ Quotients []quotientAnswer }](t,
 		call(h, "/v1/places/quotients?distance=1", "").Body.String()).Quotients
 	if len(quotients) != 9 || quotients[1].From != "bank" || quotients[1].To != "café" || !(*quotients[1].Value > 1) {
-		t.Errorf("%+v", quotients)
+		t.Errorf("quotients %+v, want 9, of which bank to café is the second and above 1", quotients)
 	}
 	local := decode[localAnswer](t,
 		call(h, "/v1/places/local?distance=1&feature=bank&feature=caf%C3%A9&rounds=19", "").Body.String())
@@ -281,17 +285,18 @@ func TestPlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	if local.Total != len(atPoints) || len(local.X) != local.Total || len(local.P) != local.Total {
-		t.Errorf("%d of %d local quotients", len(local.X), local.Total)
+		t.Errorf("%d points and %d p-values of %d local quotients, want %d", len(local.X), len(local.P),
+			local.Total, len(atPoints))
 	}
 	for i, q := range atPoints {
 		if v := local.Value[i]; v == nil != math.IsNaN(q.Value) || v != nil && (*v != q.Value || *local.P[i] != q.P) ||
 			local.X[i] != h.o.Points.X[q.Point] {
-			t.Fatalf("local quotient %d is not that of the library", i)
+			t.Fatalf("local quotient %d is %v at %v, want %+v", i, v, local.X[i], q)
 		}
 	}
 	summary := decode[points.Summary](t, call(h, "/v1/places/summary", "").Body.String())
 	if summary.Points != 900 || len(summary.Features) != 3 || !(summary.Suggested > 0) {
-		t.Errorf("%+v", summary)
+		t.Errorf("summary %+v, want 900 points, 3 features and a suggested distance", summary)
 	}
 	curve := decode[curveAnswer](t,
 		call(h, "/v1/places/curve?feature=bank&feature=caf%C3%A9&max_distance=5&steps=10&rounds=19",
@@ -303,7 +308,7 @@ func TestPlaces(t *testing.T) {
 	}
 	if c := wanted[0]; !curve.Attract || *curve.P != c.P || len(curve.L) != 10 ||
 		*curve.L[3] != c.L[3] || *curve.High[3] != c.High[3] || *curve.L[3] < *curve.High[3] {
-		t.Errorf("%+v, want %+v", curve, c)
+		t.Errorf("curve %+v, want %+v", curve, c)
 	}
 	tested := decode[patternsAnswer](t, call(h,
 		"/v1/places/patterns?distance=1&min_prevalence=0.5&significance=19&engine=sequential", "").Body.String())
@@ -317,7 +322,7 @@ func TestPlaces(t *testing.T) {
 	}
 	if tested.Engine != "sequential" || len(tested.Patterns) != len(tests) ||
 		*tested.Patterns[0].PValue != tests[0].P || *tested.Patterns[0].QValue != tests[0].Q {
-		t.Errorf("%+v, want %+v", tested, tests)
+		t.Errorf("tested patterns %+v, want %+v", tested, tests)
 	}
 	occurring := decode[coOccurrenceAnswer](t,
 		call(h, "/v1/places/co-occurrence?max_distance=5&steps=4", "").Body.String())
@@ -326,7 +331,7 @@ func TestPlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(occurring.Pairs) != 9 || *occurring.Pairs[1].Ratio[2] != occurrence.Ratio[0][1][2] {
-		t.Errorf("%+v, want %+v", occurring, occurrence)
+		t.Errorf("co-occurrence %+v, want %+v", occurring, occurrence)
 	}
 	enriched := decode[struct{ Pairs []enrichedPair }](t,
 		call(h, "/v1/places/enrichment?knn=4&rounds=9&engine=sequential", "").Body.String()).Pairs
@@ -335,7 +340,7 @@ func TestPlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(enriched) != 9 || enriched[1].Count != enrichment.Count[0][1] || *enriched[1].Z != enrichment.Z[0][1] {
-		t.Errorf("%+v, want %+v", enriched, enrichment)
+		t.Errorf("enrichment %+v, want %+v", enriched, enrichment)
 	}
 	for path, says := range map[string]string{
 		"/v1/places/patterns?distance=1&engine=gpu":             "not started with --engine gpu",
@@ -359,35 +364,35 @@ func TestPlaces(t *testing.T) {
 	} {
 		w := call(h, path, "")
 		if said := decode[failure](t, w.Body.String()); w.Code != 400 || !strings.Contains(said.Error, says) {
-			t.Errorf("%s: %d %q, want %q", path, w.Code, said.Error, says)
+			t.Errorf("%s: status %d %q, want 400 %q", path, w.Code, said.Error, says)
 		}
 	}
 }
 
-// A job is started, followed to its end, and fetched; another is cancelled.
+// A job is started, followed to its end and fetched; another, which waits, is cancelled.
 func TestJobs(t *testing.T) {
 	h := everywhere(t, Options{})
 	w := call(h, "/v1/jobs", `{"kind":"patterns","distances":[0.5,1,2],"min_prevalence":0.3}`)
 	started := decode[jobAnswer](t, w.Body.String())
 	if w.Code != 202 || w.Header().Get("Location") != "/v1/jobs/"+started.ID || started.Total != 3 {
-		t.Fatalf("%d %s", w.Code, w.Body)
+		t.Fatalf("start: status %d %s at %q, want 202 and 3 steps", w.Code, w.Body, w.Header().Get("Location"))
 	}
-	events := call(h, "/v1/jobs/"+started.ID+"/events", "").Body.String() // ends with the job
+	events := call(h, "/v1/jobs/"+started.ID+"/events", "").Body.String() // until the job ends
 	if !strings.Contains(events, "event: done\ndata: {") || !strings.Contains(events, `"done":3`) {
-		t.Errorf("events: %s", events)
+		t.Errorf("events %s, want done with 3 steps", events)
 	}
 	got := decode[jobAnswer](t, call(h, "/v1/jobs/"+started.ID, "").Body.String())
 	if got.State != "done" || got.Done != 3 || len(got.Runs) != 3 || got.Runs[1].Distance != 1 {
-		t.Errorf("%+v", got)
+		t.Errorf("job %+v, want it done with 3 runs", got)
 	}
 	only := decode[jobAnswer](t, call(h, "/v1/jobs",
 		`{"kind":"patterns","distances":[5],"min_prevalence":0.1,"only":[["café","park"],["bank","nothing"]]}`).Body.String())
 	call(h, "/v1/jobs/"+only.ID+"/events", "")
 	run := decode[jobAnswer](t, call(h, "/v1/jobs/"+only.ID, "").Body.String()).Runs[0]
 	if run.Total != 1 || strings.Join(run.Patterns[0].Features, "+") != "café+park" {
-		t.Errorf("%+v", run)
+		t.Errorf("run %+v, want only the pattern café+park", run)
 	}
-	hold := mustEnter(t, h.gate, modest, longLane) // so that it waits
+	hold := mustEnter(t, h.gate, modest, longLane) // the next job waits
 	for range h.gate.lanes[longLane].slots - 1 {
 		defer mustEnter(t, h.gate, modest, longLane)()
 	}
@@ -396,20 +401,20 @@ func TestJobs(t *testing.T) {
 	rec := httptest.NewRecorder()
 	h.ServeHTTP(rec, r)
 	if rec.Code != 202 {
-		t.Errorf("%d %s", rec.Code, rec.Body)
+		t.Errorf("cancel: status %d %s, want 202", rec.Code, rec.Body)
 	}
 	if events := call(h, "/v1/jobs/"+second.ID+"/events",
 		"").Body.String(); !strings.Contains(events, "event: cancelled") {
-		t.Errorf("events: %s", events)
+		t.Errorf("events %s, want cancelled", events)
 	}
 	hold()
 	list := decode[struct{ Jobs []jobAnswer }](t, call(h, "/v1/jobs", "").Body.String()).Jobs
 	if len(list) != 3 || list[0].State != "done" || list[2].State != "cancelled" || list[0].Runs != nil {
-		t.Errorf("%+v", list)
+		t.Errorf("jobs %+v, want 3 without runs, the first done and the last cancelled", list)
 	}
 }
 
-// A job that asks for too much, or for nothing, is refused with a sentence.
+// A job with a wrong parameter is refused with an error that names it.
 func TestMistakesInJobs(t *testing.T) {
 	h := everywhere(t, Options{Limits: unheld})
 	for more, says := range map[string]string{
@@ -430,12 +435,18 @@ func TestMistakesInJobs(t *testing.T) {
 		}
 		w := call(h, "/v1/jobs", body)
 		if said := decode[failure](t, w.Body.String()); w.Code != 400 || !strings.Contains(said.Error, says) {
-			t.Errorf("%s: %d %q, want %q", body, w.Code, said.Error, says)
+			t.Errorf("%s: status %d %q, want 400 %q", body, w.Code, said.Error, says)
+		}
+	}
+	for _, limit := range []int{1, 5000} {
+		body := fmt.Sprintf(`{"kind":"patterns","distances":[1],"limit":%d}`, limit)
+		if w := call(h, "/v1/jobs", body); w.Code != 202 {
+			t.Errorf("%s: status %d %s, want 202", body, w.Code, w.Body)
 		}
 	}
 }
 
-// One client cannot fill the server with jobs, and a server that closes ends them.
+// A client may have maxClientJobs jobs, and closing the server cancels them.
 func TestJobsAreBounded(t *testing.T) {
 	h := everywhere(t, Options{})
 	for range h.gate.lanes[longLane].slots {
@@ -443,24 +454,27 @@ func TestJobsAreBounded(t *testing.T) {
 	}
 	for i := range maxClientJobs + 1 {
 		w := call(h, "/v1/jobs", `{"kind":"patterns","distances":[3]}`)
-		if want := 202; i == maxClientJobs {
+		want := 202
+		if i == maxClientJobs {
 			want = 429
-			if w.Code != want {
-				t.Errorf("job %d: %d", i+1, w.Code)
-			}
-		} else if w.Code != want {
-			t.Errorf("job %d: %d %s", i+1, w.Code, w.Body)
+		}
+		if w.Code != want {
+			t.Errorf("job %d: status %d %s, want %d", i+1, w.Code, w.Body, want)
 		}
 	}
 	h.Close()
-	for _, j := range decode[struct{ Jobs []jobAnswer }](t, call(h, "/v1/jobs", "").Body.String()).Jobs {
+	jobs := decode[struct{ Jobs []jobAnswer }](t, call(h, "/v1/jobs", "").Body.String()).Jobs
+	if len(jobs) != maxClientJobs {
+		t.Errorf("%d jobs, want %d", len(jobs), maxClientJobs)
+	}
+	for _, j := range jobs {
 		if j.State != "cancelled" {
-			t.Errorf("%+v", j)
+			t.Errorf("job after Close: %+v, want it cancelled", j)
 		}
 	}
 }
 
-// Without the token only health, readiness and the page are to be had.
+// Without the token a client gets only health, readiness, the description and the page.
 func TestToken(t *testing.T) {
 	h := New(elife(t, false), Options{Token: "sesame", Limits: unheld})
 	for _, c := range []struct {
@@ -481,12 +495,13 @@ func TestToken(t *testing.T) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
 		if w.Code != c.status || (w.Code == 401) != (w.Header().Get("WWW-Authenticate") != "") {
-			t.Errorf("%s %q: %d, want %d", c.path, c.header, w.Code, c.status)
+			t.Errorf("%s with Authorization %q: status %d, WWW-Authenticate %q; want %d", c.path, c.header,
+				w.Code, w.Header().Get("WWW-Authenticate"), c.status)
 		}
 	}
 }
 
-// Other origins may ask and read only if the options name them.
+// Only origins that the options name may send requests and read the answers.
 func TestCrossOrigin(t *testing.T) {
 	h := New(elife(t, false), Options{Origins: []string{"https://friend.example"}, Limits: unheld})
 	for origin, want := range map[string]string{"https://friend.example": "https://friend.example",
@@ -497,7 +512,7 @@ func TestCrossOrigin(t *testing.T) {
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, r)
 			if got := w.Header().Get("Access-Control-Allow-Origin"); got != want || (want == "") != (w.Code == 403) {
-				t.Errorf("%s from %s: %d, allowed %q", method, origin, w.Code, got)
+				t.Errorf("%s from %s: status %d, allowed origin %q, want %q", method, origin, w.Code, got, want)
 			}
 		}
 	}
@@ -528,7 +543,8 @@ func TestMetricsOfTrees(t *testing.T) {
 	}
 }
 
-// Metrics count requests, searches and algorithms; the access log has a line with the request's ID.
+// Metrics count requests, searches and algorithms; the access log has a line per request with its
+// ID.
 func TestMetricsAndAccessLog(t *testing.T) {
 	var log bytes.Buffer
 	h := New(elife(t, false), Options{Access: slog.New(slog.NewJSONHandler(&log, nil)), Limits: unheld})
@@ -539,7 +555,7 @@ func TestMetricsAndAccessLog(t *testing.T) {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	if id := w.Header().Get("X-Request-Id"); id != "from-proxy.1" {
-		t.Errorf("request ID %q", id)
+		t.Errorf("request ID %q, want that of the request, from-proxy.1", id)
 	}
 	text := call(h, "/metrics", "").Body.String()
 	for _, want := range []string{
@@ -551,7 +567,7 @@ func TestMetricsAndAccessLog(t *testing.T) {
 		fmt.Sprintf("collocate_index_documents %d\n", h.current.Load().s.Index().Docs()),
 	} {
 		if !strings.Contains(text, want) {
-			t.Errorf("no %s in\n%s", want, text)
+			t.Errorf("metrics without %s:\n%s", want, text)
 		}
 	}
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
@@ -561,12 +577,12 @@ func TestMetricsAndAccessLog(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(lines[2]), &third); err != nil || third.ID != "from-proxy.1" ||
 		third.Path != "/healthz" || third.Status != 200 {
-		t.Errorf("%v: %s", err, lines[2])
+		t.Errorf("third line of the access log %s (%v), want from-proxy.1, /healthz, 200", lines[2], err)
 	}
 }
 
-// An index is replaced while clients ask: none is refused, none gets a mixture, and the old one is
-// closed when the last of its requests has ended.
+// While an index is replaced, no request is refused, no answer mixes two indexes, and the old index
+// is closed when its last request has ended.
 func TestReload(t *testing.T) {
 	open := func(word string) *search.Searcher {
 		dir := t.TempDir()
@@ -605,13 +621,13 @@ func TestReload(t *testing.T) {
 				w := call(h, "/search?q=bears&snippets=1&k=20", "")
 				a := decode[Answer](t, w.Body.String())
 				if w.Code != http.StatusOK || len(a.Hits) != 20 {
-					t.Errorf("%d %s", w.Code, w.Body)
+					t.Errorf("status %d %s, want 200 and 20 hits", w.Code, w.Body)
 					return
 				}
 				for _, hit := range a.Hits {
 					word, _, _ := strings.Cut(a.Hits[0].ID, "-")
 					if !strings.HasPrefix(hit.ID, word+"-") || hit.Snippet.Text != "bears "+word {
-						t.Errorf("a mixture: %+v", a)
+						t.Errorf("an answer from two indexes: %+v", a)
 						return
 					}
 				}
@@ -622,11 +638,11 @@ func TestReload(t *testing.T) {
 		old := h.current.Load()
 		h.Reload(open(fmt.Sprint("number", i)))
 		if n := h.current.Load().number; n != i+2 {
-			t.Errorf("generation %d", n)
+			t.Errorf("generation %d, want %d", n, i+2)
 		}
 		for start := time.Now(); old.users.Load() > 0; time.Sleep(time.Millisecond) {
 			if time.Since(start) > 10*time.Second {
-				t.Fatal("the old index is never let go")
+				t.Fatalf("the old index still has %d users after 10 s", old.users.Load())
 			}
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// What a request costs through HTTP, the client's few instructions included: a short search, one
-// with snippets, and one that is refused.
+// BenchmarkRequest measures requests over HTTP, including the small cost of the client: a short
+// search, one with snippets, and one that is refused.
 func BenchmarkRequest(b *testing.B) {
 	v := New(elife(b, true), Options{Limits: Limits{Hold: -1}})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -49,7 +49,7 @@ func BenchmarkRequest(b *testing.B) {
 	}
 }
 
-// readAnswer reads an answer whose length is said, without leaving garbage.
+// readAnswer reads an answer with a Content-Length, without allocating.
 func readAnswer(b *testing.B, in *bufio.Reader) {
 	size := -1
 	for {
@@ -67,7 +67,7 @@ func readAnswer(b *testing.B, in *bufio.Reader) {
 		}
 	}
 	if size < 0 {
-		b.Fatal("an answer without its length")
+		b.Fatal("an answer without Content-Length")
 	}
 	if _, err := in.Discard(size); err != nil {
 		b.Fatal(err)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A connection of HTTP/2 has several requests at once: as long as one of them is being answered it
-// is not closed to make room, whatever the others do.
+// An HTTP/2 connection has several requests at once. While one of them is being answered, it is not
+// closed to make room.
 func TestConnectionsThatAnswerAreKept(t *testing.T) {
 	k := newKeeper(1)
 	open := func() (*conn, net.Conn) {
@@ -27,11 +27,12 @@ func TestConnectionsThatAnswerAreKept(t *testing.T) {
 	first.answering(false)
 	second, other := open()
 	if closed(client) || !closed(other) {
-		t.Error("the connection that answers was closed")
+		t.Errorf("the connection with a request was closed: %v, the new idle one: %v; want only the latter",
+			closed(client), closed(other))
 	}
 	first.answering(false)
 	second.answering(true)
 	if open(); !closed(client) {
-		t.Error("the idle connection was kept")
+		t.Error("the idle connection was kept, want it closed to make room")
 	}
 }

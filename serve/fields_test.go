@@ -14,7 +14,8 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Hits and documents come with their stored fields.
+// Hits and documents have their stored fields; sorting, facets and weights of fields work, and
+// names of unknown fields are errors.
 func TestStoredFields(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "docs.csv")
 	table := "id,title,tags,year\nd1,One heist,a|b,1999\nd2,Another heist in the sea,,\n"
@@ -68,12 +69,12 @@ func TestStoredFields(t *testing.T) {
 	} {
 		w := call(h, c.path, c.body)
 		if body := w.Body.String(); w.Code != c.status || !strings.Contains(body, c.want) {
-			t.Errorf("%s: %d %s\nwant %s", c.path, w.Code, body, c.want)
+			t.Errorf("%s %s: status %d %s\nwant %d %s", c.path, c.body, w.Code, body, c.status, c.want)
 		}
 	}
-	// Another index has none.
+	// An index without stored fields.
 	w := call(New(elife(t, false), Options{}), "/v1/search?q=cell&fields=title", "")
 	if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "no stored fields") {
-		t.Errorf("%d %s", w.Code, w.Body)
+		t.Errorf("an index without fields: status %d %s, want 400 no stored fields", w.Code, w.Body)
 	}
 }

@@ -15,7 +15,7 @@ var (
 	modest = netip.MustParseAddr("192.0.2.2")
 )
 
-// queued waits until the lane has a number of waiting requests.
+// queued waits until n requests wait in the lane.
 func queued(t *testing.T, g *gate, in lane, n int) {
 	t.Helper()
 	for start := time.Now(); ; time.Sleep(time.Millisecond) {
@@ -26,7 +26,7 @@ func queued(t *testing.T, g *gate, in lane, n int) {
 			return
 		}
 		if time.Since(start) > 10*time.Second {
-			t.Fatalf("%d requests wait, want %d", waiting, n)
+			t.Fatalf("%d requests wait after 10 s, want %d", waiting, n)
 		}
 	}
 }
@@ -40,7 +40,7 @@ func mustEnter(t *testing.T, g *gate, who netip.Addr, in lane) func() {
 	return slot.leave
 }
 
-// Of two clients the one that used less time lately goes first, although the other came first.
+// Of two clients, the one that used less time recently goes first, although the other came first.
 func TestModestClientGoesFirst(t *testing.T) {
 	g := newGate(Limits{Wait: time.Minute, Waiting: 100}, 1, 1)
 	leave := mustEnter(t, g, greedy, shortLane)
@@ -66,7 +66,7 @@ func TestModestClientGoesFirst(t *testing.T) {
 	}
 	ask(modest)
 	queued(t, g, shortLane, 6)
-	time.Sleep(10 * time.Millisecond) // that the greedy one has used
+	time.Sleep(10 * time.Millisecond) // the time that the greedy one uses
 	leave()
 	all.Wait()
 	if want := []netip.Addr{modest, greedy, greedy, greedy, greedy, greedy}; !slices.Equal(order, want) {
@@ -74,8 +74,8 @@ func TestModestClientGoesFirst(t *testing.T) {
 	}
 }
 
-// A client can fill an eighth of the queue, and when the queue is full the client with the most
-// waiting requests makes room.
+// A client may fill an eighth of the queue. When the queue is full, the client with the most
+// waiting requests loses one to a client that has none.
 func TestQueueIsShared(t *testing.T) {
 	g := newGate(Limits{Wait: time.Minute, Waiting: 16}, 1, 1)
 	defer mustEnter(t, g, modest, longLane)()
@@ -101,18 +101,18 @@ func TestQueueIsShared(t *testing.T) {
 		}
 	}
 	if _, err := g.enter(ctx, netip.AddrFrom4([4]byte{10, 0, 0, 1}), longLane); !errors.Is(err, errBusy) {
-		t.Errorf("a third request of one client: %v, want that it is refused", err)
+		t.Errorf("a third request of one client: error %v, want %v", err, errBusy)
 	}
-	wait(modest, n) // one who had none: another loses one of two
+	wait(modest, n) // a client without requests: another loses one of its two
 	if err := <-refused; !errors.Is(err, errBusy) {
-		t.Error(err)
+		t.Errorf("the request that lost its place: error %v, want %v", err, errBusy)
 	}
 	if len(refused) > 0 {
-		t.Errorf("%d more were refused", len(refused))
+		t.Errorf("%d more requests were refused, want one in all", len(refused))
 	}
 }
 
-// A root asks for many clients, and may have all places that others leave.
+// A root, which has many clients, may fill the whole queue, but makes room for others.
 func TestRootsMayWait(t *testing.T) {
 	g := newGate(Limits{Wait: time.Minute, Waiting: 16}, 1, 1)
 	defer mustEnter(t, g, modest, longLane)()
@@ -128,33 +128,33 @@ func TestRootsMayWait(t *testing.T) {
 		queued(t, g, longLane, i+1)
 	}
 	if _, err := g.enter(ctx, greedy, longLane); !errors.Is(err, errBusy) {
-		t.Errorf("no place is left: %v", err)
+		t.Errorf("a root with a full queue: error %v, want %v", err, errBusy)
 	}
 	go g.enter(ctx, modest, longLane)
 	if err := <-ended; !errors.Is(err, errBusy) {
-		t.Errorf("another client comes: %v, want that the root loses a place", err)
+		t.Errorf("a request of the root when another client comes: error %v, want %v", err, errBusy)
 	}
 }
 
-// A client that waits too long is refused; one that goes away is forgotten; neither takes a slot
-// with it.
+// A request that waits too long is refused, and one that is cancelled leaves the queue; neither
+// takes a slot.
 func TestWaitingEnds(t *testing.T) {
 	g := newGate(Limits{Wait: 20 * time.Millisecond, Waiting: 8}, 1, 1)
 	leave := mustEnter(t, g, greedy, shortLane)
 	if _, err := g.enter(t.Context(), modest, shortLane); !errors.Is(err, errBusy) {
-		t.Errorf("waited too long: %v", err)
+		t.Errorf("waited too long: error %v, want %v", err, errBusy)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
 	if _, err := g.enter(ctx, modest, shortLane); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("went away: %v", err)
+		t.Errorf("cancelled: error %v, want %v", err, context.DeadlineExceeded)
 	}
 	queued(t, g, shortLane, 0)
 	leave()
 	mustEnter(t, g, modest, shortLane)()
 }
 
-// Long requests, however many, leave the short lane free.
+// Long requests do not take slots of the short lane.
 func TestLongRequestsLeaveShortOnesAlone(t *testing.T) {
 	g := newGate(Limits{Wait: time.Minute, Waiting: 8}, 2, 1)
 	defer mustEnter(t, g, greedy, longLane)()
@@ -165,7 +165,8 @@ func TestLongRequestsLeaveShortOnesAlone(t *testing.T) {
 	mustEnter(t, g, greedy, shortLane)()
 }
 
-// Refusals are held back from who keeps sending such, and that is forgotten after a while.
+// Answers to a client that keeps sending wrong requests are delayed more and more, up to a limit;
+// after a while that is forgotten.
 func TestPenaltyGrowsAndFades(t *testing.T) {
 	g := newGate(Limits{Hold: time.Second, Wait: 1, Waiting: 8}, 1, 1)
 	now := time.Now()
@@ -177,18 +178,19 @@ func TestPenaltyGrowsAndFades(t *testing.T) {
 		done()
 	}
 	if waits[0] != 0 || waits[freeStrikes-1] != 0 || waits[freeStrikes+4] == 0 || waits[99] != time.Second {
-		t.Errorf("waits %v", waits)
+		t.Errorf("delays %v, want none for the first %d, some from the %dth on, and %v in the end", waits,
+			freeStrikes, freeStrikes+5, time.Second)
 	}
 	if wait, _ := g.penalty(modest); wait != 0 {
-		t.Errorf("another client waits %v", wait)
+		t.Errorf("delay of another client %v, want none", wait)
 	}
 	now = now.Add(20 * time.Second)
 	if wait, _ := g.penalty(greedy); wait != 0 {
-		t.Errorf("after 20 s still %v", wait)
+		t.Errorf("delay after 20 s %v, want none", wait)
 	}
 }
 
-// Many clients at once: no slot is lost, and never more than there are are taken.
+// With many clients at once, no slot is lost, and never more are taken than there are.
 func TestGateUnderLoad(t *testing.T) {
 	g := newGate(Limits{Wait: 2 * time.Millisecond, Waiting: 16}, 3, 2)
 	var all sync.WaitGroup
@@ -201,7 +203,7 @@ func TestGateUnderLoad(t *testing.T) {
 				if err == nil {
 					g.mu.Lock()
 					if l := g.lanes[in]; l.running > l.slots {
-						t.Errorf("%d running in %d slots", l.running, l.slots)
+						t.Errorf("%d requests run in %d slots", l.running, l.slots)
 					}
 					g.mu.Unlock()
 					slot.leave()
@@ -213,25 +215,25 @@ func TestGateUnderLoad(t *testing.T) {
 	all.Wait()
 	for _, l := range g.lanes {
 		if l.running != 0 || l.waiting != 0 {
-			t.Errorf("%d running, %d waiting when all is over", l.running, l.waiting)
+			t.Errorf("%d running, %d waiting at the end, want none", l.running, l.waiting)
 		}
 	}
 }
 
-// asker is a client of a simulation: it sends a request, and another when it was answered, not
-// sooner than pace after the last.
+// asker is a client of a simulation. It sends the next request after the answer to the last one,
+// and not sooner than pace after sending that.
 type asker struct {
 	who        netip.Addr
 	pace, work time.Duration
 	sent       time.Time
 	client     *client
 	waiter     *waiter
-	ends       time.Time // of the work; zero: it waits, or pauses
-	next       time.Time // when it asks again
+	ends       time.Time // end of the work; zero while it waits or pauses
+	next       time.Time // when it sends the next request
 	waits      []time.Duration
 }
 
-// simulate lets askers use a gate for a time, by a clock that jumps from one event to the next.
+// simulate lets askers use a gate for some time of a simulated clock.
 func simulate(g *gate, askers []*asker, length time.Duration) {
 	start := time.Unix(0, 0)
 	now := start
@@ -271,8 +273,8 @@ func simulate(g *gate, askers []*asker, length time.Duration) {
 	}
 }
 
-// Nine clients ask without pause, for more than there is. Others that ask for less than an equal
-// share hardly wait. One that asks for more waits for its share, but is not left out.
+// Nine clients send requests without pause, for more than all slots. Clients that want less than an
+// equal share hardly wait. One with expensive requests gets about its share.
 func TestSharesAreFair(t *testing.T) {
 	g := newGate(Limits{Wait: time.Minute, Waiting: 100}, 2, 1)
 	var hostile, good []*asker
@@ -291,7 +293,8 @@ func TestSharesAreFair(t *testing.T) {
 		p50, p99 := a.waits[len(a.waits)/2], a.waits[len(a.waits)*99/100]
 		t.Logf("%d requests waited %v, %v (99%%), %v (all)", len(a.waits), p50, p99, a.waits[len(a.waits)-1])
 		if len(a.waits) < 480 || p50 > 2*time.Millisecond || p99 > 6*time.Millisecond {
-			t.Errorf("%d requests, half waited longer than %v, one of a hundred longer than %v", len(a.waits), p50, p99)
+			t.Errorf("%d requests, median wait %v, p99 %v; want at least 480, at most 2 ms and 6 ms",
+				len(a.waits), p50, p99)
 		}
 	}
 	for _, a := range hostile {
@@ -302,11 +305,12 @@ func TestSharesAreFair(t *testing.T) {
 	t.Logf("much: %d, longest wait %v", len(much.waits), longest)
 	if share := time.Duration(len(much.waits)) * much.work; share < 5*time.Second*2/14*3/4 ||
 		longest > 300*time.Millisecond {
-		t.Errorf("the one that asks for much got %v and waited up to %v", share, longest)
+		t.Errorf("the client with expensive requests got %v and waited up to %v; want at least %v, at most 300 ms",
+			share, longest, 5*time.Second*2/14*3/4)
 	}
 }
 
-// While short queries come, long requests get few slots; when none has come for a while, all.
+// While short queries come, long requests get few slots; after a while without, they get all.
 func TestLongRequestsGetFewSlotsBesideShortOnes(t *testing.T) {
 	g := newGate(Limits{Wait: time.Minute, Waiting: 100}, 16, 16)
 	now := time.Now()
@@ -323,7 +327,7 @@ func TestLongRequestsGetFewSlotsBesideShortOnes(t *testing.T) {
 	}()
 	queued(t, g, longLane, 1)
 	short()
-	first() // its slot goes to the third
+	first() // the third gets its slot
 	leave := <-third
 	g.mu.Lock()
 	now = now.Add(time.Second)
@@ -335,8 +339,7 @@ func TestLongRequestsGetFewSlotsBesideShortOnes(t *testing.T) {
 	leave()
 }
 
-// A long request may use the cores that short ones leave free, and shares them with other long
-// ones.
+// Long requests share the cores that short ones leave free.
 func TestLongRequestsUseFreeCores(t *testing.T) {
 	g := newGate(Limits{Wait: time.Minute, Waiting: 100}, 16, 15)
 	now := time.Now()
@@ -353,7 +356,7 @@ func TestLongRequestsUseFreeCores(t *testing.T) {
 	want(longLane, 8)
 	second()
 	var short []func()
-	for range 4 { // four at a time, without pause
+	for range 4 { // four at a time without pause
 		short = append(short, mustEnter(t, g, modest, shortLane))
 	}
 	want(shortLane, 13)
@@ -377,7 +380,7 @@ func TestLongRequestsUseFreeCores(t *testing.T) {
 	first()
 }
 
-// Clients that ask without pause get all slots, or half of them while others are there.
+// Clients that send requests without pause get all slots, or half of them if there are others.
 func TestGreedyClientsLeaveRoom(t *testing.T) {
 	for _, with := range []int{0, 2} {
 		g := newGate(Limits{Wait: time.Minute, Waiting: 100}, 16, 15)
@@ -394,16 +397,17 @@ func TestGreedyClientsLeaveRoom(t *testing.T) {
 		for _, a := range greedy {
 			answered += len(a.waits)
 		}
-		// A request takes a millisecond, and a fifth of one passes until the next.
+		// A request takes 1 ms, and the next follows after 0.2 ms.
 		if all := 12 * 10_000 * 10 / 12; with == 0 && answered < all*95/100 {
-			t.Errorf("alone, %d requests were answered, want about %d", answered, all)
+			t.Errorf("alone: %d requests were answered, want about %d", answered, all)
 		}
 		if some := 8 * 10_000; with > 0 && (answered < some*8/10 || answered > some*115/100) {
-			t.Errorf("beside others, %d requests were answered, want about %d", answered, some)
+			t.Errorf("beside others: %d requests were answered, want about %d", answered, some)
 		}
 		for _, a := range good {
 			if longest := slices.Max(a.waits); longest > time.Millisecond || len(a.waits) < 900 {
-				t.Errorf("one of %d requests waited for %v", len(a.waits), longest)
+				t.Errorf("other clients: %d requests, longest wait %v; want at least 900, at most 1 ms",
+					len(a.waits), longest)
 			}
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Answers are written byte for byte as package json writes them.
-func FuzzAnswersAreAsPackageJSONWritesThem(f *testing.F) {
+// FuzzAnswersEqualEncodingJSON compares the bytes of answers with those of encoding/json.
+func FuzzAnswersEqualEncodingJSON(f *testing.F) {
 	for _, s := range []string{"plain words", "a \"quoted\" \\ word", "tab\tand\x00", "<b>&</b>",
 		"Grüße – 字", "\u2028 \u2029 \u202a", "broken \xff\xe2\x80", "\x7f"} {
 		f.Add(s, "id", float32(1.5), int64(3), uint8(0))
@@ -52,7 +52,7 @@ func FuzzAnswersAreAsPackageJSONWritesThem(f *testing.F) {
 		wantErr := e.Encode(a)
 		got, err := line(a)
 		if (err == nil) != (wantErr == nil) || err == nil && !bytes.Equal(got, want.Bytes()) {
-			t.Errorf("%s\n%v, want\n%s\n%v", got, err, want.Bytes(), wantErr)
+			t.Errorf("got %s (%v)\nwant %s (%v)", got, err, want.Bytes(), wantErr)
 		}
 	})
 }

@@ -19,9 +19,9 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// While documents are committed, and merged in the background, every request is answered, and what
-// was committed is found once the server has gone over to it. With COLLOCATE_TEST_MINUTE there are
-// 100 commits in a minute beside 1,000 queries a second, and the test tells how long they take.
+// While documents are committed, and merged in the background, every request is answered, and
+// committed documents are found once the server has reloaded. With COLLOCATE_TEST_MINUTE there are
+// 100 commits in a minute beside 1,000 queries per second, and the log has their times.
 func TestCommitsWhileSearching(t *testing.T) {
 	commits, every, gap, docs := 12/trials.Every(3), 30*time.Millisecond, 5*time.Millisecond, 500
 	if os.Getenv("COLLOCATE_TEST_MINUTE") != "" {
@@ -58,7 +58,7 @@ func TestCommitsWhileSearching(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close() // the server closes those that Reload brings
+	defer s.Close() // the server closes the others, which Reload was given
 	server := New(s, Options{Threads: 2})
 	defer server.Close()
 
@@ -67,7 +67,7 @@ func TestCommitsWhileSearching(t *testing.T) {
 	var stop, busy atomic.Bool
 	defer stop.Store(true)
 	var mu sync.Mutex
-	took := map[bool][]time.Duration{} // by whether commits went on
+	took := map[bool][]time.Duration{} // true: while documents were committed
 	for c := range uint64(2) {
 		wg.Go(func() {
 			rng := rand.New(rand.NewPCG(c, 93))
@@ -77,7 +77,7 @@ func TestCommitsWhileSearching(t *testing.T) {
 				path := fmt.Sprintf("/search?q=w%d+w%d", int(rng.ExpFloat64()*200), int(rng.ExpFloat64()*200))
 				during, start := busy.Load(), time.Now()
 				if r := call(server, path, ""); r.Code != http.StatusOK {
-					t.Errorf("%s: %d %s", path, r.Code, r.Body)
+					t.Errorf("%s: status %d %s, want 200", path, r.Code, r.Body)
 					return
 				}
 				mu.Lock()
@@ -87,7 +87,7 @@ func TestCommitsWhileSearching(t *testing.T) {
 			}
 		})
 	}
-	time.Sleep(every * time.Duration(commits) / 6) // quiet
+	time.Sleep(every * time.Duration(commits) / 6) // queries without commits
 	busy.Store(true)
 	current := s
 	for i := range commits {
@@ -103,13 +103,13 @@ func TestCommitsWhileSearching(t *testing.T) {
 		}
 		newer, err := current.Refresh()
 		if err != nil || newer == nil {
-			t.Fatalf("commit %d: %v, %v", i, newer, err)
+			t.Fatalf("Refresh after commit %d: %v, %v; want a newer generation", i, newer, err)
 		}
 		server.Reload(newer)
 		current = newer
 		if r := call(server, fmt.Sprintf("/search?q=unique%d", i),
 			""); !strings.Contains(r.Body.String(), fmt.Sprintf(`"new%d"`, i)) {
-			t.Fatalf("commit %d is not found: %s", i, r.Body)
+			t.Fatalf("the document of commit %d is not found: %s", i, r.Body)
 		}
 		time.Sleep(every - time.Since(start))
 	}

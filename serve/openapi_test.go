@@ -25,7 +25,7 @@ import (
 	"github.com/collocate/collocate/vectors"
 )
 
-// everywhere is a server with an index, a matrix and points.
+// everywhere returns a server with an index, a matrix, vectors and points.
 func everywhere(t testing.TB, o Options) *Server {
 	t.Helper()
 	dir := t.TempDir()
@@ -88,12 +88,12 @@ func readSpec(t testing.TB) *openapi3.T {
 	return doc
 }
 
-// Every path of the server's under /v1 is in the description, and the other way round.
+// The OpenAPI description has every route of the server under /v1, and no others.
 func TestSpecListsAllRoutes(t *testing.T) {
 	var described, served []string
 	for path, item := range readSpec(t).Paths.Map() {
 		if i := strings.IndexByte(path, '{'); i >= 0 {
-			path = path[:i] // as routes have them
+			path = path[:i] // routes end there
 		}
 		for method := range item.Operations() {
 			described = append(described, method+" "+path)
@@ -107,11 +107,11 @@ func TestSpecListsAllRoutes(t *testing.T) {
 	slices.Sort(described)
 	slices.Sort(served)
 	if described = slices.Compact(described); !slices.Equal(described, served) {
-		t.Errorf("described %q\nserved %q", described, served)
+		t.Errorf("routes in the description %q\nroutes of the server %q", described, served)
 	}
 }
 
-// operation is one of the description's.
+// operation is an operation of the description.
 type operation struct {
 	path, method string
 	*openapi3.Operation
@@ -128,7 +128,7 @@ func operations(doc *openapi3.T) (list []operation) {
 	return list
 }
 
-// draw makes requests of a description at random.
+// draw makes random requests that follow a description.
 type draw struct{ *rand.Rand }
 
 var drawnWords = []string{"cell", "membrane", "the", "café", "bank", "park", "nosuchword", "a/b",
@@ -136,7 +136,7 @@ var drawnWords = []string{"cell", "membrane", "the", "café", "bank", "park", "n
 
 func (d draw) word() string { return drawnWords[d.IntN(len(drawnWords))] }
 
-// value is one that the schema allows, or now and then any.
+// value returns a value that the schema allows, or sometimes another.
 func (d draw) value(s *openapi3.Schema) any {
 	if d.IntN(12) == 0 {
 		return []any{d.word(), -1, 1e300, true, nil, []any{}, map[string]any{"q": 1}}[d.IntN(7)]
@@ -168,7 +168,7 @@ func (d draw) value(s *openapi3.Schema) any {
 	return d.word()
 }
 
-// request draws one for an operation. ok says that the description allows all that it says.
+// request returns a random request for an operation; ok reports whether the description allows it.
 func (d draw) request(doc *openapi3.T, o operation) (r *http.Request, ok bool) {
 	ok = true
 	path, query := o.path, url.Values{}
@@ -183,10 +183,10 @@ func (d draw) request(doc *openapi3.T, o operation) (r *http.Request, ok bool) {
 			v = []any{"café", "park"}
 		}
 		if list, isList := v.([]any); isList && len(list) == 0 && p.In == "query" {
-			ok = ok && !p.Required // nothing is said
+			ok = ok && !p.Required // the parameter is absent
 			continue
 		}
-		if !schema.Type.Is("string") || len(schema.Enum) > 0 { // any other text is a string
+		if !schema.Type.Is("string") || len(schema.Enum) > 0 { // in a URL every value is a string
 			ok = ok && schema.VisitJSON(plain(v)) == nil
 		}
 		if p.In == "path" {
@@ -207,7 +207,7 @@ func (d draw) request(doc *openapi3.T, o operation) (r *http.Request, ok bool) {
 	}
 	if d.IntN(20) == 0 {
 		query.Set("nonsense", "1")
-		ok = ok && o.Parameters == nil // health checks may say what they like
+		ok = ok && o.Parameters == nil // paths without parameters ignore the query
 	}
 	var body io.Reader
 	if o.RequestBody != nil {
@@ -228,14 +228,14 @@ func (d draw) request(doc *openapi3.T, o operation) (r *http.Request, ok bool) {
 	return local(r), ok
 }
 
-// plain is a value as JSON reads it.
+// plain returns a value as it is after writing and reading JSON.
 func plain(v any) (out any) {
 	text, _ := json.Marshal(v)
 	json.Unmarshal(text, &out)
 	return out
 }
 
-// fits says whether an answer is one of those that the description promises.
+// fits returns an error if the description does not have such an answer.
 func fits(doc *openapi3.T, o operation, w *httptest.ResponseRecorder) error {
 	promised := o.Responses.Status(w.Code)
 	if promised == nil {
@@ -274,18 +274,18 @@ func fits(doc *openapi3.T, o operation, w *httptest.ResponseRecorder) error {
 	return nil
 }
 
-// Whatever is asked, the answer is one that the description promises, and what it forbids is
-// refused.
+// Answers to random requests are those that the description has, and requests that it does not
+// allow are refused.
 func TestAnswersFitTheSpec(t *testing.T) {
 	doc := readSpec(t)
 	h := everywhere(t, Options{Threads: 2, MaxK: 50, Limits: Limits{Hold: -1, Words: 20, Queries: 3}})
 	seen := map[string]bool{}
 	ops := operations(doc)
-	// Real names for what no random path finds.
+	// Names that random paths would not hit.
 	job := decode[jobAnswer](t, post(h, "/v1/jobs", `{"kind":"patterns","distances":[1,2]}`).Body.String())
 	hit := decode[Answer](t, call(h, "/v1/search?q=cell&k=1", "").Body.String()).Hits[0].ID
 	for _, o := range ops {
-		// Each has draws of its own, whatever the others are.
+		// A seed per operation, so that adding one does not change the requests to the others.
 		seed := crc32.ChecksumIEEE([]byte(o.OperationID))
 		d := draw{rand.New(rand.NewPCG(2, uint64(seed)))}
 		for i := range trials.Of(60) {
@@ -308,21 +308,22 @@ func TestAnswersFitTheSpec(t *testing.T) {
 				t.Errorf("%s %s: %v: %.300s", r.Method, r.URL, err, w.Body)
 			}
 			if !ok && w.Code < 300 {
-				t.Errorf("%s %s: %d, although the description does not allow it", r.Method, r.URL, w.Code)
+				t.Errorf("%s %s: status %d, want an error, since the description does not allow it", r.Method,
+					r.URL, w.Code)
 			}
 			seen[o.OperationID+" "+fmt.Sprint(w.Code/100)] = true
 		}
 	}
 	for _, o := range ops {
 		if !seen[o.OperationID+" 2"] && !testing.Short() {
-			t.Errorf("no request to %s was answered", o.OperationID)
+			t.Errorf("no request to %s succeeded, want at least one", o.OperationID)
 		}
 	}
 }
 
 func post(h http.Handler, path, body string) *httptest.ResponseRecorder { return call(h, path, body) }
 
-// Whatever comes to any path, an answer that the description promises goes out.
+// FuzzAPI sends random requests to any path; the answer must be one that the description has.
 func FuzzAPI(f *testing.F) {
 	doc := readSpec(f)
 	h := everywhere(f, Options{Threads: 1, MaxK: 50,

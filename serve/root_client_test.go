@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// testClient asks a server for tests, and counts its connections.
+// testClient returns a client of a new server with this handler, and the number of its connections.
 func testClient(t *testing.T, handler http.HandlerFunc) (client *shardClient, server *httptest.Server, opened *atomic.Int32) {
 	t.Helper()
 	opened = new(atomic.Int32)
@@ -36,7 +36,7 @@ func testClient(t *testing.T, handler http.HandlerFunc) (client *shardClient, se
 	return &c, server, opened
 }
 
-// Answers of all forms are read, over one connection, and what is sent arrives as it was.
+// The client sends bodies and headers and reads answers of all forms, over one connection.
 func TestShardClient(t *testing.T) {
 	long := bytes.Repeat([]byte("0123456789"), 1<<18)
 	c, server, opened := testClient(t, func(w http.ResponseWriter, r *http.Request) {
@@ -48,6 +48,8 @@ func TestShardClient(t *testing.T) {
 			w.Write(long) // in chunks
 		case "/under/empty":
 			w.WriteHeader(http.StatusNoContent)
+		case "/under/last":
+			w.Header().Set("Connection", "close")
 		default:
 			http.Error(w, r.URL.Path, http.StatusTeapot)
 		}
@@ -67,21 +69,29 @@ func TestShardClient(t *testing.T) {
 		} {
 			status, said, err := c.do(t.Context(), try.method, try.path, "Authorization: Bearer x\r\n", try.body)
 			if err != nil || status != try.status || string(said) != try.want {
-				t.Fatalf("%s: %d %.50q %v, want %d %.50q", try.path, status, said, err, try.status, try.want)
+				t.Fatalf("%s: status %d %.50q, %v; want %d %.50q", try.path, status, said, err, try.status, try.want)
 			}
 		}
 	}
 	if n := opened.Load(); n != 1 {
 		t.Errorf("%d connections, want one", n)
 	}
-	// A connection that the server closed meanwhile is replaced.
+	// A connection that the server is about to close, or has closed, is replaced.
+	if status, _, err := c.do(t.Context(), http.MethodGet, "/last", "", nil); err != nil || status != 200 || len(c.idle) != 0 {
+		t.Errorf("an answer with Connection: close: status %d, %v, %d connections kept; want 200, none", status,
+			err, len(c.idle))
+	}
+	if status, _, err := c.do(t.Context(), http.MethodGet, "/echo", "", nil); err != nil || status != 200 {
+		t.Errorf("after Connection: close: status %d, %v; want 200", status, err)
+	}
 	server.CloseClientConnections()
 	if status, _, err := c.do(t.Context(), http.MethodGet, "/echo", "", nil); err != nil || status != 200 {
-		t.Errorf("after a connection was closed: %d, %v", status, err)
+		t.Errorf("after a connection was closed: status %d, %v; want 200", status, err)
 	}
 }
 
-// A request ends with its context, and its connection is not used again.
+// A request ends with its context, and its connection is not used again. TLS to a server without it
+// fails.
 func TestShardClientStops(t *testing.T) {
 	release := make(chan struct{})
 	c, server, _ := testClient(t, func(w http.ResponseWriter, r *http.Request) {
@@ -93,18 +103,18 @@ func TestShardClientStops(t *testing.T) {
 	late, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if _, _, err := c.do(late, http.MethodGet, "/wait", "", nil); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("past its time: %v", err)
+		t.Errorf("past its deadline: error %v, want %v", err, context.DeadlineExceeded)
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	time.AfterFunc(20*time.Millisecond, stop)
 	if _, _, err := c.do(stopped, http.MethodGet, "/wait", "", nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: %v", err)
+		t.Errorf("cancelled: error %v, want %v", err, context.Canceled)
 	}
 	if len(c.idle) != 0 {
-		t.Errorf("%d connections are kept that wait for an answer", len(c.idle))
+		t.Errorf("%d connections that wait for an answer are kept, want none", len(c.idle))
 	}
 	if status, _, err := c.do(t.Context(), http.MethodGet, "/now", "", nil); err != nil || status != 200 {
-		t.Errorf("another request: %d, %v", status, err)
+		t.Errorf("another request: status %d, %v; want 200", status, err)
 	}
 	u, err := url.Parse(strings.Replace(server.URL, "http:", "https:", 1))
 	if err != nil {
@@ -112,12 +122,12 @@ func TestShardClientStops(t *testing.T) {
 	}
 	encrypted := newShardClient(u)
 	if _, _, err := encrypted.do(t.Context(), http.MethodGet, "/now", "", nil); err == nil {
-		t.Error("a server without TLS was taken for one with it")
+		t.Error("TLS to a server without it: no error")
 	}
 }
 
-// Servers that say something else than HTTP, or half of it, are errors.
-func TestShardClientMistrusts(t *testing.T) {
+// Answers that are not HTTP, or that are truncated, are errors, and so is a token of two lines.
+func TestShardClientRefusesBrokenAnswers(t *testing.T) {
 	for _, said := range []string{"", "hello\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfive5"} {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -136,11 +146,11 @@ func TestShardClientMistrusts(t *testing.T) {
 		}()
 		c := shardClient{address: listener.Addr().String(), host: "x"}
 		if status, body, err := c.do(t.Context(), http.MethodGet, "/", "", nil); err == nil {
-			t.Errorf("%q is taken for the answer %d %q", said, status, body)
+			t.Errorf("answer %q: status %d, body %q, want an error", said, status, body)
 		}
 		listener.Close()
 	}
 	if _, err := ParseShards("http://a", RootOptions{Token: "a\nb"}); err == nil {
-		t.Error("a token of two lines is no error")
+		t.Error("a token of two lines: no error")
 	}
 }

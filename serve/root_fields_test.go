@@ -15,7 +15,7 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// withFields is an index of documents with fields of all kinds, of which some have no value.
+// withFields returns an index of documents with fields of all types, some of which have no value.
 func withFields(t testing.TB) *search.Searcher {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(41, 42))
@@ -64,7 +64,7 @@ func withFields(t testing.TB) *search.Searcher {
 	return s
 }
 
-// Facets, orders, filters, stored fields, pages and expansions of shards are those of one index.
+// Facets, sorting, filters, stored fields, pages and expansions over shards are those of one index.
 func TestShardsGatherAsOneIndex(t *testing.T) {
 	for _, first := range []int{1, -1} {
 		c := newClusterOf(t, withFields(t), 3, 1, RootOptions{First: first})
@@ -87,23 +87,24 @@ func TestShardsGatherAsOneIndex(t *testing.T) {
 		} {
 			got := c.same(t, "/v1/search?q=moon+comet+unknownword&plain=1"+more)
 			if strings.Contains(more, "expand") && len(got.Expanded) < 3 {
-				t.Errorf("%s adds nothing: %v", more, got.Expanded)
+				t.Errorf("%s: expanded to %v, want at least 3 words", more, got.Expanded)
 			}
 		}
 		for q, want := range map[string]int{`"the mo*"`: 1, `"the moon" mo*`: 0, "moon": 0} {
 			if got := c.same(t, "/v1/search?q="+url.QueryEscape(q)); len(got.Notes) != want {
-				t.Errorf("%s: notes %q", q, got.Notes)
+				t.Errorf("%s: notes %q, want %d", q, got.Notes, want)
 			}
 		}
 		for _, wrong := range []string{"&facets=body", "&sort=title", "&facets=year/x", "&sort=none"} {
 			if w := call(c.root, "/v1/search?q=moon"+wrong, ""); w.Code != 400 {
-				t.Errorf("%s: %d %s", wrong, w.Code, w.Body)
+				t.Errorf("%s: status %d %s, want 400", wrong, w.Code, w.Body)
 			}
 		}
 	}
 }
 
-// Words for an expansion that a shard cannot give are said to be missing.
+// If a shard cannot be reached, the answer to an expanded query says that its words are missing
+// too.
 func TestExpansionWithoutAShard(t *testing.T) {
 	c := newClusterOf(t, withFields(t), 3, 1, RootOptions{First: -1})
 	c.replicas[1][0].Close()
@@ -111,6 +112,6 @@ func TestExpansionWithoutAShard(t *testing.T) {
 	got := decode[Answer](t, w.Body.String())
 	if w.Code != 200 || got.Shards.Answered != 2 || len(got.Shards.Missing) != 2 ||
 		!strings.HasPrefix(got.Shards.Missing[1], "words of the expansion: ") || len(got.Facets) != 1 {
-		t.Errorf("%d %s", w.Code, w.Body)
+		t.Errorf("status %d %s, want 2 shards, 2 notes of what is missing, and a facet", w.Code, w.Body)
 	}
 }

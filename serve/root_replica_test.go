@@ -17,7 +17,7 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// machine is a server whose work can be changed while it runs.
+// machine is an HTTP server whose handler can be replaced while it runs.
 type machine struct {
 	*httptest.Server
 	does atomic.Pointer[http.Handler]
@@ -33,7 +33,7 @@ func newMachine(t testing.TB, does http.Handler) *machine {
 	return m
 }
 
-// hang lets a machine take requests and answer nothing.
+// hang makes a machine accept requests without answering.
 func (m *machine) hang(t testing.TB) {
 	ended := make(chan struct{})
 	t.Cleanup(func() { close(ended) })
@@ -41,11 +41,11 @@ func (m *machine) hang(t testing.TB) {
 	m.does.Store(&hung)
 }
 
-// shardServers are servers of all shards of an index.
+// shardServers returns a server for each shard of an index.
 func shardServers(t testing.TB, whole *search.Searcher, shards int) (list []http.Handler) {
 	t.Helper()
 	from, dir := whole.Index().Segments()[0].Reader, t.TempDir()
-	if filepath.Dir(from.Dir()) == elifeFolder { // its shards are kept for other tests, too
+	if filepath.Dir(from.Dir()) == elifeFolder { // its shards are kept for other tests
 		dir = fmt.Sprint(from.Dir(), "-in-", shards)
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			t.Fatal(err)
@@ -68,7 +68,7 @@ func shardServers(t testing.TB, whole *search.Searcher, shards int) (list []http
 	return list
 }
 
-// rootOver is a root over machines, each of them a replica of a shard: the first ones of shard 0.
+// rootOver returns a root over machines: replicas[i] are those of shard i.
 func rootOver(t testing.TB, log *strings.Builder, replicas ...[]*machine) *Server {
 	t.Helper()
 	var list []string
@@ -91,14 +91,14 @@ func covered(t testing.TB, root *Server, query string) (Answer, Coverage) {
 	t.Helper()
 	w := call(root, "/v1/search?k=1000&q="+query, "")
 	if w.Code != http.StatusOK {
-		t.Fatalf("%d %s", w.Code, w.Body)
+		t.Fatalf("status %d %s, want 200", w.Code, w.Body)
 	}
 	a := decode[Answer](t, w.Body.String())
 	return a, *a.Shards
 }
 
-// A server that is started with the shard of another, by mistake, is not asked, neither before nor
-// after the root has looked at it.
+// A server that has the shard of another by mistake is not used, neither before nor after the root
+// has checked it.
 func TestMisplacedShards(t *testing.T) {
 	shards := shardServers(t, elife(t, true), 3)
 	var all [][]*machine
@@ -109,23 +109,23 @@ func TestMisplacedShards(t *testing.T) {
 	root := rootOver(t, &log, all...)
 	want, coverage := covered(t, root, "membrane")
 	if coverage.Answered != 3 {
-		t.Fatalf("%+v", coverage)
+		t.Fatalf("coverage %+v, want 3 shards", coverage)
 	}
 	all[2][0].does.Store(&shards[1])
 	for _, looked := range []string{"before", "after"} {
 		got, coverage := covered(t, root, "membrane")
 		if coverage.Answered != 2 || coverage.Documents >= coverage.OfDocuments {
-			t.Errorf("%s the look: %+v", looked, coverage)
+			t.Errorf("%s the check: coverage %+v, want 2 shards and fewer documents", looked, coverage)
 		}
 		seen := map[uint32]bool{}
 		for _, h := range got.Hits {
 			if seen[h.Doc] {
-				t.Errorf("%s the look: document %d is there twice", looked, h.Doc)
+				t.Errorf("%s the check: document %d is a hit twice", looked, h.Doc)
 			}
 			seen[h.Doc] = true
 		}
 		if len(coverage.Missing) != 1 || !strings.HasPrefix(coverage.Missing[0], "shard 2: "+all[2][0].URL) {
-			t.Errorf("%s the look: missing %q", looked, coverage.Missing)
+			t.Errorf("%s the check: missing %q, want shard 2 with its server", looked, coverage.Missing)
 		}
 		if err := root.seeShards(t.Context()); err != nil {
 			t.Error(err)
@@ -134,10 +134,10 @@ func TestMisplacedShards(t *testing.T) {
 	}
 	if said := "it has shard 1 of the index, where shard 2 should be"; !strings.Contains(log.String(), said) ||
 		!strings.Contains(call(root, "/v1/status", "").Body.String(), said) {
-		t.Errorf("neither the log nor the status says %q:\n%s", said, log.String())
+		t.Errorf("want %q in the log and the status; the log is\n%s", said, log.String())
 	}
 	if w := call(root, "/v1/ready", ""); w.Code != http.StatusOK {
-		t.Errorf("one wrong server, and nobody is answered: %d %s", w.Code, w.Body)
+		t.Errorf("ready with one wrong server: status %d %s, want 200", w.Code, w.Body)
 	}
 	all[2][0].does.Store(&shards[2])
 	if err := root.seeShards(t.Context()); err != nil {
@@ -145,12 +145,13 @@ func TestMisplacedShards(t *testing.T) {
 	}
 	got, coverage := covered(t, root, "membrane")
 	if got.Micros, want.Micros = 0, 0; coverage.Answered != 3 || len(got.Hits) != len(want.Hits) {
-		t.Errorf("the right one is back: %+v, %d hits, want %d", coverage, len(got.Hits), len(want.Hits))
+		t.Errorf("after the right shard is back: coverage %+v, %d hits; want 3 shards, %d", coverage,
+			len(got.Hits), len(want.Hits))
 	}
 }
 
-// A query that waits for a server that hangs is answered by the next when the root notices, though
-// no hedged request is left. A shard that hangs is given up after two looks.
+// A query that waits for a server that hangs is answered by the next replica when the root finds
+// out, even without hedged requests. A shard whose servers all hang is given up after two checks.
 func TestServersThatHang(t *testing.T) {
 	shards := shardServers(t, elife(t, true), 2)
 	one, other, single := newMachine(t, shards[0]), newMachine(t, shards[0]), newMachine(t, shards[1])
@@ -159,18 +160,18 @@ func TestServersThatHang(t *testing.T) {
 	one.hang(t)
 	answered := make(chan Coverage)
 	go func() {
-		root.o.Root.groups[0].turn.Store(1) // the first is asked first
+		root.o.Root.groups[0].turn.Store(1) // asks the first replica first
 		_, coverage := covered(t, root, "membrane")
 		answered <- coverage
 	}()
 	select {
 	case coverage := <-answered:
-		t.Fatalf("nobody hangs: %+v", coverage)
+		t.Fatalf("answered with coverage %+v, want that the query waits for the server that hangs", coverage)
 	case <-time.After(50 * time.Millisecond):
 	}
 	root.seeShards(t.Context())
 	if coverage := <-answered; coverage.Answered != 2 {
-		t.Errorf("while one of two hangs: %+v", coverage)
+		t.Errorf("one of two replicas hangs: coverage %+v, want 2 shards", coverage)
 	}
 	single.hang(t)
 	other.Close()
@@ -179,30 +180,30 @@ func TestServersThatHang(t *testing.T) {
 	begin := time.Now()
 	w := call(root, "/v1/search?q=membrane", "")
 	if took := time.Since(begin); w.Code != http.StatusServiceUnavailable || took > 10*time.Second {
-		t.Errorf("all hang: status %d after %v: %s", w.Code, took, w.Body)
+		t.Errorf("all hang: status %d after %v, want 503 within 10 s: %s", w.Code, took, w.Body)
 	}
 	status := decode[statusAnswer](t, call(root, "/v1/status", "").Body.String())
 	for i, s := range status.Shards {
 		if s.Number == nil || *s.Number != i {
-			t.Errorf("shard %d has the number %v while it is away", i, s.Number)
+			t.Errorf("shard %d has the number %v while it is unreachable", i, s.Number)
 		}
 		for _, r := range s.Replicas {
 			if r.Error == "" || strings.Contains(r.Error, strings.TrimPrefix(r.URL, "http://")) {
-				t.Errorf("%s: %q: want why, without the address", r.URL, r.Error)
+				t.Errorf("%s: error %q, want the reason without the address", r.URL, r.Error)
 			}
 		}
 	}
 	if m := call(root, "/metrics", "").Body.String(); !strings.Contains(m,
 		fmt.Sprintf("collocate_shard_server_up{shard=\"1\",server=%q} 0\n", single.URL)) {
-		t.Error("the metrics do not say that a server is away")
+		t.Errorf("want collocate_shard_server_up 0 for %s in the metrics:\n%s", single.URL, m)
 	}
 	if w := call(root, "/v1/documents/elife-00003.4", ""); w.Code != http.StatusServiceUnavailable ||
 		!strings.Contains(w.Body.String(), "a shard that may have the document cannot be reached") {
-		t.Errorf("a document: %d %s", w.Code, w.Body)
+		t.Errorf("a document: status %d %s, want 503 that a shard cannot be reached", w.Code, w.Body)
 	}
 }
 
-// A shard that has too much to do is not missing: the client of the root is told to come back.
+// If a shard is busy, the root passes its 429 on instead of answering without that shard.
 func TestBusyShards(t *testing.T) {
 	shards := shardServers(t, elife(t, true), 2)
 	busy := newMachine(t, shards[1])
@@ -215,13 +216,13 @@ func TestBusyShards(t *testing.T) {
 		"/v1/search?q=membrane&expand=rm3", "/v1/documents/nobody"} {
 		w := call(root, path, "")
 		if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") == "" {
-			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+			t.Errorf("%s: status %d %s, want 429 and Retry-After", path, w.Code, w.Body)
 		}
 	}
 }
 
-// Replicas go over to another index one after the other, and no answer misses a shard, whether the
-// root has looked since or not.
+// While replicas are given another index one after the other, every answer covers all shards,
+// whether the root has checked them since or not.
 func TestRollingUpgrade(t *testing.T) {
 	was, is := shardServers(t, elife(t, true), 3), shardServers(t, elife(t, false), 3)
 	var all [][]*machine
@@ -234,9 +235,9 @@ func TestRollingUpgrade(t *testing.T) {
 		for i := range all {
 			all[i][replica].does.Store(&is[i])
 			for range 2 {
-				for range 4 { // whichever is asked first
+				for range 4 { // each replica is asked first in turn
 					if _, coverage := covered(t, root, "membrane"); coverage.Answered != 3 {
-						t.Fatalf("replica %d of shard %d: %+v", replica, i, coverage)
+						t.Fatalf("after replica %d of shard %d: coverage %+v, want 3 shards", replica, i, coverage)
 					}
 				}
 				if err := root.seeShards(t.Context()); err != nil {
@@ -245,30 +246,30 @@ func TestRollingUpgrade(t *testing.T) {
 			}
 		}
 		if text := root.current.Load().hasText; text {
-			t.Error("the old index is served though all shards of the new one are there")
+			t.Error("the old index is served, want the new one, of which all shards are there")
 		}
 	}
 	if strings.Count(log.String(), "the shards have another index, which is served now") != 1 {
-		t.Errorf("the log: %s", log.String())
+		t.Errorf("want one line of the log about another index:\n%s", log.String())
 	}
 }
 
-// A query that meets another index than the root serves is answered from that one, as when all
-// replicas have a folder in common and it is replaced.
+// If all shards have another index than the one the root serves, as when replicas share a folder
+// that is replaced, queries are answered from that index.
 func TestQueriesFollowAChange(t *testing.T) {
 	was, is := shardServers(t, elife(t, true), 2), shardServers(t, elife(t, false), 2)
 	one, other := newMachine(t, was[0]), newMachine(t, was[1])
 	root := rootOver(t, new(strings.Builder), []*machine{one}, []*machine{other})
 	one.does.Store(&is[0])
 	if _, coverage := covered(t, root, "membrane"); coverage.Answered != 1 {
-		t.Errorf("one of two is replaced: %+v", coverage)
+		t.Errorf("one of two shards is replaced: coverage %+v, want 1 shard", coverage)
 	}
 	other.does.Store(&is[1])
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
 			if _, coverage := covered(t, root, "membrane"); coverage.Answered != 2 || coverage.Missing != nil {
-				t.Errorf("both are replaced: %+v", coverage)
+				t.Errorf("both shards are replaced: coverage %+v, want both", coverage)
 			}
 		})
 	}
@@ -278,6 +279,6 @@ func TestQueriesFollowAChange(t *testing.T) {
 	body := strings.Repeat("{\"q\":\"membrane\"}\n", 40)
 	w := call(root, "/v1/search", body)
 	if n := strings.Count(w.Body.String(), `"answered":2,"of":2`); w.Code != http.StatusOK || n != 40 {
-		t.Errorf("a batch: status %d, %d complete answers of 40: %.300s", w.Code, n, w.Body)
+		t.Errorf("a batch: status %d, %d complete answers, want 40: %.300s", w.Code, n, w.Body)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// cluster is an index, its shards behind a root, and the servers of their replicas.
+// cluster is a server of an index, and a root over servers of its shards, with replicas.
 type cluster struct {
 	whole, root *Server
 	replicas    [][]*httptest.Server
@@ -52,7 +52,7 @@ func newClusterOf(t testing.TB, s *search.Searcher, shards, replicas int, o Root
 	return c
 }
 
-// same compares the answers of the root and of one index. Only how they were found may differ.
+// same compares the answers of the root and of one index; only times and stats may differ.
 func (c *cluster) same(t testing.TB, path string) (got Answer) {
 	t.Helper()
 	want := call(c.whole, path, "")
@@ -79,6 +79,7 @@ var clusterQuestions = []string{
 	"neur*", "+membran* -cell*", "lip?d^2 drop*", "neuron~ cell", "zebrafihs~2 OR nosuchword*",
 }
 
+// A root answers as one index does, with any number of shards asked first.
 func TestShardsAnswerAsOneIndex(t *testing.T) {
 	for _, first := range []int{0, 2, -1} {
 		c := newCluster(t, 3, 2, RootOptions{First: first})
@@ -94,19 +95,19 @@ func TestShardsAnswerAsOneIndex(t *testing.T) {
 				got := c.same(t, "/v1/search?q="+url.QueryEscape(q)+more)
 				if want := (Coverage{Answered: 3, Of: 3, Documents: docs,
 					OfDocuments: docs}); got.Shards == nil || !equalCoverage(*got.Shards, want) {
-					t.Errorf("%s covers %+v, want %+v", q, got.Shards, want)
+					t.Errorf("%s: coverage %+v, want %+v", q, got.Shards, want)
 				}
 			}
 		}
 		got := c.same(t, "/v1/search?q=cell+membrane&explain=1&k=3")
 		if len(got.Hits) != 3 || got.Hits[0].Explain == nil {
-			t.Errorf("no explanation in %+v", got)
+			t.Errorf("answer %+v, want 3 hits with explanations", got)
 		}
 		for _, id := range []string{got.Hits[0].ID, got.Hits[2].ID, "nobody"} {
 			path := "/v1/documents/" + url.PathEscape(id)
 			if want, is := call(c.whole, path, ""), call(c.root, path, ""); want.Code != is.Code ||
 				want.Code == 200 && want.Body.String() != is.Body.String() {
-				t.Errorf("%s: %d %s, want %d %s", path, is.Code, is.Body, want.Code, want.Body)
+				t.Errorf("%s: status %d %s, want %d %s", path, is.Code, is.Body, want.Code, want.Body)
 			}
 		}
 	}
@@ -117,6 +118,7 @@ func equalCoverage(a, b Coverage) bool {
 		slices.Equal(a.Missing, b.Missing)
 }
 
+// A root answers a batch as one index does.
 func TestBatchesInShards(t *testing.T) {
 	c := newCluster(t, 3, 1, RootOptions{})
 	var body strings.Builder
@@ -126,7 +128,7 @@ func TestBatchesInShards(t *testing.T) {
 	want, got := call(c.whole, "/v1/search", body.String()), call(c.root, "/v1/search", body.String())
 	wants, gots := strings.Split(want.Body.String(), "\n"), strings.Split(got.Body.String(), "\n")
 	if len(wants) != len(gots) || got.Code != http.StatusOK {
-		t.Fatalf("%d lines, want %d: %s", len(gots), len(wants), got.Body)
+		t.Fatalf("status %d, %d lines; want 200, %d: %s", got.Code, len(gots), len(wants), got.Body)
 	}
 	for i := range wants {
 		if without, _, _ := strings.Cut(gots[i], `,"shards":`); without != strings.TrimSuffix(wants[i], "}") {
@@ -135,8 +137,8 @@ func TestBatchesInShards(t *testing.T) {
 	}
 }
 
-// A replica that is killed changes nothing. A shard that is killed is missing, and answers say so,
-// until it is there again.
+// If one of two replicas is gone, answers stay the same. If a shard is gone, answers, the plain
+// page, the access log and the metrics say so. Without any shard the status is 503.
 func TestKilledReplicasAndShards(t *testing.T) {
 	c := newCluster(t, 3, 2, RootOptions{})
 	all := c.whole.current.Load().docs
@@ -145,37 +147,37 @@ func TestKilledReplicasAndShards(t *testing.T) {
 		for _, q := range clusterQuestions {
 			if got := c.same(t, "/v1/search?q="+url.QueryEscape(q)); got.Shards.Answered != 3 ||
 				got.Shards.Missing != nil {
-				t.Errorf("%s: %+v", q, got.Shards)
+				t.Errorf("%s: coverage %+v, want all 3 shards", q, got.Shards)
 			}
 		}
 	}
 	c.replicas[1][1].Close()
-	for range 4 { // whichever is asked first
+	for range 4 { // each replica is asked first in turn
 		w := call(c.root, "/v1/search?q=membrane&k=1000", "")
 		got := decode[Answer](t, w.Body.String())
 		if w.Code != http.StatusOK || got.Shards.Answered != 2 || got.Shards.Of != 3 || len(got.Shards.Missing) != 1 ||
 			got.Shards.Documents >= uint64(all) || got.Shards.OfDocuments != uint64(all) || len(got.Hits) == 0 {
-			t.Fatalf("%d %s", w.Code, w.Body)
+			t.Fatalf("status %d %s, want 200, 2 of 3 shards and fewer than %d documents", w.Code, w.Body, all)
 		}
 		lo, hi := all/3, 2*all/3
 		for _, h := range got.Hits {
 			if int(h.Doc) >= lo && int(h.Doc) < hi {
-				t.Errorf("document %d is of a shard that is not there", h.Doc)
+				t.Errorf("document %d is of the shard that is gone", h.Doc)
 			}
 		}
 	}
 	if w := call(c.root, "/plain?q=membrane", ""); !strings.Contains(w.Body.String(),
 		"Incomplete: 2 of 3 shards answered") {
-		t.Errorf("the plain page does not say that a shard is missing: %s", w.Body)
+		t.Errorf("want \"Incomplete: 2 of 3 shards answered\" on the plain page: %s", w.Body)
 	}
 	var log strings.Builder
 	c.root.o.Access = slog.New(slog.NewTextHandler(&log, nil))
 	call(c.root, "/v1/search?q=membrane", "")
 	if c.root.o.Access = nil; !strings.Contains(log.String(), "missing_shards=1") {
-		t.Errorf("the log does not say it either: %s", log.String())
+		t.Errorf("access log %q, want missing_shards=1", log.String())
 	}
 	if w := call(c.root, "/metrics", ""); !strings.Contains(w.Body.String(), "collocate_shard_missing_total 6") {
-		t.Errorf("metrics: %s", w.Body)
+		t.Errorf("want collocate_shard_missing_total 6 in the metrics: %s", w.Body)
 	}
 	for _, servers := range c.replicas {
 		for _, one := range servers {
@@ -183,15 +185,15 @@ func TestKilledReplicasAndShards(t *testing.T) {
 		}
 	}
 	if w := call(c.root, "/v1/search?q=membrane", ""); w.Code != http.StatusServiceUnavailable {
-		t.Errorf("without any shard: %d %s", w.Code, w.Body)
+		t.Errorf("search without any shard: status %d %s, want 503", w.Code, w.Body)
 	}
 	c.root.o.Root.look(t.Context())
 	if w := call(c.root, "/v1/ready", ""); w.Code != http.StatusServiceUnavailable {
-		t.Errorf("ready without any shard: %d %s", w.Code, w.Body)
+		t.Errorf("ready without any shard: status %d %s, want 503", w.Code, w.Body)
 	}
 }
 
-// Postings that are not scored since the k-th score of another shard was known beforehand.
+// With the k-th score of a first shard as threshold, the others score fewer postings.
 func TestThresholdIsForwarded(t *testing.T) {
 	scored := func(first int) (n int64) {
 		c := newCluster(t, 3, 1, RootOptions{First: first})
@@ -205,17 +207,17 @@ func TestThresholdIsForwarded(t *testing.T) {
 	}
 	with, without := scored(1), scored(-1)
 	if t.Logf("%d postings scored with a forwarded threshold, %d without", with, without); with >= without {
-		t.Error("forwarding the threshold spares nothing")
+		t.Errorf("%d postings scored with a forwarded threshold, want fewer than %d", with, without)
 	}
 }
 
-// Where a replica takes longer than usual another is asked, for one query in 20.
+// If a replica takes longer than usual, another is asked too, for at most one query in 20.
 func TestSlowReplicasAreHedged(t *testing.T) {
 	c := newCluster(t, 1, 1, RootOptions{})
 	part := c.replicas[0][0].Config.Handler
 	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
-			io.Copy(io.Discard, r.Body) // only then is it noticed that a client goes
+			io.Copy(io.Discard, r.Body) // without that the end of the connection is not noticed
 			<-r.Context().Done()
 			return
 		}
@@ -234,16 +236,16 @@ func TestSlowReplicasAreHedged(t *testing.T) {
 	g.hedges.twentieths.Store(40) // for two queries
 	answered, queries := 0, 5
 	if testing.Short() {
-		queries = 2 // the others wait in vain
+		queries = 2 // the others would time out
 	}
 	for range queries {
-		g.turn.Store(1) // the slow one is asked first
+		g.turn.Store(1) // asks the slow replica first
 		if w := call(v, "/v1/search?q=membrane", ""); w.Code == http.StatusOK {
 			answered++
 		}
 	}
 	if answered != 2 || root.hedged.Load() != 2 {
-		t.Errorf("%d answers, %d hedged, want 2", answered, root.hedged.Load())
+		t.Errorf("%d answers, %d hedged requests; want 2, 2", answered, root.hedged.Load())
 	}
 	var b hedgeBudget
 	spent := 0
@@ -253,11 +255,12 @@ func TestSlowReplicasAreHedged(t *testing.T) {
 		}
 	}
 	if spent != 50 {
-		t.Errorf("%d of 1000 queries were sent twice, want 50", spent)
+		t.Errorf("%d of 1000 queries were hedged, want 50", spent)
 	}
 }
 
-// What is wrong with the list of shards is said, and so is what shards cannot answer.
+// Errors in the list of shards, and requests that shards cannot answer, are refused with the
+// reason.
 func TestWrongShards(t *testing.T) {
 	c := newCluster(t, 3, 1, RootOptions{})
 	u := func(i int) string { return c.replicas[i][0].URL }
@@ -276,37 +279,38 @@ func TestWrongShards(t *testing.T) {
 			err = v.seeShards(t.Context())
 			if w := call(v, "/v1/search?q=cell", ""); w.Code != http.StatusServiceUnavailable ||
 				!strings.Contains(w.Body.String(), want) {
-				t.Errorf("%s: %d %s, want %q", list, w.Code, w.Body, want)
+				t.Errorf("%s: status %d %s, want 503 %q", list, w.Code, w.Body, want)
 			}
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", list, err, want)
+			t.Errorf("%s: error %v, want %q", list, err, want)
 		}
 	}
 	for path, want := range map[string]int{
 		"/v1/search?q=cel*": 200, "/v1/search?q=cell&model=cosine": 400, "/v1/search?q=": 400,
 		"/v1/words?prefix=a":           404,
-		"/v1/search?q=cell&engine=gpu": 400, "/v1/status": 200, "/healthz": 200, "/v1/ready": 200,
+		"/v1/search?q=cell&engine=gpu": 400, "/v1/search?q=cell&engine=sequential": 400,
+		"/v1/status": 200, "/healthz": 200, "/v1/ready": 200,
 		"/plain?q=cell": 200, "/": 200,
 	} {
 		if w := call(c.root, path, ""); w.Code != want {
-			t.Errorf("%s: %d %s, want %d", path, w.Code, w.Body, want)
+			t.Errorf("%s: status %d %s, want %d", path, w.Code, w.Body, want)
 		}
 	}
 	if said := call(c.root, "/v1/search?q=cell&model=cosine", "").Body.String(); strings.Count(said, "not supported for a shard") != 1 {
-		t.Errorf("a refusal is not said once: %s", said)
+		t.Errorf("error %s, want \"not supported for a shard\" once", said)
 	}
 	part := c.replicas[0][0].Config.Handler
 	for body, want := range map[string]int{
 		`{`: 400, `{"whole":"other","ask":{"q":"cell"}}`: 409, `{}`: 409,
 	} {
 		if w := call(part, "/internal/shard/search", body); w.Code != want {
-			t.Errorf("%s: %d, want %d: %s", body, w.Code, want, w.Body)
+			t.Errorf("shard request %s: status %d, want %d: %s", body, w.Code, want, w.Body)
 		}
 	}
 }
 
-// A server that is to stop says so for a while before it does.
+// A server that is to stop is not ready for a while, in which it still answers, before it stops.
 func TestDrain(t *testing.T) {
 	v := New(elife(t, false), Options{Drain: 300 * time.Millisecond})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -325,38 +329,39 @@ func TestDrain(t *testing.T) {
 		return r.StatusCode
 	}
 	if got := status("/v1/ready"); got != 200 {
-		t.Fatal(got)
+		t.Fatalf("ready before it stops: status %d, want 200", got)
 	}
 	stop()
 	time.Sleep(50 * time.Millisecond)
 	if ready, search, shard := status("/v1/ready"), status("/v1/search?q=cell"),
 		status("/internal/shard"); ready != 503 || search != 200 || shard != 503 {
-		t.Errorf("while it drains: ready %d, search %d, shard %d", ready, search, shard)
+		t.Errorf("while draining: status of ready %d, search %d, shard %d; want 503, 200, 503", ready, search,
+			shard)
 	}
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
 	if got := status("/v1/ready"); got != 0 {
-		t.Errorf("it still answers: %d", got)
+		t.Errorf("after it has stopped: status %d, want no connection", got)
 	}
 }
 
-// Shards that answer at once are all asked at once: for them a first one does not pay.
+// Shards are quick if the median time of recent answers is below worthAFirst.
 func TestQuickShards(t *testing.T) {
 	var times recentTimes
 	if times.quick() {
-		t.Error("quick before anything is known")
+		t.Error("quick without any answer, want not")
 	}
 	for range 32 {
 		times.add(worthAFirst / 2)
 	}
 	if !times.quick() {
-		t.Error("not quick")
+		t.Error("not quick after 32 quick answers, want quick")
 	}
 	for range 256 {
 		times.add(worthAFirst)
 	}
 	if times.quick() {
-		t.Error("quick, though they take long")
+		t.Error("quick after 256 slow answers, want not")
 	}
 }

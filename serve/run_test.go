@@ -22,7 +22,8 @@ import (
 
 var silent = slog.New(slog.DiscardHandler)
 
-// start runs a server with a handler; stop tells it to stop, and ended has what Run returned.
+// start runs a server with a handler. stop cancels its context, and ended receives the error of
+// run.
 func start(t *testing.T, h http.HandlerFunc, grace time.Duration) (url string, stop func(), ended chan error) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -36,7 +37,7 @@ func start(t *testing.T, h http.HandlerFunc, grace time.Duration) (url string, s
 	return "http://" + l.Addr().String(), cancel, ended
 }
 
-// A server that is told to stop lets its requests end.
+// A server that stops waits for its requests.
 func TestStopWaitsForRequests(t *testing.T) {
 	begun := make(chan bool)
 	url, stop, ended := start(t, func(w http.ResponseWriter, r *http.Request) {
@@ -56,18 +57,18 @@ func TestStopWaitsForRequests(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	if body, err := io.ReadAll(resp.Body); err != nil || string(body) != "whole" {
-		t.Errorf("%q, %v", body, err)
+		t.Errorf("answer %q, %v; want whole", body, err)
 	}
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
 	if _, err := http.Get(url); err == nil {
-		t.Error("it still listens")
+		t.Error("the server still listens after it has stopped")
 	}
 }
 
-// A request that takes too long is cancelled, and Run returns when it has ended, not before: the
-// index may be closed then.
+// A server that stops cancels requests after the grace period, and waits until they have ended,
+// because the index may be closed then.
 func TestStopCancelsLongRequests(t *testing.T) {
 	begun, over := make(chan bool), make(chan bool)
 	url, stop, ended := start(t, func(w http.ResponseWriter, r *http.Request) {
@@ -89,11 +90,11 @@ func TestStopCancelsLongRequests(t *testing.T) {
 	select {
 	case <-over:
 	default:
-		t.Error("a request is still being answered")
+		t.Error("the server ended before its request")
 	}
 }
 
-// A listener that fails ends the server with its error.
+// If the listener fails, the server ends with its error.
 func TestBrokenListener(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -101,11 +102,11 @@ func TestBrokenListener(t *testing.T) {
 	}
 	l.Close()
 	if err := run(t.Context(), l, http.NotFoundHandler(), Options{Log: silent}, grace); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("%v, want that the listener is closed", err)
+		t.Errorf("error %v, want %v", err, net.ErrClosed)
 	}
 }
 
-// writeCertificate makes a certificate with a number and writes it to the files of the options.
+// writeCertificate makes a certificate with a serial number and writes it to the files in o.
 func writeCertificate(t *testing.T, o Options, number int64) (cert []byte) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -127,7 +128,7 @@ func writeCertificate(t *testing.T, o Options, number int64) (cert []byte) {
 	return cert
 }
 
-// With a certificate the server speaks HTTPS.
+// With a certificate the server uses HTTPS and HTTP/2.
 func TestTLS(t *testing.T) {
 	dir := t.TempDir()
 	o := Options{Log: silent, TLSCert: filepath.Join(dir, "cert.pem"), TLSKey: filepath.Join(dir, "key.pem")}
@@ -149,7 +150,7 @@ func TestTLS(t *testing.T) {
 	}
 	resp.Body.Close()
 	if resp.StatusCode != 200 || resp.ProtoMajor != 2 {
-		t.Errorf("%s over %s", resp.Status, resp.Proto)
+		t.Errorf("%s over %s, want 200 over HTTP/2", resp.Status, resp.Proto)
 	}
 	client.CloseIdleConnections()
 	stop()
@@ -158,7 +159,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// A certificate that was renewed is used for new connections; one that does not fit its key is not.
+// A renewed certificate is used for new connections; one that does not fit its key is not.
 func TestRenewedCertificate(t *testing.T) {
 	dir := t.TempDir()
 	o := Options{TLSCert: filepath.Join(dir, "cert.pem"), TLSKey: filepath.Join(dir, "key.pem")}
@@ -190,21 +191,21 @@ func TestRenewedCertificate(t *testing.T) {
 	writeCertificate(t, o, 2)
 	later(o.TLSCert, 1)
 	if got := number(); got != 2 {
-		t.Errorf("certificate %d, want the renewed one", got)
+		t.Errorf("certificate %d, want the renewed one, 2", got)
 	}
 	write(t, o.TLSKey, "half a ")
 	later(o.TLSKey, 2)
 	if got := number(); got != 2 {
-		t.Errorf("certificate %d, want the old one", got)
+		t.Errorf("with a broken key: certificate %d, want the old one, 2", got)
 	}
 	writeCertificate(t, o, 3)
 	later(o.TLSKey, 3)
 	if got := number(); got != 3 {
-		t.Errorf("certificate %d, want the third", got)
+		t.Errorf("certificate %d, want the third, 3", got)
 	}
 }
 
-// A server that is about to stop answers, and closes connections behind the answers.
+// While a server drains, it answers requests and closes their connections.
 func TestDrainClosesConnections(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -231,10 +232,10 @@ func TestDrainClosesConnections(t *testing.T) {
 		return resp
 	}
 	if resp := get("/v1/search?q=cell"); resp.StatusCode != 200 || resp.Close {
-		t.Errorf("before: %s, close %v", resp.Status, resp.Close)
+		t.Errorf("before draining: %s, close %v; want 200, false", resp.Status, resp.Close)
 	}
 	v.draining.Store(true)
 	if resp := get("/v1/search?q=cell"); resp.StatusCode != 200 || !resp.Close {
-		t.Errorf("while it drains: %s, close %v", resp.Status, resp.Close)
+		t.Errorf("while draining: %s, close %v; want 200, true", resp.Status, resp.Close)
 	}
 }

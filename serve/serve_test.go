@@ -32,8 +32,8 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// elife is an index of real paragraphs, with their text or without it. It is built once for all
-// tests.
+// elife returns an index of paragraphs of eLife articles, with or without their text. It is built
+// once for all tests.
 func elife(t testing.TB, withText bool) *search.Searcher {
 	t.Helper()
 	make := elifePlain
@@ -112,7 +112,7 @@ func call(h http.Handler, path, body string) *httptest.ResponseRecorder {
 	return w
 }
 
-// local is a request to this machine.
+// local makes r a request to localhost.
 func local(r *http.Request) *http.Request {
 	r.Host = "localhost"
 	return r
@@ -129,7 +129,8 @@ func decode[T any](t testing.TB, text string) (v T) {
 var questions = []string{"lipid droplets kill bacteria", "neurons", "the cell membrane", "membrane",
 	"zebra fish embryos", "nosuchwordatall", "!?"}
 
-// sameAs compares an answer with what Search finds: documents, order, every bit of the scores.
+// sameAs compares an answer with the result of Search: documents, order, and every bit of the
+// scores.
 func sameAs(t testing.TB, s *search.Searcher, got Answer, r search.Request) {
 	t.Helper()
 	want, err := s.Search(t.Context(), r)
@@ -137,7 +138,7 @@ func sameAs(t testing.TB, s *search.Searcher, got Answer, r search.Request) {
 		t.Fatal(err)
 	}
 	if got.Query != r.Text || got.K != r.K || got.Mode != r.Mode.String() || len(got.Hits) != len(want.Hits) {
-		t.Fatalf("%q, k %d, %v: got %+v, want %d hits", r.Text, r.K, r.Mode, got, len(want.Hits))
+		t.Fatalf("%q, k %d, %v: answer %+v, want these and %d hits", r.Text, r.K, r.Mode, got, len(want.Hits))
 	}
 	for i, h := range want.Hits {
 		id, err := s.ID(h.Doc)
@@ -151,14 +152,14 @@ func sameAs(t testing.TB, s *search.Searcher, got Answer, r search.Request) {
 	}
 }
 
-// asked is a query as a client says it, and as Search takes it.
+// asked is a query as a URL, as the fields of JSON, and as a Request.
 type asked struct {
 	path   string
 	fields map[string]any
 	search.Request
 }
 
-// everything asks every question in both modes, with different models and numbers of documents.
+// everything returns every question in both modes, with different models and k.
 func everything(t testing.TB) (list []asked) {
 	t.Helper()
 	for i, q := range questions {
@@ -180,14 +181,14 @@ func everything(t testing.TB) (list []asked) {
 	return list
 }
 
-// compare asks a handler, one by one and all at once, and compares with Search.
+// compare sends queries to a handler, one by one and as a batch, and compares with Search.
 func compare(t *testing.T, s *search.Searcher, h http.Handler, list []asked) {
 	t.Helper()
 	var many []map[string]any
 	for _, a := range list {
 		w := call(h, a.path, "")
 		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/json" {
-			t.Fatalf("%s: %d, %v", a.path, w.Code, w.Body)
+			t.Fatalf("%s: status %d, %v; want 200 and JSON", a.path, w.Code, w.Body)
 		}
 		sameAs(t, s, decode[Answer](t, w.Body.String()), a.Request)
 		many = append(many, a.fields)
@@ -198,18 +199,18 @@ func compare(t *testing.T, s *search.Searcher, h http.Handler, list []asked) {
 	}
 	w := call(h, "/search", string(body))
 	if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/x-ndjson" {
-		t.Fatalf("%d, %v", w.Code, w.Body)
+		t.Fatalf("batch: status %d, %v; want 200 and lines of JSON", w.Code, w.Body)
 	}
 	lines := slices.Collect(strings.Lines(w.Body.String()))
 	if len(lines) != len(list) {
-		t.Fatalf("%d lines for %d queries", len(lines), len(list))
+		t.Fatalf("batch: %d lines for %d queries, want one each", len(lines), len(list))
 	}
 	for i, a := range list {
 		sameAs(t, s, decode[Answer](t, lines[i]), a.Request)
 	}
 }
 
-// One query or many, the answers are those of Search.
+// The answers to single queries and batches are those of Search.
 func TestAnswersAreThoseOfSearch(t *testing.T) {
 	s := elife(t, false)
 	for _, kind := range []engine.Kind{engine.Auto, engine.Sequential, engine.Multicore} {
@@ -217,7 +218,8 @@ func TestAnswersAreThoseOfSearch(t *testing.T) {
 	}
 }
 
-// The same on the device, and where the index is on one but the cores are to answer.
+// Answers on a GPU are those of Search, and so are answers by the cores while the index is on a
+// GPU.
 func TestAnswersOnGPU(t *testing.T) {
 	trials.Long(t, "searches in the interpreter")
 	s := elife(t, true)
@@ -225,8 +227,8 @@ func TestAnswersOnGPU(t *testing.T) {
 	if err := s.OpenGPU(t.Context(), search.GPUOptions{Device: dev.Which(0)}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.Close() }) // before the device is given back
-	some := everything(t)[:4]       // the interpreter takes its time
+	t.Cleanup(func() { s.Close() }) // before the device is closed
+	some := everything(t)[:4]       // few, since the interpreter is slow
 	compare(t, s, New(s, Options{Engine: engine.GPU}), some)
 	compare(t, s, New(s, Options{}), some)
 
@@ -234,15 +236,15 @@ func TestAnswersOnGPU(t *testing.T) {
 	onGPU, onCores := call(New(s, Options{Engine: engine.GPU}), path, ""), call(New(s, Options{}), path, "")
 	got, want := decode[Answer](t, onGPU.Body.String()), decode[Answer](t, onCores.Body.String())
 	if len(got.Hits) != 2 || got.Hits[0].Snippet == nil || !reflect.DeepEqual(got.Hits, want.Hits) {
-		t.Errorf("%d %s, want %s", onGPU.Code, onGPU.Body, onCores.Body)
+		t.Errorf("on the GPU status %d %s, want %s", onGPU.Code, onGPU.Body, onCores.Body)
 	}
 	if stats := call(New(s, Options{Engine: engine.GPU}), "/search?q=lipid&stats=1",
 		"").Body.String(); !strings.Contains(stats, `"algorithm":"tiles"`) {
-		t.Errorf("the device did not answer: %s", stats)
+		t.Errorf("stats %s, want the algorithm tiles, of the GPU", stats)
 	}
 }
 
-// What is left out has a value: k is 10, any word will do, and the model is the server's.
+// By default k is 10 or MaxK, the mode is or, and the model is the server's.
 func TestDefaults(t *testing.T) {
 	s := elife(t, false)
 	model := search.BM25{K1: 0.9, B: 0.4}
@@ -254,11 +256,11 @@ func TestDefaults(t *testing.T) {
 	sameAs(t, s, decode[Answer](t, call(New(s, Options{Model: model, MaxK: 3}),
 		"/search?q=cell+membrane", "").Body.String()), want)
 	if w := call(h, "/search", "[]"); w.Code != http.StatusOK || w.Body.Len() > 0 {
-		t.Errorf("no query: %d, %q", w.Code, w.Body)
+		t.Errorf("a batch of no queries: status %d, %q; want 200 and nothing", w.Code, w.Body)
 	}
 }
 
-// Snippets and stats come if they are asked for, as Search gives them.
+// Answers have snippets and stats if and only if the request asks for them.
 func TestDetails(t *testing.T) {
 	s := elife(t, true)
 	h := New(s, Options{Engine: engine.Sequential})
@@ -286,7 +288,7 @@ func TestDetails(t *testing.T) {
 			t.Fatal(err, w.Body)
 		}
 		if len(got.Hits) != 2 || !reflect.DeepEqual(got.Hits[0].Snippet, snippet) {
-			t.Errorf("%+v, want the snippet %+v", got.Hits, snippet)
+			t.Errorf("hits %+v, want 2, the first with the snippet %+v", got.Hits, snippet)
 		}
 		if got.Stats.Algorithm != "bmm" || got.Stats.Words != 2 || got.Stats.Postings != found.Stats.Postings {
 			t.Errorf("stats %+v, want %+v", got.Stats, found.Stats)
@@ -294,12 +296,12 @@ func TestDetails(t *testing.T) {
 	}
 	if plain := call(h, "/search?q=lipid&snippets=0", "").Body.String(); strings.Contains(plain,
 		"snippet") || strings.Contains(plain, "stats") {
-		t.Errorf("nobody asked for this: %s", plain)
+		t.Errorf("answer %s, want neither snippets nor stats", plain)
 	}
 }
 
-// What this index cannot answer is the client's mistake, on every path, and no error of the
-// server's.
+// A query that needs something this index does not have gets status 400 on every path, and is not
+// logged as an error of the server.
 func TestRequestsBeyondTheIndex(t *testing.T) {
 	var log bytes.Buffer
 	h := New(elife(t, true), Options{Limits: unheld, Log: slog.New(slog.NewTextHandler(&log, nil))})
@@ -315,21 +317,21 @@ func TestRequestsBeyondTheIndex(t *testing.T) {
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, local(httptest.NewRequest("GET", path+q, nil)))
 			if w.Code != 400 || !strings.Contains(w.Body.String(), want) {
-				t.Errorf("%s%s: %d %s", path, q, w.Code, w.Body)
+				t.Errorf("%s%s: status %d %s, want 400 %q", path, q, w.Code, w.Body, want)
 			}
 		}
 	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, local(httptest.NewRequest("POST", "/search", strings.NewReader(`[{"q": "\"cell membrane\""}]`))))
 	if w.Code != 400 || log.Len() > 0 {
-		t.Errorf("%d %s, log %s", w.Code, w.Body, log.String())
+		t.Errorf("batch: status %d %s, log %q; want 400, no log", w.Code, w.Body, log.String())
 	}
 }
 
-// unheld refuses at once, however often.
+// unheld are limits without a delay for clients that send many wrong requests.
 var unheld = Limits{Hold: -1}
 
-// Every mistake has a status and a sentence in JSON.
+// Every wrong request gets a status and an error in JSON that says what is wrong.
 func TestMistakesAreNamed(t *testing.T) {
 	h := New(elife(t, false), Options{MaxK: 50, Limits: unheld})
 	for _, c := range []struct {
@@ -382,33 +384,34 @@ func TestMistakesAreNamed(t *testing.T) {
 			t.Errorf("%s %s %.40s: %d %q, want %d %q", c.method, c.path, c.body, w.Code, said.Error, c.status, c.says)
 		}
 		if allow := w.Header().Get("Allow"); (c.status == 405) != (allow != "") {
-			t.Errorf("%s %s: Allow is %q", c.method, c.path, allow)
+			t.Errorf("%s %s: status %d with Allow %q; want it if and only if the status is 405", c.method, c.path,
+				w.Code, allow)
 		}
 	}
 }
 
-// An engine that cannot answer is the server's fault.
+// An engine that cannot answer is an error of the server.
 func TestFailedSearch(t *testing.T) {
 	h := New(elife(t, false), Options{Engine: engine.GPU})
 	for _, body := range []string{"", `[{"q": "a"}]`} {
 		w := call(h, "/search?q=a", body)
 		if said := decode[failure](t, w.Body.String()); w.Code != 500 || !strings.Contains(said.Error, "not on a GPU") {
-			t.Errorf("%d %q", w.Code, said.Error)
+			t.Errorf("%s: status %d %q, want 500 not on a GPU", body, w.Code, said.Error)
 		}
 	}
 }
 
+// Health has the numbers of documents and words.
 func TestHealth(t *testing.T) {
 	s := elife(t, false)
 	w := call(New(s, Options{}), "/healthz", "")
 	want := fmt.Sprintf(`{"status":"ok","docs":%d,"terms":%d}`+"\n", s.Index().Docs(), s.Index().Terms())
 	if w.Code != 200 || w.Body.String() != want {
-		t.Errorf("%d %s, want %s", w.Code, w.Body, want)
+		t.Errorf("status %d %s, want %s", w.Code, w.Body, want)
 	}
 }
 
-// The page without scripts shows what was found, and nothing that a document or a query says is
-// taken for HTML.
+// The page without scripts shows the hits, and escapes HTML in documents and queries.
 func TestPlainPage(t *testing.T) {
 	dir := t.TempDir()
 	corpus := filepath.Join(dir, "corpus.jsonl")
@@ -433,7 +436,7 @@ func TestPlainPage(t *testing.T) {
 	} {
 		w := call(h, c.path, "")
 		if w.Code != c.status || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
-			t.Errorf("%s: %d %s", c.path, w.Code, w.Header())
+			t.Errorf("%s: status %d, headers %s; want %d and HTML", c.path, w.Code, w.Header(), c.status)
 		}
 		for _, shown := range c.shows {
 			if !strings.Contains(w.Body.String(), shown) {
@@ -441,15 +444,15 @@ func TestPlainPage(t *testing.T) {
 			}
 		}
 		if strings.Contains(w.Body.String(), "<script") || strings.Contains(w.Body.String(), "<b>bold") {
-			t.Errorf("%s: HTML came through:\n%s", c.path, w.Body)
+			t.Errorf("%s: HTML of a document or query is not escaped:\n%s", c.path, w.Body)
 		}
 	}
 }
 
-// The page and what it loads are sent with a policy that allows nothing else, compressed if the
-// client can, and not again if it has them.
+// The page has a policy that allows only its own files, which are small when compressed, and are
+// not sent again to a client that has them.
 func TestPage(t *testing.T) {
-	h := New(elife(t, false), Options{Token: "sesame"}) // which the page asks for itself
+	h := New(elife(t, false), Options{Token: "sesame"}) // the page itself needs no token
 	get := func(path string, header ...string) *httptest.ResponseRecorder {
 		r := local(httptest.NewRequest("GET", path, nil))
 		for i := 0; i < len(header); i += 2 {
@@ -465,7 +468,8 @@ func TestPage(t *testing.T) {
 		if w.Code != 200 || w.Header().Get("Content-Type") != "text/html; charset=utf-8" ||
 			!strings.HasPrefix(policy, "default-src 'none'; ") ||
 			strings.Contains(policy, "unsafe") || !strings.Contains(w.Body.String(), `<div id="app">`) {
-			t.Errorf("%s: %d %v %s", path, w.Code, w.Header(), w.Body)
+			t.Errorf("%s: status %d, headers %v, want 200, HTML and a policy without unsafe: %s", path, w.Code,
+				w.Header(), w.Body)
 		}
 	}
 	total := 0
@@ -475,22 +479,23 @@ func TestPage(t *testing.T) {
 		}
 		w := get(found[1], "Accept-Encoding", "gzip, br")
 		if w.Code != 200 || w.Header().Get("Content-Type") == "" {
-			t.Errorf("%s: %d %v", found[1], w.Code, w.Header())
+			t.Errorf("%s: status %d, headers %v; want 200 and a content type", found[1], w.Code, w.Header())
 		}
 		total += w.Body.Len()
 		if again := get(found[1], "If-None-Match", w.Header().Get("ETag")); again.Code != 304 || again.Body.Len() > 0 {
-			t.Errorf("%s again: %d", found[1], again.Code)
+			t.Errorf("%s with its ETag: status %d, %d bytes; want 304, none", found[1], again.Code,
+				again.Body.Len())
 		}
 	}
 	if total < 10_000 || total > 1_500_000 {
-		t.Errorf("the page is %d bytes", total)
+		t.Errorf("the files of the page have %d bytes, want 10,000 to 1,500,000", total)
 	}
 	if w := get("/assets/nothing.js"); w.Code != 404 {
-		t.Errorf("%d", w.Code)
+		t.Errorf("a missing file: status %d, want 404", w.Code)
 	}
 }
 
-// Many clients at once get the answers that one gets.
+// Many clients at once get the same answers as one.
 func TestManyClients(t *testing.T) {
 	s := elife(t, true)
 	server := httptest.NewServer(New(s, Options{Threads: 2}))
@@ -545,11 +550,11 @@ func TestManyClients(t *testing.T) {
 					var got Answer
 					if err := json.Unmarshal([]byte(line), &got); err != nil ||
 						!reflect.DeepEqual(got.Hits, want[i%len(questions)]) {
-						t.Errorf("%v: got %s", err, line)
+						t.Errorf("answer %s (%v), want the hits %+v", line, err, want[i%len(questions)])
 					}
 				}
 				if lines != n {
-					t.Errorf("%d lines, want %d", lines, n)
+					t.Errorf("%s: %d lines, want %d", at, lines, n)
 				}
 			}
 		})
@@ -557,7 +562,7 @@ func TestManyClients(t *testing.T) {
 	clients.Wait()
 }
 
-// A request that nobody waits for any more is not answered.
+// A cancelled request ends with status 503.
 func TestCancelledRequest(t *testing.T) {
 	h := New(elife(t, false), Options{})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -569,13 +574,13 @@ func TestCancelledRequest(t *testing.T) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, local(r))
 		if said := decode[failure](t, w.Body.String()); w.Code != 503 || !strings.Contains(said.Error, "canceled") {
-			t.Errorf("%s: %d %q", r.Method, w.Code, said.Error)
+			t.Errorf("%s: status %d %q, want 503 canceled", r.Method, w.Code, said.Error)
 		}
 	}
 }
 
-// A client that goes away in the middle of a batch ends it, although there is more to send than any
-// buffer holds.
+// A batch ends when its client goes away, also while the server waits to send an answer that no
+// buffer can hold.
 func TestClientGoesAway(t *testing.T) {
 	h := New(elife(t, true), Options{Threads: 2, MaxK: 1000})
 	ended := make(chan error, 1)
@@ -597,20 +602,20 @@ func TestClientGoesAway(t *testing.T) {
 	defer resp.Body.Close()
 	first, err := bufio.NewReader(resp.Body).ReadString('\n')
 	if err != nil || len(decode[Answer](t, first).Hits) == 0 {
-		t.Fatal(err, first)
+		t.Fatalf("first line %.100s, %v; want an answer with hits", first, err)
 	}
 	cancel()
 	select {
 	case err := <-ended:
 		if err == nil {
-			t.Error("the batch went on to its end")
+			t.Error("the batch was answered to its end, want it cancelled")
 		}
 	case <-time.After(20 * time.Second):
-		t.Error("the batch goes on without its client")
+		t.Error("the batch still runs 20 s after its client went away")
 	}
 }
 
-// Whatever is said in a URL or a body, there is an answer of JSON with a status that fits.
+// FuzzRequests sends any URL and body: the answer is JSON with status 200, or an error with 400.
 func FuzzRequests(f *testing.F) {
 	h := New(elife(f, true), Options{Threads: 1, MaxK: 100, Limits: unheld})
 	f.Add("q=cell&k=3&mode=and", `[{"q": "cell", "k": 3, "mode": "and"}, {"q": "neurons"}]`)
@@ -624,19 +629,20 @@ func FuzzRequests(f *testing.F) {
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, local(r))
 			if w.Code != 200 && w.Code != 400 {
-				t.Errorf("%s %q %q: %d %s", r.Method, query, body, w.Code, w.Body)
+				t.Errorf("%s %q %q: status %d %s, want 200 or 400", r.Method, query, body, w.Code, w.Body)
 			}
 			for line := range strings.Lines(w.Body.String()) {
 				if !json.Valid([]byte(line)) || (w.Code == 400) != strings.HasPrefix(line, `{"error":`) {
-					t.Errorf("%s %q %q: %d %s", r.Method, query, body, w.Code, line)
+					t.Errorf("%s %q %q: status %d, line %s, want JSON, and an error if and only if it is 400",
+						r.Method, query, body, w.Code, line)
 				}
 			}
 		}
 	})
 }
 
-// Whatever is asked of the page without scripts, it is the same page: nothing of a query becomes a
-// tag.
+// FuzzPlainPage sends any query to the page without scripts, which must not become a tag of the
+// page.
 func FuzzPlainPage(f *testing.F) {
 	h := New(elife(f, true), Options{Threads: 1, MaxK: 100, Limits: unheld})
 	f.Add("q=cell+membrane&mode=and&k=3")
@@ -656,11 +662,11 @@ func FuzzPlainPage(f *testing.F) {
 		h.ServeHTTP(w, local(r))
 		page := w.Body.String()
 		if w.Code != 200 && w.Code != 400 || !strings.HasSuffix(page, "</html>\n") || !utf8.ValidString(page) {
-			t.Errorf("%q: %d %s", query, w.Code, page)
+			t.Errorf("%q: status %d, want 200 or 400 and a whole page in UTF-8: %s", query, w.Code, page)
 		}
 		for _, found := range tag.FindAllString(page, -1) {
 			if !known.MatchString(found) {
-				t.Errorf("%q: the tag %s", query, found)
+				t.Errorf("%q: unexpected tag %s", query, found)
 			}
 		}
 	})

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// What is read without encoding/json is what that reads, and answers of shards are.
+// FuzzParsePlain compares parsePlain, which accepts the usual answers of shards, with
+// encoding/json.
 func FuzzParsePlain(f *testing.F) {
 	usual, err := appendLine(nil, &shardAnswer{Documents: 7, Hits: []Hit{
 		{Rank: 1, ID: "a b", Doc: 4294967295, Score: 7.4549327}, {Rank: 2, ID: "", Doc: 0, Score: 1e-9}}})
@@ -19,7 +20,7 @@ func FuzzParsePlain(f *testing.F) {
 	}
 	for _, text := range []string{string(usual), string(none)} {
 		if !new(shardAnswer).parsePlain(text) {
-			f.Errorf("%s is not read", text)
+			f.Errorf("parsePlain does not accept %s", text)
 		}
 		f.Add(text)
 	}
@@ -34,7 +35,7 @@ func FuzzParsePlain(f *testing.F) {
 			return
 		}
 		if err := json.Unmarshal([]byte(text), &slow); err != nil || !reflect.DeepEqual(fast, slow) {
-			t.Errorf("%q is read as %+v, want %+v, %v", text, fast, slow, err)
+			t.Errorf("parsePlain reads %q as %+v, encoding/json as %+v (%v)", text, fast, slow, err)
 		}
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// otlp is what is read of a line of traces.
+// otlp has the fields of a line of traces that the tests read.
 type otlp struct {
 	ResourceSpans []struct {
 		Resource   struct{ Attributes []otlpAttribute }
@@ -35,7 +35,7 @@ type otlpAttribute struct {
 	Value struct{ StringValue, IntValue string }
 }
 
-// A request is a span with its parts as children, in the client's trace if it has one.
+// A request is a span with its stages as children, in the trace of the client if it sends one.
 func TestTraces(t *testing.T) {
 	var out bytes.Buffer
 	h := New(elife(t, false), Options{Trace: &out, Version: `v"1`})
@@ -49,7 +49,7 @@ func TestTraces(t *testing.T) {
 			return nil
 		}
 		if strings.Count(out.String(), "\n") != 1 {
-			t.Fatalf("not one line: %s", &out)
+			t.Fatalf("want one line per request, got: %s", &out)
 		}
 		line := decode[otlp](t, out.String())
 		return &line
@@ -57,12 +57,13 @@ func TestTraces(t *testing.T) {
 	const trace, parent = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 	line := ask("/search?q=cell", "00-"+trace+"-"+parent+"-01")
 	if got := line.ResourceSpans[0].Resource.Attributes[1].Value.StringValue; got != `v"1` {
-		t.Errorf("version %q", got)
+		t.Errorf("version %q, want %q", got, `v"1`)
 	}
 	spans := line.ResourceSpans[0].ScopeSpans[0].Spans
 	request := spans[0]
 	if request.TraceID != trace || request.ParentSpanID != parent || request.Kind != 2 || request.Name != "GET /search" {
-		t.Errorf("the request: %+v", request)
+		t.Errorf("span of the request %+v, want trace %s, parent %s, kind 2, GET /search", request, trace,
+			parent)
 	}
 	attributes := map[string]string{}
 	for _, a := range request.Attributes {
@@ -70,24 +71,24 @@ func TestTraces(t *testing.T) {
 	}
 	if attributes["http.response.status_code"] != "200" || attributes["http.route"] != "/search" ||
 		attributes["collocate.request_id"] == "" {
-		t.Errorf("attributes %v", attributes)
+		t.Errorf("attributes %v, want status 200, route /search and a request ID", attributes)
 	}
 	var names []string
 	for _, s := range spans[1:] {
 		names = append(names, s.Name)
 		if s.TraceID != trace || s.ParentSpanID != request.SpanID || s.SpanID == request.SpanID ||
 			s.Start < request.Start || s.End > request.End || s.End < s.Start {
-			t.Errorf("a part: %+v", s)
+			t.Errorf("span of a stage %+v, want a child within %+v", s, request)
 		}
 		if _, err := strconv.ParseUint(s.Start, 10, 64); err != nil {
 			t.Error(err)
 		}
 	}
 	if got := strings.Join(names, " "); got != "wait search describe send" {
-		t.Errorf("parts %s", got)
+		t.Errorf("stages %s, want wait search describe send", got)
 	}
 	if ask("/search?q=cell", "00-"+trace+"-"+parent+"-00") != nil {
-		t.Error("a trace that is not kept is written")
+		t.Error("a request whose trace is not sampled was written")
 	}
 	for _, bad := range []string{"", "x", "00-" + trace + "-" + parent, "ff-" + trace + "-" + parent + "-01",
 		"00-" + strings.Repeat("0", 32) + "-" + parent + "-01", "00-" + strings.ToUpper(trace) + "-" + parent + "-01",
@@ -95,24 +96,24 @@ func TestTraces(t *testing.T) {
 		spans := ask("/nowhere", bad).ResourceSpans[0].ScopeSpans[0].Spans
 		if s := spans[0]; s.TraceID == trace || s.ParentSpanID != "" || s.Name != "GET" ||
 			!regexp.MustCompile("^[0-9a-f]{32}$").MatchString(s.TraceID) {
-			t.Errorf("traceparent %q: %+v", bad, s)
+			t.Errorf("invalid traceparent %q: span %+v, want a new trace", bad, s)
 		}
 	}
 	if !json.Valid(out.Bytes()) {
-		t.Errorf("not JSON: %s", &out)
+		t.Errorf("want JSON, got: %s", &out)
 	}
 }
 
-// A root asks its shards in the trace of the request.
+// The header with which a root asks its shards continues the trace of the request.
 func TestTracesGoOnInShards(t *testing.T) {
 	n := &trace{id: "4bf92f3577b34da6a3ce929d0e0e4736", span: "00f067aa0ba902b7"}
 	of := n.of(httptest.NewRequest(http.MethodGet, "/", nil))
 	value, ok := strings.CutPrefix(traceHeader(of.Context()), "Traceparent: ")
 	if !ok || value != "00-"+n.id+"-"+n.span+"-01\r\n" {
-		t.Errorf("traceparent %q", value)
+		t.Errorf("traceparent %q, want that of the trace", value)
 	}
 	id, parent, kept := parseTraceparent(strings.TrimSpace(value))
 	if id != n.id || parent != n.span || !kept {
-		t.Errorf("it reads as %s %s %v", id, parent, kept)
+		t.Errorf("parsed as trace %s, parent %s, sampled %v; want %s, %s, true", id, parent, kept, n.id, n.span)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Long work rests while short queries want the cores, and only then.
+// Long work pauses while short queries want the cores, and only then.
 func TestLongWorkRests(t *testing.T) {
 	g := newGate(Limits{Wait: time.Minute, Waiting: 8}, 2, 1)
 	long, err := g.take(t.Context(), greedy, longLane, time.Time{})
@@ -18,25 +18,26 @@ func TestLongWorkRests(t *testing.T) {
 	ago := g.now().Add(-time.Minute)
 	long.awake = ago
 	if err := long.Err(); err != nil || long.awake != ago {
-		t.Errorf("it rested, although there is nothing else to do: %v", err)
+		t.Errorf("paused without short queries, error %v; want neither", err)
 	}
 	leave := mustEnter(t, g, modest, shortLane)
 	start := time.Now()
 	if err := long.Err(); err != nil || time.Since(start) < maxRest {
-		t.Errorf("it rested for %v, want %v: %v", time.Since(start), maxRest, err)
+		t.Errorf("paused for %v, error %v; want at least %v", time.Since(start), err, maxRest)
 	}
 	long.awake = g.now()
 	if at := long.awake; long.Err() != nil || long.awake != at && time.Since(at) < workTurn {
-		t.Error("it rested again at once")
+		t.Errorf("paused again before %v of work", workTurn)
 	}
 	leave()
 	long.awake = ago
 	if err := long.Err(); err != nil || long.awake != ago {
-		t.Errorf("it rested, although the short query has ended: %v", err)
+		t.Errorf("paused after the short query had ended, error %v; want neither", err)
 	}
 }
 
-// A short query that takes long goes on in the long lane, and its slot is free.
+// A query in the short lane that takes long moves to the long lane and frees its slot. If the long
+// lane is full, it ends.
 func TestShortQueryThatTakesLong(t *testing.T) {
 	g := newGate(Limits{Wait: time.Millisecond, Waiting: 8}, 1, 1)
 	take := func() *turn {
@@ -46,34 +47,34 @@ func TestShortQueryThatTakesLong(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := turn.Err(); err != nil || turn.in != shortLane {
-			t.Fatalf("at once in the %v lane: %v", turn.in, err)
+			t.Fatalf("at the start in lane %v, error %v; want the short lane", turn.in, err)
 		}
 		turn.began = turn.began.Add(-longTurn)
 		return turn
 	}
 	first := take()
 	if err := first.Err(); err != nil || first.in != longLane {
-		t.Fatalf("in the %v lane: %v", first.in, err)
+		t.Fatalf("after a long time in lane %v, error %v; want the long lane", first.in, err)
 	}
 	second := take()
 	for range 2 {
 		if err := second.Err(); !errors.Is(err, errBusy) {
-			t.Errorf("no place in the long lane: %v", err)
+			t.Errorf("with a full long lane: error %v, want %v", err, errBusy)
 		}
 	}
 	first.end()
 	second.end()
 	for _, l := range g.lanes {
 		if l.running != 0 || l.waiting != 0 {
-			t.Errorf("%d running, %d waiting when all is over", l.running, l.waiting)
+			t.Errorf("%d running, %d waiting at the end, want none", l.running, l.waiting)
 		}
 	}
 	if g.pressed || g.calm != nil {
-		t.Error("long work would rest for nobody")
+		t.Error("long work would still pause, although no short query is left")
 	}
 }
 
-// A turn ends at its time, for those who ask and those who wait.
+// A turn ends at its deadline, while it runs and while it waits.
 func TestTurnsEndInTime(t *testing.T) {
 	g := newGate(Limits{Wait: time.Minute, Waiting: 8}, 1, 1)
 	turn, err := g.take(t.Context(), greedy, shortLane, time.Now().Add(20*time.Millisecond))
@@ -81,29 +82,28 @@ func TestTurnsEndInTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := turn.Err(); err != nil {
-		t.Errorf("at once: %v", err)
+		t.Errorf("before the deadline: error %v, want none", err)
 	}
 	if at, ok := turn.Deadline(); !ok || time.Until(at) > 20*time.Millisecond {
-		t.Errorf("it ends %v, %v", at, ok)
+		t.Errorf("deadline %v, %v; want one in at most 20 ms", at, ok)
 	}
 	if _, err := g.take(t.Context(), modest, shortLane, time.Now().Add(time.Millisecond)); !errors.Is(err,
 		context.DeadlineExceeded) {
-		t.Errorf("another that waits: %v", err)
+		t.Errorf("one that waits: error %v, want %v", err, context.DeadlineExceeded)
 	}
 	inner, cancel := context.WithCancel(turn)
 	defer cancel()
 	<-inner.Done()
 	if err := turn.Err(); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("afterwards: %v", err)
+		t.Errorf("after the deadline: error %v, want %v", err, context.DeadlineExceeded)
 	}
 	turn.end()
-	if g.lanes[shortLane].running != 0 {
-		t.Error("its slot is lost")
+	if n := g.lanes[shortLane].running; n != 0 {
+		t.Errorf("%d slots are taken at the end, want none", n)
 	}
 }
 
-// Who made a context of a request's own finds an error when that is done: package context panics
-// where there is none.
+// A context that has ended has an error: package context panics if a parent is done without one.
 func TestContextThatEndedHasAnError(t *testing.T) {
 	c := &timed{Context: t.Context(), until: time.Now().Add(time.Hour)}
 	done := c.Done()
@@ -113,6 +113,6 @@ func TestContextThatEndedHasAnError(t *testing.T) {
 	c.end()
 	<-done
 	if c.Err() == nil {
-		t.Error("done without an error")
+		t.Error("the context is done without an error")
 	}
 }
