@@ -339,6 +339,17 @@ func TestFormatsByName(t *testing.T) {
 	}
 }
 
+// Parquet files hold only UTF-8: a vocabulary with another word is refused, as matrix and as table.
+func TestParquetRefusesOtherEncodings(t *testing.T) {
+	v := vocabularyOf("a", "caf\xe9")
+	_, err := Create(filepath.Join(t.TempDir(), "m.parquet"), Parquet, v, Options{})
+	for what, err := range map[string]error{"matrix": err, "table of words": v.WriteParquet(new(bytes.Buffer))} {
+		if err == nil || !strings.Contains(err.Error(), `"caf\xe9" is not UTF-8`) {
+			t.Errorf("%s: error %v, want one that names the word", what, err)
+		}
+	}
+}
+
 // Abort leaves no files, in any format.
 func TestAbortLeavesNothing(t *testing.T) {
 	dir := t.TempDir()

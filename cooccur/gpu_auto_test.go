@@ -60,6 +60,22 @@ func TestAutoKnowsWhatTheGPUCanDo(t *testing.T) {
 	if gpuPays(linesOf("-"), nil, true, 2, 16) {
 		t.Error("standard input, whose size is unknown: auto takes the GPU, want the cores")
 	}
+	for _, c := range []struct {
+		opt  Options
+		pays bool
+	}{
+		{Options{Window: 2}, true}, {Options{Window: deviceWindow}, true},
+		{Options{Window: deviceWindow + 1}, false}, {Options{Window: 2, Subsample: 1e-3}, false},
+	} {
+		j, err := newJob(vocabularyOf("a"), c.opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := j.paysOnGPU(linesOf(path), true); got != c.pays {
+			t.Errorf("window %d, subsampling %v: auto takes the GPU: %v, want %v", c.opt.Window, c.opt.Subsample,
+				got, c.pays)
+		}
+	}
 	documents := linesOf(path)
 	documents.Options.Format = text.Blank
 	if gpuPays(documents, nil, true, 2, 16) {

@@ -193,6 +193,49 @@ func TestRunsOfIDsAreShort(t *testing.T) {
 	}
 }
 
+// IDs that are sorted in files, in many runs, give the same bytes and errors as IDs sorted in
+// memory.
+func TestIDsSortedInFiles(t *testing.T) {
+	rng := rand.New(rand.NewPCG(77, 78))
+	most := 0
+	for round := range 12 {
+		n := 1 + rng.IntN(3000)
+		ids := make([][]byte, n)
+		for d := range ids {
+			ids[d] = fmt.Appendf(nil, "%x-%d", rng.IntN(50), rng.IntN(4*n))
+		}
+		file := func(room int64, unique bool) ([]byte, int, error) {
+			var out bytes.Buffer
+			s, err := sections.NewWriter(&out, "IDSIDSID", 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := idWriter{docs: n, id: func(d int) []byte { return ids[d] }, room: room, tempDir: t.TempDir(),
+				unique: unique}
+			err = w.write(s)
+			return out.Bytes(), len(w.runs), errors.Join(err, s.Close())
+		}
+		want, _, err := file(1<<30, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, runs, err := file(2000, false)
+		if err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("round %d: %d IDs in %d runs: %d bytes, %v; want the %d bytes of IDs sorted in memory", round,
+				n, runs, len(got), err, len(want))
+		}
+		most = max(most, runs)
+		_, _, wantErr := file(1<<30, true)
+		_, _, err = file(2000, true)
+		if fmt.Sprint(err) != fmt.Sprint(wantErr) {
+			t.Errorf("round %d: unique IDs in %d runs: error %v, want %v", round, runs, err, wantErr)
+		}
+	}
+	if most < 10 {
+		t.Errorf("at most %d runs, want at least 10", most)
+	}
+}
+
 // IDs announced as runs of consecutive numbers give the same file as the same IDs one by one.
 func TestKnownRunsOfIDs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(75, 76))
