@@ -294,6 +294,11 @@ func TestPlaces(t *testing.T) {
 			t.Fatalf("local quotient %d is %v at %v, want %+v", i, v, local.X[i], q)
 		}
 	}
+	some := decode[localAnswer](t,
+		call(h, "/v1/places/local?distance=1&feature=bank&feature=caf%C3%A9&rounds=19&limit=100", "").Body.String())
+	if some.Total != 300 || len(some.X) != 100 || some.X[1] != local.X[3] {
+		t.Errorf("%d of %d local quotients, want every third of 300", len(some.X), some.Total)
+	}
 	summary := decode[points.Summary](t, call(h, "/v1/places/summary", "").Body.String())
 	if summary.Points != 900 || len(summary.Features) != 3 || !(summary.Suggested > 0) {
 		t.Errorf("summary %+v, want 900 points, 3 features and a suggested distance", summary)

@@ -365,3 +365,17 @@ func TestQuickShards(t *testing.T) {
 		t.Error("quick after 256 slow answers, want not")
 	}
 }
+
+// The median and the 95th percentile are those of the last answers, in any order.
+func TestRecentTimes(t *testing.T) {
+	var times recentTimes
+	if at, known := times.p95(); known {
+		t.Errorf("p95 of no answers is %v, want none", at)
+	}
+	for i := range 320 { // the last 256 are a permutation of 1 to 256 ms
+		times.add(time.Duration(1+i*37%256) * time.Millisecond)
+	}
+	if at, known := times.p95(); !known || at != 244*time.Millisecond || times.half != 129*time.Millisecond {
+		t.Errorf("p95 %v, %v, median %v; want 244ms, true, 129ms", at, known, times.half)
+	}
+}

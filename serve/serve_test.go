@@ -3,6 +3,7 @@ package serve
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -472,7 +473,7 @@ func TestPage(t *testing.T) {
 				w.Header(), w.Body)
 		}
 	}
-	total := 0
+	total, packed := 0, 0
 	for _, found := range regexp.MustCompile(`(?:src|href)="([^"]+)"`).FindAllStringSubmatch(get("/").Body.String(), -1) {
 		if found[1] == "/plain" {
 			continue
@@ -482,10 +483,27 @@ func TestPage(t *testing.T) {
 			t.Errorf("%s: status %d, headers %v; want 200 and a content type", found[1], w.Code, w.Header())
 		}
 		total += w.Body.Len()
+		body := w.Body.Bytes()
+		if w.Header().Get("Content-Encoding") == "gzip" {
+			z, err := gzip.NewReader(w.Body)
+			if err == nil {
+				body, err = io.ReadAll(z)
+			}
+			if err != nil {
+				t.Errorf("%s: %v", found[1], err)
+			}
+			packed++
+		}
+		if !bytes.Equal(body, get(found[1]).Body.Bytes()) {
+			t.Errorf("%s: other contents with and without Accept-Encoding: gzip", found[1])
+		}
 		if again := get(found[1], "If-None-Match", w.Header().Get("ETag")); again.Code != 304 || again.Body.Len() > 0 {
 			t.Errorf("%s with its ETag: status %d, %d bytes; want 304, none", found[1], again.Code,
 				again.Body.Len())
 		}
+	}
+	if packed == 0 {
+		t.Error("no file of the page is compressed, want at least one")
 	}
 	if total < 10_000 || total > 1_500_000 {
 		t.Errorf("the files of the page have %d bytes, want 10,000 to 1,500,000", total)
