@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/collocate/collocate/internal/disk"
@@ -209,8 +211,25 @@ func restoreTo(path string, files map[string]string) error {
 	return nil
 }
 
+// snapshots calls at before each disk operation, with the number of operations before it.
+type snapshots struct {
+	*faultfs.Crash
+	mu    sync.Mutex
+	calls int
+	at    func(calls int)
+}
+
+func (s *snapshots) Before(op disk.Op, path string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.at(s.calls)
+	s.calls++
+	return s.Crash.Before(op, path)
+}
+
 // The machine crashes after every disk operation of every writer, and what was not synced is lost:
-// the result is the old or the new one, and the verb can be run again.
+// the result is the old or the new one, and the verb can be run again. A writer runs only once:
+// what a crash would leave is copied before each operation.
 func TestACrashAfterEveryCall(t *testing.T) {
 	crashes, step := 0, trials.Every(7)
 	for i := 0; i < len(writers); i += trials.Every(6) {
@@ -218,47 +237,49 @@ func TestACrashAfterEveryCall(t *testing.T) {
 		t.Run(w.name, func(t *testing.T) {
 			base := t.TempDir()
 			s := stage(t, mkdir(t, base, "scene"), w.args, w.result)
-			pristine := mkdir(t, base, "pristine")
-			if err := os.CopyFS(pristine, os.DirFS(s.dir)); err != nil {
+			crash, err := faultfs.NewCrash(s.dir, math.MaxInt)
+			if err != nil {
 				t.Fatal(err)
 			}
-			for n := 0; ; n += step {
-				crash, err := faultfs.NewCrash(s.dir, n)
-				if err != nil {
-					t.Fatal(err)
-				}
-				restore := disk.Use(crash)
-				err = execute(s.line, s.dir)
-				restore()
-				if !crash.Crashed() {
-					if err != nil {
-						t.Fatal(err)
+			left := func(n int, newNames bool) string {
+				return filepath.Join(base, fmt.Sprintf("left-%d-%t", n, newNames))
+			}
+			hook := &snapshots{Crash: crash, at: func(n int) {
+				for _, newNames := range []bool{false, true} {
+					if n%step > 0 {
+						continue
 					}
-					break
+					if err := crash.Leave(left(n, newNames), newNames); err != nil {
+						t.Errorf("crash after call %d: %v", n, err)
+					}
 				}
+			}}
+			restore := disk.Use(hook)
+			err = execute(s.line, s.dir)
+			restore()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if hook.calls < 4 {
+				t.Errorf("%d disk operations, want at least 4", hook.calls)
+			}
+			for n := 0; n < hook.calls; n += step {
 				for _, newNames := range []bool{false, true} {
 					crashes++
-					left := mkdir(t, base, fmt.Sprintf("left-%d-%t", n, newNames))
-					if err := crash.Leave(left, newNames); err != nil {
-						t.Fatal(err)
-					}
-					got, _ := content(t, filepath.Join(left, w.result))
+					got, _ := content(t, filepath.Join(left(n, newNames), w.result))
 					if !equalContent(got, s.old) && !equalContent(got, s.new) {
-						t.Fatalf("crash after call %d, new names %t: the result is neither the old nor the new one", n, newNames)
+						t.Fatalf("crash after call %d, new names %t: the result is neither the old nor the new one", n,
+							newNames)
 					}
 					if newNames && n%4 == 0 {
-						if err := execute(s.line, left); err != nil {
+						if err := execute(s.line, left(n, newNames)); err != nil {
 							t.Fatalf("crash after call %d: the next run: %v", n, err)
 						}
-						if _, hidden := content(t, left); len(hidden) > 0 {
+						if _, hidden := content(t, left(n, newNames)); len(hidden) > 0 {
 							t.Fatalf("crash after call %d: the next run leaves %v", n, hidden)
 						}
 					}
-					os.RemoveAll(left)
-				}
-				os.RemoveAll(s.dir)
-				if err := os.CopyFS(s.dir, os.DirFS(pristine)); err != nil {
-					t.Fatal(err)
+					os.RemoveAll(left(n, newNames))
 				}
 			}
 		})
