@@ -52,6 +52,18 @@ var writers = []struct {
 	{"places --geojson", "places {}/points.csv -d 5 -p 0.1 --planar --geojson {}/out.json", "out.json"},
 }
 
+// inMemory returns a temporary folder, in memory where that is possible: the tests of faults sync
+// thousands of files, and it is the order of operations that they test, not the disk.
+func inMemory(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "collocate-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
 // execute runs a command line in this process.
 func execute(line, dir string) error {
 	a := newApp(strings.NewReader(""), io.Discard, io.Discard)
@@ -150,7 +162,7 @@ func TestEveryFaultOfEveryWriter(t *testing.T) {
 	for i := 0; i < len(writers); i += trials.Every(6) {
 		w := writers[i]
 		t.Run(w.name, func(t *testing.T) {
-			s := stage(t, t.TempDir(), w.args, w.result)
+			s := stage(t, inMemory(t), w.args, w.result)
 			for n := 1; ; n += step {
 				fault := &faultfs.Failing{N: n}
 				restore := disk.Use(fault)
@@ -235,7 +247,7 @@ func TestACrashAfterEveryCall(t *testing.T) {
 	for i := 0; i < len(writers); i += trials.Every(6) {
 		w := writers[i]
 		t.Run(w.name, func(t *testing.T) {
-			base := t.TempDir()
+			base := inMemory(t)
 			s := stage(t, mkdir(t, base, "scene"), w.args, w.result)
 			crash, err := faultfs.NewCrash(s.dir, math.MaxInt)
 			if err != nil {
