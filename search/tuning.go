@@ -1,7 +1,6 @@
 package search
 
-// The numbers of this package that were chosen by measuring. Change one and results stay the same;
-// only times differ.
+// Tuning constants of this package, chosen by measurement. They affect only speed, never results.
 
 import "time"
 
@@ -13,6 +12,6 @@ const autoProbe = 1000
 // ever.
 const gpuOpening = time.Second
 
-// gpuPostings is how many postings a second are copied to a device and prepared there. An H200 took
+// gpuPostings is the number of postings per second that are loaded onto a device. An H200 took
 // 1 to 5 s for indexes of 28 million postings and of 50 million documents.
 const gpuPostings = 20e6

@@ -5,7 +5,7 @@
 // requests at a time and answers whole ones; an idle worker takes over half of another's claim
 // (claim.go). Each leaves it to its caller how a request is answered. OnCores is for an index of
 // one segment: its pool (pool.go) looks up the words of several requests at once, and an idle
-// worker may join the team of a long query. Tuned numbers are in tuning.go.
+// worker may join the team of a long query. Tuning constants are in tuning.go.
 //
 // Invariants:
 //   - Every request is answered once, and results are yielded in the order of the requests.

@@ -53,7 +53,7 @@ type ring[T any] struct {
 	helpable         func() bool // whether help would find work; called with mu held
 }
 
-// hand is a worker of a ring. Both methods say whether there was something to do.
+// hand is a worker of a ring. Both methods report whether there was something to do.
 type hand interface {
 	one(ctx context.Context) bool // answers the next request
 	help() bool                   // helps with a request of another worker

@@ -9,5 +9,5 @@
 //   - Terms are in the order in which words first appear in the query; a repeated word is one term
 //     with the sum of the weights.
 //   - In mode And a query with an unknown word has no terms.
-//   - The cache holds what the index said; a word that is pushed out is looked up again.
+//   - The cache holds entries of the index's dictionary; an evicted word is looked up again.
 package lookup

@@ -8,8 +8,9 @@
 // concern caches.
 //
 // Invariants:
-//   - A kernel gives the bits of its twin: the same operations in the same order, never fused.
-//   - Kernels may write up to [KernelSlack] elements behind their last result, never more.
-//   - Documents are below the number of documents of the index; kernels do not check it.
-//   - The assembly knows the offsets of the fields of [Kernel] and [LevelSieve].
+//   - A kernel gives the same bits as plain Go: the same operations in the same order, without
+//     fused multiply-add.
+//   - Kernels may write up to [KernelSlack] elements after their last result.
+//   - Documents must be below the number of documents of the index; kernels do not check it.
+//   - The assembly depends on the offsets of the fields of [Kernel] and [LevelSieve].
 package simd

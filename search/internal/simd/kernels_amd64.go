@@ -8,7 +8,7 @@ import "github.com/collocate/collocate/internal/cpu"
 
 var (
 	// HasKernels reports whether the kernels may be called; otherwise callers run plain Go.
-	// HasWideKernels says the same of the kernels that gather or search for single numbers.
+	// HasWideKernels does so for the kernels that gather or search for single numbers.
 	HasKernels, HasWideKernels bool
 
 	wide bool // with AVX-512; else with AVX2
@@ -65,7 +65,7 @@ func SiftLevels(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32
 //go:noescape
 func Between(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs, outTFs *uint32, outSums *float32) int
 
-// hasAVX512 says whether the AVX-512-only kernels may be called.
+// hasAVX512 reports whether the AVX-512-only kernels may be called.
 func hasAVX512() bool { return wide }
 
 // Their versions.
