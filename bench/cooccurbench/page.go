@@ -88,16 +88,16 @@ func section(window int, rows []Row) report.Section {
 		}
 	}
 	text := "The paper counted 719 million words of the 1 Billion Word Benchmark at window 2. Times are means with standard deviations: seconds without and with vocabulary and matrix written to files, " +
-		"the paper's rows Vocabulário + Matriz and Total (+I/O); ours wait until the disk has all of it. As in the paper, speedups are of the times with writing, or without where these were not measured. " +
-		"GloVe reads and writes at the same time, so that its rows differ by its last output only. "
+		"the paper's rows Vocabulário + Matriz and Total (+I/O); ours wait until all is on disk. As in the paper, speedups are of the times with writing, or without if these were not measured. " +
+		"GloVe reads and writes at the same time, so its rows differ only by its last output. "
 	for _, row := range at {
 		if row.Scaled {
-			text += "Times that are scaled from a sample have what does not depend on the length of the text scaled, too, such as the second in which GloVe goes through its table: --sample 0 measures all engines on all words. "
+			text += "Times that are scaled from a sample include scaled constant costs, such as the second in which GloVe traverses its table: --sample 0 measures all engines on all words. "
 			break
 		}
 	}
 	if _, ok := at[GloVe]; !ok {
-		text += "GloVe was not measured: that needs its programs vocab_count and cooccur on the PATH, and the engine glove. "
+		text += "GloVe was not measured: it needs the engine glove, and GloVe's programs vocab_count and cooccur on the PATH. "
 	}
 	s := report.Section{Title: fmt.Sprintf("Table 1, window %d", window), Tables: []report.Table{t},
 		Text: text + "Engines from left to right: 0 GloVe, 1 sequential, 2 multicore by the paper's Algorithm 3, 3 our multicore engine, 4 GPU by its Algorithm 4, 5 our GPU engine."}
@@ -159,7 +159,7 @@ func stages(rows []Row) report.Section {
 		}
 	}
 	s := report.Section{Title: "Where the GPU's time goes",
-		Text: "Measured in a round of its own, in which the device waits after each stage. Rows that are made cross the link while others are sorted; the last stage is what is left of that."}
+		Text: "Measured in an additional round, in which the device waits after each stage. Finished rows are copied while others are sorted; the last stage is the rest of that."}
 	if len(t.Rows) > 0 {
 		s.Tables = []report.Table{t}
 	} else {

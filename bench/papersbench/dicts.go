@@ -19,9 +19,9 @@ func (o *Options) dictionaries(ctx context.Context, a amount) (*report.Report, e
 	last := len(a.vocabularies) - 1
 	memory := dictTable("memory", "Figure 8: megabytes of a dictionary by words in the vocabulary")
 	frequent := dictTable("frequent",
-		fmt.Sprintf("Figure 11: nanoseconds a character, %d words by frequency", a.lookups))
+		fmt.Sprintf("Figure 11: nanoseconds per character, %d words by frequency", a.lookups))
 	uniform := dictTable("uniform",
-		fmt.Sprintf("Figure 12: nanoseconds a character, %d words equally often", a.lookups))
+		fmt.Sprintf("Figure 12: nanoseconds per character, %d words, uniform", a.lookups))
 	// The paper's vocabularies in this figure have 10 million and 100,000 words.
 	byLength := report.Table{Name: "by-length",
 		Title:  "Figure 9: milliseconds by words of the text, for two vocabularies",
@@ -68,7 +68,7 @@ func (o *Options) dictionaries(ctx context.Context, a amount) (*report.Report, e
 			append(frequent.Rows, rows[1]), append(uniform.Rows, rows[2])
 	}
 	r := &report.Report{Name: "dict", Title: "Dictionaries on one core",
-		Intro: "Made-up words, the most frequent first, looked up one after the other; the best of two rounds. `dict bench` measures more kinds."}
+		Intro: "Generated words, looked up one after the other; the best of two rounds. `dict bench` measures more kinds."}
 	r.Add(report.Section{Title: "Dictionaries", Tables: []report.Table{memory, byLength, frequent, uniform, lengths}})
 	return r, nil
 }

@@ -132,7 +132,7 @@ func thesisPaper() paper {
 		ID:      "thesis",
 		Title:   "R. Gaioso, Paralelização de algoritmos de busca de documentos mais relevantes na Web utilizando GPUs, UFSCar 2019",
 		Machine: "NVIDIA Titan Xp (30 multiprocessors, 547.7 GB/s, CUDA 9.1); sequential: one core of an Intel i7-5820K, Java 1.8 in Terrier 4.2",
-		Differs: "ClueWeb09-B cannot be shipped: lists of the same lengths are generated, whose documents are random. Values are short, medium, long, extra.",
+		Differs: "ClueWeb09-B cannot be distributed: lists of the same lengths with random documents are generated. Values are short, medium, long, extra.",
 	}
 	p.Items = append(p.Items,
 		drawings(strings.Fields("2.1 2.2 3.1 3.2 3.3 3.4 3.5 4.1 4.2 4.3 4.4 4.5 4.6 4.7 4.8 4.9 4.10 4.11 4.12 4.13"),
@@ -242,7 +242,7 @@ func batchItems() []item {
 func cooccurPaper() paper {
 	return paper{
 		ID:      "cooccur",
-		Title:   "Parallel vocabulary and word co-occurrence on multicore and manycore (in Portuguese; its title does not survive)",
+		Title:   "Parallel vocabulary and word co-occurrence on multicore and manycore (in Portuguese; title unknown)",
 		Machine: "AMD A10-7850K, 4 cores, 16 GB; NVIDIA GTX 1050 Ti; NVMe SSD",
 		Differs: "Generated text with the numbers of the 1 Billion Word Benchmark, which has 719 million words; a quick run has fewer.",
 		Items: append(drawings([]string{"1", "2"}, "architecture of a GPU", "a symmetric window of 2"),
@@ -250,7 +250,7 @@ func cooccurPaper() paper {
 				Paper: "sequential 245.397, multicore 85.130, GPU 15.210, GloVe 447.046; with writing 266.575, 108.613, 21.829, 459.563",
 				ours: both(column("cooccur-table1-window-2", "engine", "seconds", " s"),
 					column("cooccur-table1-window-2", "engine", "with writing", " s with writing")),
-				Differs: "of more than 5 million words sequential, Algorithm 3 and GloVe get a sample, and their times are scaled"}),
+				Differs: "beyond 5 million words, sequential, Algorithm 3 and GloVe are measured on a sample, and their times scaled"}),
 	}
 }
 
@@ -264,7 +264,7 @@ const (
 
 func weighJapanese() paper {
 	return paper{
-		ID: "weigh-2016", Title: "BM25 term weighting on GPUs with data-parallel primitives and a dictionary (in Japanese; its title does not survive)", Machine: weighMachine, Differs: weighDiffers,
+		ID: "weigh-2016", Title: "BM25 term weighting on GPUs with data-parallel primitives and a dictionary (in Japanese; title unknown)", Machine: weighMachine, Differs: weighDiffers,
 		Items: append(drawings([]string{"1", "2"}, "data-parallel primitives", "the eight steps"),
 			item{Number: "Table 1", Shows: "the five texts", Paper: weighTexts, ours: lastRow("weigh-texts", "MB", "")},
 			item{Number: "Figure 3", Shows: "time of the methods by size of the text",
@@ -305,14 +305,14 @@ func weighPaper() paper {
 				kind:  told, ours: lastRow("dict-by-length", "words", " ms")},
 			item{Number: "Figure 10", Shows: "memory on the GPU by vocabulary", Paper: "drawn only",
 				kind: told, ours: deviceOnly("dict-device-by-vocabulary")},
-			item{Number: "Figure 11", Shows: "time a character, words by frequency, by vocabulary",
+			item{Number: "Figure 11", Shows: "time per character, words by frequency, by vocabulary",
 				Paper: "XBW faster than STT for a large vocabulary", kind: told,
 				ours: lastRow("dict-frequent", "words", " ns")},
-			item{Number: "Figure 12", Shows: "time a character, words equally often, by vocabulary",
+			item{Number: "Figure 12", Shows: "time per character, words uniform, by vocabulary",
 				Paper: "both rise with the vocabulary", kind: told,
 				ours: lastRow("dict-uniform", "words", " ns")},
-			item{Number: "Table 3", Shows: "mean and variance of the words' lengths in a text, by vocabulary", Paper: "by frequency 4.55, 4.78, 4.84, 4.86 (variance 6.34, 6.91, 7.09, 7.24); equally often 6.66, 7.12, 7.84, 9.44 (6.42, 7.04, 8.32, 17.2)",
-				Differs: "the vocabulary sizes do not survive", ours: lengths}),
+			item{Number: "Table 3", Shows: "mean and variance of the words' lengths in a text, by vocabulary", Paper: "by frequency 4.55, 4.78, 4.84, 4.86 (variance 6.34, 6.91, 7.09, 7.24); uniform 6.66, 7.12, 7.84, 9.44 (6.42, 7.04, 8.32, 17.2)",
+				Differs: "the sizes of its vocabularies are not known", ours: lengths}),
 	}
 }
 
@@ -320,7 +320,7 @@ func placesPaper() paper {
 	p := paper{
 		ID: "places", Title: "M. Jabłoński, Ł. Kosiak, P. Kurzawa, M. Rydlewski, Implementacja algorytmu eksploracji danych z użyciem CUDA API, Poznań 2017",
 		Machine: "Intel i7-930, 24 GB; two NVIDIA GTX Titan in SLI; Windows Server 2012 R2",
-		Differs: "The points are drawn by our generator, not by Boiński's; a quick run asks for each once, and gives up after a second.",
+		Differs: "The points are drawn by our generator, not by Boiński's; a quick run measures each job once, with a limit of one second.",
 		Items: append(drawings([]string{"1", "2", "3"}, "neighbouring locations",
 			"warps over instances", "sorted tables of pairs"),
 			item{Number: "Table 1", Shows: "parameters",

@@ -129,9 +129,9 @@ func (o *Options) places(ctx context.Context, a amount) (*report.Report, error) 
 // page makes the report: a list of all tables and figures, then the measurements.
 func (o *Options) page(p *pages) *report.Report {
 	r := &report.Report{Name: "papers", Title: "The papers' tables and figures again",
-		Intro: fmt.Sprintf("Every table and figure of five documents, the paper's values beside ours. Ours were measured on %s. Below the lists is all that was measured.", machine(o))}
+		Intro: fmt.Sprintf("Every table and figure of five documents, with the paper's values and ours, which were measured on %s. All measurements follow the lists.", machine(o))}
 	if o.Quick || o.Tiny {
-		r.Intro += " **This was a quick run on small data:** the last column says what may be compared."
+		r.Intro += " **This was a quick run on small data:** the last column says what can be compared."
 	}
 	for _, paper := range papers() {
 		t := report.Table{Name: paper.ID, Prose: true,

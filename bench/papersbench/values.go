@@ -121,7 +121,7 @@ func lengths(p *pages) (string, error) {
 	}
 	var out []string
 	for _, row := range t.Rows {
-		out = append(out, fmt.Sprintf("%s words: by frequency %s (%s), equally often %s (%s)",
+		out = append(out, fmt.Sprintf("%s words: by frequency %s (%s), uniform %s (%s)",
 			row[0], row[1], row[2], row[3], row[4]))
 	}
 	return strings.Join(out, "; "), nil

@@ -50,7 +50,7 @@ func (b *bench) joinBySize() (report.Section, error) {
 		})
 	return report.Section{
 		Title:  "Figure 5: finding neighbours",
-		Text:   "The same points, without copying them to the GPU. SGCT sweeps along x, ours sorts points into cells.",
+		Text:   "The same points, without the time of copying them to the GPU. SGCT sweeps along x; our algorithm sorts points into cells.",
 		Tables: tables, Plots: []report.Plot{p},
 	}, err
 }
@@ -151,7 +151,7 @@ func (b *bench) beyond() (report.Section, error) {
 	}
 	s := report.Section{Title: "Beyond: up to 10 million points, and many patterns"}
 	tables, p, err := b.lines("beyond-by-points",
-		"50 features, 10 neighbours a point, prevalence 0.1", "points",
+		"50 features, 10 neighbours per point, prevalence 0.1", "points",
 		b.sizes([]float64{1e6, 2e6, 5e6, 1e7}), ways, func(w way, x float64) (cost, error) {
 			n := int(x)
 			return b.mine(Even(n, 50, SideFor(n, 10, 1.785)), b.options(w, 1.785, 0.1))

@@ -85,12 +85,12 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 	}
 	r := &report.Report{
 		Name: "places", Title: "Co-location: the thesis' figures again",
-		Intro: fmt.Sprintf("Times in milliseconds, means of %s (of one where it took a fifth of the limit), points in memory at the start and patterns at the end. "+
-			"Memory is the largest heap during a job, above the points, in megabytes. "+
-			"%d threads; %s. A gap is a job that took longer than %v or refused: SGCT splits candidates from the top, which grows exponentially.", report.Count(o.Rounds, "round"), o.Threads, b.deviceName(), o.Limit),
+		Intro: fmt.Sprintf("Times are in milliseconds, means of %s (of one if it took a fifth of the limit), from points to patterns in memory. "+
+			"Memory is the largest heap during a job, without the points, in megabytes. "+
+			"%d threads; %s. A gap is a job that took longer than %v or failed: the number of SGCT's candidates grows exponentially.", report.Count(o.Rounds, "round"), o.Threads, b.deviceName(), o.Limit),
 	}
 	if o.Quick {
-		r.Intro += " **This was a trial:** each job had a hundredth of the points that the thesis' figure has."
+		r.Intro += " **This was a trial:** each job had a hundredth of the points of the thesis' figure."
 	}
 	figures := []func() (report.Section, error){b.bySize, b.joinBySize, b.preparation, b.byDistance, b.byPrevalence}
 	if !o.Within {

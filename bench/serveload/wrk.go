@@ -36,7 +36,7 @@ var (
 // installed.
 func (b *bench) wrk(s *server) (*byWrk, error) {
 	if _, err := exec.LookPath("wrk"); err != nil {
-		fmt.Fprintln(os.Stderr, "serveload: wrk is not here, so it is left out")
+		fmt.Fprintln(os.Stderr, "serveload: wrk is not installed, so it is left out")
 		return nil, nil
 	}
 	dir, err := os.MkdirTemp("", "serveload")

@@ -26,7 +26,7 @@ var algorithms = []search.Algorithm{search.WAND, search.MaxScore}
 func (b *bench) batches() error {
 	b.Say("7 Batches of %d", len(b.batch))
 	out := report.Section{Title: fmt.Sprintf("7 Batches of %d queries, OR", len(b.batch)),
-		Text: "Wall time of a whole batch, looking words up and results included. Asynchronous: every query is cut into partitions; on a GPU each has a stream. " +
+		Text: "Wall time of a whole batch, including looking up words and returning results. Asynchronous: every query is partitioned; on a GPU each has a stream. " +
 			"Synchronous: every query has one block, all in one launch, so that the batch takes as long as its longest query; on cores, every core answers a query alone. " +
 			"One core's time is the sum of the queries' times. The thesis' batches were 500 queries of the Yahoo log; " + b.aboutBatch()}
 	base, err := b.sums()
@@ -63,7 +63,7 @@ func (b *bench) batches() error {
 
 func (b *bench) aboutBatch() string {
 	if b.Index != "" {
-		return "these are the topics as they come."
+		return "these are the topics in the order of the file."
 	}
 	return "these are of the four classes above, three eighths short, two medium, two long and one extra."
 }
@@ -145,7 +145,7 @@ func (b *bench) syncTable(base map[search.Algorithm]float64) (report.Table, erro
 // up to 250 partitions in a row with what its text says about its figures.
 func (b *bench) bestBatches(base map[search.Algorithm]float64) (report.Table, error) {
 	t := report.Table{Name: "batch-best",
-		Title:  "The best of each, s. Tables 7.2 and 7.3 have 1 and 10 partitions in a row, figures 7.1 to 7.8 up to 250; of these the thesis tells only about how much faster they are than one core.",
+		Title:  "The best of each, s. Tables 7.2 and 7.3 have 1 and 10 partitions in a row, figures 7.1 to 7.8 up to 250, for which the thesis only gives approximate speedups over one core.",
 		Header: []string{"", "settings"}}
 	for _, a := range algorithms {
 		t.Header = append(t.Header, a.String()+", thesis", a.String()+", here")
@@ -260,6 +260,6 @@ func (b *bench) transfers() error {
 		t.Rows = append(t.Rows, []string{c.name, format(f.ms), format(f.wall), format(f.wall - f.ms)})
 	}
 	b.report.Add(report.Section{Title: "Transfers", Tables: []report.Table{t},
-		Text: fmt.Sprintf("Times of chapter 5 are those on the device. The index was on it before: bringing it there took %.2f s.", b.brought.Seconds())})
+		Text: fmt.Sprintf("The times of chapter 5 are those on the device, without copying the index, which took %.2f s.", b.brought.Seconds())})
 	return nil
 }

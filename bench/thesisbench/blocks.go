@@ -42,6 +42,6 @@ func (b *bench) blocks() error {
 		}
 	}
 	b.report.Add(report.Section{Title: "4.5 Blocks of threads", Tables: []report.Table{t},
-		Text: fmt.Sprintf("The thesis took %d threads a block for single queries, as the best of its trials, and insertion; it tells no other times than those of table 7.4.", blockThreads[0])})
+		Text: fmt.Sprintf("The thesis uses %d threads per block for single queries, the best of its trials, and insertion. It only gives the times of table 7.4.", blockThreads[0])})
 	return nil
 }

@@ -64,10 +64,10 @@ func (b *bench) topics() error {
 		}
 	}
 	if left := len(b.Topics) - len(all); left > 0 {
-		b.Say("left out %d of %d topics: no word that the index has, or more than %d", left, len(b.Topics), mostWords)
+		b.Say("left out %d of %d topics: no word of the index, or more than %d words", left, len(b.Topics), mostWords)
 	}
 	if len(all) < len(classNames) {
-		return errors.New("thesis: want at least four topics with words that the index has")
+		return errors.New("thesis: want at least four topics with words of the index")
 	}
 	slices.SortStableFunc(all, func(x, y topic) int { return x.length - y.length })
 	for i, name := range classNames {

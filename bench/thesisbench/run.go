@@ -145,17 +145,17 @@ func (b *bench) intro() string {
 	}
 	clock := "Times of single queries are those of the whole call."
 	if b.Device != nil {
-		clock = "Times of single queries on the GPU are those on the device, between two events; what transfers add is at the end."
+		clock = "Times of single queries on the GPU are those on the device, between two events; the time of transfers is at the end."
 	}
 	like := ""
 	switch {
 	case b.Device == nil:
-		like = " Here are cores instead of a GPU: neither times nor speedups compare with the thesis', and recall only where lists are about as long."
+		like = " This run used cores instead of a GPU: neither times nor speedups can be compared with the thesis', and recall only for lists of about the same length."
 	case b.Share != 1 || b.Index != "":
-		like = " Here the collection is another: compare speedups, not times, and recall only where lists are about as long."
+		like = " The collection is not the thesis': compare speedups, not times, and recall only for lists of about the same length."
 	}
 	return fmt.Sprintf("%d %s, k = %d, on %s; sequential algorithms on one core of the same machine. %s As in the thesis, a query's time is the mean of %d runs "+
-		"(fewer if they take more than %v), and a class has %d queries, of which the fastest and the slowest are left out. "+
+		"(fewer if they take more than %v), and a class has %d queries, without the fastest and the slowest. "+
 		"The thesis had 50.2 million documents of the web, a Titan Xp, and Java on one core of an i7-5820K.%s\n\n%s",
 		b.s.Index().Docs(), what, b.K, b.machine(), clock, b.Runs, enough, b.Queries, like, aboutRecall)
 }
@@ -166,8 +166,8 @@ positions that differ by about the square root of the position, and soon by more
 size: then hardly any document has all its postings in one partition. Lists of real text drift apart
 even more. The thesis shifted the ranges of its homogeneous partitions to begin at about the same
 document (its section 4.5.4; at most 5 document numbers before the largest of them), and its recall of 0.73 to 0.91 is that of shifted ranges. They are
-called adjusted here, and are what stands beside the thesis' "homogeneous". Plain homogeneous
-partitions are only in the tables of recall.`
+called adjusted here, and are compared with the thesis' "homogeneous". Plain homogeneous partitions
+are only in the tables of recall.`
 
 // request returns a request for the device or for the cores.
 func (b *bench) request(r search.Request, a search.Algorithm, mode search.Mode, p search.Parallel) search.Request {

@@ -43,8 +43,8 @@ func (b *bench) single(s section) error {
 	}
 	out := report.Section{Title: s.title, Tables: []report.Table{b.sequentialTable(s, base)}}
 	if s.mode == search.And {
-		out.Text = "With AND, one core intersects the lists and takes the same time whatever the algorithm; so do the cores together. On a GPU the algorithms begin, as in the thesis, with a score " +
-			"to beat that is the sum of the words' bounds. Heterogeneous partitions lose no answer; adjusted ones lose the documents whose postings they separate: see the recall."
+		out.Text = "With AND, one core intersects the lists and takes the same time for every algorithm, and so do several cores. On a GPU the algorithms begin, as in the thesis, with a " +
+			"threshold that is the sum of the words' bounds. Heterogeneous partitions are exact; adjusted ones lose documents whose postings are in different partitions: see the recall."
 	}
 	for _, table := range []func(section, []float64) (report.Table, error){b.timesTable, b.recallTable, b.bestTable} {
 		t, err := table(s, base)

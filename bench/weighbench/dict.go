@@ -231,9 +231,9 @@ func (b *dictBench) report() *report.Report {
 		X: "words in the vocabulary", Y: "megabytes", LogX: true, LogY: true}
 	total := report.Plot{Name: "total-memory", Title: "Memory in all", X: memory.X, Y: memory.Y, LogX: true}
 	frequent := report.Plot{Name: "frequent", Title: "Words by frequency", X: memory.X,
-		Y: "nanoseconds a character", LogX: true}
+		Y: "nanoseconds per character", LogX: true}
 	uniform := report.Plot{Name: "uniform", Title: "Words equally often", X: memory.X,
-		Y: "nanoseconds a character", LogX: true}
+		Y: "nanoseconds per character", LogX: true}
 	length := report.Plot{Name: "by-length", Title: "Time by length of the text", X: "words",
 		Y: "milliseconds", Series: b.lengths}
 	byWords := report.Table{Name: "by-vocabulary",
@@ -256,14 +256,14 @@ func (b *dictBench) report() *report.Report {
 	}
 	i := b.dev.Info()
 	r := &report.Report{Name: "dict", Title: "Dictionaries on the GPU: the papers' figures again",
-		Intro: fmt.Sprintf("Look-ups of words in device memory on %s, driver %s; best of 4. With cache: one word in 32 is looked up first to fill it, which is in the time.", i.Name, i.Driver)}
+		Intro: fmt.Sprintf("Look-ups of words in device memory on %s, driver %s; best of 4. With cache, the time includes looking up one word in 32 first to fill it.", i.Name, i.Driver)}
 	r.Add(report.Section{Title: "Memory",
-		Text:   "Figures 8 and 10: what the dictionary takes, and all of it with the text.",
+		Text:   "Figures 8 and 10: memory of the dictionary, and of the dictionary with the text.",
 		Tables: []report.Table{byWords}, Plots: []report.Plot{memory, total}})
 	r.Add(report.Section{Title: "Time by length of the text", Text: "Figure 9, without the cache.",
 		Tables: []report.Table{byLength}, Plots: []report.Plot{length}})
 	r.Add(report.Section{Title: "Time by size of the vocabulary", Plots: []report.Plot{frequent, uniform},
-		Text: "Figures 11 and 12, without the cache. In the columns by length of the table above, words are rearranged by their lengths before, which is not in the time: what the paper leaves to later."})
+		Text: "Figures 11 and 12, without the cache. For the columns by length of the table above, words were sorted by length before, which the time does not include; the paper leaves this to future work."})
 	words := report.Table{Name: "lengths", Title: "Length of words in a text", Rows: b.words,
 		Header: []string{"words", "mean by frequency", "paper", "variance", "paper",
 			"mean equally often", "paper", "variance", "paper"}}
@@ -274,7 +274,7 @@ func (b *dictBench) report() *report.Report {
 		blocks.Header = append(blocks.Header, strconv.Itoa(n)+" blocks")
 	}
 	r.Add(report.Section{Title: "Texts and blocks", Tables: []report.Table{words, blocks},
-		Text: "Table 3, whose sizes of vocabularies do not survive: its four columns stand in order beside ours. The papers show the best of several numbers of threads and blocks, of a kernel in which thread i of N looks up the words i, i+N and so on: the last table has such a kernel. The papers decode blocks of bits by a table of 64 KB in shared memory; on the fly is the other method they name. Everything else on this page is measured with 512 threads in a block and as many blocks as run at a time."})
+		Text: "Table 3: its sizes of vocabularies are not known, so its four columns are compared with ours in order. The papers show the best of several numbers of threads and blocks, of a kernel in which thread i of N looks up the words i, i+N and so on: the last table has such a kernel. The papers decode blocks of bits by a table of 64 KB in shared memory; on the fly is the other method they name. Everything else on this page is measured with 512 threads in a block and as many blocks as run at a time."})
 	return r
 }
 

@@ -204,9 +204,9 @@ func (o *Options) report(list []*measured, counts []counts) *report.Report {
 		"%d threads; best of %s.", texts, o.Threads, report.Count(o.Rounds, "round"))
 	if o.Device != nil {
 		i := o.Device.Info()
-		intro += fmt.Sprintf(" GPU: %s, driver %s; its buffers are in place before, as is PPD's dictionary.", i.Name, i.Driver)
+		intro += fmt.Sprintf(" GPU: %s, driver %s; its buffers are allocated and PPD's dictionary is built before.", i.Name, i.Driver)
 	}
-	intro += " On the CPU the text is read from a file that the operating system has in memory."
+	intro += " On the CPU the text is read from a file in the page cache."
 	r := &report.Report{Name: "weigh", Title: "Term weighting: the papers' figures again", Intro: intro}
 	r.Add(o.dataSection(counts))
 	r.Add(o.timeSection(list))
@@ -264,9 +264,9 @@ func (o *Options) timeSection(list []*measured) report.Section {
 		t.Rows = append(t.Rows, row)
 	}
 	text := "The papers' figure 5. MRP and MRM are MapReduce on CPU cores and on the GPU; PP the eight steps with words as strings; PPD with a dictionary. " +
-		"PPD published is as the papers have it: their XBW without a cache, a thread a word, copied to the device with the text, which is weighed in one piece; words' numbers are sorted by merging. " +
-		"No times of the papers survive: figure 5 is a picture, of which only the ticks of its axis are left, up to 5 s; " +
-		"an MRP of 4.5 s and a PPD of 0.9 s for 500 MB, which one reads elsewhere, are guesses from these. The ratios stand in their text. Their machine had 4 cores and a GTX 970."
+		"PPD published is as in the papers: their XBW without a cache, one thread per word, copied to the device with the text, which is weighed in one piece; the numbers of words are sorted by merging. " +
+		"The papers' times are not known: of figure 5, a picture, only the ticks of its axis can be read, up to 5 s; " +
+		"4.5 s for MRP and 0.9 s for PPD at 500 MB, as quoted elsewhere, are guesses from these. The ratios are in their text. Their machine had 4 cores and a GTX 970."
 	return report.Section{Title: "Time of the methods", Text: text,
 		Tables: []report.Table{t, o.ratios(list)}, Plots: []report.Plot{p}}
 }
@@ -307,7 +307,7 @@ func (o *Options) ratios(list []*measured) report.Table {
 // stepSection makes figures 6 and 7: times of the steps on the GPU, and of MapReduce on cores.
 func stepSection(list []*measured, sizes []int64) report.Section {
 	last := len(sizes) - 1
-	text := fmt.Sprintf("The papers' figures 6 and 7: the steps of each method at %s MB, and below at all sizes. Steps that run beside others, copies above all, are marked; "+
+	text := fmt.Sprintf("The papers' figures 6 and 7: the steps of each method at %s MB, and below at all sizes. Steps that run at the same time as others, mostly copies, are marked; "+
 		"the times of all others add up to the whole. MRP's shuffle is in its map and reduce, as in the papers.", megabytes(sizes[last]))
 	s := report.Section{Title: "Where the time goes", Text: text}
 	var bySize []report.Table

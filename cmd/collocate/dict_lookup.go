@@ -105,7 +105,8 @@ func (l *lookUp) run(ctx context.Context, args []string) error {
 	case n == 1:
 		err = fmt.Errorf("no word has the number %q: there are %d, from 0", l.unknown[0], l.d.Len())
 	case n > 1:
-		err = fmt.Errorf("no word has the number %q, nor %d others: there are %d, from 0", l.unknown[0], n-1, l.d.Len())
+		err = fmt.Errorf("no word has the number %q, nor %s: there are %d, from 0", l.unknown[0],
+			counted(n-1, "other"), l.d.Len())
 	}
 	if l.json {
 		return errors.Join(l.printJSON(l.list), err)

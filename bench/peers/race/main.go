@@ -20,20 +20,20 @@ func main() {
 	log.SetPrefix("race: ")
 	var (
 		index   = flag.String("index", "", "folder of our index")
-		serves  = flag.String("serve", "", "answer queries over this index as a peer does, and nothing else")
+		serves  = flag.String("serve", "", "serve this index as a peer, and do nothing else")
 		peers   = flag.String("peers", "", "peers as NAME=COMMAND, separated by semicolons")
 		queries = flag.String("queries", "", "file of queries: lines, id:text, or JSON lines with a field query")
 		most    = flag.Int("most", 500, "number of queries, drawn at random")
-		rounds  = flag.Int("rounds", 5, "how often each query is asked; the median counts, the first round does not")
+		rounds  = flag.Int("rounds", 5, "runs of each query after a warm-up; the median counts")
 		ks      = flag.String("k", "10,100,1000", "numbers of answers")
 		modes   = flag.String("modes", "or,and", "modes")
-		least   = flag.Bool("least", false, "the least of a query's rounds counts, not the median: for a busy machine")
+		least   = flag.Bool("least", false, "the least time of a query's rounds counts instead of the median, for a busy machine")
 		csv     = flag.String("csv", "", "also write every query's median times to this file")
 	)
 	games := flag.Bool("game", false,
 		"the whole search benchmark game: phrases, counts, filters and facets; -queries is its file")
 	cold := flag.String("cold", "",
-		"first queries of fresh processes, with and without the page cache: the folders of the peers' indexes,\n"+
+		"first queries of new processes, with and without the page cache: the folders of the peers' indexes,\n"+
 			"in the order of -peers, separated by commas")
 	only := flag.String("only", "", "of the game: only these commands, separated by commas")
 	flag.Parse()
