@@ -1,12 +1,12 @@
-"""How fast the Python package is: building, many queries, one query's round trip, hits, memory.
+"""Measures the Python package: building, many queries, one query's round trip, hits, memory.
 
     python bench/python/bench.py paragraphs.jsonl queries.txt [--peers] [--docs N] [--queries N]
 
-Documents are {"id", "contents"} a line, queries a line each ("id:text" is taken apart). With
---peers bm25s, rank_bm25, Pyserini, scikit-learn and gensim do the same, as far as they are
-installed: in a process of their own each, one after the other. Peers that are slow answer some of
-the queries, and gensim and rank_bm25 index some of the documents; their times are multiplied, but
-not their memory. Prints a line for each, with the largest memory of its processes together.
+Documents are lines of {"id", "contents"}, queries are lines of text or of "id:text". With --peers,
+bm25s, rank_bm25, Pyserini, scikit-learn and gensim do the same if they are installed, each in a
+process of its own, one after the other. Slow peers answer only some of the queries, and gensim and
+rank_bm25 index only some of the documents: their times are scaled, but not their memory. Prints a
+line for each, with the peak memory of its processes together.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def queries(path: str, n: int) -> list[str]:
 
 
 def cpu(pid: int | None = None) -> float:
-    """Seconds of processor time of this process and of another one."""
+    """CPU time of this process and of another one, in seconds."""
     seconds = time.process_time()
     if pid is not None:
         with open(f"/proc/{pid}/stat") as f:
@@ -42,7 +42,7 @@ def cpu(pid: int | None = None) -> float:
 
 
 class Stage:
-    """Measures a stage: by the clock, and in processor time, which other programs disturb less."""
+    """Measures a stage: wall time, and CPU time, which other programs affect less."""
 
     def __init__(self, out: dict[str, float], name: str, pid: int | None = None, times: float = 1):
         self.out, self.name, self.pid, self.times = out, name, pid, times
@@ -73,7 +73,7 @@ def ours(docs: list[str], asked: list[str]) -> dict[str, float]:
     with Stage(out, "queries", pid):
         hits = index.search(asked, k=10)
     out["hits"] = len(hits.docs)
-    # What Python and the sockets add to a search: to one query, and to 100,000 hits.
+    # The overhead of Python and the sockets, for one query and for 100,000 hits.
     added, whole = [], []
     for q in [q for q in asked if q][:2000]:
         begin = time.perf_counter()

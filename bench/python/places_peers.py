@@ -1,12 +1,12 @@
-"""Opens what `collocate places` writes with geopandas and pyogrio, and compares its
-reference systems with PROJ.
+"""Reads the files of `collocate places` with geopandas and pyogrio, and compares its reference
+systems with PROJ.
 
     pip install geopandas pyogrio pyproj
     python places_peers.py ./collocate
 
-Points are drawn in each system, by PROJ, within its area of use; all are neighbours of
-some other one, so each is written. Positions in GeoJSON (WGS 84) and in a GeoPackage (the
-system itself) must be PROJ's to a centimetre.
+For each system, random points are drawn within its area of use and converted by PROJ. Each has a
+neighbour, so all are written. Positions in GeoJSON (WGS 84) and in a GeoPackage (the system itself)
+must agree with PROJ to a centimetre.
 """
 
 import math
@@ -27,7 +27,7 @@ POINTS = 200
 
 
 def draw(crs, rng):
-    """Positions in the system, and the longitudes and latitudes that PROJ gives them."""
+    """Positions in the system, and their longitudes and latitudes by PROJ."""
     west, south, east, north = crs.area_of_use.bounds
     south, north = max(south, -80), min(north, 80)
     forward = Transformer.from_crs(4326, crs, always_xy=True)

@@ -145,7 +145,7 @@ func (a *app) corpusCollocations(cmd *cobra.Command, args []string, corpus *corp
 	if err != nil {
 		return nil, err
 	}
-	a.summary("%s of %s; of %s that co-occur %g times and more, those of %s and more",
+	a.summary("%s in %s; %s co-occur at least %g times, of which those in at least %s are ranked",
 		counted(stats.Words, "word"), counted(stats.Documents, "document"),
 		counted(list.Compared, "pair"), opt.MinCount, counted(stats.MinDocs, "document"))
 	return list, nil

@@ -188,7 +188,7 @@ func (p *placesFlags) check(flags *pflag.FlagSet) error {
 	}
 	for _, d := range p.distances {
 		if !(d > 0) {
-			return usagef("--distance %v: want more than 0; a tiny one finds what shares a position", d)
+			return usagef("--distance %v: want more than 0; a tiny distance finds points at the same position", d)
 		}
 	}
 	return nil
@@ -300,7 +300,7 @@ func (p *placesFlags) mine(ctx context.Context, a *app, in *points.Input, opt co
 	case len(in.Features) == 1:
 		a.summary("a pattern needs two features, and all points have the same: check --feature")
 	case len(res.Patterns) == 0:
-		a.summary("no set reaches an index of %v: lower --min-prevalence or increase --distance or --knn", opt.MinPrevalence)
+		a.summary("no pattern has a participation index of %v or more: lower --min-prevalence or increase --distance or --knn", opt.MinPrevalence)
 	}
 	r := coloc.NewReport(in.Set, res)
 	if p.significance > 0 {

@@ -373,9 +373,9 @@ func (f *serveFlags) warnIfOpen(a *app, at net.Addr) {
 	switch {
 	case onlyHere(at):
 	case f.tokenFile == "":
-		a.warn("everybody who reaches %s can ask: see --token-file and --tls-cert", f.addr)
+		a.warn("anyone who can reach %s can send requests: see --token-file and --tls-cert", f.addr)
 	case f.tlsCert == "":
-		a.warn("the token and all answers pass %s unencrypted: see --tls-cert, or let a proxy do it", f.addr)
+		a.warn("the token and all answers are not encrypted at %s: see --tls-cert, or use a proxy with TLS", f.addr)
 	}
 }
 
@@ -395,7 +395,7 @@ func (f *serveFlags) debug(a *app, ctx context.Context) (stop func(), err error)
 		return nil, fmt.Errorf("--debug-addr %q: %w", f.debugAddr, err)
 	}
 	if !onlyHere(l.Addr()) {
-		a.warn("everybody who reaches %s can see what the server does, without a token", f.debugAddr)
+		a.warn("anyone who can reach %s can read profiles of the server without a token", f.debugAddr)
 	}
 	debugging, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
@@ -434,7 +434,7 @@ func (f *serveFlags) follow(ctx context.Context, a *app, server *serve.Server,
 		is, err := os.Stat(dir)
 		if err != nil {
 			if forced {
-				log.Error("the index cannot be opened again: the old one stays", "error", err)
+				log.Error("the new index cannot be opened; the old one is still served", "error", err)
 			}
 			continue // it may just be being replaced
 		}
@@ -453,7 +453,7 @@ func (f *serveFlags) follow(ctx context.Context, a *app, server *serve.Server,
 		}
 		if err != nil {
 			if forced || err.Error() != said { // log it once: the index may still be being copied
-				log.Error("the index cannot be opened again: the old one stays", "error", err)
+				log.Error("the new index cannot be opened; the old one is still served", "error", err)
 			}
 			said = err.Error()
 			continue
@@ -478,7 +478,7 @@ type requestLog struct {
 func (r *requestLog) Write(p []byte) (int, error) {
 	n, err := r.to.Write(p)
 	if err != nil && !r.failed {
-		r.log.Error("the file of --"+r.flag+" is not complete", "error", err)
+		r.log.Error("the file of --"+r.flag+" is incomplete", "error", err)
 	}
 	r.failed = err != nil
 	return n, err

@@ -77,7 +77,7 @@ func (a *app) show(r *segments.Reader, id string, names []string) error {
 		body := string(text)
 		out.Text = &body
 	case !a.json:
-		a.summary("document %d of %s, of which the index stores nothing; build it again with 'collocate index --store-text' or with fields",
+		a.summary("document %d, %s: the index stores no text and no fields; build it again with 'collocate index --store-text' or with fields",
 			doc, counted(int(out.Length), "word"))
 		return nil
 	}
