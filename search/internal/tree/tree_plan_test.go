@@ -70,8 +70,12 @@ func TestEveryTreeStrategyIsTaken(t *testing.T) {
 // A word counts once, in however many parts it is, and its list once: as in a query of plain words.
 // Words that the index does not have, and parts that do not score, do not count.
 func TestStatsOfDistinctWords(t *testing.T) {
+	many := ""
+	for i := range 30 {
+		many += fmt.Sprintf("x%d ", i)
+	}
 	e, err := eval.NewEngine(searchtest.IndexWithPositions(t, "whitespace",
-		"a b c", "a b", "a c b a", "ab c", "b", "c b a b"))
+		"a b c", "a b", "a c b a", "ab c", "b", "c b a b", many))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,6 +93,7 @@ func TestStatsOfDistinctWords(t *testing.T) {
 		`(a AND b) OR (a AND unknown)`:  {2, a + b},
 		`(a AND b) OR (b AND a) -c #ab`: {2, a + b},
 		`(a* AND b) OR (a AND b)`:       {3, a + b + ab},
+		`(x* AND b) OR (x* AND x20)`:    {31, 30 + b},
 	} {
 		q, err := query.Parse(text, query.Options{})
 		if err != nil {
