@@ -14,7 +14,8 @@ import (
 	"github.com/collocate/collocate/internal/par"
 )
 
-// Options selects associations. It is used by Collocations, Neighbours and PairOf.
+// Options selects associations. It is used by Collocations and Neighbours, and as a part
+// of CorpusOptions.
 type Options struct {
 	// By lists the measures to compute. Pairs are ordered by the first one; none means LogDice.
 	By []Measure
@@ -105,24 +106,6 @@ func Collocations(ctx context.Context, r *cooccur.Reader, o Options) (list *Asso
 		return nil, err
 	}
 	return m.rank(ctx, 0, r.Len(), m.side != cooccur.Both)
-}
-
-// PairOf returns the association of two words of a matrix; ok is false if they never co-occur.
-func PairOf(r *cooccur.Reader, id1, id2 int, o Options) (a Association, ok bool, err error) {
-	defer mmap.Recover(mmap.Guard(), &err)
-	m, err := newMatrix(r, o)
-	if err != nil {
-		return a, false, err
-	}
-	cols, values, err := r.Row(id1)
-	if err != nil {
-		return a, false, err
-	}
-	i, ok := slices.BinarySearch(cols, uint32(id2))
-	if !ok {
-		return a, false, nil
-	}
-	return m.describe(candidate{id1: uint32(id1), id2: uint32(id2), value: values[i]}, 1), true, nil
 }
 
 // matrix is a co-occurrence matrix with the options and the numbers that all pairs share.

@@ -443,7 +443,7 @@ func TestCollocations(t *testing.T) {
 		var want []Association
 		for i := range r.Len() {
 			for j := i; j < r.Len(); j++ {
-				if a, ok, err := PairOf(r, i, j, Options{By: []Measure{m}}); err != nil {
+				if a, ok, err := pairOf(r, i, j, Options{By: []Measure{m}}); err != nil {
 					t.Fatal(err)
 				} else if ok && a.Count >= 4 {
 					want = append(want, a)

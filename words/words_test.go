@@ -229,7 +229,7 @@ func TestAWholeBookAgainstScipyAndNLTK(t *testing.T) {
 	for _, p := range want.Pairs {
 		id1, _ := r.Lookup(p.Word1)
 		id2, _ := r.Lookup(p.Word2)
-		a, ok, err := PairOf(r, id1, id2, Options{By: by, P: true})
+		a, ok, err := pairOf(r, id1, id2, Options{By: by, P: true})
 		if err != nil || !ok {
 			t.Fatalf("%s %s co-occur: %v, %v, want true", p.Word1, p.Word2, ok, err)
 		}
@@ -315,4 +315,21 @@ func TestPatternsAreOfWholeWords(t *testing.T) {
 			t.Errorf("%s: patterns are matched with words of %s, want %s", name, got, want)
 		}
 	}
+}
+
+// pairOf returns the association of two words of a matrix; ok is false if they never co-occur.
+func pairOf(r *cooccur.Reader, id1, id2 int, o Options) (a Association, ok bool, err error) {
+	m, err := newMatrix(r, o)
+	if err != nil {
+		return a, false, err
+	}
+	cols, values, err := r.Row(id1)
+	if err != nil {
+		return a, false, err
+	}
+	i, ok := slices.BinarySearch(cols, uint32(id2))
+	if !ok {
+		return a, false, nil
+	}
+	return m.describe(candidate{id1: uint32(id1), id2: uint32(id2), value: values[i]}, 1), true, nil
 }

@@ -61,16 +61,6 @@ const (
 	GloVe      Engine = "glove"             // Stanford's programs
 )
 
-// Items returns the tables of the paper that Page repeats.
-func Items() []string { return []string{"Table 1"} }
-
-// Quick returns options for a run of a few seconds on two cores.
-func Quick() Options {
-	return Options{Tokens: 1_000_000, Windows: []int{2},
-		Engines: []Engine{Multicore, PaperCores, Sequential}, Rounds: 2, Write: true,
-		Weighting: cooccur.Count, Memory: 2e9}
-}
-
 // FindGloVe returns the paths of GloVe's two programs.
 func FindGloVe() (vocabCount, cooccurProgram string, err error) {
 	if vocabCount, err = exec.LookPath("vocab_count"); err == nil {

@@ -22,11 +22,6 @@ type DictOptions struct {
 	Log     func(format string, args ...any)
 }
 
-// DictItems returns the tables and figures of the 2017 paper that RunDict repeats.
-func DictItems() []string {
-	return []string{"Table 3", "Figure 8", "Figure 9", "Figure 10", "Figure 11", "Figure 12"}
-}
-
 // RunDict repeats the papers' figures 8 to 12 on a device: memory, time by length of the text, and
 // time by size of the vocabulary, for words drawn by frequency and uniformly.
 func RunDict(ctx context.Context, dev *gpu.Device, o DictOptions) (*report.Report, error) {

@@ -29,15 +29,6 @@ type Options struct {
 	Log         func(format string, args ...any)
 }
 
-// Items returns the tables and figures of the 2017 paper that Run repeats. Its predecessor has the
-// same ones with other numbers.
-func Items() []string { return []string{"Table 2", "Figure 5", "Figure 6", "Figure 7"} }
-
-// Quick returns options for a run of some seconds on two cores.
-func Quick() Options {
-	return Options{Sizes: []int64{2e6, 4e6}, Rounds: 2, Slow: true, Memory: 2e9}
-}
-
 // method is a line of the figures.
 type method struct {
 	name string
