@@ -47,7 +47,8 @@ func ParseAlgorithm(name string) (Algorithm, error) { return algorithmNames.Pars
 // must be set; all others may be zero.
 type Options struct {
 	// Distance is the largest distance of neighbours, in the unit of the coordinates or, for
-	// longitudes and latitudes, in metres along the great circle.
+	// longitudes and latitudes, in metres along the great circle. SamePosition makes only points
+	// with equal coordinates neighbours; 0 means that KNN alone decides.
 	Distance float64
 	// KNN > 0 makes two points neighbours if one is among the KNN nearest of the other; points at
 	// the same distance as the last of these are included. If Distance is also set, it must not be
@@ -82,8 +83,14 @@ type Options struct {
 	// Measuring slows the job down.
 	Trace func(stage string, took time.Duration)
 
-	evaluation *evaluation // for tests, which force profiles or witness search
+	// samePosition replaces a Distance of SamePosition once options were checked; Distance is then
+	// 0.
+	samePosition bool
+	evaluation   *evaluation // for tests, which force profiles or witness search
 }
+
+// SamePosition is a Distance: neighbours are points with equal coordinates.
+const SamePosition = -1
 
 // Pattern is a set of features whose points are often mutual neighbours.
 type Pattern struct {
@@ -128,9 +135,15 @@ const bytesPerPoint = 96
 
 func newJob(pts *Points, opt Options) (*job, error) {
 	opt.Geographic = opt.Geographic || pts.CRS.Geographic()
+	if opt.Distance == SamePosition {
+		if opt.KNN > 0 {
+			return nil, errors.New("SamePosition and KNN: set only one of them")
+		}
+		opt.Distance, opt.samePosition = 0, true
+	}
 	j := &job{Options: opt, budget: opt.Memory, evaluation: evaluation{steps: profileSteps}}
 	switch {
-	case opt.Distance == 0 && opt.KNN == 0:
+	case opt.Distance == 0 && opt.KNN == 0 && !opt.samePosition:
 		return nil, errors.New("neither Distance nor KNN says which points are neighbours: set at least one")
 	case opt.KNN < 0:
 		return nil, fmt.Errorf("nearest neighbours %d: want at least 1", opt.KNN)

@@ -33,7 +33,10 @@ func oracleGraph(pts *Points, opt Options, directed bool) [][]bool {
 		return float64(dx*dx) + float64(dy*dy)
 	}
 	limit := opt.Distance * opt.Distance
-	if opt.Geographic {
+	switch {
+	case opt.Distance == SamePosition:
+		limit = 0
+	case opt.Geographic:
 		limit = chordLimit(opt.Distance)
 	}
 	if opt.KNN > 0 && opt.Distance == 0 {
@@ -170,7 +173,7 @@ func randomCase(r *rand.Rand) (*Points, Options) {
 	features := 1 + r.IntN(7)
 	n := r.IntN(40)
 	opt := Options{
-		Distance:      []float64{1e-9, 1, 1.5, 2, 5}[r.IntN(5)], // 1e-9 means the same position
+		Distance:      []float64{SamePosition, 1, 1.5, 2, 5}[r.IntN(5)],
 		MinPrevalence: []float64{0.05, 0.2, 1.0 / 3, 0.5, 0.7, 1}[r.IntN(6)],
 		All:           r.IntN(2) == 0,
 	}
@@ -181,8 +184,11 @@ func randomCase(r *rand.Rand) (*Points, Options) {
 		if r.IntN(2) == 0 {
 			opt.Distance = 0
 		}
+		if opt.Distance == SamePosition {
+			opt.Distance = 1e-9
+		}
 	}
-	if opt.Geographic {
+	if opt.Geographic && opt.Distance != SamePosition {
 		opt.Distance *= 1e5
 	}
 	for range n {

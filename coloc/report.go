@@ -19,7 +19,7 @@ import (
 // caller sets Region, Distance and Unit.
 type Report struct {
 	Region   string          `json:"region,omitempty"`   // part of the map; "" means all of it
-	Distance float64         `json:"distance,omitempty"` // Options.Distance; with KNN, 0 means any
+	Distance float64         `json:"distance,omitempty"` // 0: any with KNN, otherwise the same position
 	Unit     string          `json:"unit,omitempty"`     // unit of the distance, if it is known
 	Patterns []ReportPattern `json:"patterns"`           // in the order of the result
 	Rules    []ReportRule    `json:"rules,omitempty"`    // set by AddRules

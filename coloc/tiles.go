@@ -45,9 +45,9 @@ func Tile(ctx context.Context, pts *Points, opt Options, i, n int, fn func(*Clas
 		return err
 	}
 	from, to := band(pts.Y, i, n)
-	halo := opt.Distance
+	halo := whole.Distance
 	if whole.Geographic {
-		halo = opt.Distance / earthRadius * 180 / math.Pi
+		halo = whole.Distance / earthRadius * 180 / math.Pi
 	}
 	halo += math.Abs(halo)*1e-9 + 1e-9
 	near := pts.Where(func(k int) bool { return pts.Y[k] >= from-halo && pts.Y[k] <= to+halo })

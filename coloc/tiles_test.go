@@ -29,6 +29,9 @@ func TestTilesMakeTheWhole(t *testing.T) {
 		if geographic {
 			pts.CRS, opt.Distance = points.WGS84, 35_000
 		}
+		if round%5 == 1 {
+			opt.Distance, opt.MinPrevalence = SamePosition, 0.05
+		}
 		want, err := Mine(ctx, pts, opt)
 		if err != nil {
 			t.Fatal(err)

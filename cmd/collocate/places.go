@@ -89,7 +89,7 @@ rounds run there, too: hundreds at once for pairs in a plane, otherwise one afte
 	p.points.add(cmd)
 	p.part.add(cmd)
 	f.StringVarP(&p.distance, "distance", "d", "",
-		"neighbours are at most `D` apart; several, such as 50,100, are mined one after the other; auto: as places summary suggests")
+		"neighbours are at most `D` apart, 0: at the same position; several, such as 50,100, are mined one after the other; auto: as places summary suggests")
 	f.IntVar(&p.opt.KNN, "knn", 0, "points are neighbours if one is among the `K` nearest of the other (and within --distance if given)")
 	f.Float64VarP(&p.opt.MinPrevalence, "min-prevalence", "p", 0,
 		"least participation index, above 0 and at most 1")
@@ -187,8 +187,11 @@ func (p *placesFlags) check(flags *pflag.FlagSet) error {
 		}
 	}
 	for _, d := range p.distances {
-		if !(d > 0) {
-			return usagef("--distance %v: want more than 0; a tiny distance finds points at the same position", d)
+		if !(d >= 0) {
+			return usagef("--distance %v: want 0 or more", d)
+		}
+		if d == 0 && p.opt.KNN > 0 {
+			return usagef("--distance 0 and --knn: give only one; points at the same position are the nearest")
 		}
 	}
 	return nil
@@ -262,7 +265,9 @@ func (p *placesFlags) run(a *app, cmd *cobra.Command, paths []string) (err error
 	var reports []*coloc.Report
 	for _, d := range distances {
 		for _, region := range parts {
-			opt.Distance = d
+			if opt.Distance = d; d == 0 && opt.KNN == 0 {
+				opt.Distance = coloc.SamePosition
+			}
 			r, err := p.mine(cmd.Context(), a, region.in, opt, len(parts), all)
 			if err != nil {
 				return err
@@ -291,7 +296,7 @@ func (p *placesFlags) mine(ctx context.Context, a *app, in *points.Input, opt co
 		p.part.unrelated(in, res, all)
 	}
 	keepWith(in, res, p.part.with)
-	a.summary("%s: %s of %s, %s (%s)", what(opt.Distance, opt.KNN, in.CRS),
+	a.summary("%s: %s of %s, %s (%s)", what(max(opt.Distance, 0), opt.KNN, in.CRS),
 		counted(in.Len(), "point"), counted(len(in.Features), "feature"),
 		counted(len(res.Patterns), "pattern"), res.Engine)
 	switch {
