@@ -31,7 +31,7 @@ func tryAll(t *testing.T, job Job, sizes []int) {
 	}
 	for _, b := range list {
 		if b.Seconds <= 0 || !strings.HasPrefix(b.Name, job.Name) {
-			t.Errorf("%+v", b)
+			t.Errorf("%+v: want a time, and a name that begins with %q", b, job.Name)
 		}
 	}
 }

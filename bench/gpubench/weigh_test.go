@@ -30,7 +30,7 @@ func TestWeighAndDict(t *testing.T) {
 		for _, b := range list {
 			if b.Seconds <= 0 || !strings.HasPrefix(b.Name, "weigh") &&
 				!strings.HasPrefix(b.Name, "dict") && !strings.HasPrefix(b.Name, "index") {
-				t.Errorf("%+v", b)
+				t.Errorf("%+v: want a time, and a name that begins with weigh, dict or index", b)
 			}
 		}
 	}

@@ -32,7 +32,7 @@ func TestDeviceBesideCores(t *testing.T) {
 	err := Device(t.Context(), onGPU, onCores, queries, o,
 		func(r DeviceRow) error { rows = append(rows, r); return nil })
 	if err != nil || len(rows) != 4 {
-		t.Fatalf("%+v, %v", rows, err)
+		t.Fatalf("rows %+v, %v; want 4", rows, err)
 	}
 	for i, want := range []struct {
 		mode    string
@@ -45,21 +45,21 @@ func TestDeviceBesideCores(t *testing.T) {
 		}
 		for _, took := range []Took{r.GPU.Search, r.GPU.Map, r.Cores.Search, r.Cores.Map} {
 			if took.Min <= 0 || took.Min > took.Median {
-				t.Errorf("%+v", r)
+				t.Errorf("%+v: want a positive minimum, at most the median", r)
 			}
 		}
 		best := min(r.Cores.Search.Median, r.Cores.Map.Median)
 		if r.Times.Search != best/r.GPU.Search.Median || r.Times.Map != best/r.GPU.Map.Median {
-			t.Errorf("%+v", r)
+			t.Errorf("%+v: want speedups over the cores' better median, %v ms", r, best)
 		}
 	}
 	if err := Device(t.Context(), onGPU, onCores, nil, o, nil); err == nil {
-		t.Error("no queries were measured")
+		t.Error("Device without queries returns no error")
 	}
 	enough := errors.New("enough")
 	if err := Device(t.Context(), onGPU, onCores, queries[:1], o,
 		func(DeviceRow) error { return enough }); err != enough {
-		t.Error(err)
+		t.Errorf("got %v, want the error of the report", err)
 	}
 }
 
@@ -71,10 +71,10 @@ func TestDifferentResultsAreAnError(t *testing.T) {
 		func(DeviceRow) error { return errors.New("reported") })
 	if err == nil || !strings.Contains(err.Error(),
 		`mode or, k 1: query 2, "a b": the result of the GPU's SearchBatch is not that of the cores' SearchBatch`) {
-		t.Error(err)
+		t.Errorf("different results: got %v, want an error that names the query", err)
 	}
 	if err := Device(t.Context(), other, onGPU, []string{"a"}, o, nil); err == nil ||
 		!strings.Contains(err.Error(), "the index is not on a GPU") {
-		t.Error(err)
+		t.Errorf("an index without a device: got %v", err)
 	}
 }

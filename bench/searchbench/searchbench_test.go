@@ -63,12 +63,12 @@ func TestRowsForAllThatWasAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(rows) != 2*2*2*4 {
-		t.Fatalf("%d rows", len(rows))
+		t.Fatalf("%d rows, want 32", len(rows))
 	}
 	for _, r := range rows[:4] {
 		want := map[string]int{"all": 4, "1": 1, "2": 2, "6-10": 1}[r.Words]
 		if r.Queries != want || r.Mean <= 0 || r.P50 > r.P99 || r.P99 > r.Max {
-			t.Errorf("%+v", r)
+			t.Errorf("%+v: want %d queries and ascending percentiles", r, want)
 		}
 	}
 	o.P99, o.Workers, o.Step = time.Minute, 2, time.Millisecond
@@ -77,14 +77,14 @@ func TestRowsForAllThatWasAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := rows[len(rows)-1]; r.Rate <= 0 {
-		t.Errorf("no load is small enough: %+v", r)
+		t.Errorf("%+v: want a rate above 0 for a bound of a minute", r)
 	}
 	if err := Run(context.Background(), s, nil, o); err == nil {
-		t.Error("no queries were measured")
+		t.Error("Run without queries returns no error")
 	}
 	o.Report = func(Row) error { return errors.New("enough") }
 	if err := Run(context.Background(), s, []string{"a"}, o); err == nil || err.Error() != "enough" {
-		t.Error(err)
+		t.Errorf("got %v, want the error of the report", err)
 	}
 }
 
@@ -101,18 +101,18 @@ func TestBatchesOfMoreAndMoreThreads(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := rows[0].Batch; len(got) != 6 {
-		t.Fatalf("%+v", got)
+		t.Fatalf("batches %+v, want 3 numbers of threads for each of 2 schedules", got)
 	}
 	for i, b := range rows[0].Batch {
 		want := Scaling{Schedule: []search.Schedule{search.Mixed, search.Asynchronous}[i/3],
 			Threads: 1 + i%3, Rate: b.Rate, Times: b.Times}
 		if b != want || b.Rate <= 0 || b.Times <= 0 || b.Threads == 1 && b.Times != 1 {
-			t.Errorf("%+v", b)
+			t.Errorf("%+v, want schedule %v, %d threads, a rate and a speedup", b, want.Schedule, want.Threads)
 		}
 	}
 	for _, r := range rows[1:] {
 		if r.Batch != nil {
-			t.Errorf("%+v", r)
+			t.Errorf("%+v: want batches only in the row of all queries", r)
 		}
 	}
 }
@@ -125,12 +125,12 @@ func TestManyCoresBesideOne(t *testing.T) {
 		rows := 0
 		o.Parallel, o.Report = p, func(r Row) error {
 			if rows++; (r.Times > 0) != (p != nil) {
-				t.Errorf("%+v", r)
+				t.Errorf("%+v: want a speedup only for several cores", r)
 			}
 			return nil
 		}
 		if err := Run(context.Background(), s, []string{"a", "a b"}, o); err != nil || rows != 3 {
-			t.Errorf("%d rows, %v", rows, err)
+			t.Errorf("%d rows, %v; want 3", rows, err)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func TestPercentiles(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if got := summary(times[:1]); got.P50 != 200 || got.P99 != 200 {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want percentiles of 200 for a single time", got)
 	}
 }
 
@@ -153,20 +153,20 @@ func TestLateIsCountedFromTheArrival(t *testing.T) {
 	at := arrivals(60, 1000)
 	for i := 1; i < len(at); i++ {
 		if at[i] < at[i-1] {
-			t.Fatal("arrivals do not rise")
+			t.Fatalf("arrival %d is before the one before it", i)
 		}
 	}
 	slow := func(int) error { time.Sleep(5 * time.Millisecond); return nil }
 	late, err := serve(context.Background(), at, 1, 100*time.Millisecond, 60, slow)
 	if err != nil || late < 20 {
-		t.Errorf("%d late, %v", late, err)
+		t.Errorf("%d of 60 late, %v; want at least 20", late, err)
 	}
 	if late, err := serve(context.Background(), at, 1, time.Minute, 60, slow); err != nil || late != 0 {
-		t.Errorf("%d late, %v", late, err)
+		t.Errorf("%d late for a bound of a minute, %v; want none", late, err)
 	}
 	wrong := errors.New("wrong")
 	if _, err := serve(context.Background(), at, 2, time.Minute, 60,
 		func(int) error { return wrong }); !errors.Is(err, wrong) {
-		t.Error(err)
+		t.Errorf("got %v, want the error of a query", err)
 	}
 }

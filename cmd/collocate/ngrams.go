@@ -73,7 +73,7 @@ files.`,
 			if of != "" {
 				with = " with " + of
 			}
-			a.summary("%s of %s; %d n-grams%s occur %d times and more",
+			a.summary("%s in %s; %d n-grams%s occur at least %d times",
 				counted(int64(stats.Words), "word"), counted(int64(stats.Documents), "document"),
 				stats.Found, with, opt.MinCount)
 			if err := table.writeFile(a, out); err != nil {
