@@ -173,6 +173,36 @@ func TestVocabularyInLittleMemory(t *testing.T) {
 	}
 }
 
+// Words of more than 15 bytes, which have a table of their own, are counted and found also if there
+// are thousands.
+func TestManyLongWords(t *testing.T) {
+	const n = 5000
+	var docs []string
+	for i := range 2 * n {
+		docs = append(docs, fmt.Sprintf("longer-than-fifteen-bytes-%d", i%n))
+	}
+	for _, kind := range []engine.Kind{engine.Sequential, engine.Multicore} {
+		v, _, err := CountWords(t.Context(), corpusOf(t, docs...), VocabularyOptions{Engine: kind, Threads: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Len() != n {
+			t.Fatalf("%v: %d words, want %d", kind, v.Len(), n)
+		}
+		for i := range n {
+			if id, ok := v.Lookup([]byte(docs[i])); !ok || string(v.Word(id)) != docs[i] || v.Count(id) != 2 {
+				t.Fatalf("%v: Lookup(%s) = %d, %v, which is %q with count %d; want it with count 2", kind, docs[i],
+					id, ok, v.Word(id), v.Count(id))
+			}
+		}
+		var got cells
+		if _, err := Matrix(t.Context(), corpusOf(t, strings.Join(docs[:n], " ")), v,
+			Options{Window: 1, Side: Right, Weighting: Count, Engine: kind}, &got); err != nil || len(got.m) != n-1 {
+			t.Errorf("%v: %d cells, %v; want %d", kind, len(got.m), err, n-1)
+		}
+	}
+}
+
 // The word <unk>, which GloVe reserves, is an error unless KeepUnk is set.
 func TestUnkIsRefused(t *testing.T) {
 	corpus := corpusOf(t, "a <unk> b <unk>")
