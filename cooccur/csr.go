@@ -303,9 +303,23 @@ func (r *Reader) Lookup(word string) (id int, ok bool) {
 	return int(r.sorted[i]), true
 }
 
-// Row returns the columns and values of a row, without copying.
+// Row returns the columns of a row, in ascending order, and their values, without copying. It
+// checks every column, which takes time in proportion to the row; Pair finds one cell faster.
 func (r *Reader) Row(id int) (cols []uint32, values []float64, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
+	if cols, values, err = r.row(id); err != nil {
+		return nil, nil, err
+	}
+	for _, c := range cols {
+		if int(c) >= r.Len() {
+			return nil, nil, fmt.Errorf("corrupted: row %d has column %d of %d", id, c, r.Len())
+		}
+	}
+	return cols, values, nil
+}
+
+// row is Row without the check of columns.
+func (r *Reader) row(id int) (cols []uint32, values []float64, err error) {
 	start, end := r.rows[id], r.rows[id+1]
 	if start > end || end > uint64(len(r.entries)) || start%8 != 0 || (end-start)%24 != 0 && (end-start)%24 != 16 {
 		return nil, nil, fmt.Errorf("corrupted: row %d lies at %d to %d of %d", id, start, end, len(r.entries))
@@ -320,13 +334,5 @@ func (r *Reader) Row(id int) (cols []uint32, values []float64, err error) {
 		return nil, nil, err
 	}
 	values, err = sections.View[float64](row[len(row)-8*k:])
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, c := range cols {
-		if int(c) >= r.Len() {
-			return nil, nil, fmt.Errorf("corrupted: row %d has column %d of %d", id, c, r.Len())
-		}
-	}
-	return cols, values, nil
+	return cols, values, err
 }

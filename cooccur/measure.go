@@ -119,7 +119,8 @@ func (r *Reader) Neighbours(id, k int, by Measure, minValue float64) (list []Nei
 }
 
 // Pair returns the value of the cell of two words, by their IDs, and its measure of association. A
-// pair that does not co-occur has the value 0: its PMI is -Inf and its NPMI -1.
+// pair that does not co-occur has the value 0: its PMI is -Inf and its NPMI -1. The time grows with
+// the logarithm of the length of the row, once the pages that it is on have been verified.
 func (r *Reader) Pair(row, column int, by Measure) (value, score float64, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	for _, id := range []int{row, column} {
@@ -127,7 +128,7 @@ func (r *Reader) Pair(row, column int, by Measure) (value, score float64, err er
 			return 0, 0, fmt.Errorf("word %d of %d", id, r.Len())
 		}
 	}
-	cols, values, err := r.Row(row)
+	cols, values, err := r.row(row)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -1,8 +1,11 @@
 package cooccur
 
 import (
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -81,5 +84,51 @@ func TestMeasures(t *testing.T) {
 func TestNPMIOfTheOnlyCell(t *testing.T) {
 	if got := NPMI.score(2, 2, 2, 2); got != 1 {
 		t.Errorf("NPMI %v, want 1", got)
+	}
+}
+
+// Pair finds every cell of every row, and 0 where a row has none.
+func TestPairFindsEveryCell(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var words []string
+	for i := range 30 {
+		words = append(words, fmt.Sprint("w", i))
+	}
+	var docs []string
+	for range 60 {
+		var doc []string
+		for range rng.IntN(12) {
+			doc = append(doc, words[min(rng.IntN(30), rng.IntN(30))])
+		}
+		docs = append(docs, strings.Join(doc, " "))
+	}
+	path := filepath.Join(t.TempDir(), "m.cooc")
+	writeMatrix(t, corpusOf(t, docs...), vocabularyOf(words...), Options{Window: 2}, path, CSR)
+	r, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	empty := 0
+	for row := range r.Len() {
+		cols, values, err := r.Row(row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := make([]float64, r.Len())
+		for i, c := range cols {
+			want[c] = values[i]
+		}
+		for column := range want {
+			if want[column] == 0 {
+				empty++
+			}
+			if got, _, err := r.Pair(row, column, ByValue); err != nil || got != want[column] {
+				t.Errorf("the cell of row %d, column %d is %v, %v, want %v", row, column, got, err, want[column])
+			}
+		}
+	}
+	if empty == 0 || empty == r.Len()*r.Len() {
+		t.Errorf("%d of %d cells are empty: want some, and not all", empty, r.Len()*r.Len())
 	}
 }
