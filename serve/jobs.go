@@ -147,7 +147,7 @@ func (x *exchange) listJobs() {
 }
 
 // jobAsk is the body of POST /v1/jobs.
-type jobAsk struct {
+type jobParams struct {
 	Kind          string
 	Distances     []float64
 	MinPrevalence float64
@@ -156,7 +156,7 @@ type jobAsk struct {
 	Only          [][]string // sets of features; empty means all patterns
 }
 
-func (a *jobAsk) field(name string) any {
+func (a *jobParams) field(name string) any {
 	switch name {
 	case "kind":
 		return &a.Kind
@@ -174,7 +174,7 @@ func (a *jobAsk) field(name string) any {
 	return nil
 }
 
-func (a *jobAsk) check() error {
+func (a *jobParams) check() error {
 	switch {
 	case a.Kind != "patterns":
 		return fmt.Errorf("kind %q: want patterns", a.Kind)
@@ -206,9 +206,9 @@ func (x *exchange) startJob() {
 	if !ok {
 		return
 	}
-	ask := jobAsk{MinPrevalence: 0.2, Limit: 200}
+	want := jobParams{MinPrevalence: 0.2, Limit: 200}
 	in := json.NewDecoder(bytes.NewReader(body))
-	err := readObject(in, ask.field)
+	err := readObject(in, want.field)
 	if err == nil {
 		if _, more := in.Token(); !errors.Is(more, io.EOF) {
 			err = errors.New("want nothing after the object")
@@ -216,7 +216,7 @@ func (x *exchange) startJob() {
 	}
 	if err != nil {
 		err = fmt.Errorf("body: %w", err)
-	} else if err = ask.check(); err == nil {
+	} else if err = want.check(); err == nil {
 		err = x.params().done()
 	}
 	if !x.hasPoints(err) {
@@ -224,8 +224,8 @@ func (x *exchange) startJob() {
 	}
 	ctx, cancel := context.WithTimeout(x.jobs.ctx, jobTime)
 	b := &job{client: x.client, cancel: cancel, changed: make(chan struct{})}
-	b.answer = jobAnswer{ID: rand.Text(), Kind: ask.Kind, State: "waiting",
-		Total: len(ask.Distances), Created: time.Now().UTC()}
+	b.answer = jobAnswer{ID: rand.Text(), Kind: want.Kind, State: "waiting",
+		Total: len(want.Distances), Created: time.Now().UTC()}
 	if err := x.jobs.add(b); err != nil {
 		cancel()
 		x.failed(err)
@@ -234,7 +234,7 @@ func (x *exchange) startJob() {
 	v := x.Server
 	v.jobs.all.Go(func() {
 		defer cancel()
-		v.runJob(ctx, b, ask)
+		v.runJob(ctx, b, want)
 	})
 	a, _ := b.now()
 	x.w.Header().Set("Location", "/v1/jobs/"+a.ID)
@@ -242,13 +242,13 @@ func (x *exchange) startJob() {
 }
 
 // runJob runs a job: one distance at a time, each in a slot of its own.
-func (v *Server) runJob(ctx context.Context, b *job, ask jobAsk) {
+func (v *Server) runJob(ctx context.Context, b *job, want jobParams) {
 	var err error
-	for _, d := range ask.Distances {
+	for _, d := range want.Distances {
 		var found *patternsAnswer
 		found, err = v.mineInTurn(ctx, b,
-			coloc.Options{Distance: d, MinPrevalence: ask.MinPrevalence, All: ask.All ||
-				ask.Only != nil}, ask)
+			coloc.Options{Distance: d, MinPrevalence: want.MinPrevalence, All: want.All ||
+				want.Only != nil}, want)
 		if err != nil {
 			break
 		}
@@ -272,7 +272,7 @@ func (v *Server) runJob(ctx context.Context, b *job, ask jobAsk) {
 }
 
 // mineInTurn waits for a slot without a limit, as no connection is open meanwhile.
-func (v *Server) mineInTurn(ctx context.Context, b *job, o coloc.Options, ask jobAsk) (*patternsAnswer, error) {
+func (v *Server) mineInTurn(ctx context.Context, b *job, o coloc.Options, want jobParams) (*patternsAnswer, error) {
 	for {
 		slot, err := v.gate.enter(ctx, b.client, longLane)
 		if errors.Is(err, errBusy) {
@@ -288,7 +288,7 @@ func (v *Server) mineInTurn(ctx context.Context, b *job, o coloc.Options, ask jo
 		defer slot.leave()
 		b.change(func(a *jobAnswer) { a.State = "running" })
 		o.Progress = b.progress
-		return v.mine(ctx, o, coloc.SignificanceOptions{}, ask.Limit, ask.Only)
+		return v.mine(ctx, o, coloc.SignificanceOptions{}, want.Limit, want.Only)
 	}
 }
 

@@ -44,7 +44,7 @@ func (x *exchange) keywords() {
 	}
 	k := min(docs, x.o.MaxK)
 	mode := p.text("mode")
-	here, there := ask{Q: p.text("q"), K: &k, Mode: mode}, ask{Q: p.text("against"), K: &k, Mode: mode}
+	here, there := searchParams{Q: p.text("q"), K: &k, Mode: mode}, searchParams{Q: p.text("against"), K: &k, Mode: mode}
 	err := p.done()
 	if err == nil {
 		err = x.check(&here)
@@ -86,9 +86,9 @@ func (x *exchange) keywords() {
 
 // corpora counts the words of both sets of documents. A document that matches both queries belongs
 // to the first.
-func (x *exchange) corpora(ctx context.Context, here, there *ask, answer *keywordsAnswer,
+func (x *exchange) corpora(ctx context.Context, here, there *searchParams, answer *keywordsAnswer,
 	o words.KeyOptions) (a, b words.Frequencies, err error) {
-	find := func(q *ask, except map[uint32]bool) (f words.Frequencies, hits []search.Hit, err error) {
+	find := func(q *searchParams, except map[uint32]bool) (f words.Frequencies, hits []search.Hit, err error) {
 		found, err := x.g.s.Search(ctx, q.request)
 		if err != nil {
 			return f, nil, err

@@ -30,7 +30,7 @@ type plainData struct {
 func (x *exchange) plain() {
 	data := plainData{Docs: x.g.docs, Terms: x.g.terms(), MaxK: x.o.MaxK}
 	status := http.StatusOK
-	a, err := x.ask()
+	a, err := x.searchParams()
 	if err == nil && strings.TrimSpace(a.Q) != "" {
 		a.Snippets = x.g.hasText
 		if err = x.check(&a); err == nil {

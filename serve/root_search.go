@@ -108,7 +108,7 @@ func (p *partial) best(k int) (least float32) {
 
 // findInShards answers a checked query. If the shards switch to another index meanwhile, it asks
 // that one.
-func (x *exchange) findInShards(ctx context.Context, a *ask) (*Answer, error) {
+func (x *exchange) findInShards(ctx context.Context, a *searchParams) (*Answer, error) {
 	asked := *a
 	answer, err := x.findOnce(ctx, &asked)
 	if err != nil || len(answer.Shards.Missing) > 0 {
@@ -127,7 +127,7 @@ func (x *exchange) findInShards(ctx context.Context, a *ask) (*Answer, error) {
 
 // findAgain answers a query from the index that the root serves now, if that is another one and the
 // query is valid there.
-func (x *exchange) findAgain(ctx context.Context, a *ask) (answer *Answer, ok bool, err error) {
+func (x *exchange) findAgain(ctx context.Context, a *searchParams) (answer *Answer, ok bool, err error) {
 	var g *generation
 	if x.changed.Load() {
 		g = x.seeChange(ctx)
@@ -158,7 +158,7 @@ func (x *exchange) askGroup(ctx context.Context, g *group, body []byte) (*shardA
 }
 
 // findOnce answers a query from the index of the exchange.
-func (x *exchange) findOnce(ctx context.Context, a *ask) (*Answer, error) {
+func (x *exchange) findOnce(ctx context.Context, a *searchParams) (*Answer, error) {
 	start := time.Now()
 	within, cancel := leaveTime(ctx)
 	defer cancel()
@@ -197,7 +197,7 @@ func (x *exchange) findOnce(ctx context.Context, a *ask) (*Answer, error) {
 
 // bestOfShards merges the answers of the shards that arrive in time. words are those of the
 // expanded query, if it was expanded.
-func (x *exchange) bestOfShards(within, ctx context.Context, a *ask, words []search.Word) (*partial, error) {
+func (x *exchange) bestOfShards(within, ctx context.Context, a *searchParams, words []search.Word) (*partial, error) {
 	p := &partial{sort: a.request.Sort,
 		coverage: Coverage{Of: len(x.o.Root.groups), OfDocuments: x.g.shard.WholeDocs}}
 	if err := x.askShards(within, a, words, p); err != nil {
@@ -227,13 +227,13 @@ func leaveTime(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // askShards asks all shards: some first, the others only for hits at least as good as their k-th.
-func (x *exchange) askShards(ctx context.Context, a *ask, words []search.Word, p *partial) error {
+func (x *exchange) askShards(ctx context.Context, a *searchParams, words []search.Word, p *partial) error {
 	r, k := x.o.Root, a.request.K
 	q := shardAsk{Whole: x.g.shard.Whole, Ask: *a, Words: words, Patterns: a.request.Patterns}
 	q.Ask.K, q.Ask.From = &k, 0
 	q.Ask.Snippets, q.Ask.Explain, q.Ask.Fields = false, false, nil
 	var wg sync.WaitGroup
-	ask := func(groups []*group, done chan<- struct{}) error {
+	send := func(groups []*group, done chan<- struct{}) error {
 		body, err := json.Marshal(&q)
 		if err != nil {
 			return err
@@ -270,7 +270,7 @@ func (x *exchange) askShards(ctx context.Context, a *ask, words []search.Word, p
 	order := slices.Concat(r.groups[from:], r.groups[:from])
 	if n := min(r.first, len(order)); n > 0 && n < len(order) && p.sort == nil && !order[0].times.quick() {
 		done := make(chan struct{})
-		if err := ask(order[:n], done); err != nil {
+		if err := send(order[:n], done); err != nil {
 			return err
 		}
 		patience := time.Second
@@ -289,13 +289,13 @@ func (x *exchange) askShards(ctx context.Context, a *ask, words []search.Word, p
 		timer.Stop()
 		order = order[n:]
 	}
-	err := ask(order, nil)
+	err := send(order, nil)
 	wg.Wait()
 	return err
 }
 
 // mergedAnswer returns an answer with the best hits, without details.
-func (x *exchange) mergedAnswer(a *ask, p *partial) (answer *Answer, err error) {
+func (x *exchange) mergedAnswer(a *searchParams, p *partial) (answer *Answer, err error) {
 	d := a.details
 	hits := p.hits[min(d.From, len(p.hits)):]
 	answer = &Answer{
@@ -330,7 +330,7 @@ func (x *exchange) mergedAnswer(a *ask, p *partial) (answer *Answer, err error) 
 
 // patternsInShards asks all shards for the words that match the patterns of a query, as these are
 // scored by the words of all shards. It also returns the shards that are missing.
-func (x *exchange) patternsInShards(ctx context.Context, a *ask) (without []string, err error) {
+func (x *exchange) patternsInShards(ctx context.Context, a *searchParams) (without []string, err error) {
 	if a.request.Query == nil || !search.HasPatterns(a.request.Query) {
 		return nil, nil
 	}
@@ -366,7 +366,7 @@ func (x *exchange) patternsInShards(ctx context.Context, a *ask) (without []stri
 
 // expandInShards returns the words of an expansion, from the best documents of all shards. It also
 // returns the shards that are missing.
-func (x *exchange) expandInShards(within, ctx context.Context, a *ask) (words []search.Word,
+func (x *exchange) expandInShards(within, ctx context.Context, a *searchParams) (words []search.Word,
 	without []string, err error) {
 	first := *a
 	first.Expand, first.Sort, first.Facets, first.Count, first.Stats = "", "", nil, false, false
@@ -450,7 +450,7 @@ func (x *exchange) eachOwner(ctx context.Context, docs []uint32, q *shardAsk,
 
 // describeInShards asks the shards of the hits for snippets, explanations and fields. If a shard
 // does not answer, its hits stay without these.
-func (x *exchange) describeInShards(ctx context.Context, a *ask, words []search.Word, answer *Answer) error {
+func (x *exchange) describeInShards(ctx context.Context, a *searchParams, words []search.Word, answer *Answer) error {
 	q := shardAsk{Whole: x.g.shard.Whole, Ask: *a, Words: words, Patterns: a.request.Patterns}
 	q.Ask.K, q.Ask.From, q.Ask.Count, q.Ask.Stats = nil, 0, false, false
 	q.Ask.Facets, q.Ask.Sort = nil, ""
@@ -489,7 +489,7 @@ func (r *Root) groupOf(doc uint32, of *generation) *group {
 const rootBatch = 16
 
 // answerPartInShards answers some queries of a batch.
-func (x *exchange) answerPartInShards(ctx context.Context, asked []ask) ([]byte, error) {
+func (x *exchange) answerPartInShards(ctx context.Context, asked []searchParams) ([]byte, error) {
 	texts, errs := make([][]byte, len(asked)), make([]error, len(asked))
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, rootBatch)

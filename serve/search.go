@@ -16,7 +16,7 @@ import (
 
 // one answers a query in the URL.
 func (x *exchange) one() {
-	a, err := x.ask()
+	a, err := x.searchParams()
 	a.paged = x.r.URL.Path != "/search"
 	if err == nil {
 		err = x.check(&a)
@@ -34,7 +34,7 @@ func (x *exchange) one() {
 }
 
 // find answers a checked query.
-func (x *exchange) find(a ask) (answer *Answer, err error) {
+func (x *exchange) find(a searchParams) (answer *Answer, err error) {
 	in := a.lane()
 	if x.o.Root != nil {
 		err = x.work(in, x.o.Limits.Time, func(ctx context.Context) error {
@@ -66,7 +66,7 @@ func (x *exchange) find(a ask) (answer *Answer, err error) {
 func (v *Server) mayUse(in lane) int { return v.gate.cores(in, v.threads) }
 
 // lane returns the lane of a query. Short ones have few words and few hits.
-func (a *ask) lane() lane {
+func (a *searchParams) lane() lane {
 	if len(a.Q) > 256 || a.request.Query != nil || a.request.Gathers() || a.request.Expand != nil ||
 		a.request.Proximity != nil || a.request.K > 100 ||
 		a.details.SnippetSize > 0 && a.request.K > 20 {
@@ -81,7 +81,7 @@ func (x *exchange) many() { x.batch(x.parseMany) }
 // manyLines answers the queries in the body, one per line.
 func (x *exchange) manyLines() { x.batch(x.parseLines) }
 
-func (x *exchange) batch(parse func([]byte) ([]ask, error)) {
+func (x *exchange) batch(parse func([]byte) ([]searchParams, error)) {
 	body, ok := x.readBody()
 	if !ok {
 		return
@@ -93,7 +93,7 @@ func (x *exchange) batch(parse func([]byte) ([]ask, error)) {
 		x.failed(err)
 		return
 	}
-	var asked []ask
+	var asked []searchParams
 	if !utf8.Valid(body) { // encoding/json would replace invalid bytes
 		err = errors.New("body: want JSON in UTF-8")
 	} else {
@@ -133,7 +133,7 @@ const (
 )
 
 // answerMany answers checked queries, one line each.
-func (x *exchange) answerMany(ctx context.Context, asked []ask) {
+func (x *exchange) answerMany(ctx context.Context, asked []searchParams) {
 	out := lines{x: x, control: http.NewResponseController(x.w)}
 	for len(asked) > 0 {
 		n := x.partOf(asked)
@@ -156,7 +156,7 @@ func (x *exchange) answerMany(ctx context.Context, asked []ask) {
 }
 
 // partOf returns the number of queries of the next part.
-func (v *Server) partOf(asked []ask) int {
+func (v *Server) partOf(asked []searchParams) int {
 	most := partQueries
 	if v.o.Engine == engine.GPU {
 		most = v.o.Limits.Queries // a device needs many at once
@@ -175,7 +175,7 @@ func (v *Server) partOf(asked []ask) int {
 }
 
 // answerPart answers some queries of a batch.
-func (x *exchange) answerPart(ctx context.Context, asked []ask) ([]byte, error) {
+func (x *exchange) answerPart(ctx context.Context, asked []searchParams) ([]byte, error) {
 	t, err := x.take(ctx, longLane, time.Time{})
 	if err != nil {
 		return nil, err

@@ -54,11 +54,11 @@ func aboutShard(s *search.Searcher) (a shardAbout) {
 
 // shardAsk is a query of a root.
 type shardAsk struct {
-	Whole   string   `json:"whole"` // the index to search; another one is a conflict
-	Ask     ask      `json:"ask"`
-	AtLeast float32  `json:"at_least,omitempty"`
-	Docs    []uint32 `json:"docs,omitempty"` // describe these documents, numbered as in the whole index, instead of searching
-	Bags    bool     `json:"bags,omitempty"` // return only the words of Docs
+	Whole   string       `json:"whole"` // the index to search; another one is a conflict
+	Ask     searchParams `json:"ask"`
+	AtLeast float32      `json:"at_least,omitempty"`
+	Docs    []uint32     `json:"docs,omitempty"` // describe these documents, numbered as in the whole index, instead of searching
+	Bags    bool         `json:"bags,omitempty"` // return only the words of Docs
 	// Words are the words of the query after its expansion.
 	Words []search.Word `json:"words,omitempty"`
 	// Patterns are the patterns of the query with the counts of all shards. With Find, a shard

@@ -18,8 +18,9 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// ask is a query as a client sends it, with the request that check makes of it.
-type ask struct {
+// searchParams are the parameters of a search as a client sends them, in a URL or as JSON, with the
+// request that check makes of them.
+type searchParams struct {
 	Q         string   `json:"q"`
 	K         *int     `json:"k,omitempty"`
 	From      int      `json:"from,omitempty"`
@@ -47,10 +48,10 @@ type ask struct {
 	details Details
 }
 
-const askNames = "q, k, from, mode, model, algorithm, engine, snippets, explain, stats, plain, count, fields, facets, sort, expand, proximity, weights"
+const searchParamNames = "q, k, from, mode, model, algorithm, engine, snippets, explain, stats, plain, count, fields, facets, sort, expand, proximity, weights"
 
-// ask parses the query of a URL.
-func (x *exchange) ask() (a ask, err error) {
+// searchParams parses the query of a URL.
+func (x *exchange) searchParams() (a searchParams, err error) {
 	p := x.params()
 	a.Q = p.text("q")
 	if _, said := p.get("k"); said {
@@ -75,17 +76,17 @@ func (x *exchange) ask() (a ask, err error) {
 }
 
 // parseMany parses and checks the body of a POST: an array of objects.
-func (x *exchange) parseMany(body []byte) ([]ask, error) {
+func (x *exchange) parseMany(body []byte) ([]searchParams, error) {
 	many, err := readArray(body, x.o.Limits.Queries)
 	if err != nil {
-		return nil, fmt.Errorf("body: want an array of objects with %s: %w", askNames, err)
+		return nil, fmt.Errorf("body: want an array of objects with %s: %w", searchParamNames, err)
 	}
 	return many, x.checkAll(many)
 }
 
 // parseLines parses and checks the body of a POST: one object per line.
-func (x *exchange) parseLines(body []byte) ([]ask, error) {
-	many := make([]ask, 0, min(x.o.Limits.Queries, bytes.Count(body, []byte("\n"))+1))
+func (x *exchange) parseLines(body []byte) ([]searchParams, error) {
+	many := make([]searchParams, 0, min(x.o.Limits.Queries, bytes.Count(body, []byte("\n"))+1))
 	for row := range bytes.Lines(body) {
 		if len(bytes.TrimSpace(row)) == 0 {
 			continue
@@ -93,7 +94,7 @@ func (x *exchange) parseLines(body []byte) ([]ask, error) {
 		if len(many) == x.o.Limits.Queries {
 			return nil, fmt.Errorf("body: want at most %d queries", len(many))
 		}
-		a := ask{paged: true}
+		a := searchParams{paged: true}
 		in := json.NewDecoder(bytes.NewReader(row))
 		err := readObject(in, a.field)
 		if err == nil {
@@ -109,7 +110,7 @@ func (x *exchange) parseLines(body []byte) ([]ask, error) {
 	return many, x.checkAll(many)
 }
 
-func (x *exchange) checkAll(many []ask) error {
+func (x *exchange) checkAll(many []searchParams) error {
 	for i := range many {
 		err := x.check(&many[i])
 		if err == nil && many[i].Engine != "" {
@@ -122,7 +123,7 @@ func (x *exchange) checkAll(many []ask) error {
 	return nil
 }
 
-func readArray(body []byte, most int) ([]ask, error) {
+func readArray(body []byte, most int) ([]searchParams, error) {
 	in := json.NewDecoder(bytes.NewReader(body))
 	open, err := in.Token()
 	switch {
@@ -133,13 +134,13 @@ func readArray(body []byte, most int) ([]ask, error) {
 	case open != json.Delim('['):
 		return nil, fmt.Errorf("it begins with %s", describeToken(open))
 	}
-	// Allocated at once: an ask is large, and growing the slice would leave as much garbage.
-	many := make([]ask, 0, min(most, bytes.Count(body, []byte("{"))))
+	// Allocated at once: each is large, and growing the slice would leave as much garbage.
+	many := make([]searchParams, 0, min(most, bytes.Count(body, []byte("{"))))
 	for in.More() {
 		if len(many) == most {
 			return nil, fmt.Errorf("it has more than %d queries", most)
 		}
-		var a ask
+		var a searchParams
 		if err := readObject(in, a.field); err != nil {
 			return nil, fmt.Errorf("query %d: %w", len(many)+1, err)
 		}
@@ -155,7 +156,7 @@ func readArray(body []byte, most int) ([]ask, error) {
 }
 
 // field returns a pointer to the field of a name, or nil if there is none.
-func (a *ask) field(name string) any {
+func (a *searchParams) field(name string) any {
 	switch name {
 	case "q":
 		return &a.Q
@@ -270,7 +271,7 @@ func plainTypeError(err error) error {
 }
 
 // check validates a query and fills in its request and details.
-func (x *exchange) check(a *ask) (err error) {
+func (x *exchange) check(a *searchParams) (err error) {
 	r, d := &a.request, &a.details
 	if r.Text = a.Q; strings.TrimSpace(a.Q) == "" {
 		return errors.New("q is empty: want words")
@@ -321,7 +322,7 @@ func (x *exchange) check(a *ask) (err error) {
 }
 
 // checkPage fills in the range of hits.
-func (x *exchange) checkPage(a *ask) error {
+func (x *exchange) checkPage(a *searchParams) error {
 	r, d := &a.request, &a.details
 	most := x.o.MaxK
 	if a.ofRoot {
@@ -351,7 +352,7 @@ func (x *exchange) checkPage(a *ask) error {
 }
 
 // checkQuery fills in the parsed query, if it is more than words, and expansion and proximity.
-func (x *exchange) checkQuery(a *ask) (err error) {
+func (x *exchange) checkQuery(a *searchParams) (err error) {
 	r := &a.request
 	if !a.Plain && !query.OnlyWords(a.Q) {
 		options := query.Options{And: r.Mode == search.And, Fields: x.g.fieldNames()}
@@ -383,7 +384,7 @@ func (x *exchange) checkQuery(a *ask) (err error) {
 }
 
 // checkModel fills in the model and its field weights.
-func (x *exchange) checkModel(a *ask) (err error) {
+func (x *exchange) checkModel(a *searchParams) (err error) {
 	r := &a.request
 	r.Model = x.o.Model
 	if a.Model != "" {
@@ -406,7 +407,7 @@ func (x *exchange) checkModel(a *ask) (err error) {
 }
 
 // checkGathering fills in the facets and the sort order.
-func (x *exchange) checkGathering(a *ask) (err error) {
+func (x *exchange) checkGathering(a *searchParams) (err error) {
 	r := &a.request
 	for _, s := range a.Facets {
 		f, err := search.ParseFacet(s)
@@ -436,7 +437,7 @@ func (x *exchange) ofBytes() bool {
 
 // checkEngine fills in the engine. A query can choose a smaller engine than the server's, but no
 // GPU unless the index is on one.
-func (x *exchange) checkEngine(a *ask) (err error) {
+func (x *exchange) checkEngine(a *searchParams) (err error) {
 	if a.engine = x.o.Engine; a.Engine != "" {
 		if err := a.engine.UnmarshalText([]byte(a.Engine)); err != nil {
 			return fmt.Errorf("engine: %w", err)
