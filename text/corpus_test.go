@@ -606,6 +606,31 @@ func TestNotes(t *testing.T) {
 	}
 }
 
+// Sections of a SMART file that are left out are noted, unless Fields chooses sections.
+func TestNotesOfSMART(t *testing.T) {
+	head := []byte(".I 1\n.T\ntitle\n.X\n1\n.A\nme\n.W\ntext\n.A\n")
+	for fields, want := range map[string]string{"": "text is .T, .W; left out: .A, .X (--fields chooses)", "A": ""} {
+		o := &Options{}
+		if fields != "" {
+			o.Fields = []string{fields}
+		}
+		if got := smartNote(head, o); got != want {
+			t.Errorf("fields %q: note %q, want %q", fields, got, want)
+		}
+	}
+}
+
+// cutJSON finds the end of the first object that ends at or after an offset; braces in strings do
+// not count.
+func TestCutJSON(t *testing.T) {
+	const text = `{"a":"}\"}{"} ,` + "\n" + `{"b":{"c":1}}{}`
+	for from, want := range map[int]int{0: 13, 5: 13, 12: 13, 13: 29, 20: 29, 28: 29, 29: 31, 30: 31, 31: -1} {
+		if got := cutJSON([]byte(text), from); got != want {
+			t.Errorf("cutJSON from %d: %d, want %d", from, got, want)
+		}
+	}
+}
+
 // Text in other encodings than UTF-8 is converted, refused or taken as bytes, as Encoding says.
 func TestEncodings(t *testing.T) {
 	long := strings.Repeat("plain text\n", 200_000) // more than one piece

@@ -229,6 +229,35 @@ func TestColumnsOfParquetBecomeFields(t *testing.T) {
 	}
 }
 
+// A list in a Parquet table may be missing, empty, or have missing elements, also the first.
+func TestListsOfParquet(t *testing.T) {
+	type row struct {
+		ID   string    `parquet:"id"`
+		Tags []*string `parquet:"tags,list"`
+	}
+	x, y := "x", "y"
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	rows := []row{{"d1", []*string{nil, &x, nil, &y}}, {"d2", nil}, {"d3", []*string{&x}}, {"d4", []*string{nil}}}
+	if err := parquet.WriteFile(path, rows); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := fields.ParseList([]string{"id:text", "tags:keyword"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for d, err := range (&Corpus{Paths: []string{path}, Options: Options{Schema: schema}}).All(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%s %q", d.Text, d.Fields[1]))
+	}
+	want := []string{`d1 ["x" "y"]`, `d2 []`, `d3 ["x"]`, `d4 []`}
+	if !slices.Equal(got, want) {
+		t.Errorf("documents %q, want %q", got, want)
+	}
+}
+
 // FuzzParquet changes a byte of a table: reading it may fail but not panic.
 func FuzzParquet(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "t.parquet")
