@@ -136,13 +136,20 @@ func (t *nullTest) tell(format string, args ...any) {
 	}
 }
 
+// Memory of a round: what its share of the bound leaves after its copy of the points, at about
+// drawnPoint bytes a point, and at least roundMemory.
+const (
+	drawnPoint  = 100
+	roundMemory = 16_000_000
+)
+
 // onCores computes all rounds for some of the patterns, each round on one core.
 func (t *nullTest) onCores(ctx context.Context, which []int) error {
 	s := t.survey
 	one := s.job.Options
 	one.Engine, one.Threads, one.Progress, one.GPU, one.Log = engine.Sequential, 1, nil, nil, nil
 	one.Algorithm, one.All = Auto, false
-	one.Memory = max(16e6, s.job.budget/int64(s.job.cores.workers)-100*int64(s.pts.Len()))
+	one.Memory = max(roundMemory, s.job.budget/int64(s.job.cores.workers)-drawnPoint*int64(s.pts.Len()))
 	return s.job.cores.at("null rounds").each(ctx, t.o.Rounds, func(_, round int) error {
 		drawn, err := NewSurvey(t.model.Draw(t.o.Seed, round), one)
 		if err != nil {

@@ -34,8 +34,16 @@ type sums struct {
 	gpu     *GPU // nil means CPU cores
 }
 
-// gpuOpening is about how long opening a device takes. Package coloc has the same constant.
-const gpuOpening = 700 * time.Millisecond
+// The choice of engine.Auto between CPU cores and a device, by the estimated time of the cores.
+const (
+	// gpuOpening is about how long opening a device takes. Package coloc has the same constant.
+	gpuOpening = 700 * time.Millisecond
+	// gpuLeast is the least time for which an open device is used: below it, copying the points and
+	// launching kernels could take as long.
+	gpuLeast = 10 * time.Millisecond
+	// pointTime and pairTime are the times of one core of 2.6 GHz in nanoseconds.
+	pointTime, pairTime = 150, 8
+)
 
 // open chooses the engine of a job that takes one core about as long as cores says. done closes the
 // device if open has opened it.
@@ -48,7 +56,7 @@ func (e Engine) open(cores time.Duration) (s sums, done func() error, err error)
 	auto := e.Kind == engine.Auto
 	cores /= time.Duration(s.threads)
 	if e.GPU != nil {
-		if !auto || cores > 10*time.Millisecond && !e.GPU.dev.Info().Emulated {
+		if !auto || cores > gpuLeast && !e.GPU.dev.Info().Emulated {
 			s.gpu = e.GPU
 		}
 		return s, done, nil
@@ -81,12 +89,12 @@ func (e Engine) cores() int {
 }
 
 // pairsTime estimates how long one core takes for all pairs up to a distance in the given number of
-// rounds: 150 ns a point and 8 ns a pair on a core of 2.6 GHz.
+// rounds.
 func pairsTime(l *plane, most float64, rounds int) time.Duration {
 	n := float64(len(l.x))
 	disc := math.Pi * most * most
 	pairs := n * min(n, n*disc/max(l.area(), disc)) / 2
-	return time.Duration(min(1e18, float64(rounds)*(150*n+8*pairs)))
+	return time.Duration(min(1e18, float64(rounds)*(pointTime*n+pairTime*pairs)))
 }
 
 // of computes the sums of one plane.

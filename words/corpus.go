@@ -84,7 +84,8 @@ func CollocationsOf(ctx context.Context, corpus *text.Corpus, o CorpusOptions) (
 			stats.MinDocs = 3
 		}
 	}
-	// Rank more pairs than are wanted, and then more again, until enough of them are in at least
+	// Each attempt reads the corpus once more, to find the documents of the ranked pairs. So more
+	// pairs are ranked than are wanted, and many times as many if too few of them are in at least
 	// MinDocs documents.
 	for wanted := o.Top; ; {
 		some := o.Options
