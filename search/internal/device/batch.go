@@ -103,7 +103,7 @@ func (b *gpuBatch) answerChunk(ctx context.Context, lane int, c *gpuChunk) {
 		}
 		some := &gpuRun{b: b, lane: lane, c: c, from: from, requests: c.requests[from:to]}
 		if byTiles(c.requests[from].algorithm()) {
-			some.ask()
+			some.resolve()
 			some.answer(ctx, nil)
 		} else {
 			some.answerAsThesis(ctx)

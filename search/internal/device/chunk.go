@@ -113,7 +113,7 @@ func (r *gpuRun) fetch() (alike bool, err error) {
 			}
 		}
 		if !mixed.Load() {
-			r.askSome(from, to)
+			r.resolveSome(from, to)
 		}
 	})
 	ring.fetched(c)
@@ -123,15 +123,15 @@ func (r *gpuRun) fetch() (alike bool, err error) {
 	return !mixed.Load(), nil
 }
 
-// ask looks up the words of all requests.
-func (r *gpuRun) ask() {
+// resolve looks up the words of all requests.
+func (r *gpuRun) resolve() {
 	r.c.reserve(len(r.requests))
-	r.spread(r.askSome)
+	r.spread(r.resolveSome)
 }
 
-// reserve allocates the asks and terms of n requests.
+// reserve allocates the resolved requests and their terms for n requests.
 func (c *gpuChunk) reserve(n int) {
-	c.asks = resized(c.asks, n)
+	c.resolved = resized(c.resolved, n)
 	c.terms = resized(c.terms, (n+spreadBy-1)/spreadBy)
 }
 
@@ -143,15 +143,15 @@ func resized[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// askSome looks up the words of a block, and writes them to the plan if there is one.
-func (r *gpuRun) askSome(from, to int) {
+// resolveSome looks up the words of a block, and writes them to the plan if there is one.
+func (r *gpuRun) resolveSome(from, to int) {
 	c := r.c
-	a := askers.Get().(*asker)
+	a := resolvers.Get().(*resolver)
 	old := a.terms
 	a.terms = c.terms[from/spreadBy][:0]
-	a.askAll(r.b.g, r.requests[from:to], c.asks[from:to])
+	a.resolveAll(r.b.g, r.requests[from:to], c.resolved[from:to])
 	c.terms[from/spreadBy], a.terms = a.terms, old
-	askers.Put(a)
+	resolvers.Put(a)
 	if r.f != nil {
 		r.placeSome(from, to)
 	}
@@ -159,10 +159,10 @@ func (r *gpuRun) askSome(from, to int) {
 
 // placeSome writes a block to the plan, or marks its requests as late if they do not fit.
 func (r *gpuRun) placeSome(from, to int) {
-	asks := r.c.asks
-	if !r.f.p.place(asks, counting[from:to], &r.f.limits) {
+	resolved := r.c.resolved
+	if !r.f.p.place(resolved, counting[from:to], &r.f.limits) {
 		for i := from; i < to; i++ {
-			asks[i].late = asks[i].fits()
+			resolved[i].late = resolved[i].fits()
 		}
 	}
 }
@@ -204,18 +204,18 @@ func (r *gpuRun) answerInLane(ctx context.Context) (left []int32, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	asks := r.c.asks
+	resolved := r.c.resolved
 	if r.f == nil {
 		var wanted []int32
 		for i := range r.requests {
-			if asks[i].fits() {
+			if resolved[i].fits() {
 				wanted = append(wanted, int32(i))
 			}
 		}
 		if len(wanted) > 0 {
 			if err := r.takeLane(r.requests[0].model(),
-				func() []int { return listsOf(asks, wanted) },
-				func(m *gpuModel) bool { return m.has(asks, wanted) }); err != nil {
+				func() []int { return listsOf(resolved, wanted) },
+				func(m *gpuModel) bool { return m.has(resolved, wanted) }); err != nil {
 				return nil, err
 			}
 		}
@@ -241,8 +241,8 @@ func (r *gpuRun) answerInLane(ctx context.Context) (left []int32, err error) {
 			p := &r.f.p
 			p.begin(len(at), r.m, r.w, try > 0, r.f.host.Values(), r.f.hostOwn.Values(), &r.f.limits)
 			n := 0
-			for n < len(at) && p.place(asks, at[n:n+1], &r.f.limits) {
-				asks[at[n]].late = false
+			for n < len(at) && p.place(resolved, at[n:n+1], &r.f.limits) {
+				resolved[at[n]].late = false
 				n++
 			}
 			if n == 0 {
@@ -283,7 +283,7 @@ func (r *gpuRun) launch(ctx context.Context) error {
 // postings. It returns the requests that it did not answer.
 func (r *gpuRun) onCores(ctx context.Context, at []int32, most int) []int32 {
 	for _, i := range at {
-		if len(at) > most || r.c.asks[i].postings > longAgain {
+		if len(at) > most || r.c.resolved[i].postings > longAgain {
 			return at
 		}
 	}
@@ -295,14 +295,14 @@ func (r *gpuRun) onCores(ctx context.Context, at []int32, most int) []int32 {
 }
 
 // enterLists enters the gate with the lists of requests.
-func (g *Index) enterLists(model model.Model, asks []gpuAsk, at []int32) (*gpuModel, func(), error) {
-	return g.enter(model, func(m *gpuModel) bool { return m.has(asks, at) }, func() []int { return listsOf(asks, at) })
+func (g *Index) enterLists(model model.Model, resolved []resolvedRequest, at []int32) (*gpuModel, func(), error) {
+	return g.enter(model, func(m *gpuModel) bool { return m.has(resolved, at) }, func() []int { return listsOf(resolved, at) })
 }
 
 // listsOf returns the lists of requests.
-func listsOf(asks []gpuAsk, at []int32) (ids []int) {
+func listsOf(resolved []resolvedRequest, at []int32) (ids []int) {
 	for _, i := range at {
-		for _, t := range asks[i].terms() {
+		for _, t := range resolved[i].terms() {
 			ids = append(ids, int(t.id))
 		}
 	}
@@ -313,13 +313,13 @@ func listsOf(asks []gpuAsk, at []int32) (ids []int) {
 func (m *gpuModel) hasAll() bool { return m.all }
 
 // has reports whether all lists of queries are on the device, with their codes.
-func (m *gpuModel) has(asks []gpuAsk, at []int32) bool {
+func (m *gpuModel) has(resolved []resolvedRequest, at []int32) bool {
 	if m.all {
 		return true
 	}
 	now := m.st.clock.Add(1)
 	for _, i := range at {
-		for _, t := range asks[i].terms() {
+		for _, t := range resolved[i].terms() {
 			if !m.st.lists[t.id].there || !m.coded[t.id] {
 				return false
 			}

@@ -6,8 +6,8 @@
 // named paper_*.go run the algorithms of a thesis (R. Gaioso, UFSCar 2019).
 //
 // A batch takes these steps. Requests wait in a ring (ring.go) and are cut into chunks (chunk.go).
-// The cores look up their words (ask.go, words.go) and write a plan (places.go, known.go). A lane,
-// a stream with its buffers, launches it (many.go). The cores make results from the output
+// The cores look up their words (resolve.go, words.go) and write a plan (places.go, known.go). A
+// lane, a stream with its buffers, launches it (many.go). The cores make results from the output
 // (results.go).
 //
 // # Strategies

@@ -57,11 +57,11 @@ func (t *gpuTerm) write(w *model.BM25Weigher, l *gpuList, weight float64) {
 }
 
 // knows reports whether the device has the terms of a query with their weights.
-func (p *manyPlan) knows(a *gpuAsk) bool { return a.lead >= 0 && p.known > 0 }
+func (p *manyPlan) knows(a *resolvedRequest) bool { return a.lead >= 0 && p.known > 0 }
 
 // writeOwn fills in the terms of a query that the device does not have, and returns the model's
 // number.
-func (q *gpuAsk) writeOwn(p *manyPlan, to []gpuTerm) (kind uint8) {
+func (q *resolvedRequest) writeOwn(p *manyPlan, to []gpuTerm) (kind uint8) {
 	lists, words := p.m.st.lists, q.terms()
 	if p.usual != nil {
 		for i, t := range words {
@@ -94,7 +94,7 @@ func usualBM25(w model.Weigher) *model.BM25Weigher {
 }
 
 // doubled reports whether all weights are 1, 2, 4 or 8, which the kernels support.
-func doubled(terms []gpuAskTerm) bool {
+func doubled(terms []resolvedTerm) bool {
 	for i := range terms {
 		if w := terms[i].weight; twice(w) > 3 || w != float64(int(1)<<twice(w)) {
 			return false

@@ -23,8 +23,8 @@ func TestGPUKnownWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var a asker
-	var asks []gpuAsk
+	var a resolver
+	var resolved []resolvedRequest
 	var at []int32
 	for i := range 30 {
 		r := ask.Request{K: 1 + rng.IntN(50), Mode: ask.Mode(i % 2)}
@@ -32,9 +32,9 @@ func TestGPUKnownWords(t *testing.T) {
 			r.Words = append(r.Words, ask.Word{Text: p.Words[j], Weight: float64(int(1) << rng.IntN(4))})
 		}
 		a.terms = nil
-		q := a.ask(g, &r)
+		q := a.resolve(g, &r)
 		q.lead = 0 // none is short
-		asks, at = append(asks, q), append(at, int32(i))
+		resolved, at = append(resolved, q), append(at, int32(i))
 	}
 	f, err := g.takeLane()
 	if err != nil {
@@ -47,7 +47,7 @@ func TestGPUKnownWords(t *testing.T) {
 		if f.p.known != uint32(len(g.pack.lists)) {
 			t.Fatalf("%d words are known, want %d", f.p.known, len(g.pack.lists))
 		}
-		if f.p.known = known; !f.p.place(asks, at, &f.limits) {
+		if f.p.known = known; !f.p.place(resolved, at, &f.limits) {
 			t.Fatal("no room")
 		}
 		if err := f.start(m); err != nil {
@@ -67,16 +67,16 @@ func TestGPUKnownWords(t *testing.T) {
 	if f.p.used.own != f.p.used.words || !slices.Equal(queries, alike) || !slices.Equal(terms, same) {
 		t.Fatal("terms of known words differ from those of words that come with the batch")
 	}
-	for i := range asks {
+	for i := range resolved {
 		sum, worth := 0.0, uint64(0)
-		for j := range asks[i].words {
+		for j := range resolved[i].words {
 			x := &terms[j]
 			sum, worth = sum+float64(x.Inverse), worth+256*uint64(x.Mult)
 			if x.Inverse < x.Weight/100 || x.Inverse > x.Weight+x.Plus {
 				t.Errorf("request %d: a word of weight %v has bound %v", i, x.Weight, x.Inverse)
 			}
 		}
-		for j := range asks[i].words {
+		for j := range resolved[i].words {
 			x := &terms[j]
 			if want := float64(x.Inverse) / sum * (1 << 24); float64(x.Mult) < want-64 ||
 				float64(x.Mult) > want+64 || worth >= 1<<32 {
@@ -84,6 +84,6 @@ func TestGPUKnownWords(t *testing.T) {
 					j, x.Mult, want, worth)
 			}
 		}
-		terms = terms[asks[i].words:]
+		terms = terms[resolved[i].words:]
 	}
 }

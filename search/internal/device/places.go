@@ -119,10 +119,10 @@ func (p *manyPlan) writeHead() {
 func manyRoom(k int) int { return 2 + k }
 
 // isShort reports whether one word decides the query, and the device has its terms.
-func (p *manyPlan) isShort(a *gpuAsk) bool { return a.lead > 0 && p.known > 0 }
+func (p *manyPlan) isShort(a *resolvedRequest) bool { return a.lead > 0 && p.known > 0 }
 
 // add adds the space that a query takes.
-func (n *manyNeed) add(p *manyPlan, a *gpuAsk) {
+func (n *manyNeed) add(p *manyPlan, a *resolvedRequest) {
 	n.out += manyRoom(int(a.k))
 	n.words += int(a.words)
 	if p.isShort(a) {
@@ -161,10 +161,10 @@ func (p *manyPlan) take(n *manyNeed, l *manyLimits) (before manyNeed, ok bool) {
 
 // place writes some of the requests to the plan, if there is space for all of them. Their answers
 // will be contiguous.
-func (p *manyPlan) place(asks []gpuAsk, at []int32, l *manyLimits) bool {
+func (p *manyPlan) place(resolved []resolvedRequest, at []int32, l *manyLimits) bool {
 	var need manyNeed
 	for _, i := range at {
-		if a := &asks[i]; a.fits() {
+		if a := &resolved[i]; a.fits() {
 			need.add(p, a)
 		}
 	}
@@ -173,7 +173,7 @@ func (p *manyPlan) place(asks []gpuAsk, at []int32, l *manyLimits) bool {
 		return false
 	}
 	for _, i := range at {
-		if a := &asks[i]; a.fits() {
+		if a := &resolved[i]; a.fits() {
 			p.write(a, &there)
 			there.add(p, a)
 		}
@@ -182,7 +182,7 @@ func (p *manyPlan) place(asks []gpuAsk, at []int32, l *manyLimits) bool {
 }
 
 // write writes a query after those that are there.
-func (p *manyPlan) write(a *gpuAsk, there *manyNeed) {
+func (p *manyPlan) write(a *resolvedRequest, there *manyNeed) {
 	at, kind := there.longs, uint8(gpuBM25)
 	words := p.words[there.words : there.words+int(a.words)]
 	if p.knows(a) {

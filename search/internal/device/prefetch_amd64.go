@@ -10,4 +10,4 @@ func prefetchTexts(first *ringRequest, n int)
 // prefetchWords is wordTable.prefetch for shortTurn words.
 //
 //go:noescape
-func prefetchWords(lines *[tableLines]wordLine, first *askedWord)
+func prefetchWords(lines *[tableLines]wordLine, first *requestWord)

@@ -18,12 +18,12 @@ textsDone:
 	RET
 
 #define ASK(i) \
-	MOVQ (askedWord_hash+i*askedWord__size)(SI), AX; \
+	MOVQ (requestWord_hash+i*requestWord__size)(SI), AX; \
 	ANDQ $(const_tableLines-1), AX; \
 	SHLQ $6, AX; \
 	PREFETCHT0 (DI)(AX*1)
 
-// func prefetchWords(lines *[tableLines]wordLine, first *askedWord)
+// func prefetchWords(lines *[tableLines]wordLine, first *requestWord)
 TEXT ·prefetchWords(SB), NOSPLIT, $0-16
 	MOVQ lines+0(FP), DI
 	MOVQ first+8(FP), SI

@@ -4,4 +4,4 @@ package device
 
 func prefetchTexts(*ringRequest, int) {}
 
-func prefetchWords(*[tableLines]wordLine, *askedWord) {}
+func prefetchWords(*[tableLines]wordLine, *requestWord) {}

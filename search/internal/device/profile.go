@@ -37,10 +37,10 @@ func (g *Index) Profile(ctx context.Context, requests []ask.Request, runs int, g
 
 func (g *Index) profileBatch(ctx context.Context, requests []ask.Request, runs int,
 	guess bool) (stages []Stage, err error) {
-	asks, at := make([]gpuAsk, len(requests)), []int32(nil)
-	var a asker
+	resolved, at := make([]resolvedRequest, len(requests)), []int32(nil)
+	var a resolver
 	for i := range requests {
-		if asks[i] = a.ask(g, &requests[i]); asks[i].fits() {
+		if resolved[i] = a.resolve(g, &requests[i]); resolved[i].fits() {
 			at = append(at, int32(i))
 		}
 	}
@@ -53,7 +53,7 @@ func (g *Index) profileBatch(ctx context.Context, requests []ask.Request, runs i
 		return nil, err
 	}
 	defer g.freeLane(f)
-	m, unlock, err := g.enterLists(requests[0].Model, asks, at)
+	m, unlock, err := g.enterLists(requests[0].Model, resolved, at)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (g *Index) profileBatch(ctx context.Context, requests []ask.Request, runs i
 	}
 	defer unlock()
 	f.p.begin(len(at), m, w, !guess, f.host.Values(), f.hostOwn.Values(), &f.limits)
-	if !f.p.place(asks, at, &f.limits) {
+	if !f.p.place(resolved, at, &f.limits) {
 		return nil, errors.New("more requests than a launch can have")
 	}
 	f.p.writeHead()

@@ -35,11 +35,11 @@ func (h *handed) add(to *[]int32, i int32) {
 // handOut makes results from the output for some requests, which is contiguous, and maps them. It
 // also makes the results of requests without words in the index.
 func (r *gpuRun) handOut(at []int32, rest *handed) {
-	asks, pruned := r.c.asks, r.b.g.s.Index.Pruned()
+	resolved, pruned := r.c.resolved, r.b.g.s.Index.Pruned()
 	var all, ready, last int
 	first := -1
 	for _, i := range at {
-		switch a := &asks[i]; {
+		switch a := &resolved[i]; {
 		case a.general || a.late:
 		case a.words == 0:
 			ready++
@@ -73,7 +73,7 @@ func (r *gpuRun) handOut(at []int32, rest *handed) {
 		some, hits, dense = make([]given, ready), make([]ask.Hit, all), false
 	}
 	for _, i := range at {
-		a := &asks[i]
+		a := &resolved[i]
 		switch {
 		case a.general || a.fits() && r.f == nil:
 			rest.add(&rest.left, i)

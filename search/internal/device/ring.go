@@ -17,8 +17,8 @@ type gpuChunk struct {
 	order    int64 // the number of the first request
 	requests []ringRequest
 	fetched  bool // the requests are no longer needed in the ring
-	asks     []gpuAsk
-	terms    [][]gpuAskTerm // of the asks, by block
+	resolved []resolvedRequest
+	terms    [][]resolvedTerm // of resolved, by block
 	made     batchPart
 	kept     []*ask.Result // see batchPart
 	done     chan struct{}

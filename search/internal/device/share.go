@@ -43,11 +43,11 @@ func (p *gpuPace) coreFirst(g *Index, first *ringRequest, waiting int) bool {
 	if chunk == 0 || !byTiles(first.algorithm()) {
 		return false
 	}
-	a := askers.Get().(*asker)
-	defer askers.Put(a)
+	a := resolvers.Get().(*resolver)
+	defer resolvers.Put(a)
 	a.terms = a.terms[:0]
-	var asked [1]gpuAsk
-	a.askAll(g, unsafe.Slice(first, 1), asked[:])
+	var asked [1]resolvedRequest
+	a.resolveAll(g, unsafe.Slice(first, 1), asked[:])
 	q := &asked[0]
 	return !q.general && float64(q.postings)*posting < chunk+float64(waiting)*load(&p.request)
 }

@@ -87,7 +87,7 @@ func TestGPUAsksShortTexts(t *testing.T) {
 		g := &Index{s: s.e, words: newWordTable(), pack: &gpuStore{resident: &resident{tiles: 1}}}
 		g.short, _ = s.e.Analyzer.(text.ShortAnalyzer)
 		requests := make([]ringRequest, spreadBy)
-		short, long := &asker{}, &asker{}
+		short, long := &resolver{}, &resolver{}
 		for range 300 {
 			for i := range requests {
 				text := make([]byte, rng.IntN(70))
@@ -101,12 +101,12 @@ func TestGPUAsksShortTexts(t *testing.T) {
 						"aslongasnokeycanbe C", "unheard"}[rng.IntN(4)]
 				}
 			}
-			got, want := make([]gpuAsk, spreadBy), make([]gpuAsk, spreadBy)
+			got, want := make([]resolvedRequest, spreadBy), make([]resolvedRequest, spreadBy)
 			short.terms, long.terms = nil, nil
-			short.askAll(g, requests, got)
+			short.resolveAll(g, requests, got)
 			keep := g.short
 			g.short = nil
-			long.askAll(g, requests, want)
+			long.resolveAll(g, requests, want)
 			g.short = keep
 			if !slices.Equal(short.counts, long.counts) || len(short.words) != len(long.words) {
 				t.Fatalf("%s: %d words, want %d", analyzer, len(short.words), len(long.words))

@@ -16,10 +16,10 @@ import (
 // Looking these up without opening lists, and caching the words of other requests, takes a tenth of
 // the preparation that a search on a core needs.
 
-// gpuAsk is a request as the device needs it. One core writes it and others read it, so it is
-// small.
-type gpuAsk struct {
-	first    *gpuAskTerm // its words, in query order
+// resolvedRequest is a request as the device needs it. One core writes it and others read it, so it
+// is small.
+type resolvedRequest struct {
+	first    *resolvedTerm // its words, in query order
 	postings int64
 	blocks   uint32 // of these postings
 	out      uint32 // offset of its answers
@@ -34,47 +34,47 @@ type gpuAsk struct {
 	late    bool // there was no room in the lane
 }
 
-type gpuAskTerm struct {
+type resolvedTerm struct {
 	*wordEntry
 	weight float64
 }
 
-func (q *gpuAsk) terms() []gpuAskTerm { return unsafe.Slice(q.first, q.words) }
+func (q *resolvedRequest) terms() []resolvedTerm { return unsafe.Slice(q.first, q.words) }
 
 // fits reports whether a lane can answer the request and it has words.
-func (q *gpuAsk) fits() bool { return !q.general && q.words > 0 }
+func (q *resolvedRequest) fits() bool { return !q.general && q.words > 0 }
 
-// asker turns requests into gpuAsks. Its buffers are reused.
-type asker struct {
+// resolver turns requests into resolved requests. Its buffers are reused.
+type resolver struct {
 	room   text.ShortRoom
 	tokens text.Tokens
 	text   keyText
 	bytes  []byte // of words that are too long for a key
-	words  []askedWord
-	counts []int        // number of words of each request
-	terms  []gpuAskTerm // of several requests
+	words  []requestWord
+	counts []int          // number of words of each request
+	terms  []resolvedTerm // of several requests
 }
 
-// askedWord is a word of a request.
-type askedWord struct {
+// requestWord is a word of a request.
+type requestWord struct {
 	key  wordKey
 	hash uint64
-	at   int // offset in asker.bytes, if the key does not contain it
+	at   int // offset in resolver.bytes, if the key does not contain it
 }
 
-var askers = sync.Pool{New: func() any { return &asker{} }}
+var resolvers = sync.Pool{New: func() any { return &resolver{} }}
 
-// ask looks up one request. Errors in it are left to Engine.Prepare to report.
-func (a *asker) ask(g *Index, r *ask.Request) gpuAsk {
-	var q [1]gpuAsk
-	a.askAll(g, []ringRequest{asRing(r)}, q[:])
+// resolve looks up the words of one request. Errors in it are left to Engine.Prepare to report.
+func (a *resolver) resolve(g *Index, r *ask.Request) resolvedRequest {
+	var q [1]resolvedRequest
+	a.resolveAll(g, []ringRequest{asRing(r)}, q[:])
 	return q[0]
 }
 
-// askAll looks up the words of several requests. All requests are cut into words before any word is
-// looked up, and entries are prefetched before any is read, so that many accesses to memory
+// resolveAll looks up the words of several requests. All requests are cut into words before any
+// word is looked up, and entries are prefetched before any is read, so that many accesses to memory
 // overlap.
-func (a *asker) askAll(g *Index, requests []ringRequest, out []gpuAsk) {
+func (a *resolver) resolveAll(g *Index, requests []ringRequest, out []resolvedRequest) {
 	a.bytes, a.words, a.counts = a.bytes[:0], a.words[:0], a.counts[:0]
 	prefetchTexts(unsafe.SliceData(requests), len(requests))
 	for i := range requests {
@@ -93,12 +93,12 @@ func (a *asker) askAll(g *Index, requests []ringRequest, out []gpuAsk) {
 }
 
 // takeApart tokenizes a request and records its words.
-func (a *asker) takeApart(g *Index, r *ringRequest, q *gpuAsk) {
+func (a *resolver) takeApart(g *Index, r *ringRequest, q *resolvedRequest) {
 	k := r.k
 	if k == 0 {
 		k = 10
 	}
-	*q = gpuAsk{general: k < 1 || k > gpuSmallK || r.mode > ask.And || g.s.Live != nil ||
+	*q = resolvedRequest{general: k < 1 || k > gpuSmallK || r.mode > ask.And || g.s.Live != nil ||
 		r.rare != nil && (r.rare.Within != nil || r.rare.IsTree() || unknown(r.rare.Model) != "")}
 	if q.general {
 		return
@@ -129,7 +129,7 @@ func (a *asker) takeApart(g *Index, r *ringRequest, q *gpuAsk) {
 }
 
 // note records a word of the text and prefetches its entry.
-func (a *asker) note(g *Index, start, end int) {
+func (a *resolver) note(g *Index, start, end int) {
 	at := len(a.bytes)
 	if end-start > keyBytes {
 		a.bytes = append(a.bytes, a.text.text[start:end]...)
@@ -137,18 +137,18 @@ func (a *asker) note(g *Index, start, end int) {
 	key := a.text.key(start, end)
 	hash := key.hash()
 	g.words.prefetch(hash)
-	a.words = append(a.words, askedWord{key, hash, at})
+	a.words = append(a.words, requestWord{key, hash, at})
 }
 
 // noteShort records the words of a short text.
-func (a *asker) noteShort(g *Index, borders uint64) {
+func (a *resolver) noteShort(g *Index, borders uint64) {
 	const most = (text.MaxShort + 1) / 2
 	n := len(a.words)
 	if cap(a.words) < n+most {
 		a.words = slices.Grow(a.words, most)
 	}
 	a.words = a.words[:n+bits.OnesCount64(borders)/2]
-	to := (*[most]askedWord)(a.words[n : n+most])
+	to := (*[most]requestWord)(a.words[n : n+most])
 	lines := g.words.lines.Load()
 	for i := 0; ; {
 		turn := to[i : i+shortTurn]
@@ -175,8 +175,8 @@ func (a *asker) noteShort(g *Index, borders uint64) {
 	}
 }
 
-// putTogether fills a gpuAsk from its words. Words that are not in the index are left out.
-func (a *asker) putTogether(g *Index, q *gpuAsk, words []askedWord, r *ringRequest) {
+// putTogether fills a resolvedRequest from its words. Words that are not in the index are left out.
+func (a *resolver) putTogether(g *Index, q *resolvedRequest, words []requestWord, r *ringRequest) {
 	var weighted []ask.Word
 	if r.rare != nil {
 		weighted = r.rare.Words
@@ -232,7 +232,7 @@ func (a *asker) putTogether(g *Index, q *gpuAsk, words []askedWord, r *ringReque
 		if df < least {
 			least, lead = df, n
 		}
-		terms[n] = gpuAskTerm{found, weight}
+		terms[n] = resolvedTerm{found, weight}
 		n++
 	}
 	if r.mode == ask.And && !known {
@@ -255,7 +255,7 @@ func (a *asker) putTogether(g *Index, q *gpuAsk, words []askedWord, r *ringReque
 }
 
 // lookUp finds a word that is not in the first entry of its cache line.
-func (a *asker) lookUp(g *Index, w *askedWord) (*wordEntry, error) {
+func (a *resolver) lookUp(g *Index, w *requestWord) (*wordEntry, error) {
 	var short [16]byte
 	text := w.key.appendTo(short[:0])
 	if w.key.long() {
@@ -265,7 +265,7 @@ func (a *asker) lookUp(g *Index, w *askedWord) (*wordEntry, error) {
 }
 
 // sameAs returns the same word among some, or nil.
-func sameAs(terms []gpuAskTerm, e *wordEntry) *gpuAskTerm {
+func sameAs(terms []resolvedTerm, e *wordEntry) *resolvedTerm {
 	for i := range terms {
 		if t := &terms[i]; t.id == e.id {
 			return t
