@@ -18,7 +18,7 @@ type Comparison struct {
 	Better  int     `json:"better"`  // number of topics in which the second run is higher
 	Worse   int     `json:"worse"`   // number of topics in which the second run is lower
 	T       float64 `json:"t"`       // Student's t of the paired differences
-	PT      float64 `json:"p_t"`     // its two-sided p
+	PT      float64 `json:"p_t"`     // two-sided p-value of T
 	// PRandom is the two-sided p of Fisher's randomisation test: the share of all ways to swap the
 	// two runs, topic by topic, in which the difference is at least as large. Up to 16 topics all
 	// ways are tried; beyond that, 100,000 random ones, the same every time.

@@ -55,7 +55,7 @@ type Association struct {
 	Word2  string    `json:"word2"`  // the second word
 	Count  float64   `json:"count"`  // O, or the value of a weighted cell
 	F1     uint64    `json:"f1"`     // occurrences of Word1 in the corpus
-	F2     uint64    `json:"f2"`     // occurrences of Word2
+	F2     uint64    `json:"f2"`     // occurrences of Word2 in the corpus
 	Scores []float64 `json:"scores"` // by the measures of the options
 
 	P float64 `json:"p,omitempty"` // p-value of the log-likelihood ratio, with Options.P
@@ -63,7 +63,7 @@ type Association struct {
 	// Bonferroni is P times the number of pairs compared, at most 1. It is set with Options.P.
 	Bonferroni float64 `json:"bonferroni,omitempty"`
 
-	Spread *Dispersion `json:"spread,omitempty"` // see Spread
+	Spread *Dispersion `json:"spread,omitempty"` // over the parts of the corpus; set by Spread
 }
 
 // Associations holds the best pairs by the first measure; ties are in ascending order of IDs.

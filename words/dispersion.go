@@ -8,9 +8,9 @@ import (
 // Dispersion describes how evenly something is distributed over the parts of a corpus, such as its
 // documents.
 type Dispersion struct {
-	Count uint64 `json:"count"` // occurrences
+	Count uint64 `json:"count"` // number of occurrences in the corpus
 	Range int    `json:"range"` // parts in which it occurs
-	Parts int    `json:"parts"` // parts in all
+	Parts int    `json:"parts"` // number of all parts
 
 	// DP is Gries' deviation of proportions: half the sum of |share of the occurrences - share of
 	// the words| over all parts. 0 is even, near 1 is all in one small part.
