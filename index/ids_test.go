@@ -193,6 +193,29 @@ func TestRunsOfIDsAreShort(t *testing.T) {
 	}
 }
 
+// A duplicate ID is found wherever it is, also that of the first document.
+func TestDuplicateIDs(t *testing.T) {
+	for _, c := range []struct {
+		ids           []string
+		first, second int // -1: no duplicate
+	}{
+		{[]string{"a", "a"}, 0, 1}, {[]string{"b", "a", "c", "b"}, 0, 3}, {[]string{"c", "a", "b", "a"}, 1, 3},
+		{[]string{"a", "b", "a1", "a01"}, -1, -1},
+	} {
+		s, err := sections.NewWriter(new(bytes.Buffer), "IDSIDSID", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := idWriter{docs: len(c.ids), id: func(d int) []byte { return []byte(c.ids[d]) }, room: 1 << 20,
+			tempDir: t.TempDir(), unique: true}
+		err = w.write(s)
+		twice, ok := errors.AsType[*DuplicateIDError](err)
+		if ok != (c.first >= 0) || ok && (int(twice.First) != c.first || int(twice.Second) != c.second) {
+			t.Errorf("%q: error %v, want documents %d and %d (-1: no error)", c.ids, err, c.first, c.second)
+		}
+	}
+}
+
 // IDs that are sorted in files, in many runs, give the same bytes and errors as IDs sorted in
 // memory.
 func TestIDsSortedInFiles(t *testing.T) {

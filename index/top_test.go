@@ -189,6 +189,29 @@ func TestCheckFindsWrongTopPostings(t *testing.T) {
 	}
 }
 
+// Check finds a wrong stored rank even if the checksums fit.
+func TestCheckFindsWrongRanks(t *testing.T) {
+	files := damageable(t)
+	files[skipsFile] = withSection(t, skipsFile, files[skipsFile], "skips", func(b []byte) []byte {
+		b = bytes.Clone(b)
+		x := sections.Bytes([]float32{math.Float32frombits(0x7f800000)}) // the last list has no 1,000th posting
+		at := bytes.LastIndex(b, x)
+		if at < 0 {
+			t.Fatal("no list without a 1,000th posting")
+		}
+		b[at+2] ^= 0x40
+		return b
+	})
+	repair(files)
+	r, err := openMemory(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Check(t.Context(), CheckOptions{Threads: 1}); err == nil {
+		t.Error("a wrong rank of a list: no error of Check")
+	}
+}
+
 // A levels file of an older version has no top postings. Counts that do not fit the postings are
 // refused.
 func TestOpenTop(t *testing.T) {
