@@ -8,9 +8,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/spf13/pflag"
 
 	"github.com/collocate/collocate/serve"
 )
@@ -20,42 +22,46 @@ func isServer(dir string) bool {
 	return strings.HasPrefix(dir, "http://") || strings.HasPrefix(dir, "https://")
 }
 
-// notRemote are the flags that have no effect on a server.
-var notRemote = []string{
-	"topics", "run", "tag", "encoding", "topic-ids", "snippet-size",
-	"k1", "b", "mu", "variant", "partition",
-	"expand", "proximity", "k3", "topic-field",
-	"partition-size", "partitions", "policy", "slack", "recall", "engine",
+// forwardedFlags are the flags that are sent to a server, each with the name of its parameter.
+var forwardedFlags = map[string]string{
+	"k": "k", "from": "from", "mode": "mode", "model": "model", "field-weights": "weights",
+	"algorithm": "algorithm", "plain": "plain", "count": "count", "explain": "explain", "stats": "stats",
+	"snippets": "snippets", "show": "fields", "facet": "facets", "sort": "sort",
+}
+
+// clientFlags are the flags that concern only the connection and the output.
+var clientFlags = []string{"token-file", "json", "quiet", "verbose"}
+
+// remoteQuery returns the parameters for a server: the query, and the flags that were given. A flag
+// that is not for a server is an error.
+func remoteQuery(words string, flags *pflag.FlagSet) (ask url.Values, err error) {
+	ask = url.Values{"q": {words}}
+	flags.Visit(func(f *pflag.Flag) {
+		name, forwarded := forwardedFlags[f.Name]
+		switch {
+		case forwarded:
+			value := f.Value.String()
+			if list, ok := f.Value.(pflag.SliceValue); ok {
+				value = strings.Join(list.GetSlice(), ",")
+			}
+			ask.Set(name, value)
+		case err == nil && !slices.Contains(clientFlags, f.Name):
+			err = usagef("--%s is not supported with a server; leave it out", f.Name)
+		}
+	})
+	return ask, err
 }
 
 // searchRemote searches through a server.
-func (a *app) searchRemote(ctx context.Context, address, words string, f *searchFlags) error {
-	for _, name := range notRemote {
-		if f.set(name) {
-			return usagef("--%s is not supported with a server; leave it out", name)
-		}
+func (a *app) searchRemote(ctx context.Context, address, words string, f *searchFlags,
+	flags *pflag.FlagSet) error {
+	ask, err := remoteQuery(words, flags)
+	if err != nil {
+		return err
 	}
 	if words == "" {
 		return usagef("the query is missing: a server answers one query")
 	}
-	ask := url.Values{"q": {words}, "k": {strconv.Itoa(f.k)}, "mode": {f.mode}}
-	set := func(name, value string, said bool) {
-		if said {
-			ask.Set(name, value)
-		}
-	}
-	set("offset", strconv.Itoa(f.from), f.from > 0)
-	set("model", f.model, f.set("model"))
-	set("weights", f.fieldWeights, f.fieldWeights != "")
-	set("algorithm", f.algorithm, f.set("algorithm"))
-	for name, said := range map[string]bool{
-		"snippets": f.snippets, "explain": f.explain, "stats": f.stats, "plain": f.plain, "count": f.count,
-	} {
-		set(name, "true", said)
-	}
-	set("facets", strings.Join(f.facets, ","), len(f.facets) > 0)
-	set("sort", f.sort, f.sort != "")
-	set("fields", strings.Join(f.show, ","), len(f.show) > 0)
 	token, err := readToken("token-file", f.tokenFile)
 	if err != nil {
 		return err

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+)
+
+// Each flag of search is sent to a server, is used by the client, or is refused by an error that
+// names it.
+func TestFlagsOfSearchWithAServer(t *testing.T) {
+	sent := map[string]struct{ value, param, want string }{
+		"k": {"3", "k", "3"}, "from": {"2", "from", "2"}, "mode": {"and", "mode", "and"},
+		"model": {"dph", "model", "dph"}, "field-weights": {"title=3,body=1", "weights", "title=3,body=1"},
+		"algorithm": {"wand", "algorithm", "wand"}, "plain": {"true", "plain", "true"},
+		"count": {"true", "count", "true"}, "explain": {"true", "explain", "true"},
+		"stats": {"true", "stats", "true"}, "snippets": {"true", "snippets", "true"},
+		"show": {"title,url", "fields", "title,url"}, "facet": {"lang:5,year", "facets", "lang:5,year"},
+		"sort": {"year:desc", "sort", "year:desc"},
+	}
+	used := []string{"token-file", "json", "quiet", "verbose"}
+	refused := []string{
+		"topics", "topic-field", "topic-ids", "encoding", "query-language", "run", "tag", "batch",
+		"k1", "b", "k3", "mu", "variant", "expand", "proximity", "snippet-size",
+		"partition", "partition-size", "partitions", "policy", "slack", "recall",
+		"block-threads", "slice", "insert", "start-threshold",
+		"engine", "threads", "memory", "device", "more-devices", "gpu-memory",
+	}
+	var asked []url.Values
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Query())
+		io.WriteString(w, "{}")
+	}))
+	defer server.Close()
+	search := func(flags ...string) (url.Values, error) {
+		asked = nil
+		args := append([]string{"search", server.URL, "cat"}, flags...)
+		a := newApp(strings.NewReader(""), io.Discard, io.Discard)
+		err := newRoot(a, args...).ExecuteContext(context.Background())
+		if len(asked) > 0 {
+			return asked[0], err
+		}
+		return nil, err
+	}
+	if got, err := search(); err != nil || got.Encode() != "q=cat" {
+		t.Errorf("without flags: asked %v, %v, want only the query", got, err)
+	}
+	cmd, _, err := newRoot(newApp(strings.NewReader(""), io.Discard, io.Discard), "search").Find([]string{"search"})
+	if err == nil {
+		err = cmd.ParseFlags(nil) // adds the global flags
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		value := f.DefValue
+		if f.Value.Type() == "intSlice" {
+			value = "1"
+		}
+		s, isSent := sent[f.Name]
+		if isSent {
+			value = s.value
+		}
+		got, err := search("--" + f.Name + "=" + value)
+		switch {
+		case isSent:
+			if want := (url.Values{"q": {"cat"}, s.param: {s.want}}); err != nil || got.Encode() != want.Encode() {
+				t.Errorf("--%s: asked %v, %v, want %v", f.Name, got, err, want)
+			}
+		case slices.Contains(used, f.Name):
+			if err != nil || got == nil {
+				t.Errorf("--%s: asked %v, %v, want no error", f.Name, got, err)
+			}
+		case slices.Contains(refused, f.Name):
+			want := "--" + f.Name + " is not supported with a server"
+			if err == nil || !strings.Contains(err.Error(), want) || got != nil {
+				t.Errorf("--%s: asked %v, error %v, want no request and %q", f.Name, got, err, want)
+			}
+		case f.Name != "help":
+			t.Errorf("--%s is new: add it to forwardedFlags in search_remote.go and to sent here, or to refused here", f.Name)
+		}
+	})
+}
