@@ -111,8 +111,11 @@ const (
 
 // epsg returns the system with an EPSG number, or nil if it is not supported.
 func epsg(code int) *CRS {
-	if code == 4326 {
+	switch code {
+	case 4326:
 		return WGS84
+	case 900913: // the older, unofficial number of Web Mercator
+		code = 3857
 	}
 	c := epsgZone(code)
 	if c == nil {
@@ -193,7 +196,7 @@ func epsgProjected(code int) *CRS {
 	}
 	grs := grs80Ellipsoid
 	switch code {
-	case 3857, 900913:
+	case 3857:
 		return projected("WGS 84 / Web Mercator", &datumWGS84, &mercator{0, wgs84Ellipsoid.a, 0, 1, 0, 0})
 	case 3395:
 		return projected("WGS 84 / World Mercator", &datumWGS84,

@@ -138,6 +138,24 @@ func TestSystemsInWellKnownText(t *testing.T) {
 	}
 }
 
+// 900913 and 3857 are numbers of one system, whose positions may be mixed.
+func TestBothNumbersOfWebMercator(t *testing.T) {
+	old, err := ParseCRS("EPSG:900913")
+	if err != nil {
+		t.Fatal(err)
+	}
+	web, err := ParseCRS("EPSG:3857")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !old.Same(web) || !web.Same(old) {
+		t.Errorf("%v and %v are not the same", old, web)
+	}
+	if world := epsg(3395); web.Same(world) {
+		t.Errorf("%v and %v are the same", web, world)
+	}
+}
+
 func FuzzParseCRS(f *testing.F) {
 	f.Add(`GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]`)
 	f.Add("EPSG:2263")

@@ -11,7 +11,8 @@ import (
 // A request and its result. The types are defined with the engines that read and fill them. Where
 // one of them is a struct, its comment here shows the fields.
 type (
-	// Request is a query and how to answer it. Only Text, Words or Query must be given.
+	// Request is a query and how to answer it. One of Text, Words and Query says what to find;
+	// without any there are no hits.
 	//
 	//	type Request struct {
 	//		Text      string    // plain words, cut by the index's analyzer; no operators

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/search/query"
 )
 
 // The example of the package comment.
@@ -58,6 +59,13 @@ func TestBadRequestsAreRefused(t *testing.T) {
 	} {
 		if _, err := s.Search(context.Background(), r); err == nil {
 			t.Errorf("bad %s: no error", name)
+		}
+	}
+	for _, r := range []Request{{K: -1}, {From: -1}, {K: MaxK, From: 1}, {From: math.MaxInt}} {
+		r.Query = query.Term{Text: "a"}
+		want := fmt.Sprintf("K %d, From %d: want neither negative, and a sum of at most %d", r.K, r.From, MaxK)
+		if _, err := s.Search(context.Background(), r); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
 	for _, words := range []string{"", "nowhere", "   "} {

@@ -55,6 +55,23 @@ func TestTopicsOfEveryFormat(t *testing.T) {
 	}
 }
 
+// An error in a table of topics names one line, and tells a wrong number of columns from a quote
+// that is not closed.
+func TestErrorsInTablesOfTopics(t *testing.T) {
+	for file, want := range map[string]string{
+		"id,query\n1,a\n2,b,c\n":    "f:3: 3 columns, want 2 as in the header",
+		"id,query\n1\n":             "f:2: 1 columns, want 2 as in the header",
+		"id\tquery\n1\ta\tb\n":      "f:2: 3 columns, want 2 as in the header",
+		"id,query\n1,a\n2,\"bear\n": `f:3: byte 8: extraneous or missing " in quoted-field`,
+		"id,query\n1,be\"ar\n":      `f:2: byte 5: bare " in non-quoted-field`,
+	} {
+		_, err := ParseTopics(strings.NewReader(file), "f", TopicOptions{})
+		if err == nil || err.Error() != want {
+			t.Errorf("%q: error %v, want %s", file, err, want)
+		}
+	}
+}
+
 // A note says what was guessed or left out, once, in a line that names the file.
 func TestTopicsTellWhatWasGuessed(t *testing.T) {
 	for file, want := range map[string]string{

@@ -2,6 +2,7 @@ package trec
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,8 +53,14 @@ func (p *topicParser) table(n int, line string) error {
 		c.Comma, c.LazyQuotes = '\t', true
 	}
 	fields, err := c.Read()
+	if errors.Is(err, csv.ErrFieldCount) {
+		return fmt.Errorf("%d columns, want %d as in the header", len(fields), len(p.columns))
+	}
+	if wrong := new(csv.ParseError); errors.As(err, &wrong) { // its line is that of a single row
+		return fmt.Errorf("byte %d: %w", wrong.Column, wrong.Err)
+	}
 	if err != nil {
-		return fmt.Errorf("want %d columns, as in the header: %w", len(p.columns), err)
+		return err
 	}
 	id := strings.TrimSpace(fields[columnOf(p.columns, topicIDs)])
 	if len(p.o.Fields) == 0 {

@@ -138,8 +138,10 @@ func atLeast(name string, seconds, of, times float64) check.Bench {
 // an index.
 func measureWeigh(ctx context.Context, dev *gpu.Device, quick bool) (out []check.Bench, err error) {
 	size, rounds := int64(500e6), 5
+	sizeName, largeName := "500 MB", "3 GB" // sizes in the names of figures
 	if quick {
 		size, rounds = 20e3, 1
+		sizeName, largeName = "20 kB", "120 kB"
 	}
 	err = weighbench.Folder(func(dir string) (err error) {
 		path, err := weighbench.TextFile(ctx, dir, size, 0)
@@ -200,22 +202,22 @@ func measureWeigh(ctx context.Context, dev *gpu.Device, quick bool) (out []check
 		}
 		items := corpus.Words()
 		out = append(out,
-			wanted("weigh 500 MB: ours", items, ours.Best, ours.Median, 0.060, "60 ms"),
-			wanted("weigh 500 MB: dictionary (PPD)", items, ppd.Best, ppd.Median, 0.120, "120 ms"),
-			check.Bench{Name: "weigh 500 MB: primitives (PP)", Items: items, Seconds: pp.Best, Median: pp.Median},
-			check.Bench{Name: "weigh 500 MB: PPD as published", Items: items,
+			wanted("weigh "+sizeName+": ours", items, ours.Best, ours.Median, 0.060, "60 ms"),
+			wanted("weigh "+sizeName+": dictionary (PPD)", items, ppd.Best, ppd.Median, 0.120, "120 ms"),
+			check.Bench{Name: "weigh " + sizeName + ": primitives (PP)", Items: items, Seconds: pp.Best, Median: pp.Median},
+			check.Bench{Name: "weigh " + sizeName + ": PPD as published", Items: items,
 				Seconds: published.Best, Median: published.Median},
-			check.Bench{Name: "weigh 500 MB: MapReduce on the GPU (MRM)", Items: items,
+			check.Bench{Name: "weigh " + sizeName + ": MapReduce on the GPU (MRM)", Items: items,
 				Seconds: mrm.Best, Median: mrm.Median},
-			check.Bench{Name: fmt.Sprintf("weigh 500 MB: MapReduce on %d threads (MRP)", threads),
+			check.Bench{Name: fmt.Sprintf("weigh %s: MapReduce on %d threads (MRP)", sizeName, threads),
 				Items: items, Seconds: mrp.Best, Median: mrp.Median},
 			check.Bench{Name: fmt.Sprintf("weigh: PPD as published against MRP: %.1fx (paper 5.0 to 5.1)", mrp.Best/published.Best), Items: items, Seconds: published.Best},
 			check.Bench{Name: fmt.Sprintf("weigh: PPD as published against PP: %.1fx (paper 3.8 to 4.5)", pp.Best/published.Best), Items: items, Seconds: published.Best},
 			atLeast("weigh: PPD against PP", ppd.Best, pp.Best, 3),
 			check.Bench{Name: fmt.Sprintf("weigh: PPD against PP without copies: %.1fx",
 				onDevice(ppSteps)/onDevice(ppdSteps)), Items: items, Seconds: onDevice(ppdSteps)},
-			check.Bench{Name: fmt.Sprintf("weigh 500 MB: CPU auto, %d threads, which make the weights as they are read", threads), Items: items, Seconds: auto.Best, Median: auto.Median},
-			check.Bench{Name: fmt.Sprintf("weigh 500 MB: reading the weights that ours left, %d threads", threads), Items: items, Seconds: read.Best, Median: read.Median},
+			check.Bench{Name: fmt.Sprintf("weigh %s: CPU auto, %d threads, which make the weights as they are read", sizeName, threads), Items: items, Seconds: auto.Best, Median: auto.Median},
+			check.Bench{Name: fmt.Sprintf("weigh %s: reading the weights that ours left, %d threads", sizeName, threads), Items: items, Seconds: read.Best, Median: read.Median},
 			atLeast("weigh: ours against CPU auto", ours.Best, auto.Best, 25))
 		// Large enough that opening the device takes a small part of the time.
 		large := 6 * size
@@ -226,7 +228,7 @@ func measureWeigh(ctx context.Context, dev *gpu.Device, quick bool) (out []check
 		if err != nil {
 			return err
 		}
-		b := wanted("index 3 GB from text to files", int(large), build, 0, float64(large)/1e9, "1 GB/s")
+		b := wanted("index "+largeName+" from text to files", int(large), build, 0, float64(large)/1e9, "1 GB/s")
 		b.Bytes, b.GBs = large, math.Round(float64(large)/build/1e7)/100
 		out = append(out, b)
 		return nil

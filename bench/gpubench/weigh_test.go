@@ -32,6 +32,9 @@ func TestWeighAndDict(t *testing.T) {
 				!strings.HasPrefix(b.Name, "dict") && !strings.HasPrefix(b.Name, "index") {
 				t.Errorf("%+v: want a time, and a name that begins with weigh, dict or index", b)
 			}
+			if strings.Contains(b.Name, "500 MB") || strings.Contains(b.Name, "3 GB") {
+				t.Errorf("%q: want the size of the quick measurement, not of the full one", b.Name)
+			}
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
 
 	"github.com/klauspost/compress/zstd"
@@ -17,7 +18,11 @@ import (
 
 // peakOf returns the peak resident memory of a process.
 func peakOf(s *os.ProcessState) bytesize.Size {
-	return bytesize.Size(s.SysUsage().(*syscall.Rusage).Maxrss * 1024)
+	unit := bytesize.Size(1024) // of Maxrss: kilobytes, on macOS bytes
+	if runtime.GOOS == "darwin" {
+		unit = 1
+	}
+	return bytesize.Size(s.SysUsage().(*syscall.Rusage).Maxrss) * unit
 }
 
 // unusual writes inputs that 'collocate generate' does not make: a huge line, a decompression bomb,
@@ -38,9 +43,9 @@ func (b *bench) unusual() error {
 		if err != nil {
 			return err
 		}
-		zeros := bytes.Repeat([]byte("a"), 1<<20)
+		letters := bytes.Repeat([]byte("a"), 1<<20)
 		for range 500 {
-			if _, err := z.Write(zeros); err != nil {
+			if _, err := z.Write(letters); err != nil {
 				return err
 			}
 		}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -10,6 +11,17 @@ import (
 
 	"github.com/collocate/collocate/internal/bytesize"
 )
+
+// The peak of a small program is in bytes: at least one megabyte, and far less than a terabyte.
+func TestPeakOfAProcessIsInBytes(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if peak := peakOf(cmd.ProcessState); peak < bytesize.MB || peak > 2*bytesize.GB {
+		t.Errorf("the peak of a test binary without tests is %v, want 1MB to 2GB", peak)
+	}
+}
 
 // The fastest jobs keep to the smallest bound, with many documents and with documents that are too
 // long.

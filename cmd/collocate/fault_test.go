@@ -8,9 +8,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/collocate/collocate/internal/disk"
 	"github.com/collocate/collocate/internal/faultfs"
@@ -49,6 +53,24 @@ var writers = []struct {
 	{"generate text", "generate text --bytes 10kB --out {}/out.txt", "out.txt"},
 	{"places --svg", "places {}/points.csv -d 5 -p 0.1 --svg {}/out.svg", "out.svg"},
 	{"places --geopackage", "places {}/points.csv -d 5 -p 0.1 --geopackage {}/out.gpkg", "out.gpkg"},
+	{"keywords", "keywords {}/new.txt --reference {}/old.txt --out {}/out.csv", "out.csv"},
+	{"concordance", "concordance {}/new.txt cat --out {}/out.csv", "out.csv"},
+	{"ngrams", "ngrams {}/new.txt -n 2 --min-count 1 --out {}/out.csv", "out.csv"},
+	{"neighbours", "neighbours {}/m.cooc cat --min-value 0 --out {}/out.csv", "out.csv"},
+	{"neighbours --network", "neighbours {}/m.cooc cat --min-value 0 --network {}/out.svg", "out.svg"},
+	{"cooccur --save-vocab", "cooccur {}/new.txt --window 2 --out {}/m.cooc --save-vocab {}/out.txt", "out.txt"},
+	{"weigh --index", "weigh {}/new.txt --index {}/ix", "ix"},
+	{"index compact", "index compact {}/other --out {}/ix", "ix"},
+	{"places --out", "places {}/points.csv -d 5 -p 0.1 --out {}/out.csv", "out.csv"},
+	{"places --rules-csv", "places {}/points.csv -d 5 -p 0.1 --min-confidence 0.1 --rules-csv {}/out.csv", "out.csv"},
+	{"places pairs --local", "places pairs {}/points.csv -d 5 --of A --near B --local {}/out.csv", "out.csv"},
+	{"places pairs --local-svg", "places pairs {}/points.csv -d 5 --of A --near B --local-svg {}/out.svg", "out.svg"},
+	{"dispersion", "dispersion {}/new.txt --of cat --svg {}/out.svg", "out.svg"},
+	{"generate points", "generate points --count 100 --out {}/out.csv", "out.csv"},
+	{"generate queries", "generate queries --count 10 --out {}/out.tsv", "out.tsv"},
+	{"beir --run", "beir {}/beir --index {}/beir.index --run {}/out.run", "out.run"},
+	{"places curve --csv", "places curve {}/points.csv --csv {}/out.csv", "out.csv"},
+	{"places curve --svg", "places curve {}/points.csv --svg {}/out.svg", "out.svg"},
 	{"places --geojson", "places {}/points.csv -d 5 -p 0.1 --planar --geojson {}/out.json", "out.json"},
 }
 
@@ -124,7 +146,11 @@ func stage(t *testing.T, dir, line, result string) *scene {
 	files := map[string]string{
 		"old.txt": "the old rose\nthe rose\n", "new.txt": "the cat sat\nthe dog sat\nthe cat\n",
 		"topics.txt": "1:cat\n2:dog\n", "points.csv": "x,y,feature\n0,0,A\n1,1,B\n9,9,A\n8,8,B\n",
+		"beir/corpus.jsonl":   `{"_id":"d1","title":"a","text":"the cat sat"}` + "\n",
+		"beir/queries.jsonl":  `{"_id":"q1","text":"cat"}` + "\n",
+		"beir/qrels/test.tsv": "query-id\tcorpus-id\tscore\nq1\td1\t1\n",
 	}
+	mkdir(t, dir, "beir/qrels")
 	for name, data := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o666); err != nil {
 			t.Fatal(err)
@@ -152,6 +178,42 @@ func stage(t *testing.T, dir, line, result string) *scene {
 		t.Fatal("the old and the new result are the same")
 	}
 	return s
+}
+
+// Every flag of a verb that names a result is used by a writer, or left out for a reason.
+func TestEveryResultHasAWriter(t *testing.T) {
+	leftOut := map[string]string{ // by the beginning of the verb
+		"bench": "takes minutes", "dict bench": "needs a GPU", "gpu": "needs a GPU, or minutes",
+		"cluster": "needs the parts of workers, or an engine such as Spark", "serve": "appends to logs",
+		"shard": "writes several folders, each as an index is written",
+	}
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		verb := strings.TrimPrefix(cmd.CommandPath(), "collocate ")
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if !slices.Contains(outputFlags, f.Name) || f.Value.Type() != "string" {
+				return
+			}
+			uses := func(args string) bool {
+				return strings.HasPrefix(args, verb+" ") && strings.Contains(args, " --"+f.Name+" ")
+			}
+			for _, w := range writers {
+				if uses(w.args) {
+					return
+				}
+			}
+			for begin := range leftOut {
+				if strings.HasPrefix(verb+" ", begin+" ") {
+					return
+				}
+			}
+			t.Errorf("%s --%s: want a line in writers, or the reason why it has none", verb, f.Name)
+		})
+		for _, c := range cmd.Commands() {
+			visit(c)
+		}
+	}
+	visit(newRoot(newApp(strings.NewReader(""), io.Discard, io.Discard)))
 }
 
 // Every disk operation of every writer fails once: the verb returns an error, the result is the old

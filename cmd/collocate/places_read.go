@@ -81,7 +81,7 @@ func (p *pointFlags) read(ctx context.Context, a *app, paths []string) (*points.
 	if opt.Feature == "" && in.Columns[2] != "" {
 		a.summary("feature: %q (another: --feature)", in.Columns[2])
 	}
-	if in.CRS != nil && (in.CRS.EPSG == 3857 || in.CRS.EPSG == 900913) {
+	if in.CRS != nil && in.CRS.EPSG == 3857 {
 		a.summary("Web Mercator stretches distances away from the equator, to twice their length at 60 degrees: convert to a local system for true metres")
 	}
 	if in.Skipped > 0 {

@@ -54,7 +54,8 @@ type Word struct {
 // MaxK is the largest allowed number of results.
 const MaxK = 1 << 20
 
-// Request is a query and how to answer it. Only Text, Words or Query must be given.
+// Request is a query and how to answer it. One of Text, Words and Query says what to find; without
+// any there are no hits.
 type Request struct {
 	// The size is a multiple of 16 bytes: see TestRequestSize.
 

@@ -115,9 +115,11 @@ func (p *plan) search(r *ask.Request) (*ask.Result, error) {
 	if k == 0 {
 		k = 10
 	}
-	if k += r.From; r.K < 0 || r.From < 0 || k > ask.MaxK {
-		return nil, ask.Refuse("search: k = %d from %d: want a sum of 1 to %d", r.K, r.From, ask.MaxK)
+	if r.K < 0 || r.From < 0 || r.From > ask.MaxK-k {
+		return nil, ask.Refuse("search: K %d, From %d: want neither negative, and a sum of at most %d",
+			r.K, r.From, ask.MaxK)
 	}
+	k += r.From
 	live := p.live(r)
 	if r.Gathers() {
 		found, err := p.gather(live, k, r)
