@@ -125,13 +125,42 @@ func TestLevelsChangeNoAnswer(t *testing.T) {
 	}
 }
 
+// Places are kept as by plain Go, whether the bits of neighbouring documents lie close together or
+// far apart, up to the last bit.
+func TestKeepPlaces(t *testing.T) { cputest.Levels(t, testKeepPlaces) }
+
+func testKeepPlaces(t *testing.T) {
+	rng := rand.New(rand.NewPCG(87, 88))
+	for _, gap := range []uint32{1, 2, 30, 500, 600, 1000, 1100, 2000, 10_000} { // at most, between documents
+		for n := range index.BlockSize + 1 {
+			docs, at := make([]uint32, n), make([]uint32, n)
+			last := rng.Uint32N(3000)
+			for i := range docs {
+				last += 1 + rng.Uint32N(gap)
+				docs[i], at[i] = last, rng.Uint32()
+			}
+			v := levels{bits: make([]uint64, last>>placeShift/64+1)}
+			for i := range v.bits {
+				v.bits[i] = rng.Uint64()
+			}
+			var gotDocs, gotAt, wantDocs, wantAt andBuffer[uint32]
+			got := v.keep(docs, at, gotDocs[:], gotAt[:])
+			want := v.plainKeep(docs, at, wantDocs[:], wantAt[:])
+			if got != want || !slices.Equal(gotDocs[:got], wantDocs[:want]) ||
+				!slices.Equal(gotAt[:got], wantAt[:want]) {
+				t.Fatalf("gaps up to %d: of %v kept %v, want %v", gap, docs, gotDocs[:got], wantDocs[:want])
+			}
+		}
+	}
+}
+
 // Kernels give the results of plain Go, and no document that can win is lost.
 func TestKernelsOfLevels(t *testing.T) { cputest.Levels(t, testKernelsOfLevels) }
 
 func testKernelsOfLevels(t *testing.T) {
 	p, s := leveled(t)
 	rng := rand.New(rand.NewPCG(85, 86))
-	for _, pair := range [][]int{{3, 1}, {5, 6}, {7, 0}, {8, 2}, {4, 3, 2}} {
+	for _, pair := range [][]int{{3, 1}, {5, 6}, {7, 0}, {8, 2}, {9, 0}, {4, 3, 2}} {
 		q, err := s.e.Prepare(context.Background(), &ask.Request{Words: wordsOf(p, pair), Mode: ask.And})
 		if err != nil {
 			t.Fatal(err)

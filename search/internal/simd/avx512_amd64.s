@@ -625,7 +625,9 @@ fpList:
 	RET
 
 // func keepPlacesAVX512(docs, at *uint32, n int, bits *uint64, outDocs, outAt *uint32) int
-// keeps the documents whose place has its bit set, with their elements of at.
+// keeps the documents whose place has its bit set, with their elements of at. Documents are in
+// increasing order, so the bits of 16 of them often lie within 64 bytes. These are loaded at once,
+// which takes a third of the time of 16 loads.
 TEXT ·keepPlacesAVX512(SB), NOSPLIT, $64-56
 	MOVQ docs+0(FP), SI
 	MOVQ at+8(FP), DI
@@ -645,8 +647,25 @@ kpLoop:
 	VMOVDQU32.Z (SI), K1, Z0
 	VMOVDQU32.Z (DI), K1, Z6
 	VPSRLD $9, Z0, Z1                // index of a group of 32 places, of 16 documents each
-	VMOVDQU32 Z1, 0(SP)
-	FETCH(SP, R8)
+	MOVL $16, DX
+	CMPQ CX, $16
+	CMOVQLT CX, DX
+	MOVL -4(SI)(DX*4), BX
+	MOVL (SI), AX
+	SHRL $9, BX                      // group of the last document
+	SHRL $9, AX                      // and of the first
+	SUBL AX, BX
+	CMPL BX, $16
+	JAE  kpFar
+	MOVL $2, DX
+	SHLXL BX, DX, DX
+	DECL DX
+	KMOVW DX, K2                     // groups from the first to the last
+	VMOVDQU32.Z (R8)(AX*4), K2, Z2
+	VPBROADCASTD AX, Z3
+	VPSUBD Z3, Z1, Z1
+	VPERMD Z2, Z1, Z2
+kpTest:
 	VPSRLD $4, Z0, Z3
 	VPANDD Z7, Z3, Z3
 	VPSRLVD Z3, Z2, Z2
@@ -662,6 +681,10 @@ kpLoop:
 	ADDQ $64, DI
 	SUBQ $16, CX
 	JMP  kpLoop
+kpFar:
+	VMOVDQU32 Z1, 0(SP)
+	FETCH(SP, R8)
+	JMP  kpTest
 kpDone:
 	MOVQ R12, ret+48(FP)
 	VZEROUPPER
@@ -671,8 +694,9 @@ kpDone:
 // keeps the postings for which the sum of two bounds is above the cut, with these sums. One bound
 // is the score by the shortest length of the document's bucket, the other the best scores of the
 // other lists at the document's place. A first pass takes the shortest length of all documents, and
-// a second pass the buckets of what is left. So no branch depends on the postings, and few lanes
-// are empty.
+// a second pass the buckets of what is left. So few branches depend on the postings, and few lanes
+// are empty. The levels of a stretch of 2,048 documents are one cache line: if 16 documents are in
+// one stretch or two neighbours, their lines are loaded instead of 16 numbers.
 TEXT ·siftLevelsAVX512(SB), NOSPLIT, $64-64
 	MOVQ docs+0(FP), SI
 	MOVQ tfs+8(FP), DI
@@ -704,7 +728,6 @@ slLoop:
 	VPSRLD $6, Z0, Z3
 	VPANDD Z31, Z3, Z3
 	VPORD Z3, Z2, Z2                 // four bytes of levels
-	VMOVDQU32 Z2, 0(SP)              // unused lanes have index 0
 	VPSRLD $4, Z0, Z3
 	VPANDD Z19, Z3, Z3
 	VPSLLD $3, Z3, Z3                // shift to the byte
@@ -713,7 +736,42 @@ slLoop:
 	VPSLLD $2, Z4, Z4                // shift to the half byte
 	VPORD Z4, Z3, Z8
 	VPXORD Z9, Z9, Z9
+	MOVL $16, DX
+	CMPQ CX, $16
+	CMOVQLT CX, DX
+	MOVL -4(SI)(DX*4), BX
+	MOVL (SI), AX
 	XORQ DX, DX
+	SHRL $11, BX                     // stretch of the last document
+	SHRL $11, AX                     // and of the first
+	MOVL BX, R13
+	SUBL AX, R13
+	CMPL R13, $1
+	JHI  slFar
+	SHLL $4, AX
+	VPBROADCASTD AX, Z5
+	VPSUBD Z5, Z2, Z5                // index in these two
+	SHLQ $2, AX
+	SHLQ $6, BX
+slNear:
+	MOVQ 0(R9), R13
+	MOVQ (R13)(DX*8), R13
+	VMOVDQU32 (R13)(AX*1), Z2
+	VMOVDQU32 (R13)(BX*1), Z3
+	VMOVDQA32 Z5, Z4
+	VPERMI2D Z3, Z2, Z4
+	VPSRLVD Z8, Z4, Z2
+	MOVQ DX, R13
+	SHLQ $6, R13
+	ADDQ 8(R9), R13
+	VPERMPS (R13), Z2, Z2            // indexes by the lowest 4 bits
+	VADDPS Z2, Z9, Z9
+	INCQ DX
+	CMPQ DX, 16(R9)
+	JLT  slNear
+	JMP  slAdded
+slFar:
+	VMOVDQU32 Z2, 0(SP)              // unused lanes have index 0
 slList:
 	MOVQ 0(R9), AX
 	MOVQ (AX)(DX*8), R13
@@ -727,6 +785,7 @@ slList:
 	INCQ DX
 	CMPQ DX, 16(R9)
 	JLT  slList
+slAdded:
 	VPMINUD Z25, Z1, Z6
 	VPERMI2PS Z17, Z16, Z6
 	VADDPS Z6, Z9, Z6
