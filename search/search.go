@@ -145,16 +145,23 @@ func (s *Searcher) Search(ctx context.Context, r Request) (found *Result, err er
 	}
 	if (r.IsTree() || r.Within != nil && r.Algorithm == Auto && !model.IsFielded(r.Model) &&
 		!s.tree.ForEngines(&r)) && s.tree != nil {
-		found, err := tree.Search(ctx, s.tree, &r)
-		if err == nil && ask.WantsGPU(r.Parallel) {
-			found.Stats.GPU = &GPUStats{Fallback: "operators, counts, pages and filters are not supported on a GPU"}
-		}
-		return found, err
+		return s.searchTree(ctx, r)
 	}
 	if ask.WantsGPU(r.Parallel) {
 		return s.searchGPU(ctx, r)
 	}
 	return s.onCores(ctx, &r)
+}
+
+// searchTree answers a request that is a tree, or has parts that are answered like one. Its copy of
+// the request is the one that escapes to the heap.
+func (s *Searcher) searchTree(ctx context.Context, r Request) (*Result, error) {
+	found, err := tree.Search(ctx, s.tree, &r)
+	if err == nil && ask.WantsGPU(r.Parallel) {
+		const why = "operators, counts, pages and filters are not supported on a GPU"
+		found.Stats.GPU = &GPUStats{Fallback: why}
+	}
+	return found, err
 }
 
 // onCores answers a request without a GPU.
@@ -163,7 +170,8 @@ func (s *Searcher) onCores(ctx context.Context, r *Request) (*Result, error) {
 	case s.e != nil:
 		return s.e.Search(ctx, r)
 	case s.many != nil:
-		return s.many.Search(ctx, r)
+		whole := *r // escapes to the heap
+		return s.many.Search(ctx, &whole)
 	}
 	return &Result{Hits: []Hit{}}, nil
 }

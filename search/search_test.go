@@ -51,6 +51,37 @@ func TestWorkedExample(t *testing.T) {
 	}
 }
 
+var underRace bool // set by race_test.go
+
+// A search allocates its result and the hits, and no copy of the request; nor does a batch.
+func TestAllocations(t *testing.T) {
+	if underRace {
+		t.Skip("the race detector empties pools")
+	}
+	s := buildLines(t, "whitespace", "a b", "a a c", "b c c")
+	requests := make([]Request, 100)
+	for i := range requests {
+		requests[i] = Request{Text: "c b", Mode: And}
+	}
+	ctx := context.Background()
+	one := testing.AllocsPerRun(100, func() {
+		if _, err := s.Search(ctx, requests[0]); err != nil {
+			t.Fatal(err)
+		}
+	})
+	batch := testing.AllocsPerRun(20, func() {
+		for _, err := range s.SearchBatch(ctx, slices.Values(requests), Batch{Threads: 1}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	// A collection of garbage may empty pools, hence the margin.
+	if one > 2 || batch > 2.5*float64(len(requests)) {
+		t.Errorf("%v allocations for a search, %v for a batch of %d; want 2 for each request", one, batch, len(requests))
+	}
+}
+
 func TestBadRequestsAreRefused(t *testing.T) {
 	s := buildLines(t, "whitespace", "a b", "c")
 	for name, r := range map[string]Request{

@@ -62,7 +62,7 @@ type hand interface {
 func (c *ring[T]) init(threads int, helpable func() bool) {
 	size := Ahead * threads
 	c.claims = make([]claim, threads)
-	c.requests, c.made, c.errs = make([]ask.Request, size), make([]T, size), make([]error, size)
+	c.requests, c.made, c.errs = takeRequests(size), make([]T, size), make([]error, size)
 	c.state = make([]atomic.Int64, size)
 	c.room.L, c.work.L, c.turn.L = &c.mu, &c.mu, &c.mu
 	c.helpable = helpable
@@ -83,8 +83,27 @@ func (c *ring[T]) run(ctx context.Context, requests iter.Seq[ask.Request], hands
 		cancel()
 		c.wakeAll()
 		others.Wait()
+		keepRequests(c.requests, c.fetched.Load())
 	}()
 	c.lead(ctx, hands[0], yield)
+}
+
+// kept has slices of zero requests, as *[]ask.Request, of batches that have ended. A batch of a few
+// hundred requests uses a small part of its slice, but would have to clear all of a new one.
+var kept sync.Pool
+
+// takeRequests returns a slice of zero requests.
+func takeRequests(size int) []ask.Request {
+	if list, ok := kept.Get().(*[]ask.Request); ok && len(*list) == size {
+		return *list
+	}
+	return make([]ask.Request, size)
+}
+
+// keepRequests keeps a slice, the first of whose elements were used, for the next batch.
+func keepRequests(list []ask.Request, used int64) {
+	clear(list[:min(used, int64(len(list)))])
+	kept.Put(&list)
 }
 
 // fetch stores requests in the ring while there is room. When the ring is full, it waits until half

@@ -73,7 +73,8 @@ func (w *worker[T]) oneByOne(ctx context.Context, requests iter.Seq[ask.Request]
 func (w *worker[T]) answer(ctx context.Context, r *ask.Request) (found *ask.Result, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if ask.WantsGPU(r.Parallel) || r.IsTree() {
-		return w.onGPU(ctx, r)
+		one := *r // escapes to the heap; r does not
+		return w.onGPU(ctx, &one)
 	}
 	if model.IsFielded(r.Model) {
 		return w.s.SearchUnlessCancelled(ctx, r)

@@ -79,10 +79,10 @@ func (e *Engine) Field(name string) (*Engine, error) {
 	return f, nil
 }
 
-// Search answers a request that is not for a GPU.
+// Search answers a request that is not for a GPU. The request stays on the caller's stack.
 func (e *Engine) Search(ctx context.Context, r *ask.Request) (*ask.Result, error) {
 	if model.IsFielded(r.Model) {
-		return e.searchFields(ctx, r)
+		return e.searchFields(ctx, *r)
 	}
 	q, err := e.Prepare(ctx, r)
 	if err != nil {
@@ -100,12 +100,12 @@ func (e *Engine) Search(ctx context.Context, r *ask.Request) (*ask.Result, error
 }
 
 // searchFields answers a request whose model scores fields.
-func (e *Engine) searchFields(ctx context.Context, r *ask.Request) (*ask.Result, error) {
+func (e *Engine) searchFields(ctx context.Context, r ask.Request) (*ask.Result, error) {
 	if e.Index.Shard().Of > 0 {
 		return nil, ask.Refuse("search: model bm25f: %w: want another model", index.ErrShard)
 	}
 	sets := func(int) []*docset.Set { return []*docset.Set{e.Live, r.Within.Of(e.Segment)} }
-	found, err := e.fielded.Search(ctx, r, sets)
+	found, err := e.fielded.Search(ctx, &r, sets)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
