@@ -97,8 +97,8 @@ type (
 	//	or-from-top       within a filter: documents with rare words, then the frequent word's best
 	//	or-guess          above a guessed score
 	//	or-guess-marks    the same; documents are marked before any is scored
-	//	or-sample         above a score that a sample of the documents suggests
-	//	or-sample-marks   the same; documents are marked before any is scored
+	//	or-sample         whole lists, above a score that a sample of the documents suggests
+	//	or-whole          whole lists are added up
 	//	or-windows        block-max MaxScore in windows of documents
 	//	or-marks          the same; documents are marked before any is scored
 	//	and-guess         above a score that is guessed from maps of levels

@@ -16,8 +16,8 @@ const (
 	OrFromTop                // within a document set: rare words first
 	OrGuess                  // above a guessed threshold
 	OrGuessMarks             // the same, marking documents before they are scored
-	OrSample                 // above a threshold estimated from a sample of the documents
-	OrSampleMarks            // the same, marking documents before they are scored
+	OrSample                 // whole lists, above a threshold estimated from a sample of the documents
+	OrWhole                  // whole lists are added up
 	OrWindows                // windows of documents
 	OrMarks                  // the same, marking documents before they are scored
 	AndGuess                 // above a threshold guessed from level maps
@@ -31,8 +31,8 @@ const (
 
 var strategyNames = choice.New[Strategy]("strategy",
 	"", "one-from-top", "one-guess", "one-levels", "one-blocks", "or-from-top", "or-guess",
-	"or-guess-marks", "or-sample",
-	"or-sample-marks", "or-windows", "or-marks", "and-guess", "and-best-first", "and-blocks",
+	"or-guess-marks", "or-sample", "or-whole", "or-windows", "or-marks", "and-guess",
+	"and-best-first", "and-blocks",
 	"tree-phrase", "tree-lists", "tree-conjunction", "tree-sparse")
 
 func (m Strategy) String() string { return strategyNames.Of(m) }

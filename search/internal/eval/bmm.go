@@ -97,7 +97,7 @@ func (q *Query) chooseSpan() {
 		first /= 2
 	}
 	// There already is a threshold.
-	if q.guessed || q.team != nil && q.worker.bar != 0 || q.across != nil && q.floor > 0 {
+	if q.team != nil && q.worker.bar != 0 || q.across != nil && q.floor > 0 {
 		first = full
 	}
 	q.or.span, q.or.fullSpan = uint32(first), uint32(full)
@@ -237,15 +237,14 @@ func (q *Query) collect(lists []*list, base, to uint32, n int, need float64) {
 			return
 		}
 	}
-	few := n*sparse < int(to-base)
+	if n*sparse < int(to-base) {
+		w.gather(lists, base, need)
+		return
+	}
 	for _, l := range lists {
 		w.add(&l.postings, base)
 	}
-	if few {
-		w.gather(lists, base, need)
-	} else {
-		w.scan(base, int(to-base), need)
-	}
+	w.scan(base, int(to-base), need)
 }
 
 // complete looks up the candidates in the lists that are not essential, from the last to the first,

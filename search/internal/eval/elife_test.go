@@ -18,6 +18,8 @@ func TestAlgorithmsAgreeOnELife(t *testing.T) {
 		t.Skip("indexes 90 MB")
 	}
 	s := openELife(t)
+	defer func(a, b uint64) { sampleDocs, wholeDocs = a, b }(sampleDocs, wholeDocs)
+	sampleDocs, wholeDocs = 150, 5000
 	game, web := searchtest.GameQueries(t), searchtest.TerabyteQueries(t, 200)
 	queries := append(append(slices.Clone(web[:120]), game[:120]...), searchtest.LongQueries(t, s.e.Index, 2, 60)...)
 	queries = append(queries, searchtest.LongQueries(t, s.e.Index, 30, 8)...)
@@ -45,7 +47,7 @@ func TestAlgorithmsAgreeOnELife(t *testing.T) {
 		}
 	}
 	for _, m := range []ask.Strategy{ask.OneLevels, ask.OneBlocks, ask.OrGuess, ask.OrGuessMarks,
-		ask.OrSample, ask.OrSampleMarks, ask.OrWindows, ask.OrMarks, ask.AndBlocks} {
+		ask.OrSample, ask.OrWhole, ask.OrWindows, ask.OrMarks, ask.AndBlocks} {
 		if !taken[m] {
 			t.Errorf("no query was answered by %v", m)
 		}

@@ -179,9 +179,6 @@ func (q *Query) beginAgain() {
 // before a document.
 func (q *Query) fallsBehind(doc uint32) bool {
 	found, want := float64(len(q.Heap.Keys)), float64(q.Heap.K)*float64(doc)/float64(q.to)
-	if q.or.sampled { // neighbouring documents are similar, so answers are clustered
-		return doc > q.to/4 && found < want/2
-	}
 	return found+3*math.Sqrt(found)+3 < want
 }
 

@@ -17,7 +17,8 @@ import (
 // The lists of these tests are short, so the limits are lowered: guesses are made where possible.
 func init() {
 	guessPostings, guessPlain = 10, 0
-	sampleWords, sampleAnswers, samplePostings = 3, 50, 5
+	sampleWords, sampleAnswers, samplePostings, sampleShare = 3, 50, 5, 0
+	sampleDocs, wholeDocs, wholeWords = 1200, 1300, 3
 }
 
 // independent returns an index whose words are independent of each other, and more frequent in

@@ -13,10 +13,16 @@ var orPlan = []strategy{
 	},
 	{
 		name: ask.OrSample,
-		why: "for many answers to many words: estimate the threshold from a sample of the documents, " +
-			"which takes a twentieth of the time of scoring all of them",
+		why: "for very many answers to several words: add up whole lists, above a threshold " +
+			"estimated from a sample of the documents, which takes a twentieth of the time",
 		worth: (*Query).worthSample,
 		run:   (*Query).orAboveSample,
+	},
+	{
+		name:  ask.OrWhole,
+		why:   "for many answers to many words: add up whole lists, since little could be skipped",
+		worth: (*Query).worthWhole,
+		run:   func(q *Query) (bool, error) { return true, taat(q) },
 	},
 	{
 		name: ask.OrGuess,
@@ -34,11 +40,9 @@ var orPlan = []strategy{
 }
 
 // withMarks returns the name of the variant of a strategy that marks documents (marks.go) instead
-// of adding up scores. Each of the three marks documents if planMarks expects that to be cheaper.
+// of adding up scores. Both mark documents if planMarks expects that to be cheaper.
 func withMarks(m ask.Strategy) ask.Strategy {
 	switch m {
-	case ask.OrSample:
-		return ask.OrSampleMarks
 	case ask.OrGuess:
 		return ask.OrGuessMarks
 	case ask.OrWindows:
@@ -56,6 +60,5 @@ type orState struct {
 	seeds        *seeds // nil before the first query of many words
 	expected     expected
 	sample       sample
-	sampled      bool // the floor is a guess by the sample
 	marks        marking
 }

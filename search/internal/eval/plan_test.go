@@ -51,6 +51,7 @@ func TestEveryStrategyIsTaken(t *testing.T) {
 			try(s, p, ask.Or, 10, a, b)
 		}
 	}
+	try(s, p, ask.Or, 120, p.Words...) // one answer for between sampleDocs and wholeDocs documents
 	within = randomSet(rand.New(rand.NewPCG(1, 2)), len(p.Lengths))
 	for _, w := range p.Words { // also with a k that exceeds the number of answers
 		try(s, p, ask.Or, 10, w)

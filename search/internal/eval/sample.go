@@ -30,24 +30,42 @@ type sample struct {
 func (q *Query) worthSample() bool {
 	return q.Mode == ask.Or && q.whole() && q.across == nil &&
 		len(q.Lists) >= sampleWords && q.Heap.K >= sampleAnswers &&
-		q.Stats.Postings >= int64(samplePostings)*int64(q.Heap.K)
+		uint64(q.Heap.K)*sampleDocs > q.c.Docs &&
+		q.Stats.Postings >= int64(samplePostings)*int64(q.Heap.K) &&
+		q.Stats.Postings >= int64(sampleShare)*q.sampleCost()
 }
 
-// orAboveSample looks for answers above a floor that a sample suggests. For a large k it adds whole
-// lists up (taat).
+// sampleCost is about the number of postings that a sample decodes: one block of each list in each
+// window, since lists that matter have less than a block there.
+func (q *Query) sampleCost() int64 {
+	windows := int64(q.to)/int64(q.sampleEvery()*sampleWindow) + 1
+	return windows * int64(len(q.Lists)) * index.BlockSize
+}
+
+// sampleEvery returns n if a sample scores one in n documents.
+func (q *Query) sampleEvery() uint32 {
+	every := uint32(sampleMost)
+	for every > sampleLeast && q.Heap.K < sampleFound*int(every) {
+		every /= 2
+	}
+	return every
+}
+
+// worthWhole reports whether adding up whole lists should be faster than windows, in which some
+// blocks are skipped.
+func (q *Query) worthWhole() bool {
+	return q.Mode == ask.Or && len(q.Lists) >= wholeWords && q.Heap.K >= sampleAnswers &&
+		uint64(q.Heap.K)*wholeDocs > q.c.Docs && uint64(q.Stats.Postings) >= q.c.Docs
+}
+
+// orAboveSample adds up whole lists (taat) and keeps what is above a floor that a sample suggests.
 func (q *Query) orAboveSample() (proved bool, err error) {
 	if err := q.takeSample(); err != nil {
 		return false, err
 	}
-	q.or.sampled = true
-	defer func() { q.or.sampled = false }()
-	search := q.allWindows
-	if uint64(q.Heap.K)*wholeWorth > q.c.Docs {
-		search = func() error { return taat(q) }
-	}
 	return guessing{
 		guess:  q.guessSample,
-		search: func(floor float32) error { return q.above(floor, search) },
+		search: func(floor float32) error { return q.above(floor, func() error { return taat(q) }) },
 		enough: q.Heap.Full,
 		again:  q.beginAgain,
 	}.prove()
@@ -56,10 +74,7 @@ func (q *Query) orAboveSample() (proved bool, err error) {
 // takeSample scores the documents of the sample. The lists stay where they are.
 func (q *Query) takeSample() error {
 	s, w := &q.or.sample, &q.window
-	s.every = sampleMost
-	for s.every > sampleLeast && q.Heap.K < sampleFound*int(s.every) {
-		s.every /= 2
-	}
+	s.every = q.sampleEvery()
 	s.next = append(s.next[:0], make([]int, len(q.Lists))...)
 	s.best.Reset(s.rank(q.Heap.K, guessAgain))
 	each := s.best.K/(int(q.to/(s.every*sampleWindow))+1) + 1

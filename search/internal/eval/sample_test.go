@@ -70,7 +70,7 @@ func TestSample(t *testing.T) {
 					t.Fatalf("k %d: got %v, want %v", k, searchtest.Head(got.Hits), searchtest.Head(want))
 				}
 				m := got.Stats.Strategy
-				if believed := m == ask.OrSample || m == ask.OrSampleMarks; believed != c.right {
+				if believed := m == ask.OrSample; believed != c.right {
 					t.Errorf("k %d: strategy %v; want one with a sample: %v", k, m, c.right)
 				}
 			}

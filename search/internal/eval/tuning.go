@@ -35,24 +35,27 @@ const (
 var guessPostings, guessPlain = 16_000.0, 2_000.0 // tests lower them
 
 // A sample of one in 32 documents takes a twentieth of the time of a query of 20 words. It is taken
-// in windows of 512 documents: with 256, most of each decoded block is outside the window. On
-// eLife paragraphs, with 6 to 40 words of a paragraph, the sample takes 5% off the mean at k =
-// 1,000 and, with whole windows, 19% at k = 10,000; at k = 300 it costs more than it gains. If all
+// in windows of 512 documents: with 256, most of each decoded block is outside the window. If all
 // documents of a window count, 8 of 100 guesses are wrong; if at most its share counts, 2 are.
 const (
 	sampleLeast  = 32  // one in this many documents is scored,
 	sampleMost   = 64  // or one in this many, if
 	sampleFound  = 64  // this many of those scored are expected among the k best
 	sampleWindow = 512 // documents in a window of the sample
-	// wholeWorth is the ratio of all documents to k below which dividing the lists saves nothing.
-	// At k = 10,000 dividing takes 14% longer than adding up whole lists, at k = 3,000 as long, and
-	// at k = 1,000 30% less.
-	wholeWorth = 150
 )
 
-// A query takes a sample if it has this many words, wants this many answers, and has this many
-// postings for each answer.
-var sampleWords, sampleAnswers, samplePostings = 6, 1000, 50 // tests lower them
+// Whole lists are added up if there are at most this many documents for each answer: above the
+// floor of a sample if there are at most sampleDocs, without a floor up to wholeDocs.
+// docs/experiments.md ("Many words, many answers") has the times of all ways.
+var sampleDocs, wholeDocs uint64 = 150, 500 // tests change them
+
+// A query takes a sample if it has this many words, wants this many answers, has this many postings
+// for each answer, and this many for each that the sample decodes. With 5 million short documents
+// and 6 to 10 words a sample would decode more than is left to read.
+var sampleWords, sampleAnswers, samplePostings, sampleShare = 6, 1000, 50, 16 // tests lower them
+
+// wholeWords is the number of words from which on whole lists are added up without a sample.
+var wholeWords = 9 // tests lower it
 
 const (
 	seedBits  = 13 // of the number of slots for candidates

@@ -42,22 +42,37 @@ func (w *window) add(b *buffer, base uint32) {
 	}
 }
 
-// gather does the same as scan, but reads the postings of the lists instead of the window. That is
-// faster if few documents have scores.
+// gather adds up lists and does the same as scan, but reads the postings instead of the window.
+// That is faster if few documents have scores. The last list is added while it is read.
 func (w *window) gather(lists []*list, base uint32, need float64) {
-	w.found = w.found[:0]
+	lists, last := lists[:len(lists)-1], &lists[len(lists)-1].postings
+	for _, l := range lists {
+		w.add(&l.postings, base)
+	}
+	found := w.found[:0]
 	untouched := math.Float32frombits(simd.SignBit)
+	docs := last.docs[last.lo:last.hi]
+	scores := last.scores[last.lo:last.hi][:len(docs)]
+	for i, d := range docs {
+		at := (d - base) & (maxWindow - 1)
+		sum := w.sums[at] + scores[i]
+		w.sums[at] = untouched
+		if float64(sum) > need {
+			found = append(found, simd.MakeCandidate(d, sum))
+		}
+	}
 	for _, l := range lists {
 		b := &l.postings
 		for _, d := range b.docs[b.lo:b.hi] {
-			i := (d - base) & (maxWindow - 1)
-			sum := w.sums[i]
-			w.sums[i] = untouched
+			at := (d - base) & (maxWindow - 1)
+			sum := w.sums[at]
+			w.sums[at] = untouched
 			if float64(sum) > need && math.Float32bits(sum) != simd.SignBit {
-				w.found = append(w.found, simd.MakeCandidate(d, sum))
+				found = append(found, simd.MakeCandidate(d, sum))
 			}
 		}
 	}
+	w.found = found
 	w.sortFound(base)
 }
 
