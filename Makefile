@@ -1,7 +1,7 @@
 # `make` alone lists the everyday tasks.
 .PHONY: help test quick race kernels bench docs
 .DEFAULT_GOAL := help
-# Nothing here needs C. Without it Go uses its own linker, which takes four fifths of the time.
+# Nothing here needs C. Without it Go uses its own linker, which takes a fifth less time.
 export CGO_ENABLED := 0
 
 help: ## list these tasks
@@ -22,7 +22,7 @@ kernels: ## rebuild the PTX of kernels/*.cu whose sources changed; fetches the p
 bench: ## the micro-benchmarks of every package, once each; for options see `go help testflag`
 	go test -run '^$$' -bench . -benchtime 1x ./...
 
-docs: ## the documentation of every package, as a web page on localhost
+docs: ## the documentation of every package, as a web page on localhost; fetches pkgsite the first time
 	go doc -http
 
 .PHONY: wheels

@@ -66,8 +66,8 @@ func ParseVariant(name string) (Variant, error) {
 	return 0, fmt.Errorf("unknown BM25 variant %q: want %s", name, strings.Join(SearchVariants(), ", "))
 }
 
-// Params holds the parameters of the formula. The zero value is k1 = 1.2, b = 0.75 and the papers'
-// idf.
+// Params holds the parameters of the formula. The zero value is k1 = 1.2, b = 0.75 and the idf of
+// the variant Papers.
 type Params struct {
 	// K1 and B are the formula's parameters. A K1 of 0 means 1.2, and a B of 0 means 0.75; Zero
 	// means 0.

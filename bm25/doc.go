@@ -13,7 +13,8 @@
 //
 //	w(t,d) = idf * (k1+1)*tf / (K + tf)    K = k1*((1-b) + b*L*N/T)    idf = ln(N/df)
 //
-// That is the variant Papers. The others change the idf and a constant:
+// That is the variant Papers, of T. Wakatsuki, A. Keyaki and J. Miyazaki, A Case for Term Weighting
+// using a Dictionary on GPUs (2017). The others change the idf and a constant:
 //
 //	papers, atire  ln(N/df)                    (k1+1)*tf / (K+tf)
 //	lucene         ln(1 + (N-df+½)/(df+½))           tf / (K+tf)

@@ -37,7 +37,7 @@ func (p *places) pointsOf(k int32) []int32 {
 func newPlaces(pts *Points, time []int64, geographic bool, side float64, c cores) *places {
 	n := pts.Len()
 	p := &places{}
-	d := dealer{places: p, fromFeature: pts.Feature, apart: time != nil, cores: c}
+	d := cellSorter{places: p, fromFeature: pts.Feature, apart: time != nil, cores: c}
 	d.fromX, d.fromY, d.fromZ = positions(pts, geographic, c)
 	// Allocation clears memory that was in use before, which takes time: allocate on all cores, the
 	// largest slice first.
@@ -61,7 +61,7 @@ func newPlaces(pts *Points, time []int64, geographic bool, side float64, c cores
 			}
 		},
 	)
-	d.deal(&b, side)
+	d.run(&b, side)
 	if time != nil {
 		p.time = make([]int64, n)
 		for i, m := range p.members {

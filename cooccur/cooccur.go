@@ -135,7 +135,7 @@ func Matrix(ctx context.Context, corpus *text.Corpus, v *Vocabulary, opt Options
 	if err != nil {
 		return Stats{}, err
 	}
-	c := chosen{engine: opt.Engine, gpu: opt.Device, emulated: opt.gpuAuto,
+	c := chosen{engine: opt.Engine, gpu: opt.Device, emulated: opt.gpuAuto, log: corpus.Options.Log,
 		pays: func() bool { return j.paysOnGPU(corpus, false) }}
 	err = c.run(ctx, func(g *GPU) (err error) {
 		stats, err = g.Matrix(ctx, corpus, v, opt, watched{sink, &c.given})
@@ -168,10 +168,11 @@ func (j *job) onCores(ctx context.Context, corpus *text.Corpus, e engine.Kind, s
 func Make(ctx context.Context, corpus *text.Corpus, vocabulary VocabularyOptions, opt Options,
 	begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats, err error) {
 	opt.Analyzer = vocabulary.Analyzer
-	c := chosen{engine: opt.Engine, gpu: opt.Device, emulated: opt.gpuAuto, pays: func() bool {
-		j, err := newJob(new(Vocabulary), opt)
-		return err == nil && j.paysOnGPU(corpus, true)
-	}}
+	c := chosen{engine: opt.Engine, gpu: opt.Device, emulated: opt.gpuAuto, log: corpus.Options.Log,
+		pays: func() bool {
+			j, err := newJob(new(Vocabulary), opt)
+			return err == nil && j.paysOnGPU(corpus, true)
+		}}
 	err = c.run(ctx, func(g *GPU) (err error) {
 		vs, stats, err = g.Make(ctx, corpus, vocabulary, opt, func(v *Vocabulary) (Sink, error) {
 			c.given = true

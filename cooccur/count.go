@@ -61,7 +61,7 @@ func CountWords(ctx context.Context, corpus *text.Corpus, opt VocabularyOptions)
 	if opt.Memory <= 0 {
 		opt.Memory = defaultMemory
 	}
-	c := chosen{engine: opt.Engine, gpu: opt.Device, emulated: opt.gpuAuto,
+	c := chosen{engine: opt.Engine, gpu: opt.Device, emulated: opt.gpuAuto, log: corpus.Options.Log,
 		pays: func() bool { return gpuPays(corpus, opt.Analyzer, true, 0, opt.Threads) }}
 	var v *Vocabulary
 	var stats VocabularyStats

@@ -2,6 +2,7 @@ package cooccur
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/gpu"
@@ -13,6 +14,7 @@ type chosen struct {
 	gpu    engine.Device
 	// pays reports whether engine.Auto should use the GPU.
 	pays func() bool
+	log  *slog.Logger // that of the corpus; may be nil
 	// emulated lets engine.Auto use an emulated GPU, for tests.
 	emulated bool
 	// given is set once results were passed on. From then on a failing GPU is an error, also with
@@ -21,8 +23,8 @@ type chosen struct {
 }
 
 // run runs a job: onGPU on a GPU, or onCores with the kind of CPU engine. The engine is chosen only
-// here. If engine.Auto fails on a GPU before any result was passed on, the job is repeated on the
-// cores.
+// here. If engine.Auto fails on a GPU before any result was passed on, the error is logged and the
+// job is repeated on the cores.
 func (c *chosen) run(ctx context.Context, onGPU func(*GPU) error, onCores func(engine.Kind) error) error {
 	switch c.engine {
 	case engine.GPU:
@@ -39,6 +41,9 @@ func (c *chosen) run(ctx context.Context, onGPU func(*GPU) error, onCores func(e
 			})
 			if err == nil || c.given || ctx.Err() != nil {
 				return err
+			}
+			if c.log != nil {
+				c.log.Info("not on a GPU", "error", err)
 			}
 		}
 	}

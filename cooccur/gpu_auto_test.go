@@ -3,6 +3,7 @@ package cooccur
 import (
 	"bytes"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -83,8 +84,8 @@ func TestAutoKnowsWhatTheGPUCanDo(t *testing.T) {
 	}
 }
 
-// If the GPU that auto chose is too small, the job runs on the cores. Auto never chooses the
-// interpreter of kernels.
+// If the GPU that auto chose is too small, auto logs it and the job runs on the cores. Auto never
+// chooses the interpreter of kernels.
 func TestAutoFallsBackToTheCores(t *testing.T) {
 	t.Setenv("COLLOCATE_GPU", "emulator")
 	corpus := corpusOf(t, zipfText(500, 60, 4))
@@ -92,12 +93,15 @@ func TestAutoFallsBackToTheCores(t *testing.T) {
 		auto   bool
 		memory int64
 		want   engine.Kind
+		failed int // jobs that were tried on the GPU and failed
 	}{
-		"fits":        {true, 32 << 20, engine.GPU},
-		"too small":   {true, 1 << 10, engine.Multicore},
-		"interpreter": {false, 32 << 20, engine.Multicore},
+		"fits":        {true, 32 << 20, engine.GPU, 0},
+		"too small":   {true, 1 << 10, engine.Multicore, 3},
+		"interpreter": {false, 32 << 20, engine.Multicore, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
+			var log strings.Builder
+			corpus.Options.Log = slog.New(slog.NewTextHandler(&log, nil))
 			device := engine.Device{Memory: c.memory}
 			vopt := VocabularyOptions{Threads: 1, Device: device, gpuAuto: c.auto}
 			opt := Options{Window: 2, Threads: 1, Device: device, gpuAuto: c.auto}
@@ -121,6 +125,9 @@ func TestAutoFallsBackToTheCores(t *testing.T) {
 			if vs.Engine != c.want || stats.Engine != c.want || madeStats.Engine != c.want {
 				t.Errorf("auto took %v for CountWords, %v for Matrix and %v for Make, want %v",
 					vs.Engine, stats.Engine, madeStats.Engine, c.want)
+			}
+			if n := strings.Count(log.String(), `"not on a GPU" error="`); n != c.failed {
+				t.Errorf("%d jobs on the GPU are logged as failed, want %d: %s", n, c.failed, log.String())
 			}
 			stats.Engine, madeStats.Engine = wantStats.Engine, wantStats.Engine
 			if !bytes.Equal(got, want) || !bytes.Equal(made, want) || stats != wantStats || madeStats != wantStats {

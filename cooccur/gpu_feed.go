@@ -268,7 +268,8 @@ func (f *feed) take(ctx context.Context) error {
 	return f.seq.Clear(f.compute)
 }
 
-// totals returns the words and documents of everything that was fed.
+// totals returns the words and documents of everything that was fed. Items are words and ends of
+// documents.
 func (f *feed) totals() (wordCount, documents int64) {
 	documents = f.allDoc + f.documents
 	return f.allItems + f.length - documents, documents

@@ -4,7 +4,8 @@ import "encoding/binary"
 
 //go:generate go run ./internal/genunpack
 
-// pair, multiplied by a 32-bit mask, repeats the mask in both halves of a uint64.
+// pair, multiplied by a 32-bit mask, repeats the mask in both halves of a uint64. Added to a
+// uint64, it adds 1 to both halves.
 const pair = 1<<32 | 1
 
 // put4 stores the four numbers of a row, plus 1 each.
@@ -17,7 +18,7 @@ func put4(o *[4]uint32, x, y uint64) {
 	o[3] = uint32(y >> 32)
 }
 
-// sum4 stores the running sums of a row.
+// sum4 stores the running sums of a row's numbers, plus 1 each, from at on, and returns the last.
 func sum4(o *[4]uint32, at uint32, x, y uint64) uint32 {
 	x += pair
 	y += pair

@@ -31,7 +31,8 @@ type ReadOptions struct {
 	// Layer names the layer to read of a GeoPackage with several.
 	Layer string
 	// CRS overrides the reference system of the file. WGS84 checks that positions are longitudes
-	// and latitudes; Plane accepts any numbers.
+	// and latitudes; Plane accepts any numbers. nil means the system of the file, or else a guess:
+	// WGS84 if the name of the x column begins with lon, lng or decimallon. Input.Guesses says so.
 	CRS *CRS
 	// SkipBad leaves out and counts rows without a position or a feature, instead of stopping at
 	// the first.

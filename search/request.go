@@ -67,10 +67,11 @@ type (
 	//	}
 	Hit = ask.Hit
 	// Stats counts the work done by a search. Strategies for trees leave Blocks, Scored, Decoded
-	// and Skipped 0; then its method Counted says no.
+	// and Skipped 0; then its method Counted returns false. Algorithm is Auto if only Strategy
+	// says how the request was answered.
 	//
 	//	type Stats struct {
-	//		Algorithm  Algorithm      // the one requested, or chosen by Auto; Auto: see Strategy
+	//		Algorithm  Algorithm      // the one requested, or chosen by Auto; or Auto (see above)
 	//		Strategy   Strategy       // the one that it used, if it has several, or that of a tree
 	//		Words      int            // distinct query words that are in the index
 	//		Postings   int64          // in the lists of these words

@@ -84,8 +84,8 @@ func (x *exchange) keywords() {
 	}
 }
 
-// corpora counts the words of both sets of documents. A document that matches both queries belongs
-// to the first.
+// corpora counts the words of both sets of documents. A document among the best for both queries
+// belongs to the first.
 func (x *exchange) corpora(ctx context.Context, here, there *searchParams, answer *keywordsAnswer,
 	o words.KeyOptions) (a, b words.Frequencies, err error) {
 	find := func(q *searchParams, except map[uint32]bool) (f words.Frequencies, hits []search.Hit, err error) {
@@ -101,7 +101,7 @@ func (x *exchange) corpora(ctx context.Context, here, there *searchParams, answe
 		if f, err = x.count(ctx, hits); err == nil && f.Total == 0 {
 			err = fmt.Errorf("%w: no document that matches %q has words", errNoDocuments, q.Q)
 			if len(hits) < len(found.Hits) {
-				err = fmt.Errorf("%w: all documents that match %q also match %q", errNoDocuments, q.Q, here.Q)
+				err = fmt.Errorf("%w: the best documents for %q are all among those for %q", errNoDocuments, q.Q, here.Q)
 			}
 		}
 		return f, hits, err
@@ -153,8 +153,8 @@ func (x *exchange) count(ctx context.Context, hits []search.Hit) (f words.Freque
 	return f, nil
 }
 
-// rest counts the words of all documents but those of of. Unless every is set, it counts only words
-// that occur in these.
+// rest counts the words of all documents except those counted in of. Unless every is set, only
+// words of of are counted.
 func (x *exchange) rest(ctx context.Context, of words.Frequencies, every bool) (f words.Frequencies, err error) {
 	ix := x.g.s.Index()
 	f.Counts = map[string]uint64{}

@@ -7,8 +7,8 @@ import (
 )
 
 // patient reads from a source that may block forever: a pipe, a terminal, standard input. Each read
-// runs in a goroutine of its own and into a buffer of its own, so that it can be abandoned when ctx
-// is done; what arrives after that is lost.
+// runs in a goroutine of its own and into a buffer of its own. So it can be abandoned when ctx is
+// done; what arrives after that is lost.
 type patient struct {
 	ctx  context.Context
 	r    io.Reader

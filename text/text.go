@@ -112,7 +112,8 @@ type Options struct {
 	// SkipBad, unless it is nil, is called for each file that cannot be opened or is not text, and
 	// the file is skipped. If it is nil, the first such file is an error.
 	SkipBad func(path string, err error)
-	// Log, unless it is nil, receives the detected format of each file.
+	// Log, unless it is nil, receives the detected format of each file. Jobs that read the corpus
+	// log there why the cores repeat what a GPU that engine.Auto chose could not do.
 	Log *slog.Logger
 }
 

@@ -12,10 +12,11 @@
 // Invert stops before the weights: it returns the sorted (word, document, frequency) triples from
 // which package index builds its lists.
 //
-// Given are N documents, each a list of words. For a word t and a document d that contains it, tf
-// is the number of its occurrences there, L_d the number of all words of d, L_ave the mean of
-// these, and df the number of documents that contain t. The weight is BM25 of these numbers (see
-// package bm25), in the papers' variant
+// Given are N documents, each a list of words. L_d is the number of words of document d, and L_ave
+// the mean of these numbers. df is the number of documents that contain a word t, and tf the number
+// of its occurrences in one of them, d. The weight is BM25 of these numbers (see package bm25), in
+// the variant of T. Wakatsuki, A. Keyaki and J. Miyazaki, A Case for Term Weighting using a
+// Dictionary on GPUs (2017):
 //
 //	w(t,d) = ln(N/df) * (k1+1)*tf / (k1*((1-b) + b*L_d/L_ave) + tf)
 //
@@ -26,14 +27,14 @@
 //	a      0.000 0.000    is    0.590 in the first
 //	rose   0.851 in the first   thorn 0.841 in the second
 //
-// The papers' Japanese predecessor of 2016 has another idf. Its equation survives only in part, as
-// "log N ... 0.5 (k1+1) tf". Most likely it is Robertson's ln((N-df+0.5)/(df+0.5)), which is
-// negative for words in more than half of the documents. It takes the same time to compute, so it
-// is not offered; the variant lucene7 of package bm25 is the form without negative weights.
+// That paper's predecessor of 2016, in Japanese, has another idf. Its equation survives only in
+// part, as "log N ... 0.5 (k1+1) tf". Most likely it is Robertson's ln((N-df+0.5)/(df+0.5)), which
+// is negative for words in more than half of the documents. It takes the same time to compute, so
+// it is not offered; the variant lucene7 of package bm25 is the form without negative weights.
 //
 // # Methods
 //
-// All methods give the same bits. Except for invert, they are those that the papers compare.
+// All methods give the same bits. Except for invert, they are those that both papers compare.
 //
 //	sequential  the definition, with maps, on one core
 //	mapreduce   documents are mapped to pairs (word, document), combined in hash
@@ -57,10 +58,10 @@
 // order as on the CPU, logarithm included, so all bits are the same.
 //
 // Auto and dictionary number words before they sort anything. Therefore a text in pinned memory, as
-// Weigher measures it, can be cut into pieces of whole documents: the pairs of a piece are made and
+// Weigher measures it, can be cut into pieces of whole documents. The pairs of a piece are made and
 // copied back, without weights, while the next pieces are copied to the device. After the last
-// piece only the weights, which need each word's df, and the order of the words are left to
-// compute. Primitives compares words as strings and has to wait for the whole text.
+// piece two things are left to compute: the weights, which need each word's df, and the order of
+// the words. Primitives compares words as strings and has to wait for the whole text.
 //
 // Analyzers run on the CPU; the device gets words with a separator after each. A corpus that does
 // not fit the device, or whose result exceeds Options.Memory, is processed in chunks of whole
@@ -69,8 +70,9 @@
 //
 // # Unknown words
 //
-// With Options.Dict, words that are not in the dictionary are added (as if there were no
-// dictionary), dropped (they have no weights), or merged into one, the empty word, whose tf in a
-// document is the number of all unknown words there. They always count in the documents' lengths,
-// so the weights of known words are the same in all three cases.
+// With Options.Dict, Options.Unknown says what becomes of words that are not in the dictionary.
+// They are added, as if there were no dictionary; dropped, so that they have no weights; or merged
+// into one, the empty word. Its tf in a document is the number of all unknown words there. Unknown
+// words always count in the documents' lengths, so the weights of known words are the same in all
+// three cases.
 package weigh

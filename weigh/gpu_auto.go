@@ -3,6 +3,7 @@ package weigh
 import (
 	"errors"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -54,6 +55,13 @@ func gpuTime(bytes int64, threads int) time.Duration { return estimate(bytes, th
 // gigabyte that is divided among the threads.
 func estimate(bytes int64, threads int, once, each, shared float64) time.Duration {
 	return time.Duration((once + float64(bytes)/1e9*(each+shared/float64(threads))) * float64(time.Second))
+}
+
+// logFailure logs why the cores repeat a job that engine.Auto tried on a GPU.
+func logFailure(log *slog.Logger, err error) {
+	if log != nil {
+		log.Info("not on a GPU", "error", err)
+	}
 }
 
 // corpusBytes returns the size of a corpus of files. For compressed files it is an underestimate.

@@ -2,9 +2,11 @@ package weigh
 
 import (
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/collocate/collocate/engine"
@@ -67,7 +69,7 @@ func TestAutoKnowsTheCorpus(t *testing.T) {
 	}
 }
 
-// If the GPU fails, auto uses the cores. It never uses the PTX interpreter by itself.
+// If the GPU fails, auto logs why and uses the cores. It never uses the PTX interpreter by itself.
 func TestAutoFallsBackToTheCores(t *testing.T) {
 	device := onGPU(t)
 	defer func() { autoEmulated = false }()
@@ -78,24 +80,27 @@ func TestAutoFallsBackToTheCores(t *testing.T) {
 		emulated bool
 		device   engine.Device
 		engine   engine.Kind
+		why      string // part of each of the two messages
 	}{
-		{true, device, engine.GPU},
-		{false, device, engine.Multicore},
-		{true, engine.Device{Ordinal: 99}, engine.Multicore},
-		{true, engine.Device{Memory: 1 << 10}, engine.Multicore},
+		{true, device, engine.GPU, ""},
+		{false, device, engine.Multicore, "interpreter"},
+		{true, engine.Device{Ordinal: 99}, engine.Multicore, "no GPU"},
+		{true, engine.Device{Memory: 1 << 10}, engine.Multicore, "GPU"},
 	} {
 		if os.Getenv("COLLOCATE_TEST_GPU") != "" && !c.emulated {
 			continue // a real GPU is used
 		}
 		autoEmulated = c.emulated
-		w := weighAll(t, docs, Options{Device: c.device, gpuAuto: true}, 1)
+		var said strings.Builder
+		log := slog.New(slog.NewTextHandler(&said, nil))
+		w := weighAll(t, docs, Options{Device: c.device, gpuAuto: true, log: log}, 1)
 		same(t, weightsOf(t, w, 2), want)
 		if w.Engine() != c.engine {
 			t.Errorf("%+v: weighed by %v, want %v", c, w.Engine(), c.engine)
 		}
 		seen := 0
 		v, err := invertBy(t.Context(), shuffled(docs, 1, 2, 4), &InvertOptions{
-			Analyzer: analyzer(t, "whitespace"), Threads: 1, Memory: defaultMemory, Device: c.device, gpuAuto: true,
+			Analyzer: analyzer(t, "whitespace"), Threads: 1, Memory: defaultMemory, Device: c.device, gpuAuto: true, log: log,
 			Visit: func(int, *text.Batch) error { seen++; return nil },
 		})
 		if err != nil {
@@ -105,6 +110,14 @@ func TestAutoFallsBackToTheCores(t *testing.T) {
 			(v.device != nil) != (c.engine == engine.GPU) {
 			t.Errorf("%+v: %d rows, want %d; %d batches seen; on the device: %v", c, len(got),
 				len(rows), seen, v.device != nil)
+		}
+		messages := strings.Split(strings.TrimSuffix(said.String(), "\n"), "\n")
+		isReason := func(m string) bool {
+			return strings.Contains(m, "not on a GPU") && strings.Contains(m, c.why)
+		}
+		if c.why == "" && said.Len() > 0 ||
+			c.why != "" && (len(messages) != 2 || !isReason(messages[0]) || !isReason(messages[1])) {
+			t.Errorf("%+v: the log is %q, want %q once for Weigh and once for Invert", c, messages, c.why)
 		}
 		if err := errors.Join(v.Close(), w.Close()); err != nil {
 			t.Error(err)

@@ -3,6 +3,7 @@ package weigh
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -34,7 +35,8 @@ type InvertOptions struct {
 	Engine engine.Kind
 	Device engine.Device // the GPU, if one is used; the zero value is the first
 
-	gpuAuto bool // engine.Auto has chosen a GPU, if there is one
+	gpuAuto bool         // engine.Auto has chosen a GPU, if there is one
+	log     *slog.Logger // that of the corpus; may be nil
 }
 
 const (
@@ -104,7 +106,7 @@ func Invert(ctx context.Context, c *text.Corpus, o InvertOptions) (*Inversion, e
 	o.Threads = BoundThreads(o.Threads, o.Memory)
 	corpus := *c
 	corpus.Options.Threads, corpus.Options.Memory, corpus.Options.TempDir = o.Threads, o.Memory, o.TempDir
-	o.gpuAuto = !o.Positions && autoGPU(o.Engine, Auto, c, o.Threads)
+	o.gpuAuto, o.log = !o.Positions && autoGPU(o.Engine, Auto, c, o.Threads), c.Options.Log
 	return invertBy(ctx, corpus.Batches, &o)
 }
 
@@ -121,6 +123,7 @@ func invertBy(ctx context.Context, each batches, o *InvertOptions) (*Inversion, 
 	}
 	v, err := invertGPU(ctx, each, o)
 	if err != nil && o.gpuAuto && ctx.Err() == nil && !seen.Load() {
+		logFailure(o.log, err)
 		return invert(ctx, each, o) // fall back to the cores after any error
 	}
 	return v, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"log/slog"
 	"runtime"
 	"sync/atomic"
 
@@ -95,7 +96,8 @@ type Options struct {
 	// sort.
 	MergeSort bool
 
-	gpuAuto bool // engine.Auto has chosen a GPU, if there is one
+	gpuAuto bool         // engine.Auto has chosen a GPU, if there is one
+	log     *slog.Logger // that of the corpus; may be nil
 }
 
 // Weighted is a Term with the word's weight in each document. A word in very many documents comes
@@ -154,7 +156,7 @@ func Weigh(ctx context.Context, c *text.Corpus, o Options) (*Weights, error) {
 	}
 	o.Threads = BoundThreads(o.Threads, o.Memory)
 	corpus.Options.Threads, corpus.Options.Memory, corpus.Options.TempDir = o.Threads, o.Memory, o.TempDir
-	o.gpuAuto = autoGPU(o.Engine, o.Method, c, o.Threads)
+	o.gpuAuto, o.log = autoGPU(o.Engine, o.Method, c, o.Threads), c.Options.Log
 	return weigh(ctx, corpus.Batches, o)
 }
 
@@ -191,6 +193,7 @@ func weigh(ctx context.Context, each batches, o Options) (*Weights, error) {
 	if o.gpuAuto {
 		used = engine.GPU
 		if w, err = weighGPU(ctx, j); err != nil && ctx.Err() == nil {
+			logFailure(o.log, err)
 			w, used = nil, engine.Multicore // fall back to the cores after any error
 		}
 	}

@@ -74,8 +74,8 @@ var writers = []struct {
 	{"places --geojson", "places {}/points.csv -d 5 -p 0.1 --planar --geojson {}/out.json", "out.json"},
 }
 
-// inMemory returns a temporary folder, in memory where that is possible: the tests of faults sync
-// thousands of files, and it is the order of operations that they test, not the disk.
+// inMemory returns a temporary folder, in memory where that is possible. The tests of faults sync
+// thousands of files. They test the order of operations, not the disk.
 func inMemory(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "collocate-test-")
@@ -216,8 +216,8 @@ func TestEveryResultHasAWriter(t *testing.T) {
 	visit(newRoot(newApp(strings.NewReader(""), io.Discard, io.Discard)))
 }
 
-// Every disk operation of every writer fails once: the verb returns an error, the result is the old
-// or the new one, complete, and no temporary file is left once the verb has run again.
+// Every disk operation of every writer fails once. Then the verb returns an error, and the result
+// is the old or the new one, complete. Once the verb has run again, no temporary file is left.
 func TestEveryFaultOfEveryWriter(t *testing.T) {
 	points := map[disk.Op]int{}
 	step := trials.Every(7)
@@ -301,9 +301,9 @@ func (s *snapshots) Before(op disk.Op, path string) error {
 	return s.Crash.Before(op, path)
 }
 
-// The machine crashes after every disk operation of every writer, and what was not synced is lost:
-// the result is the old or the new one, and the verb can be run again. A writer runs only once:
-// what a crash would leave is copied before each operation.
+// The machine crashes after every disk operation of every writer, and what was not synced is lost.
+// Then the result is the old or the new one, and the verb can be run again. A writer runs only
+// once: what a crash would leave is copied before each operation.
 func TestACrashAfterEveryCall(t *testing.T) {
 	crashes, step := 0, trials.Every(7)
 	for i := 0; i < len(writers); i += trials.Every(6) {

@@ -108,7 +108,7 @@ func newIndexExportCmd(a *app) *cobra.Command {
 		Use:   "export DIR --ciff FILE",
 		Short: "Write an index as a CIFF file for Anserini, PISA, Terrier and others",
 		Long: `Write an index in the Common Index File Format. It holds words, postings, document
-IDs and lengths, but no stored text. A name that ends with .gz or .zst packs it so.`,
+IDs and lengths, but no stored text. A name that ends with .gz or .zst compresses it.`,
 		Example: `  collocate index export news.index --ciff news.ciff.gz`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -207,7 +207,7 @@ the same way. The mean document length is taken from the header.`,
 	f.StringVarP(&out, "out", "o", "", "folder for the index")
 	f.BoolVar(&repeat, "allow-duplicate-ids", false, "accept documents that have the same ID")
 	f.StringVar(&analyzer, "analyzer", "",
-		"analyzer of queries (default whitespace, or the one that an export of ours names); "+analyzerHelp())
+		"analyzer of queries (default whitespace, or the one that 'index export' wrote); "+analyzerHelp())
 	return cmd
 }
 

@@ -51,7 +51,7 @@ of words, of which a document must have at least one (with --mode and: all). It 
 
   +solar -lunar eclipse         must have solar, must not have lunar
   (solar OR lunar) AND eclipse  AND, OR and NOT in capitals, or && || !, and groups
-  "solar eclipse"~2             a phrase, whose words may be moved by 2 places; needs positions
+  "solar eclipse"~2             a phrase with up to 2 words between, or two swapped; needs positions
   solar NEAR/5 eclipse          at most 5 words apart; BEFORE/5 in this order
   eclips* ecl?pse *ipse         prefixes, patterns with wildcards, suffixes
   eclipes~1                     fuzzy: words at an edit distance of at most 1

@@ -12,7 +12,7 @@
 //	solar && !lunar || comet   the same operators in signs
 //	(solar OR lunar) AND eclipse
 //	"solar eclipse"            the words in this order, next to each other
-//	"solar eclipse"~2          the same with words moved by up to 2 places in all
+//	"solar eclipse"~2          the same; displacements of the words differ by at most 2
 //	solar NEAR/5 eclipse       at most 5 words apart, in any order
 //	solar BEFORE/5 eclipse     at most 5 words apart, in this order
 //	eclips*  ecl?pse  *ipse    words that begin so, or that fit the pattern

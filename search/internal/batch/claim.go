@@ -83,7 +83,7 @@ func (h *claim) count() int64 {
 	return n
 }
 
-// put sets an empty claim. Only its own worker calls it.
+// put fills a claim that is empty. Only its own worker calls it.
 func (h *claim) put(first, n int64) { h.span.Store(pack(first, n)) }
 
 // pop removes the first request. Only its own worker calls it.

@@ -258,8 +258,7 @@ func (g *Index) Answer(ctx context.Context, r ask.Request) (*ask.Result, error) 
 	return found, nil
 }
 
-// onCPU answers a request that the device cannot: one with too many words or answers, with lists
-// that do not fit, or with more documents of equal score than are kept.
+// onCPU answers on the cores a request that the device cannot; why is one of the reasons in run.go.
 func (g *Index) onCPU(ctx context.Context, r ask.Request, why string) (found *ask.Result, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	r.Parallel, r.Algorithm = nil, ask.Auto

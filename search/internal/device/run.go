@@ -176,8 +176,8 @@ const (
 	tooManyWords   = "the query has more words or answers than the device supports"
 	tooManyTies    = "more documents could enter the result than the device keeps"
 	limited        = "the device does not support filters or deleted documents"
-	fieldless      = "the device does not support models over fields"
-	lossless       = "the device does not support variant lucene-lossy"
+	overFields     = "the device does not support models over fields"
+	lossyLengths   = "the device does not support variant lucene-lossy"
 	tooLargeToHold = "the lists do not fit the memory of the device"
 	guessedWrong   = "the threshold that the device guessed was too high"
 )
@@ -185,10 +185,10 @@ const (
 // unknown returns the reason why the device does not support a model, or "".
 func unknown(m model.Model) string {
 	if model.IsFielded(m) {
-		return fieldless
+		return overFields
 	}
 	if b, ok := m.(model.BM25); ok && b.Variant == bm25.LuceneLossy {
-		return lossless
+		return lossyLengths
 	}
 	return ""
 }

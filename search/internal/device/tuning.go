@@ -1,7 +1,7 @@
 package device
 
-// Tuning constants of this package, each with its measurement. They affect only speed, never
-// results. Constants that the kernels share are next to the code that launches them.
+// Tuning constants. Those that were measured say how. They affect only speed, never results.
+// Constants that the kernels share are next to the code that launches them.
 
 import "time"
 
@@ -23,9 +23,9 @@ const (
 const maxGPUModels = 4
 
 // spreadBy is the number of requests that a core takes at a time. Their results share a piece of
-// memory. With 53 results this takes a sixth less time than with 32: the piece is a little smaller
-// than 9,472 bytes, a size class of which the allocator gets six pieces at once, but only four of
-// 6,144.
+// memory. With 53 results this takes a sixth less time than with 32. The piece is then a little
+// smaller than 9,472 bytes, a size class of which the allocator gets six pieces at once. Of 6,144
+// bytes, the class of 32 results, it gets four.
 const spreadBy = 53
 
 // fewTakes is the number of parts that a job would have if all were as large as the first. Few
@@ -47,10 +47,10 @@ const awake = time.Millisecond
 // fill it.
 const gpuSlots = 8
 
-// told is the number of requests that are put into the ring before their number is published;
-// moments is how long a reader waits before it looks for unpublished requests. Each look takes that
-// number's cache line away from the core that fills the ring, which then waits for it ten times as
-// long as a request takes.
+// told is the number of requests that are put into the ring before their number is published.
+// moments is the number of times that a waiting reader polls the published number before it looks
+// for unpublished requests. Each look takes a cache line away from the core that fills the ring,
+// which then waits for it ten times as long as a request takes.
 const (
 	told    = 64
 	moments = 256
@@ -80,9 +80,9 @@ const manyItem = 1536
 const manyAnswers = 256
 
 // manyThick is the number of postings that two lists must have for batch_pairs to read them, if
-// most of them are needed: enough to come from memory and not from the cache. For shorter ones the
-// window kernel, which raises its cut as it goes, is far faster (1,000 answers of 1,044 queries:
-// 0.5 ms against 1.3).
+// most of them are needed. Lists of that size come from memory, not from the cache. For shorter
+// ones the window kernel, which raises its cut as it goes, is far faster: 1,044 queries with 1,000
+// answers each took it 0.5 ms, against 1.3.
 const manyThick = 1 << 22
 
 // manyAdding is the cost of adding up a posting, in 64ths of the units of batch.cuh (see sums.cuh).
@@ -101,9 +101,13 @@ const manyQueries = 4096
 const manyOut = 1 << 20
 
 // batchLanes is the number of chunks of a batch that may be in progress: the device works on one
-// lane's long lists while others are planned, copied or yielded. With six, 50,000 web queries took
-// 15.4 ms with 1,000 answers each, 5.5 with 100 and 3.3 with ten; with eight 13.5, 4.9 and 3.0;
-// with ten 12.8, 4.8 and 2.8. More hardly help.
+// lane's long lists while others are planned, copied or yielded. Times of 50,000 web queries, in
+// milliseconds, by the number of answers of each; more lanes hardly help:
+//
+//	         1,000   100    10
+//	six       15.4   5.5   3.3
+//	eight     13.5   4.9   3.0
+//	ten       12.8   4.8   2.8
 const batchLanes = 10
 
 // mapShare is the largest number of documents per posting of a list that gets a map, which then
@@ -132,16 +136,16 @@ const thesisStreams = 32
 const maxGraphs = 64
 
 // densePostings is the mean number of postings per tile from which a list gets a row in the tables
-// of tiles: 33 bytes per tile. The other lists keep full document numbers, 4 bytes per posting,
-// from which every query makes its own table.
+// of tiles, 33 bytes per tile. Other lists keep full document numbers, 4 bytes per posting. From
+// these every query makes its own table.
 const densePostings = 8
 
 // carryPostings is the number of postings that are decoded before they are uploaded.
 const carryPostings = 1 << 20
 
 // fewKept is the number of results that a batch may keep before it reserves part of the empty space
-// (heap.go), and muchKept the number of bytes of answers before it reserves the rest. Callers with
-// small batches, such as a server's clients, produce little garbage at once, and for them memory
+// (heap.go). muchKept is the number of bytes of answers before it reserves the rest. Callers with
+// small batches, such as a server's clients, produce little garbage at once. For them memory
 // matters more.
 const (
 	fewKept  = manyQueries
@@ -149,11 +153,11 @@ const (
 )
 
 // The empty space is at most 1/64 of the memory, and at most a gigabyte; if it would be small there
-// is none. Keeping the results of 50,000 web queries with a thousand answers each took 5 to 10 ms
-// in addition to 9 to 12 for everything else with 256 MB, 2 to 6 with 512, and less than one with a
-// gigabyte (16 cores, medians). It has a cost besides memory: until the heap has grown as large,
-// results are written to pages that the system must provide first. With ten answers each, the first
-// 45 batches took 4 to 5 ms, later ones 2.5.
+// is none. 50,000 web queries with a thousand answers each took 9 to 12 ms (16 cores, medians).
+// Keeping their results took another 5 to 10 ms with 256 MB of empty space, 2 to 6 with 512, and
+// less than one with a gigabyte. Besides memory, the space has a cost: until the heap has grown as
+// large, results are written to pages that the system must provide first. With ten answers each,
+// the first 45 batches took 4 to 5 ms, later ones 2.5.
 const (
 	emptyShare = 64
 	emptySome  = 1 << 28

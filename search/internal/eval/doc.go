@@ -3,8 +3,8 @@
 // An [Engine] is an index with what its queries share: a lexicon, scorers by model, and a pool of
 // queries. A [Query] is a request being answered: a list (a cursor with its scorer and bounds) for
 // each word, a heap of answers, and the threshold. The algorithms are functions of a Query, one per
-// file, named as in the papers. A [Team] answers one query with several workers, each with a Query
-// of its own; [Segments] is an index of several segments.
+// file, named as in the literature. A [Team] answers one query with several workers, each with a
+// Query of its own; [Segments] is an index of several segments.
 //
 // A request takes four steps:
 //

@@ -6,9 +6,9 @@ import (
 	"github.com/collocate/collocate/search/internal/model"
 )
 
-// matcher describes the required positions of the words of a phrase.
+// matcher describes the required positions of the words of a phrase or a Near.
 type matcher struct {
-	slop    int  // allowed total displacement; for near: distance
+	slop    int  // largest difference between two words' displacements; for near: distance
 	near    bool // only distances matter
 	ordered bool // for near: positions must increase
 	places  bool // a phrase: word i is expected at offset i

@@ -42,15 +42,18 @@ func run(filter []string, dry, force bool) error {
 		return err
 	}
 	var compiler *nvrtc
+	chosen, stale := 0, 0
 	for _, u := range units {
 		if !wanted(u.Path, filter) {
 			continue
 		}
+		chosen++
 		out := filepath.Join(root, filepath.FromSlash(u.PTXPath()))
 		old, _ := os.ReadFile(out)
 		if sum, ok := kernelsrc.StampOf(string(old)); ok && sum == u.Sum() && !force {
 			continue
 		}
+		stale++
 		fmt.Println(u.Path)
 		if dry {
 			continue
@@ -67,6 +70,12 @@ func run(filter []string, dry, force bool) error {
 		if err := writeFile(out, []byte(u.Stamp()+ptx)); err != nil {
 			return err
 		}
+	}
+	switch {
+	case chosen == 0:
+		return fmt.Errorf("no kernels/*.cu has a path with %s", strings.Join(filter, " or "))
+	case stale == 0:
+		fmt.Printf("the PTX of all %d files is up to date\n", chosen)
 	}
 	return nil
 }

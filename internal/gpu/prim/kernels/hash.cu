@@ -17,7 +17,7 @@ struct Overflow {
   }
 };
 
-// adds may be null: then every key counts one.
+// Adds adds[i] to the sum of the key in[i], or 1 if adds is null.
 KERNEL __launch_bounds__(kThreads)
 hash_add(u64* keys, u64* sums, u64 slots, const u64* __restrict__ in, const u32* __restrict__ adds, u64 n,
          u64* over_keys, u64* over_adds, u64* over_count) {
@@ -30,10 +30,10 @@ hash_add(u64* keys, u64* sums, u64 slots, const u64* __restrict__ in, const u32*
   }
 }
 
-// The faster kernel. Words and pairs of words are skewed: a few keys get most of the additions, and
+// The same, faster. Words and pairs of words are skewed: a few keys get most of the additions, and
 // atomic operations on the same address in L2 run one after the other. So each block first adds in
-// a small table in shared memory. A key whose slot there is taken goes to global memory at once;
-// the sums in shared memory follow at the end.
+// a small table in shared memory. A key whose slot there is taken by another key is added to the
+// table in global memory at once. In the end the sums in shared memory are added to it.
 constexpr u32 kCache = 2048;
 
 KERNEL __launch_bounds__(kThreads)
@@ -50,7 +50,8 @@ hash_add_bucketed(u64* keys, u64* sums, u64 slots, const u64* __restrict__ in, c
     u32 add = adds ? adds[i] : 1;
     u32 at = (u32)(mix(key) >> 40) & (kCache - 1);
     u64 there = atomicCAS(&cached[at], kEmpty, key);
-    // A sum below 2^31 cannot overflow by the additions, below 2^16 each, of 256 threads at once.
+    // An addition to a sum of 2^31 or more is undone. In between, the block's 256 threads may each
+    // have added up to 2^16, so no sum reaches 2^32.
     if ((there == kEmpty || there == key) && add < 1u << 16) {
       if (atomicAdd(&sum[at], add) < 1u << 31) continue;
       atomicSub(&sum[at], add);

@@ -18,7 +18,7 @@ INLINE void store_once(u64* p, const u64* v) {
   asm volatile("st.global.cs.v2.u64 [%0], {%1,%2};" ::"l"(p), "l"(v[0]), "l"(v[1]) : "memory");
 }
 
-// Values come from memory,
+// A source of values: an array in memory.
 template <class T> struct FromMemory {
   typedef T Kept;
   static constexpr u32 kRow = 4;  // adjacent items of a lane
@@ -39,8 +39,8 @@ template <class T> struct FromMemory {
   INLINE T value(T kept, u64) const { return kept; }
 };
 
-// or are the items' indices. Then only flags are read, 16 at a time, and shared memory holds
-// indices relative to the tile.
+// A source of values: the items' indices. Only flags are read, 16 at a time, and shared memory
+// holds indices relative to the tile.
 struct FromNumber {
   typedef u16 Kept;
   static constexpr u32 kRow = 16;

@@ -6,10 +6,10 @@ import (
 	"github.com/collocate/collocate/internal/par"
 )
 
-// dealer sorts points by cell. Until they are collapsed, the positions, features and members of the
-// places are those of points, and the grid's start counts points. Within a cell points keep the
+// cellSorter sorts points by cell. Until they are collapsed, the positions, features and members of
+// the places are those of points, and the grid's start counts points. Within a cell points keep the
 // input order.
-type dealer struct {
+type cellSorter struct {
 	*places
 	fromX, fromY, fromZ []float64 // in the input's order
 	fromFeature         []int32
@@ -17,7 +17,7 @@ type dealer struct {
 	cores               cores
 }
 
-func (d *dealer) deal(b *box, side float64) {
+func (d *cellSorter) run(b *box, side float64) {
 	n := len(d.fromX)
 	cells := d.grid.layOut(b, n, d.fromZ != nil, side)
 	if d.fromZ == nil && cells <= denseCells*uint64(n)+1024 {
@@ -27,35 +27,36 @@ func (d *dealer) deal(b *box, side float64) {
 	}
 }
 
-// stacks is the number of ranges of cells to which points are distributed first. With more, the
-// processor cannot keep up with the number of write streams.
+// cellRanges is the number of ranges of cells to which points are distributed first. With more, the
+// processor cannot keep up with the number of write streams: in internal/par/radix.go 128 of them
+// take more than twice as long as 64.
 const (
-	stackBits = 6
-	stacks    = 1 << stackBits
+	rangeBits  = 6
+	cellRanges = 1 << rangeBits
 )
 
-// count is a counting sort in two passes: first into ranges of cells, on all cores, then within
-// each range into cells, each on one core and in its cache. In between, points are stored where the
-// places' spots will be.
-func (d *dealer) count(cells int) {
+// count is a counting sort in two passes. The first distributes points to ranges of cells, on all
+// cores. The second distributes the points of a range to its cells, on one core and in its cache.
+// In between, points are stored where the places' spots will be.
+func (d *cellSorter) count(cells int) {
 	n := len(d.fromX)
 	g := &d.grid
 	g.start = make([]int32, cells+1)
-	shift := max(0, bits.Len(uint(cells-1))-stackBits)
-	deck := d.spots
-	if deck == nil {
-		deck = make([]spot, n)
+	shift := max(0, bits.Len(uint(cells-1))-rangeBits)
+	byRange := d.spots
+	if byRange == nil {
+		byRange = make([]spot, n)
 	}
-	next := make([][stacks]int32, shares(n))
+	next := make([][cellRanges]int32, shares(n))
 	d.cores.sweep(n, func(_, lo, hi int) {
 		count := &next[lo/share]
 		for i := lo; i < hi; i++ {
-			count[g.key(d.fromX[i], d.fromY[i], 0)>>shift&(stacks-1)]++
+			count[g.key(d.fromX[i], d.fromY[i], 0)>>shift&(cellRanges-1)]++
 		}
 	})
-	parts := make([]collapse, stacks)
+	parts := make([]collapse, cellRanges)
 	at := int32(0)
-	for k := range stacks {
+	for k := range cellRanges {
 		parts[k] = collapse{places: d.places, apart: d.apart, cell: min(cells, k<<shift), end: min(cells, (k+1)<<shift), from: int(at)}
 		for w := range next {
 			c := next[w][k]
@@ -68,33 +69,35 @@ func (d *dealer) count(cells int) {
 		to := &next[lo/share]
 		for i := lo; i < hi; i++ {
 			x, y := d.fromX[i]+0, d.fromY[i]+0 // -0 and 0 are one place
-			k := g.key(x, y, 0) >> shift & (stacks - 1)
-			deck[to[k]] = spot{x, y, uint64(d.fromFeature[i])<<32 | uint64(i)}
+			k := g.key(x, y, 0) >> shift & (cellRanges - 1)
+			// Until spread reads it, mask has the point's feature in its upper half and the point's
+			// index in its lower half.
+			byRange[to[k]] = spot{x, y, uint64(d.fromFeature[i])<<32 | uint64(i)}
 			to[k]++
 		}
 	})
-	par.For(d.cores.workers, stacks, 1, func(_, k, _ int) {
-		d.spread(deck, &parts[k])
+	par.For(d.cores.workers, cellRanges, 1, func(_, k, _ int) {
+		d.spread(byRange, &parts[k])
 		parts[k].run()
 	})
 	d.close(parts)
 }
 
 // spread distributes the points of one part to its cells.
-func (d *dealer) spread(deck []spot, part *collapse) {
+func (d *cellSorter) spread(byRange []spot, part *collapse) {
 	g := &d.grid
 	// next[c] is first the count of cell c, then the position of its next point, and in the end the
 	// start of cell c+1.
 	next := g.start[1:]
 	for i := part.from; i < part.to; i++ {
-		next[g.key(deck[i].x, deck[i].y, 0)]++
+		next[g.key(byRange[i].x, byRange[i].y, 0)]++
 	}
 	at := int32(part.from)
 	for c := part.cell; c < part.end; c++ {
 		at, next[c] = at+next[c], at
 	}
 	for i := part.from; i < part.to; i++ {
-		s := deck[i]
+		s := byRange[i]
 		to := &next[g.key(s.x, s.y, 0)]
 		k := *to
 		*to = k + 1
@@ -103,7 +106,7 @@ func (d *dealer) spread(deck []spot, part *collapse) {
 }
 
 // sort sorts the points by cell with a radix sort.
-func (d *dealer) sort() {
+func (d *cellSorter) sort() {
 	n := len(d.fromX)
 	keys, order := make([]uint64, n), d.members
 	d.cores.sweep(n, func(_, lo, hi int) {
