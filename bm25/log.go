@@ -2,8 +2,8 @@ package bm25
 
 import "math"
 
-// Log returns the natural logarithm of x for x > 0, with an error below one unit in the last place
-// and, unlike math.Log, the same bits on every machine: math.Log is assembly on some and is
+// Log returns the natural logarithm of x for x > 0, with an error below one unit in the last place.
+// Unlike math.Log, it returns the same bits on every machine: math.Log is assembly on some and is
 // compiled with fused multiply-add on others. It is the algorithm of FreeBSD's e_log.c with every
 // product rounded separately. CUDA code gets the same bits from the same lines under -fmad=false.
 //

@@ -59,6 +59,7 @@
 // A misconfigured engine may turn fields into nulls, or lose or repeat records, without an error.
 // Therefore each stage ends its stream with the number of records it wrote, their checksum (the
 // sum, modulo 2^64, of the CRC-64 of each line), and what it read. Merge checks that it reads what
-// the last stage wrote, that reduces read what maps wrote, that no task occurs twice, that no part
-// is missing if maps know how many there are, and that all words of the vocabulary were seen.
+// the last stage wrote, that reduces read what maps wrote, and that no task occurs twice. It also
+// checks that no part is missing, if maps know how many there are, and that all words of the
+// vocabulary were seen.
 package cluster

@@ -59,7 +59,7 @@ type Options struct {
 	Analyzer  text.Analyzer // divides documents into words; nil means whitespace
 
 	// Subsample removes occurrences of frequent words at random before windows are formed, as
-	// word2vec does: a word that makes up the fraction f of the vocabulary's counts is kept with
+	// word2vec does. A word that makes up the fraction f of the vocabulary's counts is kept with
 	// probability min(1, sqrt(t/f) + t/f), where t is Subsample. 0 keeps all. Whether an occurrence
 	// is kept depends only on Seed and its position in the corpus.
 	Subsample float64

@@ -21,12 +21,12 @@
 // text.Analyzer splits documents into words; by default words are separated by blanks, exactly as
 // in Stanford GloVe.
 //
-// M has a row and a column for each word of V. Take a document, remove the words that are not in V,
-// and let w and u be words at the positions p and q, where p != q and the distance d = |p-q| is at
-// most the window n. Then u is a neighbour of w, and M[w][u] grows by 1 (Count) or by 1/d
-// (Distance). With side Both, q may be left or right of p, and M is symmetric; with Left or Right
-// it must be on that side. Windows do not cross documents. With side Both, a word that is its own
-// neighbour adds twice to its cell, once for each of the two positions.
+// M has a row and a column for each word of V. Take a document and remove the words that are not in
+// V. Let w and u be words at different positions p and q, whose distance d = |p-q| is at most the
+// window n. Then u is a neighbour of w, and M[w][u] grows by 1 (Count) or by 1/d (Distance). With
+// side Both, q may be left or right of p, and M is symmetric; with Left or Right it must be on that
+// side. Windows do not cross documents. With side Both, a word that is its own neighbour adds twice
+// to its cell, once for each of the two positions.
 //
 // # Example
 //

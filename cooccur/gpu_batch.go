@@ -50,9 +50,9 @@ func (b *rowBatch) free() error {
 
 // Rows are copied in batches of about batchEntries entries, which stay in the host's caches. On a
 // host with an H200 and 16 cores, batches of twice and of half that size were slower in two trials.
-// Up to divideCount of the batchCount batches may be processed by the host's cores at a time: with
-// a quarter of the batches the link had to wait, and between 8 and 12 the differences were below
-// the noise. The link transfers 53 GB/s in copies of 4 MB, and 49 in copies of 1 MB.
+// Up to divideCount of the batchCount batches may be processed by the host's cores at a time. With
+// a quarter of the batches the link had to wait; between 8 and 12 the differences were below the
+// noise. The link transfers 53 GB/s in copies of 4 MB, and 49 in copies of 1 MB.
 const (
 	batchEntries = 1 << 19
 	batchCount   = 16

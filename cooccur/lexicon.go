@@ -12,9 +12,9 @@ import (
 // full. Whole keys are compared, so different words are never confused. The caller decides whether
 // the numbers are counts or IDs.
 //
-// It consists of three tables: one for short words, which are most words of a text but few of its
-// distinct words, so that their table stays in the cache; one for words of up to 15 bytes; and one
-// for longer words, with their bytes in an arena.
+// It consists of three tables: one for short words, one for words of up to 15 bytes, and one for
+// longer words, with their bytes in an arena. Short words are most words of a text but few of its
+// distinct words, so their table stays in the cache.
 //
 // The slot of a word is given by the leading bits of its hash. So the words of a table are in the
 // order of their hashes, except for collisions, and growing and merging tables access memory

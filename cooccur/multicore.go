@@ -8,10 +8,10 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// The multicore engine never lists pairs. It keeps the corpus as IDs, collects the places of each
-// word by a counting sort, and then computes the matrix row by row: for every place of the row's
-// word it adds the neighbours to a dense row. Workers compute different rows; each row comes out
-// complete and sorted.
+// The multicore engine never lists pairs. It keeps the corpus as IDs and collects the places of
+// each word by a counting sort. Then it computes the matrix row by row: for every place of the
+// row's word it adds the neighbours to a dense row. Workers compute different rows; each row comes
+// out complete and sorted.
 //
 // So memory does not depend on the window or the matrix: it is 8 bytes per word of text. A larger
 // corpus is processed in chunks, whose rows are spilled as sorted runs and merged at the end.

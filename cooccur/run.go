@@ -13,9 +13,10 @@ import (
 // left behind whatever happens.
 //
 // A run consists of the rows of a part of the corpus in order, without empty ones. A row is its
-// number, the length of the rest, and for each entry the difference to the previous column, which
-// is 0 at first (columns are IDs + 1), and the sum of units, in two words if wide; all as varints.
-// Row 5 with the sums 3 in column 0 and 7 in column 200 is the bytes 05 05 01 03 c8 01 07.
+// number, the length of the rest, and the entries, all as varints. An entry is the difference to
+// the previous column, which is 0 at first (columns are IDs + 1), and the sum of units, in two
+// words if wide. Row 5 with the sums 3 in column 0 and 7 in column 200 is the bytes
+// 05 05 01 03 c8 01 07.
 type spill struct {
 	*job
 	file *disk.File

@@ -7,7 +7,7 @@ import (
 
 // Dense blocks. Where 128 postings are close together, a bitmap takes no more space than their
 // gaps, and two lists are intersected by ANDing 64-bit words. Bitmaps begin at a multiple of 64, so
-// that the words of all lists are aligned: bit i of word j is document base + 64*j + i, where base
+// that the words of all lists are aligned. Bit i of word j is document base + 64*j + i, where base
 // is the first document after the previous block, rounded down.
 const (
 	// denseMark is the first byte of a dense block. No other block begins with it: as a header it

@@ -9,9 +9,9 @@ import (
 
 // Two frequent words occur together in nearly every block, so the bounds of blocks rarely rule a
 // block out. Therefore a long list that covers a large share of the documents also has a map of
-// levels: four bits for each 16 documents, the level of the list's best posting among them by the x
-// of the stored model. A search adds up the maps of its words, 64 bytes at a time, and decodes
-// blocks only where the sum can reach the threshold.
+// levels. It has four bits for each 16 documents: the level of the list's best posting among them,
+// by the x of the stored model. A search adds up the maps of its words, 64 bytes at a time, and
+// decodes blocks only where the sum can reach the threshold.
 //
 // With 16 documents per level instead of 32, two frequent words of 5M documents leave a third as
 // many candidates, and a query for 100 answers takes 600 microseconds instead of 1,000. The maps
@@ -21,7 +21,7 @@ const (
 	// rise from the worst to the best.
 	NumLevels = 16
 	// LevelDocs is the number of documents that share a level. A map is cut into stretches of
-	// StretchBytes bytes, which cover StretchDocs documents: the low halves of the bytes hold the
+	// StretchBytes bytes, which cover StretchDocs documents. The low halves of the bytes hold the
 	// levels of the first half of these documents, the high halves those of the second.
 	LevelDocs    = 16
 	StretchDocs  = 2 * StretchBytes * LevelDocs

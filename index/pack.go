@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// packBlock appends 128 numbers of w bits each in the vertical layout: number i is in 32-bit lane
-// i%4, at bit i/4*w of the lane's stream of words, and the words of the four lanes alternate. So
-// one load of a uint64 fetches two lanes, one SIMD load all four, and all numbers of a row need the
+// packBlock appends 128 numbers of w bits each in the vertical layout. Number i is in 32-bit lane
+// i%4, at bit i/4*w of the lane's stream of words. The words of the four lanes alternate. So one
+// load of a uint64 fetches two lanes, one SIMD load all four, and all numbers of a row need the
 // same shift.
 func packBlock(dst []byte, v *[BlockSize]uint32, w uint) []byte {
 	if w == 0 {

@@ -49,9 +49,9 @@ package index
 //	01        the bits 1, 0 from the lowest
 //
 // In a full block the numbers are in four lanes of 32 bits (see packBlock). A full block whose
-// documents are close together has a bitmap instead of gaps: 255, the header byte of the
-// frequencies, the number of words, then 64-bit words with a bit per document, starting at a
-// multiple of 64 (see bitmap.go). Documents 0, 3, ..., 381 of frequency 1 are
+// documents are close together has a bitmap instead of gaps (see bitmap.go). It begins with 255,
+// the header byte of the frequencies and the number of words. Then come 64-bit words with a bit per
+// document, starting at a multiple of 64. Documents 0, 3, ..., 381 of frequency 1 are
 //
 //	ff 00 06  a bitmap, frequencies of 0 bits without patches, 6 words
 //	49 92 24  and so on, 48 bytes
@@ -160,12 +160,12 @@ package index
 //	starts     uint64: the offset of each block, and the end
 //
 // A list holds the gaps of all occurrences, posting by posting: the number of words between an
-// occurrence and the previous one in the document, or the document's beginning. 128 gaps form a
-// group: a byte with their width w in the low 5 bits and the number of patches above, 16*w bytes as
-// in packBlock, then the patches. The remaining gaps are uvarints. If the list has several blocks
-// of postings, each of them has an entry of 6 bytes: the number of its first gap in the group (1),
-// and the offset of the group (5). The last 2 bytes are the length of the remaining gaps. In the
-// example "a" is at positions 0 and 3 of document 0, and at 0 of document 1:
+// occurrence and the previous one in the document, or the document's beginning. Each 128 gaps form
+// a group: a byte with their width w in the low 5 bits and the number of patches above, 16*w bytes
+// as in packBlock, then the patches. The remaining gaps are uvarints. If the list has several
+// blocks of postings, each of them has an entry of 6 bytes: the number of its first gap in the
+// group (1), and the offset of the group (5). The last 2 bytes are the length of the remaining
+// gaps. In the example "a" is at positions 0 and 3 of document 0, and at 0 of document 1:
 //
 //	00 02 00  "a": gaps 0, 2 and 0
 //	01        "daisy"

@@ -26,13 +26,14 @@ func realGPU(ordinal int) bool {
 }
 
 // MapAll is MapBatch for requests that are all known in advance, so that [engine.Auto] can choose.
-// The cores start. If the remaining requests would take them more than twice as long as loading the
-// index onto the GPU that o names, and that GPU exists, the index is loaded as by OpenGPU and the
-// GPU answers the rest. The results are the same. If the GPU fails, the cores continue, and do may
-// be called twice for a request. Like OpenGPU, MapAll must not run while others use the Searcher.
+// The cores start. They may need more than twice as long for the remaining requests as loading the
+// index onto the GPU that o names takes. If so, and if that GPU exists, the index is loaded as by
+// OpenGPU and the GPU answers the rest. The results are the same. If the GPU fails, the cores
+// continue, and do may be called twice for a request. Like OpenGPU, MapAll must not run while
+// others use the Searcher.
 //
-// MapAll is the same as MapBatch where there is no choice: if the batch names an engine or a
-// schedule, if a request names an algorithm or an engine, or if the index is already on a GPU.
+// MapAll is the same as MapBatch where there is no choice. That is so if the batch names an engine
+// or a schedule, if a request names an algorithm or an engine, or if the index is already on a GPU.
 func MapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch, o GPUOptions,
 	do func(i int, found *Result) (T, error)) iter.Seq2[T, error] {
 	pays := func(cores time.Duration, postings int64) bool {

@@ -18,9 +18,9 @@
 // # Definitions
 //
 // A query of words is a list of distinct words, each with a weight: the number of times the query
-// contains it. The score of a document is the sum of the [Model]'s scores for (word, document) over
-// the query words in the document, added in float32 in the order in which the words first appear in
-// the query. No model gives a negative score. Package query defines what a tree matches and how it
+// contains it. The score of a document is the sum of the [Model]'s scores for the query words in
+// the document. They are added in float32, in the order in which the words first appear in the
+// query. No model gives a negative score. Package query defines what a tree matches and how it
 // scores.
 //
 // In mode [Or] a document matches if it contains any of the words, in mode [And] if it contains all
@@ -70,10 +70,10 @@
 //
 // Algorithms skip a document only if the score bounds of its words prove that it cannot enter the
 // result. A bound holds for every posting of a list or block (see package index: pairs of term
-// frequency and length that dominate all postings). Bounds are added in float64 and compared with
-// the threshold lowered by a margin that exceeds any rounding error: a sum of n float32 numbers
-// differs from the true sum by a factor of at most (1+2^-24)^(n-1). One or two words need no
-// margin, since rounding is monotonic.
+// frequency and length that dominate all postings). Bounds are added in float64. The threshold with
+// which they are compared is lowered by a margin that exceeds any rounding error: a sum of n
+// float32 numbers differs from the true sum by a factor of at most (1+2^-24)^(n-1). One or two
+// words need no margin, since rounding is monotonic.
 //
 // For BM25 with k1 = 1.2 and b = 0.75 the index also stores the best posting of every block, and
 // the 10th, 100th and 1,000th best scores of every list. With that model a block's bound is

@@ -11,8 +11,8 @@ import (
 )
 
 // keeper limits the number of connections. When there are too many, it closes one of the client
-// that has the most: the one that has waited for its client the longest, either idle or with a
-// request or body that does not arrive. Connections whose request is being answered are never
+// that has the most. It is the one that has waited for its client the longest, either idle or with
+// a request or body that does not arrive. Connections whose request is being answered are never
 // closed.
 type keeper struct {
 	max int

@@ -10,9 +10,9 @@ import (
 // maxLocalRounds is the largest number of permutations for the p-values of one answer.
 const maxLocalRounds = 999
 
-// localAnswer has the local colocation quotient at every point of a feature, as columns: how much
-// more often than by chance its neighbours are of the other feature. value and p_value are null at
-// points without neighbours.
+// localAnswer has the local colocation quotient at every point of a feature, as columns. The
+// quotient says how much more often than by chance the point's neighbours are of the other feature.
+// At points without neighbours, value and p_value are null.
 type localAnswer struct {
 	From   string    `json:"from"`
 	To     string    `json:"to"`

@@ -126,8 +126,8 @@ func (m *metIndexes) update(groups []*group) {
 }
 
 // view returns the index to serve: the one with the most reachable shards. Of several complete ones
-// it is the one that was seen last, so that replicas can switch to a new index one after the other;
-// of several incomplete ones it is the one that is served now. It is nil if no server answers.
+// it is the one that was seen last, so that replicas can switch to a new index one after the other.
+// Of several incomplete ones it is the one that is served now. It is nil if no server answers.
 func (r *Root) view(now string) (best *shardAbout) {
 	r.met.mu.Lock()
 	defer r.met.mu.Unlock()

@@ -86,11 +86,12 @@
 // in BEIR's layout (corpus.jsonl beside queries.jsonl or qrels) only the corpus is read. Files with
 // the same name are told apart by their paths.
 //
-// The format is detected for each file from its first bytes: {" is jsonl, or json if the object
-// does not end on its line; [{ is json, <DOC> is trec, and ".I " is smart. Next come the names
-// .csv, .tsv, .jsonl and .ndjson, also before .gz, .zst or .bz2. If every line is a number, a tab
-// and text without tabs, the file is tsv. Otherwise it is plain text: one document per file inside
-// a folder; blank if at least 2% of the lines are blank lines between others; and else lines.
+// The format is detected for each file from its first bytes. A file that begins with {" is jsonl,
+// or json if the object does not end on its line; [{ is json, <DOC> is trec, and ".I " is smart.
+// Next come the names .csv, .tsv, .jsonl and .ndjson, also before .gz, .zst or .bz2. If every line
+// is a number, a tab and text without tabs, the file is tsv. Otherwise it is plain text: one
+// document per file inside a folder; blank if at least 2% of the lines are blank lines between
+// others; and else lines.
 //
 // # Words
 //

@@ -13,14 +13,13 @@ import (
 )
 
 // How a file is cut into pieces that can be parsed independently. Cuts are at borders between
-// documents, by a rule that depends on the text alone: the first piece starts at byte 0, and a
-// piece that starts at byte s ends at the first border at or after the next multiple of chunkSize
-// above s. So the pieces are the same for a plain and a compressed file, and for any number of
-// threads.
+// documents, by a rule that depends on the text alone. The first piece starts at byte 0. A piece
+// that starts at byte s ends at the first border at or after the next multiple of chunkSize above
+// s. So the pieces are the same for a plain and a compressed file, and for any number of threads.
 var (
 	// chunkSize is large enough that the fixed cost of a piece (a read, a channel, a goroutine
-	// switch: about 10 us) is small beside parsing it (1 ms), and small enough that its text and
-	// words stay in a core's L2 or share of L3.
+	// switch: about 10 us) is small beside parsing it (1 ms). It is small enough that the piece's
+	// text and words stay in a core's L2 or share of L3.
 	chunkSize = 1 << 20
 	// windowSize is the number of bytes that the search for a border reads first.
 	windowSize = 1 << 14

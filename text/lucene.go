@@ -35,8 +35,8 @@ func (l *language) reduceAsLucene(word string) string {
 }
 
 // porterStem is Porter's algorithm (An algorithm for suffix stripping, 1980) with the departures of
-// his own Java version, which Lucene took over: bli becomes ble, logi becomes log, and words of one
-// or two letters stay.
+// his own Java version, which Lucene took over. They are: bli becomes ble, logi becomes log, and
+// words of one or two letters stay.
 func porterStem(word string) string {
 	s := stemming{b: []rune(word)}
 	if s.k = len(s.b) - 1; s.k < 2 {

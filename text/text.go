@@ -11,9 +11,9 @@ import (
 
 // Document is one unit of a corpus. Readers of files fill in all of it. A program that makes
 // documents itself, for Corpus.Source or segments.Writer, sets ID and either Text or, if there is a
-// schema, Fields: then the text is that of the text fields, as fields.Schema.Text joins them, and
-// phrases do not cross fields. Text may be given beside Fields only if it is the same text; see
-// Document.Complete.
+// schema, Fields. With Fields, the text is that of the text fields, as fields.Schema.Text joins
+// them, and phrases do not cross fields. Text may be given beside Fields only if it is the same
+// text; see Document.Complete.
 type Document struct {
 	// ID is the document's own ID if the format has one. Otherwise it is "file:number", with the
 	// document's number in the file from 1, or "file" alone if a file is one document. The file's
@@ -182,7 +182,7 @@ func (t *Tokens) Exchange(o *Tokens) {
 func (t *Tokens) Word(i int) []byte { return t.Bytes[t.Words[i].Start:t.Words[i].End] }
 
 // gap is the distance, in word positions, between the last word of a field (or of a value in a
-// list) and the first word of the next, so that phrases and proximity queries do not match across
+// list) and the first word of the next. It keeps phrases and proximity queries from matching across
 // them.
 const gap = 100
 

@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// whitespace splits a line like Stanford's GloVe: words are the bytes between blanks, tabs and line
-// feeds; carriage returns are ignored, even inside a word; a word longer than 999 bytes is
+// whitespace splits a line like Stanford's GloVe. Words are the bytes between blanks, tabs and line
+// feeds; carriage returns are ignored, even inside a word. A word longer than 999 bytes is
 // truncated, without a partial UTF-8 character at its end. Nothing else is changed.
 type whitespace struct{}
 

@@ -274,8 +274,9 @@ func (j *judged) gain(float64) float64 {
 	return 0
 }
 
-// ndcgRel is the mean of nDCG at the rank of each document with a grade above 0, and at the end of
-// the answers for those that are not among them, relative to the whole ideal ranking.
+// ndcgRel is the mean of nDCG at the rank of each document with a grade above 0, relative to the
+// whole ideal ranking. For documents that are not among the answers it is nDCG at the end of the
+// answers.
 func (j *judged) ndcgRel(float64) float64 {
 	best := j.ideal()
 	got, most, total := 0.0, 0.0, 0.0

@@ -138,7 +138,7 @@ var notHere = []string{"relstring", "prefs", "qrels_jg", "map_avgjg", "P_avgjg",
 
 // ParseMeasures returns the measures with the given names. A name is "official", "all", a family
 // ("P", with its usual cuts), a family with cuts in trec_eval's way ("P.5,10"), or a single measure
-// as it is printed ("P_10"); several of these may be joined by commas. No name means official.
+// as it is printed ("P_10"). Several names may be joined by commas. No name means official.
 func ParseMeasures(names ...string) ([]Measure, error) {
 	if len(names) == 0 {
 		names = []string{"official"}

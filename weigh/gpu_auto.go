@@ -42,9 +42,9 @@ func gpuPays(bytes int64, threads int) bool {
 }
 
 // coresTime estimates the time for that much text on CPU cores, and gpuTime on an H200 that must be
-// opened first. Measured with the command, from files to weights in memory that are read once: 500
-// MB took 0.98 s on cores and 0.76 on the GPU with 16 threads, 1.69 and 1.01 with 4 threads; 2 GB
-// with 16 threads took 2.91 and 2.40 (and an index 3.98 and 3.12). Reading, tokenising and
+// opened first. Measured with the command, from files to weights in memory that are read once. With
+// 16 threads, 500 MB took 0.98 s on cores and 0.76 on the GPU; with 4 threads 1.69 and 1.01. With
+// 16 threads, 2 GB took 2.91 and 2.40 (and an index 3.98 and 3.12). Reading, tokenising and
 // unpacking results are done by the cores in any case.
 func coresTime(bytes int64, threads int) time.Duration {
 	return estimate(bytes, threads, 0.3, 0.8, 7.5)

@@ -10,10 +10,10 @@ import (
 	"github.com/collocate/collocate/internal/gpu/prim"
 )
 
-// needFused returns an upper bound on the temporary memory of gpuFused: the text; for each item (a
-// word or the end of a document) two pairs of 8 bytes and a flag, then the table of a very long
-// document, later the result with its jumps and large frequencies; and lists of documents. The
-// dictionary and the sequence are not in the arena.
+// needFused returns an upper bound on the temporary memory of gpuFused: for the text, for lists of
+// documents, and for items (words and ends of documents). Items take two pairs of 8 bytes and a
+// flag each. Then they need the table of a very long document, and later the result with its jumps
+// and large frequencies. The dictionary and the sequence are not in the arena.
 func needFused(bytes, words, docs int) int64 {
 	return int64(bytes) + 64*int64(words+docs) + 32*int64(docs) + gpuSpare
 }

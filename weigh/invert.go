@@ -239,7 +239,8 @@ func (v *Inversion) IDs() func(i int) []byte {
 }
 
 // IDRun returns the number of documents from i on, at least 1, that are known to have consecutively
-// numbered IDs: each is the previous one with the next number at its end, as the IDs of lines are.
+// numbered IDs. Each such ID is the previous one with the next number at its end, as the IDs of
+// lines are.
 func (v *Inversion) IDRun(i int) int {
 	c := idCursor{v: v.docs}
 	c.find(i)

@@ -23,8 +23,8 @@ type Options struct {
 	// CollocationsOf, as in the commands.
 	Top int
 	// MinCount leaves out pairs that co-occur less often or, in a weighted matrix, have a smaller
-	// value. 0 keeps all pairs, except in CollocationsOf, where it means 5 as in the command
-	// `collocate collocations`; there, 1 keeps all.
+	// value. 0 keeps all pairs, except in CollocationsOf. There it means 5, as in the command
+	// `collocate collocations`, and 1 keeps all.
 	MinCount float64
 	// MinFreq leaves out pairs with a word that occurs less often in the corpus; 0 keeps all.
 	MinFreq uint64

@@ -39,8 +39,8 @@
 // # Reading the source
 //
 // counts.go and measure.go have the measures, significance.go p-values and their correction,
-// dispersion.go DP and D. associate.go ranks the cells of a matrix. spread.go reads the corpus
-// again for the documents of pairs, and indexspread.go counts a word in parts of an index.
-// concordance.go with query.go, keywords.go, ngrams.go and wordlist.go have an analysis each, and
-// network.go and plot.go draw.
+// dispersion.go DP and D. The cells of a matrix are ranked in associate.go. Documents of pairs are
+// counted in spread.go, which reads the corpus again, and a word in parts of an index in
+// indexspread.go. Each of concordance.go with query.go, keywords.go, ngrams.go and wordlist.go has
+// an analysis; network.go and plot.go draw.
 package words

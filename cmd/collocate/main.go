@@ -18,8 +18,8 @@ import (
 
 func main() { os.Exit(run(os.Args[1:])) }
 
-// run is main with an exit code: 0 for success, 1 for failure, 2 for wrong usage, 130 if
-// interrupted, and 141, without a message, if the reader of the output closed the pipe (as in
+// run is main with an exit code: 0 for success, 1 for failure, 2 for wrong usage and 130 if
+// interrupted. It is 141, without a message, if the reader of the output closed the pipe (as in
 // `collocate ... | head -1`).
 func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), stopSignals()...)

@@ -2,7 +2,7 @@
 // points. It answers which value a document has, and which documents have a value.
 //
 // index.Reader.Column returns a Column. Equal, Range, Prefix, Box and Any return the set of
-// documents that match; Facets and Counts count the keywords of a set of documents; Number, Date,
+// documents that match. Facets and Counts count the keywords of a set of documents. Number, Date,
 // Point and Ords return the value of one document, for example to sort by it:
 //
 //	year, err := r.Column("year")
@@ -47,7 +47,7 @@
 // are small numbers.
 //
 // For example, take three documents with the years 1999, none and 2009. Their column is of kind 3
-// with smallest value 1999, unit 10 and 1 bit: values 04, has 05. If their tags are "b", then "a"
-// and "b", then none, the column is of kind 2 with 2 different values, 1 bit, 3 values in all and 2
-// bits of ends: words 00 01 a 00 01 b, starts 0 and 6, ends 1, 3, 3 (3d), ords 1, 0, 1 (05).
+// with smallest value 1999, unit 10 and 1 bit: values 04, has 05. Let their tags be "b", then "a"
+// and "b", then none. That column is of kind 2 with 2 different values, 1 bit, 3 values in all and
+// 2 bits of ends: words 00 01 a 00 01 b, starts 0 and 6, ends 1, 3, 3 (3d), ords 1, 0, 1 (05).
 package columns

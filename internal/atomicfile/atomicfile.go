@@ -35,7 +35,7 @@ type File struct {
 // Abort; `defer f.Abort()` right after Create is always right.
 //
 // If path is a symbolic link, its target is replaced. A device or a pipe, such as /dev/null, cannot
-// be replaced and is written to directly; so is the target of /dev/stdout, even if it is a file,
+// be replaced and is written to directly. So is the target of /dev/stdout, even if it is a file,
 // since the shell opened it and may append to it.
 func Create(path string) (*File, error) {
 	if path == "" || os.IsPathSeparator(path[len(path)-1]) {

@@ -1,5 +1,5 @@
 // Package mcptools offers an index, a matrix of words and a set of points to programs that speak
-// the Model Context Protocol, such as assistants and editors: each job is a tool with a schema, and
+// the Model Context Protocol, such as assistants and editors. Each job is a tool with a schema, and
 // only tools that have data are offered.
 //
 //	search          documents for a query, with snippets and stored fields

@@ -7,10 +7,10 @@ import (
 )
 
 // Garbage is collected when the heap has doubled. A searcher's heap is small, since the index is in
-// mapped files and on the device, but a batch fills it fast: 50,000 web queries leave 12 MB of
+// mapped files and on the device. But a batch fills it fast: 50,000 web queries leave 12 MB of
 // garbage with ten answers each and 180 MB with a thousand. So there were 1.6 collections per such
-// batch (16 cores), each taking seven milliseconds, in which the collector uses a quarter of the
-// cores and allocating goroutines must assist it.
+// batch (16 cores), each taking seven milliseconds. During that time the collector uses a quarter
+// of the cores, and allocating goroutines must assist it.
 
 // emptySpace is reserved address space that makes the heap count as larger, so that garbage is
 // collected less often. It is never released.

@@ -17,9 +17,9 @@ type Stage struct {
 }
 
 // profileFill is the size of a buffer that is zeroed to keep the device busy while a profile's
-// steps are queued, so that the time between two of them does not include their launches.
-// profileRead bytes of it are read afterwards: then the cache has no data of the batch, and none
-// that must be written back first, which would add a fifth to the time of reading 100 MB.
+// steps are queued. So the time between two steps does not include their launches. Afterwards
+// profileRead bytes of the buffer are read. Then the cache has no data of the batch, and none that
+// must be written back first. Writing back would add a fifth to the time of reading 100 MB.
 const (
 	profileFill = 1 << 30
 	profileRead = 1 << 28

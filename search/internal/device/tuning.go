@@ -86,10 +86,10 @@ const manyAnswers = 256
 const manyThick = 1 << 22
 
 // manyAdding is the cost of adding up a posting, in 64ths of the units of batch.cuh (see sums.cuh).
-// Lists are added up where that costs less than searching them. 50,000 web queries with 1,000
-// answers took 8.3, 7.6, 7.4 and 7.5 ms with 32, 40, 48 and 56 (110,000 documents), and 14.3, 13.3,
-// 13.2 and 13.3 (420,000). With 56 a sentence of twenty words was searched for again, for which
-// 50,000 queries with ten answers waited: 4.5 ms instead of 3.8.
+// Lists are added up where that costs less than searching them. With 32, 40, 48 and 56, 50,000 web
+// queries with 1,000 answers took 8.3, 7.6, 7.4 and 7.5 ms in 110,000 documents, and 14.3, 13.3,
+// 13.2 and 13.3 in 420,000. With 56 a sentence of twenty words had to be searched for again. A
+// batch of 50,000 queries with ten answers waited for it: 4.5 ms instead of 3.8.
 const manyAdding = 48
 
 // manyQueries is the maximum number of queries per launch: 50,000 web queries took 4.7 ms with

@@ -189,10 +189,10 @@ func (q *Query) boundOthers(lists []*list, from, last uint32) (sum float64, ok b
 	return sum, true
 }
 
-// addBlock adds candidates from the postings [lo, hi) of the leading list's block b: either those
-// that can win by their score and the bounds of the other lists (addCandidates), or those that the
-// second list contains as well (addIntersection). If scoring leaves too many candidates, the next
-// blocks are intersected, twice as many each time that this happens.
+// addBlock adds candidates from the postings [lo, hi) of the leading list's block b. They are
+// either those that can win by their score and the bounds of the other lists (addCandidates), or
+// those that the second list contains as well (addIntersection). If scoring leaves too many
+// candidates, the next blocks are intersected, twice as many each time that this happens.
 func (q *Query) addBlock(lists []*list, b, lo, hi int, others float64) {
 	m := &q.and
 	if m.mapped && m.levels.lead {

@@ -14,9 +14,9 @@ import (
 // scored; then the frequent word's top postings are tried as if it were the only word
 // (Query.oneOfTop).
 
-// RareBeside reports whether to answer a query in this way. top is the number of top postings of
-// the frequent word, rare the number of postings of all other words, share the part of the
-// documents that pass the filter, and k the number of answers.
+// RareBeside reports whether to answer a query in this way. The parameters are the number of top
+// postings of the frequent word (top), the number of postings of all other words (rare), the share
+// of the documents that pass the filter, and the number of answers (k).
 func RareBeside(top int, rare int64, share float64, k int) bool {
 	return rare <= mostRare && share*float64(rare) <= fewRare && enoughTop(top, share, k)
 }

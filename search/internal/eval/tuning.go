@@ -98,9 +98,9 @@ const maxWindow = 1 << 15
 // instead of those of runs raise the mean by 8%. The best score of a sparse list instead of its
 // block's bound takes a fifth off the slowest hundredth: queries of a very frequent word with very
 // rare ones. Windows of 32 blocks of the longest list instead of one take a seventh off the mean at
-// k = 10 on 5M short documents, and a tenth off the slowest hundredth on the paragraphs: the fixed
-// cost per window and list exceeds the gain of tighter bounds. 8 blocks gain half of that, 64 no
-// more.
+// k = 10 on 5M short documents, and a tenth off the slowest hundredth on the paragraphs. The fixed
+// cost per window and list exceeds the gain of tighter bounds. With 8 blocks the gain is half of
+// that, with 64 no more.
 const (
 	firstWindow    = 1 << 7
 	firstPostings  = 256 // postings in the first window,
@@ -220,9 +220,9 @@ const (
 	alikeRatio = 32
 )
 
-// manyKept is the ratio of a block's documents to those at places that can win, below which these
-// are intersected before they are scored: then nearly all blocks of the other list are decoded
-// anyway, and few of these documents are in it.
+// manyKept is a ratio of a block's documents to those at places that can win. Below it, the latter
+// are intersected before they are scored: nearly all blocks of the other list are decoded anyway,
+// and few of these documents are in it.
 const manyKept = 8
 
 // worthLead is the length of the leading list from which on using the levels of the others pays.
@@ -266,10 +266,10 @@ const (
 )
 
 // Documents with rare words are scored one by one, beside the top postings of a frequent word
-// (or_top.go), if the rare words have no more than mostRare postings, and no more than fewRare of
-// them are expected among the documents that may be answers. With a fewRare of 128 and 512 the 301
-// unions of the game take as long within 10% and 50% of the eLife paragraphs, and 2% more and 1%
-// less within 1%; with 1,024 they take 3% more within 10% and 50%.
+// (or_top.go), on two conditions. The rare words have no more than mostRare postings, and no more
+// than fewRare of these are expected among the documents that may be answers. With a fewRare of 128
+// and 512 the 301 unions of the game take as long within 10% and 50% of the eLife paragraphs.
+// Within 1% they take 2% more and 1% less. With 1,024 they take 3% more within 10% and 50%.
 const (
 	mostRare = 1 << 14
 	fewRare  = 256
@@ -313,19 +313,19 @@ const (
 )
 
 // pieceOf is the ratio of a worker's share to the piece that it takes at once; others can take over
-// the rest. On eLife paragraphs, with 50 words, two cores were 1.74 to 1.82 times as fast as
-// one; with pieces of a quarter 1.67 to 1.74 times, and short queries that are cut took up to a
-// third longer; with ranges of falling size that all workers take from one front 1.54 to 1.77
-// times. On a busier machine all are lower, down to 1.58. Since such queries take a fifth less time
-// (see window.keep) it is 1.54 to 1.68 times.
+// the rest. On eLife paragraphs, with 50 words, two cores were 1.74 to 1.82 times as fast as one.
+// With pieces of a quarter they were 1.67 to 1.74 times as fast, and short queries that are cut
+// took up to a third longer. With ranges of falling size that all workers take from one front they
+// were 1.54 to 1.77 times as fast. On a busier machine all are lower, down to 1.58. Since such
+// queries take a fifth less time (see window.keep) it is 1.54 to 1.68 times.
 const pieceOf = 2
 
 // # Sets of documents and models: limits.go, engine.go
 
 // fewShare is the share of all documents that may be answers below which postings of the others are
 // dropped before they are scored. Without that, the 301 unions of the search benchmark game take
-// 1.16 times as long within half of the eLife paragraphs for 10 answers, and 1.22 times for 1,000;
-// within three quarters as long, and within 90% a tenth less.
+// 1.16 times as long within half of the eLife paragraphs for 10 answers, and 1.22 times for 1,000.
+// Within three quarters they take as long, and within 90% a tenth less.
 const fewShare = 2.0 / 3
 
 // mostModels is the number of models whose tables are kept, so that a scan of parameters does not

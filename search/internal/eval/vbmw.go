@@ -3,7 +3,7 @@ package eval
 // variableBlockMaxWand is Block-Max WAND over blocks of variable size, after Mallia et al. They
 // partition a list at indexing time such that the bounds of blocks are tightest for one scoring
 // function. Here k1, b and the model are chosen with the query, so the partition is found during
-// the search: consecutive stored blocks form a run as long as its bound is that of the first block.
+// the search. Consecutive stored blocks form a run as long as its bound is that of the first block.
 // So bounds are as tight as the stored ones, and skips are longer.
 func variableBlockMaxWand(q *Query) error { return q.blockMaxWand((*list).lookRun) }
 

@@ -11,12 +11,12 @@
 //
 // # RM3
 //
-// As in Anserini: of each document, keep the n most frequent words (ties in byte order) that have 2
-// to 20 characters, consist of the letters a to z and digits, and occur in at most a tenth of all
-// documents. The weight of a word is the sum over the documents of the document's score times the
-// word's share of the kept occurrences. The n words with the highest weights, normalised to sum 1,
-// are interpolated with the query, whose weights are normalised too: weight times the query plus
-// 1-weight times these words.
+// As in Anserini: of each document, keep the n most frequent words (ties in byte order). Only words
+// count that have 2 to 20 characters, consist of the letters a to z and digits, and occur in at
+// most a tenth of all documents. The weight of a word is the sum over the documents of the
+// document's score times the word's share of the kept occurrences. The n words with the highest
+// weights, normalised to sum 1, are interpolated with the query, whose weights are normalised too:
+// weight times the query plus 1-weight times these words.
 //
 // # Bo1
 //

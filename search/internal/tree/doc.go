@@ -2,11 +2,11 @@
 //
 // A tree of package query becomes a tree of nodes in each segment of the index (plan.go): words are
 // analyzed and looked up, and patterns become words of the dictionary (expand.go). An exec answers
-// a query on one segment, a plan on all of them. treePlan (tree_plan.go) lists the strategies to
-// find the k best: queries of words go to the engines of package eval, others to conjunction.go,
-// sparse.go, phrase.go or, if no other strategy fits, to rank.go. sets.go finds all documents that
-// a node matches, count.go how many these are, and gather.go their facets and their order by a
-// field.
+// a query on one segment, a plan on all of them. The strategies to find the k best are listed in
+// treePlan (tree_plan.go). Queries of words go to the engines of package eval, others to
+// conjunction.go, sparse.go, phrase.go or, if no other strategy fits, to rank.go. All documents
+// that a node matches are found by sets.go, their number by count.go, and their facets and their
+// order by a field by gather.go.
 //
 // Invariants:
 //   - The nodes of all segments form trees of the same shape, and words have the counts of all.

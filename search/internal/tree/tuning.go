@@ -8,9 +8,9 @@ package tree
 // more, since they know its best postings.
 const fewLed = 4096
 
-// shorter is the minimum ratio of the leading list's length to that of an excluded word for which
-// the excluded word's documents are looked up in blocks of the leading list, and not the other way
-// round.
+// shorter is a ratio of the leading list's length to that of an excluded word. From it on, the
+// excluded word's documents are looked up in blocks of the leading list. Below it, the leading
+// list's documents are looked up in the excluded list.
 const shorter = 2
 
 // Costs of looking up any of some words in the documents of a set (sparse.go), in postings that the
