@@ -53,7 +53,8 @@ of words, of which a document must have at least one (with --mode and: all). It 
   (solar OR lunar) AND eclipse  AND, OR and NOT in capitals, or && || !, and groups
   "solar eclipse"~2             a phrase with up to 2 words between, or two swapped; needs positions
   solar NEAR/5 eclipse          at most 5 words apart; BEFORE/5 in this order
-  eclips* ecl?pse *ipse         prefixes, patterns with wildcards, suffixes
+  eclips* ecl?pse *ipse         prefixes, patterns with wildcards, suffixes; they match words as
+                                the index has them: stems, if its analyzer makes these
   eclipes~1                     fuzzy: words at an edit distance of at most 1
   eclipse^2 id:(d1 d2) #solar   a weight; documents by ID; a filter, which does not score
   title:eclipse lang:en year:[2020 TO 2024] place:[52,13 TO 53,14]

@@ -17,6 +17,7 @@
 //	solar BEFORE/5 eclipse     at most 5 words apart, in this order
 //	eclips*  ecl?pse  *ipse    words that begin so, or that fit the pattern
 //	eclipes~  eclipes~1        words that differ by at most 2, or 1, typing errors
+//	                           (both match words as the index has them, which may be stems)
 //	eclipse^2                  counts twice; after a word, a phrase or a group
 //	title:eclipse              in a field; also title:"solar eclipse", title:(solar eclipse)
 //	year:[2020 TO 2024]        a range with its ends; {2020 TO 2024} without; * is no end
