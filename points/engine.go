@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -18,6 +19,7 @@ type Engine struct {
 	Threads int           // number of threads; 0 means all cores
 	Device  engine.Device // the device to open; the zero value is the first GPU
 	GPU     *GPU          // an open device to use instead; nil means none
+	Log     *slog.Logger  // gets a message if Auto cannot open a device; nil means none
 }
 
 // memoryOr returns a bound on memory in bytes, where 0 means 2 GB as in all packages.
@@ -67,6 +69,9 @@ func (e Engine) open(cores time.Duration) (s sums, done func() error, err error)
 	g, err := OpenGPU(e.Device)
 	switch {
 	case err != nil && auto:
+		if e.Log != nil {
+			e.Log.Info("not on a GPU", "error", err)
+		}
 		return s, done, nil
 	case err != nil:
 		return s, done, err

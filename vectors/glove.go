@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -55,6 +56,8 @@ type GloVeOptions struct {
 	Progress func(epoch int, loss float64)
 	// Began, unless it is nil, is called with the engine when the first epoch begins.
 	Began func(engine.Kind)
+	// Log, unless it is nil, gets a message if engine.Auto tries a GPU in vain.
+	Log *slog.Logger
 }
 
 // parameters are, for each word, a vector and its bias, followed by the sums of their squared
@@ -115,8 +118,7 @@ func TrainGloVe(ctx context.Context, m Matrix, o GloVeOptions) (*Vectors, error)
 	if err != nil {
 		return nil, err
 	}
-	t := &training{schedule: s, o: &o,
-		words: newParameters(m.Len(), &o, 0), contexts: newParameters(m.Len(), &o, 1)}
+	t := &training{schedule: s, o: &o, rows: m.Len()}
 	if err := t.run(ctx); err != nil {
 		return nil, err
 	}
@@ -186,16 +188,25 @@ func (o *GloVeOptions) settle(m Matrix) error {
 type training struct {
 	*schedule
 	o               *GloVeOptions
+	rows            int // number of words
 	words, contexts *parameters
 	losses          []float64 // of the current epoch, by group of rows
+}
+
+// draw sets the parameters to their initial values.
+func (t *training) draw() {
+	t.words, t.contexts = newParameters(t.rows, t.o, 0), newParameters(t.rows, t.o, 1)
 }
 
 // run trains on the engine of the options.
 func (t *training) run(ctx context.Context) error {
 	work := int64(len(t.cells)) * int64(t.o.Dim) * int64(t.o.Epochs)
-	return choose(ctx, t.o.Engine, t.o.Device, work > gloveOnGPU*int64(t.o.Threads), func(g *card) error {
+	c := chosen{kind: t.o.Engine, device: t.o.Device, pays: work > gloveOnGPU*int64(t.o.Threads), log: t.o.Log}
+	return c.run(ctx, func(g *card) error {
+		t.draw()
 		return t.onGPU(ctx, g)
 	}, func() error {
+		t.draw() // a GPU that failed may have changed them
 		t.began(engine.Multicore)
 		return t.epochs(ctx, t.epoch)
 	})
@@ -225,8 +236,8 @@ func (t *training) epochs(ctx context.Context, epoch func(ctx context.Context, s
 		}
 		loss /= float64(len(t.cells))
 		if math.IsNaN(loss) || math.IsInf(loss, 0) {
-			return fmt.Errorf("training does not converge: the loss of epoch %d is %v;"+
-				" use a smaller --rate", i+1, loss)
+			return fmt.Errorf("%w: the loss of epoch %d is %v; use a smaller --rate",
+				errDiverges, i+1, loss)
 		}
 		if t.o.Progress != nil {
 			t.o.Progress(i+1, loss)

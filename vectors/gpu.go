@@ -5,6 +5,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/bytesize"
@@ -79,25 +80,39 @@ func taken[T any](g *card, values []T) (gpu.Buffer[T], error) {
 // roomFor returns the space that n values take in the arena.
 func roomFor(n, size int) int64 { return int64(n)*int64(size) + 256 }
 
-// choose runs a job on its engine. If auto chooses a GPU and that fails, the cores repeat the job.
-func choose(ctx context.Context, kind engine.Kind, d engine.Device, pays bool, onGPU func(*card) error,
-	onCores func() error) error {
-	if kind != engine.GPU && (kind != engine.Auto || !pays) {
+// errDiverges is wrapped by the error of a training that does not converge, on any engine.
+var errDiverges = errors.New("training does not converge")
+
+// chosen says on which engine a job runs.
+type chosen struct {
+	kind     engine.Kind
+	device   engine.Device
+	pays     bool         // whether auto tries a GPU
+	emulated bool         // auto accepts the interpreter, for tests
+	log      *slog.Logger // may be nil
+}
+
+// run runs a job on its engine. If auto chooses a GPU and that fails, the cores repeat the job.
+func (c chosen) run(ctx context.Context, onGPU func(*card) error, onCores func() error) error {
+	if c.kind != engine.GPU && (c.kind != engine.Auto || !c.pays) {
 		return onCores()
 	}
 	err := func() (err error) {
-		g, err := openGPU(d)
+		g, err := openGPU(c.device)
 		if err != nil {
 			return fmt.Errorf("%w; use auto, multicore or sequential", err)
 		}
 		defer func() { err = errors.Join(err, g.Close()) }()
-		if kind == engine.Auto && g.session.Dev.Info().Emulated {
+		if c.kind == engine.Auto && !c.emulated && g.session.Dev.Info().Emulated {
 			return gpu.ErrEmulated
 		}
 		return onGPU(g)
 	}()
-	if kind == engine.GPU || err == nil || ctx.Err() != nil {
+	if c.kind == engine.GPU || err == nil || ctx.Err() != nil || errors.Is(err, errDiverges) {
 		return err
+	}
+	if c.log != nil {
+		c.log.Info("not on a GPU", "error", err)
 	}
 	return onCores()
 }

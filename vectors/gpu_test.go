@@ -1,9 +1,13 @@
 package vectors
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/collocate/collocate/engine"
@@ -93,6 +97,55 @@ func TestGloVeOnAllEngines(t *testing.T) {
 	o.Engine, o.Epochs = engine.Auto, 1
 	if _, err := TrainGloVe(t.Context(), m, o); err != nil {
 		t.Error(err)
+	}
+}
+
+// If auto tries a GPU in vain, the cores repeat the job from its beginning, and the log says why.
+// A training that does not converge is not repeated.
+func TestAutoRepeatsOnCores(t *testing.T) {
+	gputest.Named(t)
+	var log bytes.Buffer
+	c := chosen{kind: engine.Auto, pays: true, emulated: true, log: slog.New(slog.NewTextHandler(&log, nil))}
+	for _, e := range []struct {
+		err     error
+		repeats bool
+	}{{nil, false}, {errors.New("the device is lost"), true}, {fmt.Errorf("%w: infinite", errDiverges), false}} {
+		log.Reset()
+		repeated := false
+		err := c.run(t.Context(), func(*card) error { return e.err }, func() error { repeated = true; return nil })
+		if repeated != e.repeats || (err == nil) != (e.err == nil || e.repeats) {
+			t.Errorf("the GPU returns %v: the job %v, on cores %v, want %v", e.err, err, repeated, e.repeats)
+		}
+		if logged := strings.Contains(log.String(), "the device is lost"); logged != e.repeats {
+			t.Errorf("the GPU returns %v: the log is %q", e.err, log.String())
+		}
+	}
+
+	m := vectorstest.Draw(40, 400, 2)
+	o := GloVeOptions{Dim: 5, Epochs: 2, XMax: 10, Seed: 7, Engine: engine.Multicore}
+	want, err := TrainGloVe(t.Context(), m, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.settle(m); err != nil {
+		t.Fatal(err)
+	}
+	s, err := newSchedule(t.Context(), m, &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	half := &training{schedule: s, o: &o, rows: m.Len()}
+	half.draw()
+	half.words.all[0] = 99 // as if a GPU had returned some vectors and then failed
+	if err := half.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got, err := half.sums(wordsOf(m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got.Data, want.Data) {
+		t.Error("a repeated training begins with what the GPU left")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"runtime"
 
@@ -45,6 +46,8 @@ type SVDOptions struct {
 	Device engine.Device
 	// Began, unless it is nil, is called with the engine when the decomposition begins.
 	Began func(engine.Kind)
+	// Log, unless it is nil, gets a message if engine.Auto tries a GPU in vain.
+	Log *slog.Logger
 }
 
 // TrainSVD computes vectors from a matrix. The result depends neither on the engine nor on the
@@ -61,7 +64,8 @@ func TrainSVD(ctx context.Context, m Matrix, o SVDOptions) (*Vectors, error) {
 	// The multiplications of a product with the matrix and of the dense products before the next
 	// one. There are about six such rounds.
 	work := int64(s.width) * (int64(len(p.rows.other)) + 2*int64(p.n)*int64(s.width))
-	err = choose(ctx, o.Engine, o.Device, work > svdOnGPU*int64(o.Threads), func(g *card) (err error) {
+	c := chosen{kind: o.Engine, device: o.Device, pays: work > svdOnGPU*int64(o.Threads), log: o.Log}
+	err = c.run(ctx, func(g *card) (err error) {
 		s.began(engine.GPU)
 		return s.onGPU(ctx, g)
 	}, func() error {

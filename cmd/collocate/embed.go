@@ -155,13 +155,13 @@ func (a *app) train(ctx context.Context, r *cooccur.Reader, e embedding) (
 	if e.method == "svd" {
 		o := e.svd
 		o.Dim, o.Seed, o.Threads, o.Memory = e.dim, e.seed, a.threads, int64(a.memory)
-		o.Engine, o.Device, o.Began = a.engine, a.gpu, began
+		o.Engine, o.Device, o.Began, o.Log = a.engine, a.gpu, began, a.log
 		v, err = vectors.TrainSVD(ctx, r, o)
 		return v, used, err
 	}
 	o := e.glove
 	o.Dim, o.Seed, o.Threads, o.Memory = e.dim, e.seed, a.threads, int64(a.memory)
-	o.Engine, o.Device, o.Began = a.engine, a.gpu, began
+	o.Engine, o.Device, o.Began, o.Log = a.engine, a.gpu, began, a.log
 	o.Progress = func(epoch int, loss float64) { a.summary("epoch %d: loss %.6f", epoch, loss) }
 	v, err = vectors.TrainGloVe(ctx, r, o)
 	return v, used, err

@@ -69,7 +69,7 @@ func nullFlag(cmd *cobra.Command, null *points.Null, bandwidth *float64) {
 
 // statistics returns the engine for statistics of points.
 func (a *app) statistics() points.Engine {
-	return points.Engine{Kind: a.engine, Threads: a.threads, Device: a.gpu}
+	return points.Engine{Kind: a.engine, Threads: a.threads, Device: a.gpu, Log: a.log}
 }
 
 func (p *curveFlags) run(a *app, cmd *cobra.Command, paths []string) error {
