@@ -73,9 +73,9 @@ files.`,
 			if of != "" {
 				with = " with " + of
 			}
-			a.summary("%s in %s; %d n-grams%s occur at least %d times",
+			a.summary("%s in %s; %s%s found at least %s",
 				counted(int64(stats.Words), "word"), counted(int64(stats.Documents), "document"),
-				stats.Found, with, opt.MinCount)
+				counted(int64(stats.Found), "n-gram"), with, counted(int64(opt.MinCount), "time"))
 			if err := table.writeFile(a, out); err != nil {
 				return err
 			}

@@ -352,9 +352,7 @@ func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Reques
 		fmt.Fprintf(a.stdout, "query\t%v\n", r.Query)
 	}
 	if f.explain {
-		for _, w := range answer.Expanded {
-			fmt.Fprintf(a.stdout, "expanded\t%s\t%.6f\n", w.Word, w.Weight)
-		}
+		printExpanded(a.stdout, answer)
 	}
 	for _, h := range answer.Hits {
 		printHit(a.stdout, &h, f)

@@ -53,6 +53,13 @@ func printSum(w io.Writer, e *search.Explanation) {
 	fmt.Fprintf(w, ", %s\n", e.Model)
 }
 
+// printExpanded prints the words of an expanded query with their weights.
+func printExpanded(w io.Writer, answer *serve.Answer) {
+	for _, word := range answer.Expanded {
+		fmt.Fprintf(w, "expanded\t%s\t%.6f\n", word.Word, word.Weight)
+	}
+}
+
 // printFacets prints a line for each value: the field, the value, the documents that have it.
 func printFacets(w io.Writer, list []search.FacetCounts) {
 	for _, f := range list {

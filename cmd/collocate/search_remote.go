@@ -26,7 +26,8 @@ func isServer(dir string) bool {
 var forwardedFlags = map[string]string{
 	"k": "k", "from": "from", "mode": "mode", "model": "model", "field-weights": "weights",
 	"algorithm": "algorithm", "plain": "plain", "count": "count", "explain": "explain", "stats": "stats",
-	"snippets": "snippets", "show": "fields", "facet": "facets", "sort": "sort",
+	"snippets": "snippets", "show": "fields", "facet": "facets", "sort": "sort", "expand": "expand",
+	"proximity": "proximity",
 }
 
 // clientFlags are the flags that concern only the connection and the output.
@@ -125,6 +126,9 @@ func (a *app) printRemote(answer *serve.Answer, f *searchFlags) error {
 	}
 	if f.explain && answer.Parsed != "" {
 		fmt.Fprintf(a.stdout, "query\t%s\n", answer.Parsed)
+	}
+	if f.explain {
+		printExpanded(a.stdout, answer)
 	}
 	for i := range answer.Hits {
 		h := &answer.Hits[i]

@@ -23,12 +23,13 @@ func TestFlagsOfSearchWithAServer(t *testing.T) {
 		"count": {"true", "count", "true"}, "explain": {"true", "explain", "true"},
 		"stats": {"true", "stats", "true"}, "snippets": {"true", "snippets", "true"},
 		"show": {"title,url", "fields", "title,url"}, "facet": {"lang:5,year", "facets", "lang:5,year"},
-		"sort": {"year:desc", "sort", "year:desc"},
+		"sort": {"year:desc", "sort", "year:desc"}, "expand": {"rm3:terms=5", "expand", "rm3:terms=5"},
+		"proximity": {"sdm", "proximity", "sdm"},
 	}
 	used := []string{"token-file", "json", "quiet", "verbose"}
 	refused := []string{
 		"topics", "topic-field", "topic-ids", "encoding", "query-language", "run", "tag", "batch",
-		"k1", "b", "k3", "mu", "variant", "expand", "proximity", "snippet-size",
+		"k1", "b", "k3", "mu", "variant", "snippet-size",
 		"partition", "partition-size", "partitions", "policy", "slack", "recall",
 		"block-threads", "slice", "insert", "start-threshold",
 		"engine", "threads", "memory", "device", "more-devices", "gpu-memory",
