@@ -3,6 +3,7 @@ package vectors
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -183,6 +184,9 @@ func (o *GloVeOptions) settle(m Matrix) error {
 	}
 	return nil
 }
+
+// errDiverges is wrapped by the error of a training that does not converge.
+var errDiverges = errors.New("training does not converge")
 
 // training is a training in progress.
 type training struct {

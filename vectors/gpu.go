@@ -80,9 +80,6 @@ func taken[T any](g *card, values []T) (gpu.Buffer[T], error) {
 // roomFor returns the space that n values take in the arena.
 func roomFor(n, size int) int64 { return int64(n)*int64(size) + 256 }
 
-// errDiverges is wrapped by the error of a training that does not converge, on any engine.
-var errDiverges = errors.New("training does not converge")
-
 // chosen says on which engine a job runs.
 type chosen struct {
 	kind     engine.Kind
@@ -92,15 +89,19 @@ type chosen struct {
 	log      *slog.Logger // may be nil
 }
 
-// run runs a job on its engine. If auto chooses a GPU and that fails, the cores repeat the job.
+// run runs a job on its engine. If auto chooses a GPU and that fails, the cores repeat the job,
+// unless it is a training that does not converge, which is so on any engine.
 func (c chosen) run(ctx context.Context, onGPU func(*card) error, onCores func() error) error {
 	if c.kind != engine.GPU && (c.kind != engine.Auto || !c.pays) {
 		return onCores()
 	}
 	err := func() (err error) {
 		g, err := openGPU(c.device)
-		if err != nil {
+		if err != nil && c.kind == engine.GPU {
 			return fmt.Errorf("%w; use auto, multicore or sequential", err)
+		}
+		if err != nil {
+			return err
 		}
 		defer func() { err = errors.Join(err, g.Close()) }()
 		if c.kind == engine.Auto && !c.emulated && g.session.Dev.Info().Emulated {
