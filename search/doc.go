@@ -39,8 +39,8 @@
 //	bmm         block-max MaxScore in windows of documents, scores in batches, as Lucene does
 //
 // In mode And the last five are one algorithm: the shortest list leads, and blocks that cannot
-// contribute to the result are skipped. bmm and mode And have several strategies; Stats.Strategy is
-// the one used, and [Strategy] lists them.
+// contribute to the result are skipped. bmm, mode And and tiles have several strategies;
+// Stats.Strategy is the one used, and [Strategy] lists them.
 //
 // # Cores and a GPU
 //

@@ -86,10 +86,10 @@ type (
 	//		GPU        *GPUStats      // what the device did; nil if nothing
 	//	}
 	Stats = ask.Stats
-	// Strategy names how an algorithm evaluated a request. Algorithm bmm, mode And and query trees
-	// have several strategies; the search tries them in a fixed order and uses the first that
-	// should pay. The zero value stands for an algorithm that has only one. Methods: String returns
-	// the name; MarshalText and UnmarshalText write and read it. The names:
+	// Strategy names how an algorithm evaluated a request. Algorithm bmm, mode And, query trees and
+	// tiles (on a GPU) have several strategies; the search tries them in a fixed order and uses the
+	// first that should pay. The zero value stands for an algorithm that has only one. Methods:
+	// String returns the name; MarshalText and UnmarshalText write and read it. The names:
 	//
 	//	one-from-top      one word within a filter: its best postings first
 	//	one-guess         one word within a filter: above a guessed score
@@ -109,6 +109,11 @@ type (
 	//	tree-lists        a tree: the matching documents as a set, then scored list by list
 	//	tree-conjunction  mandatory words and phrases, led by the rarest list
 	//	tree-sparse       any of several words, within a filter that leaves few documents
+	//	gpu-pair          up to two words in one launch; the score for two is guessed
+	//	gpu-one           up to four words in one launch
+	//	gpu-general       any number of words, in three launches
+	//	gpu-short         in a batch: all postings of a rare word that decides are scored
+	//	gpu-long          in a batch: the device chooses how it reads the lists
 	Strategy = ask.Strategy
 	// Within limits answers to some documents. Its method Of(segment int) *docset.Set returns the
 	// set of a segment; nil means all documents.
