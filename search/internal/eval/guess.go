@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
@@ -134,7 +135,9 @@ func (g guessing) prove() (proved bool, err error) {
 // above searches with a guessed floor, and then restores the known one.
 func (q *Query) above(floor float32, search func() error) error {
 	known := q.floor
-	assert(len(q.Heap.Keys) == 0 && q.theta == known, "the heap has answers of a wrong guess")
+	if assert.On && (len(q.Heap.Keys) > 0 || q.theta != known) {
+		assert.Fail("the heap has answers of a wrong guess")
+	}
 	q.floor, q.guessed = floor, true
 	q.rewind()
 	err := search()
