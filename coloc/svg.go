@@ -60,7 +60,7 @@ func (s *Survey) WriteSVG(ctx context.Context, w io.Writer, patterns []Pattern) 
 
 	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" width="%s" height="%s" %s>`+"\n", px(svgWidth), px(height), px(svgWidth), px(height), svgFont)
 	d.printf(`<rect width="100%%" height="100%%" fill="#fbfaf8"/>` + "\n")
-	d.printf(`<text x="%s" y="52" font-size="26" font-weight="600" fill="#1d2330">Kinds of places that keep company</text>`+"\n", px(svgMargin))
+	d.printf(`<text x="%s" y="52" font-size="26" font-weight="600" fill="#1d2330">Kinds of places found together</text>`+"\n", px(svgMargin))
 	d.printf(`<text x="%s" y="77" font-size="14" fill="#667085">%s</text>`+"\n", px(svgMargin),
 		html.EscapeString(d.subtitle(len(patterns))))
 	if len(patterns) == 0 {

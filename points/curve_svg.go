@@ -21,7 +21,7 @@ func DrawCurves(w io.Writer, p *Set, curves []Curve, null string) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" font-family="Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif">`+"\n", width, height, width, height)
 	fmt.Fprintf(b, `<rect width="100%%" height="100%%" fill="#fbfaf8"/>`+"\n")
-	fmt.Fprintf(b, `<text x="%.0f" y="46" font-size="24" font-weight="600" fill="#1d2330">At which distances do kinds of places keep company?</text>`+"\n", margin)
+	fmt.Fprintf(b, `<text x="%.0f" y="46" font-size="24" font-weight="600" fill="#1d2330">At which distances are kinds of places found together?</text>`+"\n", margin)
 	note := "L(r) − r: above the band they attract one another, below they avoid one another."
 	if len(curves) > 0 && curves[0].Expected != nil {
 		note += fmt.Sprintf(" Band: 95%% of the rounds of null %q, dashed its mean.", null)

@@ -22,11 +22,11 @@ var demoSteps = []demoStep{
 		`search elife.index "lipid droplets kill bacteria" -k 3 --snippets`},
 	{"What did each word contribute?",
 		`search elife.index "lipid droplets kill bacteria" -k 1 --explain`},
-	{"Which words keep company? Count pairs at most 5 words apart.",
+	{"Which words co-occur? Count pairs at most 5 words apart.",
 		"cooccur elife.jsonl.zst --format jsonl --analyzer unicode --min-count 5 --window 5 --symmetric --out elife.cooc"},
-	{"The company of two words, by how much more often than chance they meet.",
+	{"The strongest associations of two words, by normalized PMI.",
 		"neighbours elife.cooc membrane neurons --by npmi --min-count 10 --top 6"},
-	{"The company of a word by several measures, with the number of articles that have it.",
+	{"The collocates of a word by two measures, with the number of articles that have the pair.",
 		`collocations elife.jsonl.zst --of membrane --by logdice,mi --group "^[^.]+" --top 4`},
 	{"A phrase in its contexts, in the order of what stands before it.",
 		`concordance elife.index '"plasma membran*"' --sort L1,L2 --window 5 --top 5`},
@@ -34,7 +34,7 @@ var demoSteps = []demoStep{
 		"embed elife.cooc --method svd --dim 50 --out elife.vec"},
 	{"Which words are used alike?",
 		"similar elife.vec membrane --top 5"},
-	{"Which kinds of places in Washington, DC keep company, within 100 metres?",
+	{"Which kinds of places in Washington, DC are found within 100 metres of each other?",
 		"places places-dc.csv.zst --geographic --skip-bad --distance 100 --min-prevalence 0.2 --min-points 20 --svg places.svg"},
 }
 

@@ -24,7 +24,13 @@ p-values of Student's paired t-test and of a randomisation test.
 
 QRELS may have TREC's four columns, BEIR's three (with a header or without; a larger grade is
 better), or those of the SMART collections. Cranfield's three columns, in which 1 is the best
-grade, are only read with --qrels-format cranfield.`,
+grade, are only read with --qrels-format cranfield.
+
+-m selects measures: official, set, all, or names, in which k stands for cut-offs, as in P_10:
+  runid, num_q, num_ret, num_rel, num_rel_ret, map, gm_map, Rprec, bpref, recip_rank,
+  iprec_at_recall_k, P_k, recall_k, infAP, gm_bpref, Rprec_mult_k, utility, 11pt_avg, binG, G,
+  ndcg, ndcg_rel, Rndcg, ndcg_cut_k, map_cut_k, relative_P_k, success_k, set_P, set_relative_P,
+  set_recall, set_map, set_F, num_nonrel_judged_ret, and beyond trec_eval rbp, rbp_resid, unj_k`,
 		Args: cobra.RangeArgs(2, 3),
 		Example: `  collocate eval qrels.txt run.txt
   collocate eval qrels.txt run.txt -m map,ndcg_cut_10,P_20

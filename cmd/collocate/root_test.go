@@ -14,6 +14,7 @@ import (
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
+	"github.com/collocate/collocate/trec"
 	"github.com/collocate/collocate/weigh"
 )
 
@@ -65,6 +66,26 @@ func TestThreadsThatFitMemory(t *testing.T) {
 		}
 		if got := a.textThreads(); got != c.want {
 			t.Errorf("--memory %s: %d threads, want %d", c.memory, got, c.want)
+		}
+	}
+}
+
+// The help of eval lists every measure.
+func TestHelpListsMeasures(t *testing.T) {
+	root := newRoot(newApp(strings.NewReader(""), io.Discard, io.Discard))
+	cmd, _, err := root.Find([]string{"eval"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := strings.FieldsFunc(cmd.Long, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' })
+	_, err = trec.ParseMeasures("unknown")
+	_, names, found := strings.Cut(err.Error(), "some of ")
+	if !found {
+		t.Fatalf("the error %q lists no measures", err)
+	}
+	for _, name := range strings.Split(names, ", ") {
+		if !slices.Contains(listed, name) {
+			t.Errorf("the help of eval does not list %s", name)
 		}
 	}
 }

@@ -51,6 +51,8 @@ of words, of which a document must have at least one (with --mode and: all). It 
 
   +solar -lunar eclipse         must have solar, must not have lunar
   (solar OR lunar) AND eclipse  AND, OR and NOT in capitals, or && || !, and groups
+  solar OR NOT lunar            solar without lunar, as NOT excludes; solar OR (* NOT lunar) also
+                                finds all that is not lunar
   "solar eclipse"~2             a phrase with up to 2 words between, or two swapped; needs positions
   solar NEAR/5 eclipse          at most 5 words apart; BEFORE/5 in this order
   eclips* ecl?pse *ipse         prefixes, patterns with wildcards, suffixes; they match words as
@@ -135,7 +137,7 @@ func (f *searchFlags) register(a *app, cmd *cobra.Command) {
 		"sort by a field instead of by score: FIELD or FIELD:desc; documents without a value come last")
 	fl.StringVar(&f.topics, "topics", "", "answer the topics in this file")
 	fl.StringVar(&f.encoding, "encoding", "",
-		"encoding of the file of --topics: utf-8, latin1, windows-1252, utf-16 or another that browsers know, "+
+		"encoding of the file of --topics: utf-8, latin1, windows-1252, utf-16 or another name of the WHATWG standard, "+
 			"or bytes for no conversion (default utf-8; bytes if the index's analyzer is whitespace or ascii)")
 	fl.StringVar(&f.topicIDs, "topic-ids", "auto",
 		"IDs of SMART topics: position, number (the one after .I), or auto if these agree")

@@ -10,6 +10,8 @@
 //	solar AND eclipse          both; AND binds more tightly than OR, OR than a blank
 //	solar AND NOT lunar        solar without lunar
 //	solar && !lunar || comet   the same operators in signs
+//	solar OR NOT lunar         solar without lunar, as NOT excludes, like -lunar; solar OR
+//	                           (* NOT lunar) also finds all that is not lunar
 //	(solar OR lunar) AND eclipse
 //	"solar eclipse"            the words in this order, next to each other
 //	"solar eclipse"~2          the same; displacements of the words differ by at most 2
