@@ -162,7 +162,9 @@ func (r *gpuRun) placeSome(from, to int) {
 	resolved := r.c.resolved
 	if !r.f.p.place(resolved, counting[from:to], &r.f.limits) {
 		for i := from; i < to; i++ {
-			resolved[i].late = resolved[i].fits()
+			if resolved[i].fits() {
+				resolved[i].out = noPlace
+			}
 		}
 	}
 }
@@ -242,7 +244,6 @@ func (r *gpuRun) answerInLane(ctx context.Context) (left []int32, err error) {
 			p.begin(len(at), r.m, r.w, try > 0, r.f.host.Values(), r.f.hostOwn.Values(), &r.f.limits)
 			n := 0
 			for n < len(at) && p.place(resolved, at[n:n+1], &r.f.limits) {
-				resolved[at[n]].late = false
 				n++
 			}
 			if n == 0 {

@@ -6,25 +6,17 @@
 // named paper_*.go run the algorithms of a thesis (R. Gaioso, UFSCar 2019).
 //
 // A batch takes these steps. Requests wait in a ring (ring.go) and are cut into chunks (chunk.go).
-// The cores look up their words (resolve.go, words.go) and write a plan (places.go, known.go). A
+// The cores look up their words (resolve.go, words.go) and write a plan (lane_plan.go, known.go). A
 // lane, a stream with its buffers, launches it (many.go). The cores make results from the output
 // (results.go).
 //
 // # Strategies
 //
-// One request, in the order in which the strategies are tried:
-//
-//	pair.go     up to 2 words and 512 answers, lists with tables: one launch above a guessed cut
-//	one.go      up to 4 words and 2,048 answers, lists with tables: one launch
-//	run.go      any other: a graph of plan, score and pick
-//
-// A batch, by query (see kernels/batch.cuh):
-//
-//	batch_short a word with at most 2,048 postings decides: all of them are scored
-//	batch_pairs two long lists are needed nearly whole: both are read together
-//	batch_sums  most documents could win: lists are added up
-//	batch_score all others: postings whose code can reach the cut are looked up in the other lists
-//	general.go  more than 32 words or 2,048 answers, or what the kernels above leave: as run.go
+// The tables slotPlan, for one request, and lanePlan, for requests of a batch, have every strategy,
+// when it is taken and why (plan.go). Stats.Strategy names the one that was taken. Requests of a
+// batch with more than 32 words or 2,048 answers, and what lanes leave, are answered by slotPlan,
+// many in a launch (general.go). Of a long query in a lane the host knows only that; the kernel
+// batch_plan chooses between batch_pairs, batch_sums and batch_score (kernels/batch.cuh).
 //
 // The cores (package eval) answer the rest: more than 511 words or 16,384 answers, BM25F and
 // rounded lengths, requests restricted to some documents, and ties or lists that do not fit.

@@ -140,7 +140,7 @@ func (g *Index) launch(ctx context.Context, s *gpuSlot, model model.Model, queri
 		}
 		// The slot may be reused only when the device has finished with it and reset it.
 		err := s.stream.Sync(ctx)
-		return errors.Join(err, s.stream.Sync(context.Background()), s.finish())
+		return errors.Join(err, s.stream.Sync(context.Background()), s.finish(m))
 	})
 	if err != nil {
 		return nil, err
@@ -152,6 +152,7 @@ func (g *Index) launch(ctx context.Context, s *gpuSlot, model model.Model, queri
 			again = append(again, at[i])
 			continue
 		}
+		q.Stats.Strategy = s.by
 		out[at[i]].result = &ask.Result{Hits: hits, Stats: g.statsOf(q, stats)}
 	}
 	return again, nil

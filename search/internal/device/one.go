@@ -5,12 +5,12 @@ import (
 	"unsafe"
 
 	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// alone reports whether the plan is a single query that is passed as kernel arguments: one of few
-// words whose lists all have tables. Nearly all of its tiles run at the same time, so they need no
-// order.
-func (s *gpuSlot) alone() bool {
+// fitsArguments reports whether the plan is a single query that can be passed as kernel arguments:
+// one of few words whose lists all have tables.
+func (s *gpuSlot) fitsArguments() bool {
 	return len(s.p.queries) == 1 && s.p.kinds[2] == 0 && !s.p.sparse && s.p.queries[0].K <= gpuSmallK
 }
 
@@ -22,6 +22,11 @@ const gpuSmallK = 2048
 type gpuOne struct {
 	q     gpuQuery
 	terms [gpuFew]gpuTerm
+}
+
+// startOne starts strategy gpu-one. Nearly all tiles run at the same time, so they need no order.
+func (s *gpuSlot) startOne(m *gpuModel, timed bool) error {
+	return s.timed(timed, func() error { return s.scoreOne(m) })
 }
 
 // scoreOne launches a query that is passed as kernel arguments; pickOne launches the rest if its
@@ -49,14 +54,13 @@ func (s *gpuSlot) pickOne() error {
 const gpuUnfinished = 1<<64 - 1
 
 // finish completes a single query, if something is left to do.
-func (s *gpuSlot) finish() error {
-	if !s.alone() || s.back.Values()[0] != gpuUnfinished {
+func (s *gpuSlot) finish(m *gpuModel) error {
+	if s.by == ask.GPUGeneral || s.back.Values()[0] != gpuUnfinished {
 		return nil
 	}
-	if s.paired != nil {
+	if s.by == ask.GPUPair {
 		// The guess was wrong: retry with a cut that is proven during the search.
-		m := s.paired
-		s.paired = nil
+		s.by = ask.GPUOne
 		if err := s.scoreOne(m); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/search/internal/ask"
 )
 
 //go:embed kernels/pair.ptx
@@ -44,27 +45,20 @@ func pairKernel(dev *gpu.Device) (*gpu.Kernel, error) {
 	return k, k.AllowShared(pairShared)
 }
 
-// readyAlone prepares the launch of scoreAlone, so that events around the launch do not measure the
-// preparation.
-func (s *gpuSlot) readyAlone(m *gpuModel) {
-	s.paired = nil
-	if len(s.p.terms) <= 2 && s.p.queries[0].K <= pairK {
-		s.paired = m
-		s.readyPair(m)
-	}
-}
+// fitsPair reports whether the first query has few enough words and answers for tiles_pair.
+func (s *gpuSlot) fitsPair() bool { return len(s.p.terms) <= 2 && s.p.queries[0].K <= pairK }
 
-// scoreAlone launches a query that is passed as kernel arguments.
-func (s *gpuSlot) scoreAlone(m *gpuModel) error {
-	if s.paired == nil {
-		return s.scoreOne(m)
-	}
+// startPair starts strategy gpu-pair. Events around the launch do not measure its preparation.
+func (s *gpuSlot) startPair(m *gpuModel, timed bool) error {
+	s.readyPair(m)
 	st := s.g.pack
 	blocks := min(s.g.dev.Info().Multiprocessors, (st.tiles+pairWarps-1)/pairWarps)
-	return s.stream.Launch(st.pair, gpu.GridShared(blocks, pairThreads, pairShared), s.args...)
+	return s.timed(timed, func() error {
+		return s.stream.Launch(st.pair, gpu.GridShared(blocks, pairThreads, pairShared), s.args...)
+	})
 }
 
-// readyPair prepares a query of one or two words, with a guessed cut.
+// readyPair prepares a query of one or two words; the cut is guessed if there are two.
 func (s *gpuSlot) readyPair(m *gpuModel) {
 	st, q, w := s.g.pack, &s.p.queries[0], &s.pair
 	*w = gpuPair{lists: q.Terms, k: q.K, model: q.Model, need: q.Need, low: max(q.Cut, 1), cap: min(q.Cap, pairKeys),
@@ -123,7 +117,7 @@ func (s *gpuSlot) arrived() bool {
 // await waits for a single query. Polling the memory of the result is some microseconds faster than
 // asking the driver; after a time limit it waits for the stream.
 func (s *gpuSlot) await(timed bool) error {
-	if s.paired != nil && !timed && !s.g.dev.Info().Emulated {
+	if s.by == ask.GPUPair && !timed && !s.g.dev.Info().Emulated {
 		for start := time.Now(); time.Since(start) < pairPatience; {
 			for range 64 {
 				if s.arrived() {

@@ -22,7 +22,7 @@ type resolvedRequest struct {
 	first    *resolvedTerm // its words, in query order
 	postings int64
 	blocks   uint32 // of these postings
-	out      uint32 // offset of its answers
+	out      uint32 // offset of its answers; noPlace if there was no room in the lane
 	k        int16
 	words    uint8
 	// lead is 1 + the word that decides a short query, see short.go. 0 means that the query is not
@@ -31,8 +31,10 @@ type resolvedRequest struct {
 	few     bool // that word is so rare that a warp reads all of its list
 	and     bool // all words are required
 	general bool // not for a lane: too large, or invalid
-	late    bool // there was no room in the lane
+	by      ask.Strategy
 }
+
+const noPlace = math.MaxUint32
 
 type resolvedTerm struct {
 	*wordEntry
@@ -40,6 +42,9 @@ type resolvedTerm struct {
 }
 
 func (q *resolvedRequest) terms() []resolvedTerm { return unsafe.Slice(q.first, q.words) }
+
+// late reports whether the request must wait for the next launch.
+func (q *resolvedRequest) late() bool { return q.out == noPlace }
 
 // fits reports whether a lane can answer the request and it has words.
 func (q *resolvedRequest) fits() bool { return !q.general && q.words > 0 }

@@ -40,7 +40,7 @@ func (r *gpuRun) handOut(at []int32, rest *handed) {
 	first := -1
 	for _, i := range at {
 		switch a := &resolved[i]; {
-		case a.general || a.late:
+		case a.general || a.late():
 		case a.words == 0:
 			ready++
 		case r.f != nil:
@@ -78,7 +78,7 @@ func (r *gpuRun) handOut(at []int32, rest *handed) {
 		case a.general || a.fits() && r.f == nil:
 			rest.add(&rest.left, i)
 			continue
-		case a.late:
+		case a.late():
 			rest.add(&rest.late, i)
 			continue
 		}
@@ -107,8 +107,8 @@ func (r *gpuRun) handOut(at []int32, rest *handed) {
 		}
 		// Assigned field by field: while garbage is collected, whole values take far longer.
 		s := &x.result.Stats
-		s.Algorithm, s.Words, s.Postings, s.Blocks, s.GPU = ask.Tiles, int(a.words), a.postings,
-			int64(a.blocks), &x.stats
+		s.Algorithm, s.Strategy, s.Words, s.Postings, s.Blocks, s.GPU = ask.Tiles, a.by, int(a.words),
+			a.postings, int64(a.blocks), &x.stats
 		s.Pruned = pruned
 		r.c.use(r.from+int(i), &x.result, nil)
 	}

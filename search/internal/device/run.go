@@ -95,39 +95,43 @@ func (s *gpuSlot) pick(queries int) error {
 		s.hists.Arg(), s.cands.Arg(), s.keys.Arg(), s.outs.Arg())
 }
 
-// start starts a plan. A single query is one graph: one call starts its copies and kernels.
-func (s *gpuSlot) start(m *gpuModel, timed bool) error {
+// startGeneral starts strategy gpu-general. A single query is one graph: one call starts its copies
+// and kernels.
+func (s *gpuSlot) startGeneral(m *gpuModel, timed bool) error {
 	p := &s.p
-	s.paired = nil
-	if !s.alone() {
-		p.write(s.host.Values())
-	}
+	p.write(s.host.Values())
 	if len(p.queries) > 1 {
 		return s.timed(timed, func() error { return s.record(m, len(p.queries), p.bytes, p.out) })
 	}
-	if s.alone() {
-		s.readyAlone(m)
-		return s.timed(timed, func() error { return s.scoreAlone(m) })
-	}
-	shape := gpuShape{m, max(512, 1<<bits.Len(uint(p.bytes-1))), p.out, p.queries[0].K > 256,
-		p.queries[0].Kind, len(p.terms) <= planTerms}
-	graph := s.graphs[shape]
-	if graph == nil {
-		if len(s.graphs) >= maxGraphs {
-			for k, x := range s.graphs {
-				if err := x.Free(); err != nil {
-					return err
-				}
-				delete(s.graphs, k)
-			}
-		}
-		var err error
-		if graph, err = s.stream.Capture(func() error { return s.record(m, 1, shape.plan, shape.out) }); err != nil {
-			return err
-		}
-		s.graphs[shape] = graph
+	graph, err := s.graph(m)
+	if err != nil {
+		return err
 	}
 	return s.timed(timed, func() error { return s.stream.Replay(graph) })
+}
+
+// graph returns the graph for a single query.
+func (s *gpuSlot) graph(m *gpuModel) (*gpu.Graph, error) {
+	p := &s.p
+	shape := gpuShape{m, max(512, 1<<bits.Len(uint(p.bytes-1))), p.out, p.queries[0].K > 256,
+		p.queries[0].Kind, len(p.terms) <= planTerms}
+	if graph := s.graphs[shape]; graph != nil {
+		return graph, nil
+	}
+	if len(s.graphs) >= maxGraphs {
+		for k, x := range s.graphs {
+			if err := x.Free(); err != nil {
+				return nil, err
+			}
+			delete(s.graphs, k)
+		}
+	}
+	graph, err := s.stream.Capture(func() error { return s.record(m, 1, shape.plan, shape.out) })
+	if err != nil {
+		return nil, err
+	}
+	s.graphs[shape] = graph
+	return graph, nil
 }
 
 // record enqueues copies and kernels on the stream.
@@ -238,7 +242,7 @@ func (g *Index) search(ctx context.Context, r ask.Request) (*ask.Result, error) 
 		if err := s.await(trace); err != nil { // some microseconds: checking ctx is not worthwhile
 			return err
 		}
-		return s.finish()
+		return s.finish(m)
 	})
 	if err != nil {
 		return nil, err
@@ -253,6 +257,7 @@ func (g *Index) search(ctx context.Context, r ask.Request) (*ask.Result, error) 
 			return nil, err
 		}
 	}
+	q.Stats.Strategy = s.by
 	return &ask.Result{Hits: hits, Stats: g.statsOf(q, stats)}, nil
 }
 

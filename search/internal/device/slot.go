@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/search/internal/ask"
 )
 
 // gpuLimits is the capacity of a slot.
@@ -59,7 +60,7 @@ type gpuSlot struct {
 	mapped   gpu.Buffer[uint64] // back, as mapped on the device
 	one      gpuOne
 	pair     gpuPair
-	paired   *gpuModel // set if the query under way has a guessed cut
+	by       ask.Strategy // the strategy that answers the queries of the plan
 	args     []gpu.Arg
 	graphs   map[gpuShape]*gpu.Graph
 	p        gpuPlan

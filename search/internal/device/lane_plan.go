@@ -5,6 +5,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"
 )
 
@@ -121,11 +122,11 @@ func manyRoom(k int) int { return 2 + k }
 // isShort reports whether one word decides the query, and the device has its terms.
 func (p *manyPlan) isShort(a *resolvedRequest) bool { return a.lead > 0 && p.known > 0 }
 
-// add adds the space that a query takes.
+// add adds the space that a query takes, whose strategy is chosen.
 func (n *manyNeed) add(p *manyPlan, a *resolvedRequest) {
 	n.out += manyRoom(int(a.k))
 	n.words += int(a.words)
-	if p.isShort(a) {
+	if a.by == ask.GPUShort {
 		if a.few {
 			n.few++
 		} else {
@@ -165,6 +166,7 @@ func (p *manyPlan) place(resolved []resolvedRequest, at []int32, l *manyLimits) 
 	var need manyNeed
 	for _, i := range at {
 		if a := &resolved[i]; a.fits() {
+			p.choose(a)
 			need.add(p, a)
 		}
 	}
@@ -196,7 +198,7 @@ func (p *manyPlan) write(a *resolvedRequest, there *manyNeed) {
 		}
 	}
 	switch {
-	case !p.isShort(a):
+	case a.by != ask.GPUShort:
 		if a.and {
 			kind |= allWanted
 		}
