@@ -40,7 +40,7 @@
 //
 // In mode And the last five are one algorithm: the shortest list leads, and blocks that cannot
 // contribute to the result are skipped. bmm, mode And and tiles have several strategies;
-// Stats.Strategy is the one used, and [Strategy] lists them.
+// Stats.Strategy names those used, and [Strategy] lists them all.
 //
 // # Cores and a GPU
 //

@@ -67,12 +67,13 @@ type (
 	//	}
 	Hit = ask.Hit
 	// Stats counts the work done by a search. Strategies for trees leave Blocks, Scored, Decoded
-	// and Skipped 0; then its method Counted returns false. Algorithm is Auto if only Strategy
-	// says how the request was answered.
+	// and Skipped 0. Algorithm is Auto if only Strategy says how the request was answered. Methods:
+	// Counted() bool reports whether Blocks and the other three were counted; How() string names
+	// the algorithm and its strategy; Add(part *Stats) adds the work on another part of the index.
 	//
 	//	type Stats struct {
 	//		Algorithm  Algorithm      // the one requested, or chosen by Auto; or Auto (see above)
-	//		Strategy   Strategy       // the one that it used, if it has several, or that of a tree
+	//		Strategy   Strategy       // what it used, if it has several, or that of a tree
 	//		Words      int            // distinct query words that are in the index
 	//		Postings   int64          // in the lists of these words
 	//		Blocks     int64          // in which the postings are stored
@@ -88,8 +89,9 @@ type (
 	Stats = ask.Stats
 	// Strategy names how an algorithm evaluated a request. Algorithm bmm, mode And, query trees and
 	// tiles (on a GPU) have several strategies; the search tries them in a fixed order and uses the
-	// first that should pay. The zero value stands for an algorithm that has only one. Methods:
-	// String returns the name; MarshalText and UnmarshalText write and read it. The names:
+	// first that should pay. The zero value stands for an algorithm that has only one. If segments,
+	// shards or workers used different ones, it has all of them: one-levels+or-guess. Methods:
+	// String returns the names; MarshalText and UnmarshalText write and read them. The names:
 	//
 	//	one-from-top      one word within a filter: its best postings first
 	//	one-guess         one word within a filter: above a guessed score

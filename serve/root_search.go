@@ -61,15 +61,7 @@ func (p *partial) take(a *shardAnswer) {
 		p.stats = a.Stats
 		return
 	}
-	all := p.stats
-	all.Words = max(all.Words, a.Stats.Words)
-	all.Postings += a.Stats.Postings
-	all.Blocks += a.Stats.Blocks
-	all.Scored += a.Stats.Scored
-	all.Decoded += a.Stats.Decoded
-	all.Skipped += a.Stats.Skipped
-	all.Entered += a.Stats.Entered
-	all.Strategy = max(all.Strategy, a.Stats.Strategy)
+	p.stats.Add(a.Stats)
 }
 
 // miss records that no server has answered for a shard.

@@ -151,7 +151,8 @@ type Stats struct {
 	// Algorithm is the one requested, or chosen by Auto. It is Auto itself, which JSON omits, if a
 	// strategy for trees was used that is none of the algorithms.
 	Algorithm Algorithm `json:"algorithm,omitempty"`
-	// Strategy is the strategy that the algorithm used.
+	// Strategy is the strategy that the algorithm used; all of them, if segments, shards or workers
+	// used different ones.
 	Strategy Strategy `json:"strategy,omitempty"`
 	// Words is the number of distinct query words that score and that the index has, Postings the
 	// total length of their lists, and Blocks the number of blocks in which these are stored. A
@@ -181,6 +182,23 @@ type Stats struct {
 // Counted reports whether Blocks, Scored, Decoded and Skipped were counted: strategies for trees
 // leave them 0, and JSON leaves them out.
 func (s *Stats) Counted() bool { return s.Blocks > 0 || s.Postings == 0 }
+
+// Add adds the work on another part of the index, such as a shard. The fields that describe one
+// search, which are Thresholds, Parallel and GPU, stay as they are.
+func (s *Stats) Add(part *Stats) {
+	if s.Algorithm != part.Algorithm {
+		s.Algorithm = Auto
+	}
+	s.Strategy |= part.Strategy
+	s.Words = max(s.Words, part.Words)
+	s.Postings += part.Postings
+	s.Blocks += part.Blocks
+	s.Scored += part.Scored
+	s.Decoded += part.Decoded
+	s.Skipped += part.Skipped
+	s.Entered += part.Entered
+	s.Pruned = s.Pruned || part.Pruned
+}
 
 // How names the algorithm and, in brackets, its strategy, or the strategy alone if it is none of
 // the algorithms.

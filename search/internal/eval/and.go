@@ -51,7 +51,7 @@ func (q *Query) andBlocks(lists []*list, start uint32) error {
 		if from >= q.to {
 			break
 		}
-		if q.guessed && q.fallsShort(lead, b) {
+		if q.mayGiveUp() && q.fallsShort(lead, b) {
 			return nil
 		}
 		if m.mapped && m.levels.lead && q.cut >= 0 && m.levels.skips(from, min(lead.Last[b], q.to-1), q.cut) {

@@ -6,6 +6,13 @@ import "github.com/collocate/collocate/search/internal/ask"
 var andPlan = []strategy{
 	{
 		name: ask.AndGuess,
+		why: "if the floor is a guess already, for all segments (Segments.aboveGuess): traverse the " +
+			"blocks above it; the caller proves it",
+		worth: func(q *Query) bool { return q.guessed },
+		run:   func(q *Query) (bool, error) { return true, q.andBlocks(q.and.lists, q.and.start) },
+	},
+	{
+		name: ask.AndGuess,
 		why: "if all lists have maps of levels: guess a floor from the number of documents that can " +
 			"reach a score by their levels, so that few blocks are decoded",
 		worth: (*Query).worthAndGuess,

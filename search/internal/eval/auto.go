@@ -2,21 +2,13 @@ package eval
 
 import "github.com/collocate/collocate/search/internal/ask"
 
-// choose turns Auto into an algorithm: bmm, or taat for very many words and answers, where nothing
-// can be skipped. In mode And that never pays: the more words, the fewer documents have all of
-// them.
-func (q *Query) choose(a ask.Algorithm) ask.Algorithm {
-	return chooseFor(a, q.Mode, len(q.Lists), q.Heap.K)
-}
-
-func chooseFor(a ask.Algorithm, mode ask.Mode, words, k int) ask.Algorithm {
-	switch {
-	case a != ask.Auto:
-		return a
-	case mode == ask.Or && words > manyWords && k >= manyAnswers:
-		return ask.TAAT
+// choose turns Auto into an algorithm: bmm, whose plan (orPlan) adds up whole lists where nothing
+// can be skipped.
+func choose(a ask.Algorithm) ask.Algorithm {
+	if a == ask.Auto {
+		return ask.BMM
 	}
-	return ask.BMM
+	return a
 }
 
 var algorithms = [...]struct {

@@ -28,9 +28,7 @@ func blockMaxMaxScore(q *Query) error {
 // If the floor is a guess, it stops when the guess seems to be wrong.
 func (q *Query) allWindows() error {
 	q.chooseSpan()
-	if q.planMarks(); q.or.marks.on {
-		q.Stats.Strategy = withMarks(q.Stats.Strategy)
-	}
+	q.planMarks()
 	for base := q.from; base < q.to; {
 		before := base
 		if q.or.marks.on {
@@ -44,7 +42,7 @@ func (q *Query) allWindows() error {
 		if err := q.pause(); err != nil {
 			return err
 		}
-		if q.guessed && q.team == nil && !q.Heap.Full() && q.fallsBehind(base) {
+		if q.mayGiveUp() && !q.Heap.Full() && q.fallsBehind(base) {
 			return nil
 		}
 	}

@@ -223,7 +223,7 @@ func (e *Engine) Release(q *Query) {
 
 // forget clears the references of a query.
 func (q *Query) forget() {
-	q.ctx, q.team, q.across, q.limits = nil, nil, nil, limits{}
+	q.ctx, q.team, q.across, q.limits, q.guessed = nil, nil, nil, limits{}, false
 	q.Terms = q.Terms[:0]
 }
 

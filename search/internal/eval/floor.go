@@ -9,7 +9,7 @@ import (
 
 // Begin chooses the algorithm and finds the floor.
 func (q *Query) Begin(a ask.Algorithm) {
-	q.Stats.Algorithm = q.choose(a)
+	q.Stats.Algorithm = choose(a)
 	q.limitLists()
 	if q.Stats.Algorithm != ask.Exhaustive && (q.Mode == ask.Or || len(q.Lists) == 1) {
 		q.findFloor()

@@ -134,14 +134,14 @@ func (g guessing) prove() (proved bool, err error) {
 
 // above searches with a guessed floor, and then restores the known one.
 func (q *Query) above(floor float32, search func() error) error {
-	known := q.floor
+	known, before := q.floor, q.guessed
 	if assert.On && (len(q.Heap.Keys) > 0 || q.theta != known) {
 		assert.Fail("the heap has answers of a wrong guess")
 	}
 	q.floor, q.guessed = floor, true
 	q.rewind()
 	err := search()
-	q.floor, q.guessed = known, false
+	q.floor, q.guessed = known, before
 	return err
 }
 
@@ -177,6 +177,10 @@ func (q *Query) beginAgain() {
 		l.restart()
 	}
 }
+
+// mayGiveUp reports whether the floor is a guess of this query alone: then too few answers in the
+// documents so far are a reason to stop.
+func (q *Query) mayGiveUp() bool { return q.guessed && q.team == nil && !q.shared }
 
 // fallsBehind reports whether the guess is likely to be wrong, because too few answers were found
 // before a document.

@@ -22,6 +22,7 @@ import (
 // scoring and adding it up 6.5.
 type marking struct {
 	on    bool    // marks are used
+	began bool    // marks were used at first, at least
 	lists []*list // the marked lists, the shortest first
 	asked []*list // the others, in which candidates are only looked up
 	after float64 // sum of the bounds of the asked lists
@@ -63,7 +64,7 @@ type marked struct {
 // not exceed the threshold.
 func (q *Query) planMarks() {
 	m := &q.or.marks
-	if m.on = false; q.cut < 0 || len(q.Lists) > 2*maxMarked {
+	if m.on, m.began = false, false; q.cut < 0 || len(q.Lists) > 2*maxMarked {
 		return
 	}
 	lists := q.shortestFirst()
@@ -93,7 +94,7 @@ func (q *Query) planMarks() {
 	if best == 0 {
 		return
 	}
-	m.on = true
+	m.on, m.began = true, true
 	m.lists, m.asked = append(m.lists[:0], lists[:best]...), append(m.asked[:0], lists[best:]...)
 	for _, l := range m.asked {
 		l.knowLevels()

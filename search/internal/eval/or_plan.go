@@ -5,6 +5,13 @@ import "github.com/collocate/collocate/search/internal/ask"
 // orPlan lists the strategies of algorithm bmm for a query of several words in mode Or.
 var orPlan = []strategy{
 	{
+		name: ask.OrWhole,
+		why: "for very many words and many answers: add up whole lists, since nothing could be " +
+			"skipped",
+		worth: func(q *Query) bool { return len(q.Lists) > manyWords && q.Heap.K >= manyAnswers },
+		run:   func(q *Query) (bool, error) { return true, taat(q) },
+	},
+	{
 		name: ask.OrFromTop,
 		why: "if only some documents may be answers and all words but one are rare: score the " +
 			"documents with a rare word, then search for the frequent word as if it were alone",
@@ -25,7 +32,16 @@ var orPlan = []strategy{
 		run:   func(q *Query) (bool, error) { return true, taat(q) },
 	},
 	{
-		name: ask.OrGuess,
+		name:  ask.OrGuess,
+		marks: ask.OrGuessMarks,
+		why: "if the floor is a guess already, for all workers (Team.answer) or all segments " +
+			"(Segments.aboveGuess): process windows above it; the caller proves it",
+		worth: func(q *Query) bool { return q.guessed },
+		run:   func(q *Query) (bool, error) { return true, q.allWindows() },
+	},
+	{
+		name:  ask.OrGuess,
+		marks: ask.OrGuessMarks,
 		why: "if many postings would be read: guess a high floor from the frequencies of the words, so " +
 			"that most postings are skipped; the guess takes a microsecond per word",
 		worth: func(q *Query) bool { return q.whole() && q.across == nil && q.worthGuess() },
@@ -33,22 +49,11 @@ var orPlan = []strategy{
 	},
 	{
 		name:  ask.OrWindows,
+		marks: ask.OrMarks,
 		why:   "always possible: process windows of documents, with the floor that the index stores",
 		worth: func(*Query) bool { return true },
 		run:   func(q *Query) (bool, error) { return true, q.allWindows() },
 	},
-}
-
-// withMarks returns the name of the variant of a strategy that marks documents (marks.go) instead
-// of adding up scores. Both mark documents if planMarks expects that to be cheaper.
-func withMarks(m ask.Strategy) ask.Strategy {
-	switch m {
-	case ask.OrGuess:
-		return ask.OrGuessMarks
-	case ask.OrWindows:
-		return ask.OrMarks
-	}
-	return m
 }
 
 // orState is the state of mode Or.

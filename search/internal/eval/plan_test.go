@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/docset"
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
@@ -94,7 +95,7 @@ func TestEveryStrategyIsTaken(t *testing.T) {
 			try(s, p, ask.Or, 10, a, b)
 		}
 	}
-	for m := ask.NoStrategy + 1; m < ask.TreePhrase; m++ {
+	for m := ask.OneFromTop; m < ask.TreePhrase; m <<= 1 {
 		if seen[m] == 0 {
 			t.Errorf("no query was answered by %v; strategies taken: %v", m, seen)
 		}
@@ -105,5 +106,50 @@ func TestEveryStrategyIsTaken(t *testing.T) {
 				t.Errorf("strategy %q: it has no reason, or no name", s.name)
 			}
 		}
+	}
+}
+
+// The statistics name what answered, whoever shared the work: one core, the workers of a team, or
+// several segments. Names are joined if segments took different strategies.
+func TestStrategyIsNamedWhoeverAnswers(t *testing.T) {
+	defer func(before float64) { plainWorth = before }(plainWorth)
+	plainWorth = 0 // no marks
+	p, s := leveled(t)
+	half := uint32(len(p.Lengths) / 2)
+	two := writeSegments(t, p, []uint32{0, half, uint32(len(p.Lengths))}, searchtest.Scratch(t)+"/two")
+	for _, c := range []struct {
+		mode                  ask.Mode
+		k                     int
+		words                 []int
+		sequential, team, two string
+	}{
+		{ask.Or, 10, []int{7, 8}, "or-guess", "or-guess", "or-guess"},
+		{ask.Or, 10, []int{0, 9}, "or-windows", "or-windows", "or-windows"},
+		// The second segment has only one of the words.
+		{ask.Or, 60_000, []int{1, 4}, "or-guess", "or-guess", "one-levels+or-windows"},
+		{ask.And, 10, []int{1, 2}, "and-guess", "and-blocks", "and-guess"},
+		{ask.And, 10, []int{5, 6}, "and-blocks", "and-blocks", "and-blocks"},
+		{ask.Or, 10, []int{0}, "one-levels", "one-levels", "one-levels"},
+	} {
+		r := ask.Request{K: c.k, Mode: c.mode}
+		for _, w := range c.words {
+			r.Words = append(r.Words, ask.Word{Text: p.Words[w], Weight: 1})
+		}
+		check := func(where, want string, found *ask.Result, err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := found.Stats.Strategy.String(); got != want {
+				t.Errorf("%v %v, %s: %q, want %q", c.mode, c.words, where, got, want)
+			}
+		}
+		found, err := s.e.Search(context.Background(), &r)
+		check("one core", c.sequential, found, err)
+		found, err = two.Search(context.Background(), &r)
+		check("two segments", c.two, found, err)
+		r.Parallel = &ask.Parallel{Threads: 2, Engine: engine.Multicore}
+		found, err = s.e.Search(context.Background(), &r)
+		check("a team", c.team, found, err)
 	}
 }

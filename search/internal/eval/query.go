@@ -49,7 +49,7 @@ type Query struct {
 	or       orState
 	and      andState
 	one      oneState
-	guessed  bool // the floor is a guess that is not proved yet
+	guessed  bool // the floor is a guess that is not proved yet, of this query or of its caller
 	ticks    int
 	Stats    ask.Stats
 	used     int64          // blocks in which a posting was scored

@@ -156,13 +156,13 @@ func (s *Segments) search(ctx context.Context, r *ask.Request, n *run) (_ *ask.R
 	if r.Mode == ask.And && n.Missing() {
 		n.stats.Words = 0
 	}
-	n.stats.Algorithm = chooseFor(r.Algorithm, r.Mode, len(n.Terms), n.k)
+	n.stats.Algorithm = choose(r.Algorithm)
 	if err := s.lookAhead(r, n); err != nil {
 		return nil, err
 	}
 	proved, err := s.aboveGuess(ctx, r, n)
 	if err == nil && !proved {
-		err = s.above(ctx, r, n, n.floor)
+		err = s.above(ctx, r, n, n.floor, false)
 	}
 	if err != nil {
 		return nil, err
@@ -183,7 +183,7 @@ func (s *Segments) open(ctx context.Context, r *ask.Request, n *run, segment int
 		return err
 	}
 	n.open = segment
-	q.Stats.Algorithm = q.choose(r.Algorithm)
+	q.Stats.Algorithm = choose(r.Algorithm)
 	q.limitLists()
 	if n.floor > q.floor {
 		q.floor = n.floor
@@ -212,9 +212,13 @@ func (s *Segments) aboveGuess(ctx context.Context, r *ask.Request, n *run) (prov
 			floor, ok = q.guessForAll(try)
 			return floor, ok && floor > n.floor
 		},
-		search: func(floor float32) error { return s.above(ctx, r, n, floor) },
+		search: func(floor float32) error { return s.above(ctx, r, n, floor, true) },
 		enough: q.Heap.Full,
-		again:  func() { q.Heap.Reset(n.k); q.unlearn() },
+		again: func() {
+			q.Heap.Reset(n.k)
+			q.unlearn()
+			n.stats.Strategy, n.shared = ask.NoStrategy, nil
+		},
 	}.prove()
 	return proved, cmp.Or(err, opened)
 }
@@ -247,8 +251,9 @@ func (q *Query) guessForAll(try int) (floor float32, ok bool) {
 	return q.guessAnd(lists, try)
 }
 
-// above searches all segments for answers above a score.
-func (s *Segments) above(ctx context.Context, r *ask.Request, n *run, floor float32) error {
+// above searches all segments for answers above a score, which may be a guess.
+func (s *Segments) above(ctx context.Context, r *ask.Request, n *run, floor float32,
+	guessed bool) error {
 	q, last := &n.q, uint32(0)
 	exhaustive := n.stats.Algorithm == ask.Exhaustive
 	for _, at := range n.outlook.order {
@@ -267,7 +272,7 @@ func (s *Segments) above(ctx context.Context, r *ask.Request, n *run, floor floa
 			}
 		}
 		n.open = -1
-		q.anyOrder = base < last
+		q.anyOrder, q.guessed = base < last, guessed
 		if len(q.Lists) == 0 || !exhaustive && q.hopeless(score) {
 			continue
 		}
@@ -345,7 +350,7 @@ func (n *run) count(s *ask.Stats) {
 	all.Scored += s.Scored
 	all.Decoded += s.Decoded
 	all.Entered += s.Entered
-	all.Strategy = max(all.Strategy, s.Strategy)
+	all.Strategy |= s.Strategy
 	n.used += s.Blocks - s.Skipped
 }
 

@@ -100,7 +100,7 @@ func (t *Team) answer() (*ask.Result, error) {
 func (t *Team) again() {
 	q := t.main
 	q.beginAgain()
-	q.Stats.Scored, q.Stats.Decoded, q.used = 0, 0, 0
+	q.Stats.Scored, q.Stats.Decoded, q.Stats.Strategy, q.used = 0, 0, ask.NoStrategy, 0
 	t.begin()
 }
 
@@ -233,6 +233,7 @@ func (t *Team) work(q *Query, own int) {
 	t.stats.Decoded += q.Stats.Decoded
 	t.stats.Scored += q.Stats.Scored
 	t.stats.Entered += q.Stats.Entered
+	t.stats.Strategy |= q.Stats.Strategy
 }
 
 // safeBar returns a bar below which no answer needs to be merged.
@@ -304,7 +305,7 @@ func (t *Team) Result() (*ask.Result, error) {
 	// two workers may use the same block
 	stats.Blocks, stats.Skipped = t.blocks, max(0, t.blocks-t.used)
 	stats.Scored, stats.Decoded, stats.Entered = t.stats.Scored, t.stats.Decoded, t.stats.Entered
-	stats.Thresholds = nil
+	stats.Strategy, stats.Thresholds = t.stats.Strategy, nil
 	stats.Parallel = &ask.ParallelStats{
 		Threads: min(t.threads, t.rows()), Partition: t.parts.kind, Size: t.parts.size, Partitions: t.parts.count,
 		Policy: t.policy, Exact: t.exact,
@@ -321,7 +322,7 @@ func (t *Team) fork() (*Query, error) {
 	}
 	q.ctx, q.Mode, q.c, q.limits, q.trace = m.ctx, m.Mode, m.c, m.limits, false
 	q.Stats, q.used, q.ticks = ask.Stats{}, 0, 0
-	q.shared, q.base, q.anyOrder = false, 0, false
+	q.shared, q.base, q.anyOrder, q.guessed = false, 0, false, m.guessed
 	q.Heap.Reset(t.k)
 	q.Terms = append(q.Terms[:0], m.Terms...)
 	for len(q.pool) < len(q.Terms) {

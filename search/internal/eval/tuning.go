@@ -145,7 +145,7 @@ const (
 	manyForGrid = 64
 )
 
-// From this many words and answers on, nothing can be skipped, and Auto adds up whole lists (taat).
+// From this many words and answers on, nothing can be skipped, and bmm adds up whole lists (taat).
 // On eLife paragraphs, with 160 to 400 words, bmm takes 0.73, 0.87 and 1.14 of taat's time at k =
 // 10, 100 and 1,000; with 20 to 60 words 0.99, 0.53 and 0.97.
 const (
