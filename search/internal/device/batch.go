@@ -12,7 +12,7 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// A batch passes through the device in chunks of up to manyQueries requests. Several chunks are in
+// A batch passes through the device in chunks of up to laneQueries requests. Several chunks are in
 // progress: while the device works on one, the cores look up the words of the next, or yield the
 // results of the one before. No chunk waits to be filled: a free lane takes the requests that are
 // there.
@@ -57,12 +57,12 @@ func (g *Index) answerBatch(ctx context.Context, requests iter.Seq[ask.Request],
 	if b.Engine == engine.Auto {
 		w.helpers.spare = func() bool { return w.onCore(ctx) }
 	}
-	for lane := range batchLanes {
+	for worker := range batchLanes {
 		wg.Go(func() {
 			for c := ring.take(w.helpers); c != nil; c = ring.take(w.helpers) {
 				start := time.Now()
 				ring.planning.Add(1)
-				w.answerChunk(ctx, lane, c)
+				w.answerChunk(ctx, worker, c)
 				ring.planning.Add(-1)
 				w.pace.took(len(c.requests), time.Since(start))
 				c.answered()
@@ -70,14 +70,14 @@ func (g *Index) answerBatch(ctx context.Context, requests iter.Seq[ask.Request],
 			}
 		})
 	}
-	wg.Go(func() { ring.feed(requests, w.helpers) }) // started last: runs first
+	wg.Go(func() { ring.fetch(requests, w.helpers) }) // started last: runs first
 	runtime.Gosched()
 	for c := ring.next(w.helpers); c != nil; c = ring.next(w.helpers) {
 		if len(c.requests) > spreadBy {
 			w.helpers.helpUntil(func() bool { return len(c.done) > 0 })
 		}
 		<-c.done
-		if !reuse && c.order+int64(len(c.requests)) > fewKept {
+		if !reuse && c.first+int64(len(c.requests)) > fewKept {
 			g.space.take(w.kept.Load())
 		}
 		if !yield(c.made, c.bad, c.err) || c.err != nil {
@@ -89,8 +89,8 @@ func (g *Index) answerBatch(ctx context.Context, requests iter.Seq[ask.Request],
 
 // answerChunk answers requests in runs of the same kind: by tiles, or by one of the thesis'
 // algorithms. Usually there is one run.
-func (b *gpuBatch) answerChunk(ctx context.Context, lane int, c *gpuChunk) {
-	all := &gpuRun{b: b, lane: lane, c: c, requests: c.requests}
+func (b *gpuBatch) answerChunk(ctx context.Context, worker int, c *gpuChunk) {
+	all := &laneRun{b: b, worker: worker, c: c, requests: c.requests}
 	alike, err := all.fetch()
 	if alike || err != nil {
 		all.answer(ctx, err)
@@ -101,12 +101,12 @@ func (b *gpuBatch) answerChunk(ctx context.Context, lane int, c *gpuChunk) {
 		for to < len(c.requests) && sameKind(&c.requests[from], &c.requests[to]) {
 			to++
 		}
-		some := &gpuRun{b: b, lane: lane, c: c, from: from, requests: c.requests[from:to]}
+		some := &laneRun{b: b, worker: worker, c: c, from: from, requests: c.requests[from:to]}
 		if byTiles(c.requests[from].algorithm()) {
 			some.resolve()
 			some.answer(ctx, nil)
 		} else {
-			some.answerAsThesis(ctx)
+			some.answerByPaper(ctx)
 		}
 		from = to
 	}

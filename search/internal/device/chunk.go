@@ -1,331 +1,87 @@
 package device
 
 import (
-	"context"
-	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/collocate/collocate/search/internal/ask"
-	"github.com/collocate/collocate/search/internal/model"
 )
 
-// gpuRun is a run of requests of a chunk that are answered in the same way: by a lane, and
-// otherwise by slots or cores. All cores take blocks of them, twice: to look up their words and
-// write them to the lane's plan, and to make results from the device's output.
-type gpuRun struct {
-	b        *gpuBatch
-	lane     int
-	c        *gpuChunk
-	from     int // index in the chunk of the first request
+// gpuChunk is some requests of a batch, with their results. Chunks are reused.
+type gpuChunk struct {
+	first    int64 // the number of its first request
 	requests []ringRequest
+	copied   bool // the requests are no longer needed in the ring
+	resolved []resolvedRequest
+	terms    [][]resolvedTerm // of resolved, by block
+	made     batchPart
+	kept     []*ask.Result // see batchPart
+	done     chan struct{}
 
-	// Set between takeLane and giveLaneBack.
-	f      *lane
-	m      *gpuModel
-	w      model.Weigher
-	unlock func()
+	mu  sync.Mutex
+	bad int // the first request without a result
+	err error
 }
 
-// counting is the numbers from 0.
-var counting = func() (all [manyQueries]int32) {
-	for i := range all {
-		all[i] = int32(i)
-	}
-	return all
-}()
+var gpuChunks = sync.Pool{New: func() any { return &gpuChunk{done: make(chan struct{}, 1)} }}
 
-// spread calls f for blocks of the run on all cores.
-func (r *gpuRun) spread(f func(from, to int)) {
-	r.b.helpers.spread(r.lane, r.c.order, len(r.requests), spreadBy, f)
-}
+// makeBy sets the part that takes the results.
+func (c *gpuChunk) makeBy(p batchPart) { c.made, c.kept = p, p.kept() }
 
-// answerAsThesis answers the requests by one of the thesis' algorithms.
-func (r *gpuRun) answerAsThesis(ctx context.Context) {
-	schedule := r.b.schedule
-	if schedule == ask.Mixed {
-		schedule = ask.Asynchronous
-	}
-	found, err := r.b.g.thesisBatch(ctx, wholes(r.requests), schedule, share{})
-	if err != nil {
-		r.c.fail(r.from, err)
+// use keeps a result or maps it, or records its error.
+func (c *gpuChunk) use(i int, found *ask.Result, err error) {
+	if c.kept != nil && err == nil {
+		c.kept[i] = found
 		return
 	}
-	for i := range found {
-		r.c.use(r.from+i, found[i], nil)
-	}
+	c.make(i, found, err)
 }
 
-// answer answers the requests as Search does, or fails the run if err is set.
-func (r *gpuRun) answer(ctx context.Context, err error) {
+func (c *gpuChunk) make(i int, found *ask.Result, err error) {
 	if err == nil {
-		err = r.launches(ctx)
+		err = c.made.make(i, found)
 	}
 	if err != nil {
-		r.c.fail(r.from, fmt.Errorf("search: %w", err))
+		c.fail(i, err)
 	}
 }
 
-// launches answers requests whose words are looked up, in as few launches as possible: those of few
-// words in lanes, the others in slots.
-func (r *gpuRun) launches(ctx context.Context) error {
-	left, err := r.answerInLane(ctx)
-	r.giveLaneBack()
-	if err != nil || len(left) == 0 {
-		return err
+// fail records an error. Only the one of the first request is reported.
+func (c *gpuChunk) fail(i int, err error) {
+	c.mu.Lock()
+	if i < c.bad {
+		c.bad, c.err = i, err
 	}
-	out := make([]outcome, len(r.requests))
-	if err := r.b.g.answerGeneral(ctx, wholes(r.requests), left, out); err != nil {
-		return err
-	}
-	for _, i := range left {
-		r.c.use(r.from+int(i), out[i].result, out[i].err)
-	}
-	return nil
+	c.mu.Unlock()
 }
 
-// wholes returns the original requests.
-func wholes(some []ringRequest) []ask.Request {
-	all := make([]ask.Request, len(some))
-	for i := range some {
-		all[i] = some[i].whole()
-	}
-	return all
+// answered wakes the goroutine that waits for the chunk.
+func (c *gpuChunk) answered() { c.done <- struct{}{} }
+
+// free returns the chunk to the pool.
+func (c *gpuChunk) free() {
+	c.made, c.kept, c.err = nil, nil, nil
+	gpuChunks.Put(c)
 }
 
-// fetch copies the requests from the ring, and looks up their words if all are of the same kind. It
-// says whether they are.
-func (r *gpuRun) fetch() (alike bool, err error) {
-	c, ring := r.c, r.b.ring
-	first := ring.ring[c.order%int64(len(ring.ring))]
-	var mixed atomic.Bool
-	mixed.Store(!byTiles(first.algorithm()))
-	r.c.reserve(len(c.requests))
-	if !mixed.Load() {
-		if err = r.takeLane(first.model(), nil, (*gpuModel).hasAll); err != nil {
-			return false, err
-		}
-	}
-	r.spread(func(from, to int) {
-		ring.fetch(c, from, to)
-		for i := from; i < to; i++ {
-			if !sameKind(&first, &c.requests[i]) {
-				mixed.Store(true)
-			}
-		}
-		if !mixed.Load() {
-			r.resolveSome(from, to)
-		}
-	})
-	ring.fetched(c)
-	if mixed.Load() {
-		r.giveLaneBack()
-	}
-	return !mixed.Load(), nil
+// answerSpace estimates the space for the answers of a request, from which follows how many
+// requests a chunk can have.
+type answerSpace struct {
+	maxK   atomic.Int64 // largest k so far
+	recent atomic.Int64 // recent mean number of answers per request; 0: not known yet
 }
 
-// resolve looks up the words of all requests.
-func (r *gpuRun) resolve() {
-	r.c.reserve(len(r.requests))
-	r.spread(r.resolveSome)
+// perRequest returns what the largest k allows or, if recent requests took less, somewhat more than
+// these took.
+func (a *answerSpace) perRequest() int {
+	most := laneRoom(min(max(int(a.maxK.Load()), 10), gpuSmallK))
+	if recent := int(a.recent.Load()); recent > 0 {
+		most = min(most, recent+recent/2+laneRoom(10))
+	}
+	return most
 }
 
-// reserve allocates the resolved requests and their terms for n requests.
-func (c *gpuChunk) reserve(n int) {
-	c.resolved = resized(c.resolved, n)
-	c.terms = resized(c.terms, (n+spreadBy-1)/spreadBy)
-}
-
-// resized returns a slice of length n with arbitrary values.
-func resized[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
-}
-
-// resolveSome looks up the words of a block, and writes them to the plan if there is one.
-func (r *gpuRun) resolveSome(from, to int) {
-	c := r.c
-	a := resolvers.Get().(*resolver)
-	old := a.terms
-	a.terms = c.terms[from/spreadBy][:0]
-	a.resolveAll(r.b.g, r.requests[from:to], c.resolved[from:to])
-	c.terms[from/spreadBy], a.terms = a.terms, old
-	resolvers.Put(a)
-	if r.f != nil {
-		r.placeSome(from, to)
-	}
-}
-
-// placeSome writes a block to the plan, or marks its requests as late if they do not fit.
-func (r *gpuRun) placeSome(from, to int) {
-	resolved := r.c.resolved
-	if !r.f.p.place(resolved, counting[from:to], &r.f.limits) {
-		for i := from; i < to; i++ {
-			if resolved[i].fits() {
-				resolved[i].out = noPlace
-			}
-		}
-	}
-}
-
-// takeLane takes a lane and enters the gate with the given lists; if lists is nil, only if no list
-// must be loaded. It takes no lane if the model or the lists do not fit on the device.
-func (r *gpuRun) takeLane(model model.Model, lists func() []int, has func(*gpuModel) bool) (err error) {
-	g := r.b.g
-	if r.w, err = g.s.Weigher(model); err != nil { // the other paths report this error
-		return nil
-	}
-	if lists == nil {
-		r.m, r.unlock = g.enterIf(model, has)
-	} else if r.m, r.unlock, err = g.enter(model, has, lists); err != nil {
-		return err
-	}
-	if r.m == nil {
-		return nil
-	}
-	if r.f, err = g.takeLane(); err != nil {
-		r.unlock()
-		return err
-	}
-	r.f.p.begin(len(r.requests), r.m, r.w, false, r.f.host.Values(), r.f.hostOwn.Values(), &r.f.limits)
-	return nil
-}
-
-// giveLaneBack releases what takeLane took.
-func (r *gpuRun) giveLaneBack() {
-	if r.f != nil {
-		r.b.g.freeLane(r.f)
-		r.unlock()
-		r.f = nil
-	}
-}
-
-// answerInLane answers requests of one model and returns those that it could not answer.
-func (r *gpuRun) answerInLane(ctx context.Context) (left []int32, err error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	resolved := r.c.resolved
-	if r.f == nil {
-		var wanted []int32
-		for i := range r.requests {
-			if resolved[i].fits() {
-				wanted = append(wanted, int32(i))
-			}
-		}
-		if len(wanted) > 0 {
-			if err := r.takeLane(r.requests[0].model(),
-				func() []int { return listsOf(resolved, wanted) },
-				func(m *gpuModel) bool { return m.has(resolved, wanted) }); err != nil {
-				return nil, err
-			}
-		}
-		if r.f != nil {
-			r.spread(r.placeSome)
-		}
-	}
-	if r.f != nil && !r.f.p.empty() {
-		if err := r.launch(ctx); err != nil {
-			return nil, err
-		}
-	}
-	if r.f != nil {
-		r.b.ring.took(len(r.requests), r.f.p.used.out)
-		r.b.kept.Add(8 * int64(r.f.p.used.out))
-	}
-	var all handed
-	r.spread(func(from, to int) { r.handOut(counting[from:to], &all) })
-	left, at, again := all.left, all.late, all.again
-	flew := len(r.requests)
-	for try := 0; ; try++ {
-		for len(at) > 0 {
-			p := &r.f.p
-			p.begin(len(at), r.m, r.w, try > 0, r.f.host.Values(), r.f.hostOwn.Values(), &r.f.limits)
-			n := 0
-			for n < len(at) && p.place(resolved, at[n:n+1], &r.f.limits) {
-				n++
-			}
-			if n == 0 {
-				left, at = append(left, at[0]), at[1:]
-				continue
-			}
-			if err := r.launch(ctx); err != nil {
-				return nil, err
-			}
-			var some handed
-			r.handOut(at[:n], &some)
-			again, at = append(again, some.again...), at[n:]
-		}
-		if again = r.onCores(ctx, again, flew/manyPerAgain); len(again) == 0 {
-			return left, nil
-		}
-		// Requests with a wrong guess are retried without guessing, and those that ran out of space
-		// among others have more of it in a smaller launch.
-		if try == 2 {
-			return append(left, again...), nil
-		}
-		at, again, flew = again, nil, len(again)
-	}
-}
-
-// launch runs the plan on the device and waits for it.
-func (r *gpuRun) launch(ctx context.Context) error {
-	if err := r.f.start(r.m); err != nil {
-		return err
-	}
-	r.b.ring.planning.Add(-1)
-	err := r.f.wait(ctx, r.b.helpers)
-	r.b.ring.planning.Add(1)
-	return err
-}
-
-// onCores answers the requests on the cores, unless there are more than most or one has too many
-// postings. It returns the requests that it did not answer.
-func (r *gpuRun) onCores(ctx context.Context, at []int32, most int) []int32 {
-	for _, i := range at {
-		if len(at) > most || r.c.resolved[i].postings > longAgain {
-			return at
-		}
-	}
-	r.b.helpers.spread(r.lane, r.c.order, len(at), 1, func(i, _ int) {
-		found, err := r.b.g.onCPU(ctx, r.requests[at[i]].whole(), guessedWrong)
-		r.c.use(r.from+int(at[i]), found, err)
-	})
-	return nil
-}
-
-// enterLists enters the gate with the lists of requests.
-func (g *Index) enterLists(model model.Model, resolved []resolvedRequest, at []int32) (*gpuModel, func(), error) {
-	return g.enter(model, func(m *gpuModel) bool { return m.has(resolved, at) }, func() []int { return listsOf(resolved, at) })
-}
-
-// listsOf returns the lists of requests.
-func listsOf(resolved []resolvedRequest, at []int32) (ids []int) {
-	for _, i := range at {
-		for _, t := range resolved[i].terms() {
-			ids = append(ids, int(t.id))
-		}
-	}
-	return ids
-}
-
-// hasAll reports whether all lists are permanently on the device, with their codes.
-func (m *gpuModel) hasAll() bool { return m.all }
-
-// has reports whether all lists of queries are on the device, with their codes.
-func (m *gpuModel) has(resolved []resolvedRequest, at []int32) bool {
-	if m.all {
-		return true
-	}
-	now := m.st.clock.Add(1)
-	for _, i := range at {
-		for _, t := range resolved[i].terms() {
-			if !m.st.lists[t.id].there || !m.coded[t.id] {
-				return false
-			}
-			m.st.lists[t.id].used.Store(now)
-		}
-	}
-	return true
+// took records the number of answers of some requests.
+func (a *answerSpace) took(requests, answers int) {
+	a.recent.Store(max(1, int64(answers/requests), a.recent.Load()*7/8))
 }

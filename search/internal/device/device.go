@@ -93,8 +93,8 @@ type Index struct {
 	k     gpuKernels
 	pack  *gpuStore
 
-	thick  uint32 // see manyThick
-	adding uint32 // see manyAdding
+	pairsFrom uint32 // the constant, but for tests
+	addCost   uint32 // likewise
 
 	// gate is held for reading while queries run, and for writing while lists are loaded or
 	// evicted.
@@ -116,26 +116,26 @@ type Index struct {
 	batches atomic.Int32 // number of running batches
 	space   emptySpace   // taken once a batch has kept many results
 
-	thesis thesisStore // used with the gate held for writing
+	paper paperStore // used with the gate held for writing
 }
 
 type gpuKernels struct {
-	plan, pick, pickOne *gpu.Kernel
-	one                 [2]*gpu.Kernel
-	few                 [gpuKinds]*gpu.Kernel
-	dense, sparse       *gpu.Kernel
-	count, drawMaps     *gpu.Kernel
-	fewResident         [2]int // resident blocks
-	manyResident        int
-	manyShort           *gpu.Kernel
-	manyPlan, manyItems *gpu.Kernel
-	manyPick            [2]*gpu.Kernel // for few answers, and for many
-	manyPairs           *gpu.Kernel
-	manyScore           [2]*gpu.Kernel // for BM25, and for any model
-	manyScoreResident   [2]int
-	manyPairsResident   int
-	manySums            [2]*gpu.Kernel
-	manySumsResident    [2]int
+	plan, pick, pickOne   *gpu.Kernel
+	one                   [2]*gpu.Kernel
+	add                   [gpuKinds]*gpu.Kernel
+	dense, sparse         *gpu.Kernel
+	count, drawMaps       *gpu.Kernel
+	fewResident           [2]int // resident blocks
+	manyResident          int
+	batchShort            *gpu.Kernel
+	batchPlan, batchItems *gpu.Kernel
+	batchPick             [2]*gpu.Kernel // for few answers, and for many
+	batchPairs            *gpu.Kernel
+	batchScore            [2]*gpu.Kernel // for BM25, and for any model
+	batchScoreResident    [2]int
+	batchPairsResident    int
+	batchSums             [2]*gpu.Kernel
+	batchSumsResident     [2]int
 }
 
 func (k *gpuKernels) load(dev *gpu.Device) error {
@@ -144,19 +144,19 @@ func (k *gpuKernels) load(dev *gpu.Device) error {
 		source *gpu.Source
 		name   string
 	}{
-		{&k.plan, tilesSource, "tiles_plan"}, {&k.one[0], tilesSource, "tiles_one2"},
-		{&k.one[1], tilesSource, "tiles_one4"}, {&k.pickOne, tilesSource, "tiles_pick_one"},
-		{&k.few[0], tilesSource, "tiles_few2"}, {&k.few[1], tilesSource, "tiles_few4"},
-		{&k.few[2], tilesSource, "tiles_many"},
+		{&k.plan, tilesSource, "tiles_plan"}, {&k.one[kindTwo], tilesSource, "tiles_one2"},
+		{&k.one[kindFew], tilesSource, "tiles_one4"}, {&k.pickOne, tilesSource, "tiles_pick_one"},
+		{&k.add[kindTwo], tilesSource, "tiles_few2"}, {&k.add[kindFew], tilesSource, "tiles_few4"},
+		{&k.add[kindMany], tilesSource, "tiles_many"},
 		{&k.pick, tilesSource, "tiles_pick"},
-		{&k.manyShort, batchSource, "batch_short"}, {&k.manyPlan, batchSource, "batch_plan"},
-		{&k.manyItems, batchSource, "batch_items"},
-		{&k.manyScore[0], batchSource, "batch_score"},
-		{&k.manyScore[1], batchSource, "batch_score_any"},
-		{&k.manyPairs, batchSource, "batch_pairs"}, {&k.manySums[0], batchSource, "batch_sums"},
-		{&k.manySums[1], batchSource, "batch_sums_any"},
-		{&k.manyPick[0], batchSource, "batch_pick"},
-		{&k.manyPick[1], batchSource, "batch_pick_many"},
+		{&k.batchShort, batchSource, "batch_short"}, {&k.batchPlan, batchSource, "batch_plan"},
+		{&k.batchItems, batchSource, "batch_items"},
+		{&k.batchScore[0], batchSource, "batch_score"},
+		{&k.batchScore[1], batchSource, "batch_score_any"},
+		{&k.batchPairs, batchSource, "batch_pairs"}, {&k.batchSums[0], batchSource, "batch_sums"},
+		{&k.batchSums[1], batchSource, "batch_sums_any"},
+		{&k.batchPick[0], batchSource, "batch_pick"},
+		{&k.batchPick[1], batchSource, "batch_pick_many"},
 		{&k.dense, encodeSource, "encode_dense"}, {&k.sparse, encodeSource, "encode_sparse"},
 		{&k.count, encodeSource, "encode_count"}, {&k.drawMaps, encodeSource, "encode_maps"},
 	} {
@@ -170,9 +170,9 @@ func (k *gpuKernels) load(dev *gpu.Device) error {
 		threads, shared int
 		to              *int
 	}{
-		{k.one[0], fewThreads, fewShared, &k.fewResident[0]}, {k.one[1], fewThreads, fewShared, &k.fewResident[1]},
-		{k.few[0], fewThreads, fewShared, &k.fewResident[0]}, {k.few[1], fewThreads, fewShared, &k.fewResident[1]},
-		{k.few[2], manyThreads, manyShared, &k.manyResident},
+		{k.one[kindTwo], fewThreads, fewShared, &k.fewResident[kindTwo]}, {k.one[kindFew], fewThreads, fewShared, &k.fewResident[kindFew]},
+		{k.add[kindTwo], fewThreads, fewShared, &k.fewResident[kindTwo]}, {k.add[kindFew], fewThreads, fewShared, &k.fewResident[kindFew]},
+		{k.add[kindMany], manyThreads, manyShared, &k.manyResident},
 	} {
 		if err := x.k.AllowShared(x.shared); err != nil {
 			return err
@@ -187,11 +187,11 @@ func (k *gpuKernels) load(dev *gpu.Device) error {
 		k       *gpu.Kernel
 		threads int
 		to      *int
-	}{{k.manyScore[0], scoreThreads, &k.manyScoreResident[0]},
-		{k.manyScore[1], scoreThreads, &k.manyScoreResident[1]},
-		{k.manyPairs, pairsThreads, &k.manyPairsResident},
-		{k.manySums[0], sumsThreads, &k.manySumsResident[0]},
-		{k.manySums[1], sumsThreads, &k.manySumsResident[1]}} {
+	}{{k.batchScore[0], scoreThreads, &k.batchScoreResident[0]},
+		{k.batchScore[1], scoreThreads, &k.batchScoreResident[1]},
+		{k.batchPairs, pairsThreads, &k.batchPairsResident},
+		{k.batchSums[0], sumsThreads, &k.batchSumsResident[0]},
+		{k.batchSums[1], sumsThreads, &k.batchSumsResident[1]}} {
 		n, err := x.k.Occupancy(x.threads, 0)
 		if err != nil {
 			return err
@@ -203,7 +203,7 @@ func (k *gpuKernels) load(dev *gpu.Device) error {
 
 func (g *Index) open(ctx context.Context, there *resident, o Options) (err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
-	g.thick, g.adding = manyThick, manyAdding
+	g.pairsFrom, g.addCost = pairsFrom, addCost
 	if err := g.k.load(g.dev); err != nil {
 		return err
 	}
@@ -236,10 +236,10 @@ func (g *Index) Close() error {
 	for _, slot := range g.made {
 		errs = append(errs, slot.free())
 	}
-	for _, f := range g.lanes {
-		errs = append(errs, f.free())
+	for _, l := range g.lanes {
+		errs = append(errs, l.free())
 	}
-	errs = append(errs, g.thesis.free())
+	errs = append(errs, g.paper.free())
 	if g.pack != nil {
 		errs = append(errs, g.pack.free())
 	}
@@ -249,7 +249,7 @@ func (g *Index) Close() error {
 // Answer answers a request on the device.
 func (g *Index) Answer(ctx context.Context, r ask.Request) (*ask.Result, error) {
 	if r.Algorithm != ask.Auto && r.Algorithm != ask.Tiles {
-		return g.searchThesis(ctx, r)
+		return g.searchPaper(ctx, r)
 	}
 	found, err := g.search(ctx, r)
 	if err != nil {

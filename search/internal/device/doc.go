@@ -7,16 +7,17 @@
 //
 // A batch takes these steps. Requests wait in a ring (ring.go) and are cut into chunks (chunk.go).
 // The cores look up their words (resolve.go, words.go) and write a plan (lane_plan.go, known.go). A
-// lane, a stream with its buffers, launches it (many.go). The cores make results from the output
-// (results.go).
+// lane, a stream with its buffers, launches it (lane_run.go, lane.go). The cores make results from
+// the output (results.go).
 //
 // # Strategies
 //
-// The tables slotPlan, for one request, and lanePlan, for requests of a batch, have every strategy,
-// when it is taken and why (plan.go). Stats.Strategy names the one that was taken. Requests of a
-// batch with more than 32 words or 2,048 answers, and what lanes leave, are answered by slotPlan,
-// many in a launch (general.go). Of a long query in a lane the host knows only that; the kernel
-// batch_plan chooses between batch_pairs, batch_sums and batch_score (kernels/batch.cuh).
+// The tables slotStrategies, for one request, and laneStrategies, for requests of a batch, have
+// every strategy, when it is taken and why (plan.go). Stats.Strategy names the one that was taken.
+// Requests of a batch with more than 32 words or 2,048 answers, and what lanes leave, are answered
+// by slotStrategies, many in a launch (general.go). Of a long query in a lane the host knows only
+// that; the kernel batch_plan chooses between batch_pairs, batch_sums and batch_score
+// (kernels/batch.cuh).
 //
 // The cores (package eval) answer the rest: more than 511 words or 16,384 answers, BM25F and
 // rounded lengths, requests restricted to some documents, and ties or lists that do not fit.

@@ -19,15 +19,15 @@ import (
 // partitions, of which each device gets an equal share. Any other request goes to one device, in
 // round-robin order.
 type Group struct {
-	all  []*Index
-	deal int // consecutive requests of a batch that go to the same device
-	turn atomic.Uint32
+	all         []*Index
+	consecutive int // consecutive requests of a batch that go to the same device
+	turn        atomic.Uint32
 }
 
 // OpenGroup loads the index of an engine onto the devices that the options name, unless its
 // postings are already there; kept may be nil.
 func OpenGroup(ctx context.Context, e *eval.Engine, kept *Kept, o Options) (*Group, error) {
-	g := &Group{deal: dealt}
+	g := &Group{consecutive: consecutive}
 	if kept.serves(&o) {
 		for _, there := range kept.parts {
 			x, err := openOver(ctx, e, there.dev, there, o)
@@ -58,7 +58,7 @@ func OpenGroup(ctx context.Context, e *eval.Engine, kept *Kept, o Options) (*Gro
 }
 
 // groupOf returns a group of open indexes.
-func groupOf(all ...*Index) *Group { return &Group{all: all, deal: dealt} }
+func groupOf(all ...*Index) *Group { return &Group{all: all, consecutive: consecutive} }
 
 // Close closes all indexes.
 func (g *Group) Close() error {
@@ -99,7 +99,7 @@ func (g *Group) Answer(ctx context.Context, r ask.Request) (*ask.Result, error) 
 	for i, x := range g.all {
 		wg.Go(func() {
 			var one []*ask.Result
-			if one, errs[i] = x.thesisBatch(ctx, []ask.Request{r}, ask.Asynchronous,
+			if one, errs[i] = x.paperBatch(ctx, []ask.Request{r}, ask.Asynchronous,
 				share{i, len(g.all)}); errs[i] == nil {
 				found[i] = one[0]
 			}
@@ -145,7 +145,7 @@ func joined(parts []*ask.Result, k int) *ask.Result {
 // BatchOver is Batch over all devices of a group.
 func BatchOver[T any](ctx context.Context, g *Group, requests iter.Seq[ask.Request], b ask.Batch,
 	reuse bool, do func(int, *ask.Result) (T, error), yield func(T, error) bool) {
-	n, deal := len(g.all), g.deal
+	n, run := len(g.all), g.consecutive
 	if n == 1 {
 		Batch(ctx, g.all[0], requests, b, reuse, do, yield)
 		return
@@ -172,7 +172,7 @@ func BatchOver[T any](ctx context.Context, g *Group, requests iter.Seq[ask.Reque
 	for d, x := range g.all {
 		wg.Go(func() {
 			defer out[d].close()
-			whole := func(i int, found *ask.Result) (T, error) { return do((i/deal*n+d)*deal+i%deal, found) }
+			whole := func(i int, found *ask.Result) (T, error) { return do((i/run*n+d)*run+i%run, found) }
 			Batch(ctx, x, in[d].items(), b, reuse, whole,
 				func(made T, err error) bool { return out[d].put(outcome{made, err}) && err == nil })
 		})
@@ -180,7 +180,7 @@ func BatchOver[T any](ctx context.Context, g *Group, requests iter.Seq[ask.Reque
 	wg.Go(func() {
 		i := 0
 		for r := range requests {
-			if !in[i/deal%n].put(r) {
+			if !in[i/run%n].put(r) {
 				return
 			}
 			i++
@@ -196,7 +196,7 @@ func BatchOver[T any](ctx context.Context, g *Group, requests iter.Seq[ask.Reque
 		defer stop()
 	}
 	for i := 0; ; i++ {
-		x, ok := take[i/deal%n]()
+		x, ok := take[i/run%n]()
 		if !ok || !yield(x.made, x.err) || x.err != nil {
 			return
 		}

@@ -85,7 +85,7 @@ func TestBatchOnTwoDevices(t *testing.T) {
 	p := searchtest.RandomPlain(rng, 800/trials.Every(8), 5)
 	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
 	g := pairOf(t, s)
-	g.deal = 32 / trials.Every(8)
+	g.consecutive = 32 / trials.Every(8)
 	many := 150 / trials.Every(5)
 	asked := make([]ask.Request, many)
 	for i := range asked {

@@ -68,8 +68,8 @@ func newHelperPool(threads int, batches *atomic.Int32, wg *sync.WaitGroup) *help
 }
 
 // spread calls f for the numbers below n, by of them at a time, on all cores if there are enough.
-// Each lane has at most one job at a time.
-func (c *helperPool) spread(lane int, order int64, n, by int, f func(from, to int)) {
+// Each worker has at most one job at a time.
+func (c *helperPool) spread(worker int, order int64, n, by int, f func(from, to int)) {
 	if n <= by {
 		if n > 0 {
 			f(0, n)
@@ -78,13 +78,13 @@ func (c *helperPool) spread(lane int, order int64, n, by int, f func(from, to in
 	}
 	j := &helperJob{order: order, n: n, by: by, f: f}
 	j.left.Store(int64(n))
-	c.jobs[lane].Store(j)
+	c.jobs[worker].Store(j)
 	if n > 4*by {
 		c.wake()
 	}
 	for j.some() {
 	}
-	c.jobs[lane].Store(nil)
+	c.jobs[worker].Store(nil)
 	for i := 0; j.left.Load() > 0; i++ {
 		c.rest(i)
 	}
@@ -117,7 +117,7 @@ func (c *helperPool) urgent() (first *helperJob) {
 // rest spins briefly, for the i-th time in a row.
 func (c *helperPool) rest(i int) {
 	relax()
-	if i%restless == restless-1 && (i%alone == alone-1 || c.batches.Load() > 1) {
+	if i%spins == spins-1 && (i%spinsAlone == spinsAlone-1 || c.batches.Load() > 1) {
 		runtime.Gosched()
 	}
 }
@@ -149,12 +149,12 @@ func (c *helperPool) helpOr(spare, ready func() bool) bool {
 			last, idle = time.Now(), 0
 			continue
 		}
-		if idle%restless == restless-1 {
+		if idle%spins == spins-1 {
 			if spare != nil && spare() {
 				last, idle = time.Now(), 0
 				continue
 			}
-			if time.Since(last) > awake {
+			if time.Since(last) > sleepAfter {
 				return false
 			}
 		}

@@ -57,11 +57,11 @@ func (t *gpuTerm) write(w *model.BM25Weigher, l *gpuList, weight float64) {
 }
 
 // knows reports whether the device has the terms of a query with their weights.
-func (p *manyPlan) knows(a *resolvedRequest) bool { return a.lead >= 0 && p.known > 0 }
+func (p *lanePlan) knows(a *resolvedRequest) bool { return a.lead >= 0 && p.known > 0 }
 
 // writeOwn fills in the terms of a query that the device does not have, and returns the model's
 // number.
-func (q *resolvedRequest) writeOwn(p *manyPlan, to []gpuTerm) (kind uint8) {
+func (q *resolvedRequest) writeOwn(p *lanePlan, to []gpuTerm) (kind uint8) {
 	lists, words := p.m.st.lists, q.terms()
 	if p.usual != nil {
 		for i, t := range words {

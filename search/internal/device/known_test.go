@@ -53,7 +53,7 @@ func TestGPUKnownWords(t *testing.T) {
 		if err := f.start(m); err != nil {
 			t.Fatal(err)
 		}
-		queries, terms = make([]byte, len(at)*manyBytes), make([]gpuTerm, f.p.used.words)
+		queries, terms = make([]byte, len(at)*longQueryBytes), make([]gpuTerm, f.p.used.words)
 		if err := f.queries.Slice(0, len(queries)).Download(t.Context(), f.stream, queries); err != nil {
 			t.Fatal(err)
 		}

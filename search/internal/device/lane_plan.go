@@ -20,42 +20,45 @@ type gpuAsked struct {
 	Terms, Kind uint8
 }
 
-// manyHead is Head.
-type manyHead struct {
-	Longs, Few, Some, Room      uint32
-	Item, Window, Thick, Level  uint32
-	Share, Known, Sober, Adding uint32
-	Sign, _                     uint64 // identifies the plan for the host: see lane.answered
+// laneHead is Head in asked.cuh, which has other names for some fields.
+type laneHead struct {
+	Longs, Warps, Blocks, Room uint32 // queries: see laneSpace and lanePlan.room; few, some
+	ItemWork, Window           uint32 // item: work of an item; postings that are read together
+	PairsFrom, Level           uint32 // thick: see pairsFrom; see lanePlan.level
+	QueryKeys, Known           uint32 // share: keys per query; words that the device has
+	NoGuess, AddCost           uint32 // sober: 1 if no cuts are guessed; adding: see addCost
+	Sign, _                    uint64 // identifies the plan for the host: see lane.answered
 }
 
 const (
-	manyHeadBytes = int(unsafe.Sizeof(manyHead{}))
-	askedBytes    = int(unsafe.Sizeof(gpuAsked{}))
-	twiceBits     = 30 // bits of a word's number, as in asked.cuh
-	allWanted     = 16 // flag in a query's kind
-	roomyKeys     = 4  // keys per answer of a query, as in guess.cuh
+	laneHeadBytes  = int(unsafe.Sizeof(laneHead{}))
+	askedBytes     = int(unsafe.Sizeof(gpuAsked{}))
+	longQueryBytes = 64 // size of Many in guess.cuh, a long query as the device writes it
+	twiceBits      = 30 // bits of a word's number, as in asked.cuh
+	allWanted      = 16 // flag in a query's kind
+	roomyKeys      = 4  // keys per answer of a query, as in guess.cuh
 )
 
-// manyPlanBytes returns the size of a plan.
-func manyPlanBytes(room, words int) int { return manyHeadBytes + 2*room*askedBytes + 4*words }
+// lanePlanBytes returns the size of a plan.
+func lanePlanBytes(room, words int) int { return laneHeadBytes + 2*room*askedBytes + 4*words }
 
-// manyPlan is a batch as the kernels read it, with the space that it takes. All cores write blocks
+// lanePlan is a batch as the kernels read it, with the space that it takes. All cores write blocks
 // of requests to it concurrently.
-type manyPlan struct {
-	m     *gpuModel
-	w     model.Weigher
-	usual *model.BM25Weigher // w, if the kernels for BM25 support it
-	known uint32             // number of words whose terms the device has for this model; 0: none
-	share int64              // keys per query
-	sober bool               // no cuts are guessed
-	sign  uint64
-	room  int // capacity in queries
+type lanePlan struct {
+	m         *gpuModel
+	w         model.Weigher
+	usual     *model.BM25Weigher // w, if the kernels for BM25 support it
+	known     uint32             // number of words whose terms the device has for this model; 0: none
+	queryKeys int64              // keys per query
+	noGuess   bool               // no cuts are guessed
+	sign      uint64
+	room      int // capacity in queries
 	// level: there is space for 2^level items per query, one for each part of a tile unless that is
 	// too many.
 	level int
 
 	mu   sync.Mutex
-	used manyNeed
+	used laneSpace
 
 	// In the memory that is copied to the device.
 	to []byte
@@ -66,22 +69,22 @@ type manyPlan struct {
 	own     []gpuTerm // terms that the device does not have
 }
 
-// manyNeed is the space that queries take.
-type manyNeed struct {
-	longs, few, some int // queries: long ones, and short ones for a warp and for a block
-	words, own       int
-	out              int
-	answers          int   // upper bound for long queries
-	longest          int64 // most postings of a long query
-	ors              int   // long queries in mode Or with several words
+// laneSpace is the space that queries take.
+type laneSpace struct {
+	longs, warps, blocks int // queries: long ones, and short ones for a warp and for a block
+	words, own           int
+	out                  int
+	answers              int   // upper bound for long queries
+	longest              int64 // most postings of a long query
+	ors                  int   // long queries in mode Or with several words
 }
 
-func (n *manyNeed) queries() int { return n.longs + n.few + n.some }
+func (n *laneSpace) queries() int { return n.longs + n.warps + n.blocks }
 
 // begin makes an empty plan with space for at most n queries.
-func (p *manyPlan) begin(n int, m *gpuModel, w model.Weigher, sober bool, to []byte, own []gpuTerm, l *manyLimits) {
+func (p *lanePlan) begin(n int, m *gpuModel, w model.Weigher, noGuess bool, to []byte, own []gpuTerm, l *laneLimits) {
 	n = min(n, l.queries)
-	*p = manyPlan{m: m, w: w, share: (l.keys - roomyKeys*int64(l.out)) / int64(n), sober: sober,
+	*p = lanePlan{m: m, w: w, queryKeys: (l.keys - roomyKeys*int64(l.out)) / int64(n), noGuess: noGuess,
 		sign: p.sign + 1, room: n, to: to, own: own}
 	if p.usual = usualBM25(w); p.usual != nil {
 		p.w = p.usual
@@ -89,48 +92,49 @@ func (p *manyPlan) begin(n int, m *gpuModel, w model.Weigher, sober bool, to []b
 	if m.st.known.has(p.usual) {
 		p.known = uint32(len(m.st.lists))
 	}
-	p.level = min(manyLevels-1, bits.Len(uint(m.st.tiles*gpuSubs-1)), bits.Len(uint(l.items/n))-1)
-	p.queries = unsafe.Slice((*gpuAsked)(unsafe.Pointer(&to[manyHeadBytes])), 2*n)
-	p.words = unsafe.Slice((*uint32)(unsafe.Pointer(&to[manyPlanBytes(n, 0)])), l.terms)
+	p.level = min(laneLevels-1, bits.Len(uint(m.st.tiles*gpuSubs-1)), bits.Len(uint(l.items/n))-1)
+	p.queries = unsafe.Slice((*gpuAsked)(unsafe.Pointer(&to[laneHeadBytes])), 2*n)
+	p.words = unsafe.Slice((*uint32)(unsafe.Pointer(&to[lanePlanBytes(n, 0)])), l.terms)
 }
 
 // bytes returns the size of the plan that is copied to the device.
-func (p *manyPlan) bytes() int { return manyPlanBytes(p.room, p.used.words) }
+func (p *lanePlan) bytes() int { return lanePlanBytes(p.room, p.used.words) }
 
 // items returns an upper bound on the number of items.
-func (p *manyPlan) items() int { return p.used.longs << p.level }
+func (p *lanePlan) items() int { return p.used.longs << p.level }
 
 // empty reports whether the plan has no queries.
-func (p *manyPlan) empty() bool { return p.used.queries() == 0 }
+func (p *lanePlan) empty() bool { return p.used.queries() == 0 }
 
 // writeHead completes the plan.
-func (p *manyPlan) writeHead() {
-	h := manyHead{
-		Longs: uint32(p.used.longs), Few: uint32(p.used.few), Some: uint32(p.used.some), Room: uint32(p.room),
-		Item: manyItem, Window: uint32(manyWindow(p.m.st.tiles)), Thick: p.m.st.g.thick, Level: uint32(p.level),
-		Share: uint32(p.share), Known: p.known, Adding: p.m.st.g.adding, Sign: p.sign,
+func (p *lanePlan) writeHead() {
+	h := laneHead{
+		Longs: uint32(p.used.longs), Warps: uint32(p.used.warps), Blocks: uint32(p.used.blocks),
+		Room: uint32(p.room), ItemWork: itemWork, Window: uint32(windowPostings(p.m.st.tiles)),
+		PairsFrom: p.m.st.g.pairsFrom, Level: uint32(p.level), QueryKeys: uint32(p.queryKeys),
+		Known: p.known, AddCost: p.m.st.g.addCost, Sign: p.sign,
 	}
-	if p.sober {
-		h.Sober = 1
+	if p.noGuess {
+		h.NoGuess = 1
 	}
-	copy(p.to, asBytes([]manyHead{h}))
+	copy(p.to, asBytes([]laneHead{h}))
 }
 
-// manyRoom returns the space for a query's result: two words, and the answers.
-func manyRoom(k int) int { return 2 + k }
+// laneRoom returns the space for a query's result: two words, and the answers.
+func laneRoom(k int) int { return 2 + k }
 
 // isShort reports whether one word decides the query, and the device has its terms.
-func (p *manyPlan) isShort(a *resolvedRequest) bool { return a.lead > 0 && p.known > 0 }
+func (p *lanePlan) isShort(a *resolvedRequest) bool { return a.lead > 0 && p.known > 0 }
 
 // add adds the space that a query takes, whose strategy is chosen.
-func (n *manyNeed) add(p *manyPlan, a *resolvedRequest) {
-	n.out += manyRoom(int(a.k))
+func (n *laneSpace) add(p *lanePlan, a *resolvedRequest) {
+	n.out += laneRoom(int(a.k))
 	n.words += int(a.words)
 	if a.by == ask.GPUShort {
-		if a.few {
-			n.few++
+		if a.byWarp {
+			n.warps++
 		} else {
-			n.some++
+			n.blocks++
 		}
 		return
 	}
@@ -146,7 +150,7 @@ func (n *manyNeed) add(p *manyPlan, a *resolvedRequest) {
 }
 
 // take reserves space, all or nothing, and returns what was used before.
-func (p *manyPlan) take(n *manyNeed, l *manyLimits) (before manyNeed, ok bool) {
+func (p *lanePlan) take(n *laneSpace, l *laneLimits) (before laneSpace, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	u := &p.used
@@ -154,7 +158,7 @@ func (p *manyPlan) take(n *manyNeed, l *manyLimits) (before manyNeed, ok bool) {
 		return before, false
 	}
 	before = *u
-	u.longs, u.few, u.some = u.longs+n.longs, u.few+n.few, u.some+n.some
+	u.longs, u.warps, u.blocks = u.longs+n.longs, u.warps+n.warps, u.blocks+n.blocks
 	u.words, u.own, u.out = u.words+n.words, u.own+n.own, u.out+n.out
 	u.answers, u.longest, u.ors = u.answers+n.answers, max(u.longest, n.longest), u.ors+n.ors
 	return before, true
@@ -162,8 +166,8 @@ func (p *manyPlan) take(n *manyNeed, l *manyLimits) (before manyNeed, ok bool) {
 
 // place writes some of the requests to the plan, if there is space for all of them. Their answers
 // will be contiguous.
-func (p *manyPlan) place(resolved []resolvedRequest, at []int32, l *manyLimits) bool {
-	var need manyNeed
+func (p *lanePlan) place(resolved []resolvedRequest, at []int32, l *laneLimits) bool {
+	var need laneSpace
 	for _, i := range at {
 		if a := &resolved[i]; a.fits() {
 			p.choose(a)
@@ -184,7 +188,7 @@ func (p *manyPlan) place(resolved []resolvedRequest, at []int32, l *manyLimits) 
 }
 
 // write writes a query after those that are there.
-func (p *manyPlan) write(a *resolvedRequest, there *manyNeed) {
+func (p *lanePlan) write(a *resolvedRequest, there *laneSpace) {
 	at, kind := there.longs, uint8(gpuBM25)
 	words := p.words[there.words : there.words+int(a.words)]
 	if p.knows(a) {
@@ -202,10 +206,10 @@ func (p *manyPlan) write(a *resolvedRequest, there *manyNeed) {
 		if a.and {
 			kind |= allWanted
 		}
-	case a.few:
-		at, kind = p.room+there.few, uint8(a.lead-1)
+	case a.byWarp:
+		at, kind = p.room+there.warps, uint8(a.lead-1)
 	default:
-		at, kind = 2*p.room-1-there.some, uint8(a.lead-1)
+		at, kind = 2*p.room-1-there.blocks, uint8(a.lead-1)
 	}
 	a.out = uint32(there.out)
 	q := &p.queries[at]

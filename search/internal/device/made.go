@@ -16,7 +16,7 @@ func Batch[T any](ctx context.Context, g *Index, requests iter.Seq[ask.Request],
 	reuse bool, do func(int, *ask.Result) (T, error), yield func(T, error) bool) {
 	if b.Engine == engine.GPU && b.Schedule != ask.Mixed {
 		i := 0
-		g.thesisBatches(ctx, requests, b, func(found *ask.Result, err error) bool {
+		g.paperBatches(ctx, requests, b, func(found *ask.Result, err error) bool {
 			var made T
 			if err == nil {
 				made, err = do(i, found)

@@ -11,7 +11,7 @@ import (
 // fitsArguments reports whether the plan is a single query that can be passed as kernel arguments:
 // one of few words whose lists all have tables.
 func (s *gpuSlot) fitsArguments() bool {
-	return len(s.p.queries) == 1 && s.p.kinds[2] == 0 && !s.p.sparse && s.p.queries[0].K <= gpuSmallK
+	return len(s.p.queries) == 1 && s.p.kinds[kindMany] == 0 && !s.p.sparse && s.p.queries[0].K <= gpuSmallK
 }
 
 // gpuSmallK is the largest number of answers that are sorted in shared memory and so can be written

@@ -30,7 +30,7 @@ func TestGPUBatchLongPairs(t *testing.T) {
 	}
 	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
 	use(t, s, Options{})
-	s.gpu.thick = 1000
+	s.gpu.pairsFrom = 1000
 	var requests []ask.Request
 	for _, pair := range []string{"ab", "ac", "cd", "ae", "ce", "abe", "be"} {
 		for _, k := range []int{1, 400, 2000} {

@@ -11,10 +11,10 @@ import (
 // thesis.cu.
 const blockPostings = 64
 
-// thesisMaxima holds the block maxima of Block-Max WAND: the highest score of each 64 postings of
+// paperMaxima holds the block maxima of Block-Max WAND: the highest score of each 64 postings of
 // the lists in use, for each model and weight in use. When space runs out, all of them are
 // discarded.
-type thesisMaxima struct {
+type paperMaxima struct {
 	all  gpu.Buffer[float32]
 	at   map[maximaKey]uint32 // offset of a word's maxima
 	used int
@@ -27,8 +27,8 @@ type maximaKey struct {
 }
 
 // bringMaxima computes the maxima of the batch's words that are not there yet.
-func (w *thesisWork) bringMaxima() error {
-	g, m := w.g, &w.g.thesis.maxima
+func (w *paperWork) bringMaxima() error {
+	g, m := w.g, &w.g.paper.maxima
 	blocks := func(x *gpuTerm) int { return (int(x.DF) + blockPostings - 1) / blockPostings }
 	need := 0
 	for i := range w.terms {
@@ -41,7 +41,7 @@ func (w *thesisWork) bringMaxima() error {
 			return err
 		}
 	}
-	k, err := g.dev.Kernel(thesisSource, "thesis_maxima")
+	k, err := g.dev.Kernel(paperSource, "thesis_maxima")
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (w *thesisWork) bringMaxima() error {
 }
 
 // makeMaxima computes the maxima of a list.
-func (w *thesisWork) makeMaxima(k *gpu.Kernel, model uint32, x gpuTerm, blocks int) error {
+func (w *paperWork) makeMaxima(k *gpu.Kernel, model uint32, x gpuTerm, blocks int) error {
 	g, st := w.g, w.g.pack
 	buf, err := gpu.Alloc[gpuTerm](g.dev, 1)
 	if err != nil {
@@ -75,8 +75,8 @@ func (w *thesisWork) makeMaxima(k *gpu.Kernel, model uint32, x gpuTerm, blocks i
 	err = buf.Upload(st.stream, []gpuTerm{x})
 	if err == nil {
 		err = st.stream.Launch(k, gpu.Grid(max(1, min(blocks/8, 1024)), 256), buf.Arg(),
-			gpu.U32(model), g.thesis.docs.Arg(), st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(),
-			g.thesis.maxima.all.Arg())
+			gpu.U32(model), g.paper.docs.Arg(), st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(),
+			g.paper.maxima.all.Arg())
 	}
 	if err == nil {
 		err = st.stream.Sync(context.Background())

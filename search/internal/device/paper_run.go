@@ -12,7 +12,7 @@ import (
 
 // expand computes the full document numbers of lists.
 func (g *Index) expand(ids []int) error {
-	t := &g.thesis
+	t := &g.paper
 	if t.expanded == nil {
 		var err error
 		if t.docs, err = gpu.Alloc[uint32](g.dev, int(g.pack.postings.size)+8); err != nil {
@@ -20,7 +20,7 @@ func (g *Index) expand(ids []int) error {
 		}
 		t.expanded = map[int]bool{}
 	}
-	k, err := g.dev.Kernel(thesisSource, "thesis_expand")
+	k, err := g.dev.Kernel(paperSource, "thesis_expand")
 	if err != nil {
 		return err
 	}
@@ -67,12 +67,12 @@ func atLeast[T any](dev *gpu.Device, b *gpu.Buffer[T], n int) (err error) {
 
 // streams returns the number of streams of the batch: fewer if the keys of its blocks would take
 // more than half of the free memory.
-func (w *thesisWork) streams() (int, error) {
+func (w *paperWork) streams() (int, error) {
 	if w.schedule == ask.Synchronous {
 		return 1, nil
 	}
-	n := min(len(w.plan), thesisStreams)
-	keys := &w.g.thesis.keys
+	n := min(len(w.plan), paperStreams)
+	keys := &w.g.paper.keys
 	if n*w.part <= keys[0].Len() {
 		return n, nil
 	}
@@ -83,8 +83,8 @@ func (w *thesisWork) streams() (int, error) {
 }
 
 // prepare allocates memory and streams, and uploads the plan.
-func (w *thesisWork) prepare(ctx context.Context, streams int) error {
-	g, t := w.g, &w.g.thesis
+func (w *paperWork) prepare(ctx context.Context, streams int) error {
+	g, t := w.g, &w.g.paper
 	for i := range w.plan {
 		if w.merges(i) {
 			w.plan[i].Out = uint64(i % streams * w.part)
@@ -112,11 +112,11 @@ func (w *thesisWork) prepare(ctx context.Context, streams int) error {
 }
 
 // run starts everything, waits, and reads the results.
-func (w *thesisWork) run(ctx context.Context) error {
+func (w *paperWork) run(ctx context.Context) error {
 	if len(w.plan) == 0 {
 		return nil
 	}
-	g, t := w.g, &w.g.thesis
+	g, t := w.g, &w.g.paper
 	streams, err := w.streams()
 	if err != nil {
 		return err
@@ -167,25 +167,25 @@ func (w *thesisWork) run(ctx context.Context) error {
 }
 
 // one starts query i and its merges.
-func (w *thesisWork) one(s *gpu.Stream, i int) error {
+func (w *paperWork) one(s *gpu.Stream, i int) error {
 	if !w.merges(i) {
-		return w.match(s, i, i+1, w.g.thesis.found)
+		return w.match(s, i, i+1, w.g.paper.found)
 	}
 	if from, to := w.share.span(w.blocks[i]); from == to {
-		found := w.g.thesis.found.Slice(w.found[i], w.found[i]+int(w.plan[i].K))
+		found := w.g.paper.found.Slice(w.found[i], w.found[i]+int(w.plan[i].K))
 		return found.Zero(s)
 	}
-	if err := w.match(s, i, i+1, w.g.thesis.keys[0]); err != nil {
+	if err := w.match(s, i, i+1, w.g.paper.keys[0]); err != nil {
 		return err
 	}
 	return w.mergeAll(s, i)
 }
 
 // match starts the queries [from, to).
-func (w *thesisWork) match(s *gpu.Stream, from, to int, outs gpu.Buffer[uint64]) error {
+func (w *paperWork) match(s *gpu.Stream, from, to int, outs gpu.Buffer[uint64]) error {
 	g, st := w.g, w.g.pack
-	plan, bars, done, blocks := g.thesis.queries.Slice(from, to), g.thesis.bars.Slice(from, to),
-		g.thesis.done.Slice(from, to), 0
+	plan, bars, done, blocks := g.paper.queries.Slice(from, to), g.paper.bars.Slice(from, to),
+		g.paper.done.Slice(from, to), 0
 	for _, b := range w.blocks[from:to] {
 		blocks += b
 	}
@@ -195,9 +195,9 @@ func (w *thesisWork) match(s *gpu.Stream, from, to int, outs gpu.Buffer[uint64])
 		first, blocks = first+uint32(begin), end-begin
 	}
 	return s.Launch(w.kernel, gpu.GridShared(blocks, w.threads, w.shared), plan.Arg(),
-		gpu.U32(uint32(to-from)), gpu.U32(first), g.thesis.terms.Arg(),
-		gpu.U32(uint32(g.s.Index.Docs())), g.thesis.docs.Arg(), st.tfs.Arg(), st.more.Arg(),
-		st.lengths.Arg(), g.thesis.maxima.all.Arg(),
+		gpu.U32(uint32(to-from)), gpu.U32(first), g.paper.terms.Arg(),
+		gpu.U32(uint32(g.s.Index.Docs())), g.paper.docs.Arg(), st.tfs.Arg(), st.more.Arg(),
+		st.lengths.Arg(), g.paper.maxima.all.Arg(),
 		bars.Arg(), outs.Arg(), done.Arg())
 }
 
@@ -205,7 +205,7 @@ func (w *thesisWork) match(s *gpu.Stream, from, to int, outs gpu.Buffer[uint64])
 var mergers = [...]struct {
 	most   int
 	kernel string
-}{{128, "thesis_merge4"}, {256, "thesis_merge8"}, {thesisK, "thesis_merge32"}}
+}{{128, "thesis_merge4"}, {256, "thesis_merge8"}, {paperK, "thesis_merge32"}}
 
 const (
 	mergeThreads = 256
@@ -223,8 +223,8 @@ func mergeEach(lists int) int {
 func mergeLists(lists int) int { return (lists + mergeEach(lists) - 1) / mergeEach(lists) }
 
 // mergeAll merges the answers of a query's blocks, in pairs, many rounds per launch.
-func (w *thesisWork) mergeAll(s *gpu.Stream, i int) error {
-	q, t := &w.plan[i], &w.g.thesis
+func (w *paperWork) mergeAll(s *gpu.Stream, i int) error {
+	q, t := &w.plan[i], &w.g.paper
 	k, at := int(q.K), int(q.Out)
 	first, last := w.share.span(w.blocks[i])
 	lists, in, begin := last-first, k, at+first*k
@@ -253,14 +253,14 @@ func (w *thesisWork) mergeAll(s *gpu.Stream, i int) error {
 }
 
 // read downloads the results.
-func (w *thesisWork) read(ctx context.Context, took time.Duration) error {
+func (w *paperWork) read(ctx context.Context, took time.Duration) error {
 	g, last := w.g, len(w.plan)-1
 	keys := make([]uint64, w.found[last]+int(w.plan[last].K))
-	if err := g.thesis.found.Download(ctx, g.pack.stream, keys); err != nil {
+	if err := g.paper.found.Download(ctx, g.pack.stream, keys); err != nil {
 		return err
 	}
-	done := make([]thesisDone, len(w.plan))
-	counts := g.thesis.done.Slice(0, len(w.plan))
+	done := make([]paperDone, len(w.plan))
+	counts := g.paper.done.Slice(0, len(w.plan))
 	if err := counts.Download(ctx, g.pack.stream, done); err != nil {
 		return err
 	}

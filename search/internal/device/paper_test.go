@@ -54,7 +54,7 @@ func TestGPUThesis(t *testing.T) {
 			// of the definition.
 			if ask.CutsDocuments(r.Parallel.Partition) && r.Parallel.Row == 1 &&
 				r.Parallel.Size > 0 && r.Parallel.Policy != ask.SharedHalf &&
-				r.K*len(r.Words) <= thesisK {
+				r.K*len(r.Words) <= paperK {
 				asked := r
 				asked.Parallel = &ask.Parallel{Partition: r.Parallel.Partition,
 					Size: r.Parallel.Size, Slack: r.Parallel.Slack}

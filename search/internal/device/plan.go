@@ -2,7 +2,7 @@ package device
 
 import "github.com/collocate/collocate/search/internal/ask"
 
-// slotStrategy is a row of slotPlan: a way to answer the queries of a launch.
+// slotStrategy is a row of slotStrategies: a way to answer the queries of a launch.
 type slotStrategy struct {
 	name  ask.Strategy
 	why   string                // when it pays, and what it does
@@ -10,27 +10,27 @@ type slotStrategy struct {
 	start func(s *gpuSlot, m *gpuModel, timed bool) error
 }
 
-// slotPlan lists the strategies for one query and, by its last row, for several. The first one that
-// is worth it is started.
-var slotPlan = []slotStrategy{
+// slotStrategies lists the strategies for one query and, by its last row, for several. The first
+// one that is worth it is started.
+var slotStrategies = []slotStrategy{
 	{
 		name: ask.GPUPair,
-		why: "one query of up to 2 words and 512 answers whose lists have tables: one launch. For " +
-			"two words it guesses the cut; if the answers refute the guess, gpu-one follows",
+		why: "one query of up to 2 words and 512 answers whose lists have tables: one launch. The " +
+			"cut for two words is guessed; if the answers refute the guess, gpu-one follows",
 		worth: func(s *gpuSlot) bool { return s.fitsArguments() && s.fitsPair() },
 		start: (*gpuSlot).startPair,
 	},
 	{
 		name: ask.GPUOne,
-		why: "one query of up to 4 words and 2,048 answers whose lists have tables: its tiles run at " +
-			"the same time, so one launch without an order of tiles suffices",
+		why: "one query of up to 4 words and 2,048 answers whose lists have tables: its tiles run " +
+			"at the same time, so one launch without an order of tiles suffices",
 		worth: (*gpuSlot).fitsArguments,
 		start: (*gpuSlot).startOne,
 	},
 	{
 		name: ask.GPUGeneral,
-		why: "always possible: order the tiles by their bounds, add up postings until no tile can " +
-			"win, and score the candidates. For one query the three launches are one graph",
+		why: "always possible: order the tiles by their bounds, add up postings until no tile " +
+			"can win, and score the candidates. For one query the three launches are one graph",
 		worth: func(*gpuSlot) bool { return true },
 		start: (*gpuSlot).startGeneral,
 	},
@@ -39,8 +39,8 @@ var slotPlan = []slotStrategy{
 // start starts the queries of the slot's plan by the first strategy that is worth it, and notes
 // which one it is.
 func (s *gpuSlot) start(m *gpuModel, timed bool) error {
-	for i := range slotPlan {
-		if by := &slotPlan[i]; by.worth(s) {
+	for i := range slotStrategies {
+		if by := &slotStrategies[i]; by.worth(s) {
 			s.by = by.name
 			return by.start(s, m, timed)
 		}
@@ -48,35 +48,35 @@ func (s *gpuSlot) start(m *gpuModel, timed bool) error {
 	panic("device: a plan without an end")
 }
 
-// laneStrategy is a row of lanePlan: a way to answer a query of a batch.
+// laneStrategy is a row of laneStrategies: a way to answer a query of a batch.
 type laneStrategy struct {
 	name  ask.Strategy
 	why   string // when it pays, and what it does
-	worth func(p *manyPlan, a *resolvedRequest) bool
+	worth func(p *lanePlan, a *resolvedRequest) bool
 }
 
-// lanePlan lists the strategies for a query in a lane; the first one that is worth it is used.
-// Queries that no lane takes (see resolvedRequest.general) are answered by slotPlan.
-var lanePlan = []laneStrategy{
+// laneStrategies lists the strategies for a query in a lane; the first one that is worth it is
+// used. Queries that no lane takes (see resolvedRequest.general) are answered by slotStrategies.
+var laneStrategies = []laneStrategy{
 	{
 		name: ask.GPUShort,
-		why: "if a word that all answers have is in at most 2,048 documents: batch_short scores these, " +
-			"with a warp if there are at most 32 and with a block if there are more",
-		worth: (*manyPlan).isShort,
+		why: "if a word that all answers have is in at most 2,048 documents: batch_short scores " +
+			"these, with a warp if there are at most 32 and with a block if there are more",
+		worth: (*lanePlan).isShort,
 	},
 	{
 		name: ask.GPULong,
-		why: "always possible. The device estimates what is cheapest: to read two long lists together " +
-			"(batch_pairs), to add up lists (batch_sums), or to look up the postings whose code can " +
-			"reach the cut in the other lists (batch_score)",
-		worth: func(*manyPlan, *resolvedRequest) bool { return true },
+		why: "always possible. The device estimates what is cheapest: to read two long lists " +
+			"together (batch_pairs), to add up lists (batch_sums), or to look up the postings " +
+			"whose code can reach the cut in the other lists (batch_score)",
+		worth: func(*lanePlan, *resolvedRequest) bool { return true },
 	},
 }
 
 // choose sets the strategy of a query.
-func (p *manyPlan) choose(a *resolvedRequest) {
-	for i := range lanePlan {
-		if by := &lanePlan[i]; by.worth(p, a) {
+func (p *lanePlan) choose(a *resolvedRequest) {
+	for i := range laneStrategies {
+		if by := &laneStrategies[i]; by.worth(p, a) {
 			a.by = by.name
 			return
 		}

@@ -79,12 +79,12 @@ func TestEveryStrategyIsTaken(t *testing.T) {
 			check(x.r, found, x.many)
 		}
 	}
-	for _, by := range slotPlan {
+	for _, by := range slotStrategies {
 		if !seen[by.name] || by.why == "" {
 			t.Errorf("no request was answered by %v: %s", by.name, by.why)
 		}
 	}
-	for _, by := range lanePlan {
+	for _, by := range laneStrategies {
 		if !seen[by.name] || by.why == "" {
 			t.Errorf("no request of a batch was answered by %v: %s", by.name, by.why)
 		}

@@ -48,11 +48,11 @@ func (g *Index) profileBatch(ctx context.Context, requests []ask.Request, runs i
 	if err != nil {
 		return nil, err
 	}
-	f, err := g.takeLane()
+	l, err := g.takeLane()
 	if err != nil {
 		return nil, err
 	}
-	defer g.freeLane(f)
+	defer g.freeLane(l)
 	m, unlock, err := g.enterLists(requests[0].Model, resolved, at)
 	if err != nil {
 		return nil, err
@@ -61,12 +61,12 @@ func (g *Index) profileBatch(ctx context.Context, requests []ask.Request, runs i
 		return nil, errors.New(tooLargeToHold)
 	}
 	defer unlock()
-	f.p.begin(len(at), m, w, !guess, f.host.Values(), f.hostOwn.Values(), &f.limits)
-	if !f.p.place(resolved, at, &f.limits) {
+	l.p.begin(len(at), m, w, !guess, l.host.Values(), l.hostOwn.Values(), &l.limits)
+	if !l.p.place(resolved, at, &l.limits) {
 		return nil, errors.New("more requests than a launch can have")
 	}
-	f.p.writeHead()
-	return g.timeSteps(f.stream, f.steps(m), runs)
+	l.p.writeHead()
+	return g.timeSteps(l.stream, l.steps(m), runs)
 }
 
 // timeSteps returns the shortest time of each step over several runs. Before each run the caches

@@ -28,7 +28,7 @@ type resolvedRequest struct {
 	// lead is 1 + the word that decides a short query, see short.go. 0 means that the query is not
 	// short, -1 that it is not and that the device has no terms with these weights.
 	lead    int8
-	few     bool // that word is so rare that a warp reads all of its list
+	byWarp  bool // that word is so rare that a warp reads all of its list
 	and     bool // all words are required
 	general bool // not for a lane: too large, or invalid
 	by      ask.Strategy
@@ -187,8 +187,8 @@ func (a *resolver) putTogether(g *Index, q *resolvedRequest, words []requestWord
 		weighted = r.rare.Words
 	}
 	from := len(a.terms)
-	if cap(a.terms)-from < min(len(words), manyTerms) {
-		a.terms = slices.Grow(a.terms, manyTerms)
+	if cap(a.terms)-from < min(len(words), laneTerms) {
+		a.terms = slices.Grow(a.terms, laneTerms)
 	}
 	terms, n := a.terms[from:cap(a.terms)], 0
 	// plain: all words are distinct and have weight 1; seen: bits of their numbers modulo 64
@@ -228,7 +228,7 @@ func (a *resolver) putTogether(g *Index, q *resolvedRequest, words []requestWord
 			plain = false
 			continue
 		}
-		if n >= len(terms) || n == manyTerms {
+		if n >= len(terms) || n == laneTerms {
 			q.general = true
 			return
 		}
@@ -254,8 +254,8 @@ func (a *resolver) putTogether(g *Index, q *resolvedRequest, words []requestWord
 	q.k = int16(min(int64(q.k), postings)) // an upper bound on the number of answers
 	if !plain && !doubled(terms) {
 		q.lead = -1
-	} else if decides && least <= someDF {
-		q.lead, q.few = int8(1+lead), least <= fewDF && int(least) < densePostings*g.pack.tiles
+	} else if decides && least <= blockDF {
+		q.lead, q.byWarp = int8(1+lead), least <= warpDF && int(least) < densePostings*g.pack.tiles
 	}
 }
 

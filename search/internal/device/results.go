@@ -7,34 +7,34 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// given is a result with its statistics.
-type given struct {
+// madeResult is a result with its statistics.
+type madeResult struct {
 	result ask.Result
 	stats  ask.GPUStats
 }
 
-// lent is a block of results whose memory is reused, with hits in the device's output.
-type lent struct{ some [spreadBy]given }
+// resultBlock is a block of results whose memory is reused, with hits in the device's output.
+type resultBlock struct{ some [spreadBy]madeResult }
 
-var lents = sync.Pool{New: func() any { return &lent{} }}
+var resultBlocks = sync.Pool{New: func() any { return &resultBlock{} }}
 
-// handed collects requests that have no result yet.
-type handed struct {
+// unanswered collects requests of a run that have no result yet.
+type unanswered struct {
 	mu    sync.Mutex
 	left  []int32 // to be answered outside of lanes
 	late  []int32 // that did not fit
 	again []int32 // with a cut guessed too high, or too many candidates
 }
 
-func (h *handed) add(to *[]int32, i int32) {
+func (h *unanswered) add(to *[]int32, i int32) {
 	h.mu.Lock()
 	*to = append(*to, i)
 	h.mu.Unlock()
 }
 
-// handOut makes results from the output for some requests, which is contiguous, and maps them. It
-// also makes the results of requests without words in the index.
-func (r *gpuRun) handOut(at []int32, rest *handed) {
+// makeResults makes results from the output for some requests, which is contiguous, and maps them.
+// It also makes the results of requests without words in the index.
+func (r *laneRun) makeResults(at []int32, rest *unanswered) {
 	resolved, pruned := r.c.resolved, r.b.g.s.Index.Pruned()
 	var all, ready, last int
 	first := -1
@@ -43,11 +43,11 @@ func (r *gpuRun) handOut(at []int32, rest *handed) {
 		case a.general || a.late():
 		case a.words == 0:
 			ready++
-		case r.f != nil:
-			if last = int(a.out) + manyRoom(int(a.k)); first < 0 {
+		case r.lane != nil:
+			if last = int(a.out) + laneRoom(int(a.k)); first < 0 {
 				first = int(a.out)
 			}
-			if n := uint32(r.f.back.Values()[a.out]); n < wrongGuess {
+			if n := uint32(r.lane.back.Values()[a.out]); n < wrongGuess {
 				all += int(n)
 				ready++
 			}
@@ -55,27 +55,27 @@ func (r *gpuRun) handOut(at []int32, rest *handed) {
 	}
 	var back []uint64
 	if first >= 0 {
-		back = r.f.back.Values()[first:last]
+		back = r.lane.back.Values()[first:last]
 	}
 	// The results of a block share their memory. If there are hardly any gaps between them the
 	// output is copied as it is, since append need not clear the memory.
-	var some []given
+	var some []madeResult
 	var hits []ask.Hit
 	dense := true
 	switch {
 	case r.b.reuse && len(at) <= spreadBy:
-		l := lents.Get().(*lent)
-		defer lents.Put(l)
+		l := resultBlocks.Get().(*resultBlock)
+		defer resultBlocks.Put(l)
 		some, hits = l.some[:], asHits(back)
 	case all > len(back)*7/8:
-		some, hits = make([]given, ready), append([]ask.Hit(nil), asHits(back)...)
+		some, hits = make([]madeResult, ready), append([]ask.Hit(nil), asHits(back)...)
 	default:
-		some, hits, dense = make([]given, ready), make([]ask.Hit, all), false
+		some, hits, dense = make([]madeResult, ready), make([]ask.Hit, all), false
 	}
 	for _, i := range at {
 		a := &resolved[i]
 		switch {
-		case a.general || a.fits() && r.f == nil:
+		case a.general || a.fits() && r.lane == nil:
 			rest.add(&rest.left, i)
 			continue
 		case a.late():
@@ -90,7 +90,7 @@ func (r *gpuRun) handOut(at []int32, rest *handed) {
 		x := &some[0]
 		some = some[1:]
 		if r.b.reuse { // the previous user may have changed it
-			*x = given{}
+			*x = madeResult{}
 		}
 		if a.words == 0 {
 			x.result.Hits = []ask.Hit{}

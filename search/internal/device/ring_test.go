@@ -33,27 +33,27 @@ func TestRingDeliversInOrder(t *testing.T) {
 			wg.Go(func() {
 				for c := ring.take(helpers); c != nil; c = ring.take(helpers) {
 					each := func(do func(i int)) {
-						helpers.spread(lane, c.order, len(c.requests), spreadBy, func(from, to int) {
+						helpers.spread(lane, c.first, len(c.requests), spreadBy, func(from, to int) {
 							for i := from; i < to; i++ {
 								do(i)
 							}
 						})
 					}
-					helpers.spread(lane, c.order, len(c.requests), spreadBy,
-						func(from, to int) { ring.fetch(c, from, to) })
-					ring.fetched(c)
+					helpers.spread(lane, c.first, len(c.requests), spreadBy,
+						func(from, to int) { ring.copyOut(c, from, to) })
+					ring.copied(c)
 					each(func(i int) {
 						r := c.requests[i].whole()
 						c.use(i, &ask.Result{Hits: []ask.Hit{{Doc: uint32(len(r.Text) + r.K)}}}, nil)
 					})
-					ring.took(len(c.requests), len(c.requests))
+					ring.space.took(len(c.requests), len(c.requests))
 					c.answered()
 					ring.busy.Add(-1)
 				}
 			})
 		}
 		wg.Go(func() {
-			ring.feed(func(yield func(ask.Request) bool) {
+			ring.fetch(func(yield func(ask.Request) bool) {
 				for i := 0; i < total; i++ {
 					if !yield(ask.Request{Text: fmt.Sprintf("%*d", i%7, 0), K: 10 + i%1000}) {
 						return

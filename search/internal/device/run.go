@@ -78,7 +78,7 @@ func (s *gpuSlot) score(m *gpuModel, queries int) error {
 			dim = gpu.GridShared(g.k.fewResident[kind], fewThreads, fewShared)
 		}
 		if n > 0 {
-			if err := s.stream.Launch(g.k.few[kind], dim, args...); err != nil {
+			if err := s.stream.Launch(g.k.add[kind], dim, args...); err != nil {
 				return err
 			}
 		}

@@ -61,8 +61,8 @@ func (b *gpuBatch) onCore(ctx context.Context) bool {
 	if c == nil {
 		return false
 	}
-	b.ring.fetch(c, 0, 1)
-	b.ring.fetched(c)
+	b.ring.copyOut(c, 0, 1)
+	b.ring.copied(c)
 	r := c.requests[0].whole()
 	r.Parallel = nil
 	if r.Algorithm == ask.Tiles {

@@ -6,13 +6,13 @@ package device
 
 // As in short.cuh.
 const (
-	fewDF        = 32
-	someDF       = 2048
+	warpDF       = 32
+	blockDF      = 2048
 	shortThreads = 256
 )
 
-// blocks returns the number of blocks to launch.
-func (n *manyNeed) blocks() int {
+// shortBlocks returns the number of blocks of batch_short.
+func (n *laneSpace) shortBlocks() int {
 	const together = shortThreads / 32
-	return n.some + (n.few+together-1)/together
+	return n.blocks + (n.warps+together-1)/together
 }

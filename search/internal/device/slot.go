@@ -9,26 +9,26 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// gpuLimits is the capacity of a slot.
-type gpuLimits struct {
+// slotLimits is the capacity of a slot.
+type slotLimits struct {
 	queries, terms, tables, order, out int
 	cands                              int64
 	cap                                int // candidates of a query
 }
 
 // singleLimits returns the limits of a slot for one query, batchLimits of one for many.
-func singleLimits(tiles int, budget int64) gpuLimits {
+func singleLimits(tiles int, budget int64) slotLimits {
 	cands := min(1<<20, int64(tiles)*gpuTile, budget>>10)
-	return gpuLimits{1, maxGPUTerms, maxGPUTerms * (tiles + 1), tiles + 1, outRoom(maxGPUK), cands, int(cands)}
+	return slotLimits{1, maxGPUTerms, maxGPUTerms * (tiles + 1), tiles + 1, outRoom(maxGPUK), cands, int(cands)}
 }
 
-func batchLimits(tiles int, budget int64) gpuLimits {
+func batchLimits(tiles int, budget int64) slotLimits {
 	cands := min(1<<24, maxGPUQueries*int64(tiles)*gpuTile, budget>>8)
-	return gpuLimits{maxGPUQueries, 1 << 14, max(1<<14*min(tiles+1, 256), maxGPUTerms*(tiles+1)),
+	return slotLimits{maxGPUQueries, 1 << 14, max(1<<14*min(tiles+1, 256), maxGPUTerms*(tiles+1)),
 		maxGPUQueries * (tiles + 1), 1 << 19, cands, 1 << 17}
 }
 
-func (l gpuLimits) bytes() int64 {
+func (l slotLimits) bytes() int64 {
 	return int64(planBytes(l.queries, l.terms)) + int64(l.tables)*4 + int64(l.order)*8 +
 		int64(l.out)*8 + l.cands*16 + int64(l.queries)*(gpuBins*4+32)
 }
@@ -37,13 +37,13 @@ func (l gpuLimits) bytes() int64 {
 func gpuWorkBytes(tiles int, budget int64) int64 {
 	return gpuSlots*singleLimits(tiles, budget).bytes() +
 		generalSlots*batchLimits(tiles, budget).bytes() +
-		batchLanes*limitsOfMany(tiles, budget).bytes()
+		batchLanes*newLaneLimits(tiles, budget).bytes()
 }
 
 // gpuSlot is a stream with the memory for a launch.
 type gpuSlot struct {
 	g        *Index
-	limits   gpuLimits
+	limits   slotLimits
 	stream   *gpu.Stream
 	from, to *gpu.Event
 	host     gpu.Pinned[byte]
@@ -63,7 +63,7 @@ type gpuSlot struct {
 	by       ask.Strategy // the strategy that answers the queries of the plan
 	args     []gpu.Arg
 	graphs   map[gpuShape]*gpu.Graph
-	p        gpuPlan
+	p        slotPlan
 }
 
 // gpuShape identifies a graph: the codes it reads, and the sizes it copies.
@@ -75,7 +75,7 @@ type gpuShape struct {
 	oneBlock  bool
 }
 
-func (g *Index) newSlot(l gpuLimits) (s *gpuSlot, err error) {
+func (g *Index) newSlot(l slotLimits) (s *gpuSlot, err error) {
 	s = &gpuSlot{g: g, limits: l, graphs: map[gpuShape]*gpu.Graph{}}
 	defer func() {
 		if err != nil {

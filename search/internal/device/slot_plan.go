@@ -26,15 +26,23 @@ const (
 	maxGPUQueries = 1024 // of a launch, as in tiles.cuh
 	gpuEarly      = 8
 	gpuFew        = 4
-	gpuKinds      = 3 // kinds of queries: up to two words, up to gpuFew, more
 	// maxGPUTerms is the largest number of words of a query, maxGPUK the largest number of answers,
 	// that the device supports.
 	maxGPUTerms = 511
 	maxGPUK     = 1 << 14
 )
 
-// gpuPlan is a batch of queries as the kernels read it, with the space that it takes.
-type gpuPlan struct {
+// The kinds of queries, by their number of words: up to 2, up to gpuFew, more. There are kernels
+// for each, as in tiles.cu.
+const (
+	kindTwo = iota
+	kindFew
+	kindMany
+	gpuKinds
+)
+
+// slotPlan is a batch of queries as the kernels read it, with the space that it takes.
+type slotPlan struct {
 	queries []gpuQuery
 	terms   []gpuTerm
 	tables  int
@@ -48,8 +56,8 @@ type gpuPlan struct {
 	bytes   int
 }
 
-func (p *gpuPlan) reset() {
-	*p = gpuPlan{queries: p.queries[:0], terms: p.terms[:0], byItem: p.byItem}
+func (p *slotPlan) reset() {
+	*p = slotPlan{queries: p.queries[:0], terms: p.terms[:0], byItem: p.byItem}
 	for i := range p.byItem {
 		p.byItem[i] = append(p.byItem[i][:0], 0)
 	}
@@ -60,7 +68,7 @@ func (p *gpuPlan) reset() {
 func outRoom(k int) int { return 2 + max(32, 1<<bits.Len(uint(k-1))) }
 
 // add appends a prepared query whose lists are on the device.
-func (p *gpuPlan) add(m *gpuModel, q *eval.Query, cap int) {
+func (p *slotPlan) add(m *gpuModel, q *eval.Query, cap int) {
 	st := m.st
 	n := len(q.Terms)
 	w := gpuQuery{
@@ -115,9 +123,11 @@ func (p *gpuPlan) add(m *gpuModel, q *eval.Query, cap int) {
 	p.out += outRoom(q.Heap.K)
 	switch {
 	case n > gpuFew:
-		w.Kind = 2
+		w.Kind = kindMany
 	case n > 2:
-		w.Kind = 1
+		w.Kind = kindFew
+	default:
+		w.Kind = kindTwo
 	}
 	p.kinds[w.Kind]++
 	for i := range p.byItem {
@@ -128,7 +138,7 @@ func (p *gpuPlan) add(m *gpuModel, q *eval.Query, cap int) {
 }
 
 // write serialises the plan.
-func (p *gpuPlan) write(to []byte) {
+func (p *slotPlan) write(to []byte) {
 	at := copy(to, asBytes(p.queries))
 	for i := range p.byItem {
 		if len(p.queries) == 1 && p.kinds[i] == 1 {

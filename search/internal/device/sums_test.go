@@ -25,7 +25,7 @@ func TestGPUBatchSums(t *testing.T) {
 	}
 	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
 	use(t, s, Options{})
-	s.gpu.adding = 0
+	s.gpu.addCost = 0
 	for m, model := range searchtest.TestModels {
 		var requests []ask.Request
 		every := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}

@@ -9,14 +9,14 @@ import "time"
 // are as many. Most queries have no more, and a branch on their number would be mispredicted.
 const shortTurn = 4
 
-// The cores retry requests whose cut was guessed wrong if these are at most one in manyPerAgain of
-// a launch, since another launch would cost more. They do not if one of them has more than
-// longAgain postings, for which a core takes longer than a lane. When longAgain was two million,
-// one query in 300, with half a million postings, did not fit and made a batch take 20 ms instead
-// of 3.
+// The cores retry requests whose cut was guessed wrong if these are at most one in retryShare of a
+// launch, since another launch would cost more. They do not if one of them has more than
+// retryPostings postings, for which a core takes longer than a lane. When retryPostings was two
+// million, one query in 300, with half a million postings, did not fit and made a batch take 20 ms
+// instead of 3.
 const (
-	manyPerAgain = 64
-	longAgain    = 1 << 17
+	retryShare    = 64
+	retryPostings = 1 << 17
 )
 
 // maxGPUModels is the number of models whose codes are kept.
@@ -32,28 +32,28 @@ const spreadBy = 53
 // parts are better, since all cores take from one counter, whose cache line moves between cores.
 const fewTakes = 32
 
-// restless is the number of times that an idle helper looks for work before it yields to the
-// scheduler. Yielding takes a lock, for which all idle helpers would queue. A batch that runs alone
-// yields far less often, which takes a fifth off the time of 50,000 ANDs.
+// spins is the number of times that an idle helper looks for work before it yields to the
+// scheduler. Yielding takes a lock, for which all idle helpers would queue. If only one batch runs
+// it is spinsAlone, which takes a fifth off the time of 50,000 ANDs.
 const (
-	restless = 64
-	alone    = 4 * restless
+	spins      = 64
+	spinsAlone = 4 * spins
 )
 
-// awake is how long an idle helper keeps looking before it sleeps. A lane takes less time.
-const awake = time.Millisecond
+// sleepAfter is how long an idle helper keeps looking before it sleeps. A lane takes less time.
+const sleepAfter = time.Millisecond
 
 // gpuSlots is the maximum number of single queries on the device at a time. More hardly help: three
 // fill it.
 const gpuSlots = 8
 
-// told is the number of requests that are put into the ring before their number is published.
-// moments is the number of times that a waiting reader polls the published number before it looks
-// for unpublished requests. Each look takes a cache line away from the core that fills the ring,
-// which then waits for it ten times as long as a request takes.
+// publishEvery is the number of requests that are put into the ring before their number is
+// published. pollsPerLook is the number of times that a waiting reader polls the published number
+// before it looks for unpublished requests. Each look takes a cache line away from the core that
+// fills the ring, which then waits for it ten times as long as a request takes.
 const (
-	told    = 64
-	moments = 256
+	publishEvery = 64
+	pollsPerLook = 256
 )
 
 // maxChunks is the maximum number of chunks in progress, or waiting for their results to be
@@ -61,44 +61,41 @@ const (
 const maxChunks = 256
 
 // worthwhile is the number of requests that are worth a launch while the device is busy.
-const worthwhile = manyQueries / 8
+const worthwhile = laneQueries / 8
 
-// doze is how long a lane that waits for requests sleeps before it looks again. The goroutine that
-// fills the ring nearly always wakes it: after each request it looks how many are wanted. But its
-// stores are unfenced (see publish), so a request may become visible only after the lane's last
-// look.
-const doze = 10 * time.Millisecond
+// recheckAfter is how long a lane that waits for requests sleeps before it looks again. The
+// goroutine that fills the ring nearly always wakes it: after each request it looks how many are
+// wanted. But its stores are unfenced (see storeRelease), so a request may become visible only
+// after the lane's last look.
+const recheckAfter = 10 * time.Millisecond
 
-// manyBytes is the size of Many in guess.cuh, a query as the device writes it.
-const manyBytes = 64
-
-// manyItem is the approximate work of an item, in the units of batch.cuh, of which reading a
+// itemWork is the approximate work of an item, in the units of batch.cuh, of which reading a
 // posting is a quarter. With smaller items, finding the next item would take longer than the item.
-const manyItem = 1536
+const itemWork = 1536
 
-// manyAnswers is the largest mean number of answers for which small blocks pick them.
-const manyAnswers = 256
+// smallPickAnswers is the largest mean number of answers for which small blocks pick them.
+const smallPickAnswers = 256
 
-// manyThick is the number of postings that two lists must have for batch_pairs to read them, if
+// pairsFrom is the number of postings that two lists must have for batch_pairs to read them, if
 // most of them are needed. Lists of that size come from memory, not from the cache. For shorter
 // ones the window kernel, which raises its cut as it goes, is far faster: 1,044 queries with 1,000
 // answers each took it 0.5 ms, against 1.3.
-const manyThick = 1 << 22
+const pairsFrom = 1 << 22
 
-// manyAdding is the cost of adding up a posting, in 64ths of the units of batch.cuh (see sums.cuh).
+// addCost is the cost of adding up a posting, in 64ths of the units of batch.cuh (see sums.cuh).
 // Lists are added up where that costs less than searching them. With 32, 40, 48 and 56, 50,000 web
 // queries with 1,000 answers took 8.3, 7.6, 7.4 and 7.5 ms in 110,000 documents, and 14.3, 13.3,
 // 13.2 and 13.3 in 420,000. With 56 a sentence of twenty words had to be searched for again. A
 // batch of 50,000 queries with ten answers waited for it: 4.5 ms instead of 3.8.
-const manyAdding = 48
+const addCost = 48
 
-// manyQueries is the maximum number of queries per launch: 50,000 web queries took 4.7 ms with
+// laneQueries is the maximum number of queries per launch: 50,000 web queries took 4.7 ms with
 // 4,096 and 5.1 with 2,048.
-const manyQueries = 4096
+const laneQueries = 4096
 
-// manyOut is the space for the answers of a launch, in answers of 8 bytes. With more, copying them
+// laneOut is the space for the answers of a launch, in answers of 8 bytes. With more, copying them
 // to the host and yielding them takes long compared with the device's work.
-const manyOut = 1 << 20
+const laneOut = 1 << 20
 
 // batchLanes is the number of chunks of a batch that may be in progress: the device works on one
 // lane's long lists while others are planned, copied or yielded. Times of 50,000 web queries, in
@@ -122,15 +119,15 @@ const generalSlots = 2
 // waits for the stream.
 const pairPatience = 500 * time.Microsecond
 
-// dealt is the number of consecutive requests of a batch that one of several devices gets: a
+// consecutive is the number of consecutive requests of a batch that one of several devices gets: a
 // chunk's worth, so that all soon have work and results rarely wait for their turn. Not measured.
-const dealt = 1024
+const consecutive = 1024
 
-// thesisMost is the maximum number of requests of a batch that are planned together.
-const thesisMost = 4096
+// paperMost is the maximum number of requests of a batch that are planned together.
+const paperMost = 4096
 
-// thesisStreams is the maximum number of queries of an asynchronous batch on the device at a time.
-const thesisStreams = 32
+// paperStreams is the maximum number of queries of an asynchronous batch on the device at a time.
+const paperStreams = 32
 
 // maxGraphs is the maximum number of graphs that a slot keeps: some for each model and k in use.
 const maxGraphs = 64
@@ -148,7 +145,7 @@ const carryPostings = 1 << 20
 // small batches, such as a server's clients, produce little garbage at once. For them memory
 // matters more.
 const (
-	fewKept  = manyQueries
+	fewKept  = laneQueries
 	muchKept = 1 << 26
 )
 

@@ -42,7 +42,7 @@ func severalTiles(rng *rand.Rand, words int) *searchtest.Plain {
 func TestGPUManyBatches(t *testing.T) {
 	trials.Long(t, "many launches in the interpreter")
 	rng := rand.New(rand.NewPCG(31, 4))
-	p := severalTiles(rng, manyTerms+1)
+	p := severalTiles(rng, laneTerms+1)
 	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
 	use(t, s, Options{})
 	var requests []ask.Request
@@ -271,7 +271,7 @@ func TestGPUBatchFewWrongGuesses(t *testing.T) {
 	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
 	use(t, s, Options{})
 	wrong := ask.Request{Words: []ask.Word{{Text: "a"}, {Text: "b"}}, K: 100}
-	requests := slices.Repeat([]ask.Request{{Words: []ask.Word{{Text: "rare"}}}}, 2*manyPerAgain)
+	requests := slices.Repeat([]ask.Request{{Words: []ask.Word{{Text: "rare"}}}}, 2*retryShare)
 	requests[50] = wrong
 	equalBatches(t, s, requests)
 	for i, found := range collect(t,
@@ -358,7 +358,7 @@ func TestHelperPool(t *testing.T) {
 					}
 				}
 				if round == 25 {
-					time.Sleep(2 * awake) // helpers fall asleep and must be woken
+					time.Sleep(2 * sleepAfter) // helpers fall asleep and must be woken
 				}
 			}
 		})

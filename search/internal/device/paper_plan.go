@@ -16,57 +16,57 @@ import (
 )
 
 //go:embed kernels/thesis.ptx
-var thesisPTX string
+var paperPTX string
 
-var thesisSource = gpu.NewSource("search/thesis", thesisPTX)
+var paperSource = gpu.NewSource("search/thesis", paperPTX)
 
-// thesisQuery is Query in thesis.cu.
-type thesisQuery struct {
+// paperQuery is Query in thesis.cu.
+type paperQuery struct {
 	Terms, First, K, Model         uint32
 	Flags, Partition, Policy, Size uint32
 	Partitions, Row, Block, Slice  uint32
 	Slack, _                       uint32
-	Hair                           float64
+	Margin                         float64 // hair
 	Out                            uint64
 }
 
 // Flag in thesis.cu.
 const (
-	thesisAll = 1 << iota
-	thesisStart
-	thesisInsert
+	paperAll = 1 << iota
+	paperStart
+	paperInsert
 )
 
-// thesisDone is Done in thesis.cu.
-type thesisDone struct{ Scored, Entered uint64 }
+// paperDone is Done in thesis.cu.
+type paperDone struct{ Scored, Entered uint64 }
 
 // The thesis' kernels keep one list per lane of a warp, and the k best in the shared memory of a
 // block.
 const (
-	thesisTerms = 32
-	thesisK     = 1024
+	paperTerms = 32
+	paperK     = 1024
 	// Values that the thesis found to be good for most queries.
-	thesisSize = 64
-	thesisRow  = 10
+	paperSize = 64
+	paperRow  = 10
 )
 
-// thesisStore holds what the thesis' kernels need besides the index: the full document numbers of
+// paperStore holds what the thesis' kernels need besides the index: the full document numbers of
 // the lists in use.
-type thesisStore struct {
+type paperStore struct {
 	docs     gpu.Buffer[uint32]
 	expanded map[int]bool
 	// keys has what blocks found and the merged lists: a part for each stream.
 	keys    [2]gpu.Buffer[uint64]
 	found   gpu.Buffer[uint64] // the results of all queries
-	queries gpu.Buffer[thesisQuery]
+	queries gpu.Buffer[paperQuery]
 	terms   gpu.Buffer[gpuTerm]
 	bars    gpu.Buffer[uint32]
-	done    gpu.Buffer[thesisDone]
-	maxima  thesisMaxima
+	done    gpu.Buffer[paperDone]
+	maxima  paperMaxima
 	streams []*gpu.Stream
 }
 
-func (t *thesisStore) free() error {
+func (t *paperStore) free() error {
 	errs := []error{t.docs.Free(), t.keys[0].Free(), t.keys[1].Free(), t.found.Free(),
 		t.queries.Free(), t.terms.Free(), t.bars.Free(), t.done.Free(), t.maxima.all.Free()}
 	for _, s := range t.streams {
@@ -75,22 +75,22 @@ func (t *thesisStore) free() error {
 	return errors.Join(errs...)
 }
 
-// searchThesis answers a request by parallel WAND or MaxScore.
-func (g *Index) searchThesis(ctx context.Context, r ask.Request) (*ask.Result, error) {
-	found, err := g.thesisBatch(ctx, []ask.Request{r}, ask.Asynchronous, share{})
+// searchPaper answers a request by parallel WAND or MaxScore.
+func (g *Index) searchPaper(ctx context.Context, r ask.Request) (*ask.Result, error) {
+	found, err := g.paperBatch(ctx, []ask.Request{r}, ask.Asynchronous, share{})
 	if err != nil {
 		return nil, err
 	}
 	return found[0], nil
 }
 
-// thesisBatch answers requests that all name the same one of the thesis' algorithms. Asynchronous
+// paperBatch answers requests that all name the same one of the thesis' algorithms. Asynchronous
 // cuts each query into partitions and gives it a stream; Synchronous gives each query one block, in
 // one launch.
-func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, schedule ask.Schedule,
+func (g *Index) paperBatch(ctx context.Context, requests []ask.Request, schedule ask.Schedule,
 	mine share) ([]*ask.Result, error) {
 	if slices.ContainsFunc(requests, g.limits) {
-		return g.thesisOnCPU(ctx, requests, schedule, mine)
+		return g.paperOnCPU(ctx, requests, schedule, mine)
 	}
 	queries := make([]*eval.Query, len(requests))
 	defer func() {
@@ -101,7 +101,7 @@ func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, schedul
 		}
 	}()
 	for i, r := range requests {
-		if !thesisAlgorithm(r.Algorithm) || r.Algorithm != requests[0].Algorithm {
+		if !paperAlgorithm(r.Algorithm) || r.Algorithm != requests[0].Algorithm {
 			return nil, fmt.Errorf("search: engine gpu: algorithm %v: want tiles, wand, maxscore or bmw", r.Algorithm)
 		}
 		if p := r.Parallel; p != nil {
@@ -118,14 +118,14 @@ func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, schedul
 			return nil, fmt.Errorf("search: %w", err)
 		}
 		queries[i] = q
-		if len(q.Terms) > thesisTerms || q.Heap.K > thesisK {
+		if len(q.Terms) > paperTerms || q.Heap.K > paperK {
 			return nil, fmt.Errorf("search: engine gpu: %v takes up to %d words and k = %d",
-				r.Algorithm, thesisTerms, thesisK)
+				r.Algorithm, paperTerms, paperK)
 		}
 	}
 	g.gate.Lock()
 	defer g.gate.Unlock()
-	w, err := g.newThesisWork(ctx, requests, queries, schedule, mine)
+	w, err := g.newPaperWork(ctx, requests, queries, schedule, mine)
 	if err != nil {
 		return nil, fmt.Errorf("search: %v on the GPU: %w", requests[0].Algorithm, err)
 	}
@@ -140,9 +140,9 @@ func (g *Index) limits(r ask.Request) bool {
 	return g.s.Live != nil || r.Within != nil || r.IsTree() || unknown(r.Model) != ""
 }
 
-// thesisOnCPU is thesisBatch if the cores must answer some requests: those for which limits is
+// paperOnCPU is paperBatch if the cores must answer some requests: those for which limits is
 // true.
-func (g *Index) thesisOnCPU(ctx context.Context, requests []ask.Request, schedule ask.Schedule,
+func (g *Index) paperOnCPU(ctx context.Context, requests []ask.Request, schedule ask.Schedule,
 	mine share) ([]*ask.Result, error) {
 	found := make([]*ask.Result, len(requests))
 	for i, r := range requests {
@@ -155,7 +155,7 @@ func (g *Index) thesisOnCPU(ctx context.Context, requests []ask.Request, schedul
 			found[i], err = g.onCPU(ctx, r, why)
 		} else {
 			var one []*ask.Result
-			if one, err = g.thesisBatch(ctx, requests[i:i+1], schedule, mine); err == nil {
+			if one, err = g.paperBatch(ctx, requests[i:i+1], schedule, mine); err == nil {
 				found[i] = one[0]
 			}
 		}
@@ -166,8 +166,8 @@ func (g *Index) thesisOnCPU(ctx context.Context, requests []ask.Request, schedul
 	return found, nil
 }
 
-// thesisAlgorithm reports whether the thesis' kernels support an algorithm.
-func thesisAlgorithm(a ask.Algorithm) bool {
+// paperAlgorithm reports whether the thesis' kernels support an algorithm.
+func paperAlgorithm(a ask.Algorithm) bool {
 	return a == ask.WAND || a == ask.MaxScore || a == ask.BMW
 }
 
@@ -179,9 +179,9 @@ func blockThreads(p *ask.Parallel) int {
 	return p.Blocks.Threads
 }
 
-// thesisBatches answers a batch by one of the thesis' schedules. Requests that name none of the
+// paperBatches answers a batch by one of the thesis' schedules. Requests that name none of the
 // thesis' algorithms are answered by Batch.
-func (g *Index) thesisBatches(ctx context.Context, requests iter.Seq[ask.Request], b ask.Batch,
+func (g *Index) paperBatches(ctx context.Context, requests iter.Seq[ask.Request], b ask.Batch,
 	yield func(*ask.Result, error) bool) {
 	var run []ask.Request
 	answer := func() bool {
@@ -190,7 +190,7 @@ func (g *Index) thesisBatches(ctx context.Context, requests iter.Seq[ask.Request
 		if len(some) == 0 {
 			return true
 		}
-		if !thesisAlgorithm(some[0].Algorithm) {
+		if !paperAlgorithm(some[0].Algorithm) {
 			ok := true
 			keep := func(_ int, found *ask.Result) (*ask.Result, error) { return found, nil }
 			Batch(ctx, g, slices.Values(some), ask.Batch{Threads: b.Threads, Engine: b.Engine},
@@ -200,7 +200,7 @@ func (g *Index) thesisBatches(ctx context.Context, requests iter.Seq[ask.Request
 				})
 			return ok
 		}
-		found, err := g.thesisBatch(ctx, some, b.Schedule, share{})
+		found, err := g.paperBatch(ctx, some, b.Schedule, share{})
 		if err != nil {
 			yield(nil, err)
 			return false
@@ -213,7 +213,7 @@ func (g *Index) thesisBatches(ctx context.Context, requests iter.Seq[ask.Request
 		return true
 	}
 	for r := range requests {
-		if len(run) > 0 && (run[0].Algorithm != r.Algorithm || len(run) == thesisMost) && !answer() {
+		if len(run) > 0 && (run[0].Algorithm != r.Algorithm || len(run) == paperMost) && !answer() {
 			return
 		}
 		run = append(run, r)
@@ -221,13 +221,13 @@ func (g *Index) thesisBatches(ctx context.Context, requests iter.Seq[ask.Request
 	answer()
 }
 
-// thesisWork is a batch in progress.
-type thesisWork struct {
+// paperWork is a batch in progress.
+type paperWork struct {
 	g        *Index
 	requests []ask.Request
 	queries  []*eval.Query
 	at       []int // index of each query's request
-	plan     []thesisQuery
+	plan     []paperQuery
 	terms    []gpuTerm
 	lossy    []bool
 	blocks   []int
@@ -256,9 +256,9 @@ func (s share) span(blocks int) (from, to int) {
 	return s.part * blocks / s.of, (s.part + 1) * blocks / s.of
 }
 
-func (g *Index) newThesisWork(ctx context.Context, requests []ask.Request, queries []*eval.Query,
-	schedule ask.Schedule, mine share) (w *thesisWork, err error) {
-	w = &thesisWork{g: g, requests: requests, queries: queries,
+func (g *Index) newPaperWork(ctx context.Context, requests []ask.Request, queries []*eval.Query,
+	schedule ask.Schedule, mine share) (w *paperWork, err error) {
+	w = &paperWork{g: g, requests: requests, queries: queries,
 		results: make([]*ask.Result, len(requests)), schedule: schedule, share: mine}
 	name := "thesis_" + requests[0].Algorithm.String()
 	for i := range requests {
@@ -267,11 +267,11 @@ func (g *Index) newThesisWork(ctx context.Context, requests []ask.Request, queri
 	if w.threads > 32 {
 		name += "_wide"
 	}
-	if w.kernel, err = g.dev.Kernel(thesisSource, name); err != nil {
+	if w.kernel, err = g.dev.Kernel(paperSource, name); err != nil {
 		return nil, err
 	}
 	for i, m := range mergers {
-		if w.merge[i], err = g.dev.Kernel(thesisSource, m.kernel); err != nil {
+		if w.merge[i], err = g.dev.Kernel(paperSource, m.kernel); err != nil {
 			return nil, err
 		}
 	}
@@ -308,13 +308,13 @@ func (g *Index) newThesisWork(ctx context.Context, requests []ask.Request, queri
 }
 
 // add plans one query.
-func (w *thesisWork) add(i int) {
+func (w *paperWork) add(i int) {
 	q, p := w.queries[i], w.requests[i].Parallel
 	if p == nil {
 		p = &ask.Parallel{}
 	}
-	t := thesisQuery{Terms: uint32(len(q.Terms)), First: uint32(len(w.terms)), K: uint32(q.Heap.K),
-		Block: uint32(w.all), Hair: q.Margin,
+	t := paperQuery{Terms: uint32(len(q.Terms)), First: uint32(len(w.terms)), K: uint32(q.Heap.K),
+		Block: uint32(w.all), Margin: q.Margin,
 		Partition: uint32(p.Partition), Policy: uint32(p.Policy), Size: uint32(p.Size),
 		Row: uint32(p.Row), Partitions: 1}
 	if p.Partition == ask.Documents {
@@ -324,19 +324,19 @@ func (w *thesisWork) add(i int) {
 		t.Policy = uint32(ask.SharedFull)
 	}
 	if t.Size == 0 {
-		t.Size = thesisSize
+		t.Size = paperSize
 	}
 	if t.Row == 0 {
-		t.Row = thesisRow
+		t.Row = paperRow
 	}
 	if q.Mode == ask.And {
-		t.Flags |= thesisAll
+		t.Flags |= paperAll
 		if p.Blocks.Start {
-			t.Flags |= thesisStart
+			t.Flags |= paperStart
 		}
 	}
 	if p.Blocks.Insert {
-		t.Flags |= thesisInsert
+		t.Flags |= paperInsert
 	}
 	t.Slack = uint32(p.Slack)
 	longest := uint32(0)
@@ -371,7 +371,7 @@ func (w *thesisWork) add(i int) {
 	w.shared = max(w.shared, (roomFor(q.Heap.K)+1)*8+int(t.Terms*(t.Slice*9+4)))
 	lossy, kept := ask.CutsDocuments(ask.Partition(t.Partition)), q.Heap.K
 	if lossy { // a document may occur once for each word, and only one of these is kept in the end
-		kept = min(kept*len(q.Terms), thesisK)
+		kept = min(kept*len(q.Terms), paperK)
 	}
 	if blocks == 1 && !lossy && w.share.of <= 1 {
 		t.Out = uint64(at) // there is nothing to merge
@@ -383,7 +383,7 @@ func (w *thesisWork) add(i int) {
 }
 
 // merges reports whether the results of query i must be merged.
-func (w *thesisWork) merges(i int) bool { return w.blocks[i] > 1 || w.lossy[i] || w.share.of > 1 }
+func (w *paperWork) merges(i int) bool { return w.blocks[i] > 1 || w.lossy[i] || w.share.of > 1 }
 
 // roomFor returns the power of two, at least 32, in which n keys are sorted.
 func roomFor(n int) int {

@@ -2,8 +2,8 @@
 
 #include "textflag.h"
 
-// func publish(to *atomic.Int64, n int64)
-TEXT ·publish(SB), NOSPLIT, $0-16
+// func storeRelease(to *atomic.Int64, n int64)
+TEXT ·storeRelease(SB), NOSPLIT, $0-16
 	MOVQ to+0(FP), DI
 	MOVQ n+8(FP), AX
 	MOVQ AX, (DI)

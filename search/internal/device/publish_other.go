@@ -1,8 +1,0 @@
-//go:build !amd64 || purego || race
-
-package device
-
-import "sync/atomic"
-
-// publish stores a number: other cores see it with everything that was written before.
-func publish(to *atomic.Int64, n int64) { to.Store(n) }
