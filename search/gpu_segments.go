@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/device"
 	"github.com/collocate/collocate/search/internal/topk"
 )
@@ -56,7 +55,7 @@ func (s *Searcher) searchSegments(ctx context.Context, r Request) (*Result, erro
 			}
 			best.Reset(min(k, max(1, int(s.many.Docs()))))
 		} else {
-			add(&all.Stats, &found.Stats)
+			all.Stats.Add(&found.Stats)
 		}
 		base := s.index.Segments()[i].Base
 		for _, h := range found.Hits {
@@ -82,26 +81,6 @@ func notForSegments(r *Request) string {
 		return "the thesis' algorithms on the device support only one segment"
 	}
 	return ""
-}
-
-// add adds the statistics of one segment to those of others.
-func add(to, more *ask.Stats) {
-	to.Words = max(to.Words, more.Words)
-	to.Postings += more.Postings
-	to.Blocks += more.Blocks
-	to.Scored += more.Scored
-	to.Decoded += more.Decoded
-	to.Skipped += more.Skipped
-	to.Entered += more.Entered
-	switch a, b := to.GPU, more.GPU; {
-	case a == nil:
-		to.GPU = b
-	case b != nil:
-		a.Items += b.Items
-		a.Candidates += b.Candidates
-		a.Rescored += b.Rescored
-		a.Time += b.Time
-	}
 }
 
 // closeSegments releases what openSegments loaded.

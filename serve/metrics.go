@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -105,13 +106,18 @@ func (m *metrics) strategy(s *search.Stats) {
 
 // taken returns the labels of a search: the algorithm and the strategy that answered it. Some
 // strategies for trees belong to none of the algorithms; then the algorithm is called tree, since
-// auto names a request and not what was done.
+// auto names a request and not what was done. It is mixed if parts of the index used different
+// ones.
 func taken(s *search.Stats) [2]string {
-	algorithm := s.Algorithm.String()
-	if s.Algorithm == search.Auto && s.Strategy != 0 {
+	algorithm, strategy := s.Algorithm.String(), s.Strategy.String()
+	switch {
+	case s.Algorithm != search.Auto || strategy == "":
+	case strings.Contains(strategy, "+"):
+		algorithm = "mixed"
+	default:
 		algorithm = "tree"
 	}
-	return [2]string{algorithm, s.Strategy.String()}
+	return [2]string{algorithm, strategy}
 }
 
 // latencies are those of the last seconds, in microseconds.

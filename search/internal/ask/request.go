@@ -183,8 +183,8 @@ type Stats struct {
 // leave them 0, and JSON leaves them out.
 func (s *Stats) Counted() bool { return s.Blocks > 0 || s.Postings == 0 }
 
-// Add adds the work on another part of the index, such as a shard. The fields that describe one
-// search, which are Thresholds, Parallel and GPU, stay as they are.
+// Add adds the work on another part of the index, such as a shard. Algorithm becomes Auto if the
+// parts used different ones. Thresholds and Parallel, which describe one search, stay as they are.
 func (s *Stats) Add(part *Stats) {
 	if s.Algorithm != part.Algorithm {
 		s.Algorithm = Auto
@@ -198,6 +198,15 @@ func (s *Stats) Add(part *Stats) {
 	s.Skipped += part.Skipped
 	s.Entered += part.Entered
 	s.Pruned = s.Pruned || part.Pruned
+	switch a, b := s.GPU, part.GPU; {
+	case a == nil:
+		s.GPU = b
+	case b != nil:
+		a.Items += b.Items
+		a.Candidates += b.Candidates
+		a.Rescored += b.Rescored
+		a.Time += b.Time
+	}
 }
 
 // How names the algorithm and, in brackets, its strategy, or the strategy alone if it is none of

@@ -54,7 +54,7 @@ var strategyNames = choice.New[uint8]("strategy",
 // String returns the name. If parts of the index took different strategies, these are joined by a
 // plus sign, such as one-levels+or-guess.
 func (m Strategy) String() string {
-	var names []string
+	names := make([]string, 0, 4)
 	for rest := m; rest != 0; rest &= rest - 1 {
 		bit := uint8(bits.TrailingZeros32(uint32(rest)))
 		if strategyNames.Check(bit) != nil {
