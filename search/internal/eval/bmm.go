@@ -26,6 +26,8 @@ func blockMaxMaxScore(q *Query) error {
 
 // allWindows processes all windows, either by marking documents (marks.go) or by adding up scores.
 // If the floor is a guess, it stops when the guess seems to be wrong.
+//
+// Postcondition: each window begins where the last one ended, and nothing is left in the sums.
 func (q *Query) allWindows() error {
 	q.chooseSpan()
 	q.planMarks()
@@ -106,6 +108,9 @@ func (q *Query) chooseSpan() {
 
 // outerWindow chooses the window that begins with base: up to the first end of a block, but at
 // least span documents. It sets windowBound of each list to the list's bound there.
+//
+// Precondition: windows come in rising order. Postcondition: the window is not empty, and ends by
+// q.to.
 func (q *Query) outerWindow(base uint32) (end uint32) {
 	near := uint32(index.End)
 	for _, l := range q.Lists {
@@ -119,6 +124,9 @@ func (q *Query) outerWindow(base uint32) (end uint32) {
 		} else {
 			l.windowBound = l.boundUntil(end, q.cut)
 		}
+	}
+	if assert.On && (end <= base || end > q.to) {
+		assert.Fail("a window is empty, or goes too far")
 	}
 	return end
 }

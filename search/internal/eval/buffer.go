@@ -1,6 +1,9 @@
 package eval
 
-import "github.com/collocate/collocate/index"
+import (
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/assert"
+)
 
 // buffer holds decoded and scored postings of a list, for the algorithms that work on windows of
 // documents. Those of the current window are [lo, hi); those after hi belong to later windows.
@@ -56,6 +59,8 @@ func (l *list) load(from, to uint32, need float64) {
 }
 
 // decode appends the blocks that have documents in [from, to) to the buffer.
+//
+// Postcondition: no score exceeds the bound of its block, nor that the bound of the list.
 func (l *list) decode(from, to uint32, need float64) {
 	b := &l.postings
 	b.next = l.FindBlock(b.next, from)
@@ -81,6 +86,9 @@ func (l *list) decode(from, to uint32, need float64) {
 			l.use(b.next)
 			l.scored += int64(got)
 			l.batch(docs[:got], b.tfs[:got], scores[:got])
+			if assert.On && !l.boundsHold(b.next, scores[:got]) {
+				assert.Fail("a score exceeds the bound of its block")
+			}
 			b.docs, b.scores = b.docs[:n+got], b.scores[:n+got]
 			b.next++
 			continue
@@ -100,6 +108,9 @@ func (l *list) decode(from, to uint32, need float64) {
 		l.use(b.next)
 		l.scored += int64(got)
 		l.batch(docs[:got], b.tfs[:got], scores[:got])
+		if assert.On && !l.boundsHold(b.next, scores[:got]) {
+			assert.Fail("a score exceeds the bound of its block")
+		}
 		b.docs, b.scores = b.docs[:n+got], b.scores[:n+got]
 		b.next++
 	}

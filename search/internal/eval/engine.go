@@ -208,7 +208,7 @@ func (e *Engine) renew(ctx context.Context, q *Query, r *ask.Request) error {
 	q.ctx, q.Mode, q.c, q.trace, q.weigher = ctx, r.Mode, &e.Collection, r.Trace, w
 	q.bounds, q.from, q.to = false, 0, uint32(e.Collection.Docs)
 	q.Stats, q.used, q.traceAt, q.ticks = ask.Stats{Pruned: e.Index.Pruned()}, 0, 0, 0
-	q.shared, q.base, q.anyOrder = false, 0, false
+	q.shared, q.base, q.anyOrder, q.outsideFloor = false, 0, false, false
 	if q.limits = (limits{}); e.Live != nil || r.Within != nil {
 		q.limit(int(e.Collection.Docs), e.Live, r.Within.Of(e.Segment))
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
@@ -30,6 +31,8 @@ func (q *Query) limitLists() {
 // best posting of a single list, which the index stores for BM25 with the default parameters.
 // These k documents have at least that score, whatever the other words add. Documents with an equal
 // score may still win by their number, so the floor is the next lower float.
+//
+// Postcondition: some list's bound beats the floor.
 func (q *Query) findFloor() {
 	best, rank := float32(0), q.Heap.K
 	if q.limited { // excluded documents could all rank before the k-th answer
@@ -44,6 +47,9 @@ func (q *Query) findFloor() {
 		} else {
 			best = max(best, l.scoreAtRank(rank))
 		}
+	}
+	if assert.On && best > 0 && !q.reaches(best) {
+		assert.Fail("a score that postings reach exceeds the bounds of their lists")
 	}
 	if best > 0 {
 		q.floor = below(best)

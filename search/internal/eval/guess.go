@@ -133,14 +133,21 @@ func (g guessing) prove() (proved bool, err error) {
 }
 
 // above searches with a guessed floor, and then restores the known one.
+//
+// Precondition: there are no answers yet, and the threshold is the known floor. Postcondition: all
+// answers beat the guess.
 func (q *Query) above(floor float32, search func() error) error {
 	known, before := q.floor, q.guessed
 	if assert.On && (len(q.Heap.Keys) > 0 || q.theta != known) {
 		assert.Fail("the heap has answers of a wrong guess")
 	}
+	q.pushed = -1
 	q.floor, q.guessed = floor, true
 	q.rewind()
 	err := search()
+	if assert.On && !q.aboveFloor(floor) {
+		assert.Fail("an answer does not beat the guess")
+	}
 	q.floor, q.guessed = known, before
 	return err
 }

@@ -3,6 +3,7 @@ package eval
 import (
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/search/internal/model"
 )
 
@@ -129,8 +130,9 @@ func (l *list) bound(b index.Bound) float32 {
 }
 
 // look moves to the block that would contain doc, without decoding it. It returns a bound on its
-// scores, and its last document; after the last block, 0 and End. Documents must not decrease from
-// call to call.
+// scores, and its last document; after the last block, 0 and End.
+//
+// Precondition: documents do not decrease from call to call.
 func (l *list) look(doc uint32) (bound float64, last uint32) {
 	b := l.block
 	if b < 0 || b < len(l.Last) && l.Last[b] < doc {
@@ -139,6 +141,9 @@ func (l *list) look(doc uint32) (bound float64, last uint32) {
 		if b < len(l.Last) {
 			l.blockBound = l.boundOf(b)
 		}
+	}
+	if assert.On && b > 0 && b <= len(l.Last) && l.Last[b-1] >= doc {
+		assert.Fail("a cursor would have to go back")
 	}
 	if b >= len(l.Last) {
 		return 0, index.End

@@ -20,7 +20,8 @@ type strategy struct {
 // follow tries the strategies of a plan that are worth it, in order, until one is done.
 //
 // Precondition: there are no answers yet, but for those of other segments. A strategy that is not
-// done leaves none behind, but may have raised the floor.
+// done leaves none behind, but may have raised the floor. Postcondition: the last strategy that was
+// tried is done, or there is an error.
 func (q *Query) follow(plan []strategy) error {
 	for i := range plan {
 		s := &plan[i]
@@ -30,6 +31,7 @@ func (q *Query) follow(plan []strategy) error {
 		if assert.On && q.team == nil && !q.shared && len(q.Heap.Keys) > 0 {
 			assert.Fail("a strategy begins with answers")
 		}
+		q.pushed = -1
 		if done, err := s.run(q); done || err != nil {
 			q.Stats.Strategy |= s.taken(q) // a worker of a team takes one for each partition
 			return err

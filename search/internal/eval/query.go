@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/lookup"
 	"github.com/collocate/collocate/search/internal/model"
@@ -59,6 +60,10 @@ type Query struct {
 	team     *Team       // the team whose worker this is; nil: none
 	worker   workerState // its state as a worker
 	pool     []*list
+
+	// For assertions.
+	pushed       int64 // the last document that was pushed; -1: none yet
+	outsideFloor bool  // the floor is from outside (beginAt): fewer than k documents may beat it
 }
 
 // Open opens the lists of the terms.
@@ -135,6 +140,7 @@ func (q *Query) Run(a ask.Algorithm) error {
 	if len(q.Lists) == 0 {
 		return nil
 	}
+	q.pushed = -1
 	if q.team == nil {
 		q.useSeeds()
 	}
@@ -168,9 +174,15 @@ func (q *Query) collectMany(words int) {
 // push offers a scored document, and raises the threshold if it enters the k best. Every answer
 // goes through here, so this is where filters are enforced. Documents come in rising order, unless
 // anyOrder is set, so that one whose score only equals the worst of the k best loses.
+//
+// Precondition: the score is not negative, nor above the sum of the lists' bounds. The document is
+// in [from, to) and, unless anyOrder is set, after the last one.
 func (q *Query) push(doc uint32, score float32) {
 	if score <= q.theta || q.limited && !q.admits(doc) {
 		return
+	}
+	if assert.On {
+		q.assertPush(doc, score)
 	}
 	if q.team != nil {
 		q.offer(doc, score)
@@ -249,9 +261,16 @@ func (q *Query) FinalStats() ask.Stats {
 }
 
 // Finish answers a query that was prepared.
+//
+// Postcondition: the hits are in order, at most k, each once, and admitted by the limits. There are
+// k if a floor was known.
 func (q *Query) Finish() (*ask.Result, error) {
 	if err := q.Run(q.Stats.Algorithm); err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
-	return &ask.Result{Hits: q.Heap.Hits(), Stats: q.FinalStats()}, nil
+	found := &ask.Result{Hits: q.Heap.Hits(), Stats: q.FinalStats()}
+	if assert.On && !q.allows(found.Hits, q.Heap.K, q.floor) {
+		assert.Fail("the hits are not a result, or fewer than the floor promised")
+	}
+	return found, nil
 }

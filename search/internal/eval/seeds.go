@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/simd"
 	"github.com/collocate/collocate/search/internal/topk"
@@ -101,6 +102,8 @@ func (s *seeds) addRarest(lists []*list, postings int) {
 }
 
 // pick makes the n documents with the highest sums that may be answers the candidates.
+//
+// Postcondition: they rise, and none is twice; else the k-th best of them would not be a floor.
 func (s *seeds) pick(n int, may *limits) {
 	s.best.Reset(n)
 	worst := float32(0)
@@ -114,6 +117,9 @@ func (s *seeds) pick(n int, may *limits) {
 		s.docs, s.sums = append(s.docs, ^uint32(key)), append(s.sums, 0)
 	}
 	slices.Sort(s.docs)
+	if assert.On && !rising(s.docs) {
+		assert.Fail("a seed is twice")
+	}
 }
 
 // lookUp adds the scores of a list to the sums of the candidates. The list stays where it is.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/fielded"
 	"github.com/collocate/collocate/search/internal/lookup"
@@ -324,6 +325,7 @@ func (q *Query) beginAt(least float32) (hopeless bool) {
 	if least <= 0 || q.Stats.Algorithm == ask.Exhaustive {
 		return false
 	}
+	q.outsideFloor = true
 	return q.hopeless(below(least))
 }
 
@@ -355,6 +357,8 @@ func (n *run) count(s *ask.Stats) {
 }
 
 // result returns the answers of all segments.
+//
+// Postcondition: the hits are in order, at most k, each once. There are k if a floor was known.
 func (n *run) result(all *Segments) *ask.Result {
 	s := n.stats
 	for segment := range all.Parts {
@@ -364,5 +368,9 @@ func (n *run) result(all *Segments) *ask.Result {
 	}
 	s.Skipped = max(0, s.Blocks-n.used)
 	s.Parallel = n.shared
-	return &ask.Result{Hits: n.q.Heap.Hits(), Stats: s}
+	found := &ask.Result{Hits: n.q.Heap.Hits(), Stats: s}
+	if assert.On && (!topk.Ordered(found.Hits, n.k) || n.floor >= 0 && len(found.Hits) < n.k) {
+		assert.Fail("the hits of segments are not a result, or fewer than the floor promised")
+	}
+	return found
 }

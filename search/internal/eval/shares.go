@@ -3,6 +3,7 @@ package eval
 import (
 	"sync/atomic"
 
+	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
@@ -14,6 +15,7 @@ import (
 type shares struct {
 	each   []share
 	joined atomic.Int32 // workers
+	taken  atomic.Int64 // documents of all pieces, for an assertion
 	least  uint32       // documents of a piece
 }
 
@@ -38,6 +40,7 @@ func (s *shares) reset(workers int, docs, least uint32) {
 	}
 	s.each[0].span.Store(makeSpan(0, docs))
 	s.joined.Store(1)
+	s.taken.Store(0)
 	s.least = least
 }
 
@@ -59,6 +62,8 @@ func (s *shares) left() bool {
 }
 
 // take returns the next piece of a worker, or false if nothing is left.
+//
+// Postcondition: a piece is not empty. All pieces together are all documents, each once (Team.done).
 func (s *shares) take(own int) (from, to uint32, ok bool) {
 	for {
 		span := s.each[own].span.Load()
@@ -70,6 +75,12 @@ func (s *shares) take(own int) (from, to uint32, ok bool) {
 			continue
 		}
 		if end := from + s.round((to-from)/pieceOf, to-from); s.each[own].swap(span, end, to) {
+			if assert.On && (end <= from || end > to) {
+				assert.Fail("a piece is empty, or larger than the share")
+			}
+			if assert.On {
+				s.taken.Add(int64(end - from))
+			}
 			return from, end, true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/par"
 	"github.com/collocate/collocate/search/internal/ask"
@@ -295,10 +296,16 @@ func (t *Team) fail(err error) {
 	}
 }
 
-// Result merges the answers of the workers, after all are done.
+// Result merges the answers of the workers.
+//
+// Precondition: all workers are done, and every document was searched. Postcondition: that of
+// Query.Finish, if the partitions are exact.
 func (t *Team) Result() (*ask.Result, error) {
 	if t.err != nil {
 		return nil, t.err
+	}
+	if assert.On && !t.done() {
+		assert.Fail("not every document was taken by a worker")
 	}
 	keys := topk.MergePairs(t.threads, t.best, t.k, ask.CutsDocuments(t.parts.kind))
 	stats := t.main.Stats
@@ -310,7 +317,11 @@ func (t *Team) Result() (*ask.Result, error) {
 		Threads: min(t.threads, t.rows()), Partition: t.parts.kind, Size: t.parts.size, Partitions: t.parts.count,
 		Policy: t.policy, Exact: t.exact,
 	}
-	return &ask.Result{Hits: topk.HitsOf(keys), Stats: stats}, nil
+	found := &ask.Result{Hits: topk.HitsOf(keys), Stats: stats}
+	if assert.On && t.exact && !t.allows(found.Hits) {
+		assert.Fail("the hits of a team are not a result, or fewer than the floor promised")
+	}
+	return found, nil
 }
 
 // fork returns a query of the same words for another worker.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
@@ -22,8 +23,14 @@ type window struct {
 	xs    [index.BlockSize + simd.KernelSlack]float32
 }
 
+// prepare makes the window ready for use.
+//
+// Precondition: the last use left nothing behind.
 func (w *window) prepare() {
 	if w.ready {
+		if assert.On && !w.clean() {
+			assert.Fail("the window has sums or bits of an earlier use")
+		}
 		return
 	}
 	untouched := math.Float32frombits(simd.SignBit)

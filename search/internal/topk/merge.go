@@ -1,12 +1,19 @@
 package topk
 
 import (
+	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/internal/par"
 )
 
 // MergeBest merges two decreasing lists of answers into the k best. If distinct is set, a document
 // may be in both, and only its better answer is kept.
+//
+// Precondition: neither has more than k answers, or one document twice. Postcondition: the result
+// is in decreasing order, of at most k answers, and no document is twice.
 func MergeBest(a, b []uint64, k int, distinct bool) []uint64 {
+	if assert.On && !(falling(a, k) && falling(b, k)) {
+		assert.Fail("lists to merge do not fall, or have more than k answers")
+	}
 	if len(a) == 0 {
 		return b
 	}
@@ -32,6 +39,9 @@ func MergeBest(a, b []uint64, k int, distinct bool) []uint64 {
 			seen[^uint32(key)] = true
 		}
 		out = append(out, key)
+	}
+	if assert.On && !Ordered(HitsOf(out), k) {
+		assert.Fail("merged answers are not a result")
 	}
 	return out
 }

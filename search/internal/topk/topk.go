@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
@@ -26,12 +27,21 @@ type Heap struct {
 	sort keySorter
 }
 
+// Reset empties the heap, for k answers.
+//
+// Precondition: k is positive.
 func (t *Heap) Reset(k int) {
+	if assert.On && k <= 0 {
+		assert.Fail("a heap for no answers")
+	}
 	t.K = k
 	t.Keys = t.Keys[:0]
 	t.high, t.bar = 0, 0
 }
 
+// KeyOf returns the key of an answer.
+//
+// Precondition: the score is not negative, and a number. (eval checks it where answers enter.)
 func KeyOf(doc uint32, score float32) uint64 {
 	return uint64(math.Float32bits(score))<<32 | uint64(^doc)
 }
@@ -102,6 +112,8 @@ func (t *Heap) collect(key uint64) {
 
 // trim drops the worst answers if Many is set. It counts them in ranges between the bar and the
 // best, and keeps all answers from the range with the k-th upwards.
+//
+// Postcondition: the k best are kept, and k answers reach the bar.
 func (t *Heap) trim() {
 	const ranges = 1 << 9
 	var count [ranges]uint32
@@ -125,6 +137,9 @@ func (t *Heap) trim() {
 		kept := t.Sorted()
 		t.Keys = t.Keys[:copy(t.Keys, kept)]
 		t.bar = uint32(t.Keys[0] >> 32)
+	}
+	if assert.On && !t.trimmed() {
+		assert.Fail("fewer than k answers reach the bar")
 	}
 }
 
@@ -156,17 +171,24 @@ func (t *Heap) down(i int, key uint64) {
 }
 
 // Hits returns the answers, best first, and empties the heap.
+//
+// Postcondition: they are in the order of results, no document is twice, and no more than k.
 func (t *Heap) Hits() []ask.Hit {
 	keys := t.Sorted()
 	out := make([]ask.Hit, len(keys))
 	for i, key := range keys {
 		out[len(out)-1-i] = ask.Hit{Doc: ^uint32(key), Score: math.Float32frombits(uint32(key >> 32))}
 	}
+	if assert.On && !Ordered(out, t.K) {
+		assert.Fail("the answers of a heap are not a result")
+	}
 	t.Keys = t.Keys[:0]
 	return out
 }
 
 // Take returns the answers of at least bar in decreasing order, and empties the heap.
+//
+// Postcondition: there are no more than k.
 func (t *Heap) Take(bar uint64) []uint64 {
 	var out []uint64
 	for _, key := range t.Keys {
@@ -177,6 +199,9 @@ func (t *Heap) Take(bar uint64) []uint64 {
 	t.Keys = t.Keys[:0]
 	t.sort.sort(out)
 	slices.Reverse(out)
+	if assert.On && !falling(out, t.K) {
+		assert.Fail("the answers of a heap do not fall, or are more than k")
+	}
 	return out
 }
 
