@@ -13,21 +13,21 @@ func Each[T any](ctx context.Context, requests iter.Seq[ask.Request], threads in
 	answer func(ctx context.Context, i int, r *ask.Request) (T, error), yield func(T, error) bool) {
 	c := &ring[T]{}
 	c.init(threads, func() bool { return false })
-	hands := make([]hand, threads)
-	for i := range hands {
-		hands[i] = &plain[T]{c, &c.claims[i], answer}
+	workers := make([]ringWorker, threads)
+	for i := range workers {
+		workers[i] = &eachWorker[T]{c, &c.claims[i], answer}
 	}
-	c.run(ctx, requests, hands, yield)
+	c.run(ctx, requests, workers, yield)
 }
 
-// plain is a worker of Each.
-type plain[T any] struct {
+// eachWorker is a worker of Each.
+type eachWorker[T any] struct {
 	ring   *ring[T]
 	claim  *claim
 	answer func(ctx context.Context, i int, r *ask.Request) (T, error)
 }
 
-func (p *plain[T]) one(ctx context.Context) bool {
+func (p *eachWorker[T]) one(ctx context.Context) bool {
 	i, ok := p.ring.takeOne(p.claim)
 	if !ok {
 		return false
@@ -37,4 +37,4 @@ func (p *plain[T]) one(ctx context.Context) bool {
 	return true
 }
 
-func (p *plain[T]) help() bool { return false }
+func (p *eachWorker[T]) help() bool { return false }

@@ -20,16 +20,17 @@ type pool[T any] struct {
 	open  []*eval.Team // teams that idle workers can join, oldest first; guarded by ring.mu
 }
 
-// side runs the synchronous and the mixed schedule: requests are answered concurrently.
-func (w *worker[T]) side(ctx context.Context, requests iter.Seq[ask.Request], b ask.Batch,
+// concurrently runs the synchronous and the mixed schedule: requests are answered concurrently.
+func (w *worker[T]) concurrently(ctx context.Context, requests iter.Seq[ask.Request], b ask.Batch,
 	yield func(T, error) bool) {
 	c := &pool[T]{s: w.s, mixed: b.Schedule == ask.Mixed}
 	c.init(b.Threads, func() bool { return len(c.open) > 0 })
-	hands := make([]hand, b.Threads)
-	for i := range hands {
-		hands[i] = &worker[T]{s: w.s, do: w.do, reuse: w.reuse, onGPU: w.onGPU, pool: c, claim: &c.claims[i]}
+	workers := make([]ringWorker, b.Threads)
+	for i := range workers {
+		workers[i] = &worker[T]{s: w.s, do: w.do, reuse: w.reuse, onGPU: w.onGPU, pool: c,
+			claim: &c.claims[i]}
 	}
-	c.run(ctx, requests, hands, yield)
+	c.run(ctx, requests, workers, yield)
 }
 
 // one answers the next request, if any.

@@ -18,6 +18,17 @@ import (
 // scheduler need not switch goroutines, which costs more than a small query. Requests are claimed
 // and results yielded by atomic counters; the lock is only for waiting.
 //
+// State, by the numbers of requests; request i is in place i modulo the size:
+//
+//	yielded <= taken <= fetched <= yielded + len(requests)
+//
+// Invariants:
+//   - Only fetch writes requests and fetched; only the caller's worker writes yielded.
+//   - A request from taken on is in no claim, one before it in at most one: that of the worker that
+//     will answer it. The worker that removes it from a claim writes its result, once.
+//   - A result is yielded only when the state of its place says that it is the result of request
+//     yielded. So results are yielded in order.
+//
 // Fields that several cores write are read as rarely as possible and have cache lines of their own:
 // fetching a line that another core has written takes at least 0.1 microseconds.
 type ring[T any] struct {
@@ -35,16 +46,16 @@ type ring[T any] struct {
 	_       simd.Apart
 	taken   atomic.Int64
 	_       simd.Apart
-	given   atomic.Int64 // results that were yielded
+	yielded atomic.Int64 // results that were yielded
 	_       simd.Apart
 
 	// These rarely change.
-	ended   atomic.Bool  // there are no more requests
-	stopped atomic.Bool  // no more are wanted
-	full    atomic.Bool  // the fetching goroutine waits for room
-	idle    atomic.Int32 // number of workers that wait for work
-	calm    atomic.Bool  // the caller's worker waits for a result or for work
-	_       simd.Apart
+	ended       atomic.Bool  // there are no more requests
+	stopped     atomic.Bool  // no more are wanted
+	full        atomic.Bool  // the fetching goroutine waits for room
+	idle        atomic.Int32 // number of workers that wait for work
+	callerWaits atomic.Bool  // the caller's worker waits for a result or for work
+	_           simd.Apart
 
 	mu sync.Mutex
 	// A goroutine announces that it waits before its last check, and a producer checks for waiting
@@ -53,8 +64,8 @@ type ring[T any] struct {
 	helpable         func() bool // whether help would find work; called with mu held
 }
 
-// hand is a worker of a ring. Both methods report whether there was something to do.
-type hand interface {
+// ringWorker answers requests of a ring. Both methods report whether there was something to do.
+type ringWorker interface {
 	one(ctx context.Context) bool // answers the next request
 	help() bool                   // helps with a request of another worker
 }
@@ -68,14 +79,14 @@ func (c *ring[T]) init(threads int, helpable func() bool) {
 	c.helpable = helpable
 }
 
-// run answers all requests with the given hands, the first of which runs on the caller's goroutine,
-// and yields the results in the order of the requests.
-func (c *ring[T]) run(ctx context.Context, requests iter.Seq[ask.Request], hands []hand,
+// run answers all requests with the given workers, the first of which runs on the caller's
+// goroutine, and yields the results in the order of the requests.
+func (c *ring[T]) run(ctx context.Context, requests iter.Seq[ask.Request], workers []ringWorker,
 	yield func(T, error) bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	var others sync.WaitGroup
 	others.Go(func() { c.fetch(requests) })
-	for _, h := range hands[1:] {
+	for _, h := range workers[1:] {
 		others.Go(func() { c.serve(ctx, h) })
 	}
 	defer func() {
@@ -85,16 +96,17 @@ func (c *ring[T]) run(ctx context.Context, requests iter.Seq[ask.Request], hands
 		others.Wait()
 		keepRequests(c.requests, c.fetched.Load())
 	}()
-	c.lead(ctx, hands[0], yield)
+	c.lead(ctx, workers[0], yield)
 }
 
-// kept has slices of zero requests, as *[]ask.Request, of batches that have ended. A batch of a few
-// hundred requests uses a small part of its slice, but would have to clear all of a new one.
-var kept sync.Pool
+// spareRequests has slices of zero requests, as *[]ask.Request, of batches that have ended. A batch
+// of a few hundred requests uses a small part of its slice, but would have to clear all of a new
+// one.
+var spareRequests sync.Pool
 
 // takeRequests returns a slice of zero requests.
 func takeRequests(size int) []ask.Request {
-	if list, ok := kept.Get().(*[]ask.Request); ok && len(*list) == size {
+	if list, ok := spareRequests.Get().(*[]ask.Request); ok && len(*list) == size {
 		return *list
 	}
 	return make([]ask.Request, size)
@@ -103,7 +115,7 @@ func takeRequests(size int) []ask.Request {
 // keepRequests keeps a slice, the first of whose elements were used, for the next batch.
 func keepRequests(list []ask.Request, used int64) {
 	clear(list[:min(used, int64(len(list)))])
-	kept.Put(&list)
+	spareRequests.Put(&list)
 }
 
 // fetch stores requests in the ring while there is room. When the ring is full, it waits until half
@@ -112,8 +124,8 @@ func (c *ring[T]) fetch(requests iter.Seq[ask.Request]) {
 	size := int64(len(c.requests))
 	for r := range requests {
 		i := c.fetched.Load()
-		if i-c.given.Load() >= size {
-			c.wait(&c.room, func() bool { return c.stopped.Load() || i-c.given.Load() <= size/2 },
+		if i-c.yielded.Load() >= size {
+			c.wait(&c.room, func() bool { return c.stopped.Load() || i-c.yielded.Load() <= size/2 },
 				func(on bool) { c.full.Store(on) })
 		}
 		if c.stopped.Load() {
@@ -124,7 +136,7 @@ func (c *ring[T]) fetch(requests iter.Seq[ask.Request]) {
 		if c.idle.Load() > 0 {
 			c.wake(&c.work)
 		}
-		if c.calm.Load() {
+		if c.callerWaits.Load() {
 			c.wake(&c.turn)
 		}
 	}
@@ -133,8 +145,8 @@ func (c *ring[T]) fetch(requests iter.Seq[ask.Request]) {
 }
 
 // lead is serve for the caller's goroutine, which also yields results.
-func (c *ring[T]) lead(ctx context.Context, h hand, yield func(T, error) bool) {
-	for c.handOut(yield) {
+func (c *ring[T]) lead(ctx context.Context, h ringWorker, yield func(T, error) bool) {
+	for c.yieldReady(yield) {
 		if c.over() {
 			return
 		}
@@ -147,14 +159,15 @@ func (c *ring[T]) lead(ctx context.Context, h hand, yield func(T, error) bool) {
 		if busy || h.help() {
 			continue
 		}
-		c.wait(&c.turn, func() bool { return c.ready() || c.over() || c.any() }, func(on bool) { c.calm.Store(on) })
+		c.wait(&c.turn, func() bool { return c.ready() || c.over() || c.any() },
+			func(on bool) { c.callerWaits.Store(on) })
 	}
 }
 
-// handOut yields the results that are ready, in order. It returns false if no more are wanted.
-func (c *ring[T]) handOut(yield func(T, error) bool) bool {
+// yieldReady yields the results that are ready, in order. It returns false if no more are wanted.
+func (c *ring[T]) yieldReady(yield func(T, error) bool) bool {
 	size := int64(len(c.requests))
-	for i := c.given.Load(); ; i++ {
+	for i := c.yielded.Load(); ; i++ {
 		at := i % size
 		switch c.state[at].Load() {
 		default:
@@ -166,7 +179,7 @@ func (c *ring[T]) handOut(yield func(T, error) bool) bool {
 		}
 		made := c.made[at]
 		c.made[at] = *new(T)
-		c.given.Store(i + 1)
+		c.yielded.Store(i + 1)
 		if c.full.Load() && c.fetched.Load()-i-1 <= size/2 {
 			c.wake(&c.room)
 			runtime.Gosched() // all cores may be busy: yield this one to the fetching goroutine
@@ -179,16 +192,16 @@ func (c *ring[T]) handOut(yield func(T, error) bool) bool {
 
 // ready reports whether the next result can be yielded.
 func (c *ring[T]) ready() bool {
-	i := c.given.Load()
+	i := c.yielded.Load()
 	state := c.state[i%int64(len(c.state))].Load()
 	return state == i+1 || state == -i-1
 }
 
 // over reports whether all results were yielded.
-func (c *ring[T]) over() bool { return c.ended.Load() && c.given.Load() == c.fetched.Load() }
+func (c *ring[T]) over() bool { return c.ended.Load() && c.yielded.Load() == c.fetched.Load() }
 
 // serve answers requests, and helps where there are none, until the batch ends.
-func (c *ring[T]) serve(ctx context.Context, h hand) {
+func (c *ring[T]) serve(ctx context.Context, h ringWorker) {
 	for !c.stopped.Load() {
 		if h.one(ctx) || h.help() {
 			continue
@@ -217,7 +230,7 @@ func (c *ring[T]) finish(i int64, made T, err error) {
 		c.made[at] = made
 		c.state[at].Store(i + 1)
 	}
-	if c.calm.Load() {
+	if c.callerWaits.Load() {
 		c.wake(&c.turn)
 	}
 }

@@ -21,7 +21,7 @@ func OnCores[T any](ctx context.Context, e *eval.Engine, requests iter.Seq[ask.R
 	if b.Schedule == ask.Asynchronous || b.Threads == 1 {
 		w.oneByOne(ctx, requests, b.Threads, yield)
 	} else {
-		w.side(ctx, requests, b, yield)
+		w.concurrently(ctx, requests, b, yield)
 	}
 }
 

@@ -259,7 +259,8 @@ func (g *Index) Answer(ctx context.Context, r ask.Request) (*ask.Result, error) 
 }
 
 // onCPU answers on the cores a request that the device cannot; why is one of the reasons in run.go.
-func (g *Index) onCPU(ctx context.Context, r ask.Request, why string) (found *ask.Result, err error) {
+func (g *Index) onCPU(ctx context.Context, r ask.Request, why string) (found *ask.Result,
+	err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	r.Parallel, r.Algorithm = nil, ask.Auto
 	if found, err = g.s.Search(ctx, &r); err == nil {

@@ -12,7 +12,8 @@ import (
 
 // answerGeneral answers requests that are not for lanes: very large ones, those that do not fit,
 // and invalid ones.
-func (g *Index) answerGeneral(ctx context.Context, requests []ask.Request, which []int32, out []outcome) error {
+func (g *Index) answerGeneral(ctx context.Context, requests []ask.Request, which []int32,
+	out []outcome) error {
 	if len(which) == 0 {
 		return nil
 	}

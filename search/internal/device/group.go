@@ -82,7 +82,8 @@ func (g *Group) Memory() (free, total int64, err error) {
 }
 
 // Profile profiles the first device.
-func (g *Group) Profile(ctx context.Context, requests []ask.Request, runs int, guess bool) ([]Stage, error) {
+func (g *Group) Profile(ctx context.Context, requests []ask.Request, runs int, guess bool) ([]Stage,
+	error) {
 	return g.all[0].Profile(ctx, requests, runs, guess)
 }
 

@@ -82,7 +82,8 @@ type laneSpace struct {
 func (n *laneSpace) queries() int { return n.longs + n.warps + n.blocks }
 
 // begin makes an empty plan with space for at most n queries.
-func (p *lanePlan) begin(n int, m *gpuModel, w model.Weigher, noGuess bool, to []byte, own []gpuTerm, l *laneLimits) {
+func (p *lanePlan) begin(n int, m *gpuModel, w model.Weigher, noGuess bool, to []byte,
+	own []gpuTerm, l *laneLimits) {
 	n = min(n, l.queries)
 	*p = lanePlan{m: m, w: w, queryKeys: (l.keys - roomyKeys*int64(l.out)) / int64(n), noGuess: noGuess,
 		sign: p.sign + 1, room: n, to: to, own: own}

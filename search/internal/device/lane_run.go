@@ -171,7 +171,8 @@ func (r *laneRun) placeSome(from, to int) {
 
 // takeLane takes a lane and enters the gate with the given lists; if lists is nil, only if no list
 // must be loaded. It takes no lane if the model or the lists do not fit on the device.
-func (r *laneRun) takeLane(model model.Model, lists func() []int, has func(*gpuModel) bool) (err error) {
+func (r *laneRun) takeLane(model model.Model, lists func() []int,
+	has func(*gpuModel) bool) (err error) {
 	g := r.b.g
 	if r.w, err = g.s.Weigher(model); err != nil { // the other paths report this error
 		return nil
@@ -296,7 +297,8 @@ func (r *laneRun) onCores(ctx context.Context, at []int32, most int) []int32 {
 }
 
 // enterLists enters the gate with the lists of requests.
-func (g *Index) enterLists(model model.Model, resolved []resolvedRequest, at []int32) (*gpuModel, func(), error) {
+func (g *Index) enterLists(model model.Model, resolved []resolvedRequest, at []int32) (*gpuModel,
+	func(), error) {
 	return g.enter(model, func(m *gpuModel) bool { return m.has(resolved, at) }, func() []int { return listsOf(resolved, at) })
 }
 

@@ -27,7 +27,8 @@ const (
 
 // Profile answers requests as one launch, step by step, and returns the best time of each step over
 // several runs.
-func (g *Index) Profile(ctx context.Context, requests []ask.Request, runs int, guess bool) ([]Stage, error) {
+func (g *Index) Profile(ctx context.Context, requests []ask.Request, runs int, guess bool) ([]Stage,
+	error) {
 	stages, err := g.profileBatch(ctx, requests, runs, guess)
 	if err != nil {
 		return nil, fmt.Errorf("search: profile: %w", err)
@@ -71,7 +72,8 @@ func (g *Index) profileBatch(ctx context.Context, requests []ask.Request, runs i
 
 // timeSteps returns the shortest time of each step over several runs. Before each run the caches
 // are filled with other data.
-func (g *Index) timeSteps(stream *gpu.Stream, steps []gpuStep, runs int) (stages []Stage, err error) {
+func (g *Index) timeSteps(stream *gpu.Stream, steps []gpuStep, runs int) (stages []Stage,
+	err error) {
 	var marks []*gpu.Event
 	defer func() {
 		for _, e := range marks {

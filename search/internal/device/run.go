@@ -273,7 +273,8 @@ func (g *Index) statsOf(q *eval.Query, s ask.GPUStats) ask.Stats {
 // enter ensures that lists are on the device with their codes: unless ready says that nothing is
 // missing, it loads those that list returns. It returns the codes and a function to call when the
 // queries are answered; no codes if the lists do not fit.
-func (g *Index) enter(model model.Model, ready func(*gpuModel) bool, list func() []int) (*gpuModel, func(), error) {
+func (g *Index) enter(model model.Model, ready func(*gpuModel) bool, list func() []int) (*gpuModel,
+	func(), error) {
 	key := codedAs(model)
 	g.gate.RLock()
 	if m := g.pack.find(key); m != nil && ready(m) {

@@ -59,7 +59,8 @@ func Locate(block, docs []uint32, last uint32, at, places []uint32) (found, used
 	if len(block) == 0 || len(docs) == 0 {
 		return 0, len(docs)
 	}
-	if HasWideKernels && cap(block) >= index.BlockSize && len(at) > len(docs) && len(places) > len(docs) {
+	if HasWideKernels && cap(block) >= index.BlockSize && len(at) > len(docs) &&
+		len(places) > len(docs) {
 		return locate(&block[0], &docs[0], len(docs), last, &at[0], &places[0])
 	}
 	return PlainLocate(block, docs, last, at, places)

@@ -29,7 +29,8 @@ func Xs(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
 func Scores(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
 
 //go:noescape
-func Sift(docs, tfs, lengths *uint32, n int, m *Kernel, limit float32, outDocs *uint32, outX *float32) int
+func Sift(docs, tfs, lengths *uint32, n int, m *Kernel, limit float32, outDocs *uint32,
+	outX *float32) int
 
 //go:noescape
 func Filter(docs *uint32, scores *float32, n int, need float32, out *Candidate) int
@@ -47,7 +48,8 @@ func locate(block, docs *uint32, n int, last uint32, at, places *uint32) (found,
 func Merge(docs *uint32, scores *float32, n int, found *Candidate, m int)
 
 //go:noescape
-func Pick(docs, tfs, lengths *uint32, n int, m *Kernel, need, limit float32, outDocs *uint32, outScores *float32) int
+func Pick(docs, tfs, lengths *uint32, n int, m *Kernel, need, limit float32, outDocs *uint32,
+	outScores *float32) int
 
 //go:noescape
 func SiftHalves(docs, tfs *uint32, halves *uint8, n int, m *Kernel, k *float32, limit float32,
@@ -60,10 +62,12 @@ func FindPlaces(maps **uint8, units *[NumLevels]int8, lists, from, n int, need i
 func KeepPlaces(docs, at *uint32, n int, bits *uint64, outDocs, outAt *uint32) int
 
 //go:noescape
-func SiftLevels(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32, outSums *float32) int
+func SiftLevels(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32,
+	outSums *float32) int
 
 //go:noescape
-func Between(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs, outTFs *uint32, outSums *float32) int
+func Between(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs, outTFs *uint32,
+	outSums *float32) int
 
 // hasAVX512 reports whether the AVX-512-only kernels may be called.
 func hasAVX512() bool { return wide }
@@ -83,7 +87,8 @@ func xsAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
 func scoresAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
 
 //go:noescape
-func siftAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, limit float32, outDocs *uint32, outX *float32) int
+func siftAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, limit float32, outDocs *uint32,
+	outX *float32) int
 
 //go:noescape
 func filterAVX512(docs *uint32, scores *float32, n int, need float32, out *Candidate) int
@@ -109,13 +114,15 @@ func siftHalvesAVX512(docs, tfs *uint32, halves *uint8, n int, m *Kernel, k *flo
 	outDocs, outTFs *uint32) int
 
 //go:noescape
-func findPlacesAVX512(maps **uint8, units *[NumLevels]int8, lists, from, n int, need int8, out *uint64)
+func findPlacesAVX512(maps **uint8, units *[NumLevels]int8, lists, from, n int, need int8,
+	out *uint64)
 
 //go:noescape
 func keepPlacesAVX512(docs, at *uint32, n int, bits *uint64, outDocs, outAt *uint32) int
 
 //go:noescape
-func siftLevelsAVX512(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32, outSums *float32) int
+func siftLevelsAVX512(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32,
+	outSums *float32) int
 
 //go:noescape
 func betweenAVX512(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs,
@@ -128,7 +135,8 @@ func xsAVX2(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
 func scoresAVX2(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
 
 //go:noescape
-func siftAVX2(docs, tfs, lengths *uint32, n int, m *Kernel, limit float32, outDocs *uint32, outX *float32) int
+func siftAVX2(docs, tfs, lengths *uint32, n int, m *Kernel, limit float32, outDocs *uint32,
+	outX *float32) int
 
 //go:noescape
 func filterAVX2(docs *uint32, scores *float32, n int, need float32, out *Candidate) int
@@ -154,13 +162,15 @@ func siftHalvesAVX2(docs, tfs *uint32, halves *uint8, n int, m *Kernel, k *float
 	outDocs, outTFs *uint32) int
 
 //go:noescape
-func findPlacesAVX2(maps **uint8, units *[NumLevels]int8, lists, from, n int, need int8, out *uint64)
+func findPlacesAVX2(maps **uint8, units *[NumLevels]int8, lists, from, n int, need int8,
+	out *uint64)
 
 //go:noescape
 func keepPlacesAVX2(docs, at *uint32, n int, bits *uint64, outDocs, outAt *uint32) int
 
 //go:noescape
-func siftLevelsAVX2(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32, outSums *float32) int
+func siftLevelsAVX2(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32,
+	outSums *float32) int
 
 //go:noescape
 func betweenAVX2(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs,

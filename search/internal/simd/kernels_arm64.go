@@ -20,7 +20,8 @@ func Xs(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
 func Scores(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
 
 //go:noescape
-func Sift(docs, tfs, lengths *uint32, n int, m *Kernel, limit float32, outDocs *uint32, outX *float32) int
+func Sift(docs, tfs, lengths *uint32, n int, m *Kernel, limit float32, outDocs *uint32,
+	outX *float32) int
 
 //go:noescape
 func Filter(docs *uint32, scores *float32, n int, need float32, out *Candidate) int
@@ -32,10 +33,12 @@ func Scan(sums *float32, n int, base uint32, need float32, out *Candidate) int
 func Keep(found *Candidate, n int, need float32) int
 
 //go:noescape
-func Pick(docs, tfs, lengths *uint32, n int, m *Kernel, need, limit float32, outDocs *uint32, outScores *float32) int
+func Pick(docs, tfs, lengths *uint32, n int, m *Kernel, need, limit float32, outDocs *uint32,
+	outScores *float32) int
 
 //go:noescape
 func FindPlaces(maps **uint8, units *[NumLevels]int8, lists, from, n int, need int8, out *uint64)
 
 //go:noescape
-func Between(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs, outTFs *uint32, outSums *float32) int
+func Between(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs, outTFs *uint32,
+	outSums *float32) int

@@ -13,7 +13,8 @@ func Xs(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32) {}
 
 func Scores(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32) {}
 
-func Sift(docs, tfs, lengths *uint32, n int, m *Kernel, limit float32, outDocs *uint32, outX *float32) int {
+func Sift(docs, tfs, lengths *uint32, n int, m *Kernel, limit float32, outDocs *uint32,
+	outX *float32) int {
 	return 0
 }
 
@@ -23,7 +24,8 @@ func Scan(sums *float32, n int, base uint32, need float32, out *Candidate) int {
 
 func Keep(found *Candidate, n int, need float32) int { return 0 }
 
-func Pick(docs, tfs, lengths *uint32, n int, m *Kernel, need, limit float32, outDocs *uint32, outScores *float32) int {
+func Pick(docs, tfs, lengths *uint32, n int, m *Kernel, need, limit float32, outDocs *uint32,
+	outScores *float32) int {
 	return 0
 }
 

@@ -17,7 +17,8 @@ func SiftHalves(docs, tfs *uint32, halves *uint8, n int, m *Kernel, k *float32, 
 
 func KeepPlaces(docs, at *uint32, n int, bits *uint64, outDocs, outAt *uint32) int { return 0 }
 
-func SiftLevels(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32, outSums *float32) int {
+func SiftLevels(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32,
+	outSums *float32) int {
 	return 0
 }
 

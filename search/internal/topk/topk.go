@@ -170,6 +170,10 @@ func (t *Heap) down(i int, key uint64) {
 	keys[i] = key
 }
 
+func hitOf(key uint64) ask.Hit {
+	return ask.Hit{Doc: ^uint32(key), Score: math.Float32frombits(uint32(key >> 32))}
+}
+
 // Hits returns the answers, best first, and empties the heap.
 //
 // Postcondition: they are in the order of results, no document is twice, and no more than k.
@@ -177,7 +181,7 @@ func (t *Heap) Hits() []ask.Hit {
 	keys := t.Sorted()
 	out := make([]ask.Hit, len(keys))
 	for i, key := range keys {
-		out[len(out)-1-i] = ask.Hit{Doc: ^uint32(key), Score: math.Float32frombits(uint32(key >> 32))}
+		out[len(out)-1-i] = hitOf(key)
 	}
 	if assert.On && !Ordered(out, t.K) {
 		assert.Fail("the answers of a heap are not a result")
@@ -209,7 +213,7 @@ func (t *Heap) Take(bar uint64) []uint64 {
 func HitsOf(keys []uint64) []ask.Hit {
 	out := make([]ask.Hit, len(keys))
 	for i, key := range keys {
-		out[i] = ask.Hit{Doc: ^uint32(key), Score: math.Float32frombits(uint32(key >> 32))}
+		out[i] = hitOf(key)
 	}
 	return out
 }
@@ -219,7 +223,7 @@ func (t *Heap) MoveTo(hits []ask.Hit) []ask.Hit {
 	keys := t.Sorted()
 	for i := len(keys) - 1; i >= 0; i-- {
 		key := keys[i]
-		hits = append(hits, ask.Hit{Doc: ^uint32(key), Score: math.Float32frombits(uint32(key >> 32))})
+		hits = append(hits, hitOf(key))
 	}
 	t.Keys = t.Keys[:0]
 	return hits
