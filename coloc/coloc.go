@@ -12,6 +12,7 @@ import (
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/choice"
+	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/points"
 )
 
@@ -79,8 +80,8 @@ type Options struct {
 	// Progress, unless it is nil, is called with the progress of a step, from any goroutine. The
 	// total is 0 if it is not known.
 	Progress func(stage string, done, total int64)
-	// Trace, unless it is nil, is called with the duration of each stage of a job on a GPU.
-	// Measuring slows the job down.
+	// Trace, unless it is nil, is called at the end of a job on a GPU with the time of each stage,
+	// by the device's clock.
 	Trace func(stage string, took time.Duration)
 
 	// samePosition replaces a Distance of SamePosition once options were checked; Distance is then
@@ -116,8 +117,7 @@ type job struct {
 	total      []int64 // points of each feature
 	engine     engine.Kind
 	evaluation evaluation
-	distinct   bool        // the patterns found are already maximal
-	instead    engine.Kind // the engine to fall back to if the GPU that auto chose fails
+	distinct   bool // the patterns found are already maximal
 }
 
 func (j *job) logf(format string, args ...any) {
@@ -144,13 +144,16 @@ func newJob(pts *Points, opt Options) (*job, error) {
 	j := &job{Options: opt, budget: opt.Memory, evaluation: evaluation{steps: profileSteps}}
 	switch {
 	case opt.Distance == 0 && opt.KNN == 0 && !opt.samePosition:
-		return nil, errors.New("neither Distance nor KNN says which points are neighbours: set at least one")
+		return nil, errors.New("neither Distance nor KNN says which points are neighbours: " +
+			"set at least one")
 	case opt.KNN < 0:
 		return nil, fmt.Errorf("nearest neighbours %d: want at least 1", opt.KNN)
 	case math.IsNaN(opt.Distance) || opt.Distance < 0 || opt.Distance > points.MaxCoordinate:
-		return nil, fmt.Errorf("distance %v: want more than 0 and at most %g", opt.Distance, points.MaxCoordinate)
+		return nil, fmt.Errorf("distance %v: want more than 0 and at most %g", opt.Distance,
+			points.MaxCoordinate)
 	case opt.Distance > 0 && opt.Distance < 1/points.MaxCoordinate:
-		return nil, fmt.Errorf("distance %v: want at least %g", opt.Distance, 1/points.MaxCoordinate)
+		return nil, fmt.Errorf("distance %v: want at least %g", opt.Distance,
+			1/points.MaxCoordinate)
 	}
 	if opt.Within > 0 {
 		switch {
@@ -172,7 +175,8 @@ func newJob(pts *Points, opt Options) (*job, error) {
 		j.budget = 2e9
 	}
 	if need := bytesPerPoint * int64(pts.Len()); need > j.budget {
-		return nil, fmt.Errorf("%d points need %d MB before the first pattern of size 2, more than the memory bound of %d MB: raise --memory", pts.Len(), need/1e6, j.budget/1e6)
+		return nil, fmt.Errorf("%d points need %d MB before the first pattern of size 2, more than "+
+			"the memory bound of %d MB: raise --memory", pts.Len(), need/1e6, j.budget/1e6)
 	}
 	threads := opt.Threads
 	if threads <= 0 {
@@ -183,11 +187,12 @@ func newJob(pts *Points, opt Options) (*job, error) {
 	case engine.Auto:
 		j.engine = onCores(pts.Len(), threads)
 		if j.Algorithm == Auto && gpuPays(pts, opt, threads) {
-			j.engine, j.instead = engine.GPU, j.engine
+			j.engine = engine.GPU
 		}
 	case engine.GPU:
 		if j.Algorithm != Auto && j.Algorithm != SGCT {
-			return nil, fmt.Errorf("%s has no GPU engine: use --algorithm auto or sgct, or --engine multicore", j.Algorithm)
+			return nil, fmt.Errorf("%s has no GPU engine: use --algorithm auto or sgct, or "+
+				"--engine multicore", j.Algorithm)
 		}
 	}
 	j.cores = cores{workers: threads, progress: opt.Progress}
@@ -242,7 +247,7 @@ func participationIndex(p found, total []int64) float64 {
 	return index
 }
 
-func (s *Survey) mine(ctx context.Context, res *Result) ([]found, error) {
+func (s *Survey) mine(ctx context.Context, res *Result) (patterns []found, err error) {
 	j, pts := s.job, s.pts
 	switch j.Algorithm {
 	case SGCT:
@@ -254,22 +259,30 @@ func (s *Survey) mine(ctx context.Context, res *Result) ([]found, error) {
 	case Joinless, ICPITree, Miner:
 		return mineLevelwise(ctx, pts, j)
 	}
-	if j.engine == engine.GPU {
-		patterns, err := s.mineGPU(ctx, res)
-		if err == nil || j.instead == engine.Auto {
-			return patterns, err
+	err = j.choice().Run(ctx, func() (err error) {
+		patterns, err = s.mineGPU(ctx, res)
+		return err
+	}, func() error {
+		if j.engine == engine.GPU { // which has failed
+			j.engine, j.distinct = onCores(pts.Len(), j.cores.workers), false
+			res.Engine = j.engine
 		}
-		j.logf("not on a GPU: %v", err)
-		j.engine, j.distinct, res.Engine = j.instead, false, j.instead
-	}
-	g, err := s.join(ctx)
-	if err != nil {
-		return nil, err
-	}
-	patterns, err := mineAuto(ctx, g, j)
-	res.Places, res.Pairs = g.len(), g.edges/2
-	j.logf("%d neighbouring pairs of places", res.Pairs)
+		g, err := s.join(ctx)
+		if err != nil {
+			return err
+		}
+		patterns, err = mineAuto(ctx, g, j)
+		res.Places, res.Pairs = g.len(), g.edges/2
+		j.logf("%d neighbouring pairs of places", res.Pairs)
+		return err
+	})
 	return patterns, err
+}
+
+// choice is the choice of the engine, which newJob has made.
+func (j *job) choice() gpu.Choice {
+	return gpu.Choice{Kind: j.Engine, Pays: func() bool { return j.engine == engine.GPU },
+		Log: j.Log}
 }
 
 // join builds the neighbour graph that the options describe.

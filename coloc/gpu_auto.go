@@ -47,7 +47,8 @@ func gpuPays(pts *Points, opt Options, threads int) bool {
 //
 // The first is of 50 features and up to 10 million points. Clustered points take longer. A high
 // threshold leaves less to search, and nothing if too few points have a feature near them.
-func coresTime(points, features int, width, height float64, opt Options, threads int) time.Duration {
+func coresTime(points, features int, width, height float64, opt Options,
+	threads int) time.Duration {
 	n := float64(points)
 	near := math.Pi * opt.Distance * opt.Distance
 	r := min(n, n*near/max(width*height, near)) / float64(max(1, features))

@@ -95,11 +95,11 @@ func uploadPoints(r *gpuRun, pts *Points, limit, side float64) (*gpuScene, gpuIn
 		need += int64(gpuBytesPerSphere * n)
 	}
 	r.use(pointMemory, need+gpuBytesBesides, "joining points")
-	in := gpuInput{x: put(r, x), y: put(r, y), feature: put(r, unsigned(pts.Feature))}
+	in := gpuInput{x: gpu.Put(r, x), y: gpu.Put(r, y), feature: gpu.Put(r, unsigned(pts.Feature))}
 	if z != nil {
-		in.z = put(r, z)
+		in.z = gpu.Put(r, z)
 	}
-	r.stage("upload")
+	r.Stage("upload")
 	return s, in
 }
 
@@ -108,44 +108,46 @@ func uploadPoints(r *gpuRun, pts *Points, limit, side float64) (*gpuScene, gpuIn
 func (s *gpuScene) join(in gpuInput) (crowded gpu.Buffer[uint32]) {
 	r, g, n := s.r, &s.grid, s.points
 	count := gpu.U64(uint64(n))
-	keys, order := take[uint64](r, n), take[uint32](r, n)
-	keys2, order2 := take[uint64](r, n), take[uint32](r, n)
-	r.launch(joinKernels, "cell_keys", n, in.x.Arg(), in.y.Arg(), argOf(in.z), count,
+	keys, order := gpu.Make[uint64](r, n), gpu.Make[uint32](r, n)
+	keys2, order2 := gpu.Make[uint64](r, n), gpu.Make[uint32](r, n)
+	r.Each(joinKernels, "cell_keys", n, in.x.Arg(), in.y.Arg(), in.z.ArgOrNull(), count,
 		gpu.F64(g.lowX), gpu.F64(g.lowY), gpu.F64(g.lowZ),
 		gpu.F64(g.scale), gpu.U32(g.colBits), gpu.U32(g.rowBits), keys.Arg(), order.Arg())
-	if r.err == nil {
+	if r.Err() == nil {
 		var err error
-		keys, order, err = prim.SortPairs(r.s, r.arena, keys, keys2, order, order2, 0, g.bits)
-		r.fail(err)
+		keys, order, err = prim.SortPairs(r.Stream, r.Arena, keys, keys2, order, order2, 0, g.bits)
+		r.Fail(err)
 	}
-	r.stage("sort")
+	r.Stage("sort")
 
-	x, y := take[float64](r, n), take[float64](r, n)
+	x, y := gpu.Make[float64](r, n), gpu.Make[float64](r, n)
 	var z gpu.Buffer[float64]
 	if in.z.Len() > 0 {
-		z, s.z = take[float64](r, n), take[float64](r, n)
+		z, s.z = gpu.Make[float64](r, n), gpu.Make[float64](r, n)
 	}
-	s.feature, s.placeOf, s.weight = take[uint32](r, n), take[uint32](r, n), zeros[uint32](r, n)
-	r.launch(joinKernels, "cell_gather", n, order.Arg(), in.x.Arg(), in.y.Arg(), argOf(in.z), in.feature.Arg(), count,
-		x.Arg(), y.Arg(), argOf(z), s.feature.Arg())
-	lead, marks, sums := take[uint32](r, n), take[uint64](r, n), take[uint64](r, n)
-	crowded = zeros[uint32](r, 1)
-	r.launch(joinKernels, "cell_marks", n, keys.Arg(), x.Arg(), y.Arg(), argOf(z), s.feature.Arg(), count,
+	s.feature, s.placeOf, s.weight = gpu.Make[uint32](r, n), gpu.Make[uint32](r, n),
+		gpu.Zeros[uint32](r, n)
+	r.Each(joinKernels, "cell_gather", n, order.Arg(), in.x.Arg(), in.y.Arg(), in.z.ArgOrNull(),
+		in.feature.Arg(), count,
+		x.Arg(), y.Arg(), z.ArgOrNull(), s.feature.Arg())
+	lead, marks, sums := gpu.Make[uint32](r, n), gpu.Make[uint64](r, n), gpu.Make[uint64](r, n)
+	crowded = gpu.Zeros[uint32](r, 1)
+	r.Each(joinKernels, "cell_marks", n, keys.Arg(), x.Arg(), y.Arg(), z.ArgOrNull(),
+		s.feature.Arg(), count,
 		lead.Arg(), s.weight.Arg(), marks.Arg(), crowded.Arg())
-	if r.err == nil {
-		r.fail(prim.ExclusiveScan(r.s, r.arena, marks, sums))
-	}
-	s.x, s.y, s.cell = take[float64](r, n), take[float64](r, n), take[uint32](r, n)
-	cellKeys, cellStart := take[uint64](r, n), take[uint32](r, n+1)
-	s.counts = take[uint32](r, 2)
-	r.launch(joinKernels, "cell_places", n, keys.Arg(), x.Arg(), y.Arg(), argOf(z), lead.Arg(),
+	r.Do(func() error { return prim.ExclusiveScan(r.Stream, r.Arena, marks, sums) })
+	s.x, s.y, s.cell = gpu.Make[float64](r, n), gpu.Make[float64](r, n), gpu.Make[uint32](r, n)
+	cellKeys, cellStart := gpu.Make[uint64](r, n), gpu.Make[uint32](r, n+1)
+	s.counts = gpu.Make[uint32](r, 2)
+	r.Each(joinKernels, "cell_places", n, keys.Arg(), x.Arg(), y.Arg(), z.ArgOrNull(), lead.Arg(),
 		marks.Arg(), sums.Arg(), count,
-		s.x.Arg(), s.y.Arg(), argOf(s.z), s.cell.Arg(), s.placeOf.Arg(), cellKeys.Arg(),
+		s.x.Arg(), s.y.Arg(), s.z.ArgOrNull(), s.cell.Arg(), s.placeOf.Arg(), cellKeys.Arg(),
 		cellStart.Arg(), s.counts.Arg())
-	s.spans = take[[2]uint32](r, n*int(g.rows))
-	r.launch(joinKernels, "cell_spans", n*int(g.rows), cellKeys.Arg(), cellStart.Arg(), s.counts.Arg(),
+	s.spans = gpu.Make[[2]uint32](r, n*int(g.rows))
+	r.Each(joinKernels, "cell_spans", n*int(g.rows), cellKeys.Arg(), cellStart.Arg(),
+		s.counts.Arg(),
 		gpu.U32(g.colBits), gpu.U32(g.rowBits), gpu.U32(g.rows), s.spans.Arg())
-	r.stage("places")
+	r.Stage("places")
 	return crowded
 }
 
@@ -153,15 +155,14 @@ func (s *gpuScene) join(in gpuInput) (crowded gpu.Buffer[uint32]) {
 // it also finds the features near each place.
 func (s *gpuScene) degrees(masks, near gpu.Buffer[uint64]) {
 	r := s.r
-	degree := take[uint32](r, s.points+1)
-	s.offsets = take[uint64](r, s.points+1)
-	r.launch(joinKernels, "neighbours_count", s.points+1, s.x.Arg(), s.y.Arg(), argOf(s.z),
+	degree := gpu.Make[uint32](r, s.points+1)
+	s.offsets = gpu.Make[uint64](r, s.points+1)
+	r.Each(joinKernels, "neighbours_count", s.points+1, s.x.Arg(), s.y.Arg(), s.z.ArgOrNull(),
 		s.spans.Arg(), s.cell.Arg(), s.counts.Arg(),
-		gpu.U32(s.grid.rows), gpu.F64(s.limit), argOf(masks), gpu.U64(uint64(s.points+1)), degree.Arg(), argOf(near))
-	if r.err == nil {
-		r.fail(prim.ExclusiveScan(r.s, r.arena, degree, s.offsets))
-	}
-	r.stage("count")
+		gpu.U32(s.grid.rows), gpu.F64(s.limit), masks.ArgOrNull(), gpu.U64(uint64(s.points+1)),
+		degree.Arg(), near.ArgOrNull())
+	r.Do(func() error { return prim.ExclusiveScan(r.Stream, r.Arena, degree, s.offsets) })
+	r.Stage("count")
 }
 
 // unsigned returns the same memory as unsigned numbers; none may be negative.
@@ -176,23 +177,24 @@ func (s *gpuScene) count() *pairCounts {
 	for f := range bit {
 		bit[f] = uint32(f)
 	}
-	masks, near := s.masks(bit), take[uint64](r, s.points)
+	masks, near := s.masks(bit), gpu.Make[uint64](r, s.points)
 	s.degrees(masks, near)
-	pairs := zeros[uint64](r, n*n)
-	blocks := min((s.points+gpuThreads-1)/gpuThreads, 4*r.dev.Info().Multiprocessors)
-	r.launchBlocks(joinKernels, "pair_counts", blocks, gpuThreads, s.feature.Arg(), s.weight.Arg(),
+	pairs := gpu.Zeros[uint64](r, n*n)
+	blocks := min((s.points+gpu.Threads-1)/gpu.Threads, 4*r.dev.Info().Multiprocessors)
+	r.Launch(joinKernels, "pair_counts", gpu.Grid(blocks, gpu.Threads), s.feature.Arg(),
+		s.weight.Arg(),
 		s.placeOf.Arg(), gpu.U64(uint64(s.points)),
 		near.Arg(), gpu.U32(uint32(n)), pairs.Arg())
-	s.places = int(get(r, s.counts, 2)[1])
-	if r.err != nil {
+	s.places = int(gpu.Get(r, s.counts, 2)[1])
+	if r.Err() != nil {
 		return nil
 	}
-	s.edges = int64(get(r, s.offsets.Slice(s.points, s.points+1), 1)[0])
+	s.edges = int64(gpu.Get(r, s.offsets.Slice(s.points, s.points+1), 1)[0])
 	counts := newPairCounts(n)
-	for i, c := range get(r, pairs, n*n) {
+	for i, c := range gpu.Get(r, pairs, n*n) {
 		counts.dense[i] = int64(c)
 	}
-	r.stage("pairs")
+	r.Stage("pairs")
 	return counts
 }
 
@@ -204,18 +206,19 @@ func (s *gpuScene) masks(bit []uint32) gpu.Buffer[uint64] {
 	if n == 0 { // not counted yet
 		n = s.points
 	}
-	masks := zeros[uint64](r, n)
-	table := put(r, bit)
-	r.launch(joinKernels, "place_masks", s.points, s.feature.Arg(), s.placeOf.Arg(),
+	masks := gpu.Zeros[uint64](r, n)
+	table := gpu.Put(r, bit)
+	r.Each(joinKernels, "place_masks", s.points, s.feature.Arg(), s.placeOf.Arg(),
 		gpu.U64(uint64(s.points)), table.Arg(), masks.Arg())
 	return masks
 }
 
 // lists writes the neighbours of the places [lo, hi) to a buffer.
 func (s *gpuScene) lists(lo, hi int, to gpu.Buffer[uint32]) {
-	s.r.launch(joinKernels, "neighbours_fill", hi-lo, s.x.Arg(), s.y.Arg(), argOf(s.z),
+	s.r.Each(joinKernels, "neighbours_fill", hi-lo, s.x.Arg(), s.y.Arg(), s.z.ArgOrNull(),
 		s.spans.Arg(), s.cell.Arg(), s.counts.Arg(),
-		gpu.U32(s.grid.rows), gpu.F64(s.limit), s.offsets.Arg(), gpu.U64(uint64(lo)), gpu.U64(uint64(hi)), to.Arg())
+		gpu.U32(s.grid.rows), gpu.F64(s.limit), s.offsets.Arg(), gpu.U64(uint64(lo)),
+		gpu.U64(uint64(hi)), to.Arg())
 }
 
 // chunk returns the end of the longest range of places from lo on whose lists have at most the
@@ -225,7 +228,7 @@ func (s *gpuScene) chunk(lo int, entries int64) int {
 		return s.places
 	}
 	if s.boundary == nil {
-		s.boundary = get(s.r, s.offsets, s.places+1)
+		s.boundary = gpu.Get(s.r, s.offsets, s.places+1)
 	}
 	hi := lo + 1
 	for hi < s.places && int64(s.boundary[hi+1]-s.boundary[lo]) <= entries {
@@ -240,7 +243,7 @@ func (s *gpuScene) longest(least int64) int64 {
 		return least
 	}
 	if s.boundary == nil {
-		s.boundary = get(s.r, s.offsets, s.places+1)
+		s.boundary = gpu.Get(s.r, s.offsets, s.places+1)
 	}
 	for i := range s.places {
 		least = max(least, int64(s.boundary[i+1]-s.boundary[i]))
@@ -263,12 +266,12 @@ func hostScene(r *gpuRun, g *neighbours, features int) *gpuScene {
 	}
 	s.edges = edges
 	r.use(pointMemory, int64(places)*64+int64(entries)*48+4*edges+gpuBytesBesides, "copying places")
-	s.x, s.y = put(r, g.x), put(r, g.y)
+	s.x, s.y = gpu.Put(r, g.x), gpu.Put(r, g.y)
 	if g.z != nil {
-		s.z = put(r, g.z)
+		s.z = gpu.Put(r, g.z)
 	}
 	if g.reach != nil {
-		s.reach = put(r, g.reach)
+		s.reach = gpu.Put(r, g.reach)
 	}
 	placeOf := make([]uint32, entries)
 	for i := range places {
@@ -276,16 +279,15 @@ func hostScene(r *gpuRun, g *neighbours, features int) *gpuScene {
 			placeOf[k] = uint32(i)
 		}
 	}
-	s.feature, s.weight, s.placeOf = put(r, unsigned(g.feat)), put(r, unsigned(g.weight)), put(r, placeOf)
-	s.offsets = put(r, offsets)
-	s.hosted = take[uint32](r, int(edges))
+	s.feature, s.weight, s.placeOf = gpu.Put(r, unsigned(g.feat)), gpu.Put(r, unsigned(g.weight)),
+		gpu.Put(r, placeOf)
+	s.offsets = gpu.Put(r, offsets)
+	s.hosted = gpu.Make[uint32](r, int(edges))
 	at := 0
 	for _, b := range g.blocks {
-		if r.err == nil {
-			r.fail(s.hosted.Slice(at, at+len(b)).Upload(r.s, unsigned(b)))
-		}
+		r.Do(func() error { return s.hosted.Slice(at, at+len(b)).Upload(r.Stream, unsigned(b)) })
 		at += len(b)
 	}
-	r.stage("copy places")
+	r.Stage("copy places")
 	return s
 }

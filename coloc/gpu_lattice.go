@@ -66,28 +66,31 @@ func (u *gpuUniverse) search() (*gpuLattice, []uint64) {
 	r := u.s.r
 	room := u.room()
 	l := &gpuLattice{
-		u: u, heads: take[uint64](r, room.stack), tails: take[uint64](r, room.stack),
-		batchHeads: take[uint64](r, room.round), batchTails: take[uint64](r, room.round),
-		found: take[uint64](r, room.found), kept: take[uint64](r, room.found), flags: take[uint8](r, room.found),
-		need: put(r, u.need), pairs: put(r, u.pairs),
+		u: u, heads: gpu.Make[uint64](r, room.stack), tails: gpu.Make[uint64](r, room.stack),
+		batchHeads: gpu.Make[uint64](r, room.round), batchTails: gpu.Make[uint64](r, room.round),
+		found: gpu.Make[uint64](r, room.found), kept: gpu.Make[uint64](r, room.found),
+		flags: gpu.Make[uint8](r, room.found),
+		need:  gpu.Put(r, u.need), pairs: gpu.Put(r, u.pairs),
 	}
 	heads, tails, found := u.firstNodes()
 	if len(heads) > room.stack || len(found) > room.found {
-		r.fail(fmt.Errorf("%d pairs of features do not fit the GPU's memory bound: raise --gpu-memory", len(heads)))
+		r.Fail(fmt.Errorf("%d pairs of features do not fit the GPU's memory bound: raise --gpu-memory",
+			len(heads)))
 	}
 	longest := uint32(min(2, len(found)))
-	l.counters = put(r, []uint64{uint64(len(heads)), uint64(len(found)), uint64(longest)})
-	if r.err != nil {
+	l.counters = gpu.Put(r, []uint64{uint64(len(heads)), uint64(len(found)), uint64(longest)})
+	if r.Err() != nil {
 		return l, nil
 	}
-	r.fail(l.heads.Upload(r.s, heads))
-	r.fail(l.tails.Upload(r.s, tails))
-	r.fail(l.found.Upload(r.s, found))
+	r.Fail(l.heads.Upload(r.Stream, heads))
+	r.Fail(l.tails.Upload(r.Stream, tails))
+	r.Fail(l.found.Upload(r.Stream, found))
 	top, known := len(heads), len(found)
 	rounds, judged := 0, 0
-	for top > 0 && r.err == nil {
+	for top > 0 && r.Err() == nil {
 		n := min(top, room.round)
-		if sets := uint64(1) << min(len(u.features), 63); uint64(min(room.stack, room.found)) < sets {
+		sets := uint64(1) << min(len(u.features), 63)
+		if uint64(min(room.stack, room.found)) < sets {
 			// The sets might not fit: take only as many nodes as have room for all their children.
 			n = min(n, max(1, (room.stack-top)/64))
 			if !r.job.All && known+64*n > room.found {
@@ -96,20 +99,21 @@ func (u *gpuUniverse) search() (*gpuLattice, []uint64) {
 			n = min(n, (room.found-known)/64)
 		}
 		if n < 1 {
-			r.fail(fmt.Errorf("%d patterns found do not fit the GPU's memory bound: raise --min-prevalence or --gpu-memory, or ask for maximal patterns only", known))
+			r.Fail(fmt.Errorf("%d patterns found do not fit the GPU's memory bound: raise "+
+				"--min-prevalence or --gpu-memory, or ask for maximal patterns only", known))
 			break
 		}
 		l.round(top-n, n, known, longest)
 		rounds, judged = rounds+1, judged+n
-		c := get(r, l.counters, 3)
+		c := gpu.Get(r, l.counters, 3)
 		top, known, longest = int(c[0]), int(c[1]), uint32(c[2])
 	}
-	r.stage("lattice")
+	r.Stage("lattice")
 	if !r.job.All {
 		known = l.compact(known)
 	}
-	patterns := get(r, l.found, known)
-	r.stage("maximal")
+	patterns := gpu.Get(r, l.found, known)
+	r.Stage("maximal")
 	r.job.logf("lattice: %d nodes evaluated in %d rounds, %d patterns", judged, rounds, known)
 	return l, patterns
 }
@@ -148,18 +152,20 @@ func (u *gpuUniverse) firstNodes() (heads, tails, found []uint64) {
 // sets found before, and longest the size of the largest.
 func (l *gpuLattice) round(first, n, known int, longest uint32) {
 	r := l.u.s.r
-	if r.err != nil {
+	if r.Err() != nil {
 		return
 	}
-	r.fail(l.heads.Slice(first, first+n).CopyTo(r.s, l.batchHeads))
-	r.fail(l.tails.Slice(first, first+n).CopyTo(r.s, l.batchTails))
-	r.fail(l.counters.Slice(0, 1).Upload(r.s, []uint64{uint64(first)}))
+	r.Fail(l.heads.Slice(first, first+n).CopyTo(r.Stream, l.batchHeads))
+	r.Fail(l.tails.Slice(first, first+n).CopyTo(r.Stream, l.batchTails))
+	r.Fail(l.counters.Slice(0, 1).Upload(r.Stream, []uint64{uint64(first)}))
 	all := uint32(0)
 	if r.job.All {
 		all = 1
 	}
-	args := append([]gpu.Arg{l.batchHeads.Arg(), l.batchTails.Arg(), gpu.U32(uint32(n))}, l.u.columns.args()...)
-	r.launchBlocks(latticeKernels, "judge", n, gpuThreads, append(args, l.need.Arg(), l.pairs.Arg(), gpu.U32(all),
+	args := append([]gpu.Arg{l.batchHeads.Arg(), l.batchTails.Arg(), gpu.U32(uint32(n))},
+		l.u.columns.args()...)
+	r.Launch(latticeKernels, "judge", gpu.Grid(n, gpu.Threads), append(args,
+		l.need.Arg(), l.pairs.Arg(), gpu.U32(all),
 		l.heads.Arg(), l.tails.Arg(), gpu.U64(uint64(l.heads.Len())), l.found.Arg(),
 		gpu.U64(uint64(l.found.Len())), gpu.U64(uint64(known)), gpu.U32(longest),
 		l.counters.Arg())...)
@@ -168,16 +174,16 @@ func (l *gpuLattice) round(first, n, known int, longest uint32) {
 // compact keeps only the maximal ones of the sets found, and returns their number.
 func (l *gpuLattice) compact(known int) int {
 	r := l.u.s.r
-	if r.err != nil || known == 0 {
+	if r.Err() != nil || known == 0 {
 		return 0
 	}
 	found, flags := l.found.Slice(0, known), l.flags.Slice(0, known)
-	r.launch(latticeKernels, "maximal_sets", known, found.Arg(), gpu.U64(uint64(known)), flags.Arg())
-	if r.err == nil {
-		r.fail(prim.Select(r.s, r.arena, found, flags, l.kept, l.counters.Slice(1, 2)))
-	}
+	r.Each(latticeKernels, "maximal_sets", known, found.Arg(), gpu.U64(uint64(known)), flags.Arg())
+	r.Do(func() error {
+		return prim.Select(r.Stream, r.Arena, found, flags, l.kept, l.counters.Slice(1, 2))
+	})
 	l.found, l.kept = l.kept, l.found
-	return int(get(r, l.counters, 2)[1])
+	return int(gpu.Get(r, l.counters, 2)[1])
 }
 
 // participation counts the participating points of each pattern. It returns the patterns with their
@@ -192,26 +198,28 @@ func (l *gpuLattice) participation(patterns []uint64) []found {
 	}
 	features, points := make([]int32, 0, numbers), make([]int64, 0, numbers)
 	out := make([]found, 0, len(patterns))
-	counts := take[uint32](r, min(countPart, len(patterns))*stride)
+	counts := gpu.Make[uint32](r, min(countPart, len(patterns))*stride)
 	for part := range slices.Chunk(patterns, countPart) {
-		if r.err != nil {
+		if r.Err() != nil {
 			return nil
 		}
 		list := l.found.Slice(0, len(part))
-		r.fail(list.Upload(r.s, part))
-		args := append([]gpu.Arg{list.Arg(), gpu.U64(uint64(len(part))), gpu.U32(uint32(stride))}, u.columns.args()...)
-		r.launch(latticeKernels, "participation", 32*len(part)*stride, append(args, counts.Arg())...)
-		got := get(r, counts, len(part)*stride)
+		r.Fail(list.Upload(r.Stream, part))
+		args := append([]gpu.Arg{list.Arg(), gpu.U64(uint64(len(part))), gpu.U32(uint32(stride))},
+			u.columns.args()...)
+		r.Each(latticeKernels, "participation", 32*len(part)*stride, append(args, counts.Arg())...)
+		got := gpu.Get(r, counts, len(part)*stride)
 		for i, p := range part {
 			from := len(features)
 			for k := i * stride; p != 0; p, k = p&(p-1), k+1 {
 				features = append(features, u.features[bits.TrailingZeros64(p)])
 				points = append(points, int64(got[k]))
 			}
-			out = append(out, found{features[from:len(features):len(features)], points[from:len(points):len(points)]})
+			out = append(out, found{features[from:len(features):len(features)],
+				points[from:len(points):len(points)]})
 		}
 	}
-	r.stage("participation")
+	r.Stage("participation")
 	return out
 }
 

@@ -26,31 +26,29 @@ func (g *GPU) JoinTime(ctx context.Context, pts *Points, distance float64,
 		s.join(in)
 		s.count()
 		pairs = s.edges / 2
-		points := r.arena
+		points := r.Arena
 		r.use(profileMemory, 4*s.edges+gpuBytesBesides, "lists of neighbours")
-		lists := take[uint32](r, int(s.edges))
-		r.arena = points
-		if r.err == nil {
-			r.fail(r.arena.Release(0))
-		}
+		lists := gpu.Make[uint32](r, int(s.edges))
+		r.Arena = points
+		r.Do(func() error { return r.Arena.Release(0) })
 		for range rounds + 1 { // the first one is a warm-up
 			s, in := uploadPoints(r, pts, distance*distance, distance)
-			if r.err != nil {
-				return r.err
+			if r.Err() != nil {
+				return r.Err()
 			}
-			took, err := r.session.Timed(ctx, r.s, func() error {
+			took, err := r.session.Timed(ctx, r.Stream, func() error {
 				s.join(in)
 				s.degrees(gpu.Buffer[uint64]{}, gpu.Buffer[uint64]{})
 				s.lists(0, s.points, lists)
-				return r.err
+				return r.Err()
 			})
 			if err != nil {
 				return err
 			}
 			best = min(best, took)
-			r.fail(r.arena.Release(0))
+			r.Fail(r.Arena.Release(0))
 		}
-		return r.err
+		return r.Err()
 	})
 	return best, pairs, err
 }
@@ -95,16 +93,14 @@ func (s *Survey) Join(ctx context.Context) (stats JoinStats, err error) {
 // on the device.
 func (s *Survey) joinOnGPU(r *gpuRun, prepared func()) (pairs int64, err error) {
 	uploaded := func() {
-		if r.err == nil {
-			r.fail(r.s.Sync(r.ctx))
-		}
+		r.Sync()
 		prepared()
 	}
 	if r.job.Algorithm == SGCT {
 		g := &gpuSGCT{r: r, pts: s.pts, uploaded: uploaded}
 		n, err := g.findPairs()
 		if err == nil {
-			err = r.s.Sync(r.ctx)
+			err = r.Stream.Sync(r.Ctx)
 		}
 		return int64(n), err
 	}
@@ -113,14 +109,12 @@ func (s *Survey) joinOnGPU(r *gpuRun, prepared func()) (pairs int64, err error) 
 	uploaded()
 	scene.join(in)
 	scene.degrees(gpu.Buffer[uint64]{}, gpu.Buffer[uint64]{})
-	if r.err != nil {
-		return 0, r.err
+	if r.Err() != nil {
+		return 0, r.Err()
 	}
-	scene.edges = int64(get(r, scene.offsets.Slice(scene.points, scene.points+1), 1)[0])
+	scene.edges = int64(gpu.Get(r, scene.offsets.Slice(scene.points, scene.points+1), 1)[0])
 	r.use(profileMemory, 4*scene.edges+gpuBytesBesides, "lists of neighbours")
-	scene.lists(0, scene.points, take[uint32](r, int(scene.edges)))
-	if r.err == nil {
-		r.fail(r.s.Sync(r.ctx))
-	}
-	return scene.edges / 2, r.err
+	scene.lists(0, scene.points, gpu.Make[uint32](r, int(scene.edges)))
+	r.Sync()
+	return scene.edges / 2, r.Err()
 }

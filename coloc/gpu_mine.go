@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math"
 	"slices"
+
+	"github.com/collocate/collocate/internal/gpu"
 )
 
 // mineGPU is mineAuto on the device: it joins places, counts pairs of features, and computes
@@ -37,7 +39,8 @@ func (m *gpuMiner) mine(res *Result) ([]found, error) {
 		return nil, err
 	}
 	res.Places, res.Pairs = m.scene.places, m.scene.edges/2
-	j.logf("%d points at %d places, %d neighbouring pairs of places on the GPU", pts.Len(), res.Places, res.Pairs)
+	j.logf("%d points at %d places, %d neighbouring pairs of places on the GPU", pts.Len(),
+		res.Places, res.Pairs)
 	fg := newFeatureGraph(counts, j.total, j.MinPrevalence)
 	st := newStore(j.budget / 4)
 	if !fg.hasTriangle() {
@@ -68,31 +71,31 @@ func (m *gpuMiner) join() (*pairCounts, error) {
 	if j.KNN == 0 && len(m.survey.pts.Features) <= 64 {
 		limit, side := j.reach()
 		s, in := uploadPoints(r, m.survey.pts, limit, side)
-		crowded := get(r, s.join(in), 1)[0] != 0
-		if r.err != nil {
-			return nil, r.err
+		crowded := gpu.Get(r, s.join(in), 1)[0] != 0
+		if r.Err() != nil {
+			return nil, r.Err()
 		}
 		if !crowded {
 			m.scene = s
 			counts := s.count()
-			return counts, r.err
+			return counts, r.Err()
 		}
-		r.fail(r.arena.Release(0))
+		r.Fail(r.Arena.Release(0))
 		j.logf("crowded positions: the CPU cores join the points")
 	}
-	g, err := m.survey.join(r.ctx)
+	g, err := m.survey.join(r.Ctx)
 	if err != nil {
 		return nil, err
 	}
-	counts, err := countPairs(r.ctx, g, j.cores, j.budget/4)
+	counts, err := countPairs(r.Ctx, g, j.cores, j.budget/4)
 	if err != nil {
 		return nil, err
 	}
-	if err := g.list(r.ctx, j.cores, math.MaxInt64); err != nil {
+	if err := g.list(r.Ctx, j.cores, math.MaxInt64); err != nil {
 		return nil, err
 	}
 	m.scene = hostScene(r, g, len(j.total))
-	return counts, r.err
+	return counts, r.Err()
 }
 
 // reach returns the squared distance of neighbours, and the side of cells such that neighbours are
@@ -111,41 +114,44 @@ func (m *gpuMiner) universe(fg *featureGraph, features []int32, root int32) ([]f
 	features = slices.Clone(features)
 	slices.Sort(features)
 	u := newGPUUniverse(m.scene, fg, r.job.total, features, root, r.job.MinPrevalence)
-	sets, ok := u.profiles(func(places []uint32) ([][]uint64, bool) { return m.hostProfiles(fg, u, root, places) })
-	if r.err == nil && ok {
+	sets, ok := u.profiles(func(places []uint32) ([][]uint64, bool) {
+		return m.hostProfiles(fg, u, root, places)
+	})
+	if r.Err() == nil && ok {
 		ok = u.fill(sets)
 	}
-	if r.err != nil {
-		return nil, r.err
+	if r.Err() != nil {
+		return nil, r.Err()
 	}
 	if !ok {
 		return nil, errHard
 	}
 	l, patterns := u.search()
 	found := l.participation(patterns)
-	return found, r.err
+	return found, r.Err()
 }
 
 // hostSteps is the limit of steps on the host for a place whose profile was too long for a warp.
 const hostSteps = 64 * profileSteps
 
 // hostProfiles computes profiles of places of the scene on CPU cores, which first join the points.
-func (m *gpuMiner) hostProfiles(fg *featureGraph, u *gpuUniverse, root int32, places []uint32) ([][]uint64, bool) {
+func (m *gpuMiner) hostProfiles(fg *featureGraph, u *gpuUniverse, root int32,
+	places []uint32) ([][]uint64, bool) {
 	r := m.r
-	g, err := m.survey.graph(r.ctx)
+	g, err := m.survey.graph(r.Ctx)
 	if err != nil {
-		r.fail(err)
+		r.Fail(err)
 		return nil, false
 	}
 	numbers, err := m.hostNumbers(g, places)
 	if err != nil {
-		r.fail(err)
+		r.Fail(err)
 		return nil, false
 	}
 	host := newUniverse[[1]uint64](g, fg, u.features, root, r.job.MinPrevalence, r.job.cores)
 	profilers := make([]*profiler[[1]uint64], r.job.cores.workers)
 	out := make([][]uint64, len(places))
-	err = r.job.cores.each(r.ctx, len(places), func(w, i int) error {
+	err = r.job.cores.each(r.Ctx, len(places), func(w, i int) error {
 		if profilers[w] == nil {
 			profilers[w] = &profiler[[1]uint64]{u: host, limit: hostSteps}
 		}
@@ -159,7 +165,7 @@ func (m *gpuMiner) hostProfiles(fg *featureGraph, u *gpuUniverse, root int32, pl
 		return nil
 	})
 	if err != nil && !errors.Is(err, errHard) {
-		r.fail(err)
+		r.Fail(err)
 	}
 	return out, err == nil
 }
@@ -174,7 +180,8 @@ func (m *gpuMiner) hostNumbers(g *neighbours, places []uint32) ([]int32, error) 
 		}
 		return numbers, nil
 	}
-	x, y, z := get(r, s.x, s.places), get(r, s.y, s.places), get(r, s.z, min(s.places, s.z.Len()))
+	x, y := gpu.Get(r, s.x, s.places), gpu.Get(r, s.y, s.places)
+	z := gpu.Get(r, s.z, min(s.places, s.z.Len()))
 	position := func(x, y, z []float64, i int) (at [3]float64) {
 		at[0], at[1] = x[i], y[i]
 		if len(z) > 0 {
@@ -191,7 +198,7 @@ func (m *gpuMiner) hostNumbers(g *neighbours, places []uint32) ([]int32, error) 
 			numbers[i] = int32(k)
 		}
 	}
-	return numbers, r.err
+	return numbers, r.Err()
 }
 
 // byFeature mines a universe for every feature, which has the feature and its later neighbours.
@@ -215,16 +222,17 @@ func (m *gpuMiner) byFeature(fg *featureGraph, st *store, order []int32) ([]foun
 }
 
 // onCPU mines a universe on CPU cores.
-func (m *gpuMiner) onCPU(fg *featureGraph, st *store, universe []int32, root int32) ([]found, error) {
+func (m *gpuMiner) onCPU(fg *featureGraph, st *store, universe []int32,
+	root int32) ([]found, error) {
 	r, j := m.r, m.r.job
-	g, err := m.survey.join(r.ctx)
+	g, err := m.survey.join(r.Ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := g.list(r.ctx, j.cores, j.budget/4); err != nil {
+	if err := g.list(r.Ctx, j.cores, j.budget/4); err != nil {
 		return nil, err
 	}
-	if err := mineWide(r.ctx, g, fg, st, j, universe, root); err != nil {
+	if err := mineWide(r.Ctx, g, fg, st, j, universe, root); err != nil {
 		return nil, err
 	}
 	return st.patterns, st.failure()

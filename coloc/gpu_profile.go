@@ -59,7 +59,8 @@ func newGPUUniverse(s *gpuScene, fg *featureGraph, total []int64, features []int
 var profilers = []struct {
 	name  string
 	warps int // of a block
-}{{"profile_32", 8}, {"profile_64", 8}, {"profile_128", 4}, {"profile_256", 1}, {"profile_crowd", 4}}
+}{{"profile_32", 8}, {"profile_64", 8}, {"profile_128", 4}, {"profile_256", 1},
+	{"profile_crowd", 4}}
 
 // setsAPlace is the initial room for sets per place. Places of 200,000 uniform points of 20
 // features with 22 neighbours each have 8 sets on average.
@@ -75,7 +76,8 @@ type gpuSets struct {
 
 // profiles finds the sets of all places. host computes those that exceed a warp; ok is false if it
 // cannot, either.
-func (u *gpuUniverse) profiles(host func(places []uint32) (sets [][]uint64, ok bool)) (sets gpuSets, ok bool) {
+func (u *gpuUniverse) profiles(
+	host func(places []uint32) (sets [][]uint64, ok bool)) (sets gpuSets, ok bool) {
 	s, r := u.s, u.s.r
 	n := s.places
 	room := setsAPlace*n + 1<<16
@@ -92,30 +94,27 @@ func (u *gpuUniverse) profiles(host func(places []uint32) (sets [][]uint64, ok b
 			entries = 0
 		}
 		r.use(profileMemory, besides+4*entries, "profiles of places")
-		if r.err == nil {
-			r.fail(r.arena.Release(0))
-		}
+		r.Do(func() error { return r.Arena.Release(0) })
 		masks := s.masks(u.bit)
-		pairs := put(r, u.pairs)
-		sets = gpuSets{pool: take[uint64](r, room), start: zeros[uint64](r, n), count: zeros[uint32](r, n)}
-		lists := take[uint32](r, int(entries))
-		used, counts := zeros[uint64](r, 1), take[uint32](r, len(profilers))
-		queues := [2]gpu.Buffer[uint32]{take[uint32](r, n), take[uint32](r, n)}
+		pairs := gpu.Put(r, u.pairs)
+		sets = gpuSets{pool: gpu.Make[uint64](r, room), start: gpu.Zeros[uint64](r, n),
+			count: gpu.Zeros[uint32](r, n)}
+		lists := gpu.Make[uint32](r, int(entries))
+		used, counts := gpu.Zeros[uint64](r, 1), gpu.Make[uint32](r, len(profilers))
+		queues := [2]gpu.Buffer[uint32]{gpu.Make[uint32](r, n), gpu.Make[uint32](r, n)}
 		var none gpu.Buffer[uint32]
 		var hard []uint32
-		for lo := 0; lo < n && r.err == nil; {
+		for lo := 0; lo < n && r.Err() == nil; {
 			hi, from := n, s.hosted
 			if s.hosted.Len() == 0 && s.edges > 0 {
 				hi, from = s.chunk(lo, entries), lists
 				s.lists(lo, hi, lists)
-				r.stage("lists")
+				r.Stage("lists")
 			}
-			if r.err == nil {
-				r.fail(counts.Zero(r.s))
-			}
+			r.Do(func() error { return counts.Zero(r.Stream) })
 			queue, queued := none, none
 			for i, p := range profilers {
-				if r.err != nil {
+				if r.Err() != nil {
 					break
 				}
 				next, count := queues[i%2], counts.Slice(i, i+1)
@@ -123,30 +122,31 @@ func (u *gpuUniverse) profiles(host func(places []uint32) (sets [][]uint64, ok b
 				if i > 0 {
 					blocks = min(blocks, 32*r.dev.Info().Multiprocessors)
 				}
-				r.launchBlocks(profileKernels, p.name, blocks, 32*p.warps, argOf(queue),
-					argOf(queued), gpu.U32(uint32(lo)), gpu.U32(uint32(hi-lo)),
-					s.x.Arg(), s.y.Arg(), argOf(s.z), argOf(s.reach), gpu.F64(s.limit), masks.Arg(),
-					pairs.Arg(), gpu.U64(u.root), s.offsets.Arg(), argOf(from),
+				r.Launch(profileKernels, p.name, gpu.Grid(blocks, 32*p.warps), queue.ArgOrNull(),
+					queued.ArgOrNull(), gpu.U32(uint32(lo)), gpu.U32(uint32(hi-lo)),
+					s.x.Arg(), s.y.Arg(), s.z.ArgOrNull(), s.reach.ArgOrNull(), gpu.F64(s.limit),
+					masks.Arg(), pairs.Arg(), gpu.U64(u.root), s.offsets.Arg(), from.ArgOrNull(),
 					gpu.U32(uint32(max(r.job.evaluation.steps, 1))), sets.pool.Arg(),
 					gpu.U64(uint64(room)), used.Arg(), sets.start.Arg(), sets.count.Arg(),
 					next.Arg(), count.Arg())
-				r.stage(p.name)
+				r.Stage(p.name)
 				queue, queued = next, count
 			}
-			hard = append(hard, get(r, queue, int(get(r, queued, 1)[0]))...)
+			hard = append(hard, gpu.Get(r, queue, int(gpu.Get(r, queued, 1)[0]))...)
 			lo = hi
 		}
-		sets.total = int(get(r, used, 1)[0])
-		if r.err == nil && len(hard) > 0 {
-			r.job.logf("%d places have profiles too long for the GPU: the CPU cores make them", len(hard))
+		sets.total = int(gpu.Get(r, used, 1)[0])
+		if r.Err() == nil && len(hard) > 0 {
+			r.job.logf("%d places have profiles too long for the GPU: the CPU cores make them",
+				len(hard))
 			extra, ok := host(hard)
 			if !ok {
 				return sets, false
 			}
 			sets.add(r, hard, extra)
-			r.stage("host profiles")
+			r.Stage("host profiles")
 		}
-		if r.err != nil || sets.total <= room {
+		if r.Err() != nil || sets.total <= room {
 			return sets, true
 		}
 		room = sets.total // repeat with enough room
@@ -157,17 +157,17 @@ func (u *gpuUniverse) profiles(host func(places []uint32) (sets [][]uint64, ok b
 func (s *gpuSets) add(r *gpuRun, places []uint32, sets [][]uint64) {
 	all := slices.Concat(sets...)
 	at := s.total
-	if s.total += len(all); s.total > s.pool.Len() || r.err != nil {
+	if s.total += len(all); s.total > s.pool.Len() || r.Err() != nil {
 		return
 	}
-	start, count := get(r, s.start, s.start.Len()), get(r, s.count, s.count.Len())
+	start, count := gpu.Get(r, s.start, s.start.Len()), gpu.Get(r, s.count, s.count.Len())
 	for i, p := range places {
 		start[p], count[p] = uint64(at), uint32(len(sets[i]))
 		at += len(sets[i])
 	}
-	if r.err == nil {
-		r.fail(errors.Join(s.pool.Slice(s.total-len(all), s.total).Upload(r.s, all),
-			s.start.Upload(r.s, start), s.count.Upload(r.s, count)))
+	if r.Err() == nil {
+		r.Fail(errors.Join(s.pool.Slice(s.total-len(all), s.total).Upload(r.Stream, all),
+			s.start.Upload(r.Stream, start), s.count.Upload(r.Stream, count)))
 	}
 }
 
@@ -186,32 +186,34 @@ func (u *gpuUniverse) fill(sets gpuSets) (ok bool) {
 	n := gpu.U64(uint64(s.points))
 	buckets := width * classSizes * classDigits
 	// The table of buckets is small and is stored beside the profiles.
-	bit, pairs := put(r, u.bit), put(r, u.pairs)
-	counts := zeros[uint32](r, buckets)
-	overflow := zeros[uint32](r, 1)
-	if r.err != nil {
+	bit, pairs := gpu.Put(r, u.bit), gpu.Put(r, u.pairs)
+	counts := gpu.Zeros[uint32](r, buckets)
+	overflow := gpu.Zeros[uint32](r, 1)
+	if r.Err() != nil {
 		return false
 	}
-	class := []gpu.Arg{s.feature.Arg(), s.weight.Arg(), s.placeOf.Arg(), n, bit.Arg(), pairs.Arg(), gpu.U64(u.root),
-		sets.pool.Arg(), sets.start.Arg(), sets.count.Arg()}
-	r.launch(latticeKernels, "class_count", s.points, append(class, counts.Arg(), overflow.Arg())...)
-	if get(r, overflow, 1)[0] != 0 {
+	class := []gpu.Arg{s.feature.Arg(), s.weight.Arg(), s.placeOf.Arg(), n, bit.Arg(), pairs.Arg(),
+		gpu.U64(u.root), sets.pool.Arg(), sets.start.Arg(), sets.count.Arg()}
+	r.Each(latticeKernels, "class_count", s.points, append(class, counts.Arg(), overflow.Arg())...)
+	if gpu.Get(r, overflow, 1)[0] != 0 {
 		return false
 	}
-	l := layOut(get(r, counts, buckets), width)
-	r.stage("count classes")
-	r.use(patternMemory, int64(l.total)*(4*int64(width)+2)+int64(buckets)*16+gpuBytesBesides+u.latticeBytes(), "columns of feature sets")
+	l := layOut(gpu.Get(r, counts, buckets), width)
+	r.Stage("count classes")
+	r.use(patternMemory, int64(l.total)*(4*int64(width)+2)+int64(buckets)*16+gpuBytesBesides+
+		u.latticeBytes(), "columns of feature sets")
 	c := &u.columns
 	c.width = uint32(width)
-	c.first, c.words, c.kind = put(r, l.first), put(r, l.words), put(r, l.kind)
-	c.bits = zeros[uint32](r, l.total*width)
-	start, taken := put(r, l.start), zeros[uint32](r, buckets)
-	r.launch(latticeKernels, "class_fill", s.points,
+	c.first, c.words, c.kind = gpu.Put(r, l.first), gpu.Put(r, l.words), gpu.Put(r, l.kind)
+	c.bits = gpu.Zeros[uint32](r, l.total*width)
+	start, taken := gpu.Put(r, l.start), gpu.Zeros[uint32](r, buckets)
+	r.Each(latticeKernels, "class_fill", s.points,
 		append(class, start.Arg(), taken.Arg(), c.first.Arg(), c.words.Arg(), gpu.U32(c.width),
 			c.bits.Arg())...)
-	r.stage("fill columns")
-	r.job.logf("%d features: profiles have %d sets, columns have %d bits on the GPU", width, sets.total, 32*l.total)
-	return r.err == nil
+	r.Stage("fill columns")
+	r.job.logf("%d features: profiles have %d sets, columns have %d bits on the GPU", width,
+		sets.total, 32*l.total)
+	return r.Err() == nil
 }
 
 // columnLayout has the positions of groups and buckets, in words.

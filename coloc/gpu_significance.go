@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/points"
 )
 
@@ -56,13 +57,8 @@ func (t *nullTest) features(which []int) (all []int32) {
 // pairsOnGPU counts hundreds of rounds at once.
 func (t *nullTest) pairsOnGPU(ctx context.Context, which []int) (err error) {
 	j := t.survey.job
-	if d := j.GPU; d != nil { // free what mining keeps, as package points needs the memory
-		d.mu.Lock()
-		for i := range d.arenas {
-			err = errors.Join(err, d.arenas[i].Free())
-		}
-		d.mu.Unlock()
-		if err != nil {
+	if j.GPU != nil { // free what mining keeps, as package points needs the memory
+		if err := j.GPU.session.Trim(); err != nil {
 			return err
 		}
 	}
@@ -105,7 +101,6 @@ func (t *nullTest) roundsOnGPU(ctx context.Context, which []int, features []int3
 				if err != nil {
 					return err
 				}
-				s.job.instead = j.instead
 				r.job = s.job
 				err = t.roundOnGPU(r, s, which, features)
 				if errors.Is(err, errHard) {
@@ -150,7 +145,7 @@ func (t *nullTest) roundOnGPU(r *gpuRun, s *Survey, which []int, features []int3
 	m := &gpuMiner{r: r, survey: s}
 	found, err := m.indices(some, features)
 	r.clear()
-	if err := errors.Join(err, r.err); err != nil {
+	if err := errors.Join(err, r.Err()); err != nil {
 		return err
 	}
 	t.add(which, found, largest)
@@ -159,9 +154,9 @@ func (t *nullTest) roundOnGPU(r *gpuRun, s *Survey, which []int, features []int3
 
 // clear frees all arenas for the next round.
 func (r *gpuRun) clear() {
-	r.fail(r.s.Sync(r.ctx))
+	r.Sync()
 	for i := range r.arenas {
-		r.fail(r.arenas[i].Clear())
+		r.Fail(r.arenas[i].Clear())
 	}
 }
 
@@ -196,14 +191,14 @@ func (m *gpuMiner) indices(patterns []Pattern, features []int32) ([]float64, err
 		}
 	}
 	if len(sets) == 0 {
-		return out, r.err
+		return out, r.Err()
 	}
 	profiles, ok := u.profiles(func([]uint32) ([][]uint64, bool) { return nil, false })
-	if r.err == nil && ok {
+	if r.Err() == nil && ok {
 		ok = u.fill(profiles)
 	}
-	if r.err != nil {
-		return nil, r.err
+	if r.Err() != nil {
+		return nil, r.Err()
 	}
 	if !ok {
 		return nil, errHard
@@ -212,7 +207,7 @@ func (m *gpuMiner) indices(patterns []Pattern, features []int32) ([]float64, err
 	for set := range sets {
 		asked = append(asked, set)
 	}
-	l := &gpuLattice{u: u, found: take[uint64](r, min(countPart, len(asked)))}
+	l := &gpuLattice{u: u, found: gpu.Make[uint64](r, min(countPart, len(asked)))}
 	for _, p := range l.participation(asked) {
 		sets[u.set(p.features)] = participationIndex(p, r.job.total)
 	}
@@ -221,7 +216,7 @@ func (m *gpuMiner) indices(patterns []Pattern, features []int32) ([]float64, err
 			out[i] = index
 		}
 	}
-	return out, r.err
+	return out, r.Err()
 }
 
 // set returns features as bits.

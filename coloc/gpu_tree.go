@@ -30,9 +30,9 @@ type gpuTree struct {
 // not enough room, it makes two parts: of the candidates or, of a single one, of its pairs.
 func (t *gpuTree) part(lo, hi, skip, limit int) error {
 	r := t.g.r
-	mark := r.arena.Mark()
+	mark := r.Arena.Mark()
 	fits, most, err := t.grow(lo, hi, skip, limit)
-	if e := r.arena.Release(mark); err == nil {
+	if e := r.Arena.Release(mark); err == nil {
 		err = e
 	}
 	switch {
@@ -51,7 +51,9 @@ func (t *gpuTree) part(lo, hi, skip, limit int) error {
 		}
 		return t.part(lo, hi, skip+half, min(limit, most)-half)
 	}
-	return fmt.Errorf("sgct: the instance tree of a pattern of size %d (%s) needs more than the GPU's memory bound: use --algorithm auto, which lists no instances, or raise --gpu-memory or --min-prevalence", t.length, strings.Join(t.g.pts.Names(t.list[lo]), ", "))
+	return fmt.Errorf("sgct: the instance tree of a pattern of size %d (%s) needs more than the GPU's "+
+		"memory bound: use --algorithm auto, which lists no instances, or raise --gpu-memory or "+
+		"--min-prevalence", t.length, strings.Join(t.g.pts.Names(t.list[lo]), ", "))
 }
 
 // grow builds all levels. fits is false if there is not enough room for them. most is the largest
@@ -60,37 +62,40 @@ func (t *gpuTree) grow(lo, hi, skip, limit int) (fits bool, most int, err error)
 	g, r := t.g, t.g.r
 	n := hi - lo
 	list := t.candidates
-	if r.err == nil {
+	if r.Err() == nil {
 		list = t.candidates.Slice(lo*t.length, hi*t.length)
 	}
-	first, counts, offsets := take[uint64](r, n), zeros[uint32](r, n+1), take[uint64](r, n+1)
-	r.launch(sgctKernels, "tree_roots", n,
+	first, counts, offsets := gpu.Make[uint64](r, n), gpu.Zeros[uint32](r, n+1),
+		gpu.Make[uint64](r, n+1)
+	r.Each(sgctKernels, "tree_roots", n,
 		append(append([]gpu.Arg{list.Arg(), gpu.U64(uint64(n)), gpu.U32(uint32(t.length)),
 			gpu.U32(g.typeBits), gpu.U32(g.bits)},
-			g.itm.args()...), gpu.U64(uint64(skip)), gpu.U64(uint64(limit)), first.Arg(), counts.Arg())...)
+			g.itm.args()...), gpu.U64(uint64(skip)), gpu.U64(uint64(limit)), first.Arg(),
+			counts.Arg())...)
 	pairs, owner, err := t.balance(counts, offsets, n)
 	if err != nil {
 		return false, 0, err
 	}
-	for _, c := range get(r, counts, n) {
+	for _, c := range gpu.Get(r, counts, n) {
 		most = max(most, int(c))
 	}
 	if pairs == 0 {
-		return true, most, r.err
+		return true, most, r.Err()
 	}
 	if 2*pairs > g.maxNodes {
-		return false, most, r.err
+		return false, most, r.Err()
 	}
-	r.launch(sgctKernels, "tree_first", pairs, owner.Arg(), offsets.Arg(), first.Arg(),
+	r.Each(sgctKernels, "tree_first", pairs, owner.Arg(), offsets.Arg(), first.Arg(),
 		gpu.U64(uint64(pairs)), gpu.U32(g.bits), g.pairs.Arg(),
 		t.instance.Arg(), t.parent.Arg(), t.candidate.Arg(), t.mask.Arg())
 	start, nodes := pairs, pairs // first node and number of nodes of the last level
 	for level := 1; level+1 < t.length; level++ {
-		mark := r.arena.Mark()
+		mark := r.Arena.Mark()
 		at := []gpu.Arg{list.Arg(), gpu.U32(uint32(t.length))}
 		packing := []gpu.Arg{gpu.U32(g.typeBits), gpu.U32(g.bits)}
-		first, counts, offsets := take[uint64](r, nodes), zeros[uint32](r, nodes+1), take[uint64](r, nodes+1)
-		r.launch(sgctKernels, "tree_count", nodes,
+		first, counts, offsets := gpu.Make[uint64](r, nodes), gpu.Zeros[uint32](r, nodes+1),
+			gpu.Make[uint64](r, nodes+1)
+		r.Each(sgctKernels, "tree_count", nodes,
 			slices.Concat(at, []gpu.Arg{gpu.U32(uint32(level)), gpu.U64(uint64(start)),
 				gpu.U64(uint64(nodes)),
 				t.instance.Arg(), t.candidate.Arg(), t.mask.Arg()}, packing, g.itnm.args(),
@@ -101,33 +106,33 @@ func (t *gpuTree) grow(lo, hi, skip, limit int) (fits bool, most int, err error)
 			return false, 0, err
 		}
 		if children == 0 {
-			return true, most, r.err
+			return true, most, r.Err()
 		}
 		if next+children > g.maxNodes {
-			return false, most, r.err
+			return false, most, r.Err()
 		}
-		r.launch(sgctKernels, "tree_fill", children, owner.Arg(), offsets.Arg(), first.Arg(),
+		r.Each(sgctKernels, "tree_fill", children, owner.Arg(), offsets.Arg(), first.Arg(),
 			gpu.U64(uint64(children)), gpu.U64(uint64(start)), gpu.U64(uint64(next)),
 			gpu.U32(g.bits), g.pairs.Arg(), t.instance.Arg(), t.parent.Arg(), t.candidate.Arg())
-		r.launch(sgctKernels, "tree_test", children,
+		r.Each(sgctKernels, "tree_test", children,
 			slices.Concat(at, []gpu.Arg{gpu.U32(uint32(level + 1)), gpu.U64(uint64(next)),
 				gpu.U64(uint64(children)),
 				t.instance.Arg(), t.parent.Arg(), t.candidate.Arg()}, packing, g.itnm.args(),
 				[]gpu.Arg{g.pairs.Arg(), t.mask.Arg()})...)
-		if e := r.arena.Release(mark); e != nil {
-			r.fail(e)
-		}
+		r.Fail(r.Arena.Release(mark))
 		start, nodes = next, children
 	}
-	if r.err != nil {
-		return false, 0, r.err
+	if r.Err() != nil {
+		return false, 0, r.Err()
 	}
 	row := lo * t.length
-	marks, unique := t.marks.Slice(row*int(g.words), t.marks.Len()), t.counts.Slice(row, t.counts.Len())
-	r.launch(sgctKernels, "tree_unique", nodes, gpu.U32(uint32(t.length)), gpu.U64(uint64(start)),
+	marks := t.marks.Slice(row*int(g.words), t.marks.Len())
+	unique := t.counts.Slice(row, t.counts.Len())
+	r.Each(sgctKernels, "tree_unique", nodes, gpu.U32(uint32(t.length)), gpu.U64(uint64(start)),
 		gpu.U64(uint64(nodes)),
-		t.instance.Arg(), t.parent.Arg(), t.candidate.Arg(), t.mask.Arg(), gpu.U32(g.words), marks.Arg(), unique.Arg())
-	return true, most, r.err
+		t.instance.Arg(), t.parent.Arg(), t.candidate.Arg(), t.mask.Arg(), gpu.U32(g.words),
+		marks.Arg(), unique.Arg())
+	return true, most, r.Err()
 }
 
 // balance turns the numbers of children into offsets and finds the owner of every child. It returns
@@ -135,19 +140,15 @@ func (t *gpuTree) grow(lo, hi, skip, limit int) (fits bool, most int, err error)
 func (t *gpuTree) balance(counts gpu.Buffer[uint32], offsets gpu.Buffer[uint64], n int) (total int,
 	owner gpu.Buffer[uint32], err error) {
 	r := t.g.r
-	if r.err == nil {
-		r.fail(prim.ExclusiveScan(r.s, r.arena, counts, offsets))
+	r.Do(func() error { return prim.ExclusiveScan(r.Stream, r.Arena, counts, offsets) })
+	if r.Err() != nil {
+		return 0, owner, r.Err()
 	}
-	if r.err != nil {
-		return 0, owner, r.err
-	}
-	total = int(get(r, offsets.Slice(n, n+1), 1)[0])
+	total = int(gpu.Get(r, offsets.Slice(n, n+1), 1)[0])
 	if total == 0 || total > t.g.maxNodes {
-		return total, owner, r.err
+		return total, owner, r.Err()
 	}
-	owner = take[uint32](r, total)
-	if r.err == nil {
-		r.fail(prim.Balance(r.s, offsets.Slice(0, n), total, owner))
-	}
-	return total, owner, r.err
+	owner = gpu.Make[uint32](r, total)
+	r.Do(func() error { return prim.Balance(r.Stream, offsets.Slice(0, n), total, owner) })
+	return total, owner, r.Err()
 }

@@ -95,7 +95,8 @@ func (g *gpuSGCT) findPairs() (int, error) {
 	g.bits = uint32(bits.Len32(most))
 	g.words = most/32 + 1
 	if 2*(g.typeBits+g.bits) > 63 {
-		return 0, fmt.Errorf("sgct on a GPU: pairs of %d features with up to %d points do not fit a word: use --algorithm auto", len(g.pts.Features), most)
+		return 0, fmt.Errorf("sgct on a GPU: pairs of %d features with up to %d points do not fit "+
+			"a word: use --algorithm auto", len(g.pts.Features), most)
 	}
 	return g.sweep(numbers)
 }
@@ -120,48 +121,54 @@ func (g *gpuSGCT) sweep(numbers []uint32) (int, error) {
 	x, y, z := positions(g.pts, j.Geographic, j.cores)
 	limit, _ := j.reach()
 	r.use(pointMemory, sgctBytesPerPoint*int64(n)+gpuBytesBesides, "sgct: points")
-	inX, inY, inType, inNumber := put(r, x), put(r, y), put(r, unsigned(g.pts.Feature)), put(r, numbers)
+	inX, inY, inType, inNumber := gpu.Put(r, x), gpu.Put(r, y), gpu.Put(r, unsigned(g.pts.Feature)),
+		gpu.Put(r, numbers)
 	var inZ, atZ gpu.Buffer[float64]
 	if z != nil {
-		inZ, atZ = put(r, z), take[float64](r, n)
+		inZ, atZ = gpu.Put(r, z), gpu.Make[float64](r, n)
 	}
 	count := gpu.U64(uint64(n))
-	keys, order, keys2, order2 := take[uint64](r, n), take[uint32](r, n), take[uint64](r, n), take[uint32](r, n)
-	r.stage("sgct upload")
+	keys, order, keys2, order2 := gpu.Make[uint64](r, n), gpu.Make[uint32](r, n),
+		gpu.Make[uint64](r, n), gpu.Make[uint32](r, n)
+	r.Stage("sgct upload")
 	if g.uploaded != nil {
 		g.uploaded()
 	}
-	r.launch(sgctKernels, "sweep_keys", n, inX.Arg(), count, keys.Arg(), order.Arg())
-	if r.err == nil {
+	r.Each(sgctKernels, "sweep_keys", n, inX.Arg(), count, keys.Arg(), order.Arg())
+	if r.Err() == nil {
 		var err error
-		_, order, err = prim.SortPairs(r.s, r.arena, keys, keys2, order, order2, 0, 64)
-		r.fail(err)
+		_, order, err = prim.SortPairs(r.Stream, r.Arena, keys, keys2, order, order2, 0, 64)
+		r.Fail(err)
 	}
-	atX, atY, atType, atNumber := take[float64](r, n), take[float64](r, n), take[uint32](r, n), take[uint32](r, n)
-	r.launch(sgctKernels, "sweep_gather", n, order.Arg(), inX.Arg(), inY.Arg(), argOf(inZ),
+	atX, atY, atType, atNumber := gpu.Make[float64](r, n), gpu.Make[float64](r, n),
+		gpu.Make[uint32](r, n), gpu.Make[uint32](r, n)
+	r.Each(sgctKernels, "sweep_gather", n, order.Arg(), inX.Arg(), inY.Arg(), inZ.ArgOrNull(),
 		inType.Arg(), inNumber.Arg(), count,
-		atX.Arg(), atY.Arg(), argOf(atZ), atType.Arg(), atNumber.Arg())
-	counts, begins := zeros[uint32](r, n+1), take[uint64](r, n+1)
-	r.launch(sgctKernels, "count_neighbours", 32*n, atX.Arg(), atY.Arg(), argOf(atZ), atType.Arg(),
+		atX.Arg(), atY.Arg(), atZ.ArgOrNull(), atType.Arg(), atNumber.Arg())
+	counts, begins := gpu.Zeros[uint32](r, n+1), gpu.Make[uint64](r, n+1)
+	r.Each(sgctKernels, "count_neighbours", 32*n, atX.Arg(), atY.Arg(), atZ.ArgOrNull(),
+		atType.Arg(),
 		count, gpu.F64(limit), counts.Arg())
-	if r.err != nil {
-		return 0, r.err
+	if r.Err() != nil {
+		return 0, r.Err()
 	}
-	r.fail(prim.ExclusiveScan(r.s, r.arena, counts, begins))
-	pairs := int(get(r, begins.Slice(n, n+1), 1)[0])
-	r.stage("sgct count")
+	r.Fail(prim.ExclusiveScan(r.Stream, r.Arena, counts, begins))
+	pairs := int(gpu.Get(r, begins.Slice(n, n+1), 1)[0])
+	r.Stage("sgct count")
 	g.takePairs(pairs)
-	r.launch(sgctKernels, "find_neighbours", 32*n, atX.Arg(), atY.Arg(), argOf(atZ), atType.Arg(),
+	r.Each(sgctKernels, "find_neighbours", 32*n, atX.Arg(), atY.Arg(), atZ.ArgOrNull(),
+		atType.Arg(),
 		atNumber.Arg(), count, gpu.F64(limit),
 		begins.Arg(), gpu.U32(g.typeBits), gpu.U32(g.bits), g.pairs.Arg())
-	r.stage("sgct find")
-	return pairs, r.err
+	r.Stage("sgct find")
+	return pairs, r.Err()
 }
 
 // takePairs allocates memory for the given number of pairs and for their maps.
 func (g *gpuSGCT) takePairs(pairs int) {
-	g.r.use(profileMemory, sgctBytesPerPair*int64(pairs)+gpuBytesBesides, "sgct: the table of instances of size 2")
-	g.pairs = take[uint64](g.r, pairs)
+	g.r.use(profileMemory, sgctBytesPerPair*int64(pairs)+gpuBytesBesides,
+		"sgct: the table of instances of size 2")
+	g.pairs = gpu.Make[uint64](g.r, pairs)
 }
 
 // hostPairs copies the pairs of nearest neighbours, which the CPU finds.
@@ -170,7 +177,7 @@ func (g *gpuSGCT) hostPairs(numbers []uint32) (int, error) {
 	j := *r.job
 	j.cores = cores{workers: 1}
 	var list []uint64
-	err := j.graphPairs(r.ctx, g.pts, func(_ int, a, b int32) error {
+	err := j.graphPairs(r.Ctx, g.pts, func(_ int, a, b int32) error {
 		types := uint64(g.pts.Feature[a])<<g.typeBits | uint64(g.pts.Feature[b])
 		list = append(list, (types<<g.bits|uint64(numbers[a]))<<g.bits|uint64(numbers[b]))
 		return nil
@@ -179,46 +186,41 @@ func (g *gpuSGCT) hostPairs(numbers []uint32) (int, error) {
 		return 0, err
 	}
 	g.takePairs(len(list))
-	if r.err == nil {
-		r.fail(g.pairs.Upload(r.s, list))
-	}
-	return len(list), r.err
+	r.Do(func() error { return g.pairs.Upload(r.Stream, list) })
+	return len(list), r.Err()
 }
 
 // indexPairs sorts the pairs and makes the two maps.
 func (g *gpuSGCT) indexPairs() {
 	r := g.r
-	alt := take[uint64](r, g.pairs.Len())
-	if r.err == nil {
+	alt := gpu.Make[uint64](r, g.pairs.Len())
+	if r.Err() == nil {
 		var err error
-		g.pairs, err = prim.SortKeys(r.s, r.arena, g.pairs, alt, 0, int(2*(g.typeBits+g.bits)))
-		r.fail(err)
+		g.pairs, err = prim.SortKeys(r.Stream, r.Arena, g.pairs, alt, 0, int(2*(g.typeBits+g.bits)))
+		r.Fail(err)
 	}
-	r.stage("sgct sort")
+	r.Stage("sgct sort")
 	g.itm = g.runs(2 * g.bits)
 	g.itnm = g.runs(g.bits)
-	r.stage("sgct maps")
+	r.Stage("sgct maps")
 }
 
 // runs maps the upper bits of pairs, from shift on, to the range of pairs that share them.
 func (g *gpuSGCT) runs(shift uint32) (m gpuMap) {
 	r, n := g.r, g.pairs.Len()
-	shifted, count := take[uint64](r, n), take[uint64](r, 1)
-	m.unique, m.begins = take[uint64](r, n), take[uint64](r, n+1)
-	r.launch(sgctKernels, "shift_keys", n, g.pairs.Arg(), gpu.U64(uint64(n)), gpu.U32(shift), shifted.Arg())
-	if r.err == nil {
-		r.fail(prim.Runs(r.s, r.arena, shifted, m.unique, m.begins, count))
-	}
-	m.n = int(get(r, count, 1)[0])
+	shifted, count := gpu.Make[uint64](r, n), gpu.Make[uint64](r, 1)
+	m.unique, m.begins = gpu.Make[uint64](r, n), gpu.Make[uint64](r, n+1)
+	r.Each(sgctKernels, "shift_keys", n, g.pairs.Arg(), gpu.U64(uint64(n)), gpu.U32(shift),
+		shifted.Arg())
+	r.Do(func() error { return prim.Runs(r.Stream, r.Arena, shifted, m.unique, m.begins, count) })
+	m.n = int(gpu.Get(r, count, 1)[0])
 	slots := 4
 	for slots < 2*m.n {
 		slots *= 2
 	}
-	m.keys, m.values = take[uint64](r, slots), zeros[uint64](r, slots)
-	if r.err == nil {
-		r.fail(m.keys.FillBytes(r.s, 0xff))
-	}
-	r.launch(sgctKernels, "map_fill", m.n, m.unique.Arg(), gpu.U64(uint64(m.n)), m.keys.Arg(),
+	m.keys, m.values = gpu.Make[uint64](r, slots), gpu.Zeros[uint64](r, slots)
+	r.Do(func() error { return m.keys.FillBytes(r.Stream, 0xff) })
+	r.Each(sgctKernels, "map_fill", m.n, m.unique.Arg(), gpu.U64(uint64(m.n)), m.keys.Arg(),
 		m.values.Arg(), gpu.U64(uint64(slots)))
 	return m
 }
@@ -229,40 +231,42 @@ func (g *gpuSGCT) prevalentPairs(adj [][]int32) ([][]int32, error) {
 	r, n := g.r, g.pairs.Len()
 	r.use(patternMemory, 16*int64(n)+64*int64(g.itm.n)+8*int64(len(adj))+int64(n)+gpuBytesBesides,
 		"sgct: distinct instances")
-	countsA, countsB := zeros[uint32](r, g.itm.n), zeros[uint32](r, g.itm.n)
+	countsA, countsB := gpu.Zeros[uint32](r, g.itm.n), gpu.Zeros[uint32](r, g.itm.n)
 	types := gpu.U64(uint64(g.itm.n))
-	second, alt := take[uint64](r, n), take[uint64](r, n)
+	second, alt := gpu.Make[uint64](r, n), gpu.Make[uint64](r, n)
 	total := make([]uint64, len(r.job.total))
 	for f, t := range r.job.total {
 		total[f] = uint64(t)
 	}
-	totals, mask := put(r, total), take[uint8](r, g.itm.n)
-	chosen, count := take[uint64](r, g.itm.n), take[uint64](r, 1)
-	r.launch(sgctKernels, "second_keys", n, g.pairs.Arg(), gpu.U64(uint64(n)), gpu.U32(g.bits), second.Arg())
-	if r.err == nil {
+	totals, mask := gpu.Put(r, total), gpu.Make[uint8](r, g.itm.n)
+	chosen, count := gpu.Make[uint64](r, g.itm.n), gpu.Make[uint64](r, 1)
+	r.Each(sgctKernels, "second_keys", n, g.pairs.Arg(), gpu.U64(uint64(n)), gpu.U32(g.bits),
+		second.Arg())
+	if r.Err() == nil {
 		var err error
-		second, err = prim.SortKeys(r.s, r.arena, second, alt, 0, int(2*g.typeBits+g.bits))
-		r.fail(err)
+		second, err = prim.SortKeys(r.Stream, r.Arena, second, alt, 0, int(2*g.typeBits+g.bits))
+		r.Fail(err)
 	}
-	if r.err != nil {
-		return nil, r.err
+	if r.Err() != nil {
+		return nil, r.Err()
 	}
 	unique := func(keys gpu.Buffer[uint64], n int, counts gpu.Buffer[uint32]) {
-		r.launch(sgctKernels, "unique_counts", n, keys.Arg(), gpu.U64(uint64(n)), gpu.U32(g.bits),
+		r.Each(sgctKernels, "unique_counts", n, keys.Arg(), gpu.U64(uint64(n)), gpu.U32(g.bits),
 			g.itm.keys.Arg(), g.itm.values.Arg(), gpu.U64(uint64(g.itm.keys.Len())), counts.Arg())
 	}
 	unique(g.itnm.unique, g.itnm.n, countsA)
 	unique(second, n, countsB)
-	r.launch(sgctKernels, "prevalence_mask", g.itm.n, g.itm.unique.Arg(), types,
+	r.Each(sgctKernels, "prevalence_mask", g.itm.n, g.itm.unique.Arg(), types,
 		gpu.U32(g.typeBits), countsA.Arg(), countsB.Arg(), totals.Arg(),
 		gpu.F64(r.job.MinPrevalence), mask.Arg())
-	if r.err == nil {
-		r.fail(prim.Select(r.s, r.arena, g.itm.unique.Slice(0, g.itm.n), mask, chosen, count))
-	}
-	prevalent := get(r, chosen, int(get(r, count, 1)[0]))
-	keys, a, b := get(r, g.itm.unique, g.itm.n), get(r, countsA, g.itm.n), get(r, countsB, g.itm.n)
-	if r.err != nil {
-		return nil, r.err
+	r.Do(func() error {
+		return prim.Select(r.Stream, r.Arena, g.itm.unique.Slice(0, g.itm.n), mask, chosen, count)
+	})
+	prevalent := gpu.Get(r, chosen, int(gpu.Get(r, count, 1)[0]))
+	keys, a, b := gpu.Get(r, g.itm.unique, g.itm.n), gpu.Get(r, countsA, g.itm.n),
+		gpu.Get(r, countsB, g.itm.n)
+	if r.Err() != nil {
+		return nil, r.Err()
 	}
 	pairOf := func(key uint64) [2]int32 {
 		return [2]int32{int32(key >> g.typeBits), int32(key & (1<<g.typeBits - 1))}
@@ -279,7 +283,7 @@ func (g *gpuSGCT) prevalentPairs(adj [][]int32) ([][]int32, error) {
 	for _, list := range adj {
 		slices.Sort(list)
 	}
-	r.stage("sgct pairs")
+	r.Stage("sgct pairs")
 	return adj, nil
 }
 
@@ -331,7 +335,7 @@ func (g *gpuSGCT) evaluate(_ context.Context, candidates [][]int32) ([][]int64, 
 		}
 		done += len(list)
 	}
-	r.stage("sgct trees")
+	r.Stage("sgct trees")
 	return out, nil
 }
 
@@ -341,20 +345,20 @@ const sgctBitmaps = 1 << 30
 // count makes the trees of candidates and counts the instances on paths of full length.
 func (g *gpuSGCT) count(candidates [][]int32, length int, perCandidate int64) ([]uint32, error) {
 	r := g.r
-	r.use(patternMemory, int64(len(candidates))*perCandidate+int64(g.maxNodes)*(nodeBytes+growBytes)+gpuBytesBesides, "sgct: instance trees")
-	if r.err == nil {
-		r.fail(r.arena.Release(0))
-	}
+	r.use(patternMemory, int64(len(candidates))*perCandidate+
+		int64(g.maxNodes)*(nodeBytes+growBytes)+gpuBytesBesides, "sgct: instance trees")
+	r.Do(func() error { return r.Arena.Release(0) })
 	t := &gpuTree{
 		g: g, length: length, list: candidates,
-		instance: take[uint32](r, g.maxNodes), parent: take[uint32](r, g.maxNodes),
-		candidate: take[uint32](r, g.maxNodes), mask: take[uint8](r, g.maxNodes),
-		marks: zeros[uint32](r, len(candidates)*length*int(g.words)), counts: zeros[uint32](r, len(candidates)*length),
-		candidates: put(r, unsigned(slices.Concat(candidates...))),
+		instance: gpu.Make[uint32](r, g.maxNodes), parent: gpu.Make[uint32](r, g.maxNodes),
+		candidate: gpu.Make[uint32](r, g.maxNodes), mask: gpu.Make[uint8](r, g.maxNodes),
+		marks:      gpu.Zeros[uint32](r, len(candidates)*length*int(g.words)),
+		counts:     gpu.Zeros[uint32](r, len(candidates)*length),
+		candidates: gpu.Put(r, unsigned(slices.Concat(candidates...))),
 	}
 	if err := t.part(0, len(candidates), 0, math.MaxInt32); err != nil {
 		return nil, err
 	}
-	counts := get(r, t.counts, len(candidates)*length)
-	return counts, r.err
+	counts := gpu.Get(r, t.counts, len(candidates)*length)
+	return counts, r.Err()
 }

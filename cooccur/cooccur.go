@@ -7,6 +7,7 @@ import (
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/choice"
+	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/text"
 )
 
@@ -130,15 +131,18 @@ type Sink interface {
 
 // Matrix computes the co-occurrence matrix of a corpus over a vocabulary and passes its rows to
 // sink. Words outside the vocabulary are removed before windows are formed.
-func Matrix(ctx context.Context, corpus *text.Corpus, v *Vocabulary, opt Options, sink Sink) (stats Stats, err error) {
+func Matrix(ctx context.Context, corpus *text.Corpus, v *Vocabulary, opt Options,
+	sink Sink) (stats Stats, err error) {
 	j, err := newJob(v, opt)
 	if err != nil {
 		return Stats{}, err
 	}
-	c := chosen{engine: opt.Engine, gpu: opt.Device, emulated: opt.gpuAuto, log: corpus.Options.Log,
-		pays: func() bool { return j.paysOnGPU(corpus, false) }}
-	err = c.run(ctx, func(g *GPU) (err error) {
-		stats, err = g.Matrix(ctx, corpus, v, opt, watched{sink, &c.given})
+	given := false // whether rows were passed on
+	c := gpu.Choice{Kind: opt.Engine, Emulated: opt.gpuAuto, Log: corpus.Options.Log,
+		Pays:  func() bool { return opt.gpuAuto || j.paysOnGPU(corpus, false) },
+		Final: func(error) bool { return given }}
+	err = runOn(ctx, c, opt.Device, func(g *GPU) (err error) {
+		stats, err = g.Matrix(ctx, corpus, v, opt, watched{sink, &given})
 		return err
 	}, func(e engine.Kind) (err error) {
 		stats, err = j.onCores(ctx, corpus, e, sink)
@@ -148,7 +152,8 @@ func Matrix(ctx context.Context, corpus *text.Corpus, v *Vocabulary, opt Options
 }
 
 // onCores is Matrix on one core or several.
-func (j *job) onCores(ctx context.Context, corpus *text.Corpus, e engine.Kind, sink Sink) (Stats, error) {
+func (j *job) onCores(ctx context.Context, corpus *text.Corpus, e engine.Kind, sink Sink) (Stats,
+	error) {
 	var err error
 	switch j.stats.Engine = e; {
 	case e == engine.Sequential:
@@ -168,14 +173,16 @@ func (j *job) onCores(ctx context.Context, corpus *text.Corpus, e engine.Kind, s
 func Make(ctx context.Context, corpus *text.Corpus, vocabulary VocabularyOptions, opt Options,
 	begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats, err error) {
 	opt.Analyzer = vocabulary.Analyzer
-	c := chosen{engine: opt.Engine, gpu: opt.Device, emulated: opt.gpuAuto, log: corpus.Options.Log,
-		pays: func() bool {
+	given := false // whether the vocabulary was passed on
+	c := gpu.Choice{Kind: opt.Engine, Emulated: opt.gpuAuto, Log: corpus.Options.Log,
+		Pays: func() bool {
 			j, err := newJob(new(Vocabulary), opt)
-			return err == nil && j.paysOnGPU(corpus, true)
-		}}
-	err = c.run(ctx, func(g *GPU) (err error) {
+			return opt.gpuAuto || err == nil && j.paysOnGPU(corpus, true)
+		},
+		Final: func(error) bool { return given }}
+	err = runOn(ctx, c, opt.Device, func(g *GPU) (err error) {
 		vs, stats, err = g.Make(ctx, corpus, vocabulary, opt, func(v *Vocabulary) (Sink, error) {
-			c.given = true
+			given = true
 			return begin(v)
 		})
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/bytesize"
+	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/par"
 	"github.com/collocate/collocate/text"
 )
@@ -50,9 +51,11 @@ const defaultMemory = 2_000_000_000
 
 // CountWords makes the vocabulary of a corpus: every word with its number of occurrences, in
 // descending order.
-func CountWords(ctx context.Context, corpus *text.Corpus, opt VocabularyOptions) (*Vocabulary, VocabularyStats, error) {
+func CountWords(ctx context.Context, corpus *text.Corpus, opt VocabularyOptions) (*Vocabulary,
+	VocabularyStats, error) {
 	if opt.MaxSize < 0 {
-		return nil, VocabularyStats{}, fmt.Errorf("maximum size %d of the vocabulary is negative", opt.MaxSize)
+		return nil, VocabularyStats{}, fmt.Errorf("maximum size %d of the vocabulary is negative",
+			opt.MaxSize)
 	}
 	threads := opt.Threads
 	if threads <= 0 {
@@ -61,11 +64,13 @@ func CountWords(ctx context.Context, corpus *text.Corpus, opt VocabularyOptions)
 	if opt.Memory <= 0 {
 		opt.Memory = defaultMemory
 	}
-	c := chosen{engine: opt.Engine, gpu: opt.Device, emulated: opt.gpuAuto, log: corpus.Options.Log,
-		pays: func() bool { return gpuPays(corpus, opt.Analyzer, true, 0, opt.Threads) }}
+	c := gpu.Choice{Kind: opt.Engine, Emulated: opt.gpuAuto, Log: corpus.Options.Log,
+		Pays: func() bool {
+			return opt.gpuAuto || gpuPays(corpus, opt.Analyzer, true, 0, opt.Threads)
+		}}
 	var v *Vocabulary
 	var stats VocabularyStats
-	err := c.run(ctx, func(g *GPU) (err error) {
+	err := runOn(ctx, c, opt.Device, func(g *GPU) (err error) {
 		v, stats, err = g.CountWords(ctx, corpus, opt)
 		return err
 	}, func(e engine.Kind) (err error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/bytesize"
@@ -43,12 +44,11 @@ type GPU struct {
 	large   []*rowBatch // for long rows
 	seq     *words.Sequence
 	dict    *words.Dictionary
-	arenas  [2]gpu.Kept        // for sorting words, and for pairs
-	begins  [3][]uint64        // host buffers for the starts of rows, see hostWords
-	trace   func(stage string) // see Trace
-	flow    bool               // trace without waiting for the device
-	crossed int64              // see Crossed
-	items   int                // capacity of a sequence, set by tests
+	arenas  [2]gpu.Kept // for sorting words, and for pairs
+	begins  [3][]uint64 // host buffers for the starts of rows, see hostWords
+	clock   *gpu.Clock  // nil unless Trace runs
+	crossed int64       // see Crossed
+	items   int         // capacity of a sequence, set by tests
 }
 
 // OpenGPU opens a device. Its error wraps engine.ErrNoGPU if there is none.
@@ -93,38 +93,26 @@ func (g *GPU) Close() error {
 // Crossed returns the number of bytes of text and rows copied to and from the device so far.
 func (g *GPU) Crossed() int64 { return g.crossed }
 
-// Trace makes jobs call fn with the name of each stage when it is over and the device is idle. It
-// is for measurements: waiting for the device takes time.
-func (g *GPU) Trace(fn func(stage string)) { g.trace = fn }
-
-func (g *GPU) mark(ctx context.Context, stage string) error {
-	if g.trace == nil {
-		return nil
+// Trace runs a job of this device and calls each with the times of its stages, by the device's
+// clock.
+func (g *GPU) Trace(job func() error, each func(stage string, took time.Duration)) (err error) {
+	g.clock = gpu.NewClock(g.dev)
+	defer func() {
+		err = errors.Join(err, g.clock.Free())
+		g.clock = nil
+	}()
+	if err := errors.Join(g.clock.Mark(g.compute, ""), job()); err != nil {
+		return err
 	}
-	var err error
-	if !g.flow {
-		err = g.compute.Sync(ctx)
-	}
-	g.trace(stage)
-	return err
+	return g.clock.Stages(func(stage string, took time.Duration, _ bool) { each(stage, took) })
 }
+
+// mark ends a stage.
+func (g *GPU) mark(stage string) error { return g.clock.End(g.compute, stage) }
 
 // launch starts a kernel with a thread for each of n items.
 func (g *GPU) launch(src *gpu.Source, name string, n int, args ...gpu.Arg) error {
-	return g.session.Each(g.compute, src, name, gpuThreads, n, args...)
-}
-
-// gpuThreads is the number of threads of most blocks, as in the kernels.
-const gpuThreads = 256
-
-// withGPU opens the device of the options, runs f and closes it.
-func withGPU(d engine.Device, f func(*GPU) error) (err error) {
-	g, err := OpenGPU(d)
-	if err != nil {
-		return fmt.Errorf("%w; use auto, multicore or sequential", err)
-	}
-	defer func() { err = errors.Join(err, g.Close()) }()
-	return f(g)
+	return g.compute.Each(src, name, gpu.Threads, n, args...)
 }
 
 // Device memory is kept from job to job, because allocating and freeing gigabytes takes tens of
@@ -236,8 +224,10 @@ func (g *GPU) plan(corpus int64, threads, vocabulary int) (layout, error) {
 	if vocabulary >= 0 {
 		l.dict = max(vocabulary/3*4+1024, 1<<10)
 	}
-	if need := int64(l.dict)*dictionaryBytes + int64(l.slots*l.slotSize) + 4*int64(l.sequence); need > total/4*3 {
-		return l, fmt.Errorf("this job needs at least %v of the GPU's memory, not %v: raise --gpu-memory", bytesize.Size(need/3*4), bytesize.Size(total))
+	need := int64(l.dict)*dictionaryBytes + int64(l.slots*l.slotSize) + 4*int64(l.sequence)
+	if need > total/4*3 {
+		return l, fmt.Errorf("this job needs at least %v of the GPU's memory, not %v: raise --gpu-memory",
+			bytesize.Size(need/3*4), bytesize.Size(total))
 	}
 	return l, nil
 }

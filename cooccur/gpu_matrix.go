@@ -11,7 +11,8 @@ import (
 )
 
 // Matrix is like the function Matrix, on this device.
-func (g *GPU) Matrix(ctx context.Context, corpus *text.Corpus, v *Vocabulary, opt Options, sink Sink) (Stats, error) {
+func (g *GPU) Matrix(ctx context.Context, corpus *text.Corpus, v *Vocabulary, opt Options,
+	sink Sink) (Stats, error) {
 	opt.Engine = engine.GPU
 	j, err := newJob(v, opt)
 	if err != nil {
@@ -124,7 +125,7 @@ func (p *gpuPairs) addSequence(ctx context.Context, f *feed, ids gpu.Buffer[uint
 	if err != nil {
 		return err
 	}
-	if err := p.mark(ctx, "word numbers to IDs"); err != nil {
+	if err := p.mark("word numbers to IDs"); err != nil {
 		return err
 	}
 	return p.addItems(ctx, f, left, gpu.Null())
@@ -140,7 +141,7 @@ func (p *gpuPairs) addItems(ctx context.Context, f *feed, n int, ids gpu.Arg) er
 	if err := p.add(ctx, f.seq.Items(0, n), ids); err != nil {
 		return err
 	}
-	return p.mark(ctx, "pairs counted")
+	return p.mark("pairs counted")
 }
 
 // Make is like the function Make, on this device. It reads the corpus once if its word numbers fit
@@ -186,7 +187,7 @@ func (f *feed) makeWhole(ctx context.Context, vopt VocabularyOptions, opt Option
 		return vs, stats, err
 	}
 	vs.Distinct = int64(sorted.n)
-	if err := f.mark(ctx, "vocabulary sorted"); err != nil {
+	if err := f.mark("vocabulary sorted"); err != nil {
 		return vs, stats, err
 	}
 	coming := sorted.bring(ctx, f.copies[0], vopt)
@@ -220,7 +221,7 @@ func (f *feed) makeWhole(ctx context.Context, vopt VocabularyOptions, opt Option
 		return vs, stats, err
 	}
 	defer p.close()
-	if err := f.mark(ctx, "memory taken"); err != nil {
+	if err := f.mark("memory taken"); err != nil {
 		return vs, stats, err
 	}
 	if ahead { // no word is left out
@@ -229,7 +230,7 @@ func (f *feed) makeWhole(ctx context.Context, vopt VocabularyOptions, opt Option
 		err = p.addSequence(ctx, f, ids)
 	}
 	if err == nil {
-		err = errors.Join(p.reduce(ctx), p.mark(ctx, "pairs sorted and added up"))
+		err = errors.Join(p.reduce(ctx), p.mark("pairs sorted and added up"))
 	}
 	if err != nil {
 		return vs, stats, err
@@ -238,7 +239,7 @@ func (f *feed) makeWhole(ctx context.Context, vopt VocabularyOptions, opt Option
 		return vs, stats, err
 	}
 	vs.Kept = j.vocab.Len()
-	if err := f.mark(ctx, "vocabulary on the host"); err != nil {
+	if err := f.mark("vocabulary on the host"); err != nil {
 		return vs, stats, err
 	}
 	sink, err := begin(j.vocab)
@@ -259,7 +260,8 @@ type arrival struct {
 }
 
 // bring starts copying the vocabulary to the host.
-func (s *sortedWords) bring(ctx context.Context, stream *gpu.Stream, opt VocabularyOptions) *arrival {
+func (s *sortedWords) bring(ctx context.Context, stream *gpu.Stream,
+	opt VocabularyOptions) *arrival {
 	a := &arrival{over: make(chan struct{})}
 	go func() {
 		defer close(a.over)

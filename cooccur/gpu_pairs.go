@@ -109,7 +109,8 @@ func newGPUPairs(j *job, g *GPU, words int, memory, places int64) (_ *gpuPairs, 
 	}
 	err = errors.Join(errs[:]...)
 	if err == nil {
-		err = errors.Join(p.dense.Zero(g.compute), p.units.Upload(g.compute, j.of), p.before.Zero(g.compute))
+		err = errors.Join(p.dense.Zero(g.compute), p.units.Upload(g.compute, j.of),
+			p.before.Zero(g.compute))
 	}
 	if err != nil {
 		return nil, err
@@ -148,7 +149,8 @@ func (p *gpuPairs) get(ctx context.Context) (int, error) {
 
 // rename replaces the word numbers of a sequence by IDs + 1, in place. It removes words without an
 // ID, keeps all ends of documents, and returns the number of remaining items.
-func (g *GPU) rename(ctx context.Context, items gpu.Buffer[uint32], ids gpu.Buffer[uint32]) (left int, err error) {
+func (g *GPU) rename(ctx context.Context, items gpu.Buffer[uint32],
+	ids gpu.Buffer[uint32]) (left int, err error) {
 	const tile = 256 * 16
 	n := items.Len()
 	if n == 0 {
@@ -166,7 +168,8 @@ func (g *GPU) rename(ctx context.Context, items gpu.Buffer[uint32], ids gpu.Buff
 	}
 	var count [1]uint64
 	err = errors.Join(states.Zero(g.compute),
-		g.compute.Launch(k, gpu.Grid(tiles, gpuThreads), items.Arg(), gpu.U64(uint64(n)), ids.Arg(),
+		g.compute.Launch(k, gpu.Grid(tiles, gpu.Threads), items.Arg(), gpu.U64(uint64(n)),
+			ids.Arg(),
 			states.Slice(tiles, tiles+1).Arg(), states.Arg()),
 		states.Slice(tiles, tiles+1).Download(ctx, g.compute, count[:]))
 	return int(count[0]), err
@@ -191,7 +194,7 @@ func (p *gpuPairs) add(ctx context.Context, items gpu.Buffer[uint32], ids gpu.Ar
 	if err != nil {
 		return err
 	}
-	resident, err := k.Resident(gpuThreads)
+	resident, err := k.Resident(gpu.Threads)
 	if err != nil {
 		return err
 	}
@@ -217,7 +220,7 @@ func (p *gpuPairs) add(ctx context.Context, items gpu.Buffer[uint32], ids gpu.Ar
 			return err
 		}
 		if err := p.compute.Launch(k,
-			gpu.Grid(min((places+pairPlaces-1)/pairPlaces, resident), gpuThreads), p.before.Arg(),
+			gpu.Grid(min((places+pairPlaces-1)/pairPlaces, resident), gpu.Threads), p.before.Arg(),
 			items.Arg(), ids,
 			gpu.U64(uint64(at)), gpu.U64(uint64(at+places)), gpu.U32(uint32(p.Window)),
 			gpu.U32(uint32(p.Side)), gpu.U32(uint32(p.head)),
@@ -285,7 +288,7 @@ func (p *gpuPairs) listDense(ctx context.Context) error {
 }
 
 // pairPlaces is the number of positions per thread block, as in pairs.cu.
-const pairPlaces = gpuThreads * 4
+const pairPlaces = gpu.Threads * 4
 
 // remember keeps the last items, for pairs that extend into the next sequence.
 func (p *gpuPairs) remember(ctx context.Context, items gpu.Buffer[uint32]) error {
@@ -294,7 +297,8 @@ func (p *gpuPairs) remember(ctx context.Context, items gpu.Buffer[uint32]) error
 		return items.Slice(n-w, n).CopyTo(p.compute, p.before)
 	}
 	old, fresh := make([]uint32, w), make([]uint32, n)
-	if err := errors.Join(p.before.Download(ctx, p.compute, old), items.Download(ctx, p.compute, fresh)); err != nil {
+	if err := errors.Join(p.before.Download(ctx, p.compute, old), items.Download(ctx, p.compute,
+		fresh)); err != nil {
 		return err
 	}
 	return p.before.Upload(p.compute, append(old[n:], fresh...))

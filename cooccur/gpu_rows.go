@@ -80,7 +80,7 @@ func (p *gpuPairs) rows(ctx context.Context, units bool, consume func(*rowBatch)
 	if err := p.compact(ctx); err != nil {
 		return err
 	}
-	if err := p.mark(ctx, "sums in order"); err != nil {
+	if err := p.mark("sums in order"); err != nil {
 		return err
 	}
 	err := p.scratch(func() (err error) {
@@ -97,10 +97,11 @@ func (p *gpuPairs) rows(ctx context.Context, units bool, consume func(*rowBatch)
 			return p.bothSides(out, own)
 		}
 		own.begins = p.hostWords(0, p.words+1)
-		return errors.Join(own.starts.Download(out.ctx, p.compute, own.begins), out.make(0, p.words, own))
+		return errors.Join(own.starts.Download(out.ctx, p.compute, own.begins),
+			out.make(0, p.words, own))
 	})
 	p.n, p.runs, p.moved = 0, 0, false
-	return errors.Join(err, p.mark(ctx, "rows on the host"))
+	return errors.Join(err, p.mark("rows on the host"))
 }
 
 // bothSides computes the rows of frequent words, then the others.
@@ -118,7 +119,7 @@ func (p *gpuPairs) bothSides(out *outbox, own *sumsInOrder) error {
 		near.starts.Download(ctx, p.compute, near.begins)); err != nil {
 		return err
 	}
-	if err := errors.Join(out.make(0, frequent, own, near), p.mark(ctx, "rows of frequent words made")); err != nil {
+	if err := errors.Join(out.make(0, frequent, own, near), p.mark("rows of frequent words made")); err != nil {
 		return err
 	}
 	if err := p.mirror(own, far, before, 1, words); err != nil {
@@ -129,7 +130,7 @@ func (p *gpuPairs) bothSides(out *outbox, own *sumsInOrder) error {
 		far.starts.Download(ctx, p.compute, far.begins)); err != nil {
 		return err
 	}
-	return errors.Join(p.mark(ctx, "other rows sorted"), out.make(frequent, words, own, far))
+	return errors.Join(p.mark("other rows sorted"), out.make(frequent, words, own, far))
 }
 
 // withDense merges the sums of the dense matrix with the others, in the upper half of the buffers,
@@ -152,18 +153,21 @@ func (p *gpuPairs) withDense(ctx context.Context, own *sumsInOrder) error {
 	planes, cols := gpu.U32(uint32(p.densePlanes())), gpu.U32(uint32(p.colBits))
 	rows := min(p.head, p.words) // the dense matrix may be larger than the vocabulary
 	err := errors.Join(
-		s.Launch(k1, gpu.Grid(p.head, gpuThreads), p.dense.Arg(), head, planes, counts.Arg()),
+		s.Launch(k1, gpu.Grid(p.head, gpu.Threads), p.dense.Arg(), head, planes, counts.Arg()),
 		prim.ExclusiveScan(s, p.tmp, counts, starts),
-		p.launch(rowsSource, "rows_starts", p.n+1, p.keys.Arg(), n, cols, gpu.U64(uint64(p.words)), others.Arg()),
+		p.launch(rowsSource, "rows_starts", p.n+1, p.keys.Arg(), n, cols, gpu.U64(uint64(p.words)),
+			others.Arg()),
 		p.launch(rowsSource, "rows_place", p.n, p.keys.Arg(), p.sums.Arg(), p.highArg(p.highs), n,
 			cols, head, starts.Arg(),
 			own.keys.Arg(), own.sums.Arg(), p.highArg(own.highs)))
 	if err == nil && rows > 0 {
-		err = s.Launch(k2, gpu.Grid(rows, gpuThreads), p.dense.Arg(), head, planes, cols, starts.Arg(), others.Arg(),
+		err = s.Launch(k2, gpu.Grid(rows, gpu.Threads), p.dense.Arg(), head, planes, cols,
+			starts.Arg(), others.Arg(),
 			own.keys.Arg(), own.sums.Arg(), p.highArg(own.highs))
 	}
 	var dense [1]uint64
-	if err := errors.Join(err, starts.Slice(p.head, p.head+1).Download(ctx, s, dense[:])); err != nil {
+	if err := errors.Join(err, starts.Slice(p.head, p.head+1).Download(ctx, s,
+		dense[:])); err != nil {
 		return err
 	}
 	own.n = p.n + int(dense[0])
@@ -200,7 +204,8 @@ func (p *gpuPairs) split(ctx context.Context, own *sumsInOrder,
 // mirror makes mirrored sums in the lower half of the buffers: part 0 for the first rows, part 1
 // for the others, after them. They are generated in the order of their new columns, and sorted by
 // their new rows.
-func (p *gpuPairs) mirror(own, l *sumsInOrder, before gpu.Buffer[uint64], part uint32, rows int) (err error) {
+func (p *gpuPairs) mirror(own, l *sumsInOrder, before gpu.Buffer[uint64], part uint32,
+	rows int) (err error) {
 	if err := p.launch(rowsSource, "rows_mirror", own.n, own.keys.Arg(), own.sums.Arg(),
 		p.highArg(own.highs), gpu.U64(uint64(own.n)), gpu.U32(uint32(p.colBits)),
 		gpu.U32(uint32(before.Len()-1)), gpu.U32(part), own.starts.Arg(), before.Arg(),
@@ -225,7 +230,8 @@ func (p *gpuPairs) mirror(own, l *sumsInOrder, before gpu.Buffer[uint64], part u
 // smallSums reports whether all sums fit in 32 bits, even those of a word with itself, which are
 // doubled. If so, they are copied in this form, and the host's cores, which are idle, compute the
 // values.
-func (p *gpuPairs) smallSums(ctx context.Context, sums gpu.Buffer[uint64], n int, units bool) (bool, error) {
+func (p *gpuPairs) smallSums(ctx context.Context, sums gpu.Buffer[uint64], n int, units bool) (bool,
+	error) {
 	if units || p.planes > 1 || n == 0 {
 		return false, nil
 	}
@@ -233,9 +239,10 @@ func (p *gpuPairs) smallSums(ctx context.Context, sums gpu.Buffer[uint64], n int
 	if err != nil {
 		return false, err
 	}
-	blocks := min((n+gpuThreads-1)/gpuThreads, 8*p.dev.Info().Multiprocessors)
+	blocks := min((n+gpu.Threads-1)/gpu.Threads, 8*p.dev.Info().Multiprocessors)
 	if err := errors.Join(p.count.Zero(p.compute),
-		p.compute.Launch(k, gpu.Grid(blocks, gpuThreads), sums.Arg(), gpu.U64(uint64(n)), p.count.Arg())); err != nil {
+		p.compute.Launch(k, gpu.Grid(blocks, gpu.Threads), sums.Arg(), gpu.U64(uint64(n)),
+			p.count.Arg())); err != nil {
 		return false, err
 	}
 	most, err := p.get(ctx)

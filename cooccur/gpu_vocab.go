@@ -51,13 +51,13 @@ func (g *GPU) sequence(ctx context.Context, corpus *text.Corpus, src *source,
 		return err
 	}
 	f.full = func(context.Context) error { return nil } // the words are counted already
-	if err := g.mark(ctx, "begin"); err != nil {
+	if err := g.mark("begin"); err != nil {
 		return err
 	}
 	if err := src.feed(ctx, f); err != nil {
 		return err
 	}
-	if err := g.mark(ctx, "text to word numbers"); err != nil {
+	if err := g.mark("text to word numbers"); err != nil {
 		return err
 	}
 	return use(ctx, f)
@@ -74,7 +74,7 @@ func (f *feed) vocabulary(ctx context.Context, opt VocabularyOptions) (v *Vocabu
 		return nil, nil, stats, err
 	}
 	stats.Distinct = int64(sorted.n)
-	if err := f.mark(ctx, "vocabulary sorted"); err != nil {
+	if err := f.mark("vocabulary sorted"); err != nil {
 		return nil, nil, stats, err
 	}
 	list, err := sorted.download(ctx, f.compute)
@@ -85,7 +85,7 @@ func (f *feed) vocabulary(ctx context.Context, opt VocabularyOptions) (v *Vocabu
 		return nil, nil, stats, err
 	}
 	stats.Kept = v.Len()
-	return v, list.numbers[:v.Len()], stats, f.mark(ctx, "vocabulary on the host")
+	return v, list.numbers[:v.Len()], stats, f.mark("vocabulary on the host")
 }
 
 // sortedWords holds the words on the device, in descending order of counts.
@@ -104,7 +104,8 @@ type sortedWords struct {
 // sortWords sorts the words on the device by stable sorts: by bytes 9 to 16, then by the first
 // eight bytes, then by count. Words that are still tied differ in later bytes, or only in their
 // lengths; they are sorted on the host.
-func (f *feed) sortWords(ctx context.Context, order Order, total uint64) (_ *sortedWords, err error) {
+func (f *feed) sortWords(ctx context.Context, order Order, total uint64) (_ *sortedWords,
+	err error) {
 	found, err := f.dict.Find(ctx, f.compute)
 	if err != nil {
 		return nil, err
@@ -143,7 +144,8 @@ func (w *sortedWords) sort(ctx context.Context, found *words.Found, total uint64
 	}
 	if err := f.launch(vocabSource, "vocab_prefixes", n, found.Keys.Arg(), f.dict.Arena().Arg(),
 		found.Counts.Arg(), count,
-		gpu.U64(flip), gpu.U64(total), head.Arg(), tail.Arg(), falling.Arg(), idx[0].Arg()); err != nil {
+		gpu.U64(flip), gpu.U64(total), head.Arg(), tail.Arg(), falling.Arg(),
+		idx[0].Arg()); err != nil {
 		return err
 	}
 	at, other := idx[0], idx[1]
@@ -151,7 +153,8 @@ func (w *sortedWords) sort(ctx context.Context, found *words.Found, total uint64
 		values gpu.Buffer[uint64]
 		bits   int
 	}{{tail, 64}, {head, 64}, {falling, bits.Len64(total)}} {
-		if err := f.launch(vocabSource, "vocab_gather", n, by.values.Arg(), at.Arg(), count, key.Arg()); err != nil {
+		if err := f.launch(vocabSource, "vocab_gather", n, by.values.Arg(), at.Arg(), count,
+			key.Arg()); err != nil {
 			return err
 		}
 		_, sorted, err := prim.SortPairs(s, tmp, key, alt, at, other, 0, by.bits)
@@ -195,7 +198,8 @@ type wordList struct {
 // download copies the words to the host and brings them into their final order.
 func (w *sortedWords) download(ctx context.Context, s *gpu.Stream) (_ *wordList, err error) {
 	n := w.n
-	l := &wordList{order: w.order, numbers: make([]uint32, n), keys: make([]uint64, 2*n), counts: make([]uint64, n)}
+	l := &wordList{order: w.order, numbers: make([]uint32, n), keys: make([]uint64, 2*n),
+		counts: make([]uint64, n)}
 	if err := errors.Join(w.numbers.Download(ctx, s, l.numbers), w.keys.Download(ctx, s, l.keys),
 		w.counts.Download(ctx, s, l.counts)); err != nil {
 		return nil, err

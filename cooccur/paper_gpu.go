@@ -133,7 +133,8 @@ func newPaper(f *feed, j *job, t PaperTables, budget int64) (_ *paper, err error
 		err = p.state.Zero(f.compute)
 	}
 	if err == nil && j != nil {
-		err = errors.Join(p.units.Upload(f.compute, j.of), p.keys.FillBytes(f.compute, 0xff), p.sums.Zero(f.compute))
+		err = errors.Join(p.units.Upload(f.compute, j.of), p.keys.FillBytes(f.compute, 0xff),
+			p.sums.Zero(f.compute))
 	}
 	if err != nil {
 		return nil, errors.Join(err, p.free())
@@ -273,13 +274,16 @@ func (p *paper) launchGathered() error {
 		args = append(args, counts, p.keys.Arg(), p.sums.Arg(), gpu.U64(uint64(p.keys.Len())),
 			p.units.Arg(), gpu.U32(uint32(p.job.Window)), gpu.U32(uint32(p.job.Side)))
 	} else {
-		args = append(args, counts, gpu.Null(), gpu.Null(), gpu.U64(0), gpu.Null(), gpu.U32(0), gpu.U32(0))
+		args = append(args, counts, gpu.Null(), gpu.Null(), gpu.U64(0), gpu.Null(), gpu.U32(0),
+			gpu.U32(0))
 	}
 	segments := (p.n + paperSegment - 1) / paperSegment
 	blocks := (segments + paperThreads - 1) / paperThreads
 	s := p.streams[p.cur]
-	err = errors.Join(p.copies[0].Record(p.full), s.WaitFor(p.full), p.compute.Record(p.ready), s.WaitFor(p.ready),
-		s.Launch(k, gpu.Grid(blocks, paperThreads), append(args, p.state.Arg())...), s.Record(p.done[p.cur]))
+	err = errors.Join(p.copies[0].Record(p.full), s.WaitFor(p.full), p.compute.Record(p.ready),
+		s.WaitFor(p.ready),
+		s.Launch(k, gpu.Grid(blocks, paperThreads), append(args, p.state.Arg())...),
+		s.Record(p.done[p.cur]))
 	p.running += p.n
 	p.launched[p.cur] = true
 	p.cur, p.n = (p.cur+1)%len(p.gathered), 0
@@ -311,7 +315,8 @@ func (p *paper) read() error {
 	}
 	p.running = 0
 	p.length, p.documents = state.Length, state.Documents
-	p.pairs, p.passed, p.used = int64(w[paperPairs]), int64(w[paperPassed]), words.ReadUsed(w[words.StateWords:])
+	p.pairs, p.passed, p.used = int64(w[paperPairs]), int64(w[paperPassed]),
+		words.ReadUsed(w[words.StateWords:])
 	return nil
 }
 
@@ -340,7 +345,8 @@ func (p *paper) listPairs(ctx context.Context, to *gpuPairs, ids gpu.Buffer[uint
 	if err := errors.Join(to.count.Upload(p.compute, []uint64{uint64(to.n)}),
 		p.compute.Launch(k, gpu.Grid((slots+paperThreads-1)/paperThreads, paperThreads),
 			p.keys.Arg(), p.sums.Arg(), gpu.U64(uint64(slots)), ids.Arg(),
-			gpu.U32(uint32(to.Side)), gpu.U32(uint32(to.colBits)), to.keys.Arg(), to.sums.Arg(), to.count.Arg()),
+			gpu.U32(uint32(to.Side)), gpu.U32(uint32(to.colBits)), to.keys.Arg(), to.sums.Arg(),
+			to.count.Arg()),
 		p.state.Slice(paperPairs, paperPairs+1).Zero(p.compute)); err != nil {
 		return err
 	}
@@ -352,7 +358,8 @@ func (p *paper) listPairs(ctx context.Context, to *gpuPairs, ids gpu.Buffer[uint
 }
 
 // paperFeed prepares the feed of a job of the paper's engine.
-func (g *GPU) paperFeed(corpus *text.Corpus, src *source, j *job, vocabulary int) (f *feed, l layout, err error) {
+func (g *GPU) paperFeed(corpus *text.Corpus, src *source, j *job, vocabulary int) (f *feed,
+	l layout, err error) {
 	if src.edit != nil {
 		return nil, l, errors.New("the paper's method tokenises on the GPU: want analyzer whitespace or ascii, and no subsampling")
 	}
@@ -447,10 +454,10 @@ func (g *GPU) paperMake(ctx context.Context, corpus *text.Corpus, vopt Vocabular
 		return nil
 	}
 	src := newSource(corpus, vopt.Analyzer, opt.Threads)
-	if err := errors.Join(g.mark(ctx, "begin"), src.feed(ctx, f)); err != nil {
+	if err := errors.Join(g.mark("begin"), src.feed(ctx, f)); err != nil {
 		return vs, stats, err
 	}
-	if err := errors.Join(p.end(), g.mark(ctx, "words and pairs counted")); err != nil {
+	if err := errors.Join(p.end(), g.mark("words and pairs counted")); err != nil {
 		return vs, stats, err
 	}
 	v, numbers, vs, err := f.vocabulary(ctx, vopt)

@@ -85,7 +85,7 @@ func Curves(ctx context.Context, p *Set, o CurveOptions) (out []Curve, err error
 	if len(pairs) == 0 {
 		return nil, fmt.Errorf("curves need two features, and the points have %d", k)
 	}
-	engine, done, err := o.Engine.open(pairsTime(l, o.Most, o.Rounds+1))
+	engine, done, err := o.Engine.open(ctx, pairsTime(l, o.Most, o.Rounds+1))
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/gpu"
 )
 
 // Engine selects where statistics are computed. All engines give the same bits.
@@ -49,37 +50,31 @@ const (
 
 // open chooses the engine of a job that takes one core about as long as cores says. done closes the
 // device if open has opened it.
-func (e Engine) open(cores time.Duration) (s sums, done func() error, err error) {
+func (e Engine) open(ctx context.Context, cores time.Duration) (s sums, done func() error,
+	err error) {
 	s.threads = e.cores()
 	done = func() error { return nil }
-	if e.Kind == engine.Sequential || e.Kind == engine.Multicore {
-		return s, done, nil
-	}
-	auto := e.Kind == engine.Auto
-	cores /= time.Duration(s.threads)
+	least := 2 * gpuOpening // twice, as the estimate may be that far off
 	if e.GPU != nil {
-		if !auto || cores > gpuLeast && !e.GPU.dev.Info().Emulated {
-			s.gpu = e.GPU
+		least = gpuLeast
+	}
+	c := gpu.Choice{Kind: e.Kind, Log: e.Log,
+		Pays: func() bool { return cores/time.Duration(s.threads) > least }}
+	err = c.Run(ctx, func() (err error) {
+		g, end := e.GPU, done
+		if g == nil {
+			if g, err = OpenGPU(e.Device); err != nil {
+				return err
+			}
+			end = g.Close
 		}
-		return s, done, nil
-	}
-	if auto && cores < 2*gpuOpening { // twice, as the estimate may be that far off
-		return s, done, nil
-	}
-	g, err := OpenGPU(e.Device)
-	switch {
-	case err != nil && auto:
-		if e.Log != nil {
-			e.Log.Info("not on a GPU", "error", err)
+		if err := c.Accepts(g.dev); err != nil {
+			return errors.Join(err, end())
 		}
-		return s, done, nil
-	case err != nil:
-		return s, done, err
-	case auto && g.dev.Info().Emulated:
-		return s, done, g.Close()
-	}
-	s.gpu = g
-	return s, g.Close, nil
+		s.gpu, done = g, end
+		return nil
+	}, func() error { return nil })
+	return s, done, err
 }
 
 // cores returns the number of CPU cores to use.
@@ -103,7 +98,8 @@ func pairsTime(l *plane, most float64, rounds int) time.Duration {
 }
 
 // of computes the sums of one plane.
-func (s sums) of(ctx context.Context, l *plane, bins int, most float64, edges bool) (*pairSums, error) {
+func (s sums) of(ctx context.Context, l *plane, bins int, most float64,
+	edges bool) (*pairSums, error) {
 	if s.gpu != nil {
 		return s.gpu.sumPairs(ctx, l, bins, most, edges)
 	}
@@ -137,9 +133,9 @@ func (s sums) rounds(ctx context.Context, m *NullModel, seed uint64, rounds, bin
 }
 
 // sumRounds is sums.rounds on the device.
-func (g *GPU) sumRounds(ctx context.Context, threads int, m *NullModel, seed uint64, rounds, bins int,
-	most float64, use func(round int, sums *pairSums)) error {
-	return g.run(ctx, func() error {
+func (g *GPU) sumRounds(ctx context.Context, threads int, m *NullModel, seed uint64,
+	rounds, bins int, most float64, use func(round int, sums *pairSums)) error {
+	return g.session.Hold(ctx, func() error {
 		l := m.plane
 		over := gridOver(l, most)
 		if m.null == Shift { // shifted points are spread over the whole rectangle
@@ -160,12 +156,11 @@ func (g *GPU) sumRounds(ctx context.Context, threads int, m *NullModel, seed uin
 			}
 			s := lane.begin(ctx)
 			sums := p.sum(s, d)
-			if s.err != nil {
-				return s.err
+			if s.Err() == nil {
+				s.Fail(each(ctx, threads, len(sums), func(_, i int) { use(lo+i, sums[i]) }))
 			}
-			err = each(ctx, threads, len(sums), func(_, i int) { use(lo+i, sums[i]) })
-			s.stage("use")
-			return err
+			s.Stage("use")
+			return s.End()
 		})
 	})
 }
@@ -178,7 +173,8 @@ func (g *GPU) CountNear(ctx context.Context, m *NullModel, seed uint64, rounds, 
 	distance float64, use func(round int, near func(a, b int32) int64)) error {
 	switch {
 	case m.set.CRS.Geographic():
-		return errors.New("counting rounds on a GPU needs positions in a plane, not longitudes and latitudes")
+		return errors.New("counting rounds on a GPU needs positions in a plane, " +
+			"not longitudes and latitudes")
 	case !(distance > 0):
 		return fmt.Errorf("distance %v: want more than 0", distance)
 	}
@@ -190,7 +186,8 @@ func (g *GPU) CountNear(ctx context.Context, m *NullModel, seed uint64, rounds, 
 
 // drawMany draws the rounds [lo, hi). Of shifts it draws only the vectors; the device moves the
 // points.
-func (m *NullModel) drawMany(ctx context.Context, threads int, seed uint64, lo, hi int) (drawnRounds, error) {
+func (m *NullModel) drawMany(ctx context.Context, threads int, seed uint64,
+	lo, hi int) (drawnRounds, error) {
 	l := m.plane
 	n := len(l.x)
 	d := drawnRounds{rounds: hi - lo, x: l.x, y: l.y, feature: l.feature}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/collocate/collocate/engine"
@@ -27,17 +26,15 @@ type GPU struct {
 	session *gpu.Session
 	dev     *gpu.Device // of the session
 	budget  int64       // bytes of device memory
-
-	mu    sync.Mutex
-	lanes []*gpuLane
-	trace func(stage string, took time.Duration) // set only by benchmarks
+	lanes   []*gpuLane
+	trace   func(stage string, took time.Duration) // set only by benchmarks
 }
 
 // gpuLane is a stream with its own memory. There are two: the device computes on one while the host
 // works on the results of the other.
 type gpuLane struct {
 	*GPU
-	s      *gpu.Stream
+	stream *gpu.Stream
 	memory gpu.Kept
 	host   [2][]int64 // where sums are copied to
 }
@@ -61,7 +58,7 @@ func newGPU(s *gpu.Session, memory int64) (*GPU, error) {
 	}
 	g := &GPU{session: s, dev: s.Dev, budget: budget}
 	for _, stream := range s.Streams {
-		lane := &gpuLane{GPU: g, s: stream}
+		lane := &gpuLane{GPU: g, stream: stream}
 		s.Keep(&lane.memory)
 		g.lanes = append(g.lanes, lane)
 	}
@@ -72,31 +69,7 @@ func newGPU(s *gpu.Session, memory int64) (*GPU, error) {
 func (g *GPU) Name() string { return g.dev.Info().Name }
 
 // Close frees the device and its memory.
-func (g *GPU) Close() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.session.Close()
-}
-
-// run holds the device for one job.
-func (g *GPU) run(ctx context.Context, do func() error) (err error) {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	release, err := g.dev.Acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
-	defer func() {
-		for _, lane := range g.lanes { // kernels may still use memory that the next job will reuse
-			err = errors.Join(err, lane.s.Sync(context.Background()), lane.memory.Clear())
-		}
-	}()
-	return do()
-}
+func (g *GPU) Close() error { return g.session.Close() }
 
 // batches divides the rounds into batches of at most atOnce and calls do for each, on the lanes.
 func (g *GPU) batches(ctx context.Context, rounds, atOnce int,
@@ -106,7 +79,8 @@ func (g *GPU) batches(ctx context.Context, rounds, atOnce int,
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	err := each(ctx, lanes, (rounds+atOnce-1)/atOnce, func(w, batch int) {
-		if failed[w] = do(g.lanes[w], batch*atOnce, min(rounds, (batch+1)*atOnce)); failed[w] != nil {
+		failed[w] = do(g.lanes[w], batch*atOnce, min(rounds, (batch+1)*atOnce))
+		if failed[w] != nil {
 			cancel()
 		}
 	})
@@ -116,106 +90,42 @@ func (g *GPU) batches(ctx context.Context, rounds, atOnce int,
 	return err
 }
 
-// steps runs a sequence of operations on a lane. After the first error, which it keeps, it skips
-// all others.
+// steps is a job on a lane.
 type steps struct {
-	ctx context.Context
-	*gpuLane
-	last time.Time
-	err  error
+	*gpu.Job
+	lane *gpuLane
 }
 
 func (l *gpuLane) begin(ctx context.Context) *steps {
-	return &steps{ctx: ctx, gpuLane: l, last: time.Now()}
-}
-
-// stage reports to trace how long the device took since the previous stage. It has to wait for the
-// device, so only benchmarks set trace.
-func (s *steps) stage(name string) {
-	if s.trace != nil {
-		s.do(func() error { return s.s.Sync(s.ctx) })
-		now := time.Now()
-		s.trace(name, now.Sub(s.last))
-		s.last = now
-	}
-}
-
-func (s *steps) do(f func() error) {
-	if s.err == nil {
-		s.err = f()
-	}
+	return &steps{l.session.Begin(ctx, l.stream, l.memory.Arena, l.trace), l}
 }
 
 // reserve frees what was taken of the lane's memory and makes room for the given number of bytes.
 func (s *steps) reserve(bytes int64) {
-	s.do(s.memory.Clear)
-	s.do(func() error { return s.memory.Reserve(s.dev, bytes, 0) })
-}
-
-func taken[T any](s *steps, n int) (b gpu.Buffer[T]) {
-	s.do(func() (err error) {
-		b, err = gpu.Take[T](s.memory.Arena, n)
-		return err
-	})
-	return b
-}
-
-func zeroed[T any](s *steps, n int) gpu.Buffer[T] {
-	b := taken[T](s, n)
-	s.do(func() error { return b.Zero(s.s) })
-	return b
-}
-
-func uploaded[T any](s *steps, values []T) gpu.Buffer[T] {
-	b := taken[T](s, len(values))
-	s.do(func() error { return b.Upload(s.s, values) })
-	return b
+	memory := &s.lane.memory
+	s.Do(memory.Clear)
+	s.Do(func() error { return memory.Reserve(s.lane.dev, bytes, 0) })
+	s.Arena = memory.Arena
 }
 
 // downloaded copies a buffer to host memory, which the next copy with the same number overwrites:
 // allocating fresh memory would cost more than the copy.
 func downloaded(s *steps, number int, b gpu.Buffer[int64]) []int64 {
-	if cap(s.host[number]) < b.Len() {
-		s.host[number] = make([]int64, b.Len())
+	host := &s.lane.host[number]
+	if cap(*host) < b.Len() {
+		*host = make([]int64, b.Len())
 	}
-	out := s.host[number][:b.Len()]
-	if len(out) > 0 {
-		s.do(func() error { return b.Download(s.ctx, s.s, out) })
-	}
+	out := (*host)[:b.Len()]
+	gpu.Read(s, b, out)
 	return out
-}
-
-func argOf[T any](b gpu.Buffer[T]) gpu.Arg {
-	if b.Len() == 0 {
-		return gpu.Null()
-	}
-	return b.Arg()
 }
 
 // launch starts a kernel with the given number of blocks for each round.
 func (s *steps) launch(name string, blocks, rounds, threads, shared int, args ...gpu.Arg) {
-	s.do(func() error {
-		k, err := s.kernel(name, shared)
-		if err != nil {
-			return err
-		}
-		dim := gpu.GridShared(blocks, threads, shared)
-		dim.Blocks[1] = rounds
-		return s.s.Launch(k, dim, args...)
-	})
+	dim := gpu.GridShared(blocks, threads, shared)
+	dim.Blocks[1] = rounds
+	s.Launch(pairKernels, name, dim, args...)
 }
-
-// kernel returns a kernel that may use the given number of bytes of shared memory.
-func (g *GPU) kernel(name string, shared int) (*gpu.Kernel, error) {
-	k, err := g.dev.Kernel(pairKernels, name)
-	if err == nil && shared+k.StaticShared() > g.dev.Info().SharedPerBlock {
-		err = k.AllowShared(shared)
-	}
-	return k, err
-}
-
-// gpuThreads is the block size of kernels with a thread per point: kThreads in pairs.cu.
-const gpuThreads = 256
 
 // pairPlan says how a device computes sums over pairs, for planes with the same number of points
 // and features in the same grid.
@@ -243,15 +153,16 @@ type pairPlan struct {
 const gpuMostPoints = 1 << 27
 
 // planPairs chooses the kernel and the memory.
-func (g *GPU) planPairs(l *plane, grid grid, bins int, most float64, edges bool) (*pairPlan, error) {
-	p := &pairPlan{g: g, n: len(l.x), k: l.features, bins: bins, most: most, edges: edges, grid: grid, l: l,
-		unordered: unorderedPairs(l.features) * bins}
+func (g *GPU) planPairs(l *plane, grid grid, bins int, most float64,
+	edges bool) (*pairPlan, error) {
+	p := &pairPlan{g: g, n: len(l.x), k: l.features, bins: bins, most: most, edges: edges,
+		grid: grid, l: l, unordered: unorderedPairs(l.features) * bins}
 	if edges {
 		p.all = p.k * p.k * bins
 	}
 	if p.n >= gpuMostPoints || p.k*p.k*bins > math.MaxInt32 {
-		return nil, fmt.Errorf("%d points of %d features at %d distances are too many for the GPU: use --engine multicore",
-			p.n, p.k, bins)
+		return nil, fmt.Errorf("%d points of %d features at %d distances are too many for the "+
+			"GPU: use --engine multicore", p.n, p.k, bins)
 	}
 	p.kernel, p.wideKernel = "pair_counts", "pair_counts_wide"
 	if edges {
@@ -298,7 +209,10 @@ func (p *pairPlan) shape() error {
 		p.threads = min(256, sizes[0])
 		p.shared = 4 * p.threads / 32 * 64
 	}
-	k, err := p.g.kernel(p.kernel, p.shared)
+	k, err := p.g.dev.Kernel(pairKernels, p.kernel)
+	if err == nil {
+		err = k.AllowShared(p.shared)
+	}
 	if err != nil {
 		return err
 	}
@@ -346,7 +260,8 @@ func (p *pairPlan) batchRounds(rounds int, drawn bool) (int, error) {
 		n--
 	}
 	if need := p.bytes(max(n, 1), drawn) * int64(lanes); n < 1 || need > p.g.budget {
-		return 0, fmt.Errorf("sums over pairs of points need %v of device memory, and %v are available: raise --gpu-memory or use --engine multicore",
+		return 0, fmt.Errorf("sums over pairs of points need %v of device memory, and %v are "+
+			"available: raise --gpu-memory or use --engine multicore",
 			bytesize.Size(need), bytesize.Size(p.g.budget))
 	}
 	return n, nil
@@ -371,15 +286,15 @@ func (p *pairPlan) sum(s *steps, d drawnRounds) []*pairSums {
 		}
 		return gpu.U64(0)
 	}
-	x, y, feature := uploaded(s, d.x), uploaded(s, d.y), uploaded(s, d.feature)
+	x, y, feature := gpu.Put(s, d.x), gpu.Put(s, d.y), gpu.Put(s, d.feature)
 	var moves gpu.Buffer[float64]
 	if d.moves != nil {
-		moves = uploaded(s, d.moves)
+		moves = gpu.Put(s, d.moves)
 	}
-	s.stage("upload")
-	draw := []gpu.Arg{x.Arg(), y.Arg(), feature.Arg(), argOf(moves), gpu.U64(uint64(n)), stride(len(d.x)),
-		stride(len(d.feature)), gpu.U32(uint32(p.k)), gpu.F64(p.l.minX), gpu.F64(p.l.minY),
-		gpu.F64(p.l.width), gpu.F64(p.l.depth)}
+	s.Stage("upload")
+	draw := []gpu.Arg{x.Arg(), y.Arg(), feature.Arg(), moves.ArgOrNull(), gpu.U64(uint64(n)),
+		stride(len(d.x)), stride(len(d.feature)), gpu.U32(uint32(p.k)), gpu.F64(p.l.minX),
+		gpu.F64(p.l.minY), gpu.F64(p.l.width), gpu.F64(p.l.depth)}
 	layout := []gpu.Arg{gpu.F64(p.grid.minX), gpu.F64(p.grid.minY), gpu.F64(1 / p.grid.side),
 		gpu.U32(uint32(p.grid.cols)), gpu.U32(uint32(p.grid.rows))}
 	args := func(lists ...[]gpu.Arg) (all []gpu.Arg) {
@@ -388,36 +303,40 @@ func (p *pairPlan) sum(s *steps, d drawnRounds) []*pairSums {
 		}
 		return all
 	}
-	start := zeroed[uint32](s, d.rounds*cellsOf+1)
-	place := taken[uint32](s, d.rounds*n)
-	toX, toY, toFeature := taken[float64](s, d.rounds*n), taken[float64](s, d.rounds*n), taken[int32](s, d.rounds*n)
-	tiles := (n + gpuThreads - 1) / gpuThreads
-	s.launch("cell_count", tiles, d.rounds, gpuThreads, 0,
+	start := gpu.Zeros[uint32](s, d.rounds*cellsOf+1)
+	place := gpu.Make[uint32](s, d.rounds*n)
+	toX, toY, toFeature := gpu.Make[float64](s, d.rounds*n), gpu.Make[float64](s, d.rounds*n),
+		gpu.Make[int32](s, d.rounds*n)
+	tiles := (n + gpu.Threads - 1) / gpu.Threads
+	s.launch("cell_count", tiles, d.rounds, gpu.Threads, 0,
 		args(draw, layout, []gpu.Arg{start.Arg(), place.Arg()})...)
-	s.do(func() error { return prim.ExclusiveScan(s.s, s.memory.Arena, start, start) })
-	s.launch("cell_fill", tiles, d.rounds, gpuThreads, 0, args(draw, layout,
+	s.Do(func() error { return prim.ExclusiveScan(s.Stream, s.Arena, start, start) })
+	s.launch("cell_fill", tiles, d.rounds, gpu.Threads, 0, args(draw, layout,
 		[]gpu.Arg{start.Arg(), place.Arg(), toX.Arg(), toY.Arg(), toFeature.Arg()})...)
-	unordered, all := zeroed[int64](s, d.rounds*p.unordered), zeroed[int64](s, d.rounds*p.all)
-	scratch := taken[uint32](s, p.scratch(d.rounds))
+	unordered, all := gpu.Zeros[int64](s, d.rounds*p.unordered), gpu.Zeros[int64](s, d.rounds*p.all)
+	scratch := gpu.Make[uint32](s, p.scratch(d.rounds))
 	shared := uint32(0)
 	if p.nearestShared {
 		shared = 1
 	}
 	sums := pairSums{features: p.k, bins: p.bins, step: p.most / float64(p.bins), edges: p.edges}
-	s.stage("cells")
+	s.Stage("cells")
 	s.launch(p.kernel, p.blocks(d.rounds), d.rounds, p.threads, p.shared, args(
 		[]gpu.Arg{toX.Arg(), toY.Arg(), toFeature.Arg(), start.Arg(), gpu.U64(uint64(n)),
-			gpu.U32(uint32(p.k)), gpu.U32(uint32(p.bins)), gpu.F64(p.most * p.most), gpu.F64(1 / sums.step),
-			gpu.F64(p.l.width), gpu.F64(p.l.depth), gpu.F64(p.l.area() * weightUnit)},
-		layout, []gpu.Arg{gpu.U32(shared), argOf(scratch), unordered.Arg(), argOf(all)})...)
-	s.stage("pairs")
+			gpu.U32(uint32(p.k)), gpu.U32(uint32(p.bins)), gpu.F64(p.most * p.most),
+			gpu.F64(1 / sums.step), gpu.F64(p.l.width), gpu.F64(p.l.depth),
+			gpu.F64(p.l.area() * weightUnit)},
+		layout, []gpu.Arg{gpu.U32(shared), scratch.ArgOrNull(), unordered.Arg(),
+			all.ArgOrNull()})...)
+	s.Stage("pairs")
 	pairs, nearest := downloaded(s, 0, unordered), downloaded(s, 1, all)
-	s.stage("download")
+	s.Stage("download")
 	out := make([]*pairSums, d.rounds)
 	for r := range out {
 		one := sums
 		if p.edges {
-			one.weighted, one.nearest = pairs[r*p.unordered:][:p.unordered], nearest[r*p.all:][:p.all]
+			one.weighted, one.nearest = pairs[r*p.unordered:][:p.unordered],
+				nearest[r*p.all:][:p.all]
 		} else {
 			one.count = pairs[r*p.unordered:][:p.unordered]
 		}
@@ -427,11 +346,12 @@ func (p *pairPlan) sum(s *steps, d drawnRounds) []*pairSums {
 }
 
 // sumPairs is plane.sumPairs on the device.
-func (g *GPU) sumPairs(ctx context.Context, l *plane, bins int, most float64, edges bool) (out *pairSums, err error) {
+func (g *GPU) sumPairs(ctx context.Context, l *plane, bins int, most float64,
+	edges bool) (out *pairSums, err error) {
 	if err := l.fits(most, edges); err != nil {
 		return nil, err
 	}
-	err = g.run(ctx, func() error {
+	err = g.session.Hold(ctx, func() error {
 		p, err := g.planPairs(l, gridOver(l, most), bins, most, edges)
 		if err != nil {
 			return err
@@ -441,10 +361,11 @@ func (g *GPU) sumPairs(ctx context.Context, l *plane, bins int, most float64, ed
 		}
 		s := g.lanes[0].begin(ctx)
 		sums := p.sum(s, drawnRounds{rounds: 1, x: l.x, y: l.y, feature: l.feature})
-		out = &pairSums{}
-		*out = *sums[0]
-		out.count, out.weighted, out.nearest = slices.Clone(out.count), slices.Clone(out.weighted), slices.Clone(out.nearest)
-		return s.err
+		out = sums[0]
+		for _, list := range []*[]int64{&out.count, &out.weighted, &out.nearest} {
+			*list = slices.Clone(*list)
+		}
+		return s.End()
 	})
 	return out, err
 }

@@ -10,16 +10,18 @@ import (
 )
 
 // edgeRounds is sums.edgeRounds on the device. The edges are copied once, the labels in batches.
-func (g *GPU) edgeRounds(ctx context.Context, threads int, e *edges, label []int32, k int, o EnrichmentOptions,
-	progress func(), out [][]int64) error {
-	return g.run(ctx, func() error {
+func (g *GPU) edgeRounds(ctx context.Context, threads int, e *edges, label []int32, k int,
+	o EnrichmentOptions, progress func(), out [][]int64) error {
+	return g.session.Hold(ctx, func() error {
 		n, info := len(label), g.dev.Info()
 		lanes := int64(min(gpuLanes, o.Rounds))
 		fixed := int64(len(e.start))*8 + int64(len(e.to))*4 + 1<<20
 		each1 := int64(n)*4 + int64(k*k)*8
-		atOnce := int(min(int64(o.Rounds), 4*int64(info.Multiprocessors), (g.budget/lanes-fixed)/each1))
+		atOnce := int(min(int64(o.Rounds), 4*int64(info.Multiprocessors),
+			(g.budget/lanes-fixed)/each1))
 		if atOnce < 1 {
-			return fmt.Errorf("edges between points need %v of device memory, and %v are available: raise --gpu-memory or use --engine multicore",
+			return fmt.Errorf("edges between points need %v of device memory, and %v are "+
+				"available: raise --gpu-memory or use --engine multicore",
 				bytesize.Size(lanes*(fixed+each1)), bytesize.Size(g.budget))
 		}
 		shared, inShared := 4*k*k, uint32(1)
@@ -35,9 +37,9 @@ func (g *GPU) edgeRounds(ctx context.Context, threads int, e *edges, label []int
 		for _, lane := range g.lanes[:lanes] {
 			s := lane.begin(ctx)
 			s.reserve(fixed + int64(atOnce)*(each1+512))
-			loaded[lane] = &held{start: uploaded(s, e.start), to: uploaded(s, e.to)}
-			if s.err != nil {
-				return s.err
+			loaded[lane] = &held{start: gpu.Put(s, e.start), to: gpu.Put(s, e.to)}
+			if err := s.End(); err != nil {
+				return err
 			}
 			loaded[lane].mark = lane.memory.Mark()
 		}
@@ -51,16 +53,17 @@ func (g *GPU) edgeRounds(ctx context.Context, threads int, e *edges, label []int
 				return err
 			}
 			s, h := lane.begin(ctx), loaded[lane]
-			s.do(func() error { return lane.memory.Release(h.mark) })
-			onDevice, counts := uploaded(s, labels), zeroed[int64](s, k*k*(hi-lo))
-			blocks := max(1, min((n+gpuThreads-1)/gpuThreads, 32*info.Multiprocessors/(hi-lo)))
-			s.launch("edge_counts", blocks, hi-lo, gpuThreads, shared, h.start.Arg(), argOf(h.to),
-				onDevice.Arg(), gpu.U64(uint64(n)), gpu.U32(uint32(k)), gpu.U32(inShared), counts.Arg())
+			s.Do(func() error { return lane.memory.Release(h.mark) })
+			onDevice, counts := gpu.Put(s, labels), gpu.Zeros[int64](s, k*k*(hi-lo))
+			blocks := max(1, min((n+gpu.Threads-1)/gpu.Threads, 32*info.Multiprocessors/(hi-lo)))
+			s.launch("edge_counts", blocks, hi-lo, gpu.Threads, shared, h.start.Arg(),
+				h.to.ArgOrNull(), onDevice.Arg(), gpu.U64(uint64(n)), gpu.U32(uint32(k)),
+				gpu.U32(inShared), counts.Arg())
 			all := downloaded(s, 0, counts)
 			for i := range hi - lo {
 				out[lo+i] = slices.Clone(all[i*k*k:][:k*k])
 			}
-			return s.err
+			return s.End()
 		})
 	})
 }

@@ -42,7 +42,7 @@ func CoOccurrences(ctx context.Context, p *Set, o CoOccurrenceOptions) (out *CoO
 	if err != nil {
 		return nil, err
 	}
-	engine, done, err := o.Engine.open(pairsTime(l, most, 1))
+	engine, done, err := o.Engine.open(ctx, pairsTime(l, most, 1))
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func (g *edges) enrich(ctx context.Context, label []int32, k int, o EnrichmentOp
 	observed := g.countEdges(label, k)
 	// CPU cores always permute the labels; a device only counts. So only counting, about a
 	// nanosecond per edge, is estimated.
-	engine, done, err := o.Engine.open(time.Duration(o.Rounds) * time.Duration(len(g.to)))
+	engine, done, err := o.Engine.open(ctx, time.Duration(o.Rounds)*time.Duration(len(g.to)))
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/par"
 )
 
@@ -202,13 +203,23 @@ func (t *training) draw() {
 	t.words, t.contexts = newParameters(t.rows, t.o, 0), newParameters(t.rows, t.o, 1)
 }
 
+// choice is the choice of the engine. A training that does not converge is not repeated: that is so
+// on any engine.
+func (t *training) choice() gpu.Choice {
+	work := int64(len(t.cells)) * int64(t.o.Dim) * int64(t.o.Epochs)
+	return gpu.Choice{Kind: t.o.Engine, Log: t.o.Log,
+		Pays:  func() bool { return work > gloveOnGPU*int64(t.o.Threads) },
+		Final: func(err error) bool { return errors.Is(err, errDiverges) }}
+}
+
 // run trains on the engine of the options.
 func (t *training) run(ctx context.Context) error {
-	work := int64(len(t.cells)) * int64(t.o.Dim) * int64(t.o.Epochs)
-	c := chosen{kind: t.o.Engine, device: t.o.Device, pays: work > gloveOnGPU*int64(t.o.Threads), log: t.o.Log}
-	return c.run(ctx, func(g *card) error {
-		t.draw()
-		return t.onGPU(ctx, g)
+	c := t.choice()
+	return c.Run(ctx, func() error {
+		return withGPU(c, t.o.Device, func(g *card) error {
+			t.draw()
+			return t.onGPU(ctx, g)
+		})
 	}, func() error {
 		t.draw() // a GPU that failed may have changed them
 		t.began(engine.Multicore)
@@ -226,7 +237,8 @@ func (t *training) began(k engine.Kind) {
 }
 
 // epochs runs all epochs. epoch gets the order of the strata, and sets the losses.
-func (t *training) epochs(ctx context.Context, epoch func(ctx context.Context, strata []int) error) error {
+func (t *training) epochs(ctx context.Context, epoch func(ctx context.Context,
+	strata []int) error) error {
 	rng := rand.New(rand.NewPCG(t.o.Seed, 0x737472617461))
 	t.losses = make([]float64, t.groups)
 	for i := range t.o.Epochs {

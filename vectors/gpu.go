@@ -5,7 +5,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"log/slog"
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/bytesize"
@@ -43,77 +42,37 @@ func useGPU(s *gpu.Session, memory int64) *card {
 // Close releases the device.
 func (g *card) Close() error { return g.session.Close() }
 
-// reserve reserves memory for a job, or returns how much is missing.
-func (g *card) reserve(bytes int64, what string) error {
-	if err := g.arena.Clear(); err != nil {
-		return err
-	}
-	budget, err := g.session.Dev.Budget(g.memory)
-	if err != nil {
-		return err
-	}
-	if bytes > budget+g.arena.Bytes() {
-		return fmt.Errorf("%s needs %v of the GPU's memory, and only %v are available", what,
-			bytesize.Size(bytes), bytesize.Size(budget+g.arena.Bytes()))
-	}
-	return g.arena.Reserve(g.session.Dev, bytes, 2*bytes+1<<20)
-}
-
-// launch starts a kernel.
-func (g *card) launch(src *gpu.Source, name string, dim gpu.Dim, args ...gpu.Arg) error {
-	k, err := g.session.Dev.Kernel(src, name)
-	if err != nil {
-		return err
-	}
-	return g.stream.Launch(k, dim, args...)
-}
-
-// taken copies values to device memory from the arena.
-func taken[T any](g *card, values []T) (gpu.Buffer[T], error) {
-	b, err := gpu.Take[T](g.arena.Arena, len(values))
-	if err == nil {
-		err = b.Upload(g.stream, values)
-	}
-	return b, err
+// begin begins a job with the given number of bytes of memory, or says how much is missing.
+func (g *card) begin(ctx context.Context, bytes int64, what string) *gpu.Job {
+	j := g.session.Begin(ctx, g.stream, nil, nil)
+	j.Do(g.arena.Clear)
+	j.Do(func() error {
+		budget, err := g.session.Dev.Budget(g.memory)
+		if err != nil {
+			return err
+		}
+		if most := budget + g.arena.Bytes(); bytes > most {
+			return fmt.Errorf("%s needs %v of the GPU's memory, and only %v are available", what,
+				bytesize.Size(bytes), bytesize.Size(most))
+		}
+		return g.arena.Reserve(g.session.Dev, bytes, 2*bytes+1<<20)
+	})
+	j.Arena = g.arena.Arena
+	return j
 }
 
 // roomFor returns the space that n values take in the arena.
 func roomFor(n, size int) int64 { return int64(n)*int64(size) + 256 }
 
-// chosen says on which engine a job runs.
-type chosen struct {
-	kind     engine.Kind
-	device   engine.Device
-	pays     bool         // whether auto tries a GPU
-	emulated bool         // auto accepts the interpreter, for tests
-	log      *slog.Logger // may be nil
-}
-
-// run runs a job on its engine. If auto chooses a GPU and that fails, the cores repeat the job,
-// unless it is a training that does not converge, which is so on any engine.
-func (c chosen) run(ctx context.Context, onGPU func(*card) error, onCores func() error) error {
-	if c.kind != engine.GPU && (c.kind != engine.Auto || !c.pays) {
-		return onCores()
-	}
-	err := func() (err error) {
-		g, err := openGPU(c.device)
-		if err != nil && c.kind == engine.GPU {
-			return fmt.Errorf("%w; use auto, multicore or sequential", err)
-		}
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, g.Close()) }()
-		if c.kind == engine.Auto && !c.emulated && g.session.Dev.Info().Emulated {
-			return gpu.ErrEmulated
-		}
-		return onGPU(g)
-	}()
-	if c.kind == engine.GPU || err == nil || ctx.Err() != nil || errors.Is(err, errDiverges) {
+// withGPU opens the device, unless the choice does not accept it, runs a job there and closes it.
+func withGPU(c gpu.Choice, d engine.Device, job func(*card) error) (err error) {
+	g, err := openGPU(d)
+	if err != nil {
 		return err
 	}
-	if c.log != nil {
-		c.log.Info("not on a GPU", "error", err)
+	defer func() { err = errors.Join(err, g.Close()) }()
+	if err := c.Accepts(g.session.Dev); err != nil {
+		return err
 	}
-	return onCores()
+	return job(g)
 }

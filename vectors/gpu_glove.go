@@ -2,7 +2,6 @@ package vectors
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/collocate/collocate/engine"
@@ -22,33 +21,28 @@ const gloveDims = 1016
 // onGPU trains on a device. A launch is a stratum; a thread block trains on one block of it: see
 // kernels/glove.cu.
 func (t *training) onGPU(ctx context.Context, g *card) error {
-	run, err := t.prepare(g)
+	run, err := t.prepare(ctx, g)
 	if err != nil {
 		return err
 	}
 	t.began(engine.GPU)
-	if err := t.epochs(ctx, func(ctx context.Context, strata []int) error {
+	run.Fail(t.epochs(ctx, func(ctx context.Context, strata []int) error {
 		for _, s := range strata {
-			if err := errors.Join(ctx.Err(), run.stratum(s)); err != nil {
-				return err
-			}
+			run.Do(ctx.Err)
+			run.stratum(s)
 		}
-		if err := run.losses.Download(ctx, g.stream, t.losses); err != nil {
-			return err
-		}
-		return run.losses.Zero(g.stream)
-	}); err != nil {
-		return err
-	}
-	if err := run.words.Download(ctx, g.stream, t.words.all); err != nil {
-		return err
-	}
-	return run.contexts.Download(ctx, g.stream, t.contexts.all)
+		gpu.Read(run, run.losses, t.losses)
+		run.Do(func() error { return run.losses.Zero(run.Stream) })
+		return run.Err()
+	}))
+	gpu.Read(run, run.words, t.words.all)
+	gpu.Read(run, run.contexts, t.contexts.all)
+	return run.End()
 }
 
 // gloveRun is a training on a device.
 type gloveRun struct {
-	g               *card
+	*gpu.Job
 	groups, dim     int
 	rate            float32
 	cells           gpu.Buffer[cell]
@@ -58,40 +52,26 @@ type gloveRun struct {
 }
 
 // prepare uploads everything to the device.
-func (t *training) prepare(g *card) (*gloveRun, error) {
+func (t *training) prepare(ctx context.Context, g *card) (*gloveRun, error) {
 	if t.o.Dim > gloveDims {
-		return nil, fmt.Errorf("%d dimensions: want at most %d on a GPU; use --engine multicore", t.o.Dim, gloveDims)
+		return nil, fmt.Errorf("%d dimensions: want at most %d on a GPU; use --engine multicore",
+			t.o.Dim, gloveDims)
 	}
 	need := roomFor(len(t.cells), 16) + roomFor(len(t.ends), 8) + 2*roomFor(len(t.words.all), 4) +
 		roomFor(t.groups, 8)
-	if err := g.reserve(need, "the training"); err != nil {
-		return nil, err
-	}
-	r := &gloveRun{g: g, groups: t.groups, dim: t.words.dim, rate: float32(t.o.Rate)}
-	var err error
-	if r.cells, err = taken(g, t.cells); err != nil {
-		return nil, err
-	}
-	if r.ends, err = taken(g, t.ends); err != nil {
-		return nil, err
-	}
-	if r.words, err = taken(g, t.words.all); err != nil {
-		return nil, err
-	}
-	if r.contexts, err = taken(g, t.contexts.all); err != nil {
-		return nil, err
-	}
-	r.losses, err = taken(g, make([]float64, t.groups))
-	return r, err
+	j := g.begin(ctx, need, "the training")
+	return &gloveRun{Job: j, groups: t.groups, dim: t.words.dim, rate: float32(t.o.Rate),
+		cells: gpu.Put(j, t.cells), ends: gpu.Put(j, t.ends), words: gpu.Put(j, t.words.all),
+		contexts: gpu.Put(j, t.contexts.all), losses: gpu.Zeros[float64](j, t.groups)}, j.Err()
 }
 
 // stratum starts the training on the blocks of a stratum.
-func (r *gloveRun) stratum(s int) error {
+func (r *gloveRun) stratum(s int) {
 	kernel, warps := "glove", r.dim/32+1 // one more for the bias
 	if warps > 16 {
 		kernel, warps = "glove_wide", (warps+1)/2
 	}
-	return r.g.launch(gloveSource, kernel, gpu.Grid(r.groups, warps*32), r.cells.Arg(), r.ends.Arg(),
+	r.Launch(gloveSource, kernel, gpu.Grid(r.groups, warps*32), r.cells.Arg(), r.ends.Arg(),
 		gpu.U32(uint32(s*r.groups)), r.words.Arg(), r.contexts.Arg(), gpu.U32(uint32(r.dim)),
 		gpu.F32(r.rate), r.losses.Arg())
 }

@@ -27,22 +27,18 @@ type deviceVectors struct {
 func (v *Vectors) onGPU(g *card) (*deviceVectors, error) {
 	n := len(v.Words)
 	batch := similarBatch*(roomFor(n, 4)+roomFor(v.Dim+32, 4)) + roomFor(n, 64) + 1<<20
-	if err := g.reserve(roomFor(len(v.Data), 4)+roomFor(n, 4)+batch, "finding similar words"); err != nil {
-		return nil, err
-	}
-	d := &deviceVectors{v: v, g: g}
-	var err error
-	if d.data, err = taken(g, v.Data); err != nil {
-		return nil, err
-	}
-	if d.scale, err = taken(g, v.scale); err != nil {
+	j := g.begin(context.Background(), roomFor(len(v.Data), 4)+roomFor(n, 4)+batch,
+		"finding similar words")
+	d := &deviceVectors{v: v, g: g, data: gpu.Put(j, v.Data), scale: gpu.Put(j, v.scale)}
+	if err := j.End(); err != nil {
 		return nil, err
 	}
 	d.used = g.arena.Mark()
 	return d, nil
 }
 
-func (d *deviceVectors) nearest(ctx context.Context, queries []query, k int) (out [][]Near, err error) {
+func (d *deviceVectors) nearest(ctx context.Context, queries []query, k int) (out [][]Near,
+	err error) {
 	// With a large k there is less memory for scores, so batches are smaller.
 	n := len(d.v.Words)
 	size := max(1, min(similarBatch, similarBatch*n/(8*min(k+8, n))))
@@ -58,10 +54,8 @@ func (d *deviceVectors) nearest(ctx context.Context, queries []query, k int) (ou
 
 // batch scores all words for some queries, and selects the best of each.
 func (d *deviceVectors) batch(ctx context.Context, queries []query, k int) ([][]Near, error) {
-	arena := d.g.arena.Arena
-	if err := arena.Release(d.used); err != nil {
-		return nil, err
-	}
+	j := d.g.session.Begin(ctx, d.g.stream, d.g.arena.Arena, nil)
+	j.Do(func() error { return j.Arena.Release(d.used) })
 	n, dim := len(d.v.Words), d.v.Dim
 	padded := (dim + 31) &^ 31
 	host := make([]float32, len(queries)*padded)
@@ -71,40 +65,22 @@ func (d *deviceVectors) batch(ctx context.Context, queries []query, k int) ([][]
 		most = max(most, len(q.except))
 	}
 	most = min(k+most, n) // enough, without those that are excluded
-	on, err := taken(d.g, host)
-	if err != nil {
-		return nil, err
-	}
-	scores, err := gpu.Take[float32](arena, len(queries)*n)
-	if err != nil {
-		return nil, err
-	}
-	grid := gpu.Dim{Blocks: [3]int{(n + 31) / 32, (len(queries) + similarQueries - 1) / similarQueries, 1},
-		Threads: [3]int{256, 1, 1}}
-	if err := d.g.launch(similarSource, "similar", grid, d.data.Arg(), d.scale.Arg(), gpu.U32(uint32(n)),
+	on, scores := gpu.Put(j, host), gpu.Make[float32](j, len(queries)*n)
+	grid := gpu.Dim{Threads: [3]int{256, 1, 1},
+		Blocks: [3]int{(n + 31) / 32, (len(queries) + similarQueries - 1) / similarQueries, 1}}
+	j.Launch(similarSource, "similar", grid, d.data.Arg(), d.scale.Arg(), gpu.U32(uint32(n)),
 		gpu.U32(uint32(dim)), on.Arg(), gpu.U32(uint32(len(queries))), gpu.U32(uint32(padded)),
-		scores.Arg()); err != nil {
-		return nil, err
-	}
-	best, err := gpu.Take[float32](arena, len(queries)*most)
-	if err != nil {
-		return nil, err
-	}
-	places, err := gpu.Take[uint32](arena, len(queries)*most)
-	if err != nil {
-		return nil, err
-	}
+		scores.Arg())
+	best := gpu.Make[float32](j, len(queries)*most)
+	places := gpu.Make[uint32](j, len(queries)*most)
 	for i := range queries {
-		if err := prim.TopK(d.g.stream, arena, scores.Slice(i*n, (i+1)*n), most,
-			best.Slice(i*most, (i+1)*most), places.Slice(i*most, (i+1)*most)); err != nil {
-			return nil, err
-		}
+		j.Do(func() error {
+			return prim.TopK(j.Stream, j.Arena, scores.Slice(i*n, (i+1)*n), most,
+				best.Slice(i*most, (i+1)*most), places.Slice(i*most, (i+1)*most))
+		})
 	}
-	cosines, ids := make([]float32, len(queries)*most), make([]uint32, len(queries)*most)
-	if err := best.Download(ctx, d.g.stream, cosines); err != nil {
-		return nil, err
-	}
-	if err := places.Download(ctx, d.g.stream, ids); err != nil {
+	cosines, ids := gpu.Get(j, best, len(queries)*most), gpu.Get(j, places, len(queries)*most)
+	if err := j.End(); err != nil {
 		return nil, err
 	}
 	out := make([][]Near, len(queries))

@@ -17,8 +17,7 @@ const svdTile = 64
 
 // deviceMatrix is a tall matrix on a device.
 type deviceMatrix struct {
-	ctx    context.Context
-	g      *card
+	*gpu.Job
 	n      int
 	width  int
 	by     [2]deviceCells // rows, columns
@@ -36,61 +35,38 @@ type deviceCells struct {
 
 // onGPU decomposes on a device.
 func (s *svd) onGPU(ctx context.Context, g *card) error {
-	d := &deviceMatrix{ctx: ctx, g: g, n: s.n, width: s.width, pieces: (s.n + gramRows - 1) / gramRows}
+	d := &deviceMatrix{n: s.n, width: s.width, pieces: (s.n + gramRows - 1) / gramRows}
 	cells, square := len(s.rows.other), s.width*s.width
 	need := 2*(roomFor(s.n, 8)+2*roomFor(cells, 4)) + 2*roomFor(s.n*s.width, 8) +
 		roomFor(square, 8) + roomFor(square*d.pieces, 8)
-	if err := g.reserve(need, "the decomposition"); err != nil {
-		return err
-	}
-	var err error
+	d.Job = g.begin(ctx, need, "the decomposition")
 	for i, c := range []*compressed{&s.rows, &s.cols} {
-		to := &d.by[i]
-		if to.ends, err = taken(g, c.ends); err != nil {
-			return err
-		}
-		if to.other, err = taken(g, c.other); err != nil {
-			return err
-		}
-		if to.value, err = taken(g, c.value); err != nil {
-			return err
-		}
+		d.by[i] = deviceCells{gpu.Put(d, c.ends), gpu.Put(d, c.other), gpu.Put(d, c.value)}
 	}
-	if d.x, err = taken(g, s.draw()); err != nil {
-		return err
-	}
-	if d.y, err = gpu.Take[float64](g.arena.Arena, s.n*s.width); err != nil {
-		return err
-	}
-	if d.small, err = gpu.Take[float64](g.arena.Arena, square); err != nil {
-		return err
-	}
-	if d.parts, err = gpu.Take[float64](g.arena.Arena, square*d.pieces); err != nil {
-		return err
-	}
-	return s.decompose(ctx, d)
+	d.x, d.y = gpu.Put(d, s.draw()), gpu.Make[float64](d, s.n*s.width)
+	d.small, d.parts = gpu.Make[float64](d, square), gpu.Make[float64](d, square*d.pieces)
+	d.Do(func() error { return s.decompose(ctx, d) })
+	return d.End()
 }
 
-func (d *deviceMatrix) product(transposed bool) error {
+func (d *deviceMatrix) product(transposed bool) {
 	c := &d.by[0]
 	if transposed {
 		c = &d.by[1]
 	}
 	threads := min((d.width+31)&^31, 1024)
-	return d.g.launch(svdSource, "svd_times", gpu.Grid(d.n, threads), c.ends.Arg(), c.other.Arg(),
+	d.Launch(svdSource, "svd_times", gpu.Grid(d.n, threads), c.ends.Arg(), c.other.Arg(),
 		c.value.Arg(), d.x.Arg(), d.y.Arg(), gpu.U32(uint32(d.width)))
 }
 
 func (d *deviceMatrix) times(transposed bool) error {
-	err := d.product(transposed)
+	d.product(transposed)
 	d.x, d.y = d.y, d.x
-	return err
+	return d.Err()
 }
 
 func (d *deviceMatrix) gramOfTimes() ([]float64, error) {
-	if err := d.product(true); err != nil {
-		return nil, err
-	}
+	d.product(true)
 	return d.gramOf(d.y)
 }
 
@@ -99,31 +75,25 @@ func (d *deviceMatrix) gram() ([]float64, error) { return d.gramOf(d.x) }
 func (d *deviceMatrix) gramOf(x gpu.Buffer[float64]) ([]float64, error) {
 	tiles := (d.width + svdTile - 1) / svdTile
 	grid := gpu.Dim{Blocks: [3]int{tiles * tiles, d.pieces, 1}, Threads: [3]int{256, 1, 1}}
-	if err := d.g.launch(svdSource, "svd_gram", grid, x.Arg(), gpu.U64(uint64(d.n)),
-		gpu.U32(uint32(d.width)), gpu.U32(gramRows), d.parts.Arg()); err != nil {
-		return nil, err
-	}
-	out := make([]float64, d.width*d.width)
-	if err := d.g.launch(svdSource, "svd_gram_sum", gpu.Grid((len(out)+255)/256, 256), d.parts.Arg(),
-		gpu.U32(uint32(d.pieces)), gpu.U32(uint32(d.width)), d.small.Arg()); err != nil {
-		return nil, err
-	}
-	return out, d.small.Download(d.ctx, d.g.stream, out)
+	d.Launch(svdSource, "svd_gram", grid, x.Arg(), gpu.U64(uint64(d.n)), gpu.U32(uint32(d.width)),
+		gpu.U32(gramRows), d.parts.Arg())
+	square := d.width * d.width
+	d.Each(svdSource, "svd_gram_sum", square, d.parts.Arg(), gpu.U32(uint32(d.pieces)),
+		gpu.U32(uint32(d.width)), d.small.Arg())
+	return gpu.Get(d, d.small, square), d.Err()
 }
 
 func (d *deviceMatrix) turn(t []float64) error {
-	if err := d.small.Upload(d.g.stream, t); err != nil {
-		return err
-	}
+	d.Do(func() error { return d.small.Upload(d.Stream, t) })
 	tiles := (d.width + svdTile - 1) / svdTile
-	grid := gpu.Dim{Blocks: [3]int{(d.n + svdTile - 1) / svdTile, tiles, 1}, Threads: [3]int{256, 1, 1}}
-	err := d.g.launch(svdSource, "svd_turn", grid, d.x.Arg(), gpu.U64(uint64(d.n)),
-		gpu.U32(uint32(d.width)), d.small.Arg(), d.y.Arg())
+	grid := gpu.Dim{Blocks: [3]int{(d.n + svdTile - 1) / svdTile, tiles, 1},
+		Threads: [3]int{256, 1, 1}}
+	d.Launch(svdSource, "svd_turn", grid, d.x.Arg(), gpu.U64(uint64(d.n)), gpu.U32(uint32(d.width)),
+		d.small.Arg(), d.y.Arg())
 	d.x, d.y = d.y, d.x
-	return err
+	return d.Err()
 }
 
 func (d *deviceMatrix) rows() ([]float64, error) {
-	x := make([]float64, d.n*d.width)
-	return x, d.x.Download(d.ctx, d.g.stream, x)
+	return gpu.Get(d, d.x, d.n*d.width), d.Err()
 }

@@ -103,16 +103,17 @@ func TestGloVeOnAllEngines(t *testing.T) {
 // If auto tries a GPU in vain, the cores repeat the job from its beginning, and the log says why.
 // A training that does not converge is not repeated.
 func TestAutoRepeatsOnCores(t *testing.T) {
-	gputest.Named(t)
 	var log bytes.Buffer
-	c := chosen{kind: engine.Auto, pays: true, emulated: true, log: slog.New(slog.NewTextHandler(&log, nil))}
+	c := (&training{schedule: new(schedule), o: &GloVeOptions{Engine: engine.Auto,
+		Log: slog.New(slog.NewTextHandler(&log, nil))}}).choice()
+	c.Pays = func() bool { return true }
 	for _, e := range []struct {
 		err     error
 		repeats bool
 	}{{nil, false}, {errors.New("the device is lost"), true}, {fmt.Errorf("%w: infinite", errDiverges), false}} {
 		log.Reset()
 		repeated := false
-		err := c.run(t.Context(), func(*card) error { return e.err }, func() error { repeated = true; return nil })
+		err := c.Run(t.Context(), func() error { return e.err }, func() error { repeated = true; return nil })
 		if repeated != e.repeats || (err == nil) != (e.err == nil || e.repeats) {
 			t.Errorf("the GPU returns %v: the job %v, on cores %v, want %v", e.err, err, repeated, e.repeats)
 		}

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/par"
 )
 
@@ -64,10 +65,13 @@ func TrainSVD(ctx context.Context, m Matrix, o SVDOptions) (*Vectors, error) {
 	// The multiplications of a product with the matrix and of the dense products before the next
 	// one. There are about six such rounds.
 	work := int64(s.width) * (int64(len(p.rows.other)) + 2*int64(p.n)*int64(s.width))
-	c := chosen{kind: o.Engine, device: o.Device, pays: work > svdOnGPU*int64(o.Threads), log: o.Log}
-	err = c.run(ctx, func(g *card) (err error) {
-		s.began(engine.GPU)
-		return s.onGPU(ctx, g)
+	c := gpu.Choice{Kind: o.Engine, Log: o.Log,
+		Pays: func() bool { return work > svdOnGPU*int64(o.Threads) }}
+	err = c.Run(ctx, func() error {
+		return withGPU(c, o.Device, func(g *card) error {
+			s.began(engine.GPU)
+			return s.onGPU(ctx, g)
+		})
 	}, func() error {
 		s.began(engine.Multicore)
 		c := &coreMatrix{ppmi: p, width: s.width, threads: o.Threads}
@@ -96,7 +100,8 @@ func (o *SVDOptions) settle(m Matrix) error {
 	}
 	n := m.Len()
 	if o.Dim < 1 || o.Dim > n {
-		return fmt.Errorf("%d dimensions of %d words: want 1 or more, and no more than words", o.Dim, n)
+		return fmt.Errorf("%d dimensions of %d words: want 1 or more, and no more than words",
+			o.Dim, n)
 	}
 	need := int64(m.Entries())*16 + int64(n)*int64(2*8*svdWidth(o.Dim)+4*o.Dim)
 	if need > o.Memory {

@@ -87,8 +87,8 @@ func newGPURun(o *Options) (*gpuRun, error) {
 
 // open allocates what the run needs on the device.
 func (g *gpuRun) open(dev *gpu.Device, o *Options) (err error) {
-	if o.gpuAuto && dev.Info().Emulated && !autoEmulated {
-		return gpu.ErrEmulated
+	if err := choiceOf(o.Engine, o.gpuAuto, o.log).Accepts(dev); err != nil {
+		return err
 	}
 	if g.budget, err = dev.Budget(o.Device.Memory); err != nil {
 		return err
@@ -130,7 +130,8 @@ func (g *gpuRun) warmUp() {
 		c.text.put(c.copies, c.text.Slice(0, 8), []byte("a b\nb c\n"))); err != nil {
 		return
 	}
-	in := &gpuChunk{gpuSize: gpuSize{bytes: 8, words: 4, docs: 2, longest: 2}, text: c.text.Slice(0, 8)}
+	in := &gpuChunk{gpuSize: gpuSize{bytes: 8, words: 4, docs: 2, longest: 2},
+		text: c.text.Slice(0, 8)}
 	m := gpuMethods[g.method]
 	if c.tmp.Reserve(c.Dev, m.need(in.bytes, in.words, in.docs)+dictionaryMemory*int64(g.task.known), 0) == nil {
 		_, _ = c.weighChunk(context.Background(), in,
@@ -144,7 +145,7 @@ func (g *gpuRun) close() (err error) {
 	if g.task.dict != nil {
 		err = g.task.dict.Free()
 	}
-	err = errors.Join(err, g.feed.free())
+	g.feed.under.Wait()
 	if g.card != nil {
 		err = errors.Join(err, g.card.free())
 	}
@@ -228,7 +229,8 @@ func (g *gpuRun) weigh(ctx context.Context, in *gpuChunk, t gpuTask) (*gpuPairs,
 		return nil, fmt.Errorf("documents of %d words in %d bytes: too many for one pass on the GPU", in.words, in.bytes)
 	}
 	t.dict, t.known = g.task.dict, g.task.known
-	err := g.card.tmp.Reserve(g.card.Dev, m.need(in.bytes, in.words, in.docs)+dictionaryMemory*int64(t.known), 0)
+	err := g.card.tmp.Reserve(g.card.Dev, m.need(in.bytes, in.words,
+		in.docs)+dictionaryMemory*int64(t.known), 0)
 	var out *gpuPairs
 	if err == nil {
 		out, err = g.card.weighChunk(ctx, in, t, m.run)
@@ -340,7 +342,8 @@ func weighGPU(ctx context.Context, j *job) (w *Weights, err error) {
 	if err := g.openFirst(j.gpuAuto); err != nil {
 		return nil, err
 	}
-	v, err := g.gather(ctx, j.each, j.Analyzer, j.Threads, nil, func(d *documents, in *gpuChunk) error {
+	v, err := g.gather(ctx, j.each, j.Analyzer, j.Threads, nil, func(d *documents,
+		in *gpuChunk) error {
 		s, err := d.scorer(j.Params)
 		if err != nil {
 			return err
@@ -365,7 +368,8 @@ func weighGPU(ctx context.Context, j *job) (w *Weights, err error) {
 // invertGPU is Invert on a device. The postings of a corpus that is a single chunk stay on the
 // device until they are read.
 func invertGPU(ctx context.Context, each batches, o *InvertOptions) (v *Inversion, err error) {
-	g, err := openGPURun(&Options{Memory: o.Memory, TempDir: o.TempDir, Device: o.Device, gpuAuto: o.gpuAuto})
+	g, err := openGPURun(&Options{Memory: o.Memory, TempDir: o.TempDir, Engine: o.Engine,
+		Device: o.Device, gpuAuto: o.gpuAuto})
 	if err != nil {
 		return nil, err
 	}
@@ -383,7 +387,8 @@ func invertGPU(ctx context.Context, each batches, o *InvertOptions) (v *Inversio
 	if err := g.openFirst(o.gpuAuto); err != nil {
 		return nil, err
 	}
-	v, err = g.gather(ctx, each, o.Analyzer, o.Threads, o.Visit, func(d *documents, in *gpuChunk) error {
+	v, err = g.gather(ctx, each, o.Analyzer, o.Threads, o.Visit, func(d *documents,
+		in *gpuChunk) error {
 		p, err := g.weigh(ctx, in, gpuTask{total: len(d.lengths), posts: true, keep: true})
 		if err == nil {
 			kept = &gpuPostings{run: g, pairs: p, docs: d}

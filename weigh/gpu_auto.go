@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/text"
 )
 
@@ -19,6 +20,11 @@ import (
 
 // autoEmulated lets engine.Auto use the PTX interpreter, for tests.
 var autoEmulated = false
+
+// choiceOf is the choice of a job's engine. auto is what autoGPU returned.
+func choiceOf(e engine.Kind, auto bool, log *slog.Logger) gpu.Choice {
+	return gpu.Choice{Kind: e, Pays: func() bool { return auto }, Emulated: autoEmulated, Log: log}
+}
 
 // autoGPU reports whether engine.Auto should try a GPU first. If the method is given, or the size
 // of the corpus is unknown, it uses the cores.
@@ -49,19 +55,15 @@ func gpuPays(bytes int64, threads int) bool {
 func coresTime(bytes int64, threads int) time.Duration {
 	return estimate(bytes, threads, 0.3, 0.8, 7.5)
 }
-func gpuTime(bytes int64, threads int) time.Duration { return estimate(bytes, threads, 0.5, 0.9, 2.7) }
+func gpuTime(bytes int64, threads int) time.Duration {
+	return estimate(bytes, threads, 0.5, 0.9,
+		2.7)
+}
 
 // estimate returns a time from three parts in seconds: a fixed one, one per gigabyte, and one per
 // gigabyte that is divided among the threads.
 func estimate(bytes int64, threads int, once, each, shared float64) time.Duration {
 	return time.Duration((once + float64(bytes)/1e9*(each+shared/float64(threads))) * float64(time.Second))
-}
-
-// logFailure logs why the cores repeat a job that engine.Auto tried on a GPU.
-func logFailure(log *slog.Logger, err error) {
-	if log != nil {
-		log.Info("not on a GPU", "error", err)
-	}
 }
 
 // corpusBytes returns the size of a corpus of files. For compressed files it is an underestimate.

@@ -119,10 +119,8 @@ func (d *deviceText) put(s *gpu.Stream, place gpu.Buffer[uint8], text []byte) er
 	return err
 }
 
-func (c *card) free() (err error) {
-	if c.watch != nil {
-		err = c.watch.Free()
-	}
+func (c *card) free() error {
+	err := c.watch.Free()
 	if c.pinned != nil {
 		err = errors.Join(err, c.pinned.free())
 	}
@@ -148,7 +146,7 @@ func (c *card) fetchAfter(s *gpu.Stream, f func() error) error {
 // each launches a kernel with a thread for each of n items.
 func (c *card) each(module, kernel string, n int, args ...gpu.Arg) error {
 	m := gpuKernels[module]
-	return c.Each(c.s, m.source, kernel, m.threads, n, args...)
+	return c.s.Each(m.source, kernel, m.threads, n, args...)
 }
 
 // counted waits for the device and returns the count that the previous step wrote.
@@ -183,16 +181,11 @@ func scratchOf(a *gpu.Arena, f func() error) error {
 }
 
 // step begins a named step, for the profile.
-func (c *card) step(name string) error {
-	if c.watch == nil {
-		return nil
-	}
-	return c.watch.Mark(c.s, name)
-}
+func (c *card) step(name string) error { return c.watch.Mark(c.s, name) }
 
 // span measures what f does on a stream that runs concurrently with the steps.
 func (c *card) span(s *gpu.Stream, name string, f func() error) error {
-	if c.watch == nil || !c.overlaps {
+	if !c.overlaps {
 		return f()
 	}
 	return c.watch.Span(s, name, f)
@@ -278,5 +271,6 @@ func (p *pinnedResult) free() error {
 // scorerArgs returns the parameters of the formula as kernel arguments.
 func scorerArgs(s *bm25.Scorer) []gpu.Arg {
 	p := s.Params()
-	return []gpu.Arg{gpu.F64(p.K1), gpu.F32(s.Length().A), gpu.F32(s.Length().B), gpu.U32(uint32(p.Variant))}
+	return []gpu.Arg{gpu.F64(p.K1), gpu.F32(s.Length().A), gpu.F32(s.Length().B),
+		gpu.U32(uint32(p.Variant))}
 }

@@ -13,7 +13,7 @@ import (
 // core copies only 4 GB/s while the others tokenise.
 const feedStreams = 4
 
-// textFeed copies text to the device on streams of its own, one for each concurrent copy.
+// textFeed copies text to the device on further streams of the card, one for each concurrent copy.
 type textFeed struct {
 	idle  chan *gpu.Stream
 	under sync.WaitGroup // copies that were started and are not complete
@@ -24,7 +24,7 @@ func (f *textFeed) start(c *card, from, to int, text []byte) (send func() error,
 	if f.idle == nil {
 		f.idle = make(chan *gpu.Stream, feedStreams)
 		for range feedStreams {
-			s, err := c.Dev.NewStream()
+			s, err := c.AddStream()
 			if err != nil {
 				return nil, err
 			}
@@ -53,14 +53,5 @@ func (f *textFeed) settle(ctx context.Context) (err error) {
 		err = errors.Join(err, s.Sync(ctx))
 		f.idle <- s
 	}
-	return err
-}
-
-func (f *textFeed) free() (err error) {
-	f.under.Wait()
-	for range len(f.idle) {
-		err = errors.Join(err, (<-f.idle).Free())
-	}
-	f.idle = nil
 	return err
 }

@@ -24,12 +24,12 @@ type gpuPostings struct {
 // postingLane holds the buffers of a reader: two blocks of pinned memory, one to read from and one
 // that is being filled.
 type postingLane struct {
-	s      *gpu.Stream
+	s      *gpu.Stream // of the card
 	blocks [2]gpu.Pinned[uint64]
 }
 
 func (l *postingLane) free() error {
-	return errors.Join(l.blocks[0].Free(), l.blocks[1].Free(), l.s.Free())
+	return errors.Join(l.blocks[0].Free(), l.blocks[1].Free())
 }
 
 // gpuBlock is the number of postings copied at a time. Tests set it lower.
@@ -47,21 +47,20 @@ func (p *gpuPostings) close() error {
 // lane returns a lane for a reader, which must return it with giveBack.
 func (p *gpuPostings) lane() (*postingLane, error) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	if n := len(p.idle); n > 0 {
-		defer p.mu.Unlock()
 		l := p.idle[n-1]
 		p.idle = p.idle[:n-1]
 		return l, nil
 	}
-	p.mu.Unlock()
-	dev := p.run.card.Dev
-	s, err := dev.NewStream()
+	c := p.run.card
+	s, err := c.AddStream()
 	if err != nil {
 		return nil, err
 	}
 	l := &postingLane{s: s}
 	for i := range l.blocks {
-		if l.blocks[i], err = gpu.AllocPinned[uint64](dev, int(gpuBlock)); err != nil {
+		if l.blocks[i], err = gpu.AllocPinned[uint64](c.Dev, int(gpuBlock)); err != nil {
 			return nil, errors.Join(err, l.free())
 		}
 	}
@@ -96,7 +95,8 @@ func (p *gpuPostings) terms(ctx context.Context, from, to int) iter.Seq2[Term, e
 			return
 		}
 		defer p.giveBack(ctx, lane) // the reader has seen any error already
-		r := postingReader{kept: p.pairs.kept, lane: lane, next: p.pairs.first[from], end: p.pairs.first[to]}
+		r := postingReader{kept: p.pairs.kept, lane: lane, next: p.pairs.first[from],
+			end: p.pairs.first[to]}
 		if err := r.fetch(); err != nil {
 			yield(Term{}, err)
 			return
@@ -135,7 +135,8 @@ func (r *postingReader) fetch() error {
 	r.coming = min(r.end-r.next, gpuBlock)
 	lo, hi := r.next, r.next+r.coming
 	r.next = hi
-	return r.kept.Slice(int(lo), int(hi)).CopyOut(r.lane.s, r.lane.blocks[r.turn].Slice(0, int(r.coming)))
+	return r.kept.Slice(int(lo), int(hi)).CopyOut(r.lane.s, r.lane.blocks[r.turn].Slice(0,
+		int(r.coming)))
 }
 
 // read returns the first of the postings [lo, hi), at least one.

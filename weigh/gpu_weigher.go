@@ -6,6 +6,7 @@ import (
 	"math"
 	"runtime"
 
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/text"
 )
@@ -97,7 +98,7 @@ type Weigher struct {
 // NewWeigher returns a Weigher on the corpus's device. Options are as in Weigh; the corpus must fit
 // the device.
 func NewWeigher(c *PinnedCorpus, o Options) (*Weigher, error) {
-	o.Memory = math.MaxInt64
+	o.Memory, o.Engine = math.MaxInt64, engine.GPU
 	s, err := c.docs.scorer(o.Params)
 	if err != nil {
 		return nil, err

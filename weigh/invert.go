@@ -105,27 +105,30 @@ func Invert(ctx context.Context, c *text.Corpus, o InvertOptions) (*Inversion, e
 	}
 	o.Threads = BoundThreads(o.Threads, o.Memory)
 	corpus := *c
-	corpus.Options.Threads, corpus.Options.Memory, corpus.Options.TempDir = o.Threads, o.Memory, o.TempDir
+	corpus.Options.Threads, corpus.Options.Memory, corpus.Options.TempDir = o.Threads, o.Memory,
+		o.TempDir
 	o.gpuAuto, o.log = !o.Positions && autoGPU(o.Engine, Auto, c, o.Threads), c.Options.Log
 	return invertBy(ctx, corpus.Batches, &o)
 }
 
-func invertBy(ctx context.Context, each batches, o *InvertOptions) (*Inversion, error) {
-	if o.Engine != engine.GPU && !o.gpuAuto {
-		return invert(ctx, each, o)
-	}
-	var seen atomic.Bool
-	if visit := o.Visit; visit != nil {
-		o.Visit = func(worker int, b *text.Batch) error {
-			seen.Store(true)
-			return visit(worker, b)
+func invertBy(ctx context.Context, each batches, o *InvertOptions) (v *Inversion, err error) {
+	var seen atomic.Bool // the caller must not see a batch twice
+	c := choiceOf(o.Engine, o.gpuAuto, o.log)
+	c.Final = func(error) bool { return seen.Load() }
+	err = c.Run(ctx, func() (err error) {
+		watched := *o
+		if o.Visit != nil {
+			watched.Visit = func(worker int, b *text.Batch) error {
+				seen.Store(true)
+				return o.Visit(worker, b)
+			}
 		}
-	}
-	v, err := invertGPU(ctx, each, o)
-	if err != nil && o.gpuAuto && ctx.Err() == nil && !seen.Load() {
-		logFailure(o.log, err)
-		return invert(ctx, each, o) // fall back to the cores after any error
-	}
+		v, err = invertGPU(ctx, each, &watched)
+		return err
+	}, func() (err error) {
+		v, err = invert(ctx, each, o)
+		return err
+	})
 	return v, err
 }
 

@@ -29,7 +29,8 @@ const (
 	methods
 )
 
-var methodNames = choice.New[Method]("method", "auto", "sequential", "mapreduce", "primitives", "dictionary", "invert")
+var methodNames = choice.New[Method]("method", "auto", "sequential", "mapreduce", "primitives",
+	"dictionary", "invert")
 
 // Methods returns the names that ParseMethod accepts.
 func Methods() []string { return methodNames.List() }
@@ -155,7 +156,8 @@ func Weigh(ctx context.Context, c *text.Corpus, o Options) (*Weights, error) {
 		o.Memory = defaultMemory
 	}
 	o.Threads = BoundThreads(o.Threads, o.Memory)
-	corpus.Options.Threads, corpus.Options.Memory, corpus.Options.TempDir = o.Threads, o.Memory, o.TempDir
+	corpus.Options.Threads, corpus.Options.Memory, corpus.Options.TempDir = o.Threads, o.Memory,
+		o.TempDir
 	o.gpuAuto, o.log = autoGPU(o.Engine, o.Method, c, o.Threads), c.Options.Log
 	return weigh(ctx, corpus.Batches, o)
 }
@@ -181,26 +183,21 @@ func weigh(ctx context.Context, each batches, o Options) (*Weights, error) {
 		Auto: weighInverting, Inverting: weighInverting, Sequential: weighSequential,
 		MapReduce: weighMapReduce, Primitives: weighPrimitives, Dictionary: weighDictionary,
 	}[o.Method]
-	used := engine.Multicore
-	if o.Engine == engine.GPU {
-		run, used = weighGPU, engine.GPU
-	}
 	if run == nil {
 		return nil, fmt.Errorf("weigh: unknown method %v", o.Method)
 	}
 	var w *Weights
-	var err error
-	if o.gpuAuto {
-		used = engine.GPU
-		if w, err = weighGPU(ctx, j); err != nil && ctx.Err() == nil {
-			logFailure(o.log, err)
-			w, used = nil, engine.Multicore // fall back to the cores after any error
-		}
-	}
-	if w == nil {
-		if w, err = run(ctx, j); err != nil {
-			return nil, err
-		}
+	used := engine.GPU
+	err := choiceOf(o.Engine, o.gpuAuto, o.log).Run(ctx, func() (err error) {
+		w, err = weighGPU(ctx, j)
+		return err
+	}, func() (err error) {
+		used = engine.Multicore
+		w, err = run(ctx, j)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	w.engine = used
 	w.method, w.dict, w.unknown = o.Method, o.Dict, o.Unknown
@@ -241,7 +238,10 @@ func (w *Weights) Lengths() []uint32 { return w.docs.lengths }
 func (w *Weights) ID(i int) string { return w.docs.id(i) }
 
 // Terms yields the words in byte order. It may be called repeatedly.
-func (w *Weights) Terms(ctx context.Context) iter.Seq2[Weighted, error] { return w.Parts(ctx, 1)[0] }
+func (w *Weights) Terms(ctx context.Context) iter.Seq2[Weighted, error] {
+	return w.Parts(ctx,
+		1)[0]
+}
 
 // Parts divides the words into up to n ranges with about as many weights each, which can be read at
 // the same time. Concatenated, they are Terms.

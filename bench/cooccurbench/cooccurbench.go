@@ -270,19 +270,20 @@ func (m *measurement) once(ctx context.Context, stages, write bool) error {
 	default:
 		before := m.g.Crossed()
 		defer func() { m.row.Crossed = m.g.Crossed() - before }()
-		if stages {
-			last := time.Now()
-			m.g.Trace(func(stage string) {
-				now := time.Now()
-				m.row.Stages = append(m.row.Stages, Stage{stage, now.Sub(last).Seconds()})
-				last = now
-			})
-			defer m.g.Trace(nil)
-		}
 		if m.row.Engine == Paper {
 			opt.Method, opt.Tables = cooccur.Paper, m.Tables
 		}
-		vs, stats, err = m.g.Make(ctx, corpus, vopt, opt, begin)
+		job := func() (err error) {
+			vs, stats, err = m.g.Make(ctx, corpus, vopt, opt, begin)
+			return err
+		}
+		if !stages {
+			err = job()
+			break
+		}
+		err = m.g.Trace(job, func(stage string, took time.Duration) {
+			m.row.Stages = append(m.row.Stages, Stage{stage, took.Seconds()})
+		})
 	}
 	m.row.Distinct, m.row.Entries = vs.Distinct, stats.Entries
 	if err == nil && file != nil {

@@ -6,7 +6,7 @@ import (
 )
 
 // Clock times the stages of a job on the device: consecutive ones by marks on a stream, concurrent
-// ones by two marks each.
+// ones by two marks each. A nil Clock measures nothing.
 type Clock struct {
 	dev    *Device
 	marks  []moment
@@ -37,13 +37,28 @@ func (c *Clock) moment(s *Stream, name string) (moment, error) {
 
 // Mark records that a stage begins now on a stream.
 func (c *Clock) Mark(s *Stream, name string) error {
+	if c == nil {
+		return nil
+	}
 	m, err := c.moment(s, name)
 	c.marks = append(c.marks, m)
 	return err
 }
 
+// End records that a stage ends now, which began at the previous mark. The next one has no name
+// yet.
+func (c *Clock) End(s *Stream, name string) error {
+	if c != nil && len(c.marks) > 0 {
+		c.marks[len(c.marks)-1].name = name
+	}
+	return c.Mark(s, "")
+}
+
 // Span times what f does on a stream, concurrently with the stages.
 func (c *Clock) Span(s *Stream, name string, f func() error) error {
+	if c == nil {
+		return f()
+	}
 	from, err := c.moment(s, name)
 	if err != nil {
 		return err
@@ -86,6 +101,9 @@ func (c *Clock) Stages(each func(name string, took time.Duration, beside bool)) 
 
 // Free frees the events.
 func (c *Clock) Free() (err error) {
+	if c == nil {
+		return nil
+	}
 	for _, e := range c.events {
 		err = errors.Join(err, e.Free())
 	}

@@ -137,8 +137,12 @@ func (d *Device) resolve(k *Kernel, src *Source) error {
 }
 
 // AllowShared lets launches request the given number of bytes of dynamic shared memory. It is
-// required where static and dynamic shared memory exceed 48 KB together.
+// required where static and dynamic shared memory exceed 48 KB together, and otherwise does
+// nothing.
 func (k *Kernel) AllowShared(bytes int) error {
+	if bytes+k.static <= k.dev.info.SharedPerBlock {
+		return nil
+	}
 	return k.dev.do(func() error { return k.dev.d.SetShared(k.h, bytes) })
 }
 
@@ -211,6 +215,9 @@ func (k *Kernel) pack(buf []byte, args []Arg) ([]byte, error) {
 	}
 	return buf[:k.bytes], nil
 }
+
+// Threads is the number of threads of most blocks: kThreads in the kernels.
+const Threads = 256
 
 // Dim is the shape of a launch.
 type Dim = driver.Dim

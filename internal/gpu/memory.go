@@ -110,6 +110,14 @@ func As[T, F any](b Buffer[F]) Buffer[T] {
 // Arg passes the buffer's address to a kernel.
 func (b Buffer[T]) Arg() Arg { return Arg{bits: uint64(b.ptr), size: 8} }
 
+// ArgOrNull is Arg, but a null pointer if the buffer is empty.
+func (b Buffer[T]) ArgOrNull() Arg {
+	if b.n == 0 {
+		return Null()
+	}
+	return b.Arg()
+}
+
 func bytesOf[T any](s []T) []byte {
 	if len(s) == 0 {
 		return nil

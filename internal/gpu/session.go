@@ -3,6 +3,7 @@ package gpu
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 )
 
@@ -11,7 +12,8 @@ import (
 type Session struct {
 	Dev     *Device
 	Streams []*Stream
-	owned   bool // Close closes the device too
+	owned   bool       // Close closes the device too
+	mu      sync.Mutex // see Hold
 	kept    []*Kept
 	events  []*Event
 	used    int // number of events in use
@@ -36,20 +38,26 @@ func OpenSession(ordinal, streams int) (*Session, error) {
 func NewSession(dev *Device, streams int) (*Session, error) {
 	s := &Session{Dev: dev}
 	for range streams {
-		stream, err := dev.NewStream()
-		if err != nil {
+		if _, err := s.AddStream(); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
-		s.Streams = append(s.Streams, stream)
 	}
 	return s, nil
 }
 
-// Close frees everything that the session holds.
-func (s *Session) Close() (err error) {
-	for _, k := range s.kept {
-		err = errors.Join(err, k.Free())
+// AddStream makes one more stream, which lives as long as the session. Nothing else may use the
+// session meanwhile.
+func (s *Session) AddStream() (*Stream, error) {
+	stream, err := s.Dev.NewStream()
+	if err == nil {
+		s.Streams = append(s.Streams, stream)
 	}
+	return stream, err
+}
+
+// Close waits for a job that holds the session, and frees everything that the session has.
+func (s *Session) Close() error {
+	err := s.Trim()
 	for _, e := range s.events {
 		err = errors.Join(err, e.Free())
 	}
@@ -62,17 +70,39 @@ func (s *Session) Close() (err error) {
 	return err
 }
 
-// Each launches a kernel with one thread for each of n items, in blocks of the given number of
-// threads.
-func (s *Session) Each(on *Stream, src *Source, kernel string, threads, n int, args ...Arg) error {
-	if n == 0 {
-		return nil
+// Hold runs a job that uses the whole session; other jobs wait. At its end, it waits for all
+// streams and releases what was taken from the kept arenas: kernels may still use memory that the
+// next job will reuse.
+func (s *Session) Hold(ctx context.Context, job func() error) (err error) {
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	k, err := s.Dev.Kernel(src, kernel)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	release, err := s.Dev.Acquire(ctx)
 	if err != nil {
 		return err
 	}
-	return on.Launch(k, Grid((n+threads-1)/threads, threads), args...)
+	defer release()
+	defer func() {
+		for _, stream := range s.Streams {
+			err = errors.Join(err, stream.Sync(context.Background()))
+		}
+		for _, k := range s.kept {
+			err = errors.Join(err, k.Clear())
+		}
+	}()
+	return job()
+}
+
+// Trim frees the kept arenas between jobs. Jobs that need them allocate them again.
+func (s *Session) Trim() (err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, k := range s.kept {
+		err = errors.Join(err, k.Free())
+	}
+	return err
 }
 
 // Recorded returns an event that occurs when all work queued on the stream so far is done. It is

@@ -116,6 +116,27 @@ func (s *Stream) Launch(k *Kernel, dim Dim, args ...Arg) error {
 	return nil
 }
 
+// Start starts a kernel by its name, unless the grid is empty.
+func (s *Stream) Start(src *Source, kernel string, dim Dim, args ...Arg) error {
+	if dim.Blocks[0] == 0 {
+		return nil
+	}
+	k, err := s.dev.Kernel(src, kernel)
+	if err == nil {
+		err = k.AllowShared(dim.Shared)
+	}
+	if err != nil {
+		return err
+	}
+	return s.Launch(k, dim, args...)
+}
+
+// Each starts a kernel by its name, with one thread for each of n items, in blocks of the given
+// number of threads.
+func (s *Stream) Each(src *Source, kernel string, threads, n int, args ...Arg) error {
+	return s.Start(src, kernel, Grid((n+threads-1)/threads, threads), args...)
+}
+
 // Sync waits until the stream's work is done or the context is cancelled. Work that was started
 // cannot be stopped: after a cancelled Sync the buffers it uses remain in use, and freeing them
 // waits.
