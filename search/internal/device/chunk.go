@@ -76,12 +76,12 @@ type answerSpace struct {
 func (a *answerSpace) perRequest() int {
 	most := laneRoom(min(max(int(a.maxK.Load()), 10), gpuSmallK))
 	if recent := int(a.recent.Load()); recent > 0 {
-		most = min(most, recent+recent/2+laneRoom(10))
+		most = min(most, recent+recent/recentSpare+laneRoom(10))
 	}
 	return most
 }
 
 // took records the number of answers of some requests.
 func (a *answerSpace) took(requests, answers int) {
-	a.recent.Store(max(1, int64(answers/requests), a.recent.Load()*7/8))
+	a.recent.Store(max(1, int64(answers/requests), a.recent.Load()*recentKept/8))
 }

@@ -149,7 +149,9 @@ func (m *gpuModel) alloc() (err error) {
 	return nil
 }
 
-func (m *gpuModel) free() error { return errors.Join(m.codes.Free(), m.maxes.Free(), m.counts.Free()) }
+func (m *gpuModel) free() error {
+	return errors.Join(m.codes.Free(), m.maxes.Free(), m.counts.Free())
+}
 
 // drop frees the oldest codes.
 func (st *gpuStore) drop() error {
@@ -231,7 +233,8 @@ func (m *gpuModel) fetchTops(terms []gpuTerm) error {
 		from, to = min(from, terms[i].Row), max(to, terms[i].Row)
 	}
 	part := m.counts.Slice(int(from)*256, int(to)*256+256)
-	if err := part.Download(context.Background(), m.st.stream, m.tops[from*256:to*256+256]); err != nil {
+	tops := m.tops[from*256 : to*256+256]
+	if err := part.Download(context.Background(), m.st.stream, tops); err != nil {
 		return err
 	}
 	for i := range terms {
@@ -279,7 +282,8 @@ func (m *gpuModel) launch(terms []gpuTerm, kind uint32, sparse bool) error {
 		blocks := (len(terms)*st.tiles + 7) / 8
 		err := st.stream.Launch(g.k.dense, gpu.Grid(min(blocks, most), 256), buf, n, gpu.U32(kind),
 			gpu.U32(uint32(st.tiles)), st.offsets.Arg(),
-			st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), m.codes.Arg(), m.maxes.Arg())
+			st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), m.codes.Arg(),
+			m.maxes.Arg())
 		if err != nil {
 			return err
 		}

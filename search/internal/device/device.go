@@ -170,8 +170,10 @@ func (k *gpuKernels) load(dev *gpu.Device) error {
 		threads, shared int
 		to              *int
 	}{
-		{k.one[kindTwo], fewThreads, fewShared, &k.fewResident[kindTwo]}, {k.one[kindFew], fewThreads, fewShared, &k.fewResident[kindFew]},
-		{k.add[kindTwo], fewThreads, fewShared, &k.fewResident[kindTwo]}, {k.add[kindFew], fewThreads, fewShared, &k.fewResident[kindFew]},
+		{k.one[kindTwo], fewThreads, fewShared, &k.fewResident[kindTwo]},
+		{k.one[kindFew], fewThreads, fewShared, &k.fewResident[kindFew]},
+		{k.add[kindTwo], fewThreads, fewShared, &k.fewResident[kindTwo]},
+		{k.add[kindFew], fewThreads, fewShared, &k.fewResident[kindFew]},
 		{k.add[kindMany], manyThreads, manyShared, &k.manyResident},
 	} {
 		if err := x.k.AllowShared(x.shared); err != nil {
@@ -259,8 +261,8 @@ func (g *Index) Answer(ctx context.Context, r ask.Request) (*ask.Result, error) 
 }
 
 // onCPU answers on the cores a request that the device cannot; why is one of the reasons in run.go.
-func (g *Index) onCPU(ctx context.Context, r ask.Request, why string) (found *ask.Result,
-	err error) {
+func (g *Index) onCPU(ctx context.Context, r ask.Request,
+	why string) (found *ask.Result, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	r.Parallel, r.Algorithm = nil, ask.Auto
 	if found, err = g.s.Search(ctx, &r); err == nil {

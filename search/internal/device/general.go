@@ -68,7 +68,10 @@ func (g *Index) slotted(ctx context.Context, requests []ask.Request, queries []*
 		var left []int // those for the CPU
 		terms, tables, room := 0, 0, 0
 		to := from
-		for ; to < len(which) && len(some) < maxGPUQueries && codedAs(requests[which[to]].Model) == model; to++ {
+		for ; to < len(which) && len(some) < maxGPUQueries; to++ {
+			if codedAs(requests[which[to]].Model) != model {
+				break
+			}
 			q := queries[which[to]]
 			if len(q.Terms) > maxGPUTerms || q.Heap.K > maxGPUK || q.Limited() {
 				left = append(left, which[to])

@@ -82,8 +82,8 @@ func (g *Group) Memory() (free, total int64, err error) {
 }
 
 // Profile profiles the first device.
-func (g *Group) Profile(ctx context.Context, requests []ask.Request, runs int, guess bool) ([]Stage,
-	error) {
+func (g *Group) Profile(ctx context.Context, requests []ask.Request, runs int,
+	guess bool) ([]Stage, error) {
 	return g.all[0].Profile(ctx, requests, runs, guess)
 }
 
@@ -173,9 +173,12 @@ func BatchOver[T any](ctx context.Context, g *Group, requests iter.Seq[ask.Reque
 	for d, x := range g.all {
 		wg.Go(func() {
 			defer out[d].close()
-			whole := func(i int, found *ask.Result) (T, error) { return do((i/run*n+d)*run+i%run, found) }
-			Batch(ctx, x, in[d].items(), b, reuse, whole,
-				func(made T, err error) bool { return out[d].put(outcome{made, err}) && err == nil })
+			whole := func(i int, found *ask.Result) (T, error) {
+				return do((i/run*n+d)*run+i%run, found)
+			}
+			Batch(ctx, x, in[d].items(), b, reuse, whole, func(made T, err error) bool {
+				return out[d].put(outcome{made, err}) && err == nil
+			})
 		})
 	}
 	wg.Go(func() {

@@ -14,12 +14,12 @@ func (m *gpuModel) guess(q *gpuQuery, terms []gpuTerm) uint32 {
 	g := guesser{m.tops[a.Row*256:][:256], m.tops[b.Row*256:][:256], uint64(a.Mult), uint64(b.Mult),
 		q.Need == 0, uint64(m.st.g.s.Index.Docs())}
 	k := float64(q.K)
-	want := uint64(k + 4*math.Sqrt(k) + 16)
+	want := uint64(k + guessDeviations*math.Sqrt(k) + guessMore)
 	lo, hi := uint64(0), 256*(g.m0+g.m1) // invariant: lo is reached by at least want documents
 	if !g.expects(0, want) {
 		return 0
 	}
-	for range 10 {
+	for range guessSteps {
 		mid := (lo + hi) / 2
 		if g.expects(mid, want) {
 			lo = mid

@@ -62,7 +62,8 @@ func (j *helperJob) some() bool {
 // newHelperPool returns a pool of as many helpers as are missing to the given number of threads:
 // the lanes, the caller and the goroutine that fills the ring count too.
 func newHelperPool(threads int, batches *atomic.Int32, wg *sync.WaitGroup) *helperPool {
-	c := &helperPool{batches: batches, helpers: max(1, min(threads, runtime.GOMAXPROCS(0))-batchLanes-2), wg: wg}
+	helpers := max(1, min(threads, runtime.GOMAXPROCS(0))-batchLanes-2)
+	c := &helperPool{batches: batches, helpers: helpers, wg: wg}
 	c.work.L = &c.mu
 	return c
 }
@@ -79,7 +80,7 @@ func (c *helperPool) spread(worker int, order int64, n, by int, f func(from, to 
 	j := &helperJob{order: order, n: n, by: by, f: f}
 	j.left.Store(int64(n))
 	c.jobs[worker].Store(j)
-	if n > 4*by {
+	if n > wakeBlocks*by {
 		c.wake()
 	}
 	for j.some() {

@@ -50,7 +50,8 @@ func (k *Kept) Release() error {
 
 // serves reports whether the postings are on the devices that options name.
 func (k *Kept) serves(o *Options) bool {
-	if k == nil || len(k.parts) != 1+len(o.Also) || k.parts[0].dev.Info().Ordinal != o.Device.Ordinal {
+	if k == nil || len(k.parts) != 1+len(o.Also) ||
+		k.parts[0].dev.Info().Ordinal != o.Device.Ordinal {
 		return false
 	}
 	for i, d := range o.Also {

@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"errors"
 	"math/bits"
-	"slices"
 	"sync/atomic"
 	"unsafe"
 
@@ -32,15 +31,15 @@ const (
 
 // itemColumns returns the number of blocks that share the items of the given number of queries: a
 // few queries may have many items each.
-func itemColumns(queries int) int { return max(1, min(16, 4096/queries)) }
+func itemColumns(queries int) int { return max(1, min(maxItemColumns, itemBlocks/queries)) }
 
 // windowPostings is the approximate number of postings that are read together. In small collections
 // the device waits for the last items, and cuts are known late.
 func windowPostings(tiles int) int64 {
-	if tiles < 512 {
-		return 1536
+	if tiles < smallTiles {
+		return smallWindow
 	}
-	return 8192
+	return largeWindow
 }
 
 // laneLimits is the capacity of a lane.
@@ -50,7 +49,8 @@ type laneLimits struct {
 }
 
 func newLaneLimits(tiles int, budget int64) laneLimits {
-	l := laneLimits{queries: laneQueries, terms: 1 << 15, items: 1 << 20, out: laneOut, keys: 1 << 24}
+	l := laneLimits{queries: laneQueries, terms: 1 << 15, items: 1 << 20, out: laneOut,
+		keys: 1 << 24}
 	for l.queries > 32 && l.bytes() > budget>>6 {
 		l = laneLimits{l.queries / 2, l.terms / 2, l.items / 2, l.out / 2, l.keys / 2}
 	}
@@ -122,8 +122,8 @@ func (g *Index) newLane() (l *lane, err error) {
 	for _, x := range []struct {
 		to *gpu.Buffer[uint32]
 		n  int
-	}{{&l.items, 2 * limits.items}, {&l.levels, laneTotals + 2*limits.queries}, {&l.states, 8 * limits.queries},
-		{&l.hists, laneBins * limits.queries}} {
+	}{{&l.items, 2 * limits.items}, {&l.levels, laneTotals + 2*limits.queries},
+		{&l.states, 8 * limits.queries}, {&l.hists, laneBins * limits.queries}} {
 		if *x.to, err = gpu.Alloc[uint32](g.dev, x.n); err != nil {
 			return nil, err
 		}
@@ -160,99 +160,6 @@ func (l *lane) free() error {
 		errs = append(errs, l.stream.Free())
 	}
 	return errors.Join(errs...)
-}
-
-// gpuStep is one step of the stream for a batch.
-type gpuStep struct {
-	name string
-	do   func() error
-}
-
-// steps returns the steps of the stream for a written plan.
-func (l *lane) steps(m *gpuModel) []gpuStep {
-	g, st, p := l.g, l.g.pack, &l.p
-	longs := p.used.longs
-	from := []gpu.Arg{l.queries.Arg(), l.terms.Arg(), gpu.U32(uint32(st.tiles)), st.offsets.Arg(),
-		m.codes.Arg(), st.tfs.Arg(), m.maxes.Arg(), st.more.Arg(), st.lengths.Arg(),
-		st.starts.Arg(), st.maps.Arg(), l.levels.Arg()}
-	to := []gpu.Arg{l.states.Arg(), l.hists.Arg(), l.keys.Arg()}
-	lists, sums := slices.Concat(from, []gpu.Arg{l.items.Arg()}, to),
-		slices.Concat(from, []gpu.Arg{gpu.U32(uint32(longs))}, to)
-	short := []gpu.Arg{l.plan.Arg(), st.known.terms.Arg(), gpu.U32(uint32(st.tiles)),
-		st.offsets.Arg(), st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(),
-		st.maps.Arg(), l.outs.Arg()}
-	kind := 0
-	if p.usual == nil {
-		kind = 1
-	}
-	return []gpuStep{
-		{"copy in", func() error {
-			n, own := p.bytes(), p.used.own
-			err := l.plan.Slice(0, n).CopyIn(l.stream, l.host.Slice(0, n))
-			if err == nil && own > 0 {
-				err = l.own.Slice(0, own).CopyIn(l.stream, l.hostOwn.Slice(0, own))
-			}
-			return err
-		}},
-		{"short", func() error {
-			if p.used.warps+p.used.blocks == 0 {
-				return nil
-			}
-			return l.stream.Launch(g.k.batchShort, gpu.Grid(p.used.shortBlocks(), shortThreads), short...)
-		}},
-		{"plan", func() error {
-			if longs == 0 {
-				return nil
-			}
-			return l.stream.Launch(g.k.batchPlan, gpu.Grid((longs+3)/4, 128), l.plan.Arg(),
-				st.known.terms.Arg(), l.own.Arg(), gpu.F32(float32(g.s.Index.Docs())),
-				gpu.U32(uint32(st.tiles)), m.counts.Arg(), m.codes.Arg(),
-				l.queries.Arg(), l.terms.Arg(), l.states.Arg(), l.levels.Arg())
-		}},
-		{"items", func() error {
-			if longs == 0 {
-				return nil
-			}
-			return l.stream.Launch(g.k.batchItems,
-				gpu.Dim{Blocks: [3]int{(longs + itemQueries - 1) / itemQueries, itemColumns(longs),
-					1}, Threads: [3]int{itemThreads, 1, 1}}, l.plan.Arg(), l.levels.Arg(),
-				l.items.Arg())
-		}},
-		{"sums", func() error {
-			if p.used.ors == 0 {
-				return nil
-			}
-			return l.stream.Launch(g.k.batchSums[kind],
-				gpu.Grid(min(g.k.batchSumsResident[kind], p.used.ors*st.tiles*gpuSubs), sumsThreads),
-				sums...)
-		}},
-		{"read", func() error {
-			if p.used.longest < int64(g.pairsFrom) {
-				return nil
-			}
-			return l.stream.Launch(g.k.batchPairs,
-				gpu.Grid(min(g.k.batchPairsResident, (p.items()+7)/8), pairsThreads), lists...)
-		}},
-		{"score", func() error {
-			if longs == 0 {
-				return nil
-			}
-			return l.stream.Launch(g.k.batchScore[kind],
-				gpu.Grid(min(g.k.batchScoreResident[kind], (p.items()+3)/4), scoreThreads), lists...)
-		}},
-		{"pick", func() error {
-			if longs == 0 {
-				return nil
-			}
-			few, threads := 0, 128
-			if p.used.answers > longs*smallPickAnswers {
-				few, threads = 1, 512
-			}
-			return l.stream.Launch(g.k.batchPick[few], gpu.Grid(longs, threads), l.queries.Arg(),
-				l.states.Arg(), l.hists.Arg(), l.keys.Arg(), l.outs.Arg())
-		}},
-		{"copy out", func() error { return l.outs.Slice(0, p.used.out).CopyOut(l.stream, l.back.Slice(0, p.used.out)) }},
-	}
 }
 
 // start starts the plan on the device.

@@ -48,7 +48,7 @@ type lanePlan struct {
 	m         *gpuModel
 	w         model.Weigher
 	usual     *model.BM25Weigher // w, if the kernels for BM25 support it
-	known     uint32             // number of words whose terms the device has for this model; 0: none
+	known     uint32             // words whose terms the device has for this model; 0: none
 	queryKeys int64              // keys per query
 	noGuess   bool               // no cuts are guessed
 	sign      uint64
@@ -85,8 +85,9 @@ func (n *laneSpace) queries() int { return n.longs + n.warps + n.blocks }
 func (p *lanePlan) begin(n int, m *gpuModel, w model.Weigher, noGuess bool, to []byte,
 	own []gpuTerm, l *laneLimits) {
 	n = min(n, l.queries)
-	*p = lanePlan{m: m, w: w, queryKeys: (l.keys - roomyKeys*int64(l.out)) / int64(n), noGuess: noGuess,
-		sign: p.sign + 1, room: n, to: to, own: own}
+	*p = lanePlan{m: m, w: w, noGuess: noGuess,
+		queryKeys: (l.keys - roomyKeys*int64(l.out)) / int64(n),
+		sign:      p.sign + 1, room: n, to: to, own: own}
 	if p.usual = usualBM25(w); p.usual != nil {
 		p.w = p.usual
 	}

@@ -189,8 +189,14 @@ func (r *laneRun) takeLane(model model.Model, lists func() []int,
 		r.unlock()
 		return err
 	}
-	r.lane.p.begin(len(r.requests), r.m, r.w, false, r.lane.host.Values(), r.lane.hostOwn.Values(), &r.lane.limits)
+	r.beginPlan(len(r.requests), false)
 	return nil
+}
+
+// beginPlan makes an empty plan with space for at most n queries.
+func (r *laneRun) beginPlan(n int, noGuess bool) {
+	l := r.lane
+	l.p.begin(n, r.m, r.w, noGuess, l.host.Values(), l.hostOwn.Values(), &l.limits)
 }
 
 // giveLaneBack releases what takeLane took.
@@ -242,7 +248,7 @@ func (r *laneRun) answerInLane(ctx context.Context) (left []int32, err error) {
 	for try := 0; ; try++ {
 		for len(at) > 0 {
 			p := &r.lane.p
-			p.begin(len(at), r.m, r.w, try > 0, r.lane.host.Values(), r.lane.hostOwn.Values(), &r.lane.limits)
+			r.beginPlan(len(at), try > 0)
 			n := 0
 			for n < len(at) && p.place(resolved, at[n:n+1], &r.lane.limits) {
 				n++
@@ -297,9 +303,10 @@ func (r *laneRun) onCores(ctx context.Context, at []int32, most int) []int32 {
 }
 
 // enterLists enters the gate with the lists of requests.
-func (g *Index) enterLists(model model.Model, resolved []resolvedRequest, at []int32) (*gpuModel,
-	func(), error) {
-	return g.enter(model, func(m *gpuModel) bool { return m.has(resolved, at) }, func() []int { return listsOf(resolved, at) })
+func (g *Index) enterLists(model model.Model, resolved []resolvedRequest,
+	at []int32) (*gpuModel, func(), error) {
+	return g.enter(model, func(m *gpuModel) bool { return m.has(resolved, at) },
+		func() []int { return listsOf(resolved, at) })
 }
 
 // listsOf returns the lists of requests.

@@ -62,11 +62,10 @@ func (m *madeBy[T]) make(i int, found *ask.Result) (err error) {
 // yield yields the first n. Results come from other cores, so the next ones are prefetched while
 // the caller processes one.
 func (m *madeBy[T]) yield(n int, yield func(T, error) bool) bool {
-	const ahead = 8
 	results := m.kept()
 	for i, made := range m.made[:n] {
-		if i+ahead < len(results) {
-			simd.Prefetch(unsafe.Pointer(results[i+ahead]))
+		if i+yieldAhead < len(results) {
+			simd.Prefetch(unsafe.Pointer(results[i+yieldAhead]))
 		}
 		if !yield(made, nil) {
 			return false

@@ -11,7 +11,8 @@ import (
 // fitsArguments reports whether the plan is a single query that can be passed as kernel arguments:
 // one of few words whose lists all have tables.
 func (s *gpuSlot) fitsArguments() bool {
-	return len(s.p.queries) == 1 && s.p.kinds[kindMany] == 0 && !s.p.sparse && s.p.queries[0].K <= gpuSmallK
+	return len(s.p.queries) == 1 && s.p.kinds[kindMany] == 0 && !s.p.sparse &&
+		s.p.queries[0].K <= gpuSmallK
 }
 
 // gpuSmallK is the largest number of answers that are sorted in shared memory and so can be written
@@ -38,8 +39,9 @@ func (s *gpuSlot) scoreOne(m *gpuModel) error {
 	k, blocks := g.k.one[s.one.q.Kind], g.k.fewResident[s.one.q.Kind]
 	return s.stream.Launch(k, gpu.GridShared(min(blocks, st.tiles+1), fewThreads, fewShared),
 		s.withOne(gpu.U32(uint32(st.tiles)),
-			m.maxes.Arg(), st.offsets.Arg(), m.codes.Arg(), st.starts.Arg(), s.states.Arg(), s.hists.Arg(), s.cands.Arg(),
-			st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(), s.keys.Arg(), s.mapped.Arg())...)
+			m.maxes.Arg(), st.offsets.Arg(), m.codes.Arg(), st.starts.Arg(), s.states.Arg(),
+			s.hists.Arg(), s.cands.Arg(), st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(),
+			s.keys.Arg(), s.mapped.Arg())...)
 }
 
 func (s *gpuSlot) pickOne() error {
@@ -64,7 +66,8 @@ func (s *gpuSlot) finish(m *gpuModel) error {
 		if err := s.scoreOne(m); err != nil {
 			return err
 		}
-		if err := s.stream.Sync(context.Background()); err != nil || s.back.Values()[0] != gpuUnfinished {
+		err := s.stream.Sync(context.Background())
+		if err != nil || s.back.Values()[0] != gpuUnfinished {
 			return err
 		}
 	}

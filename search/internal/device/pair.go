@@ -23,9 +23,6 @@ const (
 	pairThreads = 32 * pairWarps
 	pairShared  = pairWarps * (gpuTile/8 + (768+128)*2)
 	pairKeys    = 4096
-	// pairK is the largest number of answers for this kernel: with more, its last step takes longer
-	// than other strategies do.
-	pairK = 512
 )
 
 // gpuPair is Pair in pair.cu.
@@ -61,8 +58,8 @@ func (s *gpuSlot) startPair(m *gpuModel, timed bool) error {
 // readyPair prepares a query of one or two words; the cut is guessed if there are two.
 func (s *gpuSlot) readyPair(m *gpuModel) {
 	st, q, w := s.g.pack, &s.p.queries[0], &s.pair
-	*w = gpuPair{lists: q.Terms, k: q.K, model: q.Model, need: q.Need, low: max(q.Cut, 1), cap: min(q.Cap, pairKeys),
-		most: math.Float32bits(leastScore(math.MaxUint32, 0, s.p.scale))}
+	*w = gpuPair{lists: q.Terms, k: q.K, model: q.Model, need: q.Need, low: max(q.Cut, 1),
+		cap: min(q.Cap, pairKeys), most: math.Float32bits(leastScore(math.MaxUint32, 0, s.p.scale))}
 	copy(w.terms[2-len(s.p.terms):], s.p.terms)
 	if len(s.p.terms) == 2 && s.p.scale > 0 {
 		if low := m.guess(q, s.p.terms); low > w.low {
@@ -119,7 +116,7 @@ func (s *gpuSlot) arrived() bool {
 func (s *gpuSlot) await(timed bool) error {
 	if s.by == ask.GPUPair && !timed && !s.g.dev.Info().Emulated {
 		for start := time.Now(); time.Since(start) < pairPatience; {
-			for range 64 {
+			for range pairPolls {
 				if s.arrived() {
 					return nil
 				}

@@ -37,7 +37,8 @@ func (w *paperWork) bringMaxima() error {
 	}
 	if m.at == nil || m.used+need > m.all.Len() || !g.pack.whole { // lists may have moved otherwise
 		m.at, m.used = map[maximaKey]uint32{}, 0
-		if err := atLeast(g.dev, &m.all, max(need, int(g.pack.postings.size)/blockPostings+1)); err != nil {
+		size := max(need, int(g.pack.postings.size)/blockPostings+1)
+		if err := atLeast(g.dev, &m.all, size); err != nil {
 			return err
 		}
 	}

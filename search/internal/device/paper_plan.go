@@ -45,9 +45,6 @@ type paperDone struct{ Scored, Entered uint64 }
 const (
 	paperTerms = 32
 	paperK     = 1024
-	// Values that the thesis found to be good for most queries.
-	paperSize = 64
-	paperRow  = 10
 )
 
 // paperStore holds what the thesis' kernels need besides the index: the full document numbers of
@@ -102,11 +99,14 @@ func (g *Index) paperBatch(ctx context.Context, requests []ask.Request, schedule
 	}()
 	for i, r := range requests {
 		if !paperAlgorithm(r.Algorithm) || r.Algorithm != requests[0].Algorithm {
-			return nil, fmt.Errorf("search: engine gpu: algorithm %v: want tiles, wand, maxscore or bmw", r.Algorithm)
+			return nil, fmt.Errorf(
+				"search: engine gpu: algorithm %v: want tiles, wand, maxscore or bmw", r.Algorithm)
 		}
 		if p := r.Parallel; p != nil {
 			if p.Size < 0 || p.Row < 0 || p.Slack < 0 {
-				return nil, fmt.Errorf("search: partition size %d, %d in a row, slack %d: want 0 or more", p.Size, p.Row, p.Slack)
+				return nil, fmt.Errorf(
+					"search: partition size %d, %d in a row, slack %d: want 0 or more",
+					p.Size, p.Row, p.Slack)
 			}
 			if err := p.Blocks.Check(); err != nil {
 				return nil, fmt.Errorf("search: %w", err)
@@ -378,7 +378,8 @@ func (w *paperWork) add(i int) {
 	} else {
 		w.part = max(w.part, blocks*q.Heap.K, mergeLists(blocks)*kept)
 	}
-	w.plan, w.at, w.blocks, w.all = append(w.plan, t), append(w.at, i), append(w.blocks, blocks), w.all+blocks
+	w.plan, w.at = append(w.plan, t), append(w.at, i)
+	w.blocks, w.all = append(w.blocks, blocks), w.all+blocks
 	w.found, w.lossy, w.kept = append(w.found, at), append(w.lossy, lossy), append(w.kept, kept)
 }
 

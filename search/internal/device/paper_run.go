@@ -269,11 +269,12 @@ func (w *paperWork) read(ctx context.Context, took time.Duration) error {
 		hits := []ask.Hit{}
 		for _, key := range keys[w.found[i] : w.found[i]+int(q.K)] {
 			if key != 0 {
-				hits = append(hits, ask.Hit{Doc: ^uint32(key), Score: math.Float32frombits(uint32(key >> 32))})
+				hits = append(hits, hitOf(key))
 			}
 		}
 		at := w.at[i]
-		r := &ask.Result{Hits: hits, Stats: g.statsOf(w.queries[at], ask.GPUStats{Items: w.blocks[i], Time: took})}
+		stats := ask.GPUStats{Items: w.blocks[i], Time: took}
+		r := &ask.Result{Hits: hits, Stats: g.statsOf(w.queries[at], stats)}
 		r.Stats.Scored, r.Stats.Entered = int64(done[i].Scored), int64(done[i].Entered)
 		r.Stats.Parallel = &ask.ParallelStats{Threads: w.threads,
 			Partition: ask.Partition(q.Partition), Size: int(q.Size), Partitions: int(q.Partitions),

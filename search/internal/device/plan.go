@@ -15,15 +15,15 @@ type slotStrategy struct {
 var slotStrategies = []slotStrategy{
 	{
 		name: ask.GPUPair,
-		why: "one query of up to 2 words and 512 answers whose lists have tables: one launch. The " +
-			"cut for two words is guessed; if the answers refute the guess, gpu-one follows",
+		why: "one query of up to 2 words and 512 answers whose lists have tables: one launch. " +
+			"The cut for two words is guessed; if the answers refute the guess, gpu-one follows",
 		worth: func(s *gpuSlot) bool { return s.fitsArguments() && s.fitsPair() },
 		start: (*gpuSlot).startPair,
 	},
 	{
 		name: ask.GPUOne,
-		why: "one query of up to 4 words and 2,048 answers whose lists have tables: its tiles run " +
-			"at the same time, so one launch without an order of tiles suffices",
+		why: "one query of up to 4 words and 2,048 answers whose lists have tables: its tiles " +
+			"run at the same time, so one launch without an order of tiles suffices",
 		worth: (*gpuSlot).fitsArguments,
 		start: (*gpuSlot).startOne,
 	},

@@ -16,19 +16,10 @@ type Stage struct {
 	Time time.Duration // by the device's clock
 }
 
-// profileFill is the size of a buffer that is zeroed to keep the device busy while a profile's
-// steps are queued. So the time between two steps does not include their launches. Afterwards
-// profileRead bytes of the buffer are read. Then the cache has no data of the batch, and none that
-// must be written back first. Writing back would add a fifth to the time of reading 100 MB.
-const (
-	profileFill = 1 << 30
-	profileRead = 1 << 28
-)
-
 // Profile answers requests as one launch, step by step, and returns the best time of each step over
 // several runs.
-func (g *Index) Profile(ctx context.Context, requests []ask.Request, runs int, guess bool) ([]Stage,
-	error) {
+func (g *Index) Profile(ctx context.Context, requests []ask.Request, runs int,
+	guess bool) ([]Stage, error) {
 	stages, err := g.profileBatch(ctx, requests, runs, guess)
 	if err != nil {
 		return nil, fmt.Errorf("search: profile: %w", err)
@@ -72,8 +63,8 @@ func (g *Index) profileBatch(ctx context.Context, requests []ask.Request, runs i
 
 // timeSteps returns the shortest time of each step over several runs. Before each run the caches
 // are filled with other data.
-func (g *Index) timeSteps(stream *gpu.Stream, steps []gpuStep, runs int) (stages []Stage,
-	err error) {
+func (g *Index) timeSteps(stream *gpu.Stream, steps []gpuStep,
+	runs int) (stages []Stage, err error) {
 	var marks []*gpu.Event
 	defer func() {
 		for _, e := range marks {

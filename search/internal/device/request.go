@@ -17,7 +17,8 @@ func asRing(r *ask.Request) ringRequest {
 	if len(r.Words) > 0 || r.Model != nil || r.Algorithm != ask.Auto || r.Trace ||
 		r.Parallel != nil || r.Within != nil || r.IsTree() || r.K != int(int32(r.K)) {
 		rare := *r
-		return ringRequest{text: r.Text, k: int32(min(max(r.K, -1), ask.MaxK+1)), mode: r.Mode, rare: &rare}
+		k := int32(min(max(r.K, -1), ask.MaxK+1))
+		return ringRequest{text: r.Text, k: k, mode: r.Mode, rare: &rare}
 	}
 	return ringRequest{text: r.Text, k: int32(r.K), mode: r.Mode}
 }

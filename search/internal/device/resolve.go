@@ -245,17 +245,26 @@ func (a *resolver) putTogether(g *Index, q *resolvedRequest, words []requestWord
 	}
 	terms = terms[:n]
 	a.terms = a.terms[:from+n]
-	q.first, q.words, q.postings, q.blocks = unsafe.SliceData(terms), uint8(len(terms)), postings, blocks
-	q.and = r.mode == ask.And && len(terms) > 1
-	decides := q.and || len(terms) == 1
+	q.first, q.words = unsafe.SliceData(terms), uint8(n)
+	q.postings, q.blocks = postings, blocks
+	q.and = r.mode == ask.And && n > 1
+	q.classify(g, lead, least, plain || doubled(terms))
+}
+
+// classify bounds the number of answers and decides whether the query is short. lead is its rarest
+// word, with least postings; known says whether the device has terms with these weights.
+func (q *resolvedRequest) classify(g *Index, lead int, least uint32, known bool) {
+	decides := q.and || q.words == 1
+	postings := q.postings
 	if decides {
 		postings = int64(least)
 	}
 	q.k = int16(min(int64(q.k), postings)) // an upper bound on the number of answers
-	if !plain && !doubled(terms) {
+	if !known {
 		q.lead = -1
 	} else if decides && least <= blockDF {
-		q.lead, q.byWarp = int8(1+lead), least <= warpDF && int(least) < densePostings*g.pack.tiles
+		q.lead = int8(1 + lead)
+		q.byWarp = least <= warpDF && int(least) < densePostings*g.pack.tiles
 	}
 }
 

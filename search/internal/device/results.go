@@ -33,30 +33,12 @@ func (h *unanswered) add(to *[]int32, i int32) {
 }
 
 // makeResults makes results from the output for some requests, which is contiguous, and maps them.
-// It also makes the results of requests without words in the index.
+// It also makes the results of requests without words in the index. Requests for which it makes
+// none are added to rest.
 func (r *laneRun) makeResults(at []int32, rest *unanswered) {
 	resolved, pruned := r.c.resolved, r.b.g.s.Index.Pruned()
-	var all, ready, last int
-	first := -1
-	for _, i := range at {
-		switch a := &resolved[i]; {
-		case a.general || a.late():
-		case a.words == 0:
-			ready++
-		case r.lane != nil:
-			if last = int(a.out) + laneRoom(int(a.k)); first < 0 {
-				first = int(a.out)
-			}
-			if n := uint32(r.lane.back.Values()[a.out]); n < wrongGuess {
-				all += int(n)
-				ready++
-			}
-		}
-	}
-	var back []uint64
-	if first >= 0 {
-		back = r.lane.back.Values()[first:last]
-	}
+	o := r.output(at)
+	back := o.back
 	// The results of a block share their memory. If there are hardly any gaps between them the
 	// output is copied as it is, since append need not clear the memory.
 	var some []madeResult
@@ -67,10 +49,10 @@ func (r *laneRun) makeResults(at []int32, rest *unanswered) {
 		l := resultBlocks.Get().(*resultBlock)
 		defer resultBlocks.Put(l)
 		some, hits = l.some[:], asHits(back)
-	case all > len(back)*7/8:
-		some, hits = make([]madeResult, ready), append([]ask.Hit(nil), asHits(back)...)
+	case o.answers > len(back)*denseEighths/8:
+		some, hits = make([]madeResult, o.ready), append([]ask.Hit(nil), asHits(back)...)
 	default:
-		some, hits, dense = make([]madeResult, ready), make([]ask.Hit, all), false
+		some, hits, dense = make([]madeResult, o.ready), make([]ask.Hit, o.answers), false
 	}
 	for _, i := range at {
 		a := &resolved[i]
@@ -82,7 +64,7 @@ func (r *laneRun) makeResults(at []int32, rest *unanswered) {
 			rest.add(&rest.late, i)
 			continue
 		}
-		where := int(a.out) - first
+		where := int(a.out) - o.first
 		if a.words > 0 && uint32(back[where]) >= wrongGuess {
 			rest.add(&rest.again, i)
 			continue
@@ -107,11 +89,43 @@ func (r *laneRun) makeResults(at []int32, rest *unanswered) {
 		}
 		// Assigned field by field: while garbage is collected, whole values take far longer.
 		s := &x.result.Stats
-		s.Algorithm, s.Strategy, s.Words, s.Postings, s.Blocks, s.GPU = ask.Tiles, a.by, int(a.words),
-			a.postings, int64(a.blocks), &x.stats
-		s.Pruned = pruned
+		s.Algorithm, s.Strategy, s.Words = ask.Tiles, a.by, int(a.words)
+		s.Postings, s.Blocks, s.GPU, s.Pruned = a.postings, int64(a.blocks), &x.stats, pruned
 		r.c.use(r.from+int(i), &x.result, nil)
 	}
+}
+
+// laneOutput is the device's output for some requests of a run.
+type laneOutput struct {
+	first   int      // its offset in the output of the lane; -1 if there is none
+	back    []uint64 // as the device wrote it
+	ready   int      // requests whose results can be made
+	answers int      // of these requests
+}
+
+// output returns the output for requests whose places are contiguous.
+func (r *laneRun) output(at []int32) (o laneOutput) {
+	last := 0
+	o.first = -1
+	for _, i := range at {
+		switch a := &r.c.resolved[i]; {
+		case a.general || a.late():
+		case a.words == 0:
+			o.ready++
+		case r.lane != nil:
+			if last = int(a.out) + laneRoom(int(a.k)); o.first < 0 {
+				o.first = int(a.out)
+			}
+			if n := uint32(r.lane.back.Values()[a.out]); n < wrongGuess {
+				o.answers += int(n)
+				o.ready++
+			}
+		}
+	}
+	if o.first >= 0 {
+		o.back = r.lane.back.Values()[o.first:last]
+	}
+	return o
 }
 
 // asHits returns answers as the device writes them.

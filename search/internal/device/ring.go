@@ -250,7 +250,7 @@ func (r *requestRing) cut(n int) *gpuChunk {
 	if r.smallChunks++; n >= spreadBy || r.waiting() > 0 {
 		r.smallChunks = 0
 	}
-	r.slow.Store(r.smallChunks > 2)
+	r.slow.Store(r.smallChunks > slowChunks)
 	r.chunks, r.uncopied = append(r.chunks, c), append(r.uncopied, c)
 	r.turn.Signal()
 	if r.want(); r.asleep > 0 && r.waiting() >= r.enough() {
@@ -280,7 +280,9 @@ func (r *requestRing) copied(c *gpuChunk) {
 // next waits for the next chunk in order; nil after the last.
 func (r *requestRing) next(helpers *helperPool) *gpuChunk {
 	if !r.slow.Load() {
-		helpers.helpUntil(func() bool { return r.taken.Load() > r.yielded.Load() || r.ended.Load() })
+		helpers.helpUntil(func() bool {
+			return r.taken.Load() > r.yielded.Load() || r.ended.Load()
+		})
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

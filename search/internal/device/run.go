@@ -22,10 +22,6 @@ const (
 	gpuBins     = 1024
 )
 
-// planTerms is the largest mean number of words per query for which one block per query orders the
-// items.
-const planTerms = 16
-
 // Dynamic shared memory of the adding kernels: sums, and buffered candidates.
 const (
 	fewShared  = (gpuTile+fewThreads)*4 + 896*8
@@ -48,11 +44,11 @@ func (s *gpuSlot) pickers(queries int) int {
 	sms := s.g.dev.Info().Multiprocessors
 	switch {
 	case queries > 1:
-		return max(1, 2*sms/queries)
-	case s.p.queries[0].K > 256:
-		return max(1, sms/2)
+		return max(1, pickersPerSM*sms/queries)
+	case s.p.queries[0].K > pickManyK:
+		return max(1, sms/smsPerManyK)
 	}
-	return max(1, sms/8)
+	return max(1, sms/smsPerFewK)
 }
 
 func (s *gpuSlot) planItems(m *gpuModel, queries int) error {
@@ -113,7 +109,7 @@ func (s *gpuSlot) startGeneral(m *gpuModel, timed bool) error {
 // graph returns the graph for a single query.
 func (s *gpuSlot) graph(m *gpuModel) (*gpu.Graph, error) {
 	p := &s.p
-	shape := gpuShape{m, max(512, 1<<bits.Len(uint(p.bytes-1))), p.out, p.queries[0].K > 256,
+	shape := gpuShape{m, max(512, 1<<bits.Len(uint(p.bytes-1))), p.out, p.queries[0].K > pickManyK,
 		p.queries[0].Kind, len(p.terms) <= planTerms}
 	if graph := s.graphs[shape]; graph != nil {
 		return graph, nil
@@ -164,15 +160,21 @@ func (s *gpuSlot) result(i int, stats *ask.GPUStats) ([]ask.Hit, bool) {
 	q := &s.p.queries[i]
 	out := s.back.Values()[q.Out:]
 	n := uint32(out[0])
-	*stats = ask.GPUStats{Candidates: int(out[0] >> 32), Items: int(out[1] >> 32), Rescored: int(uint32(out[1]))}
+	*stats = ask.GPUStats{Candidates: int(out[0] >> 32), Items: int(out[1] >> 32),
+		Rescored: int(uint32(out[1]))}
 	if stats.Candidates > int(q.Cap) || n > q.K {
 		return nil, false
 	}
 	hits := make([]ask.Hit, n)
 	for i, key := range out[2 : 2+n] {
-		hits[i] = ask.Hit{Doc: ^uint32(key), Score: math.Float32frombits(uint32(key >> 32))}
+		hits[i] = hitOf(key)
 	}
 	return hits, true
+}
+
+// hitOf returns an answer as a hit.
+func hitOf(key uint64) ask.Hit {
+	return ask.Hit{Doc: ^uint32(key), Score: math.Float32frombits(uint32(key >> 32))}
 }
 
 // The reasons why the CPU answers a request that asked for the device: ask.GPUStats.Fallback.
@@ -273,8 +275,8 @@ func (g *Index) statsOf(q *eval.Query, s ask.GPUStats) ask.Stats {
 // enter ensures that lists are on the device with their codes: unless ready says that nothing is
 // missing, it loads those that list returns. It returns the codes and a function to call when the
 // queries are answered; no codes if the lists do not fit.
-func (g *Index) enter(model model.Model, ready func(*gpuModel) bool, list func() []int) (*gpuModel,
-	func(), error) {
+func (g *Index) enter(model model.Model, ready func(*gpuModel) bool,
+	list func() []int) (*gpuModel, func(), error) {
 	key := codedAs(model)
 	g.gate.RLock()
 	if m := g.pack.find(key); m != nil && ready(m) {

@@ -26,7 +26,7 @@ func load(mean *atomic.Uint64) float64 { return math.Float64frombits(mean.Load()
 // note moves a mean a little towards a new value.
 func note(mean *atomic.Uint64, value float64) {
 	if old := load(mean); old != 0 {
-		value = old + (value-old)/8
+		value = old + (value-old)/paceShare
 	}
 	mean.Store(math.Float64bits(value))
 }
@@ -57,7 +57,9 @@ func (b *gpuBatch) onCore(ctx context.Context) bool {
 	if b.ring.planning.Load() > 0 {
 		return false
 	}
-	c := b.ring.takeOne(func(first *ringRequest, waiting int) bool { return b.pace.coreFirst(b.g, first, waiting) })
+	c := b.ring.takeOne(func(first *ringRequest, waiting int) bool {
+		return b.pace.coreFirst(b.g, first, waiting)
+	})
 	if c == nil {
 		return false
 	}

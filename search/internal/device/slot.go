@@ -19,7 +19,8 @@ type slotLimits struct {
 // singleLimits returns the limits of a slot for one query, batchLimits of one for many.
 func singleLimits(tiles int, budget int64) slotLimits {
 	cands := min(1<<20, int64(tiles)*gpuTile, budget>>10)
-	return slotLimits{1, maxGPUTerms, maxGPUTerms * (tiles + 1), tiles + 1, outRoom(maxGPUK), cands, int(cands)}
+	return slotLimits{1, maxGPUTerms, maxGPUTerms * (tiles + 1), tiles + 1, outRoom(maxGPUK),
+		cands, int(cands)}
 }
 
 func batchLimits(tiles int, budget int64) slotLimits {

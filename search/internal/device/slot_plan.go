@@ -72,8 +72,8 @@ func (p *slotPlan) add(m *gpuModel, q *eval.Query, cap int) {
 	st := m.st
 	n := len(q.Terms)
 	w := gpuQuery{
-		Terms: uint32(n), First: uint32(len(p.terms)), K: uint32(q.Heap.K), Order: uint32(p.order), Out: uint32(p.out),
-		Cand: uint64(p.cands),
+		Terms: uint32(n), First: uint32(len(p.terms)), K: uint32(q.Heap.K),
+		Order: uint32(p.order), Out: uint32(p.out), Cand: uint64(p.cands),
 	}
 	unit := uint64(1)
 	if q.Mode == ask.And && n > 1 {
@@ -156,5 +156,6 @@ func planBytes(queries, terms int) int {
 }
 
 func asBytes[T any](s []T) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
+	bytes := len(s) * int(unsafe.Sizeof(*new(T)))
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), bytes)
 }

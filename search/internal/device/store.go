@@ -51,8 +51,8 @@ type resident struct {
 // bytes returns the size of the postings on the device, with the codes of one model and the working
 // memory of queries.
 func (x *resident) bytes() int64 {
-	return x.offsets.Bytes() + x.tfs.Bytes() + x.more.Bytes() + x.starts.Bytes() + x.lengths.Bytes() +
-		x.maps.Bytes() + x.postings.size + gpuWorkBytes(x.tiles, x.budget)
+	return x.offsets.Bytes() + x.tfs.Bytes() + x.more.Bytes() + x.starts.Bytes() +
+		x.lengths.Bytes() + x.maps.Bytes() + x.postings.size + gpuWorkBytes(x.tiles, x.budget)
 }
 
 // release frees the memory after the last user.
@@ -60,8 +60,8 @@ func (x *resident) release() error {
 	if x.users.Add(-1) > 0 {
 		return nil
 	}
-	errs := []error{x.offsets.Free(), x.tfs.Free(), x.more.Free(), x.starts.Free(), x.lengths.Free(),
-		x.maps.Free()}
+	errs := []error{x.offsets.Free(), x.tfs.Free(), x.more.Free(), x.starts.Free(),
+		x.lengths.Free(), x.maps.Free()}
 	if x.own {
 		errs = append(errs, x.dev.Close())
 	}
@@ -192,11 +192,13 @@ func newGPUStore(g *Index, o Options) (_ *gpuStore, err error) {
 	rowBytes := int64(st.rowLen())*4 + int64(st.tiles) + 256*4
 	need := postings*4 + extra*4 + rows*rowBytes + 1<<16
 	room := budget - fixed - need
-	st.whole, st.roomy, st.mapped = room >= 0, room >= st.knownBytes(), room >= st.knownBytes()+st.mapBytes()
+	known := st.knownBytes()
+	st.whole, st.roomy, st.mapped = room >= 0, room >= known, room >= known+st.mapBytes()
 	if !st.whole {
 		share := float64(budget-fixed) / float64(need)
 		if share < 0.001 {
-			return nil, fmt.Errorf("%v of GPU memory are too little for %d documents: want at least %v",
+			return nil, fmt.Errorf(
+				"%v of GPU memory are too little for %d documents: want at least %v",
 				bytesize.Size(budget), r.Docs(), bytesize.Size(fixed+need/1000+1))
 		}
 		postings, extra, rows = int64(share*float64(postings))&^7, int64(share*float64(extra)),
@@ -281,7 +283,8 @@ func (st *gpuStore) fill(ctx context.Context, progress func(done, total int64)) 
 	}
 	for i := range st.lists {
 		if !st.place(&st.lists[i]) {
-			return fmt.Errorf("list %d of %d does not fit the memory planned for all lists", i, len(st.lists))
+			return fmt.Errorf("list %d of %d does not fit the memory planned for all lists", i,
+				len(st.lists))
 		}
 	}
 	// Adjacent lists are uploaded together.
@@ -427,7 +430,8 @@ func (c *gpuCarrier) carry(st *gpuStore, s *gpu.Stream, from, to int) (postings 
 		errs = append(errs, st.more.Slice(extra, extra+len(c.more)).Upload(s, c.more))
 	}
 	if row >= 0 {
-		errs = append(errs, st.starts.Slice(row*st.rowLen(), row*st.rowLen()+len(c.starts)).Upload(s, c.starts))
+		from := row * st.rowLen()
+		errs = append(errs, st.starts.Slice(from, from+len(c.starts)).Upload(s, c.starts))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return 0, err

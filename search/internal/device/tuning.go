@@ -161,3 +161,100 @@ const (
 	emptyMost  = 1 << 30
 	emptyLeast = 1 << 26
 )
+
+// planTerms is the largest mean number of words per query for which one block per query orders the
+// tiles. With more words, several blocks share them.
+const planTerms = 16
+
+// The number of blocks that score the candidates of a query, by the multiprocessors of the device:
+// the queries of a launch share pickersPerSM blocks for each of them; a single query gets one block
+// for smsPerManyK of them if it has more than pickManyK answers, else one for smsPerFewK.
+const (
+	pickersPerSM = 2
+	pickManyK    = 256
+	smsPerManyK  = 2
+	smsPerFewK   = 8
+)
+
+// pairK is the largest number of answers for strategy gpu-pair: with more, its last step takes
+// longer than other strategies do. pairPolls is the number of times that the host polls for the
+// result between looks at the clock.
+const (
+	pairK     = 512
+	pairPolls = 64
+)
+
+// A guessed cut should be reached by k documents and guessDeviations standard deviations of that
+// number more, if it were random, and by guessMore for small k. A wrong guess costs a second
+// launch, more candidates a little time. guessSteps is the number of steps of the binary search for
+// the cut, which find it to 1/1024 of the highest sum.
+const (
+	guessDeviations = 4
+	guessMore       = 16
+	guessSteps      = 10
+)
+
+// tableLines is the number of cache lines of the word table, 4 MB in total: enough for the words of
+// web queries in a collection of 400,000 documents. tableWords is the number of words at which the
+// table is replaced, three quarters of its entries, and tableProbes the number of lines in which a
+// word may be.
+const (
+	tableLines  = 1 << 16
+	tableWords  = tableLines * 3 / 2
+	tableProbes = 4
+)
+
+// yieldAhead is how many results before its turn a result is prefetched.
+const yieldAhead = 8
+
+// slowChunks is the number of consecutive chunks of only a few requests after which lanes sleep
+// between requests instead of spinning.
+const slowChunks = 2
+
+// The estimate of the answers per request falls to recentKept eighths for each launch that has
+// fewer; the space for them is one recentSpare-th more than the estimate.
+const (
+	recentKept  = 7
+	recentSpare = 2
+)
+
+// denseEighths is the part of the device's output, in eighths, from which the output is copied as
+// it is: up to an eighth of the memory is wasted, but append need not clear the memory first.
+const denseEighths = 7
+
+// paceShare is the weight, as a fraction, of a new time in the running means of share.go.
+const paceShare = 8
+
+// wakeBlocks is the number of blocks from which helpers are woken for a job: waking takes longer
+// than a core needs for a few blocks.
+const wakeBlocks = 4
+
+// itemBlocks is the number of blocks of batch_items that fill a device, and maxItemColumns the
+// largest number that share the items of one group of queries.
+const (
+	itemBlocks     = 4096
+	maxItemColumns = 16
+)
+
+// windowPostings returns smallWindow for collections of fewer than smallTiles tiles, and
+// largeWindow for larger ones.
+const (
+	smallTiles  = 512
+	smallWindow = 1536
+	largeWindow = 8192
+)
+
+// Sizes of partitions and partitions in a row that the thesis found to be good for most queries.
+const (
+	paperSize = 64
+	paperRow  = 10
+)
+
+// profileFill is the size of a buffer that is zeroed to keep the device busy while a profile's
+// steps are queued. So the time between two steps does not include their launches. Afterwards
+// profileRead bytes of the buffer are read. Then the cache has no data of the batch, and none that
+// must be written back first. Writing back would add a fifth to the time of reading 100 MB.
+const (
+	profileFill = 1 << 30
+	profileRead = 1 << 28
+)

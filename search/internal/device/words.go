@@ -38,15 +38,6 @@ type wordEntry struct {
 	id, df uint32 // df is 0 if the index does not have it
 }
 
-const (
-	// tableLines is the number of lines, 4 MB in total: enough for the words of web queries in a
-	// collection of 400,000 documents.
-	tableLines = 1 << 16
-	tableWords = tableLines * 3 / 2
-	// tableProbes is the number of lines in which a word may be.
-	tableProbes = 4
-)
-
 func newWordTable() *wordTable {
 	t := &wordTable{}
 	t.lines.Store(&[tableLines]wordLine{})
@@ -91,7 +82,8 @@ var keyMasks = func() (masks [keyBytes + 1]wordKey) {
 // shortKey returns the key of the first n bytes, at most keyBytes.
 func shortKey(near *[16]byte, n int) wordKey {
 	m := &keyMasks[n&keyBytes]
-	return wordKey{binary.LittleEndian.Uint64(near[:]) & m.a, binary.LittleEndian.Uint64(near[8:])&m.b | uint64(n)<<56}
+	low, high := binary.LittleEndian.Uint64(near[:]), binary.LittleEndian.Uint64(near[8:])
+	return wordKey{low & m.a, high&m.b | uint64(n)<<56}
 }
 
 // keyText is a text whose words are turned into keys, without unpredictable branches on the lengths
@@ -118,9 +110,12 @@ func (t *keyText) key(start, end int) wordKey {
 	}
 	at := min(start, len(t.bytes)-16)
 	near := t.bytes[at : at+16]
-	low, high, skip := binary.LittleEndian.Uint64(near), binary.LittleEndian.Uint64(near[8:]), 8*uint(start-at)
+	low, high := binary.LittleEndian.Uint64(near), binary.LittleEndian.Uint64(near[8:])
+	skip := 8 * uint(start-at)
 	low, high = low>>skip|high<<(64-skip)|high>>(skip-64), high>>skip
-	return wordKey{low & (1<<(8*uint(min(n, 8))) - 1), high&(1<<(8*uint(max(n, 8)-8))-1) | uint64(n)<<56}
+	low &= 1<<(8*uint(min(n, 8))) - 1
+	high &= 1<<(8*uint(max(n, 8)-8)) - 1
+	return wordKey{low, high | uint64(n)<<56}
 }
 
 func longKeyOf(word []byte) wordKey {

@@ -52,7 +52,3 @@ func keepStarts(kept, starts, places []uint32, place uint32) (n int) {
 	}
 	return n
 }
-
-// fewPairs is the largest product of starts and places for which all pairs are compared, in loops
-// without unpredictable branches.
-const fewPairs = 64

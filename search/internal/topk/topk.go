@@ -105,7 +105,7 @@ func (t *Heap) collect(key uint64) {
 			low = min(low, key)
 		}
 		t.bar = uint32(low >> 32)
-	case t.K + t.K/2:
+	case t.K + t.K/collectMore:
 		t.trim()
 	}
 }
@@ -115,15 +115,14 @@ func (t *Heap) collect(key uint64) {
 //
 // Postcondition: the k best are kept, and k answers reach the bar.
 func (t *Heap) trim() {
-	const ranges = 1 << 9
-	var count [ranges]uint32
+	var count [trimRanges]uint32
 	low := uint64(t.bar) << 32
-	shift := max(bits.Len64(t.high-low)-bits.Len(ranges-1), 0)
+	shift := max(bits.Len64(t.high-low)-bits.Len(trimRanges-1), 0)
 	for _, key := range t.Keys {
-		count[(key-low)>>shift&(ranges-1)]++
+		count[(key-low)>>shift&(trimRanges-1)]++
 	}
-	at := ranges
-	for n := 0; n < t.K && at > 0; n += int(count[at&(ranges-1)]) {
+	at := trimRanges
+	for n := 0; n < t.K && at > 0; n += int(count[at&(trimRanges-1)]) {
 		at--
 	}
 	edge, n := low+uint64(at)<<shift, 0
@@ -133,7 +132,7 @@ func (t *Heap) trim() {
 		n += 1 - int(less)
 	}
 	t.Keys, t.bar = t.Keys[:n], uint32(edge>>32)
-	if n > t.K+t.K/4 { // too many in one range
+	if n > t.K+t.K/trimMore { // too many in one range
 		kept := t.Sorted()
 		t.Keys = t.Keys[:copy(t.Keys, kept)]
 		t.bar = uint32(t.Keys[0] >> 32)

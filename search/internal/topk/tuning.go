@@ -15,3 +15,11 @@ const parallelMerge = 1 << 15
 // CollectFrom is the smallest k for which answers are collected and trimmed instead of kept in a
 // heap.
 const CollectFrom = 512
+
+// Answers are collected until there are k + k/collectMore, then trimmed by counting them in
+// trimRanges ranges. If one range has so many that k + k/trimMore stay, they are sorted instead.
+const (
+	collectMore = 2
+	trimRanges  = 1 << 9
+	trimMore    = 4
+)
