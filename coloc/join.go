@@ -52,6 +52,9 @@ func (g *neighbours) inTime(i, j int32) bool {
 	return g.time == nil || near(g.time[i], g.time[j], g.within)
 }
 
+// near reports whether two times are at most the given number of seconds apart.
+func near(a, b, within int64) bool { return max(a, b)-min(a, b) <= within }
+
 // eachCell calls do(lo, hi, spans around them) for the places of a block, cell
 // by cell.
 func (g *neighbours) eachCell(block int, do func(lo, hi int32, spans []span) error) error {

@@ -7,7 +7,8 @@ import "context"
 // a candidate extends an instance of the candidate without its last feature. It adds a point of
 // that feature that is a neighbour of all others. Such points are found among the neighbours of the
 // last point.
-func expandTree(ctx context.Context, j *levelwise, c []int32, level map[string]*rows, do func(row []int32)) error {
+func expandTree(ctx context.Context, j *levelwise, c []int32, level map[string]*rows,
+	do func(row []int32)) error {
 	last := len(c) - 1
 	shorter := level[setKey(c[:last])]
 	out := make([]int32, len(c))

@@ -6,7 +6,8 @@ import "context"
 // neighbours of later features. A star instance of a candidate is a point and one point of its star
 // for each other feature. It is a clique if its points after the first are a clique instance of the
 // previous level.
-func expandStars(ctx context.Context, j *levelwise, c []int32, level map[string]*rows, do func(row []int32)) error {
+func expandStars(ctx context.Context, j *levelwise, c []int32, level map[string]*rows,
+	do func(row []int32)) error {
 	rest := level[setKey(c[1:])]
 	out := make([]int32, len(c))
 	lo, hi := j.stars.points(c[0])

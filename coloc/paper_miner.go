@@ -9,7 +9,8 @@ import (
 // that differ in their last feature, on all points but the last. A joined row is an instance of the
 // candidate if the two last points are neighbours. Pairs come from the spatial join, which the
 // paper found to be faster.
-func expandByJoin(ctx context.Context, j *levelwise, c []int32, level map[string]*rows, do func(row []int32)) error {
+func expandByJoin(ctx context.Context, j *levelwise, c []int32, level map[string]*rows,
+	do func(row []int32)) error {
 	last := len(c) - 1
 	if last == 1 {
 		return expandTree(ctx, j, c, level, do)

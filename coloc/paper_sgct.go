@@ -153,7 +153,9 @@ func (s *sgct) split(ctx context.Context, cliques [][]int32) ([]found, error) {
 const candidateBytes = 112
 
 func tooManyCandidates(n, length int) error {
-	return fmt.Errorf("sgct: %d candidates, now at patterns of size %d: splitting from the top grows exponentially with the features that are prevalent in pairs; use --algorithm auto, or raise --min-prevalence", n, length)
+	return fmt.Errorf("sgct: %d candidates, now at patterns of size %d: splitting from the top "+
+		"grows exponentially with the features that are prevalent in pairs; use --algorithm "+
+		"auto, or raise --min-prevalence", n, length)
 }
 
 func (s *sgct) reaches(c []int32, counts []int64) bool {

@@ -22,7 +22,8 @@ type levelwise struct {
 
 	// expand calls do with every clique instance of c; level has the instances of the sets with one
 	// feature fewer, by setKey. The row is valid until do returns.
-	expand func(ctx context.Context, j *levelwise, c []int32, level map[string]*rows, do func(row []int32)) error
+	expand func(ctx context.Context, j *levelwise, c []int32, level map[string]*rows,
+		do func(row []int32)) error
 }
 
 // rows are the clique instances of a set, each with one point per feature, in ascending order.
@@ -51,7 +52,8 @@ func (r *rows) starting(p int32) (lo, hi int) {
 }
 
 func mineLevelwise(ctx context.Context, pts *Points, job *job) ([]found, error) {
-	j := &levelwise{job: job, name: job.Algorithm.String(), pts: pts, total: pts.Totals(), memory: newMeter(job.budget)}
+	j := &levelwise{job: job, name: job.Algorithm.String(), pts: pts, total: pts.Totals(),
+		memory: newMeter(job.budget)}
 	switch job.Algorithm {
 	case Joinless:
 		j.expand = expandStars
@@ -82,11 +84,12 @@ func mineLevelwise(ctx context.Context, pts *Points, job *job) ([]found, error) 
 		candidates := apriori(sets, func(set []int32) bool { return level[setKey(set)] != nil })
 		tables := make([]*rows, len(candidates))
 		counts := make([][]int64, len(candidates))
-		err := j.cores.at(fmt.Sprintf("instances of size %d", size)).each(ctx, len(candidates), func(w, i int) error {
-			var err error
-			tables[i], counts[i], err = j.instances(ctx, w, candidates[i], level)
-			return err
-		})
+		err := j.cores.at(fmt.Sprintf("instances of size %d", size)).each(ctx, len(candidates),
+			func(w, i int) error {
+				var err error
+				tables[i], counts[i], err = j.instances(ctx, w, candidates[i], level)
+				return err
+			})
 		if err != nil {
 			return nil, err
 		}
@@ -136,7 +139,8 @@ func apriori(sets [][]int32, known func(set []int32) bool) [][]int32 {
 // instances counts the points of c in its clique instances and, if c is prevalent, lists these; it
 // returns no counts if it is not. The instances are found twice: first to count them, then to keep
 // those of a prevalent set, for which the memory is then known.
-func (j *levelwise) instances(ctx context.Context, w int, c []int32, level map[string]*rows) (*rows, []int64, error) {
+func (j *levelwise) instances(ctx context.Context, w int, c []int32,
+	level map[string]*rows) (*rows, []int64, error) {
 	if j.seen[w] == nil {
 		j.seen[w] = make([]uint32, j.pts.Len())
 	}
@@ -163,7 +167,10 @@ func (j *levelwise) instances(ctx context.Context, w int, c []int32, level map[s
 	}
 	cells := many * int64(len(c))
 	if !j.memory.take(4 * cells) {
-		return nil, nil, fmt.Errorf("%s: the %d instances of a pattern of size %d (%s) need more than the memory bound: use --algorithm auto, which lists no instances, or raise --memory or --min-prevalence", j.name, many, len(c), strings.Join(j.pts.Names(c), ", "))
+		return nil, nil, fmt.Errorf("%s: the %d instances of a pattern of size %d (%s) need more "+
+			"than the memory bound: use --algorithm auto, which lists no instances, or raise "+
+			"--memory or --min-prevalence", j.name, many, len(c),
+			strings.Join(j.pts.Names(c), ", "))
 	}
 	out := &rows{len(c), make([]int32, 0, cells)}
 	err := j.expand(ctx, j, c, level, func(row []int32) { out.cells = append(out.cells, row...) })

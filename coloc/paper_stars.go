@@ -23,9 +23,11 @@ const starBlock = 1 << 16
 
 // newStars joins the points. name is that of the algorithm, for the error if the pairs do not fit
 // the memory bound.
-func newStars(ctx context.Context, pts *Points, j *job, memory *meter, name string) (*stars, error) {
+func newStars(ctx context.Context, pts *Points, j *job, memory *meter,
+	name string) (*stars, error) {
 	n := pts.Len()
-	s := &stars{first: make([]int32, len(pts.Features)+1), point: make([]int32, n), start: make([]int64, n+1)}
+	s := &stars{first: make([]int32, len(pts.Features)+1), point: make([]int32, n),
+		start: make([]int64, n+1)}
 	for _, f := range pts.Feature {
 		s.first[f+1]++
 	}
@@ -39,7 +41,9 @@ func newStars(ctx context.Context, pts *Points, j *job, memory *meter, name stri
 		s.point[next[f]] = int32(p)
 		next[f]++
 	}
-	tooMany := fmt.Errorf("%s: the neighbouring pairs (patterns of size 2) need more than the memory bound: raise --memory, lower --distance or use --algorithm auto, which lists no instances", name)
+	tooMany := fmt.Errorf("%s: the neighbouring pairs (patterns of size 2) need more than the "+
+		"memory bound: raise --memory, lower --distance or use --algorithm auto, which lists no "+
+		"instances", name)
 	if !memory.take(16 * int64(n)) {
 		return nil, tooMany
 	}

@@ -70,9 +70,6 @@ func (j *job) sweepPairs(ctx context.Context, pts *Points, emit pairEmitter) err
 	})
 }
 
-// near reports whether two times are at most the given number of seconds apart.
-func near(a, b, within int64) bool { return max(a, b)-min(a, b) <= within }
-
 // graphPairs expands the neighbour graph of places to pairs of points.
 func (j *job) graphPairs(ctx context.Context, pts *Points, emit pairEmitter) error {
 	g, err := j.join(ctx, pts)
