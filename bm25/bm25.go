@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"strings"
+
+	"github.com/collocate/collocate/internal/choice"
 )
 
 // Variant is one of the formulas in the table of the package comment.
@@ -22,48 +23,38 @@ const (
 	ATIRE       = Papers
 )
 
-var variantNames = [...]string{Papers: "papers", Lucene: "lucene", Lucene7: "lucene7",
-	Plus: "bm25+", L: "bm25l", Terrier: "terrier", LuceneLossy: "lucene-lossy"}
+var variantNames = choice.New[Variant]("BM25 variant",
+	"papers", "lucene", "lucene7", "bm25+", "bm25l", "terrier", "lucene-lossy")
 
 // Variants returns the names that ParseVariant accepts, without those that are only for searching.
 func Variants() []string { return []string{"papers", "atire", "lucene", "lucene7", "bm25+", "bm25l"} }
 
 // SearchVariants returns all names that ParseVariant accepts.
 func SearchVariants() []string {
-	return append(Variants(), variantNames[Terrier], variantNames[LuceneLossy])
+	return append(Variants(), Terrier.String(), LuceneLossy.String())
 }
 
 // OnlySearches reports whether a variant is only for searching, not for the weights of a
 // collection.
 func (v Variant) OnlySearches() bool { return v == Terrier || v == LuceneLossy }
 
-func (v Variant) String() string {
-	if int(v) < len(variantNames) {
-		return variantNames[v]
-	}
-	return fmt.Sprintf("Variant(%d)", uint8(v))
-}
+func (v Variant) String() string { return variantNames.Of(v) }
 
 // MarshalText and UnmarshalText write and read the name, so that JSON has it too.
-func (v Variant) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+func (v Variant) MarshalText() ([]byte, error) { return variantNames.Text(v) }
 
 // UnmarshalText is the inverse of MarshalText.
-func (v *Variant) UnmarshalText(name []byte) (err error) {
-	*v, err = ParseVariant(string(name))
-	return err
+func (v *Variant) UnmarshalText(name []byte) error {
+	if string(name) == "atire" {
+		name = []byte("papers")
+	}
+	return variantNames.Set(v, string(name))
 }
 
 // ParseVariant is the inverse of String. It also accepts "atire", which is the same as "papers".
-func ParseVariant(name string) (Variant, error) {
-	if name == "atire" {
-		return ATIRE, nil
-	}
-	for v, n := range variantNames {
-		if n == name {
-			return Variant(v), nil
-		}
-	}
-	return 0, fmt.Errorf("unknown BM25 variant %q: want %s", name, strings.Join(SearchVariants(), ", "))
+func ParseVariant(name string) (v Variant, err error) {
+	err = v.UnmarshalText([]byte(name))
+	return v, err
 }
 
 // Params holds the parameters of the formula. The zero value is k1 = 1.2, b = 0.75 and the idf of
@@ -120,8 +111,8 @@ func (p Params) Check() error {
 	if !(p.K3 >= 0 && p.K3 <= 1e6) {
 		return fmt.Errorf("bm25: k3 = %v: want a number from 0 to 1,000,000", p.K3)
 	}
-	if int(p.Variant) >= len(variantNames) {
-		return fmt.Errorf("bm25: unknown variant %d", p.Variant)
+	if err := variantNames.Check(p.Variant); err != nil {
+		return fmt.Errorf("bm25: %w", err)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ var jobNames = choice.New[Job]("job", "vocab", "cooccur", "weigh", "index", "pla
 func (j Job) String() string { return jobNames.Of(j) }
 
 // MarshalText returns the name, for JSON.
-func (j Job) MarshalText() ([]byte, error) { return []byte(j.String()), nil }
+func (j Job) MarshalText() ([]byte, error) { return jobNames.Text(j) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (j *Job) UnmarshalText(name []byte) error { return jobNames.Set(j, string(name)) }

@@ -71,7 +71,7 @@ func Kernels() []string { return kernelNames.List() }
 func (k Kernel) String() string { return kernelNames.Of(k) }
 
 // MarshalText returns the name, so that JSON has it too.
-func (k Kernel) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+func (k Kernel) MarshalText() ([]byte, error) { return kernelNames.Text(k) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (k *Kernel) UnmarshalText(name []byte) error { return kernelNames.Set(k, string(name)) }

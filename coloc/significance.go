@@ -36,7 +36,7 @@ func Adjusts() []string { return adjustNames.List() }
 func (a Adjust) String() string { return adjustNames.Of(a) }
 
 // MarshalText returns the name, so that JSON has it too.
-func (a Adjust) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+func (a Adjust) MarshalText() ([]byte, error) { return adjustNames.Text(a) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (a *Adjust) UnmarshalText(name []byte) error { return adjustNames.Set(a, string(name)) }

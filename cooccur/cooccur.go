@@ -25,7 +25,7 @@ var sideNames = choice.New[Side]("side", "both", "left", "right")
 func (s Side) String() string { return sideNames.Of(s) }
 
 // MarshalText returns the name, for JSON.
-func (s Side) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+func (s Side) MarshalText() ([]byte, error) { return sideNames.Text(s) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (s *Side) UnmarshalText(name []byte) error { return sideNames.Set(s, string(name)) }
@@ -43,7 +43,7 @@ var methodNames = choice.New[Method]("method", "auto", "paper")
 func (m Method) String() string { return methodNames.Of(m) }
 
 // MarshalText returns the name, for JSON.
-func (m Method) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+func (m Method) MarshalText() ([]byte, error) { return methodNames.Text(m) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (m *Method) UnmarshalText(name []byte) error { return methodNames.Set(m, string(name)) }

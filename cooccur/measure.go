@@ -36,7 +36,7 @@ var measureNames = choice.New[Measure]("measure", "value", "pmi", "npmi", "ll", 
 func (m Measure) String() string { return measureNames.Of(m) }
 
 // MarshalText returns the name, for JSON.
-func (m Measure) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+func (m Measure) MarshalText() ([]byte, error) { return measureNames.Text(m) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (m *Measure) UnmarshalText(name []byte) error { return measureNames.Set(m, string(name)) }

@@ -32,7 +32,7 @@ var endings = []string{".cooc", ".bin", ".mtx", ".npz", ".parquet", ".tsv"}
 func (f Format) String() string { return formatNames.Of(f) }
 
 // MarshalText returns the name, for JSON.
-func (f Format) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+func (f Format) MarshalText() ([]byte, error) { return formatNames.Text(f) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (f *Format) UnmarshalText(name []byte) error { return formatNames.Set(f, string(name)) }

@@ -116,8 +116,8 @@ func (s *scored) remove() {
 
 // scores returns an error if a matrix of a measure cannot be written in a format.
 func scores(format Format, by Measure) error {
-	if by < ByValue || by > PPMI {
-		return fmt.Errorf("unknown measure %v", by)
+	if err := measureNames.Check(by); err != nil {
+		return err
 	}
 	if by != ByValue && format == CSR {
 		return errors.New("a .cooc file holds sums: use another format for a matrix of a measure, or Reader.Neighbours and Reader.Pair")

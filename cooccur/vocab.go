@@ -37,7 +37,7 @@ var orderNames = choice.New[Order]("order", "glove", "bytes")
 func (o Order) String() string { return orderNames.Of(o) }
 
 // MarshalText returns the name, for JSON.
-func (o Order) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+func (o Order) MarshalText() ([]byte, error) { return orderNames.Text(o) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (o *Order) UnmarshalText(name []byte) error { return orderNames.Set(o, string(name)) }

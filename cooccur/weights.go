@@ -22,7 +22,7 @@ var weightingNames = choice.New[Weighting]("weighting", "distance", "count")
 func (w Weighting) String() string { return weightingNames.Of(w) }
 
 // MarshalText returns the name, for JSON.
-func (w Weighting) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+func (w Weighting) MarshalText() ([]byte, error) { return weightingNames.Text(w) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (w *Weighting) UnmarshalText(name []byte) error { return weightingNames.Set(w, string(name)) }

@@ -45,7 +45,7 @@ var spreadMean = (classSpread - 1/classSpread) / (2 * math.Log(classSpread))
 func (c QueryClass) String() string { return classNames.Of(c) }
 
 // MarshalText returns the name of the class, which JSON has too.
-func (c QueryClass) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+func (c QueryClass) MarshalText() ([]byte, error) { return classNames.Text(c) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (c *QueryClass) UnmarshalText(name []byte) error { return classNames.Set(c, string(name)) }

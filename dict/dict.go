@@ -35,7 +35,7 @@ func Kinds() []string { return kindNames.List() }
 func (k Kind) String() string { return kindNames.Of(k) }
 
 // MarshalText and UnmarshalText write and read the name, so that JSON has it too.
-func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+func (k Kind) MarshalText() ([]byte, error) { return kindNames.Text(k) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (k *Kind) UnmarshalText(name []byte) error { return kindNames.Set(k, string(name)) }

@@ -427,8 +427,8 @@ func TestKindsHaveNames(t *testing.T) {
 	if _, err := ParseKind("trie"); err == nil || !strings.Contains(err.Error(), "xbw-plain") {
 		t.Errorf("unknown kind: %v, want an error that lists the kinds", err)
 	}
-	if got := fmt.Sprint(Kind(99)); got != "dict.Kind(99)" {
-		t.Errorf("kind 99 is %s, want dict.Kind(99)", got)
+	if got := fmt.Sprint(Kind(99)); got != "Kind(99)" {
+		t.Errorf("kind 99 is %s, want Kind(99)", got)
 	}
 }
 

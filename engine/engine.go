@@ -22,7 +22,7 @@ func (k Kind) String() string { return names.Of(k) }
 func Parse(name string) (Kind, error) { return names.Parse(name) }
 
 // MarshalText and UnmarshalText write and read the name, so that JSON has it too.
-func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+func (k Kind) MarshalText() ([]byte, error) { return names.Text(k) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (k *Kind) UnmarshalText(name []byte) error { return names.Set(k, string(name)) }

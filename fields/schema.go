@@ -33,7 +33,7 @@ var typeNames = choice.New[Type]("type of a field", "text", "keyword", "number",
 func (t Type) String() string { return typeNames.Of(t) }
 
 // MarshalText writes the name.
-func (t Type) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+func (t Type) MarshalText() ([]byte, error) { return typeNames.Text(t) }
 
 // UnmarshalText reads a name.
 func (t *Type) UnmarshalText(name []byte) error { return typeNames.Set(t, string(name)) }

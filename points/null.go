@@ -37,7 +37,7 @@ func Nulls() []string { return nullNames.List() }
 func (n Null) String() string { return nullNames.Of(n) }
 
 // MarshalText returns the name, so that JSON has it too.
-func (n Null) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
+func (n Null) MarshalText() ([]byte, error) { return nullNames.Text(n) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (n *Null) UnmarshalText(name []byte) error { return nullNames.Set(n, string(name)) }

@@ -92,6 +92,32 @@ func TestBadRequestsAreRefused(t *testing.T) {
 			t.Errorf("bad %s: no error", name)
 		}
 	}
+	for want, r := range map[string]Request{
+		"unknown mode 7: want or, and": {Mode: 7}, "unknown algorithm 99: want auto, ": {Algorithm: 99},
+		"unknown partition 9: want documents, ": {Parallel: &Parallel{Partition: 9}},
+		"unknown policy 9: want early, ":        {Parallel: &Parallel{Policy: 9}},
+		"unknown engine 9: want auto, ":         {Parallel: &Parallel{Engine: 9}},
+		"unknown expansion 9: want rm3 or bo1":  {Expand: &Expand{Method: 9}},
+		"unknown BM25 variant 9: want papers, ": {Model: BM25{Variant: 9}},
+	} {
+		refused := func(how string, err error) {
+			t.Helper()
+			if !errors.Is(err, ErrRequest) || !strings.Contains(fmt.Sprint(err), want) {
+				t.Errorf("%s: error %v, want a bad request with %q", how, err, want)
+			}
+		}
+		r.Text = "a"
+		_, err := s.Search(context.Background(), r)
+		refused("a search", err)
+		for _, threads := range []int{1, 2} {
+			for _, err := range s.SearchBatch(context.Background(), slices.Values([]Request{r}), Batch{Threads: threads}) {
+				refused("a batch", err)
+			}
+		}
+		r.Count = true
+		_, err = s.Search(context.Background(), r)
+		refused("a tree", err)
+	}
 	for _, r := range []Request{{K: -1}, {From: -1}, {K: MaxK, From: 1}, {From: math.MaxInt}} {
 		r.Query = query.Term{Text: "a"}
 		want := fmt.Sprintf("K %d, From %d: want neither negative, and a sum of at most %d", r.K, r.From, MaxK)

@@ -231,7 +231,7 @@ func TestMistakesByExample(t *testing.T) {
 		{Auto, "\x89PNG" + strings.Repeat("word \x00", 100), "f: binary data, not text: it holds NUL bytes"},
 		{Auto, "COLODIC\n\x01\x00\x00\x00\x00\x00\x00\x00...",
 			"f: a file that Collocate made, not a corpus: name the text that it was made from"},
-		{Format(99), "x", "f: unknown format text.Format(99)"},
+		{Format(99), "x", "f: unknown format Format(99)"},
 	} {
 		c := &Corpus{Paths: []string{write(t, filepath.Join(t.TempDir(), "f"), []byte(tt.text))},
 			Options: Options{Format: tt.format}}

@@ -38,7 +38,7 @@ func Encodings() []string { return encodingNames.List() }
 func (e Encoding) String() string { return encodingNames.Of(e) }
 
 // MarshalText and UnmarshalText write and read the name, so that JSON has it too.
-func (e Encoding) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
+func (e Encoding) MarshalText() ([]byte, error) { return encodingNames.Text(e) }
 
 // UnmarshalText takes what ParseEncoding does.
 func (e *Encoding) UnmarshalText(name []byte) (err error) {

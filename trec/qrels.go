@@ -38,7 +38,7 @@ func QrelsFormats() []string { return qrelsFormatNames.List() }
 func (f QrelsFormat) String() string { return qrelsFormatNames.Of(f) }
 
 // MarshalText and UnmarshalText write and read the name, so that JSON has it too.
-func (f QrelsFormat) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+func (f QrelsFormat) MarshalText() ([]byte, error) { return qrelsFormatNames.Text(f) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (f *QrelsFormat) UnmarshalText(name []byte) error { return qrelsFormatNames.Set(f, string(name)) }

@@ -56,7 +56,7 @@ func TopicIDNames() []string { return topicIDNames.List() }
 func (t TopicIDs) String() string { return topicIDNames.Of(t) }
 
 // MarshalText and UnmarshalText write and read the name, so that JSON has it too.
-func (t TopicIDs) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+func (t TopicIDs) MarshalText() ([]byte, error) { return topicIDNames.Text(t) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (t *TopicIDs) UnmarshalText(name []byte) error { return topicIDNames.Set(t, string(name)) }

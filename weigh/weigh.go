@@ -38,7 +38,7 @@ func Methods() []string { return methodNames.List() }
 func (m Method) String() string { return methodNames.Of(m) }
 
 // MarshalText and UnmarshalText write and read the name, so that JSON has it too.
-func (m Method) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+func (m Method) MarshalText() ([]byte, error) { return methodNames.Text(m) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (m *Method) UnmarshalText(name []byte) error { return methodNames.Set(m, string(name)) }
@@ -61,7 +61,7 @@ var unknownNames = choice.New[Unknown]("treatment of unknown words", "add", "mer
 func (u Unknown) String() string { return unknownNames.Of(u) }
 
 // MarshalText and UnmarshalText write and read the name, so that JSON has it too.
-func (u Unknown) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
+func (u Unknown) MarshalText() ([]byte, error) { return unknownNames.Text(u) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (u *Unknown) UnmarshalText(name []byte) error { return unknownNames.Set(u, string(name)) }

@@ -275,7 +275,7 @@ func TestNames(t *testing.T) {
 	if _, err := ParseUnknown("keep"); err == nil {
 		t.Error("treatment keep: no error")
 	}
-	if got, want := fmt.Sprint(Method(-1), Unknown(7)), "weigh.Method(-1) weigh.Unknown(7)"; got != want {
+	if got, want := fmt.Sprint(Method(-1), Unknown(7)), "Method(-1) Unknown(7)"; got != want {
 		t.Errorf("values without a name are printed as %q, want %q", got, want)
 	}
 }

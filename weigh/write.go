@@ -37,7 +37,7 @@ func Formats() []string { return formatNames.List() }
 func (f Format) String() string { return formatNames.Of(f) }
 
 // MarshalText and UnmarshalText write and read the name, so that JSON has it too.
-func (f Format) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+func (f Format) MarshalText() ([]byte, error) { return formatNames.Text(f) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (f *Format) UnmarshalText(name []byte) error { return formatNames.Set(f, string(name)) }

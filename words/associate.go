@@ -137,8 +137,8 @@ func newMatrix(r *cooccur.Reader, o Options) (*matrix, error) {
 		m.span *= 2
 	}
 	for _, by := range o.By {
-		if by < 0 || by >= measures {
-			return nil, fmt.Errorf("unknown measure %v", by)
+		if err := measureNames.Check(by); err != nil {
+			return nil, err
 		}
 		if by.expects() && made.Window >= cooccur.MaxWindow {
 			return nil, fmt.Errorf("%v compares with the value expected by chance in a window, and the window of this matrix is the whole "+

@@ -31,7 +31,7 @@ var keynessNames = choice.New[Keyness]("keyness", "lrc", "g2", "logratio", "diff
 func (k Keyness) String() string { return keynessNames.Of(k) }
 
 // MarshalText and UnmarshalText write and read the name, so that JSON has it too.
-func (k Keyness) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+func (k Keyness) MarshalText() ([]byte, error) { return keynessNames.Text(k) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (k *Keyness) UnmarshalText(name []byte) error { return keynessNames.Set(k, string(name)) }

@@ -1,10 +1,9 @@
 package words
 
 import (
-	"fmt"
 	"math"
-	"slices"
-	"strings"
+
+	"github.com/collocate/collocate/internal/choice"
 )
 
 // Measure is a measure of association of two words. The formulas use the names of the package
@@ -35,41 +34,33 @@ const (
 	measures
 )
 
-var names = []string{"logdice", "dice", "mi", "mi3", "npmi", "ppmi", "t", "z", "g2", "chi2",
-	"deltap", "deltap2", "odds", "lrc", "fisher", "value"}
+var measureNames = choice.New[Measure]("measure", "logdice", "dice", "mi", "mi3", "npmi", "ppmi",
+	"t", "z", "g2", "chi2", "deltap", "deltap2", "odds", "lrc", "fisher", "value")
 
 // Measures returns the names of all measures.
-func Measures() []string { return slices.Clone(names) }
+func Measures() []string { return measureNames.List() }
 
-// ParseMeasure returns the measure of that name; pmi is another name of mi, and ll of g2.
-func ParseMeasure(name string) (Measure, error) {
-	switch name {
-	case "pmi":
-		name = "mi"
-	case "ll":
-		name = "g2"
-	}
-	if i := slices.Index(names, name); i >= 0 {
-		return Measure(i), nil
-	}
-	return 0, fmt.Errorf("unknown measure %q: want %s or %s", name,
-		strings.Join(names[:len(names)-1], ", "), names[len(names)-1])
+// ParseMeasure is the inverse of String; pmi is another name of mi, and ll of g2.
+func ParseMeasure(name string) (m Measure, err error) {
+	err = m.UnmarshalText([]byte(name))
+	return m, err
 }
 
-func (m Measure) String() string {
-	if m < 0 || m >= measures {
-		return fmt.Sprintf("Measure(%d)", int(m))
-	}
-	return names[m]
-}
+func (m Measure) String() string { return measureNames.Of(m) }
 
 // MarshalText and UnmarshalText write and read the name, so that JSON has it too.
-func (m Measure) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+func (m Measure) MarshalText() ([]byte, error) { return measureNames.Text(m) }
 
-// UnmarshalText is the inverse of MarshalText.
-func (m *Measure) UnmarshalText(name []byte) (err error) {
-	*m, err = ParseMeasure(string(name))
-	return err
+// UnmarshalText reads what ParseMeasure does.
+func (m *Measure) UnmarshalText(name []byte) error {
+	switch text := string(name); text {
+	case "pmi":
+		return measureNames.Set(m, "mi")
+	case "ll":
+		return measureNames.Set(m, "g2")
+	default:
+		return measureNames.Set(m, text)
+	}
 }
 
 // Tests reports whether a measure assumes counts of independent events, which weighted or

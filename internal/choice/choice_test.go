@@ -16,11 +16,11 @@ func TestNamesAndBack(t *testing.T) {
 			t.Errorf("%s: parsed as %d, %v, and printed as %s", name, v, err, colours.Of(v))
 		}
 	}
-	if got := colours.Of(7); got != "choice.colour(7)" {
-		t.Errorf("a value without a name prints as %s, want choice.colour(7)", got)
+	if got := colours.Of(7); got != "colour(7)" {
+		t.Errorf("a value without a name prints as %s, want colour(7)", got)
 	}
-	if got := colours.Of(-1); got != "choice.colour(-1)" {
-		t.Errorf("a negative value prints as %s, want choice.colour(-1)", got)
+	if got := colours.Of(-1); got != "colour(-1)" {
+		t.Errorf("a negative value prints as %s, want colour(-1)", got)
 	}
 }
 

@@ -28,7 +28,7 @@ func Algorithms() []string { return algorithmNames.List() }
 func (a Algorithm) String() string { return algorithmNames.Of(a) }
 
 // MarshalText and UnmarshalText write and read the name, so that JSON has it too.
-func (a Algorithm) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+func (a Algorithm) MarshalText() ([]byte, error) { return algorithmNames.Text(a) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (a *Algorithm) UnmarshalText(name []byte) error { return algorithmNames.Set(a, string(name)) }

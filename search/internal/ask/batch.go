@@ -39,7 +39,7 @@ var scheduleNames = choice.New[Schedule]("schedule", "auto", "sync", "async")
 func (s Schedule) String() string { return scheduleNames.Of(s) }
 
 // MarshalText and UnmarshalText write and read the name, so that JSON has it too.
-func (s Schedule) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+func (s Schedule) MarshalText() ([]byte, error) { return scheduleNames.Text(s) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (s *Schedule) UnmarshalText(name []byte) error { return scheduleNames.Set(s, string(name)) }

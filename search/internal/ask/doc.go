@@ -6,7 +6,9 @@
 // the engines need are functions, such as [CheckParallel], not methods.
 //
 // Invariants:
-//   - Enumerations have names, which String, MarshalText and a Parse function share.
+//   - Enumerations have names (package choice). String prints them, and MarshalText and
+//     UnmarshalText write and read them; a Parse function is a shorthand for the latter. A value
+//     without a name is refused ([CheckChoices]).
 //   - Nothing here evaluates anything: of the packages of search it imports only model and query.
 //   - The size of a Request is a multiple of 16 bytes (see TestRequestSize in package search).
 package ask

@@ -1,7 +1,6 @@
 package ask
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -37,7 +36,7 @@ var expansionNames = choice.New[Expansion]("expansion", "rm3", "bo1")
 func (e Expansion) String() string { return expansionNames.Of(e) }
 
 // MarshalText and UnmarshalText write and read the name, so that JSON has it too.
-func (e Expansion) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
+func (e Expansion) MarshalText() ([]byte, error) { return expansionNames.Text(e) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (e *Expansion) UnmarshalText(name []byte) error { return expansionNames.Set(e, string(name)) }
@@ -72,17 +71,18 @@ func (e Expand) String() string {
 // Check returns an error if a parameter is out of range.
 func (e Expand) Check() error {
 	e = e.WithDefaults()
+	if err := expansionNames.Check(e.Method); err != nil {
+		return refusal{err}
+	}
 	switch {
-	case e.Method > Bo1:
-		return fmt.Errorf("unknown expansion %d", e.Method)
 	case e.Docs < 1 || e.Docs > 1000:
-		return fmt.Errorf("expansion by %d documents: want 1 to 1000", e.Docs)
+		return Refuse("expansion by %d documents: want 1 to 1000", e.Docs)
 	case e.Terms < 1 || e.Terms > 1000:
-		return fmt.Errorf("expansion by %d words: want 1 to 1000", e.Terms)
+		return Refuse("expansion by %d words: want 1 to 1000", e.Terms)
 	case e.Method == Bo1 && e.Weight != 0:
-		return errors.New("expansion bo1 has no weight, which is a parameter of rm3: leave it out")
+		return Refuse("expansion bo1 has no weight, which is a parameter of rm3: leave it out")
 	case e.Method == RM3 && !(e.Weight > 0 && e.Weight <= 1):
-		return fmt.Errorf("weight %v of the query: want a number from 0 to 1", e.Weight)
+		return Refuse("weight %v of the query: want a number from 0 to 1", e.Weight)
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package ask
 
 import (
-	"fmt"
 	"runtime"
 	"time"
 
@@ -59,10 +58,10 @@ type Blocks struct {
 // Check returns an error if an option is out of range.
 func (b *Blocks) Check() error {
 	if b.Threads != 0 && b.Threads != 32 && b.Threads != 64 && b.Threads != 128 {
-		return fmt.Errorf("blocks of %d threads: want 32, 64 or 128", b.Threads)
+		return Refuse("blocks of %d threads: want 32, 64 or 128", b.Threads)
 	}
 	if b.Slice < 0 || b.Slice > 128 || b.Slice%32 != 0 {
-		return fmt.Errorf("slices of %d postings: want 32, 64, 96 or 128", b.Slice)
+		return Refuse("slices of %d postings: want 32, 64, 96 or 128", b.Slice)
 	}
 	return nil
 }
@@ -97,7 +96,7 @@ var partitionNames = choice.New[Partition]("partition", "documents", "heterogene
 func (p Partition) String() string { return partitionNames.Of(p) }
 
 // MarshalText and UnmarshalText write and read the name, so that JSON has it too.
-func (p Partition) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+func (p Partition) MarshalText() ([]byte, error) { return partitionNames.Text(p) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (p *Partition) UnmarshalText(name []byte) error { return partitionNames.Set(p, string(name)) }
@@ -133,7 +132,7 @@ var policyNames = choice.New[Policy]("policy", "early", "local", "sh-r", "sh-wr"
 func (p Policy) String() string { return policyNames.Of(p) }
 
 // MarshalText and UnmarshalText write and read the name, so that JSON has it too.
-func (p Policy) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+func (p Policy) MarshalText() ([]byte, error) { return policyNames.Text(p) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (p *Policy) UnmarshalText(name []byte) error { return policyNames.Set(p, string(name)) }
@@ -178,17 +177,13 @@ func CheckParallel(p *Parallel) error {
 	case p == nil:
 		return nil
 	case p.Threads < 0:
-		return fmt.Errorf("threads = %d: want at least 1", p.Threads)
+		return Refuse("threads = %d: want at least 1", p.Threads)
 	case p.Engine == engine.GPU:
-		return fmt.Errorf("engine gpu: a search over partitions runs on the CPU")
-	case p.Partition > Adjusted:
-		return fmt.Errorf("unknown partition %d", p.Partition)
-	case p.Policy > SharedHalf:
-		return fmt.Errorf("unknown policy %d", p.Policy)
+		return Refuse("engine gpu: a search over partitions runs on the CPU")
 	case p.Size < 0 || p.Row < 0 || p.Slack < 0:
-		return fmt.Errorf("partition size %d, %d in a row, slack %d: want 0 or more", p.Size, p.Row, p.Slack)
+		return Refuse("partition size %d, %d in a row, slack %d: want 0 or more", p.Size, p.Row, p.Slack)
 	case p.Blocks != Blocks{}:
-		return fmt.Errorf("options of blocks need engine gpu, not %v", p.Engine)
+		return Refuse("options of blocks need engine gpu, not %v", p.Engine)
 	}
 	return nil
 }

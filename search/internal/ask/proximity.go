@@ -34,14 +34,14 @@ func (p Proximity) WithDefaults() *Proximity {
 func (p *Proximity) Check() error {
 	for _, w := range []float64{p.Words, p.Ordered, p.Unordered} {
 		if !(w >= 0 && w <= 1e6) {
-			return fmt.Errorf("proximity: weight %v: want 0 to 1,000,000", w)
+			return Refuse("proximity: weight %v: want 0 to 1,000,000", w)
 		}
 	}
 	if p.Words == 0 {
-		return fmt.Errorf("proximity: weight 0 of words: want more than 0")
+		return Refuse("proximity: weight 0 of words: want more than 0")
 	}
 	if p.Window < 2 || p.Window > 1<<20 {
-		return fmt.Errorf("proximity: a window of %d words: want 2 to %d", p.Window, 1<<20)
+		return Refuse("proximity: a window of %d words: want 2 to %d", p.Window, 1<<20)
 	}
 	return nil
 }

@@ -1,8 +1,11 @@
 package ask
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+
+	"github.com/collocate/collocate/engine"
 )
 
 // ErrRequest is wrapped by every error that the request causes: the index is intact but cannot
@@ -15,6 +18,22 @@ type refusal struct{ err error }
 // Refuse is fmt.Errorf for an error that is also ErrRequest.
 func Refuse(format string, args ...any) error {
 	return refusal{fmt.Errorf(format, args...)}
+}
+
+// CheckChoices returns an error if an enumeration of a request has a value without a name. The
+// error names the field.
+func CheckChoices(r *Request) error {
+	err := cmp.Or(modeNames.Check(r.Mode), algorithmNames.Check(r.Algorithm))
+	if p := r.Parallel; p != nil && err == nil {
+		err = cmp.Or(partitionNames.Check(p.Partition), policyNames.Check(p.Policy))
+		if p.Engine < engine.Auto || p.Engine > engine.GPU {
+			_, err = p.Engine.MarshalText()
+		}
+	}
+	if err != nil {
+		return refusal{err}
+	}
+	return nil
 }
 
 func (r refusal) Error() string        { return r.err.Error() }

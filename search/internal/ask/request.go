@@ -2,9 +2,9 @@ package ask
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/collocate/collocate/docset"
+	"github.com/collocate/collocate/internal/choice"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/query"
 )
@@ -18,32 +18,18 @@ const (
 	And
 )
 
-func (m Mode) String() string {
-	if m == And {
-		return "and"
-	}
-	return "or"
-}
+var modeNames = choice.New[Mode]("mode", "or", "and")
+
+func (m Mode) String() string { return modeNames.Of(m) }
 
 // MarshalText and UnmarshalText write and read the name, so that JSON has it too.
-func (m Mode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+func (m Mode) MarshalText() ([]byte, error) { return modeNames.Text(m) }
 
 // UnmarshalText is the inverse of MarshalText.
-func (m *Mode) UnmarshalText(name []byte) (err error) {
-	*m, err = ParseMode(string(name))
-	return err
-}
+func (m *Mode) UnmarshalText(name []byte) error { return modeNames.Set(m, string(name)) }
 
-// ParseMode accepts "or" and "and".
-func ParseMode(s string) (Mode, error) {
-	switch s {
-	case "or":
-		return Or, nil
-	case "and":
-		return And, nil
-	}
-	return 0, fmt.Errorf("unknown mode %q: want or, and", s)
-}
+// ParseMode is the inverse of String.
+func ParseMode(name string) (Mode, error) { return modeNames.Parse(name) }
 
 // Word is a word of a query, in the form in which the index has it, with its weight.
 type Word struct {

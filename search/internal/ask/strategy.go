@@ -54,19 +54,23 @@ var strategyNames = choice.New[uint8]("strategy",
 // String returns the name. If parts of the index took different strategies, these are joined by a
 // plus sign, such as one-levels+or-guess.
 func (m Strategy) String() string {
+	if m>>strategyNames.Len() != 0 {
+		return fmt.Sprintf("Strategy(%d)", uint32(m))
+	}
 	names := make([]string, 0, 4)
 	for rest := m; rest != 0; rest &= rest - 1 {
-		bit := uint8(bits.TrailingZeros32(uint32(rest)))
-		if strategyNames.Check(bit) != nil {
-			return fmt.Sprintf("Strategy(%d)", uint32(m))
-		}
-		names = append(names, strategyNames.Of(bit))
+		names = append(names, strategyNames.Of(uint8(bits.TrailingZeros32(uint32(rest)))))
 	}
 	return strings.Join(names, "+")
 }
 
 // MarshalText and UnmarshalText write and read the name, so that JSON has it too.
-func (m Strategy) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+func (m Strategy) MarshalText() ([]byte, error) {
+	if m>>strategyNames.Len() != 0 {
+		return nil, fmt.Errorf("unknown strategy %d", uint32(m))
+	}
+	return []byte(m.String()), nil
+}
 
 // UnmarshalText is the inverse of MarshalText.
 func (m *Strategy) UnmarshalText(text []byte) error {

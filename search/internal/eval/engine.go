@@ -193,8 +193,8 @@ func checkRequest(r *ask.Request) (k int, err error) {
 	if r.Algorithm == ask.Tiles {
 		return 0, ask.Refuse("algorithm tiles runs only on a GPU: want engine gpu, or another algorithm")
 	}
-	if r.Algorithm > ask.Tiles {
-		return 0, ask.Refuse("unknown algorithm %d", r.Algorithm)
+	if err := ask.CheckChoices(r); err != nil {
+		return 0, err
 	}
 	return k, ask.CheckParallel(r.Parallel)
 }
@@ -244,7 +244,7 @@ func (e *Engine) Weigher(m model.Model) (model.Weigher, error) {
 	if w == nil {
 		var err error
 		if w, err = model.WeigherOf(m, &e.Collection); err != nil {
-			return nil, err
+			return nil, ask.Refuse("%w", err) // the parameters are wrong
 		}
 		if len(e.weighers) >= mostModels {
 			clear(e.weighers)

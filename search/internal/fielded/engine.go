@@ -111,7 +111,7 @@ func (e *Engine) scoring(m model.BM25F) (*scoring, error) {
 	}
 	docs := e.docs()
 	if _, err := p.Scorer(docs, 1); err != nil {
-		return nil, err
+		return nil, ask.Refuse("%w", err) // the parameters are wrong
 	}
 	s := &scoring{fields: make([][]field, len(e.segments))}
 	mean := 0.0 // times docs
@@ -172,6 +172,9 @@ func (e *Engine) Search(ctx context.Context, r *ask.Request,
 	}
 	if k < 0 || k > ask.MaxK {
 		return nil, ask.Refuse("k = %d: want 1 to %d", k, ask.MaxK)
+	}
+	if err := ask.CheckChoices(r); err != nil {
+		return nil, err
 	}
 	switch r.Algorithm {
 	case ask.Auto, ask.Exhaustive, ask.MaxScore:

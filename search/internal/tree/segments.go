@@ -72,7 +72,11 @@ func Patterns(ctx context.Context, ix *Index, r *ask.Request) (found []ask.Patte
 }
 
 // prepareTo also collects patterns, if found is not nil.
-func prepareTo(ctx context.Context, ix *Index, r *ask.Request, found *[]ask.Pattern) (*plan, error) {
+func prepareTo(ctx context.Context, ix *Index, r *ask.Request,
+	found *[]ask.Pattern) (*plan, error) {
+	if err := ask.CheckChoices(r); err != nil {
+		return nil, ask.Fault(err)
+	}
 	p := &plan{ctx: ctx, ix: ix}
 	p.parts, p.roots = p.one.part[:0], p.one.root[:0]
 	base := uint32(0)
