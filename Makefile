@@ -13,7 +13,7 @@ test: ## everything that must hold before a change lands (.ci/run)
 quick: ## the short tests of every package
 	go test -short ./...
 
-race: ## the short tests of the concurrent packages under the race detector (needs a C compiler)
+race: ## the tests that .ci/race lists, under the race detector (needs a C compiler)
 	.ci/run race
 
 kernels: ## rebuild the PTX of kernels/*.cu whose sources changed; fetches the pinned NVRTC 11.8 (23 MB)

@@ -3,6 +3,8 @@ package eval
 import (
 	"math"
 	"slices"
+	"sync"
+	"unsafe"
 
 	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/search/internal/ask"
@@ -44,18 +46,17 @@ func (l *list) boundsHold(block int, scores []float32) bool {
 
 // clean reports whether no sum or bit of an earlier use is left in the window.
 func (w *window) clean() bool {
-	for _, sum := range &w.sums {
-		if math.Float32bits(sum) != simd.SignBit {
-			return false
-		}
-	}
-	for _, bits := range &w.bits {
-		if bits != 0 {
-			return false
-		}
-	}
-	return true
+	bits := (*[maxWindow]uint32)(unsafe.Pointer(&w.sums)) // compared as bytes, and at once
+	return *bits == *untouchedSums() && w.bits == [maxWindow / 64]uint64{}
 }
+
+var untouchedSums = sync.OnceValue(func() *[maxWindow]uint32 {
+	bits := new([maxWindow]uint32)
+	for i := range bits {
+		bits[i] = simd.SignBit
+	}
+	return bits
+})
 
 // aboveFloor reports whether all answers beat a floor.
 func (q *Query) aboveFloor(floor float32) bool {
