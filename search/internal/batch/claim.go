@@ -3,6 +3,7 @@ package batch
 import (
 	"sync/atomic"
 
+	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
@@ -83,8 +84,16 @@ func (h *claim) count() int64 {
 	return n
 }
 
-// put fills a claim that is empty. Only its own worker calls it.
-func (h *claim) put(first, n int64) { h.span.Store(pack(first, n)) }
+// put fills a claim. Only its own worker calls it.
+//
+// Precondition: the claim is empty, and no other has these requests, of which there are 1 to
+// mostClaimed.
+func (h *claim) put(first, n int64) {
+	if assert.On && (h.count() != 0 || n < 1 || n > mostClaimed) {
+		assert.Fail("a claim is filled that is not empty, or with too many requests")
+	}
+	h.span.Store(pack(first, n))
+}
 
 // pop removes the first request. Only its own worker calls it.
 func (h *claim) pop() (int64, bool) {

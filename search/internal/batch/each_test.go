@@ -97,3 +97,25 @@ func TestEachStops(t *testing.T) {
 		t.Errorf("%d results, %d requests still being answered; want 100, none", given, n)
 	}
 }
+
+// A ring refuses a second result of a request, and the result of one that no worker has taken.
+func TestRingChecksItsWorkers(t *testing.T) {
+	fails := func(what string, f func()) {
+		t.Helper()
+		defer func() {
+			if recover() == nil {
+				t.Errorf("%s is not refused", what)
+			}
+		}()
+		f()
+	}
+	c := &ring[int]{}
+	c.init(1, func() bool { return false })
+	c.fetched.Store(2)
+	if i, ok := c.takeOne(&c.claims[0]); !ok || i != 0 {
+		t.Fatalf("took request %d, %v", i, ok)
+	}
+	c.finish(0, 7, nil)
+	fails("a second result", func() { c.finish(0, 8, nil) })
+	fails("an untaken request", func() { c.finish(2, 8, nil) })
+}

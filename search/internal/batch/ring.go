@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/simd"
 )
@@ -131,6 +132,9 @@ func (c *ring[T]) fetch(requests iter.Seq[ask.Request]) {
 		if c.stopped.Load() {
 			return
 		}
+		if assert.On && i-c.yielded.Load() >= size {
+			assert.Fail("a request takes the place of one without a result")
+		}
 		c.requests[i%size] = r
 		c.fetched.Store(i + 1)
 		if c.idle.Load() > 0 {
@@ -145,9 +149,15 @@ func (c *ring[T]) fetch(requests iter.Seq[ask.Request]) {
 }
 
 // lead is serve for the caller's goroutine, which also yields results.
+//
+// Postcondition: every fetched request was answered and yielded, unless yield returned false or got
+// an error.
 func (c *ring[T]) lead(ctx context.Context, h ringWorker, yield func(T, error) bool) {
 	for c.yieldReady(yield) {
 		if c.over() {
+			if assert.On && c.taken.Load() != c.fetched.Load() {
+				assert.Fail("a batch ends with requests that no worker has taken")
+			}
 			return
 		}
 		began, busy := time.Now(), false
@@ -220,8 +230,18 @@ func (c *ring[T]) serve(ctx context.Context, h ringWorker) {
 func (c *ring[T]) request(i int64) *ask.Request { return &c.requests[i%int64(len(c.requests))] }
 
 // finish stores the result or the error of request i, to be yielded.
+//
+// Precondition: the caller took request i out of a claim, and it has no result yet.
 func (c *ring[T]) finish(i int64, made T, err error) {
 	at := i % int64(len(c.requests))
+	if assert.On {
+		if i < c.yielded.Load() || i >= c.taken.Load() {
+			assert.Fail("a request is answered that no worker has taken")
+		}
+		if state := c.state[at].Load(); state == i+1 || state == -i-1 {
+			assert.Fail("a request is answered twice")
+		}
+	}
 	c.requests[at] = ask.Request{}
 	if err != nil {
 		c.errs[at] = err

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
@@ -17,6 +18,7 @@ type gpuChunk struct {
 	made     batchPart
 	kept     []*ask.Result // see batchPart
 	done     chan struct{}
+	answers  atomic.Int64 // calls of use, if assertions are on
 
 	mu  sync.Mutex
 	bad int // the first request without a result
@@ -25,11 +27,22 @@ type gpuChunk struct {
 
 var gpuChunks = sync.Pool{New: func() any { return &gpuChunk{done: make(chan struct{}, 1)} }}
 
+// end returns the number of the request after its last.
+func (c *gpuChunk) end() int64 { return c.first + int64(len(c.requests)) }
+
 // makeBy sets the part that takes the results.
 func (c *gpuChunk) makeBy(p batchPart) { c.made, c.kept = p, p.kept() }
 
 // use keeps a result or maps it, or records its error.
+//
+// Precondition: i is a request of the chunk for which use was not called yet.
 func (c *gpuChunk) use(i int, found *ask.Result, err error) {
+	if assert.On {
+		c.answers.Add(1)
+		if i < 0 || i >= len(c.requests) || c.kept != nil && c.kept[i] != nil {
+			assert.Fail("a request is answered twice, or in a chunk to which it does not belong")
+		}
+	}
 	if c.kept != nil && err == nil {
 		c.kept[i] = found
 		return
@@ -56,7 +69,18 @@ func (c *gpuChunk) fail(i int, err error) {
 }
 
 // answered wakes the goroutine that waits for the chunk.
-func (c *gpuChunk) answered() { c.done <- struct{}{} }
+//
+// Precondition: use was called once for each request, unless the chunk failed.
+func (c *gpuChunk) answered() {
+	if assert.On {
+		c.mu.Lock()
+		if c.err == nil && c.answers.Load() != int64(len(c.requests)) {
+			assert.Fail("a chunk is done, but not every request was answered once")
+		}
+		c.mu.Unlock()
+	}
+	c.done <- struct{}{}
+}
 
 // free returns the chunk to the pool.
 func (c *gpuChunk) free() {

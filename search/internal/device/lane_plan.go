@@ -5,6 +5,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"
 )
@@ -152,6 +153,8 @@ func (n *laneSpace) add(p *lanePlan, a *resolvedRequest) {
 }
 
 // take reserves space, all or nothing, and returns what was used before.
+//
+// Postcondition: what is used fits the lane. No two requests have the same space.
 func (p *lanePlan) take(n *laneSpace, l *laneLimits) (before laneSpace, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -214,6 +217,9 @@ func (p *lanePlan) write(a *resolvedRequest, there *laneSpace) {
 		at, kind = 2*p.room-1-there.blocks, uint8(a.lead-1)
 	}
 	a.out = uint32(there.out)
+	if assert.On && (at >= 2*p.room || there.longs > p.room || there.warps+there.blocks > p.room) {
+		assert.Fail("a query is placed outside of its part of the plan")
+	}
 	q := &p.queries[at]
 	q.First, q.Out, q.K, q.Terms, q.Kind = uint32(there.words), a.out, uint16(a.k), a.words, kind
 }

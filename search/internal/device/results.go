@@ -4,6 +4,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
@@ -93,6 +94,9 @@ func (r *laneRun) makeResults(at []int32, rest *unanswered) {
 		s.Postings, s.Blocks, s.GPU, s.Pruned = a.postings, int64(a.blocks), &x.stats, pruned
 		r.c.use(r.from+int(i), &x.result, nil)
 	}
+	if assert.On && !r.b.reuse && len(some) > 0 {
+		assert.Fail("fewer results were made than requests were answered")
+	}
 }
 
 // laneOutput is the device's output for some requests of a run.
@@ -103,7 +107,9 @@ type laneOutput struct {
 	answers int      // of these requests
 }
 
-// output returns the output for requests whose places are contiguous.
+// output returns the output for requests.
+//
+// Precondition: the places of those that have one are contiguous and in order.
 func (r *laneRun) output(at []int32) (o laneOutput) {
 	last := 0
 	o.first = -1
@@ -125,7 +131,27 @@ func (r *laneRun) output(at []int32) (o laneOutput) {
 	if o.first >= 0 {
 		o.back = r.lane.back.Values()[o.first:last]
 	}
+	if assert.On && r.lane != nil && !contiguous(r.c.resolved, at) {
+		assert.Fail("the output for some requests is not contiguous")
+	}
 	return o
+}
+
+// contiguous reports whether the space of every request with a place in the output begins where
+// that of the one before ends.
+func contiguous(resolved []resolvedRequest, at []int32) bool {
+	next := -1
+	for _, i := range at {
+		a := &resolved[i]
+		if !a.fits() || a.late() {
+			continue
+		}
+		if next >= 0 && int(a.out) != next {
+			return false
+		}
+		next = int(a.out) + laneRoom(int(a.k))
+	}
+	return true
 }
 
 // asHits returns answers as the device writes them.

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
@@ -111,6 +112,9 @@ func (r *requestRing) fetch(requests iter.Seq[ask.Request], helpers *helperPool)
 				r.mu.Unlock()
 			}
 			end = r.neededFrom.Load() + int64(len(r.slots))
+			if assert.On && n >= end && !r.stopped.Load() {
+				assert.Fail("a request takes the place of one that is needed")
+			}
 		}
 		if r.stopped.Load() {
 			return
@@ -239,12 +243,22 @@ func (r *requestRing) takeOne(may func(first *ringRequest, waiting int) bool) *g
 	return c
 }
 
-// cut makes a chunk of up to n waiting requests whose answers fit in a lane. The lock is held. The
-// requests stay in the ring until they are copied out.
+// cut makes a chunk of up to n waiting requests whose answers fit in a lane. The requests stay in
+// the ring until they are copied out.
+//
+// Precondition: the lock is held, and 1 <= n <= waiting. Postcondition: the chunk begins where the
+// one before it ends.
 func (r *requestRing) cut(n int) *gpuChunk {
+	if assert.On && (n < 1 || n > r.waiting() || n > laneQueries) {
+		assert.Fail("a chunk is cut from requests that do not wait")
+	}
 	n = max(1, min(n, laneOut/r.space.perRequest()))
 	c := gpuChunks.Get().(*gpuChunk)
 	c.first, c.copied = r.taken.Load(), false
+	c.answers.Store(0)
+	if last := len(r.chunks) - 1; assert.On && last >= 0 && r.chunks[last].end() != c.first {
+		assert.Fail("chunks overlap or leave a gap")
+	}
 	c.requests, c.bad = slices.Grow(c.requests[:0], n)[:n], n
 	r.taken.Add(int64(n))
 	if r.smallChunks++; n >= spreadBy || r.waiting() > 0 {
@@ -266,11 +280,16 @@ func (r *requestRing) copyOut(c *gpuChunk, from, to int) {
 }
 
 // copied marks a chunk whose requests are no longer needed in the ring.
+//
+// Precondition: it is called once for each chunk, after copyOut for all of its requests.
 func (r *requestRing) copied(c *gpuChunk) {
 	r.mu.Lock()
+	if assert.On && (c.copied || c.first < r.neededFrom.Load()) {
+		assert.Fail("a chunk is copied twice")
+	}
 	c.copied = true
 	for len(r.uncopied) > 0 && r.uncopied[0].copied {
-		r.neededFrom.Store(r.uncopied[0].first + int64(len(r.uncopied[0].requests)))
+		r.neededFrom.Store(r.uncopied[0].end())
 		r.uncopied = r.uncopied[1:]
 	}
 	r.room.Signal()
@@ -278,6 +297,8 @@ func (r *requestRing) copied(c *gpuChunk) {
 }
 
 // next waits for the next chunk in order; nil after the last.
+//
+// Postcondition: the chunk begins where the one before it ended, so results are yielded in order.
 func (r *requestRing) next(helpers *helperPool) *gpuChunk {
 	if !r.slow.Load() {
 		helpers.helpUntil(func() bool {
@@ -294,7 +315,10 @@ func (r *requestRing) next(helpers *helperPool) *gpuChunk {
 	}
 	c := r.chunks[0]
 	r.chunks = r.chunks[1:]
-	r.yielded.Store(c.first + int64(len(c.requests)))
+	if assert.On && c.first != r.yielded.Load() {
+		assert.Fail("chunks are yielded out of order")
+	}
+	r.yielded.Store(c.end())
 	if len(r.chunks) == maxChunks-1 {
 		r.work.Broadcast()
 	}
