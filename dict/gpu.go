@@ -78,7 +78,8 @@ func (d *File) upload(s *gpu.Stream) (*onDevice, error) {
 	case *xbw:
 		err = o.uploadXBW(s, t)
 	default:
-		return nil, fmt.Errorf("dictionaries of kind %v cannot be used on a GPU: want stt, xbw, xbw-plain or xbw-paper", d.Kind())
+		return nil, fmt.Errorf("dictionaries of kind %v cannot be used on a GPU: want stt, xbw, "+
+			"xbw-plain or xbw-paper", d.Kind())
 	}
 	o.published = d.Kind() == XBWPaper
 	if err == nil {
@@ -251,8 +252,8 @@ func room(words gpu.Buffer[uint64], ids gpu.Buffer[uint32]) error {
 func (o *onDevice) arguments(text gpu.Buffer[uint8], words gpu.Buffer[uint64],
 	ids gpu.Buffer[uint32], cache gpu.Arg, buckets, stride int) []gpu.Arg {
 	return append([]gpu.Arg{
-		text.Arg(), gpu.U64(uint64(text.Len())), words.Arg(), ids.Arg(), gpu.U64(uint64(words.Len())),
-		cache, gpu.U32(uint32(buckets)), gpu.U32(uint32(stride)),
+		text.Arg(), gpu.U64(uint64(text.Len())), words.Arg(), ids.Arg(),
+		gpu.U64(uint64(words.Len())), cache, gpu.U32(uint32(buckets)), gpu.U32(uint32(stride)),
 	}, o.args...)
 }
 

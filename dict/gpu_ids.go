@@ -20,7 +20,8 @@ type GPU struct {
 	file    *File
 	s       *gpu.Stream
 	on      *onDevice
-	memory  int64 // for texts
+	budget  int64    // bytes for texts
+	memory  gpu.Kept // for one text
 
 	mu sync.Mutex
 }
@@ -38,15 +39,18 @@ func (d *File) OpenGPU(which engine.Device) (*GPU, error) {
 // useGPU is OpenGPU in a session, which it closes on errors.
 func (d *File) useGPU(s *gpu.Session, memory int64) (*GPU, error) {
 	g := &GPU{session: s, dev: s.Dev, file: d, s: s.Streams[0]}
+	s.Keep(&g.memory)
 	var err error
-	if g.memory, err = s.Dev.Budget(memory); err != nil {
+	if g.budget, err = s.Dev.Budget(memory); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	if g.on, err = d.upload(g.s); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	if g.memory -= g.on.Bytes() + cacheMemory; g.memory < leastChunk {
-		err = fmt.Errorf("the dictionary takes %v of the GPU's memory and leaves %v for words: want at least %v", bytesize.Size(g.on.Bytes()), bytesize.Size(max(0, g.memory)), bytesize.Size(leastChunk))
+	if g.budget -= g.on.Bytes() + cacheMemory; g.budget < leastChunk {
+		err = fmt.Errorf("the dictionary takes %v of the GPU's memory and leaves %v for words: "+
+			"want at least %v", bytesize.Size(g.on.Bytes()), bytesize.Size(max(0, g.budget)),
+			bytesize.Size(leastChunk))
 		return nil, errors.Join(err, g.Close())
 	}
 	return g, nil
@@ -76,7 +80,7 @@ func (g *GPU) IDs(ctx context.Context, t *Text) (ids []uint32, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	ids = make([]uint32, t.Len())
-	chunks := t.chunks(min(g.memory, mostChunk))
+	chunks := t.chunks(min(g.budget, mostChunk))
 	if len(chunks) == 0 {
 		return ids, nil
 	}
@@ -89,21 +93,14 @@ func (g *GPU) IDs(ctx context.Context, t *Text) (ids []uint32, err error) {
 	for _, c := range chunks {
 		chars, words = max(chars, c.chars(t)), max(words, c.to-c.from)
 	}
-	b, err := g.alloc(chars, words)
-	defer func() { err = errors.Join(err, b.free()) }()
-	if err != nil {
-		return nil, err
-	}
+	b := g.begin(ctx, chars, words)
 	for _, c := range chunks {
-		if err := b.put(g.s, t, c); err != nil {
-			return nil, err
-		}
-		if err := g.on.LookUp(g.s, b.tmp, b.chars, b.words, b.ids); err != nil {
-			return nil, err
-		}
-		if err := b.ids.Download(ctx, g.s, ids[c.from:c.to]); err != nil {
-			return nil, err
-		}
+		b.put(t, c)
+		b.Do(func() error { return g.on.LookUp(b.Stream, b.Arena, b.chars, b.words, b.ids) })
+		gpu.Read(b, b.ids, ids[c.from:c.to])
+	}
+	if err := b.End(); err != nil {
+		return nil, err
 	}
 	for i := range ids { // words that were in no chunk
 		if t.long(i) {
@@ -147,9 +144,9 @@ func (t *Text) chunks(memory int64) (list []chunk) {
 	return list
 }
 
-// batch has device memory for a chunk.
+// batch looks up chunks. It has device memory for the largest.
 type batch struct {
-	tmp      *gpu.Arena
+	*gpu.Job
 	allChars gpu.Buffer[uint8]
 	allWords gpu.Buffer[uint64]
 	allIDs   gpu.Buffer[uint32]
@@ -161,38 +158,33 @@ type batch struct {
 	ids   gpu.Buffer[uint32]
 }
 
-// alloc allocates memory for the given number of characters and words. The batch must be freed even
-// if there is an error.
-func (g *GPU) alloc(chars, words int) (*batch, error) {
-	b := &batch{}
-	var errs [4]error
-	b.allChars, errs[0] = gpu.Alloc[uint8](g.dev, chars)
-	b.allWords, errs[1] = gpu.Alloc[uint64](g.dev, words)
-	b.allIDs, errs[2] = gpu.Alloc[uint32](g.dev, words)
-	b.tmp, errs[3] = gpu.NewArena(g.dev, cacheMemory)
-	return b, errors.Join(errs[:]...)
-}
-
-func (b *batch) free() error {
-	err := errors.Join(b.allChars.Free(), b.allWords.Free(), b.allIDs.Free())
-	if b.tmp != nil {
-		err = errors.Join(err, b.tmp.Free())
-	}
-	return err
+// begin begins a job with memory for the given number of characters and words, and for the cache.
+func (g *GPU) begin(ctx context.Context, chars, words int) *batch {
+	b := &batch{Job: g.session.Begin(ctx, g.s, nil, nil)}
+	b.Do(g.memory.Clear)
+	b.Do(func() error {
+		bytes := int64(chars) + wordMemory*int64(words) + cacheMemory
+		return g.memory.Reserve(g.dev, bytes, 2*bytes)
+	})
+	b.Arena = g.memory.Arena
+	b.allChars = gpu.Make[uint8](b, chars)
+	b.allWords, b.allIDs = gpu.Make[uint64](b, words), gpu.Make[uint32](b, words)
+	return b
 }
 
 // put copies a chunk to the device.
-func (b *batch) put(s *gpu.Stream, t *Text, c chunk) error {
+func (b *batch) put(t *Text, c chunk) {
 	start := t.start(c.from)
 	b.refs = b.refs[:0]
 	for i := c.from; i < c.to; i++ {
 		ref, err := prim.StringRef(t.start(i)-start, int(t.ends[i]-t.start(i)))
-		if err != nil {
-			return err
-		}
+		b.Fail(err)
 		b.refs = append(b.refs, ref)
 	}
-	b.chars, b.words, b.ids = b.allChars.Slice(0, c.chars(t)), b.allWords.Slice(0, len(b.refs)),
-		b.allIDs.Slice(0, len(b.refs))
-	return errors.Join(b.chars.Upload(s, t.data[start:t.ends[c.to-1]]), b.words.Upload(s, b.refs))
+	b.Do(func() error {
+		b.chars, b.words = b.allChars.Slice(0, c.chars(t)), b.allWords.Slice(0, len(b.refs))
+		b.ids = b.allIDs.Slice(0, len(b.refs))
+		return errors.Join(b.chars.Upload(b.Stream, t.data[start:t.ends[c.to-1]]),
+			b.words.Upload(b.Stream, b.refs))
+	})
 }

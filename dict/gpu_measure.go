@@ -18,15 +18,15 @@ type LookUpTimes struct {
 
 // Time measures look-ups of the first n words of a text and returns the best of several rounds.
 func (g *GPU) Time(ctx context.Context, t *Text, n int) (m LookUpTimes, err error) {
-	err = g.measure(t, n, func(b *batch) (err error) {
+	err = g.measure(ctx, t, n, func(b *batch) (err error) {
 		m.Total = g.on.Bytes() + b.chars.Bytes() + b.words.Bytes() + b.ids.Bytes()
-		cached := func() error { return g.on.LookUp(g.s, b.tmp, b.chars, b.words, b.ids) }
+		cached := func() error { return g.on.LookUp(g.s, b.Arena, b.chars, b.words, b.ids) }
 		if g.on.published { // there is no cache
 			m.Plain, err = g.best(ctx, cached)
 			m.Cached = m.Plain
 			return err
 		}
-		plain := func() error { return g.on.lookUp(g.s, b.tmp, b.chars, b.words, b.ids, 0) }
+		plain := func() error { return g.on.lookUp(g.s, b.Arena, b.chars, b.words, b.ids, 0) }
 		if m.Plain, err = g.best(ctx, plain); err != nil {
 			return err
 		}
@@ -37,10 +37,13 @@ func (g *GPU) Time(ctx context.Context, t *Text, n int) (m LookUpTimes, err erro
 }
 
 // TimeLaunches measures look-ups by the papers' kernels, once for each of the launches.
-func (g *GPU) TimeLaunches(ctx context.Context, t *Text, n int, launches []Launch) (times []time.Duration, err error) {
-	err = g.measure(t, n, func(b *batch) error {
+func (g *GPU) TimeLaunches(ctx context.Context, t *Text, n int,
+	launches []Launch) (times []time.Duration, err error) {
+	err = g.measure(ctx, t, n, func(b *batch) error {
 		for _, l := range launches {
-			took, err := g.best(ctx, func() error { return g.on.lookUpAsPaper(g.s, b.chars, b.words, b.ids, l) })
+			took, err := g.best(ctx, func() error {
+				return g.on.lookUpAsPaper(g.s, b.chars, b.words, b.ids, l)
+			})
 			if err != nil {
 				return err
 			}
@@ -52,25 +55,20 @@ func (g *GPU) TimeLaunches(ctx context.Context, t *Text, n int, launches []Launc
 }
 
 // measure copies the first n words of a text to the device and calls fn.
-func (g *GPU) measure(t *Text, n int, fn func(*batch) error) (err error) {
+func (g *GPU) measure(ctx context.Context, t *Text, n int, fn func(*batch) error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	c := chunk{0, min(n, t.Len())}
 	if c.to == 0 {
 		return errors.New("time look-ups: no words")
 	}
-	if list := t.chunks(g.memory); list[0].from > 0 || list[0].to < c.to {
+	if list := t.chunks(g.budget); list[0].from > 0 || list[0].to < c.to {
 		return fmt.Errorf("time look-ups: %d words do not fit the device", c.to)
 	}
-	b, err := g.alloc(c.chars(t), c.to)
-	defer func() { err = errors.Join(err, b.free()) }()
-	if err != nil {
-		return err
-	}
-	if err := b.put(g.s, t, c); err != nil {
-		return err
-	}
-	return fn(b)
+	b := g.begin(ctx, c.chars(t), c.to)
+	b.put(t, c)
+	b.Do(func() error { return fn(b) })
+	return b.End()
 }
 
 // best returns the shortest of four times that work takes on the stream.

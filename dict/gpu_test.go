@@ -168,7 +168,7 @@ func TestTextsGetTheSameNumbers(t *testing.T) {
 				t.Errorf("%v: the device finds other numbers than one core, or an error: %v", k, err)
 			}
 		}
-		g.memory = 10_000 // in many chunks
+		g.budget = 10_000 // in many chunks
 		if got, err = g.IDs(t.Context(), text); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%v: in chunks, the device finds other numbers than one core, or an error: %v", k, err)
 		}

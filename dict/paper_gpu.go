@@ -59,9 +59,11 @@ func (o *onDevice) lookUpAsPaper(s *gpu.Stream, text gpu.Buffer[uint8], words gp
 	}
 	switch {
 	case kernel == nil:
-		return errors.New("look up as in the papers: the papers have no kernel for this kind of dictionary or launch")
+		return errors.New("look up as in the papers: the papers have no kernel for this kind of " +
+			"dictionary or launch")
 	case l.Threads < 1 || l.Threads > 1024 || l.Blocks < 0:
-		return fmt.Errorf("look up with %d threads in a block, %d blocks: want 1 to 1024, and 0 (default) or more", l.Threads, l.Blocks)
+		return fmt.Errorf("look up with %d threads in a block, %d blocks: want 1 to 1024, and 0 "+
+			"(default) or more", l.Threads, l.Blocks)
 	}
 	if err := room(words, ids); err != nil || words.Len() == 0 {
 		return err
