@@ -119,3 +119,37 @@ func TestMapAllEnds(t *testing.T) {
 		}
 	}
 }
+
+// A request that names the GPU goes there from a batch on the cores, too, whatever the number of
+// threads; without a GPU it is an error.
+func TestBatchOnCoresSendsToTheGPU(t *testing.T) {
+	dev, _ := gputest.Named(t)
+	p := searchtest.RandomPlain(rand.New(rand.NewPCG(8, 2)), 300, 20)
+	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
+	words := []Word{{Text: p.Words[0], Weight: 1}, {Text: p.Words[1], Weight: 1}}
+	requests := []Request{{Words: words}, {Words: words, Parallel: &Parallel{Engine: engine.GPU}}}
+	batches := []Batch{{Threads: 1}, {Threads: 2}, {Threads: 2, Schedule: Synchronous},
+		{Threads: 2, Schedule: Asynchronous}}
+	for _, b := range batches {
+		b.Engine = engine.Multicore
+		var last error
+		for _, err := range s.SearchBatch(t.Context(), slices.Values(requests), b) {
+			last = err
+		}
+		if last != errNotOnGPU {
+			t.Errorf("%+v, not on a GPU: error %v, want %v", b, last, errNotOnGPU)
+		}
+	}
+	if err := s.OpenGPU(t.Context(), GPUOptions{Device: dev.Which(0)}); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range batches {
+		b.Engine = engine.Multicore
+		found := collect(t, s.SearchBatch(t.Context(), slices.Values(requests), b))
+		cores, gpu := found[0].Stats, found[1].Stats
+		if cores.GPU != nil || gpu.GPU == nil || gpu.GPU.Fallback != "" || !slices.Equal(found[0].Hits, found[1].Hits) {
+			t.Errorf("%+v: the first by %s, %v, the second by %s, %+v; want the cores and the GPU", b,
+				cores.How(), cores.GPU, gpu.How(), gpu.GPU)
+		}
+	}
+}

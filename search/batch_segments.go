@@ -44,9 +44,11 @@ func overSegments[T any](ctx context.Context, s *Searcher, requests iter.Seq[Req
 		return
 	}
 	onOne := func(ctx context.Context, i int, r *Request) (T, error) {
-		if p := r.Parallel; p == nil || p.Engine != engine.Multicore && p.Exact() {
+		switch p := r.Parallel; {
+		case ask.WantsGPU(p):
+		case p == nil || p.Engine != engine.Multicore && p.Exact():
 			r.Parallel = nil // the other workers have requests of their own
-		} else {
+		default:
 			r.Parallel = ask.OnOne(*p)
 		}
 		return answer(ctx, i, r)

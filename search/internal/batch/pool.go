@@ -27,7 +27,7 @@ func (w *worker[T]) concurrently(ctx context.Context, requests iter.Seq[ask.Requ
 	c.init(b.Threads, func() bool { return len(c.open) > 0 })
 	workers := make([]ringWorker, b.Threads)
 	for i := range workers {
-		workers[i] = &worker[T]{s: w.s, do: w.do, reuse: w.reuse, onGPU: w.onGPU, pool: c,
+		workers[i] = &worker[T]{s: w.s, do: w.do, reuse: w.reuse, search: w.search, pool: c,
 			claim: &c.claims[i]}
 	}
 	c.run(ctx, requests, workers, yield)
@@ -50,8 +50,8 @@ func (w *worker[T]) one(ctx context.Context) bool {
 func (c *pool[T]) answer(ctx context.Context, w *worker[T], l *lookedUp,
 	r *ask.Request) (found *ask.Result, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
-	if r.IsTree() {
-		return w.onGPU(ctx, r)
+	if ask.WantsGPU(r.Parallel) || r.IsTree() {
+		return w.search(ctx, r)
 	}
 	if model.IsFielded(r.Model) {
 		one := *r

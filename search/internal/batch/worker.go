@@ -12,12 +12,12 @@ import (
 )
 
 // OnCores answers a batch on the cores. do maps each result; reuse says whether a worker may
-// overwrite its results; onGPU answers requests with a tree and, one after the other, those that
-// name a GPU.
+// overwrite its results; search answers requests that the engine cannot: those with a tree and
+// those that name a GPU.
 func OnCores[T any](ctx context.Context, e *eval.Engine, requests iter.Seq[ask.Request],
-	b ask.Batch, reuse bool, onGPU func(context.Context, *ask.Request) (*ask.Result, error),
+	b ask.Batch, reuse bool, search func(context.Context, *ask.Request) (*ask.Result, error),
 	do func(int, *ask.Result) (T, error), yield func(T, error) bool) {
-	w := worker[T]{s: e, reuse: reuse, do: do, onGPU: onGPU}
+	w := worker[T]{s: e, reuse: reuse, do: do, search: search}
 	if b.Schedule == ask.Asynchronous || b.Threads == 1 {
 		w.oneByOne(ctx, requests, b.Threads, yield)
 	} else {
@@ -31,8 +31,8 @@ type worker[T any] struct {
 	do    func(int, *ask.Result) (T, error)
 	reuse bool
 	own   ask.Result // reused for every result if reuse is set
-	// onGPU answers requests with a tree and those that name a GPU.
-	onGPU func(context.Context, *ask.Request) (*ask.Result, error)
+	// search answers requests with a tree and those that name a GPU.
+	search func(context.Context, *ask.Request) (*ask.Result, error)
 
 	// In a pool.
 	pool     *pool[T]
@@ -74,7 +74,7 @@ func (w *worker[T]) answer(ctx context.Context, r *ask.Request) (found *ask.Resu
 	defer mmap.Recover(mmap.Guard(), &err)
 	if ask.WantsGPU(r.Parallel) || r.IsTree() {
 		one := *r // escapes to the heap; r does not
-		return w.onGPU(ctx, &one)
+		return w.search(ctx, &one)
 	}
 	if model.IsFielded(r.Model) {
 		return w.s.SearchUnlessCancelled(ctx, r)
