@@ -12,6 +12,7 @@ import (
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"
@@ -206,7 +207,7 @@ func (e *Engine) Search(ctx context.Context, r *ask.Request,
 	best.Reset(min(k, max(1, int(e.docs()))))
 	base := uint32(0)
 	for n, segment := range e.segments {
-		q := query{ctx: ctx, s: s, segment: n, mode: r.Mode, floor: -1}
+		q := query{ctx: ctx, s: s, segment: n, mode: r.Mode, floor: -1, visited: -1}
 		if sets != nil {
 			q.sets = sets(n)
 		}
@@ -240,6 +241,8 @@ func (e *Engine) Search(ctx context.Context, r *ask.Request,
 }
 
 // spread runs copies of a query on as many cores as pays off, each on a range of the documents.
+//
+// Postcondition: the ranges follow each other, from the first document to the last.
 func (q *query) spread(words []word, k int, docs uint32, r *ask.Request) ([]*query, error) {
 	parts := 1
 	if r.Parallel != nil {
@@ -263,6 +266,9 @@ func (q *query) spread(words []word, k int, docs uint32, r *ask.Request) ([]*que
 		})
 	}
 	wg.Wait()
+	if assert.On && !cover(queries, docs) {
+		assert.Fail("the ranges of documents have gaps")
+	}
 	return queries, errors.Join(errs...)
 }
 

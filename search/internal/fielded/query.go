@@ -8,6 +8,7 @@ import (
 
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/topk"
 )
@@ -28,6 +29,7 @@ type query struct {
 	scores   []float32
 
 	scored, entered, ticks int64
+	visited                int64 // the last document that was scored, for an assertion; -1: none yet
 }
 
 // list is the postings of a word in all fields.
@@ -131,7 +133,12 @@ func (q *query) boundAt(l *list, doc uint32) float64 {
 }
 
 // seek moves to the first document that is at least doc.
+//
+// Precondition: doc is not before the current document.
 func (l *list) seek(doc uint32) uint32 {
+	if assert.On && doc < l.doc {
+		assert.Fail("a cursor would have to go back")
+	}
 	l.doc = index.End
 	for i := range l.parts {
 		l.doc = min(l.doc, l.parts[i].c.Seek(doc))
@@ -250,6 +257,8 @@ func (q *query) any() error {
 }
 
 // visit scores a document.
+//
+// Precondition: documents are in [from, to), and rise. Postcondition: no score exceeds its bounds.
 func (q *query) visit(doc uint32) {
 	length := q.s.lengthOf(q.segment, doc)
 	q.scored++
@@ -261,6 +270,9 @@ func (q *query) visit(doc uint32) {
 		if l.doc == doc {
 			sum += q.score(l, length)
 		}
+	}
+	if assert.On {
+		q.assertVisit(doc, sum)
 	}
 	if q.heap.Add(doc, sum) {
 		q.entered++
@@ -306,4 +318,33 @@ func (q *query) all() error {
 			q.visit(doc)
 		}
 	}
+}
+
+// assertVisit checks the conditions of visit.
+func (q *query) assertVisit(doc uint32, score float32) {
+	most := 0.0
+	for _, l := range q.lists {
+		if l.doc == doc {
+			most += min(l.best, q.boundAt(l, doc))
+		}
+	}
+	switch {
+	case doc < q.from || doc >= q.to || int64(doc) <= q.visited:
+		assert.Fail("documents do not rise, or are not those to be searched")
+	case float64(score) > most*q.margin:
+		assert.Fail("a score exceeds its bounds")
+	}
+	q.visited = int64(doc)
+}
+
+// cover reports whether the ranges of queries follow each other from the first document to the last.
+func cover(queries []*query, docs uint32) bool {
+	end := uint32(0)
+	for _, q := range queries {
+		if q.from != end {
+			return false
+		}
+		end = q.to
+	}
+	return end == docs
 }

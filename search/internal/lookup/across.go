@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/text"
@@ -98,6 +99,8 @@ func (a *Across) KnowsAll(segment int) bool {
 
 // TermsOf appends the terms that a segment has, in query order. In mode And it appends none if the
 // segment lacks a word of the query.
+//
+// Postcondition: the terms are different words that the segment has, with positive weights.
 func (a *Across) TermsOf(segment int, mode ask.Mode, out []model.Term) []model.Term {
 	if mode == ask.And && a.unknown {
 		return out
@@ -112,6 +115,9 @@ func (a *Across) TermsOf(segment int, mode ask.Mode, out []model.Term) []model.T
 		} else if mode == ask.And {
 			return out[:n]
 		}
+	}
+	if assert.On && !distinct(out[n:]) {
+		assert.Fail("a term is twice, or not in the segment, or has no weight")
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/assert"
 )
 
 // Scales bounds the x of postings relative to the x that their segments store: it is between Low
@@ -33,6 +34,8 @@ func (b *Best) Reached(rank int) (x float32, ok bool) {
 }
 
 // bestIn computes the Best of a word in several segments, or returns it from the cache.
+//
+// Postcondition: the bounds fit together (holds).
 func (w *knownWord) bestIn(segments []*index.Reader, scales *Scales) (*Best, error) {
 	if b := w.best.Load(); b != nil && b.scales == scales {
 		return b, nil
@@ -63,6 +66,9 @@ func (w *knownWord) bestIn(segments []*index.Reader, scales *Scales) (*Best, err
 		if b.ranked[i] = math.MaxFloat32; n >= rank {
 			b.ranked[i] = all[at-1].X
 		}
+	}
+	if assert.On && !b.holds() {
+		assert.Fail("the bounds of a word in segments contradict each other")
 	}
 	w.best.Store(b)
 	return b, nil

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
@@ -127,9 +128,14 @@ func (c *wordCache) prefetch(hash uint64) {
 
 // keep puts a word into the cache, in a free slot or in the place of another word. If two
 // goroutines do so at once, tag and word may not match; then the word is looked up again.
+//
+// Precondition: the hash is that of the word.
 func (c *wordCache) keep(w *knownWord, hash uint64) {
 	if len(w.text) > LongestKnown {
 		return
+	}
+	if assert.On && c.hash([]byte(w.text)) != hash {
+		assert.Fail("a word is cached under the hash of another")
 	}
 	set, tag := c.set(hash)
 	at := int(tag % wordWays)

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/simd"
@@ -87,6 +88,8 @@ func (w *Wording) Guess(s *Lexicon) {
 
 // LookUp fills w.Terms. In mode And nothing can match if a word is unknown; then there are no
 // terms.
+//
+// Postcondition: the terms are different words that the index has, with positive weights.
 func (w *Wording) LookUp(s *Lexicon, r *ask.Request) error {
 	w.Terms = w.Terms[:0]
 	clear(w.words)
@@ -114,6 +117,9 @@ func (w *Wording) LookUp(s *Lexicon, r *ask.Request) error {
 	}
 	if r.Mode == ask.And && !known {
 		w.Terms = w.Terms[:0]
+	}
+	if assert.On && !distinct(w.Terms) {
+		assert.Fail("a term is twice, or not in the index, or has no weight")
 	}
 	return nil
 }

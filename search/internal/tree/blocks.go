@@ -7,6 +7,7 @@ import (
 
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
@@ -92,6 +93,8 @@ func (c *candidates) take(within *docset.Set, from uint32, docs int) (next uint3
 // find keeps the candidates that a list contains, and records their positions. It first finds and
 // prefetches the blocks, then searches them. It returns whether the list may contain later
 // documents.
+//
+// Postcondition: the remaining candidates are in increasing order.
 func (l *blockList) find(c *candidates) (more bool) {
 	left, docs := c.left, c.docs
 	if len(left) < len(docs) {
@@ -139,11 +142,15 @@ func (l *blockList) find(c *candidates) (more bool) {
 		}
 	}
 	c.left = left[:n]
+	if assert.On && !c.rising() {
+		assert.Fail("candidates do not rise")
+	}
 	return l.block < l.Blocks()
 }
 
-// exclude drops the candidates that a short list contains. It requires that no candidate of the
-// leading block was dropped before.
+// exclude drops the candidates that a short list contains.
+//
+// Precondition: no candidate of the leading block was dropped before.
 func (l *blockList) exclude(c *candidates) {
 	first, last := c.docs[0], c.docs[len(c.docs)-1]
 	for l.block = l.FindBlock(l.block, first); l.block < l.Blocks(); l.block++ {
@@ -155,7 +162,10 @@ func (l *blockList) exclude(c *candidates) {
 		to := from + firstFrom(list[from:], last+1)
 		found, _ := simd.Locate(c.docs, list[from:to], last, c.at[:], c.places[:])
 		for _, place := range c.places[:found] { // there are few
-			i, _ := slices.BinarySearch(c.left, uint8(place))
+			i, ok := slices.BinarySearch(c.left, uint8(place))
+			if assert.On && !ok {
+				assert.Fail("a candidate was dropped before")
+			}
 			c.left = slices.Delete(c.left, i, i+1)
 		}
 		if l.Last[l.block] >= last {

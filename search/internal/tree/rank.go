@@ -7,6 +7,7 @@ import (
 
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
 	"github.com/collocate/collocate/search/internal/model"
@@ -23,6 +24,8 @@ type ranking struct {
 	skipped int64   // number of blocks skipped by their bounds, for tests
 	entered int64   // number of documents that entered the heap
 
+	last int64 // the last document that was offered, for an assertion; -1: none yet
+
 	counts bool  // all matching documents must be counted, so none may be skipped
 	total  int64 // their number
 }
@@ -34,7 +37,7 @@ func newRanking(k, words int) *ranking {
 	h := rankings.Get().(*ranking)
 	h.heap.Reset(k)
 	h.theta, h.cut, h.margin = -1, -1, float64(words+4)*0x1p-23
-	h.skipped, h.entered, h.counts, h.total = 0, 0, false, 0
+	h.skipped, h.entered, h.counts, h.total, h.last = 0, 0, false, 0, -1
 	return h
 }
 
@@ -46,9 +49,20 @@ func (h *ranking) result(stats ask.Stats) *ask.Result {
 	return found
 }
 
-// push offers a document. Documents must be offered in increasing order.
+// push offers a document.
+//
+// Precondition: documents come in increasing order. Of equal scores, the first wins.
 func (h *ranking) push(doc uint32, score float32) {
-	if score <= h.theta || !h.heap.Add(doc, score) {
+	if score <= h.theta {
+		return
+	}
+	if assert.On {
+		if int64(doc) <= h.last {
+			assert.Fail("documents do not rise")
+		}
+		h.last = int64(doc)
+	}
+	if !h.heap.Add(doc, score) {
 		return
 	}
 	h.entered++
@@ -142,6 +156,9 @@ func (p *plan) search(r *ask.Request) (*ask.Result, error) {
 			found.Total = int64(len(found.Hits))
 		} else if found.Total, err = p.count(live); err != nil {
 			return nil, ask.Fault(err)
+		}
+		if assert.On && found.Total < int64(len(found.Hits)) {
+			assert.Fail("fewer documents are counted than found")
 		}
 	}
 	found.Hits = found.Hits[min(r.From, len(found.Hits)):]
@@ -458,17 +475,21 @@ func (n *node) needsWords() bool {
 var sums = sync.Pool{New: func() any { return new([]float32) }}
 
 // rankLists finds the set of matching documents, then adds up their scores list by list.
+//
+// Precondition: the sums of the last search are 0 again.
 func (x *exec) rankLists(root *node, live *docset.Set, h *ranking) error {
 	answers, err := x.match(root, live)
 	if err != nil || answers.Count() == 0 {
 		return err
 	}
 	p := sums.Get().(*[]float32)
-	defer sums.Put(p)
 	if len(*p) < x.docs {
 		*p = make([]float32, x.docs)
 	}
 	scores := (*p)[:x.docs]
+	if assert.On && !zero(scores) {
+		assert.Fail("sums of an earlier search are left")
+	}
 	err = x.addScores(root, answers, scores)
 	for doc := range answers.All() {
 		if err == nil {
@@ -476,6 +497,7 @@ func (x *exec) rankLists(root *node, live *docset.Set, h *ranking) error {
 		}
 		scores[doc] = 0
 	}
+	sums.Put(p) // not after a fault in the middle: then some sums are not 0
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/collocate/collocate/docset"
+	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
 	"github.com/collocate/collocate/search/internal/model"
@@ -154,7 +155,12 @@ func partsAt(nodes []*node, i int) (list []*node) {
 
 // shareCounts sets the counts of a node's words, in each segment, to the sums over all segments. A
 // pattern expands to the words that match it in any segment.
+//
+// Precondition: the trees of all segments have the same shape and words, but for those of patterns.
 func shareCounts(nodes []*node, most int) error {
+	if assert.On && !alike(nodes) {
+		assert.Fail("the trees of segments differ")
+	}
 	if nodes[0].pattern {
 		if err := sharePattern(nodes, most); err != nil {
 			return err

@@ -2,6 +2,7 @@ package tree
 
 import (
 	"github.com/collocate/collocate/docset"
+	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"
 )
@@ -93,6 +94,8 @@ type task struct {
 }
 
 // rank finds the k best.
+//
+// Postcondition: the hits are in order, at most k, each once, and live.
 func (p *plan) rank(live []*docset.Set, k int, r *ask.Request) (*ask.Result, error) {
 	p.task = task{r: r, k: k, live: live}
 	for i := range treePlan {
@@ -100,7 +103,11 @@ func (p *plan) rank(live []*docset.Set, k int, r *ask.Request) (*ask.Result, err
 		if ok, err := s.worth(p); err != nil {
 			return nil, err
 		} else if ok {
-			return s.run(p)
+			found, err := s.run(p)
+			if assert.On && err == nil && !p.allows(found.Hits, k, live) {
+				assert.Fail("the hits of a tree are not a result, or not live")
+			}
+			return found, err
 		}
 	}
 	panic("tree: no strategy of the plan is always possible")
