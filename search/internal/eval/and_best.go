@@ -84,11 +84,12 @@ func (q *Query) wantBest(lead *list) (want int, ok bool) {
 	for _, l := range q.Lists {
 		if l != lead {
 			share := float64(l.Term.DF) / float64(q.c.Docs)
-			most *= 2 + 3/share
+			most *= bestLeast + bestMargin/share
 			common *= share
 		}
 	}
-	return int(most), most <= mostBest && most*fewestLead <= float64(lead.Term.DF) && common >= 2*k
+	return int(most), most <= mostBest && most*fewestLead <= float64(lead.Term.DF) &&
+		common >= 2*k
 }
 
 // gatherBest keeps about want postings of the leading list, those with the highest sums. Whenever
@@ -151,11 +152,11 @@ func (b *bestFirst) reset(want int) {
 }
 
 // highest returns a sum that about want of the kept postings exceed. It estimates it from a
-// histogram of about 256 of them, with 256 bins from 0 to top, which no sum exceeds.
+// histogram of about bestSample of them, with 256 bins from 0 to top, which no sum exceeds.
 func (b *bestFirst) highest(want int, top float64) float32 {
-	const steps, few = 256, 256
+	const steps = 256 // an index of a byte needs no check
 	var count [steps]int32
-	scale, skip := float32((steps-1)/top), b.n/few+1
+	scale, skip := float32((steps-1)/top), b.n/bestSample+1
 	for i := 0; i < b.n; i += skip {
 		count[uint8(b.sums[i]*scale)]++
 	}

@@ -1,8 +1,6 @@
 package eval
 
 import (
-	"math"
-
 	"github.com/collocate/collocate/index"
 )
 
@@ -65,14 +63,11 @@ func (q *Query) startAgain(lists []*list) {
 	}
 }
 
-// fallsShort reports whether the guess is likely to be wrong, because the answers before block b
-// are three standard deviations fewer than expected. It tests this every 16 blocks.
+// fallsShort reports whether the guess is likely to be wrong, because too few answers were found
+// before block b. It tests this every giveUpBlocks blocks.
 func (q *Query) fallsShort(lead *list, b int) bool {
-	if b%16 != 15 || q.Heap.Full() {
-		return false
-	}
-	found, want := float64(len(q.Heap.Keys)), float64(q.Heap.K)*float64(b)/float64(len(lead.Last))
-	return found+3*math.Sqrt(found)+3 < want
+	return b%giveUpBlocks == giveUpBlocks-1 && !q.Heap.Full() &&
+		q.tooFew(float64(b)/float64(len(lead.Last)))
 }
 
 // addAtPlaces is addBlock if all lists have levels: only documents at places that can win by the

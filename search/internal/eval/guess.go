@@ -192,8 +192,14 @@ func (q *Query) mayGiveUp() bool { return q.guessed && q.team == nil && !q.share
 // fallsBehind reports whether the guess is likely to be wrong, because too few answers were found
 // before a document.
 func (q *Query) fallsBehind(doc uint32) bool {
-	found, want := float64(len(q.Heap.Keys)), float64(q.Heap.K)*float64(doc)/float64(q.to)
-	return found+3*math.Sqrt(found)+3 < want
+	return q.tooFew(float64(doc) / float64(q.to))
+}
+
+// tooFew reports whether the answers so far are fewer than expected after the given share of the
+// work, by more than chance explains.
+func (q *Query) tooFew(share float64) bool {
+	found := float64(len(q.Heap.Keys))
+	return found+giveUp*math.Sqrt(found)+giveUp < float64(q.Heap.K)*share
 }
 
 // expected is a histogram of the expected number of documents by score.

@@ -66,7 +66,7 @@ func (t *Team) begin() {
 			most += l.max
 		}
 		t.tally.reset(t.k, most)
-		t.pending = max(1, min(t.k/8, 32))
+		t.pending = max(1, min(t.k/pendingShare, mostPending))
 	}
 }
 

@@ -19,6 +19,11 @@ const (
 	// leaves 2.8 and 11 standard deviations. Of 666 guesses for 301 unions within 1, 10 and 50% of
 	// the eLife paragraphs, for 10 to 500 answers, three were wrong.
 	rankMargin = 0.7
+	// giveUp is the number of standard deviations by which answers may be fewer than expected
+	// before a guess is given up, and a constant for the first few. AND tests this every
+	// giveUpBlocks blocks.
+	giveUp       = 3
+	giveUpBlocks = 16
 	// guessSteps is the number of intervals of scores in which expected documents are counted.
 	guessSteps = 256
 	// guessSums is the most combinations of words that are counted. If there are more, as with many
@@ -236,6 +241,11 @@ const (
 	fewestLead = 4
 	// firstBest is the ratio of these to the postings that are looked up first.
 	firstBest = 4
+	// bestMargin postings are kept for each that should have another word, and bestLeast more, so
+	// that chance seldom leaves too few.
+	bestLeast, bestMargin = 2, 3
+	// bestSample is about the number of sums from which the k-th highest is estimated.
+	bestSample = 256
 )
 
 // mostPlaces is the number of places, of 64, that counts as most: with 16 and with 48 "to be or
@@ -310,6 +320,13 @@ const (
 	minDocuments = 2 * windowSize // in a range of documents
 	minPostings  = 1024           // of the longest list in another partition
 	lossyParts   = 16             // approximate partitions
+)
+
+// A worker counts its scores in the tally of the team once it has k/pendingShare of them, but at
+// most mostPending: seldom enough that workers do not wait for each other.
+const (
+	pendingShare = 8
+	mostPending  = 32
 )
 
 // pieceOf is the ratio of a worker's share to the piece that it takes at once; others can take over
