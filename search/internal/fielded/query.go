@@ -337,7 +337,8 @@ func (q *query) assertVisit(doc uint32, score float32) {
 	q.visited = int64(doc)
 }
 
-// cover reports whether the ranges of queries follow each other from the first document to the last.
+// cover reports whether the ranges of queries follow each other, from the first document to the
+// last.
 func cover(queries []*query, docs uint32) bool {
 	end := uint32(0)
 	for _, q := range queries {
