@@ -175,8 +175,8 @@ func newJob(pts *Points, opt Options) (*job, error) {
 		j.budget = 2e9
 	}
 	if need := bytesPerPoint * int64(pts.Len()); need > j.budget {
-		return nil, fmt.Errorf("%d points need %d MB before the first pattern of size 2, more than "+
-			"the memory bound of %d MB: raise --memory", pts.Len(), need/1e6, j.budget/1e6)
+		return nil, fmt.Errorf("%d points need %d MB before the first pattern of size 2, more "+
+			"than the memory bound of %d MB: raise --memory", pts.Len(), need/1e6, j.budget/1e6)
 	}
 	threads := opt.Threads
 	if threads <= 0 {

@@ -5,17 +5,14 @@ import (
 	"time"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/gpu"
 )
 
 // Auto chooses the GPU if it is faster. An open device is faster from a few thousand points on: on
 // an H200, 3,000 points took 0.25 ms, and 0.64 ms on the host. Opening a device takes longer than
-// most jobs: 0.15 to 0.4 s including the loading of the kernels, and 2 s more the first time, when
-// the driver compiles them. Then auto estimates the time of the CPU cores from the number of
+// most jobs; see gpu.Opening. Then auto estimates the time of the CPU cores from the number of
 // points, their density and the threshold.
-const (
-	gpuLeastPoints = 3000                   // auto mines fewer points on CPU cores
-	gpuOpening     = 700 * time.Millisecond // assumed time to open a device
-)
+const gpuLeastPoints = 3000 // auto mines fewer points on CPU cores
 
 // gpuPays reports whether the GPU is worth trying.
 func gpuPays(pts *Points, opt Options, threads int) bool {
@@ -35,7 +32,7 @@ func gpuPays(pts *Points, opt Options, threads int) bool {
 		width, height = width*degree, height*degree // too wide off the equator: a low estimate
 	}
 	// The estimate may be off by a factor of two.
-	return coresTime(pts.Len(), len(pts.Features), width, height, opt, threads) > 2*gpuOpening
+	return coresTime(pts.Len(), len(pts.Features), width, height, opt, threads) > 2*gpu.Opening
 }
 
 // coresTime estimates how long CPU cores take to mine points that are spread over a rectangle. It

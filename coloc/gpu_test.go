@@ -319,7 +319,7 @@ func TestAutoTakesTheGPUWhereItWins(t *testing.T) {
 		{50_000_000, 50, 0.25, 0.1, true},
 	} {
 		took := coresTime(c.points, c.features, 1000, 1000, Options{Distance: c.distance, MinPrevalence: c.p}, 16)
-		if (took > 2*gpuOpening) != c.pays {
+		if (took > 2*gpu.Opening) != c.pays {
 			t.Errorf("%+v: CPU cores are estimated to take %v", c, took)
 		}
 	}

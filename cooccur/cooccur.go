@@ -76,7 +76,7 @@ type Options struct {
 	Device  engine.Device // for engine.GPU, and for engine.Auto if the corpus is large
 	Threads int           // 0 means GOMAXPROCS
 	Memory  int64         // bound on working memory in bytes; 0 means 2 GB
-	TempDir string        // for sorted runs that do not fit into memory; empty means the system's default
+	TempDir string        // for sorted runs that do not fit into memory; "" means os.TempDir
 
 	// Values is what files made by Create hold: the sums (ByValue, the zero value), or a measure of
 	// association.
@@ -152,8 +152,8 @@ func Matrix(ctx context.Context, corpus *text.Corpus, v *Vocabulary, opt Options
 }
 
 // onCores is Matrix on one core or several.
-func (j *job) onCores(ctx context.Context, corpus *text.Corpus, e engine.Kind, sink Sink) (Stats,
-	error) {
+func (j *job) onCores(ctx context.Context, corpus *text.Corpus, e engine.Kind,
+	sink Sink) (Stats, error) {
 	var err error
 	switch j.stats.Engine = e; {
 	case e == engine.Sequential:
@@ -199,7 +199,8 @@ func Make(ctx context.Context, corpus *text.Corpus, vocabulary VocabularyOptions
 func makeOnCores(ctx context.Context, corpus *text.Corpus, vocabulary VocabularyOptions,
 	opt Options, begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats,
 	err error) {
-	once := opt.Method == Paper && vocabulary.MinCount <= 1 && vocabulary.MaxSize == 0 && opt.Subsample == 0
+	once := opt.Method == Paper && vocabulary.MinCount <= 1 && vocabulary.MaxSize == 0 &&
+		opt.Subsample == 0
 	if opt.Engine == engine.Multicore && once {
 		return paperCoresMake(ctx, corpus, vocabulary, opt, begin)
 	}
@@ -237,7 +238,9 @@ func newJob(v *Vocabulary, opt Options) (*job, error) {
 	case opt.Window < 1 || opt.Window > MaxWindow:
 		return nil, fmt.Errorf("window of %d words: want 1 to %d", opt.Window, MaxWindow)
 	case whole && opt.Engine == engine.GPU:
-		return nil, fmt.Errorf("the GPU engine does not support windows of a whole document: use --engine multicore, or a window as long as the longest document (%d at most)", MaxWindow)
+		return nil, fmt.Errorf("the GPU engine does not support windows of a whole document: use "+
+			"--engine multicore, or a window as long as the longest document (%d at most)",
+			MaxWindow)
 	case opt.Side < Both || opt.Side > Right:
 		return nil, fmt.Errorf("unknown side %v", opt.Side)
 	case opt.Method < Ours || opt.Method > Paper:
@@ -267,7 +270,8 @@ func newJob(v *Vocabulary, opt Options) (*job, error) {
 // checkWhole returns an error if the window is the whole document and n words are too many for it.
 func (j *job) checkWhole(n int64) error {
 	if j.whole && n > MaxWindow+1 {
-		return fmt.Errorf("%d words: a window of a whole document has at most %d on each side; split the document", n, MaxWindow)
+		return fmt.Errorf("%d words: a window of a whole document has at most %d on each side; "+
+			"split the document", n, MaxWindow)
 	}
 	return nil
 }

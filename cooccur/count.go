@@ -51,8 +51,8 @@ const defaultMemory = 2_000_000_000
 
 // CountWords makes the vocabulary of a corpus: every word with its number of occurrences, in
 // descending order.
-func CountWords(ctx context.Context, corpus *text.Corpus, opt VocabularyOptions) (*Vocabulary,
-	VocabularyStats, error) {
+func CountWords(ctx context.Context, corpus *text.Corpus,
+	opt VocabularyOptions) (*Vocabulary, VocabularyStats, error) {
 	if opt.MaxSize < 0 {
 		return nil, VocabularyStats{}, fmt.Errorf("maximum size %d of the vocabulary is negative",
 			opt.MaxSize)
@@ -183,7 +183,8 @@ func (c *counter) checkMemory(w *countWorker) error {
 }
 
 func (c *counter) tooLarge(x *lexicon) error {
-	return fmt.Errorf("%d distinct words so far do not fit in %v of memory: raise --memory, or use an analyzer that makes fewer words", x.len(), bytesize.Size(c.budget))
+	return fmt.Errorf("%d distinct words so far do not fit in %v of memory: raise --memory, or "+
+		"use an analyzer that makes fewer words", x.len(), bytesize.Size(c.budget))
 }
 
 // finish merges the tables of the workers.
@@ -215,7 +216,8 @@ func (c *counter) finish(threads int) (*Vocabulary, VocabularyStats, error) {
 }
 
 func unkError(n uint64) error {
-	return fmt.Errorf("the corpus contains the word %s (%d times), which GloVe reserves: replace it in the corpus, or accept it with --keep-unk", unk, n)
+	return fmt.Errorf("the corpus contains the word %s (%d times), which GloVe reserves: replace "+
+		"it in the corpus, or accept it with --keep-unk", unk, n)
 }
 
 // mergeTables merges tables pairwise, all pairs in parallel.

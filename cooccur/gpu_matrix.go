@@ -79,7 +79,8 @@ func (g *GPU) matrix(ctx context.Context, corpus *text.Corpus, j *job, sink Sink
 
 // left returns the memory that remains for the matrix.
 func (l layout) left(f *feed) int64 {
-	return l.total - int64(l.slots*l.slotSize) - 4*int64(f.seq.Capacity()) - int64(f.dict.Numbers())*(25+4)
+	return l.total - int64(l.slots*l.slotSize) - 4*int64(f.seq.Capacity()) -
+		int64(f.dict.Numbers())*(25+4)
 }
 
 // putWords puts the vocabulary into the dictionary and maps its numbers to IDs + 1.

@@ -65,7 +65,8 @@ func newGPUPairs(j *job, g *GPU, words int, memory, places int64) (_ *gpuPairs, 
 		p.disBits = bits.Len(uint(j.Window))
 	}
 	if 2*p.colBits+p.disBits > 64 {
-		return nil, fmt.Errorf("a vocabulary of %d words is too large for the GPU engine with window %d; use --engine multicore", words, j.Window)
+		return nil, fmt.Errorf("a vocabulary of %d words is too large for the GPU engine with "+
+			"window %d; use --engine multicore", words, j.Window)
 	}
 	// The dense matrix and its rows take up to a quarter of the memory.
 	p.head = 1
@@ -89,7 +90,8 @@ func newGPUPairs(j *job, g *GPU, words int, memory, places int64) (_ *gpuPairs, 
 		room = int64(j.gpuSums)
 	}
 	if room < int64(j.Window) {
-		return nil, fmt.Errorf("this matrix needs at least %v of the GPU's memory, besides the text: raise --gpu-memory",
+		return nil, fmt.Errorf("this matrix needs at least %v of the GPU's memory, besides the "+
+			"text: raise --gpu-memory",
 			bytesize.Size(int64(j.Window)*sumBytes(p.planes)+fixed))
 	}
 	if p.tmp, err = g.arena(pairArena, room*sumBytes(p.planes)+fixed); err != nil {
@@ -297,8 +299,8 @@ func (p *gpuPairs) remember(ctx context.Context, items gpu.Buffer[uint32]) error
 		return items.Slice(n-w, n).CopyTo(p.compute, p.before)
 	}
 	old, fresh := make([]uint32, w), make([]uint32, n)
-	if err := errors.Join(p.before.Download(ctx, p.compute, old), items.Download(ctx, p.compute,
-		fresh)); err != nil {
+	if err := errors.Join(p.before.Download(ctx, p.compute, old),
+		items.Download(ctx, p.compute, fresh)); err != nil {
 		return err
 	}
 	return p.before.Upload(p.compute, append(old[n:], fresh...))

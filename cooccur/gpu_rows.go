@@ -119,7 +119,8 @@ func (p *gpuPairs) bothSides(out *outbox, own *sumsInOrder) error {
 		near.starts.Download(ctx, p.compute, near.begins)); err != nil {
 		return err
 	}
-	if err := errors.Join(out.make(0, frequent, own, near), p.mark("rows of frequent words made")); err != nil {
+	if err := errors.Join(out.make(0, frequent, own, near),
+		p.mark("rows of frequent words made")); err != nil {
 		return err
 	}
 	if err := p.mirror(own, far, before, 1, words); err != nil {
@@ -166,8 +167,8 @@ func (p *gpuPairs) withDense(ctx context.Context, own *sumsInOrder) error {
 			own.keys.Arg(), own.sums.Arg(), p.highArg(own.highs))
 	}
 	var dense [1]uint64
-	if err := errors.Join(err, starts.Slice(p.head, p.head+1).Download(ctx, s,
-		dense[:])); err != nil {
+	err = errors.Join(err, starts.Slice(p.head, p.head+1).Download(ctx, s, dense[:]))
+	if err != nil {
 		return err
 	}
 	own.n = p.n + int(dense[0])
@@ -230,8 +231,8 @@ func (p *gpuPairs) mirror(own, l *sumsInOrder, before gpu.Buffer[uint64], part u
 // smallSums reports whether all sums fit in 32 bits, even those of a word with itself, which are
 // doubled. If so, they are copied in this form, and the host's cores, which are idle, compute the
 // values.
-func (p *gpuPairs) smallSums(ctx context.Context, sums gpu.Buffer[uint64], n int, units bool) (bool,
-	error) {
+func (p *gpuPairs) smallSums(ctx context.Context, sums gpu.Buffer[uint64], n int,
+	units bool) (bool, error) {
 	if units || p.planes > 1 || n == 0 {
 		return false, nil
 	}

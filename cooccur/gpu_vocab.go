@@ -104,8 +104,8 @@ type sortedWords struct {
 // sortWords sorts the words on the device by stable sorts: by bytes 9 to 16, then by the first
 // eight bytes, then by count. Words that are still tied differ in later bytes, or only in their
 // lengths; they are sorted on the host.
-func (f *feed) sortWords(ctx context.Context, order Order, total uint64) (_ *sortedWords,
-	err error) {
+func (f *feed) sortWords(ctx context.Context, order Order,
+	total uint64) (_ *sortedWords, err error) {
 	found, err := f.dict.Find(ctx, f.compute)
 	if err != nil {
 		return nil, err

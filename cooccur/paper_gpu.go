@@ -176,7 +176,8 @@ func (t PaperTables) sums(budget int64) int64 {
 // paperTakes returns an error if the paper's engine does not support the job.
 func paperTakes(j *job) error {
 	if j.wide || j.Window > paperWindow {
-		return fmt.Errorf("the paper's method takes windows of up to %d words, %d with weighting distance, not %d", paperWindow, lcmWindow, j.Window)
+		return fmt.Errorf("the paper's method takes windows of up to %d words, %d with weighting "+
+			"distance, not %d", paperWindow, lcmWindow, j.Window)
 	}
 	return nil
 }
@@ -227,7 +228,8 @@ func (p *paper) room(ctx context.Context, n int) error {
 				return err
 			}
 		default:
-			return fmt.Errorf("the paper's method needs more than %v for the pairs of window %d: raise --gpu-memory",
+			return fmt.Errorf("the paper's method needs more than %v for the pairs of window %d: "+
+				"raise --gpu-memory",
 				bytesize.Size(p.keys.Len()*paperPairBytes), p.job.Window)
 		}
 	}
@@ -237,7 +239,8 @@ func (p *paper) room(ctx context.Context, n int) error {
 // fits reports whether the tables have room for that many more bytes of text in the worst case:
 // every second byte begins a new word, and all its pairs are new.
 func (p *paper) fits(bytes int) bool {
-	return p.wordsFit(bytes) && (p.job == nil || p.pairs+int64(bytes/2+1)*int64(p.job.Window) <= p.limit)
+	return p.wordsFit(bytes) &&
+		(p.job == nil || p.pairs+int64(bytes/2+1)*int64(p.job.Window) <= p.limit)
 }
 
 func (p *paper) wordsFit(bytes int) bool {
@@ -335,7 +338,8 @@ func (p *paper) listPairs(ctx context.Context, to *gpuPairs, ids gpu.Buffer[uint
 		return err
 	}
 	if to.n+n > to.list.Len() {
-		return fmt.Errorf("%d pairs do not fit the GPU's memory beside their table: raise --gpu-memory", n)
+		return fmt.Errorf("%d pairs do not fit the GPU's memory beside their table: raise "+
+			"--gpu-memory", n)
 	}
 	slots := p.keys.Len()
 	k, err := p.dev.Kernel(paperSource, "paper_list")
@@ -361,7 +365,8 @@ func (p *paper) listPairs(ctx context.Context, to *gpuPairs, ids gpu.Buffer[uint
 func (g *GPU) paperFeed(corpus *text.Corpus, src *source, j *job, vocabulary int) (f *feed,
 	l layout, err error) {
 	if src.edit != nil {
-		return nil, l, errors.New("the paper's method tokenises on the GPU: want analyzer whitespace or ascii, and no subsampling")
+		return nil, l, errors.New("the paper's method tokenises on the GPU: want analyzer " +
+			"whitespace or ascii, and no subsampling")
 	}
 	if l, err = g.plan(corpusBytes(corpus), src.threads, vocabulary); err != nil {
 		return nil, l, err

@@ -39,8 +39,6 @@ type sums struct {
 
 // The choice of engine.Auto between CPU cores and a device, by the estimated time of the cores.
 const (
-	// gpuOpening is about how long opening a device takes. Package coloc has the same constant.
-	gpuOpening = 700 * time.Millisecond
 	// gpuLeast is the least time for which an open device is used: below it, copying the points and
 	// launching kernels could take as long.
 	gpuLeast = 10 * time.Millisecond
@@ -54,7 +52,7 @@ func (e Engine) open(ctx context.Context, cores time.Duration) (s sums, done fun
 	err error) {
 	s.threads = e.cores()
 	done = func() error { return nil }
-	least := 2 * gpuOpening // twice, as the estimate may be that far off
+	least := 2 * gpu.Opening // twice, as the estimate may be that far off
 	if e.GPU != nil {
 		least = gpuLeast
 	}

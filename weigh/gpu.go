@@ -80,7 +80,8 @@ func newGPURun(o *Options) (*gpuRun, error) {
 		g.method = Inverting
 	}
 	if _, ok := gpuMethods[g.method]; !ok {
-		return nil, fmt.Errorf("method %v has no GPU engine: want auto, invert, mapreduce, primitives or dictionary", g.method)
+		return nil, fmt.Errorf("method %v has no GPU engine: want auto, invert, mapreduce, "+
+			"primitives or dictionary", g.method)
 	}
 	return g, nil
 }
@@ -108,8 +109,8 @@ func (g *gpuRun) open(dev *gpu.Device, o *Options) (err error) {
 		g.budget -= g.task.dict.Bytes()
 	}
 	if least := gpuMethods[g.method].need(0, 0, 0); g.budget <= least {
-		return fmt.Errorf("method %v needs more than %d bytes of device memory, and %d are available",
-			g.method, least, g.budget)
+		return fmt.Errorf("method %v needs more than %d bytes of device memory, and %d are "+
+			"available", g.method, least, g.budget)
 	}
 	return nil
 }
@@ -133,7 +134,8 @@ func (g *gpuRun) warmUp() {
 	in := &gpuChunk{gpuSize: gpuSize{bytes: 8, words: 4, docs: 2, longest: 2},
 		text: c.text.Slice(0, 8)}
 	m := gpuMethods[g.method]
-	if c.tmp.Reserve(c.Dev, m.need(in.bytes, in.words, in.docs)+dictionaryMemory*int64(g.task.known), 0) == nil {
+	need := m.need(in.bytes, in.words, in.docs) + dictionaryMemory*int64(g.task.known)
+	if c.tmp.Reserve(c.Dev, need, 0) == nil {
 		_, _ = c.weighChunk(context.Background(), in,
 			gpuTask{total: 2, scorer: s, dict: g.task.dict, known: g.task.known}, m.run)
 	}
@@ -158,7 +160,8 @@ func (g *gpuRun) close() (err error) {
 
 // need returns the device memory for a chunk of that size.
 func (g *gpuRun) need(bytes, words, docs int) int64 {
-	n := gpuMethods[g.method].need(bytes, words, docs) + (dictionaryMemory+numberMemory(1))*int64(g.task.known)
+	n := gpuMethods[g.method].need(bytes, words, docs) +
+		(dictionaryMemory+numberMemory(1))*int64(g.task.known)
 	if g.method == Inverting || g.method == Dictionary {
 		slots := firstSlots(words)
 		if g.task.dict != nil {
@@ -226,7 +229,8 @@ func (g *gpuRun) weigh(ctx context.Context, in *gpuChunk, t gpuTask) (*gpuPairs,
 	<-g.warm
 	m := gpuMethods[g.method]
 	if in.bytes > mostBytes || in.words+in.docs > mostItems {
-		return nil, fmt.Errorf("documents of %d words in %d bytes: too many for one pass on the GPU", in.words, in.bytes)
+		return nil, fmt.Errorf("documents of %d words in %d bytes: too many for one pass on the "+
+			"GPU", in.words, in.bytes)
 	}
 	t.dict, t.known = g.task.dict, g.task.known
 	err := g.card.tmp.Reserve(g.card.Dev, m.need(in.bytes, in.words,

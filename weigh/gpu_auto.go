@@ -63,7 +63,8 @@ func gpuTime(bytes int64, threads int) time.Duration {
 // estimate returns a time from three parts in seconds: a fixed one, one per gigabyte, and one per
 // gigabyte that is divided among the threads.
 func estimate(bytes int64, threads int, once, each, shared float64) time.Duration {
-	return time.Duration((once + float64(bytes)/1e9*(each+shared/float64(threads))) * float64(time.Second))
+	seconds := once + float64(bytes)/1e9*(each+shared/float64(threads))
+	return time.Duration(seconds * float64(time.Second))
 }
 
 // corpusBytes returns the size of a corpus of files. For compressed files it is an underestimate.

@@ -47,11 +47,12 @@ func pinCorpus(ctx context.Context, dev *gpu.Device, each batches, an text.Analy
 	close(ready)
 	var text []byte
 	var parts []gpuPart
-	all := &gatherer{ready: ready, failed: func() error { return nil }, take: func(p gpuPart) (func() error, error) {
-		text, p.text = append(text, p.text...), nil
-		parts = append(parts, p)
-		return func() error { return nil }, nil
-	}}
+	all := &gatherer{ready: ready, failed: func() error { return nil },
+		take: func(p gpuPart) (func() error, error) {
+			text, p.text = append(text, p.text...), nil
+			parts = append(parts, p)
+			return func() error { return nil }, nil
+		}}
 	d, err := all.gather(ctx, each, an, threads, nil)
 	if err != nil {
 		return nil, err
@@ -113,7 +114,8 @@ func NewWeigher(c *PinnedCorpus, o Options) (*Weigher, error) {
 	}
 	close(g.ready)
 	g.card.pinned = &pinnedResult{}
-	return &Weigher{run: g, corpus: c, task: gpuTask{total: len(c.docs.lengths), scorer: s}, watch: g.card.watch}, nil
+	return &Weigher{run: g, corpus: c, task: gpuTask{total: len(c.docs.lengths), scorer: s},
+		watch: g.card.watch}, nil
 }
 
 // Profile turns the measurement of steps on or off, if Options.Profile is set. Measuring takes some

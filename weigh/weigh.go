@@ -138,7 +138,8 @@ type job struct {
 // need. It returns an error if that exceeds the bound.
 func (j *job) hold(bytes int64) error {
 	if j.held.Add(bytes) > j.Memory {
-		return fmt.Errorf("method %v holds all words in memory and needs more than %d bytes: use method auto, or raise --memory", j.Method, j.Memory)
+		return fmt.Errorf("method %v holds all words in memory and needs more than %d bytes: use "+
+			"method auto, or raise --memory", j.Method, j.Memory)
 	}
 	return nil
 }

@@ -82,7 +82,8 @@ func Take[T any](a *Arena, n int) (Buffer[T], error) {
 	bytes := max(int64(n)*int64(sizeOf[T]()), 16)
 	need := (bytes + arenaAlign - 1) / arenaAlign * arenaAlign
 	if a.used+need > a.size {
-		return Buffer[T]{}, fmt.Errorf("temporary device memory: %w", &OutOfMemory{need, a.size - a.used, a.size})
+		return Buffer[T]{}, fmt.Errorf("temporary device memory: %w",
+			&OutOfMemory{need, a.size - a.used, a.size})
 	}
 	p := a.base + driver.Ptr(a.used)
 	if a.dev.info.Emulated {

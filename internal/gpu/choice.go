@@ -5,9 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/collocate/collocate/engine"
 )
+
+// Opening is about how long opening a device takes, with some kernels: 0.15 to 0.4 s on an H200,
+// and 2 s more the first time, when the driver compiles them.
+const Opening = 700 * time.Millisecond
 
 // Choice says on which engine a job runs: the one that was asked for, or with engine.Auto a GPU if
 // that is faster, and otherwise CPU cores.

@@ -38,7 +38,8 @@ const concurrent = 64
 func New(d driver.Device) *Device {
 	return &Device{
 		d: d, info: d.Info(), sem: make(chan struct{}, concurrent),
-		live: map[string]int{}, modules: map[*Source]driver.Module{}, kernels: map[kernelKey]*Kernel{},
+		live: map[string]int{}, modules: map[*Source]driver.Module{},
+		kernels: map[kernelKey]*Kernel{},
 	}
 }
 

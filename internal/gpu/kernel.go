@@ -96,7 +96,8 @@ func (d *Device) Kernel(src *Source, name string) (*Kernel, error) {
 	if entry == nil {
 		return nil, fmt.Errorf("kernels %s: no kernel %s", src.Name, name)
 	}
-	k = &Kernel{dev: d, name: name, params: entry.Params, bytes: entry.ParamBytes, static: entry.StaticShared()}
+	k = &Kernel{dev: d, name: name, params: entry.Params, bytes: entry.ParamBytes,
+		static: entry.StaticShared()}
 	if err := d.do(func() error { return d.resolve(k, src) }); err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", name, err)
 	}
@@ -196,7 +197,8 @@ func (k *Kernel) pack(buf []byte, args []Arg) ([]byte, error) {
 		return nil, fmt.Errorf("kernel %s: %d arguments: want %d", k.name, len(args), len(k.params))
 	}
 	if k.bytes > len(buf) {
-		return nil, fmt.Errorf("kernel %s: %d bytes of arguments: want at most %d", k.name, k.bytes, len(buf))
+		return nil, fmt.Errorf("kernel %s: %d bytes of arguments: want at most %d", k.name, k.bytes,
+			len(buf))
 	}
 	for i := range args {
 		p := &k.params[i]

@@ -22,7 +22,8 @@ func emulated() (bool, error) {
 	case "emulator":
 		return true, nil
 	default:
-		return false, fmt.Errorf("%w: %s=%s: want emulator, or nothing", ErrUnavailable, EmulateEnv, v)
+		return false, fmt.Errorf("%w: %s=%s: want emulator, or nothing",
+			ErrUnavailable, EmulateEnv, v)
 	}
 }
 
