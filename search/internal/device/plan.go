@@ -50,36 +50,31 @@ func (s *gpuSlot) start(m *gpuModel, timed bool) error {
 
 // laneStrategy is a row of laneStrategies: a way to answer a query of a batch.
 type laneStrategy struct {
-	name  ask.Strategy
-	why   string // when it pays, and what it does
-	worth func(p *lanePlan, a *resolvedRequest) bool
+	name ask.Strategy
+	why  string // when it pays, and what it does
 }
 
-// laneStrategies lists the strategies for a query in a lane; the first one that is worth it is
-// used. Queries that no lane takes (see resolvedRequest.general) are answered by slotStrategies.
+// laneStrategies lists the strategies for a query in a lane; choose uses the first that is worth
+// it. Queries that no lane takes (see resolvedRequest.general) are answered by slotStrategies.
 var laneStrategies = []laneStrategy{
 	{
 		name: ask.GPUShort,
 		why: "if a word that all answers have is in at most 2,048 documents: batch_short scores " +
 			"these, with a warp if there are at most 32 and with a block if there are more",
-		worth: (*lanePlan).isShort,
 	},
 	{
 		name: ask.GPULong,
 		why: "always possible. The device estimates what is cheapest: to read two long lists " +
 			"together (batch_pairs), to add up lists (batch_sums), or to look up the postings " +
 			"whose code can reach the cut in the other lists (batch_score)",
-		worth: func(*lanePlan, *resolvedRequest) bool { return true },
 	},
 }
 
-// choose sets the strategy of a query.
+// choose sets the strategy of a query. It is called for every query of a batch: a loop over rows
+// with functions, as in slotStrategies, took 10 ns more, a fifth of the time to place a query.
 func (p *lanePlan) choose(a *resolvedRequest) {
-	for i := range laneStrategies {
-		if by := &laneStrategies[i]; by.worth(p, a) {
-			a.by = by.name
-			return
-		}
+	a.by = ask.GPULong
+	if p.isShort(a) {
+		a.by = ask.GPUShort
 	}
-	panic("device: a plan without an end")
 }
