@@ -13,7 +13,9 @@ type Node interface {
 type (
 	// Term is text that is searched as words, usually one. If the analyzer splits it into several,
 	// all are required; directly in an Or each becomes a part of its own.
-	Term struct{ Text string }
+	Term struct {
+		Text string // tokenized by the analyzer of the index
+	}
 
 	// Phrase is a sequence of adjacent words. With a Slop, positions p0, p1, ... of the words match
 	// if the largest and the smallest of p0-0, p1-1, ... differ by at most Slop.
@@ -31,20 +33,30 @@ type (
 	}
 
 	// And matches documents that match all of its parts, and none of its Not parts.
-	And struct{ Parts []Node }
+	And struct {
+		Parts []Node // in the order of the query
+	}
 
 	// Or matches documents that match any of its parts or, if some are Must, all of these; and none
 	// of its Not parts.
-	Or struct{ Parts []Node }
+	Or struct {
+		Parts []Node // in the order of the query
+	}
 
 	// Not excludes the documents that match Part.
-	Not struct{ Part Node }
+	Not struct {
+		Part Node // what must not match
+	}
 
 	// Must makes a part of an Or mandatory.
-	Must struct{ Part Node }
+	Must struct {
+		Part Node // what must match
+	}
 
 	// Filter is mandatory and does not score.
-	Filter struct{ Part Node }
+	Filter struct {
+		Part Node // what must match
+	}
 
 	// Boost multiplies the weights of the words in Part.
 	Boost struct {
@@ -59,10 +71,14 @@ type (
 	}
 
 	// Prefix matches all words that begin with Text.
-	Prefix struct{ Text string }
+	Prefix struct {
+		Text string // the first characters of the words
+	}
 
 	// Wildcard matches all words that fit Pattern: * stands for any characters, ? for one.
-	Wildcard struct{ Pattern string }
+	Wildcard struct {
+		Pattern string // with at least one * or ?
+	}
 
 	// Fuzzy matches all words that are at most Edits insertions, deletions, substitutions and
 	// transpositions of adjacent characters away from Text. Edits is 1 or 2.
@@ -80,10 +96,14 @@ type (
 
 	// Box matches points between two latitudes and two longitudes, in degrees. If West is greater
 	// than East it crosses the antimeridian. It is only valid in a Field.
-	Box struct{ South, West, North, East float64 }
+	Box struct {
+		South, West, North, East float64 // the edges belong to the box
+	}
 
 	// IDs matches the documents with one of the IDs; several documents may share an ID.
-	IDs struct{ IDs []string }
+	IDs struct {
+		IDs []string // of documents, as they were indexed
+	}
 
 	// All matches all documents.
 	All struct{}
