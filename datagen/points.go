@@ -145,7 +145,8 @@ func newPoints(o PointOptions) (*points, error) {
 	if o.Distance == 0 {
 		o.Distance = side / 200
 	}
-	far := max(math.Abs(o.Extent.MinX), math.Abs(o.Extent.MaxX), math.Abs(o.Extent.MinY), math.Abs(o.Extent.MaxY))
+	far := max(math.Abs(o.Extent.MinX), math.Abs(o.Extent.MaxX), math.Abs(o.Extent.MinY),
+		math.Abs(o.Extent.MaxY))
 	p := &points{PointOptions: o}
 	switch {
 	case o.Count < 0 || o.Features < 0 || o.Features > 1<<20 || o.Clusters < 0 || o.Clusters > 1<<20:
@@ -206,7 +207,8 @@ func (p *points) checkPattern(pat Pattern) error {
 	}
 	for i, f := range pat.Features {
 		if f < 0 || f >= p.Features {
-			return fmt.Errorf("feature %s (number %d): want at most %s", featureName(f), f, featureName(p.Features-1))
+			return fmt.Errorf("feature %s (number %d): want at most %s", featureName(f), f,
+				featureName(p.Features-1))
 		}
 		if slices.Contains(pat.Features[:i], f) {
 			return fmt.Errorf("feature %s comes twice", featureName(f))

@@ -30,11 +30,13 @@ const (
 	Extra  // words in about one of 9 documents
 )
 
-var classNames = choice.New[QueryClass]("class of queries", "mixed", "short", "medium", "long", "extra")
+var classNames = choice.New[QueryClass]("class of queries", "mixed", "short", "medium", "long",
+	"extra")
 
 // classShares are the thesis' mean numbers of postings per list, divided by its number of
 // documents.
-var classShares = [...]float64{0, 89_615 / 50.2e6, 476_771 / 50.2e6, 1_032_795 / 50.2e6, 5_494_285 / 50.2e6}
+var classShares = [...]float64{0, 89_615 / 50.2e6, 476_771 / 50.2e6, 1_032_795 / 50.2e6,
+	5_494_285 / 50.2e6}
 
 // The logarithms of the lengths of a class's lists are uniformly distributed, from the middle
 // divided by classSpread to the middle times classSpread. The mean is spreadMean times the middle.
@@ -134,7 +136,8 @@ type queries struct {
 }
 
 func newQueries(o QueryOptions) (*queries, error) {
-	if o.Count < 0 || o.Terms < 0 || o.Terms > 100 || o.Class < 0 || int(o.Class) >= len(classShares) {
+	if o.Count < 0 || o.Terms < 0 || o.Terms > 100 || o.Class < 0 ||
+		int(o.Class) >= len(classShares) {
 		return nil, &OptionError{fmt.Errorf("%d queries of class %v with %d words: want numbers of 0 or more, and at most 100 words", o.Count, o.Class, o.Terms)}
 	}
 	q := &queries{count: o.Count, threads: o.Threads, seed: o.Seed, terms: o.Terms, class: o.Class}

@@ -99,7 +99,8 @@ func Text(ctx context.Context, w io.Writer, opts TextOptions) error {
 	mean := math.Exp(o.Mu + o.Sigma*o.Sigma/2)
 	docs := int(min(max(shardWords/mean, 1), 8192))
 	words := newWriter(o)
-	c := cutter{left: o.Bytes + o.Tokens + o.Docs, tokens: o.Tokens > 0, docs: o.Docs > 0, shardDocs: int64(docs)}
+	c := cutter{left: o.Bytes + o.Tokens + o.Docs, tokens: o.Tokens > 0, docs: o.Docs > 0,
+		shardDocs: int64(docs)}
 	err = writeShards(ctx, w, o.Threads, -1,
 		func(buf []byte, i int64) []byte {
 			return words.appendDocuments(buf, stream(o.Seed, forDocuments, uint64(i)), docs)

@@ -52,13 +52,15 @@ func ReadCounts(r io.Reader, name string) ([]WordCount, error) {
 		}
 		word := string(fields[0])
 		if first, again := seen[word]; again {
-			return nil, fmt.Errorf("%s:%d: the word %.60q was on line %d already", name, line, word, first)
+			return nil, fmt.Errorf("%s:%d: the word %.60q was on line %d already", name, line, word,
+				first)
 		}
 		seen[word] = line
 		counts = append(counts, WordCount{word, n})
 	}
 	if err := sc.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, fmt.Errorf("%s:%d: a line of more than %d bytes: want a word and a count", name, line+1, maxCountLine)
+		return nil, fmt.Errorf("%s:%d: a line of more than %d bytes: want a word and a count", name,
+			line+1, maxCountLine)
 	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -95,7 +97,8 @@ func newVocabulary(o QueryOptions) (*vocabulary, error) {
 			total += c.Count
 		}
 		if o.Docs > 0 && c.Count > o.Docs {
-			return nil, fmt.Errorf("the word %.60q is in %d documents, but there are only %d", c.Word, c.Count, o.Docs)
+			return nil, fmt.Errorf("the word %.60q is in %d documents, but there are only %d",
+				c.Word, c.Count, o.Docs)
 		}
 		if c.Count < 0 || total < 0 {
 			return nil, fmt.Errorf("the word %.60q: count %d, or the sum of counts, is out of range", c.Word, c.Count)

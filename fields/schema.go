@@ -28,7 +28,8 @@ const (
 	Stored              // kept to be shown, not searched
 )
 
-var typeNames = choice.New[Type]("type of a field", "text", "keyword", "number", "date", "geo", "stored")
+var typeNames = choice.New[Type]("type of a field", "text", "keyword", "number", "date", "geo",
+	"stored")
 
 func (t Type) String() string { return typeNames.Of(t) }
 
@@ -289,7 +290,8 @@ func ParseJSON(data []byte) (*Schema, error) {
 	var wrong *json.UnmarshalTypeError
 	switch err := d.Decode(s); {
 	case errors.As(err, &wrong) && wrong.Field == "":
-		return nil, fmt.Errorf(`want {"fields": [{"name": .., "type": ..}, ...]}, not %s`, wrong.Value)
+		return nil, fmt.Errorf(`want {"fields": [{"name": .., "type": ..}, ...]}, not %s`,
+			wrong.Value)
 	case err != nil:
 		return nil, err
 	}

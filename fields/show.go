@@ -19,7 +19,8 @@ func (s *Schema) Shown(names []string) (list []int, err error) {
 			if s.Find(name) >= 0 {
 				what = "it is not stored"
 			}
-			return nil, fmt.Errorf("field %q cannot be shown, %s: want %s", name, what, strings.Join(stored, ", "))
+			return nil, fmt.Errorf("field %q cannot be shown, %s: want %s", name, what,
+				strings.Join(stored, ", "))
 		}
 		list = append(list, s.Find(name))
 	}

@@ -21,7 +21,8 @@ func (s *Schema) Values(named map[string][]string) ([]Values, error) {
 		at := s.Find(name)
 		if at < 0 {
 			names := s.Names(func(*Field) bool { return true })
-			return nil, fmt.Errorf("unknown field %q: want one of %s", name, strings.Join(names, ", "))
+			return nil, fmt.Errorf("unknown field %q: want one of %s", name,
+				strings.Join(names, ", "))
 		}
 		for _, v := range values {
 			if v != "" {
@@ -116,7 +117,8 @@ func ParseDateSpan(b []byte) (first, last int64, err error) {
 		}
 		return t.UnixMilli(), next.UnixMilli() - 1, nil
 	}
-	return 0, 0, fmt.Errorf("%s is not a date: want one such as 2024-02-29 or 2024-02-29T14:30:05Z", quoted(b))
+	return 0, 0, fmt.Errorf("%s is not a date: want one such as 2024-02-29 or 2024-02-29T14:30:05Z",
+		quoted(b))
 }
 
 // Point is a position in units of 1e-7 degrees.
@@ -165,7 +167,8 @@ func parsePointJSON(b []byte) (Point, error) {
 		Lat, Latitude             *float64
 		Lon, Lng, Long, Longitude *float64
 	}
-	bad := fmt.Errorf(`%s is not a point: want {"lat": 48.2, "lon": 16.4} or GeoJSON's Point`, quoted(b))
+	bad := fmt.Errorf(`%s is not a point: want {"lat": 48.2, "lon": 16.4} or GeoJSON's Point`,
+		quoted(b))
 	if json.Unmarshal(b, &o) != nil {
 		return Point{}, bad
 	}

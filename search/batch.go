@@ -24,7 +24,8 @@ import (
 // The request's field Parallel says how its lists are partitioned, but the batch sets the number of
 // threads. A request that names the GPU goes there, whatever the engine of the batch. As in Search,
 // all exact methods give the same result.
-func (s *Searcher) SearchBatch(ctx context.Context, requests iter.Seq[Request], b Batch) iter.Seq2[*Result, error] {
+func (s *Searcher) SearchBatch(ctx context.Context, requests iter.Seq[Request],
+	b Batch) iter.Seq2[*Result, error] {
 	keep := func(_ int, found *Result) (*Result, error) { return found, nil }
 	return runBatch(ctx, s, requests, b, false, keep)
 }

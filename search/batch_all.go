@@ -85,7 +85,8 @@ func mapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch
 				err = some(len(requests), Batch{Threads: b.Threads, Engine: engine.GPU})
 			}
 			if err != nil {
-				o.Log.Warn("the GPU failed; the cores answer the remaining requests", "error", errors.Join(err, s.closeGPU()))
+				o.Log.Warn("the GPU failed; the cores answer the remaining requests", "error",
+					errors.Join(err, s.closeGPU()))
 			}
 		}
 		if next < len(requests) {

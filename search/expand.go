@@ -47,7 +47,8 @@ func (s *Searcher) expanded(ctx context.Context, r Request) (Request, error) {
 }
 
 // withWords returns the request with the words that the given feedback documents add.
-func withWords(r Request, words []Word, docs []feedback.Doc, c feedback.Collection, e Expand) (Request, error) {
+func withWords(r Request, words []Word, docs []feedback.Doc, c feedback.Collection,
+	e Expand) (Request, error) {
 	add := feedback.RM3
 	if e.Method == ask.Bo1 {
 		add = feedback.Bo1
@@ -218,7 +219,8 @@ func (s *Searcher) bagsOfLists(ctx context.Context, hits []Hit, docs []feedback.
 	for _, segment := range s.index.Segments() {
 		var own []int
 		for _, i := range order {
-			if doc := hits[i].Doc; doc >= segment.Base && doc-segment.Base < uint32(segment.Docs()) {
+			if doc := hits[i].Doc; doc >= segment.Base &&
+				doc-segment.Base < uint32(segment.Docs()) {
 				own = append(own, i)
 			}
 		}

@@ -57,7 +57,8 @@ func (s *Searcher) Explain(ctx context.Context, r Request, doc uint32) (*Explana
 }
 
 // Explanations is Explain for several documents of one query; it opens the lists only once.
-func (s *Searcher) Explanations(ctx context.Context, r Request, docs []uint32) (list []*Explanation, err error) {
+func (s *Searcher) Explanations(ctx context.Context, r Request,
+	docs []uint32) (list []*Explanation, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if s.closed.Load() {
 		return nil, errClosed
@@ -166,7 +167,8 @@ func withAll(own []WordScore, terms []model.Term) []WordScore {
 }
 
 // explain explains the scores of some documents of one segment.
-func explain(ctx context.Context, from *eval.Engine, q *eval.Query, r Request, docs []uint32) ([]*Explanation, error) {
+func explain(ctx context.Context, from *eval.Engine, q *eval.Query, r Request,
+	docs []uint32) ([]*Explanation, error) {
 	m := r.Model
 	if m == nil {
 		m = BM25{}
@@ -202,7 +204,8 @@ func explain(ctx context.Context, from *eval.Engine, q *eval.Query, r Request, d
 }
 
 // explainTree is Explanations for a request with a tree.
-func (s *Searcher) explainTree(ctx context.Context, r Request, docs []uint32) ([]*Explanation, error) {
+func (s *Searcher) explainTree(ctx context.Context, r Request,
+	docs []uint32) ([]*Explanation, error) {
 	parts, err := tree.Explain(ctx, s.tree, &r, docs)
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
@@ -217,7 +220,8 @@ func (s *Searcher) explainTree(ctx context.Context, r Request, docs []uint32) ([
 		if err != nil {
 			return nil, fmt.Errorf("explain: %w", err)
 		}
-		list[i] = &Explanation{Model: m.String(), Length: length, Words: []WordScore{}, Tree: parts[i]}
+		list[i] = &Explanation{Model: m.String(), Length: length, Words: []WordScore{},
+			Tree: parts[i]}
 		list[i].Score = sumOf(parts[i], 0)
 	}
 	return list, s.addStatistics(list, m)
@@ -235,7 +239,8 @@ func sumOf(p *Part, sum float32) float32 {
 }
 
 // explainFields is Explanations for BM25F. The length is that of the whole text.
-func (s *Searcher) explainFields(ctx context.Context, r *Request, docs []uint32) (list []*Explanation, err error) {
+func (s *Searcher) explainFields(ctx context.Context, r *Request,
+	docs []uint32) (list []*Explanation, err error) {
 	for _, doc := range docs {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("explain: %w", err)
@@ -255,7 +260,8 @@ func (s *Searcher) explainFields(ctx context.Context, r *Request, docs []uint32)
 		}
 		e := &Explanation{Model: r.Model.String(), Length: length}
 		for _, w := range words {
-			score := WordScore{Text: w.Text, Weight: w.Weight, DF: w.DF, IDF: w.IDF, Fields: w.TF, Score: w.Score}
+			score := WordScore{Text: w.Text, Weight: w.Weight, DF: w.DF, IDF: w.IDF, Fields: w.TF,
+				Score: w.Score}
 			for _, tf := range w.TF {
 				score.TF += tf
 			}

@@ -104,7 +104,8 @@ func (s *Searcher) GPUMemory() (free, total int64, err error) {
 // best time of each stage over several runs. If guess is set, the thresholds of the requests are
 // guessed beforehand, as in a batch; otherwise they are not, as in the second attempt at requests
 // whose guess was wrong.
-func (s *Searcher) ProfileBatchGPU(ctx context.Context, requests []Request, runs int, guess bool) ([]GPUStage, error) {
+func (s *Searcher) ProfileBatchGPU(ctx context.Context, requests []Request, runs int,
+	guess bool) ([]GPUStage, error) {
 	if s.gpu == nil {
 		return nil, errNotOnGPU // several segments are not supported either
 	}

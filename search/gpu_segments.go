@@ -66,7 +66,8 @@ func (s *Searcher) searchSegments(ctx context.Context, r Request) (*Result, erro
 	if all.Stats.GPU != nil {
 		all.Stats.GPU.Fallback = ""
 		if left > 0 {
-			all.Stats.GPU.Fallback = fmt.Sprintf("%d of %d segments: %s", left, len(s.segments), why)
+			all.Stats.GPU.Fallback = fmt.Sprintf("%d of %d segments: %s", left, len(s.segments),
+				why)
 		}
 	}
 	return all, nil

@@ -217,7 +217,8 @@ const AllValues = ask.AllValues
 
 // MergeFacets adds up the counts of several indexes with the same schema. Each part must have the
 // counts of all values. The result is that of one index with all documents.
-func MergeFacets(schema *fields.Schema, want []Facet, parts ...[]FacetCounts) ([]FacetCounts, error) {
+func MergeFacets(schema *fields.Schema, want []Facet,
+	parts ...[]FacetCounts) ([]FacetCounts, error) {
 	return tree.MergeFacets(schema, want, parts...)
 }
 

@@ -60,7 +60,8 @@ func (s *Searcher) Snippet(ctx context.Context, r Request, doc uint32, size int)
 }
 
 // Snippets is Snippet for several documents of one query; it looks up the words only once.
-func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32, size int) (list []*Snippet, err error) {
+func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32,
+	size int) (list []*Snippet, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if s.closed.Load() {
 		return nil, errClosed

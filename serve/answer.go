@@ -91,7 +91,8 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 	if limit == 0 {
 		limit = cmp.Or(r.K, defaultK)
 	}
-	a := &Answer{Query: r.Text, K: limit, Mode: r.Mode.String(), Hits: make([]Hit, 0, min(limit, len(hits)))}
+	a := &Answer{Query: r.Text, K: limit, Mode: r.Mode.String(),
+		Hits: make([]Hit, 0, min(limit, len(hits)))}
 	a.From = d.From + d.First
 	a.Offset = a.From
 	if r.Query != nil {

@@ -75,7 +75,8 @@ var (
 
 // requestID returns the ID that the client or a proxy has sent, if it is well formed, or a new one.
 func requestID(r *http.Request) string {
-	if id := r.Header.Get("X-Request-Id"); id != "" && len(id) <= 64 && strings.Trim(id, idLetters) == "" {
+	if id := r.Header.Get("X-Request-Id"); id != "" && len(id) <= 64 &&
+		strings.Trim(id, idLetters) == "" {
 		return id
 	}
 	var room [32]byte
@@ -130,9 +131,11 @@ func (x *exchange) note(status int, err error) {
 			x.log.Error("the index cannot be read any more", "error", err)
 		}
 	case status == http.StatusInternalServerError:
-		x.log.Error("a request failed", "id", x.id, "method", x.r.Method, "path", x.r.URL.Path, "error", err)
+		x.log.Error("a request failed", "id", x.id, "method", x.r.Method, "path", x.r.URL.Path,
+			"error", err)
 	case errors.Is(err, context.DeadlineExceeded):
-		x.log.Warn("a request took too long", "id", x.id, "method", x.r.Method, "path", x.r.URL.Path)
+		x.log.Warn("a request took too long", "id", x.id, "method", x.r.Method, "path",
+			x.r.URL.Path)
 	}
 }
 

@@ -373,7 +373,8 @@ func (g *gate) next(in lane) (next *client) {
 
 // heldBack reports whether a client must wait although a slot is free.
 func (g *gate) heldBack(c *client, in lane) bool {
-	return in == shortLane && g.lanes[in].running >= g.half && c.greedy() && g.now().Sub(g.modest) < modestTime
+	return in == shortLane && g.lanes[in].running >= g.half && c.greedy() &&
+		g.now().Sub(g.modest) < modestTime
 }
 
 // greedy reports whether a client sends requests almost without pause: it has used a slot for a

@@ -272,7 +272,8 @@ func (v *Server) runJob(ctx context.Context, b *job, want jobParams) {
 }
 
 // mineInTurn waits for a slot without a limit, as no connection is open meanwhile.
-func (v *Server) mineInTurn(ctx context.Context, b *job, o coloc.Options, want jobParams) (*patternsAnswer, error) {
+func (v *Server) mineInTurn(ctx context.Context, b *job, o coloc.Options,
+	want jobParams) (*patternsAnswer, error) {
 	for {
 		slot, err := v.gate.enter(ctx, b.client, longLane)
 		if errors.Is(err, errBusy) {

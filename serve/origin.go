@@ -66,11 +66,13 @@ func (v *Server) checkOrigin(r *http.Request) error {
 			return nil
 		}
 	default:
-		if r.Header.Get("Sec-Fetch-Mode") == "navigate" && slices.Contains(views, r.URL.Path) && safe(r.Method) {
+		if r.Header.Get("Sec-Fetch-Mode") == "navigate" && slices.Contains(views, r.URL.Path) &&
+			safe(r.Method) {
 			return nil
 		}
 	}
-	return fmt.Errorf("pages of %s may not send requests to this server: see --cors-origin", orUnknown(origin))
+	return fmt.Errorf("pages of %s may not send requests to this server: see --cors-origin",
+		orUnknown(origin))
 }
 
 func safe(method string) bool { return method == http.MethodGet || method == http.MethodHead }

@@ -146,7 +146,8 @@ func pieces(s *search.Snippet) []piece {
 	var out []piece
 	at := uint32(0)
 	for _, m := range s.Marks {
-		out = append(out, piece{shown(s.Text[at:m.Start]), false}, piece{shown(s.Text[m.Start:m.End]), true})
+		out = append(out, piece{shown(s.Text[at:m.Start]), false},
+			piece{shown(s.Text[m.Start:m.End]), true})
 		at = m.End
 	}
 	return append(out, piece{shown(s.Text[at:]), false})

@@ -81,7 +81,8 @@ func ParseShards(list string, o RootOptions) (*Root, error) {
 		for address := range strings.SplitSeq(part, "|") {
 			address = strings.TrimRight(strings.TrimSpace(address), "/")
 			u, err := url.Parse(address)
-			if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" {
+			if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" ||
+				u.RawQuery != "" {
 				return nil, fmt.Errorf("shard %q: want a URL such as http://host:8080, "+
 					"with | between replicas and commas between shards", address)
 			}
@@ -105,7 +106,8 @@ type statusError struct {
 func (e *statusError) Error() string { return e.text }
 
 // call sends a request to one replica. Errors do not name it.
-func (r *Root) call(ctx context.Context, one *replica, method, path string, body []byte, into any) error {
+func (r *Root) call(ctx context.Context, one *replica, method, path string, body []byte,
+	into any) error {
 	headers := traceHeader(ctx)
 	if r.token != "" {
 		headers += "Authorization: Bearer " + r.token + "\r\n"
@@ -186,7 +188,8 @@ func (g *group) shardPath(of *generation) string {
 //     that a replica calls invalid is not repeated: the others would say the same.
 //
 // Returning cancels the requests that are still running.
-func (r *Root) askGroup(ctx context.Context, g *group, of *generation, body []byte) (*shardAnswer, error) {
+func (r *Root) askGroup(ctx context.Context, g *group, of *generation,
+	body []byte) (*shardAnswer, error) {
 	order := g.order(of)
 	path := g.shardPath(of)
 	var failed failures

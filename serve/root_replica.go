@@ -240,7 +240,8 @@ func (r *Root) settle(of *generation) {
 	for _, g := range r.groups {
 		for _, one := range g.replicas {
 			a := one.state.Load().about
-			if of.shards[g.place].Load() == nil && a != nil && a.Whole == of.shard.Whole && !taken[a.Number] {
+			if of.shards[g.place].Load() == nil && a != nil && a.Whole == of.shard.Whole &&
+				!taken[a.Number] {
 				of.shards[g.place].Store(a)
 				taken[a.Number] = true
 			}
@@ -262,7 +263,8 @@ func (g *group) wrong(one *replica, of *generation) string {
 		return fmt.Sprintf("it has shard %d of the index, and so have others: write | between replicas",
 			s.about.Number)
 	case s.about.Number != mine.Number:
-		return fmt.Sprintf("it has shard %d of the index, where shard %d should be", s.about.Number, mine.Number)
+		return fmt.Sprintf("it has shard %d of the index, where shard %d should be", s.about.Number,
+			mine.Number)
 	}
 	return ""
 }
@@ -314,7 +316,8 @@ func (m *missingShard) Is(err error) bool { return m.busy && err == errBusy }
 // final returns the error of a shard that is the error of the whole query: the query is invalid, or
 // the shard is busy. For other errors it returns nil, and the shard is missing in the answer.
 func final(err error) error {
-	if refused := new(statusError); errors.As(err, &refused) && refused.status == http.StatusBadRequest {
+	if refused := new(statusError); errors.As(err, &refused) &&
+		refused.status == http.StatusBadRequest {
 		return refusal{err}
 	}
 	if errors.Is(err, errBusy) {
@@ -333,7 +336,8 @@ func (r *Root) tell(log *slog.Logger, of *generation) {
 			case now == "":
 				log.Warn("a server answers again", "shard", g.name(of), "server", one.url)
 			default:
-				log.Warn("a server is not asked", "shard", g.name(of), "server", one.url, "error", now)
+				log.Warn("a server is not asked", "shard", g.name(of), "server", one.url, "error",
+					now)
 			}
 			one.told = now
 		}

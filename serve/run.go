@@ -36,7 +36,8 @@ func (v *Server) Run(ctx context.Context, l net.Listener) error {
 	return run(drained, l, v, v.o, grace)
 }
 
-func run(ctx context.Context, l net.Listener, h http.Handler, o Options, grace time.Duration) error {
+func run(ctx context.Context, l net.Listener, h http.Handler, o Options,
+	grace time.Duration) error {
 	log := o.Log
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -104,7 +105,8 @@ type serverErrors struct{ slog.Handler }
 func (h serverErrors) Enabled(context.Context, slog.Level) bool { return true }
 
 func (h serverErrors) Handle(ctx context.Context, r slog.Record) error {
-	if strings.HasPrefix(r.Message, "http: panic") || strings.HasPrefix(r.Message, "http: Accept error") {
+	if strings.HasPrefix(r.Message, "http: panic") ||
+		strings.HasPrefix(r.Message, "http: Accept error") {
 		r.Level = slog.LevelError
 	}
 	if !h.Handler.Enabled(ctx, r.Level) {

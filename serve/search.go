@@ -118,7 +118,8 @@ func (x *exchange) readBody() (body []byte, ok bool) {
 		return body, true
 	}
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
-		x.refuse(http.StatusRequestEntityTooLarge, fmt.Errorf("body: want at most %d bytes", maxBody))
+		x.refuse(http.StatusRequestEntityTooLarge,
+			fmt.Errorf("body: want at most %d bytes", maxBody))
 	} else {
 		x.refuse(http.StatusBadRequest, fmt.Errorf("body: %w", err))
 	}

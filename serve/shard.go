@@ -160,7 +160,8 @@ func (x *exchange) answerShard(ctx context.Context, q *shardAsk, in lane) (*shar
 	if len(q.Docs) > 0 {
 		for _, doc := range q.Docs {
 			if doc < base || uint64(doc) >= uint64(base)+uint64(x.g.shard.Documents) {
-				return nil, fmt.Errorf("%w: document %d belongs to another shard", index.ErrShard, doc)
+				return nil, fmt.Errorf("%w: document %d belongs to another shard", index.ErrShard,
+					doc)
 			}
 			found.Hits = append(found.Hits, search.Hit{Doc: doc - base})
 		}
@@ -192,7 +193,8 @@ func (x *exchange) answerShard(ctx context.Context, q *shardAsk, in lane) (*shar
 	for i := range a.Hits {
 		a.Hits[i].Doc += base
 	}
-	return &shardAnswer{Hits: a.Hits, Total: found.Total, Stats: a.Stats, Facets: found.Facets, Keys: found.Keys}, nil
+	return &shardAnswer{Hits: a.Hits, Total: found.Total, Stats: a.Stats, Facets: found.Facets,
+		Keys: found.Keys}, nil
 }
 
 // bagsOf returns the words of documents.

@@ -63,7 +63,8 @@ func (t *turn) Err() error {
 	switch {
 	case t.err != nil:
 	case t.in == longLane:
-		if worked := now.Sub(t.awake); worked >= workTurn && t.gate.rest(&t.timed, min(restShare*worked, maxRest)) {
+		if worked := now.Sub(t.awake); worked >= workTurn &&
+			t.gate.rest(&t.timed, min(restShare*worked, maxRest)) {
 			t.awake = t.gate.now()
 		}
 	case now.Sub(t.began) >= longTurn:

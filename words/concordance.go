@@ -90,7 +90,8 @@ func (o *ConcordanceOptions) keys() (keys []sortKey, err error) {
 
 // ParseQueries parses a query for an analyzer and returns it. If with and without are not empty, it
 // also parses these and sets With and Without.
-func (o *ConcordanceOptions) ParseQueries(query, with, without string, an text.Analyzer) (q *Query, err error) {
+func (o *ConcordanceOptions) ParseQueries(query, with, without string,
+	an text.Analyzer) (q *Query, err error) {
 	if q, err = ParseQuery(query, an); err != nil {
 		return nil, err
 	}
@@ -269,7 +270,8 @@ func (g *gatherer) add(lines []Line, matches int) {
 func (g *gatherer) shrink() {
 	if g.Sample > 0 {
 		slices.SortFunc(g.kept, func(a, b Line) int {
-			return cmp.Or(cmp.Compare(g.lot(a), g.lot(b)), cmp.Compare(a.order, b.order), cmp.Compare(a.Place, b.Place))
+			return cmp.Or(cmp.Compare(g.lot(a), g.lot(b)), cmp.Compare(a.order, b.order),
+				cmp.Compare(a.Place, b.Place))
 		})
 		g.kept = g.kept[:min(len(g.kept), g.Sample)]
 		return
@@ -290,7 +292,8 @@ func (g *gatherer) lot(l Line) uint64 {
 }
 
 func (g *gatherer) compare(a, b Line) int {
-	return cmp.Or(slices.Compare(a.sortBy, b.sortBy), cmp.Compare(a.order, b.order), cmp.Compare(a.Place, b.Place))
+	return cmp.Or(slices.Compare(a.sortBy, b.sortBy), cmp.Compare(a.order, b.order),
+		cmp.Compare(a.Place, b.Place))
 }
 
 // finish returns the lines.
@@ -308,7 +311,8 @@ func (g *gatherer) finish(all bool) *Concordance {
 }
 
 // Concord finds a query in the documents of a corpus. It reads the whole corpus, so Total is exact.
-func Concord(ctx context.Context, corpus *text.Corpus, q *Query, o ConcordanceOptions) (*Concordance, error) {
+func Concord(ctx context.Context, corpus *text.Corpus, q *Query,
+	o ConcordanceOptions) (*Concordance, error) {
 	g, err := newGatherer(q, o)
 	if err != nil {
 		return nil, err
@@ -328,7 +332,8 @@ func Concord(ctx context.Context, corpus *text.Corpus, q *Query, o ConcordanceOp
 	err = with.Batches(ctx, func(w int, b *text.Batch) error {
 		list := make([]found, 0, len(b.Docs))
 		for i := range b.Docs {
-			lines, n, err := g.document(uint64(b.Seq)<<32|uint64(i), b.Docs[i].ID, b.Docs[i].Text, &tokens[w])
+			lines, n, err := g.document(uint64(b.Seq)<<32|uint64(i), b.Docs[i].ID, b.Docs[i].Text,
+				&tokens[w])
 			if err != nil {
 				return err
 			}
@@ -371,7 +376,8 @@ var ErrNoText = errors.New("the index stores no text: build it again with --stor
 // ConcordIndex finds a query in the stored text of an index. It reads only documents that may have
 // a match. Unless lines are sorted or sampled, it stops when it has enough of them; see
 // Concordance.All.
-func ConcordIndex(ctx context.Context, r *segments.Reader, q *Query, o ConcordanceOptions) (*Concordance, error) {
+func ConcordIndex(ctx context.Context, r *segments.Reader, q *Query,
+	o ConcordanceOptions) (*Concordance, error) {
 	if !r.HasText() {
 		return nil, ErrNoText
 	}

@@ -16,7 +16,8 @@ type IndexSpread struct {
 
 // SpreadOverIndex counts a term of an index in parts of the index: runs of consecutive documents
 // with about the same number of words. Deleted documents are left out.
-func SpreadOverIndex(ctx context.Context, r *segments.Reader, term []byte, parts int) (*IndexSpread, error) {
+func SpreadOverIndex(ctx context.Context, r *segments.Reader, term []byte,
+	parts int) (*IndexSpread, error) {
 	s := &IndexSpread{Counts: make([]uint64, parts), Sizes: make([]uint64, parts)}
 	total := max(1, uint64(r.Tokens()))
 	before := uint64(0) // words of the documents so far

@@ -95,7 +95,8 @@ type Frequencies struct {
 // Keywords compares two corpora and returns the words that set the first apart, in descending order
 // of keyness; ties are ordered by G2, then by the word. compared is the number of words that were
 // compared. Frequencies may also be numbers of documents.
-func Keywords(ctx context.Context, a, b Frequencies, o KeyOptions) (list []Keyword, compared int, err error) {
+func Keywords(ctx context.Context, a, b Frequencies,
+	o KeyOptions) (list []Keyword, compared int, err error) {
 	if a.Total == 0 {
 		return nil, 0, errors.New("the corpus has no words")
 	}

@@ -68,7 +68,8 @@ func NetworkFormat(path string) (func(*Network, io.Writer) error, error) {
 	case ".gexf":
 		return (*Network).GEXF, nil
 	}
-	return nil, fmt.Errorf("%s: unknown format: want a name that ends in .svg, .graphml or .gexf", path)
+	return nil, fmt.Errorf("%s: unknown format: want a name that ends in .svg, .graphml or .gexf",
+		path)
 }
 
 // escape returns a string as XML text.

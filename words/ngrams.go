@@ -64,12 +64,14 @@ const maxNgram = 9
 // it, 64 bits each, are the candidates for level n+1. These are sorted and counted, in several
 // passes by the hash of the pair if they do not fit into memory. Sequences that do not fit go to
 // temporary files, which are read and written sequentially.
-func Ngrams(ctx context.Context, corpus *text.Corpus, o NgramOptions) (list []Ngram, stats NgramStats, err error) {
+func Ngrams(ctx context.Context, corpus *text.Corpus,
+	o NgramOptions) (list []Ngram, stats NgramStats, err error) {
 	if o.Min == 0 && o.Max == 0 {
 		o.Min, o.Max = 2, 5
 	}
 	if o.Min < 1 || o.Max < o.Min || o.Max > maxNgram {
-		return nil, stats, fmt.Errorf("n-grams of %d to %d words: want 1 to %d", o.Min, o.Max, maxNgram)
+		return nil, stats, fmt.Errorf("n-grams of %d to %d words: want 1 to %d", o.Min, o.Max,
+			maxNgram)
 	}
 	if o.MinCount == 0 {
 		o.MinCount = 5
@@ -315,7 +317,8 @@ func (g *ngrams) list() (list []Ngram, found int) {
 	for n := g.Min; n <= min(g.Max, len(g.levels)); n++ {
 		l := &g.levels[n-1]
 		for id, count := range l.counts {
-			if uint64(count) >= g.MinCount && int(l.docs[id]) >= g.MinDocs && g.wanted(n, uint32(id)+1, of) {
+			if uint64(count) >= g.MinCount && int(l.docs[id]) >= g.MinDocs &&
+				g.wanted(n, uint32(id)+1, of) {
 				all = append(all, entry{n, id, count})
 			}
 		}
@@ -337,7 +340,8 @@ func (g *ngrams) list() (list []Ngram, found int) {
 		list[i] = Ngram{e.n, b.String(), uint64(e.count), int(g.levels[e.n-1].docs[e.id])}
 	}
 	slices.SortFunc(list, func(a, b Ngram) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text), cmp.Compare(a.N, b.N))
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text),
+			cmp.Compare(a.N, b.N))
 	})
 	if g.Top > 0 {
 		list = list[:min(len(list), g.Top)]

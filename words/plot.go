@@ -30,7 +30,8 @@ type PlotRow struct {
 const mostBorders = 200
 
 // PlotOf finds the positions of queries in a corpus, which it reads once.
-func PlotOf(ctx context.Context, corpus *text.Corpus, an text.Analyzer, queries []string, threads int) (*Plot, error) {
+func PlotOf(ctx context.Context, corpus *text.Corpus, an text.Analyzer, queries []string,
+	threads int) (*Plot, error) {
 	if len(queries) == 0 {
 		return nil, errors.New("a dispersion plot needs a word")
 	}

@@ -20,7 +20,8 @@ type SpreadOptions struct {
 // Spread reads the corpus that a matrix was made from and fills in the dispersion of each pair over
 // its documents or other parts. It returns an error if the pairs do not co-occur as often as the
 // matrix says.
-func Spread(ctx context.Context, r *cooccur.Reader, corpus *text.Corpus, list []Association, o SpreadOptions) error {
+func Spread(ctx context.Context, r *cooccur.Reader, corpus *text.Corpus, list []Association,
+	o SpreadOptions) error {
 	if r.Options().Weighting != cooccur.Count || r.Corpus().Subsampled {
 		return fmt.Errorf("counting documents of pairs needs a matrix of counts: make it with --weighting count and without --subsample")
 	}

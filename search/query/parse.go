@@ -51,7 +51,8 @@ type parser struct {
 }
 
 func (p *parser) fail(at int, format string, args ...any) error {
-	return &Error{Query: p.text, Column: utf8.RuneCountInString(p.text[:at]) + 1, Reason: fmt.Sprintf(format, args...)}
+	return &Error{Query: p.text, Column: utf8.RuneCountInString(p.text[:at]) + 1,
+		Reason: fmt.Sprintf(format, args...)}
 }
 
 // blanks skips blanks.
@@ -267,7 +268,8 @@ func (p *parser) clause() (Node, error) {
 			return nil, p.fail(p.at, "expected a word, a phrase or a group after NOT; write %q for the word", "not")
 		}
 		if found := p.operatorAt(); found != "" {
-			return nil, p.fail(p.at, "expected a word, a phrase or a group after NOT, not %s", found)
+			return nil, p.fail(p.at, "expected a word, a phrase or a group after NOT, not %s",
+				found)
 		}
 		return p.signed('-')
 	}

@@ -98,7 +98,8 @@ func (p *parser) boostAt(at int) bool {
 	for at < len(p.text) && (p.text[at] >= '0' && p.text[at] <= '9' || strings.IndexByte(".e+-", p.text[at]) >= 0) {
 		at++
 	}
-	return at > start && (p.text[start] >= '0' && p.text[start] <= '9' || p.text[start] == '.') && p.wordEnds(at)
+	return at > start && (p.text[start] >= '0' && p.text[start] <= '9' || p.text[start] == '.') &&
+		p.wordEnds(at)
 }
 
 // wordEnds reports whether any word ends at a position.

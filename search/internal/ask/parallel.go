@@ -91,7 +91,8 @@ const (
 	Adjusted
 )
 
-var partitionNames = choice.New[Partition]("partition", "documents", "heterogeneous", "homogeneous", "adjusted")
+var partitionNames = choice.New[Partition]("partition", "documents", "heterogeneous", "homogeneous",
+	"adjusted")
 
 func (p Partition) String() string { return partitionNames.Of(p) }
 
@@ -181,7 +182,8 @@ func CheckParallel(p *Parallel) error {
 	case p.Engine == engine.GPU:
 		return Refuse("engine gpu: a search over partitions runs on the CPU")
 	case p.Size < 0 || p.Row < 0 || p.Slack < 0:
-		return Refuse("partition size %d, %d in a row, slack %d: want 0 or more", p.Size, p.Row, p.Slack)
+		return Refuse("partition size %d, %d in a row, slack %d: want 0 or more", p.Size, p.Row,
+			p.Slack)
 	case p.Blocks != Blocks{}:
 		return Refuse("options of blocks need engine gpu, not %v", p.Engine)
 	}

@@ -54,7 +54,8 @@ func (q *Query) andBlocks(lists []*list, start uint32) error {
 		if q.mayGiveUp() && q.fallsShort(lead, b) {
 			return nil
 		}
-		if m.mapped && m.levels.lead && q.cut >= 0 && m.levels.skips(from, min(lead.Last[b], q.to-1), q.cut) {
+		if m.mapped && m.levels.lead && q.cut >= 0 &&
+			m.levels.skips(from, min(lead.Last[b], q.to-1), q.cut) {
 			continue
 		}
 		others, ok := q.boundOthers(lists, from, lead.Last[b])

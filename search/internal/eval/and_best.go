@@ -109,7 +109,8 @@ func (q *Query) gatherBest(lists []*list, want int, others float64) (ok bool, er
 		if docs == nil {
 			return false, nil // damaged: l.Err says so
 		}
-		n := m.levels.choose(docs, lead.TFs(), float64(b.floor), b.docs[b.n:], b.tfs[b.n:], b.sums[b.n:])
+		n := m.levels.choose(docs, lead.TFs(), float64(b.floor), b.docs[b.n:], b.tfs[b.n:],
+			b.sums[b.n:])
 		if n == 0 {
 			continue
 		}
@@ -170,17 +171,20 @@ func (b *bestFirst) highest(want int, top float64) float32 {
 // between copies the postings in [from, to) with sums above low, up to high, and returns their
 // number. It may copy to the front of the same slices. The slices it copies to must have room for
 // simd.KernelSlack more.
-func (b *bestFirst) between(from, to int, low, high float32, docs, tfs []uint32, sums []float32) int {
+func (b *bestFirst) between(from, to int, low, high float32, docs, tfs []uint32,
+	sums []float32) int {
 	if from >= to {
 		return 0
 	}
 	if simd.HasKernels {
-		return simd.Between(&b.docs[from], &b.tfs[from], &b.sums[from], to-from, low, high, &docs[0], &tfs[0], &sums[0])
+		return simd.Between(&b.docs[from], &b.tfs[from], &b.sums[from], to-from, low, high,
+			&docs[0], &tfs[0], &sums[0])
 	}
 	return b.plainBetween(from, to, low, high, docs, tfs, sums)
 }
 
-func (b *bestFirst) plainBetween(from, to int, low, high float32, docs, tfs []uint32, sums []float32) (n int) {
+func (b *bestFirst) plainBetween(from, to int, low, high float32, docs, tfs []uint32,
+	sums []float32) (n int) {
 	for i := from; i < to; i++ {
 		if s := b.sums[i]; s > low && s <= high {
 			docs[n], tfs[n], sums[n] = b.docs[i], b.tfs[i], s

@@ -66,7 +66,8 @@ func (q *Query) gridWindow(base, end uint32) {
 				}
 				l.windowBound = float64(best)
 			}
-			q.outer(q.divide(), g.from+uint32(first)<<g.shift, min(g.from+uint32(last)<<g.shift, g.to))
+			q.outer(q.divide(), g.from+uint32(first)<<g.shift,
+				min(g.from+uint32(last)<<g.shift, g.to))
 			first = last
 		}
 		all += cells

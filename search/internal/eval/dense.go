@@ -82,7 +82,8 @@ func (w *bitmapAnd) and(l *list, from, last uint32) bool {
 			into = list[ahead:]
 		}
 		for len(words) >= 8 && len(into) >= 8 {
-			binary.LittleEndian.PutUint64(into, binary.LittleEndian.Uint64(into)|binary.LittleEndian.Uint64(words))
+			binary.LittleEndian.PutUint64(into,
+				binary.LittleEndian.Uint64(into)|binary.LittleEndian.Uint64(words))
 			words, into = words[8:], into[8:]
 		}
 		if l.Last[b] >= last {

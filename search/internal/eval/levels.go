@@ -224,7 +224,8 @@ func (v *levels) keep(docs, at, outDocs, outAt []uint32) int {
 		return 0
 	}
 	if simd.HasWideKernels {
-		return simd.KeepPlaces(&docs[0], &at[:len(docs)][0], len(docs), &v.bits[0], &outDocs[0], &outAt[0])
+		return simd.KeepPlaces(&docs[0], &at[:len(docs)][0], len(docs), &v.bits[0], &outDocs[0],
+			&outAt[0])
 	}
 	return v.plainKeep(docs, at, outDocs, outAt)
 }
@@ -242,14 +243,16 @@ func (v *levels) plainKeep(docs, at, outDocs, outAt []uint32) (n int) {
 // its document's score: it is the posting's score for the shortest length of the document's bucket,
 // plus the best that the other lists have at its place. The outs get what is kept and may be the
 // front of docs and tfs; they must have room for simd.KernelSlack more.
-func (v *levels) choose(docs, tfs []uint32, cut float64, outDocs, outTFs []uint32, outSums []float32) int {
+func (v *levels) choose(docs, tfs []uint32, cut float64, outDocs, outTFs []uint32,
+	outSums []float32) int {
 	if len(docs) == 0 {
 		return 0
 	}
 	tfs = tfs[:len(docs)]
 	v.sieve.Cut = float32(cut * (1 - 0x1p-20)) // sums are rounded
 	if simd.HasWideKernels {
-		return simd.SiftLevels(&docs[0], &tfs[0], len(docs), &v.sieve, &outDocs[0], &outTFs[0], &outSums[0])
+		return simd.SiftLevels(&docs[0], &tfs[0], len(docs), &v.sieve, &outDocs[0], &outTFs[0],
+			&outSums[0])
 	}
 	return v.plainChoose(docs, tfs, outDocs, outTFs, outSums)
 }

@@ -68,7 +68,8 @@ func (l *limits) most(docs int) int {
 // documents before scoring pays, and nil otherwise.
 func (l *limits) few(docs int) (few *docset.Set) {
 	for _, s := range l.sets {
-		if s != nil && float64(s.Count()) < fewShare*float64(docs) && (few == nil || s.Count() < few.Count()) {
+		if s != nil && float64(s.Count()) < fewShare*float64(docs) &&
+			(few == nil || s.Count() < few.Count()) {
 			few = s
 		}
 	}
@@ -78,7 +79,8 @@ func (l *limits) few(docs int) (few *docset.Set) {
 // decodeOnly decodes the postings of a block whose documents are in l.only and not before from. It
 // intersects a bitmap block with the set word by word, and reads the frequencies of what is left.
 // In other blocks it decodes all documents first. It returns false if the block is damaged.
-func (l *list) decodeOnly(block int, from uint32, docs, tfs *[index.BlockSize]uint32) (n int, ok bool) {
+func (l *list) decodeOnly(block int, from uint32,
+	docs, tfs *[index.BlockSize]uint32) (n int, ok bool) {
 	var places [index.BlockSize]uint32
 	in := l.only.Words()
 	if words, base := l.Words(block); words != nil {

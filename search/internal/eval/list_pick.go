@@ -15,7 +15,8 @@ func (l *list) pick(docs, tfs []uint32, need float64, outDocs []uint32, outScore
 	return l.plainPick(docs, tfs, need, outDocs, outScores)
 }
 
-func (l *list) plainPick(docs, tfs []uint32, need float64, outDocs []uint32, outScores []float32) (n int) {
+func (l *list) plainPick(docs, tfs []uint32, need float64, outDocs []uint32,
+	outScores []float32) (n int) {
 	l.batch(docs, tfs, outScores[:len(docs)])
 	for i, d := range docs {
 		outDocs[n], outScores[n] = d, outScores[i]

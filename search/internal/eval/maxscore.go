@@ -56,7 +56,8 @@ func nextCandidate(lists []*list) uint32 {
 
 // maxScoreCandidate scores a document as far as needed, and moves the essential lists past it. It
 // returns false if one of them did not move forward.
-func (q *Query) maxScoreCandidate(doc uint32, lists []*list, sums []float64, firstEssential int) (forward bool) {
+func (q *Query) maxScoreCandidate(doc uint32, lists []*list, sums []float64,
+	firstEssential int) (forward bool) {
 	length := q.c.Lengths[doc]
 	clear(q.scores)
 	sum := 0.0

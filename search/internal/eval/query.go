@@ -168,7 +168,8 @@ func (q *Query) Run(a ask.Algorithm) error {
 
 // collectMany chooses the kind of heap for a query of the given number of words.
 func (q *Query) collectMany(words int) {
-	q.Heap.Many = q.Heap.K >= topk.CollectFrom && (q.Mode == ask.And || words == 1) && q.team == nil && !q.trace
+	q.Heap.Many = q.Heap.K >= topk.CollectFrom && (q.Mode == ask.And || words == 1) &&
+		q.team == nil && !q.trace
 }
 
 // push offers a scored document, and raises the threshold if it enters the k best. Every answer

@@ -108,7 +108,8 @@ func (s *seeds) pick(n int, may *limits) {
 	s.best.Reset(n)
 	worst := float32(0)
 	for _, c := range &s.slots {
-		if c.Sum() > worst && (!may.limited || may.admits(c.Doc())) && s.best.Add(c.Doc(), c.Sum()) && s.best.Full() {
+		if c.Sum() > worst && (!may.limited || may.admits(c.Doc())) &&
+			s.best.Add(c.Doc(), c.Sum()) && s.best.Full() {
 			worst = s.best.Worst()
 		}
 	}

@@ -52,7 +52,8 @@ func NewSegments(parts []*Engine) (*Segments, error) {
 		all.Docs, all.Tokens = all.Docs+own.Docs, all.Tokens+own.Tokens
 	}
 	if base >= math.MaxUint32 {
-		return nil, fmt.Errorf("search: %d documents in all segments: want at most %d", base, uint32(math.MaxUint32-1))
+		return nil, fmt.Errorf("search: %d documents in all segments: want at most %d", base,
+			uint32(math.MaxUint32-1))
 	}
 	for i, e := range parts {
 		e.Segment, e.Collection.All, e.all = i, all, parts
@@ -195,7 +196,8 @@ func (s *Segments) open(ctx context.Context, r *ask.Request, n *run, segment int
 
 // aboveGuess searches for answers above a guessed floor, if that should pay. The floor is guessed
 // from the lists of one segment (lead), as if the others were like it.
-func (s *Segments) aboveGuess(ctx context.Context, r *ask.Request, n *run) (proved bool, err error) {
+func (s *Segments) aboveGuess(ctx context.Context, r *ask.Request,
+	n *run) (proved bool, err error) {
 	q := &n.q
 	if n.stats.Algorithm != ask.BMM || len(n.Terms) < 2 || len(n.Terms) > guessWords {
 		return false, nil

@@ -20,7 +20,8 @@ func (w *window) sift(s *model.BM25Scorer, docs, tfs []uint32, need float64) {
 		w.plainSift(s, docs, tfs, need, limit)
 		return
 	}
-	n := simd.Sift(&docs[0], &tfs[0], &s.W.C.Lengths[0], len(docs), &s.Kernel, limit, &w.docs[0], &w.xs[0])
+	n := simd.Sift(&docs[0], &tfs[0], &s.W.C.Lengths[0], len(docs), &s.Kernel, limit, &w.docs[0],
+		&w.xs[0])
 	for i, x := range w.xs[:n] {
 		if score := s.OfX(x); float64(score) > need {
 			w.found = append(w.found, simd.MakeCandidate(w.docs[i], score))

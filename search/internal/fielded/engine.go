@@ -100,7 +100,8 @@ func (e *Engine) scoring(m model.BM25F) (*scoring, error) {
 	}
 	for name := range given {
 		if !slices.Contains(e.names, name) {
-			return nil, ask.Refuse("field weights: unknown text field %q: want one of %s", name, strings.Join(e.names, ", "))
+			return nil, ask.Refuse("field weights: unknown text field %q: want one of %s", name,
+				strings.Join(e.names, ", "))
 		}
 	}
 	p := m.Params()

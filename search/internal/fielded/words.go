@@ -72,7 +72,8 @@ func (s *scoring) places(r *ask.Request) (list []word, err error) {
 				weight = 1
 			}
 			if !(weight > 0) {
-				return nil, ask.Refuse("word %q: weight %v: want a positive number", w.Text, w.Weight)
+				return nil, ask.Refuse("word %q: weight %v: want a positive number", w.Text,
+					w.Weight)
 			}
 			forms := make([]string, len(s.weight))
 			for i := range forms {

@@ -137,7 +137,8 @@ func weightOf(word ask.Word) (float64, error) {
 }
 
 // add adds a word to the terms if the index has it. k is its probable cache entry, or nil.
-func (w *Wording) add(s *Lexicon, word []byte, weight float64, k *knownWord) (known bool, err error) {
+func (w *Wording) add(s *Lexicon, word []byte, weight float64,
+	k *knownWord) (known bool, err error) {
 	if k == nil || k.text != string(word) {
 		if k, err = s.known.find(s.Index, word); err != nil {
 			return false, fmt.Errorf("look up %q: %w", word, err)

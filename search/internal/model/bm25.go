@@ -22,7 +22,8 @@ func ParamsOf(m BM25) bm25.Params {
 func (m BM25) String() string {
 	p := ParamsOf(m)
 	if k3 := p.RepetitionsOf(); k3 != 0 {
-		return fmt.Sprintf("bm25(k1=%g, b=%g, k3=%g, %v)", bm25.Shown(p.K1), bm25.Shown(p.B), bm25.Shown(k3), p.Variant)
+		return fmt.Sprintf("bm25(k1=%g, b=%g, k3=%g, %v)", bm25.Shown(p.K1), bm25.Shown(p.B),
+			bm25.Shown(k3), p.Variant)
 	}
 	return fmt.Sprintf("bm25(k1=%g, b=%g, %v)", bm25.Shown(p.K1), bm25.Shown(p.B), p.Variant)
 }

@@ -10,7 +10,8 @@ var ManyDocuments = 1 << 19 // tests lower it
 
 // bucketEnds are the fractions of documents, in thousandths, at which buckets end. The shortest
 // documents enter results most often, so their buckets are the smallest.
-var bucketEnds = [simd.NumBuckets - 1]int{2, 5, 10, 20, 35, 50, 75, 100, 150, 200, 300, 400, 500, 650, 800}
+var bucketEnds = [simd.NumBuckets - 1]int{2, 5, 10, 20, 35, 50, 75, 100, 150, 200, 300, 400, 500,
+	650, 800}
 
 // Logarithms of lengths and frequencies below these limits are tabulated. Most documents and nearly
 // all frequencies are below; the others cost about 10 ns more.

@@ -386,7 +386,8 @@ func (g *conjunction) err() error {
 }
 
 // rankLed finds the k best answers to a query with the given trees, within sets.
-func (p *plan) rankLed(roots []*node, live []*docset.Set, k int, r *ask.Request) (*ask.Result, error) {
+func (p *plan) rankLed(roots []*node, live []*docset.Set, k int,
+	r *ask.Request) (*ask.Result, error) {
 	if err := p.scorers(r.Model); err != nil {
 		return nil, err
 	}

@@ -25,7 +25,8 @@ func (x *exec) expand(q query.Node, weight float64) (*node, error) {
 		}
 		known = &x.patterns[at]
 	}
-	n := &node{kind: words, from: q, src: x.src, pattern: true, whole: model.Term{Text: q.String(), Weight: weight}}
+	n := &node{kind: words, from: q, src: x.src, pattern: true,
+		whole: model.Term{Text: q.String(), Weight: weight}}
 	add := func(w index.Word) error {
 		if len(n.terms) == x.most {
 			return TooMany(n.whole.Text, x.most)

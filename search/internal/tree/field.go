@@ -39,7 +39,8 @@ func (x *exec) field(q query.Field, weight float64) (*node, error) {
 			return nil, err
 		}
 		if c == nil {
-			return nil, ask.Refuse("%v: the field %q is only stored and cannot be searched", q, q.Name)
+			return nil, ask.Refuse("%v: the field %q is only stored and cannot be searched", q,
+				q.Name)
 		}
 		x.col = c
 	}

@@ -117,7 +117,8 @@ func (g *gathering) facets() (list []ask.FacetCounts, err error) {
 }
 
 // MergeFacets adds up the counts of several indexes, which must be of all values.
-func MergeFacets(schema *fields.Schema, want []ask.Facet, parts ...[]ask.FacetCounts) ([]ask.FacetCounts, error) {
+func MergeFacets(schema *fields.Schema, want []ask.Facet,
+	parts ...[]ask.FacetCounts) ([]ask.FacetCounts, error) {
 	g, err := newGathering(schema, &ask.Request{Facets: want}, 1)
 	if err != nil {
 		return nil, err

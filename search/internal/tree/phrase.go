@@ -218,7 +218,8 @@ func (l *phraseList) gather(c *candidates, who []uint8, out *placesOf) {
 		for ; n < len(who) && l.blocks[who[n]] == block; n++ {
 			out.at[n] = l.placeIn(c, who[n], words, base)
 		}
-		out.list = l.positions.Gather(&l.Cursor, int(block), out.at[from:n], out.list, out.ends[from:])
+		out.list = l.positions.Gather(&l.Cursor, int(block), out.at[from:n], out.list,
+			out.ends[from:])
 	}
 }
 

@@ -213,7 +213,8 @@ func (x *exec) phrase(q query.Node, list []string, weight float64, m matcher) (*
 	if !x.src.Index.HasPositions() {
 		return nil, ask.Refuse("%v: %w", q, index.ErrNoPositions)
 	}
-	n := &node{kind: phrase, from: q, src: x.src, places: m, terms: make([]model.Term, 0, len(list))}
+	n := &node{kind: phrase, from: q, src: x.src, places: m,
+		terms: make([]model.Term, 0, len(list))}
 	for _, w := range list {
 		t, err := x.term(w, weight)
 		if err != nil {
@@ -346,7 +347,8 @@ func (x *exec) scorers(root *node, m model.Model) (err error) {
 		w := &all[i]
 		for _, t := range w.terms {
 			if !(t.Weight > 0 && t.Weight <= 1e9) {
-				return ask.Refuse("word %q: weight %v: want a positive number up to 1e9", t.Text, t.Weight)
+				return ask.Refuse("word %q: weight %v: want a positive number up to 1e9", t.Text,
+					t.Weight)
 			}
 		}
 		if w.Weigher, err = w.src.Weigher(m); err != nil {

@@ -144,7 +144,8 @@ func (p *plan) onlyWords() (bool, error) {
 func (p *plan) worthLedWithin() (bool, error) {
 	only, err := p.onlyWords()
 	t := &p.task
-	return only && t.mode == ask.And && t.limited && t.left < p.docs()/shortShare && mayLead(t.r), err
+	return only && t.mode == ask.And && t.limited && t.left < p.docs()/shortShare &&
+		mayLead(t.r), err
 }
 
 // worthSparse reports whether to search for optional words within few documents.
