@@ -63,7 +63,8 @@ func (s *shares) left() bool {
 
 // take returns the next piece of a worker, or false if nothing is left.
 //
-// Postcondition: a piece is not empty. Together the pieces are all documents, each once (Team.done).
+// Postcondition: a piece is not empty. Together the pieces are all documents, each once: see
+// Team.done.
 func (s *shares) take(own int) (from, to uint32, ok bool) {
 	for {
 		span := s.each[own].span.Load()
