@@ -101,7 +101,7 @@ var (
 		"auto": "by its first bytes, Parquet as well", "lines": "a document a line", "file": "a document a file",
 		"blank": "blank lines between documents", "jsonl": "a JSON object a line", "trec": "<DOC> tags",
 		"smart": ".I and .W sections", "tsv": "ID and text, or named columns", "csv": "named columns",
-		"json": "objects or a list of them", "parquet": "a table",
+		"json": "objects or a list of them",
 	}
 	analyzerWords = map[string]string{
 		"whitespace": "between blanks, as written", "ascii": "letters a-z", "unicode": "Unicode's words",

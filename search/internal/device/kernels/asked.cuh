@@ -10,14 +10,14 @@
 constexpr u32 kTwiceBits = 30;
 constexpr u32 kAll = 16;        // in a query's kind, beside the model: all words are required
 
-// Laid out as gpuAsked in places.go.
+// Laid out as gpuAsked in lane_plan.go.
 struct Asked {
   u32 first, out;   // index of its first word; index of its answers
   u16 k;
   u8 terms, kind;   // words; the model and kAll of a long query, the deciding word of a short one
 };
 
-// Laid out as manyHead in places.go.
+// Laid out as laneHead in lane_plan.go.
 struct Head {
   u32 longs, few, some;  // queries: long ones, those answered by a warp, those answered by a block
   u32 room;              // for long queries, and for the others

@@ -23,7 +23,7 @@ constexpr u32 kItemThreads = 512;
 constexpr u32 kItemQueries = 32;   // queries of a block that orders items
 constexpr u32 kMostSpan = 31 * kSubs;  // most parts of tiles in a window: a lane has a tile
 
-// Stored in place of the number of answers, as in many.go: too many documents could win; the
+// Stored in place of the number of answers, as in lane.go: too many documents could win; the
 // guessed cut was too high.
 constexpr u32 kTooMany = 0xffffffffu;
 constexpr u32 kWrong = 0xfffffffeu;

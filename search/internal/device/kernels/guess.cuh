@@ -4,7 +4,7 @@
 #include "asked.cuh"
 
 constexpr u32 kLevels = 16;  // a query has a power of two of items, below 2^kLevels
-// The number of keys of a query per answer, in addition to its share; as in places.go.
+// The number of keys of a query per answer, in addition to its share; as in lane_plan.go.
 constexpr u32 kRoomy = 4;
 
 // A query as the kernels read it. Its words are consecutive.

@@ -18,7 +18,7 @@ constexpr u32 kMostWarps = 4;                     // most warps of a block
 
 extern __shared__ u64 nodes[];
 
-// Laid out as thesisQuery in paper.go.
+// Laid out as paperQuery in paper_plan.go.
 struct Query {
   u32 terms, first, k, model;
   u32 flags, partition, policy, size;

@@ -8,7 +8,7 @@ constexpr u32 kBinShift = 22;
 constexpr u32 kEarly = 8;       // items of each query that come before the others of a batch
 constexpr u32 kMaxQueries = 1024;
 
-// Laid out as gpuQuery in plan.go.
+// Laid out as gpuQuery in slot_plan.go.
 struct Query {
   u32 terms, first, k, model;
   // For required words, sums also count the words of a document: `need` is the required count,
