@@ -215,8 +215,11 @@ func (e *Engine) renew(ctx context.Context, q *Query, r *ask.Request) error {
 	return nil
 }
 
-// Release gives a query back for reuse.
+// Release gives a query back for reuse, unless its search was interrupted.
 func (e *Engine) Release(q *Query) {
+	if q.running {
+		return
+	}
 	q.forget()
 	e.queries.Put(q)
 }

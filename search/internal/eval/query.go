@@ -51,6 +51,7 @@ type Query struct {
 	and      andState
 	one      oneState
 	guessed  bool // the floor is a guess that is not proved yet, of this query or of its caller
+	running  bool // an algorithm runs, or was interrupted
 	ticks    int
 	Stats    ask.Stats
 	used     int64          // blocks in which a posting was scored
@@ -135,7 +136,8 @@ func (q *Query) opener(a ask.Algorithm) func(*list, *index.Reader, *model.Term, 
 	return (*list).open
 }
 
-// Run answers the query with an algorithm.
+// Run answers the query with an algorithm. After an error, or a fault in a mapped file, the query
+// is not used again, since sums of documents may be left in it.
 func (q *Query) Run(a ask.Algorithm) error {
 	if len(q.Lists) == 0 {
 		return nil
@@ -151,9 +153,11 @@ func (q *Query) Run(a ask.Algorithm) error {
 	if q.Mode == ask.And && len(q.Lists) > 1 {
 		do = algorithms[a].and
 	}
+	q.running = true
 	if err := do(q); err != nil {
 		return err
 	}
+	q.running = false
 	for i, l := range q.Lists {
 		q.Stats.Scored += l.scored
 		q.Stats.Decoded += l.decoded

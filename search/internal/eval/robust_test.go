@@ -196,6 +196,26 @@ func TestSearchStopsWhenCancelled(t *testing.T) {
 			}
 		}
 	}
+	// What an interrupted search leaves in a query must not reach the next one.
+	q, err := s.e.Prepare(context.Background(), &ask.Request{Text: "a b", K: 10_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Begin(ask.TAAT)
+	q.ctx = ctx
+	if err := q.Run(ask.TAAT); !errors.Is(err, context.Canceled) {
+		t.Fatalf("a query with a cancelled context: error %v, want %v", err, context.Canceled)
+	}
+	s.e.Release(q)
+	for {
+		other, _ := s.e.queries.Get().(*Query)
+		if other == nil {
+			break
+		}
+		if other == q {
+			t.Error("an interrupted query is used again")
+		}
+	}
 }
 
 // A damaged index may give wrong answers or an error, but must not cause a panic or an endless

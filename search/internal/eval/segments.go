@@ -117,12 +117,12 @@ func (s *Segments) Search(ctx context.Context, r *ask.Request) (*ask.Result, err
 	if n == nil {
 		n = new(run)
 	}
-	defer s.runs.Put(n)
 	found, err := s.search(ctx, r, n)
-	n.q.forget()
-	if err != nil {
+	if err != nil { // n is not used again: see Query.Run
 		return nil, fmt.Errorf("search: %w", err)
 	}
+	n.q.forget()
+	s.runs.Put(n)
 	return found, nil
 }
 
