@@ -54,8 +54,9 @@ type laneStrategy struct {
 	why  string // when it pays, and what it does
 }
 
-// laneStrategies lists the strategies for a query in a lane; choose uses the first that is worth
-// it. Queries that no lane takes (see resolvedRequest.general) are answered by slotStrategies.
+// laneStrategies lists the strategies for a query in a lane, in the order in which choose tries
+// them; a test checks that each is taken. Queries that no lane takes (see resolvedRequest.general)
+// are answered by slotStrategies.
 var laneStrategies = []laneStrategy{
 	{
 		name: ask.GPUShort,
