@@ -1,0 +1,173 @@
+package check
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"text/template"
+
+	"github.com/collocate/collocate/internal/gpu/kernelsrc"
+)
+
+// generated is a part of a Markdown file that is made from a receipt: its name and its text.
+var generated = regexp.MustCompile(`(?s)<!-- from the receipt: (\w+) -->\n(.*?)<!-- end -->\n`)
+
+// docs/performance.md quotes the receipt of the H200. UPDATE=1 writes those parts again from
+// testdata/performance.tmpl, so that a new receipt cannot leave old figures behind.
+func TestPerformanceQuotesTheReceipt(t *testing.T) {
+	root, err := kernelsrc.Root()
+	if err != nil {
+		t.Skipf("the sources are not here: %v", err)
+	}
+	r, ok := receipts(t, root)[filepath.Join(root, filepath.FromSlash(receiptsDir), "h200.json")]
+	if !ok {
+		t.Fatal("no receipt of the H200")
+	}
+	pages, err := template.New("").Funcs(quotes(&r)).ParseFiles("testdata/performance.tmpl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(root, "docs", "performance.md")
+	old, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	made := generated.ReplaceAllStringFunc(string(old), func(part string) string {
+		name := generated.FindStringSubmatch(part)[1]
+		var text bytes.Buffer
+		if err := pages.ExecuteTemplate(&text, name, nil); err != nil {
+			t.Fatal(err)
+		}
+		seen++
+		return fmt.Sprintf("<!-- from the receipt: %s -->\n%s\n<!-- end -->\n", name, strings.TrimSpace(text.String()))
+	})
+	if want := len(pages.Templates()) - 1; seen != want { // one template is the file itself
+		t.Errorf("%s has %d parts from the receipt, the templates are %d", path, seen, want)
+	}
+	if made == string(old) {
+		return
+	}
+	if os.Getenv("UPDATE") == "" {
+		t.Errorf("%s does not quote the receipt; run UPDATE=1 go test -run Performance ./internal/gpu/check", path)
+	} else if err := os.WriteFile(path, []byte(made), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A quote is the rounded figure of one measurement. A name that fits none or several is an error.
+func TestQuotes(t *testing.T) {
+	f := quotes(&Receipt{Benches: []Bench{
+		{Name: "a", Seconds: 0.003070788}, {Name: "b: 53.2x", Seconds: 0.003070788}, {Name: "c", GBs: 1.86},
+		{Name: "d", GBs: 2929}, {Name: "e", Seconds: 1.609}, {Name: "ff", Seconds: 1.8e-5}, {Name: "fg", Seconds: 2.46e-5},
+	}})
+	for _, c := range []struct{ call, argument, want string }{
+		{"time", "a", "3.1 ms"}, {"cores", "b: ", "0.16 s"}, {"rate", "c", "1.86 GB/s"}, {"rate", "d", "2.93 TB/s"},
+		{"time", "e", "1.6 s"}, {"time", "ff", "18 µs"},
+	} {
+		got, err := f[c.call].(func(string) (string, error))(c.argument)
+		if err != nil || got != c.want {
+			t.Errorf("%s %q: %q, %v, want %q", c.call, c.argument, got, err, c.want)
+		}
+	}
+	if got, err := f["between"].(func(string, string) (string, error))("f", ""); err != nil || got != "18 to 25 µs" {
+		t.Errorf("a range: %q, %v", got, err)
+	}
+	for _, name := range []string{"", "none", "f"} {
+		if got, err := f["time"].(func(string) (string, error))(name); err == nil {
+			t.Errorf("time %q is %q, want an error", name, got)
+		}
+	}
+}
+
+// quotes returns the functions of the templates. They take the name of a measurement or the only
+// possible beginning of one.
+func quotes(r *Receipt) template.FuncMap {
+	of := func(name string) (found Bench, err error) {
+		n := 0
+		for _, b := range r.Benches {
+			if b.Name == name {
+				return b, nil
+			}
+			if strings.HasPrefix(b.Name, name) {
+				found = b
+				n++
+			}
+		}
+		if n != 1 {
+			err = fmt.Errorf("%d measurements begin with %q, want one", n, name)
+		}
+		return found, err
+	}
+	quote := func(format func(Bench) string) func(string) (string, error) {
+		return func(name string) (string, error) {
+			b, err := of(name)
+			return format(b), err
+		}
+	}
+	return template.FuncMap{
+		"time": quote(func(b Bench) string { return duration(b.Seconds) }),
+		// The cores' time is that of the device times the ratio at the end of the name.
+		"cores": func(name string) (string, error) {
+			b, err := of(name)
+			if err != nil {
+				return "", err
+			}
+			last := b.Name[strings.LastIndexByte(b.Name, ' ')+1:]
+			ratio, err := strconv.ParseFloat(strings.TrimSuffix(last, "x"), 64)
+			return duration(ratio * b.Seconds), err
+		},
+		"rate":   quote(func(b Bench) string { return rate(b.GBs) }),
+		"keys":   quote(func(b Bench) string { return fmt.Sprintf("%.1f G keys/s", b.GItems) }),
+		"ofCopy": quote(func(b Bench) string { return fmt.Sprintf("%.0f%%", 100*b.Fraction) }),
+		"share": func(name string, most float64) (string, error) {
+			b, err := of(name)
+			return fmt.Sprintf("%.0f%%", 100*b.GBs/most), err
+		},
+		"between": func(prefix, suffix string) (string, error) {
+			least, most := 0.0, 0.0
+			for _, b := range r.Benches {
+				if strings.HasPrefix(b.Name, prefix) && strings.HasSuffix(b.Name, suffix) {
+					if least == 0 || b.Seconds < least {
+						least = b.Seconds
+					}
+					most = max(most, b.Seconds)
+				}
+			}
+			if least == 0 {
+				return "", fmt.Errorf("no measurement is named %q ... %q", prefix, suffix)
+			}
+			return fmt.Sprintf("%.0f to %.0f µs", least*1e6, most*1e6), nil
+		},
+	}
+}
+
+// duration has two digits.
+func duration(seconds float64) string {
+	unit := "s"
+	switch {
+	case seconds < 0.0001:
+		seconds, unit = seconds*1e6, "µs"
+	case seconds < 0.1:
+		seconds, unit = seconds*1e3, "ms"
+	}
+	digits := 0
+	if seconds < 1 {
+		digits = 2
+	} else if seconds < 10 {
+		digits = 1
+	}
+	return strconv.FormatFloat(seconds, 'f', digits, 64) + " " + unit
+}
+
+func rate(gbs float64) string {
+	if gbs >= 1000 {
+		return fmt.Sprintf("%.2f TB/s", gbs/1000)
+	}
+	return fmt.Sprintf("%.2f GB/s", gbs)
+}
