@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/engine"
@@ -175,6 +176,7 @@ func (f *frequentCells) Rows(r *cooccur.Rows) error {
 
 // Find returns the ID of a word in a matrix. The word goes through the matrix's analyzer first, so
 // "membranes" finds its stem. The error for an unknown word suggests words with a similar spelling.
+// A pattern such as membran* is refused: the analyzer would drop the star.
 func Find(r *cooccur.Reader, word string) (int, error) {
 	form := word
 	if name := r.Corpus().Analyzer; name != "" {
@@ -190,6 +192,9 @@ func Find(r *cooccur.Reader, word string) (int, error) {
 			return 0, fmt.Errorf("analyzer %[3]s makes %[2]d words of %[1]q: want one", word, len(t.Words), name)
 		}
 		form = string(t.Word(0))
+		if strings.ContainsAny(word, "*?") && !strings.ContainsAny(form, "*?") {
+			return 0, fmt.Errorf("%q is a pattern: want one word", word)
+		}
 	}
 	if id, ok := r.Lookup(form); ok {
 		return id, nil

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/cooccur"
@@ -97,15 +96,9 @@ func (f *mcpFlags) run(ctx context.Context, a *app, dir string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
-	err = server.Run(ctx, mcptools.Drained(&mcp.IOTransport{Reader: io.NopCloser(a.stdin),
-		Writer: keepOpen{a.stdout}}))
+	err = server.Run(ctx, mcptools.Lines(a.stdin, a.stdout))
 	if errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) {
 		return nil // the client closed the connection
 	}
 	return err
 }
-
-// keepOpen adds a Close to a writer that does not close it.
-type keepOpen struct{ io.Writer }
-
-func (keepOpen) Close() error { return nil }

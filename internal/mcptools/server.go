@@ -2,12 +2,14 @@ package mcptools
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/collocate/collocate/cooccur"
@@ -31,11 +33,18 @@ type Options struct {
 // Server answers calls of tools.
 type Server struct {
 	o Options
-	// The newest generation of an index to which documents are added. Calls hold mu while they read
-	// it.
-	mu       sync.RWMutex
-	searcher *search.Searcher
-	opened   []*search.Searcher // opened by the server, which closes them
+
+	refreshing sync.Mutex // held while a newer generation is opened
+	mu         sync.Mutex
+	newest     *generation // of an index to which documents are added
+}
+
+// generation is a state of the index. It is closed when a newer one has replaced it and no call
+// reads it, so that a long call does not keep others from the newest.
+type generation struct {
+	*search.Searcher
+	own   bool // opened by the server, which closes it
+	users int  // calls that read it, plus one while it is the newest; guarded by Server.mu
 }
 
 // New returns a server for what the options offer.
@@ -43,20 +52,14 @@ func New(o Options) (*Server, error) {
 	if o.Searcher == nil && o.Words == nil && o.Places == nil {
 		return nil, errors.New("mcp: nothing to offer: want an index, a matrix or points")
 	}
-	return &Server{o: o, searcher: o.Searcher}, nil
+	return &Server{o: o, newest: &generation{o.Searcher, false, 1}}, nil
 }
 
 // Run answers calls until the client disconnects or the context ends.
 func (s *Server) Run(ctx context.Context, t mcp.Transport) error { return s.server().Run(ctx, t) }
 
-// Close closes what the server itself opened.
-func (s *Server) Close() error {
-	var errs []error
-	for _, newer := range s.opened {
-		errs = append(errs, newer.Close())
-	}
-	return errors.Join(errs...)
-}
+// Close closes what the server itself opened. No call may be running.
+func (s *Server) Close() error { return s.letGo(s.newest) }
 
 // server returns an MCP server with a tool for everything that is offered.
 func (s *Server) server() *mcp.Server {
@@ -64,37 +67,44 @@ func (s *Server) server() *mcp.Server {
 		Version: s.o.Version},
 		&mcp.ServerOptions{Instructions: s.instructions(), Logger: s.o.Log})
 	if s.o.Searcher != nil {
-		mcp.AddTool(m, tool("search", "Search documents",
+		mcp.AddTool(m, tool[searchArgs]("search", "Search documents",
 			"Find the best documents for a query, best first. The ranking is exact. "+
-				`A query is words, any of which may match, or more: +must -not "a phrase" (a OR b) AND c, prefixes lip*, fuzzy words lipd~1, `+
-				"field:value, year:[2020 TO 2024]. "+s.aboutFields()), s.search)
+				`A query is words, any of which may match, or more: +must -not "a phrase" (a OR b) AND c, prefixes lip*, fuzzy words lipd~1. `+
+				s.aboutFields()), s.search)
 		if s.o.Searcher.Index().HasText() {
-			mcp.AddTool(m, tool("document", "Read a document",
+			mcp.AddTool(m, tool[documentArgs]("document", "Read a document",
 				"Read the stored text of a document. Searches return its ID."), s.document)
-			mcp.AddTool(m, tool("concordance", "Words in context",
+			mcp.AddTool(m, tool[concordanceArgs]("concordance", "Words in context",
 				"Show the occurrences of a word or phrase, with the words around them. "+
 					`The query has words, wildcards (lip*, *ing), regular expressions (/colou?rs?/) and phrases in double quotes ("as * as", in which * alone is any word).`), s.concordance)
 		}
 	}
 	if s.o.Words != nil {
-		mcp.AddTool(m, tool("company", "Associated words",
+		mcp.AddTool(m, tool[companyArgs]("company", "Associated words",
 			"List the words that occur near a word more often than by chance, "+
 				"by a measure of association."), s.company)
 	}
 	if s.o.Places != nil {
-		mcp.AddTool(m, tool("places", "Co-located places",
+		mcp.AddTool(m, tool[placesArgs]("places", "Co-located places",
 			"Find the maximal sets of kinds of places whose points are often mutual neighbours. "+
 				"The participation index of a set is the smallest share, among its kinds, of points that take part in an instance of it."), s.places)
-		mcp.AddTool(m, tool("places_summary", "Summary of the points",
+		mcp.AddTool(m, tool[struct{}]("places_summary", "Summary of the points",
 			"Describe the points: kinds with their counts, extent, unit, and distances worth mining."), s.summary)
 	}
 	return m
 }
 
 // tool describes a tool that only reads, and only the data that is offered.
-func tool(name, title, description string) *mcp.Tool {
+func tool[Args any](name, title, description string) *mcp.Tool {
+	schema, err := jsonschema.For[Args](nil)
+	if err != nil {
+		panic(err) // cannot happen: the types are ours
+	}
+	for arg, value := range usual[name] {
+		schema.Properties[arg].Default = json.RawMessage(value)
+	}
 	closed := false
-	return &mcp.Tool{Name: name, Description: description,
+	return &mcp.Tool{Name: name, Description: description, InputSchema: schema,
 		Annotations: &mcp.ToolAnnotations{Title: title, ReadOnlyHint: true, IdempotentHint: true,
 			OpenWorldHint: &closed}}
 }
@@ -118,35 +128,50 @@ func (s *Server) instructions() string {
 
 func (s *Server) aboutFields() string {
 	if names := s.o.Searcher.Fields(); len(names) > 0 {
-		return "Fields: " + strings.Join(names, ", ") + "."
+		return "Fields are " + strings.Join(names, ", ") + ": field:value and year:[2020 TO 2024] match " +
+			"documents by them. In the query such a part is one of several, any of which may match, " +
+			"unless + is before it; in the argument filter all parts must match, and scores do not change."
 	}
 	return "The index has no fields."
 }
 
 // read calls fn with the newest generation of the index.
-func (s *Server) read(fn func(*search.Searcher) error) error {
+func (s *Server) read(fn func(*search.Searcher) error) (err error) {
 	s.refresh()
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return fn(s.searcher)
+	s.mu.Lock()
+	g := s.newest
+	g.users++
+	s.mu.Unlock()
+	defer func() { err = errors.Join(err, s.letGo(g)) }()
+	return fn(g.Searcher)
 }
 
 // refresh switches to a newer generation, if there is one. If it cannot be opened, the current one
 // stays in use and the next call tries again.
 func (s *Server) refresh() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	newer, err := s.searcher.Refresh()
-	switch {
-	case err != nil:
-		if s.o.Log != nil {
-			s.o.Log.Warn("the newest generation of the index cannot be opened", "error", err)
-		}
-	case newer != nil:
-		if n := len(s.opened); n > 0 {
-			s.opened[n-1].Close() // no call reads it, since mu is held
-			s.opened = s.opened[:n-1]
-		}
-		s.searcher, s.opened = newer, append(s.opened, newer)
+	s.refreshing.Lock()
+	defer s.refreshing.Unlock()
+	newer, err := s.newest.Refresh() // only refresh changes newest
+	if err == nil && newer != nil {
+		s.mu.Lock()
+		old := s.newest
+		s.newest = &generation{newer, true, 1}
+		s.mu.Unlock()
+		err = s.letGo(old)
 	}
+	if err != nil && s.o.Log != nil {
+		s.o.Log.Warn("the newest generation of the index cannot be opened", "error", err)
+	}
+}
+
+// letGo ends the use of a generation.
+func (s *Server) letGo(g *generation) error {
+	s.mu.Lock()
+	g.users--
+	last := g.users == 0
+	s.mu.Unlock()
+	if !last || !g.own {
+		return nil
+	}
+	return g.Close()
 }

@@ -3,6 +3,7 @@ package mcptools
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,9 +20,10 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-var papers = `{"id": "droplets", "title": "Droplets", "text": "lipid droplets store lipid"}
-{"id": "membranes", "title": "Membranes", "text": "a membrane is made of lipid"}
-{"id": "bacteria", "title": "Bacteria", "text": "bacteria move"}
+var papers = `{"id": "droplets", "title": "Droplets", "text": "lipid droplets store lipid", "year": 1990}
+{"id": "membranes", "title": "Membranes", "text": "a membrane is made of lipid", "year": 2005}
+{"id": "bacteria", "title": "Bacteria", "text": "bacteria move", "year": 2010}
+{"id": "letters", "title": "Letters", "text": "na\u00efve \u20ac \ud83d\udc0b"}
 {"id": "long", "title": "Long", "text": "` + filler + `"}
 `
 
@@ -37,7 +39,7 @@ func offered(t *testing.T) (Options, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	schema, err := fields.ParseList([]string{"title:text", "text:text"})
+	schema, err := fields.ParseList([]string{"title:text", "text:text", "year:number"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,12 +109,13 @@ func client(t *testing.T, o Options) *mcp.ClientSession {
 	if err != nil {
 		t.Fatal(err)
 	}
-	here, there := mcp.NewInMemoryTransports()
+	calls, toServer := io.Pipe()
+	answers, toClient := io.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx, Drained(there)) }()
+	go func() { done <- s.Run(ctx, Lines(calls, toClient)) }()
 	caller := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	c, err := caller.Connect(ctx, here, nil)
+	c, err := caller.Connect(ctx, &mcp.IOTransport{Reader: answers, Writer: toServer}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,11 +173,11 @@ func TestTools(t *testing.T) {
 		bad  bool
 	}{
 		{"search", map[string]any{"query": "lipids store"},
-			`{"fields":{"text":"lipid droplets store lipid","title":"Droplets"},"id":"droplets","rank":1,`, false},
+			`{"fields":{"text":"lipid droplets store lipid","title":"Droplets","year":1990},"id":"droplets","rank":1,`, false},
 		{"search", map[string]any{"query": "lipids store"},
 			`"snippet":"Droplets **lipid** droplets **store** **lipid**"`, false},
-		{"search", map[string]any{"query": "filler"}, `{"fields":{"title":"Long"},"id":"long",`,
-			false},
+		{"search", map[string]any{"query": "filler"},
+			`{"fields":{"title":"Long"},"id":"long","long_fields":["text"],`, false},
 		{"search", map[string]any{"query": "filler", "fields": []string{"text"}},
 			`{"fields":{"text":"filler filler`, false},
 		{"search", map[string]any{"query": "+lipid -droplets"}, `"total":1`, false},
@@ -182,6 +185,21 @@ func TestTools(t *testing.T) {
 		{"search", map[string]any{"query": "lipid move", "mode": "and"}, `"hits":[]`, false},
 		{"search", map[string]any{"query": "lipid", "from": 1}, `"rank":2`, false},
 		{"search", map[string]any{"query": "lipid", "k": 101}, "want 1 to 100", true},
+		{"search", map[string]any{"query": "lipid", "k": 0}, "k 0: want 1 to 100", true},
+		{"search", map[string]any{"query": "lipid", "limit": 5}, "limit", true},
+		// A part of the query for a field is one of several; those of a filter must all match.
+		{"search", map[string]any{"query": "lipid year:[2000 TO 2010]"}, `"total":3`, false},
+		{"search", map[string]any{"query": "lipid", "filter": "year:[2000 TO 2010]"},
+			`"query":"(lipid) AND #year:[2000 TO 2010]","total":1`, false},
+		{"search", map[string]any{"query": "lipid", "filter": "year:[1990 TO 2010] title:membranes"},
+			`"id":"membranes"`, false},
+		{"search", map[string]any{"query": "lipid", "filter": "year:[1990 TO 1995] title:membranes"},
+			`"total":0`, false},
+		{"search", map[string]any{"query": "(lipid", "plain": true, "filter": "title:membranes"},
+			`"total":1`, false},
+		{"search", map[string]any{"query": "lipid move", "mode": "and", "filter": "year:>1"},
+			`"total":0`, false},
+		{"search", map[string]any{"query": "lipid", "filter": "year:("}, "filter", true},
 		{"search", map[string]any{"query": "lipid", "from": -1}, "from -1", true},
 		{"search", map[string]any{"query": "lipid", "mode": "xor"}, "xor", true},
 		{"search", map[string]any{"query": "(lipid"}, "set plain to treat operators", true},
@@ -193,15 +211,19 @@ func TestTools(t *testing.T) {
 		{"document", map[string]any{"id": "bacteria", "bytes": 4}, `"next":4`, false},
 		{"document", map[string]any{"id": "zebra"}, `no document "zebra"`, true},
 		{"document", map[string]any{"id": "bacteria", "start": 1000}, "start 1000", true},
+		{"document", map[string]any{"id": "bacteria", "bytes": 0}, "bytes 0: want 1", true},
 		{"concordance", map[string]any{"query": "lipids", "sort": []string{"L1"}}, `"total":3`,
 			false},
 		{"concordance", map[string]any{"query": "zebra"}, `"lines":[]`, false},
+		{"concordance", map[string]any{"query": "lipid", "sample": -1}, "sample -1", true},
 		{"concordance", map[string]any{"query": "lipid", "window": 51}, "want 1 to 50", true},
 		{"concordance", map[string]any{"query": "lipid", "sort": []string{"X9"}}, "X9", true},
 		{"company", map[string]any{"word": "droplets"},
 			`{"by":"logdice","company":[{"count":3,"score":14,"together":2,"word":"lipid"},{"count":1,"score":14,"together":1,"word":"store"}]`, false},
 		{"company", map[string]any{"word": "droplets", "by": "g2", "top": 1}, `"by":"g2"`, false},
 		{"company", map[string]any{"word": "zebra"}, "zebra", true},
+		{"company", map[string]any{"word": "droplets*"}, "droplets*", true},
+		{"company", map[string]any{"word": "droplets", "min_count": -1}, "min_count -1", true},
 		{"company", map[string]any{"word": "droplets", "by": "guess"}, "npmi", true},
 		{"places", map[string]any{"distance": 2},
 			`{"kinds":["bar","pub"],"participating":[2,2],"participation_index":1,"points":[2,2]}`, false},
@@ -209,12 +231,42 @@ func TestTools(t *testing.T) {
 		{"places", map[string]any{"distance": 2, "with": []string{"zoo"}}, "zoo", true},
 		{"places", map[string]any{"distance": 0}, "want more than 0", true},
 		{"places", map[string]any{"distance": 2, "min_prevalence": 2}, "prevalence", true},
+		{"places", map[string]any{"distance": 2, "min_prevalence": 0}, "prevalence", true},
 		{"places_summary", nil, `"kinds":[{"feature":"bar","points":2},`, false},
 	} {
 		answer, bad := call(t, c, x.tool, x.args)
 		if bad != x.bad || !strings.Contains(answer, x.want) {
 			t.Errorf("%s %v: %s (error %v), want %s", x.tool, x.args, answer, bad, x.want)
 		}
+	}
+}
+
+// A document can be read in parts of any size, and no letter is split.
+func TestDocumentInParts(t *testing.T) {
+	o, _ := offered(t)
+	c := client(t, o)
+	const want = "na\u00efve \u20ac \U0001f40b"
+	for bytes := 1; bytes < 8; bytes++ {
+		var all strings.Builder
+		for next, calls := 0, 0; ; calls++ {
+			var part documentResult
+			answer, bad := call(t, c, "document", map[string]any{"id": "letters", "start": next,
+				"bytes": bytes})
+			if err := json.Unmarshal([]byte(answer), &part); bad || err != nil || calls > len(want)+8 {
+				t.Fatalf("%d bytes from %d: %s", bytes, next, answer)
+			}
+			all.WriteString(part.Text)
+			if next = part.Next; next == 0 {
+				break
+			}
+		}
+		if got := all.String(); !strings.HasSuffix(got, want) {
+			t.Errorf("in parts of %d bytes the text is %q, want %q", bytes, got, want)
+		}
+	}
+	answer, bad := call(t, c, "document", map[string]any{"id": "letters", "start": 11})
+	if !bad || !strings.Contains(answer, "start 11 is inside a letter: want 10") {
+		t.Errorf("a start inside a letter: %s", answer)
 	}
 }
 

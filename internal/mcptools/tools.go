@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -25,36 +26,45 @@ import (
 const (
 	maxHits     = 100
 	maxLines    = 500
+	maxSample   = 100_000
 	maxContext  = 50
 	maxCompany  = 500
 	maxPatterns = 500
 	maxKinds    = 500
 )
 
-// between returns n, or usual if n is 0, and checks that it is 1 to most.
-func between(name string, n, usual, most int) (int, error) {
-	if n == 0 {
-		return usual, nil
-	}
+// usual are the defaults of numeric arguments, by tool. They are in the tools' schemas, from where
+// the SDK fills them in, so that a 0 that a client sends is not taken for a missing value.
+var usual = map[string]map[string]string{
+	"search":      {"k": "10"},
+	"document":    {"bytes": "20000"},
+	"concordance": {"window": "10", "top": "30"},
+	"company":     {"top": "20"},
+	"places":      {"min_prevalence": "0.2", "top": "50"},
+}
+
+// between checks that n is 1 to most.
+func between(name string, n, most int) error {
 	if n < 1 || n > most {
-		return 0, fmt.Errorf("%s %d: want 1 to %d", name, n, most)
+		return fmt.Errorf("%s %d: want 1 to %d", name, n, most)
 	}
-	return n, nil
+	return nil
 }
 
 type searchArgs struct {
-	Query string `json:"query" jsonschema:"words, or a query in the query language"`
-	K     int    `json:"k,omitempty" jsonschema:"number of documents, 1 to 100; default 10"`
-	From  int    `json:"from,omitempty" jsonschema:"skip this many of the best, to see the next ones"`
-	Mode  string `json:"mode,omitempty" jsonschema:"or: any of the words (the default); and: all of them"`
-	Plain bool   `json:"plain,omitempty" jsonschema:"treat the query as plain words, whatever characters it has"`
+	Query  string `json:"query" jsonschema:"words, or a query in the query language"`
+	Filter string `json:"filter,omitempty" jsonschema:"only documents that match all of its parts, as in lang:en year:[2020 TO 2024]; it does not change scores"`
+	K      int    `json:"k,omitempty" jsonschema:"number of documents, 1 to 100"`
+	From   int    `json:"from,omitempty" jsonschema:"skip this many of the best, to see the next ones"`
+	Mode   string `json:"mode,omitempty" jsonschema:"or: any of the parts (the default); and: all of them"`
+	Plain  bool   `json:"plain,omitempty" jsonschema:"treat the query as plain words, whatever characters it has"`
 	// All snippets have the same size; the tool document returns longer text.
 	Fields []string `json:"fields,omitempty" jsonschema:"stored fields to show; by default all short ones"`
 }
 
 type searchResult struct {
-	Query string      `json:"query" jsonschema:"the query as it was understood"`
-	Notes []string    `json:"notes,omitempty" jsonschema:"parts of the query that may not mean what was intended"`
+	Query string      `json:"query" jsonschema:"the query as it was understood, with the filter after #"`
+	Notes []string    `json:"notes,omitempty" jsonschema:"what may not be as intended, such as words that do not occur, with similar ones"`
 	Total int64       `json:"total" jsonschema:"number of matching documents"`
 	Hits  []searchHit `json:"hits" jsonschema:"best first"`
 }
@@ -65,6 +75,7 @@ type searchHit struct {
 	Score   float32        `json:"score"`
 	Snippet string         `json:"snippet,omitempty" jsonschema:"text around the words, which are between ** and **"`
 	Fields  map[string]any `json:"fields,omitempty"`
+	Long    []string       `json:"long_fields,omitempty" jsonschema:"stored fields that are left out since they are long: name them in the argument fields"`
 }
 
 // snippetSize is the size of a snippet in bytes.
@@ -72,8 +83,8 @@ const snippetSize = 300
 
 func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest,
 	in searchArgs) (_ *mcp.CallToolResult, out searchResult, err error) {
-	r := search.Request{Text: in.Query, From: in.From, Count: true}
-	if r.K, err = between("k", in.K, 10, maxHits); err != nil {
+	r := search.Request{Text: in.Query, K: in.K, From: in.From, Count: true}
+	if err := between("k", in.K, maxHits); err != nil {
 		return nil, out, err
 	}
 	if in.From < 0 || in.From > search.MaxK-r.K {
@@ -85,16 +96,11 @@ func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest,
 		}
 	}
 	err = s.read(func(x *search.Searcher) error {
-		out.Query = in.Query
-		if !in.Plain {
-			o := query.Options{And: r.Mode == search.And, Fields: x.Fields()}
-			parsed, err := query.Parse(in.Query, o)
-			if err != nil {
-				return fmt.Errorf("query %q: %w; set plain to treat operators as text", in.Query, err)
-			}
-			if !query.Plain(in.Query, parsed, o) {
-				r.Query, out.Query = parsed, parsed.String()
-			}
+		if err := in.parse(x, &r); err != nil {
+			return err
+		}
+		if out.Query = in.Query; r.Query != nil {
+			out.Query = r.Query.String()
 		}
 		r.Parallel = &search.Parallel{Threads: s.o.Threads}
 		found, err := x.Search(ctx, r)
@@ -116,13 +122,10 @@ func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest,
 		out.Total, out.Hits = *answer.Total, make([]searchHit, len(answer.Hits))
 		out.Notes = answer.Notes
 		for i, h := range answer.Hits {
-			if len(in.Fields) == 0 {
-				maps.DeleteFunc(h.Fields, func(_ string, v any) bool {
-					s, ok := v.(string)
-					return ok && len(s) > snippetSize
-				})
-			}
 			out.Hits[i] = searchHit{Rank: h.Rank, ID: h.ID, Score: h.Score, Fields: h.Fields}
+			if len(in.Fields) == 0 {
+				out.Hits[i].Long = withoutLong(h.Fields)
+			}
 			if h.Snippet != nil {
 				out.Hits[i].Snippet = h.Snippet.Marked("**", "**")
 			}
@@ -132,10 +135,53 @@ func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest,
 	return nil, out, err
 }
 
+// parse sets the query of a request.
+func (in *searchArgs) parse(x *search.Searcher, r *search.Request) error {
+	o := query.Options{And: r.Mode == search.And, Fields: x.Fields()}
+	if !in.Plain {
+		parsed, err := query.Parse(in.Query, o)
+		if err != nil {
+			return fmt.Errorf("query %q: %w; set plain to treat operators as text", in.Query, err)
+		}
+		if !query.Plain(in.Query, parsed, o) {
+			r.Query = parsed
+		}
+	}
+	if strings.TrimSpace(in.Filter) == "" {
+		return nil
+	}
+	o.And = true
+	filter, err := query.Parse(in.Filter, o)
+	if err != nil {
+		return fmt.Errorf("filter %q: %w", in.Filter, err)
+	}
+	if r.Query == nil {
+		r.Query = query.Or{Parts: []query.Node{query.Term{Text: in.Query}}}
+		if r.Mode == search.And {
+			r.Query = query.And{Parts: []query.Node{query.Term{Text: in.Query}}}
+		}
+	}
+	r.Query = query.And{Parts: []query.Node{r.Query, query.Filter{Part: filter}}}
+	return nil
+}
+
+// withoutLong removes long values, and returns the names of their fields.
+func withoutLong(values map[string]any) (long []string) {
+	maps.DeleteFunc(values, func(name string, v any) bool {
+		s, ok := v.(string)
+		if ok = ok && len(s) > snippetSize; ok {
+			long = append(long, name)
+		}
+		return ok
+	})
+	slices.Sort(long)
+	return long
+}
+
 type documentArgs struct {
 	ID    string `json:"id" jsonschema:"the ID of the document"`
 	Start int    `json:"start,omitempty" jsonschema:"where to begin, in bytes; for long documents"`
-	Bytes int    `json:"bytes,omitempty" jsonschema:"how much to read; default 20000"`
+	Bytes int    `json:"bytes,omitempty" jsonschema:"how much to read, 1 to 200000; a letter is never split"`
 }
 
 type documentResult struct {
@@ -147,8 +193,7 @@ type documentResult struct {
 
 func (s *Server) document(_ context.Context, _ *mcp.CallToolRequest,
 	in documentArgs) (_ *mcp.CallToolResult, out documentResult, err error) {
-	length, err := between("bytes", in.Bytes, 20_000, 200_000)
-	if err != nil {
+	if err := between("bytes", in.Bytes, 200_000); err != nil {
 		return nil, out, err
 	}
 	err = s.read(func(x *search.Searcher) error {
@@ -166,9 +211,13 @@ func (s *Server) document(_ context.Context, _ *mcp.CallToolRequest,
 		if in.Start < 0 || in.Start > len(body) {
 			return fmt.Errorf("start %d: want 0 to %d, the length of the text", in.Start, len(body))
 		}
-		end := min(len(body), in.Start+length)
-		for end < len(body) && end > in.Start && !utf8.RuneStart(body[end]) {
-			end--
+		if at := runeAt(body, in.Start); at < in.Start {
+			return fmt.Errorf("start %d is inside a letter: want %d", in.Start, at)
+		}
+		end := runeAt(body, min(len(body), in.Start+in.Bytes))
+		if end == in.Start && end < len(body) { // at least one letter, or the reader would never end
+			_, size := utf8.DecodeRune(body[end:])
+			end += size
 		}
 		out = documentResult{ID: in.ID, Size: len(body), Text: string(body[in.Start:end])}
 		if end < len(body) {
@@ -179,12 +228,23 @@ func (s *Server) document(_ context.Context, _ *mcp.CallToolRequest,
 	return nil, out, err
 }
 
+// runeAt returns where the letter begins that an offset is in. Of bytes that are not UTF-8 each is
+// a letter.
+func runeAt(text []byte, at int) int {
+	for begin := max(0, at-utf8.UTFMax+1); begin < at && at < len(text); begin++ {
+		if r, size := utf8.DecodeRune(text[begin:]); r != utf8.RuneError && begin+size > at {
+			return begin
+		}
+	}
+	return at
+}
+
 type concordanceArgs struct {
 	Query  string   `json:"query" jsonschema:"words, wildcards, /regular expressions/ and phrases"`
-	Window int      `json:"window,omitempty" jsonschema:"words of context on each side, 1 to 50; default 10"`
-	Top    int      `json:"top,omitempty" jsonschema:"number of lines, 1 to 500; default 30"`
+	Window int      `json:"window,omitempty" jsonschema:"words of context on each side, 1 to 50"`
+	Top    int      `json:"top,omitempty" jsonschema:"number of lines, 1 to 500"`
 	Sort   []string `json:"sort,omitempty" jsonschema:"sort by words around the match: L1 is the first to the left, R2 the second to the right, M the match; by default lines are in corpus order"`
-	Sample int      `json:"sample,omitempty" jsonschema:"take this number of lines at random before sorting"`
+	Sample int      `json:"sample,omitempty" jsonschema:"take this number of lines at random before sorting, the same ones each time; 0 means all"`
 
 	With    string `json:"with,omitempty" jsonschema:"only lines whose context matches this query"`
 	Without string `json:"without,omitempty" jsonschema:"only lines whose context does not match this query"`
@@ -192,12 +252,16 @@ type concordanceArgs struct {
 
 func (s *Server) concordance(ctx context.Context, _ *mcp.CallToolRequest,
 	in concordanceArgs) (_ *mcp.CallToolResult, out *words.Concordance, err error) {
-	o := words.ConcordanceOptions{Sort: in.Sort, Sample: in.Sample, Seed: 1, Threads: s.o.Threads}
-	if o.Top, err = between("top", in.Top, 30, maxLines); err != nil {
+	o := words.ConcordanceOptions{Window: in.Window, Top: in.Top, Sort: in.Sort, Sample: in.Sample,
+		Seed: 1, Threads: s.o.Threads}
+	if err := between("top", in.Top, maxLines); err != nil {
 		return nil, nil, err
 	}
-	if o.Window, err = between("window", in.Window, 10, maxContext); err != nil {
+	if err := between("window", in.Window, maxContext); err != nil {
 		return nil, nil, err
+	}
+	if in.Sample < 0 || in.Sample > maxSample {
+		return nil, nil, fmt.Errorf("sample %d: want 0 to %d", in.Sample, maxSample)
 	}
 	if err := o.Check(); err != nil {
 		return nil, nil, err
@@ -223,7 +287,7 @@ func (s *Server) concordance(ctx context.Context, _ *mcp.CallToolRequest,
 type companyArgs struct {
 	Word     string  `json:"word"`
 	By       string  `json:"by,omitempty" jsonschema:"measure of association, default logdice; an unknown name is answered with a list of all"`
-	Top      int     `json:"top,omitempty" jsonschema:"number of words, 1 to 500; default 20"`
+	Top      int     `json:"top,omitempty" jsonschema:"number of words, 1 to 500"`
 	MinCount float64 `json:"min_count,omitempty" jsonschema:"leave out words that co-occur less often"`
 }
 
@@ -243,9 +307,13 @@ type neighbour struct {
 
 func (s *Server) company(_ context.Context, _ *mcp.CallToolRequest,
 	in companyArgs) (_ *mcp.CallToolResult, out companyResult, err error) {
-	o := words.Options{By: []words.Measure{words.LogDice}, MinCount: in.MinCount, Threads: 1}
-	if o.Top, err = between("top", in.Top, 20, maxCompany); err != nil {
+	o := words.Options{By: []words.Measure{words.LogDice}, MinCount: in.MinCount, Top: in.Top,
+		Threads: 1}
+	if err := between("top", in.Top, maxCompany); err != nil {
 		return nil, out, err
+	}
+	if !(in.MinCount >= 0) {
+		return nil, out, fmt.Errorf("min_count %v: want 0 or more", in.MinCount)
 	}
 	if in.By != "" {
 		if o.By[0], err = words.ParseMeasure(in.By); err != nil {
@@ -274,9 +342,9 @@ func (s *Server) company(_ context.Context, _ *mcp.CallToolRequest,
 
 type placesArgs struct {
 	Distance      float64  `json:"distance" jsonschema:"maximum distance of neighbours; places_summary has the unit and suggestions"`
-	MinPrevalence float64  `json:"min_prevalence,omitempty" jsonschema:"minimum participation index, up to 1; default 0.2"`
+	MinPrevalence float64  `json:"min_prevalence,omitempty" jsonschema:"minimum participation index, above 0 and up to 1"`
 	With          []string `json:"with,omitempty" jsonschema:"only sets that have all of these kinds"`
-	Top           int      `json:"top,omitempty" jsonschema:"number of sets, 1 to 500; default 50"`
+	Top           int      `json:"top,omitempty" jsonschema:"number of sets, 1 to 500"`
 	All           bool     `json:"all,omitempty" jsonschema:"all prevalent sets, not only the maximal ones"`
 }
 
@@ -299,14 +367,10 @@ func (s *Server) places(ctx context.Context, _ *mcp.CallToolRequest,
 	set := s.o.Places
 	o := coloc.Options{Distance: in.Distance, MinPrevalence: in.MinPrevalence, All: in.All,
 		Threads: s.o.Threads, Memory: s.o.Memory}
-	if o.MinPrevalence == 0 {
-		o.MinPrevalence = 0.2
-	}
 	if !(in.Distance > 0) || math.IsInf(in.Distance, 1) {
 		return nil, out, fmt.Errorf("distance %v: want more than 0", in.Distance)
 	}
-	top, err := between("top", in.Top, 50, maxPatterns)
-	if err != nil {
+	if err := between("top", in.Top, maxPatterns); err != nil {
 		return nil, out, err
 	}
 	var with []int32
@@ -327,7 +391,7 @@ func (s *Server) places(ctx context.Context, _ *mcp.CallToolRequest,
 	})
 	out = placesResult{Distance: in.Distance, Unit: set.CRS.DistanceUnit(),
 		Total: len(found.Patterns), Patterns: []pattern{}}
-	for _, p := range found.Best(top) {
+	for _, p := range found.Best(in.Top) {
 		x := pattern{Kinds: set.Names(p.Features), Index: p.Index, Participating: p.Counts}
 		for _, f := range p.Features {
 			x.Points = append(x.Points, found.Totals[f])
