@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -57,27 +56,36 @@ func (a *searchArgs) request() (r search.Request, err error) {
 // ask sets the query of a request. fields are those of the index.
 func (a *searchArgs) ask(r *search.Request, text string, fields []string) error {
 	r.Text = text
-	o := query.Options{And: r.Mode == search.And, Fields: fields}
-	if a.Syntax {
-		parsed, err := query.Parse(text, o)
-		if err != nil {
-			return pipe.Valuef("query %q: %w", text, err)
-		}
-		if !query.Plain(text, parsed, o) {
-			r.Query = parsed
-		}
+	if !a.Syntax {
+		return nil
 	}
+	o := query.Options{And: r.Mode == search.And, Fields: fields}
+	parsed, err := query.Parse(text, o)
+	if err != nil {
+		return pipe.Valuef("query %q: %w", text, err)
+	}
+	if !query.Plain(text, parsed, o) {
+		r.Query = parsed
+	}
+	return nil
+}
+
+// filter limits a request to the documents that match the filter. All its parts must match, unless
+// it says OR: the mode is that of the query. The documents are found apart from the query, which
+// therefore has the same scores as without a filter.
+func (a *searchArgs) filter(ctx context.Context, s *search.Searcher, r *search.Request) error {
 	if a.Filter == "" {
 		return nil
 	}
+	o := query.Options{And: true, Fields: s.Fields()}
 	filter, err := query.Parse(a.Filter, o)
 	if err != nil {
 		return pipe.Valuef("filter=%q: %w", a.Filter, err)
 	}
 	if filter == nil {
-		return nil
+		return pipe.Valuef("filter=%q: has no words", a.Filter)
 	}
-	if len(fields) == 0 {
+	if len(o.Fields) == 0 {
 		// In an index without fields, "year:2020" is a word. In a filter it is hardly meant as one.
 		o.AnyField = true
 		if named, err := query.Parse(a.Filter, o); err != nil || named == nil || named.String() != filter.String() {
@@ -85,10 +93,9 @@ func (a *searchArgs) ask(r *search.Request, text string, fields []string) error 
 				"or put words with a colon into quotes", a.Filter)
 		}
 	}
-	if r.Query == nil {
-		r.Query = plain(text, o.And)
+	if r.Within, err = s.Match(ctx, search.Request{Query: filter}); err != nil {
+		return fmt.Errorf("filter=%q: %w", a.Filter, err)
 	}
-	r.Query = query.And{Parts: []query.Node{r.Query, query.Filter{Part: filter}}}
 	return nil
 }
 
@@ -99,18 +106,6 @@ func (a *searchArgs) note(c *pipe.Call, r *search.Request) {
 			c.Note(note)
 		}
 	}
-}
-
-// plain returns a query of the words in text, without operators.
-func plain(text string, and bool) query.Node {
-	var parts []query.Node
-	for word := range strings.FieldsSeq(text) {
-		parts = append(parts, query.Term{Text: word})
-	}
-	if and {
-		return query.And{Parts: parts}
-	}
-	return query.Or{Parts: parts}
 }
 
 // took is the result of a search besides its arrays: the time of the search alone, and the IDs of
@@ -180,6 +175,9 @@ func (w *Worker) search(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 		return pipe.Reply{}, err
 	}
 	defer done()
+	if err := a.filter(ctx, s, &r); err != nil {
+		return pipe.Reply{}, err
+	}
 	if a.Query != nil {
 		if err := a.ask(&r, *a.Query, s.Fields()); err != nil {
 			return pipe.Reply{}, err

@@ -315,6 +315,42 @@ def test_fields():
         index.stored([0])
 
 
+def test_all_parts_of_a_filter_must_match():
+    with Index.build(BOOKS, schema=SCHEMA) as index:
+        for mode in ("or", "and"):
+            for filter, wanted in {
+                "year:>=2020 lang:en": ["b"],
+                "year:>=2020 OR lang:en": ["a", "b", "c"],
+                "year:>=2020 -lang:en": ["c"],
+                "-lang:en": ["c"],
+                "lang:(en OR nl) year:1999": ["a"],
+                "tea": ["a", "b"],
+            }.items():
+                found = index.search("water", filter=filter, mode=mode)
+                assert sorted(found.ids) == wanted, (filter, mode)
+                assert sorted(index.search(["water"], filter=filter, mode=mode)[0].ids) == wanted
+        # The mode is that of the query.
+        assert sorted(index.search("salt leaves", filter="lang:en year:>0").ids) == ["a", "b"]
+        assert len(index.search("salt leaves", filter="lang:en", mode="and")) == 0
+        with pytest.raises(ValueError, match="has no words"):
+            index.search("water", filter="  ")
+
+
+def test_a_filter_leaves_scores_as_they_are():
+    corpus = [{"id": "a", "text": "an e-mail of mine", "year": 1},
+              {"id": "b", "text": "mail, the e of it", "year": 1},
+              {"id": "c", "text": "mine", "year": 2}]  # fmt: skip
+    with Index.build(corpus, schema=["text:text", "year:number"], store_text=True) as index:
+        for query in ("e-mail", "e-mail mine", "don't mine", "mine:mail"):
+            plain = {h.id: h.score for h in index.search(query) if h.id != "c"}
+            hits = index.search(query, filter="year:1")
+            assert {h.id: h.score for h in hits} == plain
+            assert [e.score for e in hits.explain()] == pytest.approx(hits.scores.tolist())
+            assert len(hits.snippets()) == len(hits)
+    with Index.build([]) as empty:
+        assert len(empty.search("x", filter="y")) == 0
+
+
 def test_fields_of_tables():
     pd = pytest.importorskip("pandas")
     table = pd.DataFrame(BOOKS)

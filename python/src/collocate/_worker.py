@@ -32,11 +32,12 @@ class Worker:
     """A process and the connections to it."""
 
     def __init__(self) -> None:
+        binary = find_binary()
         mine, theirs = socket.socketpair()
         self._log = tempfile.TemporaryFile()
         with theirs:
             self.process = subprocess.Popen(
-                [find_binary(), "worker", "--descriptor", str(theirs.fileno())],
+                [binary, "worker", "--descriptor", str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=self._log,
                 stderr=self._log,

@@ -13,7 +13,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from ._documents import Corpus, Documents, as_file, paths_of
+from ._documents import Corpus, Documents, as_file, listed, paths_of
 from ._pipe import Arrays, dumps, strings, unpack_strings
 from ._progress import ProgressOption, bar
 from ._worker import Worker, call, worker
@@ -76,9 +76,10 @@ class Index:
     ) -> Index:
         """Indexes documents in the folder `path`, or in one that is removed with the index.
 
-        corpus: a file or folder (a str or a Path), a DataFrame, or any iterable of texts, of pairs
-            (id, text), of mappings, or of ir_datasets' documents; or a mapping {id: document}.
-            Texts without IDs are numbered from 0.
+        corpus: a file or folder (a str or a Path), a DataFrame, a Series, or any iterable of texts,
+            of pairs (id, text), of mappings, or of ir_datasets' documents; or a mapping
+            {id: document}. Documents without IDs are numbered from 0. None and NaN where a
+            document's text should be are an error that names the document.
         analyzer: how text is split into words: whitespace, ascii, unicode, lucene-english, or a
             stemmed language: arabic, danish, dutch, english, finnish, french, german, hungarian,
             irish, italian, norwegian, porter, portuguese, romanian, russian, spanish, swedish,
@@ -111,7 +112,7 @@ class Index:
         if schema and fields:
             raise ValueError("fields= and schema= exclude each other: a schema names all fields")
         if schema:
-            args["schema"] = [schema] if isinstance(schema, str) else list(schema)
+            args["schema"] = listed(schema)
         try:
             with bar(progress, "building") as tell:
                 build_call(
@@ -140,19 +141,21 @@ class Index:
 
         Returns how many were added, and how many documents they replaced.
         """
+        if fields and (self.fields or self.stored_fields):
+            raise ValueError("fields=: the index has a schema, which names all fields")
         args = {"path": self.path, "analyzer": self.stats["analyzer"],
                 "threads": threads, "memory": memory}  # fmt: skip
         with bar(progress, "adding") as tell:
             a = build_call(
                 "add", args, corpus, fields, id_field, format, encoding, tell,
-                whole=bool(self.fields),
+                whole=bool(self.fields or self.stored_fields),
             )  # fmt: skip
         self.refresh()
         return a.result["added"], a.result["replaced"]
 
     def delete(self, ids: str | Iterable[str]) -> int:
         """Deletes the documents with these IDs, and returns how many were deleted."""
-        names = [ids] if isinstance(ids, str) else [str(i) for i in ids]
+        names = _ids(ids)
         if not names:
             return 0
         self._handle()
@@ -215,7 +218,9 @@ class Index:
         return (Index, (self.path,))
 
     def __len__(self) -> int:
-        return int(self.stats["documents"])
+        """The number of documents, without deleted ones."""
+        s = self.stats
+        return int(s["documents"]) - int(s.get("deleted", 0))
 
     def __contains__(self, id: object) -> bool:
         """Whether a document has this ID."""
@@ -226,13 +231,16 @@ class Index:
             return f"<Index {self.path!r}: closed>"
         s = self.stats
         return (
-            f"<Index {self.path!r}: {s['documents']:,} documents, {s['terms']:,} words, "
+            f"<Index {self.path!r}: {len(self):,} documents, {s['terms']:,} words, "
             f"{s['analyzer']}>"
         )
 
     @property
     def stats(self) -> dict[str, Any]:
-        """Statistics: documents, terms, postings, tokens, mean_length, bytes and others."""
+        """Statistics: documents, terms, postings, tokens, mean_length, bytes and others.
+
+        They include deleted documents, whose number is `deleted`, until segments are merged.
+        """
         self._handle()
         return self._stats
 
@@ -297,7 +305,8 @@ class Index:
         syntax: queries are in the query language, +must -not "a phrase" wild* fuzzy~, instead of
             plain text. Phrases need an index with positions.
         filter: a query in the same language, whatever syntax is; only documents that match it are
-            found, and it does not affect scores: filter="year:[2020 TO 2024] lang:en".
+            found, and it does not affect scores: filter="year:[2020 TO 2024] lang:en". All its
+            parts must match, unless it says OR; mode is for the query alone.
         algorithm: auto, exhaustive, taat, maxscore, wand, bmw, vbmw or bmm; all give the same hits.
         threads: number of cores for many queries; 0 means all.
         """
@@ -368,7 +377,7 @@ class Index:
 
     def stored(self, docs: Any, names: Sequence[str] | None = None) -> list[dict[str, Any]]:
         """The stored fields of documents, all or those named, without fields that are empty."""
-        args = {"names": list(names)} if names else {}
+        args = {"names": listed(names)} if names else {}
         found = self._call("stored", args, {"docs": self._numbers(docs)}).result
         return found or []
 
@@ -386,7 +395,7 @@ class Index:
         threads: int = 0,
     ) -> Concordance:
         """Words in context, from the stored text: see `collocate.concordance`."""
-        args = {"query": query, "k": k, "window": window, "sort": list(sort or []),
+        args = {"query": query, "k": k, "window": window, "sort": listed(sort),
                 "sample": sample, "seed": seed, "with": with_, "without": without,
                 "threads": threads}  # fmt: skip
         return Concordance(self._call("concordance", args).result)
@@ -403,7 +412,7 @@ class Index:
 
     def find(self, ids: Iterable[str]) -> np.ndarray:
         """The numbers of documents with these IDs; -1 where there is none."""
-        names = [ids] if isinstance(ids, str) else [str(i) for i in ids]
+        names = _ids(ids)
         if not names:
             return np.zeros(0, dtype=np.int64)
         found: np.ndarray = self._call("find", {}, strings(names, "ids", "ends")).arrays["docs"]
@@ -455,18 +464,21 @@ def build_call(
     """
     paths = paths_of(corpus)
     if paths is not None:
-        more = {"fields": list(fields) if fields else None, "id_field": id_field,
+        more = {"fields": listed(fields), "id_field": id_field,
                 "format": format, "encoding": encoding, "paths": paths}  # fmt: skip
         return call(do, {**args, **{n: v for n, v in more.items() if v}}, progress=tell)
     only_for_files(format, encoding)
     assert not isinstance(corpus, (str, os.PathLike))
+    unique = do in ("build", "add") and not args.get("allow_duplicate_ids")
     if whole:
-        with as_file(corpus, None, None, whole=True) as path:
+        with as_file(
+            corpus, None, id_field, whole=True, need_ids=do == "add", unique=unique
+        ) as path:
             given: dict[str, Any] = {"paths": [path], "format": "jsonl", "encoding": "utf-8"}
             if id_field:
                 given["id_field"] = id_field
             return call(do, {**args, **given}, progress=tell, file=path or "")
-    documents = Documents(corpus, fields, id_field)
+    documents = Documents(corpus, fields, id_field, unique)
     if passes > 1:
         documents.again()
     return call(do, args, passes=(documents.groups() for _ in range(passes)), progress=tell)
@@ -477,6 +489,20 @@ def only_for_files(format: str | None, encoding: str | None) -> None:
     for name, value in (("format", format), ("encoding", encoding)):
         if value:
             raise ValueError(f"{name}={value!r} is for files, but the corpus is documents")
+
+
+def _ids(given: Any) -> list[str]:
+    """IDs, of which one may be given alone. Numbers are those of documents that have them as IDs."""
+    if isinstance(given, (str, int, np.integer)):
+        given = [given]
+    if isinstance(given, (bytes, bytearray)):
+        raise TypeError("the ID is bytes: decode it first")
+    names = []
+    for i, v in enumerate(given):
+        if not isinstance(v, (str, int, float, np.generic)):
+            raise TypeError(f"ID {i} is of type {type(v).__name__}: want a str")
+        names.append(str(v))
+    return names
 
 
 def _queries(given: Any) -> tuple[list[str], list[Any] | None]:

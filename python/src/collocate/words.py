@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._documents import Corpus, as_file
+from ._documents import Corpus, as_file, listed
 from ._pipe import strings, unpack_strings
 from ._progress import ProgressOption, bar
 from ._worker import call
@@ -333,7 +333,7 @@ def _of_files(
             return build_call(do, args, corpus, fields, id_field, format, encoding, tell)
         only_for_files(format, encoding)
         more = {"paths": [path], "format": "jsonl", "encoding": "utf-8"}
-        return call(do, {**args, **more}, progress=tell)
+        return call(do, {**args, **more}, progress=tell, file=path)
 
 
 def wordlist(
@@ -455,7 +455,7 @@ def concordance(
     sample: take this number of lines at random, then sort.
     An index with stored text answers faster: `Index.concordance`.
     """
-    args = {"query": query, "k": k, "window": window, "sort": list(sort or []), "sample": sample,
+    args = {"query": query, "k": k, "window": window, "sort": listed(sort), "sample": sample,
             "seed": seed, "with": with_, "without": without, "analyzer": analyzer,
             "threads": threads}  # fmt: skip
     with bar(progress, "reading") as tell:
