@@ -3,11 +3,12 @@ package worker
 import (
 	"context"
 	"fmt"
-	"slices"
+	"sort"
 	"time"
 	"unicode/utf8"
 
 	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/internal/pipe"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/search/query"
@@ -205,9 +206,25 @@ func (w *Worker) search(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 		}
 		a.note(c, &requests[i])
 	}
+	within, err := candidates(c.Message, s, len(queries), r.Within)
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	// A set of candidates has a bit for each document of the index: it is made when it is needed.
+	asked := func(yield func(search.Request) bool) {
+		for i := range requests {
+			one := requests[i]
+			if within != nil {
+				one.Within = within(i)
+			}
+			if !yield(one) {
+				return
+			}
+		}
+	}
 	start := time.Now()
 	// Each core writes hits to where they belong if every query has k hits.
-	hits := search.MapBatch(ctx, s, slices.Values(requests), search.Batch{Threads: a.Threads},
+	hits := search.MapBatch(ctx, s, asked, search.Batch{Threads: a.Threads},
 		func(i int, found *search.Result) (int, error) {
 			for j, h := range found.Hits {
 				docs[i*width+j], scores[i*width+j] = h.Doc, h.Score
@@ -230,6 +247,60 @@ func (w *Worker) search(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	return pipe.Reply{Result: took{Seconds: time.Since(start).Seconds()}, Arrays: []pipe.Array{
 		pipe.NewArray("offsets", offsets), pipe.NewArray("docs", docs[:at]), pipe.NewArray("scores", scores[:at]),
 	}}, nil
+}
+
+// candidates returns a function that gives the documents which may answer query i, to rerank them:
+// those in the array within from within_ends[i-1] to within_ends[i] that are also among others. It
+// returns nil if the call has no such array.
+func candidates(m *pipe.Message, s *search.Searcher, queries int,
+	others *search.Within) (func(i int) *search.Within, error) {
+	if _, ok := m.Array("within"); !ok {
+		return nil, nil
+	}
+	docs, err := pipe.Get[uint32](m, "within")
+	if err != nil {
+		return nil, err
+	}
+	ends, err := pipe.Get[int64](m, "within_ends")
+	if err != nil {
+		return nil, err
+	}
+	if len(ends) != queries {
+		return nil, pipe.Valuef("%d lists of candidates for %d queries: want one for each", len(ends), queries)
+	}
+	at := int64(0)
+	for _, end := range ends {
+		if end < at || end > int64(len(docs)) {
+			return nil, pipe.Valuef("candidates end at %d: want %d to %d", end, at, len(docs))
+		}
+		at = end
+	}
+	for _, doc := range docs {
+		if int(doc) >= s.Index().Numbers() {
+			return nil, pipe.Valuef("document %d does not exist: the index has %d documents", doc, s.Index().Numbers())
+		}
+	}
+	segments := s.Index().Segments()
+	return func(i int) *search.Within {
+		sets := make([]*docset.Set, len(segments))
+		for j := range segments {
+			sets[j] = docset.New(segments[j].Docs())
+		}
+		from := int64(0)
+		if i > 0 {
+			from = ends[i-1]
+		}
+		for _, doc := range docs[from:ends[i]] {
+			j := sort.Search(len(segments), func(j int) bool { return segments[j].Base > doc }) - 1
+			sets[j].Add(doc - segments[j].Base)
+		}
+		for j := range sets {
+			if set := others.Of(j); set != nil {
+				sets[j].And(set)
+			}
+		}
+		return &search.Within{Sets: sets}
+	}, nil
 }
 
 func searchOne(ctx context.Context, s *search.Searcher, r search.Request) (pipe.Reply, error) {

@@ -351,6 +351,36 @@ class Index:
         batch.seconds = seconds
         return batch
 
+    def _rescore(
+        self, queries: list[str], docs: np.ndarray, ends: np.ndarray, **options: Any
+    ) -> np.ndarray:
+        """The scores of given documents, those of query i before ends[i]; 0 if they do not match.
+
+        options are those of `search`.
+        """
+        scores = np.zeros(len(docs), dtype=np.float32)
+        starts = np.concatenate([[0], ends[:-1]])
+        width = int((ends - starts).max(initial=0))
+        step = max(1, _HITS // max(1, width))
+        for at in range(0, len(queries) if width else 0, step):
+            part = slice(at, min(at + step, len(queries)))
+            first, last = starts[at], ends[part][-1]
+            some = docs[first:last]
+            arrays = {**strings(queries[part], "texts", "ends"),
+                      "within": some, "within_ends": ends[part] - first}  # fmt: skip
+            args = {"k": width, **{n: v for n, v in options.items() if v is not None}}
+            found = self._call("search", args, arrays).arrays
+            # Sort pairs of a query and a document, to look them up.
+            number = np.arange(part.stop - part.start, dtype=np.int64) << 32
+            hits = np.repeat(number, np.diff(found["offsets"])) | found["docs"]
+            order = np.argsort(hits, kind="stable")
+            hits, values = hits[order], found["scores"][order]
+            asked = np.repeat(number, ends[part] - starts[part]) | some
+            place = np.minimum(np.searchsorted(hits, asked), max(0, len(hits) - 1))
+            if len(hits):
+                scores[first:last] = np.where(hits[place] == asked, values[place], 0)
+        return scores
+
     def _one(self, query: str, args: dict[str, Any]) -> Any:
         """Asks one query. What stays the same from one query to the next is written once."""
         query.encode()  # raises an error for half a surrogate pair
