@@ -96,7 +96,7 @@ func (w *Writer) addCorpus(ctx context.Context, c *text.Corpus, o BuildOptions) 
 		}
 		invert.Memory = w.fields.share
 		invert.Visit = w.fields.add
-		o.StoreText = o.StoreText && !storesText(s)
+		o.StoreText = o.StoreText && !StoresText(s)
 	}
 	if o.StoreText {
 		if w.text, err = newTextWriter(w.dir, textFile, w.memory); err != nil {
@@ -188,6 +188,7 @@ func (w *Writer) reorder(ctx context.Context, dir string, o BuildOptions) error 
 	if order == nil {
 		return w.Commit()
 	}
+	w.letGo() // the other writer takes it
 	return r.reorder(ctx, dir, order, to)
 }
 

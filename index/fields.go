@@ -24,8 +24,8 @@ type fieldReader struct {
 	texts   []*Reader // index of each text field
 }
 
-// storesText reports whether the text of documents can be assembled from stored fields.
-func storesText(s *fields.Schema) bool {
+// StoresText reports whether the text of documents can be assembled from stored fields.
+func StoresText(s *fields.Schema) bool {
 	return !s.Has(func(f *fields.Field) bool { return f.Type == fields.Text && f.Unstored })
 }
 

@@ -231,8 +231,11 @@ func (f *fieldWriter) commit(w *Writer) error {
 			return err
 		}
 	}
-	_, err = w.dir.Sub(fieldsFolder)
-	return err
+	folder, err := w.dir.Sub(fieldsFolder)
+	if err != nil {
+		return err
+	}
+	return folder.Commit() // the names of the text fields' folders are on disk, too
 }
 
 func (f *fieldWriter) abort() {

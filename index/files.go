@@ -5,10 +5,12 @@ import (
 	"encoding/binary"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/internal/disk"
+	"github.com/collocate/collocate/internal/lockfile"
 	"github.com/collocate/collocate/internal/sections"
 )
 
@@ -48,9 +50,27 @@ var magics = map[string]string{
 	positionsFile: "COLOPOS\n",
 }
 
-// isOurs reports whether a file of that name in an index's folder is part of the index. A name that
-// ends with a slash is a folder.
+// isOurs reports whether a file of that name in an index's folder is part of the index, or of one of
+// its segments. A name that ends with a slash is a folder.
 func isOurs(name string) bool {
+	folder, file, inside := strings.Cut(name, "/")
+	if inside && (segmentFolder.MatchString(folder) || IsUnfinished(folder)) {
+		return file == "" || isOursAlone(file)
+	}
+	return isOursAlone(name) || name == SegmentsFile || name == lockfile.Name
+}
+
+var (
+	segmentFolder = regexp.MustCompile(`^s[0-9]{6,}$`)
+	unfinished    = regexp.MustCompile(`^\.s[0-9]{6,}\.tmp[0-9]+(\.old)?$`)
+)
+
+// IsUnfinished reports whether a folder of that name in an index's folder is a segment that is
+// being written, or was when its writer was killed.
+func IsUnfinished(name string) bool { return unfinished.MatchString(name) }
+
+// isOursAlone is isOurs for an index without segments.
+func isOursAlone(name string) bool {
 	if rest, ok := strings.CutPrefix(name, fieldsFolder+"/"); ok {
 		_, file, field := strings.Cut(rest, "/")
 		return rest == "" || field && (file == "" || magics[file] != "")

@@ -285,7 +285,7 @@ func parseMeta(c []uint64) (m meta, err error) {
 //
 // Open refuses a folder that has segments; see package segments.
 func Open(dir string) (*Reader, error) {
-	if _, err := os.Lstat(filepath.Join(dir, SegmentsFile)); err == nil {
+	if living(dir) {
 		return nil, fmt.Errorf("open index: %s: %w", dir, ErrSegments)
 	}
 	return OpenSegment(dir)
@@ -294,6 +294,9 @@ func Open(dir string) (*Reader, error) {
 // SegmentsFile is the name of the manifest, which lists the segments of an index that has them; see
 // package segments.
 const SegmentsFile = "segments"
+
+// SegmentsMagic is its magic in package sections.
+const SegmentsMagic = "COLOSGM\n"
 
 // ErrSegments is returned by Open for an index that has segments: open it with package segments.
 var ErrSegments = errors.New("the index has segments: merge them with 'collocate index compact'")
@@ -755,7 +758,7 @@ func (r *Reader) RepeatedID() (id string, found bool, err error) {
 
 // HasText reports whether the text of the documents is stored, as a whole or as stored fields.
 func (r *Reader) HasText() bool {
-	return r.text != nil || r.fields != nil && storesText(r.fields.schema)
+	return r.text != nil || r.fields != nil && StoresText(r.fields.schema)
 }
 
 // Text returns the stored text of a document.

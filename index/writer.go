@@ -8,11 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/internal/lockfile"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/scratch"
 	"github.com/collocate/collocate/internal/sections"
+	"github.com/collocate/collocate/internal/system"
 )
 
 // Documents describes the documents of an index to a Writer, before the first word is added.
@@ -53,8 +56,10 @@ func (d *Documents) ids() func(doc int) []byte {
 // at Commit.
 type Writer struct {
 	dir      *atomicfile.Dir
-	memory   int64  // bound in bytes
-	tempDir  string // folder for data beyond it
+	path     string   // the folder of the index; "" for a part of another
+	old      *os.File // lock of the index that is replaced, or nil
+	memory   int64    // bound in bytes
+	tempDir  string   // folder for data beyond it
 	docs     Documents
 	lengths  *lengthTable
 	encoder  *encoder // for Add
@@ -82,18 +87,25 @@ type Writer struct {
 }
 
 // Create starts an index in the folder dir. The folder must not exist yet, or be empty, or be an
-// index, which Commit replaces; a folder that holds any other file is refused. Call SetDocuments
-// before the first word. Every Writer ends with Commit or Abort; it is always safe to call `defer
-// w.Abort()` right after Create.
+// index, with segments or without, which Commit replaces; a folder that holds any other file is
+// refused. Until Commit or Abort nobody else may change an index with segments. Call SetDocuments before the
+// first word. Every Writer ends with Commit or Abort; it is always safe to call `defer w.Abort()`
+// right after Create.
 func Create(dir string) (*Writer, error) {
 	if err := replaceable(dir); err != nil {
 		return nil, err
 	}
-	d, err := atomicfile.CreateDir(dir, isOurs)
-	if err != nil {
+	w := &Writer{path: dir}
+	var err error
+	if living(dir) {
+		if w.old, err = lockfile.Take(dir); err != nil {
+			return nil, err
+		}
+	}
+	if w.dir, err = atomicfile.CreateDir(dir, isOurs); err != nil {
+		w.letGo()
 		return nil, err
 	}
-	w := &Writer{dir: d}
 	w.setMemory(0, "")
 	return w, nil
 }
@@ -110,24 +122,55 @@ func (w *Writer) setMemory(bytes int64, tempDir string) {
 	w.top.Dir, w.pairs.Dir = w.tempDir, w.tempDir
 }
 
-// replaceable returns an error if dir is neither empty nor an index that may be replaced.
+// letGo releases the lock of the index that is replaced.
+func (w *Writer) letGo() {
+	if w.old != nil {
+		lockfile.Remove(w.old)
+		w.old = nil
+	}
+}
+
+// hold takes the lock of an index without segments for the moment in which it is replaced. A
+// writer that has it open, or has made it one with segments since Create, would lose its changes.
+func (w *Writer) hold() (err error) {
+	if _, err := os.Stat(filepath.Join(w.path, metaFile)); w.path == "" || w.old != nil || err != nil {
+		return nil
+	}
+	for range 100 {
+		w.old, err = lockfile.Take(w.path)
+		if !errors.Is(err, lockfile.ErrHeld) {
+			break
+		}
+		time.Sleep(10 * time.Millisecond) // it may be another one that replaces the index
+	}
+	switch {
+	case errors.Is(err, lockfile.ErrHeld):
+		return err
+	case living(w.path):
+		return fmt.Errorf("%s was changed by another process meanwhile, and is not replaced", w.path)
+	}
+	return nil // without a lock: nobody can write to the folder
+}
+
+// living reports whether the index in a folder has segments.
+func living(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, SegmentsFile))
+	return err == nil
+}
+
+// replaceable returns an error if dir is neither empty nor an index, which may be replaced.
 func replaceable(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
+	if err != nil || len(entries) == 0 {
 		return err
 	}
-	if len(entries) == 0 {
-		return nil
-	}
-	if _, err := os.Stat(filepath.Join(dir, "segments")); err == nil {
-		return fmt.Errorf("%s is an index with segments, which is not overwritten: "+
-			"remove it first, name another folder, or add to it with 'collocate index add'", dir)
-	}
-	if f, err := sections.Open(filepath.Join(dir, metaFile), magics[metaFile], math.MaxUint32); err == nil {
-		return f.Close()
+	for name, magic := range map[string]string{metaFile: magics[metaFile], SegmentsFile: SegmentsMagic} {
+		if f, err := sections.Open(filepath.Join(dir, name), magic, math.MaxUint32); err == nil {
+			return f.Close()
+		}
 	}
 	return fmt.Errorf("%s: the folder is not empty and not an index: name another one", dir)
 }
@@ -361,6 +404,13 @@ func (w *Writer) commit() error {
 	if err := w.finish(); err != nil {
 		return err
 	}
+	if err := w.hold(); err != nil {
+		return err
+	}
+	if !system.RenamesOpen {
+		w.letGo() // a folder with an open file cannot be renamed
+	}
+	defer w.letGo()
 	return w.dir.Commit()
 }
 
@@ -513,4 +563,5 @@ func (w *Writer) Abort() {
 		w.fields.abort()
 	}
 	w.dir.Abort()
+	w.letGo()
 }

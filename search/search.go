@@ -137,20 +137,33 @@ func (s *Searcher) Search(ctx context.Context, r Request) (found *Result, err er
 	if s.closed.Load() {
 		return nil, errClosed
 	}
+	if s.tree == nil {
+		return s.nothing(&r)
+	}
 	if r.Expand != nil {
 		return s.searchExpanded(ctx, r)
 	}
 	if r.From > 0 && r.Query == nil && !r.Count && !r.Gathers() && model.IsFielded(r.Model) {
 		return s.page(ctx, r) // each field has its own vocabulary, which a tree does not support
 	}
-	if (r.IsTree() || r.Within != nil && r.Algorithm == Auto && !model.IsFielded(r.Model) &&
-		!s.tree.ForEngines(&r)) && s.tree != nil {
+	if r.IsTree() || r.Within != nil && r.Algorithm == Auto && !model.IsFielded(r.Model) &&
+		!s.tree.ForEngines(&r) {
 		return s.searchTree(ctx, r)
 	}
 	if ask.WantsGPU(r.Parallel) {
 		return s.searchGPU(ctx, r)
 	}
 	return s.onCores(ctx, &r)
+}
+
+// nothing answers a request to an index without documents. Fields that its schema does not have are
+// errors, as in any other.
+func (s *Searcher) nothing(r *Request) (*Result, error) {
+	if err := CheckFields(s.index.Schema(), r); err != nil {
+		return nil, err
+	}
+	facets, err := tree.MergeFacets(s.index.Schema(), r.Facets)
+	return &Result{Hits: []Hit{}, Facets: facets}, err
 }
 
 // searchTree answers a request that is a tree, or has parts that are answered like one. Its copy of
@@ -173,7 +186,7 @@ func (s *Searcher) onCores(ctx context.Context, r *Request) (*Result, error) {
 		whole := *r // escapes to the heap
 		return s.many.Search(ctx, &whole)
 	}
-	return &Result{Hits: []Hit{}}, nil
+	return s.nothing(r)
 }
 
 // page answers a request with From by searching for From+K answers and dropping the first From.

@@ -24,7 +24,8 @@ func newIndexCmd(a *app) *cobra.Command {
 		GroupID:     groupSearch,
 		Annotations: hasGPU,
 		Long: `Index the documents of files and folders ("-" for standard input) in the folder DIR. The index
-appears there when it is complete and replaces an existing one. Data beyond --memory are kept in
+appears there when it is complete and replaces an existing one, with segments or without. While
+another process changes an index it is not replaced. Data beyond --memory are kept in
 temporary files beside DIR. With --engine gpu, words are numbered and sorted on a GPU, with auto
 if that is faster; the index is the same.`,
 		Example: `  collocate index news.jsonl.zst --positions --out news.index

@@ -45,7 +45,8 @@ func (a *app) tell(dir string, c changed, what string) error {
 }
 
 // change opens an index for writing, calls do, and commits. If merge is set, it then merges
-// segments as the policy asks for and commits again; a cancelled merge keeps the changes of do.
+// segments as the policy asks for and commits again. If only that fails, it is a note, since the
+// changes of do are complete; if it is interrupted, the error says so.
 func (a *app) change(ctx context.Context, dir string, o segments.Options, merge bool, c *changed,
 	do func(w *segments.Writer) error) (err error) {
 	o.Memory = int64(a.memory)
@@ -57,15 +58,15 @@ func (a *app) change(ctx context.Context, dir string, o segments.Options, merge 
 	if err := do(w); err != nil {
 		return err
 	}
-	if err := w.Commit(); err != nil {
-		return err
-	}
 	if !merge {
+		return w.Commit()
+	}
+	c.Merged, err = w.CommitAndMerge(ctx)
+	if failed := new(segments.MergeError); errors.As(err, &failed) && ctx.Err() == nil {
+		a.note(err.Error() + "; 'collocate index merge " + dir + "' tries again")
 		return nil
 	}
-	n, err := w.Merge(ctx)
-	c.Merged += n
-	return errors.Join(err, w.Commit())
+	return err
 }
 
 func newIndexAddCmd(a *app) *cobra.Command {
@@ -81,7 +82,8 @@ func newIndexAddCmd(a *app) *cobra.Command {
 		Long: `Add the documents of files and folders to the index DIR, which is created if it does not exist.
 A document replaces an older one with the same ID. The documents become a segment; ten segments
 of about the same size are merged into one. A search at the same time sees the index before or
-after the change, and a crash leaves one of the two.`,
+after the change, and a crash leaves one of the two. If only the merge fails, the documents are
+added, and a note says so.`,
 		Example: `  collocate index add news.index today.jsonl
   collocate index add new.index news.jsonl --analyzer english --store-text`,
 		Args: cobra.MinimumNArgs(2),
@@ -268,8 +270,11 @@ third is deleted. 'index add' and 'index delete' do the same at the end.`,
 				return err
 			}
 			var c changed
-			err := a.change(cmd.Context(), args[0], segments.Options{}, true, &c,
-				func(*segments.Writer) error { return nil })
+			err := a.change(cmd.Context(), args[0], segments.Options{}, false, &c,
+				func(w *segments.Writer) (err error) {
+					c.Merged, err = w.Merge(cmd.Context())
+					return err
+				})
 			if err != nil {
 				return err
 			}
@@ -284,8 +289,8 @@ func newIndexCompactCmd(a *app) *cobra.Command {
 		Use:   "compact DIR",
 		Short: "Make one segment of an index, without deleted documents",
 		Long: `Merge all segments of an index. The result is byte for byte the index that 'collocate index'
-makes of the remaining documents. With --out, DIR stays as it is, and the result is an index
-without segments.`,
+makes of the remaining documents. With --out the result is an index without segments, and DIR
+stays as it is, unless --out names it.`,
 		Example: `  collocate index compact news.index
   collocate index compact news.index --out whole.index`,
 		Args: cobra.ExactArgs(1),

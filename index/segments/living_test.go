@@ -325,3 +325,5 @@ func sameFiles(t testing.TB, a, b string) {
 		t.Fatalf("%v; %d files compared, want at least 5", err, files)
 	}
 }
+
+func newRand() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }

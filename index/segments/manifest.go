@@ -21,7 +21,7 @@ import (
 // deleted documents, ascending, 4 bytes each, or, unless that takes less space, a bitmap of them.
 // The section of the segment "." is called ".".
 const (
-	magic   = "COLOSGM\n"
+	magic   = index.SegmentsMagic
 	version = 1
 )
 

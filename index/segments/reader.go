@@ -24,6 +24,9 @@ type Reader struct {
 	open       []*openIndex
 	docs       int // documents that were not deleted
 	analyzer   string
+	// What the segments say unless there are none.
+	schema   *fields.Schema
+	hasTexts bool
 
 	countTerms sync.Once
 	terms      int
@@ -91,14 +94,23 @@ func openNewest(dir string, old *Reader) (*Reader, error) {
 			return g, nil
 		}
 		// Segments of older generations are removed, so retry if there is a newer one.
-		if now, err2 := readManifest(dir); try == 100 || err2 != nil || now.Generation == m.Generation {
+		now, err2 := readManifest(dir)
+		replaced := errors.Is(err2, fs.ErrNotExist) // by an index without segments
+		if try == 100 || !replaced && (err2 != nil || now.Generation == m.Generation) {
 			return nil, err
 		}
 	}
 }
 
 func openGeneration(dir string, m *manifest, old *Reader) (*Reader, error) {
-	g := &Reader{dir: dir, generation: m.Generation, analyzer: m.Analyzer}
+	g := &Reader{dir: dir, generation: m.Generation, analyzer: m.Analyzer, hasTexts: m.StoreText}
+	if len(m.Segments) == 0 && m.Schema != nil {
+		var err error
+		if g.schema, err = fields.ParseJSON(m.Schema); err != nil {
+			return nil, fmt.Errorf("open index: %s: the schema: %w", manifestPath(dir), err)
+		}
+		g.hasTexts = g.hasTexts || index.StoresText(g.schema)
+	}
 	for i := range m.Segments {
 		e := &m.Segments[i]
 		o := old.find(e)
@@ -158,12 +170,27 @@ func (g *Reader) Close() error {
 func (g *Reader) Refresh() (*Reader, error) {
 	m, err := readManifest(g.dir)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && g.generation == 0, err == nil && m.Generation == g.generation:
+	case errors.Is(err, fs.ErrNotExist) && g.generation == 0, err == nil && g.is(m):
 		return nil, nil
-	case err != nil:
+	case err != nil && !errors.Is(err, fs.ErrNotExist): // else it was replaced by one without segments
 		return nil, err
 	}
 	return openNewest(g.dir, g)
+}
+
+// is reports whether g is the generation of a manifest. The number alone does not tell, as the
+// index may have been replaced by another, or by its backup.
+func (g *Reader) is(m *manifest) bool {
+	if m.Generation != g.generation || len(m.Segments) != len(g.open) {
+		return false
+	}
+	for i := range m.Segments {
+		e, s := &m.Segments[i], &g.segments[i]
+		if g.find(e) != g.open[i] || (e.live == nil) != (s.Live == nil) || e.live != nil && !slices.Equal(e.live.Words(), s.Live.Words()) {
+			return false
+		}
+	}
+	return true
 }
 
 // Generation returns the number of commits so far; it is 0 for an index made by package index.
@@ -209,7 +236,7 @@ func (g *Reader) Analyzer() string { return g.analyzer }
 // none.
 func (g *Reader) Schema() *fields.Schema {
 	if len(g.segments) == 0 {
-		return nil
+		return g.schema
 	}
 	return g.segments[0].Schema()
 }
@@ -230,7 +257,7 @@ func (g *Reader) HasText() bool {
 			return false
 		}
 	}
-	return len(g.segments) > 0
+	return len(g.segments) > 0 || g.hasTexts
 }
 
 // Text returns the stored text of a document.

@@ -15,8 +15,12 @@ import (
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/internal/disk"
+	"github.com/collocate/collocate/internal/lockfile"
 	"github.com/collocate/collocate/text"
 )
+
+// ErrLocked is wrapped by the error of NewWriter if another Writer has the index open.
+var ErrLocked = lockfile.ErrHeld
 
 // Options are the options of NewWriter. The zero value is for an existing index.
 type Options struct {
@@ -122,13 +126,13 @@ func NewWriter(dir string, o Options) (w *Writer, err error) {
 		return nil, err
 	}
 	w = &Writer{dir: dir, o: o}
-	if w.lock, err = takeLock(dir); err != nil {
+	if w.lock, err = lockfile.Take(dir); err != nil {
 		return nil, err
 	}
 	if err = w.load(); err != nil {
 		w.Close()
 		if made { // remove the folder again
-			os.Remove(filepath.Join(dir, lockFile))
+			os.Remove(filepath.Join(dir, lockfile.Name))
 			os.Remove(dir)
 		}
 		return nil, err
@@ -155,7 +159,7 @@ func ours(dir string) error {
 
 // foreign reports whether a folder entry cannot stem from a Writer that never committed.
 func foreign(e fs.DirEntry) bool {
-	return e.Name() != lockFile && !segmentName.MatchString(e.Name()) && !atomicfile.IsTemporary(e.Name())
+	return e.Name() != lockfile.Name && !segmentName.MatchString(e.Name()) && !atomicfile.IsTemporary(e.Name())
 }
 
 // begun reports whether a folder was used by a Writer, but nothing was committed.
@@ -202,6 +206,7 @@ func (w *Writer) load() error {
 			}
 			w.m.Schema = w.withAnalyzers(w.o.Schema).JSON()
 		}
+		w.changed = true // Commit publishes it, even without documents
 	default:
 		return err
 	}
@@ -223,6 +228,7 @@ func (w *Writer) load() error {
 	}
 	w.next = w.m.Next
 	w.removeOthers()
+	w.removeUnfinished()
 	return w.begin()
 }
 
@@ -278,6 +284,16 @@ func (w *Writer) removeOthers() {
 	}
 	if len(w.m.Segments) > 0 && !used[here] {
 		index.RemoveFiles(w.dir)
+	}
+}
+
+// removeUnfinished removes segments that a killed writer did not complete.
+func (w *Writer) removeUnfinished() {
+	entries, _ := os.ReadDir(w.dir)
+	for _, e := range entries {
+		if e.IsDir() && index.IsUnfinished(e.Name()) {
+			os.RemoveAll(filepath.Join(w.dir, e.Name()))
+		}
 	}
 }
 
@@ -491,6 +507,30 @@ func (w *Writer) Commit() error {
 	return nil
 }
 
+// MergeError is the error of CommitAndMerge if the changes were published, but merging segments
+// afterwards failed. Nothing is lost; another Merge may be tried at any time.
+type MergeError struct{ Err error }
+
+func (e *MergeError) Error() string {
+	return "the change is complete, but merging segments afterwards failed: " + e.Err.Error()
+}
+
+func (e *MergeError) Unwrap() error { return e.Err }
+
+// CommitAndMerge publishes all changes. Then it merges segments where the merge policy says so,
+// publishes that as well, and returns how many it merged. An error after the changes were published
+// is a *MergeError.
+func (w *Writer) CommitAndMerge(ctx context.Context) (merged int, err error) {
+	if err := w.Commit(); err != nil {
+		return 0, err
+	}
+	merged, err = w.Merge(ctx)
+	if err := errors.Join(err, w.Commit()); err != nil {
+		return 0, &MergeError{err}
+	}
+	return merged, nil
+}
+
 func (w *Writer) commit() error {
 	if err := w.flush(); err != nil {
 		return err
@@ -561,7 +601,7 @@ func (w *Writer) Close() error {
 		w.removeOthers()
 	}
 	w.err = errClosed
-	errs = append(errs, w.behindErr, releaseLock(w.lock))
+	errs = append(errs, w.behindErr, lockfile.Release(w.lock))
 	w.lock = nil
 	return errors.Join(errs...)
 }

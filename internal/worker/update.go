@@ -25,7 +25,7 @@ func (w *Worker) add(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	}
 	defer bounded(a.Memory)()
 	var added, replaced int
-	err = change(ctx, a.Path, segments.Options{Analyzer: an}, func(w *segments.Writer) (err error) {
+	err = change(ctx, c, a.Path, segments.Options{Analyzer: an}, func(w *segments.Writer) (err error) {
 		added, replaced, err = w.AddCorpus(ctx, corpus, index.BuildOptions{
 			Threads: a.Threads, Memory: a.Memory, Progress: c.Stage("writing"),
 		})
@@ -47,7 +47,7 @@ func (w *Worker) delete(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 		return pipe.Reply{}, err
 	}
 	deleted := 0
-	err = change(ctx, a.Path, segments.Options{}, func(w *segments.Writer) error {
+	err = change(ctx, c, a.Path, segments.Options{}, func(w *segments.Writer) error {
 		for _, id := range ids {
 			n, err := w.Delete(string(id))
 			if err != nil {
@@ -60,8 +60,9 @@ func (w *Worker) delete(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	return pipe.Reply{Result: map[string]int{"deleted": deleted}}, err
 }
 
-// change changes an index, and merges segments where the merge policy says so.
-func change(ctx context.Context, dir string, o segments.Options, do func(*segments.Writer) error) (err error) {
+// change changes an index, and merges segments where the merge policy says so. If only that fails,
+// it is a note.
+func change(ctx context.Context, c *pipe.Call, dir string, o segments.Options, do func(*segments.Writer) error) (err error) {
 	w, err := segments.NewWriter(dir, o)
 	if err != nil {
 		return err
@@ -70,11 +71,10 @@ func change(ctx context.Context, dir string, o segments.Options, do func(*segmen
 	if err := do(w); err != nil {
 		return err
 	}
-	if err := w.Commit(); err != nil {
-		return err
+	_, err = w.CommitAndMerge(ctx)
+	if failed := new(segments.MergeError); errors.As(err, &failed) && ctx.Err() == nil {
+		c.Note(err.Error())
+		return nil
 	}
-	if _, err := w.Merge(ctx); err != nil {
-		return err
-	}
-	return w.Commit()
+	return err
 }

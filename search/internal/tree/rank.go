@@ -319,7 +319,7 @@ func (p *plan) fromTop(longest index.Term, postings int64, left int) bool {
 // mode Or, if a quarter of the documents or more are left, the method sparse is always false, so
 // that the engines answer the request in any case.
 func (ix *Index) ForEngines(r *ask.Request) bool {
-	if ix == nil || r.Mode != ask.Or || ask.WantsGPU(r.Parallel) {
+	if r.Mode != ask.Or || ask.WantsGPU(r.Parallel) {
 		return false
 	}
 	docs, left := 0, 0
