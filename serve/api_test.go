@@ -379,7 +379,7 @@ func TestJobs(t *testing.T) {
 	h := everywhere(t, Options{})
 	w := call(h, "/v1/jobs", `{"kind":"patterns","distances":[0.5,1,2],"min_prevalence":0.3}`)
 	started := decode[jobAnswer](t, w.Body.String())
-	if w.Code != 202 || w.Header().Get("Location") != "/v1/jobs/"+started.ID || started.Total != 3 {
+	if w.Code != 202 || w.Header().Get("Location") != "jobs/"+started.ID || started.Total != 3 {
 		t.Fatalf("start: status %d %s at %q, want 202 and 3 steps", w.Code, w.Body, w.Header().Get("Location"))
 	}
 	events := call(h, "/v1/jobs/"+started.ID+"/events", "").Body.String() // until the job ends

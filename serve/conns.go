@@ -45,7 +45,7 @@ func (k *keeper) context(ctx context.Context, c net.Conn) context.Context {
 func (k *keeper) add(c net.Conn) *conn {
 	var who netip.Addr
 	if a, ok := c.RemoteAddr().(*net.TCPAddr); ok {
-		who = clientOf(&http.Request{RemoteAddr: a.String()})
+		who = networkOf(addressOf(a.String()))
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"net/http"
 	"net/netip"
 	"slices"
 	"sync"
@@ -116,20 +115,6 @@ func newGate(l Limits, shortSlots, longSlots int) *gate {
 	}
 	g.lanes[shortLane].slots, g.lanes[longLane].slots = shortSlots, longSlots
 	return g
-}
-
-// clientOf identifies clients by address. All addresses of an IPv6 /64 network are one client.
-func clientOf(r *http.Request) netip.Addr {
-	at, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return netip.Addr{}
-	}
-	a := at.Addr().Unmap().WithZone("")
-	if a.Is6() {
-		p, _ := a.Prefix(64) // 64 bits is valid for IPv6
-		return p.Addr()
-	}
-	return a
 }
 
 // slot is the permission to process a request.

@@ -237,7 +237,7 @@ func (x *exchange) startJob() {
 		v.runJob(ctx, b, want)
 	})
 	a, _ := b.now()
-	x.w.Header().Set("Location", "/v1/jobs/"+a.ID)
+	x.w.Header().Set("Location", "jobs/"+a.ID) // relative: a proxy may add a path before /v1
 	x.reply(http.StatusAccepted, a)
 }
 

@@ -64,7 +64,7 @@ func (d *plainData) write(b *bytes.Buffer) {
 		and = " selected"
 	}
 	b.WriteString(strings.Replace(plainHTML, "TITLE", title, 1))
-	fmt.Fprintf(b, `<form action="/plain" method="get" role="search">
+	fmt.Fprintf(b, `<form action="plain" method="get" role="search">
 <input type="search" name="q" value="%s" aria-label="Words to search for" placeholder="Words" autofocus>
 <select name="mode" aria-label="Which documents">
 <option value="or">any of the words</option>

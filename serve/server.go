@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"runtime"
 	"slices"
 	"strings"
@@ -70,8 +71,12 @@ type Options struct {
 	// Origins lists the origins of pages that may send requests, such as https://example.org,
 	// besides the server's own.
 	Origins []string
+	// Proxies are the addresses of proxies. Of a request from one of these, the client is the last
+	// address in X-Forwarded-For that is no proxy. Of other requests that header is ignored, since
+	// any client can send it.
+	Proxies []netip.Prefix
 	// Token, unless it is empty, must be sent by clients in the header "Authorization: Bearer
-	// TOKEN". Only health, readiness and the page itself do not need it.
+	// TOKEN". Only health, readiness and the page itself do not need it. See Server.SetToken.
 	Token string
 	// TLSCert and TLSKey are the files of a certificate and its key, with which Run speaks HTTPS.
 	// They are read again when they change.
@@ -97,7 +102,7 @@ type Server struct {
 	gate    *gate
 	log     *slog.Logger
 	routes  []route
-	token   [sha256.Size]byte
+	token   atomic.Pointer[[sha256.Size]byte] // hash of the token; nil if none is needed
 	metrics *metrics
 	tracer  *tracer // nil disables tracing
 	jobs    *jobs
@@ -127,7 +132,8 @@ func newServer(o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	v := &Server{o: o, threads: o.Threads, log: o.Log, started: time.Now(), token: sha256.Sum256([]byte(o.Token))}
+	v := &Server{o: o, threads: o.Threads, log: o.Log, started: time.Now()}
+	v.SetToken(o.Token)
 	if v.threads <= 0 {
 		v.threads = runtime.GOMAXPROCS(0)
 	}
@@ -229,7 +235,7 @@ var closing = []string{"close"}
 func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	x := &exchange{Server: v, sent: recorder{ResponseWriter: w}, r: r, conn: connOf(r), g: v.hold(),
-		client: clientOf(r), id: requestID(r), verb: "other"}
+		client: v.clientOf(r), id: requestID(r), verb: "other"}
 	defer v.letGo(x.g)
 	x.conn.answering(true)
 	defer x.conn.answering(false)
@@ -338,9 +344,20 @@ func challengeOf(path string) string {
 	return "Bearer"
 }
 
+// SetToken replaces the token that clients must send; "" means none. Requests in progress go on.
+func (v *Server) SetToken(token string) {
+	if token == "" {
+		v.token.Store(nil)
+		return
+	}
+	sum := sha256.Sum256([]byte(token))
+	v.token.Store(&sum)
+}
+
 // authorized compares the token in constant time.
 func (x *exchange) authorized() bool {
-	if x.o.Token == "" {
+	token := x.token.Load()
+	if token == nil {
 		return true
 	}
 	said, ok := strings.CutPrefix(x.r.Header.Get("Authorization"), "Bearer ")
@@ -348,7 +365,7 @@ func (x *exchange) authorized() bool {
 		said, ok = password, true
 	}
 	sum := sha256.Sum256([]byte(said))
-	return subtle.ConstantTimeCompare(sum[:], x.token[:]) == 1 && ok
+	return subtle.ConstantTimeCompare(sum[:], token[:]) == 1 && ok
 }
 
 // allowOrigin sets the CORS headers, if the origin is one of Options.Origins, and answers preflight

@@ -1,9 +1,11 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte'
 import { defineConfig } from 'vite'
 
-// File names have no hashes, since dist is committed and the server sends an ETag. The proxy is for
+// File names have no hashes, since dist is committed and the server sends an ETag. All addresses are
+// relative, so that the page works behind a proxy that adds a path before it. The proxy here is for
 // `npm run dev` with a running `collocate serve`.
 export default defineConfig({
+  base: './',
   plugins: [svelte()],
   build: {
     assetsInlineLimit: 0,

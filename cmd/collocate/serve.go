@@ -8,13 +8,14 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/netip"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,6 +36,9 @@ type serveFlags struct {
 	pointsFlags     string
 	read            pointFlags
 	tokenFile       string
+	token           followedToken
+	proxies         []string
+	trusted         []netip.Prefix // the parsed proxies
 	tlsCert, tlsKey string
 	accessLog       string
 	trace           string
@@ -92,8 +96,10 @@ balancer sends requests elsewhere before it stops.
 The server collects garbage only when there are 128 MB, or a 32nd of the memory. GOGC or
 GOMEMLIMIT in the environment override that.
 
-When the index in DIR is replaced, or on SIGHUP, the server switches to the new one without
-refusing a request. Ctrl-C or SIGTERM ends the server after running requests, within five
+When the index in DIR is replaced, or on SIGHUP or SIGUSR1, the server switches to the new one
+without refusing a request. Under nohup only SIGUSR1 does that, since SIGHUP is ignored there. A
+new token in the file of --token-file is used at once, too. Behind a proxy, name its address with
+--proxy: otherwise all its clients count as one. A proxy may add a path before the page. Ctrl-C or SIGTERM ends the server after running requests, within five
 seconds, with exit code 0.`,
 		Args: cobra.MaximumNArgs(1),
 		Example: `  collocate serve news.index
@@ -132,6 +138,8 @@ func (f *serveFlags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.debugAddr, "debug-addr", "", "address for Go's profiles (/debug/pprof/), such as 127.0.0.1:6060")
 	fl.StringVar(&f.tokenFile, "token-file", "",
 		"`FILE` with a token that clients must send: Authorization: Bearer TOKEN")
+	fl.StringSliceVar(&f.proxies, "proxy", nil,
+		"addresses or networks (CIDR) of proxies, whose X-Forwarded-For names the client; of others it is ignored")
 	fl.StringVar(&f.tlsCert, "tls-cert", "", "certificate `FILE`, for HTTPS")
 	fl.StringVar(&f.tlsKey, "tls-key", "", "key `FILE` of the certificate")
 	fl.StringVar(&f.accessLog, "access-log", "",
@@ -182,9 +190,24 @@ func (f *serveFlags) check(cmd *cobra.Command) error {
 	if (f.tlsCert == "") != (f.tlsKey == "") {
 		return usagef("--tls-cert and --tls-key go together")
 	}
+	for _, said := range f.proxies {
+		p, err := parseNetwork(said)
+		if err != nil {
+			return usagef("--proxy %q: want an address or a network, such as 10.0.0.0/8", said)
+		}
+		f.trusted = append(f.trusted, p)
+	}
 	var err error
 	f.pointsFlags, err = readingFlags(cmd, f.points)
 	return err
+}
+
+// parseNetwork parses a network in CIDR notation, or a single address.
+func parseNetwork(s string) (netip.Prefix, error) {
+	if at, err := netip.ParseAddr(s); err == nil {
+		return at.Unmap().Prefix(at.Unmap().BitLen())
+	}
+	return netip.ParsePrefix(s)
 }
 
 // serveJSON describes a server that is ready, for --json.
@@ -272,7 +295,7 @@ func relaxGC() (restore func()) {
 // options returns the options that servers of an index and of shards have in common.
 func (f *serveFlags) options(a *app) serve.Options {
 	return serve.Options{
-		Engine: a.engine, Device: a.gpu, Threads: a.threads, MaxK: f.maxK, Hosts: f.hosts, Origins: f.origins, Limits: f.limits,
+		Engine: a.engine, Device: a.gpu, Threads: a.threads, MaxK: f.maxK, Hosts: f.hosts, Origins: f.origins, Proxies: f.trusted, Limits: f.limits,
 		Version: versionName(), TLSCert: f.tlsCert, TLSKey: f.tlsKey, Log: a.serverLog(), Drain: f.drain,
 	}
 }
@@ -297,7 +320,7 @@ func (f *serveFlags) open(ctx context.Context, a *app, o *serve.Options) (closeA
 			c()
 		}
 	}
-	if o.Token, err = readToken("token-file", f.tokenFile); err != nil {
+	if o.Token, err = f.token.read(f.tokenFile); err != nil {
 		return closeAll, err
 	}
 	if f.tlsCert != "" {
@@ -352,22 +375,6 @@ func (f *serveFlags) open(ctx context.Context, a *app, o *serve.Options) (closeA
 	return closeAll, nil
 }
 
-// readToken reads the token from the file of a flag; without a file it returns "".
-func readToken(flag, file string) (string, error) {
-	if file == "" {
-		return "", nil
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return "", fmt.Errorf("--%s: %w", flag, err)
-	}
-	token := strings.TrimSpace(string(text))
-	if token == "" {
-		return "", fmt.Errorf("--%s %s: it is empty", flag, file)
-	}
-	return token, nil
-}
-
 // warnIfOpen warns what other machines may do or see if they can reach the address.
 func (f *serveFlags) warnIfOpen(a *app, at net.Addr) {
 	switch {
@@ -407,8 +414,9 @@ func (f *serveFlags) debug(a *app, ctx context.Context) (stop func(), err error)
 }
 
 // follow opens the index again when its folder was replaced, when a newer generation was committed,
-// and on SIGHUP. If that fails it tries again later, since the index may still be being copied. It
-// returns when the server is to stop: when ctx is done, or on SIGHUP if the terminal was closed.
+// and on a signal to reload; also the token, when its file changes. If that fails it tries again
+// later, since the index may still be being copied. It returns when the server is to stop: when ctx
+// is done, or on SIGHUP if the terminal was closed.
 func (f *serveFlags) follow(ctx context.Context, a *app, server *serve.Server,
 	current *search.Searcher, dir string, was os.FileInfo) {
 	log := a.serverLog()
@@ -424,13 +432,14 @@ func (f *serveFlags) follow(ctx context.Context, a *app, server *serve.Server,
 		select {
 		case <-ctx.Done():
 			return
-		case <-told:
-			if atTerminal && !term.IsTerminal(int(os.Stdin.Fd())) {
+		case signal := <-told:
+			if hungUp(signal, atTerminal) {
 				return
 			}
 			forced = true
 		case <-look.C:
 		}
+		f.token.look(server, log, forced)
 		is, err := os.Stat(dir)
 		if err != nil {
 			if forced {
@@ -463,6 +472,11 @@ func (f *serveFlags) follow(ctx context.Context, a *app, server *serve.Server,
 		a.summary("%s and %s from the new index", counted(s.Index().Docs(), "document"),
 			counted(s.Index().Terms(), "word"))
 	}
+}
+
+// hungUp reports whether a signal means that the terminal was closed.
+func hungUp(signal os.Signal, atTerminal bool) bool {
+	return signal == syscall.SIGHUP && atTerminal && !term.IsTerminal(int(os.Stdin.Fd()))
 }
 
 // requestLog is the access log or the traces. The first failure to write is logged; on a full disk

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"os/signal"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -85,22 +87,29 @@ func (f *serveFlags) runRoot(a *app, cmd *cobra.Command, args []string) error {
 	told := make(chan os.Signal, 1)
 	notifyReload(told)
 	defer signal.Stop(told)
-	go untilHangup(running, stop, told)
+	go f.followRoot(running, stop, told, server, o.Log)
 	return errors.Join(server.Run(running, l), server.Close())
 }
 
-// untilHangup stops the root on a SIGHUP because its terminal was closed. Any other SIGHUP, which
-// makes servers of an index open it again, is ignored: a root checks its shards every second.
-func untilHangup(ctx context.Context, stop func(), told <-chan os.Signal) {
+// followRoot stops the root on a SIGHUP because its terminal was closed, and follows changes of its
+// token. Signals, which make servers of an index open it again, have no other effect: a root checks
+// its shards every second.
+func (f *serveFlags) followRoot(ctx context.Context, stop func(), told <-chan os.Signal,
+	server *serve.Server, log *slog.Logger) {
 	atTerminal := term.IsTerminal(int(os.Stdin.Fd()))
+	look := time.NewTicker(f.reloadEvery)
+	defer look.Stop()
 	for {
+		forced := false
 		select {
 		case <-ctx.Done():
 			return
-		case <-told:
-			if atTerminal && !term.IsTerminal(int(os.Stdin.Fd())) {
+		case signal := <-told:
+			if forced = true; hungUp(signal, atTerminal) {
 				stop()
 			}
+		case <-look.C:
 		}
+		f.token.look(server, log, forced)
 	}
 }

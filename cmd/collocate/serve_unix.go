@@ -8,8 +8,10 @@ import (
 	"syscall"
 )
 
-// notifyReload sends SIGHUP, which ends other commands, to a channel.
+// notifyReload sends SIGUSR1 to a channel, and SIGHUP, which ends other commands. A SIGHUP that is
+// ignored, as under nohup, stays ignored.
 func notifyReload(told chan<- os.Signal) {
+	signal.Notify(told, syscall.SIGUSR1)
 	if !signal.Ignored(syscall.SIGHUP) {
 		signal.Reset(syscall.SIGHUP)
 		signal.Notify(told, syscall.SIGHUP)

@@ -3,6 +3,7 @@
 // with a message, or fail if CI is set. An argument selects the tests whose names contain it.
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, request } from 'node:http'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -32,6 +33,24 @@ function start(args) {
   return { address, stop: () => child.kill('SIGTERM') }
 }
 
+/** behind runs a proxy that adds a path before a server, and resolves to its address. */
+function behind(base, path) {
+  const proxy = createServer((from, to) => {
+    if (!from.url.startsWith(path)) {
+      to.writeHead(404).end()
+      return
+    }
+    const { host, ...headers } = from.headers
+    from.pipe(request(base + from.url.slice(path.length - 1), { method: from.method, headers }, (answer) => {
+      to.writeHead(answer.statusCode, answer.headers)
+      answer.pipe(to)
+    }))
+  })
+  return new Promise((resolve) => proxy.listen(0, '127.0.0.1', () => {
+    resolve({ address: `http://127.0.0.1:${proxy.address().port}${path}`, stop: () => proxy.close() })
+  }))
+}
+
 let failures = 0
 function check(ok, what) {
   if (!ok) {
@@ -42,7 +61,7 @@ function check(ok, what) {
 
 const dir = mkdtempSync(join(tmpdir(), 'collocate-page-'))
 const full = start(['demo', '--serve', '--dir', dir, '--addr', '127.0.0.1:0'])
-let bare, films, odd, shard, root
+let bare, films, odd, shard, root, proxy
 let browser
 try {
   const base = await full.address
@@ -138,6 +157,25 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
     }
   }
 
+  proxy = await behind(base, '/search/')
+  look('behind a proxy that adds a path', proxy.address, async (page) => {
+    await page.getByText('3,675 documents with').waitFor()
+    await page.getByRole('searchbox').first().fill('membrane')
+    await page.locator('article').nth(9).waitFor()
+    await page.waitForURL(proxy.address + '?q=membrane*')
+    await page.getByRole('link', { name: 'Words', exact: true }).click()
+    await page.waitForURL(proxy.address + 'words')
+    await page.goto(proxy.address + 'words?w=membrane')
+    await page.getByRole('link', { name: /^plasma/ }).first().click()
+    await page.waitForURL(proxy.address + 'words?w=plasma*')
+    await page.locator('.concordance mark').first().waitFor()
+    await page.goto(proxy.address + 'places')
+    await page.locator('.pattern').first().waitFor()
+    await page.getByRole('link', { name: 'Collocate, home' }).click()
+    await page.waitForURL(proxy.address)
+    await page.goto(proxy.address + 'about')
+    await page.getByText('3,675').first().waitFor()
+  })
   look('a root, one shard away', rootBase + '/', async (page) => {
     await page.getByText('3,675 documents in 2 shards').waitFor()
     await page.goto(rootBase + '/?q=lipid+droplets')
@@ -367,6 +405,7 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
   check(false, e.stack)
 } finally {
   await browser?.close()
+  proxy?.stop()
   bare?.stop()
   films?.stop()
   odd?.stop()

@@ -165,7 +165,7 @@ export function said(e: unknown): string { return e instanceof Error ? e.message
 
 /** follow reads the events of a job until it ends. */
 export async function follow(id: string, tell: (job: Job) => void, signal: AbortSignal): Promise<void> {
-  const response = await send(`/v1/jobs/${id}/events`, { signal })
+  const response = await send(`v1/jobs/${id}/events`, { signal })
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''
   for (;;) {

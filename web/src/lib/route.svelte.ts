@@ -3,8 +3,12 @@
 export const views = ['search', 'words', 'places', 'about'] as const
 export type View = (typeof views)[number]
 
+// All views are in the same folder, which is / unless a proxy adds a path before it. Addresses are
+// relative to it.
+const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)
+
 function read() {
-  const name = location.pathname.slice(1)
+  const name = nameOf(location.pathname)
   return {
     view: (views.includes(name as View) ? name : 'search') as View,
     params: Object.fromEntries(new URLSearchParams(location.search)) as Record<string, string>,
@@ -21,13 +25,14 @@ export function href(view: View, params: Record<string, string | number | undefi
     if (value !== undefined && value !== '') q.set(name, String(value))
   }
   const text = q.toString()
-  return (view === 'search' ? '/' : '/' + view) + (text ? '?' + text : '')
+  return (view === 'search' ? './' : view) + (text ? '?' + text : '')
 }
 
 /** go changes what the page shows. While the user types, the address gets no new entry in the history. */
 export function go(view: View, params: Record<string, string | number | undefined> = {}, replace = false) {
   const address = href(view, params)
-  if (address !== location.pathname + location.search) {
+  const to = new URL(address, location.href)
+  if (to.pathname + to.search !== location.pathname + location.search) {
     if (replace) history.replaceState(null, '', address)
     else history.pushState(null, '', address)
   }
@@ -39,7 +44,8 @@ export function follow(event: MouseEvent) {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
   const link = (event.target as Element).closest('a')
   if (!link || link.origin !== location.origin || link.target || link.hasAttribute('download')) return
-  const name = link.pathname.slice(1)
+  const name = nameOf(link.pathname)
+  if (link.pathname !== new URL(name || '.', location.href).pathname) return // another folder
   if (name !== '' && !views.includes(name as View)) return
   event.preventDefault()
   history.pushState(null, '', link.href)
