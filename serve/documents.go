@@ -30,6 +30,10 @@ func (x *exchange) document() {
 		x.refuse(http.StatusBadRequest, err)
 		return
 	}
+	if asked := x.r.Header.Get(shardHeader); asked != "" && asked != x.g.shard.key() {
+		x.reply(http.StatusConflict, failure{fmt.Sprintf("the shard is %s, not %s", x.g.shard.key(), asked)})
+		return
+	}
 	var answer *documentAnswer
 	err = x.work(shortLane, x.o.Limits.Time, func(ctx context.Context) error {
 		if x.o.Root != nil {

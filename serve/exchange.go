@@ -100,7 +100,7 @@ func statusOf(err error) int {
 	case errors.Is(err, search.ErrRequest), errors.Is(err, index.ErrShard):
 		return http.StatusBadRequest
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, errNoShards),
-		errors.Is(err, errMayHaveIt), isFault(err):
+		errors.Is(err, errNoAnswer), errors.Is(err, errMayHaveIt), isFault(err):
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -105,14 +106,23 @@ type statusError struct {
 
 func (e *statusError) Error() string { return e.text }
 
+// shardCall is a request to the server of a shard.
+type shardCall struct {
+	method, path, headers string // headers are complete lines
+	body                  []byte
+	room                  int64 // longest body of the answer
+}
+
 // call sends a request to one replica. Errors do not name it.
-func (r *Root) call(ctx context.Context, one *replica, method, path string, body []byte,
-	into any) error {
-	headers := traceHeader(ctx)
+func (r *Root) call(ctx context.Context, one *replica, c *shardCall, into any) error {
+	headers := c.headers + traceHeader(ctx)
 	if r.token != "" {
 		headers += "Authorization: Bearer " + r.token + "\r\n"
 	}
-	status, said, err := one.client.do(ctx, method, path, headers, body)
+	status, said, err := one.client.do(ctx, c.method, c.path, headers, c.body, c.room)
+	if err == nil {
+		err = ctx.Err() // large answers take long to parse
+	}
 	if err != nil {
 		return plainly(err)
 	}
@@ -128,7 +138,23 @@ func (r *Root) call(ctx context.Context, one *replica, method, path string, body
 	}
 	in := json.NewDecoder(bytes.NewReader(said))
 	in.UseNumber() // keep numbers of stored fields as they are written
-	return in.Decode(into)
+	if err := in.Decode(into); err != nil {
+		return err
+	}
+	if _, err := in.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("more data after its answer")
+	}
+	return nil
+}
+
+// askReplica asks one replica of a group, and checks that its answer is one to this question.
+func (r *Root) askReplica(ctx context.Context, one *replica, c *shardCall, q *shardAsk,
+	mine *shardAbout) (*shardAnswer, error) {
+	answer := new(shardAnswer)
+	if err := r.call(ctx, one, c, answer); err != nil {
+		return nil, err
+	}
+	return answer, answer.fits(q, mine)
 }
 
 // errLate is the error of servers that take too long.
@@ -144,9 +170,6 @@ func plainly(err error) error {
 	}
 	return err
 }
-
-// maxShardAnswer is larger than any answer of a shard, in bytes.
-const maxShardAnswer = 1 << 30
 
 // order returns the replicas in the order in which to ask them: those that are up first, starting
 // with another one each time.
@@ -169,13 +192,10 @@ func (g *group) order(of *generation) []*replica {
 	return append(up, rest...)
 }
 
-// shardPath returns the path of requests to a group. It contains the number of the shard, so that a
-// server whose folder was just replaced does not answer for another shard.
-func (g *group) shardPath(of *generation) string {
-	if mine := of.shards[g.place].Load(); mine != nil {
-		return "/internal/shard/search?shard=" + strconv.Itoa(mine.Number)
-	}
-	return "/internal/shard/search"
+// shardPath is the path of queries to servers of a shard. It contains the number of the shard, so
+// that a server whose folder was just replaced does not answer for another shard.
+func shardPath(mine *shardAbout) string {
+	return "/internal/shard/search?shard=" + strconv.Itoa(mine.Number)
 }
 
 // askGroup asks the replicas of a group until one answers, and returns the first answer. A single
@@ -188,17 +208,17 @@ func (g *group) shardPath(of *generation) string {
 //     that a replica calls invalid is not repeated: the others would say the same.
 //
 // Returning cancels the requests that are still running.
-func (r *Root) askGroup(ctx context.Context, g *group, of *generation,
+func (r *Root) askGroup(ctx context.Context, g *group, of *generation, q *shardAsk,
 	body []byte) (*shardAnswer, error) {
-	order := g.order(of)
-	path := g.shardPath(of)
-	var failed failures
-	switch len(order) {
-	case 0:
+	order, mine := g.order(of), of.shards[g.place].Load()
+	if len(order) == 0 {
 		return nil, g.missing(of, nil)
-	case 1: // a single replica
-		one, answer, begin := order[0], new(shardAnswer), time.Now()
-		err := r.call(ctx, one, http.MethodPost, path, body, answer)
+	}
+	c := &shardCall{method: http.MethodPost, path: shardPath(mine), body: body, room: q.room(mine)}
+	var failed failures
+	if len(order) == 1 { // a single replica
+		one, begin := order[0], time.Now()
+		answer, err := r.askReplica(ctx, one, c, q, mine)
 		if err == nil {
 			g.times.add(time.Since(begin))
 			return answer, nil
@@ -228,8 +248,8 @@ func (r *Root) askGroup(ctx context.Context, g *group, of *generation,
 		running++
 		lost = one.state.Load().lost
 		go func() {
-			begin, o := time.Now(), outcome{one: one, answer: new(shardAnswer)}
-			o.err = r.call(ctx, one, http.MethodPost, path, body, o.answer)
+			begin, o := time.Now(), outcome{one: one}
+			o.answer, o.err = r.askReplica(ctx, one, c, q, mine)
 			o.took = time.Since(begin)
 			done <- o
 		}()

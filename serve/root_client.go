@@ -47,6 +47,22 @@ type shardConn struct {
 	net.Conn
 	in   *bufio.Reader
 	used time.Time
+	left int64 // number of bytes that may still be read, so that a server cannot fill the memory
+}
+
+// errTooLong is the error of answers that are longer than the request allows.
+var errTooLong = errors.New("its answer is longer than any answer to this request can be")
+
+// maxOverhead is more than the headers of an answer and the borders of its chunks take, in bytes.
+const maxOverhead = 1 << 20
+
+func (c *shardConn) Read(p []byte) (int, error) {
+	if c.left <= 0 {
+		return 0, errTooLong
+	}
+	n, err := c.Conn.Read(p[:min(int64(len(p)), c.left)])
+	c.left -= int64(n)
+	return n, err
 }
 
 const (
@@ -54,8 +70,11 @@ const (
 	keepIdleTime = time.Minute // shorter than the idle time of servers
 )
 
-// do sends a request and reads the answer with its body. headers are complete lines.
-func (c *shardClient) do(ctx context.Context, method, path, headers string, body []byte) (int, []byte, error) {
+// do sends a request and reads the answer with its body, of at most room bytes. headers are complete
+// lines.
+func (c *shardClient) do(ctx context.Context, method, path, headers string, body []byte, room int64) (
+	int, []byte, error,
+) {
 	message := make([]byte, 0, 512+len(body))
 	message = fmt.Appendf(message, "%s %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: collocate\r\n%s",
 		method, c.prefix+path, c.host, headers)
@@ -68,7 +87,7 @@ func (c *shardClient) do(ctx context.Context, method, path, headers string, body
 		if err != nil {
 			return 0, nil, err
 		}
-		status, said, begun, err := conn.roundTrip(ctx, method, message)
+		status, said, begun, err := conn.roundTrip(ctx, method, message, room)
 		if err == nil {
 			if said.close {
 				conn.Close()
@@ -83,7 +102,7 @@ func (c *shardClient) do(ctx context.Context, method, path, headers string, body
 		}
 		// A server may have closed an idle connection: try another. Requests can be repeated
 		// safely.
-		if !kept || begun || ctx.Err() != nil {
+		if !kept || begun || ctx.Err() != nil || errors.Is(err, errTooLong) {
 			return 0, nil, errors.Join(ctx.Err(), err)
 		}
 	}
@@ -97,7 +116,7 @@ type shardSaid struct {
 
 // roundTrip sends a request and reads the answer. If it fails, begun reports whether any part of
 // the answer arrived.
-func (c *shardConn) roundTrip(ctx context.Context, method string, message []byte) (
+func (c *shardConn) roundTrip(ctx context.Context, method string, message []byte, room int64) (
 	status int, said shardSaid, begun bool, err error,
 ) {
 	deadline, _ := ctx.Deadline()
@@ -110,6 +129,7 @@ func (c *shardConn) roundTrip(ctx context.Context, method string, message []byte
 			said.close = true
 		}
 	}()
+	c.left = room + room/8 + maxOverhead
 	if _, err := c.Write(message); err != nil {
 		return 0, said, false, err
 	}
@@ -120,12 +140,20 @@ func (c *shardConn) roundTrip(ctx context.Context, method string, message []byte
 	if err != nil {
 		return 0, said, true, err
 	}
-	defer response.Body.Close()
-	if n := response.ContentLength; n >= 0 && n <= 1<<20 {
+	switch n := response.ContentLength; {
+	case n > room:
+		err = errTooLong
+	case n >= 0 && n <= 1<<20:
 		said.body = make([]byte, n)
 		_, err = io.ReadFull(response.Body, said.body)
-	} else {
-		said.body, err = io.ReadAll(io.LimitReader(response.Body, maxShardAnswer))
+	default:
+		said.body, err = io.ReadAll(io.LimitReader(response.Body, room+1))
+		if err == nil && int64(len(said.body)) > room {
+			err = errTooLong
+		}
+	}
+	if err == nil { // otherwise the connection is closed, and the rest not read
+		err = response.Body.Close()
 	}
 	said.close = response.Close
 	return response.StatusCode, said, true, err
@@ -151,7 +179,9 @@ func (c *shardClient) take(ctx context.Context) (conn *shardConn, kept bool, err
 	if err != nil {
 		return nil, false, err
 	}
-	return &shardConn{Conn: raw, in: bufio.NewReader(raw)}, false, nil
+	conn = &shardConn{Conn: raw}
+	conn.in = bufio.NewReader(conn)
+	return conn, false, nil
 }
 
 // give keeps a connection for reuse, and closes those that were idle for too long.

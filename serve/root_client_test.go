@@ -67,7 +67,7 @@ func TestShardClient(t *testing.T) {
 			{http.MethodGet, "/empty", nil, 204, ""},
 			{http.MethodPost, "/other", long, 418, "/under/other\n"},
 		} {
-			status, said, err := c.do(t.Context(), try.method, try.path, "Authorization: Bearer x\r\n", try.body)
+			status, said, err := c.do(t.Context(), try.method, try.path, "Authorization: Bearer x\r\n", try.body, 1<<22)
 			if err != nil || status != try.status || string(said) != try.want {
 				t.Fatalf("%s: status %d %.50q, %v; want %d %.50q", try.path, status, said, err, try.status, try.want)
 			}
@@ -77,15 +77,15 @@ func TestShardClient(t *testing.T) {
 		t.Errorf("%d connections, want one", n)
 	}
 	// A connection that the server is about to close, or has closed, is replaced.
-	if status, _, err := c.do(t.Context(), http.MethodGet, "/last", "", nil); err != nil || status != 200 || len(c.idle) != 0 {
+	if status, _, err := c.do(t.Context(), http.MethodGet, "/last", "", nil, 1<<22); err != nil || status != 200 || len(c.idle) != 0 {
 		t.Errorf("an answer with Connection: close: status %d, %v, %d connections kept; want 200, none", status,
 			err, len(c.idle))
 	}
-	if status, _, err := c.do(t.Context(), http.MethodGet, "/echo", "", nil); err != nil || status != 200 {
+	if status, _, err := c.do(t.Context(), http.MethodGet, "/echo", "", nil, 1<<22); err != nil || status != 200 {
 		t.Errorf("after Connection: close: status %d, %v; want 200", status, err)
 	}
 	server.CloseClientConnections()
-	if status, _, err := c.do(t.Context(), http.MethodGet, "/echo", "", nil); err != nil || status != 200 {
+	if status, _, err := c.do(t.Context(), http.MethodGet, "/echo", "", nil, 1<<22); err != nil || status != 200 {
 		t.Errorf("after a connection was closed: status %d, %v; want 200", status, err)
 	}
 }
@@ -102,18 +102,18 @@ func TestShardClientStops(t *testing.T) {
 	defer close(release)
 	late, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, _, err := c.do(late, http.MethodGet, "/wait", "", nil); !errors.Is(err, context.DeadlineExceeded) {
+	if _, _, err := c.do(late, http.MethodGet, "/wait", "", nil, 1<<22); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("past its deadline: error %v, want %v", err, context.DeadlineExceeded)
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	time.AfterFunc(20*time.Millisecond, stop)
-	if _, _, err := c.do(stopped, http.MethodGet, "/wait", "", nil); !errors.Is(err, context.Canceled) {
+	if _, _, err := c.do(stopped, http.MethodGet, "/wait", "", nil, 1<<22); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: error %v, want %v", err, context.Canceled)
 	}
 	if len(c.idle) != 0 {
 		t.Errorf("%d connections that wait for an answer are kept, want none", len(c.idle))
 	}
-	if status, _, err := c.do(t.Context(), http.MethodGet, "/now", "", nil); err != nil || status != 200 {
+	if status, _, err := c.do(t.Context(), http.MethodGet, "/now", "", nil, 1<<22); err != nil || status != 200 {
 		t.Errorf("another request: status %d, %v; want 200", status, err)
 	}
 	u, err := url.Parse(strings.Replace(server.URL, "http:", "https:", 1))
@@ -121,7 +121,7 @@ func TestShardClientStops(t *testing.T) {
 		t.Fatal(err)
 	}
 	encrypted := newShardClient(u)
-	if _, _, err := encrypted.do(t.Context(), http.MethodGet, "/now", "", nil); err == nil {
+	if _, _, err := encrypted.do(t.Context(), http.MethodGet, "/now", "", nil, 1<<22); err == nil {
 		t.Error("TLS to a server without it: no error")
 	}
 }
@@ -145,7 +145,7 @@ func TestShardClientRefusesBrokenAnswers(t *testing.T) {
 			}
 		}()
 		c := shardClient{address: listener.Addr().String(), host: "x"}
-		if status, body, err := c.do(t.Context(), http.MethodGet, "/", "", nil); err == nil {
+		if status, body, err := c.do(t.Context(), http.MethodGet, "/", "", nil, 1<<22); err == nil {
 			t.Errorf("answer %q: status %d, body %q, want an error", said, status, body)
 		}
 		listener.Close()

@@ -70,9 +70,10 @@ func (one *replica) answer(a *shardAbout) {
 }
 
 // has reports whether the server is known to have a shard.
-func (s *replicaState) has(shard *shardAbout) bool {
-	return s.about != nil && s.about.Whole == shard.Whole && s.about.Number == shard.Number
-}
+func (s *replicaState) has(shard *shardAbout) bool { return s.about != nil && s.about.same(shard) }
+
+// lookCall is the check of a server. Its answer has the schema of the index.
+var lookCall = shardCall{method: http.MethodGet, path: "/internal/shard", room: 16 << 20}
 
 // look checks all replicas.
 func (r *Root) look(ctx context.Context) {
@@ -83,7 +84,10 @@ func (r *Root) look(ctx context.Context) {
 		for _, one := range g.replicas {
 			wg.Go(func() {
 				a := new(shardAbout)
-				err := r.call(ctx, one, http.MethodGet, "/internal/shard", nil, a)
+				err := r.call(ctx, one, &lookCall, a)
+				if err == nil {
+					err = a.valid()
+				}
 				switch {
 				case err == nil:
 					one.answer(a)
@@ -125,9 +129,10 @@ func (m *metIndexes) update(groups []*group) {
 	m.n++
 }
 
-// view returns the index to serve: the one with the most reachable shards. Of several complete ones
-// it is the one that was seen last, so that replicas can switch to a new index one after the other.
-// Of several incomplete ones it is the one that is served now. It is nil if no server answers.
+// view returns the index to serve: the one with the most reachable shards, if it was cut into as
+// many as the root has. Of several complete ones it is the one that was seen last, so that replicas
+// can switch to a new index one after the other. Of several incomplete ones it is the one that is
+// served now. It is nil if no server answers.
 func (r *Root) view(now string) (best *shardAbout) {
 	r.met.mu.Lock()
 	defer r.met.mu.Unlock()
@@ -143,8 +148,12 @@ func (r *Root) view(now string) (best *shardAbout) {
 			if n == len(r.groups) {
 				better = when > latest
 			}
+			fits := a.Of == len(r.groups)
+			if best != nil && fits != (best.Of == len(r.groups)) {
+				n, better = most, fits // an index in another number of shards is only named in errors
+			}
 			if n > most || n == most && better {
-				most, latest, best = n, when, a
+				most, latest, best = r.count(a.Whole), when, a
 			}
 		}
 	}
@@ -201,12 +210,15 @@ func (r *Root) unserved() error {
 	return errNoShards // the index was just seen and will be served
 }
 
-// consistent checks the list of shards: each number must be there once.
+// consistent checks the list of shards: each number must be there once, and their ranges of
+// documents must neither overlap nor leave out any.
 func (r *Root) consistent(whole *shardAbout) error {
 	if whole.Of != len(r.groups) {
 		return fmt.Errorf("the index has %d shards, but --shards lists %d", whole.Of, len(r.groups))
 	}
 	taken := map[int]string{}
+	var seen []*shardAbout
+	var seenAt []string
 	for _, g := range r.groups {
 		number := -1
 		for _, one := range g.replicas {
@@ -223,6 +235,13 @@ func (r *Root) consistent(whole *shardAbout) error {
 			}
 			number = a.Number
 			taken[number] = one.url
+			for at, b := range seen {
+				if !(b.Number == number && b.same(a)) && (b.Number == number || !a.apart(b)) {
+					return fmt.Errorf("%s has %v, and %s has %v: some documents are in both, or in neither",
+						seenAt[at], b, one.url, a)
+				}
+			}
+			seen, seenAt = append(seen, a), append(seenAt, one.url)
 		}
 	}
 	return nil
@@ -231,22 +250,25 @@ func (r *Root) consistent(whole *shardAbout) error {
 // settle records which shard of an index each group has, once that is known. From then on, a server
 // of the group with another shard is not asked.
 func (r *Root) settle(of *generation) {
-	taken := map[int]bool{}
-	for i := range of.shards {
-		if a := of.shards[i].Load(); a != nil {
-			taken[a.Number] = true
-		}
-	}
 	for _, g := range r.groups {
 		for _, one := range g.replicas {
 			a := one.state.Load().about
 			if of.shards[g.place].Load() == nil && a != nil && a.Whole == of.shard.Whole &&
-				!taken[a.Number] {
+				of.beside(a) {
 				of.shards[g.place].Store(a)
-				taken[a.Number] = true
 			}
 		}
 	}
+}
+
+// beside reports whether a shard and those that are known so far have different documents.
+func (g *generation) beside(a *shardAbout) bool {
+	for i := range g.shards {
+		if b := g.shards[i].Load(); b != nil && (b.Number == a.Number || !a.apart(b)) {
+			return false
+		}
+	}
+	return true
 }
 
 // wrong returns the reason why a server is not asked about an index, or "" if it is.
@@ -257,16 +279,33 @@ func (g *group) wrong(one *replica, of *generation) string {
 		return s.err.Error()
 	case of.shard.Whole == "":
 		return "no index is served yet"
+	case s.about.Whole != of.shard.Whole && s.about.Of != of.shard.Of:
+		return fmt.Sprintf("it has shard %d of an index in %d shards (%s), not one of %d (%s)",
+			s.about.Number, s.about.Of, s.about.Whole, of.shard.Of, of.shard.Whole)
 	case s.about.Whole != of.shard.Whole:
-		return "it has another index"
+		return fmt.Sprintf("it has another index: %s instead of %s", s.about.Whole, of.shard.Whole)
+	case mine == nil && !of.has(s.about.Number):
+		return fmt.Sprintf("it has %v, which others have, too", s.about)
 	case mine == nil:
 		return fmt.Sprintf("it has shard %d of the index, and so have others: write | between replicas",
 			s.about.Number)
 	case s.about.Number != mine.Number:
 		return fmt.Sprintf("it has shard %d of the index, where shard %d should be", s.about.Number,
 			mine.Number)
+	case !s.about.same(mine):
+		return fmt.Sprintf("it has %v, where %v should be", s.about, mine)
 	}
 	return ""
+}
+
+// has reports whether the shard of a number is known.
+func (g *generation) has(number int) bool {
+	for i := range g.shards {
+		if a := g.shards[i].Load(); a != nil && a.Number == number {
+			return true
+		}
+	}
+	return false
 }
 
 // name returns the name of a group for answers and logs.
@@ -292,6 +331,7 @@ func (g *group) missing(of *generation, failed failures) error {
 			errors.As(err, &said)
 			m.busy = m.busy || said.status == http.StatusTooManyRequests
 			m.changed = m.changed || said.status == http.StatusConflict
+			m.answered = m.answered || said.status != 0
 		} else if reason == "" {
 			reason = errLate.Error()
 		}
@@ -303,9 +343,10 @@ func (g *group) missing(of *generation, failed failures) error {
 
 // missingShard is the reason why no server has answered for a shard.
 type missingShard struct {
-	text    string
-	busy    bool // a server is overloaded: the client should retry
-	changed bool // a server has another index than at the last check
+	text     string
+	busy     bool // a server is overloaded: the client should retry
+	changed  bool // a server has another index than at the last check
+	answered bool // a server has answered with an error
 }
 
 func (m *missingShard) Error() string { return m.text }

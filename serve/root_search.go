@@ -29,6 +29,7 @@ type partial struct {
 	stats    *search.Stats
 	coverage Coverage
 	refused  error // see final
+	answered bool  // a shard has answered with an error
 }
 
 // placedHit is a hit with its sort key.
@@ -70,6 +71,9 @@ func (p *partial) miss(err error) {
 	defer p.mu.Unlock()
 	if why := final(err); why != nil {
 		p.refused = why
+	}
+	if m := new(missingShard); errors.As(err, &m) {
+		p.answered = p.answered || m.answered
 	}
 	p.coverage.Missing = append(p.coverage.Missing, err.Error())
 }
@@ -140,33 +144,110 @@ func (x *exchange) findAgain(ctx context.Context, a *searchParams) (answer *Answ
 	return answer, true, err
 }
 
-// askGroup asks a shard about the index of the exchange.
-func (x *exchange) askGroup(ctx context.Context, g *group, body []byte) (*shardAnswer, error) {
-	answer, err := x.o.Root.askGroup(ctx, g, x.g, body)
+// askGroup asks a shard about the index of the exchange. body is q as JSON.
+func (x *exchange) askGroup(ctx context.Context, g *group, q *shardAsk, body []byte) (
+	*shardAnswer, error,
+) {
+	if err := q.Ask.late.of(g); err != nil {
+		return nil, err
+	}
+	answer, err := x.o.Root.askGroup(ctx, g, x.g, q, body)
+	if err != nil && ctx.Err() != nil {
+		q.Ask.late.add(g, err)
+	}
 	if m := new(missingShard); err != nil && errors.As(err, &m) && m.changed {
 		x.changed.Store(true)
 	}
 	return answer, err
 }
 
+// lateShards are the shards that have not answered a stage of a query in time. Later stages do not
+// wait for them again.
+type lateShards struct {
+	mu  sync.Mutex
+	why map[*group]error
+}
+
+func (l *lateShards) of(g *group) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.why[g]
+}
+
+func (l *lateShards) add(g *group, why error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.why == nil {
+		l.why = map[*group]error{}
+	}
+	l.why[g] = why
+}
+
+// Parts of the time of a query for its stages. Searches may take longer than the others.
+const (
+	searchTime = 2
+	otherTime  = 1
+)
+
+// stageClock divides the time of a query among its stages, so that a shard that hangs in one of
+// them leaves time for the next.
+type stageClock struct {
+	ctx  context.Context
+	left int // sum of the parts of the stages to come
+}
+
+func newStageClock(ctx context.Context, a *searchParams) *stageClock {
+	c := &stageClock{ctx: ctx, left: searchTime}
+	if a.hasPatterns() {
+		c.left += otherTime
+	}
+	if a.request.Expand != nil {
+		c.left += searchTime + otherTime
+	}
+	if a.detailed() {
+		c.left += otherTime
+	}
+	return c
+}
+
+// next returns the context of the next stage.
+func (c *stageClock) next(part int) (context.Context, context.CancelFunc) {
+	deadline, ok := c.ctx.Deadline()
+	all := c.left
+	if c.left -= part; !ok || c.left <= 0 {
+		return context.WithCancel(c.ctx)
+	}
+	return context.WithTimeout(c.ctx, time.Until(deadline)*time.Duration(part)/time.Duration(all))
+}
+
+// hasPatterns reports whether the query has patterns of words.
+func (a *searchParams) hasPatterns() bool {
+	return a.request.Query != nil && search.HasPatterns(a.request.Query)
+}
+
+// detailed reports whether hits are asked for with more than their score.
+func (a *searchParams) detailed() bool { return a.Snippets || a.Explain || len(a.Fields) > 0 }
+
 // findOnce answers a query from the index of the exchange.
 func (x *exchange) findOnce(ctx context.Context, a *searchParams) (*Answer, error) {
 	start := time.Now()
 	within, cancel := leaveTime(ctx)
 	defer cancel()
+	a.late = new(lateShards)
+	clock := newStageClock(within, a)
 	var words []search.Word
-	without, err := x.patternsInShards(within, a)
+	without, err := x.patternsInShards(clock, a)
 	if err != nil {
 		return nil, err
 	}
 	if a.request.Expand != nil {
 		var more []string
-		if words, more, err = x.expandInShards(within, ctx, a); err != nil {
+		if words, more, err = x.expandInShards(clock, ctx, a); err != nil {
 			return nil, err
 		}
 		without = append(without, more...)
 	}
-	p, err := x.bestOfShards(within, ctx, a, words)
+	p, err := x.bestOfShards(clock, ctx, a, words)
 	if err != nil {
 		return nil, err
 	}
@@ -178,8 +259,8 @@ func (x *exchange) findOnce(ctx context.Context, a *searchParams) (*Answer, erro
 	for _, w := range words {
 		answer.Expanded = append(answer.Expanded, ExpandedWord{w.Text, w.Weight})
 	}
-	if a.Snippets || a.Explain || len(a.Fields) > 0 {
-		if err := x.describeInShards(within, a, words, answer); err != nil {
+	if a.detailed() {
+		if err := x.describeInShards(clock, a, words, answer); err != nil {
 			return nil, err
 		}
 	}
@@ -189,9 +270,12 @@ func (x *exchange) findOnce(ctx context.Context, a *searchParams) (*Answer, erro
 
 // bestOfShards merges the answers of the shards that arrive in time. words are those of the
 // expanded query, if it was expanded.
-func (x *exchange) bestOfShards(within, ctx context.Context, a *searchParams, words []search.Word) (*partial, error) {
+func (x *exchange) bestOfShards(clock *stageClock, ctx context.Context, a *searchParams,
+	words []search.Word) (*partial, error) {
 	p := &partial{sort: a.request.Sort,
 		coverage: Coverage{Of: len(x.o.Root.groups), OfDocuments: x.g.shard.WholeDocs}}
+	within, cancel := clock.next(searchTime)
+	defer cancel()
 	if err := x.askShards(within, a, words, p); err != nil {
 		return nil, err
 	}
@@ -202,7 +286,11 @@ func (x *exchange) bestOfShards(within, ctx context.Context, a *searchParams, wo
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		return nil, fmt.Errorf("%w: %s", errNoShards, p.coverage.Missing[0])
+		none := errNoShards
+		if p.answered {
+			none = errNoAnswer
+		}
+		return nil, fmt.Errorf("%w: %s", none, p.coverage.Missing[0])
 	}
 	p.best(a.request.K)
 	return p, nil
@@ -226,13 +314,14 @@ func (x *exchange) askShards(ctx context.Context, a *searchParams, words []searc
 	q.Ask.Snippets, q.Ask.Explain, q.Ask.Fields = false, false, nil
 	var wg sync.WaitGroup
 	send := func(groups []*group, done chan<- struct{}) error {
-		body, err := json.Marshal(&q)
+		asked := q // AtLeast is set later
+		body, err := json.Marshal(&asked)
 		if err != nil {
 			return err
 		}
 		var some sync.WaitGroup
 		one := func(g *group) {
-			found, err := x.askGroup(ctx, g, body)
+			found, err := x.askGroup(ctx, g, &asked, body)
 			if err != nil {
 				p.miss(err)
 				return
@@ -322,11 +411,13 @@ func (x *exchange) mergedAnswer(a *searchParams, p *partial) (answer *Answer, er
 
 // patternsInShards asks all shards for the words that match the patterns of a query, as these are
 // scored by the words of all shards. It also returns the shards that are missing.
-func (x *exchange) patternsInShards(ctx context.Context, a *searchParams) (without []string, err error) {
-	if a.request.Query == nil || !search.HasPatterns(a.request.Query) {
+func (x *exchange) patternsInShards(clock *stageClock, a *searchParams) (without []string, err error) {
+	if !a.hasPatterns() {
 		return nil, nil
 	}
 	r := x.o.Root
+	ctx, cancel := clock.next(otherTime)
+	defer cancel()
 	q := shardAsk{Whole: x.g.shard.Whole, Ask: *a, Find: true}
 	q.Ask.K, q.Ask.From, q.Ask.Snippets, q.Ask.Explain, q.Ask.Fields = nil, 0, false, false, nil
 	body, err := json.Marshal(&q)
@@ -337,7 +428,7 @@ func (x *exchange) patternsInShards(ctx context.Context, a *searchParams) (witho
 	var wg sync.WaitGroup
 	for i, g := range r.groups {
 		wg.Go(func() {
-			answer, err := x.askGroup(ctx, g, body)
+			answer, err := x.askGroup(ctx, g, &q, body)
 			if errs[i] = err; err == nil {
 				found[i] = answer.Patterns
 			}
@@ -358,14 +449,15 @@ func (x *exchange) patternsInShards(ctx context.Context, a *searchParams) (witho
 
 // expandInShards returns the words of an expansion, from the best documents of all shards. It also
 // returns the shards that are missing.
-func (x *exchange) expandInShards(within, ctx context.Context, a *searchParams) (words []search.Word,
-	without []string, err error) {
+func (x *exchange) expandInShards(clock *stageClock, ctx context.Context, a *searchParams) (
+	words []search.Word, without []string, err error,
+) {
 	first := *a
 	first.Expand, first.Sort, first.Facets, first.Count, first.Stats = "", "", nil, false, false
 	r := &first.request
 	r.Expand, r.Sort, r.Facets, r.Count = nil, nil, nil, false
 	r.K = a.request.Expand.WithDefaults().Docs
-	p, err := x.bestOfShards(within, ctx, &first, nil)
+	p, err := x.bestOfShards(clock, ctx, &first, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -376,10 +468,9 @@ func (x *exchange) expandInShards(within, ctx context.Context, a *searchParams) 
 	bags := &search.Bags{Docs: make([]map[string]int, len(hits)), Counts: map[string]search.WordCounts{}}
 	q := shardAsk{Whole: x.g.shard.Whole, Ask: first, Bags: true}
 	q.Ask.K, q.Ask.From, q.Ask.Snippets, q.Ask.Explain, q.Ask.Fields = nil, 0, false, false, nil
-	err = x.eachOwner(within, docs, &q, func(shard string, places []int, found *shardAnswer, err error) {
-		if err == nil && (found.Bags == nil || len(found.Bags.Docs) != len(places)) {
-			err = fmt.Errorf("%s: it serves another index", shard)
-		}
+	within, cancel := clock.next(otherTime)
+	defer cancel()
+	err = x.eachOwner(within, docs, &q, func(places []int, found *shardAnswer, err error) {
 		if err != nil {
 			p.coverage.Missing = append(p.coverage.Missing, err.Error())
 			return
@@ -392,7 +483,11 @@ func (x *exchange) expandInShards(within, ctx context.Context, a *searchParams) 
 	if err != nil {
 		return nil, nil, err
 	}
-	expanded, err := search.ExpandFrom(a.request, x.g.analyzer, hits, bags, x.g.shard.WholeDocs)
+	n := x.g.shard.WholeDocs
+	if x.g.shard.Of == 1 {
+		n = x.g.shard.end() // words count with deleted documents, as in one index
+	}
+	expanded, err := search.ExpandFrom(a.request, x.g.analyzer, hits, bags, n)
 	for _, why := range p.coverage.Missing {
 		without = append(without, "words of the expansion: "+why)
 	}
@@ -402,13 +497,13 @@ func (x *exchange) expandInShards(within, ctx context.Context, a *searchParams) 
 // eachOwner asks the shards of documents about them, and calls fn with the answer of each shard,
 // one at a time. places are the indexes of its documents.
 func (x *exchange) eachOwner(ctx context.Context, docs []uint32, q *shardAsk,
-	fn func(shard string, places []int, found *shardAnswer, err error)) error {
+	fn func(places []int, found *shardAnswer, err error)) error {
 	r := x.o.Root
 	byGroup := map[*group][]int{}
 	for i, doc := range docs {
 		g := r.groupOf(doc, x.g)
 		if g == nil {
-			fn("a shard", []int{i}, nil, fmt.Errorf("no shard has document %d", doc))
+			fn([]int{i}, nil, fmt.Errorf("no shard has document %d", doc))
 			continue
 		}
 		byGroup[g] = append(byGroup[g], i)
@@ -426,14 +521,14 @@ func (x *exchange) eachOwner(ctx context.Context, docs []uint32, q *shardAsk,
 			return err
 		}
 		wg.Go(func() {
-			found, err := x.askGroup(ctx, g, body)
+			found, err := x.askGroup(ctx, g, &own, body)
 			mu.Lock()
 			defer mu.Unlock()
 			if why := final(err); why != nil {
 				end = why
 				return
 			}
-			fn(g.name(x.g), places, found, err)
+			fn(places, found, err)
 		})
 	}
 	wg.Wait()
@@ -442,7 +537,10 @@ func (x *exchange) eachOwner(ctx context.Context, docs []uint32, q *shardAsk,
 
 // describeInShards asks the shards of the hits for snippets, explanations and fields. If a shard
 // does not answer, its hits stay without these.
-func (x *exchange) describeInShards(ctx context.Context, a *searchParams, words []search.Word, answer *Answer) error {
+func (x *exchange) describeInShards(clock *stageClock, a *searchParams, words []search.Word,
+	answer *Answer) error {
+	ctx, cancel := clock.next(otherTime)
+	defer cancel()
 	q := shardAsk{Whole: x.g.shard.Whole, Ask: *a, Words: words, Patterns: a.request.Patterns}
 	q.Ask.K, q.Ask.From, q.Ask.Count, q.Ask.Stats = nil, 0, false, false
 	q.Ask.Facets, q.Ask.Sort = nil, ""
@@ -450,10 +548,7 @@ func (x *exchange) describeInShards(ctx context.Context, a *searchParams, words 
 	for i, h := range answer.Hits {
 		docs[i] = h.Doc
 	}
-	return x.eachOwner(ctx, docs, &q, func(shard string, places []int, found *shardAnswer, err error) {
-		if err == nil && len(found.Hits) != len(places) {
-			err = fmt.Errorf("%s: it describes documents of another index", shard)
-		}
+	return x.eachOwner(ctx, docs, &q, func(places []int, found *shardAnswer, err error) {
 		if err != nil {
 			why := fmt.Sprintf("details of hits: %v", err)
 			answer.Shards.Missing = append(answer.Shards.Missing, why)
@@ -470,7 +565,7 @@ func (x *exchange) describeInShards(ctx context.Context, a *searchParams, words 
 func (r *Root) groupOf(doc uint32, of *generation) *group {
 	for _, g := range r.groups {
 		a := of.shards[g.place].Load()
-		if a != nil && doc >= a.First && uint64(doc) < uint64(a.First)+uint64(a.Documents) {
+		if a != nil && doc >= a.First && uint64(doc) < a.end() {
 			return g
 		}
 	}
@@ -512,14 +607,21 @@ func (x *exchange) answerPartInShards(ctx context.Context, asked []searchParams)
 // with the same ID it returns the first.
 func (x *exchange) documentInShards(ctx context.Context) (*documentAnswer, error) {
 	r := x.o.Root
+	ctx, cancel := leaveTime(ctx)
+	defer cancel()
 	found, errs := make([]*documentAnswer, len(r.groups)), make([]error, len(r.groups))
 	var wg sync.WaitGroup
 	for i, g := range r.groups {
 		wg.Go(func() {
 			failed := failures{}
 			for _, one := range g.order(x.g) {
-				a := new(documentAnswer)
-				err := r.call(ctx, one, http.MethodGet, x.r.URL.EscapedPath(), nil, a)
+				a, mine := new(documentAnswer), x.g.shards[g.place].Load()
+				err := r.call(ctx, one, &shardCall{method: http.MethodGet, path: x.r.URL.EscapedPath(),
+					headers: shardHeader + ": " + mine.key() + "\r\n", room: maxShardAnswer}, a)
+				if err == nil && (a.Doc < int(mine.First) || uint64(a.Doc) >= mine.end()) {
+					err = fmt.Errorf("it answers with document %d, but has %d to %d", a.Doc, mine.First,
+						int64(mine.end())-1)
+				}
 				if err == nil {
 					found[i] = a
 					return

@@ -43,6 +43,7 @@ type searchParams struct {
 
 	paged   bool           // report whether there are more hits
 	ofRoot  bool           // sent by a root
+	late    *lateShards    // of a root: shards that were too late for this query
 	request search.Request // filled by check
 	engine  engine.Kind
 	details Details

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,7 +26,8 @@ type shardAbout struct {
 	Of        int    `json:"of"`
 	First     uint32 `json:"first_document"`
 	Documents int    `json:"documents"` // of the shard
-	Whole     string `json:"whole"`     // identifies the index that was divided
+	Numbers   int    `json:"numbers"`   // Documents and those that were deleted, which keep their numbers
+	Whole     string `json:"whole"`     // identifies the index and into how many shards it was cut
 	WholeDocs uint64 `json:"whole_documents"`
 
 	Analyzer string          `json:"analyzer,omitempty"`
@@ -39,7 +41,7 @@ type shardAbout struct {
 // aboutShard describes the index that a generation serves, as a shard.
 func aboutShard(s *search.Searcher) (a shardAbout) {
 	ix := s.Index()
-	a = shardAbout{Of: 1, Documents: ix.Docs(), WholeDocs: uint64(ix.Docs())}
+	a = shardAbout{Of: 1, Documents: ix.Docs(), Numbers: ix.Numbers(), WholeDocs: uint64(ix.Docs())}
 	if list := ix.Segments(); len(list) == 1 {
 		size, sum := list[0].Stamp()
 		if part := list[0].Shard(); part.Of > 0 {
@@ -49,7 +51,53 @@ func aboutShard(s *search.Searcher) (a shardAbout) {
 		a.Whole = fmt.Sprintf("%08x-%x", sum, size)
 	}
 	a.Whole += fmt.Sprintf("-%d", ix.Generation())
+	if a.Of > 1 { // shards of two cuts of an index overlap
+		a.Whole += fmt.Sprintf("-in-%d", a.Of)
+	}
 	return a
+}
+
+// shardHeader is the header of requests for documents that names the shard that a root expects.
+const shardHeader = "Collocate-Shard"
+
+// key identifies a shard.
+func (a *shardAbout) key() string { return a.Whole + "/" + strconv.Itoa(a.Number) }
+
+// end is the number of the first document after the shard.
+func (a *shardAbout) end() uint64 { return uint64(a.First) + uint64(max(a.Documents, a.Numbers)) }
+
+// valid checks what a server says about its shard.
+func (a *shardAbout) valid() error {
+	switch {
+	case a.Whole == "" || a.Of < 1 || a.Number < 0 || a.Number >= a.Of || a.Documents < 0:
+	case a.Number == 0 && a.First != 0 || a.end() > 1<<32:
+	case a.Of == 1 && uint64(a.Documents) == a.WholeDocs:
+		return nil
+	case a.Of > 1 && a.end() <= a.WholeDocs && (a.Number < a.Of-1 || a.end() == a.WholeDocs):
+		return nil
+	}
+	return fmt.Errorf("it describes a shard that cannot be: %v", a)
+}
+
+func (a *shardAbout) String() string {
+	return fmt.Sprintf("shard %d of %d with documents %d to %d of %d", a.Number, a.Of, a.First,
+		int64(a.end())-1, a.WholeDocs)
+}
+
+// same reports whether two servers have the same documents of the same index.
+func (a *shardAbout) same(b *shardAbout) bool {
+	return a.Whole == b.Whole && a.Number == b.Number && a.First == b.First &&
+		a.Documents == b.Documents && a.end() == b.end() && a.WholeDocs == b.WholeDocs
+}
+
+// apart reports whether two different shards of an index can stand beside each other: they have no
+// documents in common, and no document between neighbours is in neither.
+func (a *shardAbout) apart(b *shardAbout) bool {
+	if a.Number > b.Number {
+		a, b = b, a
+	}
+	return a.WholeDocs == b.WholeDocs && a.end() <= uint64(b.First) &&
+		(a.Number+1 != b.Number || a.end() == uint64(b.First))
 }
 
 // shardAsk is a query of a root.
@@ -79,6 +127,81 @@ type shardAnswer struct {
 	Bags   *search.Bags         `json:"bags,omitempty"`
 	// Patterns are the patterns of the query with the words of the shard.
 	Patterns []search.Pattern `json:"patterns,omitempty"`
+}
+
+// maxShardAnswer is the longest answer of a shard that a root reads, in bytes.
+const maxShardAnswer = 1 << 28
+
+// room returns how long the answer to a query can be, in bytes: more than any index of real
+// documents needs, and little enough that a server out of control cannot fill the root's memory.
+func (q *shardAsk) room(mine *shardAbout) int64 {
+	room, docs := int64(1<<20), int64(len(q.Docs))
+	switch {
+	case q.Find:
+		room += 16 << 20 // at most 1,024 words for each pattern
+	case q.Bags:
+		room += docs << 23
+	case docs > 0:
+		room += docs << 18
+		if len(q.Ask.Fields) > 0 {
+			room += 64<<20 + docs<<20
+		}
+	default:
+		hit := int64(8 << 10)
+		if q.Ask.Sort != "" {
+			hit *= 2
+		}
+		if q.Ask.K != nil {
+			room += int64(*q.Ask.K) * hit
+		}
+		room += int64(len(q.Ask.Facets)) * max(16<<20, 256*int64(mine.Documents))
+	}
+	return min(room, maxShardAnswer)
+}
+
+// fits checks that an answer can be the one of a shard to a query. A server with other documents,
+// or one that is out of order, would mix wrong hits with those of others.
+func (a *shardAnswer) fits(q *shardAsk, mine *shardAbout) error {
+	most := len(q.Docs)
+	if most == 0 && q.Ask.K != nil {
+		most = *q.Ask.K
+	}
+	switch {
+	case a.Documents != mine.Documents:
+		return fmt.Errorf("it answers for %d documents, but has %d", a.Documents, mine.Documents)
+	case q.Find:
+		return nil
+	case q.Bags && (a.Bags == nil || len(a.Bags.Docs) != len(q.Docs)):
+		return fmt.Errorf("it has not answered with the words of %d documents", len(q.Docs))
+	case q.Bags:
+		return nil
+	case len(a.Hits) > most || len(q.Docs) > 0 && len(a.Hits) != most:
+		return fmt.Errorf("it answers with %d hits, want %d", len(a.Hits), most)
+	case q.Ask.Sort != "" && len(a.Keys) != len(a.Hits):
+		return fmt.Errorf("it answers with %d hits and %d sort keys", len(a.Hits), len(a.Keys))
+	case q.Ask.Count && (a.Total < int64(len(a.Hits)) || a.Total > int64(a.Documents)):
+		return fmt.Errorf("it has found %d of %d documents", a.Total, a.Documents)
+	case len(a.Facets) != len(q.Ask.Facets):
+		return fmt.Errorf("it answers with %d facets, want %d", len(a.Facets), len(q.Ask.Facets))
+	}
+	docs := make([]uint32, len(a.Hits))
+	for i, h := range a.Hits {
+		if h.Doc < mine.First || uint64(h.Doc) >= mine.end() {
+			return fmt.Errorf("it answers with document %d, but has %d to %d", h.Doc, mine.First,
+				int64(mine.end())-1)
+		}
+		if len(q.Docs) > 0 && h.Doc != q.Docs[i] {
+			return fmt.Errorf("it describes document %d, not %d", h.Doc, q.Docs[i])
+		}
+		docs[i] = h.Doc
+	}
+	slices.Sort(docs)
+	for i := 1; i < len(docs); i++ {
+		if docs[i] == docs[i-1] {
+			return fmt.Errorf("it answers with document %d twice", docs[i])
+		}
+	}
+	return nil
 }
 
 // shard answers GET /internal/shard.
@@ -113,9 +236,8 @@ func (x *exchange) shardSearch() {
 		return
 	}
 	if q.Whole != x.g.shard.Whole {
-		x.reply(http.StatusConflict,
-			failure{fmt.Sprintf("the shard is one of index %s, not of %s", x.g.shard.Whole,
-				q.Whole)})
+		x.reply(http.StatusConflict, failure{fmt.Sprintf("it has shard %d of %d of index %s, not of %s",
+			x.g.shard.Number, x.g.shard.Of, x.g.shard.Whole, q.Whole)})
 		return
 	}
 	if n := x.g.shard.Number; !askedFor(x.r.URL.RawQuery, n) {
@@ -159,7 +281,7 @@ func (x *exchange) answerShard(ctx context.Context, q *shardAsk, in lane) (*shar
 	found := &search.Result{Expanded: q.Words}
 	if len(q.Docs) > 0 {
 		for _, doc := range q.Docs {
-			if doc < base || uint64(doc) >= uint64(base)+uint64(x.g.shard.Documents) {
+			if doc < base || uint64(doc) >= x.g.shard.end() {
 				return nil, fmt.Errorf("%w: document %d belongs to another shard", index.ErrShard,
 					doc)
 			}
@@ -222,9 +344,10 @@ func (a *about) fieldNames() []string {
 	return a.schema.Names(func(f *fields.Field) bool { return f.Type != fields.Stored })
 }
 
-// errNoShards is the error of a root without reachable shards, errMayHaveIt of one that cannot ask
-// all.
+// errNoShards is the error of a root without reachable shards, errNoAnswer of one whose shards
+// answer with errors only, and errMayHaveIt of one that cannot ask all.
 var (
 	errNoShards  = errors.New("no shard can be reached")
+	errNoAnswer  = errors.New("no shard has answered the query")
 	errMayHaveIt = errors.New("a shard that may have the document cannot be reached")
 )
