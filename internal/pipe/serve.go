@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"strings"
 	"sync"
 	"time"
 )
@@ -44,10 +46,38 @@ func (c *Call) Decode(into any) error {
 	}
 	d := json.NewDecoder(bytes.NewReader(c.With))
 	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return ValueError{fmt.Errorf("%s: %w", c.Do, err)}
+	err := d.Decode(into)
+	if err == nil {
+		return nil
 	}
-	return nil
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		name := wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:]
+		value, _ := strings.CutPrefix(wrong.Value, "number ")
+		return Valuef("%s: %s: want %s, not %s", c.Do, name, wanted(wrong.Type), value)
+	}
+	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return Valuef("%s: there is no option %s", c.Do, name)
+	}
+	return ValueError{fmt.Errorf("%s: %w", c.Do, err)}
+}
+
+// wanted describes the values of a parameter's type.
+func wanted(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	case reflect.Uint, reflect.Uint64:
+		return "a whole number of at least 0"
+	case reflect.Slice:
+		return "a list"
+	}
+	return t.String()
 }
 
 // Next returns the next message that belongs to the call, or io.EOF after the last.

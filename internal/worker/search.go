@@ -39,6 +39,9 @@ func (a *searchArgs) request() (r search.Request, err error) {
 	if err := within("k", a.K, 1, search.MaxK); err != nil {
 		return r, err
 	}
+	if err := atLeast("threads", a.Threads, 0); err != nil {
+		return r, err
+	}
 	r.K = a.K
 	if a.Mode != "" {
 		if r.Mode, err = search.ParseMode(a.Mode); err != nil {

@@ -56,3 +56,22 @@ def test_mistakes():
         bm25s.BM25().retrieve(["x"])
     with pytest.raises(ValueError, match="method"):
         bm25s.BM25(method="bm26")
+
+
+def test_what_is_no_text_is_named():
+    def retrieve(texts, queries=("b",), **options):
+        retriever = bm25s.BM25()
+        retriever.index(texts)
+        return retriever.retrieve(queries, k=1, **options)
+
+    for texts, says in (
+        (None, "texts are of type NoneType"),
+        ([["a", "b"], "bc"], "text 1 is a str, but those before it are lists"),
+        ([[1, 2]], "text 0: its words are not all str"),
+    ):
+        with pytest.raises(TypeError, match=says):
+            retrieve(texts)
+    with pytest.raises(ValueError, match="text 0: words have no blanks inside"):
+        retrieve([["a b", "c"]])
+    with pytest.raises(ValueError, match="the corpus has 1 entries, the index 2 documents"):
+        retrieve(["a b", "b"], corpus=["only one"])

@@ -110,3 +110,26 @@ def test_ir_datasets():
         with Index.build(data.corpus, analyzer="english") as ix:
             run = ix.search(data.queries.values()).to_run(data.queries)
     assert evaluate(run, data.qrels, ["RR"]) == {"RR": 1.0}
+
+
+def test_rows_that_would_not_count_are_named():
+    run, qrels = {"1": {"a": 2.0, "b": 1.0}}, {"1": {"a": 1}}
+    for wrong, says in (
+        ({"1": {"a": float("nan")}}, "run: query '1', document 'a': nan: want a number"),
+        ({"1": {"a": None}}, "None: want a number"),
+        ([("1", "a")], r"row 0 is \('1', 'a'\): want \(query, document, number\)"),
+        ([("1", "a", 1), ("1", "a", 2)], "twice, with 1 and 2"),
+        ([("1", None, 1)], "document None: has no ID"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            evaluate(wrong, qrels, "AP")
+    for wrong, says in (
+        ({"1": {"a": 0.5}}, "qrels: query '1', document 'a': 0.5: want a whole number"),
+        ([("1", "0", "a", 1)], "row 0"),
+        ([("1", "a", 1), ("1", "a", 0)], "twice, with 1 and 0"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            evaluate(run, wrong, "AP")
+    for wrong in (None, "run.txt", {"1": ["a", "b"]}):
+        with pytest.raises(TypeError, match="want"):
+            evaluate(wrong, qrels, "AP")

@@ -358,3 +358,50 @@ def test_fields_of_tables():
     with Index.build(table, schema=SCHEMA) as index:
         assert list(index.search("water", filter="year:[2000 TO 2030]").ids) == ["b", "c"]
         assert "year" not in index.stored("a")[0]
+
+
+def test_numbers_of_documents_are_not_guessed(index):
+    for docs in (-1, [2**33], np.array([-1])):
+        for call in (index.ids, index.texts, lambda d: index.explain("cat", d)):
+            with pytest.raises(ValueError, match="does not exist"):
+                call(docs)
+    for docs in (None, [1.5], b"a", [True]):
+        for call in (index.ids, index.texts, lambda d: index.snippets("cat", d)):
+            with pytest.raises(TypeError, match="want their numbers or IDs"):
+                call(docs)
+    hits = index.search("cat fish")
+    assert index.ids(hits).tolist() == hits.ids.tolist()
+    for wrong in (99, -99):
+        with pytest.raises(IndexError):
+            hits[wrong]
+
+
+def test_wrong_options_are_named(index, docs):
+    for options, says in (
+        ({"k1": float("nan")}, "k1=nan: want a finite number"),
+        ({"k1": "x"}, "k1: want a number, not string"),
+        ({"filter": ["a"]}, "filter: want a string, not array"),
+        ({"threads": -1}, "threads=-1"),
+        ({"model": "bm25f"}, "build it again with schema="),
+    ):
+        with pytest.raises(ValueError, match=says):
+            index.search("cat", **options)
+    assert len(index.search("cat")) == 1  # the worker is the same
+    with pytest.raises(TypeError, match="k=1.5: want a whole number"):
+        index.search("cat", k=1.5)
+    with pytest.raises(ValueError, match='there is no option "foo"'):
+        index.explain("cat", [0], foo=1)
+    with pytest.raises(ValueError, match="memory=2: want bytes"):
+        Index.build(docs, memory=2)
+    with Index.build(BOOKS, schema=dict(s.split(":") for s in SCHEMA)) as typed:
+        assert len(typed.search("tea", filter="year:>2000")) == 1
+
+
+def test_queries_of_tables(index):
+    pd = pytest.importorskip("pandas")
+    queries = pd.Series(["cat", "fish"], index=["q1", "q2"])
+    assert list(index.search(queries).to_run()) == ["q1", "q2"]
+    with pytest.raises(TypeError, match="queries are a table"):
+        index.search(queries.to_frame())
+    with pytest.raises(ValueError, match="two queries have the ID 'x'"):
+        index.search(["cat", "fish"]).to_run(["x", "x"])

@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
+import collocate
 from collocate import (
     CollocateWarning,
     Cooccurrence,
@@ -257,3 +258,27 @@ def test_keywords():
     assert "coffee" in keywords(here, there, by="g2", negative=True)["word"].tolist()
     with pytest.raises(ValueError, match="reference"):
         keywords(here, [])
+
+
+def test_wrong_arguments_are_named():
+    texts = ["strong tea and strong coffee"] * 3
+    for call, says in (
+        (lambda: collocate.vocabulary(texts, min_count=-1), "min_count: want a whole number of at"),
+        (lambda: collocate.vocabulary(texts, threads=-1), "threads=-1: want at least 0"),
+        (lambda: collocate.vocabulary(texts, memory=2), "memory=2: want bytes"),
+        (lambda: collocate.cooccurrence(texts, window="x"), "window: want a whole number, not str"),
+        (lambda: collocate.cooccurrence(texts, subsample=float("nan")), "subsample=nan: want a fin"),
+        (lambda: collocate.ngrams(texts, "2"), "n='2': want a number"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            call()
+    matrix = collocate.cooccurrence(texts)
+    with pytest.raises(ValueError, match="by: want a string, not array"):
+        matrix.matrix(by=["pmi"])
+    for call in (
+        lambda: matrix.neighbours(None),
+        lambda: collocate.dispersion(texts, 5),
+        lambda: matrix.embed(2, epochs=1).similar(5),
+    ):
+        with pytest.raises(TypeError, match="want a str"):
+            call()

@@ -31,7 +31,21 @@ def _number(value: Any) -> Any:
     raise TypeError(f"{value!r} is of type {type(value).__name__}: want a number or a string")
 
 
-dumps = json.JSONEncoder(separators=(",", ":"), default=_number).encode
+_encode = json.JSONEncoder(separators=(",", ":"), default=_number, allow_nan=False).encode
+
+
+def dumps(value: Any) -> str:
+    """A value as JSON, which has no NaN and no infinity."""
+    try:
+        return _encode(value)
+    except ValueError:
+        args = value.get("with", value) if isinstance(value, dict) else {}
+        for name, v in args.items():
+            if isinstance(v, (float, np.floating)) and not math.isfinite(v):
+                raise ValueError(f"{name}={v}: want a finite number") from None
+        raise
+
+
 _loads = json.JSONDecoder().raw_decode  # decode would also look for blanks around the value
 
 

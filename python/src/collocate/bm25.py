@@ -57,6 +57,8 @@ def tokenize(
     Without a stemmer, text is split by Unicode's rules, in lower case. With one, a language such as
     "english", words are stemmed, and stop words are dropped unless stopwords is "".
     """
+    if not hasattr(texts, "__iter__"):
+        raise TypeError(f"texts are of type {type(texts).__name__}: want an iterable of str")
     listed = [texts] if isinstance(texts, str) else list(texts)
     unknown = set(_shown) - {"show_progress", "leave", "lower", "return_ids"}
     if unknown:
@@ -128,6 +130,10 @@ class BM25:
         docs, scores = found.matrix()
         corpus = self.corpus if corpus is None else corpus
         if corpus is not None:
+            if len(corpus) != len(self.searcher):
+                raise ValueError(
+                    f"the corpus has {len(corpus)} entries, the index {len(self.searcher)} documents"
+                )
             entries = np.empty(len(corpus) + 1, dtype=object)
             entries[:-1] = corpus  # the last, for -1, is None
             docs = entries[docs]
@@ -141,8 +147,7 @@ class BM25:
         """The score of every document for one query, given as text or as a list of words."""
         if self.searcher is None:
             raise ValueError("there is no index yet: call index first")
-        words = query_tokens_single
-        text = words if isinstance(words, str) else " ".join(words)
+        text = _texts([query_tokens_single])[0][0]
         scores = np.zeros(len(self.searcher), dtype=np.float32)
         if len(scores):
             found = self.searcher.search(
@@ -184,7 +189,22 @@ class BM25:
 def _texts(given: Tokenized | Iterable[Any]) -> tuple[list[str], str]:
     if isinstance(given, Tokenized):
         return list(given.texts), given.analyzer
+    if not hasattr(given, "__iter__"):
+        raise TypeError(f"texts are of type {type(given).__name__}: want str, or lists of words")
     listed = [given] if isinstance(given, str) else list(given)
-    if listed and not isinstance(listed[0], str):  # lists of words
-        return [" ".join(words) for words in listed], "whitespace"
+    if listed and isinstance(listed[0], (list, tuple, np.ndarray)):
+        return [_joined(words, i) for i, words in enumerate(listed)], "whitespace"
     return listed, "unicode"
+
+
+def _joined(words: Any, number: int) -> str:
+    """Words as a text that is split at blanks."""
+    if isinstance(words, str):
+        raise TypeError(f"text {number} is a str, but those before it are lists of words")
+    try:
+        text = " ".join(words)
+    except TypeError:
+        raise TypeError(f"text {number}: its words are not all str; tokenize makes them") from None
+    if len(text.split()) != len(words):
+        raise ValueError(f"text {number}: words have no blanks inside, and are not empty")
+    return text

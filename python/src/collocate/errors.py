@@ -53,6 +53,7 @@ def need(module: str, extra: str) -> Any:
 
 def in_python(message: str) -> str:
     """A message with options as Python spells them: id_field= for --id-field."""
+    message = message.replace("'collocate index --fields'", "schema=")  # fields with types
     return _FLAG.sub(lambda m: m[1].replace("-", "_") + "=", message)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -85,6 +86,9 @@ def _rows(table: Any, name: str, topics: dict[str, int]) -> dict[str, np.ndarray
     if isinstance(table, Mapping):
         queries, docs, values = [], [], []
         for q, found in table.items():
+            if not isinstance(found, Mapping):
+                kind = type(found).__name__
+                raise TypeError(f"{name}: query {q!r} has a {kind}: want {{document: number}}")
             queries += [q] * len(found)
             docs += list(found)
             values += list(found.values())
@@ -94,14 +98,49 @@ def _rows(table: Any, name: str, topics: dict[str, int]) -> dict[str, np.ndarray
             for names in (_QUERIES, _DOCS, _VALUES[name])
         )
     else:
-        rows = [tuple(row)[:3] for row in table]
-        queries, docs, values = (list(c) for c in zip(*rows)) if rows else ([], [], [])
+        queries, docs, values = _listed(table, name)
+    _check(queries, docs, values, name)
     numbers = [topics.setdefault(str(q), len(topics)) for q in queries]
     return {
         f"{name}_topics": np.array(numbers, dtype=np.int32),
         **strings([str(d) for d in docs], f"{name}_docs", f"{name}_ends"),
         f"{name}_values": np.array(values, dtype=np.float64),
     }
+
+
+def _listed(table: Any, name: str) -> tuple[list[Any], list[Any], list[Any]]:
+    """The columns of rows (query, document, number)."""
+    if isinstance(table, (str, bytes)) or not hasattr(table, "__iter__"):
+        raise TypeError(
+            f"{name} is of type {type(table).__name__}: want {{query: {{document: number}}}}, "
+            "a DataFrame, or rows (query, document, number)"
+        )
+    rows = []
+    for i, row in enumerate(table):
+        if hasattr(row, "_asdict"):  # ir_datasets' judgments have more columns
+            row = tuple(row)[:3]
+        if isinstance(row, str) or not hasattr(row, "__len__") or len(row) != 3:
+            raise ValueError(f"{name}: row {i} is {row!r}: want (query, document, number)")
+        rows.append(row)
+    return tuple(list(c) for c in zip(*rows)) if rows else ([], [], [])  # type: ignore[return-value]
+
+
+def _check(queries: list[Any], docs: list[Any], values: list[Any], name: str) -> None:
+    """Refuses rows that would count as others, or not at all."""
+    seen: dict[tuple[Any, Any], Any] = {}
+    for q, d, v in zip(queries, docs, values):
+        row = f"{name}: query {q!r}, document {d!r}"
+        if q is None or q != q or d is None or d != d:
+            raise ValueError(f"{row}: has no ID")
+        try:
+            number = float(v)
+        except (TypeError, ValueError):
+            number = math.nan
+        if not math.isfinite(number) or name == "qrels" and number != int(number):
+            want = "whole number" if name == "qrels" else "number"
+            raise ValueError(f"{row}: {v!r}: want a {want}")
+        if seen.setdefault((q, d), v) != v:
+            raise ValueError(f"{row}: is there twice, with {seen[q, d]!r} and {v!r}")
 
 
 def _column(table: Any, names: Iterable[str], what: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
@@ -143,6 +144,9 @@ class Hits:
             elif self._listed is not None:
                 part._listed = self._listed[i]
             return part
+        i = operator.index(i)
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"hit {i} of {len(self)}")
         return Hit(self.ids[i], float(self.scores[i]), int(self.docs[i]))
 
     def snippets(self, size: int = 200) -> list[Snippet]:
@@ -266,6 +270,7 @@ class BatchHits:
     def __getitem__(self, i: int | slice) -> Hits | list[Hits]:
         if isinstance(i, slice):
             return [self[j] for j in range(*i.indices(len(self)))]
+        i = operator.index(i)
         if not -len(self) <= i < len(self):
             raise IndexError(f"query {i} of {len(self)}")
         i %= len(self)
@@ -320,10 +325,12 @@ class BatchHits:
     def to_run(self, query_ids: Any = None) -> dict[str, dict[str, float]]:
         """A run for `evaluate`, pytrec_eval or ir_measures: {query: {document: score}}."""
         ids, scores, ends = self.ids, self.scores.tolist(), self.offsets.tolist()
-        return {
-            str(q): dict(zip(ids[ends[i] : ends[i + 1]], scores[ends[i] : ends[i + 1]]))
-            for i, q in enumerate(self._names(query_ids))
-        }
+        run: dict[str, dict[str, float]] = {}
+        for i, q in enumerate(self._names(query_ids)):
+            if str(q) in run:
+                raise ValueError(f"two queries have the ID {str(q)!r}")
+            run[str(q)] = dict(zip(ids[ends[i] : ends[i + 1]], scores[ends[i] : ends[i + 1]]))
+        return run
 
     def __repr__(self) -> str:
         return f"<BatchHits: {len(self):,} queries, {len(self.docs):,} hits>"

@@ -36,7 +36,7 @@ class Index:
                 f"{path} is a server, not a folder with an index: ask it over HTTP, "
                 f'as in urllib.request.urlopen("{path.rstrip("/")}/v1/search?q=words")'
             )
-        self.path: str = os.path.abspath(os.fspath(path))
+        self.path: str = os.path.abspath(os.fsdecode(path))
         self._lock = threading.Lock()
         self._opened: tuple[Worker, int] | None = None
         self._closed = False
@@ -65,7 +65,7 @@ class Index:
         positions: bool = False,
         reorder: bool = False,
         fields: Sequence[str] | None = None,
-        schema: Sequence[str] | None = None,
+        schema: Sequence[str] | Mapping[str, str] | None = None,
         id_field: str | None = None,
         format: str | None = None,
         encoding: str | None = None,
@@ -87,7 +87,7 @@ class Index:
         store_text: store the text, for snippets and concordances.
         positions: store the positions of words, for phrases: search(..., syntax=True).
         schema: fields with types instead of `fields`, as `collocate index --fields` has them:
-            ["title:text", "year:number", "tags:keyword"]. They can be searched
+            ["title:text", "year:number", "tags:keyword"], or {"title": "text"}. They can be searched
             (syntax=True, filter=), and shown (`Hits.fields`).
         fields, id_field: the fields of documents that hold their text, and their ID.
         format, encoding: of files, if they should not be detected: "jsonl", "latin1".
@@ -98,7 +98,7 @@ class Index:
         progress: True shows a bar; a function is called with (stage, done, total).
         """
         temporary = path is None
-        out = tempfile.mkdtemp(prefix="collocate-") if path is None else os.fspath(path)
+        out = tempfile.mkdtemp(prefix="collocate-") if path is None else os.fsdecode(path)
         args: dict[str, Any] = {
             "out": os.path.abspath(out),
             "analyzer": analyzer,
@@ -112,6 +112,8 @@ class Index:
         if schema and fields:
             raise ValueError("fields= and schema= exclude each other: a schema names all fields")
         if schema:
+            if isinstance(schema, Mapping):
+                schema = [f"{name}:{kind}" for name, kind in schema.items()]
             args["schema"] = listed(schema)
         try:
             with bar(progress, "building") as tell:
@@ -296,8 +298,8 @@ class Index:
     ) -> Hits | BatchHits:
         """Finds the k best documents for a query, or for each of many queries.
 
-        queries: a str, an iterable of str, or a mapping {query ID: str}, whose IDs `to_run` and
-            `to_pandas` then name.
+        queries: a str, an iterable of str, or a mapping {query ID: str} or a Series, whose IDs
+            `to_run` and `to_pandas` then name.
         mode: "or" finds documents with any of the words, "and" those with all of them.
         model: bm25 (with k1, b and variant), dirichlet (with mu), cosine, dph, boolean, or bm25f
             for an index with text fields. Variants of bm25 are papers, atire, lucene, lucene7,
@@ -310,7 +312,7 @@ class Index:
         algorithm: auto, exhaustive, taat, maxscore, wand, bmw, vbmw or bmm; all give the same hits.
         threads: number of cores for many queries; 0 means all.
         """
-        args: dict[str, Any] = {"k": operator.index(k), "mode": mode, "model": model}
+        args: dict[str, Any] = {"k": _whole(k, "k"), "mode": mode, "model": model}
         for name, value in (("k1", k1), ("b", b), ("mu", mu), ("variant", variant)):
             if value is not None:
                 args[name] = value
@@ -320,14 +322,14 @@ class Index:
             args["syntax"] = True
         if filter:
             args["filter"] = filter
+        if threads:
+            args["threads"] = threads
         if isinstance(queries, str):
             answer = self._one(queries, args)
             found, told = answer.arrays, answer.result
             hits = Hits(self, queries, args, found["docs"], found["scores"], told.get("ids"))
             hits.seconds = told["seconds"]
             return hits
-        if threads:
-            args["threads"] = threads
         texts, query_ids = _queries(queries)
         width = max(1, min(k, len(self)))
         step = max(1, min(1 << 17, _HITS // width))
@@ -393,8 +395,8 @@ class Index:
 
     def ids(self, docs: Any) -> np.ndarray:
         """The IDs of documents, given by number, as an array of str."""
-        numbers = np.asarray(docs)
-        flat = np.ascontiguousarray(numbers.ravel(), dtype=np.uint32)
+        numbers = docs.docs if isinstance(docs, Hits) else np.asarray(docs)
+        flat = _documents(numbers.ravel())
         # Hits of different queries share documents: request each document once.
         unique, inverse = np.unique(flat, return_inverse=True)
         names = np.empty(len(unique), dtype=object)
@@ -464,7 +466,9 @@ class Index:
         """Document numbers, of which IDs may be given."""
         if isinstance(docs, Hits):
             return docs.docs
-        if isinstance(docs, (str, int, np.integer)):
+        if isinstance(docs, (bytes, bytearray)) or not hasattr(docs, "__iter__"):
+            docs = np.asarray(docs)  # one number, or what _documents refuses
+        if isinstance(docs, str):
             docs = [docs]
         docs = docs.ravel().tolist() if isinstance(docs, np.ndarray) else list(docs)
         if docs and isinstance(docs[0], str):
@@ -473,7 +477,7 @@ class Index:
                 missing = docs[int(np.argmax(numbers < 0))]
                 raise KeyError(f"no document has the ID {missing!r}")
             return numbers.astype(np.uint32)
-        return np.asarray(docs, dtype=np.uint32)
+        return _documents(np.asarray(docs))
 
 
 def build_call(
@@ -521,12 +525,33 @@ def only_for_files(format: str | None, encoding: str | None) -> None:
             raise ValueError(f"{name}={value!r} is for files, but the corpus is documents")
 
 
+def _whole(value: Any, name: str) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}={value!r}: want a whole number") from None
+
+
+def _documents(numbers: np.ndarray) -> np.ndarray:
+    """Numbers of documents as the worker takes them, without changing any."""
+    if not numbers.size:
+        return np.zeros(0, dtype=np.uint32)
+    if numbers.dtype.kind not in "iu":
+        raise TypeError(f"documents are of type {numbers.dtype}: want their numbers or IDs")
+    outside = (numbers < 0) | (numbers > 0xFFFFFFFF)
+    if outside.any():
+        raise ValueError(f"document {numbers[outside][0]} does not exist")
+    return np.ascontiguousarray(numbers, dtype=np.uint32)
+
+
 def _ids(given: Any) -> list[str]:
     """IDs, of which one may be given alone. Numbers are those of documents that have them as IDs."""
     if isinstance(given, (str, int, np.integer)):
         given = [given]
     if isinstance(given, (bytes, bytearray)):
         raise TypeError("the ID is bytes: decode it first")
+    if not hasattr(given, "__iter__"):
+        raise TypeError(f"IDs are of type {type(given).__name__}: want a str or an iterable of str")
     names = []
     for i, v in enumerate(given):
         if not isinstance(v, (str, int, float, np.generic)):
@@ -539,7 +564,13 @@ def _queries(given: Any) -> tuple[list[str], list[Any] | None]:
     """The texts of many queries, and their IDs if they have some."""
     if isinstance(given, (bytes, bytearray)):
         raise TypeError("the query is bytes: decode it first")
+    if hasattr(given, "columns"):
+        raise TypeError(
+            "queries are a table: pass {query ID: text}, as in dict(zip(table.qid, table.query))"
+        )
     ids = list(given) if isinstance(given, Mapping) else None
+    if hasattr(given, "iloc"):  # the index of a Series has the IDs
+        ids = given.index.tolist()
     texts = list(given.values()) if isinstance(given, Mapping) else given
     try:
         texts = texts if isinstance(texts, list) else list(texts)

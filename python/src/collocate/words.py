@@ -114,6 +114,8 @@ class Vectors:
 
     def _id(self, word: str) -> int:
         """The row of a word. A KeyError names words that are spelt alike."""
+        if not isinstance(word, str):
+            raise TypeError(f"the word is of type {type(word).__name__}: want a str")
         if word in self.ids:
             return self.ids[word]
         # Compare only with the most frequent words, which come first: that takes 0.2 s.
@@ -195,8 +197,7 @@ class Cooccurrence:
         min_freq: leave out pairs with a word that occurs less often.
         p: also p-values of the log-likelihood ratio, and q (Benjamini and Hochberg's).
         """
-        listed = [words] if isinstance(words, str) else list(words)
-        args = {"path": self.path, "words": listed, **_measures(by, k, min_value, min_freq, p)}
+        args = {"path": self.path, "words": _words(words, "words"), **_measures(by, k, min_value, min_freq, p)}
         table = _pairs_table(call("neighbours", args).result)
         table = table.rename(columns={"word1": "of", "word2": "word", "count": "value"})
         table = table.drop(columns="f1").rename(columns={"f2": "count"})
@@ -391,7 +392,10 @@ def ngrams(
     (whal*) or a regular expression (/whales?/).
     """
     pd = need("pandas", "pandas")
-    low, high = (n, n) if isinstance(n, int) else n
+    try:
+        low, high = (n, n) if isinstance(n, int) else n
+    except (TypeError, ValueError):
+        raise ValueError(f"n={n!r}: want a number, or a pair of the least and the most") from None
     args = {"min": low, "max": high, "k": k, "of": of, "min_count": min_count,
             "min_docs": min_docs, "analyzer": analyzer, "threads": threads,
             "memory": memory}  # fmt: skip
@@ -419,7 +423,7 @@ def dispersion(
     plot: `plt.eventplot(list(found.values()))`. For words that the corpus does not have, a warning
     names some that are spelt alike.
     """
-    queries = [of] if isinstance(of, str) else list(of)
+    queries = _words(of, "of")
     args = {"of": queries, "analyzer": analyzer, "threads": threads}
     with bar(progress, "reading") as tell:
         a = _of_files("dispersion", args, corpus, fields, id_field, format, encoding, tell).arrays
@@ -491,10 +495,20 @@ def keywords(
     return pd.DataFrame(found, columns=columns)
 
 
+def _words(given: Any, name: str) -> list[str]:
+    """Words, of which one may be given alone."""
+    if isinstance(given, str) or not hasattr(given, "__iter__"):
+        given = [given]
+    for w in (words := list(given)):
+        if not isinstance(w, str):
+            raise TypeError(f"{name}={w!r}: want a str, or a list of str")
+    return words
+
+
 def _measures(
     by: str | Sequence[str], k: int, min_value: float, min_freq: int, p: bool
 ) -> dict[str, Any]:
-    names = [by] if isinstance(by, str) else list(by)
+    names = _words(by, "by")
     return {"by": names, "k": k, "min_value": min_value, "min_freq": min_freq, "p": p}
 
 
