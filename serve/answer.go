@@ -153,6 +153,9 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 			return nil, err
 		}
 		for i, doc := range docs {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			values, err := s.Stored(doc)
 			if err != nil {
 				return nil, err

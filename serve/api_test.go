@@ -160,6 +160,29 @@ func TestWords(t *testing.T) {
 	if len(list) != 3 || list[0].Word != "membrane" || list[0].Count < list[1].Count {
 		t.Errorf("words with prefix memb: %+v, want 3 by count, membrane first", list)
 	}
+	if got.Total != want.Compared || got.Total <= len(got.Neighbours) {
+		t.Errorf("%d neighbours of %d, want %d in all", len(got.Neighbours), got.Total, want.Compared)
+	}
+	for path, more := range map[string]bool{"prefix=membrane&limit=1": true, "prefix=zzzz": false} {
+		w := call(h, "/v1/words?"+path, "")
+		if want := fmt.Sprintf(`"more":%v}`, more); !strings.Contains(w.Body.String(), want) {
+			t.Errorf("words with %s: %s, want %s", path, w.Body, want)
+		}
+	}
+	// A pattern or two words are no word: nothing is answered for another one.
+	for _, word := range []string{"membrane*", "membrane%3F", "cell%20membrane"} {
+		for _, about := range []string{"", "/company", "/dispersion"} {
+			w := call(h, "/v1/words/"+word+about, "")
+			said := decode[failure](t, w.Body.String()).Error
+			want := 400
+			if about != "/dispersion" && word != "cell%20membrane" {
+				want = 404 // the words of this matrix are separated by blanks, so it may have such a word
+			}
+			if w.Code != want || !strings.Contains(said, "membrane") {
+				t.Errorf("/v1/words/%s%s: status %d %q, want %d and the word", word, about, w.Code, said, want)
+			}
+		}
+	}
 	if w := call(h, "/v1/words/zzzz", ""); w.Code != 404 {
 		t.Errorf("unknown word: status %d, want 404", w.Code)
 	}
@@ -195,6 +218,16 @@ func TestWordsOfTheIndex(t *testing.T) {
 		func(k words.Keyword) bool { return k.Word == "membran" && k.LRC > 0 }) {
 		t.Errorf("keywords %+v, want those of 10 documents, with membran", keys)
 	}
+	// Documents that were left out are said, and all can be asked for, whatever --max-k is.
+	part := decode[keywordsAnswer](t, call(h, "/v1/keywords?q=cell", "").Body.String())
+	if part.Docs != 100 || part.Matching <= 1000 || len(part.Notes) != 1 ||
+		!strings.Contains(part.Notes[0], fmt.Sprintf("of %d documents that match", part.Matching)) {
+		t.Errorf("keywords of 100 documents %+v, want a note on the others", part)
+	}
+	whole := decode[keywordsAnswer](t, call(h, "/v1/keywords?q=cell&docs=100000", "").Body.String())
+	if int64(whole.Docs) != part.Matching || whole.Notes != nil {
+		t.Errorf("keywords of all documents %+v, want %d documents and no note", whole, part.Matching)
+	}
 	// The first keyword of one query against another is the first negative one the other way round.
 	two := decode[keywordsAnswer](t, call(h, "/v1/keywords?q=membrane&against=neurons&docs=50", "").Body.String())
 	lacks := decode[keywordsAnswer](t,
@@ -226,7 +259,8 @@ func TestWordsOfTheIndex(t *testing.T) {
 		"/v1/analogy?a=cell": 400, "/v1/analogy?a=cell&b=bank&c=the": 200, "/v1/keywords?q=cell&by=nonsense": 400,
 		"/v1/words/cell/company?by=nonsense": 400, "/v1/words/zzzz/map": 404, "/v1/words/cell/map?top=201": 400,
 		"/v1/keywords?q=zzzz": 404, "/v1/keywords?q=cell&against=zzzz": 404, "/v1/keywords?q=cell&against=cell": 404,
-		"/v1/keywords?q=cell&against=%28": 400,
+		"/v1/keywords?q=cell&against=%28": 400, "/v1/keywords?q=cell&docs=100001": 400,
+		"/v1/version?x=1": 400, "/v1/status?x=1": 400,
 	} {
 		if w := call(h, path, ""); w.Code != code {
 			t.Errorf("%s: status %d %s, want %d", path, w.Code, w.Body, code)
@@ -391,7 +425,7 @@ func TestJobs(t *testing.T) {
 		t.Errorf("job %+v, want it done with 3 runs", got)
 	}
 	only := decode[jobAnswer](t, call(h, "/v1/jobs",
-		`{"kind":"patterns","distances":[5],"min_prevalence":0.1,"only":[["café","park"],["bank","nothing"]]}`).Body.String())
+		`{"kind":"patterns","distances":[5],"min_prevalence":0.1,"only":[["park","café"]]}`).Body.String())
 	call(h, "/v1/jobs/"+only.ID+"/events", "")
 	run := decode[jobAnswer](t, call(h, "/v1/jobs/"+only.ID, "").Body.String()).Runs[0]
 	if run.Total != 1 || strings.Join(run.Patterns[0].Features, "+") != "café+park" {
@@ -423,19 +457,22 @@ func TestJobs(t *testing.T) {
 func TestMistakesInJobs(t *testing.T) {
 	h := everywhere(t, Options{Limits: unheld})
 	for more, says := range map[string]string{
-		`"limit":0`:            "limit 0: want 1 to 5000",
-		`"limit":5001`:         "limit 5001: want 1 to 5000",
-		`"min_prevalence":0`:   "min_prevalence 0: want more than 0",
-		`"min_prevalence":1.1`: "min_prevalence 1.1: want more than 0",
-		`"kind":"rules"`:       `kind "rules": want patterns`,
-		`"distances":[]`:       "0 distances: want 1 to",
+		`"limit":0`:                            "limit 0: want 1 to 5000",
+		`"limit":5001`:                         "limit 5001: want 1 to 5000",
+		`"min_prevalence":0`:                   "min_prevalence 0: want more than 0",
+		`"min_prevalence":1.1`:                 "min_prevalence 1.1: want more than 0",
+		`"kind":"rules"`:                       `kind "rules": want patterns`,
+		`"distances":[]`:                       "0 distances: want 1 to",
+		`"only":[["bank","nothing"]]`:          `only: no feature "nothing"`,
+		`"only":[["bank","bank"]]`:             "want two or more different features",
+		`"limit":5000,"distances":[1,2,3,4,5]`: "limit 5000 at 5 distances: want at most 20000 patterns in all",
 		`"only":[` + strings.Repeat(`["a"],`, 100) + `["a"]]`: "only: 101 sets: want at most 100",
 	} {
 		body := `{"kind":"patterns","distances":[1],` + more + `}`
 		switch {
 		case strings.HasPrefix(more, `"kind"`):
 			body = `{"distances":[1],` + more + `}`
-		case strings.HasPrefix(more, `"distances"`):
+		case strings.Contains(more, `"distances"`):
 			body = `{"kind":"patterns",` + more + `}`
 		}
 		w := call(h, "/v1/jobs", body)

@@ -1,7 +1,9 @@
 package serve
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -69,6 +71,17 @@ type dispersionAnswer struct {
 	words.Dispersion
 }
 
+// notOneWord returns an error unless a text is a single word.
+func notOneWord(said string, terms [][]byte) error {
+	switch {
+	case len(terms) != 1:
+		return fmt.Errorf("%q: the analyzer of the index makes %d words of it: want one", said, len(terms))
+	case strings.ContainsAny(said, "*?") && !bytes.ContainsAny(terms[0], "*?"):
+		return fmt.Errorf("%q is a pattern: want one word", said)
+	}
+	return nil
+}
+
 // dispersion counts a word in parts of the index of about equal length.
 func (x *exchange) dispersion(word string) {
 	p := x.params()
@@ -78,10 +91,14 @@ func (x *exchange) dispersion(word string) {
 		return
 	}
 	var answer dispersionAnswer
+	var notOne error
 	err := x.work(shortLane, x.o.Limits.Time, func(ctx context.Context) error {
 		terms, err := x.terms(word)
-		if err != nil || len(terms) != 1 {
+		if err != nil {
 			return err
+		}
+		if notOne = notOneWord(word, terms); notOne != nil {
+			return nil
 		}
 		answer.Word = string(terms[0])
 		s, err := words.SpreadOverIndex(ctx, x.g.s.Index(), terms[0], parts)
@@ -98,7 +115,9 @@ func (x *exchange) dispersion(word string) {
 	switch {
 	case err != nil:
 		x.failed(err)
-	case answer.Word == "" || answer.Count == 0:
+	case notOne != nil:
+		x.refuse(http.StatusBadRequest, notOne)
+	case answer.Count == 0:
 		x.refuse(http.StatusNotFound, errNoWord(word))
 	default:
 		x.reply(http.StatusOK, answer)

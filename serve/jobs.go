@@ -55,6 +55,7 @@ const (
 	maxUnfinished = 16
 	maxClientJobs = 4
 	maxDistances  = 64
+	maxJobFound   = 20_000 // patterns that a job may keep
 	heartbeat     = 15 * time.Second
 	jobTime       = 10 * time.Minute
 )
@@ -186,10 +187,14 @@ func (a *jobParams) check() error {
 		return fmt.Errorf("only: %d sets: want at most 100", len(a.Only))
 	case a.Limit < 1 || a.Limit > maxPatterns:
 		return fmt.Errorf("limit %d: want 1 to %d", a.Limit, maxPatterns)
+	case a.Limit*len(a.Distances) > maxJobFound:
+		return fmt.Errorf("limit %d at %d distances: want at most %d patterns in all", a.Limit,
+			len(a.Distances), maxJobFound)
 	}
 	for _, set := range a.Only {
-		if len(set) < 2 || slices.Contains(set, "") {
-			return fmt.Errorf("only: set %q: want two or more features", set)
+		slices.Sort(set) // as the features of patterns are
+		if len(slices.Compact(slices.Clone(set))) != len(set) || len(set) < 2 || set[0] == "" {
+			return fmt.Errorf("only: set %q: want two or more different features", set)
 		}
 	}
 	for _, d := range a.Distances {
@@ -221,6 +226,12 @@ func (x *exchange) startJob() {
 	}
 	if !x.hasPoints(err) {
 		return
+	}
+	for _, name := range slices.Concat(want.Only...) {
+		if _, ok := slices.BinarySearch(x.o.Points.Features, name); !ok {
+			x.refuse(http.StatusBadRequest, fmt.Errorf("only: no feature %q", name))
+			return
+		}
 	}
 	ctx, cancel := context.WithTimeout(x.jobs.ctx, jobTime)
 	b := &job{client: x.client, cancel: cancel, changed: make(chan struct{})}

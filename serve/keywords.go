@@ -11,8 +11,11 @@ import (
 	"github.com/collocate/collocate/words"
 )
 
-// maxKeyDocs is the largest number of documents of a compared corpus.
-const maxKeyDocs = 1000
+// A compared corpus has keyDocs documents unless the client says otherwise, and at most maxKeyDocs.
+const (
+	keyDocs    = 100
+	maxKeyDocs = 100_000
+)
 
 // errNoDocuments reports that there is nothing to compare.
 var errNoDocuments = errors.New("nothing to compare")
@@ -21,10 +24,16 @@ var errNoDocuments = errors.New("nothing to compare")
 type keywordsAnswer struct {
 	Query   string `json:"query"`
 	Against string `json:"against,omitempty"` // the query for the other documents
-	Docs    int    `json:"docs"`              // number of documents found
-	Total   uint64 `json:"words"`             // number of words of these documents
+	// Notes say which documents were left out.
+	Notes    []string `json:"notes,omitempty"`
+	Docs     int      `json:"docs"`     // number of documents compared
+	Matching int64    `json:"matching"` // number of documents that match the query
+	Total    uint64   `json:"words"`    // number of words of these documents
 	// ReferenceDocs is the number of documents that they were compared with.
-	ReferenceDocs  int             `json:"reference_docs"`
+	ReferenceDocs int `json:"reference_docs"`
+	// ReferenceMatching is the number of documents that match the other query.
+	ReferenceMatching int64 `json:"reference_matching,omitempty"`
+
 	ReferenceTotal uint64          `json:"reference_words"`
 	By             string          `json:"by"`
 	Keywords       []words.Keyword `json:"keywords"`
@@ -34,7 +43,7 @@ type keywordsAnswer struct {
 // query, or from all others.
 func (x *exchange) keywords() {
 	p := x.params()
-	docs := p.whole("docs", 100, 1, maxKeyDocs)
+	docs := p.whole("docs", keyDocs, 1, maxKeyDocs)
 	o := words.KeyOptions{Top: p.whole("top", 20, 1, maxCompany), Negative: p.flag("negative")}
 	o.MinCount = uint64(max(1, p.whole("min_count", 0, 0, 1<<53)))
 	if by, said := p.get("by"); said {
@@ -42,9 +51,8 @@ func (x *exchange) keywords() {
 			p.fail("by: %w", err)
 		}
 	}
-	k := min(docs, x.o.MaxK)
 	mode := p.text("mode")
-	here, there := searchParams{Q: p.text("q"), K: &k, Mode: mode}, searchParams{Q: p.text("against"), K: &k, Mode: mode}
+	here, there := searchParams{Q: p.text("q"), Count: true, Mode: mode}, searchParams{Q: p.text("against"), Count: true, Mode: mode}
 	err := p.done()
 	if err == nil {
 		err = x.check(&here)
@@ -62,6 +70,7 @@ func (x *exchange) keywords() {
 		x.refuse(http.StatusNotFound, words.ErrNoText)
 		return
 	}
+	here.request.K, there.request.K = docs, docs // no hits are sent, so --max-k does not limit them
 	answer := keywordsAnswer{Query: here.Q, Against: there.Q, By: o.By.String()}
 	err = x.work(longLane, x.o.Limits.Time, func(ctx context.Context) error {
 		a, b, err := x.corpora(ctx, &here, &there, &answer, o)
@@ -88,10 +97,14 @@ func (x *exchange) keywords() {
 // belongs to the first.
 func (x *exchange) corpora(ctx context.Context, here, there *searchParams, answer *keywordsAnswer,
 	o words.KeyOptions) (a, b words.Frequencies, err error) {
-	find := func(q *searchParams, except map[uint32]bool) (f words.Frequencies, hits []search.Hit, err error) {
+	find := func(q *searchParams, except map[uint32]bool, matching *int64) (f words.Frequencies, hits []search.Hit, err error) {
 		found, err := x.g.s.Search(ctx, q.request)
 		if err != nil {
 			return f, nil, err
+		}
+		if *matching = found.Total; found.Total > int64(len(found.Hits)) {
+			answer.Notes = append(answer.Notes, fmt.Sprintf("of %d documents that match %q, the best %d are compared: "+
+				"docs chooses how many, up to %d", found.Total, q.Q, len(found.Hits), maxKeyDocs))
 		}
 		for _, hit := range found.Hits {
 			if !except[uint32(hit.Doc)] {
@@ -106,7 +119,7 @@ func (x *exchange) corpora(ctx context.Context, here, there *searchParams, answe
 		}
 		return f, hits, err
 	}
-	a, hits, err := find(here, nil)
+	a, hits, err := find(here, nil, &answer.Matching)
 	if err != nil {
 		return a, b, err
 	}
@@ -123,7 +136,7 @@ func (x *exchange) corpora(ctx context.Context, here, there *searchParams, answe
 	for _, hit := range hits {
 		known[uint32(hit.Doc)] = true
 	}
-	b, hits, err = find(there, known)
+	b, hits, err = find(there, known, &answer.ReferenceMatching)
 	answer.ReferenceDocs = len(hits)
 	return a, b, err
 }
@@ -174,7 +187,11 @@ func (x *exchange) rest(ctx context.Context, of words.Frequencies, every bool) (
 			}
 		}
 	}
+	looked := 0
 	for word, n := range of.Counts {
+		if looked++; looked%1024 == 0 && ctx.Err() != nil {
+			return f, ctx.Err()
+		}
 		all := f.Counts[word]
 		if !every {
 			if _, all, err = ix.Lookup([]byte(word)); err != nil {

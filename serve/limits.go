@@ -52,6 +52,7 @@ func (l Limits) withDefaults() Limits {
 // Bounds that no option changes.
 const (
 	defaultK    = 10
+	maxFacets   = 32
 	snippetSize = 200              // bytes
 	maxBody     = 1 << 20          // bytes of the body of a POST
 	maxHeader   = 1 << 16          // bytes of a request line with its headers

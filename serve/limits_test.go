@@ -294,3 +294,19 @@ func TestZeroOptions(t *testing.T) {
 		t.Errorf("withDefaults of %+v is %+v, want it unchanged", given, got)
 	}
 }
+
+// The cache of answers about places is bounded, whatever is asked: also if the names of requests are
+// longer than their answers.
+func TestMinedCacheIsBounded(t *testing.T) {
+	c := newMinedCache()
+	for i := range 100 {
+		c.put(fmt.Sprint(strings.Repeat("k", 1<<20), i), []byte("answer"))
+	}
+	held := 0
+	for key, text := range c.text {
+		held += len(key) + len(text)
+	}
+	if held > maxMined || held != c.size || len(c.order) != len(c.text) || len(c.text) == 0 {
+		t.Errorf("%d answers in %d bytes, counted as %d: want at most %d", len(c.text), held, c.size, maxMined)
+	}
+}

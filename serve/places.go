@@ -41,7 +41,8 @@ type featureCount struct {
 	Points int64  `json:"points"`
 }
 
-func (v *Server) pointsSummary() pointsSummary {
+// describePoints reads all points once: they never change, and /v1/status is asked often.
+func (v *Server) describePoints() pointsSummary {
 	pts := v.o.Points
 	s := pointsSummary{
 		Name: v.o.PointsName, Flags: v.o.PointsFlags, Points: pts.Len(), Features: []featureCount{},
@@ -74,7 +75,7 @@ func (x *exchange) hasPoints(err error) bool {
 
 func (x *exchange) places() {
 	if x.hasPoints(x.params().done()) {
-		x.reply(http.StatusOK, x.pointsSummary())
+		x.reply(http.StatusOK, x.summed())
 	}
 }
 
@@ -107,13 +108,19 @@ func (x *exchange) points() {
 	}
 	a := pointsAnswer{Features: pts.Features, Feature: []int32{}, X: []float64{}, Y: []float64{}}
 	err := x.work(longLane, x.o.Limits.Time, func(ctx context.Context) error {
-		for _, f := range pts.Feature {
+		for i, f := range pts.Feature {
+			if i%(1<<16) == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
 			if names == nil || wanted[f] {
 				a.Total++
 			}
 		}
 		step, at := max(1, (a.Total+limit-1)/limit), 0
 		for i, f := range pts.Feature {
+			if i%(1<<16) == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
 			if names != nil && !wanted[f] {
 				continue
 			}
@@ -393,7 +400,7 @@ type minedCache struct {
 	mu    sync.Mutex
 	text  map[string][]byte
 	order []string // oldest first
-	size  int
+	size  int      // of keys and answers
 }
 
 const maxMined = 32 << 20 // bytes
@@ -414,8 +421,8 @@ func (c *minedCache) put(key string, text []byte) {
 	}
 	c.text[key] = text
 	c.order = append(c.order, key)
-	for c.size += len(text); c.size > maxMined; {
-		c.size -= len(c.text[c.order[0]])
+	for c.size += len(key) + len(text); c.size > maxMined; {
+		c.size -= len(c.order[0]) + len(c.text[c.order[0]])
 		delete(c.text, c.order[0])
 		c.order = c.order[1:]
 	}

@@ -168,6 +168,9 @@ func (v *Server) partOf(asked []searchParams) int {
 		if asked[i].details.SnippetSize > 0 {
 			each += 2 * asked[i].details.SnippetSize
 		}
+		if len(asked[i].Fields) > 0 || asked[i].Explain {
+			each += 1000 // a guess: stored fields may be of any size
+		}
 		if size += each * asked[i].request.K; size > partSize && v.o.Engine != engine.GPU {
 			return i + 1
 		}

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/search/query"
 	"github.com/collocate/collocate/text"
@@ -314,6 +315,9 @@ func (x *exchange) check(a *searchParams) (err error) {
 		d.SnippetSize = snippetSize
 	}
 	if len(a.Fields) > 0 {
+		if len(a.Fields) > fields.MaxFields {
+			return fmt.Errorf("fields: %d: want at most %d", len(a.Fields), fields.MaxFields)
+		}
 		if _, err := x.g.schema.Shown(a.Fields); err != nil {
 			return fmt.Errorf("fields: %w", err)
 		}
@@ -410,6 +414,9 @@ func (x *exchange) checkModel(a *searchParams) (err error) {
 // checkGathering fills in the facets and the sort order.
 func (x *exchange) checkGathering(a *searchParams) (err error) {
 	r := &a.request
+	if len(a.Facets) > maxFacets {
+		return fmt.Errorf("facets: %d: want at most %d", len(a.Facets), maxFacets)
+	}
 	for _, s := range a.Facets {
 		f, err := search.ParseFacet(s)
 		if err != nil {

@@ -354,6 +354,8 @@ func TestMistakesAreNamed(t *testing.T) {
 		{"GET", "/search?q=a&model=bm42", "", 400, `unknown model "bm42"`},
 		{"GET", "/search?q=a&snippets=1", "", 400, "stores no text"},
 		{"GET", "/search?q=a&stats=much", "", 400, `stats "much": want 1 or 0`},
+		{"GET", "/search?q=a&facets=" + strings.Repeat("x,", 32) + "x", "", 400, "facets: 33: want at most 32"},
+		{"GET", "/search?q=a&fields=" + strings.Repeat("x,", 1000) + "x", "", 400, "fields: 1001: want at most 1000"},
 		{"GET", "/search?q=a&q=b", "", 400, "q is given 2 times"},
 		{"GET", "/search?q=a&kk=5", "", 400, `unknown name "kk"`},
 		{"GET", "/search?q=%zz", "", 400, "invalid URL escape"},

@@ -107,6 +107,7 @@ type Server struct {
 	tracer  *tracer // nil disables tracing
 	jobs    *jobs
 	mined   *minedCache
+	summed  func() pointsSummary
 	started time.Time
 
 	draining  atomic.Bool            // the server is about to stop
@@ -149,6 +150,7 @@ func newServer(o Options) *Server {
 	v.tracer = newTracer(o.Trace, o.Version)
 	v.jobs = newJobs()
 	v.mined = newMinedCache()
+	v.summed = sync.OnceValue(v.describePoints)
 	v.routes = v.makeRoutes()
 	return v
 }

@@ -65,7 +65,13 @@ func (v *Server) versionAnswer() versionAnswer {
 	return versionAnswer{v.o.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH}
 }
 
-func (x *exchange) version() { x.reply(http.StatusOK, x.versionAnswer()) }
+func (x *exchange) version() {
+	if err := x.params().done(); err != nil {
+		x.refuse(http.StatusBadRequest, err)
+		return
+	}
+	x.reply(http.StatusOK, x.versionAnswer())
+}
 
 // statusAnswer is the state of the server, for users.
 type statusAnswer struct {
@@ -121,6 +127,10 @@ type limitsAnswer struct {
 
 // status describes the server, for users.
 func (x *exchange) status() {
+	if err := x.params().done(); err != nil {
+		x.refuse(http.StatusBadRequest, err)
+		return
+	}
 	a := statusAnswer{
 		versionAnswer: x.versionAnswer(), UptimeSeconds: int64(time.Since(x.started).Seconds()),
 		Ready: x.notReady() == nil, Generation: x.g.number, Name: x.o.Name,
@@ -136,7 +146,7 @@ func (x *exchange) status() {
 		a.Vectors = &vectorsAnswer{x.o.VectorsName, len(v.Words), v.Dim}
 	}
 	if x.o.Points != nil {
-		s := x.pointsSummary()
+		s := x.summed()
 		a.Points = &s
 	}
 	if x.o.Root != nil {

@@ -25,7 +25,8 @@ type wordAnswer struct {
 // companyAnswer is a word with its neighbours.
 type companyAnswer struct {
 	wordAnswer
-	By         string      `json:"by"` // the measure that the list is sorted by
+	By         string      `json:"by"`    // the measure that the list is sorted by
+	Total      int         `json:"total"` // number of neighbours that meet the minimum counts
 	Neighbours []neighbour `json:"neighbours"`
 	// Links are the cells between the neighbours themselves, by their indexes in the list.
 	Links []link `json:"links,omitempty"`
@@ -70,13 +71,16 @@ func (x *exchange) words() {
 		x.refuse(http.StatusNotFound, errNoMatrix)
 		return
 	}
-	list := []wordAnswer{}
+	list, more := []wordAnswer{}, false
 	err := x.work(shortLane, x.o.Limits.Time, func(ctx context.Context) error {
-		for id := 0; id < m.Len() && len(list) < limit; id++ {
+		for id := 0; id < m.Len() && !more; id++ {
 			if id&0xffff == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if bytes.HasPrefix(m.Word(id), prefix) {
+			if !bytes.HasPrefix(m.Word(id), prefix) {
+				continue
+			}
+			if more = len(list) == limit; !more {
 				w, err := x.describeWord(id)
 				if err != nil {
 					return err
@@ -92,7 +96,8 @@ func (x *exchange) words() {
 	}
 	x.reply(http.StatusOK, struct {
 		Words []wordAnswer `json:"words"`
-	}{list})
+		More  bool         `json:"more"` // there are further words
+	}{list, more})
 }
 
 // describeWord describes a word of the matrix.
@@ -141,7 +146,11 @@ func (x *exchange) known(word string) (id int, ok bool) {
 	}
 	id, err := words.Find(x.o.Matrix, word)
 	if err != nil {
-		x.refuse(http.StatusNotFound, err)
+		status := http.StatusBadRequest // not one word
+		if _, ok := errors.AsType[*words.UnknownWord](err); ok {
+			status = http.StatusNotFound
+		}
+		x.refuse(status, err)
 	}
 	return id, err == nil
 }
@@ -210,6 +219,7 @@ func (x *exchange) company(word string) {
 		if err != nil {
 			return err
 		}
+		answer.Total = near.Compared
 		for i := range near.Pairs {
 			answer.Neighbours = append(answer.Neighbours, neighbourOf(&near.Pairs[i], o.By))
 		}

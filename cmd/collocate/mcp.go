@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,7 @@ import (
 // mcpFlags are the flags of `collocate mcp`.
 type mcpFlags struct {
 	matrix, points string
+	timeout        time.Duration
 	read           pointFlags
 }
 
@@ -49,6 +51,9 @@ the following to the client's list of servers:
 			if dir == "" && f.matrix == "" && f.points == "" {
 				return usagef("nothing to offer: want the folder of an index, --matrix or --points")
 			}
+			if f.timeout <= 0 {
+				return usagef("--timeout %v: want more than 0", f.timeout)
+			}
 			if f.points == "-" {
 				return usagef("--points -: standard input is used for calls: want a file")
 			}
@@ -63,13 +68,14 @@ the following to the client's list of servers:
 		"a .cooc `FILE` of 'collocate cooccur', for associated words")
 	fl.StringVar(&f.points, "points", "",
 		"a `FILE` of points, as for 'collocate places', for co-located kinds of places")
+	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "longest time for a call")
 	f.read.add(cmd)
 	return cmd
 }
 
 func (f *mcpFlags) run(ctx context.Context, a *app, dir string) (err error) {
 	o := mcptools.Options{Threads: a.threads, Memory: int64(a.memory), Version: versionName(),
-		Log: a.serverLog()}
+		Time: f.timeout, Log: a.serverLog()}
 	if dir != "" {
 		if o.Searcher, err = search.Open(dir); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -25,7 +26,8 @@ type Options struct {
 	Places                *points.Set
 
 	Threads int
-	Memory  int64 // for mining places
+	Memory  int64         // for mining places
+	Time    time.Duration // longest time of a call; 0 means no limit
 	Version string
 	Log     *slog.Logger
 }
@@ -55,8 +57,44 @@ func New(o Options) (*Server, error) {
 	return &Server{o: o, newest: &generation{o.Searcher, false, 1}}, nil
 }
 
-// Run answers calls until the client disconnects or the context ends.
-func (s *Server) Run(ctx context.Context, t mcp.Transport) error { return s.server().Run(ctx, t) }
+// Run answers calls until the client disconnects or the context ends. No call is running when it
+// returns.
+func (s *Server) Run(ctx context.Context, t mcp.Transport) error { return run(ctx, s.server(), t) }
+
+func run(ctx context.Context, m *mcp.Server, t mcp.Transport) error {
+	var calls sync.WaitGroup
+	m.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(call context.Context, method string, r mcp.Request) (mcp.Result, error) {
+			calls.Add(1)
+			defer calls.Done()
+			// The SDK does not end calls with the context of the server.
+			call, cancel := context.WithCancel(call)
+			defer cancel()
+			defer context.AfterFunc(ctx, cancel)()
+			return next(call, method, r)
+		}
+	})
+	err := m.Run(ctx, t)
+	calls.Wait()
+	return err
+}
+
+// limited returns a tool that takes at most Options.Time.
+func limited[In, Out any](s *Server, do mcp.ToolHandlerFor[In, Out]) mcp.ToolHandlerFor[In, Out] {
+	if s.o.Time <= 0 {
+		return do
+	}
+	return func(ctx context.Context, r *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
+		ctx, cancel := context.WithTimeout(ctx, s.o.Time)
+		defer cancel()
+		result, out, err := do(ctx, r, in)
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = fmt.Errorf("the call took longer than %v: ask for less, or restart 'collocate mcp' "+
+				"with a longer --timeout", s.o.Time)
+		}
+		return result, out, err
+	}
+}
 
 // Close closes what the server itself opened. No call may be running.
 func (s *Server) Close() error { return s.letGo(s.newest) }
@@ -70,26 +108,26 @@ func (s *Server) server() *mcp.Server {
 		mcp.AddTool(m, tool[searchArgs]("search", "Search documents",
 			"Find the best documents for a query, best first. The ranking is exact. "+
 				`A query is words, any of which may match, or more: +must -not "a phrase" (a OR b) AND c, prefixes lip*, fuzzy words lipd~1. `+
-				s.aboutFields()), s.search)
+				s.aboutFields()), limited(s, s.search))
 		if s.o.Searcher.Index().HasText() {
 			mcp.AddTool(m, tool[documentArgs]("document", "Read a document",
-				"Read the stored text of a document. Searches return its ID."), s.document)
+				"Read the stored text of a document. Searches return its ID."), limited(s, s.document))
 			mcp.AddTool(m, tool[concordanceArgs]("concordance", "Words in context",
 				"Show the occurrences of a word or phrase, with the words around them. "+
-					`The query has words, wildcards (lip*, *ing), regular expressions (/colou?rs?/) and phrases in double quotes ("as * as", in which * alone is any word).`), s.concordance)
+					`The query has words, wildcards (lip*, *ing), regular expressions (/colou?rs?/) and phrases in double quotes ("as * as", in which * alone is any word).`), limited(s, s.concordance))
 		}
 	}
 	if s.o.Words != nil {
 		mcp.AddTool(m, tool[companyArgs]("company", "Associated words",
 			"List the words that occur near a word more often than by chance, "+
-				"by a measure of association."), s.company)
+				"by a measure of association."), limited(s, s.company))
 	}
 	if s.o.Places != nil {
 		mcp.AddTool(m, tool[placesArgs]("places", "Co-located places",
 			"Find the maximal sets of kinds of places whose points are often mutual neighbours. "+
-				"The participation index of a set is the smallest share, among its kinds, of points that take part in an instance of it."), s.places)
+				"The participation index of a set is the smallest share, among its kinds, of points that take part in an instance of it."), limited(s, s.places))
 		mcp.AddTool(m, tool[struct{}]("places_summary", "Summary of the points",
-			"Describe the points: kinds with their counts, extent, unit, and distances worth mining."), s.summary)
+			"Describe the points: kinds with their counts, extent, unit, and distances worth mining."), limited(s, s.summary))
 	}
 	return m
 }

@@ -3,11 +3,13 @@ package mcptools
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -280,6 +282,42 @@ func TestOffersOnlyWhatHasData(t *testing.T) {
 	}
 	if _, err := New(Options{}); err == nil {
 		t.Error("New accepted options that offer nothing")
+	}
+}
+
+// A call that takes too long ends with an error.
+func TestCallsAreLimited(t *testing.T) {
+	o, _ := offered(t)
+	o.Time = time.Nanosecond
+	answer, bad := call(t, client(t, o), "search", map[string]any{"query": "lipid"})
+	if !bad || !strings.Contains(answer, "took longer than 1ns") {
+		t.Errorf("a call beyond the limit: %s", answer)
+	}
+}
+
+// When the server ends, so do its calls, and Run waits for them.
+func TestCallsEndWithTheServer(t *testing.T) {
+	m := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	ctx, stop := context.WithCancel(t.Context())
+	began, ended := make(chan bool), false
+	mcp.AddTool(m, tool[struct{}]("wait", "Wait", "Wait."), func(call context.Context,
+		_ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, struct{}, error) {
+		close(began)
+		<-call.Done()
+		ended = true
+		return nil, struct{}{}, call.Err()
+	})
+	calls, toServer := io.Pipe()
+	go io.WriteString(toServer, strings.Join([]string{
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"wait","arguments":{}}}`, ""}, "\n"))
+	done := make(chan error, 1)
+	go func() { done <- run(ctx, m, Lines(calls, io.Discard)) }()
+	<-began
+	stop()
+	if err := <-done; !errors.Is(err, context.Canceled) || !ended {
+		t.Errorf("Run returned %v, and the call has ended: %v", err, ended)
 	}
 }
 

@@ -1,6 +1,7 @@
 package mcptools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ import (
 
 // Limits of a call: a reader of text has no use for more.
 const (
+	maxQuery    = 8192 // bytes
 	maxHits     = 100
 	maxLines    = 500
 	maxSample   = 100_000
@@ -47,6 +49,14 @@ var usual = map[string]map[string]string{
 func between(name string, n, most int) error {
 	if n < 1 || n > most {
 		return fmt.Errorf("%s %d: want 1 to %d", name, n, most)
+	}
+	return nil
+}
+
+// short checks the length of a query, whose words are all looked up.
+func short(name, query string) error {
+	if len(query) > maxQuery {
+		return fmt.Errorf("%s has %d bytes: want at most %d", name, len(query), maxQuery)
 	}
 	return nil
 }
@@ -85,6 +95,9 @@ func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest,
 	in searchArgs) (_ *mcp.CallToolResult, out searchResult, err error) {
 	r := search.Request{Text: in.Query, K: in.K, From: in.From, Count: true}
 	if err := between("k", in.K, maxHits); err != nil {
+		return nil, out, err
+	}
+	if err := cmp.Or(short("query", in.Query), short("filter", in.Filter)); err != nil {
 		return nil, out, err
 	}
 	if in.From < 0 || in.From > search.MaxK-r.K {
@@ -258,6 +271,10 @@ func (s *Server) concordance(ctx context.Context, _ *mcp.CallToolRequest,
 		return nil, nil, err
 	}
 	if err := between("window", in.Window, maxContext); err != nil {
+		return nil, nil, err
+	}
+	err = cmp.Or(short("query", in.Query), short("with", in.With), short("without", in.Without))
+	if err != nil {
 		return nil, nil, err
 	}
 	if in.Sample < 0 || in.Sample > maxSample {

@@ -42,7 +42,7 @@ export interface Dispersion {
 export interface Near { similar: { word: string; cosine: number }[] }
 export interface Plane { points: { word: string; cosine: number; x: number; y: number }[]; shares: [number, number] }
 export interface Keywords {
-  query: string; against?: string; docs: number; words: number; reference_docs: number; reference_words: number; by: string
+  query: string; against?: string; notes?: string[]; docs: number; matching: number; words: number; reference_docs: number; reference_words: number; by: string
   keywords: { word: string; f1: number; f2: number; lrc: number; g2: number; log_ratio: number; diff: number }[]
 }
 export interface Places {
