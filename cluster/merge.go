@@ -9,6 +9,7 @@ import (
 	"reflect"
 
 	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/internal/given"
 )
 
 // Input is a named stream to merge.
@@ -166,6 +167,9 @@ func mergeTally(
 func MergeWords(
 	ctx context.Context, parts []Input, spill *Spill, opt cooccur.VocabularyOptions,
 ) (*cooccur.Vocabulary, cooccur.VocabularyStats, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, cooccur.VocabularyStats{}, err
+	}
 	var totals Totals
 	var failed error
 	counts := iter.Seq2[[]byte, uint64](func(yield func([]byte, uint64) bool) {
@@ -201,6 +205,9 @@ func MergePairs(
 	ctx context.Context, parts []Input, spill *Spill, v *cooccur.Vocabulary, ofCorpus bool, opt cooccur.Options,
 	sink cooccur.Sink,
 ) (cooccur.Stats, error) {
+	if err := given.Context(ctx); err != nil {
+		return cooccur.Stats{}, err
+	}
 	one, err := cooccur.Units(opt)
 	if err != nil {
 		return cooccur.Stats{}, err

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+
+	"github.com/collocate/collocate/internal/given"
 )
 
 // Part describes the output of a map of jobs weigh and index: a file or a folder, beside those of
@@ -64,6 +66,9 @@ func parsePart(key int64, raw []byte) (Part, error) {
 
 // MergeParts lists the parts of a corpus. It returns an error if one is missing.
 func MergeParts(ctx context.Context, job Job, streams []Input) (parts []Part, totals Totals, err error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, Totals{}, err
+	}
 	totals, err = merge(ctx, job, streams, nil, func(key int64, a *adder) error {
 		p, err := parsePart(key, a.file)
 		if err != nil {

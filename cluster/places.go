@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/collocate/collocate/coloc"
+	"github.com/collocate/collocate/internal/given"
 )
 
 // PointMap holds what all maps of job places must agree on.
@@ -20,6 +21,9 @@ type PointMap struct {
 
 // MapPlaces classifies the points of some tiles, which are numbered from 0.
 func MapPlaces(ctx context.Context, pts *coloc.Points, opt coloc.Options, tiles []int, of int, out io.Writer) (End, error) {
+	if err := given.Context(ctx); err != nil {
+		return End{}, err
+	}
 	w := newWriter(out, Places.String(), "map", newTask())
 	w.end.Map = &PointMap{int64(pts.Len()), pts.Features, opt.Distance, pts.CRS.DistanceUnit()}
 	counts := map[string]uint64{}
@@ -48,6 +52,9 @@ func MapPlaces(ctx context.Context, pts *coloc.Points, opt coloc.Options, tiles 
 
 // MergePlaces mines co-location patterns from the classes of all tiles.
 func MergePlaces(ctx context.Context, parts []Input, opt coloc.Options) (*coloc.Result, *PointMap, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, nil, err
+	}
 	var classes []coloc.Class
 	t, err := mergeTally(ctx, Places, parts, nil, func(_ int64, a *adder) error {
 		for _, n := range a.words {

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/s3"
 )
 
@@ -39,6 +40,9 @@ const spillSuffix = ".spill"
 
 // Clean removes the files of a spill, and its folder if it is then empty.
 func (s *Spill) Clean(ctx context.Context) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	if s3.Is(s.Dir) {
 		list, err := s3.List(ctx, s.Dir)
 		if errors.Is(err, os.ErrNotExist) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/internal/choice"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/text"
 )
 
@@ -66,6 +67,9 @@ func MapWords(
 	ctx context.Context, corpus *text.Corpus, share Share, opt cooccur.VocabularyOptions, spill *Spill,
 	out io.Writer,
 ) (End, error) {
+	if err := given.Context(ctx); err != nil {
+		return End{}, err
+	}
 	opt.MinCount, opt.MaxSize, opt.KeepUnk = 0, 0, true // applied to the whole corpus, by MergeWords
 	v, stats, err := cooccur.CountWords(ctx, corpus, opt)
 	if err != nil {
@@ -114,6 +118,9 @@ func MapPairs(
 	ctx context.Context, corpus *text.Corpus, share Share, v *cooccur.Vocabulary, opt cooccur.Options,
 	spill *Spill, out io.Writer,
 ) (End, error) {
+	if err := given.Context(ctx); err != nil {
+		return End{}, err
+	}
 	w := newWriter(out, Cooccur.String(), "map", newTask())
 	if err := w.spillTo(ctx, spill, blockOf(int64(max(1, v.Len())-1))+1); err != nil {
 		return End{}, err
@@ -174,6 +181,9 @@ func (c *cellWriter) flush() error {
 // Reduce adds up records with the same key. Records must come in ascending order of keys. If they
 // name files of a spill, the sums go to another file there.
 func Reduce(ctx context.Context, job Job, in io.Reader, spill *Spill, out io.Writer) (End, error) {
+	if err := given.Context(ctx); err != nil {
+		return End{}, err
+	}
 	r := newReader(in, "standard input")
 	w := newWriter(out, job.String(), "reduce", newTask())
 	m := merger{

@@ -12,6 +12,7 @@ import (
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/choice"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/points"
 )
@@ -206,6 +207,9 @@ func newJob(pts *Points, opt Options) (*job, error) {
 
 // Mine finds the co-location patterns of the points.
 func Mine(ctx context.Context, pts *Points, opt Options) (*Result, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	s, err := NewSurvey(pts, opt)
 	if err != nil {
 		return nil, err
@@ -215,6 +219,9 @@ func Mine(ctx context.Context, pts *Points, opt Options) (*Result, error) {
 
 // Mine finds the co-location patterns of the survey's points.
 func (s *Survey) Mine(ctx context.Context) (*Result, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	res := &Result{Totals: slices.Clone(s.job.total), Places: -1, Pairs: -1, Engine: s.job.engine}
 	return s.conclude(res, func() ([]found, error) { return s.mine(ctx, res) })
 }

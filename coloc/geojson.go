@@ -10,6 +10,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/points"
 )
 
@@ -20,6 +21,9 @@ import (
 // Positions in a plane (points.Plane) are written unchanged; an unknown reference system is an
 // error.
 func (s *Survey) WriteGeoJSON(ctx context.Context, w io.Writer, patterns []Pattern) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	convert, err := toGeoJSON(s.pts.CRS)
 	if err != nil {
 		return err

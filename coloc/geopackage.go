@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/gpkg"
 	"github.com/collocate/collocate/points"
 )
@@ -19,6 +20,9 @@ func (s *Survey) WriteGeoPackage(ctx context.Context, f interface {
 	io.Writer
 	io.WriterAt
 }, patterns []Pattern) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	l, err := s.layers(ctx, patterns)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/gpu"
 )
 
@@ -16,6 +17,9 @@ import (
 // neighbouring pairs.
 func (g *GPU) JoinTime(ctx context.Context, pts *Points, distance float64,
 	rounds int) (best time.Duration, pairs int64, err error) {
+	if err := given.Context(ctx); err != nil {
+		return 0, 0, err
+	}
 	j, err := newJob(pts, Options{Distance: distance, GPU: g, Engine: engine.GPU})
 	if err != nil {
 		return 0, 0, err
@@ -63,6 +67,9 @@ type JoinStats struct {
 // Join finds and lists the neighbours of all points, as Mine does first (with SGCT by its plane
 // sweep). It exists for measurements and repeats the work each time.
 func (s *Survey) Join(ctx context.Context) (stats JoinStats, err error) {
+	if err := given.Context(ctx); err != nil {
+		return JoinStats{}, err
+	}
 	j, start := s.job, time.Now()
 	switch {
 	case j.engine == engine.GPU:

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/collocate/collocate/internal/given"
 )
 
 // walker lists cliques with one item per feature, in ascending order of items, features in the
@@ -90,6 +92,9 @@ const instanceSteps = 100_000_000
 // feature's point in the input, then of the second's, and so on. Each instance has one point for
 // each feature of the pattern, in its order.
 func (s *Survey) Instances(ctx context.Context, p Pattern, n int) ([][]int32, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	g, err := s.graph(ctx)
 	if err != nil {
 		return nil, err

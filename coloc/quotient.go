@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/collocate/collocate/internal/choice"
+	"github.com/collocate/collocate/internal/given"
 )
 
 // Quotient is the global colocation quotient of an ordered pair of features (Leslie and Kronenfeld
@@ -95,6 +96,9 @@ func (k Kernel) weight(u2 float64) float64 {
 // two shares: of the relabellings whose value is at least the observed one, and of those whose
 // value is at most that. The observed labels count as a relabelling. No p-value exceeds 1.
 func (s *Survey) Quotients(ctx context.Context, opt QuotientOptions) ([]Quotient, []LocalQuotient, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, nil, err
+	}
 	g, err := s.graph(ctx)
 	if err != nil {
 		return nil, nil, err

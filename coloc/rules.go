@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/bits"
 	"strings"
+
+	"github.com/collocate/collocate/internal/given"
 )
 
 // Rule states that where the features If occur together, so do the features Then. Its conditional
@@ -27,6 +29,9 @@ func (r Rule) Probability() float64 { return float64(r.Holding) / float64(r.Inst
 // places are counted together, so duplicate points take no extra time. If two or more features in
 // If have too many instances to count, Rules returns an error.
 func (s *Survey) Rules(ctx context.Context, patterns []Pattern, largest int, least float64) ([]Rule, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	g, err := s.graph(ctx)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/choice"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/points"
 )
 
@@ -68,6 +69,9 @@ type Significance struct {
 // Round r depends only on the seed and r, so the result is the same on any number of cores and on a
 // GPU.
 func (s *Survey) Significance(ctx context.Context, patterns []Pattern, o SignificanceOptions) ([]Significance, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	o.Rounds = cmp.Or(o.Rounds, 99)
 	if o.Rounds < 1 {
 		return nil, fmt.Errorf("%d rounds: want at least 1", o.Rounds)

@@ -9,6 +9,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/collocate/collocate/internal/given"
 )
 
 // A picture has a title, one panel for each pattern, and a legend. A panel shows all points as grey
@@ -37,6 +39,9 @@ const densePoints = 20_000
 
 // WriteSVG draws the patterns as maps, at most six panels in a picture.
 func (s *Survey) WriteSVG(ctx context.Context, w io.Writer, patterns []Pattern) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	g, err := s.graph(ctx)
 	if err != nil {
 		return err

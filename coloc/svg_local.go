@@ -8,6 +8,8 @@ import (
 	"io"
 	"math"
 	"strings"
+
+	"github.com/collocate/collocate/internal/given"
 )
 
 // localClass is a class of local quotients with its name and colour in the legend.
@@ -35,6 +37,9 @@ func classOf(q LocalQuotient) int {
 // WriteLocalSVG draws local quotients as maps, a panel for each feature To, at most six. The colour
 // of a point says whether its quotient is above 1, and whether it is significant.
 func (s *Survey) WriteLocalSVG(ctx context.Context, w io.Writer, local []LocalQuotient) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	g, err := s.graph(ctx)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/given"
 )
 
 // Class is a group of points of one feature that have the same profile: the maximal sets of
@@ -30,6 +31,9 @@ const tileSteps = 1 << 22
 // several times. Tiles are bands of y, or latitude, with about the same number of points each. All
 // calls must get all points, so that tiles number features alike and agree on the borders.
 func Tile(ctx context.Context, pts *Points, opt Options, i, n int, fn func(*Class) error) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	if n < 1 || i < 0 || i >= n {
 		return fmt.Errorf("tile %d of %d: want 0 to %d", i, n, n-1)
 	}
@@ -140,6 +144,9 @@ func tile[M words](ctx context.Context, pts, near *Points, opt Options, from, to
 // be in ascending order. The result is that of Mine, without Places and Pairs. Distance and KNN are
 // not needed, since the classes say which points are neighbours.
 func MineClasses(ctx context.Context, features []string, classes []Class, opt Options) (*Result, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	pts := &Points{Features: features}
 	opt.Distance, opt.KNN = 1, 0 // not used
 	s, err := NewSurvey(pts, opt)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/npz"
 	"github.com/collocate/collocate/internal/par"
 	"github.com/collocate/collocate/internal/textfile"
@@ -29,7 +30,8 @@ type ConvertOptions struct {
 	// own.
 	Vocabulary *Vocabulary
 	// Options gives the window, side, weighting and analyzer of a matrix whose file does not name
-	// them. Window 0 means unknown, which is an error for formats that store it.
+	// them. Window 0 means unknown, which is an error for formats that store it. If the file names
+	// an analyzer that package text does not have, it must be this one.
 	Options Options
 	Memory  int64 // bound on the entries in memory, in bytes; 0 means 2 GB
 	Threads int   // 0 means GOMAXPROCS
@@ -49,6 +51,7 @@ type loaded struct {
 	opt   Options
 	about Corpus
 	told  bool // opt and about are the file's
+	given text.Analyzer
 	// each calls fn with all entries, in any order.
 	each  func(fn func(row, col uint32, value float64) error) error
 	close func()
@@ -58,6 +61,9 @@ type loaded struct {
 // Market, from 0 in the others; words keep their order.
 func Convert(ctx context.Context, from string, fromFormat Format, to string, toFormat Format,
 	o ConvertOptions) (c Converted, err error) {
+	if err := given.Context(ctx); err != nil {
+		return Converted{}, err
+	}
 	if o.Memory <= 0 {
 		o.Memory = defaultMemory
 	}
@@ -212,7 +218,7 @@ func (w *rowWriter) finish() error {
 }
 
 func load(path string, format Format, o ConvertOptions) (*loaded, error) {
-	l := &loaded{vocab: o.Vocabulary, close: func() {}}
+	l := &loaded{vocab: o.Vocabulary, given: o.Options.Analyzer, close: func() {}}
 	var err error
 	switch format {
 	case CSR:
@@ -269,7 +275,7 @@ func (l *loaded) fromCSR(path string) error {
 		l.vocab = &r.vocab
 	}
 	l.opt, l.about, l.told = r.Options(), r.corpus, true
-	if l.opt.Analyzer, err = namedAnalyzer(r.corpus.Analyzer); err != nil {
+	if l.opt.Analyzer, err = l.namedAnalyzer(r.corpus.Analyzer); err != nil {
 		return err
 	}
 	l.each = func(fn func(row, col uint32, value float64) error) error {
@@ -289,11 +295,12 @@ func (l *loaded) fromCSR(path string) error {
 	return nil
 }
 
-func namedAnalyzer(name string) (text.Analyzer, error) {
+// namedAnalyzer returns the analyzer that a file names, which may be the given one.
+func (l *loaded) namedAnalyzer(name string) (text.Analyzer, error) {
 	if name == "" {
 		return nil, nil
 	}
-	return text.ParseAnalyzer(name)
+	return text.ParseAnalyzer(name, l.given)
 }
 
 // take reads the note about the options that is stored in files of other formats.
@@ -316,7 +323,7 @@ func (l *loaded) take(about []byte) error {
 		return errors.New("invalid options of the matrix")
 	}
 	var err error
-	l.opt.Analyzer, err = namedAnalyzer(n.Analyzer)
+	l.opt.Analyzer, err = l.namedAnalyzer(n.Analyzer)
 	return err
 }
 

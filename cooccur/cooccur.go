@@ -7,6 +7,7 @@ import (
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/choice"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/text"
 )
@@ -133,6 +134,9 @@ type Sink interface {
 // sink. Words outside the vocabulary are removed before windows are formed.
 func Matrix(ctx context.Context, corpus *text.Corpus, v *Vocabulary, opt Options,
 	sink Sink) (stats Stats, err error) {
+	if err := given.Context(ctx); err != nil {
+		return Stats{}, err
+	}
 	j, err := newJob(v, opt)
 	if err != nil {
 		return Stats{}, err
@@ -167,12 +171,18 @@ func (j *job) onCores(ctx context.Context, corpus *text.Corpus, e engine.Kind,
 }
 
 // Make makes the vocabulary of a corpus and then its matrix, like CountWords followed by Matrix; on
-// a GPU it reads the corpus only once. It calls begin once it has the vocabulary, which a
-// sink such as File needs before the first row, to get the sink. The analyzer is that of the
-// vocabulary's options, the engine that of opt. MakeFile writes the rows to a file.
+// a GPU it reads the corpus only once. It calls begin once it has the vocabulary, which a sink such
+// as File needs before the first row, to get the sink. The analyzer is the one that either options
+// name; two of different names are an error. The engine is that of opt. MakeFile writes the rows to
+// a file.
 func Make(ctx context.Context, corpus *text.Corpus, vocabulary VocabularyOptions, opt Options,
 	begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats, err error) {
-	opt.Analyzer = vocabulary.Analyzer
+	if err := given.Context(ctx); err != nil {
+		return VocabularyStats{}, Stats{}, err
+	}
+	if err := oneAnalyzer(&vocabulary, &opt); err != nil {
+		return vs, stats, err
+	}
 	given := false // whether the vocabulary was passed on
 	c := gpu.Choice{Kind: opt.Engine, Emulated: opt.gpuAuto, Log: corpus.Options.Log,
 		Pays: func() bool {
@@ -280,6 +290,20 @@ func (j *job) progress(stage string, done, total int64) {
 	if j.Progress != nil {
 		j.Progress(stage, done, total)
 	}
+}
+
+// oneAnalyzer gives both options the analyzer that either of them names.
+func oneAnalyzer(vocabulary *VocabularyOptions, opt *Options) error {
+	switch v, o := vocabulary.Analyzer, opt.Analyzer; {
+	case o == nil:
+		opt.Analyzer = v
+	case v == nil:
+		vocabulary.Analyzer = o
+	case v.Name() != o.Name():
+		return fmt.Errorf("the vocabulary's analyzer is %s, and that of the matrix %s: give one of them",
+			v.Name(), o.Name())
+	}
+	return nil
 }
 
 func analyzerOf(a text.Analyzer) text.Analyzer {

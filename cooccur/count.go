@@ -8,6 +8,7 @@ import (
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/bytesize"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/par"
 	"github.com/collocate/collocate/text"
@@ -53,6 +54,9 @@ const defaultMemory = 2_000_000_000
 // descending order.
 func CountWords(ctx context.Context, corpus *text.Corpus,
 	opt VocabularyOptions) (*Vocabulary, VocabularyStats, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, VocabularyStats{}, err
+	}
 	if opt.MaxSize < 0 {
 		return nil, VocabularyStats{}, fmt.Errorf("maximum size %d of the vocabulary is negative",
 			opt.MaxSize)

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/sections"
 )
@@ -234,6 +235,9 @@ func Guarded(fn func() error) error { return mmap.Safely(fn) }
 // Check reads the whole file. It verifies the checksums, that each word is found by its bytes, that
 // rows are in order, and that they add up to the stored sums.
 func (r *Reader) Check(ctx context.Context) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	return Guarded(func() error {
 		if err := r.file.Verify(); err != nil {
 			return err

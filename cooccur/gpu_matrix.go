@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/text"
 )
@@ -13,6 +14,9 @@ import (
 // Matrix is like the function Matrix, on this device.
 func (g *GPU) Matrix(ctx context.Context, corpus *text.Corpus, v *Vocabulary, opt Options,
 	sink Sink) (Stats, error) {
+	if err := given.Context(ctx); err != nil {
+		return Stats{}, err
+	}
 	opt.Engine = engine.GPU
 	j, err := newJob(v, opt)
 	if err != nil {
@@ -149,7 +153,13 @@ func (p *gpuPairs) addItems(ctx context.Context, f *feed, n int, ids gpu.Arg) er
 // the device.
 func (g *GPU) Make(ctx context.Context, corpus *text.Corpus, vopt VocabularyOptions, opt Options,
 	begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats, err error) {
-	opt.Engine, opt.Analyzer = engine.GPU, vopt.Analyzer
+	if err := given.Context(ctx); err != nil {
+		return VocabularyStats{}, Stats{}, err
+	}
+	if err := oneAnalyzer(&vopt, &opt); err != nil {
+		return vs, stats, err
+	}
+	opt.Engine = engine.GPU
 	if opt.Method == Paper {
 		return g.paperMake(ctx, corpus, vopt, opt, begin)
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/gpu/prim"
 	"github.com/collocate/collocate/internal/gpu/words"
@@ -22,6 +23,9 @@ var vocabSource = gpuModule("vocab")
 // CountWords is like the function CountWords, on this device.
 func (g *GPU) CountWords(ctx context.Context, corpus *text.Corpus,
 	opt VocabularyOptions) (*Vocabulary, VocabularyStats, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, VocabularyStats{}, err
+	}
 	var v *Vocabulary
 	var stats VocabularyStats
 	err := g.sequence(ctx, corpus, newSource(corpus, opt.Analyzer, opt.Threads),

@@ -9,6 +9,7 @@ import (
 
 	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/internal/choice"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/text"
 )
 
@@ -112,11 +113,16 @@ func Create(path string, format Format, v *Vocabulary, opt Options) (*File, erro
 // a file. The ending of the file name selects the format (see FormatOf).
 func MakeFile(ctx context.Context, path string, corpus *text.Corpus, vocabulary VocabularyOptions,
 	opt Options) (vs VocabularyStats, stats Stats, err error) {
+	if err := given.Context(ctx); err != nil {
+		return VocabularyStats{}, Stats{}, err
+	}
 	format, err := FormatOf(path)
 	if err != nil {
 		return vs, stats, err
 	}
-	opt.Analyzer = vocabulary.Analyzer
+	if err := oneAnalyzer(&vocabulary, &opt); err != nil {
+		return vs, stats, err
+	}
 	if opt.TempDir == "" {
 		opt.TempDir = ScratchDir(path)
 	}

@@ -9,6 +9,7 @@ import (
 	"runtime"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/text"
 )
 
@@ -43,6 +44,9 @@ func partialJob(v *Vocabulary, opt Options) (*job, error) {
 // Partial is like Matrix for a part of a corpus: the values are integers below 2^53, in Units, so
 // that parts can be added exactly. It runs on CPU cores, whatever the engine.
 func Partial(ctx context.Context, corpus *text.Corpus, v *Vocabulary, opt Options, sink Sink) (Stats, error) {
+	if err := given.Context(ctx); err != nil {
+		return Stats{}, err
+	}
 	opt.Engine = engine.Multicore
 	opt.Method = Ours
 	j, err := partialJob(v, opt)

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+
+	"github.com/collocate/collocate/internal/given"
 )
 
 // Rect is the rectangle in which points are placed.
@@ -62,6 +64,9 @@ const pointsInShard = 1 << 14
 // Features are named A to Z, AA, AB and so on; instances are numbered from 1 in each feature.
 // Coordinates are rounded to about a millionth of the extent.
 func Points(ctx context.Context, w io.Writer, opts PointOptions) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	p, err := newPoints(opts)
 	if err != nil {
 		err = &OptionError{err}

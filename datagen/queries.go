@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/collocate/collocate/internal/choice"
+	"github.com/collocate/collocate/internal/given"
 )
 
 // QueryClass selects the words of queries.
@@ -98,6 +99,9 @@ const (
 // Queries writes one query per line: its number, counted from 1, a tab, and its words, separated by
 // blanks.
 func Queries(ctx context.Context, w io.Writer, opts QueryOptions) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	q, err := newQueries(opts)
 	if err != nil {
 		return fmt.Errorf("generate queries: %w", err)

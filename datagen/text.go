@@ -9,6 +9,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+
+	"github.com/collocate/collocate/internal/given"
 )
 
 // TextOptions are the options of Text. At most one of Bytes, Tokens and Docs may be set; without
@@ -92,6 +94,9 @@ func (o TextOptions) withDefaults() (TextOptions, error) {
 // documents separated by a blank line (with Lines: no blank line). With the same options, a smaller
 // collection is a prefix of a larger one, except for its last line.
 func Text(ctx context.Context, w io.Writer, opts TextOptions) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	o, err := opts.withDefaults()
 	if err != nil {
 		return fmt.Errorf("generate text: %w", &OptionError{err})

@@ -8,6 +8,7 @@ import (
 	"runtime"
 
 	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/sections"
 )
@@ -62,6 +63,9 @@ func readMeta(v []uint64) (*meta, error) {
 // Build writes a dictionary of the words. The memory it needs is proportional to their total
 // length.
 func Build(ctx context.Context, w *Words, o Options, to io.Writer) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
@@ -102,6 +106,9 @@ func Build(ctx context.Context, w *Words, o Options, to io.Writer) error {
 
 // BuildFile is like Build, into a file that appears only when it is complete.
 func BuildFile(ctx context.Context, w *Words, o Options, path string) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	return atomicfile.WriteFile(path, func(f *atomicfile.File) error { return Build(ctx, w, o, f) })
 }
 
@@ -184,6 +191,9 @@ func Guarded(fn func() error) error { return mmap.Safely(fn) }
 // Check verifies the checksums, and that each word is found by its number and each number by its
 // word.
 func (d *File) Check(ctx context.Context) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	return Guarded(func() error {
 		if err := d.file.Verify(); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/bytesize"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/gpu/prim"
 )
@@ -77,6 +78,9 @@ const (
 
 // IDs is like File.IDs, on the device.
 func (g *GPU) IDs(ctx context.Context, t *Text) (ids []uint32, err error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	ids = make([]uint32, t.Len())

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/collocate/collocate/internal/given"
 )
 
 // LookUpTimes holds the times of looking up a text that is in the device's memory, by the device's
@@ -18,6 +20,9 @@ type LookUpTimes struct {
 
 // Time measures look-ups of the first n words of a text and returns the best of several rounds.
 func (g *GPU) Time(ctx context.Context, t *Text, n int) (m LookUpTimes, err error) {
+	if err := given.Context(ctx); err != nil {
+		return LookUpTimes{}, err
+	}
 	err = g.measure(ctx, t, n, func(b *batch) (err error) {
 		m.Total = g.on.Bytes() + b.chars.Bytes() + b.words.Bytes() + b.ids.Bytes()
 		cached := func() error { return g.on.LookUp(g.s, b.Arena, b.chars, b.words, b.ids) }
@@ -39,6 +44,9 @@ func (g *GPU) Time(ctx context.Context, t *Text, n int) (m LookUpTimes, err erro
 // TimeLaunches measures look-ups by the papers' kernels, once for each of the launches.
 func (g *GPU) TimeLaunches(ctx context.Context, t *Text, n int,
 	launches []Launch) (times []time.Duration, err error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	err = g.measure(ctx, t, n, func(b *batch) error {
 		for _, l := range launches {
 			took, err := g.best(ctx, func() error {

@@ -6,6 +6,7 @@ import (
 	"runtime"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/par"
 )
 
@@ -24,6 +25,9 @@ type LookUpOptions struct {
 
 // IDs returns the number of each word of a text, and None for words that are not in the dictionary.
 func (d *File) IDs(ctx context.Context, t *Text, o LookUpOptions) (ids []uint32, err error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	if o.Engine == engine.GPU {
 		g, err := d.OpenGPU(o.Device)
 		if err != nil {

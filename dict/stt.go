@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/sections"
 )
 
@@ -123,6 +124,9 @@ func openSTT(f *sections.File, m *meta, a *alphabet) (Dict, error) {
 
 // TableBytes returns the size of the table of an stt of the words, without building it.
 func TableBytes(ctx context.Context, w *Words) (int64, error) {
+	if err := given.Context(ctx); err != nil {
+		return 0, err
+	}
 	nodes := 1
 	before := []byte(nil)
 	for i := range w.Len() {

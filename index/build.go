@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/text"
 	"github.com/collocate/collocate/weigh"
@@ -22,6 +23,9 @@ import (
 type BuildOptions struct {
 	// Analyzer splits text into words; nil means unicode.
 	Analyzer text.Analyzer
+	// Analyzers are further ones that text fields of the schema may name, besides Analyzer and
+	// those of package text.
+	Analyzers []text.Analyzer
 	// StoreText keeps the documents' text, for snippets. If the schema stores all text fields,
 	// their text is kept in any case.
 	StoreText bool
@@ -57,6 +61,9 @@ type BuildOptions struct {
 // Build indexes a corpus, with the fields of its schema if it has one, and writes the index to the
 // folder dir; see Create for what dir may contain.
 func Build(ctx context.Context, dir string, c *text.Corpus, o BuildOptions) (err error) {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
@@ -67,6 +74,9 @@ func Build(ctx context.Context, dir string, c *text.Corpus, o BuildOptions) (err
 		if o.Analyzer, err = text.ParseAnalyzer("unicode"); err != nil {
 			return err
 		}
+	}
+	if o.Analyzer.Name() == "" {
+		return errors.New("build index: the analyzer has no name, so none could be found for it when the index is opened")
 	}
 	w, err := Create(dir)
 	if err != nil {

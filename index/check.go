@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/sections"
 )
@@ -26,6 +27,9 @@ type CheckOptions struct {
 // break a rule of the format. If Check returns nil, every method of Reader returns what was
 // written.
 func (r *Reader) Check(ctx context.Context, o CheckOptions) (err error) {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	defer mmap.Recover(mmap.Guard(), &err)
 	if err := r.verify(ctx); err != nil {
 		return err

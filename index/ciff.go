@@ -13,6 +13,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/mmap"
 )
 
@@ -33,6 +34,9 @@ const ciffDescription = "Collocate index; analyzer "
 
 // Export writes the index as a CIFF file.
 func (r *Reader) Export(ctx context.Context, w io.Writer) (err error) {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	defer mmap.Recover(mmap.Guard(), &err)
 	if r.Pruned() {
 		return fmt.Errorf("export %s: the index is pruned, and CIFF cannot store the statistics before pruning: export the index it was made from", r.dir)

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/collocate/collocate/internal/disk"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/mmap"
 )
 
@@ -38,6 +39,9 @@ type ImportOptions struct {
 // because the exporter scored with it: Lucene's is not the mean of the quantised lengths that it
 // writes.
 func Import(ctx context.Context, path, dir string, o ImportOptions) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	data, done, err := openPlain(path, filepath.Dir(filepath.Clean(dir)))
 	if err != nil {
 		return err

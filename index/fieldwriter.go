@@ -52,7 +52,8 @@ func newFieldWriter(w *Writer, s *fields.Schema, o BuildOptions) (f *fieldWriter
 		if field.Analyzer == "" {
 			field.Analyzer = o.Analyzer.Name()
 		}
-		if analyzers[i], err = text.ParseAnalyzer(field.Analyzer); err != nil {
+		own := append([]text.Analyzer{o.Analyzer}, o.Analyzers...)
+		if analyzers[i], err = text.ParseAnalyzer(field.Analyzer, own...); err != nil {
 			return nil, fmt.Errorf("schema: field %q: %w", field.Name, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/collocate/collocate/docset"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/text"
 	"github.com/collocate/collocate/weigh"
@@ -42,6 +43,9 @@ type MergeOptions struct {
 // make of these documents, except for stored text, whose blocks may be cut at other places. No text
 // is analyzed again, lists are read a block at a time, and memory is bounded.
 func Merge(ctx context.Context, dir string, sources []Source, o MergeOptions) (err error) {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	defer mmap.Recover(mmap.Guard(), &err)
 	if len(sources) == 0 {
 		return errors.New("index: nothing to merge")

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/mmap"
 )
 
@@ -33,6 +34,9 @@ type PruneOptions struct {
 // document may lose words, and with each of them up to Epsilon times the Top-th best weight of that
 // word. Answers are therefore approximate, and search.Stats says so.
 func Prune(ctx context.Context, r *Reader, dir string, o PruneOptions) (err error) {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	defer mmap.Recover(mmap.Guard(), &err)
 	cut := &pruning{top: o.Top, epsilon: o.Epsilon}
 	if cut.top == 0 {

@@ -298,6 +298,10 @@ const SegmentsFile = "segments"
 // SegmentsMagic is its magic in package sections.
 const SegmentsMagic = "COLOSGM\n"
 
+// ErrClosed is wrapped by the errors of what was closed: a [Writer] or a Reader here and in package
+// segments, and a search.Searcher.
+var ErrClosed = errors.New("the index is closed")
+
 // ErrSegments is returned by Open for an index that has segments: open it with package segments.
 var ErrSegments = errors.New("the index has segments: merge them with 'collocate index compact'")
 

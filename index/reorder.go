@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/weigh"
 )
@@ -37,6 +38,9 @@ type ReorderOptions struct {
 // scores. Their numbers change, and with them the order of documents with equal scores: the lower
 // number comes first.
 func Reorder(ctx context.Context, r *Reader, dir string, o ReorderOptions) (err error) {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	defer mmap.Recover(mmap.Guard(), &err)
 	order, err := r.betterOrder(ctx, &o)
 	if err != nil {

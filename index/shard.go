@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 
 	"github.com/collocate/collocate/docset"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/sections"
 )
@@ -72,6 +73,9 @@ func (r *Reader) readShard(f *sections.File) error {
 // Shards are numbered from 0. Of n documents, shard i holds those from i·n/of up to, but not
 // including, (i+1)·n/of, with their stored text and fields.
 func WriteShard(ctx context.Context, r *Reader, dir string, number, of int, o MergeOptions) (err error) {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	defer mmap.Recover(mmap.Guard(), &err)
 	docs := uint64(r.Docs())
 	if of < 1 || of > MaxShards || uint64(of) > max(1, docs) || number < 0 || number >= of {
@@ -91,6 +95,9 @@ func WriteShard(ctx context.Context, r *Reader, dir string, number, of int, o Me
 // The concatenation itself is never built, so the parts of a collection can be indexed on several
 // machines. IDs that occur in two parts are not detected.
 func JoinShard(ctx context.Context, parts []*Reader, number int, dir string, o MergeOptions) (err error) {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	defer mmap.Recover(mmap.Guard(), &err)
 	if number < 0 || number >= len(parts) || len(parts) > MaxShards {
 		return fmt.Errorf("index: shard %d of %d: want at most %d", number, len(parts), MaxShards)

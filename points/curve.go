@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"sync/atomic"
+
+	"github.com/collocate/collocate/internal/given"
 )
 
 // CurveOptions are the options of Curves.
@@ -63,6 +65,9 @@ type Curve struct {
 // Curves computes the curves of pairs of features. If no Pairs are given, the strongest come first.
 // The result is the same on every engine.
 func Curves(ctx context.Context, p *Set, o CurveOptions) (out []Curve, err error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	l, err := newPlane(p)
 	if err != nil {
 		return nil, err

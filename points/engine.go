@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/gpu"
 )
 
@@ -169,6 +170,9 @@ func (g *GPU) sumRounds(ctx context.Context, threads int, m *NullModel, seed uin
 // Positions must be in a plane, not longitudes and latitudes.
 func (g *GPU) CountNear(ctx context.Context, m *NullModel, seed uint64, rounds, threads int,
 	distance float64, use func(round int, near func(a, b int32) int64)) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	switch {
 	case m.set.CRS.Geographic():
 		return errors.New("counting rounds on a GPU needs positions in a plane, " +

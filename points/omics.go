@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/collocate/collocate/internal/given"
 )
 
 // CoOccurrence says how much more often than by chance a point of B is within each distance of a
@@ -34,6 +36,9 @@ type CoOccurrenceOptions struct {
 // CoOccurrences computes the co-occurrence of all pairs of features, in one pass over the pairs of
 // points up to the largest distance.
 func CoOccurrences(ctx context.Context, p *Set, o CoOccurrenceOptions) (out *CoOccurrence, err error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	most, steps := o.Most, cmp.Or(o.Steps, 50)
 	if !(most > 0) || steps < 1 {
 		return nil, fmt.Errorf("distance %v in %d steps: want more than 0 and at least 1", most, steps)
@@ -117,6 +122,9 @@ type Enrichment struct {
 
 // Enrich counts neighbours between features and compares the counts with those of permuted labels.
 func Enrich(ctx context.Context, p *Set, o EnrichmentOptions) (out *Enrichment, err error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	l, err := newPlane(p)
 	if err != nil {
 		return nil, err
@@ -137,6 +145,9 @@ func Enrich(ctx context.Context, p *Set, o EnrichmentOptions) (out *Enrichment, 
 // EnrichGraph is like Enrich, with neighbours that the caller provides: those of point i are
 // to[start[i]:start[i+1]], and its feature, below k, is label[i].
 func EnrichGraph(ctx context.Context, start []int64, to, label []int32, k int, o EnrichmentOptions) (*Enrichment, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	n := len(label)
 	if len(start) != n+1 || start[0] != 0 || !slices.IsSorted(start) || start[n] != int64(len(to)) {
 		return nil, fmt.Errorf("start of the neighbours: want %d ascending numbers from 0 to %d", n+1, len(to))

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/textfile"
 )
 
@@ -55,6 +56,9 @@ type Input struct {
 // ReadFiles reads points from several files, or from all files of a folder. Files in other
 // reference systems are converted to that of the first.
 func ReadFiles(ctx context.Context, paths []string, opt ReadOptions) (*Input, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	var files []string
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/par"
 )
 
@@ -81,6 +82,9 @@ const (
 // one is of the distance to the eighth nearest: within more, most points have many neighbours of
 // any kind. The distance suggested between them is the median distance to the fourth nearest.
 func Summarise(ctx context.Context, p *Set, workers int) (*Summary, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	l, err := layOut(p)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/batch"
 	"github.com/collocate/collocate/search/internal/device"
@@ -43,6 +44,15 @@ func MapBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request
 func runBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request], b Batch,
 	reuse bool, do func(int, *Result) (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
+		err := given.Context(ctx)
+		if err == nil {
+			err = s.begin(oneBatch)
+		}
+		if err != nil {
+			yield(*new(T), err)
+			return
+		}
+		defer s.users.leave(oneBatch, s.release)
 		switch {
 		case b.Threads < 0 || int(b.Schedule) >= len(Schedules()):
 			yield(*new(T), ask.Refuse("search: batch of %d threads with schedule %v: want 0 threads or more, and a known schedule",
@@ -50,9 +60,6 @@ func runBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request
 			return
 		case b.Engine == engine.GPU && !s.onGPU():
 			yield(*new(T), errNotOnGPU)
-			return
-		case s.closed.Load():
-			yield(*new(T), errClosed)
 			return
 		}
 		b.Threads = ask.Threads(b.Threads)

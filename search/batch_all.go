@@ -46,7 +46,7 @@ func MapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch
 func mapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch, o GPUOptions,
 	pays func(cores time.Duration, postings int64) bool,
 	do func(int, *Result) (T, error)) iter.Seq2[T, error] {
-	if len(requests) <= autoProbe || s.gpu != nil || s.e == nil || b.Engine != engine.Auto ||
+	if s == nil || len(requests) <= autoProbe || s.gpu != nil || s.e == nil || b.Engine != engine.Auto ||
 		b.Schedule != Mixed || slices.ContainsFunc(requests, choosesItself) {
 		return MapBatch(ctx, s, slices.Values(requests), b, do)
 	}
@@ -54,6 +54,11 @@ func mapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	return func(yield func(T, error) bool) {
+		if err := s.begin(oneBatch); err != nil {
+			yield(*new(T), err)
+			return
+		}
+		defer s.users.leave(oneBatch, s.release)
 		next, elsewhere := 0, time.Duration(0)
 		// some answers the requests from next up to n. It returns errors of the device, so that the
 		// caller can retry on the cores.

@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -78,9 +79,10 @@ type WordCounts struct {
 // Bags returns the bags of the given documents.
 func (s *Searcher) Bags(ctx context.Context, docs []uint32) (all *Bags, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
-	if s.closed.Load() {
-		return nil, errClosed
+	if err := s.enter(ctx); err != nil {
+		return nil, err
 	}
+	defer s.leave()
 	hits := make([]Hit, len(docs))
 	for i, doc := range docs {
 		hits[i].Doc = doc
@@ -109,6 +111,12 @@ func (s *Searcher) Bags(ctx context.Context, docs []uint32) (all *Bags, err erro
 // ExpandFrom returns a request with the words that its expansion adds, given the best documents,
 // their bags, and the number of documents in the whole collection.
 func ExpandFrom(r Request, a text.Analyzer, best []Hit, bags *Bags, docs uint64) (Request, error) {
+	if r.Expand == nil {
+		return r, nil
+	}
+	if a == nil || len(best) > 0 && (bags == nil || len(bags.Docs) != len(best)) {
+		return r, errors.New("expansion: want an analyzer, and the bags of all best documents")
+	}
 	e := r.Expand.WithDefaults()
 	if err := e.Check(); err != nil {
 		return r, err

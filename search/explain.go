@@ -8,6 +8,7 @@ import (
 
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/internal/mmap"
+	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
 	"github.com/collocate/collocate/search/internal/fielded"
 	"github.com/collocate/collocate/search/internal/lookup"
@@ -60,12 +61,13 @@ func (s *Searcher) Explain(ctx context.Context, r Request, doc uint32) (*Explana
 func (s *Searcher) Explanations(ctx context.Context, r Request,
 	docs []uint32) (list []*Explanation, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
-	if s.closed.Load() {
-		return nil, errClosed
+	if err := s.enter(ctx); err != nil {
+		return nil, err
 	}
+	defer s.leave()
 	for _, doc := range docs {
 		if int(doc) >= s.index.Numbers() {
-			return nil, fmt.Errorf("explain: document %d: the index has %d", doc, s.index.Numbers())
+			return nil, ask.Refuse("explain: document %d: the index has %d", doc, s.index.Numbers())
 		}
 	}
 	if len(docs) == 0 {

@@ -18,9 +18,10 @@ var errNotOnGPU = errors.New("search: engine gpu: the index is not on a GPU; cal
 // an older Searcher has loaded are not loaded again: see Refresh. OpenGPU must not be called while
 // others search. Its error wraps [engine.ErrNoGPU] if there is no GPU.
 func (s *Searcher) OpenGPU(ctx context.Context, o GPUOptions) (err error) {
-	if s.closed.Load() {
-		return errClosed
+	if err := s.enter(ctx); err != nil {
+		return err
 	}
+	defer s.leave()
 	if s.onGPU() {
 		return errors.New("search: the index is on a GPU already")
 	}
@@ -91,6 +92,10 @@ func (s *Searcher) onGPU() bool { return s.gpu != nil || len(s.segments) > 0 }
 // GPUMemory returns the free and the total memory of the GPU that holds the index; 0 and 0 if there
 // is none. Memory that other programs use does not count as free.
 func (s *Searcher) GPUMemory() (free, total int64, err error) {
+	if err := s.begin(oneCall); err != nil {
+		return 0, 0, err
+	}
+	defer s.leave()
 	switch {
 	case s.gpu != nil:
 		return s.gpu.Memory()
@@ -106,6 +111,10 @@ func (s *Searcher) GPUMemory() (free, total int64, err error) {
 // whose guess was wrong.
 func (s *Searcher) ProfileBatchGPU(ctx context.Context, requests []Request, runs int,
 	guess bool) ([]GPUStage, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.leave()
 	if s.gpu == nil {
 		return nil, errNotOnGPU // several segments are not supported either
 	}

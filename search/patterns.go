@@ -58,9 +58,10 @@ func HasPatterns(q query.Node) bool {
 // Patterns lists the patterns of a request's query, with their words in this index.
 func (s *Searcher) Patterns(ctx context.Context, r Request) (list []Pattern, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
-	if s.closed.Load() {
-		return nil, errClosed
+	if err := s.enter(ctx); err != nil {
+		return nil, err
 	}
+	defer s.leave()
 	return tree.Patterns(ctx, s.tree, &r)
 }
 

@@ -180,7 +180,8 @@ type (
 const MaxK = ask.MaxK
 
 // ErrRequest is wrapped by every error that the request causes, such as a phrase query on an index
-// without positions: errors.Is(err, ErrRequest).
+// without positions or an unknown name: errors.Is(err, ErrRequest). Syntax errors of the query
+// language are a *[query.Error] instead.
 var ErrRequest = ask.ErrRequest
 
 // Or matches documents with any of the words, And those with all of them.
@@ -397,7 +398,13 @@ const Zero = model.Zero
 func Models() []string { return model.Models() }
 
 // ParseModel returns the model of a name, with default parameters.
-func ParseModel(name string) (Model, error) { return model.ParseModel(name) }
+func ParseModel(name string) (Model, error) {
+	m, err := model.ParseModel(name)
+	if err != nil {
+		return nil, ask.Refuse("%w", err)
+	}
+	return m, nil
+}
 
 // The GPU.
 type (

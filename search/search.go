@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
@@ -30,49 +29,58 @@ type Searcher struct {
 	// neither.
 	e    *eval.Engine
 	many *eval.Segments
-	tree *tree.Index   // evaluates query trees; nil if the index is empty
-	own  bool          // Close closes the index
-	gpu  *device.Group // the index on GPUs, if it has one segment and OpenGPU was called
+	tree *tree.Index     // evaluates query trees; nil if the index is empty
+	own  bool            // Close closes the index
+	with []text.Analyzer // those that were given
+	gpu  *device.Group   // the index on GPUs, if it has one segment and OpenGPU was called
 	// segments are the segments on GPUs, if there are several.
 	segments []*device.Group
 	kept     []*device.Kept // segments that an older Searcher has loaded, for OpenGPU
 
 	snippets freelist.List[snippetMaker]
-	closed   atomic.Bool
+	users    users
 }
 
-var errClosed = errors.New("search: the searcher is closed")
-
 // Open opens the index in a folder for searching. If it has segments, its newest generation is
-// searched: see Refresh.
-func Open(dir string) (*Searcher, error) {
+// searched: see Refresh. An index whose words or fields were made by analyzers that package text
+// does not have needs these: they are found by their names.
+func Open(dir string, analyzers ...text.Analyzer) (*Searcher, error) {
 	r, err := segments.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	s, err := NewOver(r)
+	s, err := NewOver(r, analyzers...)
 	if err != nil {
 		r.Close()
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	s.own = true
 	return s, nil
 }
 
-// New searches an open index. Closing the Searcher does not close it.
-func New(r *index.Reader) (*Searcher, error) { return NewOver(segments.Of(r)) }
+// New searches an open index. Closing the Searcher does not close it. Analyzers are as for Open.
+func New(r *index.Reader, analyzers ...text.Analyzer) (*Searcher, error) {
+	if r == nil {
+		return nil, errNotOpen
+	}
+	return NewOver(segments.Of(r), analyzers...)
+}
 
 // NewOver searches an open generation of an index with segments, as if they were one segment.
-// Closing the Searcher does not close it.
-func NewOver(r *segments.Reader) (*Searcher, error) {
-	a, err := text.ParseAnalyzer(r.Analyzer())
-	if err != nil {
-		return nil, fmt.Errorf("search: words of the index: %w", err)
+// Closing the Searcher does not close it. Analyzers are as for Open.
+func NewOver(r *segments.Reader, analyzers ...text.Analyzer) (*Searcher, error) {
+	if r == nil {
+		return nil, errNotOpen
 	}
-	s := &Searcher{index: r, analyzer: a, snippets: freelist.New(newSnippetMaker)}
+	a, err := checkAnalyzers(r, analyzers)
+	if err != nil {
+		return nil, err
+	}
+	s := &Searcher{index: r, analyzer: a, with: analyzers, snippets: freelist.New(newSnippetMaker)}
+	s.users.idle = make(chan struct{})
 	var engines []*eval.Engine
 	for _, segment := range r.Segments() {
-		e, err := eval.NewEngine(segment.Reader)
+		e, err := eval.NewEngine(segment.Reader, analyzers...)
 		if err != nil {
 			return nil, err
 		}
@@ -93,19 +101,42 @@ func NewOver(r *segments.Reader) (*Searcher, error) {
 	return s, nil
 }
 
+// checkAnalyzers returns the analyzer of an index, and an error if that or one of a text field is
+// neither in package text nor given.
+func checkAnalyzers(r *segments.Reader, given []text.Analyzer) (text.Analyzer, error) {
+	find := func(name, of string) (text.Analyzer, error) {
+		a, err := text.ParseAnalyzer(name, given...)
+		if err != nil {
+			return nil, fmt.Errorf("search: %s were made by analyzer %q, which is not built in: "+
+				"open the index from Go, with that analyzer", of, name)
+		}
+		return a, nil
+	}
+	a, err := find(r.Analyzer(), "the words of the index")
+	if s := r.Schema(); err == nil && s != nil {
+		for _, i := range s.Of(fields.Text) {
+			if f := &s.Fields[i]; f.Analyzer != "" && err == nil {
+				_, err = find(f.Analyzer, fmt.Sprintf("the words of field %q", f.Name))
+			}
+		}
+	}
+	return a, err
+}
+
 // Refresh opens a Searcher on the newest generation of an index that was opened by Open. It returns
 // nil if there is no newer generation. Both Searchers share the segments that they have in common;
 // this one remains usable and must still be closed. Its segments on a GPU stay there until the
 // newer one is closed, whose OpenGPU loads only new segments.
 func (s *Searcher) Refresh() (*Searcher, error) {
-	if s.closed.Load() {
-		return nil, errClosed
+	if err := s.begin(oneCall); err != nil {
+		return nil, err
 	}
+	defer s.leave()
 	r, err := s.index.Refresh()
 	if r == nil || err != nil {
 		return nil, err
 	}
-	newer, err := NewOver(r)
+	newer, err := NewOver(r, s.with...)
 	if err != nil {
 		r.Close()
 		return nil, err
@@ -115,10 +146,18 @@ func (s *Searcher) Refresh() (*Searcher, error) {
 	return newer, nil
 }
 
-// Close releases what Open opened. Later calls return an error; calls in progress must have ended
-// before.
+// Close waits for the calls in progress and releases what Open opened. Later calls of other methods
+// return [ErrClosed]. If a loop over the results of a batch is in progress, Close does not wait,
+// and the index is released when the loop ends. A zero Searcher needs no Close.
 func (s *Searcher) Close() error {
-	s.closed.Store(true)
+	if s == nil || s.index == nil {
+		return nil
+	}
+	return s.users.close(s.release)
+}
+
+// release releases what the Searcher holds.
+func (s *Searcher) release() error {
 	err := s.closeGPU()
 	if s.own {
 		err = errors.Join(err, s.index.Close())
@@ -130,13 +169,17 @@ func (s *Searcher) Close() error {
 // Searcher.
 func (s *Searcher) Index() *segments.Reader { return s.index }
 
+// Analyzer returns the analyzer of the index's words.
+func (s *Searcher) Analyzer() text.Analyzer { return s.analyzer }
+
 // Search answers a request: the K best documents, in descending order of score and, if scores are
 // equal, in ascending order of document number.
 func (s *Searcher) Search(ctx context.Context, r Request) (found *Result, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
-	if s.closed.Load() {
-		return nil, errClosed
+	if err := s.enter(ctx); err != nil {
+		return nil, err
 	}
+	defer s.leave()
 	if s.tree == nil {
 		return s.nothing(&r)
 	}
@@ -210,9 +253,10 @@ func (s *Searcher) page(ctx context.Context, r Request) (*Result, error) {
 // segment of the index. Request.Within accepts them, and so does segments.Writer.DeleteDocs.
 func (s *Searcher) Match(ctx context.Context, r Request) (found *Within, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
-	if s.closed.Load() {
-		return nil, errClosed
+	if err := s.enter(ctx); err != nil {
+		return nil, err
 	}
+	defer s.leave()
 	if s.tree == nil {
 		return &Within{}, nil
 	}
@@ -227,9 +271,10 @@ func (s *Searcher) Match(ctx context.Context, r Request) (found *Within, err err
 // nothing, and so takes less time than a search with Request.Count.
 func (s *Searcher) Count(ctx context.Context, r Request) (n int64, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
-	if s.closed.Load() {
-		return 0, errClosed
+	if err := s.enter(ctx); err != nil {
+		return 0, err
 	}
+	defer s.leave()
 	if s.tree == nil {
 		return 0, nil
 	}
@@ -238,26 +283,29 @@ func (s *Searcher) Count(ctx context.Context, r Request) (n int64, err error) {
 
 // Stored returns the stored fields of a document, in the order of the fields of Index().Schema().
 func (s *Searcher) Stored(doc uint32) ([]fields.Values, error) {
-	if s.closed.Load() {
-		return nil, errClosed
+	if err := s.begin(oneCall); err != nil {
+		return nil, err
 	}
+	defer s.leave()
 	return s.index.Stored(int(doc))
 }
 
 // ID returns the external ID of a document.
 func (s *Searcher) ID(doc uint32) (string, error) {
-	if s.closed.Load() {
-		return "", errClosed
+	if err := s.begin(oneCall); err != nil {
+		return "", err
 	}
+	defer s.leave()
 	return s.index.DocID(int(doc))
 }
 
 // IDs is ID for several documents; all IDs share one allocation.
 func (s *Searcher) IDs(docs []uint32) (ids []string, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
-	if s.closed.Load() {
-		return nil, errClosed
+	if err := s.begin(oneCall); err != nil {
+		return nil, err
 	}
+	defer s.leave()
 	all, ends := make([]byte, 0, 24*len(docs)), make([]int, 0, len(docs))
 	for _, doc := range docs {
 		if all, err = s.index.AppendDocID(all, int(doc)); err != nil {
@@ -288,8 +336,11 @@ func CheckFields(schema *fields.Schema, r *Request) error {
 // have.
 func checkWeights(schema *fields.Schema, m BM25F) error {
 	weights, err := model.ParseFieldWeights(m.Weights)
-	if err != nil || len(weights) == 0 {
-		return err
+	if err != nil {
+		return ask.Refuse("%w", err)
+	}
+	if len(weights) == 0 {
+		return nil
 	}
 	var names []string
 	if schema != nil {
@@ -306,6 +357,10 @@ func checkWeights(schema *fields.Schema, m BM25F) error {
 
 // Fields returns the names of the searchable fields of the documents, for query.Options.
 func (s *Searcher) Fields() []string {
+	if s.begin(oneCall) != nil {
+		return nil
+	}
+	defer s.leave()
 	schema := s.index.Schema()
 	if schema == nil {
 		return nil

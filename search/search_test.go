@@ -178,34 +178,6 @@ func TestSnippets(t *testing.T) {
 	}
 }
 
-// All calls after Close return an error, and do not read unmapped memory.
-func TestCallsAfterClose(t *testing.T) {
-	s := buildLines(t, "whitespace", "a b", "c")
-	ctx := context.Background()
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	_, search := s.Search(ctx, Request{Text: "a"})
-	_, parallel := s.Search(ctx, Request{Text: "a", Parallel: &Parallel{Engine: engine.Multicore}})
-	_, explain := s.Explain(ctx, Request{Text: "a"}, 0)
-	_, snippet := s.Snippet(ctx, Request{Text: "a"}, 0, 10)
-	_, id := s.ID(0)
-	var batch error
-	for _, batch = range s.SearchBatch(ctx, slices.Values([]Request{{Text: "a"}}), Batch{}) {
-	}
-	for name, err := range map[string]error{
-		"Search": search, "parallel Search": parallel, "Explain": explain, "Snippet": snippet, "ID": id,
-		"SearchBatch": batch, "OpenGPU": s.OpenGPU(ctx, GPUOptions{}),
-	} {
-		if !errors.Is(err, errClosed) {
-			t.Errorf("%s after Close: error %v, want %v", name, err, errClosed)
-		}
-	}
-	if err := s.Close(); err != nil {
-		t.Errorf("closed twice: %v", err)
-	}
-}
-
 // A huge number of threads is capped.
 func TestManyThreads(t *testing.T) {
 	s := buildLines(t, "whitespace", "a b", "c a", "b")

@@ -3,7 +3,6 @@ package search
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/collocate/collocate/internal/mmap"
+	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/lookup"
 	"github.com/collocate/collocate/search/internal/tree"
 	"github.com/collocate/collocate/text"
@@ -63,14 +63,15 @@ func (s *Searcher) Snippet(ctx context.Context, r Request, doc uint32, size int)
 func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32,
 	size int) (list []*Snippet, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
-	if s.closed.Load() {
-		return nil, errClosed
+	if err := s.enter(ctx); err != nil {
+		return nil, err
 	}
+	defer s.leave()
 	if !s.index.HasText() {
-		return nil, errors.New("snippet: the index stores no text")
+		return nil, ask.Refuse("snippet: the index stores no text")
 	}
 	if size < 1 {
-		return nil, fmt.Errorf("snippet: size %d: want at least 1", size)
+		return nil, ask.Refuse("snippet: size %d: want at least 1", size)
 	}
 	r.Expand = nil // only the words of the original query are marked
 	if r.Query != nil {

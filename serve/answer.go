@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/search/query"
 )
@@ -87,6 +88,9 @@ type Details struct {
 // Describe turns the result of a search into an Answer.
 func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *search.Result,
 	d Details) (*Answer, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	hits, limit := found.Hits[min(d.From, len(found.Hits)):], d.Limit
 	if limit == 0 {
 		limit = cmp.Or(r.K, defaultK)

@@ -30,7 +30,7 @@ func newGeneration(number int, s *search.Searcher, own bool) *generation {
 	ix := s.Index()
 	g := &generation{number: number, s: s, own: own, shard: aboutShard(s), tokens: newTokens()}
 	g.about = about{ix.Analyzer(), ix.HasText(), ix.Schema(), ix.Docs()}
-	g.analyzer, _ = text.ParseAnalyzer(s.Index().Analyzer()) // no error: the searcher has parsed it, too
+	g.analyzer = s.Analyzer()
 	g.users.Store(1)
 	return g
 }

@@ -467,8 +467,11 @@ func (v *Server) Shards() (shards int, docs uint64) {
 }
 
 // NewRoot returns a server that has no index, but asks the shards of one; see Options.Root. They
-// need not be running yet.
+// need not be running yet. The context bounds the first look at them.
 func NewRoot(ctx context.Context, o Options) *Server {
+	if ctx == nil {
+		ctx = context.Background() // there is no error to return
+	}
 	v := newServer(o)
 	empty := &generation{tokens: newTokens(),
 		shards: make([]atomic.Pointer[shardAbout], len(o.Root.groups))}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/collocate/collocate/internal/given"
 )
 
 // grace is the time that running requests have to end when the server stops.
@@ -19,6 +21,9 @@ const grace = 5 * time.Second
 // then have five seconds to end before they are cancelled. When Run returns, no request is running,
 // so the index can be closed. Run returns nil if it ended because of the context.
 func (v *Server) Run(ctx context.Context, l net.Listener) error {
+	if ctx == nil {
+		return given.Context(ctx)
+	}
 	if v.o.Root != nil {
 		looking, stop := context.WithCancel(context.WithoutCancel(ctx))
 		var wg sync.WaitGroup

@@ -9,8 +9,13 @@ import (
 // ParseAnalyzer returns the analyzer with the given name; the package comment lists them. The
 // suffix +stop, as in english+stop, drops stop words. The suffix @1 selects an older version that
 // old indexes need: unicode and the languages did not convert words to normal form NFC, and porter
-// did not remove possessives.
-func ParseAnalyzer(name string) (Analyzer, error) {
+// did not remove possessives. Of the analyzers in own, the first with that name is preferred.
+func ParseAnalyzer(name string, own ...Analyzer) (Analyzer, error) {
+	for _, a := range own {
+		if a != nil && a.Name() == name {
+			return a, nil
+		}
+	}
 	now, old := strings.CutSuffix(name, firstVersion)
 	switch {
 	case name == "whitespace":

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/internal/given"
 )
 
 // Document is one unit of a corpus. Readers of files fill in all of it. A program that makes
@@ -120,6 +121,9 @@ type Options struct {
 // All yields the documents in corpus order. A Document is valid until the next iteration. The
 // iteration ends with the first error.
 func (c *Corpus) All(ctx context.Context) iter.Seq2[Document, error] {
+	if err := given.Context(ctx); err != nil {
+		return given.Failed[Document](err)
+	}
 	if c.Source != nil {
 		return c.sourceAll(ctx)
 	}
@@ -131,6 +135,9 @@ func (c *Corpus) All(ctx context.Context) iter.Seq2[Document, error] {
 // stops all workers. When fn is called with a batch, all earlier batches have been or will be
 // passed to fn as well, so fn may wait for its turn by Seq.
 func (c *Corpus) Batches(ctx context.Context, fn func(worker int, b *Batch) error) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	if c.Source != nil {
 		return c.sourceBatches(ctx, fn)
 	}
@@ -202,7 +209,9 @@ func (t *Tokens) Places(places, breaks []uint32) []uint32 {
 // Analyzer splits a document into words. Analyzers have no state: several goroutines may use one,
 // each with its own Tokens.
 type Analyzer interface {
-	// Name returns a name from which ParseAnalyzer makes the same analyzer.
+	// Name returns a name from which ParseAnalyzer makes the same analyzer. An analyzer of your own
+	// needs another name than those of Analyzers: indexes store it, and who opens an index gives
+	// the analyzer of that name.
 	Name() string
 	// Analyze replaces the words in t by those of doc. It returns an error if doc has 4 GiB or
 	// more.

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/collocate/collocate/internal/given"
 )
 
 // Judged is a pair of words with a human judgment of their similarity.
@@ -131,6 +133,9 @@ func ReadQuestions(r io.Reader, name string) (list []Question, err error) {
 // Analogies answers questions. It returns the number of correct answers, and the number of
 // questions whose words all have vectors. Words are looked up unchanged, then in lower case.
 func (s *Searcher) Analogies(ctx context.Context, list []Question) (right, known int, err error) {
+	if err := given.Context(ctx); err != nil {
+		return 0, 0, err
+	}
 	v := s.v
 	var queries []query
 	var want []int

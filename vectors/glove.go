@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/par"
 )
@@ -113,6 +114,9 @@ func (p *parameters) of(i uint32) (row, sums []float32) {
 // TrainGloVe trains vectors on a matrix. The result depends only on the matrix, the training
 // options and the seed: it is the same on one core, on many and on a GPU.
 func TrainGloVe(ctx context.Context, m Matrix, o GloVeOptions) (*Vectors, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	if err := o.settle(m); err != nil {
 		return nil, err
 	}

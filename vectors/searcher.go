@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/given"
 )
 
 // Searcher compares many words with all others, on CPU cores or on a GPU that holds the vectors.
@@ -45,6 +46,9 @@ func (s *Searcher) Close() error {
 // Similar finds, for each of the words, the k whose vectors have the largest cosine with its own,
 // ties by their order. An unknown word is an error.
 func (s *Searcher) Similar(ctx context.Context, words []string, k int) ([][]Near, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	var queries []query
 	var errs []error
 	for _, word := range words {
@@ -63,6 +67,9 @@ func (s *Searcher) Similar(ctx context.Context, words []string, k int) ([][]Near
 
 // Analogy finds, for each question, the k words that are to C what B is to A. D is ignored.
 func (s *Searcher) Analogy(ctx context.Context, list []Question, k int) ([][]Near, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	var queries []query
 	for _, q := range list {
 		a, err1 := s.v.Number(q.A)

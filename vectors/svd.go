@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/par"
 )
@@ -54,6 +55,9 @@ type SVDOptions struct {
 // TrainSVD computes vectors from a matrix. The result depends neither on the engine nor on the
 // number of threads.
 func TrainSVD(ctx context.Context, m Matrix, o SVDOptions) (*Vectors, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	if err := o.settle(m); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/sections"
 )
@@ -219,6 +220,9 @@ func Guarded(fn func() error) error { return mmap.Safely(fn) }
 // Check verifies the checksums, the order of terms and documents, and each weight, which it
 // computes again.
 func (f *File) Check(ctx context.Context) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	return Guarded(func() error {
 		if err := f.file.Verify(); err != nil {
 			return err

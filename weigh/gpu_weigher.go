@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/text"
 )
@@ -23,6 +24,9 @@ type PinnedCorpus struct {
 // PinCorpus reads a corpus into pinned memory, for the device and with the analyzer and the threads
 // of the options.
 func PinCorpus(ctx context.Context, c *text.Corpus, o Options) (*PinnedCorpus, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	dev, err := gpu.Open(o.Device.Ordinal)
 	if err != nil {
 		return nil, err
@@ -128,6 +132,9 @@ func (w *Weigher) Profile(on bool) {
 
 // Weigh weighs the corpus.
 func (w *Weigher) Weigh(ctx context.Context) (err error) {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	w.run.steps = nil
 	w.pairs, err = w.run.weigh(ctx, w.corpus.in, w.task)
 	return err

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/text"
 )
 
@@ -91,6 +92,9 @@ type Term struct {
 
 // Invert reads and inverts a corpus.
 func Invert(ctx context.Context, c *text.Corpus, o InvertOptions) (*Inversion, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	if o.Analyzer == nil {
 		o.Analyzer, _ = text.ParseAnalyzer(defaultAnalyzer)
 	}
@@ -188,6 +192,9 @@ func (w *Inverter) Close() {
 
 // Finish returns the inversion of what was added.
 func (w *Inverter) Finish(ctx context.Context) (*Inversion, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	var tokens, bytes int64
 	for _, worker := range w.workers {
 		tokens += worker.tokens

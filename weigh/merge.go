@@ -7,10 +7,15 @@ import (
 	"iter"
 	"math"
 	"slices"
+
+	"github.com/collocate/collocate/internal/given"
 )
 
 // Terms yields the words in byte order. It may be called repeatedly.
 func (v *Inversion) Terms(ctx context.Context) iter.Seq2[Term, error] {
+	if err := given.Context(ctx); err != nil {
+		return given.Failed[Term](err)
+	}
 	if v.device != nil {
 		return v.device.parts(ctx, 1)[0]
 	}
@@ -26,6 +31,9 @@ func (v *Inversion) Parts(ctx context.Context, n int) []iter.Seq2[Term, error] {
 // PartsWith is like Parts, restricted to the words whose document frequency satisfies keep; nil
 // keeps all.
 func (v *Inversion) PartsWith(ctx context.Context, n int, keep func(df int) bool) []iter.Seq2[Term, error] {
+	if err := given.Context(ctx); err != nil {
+		return []iter.Seq2[Term, error]{given.Failed[Term](err)}
+	}
 	if v.device != nil {
 		parts := v.device.parts(ctx, n)
 		if keep != nil {

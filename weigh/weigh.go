@@ -12,6 +12,7 @@ import (
 	"github.com/collocate/collocate/dict"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/choice"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/text"
 )
 
@@ -146,6 +147,9 @@ func (j *job) hold(bytes int64) error {
 
 // Weigh computes the weights of a corpus.
 func Weigh(ctx context.Context, c *text.Corpus, o Options) (*Weights, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	corpus := *c
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
@@ -240,13 +244,15 @@ func (w *Weights) ID(i int) string { return w.docs.id(i) }
 
 // Terms yields the words in byte order. It may be called repeatedly.
 func (w *Weights) Terms(ctx context.Context) iter.Seq2[Weighted, error] {
-	return w.Parts(ctx,
-		1)[0]
+	return w.Parts(ctx, 1)[0]
 }
 
 // Parts divides the words into up to n ranges with about as many weights each, which can be read at
 // the same time. Concatenated, they are Terms.
 func (w *Weights) Parts(ctx context.Context, n int) []iter.Seq2[Weighted, error] {
+	if err := given.Context(ctx); err != nil {
+		return []iter.Seq2[Weighted, error]{given.Failed[Weighted](err)}
+	}
 	parts := w.source.parts(ctx, n)
 	if w.unknown == Add {
 		return parts

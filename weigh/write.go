@@ -14,6 +14,7 @@ import (
 
 	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/internal/choice"
+	"github.com/collocate/collocate/internal/given"
 )
 
 // Format is a file format for weights.
@@ -67,6 +68,9 @@ type Counts struct {
 
 // WriteFile is like Write, into a file that appears only when it is complete.
 func (w *Weights) WriteFile(ctx context.Context, path string, f Format, threads int) (c Counts, err error) {
+	if err := given.Context(ctx); err != nil {
+		return Counts{}, err
+	}
 	if f == FormatAuto {
 		if f, err = FormatOf(path); err != nil {
 			return c, err
@@ -84,6 +88,9 @@ func (w *Weights) WriteFile(ctx context.Context, path string, f Format, threads 
 
 // Write writes the weights in a format, using the given number of threads.
 func (w *Weights) Write(ctx context.Context, to io.Writer, f Format, threads int) (Counts, error) {
+	if err := given.Context(ctx); err != nil {
+		return Counts{}, err
+	}
 	switch f {
 	case TSV:
 		return w.writeTSV(ctx, to, threads)

@@ -10,6 +10,7 @@ import (
 	"sort"
 
 	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/par"
 )
@@ -97,6 +98,9 @@ func (o Options) Check(r *cooccur.Reader) error {
 // Collocations returns the most strongly associated pairs of a whole matrix. With both sides each
 // pair is listed once, the more frequent word first.
 func Collocations(ctx context.Context, r *cooccur.Reader, o Options) (list *Associations, err error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	defer mmap.Recover(mmap.Guard(), &err)
 	if o.Top <= 0 {
 		o.Top = defaultCollocations

@@ -18,6 +18,7 @@ import (
 
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/text"
 )
 
@@ -313,6 +314,9 @@ func (g *gatherer) finish(all bool) *Concordance {
 // Concord finds a query in the documents of a corpus. It reads the whole corpus, so Total is exact.
 func Concord(ctx context.Context, corpus *text.Corpus, q *Query,
 	o ConcordanceOptions) (*Concordance, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	g, err := newGatherer(q, o)
 	if err != nil {
 		return nil, err
@@ -378,6 +382,9 @@ var ErrNoText = errors.New("the index stores no text: build it again with --stor
 // Concordance.All.
 func ConcordIndex(ctx context.Context, r *segments.Reader, q *Query,
 	o ConcordanceOptions) (*Concordance, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	if !r.HasText() {
 		return nil, ErrNoText
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/text"
 )
 
@@ -49,6 +50,9 @@ type CorpusStats struct {
 // documents of the candidate pairs.
 func CollocationsOf(ctx context.Context, corpus *text.Corpus, o CorpusOptions) (list *Associations,
 	stats CorpusStats, err error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, CorpusStats{}, err
+	}
 	if o.Analyzer == nil {
 		o.Analyzer, _ = text.ParseAnalyzer("unicode")
 	}
@@ -175,12 +179,12 @@ func (f *frequentCells) Rows(r *cooccur.Rows) error {
 }
 
 // Find returns the ID of a word in a matrix. The word goes through the matrix's analyzer first, so
-// "membranes" finds its stem. The error for an unknown word suggests words with a similar spelling.
-// A pattern such as membran* is refused: the analyzer would drop the star.
-func Find(r *cooccur.Reader, word string) (int, error) {
+// "membranes" finds its stem; it may be one of own. The error for an unknown word suggests words
+// with a similar spelling. A pattern such as membran* is refused: the analyzer would drop the star.
+func Find(r *cooccur.Reader, word string, own ...text.Analyzer) (int, error) {
 	form := word
 	if name := r.Corpus().Analyzer; name != "" {
-		an, err := text.ParseAnalyzer(name)
+		an, err := text.ParseAnalyzer(name, own...)
 		if err != nil {
 			return 0, err
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/internal/given"
 )
 
 // IndexSpread holds the occurrences of a word in the parts of an index.
@@ -18,6 +19,9 @@ type IndexSpread struct {
 // with about the same number of words. Deleted documents are left out.
 func SpreadOverIndex(ctx context.Context, r *segments.Reader, term []byte,
 	parts int) (*IndexSpread, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	s := &IndexSpread{Counts: make([]uint64, parts), Sizes: make([]uint64, parts)}
 	total := max(1, uint64(r.Tokens()))
 	before := uint64(0) // words of the documents so far

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/collocate/collocate/internal/choice"
+	"github.com/collocate/collocate/internal/given"
 )
 
 // Keyness is a measure of how much more frequent a word is in one corpus than in another. A word
@@ -97,6 +98,9 @@ type Frequencies struct {
 // compared. Frequencies may also be numbers of documents.
 func Keywords(ctx context.Context, a, b Frequencies,
 	o KeyOptions) (list []Keyword, compared int, err error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, 0, err
+	}
 	if a.Total == 0 {
 		return nil, 0, errors.New("the corpus has no words")
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/par"
 	"github.com/collocate/collocate/text"
 )
@@ -66,6 +67,9 @@ const maxNgram = 9
 // temporary files, which are read and written sequentially.
 func Ngrams(ctx context.Context, corpus *text.Corpus,
 	o NgramOptions) (list []Ngram, stats NgramStats, err error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, NgramStats{}, err
+	}
 	if o.Min == 0 && o.Max == 0 {
 		o.Min, o.Max = 2, 5
 	}

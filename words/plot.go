@@ -8,6 +8,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/text"
 )
 
@@ -32,6 +33,9 @@ const mostBorders = 200
 // PlotOf finds the positions of queries in a corpus, which it reads once.
 func PlotOf(ctx context.Context, corpus *text.Corpus, an text.Analyzer, queries []string,
 	threads int) (*Plot, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	if len(queries) == 0 {
 		return nil, errors.New("a dispersion plot needs a word")
 	}

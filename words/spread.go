@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/text"
 )
 
@@ -22,6 +23,9 @@ type SpreadOptions struct {
 // matrix says.
 func Spread(ctx context.Context, r *cooccur.Reader, corpus *text.Corpus, list []Association,
 	o SpreadOptions) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	if r.Options().Weighting != cooccur.Count || r.Corpus().Subsampled {
 		return fmt.Errorf("counting documents of pairs needs a matrix of counts: make it with --weighting count and without --subsample")
 	}

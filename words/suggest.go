@@ -8,6 +8,7 @@ import (
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/spelling"
 	"github.com/collocate/collocate/text"
 )
@@ -104,6 +105,9 @@ func unknownWords(ctx context.Context, corpus *text.Corpus, threads int, queries
 // the plot. If there are such queries, it reads the corpus once more.
 func (p *Plot) Unknown(ctx context.Context, corpus *text.Corpus, threads int,
 	queries []*Query) ([]UnknownWord, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	var missing []*Query
 	for i, row := range p.Rows {
 		if row.Count == 0 {

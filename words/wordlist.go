@@ -7,6 +7,7 @@ import (
 
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/text"
 )
 
@@ -39,6 +40,9 @@ type WordList struct {
 // List counts the words of a corpus and measures their dispersion over its parts. It reads the
 // corpus twice.
 func List(ctx context.Context, corpus *text.Corpus, o ListOptions) (*WordList, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	an, threads := o.Analyzer, o.Threads
 	if an == nil {
 		an, _ = text.ParseAnalyzer("unicode")

@@ -1,6 +1,7 @@
 package columns
 
 import (
+	"errors"
 	"cmp"
 	"fmt"
 	"math"
@@ -56,10 +57,22 @@ func (c *Column) Range(low, high Limit) (set *docset.Set, err error) {
 		}
 		return c.select64(func(words []uint64) { c.ints.within(words, first, last) })
 	}
-	return nil, fmt.Errorf("field %q: a %s field has no ranges: want a box", c.field.Name, c.field.Type)
+	return nil, c.wrong(fmt.Errorf("a %s field has no ranges: want a box", c.field.Type))
 }
 
-func (c *Column) wrong(err error) error { return fmt.Errorf("field %q: %w", c.field.Name, err) }
+// ErrQuery is wrapped by errors of a value or a range that does not fit the field: the column is
+// intact.
+var ErrQuery = errors.New("not a query for this field")
+
+// queryError is an error that is ErrQuery and has a message of its own.
+type queryError struct{ error }
+
+func (e queryError) Unwrap() error        { return e.error }
+func (e queryError) Is(target error) bool { return target == ErrQuery }
+
+func (c *Column) wrong(err error) error {
+	return queryError{fmt.Errorf("field %q: %w", c.field.Name, err)}
+}
 
 func dateRange(low, high Limit) (from, to int64, err error) {
 	from, to = math.MinInt64, math.MaxInt64
@@ -224,7 +237,7 @@ func (c *Column) withOrds(first, end int) (*docset.Set, error) {
 // Prefix returns the documents that have a keyword with the given prefix.
 func (c *Column) Prefix(prefix string) (*docset.Set, error) {
 	if c.field.Type != fields.Keyword {
-		return nil, fmt.Errorf("field %q: a %s field has no prefixes", c.field.Name, c.field.Type)
+		return nil, c.wrong(fmt.Errorf("a %s field has no prefixes", c.field.Type))
 	}
 	low := Limit{Value: prefix, Empty: true}
 	end := []byte(prefix)
@@ -256,7 +269,7 @@ func (c *Column) Any() (set *docset.Set, err error) {
 func (c *Column) Box(south, west, north, east float64) (set *docset.Set, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if c.kind != kindPoints {
-		return nil, fmt.Errorf("field %q: a box needs a geo field, not a %s field", c.field.Name, c.field.Type)
+		return nil, c.wrong(fmt.Errorf("a box needs a geo field, not a %s field", c.field.Type))
 	}
 	low, err := fields.PointOf(south, west)
 	if err != nil {
@@ -300,7 +313,7 @@ type Facet struct {
 func (c *Column) Facets(set *docset.Set, n int) (list []Facet, distinct int, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if c.field.Type != fields.Keyword {
-		return nil, 0, fmt.Errorf("field %q: values of a %s field cannot be counted: want a keyword field", c.field.Name, c.field.Type)
+		return nil, 0, c.wrong(fmt.Errorf("values of a %s field cannot be counted: want a keyword field", c.field.Type))
 	}
 	counts, err := c.Counts(set)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 type buffer struct {
 	schema   *fields.Schema // nil if documents have no fields
 	analyzer text.Analyzer
+	more     []text.Analyzer // that the schema may name
 	keepText bool
 	places   bool // keep positions
 	words    map[string]int32
@@ -179,7 +180,8 @@ func (b *buffer) writeFields(dir string, memory int64) error {
 	}
 	c := text.Corpus{Source: source, Options: text.Options{Schema: b.schema}}
 	return index.Build(context.Background(), dir, &c, index.BuildOptions{
-		Analyzer: b.analyzer, StoreText: b.keepText, Positions: b.places, Memory: memory,
+		Analyzer: b.analyzer, Analyzers: b.more, StoreText: b.keepText, Positions: b.places,
+		Memory: memory,
 	})
 }
 

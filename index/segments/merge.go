@@ -8,12 +8,16 @@ import (
 
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/given"
 )
 
 // Merge merges segments until the merge policy finds no more, and returns how many it merged. Other
 // methods may be called meanwhile. The next Commit publishes the result. If ctx is cancelled, the
 // segments stay as they were.
 func (w *Writer) Merge(ctx context.Context) (merged int, err error) {
+	if err := given.Context(ctx); err != nil {
+		return 0, err
+	}
 	for {
 		n, err := w.mergeSome(ctx, func(segs []*segment) (from, to int) { return chooseRun(segs, w.o.MergeFactor) })
 		merged += n
@@ -26,6 +30,9 @@ func (w *Writer) Merge(ctx context.Context) (merged int, err error) {
 // Compact merges all segments into one, without deleted documents. As with Merge, the next Commit
 // publishes the result.
 func (w *Writer) Compact(ctx context.Context) (merged int, err error) {
+	if err := given.Context(ctx); err != nil {
+		return 0, err
+	}
 	w.mu.Lock()
 	if err = w.err; err == nil {
 		err = w.fail(w.flush())

@@ -14,6 +14,7 @@ import (
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/given"
 )
 
 // Reader is one generation of an index. Several goroutines may use it at once.
@@ -420,6 +421,9 @@ func (g *Reader) Stats() index.Stats {
 
 // Check verifies all segments; see index.Reader.Check.
 func (g *Reader) Check(ctx context.Context, o index.CheckOptions) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	for i := range g.segments {
 		if err := g.segments[i].Check(ctx, o); err != nil {
 			if g.segments[i].Name == here {

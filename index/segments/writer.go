@@ -15,6 +15,7 @@ import (
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/internal/disk"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/lockfile"
 	"github.com/collocate/collocate/text"
 )
@@ -27,6 +28,9 @@ type Options struct {
 	// Analyzer splits text into words. A new index needs one; so a mistyped folder name is an
 	// error. For an existing index it must be nil or the analyzer of the index.
 	Analyzer text.Analyzer
+	// Analyzers are further ones that text fields of the schema may name, besides Analyzer and
+	// those of package text.
+	Analyzers []text.Analyzer
 	// StoreText keeps the documents' text in a new index. It is ignored for an existing one.
 	StoreText bool
 	// Positions keeps the positions of words in a new index, which phrase queries need.
@@ -211,8 +215,9 @@ func (w *Writer) load() error {
 		return err
 	}
 	if w.o.Analyzer == nil {
-		if w.o.Analyzer, err = text.ParseAnalyzer(w.m.Analyzer); err != nil {
-			return fmt.Errorf("segments: words of the index: %w", err)
+		if w.o.Analyzer, err = text.ParseAnalyzer(w.m.Analyzer, w.o.Analyzers...); err != nil {
+			return fmt.Errorf("segments: the words of the index were made by analyzer %q, which is "+
+				"not built in: open the index from Go, with that analyzer", w.m.Analyzer)
 		}
 	} else if name := w.o.Analyzer.Name(); name != w.m.Analyzer {
 		return fmt.Errorf("segments: the analyzer of %s is %s, not %s", w.dir, w.m.Analyzer, name)
@@ -262,6 +267,7 @@ func (w *Writer) schema() (*fields.Schema, error) {
 func (w *Writer) begin() error {
 	schema, err := w.schema()
 	w.buffer = newBuffer(w.o.Analyzer, w.m.StoreText, w.m.Positions, schema)
+	w.buffer.more = w.o.Analyzers
 	return err
 }
 
@@ -305,7 +311,7 @@ func (w *Writer) fail(err error) error {
 	return err
 }
 
-var errClosed = errors.New("segments: the writer is closed")
+var errClosed = fmt.Errorf("segments: the writer is closed: %w", index.ErrClosed)
 
 // Add appends a document. Every document must have an ID; an older document with the same ID is
 // replaced. If the index has a schema, the document needs Fields, in the order of the schema, and
@@ -407,6 +413,9 @@ func (w *Writer) DeleteDocs(g *Reader, sets []*docset.Set) (n int, err error) {
 // many documents were added, and how many older ones they replaced. The Analyzer, StoreText and
 // Positions of o are ignored in favour of those of the index; Memory 0 means the Writer's.
 func (w *Writer) AddCorpus(ctx context.Context, c *text.Corpus, o index.BuildOptions) (added, replaced int, err error) {
+	if err := given.Context(ctx); err != nil {
+		return 0, 0, err
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
@@ -416,6 +425,7 @@ func (w *Writer) AddCorpus(ctx context.Context, c *text.Corpus, o index.BuildOpt
 		return 0, 0, w.fail(err)
 	}
 	o.Analyzer, o.StoreText, o.AllowDuplicateIDs = w.o.Analyzer, w.m.StoreText, false
+	o.Analyzers = append(slices.Clone(o.Analyzers), w.o.Analyzers...)
 	o.Positions = w.m.Positions
 	switch {
 	case w.m.Schema != nil:

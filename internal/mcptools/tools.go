@@ -19,7 +19,6 @@ import (
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/search/query"
 	"github.com/collocate/collocate/serve"
-	"github.com/collocate/collocate/text"
 	"github.com/collocate/collocate/words"
 )
 
@@ -284,11 +283,7 @@ func (s *Server) concordance(ctx context.Context, _ *mcp.CallToolRequest,
 		return nil, nil, err
 	}
 	err = s.read(func(x *search.Searcher) error {
-		analyzer, err := text.ParseAnalyzer(x.Index().Analyzer())
-		if err != nil {
-			return err
-		}
-		q, err := o.ParseQueries(in.Query, in.With, in.Without, analyzer)
+		q, err := o.ParseQueries(in.Query, in.With, in.Without, x.Analyzer())
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/internal/pipe"
-	"github.com/collocate/collocate/text"
 	"github.com/collocate/collocate/words"
 )
 
@@ -219,11 +218,7 @@ func (w *Worker) concordance(ctx context.Context, c *pipe.Call) (pipe.Reply, err
 		return pipe.Reply{}, err
 	}
 	defer done()
-	an, err := text.ParseAnalyzer(s.Index().Analyzer())
-	if err != nil {
-		return pipe.Reply{}, err
-	}
-	q, err := o.ParseQueries(a.Query, a.With, a.Without, an)
+	q, err := o.ParseQueries(a.Query, a.With, a.Without, s.Analyzer())
 	if err != nil {
 		return pipe.Reply{}, pipe.ValueError{Err: err}
 	}

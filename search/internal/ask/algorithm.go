@@ -34,4 +34,4 @@ func (a Algorithm) MarshalText() ([]byte, error) { return algorithmNames.Text(a)
 func (a *Algorithm) UnmarshalText(name []byte) error { return algorithmNames.Set(a, string(name)) }
 
 // ParseAlgorithm is the inverse of String.
-func ParseAlgorithm(name string) (Algorithm, error) { return algorithmNames.Parse(name) }
+func ParseAlgorithm(name string) (Algorithm, error) { return named(algorithmNames.Parse(name)) }

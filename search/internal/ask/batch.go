@@ -48,4 +48,4 @@ func (s *Schedule) UnmarshalText(name []byte) error { return scheduleNames.Set(s
 func Schedules() []string { return scheduleNames.List() }
 
 // ParseSchedule is the inverse of String.
-func ParseSchedule(name string) (Schedule, error) { return scheduleNames.Parse(name) }
+func ParseSchedule(name string) (Schedule, error) { return named(scheduleNames.Parse(name)) }

@@ -92,7 +92,7 @@ func ParseExpand(s string) (*Expand, error) {
 	name, rest, _ := strings.Cut(s, ":")
 	e := &Expand{}
 	var err error
-	if e.Method, err = expansionNames.Parse(name); err != nil {
+	if e.Method, err = named(expansionNames.Parse(name)); err != nil {
 		return nil, err
 	}
 	for part := range strings.SplitSeq(rest, ",") {
@@ -102,7 +102,7 @@ func ParseExpand(s string) (*Expand, error) {
 		case part == "":
 			continue
 		case bad != nil:
-			return nil, fmt.Errorf("expansion %q: %q: want docs=N, terms=N or weight=X", s, part)
+			return nil, Refuse("expansion %q: %q: want docs=N, terms=N or weight=X", s, part)
 		case key == "weight":
 			if e.Weight = number; number == 0 {
 				e.Weight = 0x1p-1074 // as model.Zero: 0 would mean the default
@@ -112,7 +112,7 @@ func ParseExpand(s string) (*Expand, error) {
 		case key == "terms" && number >= 1 && number == float64(int(number)):
 			e.Terms = int(number)
 		default:
-			return nil, fmt.Errorf("expansion %q: %q: want docs=N, terms=N or weight=X", s, part)
+			return nil, Refuse("expansion %q: %q: want docs=N, terms=N or weight=X", s, part)
 		}
 	}
 	return e, e.Check()

@@ -2,7 +2,6 @@ package ask
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -27,11 +26,11 @@ func ParseFacet(s string) (f Facet, err error) {
 	name, n, counted := strings.Cut(s, ":")
 	if counted {
 		if f.N, err = strconv.Atoi(n); err != nil || f.N < 1 || f.N > MaxK {
-			return f, fmt.Errorf("facet %q: %q values: want 1 to %d", s, n, MaxK)
+			return f, Refuse("facet %q: %q values: want 1 to %d", s, n, MaxK)
 		}
 	}
 	if f.Field, f.Step, _ = strings.Cut(name, "/"); f.Field == "" {
-		return f, fmt.Errorf("facet %q: want FIELD, FIELD:N, FIELD/STEP or FIELD/STEP:N", s)
+		return f, Refuse("facet %q: want FIELD, FIELD:N, FIELD/STEP or FIELD/STEP:N", s)
 	}
 	return f, nil
 }
@@ -89,7 +88,7 @@ func (s *Sort) Compare(a, b SortKey) int {
 func ParseSort(s string) (*Sort, error) {
 	name, order, _ := strings.Cut(s, ":")
 	if name == "" || order != "" && order != "asc" && order != "desc" {
-		return nil, fmt.Errorf("sort %q: want FIELD, FIELD:asc or FIELD:desc", s)
+		return nil, Refuse("sort %q: want FIELD, FIELD:asc or FIELD:desc", s)
 	}
 	return &Sort{Field: name, Descending: order == "desc"}, nil
 }

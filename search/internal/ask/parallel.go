@@ -106,7 +106,7 @@ func (p *Partition) UnmarshalText(name []byte) error { return partitionNames.Set
 func Partitions() []string { return partitionNames.List() }
 
 // ParsePartition is the inverse of String.
-func ParsePartition(name string) (Partition, error) { return partitionNames.Parse(name) }
+func ParsePartition(name string) (Partition, error) { return named(partitionNames.Parse(name)) }
 
 // Policy says how the workers of a query share the threshold.
 type Policy uint8
@@ -142,7 +142,7 @@ func (p *Policy) UnmarshalText(name []byte) error { return policyNames.Set(p, st
 func Policies() []string { return policyNames.List() }
 
 // ParsePolicy is the inverse of String.
-func ParsePolicy(name string) (Policy, error) { return policyNames.Parse(name) }
+func ParsePolicy(name string) (Policy, error) { return named(policyNames.Parse(name)) }
 
 // ParallelStats says how a search was spread over cores.
 type ParallelStats struct {

@@ -1,7 +1,6 @@
 package ask
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 )
@@ -51,7 +50,7 @@ func (p *Proximity) Check() error {
 func ParseProximity(s string) (*Proximity, error) {
 	name, rest, weighted := strings.Cut(s, ":")
 	if name != "sdm" {
-		return nil, fmt.Errorf("unknown proximity %q: want sdm", name)
+		return nil, Refuse("unknown proximity %q: want sdm", name)
 	}
 	p := SDM()
 	if !weighted {
@@ -59,12 +58,12 @@ func ParseProximity(s string) (*Proximity, error) {
 	}
 	parts := strings.Split(rest, ",")
 	if len(parts) != 3 {
-		return nil, fmt.Errorf("proximity %q: want three weights, such as sdm:0.85,0.1,0.05", s)
+		return nil, Refuse("proximity %q: want three weights, such as sdm:0.85,0.1,0.05", s)
 	}
 	for i, to := range []*float64{&p.Words, &p.Ordered, &p.Unordered} {
 		var err error
 		if *to, err = strconv.ParseFloat(parts[i], 64); err != nil {
-			return nil, fmt.Errorf("proximity %q: %q is not a number", s, parts[i])
+			return nil, Refuse("proximity %q: %q is not a number", s, parts[i])
 		}
 	}
 	return p, p.Check()

@@ -20,6 +20,14 @@ func Refuse(format string, args ...any) error {
 	return refusal{fmt.Errorf(format, args...)}
 }
 
+// named makes the error of an unknown name ErrRequest.
+func named[T any](value T, err error) (T, error) {
+	if err != nil {
+		err = refusal{err}
+	}
+	return value, err
+}
+
 // CheckChoices returns an error if an enumeration of a request has a value without a name. The
 // error names the field.
 func CheckChoices(r *Request) error {

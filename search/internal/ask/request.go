@@ -29,7 +29,7 @@ func (m Mode) MarshalText() ([]byte, error) { return modeNames.Text(m) }
 func (m *Mode) UnmarshalText(name []byte) error { return modeNames.Set(m, string(name)) }
 
 // ParseMode is the inverse of String.
-func ParseMode(name string) (Mode, error) { return modeNames.Parse(name) }
+func ParseMode(name string) (Mode, error) { return named(modeNames.Parse(name)) }
 
 // Word is a word of a query, in the form in which the index has it, with its weight.
 type Word struct {

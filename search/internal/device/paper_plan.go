@@ -99,12 +99,12 @@ func (g *Index) paperBatch(ctx context.Context, requests []ask.Request, schedule
 	}()
 	for i, r := range requests {
 		if !paperAlgorithm(r.Algorithm) || r.Algorithm != requests[0].Algorithm {
-			return nil, fmt.Errorf(
+			return nil, ask.Refuse(
 				"search: engine gpu: algorithm %v: want tiles, wand, maxscore or bmw", r.Algorithm)
 		}
 		if p := r.Parallel; p != nil {
 			if p.Size < 0 || p.Row < 0 || p.Slack < 0 {
-				return nil, fmt.Errorf(
+				return nil, ask.Refuse(
 					"search: partition size %d, %d in a row, slack %d: want 0 or more",
 					p.Size, p.Row, p.Slack)
 			}
@@ -119,7 +119,7 @@ func (g *Index) paperBatch(ctx context.Context, requests []ask.Request, schedule
 		}
 		queries[i] = q
 		if len(q.Terms) > paperTerms || q.Heap.K > paperK {
-			return nil, fmt.Errorf("search: engine gpu: %v takes up to %d words and k = %d",
+			return nil, ask.Refuse("search: engine gpu: %v takes up to %d words and k = %d",
 				r.Algorithm, paperTerms, paperK)
 		}
 	}

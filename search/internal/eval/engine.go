@@ -30,18 +30,19 @@ type Engine struct {
 	queries  sync.Pool                  // of *Query
 	fields   map[string]*Engine         // of text fields that were searched
 	all      []*Engine                  // the segments of the index, if there are several
+	own      []text.Analyzer            // that package text does not have
 	whole    *lookup.Lexicons           // looks words up in all of them
 	fielded  *fielded.Engine
 }
 
-// NewEngine answers requests on an open index.
-func NewEngine(r *index.Reader) (*Engine, error) {
-	a, err := text.ParseAnalyzer(r.Analyzer())
+// NewEngine answers requests on an open index, whose analyzer may be one of own.
+func NewEngine(r *index.Reader, own ...text.Analyzer) (*Engine, error) {
+	a, err := text.ParseAnalyzer(r.Analyzer(), own...)
 	if err != nil {
 		return nil, fmt.Errorf("search: words of the index: %w", err)
 	}
-	return &Engine{Lexicon: lookup.NewLexicon(r, a), Collection: model.NewCollection(r),
-		weighers: map[model.Model]model.Weigher{}, fielded: fielded.NewEngine(r)}, nil
+	return &Engine{Lexicon: lookup.NewLexicon(r, a), Collection: model.NewCollection(r), own: own,
+		weighers: map[model.Model]model.Weigher{}, fielded: fielded.NewEngine(own, r)}, nil
 }
 
 // Several reports whether this is one of several segments of an index.
@@ -58,7 +59,7 @@ func (e *Engine) Field(name string) (*Engine, error) {
 	if f := e.fields[name]; f != nil {
 		return f, nil
 	}
-	f, err := NewEngine(r)
+	f, err := NewEngine(r, e.own...)
 	if err != nil {
 		return nil, err
 	}

@@ -66,7 +66,7 @@ func NewSegments(parts []*Engine) (*Segments, error) {
 	for _, e := range parts {
 		e.whole = &s.lexicons
 	}
-	s.fielded = fielded.NewEngine(readers...)
+	s.fielded = fielded.NewEngine(parts[0].own, readers...)
 	slices.SortStableFunc(s.order, func(a, b int) int {
 		return cmp.Compare(parts[b].Collection.Docs, parts[a].Collection.Docs)
 	})

@@ -20,7 +20,7 @@ func BenchmarkSpread(b *testing.B) {
 	minPart = 1
 	for docs := 1 << 12; docs <= 1<<17; docs *= 2 {
 		c := newCollection(b, rand.New(rand.NewPCG(8, 8)), docs)
-		e := NewEngine(c.r)
+		e := NewEngine(nil, c.r)
 		for _, text := range []string{"w3 w20", "w50 w3", "w1 w2 w5 w9", "w40"} {
 			b.Run(fmt.Sprintf("%d/%s", docs, text), func(b *testing.B) {
 				var least [2]float64

@@ -24,6 +24,7 @@ import (
 // for concurrent use.
 type Engine struct {
 	segments []*index.Reader
+	own      []text.Analyzer
 
 	once   sync.Once
 	err    error
@@ -39,8 +40,11 @@ type field struct {
 	low      *[256]uint32 // shortest length of each class
 }
 
-// NewEngine returns an engine for all segments of an index, which need not have fields.
-func NewEngine(segments ...*index.Reader) *Engine { return &Engine{segments: segments} }
+// NewEngine returns an engine for all segments of an index, which need not have fields. The
+// analyzers of fields may be among own.
+func NewEngine(own []text.Analyzer, segments ...*index.Reader) *Engine {
+	return &Engine{own: own, segments: segments}
+}
 
 // open loads the fields on first use.
 func (e *Engine) open() error {
@@ -60,7 +64,7 @@ func (e *Engine) open() error {
 			e.names, e.weight = append(e.names, f.Name), append(e.weight, weight)
 			for n, segment := range e.segments {
 				sub := segment.Field(f.Name)
-				a, err := text.ParseAnalyzer(sub.Analyzer())
+				a, err := text.ParseAnalyzer(sub.Analyzer(), e.own...)
 				if err != nil {
 					e.err = fmt.Errorf("words of field %q: %w", f.Name, err)
 					return
@@ -96,7 +100,7 @@ func (e *Engine) scoring(m model.BM25F) (*scoring, error) {
 	}
 	given, err := model.ParseFieldWeights(m.Weights)
 	if err != nil {
-		return nil, err
+		return nil, ask.Refuse("%w", err)
 	}
 	for name := range given {
 		if !slices.Contains(e.names, name) {

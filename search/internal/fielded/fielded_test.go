@@ -150,7 +150,7 @@ func TestBM25FIsItsDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, docs := range []int{1, 40, 3000} {
 		c := newCollection(t, rng, docs)
-		e := NewEngine(c.r)
+		e := NewEngine(nil, c.r)
 		for range 60 / trials.Every(4) {
 			var words []string
 			for range 1 + rng.IntN(5) {
@@ -208,7 +208,7 @@ func TestBM25FPrunes(t *testing.T) {
 	docs := 20000 / trials.Every(4)
 	c := newCollection(t, rand.New(rand.NewPCG(8, 8)), docs)
 	r := ask.Request{Text: "w50 w3", K: 5, Model: model.BM25F{}}
-	got, err := NewEngine(c.r).Search(context.Background(), &r, nil)
+	got, err := NewEngine(nil, c.r).Search(context.Background(), &r, nil)
 	if err != nil || got.Stats.Scored > int64(docs/4) {
 		t.Errorf("%d of %d documents scored, want at most a quarter; %v", got.Stats.Scored, docs, err)
 	}
@@ -216,7 +216,7 @@ func TestBM25FPrunes(t *testing.T) {
 
 func TestBM25FErrors(t *testing.T) {
 	c := newCollection(t, rand.New(rand.NewPCG(9, 9)), 10)
-	e := NewEngine(c.r)
+	e := NewEngine(nil, c.r)
 	for want, r := range map[string]ask.Request{
 		`unknown text field "head": want one of title, body, note`: {Model: model.BM25F{Weights: "head=1"}},
 		"all are 0":                              {Model: model.BM25F{Weights: "title=0"}},
@@ -231,7 +231,7 @@ func TestBM25FErrors(t *testing.T) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
-	sub := NewEngine(c.r.Field("title"))
+	sub := NewEngine(nil, c.r.Field("title"))
 	if _, err := sub.Search(context.Background(), &ask.Request{Text: "w1", Model: model.BM25F{}},
 		nil); err == nil || !strings.Contains(err.Error(), "has no fields") {
 		t.Errorf("an index without fields: error %v, want that it has no fields", err)

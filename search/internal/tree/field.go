@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/collocate/collocate/docset"
@@ -83,6 +84,9 @@ func (x *exec) value(q query.Node) (*node, error) {
 		return nil, ask.Refuse("%v: the field %q has values, not words", q, x.col.Field().Name)
 	default:
 		return nil, nil
+	}
+	if errors.Is(err, columns.ErrQuery) {
+		err = ask.Refuse("%w", err)
 	}
 	if err != nil {
 		return nil, err
