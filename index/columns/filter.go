@@ -1,8 +1,8 @@
 package columns
 
 import (
-	"errors"
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
