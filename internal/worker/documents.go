@@ -33,12 +33,8 @@ func (a *corpusArgs) corpus(c *pipe.Call, results ...string) (*text.Corpus, text
 	if a.Analyzer == "" {
 		a.Analyzer = "unicode"
 	}
-	if err := atLeast("threads", a.Threads, 0); err != nil {
+	if err := resources(a.Threads, a.Memory); err != nil {
 		return nil, nil, err
-	}
-	const least = 1 << 16 // smaller ones are likely not meant as bytes
-	if a.Memory < 0 || a.Memory > 0 && a.Memory < least {
-		return nil, nil, pipe.Valuef("memory=%d: want bytes, at least %d, or 0 for 2 GB", a.Memory, least)
 	}
 	an, err := text.ParseAnalyzer(a.Analyzer)
 	if err != nil {

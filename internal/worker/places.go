@@ -42,6 +42,9 @@ func (a *placeArgs) statistics() points.Engine {
 
 // points returns the points in files, or those of the call.
 func (a *placeArgs) points(ctx context.Context, c *pipe.Call) (*points.Set, error) {
+	if err := resources(a.Threads, a.Memory); err != nil {
+		return nil, err
+	}
 	var crs *points.CRS
 	if a.CRS != "" {
 		var err error
@@ -142,6 +145,12 @@ func (w *Worker) mine(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	}
 	if !(a.MinPrevalence > 0 && a.MinPrevalence <= 1) {
 		return pipe.Reply{}, pipe.Valuef("min_prevalence=%v: want more than 0 and at most 1", a.MinPrevalence)
+	}
+	if err := atLeast("significance", a.Significance, 0); err != nil {
+		return pipe.Reply{}, err
+	}
+	if !(a.MinConfidence >= 0 && a.MinConfidence <= 1) {
+		return pipe.Reply{}, pipe.Valuef("min_confidence=%v: want 0 to 1", a.MinConfidence)
 	}
 	if err := a.checkNeighbours(); err != nil {
 		return pipe.Reply{}, err

@@ -122,6 +122,15 @@ func within(name string, value, low, high int) error {
 	return nil
 }
 
+// resources checks the number of threads and the bound on memory of a call.
+func resources(threads int, memory int64) error {
+	const least = 1 << 16 // smaller ones are likely not meant as bytes
+	if memory < 0 || memory > 0 && memory < least {
+		return pipe.Valuef("memory=%d: want bytes, at least %d, or 0 for 2 GB", memory, least)
+	}
+	return atLeast("threads", threads, 0)
+}
+
 // kindOf says which exception an error becomes.
 func kindOf(err error) string {
 	var value pipe.ValueError

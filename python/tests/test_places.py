@@ -138,3 +138,31 @@ def test_bad_rows_and_rare_features(tmp_path):
     hole = table.assign(x=[0, np.nan, 0, 1, 50, 2.0], kind="a")
     with pytest.warns(CollocateWarning, match="1 rows"):
         assert summary(hole, crs="planar", skip_bad=True)["points"] == 5
+
+
+def test_points_that_are_no_points_are_named():
+    points = pd.DataFrame({"x": [1.0, 2, 3], "y": [1.0, 2, 3], "feature": ["a", "b", "a"]})
+    for wrong, says in (
+        (points.assign(x="east"), "column 'x': could not convert"),
+        (points.assign(x=pd.array([1, pd.NA, 3], dtype="Int64")), "row 1: position"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            mine(wrong, 1, crs="planar")
+    for option, value in (("threads", -1), ("significance", -1), ("min_confidence", 2)):
+        with pytest.raises(ValueError, match=f"{option}={value}: want"):
+            mine(points, 1, crs="planar", rules=True, **{option: value})
+    with pytest.raises(FileNotFoundError, match="no such file or folder$"):
+        mine("nowhere.csv", 1)
+    with pytest.warns(CollocateWarning, match="min_points=9 leaves no points"):
+        assert len(mine(points, 1, crs="planar", min_points=9)) == 0
+    wanted = mine(points, 2, crs="planar").patterns
+    for module in ("polars", "pyarrow"):
+        tables = pytest.importorskip(module, reason=f"{module} is not installed")
+        make = tables.DataFrame if module == "polars" else tables.table
+        table = make(points.to_dict("list"))
+        assert mine(table, 2, crs="planar").patterns == wanted
+    gpd = pytest.importorskip("geopandas")
+    shapes = gpd.points_from_xy(points.x, points.y)
+    with pytest.raises(ValueError, match="row 0: has no position"):
+        gone = gpd.GeoDataFrame(points[["feature"]], geometry=[None, *shapes[1:]])
+        mine(gone, 1, crs="planar")

@@ -267,7 +267,7 @@ def test_wrong_arguments_are_named():
         (lambda: collocate.vocabulary(texts, threads=-1), "threads=-1: want at least 0"),
         (lambda: collocate.vocabulary(texts, memory=2), "memory=2: want bytes"),
         (lambda: collocate.cooccurrence(texts, window="x"), "window: want a whole number, not str"),
-        (lambda: collocate.cooccurrence(texts, subsample=float("nan")), "subsample=nan: want a fin"),
+        (lambda: collocate.cooccurrence(texts, subsample=float("nan")), "subsample=nan: want"),
         (lambda: collocate.ngrams(texts, "2"), "n='2': want a number"),
     ):
         with pytest.raises(ValueError, match=says):

@@ -167,11 +167,12 @@ def call(
     passes: Iterable[Iterable[Arrays]] = (),
     progress: Progress | None = None,
     file: str = "",
+    quiet: bool = False,
 ) -> Answer:
     """Calls the worker. Each of the passes is what follows the call, up to an end.
 
     do is the name of a call, or its whole header, already written.
-    file is a temporary one, that messages should not name.
+    file is a temporary one, that messages should not name. Notes are warnings, unless quiet.
     """
     w = on or worker()
     c: Connection | None = None
@@ -194,11 +195,12 @@ def call(
         raise
     w.give(c)
     header, received = answer
-    for note in header.get("notes", ()):
-        warn(in_python(_without(note, file)))
+    notes = [in_python(_without(note, file)) for note in header.get("notes", ())]
+    for note in () if quiet else notes:
+        warn(note)
     if "error" in header:
         raise exception(header["kind"], _without(header["error"], file))
-    return Answer(header["result"], received, header.get("notes", []))
+    return Answer(header["result"], received, notes)
 
 
 def _without(message: str, file: str) -> str:

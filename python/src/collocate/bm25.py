@@ -132,7 +132,8 @@ class BM25:
         if corpus is not None:
             if len(corpus) != len(self.searcher):
                 raise ValueError(
-                    f"the corpus has {len(corpus)} entries, the index {len(self.searcher)} documents"
+                    f"the corpus has {len(corpus)} entries, "
+                    f"the index {len(self.searcher)} documents"
                 )
             entries = np.empty(len(corpus) + 1, dtype=object)
             entries[:-1] = corpus  # the last, for -1, is None

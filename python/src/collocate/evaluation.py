@@ -122,7 +122,8 @@ def _listed(table: Any, name: str) -> tuple[list[Any], list[Any], list[Any]]:
         if isinstance(row, str) or not hasattr(row, "__len__") or len(row) != 3:
             raise ValueError(f"{name}: row {i} is {row!r}: want (query, document, number)")
         rows.append(row)
-    return tuple(list(c) for c in zip(*rows)) if rows else ([], [], [])  # type: ignore[return-value]
+    columns = [list(c) for c in zip(*rows)] or [[], [], []]
+    return columns[0], columns[1], columns[2]
 
 
 def _check(queries: list[Any], docs: list[Any], values: list[Any], name: str) -> None:

@@ -97,7 +97,8 @@ class Hits:
     """The hits of one query, best first. Iterating yields `Hit`s.
 
     docs and scores are arrays: the numbers of the documents, and their scores. seconds is the time
-    that the search itself took.
+    that the search itself took. notes says what of the query may not mean what was intended and, if
+    nothing was found, which parts no document has.
     """
 
     def __init__(
@@ -110,6 +111,7 @@ class Hits:
         self.docs: np.ndarray = docs
         self.scores: np.ndarray = scores
         self.seconds: float = 0.0  # duration of the search itself
+        self.notes: list[str] = []
         self._ids: np.ndarray | None = None
         self._listed = ids  # IDs that came with the hits, or None; an array on first use
 
@@ -174,7 +176,8 @@ class Hits:
     def __repr__(self) -> str:
         lines = [f"<Hits of {self.query!r}: {len(self)}>"]
         lines += [f"{h.score:9.4f}  {h.id}" for h in _first(self, 10)]
-        return "\n".join(lines + (["..."] if len(self) > 10 else []))
+        lines += ["..."] if len(self) > 10 else []
+        return "\n".join(lines + self.notes)
 
     def _repr_html_(self) -> str:
         rows: list[list[Any]] = [
@@ -185,7 +188,8 @@ class Hits:
             heads.append("text")
             pieces = self._index.snippets(self.query, self.docs[:20], **self._args)
             rows = [[*row, Raw(s._repr_html_())] for row, s in zip(rows, pieces)]
-        return _table(heads, rows, f"{self.query}: {len(self)} hits")
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        return _table(heads, rows, f"{self.query}: {len(self)} hits") + notes
 
 
 class Concordance:
@@ -250,6 +254,7 @@ class BatchHits:
         self.scores: np.ndarray = scores
         self.query_ids: list[Any] | None = query_ids  # set if queries were given as a mapping
         self.seconds: float = 0.0  # duration of the searches themselves
+        self.notes: list[str] = []  # what of the queries may not mean what was intended
         self._ids: np.ndarray | None = None
 
     @property

@@ -17,6 +17,7 @@ from ._documents import Corpus, Documents, as_file, listed, paths_of
 from ._pipe import Arrays, dumps, strings, unpack_strings
 from ._progress import ProgressOption, bar
 from ._worker import Worker, call, worker
+from .errors import warn
 from .hits import BatchHits, Concordance, Explanation, Hits, Snippet
 
 # Largest number of hits in one message: 64 MB.
@@ -87,8 +88,8 @@ class Index:
         store_text: store the text, for snippets and concordances.
         positions: store the positions of words, for phrases: search(..., syntax=True).
         schema: fields with types instead of `fields`, as `collocate index --fields` has them:
-            ["title:text", "year:number", "tags:keyword"], or {"title": "text"}. They can be searched
-            (syntax=True, filter=), and shown (`Hits.fields`).
+            ["title:text", "year:number", "tags:keyword"], or {"title": "text"}. They can be
+            searched (syntax=True, filter=), and shown (`Hits.fields`).
         fields, id_field: the fields of documents that hold their text, and their ID.
         format, encoding: of files, if they should not be detected: "jsonl", "latin1".
         reorder: number similar documents close together, which makes the index smaller.
@@ -311,6 +312,8 @@ class Index:
             parts must match, unless it says OR; mode is for the query alone.
         algorithm: auto, exhaustive, taat, maxscore, wand, bmw, vbmw or bmm; all give the same hits.
         threads: number of cores for many queries; 0 means all.
+        What of a query may not mean what was intended, or why it found nothing, is in `notes` of
+        the result. With syntax or a filter it is also a CollocateWarning.
         """
         args: dict[str, Any] = {"k": _whole(k, "k"), "mode": mode, "model": model}
         for name, value in (("k1", k1), ("b", b), ("mu", mu), ("variant", variant)):
@@ -329,18 +332,24 @@ class Index:
             found, told = answer.arrays, answer.result
             hits = Hits(self, queries, args, found["docs"], found["scores"], told.get("ids"))
             hits.seconds = told["seconds"]
+            hits.notes = answer.notes
+            # Without hits for plain words it is no surprise that documents lack them.
+            for note in answer.notes if syntax or filter else ():
+                warn(note)
             return hits
         texts, query_ids = _queries(queries)
         width = max(1, min(k, len(self)))
         step = max(1, min(1 << 17, _HITS // width))
         offsets, docs, scores = [np.zeros(1, dtype=np.int64)], [], []
         seconds = 0.0
+        notes: dict[str, None] = {}
         with bar(progress, "searching", "queries") as tell:
             for at in range(0, len(texts), step):
                 part = texts[at : at + step]
                 answer = self._call("search", args, strings(part, "texts", "ends"))
                 arrays = answer.arrays
                 seconds += answer.result["seconds"]
+                notes.update(dict.fromkeys(answer.notes))
                 offsets.append(arrays["offsets"][1:] + offsets[-1][-1])
                 docs.append(arrays["docs"])
                 scores.append(arrays["scores"])
@@ -351,6 +360,7 @@ class Index:
             _joined(docs, np.uint32), _joined(scores, np.float32), query_ids,
         )  # fmt: skip
         batch.seconds = seconds
+        batch.notes = list(notes)
         return batch
 
     def _rescore(
@@ -391,7 +401,7 @@ class Index:
             rest = dumps({"index": number, **args})[1:]
             self._asked = (number, args, f",{rest}}}".encode())
         start = b'{"do":"search","with":{"query":'
-        return call(start + dumps(query).encode() + self._asked[2], on=w)
+        return call(start + dumps(query).encode() + self._asked[2], on=w, quiet=True)
 
     def ids(self, docs: Any) -> np.ndarray:
         """The IDs of documents, given by number, as an array of str."""
@@ -545,7 +555,7 @@ def _documents(numbers: np.ndarray) -> np.ndarray:
 
 
 def _ids(given: Any) -> list[str]:
-    """IDs, of which one may be given alone. Numbers are those of documents that have them as IDs."""
+    """IDs, of which one may be given alone; numbers where documents have such IDs."""
     if isinstance(given, (str, int, np.integer)):
         given = [given]
     if isinstance(given, (bytes, bytearray)):

@@ -278,6 +278,8 @@ def _points(
     skip_bad: bool,
 ) -> tuple[dict[str, Any], dict[str, np.ndarray] | None, Any]:
     """Arguments and arrays of a call about points."""
+    if isinstance(points, (str, os.PathLike)) and not os.path.exists(points):
+        raise FileNotFoundError(f"{os.fspath(points)!r}: no such file or folder")
     if isinstance(points, (str, os.PathLike)) or isinstance(points, list):
         paths = paths_of(points)
         if paths is None:
@@ -287,6 +289,8 @@ def _points(
         return {"paths": paths, **{n: v for n, v in named.items() if v}}, None, None
     if hasattr(points, "obs") and hasattr(points, "obsm"):  # AnnData
         points, crs = _cells(points), "planar" if crs is None else crs
+    if hasattr(points, "to_pandas") and not hasattr(points, "iloc"):  # polars, pyarrow
+        points = points.to_pandas()
     if not hasattr(points, "columns"):
         raise TypeError(
             f"points are of type {type(points).__name__}: want a DataFrame or a file name"
@@ -297,13 +301,18 @@ def _points(
     kind = points[_column(points, feature, "feature", _FEATURE)]
     if hasattr(points, "geometry") and x is None and y is None:
         geometry = points.geometry
+        absent = (geometry.isna() | geometry.is_empty).to_numpy()
+        if absent.any():
+            raise ValueError(
+                f"row {int(np.argmax(absent))}: has no position (skip_bad= leaves such rows out)"
+            )
         if not (geometry.geom_type == "Point").all():
             raise ValueError("the geometries are not all points: take their centroid first")
         xs, ys = geometry.x.to_numpy(), geometry.y.to_numpy()
         crs = crs if crs is not None else points.crs
     else:
-        xs = points[_column(points, x, "x", _X)].to_numpy()
-        ys = points[_column(points, y, "y", _Y)].to_numpy()
+        xs = _numbers(points, _column(points, x, "x", _X))
+        ys = _numbers(points, _column(points, y, "y", _Y))
     names, numbers = np.unique(kind.astype(str).to_numpy(dtype=object), return_inverse=True)
     # Sort names by their bytes, as the program does.
     order = sorted(range(len(names)), key=lambda i: str(names[i]).encode())
@@ -320,6 +329,14 @@ def _points(
     return args, arrays, points
 
 
+def _numbers(points: Any, name: Any) -> np.ndarray:
+    """A column of coordinates."""
+    try:
+        return points[name].to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError) as err:
+        raise ValueError(f"column {name!r}: {err}") from None
+
+
 def _good(
     points: Any, feature: Any, x: str | None, y: str | None, min_points: int, skip_bad: bool
 ) -> Any:
@@ -331,7 +348,7 @@ def _good(
             bad |= (points.geometry.isna() | points.geometry.is_empty).to_numpy()
         else:
             for names in ((x, "x", _X), (y, "y", _Y)):
-                values = points[_column(points, *names)].to_numpy(dtype=np.float64)
+                values = _numbers(points, _column(points, *names))
                 bad |= ~np.isfinite(values)
         if bad.any():
             warn(f"{int(bad.sum()):,} rows without a feature or a position were left out")
@@ -343,6 +360,8 @@ def _good(
     if min_points > 1:
         kind = points[feature].astype(str)
         points = points[(kind.map(kind.value_counts()) >= min_points).to_numpy()]
+        if not len(points) and len(kind):
+            warn(f"min_points={min_points} leaves no points: no feature has so many")
     return points
 
 

@@ -197,7 +197,8 @@ class Cooccurrence:
         min_freq: leave out pairs with a word that occurs less often.
         p: also p-values of the log-likelihood ratio, and q (Benjamini and Hochberg's).
         """
-        args = {"path": self.path, "words": _words(words, "words"), **_measures(by, k, min_value, min_freq, p)}
+        args = {"path": self.path, "words": _words(words, "words"),
+                **_measures(by, k, min_value, min_freq, p)}  # fmt: skip
         table = _pairs_table(call("neighbours", args).result)
         table = table.rename(columns={"word1": "of", "word2": "word", "count": "value"})
         table = table.drop(columns="f1").rename(columns={"f2": "count"})
