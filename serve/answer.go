@@ -18,7 +18,8 @@ type Answer struct {
 	Offset int    `json:"offset,omitempty"` // older name of From
 	Mode   string `json:"mode"`             // "or": any of the words will do; "and": all must occur
 	Parsed string `json:"parsed,omitempty"` // the parsed query, if it is more than words
-	// Notes point out parts of the query that may not mean what was intended.
+	// Notes point out parts of the query that may not mean what was intended, or that no document
+	// has.
 	Notes []string `json:"notes,omitempty"`
 	Total *int64   `json:"total,omitempty"` // number of matching documents, if requested
 	Hits  []Hit    `json:"hits"`            // best first
@@ -76,6 +77,8 @@ type Details struct {
 	Explain     bool // fill in Hit.Explain
 	SnippetSize int  // in bytes; 0 means no snippets
 	First       int  // number of hits that the request itself left out, as in Request.From
+	// Plain says that the text of the request was not parsed, so that its signs have no meaning.
+	Plain bool
 	// Show names the stored fields to show.
 	Show []string
 	// Limit and From choose a range of the hits: Limit of them, without the first From. A Limit of
@@ -83,6 +86,8 @@ type Details struct {
 	Limit, From int
 	// More fills in Answer.More. To see further hits, the request must have a K above From+Limit.
 	More bool
+	// ofShard leaves out the notes: a root asks for those of all shards if none has a hit.
+	ofShard bool
 }
 
 // Describe turns the result of a search into an Answer.
@@ -100,7 +105,13 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 	a.From = d.From + d.First
 	a.Offset = a.From
 	if r.Query != nil {
-		a.Parsed, a.Notes = r.Query.String(), query.Notes(r.Text)
+		a.Parsed = r.Query.String()
+	}
+	var err error
+	if !d.ofShard {
+		if a.Notes, err = notesOf(ctx, s, r, found, d.Plain); err != nil {
+			return nil, err
+		}
 	}
 	if r.Count {
 		a.Total = &found.Total
@@ -168,6 +179,16 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 		}
 	}
 	return a, nil
+}
+
+// notesOf returns notes on how the text of a request was understood, and on what the index lacks.
+func notesOf(ctx context.Context, s *search.Searcher, r search.Request, found *search.Result,
+	plain bool) (notes []string, err error) {
+	if !plain && !query.OnlyWords(r.Text) {
+		notes = query.Notes(r.Text, query.Options{Fields: s.Fields()})
+	}
+	lacks, err := s.Notes(ctx, r, found)
+	return append(notes, lacks...), err
 }
 
 // storedOf returns those of the chosen fields of a document that have a value.

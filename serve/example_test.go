@@ -71,5 +71,5 @@ func Example() {
 	// {"status":"ok","docs":3,"terms":10}
 	// {"query":"lipid move","k":2,"mode":"or","hits":[{"rank":1,"id":"bacteria","doc":2,"score":1.3811127},{"rank":2,"id":"droplets","doc":0,"score":0.55751455}]}
 	// {"query":"lipid membrane","k":10,"mode":"and","hits":[{"rank":1,"id":"membranes","doc":1,"score":1.2486682}]}
-	// {"query":"zebra","k":10,"mode":"or","hits":[]}
+	// {"query":"zebra","k":10,"mode":"or","notes":["no document has the word \"zebra\""],"hits":[]}
 }

@@ -90,7 +90,8 @@ func TestShardsGatherAsOneIndex(t *testing.T) {
 				t.Errorf("%s: expanded to %v, want at least 3 words", more, got.Expanded)
 			}
 		}
-		for q, want := range map[string]int{`"the mo*"`: 1, `"the moon" mo*`: 0, "moon": 0} {
+		for q, want := range map[string]int{`"the mo*"`: 2, `"the moon" mo*`: 0, "moon": 0,
+			"title:mooon": 1, "+comet +zzzzz*": 1, "year:[9000 TO *]": 1, "+moon +comett": 1} {
 			if got := c.same(t, "/v1/search?q="+url.QueryEscape(q)); len(got.Notes) != want {
 				t.Errorf("%s: notes %q, want %d", q, got.Notes, want)
 			}

@@ -256,6 +256,9 @@ func (x *exchange) findOnce(ctx context.Context, a *searchParams) (*Answer, erro
 	if err != nil {
 		return nil, err
 	}
+	if len(p.hits) == 0 && len(p.coverage.Missing) == 0 {
+		answer.Notes = append(answer.Notes, x.notesOfShards(within, a)...)
+	}
 	for _, w := range words {
 		answer.Expanded = append(answer.Expanded, ExpandedWord{w.Text, w.Weight})
 	}
@@ -384,7 +387,10 @@ func (x *exchange) mergedAnswer(a *searchParams, p *partial) (answer *Answer, er
 		Hits: make([]Hit, 0, len(hits)),
 	}
 	if a.request.Query != nil {
-		answer.Parsed, answer.Notes = a.request.Query.String(), query.Notes(a.Q)
+		answer.Parsed = a.request.Query.String()
+	}
+	if !a.Plain && !query.OnlyWords(a.Q) {
+		answer.Notes = query.Notes(a.Q, query.Options{Fields: x.g.fieldNames()})
 	}
 	if a.Count {
 		answer.Total = &p.total
@@ -407,6 +413,29 @@ func (x *exchange) mergedAnswer(a *searchParams, p *partial) (answer *Answer, er
 		answer.Hits = append(answer.Hits, h.Hit)
 	}
 	return answer, nil
+}
+
+// notesOfShards asks all shards what they lack of a query that found nothing. Notes only help to
+// understand an answer, so that there are none if a shard does not answer.
+func (x *exchange) notesOfShards(ctx context.Context, a *searchParams) []string {
+	q := shardAsk{Whole: x.g.shard.Whole, Ask: *a, Notes: true, Patterns: a.request.Patterns}
+	q.Ask.Sort, q.Ask.Facets, q.Ask.Count, q.Ask.Stats = "", nil, false, false
+	q.Ask.K, q.Ask.From, q.Ask.Snippets, q.Ask.Explain, q.Ask.Fields = nil, 0, false, false, nil
+	body, err := json.Marshal(&q)
+	if err != nil {
+		return nil
+	}
+	notes := make([][]string, len(x.o.Root.groups))
+	var wg sync.WaitGroup
+	for i, g := range x.o.Root.groups {
+		wg.Go(func() {
+			if answer, err := x.askGroup(ctx, g, &q, body); err == nil {
+				notes[i] = answer.Notes
+			}
+		})
+	}
+	wg.Wait()
+	return search.MergeNotes(notes...)
 }
 
 // patternsInShards asks all shards for the words that match the patterns of a query, as these are

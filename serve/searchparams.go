@@ -322,7 +322,7 @@ func (x *exchange) check(a *searchParams) (err error) {
 			return fmt.Errorf("fields: %w", err)
 		}
 	}
-	d.Explain, d.Stats, d.Show = a.Explain, a.Stats, a.Fields
+	d.Explain, d.Stats, d.Show, d.Plain = a.Explain, a.Stats, a.Fields, a.Plain
 	return nil
 }
 

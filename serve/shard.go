@@ -113,6 +113,8 @@ type shardAsk struct {
 	// returns only the words that match them in the shard.
 	Patterns *[]search.Pattern `json:"patterns,omitempty"`
 	Find     bool              `json:"find_patterns,omitempty"`
+	// Notes asks what the shard lacks of a query that no shard has found anything for.
+	Notes bool `json:"notes,omitempty"`
 }
 
 // shardAnswer is the answer of a shard. Documents are numbered as in the whole index.
@@ -127,6 +129,7 @@ type shardAnswer struct {
 	Bags   *search.Bags         `json:"bags,omitempty"`
 	// Patterns are the patterns of the query with the words of the shard.
 	Patterns []search.Pattern `json:"patterns,omitempty"`
+	Notes    []string         `json:"notes,omitempty"`
 }
 
 // maxShardAnswer is the longest answer of a shard that a root reads, in bytes.
@@ -278,6 +281,10 @@ func (x *exchange) answerShard(ctx context.Context, q *shardAsk, in lane) (*shar
 		return &shardAnswer{Hits: []Hit{}, Patterns: patterns}, err
 	}
 	r.Patterns = q.Patterns
+	if q.Notes {
+		notes, err := x.g.s.Notes(ctx, *r, &search.Result{})
+		return &shardAnswer{Hits: []Hit{}, Notes: notes}, err
+	}
 	found := &search.Result{Expanded: q.Words}
 	if len(q.Docs) > 0 {
 		for _, doc := range q.Docs {
@@ -308,6 +315,7 @@ func (x *exchange) answerShard(ctx context.Context, q *shardAsk, in lane) (*shar
 		x.metrics.searched(q.Ask.engine, &found.Stats, time.Since(start))
 		q.Ask.details = Details{Limit: r.K, Stats: q.Ask.Stats} // details follow when it is known which hits win
 	}
+	q.Ask.details.ofShard = true
 	a, err := Describe(ctx, x.g.s, *r, found, q.Ask.details)
 	if err != nil {
 		return nil, err

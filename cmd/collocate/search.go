@@ -320,25 +320,23 @@ func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Reques
 	if err := setQuery(&r, s, words, f.plain); err != nil {
 		return err
 	}
-	f.noteFields(a, s, words)
-	if r.Query != nil {
-		for _, note := range query.Notes(words) {
-			a.note(note)
-		}
-	}
 	start := time.Now()
 	found, err := s.Search(ctx, r)
 	if err != nil {
 		return err
 	}
 	took := time.Since(start)
-	details := serve.Details{Stats: f.stats, Explain: f.explain, First: f.from, Show: f.show}
+	details := serve.Details{Stats: f.stats, Explain: f.explain, First: f.from, Show: f.show,
+		Plain: f.plain}
 	if f.snippets {
 		details.SnippetSize = f.snippetSize
 	}
 	answer, err := serve.Describe(ctx, s, r, found, details)
 	if err != nil {
 		return err
+	}
+	for _, note := range answer.Notes {
+		a.note(note)
 	}
 	recall, err := f.parallel.recallOf(ctx, s, r, found)
 	if err != nil {

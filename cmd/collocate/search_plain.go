@@ -3,12 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/search/query"
 )
 
@@ -51,20 +49,6 @@ func queryOperators(query string) (found []string) {
 		}
 	}
 	return found
-}
-
-// fieldLike matches what looks like a field in a query, as in year:2020.
-var fieldLike = regexp.MustCompile(`(?:^|[\s(+#!-])([A-Za-z][\w.-]*):["\[({\w<>*]`)
-
-// noteFields notes, once, that a query seems to name a field although documents have none.
-func (f *searchFlags) noteFields(a *app, s *search.Searcher, words string) {
-	m := fieldLike.FindStringSubmatch(words)
-	if m == nil || m[1] == "id" || f.plain || f.warned || len(s.Fields()) > 0 {
-		return
-	}
-	f.warned = true
-	a.note(m[1] + ": is taken for a word, since the documents of this index have no fields; " +
-		"'index --fields' adds fields")
 }
 
 // notePlain warns once that operators in queries have no effect.

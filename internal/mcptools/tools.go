@@ -8,7 +8,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -119,7 +118,7 @@ func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest,
 		if err != nil {
 			return err
 		}
-		d := serve.Details{First: in.From, Show: in.Fields}
+		d := serve.Details{First: in.From, Show: in.Fields, Plain: in.Plain}
 		if x.Index().HasText() {
 			d.SnippetSize = snippetSize
 		}
@@ -159,21 +158,14 @@ func (in *searchArgs) parse(x *search.Searcher, r *search.Request) error {
 			r.Query = parsed
 		}
 	}
-	if strings.TrimSpace(in.Filter) == "" {
-		return nil
-	}
-	o.And = true
-	filter, err := query.Parse(in.Filter, o)
+	filter, err := query.ParseFilter(in.Filter, o)
 	if err != nil {
 		return fmt.Errorf("filter %q: %w", in.Filter, err)
 	}
-	if r.Query == nil {
-		r.Query = query.Or{Parts: []query.Node{query.Term{Text: in.Query}}}
-		if r.Mode == search.And {
-			r.Query = query.And{Parts: []query.Node{query.Term{Text: in.Query}}}
-		}
+	if filter != nil && r.Query == nil {
+		r.Query = query.Words(in.Query, o.And)
 	}
-	r.Query = query.And{Parts: []query.Node{r.Query, query.Filter{Part: filter}}}
+	r.Query = query.Within(r.Query, filter)
 	return nil
 }
 

@@ -94,10 +94,21 @@ func distance(a []rune, b []byte, row []int, most int) int {
 	return row[len(a)]
 }
 
-// DidYouMean returns " (did you mean ...?)" for the given words, or "".
+// DidYouMean returns " (did you mean ...?)" for the given words, of which it names three, or "".
 func DidYouMean(words []string) string {
 	if len(words) == 0 {
 		return ""
 	}
-	return " (did you mean " + strings.Join(words, ", ") + "?)"
+	return didYouMean + strings.Join(words[:min(most, len(words))], ", ") + "?)"
+}
+
+const didYouMean = " (did you mean "
+
+// CutDidYouMean returns what precedes DidYouMean's words in a sentence, and the words.
+func CutDidYouMean(sentence string) (what string, words []string) {
+	what, list, ok := strings.Cut(sentence, didYouMean)
+	if ok {
+		words = strings.Split(strings.TrimSuffix(list, "?)"), ", ")
+	}
+	return what, words
 }

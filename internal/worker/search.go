@@ -20,18 +20,19 @@ const maxHits = 1 << 25
 // searchArgs says how queries are evaluated.
 type searchArgs struct {
 	indexArgs
-	K         int      `json:"k"`
-	Mode      string   `json:"mode"`
-	Algorithm string   `json:"algorithm"`
-	Model     string   `json:"model"`
-	K1        *float64 `json:"k1"`
-	B         *float64 `json:"b"`
-	Variant   string   `json:"variant"`
-	Mu        *float64 `json:"mu"`
-	Threads   int      `json:"threads"`
-	Syntax    bool     `json:"syntax"` // queries are in the language of package query
-	Filter    string   `json:"filter"` // in that language; restricts documents, does not score
-	Query     *string  `json:"query"`  // one query; nil: queries are in the array texts
+	K         int        `json:"k"`
+	Mode      string     `json:"mode"`
+	Algorithm string     `json:"algorithm"`
+	Model     string     `json:"model"`
+	K1        *float64   `json:"k1"`
+	B         *float64   `json:"b"`
+	Variant   string     `json:"variant"`
+	Mu        *float64   `json:"mu"`
+	Threads   int        `json:"threads"`
+	Syntax    bool       `json:"syntax"` // queries are in the language of package query
+	Filter    string     `json:"filter"` // in that language; restricts documents, does not score
+	only      query.Node // the parsed filter; nil means none
+	Query     *string    `json:"query"` // one query; nil: queries are in the array texts
 }
 
 // request returns the request, without a query.
@@ -74,39 +75,29 @@ func (a *searchArgs) ask(r *search.Request, text string, fields []string) error 
 	return nil
 }
 
-// filter limits a request to the documents that match the filter. All its parts must match, unless
-// it says OR: the mode is that of the query. The documents are found apart from the query, which
-// therefore has the same scores as without a filter.
-func (a *searchArgs) filter(ctx context.Context, s *search.Searcher, r *search.Request) error {
+// filter limits a request to the documents that match the filter. The documents are found apart
+// from the query, which therefore has the same scores as without a filter.
+func (a *searchArgs) filter(ctx context.Context, s *search.Searcher, r *search.Request) (err error) {
 	if a.Filter == "" {
 		return nil
 	}
-	o := query.Options{And: true, Fields: s.Fields()}
-	filter, err := query.Parse(a.Filter, o)
+	a.only, err = query.ParseFilter(a.Filter, query.Options{Fields: s.Fields()})
 	if err != nil {
 		return pipe.Valuef("filter=%q: %w", a.Filter, err)
 	}
-	if filter == nil {
+	if a.only == nil {
 		return pipe.Valuef("filter=%q: has no words", a.Filter)
 	}
-	if len(o.Fields) == 0 {
-		// In an index without fields, "year:2020" is a word. In a filter it is hardly meant as one.
-		o.AnyField = true
-		if named, err := query.Parse(a.Filter, o); err != nil || named == nil || named.String() != filter.String() {
-			return pipe.Valuef("filter=%q: the index has no fields: build it with schema=, "+
-				"or put words with a colon into quotes", a.Filter)
-		}
-	}
-	if r.Within, err = s.Match(ctx, search.Request{Query: filter}); err != nil {
+	if r.Within, err = s.Match(ctx, search.Request{Query: a.only}); err != nil {
 		return fmt.Errorf("filter=%q: %w", a.Filter, err)
 	}
 	return nil
 }
 
 // note adds notes about parts of a query that may not mean what the user intended.
-func (a *searchArgs) note(c *pipe.Call, r *search.Request) {
-	if a.Syntax && r.Query != nil {
-		for _, note := range query.Notes(r.Text) {
+func (a *searchArgs) note(c *pipe.Call, text string, fields []string) {
+	if a.Syntax {
+		for _, note := range query.Notes(text, query.Options{Fields: fields}) {
 			c.Note(note)
 		}
 	}
@@ -186,8 +177,8 @@ func (w *Worker) search(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 		if err := a.ask(&r, *a.Query, s.Fields()); err != nil {
 			return pipe.Reply{}, err
 		}
-		a.note(c, &r)
-		return searchOne(ctx, s, r)
+		a.note(c, *a.Query, s.Fields())
+		return searchOne(ctx, c, s, r, a.only)
 	}
 	queries, err := split(c.Message, "texts", "ends")
 	if err != nil {
@@ -207,7 +198,7 @@ func (w *Worker) search(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 		if err := a.ask(&requests[i], asString(q), fields); err != nil {
 			return pipe.Reply{}, fmt.Errorf("query %d: %w", i, err)
 		}
-		a.note(c, &requests[i])
+		a.note(c, asString(q), fields)
 	}
 	within, err := candidates(c.Message, s, len(queries), r.Within)
 	if err != nil {
@@ -306,13 +297,27 @@ func candidates(m *pipe.Message, s *search.Searcher, queries int,
 	}, nil
 }
 
-func searchOne(ctx context.Context, s *search.Searcher, r search.Request) (pipe.Reply, error) {
+// searchOne answers one query. It also notes what the index lacks of it and of its filter only; in
+// a batch that would be many notes.
+func searchOne(ctx context.Context, c *pipe.Call, s *search.Searcher, r search.Request,
+	only query.Node) (pipe.Reply, error) {
 	start := time.Now()
 	found, err := s.Search(ctx, r)
 	if err != nil {
 		return pipe.Reply{}, err
 	}
 	seconds := time.Since(start).Seconds()
+	if only != nil && r.Query == nil {
+		r.Query = query.Words(r.Text, r.Mode == search.And)
+	}
+	r.Query = query.Within(r.Query, only)
+	notes, err := s.Notes(ctx, r, found)
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	for _, note := range notes {
+		c.Note(note)
+	}
 	docs, scores := make([]uint32, len(found.Hits)), make([]float32, len(found.Hits))
 	for i, h := range found.Hits {
 		docs[i], scores[i] = h.Doc, h.Score

@@ -130,13 +130,16 @@ func (c *client) build(more args, docs ...string) (number int) {
 	return opened.Index
 }
 
-// A * in a phrase is not a wildcard. A note says so, once for all queries of a call.
+// A * in a phrase is not a wildcard, and documents without fields make one a word. Notes say so,
+// once for all queries of a call. A single query that finds nothing also tells which words are in
+// no document.
 func TestNotesOnQueries(t *testing.T) {
 	c := newClient(t)
 	number := c.build(args{"positions": true}, "cats sleep", "dogs bark")
-	for query, want := range map[string]int{`"cats sle*"`: 1, `"cats sleep" do*`: 0} {
-		if a := c.must("search", args{"index": number, "k": 1, "query": query, "syntax": true}); len(a.Notes) != want {
-			t.Errorf("%s: notes %q, want %d", query, a.Notes, want)
+	for query, want := range map[string]int{`"cats sle*"`: 1, `"cats sleep" do*`: 0, "titel:sleep": 1} {
+		lacks := want // the words sle and titel:sleep
+		if a := c.must("search", args{"index": number, "k": 1, "query": query, "syntax": true}); len(a.Notes) != want+lacks {
+			t.Errorf("%s: notes %q, want %d", query, a.Notes, want+lacks)
 		}
 		many := c.must("search", args{"index": number, "k": 1, "syntax": true},
 			list("texts", "ends", query, "cat", query)...)
@@ -146,6 +149,10 @@ func TestNotesOnQueries(t *testing.T) {
 	}
 	if a := c.must("search", args{"index": number, "k": 1, "query": `"cats sle*"`}); len(a.Notes) > 0 {
 		t.Errorf("plain text: notes %q, want none", a.Notes)
+	}
+	a := c.must("search", args{"index": number, "k": 1, "query": "sleap", "mode": "and"})
+	if len(a.Notes) != 1 || a.Notes[0] != `no document has the word "sleap" (did you mean sleep?)` {
+		t.Errorf("a misspelled word: notes %q", a.Notes)
 	}
 }
 

@@ -95,7 +95,7 @@ def test_what_is_no_query_is_said(index):
             index.search(bad)
     with pytest.raises(TypeError):
         index.search("cat", k=3.0)
-    with pytest.raises(ValueError, match="the index has no fields: build it with schema="):
+    with pytest.raises(ValueError, match="the index has no fields"):
         index.search("cat", filter="year:>2000")
     assert index.search("cat", filter="feline").ids.tolist() == ["0"]
 

@@ -17,7 +17,7 @@
 //	"solar eclipse"~2          the same; displacements of the words differ by at most 2
 //	solar NEAR/5 eclipse       at most 5 words apart, in any order
 //	solar BEFORE/5 eclipse     at most 5 words apart, in this order
-//	eclips*  ecl?pse  *ipse    words that begin so, or that fit the pattern
+//	eclips*  ecl?pse  *ipse    words that begin so, or that fit the pattern; also *clip*
 //	eclipes~  eclipes~1        words that differ by at most 2, or 1, typing errors
 //	                           (both match words as the index has them, which may be stems)
 //	eclipse^2                  counts twice; after a word, a phrase or a group
@@ -47,11 +47,11 @@
 // A word is any run of characters up to a blank. Plain words never need quotes: operator characters
 // have a meaning only where the table above shows them. The prefix operators +, -, ! and # must
 // come directly before a word, phrase or group, so e-mail, C++ and 3/4 are words. A question mark
-// is a wildcard only inside a word. A star at the beginning of a word is a wildcard unless the word
-// also ends with a star: *this* is a word. A parenthesis opens a group only at the beginning of a
-// word; a parenthesis that opens inside a word closes there. AND, OR and NOT are operators in
-// capitals only. A name before a colon is a field if Options say so. A backslash escapes the next
-// character.
+// is a wildcard only if the word goes on after it. A star at the beginning of a word is a wildcard
+// unless another star follows: **this** is a word. A parenthesis opens a group only at the
+// beginning of a word; a parenthesis that opens inside a word closes there. AND, OR and NOT are
+// operators in capitals only. A name before a colon is a field if Options say so. A backslash
+// escapes the next character.
 //
 // # Meaning
 //

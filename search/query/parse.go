@@ -291,6 +291,8 @@ func (p *parser) beginsPart(at int) bool {
 		return true
 	case r == '\\' || r == '*':
 		return at+size < len(p.text) || r == '*'
+	case r == '?':
+		return p.wildcardAt(at)
 	case r < utf8.RuneSelf:
 		return isAlnum(byte(r)) || r == '_'
 	}

@@ -62,7 +62,7 @@ func (p *parser) scanWord() scanned {
 			}
 		case c == '*' && lead, c == '?' && lead && p.wordAt(p.at+1):
 			wild = append(wild, b.Len())
-		case c == '*' && b.Len() == 0 && p.endingAt(p.at+1):
+		case b.Len() == 0 && p.wildcardAt(p.at):
 			wild, lead = append(wild, 0), true
 		}
 		if b.Len() == 0 && len(wild) == 0 {
@@ -118,17 +118,16 @@ func (p *parser) wordAt(at int) bool {
 	return size > 0 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '*' || r == '?' && p.wordAt(at+size))
 }
 
-// endingAt reports whether a suffix follows a star, as in *ology, unlike *emphasis* or **strong**.
-func (p *parser) endingAt(at int) bool {
-	r, size := utf8.DecodeRuneInString(p.text[at:])
-	if size == 0 || !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+// wildcardAt reports whether a word that begins here begins with a wildcard, as in *ology and ?un,
+// unlike **strong** and a lone question mark.
+func (p *parser) wildcardAt(at int) bool {
+	if at >= len(p.text) || p.text[at] != '*' && p.text[at] != '?' {
 		return false
 	}
-	for !p.wordEnds(at) {
-		r, size = utf8.DecodeRuneInString(p.text[at:])
-		at += size
+	if p.text[at] == '*' && at+1 < len(p.text) && p.text[at+1] == '*' {
+		return false
 	}
-	return r != '*'
+	return p.wordAt(at + 1)
 }
 
 // fuzzyAt consumes ~, ~1 or ~2 at the end of a word.

@@ -36,22 +36,7 @@ func (x *exec) expand(q query.Node, weight float64) (*node, error) {
 		n.whole.Info.CF += w.Term.CF
 		return nil
 	}
-	var err error
-	switch q := q.(type) {
-	case query.Prefix:
-		err = x.begins(x.folded(q.Text), func([]byte) bool { return true }, add)
-	case query.Wildcard:
-		pattern := x.folded(q.Pattern)
-		head, _, _ := strings.Cut(pattern, "*")
-		head, _, _ = strings.Cut(head, "?")
-		err = x.begins(head, func(word []byte) bool { return fitsPattern(pattern, string(word)) }, add)
-	case query.Fuzzy:
-		if q.Edits < 1 || q.Edits > 2 {
-			return nil, ask.Refuse("%v: an edit distance of %d: want 1 or 2", q, q.Edits)
-		}
-		near := newSpelling(x.folded(q.Text), q.Edits)
-		err = x.begins("", near.fits, add)
-	}
+	err := x.fitting(q, add)
 	if known != nil {
 		n.whole.Info.DF, n.whole.Info.CF = known.DF, known.CF
 	}
@@ -63,6 +48,25 @@ func (x *exec) expand(q query.Node, weight float64) (*node, error) {
 		*x.found = append(*x.found, p)
 	}
 	return n, err
+}
+
+// fitting calls add for the words of the index that match a pattern, in byte order.
+func (x *exec) fitting(q query.Node, add func(index.Word) error) error {
+	switch q := q.(type) {
+	case query.Prefix:
+		return x.begins(x.folded(q.Text), func([]byte) bool { return true }, add)
+	case query.Wildcard:
+		pattern := x.folded(q.Pattern)
+		head, _, _ := strings.Cut(pattern, "*")
+		head, _, _ = strings.Cut(head, "?")
+		return x.begins(head, func(word []byte) bool { return fitsPattern(pattern, string(word)) }, add)
+	case query.Fuzzy:
+		if q.Edits < 1 || q.Edits > 2 {
+			return ask.Refuse("%v: an edit distance of %d: want 1 or 2", q, q.Edits)
+		}
+		return x.begins("", newSpelling(x.folded(q.Text), q.Edits).fits, add)
+	}
+	return nil
 }
 
 // folded returns the text of a pattern normalised as analyzers normalise words, without stemming.

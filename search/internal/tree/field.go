@@ -13,43 +13,51 @@ import (
 
 // field compiles a part of the query for a field: words are looked up in the index of a text field,
 // values in the column of another. Values match and do not score.
-func (x *exec) field(q query.Field, weight float64) (*node, error) {
+func (x *exec) field(q query.Field, weight float64) (n *node, err error) {
+	err = x.in(q, func() error {
+		n, err = x.compile(q.Part, weight)
+		return err
+	})
+	if n != nil && n.from != nil && n.kind != boolean {
+		n.from = query.Field{Name: q.Name, Part: n.from}
+	}
+	return n, err
+}
+
+// in calls do, which looks up words and values in the field of q.
+func (x *exec) in(q query.Field, do func() error) error {
 	schema := x.e.Index.Schema()
 	if schema == nil {
-		return nil, ask.Refuse("%v: the documents of the index have no fields", q)
+		return ask.Refuse("%v: the documents of the index have no fields", q)
 	}
 	src, col, name := x.src, x.col, x.name
 	defer func() { x.src, x.col, x.name = src, col, name }()
 	at := schema.Find(q.Name)
 	switch {
 	case at < 0:
-		return nil, ask.Refuse("%v: unknown field %q: want one of %s", q, q.Name,
+		return ask.Refuse("%v: unknown field %q: want one of %s", q, q.Name,
 			strings.Join(schema.Names(func(*fields.Field) bool { return true }), ", "))
 	case schema.Fields[at].Type == fields.Text:
 		f, err := x.e.Field(q.Name)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if f == nil {
-			return nil, ask.Refuse("%v: the index has no words of the field %q", q, q.Name)
+			return ask.Refuse("%v: the index has no words of the field %q", q, q.Name)
 		}
 		x.src, x.col, x.name = f, nil, q.Name
 	default:
 		c, err := x.e.Index.Column(q.Name)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if c == nil {
-			return nil, ask.Refuse("%v: the field %q is only stored and cannot be searched", q,
+			return ask.Refuse("%v: the field %q is only stored and cannot be searched", q,
 				q.Name)
 		}
 		x.col = c
 	}
-	n, err := x.compile(q.Part, weight)
-	if n != nil && n.from != nil && n.kind != boolean {
-		n.from = query.Field{Name: q.Name, Part: n.from}
-	}
-	return n, err
+	return do()
 }
 
 // hasValues reports whether a field has values, not words.

@@ -1,0 +1,169 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/collocate/collocate/internal/mmap"
+	"github.com/collocate/collocate/internal/spelling"
+	"github.com/collocate/collocate/search/internal/eval"
+	"github.com/collocate/collocate/search/internal/tree"
+	"github.com/collocate/collocate/search/query"
+)
+
+// mostNotes is the number of parts of a query that notes name.
+const mostNotes = 5
+
+// Notes returns sentences that say why a request found nothing: words, patterns and values that no
+// document has, with words of a similar spelling, or that the analyzer leaves nothing of the query.
+// found is its result. query.Notes tells how the text itself was understood.
+//
+// It costs nothing if there are hits, or some were skipped (From). Otherwise it looks up the parts
+// of the query again and, to suggest other words, reads those of the vocabulary that begin with the
+// same letter as a missing one: some milliseconds for a million words.
+func (s *Searcher) Notes(ctx context.Context, r Request, found *Result) (notes []string, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	if s.tree == nil || r.From > 0 || len(found.Hits) > 0 ||
+		r.Query == nil && len(r.Words) == 0 && strings.TrimSpace(r.Text) == "" {
+		return nil, nil
+	}
+	list, empty, err := tree.Lacks(ctx, s.tree, &r)
+	if err != nil {
+		return nil, err
+	}
+	if empty {
+		return []string{fmt.Sprintf("nothing is left of the query: the analyzer %s of the index drops "+
+			"its words, such as stop words, and signs", s.index.Analyzer())}, nil
+	}
+	more := list[min(len(list), mostNotes):]
+	list = list[:len(list)-len(more)]
+	for _, l := range list {
+		similar, err := s.similar(ctx, l)
+		if err != nil {
+			return nil, err
+		}
+		notes = append(notes, lackNote(l)+spelling.DidYouMean(similar))
+	}
+	if len(more) > 0 {
+		notes = append(notes, fmt.Sprintf("nor are %d other parts of the query in any document", len(more)))
+	}
+	return notes, nil
+}
+
+// lackNote says that no document has a part of a query.
+func lackNote(l tree.Lack) string {
+	in := ""
+	if l.Field != "" {
+		in = " in the field " + l.Field
+	}
+	switch part := l.Part.(type) {
+	case nil:
+		return fmt.Sprintf("no document has the word %q%s", l.Text, in)
+	case query.Fuzzy:
+		return fmt.Sprintf("no word%s differs from %q by at most %d typing errors", in, part.Text, part.Edits)
+	case query.Wildcard:
+		return fmt.Sprintf("no word%s fits the pattern %s", in, part.Pattern)
+	case query.IDs:
+		return fmt.Sprintf("no document has the ID %s", strings.Join(part.IDs, ", "))
+	case query.Prefix:
+		what := "word"
+		if l.Value {
+			what = "value"
+		}
+		return fmt.Sprintf("no %s%s begins with %q", what, in, part.Text)
+	default:
+		return fmt.Sprintf("no document has the value %v%s", part, in)
+	}
+}
+
+// similar returns words of the index with a spelling similar to that of a missing word.
+func (s *Searcher) similar(ctx context.Context, l tree.Lack) ([]string, error) {
+	if l.Part != nil {
+		return nil, nil
+	}
+	suggester := spelling.New(l.Word)
+	for _, e := range s.engines() {
+		if l.Field != "" {
+			var err error
+			if e, err = e.Field(l.Field); err != nil {
+				return nil, err
+			}
+		}
+		if err := lookAt(ctx, e, l.Word, suggester); err != nil {
+			return nil, err
+		}
+	}
+	return suggester.Best(), nil
+}
+
+// lookAt shows a suggester the words of a segment that begin with the same letter as a word, small
+// or capital.
+func lookAt(ctx context.Context, e *eval.Engine, word string, to *spelling.Suggester) error {
+	first, _ := utf8.DecodeRuneInString(word)
+	letters := []rune{unicode.ToLower(first), unicode.ToUpper(first)}
+	slices.Sort(letters)
+	for _, letter := range slices.Compact(letters) {
+		prefix := string(letter)
+		n := 0
+		for w, err := range e.Index.WordsFrom([]byte(prefix)) {
+			if err != nil {
+				return err
+			}
+			if !strings.HasPrefix(string(w.Text), prefix) {
+				break
+			}
+			to.Look(w.Text, w.Term.CF)
+			if n++; n%1024 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+	}
+	return nil
+}
+
+// engines returns those of all segments.
+func (s *Searcher) engines() []*eval.Engine {
+	if s.many != nil {
+		return s.many.Parts
+	}
+	return []*eval.Engine{s.e}
+}
+
+// MergeNotes returns the notes of an index from those of its shards: what every shard lacks. Their
+// suggestions are joined.
+func MergeNotes(shards ...[]string) (notes []string) {
+	if len(shards) == 0 {
+		return nil
+	}
+	for _, note := range shards[0] {
+		what, similar := spelling.CutDidYouMean(note)
+		everywhere := true
+		for _, other := range shards[1:] {
+			at := slices.IndexFunc(other, func(n string) bool {
+				also, _ := spelling.CutDidYouMean(n)
+				return also == what
+			})
+			if everywhere = at >= 0; !everywhere {
+				break
+			}
+			_, more := spelling.CutDidYouMean(other[at])
+			for _, word := range more {
+				if !slices.Contains(similar, word) {
+					similar = append(similar, word)
+				}
+			}
+		}
+		if everywhere {
+			notes = append(notes, what+spelling.DidYouMean(similar))
+		}
+	}
+	return notes
+}
