@@ -115,6 +115,14 @@ func mineWide(ctx context.Context, g *neighbours, fg *featureGraph, s *store, op
 // extending them in the given order.
 func mineUniverse[M words](ctx context.Context, g *neighbours, fg *featureGraph, s *store, opt *job,
 	features, order []int32, root int32) error {
+	// The mask of a place and, if no profiles fit, its entries in two lists of hard places.
+	var one M
+	need := int64(g.len()) * int64(8*len(one)+2*(8+8*len(one)))
+	if need > opt.budget {
+		return fmt.Errorf("patterns of 3 features and more of %d places need %d MB besides the places, "+
+			"more than the memory bound leaves: raise --memory or --min-prevalence, or lower --distance",
+			g.len(), need/1e6)
+	}
 	features = slices.Clone(features)
 	slices.Sort(features)
 	u := newUniverse[M](g, fg, features, root, opt.MinPrevalence, opt.cores)

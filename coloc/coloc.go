@@ -114,7 +114,7 @@ type Result struct {
 type job struct {
 	Options
 	cores      cores
-	budget     int64
+	budget     int64   // bytes besides the points and places
 	total      []int64 // points of each feature
 	engine     engine.Kind
 	evaluation evaluation
@@ -131,8 +131,14 @@ func (j *job) logf(format string, args ...any) {
 // take half a millisecond.
 const smallJob = 3000
 
-// bytesPerPoint is the memory that places, grid and sorting take per point.
-const bytesPerPoint = 96
+// bytesPerPoint is the memory that the points themselves, places, grid and sorting take per point.
+// On the sphere positions have three coordinates, and cells are sorted by keys.
+func bytesPerPoint(geographic bool) int64 {
+	if geographic {
+		return 144
+	}
+	return 96
+}
 
 func newJob(pts *Points, opt Options) (*job, error) {
 	opt.Geographic = opt.Geographic || pts.CRS.Geographic()
@@ -175,10 +181,12 @@ func newJob(pts *Points, opt Options) (*job, error) {
 	if j.budget <= 0 {
 		j.budget = 2e9
 	}
-	if need := bytesPerPoint * int64(pts.Len()); need > j.budget {
+	need := bytesPerPoint(opt.Geographic) * int64(pts.Len())
+	if need > j.budget {
 		return nil, fmt.Errorf("%d points need %d MB before the first pattern of size 2, more "+
 			"than the memory bound of %d MB: raise --memory", pts.Len(), need/1e6, j.budget/1e6)
 	}
+	j.budget = max(j.budget-need, j.budget/8) // for lists, counts, sets and cliques
 	threads := opt.Threads
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
@@ -312,7 +320,7 @@ func (j *job) join(ctx context.Context, pts *Points) (*neighbours, error) {
 	p.total = j.total
 	j.logf("%d points at %d places, %d features", pts.Len(), p.len(), len(pts.Features))
 	if j.KNN > 0 {
-		return joinNearest(ctx, p, j.KNN, limit, j.cores, j.budget/4)
+		return joinNearest(ctx, p, j.KNN, limit, j.cores, j.budget/2)
 	}
 	g := joinDistance(p, limit)
 	g.within = j.Within

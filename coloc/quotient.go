@@ -115,9 +115,12 @@ func (s *Survey) Quotients(ctx context.Context, opt QuotientOptions) ([]Quotient
 		int64(len(q.points))*int64(len(q.to))*16; need > s.job.budget {
 		return nil, nil, fmt.Errorf("colocation quotients of %d features at %d points need %d MB, more than the memory bound: choose features, or raise --memory", kinds, len(q.points), need>>20)
 	}
-	observed := q.sums(s.pts.Feature, nil)
+	observed := q.sums(ctx, s.pts.Feature, nil)
 	local := make([]float64, len(q.points)*len(q.to))
-	q.locals(s.pts.Feature, func(i int, share float64) { local[i] = share })
+	q.locals(ctx, s.pts.Feature, func(i int, share float64) { local[i] = share })
+	if err := ctx.Err(); err != nil { // the sums are then of a part
+		return nil, nil, err
+	}
 	above, below := make([]int32, kinds*kinds), make([]int32, kinds*kinds)
 	localAbove, localBelow := make([]int32, len(local)), make([]int32, len(local))
 	var mu sync.Mutex
@@ -130,9 +133,12 @@ func (s *Survey) Quotients(ctx context.Context, opt QuotientOptions) ([]Quotient
 		copy(l, s.pts.Feature)
 		source := rand.New(rand.NewPCG(opt.Seed, uint64(round)))
 		source.Shuffle(n, func(i, j int) { l[i], l[j] = l[j], l[i] })
-		sums := q.sums(l, nil)
+		sums := q.sums(ctx, l, nil)
 		shares := make([]float64, len(local))
-		q.locals(l, func(i int, share float64) { shares[i] = share })
+		q.locals(ctx, l, func(i int, share float64) { shares[i] = share })
+		if err := ctx.Err(); err != nil { // as above
+			return err
+		}
 		mu.Lock()
 		defer mu.Unlock()
 		for k := range above {
@@ -264,11 +270,15 @@ func (q *quotients) around(place int32, labels []int32, count []int64, buf []int
 	return total, buf
 }
 
-func (q *quotients) sums(labels []int32, buf []int32) *shareSums {
+// sums adds up the shares of all places. It stops when ctx is done, as do locals.
+func (q *quotients) sums(ctx context.Context, labels []int32, buf []int32) *shareSums {
 	out := &shareSums{q.kinds, make([]float64, q.kinds*q.kinds), make([]int64, q.kinds)}
 	count := make([]int64, q.kinds)
 	here := make([]int64, q.kinds)
 	for i := range int32(q.g.len()) {
+		if i&255 == 0 && ctx.Err() != nil {
+			break
+		}
 		var total int64
 		total, buf = q.around(i, labels, count, buf)
 		if total < 2 {
@@ -301,14 +311,17 @@ func (q *quotients) sums(labels []int32, buf []int32) *shareSums {
 
 // locals calls yield with the share of each wanted feature around each wanted point. The share is
 // NaN if a point has no neighbours.
-func (q *quotients) locals(labels []int32, yield func(i int, share float64)) {
+func (q *quotients) locals(ctx context.Context, labels []int32, yield func(i int, share float64)) {
 	if q.kernel != Box {
-		q.weightedLocals(labels, yield)
+		q.weightedLocals(ctx, labels, yield)
 		return
 	}
 	count := make([]int64, q.kinds)
 	var buf []int32
 	for place := range int32(q.g.len()) {
+		if place&255 == 0 && ctx.Err() != nil {
+			return
+		}
 		if q.slot[place] == nil {
 			continue
 		}
@@ -327,10 +340,13 @@ func (q *quotients) locals(labels []int32, yield func(i int, share float64)) {
 }
 
 // weightedLocals is locals with a kernel: shares of weights.
-func (q *quotients) weightedLocals(labels []int32, yield func(i int, share float64)) {
+func (q *quotients) weightedLocals(ctx context.Context, labels []int32, yield func(i int, share float64)) {
 	sum := make([]float64, q.kinds)
 	var buf, list []int32
 	for place := range int32(q.g.len()) {
+		if place&255 == 0 && ctx.Err() != nil {
+			return
+		}
 		if q.slot[place] == nil {
 			continue
 		}

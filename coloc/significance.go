@@ -86,7 +86,7 @@ func (s *Survey) Significance(ctx context.Context, patterns []Pattern, o Signifi
 	if s.job.Geographic && !set.CRS.Geographic() {
 		set.CRS = points.WGS84
 	}
-	model, err := points.NewNullModel(&set, o.Null, o.Bandwidth)
+	model, err := points.NewNullModelContext(ctx, &set, o.Null, o.Bandwidth)
 	if err != nil {
 		return nil, err
 	}
@@ -140,12 +140,8 @@ func (t *nullTest) tell(format string, args ...any) {
 	}
 }
 
-// Memory of a round: what its share of the bound leaves after its copy of the points, at about
-// drawnPoint bytes a point, and at least roundMemory.
-const (
-	drawnPoint  = 100
-	roundMemory = 16_000_000
-)
+// roundMemory is the least memory of a round besides its points and places.
+const roundMemory = 4_000_000
 
 // onCores computes all rounds for some of the patterns, each round on one core.
 func (t *nullTest) onCores(ctx context.Context, which []int) error {
@@ -153,8 +149,15 @@ func (t *nullTest) onCores(ctx context.Context, which []int) error {
 	one := s.job.Options
 	one.Engine, one.Threads, one.Progress, one.GPU, one.Log = engine.Sequential, 1, nil, nil, nil
 	one.Algorithm, one.All = Auto, false
-	one.Memory = max(roundMemory, s.job.budget/int64(s.job.cores.workers)-drawnPoint*int64(s.pts.Len()))
-	return s.job.cores.at("null rounds").each(ctx, t.o.Rounds, func(_, round int) error {
+	// Each core holds the points of its round. If that is too much, fewer cores work.
+	need := bytesPerPoint(s.job.Geographic)*int64(s.pts.Len()) + roundMemory
+	cores := s.job.cores
+	cores.workers = max(1, min(cores.workers, int(s.job.budget/need)))
+	if one.Memory = s.job.budget / int64(cores.workers); one.Memory < need {
+		return fmt.Errorf("a round of %d points needs %d MB besides the neighbours that were found, more "+
+			"than the memory bound leaves: raise --memory", s.pts.Len(), need/1e6)
+	}
+	return cores.at("null rounds").each(ctx, t.o.Rounds, func(_, round int) error {
 		drawn, err := NewSurvey(t.model.Draw(t.o.Seed, round), one)
 		if err != nil {
 			return err

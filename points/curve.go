@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/given"
 )
 
@@ -16,8 +17,8 @@ import (
 type CurveOptions struct {
 	Most float64 // largest distance; 0 means a quarter of the shorter side of the area
 	Bins int     // number of distances, evenly spaced up to Most; 0 means 50
-	// Pairs lists the pairs of features, each once. nil means all pairs of different features, of
-	// which only the Strongest are returned.
+	// Pairs lists the pairs of features, each once. On CPU cores only these are computed. nil means
+	// all pairs of different features, of which only the Strongest are returned.
 	Pairs [][2]int32
 	// Strongest is the number of pairs to return; 0 means all, where the command shows 10.
 	Strongest int
@@ -79,28 +80,35 @@ func Curves(ctx context.Context, p *Set, o CurveOptions) (out []Curve, err error
 		o.Most = min(l.width, l.depth) / 4
 	}
 	k := len(p.Features)
+	n := int64(len(o.Pairs))
+	if o.Pairs == nil {
+		n = int64(k) * int64(k-1) / 2
+	}
+	if n <= 0 {
+		return nil, fmt.Errorf("curves need two features, and the points have %d", k)
+	}
+	some, err := o.fit(p, n) // before anything is allocated
+	if err != nil {
+		return nil, err
+	}
 	pairs := o.Pairs
 	if pairs == nil {
+		pairs = make([][2]int32, 0, n)
 		for a := range int32(k) {
 			for b := a + 1; b < int32(k); b++ {
 				pairs = append(pairs, [2]int32{a, b})
 			}
 		}
 	}
-	if len(pairs) == 0 {
-		return nil, fmt.Errorf("curves need two features, and the points have %d", k)
-	}
-	engine, done, err := o.Engine.open(ctx, pairsTime(l, o.Most, o.Rounds+1))
+	on, done, err := o.Engine.open(ctx, pairsTime(l, o.Most, o.Rounds+1))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	held := int64(k) * int64(k) * int64(o.Bins) * 12 * int64(engine.threads+1)
-	held += int64(len(pairs)) * int64(o.Bins) * int64(o.Rounds) * 16
-	if held > memoryOr(o.Memory) {
-		return nil, fmt.Errorf("curves of %d pairs of %d features need %d MB, more than the memory bound: choose features, fewer distances or rounds, or raise --memory", len(pairs), k, held>>20)
+	if on.gpu != nil {
+		some = nil // kernels sum all pairs
 	}
-	sums, err := engine.of(ctx, l, o.Bins, o.Most, true)
+	sums, err := on.of(ctx, l, o.Bins, o.Most, true, some)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +118,7 @@ func Curves(ctx context.Context, p *Set, o CurveOptions) (out []Curve, err error
 		out[i] = sums.curve(l, pair, total)
 	}
 	if o.Rounds > 0 {
-		if err := envelopes(ctx, engine, p, l, out, o, total); err != nil {
+		if err := envelopes(ctx, on, p, l, out, o, total, some); err != nil {
 			return nil, err
 		}
 	}
@@ -130,6 +138,52 @@ func Curves(ctx context.Context, p *Set, o CurveOptions) (out []Curve, err error
 	}
 	return out, nil
 }
+
+// planeBytes returns the memory of points and of their positions in a plane.
+func planeBytes(p *Set) int64 {
+	if p.CRS.Geographic() {
+		return 36 * int64(p.Len())
+	}
+	return 20 * int64(p.Len())
+}
+
+// curveBytes is the memory of a curve with envelopes, per distance.
+const curveBytes = 11 * 8
+
+// fit returns the pairs that are summed on CPU cores, nil for all, if the curves of n pairs fit the
+// memory bound. Where all threads do not fit it takes fewer, and where all pairs do not fit on the
+// host a device is not chosen automatically.
+func (o *CurveOptions) fit(p *Set, n int64) (some *somePairs, err error) {
+	k, bins, points := int64(len(p.Features)), int64(o.Bins), int64(p.Len())
+	all := 8 * (k*k + k*(k+1)/2) // of a distance: weighted and nearest
+	sums, drawn := all, int64(16+cellBytesPerPoint)
+	if o.Pairs != nil && 24*n+40*k < all && o.Engine.Kind != engine.GPU {
+		some = newSomePairs(o.Pairs, len(p.Features))
+		sums, drawn = 24*n, drawn+20
+	}
+	held := func(threads int) int64 {
+		return float64Bytes(float64(bins)*(float64(sums)*float64(threads+1)+
+			float64(n)*(float64(o.Rounds)*16+curveBytes)) +
+			float64(planeBytes(p)) + float64(points*drawn)*float64(threads))
+	}
+	bound := memoryOr(o.Memory)
+	threads := o.Engine.cores()
+	for threads > 1 && held(threads) > bound {
+		threads--
+	}
+	if need := held(threads); need > bound {
+		return nil, fmt.Errorf("curves of %d pairs of %d features need %d MB, more than the memory "+
+			"bound: choose features, fewer distances or rounds, or raise --memory", n, k, need/1e6)
+	}
+	if some != nil && o.Engine.Kind == engine.Auto && float64(bins)*float64(all)*2 > float64(bound) {
+		o.Engine.Kind = engine.Multicore
+	}
+	o.Engine.Threads = threads
+	return some, nil
+}
+
+// float64Bytes rounds a number of bytes, which may be too large for an int64.
+func float64Bytes(b float64) int64 { return int64(min(b, math.MaxInt64/2)) }
 
 // curve computes the curve of a pair of features.
 func (s *pairSums) curve(l *plane, pair [2]int32, total []int64) Curve {
@@ -200,8 +254,9 @@ func (c curveRounds) at(r int, to []float64) {
 }
 
 // envelopes draws the rounds of the null model and compares the curves with them.
-func envelopes(ctx context.Context, engine sums, p *Set, l *plane, out []Curve, o CurveOptions, total []int64) error {
-	model, err := NewNullModel(p, o.Null, o.Bandwidth)
+func envelopes(ctx context.Context, on sums, p *Set, l *plane, out []Curve, o CurveOptions,
+	total []int64, some *somePairs) error {
+	model, err := NewNullModelContext(ctx, p, o.Null, o.Bandwidth)
 	if err != nil {
 		return err
 	}
@@ -210,7 +265,7 @@ func envelopes(ctx context.Context, engine sums, p *Set, l *plane, out []Curve, 
 		drawnL[i], drawnI[i] = newCurveRounds(o.Rounds, o.Bins), newCurveRounds(o.Rounds, o.Bins)
 	}
 	var drawn atomic.Int64
-	err = engine.rounds(ctx, model, o.Seed, o.Rounds, o.Bins, o.Most, func(round int, sums *pairSums) {
+	err = on.rounds(ctx, model, o.Seed, o.Rounds, o.Bins, o.Most, some, func(round int, sums *pairSums) {
 		if o.Progress != nil {
 			o.Progress("null rounds", drawn.Add(1), int64(o.Rounds))
 		}
@@ -222,7 +277,7 @@ func envelopes(ctx context.Context, engine sums, p *Set, l *plane, out []Curve, 
 		return err
 	}
 	ps := make([]float64, len(out))
-	err = each(ctx, engine.threads, len(out), func(_, i int) {
+	err = each(ctx, on.threads, len(out), func(_, i int) {
 		c := &out[i]
 		c.Expected, c.Low, c.High = band(drawnL[i])
 		c.IndexExpected, c.IndexLow, c.IndexHigh = band(drawnI[i])

@@ -96,19 +96,19 @@ func pairsTime(l *plane, most float64, rounds int) time.Duration {
 	return time.Duration(min(1e18, float64(rounds)*(pointTime*n+pairTime*pairs)))
 }
 
-// of computes the sums of one plane.
+// of computes the sums of one plane, for all pairs of features or, on CPU cores, for some.
 func (s sums) of(ctx context.Context, l *plane, bins int, most float64,
-	edges bool) (*pairSums, error) {
+	edges bool, some *somePairs) (*pairSums, error) {
 	if s.gpu != nil {
 		return s.gpu.sumPairs(ctx, l, bins, most, edges)
 	}
-	return l.sumPairs(ctx, s.threads, bins, most, edges)
+	return l.sumPairs(ctx, s.threads, bins, most, edges, some)
 }
 
 // rounds computes the sums of each round of a null model and passes them to use, from several
 // goroutines.
 func (s sums) rounds(ctx context.Context, m *NullModel, seed uint64, rounds, bins int, most float64,
-	use func(round int, sums *pairSums)) error {
+	some *somePairs, use func(round int, sums *pairSums)) error {
 	if s.gpu != nil {
 		if err := m.plane.fits(most, true); err != nil {
 			return err
@@ -118,7 +118,7 @@ func (s sums) rounds(ctx context.Context, m *NullModel, seed uint64, rounds, bin
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	err := each(ctx, s.threads, rounds, func(_, round int) {
-		one, err := m.draw(seed, round).sumPairs(ctx, 1, bins, most, true)
+		one, err := m.draw(seed, round).sumPairs(ctx, 1, bins, most, true, some)
 		if err != nil {
 			cancel(err)
 			return

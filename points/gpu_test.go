@@ -173,7 +173,7 @@ func TestWeightsAreCarried(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := l.sumPairs(t.Context(), 1, 2, 5, true)
+	want, err := l.sumPairs(t.Context(), 1, 2, 5, true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

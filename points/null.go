@@ -1,12 +1,14 @@
 package points
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/collocate/collocate/internal/choice"
+	"github.com/collocate/collocate/internal/given"
 )
 
 // Null is a null model: a way to move or relabel points at random so that features become
@@ -58,6 +60,15 @@ type NullModel struct {
 // NewNullModel fits a null model to points. bandwidth is the bandwidth of the smooth density of
 // Inhomogeneous, in the unit of distances; 0 means Scott's rule for each feature.
 func NewNullModel(p *Set, null Null, bandwidth float64) (*NullModel, error) {
+	return NewNullModelContext(context.Background(), p, null, bandwidth)
+}
+
+// NewNullModelContext is NewNullModel that stops when ctx is done: fitting clusters to many features
+// takes long.
+func NewNullModelContext(ctx context.Context, p *Set, null Null, bandwidth float64) (*NullModel, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	if err := nullNames.Check(null); err != nil {
 		return nil, err
 	}
@@ -77,9 +88,12 @@ func NewNullModel(p *Set, null Null, bandwidth float64) (*NullModel, error) {
 		m.members[f] = append(m.members[f], int32(i))
 	}
 	for _, members := range m.members {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		switch null {
 		case Cluster:
-			m.thomas = append(m.thomas, fitThomas(l, members))
+			m.thomas = append(m.thomas, fitThomas(ctx, l, members))
 		case Inhomogeneous:
 			h := bandwidth
 			if h == 0 {
@@ -88,7 +102,7 @@ func NewNullModel(p *Set, null Null, bandwidth float64) (*NullModel, error) {
 			m.bandwidth = append(m.bandwidth, h)
 		}
 	}
-	return m, nil
+	return m, ctx.Err()
 }
 
 // Draw returns the points of one round, which depend only on the seed and the round. Points keep
@@ -187,7 +201,7 @@ type thomas struct {
 // pi r² + (1 - exp(-r²/4σ²))/κ, with κ the density of parents. For each of some σ, 1/κ follows
 // from least squares on K, weighted by 1/r. Of these candidates, the one whose √K fits best is
 // taken.
-func fitThomas(l *plane, members []int32) thomas {
+func fitThomas(ctx context.Context, l *plane, members []int32) thomas {
 	const bins, enough = 64, 4000
 	if len(members) < 10 {
 		return thomas{}
@@ -205,8 +219,8 @@ func fitThomas(l *plane, members []int32) thomas {
 		own.x, own.y = append(own.x, l.x[i]), append(own.y, l.y[i])
 	}
 	most := min(l.width, l.depth) / 4
-	sums := newPairSums(1, bins, most, true)
-	sums.block(own, newCells(own, most), 0, len(own.x), most)
+	sums := newPairSums(1, bins, most, true, nil)
+	sums.block(ctx, own, newCells(own, most), 0, len(own.x), most)
 	n := float64(len(members))
 	k := make([]float64, bins)
 	total := int64(0)

@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,6 +30,7 @@ type CoOccurrenceOptions struct {
 	Steps  int     // number of distances, evenly spaced up to Most; 0 means 50
 	Rings  bool    // count each ring between two distances separately
 	Engine Engine  // where to compute; the zero value chooses
+	Memory int64   // bound in bytes; 0 means 2 GB. What does not fit is an error
 }
 
 // CoOccurrences computes the co-occurrence of all pairs of features, in one pass over the pairs of
@@ -43,6 +43,15 @@ func CoOccurrences(ctx context.Context, p *Set, o CoOccurrenceOptions) (out *CoO
 	if !(most > 0) || steps < 1 {
 		return nil, fmt.Errorf("distance %v in %d steps: want more than 0 and at least 1", most, steps)
 	}
+	k := len(p.Features)
+	// Sums of each thread and of all, and the ratios.
+	need := float64Bytes(8*float64(k)*float64(k)*float64(steps)*(float64(o.Engine.cores()+1)/2+1) +
+		float64(planeBytes(p)) + cellBytesPerPoint*float64(p.Len()))
+	if need > memoryOr(o.Memory) {
+		return nil, fmt.Errorf("co-occurrences of %d points of %d features at %d distances need %d MB, "+
+			"more than the memory bound: leave rare features out, take fewer distances or raise --memory",
+			p.Len(), k, steps, need/1e6)
+	}
 	l, err := newPlane(p)
 	if err != nil {
 		return nil, err
@@ -52,11 +61,10 @@ func CoOccurrences(ctx context.Context, p *Set, o CoOccurrenceOptions) (out *CoO
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	sums, err := engine.of(ctx, l, steps, most, false)
+	sums, err := engine.of(ctx, l, steps, most, false, nil)
 	if err != nil {
 		return nil, err
 	}
-	k := len(p.Features)
 	out = &CoOccurrence{Ratio: make([][][]float64, k), Pairs: make([]int64, steps)}
 	for a := range out.Ratio {
 		out.Ratio[a] = make([][]float64, k)
@@ -171,6 +179,13 @@ func EnrichGraph(ctx context.Context, start []int64, to, label []int32, k int, o
 
 // enrich compares the numbers of edges between features with those of permuted labels.
 func (g *edges) enrich(ctx context.Context, label []int32, k int, o EnrichmentOptions) (out *Enrichment, err error) {
+	// The counts of each round and of the observed labels, and three numbers of each pair.
+	need := float64Bytes(8*float64(k)*float64(k)*float64(o.Rounds+4) +
+		4*float64(len(g.to)) + 4*float64(len(label))*float64(o.Engine.cores()))
+	if need > memoryOr(o.Memory) {
+		return nil, fmt.Errorf("%d rounds of all pairs of %d features need %d MB, more than the memory "+
+			"bound: leave rare features out, make fewer rounds or raise --memory", o.Rounds, k, need/1e6)
+	}
 	observed := g.countEdges(label, k)
 	// CPU cores always permute the labels; a device only counts. So only counting, about a
 	// nanosecond per edge, is estimated.
@@ -267,32 +282,26 @@ func (l *plane) neighbours(ctx context.Context, o EnrichmentOptions) (*edges, er
 	} else {
 		c = newCells(l, side)
 	}
-	var held int64
-	var full bool
-	var mu sync.Mutex
+	var held atomic.Int64
+	full := func() bool { return 8*held.Load()+40*int64(n) > memoryOr(o.Memory) }
 	err := each(ctx, o.Engine.cores(), (n+blockPoints-1)/blockPoints, func(_, b int) {
-		mine := int64(0)
-		for at := b * blockPoints; at < min(n, (b+1)*blockPoints) && ctx.Err() == nil; at++ {
+		for at := b * blockPoints; at < min(n, (b+1)*blockPoints) && ctx.Err() == nil && !full(); at++ {
 			i := c.point[at]
 			if o.KNN > 0 {
 				lists[i] = c.nearestPoints(c.x[at], c.y[at], int32(at), k)
 			} else {
 				lists[i] = c.pointsWithin(int32(at), side*side)
 			}
-			mine += int64(len(lists[i]))
+			held.Add(int64(len(lists[i])))
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		held += mine
-		full = full || 8*held+40*int64(n) > memoryOr(o.Memory)
 	})
-	if err == nil && full {
+	if err == nil && full() {
 		err = errors.New("the neighbours of all points need more than the memory bound: raise --memory, or lower --distance or --knn")
 	}
 	if err != nil {
 		return nil, err
 	}
-	g := &edges{start: make([]int64, n+1), to: make([]int32, 0, held)}
+	g := &edges{start: make([]int64, n+1), to: make([]int32, 0, held.Load())}
 	for i, list := range lists {
 		g.to = append(g.to, list...)
 		g.start[i+1] = int64(len(g.to))

@@ -7,10 +7,12 @@ import (
 	"sync"
 )
 
-// pairSums has the sums that all statistics by distance need, for every pair of features and every
-// ring, a range of distances. All sums are of integers, so the order of addition does not matter.
+// pairSums has the sums that all statistics by distance need, for every pair of features, or only
+// for some, and every ring, a range of distances. All sums are of integers, so the order of addition
+// does not matter.
 type pairSums struct {
 	features int
+	some     *somePairs // nil means all pairs
 	bins     int
 	step     float64 // width of a ring
 	edges    bool    // edge correction: sum weighted and nearest, otherwise count
@@ -26,9 +28,11 @@ type pairSums struct {
 // weightUnit keeps six digits of a weight. Weights are at most 4, so sums have room for 2^37 pairs.
 const weightUnit = 1 << 24
 
-func newPairSums(k, bins int, most float64, edges bool) *pairSums {
-	s := &pairSums{features: k, bins: bins, step: most / float64(bins), edges: edges}
-	if edges {
+func newPairSums(k, bins int, most float64, edges bool, some *somePairs) *pairSums {
+	s := &pairSums{features: k, some: some, bins: bins, step: most / float64(bins), edges: edges}
+	if some != nil {
+		s.weighted, s.nearest = make([]int64, some.n*bins), make([]int64, 2*some.n*bins)
+	} else if edges {
 		s.weighted, s.nearest = make([]int64, unorderedPairs(k)*bins), make([]int64, k*k*bins)
 	} else {
 		s.count = make([]int64, unorderedPairs(k)*bins)
@@ -41,11 +45,17 @@ func unorderedPairs(k int) int { return k * (k + 1) / 2 }
 
 // at returns the index of an ordered pair of features in nearest.
 func (s *pairSums) at(a, b int32, bin int) int {
+	if s.some != nil {
+		return s.some.ordered(a, b)*s.bins + bin
+	}
 	return (int(a)*s.features+int(b))*s.bins + bin
 }
 
 // unordered returns the index of a pair of features in count and weighted.
 func (s *pairSums) unordered(a, b int32) int {
+	if s.some != nil {
+		return s.some.ordered(a, b) / 2 * s.bins
+	}
 	low, high := int(min(a, b)), int(max(a, b))
 	return (high*(high+1)/2 + low) * s.bins
 }
@@ -69,26 +79,31 @@ const blockPoints = 1 << 10
 // sumPairs computes the sums in one pass over all pairs of points up to a distance. Weights are
 // those of the translation correction: the area of the rectangle divided by that of its overlap
 // with itself, shifted by the vector between the two points.
-func (l *plane) sumPairs(ctx context.Context, workers, bins int, most float64, edges bool) (*pairSums, error) {
+// With some, edges is true, and only the points of its features are looked at.
+func (l *plane) sumPairs(ctx context.Context, workers, bins int, most float64, edges bool,
+	some *somePairs) (*pairSums, error) {
 	if err := l.fits(most, edges); err != nil {
 		return nil, err
 	}
 	k := l.features
+	if some != nil {
+		l = some.only(l)
+	}
 	c := newCells(l, most)
 	parts := make([]*pairSums, max(1, workers))
 	var mu sync.Mutex
 	err := each(ctx, workers, (len(c.x)+blockPoints-1)/blockPoints, func(w, b int) {
 		if parts[w] == nil {
 			mu.Lock()
-			parts[w] = newPairSums(k, bins, most, edges)
+			parts[w] = newPairSums(k, bins, most, edges, some)
 			mu.Unlock()
 		}
-		parts[w].block(l, c, b*blockPoints, min(len(c.x), (b+1)*blockPoints), most)
+		parts[w].block(ctx, l, c, b*blockPoints, min(len(c.x), (b+1)*blockPoints), most)
 	})
 	if err != nil {
 		return nil, err
 	}
-	sum := newPairSums(k, bins, most, edges)
+	sum := newPairSums(k, bins, most, edges, some)
 	for _, p := range parts {
 		if p != nil {
 			sum.add(p)
@@ -107,19 +122,19 @@ func (l *plane) fits(most float64, edges bool) error {
 }
 
 // block adds the pairs whose first point is in [lo, hi). It first gathers the neighbours of a point
-// without a branch, which would often be mispredicted, and then adds them.
-func (s *pairSums) block(l *plane, c *cells, lo, hi int, most float64) {
+// without a branch, which would often be mispredicted, and then adds them. It stops when ctx is
+// done: where everything is near, one block takes seconds.
+func (s *pairSums) block(ctx context.Context, l *plane, c *cells, lo, hi int, most float64) {
 	limit := most * most
 	perStep := 1 / s.step
-	nearest := make([]float64, s.features)
+	t := s.newTargets()
 	area := l.area() * weightUnit
 	var near []int32
 	var far []float64
-	for i := lo; i < hi; i++ {
-		for f := range nearest {
-			nearest[f] = math.Inf(1)
-		}
-		x, y, a := c.x[i], c.y[i], c.feature[i]
+	for i := lo; i < hi && (i&15 != 0 || ctx.Err() == nil); i++ {
+		x, y := c.x[i], c.y[i]
+		t.begin(c.feature[i])
+		nearest := t.nearest
 		spans := c.around(c.key(x, y))
 		if !s.edges { // each pair once, and no nearest
 			spans[0], spans[1][0] = [2]int32{}, int32(i)+1
@@ -146,12 +161,15 @@ func (s *pairSums) block(l *plane, c *cells, lo, hi int, most float64) {
 				if int(j) == i {
 					continue
 				}
-				b, d2 := c.feature[j], far[k]
+				b, d2 := t.place[c.feature[j]], far[k]
+				if b < 0 {
+					continue // nobody asked for this pair
+				}
 				nearest[b] = min(nearest[b], d2)
 				if int(j) < i {
 					continue // each pair once
 				}
-				at := s.unordered(a, b) + s.ring(d2, perStep)
+				at := t.unordered(b) + s.ring(d2, perStep)
 				if !s.edges {
 					s.count[at]++
 					continue
@@ -160,10 +178,9 @@ func (s *pairSums) block(l *plane, c *cells, lo, hi int, most float64) {
 				s.weighted[at] += int64(area/overlap + 0.5)
 			}
 		}
-		row := int(a) * s.features * s.bins
 		for b, d2 := range nearest {
 			if d2 <= limit && s.edges {
-				s.nearest[row+b*s.bins+s.ring(d2, perStep)]++
+				s.nearest[t.ordered(b)+s.ring(d2, perStep)]++
 			}
 		}
 	}

@@ -124,6 +124,10 @@ type cells struct {
 	start   []int32 // first point of each cell
 }
 
+// cellBytesPerPoint is the memory of cells, while they are made: positions, features, numbers and
+// keys, and two counts for each of about two cells per point.
+const cellBytesPerPoint = 8 + 8 + 4 + 4 + 4 + 16
+
 // newCells sorts points into cells of at least the given side.
 func newCells(l *plane, side float64) *cells {
 	n := len(l.x)

@@ -41,6 +41,8 @@ type ReadOptions struct {
 	// MinPoints leaves out features with fewer points: a feature with one or two points is
 	// prevalent together with whatever happens to be near. 0 and 1 keep all.
 	MinPoints int
+	// Memory bounds the bytes of the points; 0 means no bound. More points are an error.
+	Memory int64
 }
 
 // Input is a Set that was read from files, with how it was read.
@@ -90,6 +92,9 @@ func ReadFiles(ctx context.Context, paths []string, opt ReadOptions) (*Input, er
 			all = &Input{Set: &Set{CRS: in.CRS}, Format: in.Format, Columns: in.Columns}
 		}
 		if err := all.bring(in, path); err != nil {
+			return nil, err
+		}
+		if err := fits(len(b.x)+in.Len(), opt); err != nil {
 			return nil, err
 		}
 		b.addSet(in.Set)
@@ -340,6 +345,18 @@ func (s *rowSink) add(x, y float64, feature []byte, where func() string) error {
 	s.builder.add(x, y, feature)
 	if s.opt.Time != "" {
 		s.builder.time = append(s.builder.time, at)
+	}
+	return fits(len(s.builder.x), s.opt)
+}
+
+// fits returns an error if so many points take more than opt.Memory.
+func fits(n int, opt ReadOptions) error {
+	each := int64(20)
+	if opt.Time != "" {
+		each += 8
+	}
+	if opt.Memory > 0 && each*int64(n) > opt.Memory {
+		return fmt.Errorf("more than %d points do not fit the memory bound: raise --memory", opt.Memory/each)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func (x *exchange) coOccurrence() {
 	p := x.params()
 	o := points.CoOccurrenceOptions{
 		Most:  p.number("max_distance", 0, math.SmallestNonzeroFloat64, math.MaxFloat64),
-		Steps: p.whole("steps", 50, 1, maxCurveSteps), Rings: p.flag("rings"),
+		Steps: p.whole("steps", 50, 1, maxCurveSteps), Rings: p.flag("rings"), Memory: miningMemory,
 		Engine: points.Engine{Kind: x.engine(p), Threads: x.mayUse(longLane), Device: x.o.Device},
 	}
 	if o.Most == 0 {

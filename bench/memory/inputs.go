@@ -25,10 +25,21 @@ func peakOf(s *os.ProcessState) bytesize.Size {
 	return bytesize.Size(s.SysUsage().(*syscall.Rusage).Maxrss) * unit
 }
 
-// unusual writes inputs that 'collocate generate' does not make: a huge line, a decompression bomb,
-// empty lines, and unsorted IDs.
+// unusual writes inputs that 'collocate generate' does not make: points of 20,000 kinds, a huge line,
+// a decompression bomb, empty lines, and unsorted IDs.
 func (b *bench) unusual() error {
-	err := b.create("HUGE", func(w *bufio.Writer) error {
+	err := b.create("KINDS.csv", func(w *bufio.Writer) error {
+		w.WriteString("x,y,feature\n")
+		for i := range uint32(100_000) {
+			at := i * 2654435761
+			fmt.Fprintf(w, "%d,%d,k%d\n", at%1000, at/1000%1000, i%20_000)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = b.create("HUGE", func(w *bufio.Writer) error {
 		w.WriteString("short\n")
 		for range 200_000_000 / 5 {
 			w.WriteString("word ")

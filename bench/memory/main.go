@@ -120,10 +120,27 @@ var jobs = []job{
 	{"generate text", "generate text --bytes 100MB -o OUT.txt", false},
 	{"generate points", "generate points --count 2000000 -o OUT.csv", false},
 	{"places", "places POINTS.csv -d 3 -p 0.3", false},
+	{"places, many points", "places MANY.csv -d 2 -p 0.3", false},
+	{"places, pictures and rules", "places POINTS.csv -d 3 -p 0.3 --rules --svg OUT.svg", false},
+	{"places, significance", "places POINTS.csv -d 3 -p 0.3 --significance 9", false},
+	{"places, nearest", "places POINTS.csv --knn 4 -p 0.3", false},
 	{"places sgct", "places POINTS.csv -d 12 -p 0.3 --algorithm sgct", false},
 	{"places joinless", "places POINTS.csv -d 12 -p 0.3 --algorithm joinless", false},
 	{"places icpi", "places POINTS.csv -d 12 -p 0.3 --algorithm icpi", false},
 	{"places miner", "places POINTS.csv -d 12 -p 0.3 --algorithm miner", false},
+	{"places summary", "places summary POINTS.csv", false},
+	{"places summary, many points", "places summary MANY.csv", false},
+	{"places pairs", "places pairs POINTS.csv -d 3", false},
+	{"places pairs, many kinds", "places pairs KINDS.csv -d 3", true},
+	{"places curve", "places curve POINTS.csv -d 3 --rounds 9", false},
+	{"places curve, many points", "places curve MANY.csv -d 1 --rounds 2", false},
+	{"places curve, many kinds", "places curve KINDS.csv", true},
+	{"places curve, one pair", "places curve KINDS.csv --of k1 --near k2 --rounds 9", false},
+	{"places co-occurrence", "places co-occurrence POINTS.csv -d 3", false},
+	{"places co-occurrence, many kinds", "places co-occurrence KINDS.csv -d 3", true},
+	{"places enrichment", "places enrichment POINTS.csv -d 3 --rounds 9", false},
+	{"places enrichment, many kinds", "places enrichment KINDS.csv -d 3", true},
+	{"places enrichment, crowded", "places enrichment POINTS.csv -d 100 --rounds 9", true},
 }
 
 // generate writes the inputs.
@@ -132,6 +149,7 @@ func (b *bench) generate(ctx context.Context, size, lines string) error {
 	calls := []string{
 		"generate text --lines --mu 1.4 --docs " + lines + " -o LINES",
 		"generate points --count 200000 -o POINTS.csv",
+		"generate points --count 2000000 -o MANY.csv",
 		"index TEXT --out INDEX --quiet",
 		"index export INDEX --ciff CIFF --quiet",
 	}
@@ -160,13 +178,17 @@ func (b *bench) args(call, out string) (list []string) {
 		switch {
 		case strings.HasPrefix(a, "OUT"):
 			a = out + a[len("OUT"):]
-		case a == "POINTS.csv" || a == strings.ToUpper(a) && a != strings.ToLower(a) &&
-			a[0] != '-' && (a[0] < '0' || a[0] > '9'):
+		case isInput(strings.TrimSuffix(a, ".csv")):
 			a = filepath.Join(b.dir, a)
 		}
 		list = append(list, a)
 	}
 	return list
+}
+
+// isInput reports whether a word is in capitals.
+func isInput(a string) bool {
+	return a == strings.ToUpper(a) && a != strings.ToLower(a) && a[0] != '-' && (a[0] < '0' || a[0] > '9')
 }
 
 // table runs all jobs under all bounds and counts the peaks that are too high.

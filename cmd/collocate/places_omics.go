@@ -32,12 +32,13 @@ over all pairs of points up to the largest distance. The output is CSV.`,
 			if !(most > 0) || steps < 1 || steps > 10_000 {
 				return usagef("--max-distance %v, --steps %d: want a distance above 0, and 1 to 10000 steps", most, steps)
 			}
+			defer boundHeap(a.memory)()
 			in, err := p.read(cmd.Context(), a, args)
 			if err != nil {
 				return err
 			}
-			got, err := points.CoOccurrences(cmd.Context(), in.Set,
-				points.CoOccurrenceOptions{Most: most, Steps: steps, Rings: rings, Engine: a.statistics()})
+			got, err := points.CoOccurrences(cmd.Context(), in.Set, points.CoOccurrenceOptions{Most: most,
+				Steps: steps, Rings: rings, Engine: a.statistics(), Memory: int64(a.memory)})
 			if err != nil {
 				return err
 			}

@@ -43,6 +43,9 @@ func (p *pointFlags) add(cmd *cobra.Command) {
 // read reads the files, or standard input for "-", and notes what was guessed.
 func (p *pointFlags) read(ctx context.Context, a *app, paths []string) (*points.Input, error) {
 	opt := p.opt
+	if opt.Memory == 0 { // growing slices hold the points twice
+		opt.Memory = int64(a.memory) / 2
+	}
 	if opt.MinPoints < 1 {
 		return nil, usagef("--min-points %d: want at least 1", opt.MinPoints)
 	}

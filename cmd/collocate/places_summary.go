@@ -11,6 +11,10 @@ import (
 	"github.com/collocate/collocate/points"
 )
 
+// summaryShare is how many times the memory of the points a summary takes: the points, their order
+// by position, and two grids of them.
+const summaryShare = 5
+
 func newPlacesSummaryCmd(a *app) *cobra.Command {
 	var p pointFlags
 	cmd := &cobra.Command{
@@ -25,6 +29,8 @@ nearest.`,
 		Example: `  collocate places summary poi.geojson
   collocate places summary trees.shp --json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			defer boundHeap(a.memory)()
+			p.opt.Memory = int64(a.memory) / summaryShare
 			in, err := p.read(cmd.Context(), a, args)
 			if err != nil {
 				return err

@@ -24,7 +24,7 @@ func (w *Worker) coOccurrence(ctx context.Context, c *pipe.Call) (pipe.Reply, er
 	}
 	defer bounded(a.Memory)()
 	found, err := points.CoOccurrences(ctx, set, points.CoOccurrenceOptions{Most: a.MaxDistance,
-		Steps: a.Steps, Engine: a.statistics()})
+		Steps: a.Steps, Engine: a.statistics(), Memory: a.Memory})
 	if err != nil {
 		return pipe.Reply{}, pipe.ValueError{Err: err}
 	}

@@ -55,7 +55,7 @@ func (a *placeArgs) points(ctx context.Context, c *pipe.Call) (*points.Set, erro
 	var set *points.Set
 	if len(a.Paths) > 0 {
 		in, err := points.ReadFiles(ctx, a.Paths, points.ReadOptions{X: a.X, Y: a.Y, Feature: a.Feature,
-			CRS: crs, MinPoints: a.MinPoints, SkipBad: a.SkipBad})
+			CRS: crs, MinPoints: a.MinPoints, SkipBad: a.SkipBad, Memory: a.Memory / 2})
 		if err != nil {
 			return nil, err
 		}
