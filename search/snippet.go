@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"html"
 	"math"
 	"strings"
 	"unicode/utf8"
@@ -26,18 +27,31 @@ type Snippet struct {
 	After bool `json:"after"`
 }
 
-// Marked returns the snippet as text, with each mark between on and off.
+// Marked returns the snippet as text, with each mark between on and off. It escapes nothing: the
+// text of a document may contain tags. For a page use HTML.
 func (s *Snippet) Marked(on, off string) string {
+	return s.marked(on, off, func(text string) string { return text })
+}
+
+// HTML is Marked for a page: the text is escaped, and on and off, such as <mark> and </mark>, are
+// not. Bytes that are not UTF-8 become U+FFFD.
+func (s *Snippet) HTML(on, off string) string {
+	return s.marked(on, off, func(text string) string {
+		return html.EscapeString(strings.ToValidUTF8(text, "\uFFFD"))
+	})
+}
+
+func (s *Snippet) marked(on, off string, escape func(string) string) string {
 	var b strings.Builder
 	if s.Before {
 		b.WriteString("... ")
 	}
 	at := uint32(0)
 	for _, m := range s.Marks {
-		b.WriteString(s.Text[at:m.Start] + on + s.Text[m.Start:m.End] + off)
+		b.WriteString(escape(s.Text[at:m.Start]) + on + escape(s.Text[m.Start:m.End]) + off)
 		at = m.End
 	}
-	b.WriteString(s.Text[at:])
+	b.WriteString(escape(s.Text[at:]))
 	if s.After {
 		b.WriteString(" ...")
 	}

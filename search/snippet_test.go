@@ -127,3 +127,14 @@ func checkSnippet(t *testing.T, s *Snippet, body string, size int) {
 		at = m.End
 	}
 }
+
+// A page gets the text escaped; marks are as given.
+func TestSnippetHTML(t *testing.T) {
+	s := Snippet{Text: "a <b> & \xff c", Marks: []text.Span{{Start: 2, End: 5}}, After: true}
+	if got, want := s.HTML("<mark>", "</mark>"), "a <mark>&lt;b&gt;</mark> &amp; \uFFFD c ..."; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := s.Marked("[", "]"), "a [<b>] & \xff c ..."; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -141,7 +141,15 @@ func (a *app) beir(ctx context.Context, dir string, f *beirFlags) error {
 	out := beirJSON{Name: name, Split: f.split, Documents: s.Index().Docs(), Topics: len(e.Topics),
 		Analyzer: s.Index().Analyzer(), Model: model.String() + f.expandedBy(), K: f.k, Measures: map[string]float64{}}
 	if f.split == "test" {
-		out.Published = publishedBM25[name]
+		judgments := 0
+		for _, docs := range qrels {
+			judgments += len(docs)
+		}
+		var why string
+		out.Published, why = publishedFor(name, out.Documents, out.Topics, judgments)
+		if why != "" {
+			a.note(why)
+		}
 	}
 	for i, m := range e.Measures {
 		if !m.IsRunID() {

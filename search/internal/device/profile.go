@@ -29,6 +29,14 @@ func (g *Index) Profile(ctx context.Context, requests []ask.Request, runs int,
 
 func (g *Index) profileBatch(ctx context.Context, requests []ask.Request, runs int,
 	guess bool) (stages []Stage, err error) {
+	if len(requests) == 0 {
+		return nil, errors.New("no requests")
+	}
+	for i := range requests {
+		if why := unknown(requests[i].Model); why != "" {
+			return nil, ask.Refuse("%s", why)
+		}
+	}
 	resolved, at := make([]resolvedRequest, len(requests)), []int32(nil)
 	var a resolver
 	for i := range requests {

@@ -183,20 +183,27 @@ const (
 	tooManyTies    = "more documents could enter the result than the device keeps"
 	limited        = "the device does not support filters or deleted documents"
 	overFields     = "the device does not support models over fields"
+	noKernel       = "the device has no kernel for the model"
 	lossyLengths   = "the device does not support variant lucene-lossy"
 	tooLargeToHold = "the lists do not fit the memory of the device"
 	guessedWrong   = "the threshold that the device guessed was too high"
 )
 
-// unknown returns the reason why the device does not support a model, or "".
+// unknown returns the reason why the device does not support a model, or "". The kernels have the
+// models that it lists; the cores answer any other, such as a new one.
 func unknown(m model.Model) string {
-	if model.IsFielded(m) {
+	switch m := m.(type) {
+	case nil, model.Boolean, model.Cosine, model.Dirichlet, model.DPH:
+		return ""
+	case model.BM25:
+		if m.Variant == bm25.LuceneLossy {
+			return lossyLengths
+		}
+		return ""
+	case model.BM25F:
 		return overFields
 	}
-	if b, ok := m.(model.BM25); ok && b.Variant == bm25.LuceneLossy {
-		return lossyLengths
-	}
-	return ""
+	return noKernel
 }
 
 // search answers one request.

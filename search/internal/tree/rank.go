@@ -36,9 +36,21 @@ var rankings = sync.Pool{New: func() any { return new(ranking) }}
 func newRanking(k, words int) *ranking {
 	h := rankings.Get().(*ranking)
 	h.heap.Reset(k)
-	h.theta, h.cut, h.margin = -1, -1, float64(words+4)*0x1p-23
+	h.theta, h.cut, h.margin = -1, -1, marginOf(words)
 	h.skipped, h.entered, h.counts, h.total, h.last = 0, 0, false, 0, -1
 	return h
+}
+
+// marginOf returns the relative margin between theta and cut for a query of so many words. With u =
+// 2^-24, each of the n-1 additions of a float32 sum errs by a factor between 1-u and 1+u, and sums
+// of the same scores in another order err differently. The worst case is in sparse.go, which adds
+// the rarest words first. The sums so far of k documents, the threshold, may be too high, and their
+// final scores, in the order of the query, too low. The sum so far of a document that is dropped
+// may be too low, and its final score too high. That is four sums, so a document is dropped only if
+// it is below the threshold by a factor of 1-4nu. The square covers the products of errors.
+func marginOf(words int) float64 {
+	e := 4 * float64(words) * 0x1p-24
+	return e + e*e
 }
 
 // result returns the answer. The ranking must not be used afterwards.
