@@ -59,7 +59,9 @@ type BuildOptions struct {
 }
 
 // Build indexes a corpus, with the fields of its schema if it has one, and writes the index to the
-// folder dir; see Create for what dir may contain.
+// folder dir; see Create for what dir may contain. IDs of files are paths relative to
+// text.Options.Root; if that is "", to the deepest folder that holds them all. The index remembers
+// it: see text.Corpus.WithRoot.
 func Build(ctx context.Context, dir string, c *text.Corpus, o BuildOptions) (err error) {
 	if err := given.Context(ctx); err != nil {
 		return err
@@ -83,15 +85,29 @@ func Build(ctx context.Context, dir string, c *text.Corpus, o BuildOptions) (err
 		return err
 	}
 	defer w.Abort()
+	remember := func() *text.Root { return nil }
+	if !c.Remembers() {
+		if c, remember, err = c.WithRoot(nil, true); err != nil {
+			return err
+		}
+	}
 	w.setMemory(o.Memory, o.TempDir)
+	if o.Reorder {
+		if err := roomFor(0, 0, o.Threads, w.memory); err != nil {
+			return err
+		}
+	}
 	o.Threads = weigh.BoundThreads(o.Threads, w.memory)
 	if err := w.addCorpus(ctx, c, o); err != nil {
+		return err
+	}
+	if err := w.writeRoot(remember()); err != nil {
 		return err
 	}
 	if !o.Reorder || w.ordered {
 		return w.Commit()
 	}
-	return w.reorder(ctx, dir, o)
+	return w.reorder(ctx, dir, o, remember())
 }
 
 // addCorpus inverts the corpus and writes the files of the index.
@@ -155,6 +171,11 @@ func (w *Writer) addInversion(ctx context.Context, v *weigh.Inversion, o BuildOp
 			return err
 		}
 	}
+	if o.Reorder && !o.numbered && !w.ordered {
+		if err := w.roomToReorder(ctx, v, o); err != nil {
+			return err
+		}
+	}
 	if order != nil {
 		to = renumber(order)
 		if err := w.inOrder(&d, order, to); err != nil {
@@ -183,14 +204,14 @@ func (w *Writer) addInversion(ctx context.Context, v *weigh.Inversion, o BuildOp
 
 // reorder rewrites the finished index in a better document order, if there is one, and publishes
 // it.
-func (w *Writer) reorder(ctx context.Context, dir string, o BuildOptions) error {
+func (w *Writer) reorder(ctx context.Context, dir string, o BuildOptions, root *text.Root) error {
 	r, err := Open(w.dir.Path(""))
 	if err != nil {
 		return err
 	}
 	defer r.Close()
 	r.dir = dir // for messages
-	to := ReorderOptions{Threads: o.Threads, Memory: o.Memory, Progress: o.Reordering}
+	to := ReorderOptions{Threads: o.Threads, Memory: o.Memory, Progress: o.Reordering, Root: root}
 	order, err := r.betterOrder(ctx, &to)
 	if err != nil {
 		return err

@@ -3,10 +3,12 @@ package index
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"sync/atomic"
 
+	"github.com/collocate/collocate/internal/bytesize"
 	"github.com/collocate/collocate/internal/par"
 	"github.com/collocate/collocate/weigh"
 )
@@ -47,6 +49,42 @@ func (w *Writer) findOrder(ctx context.Context, v *weigh.Inversion, d *Documents
 	ids := idWriter{docs: v.Docs(), id: d.ids()}
 	inOrder, _ := ids.inOrder()
 	return f.better(ctx, o.Threads, inOrder, o.Reordering)
+}
+
+// roomToReorder returns an error if a finished index could not be reordered within the memory
+// bound, so that it is not written first.
+func (w *Writer) roomToReorder(ctx context.Context, v *weigh.Inversion, o BuildOptions) error {
+	parts := v.PartsWith(ctx, 4*o.Threads, func(df int) bool { return tells(df, v.Docs()) })
+	postings := make([]int64, len(parts))
+	errs := make([]error, len(parts))
+	par.For(o.Threads, len(parts), 1, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			for t, err := range parts[i] {
+				if err != nil {
+					errs[i] = err
+					break
+				}
+				postings[i] += int64(len(t.Docs))
+			}
+		}
+	})
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	all := int64(0)
+	for _, n := range postings {
+		all += n
+	}
+	return roomFor(all, v.Docs(), o.Threads, w.memory)
+}
+
+// roomFor returns an error if reordering takes more than the memory bound.
+func roomFor(postings int64, docs, threads int, memory int64) error {
+	if need := 4*postings + bisectBytes(postings, docs, threads); need > memory {
+		return fmt.Errorf("reordering needs %s of memory for %d documents and %d postings, and --memory is %s: "+
+			"raise it, or keep the order", bytesize.Size(need), docs, postings, bytesize.Size(memory))
+	}
+	return nil
 }
 
 // gatherer collects the lists of the words that the forward index holds (see tells).

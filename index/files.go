@@ -48,10 +48,11 @@ var magics = map[string]string{
 	storedFile:   "COLOSTO\n",
 
 	positionsFile: "COLOPOS\n",
+	rootFile:      "COLOROT\n",
 }
 
-// isOurs reports whether a file of that name in an index's folder is part of the index, or of one of
-// its segments. A name that ends with a slash is a folder.
+// isOurs reports whether a file of that name in an index's folder is part of the index, or of one
+// of its segments. A name that ends with a slash is a folder.
 func isOurs(name string) bool {
 	folder, file, inside := strings.Cut(name, "/")
 	if inside && (segmentFolder.MatchString(folder) || IsUnfinished(folder)) {

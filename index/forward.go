@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/collocate/collocate/internal/bytesize"
 	"github.com/collocate/collocate/internal/par"
 )
 
@@ -86,9 +85,8 @@ func (r *Reader) forward(ctx context.Context, threads int, memory int64) (*forwa
 			postings += int64(w.Term.DF)
 		}
 	}
-	if need := 4*postings + bisectBytes(postings, r.Docs(), threads); need > memory {
-		return nil, fmt.Errorf("reorder %s: needs %s of memory for %d postings, and --memory is %s",
-			r.dir, bytesize.Size(need), postings, bytesize.Size(memory))
+	if err := roomFor(postings, r.Docs(), threads, memory); err != nil {
+		return nil, fmt.Errorf("reorder %s: %w", r.dir, err)
 	}
 	words := make([][]uint32, len(terms))
 	for i, t := range terms {

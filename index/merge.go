@@ -36,6 +36,9 @@ func (s *Source) Kept() int {
 type MergeOptions struct {
 	Memory  int64  // bound in bytes; 0 means 2 GB
 	TempDir string // for temporary files; "" means the folder that the index is made in
+	// Root is the folder to which the IDs of files are relative, for documents that are added
+	// later; nil if that is not known.
+	Root *text.Root
 }
 
 // Merge concatenates the documents of several indexes and writes them as one index to the folder
@@ -83,6 +86,9 @@ func merge(ctx context.Context, dir string, sources []Source, shard Shard, whole
 	}
 	if err := m.write(ctx, w); err != nil {
 		return fmt.Errorf("merge: %w", err)
+	}
+	if err := w.writeRoot(o.Root); err != nil {
+		return err
 	}
 	return w.Commit()
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/mmap"
+	"github.com/collocate/collocate/text"
 	"github.com/collocate/collocate/weigh"
 )
 
@@ -24,6 +25,9 @@ type ReorderOptions struct {
 	Memory int64
 	// Progress is called with the work done, in no particular unit.
 	Progress func(done, total int64)
+	// Root is the folder to which the IDs of files are relative, for documents that are added
+	// later; nil means the one that the index remembers, if any.
+	Root *text.Root
 
 	textBucket int  // bytes, see rewriteText
 	always     bool // reorder even if the index does not get smaller; for tests
@@ -42,6 +46,11 @@ func Reorder(ctx context.Context, r *Reader, dir string, o ReorderOptions) (err 
 		return err
 	}
 	defer mmap.Recover(mmap.Guard(), &err)
+	if o.Root == nil {
+		if o.Root, err = Root(r.dir); err != nil {
+			return err
+		}
+	}
 	order, err := r.betterOrder(ctx, &o)
 	if err != nil {
 		return err
@@ -91,6 +100,9 @@ func (r *Reader) reorder(ctx context.Context, dir string, order []uint32, o Reor
 	w.setMemory(o.Memory, "")
 	if err := r.rewrite(ctx, w, order, nil, o); err != nil {
 		return fmt.Errorf("reorder %s: %w", r.dir, err)
+	}
+	if err := w.writeRoot(o.Root); err != nil {
+		return err
 	}
 	return w.Commit()
 }

@@ -367,3 +367,28 @@ func TestReorderedTextFromManyBuckets(t *testing.T) {
 		sameButForOrder(t, r, open(t, dir))
 	}
 }
+
+// A build that is to be reordered, but lacks the memory for it, ends before the index is written.
+func TestReorderingIsRefusedBeforeTheBuild(t *testing.T) {
+	var b strings.Builder
+	for d := range 40_000 {
+		fmt.Fprintf(&b, "a%d b%d c%d d%d e%d f%d g%d h%d\n", d%20, d/3%20, d/7%20, d/11%20, d/13%20, d/17%20, d/19%20, d/23%20)
+	}
+	dir := filepath.Join(t.TempDir(), "ix")
+	for _, o := range []BuildOptions{{Reorder: true}, {Reorder: true, StoreText: true}, {Reorder: true, Threads: 9}} {
+		o.Memory = 3_500_000
+		if o.Threads = max(o.Threads, 1); o.Threads > 1 {
+			o.Memory = 1_000_000 // not even enough for the threads
+		}
+		c := &text.Corpus{Paths: []string{"-"}, Stdin: strings.NewReader(b.String()), Options: text.Options{Format: text.Lines}}
+		written := false
+		o.Progress = func(int64, int64) { written = true }
+		err := Build(t.Context(), dir, c, o)
+		if err == nil || !strings.Contains(err.Error(), "reordering needs") || !strings.Contains(err.Error(), "--memory is") {
+			t.Fatalf("%+v: error %v, want one that names the memory", o, err)
+		}
+		if written {
+			t.Errorf("%+v: postings were written before the error", o)
+		}
+	}
+}

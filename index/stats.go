@@ -1,6 +1,9 @@
 package index
 
-import "github.com/collocate/collocate/fields"
+import (
+	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/text"
+)
 
 // Stats describes an index.
 type Stats struct {
@@ -28,6 +31,8 @@ type Stats struct {
 	Deleted int64 `json:"deleted,omitempty"`
 	// Generation is the number of commits so far; 0 if the index was made by package index alone.
 	Generation uint64 `json:"generation,omitempty"`
+	// Root is the folder to which the IDs of files are relative, if the index remembers one.
+	Root *text.Root `json:"root,omitempty"`
 	// Shard describes the shard, if the index is one.
 	Shard *ShardStats `json:"shard,omitempty"`
 }

@@ -88,9 +88,9 @@ type Writer struct {
 
 // Create starts an index in the folder dir. The folder must not exist yet, or be empty, or be an
 // index, with segments or without, which Commit replaces; a folder that holds any other file is
-// refused. Until Commit or Abort nobody else may change an index with segments. Call SetDocuments before the
-// first word. Every Writer ends with Commit or Abort; it is always safe to call `defer w.Abort()`
-// right after Create.
+// refused. Until Commit or Abort nobody else may change an index with segments. Call SetDocuments
+// before the first word. Every Writer ends with Commit or Abort; it is always safe to call `defer
+// w.Abort()` right after Create.
 func Create(dir string) (*Writer, error) {
 	if err := replaceable(dir); err != nil {
 		return nil, err

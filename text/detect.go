@@ -22,7 +22,7 @@ func (s *source) detect(head []byte, whole bool) error {
 		s.format = JSONL
 	}
 	if s.format == Auto {
-		s.format = guess(head, whole, s.name, s.inFolder)
+		s.format = guess(head, whole, s.name, s.inFolder || s.options.whole)
 		if s.format == Blank {
 			s.note = "documents are what stands between blank lines (--format lines: one a line)"
 		}

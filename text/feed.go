@@ -125,6 +125,9 @@ func (f *feeder) run(inputs []input) error {
 			return stop.error
 		}
 		if err != nil {
+			if bad, ok := err.(badFile); ok {
+				err = bad.error
+			}
 			if err := f.flush(); err != nil {
 				return err
 			}
@@ -167,6 +170,9 @@ func (f *feeder) feed(in input) error {
 		return badFile{err}
 	}
 	s.say = f.tellNote
+	if f.corpus.Options.SkipBad != nil {
+		s.skip = f.tellBad
+	}
 	defer s.release()
 	buf, err := s.read(f.take(), detectSize)
 	if err != nil && err != io.EOF {
@@ -213,7 +219,11 @@ func (f *feeder) feedStream(s *source, buf []byte, ended bool) error {
 				cut = len(buf)
 			}
 			if cut < 0 && len(buf) >= most {
-				return longIn(s, first, start, buf)
+				err := longIn(s, first, start, buf)
+				if first {
+					err = badFile{err}
+				}
+				return err
 			}
 		}
 		if len(buf) == 0 && !first && s.format != JSON {

@@ -15,6 +15,8 @@ type input struct {
 	size     int64  // bytes on disk; 0 if it is not a regular file
 	regular  bool
 	inFolder bool
+	outside  bool    // of Options.Root, so that it has no name for IDs
+	twice    bool    // there is a note that it is named twice
 	note     string  // to be passed on before it is read
 	part     *Stream // read instead of the path, if not nil
 }
@@ -27,16 +29,27 @@ func (in *input) before() int64 {
 	return in.part.Before
 }
 
-// Names returns the names that stand for files in the IDs of documents.
+// Names returns the names that stand for files in the IDs of a new index: their paths relative to
+// the deepest folder that holds them all. Paths may be addresses, such as s3://bucket/file.
 func Names(paths []string) []string {
-	list := make([]input, len(paths))
+	names := make([]string, len(paths))
 	for i, path := range paths {
-		list[i] = input{path: path, name: filepath.Base(path)}
+		if names[i] = path; !strings.Contains(path, "://") {
+			names[i] = filepath.ToSlash(filepath.Clean(path))
+		}
 	}
-	tellApart(list)
-	names := make([]string, len(list))
-	for i := range list {
-		names[i] = list[i].name
+	folder := func(name string) string { return name[:strings.LastIndexByte(name, '/')+1] }
+	common := ""
+	if len(names) > 0 {
+		common = folder(names[0])
+	}
+	for _, name := range names {
+		for !strings.HasPrefix(folder(name), common) {
+			common = folder(strings.TrimSuffix(common, "/"))
+		}
+	}
+	for i := range names {
+		names[i] = names[i][len(common):]
 	}
 	return names
 }
@@ -53,32 +66,52 @@ func (c *Corpus) inputs() ([]input, error) {
 	}
 	except := present(c.Options.Except)
 	stdin := false
+	var from []string // the path of the corpus that names or holds each file
 	for _, path := range c.Paths {
 		if path == "-" {
 			if stdin {
 				return nil, fmt.Errorf("standard input (-) is given twice")
 			}
 			stdin = true
-			list = append(list, input{path: "-", name: "stdin"})
+			list, from = append(list, input{path: "-", name: "stdin"}), append(from, path)
 			continue
 		}
 		info, err := os.Stat(path)
 		if err != nil {
-			return nil, err
+			if err := c.bad(path, err); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		if !info.IsDir() {
+			from = append(from, path)
 			list = append(list, input{path: path, name: filepath.Base(path),
 				size: sizeOf(info), regular: info.Mode().IsRegular()})
 			continue
 		}
 		below := len(list)
-		if list, err = walk(list, path, "", []os.FileInfo{info}, except); err != nil {
+		if list, err = c.walk(list, path, "", []os.FileInfo{info}, except); err != nil {
 			return nil, err
+		}
+		for range list[below:] {
+			from = append(from, path)
 		}
 		slices.SortFunc(list[below:], func(a, b input) int { return strings.Compare(a.name, b.name) })
 	}
+	if c.Options.Root != "" {
+		return c.underRoot(list, from), nil
+	}
 	tellApart(list)
 	return list, nil
+}
+
+// bad reports a file or folder that cannot be read to Options.SkipBad, or returns the error.
+func (c *Corpus) bad(path string, err error) error {
+	if c.Options.SkipBad == nil {
+		return err
+	}
+	c.Options.SkipBad(path, err)
+	return nil
 }
 
 // tellApart replaces equal names of files by their paths, so that the IDs of their documents
@@ -111,10 +144,10 @@ func isOneOf(list []os.FileInfo, info os.FileInfo) bool {
 
 // walk appends the files below folder. above are the folders on the path to it: one that occurs
 // again is a loop of links.
-func walk(list []input, folder, prefix string, above, except []os.FileInfo) ([]input, error) {
+func (c *Corpus) walk(list []input, folder, prefix string, above, except []os.FileInfo) ([]input, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return nil, err
+		return list, c.bad(folder, err)
 	}
 	only := beirCorpus(entries)
 	for _, e := range entries {
@@ -126,17 +159,24 @@ func walk(list []input, folder, prefix string, above, except []os.FileInfo) ([]i
 		info, err := os.Stat(path)
 		switch {
 		case err != nil:
-			return nil, err
+			if err := c.bad(path, err); err != nil {
+				return nil, err
+			}
 		case isOneOf(except, info):
 		case info.IsDir():
 			if isOneOf(above, info) {
-				return nil, fmt.Errorf("%s: a symbolic link to a folder that contains it", path)
+				if err := c.bad(path, fmt.Errorf("%s: a symbolic link to a folder that contains it", path)); err != nil {
+					return nil, err
+				}
+				continue
 			}
-			if list, err = walk(list, path, name+"/", append(above, info), except); err != nil {
+			if list, err = c.walk(list, path, name+"/", append(above, info), except); err != nil {
 				return nil, err
 			}
 		case !info.Mode().IsRegular():
-			return nil, fmt.Errorf("%s: not a file but a %s", path, kindOf(info.Mode()))
+			if err := c.bad(path, fmt.Errorf("%s: not a file but a %s", path, kindOf(info.Mode()))); err != nil {
+				return nil, err
+			}
 		default:
 			in := input{path: path, name: name, size: info.Size(), regular: true, inFolder: true}
 			if only != "" {

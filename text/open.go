@@ -35,6 +35,9 @@ type source struct {
 	text      int64 // bytes of text read from the stream so far
 	close     []func()
 	users     atomic.Int32
+	named     atomic.Bool                  // an ID was made from its name
+	skip      func(path string, err error) // Options.SkipBad, or nil
+	skipped   bool                         // from its first piece on
 }
 
 // countReader counts the bytes read, for progress and for positions in errors.

@@ -28,7 +28,7 @@ type parser struct {
 
 	pieces []piece // of the task
 	limit  int     // largest size of a document in bytes
-	long   int     // the first longer document, or -1
+	long   int     // the first longer document of the current piece, or -1
 	tally  tally   // of the current piece
 
 	values []fields.Values // of documents with a schema
@@ -50,6 +50,8 @@ type end struct {
 	lines int64
 	err   error
 	at    int64 // lines of the piece before err
+	long  int   // the first document that is too long, or -1
+	gone  bool  // it is skipped
 	tally tally // of JSON records
 }
 
@@ -179,7 +181,7 @@ func (pos position) afterLines(groups [][]piece) (_ position, ok bool) {
 func (p *parser) parse(pieces []piece) {
 	p.docs, p.ids, p.marks, p.ends = p.docs[:0], p.ids[:0], p.marks[:0], p.ends[:0]
 	p.values, p.bytes = p.values[:0], p.bytes[:0]
-	p.limit, p.long = math.MaxInt, -1
+	p.limit = math.MaxInt
 	toCopy := 0
 	for _, pc := range pieces {
 		switch pc.src.format {
@@ -198,7 +200,7 @@ func (p *parser) parse(pieces []piece) {
 			data = bytes.TrimPrefix(data, bom)
 		}
 		e := end{src: pc.src, first: pc.first}
-		p.tally = tally{}
+		p.tally, p.long = tally{}, -1
 		if e.err = p.split(pc.src, data, pc.first, pc.last); e.err == nil && pc.src.options.Encoding == UTF8 {
 			e.err = checkUTF8(data)
 		}
@@ -207,7 +209,7 @@ func (p *parser) parse(pieces []piece) {
 				e.at = int64(bytes.Count(data[:s.at], newline))
 			}
 		}
-		e.docs, e.tally = len(p.docs), p.tally
+		e.docs, e.tally, e.long = len(p.docs), p.tally, p.long
 		if pc.src.format != Lines && pc.src.format != File {
 			e.lines = int64(bytes.Count(data, newline))
 		}
@@ -296,27 +298,36 @@ func (p *parser) named() {
 // number gives the documents their IDs and returns the position after them. All IDs of a task are
 // slices of one string: one allocation.
 func (p *parser) number(pos position) (position, error) {
-	done := 0
-	for _, e := range p.ends {
+	done, left := 0, false
+	for i := range p.ends {
+		e := &p.ends[i]
+		from := done
+		done = e.docs
 		if e.first {
 			if err := pos.endFile(); err != nil {
 				return pos, err
 			}
 			pos.docs, pos.lines, pos.src = e.src.before(), 0, e.src
 		}
-		pos.file.add(e.tally)
-		if e.err != nil {
-			before := pos.lines
-			if e.src.format == Lines {
-				before = pos.docs // lines are not counted twice
-			}
-			return pos, fmt.Errorf("%s: line %d: %w", e.src.path, before+e.at+1, e.err)
+		if e.src.skipped {
+			e.gone, left = true, true
+			continue
 		}
-		for i := done; i < e.docs; i++ {
-			pos.docs++
-			if i == p.long {
-				return pos, fmt.Errorf("%s: document %d: %w", e.src.path, pos.docs, e.src.options.errLong())
+		pos.file.add(e.tally)
+		if err := e.failure(from, pos); err != nil {
+			if !e.first || e.src.skip == nil {
+				return pos, err
 			}
+			e.src.skip(e.src.path, err)
+			e.src.skipped, e.gone, left = true, true, true
+			pos.src, pos.file = nil, tally{}
+			continue
+		}
+		if err := e.src.checkName(p.marks[from:e.docs]); err != nil {
+			return pos, err
+		}
+		for i := from; i < e.docs; i++ {
+			pos.docs++
 			if m := &p.marks[i]; m.number {
 				pos.file.unnamed++
 				m.start = len(p.ids)
@@ -325,8 +336,10 @@ func (p *parser) number(pos position) (position, error) {
 				m.end = len(p.ids)
 			}
 		}
-		done = e.docs
 		pos.lines += e.lines
+	}
+	if left {
+		p.leaveOut()
 	}
 	ids := string(p.ids)
 	for i, m := range p.marks {
@@ -336,6 +349,58 @@ func (p *parser) number(pos position) (position, error) {
 		pos.seq++
 	}
 	return pos, nil
+}
+
+// failure returns the error of a piece whose first document is from, or nil. pos is the position
+// before it.
+func (e *end) failure(from int, pos position) error {
+	hint := ""
+	if e.first && e.src.inFolder && e.src.skip == nil {
+		hint = "; --skip-bad skips such files"
+	}
+	switch {
+	case e.err != nil:
+		line := pos.lines
+		if e.src.format == Lines {
+			line = pos.docs // lines are not counted twice
+		}
+		return fmt.Errorf("%s: line %d: %w%s", e.src.path, line+e.at+1, e.err, hint)
+	case e.long >= 0:
+		return fmt.Errorf("%s: document %d: %w%s", e.src.path, pos.docs+int64(e.long-from)+1,
+			e.src.options.errLong(), hint)
+	}
+	return nil
+}
+
+// checkName returns an error if an ID is made from the name of a file that has none.
+func (s *source) checkName(marks []mark) error {
+	if s.part != nil || s.named.Load() || s.format != File &&
+		!slices.ContainsFunc(marks, func(m mark) bool { return m.number }) {
+		return nil
+	}
+	if s.outside {
+		return s.errOutside()
+	}
+	s.named.Store(true)
+	if tell := s.options.onName; tell != nil && s.path != "-" {
+		tell(s.format == File)
+	}
+	return nil
+}
+
+// leaveOut removes the documents of pieces that are skipped.
+func (p *parser) leaveOut() {
+	n, from := 0, 0
+	for i := range p.ends {
+		e := &p.ends[i]
+		to := e.docs
+		if !e.gone {
+			copy(p.docs[n:], p.docs[from:to])
+			n += copy(p.marks[n:], p.marks[from:to])
+		}
+		e.docs, from = n, to
+	}
+	p.docs, p.marks = p.docs[:n], p.marks[:n]
 }
 
 // nextLine returns the first line of b without its end (LF or CR LF), and its size with it.

@@ -12,6 +12,16 @@ func (f *feeder) skips(in input, err error) bool {
 	if !ok || f.corpus.Options.SkipBad == nil || f.ctx.Err() != nil {
 		return false
 	}
-	f.corpus.Options.SkipBad(in.path, bad.error)
+	if long, ok := bad.error.(*longDocument); ok {
+		bad.error = position{}.place(long)
+	}
+	f.tellBad(in.path, bad.error)
 	return true
+}
+
+// tellBad passes a bad file on to Options.SkipBad, one at a time.
+func (f *feeder) tellBad(path string, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.corpus.Options.SkipBad(path, err)
 }

@@ -18,7 +18,8 @@ import (
 type Document struct {
 	// ID is the document's own ID if the format has one. Otherwise it is "file:number", with the
 	// document's number in the file from 1, or "file" alone if a file is one document. The file's
-	// name is its base name or, inside a folder of the corpus, its path relative to that folder.
+	// name is its path relative to Options.Root. Without a Root it is its base name or, inside a
+	// folder of the corpus, its path relative to that folder.
 	ID string
 	// Text is the text as bytes. It belongs to the Batch and is valid as long as the Batch is.
 	Text []byte
@@ -90,6 +91,10 @@ type Options struct {
 	// which leaves them as they are. The command's default is UTF8, which makes other bytes an
 	// error, except with analyzers of bytes: whitespace and ascii.
 	Encoding Encoding
+	// Root is a folder: names of files in IDs are paths relative to it. A file outside it is an
+	// error if one of its documents gets its ID from the file's name. If Root is "", names are as
+	// in Document.ID; package index sets it, see Corpus.WithRoot.
+	Root string
 	// Except names files and folders to leave out when the folders of Paths are walked: for example
 	// the folder of results, which would otherwise be read as documents.
 	Except []string
@@ -110,12 +115,17 @@ type Options struct {
 	// Note, unless it is nil, is called with a line of text for each guess and for what was left
 	// out.
 	Note func(line string)
-	// SkipBad, unless it is nil, is called for each file that cannot be opened or is not text, and
-	// the file is skipped. If it is nil, the first such file is an error.
+	// SkipBad, unless it is nil, is called for each file that cannot be opened, is not text, or
+	// is not in its format or encoding, and the file is skipped. If it is nil, the first such file
+	// is an error. So is, in any case, an error behind the first megabyte of a file, whose
+	// documents up to there have been passed on.
 	SkipBad func(path string, err error)
 	// Log, unless it is nil, receives the detected format of each file. Jobs that read the corpus
 	// log there why the cores repeat what a GPU that engine.Auto chose could not do.
 	Log *slog.Logger
+
+	onName func(file bool) // is called if an ID is made from the name of a file, or is it; may be nil
+	whole  bool            // Auto takes plain text for one document, as in a folder
 }
 
 // All yields the documents in corpus order. A Document is valid until the next iteration. The

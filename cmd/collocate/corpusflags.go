@@ -24,7 +24,9 @@ type corpusFlags struct {
 	skipBad      bool
 	maxDocument  bytesize.Size
 
-	typed      bool // the verb accepts types in --fields
+	idRoot string
+
+	typed      bool // the verb makes or changes an index: it accepts types in --fields, and --id-root
 	schemaPath string
 	schema     *fields.Schema // filled by analyzer
 }
@@ -56,6 +58,7 @@ func (c *corpusFlags) registerReading(cmd *cobra.Command) {
 	if c.typed {
 		f.Lookup("fields").Usage = "fields or columns that hold text (default contents, or title,abstract,text,body and the like), or with types " +
 			"title:text,tags:keyword,year:number,day:date,place:geo,url:stored: see docs/fields.md"
+		f.StringVar(&c.idRoot, "id-root", "", "folder to which the IDs of files are relative (default the one that the index remembers; for a new index the folder that is named, or the deepest that holds all files)")
 		f.StringVar(&c.schemaPath, "schema", "", "JSON file that lists fields with types, instead of --fields")
 	}
 	f.StringVar(&c.idField, "id-field", "",
@@ -64,7 +67,7 @@ func (c *corpusFlags) registerReading(cmd *cobra.Command) {
 	c.maxDocument = 64 * bytesize.MB
 	f.Var(&c.maxDocument, "max-document", "longest document in bytes; it may also take at most a 30th of --memory")
 	choices(cmd, map[string][]string{"format": text.Formats(), "encoding": encodingNames})
-	f.BoolVar(&c.skipBad, "skip-bad", false, "skip files that cannot be opened or are not text, and name them")
+	f.BoolVar(&c.skipBad, "skip-bad", false, "skip files that cannot be opened, are not text, or not in their format or encoding, and name them")
 }
 
 // corpus returns the corpus of these paths; no path means standard input. Results are paths to be
@@ -83,6 +86,7 @@ func (c *corpusFlags) corpus(a *app, paths []string, results ...string) *text.Co
 		Schema:      c.schema,
 		IDField:     c.idField,
 		Encoding:    c.encodingOf(),
+		Root:        c.idRoot,
 		Except:      results,
 		Memory:      int64(a.memory),
 		MaxDocument: int64(c.maxDocument),

@@ -339,7 +339,7 @@ func (a *app) mergeTo(ctx context.Context, g *segments.Reader, out string) error
 	if len(sources) == 0 {
 		return usagef("%s has no documents", g.Dir())
 	}
-	return index.Merge(ctx, out, sources, index.MergeOptions{Memory: int64(a.memory)})
+	return index.Merge(ctx, out, sources, index.MergeOptions{Memory: int64(a.memory), Root: g.Root()})
 }
 
 // openWhole opens an index as one without segments. Several segments, or one with deleted

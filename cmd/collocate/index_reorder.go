@@ -4,7 +4,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/text"
 )
+
+// rememberedRoot returns the folder to which the IDs of files in an index are relative, or nil.
+func rememberedRoot(dir string) (*text.Root, error) {
+	r, err := segments.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	return r.Root(), r.Close()
+}
 
 func newIndexReorderCmd(a *app) *cobra.Command {
 	var out string
@@ -30,6 +41,10 @@ words in one to ten per cent of the documents, and 21 for each document.`,
 			if err := indexFolder(out); err != nil {
 				return err
 			}
+			root, err := rememberedRoot(args[0])
+			if err != nil {
+				return err
+			}
 			r, done, err := a.openWhole(cmd.Context(), args[0], out)
 			if err != nil {
 				return err
@@ -39,6 +54,7 @@ words in one to ten per cent of the documents, and 21 for each document.`,
 				Threads:  a.threads,
 				Memory:   int64(a.memory),
 				Progress: a.progress("reordering"),
+				Root:     root,
 			})
 			if err != nil {
 				return err

@@ -84,6 +84,9 @@ func printIndexStats(out io.Writer, s index.Stats) error {
 		row("segments", fmt.Sprint(s.Segments), "")
 		row("generation", fmt.Sprint(s.Generation), "")
 	}
+	if s.Root != nil {
+		fmt.Fprintf(w, "%-20s%s\n", "IDs relative to", s.Root.Folder)
+	}
 	row("distinct words", fmt.Sprint(s.Terms), "")
 	row("postings", fmt.Sprint(s.Postings), "")
 	if s.FullPostings > 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/internal/sections"
+	"github.com/collocate/collocate/text"
 )
 
 // The manifest is a container of package sections, version 1. The section "manifest" is JSON. Each
@@ -32,9 +33,11 @@ type manifest struct {
 	StoreText  bool   `json:"store_text"`
 	Positions  bool   `json:"positions,omitempty"`
 	// Schema describes the fields of documents, if they have any.
-	Schema   json.RawMessage `json:"schema,omitempty"`
-	Next     int             `json:"next"` // the number of the next segment
-	Segments []entry         `json:"segments"`
+	Schema json.RawMessage `json:"schema,omitempty"`
+	// Root is the folder to which the IDs of files are relative, if any ID is a file's name.
+	Root     *text.Root `json:"root,omitempty"`
+	Next     int        `json:"next"` // the number of the next segment
+	Segments []entry    `json:"segments"`
 }
 
 // entry is a segment of a generation.

@@ -15,6 +15,7 @@ import (
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/given"
+	"github.com/collocate/collocate/text"
 )
 
 // Reader is one generation of an index. Several goroutines may use it at once.
@@ -25,6 +26,7 @@ type Reader struct {
 	open       []*openIndex
 	docs       int // documents that were not deleted
 	analyzer   string
+	root       *text.Root // nil if there is none
 	// What the segments say unless there are none.
 	schema   *fields.Schema
 	hasTexts bool
@@ -85,6 +87,10 @@ func openNewest(dir string, old *Reader) (*Reader, error) {
 			}
 			g := Of(r)
 			g.dir = dir
+			if g.root, err = index.Root(dir); err != nil {
+				g.Close()
+				return nil, err
+			}
 			return g, nil
 		}
 		if err != nil {
@@ -104,7 +110,7 @@ func openNewest(dir string, old *Reader) (*Reader, error) {
 }
 
 func openGeneration(dir string, m *manifest, old *Reader) (*Reader, error) {
-	g := &Reader{dir: dir, generation: m.Generation, analyzer: m.Analyzer, hasTexts: m.StoreText}
+	g := &Reader{dir: dir, generation: m.Generation, analyzer: m.Analyzer, root: m.Root, hasTexts: m.StoreText}
 	if len(m.Segments) == 0 && m.Schema != nil {
 		var err error
 		if g.schema, err = fields.ParseJSON(m.Schema); err != nil {
@@ -229,6 +235,10 @@ func (g *Reader) Locate(doc int) (s *Segment, local int, err error) {
 	s = &g.segments[i-1] // the last segment with Base <= doc
 	return s, doc - int(s.Base), nil
 }
+
+// Root returns the folder to which the IDs of files are relative, or nil if the index does not
+// remember one.
+func (g *Reader) Root() *text.Root { return g.root }
 
 // Analyzer returns the name of the analyzer that made the words, as text.ParseAnalyzer takes it.
 func (g *Reader) Analyzer() string { return g.analyzer }
@@ -387,7 +397,7 @@ func (g *Reader) RepeatedID() (id string, found bool, err error) {
 // Stats describes the index. Bytes and parts are sums over the segments.
 func (g *Reader) Stats() index.Stats {
 	if len(g.segments) == 0 {
-		return index.Stats{Analyzer: g.analyzer, Generation: g.generation}
+		return index.Stats{Analyzer: g.analyzer, Generation: g.generation, Root: g.root}
 	}
 	all := g.segments[0].Stats()
 	perPosting := all.BytesPerPosting * float64(all.Postings)
@@ -406,7 +416,7 @@ func (g *Reader) Stats() index.Stats {
 			}
 		}
 	}
-	all.Terms = int64(g.Terms())
+	all.Terms, all.Root = int64(g.Terms()), g.root
 	if all.Documents > 0 {
 		all.MeanLength = float64(all.Tokens) / float64(all.Documents)
 	}

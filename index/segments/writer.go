@@ -193,6 +193,9 @@ func (w *Writer) load() error {
 		if s := r.Schema(); s != nil {
 			w.m.Schema = s.JSON()
 		}
+		if w.m.Root, err = index.Root(w.dir); err != nil {
+			return err
+		}
 		if r.Pruned() {
 			return fmt.Errorf("segments: %s is pruned: nothing can be added to it", w.dir)
 		}
@@ -411,7 +414,8 @@ func (w *Writer) DeleteDocs(g *Reader, sets []*docset.Set) (n int, err error) {
 
 // AddCorpus adds the documents of a corpus as a segment of their own, on all cores. It returns how
 // many documents were added, and how many older ones they replaced. The Analyzer, StoreText and
-// Positions of o are ignored in favour of those of the index; Memory 0 means the Writer's.
+// Positions of o are ignored in favour of those of the index; Memory 0 means the Writer's. IDs of
+// files are paths relative to a folder that the index remembers: see text.Corpus.WithRoot.
 func (w *Writer) AddCorpus(ctx context.Context, c *text.Corpus, o index.BuildOptions) (added, replaced int, err error) {
 	if err := given.Context(ctx); err != nil {
 		return 0, 0, err
@@ -445,6 +449,10 @@ func (w *Writer) AddCorpus(ctx context.Context, c *text.Corpus, o index.BuildOpt
 	if o.Memory == 0 {
 		o.Memory = w.o.Memory
 	}
+	c, remember, err := c.WithRoot(w.m.Root, w.docs() == 0)
+	if err != nil {
+		return 0, 0, err
+	}
 	name := w.newName()
 	if err := index.Build(ctx, filepath.Join(w.dir, name), c, o); err != nil {
 		return 0, 0, err
@@ -465,7 +473,7 @@ func (w *Writer) AddCorpus(ctx context.Context, c *text.Corpus, o index.BuildOpt
 		}
 	}
 	w.segs = append(w.segs, &segment{Reader: r, name: name})
-	w.changed = true
+	w.changed, w.m.Root = true, remember()
 	if s := r.Schema(); s != nil && w.m.Schema == nil {
 		w.m.Schema = s.JSON()
 		return r.Docs(), replaced, w.begin()
@@ -582,7 +590,10 @@ func (w *Writer) commit() error {
 func (w *Writer) Docs() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n := 0
+	return w.docs()
+}
+
+func (w *Writer) docs() (n int) {
 	if w.buffer != nil {
 		n = w.buffer.alive
 	}

@@ -20,6 +20,7 @@ type corpusArgs struct {
 	Schema   []string `json:"schema"` // fields with types, as in 'index --fields'; excludes Fields
 	IDField  string   `json:"id_field"`
 	Encoding string   `json:"encoding"`
+	IDRoot   string   `json:"id_root"` // folder to which the IDs of files are relative
 	Analyzer string   `json:"analyzer"`
 	Threads  int      `json:"threads"`
 	Memory   int64    `json:"memory"`
@@ -42,7 +43,7 @@ func (a *corpusArgs) corpus(c *pipe.Call, results ...string) (*text.Corpus, text
 	}
 	o := text.Options{
 		Fields: a.Fields, IDField: a.IDField, Except: results, Threads: a.Threads, Memory: a.Memory,
-		Progress: c.Stage("reading"), Note: c.Note,
+		Progress: c.Stage("reading"), Note: c.Note, Root: a.IDRoot,
 	}
 	if !text.OfBytes(a.Analyzer) {
 		o.Encoding = text.UTF8

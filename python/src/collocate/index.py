@@ -68,6 +68,7 @@ class Index:
         fields: Sequence[str] | None = None,
         schema: Sequence[str] | Mapping[str, str] | None = None,
         id_field: str | None = None,
+        id_root: str | os.PathLike[str] | None = None,
         format: str | None = None,
         encoding: str | None = None,
         allow_duplicate_ids: bool = False,
@@ -93,6 +94,8 @@ class Index:
         fields, id_field: the fields of documents that hold their text, and their ID.
         format, encoding: of files, if they should not be detected: "jsonl", "latin1".
         reorder: number similar documents close together, which makes the index smaller.
+        id_root: the folder to which the IDs of files are relative, which the index remembers; by
+            default the folder that is named, or the deepest that holds all files.
         allow_duplicate_ids: index documents with the same ID instead of raising an error.
         threads: number of cores; 0 means all.
         memory: bound on working memory in bytes; 0 means 2 GB.
@@ -116,6 +119,8 @@ class Index:
             if isinstance(schema, Mapping):
                 schema = [f"{name}:{kind}" for name, kind in schema.items()]
             args["schema"] = listed(schema)
+        if id_root is not None:
+            args["id_root"] = os.fspath(id_root)
         try:
             with bar(progress, "building") as tell:
                 build_call(
@@ -134,6 +139,7 @@ class Index:
         *,
         fields: Sequence[str] | None = None,
         id_field: str | None = None,
+        id_root: str | os.PathLike[str] | None = None,
         format: str | None = None,
         encoding: str | None = None,
         threads: int = 0,
@@ -142,12 +148,17 @@ class Index:
     ) -> tuple[int, int]:
         """Adds documents, which need IDs. A document replaces the one with the same ID.
 
+        id_root: the folder to which the IDs of files are relative; by default the one that the
+            index remembers, which is that of the files it was built from.
+
         Returns how many were added, and how many documents they replaced.
         """
         if fields and (self.fields or self.stored_fields):
             raise ValueError("fields=: the index has a schema, which names all fields")
         args = {"path": self.path, "analyzer": self.stats["analyzer"],
                 "threads": threads, "memory": memory}  # fmt: skip
+        if id_root is not None:
+            args["id_root"] = os.fspath(id_root)
         with bar(progress, "adding") as tell:
             a = build_call(
                 "add", args, corpus, fields, id_field, format, encoding, tell,

@@ -1,0 +1,182 @@
+package text
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+)
+
+// Root says how an index names files, so that a file has the same ID whenever it is read.
+type Root struct {
+	// Folder is an absolute path. The names of files in IDs are paths relative to it, with slashes.
+	Folder string `json:"folder"`
+	// Whole says that files were read as one document each.
+	Whole bool `json:"whole,omitempty"`
+}
+
+// WithRoot returns the corpus with its Root set: to Options.Root, or else to the one that an index
+// remembers, known. Without one, it is set to the deepest folder that holds all files if the index
+// is empty. If the index has documents, files are named as without a Root, and Note says so. After
+// the corpus was read, used returns the Root to be remembered: nil if no ID was made from the name
+// of a file.
+func (c *Corpus) WithRoot(known *Root, empty bool) (rooted *Corpus, used func() *Root, err error) {
+	if c.Source != nil || len(c.Streams) > 0 {
+		return c, func() *Root { return known }, nil
+	}
+	with := *c
+	o := &with.Options
+	note := ""
+	switch {
+	case o.Root != "":
+		if o.Root, err = filepath.Abs(o.Root); err != nil {
+			return nil, nil, err
+		}
+		info, err := os.Stat(o.Root)
+		if err == nil && !info.IsDir() {
+			err = fmt.Errorf("%s: want a folder, to which the IDs of files are relative", o.Root)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if known != nil && known.Folder != o.Root {
+			note = fmt.Sprintf("IDs of files are paths relative to %s from now on; until now to %s", o.Root, known.Folder)
+		}
+	case known != nil:
+		o.Root = known.Folder
+	case empty:
+		several := false
+		if o.Root, several, err = commonFolder(c.Paths); err != nil {
+			return nil, nil, err
+		}
+		if several {
+			note = fmt.Sprintf("IDs of files are paths relative to %s (--id-root names another folder)", o.Root)
+		}
+	default:
+		note = "this index does not remember a folder to which IDs of files are relative: they are " +
+			"taken to be relative to the folder that is named here, or names without a folder, as the " +
+			"files were added before; --id-root DIR makes them relative to DIR, and is remembered"
+	}
+	o.whole = known != nil && known.Whole
+	var some, whole atomic.Bool
+	o.onName = func(file bool) {
+		if file {
+			whole.Store(true)
+		}
+		if !some.Swap(true) && note != "" && o.Note != nil {
+			o.Note(note)
+		}
+	}
+	return &with, func() *Root {
+		if !some.Load() || o.Root == "" {
+			return known
+		}
+		return &Root{Folder: o.Root, Whole: o.whole || whole.Load()}
+	}, nil
+}
+
+// Remembers reports whether the corpus comes from WithRoot, whose caller remembers the Root.
+func (c *Corpus) Remembers() bool { return c.Options.onName != nil }
+
+// commonFolder returns the deepest folder that contains all paths, which it is itself if it is the
+// only one. It reports whether they are several folders, or lie in several.
+func commonFolder(paths []string) (common string, several bool, err error) {
+	for _, path := range paths {
+		if path == "-" {
+			continue
+		}
+		folder, err := filepath.Abs(path)
+		if err != nil {
+			return "", false, err
+		}
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			folder = filepath.Dir(folder)
+		}
+		if common == "" {
+			common = folder
+		}
+		for common != folder && !strings.HasPrefix(folder, strings.TrimSuffix(common, sep)+sep) {
+			several = true
+			common = filepath.Dir(common)
+		}
+		several = several || common != folder
+	}
+	return common, several, nil
+}
+
+const sep = string(filepath.Separator)
+
+// relative returns the path of a file or folder relative to root, with slashes. If it is not below
+// root as it is written, links are followed.
+func relative(root, path string) (name string, ok bool) {
+	try := func(root, path string) (string, bool) {
+		name, err := filepath.Rel(root, path)
+		if err != nil || name == ".." || strings.HasPrefix(name, ".."+sep) {
+			return "", false
+		}
+		return filepath.ToSlash(name), true
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", false
+	}
+	if name, ok := try(root, abs); ok {
+		return name, true
+	}
+	realRoot, err1 := filepath.EvalSymlinks(root)
+	realPath, err2 := filepath.EvalSymlinks(abs)
+	if err1 != nil || err2 != nil {
+		return "", false
+	}
+	return try(realRoot, realPath)
+}
+
+// underRoot names files by their paths relative to Options.Root, and drops those that a folder
+// of the corpus contains as well.
+func (c *Corpus) underRoot(list []input, from []string) []input {
+	places := map[string]string{} // of the paths of the corpus: their names, or "" if outside
+	seen := map[string]*input{}
+	kept := list[:0]
+	for i, in := range list {
+		if in.path == "-" {
+			kept = append(kept, in)
+			continue
+		}
+		at, known := places[from[i]]
+		if !known {
+			at, _ = relative(c.Options.Root, from[i])
+			places[from[i]] = at
+		}
+		switch {
+		case at == "":
+			name, ok := relative(c.Options.Root, in.path)
+			if in.outside = !ok; ok {
+				in.name = name
+			} else {
+				in.name = filepath.ToSlash(filepath.Clean(in.path))
+			}
+		case !in.inFolder:
+			in.name = at
+		case at != ".":
+			in.name = at + "/" + in.name
+		}
+		if other := seen[in.name]; other != nil && (other.inFolder || in.inFolder) {
+			if note := c.Options.Note; note != nil && !other.twice {
+				note(in.path + ": is named twice, by itself or by a folder that holds it, and read once")
+			}
+			other.twice = true
+			continue
+		}
+		kept = append(kept, in)
+		seen[in.name] = &kept[len(kept)-1]
+	}
+	return kept
+}
+
+// errOutside is the error of a file whose documents get IDs from its name.
+func (s *source) errOutside() error {
+	return fmt.Errorf("%s: lies outside %s, to which the IDs of files in this index are relative: "+
+		"add files of that folder, or name another with --id-root (if the files were moved, the one they are in now)",
+		s.path, s.options.Root)
+}
