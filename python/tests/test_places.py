@@ -166,3 +166,24 @@ def test_points_that_are_no_points_are_named():
     with pytest.raises(ValueError, match="row 0: has no position"):
         gone = gpd.GeoDataFrame(points[["feature"]], geometry=[None, *shapes[1:]])
         mine(gone, 1, crs="planar")
+
+
+def test_columns_are_recognised_as_in_files(tmp_path):
+    points = pd.DataFrame({"LocX": [1.0, 2, 3], "LocY": [1.0, 2, 3], "fclass": ["a", "b", "a"],
+                           "type": "t"})  # fmt: skip
+    file = tmp_path / "points.csv"
+    points.to_csv(file, index=False)
+    wanted = mine(file, 2, crs="planar").patterns
+    assert wanted and mine(points, 2, crs="planar").patterns == wanted
+    assert mine(points, 2, x="LocY", crs="planar").patterns  # with LocY as y
+    for wrong, says in (
+        (points.assign(lon=1.0, lat=1.0), "could be in columns LocX and LocY, or lon and"),
+        (points.rename(columns={"LocY": "lat"}), "is known as a position: pass x= and y="),
+        (points.rename(columns={"fclass": "class"}), "the feature could be in any of"),
+        (points.drop(columns=["fclass", "type"]).assign(a=1, b=2), "is known as feature"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            mine(wrong, 2, crs="planar")
+        wrong.to_csv(file, index=False)
+        with pytest.raises(CollocateError):
+            mine(file, 2, crs="planar")

@@ -263,9 +263,19 @@ def _listed(names: str | Sequence[str] | None) -> list[str]:
     return [names] if isinstance(names, str) else list(names or [])
 
 
-_X = ("x", "lon", "longitude", "lng", "easting", "gx")
-_Y = ("y", "lat", "latitude", "northing", "gy")
-_FEATURE = ("feature", "kind", "type", "category", "class", "species", "sp", "label")
+# The usual names of columns, in any case, as package points has them for files.
+_POSITIONS = (
+    ("x", "y"), ("locx", "locy"), ("loc_x", "loc_y"), ("gx", "gy"), ("px", "py"), ("lon", "lat"),
+    ("lng", "lat"), ("long", "lat"), ("longitude", "latitude"),
+    ("decimallongitude", "decimallatitude"), ("easting", "northing"), ("x_coord", "y_coord"),
+    ("xcoord", "ycoord"), ("x_coordinate", "y_coordinate"), ("coord_x", "coord_y"),
+    ("point_x", "point_y"), ("pos_x", "pos_y"),
+)  # fmt: skip
+_CLEAR = ("feature", "fclass", "feature_class", "featureclass")  # can mean nothing else
+_FEATURES = (
+    "type", "class", "kind", "category", "species", "sp", "label", "primary type", "primary_type",
+    "offense", "crime type", "amenity",
+)  # fmt: skip
 
 
 def _points(
@@ -295,11 +305,13 @@ def _points(
         raise TypeError(
             f"points are of type {type(points).__name__}: want a DataFrame or a file name"
         )
-    points = _good(
-        points, _column(points, feature, "feature", _FEATURE), x, y, min_points, skip_bad
-    )
-    kind = points[_column(points, feature, "feature", _FEATURE)]
-    if hasattr(points, "geometry") and x is None and y is None:
+    at = None
+    if not hasattr(getattr(points, "geometry", None), "geom_type") or x or y:
+        at = _position(points, x, y)
+    feature = _feature(points, feature, at or ())
+    points = _good(points, feature, at, min_points, skip_bad)
+    kind = points[feature]
+    if at is None:
         geometry = points.geometry
         absent = (geometry.isna() | geometry.is_empty).to_numpy()
         if absent.any():
@@ -311,8 +323,7 @@ def _points(
         xs, ys = geometry.x.to_numpy(), geometry.y.to_numpy()
         crs = crs if crs is not None else points.crs
     else:
-        xs = _numbers(points, _column(points, x, "x", _X))
-        ys = _numbers(points, _column(points, y, "y", _Y))
+        xs, ys = (_numbers(points, name) for name in at)
     names, numbers = np.unique(kind.astype(str).to_numpy(dtype=object), return_inverse=True)
     # Sort names by their bytes, as the program does.
     order = sorted(range(len(names)), key=lambda i: str(names[i]).encode())
@@ -337,19 +348,16 @@ def _numbers(points: Any, name: Any) -> np.ndarray:
         raise ValueError(f"column {name!r}: {err}") from None
 
 
-def _good(
-    points: Any, feature: Any, x: str | None, y: str | None, min_points: int, skip_bad: bool
-) -> Any:
+def _good(points: Any, feature: Any, at: Any, min_points: int, skip_bad: bool) -> Any:
     """The rows that have a feature, of which there are enough, and a position."""
     kind = points[feature]
     bad = kind.isna().to_numpy() | (kind.astype(str).str.strip() == "").to_numpy()
     if skip_bad:
-        if hasattr(points, "geometry") and x is None and y is None:
+        if at is None:
             bad |= (points.geometry.isna() | points.geometry.is_empty).to_numpy()
         else:
-            for names in ((x, "x", _X), (y, "y", _Y)):
-                values = _numbers(points, _column(points, *names))
-                bad |= ~np.isfinite(values)
+            for name in at:
+                bad |= ~np.isfinite(_numbers(points, name))
         if bad.any():
             warn(f"{int(bad.sum()):,} rows without a feature or a position were left out")
             points = points[~bad]
@@ -381,13 +389,45 @@ def _crs(crs: Any) -> str:
     return f"EPSG:{epsg}" if epsg else str(crs.to_wkt())
 
 
-def _column(points: Any, named: str | None, what: str, usual: tuple[str, ...]) -> Any:
-    if named is not None:
-        if named not in points.columns:
-            raise ValueError(f"{what}={named!r}: the columns are {list(points.columns)}")
-        return named
+def _position(points: Any, x: str | None, y: str | None) -> tuple[Any, Any]:
+    """The columns of the position: those named, or the only ones with usual names."""
     lower = {str(c).lower(): c for c in points.columns}
-    for name in usual:
+    found = [
+        (_column(points, x, "x") if x else lower[a], _column(points, y, "y") if y else lower[b])
+        for a, b in _POSITIONS
+        if (x or a in lower) and (y or b in lower)
+    ]
+    found = list(dict.fromkeys(found))
+    if not found:
+        lacking = "x= and y=" if not x and not y else "y=" if x else "x="
+        raise ValueError(
+            f"none of the columns {list(points.columns)} is known as a position: pass {lacking}"
+        )
+    if len(found) > 1:
+        either = ", or ".join(f"{a} and {b}" for a, b in found)
+        raise ValueError(f"positions could be in columns {either}: choose with x= and y=")
+    return found[0]
+
+
+def _feature(points: Any, named: str | None, at: tuple[Any, ...]) -> Any:
+    """The column of the feature: the one named, or the only one with a usual name."""
+    if named is not None:
+        return _column(points, named, "feature")
+    lower = {str(c).lower(): c for c in points.columns if c not in at}
+    for name in _CLEAR:
         if name in lower:
             return lower[name]
-    raise ValueError(f"none of the columns {list(points.columns)} is known as {what}: pass {what}=")
+    found = [lower[name] for name in _FEATURES if name in lower]
+    if not found:
+        raise ValueError(
+            f"none of the columns {list(points.columns)} is known as feature: pass feature="
+        )
+    if len(found) > 1:
+        raise ValueError(f"the feature could be in any of the columns {found}: pass feature=")
+    return found[0]
+
+
+def _column(points: Any, named: str, what: str) -> Any:
+    if named not in points.columns:
+        raise ValueError(f"{what}={named!r}: the columns are {list(points.columns)}")
+    return named

@@ -145,7 +145,7 @@ class Retriever(pt.Transformer):  # type: ignore[misc]
 
     def __repr__(self) -> str:
         options = "".join(f", {name}={value!r}" for name, value in self.options.items())
-        return f"collocate.Retriever({self.index!r}, num_results={self.num_results}{options})"
+        return f"collocate.Retriever({self.index.path!r}, num_results={self.num_results}{options})"
 
 
 def _texts(queries: pd.DataFrame) -> list[str]:
