@@ -94,6 +94,27 @@ func (a *searchArgs) filter(ctx context.Context, s *search.Searcher, r *search.R
 	return nil
 }
 
+// noteFilter notes, once for all queries, what the index lacks of a filter that no document matches.
+func (a *searchArgs) noteFilter(ctx context.Context, c *pipe.Call, s *search.Searcher,
+	r *search.Request) error {
+	if a.only == nil {
+		return nil
+	}
+	for _, set := range r.Within.Sets {
+		if set == nil || set.Count() > 0 {
+			return nil
+		}
+	}
+	notes, err := s.Notes(ctx, search.Request{Query: a.only}, &search.Result{})
+	for _, note := range notes {
+		c.Note(note)
+	}
+	if err == nil && len(notes) == 0 {
+		c.Note(fmt.Sprintf("no document matches the filter %s", a.Filter))
+	}
+	return err
+}
+
 // note adds notes about parts of a query that may not mean what the user intended.
 func (a *searchArgs) note(c *pipe.Call, text string, fields []string) {
 	if a.Syntax {
@@ -182,6 +203,9 @@ func (w *Worker) search(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	}
 	queries, err := split(c.Message, "texts", "ends")
 	if err != nil {
+		return pipe.Reply{}, err
+	}
+	if err := a.noteFilter(ctx, c, s, &r); err != nil {
 		return pipe.Reply{}, err
 	}
 	width := min(r.K, s.Index().Docs())

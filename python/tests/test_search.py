@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import pickle
 import subprocess
+import warnings
 from collections import namedtuple
 from pathlib import Path
 
@@ -341,14 +342,14 @@ def test_a_filter_leaves_scores_as_they_are():
               {"id": "b", "text": "mail, the e of it", "year": 1},
               {"id": "c", "text": "mine", "year": 2}]  # fmt: skip
     with Index.build(corpus, schema=["text:text", "year:number"], store_text=True) as index:
-        for query in ("e-mail", "e-mail mine", "don't mine", "mine:mail"):
+        for query in ("e-mail", "e-mail mine", "don't mine", "mine:mail mine"):
             plain = {h.id: h.score for h in index.search(query) if h.id != "c"}
             hits = index.search(query, filter="year:1")
             assert {h.id: h.score for h in hits} == plain
             assert [e.score for e in hits.explain()] == pytest.approx(hits.scores.tolist())
             assert len(hits.snippets()) == len(hits)
-    with Index.build([]) as empty:
-        assert len(empty.search("x", filter="y")) == 0
+    with Index.build([]) as empty, pytest.warns(CollocateWarning, match="no document has"):
+        assert len(empty.search("", filter="y")) == 0
 
 
 def test_fields_of_tables():
@@ -405,3 +406,36 @@ def test_queries_of_tables(index):
         index.search(queries.to_frame())
     with pytest.raises(ValueError, match="two queries have the ID 'x'"):
         index.search(["cat", "fish"]).to_run(["x", "x"])
+
+
+def test_what_a_query_lacks_is_noted(index):
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        hits = index.search("titel:cat", syntax=True)
+    assert [w.category for w in warned] == [CollocateWarning] * 2
+    assert hits.notes[0].startswith("titel: is taken for a word")
+    assert hits.notes == [str(w.message) for w in warned] and hits.notes[0] in repr(hits)
+    assert warned[0].filename == __file__
+    with pytest.warns(CollocateWarning, match="no word begins with"):
+        index.search("zzz*", syntax=True)
+    # Plain words are no warning: a program may ask for any.
+    hits = index.search("purrr")
+    assert hits.notes == ['no document has the word "purrr" (did you mean purr?)']
+    assert "did you mean purr?" in hits._repr_html_()
+    assert index.search("cat").notes == []
+    with pytest.warns(CollocateWarning, match="titel: is taken"):
+        batch = index.search(["titel:cat", "cat", "titel:dog"], syntax=True)
+    assert len(batch.notes) == 1
+    with Index.build(BOOKS, schema=SCHEMA) as books:
+        for filter, says in (
+            ("lang:fr", 'no document has the value "?fr"? in the field lang'),
+            ("lang:nl year:1999", "no document matches the filter lang:nl year:1999"),
+        ):
+            with pytest.warns(CollocateWarning, match=says):
+                assert books.search(["water", "tea"], filter=filter).notes
+
+
+def test_patterns_that_begin_with_a_wildcard():
+    with Index.build(["the sun", "a cat"]) as index:
+        assert index.search("?un", syntax=True).ids.tolist() == ["0"]
+        assert sorted(index.search("*a*", syntax=True).ids) == ["1"]
