@@ -81,6 +81,11 @@ func (d *plainData) write(b *bytes.Buffer) {
 			"with %d of %d documents.</p>\n",
 			a.Shards.Answered, a.Shards.Of, a.Shards.Documents, a.Shards.OfDocuments)
 	}
+	if d.Answer != nil {
+		for _, note := range d.Answer.Notes {
+			fmt.Fprintf(b, "<p role=\"status\">Note: %s.</p>\n", escaped(note))
+		}
+	}
 	switch {
 	case d.Answer == nil:
 		words := ""

@@ -98,6 +98,9 @@ func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest,
 	if err := cmp.Or(short("query", in.Query), short("filter", in.Filter)); err != nil {
 		return nil, out, err
 	}
+	if strings.TrimSpace(in.Query) == "" {
+		return nil, out, errors.New("query is empty: want words, or * for all documents")
+	}
 	if in.From < 0 || in.From > search.MaxK-r.K {
 		return nil, out, fmt.Errorf("from %d: want 0 to %d", in.From, search.MaxK-r.K)
 	}
@@ -299,6 +302,7 @@ type companyResult struct {
 	Word    string      `json:"word" jsonschema:"the word as it is in the matrix"`
 	Count   uint64      `json:"count" jsonschema:"how often it occurs"`
 	By      string      `json:"by"`
+	Total   int         `json:"total" jsonschema:"number of words that co-occur with it, of which top are listed"`
 	Company []neighbour `json:"company" jsonschema:"most strongly associated first"`
 }
 
@@ -336,7 +340,7 @@ func (s *Server) company(_ context.Context, _ *mcp.CallToolRequest,
 		return nil, out, err
 	}
 	out = companyResult{Word: string(s.o.Words.Word(id)), Count: s.o.Words.Count(id),
-		By: o.By[0].String(), Company: make([]neighbour, len(near.Pairs))}
+		By: o.By[0].String(), Total: near.Compared, Company: make([]neighbour, len(near.Pairs))}
 	for i, p := range near.Pairs {
 		out.Company[i] = neighbour{Word: p.Word2, Together: p.Count, Count: p.F2,
 			Score: p.Scores[0]}

@@ -20,7 +20,7 @@ export interface Stats {
   scored: number; decoded: number; skipped: number; entered: number
 }
 export interface Answer {
-  query: string; k: number; from?: number; mode: string; parsed?: string; total?: number; facets?: Facet[]
+  query: string; k: number; from?: number; mode: string; parsed?: string; notes?: string[]; total?: number; facets?: Facet[]
   hits: Hit[]; more?: boolean; stats?: Stats; micros?: number; shards?: Coverage
 }
 export interface Coverage { answered: number; of: number; documents: number; of_documents: number; missing?: string[] }
