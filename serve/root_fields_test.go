@@ -96,6 +96,12 @@ func TestShardsGatherAsOneIndex(t *testing.T) {
 				t.Errorf("%s: notes %q, want %d", q, got.Notes, want)
 			}
 		}
+		for q, says := range map[string]string{"year:0A": `"0A" is not a number`, "sun day:>=yesterday": `"yesterday" is not a date`} {
+			w := call(c.root, "/v1/search?q="+url.QueryEscape(q), "")
+			if said := decode[failure](t, w.Body.String()).Error; w.Code != 400 || !strings.Contains(said, says) {
+				t.Errorf("%s: status %d %q, want 400 %s", q, w.Code, said, says)
+			}
+		}
 		for _, wrong := range []string{"&facets=body", "&sort=title", "&facets=year/x", "&sort=none"} {
 			if w := call(c.root, "/v1/search?q=moon"+wrong, ""); w.Code != 400 {
 				t.Errorf("%s: status %d %s, want 400", wrong, w.Code, w.Body)
