@@ -434,6 +434,7 @@ func TestPlainPage(t *testing.T) {
 		{"/plain?q=bears+6%22%3Cscript%3E&mode=or", 200,
 			[]string{"&lt;i&gt;1&lt;/i&gt;", "&lt;b&gt;bold&lt;/b&gt; <mark>bears</mark>",
 				`value="bears 6&#34;&lt;script&gt;"`}},
+		{"/plain?q=bearz", 200, []string{"Note: no document has the word &#34;bearz&#34; (did you mean bear?)."}},
 		{"/plain?q=bears+zebras&mode=and", 200, []string{"Nothing found", `value="and" selected`}},
 		{"/plain?q=bears&mode=%3Cb%3E", 400, []string{"unknown mode &#34;&lt;b&gt;&#34;"}},
 		{"/plain?x=1", 400, []string{"unknown name"}},

@@ -167,8 +167,8 @@ func (s *Server) instructions() string {
 func (s *Server) aboutFields() string {
 	if names := s.o.Searcher.Fields(); len(names) > 0 {
 		return "Fields are " + strings.Join(names, ", ") + ": field:value and year:[2020 TO 2024] match " +
-			"documents by them. In the query such a part is one of several, any of which may match, " +
-			"unless + is before it; in the argument filter all parts must match, and scores do not change."
+			"documents by them. In the query such a part is one of several, any of which may match. " +
+			"To restrict the documents use the argument filter: all its parts must match, and scores do not change."
 	}
 	return "The index has no fields."
 }

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -134,7 +135,7 @@ func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest,
 			return err
 		}
 		out.Total, out.Hits = *answer.Total, make([]searchHit, len(answer.Hits))
-		out.Notes = answer.Notes
+		out.Notes = append(notFilters(x, r.Query), answer.Notes...)
 		for i, h := range answer.Hits {
 			out.Hits[i] = searchHit{Rank: h.Rank, ID: h.ID, Score: h.Score, Fields: h.Fields}
 			if len(in.Fields) == 0 {
@@ -152,9 +153,10 @@ func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest,
 // parse sets the query of a request.
 func (in *searchArgs) parse(x *search.Searcher, r *search.Request) error {
 	o := query.Options{And: r.Mode == search.And, Fields: x.Fields()}
+	var parsed query.Node
 	if !in.Plain {
-		parsed, err := query.Parse(in.Query, o)
-		if err != nil {
+		var err error
+		if parsed, err = query.Parse(in.Query, o); err != nil {
 			return fmt.Errorf("query %q: %w; set plain to treat operators as text", in.Query, err)
 		}
 		if !query.Plain(in.Query, parsed, o) {
@@ -166,10 +168,33 @@ func (in *searchArgs) parse(x *search.Searcher, r *search.Request) error {
 		return fmt.Errorf("filter %q: %w", in.Filter, err)
 	}
 	if filter != nil && r.Query == nil {
-		r.Query = query.Words(in.Query, o.And)
+		if r.Query = parsed; in.Plain {
+			r.Query = query.Words(in.Query, o.And)
+		}
 	}
 	r.Query = query.Within(r.Query, filter)
 	return nil
+}
+
+// notFilters notes parts of a query that look like filters but are only some of those that may
+// match.
+func notFilters(x *search.Searcher, q query.Node) (notes []string) {
+	any, ok := q.(query.Or)
+	if !ok || len(any.Parts) < 2 {
+		return nil
+	}
+	for _, part := range any.Parts {
+		f, ok := part.(query.Field)
+		if !ok {
+			continue
+		}
+		schema := x.Index().Schema()
+		if at := schema.Find(f.Name); at >= 0 && schema.Fields[at].Type != fields.Text {
+			notes = append(notes, fmt.Sprintf("%v is one of several parts, any of which may match: "+
+				"to require it, use the argument filter", f))
+		}
+	}
+	return notes
 }
 
 // withoutLong removes long values, and returns the names of their fields.
