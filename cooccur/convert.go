@@ -309,6 +309,9 @@ func (l *loaded) take(about []byte) error {
 	if err := json.Unmarshal(about, &n); err != nil {
 		return fmt.Errorf("options of the matrix: %w", err)
 	}
+	if l.vocab != nil {
+		n.Analyzer = l.vocab.analyzer(n.Analyzer)
+	}
 	l.opt.Window, l.about, l.told = n.Window, n.Corpus, true
 	if n.Values != "" && n.Values != ByValue.String() {
 		return fmt.Errorf("its cells are %s, from which sums cannot be computed: convert a matrix of sums", n.Values)

@@ -1,9 +1,11 @@
 package cooccur
 
 import (
+	"bytes"
 	"errors"
 
 	"github.com/collocate/collocate/internal/sections"
+	"github.com/collocate/collocate/text"
 )
 
 // Corpus describes the corpus that a matrix was made from.
@@ -59,4 +61,13 @@ func (v *Vocabulary) lines() []byte {
 		b = append(append(b, v.Word(id)...), '\n')
 	}
 	return b
+}
+
+// analyzer returns the analyzer of a vocabulary whose file records a name. Since version 3 unicode
+// makes typographic apostrophes plain, so a vocabulary that has one is of an older version.
+func (v *Vocabulary) analyzer(name string) string {
+	if bytes.Contains(v.arena, []byte("’")) {
+		return text.Recorded(name, 2)
+	}
+	return name
 }

@@ -182,6 +182,7 @@ func newReader(f *sections.File) (*Reader, error) {
 		if r.corpus, err = readCorpus(f); err != nil {
 			return nil, err
 		}
+		r.corpus.Analyzer = r.vocab.analyzer(r.corpus.Analyzer)
 	}
 	n := len(r.rows) - 1
 	if len(r.meta) < 5 || n < 0 || r.meta[0] != uint64(n) || len(r.rowSums) != n || len(r.colSums) != n ||

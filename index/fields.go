@@ -12,6 +12,7 @@ import (
 	"github.com/collocate/collocate/index/columns"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/sections"
+	"github.com/collocate/collocate/text"
 )
 
 // fieldReader reads the fields of an index's documents.
@@ -41,6 +42,9 @@ func (r *Reader) openSchema(f *sections.File) error {
 	s, err := fields.ParseJSON(b)
 	if err != nil {
 		return fmt.Errorf("corrupted: the schema: %w", err)
+	}
+	for i := range s.Fields {
+		s.Fields[i].Analyzer = text.Recorded(s.Fields[i].Analyzer, r.meta.analyzers())
 	}
 	r.fields = &fieldReader{schema: s}
 	if b, err = whole(f, "fields"); err != nil {

@@ -30,7 +30,7 @@ func TestBytesArePinned(t *testing.T) {
 	pad := strings.Repeat("00", tailPad)
 	want := map[string][]string{
 		metaFile: {
-			"counts", u64(2, 4, 5, 7, 7, 530, 128, 32),
+			"counts", u64(2, 4, 5, 7, 7, 2578, 128, 32),
 			"analyzer", text("ascii"),
 			"files", "",
 		},

@@ -333,12 +333,17 @@ func TestBoundsHold(t *testing.T) {
 	}
 }
 
-// An index without the flag for NFC was made by an analyzer that did not normalise words; it is
-// searched with that version of the analyzer.
+// An index without the flag for NFC was made by analyzers that did not normalise words, and one
+// without the flag for apostrophes by a unicode that kept ’ apart from '. They are searched with
+// those versions of the analyzers.
 func TestAnalyzerOfAnOldIndex(t *testing.T) {
-	for name, want := range map[string]string{"unicode": "unicode@1",
-		"english+stop": "english+stop@1", "ascii": "ascii", "my own": "my own"} {
-		for _, old := range []bool{true, false} {
+	for name, want := range map[string][3]string{ // without either flag, without the second, with both
+		"unicode":      {"unicode@1", "unicode@2", "unicode"},
+		"english+stop": {"english+stop@1", "english+stop", "english+stop"},
+		"ascii":        {"ascii", "ascii", "ascii"},
+		"my own":       {"my own", "my own", "my own"},
+	} {
+		for i, missing := range []uint64{flagNormal | flagApostrophes, flagApostrophes, 0} {
 			dir := filepath.Join(t.TempDir(), "ix")
 			w, err := Create(dir)
 			if err != nil {
@@ -347,16 +352,12 @@ func TestAnalyzerOfAnOldIndex(t *testing.T) {
 			if err := w.SetDocuments(Documents{Analyzer: name}); err != nil {
 				t.Fatal(err)
 			}
-			if !old {
-				want = name
-			} else {
-				w.meta.flags &^= flagNormal
-			}
+			w.meta.flags &^= missing
 			if err := w.Commit(); err != nil {
 				t.Fatal(err)
 			}
-			if got := open(t, dir).Analyzer(); got != want {
-				t.Errorf("old %v: analyzer of an index made with %s is %s, want %s", old, name, got, want)
+			if got := open(t, dir).Analyzer(); got != want[i] {
+				t.Errorf("without the flags %d, the analyzer of an index made with %s is %s, want %s", missing, name, got, want[i])
 			}
 		}
 	}

@@ -11,7 +11,7 @@ package index
 // File "index" describes the index and identifies the other files:
 //
 //	counts    eight uint64: documents 2, words 4, postings 5, sum of lengths 7,
-//	          sum of frequencies 7, flags 530, postings in a block 128, blocks under one
+//	          sum of frequencies 7, flags 2578, postings in a block 128, blocks under one
 //	          second-level bound 32
 //	analyzer  "ascii"
 //	files     32 bytes for each other file: name (16), length as uint64, the checksum in its
@@ -36,6 +36,8 @@ package index
 //	256   the index is a shard
 //	512   lengths are not stored, because each class is a single length
 //	1024  some blocks of IDs have more than 32
+//	2048  the analyzer unicode makes typographic apostrophes plain. Without it, and with 16, it
+//	      means unicode@2.
 //
 // File "postings" has one section of the same name: the lists in the order of the words, each a
 // sequence of blocks of 128 postings and a last block with the rest. Lists of one posting are in
@@ -252,9 +254,21 @@ const (
 	flagShard                    // the index is a part of another one: see Shard
 	flagNoLengths                // lengths are not stored, but follow from the classes
 	flagRunBlocks                // some blocks of IDs exceed idsPerBlock, because of long runs
+	flagApostrophes              // the analyzer unicode makes apostrophes plain
 
 	allFlags = 1<<iota - 1
 )
+
+// analyzers returns the version of the analyzers that the index was made with.
+func (m *meta) analyzers() int {
+	switch {
+	case m.flags&flagNormal == 0:
+		return 1
+	case m.flags&flagApostrophes == 0:
+		return 2
+	}
+	return text.Version
+}
 
 func (m *meta) counts() []uint64 {
 	return []uint64{m.docs, m.terms, m.postings, m.tokens, m.occurrences, m.flags, BlockSize, SuperBlocks}
@@ -497,11 +511,7 @@ func (r *Reader) readMeta(f *sections.File) error {
 	r.coef = storedModel(r.meta.docs, r.meta.tokens)
 	name, err := whole(f, "analyzer")
 	r.analyzer = string(name)
-	if r.meta.flags&flagNormal == 0 {
-		if _, err := text.ParseAnalyzer(r.analyzer + "@1"); err == nil {
-			r.analyzer += "@1"
-		}
-	}
+	r.analyzer = text.Recorded(r.analyzer, r.meta.analyzers())
 	return err
 }
 

@@ -189,7 +189,7 @@ func (w *Writer) SetDocuments(d Documents) error {
 	if w.lengths, err = newLengthTable(d.Lengths, d.Tokens, w.memory/lengthShare, w.tempDir, d.forget); err != nil {
 		return err
 	}
-	w.meta.flags |= flagNormal
+	w.meta.flags |= flagNormal | flagApostrophes
 	if w.lengths.named {
 		w.meta.flags |= flagNamedMean
 	}

@@ -7,9 +7,11 @@ import (
 )
 
 // ParseAnalyzer returns the analyzer with the given name; the package comment lists them. The
-// suffix +stop, as in english+stop, drops stop words. The suffix @1 selects an older version that
-// old indexes need: unicode and the languages did not convert words to normal form NFC, and porter
-// did not remove possessives. Of the analyzers in own, the first with that name is preferred.
+// suffix +stop, as in english+stop, drops stop words. The suffixes @1 and @2 select older versions,
+// which old indexes need. In version 1, unicode and the languages did not convert words to normal
+// form NFC, and porter did not remove possessives. In version 2, unicode did not replace the
+// typographic apostrophe by the plain one, so don’t and don't were two words. Of the analyzers in
+// own, the first with that name is preferred.
 func ParseAnalyzer(name string, own ...Analyzer) (Analyzer, error) {
 	for _, a := range own {
 		if a != nil && a.Name() == name {
@@ -22,8 +24,8 @@ func ParseAnalyzer(name string, own ...Analyzer) (Analyzer, error) {
 		return whitespace{}, nil
 	case name == "ascii":
 		return ascii{}, nil
-	case now == "unicode":
-		return unicodeWords{old}, nil
+	case now == "unicode" || name == secondUnicode:
+		return unicodeWords{name}, nil
 	}
 	if name == luceneEnglish {
 		return newLuceneEnglish(), nil
@@ -45,7 +47,28 @@ func ParseAnalyzer(name string, own ...Analyzer) (Analyzer, error) {
 		strings.Join(Analyzers(), ", "))
 }
 
-const firstVersion = "@1"
+const (
+	firstVersion  = "@1"
+	secondUnicode = "unicode@2"
+)
+
+// Version is the version of the analyzers whose names have no suffix. A file that records the name
+// of an analyzer records it beside, or in a version of its own.
+const Version = 3
+
+// Recorded returns the name of the analyzer that a file means: one that records the given name and
+// was written when analyzers had the given version.
+func Recorded(name string, version int) string {
+	if version == 1 && !strings.Contains(name, ownStops) {
+		if _, err := ParseAnalyzer(name + firstVersion); err == nil {
+			return name + firstVersion
+		}
+	}
+	if version == 2 && (name == "unicode" || strings.HasPrefix(name, "unicode"+ownStops)) {
+		return secondUnicode + strings.TrimPrefix(name, "unicode")
+	}
+	return name
+}
 
 func versioned(name string, old bool) string {
 	if old {

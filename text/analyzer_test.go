@@ -64,6 +64,9 @@ func TestAnalyzersByExample(t *testing.T) {
 		{"unicode", "Ame\u0301lie AMÉLIE J\u030c \u01f0 \u1112\u1161\u11ab 한 \u212b",
 			"amélie|amélie|\u01f0|\u01f0|한|한|å"},
 		{"unicode@1", "Ame\u0301lie AMÉLIE", "ame\u0301lie|amélie"},
+		{"unicode", "don't DON’T l’été 'quoted’ 1’000", "don't|don't|l'été|quoted|1'000"},
+		{"unicode@2", "don't DON’T", "don't|don’t"},
+		{"unicode@1", "don't DON’T", "don't|don’t"},
 		{"unicode", "q\u0307\u0323 q\u0323\u0307", "q\u0323\u0307|q\u0323\u0307"},
 		{"german", "Ha\u0308user Häuser", "haus|haus"},
 		{"german@1", "Ha\u0308user", "ha\u0308us"},
@@ -112,15 +115,34 @@ func TestAnalyzerNames(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"unicode@1", "english@1", "english+stop@1"} {
+	for _, name := range []string{"unicode@1", "unicode@2", "english@1", "english+stop@1",
+		"unicode+stop:a,b", "unicode@2+stop:a,b"} {
 		if got := analyzer(t, name).Name(); got != name {
 			t.Errorf("analyzer %q calls itself %q", name, got)
 		}
 	}
-	for _, name := range []string{"", "ascii@1", "unicode@2", "english@1+stop", "klingon",
+	for _, name := range []string{"", "ascii@1", "unicode@3", "english@2", "english@1+stop", "klingon",
 		"english+", "english+stop+stop", "+stop", "English"} {
 		if _, err := ParseAnalyzer(name); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", name)) {
 			t.Errorf("ParseAnalyzer(%q): error %v, want one that quotes the name", name, err)
+		}
+	}
+}
+
+// A file that records the name of an analyzer means the version of its time.
+func TestRecordedAnalyzers(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		version int
+		want    string
+	}{
+		{"unicode", 1, "unicode@1"}, {"unicode", 2, "unicode@2"}, {"unicode", Version, "unicode"},
+		{"unicode@1", 2, "unicode@1"}, {"unicode@1", 1, "unicode@1"}, {"english", 2, "english"},
+		{"english+stop", 1, "english+stop@1"}, {"ascii", 1, "ascii"}, {"my own", 1, "my own"}, {"", 2, ""},
+		{"unicode+stop:a,b", 2, "unicode@2+stop:a,b"}, {"german+stop:a,b", 2, "german+stop:a,b"},
+	} {
+		if got := Recorded(c.name, c.version); got != c.want {
+			t.Errorf("%q of version %d is %q, want %q", c.name, c.version, got, c.want)
 		}
 	}
 }

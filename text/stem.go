@@ -150,8 +150,8 @@ func withOwnStops(base, words string) *language {
 	switch base {
 	case luceneEnglish:
 		l = newLuceneEnglish()
-	case "unicode":
-		l = &language{words: segmenter{fold: foldRune}, stem: func(*snowballstem.Env) bool { return true }}
+	case "unicode", secondUnicode:
+		l = &language{words: unicodeWords{base}.segmenter(), stem: func(*snowballstem.Env) bool { return true }}
 	default:
 		if l = newLanguage(base, false, false); l == nil {
 			return nil
@@ -236,7 +236,7 @@ func withoutPossessive(word string) string {
 }
 
 // foldWithQuote folds the case and replaces the typographic apostrophe by the plain one, which the
-// stemmers expect.
+// stemmers expect and most people type.
 func foldWithQuote(r rune) rune {
 	if r == '’' {
 		return '\''

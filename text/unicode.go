@@ -12,15 +12,20 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// unicodeWords makes words by the rules of Unicode's UAX #29, keeps those that have
-// a letter or a number in them, brings them into the normal form NFC, and folds their case. Bytes
-// that are not UTF-8 separate words.
-type unicodeWords struct{ old bool }
+// unicodeWords makes words by the rules of Unicode's UAX #29, keeps those that have a letter or a
+// number in them, brings them into the normal form NFC, folds their case, and makes typographic
+// apostrophes plain. Bytes that are not UTF-8 separate words. Its name says the version.
+type unicodeWords struct{ name string }
 
-func (u unicodeWords) Name() string { return versioned("unicode", u.old) }
+func (u unicodeWords) Name() string { return u.name }
 
-func (u unicodeWords) Analyze(doc []byte, t *Tokens) error {
-	return segmenter{fold: foldRune, raw: u.old}.segment(doc, t)
+func (u unicodeWords) Analyze(doc []byte, t *Tokens) error { return u.segmenter().segment(doc, t) }
+
+func (u unicodeWords) segmenter() segmenter {
+	if u.name == "unicode" {
+		return segmenter{fold: foldWithQuote}
+	}
+	return segmenter{fold: foldRune, raw: u.name != secondUnicode}
 }
 
 // segmenter is what the analyzers differ in that use these rules.

@@ -47,9 +47,9 @@ const (
 func ParseQuery(s string, an text.Analyzer) (*Query, error) {
 	q := &Query{analyzer: an, folded: an}
 	switch an.Name() {
-	case "whitespace", "ascii", "unicode":
-	default: // a language: wildcards match words, not stems
-		q.folded, _ = text.ParseAnalyzer("unicode")
+	case "whitespace", "ascii", "unicode", "unicode@1", "unicode@2":
+	default: // a language: wildcards match words as they are written, not stems
+		q.folded, _ = text.ParseAnalyzer("unicode@2")
 	}
 	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {
 		var part string
@@ -68,6 +68,9 @@ func ParseQuery(s string, an text.Analyzer) (*Query, error) {
 				return nil, fmt.Errorf(`%s is not an operator here: a query of several words finds `+
 					`each of them. For the word itself, write "%[1]s" in quotes`, part)
 			}
+			if err := q.foreign(part); err != nil {
+				return nil, err
+			}
 		}
 		if err := q.add(part); err != nil {
 			return nil, err
@@ -78,6 +81,32 @@ func ParseQuery(s string, an text.Analyzer) (*Query, error) {
 	}
 	return q, nil
 }
+
+// foreign returns an error for what other query languages give a meaning to, and analyzers drop or
+// take apart: filters, signs, boosts and wildcards for one letter.
+func (q *Query) foreign(part string) error {
+	if q.analyzer.Name() == "whitespace" || len(part) > 1 && part[0] == '/' {
+		return nil // a word may have any signs; an expression has its own
+	}
+	switch {
+	case filterSign.MatchString(part):
+		return fmt.Errorf("%s: a concordance has no filters on fields: 'collocate search' finds the documents of a filter", part)
+	case signs.MatchString(part):
+		return fmt.Errorf(`%s: the signs + - ( ) ^ ~ have no meaning here, where a query of several words finds each of them; `+
+			`give other words of the context apart (with, without), or write the word alone`, part)
+	case oneLetter.MatchString(part):
+		return fmt.Errorf("%s: ? is no wildcard here: write a dot in an expression, as in /wom.n/", part)
+	case strings.Contains(part, "|"):
+		return fmt.Errorf("%s: | has no meaning here: write the words with a blank between them, or an expression such as /colou?r|hue/", part)
+	}
+	return nil
+}
+
+var (
+	filterSign = regexp.MustCompile(`^[-+]?#\S*[:<>=]`)
+	signs      = regexp.MustCompile(`^[-+(]|\)$|\pL[\^~][\d.]*$`)
+	oneLetter  = regexp.MustCompile(`\?[\pL\pN*]|[\pL\pN*]\?\*`)
+)
 
 // add adds the pattern of a word or phrase. With apostrophes there are two patterns: one with ' and
 // one with ’.

@@ -309,7 +309,7 @@ func TestPatternsAreOfWholeWords(t *testing.T) {
 		}
 		want := name
 		if stems[name] {
-			want = "unicode"
+			want = "unicode@2"
 		}
 		if got := q.folded.Name(); got != want {
 			t.Errorf("%s: patterns are matched with words of %s, want %s", name, got, want)

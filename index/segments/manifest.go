@@ -1,6 +1,7 @@
 package segments
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/collocate/collocate/docset"
+	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/internal/sections"
@@ -30,6 +32,8 @@ const (
 type manifest struct {
 	Generation uint64 `json:"generation"`
 	Analyzer   string `json:"analyzer"`
+	// Analyzers is the version of the analyzers whose names are here; 0 means 2.
+	Analyzers int `json:"analyzers,omitempty"`
 	StoreText  bool   `json:"store_text"`
 	Positions  bool   `json:"positions,omitempty"`
 	// Schema describes the fields of documents, if they have any.
@@ -87,13 +91,16 @@ func parseManifest(data []byte) (*manifest, error) {
 	if err := f.Verify(); err != nil {
 		return nil, err
 	}
-	text, err := f.Section("manifest")
+	about, err := f.Section("manifest")
 	if err != nil {
 		return nil, err
 	}
 	m := &manifest{}
-	if err := json.Unmarshal(text, m); err != nil {
+	if err := json.Unmarshal(about, m); err != nil {
 		return nil, fmt.Errorf("corrupted: %w", err)
+	}
+	if err := m.rename(); err != nil {
+		return nil, err
 	}
 	seen := map[string]bool{}
 	for i := range m.Segments {
@@ -166,9 +173,28 @@ func liveBytes(live *docset.Set) []byte {
 	return sections.Bytes(list)
 }
 
+// rename gives analyzers the names that they have now.
+func (m *manifest) rename() error {
+	version := cmp.Or(m.Analyzers, 2)
+	m.Analyzer, m.Analyzers = text.Recorded(m.Analyzer, version), text.Version
+	if len(m.Schema) == 0 || version == text.Version {
+		return nil
+	}
+	s, err := fields.ParseJSON(m.Schema)
+	if err != nil {
+		return fmt.Errorf("corrupted: the schema: %w", err)
+	}
+	for i := range s.Fields {
+		s.Fields[i].Analyzer = text.Recorded(s.Fields[i].Analyzer, version)
+	}
+	m.Schema = s.JSON()
+	return nil
+}
+
 // write makes this generation the newest. The folders of its segments must be synced to disk.
 func (m *manifest) write(dir string) error {
-	text, err := json.MarshalIndent(m, "", "  ")
+	m.Analyzers = text.Version
+	about, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -177,7 +203,7 @@ func (m *manifest) write(dir string) error {
 		if err != nil {
 			return err
 		}
-		if err := w.Section("manifest", text); err != nil {
+		if err := w.Section("manifest", about); err != nil {
 			return err
 		}
 		for _, e := range m.Segments {

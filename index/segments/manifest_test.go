@@ -2,9 +2,11 @@ package segments
 
 import (
 	"bytes"
+	"encoding/json"
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/collocate/collocate/docset"
@@ -60,4 +62,27 @@ func FuzzManifest(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A manifest without a version of analyzers was written when unicode kept ’ apart from ', also in
+// the fields of a schema; so its words are still made that way. A manifest of today keeps its
+// names.
+func TestAnalyzersOfAnOldManifest(t *testing.T) {
+	schema := json.RawMessage(`{"fields":[{"name":"title","type":"text","analyzer":"unicode"},{"name":"year","type":"number"}]}`)
+	m := &manifest{Analyzer: "unicode", Schema: schema}
+	if err := m.rename(); err != nil {
+		t.Fatal(err)
+	}
+	if m.Analyzer != "unicode@2" || !strings.Contains(string(m.Schema), `"unicode@2"`) {
+		t.Errorf("the analyzer is %s, the schema %s; want unicode@2", m.Analyzer, m.Schema)
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"unicode", m.Analyzer} {
+		if err := (&manifest{Analyzer: name, Schema: schema}).write(dir); err != nil {
+			t.Fatal(err)
+		}
+		if now, err := readManifest(dir); err != nil || now.Analyzer != name || strings.Contains(string(now.Schema), "@") {
+			t.Errorf("written with %s: %+v, %v", name, now, err)
+		}
+	}
 }
