@@ -194,15 +194,9 @@ func (a candidate) before(b candidate) bool {
 	return a.id2 < b.id2
 }
 
-// counts returns the counts of a cell. With both sides, a word that is its own neighbour is counted
-// twice in its cell, so cell and span are halved.
+// counts returns the counts of a cell.
 func (m *matrix) counts(id1, id2 uint32, value float64) Counts {
-	c := Counts{O: value, F1: float64(m.Count(int(id1))), F2: float64(m.Count(int(id2))), Span: m.span, N: m.n}
-	if id1 == id2 && m.side == cooccur.Both {
-		c.O /= 2
-		c.Span /= 2
-	}
-	return c
+	return Counts{O: value, F1: float64(m.Count(int(id1))), F2: float64(m.Count(int(id2))), Span: m.span, N: m.n}
 }
 
 // ranker keeps the best candidates of a worker, and the statistics of all.
@@ -333,15 +327,12 @@ func (m *matrix) rankCells(k *ranker, r row, by Measure, tests int) error {
 		if value < m.MinCount || f2 < m.MinFreq {
 			continue
 		}
-		plain := learns && f2 != 0 && col != r.id
+		plain := learns && f2 != 0
 		if plain && k.far.beyond(value, f2) {
 			k.compared++
 			continue
 		}
 		c := m.counts(r.id, col, value)
-		if c.O < m.MinCount {
-			continue
-		}
 		if c.F1 == 0 || c.F2 == 0 {
 			return fmt.Errorf("the words %q and %q co-occur, but one of them has frequency 0 in the vocabulary: "+
 				"it may be that of another corpus", m.Word(int(r.id)), m.Word(int(col)))

@@ -1,12 +1,12 @@
 package words
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/engine"
@@ -188,20 +188,33 @@ func Find(r *cooccur.Reader, word string, own ...text.Analyzer) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		var t text.Tokens
-		if err := an.Analyze([]byte(word), &t); err != nil {
+		if form, err = OneWord(word, an); err != nil {
 			return 0, err
-		}
-		if len(t.Words) != 1 {
-			return 0, fmt.Errorf("analyzer %[3]s makes %[2]d words of %[1]q: want one", word, len(t.Words), name)
-		}
-		form = string(t.Word(0))
-		if strings.ContainsAny(word, "*?") && !strings.ContainsAny(form, "*?") {
-			return 0, fmt.Errorf("%q is a pattern: want one word", word)
 		}
 	}
 	if id, ok := r.Lookup(form); ok {
 		return id, nil
 	}
 	return 0, &UnknownWord{Word: word, Similar: suggest(r, form)}
+}
+
+// OneWord returns the form that an analyzer gives to a word. It is an error if there is no word or
+// more than one, or if the analyzer would drop the signs of a pattern, such as the star of lip*:
+// then the answer would be about another word.
+func OneWord(word string, an text.Analyzer) (string, error) {
+	t := text.Tokens{WantSource: true}
+	if err := an.Analyze([]byte(word), &t); err != nil {
+		return "", err
+	}
+	rest := []byte(word)
+	for _, s := range t.Source {
+		clear(rest[s.Start:s.End])
+	}
+	switch {
+	case bytes.ContainsAny(rest, "*?/|[]\\^~#"):
+		return "", fmt.Errorf("%q is a pattern: want one word; concordances, n-grams and plots of dispersion take patterns", word)
+	case len(t.Words) != 1:
+		return "", fmt.Errorf("analyzer %[3]s makes %[2]d words of %[1]q: want one", word, len(t.Words), an.Name())
+	}
+	return string(t.Word(0)), nil
 }

@@ -18,15 +18,16 @@
 // cooccur, frequencies from its vocabulary. The measures of package cooccur use the margins of the
 // matrix instead of frequencies.
 //
-//	O   number of co-occurrences: pairs of an occurrence of u and one of v
+//	O   number of co-occurrences: the occurrences of v in the span of each occurrence of u
 //	f1  occurrences of u in the corpus, and f2 those of v
 //	N   words of the corpus in which windows were formed
 //	S   words in a span: 2 x window with both sides, else the window
 //	E   co-occurrences expected by chance: f1 f2 S / N
 //
 // The contingency table has O11 = O, the row sum R1 = S f1, the column sum C1 = f2, and the total
-// N. A pair of a word with itself is also counted once, so its cell and E are halved. See Measure
-// for the formulas.
+// N. A word may be in its own span: in "very very" each is in the span of the other, so O = 2 with
+// both sides, and 1 with one side. Both sides together always have the counts of left and right.
+// See Measure for the formulas.
 //
 // Example: in "a b c a b", window 1, both sides, a and b occur twice each and are adjacent twice.
 // So O = 2, N = 5, S = 2, E = 2*2*2/5 = 1.6, MI = log2(2/1.6) = 0.32, Dice = 2*2/(2+2) = 1.

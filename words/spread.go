@@ -96,8 +96,7 @@ type pairFinder struct {
 	items         map[uint64]int // position in the list by the IDs of a pair
 }
 
-// find calls add for each pair in a document, with the place of its first word. A word that is its
-// own neighbour counts once, not from both sides.
+// find calls add for each pair in a document, with the place of its first word.
 func (p *pairFinder) find(ids []uint32, add func(item, place int)) {
 	for i, id := range ids {
 		if !p.first[id] {
@@ -112,7 +111,7 @@ func (p *pairFinder) find(ids []uint32, add func(item, place int)) {
 		}
 		for j := lo; j < hi; j++ {
 			other := ids[j]
-			if !p.second[other] || j == i || other == id && j < i && p.side == cooccur.Both {
+			if !p.second[other] || j == i {
 				continue
 			}
 			if item, ok := p.items[uint64(id)<<32|uint64(other)]; ok {

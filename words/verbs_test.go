@@ -434,6 +434,59 @@ func TestKeywords(t *testing.T) {
 	}
 }
 
+// The count of a pair is the number of occurrences of the second word in the span of each
+// occurrence of the first, also where both are the same word. With both sides it is the sum of the
+// sides.
+func TestCountsOfPairsFollowTheDefinition(t *testing.T) {
+	const window = 3
+	docs := randomText(60, 4)
+	docs = append(docs, "very very very good", "very", "a b a")
+	corpus := corpusOf(t, text.Lines, strings.Join(docs, "\n"))
+	for _, side := range []cooccur.Side{cooccur.Both, cooccur.Left, cooccur.Right} {
+		want, inDocs := map[[2]string]float64{}, map[[2]string]int{}
+		for _, doc := range docs {
+			list, seen := strings.Fields(doc), map[[2]string]bool{}
+			for i, u := range list {
+				for j, v := range list {
+					far := j - i
+					if far == 0 || far < -window || far > window || far > 0 && side == cooccur.Left ||
+						far < 0 && side == cooccur.Right {
+						continue
+					}
+					pair := [2]string{u, v}
+					want[pair]++
+					if !seen[pair] {
+						seen[pair] = true
+						inDocs[pair]++
+					}
+				}
+			}
+		}
+		if side == cooccur.Both && want[[2]string{"very", "very"}] != 6 {
+			t.Fatalf("very is in the span of very %v times, want 6", want[[2]string{"very", "very"}])
+		}
+		own := 0
+		list, _, err := CollocationsOf(t.Context(), corpus, CorpusOptions{
+			Options: Options{MinCount: 1, Top: 1e6}, Window: window, Side: side, MinDocs: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range list.Pairs {
+			pair := [2]string{p.Word1, p.Word2}
+			if p.Count != want[pair] || p.Spread.Range != inDocs[pair] {
+				t.Errorf("%v: %v co-occur %v times in %d documents, want %v in %d", side, pair, p.Count,
+					p.Spread.Range, want[pair], inDocs[pair])
+			}
+			if p.Word1 == p.Word2 {
+				own++
+			}
+		}
+		if own < 5 {
+			t.Errorf("%v: %d words co-occur with themselves, want some", side, own)
+		}
+	}
+}
+
 // Associations of a small matrix are the best of all pairs, by every measure and on any number of
 // threads. A weighted matrix has no p-values.
 func TestCollocations(t *testing.T) {
@@ -453,9 +506,6 @@ func TestCollocations(t *testing.T) {
 		if m == LRC {
 			for i, a := range want {
 				c := Counts{O: a.Count, F1: float64(a.F1), F2: float64(a.F2), Span: 6, N: float64(r.Corpus().Kept)}
-				if a.ID1 == a.ID2 {
-					c.Span = 3
-				}
 				want[i].Scores[0] = LRC.Score(c, len(want))
 			}
 		}
@@ -714,5 +764,43 @@ func TestSequenceInFile(t *testing.T) {
 	}
 	if _, err := s.reader()(); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("a closed file: %v, want %v", err, fs.ErrClosed)
+	}
+}
+
+// Where a word is wanted, a pattern is refused: an analyzer would drop its signs, and the answer
+// would be about another word. A concordance takes patterns, and refuses what only other languages
+// have.
+func TestSignsThatAnalyzersDropAreRefused(t *testing.T) {
+	an := analyzer(t, "unicode")
+	for _, word := range []string{"frei*", "*heit", "fr?i", "/frei.*/", "frei^2", "frei~", "#frei", "frei|los"} {
+		if got, err := OneWord(word, an); err == nil || !strings.Contains(err.Error(), "is a pattern") {
+			t.Errorf("%s: %q, %v; want an error that says that it is a pattern", word, got, err)
+		}
+	}
+	for word, want := range map[string]string{"Freiheit": "freiheit", "(frei)": "frei", "don’t": "don't", "frei,": "frei"} {
+		if got, err := OneWord(word, an); got != want || err != nil {
+			t.Errorf("%s: %q, %v; want %q", word, got, err, want)
+		}
+	}
+	r := matrixOf(t, corpusOf(t, text.Lines, "frei wie ein vogel"), cooccur.Options{Analyzer: an})
+	if id, err := Find(r, "frei*"); err == nil {
+		t.Errorf("frei* is found as %s, want an error", r.Word(id))
+	}
+	for query, want := range map[string]string{
+		"#year:>2050 freiheit": "#year:>2050", "#lang:de freiheit": "#lang:de", "+frei heit": "+frei",
+		"-frei": "-frei", "(frei heit)": "(frei", "frei^2": "frei^2", "frei~1": "frei~1",
+		"fr?i": "fr?i", "frei?*": "frei?*", "frei|los": "frei|los",
+	} {
+		if _, err := ParseQuery(query, an); err == nil || !strings.HasPrefix(err.Error(), want+": ") {
+			t.Errorf("%s: %v; want an error about %s", query, err, want)
+		}
+	}
+	for _, query := range []string{"frei*", "#freiheit", `/fr(e|o)i?h.*/`, `"how are you?"`, "co-op", "what?", "don't"} {
+		if _, err := ParseQuery(query, an); err != nil {
+			t.Errorf("%s: %v", query, err)
+		}
+	}
+	if _, err := ParseQuery("-frei", analyzer(t, "whitespace")); err != nil {
+		t.Errorf("a word with signs: %v", err)
 	}
 }

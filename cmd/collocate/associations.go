@@ -13,9 +13,11 @@ import (
 )
 
 // measureHelp explains the measures in the help of verbs that have them.
-const measureHelp = `O is how often two words co-occur, f1 and f2 how often each occurs in the corpus, N the number
-of words, and E = f1 f2 span / N the value expected by chance; a span is the window, on both
-sides or on one:
+const measureHelp = `O (COUNT) is how often two words co-occur: the occurrences of the second word in the span of each
+occurrence of the first. A span is the window, on both sides or on one, without the word in its
+middle; in "very very" each is in the span of the other, so O is 2 for both sides. f1 and f2 are
+how often each word occurs in the corpus, N is the number of words, and E = f1 f2 span / N the
+value expected by chance:
   logdice  14 + log2(dice): 14 where each occurs with the other only, in corpora of any
            size (default)
   dice     2 O / (f1 + f2)
