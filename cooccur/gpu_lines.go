@@ -23,14 +23,13 @@ type plainFile struct {
 // plainLines returns the corpus's files if all of them are regular, not compressed, and have one
 // document per line.
 func plainLines(c *text.Corpus) ([]plainFile, bool) {
-	guessed := c.Options.Format == text.Auto
-	if c.Options.Format != text.Lines && !guessed || c.Options.Encoding != text.Bytes {
+	if c.Options.Format != text.Lines && c.Options.Format != text.Auto || c.Options.Encoding != text.Bytes {
 		return nil, false
 	}
 	var files []plainFile
 	for _, path := range c.Paths {
 		info, err := os.Stat(path)
-		if path == "-" || err != nil || !info.Mode().IsRegular() || !mayBeLines(path, guessed) {
+		if path == "-" || err != nil || !info.Mode().IsRegular() || !mayBeLines(path, &c.Options) {
 			return nil, false // left to package text, which reads it or reports the error
 		}
 		files = append(files, plainFile{path, info.Size()})
@@ -39,8 +38,8 @@ func plainLines(c *text.Corpus) ([]plainFile, bool) {
 }
 
 // mayBeLines reports whether a file's first bytes are uncompressed text and, if the format is
-// guessed, look like one document per line.
-func mayBeLines(path string, guessed bool) bool {
+// guessed, are one document per line without anything to be said.
+func mayBeLines(path string, o *text.Options) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false
@@ -53,7 +52,7 @@ func mayBeLines(path string, guessed bool) bool {
 	}
 	head, whole := head[:n], n < len(head)
 	return textfile.Codec(head) == "" && textfile.WhyNotText(head) == "" &&
-		(!guessed || text.GuessFormat(head, whole, filepath.Base(path)) == text.Lines)
+		(o.Format == text.Lines || o.PlainLines(head, whole, filepath.Base(path)))
 }
 
 var byteOrderMark = []byte("\xef\xbb\xbf")

@@ -22,9 +22,9 @@ func (s *source) detect(head []byte, whole bool) error {
 		s.format = JSONL
 	}
 	if s.format == Auto {
-		s.format = guess(head, whole, s.name, s.inFolder || s.options.whole)
-		if s.format == Blank {
-			s.note = "documents are what stands between blank lines (--format lines: one a line)"
+		var err error
+		if s.format, s.guess, err = s.options.guess(head, whole, s.name, s.inFolder || s.options.whole); err != nil {
+			return fmt.Errorf("%s: %w", s.path, err)
 		}
 	}
 	switch s.format {
@@ -83,10 +83,39 @@ func (s *source) detect(head []byte, whole bool) error {
 	return nil
 }
 
-// GuessFormat detects the format of a file from its name and its first bytes, which are the whole
-// file or about 64 KB of it.
-func GuessFormat(head []byte, whole bool, name string) Format {
-	return guess(bytes.TrimPrefix(head, bom), whole, name, false)
+// PlainLines reports whether a file without a format is read as one document per line, and nothing
+// has to be said about that. The file's first bytes are the whole file or about 64 KB of it.
+func (o *Options) PlainLines(head []byte, whole bool, name string) bool {
+	format, said, err := o.guess(bytes.TrimPrefix(head, bom), whole, name, false)
+	return format == Lines && said == "" && err == nil
+}
+
+// guess detects the format of a file. said is a guess that changes the documents, if it is one.
+func (o *Options) guess(head []byte, whole bool, name string, inFolder bool) (f Format, said string, err error) {
+	f = guess(head, whole, name, inFolder)
+	if f == TSV && plainName(name) != ".tsv" {
+		return f, "lines are a number, a tab and text: the numbers are read as IDs (--format lines counts them as words)", nil
+	}
+	if f != Lines && f != Blank && f != File {
+		return f, "", nil
+	}
+	if err := refuseAnnotated(head, whole); err != nil {
+		return f, "", err
+	}
+	if lang := markup(head); lang != "" {
+		said = lang + " is read as plain text: its tags count as words; convert it to text first"
+	}
+	switch {
+	case o.Plain != Auto:
+		return o.Plain, said, nil
+	case said != "":
+	case f == Blank:
+		said = "documents are what stands between blank lines (--format lines: one a line)"
+	case f == Lines && wrapped(head, whole):
+		said = "lines end in the middle of sentences, and each is read as a document, beyond which no window " +
+			"reaches (--format blank: a paragraph, --format file: the whole file; --format lines says that it is meant)"
+	}
+	return f, said, nil
 }
 
 func guess(head []byte, whole bool, name string, inFolder bool) Format {
@@ -101,12 +130,7 @@ func guess(head []byte, whole bool, name string, inFolder bool) Format {
 	case smartField(first) == 'I':
 		return SMART
 	}
-	name = strings.ToLower(name)
-	switch ext := filepath.Ext(name); ext {
-	case ".gz", ".zst", ".bz2":
-		name = strings.TrimSuffix(name, ext)
-	}
-	switch filepath.Ext(name) {
+	switch plainName(name) {
 	case ".csv":
 		return CSV
 	case ".tsv":
@@ -124,6 +148,17 @@ func guess(head []byte, whole bool, name string, inFolder bool) Format {
 	default:
 		return Lines
 	}
+}
+
+// plainName returns the ending of a file's name in lower case, without that of a compressed file.
+func plainName(name string) string {
+	name = strings.ToLower(name)
+	ext := filepath.Ext(name)
+	switch ext {
+	case ".gz", ".zst", ".bz2":
+		ext = filepath.Ext(strings.TrimSuffix(name, ext))
+	}
+	return ext
 }
 
 // numberedLines reports whether every line is a number, one tab and text. The last line of a head

@@ -91,7 +91,9 @@
 // Next come the names .csv, .tsv, .jsonl and .ndjson, also before .gz, .zst or .bz2. If every line
 // is a number, a tab and text without tabs, the file is tsv. Otherwise it is plain text: one
 // document per file inside a folder; blank if at least 2% of the lines are blank lines between
-// others; and else lines.
+// others; and else lines. Options.Plain names one of these for all plain text. Options.Guess hears
+// of what was guessed by contents. Annotated corpora, CoNLL-U and CWB's vertical text (VRT), are
+// refused, since their tags would be words, unless a format is named.
 //
 // # Words
 //
@@ -100,8 +102,8 @@
 //	whitespace  the bytes between blanks, tabs and line feeds, as in Stanford's GloVe: CRs are
 //	            removed, words are cut to 999 bytes at a character's border; nothing else changes
 //	ascii       letters a-z, lower-cased; everything else separates words
-//	unicode     words of UAX #29 that have a letter or a number, in normal form NFC, case folded;
-//	            bytes that are not UTF-8 separate words
+//	unicode     words of UAX #29 that have a letter or a number, in normal form NFC, case folded,
+//	            with plain apostrophes; bytes that are not UTF-8 separate words
 //	english     and the other Snowball stemmers: like unicode, then stemmed. They are arabic,
 //	            danish, dutch, english, finnish, french, german, hungarian, irish, italian,
 //	            norwegian, porter, portuguese, romanian, russian, spanish, swedish, tamil and
@@ -118,10 +120,11 @@
 //	english       the cat 2 paw
 //	english+stop  cat 2 paw
 //
-// Case is folded by Unicode's simple folding (ẞ and ß become one, and so do Σ, σ and ς). The
-// Snowball languages treat a typographic apostrophe like a plain one; French and Italian drop
-// elided articles (l'avion becomes avion); Turkish has its own rules for i. Words longer than 64
-// bytes are not stemmed. Like english, porter removes possessives. Unlike GloVe, whitespace treats
+// Case is folded by Unicode's simple folding (ẞ and ß become one, and so do Σ, σ and ς). In unicode
+// and the Snowball languages a typographic apostrophe becomes a plain one, so don’t and don't are
+// one word; unicode@2 keeps them apart, and so does whitespace. French and Italian drop elided
+// articles (l'avion becomes avion); Turkish has its own rules for i. Words longer than 64 bytes are
+// not stemmed. Like english, porter removes possessives. Unlike GloVe, whitespace treats
 // a NUL like any other byte.
 //
 // # Speed

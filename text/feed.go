@@ -73,17 +73,27 @@ type feeder struct {
 }
 
 // tellNote passes on a note about a file, unless the same was passed on for another file.
-func (f *feeder) tellNote(path, note string) {
+func (f *feeder) tellNote(path, note string) { f.say(f.corpus.Options.Note, path, note) }
+
+func (f *feeder) tellGuess(path, guess string) {
+	say := f.corpus.Options.Guess
+	if say == nil {
+		say = f.corpus.Options.Note
+	}
+	f.say(say, path, guess)
+}
+
+func (f *feeder) say(tell func(line string), path, line string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.corpus.Options.Note == nil || note == "" || f.told[note] {
+	if tell == nil || line == "" || f.told[line] {
 		return
 	}
 	if f.told == nil {
 		f.told = map[string]bool{}
 	}
-	f.told[note] = true
-	f.corpus.Options.Note(path + ": " + note)
+	f.told[line] = true
+	tell(path + ": " + line)
 }
 
 // enlarge waits until no other large piece is processed. It is called before one is read.
@@ -181,6 +191,7 @@ func (f *feeder) feed(in input) error {
 	if err := s.detect(buf, err == io.EOF); err != nil {
 		return badFile{err}
 	}
+	f.tellGuess(s.path, s.guess)
 	f.tellNote(s.path, s.note)
 	if log := s.options.Log; log != nil {
 		log.Info("reading", "file", s.path, "format", s.format, "compression", cmp.Or(s.codec, "none"), "bytes", s.size)

@@ -21,7 +21,8 @@ type source struct {
 	format  Format
 	columns csvColumns // of CSV, and of TSV with a header
 	list    bool       // JSON is one array of objects
-	note    string     // about what was guessed or left out
+	note    string     // about what was left out, or follows from names
+	guess   string     // about a guess that changes the documents
 	names   []string   // fields of the first JSON records
 	whole   bool       // their text is the field contents, of which other fields are parts
 	say     func(path, note string)

@@ -75,6 +75,9 @@ type Stream struct {
 type Options struct {
 	// Format is how the files hold documents. Auto, the zero value, detects it for each file.
 	Format Format
+	// Plain is the format of files that are detected as plain text: Lines, File or Blank. Auto, the
+	// zero value, detects it.
+	Plain Format
 	// Fields names the fields of JSON and tables that hold the text. They are joined by newlines in
 	// this order; empty ones are left out. If Fields is empty, the usual names are used: see the
 	// package comment. In SMART they are the letters of the sections, T and W by default.
@@ -112,9 +115,12 @@ type Options struct {
 	// Progress is called with the number of bytes read and the total, or 0 if that is unknown. It
 	// may be called from several goroutines.
 	Progress func(done, total int64)
-	// Note, unless it is nil, is called with a line of text for each guess and for what was left
-	// out.
+	// Note, unless it is nil, is called with a line of text for what was left out or follows from
+	// names, such as fields that were chosen.
 	Note func(line string)
+	// Guess is called with a line of text for each guess by contents that changes the documents,
+	// such as that blank lines separate them; nil means Note.
+	Guess func(line string)
 	// SkipBad, unless it is nil, is called for each file that cannot be opened, is not text, or
 	// is not in its format or encoding, and the file is skipped. If it is nil, the first such file
 	// is an error. So is, in any case, an error behind the first megabyte of a file, whose

@@ -65,12 +65,12 @@ The format follows from the name of --out, or from --out-format:
   .tsv      tsv      lines of word, word, value
 
 The vocabulary is read from --vocab, or counted first, with --min-count and --max-size. Words
-outside it are removed before windows are formed. Windows do not cross documents. As in GloVe,
-each line is a document with --format lines, which is the default for plain text without blank
-lines. Then results and other defaults are GloVe's; --side right is GloVe's -symmetric 0. GloVe
-rounds at each addition, so its sums have a relative error of up to 1e-11 where these are exact.
-If nothing overflows its memory, as with small corpora, GloVe writes its first record with twice
-the value.
+outside it are removed before windows are formed. Windows do not cross documents. For GloVe's
+.bin, each line of plain text is a document, as in GloVe. For other files that is so with --format
+lines, and without blank lines in the text; a guess is said. Then results and other defaults are
+GloVe's; --side right is GloVe's -symmetric 0. GloVe rounds at each addition, so its sums have a
+relative error of up to 1e-11 where these are exact. If nothing overflows its memory, as with
+small corpora, GloVe writes its first record with twice the value.
 
 --engine auto uses a GPU, if there is one, for plain text that would keep the CPU cores busy for
 more than two or three seconds, the longest time that opening a GPU takes.`,
@@ -142,6 +142,9 @@ func (c *cooccurCmd) run(cmd *cobra.Command, args []string) error {
 	format, err := c.check(cmd)
 	if err != nil {
 		return err
+	}
+	if format == cooccur.GloVe {
+		c.corpus.plain = text.Lines
 	}
 	an, err := c.corpus.analyzer()
 	if err != nil {

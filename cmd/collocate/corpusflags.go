@@ -16,6 +16,7 @@ import (
 // analyzerName to its default before register.
 type corpusFlags struct {
 	format       text.Format
+	plain        text.Format // of plain text without --format; Auto detects it
 	fields       []string
 	idField      string
 	analyzerName string
@@ -82,6 +83,7 @@ func (c *corpusFlags) corpus(a *app, paths []string, results ...string) *text.Co
 	}
 	return &text.Corpus{Paths: paths, Options: text.Options{
 		Format:      c.format,
+		Plain:       c.plain,
 		Fields:      c.fields,
 		Schema:      c.schema,
 		IDField:     c.idField,
@@ -93,6 +95,7 @@ func (c *corpusFlags) corpus(a *app, paths []string, results ...string) *text.Co
 		Threads:     a.textThreads(),
 		Progress:    a.progress("reading"),
 		Note:        a.note,
+		Guess:       a.guess,
 		SkipBad:     skip,
 		Log:         a.log,
 	}}

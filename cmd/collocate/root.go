@@ -95,7 +95,7 @@ All engines give the same result to the bit.`,
 	f.Var((*bytesize.Size)(&a.gpu.Memory), "gpu-memory",
 		"bound on the GPU's memory, such as 8GB; 0B means most of what is free")
 	f.BoolVar(&a.json, "json", false, "print results as JSON")
-	f.BoolVarP(&a.quiet, "quiet", "q", false, "print no progress, no summaries and no notes on guesses")
+	f.BoolVarP(&a.quiet, "quiet", "q", false, "print no progress, no summaries and no notes, except on guesses that change the result")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "log what is done and chosen to standard error")
 	choices(root, map[string][]string{"engine": {"auto", "sequential", "multicore", "gpu"}})
 
@@ -271,6 +271,13 @@ func (a *app) summary(format string, args ...any) {
 func (a *app) note(line string) {
 	if _, told := a.noted.LoadOrStore(line, true); !told {
 		a.summary("note: %s", line)
+	}
+}
+
+// guess writes a line on a guess that changes the result, even with --quiet, and once.
+func (a *app) guess(line string) {
+	if _, told := a.noted.LoadOrStore(line, true); !told {
+		a.warn("note: %s", line)
 	}
 }
 

@@ -46,7 +46,7 @@ func (f *vocabFlags) options(a *app, an text.Analyzer) (cooccur.VocabularyOption
 }
 
 func newVocabCmd(a *app) *cobra.Command {
-	corpus := corpusFlags{analyzerName: "whitespace"}
+	corpus := corpusFlags{analyzerName: "whitespace", plain: text.Lines}
 	var flags vocabFlags
 	var out string
 	cmd := &cobra.Command{
@@ -56,7 +56,7 @@ func newVocabCmd(a *app) *cobra.Command {
 		Annotations: hasGPU,
 		Long: `Write the vocabulary of a corpus: a line 'word count' for each distinct word, in descending
 order of counts, as GloVe's vocab_count does. By default, words are separated by blanks, every
-line is a document, and ties are in GloVe's order. Without a corpus, or with -, read standard
+line of plain text is a document, and ties are in GloVe's order. Without a corpus, or with -, read standard
 input. --engine auto uses a GPU, if there is one, for plain text that would keep the CPU cores
 busy for more than two or three seconds.`,
 		Example: `  collocate vocab corpus.txt --min-count 5 --out vocab.txt
