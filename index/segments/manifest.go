@@ -33,9 +33,9 @@ type manifest struct {
 	Generation uint64 `json:"generation"`
 	Analyzer   string `json:"analyzer"`
 	// Analyzers is the version of the analyzers whose names are here; 0 means 2.
-	Analyzers int `json:"analyzers,omitempty"`
-	StoreText  bool   `json:"store_text"`
-	Positions  bool   `json:"positions,omitempty"`
+	Analyzers int  `json:"analyzers,omitempty"`
+	StoreText bool `json:"store_text"`
+	Positions bool `json:"positions,omitempty"`
 	// Schema describes the fields of documents, if they have any.
 	Schema json.RawMessage `json:"schema,omitempty"`
 	// Root is the folder to which the IDs of files are relative, if any ID is a file's name.
