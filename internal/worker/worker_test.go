@@ -211,6 +211,56 @@ func TestBuildAndSearch(t *testing.T) {
 	}
 }
 
+// Candidates of a query are scored as in the whole index, and nothing else is found. Lists of them
+// that do not fit the queries or the index are refused.
+func TestCandidatesOnly(t *testing.T) {
+	c := newClient(t)
+	number := c.build(nil, "cats sleep", "dogs bark", "a cat and a dog")
+	with := args{"index": number, "k": 3}
+	texts := list("texts", "ends", "cat", "dog")
+	within := func(docs []uint32, ends ...int64) []pipe.Array {
+		return append(texts, pipe.NewArray("within", docs), pipe.NewArray("within_ends", ends))
+	}
+	all := c.must("search", with, texts...)
+	allDocs, _ := pipe.Get[uint32](all.Message, "docs")
+	allScores, _ := pipe.Get[float32](all.Message, "scores")
+	some := c.must("search", with, within([]uint32{0, 1, 2}, 2, 3)...)
+	offsets, _ := pipe.Get[int64](some.Message, "offsets")
+	docs, _ := pipe.Get[uint32](some.Message, "docs")
+	scores, _ := pipe.Get[float32](some.Message, "scores")
+	if len(offsets) != 3 || offsets[1] != 1 || len(docs) != 2 || docs[0] != 0 || docs[1] != 2 {
+		t.Fatalf("offsets %v, docs %v: want document 0 for cat and 2 for dog", offsets, docs)
+	}
+	if allDocs[0] != 0 || allDocs[3] != 2 || scores[0] != allScores[0] || scores[1] != allScores[3] {
+		t.Errorf("scores %v: want those of %v, which are %v", scores, allDocs, allScores)
+	}
+	for what, arrays := range map[string][]pipe.Array{
+		"an unknown document": within([]uint32{3}, 1, 1), "too few lists": within([]uint32{1}, 1),
+		"falling ends": within([]uint32{0, 1}, 2, 1), "an end outside": within([]uint32{0}, 1, 2),
+	} {
+		if a := c.call("search", with, arrays...); a.Kind != "value" {
+			t.Errorf("%s: %q of kind %q, want a value error", what, a.Error, a.Kind)
+		}
+	}
+}
+
+// Parameters of the wrong type are named, with what was expected.
+func TestWrongTypesAreNamed(t *testing.T) {
+	c := newClient(t)
+	for want, with := range map[string]args{
+		"search: k1: want a number, not string":          {"k1": "x"},
+		"search: k: want a whole number, not 1.5":        {"k": 1.5},
+		"search: filter: want a string, not array":       {"filter": []string{"a"}},
+		"search: syntax: want true or false, not string": {"syntax": "yes"},
+		`search: there is no option "foo"`:               {"foo": 1},
+		"threads=-1: want at least 0":                    {"k": 1, "threads": -1},
+	} {
+		if a := c.call("search", with); a.Error != want || a.Kind != "value" {
+			t.Errorf("%v: %q of kind %q, want %q", with, a.Error, a.Kind, want)
+		}
+	}
+}
+
 func TestMistakesAreErrors(t *testing.T) {
 	c := newClient(t)
 	number := c.build(nil, "cats sleep")

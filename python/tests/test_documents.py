@@ -6,6 +6,7 @@ import itertools
 import json
 import subprocess
 import uuid
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -207,6 +208,24 @@ def test_tables_of_polars_and_pyarrow():
         assert found(texts, "dog") == [["1"]]
     with pytest.raises(TypeError, match="collect"):
         Index.build(pl.DataFrame(columns).lazy())
+
+
+@dataclass
+class Paper:
+    id: str
+    text: str
+
+
+def test_rows_dataclasses_and_open_files(tmp_path):
+    pd = pytest.importorskip("pandas")
+    assert found([Paper("a", "cat")], "cat", "a") == [["a"], []]
+    rows = pd.DataFrame({"id": ["x", "y"], "text": ["a cat", "a dog"]})
+    assert found(rows.iterrows(), "dog", "x") == [["y"], []]
+    assert found((row for _, row in rows.iterrows()), "dog") == [["y"]]
+    file = tmp_path / "papers.jsonl"
+    file.write_text('{"id": "a", "text": "cat"}')
+    with open(file) as lines, pytest.warns(CollocateWarning, match="pass its path"):
+        Index.build(lines).close()
 
 
 def test_ids_of_other_types():

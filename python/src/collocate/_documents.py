@@ -7,6 +7,8 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import is_dataclass
+from io import TextIOBase
 from itertools import islice
 from numbers import Number
 from pathlib import Path
@@ -160,6 +162,8 @@ def _listed(corpus: Any, unique: bool) -> _Labelled:
     if isinstance(corpus, Mapping):
         return _Labelled(corpus.values(), corpus.keys())
     values = corpus
+    if isinstance(corpus, TextIOBase):
+        warn("each line of the open file is a document: pass its path to read it by its format")
     if hasattr(corpus, "to_pylist"):  # pyarrow
         values = corpus.to_pylist()
     elif hasattr(corpus, "dtype"):  # NumPy, pandas; polars
@@ -342,8 +346,14 @@ class _Reader:
                 )
             label, d = d
             _id(label, number)
+        if type(d) in (str, dict):
+            return label, d, own
         if hasattr(d, "_asdict"):  # a named tuple, as of ir_datasets
             d = d._asdict()
+        elif is_dataclass(d) and not isinstance(d, type):
+            d = vars(d)
+        elif hasattr(d, "iloc") and hasattr(d, "to_dict"):  # a row, as of DataFrame.iterrows
+            d, own = d.to_dict(), True
         return label, d, own
 
     def _name(self, inside: str | None, label: Any, own: bool, number: int) -> str | None:
