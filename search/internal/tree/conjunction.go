@@ -243,8 +243,19 @@ func (x *exec) walk(g *conjunction, within *docset.Set, h *ranking, each func())
 		if len(g.left) > 0 {
 			each()
 		}
+		more = more && !g.stopped()
 	}
 	return g.err()
+}
+
+// stopped reports whether the context ended while positions were read.
+func (g *conjunction) stopped() bool {
+	for _, l := range g.leaves {
+		if l.phrase != nil && l.phrase.sweep.err != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // most returns a bound on the scores in a block of the leading list.

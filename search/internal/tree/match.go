@@ -1,7 +1,10 @@
 package tree
 
 import (
+	"context"
+	"math"
 	"slices"
+	"sort"
 
 	"github.com/collocate/collocate/search/internal/model"
 )
@@ -22,22 +25,61 @@ func (m *matcher) exact() bool { return m.places && m.slop == 0 }
 // prepare finds words that occur more than once.
 func (m *matcher) prepare(words []model.Term) {
 	m.equal = m.equal[:0]
+	var last map[string]int // of long phrases: for each word its last occurrence, from 1
+	if len(words) > 16 {
+		last = make(map[string]int, len(words))
+	}
 	for i := range words {
-		last := -1
-		for j := range i {
-			if words[j].Text == words[i].Text {
-				last = j
+		word, before := words[i].Text, -1
+		if last != nil {
+			before = last[word] - 1
+			last[word] = i + 1
+		} else {
+			for j := range i {
+				if words[j].Text == word {
+					before = j
+				}
 			}
 		}
-		m.equal = append(m.equal, last)
+		m.equal = append(m.equal, before)
 	}
 }
 
+// sweep is the state of a matcher that reads a document from its beginning to its end. It looks at
+// the context after every so many steps, also within a document.
+type sweep struct {
+	ctx   context.Context
+	err   error // of the context
+	steps int   // since the last look at the context
+	all   int64 // steps so far, for tests
+
+	at []int // for each word the index of its position, among those of the document
+}
+
+// lookEvery is the number of steps between two looks at the context: about a millisecond.
+const lookEvery = 1 << 19
+
+// step counts steps, and reports whether to go on.
+func (s *sweep) step(n int) bool {
+	s.all += int64(n)
+	if s.steps += n; s.steps >= lookEvery {
+		s.steps = 0
+		s.err = s.ctx.Err()
+	}
+	return s.err == nil
+}
+
 // count returns the number of matches of words at the given positions, if they need not be
-// adjacent.
-func (m *matcher) count(places [][]uint32) (n uint32) {
+// adjacent: the match that ends first, then the one that ends first among those that begin after
+// it, and so on. If the sweep has an error afterwards, the number is meaningless.
+//
+// Positions are only passed forwards. With n words at p positions in all, of a document of d words,
+// it takes at most n steps for each of min(d, p) values of low in first, and one for each match.
+func (m *matcher) count(places [][]uint32, s *sweep) (n uint32) {
+	s.at = slices.Grow(s.at[:0], len(places))[:len(places)]
+	clear(s.at)
 	for after := int64(-1); ; n++ {
-		end, ok := m.first(places, after)
+		end, ok := m.first(places, s, after)
 		if !ok {
 			return n
 		}
@@ -48,28 +90,70 @@ func (m *matcher) count(places [][]uint32) (n uint32) {
 // first finds the match that ends first among those that begin after a position, and returns its
 // end.
 //
-// Let word i be expected at offset want(i): i in a phrase, 0 in Near. A match is a set of distinct
-// positions p(i) with low <= p(i)-want(i) <= low+slop for some low. For a given low the smallest
-// positions that fit also end first. Equal words take theirs in the order of the phrase, since
-// swapping two that are in reverse order only brings them closer together. The only values of low
-// to try are those at which some word occurs.
-func (m *matcher) first(places [][]uint32, after int64) (end int64, ok bool) {
+// Let word i be expected at offset want(i): i in a phrase, 0 in Near. A match is a position p(i)
+// for each word, distinct for equal words, such that the displacements p(i)-want(i) differ by at
+// most the slop. Equal words take theirs in the order of the phrase, since swapping two that are in
+// reverse order only brings their displacements closer together.
+//
+// The sweep holds a position for each word that is not after its position in any match that is
+// left: at first the smallest ones. Let low be the largest displacement of these, minus the slop.
+// In no match is a displacement below low: the word with the largest one never has a smaller one.
+// So each word may move on to its first position from low+want(i) on that is after that of the
+// equal word before it. If no displacement is below low, the positions are a match, and no match
+// ends earlier. Otherwise low has risen, and the words move again.
+func (m *matcher) first(places [][]uint32, s *sweep, after int64) (end int64, ok bool) {
 	if m.ordered {
-		return m.firstOrdered(places, after)
+		return m.firstOrdered(places, s, after)
 	}
-	for i, list := range places {
-		k, _ := slices.BinarySearch(list, uint32(after+1))
-		for _, p := range list[k:] {
-			low := int64(p) - m.want(i)
-			if ok && low > end {
-				break
+	low, slop := int64(math.MinInt32), int64(m.slop)
+	for {
+		if !s.step(len(places)) {
+			return 0, false
+		}
+		least := int64(math.MaxInt64)
+		for i, list := range places {
+			from := max(low+m.want(i), after+1)
+			if before := m.equal[i]; before >= 0 {
+				from = max(from, int64(places[before][s.at[before]])+1)
 			}
-			if e, fits := m.fit(places, low, after); fits && (!ok || e < end) {
-				end, ok = e, true
+			k := seek(list, s.at[i], from)
+			if s.at[i] = k; k == len(list) {
+				return 0, false
 			}
+			moved := int64(list[k]) - m.want(i)
+			least, low = min(least, moved), max(low, moved-slop)
+		}
+		if least >= low {
+			break
 		}
 	}
-	return end, ok
+	for i, list := range places {
+		end = max(end, int64(list[s.at[i]]))
+	}
+	return end, true
+}
+
+// firstOrdered is first for positions that must increase. From the first position of the first word
+// on, each word takes its first position after that of the word before. No match that begins there
+// or later ends earlier; so if the last position is too far away, a match begins at most slop
+// before it.
+func (m *matcher) firstOrdered(places [][]uint32, s *sweep, after int64) (end int64, ok bool) {
+	for from := after + 1; ; from = end - int64(m.slop) {
+		if !s.step(len(places)) {
+			return 0, false
+		}
+		end = from - 1
+		for i, list := range places {
+			k := seek(list, s.at[i], end+1)
+			if s.at[i] = k; k == len(list) {
+				return 0, false
+			}
+			end = int64(list[k])
+		}
+		if end-int64(places[0][s.at[0]]) <= int64(m.slop) {
+			return end, true
+		}
+	}
 }
 
 // want returns the offset at which word i is expected.
@@ -80,44 +164,19 @@ func (m *matcher) want(i int) int64 {
 	return 0
 }
 
-// fit finds the smallest positions for a low, and returns the largest of them.
-func (m *matcher) fit(places [][]uint32, low, after int64) (end int64, ok bool) {
-	var few [16]int64
-	taken := few[:0]
-	for i, list := range places {
-		from := max(low+m.want(i), after+1, 0)
-		if before := m.equal[i]; before >= 0 {
-			from = max(from, taken[before]+1)
+// seek returns the first index from k on at which a rising list has at least a value.
+func seek(list []uint32, k int, value int64) int {
+	for range 4 { // most are near
+		if k == len(list) || int64(list[k]) >= value {
+			return k
 		}
-		k, _ := slices.BinarySearch(list, uint32(from))
-		if k == len(list) || int64(list[k]) > low+m.want(i)+int64(m.slop) {
-			return 0, false
-		}
-		taken = append(taken, int64(list[k]))
-		end = max(end, int64(list[k]))
+		k++
 	}
-	return end, true
-}
-
-// firstOrdered is first for positions that must increase.
-func (m *matcher) firstOrdered(places [][]uint32, after int64) (end int64, ok bool) {
-	k, _ := slices.BinarySearch(places[0], uint32(after+1))
-	for _, p := range places[0][k:] {
-		if ok && int64(p) > end {
-			break
-		}
-		at := p
-		fits := true
-		for _, list := range places[1:] {
-			k, _ := slices.BinarySearch(list, at+1)
-			if fits = k < len(list) && int64(list[k])-int64(p) <= int64(m.slop); !fits {
-				break
-			}
-			at = list[k]
-		}
-		if fits && (!ok || int64(at) < end) {
-			end, ok = int64(at), true
-		}
+	step := 4
+	for k+step < len(list) && int64(list[k+step]) < value {
+		k += step
+		step *= 2
 	}
-	return end, ok
+	rest := list[k:min(k+step+1, len(list))]
+	return k + sort.Search(len(rest), func(i int) bool { return int64(rest[i]) >= value })
 }

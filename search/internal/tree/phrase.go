@@ -27,7 +27,7 @@ var phrasePool = sync.Pool{New: func() any { return new(phrases) }}
 
 // release returns the memory to the pool.
 func (p *phrases) release() {
-	p.n = nil
+	p.n, p.sweep.ctx = nil, nil
 	phrasePool.Put(p)
 }
 
@@ -44,6 +44,7 @@ type phrases struct {
 	starts placesOf                // positions in these at which the phrase may begin
 	found  placesOf                // positions of a word in these
 	places [][]uint32              // positions of each word of the phrase, in one candidate
+	sweep  sweep                   // counts steps, and matches words that need not be adjacent
 
 	own    candidates // used if the phrase is not part of a conjunction
 	scores [index.BlockSize]float32
@@ -66,6 +67,7 @@ func (x *exec) openPhrase(n *node) (*phrases, error) {
 		}
 	}
 	p := phrasePool.Get().(*phrases)
+	p.sweep.ctx, p.sweep.err, p.sweep.steps, p.sweep.all = x.ctx, nil, 0, 0
 	p.n, p.lists, p.places = n, p.lists[:0], slices.Grow(p.places[:0], len(n.terms))[:len(n.terms)]
 	for i := range n.terms {
 		t := &n.terms[i]
@@ -147,9 +149,10 @@ func (p *phrases) openPositions() bool {
 }
 
 // count counts the occurrences of the phrase in the remaining candidates. It stores the counts in
-// tfs and keeps the candidates with any.
+// tfs and keeps the candidates with any. If the context ends meanwhile, it keeps none, and err
+// returns why.
 func (p *phrases) count(c *candidates) {
-	if len(c.left) == 0 || !p.openPositions() {
+	if len(c.left) == 0 || p.sweep.err != nil || !p.openPositions() {
 		c.left = c.left[:0]
 		return
 	}
@@ -161,12 +164,19 @@ func (p *phrases) count(c *candidates) {
 			for _, l := range p.lists {
 				block, place := l.where(c, i)
 				places := l.positions.At(&l.Cursor, block, place)
+				p.sweep.step(len(places))
 				for _, u := range l.used {
 					p.places[u] = places
 				}
 			}
-			p.tfs[i] = p.n.places.count(p.places)
+			if p.sweep.err == nil {
+				p.tfs[i] = p.n.places.count(p.places, &p.sweep)
+			}
 		}
+	}
+	if p.sweep.err != nil {
+		c.left = c.left[:0]
+		return
 	}
 	n := 0
 	for _, i := range c.left {
@@ -188,12 +198,16 @@ func (p *phrases) countExact(c *candidates) {
 	}
 	for n, l := range p.lists {
 		l.gather(c, p.who, &p.found)
+		p.sweep.step(len(p.found.list))
 		used := l.used
 		if n == 0 {
 			p.startAt(uint32(used[0]))
 			used = used[1:]
 		}
 		for _, u := range used {
+			if !p.sweep.step(len(p.starts.list)) {
+				return
+			}
 			p.keepStarts(uint32(u))
 		}
 		p.dropEmpty()
@@ -259,6 +273,9 @@ func (p *phrases) dropEmpty() {
 }
 
 func (p *phrases) err() error {
+	if p.sweep.err != nil {
+		return p.sweep.err
+	}
 	for _, l := range p.lists {
 		err := cmp.Or(l.Err(), l.err)
 		if err == nil && l.ready {
@@ -296,6 +313,7 @@ func (x *exec) eachPhrase(n *node, within *docset.Set, fn func(doc, tf uint32)) 
 		for _, i := range c.left {
 			fn(c.docs[i], p.tfs[i])
 		}
+		more = more && p.sweep.err == nil
 	}
 	return p.err()
 }
@@ -348,6 +366,7 @@ func (x *exec) rankPhrase(n *node, within *docset.Set, h *ranking) error {
 			p.frequent(c, h)
 		}
 		p.count(c)
+		more = more && p.sweep.err == nil
 		h.total += int64(len(c.left))
 		for _, i := range c.left {
 			doc := c.docs[i]
