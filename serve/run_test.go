@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -237,5 +238,24 @@ func TestDrainClosesConnections(t *testing.T) {
 	v.draining.Store(true)
 	if resp := get("/v1/search?q=cell"); resp.StatusCode != 200 || !resp.Close {
 		t.Errorf("while draining: %s, close %v; want 200, true", resp.Status, resp.Close)
+	}
+}
+
+// A request whose headers are too large is refused before it is held.
+func TestHeadersAreBounded(t *testing.T) {
+	url, stop, ended := start(t, func(http.ResponseWriter, *http.Request) {}, time.Second)
+	for size, want := range map[int]int{maxHeader / 2: 200, 2 * maxHeader: 431} {
+		resp, err := http.Get(url + "/?q=" + strings.Repeat("a", size))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("a request line of %d bytes: status %d, want %d", size, resp.StatusCode, want)
+		}
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }
