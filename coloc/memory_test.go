@@ -33,10 +33,10 @@ func TestPointsAndPlacesCountAgainstTheBound(t *testing.T) {
 // Rounds hold the points once more on each core, so a small bound has fewer cores at work. The
 // result is the same; where not even one core fits, the rounds are refused.
 func TestRoundsKeepToTheBound(t *testing.T) {
-	pts := crowd(20_000, 3)
-	opt := Options{Distance: 0.002, MinPrevalence: 0.01, Threads: 8, Engine: engine.Multicore}
+	pts := crowd(5_000, 3)
+	opt := Options{Distance: 0.004, MinPrevalence: 0.01, Threads: 8, Engine: engine.Multicore}
 	var want []Significance
-	for memory, fits := range map[int64]bool{2e9: true, 9e6: true, 6e6: false} {
+	for memory, fits := range map[int64]bool{2e9: true, 5.5e6: true, 4e6: false} {
 		opt.Memory = memory
 		s := mustSurvey(t, pts, opt)
 		res, err := s.Mine(t.Context())

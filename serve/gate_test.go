@@ -412,3 +412,127 @@ func TestGreedyClientsLeaveRoom(t *testing.T) {
 		}
 	}
 }
+
+// quietGate has one slot in each lane and a clock that only the test moves.
+type quietGate struct {
+	*gate
+	at time.Time
+}
+
+func newQuietGate() *quietGate {
+	q := &quietGate{newGate(Limits{Wait: time.Minute, Waiting: 1000, Hold: time.Second}, 1, 1), time.Unix(1e9, 0)}
+	q.now = func() time.Time { return q.at }
+	return q
+}
+
+// work lets a client alone work for some time, in one request.
+func (q *quietGate) work(t *testing.T, who netip.Addr, took time.Duration) {
+	t.Helper()
+	s, ok := q.enterFree(who, shortLane)
+	if !ok {
+		t.Fatal("the slot is not free")
+	}
+	q.at = q.at.Add(took)
+	s.leave()
+}
+
+// inTurn lets requests of two clients, which both always have one waiting, run for a millisecond
+// each. It returns how many of the second run before the first has its turn.
+func (q *quietGate) inTurn(t *testing.T, first, second netip.Addr, most int) int {
+	t.Helper()
+	other := netip.MustParseAddr("192.0.2.3")
+	s, ok := q.enterFree(other, shortLane)
+	if !ok {
+		t.Fatal("the slot is not free")
+	}
+	one, waits := q.join(first, shortLane)
+	two, next := q.join(second, shortLane)
+	q.at = q.at.Add(time.Millisecond)
+	s.leave()
+	for n := range most {
+		if len(waits.turn) == 1 {
+			q.end(one, shortLane, 0)
+			q.remove(two, shortLane, next)
+			return n
+		}
+		if len(next.turn) != 1 {
+			t.Fatal("nobody has the slot")
+		}
+		two, next = q.join(second, shortLane)
+		q.at = q.at.Add(time.Millisecond)
+		q.mu.Lock()
+		q.end(two, shortLane, time.Millisecond)
+		q.mu.Unlock()
+	}
+	t.Fatalf("the first client has no turn in %d", most)
+	return 0
+}
+
+// A client that comes back after a long pause goes first, but not for as long as it was away: it has
+// a head start of 5 milliseconds. A client that used more than its share waits for it, but not for
+// all of it: at most for 50 milliseconds of another.
+func TestPausesAndDebtsAreBounded(t *testing.T) {
+	q := newQuietGate()
+	for range 1000 {
+		q.work(t, greedy, time.Millisecond)
+	}
+	if n := q.inTurn(t, greedy, modest, 100); n < 4 || n > 7 {
+		t.Errorf("after a pause of a second, %d requests of a millisecond went first, want about 5", n)
+	}
+	q = newQuietGate()
+	q.work(t, modest, time.Millisecond)
+	q.work(t, greedy, 10*time.Second)
+	if n := q.inTurn(t, greedy, modest, 1000); n < 45 || n > 57 {
+		t.Errorf("after 10 seconds in one request, %d requests of another went first, want about 50", n)
+	}
+}
+
+// At most 2,048 refusals are delayed at once: more would hold connections and memory for those who
+// are refused.
+func TestHeldRefusalsAreBounded(t *testing.T) {
+	q := newQuietGate()
+	ends := 0
+	for held := 0; ; held++ {
+		wait, done := q.penalty(greedy)
+		defer done()
+		if held >= freeStrikes+2048 {
+			if wait > 0 {
+				t.Errorf("refusal %d is delayed by %v, beside %d others", held, wait, q.held)
+			}
+			break
+		}
+		if (wait > 0) != (held >= freeStrikes) {
+			t.Fatalf("refusal %d is delayed by %v", held, wait)
+		}
+		ends++
+	}
+	if ends != freeStrikes+2048 || q.held != 2048 {
+		t.Errorf("%d refusals, %d delayed", ends, q.held)
+	}
+}
+
+// The server remembers some thousand clients. If there are more, it forgets those without requests
+// and refusals, and no others.
+func TestIdleClientsAreForgotten(t *testing.T) {
+	q := newQuietGate()
+	defer mustEnter(t, q.gate, greedy, shortLane)()
+	var done func()
+	for range freeStrikes + 1 {
+		_, done = q.penalty(modest)
+	}
+	defer done()
+	for i := range 10_000 {
+		q.mu.Lock()
+		q.client(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}))
+		q.mu.Unlock()
+		if i == 4000 && len(q.clients) != 4003 {
+			t.Errorf("%d clients are known after 4,003 came", len(q.clients))
+		}
+		if len(q.clients) > 4096 {
+			t.Fatalf("%d clients are remembered", len(q.clients))
+		}
+	}
+	if q.clients[greedy] == nil || q.clients[modest] == nil {
+		t.Error("a client with a request or a delayed refusal was forgotten")
+	}
+}

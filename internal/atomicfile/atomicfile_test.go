@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -344,4 +345,154 @@ func (withoutExchange) Before(op disk.Op, _ string) error {
 func TestDirWithoutExchange(t *testing.T) {
 	defer disk.Use(withoutExchange{})()
 	TestDirReplacesTheOldOne(t)
+}
+
+// A name that is taken, or that another process took for a stale one, is not the end: others are
+// tried, but not for ever.
+func TestTakenNamesAreTriedAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "result")
+	for _, taken := range []error{&fs.PathError{Op: "open", Path: "x", Err: fs.ErrExist}, errTaken} {
+		names := map[string]bool{}
+		err := withFreshName(path, func(tmp string) error {
+			if names[tmp] = true; len(names) < 4 {
+				return taken
+			}
+			return nil
+		})
+		if err != nil || len(names) != 4 {
+			t.Errorf("%v three times: %d names, %v", taken, len(names), err)
+		}
+		tries := 0
+		err = withFreshName(path, func(string) error { tries++; return taken })
+		if err == nil || tries != 101 {
+			t.Errorf("%v always: %d tries, %v", taken, tries, err)
+		}
+	}
+}
+
+// What is done is done: a second Commit is an error, and Abort after Commit touches nothing, not
+// even what has got the temporary name since.
+func TestDoneIsDone(t *testing.T) {
+	dir := t.TempDir()
+	f, err := Create(filepath.Join(dir, "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := CreateDir(filepath.Join(dir, "folder"), isPart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		temporary string
+		commit    func() error
+		abort     func()
+	}{"file": {f.OS().Name(), f.Commit, f.Abort}, "folder": {d.Path("part"), d.Commit, d.Abort}} {
+		if err := c.commit(); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.commit(); err == nil {
+			t.Errorf("%s: a second Commit is no error", name)
+		}
+		if err := os.MkdirAll(filepath.Dir(c.temporary), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(c.temporary, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		c.abort()
+		if _, err := os.Stat(c.temporary); err != nil {
+			t.Errorf("%s: Abort after Commit removed a file: %v", name, err)
+		}
+		if err := c.commit(); err == nil {
+			t.Errorf("%s: Commit after Abort is no error", name)
+		}
+	}
+}
+
+// A folder inside another belongs to it: its Abort leaves the files, and the next folder of that
+// name replaces both, since the names inside are owned.
+func TestFoldersInside(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "folder")
+	owned := func(name string) bool { return name == "sub/" || name == "sub/part" }
+	for range 2 {
+		d, err := CreateDir(path, owned)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sub, err := d.Sub("sub")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(sub.Path("part"), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		sub.Abort()
+		if err := d.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if got := names(t, filepath.Join(path, "sub")); !slices.Equal(got, []string{"part"}) {
+			t.Errorf("the folder inside has %v", got)
+		}
+	}
+}
+
+// Another process may take a new file for a stale one and remove it before it is locked.
+func TestARemovedFileIsNotLocked(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "new"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := lock(f); err != nil {
+		t.Errorf("a new file: %v", err)
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		t.Skipf("open files cannot be removed here: %v", err)
+	}
+	if err := lock(f); !errors.Is(err, errTaken) {
+		t.Errorf("a file that was removed: %v, want %v", err, errTaken)
+	}
+}
+
+// A folder that contains what somebody else put there is not replaced, whether it was there before
+// or came while the new one was written: nothing of it is removed.
+func TestForeignFilesStay(t *testing.T) {
+	for _, foreign := range []string{"notes.txt", "photos/one.jpg"} {
+		path := filepath.Join(t.TempDir(), "index")
+		put := func() {
+			t.Helper()
+			name := filepath.Join(path, foreign)
+			if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d, err := CreateDir(path, isPart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put()
+		if err := d.Commit(); err == nil {
+			t.Errorf("%s came while the folder was written, and Commit replaced it", foreign)
+		}
+		d.Abort()
+		if _, err := CreateDir(path, isPart); err == nil {
+			t.Errorf("%s was there before, and is no error", foreign)
+		}
+		if _, err := os.Stat(filepath.Join(path, foreign)); err != nil {
+			t.Errorf("%s is gone: %v", foreign, err)
+		}
+	}
+}
+
+// A temporary name has the target's name in it: a file named .tmp5 is somebody's own.
+func TestTemporaryNames(t *testing.T) {
+	for name, want := range map[string]bool{".index.tmp5": true, ".tmp5": false, "index.tmp5": false, ".index.tmp": false,
+		".index.tmpx": false} {
+		if IsTemporary(name) != want {
+			t.Errorf("%q is temporary: %v, want %v", name, !want, want)
+		}
+	}
 }
