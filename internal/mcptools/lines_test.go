@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
@@ -64,7 +65,7 @@ func TestPendingCallsAreBounded(t *testing.T) {
 	select {
 	case <-c.in:
 		t.Errorf("call %d arrived before any was answered", maxPending+1)
-	default:
+	case <-time.After(50 * time.Millisecond):
 	}
 	for id := range 2 * maxPending {
 		n, _ := jsonrpc.MakeID(float64(id))
