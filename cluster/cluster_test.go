@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -431,4 +432,70 @@ func FuzzUvarint(f *testing.F) {
 			t.Errorf("%x: number %d to offset %d, want %d to %d", b, n, at, want, size)
 		}
 	})
+}
+
+// A key whose records come at two places, or in two forms, would count twice, or be lost: it is
+// refused, whichever way the records came.
+func TestKeysThatComeTwice(t *testing.T) {
+	ctx := context.Background()
+	path := filepath.Join(t.TempDir(), "corpus.txt")
+	if err := os.WriteFile(path, []byte(lines(200)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	words := func(spill *Spill) string {
+		return mapped(t, path, 1, func(c *text.Corpus, w io.Writer) error {
+			_, err := MapWords(ctx, c, Share{}, cooccur.VocabularyOptions{}, spill, w)
+			return err
+		})[0]
+	}
+	dir := t.TempDir()
+	merge := func(streams ...string) error {
+		_, _, err := MergeWords(ctx, inputs(streams), &Spill{Dir: dir}, cooccur.VocabularyOptions{KeepUnk: true})
+		return err
+	}
+	three, five := words(&Spill{Dir: dir, Buckets: 3}), words(&Spill{Dir: dir, Buckets: 5})
+	if err := errors.Join(merge(three), merge(five)); err != nil {
+		t.Fatal(err)
+	}
+	for want, streams := range map[string][]string{
+		"want buckets in ascending order of keys": {three, five}, // a word is in bucket 1 of 3 and in bucket 2 of 5
+		"have the same key":                       {words(nil), words(&Spill{Dir: dir, Buckets: wordBuckets})},
+	} {
+		if err := merge(streams...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	// A task that ran twice, as engines do with slow ones, has written two files for one part.
+	part := func(numbers ...int) string {
+		var b bytes.Buffer
+		_, err := MapParts(Weigh, numbers, 2, func(int, string) (Part, error) { return Part{Documents: 1}, nil }, &b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	if parts, _, err := MergeParts(ctx, Weigh, inputs([]string{part(0), part(1)})); err != nil || len(parts) != 2 {
+		t.Errorf("parts %v, %v, want two", parts, err)
+	}
+	for _, streams := range [][]string{{part(0), part(0, 1)}, {part(0), part(1), part(1)}} {
+		if _, _, err := MergeParts(ctx, Weigh, inputs(streams)); err == nil || !strings.Contains(err.Error(), "comes twice") {
+			t.Errorf("error %v, want that a part comes twice", err)
+		}
+	}
+}
+
+// submit.sh keeps what is complete, and removes nothing without --force.
+func TestSlurmKeepsParts(t *testing.T) {
+	a := &Array{Job: Weigh, Tasks: 2, Files: []string{"/data/a b"}, Dir: "/job", Map: []string{"x"}, Merge: []string{"y"},
+		Clean: "/job/weigh.files"}
+	s := a.Scripts()
+	before, _, _ := strings.Cut(s["submit.sh"], "sbatch")
+	force, rest, found := strings.Cut(before, "\nfi\n")
+	if !found || !strings.Contains(force, "--force") || !strings.Contains(force, "rm -rf /job/weigh.parts /job/weigh.files") ||
+		strings.Contains(rest, "rm ") {
+		t.Errorf("submit.sh removes parts without --force:\n%s", s["submit.sh"])
+	}
+	if want := "[ ! -e /job/weigh.parts/part-$SLURM_ARRAY_TASK_ID ] || exit 0"; !strings.Contains(s["map.sbatch"], want) {
+		t.Errorf("map.sbatch has no %q:\n%s", want, s["map.sbatch"])
+	}
 }

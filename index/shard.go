@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"path/filepath"
 
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/internal/given"
@@ -93,7 +94,8 @@ func WriteShard(ctx context.Context, r *Reader, dir string, number, of int, o Me
 
 // JoinShard writes parts[number] to the folder dir as a shard of the concatenation of all parts.
 // The concatenation itself is never built, so the parts of a collection can be indexed on several
-// machines. IDs that occur in two parts are not detected.
+// machines. A part that comes twice is an error; IDs that occur in two parts are not detected (see
+// SharedIDs).
 func JoinShard(ctx context.Context, parts []*Reader, number int, dir string, o MergeOptions) (err error) {
 	if err := given.Context(ctx); err != nil {
 		return err
@@ -113,6 +115,12 @@ func JoinShard(ctx context.Context, parts []*Reader, number int, dir string, o M
 		}
 		if err := parts[0].alike(p); err != nil {
 			return fmt.Errorf("join %s and %s: %w", parts[0].dir, p.dir, err)
+		}
+		for j, other := range parts[:i] {
+			if filepath.Clean(p.dir) == filepath.Clean(other.dir) {
+				return fmt.Errorf("join: parts %d and %d are the same index (%s), whose documents would count twice",
+					j, i, p.dir)
+			}
 		}
 		if i == number {
 			base = docs

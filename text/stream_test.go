@@ -39,3 +39,25 @@ func TestStreams(t *testing.T) {
 		t.Errorf("names %s, want x/a b y/a", names)
 	}
 }
+
+// A part of a file without records says nothing about their fields: a record that begins before the
+// part is none of its own.
+func TestStreamsWithoutRecords(t *testing.T) {
+	open := func(s string) func() (io.ReadCloser, error) {
+		return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(s)), nil }
+	}
+	for _, records := range []string{"", `{"title":"moon"}` + "\n"} {
+		c := &Corpus{Options: Options{Format: JSONL, Fields: []string{"title"}, Threads: 1},
+			Streams: []Stream{{"a.jsonl", 5, open("")}, {"b.jsonl", 7, open(records)}}}
+		got := 0
+		for _, err := range c.All(context.Background()) {
+			if err != nil {
+				t.Fatalf("records %q: %v", records, err)
+			}
+			got++
+		}
+		if want := strings.Count(records, "\n"); got != want {
+			t.Errorf("%d documents, want %d", got, want)
+		}
+	}
+}

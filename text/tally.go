@@ -71,14 +71,18 @@ func (s *source) mixed(sc *jsonScanner) error {
 func (pos *position) endFile() error {
 	s, t := pos.src, pos.file
 	pos.src, pos.file = nil, tally{}
-	if s == nil || !s.isJSON() || pos.docs == 0 {
+	if s == nil || !s.isJSON() {
 		return nil
 	}
-	named := t.unnamed < pos.docs
+	docs := pos.docs - s.before() // the others are in earlier parts of the file
+	if docs == 0 {
+		return nil
+	}
+	named := t.unnamed < docs
 	pos.files.add(t)
-	pos.records += pos.docs
+	pos.records += docs
 	// A file of one record says nothing about the others.
-	if pos.docs > 1 {
+	if docs > 1 {
 		if err := t.check(s.options); err != nil {
 			return fmt.Errorf("%s: %w: its fields are %s", s.path, err,
 				shortList(append(slices.Clip(s.names), t.later...)))
@@ -86,7 +90,7 @@ func (pos *position) endFile() error {
 	}
 	if t.unnamed > 0 && named {
 		s.say(s.path, fmt.Sprintf("%d of %d records have no ID and are named by file and number, such as %s:%d (--id-field chooses)",
-			t.unnamed, pos.docs, s.name, pos.docs))
+			t.unnamed, docs, s.name, pos.docs))
 	}
 	w := s.options.wantedFields()
 	var texts, others []string

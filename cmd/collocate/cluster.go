@@ -115,8 +115,9 @@ func (f *clusterFlags) readVocabulary() (*cooccur.Vocabulary, error) {
 func newClusterWorkerCmd(a *app) *cobra.Command {
 	f := newClusterFlags()
 	cmd := &cobra.Command{
-		Use:   "worker JOB STAGE [FILE...]",
-		Short: "Run a stage of a job, for Spark and Slurm",
+		Use:         "worker JOB STAGE [FILE...]",
+		Short:       "Run a stage of a job, for Spark and Slurm",
+		Annotations: map[string]string{s3Annotation: "spill"},
 		Long: `Run a stage of a job. Spark and Slurm call this command. JOB is vocab or cooccur, which are
 described here, or weigh, index or places, each of which has a --help of its own. STAGE is map or
 reduce.
@@ -183,12 +184,12 @@ func (f *clusterFlags) mapStage(a *app, cmd *cobra.Command, job cluster.Job,
 	if err := f.check(cmd, job); err != nil {
 		return done, err
 	}
+	if err := f.corpus.splittable(files); err != nil {
+		return done, err
+	}
 	an, err := f.corpus.analyzer()
 	if err != nil {
 		return done, err
-	}
-	if !cmd.Flags().Changed("format") {
-		f.corpus.format = clusterFormat
 	}
 	var in io.Reader = a.stdin
 	var share cluster.Share
@@ -243,8 +244,9 @@ func newClusterMergeCmd(a *app) *cobra.Command {
 	var out string
 	var foreign bool
 	cmd := &cobra.Command{
-		Use:   "merge JOB PART... --out FILE",
-		Short: "Make the result from the output of workers",
+		Use:         "merge JOB PART... --out FILE",
+		Short:       "Make the result from the output of workers",
+		Annotations: map[string]string{s3Annotation: "out spill"},
 		Long: `Merge the output of a job's workers, either all of stage map or all of stage reduce, into the result
 of 'collocate vocab' or 'collocate cooccur', byte for byte. A PART is a file, or a folder of
 files; names that begin with _ or a dot are skipped, such as Spark's _SUCCESS. Parts, the

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/collocate/collocate/cluster"
+	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/internal/bytesize"
 	"github.com/collocate/collocate/internal/s3"
@@ -56,9 +57,6 @@ func (f *runFlags) prepare() (err error) {
 			return err
 		}
 	}
-	if strings.Contains(f.work, "://") && !s3.Is(f.work) {
-		return usagef("--work %s: want a folder, or an address as in s3://bucket/job", f.work)
-	}
 	f.work, err = wholePath(f.work)
 	return err
 }
@@ -90,13 +88,25 @@ func (f *engineFlags) register(cmd *cobra.Command) {
 	f.flags = cmd.Flags()
 }
 
-// prepare checks the flags and makes paths absolute, for other machines.
-func (f *engineFlags) prepare(cmd *cobra.Command, job cluster.Job) error {
+// prepare checks the flags and makes paths absolute, for other machines. What would fail only after
+// all workers are done is refused here.
+func (f *engineFlags) prepare(cmd *cobra.Command, job cluster.Job, paths []string) error {
 	if err := f.check(cmd, job); err != nil {
+		return err
+	}
+	if err := f.corpus.splittable(paths); err != nil {
 		return err
 	}
 	if _, err := f.corpus.analyzer(); err != nil {
 		return err
+	}
+	if _, err := cooccur.FormatOf(f.out); err != nil && job == cluster.Cooccur {
+		return usageError{err}
+	}
+	if f.vocab != "" && !s3.Is(f.vocab) && !f.dryRun {
+		if _, err := os.Stat(f.vocab); err != nil {
+			return err
+		}
 	}
 	for _, name := range []string{"stopwords", "schema", "skip-bad"} {
 		if flag := f.flags.Lookup(name); flag != nil && flag.Changed {
@@ -115,7 +125,7 @@ func (f *engineFlags) prepare(cmd *cobra.Command, job cluster.Job) error {
 func (f *engineFlags) worker(job cluster.Job, stage, vocab string) []string {
 	words := f.runFlags.worker(job, stage)
 	if stage == "map" {
-		words = append(words, f.said("format", "fields", "encoding", "max-document", "analyzer")...)
+		words = append(words, f.said("format", "fields", "id-field", "encoding", "max-document", "analyzer")...)
 		if job == cluster.Cooccur {
 			words = append(append(words, "--vocab", vocab), f.said("window", "side", "weighting")...)
 		}
@@ -303,8 +313,9 @@ func newClusterSparkCmd(a *app) *cobra.Command {
 		split bytesize.Size
 	)
 	cmd := &cobra.Command{
-		Use:   "spark JOB CORPUS... --work DIR --out FILE",
-		Short: "Run a job on Apache Spark",
+		Use:         "spark JOB CORPUS... --work DIR --out FILE",
+		Short:       "Run a job on Apache Spark",
+		Annotations: map[string]string{s3Annotation: "out work"},
 		Long: `Run a job on Spark 4, with this program as the worker: vocab or cooccur, which are described
 here, or weigh, index or places, each of which has a --help of its own.
 
@@ -329,7 +340,7 @@ program, unless --vocab names one.`,
 			if err != nil {
 				return err
 			}
-			if err := f.prepare(cmd, job); err != nil {
+			if err := f.prepare(cmd, job, args[1:]); err != nil {
 				return err
 			}
 			source, err := sparkSource(cmd.Context(), args[1:], int64(split))
@@ -421,37 +432,126 @@ func sparkSource(ctx context.Context, paths []string, split int64) (s cluster.Sc
 		split = defaultSplit
 	}
 	total := int64(0)
+	if s.Inputs, total, err = clusterFiles(ctx, paths); err != nil {
+		return s, err
+	}
+	s.Tasks = int(max(1, (total+split-1)/split))
+	return s, nil
+}
+
+// clusterFiles lists the files of paths, which may be files, folders and addresses in S3, with
+// absolute paths, and returns the sum of their sizes. Hidden files in folders are left out.
+func clusterFiles(ctx context.Context, paths []string) (files []string, total int64, err error) {
 	for _, path := range paths {
 		if s3.Is(path) {
 			list, err := s3.List(ctx, path)
 			if err != nil {
-				return s, err
+				return nil, 0, err
 			}
 			for _, o := range list {
 				total += o.Size
-				s.Inputs = append(s.Inputs, o.Address)
+				files = append(files, o.Address)
 			}
 			continue
 		}
-		err = filepath.WalkDir(path, func(path string, d os.DirEntry, err error) error {
-			if err != nil || d.IsDir() || path != paths[0] && strings.HasPrefix(d.Name(), ".") {
+		if strings.Contains(path, "://") {
+			return nil, 0, usagef("%s: want files, folders or addresses in S3; other addresses are read by Spark, for jobs vocab and cooccur", path)
+		}
+		had := len(files)
+		err = filepath.WalkDir(path, func(file string, d os.DirEntry, err error) error {
+			switch {
+			case err != nil:
 				return err
+			case file != path && strings.HasPrefix(d.Name(), "."):
+				if d.IsDir() {
+					return filepath.SkipDir
+				}
+				return nil
+			case d.IsDir():
+				return nil
 			}
-			info, err := os.Stat(path)
+			info, err := os.Stat(file)
 			if err != nil {
 				return err
 			}
+			if !info.Mode().IsRegular() {
+				return fmt.Errorf("%s: want a regular file, of which parts can be read", file)
+			}
 			total += info.Size()
-			s.Inputs = append(s.Inputs, path)
+			files = append(files, file)
 			return nil
 		})
 		if err != nil {
-			return s, err
+			return nil, 0, err
+		}
+		if len(files) == had {
+			return nil, 0, fmt.Errorf("%s: no files in this folder", path)
 		}
 	}
-	s.Tasks = int(max(1, (total+split-1)/split))
-	s.Inputs, err = wholePaths(s.Inputs)
-	return s, err
+	files, err = wholePaths(files)
+	return files, total, err
+}
+
+// splittable sets the default format, and refuses files that cannot be split between lines.
+func (c *corpusFlags) splittable(paths []string) error {
+	for _, path := range paths {
+		files := []string{path}
+		if !strings.Contains(path, "://") {
+			files = nil
+			// What cannot be read is reported where it is needed.
+			_ = filepath.WalkDir(path, func(path string, d os.DirEntry, err error) error {
+				if err == nil && !d.IsDir() {
+					files = append(files, path)
+				}
+				return nil
+			})
+		}
+		for _, file := range files {
+			kind := kindByName(file)
+			switch {
+			case kind == "parquet" || isParquet(file):
+				return usagef("%s: workers cannot split Parquet; convert it to JSON lines first", file)
+			case c.format == text.Auto && kind == "jsonl":
+				return usagef("%s: workers read plain lines by default; say --format jsonl, or --format lines if these are meant", file)
+			case c.format == text.Auto && kind != "":
+				return usagef("%s: workers read lines of text or JSON, not %s; convert it, or say --format lines if its lines are meant", file, kind)
+			}
+		}
+	}
+	if c.format == text.Auto {
+		c.format = clusterFormat
+	}
+	if c.format != text.Lines && c.format != text.JSONL {
+		return usagef("--format %v: want lines or jsonl, as files are split between lines", c.format)
+	}
+	return nil
+}
+
+// kindByName returns the format that the name of a file promises, "" for plain text.
+func kindByName(path string) string {
+	name := strings.ToLower(path)
+	for _, packed := range []string{".gz", ".zst", ".bz2", ".xz"} {
+		name = strings.TrimSuffix(name, packed)
+	}
+	switch kind := strings.TrimPrefix(filepath.Ext(name), "."); kind {
+	case "jsonl", "ndjson":
+		return "jsonl"
+	case "json", "csv", "tsv", "parquet", "trec":
+		return kind
+	}
+	return ""
+}
+
+// isParquet reports whether a local file begins as Parquet does.
+func isParquet(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 4)
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == "PAR1"
 }
 
 // wholePaths makes paths absolute.
@@ -501,8 +601,12 @@ func findSubmit(named string) (string, error) {
 // again runs a verb of this program in the same process.
 func (a *app) again(ctx context.Context, args []string) error {
 	sub := newApp(a.stdin, a.stdout, a.stderr)
+	args = append(args, "--threads", strconv.Itoa(a.threads), "--memory", a.memory.String())
 	if a.quiet {
 		args = append(args, "--quiet")
+	}
+	if a.verbose {
+		args = append(args, "--verbose")
 	}
 	if a.json {
 		args = append(args, "--json")
@@ -514,22 +618,23 @@ func (a *app) again(ctx context.Context, args []string) error {
 type slurmFlags struct {
 	tasks   int
 	options []string
+	force   bool
 }
 
 func (f *slurmFlags) register(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.tasks, "tasks", 16, "number of parts of the input, each a task of the array")
 	cmd.Flags().StringArrayVar(&f.options, "sbatch", nil, "option for sbatch, such as --mem=4G; may be given several times")
+	cmd.Flags().BoolVar(&f.force, "force", false, "remove the parts of an earlier job in the folder of --work, even if they are of other files or flags")
 }
 
 // run writes a job array over files and submits it; with --dry-run it prints the scripts.
 func (f *slurmFlags) run(a *app, ctx context.Context, r *runFlags, array *cluster.Array, files []string) (err error) {
+	array.Merge = append(array.Merge, "--threads", strconv.Itoa(r.threads), "--memory", r.memory.String())
 	if f.tasks < 1 {
 		return usagef("--tasks %d: want 1 or more", f.tasks)
 	}
 	array.Tasks, array.Dir, array.Options = f.tasks, r.work, f.options
-	if array.Files, err = wholePaths(files); err != nil {
-		return err
-	}
+	array.Files = files
 	scripts := array.Scripts()
 	names := []string{"map.sbatch", "merge.sbatch", "submit.sh"}
 	if r.dryRun {
@@ -546,7 +651,11 @@ func (f *slurmFlags) run(a *app, ctx context.Context, r *runFlags, array *cluste
 			return err
 		}
 	}
-	return a.run(ctx, "bash", filepath.Join(r.work, "submit.sh"))
+	submit := []string{filepath.Join(r.work, "submit.sh")}
+	if f.force {
+		submit = append(submit, "--force")
+	}
+	return a.run(ctx, "bash", submit...)
 }
 
 func newClusterSlurmCmd(a *app) *cobra.Command {
@@ -555,15 +664,17 @@ func newClusterSlurmCmd(a *app) *cobra.Command {
 		slurm slurmFlags
 	)
 	cmd := &cobra.Command{
-		Use:   "slurm JOB FILE... --work DIR --out FILE",
-		Short: "Run a job on Slurm",
+		Use:         "slurm JOB FILE... --work DIR --out FILE",
+		Short:       "Run a job on Slurm",
+		Annotations: map[string]string{s3Annotation: "out"},
 		Long: `Run a job as a job array of Slurm, with this program as the worker: vocab or cooccur, which are
 described here, or weigh, index or places, each of which has a --help of its own. Each task counts
 the words of its part of the files, which all nodes can read. A last job merges their output into
 FILE, the same bytes as those of 'collocate vocab' or 'collocate cooccur'. Job cooccur needs
 --vocab.
 
-Scripts are written to DIR and submitted with sbatch, unless --dry-run prints them.`,
+Scripts are written to DIR and submitted with sbatch, unless --dry-run prints them. The same
+command again, or submit.sh in DIR, repeats only the tasks whose parts are missing.`,
 		Example: `  collocate cluster slurm vocab /data/news.txt --tasks 64 --work /data/job --out /data/vocab.txt
   collocate cluster slurm cooccur /data/news.txt --vocab /data/vocab.txt --tasks 64 \
     --sbatch --mem=4G --work /data/job --out /data/news.cooc`,
@@ -576,18 +687,22 @@ Scripts are written to DIR and submitted with sbatch, unless --dry-run prints th
 			if job == cluster.Cooccur && f.vocab == "" {
 				return usagef("--vocab is missing: write it with job vocab first")
 			}
-			if err := f.prepare(cmd, job); err != nil {
+			if err := f.prepare(cmd, job, args[1:]); err != nil {
 				return err
-			}
-			if s3.Is(f.work) {
-				return usagef("--work %s: Slurm needs a folder that all nodes can read and write", f.work)
 			}
 			out, err := wholePath(f.out)
 			if err != nil {
 				return err
 			}
+			if err := canWriteOrPut(out); err != nil && !f.dryRun {
+				return err
+			}
+			files, _, err := clusterFiles(cmd.Context(), args[1:])
+			if err != nil {
+				return err
+			}
 			return slurm.run(a, cmd.Context(), &f.runFlags, &cluster.Array{Job: job, Map: f.worker(job, "map", f.vocab),
-				Merge: append([]string{f.program}, f.merge(job, f.vocab, out)...)}, args[1:])
+				Merge: append([]string{f.program}, f.merge(job, f.vocab, out)...)}, files)
 		},
 	}
 	f.register(cmd)

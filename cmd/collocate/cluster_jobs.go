@@ -17,7 +17,6 @@ import (
 	"github.com/collocate/collocate/cluster"
 	"github.com/collocate/collocate/coloc"
 	"github.com/collocate/collocate/index"
-	"github.com/collocate/collocate/internal/s3"
 	"github.com/collocate/collocate/text"
 	"github.com/collocate/collocate/weigh"
 )
@@ -32,9 +31,12 @@ type partJob struct {
 	out   string // help of --out
 
 	mapFlags, mergeFlags func(cmd *cobra.Command) // register the flags of map and merge
-	check                func() error
-	mapper               func(ctx context.Context, t *tasks) (cluster.End, error)
-	merge                func(ctx context.Context, m *mergeTask) error
+	// check checks the flags of map and the input, checkMerge those of merge with the name of the
+	// result.
+	check      func(paths []string) error
+	checkMerge func(out string) error
+	mapper     func(ctx context.Context, t *tasks) (cluster.End, error)
+	merge      func(ctx context.Context, m *mergeTask) error
 }
 
 // tasks are the map tasks of a worker.
@@ -75,8 +77,26 @@ documents; the merge adds up document frequencies and lengths and computes the w
 			choices(cmd, map[string][]string{"variant": bm25.Variants()})
 		},
 	}
-	j.check = func() error { _, err := corpus.analyzer(); return err }
+	j.check = corpus.checkSplit
+	var p bm25.Params
+	var format weigh.Format
+	j.checkMerge = func(out string) (err error) {
+		if format, err = weigh.FormatOf(out); err != nil {
+			return usageError{err}
+		}
+		p = bm25.Params{K1: bm25.Explicit(k1), B: bm25.Explicit(b)}
+		if p.Variant, err = weightVariant(variant); err != nil {
+			return err
+		}
+		if err := p.Check(); err != nil {
+			return usageError{err}
+		}
+		return nil
+	}
 	j.mapper = func(ctx context.Context, t *tasks) (cluster.End, error) {
+		if err := j.check(t.files); err != nil {
+			return cluster.End{}, err
+		}
 		an, err := corpus.analyzer()
 		if err != nil {
 			return cluster.End{}, err
@@ -103,14 +123,6 @@ documents; the merge adds up document frequencies and lengths and computes the w
 		}, t.out)
 	}
 	j.merge = func(ctx context.Context, m *mergeTask) error {
-		format, err := weigh.FormatOf(m.out)
-		if err != nil {
-			return usageError{err}
-		}
-		p := bm25.Params{K1: bm25.Explicit(k1), B: bm25.Explicit(b)}
-		if p.Variant, err = weightVariant(variant); err != nil {
-			return err
-		}
 		parts, _, err := cluster.MergeParts(ctx, j.job, m.streams)
 		if err != nil {
 			return err
@@ -167,12 +179,21 @@ of a single index.`,
 			f.BoolVar(&o.StoreText, "store-text", false, "keep the text, for snippets")
 			f.BoolVar(&o.Positions, "positions", false, "keep the positions of words, for phrases")
 			f.BoolVar(&o.Reorder, "reorder", false, "number documents so that those with the same words are neighbours")
-			f.BoolVar(&o.AllowDuplicateIDs, "allow-duplicate-ids", false, "accept documents of a part that have the same ID")
+			f.BoolVar(&o.AllowDuplicateIDs, repeatFlag, false, "accept documents that have the same ID")
 		},
-		mergeFlags: func(*cobra.Command) {},
+		mergeFlags: func(cmd *cobra.Command) {
+			if cmd.Flags().Lookup(repeatFlag) == nil { // the engines' verbs have it for map and merge
+				cmd.Flags().BoolVar(&o.AllowDuplicateIDs, repeatFlag, false,
+					"accept documents of two parts that have the same ID")
+			}
+		},
 	}
-	j.check = func() error { _, err := corpus.analyzer(); return err }
+	j.check = corpus.checkSplit
+	j.checkMerge = func(out string) error { return indexFolder(out) }
 	j.mapper = func(ctx context.Context, t *tasks) (cluster.End, error) {
+		if err := j.check(t.files); err != nil {
+			return cluster.End{}, err
+		}
 		an, err := corpus.analyzer()
 		if err != nil {
 			return cluster.End{}, err
@@ -218,7 +239,7 @@ of a single index.`,
 			}
 			readers = append(readers, r)
 		}
-		if err := os.MkdirAll(m.out, 0o755); err != nil {
+		if err := apartOrAllowed(readers, m.only, o.AllowDuplicateIDs); err != nil {
 			return err
 		}
 		for i := range readers {
@@ -255,14 +276,28 @@ around it; a point is counted in its own band only. The merge searches for patte
 			must(cmd.MarkFlagRequired("min-prevalence"))
 		},
 	}
-	j.check = func() error {
+	j.check = func(paths []string) error {
 		if opt.Distance < 0 {
 			return usagef("--distance is missing: the largest distance of neighbours")
+		}
+		for _, path := range paths {
+			if strings.Contains(path, "://") {
+				return usagef("%s: points cannot be read from an address; want files that all machines can read", path)
+			}
+		}
+		return nil
+	}
+	j.checkMerge = func(out string) error {
+		if tableWriter(out) == nil {
+			return usagef("--out %s: want a name that ends in .csv, .parquet or .json", out)
+		}
+		if !(opt.MinPrevalence > 0 && opt.MinPrevalence <= 1) {
+			return usagef("--min-prevalence %v: want a number above 0, at most 1", opt.MinPrevalence)
 		}
 		return nil
 	}
 	j.mapper = func(ctx context.Context, t *tasks) (cluster.End, error) {
-		if err := j.check(); err != nil {
+		if err := j.check(t.files); err != nil {
 			return cluster.End{}, err
 		}
 		defer boundHeap(a.memory)()
@@ -278,9 +313,6 @@ around it; a point is counted in its own band only. The merge searches for patte
 	}
 	j.merge = func(ctx context.Context, m *mergeTask) error {
 		write := tableWriter(m.out)
-		if write == nil {
-			return usagef("--out %s: want a name that ends in .csv, .parquet or .json", m.out)
-		}
 		opt.Threads, opt.Memory, opt.Log = a.threads, int64(a.memory), a.log
 		res, points, err := cluster.MergePlaces(ctx, m.streams, opt)
 		if err != nil {
@@ -298,14 +330,20 @@ around it; a point is counted in its own band only. The merge searches for patte
 	return j
 }
 
+// repeatFlag is the name of the flag for repeated IDs.
+const repeatFlag = "allow-duplicate-ids"
+
+// checkSplit checks the flags, and that files can be split.
+func (c *corpusFlags) checkSplit(paths []string) error {
+	if err := c.splittable(paths); err != nil {
+		return err
+	}
+	_, err := c.analyzer()
+	return err
+}
+
 // part returns the documents of map task n.
 func (c *corpusFlags) part(a *app, t *tasks, n int) (*text.Corpus, error) {
-	if c.format == text.Auto {
-		c.format = clusterFormat
-	}
-	if c.format != text.Lines && c.format != text.JSONL {
-		return nil, usagef("--format %v: want lines or jsonl, as files are split between lines", c.format)
-	}
 	streams, err := cluster.Streams(t.files, n, t.of, c.format == text.Lines)
 	if err != nil {
 		return nil, err
@@ -422,8 +460,9 @@ func (j *partJob) sample() string {
 func (j *partJob) merger(a *app) *cobra.Command {
 	var m mergeTask
 	cmd := &cobra.Command{
-		Use:   fmt.Sprintf("%s STREAM... --out %s", j.job, strings.ToUpper(strings.Fields(j.out)[0])),
-		Short: "Merge the output of job " + j.job.String(),
+		Use:         fmt.Sprintf("%s STREAM... --out %s", j.job, strings.ToUpper(strings.Fields(j.out)[0])),
+		Short:       "Merge the output of job " + j.job.String(),
+		Annotations: j.outAnnotation(),
 		Long: fmt.Sprintf(`Merge the output of workers into the result of 'collocate %s', byte
 for byte. A STREAM is a file with the records of a map, or a folder of such files.`, j.like),
 		Example: fmt.Sprintf("  collocate cluster merge %s streams%s --out %s", j.job,
@@ -435,15 +474,13 @@ for byte. A STREAM is a file with the records of a map, or a folder of such file
 			} else if m.only < 0 {
 				return usagef("--only %d: want 0 or more", m.only)
 			}
-			if j.job == cluster.Index && s3.Is(m.out) {
-				return usagef("--out %s: shards cannot be written to S3; want a folder", m.out)
+			if err := j.checkMerge(m.out); err != nil {
+				return err
 			}
 			if j.job != cluster.Index {
 				if err := canWriteOrPut(m.out); err != nil {
 					return err
 				}
-			} else if err := indexFolder(m.out); err != nil {
-				return err
 			}
 			streams, closeAll, err := openParts(cmd.Context(), args)
 			defer closeAll()
@@ -510,16 +547,44 @@ func namesOf(cmd *cobra.Command, register func(*cobra.Command)) (names []string)
 	return names
 }
 
+// inputs returns the paths of the input, absolute: the files of folders, which each worker reads in
+// part, or in job places the paths as they are, since each worker reads all of them.
+func (j *partJob) inputs(ctx context.Context, paths []string) (files []string, err error) {
+	if j.job != cluster.Places {
+		files, _, err = clusterFiles(ctx, paths)
+		return files, err
+	}
+	for _, path := range paths {
+		if _, err := os.Stat(path); err != nil {
+			return nil, err
+		}
+	}
+	return wholePaths(paths)
+}
+
+// outAnnotation says whether the result may be in S3.
+func (j *partJob) outAnnotation() map[string]string {
+	if j.job == cluster.Index {
+		return nil
+	}
+	return map[string]string{s3Annotation: "out"}
+}
+
 // commands returns the command line of a worker, and the arguments of this program that merge.
-func (j *partJob) commands(r *runFlags, fl *pflag.FlagSet, mapNames, mergeNames []string) (worker, merge []string, err error) {
-	if err := j.check(); err != nil {
+func (j *partJob) commands(r *runFlags, fl *pflag.FlagSet, paths, mapNames, mergeNames []string) (worker, merge []string, err error) {
+	if err := j.check(paths); err != nil {
+		return nil, nil, err
+	}
+	if err := j.checkMerge(r.out); err != nil {
 		return nil, nil, err
 	}
 	if err := r.prepare(); err != nil {
 		return nil, nil, err
 	}
-	if s3.Is(r.work) {
-		return nil, nil, usagef("--work %s: job %s needs a folder that all machines can read and write", r.work, j.job)
+	if !r.dryRun && j.job != cluster.Index {
+		if err := canWriteOrPut(r.out); err != nil {
+			return nil, nil, err
+		}
 	}
 	out, err := wholePath(r.out)
 	if err != nil {
@@ -549,8 +614,9 @@ func (j *partJob) spark(a *app) *cobra.Command {
 		rest     []string
 	)
 	cmd := &cobra.Command{
-		Use:   fmt.Sprintf("%s %s... --work DIR --out %s", j.job, j.input, strings.ToUpper(strings.Fields(j.out)[0])),
-		Short: "Run job " + j.job.String() + " on Apache Spark",
+		Use:         fmt.Sprintf("%s %s... --work DIR --out %s", j.job, j.input, strings.ToUpper(strings.Fields(j.out)[0])),
+		Short:       "Run job " + j.job.String() + " on Apache Spark",
+		Annotations: j.outAnnotation(),
 		Long: j.does + fmt.Sprintf(`
 
 Spark runs the map tasks, each of which reads its part of the files itself: all machines must be
@@ -560,11 +626,11 @@ able to read them, and to write to DIR. The merge runs on this machine. The resu
 			j.job, "/data/"+j.sample(), j.sparkExample(), j.result()),
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			worker, merge, err := j.commands(&r, cmd.Flags(), mapNames, rest)
+			worker, merge, err := j.commands(&r, cmd.Flags(), args, mapNames, rest)
 			if err != nil {
 				return err
 			}
-			files, err := wholePaths(args)
+			files, err := j.inputs(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
@@ -587,6 +653,9 @@ able to read them, and to write to DIR. The merge runs on this machine. The resu
 	}
 	mapNames = namesOf(cmd, j.mapFlags)
 	rest = namesOf(cmd, j.mergeFlags)
+	if j.job == cluster.Index {
+		rest = append(rest, repeatFlag)
+	}
 	r.register(cmd)
 	s.register(cmd)
 	cmd.Flags().IntVar(&tasks, "tasks", 16, "number of parts of the input, each a map task")
@@ -609,8 +678,9 @@ func (j *partJob) slurm(a *app) *cobra.Command {
 		rest     []string
 	)
 	cmd := &cobra.Command{
-		Use:   fmt.Sprintf("%s %s... --work DIR --out %s", j.job, j.input, strings.ToUpper(strings.Fields(j.out)[0])),
-		Short: "Run job " + j.job.String() + " on Slurm",
+		Use:         fmt.Sprintf("%s %s... --work DIR --out %s", j.job, j.input, strings.ToUpper(strings.Fields(j.out)[0])),
+		Short:       "Run job " + j.job.String() + " on Slurm",
+		Annotations: j.outAnnotation(),
 		Long: j.does + fmt.Sprintf(`
 
 Each task of a job array reads its part of the files, which all nodes can read; a last job merges
@@ -619,7 +689,11 @@ their output. The result is that of 'collocate %s'.`, j.like),
 			j.job, "/data/"+j.sample(), j.sparkExample(), j.result()),
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			worker, merge, err := j.commands(&r, cmd.Flags(), mapNames, rest)
+			worker, merge, err := j.commands(&r, cmd.Flags(), args, mapNames, rest)
+			if err != nil {
+				return err
+			}
+			files, err := j.inputs(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
@@ -628,11 +702,14 @@ their output. The result is that of 'collocate %s'.`, j.like),
 			if j.files {
 				array.Clean = filepath.Join(r.work, j.job.String()+".files")
 			}
-			return s.run(a, cmd.Context(), &r, array, args)
+			return s.run(a, cmd.Context(), &r, array, files)
 		},
 	}
 	mapNames = namesOf(cmd, j.mapFlags)
 	rest = namesOf(cmd, j.mergeFlags)
+	if j.job == cluster.Index {
+		rest = append(rest, repeatFlag)
+	}
 	r.register(cmd)
 	s.register(cmd)
 	return cmd

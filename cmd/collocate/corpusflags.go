@@ -81,10 +81,14 @@ func (c *corpusFlags) corpus(a *app, paths []string, results ...string) *text.Co
 	if c.skipBad {
 		skip = a.skip
 	}
+	names := c.fields
+	if c.schema != nil {
+		names = nil // they are in the schema, with their types
+	}
 	return &text.Corpus{Paths: paths, Options: text.Options{
 		Format:      c.format,
 		Plain:       c.plain,
-		Fields:      c.fields,
+		Fields:      names,
 		Schema:      c.schema,
 		IDField:     c.idField,
 		Encoding:    c.encodingOf(),
@@ -194,7 +198,6 @@ func (c *corpusFlags) readSchema() (err error) {
 		if c.schema, err = fields.ParseList(c.fields); err != nil {
 			return usagef("--fields: %v", err)
 		}
-		c.fields = nil
 	}
 	for _, f := range c.schema.Fields {
 		if strings.EqualFold(f.Name, "id") && f.Type != fields.Stored {

@@ -366,6 +366,12 @@ func (a *app) openWhole(ctx context.Context, dir, beside string) (r *index.Reade
 	}
 	if beside != "" {
 		beside = filepath.Dir(filepath.Clean(beside))
+		for parent := filepath.Dir(beside); parent != beside; parent = filepath.Dir(parent) {
+			if _, err := os.Stat(beside); err == nil {
+				break
+			}
+			beside = parent
+		}
 	}
 	temp, err := os.MkdirTemp(beside, ".collocate-whole-")
 	if err != nil {

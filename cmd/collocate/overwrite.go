@@ -4,12 +4,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/internal/s3"
 )
 
 // These lists name the flags for files that are written and for files that are read. A flag has
@@ -49,6 +51,9 @@ func (n named) String() string {
 func (a *app) keepInputs(cmd *cobra.Command, args []string) error {
 	inputs, outputs := a.namedInputs(cmd, args), a.namedOutputs(cmd)
 	for i, out := range outputs {
+		if err := isNoAddress(cmd, out); err != nil {
+			return err
+		}
 		for _, other := range outputs[:i] {
 			if samePath(out, other) && !atomicfile.IsStream(out.path) && !atomicfile.IsStream(other.path) {
 				return usagef("%v and %v are the same file: name two files", other, out)
@@ -67,6 +72,27 @@ func (a *app) keepInputs(cmd *cobra.Command, args []string) error {
 		}
 	}
 	return nil
+}
+
+// s3Annotation lists the flags of a verb whose files may be in S3, separated by blanks.
+const s3Annotation = "s3"
+
+// isNoAddress refuses s3://bucket/file and other addresses where only files and folders can be
+// written. A folder named s3: would be created otherwise.
+func isNoAddress(cmd *cobra.Command, out named) error {
+	scheme, _, is := strings.Cut(out.path, "://")
+	if !is || strings.ContainsAny(scheme, `/\`) {
+		return nil
+	}
+	takesS3 := slices.Contains(strings.Fields(cmd.Annotations[s3Annotation]), out.flag)
+	switch {
+	case takesS3 && s3.Is(out.path):
+		return nil
+	case takesS3:
+		return usagef("%v: want a path, or an address in S3, as in s3://bucket/file", out)
+	}
+	return usagef("%v: %scannot write to an address; name a local path, and copy it from there", out,
+		verbPath(cmd))
 }
 
 // namedInputs returns the files to be read that exist.

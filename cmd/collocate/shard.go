@@ -13,9 +13,10 @@ import (
 
 func newShardCmd(a *app) *cobra.Command {
 	var (
-		out  string
-		only int
-		join bool
+		out    string
+		only   int
+		join   bool
+		repeat bool
 	)
 	cmd := &cobra.Command{
 		Use:     "shard DIR N --out DIR2 | shard --join DIR... --out DIR2",
@@ -28,6 +29,7 @@ shards as one index would.
 
 With --join, indexes of the parts of a collection, made on several machines, become shards with
 the statistics of all of them: shard i is the i-th DIR. No machine ever needs the whole index.
+Documents that are in two parts are an error.
 
 A shard is an index: 'serve', 'search', 'index stats' and 'index check' take it. The models
 cosine and bm25f need all words of the whole index and are refused; so are patterns such as
@@ -71,7 +73,13 @@ eclips*, except by a root. With --only, each machine makes one shard in a shared
 			if n > max(1, docs) && !join {
 				return usagef("%d shards: the index has only %s", n, counted(docs, "document"))
 			}
-			if err := os.MkdirAll(out, 0o755); err != nil {
+			if !single {
+				only = -1
+			}
+			if repeat && !join {
+				return usagef("--allow-duplicate-ids has no effect without --join; leave it out")
+			}
+			if err := apartOrAllowed(whole, only, repeat); err != nil {
 				return err
 			}
 			done := a.progress("writing shards")
@@ -94,16 +102,38 @@ eclips*, except by a root. With --only, each machine makes one shard in a shared
 					done(int64(i+1), int64(n))
 				}
 			}
-			if !single {
-				only = -1
-			}
 			return a.shardsMade(n, docs, only, out)
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "", "folder for the shards")
 	cmd.Flags().BoolVar(&join, "join", false, "make shards from indexes of the parts of a collection")
 	cmd.Flags().IntVar(&only, "only", 0, "write only the shard with this number, counted from 0")
+	cmd.Flags().BoolVar(&repeat, "allow-duplicate-ids", false, "with --join: accept documents of two parts that have the same ID")
 	return cmd
+}
+
+// apartOrAllowed refuses parts of a collection that have a document in common, unless repeated IDs
+// are allowed. If only is not negative, only that part is compared with the others.
+func apartOrAllowed(parts []*index.Reader, only int, repeat bool) error {
+	for i, a := range parts {
+		for j, b := range parts[:i] {
+			if repeat || only >= 0 && i != only && j != only || a.Shard().Of+b.Shard().Of > 0 {
+				continue // JoinShard refuses shards
+			}
+			for doc, err := range a.SharedIDs(b) {
+				if err != nil {
+					return err
+				}
+				id, err := a.DocID(int(doc))
+				if err != nil {
+					return err
+				}
+				return fmt.Errorf("parts %d (%s) and %d (%s) both have document %q: leave one out, or accept that with --allow-duplicate-ids",
+					j, b.Dir(), i, a.Dir(), id)
+			}
+		}
+	}
+	return nil
 }
 
 // noShardBeyond refuses a folder with more than n shards. The additional ones are left from another

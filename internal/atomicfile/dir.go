@@ -17,13 +17,15 @@ type Dir struct {
 	owned     func(name string) bool
 	lock      *os.File // nil where folders cannot be locked
 	done      bool
-	sub       bool // inside another Dir
+	sub       bool     // inside another Dir
+	made      []string // folders around it that were created, innermost first
 }
 
 // CreateDir makes a temporary folder beside path, in which the files of the new folder are written.
 // An existing folder is replaced only if owned returns true for the names of all its contents:
 // files, and folders with a slash after their names and what is in them. So nothing that somebody
 // else put there is ever removed. If path is a link, the folder that it leads to is replaced.
+// Folders around it that do not exist are created, and removed by Abort.
 func CreateDir(path string, owned func(name string) bool) (*Dir, error) {
 	path, err := resolve(filepath.Clean(path))
 	if err != nil {
@@ -34,6 +36,9 @@ func CreateDir(path string, owned func(name string) bool) (*Dir, error) {
 	}
 	removeStale(path, owned)
 	d := &Dir{path: path, owned: owned}
+	if d.made, err = makeParents(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
 	err = withFreshName(path, func(name string) error {
 		if err := disk.MakeDir(name, 0o777); err != nil { // minus the umask
 			return err
@@ -55,9 +60,31 @@ func CreateDir(path string, owned func(name string) bool) (*Dir, error) {
 		return nil
 	})
 	if err != nil {
+		d.removeMade()
 		return nil, err
 	}
 	return d, nil
+}
+
+// makeParents creates a folder and those around it, and returns the new ones, innermost first.
+func makeParents(path string) (made []string, err error) {
+	for dir := path; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			break
+		}
+		made = append(made, dir)
+	}
+	if len(made) == 0 {
+		return nil, nil
+	}
+	return made, os.MkdirAll(path, 0o777) // minus the umask
+}
+
+// removeMade removes the folders that makeParents created, unless something is in them.
+func (d *Dir) removeMade() {
+	for _, dir := range d.made {
+		os.Remove(dir)
+	}
 }
 
 // onlyOwned returns an error if a folder contains something that is not owned.
@@ -180,6 +207,7 @@ func (d *Dir) Abort() {
 	if d.lock != nil {
 		d.lock.Close()
 	}
+	d.removeMade()
 }
 
 // removeOwned removes a folder and its owned files. A folder that contains anything else stays.
