@@ -43,8 +43,8 @@ echo "$job" >"$parts/.job"
 
 // Scripts returns the files of the job by name: map.sbatch, merge.sbatch, and submit.sh, which
 // submits them. A map is tried up to four times. If submit.sh is run again, maps whose output is
-// complete are not repeated. Output of another job, or of files that have changed since, is refused;
-// submit.sh --force removes it.
+// complete are not repeated. Output of another job, or of files that have changed since, is
+// refused; submit.sh --force removes it.
 func (a *Array) Scripts() map[string]string {
 	head := func(name string, more ...string) string {
 		s := fmt.Sprintf("#!/bin/bash\n#SBATCH --job-name=collocate-%s-%s\n#SBATCH --output=%s\n",

@@ -70,8 +70,8 @@ const (
 	keepIdleTime = time.Minute // shorter than the idle time of servers
 )
 
-// do sends a request and reads the answer with its body, of at most room bytes. headers are complete
-// lines.
+// do sends a request and reads the answer with its body, of at most room bytes. headers are
+// complete lines.
 func (c *shardClient) do(ctx context.Context, method, path, headers string, body []byte, room int64) (
 	int, []byte, error,
 ) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/collocate/collocate/internal/disk"
@@ -199,8 +200,11 @@ func TestErrorsNameTheTarget(t *testing.T) {
 	if _, err := Create(path); !errors.Is(err, os.ErrNotExist) || err.Error() != want {
 		t.Errorf("file: %v, want %s", err, want)
 	}
-	if _, err := CreateDir(path, isPart); !errors.Is(err, os.ErrNotExist) || err.Error() != want {
-		t.Errorf("folder: %v, want %s", err, want)
+	if err := os.WriteFile(dir, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := CreateDir(path, isPart); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("folder in a file: %v, want an error that names %s", err, path)
 	}
 }
 
