@@ -113,7 +113,8 @@ func (r *Reader) Field(name string) *Reader {
 }
 
 // Column returns the values of a keyword, number, date or geo field, or nil if there is no such
-// field. The first call for a field verifies its checksums.
+// field. The first call for a field verifies its checksums, and so does every call if the column is
+// small (64 KB).
 func (r *Reader) Column(name string) (*columns.Column, error) {
 	if r.fields == nil || r.fields.columns == nil {
 		return nil, nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -14,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/collocate/collocate/fields"
@@ -451,4 +453,102 @@ func replaceStamp(data []byte, before, now fileStamp) {
 		copy(data[at:], now.append(nil))
 	}
 	sections.Repair(data)
+}
+
+// If bytes of the file of columns change while the index is open, a column that is asked for
+// afterwards gives an error or what it gave before, also if it was read before.
+func TestColumnsThatChangeWhileOpen(t *testing.T) {
+	dir, err := buildFields(t, randomFields(rand.New(rand.NewPCG(31, 32)), 300), fieldsList, BuildOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := open(t, dir)
+	read := func() (string, error) {
+		tags, err := r.Column("tags")
+		if err != nil {
+			return "", err
+		}
+		facets, n, err1 := tags.Facets(nil, 20)
+		set, err2 := tags.Equal("tag 3")
+		years, err := r.Column("year")
+		if err := errors.Join(err, err1, err2); err != nil {
+			return "", err
+		}
+		late, err := years.Range(columns.Limit{Value: "2010"}, columns.Limit{})
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprint(facets, n, set.Words(), late.Words()), nil
+	}
+	want, err := read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, columnsFile), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	noticed := 0
+	for at := int64(0); at < info.Size(); at += 3 {
+		b := make([]byte, 1)
+		f.ReadAt(b, at)
+		f.WriteAt([]byte{b[0] ^ 0x15}, at)
+		got, err := read()
+		if err != nil {
+			noticed++
+		} else if got != want {
+			t.Fatalf("byte %d changed: another answer and no error", at)
+		}
+		f.WriteAt(b, at)
+	}
+	if got, err := read(); err != nil || got != want {
+		t.Errorf("after all bytes are as they were: %v", err)
+	}
+	if noticed == 0 {
+		t.Error("no change was noticed")
+	}
+}
+
+// Many goroutines read one index at once: each page is verified by whoever comes first.
+func TestReadersShareAnIndex(t *testing.T) {
+	docs := randomFields(rand.New(rand.NewPCG(33, 34)), 200)
+	dir, err := buildFields(t, docs, fieldsList, BuildOptions{Positions: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := open(t, dir)
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Go(func() {
+			var c Cursor
+			for i := range docs {
+				d, found, err := r.FindDoc(docs[(i*7+g*50)%len(docs)].ID)
+				if err != nil || !found {
+					t.Errorf("FindDoc: %v, %v", found, err)
+					return
+				}
+				_, err1 := r.Stored(d)
+				year, err2 := r.Column("year")
+				if err1 != nil || err2 != nil {
+					t.Error(err1, err2)
+					return
+				}
+				year.Number(d)
+				term, err := r.Lookup(fmt.Appendf(nil, "w%d", i%40))
+				if err == nil {
+					err = r.Open(term, &c)
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
 }

@@ -45,8 +45,10 @@ func Root(dir string) (*text.Root, error) {
 	return nil, fmt.Errorf("%s: %w", path, err)
 }
 
-// writeRoot writes the file "root" of an index, unless root is nil.
-func (w *Writer) writeRoot(root *text.Root) error {
+func (w *Writer) writeRoot(root *text.Root) error { return WriteRoot(w.dir.Path(""), root) }
+
+// WriteRoot writes the file "root" of an index without segments, unless root is nil.
+func WriteRoot(dir string, root *text.Root) error {
 	if root == nil {
 		return nil
 	}
@@ -54,7 +56,7 @@ func (w *Writer) writeRoot(root *text.Root) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.WriteFile(w.dir.Path(rootFile), func(f *atomicfile.File) error {
+	return atomicfile.WriteFile(filepath.Join(dir, rootFile), func(f *atomicfile.File) error {
 		s, err := sections.NewWriter(f, magics[rootFile], 1)
 		if err != nil {
 			return err

@@ -404,6 +404,11 @@ func (w *Writer) commit() error {
 	if err := w.finish(); err != nil {
 		return err
 	}
+	return w.publish()
+}
+
+// publish gives the folder its name, in place of an older index.
+func (w *Writer) publish() error {
 	if err := w.hold(); err != nil {
 		return err
 	}

@@ -60,6 +60,7 @@ var writers = []struct {
 	{"neighbours --network", "neighbours {}/m.cooc cat --min-value 0 --network {}/out.svg", "out.svg"},
 	{"cooccur --save-vocab", "cooccur {}/new.txt --window 2 --out {}/m.cooc --save-vocab {}/out.txt", "out.txt"},
 	{"weigh --index", "weigh {}/new.txt --index {}/ix", "ix"},
+	{"index backup", "index backup {}/other --out {}/ix", "ix"},
 	{"index compact", "index compact {}/other --out {}/ix", "ix"},
 	{"places --out", "places {}/points.csv -d 5 -p 0.1 --out {}/out.csv", "out.csv"},
 	{"places --rules-csv", "places {}/points.csv -d 5 -p 0.1 --min-confidence 0.1 --rules-csv {}/out.csv", "out.csv"},

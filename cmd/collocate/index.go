@@ -75,7 +75,7 @@ if that is faster; the index is the same.`,
 	f.BoolVar(&repeat, "allow-duplicate-ids", false, "accept documents that have the same ID")
 	f.BoolVar(&reorder, "reorder", false,
 		"number documents so that those with the same words are neighbours, if that makes the postings smaller. The index of a real text becomes a few per cent smaller, the build takes up to half as long again, two to three times with --store-text or --positions; stored text may grow, and queries are no faster: see docs/performance.md and 'index reorder --help'")
-	cmd.AddCommand(newIndexAddCmd(a), newIndexDeleteCmd(a), newIndexMergeCmd(a),
+	cmd.AddCommand(newIndexAddCmd(a), newIndexDeleteCmd(a), newIndexMergeCmd(a), newIndexBackupCmd(a),
 		newIndexCompactCmd(a), newIndexReorderCmd(a), newIndexPruneCmd(a), newIndexCheckCmd(a),
 		newIndexStatsCmd(a), newIndexExportCmd(a), newIndexImportCmd(a))
 	return cmd

@@ -283,6 +283,36 @@ third is deleted. 'index add' and 'index delete' do the same at the end.`,
 	}
 }
 
+func newIndexBackupCmd(a *app) *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "backup DIR --out DIR2",
+		Short: "Copy an index, also while others change it",
+		Long: `Write the newest generation of an index to DIR2, which appears when it is complete, and replaces an
+older backup there. All checksums of what is copied are verified. Other processes may add, delete
+and merge meanwhile; to copy the folder with another program then would mix generations. The
+result is an index like any other: to restore it, put it in the place of the index.`,
+		Example: `  collocate index backup news.index --out /backup/news.index`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := indexFolder(out); err != nil {
+				return err
+			}
+			r, err := segments.Open(args[0])
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			if err := r.Backup(cmd.Context(), out); err != nil {
+				return err
+			}
+			return a.tell(out, changed{}, counted(len(r.Segments()), "segment")+" copied")
+		},
+	}
+	cmd.Flags().StringVarP(&out, "out", "o", "", "folder for the copy")
+	return cmd
+}
+
 func newIndexCompactCmd(a *app) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{

@@ -42,6 +42,7 @@ var jsonCalls = []struct{ args, refused string }{
 	{args: "index add living.index corpus.txt"},
 	{args: "index delete living.index corpus.txt:1"},
 	{args: "index merge living.index"},
+	{args: "index backup living.index --out backup.index"},
 	{args: "index compact living.index"},
 	{args: "index prune corpus.index --out pruned.index"},
 	{args: "index export corpus.index --ciff corpus.ciff"},

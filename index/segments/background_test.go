@@ -13,6 +13,7 @@ import (
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/disk"
 	"github.com/collocate/collocate/internal/faultfs"
+	"github.com/collocate/collocate/search"
 )
 
 // Merging in the background keeps the number of segments small, and documents deleted meanwhile
@@ -219,4 +220,77 @@ func TestDeletingDocsBesideMerging(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.check(t, rng, dir)
+}
+
+// Searches go on beside commits, deletions, merges and backups, each in its generation: none finds
+// a document twice, a deleted one, or one that is not there yet. Every generation has the document
+// of its number and the nine before it.
+func TestSearchesBesideAWriter(t *testing.T) {
+	dir := filepath.Join(scratch(t), "ix")
+	w := newWriter(t, dir, segments.Options{StoreText: true, MergeFactor: 3, Background: true})
+	commits := 120
+	if testing.Short() {
+		commits = 30
+	}
+	commit := func(g int) {
+		t.Helper()
+		model{}.add(t, w, fmt.Sprint("d", g), fmt.Sprintf("rose w%d", g%7))
+		if _, err := w.Delete(fmt.Sprint("d", g-10)); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	commit(1)
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			s, err := search.Open(dir)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer func() { s.Close() }()
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				newer, err := s.Refresh()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if newer != nil {
+					s.Close()
+					s = newer
+				}
+				g := int(s.Index().Generation())
+				found, err := s.Search(t.Context(), search.Request{Text: "rose", K: 100})
+				if err != nil || len(found.Hits) != min(g, 10) {
+					t.Errorf("generation %d: %d hits, %v; want %d", g, len(found.Hits), err, min(g, 10))
+					return
+				}
+				seen := map[string]bool{}
+				for _, h := range found.Hits {
+					id, err := s.ID(h.Doc)
+					var n int
+					fmt.Sscanf(id, "d%d", &n)
+					if err != nil || seen[id] || n > g || n <= g-10 {
+						t.Errorf("generation %d: document %s, %v; want each of the last ten once", g, id, err)
+						return
+					}
+					seen[id] = true
+				}
+			}
+		})
+	}
+	for g := 2; g <= commits; g++ {
+		commit(g)
+	}
+	close(done)
+	wg.Wait()
 }

@@ -186,8 +186,9 @@ func (m model) checkSearch(t testing.TB, rng *rand.Rand, r *segments.Reader) {
 	}
 }
 
-// After random additions, replacements, deletions, commits, merges and restarts, an index holds the
-// documents of a model in memory, and searches find them.
+// After random additions, replacements, deletions, commits, merges, backups and restarts, an index
+// holds the documents of a model in memory, and searches find them. A backup holds what was
+// committed, also after it was put in the place of the index.
 func TestLivingIndexIsItsModel(t *testing.T) {
 	runs, steps := 12, 120
 	if testing.Short() {
@@ -205,7 +206,7 @@ func TestLivingIndexIsItsModel(t *testing.T) {
 		var now, committed model
 		there := false
 		for range steps {
-			switch id := fmt.Sprintf("d%d", rng.IntN(60)); rng.IntN(12) {
+			switch id := fmt.Sprintf("d%d", rng.IntN(60)); rng.IntN(13) {
 			default:
 				now = now.add(t, w, id, randomText(rng))
 			case 0, 1:
@@ -238,6 +239,23 @@ func TestLivingIndexIsItsModel(t *testing.T) {
 			case 7:
 				if rng.IntN(3) == 0 {
 					now = now.addCorpus(t, w, rng)
+				}
+			case 8:
+				if there = there || segments.Living(dir); !there || rng.IntN(3) > 0 {
+					break
+				}
+				copied := dir + ".copy"
+				if err := backup(dir, copied); err != nil {
+					t.Fatal(err)
+				}
+				if committed.check(t, rng, copied); rng.IntN(2) == 0 {
+					w.Close()
+					os.RemoveAll(dir)
+					if err := backup(copied, dir); err != nil {
+						t.Fatal(err)
+					}
+					w = newWriter(t, dir, o)
+					now = committed
 				}
 			case 6: // a restart: changes that were not committed are lost
 				if rng.IntN(2) == 0 {

@@ -27,6 +27,7 @@ type Reader struct {
 	docs       int // documents that were not deleted
 	analyzer   string
 	root       *text.Root // nil if there is none
+	m          *manifest  // nil for an index without segments
 	// What the segments say unless there are none.
 	schema   *fields.Schema
 	hasTexts bool
@@ -110,7 +111,7 @@ func openNewest(dir string, old *Reader) (*Reader, error) {
 }
 
 func openGeneration(dir string, m *manifest, old *Reader) (*Reader, error) {
-	g := &Reader{dir: dir, generation: m.Generation, analyzer: m.Analyzer, root: m.Root, hasTexts: m.StoreText}
+	g := &Reader{dir: dir, generation: m.Generation, analyzer: m.Analyzer, root: m.Root, m: m, hasTexts: m.StoreText}
 	if len(m.Segments) == 0 && m.Schema != nil {
 		var err error
 		if g.schema, err = fields.ParseJSON(m.Schema); err != nil {

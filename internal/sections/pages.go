@@ -101,6 +101,24 @@ func (f *File) Touch(b []byte) error {
 	return f.touch(first, last)
 }
 
+// Check verifies the pages that contain b, whether or not they have been verified before, and does
+// not remember it. It is for bytes that are copied, and for what may have changed since.
+func (f *File) Check(b []byte) error {
+	p := f.pages
+	if p == nil || len(b) == 0 {
+		return nil
+	}
+	from := uintptr(unsafe.Pointer(unsafe.SliceData(b))) - uintptr(unsafe.Pointer(unsafe.SliceData(p.data)))
+	for i := from >> pageShift; i <= (from+uintptr(len(b))-1)>>pageShift; i++ {
+		at := int(i) << pageShift
+		page := p.data[at:min(at+pageSize, len(p.data))]
+		if crc32.Checksum(page, castagnoli) != p.sums[i] {
+			return &DamageError{f.Path, int64(at), int64(at + len(page))}
+		}
+	}
+	return nil
+}
+
 func (f *File) touch(first, last uintptr) error {
 	p := f.pages
 	for word := first >> 6; word <= last>>6; word++ {

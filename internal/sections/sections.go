@@ -277,6 +277,9 @@ func (f *File) Section(name string) ([]byte, error) {
 	return nil, fmt.Errorf("corrupted: section %q is missing", name)
 }
 
+// Data returns all bytes of the file.
+func (f *File) Data() []byte { return f.data }
+
 // Info describes one section.
 type Info struct {
 	Name  string `json:"name"`
