@@ -18,8 +18,8 @@
 //
 // [TrainSVD] factors the matrix of positive pointwise mutual information, with context distribution
 // smoothing 0.75 and a shift (Levy, Goldberg and Dagan 2015), by a randomised decomposition with
-// power iterations (Halko, Martinsson and Tropp 2011). The vector of a word is its row of U
-// S^Eigen, with Eigen 0.5. It, too, is the same on every engine.
+// power iterations (Halko, Martinsson and Tropp 2011), which end at a stated residual. The vector
+// of a word is its row of U S^Eigen, with Eigen 0.5. It, too, is the same on every engine.
 //
 // # Comparing
 //

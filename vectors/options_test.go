@@ -37,8 +37,8 @@ func TestZeroOptions(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ given, want SVDOptions }{
-		{SVDOptions{Dim: 4}, SVDOptions{Smoothing: 0.75, Eigen: 0.5, Power: 2}},
-		{SVDOptions{Dim: 4, Smoothing: -1, Eigen: -1, Power: -1}, SVDOptions{}},
+		{SVDOptions{Dim: 4}, SVDOptions{Smoothing: 0.75, Eigen: 0.5}},
+		{SVDOptions{Dim: 4, Smoothing: -1, Eigen: -1, Power: -1}, SVDOptions{Power: -1}},
 		{SVDOptions{Dim: 4, Smoothing: 1, Eigen: 1, Power: 1}, SVDOptions{Smoothing: 1, Eigen: 1, Power: 1}},
 	} {
 		got := c.given

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math"
 	"runtime"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -31,8 +32,10 @@ type SVDOptions struct {
 	// Eigen is the exponent of the singular values that scale the components. 0 means 0.5, and a
 	// negative number means 0: no scaling.
 	Eigen float64
-	// Power is the number of power iterations; more are more accurate. 0 means 2, and a negative
-	// number means none.
+	// Power is the number of power iterations; more are more accurate. A negative number means
+	// none. 0 means as many as it takes until the residual is at most 0.005, at most 30. The
+	// residual is the root mean square, over the dimensions, of |M M'u - s^2 u| / s^2, where M is
+	// the matrix, u a singular vector that was found and s its singular value.
 	Power int
 	// Seed is the seed of the random matrix that the iteration begins with. Any value will do, 0
 	// included; the command's default is 1.
@@ -67,7 +70,7 @@ func TrainSVD(ctx context.Context, m Matrix, o SVDOptions) (*Vectors, error) {
 	}
 	s := &svd{ppmi: p, o: &o, width: svdWidth(o.Dim)}
 	// The multiplications of a product with the matrix and of the dense products before the next
-	// one. There are about six such rounds.
+	// one. There are some dozens of such rounds.
 	work := int64(s.width) * (int64(len(p.rows.other)) + 2*int64(p.n)*int64(s.width))
 	c := gpu.Choice{Kind: o.Engine, Log: o.Log,
 		Pays: func() bool { return work > svdOnGPU*int64(o.Threads) }}
@@ -92,7 +95,6 @@ func (o *SVDOptions) settle(m Matrix) error {
 	o.Dim = cmp.Or(o.Dim, 100)
 	o.Smoothing = max(0, cmp.Or(o.Smoothing, 0.75))
 	o.Eigen = max(0, cmp.Or(o.Eigen, 0.5))
-	o.Power = max(0, cmp.Or(o.Power, 2))
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
@@ -115,9 +117,11 @@ func (o *SVDOptions) settle(m Matrix) error {
 	return nil
 }
 
-// svdWidth returns the number of columns that are multiplied: a multiple of 8, and at least ten
-// more than dim for accuracy.
-func svdWidth(dim int) int { return (dim + 10 + 7) &^ 7 }
+// svdWidth returns the number of columns that are multiplied: a multiple of 8, half as many again
+// as dim and ten more. An iteration reduces the error by the square of the ratio of two singular
+// values, the first one beyond the columns and the last one that is wanted. The singular values of
+// words fall slowly, so more columns save more iterations than they cost.
+func svdWidth(dim int) int { return (dim + dim/2 + 10 + 7) &^ 7 }
 
 // svd is a decomposition in progress.
 type svd struct {
@@ -168,22 +172,58 @@ type tall interface {
 	rows() ([]float64, error)        // X itself
 }
 
+// The bounds of the iterations that a Power of 0 means. With 100 dimensions of 1,460 words of
+// Shakespeare, the share of the vectors outside the exact subspace (root mean square) was 0.42
+// after 2 iterations, 0.13 after 8, 0.07 after 12, and 0.04 where the residual reached 0.005. With
+// ten columns more than dimensions instead of half as many again, it was 0.54 after 2 and 0.05
+// after 40.
+const (
+	svdResidual  = 0.005
+	svdMostPower = 30
+)
+
 // decompose finds the singular vectors (Halko, Martinsson and Tropp 2011) in the range of
 // (M M')^Power M times a random matrix.
 func (s *svd) decompose(ctx context.Context, x tall) error {
 	if err := x.times(false); err != nil {
 		return err
 	}
-	for i := range 2 * s.o.Power {
+	_, _, err := s.orthonormal(x)
+	if err != nil {
+		return err
+	}
+	power := s.o.Power
+	if power == 0 {
+		power = svdMostPower
+	}
+	for range power {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := errors.Join(s.orthonormal(x), x.times(i%2 == 0)); err != nil {
+		// With Q the orthonormal X, X becomes M'Q = P R, and then M P.
+		if err := x.times(true); err != nil {
 			return err
 		}
-	}
-	if err := s.orthonormal(x); err != nil {
-		return err
+		small, r, err := s.orthonormal(x)
+		if err == nil {
+			err = x.times(false)
+		}
+		if err != nil {
+			return err
+		}
+		next, _, err := s.orthonormal(x)
+		if err != nil {
+			return err
+		}
+		if s.o.Power == 0 {
+			residual, err := s.residual(small, r, next)
+			if err != nil {
+				return err
+			}
+			if residual <= svdResidual {
+				break
+			}
+		}
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -194,13 +234,10 @@ func (s *svd) decompose(ctx context.Context, x tall) error {
 	if err != nil {
 		return err
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(mat.NewSymDense(s.width, g), true) {
-		return errors.New("the factorization does not converge")
+	values, vectors, err := eigenOf(g, s.width)
+	if err != nil {
+		return err
 	}
-	var vectors mat.Dense
-	eigen.VectorsTo(&vectors)
-	values := eigen.Values(nil) // ascending
 	t := make([]float64, s.width*s.width)
 	for k := range s.o.Dim {
 		at := s.width - 1 - k
@@ -218,6 +255,51 @@ func (s *svd) decompose(ctx context.Context, x tall) error {
 	}
 	s.finish(u)
 	return nil
+}
+
+// eigenOf returns the eigenvalues of a symmetric matrix, ascending, and its eigenvectors as columns.
+func eigenOf(g []float64, n int) ([]float64, *mat.Dense, error) {
+	var eigen mat.EigenSym
+	if !eigen.Factorize(mat.NewSymDense(n, g), true) {
+		return nil, nil, errors.New("the factorization does not converge")
+	}
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	return eigen.Values(nil), &vectors, nil
+}
+
+// residual returns the residual of SVDOptions.Power before an iteration, from what the iteration
+// computes anyway: small is Q'M M'Q, M'Q = P R, and next is (M P)'(M P). An eigenvector w of small
+// gives u = Q w, and |M M'u|^2 = (R w)' next (R w).
+func (s *svd) residual(small, r, next []float64) (float64, error) {
+	values, vectors, err := eigenOf(small, s.width)
+	if err != nil {
+		return 0, err
+	}
+	n := s.width
+	y := make([]float64, n)
+	sum, count := 0.0, 0
+	for k := range s.o.Dim {
+		at := n - 1 - k
+		if values[at] <= 1e-12*values[n-1] {
+			break // the rank is lower than the dimension
+		}
+		for i := range n {
+			y[i] = 0
+			for j := i; j < n; j++ {
+				y[i] += r[i*n+j] * vectors.At(j, at)
+			}
+		}
+		square := 0.0
+		for i := range n {
+			for j := range n {
+				square += y[i] * next[i*n+j] * y[j]
+			}
+		}
+		sum += max(0, square/(values[at]*values[at])-1)
+		count++
+	}
+	return math.Sqrt(sum / float64(max(count, 1))), nil
 }
 
 // finish makes the vectors from the scaled singular vectors, whose signs are arbitrary. In each
@@ -248,22 +330,40 @@ func (s *svd) finish(u []float64) {
 }
 
 // orthonormal makes the columns of X an orthonormal basis of their range by Cholesky QR, twice for
-// accuracy (Yamamoto et al. 2015). Columns that depend linearly on others become 0.
-func (s *svd) orthonormal(x tall) error {
+// accuracy (Yamamoto et al. 2015). Columns that depend linearly on others become 0. It returns X'X
+// from before, and the triangular R for which the new X times R is the old one.
+func (s *svd) orthonormal(x tall) (gram, r []float64, err error) {
+	n := s.width
 	for range 2 {
 		g, err := x.gram()
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
-		if err := x.turn(inverseOfCholesky(g, s.width)); err != nil {
-			return err
+		if gram == nil {
+			gram = slices.Clone(g)
 		}
+		if err := x.turn(inverseOfCholesky(g, n)); err != nil {
+			return nil, nil, err
+		}
+		if r == nil {
+			r = g
+			continue
+		}
+		product := make([]float64, n*n) // of two upper triangles
+		for i := range n {
+			for j := i; j < n; j++ {
+				for k := i; k <= j; k++ {
+					product[i*n+j] += g[i*n+k] * r[k*n+j]
+				}
+			}
+		}
+		r = product
 	}
-	return nil
+	return gram, r, nil
 }
 
 // inverseOfCholesky returns the inverse of R, where G = R'R and R is upper triangular. A column
-// that depends linearly on those before it becomes zeros. G is overwritten.
+// that depends linearly on those before it becomes zeros. The upper triangle of G becomes R.
 func inverseOfCholesky(g []float64, n int) []float64 {
 	inverse := make([]float64, n) // of R's diagonal
 	for k := range n {

@@ -207,6 +207,62 @@ func TestSVDAgainstDense(t *testing.T) {
 	}
 }
 
+// Without a number of iterations, the decomposition goes on until its subspace is nearly the exact
+// one, also where singular values fall slowly, as those of words that occur at random do.
+func TestSVDIteratesUntilItIsAccurate(t *testing.T) {
+	const dim = 20
+	rng := rand.New(rand.NewPCG(5, 5))
+	var b strings.Builder
+	for i := range 6000 {
+		fmt.Fprintf(&b, "w%d%c", rng.IntN(rng.IntN(200)+1), " \n"[i%10/9])
+	}
+	r := matrixOf(t, b.String(), cooccur.Options{Window: 2})
+	o := SVDOptions{Dim: dim, Eigen: -1, Seed: 3, Threads: 2}
+	outside := func(power int) float64 {
+		o.Power = power
+		v, err := TrainSVD(t.Context(), r, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set := o
+		if err := set.settle(r); err != nil {
+			t.Fatal(err)
+		}
+		m, err := newPPMI(t.Context(), r, &set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dense := mat.NewDense(m.n, m.n, nil)
+		for row := range m.n {
+			from, to := m.rows.of(row)
+			for k := from; k < to; k++ {
+				dense.Set(row, int(m.rows.other[k]), float64(m.rows.value[k]))
+			}
+		}
+		var svd mat.SVD
+		svd.Factorize(dense, mat.SVDThin)
+		var u mat.Dense
+		svd.UTo(&u)
+		inside := 0.0
+		for k := range dim {
+			for l := range dim {
+				dot := 0.0
+				for i := range m.n {
+					dot += u.At(i, k) * float64(v.Of(i)[l])
+				}
+				inside += dot * dot
+			}
+		}
+		return math.Sqrt(max(0, 1-inside/dim))
+	}
+	if got := outside(2); got < 0.1 {
+		t.Errorf("after 2 iterations %.3f is outside the exact subspace: the matrix is too easy for this test", got)
+	}
+	if got := outside(0); got > 0.08 {
+		t.Errorf("%.3f of the vectors is outside the exact subspace, want at most 0.08", got)
+	}
+}
+
 func TestFiles(t *testing.T) {
 	v, err := New([]string{"a", "bé", "c"}, 2, []float32{1, 0, 0.5, -2e-8, 0, 1})
 	if err != nil {

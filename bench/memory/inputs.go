@@ -74,6 +74,24 @@ func (b *bench) unusual() error {
 	if err != nil {
 		return err
 	}
+	// Lines of many distinct words: half of them from a list of a thousand, and half that hardly
+	// occur again.
+	err = b.create("WORDS", func(w *bufio.Writer) error {
+		x := uint32(1)
+		for i := range uint32(b.words) {
+			x = x*1664525 + 1013904223
+			if x>>31 == 0 {
+				fmt.Fprintf(w, "w%d", x>>8%1000)
+			} else {
+				fmt.Fprintf(w, "x%x", x>>8%(1<<20))
+			}
+			w.WriteByte(" \n"[i%12/11])
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	// The IDs are not in byte order.
 	return b.create("TSV", func(w *bufio.Writer) error {
 		for i := range uint32(2_000_000) {

@@ -40,6 +40,7 @@ func run(ctx context.Context, args []string) error {
 	corpus := f.String("corpus", "", "a corpus instead of generated text")
 	size := f.String("bytes", "200MB", "size of the generated text")
 	lines := f.String("lines", "2M", "number of short lines")
+	words := f.Int("words", 8_000_000, "number of words in lines of many distinct words")
 	bounds := f.String("bounds", "64MB,200MB,1GB", "values of --memory")
 	only := f.String("jobs", "", "only jobs whose names match this regular expression")
 	f.Parse(args)
@@ -53,7 +54,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{dir: dir, command: *command, corpus: *corpus, only: match}
+	b := &bench{dir: dir, command: *command, corpus: *corpus, only: match, words: *words}
 	if b.command == "" {
 		b.command = filepath.Join(dir, "collocate")
 		if out, err := exec.CommandContext(ctx, "go", "build", "-o", b.command,
@@ -81,6 +82,7 @@ func run(ctx context.Context, args []string) error {
 type bench struct {
 	dir, command, corpus string
 	only                 *regexp.Regexp
+	words                int
 	bounds               []bytesize.Size
 }
 
@@ -113,6 +115,16 @@ var jobs = []job{
 	{"vocab, short lines", "vocab LINES --format lines --out OUT.txt", false},
 	{"cooccur", "cooccur TEXT --min-count 5 --out OUT.cooc", false},
 	{"cooccur, glove", "cooccur LINES --format lines --min-count 5 --out OUT.bin", false},
+	{"vocab, many words", "vocab WORDS --out OUT.txt", false},
+	{"cooccur, many words", "cooccur WORDS --min-count 5 --out OUT.cooc", false},
+	{"embed, svd", "embed MATRIX --method svd --dim 20 --power 1 --out OUT.vec", false},
+	{"embed, glove", "embed MATRIX --dim 20 --epochs 1 --out OUT.vec", false},
+	{"collocations", "collocations WORDS --format lines", false},
+	{"ngrams", "ngrams WORDS --format lines", false},
+	{"wordlist", "wordlist WORDS --format lines", false},
+	{"keywords", "keywords WORDS --reference LINES --format lines", false},
+	{"dispersion", "dispersion WORDS --format lines --of w1", false},
+	{"concordance", "concordance WORDS w1 --format lines", false},
 	{"dict build", "dict build --corpus TEXT --out OUT.dict", false},
 	{"dict build, hash", "dict build --corpus LINES --format lines --kind hash --out OUT.dict", false},
 	{"tokens", "tokens TEXT", false},
@@ -152,6 +164,7 @@ func (b *bench) generate(ctx context.Context, size, lines string) error {
 		"generate points --count 2000000 -o MANY.csv",
 		"index TEXT --out INDEX --quiet",
 		"index export INDEX --ciff CIFF --quiet",
+		"cooccur LINES --format lines --max-size 5000 --out MATRIX --out-format csr --quiet",
 	}
 	if b.corpus == "" {
 		calls = append([]string{"generate text --bytes " + size + " -o TEXT"}, calls...)

@@ -23,7 +23,7 @@ func TestDefaultsAreThoseOfOptions(t *testing.T) {
 		"concordance":          {"window": "10", "top": "50"},
 		"keywords":             {"by": "lrc", "top": "20", "min-count": "5"},
 		"ngrams":               {"length": "2-5", "min-count": "5", "min-docs": "0"},
-		"embed":                {"dim": "100", "epochs": "25", "x-max": "100", "alpha": "0.75", "rate": "0.05", "smoothing": "0.75", "shift": "1", "eigen": "0.5", "power": "2"},
+		"embed":                {"dim": "100", "epochs": "25", "x-max": "100", "alpha": "0.75", "rate": "0.05", "smoothing": "0.75", "shift": "1", "eigen": "0.5", "power": "0"},
 		"places curve":         {"max-distance": "0", "steps": "50"},
 		"places co-occurrence": {"steps": "50"},
 		"places enrichment":    {"rounds": "999"},

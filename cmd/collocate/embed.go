@@ -41,7 +41,8 @@ func newEmbedCmd(a *app) *cobra.Command {
 		Long: `Make a vector for each word of a .cooc file, so that words that occur in similar contexts have
 similar vectors. --method glove trains them as Stanford GloVe does, on a matrix weighted by
 distance. --method svd factors the positive pointwise mutual information of the matrix (context
-smoothing 0.75), which is fast for small matrices. For a given seed, both give the same vectors,
+smoothing 0.75), which is fast for small matrices. It iterates until the residual, the mean of
+|M M'u - s^2 u| / s^2 over all dimensions, is at most 0.005, or 30 times. For a given seed, both give the same vectors,
 to the bit, on one thread, on many and on a GPU, where glove allows at most 1016 dimensions.
 
 ` + vectorFiles,
@@ -75,7 +76,8 @@ func (e *embedding) register(cmd *cobra.Command) {
 	f.Float64Var(&e.svd.Shift, "shift", 1,
 		"svd: number of negative samples, whose logarithm is subtracted; 1 means none")
 	f.Float64Var(&e.svd.Eigen, "eigen", 0.5, "svd: exponent of the singular values")
-	f.IntVar(&e.svd.Power, "power", 2, "svd: power iterations; more are more accurate")
+	f.IntVar(&e.svd.Power, "power", 0,
+		"svd: power iterations; more are more accurate (default as many as bring the residual to 0.005, at most 30)")
 	must(cmd.MarkFlagRequired("out"))
 	choices(cmd, map[string][]string{"method": {"glove", "svd"}})
 }
@@ -113,7 +115,7 @@ func (e *embedding) check(f *pflag.FlagSet) error {
 			*v = -1
 		}
 	}
-	if e.svd.Power == 0 {
+	if e.svd.Power == 0 && f.Changed("power") {
 		e.svd.Power = -1
 	}
 	if err := vectors.CheckName(e.out); err != nil {

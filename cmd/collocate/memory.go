@@ -13,7 +13,8 @@ import (
 // of any size and is faster the more of an index is resident.
 var boundedVerbs = map[string]bool{
 	"index": true, "weigh": true, "vocab": true, "cooccur": true, "neighbours": true,
-	"dict": true, "tokens": true, "generate": true,
+	"collocations": true, "concordance": true, "dispersion": true, "keywords": true, "ngrams": true,
+	"wordlist": true, "embed": true, "dict": true, "tokens": true, "generate": true,
 }
 
 const (
