@@ -257,7 +257,8 @@ func (s *svd) decompose(ctx context.Context, x tall) error {
 	return nil
 }
 
-// eigenOf returns the eigenvalues of a symmetric matrix, ascending, and its eigenvectors as columns.
+// eigenOf returns the eigenvalues of a symmetric matrix, ascending, and its eigenvectors as
+// columns.
 func eigenOf(g []float64, n int) ([]float64, *mat.Dense, error) {
 	var eigen mat.EigenSym
 	if !eigen.Factorize(mat.NewSymDense(n, g), true) {
