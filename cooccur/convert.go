@@ -76,11 +76,11 @@ func Convert(ctx context.Context, from string, fromFormat Format, to string, toF
 	}
 	defer l.close()
 	if l.vocab == nil {
-		return c, fmt.Errorf("%s: a %v file has no words with frequencies: name the vocabulary (--vocab)", from, fromFormat)
+		return c, fmt.Errorf("%s: a %v file has no words with frequencies: name the vocabulary (cooccur.ConvertOptions.Vocabulary)", from, fromFormat)
 	}
 	if !l.told {
 		if l.opt = o.Options; l.opt.Window == 0 && toFormat == CSR {
-			return c, fmt.Errorf("%s: a %v file does not contain the options of the matrix: give at least --window, and --side and --weighting if they are not GloVe's", from, fromFormat)
+			return c, fmt.Errorf("%s: a %v file does not contain the options of the matrix: give at least cooccur.Options.Window, and cooccur.Options.Side and cooccur.Options.Weighting if they are not GloVe's", from, fromFormat)
 		}
 	}
 	l.opt.Memory = 0
@@ -138,7 +138,7 @@ func (l *loaded) write(ctx context.Context, sink Sink, o ConvertOptions) (entrie
 			return err
 		}
 		if 32*int64(len(keys)) > o.Memory {
-			return fmt.Errorf("more than %d unsorted entries do not fit in --memory: raise it", len(keys))
+			return fmt.Errorf("more than %d unsorted entries do not fit in cooccur.ConvertOptions.Memory: raise it", len(keys))
 		}
 		keys, values = append(keys, uint64(row)<<32|uint64(col)), append(values, value)
 		return nil
@@ -558,7 +558,7 @@ func readMTXEntries(r io.Reader, symmetric bool, fn func(row, col uint32, value 
 
 func readTSVEntries(r io.Reader, v *Vocabulary, fn func(row, col uint32, value float64) error) error {
 	if v == nil {
-		return errors.New("a file of words and values has no frequencies: name the vocabulary (--vocab)")
+		return errors.New("a file of words and values has no frequencies: name the vocabulary (cooccur.ConvertOptions.Vocabulary)")
 	}
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 1<<16), 1<<20)

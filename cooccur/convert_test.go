@@ -102,12 +102,12 @@ func TestConvertShuffled(t *testing.T) {
 		}
 	}
 	if _, err := Convert(t.Context(), path, GloVe, back, GloVe, ConvertOptions{}); err == nil ||
-		!strings.Contains(err.Error(), "--vocab") {
-		t.Errorf("without a vocabulary: error %v, want one that names --vocab", err)
+		!strings.Contains(err.Error(), "ConvertOptions.Vocabulary") {
+		t.Errorf("without a vocabulary: error %v, want one that names ConvertOptions.Vocabulary", err)
 	}
 	if _, err := Convert(t.Context(), path, GloVe, filepath.Join(dir, "x.cooc"), CSR,
-		ConvertOptions{Vocabulary: v}); err == nil || !strings.Contains(err.Error(), "--window") {
-		t.Errorf("without a window: error %v, want one that names --window", err)
+		ConvertOptions{Vocabulary: v}); err == nil || !strings.Contains(err.Error(), "Options.Window") {
+		t.Errorf("without a window: error %v, want one that names Options.Window", err)
 	}
 	if _, err := Convert(t.Context(), path, GloVe, back, GloVe,
 		ConvertOptions{Vocabulary: vocabularyOf("a")}); err == nil {

@@ -249,7 +249,7 @@ func newJob(v *Vocabulary, opt Options) (*job, error) {
 		return nil, fmt.Errorf("window of %d words: want 1 to %d", opt.Window, MaxWindow)
 	case whole && opt.Engine == engine.GPU:
 		return nil, fmt.Errorf("the GPU engine does not support windows of a whole document: use "+
-			"--engine multicore, or a window as long as the longest document (%d at most)",
+			"cooccur.Options.Engine=multicore, or a window as long as the longest document (%d at most)",
 			MaxWindow)
 	case opt.Side < Both || opt.Side > Right:
 		return nil, fmt.Errorf("unknown side %v", opt.Side)

@@ -187,7 +187,7 @@ func (c *counter) checkMemory(w *countWorker) error {
 }
 
 func (c *counter) tooLarge(x *lexicon) error {
-	return fmt.Errorf("%d distinct words so far do not fit in %v of memory: raise --memory, or "+
+	return fmt.Errorf("%d distinct words so far do not fit in %v of memory: raise cooccur.VocabularyOptions.Memory, or "+
 		"use an analyzer that makes fewer words", x.len(), bytesize.Size(c.budget))
 }
 
@@ -221,7 +221,7 @@ func (c *counter) finish(threads int) (*Vocabulary, VocabularyStats, error) {
 
 func unkError(n uint64) error {
 	return fmt.Errorf("the corpus contains the word %s (%d times), which GloVe reserves: replace "+
-		"it in the corpus, or accept it with --keep-unk", unk, n)
+		"it in the corpus, or accept it with cooccur.VocabularyOptions.KeepUnk", unk, n)
 }
 
 // mergeTables merges tables pairwise, all pairs in parallel.

@@ -227,7 +227,7 @@ func (g *GPU) plan(corpus int64, threads, vocabulary int) (layout, error) {
 	need := int64(l.dict)*dictionaryBytes + int64(l.slots*l.slotSize) + 4*int64(l.sequence)
 	if need > total/4*3 {
 		return l, fmt.Errorf("this job needs at least %v of the GPU's memory, not %v: raise "+
-			"--gpu-memory", bytesize.Size(need/3*4), bytesize.Size(total))
+			"engine.Device.Memory", bytesize.Size(need/3*4), bytesize.Size(total))
 	}
 	return l, nil
 }

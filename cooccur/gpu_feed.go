@@ -251,7 +251,7 @@ func (f *feed) checkGrowth() error {
 		return err
 	}
 	if need := f.dict.GrowthBytes(); need > total/3 {
-		return fmt.Errorf("the distinct words of the corpus need more than %v of the GPU's memory: raise --gpu-memory above %v",
+		return fmt.Errorf("the distinct words of the corpus need more than %v of the GPU's memory: raise engine.Device.Memory above %v",
 			bytesize.Size(total/3), bytesize.Size(total))
 	}
 	return nil

@@ -234,7 +234,7 @@ func (f *feed) readPart(ctx context.Context, p linePart) error {
 // text is a document of several lines, and its newlines become blanks.
 func (f *feed) long(ctx context.Context, r io.Reader, blanks bool) error {
 	if f.whole {
-		return fmt.Errorf("a document of more than %d bytes is too long for the paper's method; use --method auto", f.slots[0].text.Len())
+		return fmt.Errorf("a document of more than %d bytes is too long for the paper's method; use cooccur.Options.Method=auto", f.slots[0].text.Len())
 	}
 	f.submit.Lock()
 	defer f.submit.Unlock()
@@ -277,7 +277,7 @@ func (f *feed) long(ctx context.Context, r io.Reader, blanks bool) error {
 			rest = b[:min(len(b), maxWord+8)] // longer words are cut off anyway
 		} else if cut == 0 {
 			f.free <- s
-			return fmt.Errorf("a word of more than %d bytes is too long for the GPU engine; use --engine multicore", len(b))
+			return fmt.Errorf("a word of more than %d bytes is too long for the GPU engine; use cooccur.Options.Engine=multicore", len(b))
 		}
 		carry = append(carry[:0], rest...)
 		if s.n = cut; cut == 0 {

@@ -140,7 +140,7 @@ func (p *gpuPairs) addSequence(ctx context.Context, f *feed, ids gpu.Buffer[uint
 func (p *gpuPairs) addItems(ctx context.Context, f *feed, n int, ids gpu.Arg) error {
 	p.stats.Kept += int64(n) - f.documents
 	if kept := uint64(p.stats.Kept); kept > p.heaviest { // no word occurs more often than that
-		return fmt.Errorf("%d words: sums of window %d are exact up to %d; use --engine multicore",
+		return fmt.Errorf("%d words: sums of window %d are exact up to %d; use cooccur.Options.Engine=multicore",
 			kept, p.Window, p.heaviest)
 	}
 	if err := p.add(ctx, f.seq.Items(0, n), ids); err != nil {

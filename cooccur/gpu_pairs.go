@@ -66,7 +66,7 @@ func newGPUPairs(j *job, g *GPU, words int, memory, places int64) (_ *gpuPairs, 
 	}
 	if 2*p.colBits+p.disBits > 64 {
 		return nil, fmt.Errorf("a vocabulary of %d words is too large for the GPU engine with "+
-			"window %d; use --engine multicore", words, j.Window)
+			"window %d; use cooccur.Options.Engine=multicore", words, j.Window)
 	}
 	// The dense matrix and its rows take up to a quarter of the memory.
 	p.head = 1
@@ -91,7 +91,7 @@ func newGPUPairs(j *job, g *GPU, words int, memory, places int64) (_ *gpuPairs, 
 	}
 	if room < int64(j.Window) {
 		return nil, fmt.Errorf("this matrix needs at least %v of the GPU's memory, besides the "+
-			"text: raise --gpu-memory",
+			"text: raise engine.Device.Memory",
 			bytesize.Size(int64(j.Window)*sumBytes(p.planes)+fixed))
 	}
 	if p.tmp, err = g.arena(pairArena, room*sumBytes(p.planes)+fixed); err != nil {

@@ -122,7 +122,7 @@ func (src *source) analyze(keep func(worker int, b *text.Batch, doc, word int, w
 				continue
 			}
 			if bytes.ContainsAny(w, " \t\n") {
-				return nil, fmt.Errorf("the analyzer made the word %q, which contains a blank: the GPU engine does not support those; use --engine multicore", shorten(w))
+				return nil, fmt.Errorf("the analyzer made the word %q, which contains a blank: the GPU engine does not support those; use cooccur.Options.Engine=multicore", shorten(w))
 			}
 			if keep(worker, b, i, n, w) {
 				out = append(append(out, w...), ' ')

@@ -115,7 +115,7 @@ func (m *multicore) plan() error {
 			break
 		}
 		if m.Threads == 1 {
-			return fmt.Errorf("a vocabulary of %d words needs at least %v of memory, not %v: raise --memory or --min-count",
+			return fmt.Errorf("a vocabulary of %d words needs at least %v of memory, not %v: raise cooccur.Options.Memory or cooccur.VocabularyOptions.MinCount",
 				words, bytesize.Size(program+shared+m.heap+tokenBytes*minChunk), bytesize.Size(m.Memory))
 		}
 	}

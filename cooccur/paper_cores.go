@@ -52,7 +52,7 @@ func (j *job) paperCores(ctx context.Context, corpus *text.Corpus, find bool) ([
 		}
 		if c.memory() > share {
 			return fmt.Errorf("the paper's method keeps all pairs in memory, and %d of them on one core do not fit its share of %v: "+
-				"raise --memory, or use --method auto", c.pairs.n, bytesize.Size(j.Memory))
+				"raise cooccur.Options.Memory, or use cooccur.Options.Method=auto", c.pairs.n, bytesize.Size(j.Memory))
 		}
 		return nil
 	})

@@ -229,7 +229,7 @@ func (p *paper) room(ctx context.Context, n int) error {
 			}
 		default:
 			return fmt.Errorf("the paper's method needs more than %v for the pairs of window %d: "+
-				"raise --gpu-memory",
+				"raise engine.Device.Memory",
 				bytesize.Size(p.keys.Len()*paperPairBytes), p.job.Window)
 		}
 	}
@@ -339,7 +339,7 @@ func (p *paper) listPairs(ctx context.Context, to *gpuPairs, ids gpu.Buffer[uint
 	}
 	if to.n+n > to.list.Len() {
 		return fmt.Errorf("%d pairs do not fit the GPU's memory beside their table: raise "+
-			"--gpu-memory", n)
+			"engine.Device.Memory", n)
 	}
 	slots := p.keys.Len()
 	k, err := p.dev.Kernel(paperSource, "paper_list")

@@ -70,8 +70,8 @@ func TestPaperCoresAreBounded(t *testing.T) {
 	_, _, err := Make(t.Context(), corpus, VocabularyOptions{},
 		Options{Engine: engine.Multicore, Method: Paper, Window: 10, Threads: 1, Memory: 16 << 20},
 		func(*Vocabulary) (Sink, error) { return new(cells), nil })
-	if err == nil || !strings.Contains(err.Error(), "--memory") || !strings.Contains(err.Error(), "--method auto") {
-		t.Errorf("16 MB: error %v, want one that names --memory and --method auto", err)
+	if err == nil || !strings.Contains(err.Error(), "Options.Memory") || !strings.Contains(err.Error(), "Options.Method=auto") {
+		t.Errorf("16 MB: error %v, want one that names Options.Memory and Options.Method=auto", err)
 	}
 }
 

@@ -52,7 +52,7 @@ func (v *Vocabulary) utf8() error {
 	for id := range v.Len() {
 		if !utf8.Valid(v.Word(id)) { // readers would reject the whole file
 			return fmt.Errorf("word %q is not UTF-8, as Parquet requires: name the encoding of the corpus "+
-				"(--encoding latin1), or write another format", shorten(v.Word(id)))
+				"(text.Options.Encoding=latin1), or write another format", shorten(v.Word(id)))
 		}
 	}
 	return nil

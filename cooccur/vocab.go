@@ -143,7 +143,7 @@ func (v *Vocabulary) newIndex() *lexicon {
 const maxWords = 1<<31 - 1
 
 func tooManyWords(n int) error {
-	return fmt.Errorf("%d distinct words: want at most %d; use --min-count or --max-size", n, maxWords)
+	return fmt.Errorf("%d distinct words: want at most %d; use cooccur.VocabularyOptions.MinCount or cooccur.VocabularyOptions.MaxSize", n, maxWords)
 }
 
 // memory returns the size in bytes, including the index.

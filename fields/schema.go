@@ -262,7 +262,7 @@ func (f *Field) options(list string) error {
 			}
 		case key == "split" && value == "":
 			return errors.New("split= names no separator; a comma ends the field " +
-				`unless it is in quotes, as in --fields 'title:text,"tags:keyword:split=,"'`)
+				`unless it is in quotes, as in 'title:text,"tags:keyword:split=,"'`)
 		case key == "split":
 			f.Split = value
 		case key == "missing" && given:

@@ -10,7 +10,7 @@ import (
 // Shown returns the numbers of the named fields, or of all stored fields if no names are given.
 func (s *Schema) Shown(names []string) (list []int, err error) {
 	if s == nil {
-		return nil, fmt.Errorf("the index has no stored fields: build it again with 'collocate index --fields', such as title:text,url:keyword")
+		return nil, fmt.Errorf("the index has no stored fields: build it again with text.Options.Schema, such as title:text,url:keyword")
 	}
 	stored := s.Names(IsStored)
 	for _, name := range names {

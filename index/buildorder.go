@@ -81,7 +81,7 @@ func (w *Writer) roomToReorder(ctx context.Context, v *weigh.Inversion, o BuildO
 // roomFor returns an error if reordering takes more than the memory bound.
 func roomFor(postings int64, docs, threads int, memory int64) error {
 	if need := 4*postings + bisectBytes(postings, docs, threads); need > memory {
-		return fmt.Errorf("reordering needs %s of memory for %d documents and %d postings, and --memory is %s: "+
+		return fmt.Errorf("reordering needs %s of memory for %d documents and %d postings, and index.ReorderOptions.Memory is %s: "+
 			"raise it, or keep the order", bytesize.Size(need), docs, postings, bytesize.Size(memory))
 	}
 	return nil

@@ -101,7 +101,7 @@ func importCIFF(ctx context.Context, data []byte, dir string, o ImportOptions) e
 		if o.Analyzer = ciffAnalyzer(c.description); o.Analyzer == "" {
 			o.Analyzer = "whitespace"
 			if o.Note != nil {
-				o.Note("CIFF does not name an analyzer; queries are split at blanks only (--analyzer names another)")
+				o.Note("CIFF does not name an analyzer; queries are split at blanks only (index.ImportOptions.Analyzer names another)")
 			}
 		}
 	}

@@ -454,7 +454,7 @@ type DuplicateIDError struct {
 
 func (e *DuplicateIDError) Error() string {
 	return fmt.Sprintf("documents %d and %d of the corpus have the same ID %q: judgments and runs could not tell them apart; "+
-		"name another field (--id-field), or keep both (--allow-duplicate-ids)", e.First+1, e.Second+1, e.ID)
+		"name another field (text.Options.IDField), or keep both (index.BuildOptions.AllowDuplicateIDs)", e.First+1, e.Second+1, e.ID)
 }
 
 // appendUvarints appends several uvarints.

@@ -288,7 +288,7 @@ func (p *Positions) begin(list []byte, t Term) error {
 }
 
 // ErrNoPositions is returned if positions are requested from an index that was built without them.
-var ErrNoPositions = errors.New("the index has no positions of words: build it again with them (collocate index --positions)")
+var ErrNoPositions = errors.New("the index has no positions of words: build it again with them (index.BuildOptions.Positions)")
 
 // Err returns the error that was found in the list, or nil.
 func (p *Positions) Err() error { return p.err }

@@ -319,7 +319,7 @@ func TestReorderRefuses(t *testing.T) {
 	}
 	err := Reorder(context.Background(), r, dir, ReorderOptions{Memory: 1000})
 	if err == nil || !strings.Contains(err.Error(), "of memory for") ||
-		!strings.Contains(err.Error(), "--memory is 1kB") {
+		!strings.Contains(err.Error(), "ReorderOptions.Memory is 1kB") {
 		t.Errorf("1000 bytes of memory: error %v, want one that names the limit", err)
 	}
 	files := readDir(t, dir)

@@ -15,6 +15,7 @@ import (
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/freelist"
 	"github.com/collocate/collocate/internal/mmap"
+	"github.com/collocate/collocate/internal/option"
 	"github.com/collocate/collocate/search"
 )
 
@@ -120,7 +121,7 @@ func (x *exchange) failed(err error) {
 	if status == http.StatusServiceUnavailable {
 		x.w.Header().Set("Retry-After", "1")
 	}
-	x.reply(status, failure{err.Error()})
+	x.reply(status, failure{option.Parameters(err.Error(), option.All)})
 }
 
 // note logs errors of the server, and remembers that the index cannot be read.
@@ -157,7 +158,7 @@ func (x *exchange) refuse(status int, err error) {
 		case <-x.r.Context().Done():
 		}
 	}
-	x.reply(status, failure{err.Error()})
+	x.reply(status, failure{option.Parameters(err.Error(), option.All)})
 }
 
 // reply sends a value. An error while sending means that the client has gone.
@@ -167,7 +168,7 @@ func (x *exchange) reply(status int, v any) {
 	text, err := appendLine((*room)[:0], v)
 	if err != nil {
 		status = http.StatusInternalServerError
-		text, _ = appendLine((*room)[:0], failure{err.Error()})
+		text, _ = appendLine((*room)[:0], failure{option.Parameters(err.Error(), option.All)})
 	}
 	defer x.trace.part("send", time.Now())
 	x.w.Header()["Content-Length"] = []string{strconv.Itoa(len(text))}

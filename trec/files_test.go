@@ -236,7 +236,7 @@ func TestTopicFields(t *testing.T) {
 		t.Errorf("notes %q, want %q among them", notes, want)
 	}
 	for name, want := range map[string]string{
-		"TREC":  "no topic has a <summary>: the fields are title, desc, narr; choose with --topic-field",
+		"TREC":  "no topic has a <summary>: the fields are title, desc, narr; choose with trec.TopicOptions.Fields",
 		"JSON":  "want a field summary, have description, narrative, query_id, title",
 		"table": "no column summary: want one of qid, query, description, narrative",
 	} {

@@ -115,11 +115,11 @@ func (p *topicParser) all(name string, lines func(func(n int, line string) error
 	}
 	if p.renumbered > 0 && p.o.IDs == GuessIDs {
 		return nil, fmt.Errorf("%s: the numbers after .I are not 1, 2, 3, ... (%s is at position %d): choose whether the "+
-			"judgments name topics by position, as Cranfield's do (--topic-ids position), or by these numbers "+
-			"(--topic-ids number)", name, p.odd, p.oddAt)
+			"judgments name topics by position, as Cranfield's do (trec.TopicOptions.IDs=position), or by these numbers "+
+			"(trec.TopicOptions.IDs=number)", name, p.odd, p.oddAt)
 	}
 	if len(p.topics) == 0 && p.untitled > 0 {
-		return nil, fmt.Errorf("%s: no topic has %s: the fields are %s; choose with --topic-field",
+		return nil, fmt.Errorf("%s: no topic has %s: the fields are %s; choose with trec.TopicOptions.Fields",
 			name, p.wantedTags(), strings.Join(p.otherFields, ", "))
 	}
 	if len(p.topics) == 0 {
@@ -229,7 +229,7 @@ func (p *topicParser) wantedTags() string {
 
 func (p *topicParser) line(n int, line string) error {
 	if p.o.Encoding == text.UTF8 && !utf8.ValidString(line) {
-		return fmt.Errorf("%.60q is not UTF-8: name its encoding, such as --encoding latin1", line)
+		return fmt.Errorf("%.60q is not UTF-8: name its encoding, such as trec.TopicOptions.Encoding=latin1", line)
 	}
 	if p.format == nil {
 		first := strings.TrimSpace(line)
@@ -251,7 +251,7 @@ func (p *topicParser) line(n int, line string) error {
 			p.format = p.separated
 		}
 		if len(p.o.Fields) > 0 && (strings.HasPrefix(first, ".I") || !strings.ContainsAny(first[:1], "<{[")) {
-			return fmt.Errorf("%.60q: such topics have no fields to choose from (--topic-field)", first)
+			return fmt.Errorf("%.60q: such topics have no fields to choose from (trec.TopicOptions.Fields)", first)
 		}
 	}
 	return p.format(n, line)

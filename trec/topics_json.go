@@ -101,7 +101,7 @@ func (p *topicParser) jsonTopic(n int, fields map[string]any) error {
 		text = strings.Join(texts, " ")
 	}
 	if !ok && len(p.o.Fields) > 0 {
-		return fmt.Errorf("no text: want a field %s, have %s; choose with --topic-field",
+		return fmt.Errorf("no text: want a field %s, have %s; choose with trec.TopicOptions.Fields",
 			strings.Join(p.wanted, " or "), strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
 	}
 	if !ok {

@@ -77,7 +77,7 @@ func (p *topicParser) table(n int, line string) error {
 func (p *topicParser) tableFields() error {
 	for _, field := range p.o.Fields {
 		if columnOf(p.columns, namesOf(field)) < 0 {
-			return fmt.Errorf("no column %s: want one of %s (--topic-field)",
+			return fmt.Errorf("no column %s: want one of %s (trec.TopicOptions.Fields)",
 				field, strings.Join(p.columns, ", "))
 		}
 	}

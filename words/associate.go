@@ -170,9 +170,9 @@ func noTests(r *cooccur.Reader, what string) error {
 	switch {
 	case r.Options().Weighting != cooccur.Count:
 		return fmt.Errorf("%s needs counts, and this matrix is weighted by distance, which allows no test of "+
-			"significance: make it with --weighting count, or use logdice, dice, mi, npmi, deltap or odds", what)
+			"significance: make it with cooccur.Options.Weighting=count, or use logdice, dice, mi, npmi, deltap or odds", what)
 	case r.Corpus().Subsampled:
-		return fmt.Errorf("%s needs counts, and this matrix is subsampled: make it without --subsample", what)
+		return fmt.Errorf("%s needs counts, and this matrix is subsampled: make it without cooccur.Options.Subsample", what)
 	}
 	return nil
 }

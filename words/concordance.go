@@ -375,7 +375,7 @@ func Concord(ctx context.Context, corpus *text.Corpus, q *Query,
 }
 
 // ErrNoText is returned if an index has no stored text.
-var ErrNoText = errors.New("the index stores no text: build it again with --store-text")
+var ErrNoText = errors.New("the index stores no text: build it again with index.BuildOptions.StoreText")
 
 // ConcordIndex finds a query in the stored text of an index. It reads only documents that may have
 // a match. Unless lines are sorted or sampled, it stops when it has enough of them; see

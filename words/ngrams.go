@@ -90,7 +90,7 @@ func Ngrams(ctx context.Context, corpus *text.Corpus,
 		o.Analyzer, _ = text.ParseAnalyzer("unicode")
 	}
 	if o.Of != nil && slices.ContainsFunc(o.Of.patterns, func(p pattern) bool { return len(p) > 1 }) {
-		return nil, stats, errors.New("--of: want one word of the n-grams, not a phrase")
+		return nil, stats, errors.New("words.NgramOptions.Of: want one word of the n-grams, not a phrase")
 	}
 	v, vs, err := cooccur.CountWords(ctx, corpus,
 		cooccur.VocabularyOptions{Analyzer: o.Analyzer, KeepUnk: true, Order: cooccur.ByteOrder,
@@ -260,7 +260,7 @@ func (g *ngrams) frequent(seq *sequence, pass, passes uint64, now *level) error 
 		i = j
 	}
 	if need := 20 * int64(len(now.pairs)); need > g.Memory/2 {
-		return fmt.Errorf("more than %d are frequent enough, which exceeds --memory: raise it, or --min-count", len(now.pairs))
+		return fmt.Errorf("more than %d are frequent enough, which exceeds words.NgramOptions.Memory: raise it, or words.NgramOptions.MinCount", len(now.pairs))
 	}
 	now.docs = append(now.docs, make([]uint32, len(now.pairs)-len(now.docs))...)
 	return nil

@@ -27,7 +27,7 @@ func Spread(ctx context.Context, r *cooccur.Reader, corpus *text.Corpus, list []
 		return err
 	}
 	if r.Options().Weighting != cooccur.Count || r.Corpus().Subsampled {
-		return fmt.Errorf("counting documents of pairs needs a matrix of counts: make it with --weighting count and without --subsample")
+		return fmt.Errorf("counting documents of pairs needs a matrix of counts: make it with cooccur.Options.Weighting=count and without cooccur.Options.Subsample")
 	}
 	an := o.Analyzer
 	if an == nil {

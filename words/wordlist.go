@@ -61,7 +61,7 @@ func List(ctx context.Context, corpus *text.Corpus, o ListOptions) (*WordList, e
 		listed--
 	}
 	if need := int64(o.Parts.Equal) * 4 * int64(v.Len()); o.Memory > 0 && need > o.Memory/2 {
-		return nil, fmt.Errorf("dispersion of %d words over %d parts takes %d MB: raise --memory",
+		return nil, fmt.Errorf("dispersion of %d words over %d parts takes %d MB: raise words.ListOptions.Memory",
 			v.Len(), o.Parts.Equal, need>>20)
 	}
 	t := newTally(o.Parts, v.Len(), uint64(stats.Words), func(i int) uint64 { return v.Count(i) })

@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"github.com/collocate/collocate/internal/mmap"
+	"github.com/collocate/collocate/internal/option"
 )
 
 func main() { os.Exit(run(os.Args[1:])) }
@@ -83,5 +84,5 @@ func oneLine(err error) string {
 			return unicode.ReplacementChar
 		}
 		return r
-	}, strings.Join(slices.Compact(strings.Split(strings.TrimSpace(err.Error()), "\n")), "; "))
+	}, strings.Join(slices.Compact(strings.Split(strings.TrimSpace(option.Flags(err.Error(), option.All)), "\n")), "; "))
 }

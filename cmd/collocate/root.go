@@ -16,6 +16,7 @@ import (
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/bytesize"
 	"github.com/collocate/collocate/internal/cpu"
+	"github.com/collocate/collocate/internal/option"
 	"github.com/collocate/collocate/weigh"
 )
 
@@ -269,6 +270,7 @@ func (a *app) summary(format string, args ...any) {
 // note writes a line to standard error on what was guessed or left out, unless --quiet. The same
 // line is written once, also if a verb reads a corpus several times.
 func (a *app) note(line string) {
+	line = option.Flags(line, option.All)
 	if _, told := a.noted.LoadOrStore(line, true); !told {
 		a.summary("note: %s", line)
 	}

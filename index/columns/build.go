@@ -178,7 +178,7 @@ func (b *Builder) Put(t *Batch) error {
 		t.size += int64(9*len(c.values) + 4*len(c.ends) + 4*len(c.ids))
 	}
 	if used := b.used.Add(t.size); used > b.memory {
-		return fmt.Errorf("the values of the columns take more than %v of memory, a third of --memory: raise it",
+		return fmt.Errorf("the values of the columns take more than %v of memory, a third of index.BuildOptions.Memory: raise it",
 			bytesize.Size(b.memory))
 	}
 	b.mu.Lock()

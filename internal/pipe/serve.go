@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/collocate/collocate/internal/option"
 )
 
 // ErrBusy says that a call did not end although it was cancelled.
@@ -233,11 +235,11 @@ func answerOne(ctx context.Context, w io.Writer, m *Message, next func() (*Messa
 		return ctx.Err()
 	}
 	if err != nil {
-		return Write(w, failure{err.Error(), kind(err), notes}, nil)
+		return Write(w, failure{option.Parameters(err.Error(), option.All), kind(err), notes}, nil)
 	}
 	err = Write(w, answer{reply.Result, notes, reply.Arrays}, reply.Arrays)
 	if _, ok := errors.AsType[unsent](err); ok {
-		return Write(w, failure{err.Error(), kind(err), notes}, nil)
+		return Write(w, failure{option.Parameters(err.Error(), option.All), kind(err), notes}, nil)
 	}
 	return err
 }

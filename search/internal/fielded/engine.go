@@ -51,7 +51,7 @@ func (e *Engine) open() error {
 	e.once.Do(func() {
 		s := e.segments[0].Schema()
 		if s == nil {
-			e.err = ask.Refuse("the index has no fields: build it again with 'collocate index --fields', such as title:text,body:text")
+			e.err = ask.Refuse("the index has no fields: build it again with text.Options.Schema, such as title:text,body:text")
 			return
 		}
 		e.all = make([][]field, len(e.segments))
