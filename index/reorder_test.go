@@ -384,7 +384,7 @@ func TestReorderingIsRefusedBeforeTheBuild(t *testing.T) {
 		written := false
 		o.Progress = func(int64, int64) { written = true }
 		err := Build(t.Context(), dir, c, o)
-		if err == nil || !strings.Contains(err.Error(), "reordering needs") || !strings.Contains(err.Error(), "--memory is") {
+		if err == nil || !strings.Contains(err.Error(), "reordering needs") || !strings.Contains(err.Error(), "Options.Memory is") {
 			t.Fatalf("%+v: error %v, want one that names the memory", o, err)
 		}
 		if written {
