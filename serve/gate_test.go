@@ -536,3 +536,25 @@ func TestIdleClientsAreForgotten(t *testing.T) {
 		t.Error("a client with a request or a delayed refusal was forgotten")
 	}
 }
+
+// Where there are four slots or more, a client that works almost without pause gets half of them
+// while a modest one is about. Of three or fewer it may have all.
+func TestGreedyClientsGetHalf(t *testing.T) {
+	for slots, want := range map[int]int{1: 1, 3: 3, 4: 2, 9: 4} {
+		q := newQuietGate()
+		q.lanes[shortLane].slots = slots
+		q.half = newGate(Limits{}, slots, 1).half
+		q.work(t, greedy, 2*time.Second)
+		q.work(t, modest, time.Millisecond)
+		got := 0
+		for range slots {
+			if s, ok := q.enterFree(greedy, shortLane); ok {
+				defer s.leave()
+				got++
+			}
+		}
+		if got != want {
+			t.Errorf("of %d slots a greedy client gets %d, want %d", slots, got, want)
+		}
+	}
+}

@@ -32,6 +32,35 @@ func TestLiveSetsAreKept(t *testing.T) {
 	}
 }
 
+// Deleted documents that contradict their number, or the segment, are an error: a document would be
+// found or missing that should not.
+func TestWrongLiveSetsAreRefused(t *testing.T) {
+	few, many := docset.Full(1000), docset.Full(1000)
+	few.Remove(7)
+	for d := range uint32(500) {
+		many.Remove(d)
+	}
+	list := func(docs ...uint32) []byte { return sections.Bytes(docs) }
+	for name, c := range map[string]struct {
+		b             []byte
+		docs, deleted int
+	}{
+		"a list that is shorter than it says":   {liveBytes(few), 1000, 2},
+		"a list that is longer than it says":    {list(7, 8), 1000, 1},
+		"a bitmap of fewer than it says":        {liveBytes(many), 1000, 501},
+		"a bitmap of more than it says":         {liveBytes(many), 1000, 499},
+		"a document twice":                      {list(7, 7), 1000, 2},
+		"a document behind the last":            {list(1000), 1000, 1},
+		"more documents than the segment has":   {liveBytes(few), 1000, 1001},
+		"fewer than none":                       {liveBytes(few), 1000, -1},
+		"a list that is not of whole documents": {list(7)[:3], 1000, 1},
+	} {
+		if _, err := readLive(c.b, c.docs, c.deleted); err == nil {
+			t.Errorf("%s is no error", name)
+		}
+	}
+}
+
 // FuzzManifest parses arbitrary bytes: the result is an error, or sets that fit the segments.
 func FuzzManifest(f *testing.F) {
 	live := docset.Full(100)

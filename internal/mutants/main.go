@@ -221,11 +221,7 @@ func (t *trial) test(ctx context.Context, p onePackage, m mutant, number int) (f
 	binary := filepath.Join(t.dir, fmt.Sprint(number, ".test"))
 	replace := map[string]string{}
 	if m.path != "" {
-		text, err := m.apply()
-		if err != nil {
-			return invalid, err
-		}
-		if err := os.WriteFile(source, text, 0o666); err != nil {
+		if err := os.WriteFile(source, m.apply(), 0o666); err != nil {
 			return invalid, err
 		}
 		replace[m.path] = source

@@ -17,6 +17,7 @@ type mutant struct {
 	path  string
 	line  int
 	what  string
+	text  []byte // of the file
 	edits []edit
 }
 
@@ -31,16 +32,13 @@ func (m mutant) String() string {
 }
 
 // apply returns the changed file. Lines keep their numbers.
-func (m mutant) apply() ([]byte, error) {
-	text, err := os.ReadFile(m.path)
-	if err != nil {
-		return nil, err
-	}
+func (m mutant) apply() []byte {
+	text := slices.Clone(m.text)
 	edits := slices.SortedFunc(slices.Values(m.edits), func(a, b edit) int { return cmp.Compare(b.start, a.start) })
 	for _, e := range edits { // the last one first
 		text = slices.Replace(text, e.start, e.end, []byte(e.text)...)
 	}
-	return text, nil
+	return text
 }
 
 // margin matches the names of constants that are scaled.
@@ -85,7 +83,7 @@ func (f *finder) source(n ast.Node) string {
 
 // add adds a mutant that replaces nodes by texts.
 func (f *finder) add(at ast.Node, what string, edits ...edit) {
-	f.found = append(f.found, mutant{f.path, f.files.Position(at.Pos()).Line, what, edits})
+	f.found = append(f.found, mutant{f.path, f.files.Position(at.Pos()).Line, what, f.text, edits})
 }
 
 func (f *finder) replace(n ast.Node, text string) edit {
