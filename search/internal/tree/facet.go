@@ -76,7 +76,7 @@ func (t *tally) ranges() (err error) {
 }
 
 // add counts the values of some documents.
-func (t *tally) add(c *columns.Column, docs *docset.Set) error {
+func (t *tally) add(s *steps, c *columns.Column, docs *docset.Set) error {
 	switch t.field.Type {
 	case fields.Keyword:
 		counts, err := c.Counts(docs)
@@ -84,12 +84,18 @@ func (t *tally) add(c *columns.Column, docs *docset.Set) error {
 		return err
 	case fields.Number:
 		for doc := range docs.All() {
+			if !s.step(1) {
+				return s.err
+			}
 			if v, ok := c.Number(int(doc)); ok {
 				t.numbers[rangeOf(v, t.step)+0]++ // turns -0 into 0
 			}
 		}
 	case fields.Date:
 		for doc := range docs.All() {
+			if !s.step(1) {
+				return s.err
+			}
 			if v, ok := c.Date(int(doc)); ok {
 				t.dates[t.dateOf(v)]++
 			}
@@ -144,10 +150,13 @@ func (t *tally) merge(from *ask.FacetCounts) error {
 	return nil
 }
 
+// fine reports whether ranges of a step cannot be told apart near v, in floating point.
+func fine(v, step float64) bool { return step == 0 || !(math.Abs(v/step) < 1<<52) }
+
 // rangeOf returns the start of the range of a number: the multiple of step with begin <= v <
-// begin+step, in floating point.
+// begin+step, in floating point. A number that is too large for the step is a range of its own.
 func rangeOf(v, step float64) float64 {
-	if step == 0 {
+	if fine(v, step) {
 		return v
 	}
 	n := math.Floor(v / step)
@@ -171,7 +180,7 @@ func (t *tally) counts() (ask.FacetCounts, error) {
 	case fields.Number:
 		found.Distinct = len(t.numbers)
 		for _, v := range most(t.numbers, t.want.N, cmp.Compare) {
-			if t.step == 0 {
+			if fine(v, t.step) {
 				add(number(v), t.numbers[v], query.Phrase{Text: number(v)})
 				continue
 			}

@@ -75,12 +75,15 @@ func fieldOf(schema *fields.Schema, name, what string) (f *fields.Field, err err
 }
 
 // add adds the matching documents of a segment whose documents are numbered from base.
-func (g *gathering) add(from *index.Reader, answers *docset.Set, base uint32) error {
+func (g *gathering) add(s *steps, from *index.Reader, answers *docset.Set, base uint32) error {
 	g.total += int64(answers.Count())
 	for _, t := range g.tallies {
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
 		c, err := columnOf(from, t.want.Field)
 		if err == nil {
-			err = t.add(c, answers)
+			err = t.add(s, c, answers)
 		}
 		if err != nil {
 			return err
@@ -93,7 +96,7 @@ func (g *gathering) add(from *index.Reader, answers *docset.Set, base uint32) er
 	if err != nil {
 		return err
 	}
-	return g.order.add(c, answers, base)
+	return g.order.add(s, c, answers, base)
 }
 
 func columnOf(from *index.Reader, name string) (*columns.Column, error) {
@@ -149,7 +152,7 @@ func (p *plan) gather(live []*docset.Set, k int, r *ask.Request) (*ask.Result, e
 			if answers[i], err = x.match(p.roots[i], live[i]); err != nil {
 				return nil, err
 			}
-			if err := g.add(x.e.Index, answers[i], x.base); err != nil {
+			if err := g.add(&steps{ctx: p.ctx}, x.e.Index, answers[i], x.base); err != nil {
 				return nil, err
 			}
 		}

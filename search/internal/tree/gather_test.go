@@ -306,7 +306,7 @@ func TestGatherSegments(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, e := range engines {
-			if err := g.add(e.Index, docset.Full(e.Index.Docs()), uint32(cuts[i])); err != nil {
+			if err := g.add(&steps{ctx: t.Context()}, e.Index, docset.Full(e.Index.Docs()), uint32(cuts[i])); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -363,6 +363,21 @@ func TestGatherEdges(t *testing.T) {
 		r.Text = "w1"
 		if _, err := Search(t.Context(), Of(e), &r); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+}
+
+// Ranges of a step far below a number cannot be told apart. They end, and are the number itself.
+func TestRangesOfHugeNumbers(t *testing.T) {
+	for _, v := range []float64{0, 1, -7.5, 1e15, 1e17 + 16, -1e17, 1e300, -1e300, math.MaxFloat64} {
+		for _, step := range []float64{1e-300, 1e-10, 0.1, 3, 1e9, 1e300} {
+			begin := rangeOf(v, step)
+			if begin > v || !fine(v, step) && begin+step < v {
+				t.Errorf("%v by %v: the range begins at %v", v, step, begin)
+			}
+			if fine(v, step) && begin != v {
+				t.Errorf("%v by %v: the range begins at %v, want the number", v, step, begin)
+			}
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"context"
 	"math"
 	"slices"
 	"sort"
@@ -46,27 +45,10 @@ func (m *matcher) prepare(words []model.Term) {
 }
 
 // sweep is the state of a matcher that reads a document from its beginning to its end. It looks at
-// the context after every so many steps, also within a document.
+// the context also within a document.
 type sweep struct {
-	ctx   context.Context
-	err   error // of the context
-	steps int   // since the last look at the context
-	all   int64 // steps so far, for tests
-
+	steps
 	at []int // for each word the index of its position, among those of the document
-}
-
-// lookEvery is the number of steps between two looks at the context: about a millisecond.
-const lookEvery = 1 << 19
-
-// step counts steps, and reports whether to go on.
-func (s *sweep) step(n int) bool {
-	s.all += int64(n)
-	if s.steps += n; s.steps >= lookEvery {
-		s.steps = 0
-		s.err = s.ctx.Err()
-	}
-	return s.err == nil
 }
 
 // count returns the number of matches of words at the given positions, if they need not be

@@ -84,7 +84,7 @@ func defined(m *matcher, places [][]uint32) (n uint32) {
 // repeated, at every slop.
 func TestMatchesAsDefined(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	s := &sweep{ctx: t.Context()}
+	s := &sweep{steps: steps{ctx: t.Context()}}
 	for range trials.Of(2_000) {
 		letters := 1 + rng.IntN(4)
 		text := func(n int) string {
@@ -156,7 +156,7 @@ func TestStepsOfLongPhrases(t *testing.T) {
 					for _, m := range []matcher{{places: true, slop: slop}, {near: true, slop: slop},
 						{near: true, ordered: true, slop: slop}} {
 						m.prepare(termsOf(phrase))
-						s := &sweep{ctx: t.Context()}
+						s := &sweep{steps: steps{ctx: t.Context()}}
 						found := m.count(places, s)
 						if most := int64(n) * (length + int64(n) + 2); s.all > most {
 							t.Errorf("%s, %d words, %+v: %d steps for %d matches, want at most %d", name, n, m,

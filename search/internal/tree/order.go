@@ -28,11 +28,14 @@ type placed struct {
 }
 
 // add adds the matching documents of a segment, whose numbers follow those of the segments before.
-func (o *ordering) add(c *columns.Column, answers *docset.Set, base uint32) error {
+func (o *ordering) add(s *steps, c *columns.Column, answers *docset.Set, base uint32) error {
 	// A max-heap of the first k. Documents come in increasing order, so an equal key never enters.
 	var heap []placed
 	var ords []uint32
 	for doc := range answers.All() {
+		if !s.step(1) {
+			return s.err
+		}
 		key, ok := o.key(c, int(doc), &ords)
 		switch {
 		case !ok:

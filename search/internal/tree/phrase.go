@@ -67,7 +67,7 @@ func (x *exec) openPhrase(n *node) (*phrases, error) {
 		}
 	}
 	p := phrasePool.Get().(*phrases)
-	p.sweep.ctx, p.sweep.err, p.sweep.steps, p.sweep.all = x.ctx, nil, 0, 0
+	p.sweep.steps = steps{ctx: x.ctx}
 	p.n, p.lists, p.places = n, p.lists[:0], slices.Grow(p.places[:0], len(n.terms))[:len(n.terms)]
 	for i := range n.terms {
 		t := &n.terms[i]

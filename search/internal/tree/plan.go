@@ -398,6 +398,27 @@ func (n *node) each(fn func(*node)) {
 	}
 }
 
+// steps looks at a context after every so many steps of a loop.
+type steps struct {
+	ctx   context.Context
+	err   error // of the context
+	since int   // steps since the last look
+	all   int64 // steps so far, for tests
+}
+
+// lookEvery is the number of steps between two looks at the context: about a millisecond.
+const lookEvery = 1 << 19
+
+// step counts steps, and reports whether to go on.
+func (s *steps) step(n int) bool {
+	s.all += int64(n)
+	if s.since += n; s.since >= lookEvery {
+		s.since = 0
+		s.err = s.ctx.Err()
+	}
+	return s.err == nil
+}
+
 // tick checks for cancellation every 64 calls.
 func (x *exec) tick() error {
 	if x.ticks++; x.ticks&0x3f == 0 {
