@@ -48,6 +48,11 @@ type parser struct {
 	open  int // number of open groups
 	depth int
 	o     Options
+
+	marks struct { // question marks, and whether a word continues after them: see wordAt
+		from, to int
+		word     bool
+	}
 }
 
 func (p *parser) fail(at int, format string, args ...any) error {
@@ -324,7 +329,7 @@ func (p *parser) boost() (Node, error) {
 	number := p.untilBlank()
 	by, err := strconv.ParseFloat(number, 64)
 	if err != nil || !(by > 0) || by > 1e9 {
-		return nil, p.fail(at+1, "expected a positive number after ^, not %q", number)
+		return nil, p.fail(at+1, "expected a positive number after ^, not %.40q", number)
 	}
 	if n == nil {
 		return nil, nil
@@ -379,7 +384,7 @@ func (p *parser) nearOperator() (within int, ordered, ok bool, err error) {
 		within, err = strconv.Atoi(number)
 		if err != nil || within < 1 || within > maxWithin {
 			return 0, false, false, p.fail(at,
-				"expected a number of words from 1 to %d after %s, not %q", maxWithin, name, number)
+				"expected a number of words from 1 to %d after %s, not %.40q", maxWithin, name, number)
 		}
 		return within, name == "BEFORE/", true, nil
 	}
@@ -416,7 +421,7 @@ func (p *parser) nearWith(left Node, within int, ordered bool) (Node, error) {
 	if !ok || isOperator(t.Text) && p.text[at] != '\\' {
 		return nil, p.fail(at, "expected a single word after NEAR or BEFORE")
 	}
-	n.Words = append(slices.Clip(n.Words), t.Text)
+	n.Words = append(n.Words, t.Text)
 	return n, nil
 }
 
@@ -528,7 +533,7 @@ func (p *parser) field() (name string, ok bool, err error) {
 		if len(p.o.Fields) == 0 {
 			return "", false, nil
 		}
-		return "", false, p.fail(p.at, "no field %q; expected %s or id before the colon, or a word in quotes",
+		return "", false, p.fail(p.at, "no field %.40q; expected %s or id before the colon, or a word in quotes",
 			name, strings.Join(p.o.Fields, ", "))
 	}
 	p.at = end + 1
@@ -543,7 +548,7 @@ func (p *parser) exists() (Node, error) {
 	at := p.at
 	name, err := p.value(")")
 	if err != nil || !slices.Contains(p.o.Fields, name) {
-		return nil, p.fail(at, "no field %q; expected %s after %s", name,
+		return nil, p.fail(at, "no field %.40q; expected %s after %s", name,
 			strings.Join(p.o.Fields, ", "), exists)
 	}
 	return Field{name, All{}}, nil

@@ -214,3 +214,41 @@ func TestGame(t *testing.T) {
 		t.Errorf("%d queries, want 962", n)
 	}
 }
+
+// Text of any form is parsed in time that grows with its length, and noted and printed so: if it
+// grew with the square, this would take hours. What is too deep or too large is an error that says
+// so.
+func TestLongQueries(t *testing.T) {
+	const n = 60_000
+	for _, part := range []string{"?", "*", "a?", "*a", "a*", "^", "a^1", "a^", "~", "a~1", "a~", "\\", "(", "(a ", "a(",
+		")", "a)", "\"", "\"a", "x:", "x:(a) ", "[", "[1 TO ", "x:[1 TO 2] ", "- ", "-a ", "NOT a ", "NOT ", "OR ", "a OR ",
+		"a AND ", "a NEAR/2 ", "a BEFORE/2 ", "id:a ", "#", "+", "é?", "a ", "\xff", ">", "x:>1 "} {
+		for _, text := range []string{strings.Repeat(part, n/len(part)), "a" + strings.Repeat(part, n/len(part)) + "b"} {
+			for _, o := range []Options{{}, {And: true, AnyField: true}} {
+				node, err := Parse(text, o)
+				if e := new(Error); err != nil && !errors.As(err, &e) {
+					t.Errorf("%.20s: %v", text, err)
+				}
+				if node != nil {
+					_ = node.String()
+				}
+				Notes(text, o)
+			}
+		}
+	}
+	nines := strings.Repeat("9", n)
+	for text, want := range map[string]string{
+		"a^" + nines:           "expected a positive number after ^",
+		"a NEAR/" + nines:      "expected a number of words from 1 to 1000000 after NEAR/",
+		`"a b"~` + nines:       "expected a number of words from 0 to 1000000 after ~",
+		"a~" + nines:           "expected at most 2 typing errors",
+		strings.Repeat("(", n): "groups are nested more than 100 deep",
+	} {
+		_, err := Parse(text, Options{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.20s: %.100v, want %s", text, err, want)
+		} else if len(err.Error()) > 1000 {
+			t.Errorf("%.20s: an error of %d bytes", text, len(err.Error()))
+		}
+	}
+}

@@ -112,10 +112,18 @@ func (p *parser) wordEnds(at int) bool {
 }
 
 // wordAt reports whether a word continues at a position, so that a question mark before it is a
-// wildcard.
+// wildcard. The answer is the same at each of several question marks, and remembered.
 func (p *parser) wordAt(at int) bool {
-	r, size := utf8.DecodeRuneInString(p.text[at:])
-	return size > 0 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '*' || r == '?' && p.wordAt(at+size))
+	if at < p.marks.from || at >= p.marks.to {
+		end := at
+		for end < len(p.text) && p.text[end] == '?' {
+			end++
+		}
+		r, size := utf8.DecodeRuneInString(p.text[end:])
+		p.marks.from, p.marks.to = at, end
+		p.marks.word = size > 0 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '*')
+	}
+	return p.marks.word
 }
 
 // wildcardAt reports whether a word that begins here begins with a wildcard, as in *ology and ?un,

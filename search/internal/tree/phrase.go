@@ -69,9 +69,20 @@ func (x *exec) openPhrase(n *node) (*phrases, error) {
 	p := phrasePool.Get().(*phrases)
 	p.sweep.steps = steps{ctx: x.ctx}
 	p.n, p.lists, p.places = n, p.lists[:0], slices.Grow(p.places[:0], len(n.terms))[:len(n.terms)]
+	var places map[int]int // of the lists by their words, if there are many
+	if len(n.terms) > manyWords {
+		places = make(map[int]int, len(n.terms))
+	}
 	for i := range n.terms {
 		t := &n.terms[i]
-		at := slices.IndexFunc(p.lists, func(l *phraseList) bool { return l.Term.ID == t.Info.ID })
+		at := -1
+		if places == nil {
+			at = slices.IndexFunc(p.lists, func(l *phraseList) bool { return l.Term.ID == t.Info.ID })
+		} else if known, ok := places[t.Info.ID]; ok {
+			at = known
+		} else {
+			places[t.Info.ID] = len(p.lists)
+		}
 		if at >= 0 {
 			p.lists[at].used = append(p.lists[at].used, i)
 			continue

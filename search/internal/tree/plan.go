@@ -56,7 +56,19 @@ type node struct {
 
 	set   *docset.Set // for fixed
 	parts []*node     // for boolean
+	// seen has the plain words of parts if there are many, so that add finds equal ones.
+	seen map[wordRole]*node
 }
+
+// wordRole is a word in the index, or in that of a field, with its role.
+type wordRole struct {
+	wordList
+	role role
+}
+
+// manyWords is the number of words of a query from which equal ones are found by a map, so that the
+// time does not grow with the square of their number. Below, comparing them all is faster.
+const manyWords = 32
 
 // scores reports whether a part adds to the score of its parent.
 func (n *node) scores() bool { return n.role == should || n.role == must }
@@ -282,15 +294,39 @@ func (x *exec) group(q query.Node, parts []query.Node, usual role, weight float6
 // add appends a part. Equal words in the same role are merged.
 func (n *node) add(part *node) {
 	if part.plainWord() && part.scores() {
-		for _, old := range n.parts {
-			if old.role == part.role && old.plainWord() && old.src == part.src &&
-				old.terms[0].Text == part.terms[0].Text {
-				old.terms[0].Weight += part.terms[0].Weight
-				return
-			}
+		if old := n.equal(part); old != nil {
+			old.terms[0].Weight += part.terms[0].Weight
+			return
 		}
 	}
 	n.parts = append(n.parts, part)
+}
+
+// equal returns the part with the same word in the same role. If there is none and words are many,
+// it remembers this one.
+func (n *node) equal(part *node) *node {
+	key := func(p *node) wordRole { return wordRole{wordList{p.src, p.terms[0].Text}, p.role} }
+	if len(n.parts) < manyWords {
+		for _, old := range n.parts {
+			if old.plainWord() && key(old) == key(part) {
+				return old
+			}
+		}
+		return nil
+	}
+	if n.seen == nil {
+		n.seen = map[wordRole]*node{}
+		for _, old := range n.parts {
+			if old.plainWord() {
+				n.seen[key(old)] = old
+			}
+		}
+	}
+	old := n.seen[key(part)]
+	if old == nil {
+		n.seen[key(part)] = part
+	}
+	return old
 }
 
 // plainWord reports whether a node is a single word.

@@ -356,13 +356,26 @@ func (n *node) onlyWords(src *eval.Engine) (list []ask.Word, mode ask.Mode, ok b
 		return nil, 0, false
 	}
 	mode = ask.And
+	var seen map[string]bool
 	for _, p := range n.parts {
 		if !p.scores() {
 			continue
 		}
-		if !p.plainWord() || p.src != src ||
-			slices.ContainsFunc(list, func(w ask.Word) bool { return w.Text == p.terms[0].Text }) {
+		if !p.plainWord() || p.src != src {
 			return nil, 0, false
+		}
+		if len(n.parts) < manyWords {
+			if slices.ContainsFunc(list, func(w ask.Word) bool { return w.Text == p.terms[0].Text }) {
+				return nil, 0, false
+			}
+		} else {
+			if seen == nil {
+				seen = make(map[string]bool, len(n.parts))
+			}
+			if seen[p.terms[0].Text] {
+				return nil, 0, false
+			}
+			seen[p.terms[0].Text] = true
 		}
 		if p.role == should {
 			mode = ask.Or
