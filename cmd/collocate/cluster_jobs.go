@@ -338,6 +338,9 @@ func (c *corpusFlags) checkSplit(paths []string) error {
 	if err := c.splittable(paths); err != nil {
 		return err
 	}
+	if c.idRoot != "" {
+		return usagef("--id-root is not supported on clusters; leave it out, or give documents IDs")
+	}
 	_, err := c.analyzer()
 	return err
 }
