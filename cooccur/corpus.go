@@ -35,7 +35,7 @@ func readCorpus(f *sections.File) (c Corpus, err error) {
 	if err := view(f, "analyzer", &name); err != nil {
 		return c, err
 	}
-	if len(numbers) != 4 || numbers[0] > 0 && numbers[1] > numbers[0] || numbers[3] > 1 || len(name) > 100 {
+	if len(numbers) != 4 || numbers[0] > 0 && numbers[1] > numbers[0] || numbers[3] > 1 || len(name) > 1<<20 {
 		return c, errors.New("corrupted: the counts of the corpus")
 	}
 	return Corpus{numbers[0], numbers[1], numbers[2], numbers[3] == 1, string(name)}, nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -91,6 +92,10 @@ The corpus is read twice.`,
 	return cmd
 }
 
+// mapped is the number of bytes that a word of a corpus takes while keywords are found: its entry
+// in a map, its text and its share of the list.
+const mapped = 100
+
 // frequencies counts the words of a corpus, or its n-grams, or the documents of its words.
 func (a *app) frequencies(ctx context.Context, corpus *text.Corpus, an text.Analyzer,
 	documents bool, n int) (f words.Frequencies, err error) {
@@ -128,6 +133,9 @@ func (a *app) frequencies(ctx context.Context, corpus *text.Corpus, an text.Anal
 			Threads: a.threads, Memory: int64(a.memory)})
 	if err != nil {
 		return f, err
+	}
+	if need := mapped * int64(v.Len()); need > int64(a.memory)/2 {
+		return f, fmt.Errorf("the frequencies of %d words take %d MB, more than half of --memory: raise it", v.Len(), need>>20)
 	}
 	for id := range v.Len() {
 		f.Counts[string(v.Word(id))] = v.Count(id)
