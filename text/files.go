@@ -16,7 +16,6 @@ type input struct {
 	regular  bool
 	inFolder bool
 	outside  bool    // of Options.Root, so that it has no name for IDs
-	twice    bool    // there is a note that it is named twice
 	note     string  // to be passed on before it is read
 	part     *Stream // read instead of the path, if not nil
 }

@@ -138,6 +138,7 @@ func (c *Corpus) underRoot(list []input, from []string) []input {
 	places := map[string]string{} // of the paths of the corpus: their names, or "" if outside
 	seen := map[string]*input{}
 	kept := list[:0]
+	var twice []string
 	for i, in := range list {
 		if in.path == "-" {
 			kept = append(kept, in)
@@ -162,14 +163,18 @@ func (c *Corpus) underRoot(list []input, from []string) []input {
 			in.name = at + "/" + in.name
 		}
 		if other := seen[in.name]; other != nil && (other.inFolder || in.inFolder) {
-			if note := c.Options.Note; note != nil && !other.twice {
-				note(in.path + ": is named twice, by itself or by a folder that holds it, and read once")
-			}
-			other.twice = true
+			twice = append(twice, in.path)
 			continue
 		}
 		kept = append(kept, in)
 		seen[in.name] = &kept[len(kept)-1]
+	}
+	if note := c.Options.Note; note != nil && len(twice) > 0 {
+		more := ""
+		if n := len(twice) - 1; n > 0 {
+			more = fmt.Sprintf(" (and %d more)", n)
+		}
+		note(twice[0] + more + ": named twice, by itself or by a folder that holds it, and read once")
 	}
 	return kept
 }

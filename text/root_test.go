@@ -176,3 +176,21 @@ func TestNamesOfAddresses(t *testing.T) {
 		}
 	}
 }
+
+// However many files are named twice, one note says so.
+func TestOneNoteOnFilesNamedTwice(t *testing.T) {
+	dir := tree(t, map[string]string{"a/x.txt": "one", "a/y.txt": "two", "a/z.txt": "three"})
+	var notes []string
+	c := &Corpus{Paths: []string{dir, filepath.Join(dir, "a")}, Options: Options{Format: File, Root: dir,
+		Note: func(line string) { notes = append(notes, line) }}}
+	n := 0
+	for _, err := range c.All(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	if n != 3 || len(notes) != 1 || !strings.Contains(notes[0], "x.txt (and 2 more): named twice") {
+		t.Errorf("%d documents, notes %q; want 3 and one note", n, notes)
+	}
+}

@@ -161,9 +161,9 @@ func open(f *sections.File, n int, field *fields.Field, docs int) (*Column, erro
 }
 
 // smallColumn is the size in bytes up to which a column is verified each time it is asked for, so
-// that a file whose bytes change while it is open gives an error and not a wrong answer. The 52 KB of
-// 60,000 years take 9 us, and a filter by them 520 us. Larger columns are verified once, as other
-// files are.
+// that a file whose bytes change while it is open gives an error and not a wrong answer. The 52 KB
+// of 60,000 years take 9 us, and a filter by them 520 us. Larger columns are verified once, as
+// other files are.
 const smallColumn = 64 << 10
 
 // verify verifies the checksums of all pages: once, unless the column is small.
