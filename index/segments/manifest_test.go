@@ -61,6 +61,38 @@ func TestWrongLiveSetsAreRefused(t *testing.T) {
 	}
 }
 
+// A manifest names folders of its own, each once, with a possible number of documents. A segment
+// without documents, and one of which all are deleted, are possible.
+func TestWrongSegmentsAreRefused(t *testing.T) {
+	none := docset.Full(3)
+	for d := range uint32(3) {
+		none.Remove(d)
+	}
+	for name, c := range map[string]struct {
+		list []entry
+		ok   bool
+	}{
+		"two segments":          {[]entry{{Name: here, Docs: 0}, {Name: "s000001", Docs: 3, Deleted: 3, live: none}}, true},
+		"a folder elsewhere":    {[]entry{{Name: "../s000001", Docs: 3}}, false},
+		"a segment twice":       {[]entry{{Name: "s000001", Docs: 3}, {Name: "s000001", Docs: 3}}, false},
+		"fewer than none":       {[]entry{{Name: here, Docs: -1}}, false},
+		"more than are numbers": {[]entry{{Name: here, Docs: 1 << 32}}, false},
+	} {
+		dir := t.TempDir()
+		m := manifest{Generation: 1, Analyzer: "ascii", Segments: c.list}
+		if err := m.write(dir); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(manifestPath(dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := parseManifest(data); (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // FuzzManifest parses arbitrary bytes: the result is an error, or sets that fit the segments.
 func FuzzManifest(f *testing.F) {
 	live := docset.Full(100)
