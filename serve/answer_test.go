@@ -3,6 +3,7 @@ package serve
 import (
 	"testing"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/search"
 )
 
@@ -16,7 +17,7 @@ func TestDescribeWithoutK(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := Describe(t.Context(), s, r, found, Details{Limit: c.limit})
+		a, err := api.Describe(t.Context(), s, r, found, api.Details{Limit: c.limit})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/coloc"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/trials"
@@ -30,15 +31,15 @@ import (
 // The pages of a result add up to it, and the last one says that there are no more hits.
 func TestPaging(t *testing.T) {
 	h := New(elife(t, true), Options{MaxK: 100})
-	all := decode[Answer](t, call(h, "/v1/search?q=lipid+droplets+bacteria&k=100&explain=1", "").Body.String())
+	all := decode[api.Answer](t, call(h, "/v1/search?q=lipid+droplets+bacteria&k=100&explain=1", "").Body.String())
 	if len(all.Hits) < 60 {
 		t.Fatalf("%d hits, want at least 60 to divide into pages", len(all.Hits))
 	}
-	var paged []Hit
+	var paged []api.Hit
 	for from := 0; from < 100; from += 20 {
 		name := []string{"from", "offset"}[from/20%2] // offset is the old name
 		path := fmt.Sprintf("/v1/search?q=lipid+droplets+bacteria&k=20&explain=1&%s=%d", name, from)
-		page := decode[Answer](t, call(h, path, "").Body.String())
+		page := decode[api.Answer](t, call(h, path, "").Body.String())
 		if page.More == nil || page.K != 20 || page.From != from || page.Offset != from {
 			t.Fatalf("page from %d: %+v, want k 20, from and offset %[1]d, and more", from, page)
 		}
@@ -50,7 +51,7 @@ func TestPaging(t *testing.T) {
 	if !reflect.DeepEqual(paged, all.Hits) {
 		t.Errorf("hits of the pages %+v, want %+v", paged, all.Hits)
 	}
-	last := decode[Answer](t, call(h, "/v1/search?q=droplets+kill&mode=and&k=100", "").Body.String())
+	last := decode[api.Answer](t, call(h, "/v1/search?q=droplets+kill&mode=and&k=100", "").Body.String())
 	if len(last.Hits) == 0 || *last.More {
 		t.Errorf("all hits on one page: %d hits, more %v; want some and false", len(last.Hits), *last.More)
 	}
@@ -65,7 +66,7 @@ func TestPaging(t *testing.T) {
 // same score.
 func TestEnginesByName(t *testing.T) {
 	h := New(elife(t, false), Options{Threads: 2})
-	want := decode[Answer](t, call(h, "/v1/search?q=cell+membrane+protein&explain=1", "").Body.String())
+	want := decode[api.Answer](t, call(h, "/v1/search?q=cell+membrane+protein&explain=1", "").Body.String())
 	for _, e := range want.Hits {
 		if e.Explain == nil || e.Explain.Score != e.Score {
 			t.Fatalf("hit %+v, want an explanation with its score", e)
@@ -73,7 +74,7 @@ func TestEnginesByName(t *testing.T) {
 	}
 	for _, how := range []string{"engine=sequential", "engine=multicore", "algorithm=exhaustive",
 		"algorithm=wand", "algorithm=maxscore&engine=multicore"} {
-		got := decode[Answer](t, call(h, "/v1/search?q=cell+membrane+protein&explain=1&"+how, "").Body.String())
+		got := decode[api.Answer](t, call(h, "/v1/search?q=cell+membrane+protein&explain=1&"+how, "").Body.String())
 		if !reflect.DeepEqual(got.Hits, want.Hits) {
 			t.Errorf("%s: hits %+v, want %+v", how, got.Hits, want.Hits)
 		}
@@ -94,7 +95,7 @@ func TestBatchOfLines(t *testing.T) {
 	if w.Code != 200 || len(lines) != 2 {
 		t.Fatalf("status %d, want 200 and two lines: %s", w.Code, w.Body)
 	}
-	first := decode[Answer](t, lines[0])
+	first := decode[api.Answer](t, lines[0])
 	sameAs(t, s, first, search.Request{Text: "cell", K: 3})
 	if first.More == nil || !*first.More {
 		t.Errorf("more is %v, want true", first.More)
@@ -103,7 +104,7 @@ func TestBatchOfLines(t *testing.T) {
 		`{"q":"a"} {"q":"b"}`:         "query 1: want one object per line",
 		"{\"q\":\"a\"}\n[]":           "query 2: want an object",
 		`{"q":"a","engine":"gpu"}`:    "query 1: engine",
-		"{\"q\":\"a\"}\n{\"q\":\"\"}": "query 2: q is empty",
+		"{\"q\":\"a\"}\n{\"q\":\"\"}": "query 2: q: it is empty",
 	} {
 		w := call(h, "/v1/search", body)
 		if said := decode[failure](t, w.Body.String()); w.Code != 400 || !strings.Contains(said.Error, says) {
@@ -661,7 +662,7 @@ func TestReload(t *testing.T) {
 				default:
 				}
 				w := call(h, "/search?q=bears&snippets=1&k=20", "")
-				a := decode[Answer](t, w.Body.String())
+				a := decode[api.Answer](t, w.Body.String())
 				if w.Code != http.StatusOK || len(a.Hits) != 20 {
 					t.Errorf("status %d %s, want 200 and 20 hits", w.Code, w.Body)
 					return

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/fields"
 )
 
@@ -67,7 +68,7 @@ func (x *exchange) document() {
 			if err != nil {
 				return err
 			}
-			answer.Fields, _ = storedOf(s, show, values)
+			answer.Fields, _ = api.Stored(s, show, values)
 		}
 		return nil
 	})

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/coloc"
 )
 
@@ -205,6 +206,27 @@ func (a *jobParams) check() error {
 	return nil
 }
 
+// set stores the value of a name.
+func (a *jobParams) set(name string, raw json.RawMessage) error {
+	to := a.field(name)
+	if to == nil {
+		return fmt.Errorf("unknown name %q", name)
+	}
+	err := json.Unmarshal(raw, to)
+	if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) {
+		// In the terms of JSON, not of Go.
+		want := map[string]string{"string": "a string", "bool": "true or false",
+			"int": "a whole number"}[wrong.Type.String()]
+		if want != "" {
+			err = fmt.Errorf("%s: want %s", wrong.Value, want)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
 // startJob starts a job and returns its ID.
 func (x *exchange) startJob() {
 	body, ok := x.readBody()
@@ -213,7 +235,7 @@ func (x *exchange) startJob() {
 	}
 	want := jobParams{MinPrevalence: 0.2, Limit: 200}
 	in := json.NewDecoder(bytes.NewReader(body))
-	err := readObject(in, want.field)
+	err := api.Object(in, want.set)
 	if err == nil {
 		if _, more := in.Token(); !errors.Is(more, io.EOF) {
 			err = errors.New("want nothing after the object")

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/search"
 )
 
@@ -18,7 +19,7 @@ func line(v any) ([]byte, error) { return appendLine(nil, v) }
 
 // appendLine appends a value as a line of JSON.
 func appendLine(b []byte, v any) ([]byte, error) {
-	if a, ok := v.(*Answer); ok {
+	if a, ok := v.(*api.Answer); ok {
 		b, err := appendAnswer(b, a)
 		return append(b, '\n'), err
 	}
@@ -38,7 +39,7 @@ func appendAny(b []byte, v any, newline bool) ([]byte, error) {
 	return b, err
 }
 
-func appendAnswer(b []byte, a *Answer) (_ []byte, err error) {
+func appendAnswer(b []byte, a *api.Answer) (_ []byte, err error) {
 	w := object{b: append(b, '{')}
 	w.string("query", a.Query)
 	w.int("k", int64(a.K))
@@ -97,7 +98,7 @@ type object struct {
 	err error
 }
 
-func (w *object) hit(h *Hit) {
+func (w *object) hit(h *api.Hit) {
 	w.b = append(w.b, '{')
 	w.int("rank", int64(h.Rank))
 	w.string("id", h.ID)

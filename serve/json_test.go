@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
 )
@@ -22,7 +23,7 @@ func FuzzAnswersEqualEncodingJSON(f *testing.F) {
 		f.Add("q", "id", score, int64(0), uint8(6))
 	}
 	f.Fuzz(func(t *testing.T, s, id string, score float32, n int64, with uint8) {
-		a := &Answer{Query: s, K: int(n), Mode: id, Hits: []Hit{{Rank: 1, ID: id, Doc: uint32(n), Score: score}, {ID: s}}}
+		a := &api.Answer{Query: s, K: int(n), Mode: id, Hits: []api.Hit{{Rank: 1, ID: id, Doc: uint32(n), Score: score}, {ID: s}}}
 		if with&1 != 0 {
 			a.From, a.Offset, a.Total, a.Parsed = int(n), int(n), &n, s
 			a.Notes = []string{s, "a note"}
@@ -40,8 +41,8 @@ func FuzzAnswersEqualEncodingJSON(f *testing.F) {
 			a.Hits[1].Explain = &search.Explanation{}
 		}
 		if with&16 != 0 {
-			a.Expanded, a.Facets = []ExpandedWord{{s, 1}}, []search.FacetCounts{{Field: id}}
-			a.Shards = &Coverage{Answered: 1}
+			a.Expanded, a.Facets = []api.ExpandedWord{{Word: s, Weight: 1}}, []search.FacetCounts{{Field: id}}
+			a.Shards = &api.Coverage{Answered: 1}
 		}
 		if with&32 != 0 {
 			a.Hits = nil

@@ -51,13 +51,20 @@ func (x *exchange) keywords() {
 			p.fail("by: %w", err)
 		}
 	}
-	mode := p.text("mode")
-	here, there := searchParams{Q: p.text("q"), Count: true, Mode: mode}, searchParams{Q: p.text("against"), Count: true, Mode: mode}
+	here := x.newParams()
+	here.Query, here.Count = p.text("q"), true
+	if mode, said := p.get("mode"); said {
+		if err := here.Mode.UnmarshalText([]byte(mode)); err != nil {
+			p.fail("mode: %w", err)
+		}
+	}
+	there := here
+	there.Query = p.text("against")
 	err := p.done()
 	if err == nil {
 		err = x.check(&here)
 	}
-	if err == nil && there.Q != "" {
+	if err == nil && there.Query != "" {
 		if err = x.check(&there); err != nil {
 			err = fmt.Errorf("against: %w", err)
 		}
@@ -71,7 +78,7 @@ func (x *exchange) keywords() {
 		return
 	}
 	here.request.K, there.request.K = docs, docs // no hits are sent, so --max-k does not limit them
-	answer := keywordsAnswer{Query: here.Q, Against: there.Q, By: o.By.String()}
+	answer := keywordsAnswer{Query: here.Query, Against: there.Query, By: o.By.String()}
 	err = x.work(longLane, x.o.Limits.Time, func(ctx context.Context) error {
 		a, b, err := x.corpora(ctx, &here, &there, &answer, o)
 		if err == nil {
@@ -104,7 +111,7 @@ func (x *exchange) corpora(ctx context.Context, here, there *searchParams, answe
 		}
 		if *matching = found.Total; found.Total > int64(len(found.Hits)) {
 			answer.Notes = append(answer.Notes, fmt.Sprintf("of %d documents that match %q, the best %d are compared: "+
-				"docs chooses how many, up to %d", found.Total, q.Q, len(found.Hits), maxKeyDocs))
+				"docs chooses how many, up to %d", found.Total, q.Query, len(found.Hits), maxKeyDocs))
 		}
 		for _, hit := range found.Hits {
 			if !except[uint32(hit.Doc)] {
@@ -112,9 +119,9 @@ func (x *exchange) corpora(ctx context.Context, here, there *searchParams, answe
 			}
 		}
 		if f, err = x.count(ctx, hits); err == nil && f.Total == 0 {
-			err = fmt.Errorf("%w: no document that matches %q has words", errNoDocuments, q.Q)
+			err = fmt.Errorf("%w: no document that matches %q has words", errNoDocuments, q.Query)
 			if len(hits) < len(found.Hits) {
-				err = fmt.Errorf("%w: the best documents for %q are all among those for %q", errNoDocuments, q.Q, here.Q)
+				err = fmt.Errorf("%w: the best documents for %q are all among those for %q", errNoDocuments, q.Query, here.Query)
 			}
 		}
 		return f, hits, err
@@ -124,11 +131,11 @@ func (x *exchange) corpora(ctx context.Context, here, there *searchParams, answe
 		return a, b, err
 	}
 	answer.Docs = len(hits)
-	if there.Q == "" {
+	if there.Query == "" {
 		ix := x.g.s.Index()
 		answer.ReferenceDocs = ix.Docs() - len(hits)
 		if b, err = x.rest(ctx, a, o.Negative); err == nil && b.Total == 0 {
-			err = fmt.Errorf("%w: %q matches all documents", errNoDocuments, here.Q)
+			err = fmt.Errorf("%w: %q matches all documents", errNoDocuments, here.Query)
 		}
 		return a, b, err
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/internal/sample"
 	"github.com/collocate/collocate/internal/trials"
@@ -283,7 +284,7 @@ func TestAnswersFitTheSpec(t *testing.T) {
 	ops := operations(doc)
 	// Names that random paths would not hit.
 	job := decode[jobAnswer](t, post(h, "/v1/jobs", `{"kind":"patterns","distances":[1,2]}`).Body.String())
-	hit := decode[Answer](t, call(h, "/v1/search?q=cell&k=1", "").Body.String()).Hits[0].ID
+	hit := decode[api.Answer](t, call(h, "/v1/search?q=cell&k=1", "").Body.String()).Hits[0].ID
 	for _, o := range ops {
 		// A seed per operation, so that adding one does not change the requests to the others.
 		seed := crc32.ChecksumIEEE([]byte(o.OperationID))

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/search"
 )
 
@@ -22,7 +23,7 @@ var plainHTML string
 type plainData struct {
 	Docs, Terms, MaxK int // Terms is 0 if not known
 	Query, Mode       string
-	Answer            *Answer
+	Answer            *api.Answer
 	Error             string
 }
 
@@ -31,7 +32,7 @@ func (x *exchange) plain() {
 	data := plainData{Docs: x.g.docs, Terms: x.g.terms(), MaxK: x.o.MaxK}
 	status := http.StatusOK
 	a, err := x.searchParams()
-	if err == nil && strings.TrimSpace(a.Q) != "" {
+	if err == nil && strings.TrimSpace(a.Query) != "" {
 		a.Snippets = x.g.hasText
 		if err = x.check(&a); err == nil {
 			if data.Answer, err = x.find(a); err != nil {
@@ -40,7 +41,7 @@ func (x *exchange) plain() {
 			}
 		}
 	}
-	if data.Query, data.Mode = shown(a.Q), a.Mode; err != nil {
+	if data.Query, data.Mode = shown(a.Query), a.Mode.String(); err != nil {
 		data.Error = shown(err.Error())
 		if status == http.StatusOK {
 			status = http.StatusBadRequest
@@ -112,7 +113,7 @@ func (d *plainData) write(b *bytes.Buffer) {
 	b.WriteString("</body>\n</html>\n")
 }
 
-func writeHit(b *bytes.Buffer, h *Hit) {
+func writeHit(b *bytes.Buffer, h *api.Hit) {
 	fmt.Fprintf(b, "<li><b>%s</b> <span class=\"quiet\">%.4f</span>\n", escaped(h.ID), h.Score)
 	if s := h.Snippet; s != nil {
 		b.WriteString("<p>")

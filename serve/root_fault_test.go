@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
@@ -134,7 +135,7 @@ func TestImpossibleAnswers(t *testing.T) {
 		rest := [][]*machine{{newMachine(t, shards[0])}, {newMachine(t, shards[1])}}
 		root := rootOver(t, new(strings.Builder), append(rest, []*machine{bad})...)
 		w := call(root, "/v1/search?q="+try.query, "")
-		got := decode[Answer](t, w.Body.String())
+		got := decode[api.Answer](t, w.Body.String())
 		if w.Code != http.StatusOK || got.Shards.Answered != 2 || len(got.Shards.Missing) != 1 ||
 			!strings.Contains(got.Shards.Missing[0], try.want) ||
 			!strings.Contains(got.Shards.Missing[0], bad.URL) {
@@ -143,7 +144,7 @@ func TestImpossibleAnswers(t *testing.T) {
 		root = rootOver(t, new(strings.Builder), append(rest, []*machine{bad, good})...)
 		for range 2 { // each replica is asked first in turn
 			w := call(root, "/v1/search?q="+try.query, "")
-			if got := decode[Answer](t, w.Body.String()); got.Shards.Answered != 3 {
+			if got := decode[api.Answer](t, w.Body.String()); got.Shards.Answered != 3 {
 				t.Errorf("%s, with a replica: coverage %+v, want 3 shards", try.query, got.Shards)
 			}
 		}
@@ -167,7 +168,7 @@ func TestOverlappingRanges(t *testing.T) {
 			t.Errorf("error %v, status %s; want %q", err, said, want)
 		}
 		if w := call(root, "/v1/search?q=membrane", ""); w.Code == http.StatusOK &&
-			decode[Answer](t, w.Body.String()).Shards.Answered == 2 {
+			decode[api.Answer](t, w.Body.String()).Shards.Answered == 2 {
 			t.Errorf("%s: both shards have answered, want one at most", want)
 		}
 	}
@@ -279,7 +280,7 @@ func TestHungShardInEveryStage(t *testing.T) {
 			t.Errorf("%s: status %d after %v, want 200 within %v: %s", query, w.Code, took, root.o.Limits.Time, w.Body)
 			continue
 		}
-		got := decode[Answer](t, w.Body.String())
+		got := decode[api.Answer](t, w.Body.String())
 		if got.Shards.Answered != 2 || len(got.Shards.Missing) == 0 || len(got.Hits) != 5 ||
 			!strings.Contains(got.Shards.Missing[0], hung.URL+": no answer in time") {
 			t.Errorf("%s: %d hits, coverage %+v; want 5 hits, 2 shards and that one is late", query, len(got.Hits), got.Shards)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search"
@@ -116,7 +117,7 @@ func TestExpansionWithoutAShard(t *testing.T) {
 	c := newClusterOf(t, withFields(t), 3, 1, RootOptions{First: -1})
 	c.replicas[1][0].Close()
 	w := call(c.root, "/v1/search?q=moon&expand=rm3&facets=tags", "")
-	got := decode[Answer](t, w.Body.String())
+	got := decode[api.Answer](t, w.Body.String())
 	if w.Code != 200 || got.Shards.Answered != 2 || len(got.Shards.Missing) != 2 ||
 		!strings.HasPrefix(got.Shards.Missing[1], "words of the expansion: ") || len(got.Facets) != 1 {
 		t.Errorf("status %d %s, want 2 shards, 2 notes of what is missing, and a facet", w.Code, w.Body)

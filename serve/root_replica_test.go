@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search"
 )
@@ -87,13 +88,13 @@ func rootOver(t testing.TB, log *strings.Builder, replicas ...[]*machine) *Serve
 		Log: slog.New(slog.NewTextHandler(log, nil))})
 }
 
-func covered(t testing.TB, root *Server, query string) (Answer, Coverage) {
+func covered(t testing.TB, root *Server, query string) (api.Answer, api.Coverage) {
 	t.Helper()
 	w := call(root, "/v1/search?k=1000&q="+query, "")
 	if w.Code != http.StatusOK {
 		t.Fatalf("status %d %s, want 200", w.Code, w.Body)
 	}
-	a := decode[Answer](t, w.Body.String())
+	a := decode[api.Answer](t, w.Body.String())
 	return a, *a.Shards
 }
 
@@ -158,7 +159,7 @@ func TestServersThatHang(t *testing.T) {
 	root := rootOver(t, new(strings.Builder), []*machine{one, other}, []*machine{single})
 	root.o.Root.lookTime = 100 * time.Millisecond
 	one.hang(t)
-	answered := make(chan Coverage)
+	answered := make(chan api.Coverage)
 	go func() {
 		root.o.Root.groups[0].turn.Store(1) // asks the first replica first
 		_, coverage := covered(t, root, "membrane")

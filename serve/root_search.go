@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/search/query"
@@ -27,14 +28,14 @@ type partial struct {
 	total    int64
 	facets   [][]search.FacetCounts
 	stats    *search.Stats
-	coverage Coverage
+	coverage api.Coverage
 	refused  error // see final
 	answered bool  // a shard has answered with an error
 }
 
 // placedHit is a hit with its sort key.
 type placedHit struct {
-	Hit
+	api.Hit
 	key search.SortKey
 }
 
@@ -104,7 +105,7 @@ func (p *partial) best(k int) (least float32) {
 
 // findInShards answers a checked query. If the shards switch to another index meanwhile, it asks
 // that one.
-func (x *exchange) findInShards(ctx context.Context, a *searchParams) (*Answer, error) {
+func (x *exchange) findInShards(ctx context.Context, a *searchParams) (*api.Answer, error) {
 	asked := *a
 	answer, err := x.findOnce(ctx, &asked)
 	if err != nil || len(answer.Shards.Missing) > 0 {
@@ -123,7 +124,7 @@ func (x *exchange) findInShards(ctx context.Context, a *searchParams) (*Answer, 
 
 // findAgain answers a query from the index that the root serves now, if that is another one and the
 // query is valid there.
-func (x *exchange) findAgain(ctx context.Context, a *searchParams) (answer *Answer, ok bool, err error) {
+func (x *exchange) findAgain(ctx context.Context, a *searchParams) (answer *api.Answer, ok bool, err error) {
 	var g *generation
 	if x.changed.Load() {
 		g = x.seeChange(ctx)
@@ -136,7 +137,7 @@ func (x *exchange) findAgain(ctx context.Context, a *searchParams) (answer *Answ
 	}
 	y := &exchange{Server: x.Server, r: x.r, g: g, client: x.client, id: x.id, trace: x.trace}
 	asked := *a
-	asked.request, asked.details = search.Request{}, Details{}
+	asked.request, asked.details = search.Request{}, api.Details{}
 	if y.check(&asked) != nil {
 		return nil, false, nil
 	}
@@ -226,10 +227,10 @@ func (a *searchParams) hasPatterns() bool {
 }
 
 // detailed reports whether hits are asked for with more than their score.
-func (a *searchParams) detailed() bool { return a.Snippets || a.Explain || len(a.Fields) > 0 }
+func (a *searchParams) detailed() bool { return a.Snippets || a.Explain || len(a.Show) > 0 }
 
 // findOnce answers a query from the index of the exchange.
-func (x *exchange) findOnce(ctx context.Context, a *searchParams) (*Answer, error) {
+func (x *exchange) findOnce(ctx context.Context, a *searchParams) (*api.Answer, error) {
 	start := time.Now()
 	within, cancel := leaveTime(ctx)
 	defer cancel()
@@ -260,7 +261,7 @@ func (x *exchange) findOnce(ctx context.Context, a *searchParams) (*Answer, erro
 		answer.Notes = append(answer.Notes, x.notesOfShards(within, a)...)
 	}
 	for _, w := range words {
-		answer.Expanded = append(answer.Expanded, ExpandedWord{w.Text, w.Weight})
+		answer.Expanded = append(answer.Expanded, api.ExpandedWord{Word: w.Text, Weight: w.Weight})
 	}
 	if a.detailed() {
 		if err := x.describeInShards(clock, a, words, answer); err != nil {
@@ -276,7 +277,7 @@ func (x *exchange) findOnce(ctx context.Context, a *searchParams) (*Answer, erro
 func (x *exchange) bestOfShards(clock *stageClock, ctx context.Context, a *searchParams,
 	words []search.Word) (*partial, error) {
 	p := &partial{sort: a.request.Sort,
-		coverage: Coverage{Of: len(x.o.Root.groups), OfDocuments: x.g.shard.WholeDocs}}
+		coverage: api.Coverage{Of: len(x.o.Root.groups), OfDocuments: x.g.shard.WholeDocs}}
 	within, cancel := clock.next(searchTime)
 	defer cancel()
 	if err := x.askShards(within, a, words, p); err != nil {
@@ -313,8 +314,8 @@ func leaveTime(ctx context.Context) (context.Context, context.CancelFunc) {
 func (x *exchange) askShards(ctx context.Context, a *searchParams, words []search.Word, p *partial) error {
 	r, k := x.o.Root, a.request.K
 	q := shardAsk{Whole: x.g.shard.Whole, Ask: *a, Words: words, Patterns: a.request.Patterns}
-	q.Ask.K, q.Ask.From = &k, 0
-	q.Ask.Snippets, q.Ask.Explain, q.Ask.Fields = false, false, nil
+	q.Ask.K, q.Ask.From = k, 0
+	q.Ask.Snippets, q.Ask.Explain, q.Ask.Show = false, false, nil
 	var wg sync.WaitGroup
 	send := func(groups []*group, done chan<- struct{}) error {
 		asked := q // AtLeast is set later
@@ -379,18 +380,18 @@ func (x *exchange) askShards(ctx context.Context, a *searchParams, words []searc
 }
 
 // mergedAnswer returns an answer with the best hits, without details.
-func (x *exchange) mergedAnswer(a *searchParams, p *partial) (answer *Answer, err error) {
+func (x *exchange) mergedAnswer(a *searchParams, p *partial) (answer *api.Answer, err error) {
 	d := a.details
 	hits := p.hits[min(d.From, len(p.hits)):]
-	answer = &Answer{
-		Query: a.Q, K: d.Limit, From: d.From, Offset: d.From, Mode: a.request.Mode.String(), Shards: &p.coverage,
-		Hits: make([]Hit, 0, len(hits)),
+	answer = &api.Answer{
+		Query: a.Query, K: d.Limit, From: d.From, Offset: d.From, Mode: a.request.Mode.String(), Shards: &p.coverage,
+		Hits: make([]api.Hit, 0, len(hits)),
 	}
 	if a.request.Query != nil {
 		answer.Parsed = a.request.Query.String()
 	}
-	if !a.Plain && !query.OnlyWords(a.Q) {
-		answer.Notes = query.Notes(a.Q, query.Options{Fields: x.g.fieldNames()})
+	if !a.Plain && !query.OnlyWords(a.Query) {
+		answer.Notes = query.Notes(a.Query, query.Options{Fields: x.g.fieldNames()})
 	}
 	if a.Count {
 		answer.Total = &p.total
@@ -419,8 +420,8 @@ func (x *exchange) mergedAnswer(a *searchParams, p *partial) (answer *Answer, er
 // understand an answer, so that there are none if a shard does not answer.
 func (x *exchange) notesOfShards(ctx context.Context, a *searchParams) []string {
 	q := shardAsk{Whole: x.g.shard.Whole, Ask: *a, Notes: true, Patterns: a.request.Patterns}
-	q.Ask.Sort, q.Ask.Facets, q.Ask.Count, q.Ask.Stats = "", nil, false, false
-	q.Ask.K, q.Ask.From, q.Ask.Snippets, q.Ask.Explain, q.Ask.Fields = nil, 0, false, false, nil
+	q.Ask.Sort, q.Ask.Facet, q.Ask.Count, q.Ask.Stats = "", nil, false, false
+	q.Ask.K, q.Ask.From, q.Ask.Snippets, q.Ask.Explain, q.Ask.Show = 1, 0, false, false, nil
 	body, err := json.Marshal(&q)
 	if err != nil {
 		return nil
@@ -448,7 +449,7 @@ func (x *exchange) patternsInShards(clock *stageClock, a *searchParams) (without
 	ctx, cancel := clock.next(otherTime)
 	defer cancel()
 	q := shardAsk{Whole: x.g.shard.Whole, Ask: *a, Find: true}
-	q.Ask.K, q.Ask.From, q.Ask.Snippets, q.Ask.Explain, q.Ask.Fields = nil, 0, false, false, nil
+	q.Ask.K, q.Ask.From, q.Ask.Snippets, q.Ask.Explain, q.Ask.Show = 1, 0, false, false, nil
 	body, err := json.Marshal(&q)
 	if err != nil {
 		return nil, err
@@ -482,7 +483,7 @@ func (x *exchange) expandInShards(clock *stageClock, ctx context.Context, a *sea
 	words []search.Word, without []string, err error,
 ) {
 	first := *a
-	first.Expand, first.Sort, first.Facets, first.Count, first.Stats = "", "", nil, false, false
+	first.Expand, first.Sort, first.Facet, first.Count, first.Stats = "", "", nil, false, false
 	r := &first.request
 	r.Expand, r.Sort, r.Facets, r.Count = nil, nil, nil, false
 	r.K = a.request.Expand.WithDefaults().Docs
@@ -496,7 +497,7 @@ func (x *exchange) expandInShards(clock *stageClock, ctx context.Context, a *sea
 	}
 	bags := &search.Bags{Docs: make([]map[string]int, len(hits)), Counts: map[string]search.WordCounts{}}
 	q := shardAsk{Whole: x.g.shard.Whole, Ask: first, Bags: true}
-	q.Ask.K, q.Ask.From, q.Ask.Snippets, q.Ask.Explain, q.Ask.Fields = nil, 0, false, false, nil
+	q.Ask.K, q.Ask.From, q.Ask.Snippets, q.Ask.Explain, q.Ask.Show = 1, 0, false, false, nil
 	within, cancel := clock.next(otherTime)
 	defer cancel()
 	err = x.eachOwner(within, docs, &q, func(places []int, found *shardAnswer, err error) {
@@ -567,12 +568,12 @@ func (x *exchange) eachOwner(ctx context.Context, docs []uint32, q *shardAsk,
 // describeInShards asks the shards of the hits for snippets, explanations and fields. If a shard
 // does not answer, its hits stay without these.
 func (x *exchange) describeInShards(clock *stageClock, a *searchParams, words []search.Word,
-	answer *Answer) error {
+	answer *api.Answer) error {
 	ctx, cancel := clock.next(otherTime)
 	defer cancel()
 	q := shardAsk{Whole: x.g.shard.Whole, Ask: *a, Words: words, Patterns: a.request.Patterns}
-	q.Ask.K, q.Ask.From, q.Ask.Count, q.Ask.Stats = nil, 0, false, false
-	q.Ask.Facets, q.Ask.Sort = nil, ""
+	q.Ask.K, q.Ask.From, q.Ask.Count, q.Ask.Stats = 1, 0, false, false
+	q.Ask.Facet, q.Ask.Sort = nil, ""
 	docs := make([]uint32, len(answer.Hits))
 	for i, h := range answer.Hits {
 		docs[i] = h.Doc

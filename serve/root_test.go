@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search"
 )
@@ -53,17 +54,17 @@ func newClusterOf(t testing.TB, s *search.Searcher, shards, replicas int, o Root
 }
 
 // same compares the answers of the root and of one index; only times and stats may differ.
-func (c *cluster) same(t testing.TB, path string) (got Answer) {
+func (c *cluster) same(t testing.TB, path string) (got api.Answer) {
 	t.Helper()
 	want := call(c.whole, path, "")
 	from := call(c.root, path, "")
 	if want.Code != from.Code {
 		t.Fatalf("%s: status %d, want %d: %s", path, from.Code, want.Code, from.Body)
 	}
-	got = decode[Answer](t, from.Body.String())
+	got = decode[api.Answer](t, from.Body.String())
 	plain := got
 	plain.Shards, plain.Micros, plain.Stats = nil, 0, nil
-	one := decode[Answer](t, want.Body.String())
+	one := decode[api.Answer](t, want.Body.String())
 	one.Micros, one.Stats = 0, nil
 	a, _ := json.Marshal(plain)
 	b, _ := json.Marshal(one)
@@ -93,7 +94,7 @@ func TestShardsAnswerAsOneIndex(t *testing.T) {
 					continue
 				}
 				got := c.same(t, "/v1/search?q="+url.QueryEscape(q)+more)
-				if want := (Coverage{Answered: 3, Of: 3, Documents: docs,
+				if want := (api.Coverage{Answered: 3, Of: 3, Documents: docs,
 					OfDocuments: docs}); got.Shards == nil || !equalCoverage(*got.Shards, want) {
 					t.Errorf("%s: coverage %+v, want %+v", q, got.Shards, want)
 				}
@@ -113,7 +114,7 @@ func TestShardsAnswerAsOneIndex(t *testing.T) {
 	}
 }
 
-func equalCoverage(a, b Coverage) bool {
+func equalCoverage(a, b api.Coverage) bool {
 	return a.Answered == b.Answered && a.Of == b.Of && a.Documents == b.Documents && a.OfDocuments == b.OfDocuments &&
 		slices.Equal(a.Missing, b.Missing)
 }
@@ -154,7 +155,7 @@ func TestKilledReplicasAndShards(t *testing.T) {
 	c.replicas[1][1].Close()
 	for range 4 { // each replica is asked first in turn
 		w := call(c.root, "/v1/search?q=membrane&k=1000", "")
-		got := decode[Answer](t, w.Body.String())
+		got := decode[api.Answer](t, w.Body.String())
 		if w.Code != http.StatusOK || got.Shards.Answered != 2 || got.Shards.Of != 3 || len(got.Shards.Missing) != 1 ||
 			got.Shards.Documents >= uint64(all) || got.Shards.OfDocuments != uint64(all) || len(got.Hits) == 0 {
 			t.Fatalf("status %d %s, want 200, 2 of 3 shards and fewer than %d documents", w.Code, w.Body, all)
@@ -200,7 +201,7 @@ func TestThresholdIsForwarded(t *testing.T) {
 		for range 3 {
 			for _, q := range clusterQuestions[:5] {
 				w := call(c.root, "/v1/search?plain=1&stats=1&algorithm=maxscore&q="+url.QueryEscape(q), "")
-				n += decode[Answer](t, w.Body.String()).Stats.Scored
+				n += decode[api.Answer](t, w.Body.String()).Stats.Scored
 			}
 		}
 		return n

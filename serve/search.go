@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/search"
 )
@@ -34,7 +35,7 @@ func (x *exchange) one() {
 }
 
 // find answers a checked query.
-func (x *exchange) find(a searchParams) (answer *Answer, err error) {
+func (x *exchange) find(a searchParams) (answer *api.Answer, err error) {
 	in := a.lane()
 	if x.o.Root != nil {
 		err = x.work(in, x.o.Limits.Time, func(ctx context.Context) error {
@@ -54,7 +55,7 @@ func (x *exchange) find(a searchParams) (answer *Answer, err error) {
 		x.trace.part("search", start)
 		x.metrics.searched(a.engine, &found.Stats, took)
 		defer x.trace.part("describe", time.Now())
-		if answer, err = Describe(ctx, x.g.s, a.request, found, a.details); err == nil {
+		if answer, err = api.Describe(ctx, x.g.s, a.request, found, a.details); err == nil {
 			answer.Micros = took.Microseconds()
 		}
 		return err
@@ -67,7 +68,7 @@ func (v *Server) mayUse(in lane) int { return v.gate.cores(in, v.threads) }
 
 // lane returns the lane of a query. Short ones have few words and few hits.
 func (a *searchParams) lane() lane {
-	if len(a.Q) > 256 || a.request.Query != nil || a.request.Gathers() || a.request.Expand != nil ||
+	if len(a.Query) > 256 || a.request.Query != nil || a.request.Gathers() || a.request.Expand != nil ||
 		a.request.Proximity != nil || a.request.K > 100 ||
 		a.details.SnippetSize > 0 && a.request.K > 20 {
 		return longLane
@@ -168,7 +169,7 @@ func (v *Server) partOf(asked []searchParams) int {
 		if asked[i].details.SnippetSize > 0 {
 			each += 2 * asked[i].details.SnippetSize
 		}
-		if len(asked[i].Fields) > 0 || asked[i].Explain {
+		if len(asked[i].Show) > 0 || asked[i].Explain {
 			each += 1000 // a guess: stored fields may be of any size
 		}
 		if size += each * asked[i].request.K; size > partSize && v.o.Engine != engine.GPU {
@@ -208,7 +209,7 @@ func (x *exchange) answerPart(ctx context.Context, asked []searchParams) ([]byte
 		if err := t.Err(); err != nil {
 			return nil, err
 		}
-		answer, err := Describe(t, x.g.s, queries[i], found, asked[i].details)
+		answer, err := api.Describe(t, x.g.s, queries[i], found, asked[i].details)
 		if err != nil {
 			return nil, err
 		}

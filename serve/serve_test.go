@@ -25,6 +25,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/gpu/gputest"
@@ -133,7 +134,7 @@ var questions = []string{"lipid droplets kill bacteria", "neurons", "the cell me
 
 // sameAs compares an answer with the result of Search: documents, order, and every bit of the
 // scores.
-func sameAs(t testing.TB, s *search.Searcher, got Answer, r search.Request) {
+func sameAs(t testing.TB, s *search.Searcher, got api.Answer, r search.Request) {
 	t.Helper()
 	want, err := s.Search(t.Context(), r)
 	if err != nil {
@@ -192,7 +193,7 @@ func compare(t *testing.T, s *search.Searcher, h http.Handler, list []asked) {
 		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/json" {
 			t.Fatalf("%s: status %d, %v; want 200 and JSON", a.path, w.Code, w.Body)
 		}
-		sameAs(t, s, decode[Answer](t, w.Body.String()), a.Request)
+		sameAs(t, s, decode[api.Answer](t, w.Body.String()), a.Request)
 		many = append(many, a.fields)
 	}
 	body, err := json.Marshal(many)
@@ -208,7 +209,7 @@ func compare(t *testing.T, s *search.Searcher, h http.Handler, list []asked) {
 		t.Fatalf("batch: %d lines for %d queries, want one each", len(lines), len(list))
 	}
 	for i, a := range list {
-		sameAs(t, s, decode[Answer](t, lines[i]), a.Request)
+		sameAs(t, s, decode[api.Answer](t, lines[i]), a.Request)
 	}
 }
 
@@ -236,7 +237,7 @@ func TestAnswersOnGPU(t *testing.T) {
 
 	path := "/search?q=lipid+droplets&k=2&snippets=1"
 	onGPU, onCores := call(New(s, Options{Engine: engine.GPU}), path, ""), call(New(s, Options{}), path, "")
-	got, want := decode[Answer](t, onGPU.Body.String()), decode[Answer](t, onCores.Body.String())
+	got, want := decode[api.Answer](t, onGPU.Body.String()), decode[api.Answer](t, onCores.Body.String())
 	if len(got.Hits) != 2 || got.Hits[0].Snippet == nil || !reflect.DeepEqual(got.Hits, want.Hits) {
 		t.Errorf("on the GPU status %d %s, want %s", onGPU.Code, onGPU.Body, onCores.Body)
 	}
@@ -252,10 +253,10 @@ func TestDefaults(t *testing.T) {
 	model := search.BM25{K1: 0.9, B: 0.4}
 	h := New(s, Options{Model: model})
 	want := search.Request{Text: "cell membrane", K: 10, Model: model}
-	sameAs(t, s, decode[Answer](t, call(h, "/search?q=cell+membrane", "").Body.String()), want)
-	sameAs(t, s, decode[Answer](t, call(h, "/search", `[{"q":"cell membrane"}]`).Body.String()), want)
+	sameAs(t, s, decode[api.Answer](t, call(h, "/search?q=cell+membrane", "").Body.String()), want)
+	sameAs(t, s, decode[api.Answer](t, call(h, "/search", `[{"q":"cell membrane"}]`).Body.String()), want)
 	want.K = 3
-	sameAs(t, s, decode[Answer](t, call(New(s, Options{Model: model, MaxK: 3}),
+	sameAs(t, s, decode[api.Answer](t, call(New(s, Options{Model: model, MaxK: 3}),
 		"/search?q=cell+membrane", "").Body.String()), want)
 	if w := call(h, "/search", "[]"); w.Code != http.StatusOK || w.Body.Len() > 0 {
 		t.Errorf("a batch of no queries: status %d, %q; want 200 and nothing", w.Code, w.Body)
@@ -280,7 +281,7 @@ func TestDetails(t *testing.T) {
 		call(h, "/search", `[{"q": "lipid droplets", "k": 2, "snippets": true, "stats": true}]`),
 	} {
 		var got struct {
-			Hits  []Hit
+			Hits  []api.Hit
 			Stats struct {
 				Algorithm       string
 				Words, Postings int64
@@ -341,22 +342,22 @@ func TestMistakesAreNamed(t *testing.T) {
 		status             int
 		says               string
 	}{
-		{"GET", "/search", "", 400, "q is empty"},
-		{"GET", "/search?q=+", "", 400, "q is empty"},
-		{"GET", "/search?q=caf%E9", "", 400, "q is not UTF-8"},
+		{"GET", "/search", "", 400, "q: it is empty"},
+		{"GET", "/search?q=+", "", 400, "q: it is empty"},
+		{"GET", "/search?q=caf%E9", "", 400, "is not UTF-8"},
 		{"POST", "/search", "[{\"q\": \"caf\xe9\"}]", 400, "body: want JSON in UTF-8"},
-		{"GET", "/search?q=a&k=1&fuzzy=1", "", 400, "want q, k, from,"},
-		{"GET", "/search?q=a&k=0", "", 400, "k 0: want 1 to 50"},
+		{"GET", "/search?q=a&k=1&fuzzy=1", "", 400, "want q, filter, k, from,"},
+		{"GET", "/search?q=a&k=0", "", 400, "k 0: want 1 or more"},
 		{"GET", "/search?q=a&k=51", "", 400, "k 51: want 1 to 50"},
-		{"GET", "/search?q=a&k=ten", "", 400, `k "ten": want a number`},
-		{"GET", "/search?q=a&k=99999999999999999999", "", 400, "want a number"},
+		{"GET", "/search?q=a&k=ten", "", 400, `k "ten": want a whole number`},
+		{"GET", "/search?q=a&k=99999999999999999999", "", 400, "want a whole number"},
 		{"GET", "/search?q=a&mode=xor", "", 400, `unknown mode "xor": want or, and`},
-		{"GET", "/search?q=a&model=bm42", "", 400, `unknown model "bm42"`},
+		{"GET", "/search?q=a&model=bm42", "", 400, `model "bm42": want bm25, `},
 		{"GET", "/search?q=a&snippets=1", "", 400, "stores no text"},
 		{"GET", "/search?q=a&stats=much", "", 400, `stats "much": want 1 or 0`},
-		{"GET", "/search?q=a&facets=" + strings.Repeat("x,", 32) + "x", "", 400, "facets: 33: want at most 32"},
-		{"GET", "/search?q=a&fields=" + strings.Repeat("x,", 1000) + "x", "", 400, "fields: 1001: want at most 1000"},
-		{"GET", "/search?q=a&q=b", "", 400, "q is given 2 times"},
+		{"GET", "/search?q=a&facets=" + strings.Repeat("x,", 32) + "x", "", 400, "facet: 33 facets: want at most 32"},
+		{"GET", "/search?q=a&fields=" + strings.Repeat("x,", 1000) + "x", "", 400, "show: 1001 fields: want at most 1000"},
+		{"GET", "/search?q=a&q=b", "", 400, "q: it is given 2 times"},
 		{"GET", "/search?q=a&kk=5", "", 400, `unknown name "kk"`},
 		{"GET", "/search?q=%zz", "", 400, "invalid URL escape"},
 		{"POST", "/search", " ", 400, "it is empty"},
@@ -365,12 +366,12 @@ func TestMistakesAreNamed(t *testing.T) {
 		{"POST", "/search", `[{"q": "a"}`, 400, "unexpected EOF"},
 		{"POST", "/search", `[{"q": "a"}] [`, 400, "more data after the array"},
 		{"POST", "/search", `[{"q": "a", "kk": 1}]`, 400, `query 1: unknown name "kk"`},
-		{"POST", "/search", `[{"q": "a"}, {"q": "b", "k": 0}]`, 400, "query 2: k 0: want 1 to 50"},
-		{"POST", "/search", `[{"q": "a", "q": "b"}]`, 400, "query 1: q is given twice"},
+		{"POST", "/search", `[{"q": "a"}, {"q": "b", "k": 0}]`, 400, "query 2: k 0: want 1 or more"},
+		{"POST", "/search", `[{"q": "a", "q": "b"}]`, 400, "query 1: q: it is given twice"},
 		{"POST", "/search", `[{"Q": "a"}]`, 400, `query 1: unknown name "Q"`},
-		{"POST", "/search", `[{"q": "a", "k": null}]`, 400, "query 1: k is null"},
-		{"POST", "/search", `[{"q": "a", "k": "5"}]`, 400, "query 1: k: string: want a whole number"},
-		{"POST", "/search", `[{"q": 5}]`, 400, "query 1: q: number: want a string"},
+		{"POST", "/search", `[{"q": "a", "k": null}]`, 400, "query 1: k: null is no value"},
+		{"POST", "/search", `[{"q": "a", "k": "5"}]`, 400, "query 1: k: want a whole number, not a string"},
+		{"POST", "/search", `[{"q": 5}]`, 400, "query 1: q: want a string, not a number"},
 		{"POST", "/search", `[{"q": "a"}, null]`, 400, "query 2: want an object, not null"},
 		{"POST", "/search", `["a"]`, 400, `query 1: want an object, not "a"`},
 		{"POST", "/search", `[{"q": "` + strings.Repeat("a", maxBody) + `"}]`, 413, "at most 1048576 bytes"},
@@ -544,13 +545,13 @@ func TestManyClients(t *testing.T) {
 		text, err := io.ReadAll(resp.Body)
 		return string(text), err
 	}
-	want := map[int][]Hit{}
+	want := map[int][]api.Hit{}
 	for i := range questions {
 		text, err := get(path(i), "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		want[i] = decode[Answer](t, text).Hits
+		want[i] = decode[api.Answer](t, text).Hits
 	}
 	var clients sync.WaitGroup
 	for c := range 8 {
@@ -573,7 +574,7 @@ func TestManyClients(t *testing.T) {
 				lines := 0
 				for line := range strings.Lines(text) {
 					lines++
-					var got Answer
+					var got api.Answer
 					if err := json.Unmarshal([]byte(line), &got); err != nil ||
 						!reflect.DeepEqual(got.Hits, want[i%len(questions)]) {
 						t.Errorf("answer %s (%v), want the hits %+v", line, err, want[i%len(questions)])
@@ -627,7 +628,7 @@ func TestClientGoesAway(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	first, err := bufio.NewReader(resp.Body).ReadString('\n')
-	if err != nil || len(decode[Answer](t, first).Hits) == 0 {
+	if err != nil || len(decode[api.Answer](t, first).Hits) == 0 {
 		t.Fatalf("first line %.100s, %v; want an answer with hits", first, err)
 	}
 	cancel()

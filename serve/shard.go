@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search"
@@ -120,7 +121,7 @@ type shardAsk struct {
 // shardAnswer is the answer of a shard. Documents are numbered as in the whole index.
 type shardAnswer struct {
 	Documents int           `json:"documents"` // of the shard
-	Hits      []Hit         `json:"hits"`
+	Hits      []api.Hit     `json:"hits"`
 	Total     int64         `json:"total,omitempty"`
 	Stats     *search.Stats `json:"stats,omitempty"`
 	// Facets count all values; Keys are the sort keys of the hits.
@@ -146,7 +147,7 @@ func (q *shardAsk) room(mine *shardAbout) int64 {
 		room += docs << 23
 	case docs > 0:
 		room += docs << 18
-		if len(q.Ask.Fields) > 0 {
+		if len(q.Ask.Show) > 0 {
 			room += 64<<20 + docs<<20
 		}
 	default:
@@ -154,10 +155,8 @@ func (q *shardAsk) room(mine *shardAbout) int64 {
 		if q.Ask.Sort != "" {
 			hit *= 2
 		}
-		if q.Ask.K != nil {
-			room += int64(*q.Ask.K) * hit
-		}
-		room += int64(len(q.Ask.Facets)) * max(16<<20, 256*int64(mine.Documents))
+		room += int64(q.Ask.K) * hit
+		room += int64(len(q.Ask.Facet)) * max(16<<20, 256*int64(mine.Documents))
 	}
 	return min(room, maxShardAnswer)
 }
@@ -166,8 +165,8 @@ func (q *shardAsk) room(mine *shardAbout) int64 {
 // or one that is out of order, would mix wrong hits with those of others.
 func (a *shardAnswer) fits(q *shardAsk, mine *shardAbout) error {
 	most := len(q.Docs)
-	if most == 0 && q.Ask.K != nil {
-		most = *q.Ask.K
+	if most == 0 {
+		most = q.Ask.K
 	}
 	switch {
 	case a.Documents != mine.Documents:
@@ -184,8 +183,8 @@ func (a *shardAnswer) fits(q *shardAsk, mine *shardAbout) error {
 		return fmt.Errorf("it answers with %d hits and %d sort keys", len(a.Hits), len(a.Keys))
 	case q.Ask.Count && (a.Total < int64(len(a.Hits)) || a.Total > int64(a.Documents)):
 		return fmt.Errorf("it has found %d of %d documents", a.Total, a.Documents)
-	case len(a.Facets) != len(q.Ask.Facets):
-		return fmt.Errorf("it answers with %d facets, want %d", len(a.Facets), len(q.Ask.Facets))
+	case len(a.Facets) != len(q.Ask.Facet):
+		return fmt.Errorf("it answers with %d facets, want %d", len(a.Facets), len(q.Ask.Facet))
 	}
 	docs := make([]uint32, len(a.Hits))
 	for i, h := range a.Hits {
@@ -278,12 +277,12 @@ func (x *exchange) answerShard(ctx context.Context, q *shardAsk, in lane) (*shar
 	r, base := &q.Ask.request, x.g.shard.First
 	if q.Find {
 		patterns, err := x.g.s.Patterns(ctx, *r)
-		return &shardAnswer{Hits: []Hit{}, Patterns: patterns}, err
+		return &shardAnswer{Hits: []api.Hit{}, Patterns: patterns}, err
 	}
 	r.Patterns = q.Patterns
 	if q.Notes {
 		notes, err := x.g.s.Notes(ctx, *r, &search.Result{})
-		return &shardAnswer{Hits: []Hit{}, Notes: notes}, err
+		return &shardAnswer{Hits: []api.Hit{}, Notes: notes}, err
 	}
 	found := &search.Result{Expanded: q.Words}
 	if len(q.Docs) > 0 {
@@ -313,10 +312,10 @@ func (x *exchange) answerShard(ctx context.Context, q *shardAsk, in lane) (*shar
 			return nil, err
 		}
 		x.metrics.searched(q.Ask.engine, &found.Stats, time.Since(start))
-		q.Ask.details = Details{Limit: r.K, Stats: q.Ask.Stats} // details follow when it is known which hits win
+		q.Ask.details = api.Details{Limit: r.K, Stats: q.Ask.Stats} // details follow when it is known which hits win
 	}
-	q.Ask.details.ofShard = true
-	a, err := Describe(ctx, x.g.s, *r, found, q.Ask.details)
+	q.Ask.details.WithoutNotes = true
+	a, err := api.Describe(ctx, x.g.s, *r, found, q.Ask.details)
 	if err != nil {
 		return nil, err
 	}

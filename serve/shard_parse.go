@@ -3,6 +3,8 @@ package serve
 import (
 	"strconv"
 	"strings"
+
+	"github.com/collocate/collocate/api"
 )
 
 // parsePlain parses an answer that has only hits, as servers of this version write it. Most answers
@@ -12,12 +14,12 @@ func (a *shardAnswer) parsePlain(text string) bool {
 	p := plainParser{rest: strings.TrimSuffix(text, "\n")}
 	documents := p.lit(`{"documents":`).whole(63)
 	p.lit(`,"hits":[`)
-	hits := make([]Hit, 0, strings.Count(text, `{"rank":`))
+	hits := make([]api.Hit, 0, strings.Count(text, `{"rank":`))
 	for !p.wrong && !strings.HasPrefix(p.rest, "]") {
 		if len(hits) > 0 {
 			p.lit(",")
 		}
-		var h Hit
+		var h api.Hit
 		h.Rank = int(p.lit(`{"rank":`).whole(63))
 		h.ID = p.lit(`,"id":"`).text()
 		h.Doc = uint32(p.lit(`","doc":`).whole(32))

@@ -4,17 +4,19 @@ import (
 	"encoding/json"
 	"reflect"
 	"testing"
+
+	"github.com/collocate/collocate/api"
 )
 
 // FuzzParsePlain compares parsePlain, which accepts the usual answers of shards, with
 // encoding/json.
 func FuzzParsePlain(f *testing.F) {
-	usual, err := appendLine(nil, &shardAnswer{Documents: 7, Hits: []Hit{
+	usual, err := appendLine(nil, &shardAnswer{Documents: 7, Hits: []api.Hit{
 		{Rank: 1, ID: "a b", Doc: 4294967295, Score: 7.4549327}, {Rank: 2, ID: "", Doc: 0, Score: 1e-9}}})
 	if err != nil {
 		f.Fatal(err)
 	}
-	none, err := appendLine(nil, &shardAnswer{Hits: []Hit{}})
+	none, err := appendLine(nil, &shardAnswer{Hits: []api.Hit{}})
 	if err != nil {
 		f.Fatal(err)
 	}

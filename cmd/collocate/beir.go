@@ -1,15 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/internal/bytesize"
@@ -19,8 +22,10 @@ import (
 
 // beirFlags are the flags of an experiment on a BEIR collection.
 type beirFlags struct {
-	modelFlags
+	api.Ranking
+	api.Feedback
 	corpusFlags
+	set               func(flag string) bool
 	split, index, run string
 	k                 int
 	measures          []string
@@ -49,13 +54,11 @@ text as one field, k1 0.9, b 0.4. For other models and analyzers see 'collocate 
   collocate beir nfcorpus --split dev --index nfcorpus.index --run bm25.run`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.beir(cmd.Context(), args[0], &f) },
 	}
-	f.modelFlags.register(cmd)
+	addFlags(cmd, api.RankingQuestion, &f.Ranking)
+	addFlags(cmd, api.FeedbackQuestion, &f.Feedback)
 	fl := cmd.Flags()
-	for name, value := range map[string]string{"k1": "0.9", "b": "0.4"} {
-		flag := fl.Lookup(name)
-		must(flag.Value.Set(value))
-		flag.DefValue = value
-	}
+	f.set = fl.Changed
+	fl.Lookup("k1").DefValue, fl.Lookup("b").DefValue = "0.9", "0.4"
 	fl.StringVar(&f.analyzerName, "analyzer", "lucene-english", analyzerHelp())
 	fl.StringVar(&f.stopwords, "stopwords", "",
 		"drop the words in this file, one per line, instead of the analyzer's own")
@@ -90,13 +93,17 @@ func (a *app) beir(ctx context.Context, dir string, f *beirFlags) error {
 	if f.k < 1 || f.k >= search.MaxK {
 		return usagef("-k %d: want 1 to %d", f.k, search.MaxK-1)
 	}
-	model, err := f.parse()
+	if f.Model == nil || strings.HasPrefix(*f.Model, "bm25") {
+		// By default the parameters of the published values.
+		f.K1, f.B = cmp.Or(f.K1, new(0.9)), cmp.Or(f.B, new(0.4))
+	}
+	model, err := f.Ranking.Of(nil)
 	if err != nil {
-		return err
+		return asFlags(api.RankingQuestion, err)
 	}
 	f.request.Model, f.request.K = model, f.k+1
-	if err := f.more(&f.request); err != nil {
-		return err
+	if err := f.Feedback.Set(&f.request); err != nil {
+		return asFlags(api.FeedbackQuestion, err)
 	}
 	corpus, err := onePath(dir, "corpus.jsonl")
 	if err != nil {
@@ -168,7 +175,7 @@ func (f *beirFlags) expandedBy() string {
 	case f.request.Expand != nil:
 		return " + " + f.request.Expand.String()
 	case f.request.Proximity != nil:
-		return " + " + f.proximity
+		return " + " + f.Proximity
 	}
 	return ""
 }
@@ -190,7 +197,7 @@ func (a *app) beirIndex(ctx context.Context, corpus string, f *beirFlags) (
 	dir := f.index
 	if dir != "" {
 		if _, err := os.Stat(dir); err == nil {
-			if f.modelFlags.set("analyzer") || f.modelFlags.set("stopwords") {
+			if f.set("analyzer") || f.set("stopwords") {
 				return nil, nil, usagef(
 					"--index %s: it holds an index with an analyzer of its own: leave out --analyzer, or name another folder", dir)
 			}
@@ -224,8 +231,8 @@ func (a *app) beirIndex(ctx context.Context, corpus string, f *beirFlags) (
 			os.RemoveAll(temporary)
 		}
 	}
-	o := index.BuildOptions{Analyzer: analyzer, StoreText: f.expand != "",
-		Positions: f.proximity != "", Threads: a.threads, Memory: int64(a.memory),
+	o := index.BuildOptions{Analyzer: analyzer, StoreText: f.Expand != "",
+		Positions: f.Proximity != "", Threads: a.threads, Memory: int64(a.memory),
 		Progress: a.progress("writing"), Engine: a.engine, Device: a.gpu}
 	if err = index.Build(ctx, dir, f.corpus(a, []string{corpus}, dir), o); err == nil {
 		s, err = search.Open(dir)

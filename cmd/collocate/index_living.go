@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/textfile"
@@ -213,8 +214,8 @@ func deleteMatching(ctx context.Context, w *segments.Writer, dir, words string) 
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	var r search.Request
-	if err := setQuery(&r, s, words, false); err != nil {
-		return 0, withoutPlain(err)
+	if err := new(api.Search).Ask(api.AboutIndex(s), &r, words); err != nil {
+		return 0, withoutPlain(asFlags(api.SearchQuestion, err))
 	}
 	found, err := s.Match(ctx, r)
 	if err != nil {

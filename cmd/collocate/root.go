@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/collocate/collocate/api/flags"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/bytesize"
 	"github.com/collocate/collocate/internal/cpu"
@@ -59,6 +60,8 @@ const (
 	groupPlaces = "places"
 	groupTools  = "tools"
 )
+
+func init() { cobra.AddTemplateFunc("groupedFlags", groupedFlags) }
 
 // newRoot makes the commands that a call with these arguments needs, or all if there are none.
 func newRoot(a *app, args ...string) *cobra.Command {
@@ -115,6 +118,8 @@ All engines give the same result to the bit.`,
 	root.InitDefaultCompletionCmd()
 	refineDefaults(root)
 	root.SetFlagErrorFunc(flagError)
+	root.SetUsageTemplate(strings.NewReplacer(
+		".LocalFlags.FlagUsages", "groupedFlags .LocalFlags").Replace(root.UsageTemplate()))
 	wrapArgs(root)
 	root.SetArgs(args)
 	return root
@@ -222,9 +227,6 @@ func (f textFlag) String() string        { return f.value.String() }
 func (f textFlag) Set(text string) error { return f.value.UnmarshalText([]byte(text)) }
 func (f textFlag) Type() string          { return f.kind }
 
-// choicesOf is the annotation under which choices stores the values of a flag.
-const choicesOf = "collocate_choices"
-
 // choices stores the values of flags for shell completion.
 func choices(cmd *cobra.Command, of map[string][]string) {
 	for name, values := range of {
@@ -232,7 +234,7 @@ func choices(cmd *cobra.Command, of map[string][]string) {
 		if f.Annotations == nil {
 			f.Annotations = map[string][]string{}
 		}
-		f.Annotations[choicesOf] = values
+		f.Annotations[flags.Choices] = values
 	}
 }
 
@@ -244,9 +246,9 @@ func completeChoices(root *cobra.Command, args []string) {
 	}
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
-		for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
-			flags.VisitAll(func(f *pflag.Flag) {
-				if values := f.Annotations[choicesOf]; values != nil {
+		for _, set := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
+			set.VisitAll(func(f *pflag.Flag) {
+				if values := f.Annotations[flags.Choices]; values != nil {
 					must(cmd.RegisterFlagCompletionFunc(f.Name,
 						cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
 				}

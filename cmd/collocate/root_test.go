@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/bm25"
-	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
 	"github.com/collocate/collocate/trec"
 	"github.com/collocate/collocate/weigh"
@@ -98,10 +98,11 @@ func TestNamesInHelpAreDescribed(t *testing.T) {
 			whole = append(whole, name)
 		}
 	}
+	model := api.SearchQuestion.Find("model")
 	for _, c := range []struct {
 		names []string
 		words map[string]string
-	}{{text.Formats(), formatWords}, {whole, analyzerWords}, {append(search.Models(), "bm25f"), modelWords}} {
+	}{{text.Formats(), formatWords}, {whole, analyzerWords}, {model.Values, model.Words}} {
 		for _, name := range c.names {
 			if c.words[name] == "" {
 				t.Errorf("%s has no description", name)

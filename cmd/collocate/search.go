@@ -6,30 +6,21 @@ import (
 	"io"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/search"
-	"github.com/collocate/collocate/search/query"
-	"github.com/collocate/collocate/serve"
-	"github.com/collocate/collocate/text"
 	"github.com/collocate/collocate/trec"
 )
 
-// searchFlags are the flags of `collocate search`.
+// searchFlags are the flags of `collocate search`: those of the question, and those of topics and
+// of several cores.
 type searchFlags struct {
-	k               int
-	algorithm, mode string
-	modelFlags
-	explain, stats         bool
-	plain, language, count bool
-	from                   int
-	snippets               bool
-	snippetSize            int
-	show, facets           []string
-	sort                   string
+	ask                    api.Search
+	set                    func(flag string) bool
+	language               bool
 	topics, run, tag       string
 	encoding, topicIDs     string
 	topicFields            []string
@@ -113,89 +104,28 @@ thesis that 'collocate bench thesis' is about.`,
 // register adds the flags to the verb.
 func (f *searchFlags) register(a *app, cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.IntVarP(&f.k, "k", "k", 10, "number of documents")
-	fl.StringVar(&f.algorithm, "algorithm", "auto",
-		strings.Join(search.Algorithms(), ", ")+"; the last is for --engine gpu")
-	fl.StringVar(&f.mode, "mode", "or", "or: any of the words; and: all of them")
-	f.modelFlags.register(cmd)
-	fl.BoolVar(&f.language, "query-language", false,
-		"parse the topics of --topics as queries with operators, phrases and fields")
-	fl.BoolVar(&f.plain, "plain", false, "treat the query as plain words, whatever signs it has")
-	fl.BoolVar(&f.count, "count", false, "show how many documents match in all")
-	fl.IntVar(&f.from, "from", 0, "skip this many of the best documents, to see the next ones")
-	fl.BoolVar(&f.explain, "explain", false,
-		"show the query as it was parsed, and what each part adds to the score")
-	fl.BoolVar(&f.stats, "stats", false, "show the work of the search and how long it took")
-	fl.BoolVar(&f.snippets, "snippets", false, "show where the words are; needs 'index --store-text'")
-	fl.IntVar(&f.snippetSize, "snippet-size", 200, "length of a snippet in bytes")
-	fl.StringSliceVar(&f.show, "show", nil,
-		"stored fields to show with each document, such as title,url; see 'index --fields'")
-	fl.StringSliceVar(&f.facets, "facet", nil,
-		"count the values of a field over all matching documents, and show the 10 most frequent, or N with FIELD:N; "+
-			"numbers in ranges with FIELD/10, dates with FIELD/month (year, month, day)")
-	fl.StringVar(&f.sort, "sort", "",
-		"sort by a field instead of by score: FIELD or FIELD:desc; documents without a value come last")
+	f.set = fl.Changed
+	addFlags(cmd, api.SearchQuestion, &f.ask)
 	fl.StringVar(&f.topics, "topics", "", "answer the topics in this file")
-	fl.StringVar(&f.encoding, "encoding", "",
-		"encoding of the file of --topics: utf-8, latin1, windows-1252, utf-16 or another name of the WHATWG standard, "+
-			"or bytes for no conversion (default utf-8; bytes if the index's analyzer is whitespace or ascii)")
+	fl.StringVar(&f.run, "run", "-", "file for the run; - means standard output")
+	fl.StringVar(&f.tag, "tag", "collocate", "name of the run")
+	fl.BoolVar(&f.language, "query-language", false,
+		"parse topics as queries with operators, phrases and fields")
+	fl.StringSliceVar(&f.topicFields, "topic-field", nil, "fields of topics that make up the query, in this order: title, desc, narr, or other names (default title)")
 	fl.StringVar(&f.topicIDs, "topic-ids", "auto",
 		"IDs of SMART topics: position, number (the one after .I), or auto if these agree")
-	fl.StringSliceVar(&f.topicFields, "topic-field", nil, "fields of topics that make up the query, in this order: title, desc, narr, or other names (default title)")
-	fl.StringVar(&f.run, "run", "-", "file for the run of --topics; - means standard output")
-	fl.StringVar(&f.tag, "tag", "collocate", "name of the run")
+	fl.StringVar(&f.encoding, "encoding", "",
+		"encoding of the topics: utf-8, latin1, windows-1252, utf-16 or another name of the WHATWG standard, "+
+			"or bytes for no conversion (default utf-8; bytes if the index's analyzer is whitespace or ascii)")
+	group(cmd, "Topics", "topics", "run", "tag", "query-language", "topic-field", "topic-ids", "encoding")
 	fl.StringVar(&f.tokenFile, "token-file", "", "`FILE` with the token of the server, if DIR is the address of one")
 	f.parallel.register(cmd)
 	a.registerMoreDevices(cmd)
-	choices(cmd, map[string][]string{"algorithm": search.Algorithms(), "mode": {"or", "and"},
-		"encoding": encodingNames, "topic-ids": trec.TopicIDNames()})
-}
-
-// request returns the request of the flags, without a query.
-func (f *searchFlags) request() (r search.Request, err error) {
-	if f.k < 1 || f.k > search.MaxK {
-		return r, usagef("-k %d: want 1 to %d", f.k, search.MaxK)
-	}
-	if f.from < 0 || f.from > search.MaxK-f.k {
-		return r, usagef("--from %d: want 0 to %d", f.from, search.MaxK-f.k)
-	}
-	r.K, r.Trace = f.k, f.stats
-	r.From, r.Count = f.from, f.count
-	if r.Algorithm, err = search.ParseAlgorithm(f.algorithm); err != nil {
-		return r, usageError{err}
-	}
-	if r.Mode, err = search.ParseMode(f.mode); err != nil {
-		return r, usageError{err}
-	}
-	if r.Model, err = f.parse(); err != nil {
-		return r, err
-	}
-	if err := f.more(&r); err != nil {
-		return r, err
-	}
-	for _, s := range f.facets {
-		facet, err := search.ParseFacet(s)
-		if err != nil {
-			return r, usageError{err}
-		}
-		r.Facets = append(r.Facets, facet)
-	}
-	if f.sort != "" {
-		if r.Sort, err = search.ParseSort(f.sort); err != nil {
-			return r, usageError{err}
-		}
-	}
-	if f.snippetSize < 1 || f.snippetSize > 1<<20 {
-		return r, usagef("--snippet-size %d: want 1 to %d", f.snippetSize, 1<<20)
-	}
-	return r, nil
+	group(cmd, "Engine", "more-devices")
+	choices(cmd, map[string][]string{"encoding": encodingNames, "topic-ids": trec.TopicIDNames()})
 }
 
 func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) error {
-	r, err := f.request()
-	if err != nil {
-		return err
-	}
 	if f.topics != "" && words != "" {
 		return usagef("a query and --topics: give only one of them")
 	}
@@ -204,8 +134,8 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 			return usagef("--%s needs a query; leave it out with --topics", name)
 		}
 	}
-	if r.Algorithm == search.Tiles && a.engine != engine.GPU {
-		return usagef("--algorithm %v needs --engine gpu", r.Algorithm)
+	if f.ask.Algorithm == search.Tiles && a.engine != engine.GPU {
+		return usagef("--algorithm %v needs --engine gpu", f.ask.Algorithm)
 	}
 	for _, name := range []string{"encoding", "topic-ids", "topic-field", "query-language"} {
 		if f.topics == "" && f.set(name) {
@@ -223,7 +153,8 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 	if err := canWrite(f.run); err != nil {
 		return err
 	}
-	if r.Parallel, err = f.parallel.parallel(a, f); err != nil {
+	parallel, err := f.parallel.parallel(a, f)
+	if err != nil {
 		return err
 	}
 	s, err := search.Open(dir)
@@ -231,28 +162,25 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 		return err
 	}
 	defer s.Close()
+	r, details, err := f.ask.Prepare(api.AboutIndex(s))
+	if err != nil {
+		return asFlags(api.SearchQuestion, err)
+	}
+	r.Parallel, r.Trace = parallel, f.ask.Stats
 	if err := a.onGPU(ctx, s); err != nil {
 		return err
 	}
-	if f.snippets && !s.Index().HasText() {
-		return fmt.Errorf("%s stores no text for --snippets: build it again with 'collocate index --store-text'", dir)
-	}
 	if r.Expand != nil && !s.Index().HasText() {
 		a.note(dir + " stores no text, so --expand reads the postings of all words: --store-text makes it fast")
-	}
-	if len(f.show) > 0 {
-		if _, err := s.Index().Schema().Shown(f.show); err != nil {
-			return fmt.Errorf("--show: %w", err)
-		}
 	}
 	a.useHighlights(f)
 	switch {
 	case f.topics != "":
 		return a.searchTopics(ctx, s, r, f)
 	case words != "":
-		return a.searchOne(ctx, s, r, words, f)
+		return a.searchOne(ctx, s, r, details, words, f)
 	}
-	return a.searchLines(ctx, s, r, f)
+	return a.searchLines(ctx, s, r, details, f)
 }
 
 // useHighlights chooses the marks around query words in snippets: bold on a terminal, else stars.
@@ -266,7 +194,8 @@ func (a *app) useHighlights(f *searchFlags) {
 
 // searchLines answers the queries on standard input, one per line. If they are piped in, it prints
 // each query before its answers; JSON answers contain their query.
-func (a *app) searchLines(ctx context.Context, s *search.Searcher, r search.Request, f *searchFlags) error {
+func (a *app) searchLines(ctx context.Context, s *search.Searcher, r search.Request,
+	details api.Details, f *searchFlags) error {
 	typed := isTerminal(a.stdin)
 	var lines queryLines = newPipedLines(a.stdin)
 	if typed {
@@ -287,38 +216,16 @@ func (a *app) searchLines(ctx context.Context, s *search.Searcher, r search.Requ
 				return err
 			}
 		}
-		if err := a.searchOne(ctx, s, r, query, f); err != nil {
+		if err := a.searchOne(ctx, s, r, details, query, f); err != nil {
 			return err
 		}
 	}
 }
 
-// setQuery sets the query of a request: plain words, or a query in the query language.
-func setQuery(r *search.Request, s *search.Searcher, words string, plain bool) error {
-	if !utf8.ValidString(words) && !text.OfBytes(s.Index().Analyzer()) {
-		return fmt.Errorf("the query %q is not UTF-8: convert it first", words)
-	}
-	if r.Text = words; plain {
-		return nil
-	}
-	options := query.Options{And: r.Mode == search.And, Fields: s.Fields()}
-	parsed, err := query.Parse(words, options)
-	if err != nil {
-		return badQuery(err)
-	}
-	if !query.Plain(words, parsed, options) {
-		r.Query = parsed
-	}
-	if r.Query != nil && (r.Expand != nil || r.Proximity != nil) {
-		return usagef("--expand and --proximity need plain words, not operators; " +
-			"--plain takes all signs for text")
-	}
-	return nil
-}
-
-func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Request, words string, f *searchFlags) error {
-	if err := setQuery(&r, s, words, f.plain); err != nil {
-		return err
+func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Request,
+	details api.Details, words string, f *searchFlags) error {
+	if err := f.ask.Ask(api.AboutIndex(s), &r, words); err != nil {
+		return asFlags(api.SearchQuestion, err)
 	}
 	start := time.Now()
 	found, err := s.Search(ctx, r)
@@ -326,12 +233,7 @@ func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Reques
 		return err
 	}
 	took := time.Since(start)
-	details := serve.Details{Stats: f.stats, Explain: f.explain, First: f.from, Show: f.show,
-		Plain: f.plain}
-	if f.snippets {
-		details.SnippetSize = f.snippetSize
-	}
-	answer, err := serve.Describe(ctx, s, r, found, details)
+	answer, err := api.Describe(ctx, s, r, found, details)
 	if err != nil {
 		return err
 	}
@@ -343,25 +245,25 @@ func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Reques
 		return err
 	}
 	if a.json {
-		if f.stats {
+		if f.ask.Stats {
 			answer.Micros = took.Microseconds()
 		}
 		return a.printJSON(searchJSON{answer, !exact(found), recall})
 	}
-	if f.explain && r.Query != nil {
+	if f.ask.Explain && r.Query != nil {
 		fmt.Fprintf(a.stdout, "query\t%v\n", r.Query)
 	}
-	if f.explain {
+	if f.ask.Explain {
 		printExpanded(a.stdout, answer)
 	}
 	for _, h := range answer.Hits {
 		printHit(a.stdout, &h, f)
 	}
-	if f.count {
+	if f.ask.Count {
 		fmt.Fprintf(a.stdout, "%s\n", counted(found.Total, "document"))
 	}
 	printFacets(a.stdout, found.Facets)
-	if f.stats {
+	if f.ask.Stats {
 		printStats(a.stdout, &found.Stats, took)
 	}
 	a.printRecall(recall, found)

@@ -44,6 +44,9 @@ func (f *parallelFlags) register(cmd *cobra.Command) {
 	fl.BoolVar(&f.recall, "recall", false, "print the share of the exact answers that was found")
 	fl.StringVar(&f.schedule, "batch", "auto",
 		"how topics of --topics share the cores: sync gives each core a topic, async gives each topic all cores, auto combines both")
+	group(cmd, "Engine", "batch")
+	group(cmd, "The papers' algorithms", "partition", "partition-size", "partitions", "policy", "slack",
+		"recall", "block-threads", "slice", "insert", "start-threshold")
 	choices(cmd, map[string][]string{
 		"partition": search.Partitions(), "policy": search.Policies(), "batch": search.Schedules(),
 	})

@@ -2,18 +2,12 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/collocate/collocate/search/query"
 )
-
-// badQuery makes a syntax error in a query a usage error that mentions --plain.
-func badQuery(err error) error {
-	return usageError{fmt.Errorf("%w; --plain takes all signs for text", err)}
-}
 
 // withoutPlain makes a syntax error in a query a usage error, for commands without --plain.
 func withoutPlain(err error) error {

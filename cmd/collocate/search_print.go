@@ -6,19 +6,19 @@ import (
 	"strings"
 	"time"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/search"
-	"github.com/collocate/collocate/serve"
 )
 
 // searchJSON is the answer to a query for --json.
 type searchJSON struct {
-	*serve.Answer
+	*api.Answer
 	// Approximate answers may not be the best; Recall is the share of the best that is among them.
 	Approximate bool     `json:"approximate,omitempty"`
 	Recall      *float64 `json:"recall,omitempty"`
 }
 
-func printHit(w io.Writer, h *serve.Hit, f *searchFlags) {
+func printHit(w io.Writer, h *api.Hit, f *searchFlags) {
 	fmt.Fprintf(w, "%d\t%s\t%.6f\n", h.Rank, h.ID, h.Score)
 	for _, l := range h.Lines {
 		fmt.Fprintf(w, "\t%s: %s\n", l.Name, l.Value)
@@ -54,7 +54,7 @@ func printSum(w io.Writer, e *search.Explanation) {
 }
 
 // printExpanded prints the words of an expanded query with their weights.
-func printExpanded(w io.Writer, answer *serve.Answer) {
+func printExpanded(w io.Writer, answer *api.Answer) {
 	for _, word := range answer.Expanded {
 		fmt.Fprintf(w, "expanded\t%s\t%.6f\n", word.Word, word.Weight)
 	}

@@ -14,7 +14,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/collocate/collocate/serve"
+	"github.com/collocate/collocate/api"
+	"github.com/collocate/collocate/api/flags"
 )
 
 // isServer reports whether an argument is the address of a server and not a folder.
@@ -22,30 +23,18 @@ func isServer(dir string) bool {
 	return strings.HasPrefix(dir, "http://") || strings.HasPrefix(dir, "https://")
 }
 
-// forwardedFlags are the flags that are sent to a server, each with the name of its parameter.
-var forwardedFlags = map[string]string{
-	"k": "k", "from": "from", "mode": "mode", "model": "model", "field-weights": "weights",
-	"algorithm": "algorithm", "plain": "plain", "count": "count", "explain": "explain", "stats": "stats",
-	"snippets": "snippets", "show": "fields", "facet": "facets", "sort": "sort", "expand": "expand",
-	"proximity": "proximity",
-}
-
 // clientFlags are the flags that concern only the connection and the output.
 var clientFlags = []string{"token-file", "json", "quiet", "verbose"}
 
 // remoteQuery returns the parameters for a server: the query, and the flags that were given. A flag
 // that is not for a server is an error.
-func remoteQuery(words string, flags *pflag.FlagSet) (ask url.Values, err error) {
+func remoteQuery(words string, given *pflag.FlagSet) (ask url.Values, err error) {
 	ask = url.Values{"q": {words}}
-	flags.Visit(func(f *pflag.Flag) {
-		name, forwarded := forwardedFlags[f.Name]
+	given.Visit(func(f *pflag.Flag) {
+		p := flags.Param(f)
 		switch {
-		case forwarded:
-			value := f.Value.String()
-			if list, ok := f.Value.(pflag.SliceValue); ok {
-				value = strings.Join(list.GetSlice(), ",")
-			}
-			ask.Set(name, value)
+		case p != nil && p.Without(api.HTTP) == "":
+			ask.Set(p.Name, f.Value.String())
 		case err == nil && !slices.Contains(clientFlags, f.Name):
 			err = usagef("--%s is not supported with a server; leave it out", f.Name)
 		}
@@ -55,8 +44,8 @@ func remoteQuery(words string, flags *pflag.FlagSet) (ask url.Values, err error)
 
 // searchRemote searches through a server.
 func (a *app) searchRemote(ctx context.Context, address, words string, f *searchFlags,
-	flags *pflag.FlagSet) error {
-	ask, err := remoteQuery(words, flags)
+	given *pflag.FlagSet) error {
+	ask, err := remoteQuery(words, given)
 	if err != nil {
 		return err
 	}
@@ -93,7 +82,7 @@ func (a *app) searchRemote(ctx context.Context, address, words string, f *search
 		}
 		return fmt.Errorf("%s: %s", address, said.Error)
 	}
-	var answer serve.Answer
+	var answer api.Answer
 	in := json.NewDecoder(bytes.NewReader(body))
 	in.UseNumber() // stored fields are shown as they were written
 	if err := in.Decode(&answer); err != nil {
@@ -116,7 +105,7 @@ func fieldLine(value any) string {
 }
 
 // printRemote prints the answer of a server, and which part of the index it covers.
-func (a *app) printRemote(answer *serve.Answer, f *searchFlags) error {
+func (a *app) printRemote(answer *api.Answer, f *searchFlags) error {
 	if a.json {
 		return a.printJSON(answer)
 	}
@@ -124,17 +113,17 @@ func (a *app) printRemote(answer *serve.Answer, f *searchFlags) error {
 	for _, note := range answer.Notes {
 		a.note(note)
 	}
-	if f.explain && answer.Parsed != "" {
+	if f.ask.Explain && answer.Parsed != "" {
 		fmt.Fprintf(a.stdout, "query\t%s\n", answer.Parsed)
 	}
-	if f.explain {
+	if f.ask.Explain {
 		printExpanded(a.stdout, answer)
 	}
 	for i := range answer.Hits {
 		h := &answer.Hits[i]
-		for _, name := range f.show {
+		for _, name := range f.ask.Show {
 			if value, ok := h.Fields[name]; ok {
-				h.Lines = append(h.Lines, serve.FieldLine{Name: name, Value: fieldLine(value)})
+				h.Lines = append(h.Lines, api.FieldLine{Name: name, Value: fieldLine(value)})
 			}
 		}
 		printHit(a.stdout, h, f)
@@ -166,7 +155,7 @@ func (a *app) printRemote(answer *serve.Answer, f *searchFlags) error {
 }
 
 // covers describes the part of an index that an answer covers.
-func covers(c *serve.Coverage) string {
+func covers(c *api.Coverage) string {
 	return fmt.Sprintf("%d of %s, %d of %s", c.Answered, counted(c.Of, "shard"),
 		c.Documents, counted(int64(c.OfDocuments), "document"))
 }

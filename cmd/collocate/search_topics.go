@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/trec"
@@ -140,14 +141,14 @@ func (w *topicWriter) write(ctx context.Context, out io.Writer) error {
 // requestsOf returns a request for each topic.
 func (f *searchFlags) requestsOf(s *search.Searcher, r search.Request, topics []trec.Topic) (
 	[]search.Request, error) {
-	all := make([]search.Request, len(topics))
+	all, about, ask := make([]search.Request, len(topics)), api.AboutIndex(s), f.ask
+	ask.Plain = !f.language
 	for i, t := range topics {
-		all[i] = r
-		if all[i].Text = t.Text; !f.language {
-			continue
+		if all[i] = r; strings.TrimSpace(t.Text) == "" {
+			continue // it has no answers
 		}
-		if err := setQuery(&all[i], s, t.Text, false); err != nil {
-			return nil, fmt.Errorf("topic %s: %w", t.ID, withoutPlain(err))
+		if err := ask.Ask(about, &all[i], t.Text); err != nil {
+			return nil, fmt.Errorf("topic %s: %w", t.ID, withoutPlain(asFlags(api.SearchQuestion, err)))
 		}
 	}
 	return all, nil

@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/internal/heap"
 	"github.com/collocate/collocate/search"
@@ -45,7 +46,7 @@ type serveFlags struct {
 	hosts, origins  []string
 	maxK            int
 	limits          serve.Limits
-	model           modelFlags
+	ranking         api.Ranking
 	reloadEvery     time.Duration // how often to look for a new index
 	drain           time.Duration
 	root            bool
@@ -162,7 +163,7 @@ func (f *serveFlags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.shardToken, "shard-token-file", "", "`FILE` with the token of the shards' servers")
 	fl.IntVar(&f.askFirst, "ask-first", 1,
 		"number of shards to ask before the others, which then only need to find hits that are as good; 0 means none")
-	f.model.register(cmd)
+	addFlags(cmd, api.RankingQuestion, &f.ranking)
 }
 
 // check validates the flags before anything is opened.
@@ -221,8 +222,8 @@ func (f *serveFlags) run(a *app, ctx context.Context, dir string) error {
 	o := f.options(a)
 	o.Name = filepath.Base(filepath.Clean(dir))
 	var err error
-	if o.Model, err = f.model.parse(); err != nil {
-		return err
+	if o.Model, err = f.ranking.Of(nil); err != nil {
+		return asFlags(api.RankingQuestion, err)
 	}
 	// The folder is identified before the index is opened, so that follow misses no replacement.
 	was, err := os.Stat(dir)

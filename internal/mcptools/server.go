@@ -13,6 +13,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/points"
 	"github.com/collocate/collocate/search"
@@ -105,10 +106,10 @@ func (s *Server) server() *mcp.Server {
 		Version: s.o.Version},
 		&mcp.ServerOptions{Instructions: s.instructions(), Logger: s.o.Log})
 	if s.o.Searcher != nil {
-		mcp.AddTool(m, tool[searchArgs]("search", "Search documents",
+		addQuestion(m, api.SearchQuestion, "Search documents",
 			"Find the best documents for a query, best first. The ranking is exact. "+
 				`A query is words, any of which may match, or more: +must -not "a phrase" (a OR b) AND c, prefixes lip*, fuzzy words lipd~1. `+
-				s.aboutFields()), limited(s, s.search))
+				s.aboutFields(), limited(s, s.search))
 		if s.o.Searcher.Index().HasText() {
 			mcp.AddTool(m, tool[documentArgs]("document", "Read a document",
 				"Read the stored text of a document. Searches return its ID."), limited(s, s.document))
@@ -130,6 +131,32 @@ func (s *Server) server() *mcp.Server {
 			"Describe the points: kinds with their counts, extent, unit, and distances worth mining."), limited(s, s.summary))
 	}
 	return m
+}
+
+// addQuestion adds a tool that asks a question. do checks the arguments, not the SDK, so that older
+// names and messages are the same as elsewhere.
+func addQuestion[Out any](m *mcp.Server, q *api.Question, title, description string,
+	do mcp.ToolHandlerFor[json.RawMessage, Out]) {
+	t := tool[struct{}](q.Name, title, description)
+	t.InputSchema = q.Schema(api.MCP)
+	var err error
+	if t.OutputSchema, err = jsonschema.For[Out](nil); err != nil {
+		panic(err) // cannot happen: the types are ours
+	}
+	m.AddTool(t, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		_, out, err := do(ctx, r, r.Params.Arguments)
+		var text []byte
+		if err == nil {
+			text, err = json.Marshal(out)
+		}
+		if err != nil {
+			failed := &mcp.CallToolResult{}
+			failed.SetError(err)
+			return failed, nil
+		}
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(text)}},
+			StructuredContent: json.RawMessage(text)}, nil
+	})
 }
 
 // tool describes a tool that only reads, and only the data that is offered.

@@ -187,7 +187,7 @@ func TestTools(t *testing.T) {
 		{"search", map[string]any{"query": "lipid move", "mode": "and"}, `"hits":[]`, false},
 		{"search", map[string]any{"query": "lipid", "from": 1}, `"rank":2`, false},
 		{"search", map[string]any{"query": "lipid", "k": 101}, "want 1 to 100", true},
-		{"search", map[string]any{"query": "lipid", "k": 0}, "k 0: want 1 to 100", true},
+		{"search", map[string]any{"query": "lipid", "k": 0}, "k 0: want 1 or more", true},
 		{"search", map[string]any{"query": "lipid", "limit": 5}, "limit", true},
 		// A part of the query for a field is one of several; those of a filter must all match.
 		{"search", map[string]any{"query": "lipid year:[2000 TO 2010]"}, `"total":3`, false},
@@ -212,8 +212,8 @@ func TestTools(t *testing.T) {
 		{"search", map[string]any{"query": "(lipid", "plain": true}, `"total":2`, false},
 		{"search", map[string]any{"query": "lipid", "fields": []string{"nothing"}}, "nothing",
 			true},
-		{"search", map[string]any{}, "query", true},
-		{"search", map[string]any{"query": " "}, "query is empty", true},
+		{"search", map[string]any{}, "q: it is empty", true},
+		{"search", map[string]any{"query": " "}, "q: it is empty", true},
 		// What finds nothing is explained.
 		{"search", map[string]any{"query": "dropplets"},
 			`"notes":["no document has the word \"dropplets\" (did you mean droplet?)"]`, false},

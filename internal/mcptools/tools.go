@@ -1,24 +1,25 @@
 package mcptools
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/coloc"
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/points"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/search/query"
-	"github.com/collocate/collocate/serve"
 	"github.com/collocate/collocate/words"
 )
 
@@ -37,7 +38,6 @@ const (
 // usual are the defaults of numeric arguments, by tool. They are in the tools' schemas, from where
 // the SDK fills them in, so that a 0 that a client sends is not taken for a missing value.
 var usual = map[string]map[string]string{
-	"search":      {"k": "10"},
 	"document":    {"bytes": "20000"},
 	"concordance": {"window": "10", "top": "30"},
 	"company":     {"top": "20"},
@@ -60,22 +60,13 @@ func short(name, query string) error {
 	return nil
 }
 
-type searchArgs struct {
-	Query  string `json:"query" jsonschema:"words, or a query in the query language"`
-	Filter string `json:"filter,omitempty" jsonschema:"only documents that match all of its parts, as in lang:en year:[2020 TO 2024]; it does not change scores"`
-	K      int    `json:"k,omitempty" jsonschema:"number of documents, 1 to 100"`
-	From   int    `json:"from,omitempty" jsonschema:"skip this many of the best, to see the next ones"`
-	Mode   string `json:"mode,omitempty" jsonschema:"or: any of the parts (the default); and: all of them"`
-	Plain  bool   `json:"plain,omitempty" jsonschema:"treat the query as plain words, whatever characters it has"`
-	// All snippets have the same size; the tool document returns longer text.
-	Fields []string `json:"fields,omitempty" jsonschema:"stored fields to show; by default all short ones"`
-}
-
 type searchResult struct {
 	Query string      `json:"query" jsonschema:"the query as it was understood, with the filter after #"`
 	Notes []string    `json:"notes,omitempty" jsonschema:"what may not be as intended, such as words that do not occur, with similar ones"`
 	Total int64       `json:"total" jsonschema:"number of matching documents"`
 	Hits  []searchHit `json:"hits" jsonschema:"best first"`
+
+	Facets []search.FacetCounts `json:"facets,omitempty" jsonschema:"the counts of field values that were asked for"`
 }
 
 type searchHit struct {
@@ -84,34 +75,38 @@ type searchHit struct {
 	Score   float32        `json:"score"`
 	Snippet string         `json:"snippet,omitempty" jsonschema:"text around the words, which are between ** and **"`
 	Fields  map[string]any `json:"fields,omitempty"`
-	Long    []string       `json:"long_fields,omitempty" jsonschema:"stored fields that are left out since they are long: name them in the argument fields"`
+	Long    []string       `json:"long_fields,omitempty" jsonschema:"stored fields that are left out since they are long: name them in the argument show"`
 }
 
-// snippetSize is the size of a snippet in bytes.
+// snippetSize is the size of a snippet in bytes, unless a call says otherwise. Stored fields that
+// are longer are shown only if they are named.
 const snippetSize = 300
 
+// search answers the question that the arguments hold.
 func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest,
-	in searchArgs) (_ *mcp.CallToolResult, out searchResult, err error) {
-	r := search.Request{Text: in.Query, K: in.K, From: in.From, Count: true}
-	if err := between("k", in.K, maxHits); err != nil {
+	args json.RawMessage) (_ *mcp.CallToolResult, out searchResult, err error) {
+	var in api.Search
+	api.SearchQuestion.Fill(&in)
+	in.SnippetSize, in.Count = snippetSize, true
+	if len(args) == 0 {
+		args = json.RawMessage("{}")
+	}
+	if err := api.SearchQuestion.JSON(api.MCP, json.NewDecoder(bytes.NewReader(args)), &in); err != nil {
 		return nil, out, err
 	}
-	if err := cmp.Or(short("query", in.Query), short("filter", in.Filter)); err != nil {
+	if err := cmp.Or(between("k", in.K, maxHits), short("q", in.Query), short("filter", in.Filter)); err != nil {
 		return nil, out, err
-	}
-	if strings.TrimSpace(in.Query) == "" {
-		return nil, out, errors.New("query is empty: want words, or * for all documents")
-	}
-	if in.From < 0 || in.From > search.MaxK-r.K {
-		return nil, out, fmt.Errorf("from %d: want 0 to %d", in.From, search.MaxK-r.K)
-	}
-	if in.Mode != "" {
-		if r.Mode, err = search.ParseMode(in.Mode); err != nil {
-			return nil, out, err
-		}
 	}
 	err = s.read(func(x *search.Searcher) error {
-		if err := in.parse(x, &r); err != nil {
+		in := in // the index may be another one at the next try
+		schema := x.Index().Schema()
+		in.Snippets = x.Index().HasText()
+		every := len(in.Show) == 0 && schema != nil && schema.Has(fields.IsStored)
+		if every {
+			in.Show = schema.Names(fields.IsStored)
+		}
+		r, d, err := in.Request(api.AboutIndex(x))
+		if err != nil {
 			return err
 		}
 		if out.Query = in.Query; r.Query != nil {
@@ -122,23 +117,15 @@ func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest,
 		if err != nil {
 			return err
 		}
-		d := serve.Details{First: in.From, Show: in.Fields, Plain: in.Plain}
-		if x.Index().HasText() {
-			d.SnippetSize = snippetSize
-		}
-		if schema := x.Index().Schema(); len(in.Fields) == 0 && schema != nil &&
-			schema.Has(fields.IsStored) {
-			d.Show = schema.Names(fields.IsStored)
-		}
-		answer, err := serve.Describe(ctx, x, r, found, d)
+		answer, err := api.Describe(ctx, x, r, found, d)
 		if err != nil {
 			return err
 		}
-		out.Total, out.Hits = *answer.Total, make([]searchHit, len(answer.Hits))
+		out.Total, out.Facets, out.Hits = *answer.Total, answer.Facets, make([]searchHit, len(answer.Hits))
 		out.Notes = append(notFilters(x, r.Query), answer.Notes...)
 		for i, h := range answer.Hits {
 			out.Hits[i] = searchHit{Rank: h.Rank, ID: h.ID, Score: h.Score, Fields: h.Fields}
-			if len(in.Fields) == 0 {
+			if every {
 				out.Hits[i].Long = withoutLong(h.Fields)
 			}
 			if h.Snippet != nil {
@@ -148,32 +135,6 @@ func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest,
 		return nil
 	})
 	return nil, out, err
-}
-
-// parse sets the query of a request.
-func (in *searchArgs) parse(x *search.Searcher, r *search.Request) error {
-	o := query.Options{And: r.Mode == search.And, Fields: x.Fields()}
-	var parsed query.Node
-	if !in.Plain {
-		var err error
-		if parsed, err = query.Parse(in.Query, o); err != nil {
-			return fmt.Errorf("query %q: %w; set plain to treat operators as text", in.Query, err)
-		}
-		if !query.Plain(in.Query, parsed, o) {
-			r.Query = parsed
-		}
-	}
-	filter, err := query.ParseFilter(in.Filter, o)
-	if err != nil {
-		return fmt.Errorf("filter %q: %w", in.Filter, err)
-	}
-	if filter != nil && r.Query == nil {
-		if r.Query = parsed; in.Plain {
-			r.Query = query.Words(in.Query, o.And)
-		}
-	}
-	r.Query = query.Within(r.Query, filter)
-	return nil
 }
 
 // notFilters notes parts of a query that look like filters but are only some of those that may

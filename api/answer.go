@@ -1,4 +1,4 @@
-package serve
+package api
 
 import (
 	"cmp"
@@ -86,8 +86,9 @@ type Details struct {
 	Limit, From int
 	// More fills in Answer.More. To see further hits, the request must have a K above From+Limit.
 	More bool
-	// ofShard leaves out the notes: a root asks for those of all shards if none has a hit.
-	ofShard bool
+	// WithoutNotes leaves out the notes, for a shard: a root asks for those of all shards if none
+	// has a hit.
+	WithoutNotes bool
 }
 
 // Describe turns the result of a search into an Answer.
@@ -98,7 +99,7 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 	}
 	hits, limit := found.Hits[min(d.From, len(found.Hits)):], d.Limit
 	if limit == 0 {
-		limit = cmp.Or(r.K, defaultK)
+		limit = cmp.Or(r.K, 10)
 	}
 	a := &Answer{Query: r.Text, K: limit, Mode: r.Mode.String(),
 		Hits: make([]Hit, 0, min(limit, len(hits)))}
@@ -108,7 +109,7 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 		a.Parsed = r.Query.String()
 	}
 	var err error
-	if !d.ofShard {
+	if !d.WithoutNotes {
 		if a.Notes, err = notesOf(ctx, s, r, found, d.Plain); err != nil {
 			return nil, err
 		}
@@ -175,7 +176,7 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 			if err != nil {
 				return nil, err
 			}
-			a.Hits[i].Fields, a.Hits[i].Lines = storedOf(s.Index().Schema(), show, values)
+			a.Hits[i].Fields, a.Hits[i].Lines = Stored(s.Index().Schema(), show, values)
 		}
 	}
 	return a, nil
@@ -191,8 +192,8 @@ func notesOf(ctx context.Context, s *search.Searcher, r search.Request, found *s
 	return append(notes, lacks...), err
 }
 
-// storedOf returns those of the chosen fields of a document that have a value.
-func storedOf(s *fields.Schema, show []int, values []fields.Values) (all map[string]any, lines []FieldLine) {
+// Stored returns those of the chosen fields of a document that have a value.
+func Stored(s *fields.Schema, show []int, values []fields.Values) (all map[string]any, lines []FieldLine) {
 	all = map[string]any{}
 	for _, i := range show {
 		if f := &s.Fields[i]; len(values[i]) > 0 {

@@ -1,0 +1,292 @@
+package api
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Error says what is wrong with a parameter. Its text begins with the parameter's name; a door that
+// writes names in another way, such as --name, puts the text after it.
+type Error struct {
+	Param string // the name, as declared
+	Said  string // the value as it was given, or ""
+	Err   error  // what was expected
+}
+
+func (e *Error) Error() string { return e.Text(e.Param) }
+
+// Text returns the text with the parameter's name as a door writes it.
+func (e *Error) Text(name string) string {
+	if e.Said != "" {
+		name += " " + e.Said
+	}
+	return name + ": " + e.Err.Error()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// wrong returns an error about a parameter.
+func wrong(param string, err error) error { return &Error{Param: param, Err: err} }
+
+func wrongf(param, format string, args ...any) error {
+	return wrong(param, fmt.Errorf(format, args...))
+}
+
+// Set parses the values of a parameter, as a URL or a command line has them, and stores them in a
+// question, which is a pointer to a struct. Only a list may have several.
+func (p *Param) Set(question any, values ...string) error {
+	to := reflect.ValueOf(question).Elem().FieldByIndex(p.field)
+	if p.Kind == List {
+		list := []string{}
+		for _, v := range values {
+			if v != "" {
+				list = append(list, strings.Split(v, ",")...)
+			}
+		}
+		to.Set(reflect.ValueOf(list))
+		return nil
+	}
+	if len(values) != 1 {
+		return wrongf(p.Name, "it is given %d times: want it once", len(values))
+	}
+	return p.set(to, values[0])
+}
+
+// set parses a value into a field.
+func (p *Param) set(to reflect.Value, s string) error {
+	if p.Optional {
+		new := reflect.New(to.Type().Elem())
+		if err := p.setValue(new.Elem(), s); err != nil {
+			return err
+		}
+		to.Set(new)
+		return nil
+	}
+	return p.setValue(to, s)
+}
+
+func (p *Param) setValue(to reflect.Value, s string) error {
+	fail := func(want string) error {
+		return &Error{p.Name, strconv.Quote(s), errors.New("want " + want)}
+	}
+	switch {
+	case p.text:
+		if err := to.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(s)); err != nil {
+			return wrong(p.Name, err)
+		}
+		return nil
+	case p.Kind == Whole:
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			return fail("a whole number")
+		}
+		to.SetInt(int64(n))
+	case p.Kind == Number:
+		x, err := strconv.ParseFloat(s, 64)
+		if err != nil || math.IsNaN(x) {
+			return fail("a number")
+		}
+		to.SetFloat(x)
+	case p.Kind == Switch:
+		b, err := strconv.ParseBool(s)
+		if err != nil {
+			return fail("1 or 0")
+		}
+		to.SetBool(b)
+	default:
+		to.SetString(s)
+	}
+	return p.check(to)
+}
+
+// check compares a value with the bounds and the list of values.
+func (p *Param) check(v reflect.Value) error {
+	var n float64
+	switch p.Kind {
+	case Whole:
+		n = float64(v.Int())
+	case Number:
+		n = v.Float()
+	case Text:
+		if len(p.Values) > 0 && !p.text && !slices.Contains(p.Values, v.String()) {
+			return &Error{p.Name, strconv.Quote(v.String()),
+				errors.New("want " + strings.Join(p.Values, ", "))}
+		}
+		return nil
+	default:
+		return nil
+	}
+	if n < p.Low || n > p.High || p.Open && n == p.Low || math.IsNaN(n) {
+		return &Error{p.Name, fmt.Sprint(v.Interface()), errors.New("want " + p.Wants())}
+	}
+	return nil
+}
+
+// Wants describes the bounds: "1 to 9", "0 or more", "more than 0".
+func (p *Param) Wants() string {
+	text := func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+	switch low, high := !math.IsInf(p.Low, -1), !math.IsInf(p.High, 1); {
+	case p.Open && high:
+		return "more than " + text(p.Low) + ", at most " + text(p.High)
+	case p.Open:
+		return "more than " + text(p.Low)
+	case low && high:
+		return text(p.Low) + " to " + text(p.High)
+	case low:
+		return text(p.Low) + " or more"
+	case high:
+		return "at most " + text(p.High)
+	case p.Kind == Whole:
+		return "a whole number"
+	}
+	return "a number"
+}
+
+// Values parses the parameters of a URL into a question with its defaults. A name that the door
+// does not have is an error.
+func (q *Question) Values(d Door, values url.Values, question any) error {
+	for _, name := range slices.Sorted(maps.Keys(values)) { // sorted, for the same error each time
+		p, err := q.lookUp(d, name)
+		if err != nil {
+			return err
+		}
+		if name != p.Name && values.Has(p.Name) {
+			return wrongf(p.Name, "%s means the same: give only one of them", name)
+		}
+		if err := p.Set(question, values[name]...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lookUp returns the parameter of a name, if the door has it.
+func (q *Question) lookUp(d Door, name string) (*Param, error) {
+	p := q.named[name]
+	if p == nil {
+		return nil, fmt.Errorf("unknown name %q: want %s", name, q.Names(d))
+	}
+	if why := p.Without(d); why != "" {
+		return nil, wrongf(name, "not here: %s", why)
+	}
+	return p, nil
+}
+
+// JSON reads an object into a question with its defaults. It is stricter than encoding/json: names
+// must be written as declared, none may come twice, and null is no value.
+func (q *Question) JSON(d Door, in *json.Decoder, question any) error {
+	v := reflect.ValueOf(question).Elem()
+	var seen []*Param // a slice, as there are few
+	return Object(in, func(name string, raw json.RawMessage) error {
+		p, err := q.lookUp(d, name)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(seen, p) {
+			return wrongf(p.Name, "it is given twice")
+		}
+		seen = append(seen, p)
+		return p.json(v.FieldByIndex(p.field), raw)
+	})
+}
+
+// Marshal writes what a question says, a pointer to a struct: parameters that are not as Fill sets
+// them.
+func (q *Question) Marshal(question any) ([]byte, error) {
+	said := map[string]any{}
+	v := reflect.ValueOf(question).Elem()
+	for i := range q.Params {
+		p := &q.Params[i]
+		if f := v.FieldByIndex(p.field); !reflect.DeepEqual(f.Interface(), q.defaults.FieldByIndex(p.field).Interface()) {
+			said[p.Name] = f.Interface()
+		}
+	}
+	return json.Marshal(said)
+}
+
+// json decodes and checks a value.
+func (p *Param) json(to reflect.Value, raw json.RawMessage) error {
+	if err := json.Unmarshal(raw, to.Addr().Interface()); err != nil {
+		if bad := new(json.UnmarshalTypeError); errors.As(err, &bad) {
+			return wrongf(p.Name, "want %s, not a %s", p.Kind.wanted(), bad.Value)
+		}
+		return wrong(p.Name, err)
+	}
+	if p.Optional {
+		to = to.Elem()
+	}
+	return p.check(to)
+}
+
+// wanted names the kind in an error.
+func (k Kind) wanted() string {
+	if k == Switch {
+		return k.String()
+	}
+	return "a " + k.String()
+}
+
+// Object reads an object, and calls field with each name and its value, which is not null. No name
+// may come twice.
+func Object(in *json.Decoder, field func(name string, raw json.RawMessage) error) error {
+	open, err := in.Token()
+	if err != nil {
+		return UnexpectedEnd(err)
+	}
+	if open != json.Delim('{') {
+		return fmt.Errorf("want an object, not %s", describeToken(open))
+	}
+	var seen []string
+	for in.More() {
+		token, err := in.Token()
+		if err != nil {
+			return UnexpectedEnd(err)
+		}
+		name := token.(string) // the decoder allows nothing else here
+		if slices.Contains(seen, name) {
+			return wrongf(name, "it is given twice")
+		}
+		seen = append(seen, name)
+		var raw json.RawMessage
+		if err := in.Decode(&raw); err != nil {
+			return wrong(name, UnexpectedEnd(err))
+		}
+		if bytes.Equal(raw, []byte("null")) {
+			return wrongf(name, "null is no value: give one, or leave it out")
+		}
+		if err := field(name, raw); err != nil {
+			return err
+		}
+	}
+	_, err = in.Token()
+	return UnexpectedEnd(err)
+}
+
+// UnexpectedEnd makes the end of input in the middle of a value an error of its own.
+func UnexpectedEnd(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+func describeToken(t json.Token) string {
+	switch t := t.(type) {
+	case nil:
+		return "null"
+	case string:
+		return strconv.Quote(t)
+	}
+	return fmt.Sprint(t)
+}

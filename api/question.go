@@ -1,0 +1,265 @@
+package api
+
+import (
+	"encoding"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/collocate/collocate/internal/choice"
+)
+
+// Door is a way to ask.
+type Door uint8
+
+// The doors. A root answers the requests of HTTP by asking shards.
+const (
+	Command Door = iota
+	HTTP
+	Python
+	MCP
+	Page
+	Root
+)
+
+var doorNames = choice.New[Door]("door", "command", "http", "python", "mcp", "page", "root")
+
+func (d Door) String() string { return doorNames.Of(d) }
+
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+func (d Door) MarshalText() ([]byte, error) { return doorNames.Text(d) }
+
+// UnmarshalText is the inverse of MarshalText.
+func (d *Door) UnmarshalText(name []byte) error { return doorNames.Set(d, string(name)) }
+
+// Doors lists all of them, in the order of tables.
+func Doors() []Door { return []Door{Command, HTTP, Python, MCP, Page, Root} }
+
+// Kind is the kind of a parameter's value.
+type Kind uint8
+
+// The kinds: text, a list of texts, a whole number, a number, and on or off.
+const (
+	Text Kind = iota
+	List
+	Whole
+	Number
+	Switch
+)
+
+var kindNames = choice.New[Kind]("kind of value", "string", "list of strings", "whole number", "number",
+	"true or false")
+
+func (k Kind) String() string { return kindNames.Of(k) }
+
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+func (k Kind) MarshalText() ([]byte, error) { return kindNames.Text(k) }
+
+// UnmarshalText is the inverse of MarshalText.
+func (k *Kind) UnmarshalText(name []byte) error { return kindNames.Set(k, string(name)) }
+
+// Question describes the parameters of a struct.
+type Question struct {
+	Name   string  // as in a path or as a verb
+	Help   string  // what is asked, in one sentence without a full stop
+	Params []Param // in the order of the struct
+
+	kind     reflect.Type
+	named    map[string]*Param // by name and by older names
+	defaults reflect.Value     // a question with the defaults
+}
+
+// Param is a parameter of a question.
+type Param struct {
+	Name    string            // in all doors
+	Also    []string          // older names
+	Flag    string            // of the command, without --; "" if there is none
+	Short   string            // its letter
+	Help    string            // what it does, in one sentence without a full stop
+	Default string            // as text; "" is the zero value
+	Group   string            // heading in help; "" is the first
+	Values  []string          // the allowed ones; nil means any
+	Words   map[string]string // a few words on each of the Values, or nil
+	Kind    Kind              // of its value
+	// Low and High bound a number; they are infinite if there is no bound.
+	Low, High float64
+	Open      bool // Low itself is not allowed
+	// Optional parameters have no default: nil says that none was given.
+	Optional bool
+
+	without map[Door]string
+	field   []int
+	text    bool // a type with names, which reads and writes itself
+}
+
+// Usage returns the help with the allowed values, where it does not explain them itself.
+func (p *Param) Usage() string {
+	if len(p.Values) == 0 || strings.Contains(p.Help, p.Values[0]+":") {
+		return p.Help
+	}
+	list := slices.Clone(p.Values)
+	for i, v := range list {
+		if words := p.Words[v]; words != "" {
+			list[i] += " (" + words + ")"
+		}
+	}
+	return p.Help + ": " + strings.Join(list, ", ")
+}
+
+// Without returns the reason why a door does not have the parameter, or "" if it has it.
+func (p *Param) Without(d Door) string { return p.without[d] }
+
+// declare reads the tags of a struct. A mistake in them is a panic, which every test meets.
+func declare[Q any](name, help string) *Question {
+	t := reflect.TypeFor[Q]()
+	q := &Question{Name: name, Help: help, kind: t, named: map[string]*Param{}}
+	for _, f := range reflect.VisibleFields(t) {
+		if ask := f.Tag.Get("ask"); ask != "" {
+			p, err := declareParam(f, ask)
+			if err != nil {
+				panic(fmt.Sprintf("%v.%s: %v", t, f.Name, err))
+			}
+			q.Params = append(q.Params, p)
+		}
+	}
+	for i := range q.Params {
+		p := &q.Params[i]
+		for _, n := range append([]string{p.Name}, p.Also...) {
+			if q.named[n] != nil {
+				panic(fmt.Sprintf("%v: %s is declared twice", t, n))
+			}
+			q.named[n] = p
+		}
+	}
+	q.defaults = reflect.New(t).Elem()
+	for i := range q.Params {
+		if p := &q.Params[i]; p.Default != "" && !p.Optional {
+			if err := p.set(q.defaults.FieldByIndex(p.field), p.Default); err != nil {
+				panic(fmt.Sprintf("%v: the default of %s: %v", t, p.Name, err))
+			}
+		}
+	}
+	return q
+}
+
+var textType = reflect.TypeFor[encoding.TextUnmarshaler]()
+
+func declareParam(f reflect.StructField, name string) (p Param, err error) {
+	p = Param{Name: name, Help: f.Tag.Get("help"), Default: f.Tag.Get("default"),
+		Group: f.Tag.Get("group"), Short: f.Tag.Get("short"), field: f.Index,
+		Low: math.Inf(-1), High: math.Inf(1), without: map[Door]string{}}
+	if p.Help == "" || strings.HasSuffix(p.Help, ".") {
+		return p, fmt.Errorf("help %q: want a sentence without a full stop", p.Help)
+	}
+	flag, said := f.Tag.Lookup("flag")
+	if p.Flag = flag; !said {
+		p.Flag = strings.ReplaceAll(name, "_", "-")
+	}
+	if also := f.Tag.Get("also"); also != "" {
+		p.Also = strings.Split(also, ",")
+	}
+	t := f.Type
+	if p.Optional = t.Kind() == reflect.Pointer; p.Optional {
+		t = t.Elem()
+	}
+	switch {
+	case reflect.PointerTo(t).Implements(textType):
+		p.text = true
+		if p.Values = namesOf[t]; p.Values == nil {
+			return p, fmt.Errorf("the names of %v are missing in namesOf", t)
+		}
+	case t.Kind() == reflect.String:
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String:
+		p.Kind = List
+	case t.Kind() == reflect.Int:
+		p.Kind = Whole
+	case t.Kind() == reflect.Float64:
+		p.Kind = Number
+	case t.Kind() == reflect.Bool:
+		p.Kind = Switch
+	default:
+		return p, fmt.Errorf("a parameter cannot have type %v", f.Type)
+	}
+	if one := f.Tag.Get("one"); one != "" {
+		if p.Values, p.Words = lists[one], wordsOn[one]; p.Values == nil {
+			p.Values = strings.Split(one, ",")
+		}
+	}
+	if err := p.bounds(f.Tag); err != nil {
+		return p, err
+	}
+	return p, p.leaveOut(f.Tag.Get("not"))
+}
+
+// bounds reads the tags range and above.
+func (p *Param) bounds(tag reflect.StructTag) (err error) {
+	number := func(s string, to *float64) {
+		if s != "" && err == nil {
+			*to, err = strconv.ParseFloat(s, 64)
+		}
+	}
+	if s := tag.Get("range"); s != "" {
+		low, high, ok := strings.Cut(s, "..")
+		if !ok {
+			return fmt.Errorf("range %q: want two numbers with .. between them", s)
+		}
+		number(low, &p.Low)
+		number(high, &p.High)
+	}
+	if s := tag.Get("above"); s != "" {
+		p.Open = true
+		number(s, &p.Low)
+	}
+	return err
+}
+
+// leaveOut reads the tag not.
+func (p *Param) leaveOut(s string) error {
+	if s == "" {
+		return nil
+	}
+	for part := range strings.SplitSeq(s, ";") {
+		doors, why, ok := strings.Cut(part, ":")
+		if !ok || strings.TrimSpace(why) == "" {
+			return fmt.Errorf("not %q: want doors, a colon and the reason", part)
+		}
+		for name := range strings.FieldsSeq(strings.ReplaceAll(doors, ",", " ")) {
+			d, err := doorNames.Parse(name)
+			if err != nil {
+				return fmt.Errorf("not %q: %w", part, err)
+			}
+			p.without[d] = strings.TrimSpace(why)
+		}
+	}
+	return nil
+}
+
+// Find returns the parameter of a name or older name, or nil if there is none.
+func (q *Question) Find(name string) *Param { return q.named[name] }
+
+// At returns the parameters that a door has.
+func (q *Question) At(d Door) (list []*Param) {
+	for i := range q.Params {
+		if p := &q.Params[i]; p.Without(d) == "" {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// Names returns the names of the parameters that a door has, for messages.
+func (q *Question) Names(d Door) string {
+	var names []string
+	for _, p := range q.At(d) {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// Fill sets the defaults in a question, a pointer to a struct, and clears what has none.
+func (q *Question) Fill(question any) {
+	reflect.ValueOf(question).Elem().Set(q.defaults)
+}

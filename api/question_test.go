@@ -1,0 +1,190 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/collocate/collocate/search"
+)
+
+// greet is the example of the package comment, with one parameter of each kind.
+type greet struct {
+	Name  string      `ask:"name" also:"whom" help:"whom to greet"`
+	Times int         `ask:"times" default:"1" range:"1..9" help:"how often" not:"mcp: once is enough"`
+	Loud  *float64    `ask:"loud_ness" above:"0" range:"..11" help:"how loud"`
+	With  []string    `ask:"with" help:"what else to say"`
+	Tone  string      `ask:"tone" one:"kind,gruff" help:"in which tone"`
+	Mode  search.Mode `ask:"mode" help:"a type with names"`
+	Twice bool        `ask:"twice" group:"Rare" short:"t" help:"again"`
+	inner int
+}
+
+var greeting = declare[greet]("greet", "say hello")
+
+func asked(t *testing.T, query string) (g greet, err error) {
+	t.Helper()
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	greeting.Fill(&g)
+	return g, greeting.Values(HTTP, values, &g)
+}
+
+// A URL and an object of JSON give the same question.
+func TestURLAndJSON(t *testing.T) {
+	a, err := asked(t, "whom=Ann&times=3&loud_ness=10.5&with=a,b&tone=gruff&mode=and&twice=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b greet
+	greeting.Fill(&b)
+	in := json.NewDecoder(strings.NewReader(`{"name": "Ann", "times": 3, "loud_ness": 10.5, "with": ["a", "b"],
+		"tone": "gruff", "mode": "and", "twice": true}`))
+	if err := greeting.JSON(HTTP, in, &b); err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range []greet{a, b} {
+		if g.Name != "Ann" || g.Times != 3 || *g.Loud != 10.5 || strings.Join(g.With, "+") != "a+b" ||
+			g.Tone != "gruff" || g.Mode != search.And || !g.Twice {
+			t.Errorf("got %+v", g)
+		}
+	}
+	if g, err := asked(t, ""); err != nil || g.Times != 1 || g.Loud != nil {
+		t.Errorf("nothing said: %+v, %v, want the defaults", g, err)
+	}
+}
+
+// Errors begin with the parameter's name and say what was expected.
+func TestWrongValues(t *testing.T) {
+	for query, want := range map[string]string{
+		"times=10":          `times 10: want 1 to 9`,
+		"times=x":           `times "x": want a whole number`,
+		"times=1&times=2":   `times: it is given 2 times: want it once`,
+		"loud_ness=0":       `loud_ness 0: want more than 0, at most 11`,
+		"loud_ness=NaN":     `loud_ness "NaN": want a number`,
+		"tone=sad":          `tone "sad": want kind, gruff`,
+		"mode=xor":          `mode: unknown mode "xor": want or, and`,
+		"twice=maybe":       `twice "maybe": want 1 or 0`,
+		"nam=x":             `unknown name "nam": want name, times, loud_ness, with, tone, mode, twice`,
+		"inner=1":           `unknown name "inner": want name, times, loud_ness, with, tone, mode, twice`,
+		"name=Ann&whom=Bob": `name: whom means the same: give only one of them`,
+	} {
+		if _, err := asked(t, query); err == nil || err.Error() != want {
+			t.Errorf("%s: %v\nwant %s", query, err, want)
+		}
+	}
+	for body, want := range map[string]string{
+		`{"times": 10}`:              `times 10: want 1 to 9`,
+		`{"times": "3"}`:             `times: want a whole number, not a string`,
+		`{"times": 1.5}`:             `times: want a whole number, not a number 1.5`,
+		`{"with": "a"}`:              `with: want a list of strings, not a string`,
+		`{"name": null}`:             `name: null is no value: give one, or leave it out`,
+		`{"name": "a", "name": "b"}`: `name: it is given twice`,
+		`{"name": "a", "whom": "b"}`: `name: it is given twice`,
+		`{"Name": "a"}`:              `unknown name "Name": want name, times, loud_ness, with, tone, mode, twice`,
+		`[]`:                         `want an object, not [`,
+		`{"name": "a"`:               `unexpected EOF`,
+	} {
+		var g greet
+		err := greeting.JSON(HTTP, json.NewDecoder(strings.NewReader(body)), &g)
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: %v\nwant %s", body, err, want)
+		}
+	}
+}
+
+// A door without a parameter says why, and each door can write the name in its own way.
+func TestDoors(t *testing.T) {
+	err := greeting.Values(MCP, url.Values{"times": {"2"}}, new(greet))
+	if err == nil || err.Error() != "times: not here: once is enough" {
+		t.Errorf("times through MCP: %v", err)
+	}
+	if names := greeting.Names(MCP); strings.Contains(names, "times") {
+		t.Errorf("the names of MCP are %s, want them without times", names)
+	}
+	_, err = asked(t, "times=10")
+	if bad := new(Error); !errors.As(err, &bad) || bad.Text("--times") != "--times 10: want 1 to 9" {
+		t.Errorf("%v as the command says it: %v", err, bad)
+	}
+}
+
+// Declarations are read as the package comment says.
+func TestDeclarations(t *testing.T) {
+	p := greeting.Find("whom")
+	if p == nil || p.Name != "name" || p.Flag != "name" {
+		t.Errorf("whom is %+v, want the parameter name", p)
+	}
+	if p := greeting.Find("loud_ness"); p.Flag != "loud-ness" || !p.Optional || p.Low != 0 || !p.Open || p.High != 11 {
+		t.Errorf("loud_ness is %+v", p)
+	}
+	if p := greeting.Find("twice"); p.Group != "Rare" || p.Short != "t" || p.Kind != Switch {
+		t.Errorf("twice is %+v", p)
+	}
+	if p := greeting.Find("with"); !math.IsInf(p.High, 1) || p.Kind != List {
+		t.Errorf("with is %+v", p)
+	}
+}
+
+// Mistakes in declarations are found when the program starts.
+func TestWrongDeclarations(t *testing.T) {
+	for name, make := range map[string]func(){
+		"no help": func() {
+			declare[struct {
+				A int `ask:"a"`
+			}]("x", "y")
+		},
+		"a full stop": func() {
+			declare[struct {
+				A int `ask:"a" help:"A."`
+			}]("x", "y")
+		},
+		"an odd type": func() {
+			declare[struct {
+				A []int `ask:"a" help:"a"`
+			}]("x", "y")
+		},
+		"an odd range": func() {
+			declare[struct {
+				A int `ask:"a" help:"a" range:"3"`
+			}]("x", "y")
+		},
+		"no reason": func() {
+			declare[struct {
+				A int `ask:"a" help:"a" not:"mcp"`
+			}]("x", "y")
+		},
+		"an odd door": func() {
+			declare[struct {
+				A int `ask:"a" help:"a" not:"fax: gone"`
+			}]("x", "y")
+		},
+		"the same names": func() {
+			declare[struct {
+				A, B int `ask:"a" help:"a"`
+			}]("x", "y")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			make()
+		})
+	}
+}
+
+// Every default of a question can be set.
+func TestDefaults(t *testing.T) {
+	var s Search
+	SearchQuestion.Fill(&s)
+	if s.K != 10 || s.SnippetSize != 200 || s.Mode != search.Or || s.Algorithm != search.Auto {
+		t.Errorf("the defaults of a search are %+v", s)
+	}
+}

@@ -1,0 +1,77 @@
+package api
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+const reference = "../docs/reference.md"
+
+// docs/reference.md is made from the declarations: every parameter with its values, and whether
+// each door has it. UPDATE=1 writes it.
+func TestReference(t *testing.T) {
+	var b bytes.Buffer
+	b.WriteString(`# Reference: what can be asked
+
+This page is made from the declarations in package ` + "`api`" + `; the command, the server, Python and the
+tools for assistants take their parameters from there, too. A flag of the command is written with
+` + "`-` for `_`" + `.
+`)
+	for _, q := range Questions() {
+		writeReference(&b, q)
+	}
+	old, err := os.ReadFile(reference)
+	if bytes.Equal(old, b.Bytes()) {
+		return
+	}
+	if os.Getenv("UPDATE") == "" {
+		t.Fatalf("%s is not what the declarations say (%v): run UPDATE=1 go test ./api -run Reference", reference, err)
+	}
+	if err := os.WriteFile(reference, b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func writeReference(b *bytes.Buffer, q *Question) {
+	fmt.Fprintf(b, "\n## %s\n%s.\n\n| parameter | default | meaning |\n| --- | --- | --- |\n",
+		q.Name, strings.ToUpper(q.Help[:1])+q.Help[1:])
+	for _, p := range q.Params {
+		help := p.Usage()
+		if want := p.Wants(); p.Kind == Whole || p.Kind == Number {
+			help += "; " + want
+		}
+		name := "`" + p.Name + "`"
+		if len(p.Also) > 0 {
+			name += " (also `" + strings.Join(p.Also, "`, `") + "`)"
+		}
+		fmt.Fprintf(b, "| %s | %s | %s |\n", name, p.Default, strings.ReplaceAll(help, "|", `\|`))
+	}
+	fmt.Fprintf(b, "\nWho can ask it:\n\n|  |")
+	for _, d := range Doors() {
+		fmt.Fprintf(b, " %s |", d)
+	}
+	b.WriteString("\n| --- |" + strings.Repeat(" --- |", len(Doors())) + "\n")
+	var notes []string
+	for _, p := range q.Params {
+		fmt.Fprintf(b, "| `%s` |", p.Name)
+		for _, d := range Doors() {
+			why := p.Without(d)
+			if why == "" {
+				b.WriteString(" same |")
+				continue
+			}
+			notes = append(notes, fmt.Sprintf("`%s`, %s: %s.", p.Name, d, why))
+			fmt.Fprintf(b, " refused (%d) |", len(notes))
+		}
+		b.WriteString("\n")
+	}
+	for i, note := range notes {
+		if i == 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(b, "%d. %s\n", i+1, note)
+	}
+}

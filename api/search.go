@@ -1,0 +1,197 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/search/query"
+	"github.com/collocate/collocate/text"
+)
+
+// Search asks for the documents of an index that match a query best.
+type Search struct {
+	Query  string      `ask:"q" also:"query" flag:"" help:"words, or a query in the query language"`
+	Filter string      `ask:"filter" help:"only documents that match this query, which adds nothing to their scores; all of its parts must match, unless it says OR"`
+	K      int         `ask:"k" short:"k" default:"10" range:"1.." help:"number of documents"`
+	From   int         `ask:"from" also:"offset" range:"0.." help:"skip this many of the best documents, to see the next ones"`
+	Mode   search.Mode `ask:"mode" default:"or" help:"or: any of the words; and: all of them"`
+	Plain  bool        `ask:"plain" help:"treat the query as plain words, whatever signs it has"`
+	Count  bool        `ask:"count" not:"mcp: it is always counted" help:"say how many documents match in all"`
+
+	Snippets    bool     `ask:"snippets" group:"Answer" not:"mcp: they are always shown, if the index stores text" help:"show where the words are; the index must store text"`
+	SnippetSize int      `ask:"snippet_size" group:"Answer" default:"200" range:"1..1048576" help:"length of a snippet in bytes"`
+	Show        []string `ask:"show" also:"fields" group:"Answer" help:"stored fields to show with each document, such as title,url"`
+	Facet       []string `ask:"facet" also:"facets" group:"Answer" help:"count the values of a field over all matching documents, and show the 10 most frequent, or N with FIELD:N; numbers in ranges with FIELD/10, dates with FIELD/month (year, month, day)"`
+	Sort        string   `ask:"sort" group:"Answer" help:"sort by a field instead of by score: FIELD or FIELD:desc; documents without a value come last"`
+	Explain     bool     `ask:"explain" group:"Answer" not:"mcp: explanations are long" help:"show the query as it was parsed, and what each part adds to the score"`
+	Stats       bool     `ask:"stats" group:"Answer" not:"mcp: they are about speed" help:"show the work of the search and how long it took"`
+
+	Ranking
+	Feedback
+
+	Algorithm search.Algorithm `ask:"algorithm" group:"Engine" not:"mcp: all give the same answer" default:"auto" help:"how the lists are evaluated; all give the same documents, order and scores; tiles is for GPUs"`
+	Engine    *engine.Kind     `ask:"engine" group:"Engine" flag:"" not:"root: each shard has its own engine; mcp: all give the same answer" help:"cores or GPU; all give the same result"`
+}
+
+// SearchQuestion declares the parameters of Search.
+var SearchQuestion = declare[Search]("search", "find the documents of an index that match a query best, exactly")
+
+// MarshalJSON writes what the question says, for a server.
+func (q Search) MarshalJSON() ([]byte, error) { return SearchQuestion.Marshal(&q) }
+
+// UnmarshalJSON is the inverse of MarshalJSON. It reads the parameters that a server has.
+func (q *Search) UnmarshalJSON(b []byte) error {
+	SearchQuestion.Fill(q)
+	return SearchQuestion.JSON(HTTP, json.NewDecoder(bytes.NewReader(b)), q)
+}
+
+// maxFacets bounds the fields of a question whose values are counted.
+const maxFacets = 32
+
+// About is what a question must know of an index to check itself. A root knows it without having
+// the index.
+type About struct {
+	Fields  []string       // names for the query language, as of search.Searcher.Fields
+	Schema  *fields.Schema // nil if there are no fields
+	HasText bool           // the index stores the documents' text
+	OfBytes bool           // its words may be other bytes than UTF-8
+	MaxK    int            // the most hits that may be asked for; 0 means search.MaxK
+	Model   search.Model   // of questions that name none; nil means BM25{}
+}
+
+// AboutIndex returns what a question must know of an open index.
+func AboutIndex(s *search.Searcher) *About {
+	ix := s.Index()
+	return &About{Fields: s.Fields(), Schema: ix.Schema(), HasText: ix.HasText(),
+		OfBytes: text.OfBytes(ix.Analyzer())}
+}
+
+// Request checks a question and returns the request that answers it, without an engine. Errors
+// about a parameter are of type *Error.
+func (q *Search) Request(about *About) (r search.Request, d Details, err error) {
+	if r, d, err = q.Prepare(about); err == nil {
+		err = q.Ask(about, &r, q.Query)
+	}
+	return r, d, err
+}
+
+// Prepare returns the request without its query, for doors that answer many: Ask sets it.
+func (q *Search) Prepare(about *About) (r search.Request, d Details, err error) {
+	r.Mode, r.Algorithm, r.Count = q.Mode, q.Algorithm, q.Count
+	if err := q.page(about, &r); err != nil {
+		return r, d, err
+	}
+	if r.Model, err = q.Ranking.Of(about.Model); err != nil {
+		return r, d, err
+	}
+	if err := q.Feedback.Set(&r); err != nil {
+		return r, d, err
+	}
+	if err := q.gather(about, &r); err != nil {
+		return r, d, err
+	}
+	if q.Snippets {
+		if !about.HasText {
+			return r, d, wrongf("snippets", "the index stores no text")
+		}
+		d.SnippetSize = q.SnippetSize
+	}
+	if len(q.Show) > fields.MaxFields {
+		return r, d, wrongf("show", "%d fields: want at most %d", len(q.Show), fields.MaxFields)
+	}
+	if len(q.Show) > 0 {
+		if _, err := about.Schema.Shown(q.Show); err != nil {
+			return r, d, wrong("show", err)
+		}
+	}
+	d.Explain, d.Stats, d.Show, d.Plain = q.Explain, q.Stats, q.Show, q.Plain
+	d.Limit, d.From = q.K, q.From
+	return r, d, nil
+}
+
+// Ask sets the query of a request that Prepare made: plain words, or a tree if it has operators or
+// there is a filter.
+func (q *Search) Ask(about *About, r *search.Request, words string) error {
+	if r.Text = words; strings.TrimSpace(words) == "" {
+		return wrongf("q", "it is empty: want words")
+	}
+	if !utf8.ValidString(words) && !about.OfBytes {
+		return wrongf("q", "%q is not UTF-8: convert it first", words)
+	}
+	options := query.Options{And: q.Mode == search.And, Fields: about.Fields}
+	filter, err := query.ParseFilter(q.Filter, options)
+	if err != nil {
+		return wrong("filter", err)
+	}
+	switch {
+	case q.Plain && filter != nil:
+		r.Query = query.Words(words, options.And)
+	case !q.Plain && (filter != nil || !query.OnlyWords(words)):
+		parsed, err := query.Parse(words, options)
+		if err != nil {
+			return wrongf("q", "%w; set plain to treat operators as text", err)
+		}
+		if filter != nil || !query.Plain(words, parsed, options) {
+			r.Query = parsed
+		}
+	}
+	r.Query = query.Within(r.Query, filter)
+	const plain = "want plain words, not operators or a filter"
+	switch {
+	case r.Query == nil:
+		return nil
+	case r.Expand != nil:
+		return wrongf("expand", plain)
+	case r.Proximity != nil:
+		return wrongf("proximity", plain)
+	}
+	return nil
+}
+
+// page sets the number of hits: also those that are skipped, as a door shows only the last of them.
+func (q *Search) page(about *About, r *search.Request) error {
+	most := about.MaxK
+	if most == 0 {
+		most = search.MaxK
+	}
+	if q.K < 1 || q.K > most {
+		return &Error{"k", fmt.Sprint(q.K), fmt.Errorf("want 1 to %d", most)}
+	}
+	if q.From < 0 || q.From > most-q.K {
+		return &Error{"from", fmt.Sprint(q.From), fmt.Errorf("want 0 to %d, so that from and k are at most %d", most-q.K, most)}
+	}
+	r.K = q.From + q.K
+	return nil
+}
+
+// gather sets the facets and the order.
+func (q *Search) gather(about *About, r *search.Request) (err error) {
+	if len(q.Facet) > maxFacets {
+		return wrongf("facet", "%d facets: want at most %d", len(q.Facet), maxFacets)
+	}
+	for _, s := range q.Facet {
+		f, err := search.ParseFacet(s)
+		if err != nil {
+			return wrong("facet", err)
+		}
+		if about.MaxK > 0 && f.N > about.MaxK {
+			return wrongf("facet", "%q: %d values: want at most %d", s, f.N, about.MaxK)
+		}
+		r.Facets = append(r.Facets, f)
+	}
+	if q.Sort != "" {
+		if r.Sort, err = search.ParseSort(q.Sort); err != nil {
+			return wrong("sort", err)
+		}
+	}
+	if _, fielded := r.Model.(search.BM25F); !fielded && !r.Gathers() {
+		return nil
+	}
+	return search.CheckFields(about.Schema, r)
+}
