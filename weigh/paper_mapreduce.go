@@ -1,12 +1,13 @@
 package weigh
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/internal/par"
 	"github.com/collocate/collocate/text"
 )
@@ -15,27 +16,28 @@ import (
 // lists, and its share of the result.
 const mapReduceBytes = 32
 
-// mapper is a map worker. Its hash table maps each word to the documents it was emitted with, as
-// (batch, position in it), once for each occurrence.
+// reducePartitions is the number of partitions of the words for each thread. More of them even out
+// the work, because some words have very long lists.
+const reducePartitions = 8
+
+// mapper is a map worker. Its hash table numbers the words; the list of a word has the documents it
+// was emitted with, as (batch, position in it), once for each occurrence.
 type mapper struct {
-	lists         map[string]*[]uint64
+	words         *table
+	lists         [][]uint64
 	batches       []docBatch
 	tokens, bytes int64
 	tok           text.Tokens
+	shuffled      [][]uint32 // by partition: the numbers of its words
 }
 
-// reduced is a word after reduction.
-type reduced struct {
-	word      string
-	docs, tfs []uint32
-	weights   []float32
-}
-
-// weighMapReduce is MRP of the papers.
+// weighMapReduce is MRP of the papers, with the steps of Phoenix++: map workers combine pairs in
+// hash tables of their own, whose words are partitioned by hash; each reduce task gets one partition
+// of all mappers; the results of the tasks are merged in parallel.
 func weighMapReduce(ctx context.Context, j *job) (*Weights, error) {
 	mappers := make([]mapper, j.Threads)
 	for i := range mappers {
-		mappers[i].lists = map[string]*[]uint64{}
+		mappers[i].words = newTable()
 	}
 	clock := time.Now()
 	var steps []Step
@@ -49,6 +51,8 @@ func weighMapReduce(ctx context.Context, j *job) (*Weights, error) {
 	if err != nil {
 		return nil, err
 	}
+	partitions := j.Threads * reducePartitions
+	par.Do(j.Threads, func(worker int) { mappers[worker].shuffle(partitions) })
 	var list []docBatch
 	var tokens, bytes int64
 	for i := range mappers {
@@ -64,38 +68,20 @@ func weighMapReduce(ctx context.Context, j *job) (*Weights, error) {
 	if err != nil {
 		return nil, err
 	}
-
 	step("map")
-	// Shuffle: each reduce worker gets the words of one share of the hash values, and concatenates
-	// their lists of all mappers. Then it reduces word by word.
-	out := make([][]reduced, j.Threads)
-	par.Do(j.Threads, func(worker int) {
-		joined := map[string][]uint64{}
-		for i := range mappers {
-			for word, places := range mappers[i].lists {
-				if hashShare(word, j.Threads) == worker {
-					joined[word] = append(joined[word], *places...)
-				}
-			}
+	out := make([]reduced, partitions)
+	par.For(j.Threads, partitions, 1, func(_, p, _ int) {
+		if ctx.Err() == nil {
+			out[p].reduce(mappers, p, docs, scorer)
 		}
-		for word, places := range joined {
-			if ctx.Err() != nil {
-				return
-			}
-			r := reduce(docs, places)
-			r.word = word
-			r.weights = docs.score(scorer, len(r.docs), r.docs, r.tfs, nil)
-			out[worker] = append(out[worker], r)
-		}
-		slices.SortFunc(out[worker], func(a, b reduced) int { return strings.Compare(a.word, b.word) })
 	})
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	step("reduce")
-	merged := mergeReduced(out)
+	merged := mergeReduced(j.Threads, out)
 	step("merge")
-	return &Weights{docs: docs, scorer: scorer, source: merged, steps: steps}, nil
+	return &Weights{docs: docs, scorer: scorer, source: merged, steps: steps}, ctx.Err()
 }
 
 // mapBatch emits (word, document) for every word of every document.
@@ -113,72 +99,141 @@ func (m *mapper) mapBatch(j *job, b *text.Batch) error {
 		m.bytes += int64(len(doc.Text))
 		place := uint64(b.Seq)<<32 | uint64(i)
 		for k := range m.tok.Words {
-			word := m.tok.Word(k)
-			list := m.lists[string(word)]
-			if list == nil {
-				list = new([]uint64)
-				m.lists[string(word)] = list
+			id := m.words.number(m.tok.Bytes, m.tok.Words[k])
+			if int(id) == len(m.lists) {
+				m.lists = append(m.lists, nil)
 			}
-			*list = append(*list, place)
+			m.lists[id] = append(m.lists[id], place)
 		}
 	}
 	m.batches = append(m.batches, d)
 	return nil
 }
 
-// reduce sorts the places of a word and counts equal ones.
-func reduce(docs *documents, places []uint64) (r reduced) {
-	slices.Sort(places)
-	for i := 0; i < len(places); {
-		k := i
-		for k < len(places) && places[k] == places[i] {
-			k++
-		}
-		r.docs = append(r.docs, docs.base[places[i]>>32]+uint32(places[i]))
-		r.tfs = append(r.tfs, uint32(k-i))
-		i = k
+// shuffle assigns each word of the mapper to a partition by its hash, which is the same in all
+// mappers.
+func (m *mapper) shuffle(partitions int) {
+	m.shuffled = make([][]uint32, partitions)
+	for id := range uint32(m.words.len()) {
+		p := partitionOf(m.words.word(id), partitions)
+		m.shuffled[p] = append(m.shuffled[p], id)
 	}
-	return r
 }
 
-// hashShare returns which of n shares a word belongs to.
-func hashShare(word string, n int) int {
+// partitionOf returns which of n partitions a word belongs to.
+func partitionOf(word []byte, n int) int {
 	h := uint32(2166136261)
-	for i := range len(word) {
-		h = (h ^ uint32(word[i])) * 16777619
+	for _, c := range word {
+		h = (h ^ uint32(c)) * 16777619
 	}
-	return int(h>>8) % n
+	return int(uint64(h) * uint64(n) >> 32)
 }
 
-// mergeReduced gathers the sorted results of the reduce workers into one.
-func mergeReduced(lists [][]reduced) *arrays {
-	var words []string
-	a := &arrays{first: []uint32{0}}
-	pairs := 0
-	for _, l := range lists {
-		for _, r := range l {
-			pairs += len(r.docs)
+// reduced is the result of a reduce task: the weights of the words of a partition. The pairs of word
+// i are first[i] to first[i+1].
+type reduced struct {
+	words     *table
+	first     []uint32
+	docs, tfs []uint32
+	weights   []float32
+}
+
+// reduce concatenates the lists of each word of a partition, sorts each list, and counts equal
+// documents.
+func (r *reduced) reduce(mappers []mapper, partition int, docs *documents, scorer *bm25.Scorer) {
+	r.words = newTable()
+	var lists [][]uint64
+	for i := range mappers {
+		m := &mappers[i]
+		for _, id := range m.shuffled[partition] {
+			word := m.words.word(id)
+			joined := int(r.words.number(word, text.Span{End: uint32(len(word))}))
+			if joined == len(lists) {
+				lists = append(lists, m.lists[id])
+			} else {
+				lists[joined] = append(lists[joined], m.lists[id]...)
+			}
+			m.lists[id] = nil
 		}
+		m.shuffled[partition] = nil
 	}
-	a.docs, a.tfs, a.weights = make([]uint32, 0, pairs), make([]uint32, 0, pairs), make([]float32, 0, pairs)
-	for {
-		least := -1
-		for i, l := range lists {
-			if len(l) > 0 && (least < 0 || l[0].word < lists[least][0].word) {
-				least = i
+	// The first scan of the lists gives df, and so the size of the result.
+	r.first = make([]uint32, 1, len(lists)+1)
+	pairs := uint32(0)
+	for _, places := range lists {
+		sortPlaces(places)
+		for i, at := range places {
+			if i == 0 || at != places[i-1] {
+				pairs++
 			}
 		}
-		if least < 0 {
-			break
-		}
-		r := lists[least][0]
-		lists[least] = lists[least][1:]
-		words = append(words, r.word)
-		a.docs = append(a.docs, r.docs...)
-		a.tfs = append(a.tfs, r.tfs...)
-		a.weights = append(a.weights, r.weights...)
-		a.first = append(a.first, uint32(len(a.docs)))
+		r.first = append(r.first, pairs)
 	}
-	a.word = func(i int) []byte { return []byte(words[i]) }
+	// The second one gives tf and the weights.
+	r.docs, r.tfs = make([]uint32, 0, pairs), make([]uint32, 0, pairs)
+	r.weights = make([]float32, pairs)
+	for i, places := range lists {
+		for k, at := range places {
+			if k > 0 && at == places[k-1] {
+				r.tfs[len(r.tfs)-1]++
+				continue
+			}
+			r.docs = append(r.docs, docs.base[at>>32]+uint32(at))
+			r.tfs = append(r.tfs, 1)
+		}
+		lo, hi := r.first[i], r.first[i+1]
+		docs.score(scorer, int(hi-lo), r.docs[lo:hi], r.tfs[lo:hi], r.weights[lo:lo:hi])
+	}
+}
+
+// sortPlaces sorts the places of a word. A list with one or more places in every document is long,
+// and one worker has to sort it alone: radix sort takes linear time.
+func sortPlaces(places []uint64) {
+	if slices.IsSorted(places) {
+		return
+	}
+	if len(places) < 1<<12 {
+		slices.Sort(places)
+		return
+	}
+	par.RadixSort(1, places, nil, 0, 64)
+}
+
+// mergeReduced gathers the results of the reduce tasks into one list, in byte order of the words.
+func mergeReduced(threads int, tasks []reduced) *arrays {
+	type wordOf struct {
+		word     []byte
+		task, id uint32
+	}
+	from := make([]int, len(tasks)+1) // index of each task's first word
+	for i := range tasks {
+		from[i+1] = from[i] + tasks[i].words.len()
+	}
+	words := make([]wordOf, from[len(tasks)])
+	par.For(threads, len(tasks), 1, func(_, i, _ int) {
+		for id := range uint32(tasks[i].words.len()) {
+			words[from[i]+int(id)] = wordOf{tasks[i].words.word(id), uint32(i), id}
+		}
+	})
+	par.MergeSort(threads, words, nil, func(a, b wordOf) bool { return bytes.Compare(a.word, b.word) < 0 })
+	a := &arrays{word: func(i int) []byte { return words[i].word }, first: make([]uint32, len(words)+1)}
+	pairs := uint32(0)
+	for i, w := range words {
+		a.first[i] = pairs
+		pairs += tasks[w.task].first[w.id+1] - tasks[w.task].first[w.id]
+	}
+	a.first[len(words)] = pairs
+	a.docs, a.tfs, a.weights = make([]uint32, pairs), make([]uint32, pairs), make([]float32, pairs)
+	// Lists differ in length by orders of magnitude, so few words make a chunk.
+	const chunk = 64
+	par.For(threads, len(words), chunk, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			r, id, at := &tasks[words[i].task], words[i].id, a.first[i]
+			begin, end := r.first[id], r.first[id+1]
+			copy(a.docs[at:], r.docs[begin:end])
+			copy(a.tfs[at:], r.tfs[begin:end])
+			copy(a.weights[at:], r.weights[begin:end])
+		}
+	})
 	return a
 }
