@@ -38,7 +38,8 @@
 //
 //	sequential  the definition, with maps, on one core
 //	mapreduce   documents are mapped to pairs (word, document), combined in hash
-//	            tables by word, reduced word by word, on all cores (MRP)
+//	            tables by word, partitioned by hash, and reduced word by word, on
+//	            all cores (MRP)
 //	primitives  the eight steps, in data-parallel primitives, words compared as
 //	            strings (PP)
 //	dictionary  the same with numbers instead of words: a dictionary first (PPD)

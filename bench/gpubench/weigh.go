@@ -190,7 +190,7 @@ func measureWeigh(ctx context.Context, dev *gpu.Device, quick bool) (out []check
 		}
 		mrp, err := weighbench.OnCPU(ctx, path,
 			weigh.Options{Analyzer: an, Engine: engine.Multicore, Method: weigh.MapReduce,
-				Threads: threads, Memory: 32e9}, 1)
+				Threads: threads, Memory: 32e9}, min(rounds, 3))
 		if err != nil {
 			return err
 		}
@@ -212,6 +212,7 @@ func measureWeigh(ctx context.Context, dev *gpu.Device, quick bool) (out []check
 			check.Bench{Name: fmt.Sprintf("weigh %s: MapReduce on %d threads (MRP)", sizeName, threads),
 				Items: items, Seconds: mrp.Best, Median: mrp.Median},
 			check.Bench{Name: fmt.Sprintf("weigh: PPD as published against MRP: %.1fx (paper 5.0 to 5.1)", mrp.Best/published.Best), Items: items, Seconds: published.Best},
+			check.Bench{Name: fmt.Sprintf("weigh: PPD as published against CPU auto: %.1fx", auto.Best/published.Best), Items: items, Seconds: published.Best},
 			check.Bench{Name: fmt.Sprintf("weigh: PPD as published against PP: %.1fx (paper 3.8 to 4.5)", pp.Best/published.Best), Items: items, Seconds: published.Best},
 			atLeast("weigh: PPD against PP", ppd.Best, pp.Best, 3),
 			check.Bench{Name: fmt.Sprintf("weigh: PPD against PP without copies: %.1fx",
