@@ -6,8 +6,8 @@
 // document lengths from a lognormal distribution: exp(mu + sigma*z) words, where z is normal. The
 // defaults match the test data of the term weighting paper, sampled from ClueWeb09-B. There 100 MB
 // are 17.9 million words in 24 thousand documents, with 11 million distinct (word, document) pairs
-// and 450 thousand distinct words. With Lines it writes sentences like those of the 1 Billion Word
-// Benchmark.
+// and 450 thousand distinct words. With LongWords, the lengths of words vary as in that paper (see
+// LongWord). With Lines it writes sentences like those of the 1 Billion Word Benchmark.
 //
 // Queries chooses words by the length of their postings lists, in the four classes of the retrieval
 // thesis, or imitates the query log of a search engine.

@@ -88,8 +88,9 @@ func TestLawsMatchThePapers(t *testing.T) {
 	near("pairs, of a hundred words", 100*pairs/share.mean, 100*0.6168, 0.01)
 }
 
+var spoken = regexp.MustCompile(`^([bcdfghjklmnprstvwz]?([aeiou][bcdfghjklmnprstvwz])*[aeiou]?)$`)
+
 func TestWordsAreDistinctAndPronounceable(t *testing.T) {
-	spoken := regexp.MustCompile(`^([bcdfghjklmnprstvwz]?([aeiou][bcdfghjklmnprstvwz])*[aeiou]?)$`)
 	seen := map[string]int64{}
 	var letters [2]int
 	ranks := int64(1 << 20)
@@ -114,15 +115,90 @@ func TestWordsAreDistinctAndPronounceable(t *testing.T) {
 	if short, long := float64(letters[0])/128, float64(letters[1])/(1<<17-128); short > 4 || long < 6.7 || long > 9.4 {
 		t.Errorf("frequent words have %.2f letters, others %.2f", short, long)
 	}
-	// Bands use no more words of a length than there are, up to the last rank.
-	for b, bd := range bands {
+	inBounds(t, shortWords)
+	if w := Word(1<<rankBits - 1); len(w) > maxLength {
+		t.Errorf("the last word is %q", w)
+	}
+}
+
+// inBounds checks that bands use no more words of a length than there are, up to the last rank.
+func inBounds(t *testing.T, l *lexicon) {
+	t.Helper()
+	for b, bd := range l {
 		for n, c := range bd.count {
 			if need := bd.used[n] + c<<max(0, b-1); need > classes[n].words {
 				t.Errorf("band %d needs %d words of %d letters, there are %d", b, need, n, classes[n].words)
 			}
 		}
 	}
-	if w := Word(1<<rankBits - 1); len(w) > maxLength {
-		t.Errorf("the last word is %q", w)
+}
+
+// table3 is the term weighting paper's Table 3: mean and variance of the lengths of words in a text,
+// drawn by frequency and equally often. Its columns are the vocabularies of 10 thousand to 10
+// million words.
+var table3 = []struct {
+	words                                int64
+	byFrequency, variance, equally, vary float64
+}{
+	{1e4, 4.55, 6.34, 6.66, 6.42}, {1e5, 4.78, 6.91, 7.12, 7.04},
+	{1e6, 4.84, 7.09, 7.84, 8.32}, {1e7, 4.86, 7.24, 9.44, 17.2},
+}
+
+// Long words have the means and variances of the paper's lengths, plain and by frequency.
+func TestLongWordsHaveThePapersLengths(t *testing.T) {
+	p := Web.probabilities()
+	var plain, weighted struct{ n, sum, squares float64 }
+	word := make([]byte, 0, maxLong)
+	rank := int64(0)
+	for _, want := range table3 {
+		if testing.Short() && want.words > 1e6 {
+			break
+		}
+		for ; rank < want.words; rank++ {
+			word = longWords.appendWord(word[:0], rank)
+			x, w := float64(len(word)), p[cellOf(rank)]
+			plain.n, plain.sum, plain.squares = plain.n+1, plain.sum+x, plain.squares+x*x
+			weighted.n, weighted.sum, weighted.squares = weighted.n+w, weighted.sum+w*x,
+				weighted.squares+w*x*x
+		}
+		mean, often := plain.sum/plain.n, weighted.sum/weighted.n
+		for _, c := range []struct {
+			what      string
+			got, want float64
+		}{
+			{"mean", mean, want.equally}, {"variance", plain.squares/plain.n - mean*mean, want.vary},
+			{"mean by frequency", often, want.byFrequency},
+			{"variance by frequency", weighted.squares/weighted.n - often*often, want.variance},
+		} {
+			t.Logf("%d words: %s %.2f, the paper's %.2f", want.words, c.what, c.got, c.want)
+			if math.Abs(c.got/c.want-1) > 0.05 {
+				t.Errorf("%d words: %s of the lengths %.2f, the paper's is %.2f", want.words, c.what,
+					c.got, c.want)
+			}
+		}
+	}
+}
+
+// Long words are distinct and can be pronounced, and the frequent ones fit into their slots.
+func TestLongWordsAreDistinct(t *testing.T) {
+	seen := map[string]int64{}
+	for rank := range int64(1 << 17) {
+		w := LongWord(rank)
+		if old, ok := seen[w]; ok {
+			t.Fatalf("ranks %d and %d are both %q", old, rank, w)
+		}
+		seen[w] = rank
+		if rank%64 == 0 && (!spoken.MatchString(w) || w == "") {
+			t.Fatalf("rank %d is %q", rank, w)
+		}
+		if rank < 1<<singleBits && len(w) >= wordSlot {
+			t.Errorf("the frequent word %q is too long", w)
+		}
+	}
+	inBounds(t, longWords)
+	for _, rank := range []int64{1 << 24, 1<<24 + 11, 1 << 30, 1<<rankBits - 1} {
+		if w := LongWord(rank); len(w) > maxLong || !spoken.MatchString(w) {
+			t.Errorf("rank %d is %q", rank, w)
+		}
 	}
 }

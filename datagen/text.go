@@ -31,6 +31,10 @@ type TextOptions struct {
 	Mu, Sigma float64
 	// Law is the distribution of words; the zero value means Web, or News with Lines.
 	Law Law
+	// LongWords writes the words of LongWord instead of those of Word. Their lengths vary as in the
+	// term weighting paper. They have 4.87 letters in the mean instead of 4.59, so that the paper's
+	// numbers of words are those of MiB, as they are there, instead of MB.
+	LongWords bool
 }
 
 const (
@@ -39,7 +43,7 @@ const (
 	// handing it over cheap, and small enough for many workers.
 	shardWords = 100_000
 	// wordSlot is the number of bytes that a copy of a frequent word writes; a word with its
-	// separator has at most maxLength+1.
+	// separator has at most maxLength+1, a frequent one of LongWord 14.
 	wordSlot = 16
 )
 
@@ -120,6 +124,8 @@ func Text(ctx context.Context, w io.Writer, opts TextOptions) error {
 // wordWriter generates documents from random numbers.
 type wordWriter struct {
 	sampler   *sampler
+	words     *lexicon
+	longest   int // letters of a word
 	frequent  [1 << singleBits]slot
 	mu, sigma float64
 	end       string // replaces the last blank of a document
@@ -132,13 +138,17 @@ type slot struct {
 }
 
 func newWriter(o TextOptions) *wordWriter {
-	w := &wordWriter{sampler: newSampler(o.Law), mu: o.Mu, sigma: o.Sigma, end: "\n\n"}
+	w := &wordWriter{sampler: newSampler(o.Law), words: shortWords, longest: maxLength,
+		mu: o.Mu, sigma: o.Sigma, end: "\n\n"}
 	if o.Lines {
 		w.end = "\n"
 	}
+	if o.LongWords {
+		w.words, w.longest = longWords, maxLong
+	}
 	for rank := range w.frequent {
 		s := &w.frequent[rank]
-		s.n = len(append(appendWord(s.text[:0], int64(rank)), ' '))
+		s.n = len(append(w.words.appendWord(s.text[:0], int64(rank)), ' '))
 	}
 	return w
 }
@@ -156,7 +166,7 @@ func (w *wordWriter) appendDocuments(buf []byte, rng *rand.PCG, docs int) []byte
 
 // appendWords appends n words, each followed by a blank.
 func (w *wordWriter) appendWords(buf []byte, rng *rand.PCG, n int) []byte {
-	if need := len(buf) + n*(maxLength+1) + wordSlot; need > cap(buf) {
+	if need := len(buf) + n*(w.longest+1) + wordSlot; need > cap(buf) {
 		grown := make([]byte, len(buf), need+need/2)
 		copy(grown, buf)
 		buf = grown
@@ -170,7 +180,7 @@ func (w *wordWriter) appendWords(buf []byte, rng *rand.PCG, n int) []byte {
 			at += s.n
 			continue
 		}
-		at = len(appendWord(room[:at], rank))
+		at = len(w.words.appendWord(room[:at], rank))
 		room[at] = ' '
 		at++
 	}

@@ -32,6 +32,7 @@ func TestTextIsPinned(t *testing.T) {
 		{TextOptions{Bytes: 3e6}, "pevib podit am tefuwojo ag ca tuliv um ", "060a795aea128619"},
 		{TextOptions{Tokens: 300_000, Seed: 7, Lines: true},
 			"no ales rahopa sapevig fidil jez nepanutis ked ", "727c453ac17428e6"},
+		{TextOptions{Bytes: 1e6, LongWords: true}, "abagig", "9bb9daa152c9b735"},
 	} {
 		for _, threads := range []int{1, 2, 5} {
 			c.opts.Threads = threads

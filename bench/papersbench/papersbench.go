@@ -58,7 +58,7 @@ func (o *Options) amount() amount {
 		return amount{thesisbench.Options{Share: 0.01, Queries: 8, Runs: 5, Batch: 100}, 50e6,
 			[]int64{10e6, 20e6, 50e6}, []int{1e3, 1e4, 1e5, 1e6}, 1e6, 10 * time.Second, 3, false}
 	}
-	return amount{thesisbench.Options{}, 719e6, []int64{100e6, 200e6, 300e6, 400e6, 500e6},
+	return amount{thesisbench.Options{}, 719e6, []int64{100 << 20, 200 << 20, 300 << 20, 400 << 20, 500 << 20},
 		[]int{1e4, 1e5, 1e6, 1e7}, 1e8, 20 * time.Second, 3, false}
 }
 

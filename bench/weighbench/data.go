@@ -23,12 +23,18 @@ import (
 
 // TextFile writes a text with the papers' word frequencies to a file in dir.
 func TextFile(ctx context.Context, dir string, size int64, threads int) (path string, err error) {
+	return textFile(ctx, dir, size, threads, false)
+}
+
+// textFile is TextFile, on request with words whose lengths vary as the papers'.
+func textFile(ctx context.Context, dir string, size int64, threads int, long bool) (path string, err error) {
 	path = filepath.Join(dir, fmt.Sprintf("%d.txt", size))
 	f, err := os.Create(path)
 	if err != nil {
 		return "", err
 	}
-	err = datagen.Text(ctx, f, datagen.TextOptions{Bytes: size, Seed: 1, Threads: threads})
+	err = datagen.Text(ctx, f, datagen.TextOptions{Bytes: size, Seed: 1, Threads: threads,
+		LongWords: long})
 	return path, errors.Join(err, f.Close())
 }
 
@@ -37,7 +43,7 @@ func (o *Options) text(ctx context.Context, dir string, size int64) (string, err
 	if o.Frequencies != nil {
 		return o.Frequencies.textFile(ctx, dir, size)
 	}
-	return TextFile(ctx, dir, size, o.Threads)
+	return textFile(ctx, dir, size, o.Threads, true)
 }
 
 // textFile writes a text of about size bytes whose words have these frequencies, in documents of

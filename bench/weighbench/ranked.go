@@ -21,11 +21,11 @@ type Ranked struct {
 }
 
 // Generated returns the n most frequent words of package datagen, with the frequencies of
-// datagen.Web, which is fitted to the papers' texts.
+// datagen.Web, which is fitted to the papers' texts, and lengths fitted to their Table 3.
 func Generated(n int) *Ranked {
 	r := &Ranked{words: make([]string, n), weight: webWeight}
 	for i := range r.words {
-		r.words[i] = datagen.Word(int64(i))
+		r.words[i] = datagen.LongWord(int64(i))
 	}
 	return r
 }

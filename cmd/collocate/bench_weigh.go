@@ -38,7 +38,7 @@ method, from memory to memory, and print a page of tables: time by size of the t
 			for _, s := range sizes {
 				n, err := bytesize.Parse(s)
 				if err != nil || n < 1 {
-					return usagef("--sizes %s: want sizes such as 100MB", s)
+					return usagef("--sizes %s: want sizes such as 100MiB", s)
 				}
 				o.Sizes = append(o.Sizes, int64(n))
 			}
@@ -63,7 +63,7 @@ method, from memory to memory, and print a page of tables: time by size of the t
 		},
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&sizes, "sizes", []string{"100MB", "200MB", "300MB", "400MB", "500MB"}, "sizes of the texts to generate")
+	f.StringSliceVar(&sizes, "sizes", []string{"100MiB", "200MiB", "300MiB", "400MiB", "500MiB"}, "sizes of the texts to generate")
 	f.IntVar(&rounds, "rounds", 3, "number of runs of each method; the shortest time counts")
 	f.BoolVar(&slow, "slow", false, "also measure MapReduce, the papers' baseline")
 	f.StringVar(&vocab, "vocab", "",

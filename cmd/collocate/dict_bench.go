@@ -109,7 +109,7 @@ of the text and time by size of the vocabulary, as a page of tables, or with --o
 	}
 	lists.register(cmd)
 	cmd.Flags().Var(&generate, "generate",
-		"make up this many words, such as 10M, as 'generate text' does, instead of reading files")
+		"make up this many words, such as 10M, as 'generate text --long-words' does, instead of reading files")
 	cmd.Flags().IntVar(&lookups, "lookups", 1000000, "words to look up in a round")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "with --engine gpu: folder for the page with CSV files and plots")
 	cmd.Flags().StringSliceVar(&names, "kinds", dict.Kinds(), "kinds to compare")

@@ -56,6 +56,8 @@ words on average, 2.4 million distinct ones among 719 million.`,
 	f.Var(&tokens, "tokens", "size in words, such as 50M")
 	f.Var(&docs, "docs", "size in documents (or lines); 1000 if no size is given")
 	f.BoolVar(&o.Lines, "lines", false, "sentences, one a line, instead of documents")
+	f.BoolVar(&o.LongWords, "long-words", false,
+		"vary the lengths of words as in the term weighting paper, up to 24 letters")
 	f.Float64Var(&o.Mu, "mu", 6, "mean of the logarithm of document lengths; with --lines 3.171 if not given")
 	f.Float64Var(&o.Sigma, "sigma", 1.1,
 		"deviation of the logarithm of document lengths; with --lines 0.5 if not given")
