@@ -234,7 +234,8 @@ func libraryWords(doc []byte) (list []string, source []Span) {
 		for it := words.FromBytes(doc[at:end]); it.Next(); {
 			word := string(it.Value())
 			if strings.ContainsFunc(word, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
-				list = append(list, norm.NFC.String(strings.Map(foldRune, norm.NFC.String(word))))
+				folded := norm.NFC.String(strings.Map(foldRune, norm.NFC.String(word)))
+				list = append(list, strings.ReplaceAll(folded, "’", "'"))
 				source = append(source, Span{uint32(at + it.Start()), uint32(at + it.End())})
 			}
 		}
