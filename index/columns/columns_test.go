@@ -357,8 +357,8 @@ func TestWrongValuesAreRefused(t *testing.T) {
 	for range 100 {
 		part.Add(nil)
 	}
-	if err := b.Put(part); err == nil || !strings.Contains(err.Error(), "--memory") {
-		t.Errorf("100 documents in 100 bytes: error %v, want one that names --memory", err)
+	if err := b.Put(part); err == nil || !strings.Contains(err.Error(), "BuildOptions.Memory") {
+		t.Errorf("100 documents in 100 bytes: error %v, want one that names BuildOptions.Memory", err)
 	}
 	set := openBytes(t, s, written(t, s, randomDocs(rand.New(rand.NewPCG(1, 1)), 10), 5), 10)
 	g, _ := set.Column("g")
