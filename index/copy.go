@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/mmap"
 )
 
@@ -15,6 +16,9 @@ import (
 // bytes come from the open files, whose checksums are verified, so the folders of the indexes may
 // be changed or removed meanwhile.
 func Copy(ctx context.Context, dir string, of map[string]*Reader, finish func(dir string) error) (err error) {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	defer mmap.Recover(mmap.Guard(), &err)
 	w, err := Create(dir)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/given"
 )
 
 // Backup writes this generation to the folder dir, complete or not at all, and verifies all
@@ -17,6 +18,9 @@ import (
 // The result is an index like any other. To restore it, put it, or a Backup of it, in the place of
 // the index.
 func (g *Reader) Backup(ctx context.Context, dir string) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	if err := apart(g.dir, dir); err != nil {
 		return err
 	}
