@@ -30,7 +30,8 @@
 // That paper's predecessor of 2016, in Japanese, has another idf. Its equation survives only in
 // part, as "log N ... 0.5 (k1+1) tf". Most likely it is Robertson's ln((N-df+0.5)/(df+0.5)), which
 // is negative for words in more than half of the documents. It takes the same time to compute, so
-// it is not offered; the variant lucene7 of package bm25 is the form without negative weights.
+// it is not offered here. The variant terrier of package bm25, for searching, has it in base 2 and
+// with 0 instead of negative weights; lucene7 is another form without negative weights.
 //
 // # Methods
 //
@@ -42,7 +43,9 @@
 //	            all cores (MRP)
 //	primitives  the eight steps, in data-parallel primitives, words compared as
 //	            strings (PP)
-//	dictionary  the same with numbers instead of words: a dictionary first (PPD)
+//	dictionary  the same with numbers instead of words: a dictionary first (PPD),
+//	            as a rule one that was built beforehand, Options.Dict; the words
+//	            that it lacks are numbered after it
 //	invert      each worker counts into a table and sorts runs, which are merged:
 //	            see Invert. The fastest, the only one in bounded memory, what auto
 //	            means, and how indexes are built

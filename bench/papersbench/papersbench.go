@@ -118,7 +118,8 @@ func (o *Options) cooccur(ctx context.Context, a amount) (*report.Report, error)
 
 func (o *Options) weigh(ctx context.Context, a amount) (*report.Report, error) {
 	return weighbench.Run(ctx, weighbench.Options{Sizes: a.texts, Threads: o.Threads,
-		Rounds: a.rounds, Device: o.Device, Memory: o.Memory, Slow: true, Log: o.Say})
+		Rounds: a.rounds, Device: o.Device, Memory: o.Memory, Slow: true,
+		DictWords: a.vocabularies[len(a.vocabularies)-1], Log: o.Say})
 }
 
 func (o *Options) places(ctx context.Context, a amount) (*report.Report, error) {

@@ -21,7 +21,10 @@ func timeOf(all []float64) Time {
 }
 
 // counts are the sizes of a corpus.
-type counts struct{ Words, Docs, Pairs, Terms int }
+type counts struct {
+	Words, Docs, Pairs, Terms int
+	UnknownTerms, Unknown     int // terms, and their occurrences, that a given dictionary lacks
+}
 
 // OnCPU measures weighing a file on CPU cores and reading all weights, which are computed as they
 // are read. The file is in the page cache.

@@ -26,7 +26,12 @@ type Options struct {
 	Slow    bool        // also measure MapReduce, on the CPU and on the GPU
 	// Frequencies are words with frequencies, from which texts are drawn; nil means datagen.Web.
 	Frequencies *Ranked
-	Log         func(format string, args ...any)
+	// DictWords makes PPD's dictionary beforehand, as in the papers: of this many words, the most
+	// frequent ones. It lacks some words of a text and has many others. The words that it lacks are
+	// numbered after it, so all methods give the same weights. 0 means a dictionary of exactly the
+	// text's words.
+	DictWords int
+	Log       func(format string, args ...any)
 }
 
 // method is a line of the figures.
@@ -76,10 +81,14 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 			list = append(list, &measured{method: m})
 		}
 	}
+	given, err := o.dictionaries(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var counts []counts
-	err := Folder(func(dir string) error {
+	err = Folder(func(dir string) error {
 		for _, size := range o.Sizes {
-			c, err := o.measure(ctx, dir, size, list)
+			c, err := o.measure(ctx, dir, size, list, given)
 			if err != nil {
 				return err
 			}
@@ -94,7 +103,8 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 }
 
 // measure measures all methods on a text of one size.
-func (o *Options) measure(ctx context.Context, dir string, size int64, list []*measured) (c counts, err error) {
+func (o *Options) measure(ctx context.Context, dir string, size int64, list []*measured,
+	given dictionaries) (c counts, err error) {
 	path, err := o.text(ctx, dir, size)
 	if err != nil {
 		return c, err
@@ -112,7 +122,7 @@ func (o *Options) measure(ctx context.Context, dir string, size int64, list []*m
 		}
 		defer func() { err = errors.Join(err, corpus.Free()) }()
 	}
-	var words, published *dict.File
+	used := given
 	for _, m := range list {
 		run := m.o
 		run.Analyzer, run.Threads, run.Memory = an, o.Threads, o.Memory
@@ -121,18 +131,18 @@ func (o *Options) measure(ctx context.Context, dir string, size int64, list []*m
 		if m.gpu {
 			run.Profile = true
 			if run.Method == weigh.Dictionary {
-				if run.Dict = words; m.published {
-					run.Dict = published
+				if run.Dict = used.ours; m.published {
+					run.Dict = used.published
 				}
 			}
 			t, steps, err = OnGPU(ctx, corpus, run, o.Rounds, func(w *weigh.Weigher) (err error) {
 				if m.o.Method == weigh.Auto {
-					c, words, published, err = o.count(ctx, w.Weights())
+					c, used, err = o.count(ctx, w.Weights(), given)
 				}
 				return err
 			})
 			if err == nil && m.published {
-				t, steps, err = withCopy(ctx, o.Device, published, t, steps)
+				t, steps, err = withCopy(ctx, o.Device, used.published, t, steps)
 			}
 		} else {
 			run.Engine = engine.Multicore
@@ -152,38 +162,74 @@ func (o *Options) measure(ctx context.Context, dir string, size int64, list []*m
 		if err != nil {
 			return c, err
 		}
-		c, _, _, err = o.count(ctx, w)
+		c, _, err = o.count(ctx, w, given)
 		return c, errors.Join(err, w.Close())
 	}
 	return c, nil
 }
 
-// count returns the sizes of a corpus. If there is a device, it also builds a dictionary of the
-// words, in our form and in the papers'. As in the papers, that time is not measured.
-func (o *Options) count(ctx context.Context, w *weigh.Weights) (c counts, d, published *dict.File, err error) {
-	c.Words, c.Docs = int(w.Tokens()), w.Docs()
+// dictionaries are PPD's dictionary in our form and in the papers'. They are nil without a device,
+// or if they are to be made of the text's words.
+type dictionaries struct{ ours, published *dict.File }
+
+// dictionaries makes the dictionaries of DictWords words.
+func (o *Options) dictionaries(ctx context.Context) (d dictionaries, err error) {
+	if o.Device == nil || o.DictWords <= 0 {
+		return d, nil
+	}
+	from := o.Frequencies
+	if from == nil {
+		from = Generated(o.DictWords)
+	}
+	words, err := from.Top(min(o.DictWords, from.Len()))
+	if err != nil {
+		return d, err
+	}
+	return dictionariesOf(ctx, words)
+}
+
+func dictionariesOf(ctx context.Context, w *dict.Words) (d dictionaries, err error) {
+	if d.ours, err = build(ctx, w, dict.XBW); err != nil {
+		return d, err
+	}
+	d.published, err = build(ctx, w, dict.XBWPaper)
+	return d, err
+}
+
+// count returns the sizes of a corpus, and the given dictionaries. If these are nil and there is a
+// device, it builds them of the words. As in the papers, that time is not measured.
+func (o *Options) count(ctx context.Context, w *weigh.Weights, given dictionaries) (c counts,
+	d dictionaries, err error) {
+	c.Words, c.Docs, d = int(w.Tokens()), w.Docs(), given
 	words := &dict.Words{}
 	left := 0
+	known := true
 	for x, err := range w.Terms(ctx) {
 		if err != nil {
-			return c, nil, nil, err
+			return c, d, err
 		}
 		if left == 0 {
 			left = x.DF
-			if err := words.Add(x.Word); err != nil {
-				return c, nil, nil, err
+			if c.Terms++; given.ours == nil {
+				if err := words.Add(x.Word); err != nil {
+					return c, d, err
+				}
+			} else if _, known = given.ours.ID(x.Word); !known {
+				c.UnknownTerms++
 			}
 		}
 		left -= len(x.Docs)
 		c.Pairs += len(x.Docs)
-	}
-	c.Terms = words.Len()
-	if o.Device != nil {
-		if d, err = build(ctx, words, dict.XBW); err == nil {
-			published, err = build(ctx, words, dict.XBWPaper)
+		if !known {
+			for _, tf := range x.TFs {
+				c.Unknown += int(tf)
+			}
 		}
 	}
-	return c, d, published, err
+	if o.Device != nil && given.ours == nil {
+		d, err = dictionariesOf(ctx, words)
+	}
+	return c, d, err
 }
 
 func (o *Options) report(list []*measured, counts []counts) *report.Report {
@@ -195,7 +241,13 @@ func (o *Options) report(list []*measured, counts []counts) *report.Report {
 		"%d threads; best of %s.", texts, o.Threads, report.Count(o.Rounds, "round"))
 	if o.Device != nil {
 		i := o.Device.Info()
-		intro += fmt.Sprintf(" GPU: %s, driver %s; its buffers are allocated and PPD's dictionary is built before.", i.Name, i.Driver)
+		intro += fmt.Sprintf(" GPU: %s, driver %s; its buffers are allocated and PPD's dictionary is built before", i.Name, i.Driver)
+		if o.DictWords > 0 {
+			intro += fmt.Sprintf(", of the %d most frequent words; PPD numbers the words that it lacks after these", o.DictWords)
+		} else {
+			intro += ", of exactly the text's words"
+		}
+		intro += "."
 	}
 	intro += " On the CPU the text is read from a file in the page cache."
 	r := &report.Report{Name: "weigh", Title: "Term weighting: the papers' figures again", Intro: intro}
@@ -219,11 +271,18 @@ func (o *Options) dataSection(counts []counts) report.Section {
 	t := report.Table{Name: "texts", Title: "Texts",
 		Header: []string{"MB", "words", "documents", "pairs", "terms", "pairs in the paper",
 			"terms in the paper"}}
+	given := o.Device != nil && o.DictWords > 0
+	if given {
+		t.Header = append(t.Header, "terms not in the dictionary", "words not in the dictionary")
+	}
 	for i, c := range counts {
 		row := []string{megabytes(o.Sizes[i]), strconv.Itoa(c.Words), strconv.Itoa(c.Docs),
 			strconv.Itoa(c.Pairs), strconv.Itoa(c.Terms), "", ""}
 		if p, ok := papersTexts[o.Sizes[i]>>20]; ok && o.Sizes[i]%(1<<20) == 0 {
 			row[5], row[6] = strconv.Itoa(p[2]), strconv.Itoa(p[3])
+		}
+		if given {
+			row = append(row, strconv.Itoa(c.UnknownTerms), strconv.Itoa(c.Unknown))
 		}
 		t.Rows = append(t.Rows, row)
 	}

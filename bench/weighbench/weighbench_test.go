@@ -3,6 +3,7 @@ package weighbench
 import (
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -30,11 +31,36 @@ func TestFigures(t *testing.T) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
+	if !strings.Contains(page.String(), "of exactly the text's words") {
+		t.Error("the page does not say which words the dictionary has")
+	}
 	if got := r.Sections[1].Tables[0].Rows; len(got) != 2 || got[1][0] != "0.008" {
 		t.Errorf("rows %v, want 2, the last of 0.008 MB", got)
 	}
 	if _, err := Run(t.Context(), Options{}); err == nil {
 		t.Error("Run without sizes returns no error")
+	}
+}
+
+// A dictionary that was built beforehand lacks some words of the text; the page says how many.
+func TestFiguresWithAGivenDictionary(t *testing.T) {
+	dev, _ := gputest.Named(t)
+	r, err := Run(t.Context(), Options{Sizes: []int64{4000}, Rounds: 1, Threads: 2, Device: dev, DictWords: 150})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := r.Sections[0].Tables[0]
+	row := map[string]int{}
+	for i, h := range table.Header {
+		row[h], _ = strconv.Atoi(table.Rows[0][i])
+	}
+	lacks, words := row["terms not in the dictionary"], row["words not in the dictionary"]
+	if known := row["terms"] - lacks; known < 50 || known > 150 || lacks < 100 || words < lacks ||
+		words >= row["words"] {
+		t.Errorf("%v: want up to 150 known terms, and some unknown ones", row)
+	}
+	if !strings.Contains(r.Intro, "of the 150 most frequent words") {
+		t.Errorf("the page begins with %q, which does not name the dictionary", r.Intro)
 	}
 }
 

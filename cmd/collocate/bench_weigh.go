@@ -20,6 +20,7 @@ func newBenchWeighCmd(a *app) *cobra.Command {
 		slow   bool
 		out    string
 		vocab  string
+		words  = countOrZero(10_000_000)
 	)
 	cmd := &cobra.Command{
 		Use:         "weigh",
@@ -29,7 +30,8 @@ func newBenchWeighCmd(a *app) *cobra.Command {
 method, from memory to memory, and print a page of tables: time by size of the text and, with
 --engine gpu, by step on the device. Methods on the GPU are MRM (MapReduce, with --slow), PP
 (primitives), PPD (with a dictionary), PPD as published, and our own; on the CPU our own and, with
---slow, MRP (MapReduce).`,
+--slow, MRP (MapReduce). PPD's dictionary has the most frequent words (--dict-words); the words of
+a text that it lacks are numbered after these, so that all methods give the same weights.`,
 		Example: `  collocate bench weigh --engine gpu --out figures
   collocate bench weigh --sizes 10MB,20MB --rounds 2`,
 		Args: cobra.NoArgs,
@@ -46,6 +48,7 @@ method, from memory to memory, and print a page of tables: time by size of the t
 				return usagef("--rounds %d, --sizes %s: want at least one round and one size",
 					rounds, strings.Join(sizes, ","))
 			}
+			o.DictWords = int(words)
 			if vocab != "" {
 				var err error
 				if o.Frequencies, err = frequencies([]string{vocab}); err != nil {
@@ -66,6 +69,8 @@ method, from memory to memory, and print a page of tables: time by size of the t
 	f.StringSliceVar(&sizes, "sizes", []string{"100MiB", "200MiB", "300MiB", "400MiB", "500MiB"}, "sizes of the texts to generate")
 	f.IntVar(&rounds, "rounds", 3, "number of runs of each method; the shortest time counts")
 	f.BoolVar(&slow, "slow", false, "also measure MapReduce, the papers' baseline")
+	f.Var(&words, "dict-words",
+		"words of PPD's dictionary, the most frequent ones, as the papers build it beforehand; 0: exactly those of the text")
 	f.StringVar(&vocab, "vocab", "",
 		"draw words with the frequencies in this file of 'collocate vocab', instead of by the papers' law")
 	f.StringVarP(&out, "out", "o", "",
