@@ -201,6 +201,15 @@ func (q *Question) JSON(d Door, in *json.Decoder, question any) error {
 	})
 }
 
+// SetJSON reads the value of one parameter, for a door whose objects have others besides.
+func (q *Question) SetJSON(d Door, question any, name string, raw json.RawMessage) error {
+	p, err := q.lookUp(d, name)
+	if err != nil {
+		return err
+	}
+	return p.json(reflect.ValueOf(question).Elem().FieldByIndex(p.field), raw)
+}
+
 // Marshal writes what a question says, a pointer to a struct: parameters that are not as Fill sets
 // them.
 func (q *Question) Marshal(question any) ([]byte, error) {
@@ -217,11 +226,8 @@ func (q *Question) Marshal(question any) ([]byte, error) {
 
 // json decodes and checks a value.
 func (p *Param) json(to reflect.Value, raw json.RawMessage) error {
-	if err := json.Unmarshal(raw, to.Addr().Interface()); err != nil {
-		if bad := new(json.UnmarshalTypeError); errors.As(err, &bad) {
-			return wrongf(p.Name, "want %s, not a %s", p.Kind.wanted(), bad.Value)
-		}
-		return wrong(p.Name, err)
+	if err := Decode(p.Name, raw, to.Addr().Interface()); err != nil {
+		return err
 	}
 	if p.Optional {
 		to = to.Elem()
@@ -229,12 +235,27 @@ func (p *Param) json(to reflect.Value, raw json.RawMessage) error {
 	return p.check(to)
 }
 
-// wanted names the kind in an error.
-func (k Kind) wanted() string {
-	if k == Switch {
-		return k.String()
+// Decode reads the value of a name. An error about its type is in the terms of JSON, not of Go.
+func Decode(name string, raw json.RawMessage, to any) error {
+	err := json.Unmarshal(raw, to)
+	bad := new(json.UnmarshalTypeError)
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &bad):
+		return wrong(name, err)
 	}
-	return "a " + k.String()
+	want := map[reflect.Kind]string{reflect.String: "a string", reflect.Int: "a whole number", reflect.Float64: "a number",
+		reflect.Bool: "true or false", reflect.Slice: "a list"}[bad.Type.Kind()]
+	got, number := strings.CutPrefix(bad.Value, "number ")
+	if said := map[string]string{"string": "a string", "number": "a number", "bool": "true or false",
+		"array": "a list", "object": "an object"}[got]; said != "" && !number {
+		got = said
+	}
+	if want == "" {
+		return wrong(name, err)
+	}
+	return wrongf(name, "want %s, not %s", want, got)
 }
 
 // Object reads an object, and calls field with each name and its value, which is not null. No name

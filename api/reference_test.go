@@ -75,3 +75,26 @@ func writeReference(b *bytes.Buffer, q *Question) {
 		fmt.Fprintf(b, "%d. %s\n", i+1, note)
 	}
 }
+
+// Python's search has an argument for each parameter that it can ask.
+func TestPythonHasEveryParameter(t *testing.T) {
+	source, err := os.ReadFile("../python/src/collocate/index.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(source), "    # fmt: on\n\n    def search(")
+	signature, _, found := strings.Cut(rest, ") -> Hits | BatchHits:")
+	if !found {
+		t.Fatal("index.py has no signature of search")
+	}
+	names := map[string]string{"q": "queries", "from": "from_", "plain": "syntax"}
+	for _, p := range SearchQuestion.At(Python) {
+		name := p.Name
+		if other := names[name]; other != "" {
+			name = other
+		}
+		if !strings.Contains(signature, "\n        "+name+":") {
+			t.Errorf("search in Python has no argument %s", name)
+		}
+	}
+}

@@ -24,19 +24,19 @@ type Search struct {
 	Plain  bool        `ask:"plain" help:"treat the query as plain words, whatever signs it has"`
 	Count  bool        `ask:"count" not:"mcp: it is always counted" help:"say how many documents match in all"`
 
-	Snippets    bool     `ask:"snippets" group:"Answer" not:"mcp: they are always shown, if the index stores text" help:"show where the words are; the index must store text"`
-	SnippetSize int      `ask:"snippet_size" group:"Answer" default:"200" range:"1..1048576" help:"length of a snippet in bytes"`
-	Show        []string `ask:"show" also:"fields" group:"Answer" help:"stored fields to show with each document, such as title,url"`
+	Snippets    bool     `ask:"snippets" group:"Answer" not:"mcp: they are always shown, if the index stores text; python: hits have a method for it" help:"show where the words are; the index must store text"`
+	SnippetSize int      `ask:"snippet_size" group:"Answer" not:"python: hits have a method for it" default:"200" range:"1..1048576" help:"length of a snippet in bytes"`
+	Show        []string `ask:"show" also:"fields" group:"Answer" not:"python: hits have a method for it" help:"stored fields to show with each document, such as title,url"`
 	Facet       []string `ask:"facet" also:"facets" group:"Answer" help:"count the values of a field over all matching documents, and show the 10 most frequent, or N with FIELD:N; numbers in ranges with FIELD/10, dates with FIELD/month (year, month, day)"`
 	Sort        string   `ask:"sort" group:"Answer" help:"sort by a field instead of by score: FIELD or FIELD:desc; documents without a value come last"`
-	Explain     bool     `ask:"explain" group:"Answer" not:"mcp: explanations are long" help:"show the query as it was parsed, and what each part adds to the score"`
-	Stats       bool     `ask:"stats" group:"Answer" not:"mcp: they are about speed" help:"show the work of the search and how long it took"`
+	Explain     bool     `ask:"explain" group:"Answer" not:"mcp: explanations are long; python: hits have a method for it" help:"show the query as it was parsed, and what each part adds to the score"`
+	Stats       bool     `ask:"stats" group:"Answer" not:"mcp: they are about speed; python: hits have the time" help:"show the work of the search and how long it took"`
 
 	Ranking
 	Feedback
 
 	Algorithm search.Algorithm `ask:"algorithm" group:"Engine" not:"mcp: all give the same answer" default:"auto" help:"how the lists are evaluated; all give the same documents, order and scores; tiles is for GPUs"`
-	Engine    *engine.Kind     `ask:"engine" group:"Engine" flag:"" not:"root: each shard has its own engine; mcp: all give the same answer" help:"cores or GPU; all give the same result"`
+	Engine    *engine.Kind     `ask:"engine" group:"Engine" flag:"" not:"root: each shard has its own engine; mcp python: all give the same answer" help:"cores or GPU; all give the same result"`
 }
 
 // SearchQuestion declares the parameters of Search.

@@ -212,19 +212,7 @@ func (a *jobParams) set(name string, raw json.RawMessage) error {
 	if to == nil {
 		return fmt.Errorf("unknown name %q", name)
 	}
-	err := json.Unmarshal(raw, to)
-	if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) {
-		// In the terms of JSON, not of Go.
-		want := map[string]string{"string": "a string", "bool": "true or false",
-			"int": "a whole number"}[wrong.Type.String()]
-		if want != "" {
-			err = fmt.Errorf("%s: want %s", wrong.Value, want)
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
+	return api.Decode(name, raw, to)
 }
 
 // startJob starts a job and returns its ID.

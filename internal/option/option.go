@@ -43,8 +43,9 @@ func Parameters(message string, known map[string]string) string {
 	})
 }
 
-// snake turns MinCount into min_count.
+// snake turns MinCount into min_count, and IDField into id_field.
 func snake(name string) string {
+	name = strings.ReplaceAll(name, "ID", "Id")
 	var b strings.Builder
 	for i, r := range name {
 		if unicode.IsUpper(r) && i > 0 && !unicode.IsUpper(rune(name[i-1])) {

@@ -23,6 +23,16 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// Abbreviations are words of their own.
+func TestSnake(t *testing.T) {
+	for name, want := range map[string]string{"MinCount": "min_count", "IDField": "id_field",
+		"AllowDuplicateIDs": "allow_duplicate_ids", "Of": "of"} {
+		if got := snake(name); got != want {
+			t.Errorf("%s becomes %s, want %s", name, got, want)
+		}
+	}
+}
+
 // Messages of these packages name options that exist and are in All, and no flags.
 func TestMessagesNameOptions(t *testing.T) {
 	flag := regexp.MustCompile(`(^|[ ('"])--[a-z]`)

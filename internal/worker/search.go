@@ -1,13 +1,17 @@
 package worker
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"sort"
+	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/internal/pipe"
 	"github.com/collocate/collocate/search"
@@ -20,81 +24,88 @@ const maxHits = 1 << 25
 // searchArgs says how queries are evaluated.
 type searchArgs struct {
 	indexArgs
-	K         int        `json:"k"`
-	Mode      string     `json:"mode"`
-	Algorithm string     `json:"algorithm"`
-	Model     string     `json:"model"`
-	K1        *float64   `json:"k1"`
-	B         *float64   `json:"b"`
-	Variant   string     `json:"variant"`
-	Mu        *float64   `json:"mu"`
-	Threads   int        `json:"threads"`
-	Syntax    bool       `json:"syntax"` // queries are in the language of package query
-	Filter    string     `json:"filter"` // in that language; restricts documents, does not score
-	only      query.Node // the parsed filter; nil means none
-	Query     *string    `json:"query"` // one query; nil: queries are in the array texts
+	api.Search
+	filter  string // Search.Filter, which is evaluated once for all queries
+	threads int
+	query   *string // one query; nil: queries are in the array texts
+	size    int     // of snippets, in bytes
+	only    query.Node
+}
+
+// UnmarshalJSON reads the parameters of api.Search and those of the call. Queries are plain words
+// unless syntax is true.
+func (a *searchArgs) UnmarshalJSON(b []byte) error {
+	api.SearchQuestion.Fill(&a.Search)
+	a.Plain = true
+	err := api.Object(json.NewDecoder(bytes.NewReader(b)), func(name string, raw json.RawMessage) error {
+		var to any
+		syntax := false
+		switch name {
+		case "index":
+			to = &a.Index
+		case "threads":
+			to = &a.threads
+		case "query":
+			to = &a.query
+		case "size":
+			to = &a.size
+		case "syntax":
+			to = &syntax
+			defer func() { a.Plain = !syntax }()
+		default:
+			return api.SearchQuestion.SetJSON(api.Python, &a.Search, name, raw)
+		}
+		return api.Decode(name, raw, to)
+	})
+	a.filter, a.Filter = a.Filter, ""
+	if err == nil {
+		err = atLeast("threads", a.threads, 0)
+	}
+	return err
 }
 
 // request returns the request, without a query.
-func (a *searchArgs) request() (r search.Request, err error) {
-	if err := within("k", a.K, 1, search.MaxK); err != nil {
-		return r, err
-	}
-	if err := atLeast("threads", a.Threads, 0); err != nil {
-		return r, err
-	}
-	r.K = a.K
-	if a.Mode != "" {
-		if r.Mode, err = search.ParseMode(a.Mode); err != nil {
-			return r, pipe.ValueError{Err: err}
-		}
-	}
-	if a.Algorithm != "" {
-		if r.Algorithm, err = search.ParseAlgorithm(a.Algorithm); err != nil {
-			return r, pipe.ValueError{Err: err}
-		}
-	}
-	r.Model, err = a.model()
+func (a *searchArgs) request(s *search.Searcher) (r search.Request, err error) {
+	r, _, err = a.Prepare(api.AboutIndex(s))
+	r.K, r.From = a.K, a.From
 	return r, err
 }
 
-// ask sets the query of a request. fields are those of the index.
-func (a *searchArgs) ask(r *search.Request, text string, fields []string) error {
-	r.Text = text
-	if !a.Syntax {
+// ask sets the query of a request. An empty one finds nothing.
+func (a *searchArgs) ask(about *api.About, r *search.Request, text string) error {
+	if strings.TrimSpace(text) == "" {
 		return nil
 	}
-	o := query.Options{And: r.Mode == search.And, Fields: fields}
-	parsed, err := query.Parse(text, o)
-	if err != nil {
-		return pipe.Valuef("query %q: %w", text, err)
-	}
-	if !query.Plain(text, parsed, o) {
-		r.Query = parsed
+	if err := a.Ask(about, r, text); err != nil {
+		if wrong := new(query.Error); errors.As(err, &wrong) {
+			return pipe.Valuef("query %q: %w", text, wrong)
+		}
+		return err
 	}
 	return nil
 }
 
-// filter limits a request to the documents that match the filter. The documents are found apart
+// limit limits a request to the documents that match the filter. The documents are found apart
 // from the query, which therefore has the same scores as without a filter.
-func (a *searchArgs) filter(ctx context.Context, s *search.Searcher, r *search.Request) (err error) {
-	if a.Filter == "" {
+func (a *searchArgs) limit(ctx context.Context, s *search.Searcher, r *search.Request) (err error) {
+	if a.filter == "" {
 		return nil
 	}
-	a.only, err = query.ParseFilter(a.Filter, query.Options{Fields: s.Fields()})
+	a.only, err = query.ParseFilter(a.filter, query.Options{Fields: s.Fields()})
 	if err != nil {
-		return pipe.Valuef("filter=%q: %w", a.Filter, err)
+		return pipe.Valuef("filter=%q: %w", a.filter, err)
 	}
 	if a.only == nil {
-		return pipe.Valuef("filter=%q: has no words", a.Filter)
+		return pipe.Valuef("filter=%q: has no words", a.filter)
 	}
 	if r.Within, err = s.Match(ctx, search.Request{Query: a.only}); err != nil {
-		return fmt.Errorf("filter=%q: %w", a.Filter, err)
+		return fmt.Errorf("filter=%q: %w", a.filter, err)
 	}
 	return nil
 }
 
-// noteFilter notes, once for all queries, what the index lacks of a filter that no document matches.
+// noteFilter notes, once for all queries, what the index lacks of a filter that no document
+// matches.
 func (a *searchArgs) noteFilter(ctx context.Context, c *pipe.Call, s *search.Searcher,
 	r *search.Request) error {
 	if a.only == nil {
@@ -110,14 +121,14 @@ func (a *searchArgs) noteFilter(ctx context.Context, c *pipe.Call, s *search.Sea
 		c.Note(note)
 	}
 	if err == nil && len(notes) == 0 {
-		c.Note(fmt.Sprintf("no document matches the filter %s", a.Filter))
+		c.Note(fmt.Sprintf("no document matches the filter %s", a.filter))
 	}
 	return err
 }
 
 // note adds notes about parts of a query that may not mean what the user intended.
 func (a *searchArgs) note(c *pipe.Call, text string, fields []string) {
-	if a.Syntax {
+	if !a.Plain {
 		for _, note := range query.Notes(text, query.Options{Fields: fields}) {
 			c.Note(note)
 		}
@@ -129,50 +140,10 @@ func (a *searchArgs) note(c *pipe.Call, text string, fields []string) {
 type took struct {
 	Seconds float64  `json:"seconds"`
 	IDs     []string `json:"ids,omitempty"`
-}
-
-func (a *searchArgs) model() (search.Model, error) {
-	name := a.Model
-	if name == "" {
-		name = "bm25"
-	}
-	m, err := search.ParseModel(name)
-	if err != nil {
-		return nil, pipe.ValueError{Err: err}
-	}
-	switch m.(type) {
-	case search.BM25:
-		p := bm25.Params{K1: 1.2, B: 0.75}
-		if a.K1 != nil {
-			p.K1 = *a.K1
-		}
-		if a.B != nil {
-			p.B = *a.B
-		}
-		if a.Variant != "" {
-			if p.Variant, err = bm25.ParseVariant(a.Variant); err != nil {
-				return nil, pipe.ValueError{Err: err}
-			}
-		}
-		if err := p.Check(); err != nil {
-			return nil, pipe.ValueError{Err: err}
-		}
-		m = search.BM25{K1: bm25.Explicit(p.K1), B: bm25.Explicit(p.B), Variant: p.Variant}
-	case search.Dirichlet:
-		if a.Mu != nil {
-			if !(*a.Mu > 0 && *a.Mu <= 1e12) {
-				return nil, pipe.Valuef("mu=%v: want a positive number, at most 1e12", *a.Mu)
-			}
-			m = search.Dirichlet{Mu: *a.Mu}
-		}
-	}
-	if _, ok := m.(search.BM25); !ok && (a.K1 != nil || a.B != nil || a.Variant != "") {
-		return nil, pipe.Valuef("k1, b and variant belong to the model bm25, not to %s", name)
-	}
-	if _, ok := m.(search.Dirichlet); !ok && a.Mu != nil {
-		return nil, pipe.Valuef("mu belongs to the model dirichlet, not to %s", name)
-	}
-	return m, nil
+	// What else was asked for.
+	Total    *int64               `json:"total,omitempty"`
+	Facets   []search.FacetCounts `json:"facets,omitempty"`
+	Expanded []api.ExpandedWord   `json:"expanded,omitempty"`
 }
 
 // search answers one query, or those in the array texts. The hits of query i are those from
@@ -182,24 +153,28 @@ func (w *Worker) search(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	if err := c.Decode(&a); err != nil {
 		return pipe.Reply{}, err
 	}
-	r, err := a.request()
-	if err != nil {
-		return pipe.Reply{}, err
-	}
 	s, done, err := w.use(a.Index)
 	if err != nil {
 		return pipe.Reply{}, err
 	}
 	defer done()
-	if err := a.filter(ctx, s, &r); err != nil {
+	r, err := a.request(s)
+	if err != nil {
 		return pipe.Reply{}, err
 	}
-	if a.Query != nil {
-		if err := a.ask(&r, *a.Query, s.Fields()); err != nil {
+	if err := a.limit(ctx, s, &r); err != nil {
+		return pipe.Reply{}, err
+	}
+	about := api.AboutIndex(s)
+	if a.query != nil {
+		if err := a.ask(about, &r, *a.query); err != nil {
 			return pipe.Reply{}, err
 		}
-		a.note(c, *a.Query, s.Fields())
+		a.note(c, *a.query, about.Fields)
 		return searchOne(ctx, c, s, r, a.only)
+	}
+	if a.Count || len(a.Facet) > 0 {
+		return pipe.Reply{}, pipe.Valuef("count and facet are for one query, not for several at once")
 	}
 	queries, err := split(c.Message, "texts", "ends")
 	if err != nil {
@@ -216,13 +191,12 @@ func (w *Worker) search(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	docs := make([]uint32, len(queries)*width)
 	scores := make([]float32, len(queries)*width)
 	requests := make([]search.Request, len(queries))
-	fields := s.Fields()
 	for i, q := range queries {
 		requests[i] = r
-		if err := a.ask(&requests[i], asString(q), fields); err != nil {
+		if err := a.ask(about, &requests[i], asString(q)); err != nil {
 			return pipe.Reply{}, fmt.Errorf("query %d: %w", i, err)
 		}
-		a.note(c, asString(q), fields)
+		a.note(c, asString(q), about.Fields)
 	}
 	within, err := candidates(c.Message, s, len(queries), r.Within)
 	if err != nil {
@@ -242,7 +216,7 @@ func (w *Worker) search(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	}
 	start := time.Now()
 	// Each core writes hits to where they belong if every query has k hits.
-	hits := search.MapBatch(ctx, s, asked, search.Batch{Threads: a.Threads},
+	hits := search.MapBatch(ctx, s, asked, search.Batch{Threads: a.threads},
 		func(i int, found *search.Result) (int, error) {
 			for j, h := range found.Hits {
 				docs[i*width+j], scores[i*width+j] = h.Doc, h.Score
@@ -342,6 +316,13 @@ func searchOne(ctx context.Context, c *pipe.Call, s *search.Searcher, r search.R
 	for _, note := range notes {
 		c.Note(note)
 	}
+	told := took{Seconds: seconds, Facets: found.Facets}
+	if r.Count {
+		told.Total = &found.Total
+	}
+	for _, w := range found.Expanded {
+		told.Expanded = append(told.Expanded, api.ExpandedWord{Word: w.Text, Weight: w.Weight})
+	}
 	docs, scores := make([]uint32, len(found.Hits)), make([]float32, len(found.Hits))
 	for i, h := range found.Hits {
 		docs[i], scores[i] = h.Doc, h.Score
@@ -349,7 +330,7 @@ func searchOne(ctx context.Context, c *pipe.Call, s *search.Searcher, r search.R
 	arrays := []pipe.Array{pipe.NewArray("docs", docs), pipe.NewArray("scores", scores)}
 	const few = 100 // if there are more hits, most of their IDs are never used
 	if len(docs) > few {
-		return pipe.Reply{Result: took{Seconds: seconds}, Arrays: arrays}, nil
+		return pipe.Reply{Result: told, Arrays: arrays}, nil
 	}
 	ids := make([]string, len(docs))
 	for i, doc := range docs {
@@ -357,28 +338,20 @@ func searchOne(ctx context.Context, c *pipe.Call, s *search.Searcher, r search.R
 			return pipe.Reply{}, err
 		}
 		if !utf8.ValidString(ids[i]) { // JSON cannot represent it
-			return pipe.Reply{Result: took{Seconds: seconds}, Arrays: arrays}, nil
+			return pipe.Reply{Result: told, Arrays: arrays}, nil
 		}
 	}
-	return pipe.Reply{Result: took{seconds, ids}, Arrays: arrays}, nil
+	told.IDs = ids
+	return pipe.Reply{Result: told, Arrays: arrays}, nil
 }
 
-// aboutHits has the parameters of calls about the hits of one query.
-type aboutHits struct {
-	searchArgs
-	Size int `json:"size"`
-}
-
-func (w *Worker) aboutHits(c *pipe.Call) (a aboutHits, r search.Request, docs []uint32,
+// aboutHits reads the parameters of a call about the hits of one query.
+func (w *Worker) aboutHits(c *pipe.Call) (a searchArgs, r search.Request, docs []uint32,
 	s *search.Searcher, done func(), err error) {
-	a.K = 1
 	if err = c.Decode(&a); err != nil {
 		return
 	}
-	if r, err = a.request(); err != nil {
-		return
-	}
-	if a.Query == nil {
+	if a.query == nil {
 		err = pipe.Valuef("query is missing")
 		return
 	}
@@ -388,7 +361,10 @@ func (w *Worker) aboutHits(c *pipe.Call) (a aboutHits, r search.Request, docs []
 	if s, done, err = w.use(a.Index); err != nil {
 		return
 	}
-	if err = a.ask(&r, *a.Query, s.Fields()); err != nil {
+	if r, err = a.request(s); err == nil {
+		err = a.ask(api.AboutIndex(s), &r, *a.query)
+	}
+	if err != nil {
 		done()
 		return
 	}
@@ -412,10 +388,10 @@ func (w *Worker) snippets(ctx context.Context, c *pipe.Call) (pipe.Reply, error)
 	if !s.Index().HasText() {
 		return pipe.Reply{}, pipe.Valuef("the index stores no text for snippets: build it with store_text=True")
 	}
-	if err := within("size", a.Size, 1, 1<<20); err != nil {
+	if err := within("size", a.size, 1, 1<<20); err != nil {
 		return pipe.Reply{}, err
 	}
-	list, err := s.Snippets(ctx, r, docs, a.Size)
+	list, err := s.Snippets(ctx, r, docs, a.size)
 	return pipe.Reply{Result: list}, err
 }
 

@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/mmap"
@@ -134,11 +135,12 @@ func resources(threads int, memory int64) error {
 // kindOf says which exception an error becomes.
 func kindOf(err error) string {
 	var value pipe.ValueError
+	var param *api.Error
 	var repeated *index.DuplicateIDError
 	switch {
 	case errors.Is(err, engine.ErrNoGPU):
 		return "gpu"
-	case errors.As(err, &value), errors.As(err, &repeated), errors.Is(err, search.ErrRequest):
+	case errors.As(err, &value), errors.As(err, &param), errors.As(err, &repeated), errors.Is(err, search.ErrRequest):
 		return "value"
 	case errors.Is(err, fs.ErrNotExist):
 		return "missing"

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/internal/pipe"
 )
 
@@ -248,12 +249,13 @@ func TestCandidatesOnly(t *testing.T) {
 func TestWrongTypesAreNamed(t *testing.T) {
 	c := newClient(t)
 	for want, with := range map[string]args{
-		"search: k1: want a number, not string":          {"k1": "x"},
-		"search: k: want a whole number, not 1.5":        {"k": 1.5},
-		"search: filter: want a string, not array":       {"filter": []string{"a"}},
-		"search: syntax: want true or false, not string": {"syntax": "yes"},
-		`search: there is no option "foo"`:               {"foo": 1},
-		"threads=-1: want at least 0":                    {"k": 1, "threads": -1},
+		"search: k1: want a number, not a string":                                  {"k1": "x"},
+		"search: k: want a whole number, not 1.5":                                  {"k": 1.5},
+		"search: filter: want a string, not a list":                                {"filter": []string{"a"}},
+		"search: syntax: want true or false, not a string":                         {"syntax": "yes"},
+		`search: unknown name "foo": want ` + api.SearchQuestion.Names(api.Python): {"foo": 1},
+		"search: show: not here: hits have a method for it":                        {"show": []string{"title"}},
+		"search: threads=-1: want at least 0":                                      {"k": 1, "threads": -1},
 	} {
 		if a := c.call("search", with); a.Error != want || a.Kind != "value" {
 			t.Errorf("%v: %q of kind %q, want %q", with, a.Error, a.Kind, want)
@@ -275,7 +277,7 @@ func TestMistakesAreErrors(t *testing.T) {
 	}{
 		"unknown call": {"dance", nil, nil, "unknown call", "value"},
 		"unknown name": {"search", args{"index": number, "kay": 1}, query, "kay", "value"},
-		"k":            {"search", args{"index": number, "k": 0}, query, "k=0", "value"},
+		"k":            {"search", args{"index": number, "k": 0}, query, "k 0: want 1 or more", "value"},
 		"mode":         {"search", args{"index": number, "k": 1, "mode": "xor"}, query, "xor", "value"},
 		"model":        {"search", args{"index": number, "k": 1, "model": "tfx"}, query, "tfx", "value"},
 		"no fields":    {"search", args{"index": number, "k": 1, "model": "bm25f"}, query, "no fields", "value"},

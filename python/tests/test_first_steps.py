@@ -66,9 +66,9 @@ def test_warnings_name_the_line_of_the_caller():
 
 
 def test_options_are_spelled_as_in_python():
-    with pytest.raises(ValueError, match=r"allow_duplicate_ids=\)"):
+    with pytest.raises(ValueError, match=r"id_field.*allow_duplicate_ids"):
         Index.build([("a", "x"), ("a", "y")])
-    with Index.build(["a b"]) as ix, pytest.raises(Exception, match=r"with them \(positions=\)"):
+    with Index.build(["a b"]) as ix, pytest.raises(Exception, match=r"positions"):
         ix.search('"a b"', syntax=True)
 
 

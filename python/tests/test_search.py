@@ -139,7 +139,7 @@ def test_mistakes(index, tmp_path, docs):
         Index.build([{"id": 1, "words": "x"}])
     with pytest.raises(ValueError, match="format"):
         Index.build(docs, format="lines")
-    with pytest.raises(ValueError, match="k=0"):
+    with pytest.raises(ValueError, match="k 0"):
         index.search("cat", k=0)
     with pytest.raises(ValueError, match="xor"):
         index.search(["cat"], mode="xor")
@@ -380,17 +380,17 @@ def test_numbers_of_documents_are_not_guessed(index):
 def test_wrong_options_are_named(index, docs):
     for options, says in (
         ({"k1": float("nan")}, "k1=nan: want a finite number"),
-        ({"k1": "x"}, "k1: want a number, not string"),
-        ({"filter": ["a"]}, "filter: want a string, not array"),
+        ({"k1": "x"}, "k1: want a number, not a string"),
+        ({"filter": ["a"]}, "filter: want a string, not a list"),
         ({"threads": -1}, "threads=-1"),
-        ({"model": "bm25f"}, "build it again with schema="),
+        ({"model": "bm25f"}, "build it again with schema"),
     ):
         with pytest.raises(ValueError, match=says):
             index.search("cat", **options)
     assert len(index.search("cat")) == 1  # the worker is the same
     with pytest.raises(TypeError, match="k=1.5: want a whole number"):
         index.search("cat", k=1.5)
-    with pytest.raises(ValueError, match='there is no option "foo"'):
+    with pytest.raises(ValueError, match='unknown name "foo"'):
         index.explain("cat", [0], foo=1)
     with pytest.raises(ValueError, match="memory=2: want bytes"):
         Index.build(docs, memory=2)

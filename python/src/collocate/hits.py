@@ -98,7 +98,9 @@ class Hits:
 
     docs and scores are arrays: the numbers of the documents, and their scores. seconds is the time
     that the search itself took. notes says what of the query may not mean what was intended and, if
-    nothing was found, which parts no document has.
+    nothing was found, which parts no document has. total is the number of matching documents, if
+    it was asked for (count=True), facets the counts of field values (facet=...), and expanded the
+    words of an expanded query with their weights (expand=...).
     """
 
     def __init__(
@@ -112,6 +114,9 @@ class Hits:
         self.scores: np.ndarray = scores
         self.seconds: float = 0.0  # duration of the search itself
         self.notes: list[str] = []
+        self.total: int | None = None
+        self.facets: list[dict[str, Any]] = []
+        self.expanded: dict[str, float] = {}
         self._ids: np.ndarray | None = None
         self._listed = ids  # IDs that came with the hits, or None; an array on first use
 

@@ -276,17 +276,23 @@ class Index:
     @overload  # a str is also an Iterable[str], but means one query
     def search(  # type: ignore[overload-overlap]
         self, queries: str, k: int = ..., *,
-        mode: str = ..., model: str = ..., k1: float | None = ..., b: float | None = ...,
-        variant: str | None = ..., mu: float | None = ..., syntax: bool = ...,
-        filter: str | None = ..., algorithm: str = ...,
+        mode: str = ..., model: str | None = ..., k1: float | None = ..., b: float | None = ...,
+        variant: str | None = ..., k3: float | None = ..., mu: float | None = ...,
+        field_weights: str | Mapping[str, float] | None = ..., expand: str | None = ...,
+        proximity: str | None = ..., syntax: bool = ..., filter: str | None = ...,
+        from_: int = ..., count: bool = ..., facet: str | Sequence[str] | None = ...,
+        sort: str | None = ..., algorithm: str = ...,
         threads: int = ..., progress: ProgressOption = ...,
     ) -> Hits: ...
     @overload
     def search(
         self, queries: Iterable[str] | Mapping[Any, str], k: int = ..., *,
-        mode: str = ..., model: str = ..., k1: float | None = ..., b: float | None = ...,
-        variant: str | None = ..., mu: float | None = ..., syntax: bool = ...,
-        filter: str | None = ..., algorithm: str = ...,
+        mode: str = ..., model: str | None = ..., k1: float | None = ..., b: float | None = ...,
+        variant: str | None = ..., k3: float | None = ..., mu: float | None = ...,
+        field_weights: str | Mapping[str, float] | None = ..., expand: str | None = ...,
+        proximity: str | None = ..., syntax: bool = ..., filter: str | None = ...,
+        from_: int = ..., count: bool = ..., facet: str | Sequence[str] | None = ...,
+        sort: str | None = ..., algorithm: str = ...,
         threads: int = ..., progress: ProgressOption = ...,
     ) -> BatchHits: ...
     # fmt: on
@@ -297,13 +303,21 @@ class Index:
         k: int = 10,
         *,
         mode: str = "or",
-        model: str = "bm25",
+        model: str | None = None,
         k1: float | None = None,
         b: float | None = None,
         variant: str | None = None,
+        k3: float | None = None,
         mu: float | None = None,
+        field_weights: str | Mapping[str, float] | None = None,
+        expand: str | None = None,
+        proximity: str | None = None,
         syntax: bool = False,
         filter: str | None = None,
+        from_: int = 0,
+        count: bool = False,
+        facet: str | Sequence[str] | None = None,
+        sort: str | None = None,
         algorithm: str = "auto",
         threads: int = 0,
         progress: ProgressOption = None,
@@ -313,23 +327,48 @@ class Index:
         queries: a str, an iterable of str, or a mapping {query ID: str} or a Series, whose IDs
             `to_run` and `to_pandas` then name.
         mode: "or" finds documents with any of the words, "and" those with all of them.
-        model: bm25 (with k1, b and variant), dirichlet (with mu), cosine, dph, boolean, or bm25f
-            for an index with text fields. Variants of bm25 are papers, atire, lucene, lucene7,
+        model: bm25 (with k1, b, variant and k3), dirichlet (with mu), cosine, dph, boolean, or bm25f
+            for an index with text fields, with field_weights such as {"title": 3, "body": 1},
+            k1, b and variant. Variants of bm25 are papers, atire, lucene, lucene7,
             bm25+, bm25l, terrier and lucene-lossy.
+        expand: add words of the best documents to the query: "rm3" or "bo1", with parameters or
+            not, such as "rm3:docs=10,terms=10,weight=0.5"; `Hits.expanded` has the words.
+        proximity: "sdm": documents that have words of the query side by side score higher; the
+            index must have positions.
         syntax: queries are in the query language, +must -not "a phrase" wild* fuzzy~, instead of
             plain text. Phrases need an index with positions.
         filter: a query in the same language, whatever syntax is; only documents that match it are
             found, and it does not affect scores: filter="year:[2020 TO 2024] lang:en". All its
             parts must match, unless it says OR; mode is for the query alone.
+        from_: skip this many of the best documents, to see the next ones.
+        count: count all matching documents, in `Hits.total`; for one query.
+        facet: fields whose values are counted over all matching documents, in `Hits.facets`, such
+            as "lang", "lang:5" for the 5 most frequent, "year/10" or "published/month"; for one
+            query.
+        sort: sort by a field instead of by score, "year" or "year:desc".
         algorithm: auto, exhaustive, taat, maxscore, wand, bmw, vbmw or bmm; all give the same hits.
         threads: number of cores for many queries; 0 means all.
         What of a query may not mean what was intended, or why it found nothing, is in `notes` of
         the result. With syntax or a filter it is also a CollocateWarning.
         """
-        args: dict[str, Any] = {"k": _whole(k, "k"), "mode": mode, "model": model}
-        for name, value in (("k1", k1), ("b", b), ("mu", mu), ("variant", variant)):
+        args: dict[str, Any] = {"k": _whole(k, "k"), "mode": mode}
+        if model is not None:
+            args["model"] = model
+        if isinstance(field_weights, Mapping):
+            field_weights = ",".join(f"{name}={weight}" for name, weight in field_weights.items())
+        for name, value in (
+            ("k1", k1), ("b", b), ("k3", k3), ("mu", mu), ("variant", variant),
+            ("field_weights", field_weights), ("expand", expand), ("proximity", proximity),
+            ("sort", sort),
+        ):  # fmt: skip
             if value is not None:
                 args[name] = value
+        if from_:
+            args["from"] = _whole(from_, "from_")
+        if count:
+            args["count"] = True
+        if facet:
+            args["facet"] = listed(facet)
         if algorithm != "auto":
             args["algorithm"] = algorithm
         if syntax:
@@ -344,6 +383,8 @@ class Index:
             hits = Hits(self, queries, args, found["docs"], found["scores"], told.get("ids"))
             hits.seconds = told["seconds"]
             hits.notes = answer.notes
+            hits.total, hits.facets = told.get("total"), told.get("facets") or []
+            hits.expanded = {w["word"]: w["weight"] for w in told.get("expanded") or []}
             # Without hits for plain words it is no surprise that documents lack them.
             for note in answer.notes if syntax or filter else ():
                 warn(note)
@@ -608,7 +649,8 @@ def _queries(given: Any) -> tuple[list[str], list[Any] | None]:
 
 
 def _about(options: dict[str, Any]) -> dict[str, Any]:
-    return {n: v for n, v in options.items() if v is not None and n not in ("k", "threads")}
+    of_answer = ("k", "from", "count", "facet", "sort", "threads")
+    return {n: v for n, v in options.items() if v is not None and n not in of_answer}
 
 
 def _joined(parts: list[np.ndarray], dtype: Any) -> np.ndarray:
