@@ -62,7 +62,8 @@ func TestRoundsKeepToTheBound(t *testing.T) {
 	}
 }
 
-// stopped is a context that ends after it was asked some times: in the middle of a loop, not before.
+// stopped is a context that ends after it was asked some times: in the middle of a loop, not
+// before.
 type stopped struct {
 	context.Context
 	after int

@@ -136,7 +136,8 @@ func TestReadingKeepsToTheBound(t *testing.T) {
 	}
 }
 
-// stopped is a context that ends after it was asked some times: in the middle of a loop, not before.
+// stopped is a context that ends after it was asked some times: in the middle of a loop, not
+// before.
 type stopped struct {
 	context.Context
 	after int

@@ -63,8 +63,8 @@ func NewNullModel(p *Set, null Null, bandwidth float64) (*NullModel, error) {
 	return NewNullModelContext(context.Background(), p, null, bandwidth)
 }
 
-// NewNullModelContext is NewNullModel that stops when ctx is done: fitting clusters to many features
-// takes long.
+// NewNullModelContext is NewNullModel that stops when ctx is done: fitting clusters to many
+// features takes long.
 func NewNullModelContext(ctx context.Context, p *Set, null Null, bandwidth float64) (*NullModel, error) {
 	if err := given.Context(ctx); err != nil {
 		return nil, err

@@ -8,8 +8,8 @@ import (
 )
 
 // pairSums has the sums that all statistics by distance need, for every pair of features, or only
-// for some, and every ring, a range of distances. All sums are of integers, so the order of addition
-// does not matter.
+// for some, and every ring, a range of distances. All sums are of integers, so the order of
+// addition does not matter.
 type pairSums struct {
 	features int
 	some     *somePairs // nil means all pairs

@@ -16,9 +16,9 @@ func (v *Server) clientOf(r *http.Request) netip.Addr {
 	return networkOf(at)
 }
 
-// forwardedFor returns the client of a request that a proxy has sent. Each proxy appends the address
-// that it got the request from to X-Forwarded-For. So the list is read from its end, up to the first
-// address that is no proxy: whatever is before it, the client may have made up.
+// forwardedFor returns the client of a request that a proxy has sent. Each proxy appends the
+// address that it got the request from to X-Forwarded-For. So the list is read from its end, up to
+// the first address that is no proxy: whatever is before it, the client may have made up.
 func (v *Server) forwardedFor(r *http.Request, proxy netip.Addr) netip.Addr {
 	list := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for _, said := range slices.Backward(list) {

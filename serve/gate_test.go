@@ -468,9 +468,9 @@ func (q *quietGate) inTurn(t *testing.T, first, second netip.Addr, most int) int
 	return 0
 }
 
-// A client that comes back after a long pause goes first, but not for as long as it was away: it has
-// a head start of 5 milliseconds. A client that used more than its share waits for it, but not for
-// all of it: at most for 50 milliseconds of another.
+// A client that comes back after a long pause goes first, but not for as long as it was away: it
+// has a head start of 5 milliseconds. A client that used more than its share waits for it, but not
+// for all of it: at most for 50 milliseconds of another.
 func TestPausesAndDebtsAreBounded(t *testing.T) {
 	q := newQuietGate()
 	for range 1000 {

@@ -295,8 +295,8 @@ func TestZeroOptions(t *testing.T) {
 	}
 }
 
-// The cache of answers about places is bounded, whatever is asked: also if the names of requests are
-// longer than their answers.
+// The cache of answers about places is bounded, whatever is asked: also if the names of requests
+// are longer than their answers.
 func TestMinedCacheIsBounded(t *testing.T) {
 	c := newMinedCache()
 	for i := range 100 {

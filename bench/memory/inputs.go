@@ -25,8 +25,8 @@ func peakOf(s *os.ProcessState) bytesize.Size {
 	return bytesize.Size(s.SysUsage().(*syscall.Rusage).Maxrss) * unit
 }
 
-// unusual writes inputs that 'collocate generate' does not make: points of 20,000 kinds, a huge line,
-// a decompression bomb, empty lines, and unsorted IDs.
+// unusual writes inputs that 'collocate generate' does not make: points of 20,000 kinds, a huge
+// line, a decompression bomb, empty lines, and unsorted IDs.
 func (b *bench) unusual() error {
 	err := b.create("KINDS.csv", func(w *bufio.Writer) error {
 		w.WriteString("x,y,feature\n")
