@@ -110,15 +110,22 @@ func section(window int, rows []Row) report.Section {
 // ourCells fills in the cells of our measurements.
 func ourCells(cells []string, row Row, at map[Engine]Row, tokens int64) {
 	cells[1] = fmt.Sprintf("%.3f", row.Mean)
-	if row.Scaled {
-		cells[1] += fmt.Sprintf(" (scaled from %d words)", row.Tokens)
-	}
 	cells[2], cells[3], cells[4] = unlessZero("%.3f", row.SD), unlessZero("%.3f", row.Written),
 		unlessZero("%.3f", row.WriteSD)
+	if row.Scaled {
+		for _, i := range []int{1, 3} {
+			if cells[i] != "" {
+				cells[i] += fmt.Sprintf(" (scaled from %d words)", row.Tokens)
+			}
+		}
+	}
 	cells[5] = fmt.Sprintf("%.1f", float64(tokens)/row.Mean/1e6)
 	for i, base := range []Engine{Sequential, GloVe} {
 		if b, ok := at[base]; ok && base != row.Engine {
 			cells[6+i] = fmt.Sprintf("%.2f", speedup(b, row))
+			if b.Scaled || row.Scaled {
+				cells[6+i] += " (of a scaled time)"
+			}
 		}
 	}
 	cells[8], cells[9] = unlessZero("%.0f", float64(row.Streams)), unlessZero("%.0f", float64(row.Entries))

@@ -2,8 +2,11 @@ package papersbench
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/collocate/collocate/bench/report"
 )
 
 // The tables and figures of the five documents, with those of their numbers that can be read.
@@ -27,6 +30,7 @@ type item struct {
 	kind    kind
 	gpu     bool // the paper's values were measured on a GPU
 	recall  bool // the values are recall, not times
+	rounds  int  // the paper's times are means of this many runs; 0 means that it does not say
 	ours    func(*pages) (string, error)
 }
 
@@ -40,10 +44,17 @@ const (
 	drawing             // an explanation, no measurement
 )
 
-// mark returns whether and how an item was compared, for the page. err is the reason for a missing
-// value of ours. device means that there was a GPU, small that our data are smaller than the
+// mark returns whether and how an item was compared, for the page. ours is our value, err the reason
+// why it is missing. device means that there was a GPU, small that our data are smaller than the
 // paper's.
-func (i *item) mark(err error, device, small bool) string {
+func (i *item) mark(ours string, err error, device, small bool) string {
+	except := ""
+	if strings.Contains(ours, "scaled from") {
+		except += "; not measured in full, but scaled from a sample, where it says so"
+	}
+	if strings.Contains(ours, givenUp) {
+		except += "; given up after the time limit where it says so"
+	}
 	switch {
 	case i.kind == drawing:
 		return "cannot be compared: measures nothing"
@@ -53,14 +64,33 @@ func (i *item) mark(err error, device, small bool) string {
 		return "cannot be compared: " + err.Error()
 	case i.gpu && !device && !i.recall:
 		return "cannot be compared: ours are of cores, the paper's of a GPU"
+	case strings.Contains(ours, givenUp) && !measured.MatchString(ours):
+		return "cannot be compared: all jobs were given up after the time limit"
 	case i.kind == told:
-		return "compared in words: drawn, no numbers in the text"
+		return "compared in words: drawn, no numbers in the text" + except
 	case small && i.recall:
 		return "compared with care: our lists are shorter, and recall depends on their lengths"
 	case small:
-		return "cannot be compared: our data are smaller in this run"
+		return "cannot be compared: our data are smaller in this run" + except
 	}
-	return "compared"
+	return "compared" + except
+}
+
+// givenUp stands for a value of a job that took too long; measured finds one that was measured.
+const givenUp = "given up"
+
+var measured = regexp.MustCompile(`\d ms\b`)
+
+// differs returns how the item's setting differs from ours; rounds are those of our job.
+func (i *item) differs(rounds int) string {
+	if i.rounds == 0 || i.rounds == rounds {
+		return i.Differs
+	}
+	s := fmt.Sprintf("times are means of %s here, of %d in the paper", report.Count(rounds, "round"), i.rounds)
+	if i.Differs != "" {
+		s = i.Differs + "; " + s
+	}
+	return s
 }
 
 func drawings(numbers []string, shows ...string) (out []item) {
@@ -200,6 +230,8 @@ func (s *thesisPart) items() []item {
 	return out
 }
 
+// batchItems are those of chapter 7. Times marked as derived are table 7.1's divided by the speedup
+// that the text gives.
 func batchItems() []item {
 	out := []item{
 		{Number: "Table 7.1", Shows: "a batch of 500 queries on one core",
@@ -220,15 +252,15 @@ func batchItems() []item {
 		{"7.1", "batch, WAND, homogeneous: seconds by partitions in a row",
 			"partitions of 128 best up to 100 in a row, then alike", "7.1-sh-r", " s"},
 		{"7.2", "batch, WAND, homogeneous, partitions of 128: speedup",
-			"about 40x (0.43 s) at 250 in a row; sharing 78% faster than local at 100", "7.2", "x"},
+			"about 40x (derived: 0.43 s) at 250 in a row; sharing 78% faster than local at 100", "7.2", "x"},
 		{"7.3", "batch, WAND, heterogeneous: seconds by partitions in a row",
 			"best from 100 to 250 in a row", "7.3-sh-r", " s"},
 		{"7.4", "batch, WAND, heterogeneous, partitions of 32: speedup",
-			"about 25x (0.68 s) shared, 22x local, at 250 in a row", "7.4", "x"},
+			"about 25x (derived: 0.68 s) shared, 22x local, at 250 in a row", "7.4", "x"},
 		{"7.5", "batch, MaxScore, homogeneous: seconds by partitions in a row",
 			"below 1 s from 100 in a row on", "7.5-sh-r", " s"},
 		{"7.6", "batch, MaxScore, homogeneous, partitions of 32: speedup",
-			"about 40x (0.57 s) above 100 in a row", "7.6", "x"},
+			"about 40x (derived: 0.57 s) above 100 in a row", "7.6", "x"},
 		{"7.7", "batch, MaxScore, heterogeneous: seconds by partitions in a row",
 			"3 to 4 s from 5 in a row on", "7.7-sh-r", " s"},
 		{"7.8", "batch, MaxScore, heterogeneous, partitions of 32: speedup", "policies do not differ", "7.8", "x"},
@@ -246,7 +278,7 @@ func cooccurPaper() paper {
 		Machine: "AMD A10-7850K, 4 cores, 16 GB; NVIDIA GTX 1050 Ti; NVMe SSD",
 		Differs: "Generated text with the numbers of the 1 Billion Word Benchmark, which has 719 million words; a quick run has fewer.",
 		Items: append(drawings([]string{"1", "2"}, "architecture of a GPU", "a symmetric window of 2"),
-			item{Number: "Table 1", Shows: "seconds for vocabulary and matrix, window 2",
+			item{Number: "Table 1", Shows: "seconds for vocabulary and matrix, window 2", rounds: 10,
 				Paper: "sequential 245.397, multicore 85.130, GPU 15.210, GloVe 447.046; with writing 266.575, 108.613, 21.829, 459.563",
 				ours: both(column("cooccur-table1-window-2", "engine", "seconds", " s"),
 					column("cooccur-table1-window-2", "engine", "with writing", " s with writing")),
@@ -320,7 +352,7 @@ func placesPaper() paper {
 	p := paper{
 		ID: "places", Title: "M. Jabłoński, Ł. Kosiak, P. Kurzawa, M. Rydlewski, Implementacja algorytmu eksploracji danych z użyciem CUDA API, Poznań 2017",
 		Machine: "Intel i7-930, 24 GB; two NVIDIA GTX Titan in SLI; Windows Server 2012 R2",
-		Differs: "The points are drawn by our generator, not by Boiński's; a quick run measures each job once, with a limit of one second.",
+		Differs: "The points are drawn by our generator, not by Boiński's; as in the thesis a time is a mean of 20 rounds, of fewer if these take more than a fifth of the limit together. A quick run measures each job once, with a limit of one second.",
 		Items: append(drawings([]string{"1", "2", "3"}, "neighbouring locations",
 			"warps over instances", "sorted tables of pairs"),
 			item{Number: "Table 1", Shows: "parameters",
@@ -339,7 +371,7 @@ func placesPaper() paper {
 		{"whole job by prevalence", "GPU between the cores and one core; slowest above 0.3", "figure-11-by-prevalence"},
 	} {
 		p.Items = append(p.Items, item{Number: fmt.Sprintf("Figure %d", 4+i), Shows: x.shows,
-			Paper: x.paper, kind: told, ours: lastRow("places-"+x.table, "", " ms")})
+			Paper: x.paper, kind: told, rounds: 20, ours: lastRow("places-"+x.table, "", " ms")})
 	}
 	return p
 }

@@ -136,3 +136,34 @@ func TestLastRow(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
+
+// A value that is scaled, given up or of fewer rounds than the paper's is marked as such.
+func TestMarks(t *testing.T) {
+	numeric, drawn := item{rounds: 10}, item{kind: told, Differs: "x", rounds: 20}
+	for _, c := range []struct {
+		got, want string
+	}{
+		{numeric.mark("gpu 3 s", nil, true, false), "compared"},
+		{numeric.mark("one core 430 s (scaled from 5000000 words)", nil, true, false),
+			"compared; not measured in full, but scaled from a sample, where it says so"},
+		{drawn.mark("points 5: slow given up, fast 7 ms", nil, true, false),
+			"compared in words: drawn, no numbers in the text; given up after the time limit where it says so"},
+		{drawn.mark("points 5: slow given up, fast given up", nil, true, false),
+			"cannot be compared: all jobs were given up after the time limit"},
+		{numeric.differs(10), ""},
+		{numeric.differs(1), "times are means of 1 round here, of 10 in the paper"},
+		{drawn.differs(3), "x; times are means of 3 rounds here, of 20 in the paper"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%q, want %q", c.got, c.want)
+		}
+	}
+	// The thesis gives speedups for its batches; seconds follow from these.
+	n := 0
+	for _, i := range thesisPaper().Items {
+		n += strings.Count(i.Paper, "(derived: ")
+	}
+	if n != 3 {
+		t.Errorf("%d values of the thesis are marked as derived, want 3", n)
+	}
+}

@@ -101,7 +101,7 @@ func lastRow(name, of, unit string) func(*pages) (string, error) {
 			switch v {
 			case "":
 			case "-":
-				out = append(out, t.Header[i+1]+" given up")
+				out = append(out, t.Header[i+1]+" "+givenUp)
 			default:
 				out = append(out, t.Header[i+1]+" "+v+unit)
 			}

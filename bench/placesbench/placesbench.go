@@ -85,7 +85,7 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 	}
 	r := &report.Report{
 		Name: "places", Title: "Co-location: the thesis' figures again",
-		Intro: fmt.Sprintf("Times are in milliseconds, means of %s (of one if it took a fifth of the limit), from points to patterns in memory. "+
+		Intro: fmt.Sprintf("Times are in milliseconds, means of %s (fewer once they took a fifth of the limit together), from points to patterns in memory. "+
 			"Memory is the largest heap during a job, without the points, in megabytes. "+
 			"%d threads; %s. A gap is a job that took longer than %v or failed: the number of SGCT's candidates grows exponentially.", report.Count(o.Rounds, "round"), o.Threads, b.deviceName(), o.Limit),
 	}
@@ -172,8 +172,8 @@ type cost struct{ ms, mb float64 }
 var gap = cost{math.NaN(), math.NaN()}
 
 // mean returns the mean time of do over the rounds. It returns a gap if a round exceeds the limit,
-// or fails, as algorithms that list instances may. After a round of more than a fifth of the limit
-// there are no more.
+// or fails, as algorithms that list instances may. Once the rounds took more than a fifth of the
+// limit together there are no more.
 func (b *bench) mean(o coloc.Options, do func(ctx context.Context) (time.Duration, error)) (cost, error) {
 	sum, rounds := time.Duration(0), 0
 	for range b.Rounds {
@@ -190,7 +190,7 @@ func (b *bench) mean(o coloc.Options, do func(ctx context.Context) (time.Duratio
 			return gap, err
 		}
 		sum += took
-		if rounds++; took > b.Limit/5 {
+		if rounds++; sum > b.Limit/5 {
 			break
 		}
 	}
