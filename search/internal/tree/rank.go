@@ -289,6 +289,7 @@ func (p *plan) sparse(left int) bool {
 	var longest index.Term
 	for i, root := range p.roots {
 		part := int64(left) * int64(p.parts[i].docs) / int64(max(1, p.docs()))
+		several := false // there was a word with a level map before
 		root.each(func(n *node) {
 			t := n.terms[0].Info
 			if t.DF == 0 {
@@ -300,6 +301,10 @@ func (p *plan) sparse(left int) bool {
 			postings += int64(t.DF)
 			if n.src.Index.HasLevels(t) {
 				cost += sparseLevel * part
+				if several {
+					cost += sparseFurther * part
+				}
+				several = true
 			} else {
 				cost += min(sparsePosting*int64(t.DF), sparseFind*part)
 			}

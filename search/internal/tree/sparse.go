@@ -63,10 +63,13 @@ type sparseList struct {
 	place  int     // index of the word in the query
 
 	// If the index stores bounds for this model (see know), else nil and false.
-	bm25    *model.BM25Scorer        // the scorer
-	lowX    []float32                // lowest x of each block
-	leveled bool                     // the list has a map of levels
-	levels  [index.NumLevels]float64 // bound on the word's score at each level
+	bm25    *model.BM25Scorer // the scorer
+	lowX    []float32         // lowest x of each block
+	leveled bool              // the list has a map of levels
+	pairs   []uint64          // its map of the best pairs of documents, or nil
+	// levels bounds the word's score at each level, in documents that the map of pairs rules out
+	// from the best, and in others.
+	levels [2][index.NumLevels]float64
 }
 
 // scored holds the candidates, documents that may enter the result, in increasing order.
@@ -79,11 +82,12 @@ type scored struct {
 	margin float64   // relative margin for rounding
 	floor  float64   // a score below which no document enters the result
 
-	most   float32    // the highest of scores
-	bounds []float64  // bound on each candidate's final score, by levels
-	first  topk.Heap  // the highest bounds
-	who    []uint32   // candidates to be looked up next, up to a block of them
-	batch  candidates // buffer for looking them up
+	most       float32              // the highest of scores
+	bounds     []float64            // bound on each candidate's final score, by levels
+	counts     [boundBuckets]uint32 // number of bounds in ranges of equal width
+	now, later []uint32             // candidates that addNow looks up, and those that follow
+	who        []uint32             // candidates to be looked up next, up to a block of them
+	batch      candidates           // buffer for looking them up
 }
 
 // scoredPool reuses memory.
@@ -107,12 +111,7 @@ func (x *exec) rankSparse(root *node, within *docset.Set, h *ranking) error {
 	c := scoredPool.Get().(*scored)
 	defer scoredPool.Put(c)
 	c.margin, c.floor = h.margin, h.cut
-	c.docs = slices.Grow(c.docs[:0], within.Count())
-	for i, word := range within.Words() {
-		for ; word != 0; word &= word - 1 {
-			c.docs = append(c.docs, uint32(64*i+bits.TrailingZeros64(word)))
-		}
-	}
+	c.list(within)
 	c.begin(h)
 	all := true           // documents with none of the words so far can still enter the result
 	leveled := len(lists) // lists[leveled:] have maps of levels
@@ -133,9 +132,26 @@ func (x *exec) rankSparse(root *node, within *docset.Set, h *ranking) error {
 		if err := x.addLeveled(lists[leveled:], c); err != nil {
 			return err
 		}
-		c.keep(c.cut())
+		c.keep(c.beat())
 	}
 	return x.scoreAll(lists, within, c, h)
+}
+
+// list makes all documents of a set candidates. Most words of a sparse set have no or one document,
+// in no order that a processor could predict: these are written without a branch.
+func (c *scored) list(set *docset.Set) {
+	n, docs := 0, slices.Grow(c.docs[:0], set.Count()+2)
+	docs = docs[:cap(docs)]
+	for i, word := range set.Words() {
+		docs[n] = uint32(64*i + bits.TrailingZeros64(word))
+		n += int((word | -word) >> 63)
+		word &= word - 1
+		for ; word != 0; word &= word - 1 {
+			docs[n] = uint32(64*i + bits.TrailingZeros64(word))
+			n++
+		}
+	}
+	c.docs = docs[:n]
 }
 
 // scoreAll scores the candidates in the order of the query.
@@ -262,42 +278,96 @@ func firstFrom(docs []uint32, from uint32) int {
 // the others need not be looked up. "the preakness" among 1% of the documents takes a tenth of the
 // time.
 func (x *exec) addLeveled(lists []*sparseList, c *scored) error {
+	most := 0.0 // by these words alone: the few documents that have others are in the last range
+	for _, l := range lists {
+		most += l.levels[1][index.NumLevels-1]
+	}
+	clear(c.counts[:])
 	c.bounds = slices.Grow(c.bounds[:0], len(c.docs))[:len(c.docs)]
 	for i, doc := range c.docs {
 		sum := float64(c.scores[i])
 		for _, l := range lists {
-			sum += l.levels[l.LevelOf(doc)]
+			sum += l.boundAt(doc)
 		}
 		c.bounds[i] = sum
+		c.counts[bucketOf(sum, most)]++
 	}
-	c.first.Reset(min(topLevels*c.best.K, max(1, len(c.docs))))
-	for i, sum := range c.bounds {
-		c.first.Add(c.docs[i], float32(sum))
-	}
-	from := 0.0
-	if c.first.Full() {
-		from = float64(c.first.Worst())
-	}
-	c.first.Reset(1)
-	for _, first := range []bool{true, false} {
-		need := c.cut()
-		for _, l := range lists {
-			if err := x.tick(); err != nil {
-				return err
-			}
-			l.block = 0
-			for i, sum := range c.bounds {
-				if sum >= need && sum >= from == first && l.LevelOf(c.docs[i]) > 0 {
-					x.want(i, l, c)
-				}
-			}
-			x.lookUp(l, c)
-			if err := l.Err(); err != nil {
-				return err
-			}
+	from, n := len(c.counts)-1, 0
+	for ; from > 0; from-- {
+		if n += int(c.counts[from]); n >= topLevels*c.best.K {
+			break
 		}
 	}
+	// Both groups are made before bounds change, so that no score is added twice.
+	need := c.beat()
+	c.now, c.later = c.now[:0], c.later[:0]
+	for i, sum := range c.bounds {
+		if sum < need {
+			continue
+		}
+		if bucketOf(sum, most) >= from {
+			c.now = append(c.now, uint32(i))
+		} else {
+			c.later = append(c.later, uint32(i))
+		}
+	}
+	if err := x.addNow(lists, c); err != nil {
+		return err
+	}
+	c.now, c.later = c.later, c.now
+	return x.addNow(lists, c)
+}
+
+// bucketOf returns the number of a value's range: one of boundBuckets of equal width up to most, of
+// which the last also has what is higher.
+func bucketOf(value, most float64) int {
+	return max(0, min(int(value/most*boundBuckets), boundBuckets-1))
+}
+
+// addNow looks up the candidates of c.now in the lists, one after the other. A score takes the place
+// of its bound at once, so that a candidate that cannot enter the result any more is not looked up
+// in later lists.
+func (x *exec) addNow(lists []*sparseList, c *scored) error {
+	for _, l := range lists {
+		if err := x.tick(); err != nil {
+			return err
+		}
+		c.raise()
+		need, n := c.beat(), 0
+		l.block = 0
+		for _, i := range c.now {
+			if c.bounds[i] < need {
+				continue
+			}
+			c.now[n] = i
+			n++
+			c.bounds[i] -= l.boundAt(c.docs[i]) + float64(c.scores[i])
+			if l.LevelOf(c.docs[i]) > 0 { // even if the bound is 0: a score of 0 is an answer
+				x.want(int(i), l, c)
+			}
+		}
+		c.now = c.now[:n]
+		x.lookUp(l, c)
+		if err := l.Err(); err != nil {
+			return err
+		}
+		for _, i := range c.now {
+			c.bounds[i] += float64(c.scores[i])
+		}
+	}
+	c.raise()
 	return nil
+}
+
+// raise raises the floor to the threshold so far, and that to what the candidates of c.now give.
+func (c *scored) raise() {
+	c.floor = c.beat()
+	c.best.Reset(c.best.K)
+	for _, i := range c.now {
+		if c.has[i] {
+			c.best.Add(c.docs[i], c.scores[i])
+		}
+	}
 }
 
 // want queues a candidate for lookUp, which is called when a block of them is queued.
@@ -347,7 +417,7 @@ func (x *exec) sparseLists(root *node) (lists []*sparseList, most float64, err e
 		l := &sparseList{scorer: n.scorers[0], place: len(lists)}
 		lists = append(lists, l)
 		if err = l.open(x.src.Index, n.terms[0].Info); err == nil {
-			l.know()
+			err = l.know(x.src.Index)
 			most += l.most
 		}
 	})
@@ -359,19 +429,36 @@ func (x *exec) sparseLists(root *node) (lists []*sparseList, most float64, err e
 
 // know computes the bounds of the list. They are tighter, and there are some for each level, if the
 // index stores bounds for the model of the request.
-func (l *sparseList) know() {
+func (l *sparseList) know(from *index.Reader) error {
 	l.most, l.lowX, l.leveled = float64(l.scorer.Bound(l.Bound)), nil, false
 	s, ok := l.scorer.(*model.BM25Scorer)
 	if !ok || !s.W.Stored || l.LowX == nil {
-		return
+		return nil
 	}
 	l.bm25, l.lowX = s, l.LowX
 	l.most = l.ofX(l.BestX)
-	if l.leveled = l.Levels != nil; l.leveled {
-		for level := 1; level < index.NumLevels; level++ {
-			l.levels[level] = l.ofX(l.LevelX[level])
+	if l.leveled = l.Levels != nil; !l.leveled {
+		return nil
+	}
+	pairs, x, err := from.Pairs(l.Term)
+	l.pairs = pairs
+	for level := 1; level < index.NumLevels; level++ {
+		bound := l.ofX(l.LevelX[level])
+		l.levels[1][level] = bound
+		if l.levels[0][level] = bound; pairs != nil {
+			l.levels[0][level] = min(bound, l.ofX(x))
 		}
 	}
+	return err
+}
+
+// boundAt returns a bound on the score of a word with a map of levels in a document.
+func (l *sparseList) boundAt(doc uint32) float64 {
+	best := uint64(0)
+	if l.pairs != nil {
+		best = l.pairs[doc>>7] >> (doc >> 1 & 63) & 1
+	}
+	return l.levels[best][l.LevelOf(doc)]
 }
 
 // ofX returns a bound on the score of postings whose stored x is at least the given one.

@@ -180,7 +180,7 @@ func TestSparseOrFromTop(t *testing.T) {
 		t.Fatal(err)
 	}
 	set := docset.New(docs)
-	for set.Count() < docs/20 {
+	for set.Count() < docs/30 {
 		set.Add(rng.Uint32N(docs))
 	}
 	set.Add(1007) // has the rare word
@@ -250,7 +250,7 @@ func TestSparseBoundsHold(t *testing.T) {
 				for i, tf := range l.TFs() {
 					score := float64(l.scorer.Score(tf, e.Collection.Lengths[docs[i]]))
 					best = max(best, score)
-					if score > l.boundOf(b) || l.leveled && score > l.levels[l.LevelOf(docs[i])] {
+					if score > l.boundOf(b) || l.leveled && score > l.boundAt(docs[i]) {
 						t.Fatalf("%v, %s: document %d scores %v, block %d at most %v", m, word, docs[i], score,
 							b, l.boundOf(b))
 					}
