@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,7 +32,14 @@ type Options struct {
 	Quick   bool   // small data, for 3 minutes on two cores
 	Tiny    bool   // smaller still, for tests
 	Dir     string // for temporary data; "" means the system's temporary folder
-	Say     func(format string, args ...any)
+	// Pieces is a folder in which the results of jobs and of their parts are kept, so that a run
+	// that was stopped can go on; "" means none.
+	Pieces string
+	// Only names the jobs to measure; empty means all. The others are on the page if they were kept.
+	Only []string
+	Say  func(format string, args ...any)
+
+	store *report.Store
 }
 
 // amount is the size of each job's data.
@@ -77,28 +85,58 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 	if o.Say == nil {
 		o.Say = func(string, ...any) {}
 	}
+	for _, name := range o.Only {
+		if !slices.Contains(Jobs, name) {
+			return nil, fmt.Errorf("papers: there is no job %q: want %s", name, strings.Join(Jobs, ", "))
+		}
+	}
+	if o.Pieces != "" {
+		o.store = &report.Store{Dir: o.Pieces, Say: o.Say,
+			Settings: fmt.Sprintf("%s; %d bytes of memory; %+v", machine(&o), o.Memory, o.amount())}
+	}
 	p := &pages{tables: map[string]*report.Table{}, plots: map[string]*report.Plot{}, device: o.Device != nil}
-	for _, job := range []struct {
-		prefix string
-		run    func(context.Context, amount) (*report.Report, error)
-	}{{"thesis", o.thesis}, {"cooccur", o.cooccur}, {"weigh", o.weigh}, {"dict", o.dictionaries},
-		{"dict-device", o.dictionariesGPU}, {"places", o.places}} {
-		start := time.Now()
-		r, err := job.run(ctx, o.amount())
+	for _, job := range Jobs {
+		r, err := o.job(ctx, job)
 		if err != nil {
-			return nil, fmt.Errorf("papers: %s: %w", job.prefix, err)
+			return nil, fmt.Errorf("papers: %s: %w", job, err)
 		}
 		if r != nil {
-			p.adopt(job.prefix, r)
-			o.Say("%s: %.0f s", job.prefix, time.Since(start).Seconds())
+			p.adopt(job, r)
+		} else if job != deviceJob || o.Device != nil {
+			p.missing = append(p.missing, job)
 		}
 	}
 	return o.page(p), nil
 }
 
+// Jobs are the jobs in the order in which they are measured.
+var Jobs = []string{"thesis", "cooccur", "weigh", "dict", deviceJob, "places"}
+
+// deviceJob needs a GPU.
+const deviceJob = "dict-device"
+
+// job returns the report of a job: one that was kept, or a new one, unless it is not to be measured.
+func (o *Options) job(ctx context.Context, job string) (*report.Report, error) {
+	run := map[string]func(context.Context, amount) (*report.Report, error){
+		"thesis": o.thesis, "cooccur": o.cooccur, "weigh": o.weigh, "dict": o.dictionaries,
+		deviceJob: o.dictionariesGPU, "places": o.places,
+	}[job]
+	if len(o.Only) > 0 && !slices.Contains(o.Only, job) {
+		return o.store.Load(job)
+	}
+	return o.store.Do(job, func() (*report.Report, error) {
+		start := time.Now()
+		r, err := run(ctx, o.amount())
+		if r != nil && err == nil {
+			o.Say("%s: %.0f s", job, time.Since(start).Seconds())
+		}
+		return r, err
+	})
+}
+
 func (o *Options) thesis(ctx context.Context, a amount) (*report.Report, error) {
 	t := a.thesis
-	t.Device, t.Threads, t.Dir, t.Say = o.Device, o.Threads, o.Dir, o.Say
+	t.Device, t.Threads, t.Dir, t.Say, t.Store = o.Device, o.Threads, o.Dir, o.Say, o.store
 	return thesisbench.Run(ctx, t)
 }
 
@@ -128,7 +166,8 @@ func (o *Options) weigh(ctx context.Context, a amount) (*report.Report, error) {
 
 func (o *Options) places(ctx context.Context, a amount) (*report.Report, error) {
 	return placesbench.Run(ctx, placesbench.Options{GPU: o.Places, Threads: o.Threads,
-		Memory: o.Memory, Rounds: a.rounds.places, Limit: a.places, Quick: a.hundredth, Within: o.Quick})
+		Memory: o.Memory, Rounds: a.rounds.places, Limit: a.places, Quick: a.hundredth, Within: o.Quick,
+		Store: o.store})
 }
 
 // page makes the report: a list of all tables and figures, then the measurements.
@@ -137,6 +176,9 @@ func (o *Options) page(p *pages) *report.Report {
 		Intro: fmt.Sprintf("Every table and figure of five documents, with the paper's values and ours, which were measured on %s. All measurements follow the lists.", machine(o))}
 	if o.Quick || o.Tiny {
 		r.Intro += " **This was a quick run on small data:** the last column says what can be compared."
+	}
+	if len(p.missing) > 0 {
+		r.Intro += fmt.Sprintf(" **Not measured yet:** %s.", strings.Join(p.missing, ", "))
 	}
 	for _, paper := range papers() {
 		t := report.Table{Name: paper.ID, Prose: true,

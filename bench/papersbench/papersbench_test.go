@@ -1,8 +1,12 @@
 package papersbench
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,14 +20,32 @@ import (
 // value, ours or a reason why there is none, and a mark.
 func TestEveryTableAndFigure(t *testing.T) {
 	trials.Long(t, "every table, in the interpreter")
-	r, err := Run(t.Context(), Options{Tiny: true, Threads: 2})
+	dir := t.TempDir()
+	o := Options{Tiny: true, Threads: 2, Pieces: filepath.Join(dir, "pieces")}
+	r, err := Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	check(t, r)
-	dir := t.TempDir()
-	if err := r.Write(dir); err != nil {
+	if err := errors.Join(r.Write(dir), r.WriteHTML(dir)); err != nil {
 		t.Fatal(err)
+	}
+	size := int64(0)
+	err = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		i, err := e.Info()
+		size += i.Size()
+		return err
+	})
+	if t.Logf("%d bytes", size); size > 3e6 || err != nil {
+		t.Errorf("the folder has %d bytes, %v; want at most 3 MB", size, err)
+	}
+	// Everything was kept: a second run measures nothing, and makes the same page.
+	again, err := Run(t.Context(), o)
+	if err != nil || !reflect.DeepEqual(texts(again), texts(r)) {
+		t.Errorf("a second run makes another page, %v", err)
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "README.md"))
 	if err != nil {
@@ -34,6 +56,69 @@ func TestEveryTableAndFigure(t *testing.T) {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page lacks %q", want)
 		}
+	}
+}
+
+// texts returns everything on a page but the plots, whose gaps do not equal themselves.
+func texts(r *report.Report) (out []string) {
+	out = append(out, r.Intro)
+	for _, s := range r.Sections {
+		out = append(out, s.Title, s.Text, fmt.Sprint(s.Tables))
+	}
+	return out
+}
+
+// A run can be done in pieces: what was measured is kept, what was not is marked, and a part that
+// is missing is measured again.
+func TestPieces(t *testing.T) {
+	var said []string
+	o := Options{Tiny: true, Threads: 1, Pieces: filepath.Join(t.TempDir(), "pieces"), Only: []string{"dict"},
+		Say: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }}
+	run := func() *report.Report {
+		t.Helper()
+		said = nil
+		r, err := Run(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	first := run()
+	if !strings.Contains(first.Intro, "**Not measured yet:** thesis, cooccur, weigh, places.") {
+		t.Errorf("the page begins with %q, want the jobs that are missing", first.Intro)
+	}
+	marks := map[string]int{}
+	for i, p := range papers() {
+		for _, row := range first.Sections[i].Tables[0].Rows {
+			if p.ID != "weigh-2017" || row[0] == "Figure 5" {
+				marks[row[5]]++
+			}
+		}
+	}
+	if marks["cannot be compared: not measured yet"] < 40 {
+		t.Errorf("marks %v, want those of the other jobs to say that they are not measured yet", marks)
+	}
+	if second := run(); !slices.Equal(said, []string{"dict: kept from an earlier run"}) ||
+		!reflect.DeepEqual(texts(second), texts(first)) {
+		t.Errorf("a second run says %q, want that it kept all, and the same page", said)
+	}
+	// Without the job's file, its parts are kept; one of these is measured again.
+	for _, name := range []string{"dict.json", "dict.stt.100.json"} {
+		if err := os.Remove(filepath.Join(o.Pieces, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run()
+	if slices.Contains(said, "dict.stt.100: kept from an earlier run") ||
+		!slices.Contains(said, "dict.stt.50: kept from an earlier run") {
+		t.Errorf("the run says %q, want that only dict.stt.100 was measured", said)
+	}
+	o.Threads = 2
+	if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "other settings") {
+		t.Errorf("with other settings: error %v", err)
+	}
+	if _, err := Run(t.Context(), Options{Only: []string{"dicts"}}); err == nil {
+		t.Error("an unknown job: no error")
 	}
 }
 

@@ -16,6 +16,7 @@ type pages struct {
 	plots    map[string]*report.Plot
 	sections []report.Section
 	device   bool
+	missing  []string // jobs that were not measured
 }
 
 // adopt adds a report; the names of its tables and plots get the prefix.
@@ -35,13 +36,34 @@ func (p *pages) adopt(prefix string, r *report.Report) {
 	}
 }
 
-var errNoGPU = errors.New("needs a GPU")
+var (
+	errNoGPU  = errors.New("needs a GPU")
+	errNotYet = errors.New("not measured yet")
+)
+
+// notYet reports whether the job of a table or plot was not measured.
+func (p *pages) notYet(name string) bool {
+	return slices.ContainsFunc(p.missing, func(job string) bool { return strings.HasPrefix(name, job+"-") })
+}
+
+// plot returns a plot.
+func (p *pages) plot(name string) (*report.Plot, error) {
+	switch plot := p.plots[name]; {
+	case plot != nil:
+		return plot, nil
+	case p.notYet(name):
+		return nil, errNotYet
+	}
+	return nil, fmt.Errorf("there is no plot %s", name)
+}
 
 // table returns a table. If it is missing and there was no GPU, the error is errNoGPU.
 func (p *pages) table(name string) (*report.Table, error) {
 	switch t := p.tables[name]; {
 	case t != nil && len(t.Rows) > 0:
 		return t, nil
+	case p.notYet(name):
+		return nil, errNotYet
 	case !p.device:
 		return nil, errNoGPU
 	}
@@ -273,9 +295,9 @@ func syncBatch(p *pages) (string, error) {
 // peaks returns the best point of each line of a plot.
 func peaks(name, unit string, least bool) func(*pages) (string, error) {
 	return func(p *pages) (string, error) {
-		plot := p.plots[name]
-		if plot == nil {
-			return "", fmt.Errorf("there is no plot %s", name)
+		plot, err := p.plot(name)
+		if err != nil {
+			return "", err
 		}
 		var out []string
 		for _, s := range plot.Series {
@@ -294,9 +316,9 @@ func peaks(name, unit string, least bool) func(*pages) (string, error) {
 // classes returns all points of each line of a plot: the four classes by length of lists.
 func classes(name string) func(*pages) (string, error) {
 	return func(p *pages) (string, error) {
-		plot := p.plots[name]
-		if plot == nil {
-			return "", fmt.Errorf("there is no plot %s", name)
+		plot, err := p.plot(name)
+		if err != nil {
+			return "", err
 		}
 		var out []string
 		for _, s := range plot.Series {

@@ -41,6 +41,7 @@ type Options struct {
 	// Within leaves out what the thesis does not have: up to 10 million points, many patterns.
 	Within bool
 	Note   func(progress string) // called with what is measured next; may be nil
+	Store  *report.Store         // keeps figures that were measured; may be nil
 }
 
 // features is the number of features. The thesis does not give its own.
@@ -96,12 +97,15 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 	if !o.Within {
 		figures = append(figures, b.beyond)
 	}
-	for _, figure := range figures {
-		s, err := figure()
+	for i, figure := range figures {
+		part, err := o.Store.Do(fmt.Sprintf("places.%d", i+1), func() (*report.Report, error) {
+			s, err := figure()
+			return &report.Report{Sections: []report.Section{s}}, err
+		})
 		if err != nil {
 			return nil, err
 		}
-		r.Add(s)
+		r.Sections = append(r.Sections, part.Sections...)
 	}
 	return r, nil
 }

@@ -2,6 +2,9 @@ package main
 
 import (
 	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,11 +25,22 @@ Collocate began with: its number, the paper's value, ours, both machines, how th
 differ, and whether the values can be compared. All measurements follow, with plots.
 
 With a GPU it takes about an hour. --engine multicore leaves the GPU out and uses less data.
---quick takes two or three minutes on two cores.`,
+--quick takes two or three minutes on two cores.
+
+With --out, every result is kept in the subfolder pieces as soon as it is measured. A run that was
+stopped goes on where it was when the command is given again; delete a file there to measure it
+again. --only measures some jobs. The folder has the page as index.html and README.md, a CSV file
+per table and an SVG file per plot.`,
 		Args: cobra.NoArgs,
 		Example: `  collocate bench papers --out papers
+  collocate bench papers --only weigh,dict --out papers
   collocate bench papers --quick --engine multicore --out papers`,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			for _, name := range o.Only {
+				if !slices.Contains(papersbench.Jobs, name) {
+					return usagef("--only %s: want some of %s", name, strings.Join(papersbench.Jobs, ","))
+				}
+			}
 			o.Threads, o.Memory = a.threads, int64(a.memory)
 			o.Say = func(format string, args ...any) { a.summary(format, args...) }
 			if o.Device, err = a.gpuIfAny(); err != nil {
@@ -39,11 +53,24 @@ With a GPU it takes about an hour. --engine multicore leaves the GPU out and use
 				}
 				defer func() { err = errors.Join(err, o.Places.Close()) }()
 			}
-			return a.printReport(out, func() (*report.Report, error) { return papersbench.Run(cmd.Context(), o) })
+			if out != "" {
+				o.Pieces = filepath.Join(out, "pieces")
+			}
+			var r *report.Report
+			err = a.printReport(out, func() (_ *report.Report, err error) {
+				r, err = papersbench.Run(cmd.Context(), o)
+				return r, err
+			})
+			if err == nil && out != "" {
+				err = r.WriteHTML(out)
+			}
+			return err
 		},
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.Quick, "quick", false, "use small data: two or three minutes on two cores")
+	f.StringSliceVar(&o.Only, "only", nil,
+		"measure these jobs only: "+strings.Join(papersbench.Jobs, ", "))
 	f.StringVar(&o.Dir, "scratch", "", "folder for temporary data, about 6 GB, or little with --quick (default the system's temporary folder)")
 	f.StringVarP(&out, "out", "o", "",
 		"folder for the page with CSV files and plots (default: the page on standard output)")

@@ -1,0 +1,159 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/collocate/collocate/internal/atomicfile"
+)
+
+// Store keeps the parts of a long benchmark in files of a folder, one for each part, so that a run
+// that was stopped can go on. A nil Store keeps nothing.
+type Store struct {
+	Dir string
+	// Settings describe the machine and what is measured. A part with others is an error.
+	Settings string
+	// Say, if not nil, is called with messages on what is kept.
+	Say func(format string, args ...any)
+}
+
+// stored is the content of a file: JSON, with the plots, and null for gaps in these.
+type stored struct {
+	Settings string          `json:"settings"`
+	Name     string          `json:"name,omitempty"`
+	Title    string          `json:"title,omitempty"`
+	Intro    string          `json:"intro,omitempty"`
+	Sections []storedSection `json:"sections"`
+}
+
+type storedSection struct {
+	Section
+	Plots []storedPlot `json:"plots,omitempty"`
+}
+
+type storedPlot struct {
+	Plot
+	Series []storedSeries
+}
+
+type storedSeries struct {
+	Name string
+	X, Y []*float64
+}
+
+// Do returns a part: that of an earlier run, or what measure returns, which it keeps. A nil report
+// of measure is not kept.
+func (s *Store) Do(part string, measure func() (*Report, error)) (*Report, error) {
+	if r, err := s.Load(part); r != nil || err != nil {
+		return r, err
+	}
+	r, err := measure()
+	if err != nil || r == nil || s == nil {
+		return r, err
+	}
+	data, err := json.Marshal(s.pack(r))
+	if err != nil {
+		return nil, fmt.Errorf("keep %s: %w", part, err)
+	}
+	if err := os.MkdirAll(s.Dir, 0o777); err != nil {
+		return nil, fmt.Errorf("keep %s: %w", part, err)
+	}
+	err = atomicfile.WriteFile(s.path(part), func(f *atomicfile.File) error {
+		_, err := f.Write(data)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("keep %s: %w", part, err)
+	}
+	return r, nil
+}
+
+// Load returns a part of an earlier run, or nil if there is none.
+func (s *Store) Load(part string) (*Report, error) {
+	if s == nil {
+		return nil, nil
+	}
+	path := s.path(part)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var in stored
+	if err := json.Unmarshal(data, &in); err != nil {
+		return nil, fmt.Errorf("%s: not a part of a benchmark: %w: delete it to measure it again", path, err)
+	}
+	if in.Settings != s.Settings {
+		return nil, fmt.Errorf("%s was measured with other settings (%s, now %s): choose another folder, or delete it",
+			path, in.Settings, s.Settings)
+	}
+	if s.Say != nil {
+		s.Say("%s: kept from an earlier run", part)
+	}
+	return in.unpack(), nil
+}
+
+func (s *Store) path(part string) string { return filepath.Join(s.Dir, part+".json") }
+
+func (s *Store) pack(r *Report) stored {
+	out := stored{Settings: s.Settings, Name: r.Name, Title: r.Title, Intro: r.Intro}
+	for _, section := range r.Sections {
+		in := storedSection{Section: section}
+		for _, p := range section.Plots {
+			plot := storedPlot{Plot: p}
+			for _, line := range p.Series {
+				plot.Series = append(plot.Series, storedSeries{line.Name, orNull(line.X), orNull(line.Y)})
+			}
+			plot.Plot.Series = nil
+			in.Plots = append(in.Plots, plot)
+		}
+		out.Sections = append(out.Sections, in)
+	}
+	return out
+}
+
+func (in *stored) unpack() *Report {
+	r := &Report{Name: in.Name, Title: in.Title, Intro: in.Intro}
+	for _, section := range in.Sections {
+		out := section.Section
+		for _, p := range section.Plots {
+			plot := p.Plot
+			for _, line := range p.Series {
+				plot.Series = append(plot.Series, Series{line.Name, orNaN(line.X), orNaN(line.Y)})
+			}
+			out.Plots = append(out.Plots, plot)
+		}
+		r.Sections = append(r.Sections, out)
+	}
+	return r
+}
+
+// orNull and orNaN exchange NaN, which JSON does not have, for null.
+func orNull(values []float64) (out []*float64) {
+	for i := range values {
+		if math.IsNaN(values[i]) {
+			out = append(out, nil)
+		} else {
+			out = append(out, &values[i])
+		}
+	}
+	return out
+}
+
+func orNaN(values []*float64) (out []float64) {
+	for _, v := range values {
+		if v == nil {
+			out = append(out, math.NaN())
+		} else {
+			out = append(out, *v)
+		}
+	}
+	return out
+}
