@@ -123,8 +123,9 @@ func splitInto(t *testing.T, path, dir string, a text.Analyzer) {
 		t.Fatal(err)
 	}
 	defer w.Close()
+	folder := t.TempDir() // the IDs of an index's files are relative to one folder
 	for n := range 3 {
-		part := filepath.Join(t.TempDir(), fmt.Sprint("part", n))
+		part := filepath.Join(folder, fmt.Sprint("part", n))
 		all := strings.SplitAfter(strings.TrimSpace(string(lines)), "\n")
 		some := strings.Join(all[n*len(all)/3:(n+1)*len(all)/3], "")
 		if err := os.WriteFile(part, []byte(some), 0o644); err != nil {

@@ -324,9 +324,9 @@ func bucketOf(value, most float64) int {
 	return max(0, min(int(value/most*boundBuckets), boundBuckets-1))
 }
 
-// addNow looks up the candidates of c.now in the lists, one after the other. A score takes the place
-// of its bound at once, so that a candidate that cannot enter the result any more is not looked up
-// in later lists.
+// addNow looks up the candidates of c.now in the lists, one after the other. A score takes the
+// place of its bound at once, so that a candidate that cannot enter the result any more is not
+// looked up in later lists.
 func (x *exec) addNow(lists []*sparseList, c *scored) error {
 	for _, l := range lists {
 		if err := x.tick(); err != nil {
