@@ -24,7 +24,7 @@ const mostNotes = 5
 //
 // It costs nothing if there are hits, or some were skipped (From). Otherwise it looks up the parts
 // of the query again and, to suggest other words, reads those of the vocabulary that begin with the
-// same letter as a missing one: some milliseconds for a million words.
+// same letter as a missing one.
 func (s *Searcher) Notes(ctx context.Context, r Request, found *Result) (notes []string, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if err := s.enter(ctx); err != nil {
@@ -66,21 +66,21 @@ func lackNote(l tree.Lack) string {
 	}
 	switch part := l.Part.(type) {
 	case nil:
-		return fmt.Sprintf("no document has the word %q%s", l.Text, in)
+		return fmt.Sprintf("no document has the word %.60q%s", l.Text, in)
 	case query.Fuzzy:
-		return fmt.Sprintf("no word%s differs from %q by at most %d typing errors", in, part.Text, part.Edits)
+		return fmt.Sprintf("no word%s differs from %.60q by at most %d typing errors", in, part.Text, part.Edits)
 	case query.Wildcard:
-		return fmt.Sprintf("no word%s fits the pattern %s", in, part.Pattern)
+		return fmt.Sprintf("no word%s fits the pattern %.60s", in, part.Pattern)
 	case query.IDs:
-		return fmt.Sprintf("no document has the ID %s", strings.Join(part.IDs, ", "))
+		return fmt.Sprintf("no document has the ID %.60s", strings.Join(part.IDs, ", "))
 	case query.Prefix:
 		what := "word"
 		if l.Value {
 			what = "value"
 		}
-		return fmt.Sprintf("no %s%s begins with %q", what, in, part.Text)
+		return fmt.Sprintf("no %s%s begins with %.60q", what, in, part.Text)
 	default:
-		return fmt.Sprintf("no document has the value %v%s", part, in)
+		return fmt.Sprintf("no document has the value %.60s%s", part.String(), in)
 	}
 }
 

@@ -101,6 +101,10 @@ func TestNotesOnWhatAnIndexLacks(t *testing.T) {
 		if err != nil || len(notes) != 6 || notes[5] != "nor are 2 other parts of the query in any document" {
 			t.Errorf("7 missing words: %q, %v", notes, err)
 		}
+		long := search.Request{Query: query.IDs{IDs: make([]string, 10_000)}}
+		if notes, err := s.Notes(t.Context(), long, &search.Result{}); err != nil || len(notes) != 1 || len(notes[0]) > 200 {
+			t.Errorf("10,000 IDs: %.300q, %v", notes, err)
+		}
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := s.Notes(gone, many, &search.Result{}); !errors.Is(err, context.Canceled) {
