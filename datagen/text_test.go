@@ -84,6 +84,16 @@ func TestTextHasExactlyTheSizeAskedFor(t *testing.T) {
 	}
 }
 
+// With long words, 100 MiB have as many words as the paper's text of 100 MB: its megabytes are MiB.
+func TestLongWordsFillMiB(t *testing.T) {
+	const size = 4 << 20
+	words := len(bytes.Fields(text(t, TextOptions{Bytes: size, Seed: 1, LongWords: true})))
+	perText := float64(words) / size * (100 << 20)
+	if ratio := perText / float64(paperTable[0][1]); math.Abs(ratio-1) > 0.01 {
+		t.Errorf("%.0f words in 100 MiB, %.3f of the paper's", perText, ratio)
+	}
+}
+
 func TestSentencesHave27WordsOnAverage(t *testing.T) {
 	b := text(t, TextOptions{Docs: 40_000, Lines: true})
 	if mean := float64(len(bytes.Fields(b))) / 40_000; math.Abs(mean-27) > 0.3 {

@@ -43,6 +43,19 @@ func TestShuffleDividesWordsAmongTheReduceTasks(t *testing.T) {
 	}
 }
 
+// Map workers, reduce tasks and the merge run on several threads, and give the same bits.
+func TestMapReduceOnSeveralThreads(t *testing.T) {
+	docs := randomDocs(9, 60, 300, 40)
+	want := weightsOf(t, weighAll(t, docs, Options{Method: Sequential}, 1), 1)
+	for _, threads := range []int{2, 5} {
+		w := weighAll(t, docs, Options{Method: MapReduce, Threads: threads, Profile: true}, 1)
+		same(t, weightsOf(t, w, 2), want)
+		if len(w.Steps()) != 3 {
+			t.Errorf("steps %v, want map, reduce and merge", w.Steps())
+		}
+	}
+}
+
 // Short lists, long lists and lists that are in order already are sorted alike.
 func TestPlacesAreSorted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
