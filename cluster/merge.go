@@ -258,7 +258,7 @@ func MergePairs(
 	}
 	if total := v.Total(); ofCorpus && uint64(totals.Kept) != total {
 		return stats, fmt.Errorf("the parts have %d words of the vocabulary, whose counts add up to %d: "+
-			"parts are missing, or it is of another corpus (--foreign-vocab)", totals.Kept, total)
+			"parts are missing, or it is of another corpus (cluster.MergePairs.ofCorpus)", totals.Kept, total)
 	}
 	stats.Documents, stats.Words, stats.Kept = totals.Documents, totals.Words, totals.Kept
 	return stats, nil

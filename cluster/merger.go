@@ -111,7 +111,7 @@ func (m *merger) open(key int64, from []stream) (ranges []stream, err error) {
 				return nil, s.fault(err)
 			}
 			if m.spill == nil {
-				return nil, s.fault(errors.New("records are in files: name their folder with --spill"))
+				return nil, s.fault(errors.New("records are in files: name their folder (cluster.Spill)"))
 			}
 			ranges = append(ranges, &rangeStream{spill: m.spill, kind: m.job.kind(), spillRange: r, left: r.Bytes})
 			if err := s.step(); err != nil {

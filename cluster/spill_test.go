@@ -69,8 +69,8 @@ func TestSpillLossIsNoticed(t *testing.T) {
 	if err := merge(spill); err != nil {
 		t.Fatal(err)
 	}
-	if err := merge(nil); err == nil || !strings.Contains(err.Error(), "--spill") {
-		t.Errorf("without the folder: error %v, want one that names --spill", err)
+	if err := merge(nil); err == nil || !strings.Contains(err.Error(), "cluster.Spill") {
+		t.Errorf("without the folder: error %v, want one that names cluster.Spill", err)
 	}
 	files, err := filepath.Glob(filepath.Join(spill.Dir, "*"+spillSuffix))
 	if err != nil || len(files) != 2 {

@@ -108,7 +108,7 @@ func mineWide(ctx context.Context, g *neighbours, fg *featureGraph, s *store, op
 	case len(universe) <= 4096:
 		return mineUniverse[[64]uint64](ctx, g, fg, s, opt, universe, universe, root)
 	}
-	return fmt.Errorf("one feature is in prevalent pairs with %d others, more than 4095: raise --min-prevalence or merge features", len(universe)-1)
+	return fmt.Errorf("one feature is in prevalent pairs with %d others, more than 4095: raise coloc.Options.MinPrevalence or merge features", len(universe)-1)
 }
 
 // mineUniverse mines the patterns of the features that contain root (or all, if root is -1),
@@ -120,7 +120,7 @@ func mineUniverse[M words](ctx context.Context, g *neighbours, fg *featureGraph,
 	need := int64(g.len()) * int64(8*len(one)+2*(8+8*len(one)))
 	if need > opt.budget {
 		return fmt.Errorf("patterns of 3 features and more of %d places need %d MB besides the places, "+
-			"more than the memory bound leaves: raise --memory or --min-prevalence, or lower --distance",
+			"more than the memory bound leaves: raise coloc.Options.Memory or coloc.Options.MinPrevalence, or lower coloc.Options.Distance",
 			g.len(), need/1e6)
 	}
 	features = slices.Clone(features)

@@ -83,7 +83,7 @@ func (b *bronKerbosch) extend(may, clique, not []int32) {
 // cliqueBytes is the memory of a clique besides its vertices.
 const cliqueBytes = 72
 
-var errTooManyCliques = errors.New("the cliques of features that are prevalent in pairs, candidates for patterns, need more than the memory bound: use --algorithm auto, or raise --memory or --min-prevalence")
+var errTooManyCliques = errors.New("the cliques of features that are prevalent in pairs, candidates for patterns, need more than the memory bound: use coloc.Options.Algorithm=auto, or raise coloc.Options.Memory or coloc.Options.MinPrevalence")
 
 // intersect and subtract work on ascending lists.
 func intersect(a, b []int32) []int32 {

@@ -165,11 +165,11 @@ func newJob(pts *Points, opt Options) (*job, error) {
 	if opt.Within > 0 {
 		switch {
 		case len(pts.Time) != pts.Len():
-			return nil, fmt.Errorf("points have no times: name their column with --time")
+			return nil, fmt.Errorf("points have no times: name their column with points.ReadOptions.Time")
 		case opt.KNN > 0:
-			return nil, fmt.Errorf("--within needs --distance, not --knn")
+			return nil, fmt.Errorf("coloc.Options.Within needs coloc.Options.Distance, not coloc.Options.KNN")
 		case opt.Engine == engine.GPU:
-			return nil, fmt.Errorf("--within has no GPU engine: use --engine multicore")
+			return nil, fmt.Errorf("coloc.Options.Within has no GPU engine: use coloc.Options.Engine=multicore")
 		}
 	}
 	if err := algorithmNames.Check(opt.Algorithm); err != nil {
@@ -184,7 +184,7 @@ func newJob(pts *Points, opt Options) (*job, error) {
 	need := bytesPerPoint(opt.Geographic) * int64(pts.Len())
 	if need > j.budget {
 		return nil, fmt.Errorf("%d points need %d MB before the first pattern of size 2, more "+
-			"than the memory bound of %d MB: raise --memory", pts.Len(), need/1e6, j.budget/1e6)
+			"than the memory bound of %d MB: raise coloc.Options.Memory", pts.Len(), need/1e6, j.budget/1e6)
 	}
 	j.budget = max(j.budget-need, j.budget/8) // for lists, counts, sets and cliques
 	threads := opt.Threads
@@ -200,8 +200,8 @@ func newJob(pts *Points, opt Options) (*job, error) {
 		}
 	case engine.GPU:
 		if j.Algorithm != Auto && j.Algorithm != SGCT {
-			return nil, fmt.Errorf("%s has no GPU engine: use --algorithm auto or sgct, or "+
-				"--engine multicore", j.Algorithm)
+			return nil, fmt.Errorf("%s has no GPU engine: use coloc.Options.Algorithm=auto or sgct, or "+
+				"coloc.Options.Engine=multicore", j.Algorithm)
 		}
 	}
 	j.cores = cores{workers: threads, progress: opt.Progress}

@@ -242,7 +242,7 @@ func TestCrowdsDoNotExplode(t *testing.T) {
 	for algorithm, say := range map[Algorithm]string{SGCT: "size", Joinless: "size", ICPITree: "size", Miner: "size"} {
 		opt.Algorithm = algorithm
 		_, err := Mine(t.Context(), pts, opt)
-		if err == nil || !strings.Contains(err.Error(), say) || !strings.Contains(err.Error(), "--algorithm auto") {
+		if err == nil || !strings.Contains(err.Error(), say) || !strings.Contains(err.Error(), "coloc.Options.Algorithm=auto") {
 			t.Errorf("%s: %v, want an error that names the size and the remedy", algorithm, err)
 		}
 	}
@@ -254,15 +254,15 @@ func TestTooManyPatternsAreAnErrorThatSaysSo(t *testing.T) {
 		b.Add(0, 0, fmt.Sprint(i))
 	}
 	_, err := Mine(t.Context(), b.Set(), Options{Distance: 1, MinPrevalence: 1, All: true, Memory: 16e6})
-	if err == nil || !strings.Contains(err.Error(), "size") || !strings.Contains(err.Error(), "--min-prevalence") {
-		t.Errorf("got %v, want an error with the size and --min-prevalence", err)
+	if err == nil || !strings.Contains(err.Error(), "size") || !strings.Contains(err.Error(), "coloc.Options.MinPrevalence") {
+		t.Errorf("got %v, want an error with the size and coloc.Options.MinPrevalence", err)
 	}
 }
 
 func TestPointsBeyondTheMemoryBoundAreRefused(t *testing.T) {
 	_, err := Mine(t.Context(), crowd(200_000, 2), Options{Distance: 1e-3, MinPrevalence: 1, Memory: 16e6})
-	if err == nil || !strings.Contains(err.Error(), "raise --memory") {
-		t.Errorf("got %v, want an error with --memory", err)
+	if err == nil || !strings.Contains(err.Error(), "raise coloc.Options.Memory") {
+		t.Errorf("got %v, want an error with coloc.Options.Memory", err)
 	}
 }
 
@@ -317,7 +317,7 @@ func TestTooManyCliquesAreAnErrorThatSaysSo(t *testing.T) {
 		}
 	}
 	_, err := maximalCliques(t.Context(), adj, cores{workers: 2}, newMeter(1e6))
-	if err == nil || !strings.Contains(err.Error(), "--memory") {
-		t.Errorf("got %v, want an error with --memory", err)
+	if err == nil || !strings.Contains(err.Error(), "coloc.Options.Memory") {
+		t.Errorf("got %v, want an error with coloc.Options.Memory", err)
 	}
 }

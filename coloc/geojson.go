@@ -60,9 +60,9 @@ func toGeoJSON(crs *points.CRS) (func(x, y float64) (float64, float64), error) {
 	case crs == points.Plane:
 		return func(x, y float64) (float64, float64) { return x, y }, nil
 	case crs == nil:
-		return nil, errors.New("GeoJSON is in WGS 84, and the points' reference system is not known: name it with --crs EPSG:n, or use --planar to write the numbers as they are")
+		return nil, errors.New("GeoJSON is in WGS 84, and the points' reference system is not known: name it with points.ReadOptions.CRS=EPSG:n, or use points.Plane to write the numbers as they are")
 	case !crs.Convertible():
-		return nil, fmt.Errorf("GeoJSON is in WGS 84, and %v cannot be converted to it: name another system with --crs EPSG:n, or use --planar to write the numbers as they are", crs)
+		return nil, fmt.Errorf("GeoJSON is in WGS 84, and %v cannot be converted to it: name another system with points.ReadOptions.CRS=EPSG:n, or use points.Plane to write the numbers as they are", crs)
 	}
 	return func(x, y float64) (float64, float64) {
 		lon, lat := crs.ToWGS84(x, y)

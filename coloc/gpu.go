@@ -122,7 +122,7 @@ func (r *gpuRun) use(arena int, bytes int64, what string) {
 	}
 	if others+bytes > r.budget {
 		r.Fail(fmt.Errorf("%s needs %v of device memory, and %v of %v are free: "+
-			"raise --gpu-memory or use --engine multicore", what, bytesize.Size(bytes),
+			"raise engine.Device.Memory or use coloc.Options.Engine=multicore", what, bytesize.Size(bytes),
 			bytesize.Size(r.budget-others), bytesize.Size(r.budget)))
 		return
 	}

@@ -74,7 +74,7 @@ func (u *gpuUniverse) search() (*gpuLattice, []uint64) {
 	}
 	heads, tails, found := u.firstNodes()
 	if len(heads) > room.stack || len(found) > room.found {
-		r.Fail(fmt.Errorf("%d pairs of features do not fit the GPU's memory bound: raise --gpu-memory",
+		r.Fail(fmt.Errorf("%d pairs of features do not fit the GPU's memory bound: raise engine.Device.Memory",
 			len(heads)))
 	}
 	longest := uint32(min(2, len(found)))
@@ -100,7 +100,7 @@ func (u *gpuUniverse) search() (*gpuLattice, []uint64) {
 		}
 		if n < 1 {
 			r.Fail(fmt.Errorf("%d patterns found do not fit the GPU's memory bound: raise "+
-				"--min-prevalence or --gpu-memory, or ask for maximal patterns only", known))
+				"coloc.Options.MinPrevalence or engine.Device.Memory, or ask for maximal patterns only", known))
 			break
 		}
 		l.round(top-n, n, known, longest)

@@ -247,8 +247,8 @@ func TestGPUInLittleMemory(t *testing.T) {
 		t.Errorf("the lists were made in %d chunks, want several", lists)
 	}
 	opt.GPU, opt.Engine = testGPU(t, 1<<20), engine.GPU
-	if _, err := Mine(t.Context(), pts, opt); err == nil || !strings.Contains(err.Error(), "--gpu-memory") {
-		t.Errorf("1 MB of device memory: got %v, want an error with --gpu-memory", err)
+	if _, err := Mine(t.Context(), pts, opt); err == nil || !strings.Contains(err.Error(), "engine.Device.Memory") {
+		t.Errorf("1 MB of device memory: got %v, want an error with engine.Device.Memory", err)
 	}
 }
 
@@ -276,7 +276,7 @@ func TestSGCTOnTheGPU(t *testing.T) {
 		opt.evaluation = &evaluation{entries: []int64{0, 60, 300}[c%3]}
 		res, err := Mine(t.Context(), pts, opt)
 		if err != nil {
-			if opt.evaluation.entries > 0 && strings.Contains(err.Error(), "--gpu-memory") {
+			if opt.evaluation.entries > 0 && strings.Contains(err.Error(), "engine.Device.Memory") {
 				continue
 			}
 			t.Fatalf("case %d: %v\n%s", c, err, describe(pts, opt))

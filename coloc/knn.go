@@ -180,7 +180,7 @@ func joinNearest(ctx context.Context, p *places, k int, limit float64, cores cor
 			})
 			within[b][i-lo] = list
 			if 28*int64(n)+8*held.Add(int64(len(list))) > budget {
-				return fmt.Errorf("the %d nearest neighbours of %d places need more than the memory bound for patterns of size 2: raise --memory or lower --knn", k, n)
+				return fmt.Errorf("the %d nearest neighbours of %d places need more than the memory bound for patterns of size 2: raise coloc.Options.Memory or lower coloc.Options.KNN", k, n)
 			}
 			if bound < 0 && ctx.Err() != nil {
 				return ctx.Err()

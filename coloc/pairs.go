@@ -56,7 +56,7 @@ func countPairs(ctx context.Context, g *neighbours, cores cores, budget int64) (
 		}
 		edges.Add(int64(found))
 		if held := int64(len(c.counts.sparse)) * 64 * int64(cores.workers); held > budget {
-			return fmt.Errorf("counting patterns of size 2 among %d features needs more than the memory bound: raise --memory, lower --distance or merge features", n)
+			return fmt.Errorf("counting patterns of size 2 among %d features needs more than the memory bound: raise coloc.Options.Memory, lower coloc.Options.Distance or merge features", n)
 		}
 		return nil
 	})

@@ -168,8 +168,8 @@ func (j *levelwise) instances(ctx context.Context, w int, c []int32,
 	cells := many * int64(len(c))
 	if !j.memory.take(4 * cells) {
 		return nil, nil, fmt.Errorf("%s: the %d instances of a pattern of size %d (%s) need more "+
-			"than the memory bound: use --algorithm auto, which lists no instances, or raise "+
-			"--memory or --min-prevalence", j.name, many, len(c),
+			"than the memory bound: use coloc.Options.Algorithm=auto, which lists no instances, or raise "+
+			"coloc.Options.Memory or coloc.Options.MinPrevalence", j.name, many, len(c),
 			strings.Join(j.pts.Names(c), ", "))
 	}
 	out := &rows{len(c), make([]int32, 0, cells)}

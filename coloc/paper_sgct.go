@@ -154,8 +154,8 @@ const candidateBytes = 112
 
 func tooManyCandidates(n, length int) error {
 	return fmt.Errorf("sgct: %d candidates, now at patterns of size %d: splitting from the top "+
-		"grows exponentially with the features that are prevalent in pairs; use --algorithm "+
-		"auto, or raise --min-prevalence", n, length)
+		"grows exponentially with the features that are prevalent in pairs; use coloc.Options.Algorithm="+
+		"auto, or raise coloc.Options.MinPrevalence", n, length)
 }
 
 func (s *sgct) reaches(c []int32, counts []int64) bool {

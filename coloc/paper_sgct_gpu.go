@@ -96,7 +96,7 @@ func (g *gpuSGCT) findPairs() (int, error) {
 	g.words = most/32 + 1
 	if 2*(g.typeBits+g.bits) > 63 {
 		return 0, fmt.Errorf("sgct on a GPU: pairs of %d features with up to %d points do not fit "+
-			"a word: use --algorithm auto", len(g.pts.Features), most)
+			"a word: use coloc.Options.Algorithm=auto", len(g.pts.Features), most)
 	}
 	return g.sweep(numbers)
 }

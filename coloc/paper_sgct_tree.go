@@ -114,8 +114,8 @@ func (t *instanceTree) push(c []int32, i int, n treeNode) error {
 		room := max(1024, cap(level)+cap(level)/2)
 		if !t.s.memory.take(treeNodeBytes * int64(room)) {
 			return fmt.Errorf("sgct: the instance tree of a pattern of size %d (%s) needs more "+
-				"than the memory bound at its level %d: use --algorithm auto, which lists no "+
-				"instances, or raise --memory or --min-prevalence", len(c),
+				"than the memory bound at its level %d: use coloc.Options.Algorithm=auto, which lists no "+
+				"instances, or raise coloc.Options.Memory or coloc.Options.MinPrevalence", len(c),
 				strings.Join(t.s.pts.Names(c), ", "), i+1)
 		}
 		t.s.memory.give(treeNodeBytes * int64(cap(level)))

@@ -52,8 +52,8 @@ func (t *gpuTree) part(lo, hi, skip, limit int) error {
 		return t.part(lo, hi, skip+half, min(limit, most)-half)
 	}
 	return fmt.Errorf("sgct: the instance tree of a pattern of size %d (%s) needs more than the "+
-		"GPU's memory bound: use --algorithm auto, which lists no instances, or raise "+
-		"--gpu-memory or --min-prevalence", t.length, strings.Join(t.g.pts.Names(t.list[lo]), ", "))
+		"GPU's memory bound: use coloc.Options.Algorithm=auto, which lists no instances, or raise "+
+		"engine.Device.Memory or coloc.Options.MinPrevalence", t.length, strings.Join(t.g.pts.Names(t.list[lo]), ", "))
 }
 
 // grow builds all levels. fits is false if there is not enough room for them. most is the largest

@@ -42,7 +42,7 @@ func newStars(ctx context.Context, pts *Points, j *job, memory *meter,
 		next[f]++
 	}
 	tooMany := fmt.Errorf("%s: the neighbouring pairs (patterns of size 2) need more than the "+
-		"memory bound: raise --memory, lower --distance or use --algorithm auto, which lists no "+
+		"memory bound: raise coloc.Options.Memory, lower coloc.Options.Distance or use coloc.Options.Algorithm=auto, which lists no "+
 		"instances", name)
 	if !memory.take(16 * int64(n)) {
 		return nil, tooMany

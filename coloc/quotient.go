@@ -113,7 +113,7 @@ func (s *Survey) Quotients(ctx context.Context, opt QuotientOptions) ([]Quotient
 	}
 	if need := int64(kinds)*int64(kinds)*24*int64(s.job.cores.workers+1) +
 		int64(len(q.points))*int64(len(q.to))*16; need > s.job.budget {
-		return nil, nil, fmt.Errorf("colocation quotients of %d features at %d points need %d MB, more than the memory bound: choose features, or raise --memory", kinds, len(q.points), need>>20)
+		return nil, nil, fmt.Errorf("colocation quotients of %d features at %d points need %d MB, more than the memory bound: choose features, or raise coloc.Options.Memory", kinds, len(q.points), need>>20)
 	}
 	observed := q.sums(ctx, s.pts.Feature, nil)
 	local := make([]float64, len(q.points)*len(q.to))

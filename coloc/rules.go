@@ -49,7 +49,7 @@ func (s *Survey) Rules(ctx context.Context, patterns []Pattern, largest int, lea
 	for _, p := range patterns {
 		n := len(p.Features)
 		if n > 30 && largest == 0 {
-			return nil, fmt.Errorf("a pattern of %d features has 2^%d rules: bound the size of the antecedent with --max-if", n, n)
+			return nil, fmt.Errorf("a pattern of %d features has 2^%d rules: bound the size of the antecedent (coloc.Survey.Rules.largest)", n, n)
 		}
 		top := n - 1
 		if largest > 0 {
@@ -154,7 +154,7 @@ func (c *ruleCounter) count(ctx context.Context, r *Rule) error {
 			err = failure
 		}
 		if err != nil {
-			return fmt.Errorf("count the instances of %s (size %d) for rules: %w: bound the size of the antecedent with --max-if, or raise --min-prevalence", strings.Join(c.s.pts.Names(r.If), ", "), len(r.If), err)
+			return fmt.Errorf("count the instances of %s (size %d) for rules: %w: bound the size of the antecedent (coloc.Survey.Rules.largest), or raise coloc.Options.MinPrevalence", strings.Join(c.s.pts.Names(r.If), ", "), len(r.If), err)
 		}
 	}
 	return nil

@@ -155,7 +155,7 @@ func (t *nullTest) onCores(ctx context.Context, which []int) error {
 	cores.workers = max(1, min(cores.workers, int(s.job.budget/need)))
 	if one.Memory = s.job.budget / int64(cores.workers); one.Memory < need {
 		return fmt.Errorf("a round of %d points needs %d MB besides the neighbours that were found, more "+
-			"than the memory bound leaves: raise --memory", s.pts.Len(), need/1e6)
+			"than the memory bound leaves: raise coloc.Options.Memory", s.pts.Len(), need/1e6)
 	}
 	return cores.at("null rounds").each(ctx, t.o.Rounds, func(_, round int) error {
 		drawn, err := NewSurvey(t.model.Draw(t.o.Seed, round), one)

@@ -74,7 +74,7 @@ func (s *store) add(features []int32, counts []int64) {
 	s.used += 64 + 12*int64(len(features))
 	if s.used > s.budget {
 		if s.err == nil {
-			s.err = fmt.Errorf("%d patterns found, now of size %d, do not fit the memory bound: raise --min-prevalence or --memory, or ask for maximal patterns only", len(s.patterns), len(features))
+			s.err = fmt.Errorf("%d patterns found, now of size %d, do not fit the memory bound: raise coloc.Options.MinPrevalence or coloc.Options.Memory, or ask for maximal patterns only", len(s.patterns), len(features))
 		}
 		return
 	}

@@ -114,7 +114,7 @@ func tile[M words](ctx context.Context, pts, near *Points, opt Options, from, to
 		}
 		sets, ok := p.profile(place)
 		if !ok {
-			return errors.New("a place has too many neighbours that are not neighbours of each other: lower --distance, or mine on one machine")
+			return errors.New("a place has too many neighbours that are not neighbours of each other: lower coloc.Options.Distance, or mine on one machine")
 		}
 		for k := g.first[place]; k < g.first[place+1]; k++ {
 			c := Class{Feature: names[g.feat[k]], Points: int64(g.weight[k])}
@@ -227,7 +227,7 @@ func searchClasses(ctx context.Context, fg *featureGraph, s *store, classes []Cl
 	case n <= 4096:
 		return searchUniverse[[64]uint64](ctx, fg, s, classes, j, universe, root)
 	default:
-		return fmt.Errorf("one feature is in prevalent pairs with %d others, more than 4095: raise --min-prevalence or merge features", n-1)
+		return fmt.Errorf("one feature is in prevalent pairs with %d others, more than 4095: raise coloc.Options.MinPrevalence or merge features", n-1)
 	}
 }
 

@@ -431,7 +431,7 @@ func (l *loaded) fromParquet(path string) error {
 	}
 	for _, name := range []string{"id1", "id2", "value"} {
 		if _, ok := file.Schema().Lookup(name); !ok {
-			return fmt.Errorf("no column %q: want id1, id2 and value, as written by 'collocate cooccur'", name)
+			return fmt.Errorf("no column %q: want id1, id2 and value, as Collocate writes them", name)
 		}
 	}
 	if words, ok := file.Lookup(parquetVocabulary); ok && l.vocab == nil {

@@ -162,7 +162,7 @@ func (c *ciffFile) word(l ciffList) []byte {
 	return c.data[l.at+int(l.wordAt):][:l.wordSize]
 }
 
-var errNotCIFF = errors.New("not a CIFF file: it does not begin with a header; want a file of 'collocate index export', Anserini or PISA")
+var errNotCIFF = errors.New("not a CIFF file: it does not begin with a header; want one that Collocate, Anserini or PISA exported")
 
 // tidyBytes is the number of bytes of a mapped file read between calls of mmap.Tidy.
 const tidyBytes = 4 << 20

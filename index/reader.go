@@ -317,7 +317,7 @@ const SegmentsMagic = "COLOSGM\n"
 var ErrClosed = errors.New("the index is closed")
 
 // ErrSegments is returned by Open for an index that has segments: open it with package segments.
-var ErrSegments = errors.New("the index has segments: merge them with 'collocate index compact'")
+var ErrSegments = errors.New("the index has segments: merge them (segments.Writer.Compact)")
 
 // OpenSegment is like Open for one segment of an index: it ignores other files in the folder.
 func OpenSegment(dir string) (*Reader, error) { return openFolder(dir, (*Reader).mapFile) }
@@ -475,7 +475,7 @@ func (r *Reader) notIndex() error {
 	case err != nil:
 		return fmt.Errorf("open index: %w", err)
 	case !info.IsDir():
-		return fmt.Errorf("open index: %s is a file: want a folder that 'collocate index' made", r.dir)
+		return fmt.Errorf("open index: %s is a file: want the folder of an index", r.dir)
 	}
 	if one := filepath.Join(r.dir, "0"); isIndex(one) {
 		return fmt.Errorf("open index: the folder %s has shards: open one of them, as in %s", r.dir, one)

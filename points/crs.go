@@ -282,7 +282,7 @@ func ParseCRS(text string) (*CRS, error) {
 	if c := epsg(code); c != nil {
 		return c, nil
 	}
-	return nil, fmt.Errorf("EPSG:%d is not supported (WGS 84, NAD83 and ETRS89, their UTM zones, Web Mercator, national grids: see docs/places.md): give a file with its well-known text instead of the code, or --planar to use the numbers as they are", code)
+	return nil, fmt.Errorf("EPSG:%d is not supported (WGS 84, NAD83 and ETRS89, their UTM zones, Web Mercator, national grids: see docs/places.md): give a file with its well-known text instead of the code, or points.Plane to use the numbers as they are", code)
 }
 
 // parsePROJJSON returns the system whose EPSG number PROJJSON gives, as in GeoParquet's metadata.
@@ -307,5 +307,5 @@ func parsePROJJSON(text string) (*CRS, error) {
 	case "EPSG":
 		return ParseCRS("EPSG:" + code)
 	}
-	return nil, fmt.Errorf("reference system %q has no EPSG code: name one with --crs", p.Name)
+	return nil, fmt.Errorf("reference system %q has no EPSG code: name one with points.ReadOptions.CRS", p.Name)
 }

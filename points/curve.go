@@ -173,7 +173,7 @@ func (o *CurveOptions) fit(p *Set, n int64) (some *somePairs, err error) {
 	}
 	if need := held(threads); need > bound {
 		return nil, fmt.Errorf("curves of %d pairs of %d features need %d MB, more than the memory "+
-			"bound: choose features, fewer distances or rounds, or raise --memory", n, k, need/1e6)
+			"bound: choose features, fewer distances or rounds, or raise points.CurveOptions.Memory", n, k, need/1e6)
 	}
 	if some != nil && o.Engine.Kind == engine.Auto && float64(bins)*float64(all)*2 > float64(bound) {
 		o.Engine.Kind = engine.Multicore

@@ -162,7 +162,7 @@ func (g *GPU) planPairs(l *plane, grid grid, bins int, most float64,
 	}
 	if p.n >= gpuMostPoints || p.k*p.k*bins > math.MaxInt32 {
 		return nil, fmt.Errorf("%d points of %d features at %d distances are too many for the "+
-			"GPU: use --engine multicore", p.n, p.k, bins)
+			"GPU: use points.Engine.Kind=multicore", p.n, p.k, bins)
 	}
 	p.kernel, p.wideKernel = "pair_counts", "pair_counts_wide"
 	if edges {
@@ -261,7 +261,7 @@ func (p *pairPlan) batchRounds(rounds int, drawn bool) (int, error) {
 	}
 	if need := p.bytes(max(n, 1), drawn) * int64(lanes); n < 1 || need > p.g.budget {
 		return 0, fmt.Errorf("sums over pairs of points need %v of device memory, and %v are "+
-			"available: raise --gpu-memory or use --engine multicore",
+			"available: raise engine.Device.Memory or use points.Engine.Kind=multicore",
 			bytesize.Size(need), bytesize.Size(p.g.budget))
 	}
 	return n, nil

@@ -21,7 +21,7 @@ func (g *GPU) edgeRounds(ctx context.Context, threads int, e *edges, label []int
 			(g.budget/lanes-fixed)/each1))
 		if atOnce < 1 {
 			return fmt.Errorf("edges between points need %v of device memory, and %v are "+
-				"available: raise --gpu-memory or use --engine multicore",
+				"available: raise engine.Device.Memory or use points.Engine.Kind=multicore",
 				bytesize.Size(lanes*(fixed+each1)), bytesize.Size(g.budget))
 		}
 		shared, inShared := 4*k*k, uint32(1)

@@ -157,8 +157,8 @@ func TestGPUInLittleMemory(t *testing.T) {
 		t.Error("curves computed in 3 MB of device memory differ from those of the CPU")
 	}
 	o.Engine.GPU = testGPU(t, 1<<20)
-	if _, err := Curves(t.Context(), p, o); err == nil || !strings.Contains(err.Error(), "--gpu-memory") {
-		t.Errorf("in 1 MB: got %v, want an error with --gpu-memory", err)
+	if _, err := Curves(t.Context(), p, o); err == nil || !strings.Contains(err.Error(), "engine.Device.Memory") {
+		t.Errorf("in 1 MB: got %v, want an error with engine.Device.Memory", err)
 	}
 }
 

@@ -82,7 +82,7 @@ func NewNullModelContext(ctx context.Context, p *Set, null Null, bandwidth float
 	}
 	m := &NullModel{null: null, set: p, plane: l, members: make([][]int32, len(p.Features))}
 	if null != Relabel && (l.width == 0 || l.depth == 0) {
-		return nil, fmt.Errorf("all points lie on one line: --null %s needs an area", null)
+		return nil, fmt.Errorf("all points lie on one line: points.Null=%s needs an area", null)
 	}
 	for i, f := range p.Feature {
 		m.members[f] = append(m.members[f], int32(i))

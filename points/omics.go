@@ -49,7 +49,7 @@ func CoOccurrences(ctx context.Context, p *Set, o CoOccurrenceOptions) (out *CoO
 		float64(planeBytes(p)) + cellBytesPerPoint*float64(p.Len()))
 	if need > memoryOr(o.Memory) {
 		return nil, fmt.Errorf("co-occurrences of %d points of %d features at %d distances need %d MB, "+
-			"more than the memory bound: leave rare features out, take fewer distances or raise --memory",
+			"more than the memory bound: leave rare features out, take fewer distances or raise points.CoOccurrenceOptions.Memory",
 			p.Len(), k, steps, need/1e6)
 	}
 	l, err := newPlane(p)
@@ -184,7 +184,7 @@ func (g *edges) enrich(ctx context.Context, label []int32, k int, o EnrichmentOp
 		4*float64(len(g.to)) + 4*float64(len(label))*float64(o.Engine.cores()))
 	if need > memoryOr(o.Memory) {
 		return nil, fmt.Errorf("%d rounds of all pairs of %d features need %d MB, more than the memory "+
-			"bound: leave rare features out, make fewer rounds or raise --memory", o.Rounds, k, need/1e6)
+			"bound: leave rare features out, make fewer rounds or raise points.EnrichmentOptions.Memory", o.Rounds, k, need/1e6)
 	}
 	observed := g.countEdges(label, k)
 	// CPU cores always permute the labels; a device only counts. So only counting, about a
@@ -296,7 +296,7 @@ func (l *plane) neighbours(ctx context.Context, o EnrichmentOptions) (*edges, er
 		}
 	})
 	if err == nil && full() {
-		err = errors.New("the neighbours of all points need more than the memory bound: raise --memory, or lower --distance or --knn")
+		err = errors.New("the neighbours of all points need more than the memory bound: raise points.EnrichmentOptions.Memory, or lower points.EnrichmentOptions.Distance or points.EnrichmentOptions.KNN")
 	}
 	if err != nil {
 		return nil, err

@@ -118,7 +118,7 @@ func (all *Input) bring(in *Input, path string) error {
 		return nil
 	}
 	if !all.CRS.Convertible() || !in.CRS.Convertible() {
-		return fmt.Errorf("%s: its reference system, %v, cannot be converted to that of the files before, %v: name one for all with --crs", path, in.CRS, all.CRS)
+		return fmt.Errorf("%s: its reference system, %v, cannot be converted to that of the files before, %v: name one for all with points.ReadOptions.CRS", path, in.CRS, all.CRS)
 	}
 	all.Guesses = append(all.Guesses, fmt.Sprintf("%s: converted from %v to %v", path, in.CRS, all.CRS))
 	for i := range in.X {
@@ -195,7 +195,7 @@ func read(ctx context.Context, r io.Reader, path string, opt ReadOptions) (*Inpu
 	rows := &rowSink{opt: opt, in: in, crs: opt.CRS}
 	if opt.Feature == "@file" {
 		if path == "" {
-			return nil, errors.New("--feature @file: standard input has no name")
+			return nil, errors.New("points.ReadOptions.Feature=@file: standard input has no name")
 		}
 		rows.fixed = []byte(baseName(path))
 	}
@@ -326,7 +326,7 @@ func (s *rowSink) add(x, y float64, feature []byte, where func() string) error {
 	feature = bytes.TrimSpace(feature)
 	err := CheckPosition(x, y, s.crs.Geographic())
 	if err != nil && s.reason != "" && CheckPosition(x, y, false) == nil {
-		err = fmt.Errorf("%w (%s: name the reference system with --crs EPSG:n, or use --planar)", err, s.reason)
+		err = fmt.Errorf("%w (%s: name the reference system with points.ReadOptions.CRS=EPSG:n, or use points.Plane)", err, s.reason)
 	}
 	if err == nil && len(feature) == 0 {
 		err = errors.New("the feature is missing")
@@ -356,7 +356,7 @@ func fits(n int, opt ReadOptions) error {
 		each += 8
 	}
 	if opt.Memory > 0 && each*int64(n) > opt.Memory {
-		return fmt.Errorf("more than %d points do not fit the memory bound: raise --memory", opt.Memory/each)
+		return fmt.Errorf("more than %d points do not fit the memory bound: raise points.ReadOptions.Memory", opt.Memory/each)
 	}
 	return nil
 }
@@ -370,7 +370,7 @@ func (s *rowSink) bad(err error, where func() string) error {
 		s.in.Skipped++
 		return nil
 	}
-	return fmt.Errorf("%s: %w (--skip-bad leaves out such rows)", where(), err)
+	return fmt.Errorf("%s: %w (points.ReadOptions.SkipBad leaves out such rows)", where(), err)
 }
 
 func (s *rowSink) guess(format string, args ...any) {
@@ -404,12 +404,12 @@ func (in *Input) checkFeatures(chosen bool) error {
 	if n < manyFeatures || 2*n <= in.Len() {
 		if n >= 10*manyFeatures && !chosen {
 			in.Guesses = append(in.Guesses,
-				fmt.Sprintf("column %q was taken for the feature and has %d different values: choose another with --feature, or leave rare ones out with --min-points", in.Columns[2], n))
+				fmt.Sprintf("column %q was taken for the feature and has %d different values: choose another with points.ReadOptions.Feature, or leave rare ones out with points.ReadOptions.MinPoints", in.Columns[2], n))
 		}
 		return nil
 	}
 	if !chosen {
-		return fmt.Errorf("column %q was guessed as the feature, but has %d distinct values for %d points, like names: choose the column of kinds with --feature", in.Columns[2], n, in.Len())
+		return fmt.Errorf("column %q was guessed as the feature, but has %d distinct values for %d points, like names: choose the column of kinds with points.ReadOptions.Feature", in.Columns[2], n, in.Len())
 	}
 	in.Guesses = append(in.Guesses,
 		fmt.Sprintf("column %q has %d different values for %d points: are these kinds of places?",
@@ -455,37 +455,37 @@ func (s *rowSink) columns(names []string, table bool) (layout, error) {
 		lower[i] = strings.ToLower(strings.TrimSpace(n))
 	}
 	l := layout{-1, -1, -1, -1, -1}
-	find := func(flag, name string, to *int) error {
+	find := func(option, name string, to *int) error {
 		if name == "" {
 			return nil
 		}
 		if i := slices.Index(names, name); i >= 0 {
 			if slices.Contains(names[i+1:], name) {
-				return fmt.Errorf("there are several columns %q: choose one by its number with --%s", name, flag)
+				return fmt.Errorf("there are several columns %q: choose one by its number with %s", name, option)
 			}
 			*to = i
 		} else if i := slices.Index(lower, strings.ToLower(name)); i >= 0 {
 			if slices.Contains(lower[i+1:], lower[i]) {
-				return fmt.Errorf("there are several columns %q: choose one by its number with --%s", name, flag)
+				return fmt.Errorf("there are several columns %q: choose one by its number with %s", name, option)
 			}
 			*to = i
 		} else if n, err := strconv.Atoi(name); err == nil && table && n >= 1 && n <= len(names) {
 			*to = n - 1
 		} else {
-			return fmt.Errorf("no column %q for --%s: want one of %s", name, flag, quoteAll(names))
+			return fmt.Errorf("no column %q for %s: want one of %s", name, option, quoteAll(names))
 		}
 		return nil
 	}
 	if !table && (o.X != "" || o.Y != "" || o.Geometry != "") {
-		return l, errors.New("--x, --y and --geometry need a table: this file has its own geometry; leave them out")
+		return l, errors.New("points.ReadOptions.X, points.ReadOptions.Y and points.ReadOptions.Geometry need a table: this file has its own geometry; leave them out")
 	}
 	feature := o.Feature
 	if s.fixed != nil {
 		feature = ""
 	}
-	if err := errors.Join(find("x", o.X, &l.x), find("y", o.Y, &l.y),
-		find("geometry", o.Geometry, &l.geometry), find("feature", feature, &l.feature),
-		find("time", o.Time, &l.time)); err != nil {
+	if err := errors.Join(find("points.ReadOptions.X", o.X, &l.x), find("points.ReadOptions.Y", o.Y, &l.y),
+		find("points.ReadOptions.Geometry", o.Geometry, &l.geometry), find("points.ReadOptions.Feature", feature, &l.feature),
+		find("points.ReadOptions.Time", o.Time, &l.time)); err != nil {
 		return l, err
 	}
 	given := l
@@ -507,7 +507,7 @@ func (s *rowSink) columns(names []string, table bool) (layout, error) {
 	} {
 		if c.at >= 0 && c.given < 0 && slices.Index(lower, lower[c.at]) != lastIndex(lower, lower[c.at]) {
 			return l, fmt.Errorf("there are several columns %q: choose one by its number "+
-				"with --x and --y, --geometry or --feature", names[c.at])
+				"with points.ReadOptions.X and points.ReadOptions.Y, points.ReadOptions.Geometry or points.ReadOptions.Feature", names[c.at])
 		}
 	}
 	return l, nil
@@ -526,9 +526,9 @@ func lastIndex(names []string, name string) int {
 func (s *rowSink) findPosition(l *layout, names, lower []string) error {
 	switch {
 	case (l.x < 0) != (l.y < 0):
-		return errors.New("--x and --y go together: give both or none")
+		return errors.New("points.ReadOptions.X and points.ReadOptions.Y go together: give both or none")
 	case l.x >= 0 && l.geometry >= 0:
-		return errors.New("--geometry and --x or --y: give only one of them")
+		return errors.New("points.ReadOptions.Geometry and points.ReadOptions.X or points.ReadOptions.Y: give only one of them")
 	}
 	if l.x < 0 && l.geometry < 0 {
 		var found []string
@@ -541,7 +541,7 @@ func (s *rowSink) findPosition(l *layout, names, lower []string) error {
 			}
 		}
 		if len(found) > 1 {
-			return fmt.Errorf("positions could be in columns %s: choose with --x and --y", strings.Join(found, ", or "))
+			return fmt.Errorf("positions could be in columns %s: choose with points.ReadOptions.X and points.ReadOptions.Y", strings.Join(found, ", or "))
 		}
 	}
 	if l.x < 0 && l.geometry < 0 {
@@ -552,12 +552,12 @@ func (s *rowSink) findPosition(l *layout, names, lower []string) error {
 		}
 	}
 	if l.x < 0 && l.geometry < 0 {
-		return fmt.Errorf("no columns with positions found, such as x and y or lon and lat, among %s: name them with --x and --y, or one of well-known text with --geometry", quoteAll(names))
+		return fmt.Errorf("no columns with positions found, such as x and y or lon and lat, among %s: name them with points.ReadOptions.X and points.ReadOptions.Y, or one of well-known text with points.ReadOptions.Geometry", quoteAll(names))
 	}
 	isLongitude := func(prefix string) bool { return l.x >= 0 && strings.HasPrefix(lower[l.x], prefix) }
 	if slices.ContainsFunc([]string{"lon", "lng", "decimallon"}, isLongitude) {
 		if s.crs == nil {
-			s.guess("columns %q and %q are taken as longitude and latitude in degrees, distances in metres (--planar: plain numbers)", names[l.x], names[l.y])
+			s.guess("columns %q and %q are taken as longitude and latitude in degrees, distances in metres (points.Plane: plain numbers)", names[l.x], names[l.y])
 		}
 		s.assume(WGS84, "the columns' names say longitude and latitude")
 	}
@@ -581,7 +581,7 @@ func (s *rowSink) guessFeature(l *layout, names, lower []string, table bool) err
 	}
 	switch len(found) {
 	case 0:
-		return fmt.Errorf("no column with features found, such as feature or type, among %s: name it with --feature", quoteAll(names))
+		return fmt.Errorf("no column with features found, such as feature or type, among %s: name it with points.ReadOptions.Feature", quoteAll(names))
 	case 1:
 		l.feature = found[0]
 		return nil
@@ -594,7 +594,7 @@ func (s *rowSink) guessFeature(l *layout, names, lower []string, table bool) err
 	for _, i := range found {
 		candidates = append(candidates, names[i])
 	}
-	return fmt.Errorf("the feature could be in any of the columns %s: choose with --feature", quoteAll(candidates))
+	return fmt.Errorf("the feature could be in any of the columns %s: choose with points.ReadOptions.Feature", quoteAll(candidates))
 }
 
 func quoteAll(names []string) string {

@@ -146,7 +146,7 @@ func declareMember(value []byte, late bool, rows *rowSink) error {
 	}
 	if crs == nil { // null: none can be assumed
 		if late {
-			return errors.New(`"crs" null comes after the features: name the system with --crs`)
+			return errors.New(`"crs" null comes after the features: name the system with points.ReadOptions.CRS`)
 		}
 		rows.unknown = true
 		return nil
@@ -156,7 +156,7 @@ func declareMember(value []byte, late bool, rows *rowSink) error {
 		return err
 	}
 	if late && !before.Same(rows.crs) {
-		return fmt.Errorf(`"crs" %s comes after the features: name it with --crs`, crs.Properties.Name)
+		return fmt.Errorf(`"crs" %s comes after the features: name it with points.ReadOptions.CRS`, crs.Properties.Name)
 	}
 	return nil
 }

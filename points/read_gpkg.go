@@ -48,7 +48,7 @@ func readGeoPackage(r io.ReaderAt, size int64, path string, rows *rowSink) error
 	case len(layers) == 0:
 		return errors.New("the GeoPackage has no layers")
 	case len(layers) > 1:
-		return fmt.Errorf("the GeoPackage has several layers, %s: choose one with --layer", quoteAll(names))
+		return fmt.Errorf("the GeoPackage has several layers, %s: choose one with points.ReadOptions.Layer", quoteAll(names))
 	}
 	l := layers[chosen]
 	if err := declareSRS(d, l.srs, rows); err != nil {
@@ -124,7 +124,7 @@ func declareSRS(d *sqlite, id int64, rows *rowSink) error {
 		return rows.declare(definition)
 	})
 	if err == nil && !found {
-		err = fmt.Errorf("reference system %d is not in gpkg_spatial_ref_sys: name one with --crs", id)
+		err = fmt.Errorf("reference system %d is not in gpkg_spatial_ref_sys: name one with points.ReadOptions.CRS", id)
 	}
 	return err
 }

@@ -30,7 +30,7 @@ func readShapefile(shp *bufio.Reader, path string, rows *rowSink) error {
 			return fmt.Errorf("its .prj file: %w", err)
 		}
 	} else if rows.opt.CRS == nil {
-		rows.guess("%s: no .prj file says what the positions are; they are taken as numbers in a plane (--crs EPSG:n)", path)
+		rows.guess("%s: no .prj file says what the positions are; they are taken as numbers in a plane (points.ReadOptions.CRS=EPSG:n)", path)
 	}
 	f, err := os.Open(beside(base, ".dbf"))
 	if err != nil {

@@ -49,7 +49,7 @@ func readTable(r *bufio.Reader, rows *rowSink) error {
 		}
 	}
 	if numbers >= 2 {
-		return fmt.Errorf("line 1: %s are not column names: want a header line such as x,y,feature, or --columns", quoteAll(t.names))
+		return fmt.Errorf("line 1: %s are not column names: want a header line such as x,y,feature, or points.ReadOptions.Columns", quoteAll(t.names))
 	}
 	if err := t.take(); err != nil {
 		return fmt.Errorf("line 1: %w", err)
@@ -150,7 +150,7 @@ func (t *tableReader) row(f *fields, line int) error {
 		srid, x, y, err := parseWKTPoint(string(f.geometry))
 		if err == nil && srid > 0 && t.rows.opt.CRS == nil {
 			if t.srid > 0 && srid != t.srid {
-				return fmt.Errorf("line %d: SRID %d, but %d in the lines before: want the same everywhere, or name it with --crs", line, srid, t.srid)
+				return fmt.Errorf("line %d: SRID %d, but %d in the lines before: want the same everywhere, or name it with points.ReadOptions.CRS", line, srid, t.srid)
 			}
 			t.srid = srid
 		}

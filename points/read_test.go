@@ -178,12 +178,12 @@ func TestBadInputIsNamedWithItsLine(t *testing.T) {
 		{"", "the file is empty"},
 		{"1,2,A\n3,4,B\n", "line 1: \"1\", \"2\", \"A\" are not column names"},
 		{"a,b,c,d\n1,2,3,4\n", "no columns with positions found"},
-		{"x,y,b,c\n1,2,3,4\n", "name it with --feature"},
+		{"x,y,b,c\n1,2,3,4\n", "name it with points.ReadOptions.Feature"},
 		{"x,y,type\n1,2,A\n1,zwei,A\n", "line 3: column \"y\": \"zwei\" is not a number"},
 		{"x,y,type\n1,2,A\n\n\nNaN,2,A\n", "line 5: position (NaN, 2) is not finite"},
 		{"x,y,type\n1,-Inf,A\n", "line 2: position"},
 		{"x,y,type\n1,2,A\n1,2, \n", "line 3: the feature is missing"},
-		{"x,y,type\n1,2\n", "line 2: wrong number of fields: 2, but 3 in the header (--skip-bad"},
+		{"x,y,type\n1,2\n", "line 2: wrong number of fields: 2, but 3 in the header (points.ReadOptions.SkipBad"},
 		{"x,y,type\n1,2,\"A\n", "line 2: extraneous or missing"},
 		{`{"type":"FeatureCollection"}`, `no "features"`},
 		{`{"features":7}`, `"features" is not a list`},
@@ -216,7 +216,7 @@ func TestBadInputIsNamedWithItsLine(t *testing.T) {
 		t.Errorf("latitude 99: got error %v", err)
 	}
 	if _, err := Read(strings.NewReader(threeTable), ReadOptions{X: "nix", Y: "Y"}); err == nil ||
-		!strings.Contains(err.Error(), `no column "nix" for --x`) {
+		!strings.Contains(err.Error(), `no column "nix" for points.ReadOptions.X`) {
 		t.Errorf("unknown column: got error %v", err)
 	}
 	const listed = `{"features":[{"properties":{"type":"A","at":[1]},"geometry":{"type":"Point","coordinates":[1,2]}}]}`
@@ -272,7 +272,7 @@ func TestReferenceSystemsFollowFromTheFile(t *testing.T) {
 		}
 	}
 	for data, want := range map[string]string{
-		`{"features":[{"properties":{"kind":"a"},"geometry":{"type":"Point","coordinates":[530000,180000]}}]}`: "GeoJSON is in WGS 84: name the reference system with --crs EPSG:n, or use --planar",
+		`{"features":[{"properties":{"kind":"a"},"geometry":{"type":"Point","coordinates":[530000,180000]}}]}`: "GeoJSON is in WGS 84: name the reference system with points.ReadOptions.CRS=EPSG:n, or use points.Plane",
 		"lon,lat,type\n530000,180000,A\n":                            "the columns' names say longitude and latitude",
 		`{"features":[],"crs":{"properties":{"name":"EPSG:27700"}}}`: "comes after the features",
 		`{"crs":{"properties":{"name":"EPSG:99999"}},"features":[]}`: "EPSG:99999 is not supported",
@@ -290,8 +290,8 @@ func TestWhatCouldChangeTheResultIsNotGuessed(t *testing.T) {
 		fmt.Fprintf(&names, "%d,%d,place %d\n", i, i, i)
 	}
 	for data, want := range map[string]string{
-		"x,y,type,category\n1,2,A,B\n":  `the feature could be in any of the columns "type", "category": choose with --feature`,
-		"x,y,lon,lat,type\n1,2,3,4,A\n": "positions could be in columns x and y, or lon and lat: choose with --x and --y",
+		"x,y,type,category\n1,2,A,B\n":  `the feature could be in any of the columns "type", "category": choose with points.ReadOptions.Feature`,
+		"x,y,lon,lat,type\n1,2,3,4,A\n": "positions could be in columns x and y, or lon and lat: choose with points.ReadOptions.X and points.ReadOptions.Y",
 		names.String():                  `column "name" was guessed as the feature, but has 150 distinct values for 150 points`,
 		`[{"type":"Feature"}]`:          "a JSON array is not GeoJSON",
 		"x,y,type\nfoo,1,A\nbar,1,A\n":  `line 2: column "x": "foo" is not a number`,
@@ -307,7 +307,7 @@ func TestWhatCouldChangeTheResultIsNotGuessed(t *testing.T) {
 	}
 	if in := mustRead(t, []byte(kinds.String()), ReadOptions{}); len(in.Guesses) != 1 ||
 		!strings.Contains(in.Guesses[0],
-			"has 1500 different values: choose another with --feature") {
+			"has 1500 different values: choose another with points.ReadOptions.Feature") {
 		t.Errorf("guesses %q, want one about 1500 values", in.Guesses)
 	}
 	in := mustRead(t, []byte(names.String()), ReadOptions{Feature: "name"})
@@ -316,7 +316,7 @@ func TestWhatCouldChangeTheResultIsNotGuessed(t *testing.T) {
 	}
 	if _, err := Read(strings.NewReader(threeGeoJSON), ReadOptions{X: "x", Y: "y"}); err == nil ||
 		!strings.Contains(err.Error(), "need a table") {
-		t.Errorf("--x with GeoJSON: got error %v", err)
+		t.Errorf("points.ReadOptions.X with GeoJSON: got error %v", err)
 	}
 	if _, err := Read(strings.NewReader("x,y,type\na,b,c\n"),
 		ReadOptions{SkipBad: true}); err == nil ||

@@ -140,7 +140,7 @@ func fromGeoJSON(member json.RawMessage, to *CRS) (func(x, y float64) (float64, 
 	case to == Plane || from.Same(to):
 		return func(x, y float64) (float64, float64) { return x, y }, nil
 	case !from.Convertible() || !to.Convertible():
-		return nil, fmt.Errorf("regions are in %v and points in %v, and one cannot be converted to the other: name the system of the points with --crs EPSG:n, or use --planar if both are in the same plane", from, to)
+		return nil, fmt.Errorf("regions are in %v and points in %v, and one cannot be converted to the other: name the system of the points with points.ReadOptions.CRS=EPSG:n, or use points.Plane if both are in the same plane", from, to)
 	}
 	return func(x, y float64) (float64, float64) { return to.FromWGS84(from.ToWGS84(x, y)) }, nil
 }

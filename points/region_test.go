@@ -47,7 +47,7 @@ func TestRegionsAreBroughtToThePoints(t *testing.T) {
 		t.Errorf("%v, %v is not in %+v", x, y, regions[0].box)
 	}
 	for text, says := range map[string]string{
-		twoRegions: "--planar",
+		twoRegions: "points.Plane",
 		`{"type":"FeatureCollection","features":[]}`: "no polygon",
 		`[]`: "want GeoJSON",
 		`{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]}}`: "want a Polygon",

@@ -310,9 +310,9 @@ func (s *Summary) warn(p *Set, most bulk) {
 	inDegrees := s.Extent[0] >= -180 && s.Extent[2] <= 180 && s.Extent[1] >= -90 && s.Extent[3] <= 90
 	switch {
 	case p.CRS == nil && inDegrees:
-		say("all positions are between -180 and 180, -90 and 90: if they are longitude and latitude, say --geographic; distances are then metres")
+		say("all positions are between -180 and 180, -90 and 90: if they are longitude and latitude, say points.WGS84; distances are then metres")
 	case p.CRS == nil:
-		say("the reference system is not known: distances are in the coordinates' own unit (--crs EPSG:n)")
+		say("the reference system is not known: distances are in the coordinates' own unit (points.ReadOptions.CRS=EPSG:n)")
 	case !p.CRS.Geographic() && p.CRS != Plane && inDegrees:
 		say("%v has coordinates in %s, but all positions look like degrees", p.CRS, p.CRS.Unit)
 	}
@@ -341,7 +341,7 @@ func (s *Summary) warn(p *Set, most bulk) {
 		say("%d points lie far from all others", n)
 	}
 	if s.singles > 0 {
-		say("%d features have a single point, which easily reaches any prevalence: --min-points leaves them out", s.singles)
+		say("%d features have a single point, which easily reaches any prevalence: points.ReadOptions.MinPoints leaves them out", s.singles)
 	}
 }
 

@@ -143,7 +143,7 @@ func parseWKTSystem(text string) (*CRS, error) {
 	case "LOCAL_CS", "ENGCRS", "ENGINEERINGCRS":
 		return &CRS{Name: root.label()}, nil
 	}
-	return nil, fmt.Errorf("well-known text of a reference system: %s is not supported: want PROJCS or GEOGCS, or use --crs EPSG:n", root.name)
+	return nil, fmt.Errorf("well-known text of a reference system: %s is not supported: want PROJCS or GEOGCS, or use points.ReadOptions.CRS=EPSG:n", root.name)
 }
 
 func systemOf(root *wktNode) (*CRS, error) {

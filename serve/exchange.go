@@ -91,6 +91,8 @@ type failure struct {
 	Error string `json:"error"`
 }
 
+func failureOf(err error) failure { return failure{option.Parameters(err.Error())} }
+
 // statusOf returns the HTTP status of an error.
 func statusOf(err error) int {
 	switch {
@@ -121,7 +123,7 @@ func (x *exchange) failed(err error) {
 	if status == http.StatusServiceUnavailable {
 		x.w.Header().Set("Retry-After", "1")
 	}
-	x.reply(status, failure{option.Parameters(err.Error(), option.All)})
+	x.reply(status, failureOf(err))
 }
 
 // note logs errors of the server, and remembers that the index cannot be read.
@@ -158,7 +160,7 @@ func (x *exchange) refuse(status int, err error) {
 		case <-x.r.Context().Done():
 		}
 	}
-	x.reply(status, failure{option.Parameters(err.Error(), option.All)})
+	x.reply(status, failureOf(err))
 }
 
 // reply sends a value. An error while sending means that the client has gone.
@@ -168,7 +170,7 @@ func (x *exchange) reply(status int, v any) {
 	text, err := appendLine((*room)[:0], v)
 	if err != nil {
 		status = http.StatusInternalServerError
-		text, _ = appendLine((*room)[:0], failure{option.Parameters(err.Error(), option.All)})
+		text, _ = appendLine((*room)[:0], failureOf(err))
 	}
 	defer x.trace.part("send", time.Now())
 	x.w.Header()["Content-Length"] = []string{strconv.Itoa(len(text))}

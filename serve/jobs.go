@@ -286,7 +286,7 @@ func (v *Server) runJob(ctx context.Context, b *job, want jobParams) {
 		case errors.Is(err, context.Canceled):
 			a.State, a.Error = "cancelled", "the job was cancelled"
 		default:
-			a.State, a.Error = "failed", err.Error()
+			a.State, a.Error = "failed", failureOf(err).Error
 			v.log.Error("a job failed", "id", a.ID, "error", err)
 		}
 	})

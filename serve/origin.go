@@ -22,7 +22,7 @@ func (v *Server) checkHost(r *http.Request) error {
 		return nil
 	}
 	if !v.isOwn(r.Host) {
-		return fmt.Errorf("host %q is not one of this server's names: see --host", r.Host)
+		return fmt.Errorf("host %q is not one of this server's names: see serve.Options.Hosts", r.Host)
 	}
 	host := strings.Clone(r.Host) // a copy, so as not to keep the request alive
 	v.lastHost.Store(&host)
@@ -71,7 +71,7 @@ func (v *Server) checkOrigin(r *http.Request) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("pages of %s may not send requests to this server: see --cors-origin",
+	return fmt.Errorf("pages of %s may not send requests to this server: see serve.Options.Origins",
 		orUnknown(origin))
 }
 

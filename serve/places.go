@@ -15,7 +15,7 @@ import (
 	"github.com/collocate/collocate/points"
 )
 
-var errNoPoints = errors.New("the server has no places: start it with --points FILE")
+var errNoPoints = errors.New("the server has no places: start it with serve.Options.Points")
 
 const (
 	maxPatterns  = 5000
@@ -172,7 +172,7 @@ func (v *Server) engine(p *params) engine.Kind {
 			p.fail("%w", err)
 		}
 		if kind == engine.GPU && v.o.Engine != engine.GPU {
-			p.fail("engine gpu: the server was not started with --engine gpu")
+			p.fail("engine gpu: the server was not started with serve.Options.Engine=gpu")
 		}
 	}
 	if kind == engine.Auto {

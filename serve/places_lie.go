@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/collocate/collocate/internal/option"
 	"github.com/collocate/collocate/points"
 )
 
@@ -23,6 +24,9 @@ func (x *exchange) summary() {
 		}
 		if s.Warnings == nil {
 			s.Warnings = []string{}
+		}
+		for i, w := range s.Warnings {
+			s.Warnings[i] = option.Parameters(w)
 		}
 		return line(s)
 	})

@@ -214,7 +214,7 @@ func (r *Root) unserved() error {
 // documents must neither overlap nor leave out any.
 func (r *Root) consistent(whole *shardAbout) error {
 	if whole.Of != len(r.groups) {
-		return fmt.Errorf("the index has %d shards, but --shards lists %d", whole.Of, len(r.groups))
+		return fmt.Errorf("the index has %d shards, but %d are listed", whole.Of, len(r.groups))
 	}
 	taken := map[int]string{}
 	var seen []*shardAbout

@@ -266,7 +266,7 @@ func TestWrongShards(t *testing.T) {
 	c := newCluster(t, 3, 1, RootOptions{})
 	u := func(i int) string { return c.replicas[i][0].URL }
 	for list, want := range map[string]string{
-		u(0) + "," + u(1):                     "has 3 shards, but --shards lists 2",
+		u(0) + "," + u(1):                     "has 3 shards, but 2 are listed",
 		u(0) + "|" + u(1) + "," + u(2) + ",x": "want a URL such as",
 		u(0) + "," + u(0) + "," + u(1):        "listed twice",
 		"ftp://a":                             "want a URL such as",

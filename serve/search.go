@@ -146,7 +146,7 @@ func (x *exchange) answerMany(ctx context.Context, asked []searchParams) {
 			return
 		case err != nil:
 			x.note(statusOf(err), err)
-			said, _ := line(failure{err.Error()}) // cannot fail
+			said, _ := line(failureOf(err)) // cannot fail
 			text = append(text, said...)
 		}
 		if out.write(text) != nil || err != nil { // either the client has gone, or the error was the last line

@@ -213,7 +213,7 @@ func (x *exchange) shard() {
 		return
 	}
 	if err := x.g.fault.Load(); err != nil {
-		x.reply(http.StatusServiceUnavailable, failure{(*err).Error()})
+		x.reply(http.StatusServiceUnavailable, failureOf(*err))
 		return
 	}
 	a := x.g.shard
@@ -248,7 +248,7 @@ func (x *exchange) shardSearch() {
 	}
 	q.Ask.ofRoot = true
 	if err := x.check(&q.Ask); err != nil {
-		x.reply(http.StatusBadRequest, failure{err.Error()})
+		x.reply(http.StatusBadRequest, failureOf(err))
 		return
 	}
 	var answer *shardAnswer

@@ -32,7 +32,7 @@ func (x *exchange) health() {
 // ready reports whether searches can be answered.
 func (x *exchange) ready() {
 	if err := x.notReady(); err != nil {
-		x.reply(http.StatusServiceUnavailable, failure{err.Error()})
+		x.reply(http.StatusServiceUnavailable, failureOf(err))
 		return
 	}
 	x.reply(http.StatusOK, struct {

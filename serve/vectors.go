@@ -9,7 +9,7 @@ import (
 	"github.com/collocate/collocate/vectors"
 )
 
-var errNoVectors = errors.New("the server has no vectors: start it with --vectors FILE")
+var errNoVectors = errors.New("the server has no vectors: start it with serve.Options.Vectors")
 
 func errNoWord(word string) error { return fmt.Errorf("the word %q does not occur", word) }
 

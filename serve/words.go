@@ -55,7 +55,7 @@ const (
 	maxMeasures = 16
 )
 
-var errNoMatrix = errors.New("the server has no matrix: start it with --matrix FILE")
+var errNoMatrix = errors.New("the server has no matrix: start it with serve.Options.Matrix")
 
 // words lists the most frequent words that begin with a prefix.
 func (x *exchange) words() {

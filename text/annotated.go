@@ -32,7 +32,7 @@ func refuseAnnotated(head []byte, whole bool) error {
 		return nil
 	}
 	return fmt.Errorf("an annotated corpus in %s: its tags and numbers would count as words. "+
-		"To make it plain text, with a sentence a line: %s (or, to count everything, name a format: --format lines)",
+		"To make it plain text, with a sentence a line: %s (or, to count everything, name a format: text.Options.Format=lines)",
 		what, words)
 }
 

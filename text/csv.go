@@ -52,12 +52,12 @@ func tsvHeader(head []byte, o *Options) (c csvColumns, found bool, err error) {
 		return c, err == nil, err // it is a header
 	case tableWidth(head) > 2:
 		return c, false, fmt.Errorf("%d columns and no header with a text column %s: the first line is %s; "+
-			"name the columns by the header or, if there is none, by number (--fields 3 --id-field 1)",
+			"name the columns by the header or, if there is none, by number (text.Options.Fields=3 text.Options.IDField=1)",
 			len(cells), w.textNames(), shortList(cells))
 	case wordyIDs(head):
 		return c, false, fmt.Errorf("the first column would be the ID, but has several words in most lines: "+
 			"the first line is %s; name the columns by the header or, if there is none, by number "+
-			"(--fields 1, --id-field 2)", shortList(cells))
+			"(text.Options.Fields=1, text.Options.IDField=2)", shortList(cells))
 	}
 	return c, false, nil
 }
@@ -176,8 +176,8 @@ func tableHeader(head []byte, o *Options, separator byte) (csvColumns, error) {
 		}
 	}
 	if len(c.texts) == 0 {
-		return c, fmt.Errorf("no text column %s: the columns are %s; name those that hold text (--fields), "+
-			"or, if that is no header, give their numbers (--fields 2)",
+		return c, fmt.Errorf("no text column %s: the columns are %s; name those that hold text (text.Options.Fields), "+
+			"or, if that is no header, give their numbers (text.Options.Fields=2)",
 			w.textNames(), shortList(names))
 	}
 	for _, f := range w.others {

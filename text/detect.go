@@ -55,10 +55,10 @@ func (s *source) detect(head []byte, whole bool) error {
 		}
 	case SMART:
 		if s.options.IDField != "" {
-			return fmt.Errorf("%s: --id-field: SMART files have their IDs after .I; leave it out", s.path)
+			return fmt.Errorf("%s: text.Options.IDField: SMART files have their IDs after .I; leave it out", s.path)
 		}
 		if s.options.Schema != nil {
-			return fmt.Errorf("%s: SMART files have no named fields for a schema: convert them to JSON lines, or leave out the types in --fields", s.path)
+			return fmt.Errorf("%s: SMART files have no named fields for a schema: convert them to JSON lines, or leave out the types in text.Options.Schema", s.path)
 		}
 		s.note = smartNote(head, s.options)
 		for _, f := range s.options.Fields {
@@ -68,8 +68,8 @@ func (s *source) detect(head []byte, whole bool) error {
 		}
 	case Lines, File, Blank, TREC:
 		if len(s.options.named()) > 0 {
-			return fmt.Errorf("%s: read as %v, which has no fields to choose: leave out --fields and --id-field, "+
-				"or name another --format", s.path, s.format)
+			return fmt.Errorf("%s: read as %v, which has no fields to choose: leave out text.Options.Fields and text.Options.IDField, "+
+				"or name another text.Options.Format", s.path, s.format)
 		}
 	default:
 		return fmt.Errorf("%s: unknown format %v", s.path, s.format)
@@ -78,7 +78,7 @@ func (s *source) detect(head []byte, whole bool) error {
 		bytes.IndexByte(head, '\n') < 0 &&
 		bytes.IndexByte(bytes.TrimRight(head, "\r"), '\r') >= 0 {
 		s.note = strings.TrimPrefix(s.note+"; its lines end with CR alone, which ends no line and parts no words of "+
-			"--analyzer whitespace: convert them to LF (tr '\\r' '\\n')", "; ")
+			"analyzer whitespace: convert them to LF (tr '\\r' '\\n')", "; ")
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (o *Options) PlainLines(head []byte, whole bool, name string) bool {
 func (o *Options) guess(head []byte, whole bool, name string, inFolder bool) (f Format, said string, err error) {
 	f = guess(head, whole, name, inFolder)
 	if f == TSV && plainName(name) != ".tsv" {
-		return f, "lines are a number, a tab and text: the numbers are read as IDs (--format lines counts them as words)", nil
+		return f, "lines are a number, a tab and text: the numbers are read as IDs (text.Options.Format=lines counts them as words)", nil
 	}
 	if f != Lines && f != Blank && f != File {
 		return f, "", nil
@@ -110,10 +110,10 @@ func (o *Options) guess(head []byte, whole bool, name string, inFolder bool) (f 
 		return o.Plain, said, nil
 	case said != "":
 	case f == Blank:
-		said = "documents are what stands between blank lines (--format lines: one a line)"
+		said = "documents are what stands between blank lines (text.Options.Format=lines: one a line)"
 	case f == Lines && wrapped(head, whole):
 		said = "lines end in the middle of sentences, and each is read as a document, beyond which no window " +
-			"reaches (--format blank: a paragraph, --format file: the whole file; --format lines says that it is meant)"
+			"reaches (text.Options.Format=blank: a paragraph, text.Options.Format=file: the whole file; text.Options.Format=lines says that it is meant)"
 	}
 	return f, said, nil
 }

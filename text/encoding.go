@@ -98,6 +98,6 @@ func checkUTF8(b []byte) error {
 		return nil
 	}
 	at := validLength(b)
-	return wrong(at, "byte 0x%02X is not UTF-8: is the text Latin-1? Say what it is (--encoding latin1), "+
-		"or take the bytes as they are (--encoding bytes)", b[at])
+	return wrong(at, "byte 0x%02X is not UTF-8: is the text Latin-1? Say what it is (text.Options.Encoding=latin1), "+
+		"or take the bytes as they are (text.Options.Encoding=bytes)", b[at])
 }

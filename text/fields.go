@@ -127,16 +127,16 @@ func (w *wantedFields) describe(names []string, o *Options) string {
 	if len(others) > 0 && o.Schema != nil {
 		says = append(says, fmt.Sprintf("left out: %s (the schema does not name them)", shortList(others)))
 	} else if len(others) > 0 && w.usualTexts {
-		says = append(says, fmt.Sprintf("text is %s; left out: %s (--fields chooses)",
+		says = append(says, fmt.Sprintf("text is %s; left out: %s (text.Options.Fields chooses)",
 			strings.Join(texts, ", "), shortList(others)))
 	}
 	switch {
 	case id < 0 && o.IDField == "":
-		says = append(says, "no field id, docid, docno or the like: documents are named by file and number (--id-field chooses)")
+		says = append(says, "no field id, docid, docno or the like: documents are named by file and number (text.Options.IDField chooses)")
 	case o.IDField == "" && slices.ContainsFunc(names, func(name string) bool {
 		return w.find(w.ids, []string{name}) == 0 && name != names[id]
 	}):
-		says = append(says, fmt.Sprintf("IDs are from %s (--id-field chooses)", names[id]))
+		says = append(says, fmt.Sprintf("IDs are from %s (text.Options.IDField chooses)", names[id]))
 	}
 	return strings.Join(says, "; ")
 }

@@ -148,7 +148,7 @@ func (s *source) jsonHead(head []byte) (note string, err error) {
 		return sc.wants.find(sc.names, []string{name}) >= 0
 	})
 	if objects > 1 && texts == 0 && len(left) > 0 && sc.wants.usualTexts && sc.wants.find(sc.wants.texts, names) >= 0 {
-		return "", fmt.Errorf("the first %d documents have no text in %s: their fields are %s; name those that hold text (--fields)",
+		return "", fmt.Errorf("the first %d documents have no text in %s: their fields are %s; name those that hold text (text.Options.Fields)",
 			objects, names[sc.wants.find(sc.wants.texts, names)], shortList(names))
 	}
 	return sc.wants.describe(names, s.options), nil

@@ -39,7 +39,7 @@ func noText(o *Options, object []byte) string {
 		return "no text field " + sc.wants.textNames()
 	}
 	return "no text field " + sc.wants.textNames() + ": it has " + shortList(names) +
-		"; name those that hold text (--fields)"
+		"; name those that hold text (text.Options.Fields)"
 }
 
 // addJSON adds the document of the parsed object: its text fields joined by newlines. It reports

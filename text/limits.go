@@ -53,9 +53,9 @@ func (o *Options) errLong() error {
 		memory = defaultMemory
 	}
 	if limit == o.MaxDocument || limit == defaultMaxDocument {
-		return fmt.Errorf("a document of more than %v: raise --max-document", bytesize.Size(limit))
+		return fmt.Errorf("a document of more than %v: raise text.Options.MaxDocument", bytesize.Size(limit))
 	}
-	return fmt.Errorf("a document of more than %v needs more than %v of memory: raise --memory",
+	return fmt.Errorf("a document of more than %v needs more than %v of memory: raise text.Options.Memory",
 		bytesize.Size(limit), bytesize.Size(memory))
 }
 

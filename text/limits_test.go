@@ -78,8 +78,8 @@ func TestBomb(t *testing.T) {
 	_, err := readBatches(&Corpus{Paths: []string{path}, Options: Options{MaxDocument: 4 << 20}})
 	runtime.ReadMemStats(&after)
 	if err == nil || !strings.Contains(err.Error(),
-		"f.zst: line 1, from byte 0 on: a document of more than 4.19MB: raise --max-document") {
-		t.Errorf("a line of %d bytes in a file of %d: error %v, want one that names --max-document", 300<<20,
+		"f.zst: line 1, from byte 0 on: a document of more than 4.19MB: raise text.Options.MaxDocument") {
+		t.Errorf("a line of %d bytes in a file of %d: error %v, want one that names text.Options.MaxDocument", 300<<20,
 			len(bomb), err)
 	}
 	if got := after.TotalAlloc - before.TotalAlloc; got > 64<<20 {
@@ -87,13 +87,13 @@ func TestBomb(t *testing.T) {
 	}
 }
 
-// A document that would need more than the memory limit is an error that names --memory.
+// A document that would need more than the memory limit is an error that names text.Options.Memory.
 func TestDocumentsWithinMemory(t *testing.T) {
 	path := write(t, filepath.Join(t.TempDir(), "f"), bytes.Repeat([]byte("word "), 1<<20))
 	_, err := readBatches(&Corpus{Paths: []string{path}, Options: Options{Memory: 60_000_000}})
 	if err == nil || !strings.Contains(err.Error(),
-		"more than 2MB needs more than 60MB of memory: raise --memory") {
-		t.Errorf("a document of 5 MB with 60 MB of memory: error %v, want one that names --memory", err)
+		"more than 2MB needs more than 60MB of memory: raise text.Options.Memory") {
+		t.Errorf("a document of 5 MB with 60 MB of memory: error %v, want one that names text.Options.Memory", err)
 	}
 }
 

@@ -132,7 +132,7 @@ func (d *Document) Complete(schema *fields.Schema) error {
 	case schema == nil:
 		return nil
 	case len(d.Fields) == 0:
-		return fmt.Errorf("document %q: want the values of its fields: see fields.Schema.Values", d.ID)
+		return fmt.Errorf("document %q: want the values of its fields: see Values of the schema", d.ID)
 	case len(d.Fields) > len(schema.Fields):
 		return fmt.Errorf("document %q: %d fields: want %d, as in the schema", d.ID, len(d.Fields),
 			len(schema.Fields))

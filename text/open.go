@@ -113,7 +113,7 @@ func (s *source) openParquet(tell func(n int64)) error {
 		return errors.New("a Parquet table cannot be read from a pipe, as its directory is at its end: name a file")
 	}
 	if f := s.options.Format; f != Auto && f != JSONL {
-		return fmt.Errorf("a Parquet table, not %v: leave out --format", f)
+		return fmt.Errorf("a Parquet table, not %v: leave out text.Options.Format", f)
 	}
 	p, err := openParquet(s.file, s.size, tell)
 	if err != nil {

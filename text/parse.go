@@ -356,7 +356,7 @@ func (p *parser) number(pos position) (position, error) {
 func (e *end) failure(from int, pos position) error {
 	hint := ""
 	if e.first && e.src.inFolder && e.src.skip == nil {
-		hint = "; --skip-bad skips such files"
+		hint = "; text.Options.SkipBad skips such files"
 	}
 	switch {
 	case e.err != nil:

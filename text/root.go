@@ -51,12 +51,12 @@ func (c *Corpus) WithRoot(known *Root, empty bool) (rooted *Corpus, used func() 
 			return nil, nil, err
 		}
 		if several {
-			note = fmt.Sprintf("IDs of files are paths relative to %s (--id-root names another folder)", o.Root)
+			note = fmt.Sprintf("IDs of files are paths relative to %s (text.Options.Root names another folder)", o.Root)
 		}
 	default:
 		note = "this index does not remember a folder to which IDs of files are relative: they are " +
 			"taken to be relative to the folder that is named here, or names without a folder, as the " +
-			"files were added before; --id-root DIR makes them relative to DIR, and is remembered"
+			"files were added before; text.Options.Root=DIR makes them relative to DIR, and is remembered"
 	}
 	o.whole = known != nil && known.Whole
 	var some, whole atomic.Bool
@@ -182,6 +182,6 @@ func (c *Corpus) underRoot(list []input, from []string) []input {
 // errOutside is the error of a file whose documents get IDs from its name.
 func (s *source) errOutside() error {
 	return fmt.Errorf("%s: lies outside %s, to which the IDs of files in this index are relative: "+
-		"add files of that folder, or name another with --id-root (if the files were moved, the one they are in now)",
+		"add files of that folder, or name another with text.Options.Root (if the files were moved, the one they are in now)",
 		s.path, s.options.Root)
 }

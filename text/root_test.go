@@ -84,7 +84,7 @@ func TestIDsAreRelativeToARoot(t *testing.T) {
 	for _, format := range []Format{File, Lines} {
 		_, err := idsOf(t, &Corpus{Paths: []string{"other.txt"}, Options: Options{Format: format, Root: root}})
 		if err == nil || !strings.Contains(err.Error(), "other.txt: lies outside "+root) ||
-			!strings.Contains(err.Error(), "--id-root") {
+			!strings.Contains(err.Error(), "text.Options.Root") {
 			t.Errorf("a file outside the root: error %v, want one that names both", err)
 		}
 	}

@@ -134,8 +134,8 @@ func TestFilesInTheWrongFormatAreSkipped(t *testing.T) {
 		}
 		c := &Corpus{Paths: []string{only}, Options: o}
 		err = c.Batches(t.Context(), func(int, *Batch) error { return nil })
-		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "--") {
-			t.Errorf("%s: error %v, want one that names the file and a flag", name, err)
+		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "text.Options.") {
+			t.Errorf("%s: error %v, want one that names the file and an option", name, err)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func smartNote(head []byte, o *Options) string {
 		return ""
 	}
 	slices.Sort(left)
-	return "text is .T, .W; left out: " + strings.Join(left, ", ") + " (--fields chooses)"
+	return "text is .T, .W; left out: " + strings.Join(left, ", ") + " (text.Options.Fields chooses)"
 }
 
 // splitSMART reads the old test collections:

@@ -62,7 +62,7 @@ func (s *source) mixed(sc *jsonScanner) error {
 		if s.whole {
 			has, lacks = "no contents but "+sc.names[i+1], "contents"
 		}
-		return fmt.Errorf("this record has %s, and the first one has %s: name all fields that hold text (--fields)", has, lacks)
+		return fmt.Errorf("this record has %s, and the first one has %s: name all fields that hold text (text.Options.Fields)", has, lacks)
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func (pos *position) endFile() error {
 		}
 	}
 	if t.unnamed > 0 && named {
-		s.say(s.path, fmt.Sprintf("%d of %d records have no ID and are named by file and number, such as %s:%d (--id-field chooses)",
+		s.say(s.path, fmt.Sprintf("%d of %d records have no ID and are named by file and number, such as %s:%d (text.Options.IDField chooses)",
 			t.unnamed, docs, s.name, pos.docs))
 	}
 	w := s.options.wantedFields()
@@ -111,7 +111,7 @@ func (pos *position) endFile() error {
 		says = append(says, "left out is also "+shortList(others))
 	}
 	if len(says) > 0 && (w.usualTexts || len(others) > 0 && s.options.Schema != nil) {
-		how := "--fields chooses"
+		how := "text.Options.Fields chooses"
 		if s.options.Schema != nil {
 			how, says = "the schema does not name them", says[len(says)-1:]
 		}
@@ -138,10 +138,10 @@ func (pos *position) endCorpus() error {
 // check refuses named fields that no record has.
 func (t *tally) check(o *Options) error {
 	if lacking := t.lacking(o); len(lacking) > 0 && !o.Sparse {
-		return fmt.Errorf("--fields: no record has a field %q", lacking[0])
+		return fmt.Errorf("text.Options.Fields: no record has a field %q", lacking[0])
 	}
 	if o.IDField != "" && !t.full[len(o.wantedFields().texts)] {
-		return fmt.Errorf("--id-field: no record has an ID in a field %q", o.IDField)
+		return fmt.Errorf("text.Options.IDField: no record has an ID in a field %q", o.IDField)
 	}
 	return nil
 }

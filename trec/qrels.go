@@ -144,12 +144,12 @@ func (p *qrelParser) detect() (f QrelsFormat, why string, err error) {
 		return BEIR, "", nil
 	case p.lines[0].n == 3 && p.negative && !p.zero:
 		return Auto, "", errors.New("judgments in three columns, with grades below 0 and none that is 0: if they are Cranfield's, " +
-			"in which 1 is best, use --qrels-format cranfield; if a larger grade is better, use beir")
+			"in which 1 is best, use trec.QrelsFormat=cranfield; if a larger grade is better, use beir")
 	case p.lines[0].n == 3:
 		return BEIR, "three columns are read as BEIR's: topic, document, grade, a larger one being better " +
-			"(--qrels-format cranfield: 1 is best)", nil
+			"(trec.QrelsFormat=cranfield: 1 is best)", nil
 	case p.smart:
-		return SMART, "read as SMART's judgments: topic, document, two zeros (--qrels-format trec: all grades are 0)", nil
+		return SMART, "read as SMART's judgments: topic, document, two zeros (trec.QrelsFormat=trec: all grades are 0)", nil
 	}
 	return TREC, "", nil
 }

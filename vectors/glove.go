@@ -184,7 +184,7 @@ func (o *GloVeOptions) settle(m Matrix) error {
 	groups := int64(groupsOf(int(m.Entries()), m.Len()))
 	need := int64(m.Entries())*16 + int64(m.Len())*int64(4*half+o.Dim)*4 + groups*groups*8
 	if need > o.Memory {
-		return fmt.Errorf("training on %d cells with %d dimensions takes %d MB: raise --memory",
+		return fmt.Errorf("training on %d cells with %d dimensions takes %d MB: raise vectors.GloVeOptions.Memory",
 			m.Entries(), o.Dim, need>>20+1)
 	}
 	return nil
@@ -256,7 +256,7 @@ func (t *training) epochs(ctx context.Context, epoch func(ctx context.Context,
 		}
 		loss /= float64(len(t.cells))
 		if math.IsNaN(loss) || math.IsInf(loss, 0) {
-			return fmt.Errorf("%w: the loss of epoch %d is %v; use a smaller --rate",
+			return fmt.Errorf("%w: the loss of epoch %d is %v; use a smaller vectors.GloVeOptions.Rate",
 				errDiverges, i+1, loss)
 		}
 		if t.o.Progress != nil {

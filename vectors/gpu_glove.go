@@ -54,7 +54,7 @@ type gloveRun struct {
 // prepare uploads everything to the device.
 func (t *training) prepare(ctx context.Context, g *card) (*gloveRun, error) {
 	if t.o.Dim > gloveDims {
-		return nil, fmt.Errorf("%d dimensions: want at most %d on a GPU; use --engine multicore",
+		return nil, fmt.Errorf("%d dimensions: want at most %d on a GPU; use vectors.GloVeOptions.Engine=multicore",
 			t.o.Dim, gloveDims)
 	}
 	need := roomFor(len(t.cells), 16) + roomFor(len(t.ends), 8) + 2*roomFor(len(t.words.all), 4) +

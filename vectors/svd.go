@@ -112,7 +112,7 @@ func (o *SVDOptions) settle(m Matrix) error {
 	need := int64(m.Entries())*16 + int64(n)*int64(2*8*svdWidth(o.Dim)+4*o.Dim)
 	if need > o.Memory {
 		return fmt.Errorf("a decomposition of %d words to %d dimensions takes %d MB: raise "+
-			"--memory", n, o.Dim, need>>20+1)
+			"vectors.SVDOptions.Memory", n, o.Dim, need>>20+1)
 	}
 	return nil
 }

@@ -113,7 +113,7 @@ func analyzePart(b *text.Batch, analyzer text.Analyzer, plain bool, tok *text.To
 		if len(tok.Bytes) >= mostWord {
 			for _, w := range tok.Words {
 				if w.End-w.Start >= mostWord {
-					return p, d, 0, fmt.Errorf("document %s: a word of %d bytes: want less than %d on a GPU; use --engine multicore", doc.ID, w.End-w.Start, mostWord)
+					return p, d, 0, fmt.Errorf("document %s: a word of %d bytes: want less than %d on a GPU; use weigh.Options.Engine=multicore", doc.ID, w.End-w.Start, mostWord)
 				}
 			}
 		}

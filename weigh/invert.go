@@ -105,7 +105,7 @@ func Invert(ctx context.Context, c *text.Corpus, o InvertOptions) (*Inversion, e
 		o.Memory = defaultMemory
 	}
 	if o.Positions && o.Engine == engine.GPU {
-		return nil, errors.New("positions of words are not supported on a GPU; use --engine " +
+		return nil, errors.New("positions of words are not supported on a GPU; use weigh.InvertOptions.Engine=" +
 			"multicore")
 	}
 	o.Threads = BoundThreads(o.Threads, o.Memory)

@@ -34,7 +34,7 @@ func (w *Weights) writeParquet(ctx context.Context, to io.Writer) (Counts, error
 		if begins {
 			if word = string(t.Word); !utf8.ValidString(word) { // readers would refuse the file
 				return fmt.Errorf("word %.60q is not UTF-8, as Parquet requires: name the encoding of the corpus "+
-					"(--encoding latin1), or write another format", word)
+					"(text.Options.Encoding=latin1), or write another format", word)
 			}
 		}
 		for i, d := range t.Docs {

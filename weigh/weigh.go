@@ -140,7 +140,7 @@ type job struct {
 func (j *job) hold(bytes int64) error {
 	if j.held.Add(bytes) > j.Memory {
 		return fmt.Errorf("method %v holds all words in memory and needs more than %d bytes: use "+
-			"method auto, or raise --memory", j.Method, j.Memory)
+			"method auto, or raise weigh.Options.Memory", j.Method, j.Memory)
 	}
 	return nil
 }

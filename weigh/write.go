@@ -58,7 +58,7 @@ func FormatOf(path string) (Format, error) {
 	case ".weights":
 		return Binary, nil
 	}
-	return FormatAuto, fmt.Errorf("%s: unknown format: want a name that ends in .tsv, .parquet, .npz or .weights, or --out-format", path)
+	return FormatAuto, fmt.Errorf("%s: unknown format: want a name that ends in .tsv, .parquet, .npz or .weights, or name one (weigh.Format)", path)
 }
 
 // Counts is the number of terms and pairs that were written.

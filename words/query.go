@@ -90,7 +90,7 @@ func (q *Query) foreign(part string) error {
 	}
 	switch {
 	case filterSign.MatchString(part):
-		return fmt.Errorf("%s: a concordance has no filters on fields: 'collocate search' finds the documents of a filter", part)
+		return fmt.Errorf("%s: a concordance has no filters on fields: search finds the documents of a filter", part)
 	case signs.MatchString(part):
 		return fmt.Errorf(`%s: the signs + - ( ) ^ ~ have no meaning here, where a query of several words finds each of them; `+
 			`give other words of the context apart (with, without), or write the word alone`, part)

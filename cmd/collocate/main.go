@@ -84,5 +84,5 @@ func oneLine(err error) string {
 			return unicode.ReplacementChar
 		}
 		return r
-	}, strings.Join(slices.Compact(strings.Split(strings.TrimSpace(option.Flags(err.Error(), option.All)), "\n")), "; "))
+	}, strings.Join(slices.Compact(strings.Split(strings.TrimSpace(option.Flags(err.Error())), "\n")), "; "))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/collocate/collocate/internal/option"
 	"github.com/collocate/collocate/points"
 )
 
@@ -38,6 +39,9 @@ nearest.`,
 			s, err := points.Summarise(cmd.Context(), in.Set, a.threads)
 			if err != nil {
 				return err
+			}
+			for i, w := range s.Warnings {
+				s.Warnings[i] = option.Flags(w)
 			}
 			if a.json {
 				return a.printJSON(s)

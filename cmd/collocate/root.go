@@ -265,14 +265,13 @@ func completeChoices(root *cobra.Command, args []string) {
 func (a *app) summary(format string, args ...any) {
 	if !a.quiet {
 		a.endProgress()
-		fmt.Fprintf(a.stderr, format+"\n", args...)
+		fmt.Fprintln(a.stderr, option.Flags(fmt.Sprintf(format, args...)))
 	}
 }
 
 // note writes a line to standard error on what was guessed or left out, unless --quiet. The same
 // line is written once, also if a verb reads a corpus several times.
 func (a *app) note(line string) {
-	line = option.Flags(line, option.All)
 	if _, told := a.noted.LoadOrStore(line, true); !told {
 		a.summary("note: %s", line)
 	}
@@ -288,7 +287,7 @@ func (a *app) guess(line string) {
 // warn writes a line to standard error even with --quiet.
 func (a *app) warn(format string, args ...any) {
 	a.endProgress()
-	fmt.Fprintf(a.stderr, format+"\n", args...)
+	fmt.Fprintln(a.stderr, option.Flags(fmt.Sprintf(format, args...)))
 }
 
 // skip names a file that --skip-bad leaves out, once, even if a verb reads the corpus twice.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/internal/option"
 	"github.com/collocate/collocate/points"
 	"github.com/collocate/collocate/search"
 )
@@ -80,18 +81,21 @@ func run(ctx context.Context, m *mcp.Server, t mcp.Transport) error {
 	return err
 }
 
-// limited returns a tool that takes at most Options.Time.
+// limited returns a tool that takes at most Options.Time, and whose errors name its arguments.
 func limited[In, Out any](s *Server, do mcp.ToolHandlerFor[In, Out]) mcp.ToolHandlerFor[In, Out] {
-	if s.o.Time <= 0 {
-		return do
-	}
 	return func(ctx context.Context, r *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
-		ctx, cancel := context.WithTimeout(ctx, s.o.Time)
-		defer cancel()
+		if s.o.Time > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, s.o.Time)
+			defer cancel()
+		}
 		result, out, err := do(ctx, r, in)
 		if errors.Is(err, context.DeadlineExceeded) {
-			err = fmt.Errorf("the call took longer than %v: ask for less, or restart 'collocate mcp' "+
-				"with a longer --timeout", s.o.Time)
+			err = fmt.Errorf("the call took longer than %v: ask for less, or start the server "+
+				"with a longer timeout", s.o.Time)
+		}
+		if err != nil {
+			err = errors.New(option.Parameters(err.Error()))
 		}
 		return result, out, err
 	}

@@ -248,6 +248,8 @@ func TestTools(t *testing.T) {
 		{"places", map[string]any{"distance": 0}, "want more than 0", true},
 		{"places", map[string]any{"distance": 2, "min_prevalence": 2}, "prevalence", true},
 		{"places", map[string]any{"distance": 2, "min_prevalence": 0}, "prevalence", true},
+		{"search", map[string]any{"query": `"lipid droplets"`}, "with them (positions)", true},
+		{"places_summary", nil, "say crs=EPSG:4326", false},
 		{"places_summary", nil, `"kinds":[{"feature":"bar","points":2},`, false},
 	} {
 		answer, bad := call(t, c, x.tool, x.args)

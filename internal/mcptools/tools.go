@@ -17,6 +17,7 @@ import (
 	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/coloc"
 	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/internal/option"
 	"github.com/collocate/collocate/points"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/search/query"
@@ -419,7 +420,11 @@ func (s *Server) summary(ctx context.Context, _ *mcp.CallToolRequest,
 	}
 	out = summaryResult{Points: found.Points, Kinds: found.Features, CRS: found.CRS,
 		Unit: found.Unit, Extent: found.Extent,
-		Distance: found.Suggested, Low: found.Low, High: found.High, Warnings: found.Warnings}
+		Distance: found.Suggested, Low: found.Low, High: found.High,
+		Warnings: make([]string, 0, len(found.Warnings))}
+	for _, w := range found.Warnings {
+		out.Warnings = append(out.Warnings, option.Parameters(w))
+	}
 	if n := len(out.Kinds); n > maxKinds {
 		out.Kinds, out.MoreKinds = out.Kinds[:maxKinds], n-maxKinds
 	}

@@ -98,6 +98,7 @@ func (c *Call) Next() (*Message, error) {
 
 // Note adds a line to the reply about something guessed or left out. Duplicates are dropped.
 func (c *Call) Note(line string) {
+	line = option.Keywords(line)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, n := range c.notes {
@@ -235,11 +236,11 @@ func answerOne(ctx context.Context, w io.Writer, m *Message, next func() (*Messa
 		return ctx.Err()
 	}
 	if err != nil {
-		return Write(w, failure{option.Parameters(err.Error(), option.All), kind(err), notes}, nil)
+		return Write(w, failure{option.Keywords(err.Error()), kind(err), notes}, nil)
 	}
 	err = Write(w, answer{reply.Result, notes, reply.Arrays}, reply.Arrays)
 	if _, ok := errors.AsType[unsent](err); ok {
-		return Write(w, failure{option.Parameters(err.Error(), option.All), kind(err), notes}, nil)
+		return Write(w, failure{option.Keywords(err.Error()), kind(err), notes}, nil)
 	}
 	return err
 }

@@ -8,8 +8,8 @@ var notText = []struct {
 	at          int
 	magic, what string
 }{
-	{0, "\xff\xfe", "UTF-16 text: convert it to UTF-8, or read a corpus with --encoding utf-16"},
-	{0, "\xfe\xff", "UTF-16 text: convert it to UTF-8, or read a corpus with --encoding utf-16"},
+	{0, "\xff\xfe", "UTF-16 text: convert it to UTF-8, or read a corpus with text.Options.Encoding=utf-16"},
+	{0, "\xfe\xff", "UTF-16 text: convert it to UTF-8, or read a corpus with text.Options.Encoding=utf-16"},
 	{0, "%PDF-", "a PDF document: convert it to text"},
 	{0, "PK\x03\x04", "a ZIP archive, which office documents are, too: unpack or convert it"},
 	{0, "PAR1\x15", "a Parquet table: export it as CSV or JSON lines"},
@@ -27,7 +27,7 @@ func WhyNotText(head []byte) string {
 	// A CIFF file begins with the length of its header, the version, 1, and the number of words.
 	for at := 1; at <= 2; at++ {
 		if len(head) > at+3 && head[at] == 0x08 && head[at+1] == 1 && head[at+2] == 0x10 {
-			return "an index in the CIFF format, not text: 'collocate index import' makes an index of it"
+			return "an index in the CIFF format, not text: import it (index.Import)"
 		}
 	}
 	// Collocate's own files (internal/sections) begin with a magic, then a version below 256 in 8
@@ -39,7 +39,7 @@ func WhyNotText(head []byte) string {
 	nul := bytes.Count(head, []byte{0})
 	if many := nul > 1 && nul*4 >= len(head); many && (nulsFrom(head, 0) == 0 || nulsFrom(head, 1) == 0) {
 		return "UTF-16 text without its mark, or binary data: it holds NUL bytes; convert it to UTF-8, " +
-			"or read a corpus with --encoding utf-16le or utf-16be"
+			"or read a corpus with text.Options.Encoding=utf-16le or utf-16be"
 	} else if many {
 		return "binary data, not text: it holds NUL bytes"
 	}

@@ -186,7 +186,7 @@ type named struct {
 func (n *named) Read(p []byte) (int, error) {
 	got, err := n.r.Read(p)
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
-		return got, errors.New("the window of the zstd data does not fit in memory: raise --memory, or decompress the file first")
+		return got, errors.New("the window of the zstd data does not fit in memory: raise text.Options.Memory, or decompress the file first")
 	}
 	if err != nil && err != io.EOF {
 		err = fmt.Errorf("corrupted %s data: %w", n.codec, err)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/collocate/collocate/internal/option"
 	"github.com/collocate/collocate/internal/pipe"
 	"github.com/collocate/collocate/points"
 )
@@ -25,7 +26,13 @@ func (w *Worker) summary(ctx context.Context, c *pipe.Call) (pipe.Reply, error) 
 		return pipe.Reply{}, pipe.Valuef("no points: want at least one")
 	}
 	found, err := points.Summarise(ctx, set, threadsOr(a.Threads))
-	return pipe.Reply{Result: found}, err
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	for i, w := range found.Warnings {
+		found.Warnings[i] = option.Keywords(w)
+	}
+	return pipe.Reply{Result: found}, nil
 }
 
 // curve computes at which distances features attract or avoid one another. The reply has arrays

@@ -39,7 +39,7 @@ func (w *Worker) embed(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	defer r.Close()
 	if r.Len()*a.Dim > pipe.MaxPayload/4 {
 		return pipe.Reply{}, pipe.Valuef("%d words of %d dimensions do not fit in a message to Python (%d numbers): "+
-			"write them with 'collocate embed'", r.Len(), a.Dim, pipe.MaxPayload/4)
+			"take fewer dimensions (dim=), or write them with the command's embed", r.Len(), a.Dim, pipe.MaxPayload/4)
 	}
 	defer bounded(a.Memory)()
 	var v *vectors.Vectors

@@ -161,7 +161,7 @@ func (w *Worker) matrix(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	defer r.Close()
 	if r.Entries() > maxEntries {
 		return pipe.Reply{}, fmt.Errorf("the matrix has %d entries: want at most %d, for a message to Python: "+
-			"raise min_count, or write it with 'collocate cooccur --out FILE.npz' for scipy.sparse.load_npz", r.Entries(), maxEntries)
+			"raise min_count", r.Entries(), maxEntries)
 	}
 	starts := make([]int64, 1, r.Len()+1)
 	cols := make([]int32, 0, r.Entries())

@@ -98,4 +98,4 @@ func (q *Sequence) retry(s *gpu.Stream) error {
 }
 
 // ErrHuge is an error of the text, not of the device.
-var ErrHuge = errors.New("the corpus contains a word of 16 MB or more, which is too long for the GPU engine; use --engine multicore")
+var ErrHuge = errors.New("the corpus contains a word of 16 MB or more, which is too long for the GPU engine: use engine.Multicore")

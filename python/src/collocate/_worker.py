@@ -21,7 +21,7 @@ import numpy as np
 
 from ._binary import find_binary
 from ._pipe import Answer, Arrays, Connection
-from .errors import WorkerError, exception, in_python, warn
+from .errors import WorkerError, exception, warn
 
 Progress = Callable[[str, int, int], None]
 # Seconds for a cancelled call to end, and for the worker to end after this process.
@@ -195,7 +195,7 @@ def call(
         raise
     w.give(c)
     header, received = answer
-    notes = [in_python(_without(note, file)) for note in header.get("notes", ())]
+    notes = [_without(note, file) for note in header.get("notes", ())]
     for note in () if quiet else notes:
         warn(note)
     if "error" in header:

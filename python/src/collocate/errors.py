@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import sys
 import warnings
 from importlib import import_module
@@ -12,7 +11,6 @@ from typing import Any
 
 # Files of this package and of contextlib, whose lines are not the caller's.
 _INNER = (os.path.dirname(__file__) + os.sep, contextlib.__file__)
-_FLAG = re.compile(r"(?:\bcollocate [a-z]+ )?(?<![\w-])--([a-z]+[a-z0-9]*(?:-[a-z0-9]+)*)")
 
 
 class CollocateError(Exception):
@@ -51,15 +49,8 @@ def need(module: str, extra: str) -> Any:
         ) from None
 
 
-def in_python(message: str) -> str:
-    """A message with options as Python spells them: id_field= for --id-field."""
-    message = message.replace("'collocate index --fields'", "schema=")  # fields with types
-    return _FLAG.sub(lambda m: m[1].replace("-", "_") + "=", message)
-
-
 def exception(kind: str, message: str) -> Exception:
     """The exception of an error that the worker reports."""
-    message = in_python(message)
     if kind == "value":
         return ValueError(message)
     if kind == "missing":
