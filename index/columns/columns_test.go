@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/fields"
@@ -424,4 +425,162 @@ func FuzzColumns(f *testing.F) {
 			}
 		}
 	})
+}
+
+// If bytes of a large column change after it was used, filters give an error at once, and look-ups
+// give one as soon as the pages are verified again.
+func TestLargeColumnsThatChange(t *testing.T) {
+	const n = 100_000
+	s := schemaOf(t, "tag:keyword,tags:keyword,year:number,price:number,day:date,at:geo,body:text")
+	rng := rand.New(rand.NewPCG(71, 72))
+	docs := make([][]fields.Values, n)
+	for i := range docs {
+		if rng.IntN(50) == 0 {
+			docs[i] = make([]fields.Values, len(s.Fields))
+			continue
+		}
+		docs[i] = []fields.Values{
+			values(fmt.Sprintf("tag %d", rng.IntN(20_000))),
+			values(fmt.Sprintf("t%d", rng.IntN(5000)), fmt.Sprintf("t%d", 5000+rng.IntN(5000))),
+			values(fmt.Sprint(1000 + rng.IntN(1000))),
+			values(fmt.Sprint(rng.Float64())),
+			values(fmt.Sprintf("%d-%02d-%02d", 1000+rng.IntN(999), 1+rng.IntN(12), 1+rng.IntN(28))),
+			values(fmt.Sprintf("%.4f,%.4f", rng.Float64()*90, rng.Float64()*90)),
+			nil,
+		}
+	}
+	data := written(t, s, docs, 10_000)
+	set := openBytes(t, s, data, n)
+	few := docset.New(n)
+	few.AddAll([]uint32{0, 1, 17, 30_000, 55_555, n - 1})
+	found := func(set *docset.Set, err error) (string, error) {
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprint(set.Count(), set.Words()), nil
+	}
+	value := func(c *Column, d int) string {
+		v, ok := c.Number(d)
+		date, _ := c.Date(d)
+		at, _ := c.Point(d)
+		return fmt.Sprint(c.Has(d), v, ok, date, at, c.Ords(d, nil))
+	}
+	lookUp := func(c *Column, docs *docset.Set) (string, error) {
+		err := c.Verify(docs)
+		text := ""
+		for d := range few.All() {
+			text += value(c, int(d))
+		}
+		return text, err
+	}
+	type use struct {
+		name   string
+		always bool // verifies at each use
+		do     func(c *Column) (string, error)
+	}
+	keywords := []use{
+		{"Equal", true, func(c *Column) (string, error) { return found(c.Equal("tag 777")) }},
+		{"Prefix", true, func(c *Column) (string, error) { return found(c.Prefix("t7")) }},
+		{"Any", true, func(c *Column) (string, error) { return found(c.Any()) }},
+		{"Facets", false, func(c *Column) (string, error) {
+			list, n, err := c.Facets(few, 10)
+			return fmt.Sprint(list, n), err
+		}},
+		{"all Facets", false, func(c *Column) (string, error) {
+			list, n, err := c.Facets(nil, 10)
+			return fmt.Sprint(list, n), err
+		}},
+		{"Value", false, func(c *Column) (string, error) { return c.Value(777) }},
+	}
+	ranges := func(low, high string) use {
+		return use{"Range", true, func(c *Column) (string, error) {
+			return found(c.Range(Limit{Value: low}, Limit{Value: high}))
+		}}
+	}
+	both := []use{
+		{"few values", false, func(c *Column) (string, error) { return lookUp(c, few) }},
+		{"all values", false, func(c *Column) (string, error) { return lookUp(c, nil) }},
+	}
+	for _, c := range []struct {
+		name string
+		uses []use
+	}{
+		{"tag", append(keywords, both...)}, {"tags", append(keywords, both...)},
+		{"year", append(both, ranges("1500", "1600"))}, {"price", append(both, ranges("0.1", "0.2"))},
+		{"day", append(both, ranges("1500", "1600"))},
+		{"at", append(both, use{"Box", true, func(c *Column) (string, error) {
+			return found(c.Box(1, 2, 30, 40))
+		}})},
+	} {
+		col, err := set.Column(c.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if col.small {
+			t.Fatalf("%s: a small column", c.name)
+		}
+		for _, u := range c.uses {
+			want, err := u.do(col)
+			if err != nil {
+				t.Fatal(c.name, u.name, err)
+			}
+			noticed := 0
+			for i := range 16 {
+				part := col.parts[1+rng.IntN(len(col.parts)-1)]
+				if len(part) == 0 {
+					continue
+				}
+				at := rng.IntN(len(part))
+				if i%2 == 0 { // near the value of one of the few documents
+					at = 30_000 * (len(part) - pad) / n
+				}
+				was := part[at]
+				part[at] ^= 0x15
+				if !u.always {
+					col.file.Forget(0)
+				}
+				got, err := u.do(col)
+				if part[at] = was; err != nil {
+					noticed++
+				} else if got != want {
+					t.Fatalf("%s of %s: another answer and no error", u.name, c.name)
+				}
+			}
+			if noticed == 0 && u.name != "Value" {
+				t.Errorf("%s of %s: no change was noticed", u.name, c.name)
+			}
+		}
+	}
+}
+
+// A column that is asked for again and again is verified again within about a second.
+func TestLookUpsNoticeChangesInTime(t *testing.T) {
+	const n = 100_000
+	s := schemaOf(t, "price:number,body:text")
+	docs := make([][]fields.Values, n)
+	for i := range docs {
+		docs[i] = []fields.Values{values(fmt.Sprint(float64(i) + 0.5)), nil}
+	}
+	set := openBytes(t, s, written(t, s, docs, 10_000), n)
+	one := docset.New(n)
+	one.Add(50_000)
+	changed := false
+	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		c, err := set.Column("price")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err = c.Verify(one); err != nil && changed {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if !changed {
+			c.floats[50_000]++
+			changed = true
+		}
+		if time.Since(began) > 20*recheck {
+			t.Fatal("the change is not noticed")
+		}
+	}
 }

@@ -128,6 +128,9 @@ func wholeRange(from, to float64) (first, last int64, some bool) {
 
 // select64 returns the set of documents that fill marks, without those that have no value.
 func (c *Column) select64(fill func(words []uint64)) (*docset.Set, error) {
+	if err := c.recheckDocs(); err != nil {
+		return nil, err
+	}
 	words := make([]uint64, (c.docs+63)/64)
 	fill(words)
 	if len(c.has) > 0 {
@@ -220,6 +223,9 @@ func (c *Column) withOrds(first, end int) (*docset.Set, error) {
 	}
 	if c.kind == kindKeyword {
 		return c.select64(func(words []uint64) { mark(words, &c.ords, uint64(first)+1, uint64(end-first-1)) })
+	}
+	if err := c.recheckDocs(); err != nil {
+		return nil, err
 	}
 	words := make([]uint64, (c.docs+63)/64)
 	from := 0
@@ -349,6 +355,9 @@ func (c *Column) Counts(set *docset.Set) (counts []uint32, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if set != nil && set.Len() != c.docs {
 		return nil, fmt.Errorf("field %q: a set of %d documents, want one of %d", c.field.Name, set.Len(), c.docs)
+	}
+	if err := c.Verify(set); err != nil {
+		return nil, err
 	}
 	counts = make([]uint32, c.distinct+1) // the last entry counts invalid numbers
 	bad := false

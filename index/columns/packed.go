@@ -41,6 +41,12 @@ func (p *packed) at(i int) uint64 {
 	return binary.LittleEndian.Uint64(p.b[bit>>3:]) >> (bit & 7) & p.mask
 }
 
+// word returns the bytes that at loads for the i-th number.
+func (p *packed) word(i int) []byte {
+	at := uint64(i) * p.bits >> 3
+	return p.b[at : at+pad]
+}
+
 // widthOf returns the bit width for numbers up to top: 0 to 56, or 64.
 func widthOf(top uint64) uint64 {
 	w := uint64(bits.Len64(top))

@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"sync/atomic"
 	"syscall"
+	"time"
 	"unsafe"
 )
 
@@ -62,10 +63,14 @@ func (w *pageWriter) end() []uint32 {
 
 // pages records which pages of a file have been verified.
 type pages struct {
-	data []byte // the part of the file that has checksums
-	sums []uint32
-	seen []uint64 // one bit per verified page; accessed atomically
+	data  []byte // the part of the file that has checksums
+	sums  []uint32
+	seen  []uint64     // one bit per verified page; accessed atomically
+	since atomic.Int64 // when seen was last cleared, as time since began
 }
+
+// began is the origin of times, so that they do not follow the wall clock when that is set.
+var began = time.Now()
 
 func newPages(data []byte, e entry) (*pages, error) {
 	sums := data[e.offset : e.offset+e.len]
@@ -78,6 +83,7 @@ func newPages(data []byte, e entry) (*pages, error) {
 	p := &pages{data: data[:e.offset]}
 	p.sums, _ = View[uint32](sums)
 	p.seen = make([]uint64, (len(p.sums)+63)/64)
+	p.since.Store(int64(time.Since(began)))
 	return p, nil
 }
 
@@ -99,6 +105,23 @@ func (f *File) Touch(b []byte) error {
 		}
 	}
 	return f.touch(first, last)
+}
+
+// Forget makes Touch verify all pages again if the last time that it did so is at least as long ago
+// as given, so that pages that change while the file is open are noticed within that time. It takes
+// about 50 ns if it has nothing to do.
+func (f *File) Forget(after time.Duration) {
+	p := f.pages
+	if p == nil {
+		return
+	}
+	now, since := int64(time.Since(began)), p.since.Load()
+	if now-since < int64(after) || !p.since.CompareAndSwap(since, now) {
+		return
+	}
+	for i := range p.seen {
+		atomic.StoreUint64(&p.seen[i], 0)
+	}
 }
 
 // Check verifies the pages that contain b, whether or not they have been verified before, and does

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/collocate/collocate/internal/trials"
@@ -198,6 +199,36 @@ func TestPages(t *testing.T) {
 }
 
 // indexOf returns the offset of part in whole.
+// A page that changes after it was verified is noticed by Check at once, and by Touch once Forget
+// has let it verify pages again, which it does after the given time and not before.
+func TestForget(t *testing.T) {
+	data := buildPaged(t, 400_000)
+	f, err := Parse(data, magic, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := f.Section("a")
+	if err := f.Touch(a); err != nil {
+		t.Fatal(err)
+	}
+	a[len(a)-1] ^= 1
+	f.Forget(time.Hour)
+	if err := f.Touch(a); err != nil {
+		t.Errorf("before the time is over: %v", err)
+	}
+	if f.Check(a) == nil {
+		t.Error("Check returned no error")
+	}
+	f.Forget(time.Nanosecond)
+	if f.Touch(a) == nil {
+		t.Error("after the time is over: no error")
+	}
+	a[len(a)-1] ^= 1
+	if err := f.Touch(a); err != nil {
+		t.Errorf("after the byte was restored: %v", err)
+	}
+}
+
 func indexOf(whole, part []byte) int {
 	return int(uintptr(unsafe.Pointer(&part[0])) - uintptr(unsafe.Pointer(&whole[0])))
 }

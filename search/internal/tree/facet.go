@@ -77,11 +77,15 @@ func (t *tally) ranges() (err error) {
 
 // add counts the values of some documents.
 func (t *tally) add(s *steps, c *columns.Column, docs *docset.Set) error {
-	switch t.field.Type {
-	case fields.Keyword:
+	if t.field.Type == fields.Keyword {
 		counts, err := c.Counts(docs)
 		t.words = append(t.words, ordCounts{c, counts})
 		return err
+	}
+	if err := c.Verify(docs); err != nil {
+		return err
+	}
+	switch t.field.Type {
 	case fields.Number:
 		for doc := range docs.All() {
 			if !s.step(1) {

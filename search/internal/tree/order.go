@@ -29,6 +29,9 @@ type placed struct {
 
 // add adds the matching documents of a segment, whose numbers follow those of the segments before.
 func (o *ordering) add(s *steps, c *columns.Column, answers *docset.Set, base uint32) error {
+	if err := c.Verify(answers); err != nil {
+		return err
+	}
 	// A max-heap of the first k. Documents come in increasing order, so an equal key never enters.
 	var heap []placed
 	var ords []uint32
