@@ -133,8 +133,8 @@ func inBounds(t *testing.T, l *lexicon) {
 	}
 }
 
-// table3 is the term weighting paper's Table 3: mean and variance of the lengths of words in a text,
-// drawn by frequency and equally often. Its columns are the vocabularies of 10 thousand to 10
+// table3 is the term weighting paper's Table 3: mean and variance of the lengths of words in a
+// text, drawn by frequency and equally often. Its columns are the vocabularies of 10 thousand to 10
 // million words.
 var table3 = []struct {
 	words                                int64

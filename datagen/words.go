@@ -10,9 +10,9 @@ import "math/bits"
 // k, scattered by a multiplication modulo the number of words of that length, so that neighbours
 // do not look alike.
 //
-// There are two such lists. Those of Word vary little in length. Those of LongWord vary as the words
-// of the term weighting paper do, which matters to its dictionaries: threads that look up words of
-// different lengths diverge.
+// There are two such lists. Those of Word vary little in length. Those of LongWord vary as the
+// words of the term weighting paper do, which matters to its dictionaries: threads that look up
+// words of different lengths diverge.
 
 const (
 	consonants = "bcdfghjklmnprstvwz"
@@ -23,9 +23,9 @@ const (
 	bandCount  = rankBits - 4 + 1
 )
 
-// Lengths of the words of Word, in hundredths of a letter. In band b they are normally distributed around
-// meanLength + b*longer. Measured with Web: the mean length of running words is 4.59 letters (in
-// the paper 4.59, from the bytes and words of its sets). That of distinct words is 7.1 for the
+// Lengths of the words of Word, in hundredths of a letter. In band b they are normally distributed
+// around meanLength + b*longer. Measured with Web: the mean length of running words is 4.59 letters
+// (in the paper 4.59, from the bytes and words of its sets). That of distinct words is 7.1 for the
 // first 131 thousand, 8.1 for the first million and 9.3 for ten million (in the paper 6.7 to 9.4).
 const (
 	meanLength   = 306

@@ -32,8 +32,8 @@ type mapper struct {
 }
 
 // weighMapReduce is MRP of the papers, with the steps of Phoenix++: map workers combine pairs in
-// hash tables of their own, whose words are partitioned by hash; each reduce task gets one partition
-// of all mappers; the results of the tasks are merged in parallel.
+// hash tables of their own, whose words are partitioned by hash; each reduce task gets one
+// partition of all mappers; the results of the tasks are merged in parallel.
 func weighMapReduce(ctx context.Context, j *job) (*Weights, error) {
 	mappers := make([]mapper, j.Threads)
 	for i := range mappers {
@@ -129,8 +129,8 @@ func partitionOf(word []byte, n int) int {
 	return int(uint64(h) * uint64(n) >> 32)
 }
 
-// reduced is the result of a reduce task: the weights of the words of a partition. The pairs of word
-// i are first[i] to first[i+1].
+// reduced is the result of a reduce task: the weights of the words of a partition. The pairs of
+// word i are first[i] to first[i+1].
 type reduced struct {
 	words     *table
 	first     []uint32

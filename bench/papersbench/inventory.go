@@ -44,9 +44,9 @@ const (
 	drawing             // an explanation, no measurement
 )
 
-// mark returns whether and how an item was compared, for the page. ours is our value, err the reason
-// why it is missing. device means that there was a GPU, small that our data are smaller than the
-// paper's.
+// mark returns whether and how an item was compared, for the page. ours is our value, err the
+// reason why it is missing. device means that there was a GPU, small that our data are smaller than
+// the paper's.
 func (i *item) mark(ours string, err error, device, small bool) string {
 	except := ""
 	if strings.Contains(ours, "scaled from") {

@@ -35,7 +35,8 @@ type Options struct {
 	// Pieces is a folder in which the results of jobs and of their parts are kept, so that a run
 	// that was stopped can go on; "" means none.
 	Pieces string
-	// Only names the jobs to measure; empty means all. The others are on the page if they were kept.
+	// Only names the jobs to measure; empty means all. The others are on the page if they were
+	// kept.
 	Only []string
 	Say  func(format string, args ...any)
 
@@ -115,7 +116,8 @@ var Jobs = []string{"thesis", "cooccur", "weigh", "dict", deviceJob, "places"}
 // deviceJob needs a GPU.
 const deviceJob = "dict-device"
 
-// job returns the report of a job: one that was kept, or a new one, unless it is not to be measured.
+// job returns the report of a job: one that was kept, or a new one, unless it is not to be
+// measured.
 func (o *Options) job(ctx context.Context, job string) (*report.Report, error) {
 	run := map[string]func(context.Context, amount) (*report.Report, error){
 		"thesis": o.thesis, "cooccur": o.cooccur, "weigh": o.weigh, "dict": o.dictionaries,

@@ -260,7 +260,8 @@ func (o *Options) report(list []*measured, counts []counts) *report.Report {
 }
 
 // papersTexts is the papers' table of texts, by MiB: with words of 4.86 letters, the mean of their
-// Table 3, and a blank after each, 100 MiB have as many words as their 100 MB. By MiB: words, documents, pairs, distinct words.
+// Table 3, and a blank after each, 100 MiB have as many words as their 100 MB. By MiB: words,
+// documents, pairs, distinct words.
 var papersTexts = map[int64][4]int{
 	100: {17_881_505, 24_411, 11_029_756, 447_663}, 200: {35_767_202, 48_725, 22_074_419, 687_255},
 	300: {53_651_412, 73_163, 33_119_396, 882_477}, 400: {71_532_437, 97_683, 44_123_823, 1_051_534},
