@@ -13,8 +13,9 @@ import (
 // a format.
 
 // treebankWords makes lines of sentences from CoNLL-U. Of a token that consists of several words,
-// such as French du, it takes the form as written; it leaves out empty nodes.
-const treebankWords = `awk -F'\t' '$1~/-/{split($1,a,"-");e=a[2]+0;printf "%s ",$2} ` +
+// such as French du, it takes the form as written; it leaves out empty nodes. A comment may have a
+// hyphen before a number as well, as in "# sent_id = weblog-12".
+const treebankWords = `awk -F'\t' '$1~/^[0-9]+-/{split($1,a,"-");e=a[2]+0;printf "%s ",$2} ` +
 	`$1~/^[0-9]+$/&&$1>e{printf "%s ",$2} /^\r?$/{e=0;print ""}'`
 
 // verticalWords makes lines of sentences from CWB's vertical text.
@@ -92,6 +93,38 @@ func isVertical(head []byte, whole bool) bool {
 	})
 	return ok && tags >= 2 && tokens >= 2
 }
+
+// tagged returns the command that takes the words of a tagged corpus without structures, or "" if
+// the text is not one. Every line is a word with columns beside it: columns after tabs, none of
+// which has a blank, as TreeTagger writes them; or, as in CoNLL-2003, two or more after blanks, the
+// last of which says what begins here (B-LOC), goes on (I-LOC) or is outside (O).
+func tagged(head []byte, whole bool) string {
+	const fewest = 10
+	tabs, blanks, n, columns := true, true, 0, 0
+	lines(head, whole, func(line []byte) bool {
+		if isBlank(line) {
+			return true
+		}
+		n++
+		tabs = tabs && bytes.IndexByte(line, '\t') > 0 && bytes.IndexByte(line, ' ') < 0
+		fields := bytes.Fields(line)
+		if columns == 0 {
+			columns = len(fields)
+		}
+		blanks = blanks && columns >= 3 && len(fields) == columns && chunkTag.Match(fields[columns-1])
+		return tabs || blanks
+	})
+	switch {
+	case n < fewest:
+	case tabs:
+		return "cut -f1"
+	case blanks:
+		return "cut -d' ' -f1"
+	}
+	return ""
+}
+
+var chunkTag = regexp.MustCompile(`^(O|[BIESLU]-\S+)$`)
 
 var (
 	htmlBegin = regexp.MustCompile(`(?i)^\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html)\b`)

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -34,6 +35,7 @@ func TestAnnotatedCorporaAreRefused(t *testing.T) {
 		"crlf.txt":       {strings.ReplaceAll(treebank, "\n", "\r\n"), "CoNLL-U"},
 		"no-comments.xx": {"1\tOui\toui\tINTJ\t_\t_\t0\troot\t_\t_\n", "CoNLL-U"},
 		"a.vrt":          {vertical, "VRT"},
+		"sketch.vert":    {strings.NewReplacer("<text", "<doc", "/text>", "/doc>").Replace(vertical), "VRT"},
 		"words.vrt":      {"<text>\n<s>\nthe\ncat\nsleeps\n</s>\n</text>\n", "VRT"},
 		"plain.txt":      {"The cat sleeps.\n", ""},
 		"numbers.txt":    {"1\tThe cat\n2\tsleeps\n", ""},
@@ -53,6 +55,26 @@ func TestAnnotatedCorporaAreRefused(t *testing.T) {
 	}
 }
 
+// The commands that the errors name take every word as it was written, once.
+func TestWordsOfAnnotatedCorpora(t *testing.T) {
+	awk, err := exec.LookPath("awk")
+	if err != nil {
+		t.Skip("no awk here")
+	}
+	for command, c := range map[string]struct{ text, want string }{
+		treebankWords: {strings.NewReplacer("= s1", "= weblog-2", "= s2", "= 1-9").Replace(treebank), "Du vin Oui"},
+		verticalWords: {vertical, "The cat sleeps ."},
+	} {
+		program := strings.TrimSuffix(strings.TrimPrefix(command, `awk -F'\t' '`), "'")
+		cmd := exec.Command(awk, "-F\t", program)
+		cmd.Stdin = strings.NewReader(c.text)
+		out, err := cmd.Output()
+		if got := strings.Join(strings.Fields(string(out)), " "); err != nil || got != c.want {
+			t.Errorf("%s: %q, %v; want %q", command, got, err, c.want)
+		}
+	}
+}
+
 // A guess that changes the documents is said, with the way to say otherwise; a format that is named
 // is no guess.
 func TestGuessesAreSaid(t *testing.T) {
@@ -62,17 +84,22 @@ func TestGuessesAreSaid(t *testing.T) {
 		text, want string
 		plain      Format
 	}{
-		"page.txt":      {page, "middle of sentences", Auto},
-		"narrow.txt":    {narrow, "middle of sentences", Auto},
-		"glove.txt":     {page, "", Lines},
-		"blank.txt":     {"a b\n\nc d\n", "blank lines", Auto},
-		"lines.txt":     {"a b\n\nc d\n", "", Lines},
-		"numbers.txt":   {"1\tThe cat\n2\tsleeps\n", "read as IDs", Auto},
-		"numbers.tsv":   {"1\tThe cat\n2\tsleeps\n", "", Auto},
-		"tei.xml":       {"<?xml version=\"1.0\"?>\n<TEI>a</TEI>\n", "XML", Auto},
-		"page.html":     {"<!DOCTYPE html>\n<html>a</html>\n", "HTML", Lines},
-		"sentences.txt": {"A cat sleeps.\nThe dog, which had been barking all night long, is tired.\nIt rains.\nWe go.\nYes.\nNo.\n", "", Auto},
-		"tokenized.txt": {"cats sleep\nthe dog which had been barking all night long is tired\nit rains\nwe go home today\nyes\nno way\n", "", Auto},
+		"page.txt":       {page, "middle of sentences", Auto},
+		"narrow.txt":     {narrow, "middle of sentences", Auto},
+		"glove.txt":      {page, "", Lines},
+		"blank.txt":      {"a b\n\nc d\n", "blank lines", Auto},
+		"lines.txt":      {"a b\n\nc d\n", "", Lines},
+		"numbers.txt":    {"1\tThe cat\n2\tsleeps\n", "read as IDs", Auto},
+		"numbers.tsv":    {"1\tThe cat\n2\tsleeps\n", "", Auto},
+		"treetagger.txt": {strings.Repeat("The\tDT\tthe\ncat\tNN\tcat\n", 5), "cut -f1 keeps the words, to be read with --format file", Auto},
+		"sentences.tt":   {strings.Repeat("The\tDT\ncat\tNN\n\n", 5), "cut -f1 keeps the words, to be read with --format blank", Auto},
+		"conll2003.txt":  {strings.Repeat("Rome NNP B-NP B-LOC\nis VBZ B-VP O\n\n", 5), "cut -d' ' -f1", Auto},
+		"as-words.txt":   {strings.Repeat("The\tDT\ncat\tNN\n", 5), "all columns count as words", Lines},
+		"tabs.txt":       {strings.Repeat("The cat\tsleeps\nThe\tdog\n", 5), "", Auto},
+		"tei.xml":        {"<?xml version=\"1.0\"?>\n<TEI>a</TEI>\n", "XML", Auto},
+		"page.html":      {"<!DOCTYPE html>\n<html>a</html>\n", "HTML", Lines},
+		"sentences.txt":  {"A cat sleeps.\nThe dog, which had been barking all night long, is tired.\nIt rains.\nWe go.\nYes.\nNo.\n", "", Auto},
+		"tokenized.txt":  {"cats sleep\nthe dog which had been barking all night long is tired\nit rains\nwe go home today\nyes\nno way\n", "", Auto},
 	} {
 		path := write(t, filepath.Join(t.TempDir(), name), []byte(c.text))
 		var guesses []string

@@ -96,6 +96,9 @@ func (o *Options) guess(head []byte, whole bool, name string, inFolder bool) (f 
 	if f == TSV && plainName(name) != ".tsv" {
 		return f, "lines are a number, a tab and text: the numbers are read as IDs (text.Options.Format=lines counts them as words)", nil
 	}
+	if f == TREC && findTag(head, 0, "DOCNO") < 0 && isVertical(head, whole) {
+		f = Lines // vertical text may have its documents in <doc>, too
+	}
 	if f != Lines && f != Blank && f != File {
 		return f, "", nil
 	}
@@ -104,6 +107,12 @@ func (o *Options) guess(head []byte, whole bool, name string, inFolder bool) (f 
 	}
 	if lang := markup(head); lang != "" {
 		said = lang + " is read as plain text: its tags count as words; convert it to text first"
+	} else if words := tagged(head, whole); words != "" {
+		said = "every line is a word with columns beside it, as in a tagged corpus, and all columns count as words: " +
+			words + " keeps the words, to be read with --format file"
+		if f == Blank {
+			said = strings.TrimSuffix(said, "file") + "blank; documents are what stands between blank lines"
+		}
 	}
 	switch {
 	case o.Plain != Auto:
