@@ -5,8 +5,10 @@ import (
 	"errors"
 	"math"
 	"path/filepath"
+	"slices"
 	"testing"
 
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index/segments"
@@ -62,6 +64,11 @@ func TestWrongRequestsAreErrRequest(t *testing.T) {
 		"threads":       {Text: "solar", Parallel: &Parallel{Engine: engine.Multicore, Threads: -1}},
 		"expansion":     {Text: "solar", Expand: &Expand{Docs: -1}},
 		"proximity":     {Text: "solar", Proximity: &Proximity{Words: -1}},
+		"at least":      {Text: "solar", AtLeast: float32(math.NaN())},
+		"no sets":       {Text: "solar", Within: &Within{}},
+		"sets":          {Text: "solar", Within: &Within{Sets: make([]*docset.Set, 3)}},
+		"large set":     {Text: "solar", Within: &Within{Sets: []*docset.Set{docset.New(9)}}},
+		"large sets":    {Text: "solar", Within: &Within{Sets: []*docset.Set{docset.New(9), docset.New(9)}}},
 		"phrase":        {Query: query.Phrase{Text: "solar eclipse"}},
 		"boost":         {Query: query.Boost{Part: query.Term{Text: "solar"}, By: -1}},
 	}
@@ -82,6 +89,23 @@ func TestWrongRequestsAreErrRequest(t *testing.T) {
 			}
 			if !errors.Is(err, ErrRequest) {
 				t.Errorf("%s: error %v", name, err)
+			}
+			if name == "threads" {
+				continue // a batch sets their number
+			}
+			for _, err := range s.SearchBatch(ctx, slices.Values([]Request{r}), Batch{Threads: 2}) {
+				if !errors.Is(err, ErrRequest) {
+					t.Errorf("%s in a batch: error %v", name, err)
+				}
+			}
+			if r.Within == nil {
+				continue
+			}
+			if _, err := s.Count(ctx, r); !errors.Is(err, ErrRequest) {
+				t.Errorf("%s counted: error %v", name, err)
+			}
+			if _, err := s.Match(ctx, r); !errors.Is(err, ErrRequest) {
+				t.Errorf("%s matched: error %v", name, err)
 			}
 		}
 	}
@@ -104,8 +128,13 @@ func TestWrongRequestsAreErrRequest(t *testing.T) {
 	withoutText := filepath.Join(searchtest.Scratch(t), "bare")
 	addDocs(t, withoutText, segments.Options{Analyzer: unicode}, text.Document{ID: "1", Text: []byte("a")})
 	bare := open(t, withoutText)
+	withText := filepath.Join(searchtest.Scratch(t), "stored")
+	addDocs(t, withText, segments.Options{Analyzer: unicode, StoreText: true},
+		text.Document{ID: "1", Text: []byte("a")})
+	stored := open(t, withText)
 	for name, call := range map[string]func() error{
 		"snippet without text": func() error { _, err := bare.Snippet(ctx, Request{Text: "a"}, 0, 9); return err },
+		"snippet's document":   func() error { _, err := stored.Snippet(ctx, Request{Text: "a"}, 9, 9); return err },
 		"document":             func() error { _, err := one.Explain(ctx, Request{Text: "a"}, 9); return err },
 		"fields":               func() error { return CheckFields(schema, &Request{Model: BM25F{Weights: "x"}}) },
 	} {

@@ -118,10 +118,10 @@ type (
 	//	gpu-long          in a batch: the device chooses how it reads the lists
 	Strategy = ask.Strategy
 	// Within limits answers to some documents. Its method Of(segment int) *docset.Set returns the
-	// set of a segment; nil means all documents.
+	// set of a segment; nil means all its documents.
 	//
 	//	type Within struct {
-	//		Sets []*docset.Set // one for each segment of the index; nil means all documents
+	//		Sets []*docset.Set // one for each segment of the index, as of Match
 	//	}
 	Within = ask.Within
 	// Facet requests the number of matching documents for each value of a field. Its fields are

@@ -183,6 +183,9 @@ func (s *Searcher) Search(ctx context.Context, r Request) (found *Result, err er
 	if s.tree == nil {
 		return s.nothing(&r)
 	}
+	if err := s.checkWithin(r.Within); err != nil {
+		return nil, err
+	}
 	if r.Expand != nil {
 		return s.searchExpanded(ctx, r)
 	}
@@ -197,6 +200,23 @@ func (s *Searcher) Search(ctx context.Context, r Request) (found *Result, err er
 		return s.searchGPU(ctx, r)
 	}
 	return s.onCores(ctx, &r)
+}
+
+// checkWithin returns an error if there is not a set for each segment, of its documents.
+func (s *Searcher) checkWithin(w *Within) error {
+	if w == nil {
+		return nil
+	}
+	parts := []*eval.Engine{s.e}
+	if s.many != nil {
+		parts = s.many.Parts
+	}
+	for i, e := range parts {
+		if err := w.Check(len(parts), i, e.Index.Docs()); err != nil {
+			return fmt.Errorf("search: %w", err)
+		}
+	}
+	return nil
 }
 
 // nothing answers a request to an index without documents. Fields that its schema does not have are
@@ -260,6 +280,9 @@ func (s *Searcher) Match(ctx context.Context, r Request) (found *Within, err err
 	if s.tree == nil {
 		return &Within{}, nil
 	}
+	if err := s.checkWithin(r.Within); err != nil {
+		return nil, err
+	}
 	sets, err := tree.Match(ctx, s.tree, &r)
 	if err != nil {
 		return nil, err
@@ -277,6 +300,9 @@ func (s *Searcher) Count(ctx context.Context, r Request) (n int64, err error) {
 	defer s.leave()
 	if s.tree == nil {
 		return 0, nil
+	}
+	if err := s.checkWithin(r.Within); err != nil {
+		return 0, err
 	}
 	return tree.Count(ctx, s.tree, &r)
 }

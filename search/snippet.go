@@ -87,6 +87,11 @@ func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32,
 	if size < 1 {
 		return nil, ask.Refuse("snippet: size %d: want at least 1", size)
 	}
+	for _, doc := range docs {
+		if int(doc) >= s.index.Numbers() {
+			return nil, ask.Refuse("snippet: document %d: the index has %d", doc, s.index.Numbers())
+		}
+	}
 	r.Expand = nil // only the words of the original query are marked
 	if r.Query != nil {
 		if r.Words, err = tree.Words(ctx, s.tree, &r); err != nil {

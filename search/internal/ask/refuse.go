@@ -28,9 +28,12 @@ func named[T any](value T, err error) (T, error) {
 	return value, err
 }
 
-// CheckChoices returns an error if an enumeration of a request has a value without a name. The
-// error names the field.
+// CheckChoices returns an error if an enumeration of a request has a value without a name, or if
+// AtLeast is not a number. The error names the field.
 func CheckChoices(r *Request) error {
+	if r.AtLeast != r.AtLeast {
+		return Refuse("AtLeast = NaN: want a number")
+	}
 	err := cmp.Or(modeNames.Check(r.Mode), algorithmNames.Check(r.Algorithm))
 	if p := r.Parallel; p != nil && err == nil {
 		err = cmp.Or(partitionNames.Check(p.Partition), policyNames.Check(p.Policy))

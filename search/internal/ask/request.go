@@ -100,14 +100,30 @@ func (r *Request) Gathers() bool { return len(r.Facets) > 0 || r.Sort != nil }
 
 // Within limits answers to some documents.
 type Within struct {
-	// Sets has a set for each segment of the index; nil means all documents. It must not change
-	// before the request is answered.
+	// Sets has a set for each segment of the index, of its number of documents; a nil set means all
+	// documents of the segment. They must not change before the request is answered.
 	Sets []*docset.Set
+}
+
+// Check returns an error if there is not a set for each of an index's segments, or that of one
+// segment is of another number of documents: a generation of the index that is older or newer has
+// other documents of the same numbers.
+func (w *Within) Check(segments, segment, docs int) error {
+	switch {
+	case w == nil:
+	case len(w.Sets) != segments:
+		return Refuse("Within: %d sets: want %d, one for each segment of the index, as Match finds them",
+			len(w.Sets), segments)
+	case w.Sets[segment] != nil && w.Sets[segment].Len() != docs:
+		return Refuse("Within: a set of %d documents for segment %d, which has %d: want those that Match finds",
+			w.Sets[segment].Len(), segment, docs)
+	}
+	return nil
 }
 
 // Of returns the set of a segment.
 func (w *Within) Of(segment int) *docset.Set {
-	if w == nil {
+	if w == nil || segment >= len(w.Sets) { // Check refuses the latter
 		return nil
 	}
 	return w.Sets[segment]

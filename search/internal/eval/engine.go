@@ -189,7 +189,7 @@ func checkRequest(r *ask.Request) (k int, err error) {
 		k = 10
 	}
 	if k < 0 || k > ask.MaxK {
-		return 0, ask.Refuse("k = %d: want 1 to %d", k, ask.MaxK)
+		return 0, ask.Refuse("K = %d: want 1 to %d", k, ask.MaxK)
 	}
 	if r.Algorithm == ask.Tiles {
 		return 0, ask.Refuse("algorithm tiles runs only on a GPU: want engine gpu, or another algorithm")
@@ -203,6 +203,9 @@ func checkRequest(r *ask.Request) (k int, err error) {
 // renew resets a query for a request to this index. It leaves the heap as it is.
 func (e *Engine) renew(ctx context.Context, q *Query, r *ask.Request) error {
 	w, err := e.Weigher(r.Model)
+	if err == nil {
+		err = r.Within.Check(max(1, len(e.all)), e.Segment, int(e.Collection.Docs))
+	}
 	if err != nil {
 		return err
 	}

@@ -177,7 +177,7 @@ func (e *Engine) Search(ctx context.Context, r *ask.Request,
 		k = 10
 	}
 	if k < 0 || k > ask.MaxK {
-		return nil, ask.Refuse("k = %d: want 1 to %d", k, ask.MaxK)
+		return nil, ask.Refuse("K = %d: want 1 to %d", k, ask.MaxK)
 	}
 	if err := ask.CheckChoices(r); err != nil {
 		return nil, err

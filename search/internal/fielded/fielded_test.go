@@ -224,7 +224,7 @@ func TestBM25FErrors(t *testing.T) {
 		"is given twice":                         {Model: model.BM25F{Weights: "title=1,title=2"}},
 		"algorithm wand does not support fields": {Model: model.BM25F{}, Algorithm: ask.WAND},
 		"bm25l":                                  {Model: model.BM25F{Variant: bm25.L}},
-		"k = -1":                                 {Model: model.BM25F{}, K: -1},
+		"K = -1":                                 {Model: model.BM25F{}, K: -1},
 	} {
 		r.Text = "w1"
 		if _, err := e.Search(context.Background(), &r, nil); err == nil || !strings.Contains(err.Error(), want) {
