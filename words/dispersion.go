@@ -110,6 +110,9 @@ func (s *spreadSum) dispersion(all sizesSum) Dispersion {
 		d.D = 1
 		return d
 	}
+	if s.parts == 1 {
+		return d // D is 0, which rounding below would miss
+	}
 	mean := math.Ldexp(s.rate.float(), -rateBits) / n
 	square := math.Ldexp(s.rateSqrd.float(), 64-2*rateBits) / n
 	d.D = 1 - math.Sqrt(max(0, square-mean*mean))/mean/math.Sqrt(n-1)

@@ -47,6 +47,9 @@ files.`,
 				if opt.Of, err = words.ParseQuery(of, opt.Analyzer); err != nil {
 					return usageError{fmt.Errorf("--of: %w", err)}
 				}
+				if len(strings.Fields(of)) > 1 {
+					a.guess(fmt.Sprintf("--of %q: n-grams with any of these words are counted, not only those with all of them", of))
+				}
 			}
 			corpus.hint(cmd, a, args)
 			cleanup, err := spoolStdin(a.stdin, &args, "")
@@ -95,7 +98,7 @@ files.`,
 	f := cmd.Flags()
 	f.StringVarP(&lengths, "length", "n", "2-5", "number of words, such as 3 or 2-5, up to 9")
 	f.StringVar(&of, "of", "",
-		"only n-grams that have this `WORD`, or one that matches the wildcards of whal* or the expression /whales?/")
+		"only n-grams that have this `WORD`, or one that matches the wildcards of whal* or the expression /whales?/; any of several")
 	f.Uint64Var(&opt.MinCount, "min-count", 5, "leave out n-grams that occur less often")
 	f.IntVar(&opt.MinDocs, "min-docs", 0, "leave out n-grams of fewer documents")
 	f.IntVar(&top, "top", 50, "number of n-grams; with --out all unless it is given, 0 means all")
