@@ -1,25 +1,21 @@
 package segments_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/disk"
 	"github.com/collocate/collocate/internal/faultfs"
-	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
 )
@@ -206,78 +202,13 @@ func TestCrashesLeaveAGeneration(t *testing.T) {
 	}
 }
 
-const childEnv = "COLLOCATE_TEST_LIVING"
-
 // A process that changes an index again and again is killed at random moments: no committed
 // generation is lost, and none is incomplete.
 func TestKilledWritersLoseNothing(t *testing.T) {
-	if dir := os.Getenv(childEnv); dir != "" {
-		changeForever(t, dir)
-		return
-	}
-	dir := filepath.Join(t.TempDir(), "ix")
-	rng := rand.New(rand.NewPCG(61, 62))
-	kills := 15 / trials.Every(15)
-	if n, err := strconv.Atoi(os.Getenv("COLLOCATE_TEST_KILLS")); err == nil {
-		kills = n
-	}
-	last := 0
-	for n := 0; n < kills || last == 0; n++ {
-		var output bytes.Buffer
-		child := exec.Command(os.Args[0], "-test.run=^TestKilledWritersLoseNothing$")
-		child.Env = append(os.Environ(), childEnv+"="+dir)
-		child.Stdout, child.Stderr = &output, &output
-		if err := child.Start(); err != nil {
-			t.Fatal(err)
-		}
-		ended := make(chan error, 1)
-		go func() { ended <- child.Wait() }()
-		select {
-		case err := <-ended:
-			t.Fatalf("the child process ended before it was killed: %v\n%s", err, output.Bytes())
-		case <-time.After(time.Duration(20+rng.IntN(300)) * time.Millisecond):
-			child.Process.Kill()
-			<-ended
-		}
-		said, err := os.ReadFile(dir + ".said")
-		lines := strings.Fields(string(said))
-		if errors.Is(err, os.ErrNotExist) || len(lines) == 0 {
-			continue // killed before the first commit
-		}
-		committed, err := strconv.Atoi(lines[len(lines)-1])
-		if err != nil {
-			t.Fatal(err)
-		}
-		g := checkGeneration(t, dir)
-		if g < committed || g < last { // the child may be killed between Commit and writing its number
-			t.Fatalf("generation %d, want at least %d, which was committed, and %d, which was there", g,
-				committed, last)
-		}
-		last = g
-	}
-	t.Logf("%d generations", last)
-}
-
-func changeForever(t *testing.T, dir string) {
-	o := faultOptions
-	o.Background = true
-	w := newWriter(t, dir, o)
-	g := 0
-	if r, err := segments.Open(dir); err == nil {
-		g = int(r.Generation())
-		r.Close()
-	}
-	said, err := os.OpenFile(dir+".said", os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := replay(g)
-	for ; ; g++ {
-		if m, err = step(w, m, g+1); err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintln(said, g+1)
-	}
+	killAgainAndAgain(t, 15, checkGeneration, func(w *segments.Writer, _ string, generation int) error {
+		_, err := step(w, nil, generation)
+		return err
+	}, faultOptions)
 }
 
 // A second writer is refused with an error that names the process of the first.
