@@ -3,6 +3,7 @@ package segments
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/internal/sections"
+	"github.com/collocate/collocate/text"
 )
 
 // The deleted documents of a segment, few or many, are the same after writing and reading.
@@ -29,6 +31,42 @@ func TestLiveSetsAreKept(t *testing.T) {
 		if g, w := slices.Collect(got.All()), slices.Collect(live.All()); !slices.Equal(g, w) {
 			t.Fatalf("live documents %d of %d, want %d", g, n, w)
 		}
+	}
+}
+
+// Of a list and a bitmap the shorter is written; if they are equally long, the bitmap. A reader
+// cannot tell them apart otherwise, so this belongs to the format.
+func TestLiveSetsOfEqualLengths(t *testing.T) {
+	live := docset.Full(64)
+	live.Remove(1)
+	live.Remove(3)
+	if got, want := liveBytes(live), sections.Bytes([]uint64{1<<1 | 1<<3}); !bytes.Equal(got, want) {
+		t.Errorf("two of 64 documents are deleted: %x, want %x", got, want)
+	}
+	live.Add(3)
+	if got, want := liveBytes(live), sections.Bytes([]uint32{1}); !bytes.Equal(got, want) {
+		t.Errorf("one of 64 documents is deleted: %x, want %x", got, want)
+	}
+}
+
+// After a failure nothing is changed: a writer reports the first error from then on.
+func TestFailedWritersDoNothing(t *testing.T) {
+	failed := errors.New("the disk failed")
+	w := &Writer{err: failed, o: Options{MergeFactor: 2}}
+	if _, err := w.Merge(t.Context()); err != failed {
+		t.Errorf("Merge: error %v, want %v", err, failed)
+	}
+	if _, err := w.Compact(t.Context()); err != failed {
+		t.Errorf("Compact: error %v, want %v", err, failed)
+	}
+	if err := w.Add(text.Document{ID: "a"}); err != failed {
+		t.Errorf("Add: error %v, want %v", err, failed)
+	}
+	if _, err := w.Delete("a"); err != failed {
+		t.Errorf("Delete: error %v, want %v", err, failed)
+	}
+	if err := w.Commit(); err != failed {
+		t.Errorf("Commit: error %v, want %v", err, failed)
 	}
 }
 
@@ -51,6 +89,7 @@ func TestWrongLiveSetsAreRefused(t *testing.T) {
 		"a bitmap of more than it says":         {liveBytes(many), 1000, 499},
 		"a document twice":                      {list(7, 7), 1000, 2},
 		"a document behind the last":            {list(1000), 1000, 1},
+		"a document behind the last bitmap":     {list(1024), 1024, 1},
 		"more documents than the segment has":   {liveBytes(few), 1000, 1001},
 		"fewer than none":                       {liveBytes(few), 1000, -1},
 		"a list that is not of whole documents": {list(7)[:3], 1000, 1},

@@ -1,0 +1,195 @@
+package segments_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/text"
+)
+
+func commit(t *testing.T, w *segments.Writer) {
+	t.Helper()
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func openReader(t *testing.T, dir string) *segments.Reader {
+	t.Helper()
+	r, err := segments.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+// A caller may use the bytes of a document again after Add, and keeps its schema as it is.
+func TestAddCopiesDocuments(t *testing.T) {
+	schema, err := fields.ParseList([]string{"title:text", "tag:keyword"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := slices.Clone(schema.Fields)
+	for _, s := range []*fields.Schema{nil, schema} {
+		dir := filepath.Join(scratch(t), "ix")
+		w := newWriter(t, dir, segments.Options{StoreText: true, Schema: s})
+		buf := []byte("red rose")
+		d := text.Document{ID: "a", Text: buf}
+		if s != nil {
+			d.Text, d.Fields = buf[:3], []fields.Values{{buf[:3]}, {buf[4:]}}
+		}
+		if err := w.Add(d); err != nil {
+			t.Fatal(err)
+		}
+		copy(buf, "XXXXXXXX")
+		commit(t, w)
+		r := openReader(t, dir)
+		want := "red rose"
+		if s != nil {
+			want = "red"
+		}
+		if got, err := r.Text(0); err != nil || string(got) != want {
+			t.Errorf("the text is %q, %v; want %s", got, err, want)
+		}
+		if s == nil {
+			continue
+		}
+		c, err := r.Segments()[0].Column("tag")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if set, err := c.Equal("rose"); err != nil || set.Count() != 1 {
+			t.Errorf("%d documents have the tag rose, %v; want one", set.Count(), err)
+		}
+		if term, err := r.Segments()[0].Field("title").Lookup([]byte("red")); err != nil || term.DF != 1 {
+			t.Errorf("%d documents have red in the title, %v; want one", term.DF, err)
+		}
+	}
+	if !reflect.DeepEqual(schema.Fields, before) {
+		t.Errorf("the writer has made the schema %v of %v", schema.Fields, before)
+	}
+}
+
+// Nothing can be added to a shard or to a pruned index, nor with another analyzer.
+func TestWritersRefuseOtherIndexes(t *testing.T) {
+	root := scratch(t)
+	dir := filepath.Join(root, "ix")
+	w := newWriter(t, dir, segments.Options{})
+	var m model
+	for n := range 40 {
+		m = m.add(t, w, fmt.Sprint("d", n), fmt.Sprintf("w%d w%d w0", n%7, n%11))
+	}
+	commit(t, w)
+	w.Close()
+	r := openReader(t, dir).Segments()[0].Reader
+	shard, pruned := filepath.Join(root, "shard"), filepath.Join(root, "pruned")
+	if err := index.WriteShard(t.Context(), r, shard, 1, 2, index.MergeOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := index.Prune(t.Context(), r, pruned, index.PruneOptions{Top: 1, Epsilon: 1}); err != nil {
+		t.Fatal(err)
+	}
+	other, err := text.ParseAnalyzer("unicode")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		dir  string
+		o    segments.Options
+		want string
+	}{
+		{shard, segments.Options{}, "is a shard"},
+		{pruned, segments.Options{}, "is pruned"},
+		{dir, segments.Options{Analyzer: other}, "is whitespace, not unicode"},
+	} {
+		w, err := segments.NewWriter(c.dir, c.o)
+		if err == nil {
+			w.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("a writer for %s: error %v, want that it %s", c.dir, err, c.want)
+		}
+	}
+}
+
+// Words of several segments are counted once. A document behind the last is an error. An index
+// without words has no bytes per posting, and one of package index no segments.
+func TestStatsOfSegments(t *testing.T) {
+	root := scratch(t)
+	dir := filepath.Join(root, "ix")
+	w := newWriter(t, dir, segments.Options{})
+	for n, body := range []string{"a b c d", "b c d e", "a c e f longer", "longer a"} {
+		model(nil).add(t, w, fmt.Sprint(n), body)
+		commit(t, w)
+	}
+	r := openReader(t, dir)
+	if len(r.Segments()) != 4 || r.Terms() != 7 {
+		t.Errorf("%d words in %d segments, want 7 in 4", r.Terms(), len(r.Segments()))
+	}
+	if s, local, err := r.Locate(3); err != nil || s != &r.Segments()[3] || local != 0 {
+		t.Errorf("the last document: %v, %d, %v", s, local, err)
+	}
+	for _, doc := range []int{-1, 4} {
+		if _, _, err := r.Locate(doc); err == nil {
+			t.Errorf("document %d of 4: no error", doc)
+		}
+	}
+	if s := r.Stats(); s.Segments != 4 || s.Generation != 4 {
+		t.Errorf("%d segments in generation %d, want 4 in 4", s.Segments, s.Generation)
+	}
+	one := openReader(t, filepath.Join(dir, "s000000"))
+	if s := one.Stats(); s.Segments != 0 {
+		t.Errorf("an index of package index has %d segments, want 0", s.Segments)
+	}
+	empty := filepath.Join(root, "empty")
+	w = newWriter(t, empty, segments.Options{})
+	model(nil).add(t, w, "a", "")
+	commit(t, w)
+	if s := openReader(t, empty).Stats(); math.IsNaN(s.BytesPerPosting) || s.BytesPerPosting != 0 {
+		t.Errorf("%v bytes per posting of none, want 0", s.BytesPerPosting)
+	}
+}
+
+// Once all readers of a segment are closed, its files are unmapped.
+func TestClosedReadersUnmap(t *testing.T) {
+	maps := func() string {
+		text, err := os.ReadFile("/proc/self/maps")
+		if err != nil {
+			t.Skip("no list of mapped files:", err)
+		}
+		return string(text)
+	}
+	maps()
+	dir := filepath.Join(scratch(t), "ix")
+	begin(t, dir, 2)
+	old, err := segments.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWriter(t, dir, faultOptions)
+	model(nil).add(t, w, "new", "one more")
+	commit(t, w)
+	w.Close()
+	now, err := old.Refresh()
+	if err != nil || now == nil {
+		t.Fatalf("Refresh: %v, %v", now, err)
+	}
+	old.Close()
+	if !strings.Contains(maps(), dir) {
+		t.Fatal("the files of an open reader are not mapped")
+	}
+	now.Close()
+	if strings.Contains(maps(), dir) {
+		t.Error("files are still mapped after all readers were closed")
+	}
+}
