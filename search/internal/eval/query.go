@@ -106,8 +106,17 @@ func (q *Query) Open(s *Engine, a ask.Algorithm) error {
 	return nil
 }
 
-// marginOf returns the relative margin by which cut is below theta. By rounding, a sum of float32
-// scores may exceed the float64 sum of their bounds, but by less than this.
+// marginOf returns the relative margin by which cut is below theta. Let u = 2^-24: each of the n-1
+// additions of a float32 sum of n scores errs by a factor between 1-u and 1+u. Theta is a final
+// score, added in the order of the query, or the score of a single word, which no rounded sum of
+// scores with it is below. So only sums of the document that is dropped matter, and there are two:
+// the sum so far, in the order of the lists, may be too low, and the final score too high. Together
+// they err by a factor of less than 1-2(n-1)u. The other 10u exceed the rounding of float64 sums.
+// (In package tree theta is a sum so far, too, and its margin is wider.)
+//
+// Sums of two scores need no margin. They do not depend on the order, and rounding is monotonic: if
+// two bounds add up to at most theta, then so do the scores, also if the float64 sum of the bounds
+// was rounded, as theta is a float32.
 func marginOf(words int) float64 {
 	if words <= 2 {
 		return 0
