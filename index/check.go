@@ -27,6 +27,9 @@ type CheckOptions struct {
 // break a rule of the format. If Check returns nil, every method of Reader returns what was
 // written.
 func (r *Reader) Check(ctx context.Context, o CheckOptions) (err error) {
+	if r.closed {
+		return ErrClosed
+	}
 	if err := given.Context(ctx); err != nil {
 		return err
 	}

@@ -34,6 +34,9 @@ const ciffDescription = "Collocate index; analyzer "
 
 // Export writes the index as a CIFF file.
 func (r *Reader) Export(ctx context.Context, w io.Writer) (err error) {
+	if r.closed {
+		return ErrClosed
+	}
 	if err := given.Context(ctx); err != nil {
 		return err
 	}

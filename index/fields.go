@@ -116,6 +116,9 @@ func (r *Reader) Field(name string) *Reader {
 // field. The first call for a field verifies its checksums, and so does every call if the column is
 // small (64 KB).
 func (r *Reader) Column(name string) (*columns.Column, error) {
+	if r.closed {
+		return nil, ErrClosed
+	}
 	if r.fields == nil || r.fields.columns == nil {
 		return nil, nil
 	}
@@ -125,6 +128,9 @@ func (r *Reader) Column(name string) (*columns.Column, error) {
 // Stored returns the stored values of a document, one entry for each field of the schema. The entry
 // of a field that is not stored, or has no value, is empty.
 func (r *Reader) Stored(doc int) (values []fields.Values, err error) {
+	if r.closed {
+		return nil, ErrClosed
+	}
 	defer mmap.Recover(mmap.Guard(), &err)
 	if r.fields == nil || r.fields.stored == nil {
 		return nil, fmt.Errorf("%s: the documents have no stored fields", r.dir)

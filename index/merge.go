@@ -479,6 +479,9 @@ func (t *textStream) flush() error {
 
 // StoreTexts stores the text of all documents, in their order. It must be called before Commit.
 func (w *Writer) StoreTexts(texts iter.Seq[[]byte]) error {
+	if w.err != nil {
+		return w.err
+	}
 	t, err := w.streamText()
 	if err != nil {
 		return err

@@ -27,6 +27,9 @@ func (r *Reader) OpenBlocks(t Term, c *Cursor) error { return r.openBlocks(t, c,
 func (r *Reader) OpenDocs(t Term, c *Cursor) error { return r.openBlocks(t, c, true) }
 
 func (r *Reader) openBlocks(t Term, c *Cursor, docsOnly bool) error {
+	if r.closed {
+		return ErrClosed
+	}
 	c.Term, c.err, c.limit, c.shown = t, nil, uint32(r.meta.docs), BlockSize
 	c.Last, c.offsets, c.Bounds, c.Super, c.data, c.Bound, c.LowX, c.SuperX = nil, nil, nil, nil, nil, 0, nil, nil
 	c.Levels, c.LevelX = nil, nil
@@ -182,6 +185,9 @@ func (r *Reader) fail(c *Cursor, err error) error {
 
 // VerifiedLengths is like Lengths, but verifies their checksums first.
 func (r *Reader) VerifiedLengths() (lengths []uint32, err error) {
+	if r.closed {
+		return nil, ErrClosed
+	}
 	defer mmap.Recover(mmap.Guard(), &err)
 	lengths = r.Lengths()
 	return lengths, r.touchLengths()

@@ -256,6 +256,9 @@ type Positions struct {
 // OpenPositions resets p to the positions of a term. It returns ErrNoPositions if the index has
 // none.
 func (r *Reader) OpenPositions(t Term, p *Positions) error {
+	if r.closed {
+		return ErrClosed
+	}
 	if r.positions == nil {
 		return ErrNoPositions
 	}

@@ -230,6 +230,7 @@ type Reader struct {
 	expandErr   atomic.Pointer[error] // its error, if any
 
 	fields *fieldReader // nil without a schema
+	closed bool         // the maps are gone
 	part   bool         // the index of a text field, inside another index
 	stamp  fileStamp    // stamp of the file "index"
 }
@@ -570,7 +571,8 @@ func (r *Reader) openLevels(f *sections.File) (err error) {
 	return err
 }
 
-// Close unmaps the files. Nothing that came from the reader may be used afterwards.
+// Close unmaps the files. Nothing that came from the reader may be used afterwards; its own methods
+// then return [ErrClosed] if they return errors.
 func (r *Reader) Close() error {
 	var first error
 	for _, m := range r.maps {
@@ -578,8 +580,20 @@ func (r *Reader) Close() error {
 			first = err
 		}
 	}
-	r.maps, r.files = nil, nil
+	r.maps = nil
+	r.forget()
 	return first
+}
+
+// forget drops what points into the maps, so that no method can read them.
+func (r *Reader) forget() {
+	r.closed, r.files = true, nil
+	r.postings, r.skips, r.lengths, r.classes, r.levels = nil, nil, nil, nil, levelMaps{}
+	if r.fields != nil {
+		for _, f := range r.fields.texts {
+			f.forget()
+		}
+	}
 }
 
 // Dir returns the folder of the index.
@@ -648,7 +662,12 @@ func (r *Reader) ClassLengths() (low *[256]uint32, n int, exact bool) {
 }
 
 // Lookup finds a word. For an unknown word it returns the zero Term, whose list is empty.
-func (r *Reader) Lookup(word []byte) (Term, error) { return r.dict.lookup(word) }
+func (r *Reader) Lookup(word []byte) (Term, error) {
+	if r.closed {
+		return Term{}, ErrClosed
+	}
+	return r.dict.lookup(word)
+}
 
 // Prefetch loads what Open needs of a term into the processor's cache.
 func (r *Reader) Prefetch(t Term) {
@@ -669,6 +688,9 @@ func (r *Reader) Prefetch(t Term) {
 
 // Term returns the term with that number.
 func (r *Reader) Term(id int) (Term, error) {
+	if r.closed {
+		return Term{}, ErrClosed
+	}
 	if uint(id) >= uint(r.dict.terms) {
 		return Term{}, fmt.Errorf("term %d: the index has %d", id, r.dict.terms)
 	}
@@ -687,6 +709,10 @@ func (r *Reader) Words() iter.Seq2[Word, error] { return r.wordsFrom(0) }
 // WordsFrom yields the words from first on, in byte order.
 func (r *Reader) WordsFrom(first []byte) iter.Seq2[Word, error] {
 	return func(yield func(Word, error) bool) {
+		if r.closed {
+			yield(Word{}, ErrClosed)
+			return
+		}
 		block, err := 0, error(nil)
 		if err := mmap.Safely(func() error { block, err = r.dict.findBlock(first); return err }); err != nil {
 			yield(Word{}, err)
@@ -706,6 +732,10 @@ func (r *Reader) WordsFrom(first []byte) iter.Seq2[Word, error] {
 // wordsFrom yields the words from number id on, which must be the first of a block.
 func (r *Reader) wordsFrom(id int) iter.Seq2[Word, error] {
 	return func(yield func(Word, error) bool) {
+		if r.closed {
+			yield(Word{}, ErrClosed)
+			return
+		}
 		w := termWalker{d: r.dict, id: id}
 		for {
 			word, t, ok, err := w.guardedNext()
@@ -722,6 +752,9 @@ func (r *Reader) wordsFrom(id int) iter.Seq2[Word, error] {
 
 // DocID returns the external ID of a document.
 func (r *Reader) DocID(doc int) (s string, err error) {
+	if r.closed {
+		return "", ErrClosed
+	}
 	defer mmap.Recover(mmap.Guard(), &err)
 	var buf [64]byte
 	id, err := r.ids.get(buf[:0], doc)
@@ -729,16 +762,27 @@ func (r *Reader) DocID(doc int) (s string, err error) {
 }
 
 // AppendDocID appends the external ID of a document to dst.
-func (r *Reader) AppendDocID(dst []byte, doc int) ([]byte, error) { return r.ids.get(dst, doc) }
+func (r *Reader) AppendDocID(dst []byte, doc int) ([]byte, error) {
+	if r.closed {
+		return dst, ErrClosed
+	}
+	return r.ids.get(dst, doc)
+}
 
 // FindDoc finds a document by its external ID, the first one if several have the same.
 func (r *Reader) FindDoc(id string) (doc int, found bool, err error) {
+	if r.closed {
+		return 0, false, ErrClosed
+	}
 	defer mmap.Recover(mmap.Guard(), &err)
 	return r.ids.find([]byte(id))
 }
 
 // FindDocs returns the documents with an external ID, in ascending order.
 func (r *Reader) FindDocs(id string) (docs []uint32, err error) {
+	if r.closed {
+		return nil, ErrClosed
+	}
 	defer mmap.Recover(mmap.Guard(), &err)
 	return r.ids.findAll([]byte(id))
 }
@@ -749,6 +793,9 @@ func (r *Reader) Stamp() (bytes uint64, checksum uint32) { return r.stamp.size, 
 // BadID returns an ID that a TREC run cannot contain, because it is empty or has white space in it,
 // if there is one.
 func (r *Reader) BadID() (id string, found bool, err error) {
+	if r.closed {
+		return "", false, ErrClosed
+	}
 	defer mmap.Recover(mmap.Guard(), &err)
 	b, found, err := r.ids.bad()
 	return string(b), found, err
@@ -756,6 +803,9 @@ func (r *Reader) BadID() (id string, found bool, err error) {
 
 // RepeatedID returns an ID that several documents have, if there is one.
 func (r *Reader) RepeatedID() (id string, found bool, err error) {
+	if r.closed {
+		return "", false, ErrClosed
+	}
 	defer mmap.Recover(mmap.Guard(), &err)
 	w, last := idWalker{s: r.ids}, []byte(nil)
 	for i := 0; w.rank < r.ids.docs; i++ {
@@ -780,6 +830,9 @@ func (r *Reader) Text(doc int) ([]byte, error) { return r.AppendText(nil, doc) }
 
 // AppendText appends the stored text of a document to dst.
 func (r *Reader) AppendText(dst []byte, doc int) (s []byte, err error) {
+	if r.closed {
+		return dst, ErrClosed
+	}
 	defer mmap.Recover(mmap.Guard(), &err)
 	if r.text == nil && r.HasText() {
 		return r.fields.text(dst, doc)

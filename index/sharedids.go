@@ -14,6 +14,10 @@ import (
 // read that can hold an ID of the shorter. The iteration ends with the first error.
 func (r *Reader) SharedIDs(other *Reader) iter.Seq2[uint32, error] {
 	return func(yield func(uint32, error) bool) {
+		if r.closed || other.closed {
+			yield(0, ErrClosed)
+			return
+		}
 		err := sharedIDs(r.ids, other.ids, func(doc uint32) bool { return yield(doc, nil) })
 		if err != nil {
 			yield(0, err)

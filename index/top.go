@@ -243,6 +243,9 @@ func (t *topLists) openPairs(f *sections.File, docs uint64) (err error) {
 // next is one of its InPairs best postings. No other posting has an x below the one returned. The
 // map is nil if the word has none.
 func (r *Reader) Pairs(t Term) (pairs []uint64, x float32, err error) {
+	if r.closed {
+		return nil, 0, ErrClosed
+	}
 	top := &r.levels.top
 	for i := 0; i < len(top.paired); i += 2 { // about a dozen words
 		if top.paired[i] == uint32(t.ID) {
@@ -258,6 +261,9 @@ func (r *Reader) Pairs(t Term) (pairs []uint64, x float32, err error) {
 // lowest document first among equals. Only very frequent words have them, and no word of an older
 // index does.
 func (r *Reader) Top(t Term) ([]TopPosting, error) {
+	if r.closed {
+		return nil, ErrClosed
+	}
 	l := &r.levels
 	i, ok := slices.BinarySearch(l.top.words, uint32(t.ID))
 	if !ok {

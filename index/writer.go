@@ -178,6 +178,9 @@ func replaceable(dir string) error {
 // SetDocuments describes the documents of the index. It must be called before the first word is
 // added.
 func (w *Writer) SetDocuments(d Documents) error {
+	if w.err != nil {
+		return w.err
+	}
 	if w.terms != nil {
 		return errors.New("index: SetDocuments was called twice")
 	}
@@ -396,7 +399,7 @@ func (w *Writer) Commit() error {
 		w.Abort()
 		return w.err
 	}
-	w.err = errors.New("index: use of a Writer after Commit")
+	w.err = fmt.Errorf("index: use of a Writer after Commit: %w", ErrClosed)
 	return nil
 }
 
@@ -569,4 +572,7 @@ func (w *Writer) Abort() {
 	}
 	w.dir.Abort()
 	w.letGo()
+	if w.err == nil {
+		w.err = fmt.Errorf("index: use of a Writer after Abort: %w", ErrClosed)
+	}
 }

@@ -18,6 +18,9 @@ import (
 // The result is an index like any other. To restore it, put it, or a Backup of it, in the place of
 // the index.
 func (g *Reader) Backup(ctx context.Context, dir string) error {
+	if g.closed {
+		return index.ErrClosed
+	}
 	if err := given.Context(ctx); err != nil {
 		return err
 	}

@@ -31,6 +31,7 @@ type Reader struct {
 	// What the segments say unless there are none.
 	schema   *fields.Schema
 	hasTexts bool
+	closed   bool
 
 	countTerms sync.Once
 	terms      int
@@ -164,18 +165,22 @@ func (g *Reader) add(o *openIndex, live *docset.Set) {
 	}
 }
 
-// Close releases the generation. Nothing that came from it may be used afterwards.
+// Close releases the generation. Nothing that came from it may be used afterwards; its own methods
+// then return index.ErrClosed if they return errors.
 func (g *Reader) Close() error {
 	var errs []error
 	for _, o := range g.open {
 		errs = append(errs, o.release())
 	}
-	g.open, g.segments = nil, nil
+	g.open, g.segments, g.closed = nil, nil, true
 	return errors.Join(errs...)
 }
 
 // Refresh opens the newest generation, or returns nil if g is the newest. It does not close g.
 func (g *Reader) Refresh() (*Reader, error) {
+	if g.closed {
+		return nil, index.ErrClosed
+	}
 	m, err := readManifest(g.dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && g.generation == 0, err == nil && g.is(m):
@@ -228,6 +233,9 @@ func (g *Reader) Deleted() int { return g.Numbers() - g.docs }
 
 // Locate returns the segment of a document, and the document's number in that segment.
 func (g *Reader) Locate(doc int) (s *Segment, local int, err error) {
+	if g.closed {
+		return nil, 0, index.ErrClosed
+	}
 	if doc < 0 || doc >= g.Numbers() {
 		return nil, 0, fmt.Errorf("document %d: the index has %d", doc, g.Numbers())
 	}
@@ -313,6 +321,9 @@ func (g *Reader) AppendDocID(dst []byte, doc int) ([]byte, error) {
 
 // FindDoc finds a document by its external ID, the first one if several have the same.
 func (g *Reader) FindDoc(id string) (doc int, found bool, err error) {
+	if g.closed {
+		return 0, false, index.ErrClosed
+	}
 	for i := range g.segments {
 		s := &g.segments[i]
 		if s.Live == nil {
@@ -337,6 +348,9 @@ func (g *Reader) FindDoc(id string) (doc int, found bool, err error) {
 // Lookup returns the document frequency and the collection frequency of a word. Deleted documents
 // are counted.
 func (g *Reader) Lookup(word []byte) (df, cf uint64, err error) {
+	if g.closed {
+		return 0, 0, index.ErrClosed
+	}
 	for i := range g.segments {
 		t, err := g.segments[i].Lookup(word)
 		if err != nil {
@@ -376,6 +390,9 @@ func (g *Reader) Terms() int {
 // BadID returns an ID that a TREC run cannot contain, because it is empty or has white space in it,
 // if there is one.
 func (g *Reader) BadID() (id string, found bool, err error) {
+	if g.closed {
+		return "", false, index.ErrClosed
+	}
 	for i := range g.segments {
 		if id, found, err = g.segments[i].BadID(); found || err != nil {
 			return id, found, err
@@ -387,6 +404,9 @@ func (g *Reader) BadID() (id string, found bool, err error) {
 // RepeatedID returns an ID that several documents have, if there is one. Only an index made by
 // package index can have such IDs: documents that are added later replace each other.
 func (g *Reader) RepeatedID() (id string, found bool, err error) {
+	if g.closed {
+		return "", false, index.ErrClosed
+	}
 	for i := range g.segments {
 		if id, found, err = g.segments[i].RepeatedID(); found || err != nil {
 			return id, found, err
@@ -432,6 +452,9 @@ func (g *Reader) Stats() index.Stats {
 
 // Check verifies all segments; see index.Reader.Check.
 func (g *Reader) Check(ctx context.Context, o index.CheckOptions) error {
+	if g.closed {
+		return index.ErrClosed
+	}
 	if err := given.Context(ctx); err != nil {
 		return err
 	}

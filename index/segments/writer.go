@@ -256,6 +256,9 @@ func (w *Writer) withAnalyzers(s *fields.Schema) *fields.Schema {
 func (w *Writer) Schema() (*fields.Schema, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.lock == nil {
+		return nil, errClosed
+	}
 	return w.schema()
 }
 
