@@ -310,46 +310,41 @@ func (g *ngrams) number(seq, partial *sequence, pass, passes uint64, table *pair
 	return w, nil
 }
 
-// list returns the n-grams that the options select, and their number before Top.
+// list returns the n-grams that the options select, and their number before Top. It holds at most
+// about twice Top at a time, since millions may tie with the last one.
 func (g *ngrams) list() (list []Ngram, found int) {
-	type entry struct {
-		n, id int
-		count uint32
+	const slack = 1000
+	list = []Ngram{}
+	best := func() {
+		slices.SortFunc(list, func(a, b Ngram) int {
+			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text),
+				cmp.Compare(a.N, b.N))
+		})
+		if g.Top > 0 {
+			list = list[:min(len(list), g.Top)]
+		}
 	}
-	var all []entry
-	of := g.wantedWords()
+	of, least := g.wantedWords(), g.MinCount
 	for n := g.Min; n <= min(g.Max, len(g.levels)); n++ {
 		l := &g.levels[n-1]
 		for id, count := range l.counts {
-			if uint64(count) >= g.MinCount && int(l.docs[id]) >= g.MinDocs &&
-				g.wanted(n, uint32(id)+1, of) {
-				all = append(all, entry{n, id, count})
+			if uint64(count) < g.MinCount || int(l.docs[id]) < g.MinDocs ||
+				!g.wanted(n, uint32(id)+1, of) {
+				continue
 			}
+			if found++; uint64(count) < least {
+				continue
+			}
+			if g.Top > 0 && (len(list)-slack)/2 >= g.Top {
+				best()
+				least = list[len(list)-1].Count
+			}
+			var b strings.Builder
+			g.write(&b, n, uint32(id)+1)
+			list = append(list, Ngram{n, b.String(), uint64(count), int(l.docs[id])})
 		}
 	}
-	found = len(all)
-	slices.SortFunc(all, func(a, b entry) int { return cmp.Compare(b.count, a.count) })
-	if g.Top > 0 && g.Top < len(all) { // with all that tie with the last one
-		last := all[g.Top-1].count
-		end := g.Top
-		for end < len(all) && all[end].count == last {
-			end++
-		}
-		all = all[:end]
-	}
-	list = make([]Ngram, len(all))
-	for i, e := range all {
-		var b strings.Builder
-		g.write(&b, e.n, uint32(e.id)+1)
-		list[i] = Ngram{e.n, b.String(), uint64(e.count), int(g.levels[e.n-1].docs[e.id])}
-	}
-	slices.SortFunc(list, func(a, b Ngram) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text),
-			cmp.Compare(a.N, b.N))
-	})
-	if g.Top > 0 {
-		list = list[:min(len(list), g.Top)]
-	}
+	best()
 	return list, found
 }
 

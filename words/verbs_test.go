@@ -67,7 +67,7 @@ func TestNgrams(t *testing.T) {
 		corpus := corpusOf(t, text.Lines, strings.Join(lines, "\n"))
 		for _, o := range []NgramOptions{
 			{Min: 1, Max: 4, MinCount: 1}, {Min: 2, Max: 5, MinCount: 3, MinDocs: 2},
-			{Min: 3, Max: 3, MinCount: 2, Top: 7},
+			{Min: 3, Max: 3, MinCount: 2, Top: 7}, {Min: 1, Max: 4, MinCount: 1, Top: 100},
 			{Min: 1, Max: 5, MinCount: 2, Memory: 40_000, Threads: 1},
 		} {
 			o.Analyzer = analyzer(t, "whitespace")
@@ -115,6 +115,23 @@ func TestNgramsOfWord(t *testing.T) {
 		if query == some && len(want) == 0 {
 			t.Errorf("%s: no n-gram to compare", query)
 		}
+	}
+}
+
+// The n-grams that tie with the last one are compared, but not all are held in memory.
+func TestNgramsThatTie(t *testing.T) {
+	var doc strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&doc, "w%d ", (i*7+4321)%5000)
+	}
+	list, stats, err := Ngrams(t.Context(), corpusOf(t, text.Lines, doc.String()),
+		NgramOptions{Min: 1, Max: 1, MinCount: 1, Top: 3})
+	want := []Ngram{{1, "w0", 1, 1}, {1, "w1", 1, 1}, {1, "w10", 1, 1}}
+	if err != nil || !slices.Equal(list, want) || stats.Found != 5000 {
+		t.Errorf("%v of %d, %v; want %v of 5000", list, stats.Found, err, want)
+	}
+	if cap(list) > 2000 {
+		t.Errorf("memory for %d n-grams, of which 3 are wanted", cap(list))
 	}
 }
 
