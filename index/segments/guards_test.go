@@ -193,3 +193,35 @@ func TestClosedReadersUnmap(t *testing.T) {
 		t.Error("files are still mapped after all readers were closed")
 	}
 }
+
+// An index that was begun without fields takes those of the first corpus, also for single documents
+// and for later writers.
+func TestSchemaOfTheFirstCorpus(t *testing.T) {
+	schema, err := fields.ParseList([]string{"title:text", "tag:keyword"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := scratch(t)
+	dir, path := filepath.Join(root, "ix"), filepath.Join(root, "docs.jsonl")
+	if err := os.WriteFile(path, []byte(`{"id":"a","title":"red","tag":"x"}`+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	w := newWriter(t, dir, segments.Options{})
+	c := &text.Corpus{Paths: []string{path}, Options: text.Options{Schema: schema}}
+	if added, _, err := w.AddCorpus(t.Context(), c, index.BuildOptions{}); err != nil || added != 1 {
+		t.Fatalf("%d documents added, %v; want one", added, err)
+	}
+	if s, err := w.Schema(); err != nil || s == nil || len(s.Fields) != 2 {
+		t.Fatalf("the schema is %v, %v; want two fields", s, err)
+	}
+	values := []fields.Values{{[]byte("blue")}, {[]byte("x")}}
+	if err := w.Add(text.Document{ID: "b", Fields: values}); err != nil {
+		t.Fatal(err)
+	}
+	commit(t, w)
+	w.Close()
+	w = newWriter(t, dir, segments.Options{})
+	if s, err := w.Schema(); err != nil || s == nil || w.Docs() != 2 {
+		t.Errorf("the schema of a later writer is %v, %v, and it has %d documents, want 2", s, err, w.Docs())
+	}
+}
