@@ -225,3 +225,25 @@ func TestSchemaOfTheFirstCorpus(t *testing.T) {
 		t.Errorf("the schema of a later writer is %v, %v, and it has %d documents, want 2", s, err, w.Docs())
 	}
 }
+
+// If all documents are deleted, compacting leaves no segment, and is no error.
+func TestCompactingNothing(t *testing.T) {
+	dir := filepath.Join(scratch(t), "ix")
+	w := newWriter(t, dir, segments.Options{})
+	for n := range 2 {
+		model(nil).add(t, w, fmt.Sprint(n), "one")
+		commit(t, w)
+	}
+	for n := range 2 {
+		if _, err := w.Delete(fmt.Sprint(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.Compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	commit(t, w)
+	if r := openReader(t, dir); r.Numbers() != 0 {
+		t.Errorf("%d documents in %d segments, want none", r.Numbers(), len(r.Segments()))
+	}
+}
