@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/docset"
+	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/sections"
 	"github.com/collocate/collocate/text"
 )
@@ -64,6 +65,12 @@ func TestFailedWritersDoNothing(t *testing.T) {
 	}
 	if _, err := w.Delete("a"); err != failed {
 		t.Errorf("Delete: error %v, want %v", err, failed)
+	}
+	if _, err := w.DeleteDocs(&Reader{}, nil); err != failed {
+		t.Errorf("DeleteDocs: error %v, want %v", err, failed)
+	}
+	if _, _, err := w.AddCorpus(t.Context(), &text.Corpus{}, index.BuildOptions{}); err != failed {
+		t.Errorf("AddCorpus: error %v, want %v", err, failed)
 	}
 	if err := w.Commit(); err != failed {
 		t.Errorf("Commit: error %v, want %v", err, failed)
