@@ -58,13 +58,17 @@ func ParseQuery(s string, an text.Analyzer) (*Query, error) {
 			if part, s, closed = strings.Cut(s[1:], `"`); !closed {
 				return nil, fmt.Errorf(`the quotes of "%s are not closed`, part)
 			}
+			if s != "" && strings.ContainsRune("~^", rune(s[0])) {
+				return nil, fmt.Errorf(`"%s"%c: distances and weights of phrases have no meaning here: `+
+					`in a phrase, * stands for one word, whatever it is, as in "as * as"`, part, s[0])
+			}
 		} else {
 			end := strings.IndexFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == '"' })
 			if end < 0 {
 				end = len(s)
 			}
 			part, s = s[:end], s[end:]
-			if slices.Contains([]string{"AND", "OR", "NOT"}, part) {
+			if operator.MatchString(part) {
 				return nil, fmt.Errorf(`%s is not an operator here: a query of several words finds `+
 					`each of them. For the word itself, write "%[1]s" in quotes`, part)
 			}
@@ -92,7 +96,7 @@ func (q *Query) foreign(part string) error {
 	case filterSign.MatchString(part):
 		return fmt.Errorf("%s: a concordance has no filters on fields: search finds the documents of a filter", part)
 	case signs.MatchString(part):
-		return fmt.Errorf(`%s: the signs + - ( ) ^ ~ have no meaning here, where a query of several words finds each of them; `+
+		return fmt.Errorf(`%s: the signs + - ! ( ) ^ ~ have no meaning here, where a query of several words finds each of them; `+
 			`give other words of the context apart (with, without), or write the word alone`, part)
 	case oneLetter.MatchString(part):
 		return fmt.Errorf("%s: ? is no wildcard here: write a dot in an expression, as in /wom.n/", part)
@@ -103,8 +107,9 @@ func (q *Query) foreign(part string) error {
 }
 
 var (
+	operator   = regexp.MustCompile(`^(AND|OR|NOT|&&|(NEAR|BEFORE)/\d+)$`)
 	filterSign = regexp.MustCompile(`^[-+]?#\S*[:<>=]`)
-	signs      = regexp.MustCompile(`^[-+(]|\)$|\pL[\^~][\d.]*$`)
+	signs      = regexp.MustCompile(`^[-+(!]|\)$|[\pL*][\^~][\d.]*$`)
 	oneLetter  = regexp.MustCompile(`\?[\pL\pN*]|[\pL\pN*]\?\*`)
 )
 

@@ -203,9 +203,15 @@ func TestList(t *testing.T) {
 func TestQueries(t *testing.T) {
 	an := analyzer(t, "english")
 	for _, bad := range []string{"", "  ", `"`, `"a b`, "...", `"*"`, "*", "***", "/(/", "/a)(b/",
-		"fox AND hen", "(fox OR hen)x OR y", "NOT fox"} {
+		"fox AND hen", "(fox OR hen)x OR y", "NOT fox", "fox NEAR/3 hen", "fox BEFORE/10 hen", "fox && hen",
+		`"the fox"~2`, `"the fox"^2 hen`, "!fox", "fo*^2"} {
 		if _, err := ParseQuery(bad, an); err == nil {
 			t.Errorf("%q: no error", bad)
+		}
+	}
+	for _, good := range []string{`"the fox" ~2`, `"NEAR/3"`, "near/3", "BEFORE", "fox!", "2^10"} {
+		if _, err := ParseQuery(good, an); err != nil {
+			t.Errorf("%q: %v", good, err)
 		}
 	}
 }
