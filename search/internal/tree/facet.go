@@ -210,7 +210,17 @@ func (t *tally) counts() (ask.FacetCounts, error) {
 	return found, nil
 }
 
-func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+// number writes a number so that fields.ParseNumber reads the same one: integers from 2^53 on with
+// all digits, since rounded ones are refused, and long ones with an exponent.
+func number(v float64) string {
+	switch size := math.Abs(v); {
+	case size >= 1e21:
+		return strconv.FormatFloat(v, 'e', -1, 64)
+	case size >= 1<<53:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}
 
 func (d date) String() string {
 	switch {

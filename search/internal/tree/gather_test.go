@@ -381,3 +381,14 @@ func TestRangesOfHugeNumbers(t *testing.T) {
 		}
 	}
 }
+
+// A number that a facet names is read back as it was, also where floats are farther apart than 1.
+func TestNumbersOfFacets(t *testing.T) {
+	for _, v := range []float64{0, -3, 2000.5, 1e-7, 1 << 53, 1<<60 + 1<<10, -(1 << 62), 1e20, 1e21, 123456789e15, 1e23, -1e300,
+		math.MaxFloat64, math.SmallestNonzeroFloat64} {
+		got, err := fields.ParseNumber([]byte(number(v)))
+		if err != nil || got != v {
+			t.Errorf("%v is written as %s, and read as %v, %v", v, number(v), got, err)
+		}
+	}
+}
