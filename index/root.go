@@ -20,7 +20,7 @@ import (
 //
 // It is there only if IDs were made from names of files. The other files do not depend on it, so an
 // index has the same bytes wherever its documents lay. An index with segments has this in its
-// manifest.
+// manifest, where the folder is "" as long as no ID was made from the name of a file.
 const rootFile = "root"
 
 // Root returns to which folder the IDs of files are relative in the index in a folder, or nil if
@@ -47,9 +47,9 @@ func Root(dir string) (*text.Root, error) {
 
 func (w *Writer) writeRoot(root *text.Root) error { return WriteRoot(w.dir.Path(""), root) }
 
-// WriteRoot writes the file "root" of an index without segments, unless root is nil.
+// WriteRoot writes the file "root" of an index without segments, unless there is no folder.
 func WriteRoot(dir string, root *text.Root) error {
-	if root == nil {
+	if root == nil || root.Folder == "" {
 		return nil
 	}
 	b, err := json.Marshal(root)

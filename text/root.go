@@ -11,19 +11,23 @@ import (
 // Root says how an index names files, so that a file has the same ID whenever it is read.
 type Root struct {
 	// Folder is an absolute path. The names of files in IDs are paths relative to it, with slashes.
+	// It is "" as long as no ID was made from the name of a file: the first files choose it.
 	Folder string `json:"folder"`
 	// Whole says that files were read as one document each.
 	Whole bool `json:"whole,omitempty"`
 }
 
 // WithRoot returns the corpus with its Root set: to Options.Root, or else to the one that an index
-// remembers, known. Without one, it is set to the deepest folder that holds all files if the index
-// is empty. If the index has documents, files are named as without a Root, and Note says so. After
-// the corpus was read, used returns the Root to be remembered: nil if no ID was made from the name
-// of a file.
+// remembers, known. If that has no folder, or the index is empty, it is set to the deepest folder
+// that holds all files. If the index has documents and remembers nothing, as old ones do, files are
+// named as without a Root, and Note says so. After the corpus was read, used returns the Root to be
+// remembered.
 func (c *Corpus) WithRoot(known *Root, empty bool) (rooted *Corpus, used func() *Root, err error) {
 	if c.Source != nil || len(c.Streams) > 0 {
 		return c, func() *Root { return known }, nil
+	}
+	if known == nil && empty {
+		known = &Root{}
 	}
 	with := *c
 	o := &with.Options
@@ -40,12 +44,12 @@ func (c *Corpus) WithRoot(known *Root, empty bool) (rooted *Corpus, used func() 
 		if err != nil {
 			return nil, nil, err
 		}
-		if known != nil && known.Folder != o.Root {
+		if known != nil && known.Folder != "" && known.Folder != o.Root {
 			note = fmt.Sprintf("IDs of files are paths relative to %s from now on; until now to %s", o.Root, known.Folder)
 		}
-	case known != nil:
+	case known != nil && known.Folder != "":
 		o.Root = known.Folder
-	case empty:
+	case known != nil:
 		several := false
 		if o.Root, several, err = commonFolder(c.Paths); err != nil {
 			return nil, nil, err

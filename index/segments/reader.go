@@ -437,7 +437,10 @@ func (g *Reader) Stats() index.Stats {
 			}
 		}
 	}
-	all.Terms, all.Root = int64(g.Terms()), g.root
+	all.Terms = int64(g.Terms())
+	if g.root != nil && g.root.Folder != "" {
+		all.Root = g.root
+	}
 	if all.Documents > 0 {
 		all.MeanLength = float64(all.Tokens) / float64(all.Documents)
 	}

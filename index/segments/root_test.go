@@ -1,6 +1,7 @@
 package segments_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -137,4 +138,38 @@ func TestFilesKeepTheirIDs(t *testing.T) {
 	})
 	add(filepath.Join(docs, "y", "README.md"))
 	check(dir, "y/README.md=y!")
+}
+
+// In an index whose documents have IDs of their own, the first files choose the folder. Files with
+// the same name in another folder do not replace them.
+func TestFirstFilesChooseTheRoot(t *testing.T) {
+	root := t.TempDir()
+	for name, content := range map[string]string{"news.jsonl": `{"id":"17","text":"a rose"}`, "a/x.txt": "one", "b/x.txt": "two"} {
+		path := filepath.Join(root, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(content), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := filepath.Join(root, "ix")
+	o := segments.Options{Analyzer: analyzer(t)}
+	add := func(name string) (replaced int, notes []string, err error) {
+		t.Helper()
+		w := newWriter(t, dir, o)
+		defer w.Close()
+		c := &text.Corpus{Paths: []string{filepath.Join(root, name)}}
+		c.Options.Note = func(line string) { notes = append(notes, line) }
+		_, replaced, err = w.AddCorpus(t.Context(), c, index.BuildOptions{})
+		return replaced, notes, errors.Join(err, w.Commit())
+	}
+	for _, name := range []string{"news.jsonl", "a/x.txt"} {
+		if _, notes, err := add(name); err != nil || len(notes) > 0 {
+			t.Fatalf("%s: notes %q, %v", name, notes, err)
+		}
+	}
+	if _, _, err := add("b/x.txt"); err == nil || !strings.Contains(err.Error(), "lies outside "+filepath.Join(root, "a")) {
+		t.Errorf("a file of another folder: error %v, want one that names both", err)
+	}
+	if replaced, _, err := add("a/x.txt"); err != nil || replaced != 1 {
+		t.Errorf("the same file again replaces %d documents, %v; want 1", replaced, err)
+	}
 }

@@ -206,7 +206,7 @@ func (w *Writer) load() error {
 		if w.o.Analyzer == nil {
 			return errors.New("segments: a new index needs an analyzer")
 		}
-		w.m = manifest{Analyzer: w.o.Analyzer.Name(), StoreText: w.o.StoreText, Positions: w.o.Positions}
+		w.m = manifest{Analyzer: w.o.Analyzer.Name(), StoreText: w.o.StoreText, Positions: w.o.Positions, Root: &text.Root{}}
 		if w.o.Schema != nil {
 			if err := w.o.Schema.Check(); err != nil {
 				return fmt.Errorf("segments: schema: %w", err)
