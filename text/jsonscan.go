@@ -39,7 +39,7 @@ type jsonScanner struct {
 	seen   func(name string)
 	head   []string // fields of the first records of the file
 	later  []string // fields that are not among them
-	full   []bool   // wanted fields that have had a value
+	full   []bool   // wanted fields that were there; of IDs, those that have had a value
 	schema *fields.Schema
 	inside map[string]bool // fields that contain wanted fields, as a for a.b
 
@@ -317,7 +317,8 @@ func (s *jsonScanner) field(wanted []int) error {
 	f.last = len(s.parts)
 	for _, j := range wanted {
 		s.fields[j] = f
-		s.full[j] = s.full[j] || f.found && (j < len(s.wants.texts) || f.last > f.first)
+		isID := j >= len(s.wants.texts) && j < len(s.wants.texts)+len(s.wants.ids)
+		s.full[j] = s.full[j] || !isID || f.last > f.first
 	}
 	return nil
 }

@@ -329,7 +329,9 @@ func (p *parser) number(pos position) (position, error) {
 		for i := from; i < e.docs; i++ {
 			pos.docs++
 			if m := &p.marks[i]; m.number {
-				pos.file.unnamed++
+				if pos.file.unnamed++; pos.file.unnamed == 1 {
+					pos.file.example = pos.docs
+				}
 				m.start = len(p.ids)
 				p.ids = append(append(p.ids, e.src.name...), ':')
 				p.ids = strconv.AppendInt(p.ids, pos.docs, 10)

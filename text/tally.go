@@ -12,9 +12,10 @@ const headRecords = 16
 // tally is what is known of JSON records only when all of a file are read. It is added up in the
 // order of the corpus, so that notes do not depend on the number of threads.
 type tally struct {
-	full    []bool   // wanted fields that have a value somewhere: texts, then IDs
+	full    []bool   // wanted fields that a record has: texts, IDs if not empty, others
 	later   []string // fields that none of the first records has
 	unnamed int64    // records without an ID
+	example int64    // the number of the first of these in its file
 }
 
 // see takes over the statistics of a scanner.
@@ -90,7 +91,7 @@ func (pos *position) endFile() error {
 	}
 	if t.unnamed > 0 && named {
 		s.say(s.path, fmt.Sprintf("%d of %d records have no ID and are named by file and number, such as %s:%d (text.Options.IDField chooses)",
-			t.unnamed, docs, s.name, pos.docs))
+			t.unnamed, docs, s.name, t.example))
 	}
 	w := s.options.wantedFields()
 	var texts, others []string
@@ -138,7 +139,11 @@ func (pos *position) endCorpus() error {
 // check refuses named fields that no record has.
 func (t *tally) check(o *Options) error {
 	if lacking := t.lacking(o); len(lacking) > 0 && !o.Sparse {
-		return fmt.Errorf("text.Options.Fields: no record has a field %q", lacking[0])
+		by := "text.Options.Fields"
+		if o.Schema != nil {
+			by = "the schema"
+		}
+		return fmt.Errorf("%s: no record has a field %q", by, lacking[0])
 	}
 	if o.IDField != "" && !t.full[len(o.wantedFields().texts)] {
 		return fmt.Errorf("text.Options.IDField: no record has an ID in a field %q", o.IDField)

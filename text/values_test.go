@@ -132,8 +132,20 @@ func TestFieldsOfJSON(t *testing.T) {
 		!strings.Contains(err.Error(), `no record has a field "n"`) {
 		t.Errorf("a field that no record has: error %v, want one that names it", err)
 	}
+	got, _, err = withSchema(t, JSONL, "t:text,n:number", `{"t":"a","n":null}`+"\n"+`{"t":"b","n":[]}`)
+	if err != nil || len(got) != 2 {
+		t.Errorf("a field that all records have without a value: %v, %v; want 2 documents", got, err)
+	}
+	_, notes, err := withSchema(t, JSONL, "t:text", `{"id":"x","t":"a"}
+{"id":"","t":"b"}
+{"t":"c"}
+{"id":"z","t":"d"}`)
+	if err != nil || len(notes) != 1 || !strings.Contains(notes[0], "2 of 4 records have no ID") ||
+		!strings.Contains(notes[0], "such as stdin:2 ") {
+		t.Errorf("records without an ID: notes %q, %v; want the name of one of them", notes, err)
+	}
 	sparse := Options{Format: JSONL, Sparse: true}
-	got, notes, err := withOptions(t, sparse, "t:text,n:number", `{"t":"a"}`+"\n"+`{"t":"b"}`)
+	got, notes, err = withOptions(t, sparse, "t:text,n:number", `{"t":"a"}`+"\n"+`{"t":"b"}`)
 	if err != nil || len(got) != 2 || len(notes) != 2 || notes[1] != "no record has n" {
 		t.Errorf("a field that no record has, with Sparse: documents %v, notes %q, %v; want a note", got, notes,
 			err)

@@ -244,3 +244,14 @@ def test_deleted_documents_do_not_count():
         assert len(index) == 8 and "8 documents" in repr(index)
         assert len(index.search("word", k=100)) == 8
         assert index.stats["documents"] == 10 and index.stats["deleted"] == 2
+
+
+def test_columns_without_values_and_numbers_without_end():
+    schema = ["title:text", "year:number", "tags:keyword"]
+    rows = [{"id": "a", "title": "x", "year": None, "tags": float("nan")}]
+    index = Index.build(rows, schema=schema)
+    assert index.search("x", 5).fields(["title", "year"]) == [{"title": "x"}]
+    for value in (float("inf"), [1.0, float("nan")]):
+        rows = [rows[0], {"id": "b", "title": "x", "year": value, "tags": "t"}]
+        with pytest.raises(ValueError, match="document 1: a number is infinite"):
+            Index.build(rows, schema=schema)

@@ -207,9 +207,15 @@ def as_file(
                 documents = _pairs(Documents(corpus, fields, id_field))
             for number, d in enumerate(documents):
                 try:
-                    out.write(json.dumps(d, default=_plain, ensure_ascii=False) + "\n")
+                    line = json.dumps(d, default=_plain, ensure_ascii=False, allow_nan=False)
+                    out.write(line + "\n")
                 except UnicodeEncodeError as err:
                     raise ValueError(f"document {number}: is not valid Unicode: {err}") from None
+                except ValueError:
+                    raise ValueError(
+                        f"document {number}: a number is infinite, or one of a list is NaN: "
+                        "give it no value"
+                    ) from None
                 except TypeError as err:
                     raise TypeError(f"document {number}: a value {err}") from None
         yield name
@@ -297,7 +303,7 @@ class _Reader:
         return (ids if self.named else None), texts  # type: ignore[return-value]
 
     def record(self, d: Any, number: int) -> dict[str, Any]:
-        """The document with all fields that have values."""
+        """The document with all its fields; those without a value are null."""
         label, d, own = self._open(d, number)
         if not isinstance(d, Mapping):
             raise TypeError(
@@ -306,7 +312,7 @@ class _Reader:
             )
         inside = self._id(d, self._plan(d, number), number)
         name = self._name(inside, label, own, number)
-        record = {str(n): v for n, v in d.items() if not _missing(v)}
+        record = {str(n): None if _missing(v) else v for n, v in d.items()}
         if name is None:
             name = str(number)
         if name != inside:
