@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,7 @@ import (
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/textfile"
 	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/search/query"
 )
 
 // changed is the JSON result of a verb that changes an index with segments.
@@ -177,7 +179,7 @@ documents alone would give.`,
 			var unknown []string
 			err := a.change(cmd.Context(), args[0], segments.Options{}, true, &c, func(w *segments.Writer) (err error) {
 				if byQuery {
-					c.Deleted, err = deleteMatching(cmd.Context(), w, args[0], matching)
+					c.Deleted, err = a.deleteMatching(cmd.Context(), w, args[0], matching)
 					return err
 				}
 				for _, id := range ids {
@@ -205,9 +207,32 @@ documents alone would give.`,
 	return cmd
 }
 
+// anyOf reports whether a document needs only one of several parts of a query, which is nil for
+// plain words.
+func anyOf(q query.Node, words string) bool {
+	if q == nil {
+		return len(strings.Fields(words)) > 1
+	}
+	either, _ := q.(query.Or)
+	n := 0
+	for _, part := range either.Parts {
+		switch part.(type) {
+		case query.Must:
+			return false
+		case query.Not:
+		default:
+			n++
+		}
+	}
+	return n > 1
+}
+
+// saysOr matches a query that asks for any of its parts in so many words.
+var saysOr = regexp.MustCompile(`\bOR\b|\|\|`)
+
 // deleteMatching deletes the documents of the newest generation that match a query. As w is the
-// only writer, nobody commits another generation meanwhile.
-func deleteMatching(ctx context.Context, w *segments.Writer, dir, words string) (n int, err error) {
+// only writer, nobody commits another generation meanwhile. It notes how the query was understood.
+func (a *app) deleteMatching(ctx context.Context, w *segments.Writer, dir, words string) (n int, err error) {
 	s, err := search.Open(dir)
 	if err != nil {
 		return 0, err
@@ -220,6 +245,12 @@ func deleteMatching(ctx context.Context, w *segments.Writer, dir, words string) 
 	found, err := s.Match(ctx, r)
 	if err != nil {
 		return 0, err
+	}
+	for _, note := range query.Notes(words, query.Options{Fields: s.Fields()}) {
+		a.note(note)
+	}
+	if anyOf(r.Query, words) && !saysOr.MatchString(words) {
+		a.note("all documents that match any part of the query are deleted; AND between its parts requires all")
 	}
 	return w.DeleteDocs(s.Index(), found.Sets)
 }
