@@ -39,6 +39,24 @@ def test_the_same_as_ir_measures():
         assert ours[str(m)] == pytest.approx(theirs[m], abs=1e-9), m
 
 
+def test_equal_scores_keep_the_order_of_the_hits():
+    # trec_eval and ir_measures put the last ID first where scores are equal; a run that came from
+    # a search says which document was found first.
+    index = Index.build([("a", "tea x"), ("b", "tea y"), ("c", "tea z"), ("d", "milk")])
+    found = index.search({"1": "tea", "2": "milk", "3": "coffee", "4": "tea"}, k=3)
+    assert list(found[0].ids) == ["a", "b", "c"]
+    assert len(set(found[0].scores)) == 1
+    run = found.to_run()
+    for q in "1", "4":
+        scores = list(run[q].values())
+        assert scores[0] == found[0].scores[0]
+        assert scores == sorted(set(scores), reverse=True)
+        assert scores == pytest.approx([scores[0]] * 3, rel=1e-6)
+    assert run["2"] == {"d": pytest.approx(found[1].scores[0])} and run["3"] == {}
+    for i, document in enumerate("abc"):
+        assert evaluate(found, {"1": {document: 1}}, "RR") == {"RR": pytest.approx(1 / (i + 1))}
+
+
 def test_tables_and_tuples():
     pd = pytest.importorskip("pandas")
     run = [(q, d, s) for q, found in RUN.items() for d, s in found.items()]

@@ -333,8 +333,13 @@ class BatchHits:
         return names
 
     def to_run(self, query_ids: Any = None) -> dict[str, dict[str, float]]:
-        """A run for `evaluate`, pytrec_eval or ir_measures: {query: {document: score}}."""
-        ids, scores, ends = self.ids, self.scores.tolist(), self.offsets.tolist()
+        """A run for `evaluate`, pytrec_eval or ir_measures: {query: {document: score}}.
+
+        These sort a run by its scores. So that the order of the hits is kept, of equal scores each
+        is the next smaller float32, as in a run that `collocate search` writes.
+        """
+        ids, ends = self.ids, self.offsets.tolist()
+        scores = _decreasing(self.scores, self.offsets).tolist()
         run: dict[str, dict[str, float]] = {}
         for i, q in enumerate(self._names(query_ids)):
             if str(q) in run:
@@ -348,6 +353,26 @@ class BatchHits:
     def _repr_html_(self) -> str:
         rows = [[h.query, len(h), h.ids[0] if len(h) else ""] for h in self[:10]]
         return _table(["query", "hits", "best"], rows, repr(self)[1:-1])
+
+
+def _decreasing(scores: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """The scores, of which those of a query decrease strictly."""
+    tied = np.zeros(len(scores), bool)
+    tied[1:] = scores[1:] >= scores[:-1]
+    starts = offsets[:-1]
+    tied[starts[starts < len(scores)]] = False
+    if not tied.any():
+        return scores
+    scores = scores.copy()
+    low = np.float32(-np.inf)
+    first = {int(i) for i in starts}
+    end = len(scores)
+    for i in np.flatnonzero(tied).tolist():
+        # A score that was lowered may have reached the next ones.
+        while i < end and i not in first and scores[i] >= scores[i - 1]:
+            scores[i] = np.nextafter(scores[i - 1], low)
+            i += 1
+    return scores
 
 
 class Raw(str):
