@@ -83,6 +83,9 @@ func Create(path string, format Format, v *Vocabulary, opt Options) (*File, erro
 	if err != nil {
 		return nil, err
 	}
+	if err := text.CheckName(opt.Analyzer); err != nil {
+		return nil, fmt.Errorf("write %s: %w", path, err)
+	}
 	if err := scores(format, opt.Values); err != nil {
 		return nil, fmt.Errorf("write %s: %w", path, err)
 	}

@@ -80,6 +80,9 @@ func Build(ctx context.Context, dir string, c *text.Corpus, o BuildOptions) (err
 	if o.Analyzer.Name() == "" {
 		return errors.New("build index: the analyzer has no name, so none could be found for it when the index is opened")
 	}
+	if err := text.CheckName(append([]text.Analyzer{o.Analyzer}, o.Analyzers...)...); err != nil {
+		return fmt.Errorf("build index: %w", err)
+	}
 	w, err := Create(dir)
 	if err != nil {
 		return err

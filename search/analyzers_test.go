@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/segments"
@@ -178,5 +179,38 @@ func TestAnalyzerWithoutAName(t *testing.T) {
 		index.BuildOptions{Analyzer: firstLetters{}})
 	if err == nil {
 		t.Error("an index was built with an analyzer without a name")
+	}
+}
+
+// Files record only the name of an analyzer. One's own may not have the name of a built-in one, with
+// which the index would be opened.
+func TestOwnAnalyzerWithABuiltInName(t *testing.T) {
+	dir := searchtest.Scratch(t)
+	for _, name := range []string{"unicode", "english+stop", "ascii"} {
+		mine := firstLetters{name}
+		corpus := &text.Corpus{Source: documents(text.Document{ID: "a", Text: []byte("fox")})}
+		_, _, counted := cooccur.CountWords(t.Context(), corpus, cooccur.VocabularyOptions{Analyzer: mine})
+		_, changed := segments.NewWriter(filepath.Join(dir, "changed"), segments.Options{Analyzer: mine})
+		for what, err := range map[string]error{
+			"index.Build": index.Build(t.Context(), filepath.Join(dir, "built"), corpus,
+				index.BuildOptions{Analyzer: mine}),
+			"a field": index.Build(t.Context(), filepath.Join(dir, "built"), corpus,
+				index.BuildOptions{Analyzers: []text.Analyzer{mine}}),
+			"segments.NewWriter": changed,
+			"cooccur.CountWords": counted,
+		} {
+			if err == nil || !strings.Contains(err.Error(), "like a built-in one") {
+				t.Errorf("%s with an own analyzer %q: error %v", what, name, err)
+			}
+		}
+	}
+	for _, name := range text.Analyzers() {
+		a, err := text.ParseAnalyzer(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := text.CheckName(a); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 )
 
@@ -45,6 +46,21 @@ func ParseAnalyzer(name string, own ...Analyzer) (Analyzer, error) {
 	}
 	return nil, fmt.Errorf("unknown analyzer %q: want %s; languages may end in +stop", name,
 		strings.Join(Analyzers(), ", "))
+}
+
+// CheckName returns an error if one of the analyzers is another than the built-in one of its name.
+// Files record only the name, so whoever opens them would get the built-in one. nil is left out.
+func CheckName(analyzers ...Analyzer) error {
+	for _, a := range analyzers {
+		if a == nil {
+			continue
+		}
+		if built, err := ParseAnalyzer(a.Name()); err == nil && reflect.TypeOf(a) != reflect.TypeOf(built) {
+			return fmt.Errorf("an analyzer of your own is named %q, like a built-in one: "+
+				"give it another name", a.Name())
+		}
+	}
+	return nil
 }
 
 const (

@@ -116,6 +116,9 @@ func NewWriter(dir string, o Options) (w *Writer, err error) {
 	if o.MergeFactor < 2 {
 		return nil, fmt.Errorf("segments: merge %d segments: want 2 or more", o.MergeFactor)
 	}
+	if err := text.CheckName(append([]text.Analyzer{o.Analyzer}, o.Analyzers...)...); err != nil {
+		return nil, fmt.Errorf("segments: %w", err)
+	}
 	made := false
 	if err := disk.MakeDir(dir, 0o777); err == nil {
 		made = true
