@@ -367,7 +367,7 @@ func matrixFile(t *testing.T, v *Vocabulary, o Options, run func(Options, Sink) 
 }
 
 // A corpus that does not fit on the device is read twice. A vocabulary that does not fit is an
-// error that names --gpu-memory.
+// error that names engine.Device.Memory.
 func TestGPUCorpusInParts(t *testing.T) {
 	trials.Long(t, "many launches in the interpreter")
 	g := testGPU(t, 32<<20)
@@ -390,8 +390,8 @@ func TestGPUCorpusInParts(t *testing.T) {
 		fmt.Fprintf(&many, "w%d ", i)
 	}
 	_, _, err = small.CountWords(t.Context(), corpusOf(t, many.String()), VocabularyOptions{Threads: 1})
-	if err == nil || !strings.Contains(err.Error(), "raise --gpu-memory") {
-		t.Errorf("30,000 words in 3 MB: error %v, want one that names --gpu-memory", err)
+	if err == nil || !strings.Contains(err.Error(), "raise engine.Device.Memory") {
+		t.Errorf("30,000 words in 3 MB: error %v, want one that names engine.Device.Memory", err)
 	}
 }
 

@@ -107,6 +107,9 @@ func content(t *testing.T, path string) (all map[string]string, hidden []string)
 		if strings.HasPrefix(info.Name(), ".") {
 			hidden = append(hidden, name)
 		}
+		if info.Name() == "lock" && info.Size() == 0 {
+			return nil // who replaces an index locks it like a writer; the empty file may stay
+		}
 		if !info.IsDir() {
 			data, err := os.ReadFile(name)
 			if err != nil {

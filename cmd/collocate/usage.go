@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/internal/sections"
 )
 
@@ -24,6 +25,13 @@ func usagef(format string, args ...any) error {
 // flagError makes an error of parsing flags a usage error that says what was expected.
 func flagError(cmd *cobra.Command, err error) error {
 	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		if wrong, ok := errors.AsType[*api.Error](bad); ok { // of a question: it says what was expected
+			name := "--" + bad.GetFlag().Name
+			if short := bad.GetFlag().Shorthand; short == bad.GetFlag().Name {
+				name = "-" + short
+			}
+			return usageError{errors.New(wrong.Text(name))}
+		}
 		_, number := errors.AsType[*strconv.NumError](bad)
 		// Replace pflag's messages for numbers and durations, which name Go functions.
 		if kind := bad.GetFlag().Value.Type(); number || kind == "duration" {
