@@ -182,8 +182,8 @@ func TestAnalyzerWithoutAName(t *testing.T) {
 	}
 }
 
-// Files record only the name of an analyzer. One's own may not have the name of a built-in one, with
-// which the index would be opened.
+// Files record only the name of an analyzer. One's own may not have the name of a built-in one,
+// with which the index would be opened.
 func TestOwnAnalyzerWithABuiltInName(t *testing.T) {
 	dir := searchtest.Scratch(t)
 	for _, name := range []string{"unicode", "english+stop", "ascii"} {

@@ -93,8 +93,8 @@
 // document per file inside a folder; blank if at least 2% of the lines are blank lines between
 // others; and else lines. Options.Plain names one of these for all plain text. Options.Guess hears
 // of what was guessed by contents. Annotated corpora, CoNLL-U and CWB's vertical text (VRT), are
-// refused, since their tags would be words, unless a format is named. Guess also hears of lines that
-// are a word and its tags.
+// refused, since their tags would be words, unless a format is named. Guess also hears of lines
+// that are a word and its tags.
 //
 // # Words
 //

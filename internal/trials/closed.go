@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Closed calls all methods of a value that was closed, except some. Those that return an error, or a
-// sequence with errors, must return want. None may panic, as it would by reading unmapped memory.
+// Closed calls all methods of a value that was closed, except some. Those that return an error, or
+// a sequence with errors, must return want. None may panic, as it would by reading unmapped memory.
 func Closed(t *testing.T, value any, want error, except ...string) {
 	t.Helper()
 	v, checked := reflect.ValueOf(value), 0

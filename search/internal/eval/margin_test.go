@@ -8,8 +8,8 @@ import (
 	"github.com/collocate/collocate/internal/trials"
 )
 
-// The margin covers the rounding of the two sums of a document that is dropped: that in the order of
-// the lists and that in the order of the query. Half of it would not from seven words on.
+// The margin covers the rounding of the two sums of a document that is dropped: that in the order
+// of the lists and that in the order of the query. Half of it would not from seven words on.
 func TestMarginCoversAllRounding(t *testing.T) {
 	const u = 0x1p-24
 	for words := 1; words <= 1<<20; words = words*5/4 + 1 {
@@ -26,8 +26,8 @@ func TestMarginCoversAllRounding(t *testing.T) {
 	}
 }
 
-// The sum so far of a document is lower than its score, which beats theta. Without a margin, or with
-// a third of it, the document is dropped.
+// The sum so far of a document is lower than its score, which beats theta. Without a margin, or
+// with a third of it, the document is dropped.
 func TestSumsInTwoOrders(t *testing.T) {
 	for _, words := range []int{40, 100, 1000} {
 		// From 1 on, half an ulp and a little more is rounded up to an ulp. From 2 on it is lost.
@@ -49,8 +49,8 @@ func TestSumsInTwoOrders(t *testing.T) {
 	}
 }
 
-// Two scores need no margin: if the sum of their bounds in float64 does not exceed theta, the sum of
-// the scores in float32 does not either. Here the sums are as near to theta as they can be.
+// Two scores need no margin: if the sum of their bounds in float64 does not exceed theta, the sum
+// of the scores in float32 does not either. Here the sums are as near to theta as they can be.
 func TestTwoWordsNeedNoMargin(t *testing.T) {
 	if marginOf(2) != 0 || marginOf(1) != 0 {
 		t.Error("one or two words have a margin")
