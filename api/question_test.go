@@ -20,7 +20,7 @@ type greet struct {
 	Tone  string      `ask:"tone" one:"kind,gruff" help:"in which tone"`
 	Mode  search.Mode `ask:"mode" help:"a type with names"`
 	Twice bool        `ask:"twice" group:"Rare" short:"t" help:"again"`
-	inner int
+	Inner int
 }
 
 var greeting = declare[greet]("greet", "say hello")

@@ -187,7 +187,7 @@ func TestFailedMergeKeepsTheChange(t *testing.T) {
 	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	m = m.add(t, w, "d1", "rose")
+	m.add(t, w, "d1", "rose")
 	restore := disk.Use(failingPath("s000002")) // the merged segment
 	n, err := w.CommitAndMerge(t.Context())
 	restore()
