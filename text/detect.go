@@ -109,7 +109,7 @@ func (o *Options) guess(head []byte, whole bool, name string, inFolder bool) (f 
 		said = lang + " is read as plain text: its tags count as words; convert it to text first"
 	} else if words := tagged(head, whole); words != "" {
 		said = "every line is a word with columns beside it, as in a tagged corpus, and all columns count as words: " +
-			words + " keeps the words, to be read with --format file"
+			words + " keeps the words, to be read with text.Options.Format=file"
 		if f == Blank {
 			said = strings.TrimSuffix(said, "file") + "blank; documents are what stands between blank lines"
 		}
