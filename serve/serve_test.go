@@ -676,12 +676,13 @@ func FuzzPlainPage(f *testing.F) {
 	f.Add("q=%3Cscript%3Ealert(1)%3C/script%3E")
 	f.Add("q=%22+onfocus=%22x&mode=%3Cb%3E&offset=2")
 	f.Add("q=%ff%00&k=0")
+	f.Add("q=zebras")
 	tag := regexp.MustCompile(`<[^>]*>`)
 	known := regexp.MustCompile(`^<(!DOCTYPE html|/?(html|head|title|style|body|h1|form|select|button|p|ol|ul|li|b|span|mark|code)|` +
 		`html lang="en"|meta [a-z0-9 "=,./-]*|form action="plain" method="get" role="search"|` +
 		`input type="search" name="q" value="[^"]*" aria-label="Words to search for" placeholder="Words" autofocus|` +
 		`select name="mode" aria-label="Which documents"|option value="(or|and)"( selected)?|/option|` +
-		`p class="(quiet|error)"( role="alert")?|span class="quiet")>$`)
+		`p class="(quiet|error)"( role="alert")?|p role="status"|span class="quiet")>$`)
 	f.Fuzz(func(t *testing.T, query string) {
 		r := httptest.NewRequest("GET", "/plain", nil)
 		r.URL.RawQuery = query
