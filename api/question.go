@@ -15,17 +15,17 @@ import (
 // Door is a way to ask.
 type Door uint8
 
-// The doors. A root answers the requests of HTTP by asking shards.
+// The doors. A root answers the requests of HTTP by asking shards. The page asks over HTTP, and shows
+// only some parameters; which ones is not declared here.
 const (
 	Command Door = iota
 	HTTP
 	Python
 	MCP
-	Page
 	Root
 )
 
-var doorNames = choice.New[Door]("door", "command", "http", "python", "mcp", "page", "root")
+var doorNames = choice.New[Door]("door", "command", "http", "python", "mcp", "root")
 
 func (d Door) String() string { return doorNames.Of(d) }
 
@@ -36,7 +36,7 @@ func (d Door) MarshalText() ([]byte, error) { return doorNames.Text(d) }
 func (d *Door) UnmarshalText(name []byte) error { return doorNames.Set(d, string(name)) }
 
 // Doors lists all of them, in the order of tables.
-func Doors() []Door { return []Door{Command, HTTP, Python, MCP, Page, Root} }
+func Doors() []Door { return []Door{Command, HTTP, Python, MCP, Root} }
 
 // Kind is the kind of a parameter's value.
 type Kind uint8
