@@ -15,8 +15,8 @@ import (
 // Door is a way to ask.
 type Door uint8
 
-// The doors. A root answers the requests of HTTP by asking shards. The page asks over HTTP, and shows
-// only some parameters; which ones is not declared here.
+// The doors. A root answers the requests of HTTP by asking shards. The page asks over HTTP, and
+// shows only some parameters; which ones is not declared here.
 const (
 	Command Door = iota
 	HTTP
