@@ -18,6 +18,7 @@
 //	                 that one sees whether a value was given; then it is what nil stands for
 //	range:"1..100"   the smallest and largest value; either may be missing
 //	above:"0"        the value must be larger
+//	                 (of a list, these hold for each of its values)
 //	one:"a,b"        the allowed values of a text, or the name of one of the lists in names.go
 //	group:"Ranking"  the heading in help; without it the first group
 //	not:"mcp: why"   doors without this parameter, each with the reason, separated by ;
@@ -30,5 +31,6 @@
 //	}
 //
 // is the flag --times with the default 1, refuses ?times=10 with "times 10: want 1 to 9", and is
-// not offered to assistants.
+// not offered to assistants. A whole question is left out of a door where it is declared, again
+// with the reason.
 package api

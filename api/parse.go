@@ -47,20 +47,32 @@ func wrongf(param, format string, args ...any) error {
 // question, which is a pointer to a struct. Only a list may have several.
 func (p *Param) Set(question any, values ...string) error {
 	to := reflect.ValueOf(question).Elem().FieldByIndex(p.field)
-	if p.Kind == List {
-		list := []string{}
-		for _, v := range values {
-			if v != "" {
-				list = append(list, strings.Split(v, ",")...)
-			}
-		}
-		to.Set(reflect.ValueOf(list))
-		return nil
+	if p.Kind == List || p.Kind == Numbers {
+		return p.setList(to, values)
 	}
 	if len(values) != 1 {
 		return wrongf(p.Name, "it is given %d times: want it once", len(values))
 	}
 	return p.set(to, values[0])
+}
+
+// setList parses the values of a list: each may have several, with commas between them.
+func (p *Param) setList(to reflect.Value, values []string) error {
+	list := reflect.MakeSlice(to.Type(), 0, len(values))
+	for _, v := range values {
+		if v == "" {
+			continue
+		}
+		for part := range strings.SplitSeq(v, ",") {
+			one := reflect.New(to.Type().Elem()).Elem()
+			if err := p.setOne(one, part); err != nil {
+				return err
+			}
+			list = reflect.Append(list, one)
+		}
+	}
+	to.Set(list)
+	return nil
 }
 
 // set parses a value into a field.
@@ -77,6 +89,14 @@ func (p *Param) set(to reflect.Value, s string) error {
 }
 
 func (p *Param) setValue(to reflect.Value, s string) error {
+	if p.Kind == List || p.Kind == Numbers { // a default
+		return p.setList(to, []string{s})
+	}
+	return p.setOne(to, s)
+}
+
+// setOne parses a value that is no list, or one of a list.
+func (p *Param) setOne(to reflect.Value, s string) error {
 	fail := func(want string) error {
 		return &Error{p.Name, strconv.Quote(s), errors.New("want " + want)}
 	}
@@ -86,13 +106,19 @@ func (p *Param) setValue(to reflect.Value, s string) error {
 			return wrong(p.Name, err)
 		}
 		return nil
+	case p.Kind == Whole && to.CanUint():
+		n, err := strconv.ParseUint(s, 10, 64)
+		if err != nil {
+			return fail("a whole number that is not negative")
+		}
+		to.SetUint(n)
 	case p.Kind == Whole:
-		n, err := strconv.Atoi(s)
+		n, err := strconv.ParseInt(s, 10, 64)
 		if err != nil {
 			return fail("a whole number")
 		}
-		to.SetInt(int64(n))
-	case p.Kind == Number:
+		to.SetInt(n)
+	case p.Kind == Number, p.Kind == Numbers:
 		x, err := strconv.ParseFloat(s, 64)
 		if err != nil || math.IsNaN(x) {
 			return fail("a number")
@@ -110,16 +136,27 @@ func (p *Param) setValue(to reflect.Value, s string) error {
 	return p.check(to)
 }
 
-// check compares a value with the bounds and the list of values.
+// check compares a value, or each of a list, with the bounds and the list of values.
 func (p *Param) check(v reflect.Value) error {
 	var n float64
-	switch p.Kind {
-	case Whole:
+	switch {
+	case v.Kind() == reflect.Slice:
+		for i := range v.Len() {
+			if err := p.check(v.Index(i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	case p.text:
+		return nil // it has read itself
+	case v.CanInt():
 		n = float64(v.Int())
-	case Number:
+	case v.CanUint():
+		n = float64(v.Uint())
+	case v.CanFloat():
 		n = v.Float()
-	case Text:
-		if len(p.Values) > 0 && !p.text && !slices.Contains(p.Values, v.String()) {
+	case v.Kind() == reflect.String:
+		if len(p.Values) > 0 && !slices.Contains(p.Values, v.String()) {
 			return &Error{p.Name, strconv.Quote(v.String()),
 				errors.New("want " + strings.Join(p.Values, ", "))}
 		}
@@ -245,7 +282,8 @@ func Decode(name string, raw json.RawMessage, to any) error {
 	case !errors.As(err, &bad):
 		return wrong(name, err)
 	}
-	want := map[reflect.Kind]string{reflect.String: "a string", reflect.Int: "a whole number", reflect.Float64: "a number",
+	want := map[reflect.Kind]string{reflect.String: "a string", reflect.Int: "a whole number", reflect.Int64: "a whole number",
+		reflect.Uint64: "a whole number that is not negative", reflect.Float64: "a number",
 		reflect.Bool: "true or false", reflect.Slice: "a list"}[bad.Type.Kind()]
 	got, number := strings.CutPrefix(bad.Value, "number ")
 	if said := map[string]string{"string": "a string", "number": "a number", "bool": "true or false",

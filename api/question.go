@@ -16,16 +16,19 @@ import (
 type Door uint8
 
 // The doors. A root answers the requests of HTTP by asking shards. The page asks over HTTP, and
-// shows only some parameters; which ones is not declared here.
+// shows only some parameters; which ones is not declared here. GPU stands for jobs on a GPU, which
+// any door can ask for.
 const (
 	Command Door = iota
 	HTTP
 	Python
 	MCP
 	Root
+	Page
+	GPU
 )
 
-var doorNames = choice.New[Door]("door", "command", "http", "python", "mcp", "root")
+var doorNames = choice.New[Door]("door", "command", "http", "python", "mcp", "root", "page", "gpu")
 
 func (d Door) String() string { return doorNames.Of(d) }
 
@@ -35,23 +38,27 @@ func (d Door) MarshalText() ([]byte, error) { return doorNames.Text(d) }
 // UnmarshalText is the inverse of MarshalText.
 func (d *Door) UnmarshalText(name []byte) error { return doorNames.Set(d, string(name)) }
 
-// Doors lists all of them, in the order of tables.
+// Doors lists those that take parameters by name, in the order of tables.
 func Doors() []Door { return []Door{Command, HTTP, Python, MCP, Root} }
+
+// AllDoors lists also those that are declared for whole questions only.
+func AllDoors() []Door { return append(Doors(), Page, GPU) }
 
 // Kind is the kind of a parameter's value.
 type Kind uint8
 
-// The kinds: text, a list of texts, a whole number, a number, and on or off.
+// The kinds: text, a list of texts, a whole number, a number, on or off, and a list of numbers.
 const (
 	Text Kind = iota
 	List
 	Whole
 	Number
 	Switch
+	Numbers
 )
 
 var kindNames = choice.New[Kind]("kind of value", "string", "list of strings", "whole number", "number",
-	"true or false")
+	"true or false", "list of numbers")
 
 func (k Kind) String() string { return kindNames.Of(k) }
 
@@ -69,7 +76,8 @@ type Question struct {
 
 	kind     reflect.Type
 	named    map[string]*Param // by name and by older names
-	defaults reflect.Value     // a question with the defaults
+	without  map[Door]string
+	defaults reflect.Value // a question with the defaults
 }
 
 // Param is a parameter of a question.
@@ -112,10 +120,18 @@ func (p *Param) Usage() string {
 // Without returns the reason why a door does not have the parameter, or "" if it has it.
 func (p *Param) Without(d Door) string { return p.without[d] }
 
-// declare reads the tags of a struct. A mistake in them is a panic, which every test meets.
-func declare[Q any](name, help string) *Question {
+// Without returns the reason why a door does not answer the question, or "" if it does.
+func (q *Question) Without(d Door) string { return q.without[d] }
+
+// declare reads the tags of a struct. Each of not names doors that do not answer the question, and
+// the reason, as in the tag. A mistake is a panic, which every test meets.
+func declare[Q any](name, help string, not ...string) *Question {
 	t := reflect.TypeFor[Q]()
 	q := &Question{Name: name, Help: help, kind: t, named: map[string]*Param{}}
+	var err error
+	if q.without, err = leftOut(strings.Join(not, ";")); err != nil {
+		panic(fmt.Sprintf("%v: %v", t, err))
+	}
 	for _, f := range reflect.VisibleFields(t) {
 		if ask := f.Tag.Get("ask"); ask != "" {
 			p, err := declareParam(f, ask)
@@ -150,7 +166,7 @@ var textType = reflect.TypeFor[encoding.TextUnmarshaler]()
 func declareParam(f reflect.StructField, name string) (p Param, err error) {
 	p = Param{Name: name, Help: f.Tag.Get("help"), Default: f.Tag.Get("default"),
 		Group: f.Tag.Get("group"), Short: f.Tag.Get("short"), field: f.Index,
-		Low: math.Inf(-1), High: math.Inf(1), without: map[Door]string{}}
+		Low: math.Inf(-1), High: math.Inf(1)}
 	if p.Help == "" || strings.HasSuffix(p.Help, ".") {
 		return p, fmt.Errorf("help %q: want a sentence without a full stop", p.Help)
 	}
@@ -172,9 +188,16 @@ func declareParam(f reflect.StructField, name string) (p Param, err error) {
 			return p, fmt.Errorf("the names of %v are missing in namesOf", t)
 		}
 	case t.Kind() == reflect.String:
+	case t.Kind() == reflect.Slice && reflect.PointerTo(t.Elem()).Implements(textType):
+		p.Kind, p.text = List, true
+		if p.Values = namesOf[t.Elem()]; p.Values == nil {
+			return p, fmt.Errorf("the names of %v are missing in namesOf", t.Elem())
+		}
 	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String:
 		p.Kind = List
-	case t.Kind() == reflect.Int:
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Float64:
+		p.Kind = Numbers
+	case t.Kind() == reflect.Int, t.Kind() == reflect.Int64, t.Kind() == reflect.Uint64:
 		p.Kind = Whole
 	case t.Kind() == reflect.Float64:
 		p.Kind = Number
@@ -191,7 +214,8 @@ func declareParam(f reflect.StructField, name string) (p Param, err error) {
 	if err := p.bounds(f.Tag); err != nil {
 		return p, err
 	}
-	return p, p.leaveOut(f.Tag.Get("not"))
+	p.without, err = leftOut(f.Tag.Get("not"))
+	return p, err
 }
 
 // bounds reads the tags range and above.
@@ -216,25 +240,26 @@ func (p *Param) bounds(tag reflect.StructTag) (err error) {
 	return err
 }
 
-// leaveOut reads the tag not.
-func (p *Param) leaveOut(s string) error {
+// leftOut reads the tag not: the doors, each with the reason.
+func leftOut(s string) (map[Door]string, error) {
+	without := map[Door]string{}
 	if s == "" {
-		return nil
+		return without, nil
 	}
 	for part := range strings.SplitSeq(s, ";") {
 		doors, why, ok := strings.Cut(part, ":")
 		if !ok || strings.TrimSpace(why) == "" {
-			return fmt.Errorf("not %q: want doors, a colon and the reason", part)
+			return nil, fmt.Errorf("not %q: want doors, a colon and the reason", part)
 		}
 		for name := range strings.FieldsSeq(strings.ReplaceAll(doors, ",", " ")) {
 			d, err := doorNames.Parse(name)
 			if err != nil {
-				return fmt.Errorf("not %q: %w", part, err)
+				return nil, fmt.Errorf("not %q: %w", part, err)
 			}
-			p.without[d] = strings.TrimSpace(why)
+			without[d] = strings.TrimSpace(why)
 		}
 	}
-	return nil
+	return without, nil
 }
 
 // Find returns the parameter of a name or older name, or nil if there is none.

@@ -188,3 +188,64 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("the defaults of a search are %+v", s)
 	}
 }
+
+// farewell has the kinds of parameters that greet lacks.
+type farewell struct {
+	Seed  uint64        `ask:"seed" default:"1" help:"of the choice of words"`
+	Bytes int64         `ask:"bytes" range:"0.." help:"how much to say"`
+	Steps []float64     `ask:"steps" default:"1,2.5" above:"0" help:"how far to go"`
+	Modes []search.Mode `ask:"modes" help:"a list of names"`
+}
+
+var leaving = declare[farewell]("farewell", "say goodbye", "mcp, page: it never leaves")
+
+// Whole numbers without a sign, lists of numbers and lists of names are read from URLs and JSON,
+// and each member of a list is checked.
+func TestListsAndLargeNumbers(t *testing.T) {
+	var a, b farewell
+	leaving.Fill(&a)
+	leaving.Fill(&b)
+	if len(a.Steps) != 2 || a.Steps[1] != 2.5 || a.Seed != 1 {
+		t.Errorf("the defaults are %+v", a)
+	}
+	values, _ := url.ParseQuery("seed=18446744073709551615&bytes=5000000000&steps=1,2&steps=3&modes=or,and")
+	if err := leaving.Values(HTTP, values, &a); err != nil {
+		t.Fatal(err)
+	}
+	in := json.NewDecoder(strings.NewReader(`{"seed": 18446744073709551615, "bytes": 5000000000, "steps": [1, 2, 3],
+		"modes": ["or", "and"]}`))
+	if err := leaving.JSON(HTTP, in, &b); err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range []farewell{a, b} {
+		if q.Seed != math.MaxUint64 || q.Bytes != 5e9 || len(q.Steps) != 3 || q.Steps[2] != 3 ||
+			len(q.Modes) != 2 || q.Modes[1] != search.And {
+			t.Errorf("got %+v", q)
+		}
+	}
+	for query, want := range map[string]string{
+		"seed=-1":      `seed "-1": want a whole number that is not negative`,
+		"bytes=-1":     `bytes -1: want 0 or more`,
+		"steps=1,0":    `steps 0: want more than 0`,
+		"steps=1,":     `steps "": want a number`,
+		"modes=or,xor": `modes: unknown mode "xor": want or, and`,
+	} {
+		values, _ := url.ParseQuery(query)
+		var q farewell
+		if err := leaving.Values(HTTP, values, &q); err == nil || err.Error() != want {
+			t.Errorf("%s: %v\nwant %s", query, err, want)
+		}
+	}
+	var q farewell
+	err := leaving.JSON(HTTP, json.NewDecoder(strings.NewReader(`{"steps": [1, -1]}`)), &q)
+	if err == nil || err.Error() != "steps -1: want more than 0" {
+		t.Errorf("a negative step in JSON: %v", err)
+	}
+	if leaving.Without(MCP) == "" || leaving.Without(Page) == "" || leaving.Without(HTTP) != "" {
+		t.Errorf("doors without the question: %v", leaving.without)
+	}
+	schema := leaving.Find("steps").Schema()
+	if one := schema["items"].(map[string]any); one["exclusiveMinimum"] != 0.0 {
+		t.Errorf("the schema of a list of numbers is %v, want the bound in its items", schema)
+	}
+}

@@ -20,6 +20,7 @@ This page is made from the declarations in package ` + "`api`" + `; the command,
 tools for assistants take their parameters from there, too. A flag of the command is written with
 ` + "`-` for `_`" + `.
 `)
+	writeQuestions(&b)
 	for _, q := range Questions() {
 		writeReference(&b, q)
 	}
@@ -35,12 +36,45 @@ tools for assistants take their parameters from there, too. A flag of the comman
 	}
 }
 
+// writeQuestions writes the table of all questions and doors.
+func writeQuestions(b *bytes.Buffer) {
+	b.WriteString("\n## Who can ask what\n|  |")
+	for _, d := range AllDoors() {
+		fmt.Fprintf(b, " %s |", d)
+	}
+	b.WriteString("\n| --- |" + strings.Repeat(" --- |", len(AllDoors())) + "\n")
+	var notes []string
+	for _, q := range Questions() {
+		fmt.Fprintf(b, "| [%s](#%s) |", q.Name, strings.ReplaceAll(q.Name, " ", "-"))
+		for _, d := range AllDoors() {
+			why := q.Without(d)
+			if why == "" {
+				b.WriteString(" same |")
+				continue
+			}
+			notes = append(notes, fmt.Sprintf("%s, %s: %s.", q.Name, d, why))
+			fmt.Fprintf(b, " refused (%d) |", len(notes))
+		}
+		b.WriteString("\n")
+	}
+	writeNotes(b, notes)
+}
+
+func writeNotes(b *bytes.Buffer, notes []string) {
+	for i, note := range notes {
+		if i == 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(b, "%d. %s\n", i+1, note)
+	}
+}
+
 func writeReference(b *bytes.Buffer, q *Question) {
 	fmt.Fprintf(b, "\n## %s\n%s.\n\n| parameter | default | meaning |\n| --- | --- | --- |\n",
 		q.Name, strings.ToUpper(q.Help[:1])+q.Help[1:])
 	for _, p := range q.Params {
 		help := p.Usage()
-		if want := p.Wants(); p.Kind == Whole || p.Kind == Number {
+		if want := p.Wants(); p.Kind == Whole || p.Kind == Number || p.Kind == Numbers {
 			help += "; " + want
 		}
 		name := "`" + p.Name + "`"
@@ -50,14 +84,18 @@ func writeReference(b *bytes.Buffer, q *Question) {
 		fmt.Fprintf(b, "| %s | %s | %s |\n", name, p.Default, strings.ReplaceAll(help, "|", `\|`))
 	}
 	fmt.Fprintf(b, "\nWho can ask it:\n\n|  |")
+	var doors []Door
 	for _, d := range Doors() {
-		fmt.Fprintf(b, " %s |", d)
+		if q.Without(d) == "" {
+			doors = append(doors, d)
+			fmt.Fprintf(b, " %s |", d)
+		}
 	}
-	b.WriteString("\n| --- |" + strings.Repeat(" --- |", len(Doors())) + "\n")
+	b.WriteString("\n| --- |" + strings.Repeat(" --- |", len(doors)) + "\n")
 	var notes []string
 	for _, p := range q.Params {
 		fmt.Fprintf(b, "| `%s` |", p.Name)
-		for _, d := range Doors() {
+		for _, d := range doors {
 			why := p.Without(d)
 			if why == "" {
 				b.WriteString(" same |")
@@ -68,12 +106,7 @@ func writeReference(b *bytes.Buffer, q *Question) {
 		}
 		b.WriteString("\n")
 	}
-	for i, note := range notes {
-		if i == 0 {
-			b.WriteString("\n")
-		}
-		fmt.Fprintf(b, "%d. %s\n", i+1, note)
-	}
+	writeNotes(b, notes)
 }
 
 // Python's search has an argument for each parameter that it can ask.

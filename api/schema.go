@@ -9,9 +9,14 @@ import (
 // Schema describes a parameter in the terms of JSON Schema, which OpenAPI and MCP share.
 func (p *Param) Schema() map[string]any {
 	s := map[string]any{}
+	one := s // where the values of a list are described
 	switch p.Kind {
 	case List:
-		s["type"], s["items"] = "array", map[string]any{"type": "string"}
+		one = map[string]any{"type": "string"}
+		s["type"], s["items"] = "array", one
+	case Numbers:
+		one = map[string]any{"type": "number"}
+		s["type"], s["items"] = "array", one
 	case Whole:
 		s["type"] = "integer"
 	case Number:
@@ -22,22 +27,31 @@ func (p *Param) Schema() map[string]any {
 		s["type"] = "string"
 	}
 	if len(p.Values) > 0 {
-		s["enum"] = p.Values
+		one["enum"] = p.Values
 	}
 	if !math.IsInf(p.Low, -1) {
 		if p.Open {
-			s["exclusiveMinimum"] = p.Low
+			one["exclusiveMinimum"] = p.Low
 		} else {
-			s["minimum"] = p.Low
+			one["minimum"] = p.Low
 		}
 	}
 	if !math.IsInf(p.High, 1) {
-		s["maximum"] = p.High
+		one["maximum"] = p.High
 	}
 	if p.Default == "" || p.Optional { // a client that fills in defaults would give the parameter
 		return s
 	}
 	switch p.Kind {
+	case List:
+		s["default"] = strings.Split(p.Default, ",")
+	case Numbers:
+		var list []float64
+		for part := range strings.SplitSeq(p.Default, ",") {
+			x, _ := strconv.ParseFloat(part, 64) // no error: Fill has parsed it
+			list = append(list, x)
+		}
+		s["default"] = list
 	case Whole, Number:
 		s["default"], _ = strconv.ParseFloat(p.Default, 64) // no error: Fill has parsed it
 	case Switch:

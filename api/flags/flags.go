@@ -55,7 +55,7 @@ type value struct {
 }
 
 func (v *value) Set(s string) error {
-	if v.param.Kind == api.List {
+	if v.param.Kind == api.List || v.param.Kind == api.Numbers {
 		v.list = append(v.list, s)
 		v.text = strings.Join(v.list, ",")
 		return v.param.Set(v.question, v.list...)
@@ -85,6 +85,8 @@ func (v *value) Type() string {
 	switch v.param.Kind {
 	case api.List:
 		return "strings"
+	case api.Numbers:
+		return "numbers"
 	case api.Whole:
 		return "int"
 	case api.Number:
