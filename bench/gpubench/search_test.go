@@ -2,6 +2,7 @@ package gpubench
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/collocate/collocate/internal/gpu/check"
@@ -33,6 +34,12 @@ func TestSearchJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, b := range benches {
+		if strings.HasPrefix(b.Name, "thesis: ") {
+			if lossy := strings.Contains(b.Name, "homogeneous"); (b.Recall > 0) != lossy || b.Note == "" {
+				t.Errorf("%s: recall %v, note %q: want a note, and a recall if it is not exact", b.Name,
+					b.Recall, b.Note)
+			}
+		}
 		met := ""
 		if b.Met != nil {
 			met = map[bool]string{true: "met", false: "not met"}[*b.Met]

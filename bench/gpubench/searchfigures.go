@@ -25,15 +25,16 @@ type searching struct {
 	s     *search.Searcher
 	shape thesisbench.Shape
 	runs  int
+	exact map[string][]search.Hit // results of the cores
 	out   []check.Bench
 }
 
 func measureSearch(ctx context.Context, dev *gpu.Device, quick bool) ([]check.Bench, error) {
-	share, lists, runs, docs, words := 1.0, 4, 200, 500_000, 20_000
+	share, lists, runs, docs, words := 1.0, 7, 200, 500_000, 20_000
 	if quick {
 		share, lists, runs, docs, words = 0.0002, 4, 1, 2000, 50
 	}
-	m := &searching{ctx: ctx, shape: thesisbench.Thesis(share, lists), runs: runs}
+	m := &searching{ctx: ctx, shape: thesisbench.Thesis(share, lists), runs: runs, exact: map[string][]search.Hit{}}
 	err := withIndex(ctx, dev, m.shape, func(s *search.Searcher) error {
 		m.s = s
 		for _, f := range []func() error{m.singles, m.batch, m.thesis} {
@@ -119,8 +120,8 @@ func (m *searching) singles() error {
 	return nil
 }
 
-// batch measures a batch of 500 queries of two words, of all classes: all pairs of the four lists
-// of a class. One of each is compared with the CPU.
+// batch measures a batch of 500 queries of two words, of all classes: all pairs of four lists of
+// a class. One of each is compared with the CPU.
 func (m *searching) batch() error {
 	pairs := [][2]int{{0, 1}, {2, 3}, {0, 2}, {1, 3}, {0, 3}, {1, 2}}
 	var requests []search.Request

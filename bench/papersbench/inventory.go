@@ -198,13 +198,14 @@ const adjustedHere = "adjusted are the thesis' homogeneous partitions with the s
 func (s *thesisPart) items() []item {
 	out := []item{
 		{Number: "Table " + s.sequential, Shows: s.shows + ", one core", Paper: s.base,
-			Differs: "Go instead of Java",
-			ours:    column("thesis-table-"+s.sequential, "queries", "ms", " ms")},
+			Differs: "Go instead of Java; as written is the thesis' pseudocode on uncompressed lists",
+			ours: both(column("thesis-table-"+s.sequential, "queries", "ms", " ms"),
+				column("thesis-table-"+s.sequential, "queries", "as written: ms", " ms as written"))},
 		{Number: "Table " + s.times, Shows: s.shows +
 			", parallel, 24 settings: the best of each class", Paper: s.speedups,
 			Differs: adjustedHere, ours: bestSingle(s.name)},
 		{Number: "Table " + s.recall, Shows: s.shows + ", recall of homogeneous partitions, sh-r",
-			Paper: s.recalls, Differs: "the thesis does not say for which size; adjusted partitions of 64 here", recall: true, ours: recallOf("thesis-table-" + s.recall)},
+			Paper: s.recalls, Differs: "the thesis does not say for which size; partitions of 64 here, of the exact result; it compares with its own sequential algorithm, which is not exact if MaxScore is read as written", recall: true, ours: recallOf("thesis-table-" + s.recall)},
 		{Number: "Figure " + s.one, Shows: s.shows + ", speedup by class, 1 partition in a row",
 			Paper: s.oneTold, kind: told, ours: classes("thesis-figure-" + s.one)},
 	}

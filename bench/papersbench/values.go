@@ -206,7 +206,12 @@ func bestSingle(part string) func(*pages) (string, error) {
 		var out []string
 		err = eachCut(func(cut string) error {
 			ms, err := line(t, cut, "the thesis'", "here")
-			out = append(out, fmt.Sprintf("%s %s ms (%s)", cut, strings.Join(ms, ", "), speedups(base, ms)))
+			if err != nil {
+				return err
+			}
+			kept, err := line(t, cut, "the thesis'", "recall here")
+			out = append(out, fmt.Sprintf("%s %s ms (%s), recall %s", cut, strings.Join(ms, ", "),
+				speedups(base, ms), strings.Join(kept, ", ")))
 			return err
 		})
 		return strings.Join(out, "; "), err
@@ -228,22 +233,33 @@ func speedups(base, times []string) string {
 	return strings.Join(out, ", ")
 }
 
-// recallOf returns the recall of adjusted partitions of size 64, policy sh-r.
+// recallOf returns the recall of partitions of size 64: adjusted and plain ones with policy sh-r,
+// and adjusted ones of the algorithm as written.
 func recallOf(name string) func(*pages) (string, error) {
 	return func(p *pages) (string, error) {
 		t, err := p.table(name)
 		if err != nil {
 			return "", err
 		}
-		row, err := line(t, "adjusted", "sh-r", "64")
-		if err != nil {
+		var parts []string
+		add := func(t *report.Table, what string, from, step int, cells ...string) error {
+			row, err := line(t, cells...)
+			var values []string
+			for i := from; i < len(row); i += step {
+				values = append(values, row[i])
+			}
+			parts = append(parts, what+" "+strings.Join(values, ", "))
+			return err
+		}
+		if err := errors.Join(add(t, "adjusted", 0, 4, "adjusted", "sh-r", "64"),
+			add(t, "plain homogeneous", 0, 4, "homogeneous", "sh-r", "64")); err != nil {
 			return "", err
 		}
-		var out []string
-		for i := 0; i < len(row); i += 4 {
-			out = append(out, row[i])
+		if t, err = p.table(name + "-as-written"); err != nil {
+			return "", err
 		}
-		return strings.Join(out, ", "), nil
+		err = add(t, "adjusted, as written, of one core's result as written", 1, 3, "64")
+		return strings.Join(parts, "; "), err
 	}
 }
 
@@ -265,10 +281,20 @@ func bestBatch(algorithm, settings string) func(*pages) (string, error) {
 		var out []string
 		err = eachCut(func(cut string) error {
 			row, err := line(t, "async, "+cut, settings)
-			if err == nil {
-				out = append(out, fmt.Sprintf("%s %s s (%s)", cut, row[c-2], speedups(base[c-2:c-1], row[c-2:c-1])))
+			if err != nil {
+				return err
 			}
-			return err
+			kept := "1"
+			if cut == "adjusted" {
+				lost, err := line(t, "async, "+cut+": recall", settings)
+				if err != nil {
+					return err
+				}
+				kept = lost[c-2]
+			}
+			out = append(out, fmt.Sprintf("%s %s s (%s), recall %s", cut, row[c-2],
+				speedups(base[c-2:c-1], row[c-2:c-1]), kept))
+			return nil
 		})
 		return strings.Join(out, ", "), err
 	}

@@ -27,8 +27,8 @@ var (
 	thesisCuts = []search.Partition{search.Adjusted, search.Heterogeneous}
 )
 
-// slack is the number of documents by which adjusted lists may begin early in the thesis (4.5.4).
-const slack = 5
+// Slack is the number of documents by which adjusted lists may begin early in the thesis (4.5.4).
+const Slack = 5
 
 // publishedSingle has times of single queries in milliseconds, by class of queries.
 type publishedSingle struct {

@@ -1,7 +1,9 @@
 package thesisbench
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -33,23 +35,31 @@ func (b *bench) generated(shape *Shape) {
 	}
 	rng := rand.New(rand.NewPCG(7, 7))
 	weights := []int{0, 0, 0, 1, 1, 2, 2, 3}
-	for range b.Batch {
-		c := b.classes[weights[rng.IntN(len(weights))]]
-		b.batch = append(b.batch, c.queries[rng.IntN(len(c.queries))])
+	for range max(1, b.Batches) {
+		var queries []search.Request
+		for range b.Batch {
+			c := b.classes[weights[rng.IntN(len(weights))]]
+			queries = append(queries, c.queries[rng.IntN(len(c.queries))])
+		}
+		b.queued = append(b.queued, queries)
 	}
 }
+
+// thesisBatches is the number of the thesis' batches: 2,000 queries of its log in batches of 500.
+const thesisBatches = 4
 
 // mostWords is the largest number of words that the thesis' kernels accept.
 const mostWords = 32
 
 // topics divides the topics into four classes by the mean length of their lists, and selects evenly
-// spaced ones of each. A batch is the topics in the order of the file.
+// spaced ones of each. Batches are the topics in the order of the file.
 func (b *bench) topics() error {
 	type topic struct {
 		request search.Request
 		length  int
 	}
 	var all []topic
+	var queries []search.Request
 	for _, text := range b.Topics {
 		r := search.Request{Text: text, K: 1}
 		found, err := b.s.Search(b.ctx, r)
@@ -58,9 +68,7 @@ func (b *bench) topics() error {
 		}
 		if n := found.Stats.Words; n > 0 && n <= mostWords {
 			all = append(all, topic{r, int(found.Stats.Postings) / n})
-			if len(b.batch) < b.Batch {
-				b.batch = append(b.batch, r)
-			}
+			queries = append(queries, r)
 		}
 	}
 	if left := len(b.Topics) - len(all); left > 0 {
@@ -68,6 +76,14 @@ func (b *bench) topics() error {
 	}
 	if len(all) < len(classNames) {
 		return errors.New("thesis: want at least four topics with words of the index")
+	}
+	if b.queued = slices.Collect(slices.Chunk(queries, b.Batch)); b.Batches > len(b.queued) {
+		return fmt.Errorf("thesis: %d batches of %d queries need more than the %d topics", b.Batches,
+			b.Batch, len(queries))
+	}
+	b.queued = b.queued[:min(len(b.queued), cmp.Or(b.Batches, thesisBatches))]
+	if last := len(b.queued) - 1; last > 0 && len(b.queued[last]) < b.Batch {
+		b.queued = b.queued[:last] // all batches have the same number of queries
 	}
 	slices.SortStableFunc(all, func(x, y topic) int { return x.length - y.length })
 	for i, name := range classNames {

@@ -23,6 +23,7 @@ type Options struct {
 	Queries int         // of each class, including the fastest and the slowest, which do not count; 0 means 20
 	Runs    int         // of each query; 0 means 10
 	Batch   int         // number of queries in a batch; 0 means 500
+	Batches int         // number of batches, whose times are averaged; 0 means 4 if there are so many topics, else 1
 	K       int         // number of answers; 0 means 128
 	Dir     string      // for the generated collection; "" means the system's temporary folder
 	// Index and Topics, if set, replace the generated collection and its queries.
@@ -53,7 +54,7 @@ func (o Options) withDefaults() Options {
 }
 
 func (o *Options) check() error {
-	if !(o.Share > 0 && o.Share <= 1) || o.Queries < 1 || o.Runs < 1 || o.Batch < 1 || o.K < 1 ||
+	if !(o.Share > 0 && o.Share <= 1) || o.Queries < 1 || o.Runs < 1 || o.Batch < 1 || o.Batches < 0 || o.K < 1 ||
 		o.K > 1024 || o.Threads < 1 {
 		return fmt.Errorf("thesis: share %v, %d queries, %d runs, batches of %d, k %d, %d threads: want positive numbers, a share of at most 1 and a k of at most 1024",
 			o.Share, o.Queries, o.Runs, o.Batch, o.K, o.Threads)
@@ -70,7 +71,7 @@ type bench struct {
 	ctx     context.Context
 	s       *search.Searcher
 	classes []class
-	batch   []search.Request // the queries of a batch
+	queued  [][]search.Request // the queries of the batches
 	exact   map[string]*search.Result
 	alone   map[aloneKey]float64     // seconds of a query on one core
 	figures map[figureKey]figure     // of single queries
@@ -189,7 +190,7 @@ func (b *bench) request(r search.Request, a search.Algorithm, mode search.Mode, 
 		p.Engine, p.Threads = engine.Multicore, b.Threads
 	}
 	if p.Partition == search.Adjusted {
-		p.Slack = slack
+		p.Slack = Slack
 	}
 	if a != search.Tiles && b.Device != nil { // as in the thesis
 		p.Blocks.Start = mode == search.And

@@ -52,7 +52,12 @@ func TestRunOnCores(t *testing.T) {
 	if complete(t, r); said != 1 {
 		t.Error("no message names the topic that was left out")
 	}
+	// Eight topics are two batches of four; the thesis had four of 500.
+	if text := r.Sections[len(r.Sections)-1].Text; !strings.Contains(text, "8 in 2 batches") {
+		t.Errorf("chapter 7 says %q, want two batches", text)
+	}
 	for _, o := range []Options{{Share: 2}, {K: 2000}, {Index: dir}, {Topics: topics},
+		{Index: dir, Topics: topics, Batch: 4, Batches: 3},
 		{Index: dir, Topics: []string{"nowhere"}}} {
 		if _, err := Run(t.Context(), o); err == nil {
 			t.Errorf("%+v: want an error", o)

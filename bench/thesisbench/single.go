@@ -41,9 +41,14 @@ func (b *bench) single(s section) error {
 			return err
 		}
 	}
-	out := report.Section{Title: s.title, Tables: []report.Table{b.sequentialTable(s, base)}}
+	written, err := b.asWritten(s.part)
+	if err != nil {
+		return err
+	}
+	out := report.Section{Title: s.title, Text: changedHere,
+		Tables: []report.Table{b.sequentialTable(s, base, written)}}
 	if s.mode == search.And {
-		out.Text = "With AND, one core intersects the lists and takes the same time for every algorithm, and so do several cores. On a GPU the algorithms begin, as in the thesis, with a " +
+		out.Text += "\n\nWith AND, our one core intersects the lists and takes the same time for every algorithm, and so do several cores. On a GPU the algorithms begin, as in the thesis, with a " +
 			"threshold that is the sum of the words' bounds. Heterogeneous partitions are exact; adjusted ones lose documents whose postings are in different partitions: see the recall."
 	}
 	for _, table := range []func(section, []float64) (report.Table, error){b.timesTable, b.recallTable, b.bestTable} {
@@ -53,7 +58,7 @@ func (b *bench) single(s section) error {
 		}
 		out.Tables = append(out.Tables, t)
 	}
-	var err error
+	out.Tables = append(out.Tables, b.writtenRecall(s, written))
 	if out.Plots, err = b.singlePlots(s, base); err != nil {
 		return err
 	}
@@ -62,14 +67,17 @@ func (b *bench) single(s section) error {
 }
 
 // sequentialTable makes table 5.3, 5.6, 5.9 or 5.12.
-func (b *bench) sequentialTable(s section, base []float64) report.Table {
+func (b *bench) sequentialTable(s section, base []float64, written []asWritten) report.Table {
 	had := thesisSingle[s.part]
 	t := report.Table{Name: "table-" + s.sequential,
-		Title:  fmt.Sprintf("Table %s: %v with %v on one core", s.sequential, s.algorithm, s.mode),
-		Header: []string{"queries", "postings a list", "ms", "thesis: postings a list", "thesis: ms"}}
+		Title: fmt.Sprintf("Table %s: %v with %v on one core. As written is the thesis' pseudocode on uncompressed lists, with its recall of the exact result.",
+			s.sequential, s.algorithm, s.mode),
+		Header: []string{"queries", "postings a list", "ms", "as written: ms", "as written: recall",
+			"thesis: postings a list", "thesis: ms"}}
 	for i, c := range b.classes {
 		t.Rows = append(t.Rows, []string{c.name, strconv.Itoa(c.length), format(base[i]),
-			strconv.Itoa(thesisClasses[i].Length), printed(had.sequential[i], 2)})
+			cell(written, i, func(w asWritten) string { return format(w.ms) }),
+			cell(written, i, func(w asWritten) string { return recall(w.exact) }), strconv.Itoa(thesisClasses[i].Length), printed(had.sequential[i], 2)})
 	}
 	return t
 }
@@ -81,7 +89,7 @@ func (b *bench) timesTable(s section, base []float64) (report.Table, error) {
 		Title:  fmt.Sprintf("Table %s: parallel %v with %v", s.times, s.algorithm, s.mode),
 		Header: []string{"partition", "policy", "size", "in a row"}}
 	for _, c := range b.classes {
-		t.Header = append(t.Header, c.name+" ms", "speedup", "thesis: ms", "speedup")
+		t.Header = append(t.Header, c.name+" ms", "speedup", "recall", "thesis: ms", "speedup")
 	}
 	for cut := range settings(thesisSizes) {
 		line := []string{cut.Partition.String(), cut.Policy.String(), strconv.Itoa(cut.Size), strconv.Itoa(cut.Row)}
@@ -91,7 +99,7 @@ func (b *bench) timesTable(s section, base []float64) (report.Table, error) {
 			if err != nil {
 				return t, err
 			}
-			line = append(line, format(f.ms), format(base[i]/f.ms),
+			line = append(line, format(f.ms), format(base[i]/f.ms), recall(f.recall),
 				printed(had.parallel[at][i], 2), printed(singleSpeedups[s.part][at][i], 2))
 		}
 		t.Rows = append(t.Rows, line)
@@ -183,8 +191,10 @@ func (b *bench) bestTable(s section, base []float64) (report.Table, error) {
 			of              func(i int) (float64, error)
 		}{
 			{"the thesis'", "thesis", func(i int) (float64, error) { return had.best(p, i), nil }},
-			{"the thesis'", "here", func(i int) (float64, error) { return b.best(i, s.part, p, true), nil }},
-			{"all measured", "here", func(i int) (float64, error) { return b.best(i, s.part, p, false), nil }},
+			{"the thesis'", "here", func(i int) (float64, error) { return b.best(i, s.part, p, true).ms, nil }},
+			{"the thesis'", "recall here", func(i int) (float64, error) { return b.best(i, s.part, p, true).recall, nil }},
+			{"all measured", "here", func(i int) (float64, error) { return b.best(i, s.part, p, false).ms, nil }},
+			{"all measured", "recall here", func(i int) (float64, error) { return b.best(i, s.part, p, false).recall, nil }},
 		} {
 			if err := add(p.String(), x.settings, x.whose, x.of); err != nil {
 				return t, err
@@ -212,16 +222,16 @@ func (b *bench) bestTable(s section, base []float64) (report.Table, error) {
 	})
 }
 
-// best returns the least time of a partition in a class, over the thesis' settings or over all that
-// were measured so far.
-func (b *bench) best(class int, p part, cut search.Partition, thesis bool) float64 {
-	least := math.Inf(1)
+// best returns the figure with the least time of a partition in a class, over the thesis' settings
+// or over all that were measured so far.
+func (b *bench) best(class int, p part, cut search.Partition, thesis bool) figure {
+	least := figure{ms: math.Inf(1)}
 	for key, f := range b.figures {
 		if key.class != class || key.part != p || key.cut.Partition != cut {
 			continue
 		}
-		if _, same := singleRow(key.cut); same && key.cut.Blocks == (search.Blocks{}) || !thesis {
-			least = min(least, f.ms)
+		if _, same := singleRow(key.cut); (same && key.cut.Blocks == (search.Blocks{}) || !thesis) && f.ms < least.ms {
+			least = f
 		}
 	}
 	return least

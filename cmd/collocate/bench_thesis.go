@@ -27,7 +27,7 @@ WAND and MaxScore in all variants, and print times, speedups over one core, and 
 thesis' values.
 
 With an index and --topics, measure these queries instead, in four classes by the length of their
-postings lists. --engine auto uses a GPU if there is one; on cores, a hundredth of the collection
+postings lists, and the first 2,000 in four batches of 500. --engine auto uses a GPU if there is one; on cores, a hundredth of the collection
 is the default. As in the thesis, each of 20 queries runs 10 times, and the fastest and the
 slowest query are left out. --out writes the page with CSV files and plots to a folder.`,
 		Args: cobra.MaximumNArgs(1),
@@ -59,6 +59,7 @@ slowest query are left out. --out writes the page with CSV files and plots to a 
 	fl.IntVar(&o.Queries, "queries", 20, "number of queries of each class")
 	fl.IntVar(&o.Runs, "runs", 10, "number of runs of each query, as long as they take less than half a second")
 	fl.IntVar(&o.Batch, "batch", 500, "number of queries in a batch")
+	fl.IntVar(&o.Batches, "batches", 0, "number of batches, whose times are averaged (default 4 if there are so many topics, else 1)")
 	fl.IntVarP(&o.K, "k", "k", 128, "number of documents")
 	fl.StringVar(&topics, "topics", "", "file of queries, in any of the formats of 'search --topics'")
 	fl.StringVar(&o.Dir, "scratch", "", "folder for the generated collection, about 2 GB, which is deleted at the end (default the system's temporary folder)")
@@ -68,9 +69,11 @@ slowest query are left out. --out writes the page with CSV files and plots to a 
 }
 
 func (a *app) benchThesis(ctx context.Context, o thesisbench.Options, out string) (err error) {
-	if o.Share < 0 || o.Share > 1 || o.Queries < 1 || o.Runs < 1 || o.Batch < 1 || o.K < 1 || o.K > 1024 {
-		return usagef("--share %v, --queries %d, --runs %d, --batch %d, -k %d: want positive numbers, "+
-			"at most 1 for --share and at most 1024 for -k", o.Share, o.Queries, o.Runs, o.Batch, o.K)
+	if o.Share < 0 || o.Share > 1 || o.Queries < 1 || o.Runs < 1 || o.Batch < 1 || o.Batches < 0 ||
+		o.K < 1 || o.K > 1024 {
+		return usagef("--share %v, --queries %d, --runs %d, --batch %d, --batches %d, -k %d: want "+
+			"positive numbers, at most 1 for --share and at most 1024 for -k", o.Share, o.Queries,
+			o.Runs, o.Batch, o.Batches, o.K)
 	}
 	o.Threads = a.threads
 	o.Say = func(format string, args ...any) { a.summary(format, args...) }

@@ -132,6 +132,12 @@ func printBenches(w io.Writer, list []check.Bench) {
 		if b.Fraction > 0 {
 			fmt.Fprintf(w, "  %3.0f%% of a copy", b.Fraction*100)
 		}
+		if b.Recall > 0 {
+			fmt.Fprintf(w, "  recall %.3f", b.Recall)
+		}
+		if b.Joules > 0 {
+			fmt.Fprintf(w, "  %.3g J", b.Joules)
+		}
 		if b.Met != nil && !*b.Met {
 			fmt.Fprintf(w, "  (wanted: %s)", b.Wanted)
 		}

@@ -43,6 +43,9 @@ type Bench struct {
 	GBs      float64 `json:"gb_per_s,omitempty"` // Bytes over Seconds
 	GItems   float64 `json:"g_items_per_s,omitempty"`
 	Fraction float64 `json:"fraction_of_copy,omitempty"` // GBs over a copy's
+	Recall   float64 `json:"recall,omitempty"`           // of a result that is not exact; 0 means that it is
+	Joules   float64 `json:"joules,omitempty"`           // of the work of Seconds; 0 means not measured
+	Note     string  `json:"note,omitempty"`             // how it was measured
 	Wanted   string  `json:"wanted,omitempty"`
 	Met      *bool   `json:"met,omitempty"`
 }
