@@ -22,6 +22,8 @@
 //	one:"a,b"        the allowed values of a text, or the name of one of the lists in names.go
 //	group:"Ranking"  the heading in help; without it the first group
 //	not:"mcp: why"   doors without this parameter, each with the reason, separated by ;
+//	at:"mcp: default=5 most=50, why"
+//	                 doors with another default or largest value, each with the reason
 //
 // For example
 //

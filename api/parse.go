@@ -217,7 +217,7 @@ func (q *Question) lookUp(d Door, name string) (*Param, error) {
 	if why := p.Without(d); why != "" {
 		return nil, wrongf(name, "not here: %s", why)
 	}
-	return p, nil
+	return p.at(d), nil
 }
 
 // JSON reads an object into a question with its defaults. It is stricter than encoding/json: names

@@ -77,7 +77,8 @@ type Question struct {
 	kind     reflect.Type
 	named    map[string]*Param // by name and by older names
 	without  map[Door]string
-	defaults reflect.Value // a question with the defaults
+	called   map[Door]string // where the name differs
+	defaults reflect.Value   // a question with the defaults
 }
 
 // Param is a parameter of a question.
@@ -99,8 +100,11 @@ type Param struct {
 	Optional bool
 
 	without map[Door]string
+	differs map[Door]string // the tag at, as a sentence
+	doors   map[Door]*Param // of doors where the default or the bound differs
 	field   []int
-	text    bool // a type with names, which reads and writes itself
+	text    bool           // a type with names or a shape, which reads and writes itself
+	shape   map[string]any // of a shaped type
 }
 
 // Usage returns the help with the allowed values, where it does not explain them itself.
@@ -120,8 +124,50 @@ func (p *Param) Usage() string {
 // Without returns the reason why a door does not have the parameter, or "" if it has it.
 func (p *Param) Without(d Door) string { return p.without[d] }
 
+// Differs says how the default or the bound of a door is another than that of the rest, and why. It
+// is "" if they are the same.
+func (p *Param) Differs(d Door) string { return p.differs[d] }
+
+// at returns the parameter as a door has it.
+func (p *Param) at(d Door) *Param {
+	if own := p.doors[d]; own != nil {
+		return own
+	}
+	return p
+}
+
 // Without returns the reason why a door does not answer the question, or "" if it does.
 func (q *Question) Without(d Door) string { return q.without[d] }
+
+// In returns what the question is called in a door: a verb, a path, a function of Python or a tool.
+// Unless it was declared otherwise, all have the question's name, as they write names.
+func (q *Question) In(d Door) string {
+	if name := q.called[d]; name != "" {
+		return name
+	}
+	switch d {
+	case HTTP, Root, Page:
+		if name := q.called[HTTP]; name != "" {
+			return name
+		}
+		return "/v1/" + strings.ReplaceAll(q.Name, " ", "/")
+	case Python:
+		return strings.ReplaceAll(q.Name[strings.LastIndex(q.Name, " ")+1:], "-", "_")
+	case MCP:
+		return strings.NewReplacer(" ", "_", "-", "_").Replace(q.Name)
+	}
+	return q.Name
+}
+
+// in declares what the question is called in some doors, as in "http: /v1/keywords; mcp: keys".
+func (q *Question) in(names string) *Question {
+	called, err := leftOut(names)
+	if err != nil {
+		panic(fmt.Sprintf("%s: %v", q.Name, err))
+	}
+	q.called = called
+	return q
+}
 
 // declare reads the tags of a struct. Each of not names doors that do not answer the question, and
 // the reason, as in the tag. A mistake is a panic, which every test meets.
@@ -152,16 +198,35 @@ func declare[Q any](name, help string, not ...string) *Question {
 	}
 	q.defaults = reflect.New(t).Elem()
 	for i := range q.Params {
-		if p := &q.Params[i]; p.Default != "" && !p.Optional {
-			if err := p.set(q.defaults.FieldByIndex(p.field), p.Default); err != nil {
-				panic(fmt.Sprintf("%v: the default of %s: %v", t, p.Name, err))
+		p := &q.Params[i]
+		if err := p.fill(q.defaults); err != nil {
+			panic(fmt.Sprintf("%v: the default of %s: %v", t, p.Name, err))
+		}
+		for _, own := range p.doors {
+			if err := own.fill(reflect.New(t).Elem()); err != nil {
+				panic(fmt.Sprintf("%v: a default of %s: %v", t, p.Name, err))
 			}
 		}
 	}
 	return q
 }
 
-var textType = reflect.TypeFor[encoding.TextUnmarshaler]()
+// fill sets the default in a question.
+func (p *Param) fill(question reflect.Value) error {
+	if p.Default == "" || p.Optional {
+		return nil
+	}
+	return p.set(question.FieldByIndex(p.field), p.Default)
+}
+
+var textType, shapedType = reflect.TypeFor[encoding.TextUnmarshaler](), reflect.TypeFor[shaped]()
+
+// shaped is a type of parameters with a grammar of its own, such as numbers or the word auto. It
+// checks its values itself. Shape describes what it has in JSON, as a schema.
+type shaped interface {
+	encoding.TextUnmarshaler
+	Shape() map[string]any
+}
 
 func declareParam(f reflect.StructField, name string) (p Param, err error) {
 	p = Param{Name: name, Help: f.Tag.Get("help"), Default: f.Tag.Get("default"),
@@ -182,6 +247,8 @@ func declareParam(f reflect.StructField, name string) (p Param, err error) {
 		t = t.Elem()
 	}
 	switch {
+	case reflect.PointerTo(t).Implements(shapedType):
+		p.text, p.shape = true, reflect.New(t).Interface().(shaped).Shape()
 	case reflect.PointerTo(t).Implements(textType):
 		p.text = true
 		if p.Values = namesOf[t]; p.Values == nil {
@@ -214,8 +281,42 @@ func declareParam(f reflect.StructField, name string) (p Param, err error) {
 	if err := p.bounds(f.Tag); err != nil {
 		return p, err
 	}
-	p.without, err = leftOut(f.Tag.Get("not"))
-	return p, err
+	if p.without, err = leftOut(f.Tag.Get("not")); err != nil {
+		return p, err
+	}
+	return p, p.inDoors(f.Tag.Get("at"))
+}
+
+// inDoors reads the tag at: the doors with a default or a bound of their own.
+func (p *Param) inDoors(tag string) error {
+	p.differs, p.doors = map[Door]string{}, map[Door]*Param{}
+	said, err := leftOut(tag)
+	for d, text := range said {
+		own := *p
+		settings, why, ok := strings.Cut(text, ",")
+		if !ok {
+			return fmt.Errorf("at %q: want settings, a comma and the reason", text)
+		}
+		var differs []string
+		for part := range strings.FieldsSeq(settings) {
+			name, value, _ := strings.Cut(part, "=")
+			switch name {
+			case "default":
+				own.Default = value
+				differs = append(differs, "by default "+value)
+			case "most":
+				if own.High, err = strconv.ParseFloat(value, 64); err != nil {
+					return fmt.Errorf("at %q: %w", text, err)
+				}
+				differs = append(differs, "at most "+value)
+			default:
+				return fmt.Errorf("at %q: want default=VALUE or most=NUMBER", text)
+			}
+		}
+		p.differs[d] = strings.Join(differs, ", ") + ": " + strings.TrimSpace(why)
+		p.doors[d] = &own
+	}
+	return err
 }
 
 // bounds reads the tags range and above.
@@ -265,11 +366,11 @@ func leftOut(s string) (map[Door]string, error) {
 // Find returns the parameter of a name or older name, or nil if there is none.
 func (q *Question) Find(name string) *Param { return q.named[name] }
 
-// At returns the parameters that a door has.
+// At returns the parameters that a door has, with its own defaults and bounds.
 func (q *Question) At(d Door) (list []*Param) {
 	for i := range q.Params {
 		if p := &q.Params[i]; p.Without(d) == "" {
-			list = append(list, p)
+			list = append(list, p.at(d))
 		}
 	}
 	return list
@@ -287,4 +388,14 @@ func (q *Question) Names(d Door) string {
 // Fill sets the defaults in a question, a pointer to a struct, and clears what has none.
 func (q *Question) Fill(question any) {
 	reflect.ValueOf(question).Elem().Set(q.defaults)
+}
+
+// FillAt sets the defaults of a door.
+func (q *Question) FillAt(d Door, question any) {
+	q.Fill(question)
+	for i := range q.Params {
+		if own := q.Params[i].doors[d]; own != nil {
+			own.fill(reflect.ValueOf(question).Elem()) // no error: declare has filled it
+		}
+	}
 }

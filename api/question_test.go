@@ -195,7 +195,22 @@ type farewell struct {
 	Bytes int64         `ask:"bytes" range:"0.." help:"how much to say"`
 	Steps []float64     `ask:"steps" default:"1,2.5" above:"0" help:"how far to go"`
 	Modes []search.Mode `ask:"modes" help:"a list of names"`
+	Waves int           `ask:"waves" default:"7" range:"1.." at:"mcp: default=2 most=3, it is shy" help:"how often to wave"`
+	After pause         `ask:"after" help:"how long to wait"`
 }
+
+// pause is a type with a grammar of its own.
+type pause struct{ seconds int }
+
+func (p *pause) UnmarshalText(text []byte) error {
+	if string(text) != "long" {
+		return errors.New("want long")
+	}
+	p.seconds = 60
+	return nil
+}
+
+func (p *pause) Shape() map[string]any { return map[string]any{"type": "string"} }
 
 var leaving = declare[farewell]("farewell", "say goodbye", "mcp, page: it never leaves")
 
@@ -247,5 +262,40 @@ func TestListsAndLargeNumbers(t *testing.T) {
 	schema := leaving.Find("steps").Schema()
 	if one := schema["items"].(map[string]any); one["exclusiveMinimum"] != 0.0 {
 		t.Errorf("the schema of a list of numbers is %v, want the bound in its items", schema)
+	}
+}
+
+// A door may have a default and a bound of its own, and its own name of the question.
+func TestDifferencesOfDoors(t *testing.T) {
+	var usual, shy farewell
+	leaving.Fill(&usual)
+	leaving.FillAt(MCP, &shy)
+	if usual.Waves != 7 || shy.Waves != 2 {
+		t.Errorf("it waves %d times, and %d for MCP: want 7 and 2", usual.Waves, shy.Waves)
+	}
+	values := url.Values{"waves": {"4"}, "after": {"long"}}
+	if err := leaving.Values(HTTP, values, &usual); err != nil || usual.Waves != 4 || usual.After.seconds != 60 {
+		t.Errorf("4 waves over HTTP: %+v, %v", usual, err)
+	}
+	if err := leaving.Values(MCP, values, &shy); err == nil || err.Error() != "waves 4: want 1 to 3" {
+		t.Errorf("4 waves through MCP: %v", err)
+	}
+	err := leaving.Values(HTTP, url.Values{"after": {"short"}}, &usual)
+	if err == nil || err.Error() != "after: want long" {
+		t.Errorf("after short: %v", err)
+	}
+	p := leaving.At(MCP)[4]
+	if p.Schema()["maximum"] != 3.0 || p.Schema()["default"] != 2.0 {
+		t.Errorf("the schema for MCP is %v", p.Schema())
+	}
+	if got := leaving.Find("waves").Differs(MCP); got != "by default 2, at most 3: it is shy" {
+		t.Errorf("the difference is %q", got)
+	}
+	q := declare[farewell]("say good-bye", "leave").in("mcp: bye")
+	for d, want := range map[Door]string{Command: "say good-bye", HTTP: "/v1/say/good-bye", Root: "/v1/say/good-bye",
+		Python: "good_bye", MCP: "bye"} {
+		if got := q.In(d); got != want {
+			t.Errorf("it is called %q in %v, want %q", got, d, want)
+		}
 	}
 }

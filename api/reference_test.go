@@ -97,12 +97,15 @@ func writeReference(b *bytes.Buffer, q *Question) {
 		fmt.Fprintf(b, "| `%s` |", p.Name)
 		for _, d := range doors {
 			why := p.Without(d)
+			cell := "refused"
 			if why == "" {
-				b.WriteString(" same |")
-				continue
+				cell, why = "same", p.Differs(d)
 			}
-			notes = append(notes, fmt.Sprintf("`%s`, %s: %s.", p.Name, d, why))
-			fmt.Fprintf(b, " refused (%d) |", len(notes))
+			if why != "" {
+				notes = append(notes, fmt.Sprintf("`%s`, %s: %s.", p.Name, d, why))
+				cell += fmt.Sprintf(" (%d)", len(notes))
+			}
+			fmt.Fprintf(b, " %s |", cell)
 		}
 		b.WriteString("\n")
 	}

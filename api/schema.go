@@ -1,6 +1,7 @@
 package api
 
 import (
+	"maps"
 	"math"
 	"strconv"
 	"strings"
@@ -8,6 +9,9 @@ import (
 
 // Schema describes a parameter in the terms of JSON Schema, which OpenAPI and MCP share.
 func (p *Param) Schema() map[string]any {
+	if p.shape != nil {
+		return maps.Clone(p.shape)
+	}
 	s := map[string]any{}
 	one := s // where the values of a list are described
 	switch p.Kind {

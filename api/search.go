@@ -18,14 +18,14 @@ import (
 type Search struct {
 	Query  string      `ask:"q" also:"query" flag:"" help:"words, or a query in the query language"`
 	Filter string      `ask:"filter" help:"only documents that match this query, which adds nothing to their scores; all of its parts must match, unless it says OR"`
-	K      int         `ask:"k" short:"k" default:"10" range:"1.." help:"number of documents"`
+	K      int         `ask:"k" short:"k" default:"10" range:"1.." at:"mcp: most=100, an assistant reads less" help:"number of documents"`
 	From   int         `ask:"from" also:"offset" range:"0.." help:"skip this many of the best documents, to see the next ones"`
 	Mode   search.Mode `ask:"mode" default:"or" help:"or: any of the words; and: all of them"`
 	Plain  bool        `ask:"plain" help:"treat the query as plain words, whatever signs it has"`
 	Count  bool        `ask:"count" not:"mcp: it is always counted" help:"say how many documents match in all"`
 
 	Snippets    bool     `ask:"snippets" group:"Answer" not:"mcp: they are always shown, if the index stores text; python: hits have a method for it" help:"show where the words are; the index must store text"`
-	SnippetSize int      `ask:"snippet_size" group:"Answer" not:"python: hits have a method for it" default:"200" range:"1..1048576" help:"length of a snippet in bytes"`
+	SnippetSize int      `ask:"snippet_size" group:"Answer" not:"python: hits have a method for it" default:"200" range:"1..1048576" at:"mcp: default=300, an assistant sees no page beside it" help:"length of a snippet in bytes"`
 	Show        []string `ask:"show" also:"fields" group:"Answer" not:"python: hits have a method for it" help:"stored fields to show with each document, such as title,url"`
 	Facet       []string `ask:"facet" also:"facets" group:"Answer" help:"count the values of a field over all matching documents, and show the 10 most frequent, or N with FIELD:N; numbers in ranges with FIELD/10, dates with FIELD/month (year, month, day)"`
 	Sort        string   `ask:"sort" group:"Answer" help:"sort by a field instead of by score: FIELD or FIELD:desc; documents without a value come last"`

@@ -2,6 +2,7 @@
 package flags
 
 import (
+	"maps"
 	"strconv"
 	"strings"
 
@@ -17,11 +18,16 @@ const (
 )
 
 // Add adds a flag for each parameter that the command has. They store into the question, a pointer
-// to a struct with its defaults. Older names, which servers accept, have never been flags.
+// to a struct with its defaults. A flag may be given by its older names, too.
 func Add(to *pflag.FlagSet, q *api.Question, question any) {
+	older := map[string]string{}
+	defer func() { alias(to, older) }()
 	for _, p := range q.At(api.Command) {
 		if p.Flag == "" {
 			continue
+		}
+		for _, name := range p.Also {
+			older[strings.ReplaceAll(name, "_", "-")] = p.Flag
 		}
 		v := &value{param: p, question: question, text: p.Default}
 		f := to.VarPF(v, p.Flag, p.Short, p.Usage())
@@ -36,6 +42,18 @@ func Add(to *pflag.FlagSet, q *api.Question, question any) {
 			f.Annotations[Choices] = p.Values
 		}
 	}
+}
+
+// alias lets flags be given by other names.
+func alias(to *pflag.FlagSet, older map[string]string) {
+	maps.DeleteFunc(older, func(name, _ string) bool { return to.Lookup(name) != nil })
+	normalize := to.GetNormalizeFunc()
+	to.SetNormalizeFunc(func(set *pflag.FlagSet, name string) pflag.NormalizedName {
+		if flag, ok := older[name]; ok {
+			name = flag
+		}
+		return normalize(set, name)
+	})
 }
 
 // Param returns the parameter of a flag that Add has added, or nil.

@@ -18,7 +18,7 @@ import (
 // addFlags adds the flags of a question to a verb. They store into question, which gets its
 // defaults.
 func addFlags(cmd *cobra.Command, q *api.Question, question any) {
-	q.Fill(question)
+	q.FillAt(api.Command, question)
 	flags.Add(cmd.Flags(), q, question)
 }
 

@@ -27,7 +27,6 @@ import (
 // Limits of a call: a reader of text has no use for more.
 const (
 	maxQuery    = 8192 // bytes
-	maxHits     = 100
 	maxLines    = 500
 	maxSample   = 100_000
 	maxContext  = 50
@@ -79,23 +78,22 @@ type searchHit struct {
 	Long    []string       `json:"long_fields,omitempty" jsonschema:"stored fields that are left out since they are long: name them in the argument show"`
 }
 
-// snippetSize is the size of a snippet in bytes, unless a call says otherwise. Stored fields that
-// are longer are shown only if they are named.
-const snippetSize = 300
+// longField is the size of a stored field, in bytes, above which it is shown only if it is named.
+const longField = 300
 
 // search answers the question that the arguments hold.
 func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest,
 	args json.RawMessage) (_ *mcp.CallToolResult, out searchResult, err error) {
 	var in api.Search
-	api.SearchQuestion.Fill(&in)
-	in.SnippetSize, in.Count = snippetSize, true
+	api.SearchQuestion.FillAt(api.MCP, &in)
+	in.Count = true
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
 	if err := api.SearchQuestion.JSON(api.MCP, json.NewDecoder(bytes.NewReader(args)), &in); err != nil {
 		return nil, out, err
 	}
-	if err := cmp.Or(between("k", in.K, maxHits), short("q", in.Query), short("filter", in.Filter)); err != nil {
+	if err := cmp.Or(short("q", in.Query), short("filter", in.Filter)); err != nil {
 		return nil, out, err
 	}
 	err = s.read(func(x *search.Searcher) error {
@@ -163,7 +161,7 @@ func notFilters(x *search.Searcher, q query.Node) (notes []string) {
 func withoutLong(values map[string]any) (long []string) {
 	maps.DeleteFunc(values, func(name string, v any) bool {
 		s, ok := v.(string)
-		if ok = ok && len(s) > snippetSize; ok {
+		if ok = ok && len(s) > longField; ok {
 			long = append(long, name)
 		}
 		return ok
