@@ -187,7 +187,7 @@ func TestWords(t *testing.T) {
 	if w := call(h, "/v1/words/zzzz", ""); w.Code != 404 {
 		t.Errorf("unknown word: status %d, want 404", w.Code)
 	}
-	if w := call(New(h.current.Load().s, Options{}), "/v1/words/membrane", ""); w.Code != 404 ||
+	if w := call(New(h.first().current.Load().s, Options{}), "/v1/words/membrane", ""); w.Code != 404 ||
 		!strings.Contains(w.Body.String(), "start it with matrix") {
 		t.Errorf("without a matrix: status %d %s, want 404 that names it", w.Code, w.Body)
 	}
@@ -242,7 +242,7 @@ func TestWordsOfTheIndex(t *testing.T) {
 	// Words that the documents lack altogether are negative keywords too.
 	less := decode[keywordsAnswer](t,
 		call(h, "/v1/keywords?q=neurons&docs=3&negative=1&by=logratio&top=1000", "").Body.String())
-	if all := h.current.Load().s.Index().Docs(); less.ReferenceDocs != all-3 ||
+	if all := h.first().current.Load().s.Index().Docs(); less.ReferenceDocs != all-3 ||
 		!slices.ContainsFunc(less.Keywords, func(k words.Keyword) bool { return k.F1 == 0 && k.F2 > 0 }) {
 		t.Errorf("negative keywords %+v, want one with F1 of 0, against %d documents", less, all-3)
 	}
@@ -602,12 +602,12 @@ func TestMetricsAndAccessLog(t *testing.T) {
 	}
 	text := call(h, "/metrics", "").Body.String()
 	for _, want := range []string{
-		`collocate_requests_total{verb="search",status="200"} 1`,
-		`collocate_requests_total{verb="search",status="400"} 1`,
+		`collocate_requests_total{verb="search",index="index",status="200"} 1`,
+		`collocate_requests_total{verb="search",index="index",status="400"} 1`,
 		`collocate_request_seconds_bucket{verb="search",le="+Inf"} 2`,
 		`collocate_search_seconds_count{engine="auto"} 1`,
 		`collocate_searches_total{algorithm="bmm",strategy="`, `collocate_waiting{lane="short"} 0`, "collocate_ready 1",
-		fmt.Sprintf("collocate_index_documents %d\n", h.current.Load().s.Index().Docs()),
+		fmt.Sprintf("collocate_index_documents{index=\"index\"} %d\n", h.first().current.Load().s.Index().Docs()),
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("metrics without %s:\n%s", want, text)
@@ -678,9 +678,9 @@ func TestReload(t *testing.T) {
 		})
 	}
 	for i := range 20 / trials.Every(5) {
-		old := h.current.Load()
+		old := h.first().current.Load()
 		h.Reload(open(fmt.Sprint("number", i)))
-		if n := h.current.Load().number; n != i+2 {
+		if n := h.first().current.Load().number; n != i+2 {
 			t.Errorf("generation %d, want %d", n, i+2)
 		}
 		for start := time.Now(); old.users.Load() > 0; time.Sleep(time.Millisecond) {

@@ -83,8 +83,8 @@ func notOneWord(said string, terms [][]byte) error {
 }
 
 // dispersion counts a word in parts of the index of about equal length.
-func (x *exchange) dispersion(word string) {
-	p := x.params()
+func (x *exchange) dispersion() {
+	p, word := x.params(), x.r.PathValue("word")
 	parts := p.whole("parts", 50, 2, maxParts)
 	if err := p.done(); err != nil {
 		x.refuse(http.StatusBadRequest, err)

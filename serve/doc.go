@@ -1,5 +1,5 @@
-// Package serve is Collocate's HTTP server. It answers searches from an open index, on CPU cores or
-// on a GPU, and questions about co-occurring words and co-located kinds of places.
+// Package serve is Collocate's HTTP server. It answers searches from one or several indexes, on CPU
+// cores or on a GPU, and questions about co-occurring words and co-located kinds of places.
 //
 // New returns a Server, which is an http.Handler; Server.Run also listens, limits and shuts down:
 //
@@ -15,6 +15,10 @@
 //
 //	GET /                     a page for browsers
 //	GET /v1/openapi.json      an OpenAPI description of all requests
+//	GET /v1/indexes           the indexes of the server; /v1/indexes/NAME describes one, and
+//	                          /v1/indexes/NAME/search, .../documents/ID, .../words/WORD and so on
+//	                          are the requests below about it. Without a name they are about the
+//	                          first index
 //	GET /v1/search?q=WORDS    the answer to one query, a JSON object
 //	POST /v1/search           a batch: one JSON line per query in, one per answer out
 //	GET /v1/documents/ID      a document with its stored text and fields
@@ -87,7 +91,7 @@
 //	400  the request is invalid
 //	401  the token is missing or wrong
 //	403  the request comes from a page of another origin
-//	404  no such path, document, word, matrix, place or job
+//	404  no such path, index, document, word, matrix, place or job
 //	405  the method is not allowed
 //	413  the body is larger than 1 MB
 //	421  the Host header names another host
@@ -124,6 +128,7 @@
 //
 // # Replacing the index
 //
-// Server.Reload replaces the index that is served. Each request is answered from a single index;
+// Server.Open adds the index in a folder, under a name, and Server.Look opens those again that have
+// changed. Server.Reload replaces the first index by one that the program has opened. Each request is answered from a single index;
 // the old one is closed when its last request has ended.
 package serve

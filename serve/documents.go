@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
-	"strings"
 
 	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/fields"
@@ -23,10 +21,7 @@ type documentAnswer struct {
 
 // document shows what the index stores of the document with an ID.
 func (x *exchange) document() {
-	id, err := url.PathUnescape(strings.TrimPrefix(x.r.URL.EscapedPath(), "/v1/documents/"))
-	if err == nil {
-		err = x.params().done()
-	}
+	id, err := x.r.PathValue("id"), x.params().done()
 	if err != nil {
 		x.refuse(http.StatusBadRequest, err)
 		return
@@ -38,7 +33,7 @@ func (x *exchange) document() {
 	var answer *documentAnswer
 	err = x.work(shortLane, x.o.Limits.Time, func(ctx context.Context) error {
 		if x.o.Root != nil {
-			answer, err = x.documentInShards(ctx)
+			answer, err = x.documentInShards(ctx, id)
 			return err
 		}
 		ix := x.g.s.Index()

@@ -26,7 +26,8 @@ type exchange struct {
 	sent   recorder
 	r      *http.Request
 	conn   *conn       // nil if the request does not come from Run
-	g      *generation // the index, held until the answer is sent
+	ix     *served     // the index of the request; nil if it is about none
+	g      *generation // its generation, held until the answer is sent
 	client netip.Addr
 	id     string        // of the request, for the log and the answer
 	verb   string        // name of the route in metrics
@@ -41,6 +42,7 @@ type exchange struct {
 // recorder remembers the status and the size of the answer.
 type recorder struct {
 	http.ResponseWriter
+	of     *exchange
 	status int
 	size   int64
 }
@@ -129,7 +131,7 @@ func (x *exchange) failed(err error) {
 // note logs errors of the server, and remembers that the index cannot be read.
 func (x *exchange) note(status int, err error) {
 	switch {
-	case isFault(err):
+	case isFault(err) && x.g != nil:
 		if x.g.fault.Swap(&err) == nil {
 			x.log.Error("the index cannot be read any more", "error", err)
 		}

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"fmt"
 	"sync/atomic"
 
 	"github.com/collocate/collocate/internal/freelist"
@@ -56,54 +55,4 @@ func (g *generation) analyze(of string, fn func(*text.Tokens) error) error {
 		return err
 	}
 	return fn(tokens)
-}
-
-// hold returns the current generation. The caller must release it.
-func (v *Server) hold() *generation {
-	for {
-		g := v.current.Load()
-		for {
-			n := g.users.Load()
-			if n == 0 {
-				break // it was replaced
-			}
-			if g.users.CompareAndSwap(n, n+1) {
-				return g
-			}
-		}
-	}
-}
-
-func (v *Server) letGo(g *generation) {
-	if g.users.Add(-1) > 0 || !g.own {
-		return
-	}
-	if err := g.s.Close(); err != nil {
-		v.log.Error("closing an index that was replaced", "error", err)
-	}
-}
-
-// Reload replaces the index that is served by s. Running requests end with the old index, which is
-// then closed if it came from an earlier Reload. The server closes s when it is replaced in turn,
-// or in Close.
-func (v *Server) Reload(s *search.Searcher) {
-	v.reloading.Lock()
-	defer v.reloading.Unlock()
-	old := v.current.Load()
-	v.current.Store(newGeneration(old.number+1, s, true))
-	v.log.Info("another index is served", "generation", old.number+1, "docs", s.Index().Docs())
-	v.letGo(old)
-}
-
-// Close cancels jobs and closes the index of the last Reload, if any. No request may be running.
-func (v *Server) Close() error {
-	v.jobs.close()
-	v.reloading.Lock()
-	defer v.reloading.Unlock()
-	if g := v.current.Load(); g.own && g.users.Add(-1) == 0 {
-		if err := g.s.Close(); err != nil {
-			return fmt.Errorf("close the index: %w", err)
-		}
-	}
-	return nil
 }

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -328,26 +327,21 @@ func (b *job) progress(stage string, done, total int64) {
 }
 
 // jobOf returns the job of a path, or answers that there is none.
-func (x *exchange) jobOf() (b *job, events bool) {
-	id, events := strings.CutSuffix(strings.TrimPrefix(x.r.URL.Path, "/v1/jobs/"), "/events")
+func (x *exchange) jobOf() (b *job) {
+	id := x.r.PathValue("id")
 	if err := x.params().done(); err != nil {
 		x.refuse(http.StatusBadRequest, err)
-		return nil, false
+		return nil
 	}
 	if b = x.jobs.find(id); b == nil {
 		x.refuse(http.StatusNotFound, fmt.Errorf("no job %q", id))
 	}
-	return b, events
+	return b
 }
 
-// showJob answers /v1/jobs/ID and /v1/jobs/ID/events.
+// showJob answers with a job and its results.
 func (x *exchange) showJob() {
-	b, events := x.jobOf()
-	switch {
-	case b == nil:
-	case events:
-		x.watch(b)
-	default:
+	if b := x.jobOf(); b != nil {
 		a, _ := b.now()
 		x.reply(http.StatusOK, a)
 	}
@@ -355,17 +349,18 @@ func (x *exchange) showJob() {
 
 // cancelJob cancels a job.
 func (x *exchange) cancelJob() {
-	b, events := x.jobOf()
-	if b == nil {
-		return
+	if b := x.jobOf(); b != nil {
+		b.cancel()
+		a, _ := b.now()
+		x.reply(http.StatusAccepted, a)
 	}
-	if events {
-		x.refuse(http.StatusNotFound, errors.New("events cannot be cancelled: want /v1/jobs/ID"))
-		return
+}
+
+// watchJob answers with the events of a job.
+func (x *exchange) watchJob() {
+	if b := x.jobOf(); b != nil {
+		x.watch(b)
 	}
-	b.cancel()
-	a, _ := b.now()
-	x.reply(http.StatusAccepted, a)
 }
 
 // watch sends an event whenever the job changes, until it ends. Events contain no results.

@@ -148,7 +148,7 @@ func TestFaultMakesNotReady(t *testing.T) {
 	broken := &os.PathError{Op: "read", Path: "index/text", Err: syscall.EIO}
 	for range 2 {
 		w := httptest.NewRecorder()
-		x := &exchange{Server: h, w: w, r: httptest.NewRequest("GET", "/search?q=a", nil), g: h.current.Load()}
+		x := &exchange{Server: h, w: w, r: httptest.NewRequest("GET", "/search?q=a", nil), g: h.first().current.Load()}
 		x.failed(broken)
 		if said := decode[failure](t, w.Body.String()); w.Code != 503 || !strings.Contains(said.Error, "index/text") {
 			t.Errorf("after an error of the disk: status %d %q, want 503 that names the file", w.Code, said.Error)

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -28,8 +29,8 @@ type metrics struct {
 }
 
 type requestKey struct {
-	verb   string
-	status int
+	verb, index string
+	status      int
 }
 
 // timing is the end of a search and the duration of its request.
@@ -72,12 +73,12 @@ func histogramOf(of map[string]*histogram, name string) *histogram {
 }
 
 // count counts an answered request.
-func (m *metrics) count(verb string, status int, took time.Duration) {
+func (m *metrics) count(key requestKey, took time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.requests[requestKey{verb, status}]++
-	histogramOf(m.latency, verb).add(took)
-	if verb != "search" || status != http.StatusOK {
+	m.requests[key]++
+	histogramOf(m.latency, key.verb).add(took)
+	if key.verb != "search" || key.status != http.StatusOK {
 		return
 	}
 	t := timing{time.Now(), took}
@@ -156,22 +157,18 @@ func (x *exchange) showMetrics() {
 	gauge := func(name, help string, value any) {
 		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %[1]s gauge\n%[1]s %[3]v\n", name, help, value)
 	}
-	gauge("collocate_index_documents", "Documents of the index.", x.g.docs)
-	gauge("collocate_index_generation", "How many indexes were served, this one included.", x.g.number)
-	ready := 1
-	if x.notReady() != nil {
-		ready = 0
-	}
-	gauge("collocate_ready", "1 if the index can be read.", ready)
-	if x.o.Engine == engine.GPU {
-		if free, total, err := x.g.s.GPUMemory(); err == nil {
+	x.writeIndexes(&b)
+	gauge("collocate_ready", "1 if all indexes can be read.", oneIf(x.notReady() == nil))
+	device := x.o.Engine == engine.GPU
+	x.each(func(_ *served, g *generation) {
+		if x.o.Root != nil {
+			x.o.Root.writeMetrics(&b, g)
+		} else if free, total, err := g.s.GPUMemory(); device && err == nil {
 			gauge("collocate_device_memory_free_bytes", "Free memory of the GPU.", free)
 			gauge("collocate_device_memory_bytes", "Memory of the GPU.", total)
+			device = false // all are on the same
 		}
-	}
-	if x.o.Root != nil {
-		x.o.Root.writeMetrics(&b, x.g)
-	}
+	})
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)
 	gauge("go_memstats_heap_inuse_bytes", "Heap in use.", mem.HeapInuse)
@@ -188,6 +185,32 @@ func (x *exchange) showMetrics() {
 	x.w.Write(b.Bytes())
 }
 
+func oneIf(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// writeIndexes writes the state of each index.
+func (v *Server) writeIndexes(b *bytes.Buffer) {
+	all := v.describeAll()
+	for _, m := range []struct {
+		name, help string
+		value      func(*indexAnswer) int
+	}{
+		{"documents", "Documents of the index.", func(a *indexAnswer) int { return a.Documents }},
+		{"generation", "How many indexes were served under the name, this one included.",
+			func(a *indexAnswer) int { return a.Generation }},
+		{"ready", "1 if the index can be read.", func(a *indexAnswer) int { return oneIf(a.Ready) }},
+	} {
+		fmt.Fprintf(b, "# HELP collocate_index_%s %s\n# TYPE collocate_index_%[1]s gauge\n", m.name, m.help)
+		for i := range all {
+			fmt.Fprintf(b, "collocate_index_%s{index=%q} %d\n", m.name, all[i].Name, m.value(&all[i]))
+		}
+	}
+}
+
 func (m *metrics) write(b *bytes.Buffer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -197,10 +220,14 @@ func (m *metrics) write(b *bytes.Buffer) {
 		keys = append(keys, k)
 	}
 	slices.SortFunc(keys, func(a, b requestKey) int {
-		return slices.Compare([]string{a.verb, fmt.Sprint(a.status)}, []string{b.verb, fmt.Sprint(b.status)})
+		return cmp.Or(cmp.Compare(a.verb, b.verb), cmp.Compare(a.index, b.index), cmp.Compare(a.status, b.status))
 	})
 	for _, k := range keys {
-		fmt.Fprintf(b, "collocate_requests_total{verb=%q,status=\"%d\"} %d\n", k.verb, k.status, m.requests[k])
+		of := ""
+		if k.index != "" {
+			of = fmt.Sprintf(",index=%q", k.index)
+		}
+		fmt.Fprintf(b, "collocate_requests_total{verb=%q%s,status=\"%d\"} %d\n", k.verb, of, k.status, m.requests[k])
 	}
 	writeHistograms(b, "collocate_request_seconds", "Time to answer a request, waiting included.", "verb", m.latency)
 	writeHistograms(b, "collocate_search_seconds", "Time of a search alone.", "engine", m.searches)

@@ -384,7 +384,7 @@ func (v *Server) follow(ctx context.Context) {
 			said = ""
 			v.log.Warn("shards can be asked again")
 		}
-		v.o.Root.tell(v.log, v.current.Load())
+		v.o.Root.tell(v.log, v.first().current.Load())
 		select {
 		case <-ctx.Done():
 			return
@@ -409,11 +409,12 @@ func (v *Server) seeChange(ctx context.Context) *generation {
 	if r.looked.Before(met) {
 		v.seeShardsNow(context.WithoutCancel(ctx)) // the end of a query does not end the check
 	}
-	return v.hold()
+	return v.first().hold()
 }
 
 func (v *Server) seeShardsNow(ctx context.Context) error {
-	r, now := v.o.Root, v.current.Load()
+	r, ix := v.o.Root, v.first()
+	now := ix.current.Load()
 	r.looked = time.Now()
 	r.look(ctx)
 	if ctx.Err() != nil {
@@ -447,9 +448,9 @@ func (v *Server) seeShardsNow(ctx context.Context) error {
 	}
 	r.settle(g)
 	g.users.Store(1)
-	v.reloading.Lock()
-	defer v.reloading.Unlock()
-	old := v.current.Swap(g)
+	ix.reloading.Lock()
+	defer ix.reloading.Unlock()
+	old := ix.current.Swap(g)
 	if g.number > 1 {
 		v.log.Warn("the shards have another index, which is served now",
 			"documents", g.docs, "generation", g.number)
@@ -463,7 +464,7 @@ func (v *Server) Shards() (shards int, docs uint64) {
 	if v.o.Root == nil {
 		return 0, 0
 	}
-	return len(v.o.Root.groups), v.current.Load().shard.WholeDocs
+	return len(v.o.Root.groups), v.first().current.Load().shard.WholeDocs
 }
 
 // NewRoot returns a server that has no index, but asks the shards of one; see Options.Root. They
@@ -476,7 +477,7 @@ func NewRoot(ctx context.Context, o Options) *Server {
 	empty := &generation{tokens: newTokens(),
 		shards: make([]atomic.Pointer[shardAbout], len(o.Root.groups))}
 	empty.users.Store(1)
-	v.current.Store(empty)
+	v.indexes.Store(&[]*served{newServed(v.o.Name, "", empty)})
 	v.seeShards(ctx) // follow logs errors
 	return v
 }

@@ -37,7 +37,7 @@ func TestShardsOfAnotherCut(t *testing.T) {
 	}
 	var own string // of a document of shard 2, which the server has no more
 	for _, h := range want.Hits {
-		if h.Doc >= root.current.Load().shards[2].Load().First {
+		if h.Doc >= root.first().current.Load().shards[2].Load().First {
 			own = h.ID
 		}
 	}
@@ -64,7 +64,7 @@ func TestShardsOfAnotherCut(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	root.o.Root.tell(root.log, root.current.Load())
+	root.o.Root.tell(root.log, root.first().current.Load())
 	if said := "it has shard 2 of an index in 4 shards"; !strings.Contains(log.String(), said) {
 		t.Errorf("want %q in the log:\n%s", said, log.String())
 	}

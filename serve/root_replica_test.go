@@ -131,7 +131,7 @@ func TestMisplacedShards(t *testing.T) {
 		if err := root.seeShards(t.Context()); err != nil {
 			t.Error(err)
 		}
-		root.o.Root.tell(root.log, root.current.Load())
+		root.o.Root.tell(root.log, root.first().current.Load())
 	}
 	if said := "it has shard 1 of the index, where shard 2 should be"; !strings.Contains(log.String(), said) ||
 		!strings.Contains(call(root, "/v1/status", "").Body.String(), said) {
@@ -246,7 +246,7 @@ func TestRollingUpgrade(t *testing.T) {
 				}
 			}
 		}
-		if text := root.current.Load().hasText; text {
+		if text := root.first().current.Load().hasText; text {
 			t.Error("the old index is served, want the new one, of which all shards are there")
 		}
 	}

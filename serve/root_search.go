@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"sync"
@@ -129,7 +130,7 @@ func (x *exchange) findAgain(ctx context.Context, a *searchParams) (answer *api.
 	if x.changed.Load() {
 		g = x.seeChange(ctx)
 	} else {
-		g = x.hold()
+		g = x.ix.hold()
 	}
 	defer x.letGo(g)
 	if g == x.g || ctx.Err() != nil {
@@ -635,7 +636,7 @@ func (x *exchange) answerPartInShards(ctx context.Context, asked []searchParams)
 
 // documentInShards asks all shards for a document, and returns nil if there is none. Of several
 // with the same ID it returns the first.
-func (x *exchange) documentInShards(ctx context.Context) (*documentAnswer, error) {
+func (x *exchange) documentInShards(ctx context.Context, id string) (*documentAnswer, error) {
 	r := x.o.Root
 	ctx, cancel := leaveTime(ctx)
 	defer cancel()
@@ -646,7 +647,7 @@ func (x *exchange) documentInShards(ctx context.Context) (*documentAnswer, error
 			failed := failures{}
 			for _, one := range g.order(x.g) {
 				a, mine := new(documentAnswer), x.g.shards[g.place].Load()
-				err := r.call(ctx, one, &shardCall{method: http.MethodGet, path: x.r.URL.EscapedPath(),
+				err := r.call(ctx, one, &shardCall{method: http.MethodGet, path: "/v1/documents/" + url.PathEscape(id),
 					headers: shardHeader + ": " + mine.key() + "\r\n", room: maxShardAnswer}, a)
 				if err == nil && (a.Doc < int(mine.First) || uint64(a.Doc) >= mine.end()) {
 					err = fmt.Errorf("it answers with document %d, but has %d to %d", a.Doc, mine.First,

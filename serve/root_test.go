@@ -84,7 +84,7 @@ var clusterQuestions = []string{
 func TestShardsAnswerAsOneIndex(t *testing.T) {
 	for _, first := range []int{0, 2, -1} {
 		c := newCluster(t, 3, 2, RootOptions{First: first})
-		docs := uint64(c.whole.current.Load().docs)
+		docs := uint64(c.whole.first().current.Load().docs)
 		for n, q := range clusterQuestions {
 			for i, more := range []string{
 				"", "&k=1", "&k=100&mode=and", "&k=3&from=4", "&k=3&offset=4", "&k=1000", "&snippets=1&k=5",
@@ -142,7 +142,7 @@ func TestBatchesInShards(t *testing.T) {
 // page, the access log and the metrics say so. Without any shard the status is 503.
 func TestKilledReplicasAndShards(t *testing.T) {
 	c := newCluster(t, 3, 2, RootOptions{})
-	all := c.whole.current.Load().docs
+	all := c.whole.first().current.Load().docs
 	c.replicas[1][0].Close()
 	for range 3 / trials.Every(3) {
 		for _, q := range clusterQuestions {

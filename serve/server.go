@@ -1,11 +1,10 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
-	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -38,8 +37,11 @@ type Options struct {
 	// Model is the model for queries that name none; nil means BM25{}.
 	Model search.Model
 
-	// Name is the name of the index that the page shows.
+	// Name is the name of the index of New, in paths and on the page; "" means index.
 	Name string
+	// Opened is called with each index that the server opens by itself, before it is served; such
+	// as to copy it to a GPU. nil means that nothing is to be done.
+	Opened func(ctx context.Context, name string, s *search.Searcher) error
 	// Matrix answers questions about co-occurring words; if it is nil, these are not found.
 	Matrix *cooccur.Reader
 	// MatrixName is the name of Matrix that the page shows, such as that of its file.
@@ -97,29 +99,34 @@ const DefaultMaxK = 1000
 // Server answers the requests that the package comment lists. It is an http.Handler, which can be
 // part of another server; Server.Run runs it as a server of its own.
 type Server struct {
-	o       Options
-	threads int
-	gate    *gate
-	log     *slog.Logger
-	routes  []route
-	token   atomic.Pointer[[sha256.Size]byte] // hash of the token; nil if none is needed
-	metrics *metrics
-	tracer  *tracer // nil disables tracing
-	jobs    *jobs
-	mined   *minedCache
-	summed  func() pointsSummary
-	started time.Time
+	o         Options
+	threads   int
+	gate      *gate
+	log       *slog.Logger
+	mux       *http.ServeMux
+	token     atomic.Pointer[[sha256.Size]byte] // hash of the token; nil if none is needed
+	metrics   *metrics
+	tracer    *tracer // nil disables tracing
+	jobs      *jobs
+	mined     *minedCache
+	summed    func() pointsSummary
+	described func() []byte // the OpenAPI description
+	started   time.Time
 
-	draining  atomic.Bool            // the server is about to stop
-	lastHost  atomic.Pointer[string] // the last valid Host header
-	current   atomic.Pointer[generation]
-	reloading sync.Mutex
+	draining atomic.Bool            // the server is about to stop
+	lastHost atomic.Pointer[string] // the last valid Host header
+	indexes  atomic.Pointer[[]*served]
+	changing sync.Mutex // held while the list of indexes changes
 }
 
-// New returns a server for an index. The index must stay open until the last request has ended.
+// New returns a server for an index, with the name of the options. The index must stay open until
+// the last request has ended. Without one (nil) the server answers requests about words and places
+// from what the options name, and about the indexes that Server.Open adds.
 func New(s *search.Searcher, o Options) *Server {
 	v := newServer(o)
-	v.current.Store(newGeneration(1, s, false))
+	if s != nil {
+		v.indexes.Store(&[]*served{newServed(v.o.Name, "", newGeneration(1, s, false))})
+	}
 	return v
 }
 
@@ -129,6 +136,7 @@ func newServer(o Options) *Server {
 		o.MaxK = DefaultMaxK
 	}
 	o.MaxK = min(o.MaxK, search.MaxK)
+	o.Name = cmp.Or(o.Name, "index")
 	o.Limits = o.Limits.withDefaults()
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -151,82 +159,10 @@ func newServer(o Options) *Server {
 	v.jobs = newJobs()
 	v.mined = newMinedCache()
 	v.summed = sync.OnceValue(v.describePoints)
-	v.routes = v.makeRoutes()
+	v.mux = v.makeMux()
+	v.described = sync.OnceValue(v.describeAPI)
+	v.indexes.Store(&[]*served{})
 	return v
-}
-
-// route is a path with its handler. A path that ends in / matches all paths that begin with it.
-type route struct {
-	method, path string
-	verb         string // name in metrics
-	open         bool   // needs no token
-	do           func(*exchange)
-}
-
-func (v *Server) makeRoutes() []route {
-	get, post := http.MethodGet, http.MethodPost
-	routes := []route{
-		{get, "/assets/", "page", true, (*exchange).asset},
-		{get, "/icon.svg", "page", true, (*exchange).asset},
-		{get, "/licences.txt", "page", true, (*exchange).asset},
-		{get, "/plain", "search", false, (*exchange).plain},
-		{get, "/search", "search", false, (*exchange).one},
-		{post, "/search", "batch", false, (*exchange).many},
-		{get, "/healthz", "health", true, (*exchange).health},
-		{get, "/readyz", "ready", true, (*exchange).ready},
-		{get, "/metrics", "metrics", false, (*exchange).showMetrics},
-
-		{get, "/v1/search", "search", false, (*exchange).one},
-		{post, "/v1/search", "batch", false, (*exchange).manyLines},
-		{get, "/v1/documents/", "document", false, (*exchange).document},
-		{get, "/v1/words", "words", false, (*exchange).words},
-		{get, "/v1/words/", "word", false, (*exchange).word},
-		{get, "/v1/concordance", "concordance", false, (*exchange).concordance},
-		{get, "/v1/keywords", "keywords", false, (*exchange).keywords},
-		{get, "/v1/analogy", "analogy", false, (*exchange).analogy},
-		{get, "/v1/places", "places", false, (*exchange).places},
-		{get, "/v1/places/points", "points", false, (*exchange).points},
-		{get, "/v1/places/patterns", "patterns", false, (*exchange).patterns},
-		{get, "/v1/places/instances", "instances", false, (*exchange).instances},
-		{get, "/v1/places/quotients", "quotients", false, (*exchange).quotients},
-		{get, "/v1/places/local", "local", false, (*exchange).local},
-		{get, "/v1/places/summary", "summary", false, (*exchange).summary},
-		{get, "/v1/places/curve", "curve", false, (*exchange).curve},
-		{get, "/v1/places/co-occurrence", "co-occurrence", false, (*exchange).coOccurrence},
-		{get, "/v1/places/enrichment", "enrichment", false, (*exchange).enrichment},
-		{get, "/internal/shard", "shard", false, (*exchange).shard},
-		{post, "/internal/shard/search", "shard", false, (*exchange).shardSearch},
-		{get, "/v1/jobs", "jobs", false, (*exchange).listJobs},
-		{post, "/v1/jobs", "jobs", false, (*exchange).startJob},
-		{get, "/v1/jobs/", "jobs", false, (*exchange).showJob},
-		{http.MethodDelete, "/v1/jobs/", "jobs", false, (*exchange).cancelJob},
-		{get, "/v1/status", "status", false, (*exchange).status},
-		{get, "/v1/health", "health", true, (*exchange).health},
-		{get, "/v1/ready", "ready", true, (*exchange).ready},
-		{get, "/v1/version", "version", false, (*exchange).version},
-		{get, "/v1/openapi.json", "openapi", true, (*exchange).openAPI},
-	}
-	for _, view := range views {
-		routes = append(routes, route{get, view, "page", true, (*exchange).page})
-	}
-	if v.o.Root != nil {
-		for i := range routes {
-			if t := &routes[i]; !slices.Contains(rootVerbs, t.verb) {
-				t.do = (*exchange).notOfRoot
-			}
-		}
-	}
-	return routes
-}
-
-// rootVerbs are the requests that a root answers.
-var rootVerbs = []string{"page", "search", "batch", "document", "health", "ready", "metrics",
-	"status", "version", "openapi"}
-
-// notOfRoot refuses requests that a root does not support.
-func (x *exchange) notOfRoot() {
-	x.refuse(http.StatusNotFound, fmt.Errorf("%s: not supported by a root: send it to a server of the "+
-		"whole index, of words or of places", x.r.URL.Path))
 }
 
 // Headers of all answers, shared and never modified.
@@ -236,9 +172,9 @@ var closing = []string{"close"}
 // ServeHTTP answers a request.
 func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	x := &exchange{Server: v, sent: recorder{ResponseWriter: w}, r: r, conn: connOf(r), g: v.hold(),
+	x := &exchange{Server: v, sent: recorder{ResponseWriter: w}, r: r, conn: connOf(r),
 		client: v.clientOf(r), id: requestID(r), verb: "other"}
-	defer v.letGo(x.g)
+	x.sent.of = x
 	x.conn.answering(true)
 	defer x.conn.answering(false)
 	x.w = &x.sent
@@ -259,7 +195,7 @@ func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.dispatch()
 	took := time.Since(start)
 	v.tracer.write(x, start, start.Add(took))
-	v.metrics.count(x.verb, x.sent.status, took)
+	v.metrics.count(requestKey{x.verb, x.indexName(), x.sent.status}, took)
 	if v.o.Access != nil {
 		attrs := []slog.Attr{slog.String("id", x.id),
 			slog.String("client", x.client.String()), slog.String("method", r.Method), slog.String("path", r.URL.Path),
@@ -270,80 +206,6 @@ func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		v.o.Access.LogAttrs(context.Background(), slog.LevelInfo, "request", attrs...)
 	}
-}
-
-// dispatch finds the route of a request.
-func (x *exchange) dispatch() {
-	if err := x.checkHost(x.r); err != nil {
-		x.refuse(http.StatusMisdirectedRequest, err)
-		return
-	}
-	if err := x.checkOrigin(x.r); err != nil {
-		x.refuse(http.StatusForbidden, err)
-		return
-	}
-	if x.allowOrigin() {
-		return
-	}
-	method := x.r.Method
-	if method == http.MethodHead {
-		method = http.MethodGet
-	}
-	var methods []string
-	for i := range x.routes {
-		t := &x.routes[i]
-		if !t.matches(x.r.URL.Path) {
-			continue
-		}
-		if t.method != method {
-			methods = append(methods, t.method)
-			continue
-		}
-		if !t.open && !x.authorized() {
-			x.w.Header().Set("WWW-Authenticate", challengeOf(t.path))
-			x.refuse(http.StatusUnauthorized,
-				errors.New("want the header Authorization: Bearer TOKEN with the server's token"))
-			return
-		}
-		x.verb, x.path = t.verb, t.path
-		if x.g.analyzer == nil && slices.Contains([]string{"search", "batch", "document"}, t.verb) {
-			x.failed(x.o.Root.unserved())
-			return
-		}
-		t.do(x)
-		return
-	}
-	if methods == nil {
-		x.refuse(http.StatusNotFound, errNothing(x.r.URL.Path))
-		return
-	}
-	if slices.Contains(methods, http.MethodGet) {
-		methods = append(methods, http.MethodHead)
-	}
-	slices.Sort(methods)
-	list := strings.Join(methods, ", ")
-	x.w.Header().Set("Allow", list)
-	x.refuse(http.StatusMethodNotAllowed, fmt.Errorf("method %s: want %s", x.r.Method, list))
-}
-
-func errNothing(path string) error {
-	return fmt.Errorf("nothing at %q: want /search, /healthz, /readyz, / or what /v1/openapi.json lists", path)
-}
-
-func (t *route) matches(path string) bool {
-	if len(t.path) > 1 && strings.HasSuffix(t.path, "/") {
-		return len(path) > len(t.path) && strings.HasPrefix(path, t.path)
-	}
-	return path == t.path
-}
-
-// challengeOf returns the WWW-Authenticate header of a path. The plain page has no script that
-// could ask for the token, so there the browser asks: any user name, and the token as the password.
-func challengeOf(path string) string {
-	if path == "/plain" {
-		return `Basic realm="collocate", charset="UTF-8"`
-	}
-	return "Bearer"
 }
 
 // SetToken replaces the token that clients must send; "" means none. Requests in progress go on.

@@ -209,7 +209,11 @@ func (a *shardAnswer) fits(q *shardAsk, mine *shardAbout) error {
 // shard answers GET /internal/shard.
 func (x *exchange) shard() {
 	if x.draining.Load() {
-		x.reply(http.StatusServiceUnavailable, failure{"the server is about to stop"})
+		x.reply(http.StatusServiceUnavailable, failureOf(errStopping))
+		return
+	}
+	if n := len(x.list()); n > 1 { // the root would silently get the first
+		x.reply(http.StatusConflict, failure{fmt.Sprintf("the server has %d indexes: a root needs servers of one", n)})
 		return
 	}
 	if err := x.g.fault.Load(); err != nil {

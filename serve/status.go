@@ -1,7 +1,6 @@
 package serve
 
 import (
-	_ "embed"
 	"errors"
 	"net/http"
 	"runtime"
@@ -11,27 +10,26 @@ import (
 	"github.com/collocate/collocate/index"
 )
 
-//go:embed openapi.json
-var openAPI []byte
-
-// openAPI serves the description of the API.
-func (x *exchange) openAPI() {
-	x.begin(http.StatusOK, "application/json")
-	x.w.Write(openAPI)
-}
-
-// health reports that the server is running, and describes its index.
+// health reports that the server is running, and describes its first index.
 func (x *exchange) health() {
-	x.reply(http.StatusOK, struct {
+	a := struct {
 		Status string `json:"status"`
 		Docs   int    `json:"docs"`
 		Terms  int    `json:"terms,omitempty"` // 0 for a root
-	}{"ok", x.g.docs, x.g.terms()})
+	}{Status: "ok"}
+	if x.g != nil {
+		a.Docs, a.Terms = x.g.docs, x.g.terms()
+	}
+	x.reply(http.StatusOK, a)
 }
 
-// ready reports whether searches can be answered.
+// ready reports whether requests can be answered: about the index of the path, or all of them.
 func (x *exchange) ready() {
-	if err := x.notReady(); err != nil {
+	err := x.notReady()
+	if x.g != nil {
+		err = x.notReadable(x.g)
+	}
+	if err != nil {
 		x.reply(http.StatusServiceUnavailable, failureOf(err))
 		return
 	}
@@ -41,17 +39,105 @@ func (x *exchange) ready() {
 }
 
 // notReady returns the reason why no requests should be sent here, or nil.
-func (x *exchange) notReady() error {
-	if x.draining.Load() {
-		return errors.New("the server is about to stop")
+func (v *Server) notReady() error {
+	if v.draining.Load() {
+		return errStopping
 	}
-	if err := x.g.fault.Load(); err != nil {
-		return *err
-	}
-	if x.o.Root != nil {
-		return x.o.Root.notReady(x.g)
+	for _, ix := range v.list() {
+		if err := v.notReadable(ix.current.Load()); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+var errStopping = errors.New("the server is about to stop")
+
+// notReadable returns the reason why an index cannot answer, or nil.
+func (v *Server) notReadable(g *generation) error {
+	switch {
+	case v.draining.Load():
+		return errStopping
+	case g == nil:
+		return nil
+	}
+	if err := g.fault.Load(); err != nil {
+		return *err
+	}
+	if v.o.Root != nil {
+		return v.o.Root.notReady(g)
+	}
+	return nil
+}
+
+// indexAnswer describes an index that is served.
+type indexAnswer struct {
+	Name       string `json:"name"`
+	Ready      bool   `json:"ready"`
+	Error      string `json:"error,omitempty"` // why it is not ready
+	Generation int    `json:"generation"`      // number of indexes served under the name, counting this one
+	Documents  int    `json:"documents"`
+	// Stats are left out of the list of all.
+	Stats *index.Stats `json:"index,omitempty"`
+}
+
+// describe describes an index, with a generation of it.
+func (v *Server) describe(ix *served, g *generation) indexAnswer {
+	a := indexAnswer{Name: ix.name, Generation: g.number, Documents: g.docs}
+	err := v.notReadable(g)
+	if a.Ready = err == nil; err != nil {
+		a.Error = failureOf(err).Error
+	}
+	return a
+}
+
+// each calls do with every index and its generation.
+func (v *Server) each(do func(ix *served, g *generation)) {
+	for _, ix := range v.list() {
+		if g := ix.hold(); g != nil {
+			do(ix, g)
+			v.letGo(g)
+		}
+	}
+}
+
+// describeAll describes all indexes. The first answers requests that name none.
+func (v *Server) describeAll() []indexAnswer {
+	list := []indexAnswer{}
+	v.each(func(ix *served, g *generation) { list = append(list, v.describe(ix, g)) })
+	return list
+}
+
+// listIndexes lists the indexes that are served.
+func (x *exchange) listIndexes() {
+	if err := x.params().done(); err != nil {
+		x.refuse(http.StatusBadRequest, err)
+		return
+	}
+	x.reply(http.StatusOK, struct {
+		Indexes []indexAnswer `json:"indexes"`
+	}{x.describeAll()})
+}
+
+// showIndex describes one index.
+func (x *exchange) showIndex() {
+	if err := x.params().done(); err != nil {
+		x.refuse(http.StatusBadRequest, err)
+		return
+	}
+	a := x.describe(x.ix, x.g)
+	a.Stats, _ = x.stats()
+	x.reply(http.StatusOK, a)
+}
+
+// stats returns the size of the index, and the shards of a root.
+func (x *exchange) stats() (*index.Stats, []groupStatus) {
+	if x.o.Root != nil {
+		s, groups := x.o.Root.status(x.g)
+		return &s, groups
+	}
+	s := x.g.s.Index().Stats()
+	return &s, nil
 }
 
 type versionAnswer struct {
@@ -78,14 +164,15 @@ type statusAnswer struct {
 	versionAnswer
 	UptimeSeconds int64  `json:"uptime_seconds"`
 	Ready         bool   `json:"ready"`
-	Generation    int    `json:"generation"` // number of indexes served so far, counting this one
+	Generation    int    `json:"generation"` // number of indexes served under the name, counting this one
 	Name          string `json:"name"`
 	Engine        string `json:"engine"`
 	Threads       int    `json:"threads"`
 	Cores         int    `json:"cores"`
 	Model         string `json:"model"`
 
-	Index   index.Stats    `json:"index"`
+	Index   *index.Stats   `json:"index,omitempty"`
+	Indexes []indexAnswer  `json:"indexes"`
 	Matrix  *matrixAnswer  `json:"matrix,omitempty"`
 	Vectors *vectorsAnswer `json:"vectors,omitempty"`
 	Points  *pointsSummary `json:"points,omitempty"`
@@ -133,7 +220,7 @@ func (x *exchange) status() {
 	}
 	a := statusAnswer{
 		versionAnswer: x.versionAnswer(), UptimeSeconds: int64(time.Since(x.started).Seconds()),
-		Ready: x.notReady() == nil, Generation: x.g.number, Name: x.o.Name,
+		Ready: x.notReady() == nil, Indexes: x.describeAll(),
 		Engine: x.o.Engine.String(), Threads: x.threads, Cores: runtime.NumCPU(), Model: x.modelName(),
 		Latency: x.metrics.lately(10),
 		Limits:  limitsAnswer{x.o.MaxK, x.o.Limits.Words, x.o.Limits.Queries, x.o.Limits.Time.Milliseconds()},
@@ -149,12 +236,12 @@ func (x *exchange) status() {
 		s := x.summed()
 		a.Points = &s
 	}
-	if x.o.Root != nil {
-		a.Index, a.Shards = x.o.Root.status(x.g)
-	} else {
-		a.Index = x.g.s.Index().Stats()
-		if free, total, err := x.g.s.GPUMemory(); err == nil && total > 0 {
-			a.Device = &deviceAnswer{free, total}
+	if x.g != nil {
+		a.Name, a.Generation = x.ix.name, x.g.number
+		if a.Index, a.Shards = x.stats(); x.g.s != nil {
+			if free, total, err := x.g.s.GPUMemory(); err == nil && total > 0 {
+				a.Device = &deviceAnswer{free, total}
+			}
 		}
 	}
 	for _, l := range x.gate.state() {

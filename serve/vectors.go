@@ -19,8 +19,8 @@ type nearAnswer struct {
 }
 
 // similar lists the words with the most similar vectors.
-func (x *exchange) similar(word string) {
-	p := x.params()
+func (x *exchange) similar() {
+	p, word := x.params(), x.r.PathValue("word")
 	top := p.whole("top", 20, 1, maxCompany)
 	x.near(p, func(v *vectors.Vectors) (any, error) {
 		list, err := v.Similar(word, top, 1)
@@ -32,8 +32,8 @@ func (x *exchange) similar(word string) {
 const maxPlaced = 200
 
 // around projects the words most similar to a word onto a plane.
-func (x *exchange) around(word string) {
-	p := x.params()
+func (x *exchange) around() {
+	p, word := x.params(), x.r.PathValue("word")
 	top := p.whole("top", 40, 1, maxPlaced)
 	x.near(p, func(v *vectors.Vectors) (any, error) { return v.Around(word, top, 1) })
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/collocate/collocate/words"
@@ -104,6 +103,9 @@ func (x *exchange) words() {
 func (x *exchange) describeWord(id int) (w wordAnswer, err error) {
 	m := x.o.Matrix
 	w = wordAnswer{Word: string(m.Word(id)), Count: m.Count(id), Rank: id + 1}
+	if x.g == nil {
+		return w, nil
+	}
 	terms, err := x.terms(w.Word)
 	if err != nil || len(terms) != 1 {
 		return w, err
@@ -111,31 +113,6 @@ func (x *exchange) describeWord(id int) (w wordAnswer, err error) {
 	df, _, err := x.g.s.Index().Lookup(terms[0])
 	w.Docs = uint32(df)
 	return w, err
-}
-
-// word answers /v1/words/WORD and the paths below it.
-func (x *exchange) word() {
-	path := strings.TrimPrefix(x.r.URL.EscapedPath(), "/v1/words/")
-	raw, about, _ := strings.Cut(path, "/")
-	word, err := url.PathUnescape(raw)
-	if err != nil {
-		x.refuse(http.StatusBadRequest, err)
-		return
-	}
-	switch about {
-	case "":
-		x.frequency(word)
-	case "company":
-		x.company(word)
-	case "dispersion":
-		x.dispersion(word)
-	case "similar":
-		x.similar(word)
-	case "map":
-		x.around(word)
-	default:
-		x.refuse(http.StatusNotFound, errNothing(x.r.URL.Path))
-	}
 }
 
 // known returns the number of a word of the matrix, or refuses the request if there is none.
@@ -156,12 +133,12 @@ func (x *exchange) known(word string) (id int, ok bool) {
 }
 
 // frequency answers with the frequencies of a word.
-func (x *exchange) frequency(word string) {
+func (x *exchange) frequency() {
 	if err := x.params().done(); err != nil {
 		x.refuse(http.StatusBadRequest, err)
 		return
 	}
-	id, ok := x.known(word)
+	id, ok := x.known(x.r.PathValue("word"))
 	if !ok {
 		return
 	}
@@ -178,7 +155,7 @@ func (x *exchange) frequency(word string) {
 }
 
 // company lists the words that are most strongly associated with a word.
-func (x *exchange) company(word string) {
+func (x *exchange) company() {
 	p := x.params()
 	o := words.Options{Threads: 1}
 	for name := range strings.SplitSeq(p.textOr("by", words.LogDice.String()), ",") {
@@ -202,7 +179,7 @@ func (x *exchange) company(word string) {
 		x.refuse(http.StatusBadRequest, err)
 		return
 	}
-	id, ok := x.known(word)
+	id, ok := x.known(x.r.PathValue("word"))
 	if !ok {
 		return
 	}

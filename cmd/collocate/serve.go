@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -58,11 +59,11 @@ type serveFlags struct {
 func newServeCmd(a *app) *cobra.Command {
 	f := serveFlags{reloadEvery: 2 * time.Second}
 	cmd := &cobra.Command{
-		Use:         "serve DIR | serve --root --shards URL,...",
+		Use:         "serve [NAME=]DIR... | serve --root --shards URL,...",
 		Short:       "Answer searches over HTTP",
 		GroupID:     groupSearch,
 		Annotations: hasGPU,
-		Long: `Keep the index in DIR open and answer requests over HTTP, in JSON:
+		Long: `Keep the index in DIR open, or several, and answer requests over HTTP, in JSON:
 
   GET /                 a page for browsers
   GET /v1/openapi.json  what programs can ask: searches, batches, documents and, with
@@ -70,8 +71,12 @@ func newServeCmd(a *app) *cobra.Command {
                         co-located places
   GET /search?q=WORDS   one query, in the JSON of 'collocate search --json'
   POST /search          many: [{"q": "WORDS", "k": 5}, ...] in, a line of JSON for each out
-  GET /healthz, /readyz whether the server runs, and whether it can read the index
+  GET /healthz, /readyz whether the server runs, and whether it can read its indexes
   GET /metrics          for Prometheus
+
+Each index has a name: that of its folder, or NAME. Requests to /v1/indexes/NAME/search and the
+like are about that index, those to /v1/search about the first one; GET /v1/indexes lists them.
+With --points, --matrix or --vectors the server needs no index.
 
 Errors are {"error": "..."} with an HTTP status. --model and its parameters apply to queries
 that name no model. A query runs on as many CPU cores as make it faster, on one with --engine
@@ -102,8 +107,10 @@ without refusing a request. Under nohup only SIGUSR1 does that, since SIGHUP is 
 new token in the file of --token-file is used at once, too. Behind a proxy, name its address with
 --proxy: otherwise all its clients count as one. A proxy may add a path before the page. Ctrl-C or SIGTERM ends the server after running requests, within five
 seconds, with exit code 0.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: cobra.ArbitraryArgs,
 		Example: `  collocate serve news.index
+  collocate serve news.index old=/archive/news.index
+  collocate serve --points shops.csv --geographic
   curl 'http://127.0.0.1:8080/search?q=solar+eclipse&k=3'
   curl http://127.0.0.1:8080/search -d '[{"q": "solar eclipse"}, {"q": "moon", "mode": "and"}]'
   collocate serve news.index --matrix news.cooc --vectors news.vec --points shops.csv --geographic
@@ -116,10 +123,15 @@ seconds, with exit code 0.`,
 			if f.root || f.shards != "" {
 				return f.runRoot(a, cmd, args)
 			}
-			if len(args) == 0 {
-				return usagef("DIR is missing: the folder of an index, or --root with --shards")
+			if len(args) == 0 && f.points == "" && f.matrix == "" && f.vectors == "" {
+				return usagef("DIR is missing: the folder of an index; or --points, --matrix, --vectors, " +
+					"or --root with --shards")
 			}
-			return f.run(a, cmd.Context(), args[0])
+			indexes, err := namedIndexes(args)
+			if err != nil {
+				return err
+			}
+			return f.run(a, cmd.Context(), indexes)
 		},
 	}
 	f.register(cmd)
@@ -211,30 +223,48 @@ func parseNetwork(s string) (netip.Prefix, error) {
 	return netip.ParsePrefix(s)
 }
 
-// serveJSON describes a server that is ready, for --json.
-type serveJSON struct {
-	URL   string `json:"url"`
-	Docs  int    `json:"docs"`
-	Terms int    `json:"terms"`
+// namedIndex is an argument of the verb.
+type namedIndex struct{ name, dir string }
+
+// namedIndexes parses DIR or NAME=DIR. A folder whose name contains = is meant as it is.
+func namedIndexes(args []string) (list []namedIndex, err error) {
+	where := map[string]string{}
+	for _, arg := range args {
+		ix := namedIndex{filepath.Base(filepath.Clean(arg)), arg}
+		_, err := os.Stat(arg)
+		if name, dir, ok := strings.Cut(arg, "="); ok && err != nil && !strings.Contains(name, "/") {
+			if name == "" || dir == "" {
+				return nil, usagef("%q: want NAME=DIR", arg)
+			}
+			ix = namedIndex{name, dir}
+			_, err = os.Stat(dir)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("open index: %w", err)
+		}
+		if other, twice := where[ix.name]; twice {
+			return nil, usagef("%s and %s have the same name %q: write NAME=%[2]s", other, ix.dir, ix.name)
+		}
+		where[ix.name] = ix.dir
+		list = append(list, ix)
+	}
+	return list, nil
 }
 
-func (f *serveFlags) run(a *app, ctx context.Context, dir string) error {
+// serveJSON describes a server that is ready, for --json.
+type serveJSON struct {
+	URL     string   `json:"url"`
+	Docs    int      `json:"docs"`
+	Terms   int      `json:"terms"`
+	Indexes []string `json:"indexes,omitempty"` // if there are several
+}
+
+func (f *serveFlags) run(a *app, ctx context.Context, indexes []namedIndex) error {
 	o := f.options(a)
-	o.Name = filepath.Base(filepath.Clean(dir))
 	var err error
 	if o.Model, err = f.ranking.Of(nil); err != nil {
 		return asFlags(api.RankingQuestion, err)
 	}
-	// The folder is identified before the index is opened, so that follow misses no replacement.
-	was, err := os.Stat(dir)
-	if err != nil {
-		return fmt.Errorf("open index: %w", err)
-	}
-	s, err := search.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
 	// Listen before the slow steps, so that an address in use is reported at once.
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", f.addr)
 	if err != nil {
@@ -246,36 +276,91 @@ func (f *serveFlags) run(a *app, ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.onGPU(ctx, s); err != nil {
-		return err
+	var about serveJSON
+	ready := false
+	o.Opened = func(ctx context.Context, name string, s *search.Searcher) error {
+		if err := a.onGPU(ctx, s); err != nil {
+			return err
+		}
+		docs, terms := s.Index().Docs(), s.Index().Terms()
+		if ready {
+			a.summary("%s and %s from the new index%s", counted(docs, "document"), counted(terms, "word"),
+				ofName(name, len(indexes)))
+			return nil
+		}
+		about.Docs, about.Terms, about.Indexes = about.Docs+docs, about.Terms+terms, append(about.Indexes, name)
+		return nil
 	}
+	server := serve.New(nil, o)
+	closed := false
+	defer func() {
+		if !closed {
+			server.Close()
+		}
+	}()
+	for _, ix := range indexes {
+		if err := server.Open(ctx, ix.name, ix.dir); err != nil {
+			return err
+		}
+	}
+	ready = true
 	stopDebug, err := f.debug(a, ctx)
 	if err != nil {
 		return err
 	}
 	defer stopDebug()
 	f.warnIfOpen(a, l.Addr())
-	about := serveJSON{f.url(l.Addr()), s.Index().Docs(), s.Index().Terms()}
-	if a.json {
-		if err := a.printJSON(about); err != nil {
-			return err
-		}
-	} else {
-		a.summary("%s and %s at %s", counted(about.Docs, "document"), counted(about.Terms, "word"), about.URL)
+	if err := f.announce(a, &about, f.url(l.Addr())); err != nil {
+		return err
 	}
-	server := serve.New(s, o)
 	defer relaxGC()()
 	// While all Ps are busy, Go's scheduler polls the network only every 10 ms. With two spare Ps
 	// the operating system wakes a thread for a request at once.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2))
+	closed = true
+	return f.serve(ctx, server, l, o.Log)
+}
+
+// ofName names an index, if there are several.
+func ofName(name string, of int) string {
+	if of < 2 {
+		return ""
+	}
+	return " " + name
+}
+
+// announce says that the server is ready, and what it has.
+func (f *serveFlags) announce(a *app, about *serveJSON, url string) error {
+	about.URL = url
+	names := about.Indexes
+	if len(names) < 2 {
+		about.Indexes = nil
+	}
+	switch {
+	case a.json:
+		return a.printJSON(about)
+	case len(names) == 0:
+		a.summary("no index at %s", url)
+	case len(names) == 1:
+		a.summary("%s and %s at %s", counted(about.Docs, "document"), counted(about.Terms, "word"), url)
+	default:
+		a.summary("%d indexes (%s) with %s at %s", len(names), strings.Join(names, ", "),
+			counted(about.Docs, "document"), url)
+	}
+	return nil
+}
+
+// serve runs a server until ctx is done, or on SIGHUP if the terminal was closed. It looks for new
+// indexes and tokens now and then, and on a signal to reload.
+func (f *serveFlags) serve(ctx context.Context, server *serve.Server, l net.Listener, log *slog.Logger) error {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	var follower sync.WaitGroup
 	follower.Go(func() {
-		f.follow(running, a, server, s, dir, was)
+		f.follow(running, server, log)
 		stop()
 	})
-	err = server.Run(running, l)
+	err := server.Run(running, l)
 	stop()
 	follower.Wait()
 	return errors.Join(err, server.Close())
@@ -414,20 +499,17 @@ func (f *serveFlags) debug(a *app, ctx context.Context) (stop func(), err error)
 	}, nil
 }
 
-// follow opens the index again when its folder was replaced, when a newer generation was committed,
-// and on a signal to reload; also the token, when its file changes. If that fails it tries again
-// later, since the index may still be being copied. It returns when the server is to stop: when ctx
-// is done, or on SIGHUP if the terminal was closed.
-func (f *serveFlags) follow(ctx context.Context, a *app, server *serve.Server,
-	current *search.Searcher, dir string, was os.FileInfo) {
-	log := a.serverLog()
+// follow opens indexes again when their folders were replaced, when a newer generation was
+// committed, and on a signal to reload; also the token, when its file changes. A root, which has no
+// folders, checks its shards by itself. follow returns when the server is to stop: when ctx is
+// done, or on SIGHUP if the terminal was closed.
+func (f *serveFlags) follow(ctx context.Context, server *serve.Server, log *slog.Logger) {
 	told := make(chan os.Signal, 1)
 	atTerminal := term.IsTerminal(int(os.Stdin.Fd()))
 	notifyReload(told)
 	defer signal.Stop(told)
 	look := time.NewTicker(f.reloadEvery)
 	defer look.Stop()
-	said := "" // the last error
 	for {
 		forced := false
 		select {
@@ -441,37 +523,7 @@ func (f *serveFlags) follow(ctx context.Context, a *app, server *serve.Server,
 		case <-look.C:
 		}
 		f.token.look(server, log, forced)
-		is, err := os.Stat(dir)
-		if err != nil {
-			if forced {
-				log.Error("the new index cannot be opened; the old one is still served", "error", err)
-			}
-			continue // it may just be being replaced
-		}
-		var s *search.Searcher
-		if os.SameFile(was, is) && !forced {
-			if s, err = current.Refresh(); s == nil && err == nil {
-				continue
-			}
-		} else {
-			s, err = search.Open(dir)
-		}
-		if err == nil {
-			if err = a.onGPU(ctx, s); err != nil {
-				s.Close()
-			}
-		}
-		if err != nil {
-			if forced || err.Error() != said { // log it once: the index may still be being copied
-				log.Error("the new index cannot be opened; the old one is still served", "error", err)
-			}
-			said = err.Error()
-			continue
-		}
-		server.Reload(s)
-		current, was, said = s, is, ""
-		a.summary("%s and %s from the new index", counted(s.Index().Docs(), "document"),
-			counted(s.Index().Terms(), "word"))
+		server.Look(ctx, forced) // it logs errors
 	}
 }
 

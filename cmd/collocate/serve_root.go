@@ -1,17 +1,10 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"net"
-	"os"
-	"os/signal"
-	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/collocate/collocate/serve"
 )
@@ -82,34 +75,5 @@ func (f *serveFlags) runRoot(a *app, cmd *cobra.Command, args []string) error {
 		a.summary("%s and %s at %s", counted(shards, "shard"), counted(int64(docs), "document"),
 			f.url(l.Addr()))
 	}
-	running, stop := context.WithCancel(ctx)
-	defer stop()
-	told := make(chan os.Signal, 1)
-	notifyReload(told)
-	defer signal.Stop(told)
-	go f.followRoot(running, stop, told, server, o.Log)
-	return errors.Join(server.Run(running, l), server.Close())
-}
-
-// followRoot stops the root on a SIGHUP because its terminal was closed, and follows changes of its
-// token. Signals, which make servers of an index open it again, have no other effect: a root checks
-// its shards every second.
-func (f *serveFlags) followRoot(ctx context.Context, stop func(), told <-chan os.Signal,
-	server *serve.Server, log *slog.Logger) {
-	atTerminal := term.IsTerminal(int(os.Stdin.Fd()))
-	look := time.NewTicker(f.reloadEvery)
-	defer look.Stop()
-	for {
-		forced := false
-		select {
-		case <-ctx.Done():
-			return
-		case signal := <-told:
-			if forced = true; hungUp(signal, atTerminal) {
-				stop()
-			}
-		case <-look.C:
-		}
-		f.token.look(server, log, forced)
-	}
+	return f.serve(ctx, server, l, o.Log)
 }

@@ -61,7 +61,7 @@ function check(ok, what) {
 
 const dir = mkdtempSync(join(tmpdir(), 'collocate-page-'))
 const full = start(['demo', '--serve', '--dir', dir, '--addr', '127.0.0.1:0'])
-let bare, films, odd, shard, root, proxy
+let bare, films, odd, two, none, shard, root, proxy
 let browser
 try {
   const base = await full.address
@@ -83,6 +83,10 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
   execFileSync(command, ['cooccur', 'odd.csv', '--symmetric', '--out', 'odd.cooc'], { cwd: dir, stdio: 'ignore' })
   odd = start(['serve', join(dir, 'odd.index'), '--matrix', join(dir, 'odd.cooc'), '--addr', '127.0.0.1:0'])
   const oddBase = await odd.address
+  two = start(['serve', join(dir, 'films.index'), 'odd ones=' + join(dir, 'odd.index'), '--addr', '127.0.0.1:0'])
+  const twoBase = await two.address
+  none = start(['serve', '--points', join(dir, 'places-dc.csv.zst'), '--geographic', '--skip-bad', '--addr', '127.0.0.1:0'])
+  const noneBase = await none.address
   // A root over two shards, of which one has no server.
   execFileSync(command, ['shard', 'elife.index', '2', '--out', 'elife.shards'], { cwd: dir, stdio: 'ignore' })
   shard = start(['serve', join(dir, 'elife.shards', '1'), '--addr', '127.0.0.1:0'])
@@ -398,6 +402,21 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
     console.log(`  painted after ${Math.round(paint)} ms, ${bytes} bytes sent`)
     check(bytes < 1_500_000, `${bytes} bytes: more than 1.5 MB`)
   })
+  look('several indexes', twoBase + '/?q=heist', async (page) => {
+    await page.locator('article').first().waitFor()
+    await page.getByLabel('Index').selectOption('odd ones')
+    await page.getByText('odd ones has 3 documents').waitFor()
+    await page.getByRole('searchbox').fill('boat')
+    await page.locator('article').nth(2).waitFor()
+    check(/[?&]index=odd(\+|%20)ones/.test(page.url()) && /q=boat/.test(page.url()), 'the address names the index: ' + page.url())
+    await page.getByRole('link', { name: 'About' }).click()
+    await page.getByText('odd ones', { exact: true }).last().waitFor()
+  })
+  look('no index', noneBase + '/', async (page) => {
+    await page.getByText('This server has no documents to search').waitFor()
+    await page.getByRole('link', { name: 'Places', exact: true }).click()
+    await page.locator('.pattern').first().waitFor()
+  })
   look('no matrix', bareBase + '/words', async (page) => { await page.getByText('This server has no co-occurrence matrix').waitFor() })
   look('no places', bareBase + '/places', async (page) => { await page.getByText('This server has no points').waitFor() })
   await Promise.all(turns)
@@ -409,6 +428,8 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
   bare?.stop()
   films?.stop()
   odd?.stop()
+  two?.stop()
+  none?.stop()
   root?.stop()
   shard?.stop()
   full.stop()

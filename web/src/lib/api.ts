@@ -79,10 +79,11 @@ export interface Job {
 export interface Status {
   version: string; go: string; os: string; arch: string; uptime_seconds: number; ready: boolean; generation: number
   name: string; engine: string; threads: number; cores: number; model: string
-  index: {
+  index?: { // none if the server has no index
     analyzer: string; documents: number; terms: number; postings: number; tokens: number
     mean_length: number; stored_text: boolean; bytes: number; bytes_per_posting: number; fields?: Field[]
   }
+  indexes: { name: string; documents: number }[]
   matrix?: { name: string; words: number; entries: number; counts: boolean }
   vectors?: { name: string; words: number; dimensions: number }
   points?: Places
@@ -117,6 +118,14 @@ export function query(params: Params): string {
   return q.toString()
 }
 
+let chosen = ''
+
+/** choose sets the index that requests are about; '' is the first one of the server. */
+export function choose(index: string) { chosen = index }
+
+// Requests about an index; the others are the same for all.
+const ofIndex = /^v1\/(?=(search|documents|words|concordance|keywords|status)\b)/
+
 /**
  * send sends a request. If the server is busy, it says when to try again: a request is sent up to four
  * times, unless it is cancelled.
@@ -127,6 +136,7 @@ export async function send(path: string, init: RequestInit = {}, tries = 4): Pro
   if (token) headers.set('Authorization', 'Bearer ' + token)
   let response: Response
   try {
+    if (chosen) path = path.replace(ofIndex, `v1/indexes/${encodeURIComponent(chosen)}/`)
     response = await fetch(path, { ...init, headers })
   } catch (e) {
     if (isAbort(e)) throw e

@@ -1,3 +1,5 @@
+import { untrack } from 'svelte'
+
 // The state of the page is in its address, so that it can be shared and the browser's history works.
 
 export const views = ['search', 'words', 'places', 'about'] as const
@@ -21,6 +23,7 @@ addEventListener('popstate', () => Object.assign(route, read()))
 
 export function href(view: View, params: Record<string, string | number | undefined> = {}): string {
   const q = new URLSearchParams()
+  params = { index: untrack(() => route.params.index), ...params }
   for (const [name, value] of Object.entries(params)) {
     if (value !== undefined && value !== '') q.set(name, String(value))
   }

@@ -1,0 +1,256 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+)
+
+// route is a kind of request: a method and a path, in the patterns of http.ServeMux.
+type route struct {
+	method, path string
+	verb         string // name in metrics
+	is           traits
+	do           func(*exchange)
+}
+
+// traits say what a request needs. Those about an index have two paths: in the second one
+// /v1/indexes/NAME stands in place of /v1, and in the first the server's first index is meant.
+type traits uint8
+
+const (
+	public  traits = 1 << iota // needs no token
+	ofIndex                    // is about an index, if the server has one
+	needed                     // and cannot be answered without
+)
+
+const thisIndex = ofIndex | needed
+
+// below is the second path of a request about an index.
+const below = "/v1/indexes/{index}"
+
+func (v *Server) makeRoutes() []route {
+	get, post, remove := http.MethodGet, http.MethodPost, http.MethodDelete
+	routes := []route{
+		{get, "/assets/{file...}", "page", public, (*exchange).asset},
+		{get, "/icon.svg", "page", public, (*exchange).asset},
+		{get, "/licences.txt", "page", public, (*exchange).asset},
+		{get, "/plain", "search", thisIndex, (*exchange).plain},
+		{get, "/search", "search", thisIndex, (*exchange).one},
+		{post, "/search", "batch", thisIndex, (*exchange).many},
+		{get, "/healthz", "health", public | ofIndex, (*exchange).health},
+		{get, "/readyz", "ready", public, (*exchange).ready},
+		{get, "/metrics", "metrics", 0, (*exchange).showMetrics},
+
+		{get, "/v1/indexes", "indexes", 0, (*exchange).listIndexes},
+		{get, below, "indexes", thisIndex, (*exchange).showIndex},
+		{get, "/v1/search", "search", thisIndex, (*exchange).one},
+		{post, "/v1/search", "batch", thisIndex, (*exchange).manyLines},
+		{get, "/v1/documents/{id}", "document", thisIndex, (*exchange).document},
+		{get, "/v1/words", "words", ofIndex, (*exchange).words},
+		{get, "/v1/words/{word}", "word", ofIndex, (*exchange).frequency},
+		{get, "/v1/words/{word}/company", "word", ofIndex, (*exchange).company},
+		{get, "/v1/words/{word}/dispersion", "word", thisIndex, (*exchange).dispersion},
+		{get, "/v1/words/{word}/similar", "word", ofIndex, (*exchange).similar},
+		{get, "/v1/words/{word}/map", "word", ofIndex, (*exchange).around},
+		{get, "/v1/concordance", "concordance", thisIndex, (*exchange).concordance},
+		{get, "/v1/keywords", "keywords", thisIndex, (*exchange).keywords},
+		{get, "/v1/analogy", "analogy", 0, (*exchange).analogy},
+		{get, "/v1/places", "places", 0, (*exchange).places},
+		{get, "/v1/places/points", "points", 0, (*exchange).points},
+		{get, "/v1/places/patterns", "patterns", 0, (*exchange).patterns},
+		{get, "/v1/places/instances", "instances", 0, (*exchange).instances},
+		{get, "/v1/places/quotients", "quotients", 0, (*exchange).quotients},
+		{get, "/v1/places/local", "local", 0, (*exchange).local},
+		{get, "/v1/places/summary", "summary", 0, (*exchange).summary},
+		{get, "/v1/places/curve", "curve", 0, (*exchange).curve},
+		{get, "/v1/places/co-occurrence", "co-occurrence", 0, (*exchange).coOccurrence},
+		{get, "/v1/places/enrichment", "enrichment", 0, (*exchange).enrichment},
+		{get, "/internal/shard", "shard", thisIndex, (*exchange).shard},
+		{post, "/internal/shard/search", "shard", thisIndex, (*exchange).shardSearch},
+		{get, "/v1/jobs", "jobs", 0, (*exchange).listJobs},
+		{post, "/v1/jobs", "jobs", 0, (*exchange).startJob},
+		{get, "/v1/jobs/{id}", "jobs", 0, (*exchange).showJob},
+		{get, "/v1/jobs/{id}/events", "jobs", 0, (*exchange).watchJob},
+		{remove, "/v1/jobs/{id}", "jobs", 0, (*exchange).cancelJob},
+		{get, "/v1/status", "status", ofIndex, (*exchange).status},
+		{get, "/v1/health", "health", public | ofIndex, (*exchange).health},
+		{get, "/v1/ready", "ready", public, (*exchange).ready},
+		{get, below + "/ready", "ready", public | thisIndex, (*exchange).ready},
+		{get, "/v1/version", "version", 0, (*exchange).version},
+		{get, "/v1/openapi.json", "openapi", public, (*exchange).openAPI},
+	}
+	for _, view := range views {
+		if view == "/" {
+			view = "/{$}"
+		}
+		routes = append(routes, route{get, view, "page", public, (*exchange).page})
+	}
+	for _, t := range slices.Clone(routes) {
+		if rest, ok := strings.CutPrefix(t.path, "/v1/"); ok && t.is&ofIndex != 0 && !t.named() &&
+			t.verb != "health" {
+			t.path = below + "/" + rest
+			routes = append(routes, t)
+		}
+	}
+	if v.o.Root != nil {
+		for i := range routes {
+			if t := &routes[i]; !slices.Contains(rootVerbs, t.verb) {
+				t.do = (*exchange).notOfRoot
+			}
+		}
+	}
+	return routes
+}
+
+// named reports whether the path contains the name of an index.
+func (t *route) named() bool { return strings.HasPrefix(t.path, below) }
+
+// rootVerbs are the requests that a root answers.
+var rootVerbs = []string{"page", "search", "batch", "document", "health", "ready", "metrics",
+	"status", "version", "openapi", "indexes"}
+
+// notOfRoot refuses requests that a root does not support.
+func (x *exchange) notOfRoot() {
+	x.refuse(http.StatusNotFound, fmt.Errorf("%s: not supported by a root: send it to a server of the "+
+		"whole index, of words or of places", x.r.URL.Path))
+}
+
+func (v *Server) makeMux() *http.ServeMux {
+	mux := http.NewServeMux()
+	for _, t := range v.makeRoutes() {
+		mux.Handle(t.method+" "+t.path, &t)
+	}
+	mux.Handle("/", &route{do: (*exchange).nowhere})
+	return mux
+}
+
+// dispatch finds the route of a request.
+func (x *exchange) dispatch() {
+	if err := x.checkHost(x.r); err != nil {
+		x.refuse(http.StatusMisdirectedRequest, err)
+		return
+	}
+	if err := x.checkOrigin(x.r); err != nil {
+		x.refuse(http.StatusForbidden, err)
+		return
+	}
+	if x.allowOrigin() {
+		return
+	}
+	x.r = withOneID(x.r)
+	if at := x.r.URL.EscapedPath(); strings.Contains(at, "//") || strings.Contains(at, "/.") {
+		if path.Clean(at) != at { // the mux would redirect
+			x.refuse(http.StatusNotFound, errNothing(x.r.URL.Path))
+			return
+		}
+	}
+	x.mux.ServeHTTP(x.w, x.r)
+}
+
+// withOneID makes the ID of a document one segment of the path. It may be a path or a URL, and
+// clients need not escape its slashes.
+func withOneID(r *http.Request) *http.Request {
+	at := r.URL.EscapedPath()
+	before, id, found := strings.Cut(at, "/documents/")
+	if !found || before != "/v1" && path.Dir(before) != "/v1/indexes" {
+		return r
+	}
+	one := strings.ReplaceAll(id, "/", "%2F")
+	if id == "." || id == ".." {
+		one = strings.ReplaceAll(id, ".", "%2E")
+	}
+	if one == id {
+		return r
+	}
+	again, u := *r, *r.URL
+	u.RawPath = before + "/documents/" + one
+	again.URL = &u
+	return &again
+}
+
+// ServeHTTP answers a request of the route. The writer is that of an exchange.
+func (t *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := w.(*recorder).of
+	x.r = r
+	if t.verb == "" {
+		t.do(x)
+		return
+	}
+	if t.is&public == 0 && !x.authorized() {
+		x.w.Header().Set("WWW-Authenticate", challengeOf(t.path))
+		x.refuse(http.StatusUnauthorized,
+			errors.New("want the header Authorization: Bearer TOKEN with the server's token"))
+		return
+	}
+	x.verb, x.path = t.verb, strings.TrimSuffix(t.path, "{$}")
+	if t.is&ofIndex != 0 && !x.holdIndex(t) {
+		return
+	}
+	defer x.letGo(x.g)
+	if x.g != nil && x.g.analyzer == nil && slices.Contains([]string{"search", "batch", "document"}, t.verb) {
+		x.failed(x.o.Root.unserved())
+		return
+	}
+	t.do(x)
+}
+
+// holdIndex holds the index of a request, and reports whether it can go on. The caller lets it go.
+func (x *exchange) holdIndex(t *route) bool {
+	name := x.r.PathValue("index")
+	if x.ix = x.index(name); x.ix != nil {
+		x.g = x.ix.hold()
+	}
+	switch {
+	case x.g != nil:
+		return true
+	case name != "":
+		x.refuse(http.StatusNotFound, fmt.Errorf("no index %q: GET /v1/indexes lists them", name))
+	case t.is&needed != 0:
+		x.refuse(http.StatusNotFound, errNoIndex)
+	default:
+		return true
+	}
+	return false
+}
+
+var errNoIndex = errors.New("the server has no index")
+
+// nowhere refuses requests that have no route.
+func (x *exchange) nowhere() {
+	var methods []string
+	asked := *x.r
+	for _, m := range []string{http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut} {
+		asked.Method = m
+		if _, pattern := x.mux.Handler(&asked); pattern != "/" {
+			methods = append(methods, m)
+		}
+	}
+	if methods == nil {
+		x.refuse(http.StatusNotFound, errNothing(x.r.URL.Path))
+		return
+	}
+	list := strings.Join(methods, ", ")
+	x.w.Header().Set("Allow", list)
+	x.refuse(http.StatusMethodNotAllowed, fmt.Errorf("method %s: want %s", x.r.Method, list))
+}
+
+func errNothing(path string) error {
+	return fmt.Errorf("nothing at %q: want /search, /healthz, /readyz, / or what /v1/openapi.json lists", path)
+}
+
+// challengeOf returns the WWW-Authenticate header of a path. The plain page has no script that
+// could ask for the token, so there the browser asks: any user name, and the token as the password.
+func challengeOf(path string) string {
+	if path == "/plain" {
+		return `Basic realm="collocate", charset="UTF-8"`
+	}
+	return "Bearer"
+}
+
+// indexPath returns the path of an index, for links.
+func indexPath(name string) string { return "/v1/indexes/" + url.PathEscape(name) }
