@@ -198,6 +198,9 @@ func (q *Question) Values(d Door, values url.Values, question any) error {
 		if err != nil {
 			return err
 		}
+		if p.Path != "" {
+			return wrongf(name, "it is in the path")
+		}
 		if name != p.Name && values.Has(p.Name) {
 			return wrongf(p.Name, "%s means the same: give only one of them", name)
 		}

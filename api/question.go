@@ -3,6 +3,7 @@ package api
 import (
 	"encoding"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -98,6 +99,12 @@ type Param struct {
 	Open      bool // Low itself is not allowed
 	// Optional parameters have no default: nil says that none was given.
 	Optional bool
+	// Path is its name in the path of a URL; "" if it is not there.
+	Path string
+	// Needed says that the question means nothing without it.
+	Needed bool
+	// Argument is its name in Python, if that has another, such as from_.
+	Argument string
 
 	without map[Door]string
 	differs map[Door]string // the tag at, as a sentence
@@ -181,6 +188,9 @@ func declare[Q any](name, help string, not ...string) *Question {
 	for _, f := range reflect.VisibleFields(t) {
 		if ask := f.Tag.Get("ask"); ask != "" {
 			p, err := declareParam(f, ask)
+			if err == nil {
+				err = p.leaveOut(t, f)
+			}
 			if err != nil {
 				panic(fmt.Sprintf("%v.%s: %v", t, f.Name, err))
 			}
@@ -278,13 +288,25 @@ func declareParam(f reflect.StructField, name string) (p Param, err error) {
 			p.Values = strings.Split(one, ",")
 		}
 	}
+	p.Path, p.Argument = f.Tag.Get("path"), f.Tag.Get("python")
+	_, p.Needed = f.Tag.Lookup("needed")
 	if err := p.bounds(f.Tag); err != nil {
 		return p, err
 	}
-	if p.without, err = leftOut(f.Tag.Get("not")); err != nil {
-		return p, err
-	}
 	return p, p.inDoors(f.Tag.Get("at"))
+}
+
+// leaveOut reads the tag not of a field, and of the structs in t that it is embedded in.
+func (p *Param) leaveOut(t reflect.Type, f reflect.StructField) error {
+	p.without = map[Door]string{}
+	for i := range f.Index {
+		without, err := leftOut(t.FieldByIndex(f.Index[:i+1]).Tag.Get("not"))
+		if err != nil {
+			return err
+		}
+		maps.Copy(p.without, without)
+	}
+	return nil
 }
 
 // inDoors reads the tag at: the doors with a default or a bound of their own.
@@ -315,6 +337,9 @@ func (p *Param) inDoors(tag string) error {
 		}
 		p.differs[d] = strings.Join(differs, ", ") + ": " + strings.TrimSpace(why)
 		p.doors[d] = &own
+	}
+	if own := p.doors[HTTP]; own != nil && p.doors[Root] == nil { // it takes the requests of HTTP
+		p.doors[Root], p.differs[Root] = own, p.differs[HTTP]
 	}
 	return err
 }

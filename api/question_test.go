@@ -191,12 +191,19 @@ func TestDefaults(t *testing.T) {
 
 // farewell has the kinds of parameters that greet lacks.
 type farewell struct {
-	Seed  uint64        `ask:"seed" default:"1" help:"of the choice of words"`
-	Bytes int64         `ask:"bytes" range:"0.." help:"how much to say"`
-	Steps []float64     `ask:"steps" default:"1,2.5" above:"0" help:"how far to go"`
-	Modes []search.Mode `ask:"modes" help:"a list of names"`
-	Waves int           `ask:"waves" default:"7" range:"1.." at:"mcp: default=2 most=3, it is shy" help:"how often to wave"`
-	After pause         `ask:"after" help:"how long to wait"`
+	Seed   uint64        `ask:"seed" default:"1" help:"of the choice of words"`
+	Bytes  int64         `ask:"bytes" range:"0.." help:"how much to say"`
+	Steps  []float64     `ask:"steps" default:"1,2.5" above:"0" help:"how far to go"`
+	Modes  []search.Mode `ask:"modes" help:"a list of names"`
+	Waves  int           `ask:"waves" default:"7" range:"1.." at:"mcp: default=2 most=3, it is shy" help:"how often to wave"`
+	After  pause         `ask:"after" help:"how long to wait"`
+	manner `not:"python: it has no manners"`
+}
+
+// manner is embedded: what a door lacks of it, it lacks whole.
+type manner struct {
+	Whom string `ask:"whom" path:"whom" help:"to whom"`
+	Tone string `ask:"tone" not:"mcp: it has one tone" help:"in which tone"`
 }
 
 // pause is a type with a grammar of its own.
@@ -297,5 +304,19 @@ func TestDifferencesOfDoors(t *testing.T) {
 		if got := q.In(d); got != want {
 			t.Errorf("it is called %q in %v, want %q", got, d, want)
 		}
+	}
+}
+
+// A door may lack all of an embedded struct, and a URL has some parameters in its path.
+func TestEmbeddedAndInPaths(t *testing.T) {
+	if names := leaving.Names(Python); names != "seed, bytes, steps, modes, waves, after" {
+		t.Errorf("Python has %s, want no manners", names)
+	}
+	if names := leaving.Names(MCP); strings.Contains(names, "tone") || !strings.Contains(names, "whom") {
+		t.Errorf("MCP has %s, want whom and no tone", names)
+	}
+	err := leaving.Values(HTTP, url.Values{"whom": {"Ann"}}, new(farewell))
+	if err == nil || err.Error() != "whom: it is in the path" {
+		t.Errorf("whom in the query of a URL: %v", err)
 	}
 }

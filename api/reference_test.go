@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -43,43 +44,84 @@ func writeQuestions(b *bytes.Buffer) {
 		fmt.Fprintf(b, " %s |", d)
 	}
 	b.WriteString("\n| --- |" + strings.Repeat(" --- |", len(AllDoors())) + "\n")
-	var notes []string
+	var notes notes
 	for _, q := range Questions() {
 		fmt.Fprintf(b, "| [%s](#%s) |", q.Name, strings.ReplaceAll(q.Name, " ", "-"))
 		for _, d := range AllDoors() {
-			why := q.Without(d)
-			if why == "" {
-				b.WriteString(" same |")
-				continue
-			}
-			notes = append(notes, fmt.Sprintf("%s, %s: %s.", q.Name, d, why))
-			fmt.Fprintf(b, " refused (%d) |", len(notes))
+			b.WriteString(notes.cell(q.Without(d), ""))
 		}
 		b.WriteString("\n")
 	}
-	writeNotes(b, notes)
+	notes.write(b)
 }
 
-func writeNotes(b *bytes.Buffer, notes []string) {
-	for i, note := range notes {
+// notes are the reasons of refusals, each once.
+type notes []string
+
+// cell returns the cell of a table for the reason of a refusal, or for a difference, if any.
+func (n *notes) cell(why, differs string) string {
+	cell := "refused"
+	if why == "" {
+		cell, why = "same", differs
+	}
+	if why == "" {
+		return " same |"
+	}
+	i := slices.Index(*n, why)
+	if i < 0 {
+		*n, i = append(*n, why), len(*n)
+	}
+	return fmt.Sprintf(" %s (%d) |", cell, i+1)
+}
+
+func (n notes) write(b *bytes.Buffer) {
+	for i, why := range n {
 		if i == 0 {
 			b.WriteString("\n")
 		}
-		fmt.Fprintf(b, "%d. %s\n", i+1, note)
+		fmt.Fprintf(b, "%d. %s.\n", i+1, strings.ToUpper(why[:1])+why[1:])
 	}
 }
 
+// ways lists how a question is asked at each door that has it.
+func ways(q *Question) string {
+	var list []string
+	for _, d := range Doors() {
+		if q.Without(d) != "" {
+			continue
+		}
+		switch name := q.In(d); d {
+		case Command:
+			list = append(list, "`collocate "+name+"`")
+		case HTTP:
+			list = append(list, "`GET "+name+"`")
+		case Python:
+			list = append(list, "in Python `"+name+"`")
+		case MCP:
+			list = append(list, "for assistants `"+name+"`")
+		}
+	}
+	return "- " + strings.Join(list, "\n- ")
+}
+
 func writeReference(b *bytes.Buffer, q *Question) {
-	fmt.Fprintf(b, "\n## %s\n%s.\n\n| parameter | default | meaning |\n| --- | --- | --- |\n",
-		q.Name, strings.ToUpper(q.Help[:1])+q.Help[1:])
+	fmt.Fprintf(b, "\n## %s\n%s.\n\n%s\n\n| parameter | default | meaning |\n| --- | --- | --- |\n",
+		q.Name, strings.ToUpper(q.Help[:1])+q.Help[1:], ways(q))
 	for _, p := range q.Params {
 		help := p.Usage()
-		if want := p.Wants(); p.Kind == Whole || p.Kind == Number || p.Kind == Numbers {
-			help += "; " + want
+		if p.Kind == Whole || p.Kind == Number || p.Kind == Numbers {
+			help += "; " + p.Wants()
 		}
 		name := "`" + p.Name + "`"
+		var others []string
 		if len(p.Also) > 0 {
-			name += " (also `" + strings.Join(p.Also, "`, `") + "`)"
+			others = append(others, "also `"+strings.Join(p.Also, "`, `")+"`")
+		}
+		if p.Argument != "" {
+			others = append(others, "in Python `"+p.Argument+"`")
+		}
+		if len(others) > 0 {
+			name += " (" + strings.Join(others, ", ") + ")"
 		}
 		fmt.Fprintf(b, "| %s | %s | %s |\n", name, p.Default, strings.ReplaceAll(help, "|", `\|`))
 	}
@@ -92,45 +134,13 @@ func writeReference(b *bytes.Buffer, q *Question) {
 		}
 	}
 	b.WriteString("\n| --- |" + strings.Repeat(" --- |", len(doors)) + "\n")
-	var notes []string
+	var notes notes
 	for _, p := range q.Params {
 		fmt.Fprintf(b, "| `%s` |", p.Name)
 		for _, d := range doors {
-			why := p.Without(d)
-			cell := "refused"
-			if why == "" {
-				cell, why = "same", p.Differs(d)
-			}
-			if why != "" {
-				notes = append(notes, fmt.Sprintf("`%s`, %s: %s.", p.Name, d, why))
-				cell += fmt.Sprintf(" (%d)", len(notes))
-			}
-			fmt.Fprintf(b, " %s |", cell)
+			b.WriteString(notes.cell(p.Without(d), p.Differs(d)))
 		}
 		b.WriteString("\n")
 	}
-	writeNotes(b, notes)
-}
-
-// Python's search has an argument for each parameter that it can ask.
-func TestPythonHasEveryParameter(t *testing.T) {
-	source, err := os.ReadFile("../python/src/collocate/index.py")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(source), "    # fmt: on\n\n    def search(")
-	signature, _, found := strings.Cut(rest, ") -> Hits | BatchHits:")
-	if !found {
-		t.Fatal("index.py has no signature of search")
-	}
-	names := map[string]string{"q": "queries", "from": "from_", "plain": "syntax"}
-	for _, p := range SearchQuestion.At(Python) {
-		name := p.Name
-		if other := names[name]; other != "" {
-			name = other
-		}
-		if !strings.Contains(signature, "\n        "+name+":") {
-			t.Errorf("search in Python has no argument %s", name)
-		}
-	}
+	notes.write(b)
 }

@@ -16,12 +16,12 @@ import (
 
 // Search asks for the documents of an index that match a query best.
 type Search struct {
-	Query  string      `ask:"q" also:"query" flag:"" help:"words, or a query in the query language"`
+	Query  string      `ask:"q" also:"query" python:"queries" flag:"" needed:"" help:"words, or a query in the query language"`
 	Filter string      `ask:"filter" help:"only documents that match this query, which adds nothing to their scores; all of its parts must match, unless it says OR"`
 	K      int         `ask:"k" short:"k" default:"10" range:"1.." at:"mcp: most=100, an assistant reads less" help:"number of documents"`
-	From   int         `ask:"from" also:"offset" range:"0.." help:"skip this many of the best documents, to see the next ones"`
+	From   int         `ask:"from" also:"offset" python:"from_" range:"0.." help:"skip this many of the best documents, to see the next ones"`
 	Mode   search.Mode `ask:"mode" default:"or" help:"or: any of the words; and: all of them"`
-	Plain  bool        `ask:"plain" help:"treat the query as plain words, whatever signs it has"`
+	Plain  bool        `ask:"plain" python:"syntax" help:"treat the query as plain words, whatever signs it has"`
 	Count  bool        `ask:"count" not:"mcp: it is always counted" help:"say how many documents match in all"`
 
 	Snippets    bool     `ask:"snippets" group:"Answer" not:"mcp: they are always shown, if the index stores text; python: hits have a method for it" help:"show where the words are; the index must store text"`
@@ -40,7 +40,8 @@ type Search struct {
 }
 
 // SearchQuestion declares the parameters of Search.
-var SearchQuestion = declare[Search]("search", "find the documents of an index that match a query best, exactly")
+var SearchQuestion = declare[Search]("search", "find the documents of an index that match a query best, exactly").
+	in("python: Index.search")
 
 // MarshalJSON writes what the question says, for a server.
 func (q Search) MarshalJSON() ([]byte, error) { return SearchQuestion.Marshal(&q) }

@@ -2,8 +2,12 @@ package serve
 
 import (
 	"encoding/json"
+	"io/fs"
 	"maps"
+	"net/http"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -39,7 +43,11 @@ func TestSpecHasDeclaredParameters(t *testing.T) {
 		end := begin + int(in.InputOffset())
 		spec = head + after + rest[:begin] + " " + string(made) + rest[end:]
 	}
-	replace(`"operationId": "search",`, `"parameters":`, "    ", inURL(api.SearchQuestion))
+	for _, q := range api.Questions() {
+		if q.Without(api.HTTP) == "" {
+			replace("\n  \""+q.In(api.HTTP)+"\": {", `"parameters":`, "    ", inURL(q))
+		}
+	}
 	replace("\n   \"Query\": {", `"properties":`, "    ", inBody(api.SearchQuestion))
 	if spec == string(old) {
 		return
@@ -69,8 +77,13 @@ func inURL(q *api.Question) (list []any) {
 			s, about = map[string]any{"type": "string"}, about+" Several are separated by commas."
 		}
 		one := map[string]any{"name": p.Name, "in": "query", "description": about, "schema": s}
-		if p.Name == "q" {
+		if p.Needed {
 			one["required"] = true
+		}
+		if p.Path != "" {
+			one["name"], one["in"], one["required"] = p.Path, "path", true
+			list = append(list, one)
+			continue
 		}
 		list = append(list, one)
 		for _, older := range p.Also {
@@ -97,4 +110,45 @@ func inBody(q *api.Question) map[string]any {
 		}
 	}
 	return all
+}
+
+// A root answers a question or refuses it by its name, as is declared.
+func TestRootAnswersOrRefuses(t *testing.T) {
+	root := newCluster(t, 2, 1, RootOptions{}).root
+	for _, q := range api.Questions() {
+		if q.Without(api.HTTP) != "" {
+			continue
+		}
+		path := strings.NewReplacer("{", "", "}", "").Replace(q.In(api.Root))
+		got := call(root, path, "")
+		refused := got.Code == http.StatusNotFound && strings.Contains(got.Body.String(), path+": not supported by a root")
+		if want := q.Without(api.Root) != ""; refused != want {
+			t.Errorf("a root refuses %s: %v, want %v: %d %s", path, refused, want, got.Code, got.Body)
+		}
+	}
+}
+
+// The page asks the questions that are declared for it.
+func TestPageAsks(t *testing.T) {
+	var source strings.Builder
+	err := filepath.WalkDir("../web/src", func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			text, _ := os.ReadFile(path)
+			source.Write(text)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range api.Questions() {
+		parts := regexp.MustCompile(`\{\w+\}`).Split(strings.TrimPrefix(q.In(api.HTTP), "/"), -1)
+		for i := range parts {
+			parts[i] = regexp.QuoteMeta(parts[i])
+		}
+		asks := regexp.MustCompile("['`]" + strings.Join(parts, `\$\{[^}]*\}`) + "['`]").MatchString(source.String())
+		if want := q.Without(api.Page) == ""; asks != want {
+			t.Errorf("the page asks %s: %v, want %v", q.Name, asks, want)
+		}
+	}
 }

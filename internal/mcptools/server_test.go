@@ -13,6 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
@@ -148,6 +149,31 @@ func call(t *testing.T, c *mcp.ClientSession, tool string,
 		return string(structured), false
 	}
 	return r.Content[0].(*mcp.TextContent).Text, true
+}
+
+// A question that assistants can ask is a tool, with an argument for each of its parameters.
+func TestQuestionsAreTools(t *testing.T) {
+	o, _ := offered(t)
+	list, err := client(t, o).ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := map[string]map[string]any{}
+	for _, tool := range list.Tools {
+		tools[tool.Name], _ = tool.InputSchema.(map[string]any)["properties"].(map[string]any)
+	}
+	for _, q := range api.Questions() {
+		args, has := tools[q.In(api.MCP)]
+		if want := q.Without(api.MCP) == ""; has != want {
+			t.Errorf("there is a tool %s: %v, want %v", q.In(api.MCP), has, want)
+			continue
+		}
+		for _, p := range q.Params {
+			if _, ok := args[p.Name]; has && ok != (p.Without(api.MCP) == "") {
+				t.Errorf("%s has an argument %s: %v", q.In(api.MCP), p.Name, ok)
+			}
+		}
+	}
 }
 
 func TestTools(t *testing.T) {

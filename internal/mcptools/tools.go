@@ -81,18 +81,23 @@ type searchHit struct {
 // longField is the size of a stored field, in bytes, above which it is shown only if it is named.
 const longField = 300
 
+// readArgs reads the arguments of a tool into a question.
+func readArgs(q *api.Question, args json.RawMessage, question any) error {
+	q.FillAt(api.MCP, question)
+	if len(args) == 0 {
+		args = json.RawMessage("{}")
+	}
+	return q.JSON(api.MCP, json.NewDecoder(bytes.NewReader(args)), question)
+}
+
 // search answers the question that the arguments hold.
 func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest,
 	args json.RawMessage) (_ *mcp.CallToolResult, out searchResult, err error) {
 	var in api.Search
-	api.SearchQuestion.FillAt(api.MCP, &in)
-	in.Count = true
-	if len(args) == 0 {
-		args = json.RawMessage("{}")
-	}
-	if err := api.SearchQuestion.JSON(api.MCP, json.NewDecoder(bytes.NewReader(args)), &in); err != nil {
+	if err := readArgs(api.SearchQuestion, args, &in); err != nil {
 		return nil, out, err
 	}
+	in.Count = true
 	if err := cmp.Or(short("q", in.Query), short("filter", in.Filter)); err != nil {
 		return nil, out, err
 	}
