@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/collocate/collocate/internal/trials"
 )
 
@@ -84,6 +86,26 @@ func TestBomb(t *testing.T) {
 	}
 	if got := after.TotalAlloc - before.TotalAlloc; got > 64<<20 {
 		t.Errorf("reading allocated %d bytes, want at most %d", got, 64<<20)
+	}
+}
+
+// A zstd window beyond its share of the memory is an error that says how to read the file.
+func TestWindow(t *testing.T) {
+	w, err := zstd.NewWriter(nil, zstd.WithWindowSize(64<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := w.EncodeAll(bytes.Repeat([]byte("a line\n"), 10<<20), nil)
+	path := write(t, filepath.Join(t.TempDir(), "f.zst"), long)
+	_, err = readBatches(&Corpus{Paths: []string{path}, Options: Options{Memory: 100e6}})
+	want := "f.zst: the zstd data needs a window of 67.1MB, and at most 14.3MB are allowed: " +
+		"decompress it first, by zstd -dc --long=26, or raise text.Options.Memory to 470MB"
+	if !strings.HasSuffix(messageOf(err), want) {
+		t.Errorf("a window of 64 MiB within 100 MB: %v\nwant ... %s", err, want)
+	}
+	_, err = readBatches(&Corpus{Paths: []string{path}, Options: Options{Memory: 470e6}})
+	if err != nil {
+		t.Errorf("within the memory that the message names: %v", err)
 	}
 }
 

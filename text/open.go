@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/collocate/collocate/internal/bytesize"
 	"github.com/collocate/collocate/internal/textfile"
 )
 
@@ -89,7 +90,10 @@ func open(ctx context.Context, in input, o *Options, stdin io.Reader, tell func(
 		}
 		return s, nil
 	}
-	stream, codec, free, err := textfile.DecompressWithin(s.stream, o.maxWindow(), o.TempDir, o.Threads != 1)
+	stream, codec, free, err := textfile.DecompressWithin(s.stream, o.maxWindow(), o.Threads != 1)
+	if large, ok := errors.AsType[*textfile.WindowError](err); ok {
+		err = fmt.Errorf("%w, or raise text.Options.Memory to %v", err, bytesize.Size(large.Window*windowShare))
+	}
 	if err != nil {
 		s.release()
 		return nil, fmt.Errorf("%s: %w", in.path, err)

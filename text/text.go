@@ -107,9 +107,6 @@ type Options struct {
 	// Memory bounds the working memory in bytes; 0 means 2 GB. A document may be at most a 30th of
 	// it, because finding and counting its words takes many times its size.
 	Memory int64
-	// TempDir is the folder for data that a decompressor cannot keep in memory; "" means
-	// os.TempDir.
-	TempDir string
 	// Threads is the number of workers that parse documents; 0 means GOMAXPROCS.
 	Threads int
 	// Progress is called with the number of bytes read and the total, or 0 if that is unknown. It

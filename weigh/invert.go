@@ -110,8 +110,7 @@ func Invert(ctx context.Context, c *text.Corpus, o InvertOptions) (*Inversion, e
 	}
 	o.Threads = BoundThreads(o.Threads, o.Memory)
 	corpus := *c
-	corpus.Options.Threads, corpus.Options.Memory, corpus.Options.TempDir = o.Threads, o.Memory,
-		o.TempDir
+	corpus.Options.Threads, corpus.Options.Memory = o.Threads, o.Memory
 	o.gpuAuto, o.log = !o.Positions && autoGPU(o.Engine, Auto, c, o.Threads), c.Options.Log
 	return invertBy(ctx, corpus.Batches, &o)
 }

@@ -161,8 +161,7 @@ func Weigh(ctx context.Context, c *text.Corpus, o Options) (*Weights, error) {
 		o.Memory = defaultMemory
 	}
 	o.Threads = BoundThreads(o.Threads, o.Memory)
-	corpus.Options.Threads, corpus.Options.Memory, corpus.Options.TempDir = o.Threads, o.Memory,
-		o.TempDir
+	corpus.Options.Threads, corpus.Options.Memory = o.Threads, o.Memory
 	o.gpuAuto, o.log = autoGPU(o.Engine, o.Method, c, o.Threads), c.Options.Log
 	return weigh(ctx, corpus.Batches, o)
 }

@@ -10,12 +10,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"math/bits"
 	"os"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/collocate/collocate/internal/zstdlong"
+	"github.com/collocate/collocate/internal/bytesize"
 )
 
 // HeadSize is the number of bytes that Codec and WhyNotText should be given, if the file has as
@@ -45,12 +47,22 @@ func Codec(head []byte) string {
 // Decompress returns the decompressed text of r, and the codec. concurrent lets zstd read ahead on
 // other cores. free frees the decoder; it does not close r.
 func Decompress(r *bufio.Reader, concurrent bool) (plain *bufio.Reader, codec string, free func(), err error) {
-	return DecompressWithin(r, maxWindow, "", concurrent)
+	return DecompressWithin(r, maxWindow, concurrent)
 }
 
-// DecompressWithin is Decompress with a limit on the memory for zstd's window. A larger window is
-// kept in a file in tempDir ("" for the system's default), which is slower.
-func DecompressWithin(r *bufio.Reader, window int64, tempDir string,
+// WindowError reports that the window of zstd data is larger than a limit.
+type WindowError struct {
+	Window, Limit int64 // in bytes
+}
+
+func (e *WindowError) Error() string {
+	return fmt.Sprintf("the zstd data needs a window of %v, and at most %v are allowed: decompress it first, "+
+		"by zstd -dc --long=%d", bytesize.Size(e.Window), bytesize.Size(e.Limit), bits.Len64(uint64(e.Window)-1))
+}
+
+// DecompressWithin is Decompress with a limit on the memory for zstd's window. A larger one is a
+// *WindowError, here or, if a later frame has it, when that is read.
+func DecompressWithin(r *bufio.Reader, window int64,
 	concurrent bool) (plain *bufio.Reader, codec string, free func(), err error) {
 	head, err := r.Peek(zstd.HeaderMaxSize)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -63,10 +75,8 @@ func DecompressWithin(r *bufio.Reader, window int64, tempDir string,
 		z, err = gzip.NewReader(r)
 	case "zstd":
 		var h zstd.Header
-		if h.Decode(head) == nil && h.WindowSize > uint64(window) && h.WindowSize <= maxWindow {
-			long := zstdlong.NewReader(r, window, tempDir)
-			z, free = long, func() { long.Close() }
-			break
+		if h.Decode(head) == nil && h.WindowSize > uint64(window) {
+			return nil, codec, nil, &WindowError{int64(min(h.WindowSize, math.MaxInt64)), window}
 		}
 		opts := []zstd.DOption{zstd.WithDecoderMaxWindow(uint64(min(window, maxWindow)))}
 		if !concurrent {
@@ -185,8 +195,9 @@ type named struct {
 
 func (n *named) Read(p []byte) (int, error) {
 	got, err := n.r.Read(p)
-	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
-		return got, errors.New("the window of the zstd data does not fit in memory: raise text.Options.Memory, or decompress the file first")
+	if errors.Is(err, zstd.ErrWindowSizeExceeded) { // of a later frame
+		return got, errors.New("a part of the zstd data needs a larger window than its first part, and than is allowed: " +
+			"decompress it first, by zstd -dc --long=31")
 	}
 	if err != nil && err != io.EOF {
 		err = fmt.Errorf("corrupted %s data: %w", n.codec, err)
