@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 
@@ -69,16 +68,6 @@ func withIndexOn(ctx context.Context, o search.GPUOptions, shape thesisbench.Sha
 	return f(s)
 }
 
-// randomQuery returns one to most words of a Zipf collection; frequent words are more likely.
-func randomQuery(rng *rand.Rand, shape *thesisbench.Shape, most int) []search.Word {
-	words := make([]search.Word, 1+rng.IntN(most))
-	for i := range words {
-		r := int(math.Exp(rng.Float64()*math.Log(float64(len(shape.Classes))))) - 1
-		words[i] = search.Word{Text: shape.Classes[r].Word(0), Weight: float64(1 + rng.IntN(2))}
-	}
-	return words
-}
-
 // answers returns a result as numbers, for comparison.
 func answers(r *search.Result) (out []uint64) {
 	for _, h := range r.Hits {
@@ -107,7 +96,7 @@ func trySearch(a search.Algorithm, most int) func(t *check.Trial) error {
 			shape := thesisbench.Zipf(docs, 500, uint64(docs))
 			err := withIndex(t.Ctx, t.Dev, shape, func(s *search.Searcher) error {
 				for i := range some(t.Dev, 40) {
-					r := search.Request{Words: randomQuery(t.Rng, &shape, most),
+					r := search.Request{Words: shape.Query(t.Rng, most),
 						K: []int{1, 10, 128, 1000}[i%4], Mode: search.Mode(i / 4 % 2),
 						Model: searchModels[i%len(searchModels)]}
 					want, err := s.Search(t.Ctx, r)
@@ -156,7 +145,7 @@ func trySearchBatch(t *check.Trial, o search.GPUOptions) error {
 		var requests []search.Request
 		for i := range some(t.Dev, 600) {
 			requests = append(requests,
-				search.Request{Words: randomQuery(t.Rng, &shape,
+				search.Request{Words: shape.Query(t.Rng,
 					[]int{1, 2, 3, 4, 5, 6, 20, 7}[i%8]), K: 1 + i%200, Mode: search.Mode(i % 2),
 					Model: searchModels[i/8%2]})
 		}

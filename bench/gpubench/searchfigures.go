@@ -167,7 +167,7 @@ func (m *searching) throughput(quick bool) error {
 	rng := rand.New(rand.NewPCG(4, 4))
 	requests := make([]search.Request, n)
 	for i := range requests {
-		requests[i] = search.Request{Words: randomQuery(rng, &m.shape, 5), K: 10}
+		requests[i] = search.Request{Words: m.shape.Query(rng, 5), K: 10}
 	}
 	run := func(b search.Batch, found []*search.Result) (float64, []*search.Result, error) {
 		start := time.Now()

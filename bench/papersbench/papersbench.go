@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/collocate/collocate/bench/cooccurbench"
+	"github.com/collocate/collocate/bench/energybench"
 	"github.com/collocate/collocate/bench/placesbench"
 	"github.com/collocate/collocate/bench/report"
 	"github.com/collocate/collocate/bench/thesisbench"
@@ -111,7 +112,7 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 }
 
 // Jobs are the jobs in the order in which they are measured.
-var Jobs = []string{"thesis", "cooccur", "weigh", "dict", deviceJob, "places"}
+var Jobs = []string{"thesis", "cooccur", "weigh", "dict", deviceJob, "places", "energy"}
 
 // deviceJob needs a GPU.
 const deviceJob = "dict-device"
@@ -121,7 +122,7 @@ const deviceJob = "dict-device"
 func (o *Options) job(ctx context.Context, job string) (*report.Report, error) {
 	run := map[string]func(context.Context, amount) (*report.Report, error){
 		"thesis": o.thesis, "cooccur": o.cooccur, "weigh": o.weigh, "dict": o.dictionaries,
-		deviceJob: o.dictionariesGPU, "places": o.places,
+		deviceJob: o.dictionariesGPU, "places": o.places, "energy": o.energy,
 	}[job]
 	if len(o.Only) > 0 && !slices.Contains(o.Only, job) {
 		return o.store.Load(job)
@@ -170,6 +171,16 @@ func (o *Options) places(ctx context.Context, a amount) (*report.Report, error) 
 	return placesbench.Run(ctx, placesbench.Options{GPU: o.Places, Threads: o.Threads,
 		Memory: o.Memory, Rounds: a.rounds.places, Limit: a.places, Quick: a.hundredth, Within: o.Quick,
 		Store: o.store})
+}
+
+// energy is about no paper: it says what all of it costs.
+func (o *Options) energy(ctx context.Context, _ amount) (*report.Report, error) {
+	e := energybench.Options{Device: o.Device, Threads: o.Threads, Memory: o.Memory, Dir: o.Dir,
+		Quick: o.Quick || o.Tiny, Prices: energybench.Defaults, Say: o.Say}
+	if o.Tiny {
+		e.For = time.Millisecond
+	}
+	return energybench.Run(ctx, e)
 }
 
 // page makes the report: a list of all tables and figures, then the measurements.

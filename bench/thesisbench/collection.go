@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search"
 )
 
 // Class is a class of queries by the length of their postings lists.
@@ -136,6 +137,16 @@ func Zipf(documents, words int, seed uint64) Shape {
 		s.Classes = append(s.Classes, Class{fmt.Sprintf("w%06d", r), max(1, documents/(r+2)), 1})
 	}
 	return s
+}
+
+// Query returns one to most words of a collection of [Zipf]; frequent words are more likely.
+func (s *Shape) Query(rng *rand.Rand, most int) []search.Word {
+	words := make([]search.Word, 1+rng.IntN(most))
+	for i := range words {
+		r := int(math.Exp(rng.Float64()*math.Log(float64(len(s.Classes))))) - 1
+		words[i] = search.Word{Text: s.Classes[r].Word(0), Weight: float64(1 + rng.IntN(2))}
+	}
+	return words
 }
 
 // list draws n random documents: sums of exponential gaps, scaled to the size of the collection.

@@ -22,7 +22,8 @@ func newBenchCmd(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newBenchPapersCmd(a), newBenchThesisCmd(a), newBenchSearchCmd(a),
-		newBenchClientsCmd(a), newBenchCooccurCmd(a), newBenchWeighCmd(a), newBenchPlacesCmd(a))
+		newBenchClientsCmd(a), newBenchCooccurCmd(a), newBenchWeighCmd(a), newBenchPlacesCmd(a),
+		newBenchEnergyCmd(a))
 	return cmd
 }
 

@@ -22,7 +22,8 @@ func newBenchPapersCmd(a *app) *cobra.Command {
 		Annotations: hasGPU,
 		Long: `Run the benchmarks of all four jobs, and list every table and figure of the five papers that
 Collocate began with: its number, the paper's value, ours, both machines, how the settings
-differ, and whether the values can be compared. All measurements follow, with plots.
+differ, and whether the values can be compared. All measurements follow, with plots, and the
+energy of all jobs as bench energy measures it.
 
 With a GPU it takes about an hour. --engine multicore leaves the GPU out and uses less data.
 --quick takes two or three minutes on two cores.

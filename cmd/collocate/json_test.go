@@ -84,6 +84,7 @@ var jsonCalls = []struct{ args, refused string }{
 	{args: "bench search corpus.index --topics topics.tsv --rounds 1 -k 1"},
 	{args: "bench clients corpus.index --topics topics.tsv --clients 2 --for 50ms --every 20ms"},
 	{args: "bench weigh --sizes 10kB --rounds 1"},
+	{args: "bench energy --quick --for 1ms --engine multicore"},
 	{args: "bench cooccur --tokens 500 --engines multicore --rounds 2"},
 	{args: "bench places --quick --rounds 1 --limit 1ms --engine multicore"},
 	{args: "bench thesis --engine multicore --share 0.00001 --queries 1 --runs 1 --batch 2 -k 8"},
