@@ -61,7 +61,7 @@ func TestGPUAgreesWithBruteForce(t *testing.T) {
 			opt.Method = Paper
 			opt.Tables = PaperTables{Streams: rapid.IntRange(0, 4).Draw(r, "streams"),
 				Text: 1024 * int64(rapid.IntRange(0, 3).Draw(r, "batch")), Words: 1 << 10,
-				Pairs: 1 << 12}
+				Pairs: 1 << 12, Part: rapid.SampledFrom([]int{0, 3, 8}).Draw(r, "part")}
 		} else if rapid.Bool().Draw(r, "small") {
 			opt.gpuHead = rapid.SampledFrom([]int{1, 2, 4}).Draw(r, "head")
 			opt.gpuSums = max(opt.Window, rapid.IntRange(4, 30).Draw(r, "sums"))

@@ -25,13 +25,17 @@ const (
 
 const paperPairBytes = 16
 
-// PaperTables holds the sizes by which the paper bounds the memory of its GPU engine. In addition,
-// a table takes at most a sixth of the device's memory. The zero value suits a large device.
+// PaperTables holds the sizes by which the paper bounds the memory of its GPU engine. The zero value
+// suits a large device. In the paper a table takes up to a third of the memory, and a kernel 768 MB
+// of text.
 type PaperTables struct {
 	Words   int   // σ: slots of the table of words, a power of two; 0 means 2^25
 	Pairs   int   // λ: slots of the table of pairs, likewise; 0 means 2^30
 	Text    int64 // bytes of text per kernel; 0 means 512 MB, the paper's is 768 MB
 	Streams int   // kernels that run at the same time; 0 means 2, the paper's value
+	// Part bounds a table by a part of the device's memory: the Part-th; 0 means 6, the paper's is
+	// 3.
+	Part int
 }
 
 // maxPaperStreams is more than any device can use. Each stream has a text buffer of its own.
@@ -49,6 +53,9 @@ func (t PaperTables) check() error {
 	if t.Streams < 0 || t.Streams > maxPaperStreams {
 		return fmt.Errorf("%d streams: want 1 to %d", t.Streams, maxPaperStreams)
 	}
+	if t.Part != 0 && t.Part < 3 {
+		return fmt.Errorf("tables of 1/%d of the memory each: want at least 3 parts", t.Part)
+	}
 	return nil
 }
 
@@ -56,6 +63,9 @@ func (t PaperTables) words() int   { return cmp.Or(t.Words, 1<<25) }
 func (t PaperTables) pairs() int   { return cmp.Or(t.Pairs, 1<<30) }
 func (t PaperTables) streams() int { return cmp.Or(t.Streams, 2) }
 func (t PaperTables) text() int64  { return cmp.Or(t.Text, 512<<20) }
+
+// most returns the most memory of a table.
+func (t PaperTables) most(budget int64) int64 { return budget / int64(cmp.Or(t.Part, 6)) }
 
 // paper is the paper's engine: see paper.cu. If V has all words, one pass makes both V and M: pairs
 // are counted by word numbers of the dictionary, which are mapped to IDs at the end. Otherwise M is
@@ -147,7 +157,7 @@ func newPaper(f *feed, j *job, t PaperTables, budget int64) (_ *paper, err error
 // including those of the next text, must fit the sums that they are moved to.
 func (j *job) paperSlots(budget int64) (slots int, limit int64) {
 	slots = 1 << 10
-	for slots < j.Tables.pairs() && int64(2*slots)*paperPairBytes <= budget/6 {
+	for slots < j.Tables.pairs() && int64(2*slots)*paperPairBytes <= j.Tables.most(budget) {
 		slots *= 2
 	}
 	if j.gpuSums > 0 {
@@ -168,7 +178,7 @@ func (t PaperTables) size(budget int64) int64 {
 // sums returns the memory for the sums that pairs are moved to: what remains besides the tables and
 // the texts.
 func (t PaperTables) sums(budget int64) int64 {
-	return budget - budget/6 - min(budget/6,
+	return budget - t.most(budget) - min(t.most(budget),
 		int64(t.words())*dictionaryBytes) - int64(t.streams())*t.size(budget) - min(budget/16,
 		1<<30)
 }
@@ -372,7 +382,7 @@ func (g *GPU) paperFeed(corpus *text.Corpus, src *source, j *job, vocabulary int
 		return nil, l, err
 	}
 	if vocabulary < 0 {
-		for l.dict < j.Tables.words() && int64(2*l.dict)*dictionaryBytes <= l.total/6 {
+		for l.dict < j.Tables.words() && int64(2*l.dict)*dictionaryBytes <= j.Tables.most(l.total) {
 			l.dict *= 2
 		}
 	}

@@ -106,7 +106,7 @@ func trySearch(a search.Algorithm, most int) func(t *check.Trial) error {
 					r.Algorithm, r.Parallel = a, &search.Parallel{Engine: engine.GPU}
 					if a != search.Tiles { // try all settings of blocks
 						r.Parallel.Blocks = search.Blocks{Threads: 32 << (i % 3),
-							Slice: 32 * (i % 5), Insert: i%2 == 1, Start: i/8%2 == 1}
+							Slice: 32 * (i % 5), Insert: i%2 == 1, Pairs: i/2%2 == 1, Start: i/8%2 == 1}
 					}
 					got, err := s.Search(t.Ctx, r)
 					if err != nil {

@@ -146,7 +146,9 @@ func (o *Options) thesis(ctx context.Context, a amount) (*report.Report, error) 
 func (o *Options) cooccur(ctx context.Context, a amount) (*report.Report, error) {
 	c := cooccurbench.Options{Tokens: a.tokens, Sample: min(a.tokens, 5e6), Windows: []int{2}, Write: true,
 		Engines: []cooccurbench.Engine{cooccurbench.Multicore, cooccurbench.PaperCores, cooccurbench.Sequential},
-		Rounds:  a.rounds.cooccur, Dir: o.Dir, Threads: o.Threads, Memory: o.Memory, Weighting: cooccur.Count}
+		// The paper's sizes: tables of a third of the memory, 768 MB of text a kernel.
+		Tables: cooccur.PaperTables{Part: 3, Text: 768 << 20},
+		Rounds: a.rounds.cooccur, Dir: o.Dir, Threads: o.Threads, Memory: o.Memory, Weighting: cooccur.Count}
 	if _, _, err := cooccurbench.FindGloVe(); err == nil {
 		c.Engines = append(c.Engines, cooccurbench.GloVe)
 	}

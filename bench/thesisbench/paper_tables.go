@@ -12,12 +12,15 @@ import (
 )
 
 // changedHere says beside the tables what our engines do otherwise than the thesis.
-const changedHere = `What differs from the thesis' pseudocode: our WAND moves one list to the pivot where
-Algorithm 4 moves all that are before it; our MaxScore stops scoring a document that cannot win any more, where Algorithm 5
-scores it in full; a block's first k answers are collected and sorted into a heap, where the thesis
-inserts them one by one (the table "Blocks of threads" has both); and a launch merges up to 64 lists
-of answers, where the thesis merges pairs. None of this changes a result. The rows "as written" are
-the pseudocode itself, on cores.`
+const changedHere = `What differs from the thesis' pseudocode. On cores, our WAND moves one list to
+the pivot where Algorithm 4 moves all that are before it, and our MaxScore stops scoring a document
+that cannot win any more where Algorithm 5 scores it in full. On a GPU both are as in the thesis,
+but a block's first k answers are collected and sorted into a heap, where the thesis inserts them
+one by one, and a launch merges up to 64 lists of answers, where the thesis merges two (the table
+"4.5 Blocks of threads" has both). A partition ends when the ranges of all its lists do; in the
+thesis it ends when the pivot, or the first essential list, is past the end of its own range. Only
+the last point changes a result, and only where answers are lost anyway. The rows "as written" are the
+pseudocode itself, on cores.`
 
 // asWritten has what the thesis' pseudocode takes and finds, for a class of queries.
 type asWritten struct {

@@ -11,7 +11,7 @@ import (
 type paperFlags struct {
 	sigma, lambda countOrZero
 	text          bytesize.Size
-	streams       int
+	streams, part int
 }
 
 func (f *paperFlags) register(cmd *cobra.Command) {
@@ -23,11 +23,13 @@ func (f *paperFlags) register(cmd *cobra.Command) {
 		"the paper's method on a GPU: text that a kernel takes, such as 768MB; 0B means 512MB")
 	fl.IntVar(&f.streams, "streams", 2,
 		"the paper's method on a GPU: kernels that run at the same time, each on its own text")
+	fl.IntVar(&f.part, "table-part", 6,
+		"the paper's method on a GPU: a table takes at most this part of the memory; 3, a third, is the paper's")
 }
 
 // tables returns the tables of the flags. If the paper's engine is not used, it refuses them.
 func (f *paperFlags) tables(cmd *cobra.Command, used bool) (cooccur.PaperTables, error) {
-	for _, name := range []string{"sigma", "lambda", "block-text", "streams"} {
+	for _, name := range []string{"sigma", "lambda", "block-text", "streams", "table-part"} {
 		if !used && cmd.Flags().Changed(name) {
 			return cooccur.PaperTables{}, usagef("--%s needs the paper's method on a GPU", name)
 		}
@@ -43,5 +45,9 @@ func (f *paperFlags) tables(cmd *cobra.Command, used bool) (cooccur.PaperTables,
 	if f.text != 0 && f.text < 1024 {
 		return cooccur.PaperTables{}, usagef("--block-text %v: want at least 1kB", f.text)
 	}
-	return cooccur.PaperTables{Words: int(f.sigma), Pairs: int(f.lambda), Text: int64(f.text), Streams: f.streams}, nil
+	if f.part < 3 {
+		return cooccur.PaperTables{}, usagef("--table-part %d: want at least 3", f.part)
+	}
+	return cooccur.PaperTables{Words: int(f.sigma), Pairs: int(f.lambda), Text: int64(f.text),
+		Streams: f.streams, Part: f.part}, nil
 }

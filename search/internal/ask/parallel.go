@@ -50,6 +50,9 @@ type Blocks struct {
 	// Insert builds heaps by insertion. Otherwise a block collects its first k answers, then sorts
 	// them into a heap.
 	Insert bool
+	// Pairs merges two lists of answers at a time, in one launch for each round, as the thesis
+	// does. Otherwise a launch merges up to 64.
+	Pairs bool
 	// Start evaluates mode And by the algorithm itself, with an initial threshold of the sum of all
 	// words' bounds, instead of intersecting lists.
 	Start bool

@@ -233,6 +233,7 @@ type paperWork struct {
 	blocks   []int
 	found    []int // offset of each query's results
 	kept     []int // answers of a merged list
+	pairs    []bool
 	shared   int
 	threads  int // per block
 	all      int // number of all blocks
@@ -376,11 +377,12 @@ func (w *paperWork) add(i int) {
 	if blocks == 1 && !lossy && w.share.of <= 1 {
 		t.Out = uint64(at) // there is nothing to merge
 	} else {
-		w.part = max(w.part, blocks*q.Heap.K, mergeLists(blocks)*kept)
+		w.part = max(w.part, blocks*q.Heap.K, mergeLists(blocks, p.Blocks.Pairs)*kept)
 	}
 	w.plan, w.at = append(w.plan, t), append(w.at, i)
 	w.blocks, w.all = append(w.blocks, blocks), w.all+blocks
 	w.found, w.lossy, w.kept = append(w.found, at), append(w.lossy, lossy), append(w.kept, kept)
+	w.pairs = append(w.pairs, p.Blocks.Pairs)
 }
 
 // merges reports whether the results of query i must be merged.

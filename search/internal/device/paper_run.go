@@ -213,14 +213,19 @@ const (
 )
 
 // mergeEach returns the number of lists that a launch merges into one, such that all launches take
-// about the same time.
-func mergeEach(lists int) int {
+// about the same time, or two.
+func mergeEach(lists int, pairs bool) int {
+	if pairs {
+		return 2
+	}
 	launches := max(1, math.Ceil(math.Log(float64(lists))/math.Log(mergeMost)-1e-9))
 	return max(2, int(math.Ceil(math.Pow(float64(lists), 1/launches)-1e-9)))
 }
 
 // mergeLists returns the number of lists that a launch leaves.
-func mergeLists(lists int) int { return (lists + mergeEach(lists) - 1) / mergeEach(lists) }
+func mergeLists(lists int, pairs bool) int {
+	return (lists + mergeEach(lists, pairs) - 1) / mergeEach(lists, pairs)
+}
 
 // mergeAll merges the answers of a query's blocks, in pairs, many rounds per launch.
 func (w *paperWork) mergeAll(s *gpu.Stream, i int) error {
@@ -235,7 +240,7 @@ func (w *paperWork) mergeAll(s *gpu.Stream, i int) error {
 		}
 	}
 	for where := 0; ; where = 1 - where {
-		n, out, distinct := mergeLists(lists), w.kept[i], uint32(0)
+		n, out, distinct := mergeLists(lists, w.pairs[i]), w.kept[i], uint32(0)
 		from := t.keys[where].Slice(begin, begin+lists*in)
 		to := t.found.Slice(w.found[i], w.found[i]+k)
 		if n > 1 {
@@ -244,7 +249,7 @@ func (w *paperWork) mergeAll(s *gpu.Stream, i int) error {
 			distinct = 1
 		}
 		err := s.Launch(kernel, gpu.Grid(n, mergeThreads), from.Arg(), to.Arg(),
-			gpu.U32(uint32(lists)), gpu.U32(uint32(mergeEach(lists))),
+			gpu.U32(uint32(lists)), gpu.U32(uint32(mergeEach(lists, w.pairs[i]))),
 			gpu.U32(uint32(in)), gpu.U32(uint32(out)), gpu.U32(distinct))
 		if lists, in, begin = n, w.kept[i], at; err != nil || n == 1 {
 			return err
