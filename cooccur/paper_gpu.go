@@ -25,9 +25,9 @@ const (
 
 const paperPairBytes = 16
 
-// PaperTables holds the sizes by which the paper bounds the memory of its GPU engine. The zero value
-// suits a large device. In the paper a table takes up to a third of the memory, and a kernel 768 MB
-// of text.
+// PaperTables holds the sizes by which the paper bounds the memory of its GPU engine. The zero
+// value suits a large device. In the paper a table takes up to a third of the memory, and a kernel
+// 768 MB of text.
 type PaperTables struct {
 	Words   int   // σ: slots of the table of words, a power of two; 0 means 2^25
 	Pairs   int   // λ: slots of the table of pairs, likewise; 0 means 2^30
