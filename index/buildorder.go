@@ -138,7 +138,7 @@ func (w *Writer) inOrder(d *Documents, order []uint32, to *renumbering) error {
 	if err := ids.rank(); err != nil {
 		return err
 	}
-	if ids.runs == nil {
+	if ids.sorted == nil {
 		d.byRank = to.place
 		if len(ids.byRank) > 0 {
 			d.byRank = ids.byRank

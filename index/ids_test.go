@@ -222,7 +222,7 @@ func TestIDsSortedInFiles(t *testing.T) {
 	rng := rand.New(rand.NewPCG(77, 78))
 	most := 0
 	for round := range 12 {
-		n := 1 + rng.IntN(3000)
+		n := 1 + rng.IntN(4000)
 		ids := make([][]byte, n)
 		for d := range ids {
 			ids[d] = fmt.Appendf(nil, "%x-%d", rng.IntN(50), rng.IntN(4*n))
@@ -236,7 +236,11 @@ func TestIDsSortedInFiles(t *testing.T) {
 			w := idWriter{docs: n, id: func(d int) []byte { return ids[d] }, room: room, tempDir: t.TempDir(),
 				unique: unique}
 			err = w.write(s)
-			return out.Bytes(), len(w.runs), errors.Join(err, s.Close())
+			runs := 0
+			if w.sorted != nil {
+				runs = w.sorted.Runs()
+			}
+			return out.Bytes(), runs, errors.Join(err, s.Close())
 		}
 		want, _, err := file(1<<30, false)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/collocate/collocate/internal/extsort"
 	"github.com/collocate/collocate/internal/numberedid"
 	"github.com/collocate/collocate/internal/scratch"
 	"github.com/collocate/collocate/internal/sections"
@@ -25,9 +26,8 @@ type idWriter struct {
 
 	firsts []uint32 // first rank of each block, if any block has more than idsPerBlock IDs
 
-	ranked *scratch.Pages // byRank, if it is in a file
-	runs   []idRun        // sorted runs of an external sort, in sorted
-	sorted *scratch.Pages
+	ranked *scratch.Pages  // byRank, if it is in a file
+	sorted *extsort.Sorter // the IDs, if they do not fit in memory
 }
 
 // idShare limits the memory for sorting IDs to one in this many bytes.
@@ -100,7 +100,7 @@ func (w *idWriter) writeBlocks(out *sections.Writer, starts *scratch.Numbers) er
 // each calls fn with the IDs in sorted order: the first ID of each run, and the run's length.
 func (w *idWriter) each(fn func(doc int, id []byte, n int) error) error {
 	switch {
-	case w.runs != nil:
+	case w.sorted != nil:
 		return w.merge(fn)
 	case len(w.byRank) > 0:
 		for _, d := range w.byRank {
@@ -263,8 +263,6 @@ func (s *idSorter) add(doc uint32, id []byte) {
 	s.docs = append(s.docs, doc)
 }
 
-func (s *idSorter) bytes() int64 { return int64(len(s.blob)) + idBytes*int64(len(s.docs)) }
-
 func (s *idSorter) of(doc uint32) []byte {
 	return s.blob[s.ends[doc-s.first]:s.ends[doc-s.first+1]]
 }
@@ -277,82 +275,44 @@ func (s *idSorter) sort() []uint32 {
 	return s.docs
 }
 
-func (s *idSorter) reset() { s.blob, s.docs = s.blob[:0], s.docs[:0] }
-
-// idRun is a sorted part of the IDs in a file: document and length as uvarints, then the ID.
-type idRun struct{ from, to int64 }
-
-// sortRuns begins an external sort of IDs that do not fit in memory: it writes sorted runs to a
-// file. Later merge merges the runs and writes byRank to another file.
+// sortRuns begins an external sort of IDs that do not fit in memory. Later merge reads them and
+// writes byRank to another file. A record is the document as uvarint, then the ID.
 func (w *idWriter) sortRuns() error {
-	f, err := scratch.Create(w.tempDir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	var s idSorter
-	var head []byte
-	spill := func() error {
-		run := idRun{from: f.Size()}
-		for _, d := range s.sort() {
-			id := s.of(d)
-			head = appendUvarints(head[:0], uint64(d), uint64(len(id)))
-			if _, err := f.Write(head); err != nil {
-				return err
-			}
-			if _, err := f.Write(id); err != nil {
-				return err
-			}
-		}
-		run.to = f.Size()
-		w.runs = append(w.runs, run)
-		s.reset()
-		return nil
-	}
+	w.sorted = &extsort.Sorter{Room: w.room / 2, Dir: w.tempDir, Compare: func(a, b []byte) int {
+		_, x := idOfRecord(a)
+		_, y := idOfRecord(b)
+		return compareIDs(x, y)
+	}}
+	var record []byte
 	for d := range w.docs {
-		s.add(uint32(d), w.id(d))
-		if s.bytes() > w.room/2 || d == w.docs-1 {
-			if err := spill(); err != nil {
-				return err
-			}
+		record = append(binary.AppendUvarint(record[:0], uint64(d)), w.id(d)...)
+		if err := w.sorted.Add(record); err != nil {
+			return err
 		}
 	}
-	w.sorted, err = f.Map(w.room / 2)
-	return err
+	return nil
 }
 
-// merge merges the sorted runs: it calls fn with all IDs in order, one at a time, and fills byRank.
+func idOfRecord(record []byte) (doc uint32, id []byte) {
+	d, n := binary.Uvarint(record)
+	return uint32(d), record[n:]
+}
+
+// merge calls fn with all IDs in order, one at a time, and fills byRank.
 func (w *idWriter) merge(fn func(doc int, id []byte, n int) error) error {
 	ranked, err := scratch.Create(w.tempDir)
 	if err != nil {
 		return err
 	}
 	defer ranked.Close()
-	var heap idHeap
-	for _, r := range w.runs {
-		c := &idCursor{data: w.sorted.Data[r.from:r.to]}
-		if c.next() {
-			heap = append(heap, c)
-		}
-	}
-	for i := len(heap)/2 - 1; i >= 0; i-- {
-		heap.down(i)
-	}
-	read := 0
-	for len(heap) > 0 {
-		c := heap[0]
-		if err := errors.Join(fn(int(c.doc), c.id, 1), sections.Put(ranked, []uint32{c.doc})); err != nil {
+	for record, err := range w.sorted.All() {
+		if err != nil {
 			return err
 		}
-		if read += len(c.id) + 4; read >= scratch.PageBytes {
-			read = 0
-			w.sorted.Touch(1)
+		doc, id := idOfRecord(record)
+		if err := errors.Join(fn(int(doc), id, 1), sections.Put(ranked, []uint32{doc})); err != nil {
+			return err
 		}
-		if !c.next() {
-			heap[0] = heap[len(heap)-1]
-			heap = heap[:len(heap)-1]
-		}
-		heap.down(0)
 	}
 	if w.ranked, err = ranked.Map(w.room / 4); err != nil {
 		return err
@@ -364,48 +324,4 @@ func (w *idWriter) merge(fn func(doc int, id []byte, n int) error) error {
 func (w *idWriter) close() {
 	w.ranked.Close()
 	w.sorted.Close()
-}
-
-// idCursor iterates over a sorted run.
-type idCursor struct {
-	data []byte
-	doc  uint32
-	id   []byte
-}
-
-// next advances to the next ID. It returns false if there is none.
-func (c *idCursor) next() bool {
-	if len(c.data) == 0 {
-		return false
-	}
-	doc, n := binary.Uvarint(c.data)
-	size, m := binary.Uvarint(c.data[n:])
-	c.doc = uint32(doc)
-	c.id = c.data[n+m : n+m+int(size)]
-	c.data = c.data[n+m+int(size):]
-	return true
-}
-
-// idHeap is a min-heap of cursors by ID, then by document.
-type idHeap []*idCursor
-
-func (h idHeap) less(i, j int) bool {
-	return cmp.Or(compareIDs(h[i].id, h[j].id), cmp.Compare(h[i].doc, h[j].doc)) < 0
-}
-
-// down restores the heap order below cursor i.
-func (h idHeap) down(i int) {
-	for {
-		least := i
-		for _, child := range [2]int{2*i + 1, 2*i + 2} {
-			if child < len(h) && h.less(child, least) {
-				least = child
-			}
-		}
-		if least == i {
-			return
-		}
-		h[i], h[least] = h[least], h[i]
-		i = least
-	}
 }

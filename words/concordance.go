@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"iter"
 	"runtime"
 	"slices"
@@ -18,6 +18,7 @@ import (
 
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/internal/extsort"
 	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/text"
 )
@@ -30,9 +31,6 @@ type Line struct {
 	Left  string `json:"left"`  // up to ConcordanceOptions.Window words before the match
 	Match string `json:"match"` // the words that the query matches, as they are written there
 	Right string `json:"right"` // up to ConcordanceOptions.Window words after the match
-
-	order  uint64   // position of the document in the corpus
-	sortBy []string // the words that lines are sorted by
 }
 
 // ConcordanceOptions are the options of Concord and ConcordIndex.
@@ -49,7 +47,13 @@ type ConcordanceOptions struct {
 	// such lines. nil keeps all lines.
 	With, Without *Query
 
-	Threads int // 0 means GOMAXPROCS
+	// Each, unless it is nil, is called for each line in order, instead of collecting them in
+	// Concordance.Lines.
+	Each func(Line) error
+
+	Threads int    // 0 means GOMAXPROCS
+	Memory  int64  // bytes for lines; those beyond it go to a temporary file. 0 means 256 MB
+	TempDir string // for this file; empty means the system's
 }
 
 // Concordance holds the lines of a concordance and the number of matches.
@@ -125,17 +129,24 @@ func (o *ConcordanceOptions) defaults() error {
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
+	if o.Memory <= 0 {
+		o.Memory = 256_000_000
+	}
 	_, err := o.keys()
 	return err
 }
 
-// gatherer collects the lines of a concordance.
+// gatherer collects the lines of a concordance, from several goroutines. Lines are records that sort
+// in the order of lines: see line.
 type gatherer struct {
 	ConcordanceOptions
 	keySort []sortKey
 	q       *Query
+
+	mu      sync.Mutex
 	result  Concordance
-	kept    []Line
+	lines   *extsort.Sorter // in the order of the result, or of lots
+	matched int             // lines that were added
 }
 
 func newGatherer(q *Query, o ConcordanceOptions) (*gatherer, error) {
@@ -143,16 +154,39 @@ func newGatherer(q *Query, o ConcordanceOptions) (*gatherer, error) {
 		return nil, err
 	}
 	keys, err := o.keys()
-	return &gatherer{ConcordanceOptions: o, keySort: keys, q: q}, err
+	g := &gatherer{ConcordanceOptions: o, keySort: keys, q: q}
+	g.lines = g.sorter(o.Top)
+	if o.Sample > 0 {
+		g.lines = g.sorter(o.Sample)
+	}
+	return g, err
 }
 
-// document returns the lines of a document and their number.
-func (g *gatherer) document(order uint64, id string, doc []byte, t *text.Tokens) (lines []Line,
-	matches int, err error) {
+// sorter returns a sorter of lines that keeps the first limit of them. There are at most two.
+func (g *gatherer) sorter(limit int) *extsort.Sorter {
+	return &extsort.Sorter{Room: g.Memory / 4, Dir: g.TempDir, Limit: limit}
+}
+
+// found has the lines of some documents: records and where they end.
+type found struct {
+	records []byte
+	ends    []int
+	matches int
+	docs    int // documents with a match
+
+	head []byte // buffer
+}
+
+// flushAt is the number of bytes of lines that a worker holds.
+const flushAt = 1 << 18
+
+// document adds the lines of a document to f.
+func (g *gatherer) document(order uint64, id string, doc []byte, t *text.Tokens, f *found) error {
 	t.WantSource = true
 	if err := g.q.analyzer.Analyze(doc, t); err != nil {
-		return nil, 0, fmt.Errorf("document %s: %w", id, err)
+		return fmt.Errorf("document %s: %w", id, err)
 	}
+	lot, has := g.lot(id), false
 	for i := 0; i < len(t.Words); i++ {
 		n := g.q.match(doc, t, i)
 		if n == 0 {
@@ -162,10 +196,37 @@ func (g *gatherer) document(order uint64, id string, doc []byte, t *text.Tokens)
 			g.Without != nil && g.near(g.Without, doc, t, i, n) {
 			continue
 		}
-		matches++
-		lines = append(lines, g.line(order, id, doc, t, i, n))
+		f.matches++
+		has = true
+		f.head = f.head[:0]
+		if g.Sample > 0 {
+			f.head = binary.BigEndian.AppendUint64(f.head, lot(i))
+		}
+		if len(g.keySort) == 0 {
+			f.head = appendPlace(f.head, order, i)
+		}
+		if len(f.head) > 0 && g.beyond(f.head) {
+			continue
+		}
+		f.records = g.line(f.records, lot, order, id, doc, t, i, n)
+		f.ends = append(f.ends, len(f.records))
+		if len(f.records) >= flushAt {
+			if err := g.add(f); err != nil {
+				return err
+			}
+		}
 	}
-	return lines, matches, nil
+	if has {
+		f.docs++
+	}
+	return nil
+}
+
+// beyond reports whether a line whose record begins with head is not wanted.
+func (g *gatherer) beyond(head []byte) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.lines.Beyond(head)
 }
 
 // near reports whether another query matches in the context of a match, n words from word i on.
@@ -181,27 +242,81 @@ func (g *gatherer) near(other *Query, doc []byte, t *text.Tokens, i, n int) bool
 	return has(max(0, i-g.Window), i) || has(i+n, min(len(t.Words), i+n+g.Window))
 }
 
-func (g *gatherer) line(order uint64, id string, doc []byte, t *text.Tokens, i, n int) Line {
+// line appends the record of a line. It consists of parts that sort bytewise: the line's lot if lines
+// are sampled, the words that lines are sorted by, and the place. Then come the texts of the line,
+// each after its length as uvarint, and the length of all these in 4 bytes.
+func (g *gatherer) line(b []byte, lot func(int) uint64, order uint64, id string, doc []byte,
+	t *text.Tokens, i, n int) []byte {
+	if g.Sample > 0 {
+		b = binary.BigEndian.AppendUint64(b, lot(i))
+	}
 	first, last := t.Source[i], t.Source[i+n-1]
-	lo, hi := max(0, i-g.Window), min(len(t.Words), i+n+g.Window)
-	start, end := t.Source[lo].Start, t.Source[hi-1].End
-	if lo == 0 {
-		start -= uint32(len(markBefore(doc[:start])))
-	}
-	if hi == len(t.Words) {
-		end += uint32(len(markAfter(doc[end:])))
-	}
-	l := Line{Document: id, Place: i, order: order, Left: oneLine(doc[start:first.Start]),
-		Match: oneLine(doc[first.Start:last.End]), Right: oneLine(doc[last.End:end])}
+	match := oneLine(doc[first.Start:last.End])
 	for _, k := range g.keySort {
 		switch k.side {
 		case 'L':
-			l.sortBy = append(l.sortBy, wordAt(doc, t, i-k.n))
+			b = appendKey(b, wordAt(doc, t, i-k.n))
 		case 'R':
-			l.sortBy = append(l.sortBy, wordAt(doc, t, i+n-1+k.n))
+			b = appendKey(b, wordAt(doc, t, i+n-1+k.n))
 		case 'M':
-			l.sortBy = append(l.sortBy, strings.ToLower(l.Match))
+			b = appendKey(b, strings.ToLower(match))
 		}
+	}
+	b = appendPlace(b, order, i)
+	texts := len(b)
+	lo, hi := max(0, i-g.Window), min(len(t.Words), i+n+g.Window)
+	from, to := t.Source[lo].Start, t.Source[hi-1].End
+	if lo == 0 {
+		from -= uint32(len(markBefore(doc[:from])))
+	}
+	if hi == len(t.Words) {
+		to += uint32(len(markAfter(doc[to:])))
+	}
+	for _, text := range []string{id, oneLine(doc[from:first.Start]), match, oneLine(doc[last.End:to])} {
+		b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
+	}
+	return binary.BigEndian.AppendUint32(b, uint32(len(b)-texts))
+}
+
+func appendPlace(b []byte, order uint64, word int) []byte {
+	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(b, order), uint32(word))
+}
+
+// appendKey appends a word so that records sort by it, and by what follows where words are equal: a
+// zero byte becomes 0 255, and the word ends with 0 1.
+func appendKey[T string | []byte](b []byte, word T) []byte {
+	for i := range len(word) {
+		if b = append(b, word[i]); word[i] == 0 {
+			b = append(b, 255)
+		}
+	}
+	return append(b, 0, 1)
+}
+
+// cutKey appends the word at the beginning of a record to dst, and returns the rest.
+func cutKey(dst, record []byte) (word, rest []byte) {
+	for i := 0; ; i++ {
+		switch {
+		case record[i] != 0:
+			dst = append(dst, record[i])
+		case record[i+1] == 1:
+			return dst, record[i+2:]
+		default:
+			dst = append(dst, 0)
+			i++
+		}
+	}
+}
+
+// lineOf is the inverse of line.
+func lineOf(record []byte) Line {
+	end := len(record) - 4
+	texts := end - int(binary.BigEndian.Uint32(record[end:]))
+	l := Line{Place: int(binary.BigEndian.Uint32(record[texts-4:]))}
+	rest := record[texts:end]
+	for _, to := range []*string{&l.Document, &l.Left, &l.Match, &l.Right} {
+		n, m := binary.Uvarint(rest)
+		*to, rest = string(rest[m:m+int(n)]), rest[m+int(n):]
 	}
 	return l
 }
@@ -247,68 +362,75 @@ func oneLine(b []byte) string { return strings.Join(strings.Fields(string(b)), "
 // needsAll reports whether every match must be seen before the first line is known.
 func (g *gatherer) needsAll() bool { return len(g.keySort) > 0 || g.Sample > 0 }
 
-// add adds the lines of a document.
-func (g *gatherer) add(lines []Line, matches int) {
-	g.result.Total += matches
-	if matches > 0 {
-		g.result.Documents++
+// add adds lines, and empties f.
+func (g *gatherer) add(f *found) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.result.Total += f.matches
+	g.result.Documents += f.docs
+	g.matched += len(f.ends)
+	start := 0
+	for _, end := range f.ends {
+		if err := g.lines.Add(f.records[start:end]); err != nil {
+			return err
+		}
+		start = end
 	}
-	if !g.needsAll() {
-		g.kept = append(g.kept, lines[:min(len(lines), max(0, g.Top-len(g.kept)))]...)
-		return
-	}
-	g.kept = append(g.kept, lines...)
-	most := g.Top
-	if g.Sample > 0 {
-		most = g.Sample
-	}
-	if len(g.kept) >= 4*most+1024 {
-		g.shrink()
-	}
+	f.records, f.ends, f.matches, f.docs = f.records[:0], f.ends[:0], 0, 0
+	return nil
 }
 
-// shrink drops lines that can no longer be in the sample or, without one, among the first Top.
-func (g *gatherer) shrink() {
-	if g.Sample > 0 {
-		slices.SortFunc(g.kept, func(a, b Line) int {
-			return cmp.Or(cmp.Compare(g.lot(a), g.lot(b)), cmp.Compare(a.order, b.order),
-				cmp.Compare(a.Place, b.Place))
-		})
-		g.kept = g.kept[:min(len(g.kept), g.Sample)]
-		return
+const lotBytes = 8
+
+// lot returns the pseudorandom numbers of the lines of a document, by their place: hashes of the
+// seed, the document and the place. The sample consists of the lines with the lowest numbers.
+func (g *gatherer) lot(id string) func(place int) uint64 {
+	fnv1a := func(h uint64, s []byte) uint64 {
+		for _, c := range s {
+			h = (h ^ uint64(c)) * 1099511628211
+		}
+		return h
 	}
-	slices.SortFunc(g.kept, g.compare)
-	g.kept = g.kept[:min(len(g.kept), g.Top)]
-}
-
-// lot returns a pseudorandom number for a line: a hash of the seed, the document and the place. The
-// sample consists of the lines with the lowest numbers.
-func (g *gatherer) lot(l Line) uint64 {
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%d %s %d", g.Seed, l.Document, l.Place)
-	x := h.Sum64()
-	x ^= x >> 33
-	x *= 0xff51afd7ed558ccd
-	return x ^ x>>33
-}
-
-func (g *gatherer) compare(a, b Line) int {
-	return cmp.Or(slices.Compare(a.sortBy, b.sortBy), cmp.Compare(a.order, b.order),
-		cmp.Compare(a.Place, b.Place))
+	var digits [20]byte
+	start := fnv1a(14695981039346656037, append(strconv.AppendUint(digits[:0], g.Seed, 10), ' '))
+	start = fnv1a(start, append([]byte(id), ' '))
+	return func(place int) uint64 {
+		x := fnv1a(start, strconv.AppendInt(digits[:0], int64(place), 10))
+		x ^= x >> 33
+		x *= 0xff51afd7ed558ccd
+		return x ^ x>>33
+	}
 }
 
 // finish returns the lines.
-func (g *gatherer) finish(all bool) *Concordance {
-	if g.Sample > 0 {
-		g.shrink()
+func (g *gatherer) finish(all bool) (*Concordance, error) {
+	g.result.All = all
+	g.result.Lines = []Line{}
+	lines := g.lines
+	if g.Sample > 0 { // sort those that were chosen
+		lines = g.sorter(g.Top)
+		defer lines.Close()
+		for record, err := range g.lines.All() {
+			if err == nil {
+				err = lines.Add(record[lotBytes:])
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
 	}
-	slices.SortFunc(g.kept, g.compare)
-	g.kept = g.kept[:min(len(g.kept), g.Top)]
-	g.result.Lines, g.result.All = g.kept, all
-	if g.result.Lines == nil {
-		g.result.Lines = []Line{}
+	for record, err := range lines.All() {
+		if err != nil {
+			return nil, err
+		}
+		l := lineOf(record)
+		if g.Each == nil {
+			g.result.Lines = append(g.result.Lines, l)
+		} else if err := g.Each(l); err != nil {
+			return nil, err
+		}
 	}
-	return &g.result
+	return &g.result, nil
 }
 
 // Concord finds a query in the documents of a corpus. It reads the whole corpus, so Total is exact.
@@ -321,53 +443,28 @@ func Concord(ctx context.Context, corpus *text.Corpus, q *Query,
 	if err != nil {
 		return nil, err
 	}
+	defer g.lines.Close()
 	with := *corpus
 	with.Options.Threads = g.Threads
-	type found struct {
-		lines   []Line
-		matches int
-	}
-	var (
-		mu      sync.Mutex
-		waiting = map[int][]found{}
-		next    int
-		tokens  = make([]text.Tokens, g.Threads)
-	)
+	tokens, lists := make([]text.Tokens, g.Threads), make([]found, g.Threads)
 	err = with.Batches(ctx, func(w int, b *text.Batch) error {
-		list := make([]found, 0, len(b.Docs))
 		for i := range b.Docs {
-			lines, n, err := g.document(uint64(b.Seq)<<32|uint64(i), b.Docs[i].ID, b.Docs[i].Text,
-				&tokens[w])
+			err := g.document(uint64(b.Seq)<<32|uint64(i), b.Docs[i].ID, b.Docs[i].Text, &tokens[w],
+				&lists[w])
 			if err != nil {
 				return err
 			}
 			tokens[w].Trim()
-			if n > 0 {
-				if !g.needsAll() { // no more than the first Top are ever shown
-					lines = lines[:min(len(lines), g.Top)]
-				}
-				list = append(list, found{lines, n})
-			}
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		waiting[b.Seq] = list
-		for {
-			list, ok := waiting[next]
-			if !ok {
-				return ctx.Err()
-			}
-			delete(waiting, next)
-			next++
-			for _, f := range list {
-				g.add(f.lines, f.matches)
-			}
-		}
+		return cmp.Or(g.add(&lists[w]), ctx.Err())
 	})
 	if err != nil {
 		return nil, err
 	}
-	result := g.finish(true)
+	result, err := g.finish(true)
+	if err != nil {
+		return nil, err
+	}
 	if result.Total == 0 && corpus.Source == nil && !slices.Contains(corpus.Paths, "-") {
 		result.Unknown, err = unknownWords(ctx, corpus, g.Threads, q, g.With)
 	}
@@ -392,6 +489,7 @@ func ConcordIndex(ctx context.Context, r *segments.Reader, q *Query,
 	if err != nil {
 		return nil, err
 	}
+	defer g.lines.Close()
 	all := true
 	for _, s := range r.Segments() {
 		if all, err = g.segment(ctx, &s); err != nil {
@@ -401,7 +499,10 @@ func ConcordIndex(ctx context.Context, r *segments.Reader, q *Query,
 			break
 		}
 	}
-	found := g.finish(all)
+	found, err := g.finish(all)
+	if err != nil {
+		return nil, err
+	}
 	if found.Total == 0 {
 		found.Unknown, err = unknownInIndex(ctx, r, q, g.With)
 	}
@@ -411,6 +512,7 @@ func ConcordIndex(ctx context.Context, r *segments.Reader, q *Query,
 // segment adds the lines of a segment; all is false if there are enough before its end.
 func (g *gatherer) segment(ctx context.Context, s *segments.Segment) (all bool, err error) {
 	var t text.Tokens
+	var f found
 	for doc, err := range g.q.documents(ctx, s.Reader) {
 		if err == nil {
 			err = ctx.Err()
@@ -421,7 +523,7 @@ func (g *gatherer) segment(ctx context.Context, s *segments.Segment) (all bool, 
 		if s.Live != nil && !s.Live.Has(doc) {
 			continue
 		}
-		if !g.needsAll() && len(g.kept) >= g.Top {
+		if !g.needsAll() && g.matched >= g.Top {
 			return false, nil
 		}
 		body, err := s.Text(int(doc))
@@ -432,11 +534,12 @@ func (g *gatherer) segment(ctx context.Context, s *segments.Segment) (all bool, 
 		if err != nil {
 			return false, err
 		}
-		lines, n, err := g.document(uint64(s.Base)+uint64(doc), id, body, &t)
-		if err != nil {
+		if err := g.document(uint64(s.Base)+uint64(doc), id, body, &t, &f); err != nil {
 			return false, err
 		}
-		g.add(lines, n)
+		if err := g.add(&f); err != nil {
+			return false, err
+		}
 	}
 	return true, nil
 }

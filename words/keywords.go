@@ -1,13 +1,15 @@
 package words
 
 import (
-	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
+	"fmt"
+	"iter"
 	"math"
-	"slices"
 
 	"github.com/collocate/collocate/internal/choice"
+	"github.com/collocate/collocate/internal/extsort"
 	"github.com/collocate/collocate/internal/given"
 )
 
@@ -67,6 +69,12 @@ type KeyOptions struct {
 	// all words.
 	MinCount uint64
 	Negative bool // return the words that are rarer in the first corpus instead
+	// Each, unless it is nil, is called for each keyword in order, instead of returning a list.
+	Each func(Keyword) error
+	// Memory is a bound in bytes on what is held of the words besides Frequencies; keywords beyond
+	// it go to a temporary file. 0 means 2 GB.
+	Memory  int64
+	TempDir string // for this file; empty means the system's
 }
 
 // Keyword is a word with its frequencies in two corpora.
@@ -101,65 +109,140 @@ func Keywords(ctx context.Context, a, b Frequencies,
 	if err := given.Context(ctx); err != nil {
 		return nil, 0, err
 	}
-	if a.Total == 0 {
-		return nil, 0, errors.New("the corpus has no words")
+	if err := haveWords(a.Total, b.Total); err != nil {
+		return nil, 0, err
 	}
-	if b.Total == 0 {
-		return nil, 0, errors.New("the reference corpus has no words")
+	return keywords(ctx, a.Total, b.Total, func(yield func(pair, error) bool) {
+		for word, f1 := range a.Counts {
+			if !yield(pair{word, f1, b.Counts[word]}, nil) {
+				return
+			}
+		}
+		for word, f2 := range b.Counts {
+			if _, ok := a.Counts[word]; !ok && !yield(pair{word, 0, f2}, nil) {
+				return
+			}
+		}
+	}, o)
+}
+
+func haveWords(here, there uint64) error {
+	switch {
+	case here == 0:
+		return errors.New("the corpus has no words")
+	case there == 0:
+		return errors.New("the reference corpus has no words")
 	}
+	return nil
+}
+
+// pair is a word with its frequencies in two corpora.
+type pair struct {
+	word   string
+	f1, f2 uint64
+}
+
+// keywords is Keywords for words that are read twice, in any order: first for the p-values of all,
+// then for the scores, which depend on their number.
+func keywords(ctx context.Context, n1, n2 uint64, pairs iter.Seq2[pair, error],
+	o KeyOptions) (list []Keyword, compared int, err error) {
 	if o.Top <= 0 {
 		o.Top = 20
 	}
 	if o.MinCount == 0 {
 		o.MinCount = 5
 	}
-	add := func(word string, f1, f2 uint64) {
-		if f1+f2 >= o.MinCount {
-			list = append(list, Keyword{Word: word, F1: f1, F2: f2})
-		}
+	if o.Memory <= 0 {
+		o.Memory = 2_000_000_000
 	}
-	for word, f1 := range a.Counts {
-		add(word, f1, b.Counts[word])
-	}
-	for word, f2 := range b.Counts {
-		if _, ok := a.Counts[word]; !ok {
-			add(word, 0, f2)
+	each := func(fn func(pair) error) error {
+		seen := 0
+		for w, err := range pairs {
+			if err != nil {
+				return err
+			}
+			if seen++; seen%1024 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if w.f1+w.f2 >= o.MinCount {
+				if err := fn(w); err != nil {
+					return err
+				}
+			}
 		}
+		return nil
 	}
-	compared = len(list)
-	p := make([]float64, compared)
-	for i := range list {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return nil, 0, ctx.Err()
+	var p []float64
+	if err := each(func(w pair) error {
+		p = append(p, chiTail(math.Abs(KeyG2.Score(float64(w.f1), float64(n1), float64(w.f2), float64(n2), 0))))
+		if need := int64(2 * 8 * cap(p)); need > o.Memory/2 {
+			return fmt.Errorf("the p-values of %d words exceed words.KeyOptions.Memory: raise it, or words.KeyOptions.MinCount", len(p))
 		}
-		k := &list[i]
-		f1, f2 := float64(k.F1), float64(k.F2)
-		x, y := float64(a.Total), float64(b.Total)
-		k.G2 = KeyG2.Score(f1, x, f2, y, compared)
-		k.LogRatio = KeyLogRatio.Score(f1, x, f2, y, compared)
-		k.Diff = KeyDiff.Score(f1, x, f2, y, compared)
-		k.P = chiTail(math.Abs(k.G2))
-		p[i] = k.P
-		// The confidence interval of LRC contains 0 wherever the test is not significant at all.
-		if k.P < 0.5 {
-			k.LRC = KeyLRC.Score(f1, x, f2, y, compared)
-		}
+		return nil
+	}); err != nil {
+		return nil, 0, err
 	}
+	compared = len(p)
 	adjust := newAdjusted(p)
 	sign := 1.0
 	if o.Negative {
 		sign = -1
 	}
-	// The 0.5 that replaces a frequency of 0 has a large effect in a small corpus, which alone must
-	// not make a keyword.
-	list = slices.DeleteFunc(list, func(k Keyword) bool { return sign*k.by(o.By) <= 0 || sign*k.G2 <= 0 })
-	slices.SortFunc(list, func(a, b Keyword) int {
-		return cmp.Or(cmp.Compare(sign*b.by(o.By), sign*a.by(o.By)),
-			cmp.Compare(sign*b.G2, sign*a.G2), cmp.Compare(a.Word, b.Word))
+	score := func(w pair) Keyword {
+		k := Keyword{Word: w.word, F1: w.f1, F2: w.f2}
+		f1, f2, x, y := float64(w.f1), float64(w.f2), float64(n1), float64(n2)
+		k.G2 = KeyG2.Score(f1, x, f2, y, compared)
+		k.LogRatio = KeyLogRatio.Score(f1, x, f2, y, compared)
+		k.Diff = KeyDiff.Score(f1, x, f2, y, compared)
+		k.P = chiTail(math.Abs(k.G2))
+		// The confidence interval of LRC contains 0 wherever the test is not significant at all.
+		if k.P < 0.5 {
+			k.LRC = KeyLRC.Score(f1, x, f2, y, compared)
+		}
+		return k
+	}
+	// A record sorts bytewise: the measure and G2, in descending order, then the word. The
+	// frequencies follow, from which the scores are computed again.
+	sorted := &extsort.Sorter{Room: o.Memory / 8, Dir: o.TempDir, Limit: o.Top}
+	defer sorted.Close()
+	var record []byte
+	err = each(func(w pair) error {
+		k := score(w)
+		// The 0.5 that replaces a frequency of 0 has a large effect in a small corpus, which alone
+		// must not make a keyword.
+		if sign*k.by(o.By) <= 0 || sign*k.G2 <= 0 {
+			return nil
+		}
+		record = appendDescending(record[:0], sign*k.by(o.By), sign*k.G2)
+		record = appendKey(record, w.word)
+		record = binary.BigEndian.AppendUint64(record, w.f1)
+		record = binary.BigEndian.AppendUint64(record, w.f2)
+		return sorted.Add(record)
 	})
-	list = list[:min(len(list), o.Top)]
-	for i := range list {
-		list[i].Q = adjust.Q(list[i].P)
+	if err != nil {
+		return nil, 0, err
+	}
+	var word []byte
+	for record, err := range sorted.All() {
+		if err != nil {
+			return nil, 0, err
+		}
+		word, record = cutKey(word[:0], record[16:])
+		k := score(pair{string(word), binary.BigEndian.Uint64(record), binary.BigEndian.Uint64(record[8:])})
+		k.Q = adjust.Q(k.P)
+		if o.Each == nil {
+			list = append(list, k)
+		} else if err := o.Each(k); err != nil {
+			return nil, 0, err
+		}
 	}
 	return list, compared, nil
+}
+
+// appendDescending appends positive numbers so that records sort by them in descending order.
+func appendDescending(b []byte, numbers ...float64) []byte {
+	for _, x := range numbers {
+		b = binary.BigEndian.AppendUint64(b, ^math.Float64bits(x))
+	}
+	return b
 }

@@ -1,21 +1,23 @@
 package words
 
 import (
-	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"iter"
 	"math/bits"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/extsort"
 	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/par"
+	"github.com/collocate/collocate/internal/scratch"
+	"github.com/collocate/collocate/internal/sections"
 	"github.com/collocate/collocate/text"
 )
 
@@ -34,9 +36,11 @@ type NgramOptions struct {
 	// nil keeps all.
 	Of       *Query
 	Analyzer text.Analyzer // nil means unicode
-	Threads  int           // 0 means GOMAXPROCS
-	Memory   int64         // bound on working memory in bytes; 0 means 2 GB
-	TempDir  string        // for data that do not fit in memory; empty means the system's
+	// Each, unless it is nil, is called for each n-gram in order, instead of returning a list.
+	Each    func(Ngram) error
+	Threads int    // 0 means GOMAXPROCS
+	Memory  int64  // bound on working memory in bytes; 0 means 2 GB
+	TempDir string // for data that do not fit in memory; empty means the system's
 }
 
 // Ngram is a sequence of consecutive words.
@@ -104,20 +108,43 @@ func Ngrams(ctx context.Context, corpus *text.Corpus,
 	places := vs.Words + vs.Documents
 	g.spill = 12*places > o.Memory/3 // up to three sequences are held at a time, 4 bytes a number
 	stats.Spilled = g.spill
+	g.found = &extsort.Sorter{Room: o.Memory / 8, Dir: o.TempDir, Limit: o.Top}
+	defer g.close()
+	g.of = g.wantedWords()
 	seq, err := g.read(ctx, corpus, int(places))
 	if err != nil {
 		return nil, stats, err
 	}
 	defer func() { seq.close() }()
-	for n := 2; n <= o.Max; n++ {
+	for n := 1; ; n++ {
+		if err := g.take(n, &stats); err != nil {
+			return nil, stats, err
+		}
+		if n == o.Max {
+			break
+		}
+		if err := g.rest(n); err != nil {
+			return nil, stats, err
+		}
 		next, err := g.level(ctx, seq)
 		if err != nil {
-			return nil, stats, fmt.Errorf("%d-grams: %w", n, err)
+			return nil, stats, fmt.Errorf("%d-grams: %w", n+1, err)
 		}
 		seq.close()
 		seq = next
 	}
-	list, stats.Found = g.list()
+	g.keys, g.scratch = nil, nil // not needed while the list is read
+	list = []Ngram{}
+	for record, err := range g.found.All() {
+		if err != nil {
+			return nil, stats, err
+		}
+		if o.Each == nil {
+			list = append(list, g.ngram(record))
+		} else if err := o.Each(g.ngram(record)); err != nil {
+			return nil, stats, err
+		}
+	}
 	return list, stats, nil
 }
 
@@ -127,15 +154,32 @@ type ngrams struct {
 	vocab  *cooccur.Vocabulary
 	spill  bool
 	levels []level // from n = 1 on
+	of     []bool  // the words that NgramOptions.Of matches; nil means any
+	pairs  int64   // bytes of their pairs
+	found  *extsort.Sorter
 
 	keys, scratch []uint64 // reused by each pass
+	text, record  []byte   // buffers of take
 }
 
 // level has the n-grams of one length, numbered from 1.
 type level struct {
 	pairs  []uint64 // for each n-gram the two (n-1)-grams; nil for words
-	counts []uint32
+	size   int      // number of n-grams
+	counts []uint32 // nil for levels whose n-grams were taken
 	docs   []uint32
+
+	pages *scratch.Pages // pairs, if they are in a file
+	last  [2]uint32      // the pages that were read last, by half of a pair
+}
+
+// half returns one of the two (n-1)-grams of an n-gram: 0 is the first.
+func (l *level) half(number uint32, which int) uint32 {
+	if page := number / (scratch.PageBytes / 8); l.pages != nil && page != l.last[which] {
+		l.last[which] = page
+		l.pages.Touch(1)
+	}
+	return uint32(l.pairs[number-1] >> (32 * (1 - which)))
 }
 
 const (
@@ -187,15 +231,17 @@ func (g *ngrams) read(ctx context.Context, corpus *text.Corpus, places int) (*se
 		w.close()
 		return nil, err
 	}
+	one.size = len(one.counts)
 	g.levels = append(g.levels, one)
 	return w, nil
 }
 
 // level makes the next level and its sequence.
 func (g *ngrams) level(ctx context.Context, seq *sequence) (*sequence, error) {
-	// The keys, a copy for sorting and a table of the frequent ones share the memory.
-	passes := uint64(1)
-	for 16*uint64(seq.n)/passes > uint64(g.Memory)/3 {
+	// The keys, a copy for sorting and a table of the frequent ones share the memory. A table takes
+	// up to 48 bytes for a pair, of which there may be one for each MinCount keys.
+	bytes, passes := 16+48/g.MinCount, uint64(1)
+	for bytes*uint64(seq.n)/passes > uint64(g.Memory)/3 {
 		passes++
 	}
 	var now level
@@ -218,6 +264,7 @@ func (g *ngrams) level(ctx context.Context, seq *sequence) (*sequence, error) {
 		}
 		partial = next
 	}
+	now.size = len(now.pairs)
 	g.levels = append(g.levels, now)
 	return partial, nil
 }
@@ -238,7 +285,7 @@ func (g *ngrams) frequent(seq *sequence, pass, passes uint64, now *level) error 
 	if err != nil {
 		return err
 	}
-	size := len(g.levels[len(g.levels)-1].counts)
+	size := g.levels[len(g.levels)-1].size
 	width := bits.Len(uint(size))
 	// Narrow the halves to the bits that the numbers use: fewer bits to sort by.
 	for i, k := range keys {
@@ -310,42 +357,69 @@ func (g *ngrams) number(seq, partial *sequence, pass, passes uint64, table *pair
 	return w, nil
 }
 
-// list returns the n-grams that the options select, and their number before Top. It holds at most
-// about twice Top at a time, since millions may tie with the last one.
-func (g *ngrams) list() (list []Ngram, found int) {
-	const slack = 1000
-	list = []Ngram{}
-	best := func() {
-		slices.SortFunc(list, func(a, b Ngram) int {
-			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text),
-				cmp.Compare(a.N, b.N))
-		})
-		if g.Top > 0 {
-			list = list[:min(len(list), g.Top)]
+// take adds the n-grams of a level that the options select to those found.
+func (g *ngrams) take(n int, stats *NgramStats) error {
+	l := &g.levels[n-1]
+	if n < g.Min {
+		return nil
+	}
+	for id, count := range l.counts {
+		if uint64(count) < g.MinCount || int(l.docs[id]) < g.MinDocs ||
+			!g.wanted(n, uint32(id)+1, g.of) {
+			continue
+		}
+		stats.Found++
+		g.record = binary.BigEndian.AppendUint32(g.record[:0], ^count)
+		if g.found.Beyond(g.record) {
+			continue
+		}
+		g.text = g.write(g.text[:0], n, uint32(id)+1)
+		g.record = append(appendKey(g.record, g.text), byte(n))
+		g.record = binary.BigEndian.AppendUint32(g.record, l.docs[id])
+		if err := g.found.Add(g.record); err != nil {
+			return err
 		}
 	}
-	of, least := g.wantedWords(), g.MinCount
-	for n := g.Min; n <= min(g.Max, len(g.levels)); n++ {
-		l := &g.levels[n-1]
-		for id, count := range l.counts {
-			if uint64(count) < g.MinCount || int(l.docs[id]) < g.MinDocs ||
-				!g.wanted(n, uint32(id)+1, of) {
-				continue
-			}
-			if found++; uint64(count) < least {
-				continue
-			}
-			if g.Top > 0 && (len(list)-slack)/2 >= g.Top {
-				best()
-				least = list[len(list)-1].Count
-			}
-			var b strings.Builder
-			g.write(&b, n, uint32(id)+1)
-			list = append(list, Ngram{n, b.String(), uint64(count), int(l.docs[id])})
-		}
+	return nil
+}
+
+// rest makes room for the next level, which needs only the pairs of this one: they stay in memory if
+// those of all levels so far are few.
+func (g *ngrams) rest(n int) error {
+	l := &g.levels[n-1]
+	l.counts, l.docs = nil, nil
+	if g.pairs += 8 * int64(len(l.pairs)); g.pairs <= g.Memory/8 {
+		return nil
 	}
-	best()
-	return list, found
+	f, err := scratch.Create(g.TempDir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := sections.Put(f, l.pairs); err != nil {
+		return err
+	}
+	if l.pages, err = f.Map(g.Memory / 16); err != nil {
+		return err
+	}
+	l.pairs, err = sections.View[uint64](l.pages.Data)
+	return err
+}
+
+func (g *ngrams) close() {
+	g.found.Close()
+	for _, l := range g.levels {
+		l.pages.Close()
+	}
+	g.keys, g.scratch, g.levels = nil, nil, nil
+}
+
+// ngram reads a record of take, which sorts bytewise: the count, inverted, the text as appendKey
+// writes it, the number of words in a byte, and the number of documents.
+func (g *ngrams) ngram(record []byte) Ngram {
+	count := ^binary.BigEndian.Uint32(record)
+	g.text, record = cutKey(g.text[:0], record[4:])
+	return Ngram{int(record[0]), string(g.text), uint64(count), int(binary.BigEndian.Uint32(record[1:]))}
 }
 
 // wantedWords returns for each word whether NgramOptions.Of matches it; nil means that every n-gram
@@ -381,26 +455,27 @@ func (g *ngrams) words(n int, number uint32) iter.Seq[uint32] {
 		for ; n > 0; n-- {
 			first := number
 			for k := n; k > 1; k-- {
-				first = uint32(g.levels[k-1].pairs[first-1] >> 32)
+				first = g.levels[k-1].half(first, 0)
 			}
 			if !yield(first - 1) {
 				return
 			}
 			if n > 1 {
-				number = uint32(g.levels[n-1].pairs[number-1])
+				number = g.levels[n-1].half(number, 1)
 			}
 		}
 	}
 }
 
-// write writes the words of an n-gram.
-func (g *ngrams) write(b *strings.Builder, n int, number uint32) {
+// write appends the words of an n-gram.
+func (g *ngrams) write(b []byte, n int, number uint32) []byte {
 	for word := range g.words(n, number) {
-		if b.Len() > 0 {
-			b.WriteByte(' ')
+		if len(b) > 0 {
+			b = append(b, ' ')
 		}
-		b.Write(g.vocab.Word(int(word)))
+		b = append(b, g.vocab.Word(int(word))...)
 	}
+	return b
 }
 
 // hashPair is the hash that assigns pairs to passes and slots.

@@ -26,7 +26,7 @@ func peakOf(s *os.ProcessState) bytesize.Size {
 }
 
 // unusual writes inputs that 'collocate generate' does not make: points of 20,000 kinds, a huge
-// line, a decompression bomb, empty lines, and unsorted IDs.
+// line, a decompression bomb, empty lines, lines of many or few distinct words, and unsorted IDs.
 func (b *bench) unusual() error {
 	err := b.create("KINDS.csv", func(w *bufio.Writer) error {
 		w.WriteString("x,y,feature\n")
@@ -85,6 +85,20 @@ func (b *bench) unusual() error {
 			} else {
 				fmt.Fprintf(w, "x%x", x>>8%(1<<20))
 			}
+			w.WriteByte(" \n"[i%12/11])
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	// Lines of few distinct words, half of them from a list of a hundred: sequences of several words
+	// seldom occur twice.
+	err = b.create("COMMON", func(w *bufio.Writer) error {
+		x := uint32(1)
+		for i := range uint32(b.common) {
+			x = x*1664525 + 1013904223
+			fmt.Fprintf(w, "t%d", x>>8%[]uint32{100, 20_000}[x>>31])
 			w.WriteByte(" \n"[i%12/11])
 		}
 		return nil

@@ -41,6 +41,7 @@ func run(ctx context.Context, args []string) error {
 	size := f.String("bytes", "200MB", "size of the generated text")
 	lines := f.String("lines", "2M", "number of short lines")
 	words := f.Int("words", 8_000_000, "number of words in lines of many distinct words")
+	common := f.Int("common", 1_000_000, "number of words in lines of common words")
 	bounds := f.String("bounds", "64MB,200MB,1GB", "values of --memory")
 	only := f.String("jobs", "", "only jobs whose names match this regular expression")
 	f.Parse(args)
@@ -54,7 +55,8 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{dir: dir, command: *command, corpus: *corpus, only: match, words: *words}
+	b := &bench{dir: dir, command: *command, corpus: *corpus, only: match, words: *words,
+		common: *common}
 	if b.command == "" {
 		b.command = filepath.Join(dir, "collocate")
 		if out, err := exec.CommandContext(ctx, "go", "build", "-o", b.command,
@@ -82,7 +84,7 @@ func run(ctx context.Context, args []string) error {
 type bench struct {
 	dir, command, corpus string
 	only                 *regexp.Regexp
-	words                int
+	words, common        int
 	bounds               []bytesize.Size
 }
 
@@ -121,10 +123,18 @@ var jobs = []job{
 	{"embed, glove", "embed MATRIX --dim 20 --epochs 1 --out OUT.vec", false},
 	{"collocations", "collocations WORDS --format lines", false},
 	{"ngrams", "ngrams WORDS --format lines", false},
+	{"ngrams, all that occur", "ngrams COMMON --format lines --min-count 1 --out OUT.csv", false},
+	{"ngrams, all, printed", "ngrams COMMON --format lines --min-count 1 --top 0", false},
 	{"wordlist", "wordlist WORDS --format lines", false},
 	{"keywords", "keywords WORDS --reference LINES --format lines", false},
+	{"keywords, triples", "keywords COMMON --reference LINES --format lines -n 3", false},
+	{"keywords, all triples",
+		"keywords COMMON --reference LINES --format lines -n 3 --min-count 1 --out OUT.csv", false},
 	{"dispersion", "dispersion WORDS --format lines --of w1", false},
 	{"concordance", "concordance WORDS w1 --format lines", false},
+	{"concordance, all lines", "concordance COMMON t* --format lines --out OUT.csv", false},
+	{"concordance, sorted", "concordance COMMON t* --format lines --sort r1,l1 --out OUT.parquet", false},
+	{"concordance, sampled", "concordance COMMON t* --format lines --sample 200000 --out OUT.json", false},
 	{"dict build", "dict build --corpus TEXT --out OUT.dict", false},
 	{"dict build, hash", "dict build --corpus LINES --format lines --kind hash --out OUT.dict", false},
 	{"tokens", "tokens TEXT", false},

@@ -146,7 +146,7 @@ func (f *spreadFlags) fill(ctx context.Context, a *app, read corpusFlags, r *coo
 }
 
 // associationTable is a list of pairs, with a column for each measure.
-func associationTable(list *words.Associations, p bool) *resultTable {
+func associationTable(list *words.Associations, p bool) (*resultTable, error) {
 	t := &resultTable{names: []string{"word1", "word2", "count", "f1", "f2"}}
 	for _, m := range list.Measures {
 		if m != words.Value {
@@ -173,7 +173,9 @@ func associationTable(list *words.Associations, p bool) *resultTable {
 		if spread {
 			row = append(row, a.Spread.Range, a.Spread.DPnorm)
 		}
-		t.add(row...)
+		if err := t.add(row...); err != nil {
+			return nil, err
+		}
 	}
-	return t
+	return t, nil
 }

@@ -153,21 +153,26 @@ func (a *app) corpusCollocations(cmd *cobra.Command, args []string, corpus *corp
 
 // printAssociations prints the pairs and writes the files of --out and --network.
 func (a *app) printAssociations(list *words.Associations, f *measureFlags) error {
-	if err := associationTable(list, f.opt.P).writeFile(a, f.out); err != nil {
+	table, err := associationTable(list, f.opt.P)
+	if err != nil {
+		return err
+	}
+	defer table.close()
+	if err := table.writeFile(a, f.out); err != nil {
 		return err
 	}
 	list.Pairs = list.Pairs[:min(len(list.Pairs), f.opt.Top)]
-	table := associationTable(list, f.opt.P)
+	table.most = f.opt.Top
 	if f.network != "" {
 		if err := a.writeNetwork(f.network, list.Pairs); err != nil {
 			return err
 		}
 	}
 	if a.json {
-		return a.printJSON(struct {
-			Compared int              `json:"compared"`
-			Pairs    []map[string]any `json:"pairs"`
-		}{list.Compared, table.objects()})
+		return table.printJSON(a, struct {
+			Compared int   `json:"compared"`
+			Pairs    []any `json:"pairs"`
+		}{list.Compared, []any{}}, "pairs", nil)
 	}
 	return table.print(a.stdout)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/text"
 	"github.com/collocate/collocate/words"
@@ -52,36 +54,41 @@ lines are document, left, match and right, separated by tabs.`,
 			if err := a.checkTableFile(out); err != nil {
 				return err
 			}
-			opt.Threads = a.threads
+			opt.Threads, opt.Memory = a.threads, int64(a.memory)
+			table := &resultTable{names: []string{"document", "place", "left", "match", "right"}}
+			defer table.close()
 			wanted := opt
-			if out != "" && !cmd.Flags().Changed("top") {
-				wanted.Top = mostInFile
+			if out != "" {
+				table.dir = cooccur.ScratchDir(out)
+				wanted.TempDir = table.dir
+				if !cmd.Flags().Changed("top") {
+					wanted.Top = mostInFile
+				}
+			}
+			wanted.Each = func(l words.Line) error {
+				return table.add(l.Document, l.Place, l.Left, l.Match, l.Right)
 			}
 			found, err := a.concordance(cmd, &corpus, paths, query, &near, wanted, out)
 			if err != nil {
 				return err
 			}
-			table := &resultTable{names: []string{"document", "place", "left", "match", "right"}}
-			for _, l := range found.Lines {
-				table.add(l.Document, l.Place, l.Left, l.Match, l.Right)
-			}
 			if err := table.writeFile(a, out); err != nil {
 				return err
 			}
 			if found.All {
-				a.summary("%d of %d lines, from %s", len(found.Lines), found.Total,
+				a.summary("%d of %d lines, from %s", table.n, found.Total,
 					counted(found.Documents, "document"))
 			} else {
-				a.summary("the first %d lines; --top shows more", len(found.Lines))
+				a.summary("the first %d lines; --top shows more", table.n)
 			}
 			for _, w := range found.Unknown {
 				a.note(w.Error())
 			}
-			found.Lines = found.Lines[:min(len(found.Lines), opt.Top)]
+			table.most = opt.Top
 			if a.json {
-				return a.printJSON(found)
+				return table.printJSON(a, found, "lines", func(row []any) any { return lineOf(row) })
 			}
-			return printConcordance(a.stdout, found.Lines, terminalWidth())
+			return printConcordance(a.stdout, table, terminalWidth())
 		},
 	}
 	corpus.register(cmd)
@@ -144,6 +151,12 @@ func (a *app) concordance(cmd *cobra.Command, corpus *corpusFlags, paths []strin
 	return words.Concord(cmd.Context(), corpus.corpus(a, paths, out), q, opt)
 }
 
+// lineOf makes a line of a row of the table.
+func lineOf(row []any) words.Line {
+	return words.Line{Document: row[0].(string), Place: row[1].(int), Left: row[2].(string),
+		Match: row[3].(string), Right: row[4].(string)}
+}
+
 // isIndex reports whether a path is the folder of an index.
 func isIndex(path string) bool {
 	_, err := os.Stat(filepath.Join(path, "postings"))
@@ -162,32 +175,36 @@ func terminalWidth() int {
 
 // printConcordance prints lines with their matches aligned, cut to the width of the terminal. Width
 // 0, for no terminal, separates the columns by tabs instead.
-func printConcordance(w io.Writer, lines []words.Line, width int) error {
-	if width == 0 {
-		for _, l := range lines {
-			if _, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", l.Document, l.Left, l.Match, l.Right); err != nil {
+func printConcordance(to io.Writer, table *resultTable, width int) error {
+	w := bufio.NewWriter(to)
+	longest, match := 0, 0
+	if width > 0 {
+		for row, err := range table.rows() {
+			if err != nil {
 				return err
 			}
+			l := lineOf(row)
+			longest = max(longest, utf8.RuneCountInString(l.Document))
+			match = max(match, utf8.RuneCountInString(l.Match))
 		}
-		return nil
-	}
-	longest, match := 0, 0
-	for _, l := range lines {
-		longest = max(longest, utf8.RuneCountInString(l.Document))
-		match = max(match, utf8.RuneCountInString(l.Match))
 	}
 	longest, match = min(longest, width/5), min(match, width/3)
 	side := max(5, (width-longest-match-4)/2)
-	for _, l := range lines {
-		matched := cutRight(l.Match, match)
-		_, err := fmt.Fprintf(w, "%s  %*s %s%s%s %s\n", pad(cutRight(l.Document, longest), longest),
-			side, cutLeft(l.Left, side),
-			boldOn, matched, boldOff, cutRight(l.Right, side+match-utf8.RuneCountInString(matched)))
+	for row, err := range table.rows() {
 		if err != nil {
 			return err
 		}
+		l := lineOf(row)
+		if width == 0 {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", l.Document, l.Left, l.Match, l.Right)
+			continue
+		}
+		matched := cutRight(l.Match, match)
+		fmt.Fprintf(w, "%s  %*s %s%s%s %s\n", pad(cutRight(l.Document, longest), longest),
+			side, cutLeft(l.Left, side),
+			boldOn, matched, boldOff, cutRight(l.Right, side+match-utf8.RuneCountInString(matched)))
 	}
-	return nil
+	return w.Flush()
 }
 
 func pad(s string, width int) string {

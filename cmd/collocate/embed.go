@@ -207,7 +207,9 @@ analogies at once.`,
 					return err
 				}
 				rho, known := v.Similarity(list)
-				table.add(filepath.Base(path), "spearman", rho, known, len(list))
+				if err := table.add(filepath.Base(path), "spearman", rho, known, len(list)); err != nil {
+					return err
+				}
 			}
 			for _, path := range analogies {
 				f, err := textfile.Open(path)
@@ -223,12 +225,12 @@ analogies at once.`,
 				if err != nil {
 					return err
 				}
-				table.add(filepath.Base(path), "right", float64(right)/float64(max(known, 1)), known, len(list))
+				if err := table.add(filepath.Base(path), "right", float64(right)/float64(max(known, 1)),
+					known, len(list)); err != nil {
+					return err
+				}
 			}
-			if a.json {
-				return a.printJSON(table.objects())
-			}
-			return table.print(a.stdout)
+			return a.printTable(table)
 		},
 	}
 	cmd.Flags().StringSliceVar(&similarity, "similarity", nil, "files of two words and a number")
@@ -288,7 +290,9 @@ is worth it only for hundreds of words at once.
 			table := &resultTable{names: []string{"of", "word", "cosine"}}
 			for i, near := range lists {
 				for _, n := range near {
-					table.add(known[i], n.Word, n.Cosine)
+					if err := table.add(known[i], n.Word, n.Cosine); err != nil {
+						return err
+					}
 				}
 			}
 			return errors.Join(a.printTable(table), errors.Join(unknown...))
@@ -321,7 +325,9 @@ func newAnalogyCmd(a *app) *cobra.Command {
 			}
 			table := &resultTable{names: []string{"word", "cosine"}}
 			for _, n := range near {
-				table.add(n.Word, n.Cosine)
+				if err := table.add(n.Word, n.Cosine); err != nil {
+					return err
+				}
 			}
 			return a.printTable(table)
 		},
@@ -332,8 +338,13 @@ func newAnalogyCmd(a *app) *cobra.Command {
 
 // printTable prints a list as JSON or as aligned columns.
 func (a *app) printTable(t *resultTable) error {
+	defer t.close()
 	if a.json {
-		return a.printJSON(t.objects())
+		list, err := t.objects()
+		if err != nil {
+			return err
+		}
+		return a.printJSON(list)
 	}
 	return t.print(a.stdout)
 }

@@ -1,21 +1,19 @@
 package main
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/spf13/cobra"
 
+	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/words"
 )
 
 func newKeywordsCmd(a *app) *cobra.Command {
 	var (
 		corpus    corpusFlags
-		opt       words.KeyOptions
+		opt       words.CorpusKeyOptions
 		reference []string
-		documents bool
-		n         int
 		out       string
 	)
 	cmd := &cobra.Command{
@@ -39,14 +37,14 @@ P is the p-value of g2, Q is corrected for the number of words (Benjamini-Hochbe
 			if opt.Top < 1 {
 				return usagef("--top %d: want at least 1", opt.Top)
 			}
-			if n < 1 || n > 9 {
-				return usagef("-n %d: want 1 to 9", n)
+			if opt.N < 1 || opt.N > 9 {
+				return usagef("-n %d: want 1 to 9", opt.N)
 			}
 			if err := a.checkTableFile(out); err != nil {
 				return err
 			}
-			an, err := corpus.analyzer()
-			if err != nil {
+			var err error
+			if opt.Analyzer, err = corpus.analyzer(); err != nil {
 				return err
 			}
 			opt.MinCount = max(opt.MinCount, 1) // 0 would mean the default
@@ -56,39 +54,38 @@ P is the p-value of g2, Q is corrected for the number of words (Benjamini-Hochbe
 				return err
 			}
 			defer cleanup()
-			first, err := a.frequencies(cmd.Context(), corpus.corpus(a, args, out), an, documents, n)
-			if err != nil {
-				return err
-			}
-			second, err := a.frequencies(cmd.Context(), corpus.corpus(a, reference, out), an, documents, n)
-			if err != nil {
-				return fmt.Errorf("--reference: %w", err)
-			}
-			shown := opt.Top
-			if out != "" && !cmd.Flags().Changed("top") {
-				opt.Top = math.MaxInt
-			}
-			list, compared, err := words.Keywords(cmd.Context(), first, second, opt)
-			if err != nil {
-				return err
-			}
 			table := &resultTable{names: []string{"word", "f1", "f2", "lrc", "g2", "logratio", "diff", "p", "q"}}
-			for _, k := range list {
-				table.add(k.Word, k.F1, k.F2, k.LRC, k.G2, k.LogRatio, k.Diff, k.P, k.Q)
+			defer table.close()
+			shown := opt.Top
+			opt.Threads, opt.Memory, opt.Engine, opt.Device = a.threads, int64(a.memory), a.engine, a.gpu
+			if out != "" {
+				table.dir = cooccur.ScratchDir(out)
+				opt.TempDir = table.dir
+				if !cmd.Flags().Changed("top") {
+					opt.Top = math.MaxInt
+				}
 			}
-			a.summary("%d and %d %s; %d compared", first.Total, second.Total,
-				map[bool]string{false: "words", true: "documents"}[documents], compared)
+			opt.Each = func(k words.Keyword) error {
+				return table.add(k.Word, k.F1, k.F2, k.LRC, k.G2, k.LogRatio, k.Diff, k.P, k.Q)
+			}
+			_, stats, err := words.KeywordsOf(cmd.Context(), corpus.corpus(a, args, out),
+				corpus.corpus(a, reference, out), opt)
+			if err != nil {
+				return err
+			}
+			a.summary("%d and %d %s; %d compared", stats.N1, stats.N2,
+				map[bool]string{false: "words", true: "documents"}[opt.Documents], stats.Compared)
 			if err := table.writeFile(a, out); err != nil {
 				return err
 			}
-			table.rows = table.rows[:min(len(table.rows), shown)]
+			table.most = shown
 			if a.json {
-				return a.printJSON(struct {
-					N1       uint64           `json:"n1"`
-					N2       uint64           `json:"n2"`
-					Compared int              `json:"compared"`
-					Keywords []map[string]any `json:"keywords"`
-				}{first.Total, second.Total, compared, table.objects()})
+				return table.printJSON(a, struct {
+					N1       uint64 `json:"n1"`
+					N2       uint64 `json:"n2"`
+					Compared int    `json:"compared"`
+					Keywords []any  `json:"keywords"`
+				}{stats.N1, stats.N2, stats.Compared, []any{}}, "keywords", nil)
 			}
 			return table.print(a.stdout)
 		},
@@ -100,8 +97,8 @@ P is the p-value of g2, Q is corrected for the number of words (Benjamini-Hochbe
 	f.IntVar(&opt.Top, "top", 20, "number of words; unless it is given, all are written to --out")
 	f.Uint64Var(&opt.MinCount, "min-count", 5, "leave out words that occur less often in both corpora together")
 	f.BoolVar(&opt.Negative, "negative", false, "list the words that are rarer here instead")
-	f.BoolVar(&documents, "documents", false, "compare numbers of documents instead of occurrences")
-	f.IntVarP(&n, "ngram", "n", 1, "compare sequences of this number of words")
+	f.BoolVar(&opt.Documents, "documents", false, "compare numbers of documents instead of occurrences")
+	f.IntVarP(&opt.N, "ngram", "n", 1, "compare sequences of this number of words")
 	a.tableFlags(cmd, &out, "also write")
 	must(cmd.MarkFlagRequired("reference"))
 	choices(cmd, map[string][]string{"by": {"lrc", "g2", "logratio", "diff"}})

@@ -119,7 +119,15 @@ func neighboursOf(path string, wanted []string, opt words.Options,
 	for i := range list {
 		c := &list[i]
 		near := c.list
-		c.Neighbours = associationTable(near, opt.P).objects()
+		table, err := associationTable(near, opt.P)
+		if err != nil {
+			return nil, err
+		}
+		c.Neighbours, err = table.objects()
+		table.close()
+		if err != nil {
+			return nil, err
+		}
 		for i, n := range c.Neighbours {
 			n["id"], n["word"] = near.Pairs[i].ID2, n["word2"]
 			delete(n, "word1")
@@ -135,7 +143,12 @@ func (a *app) printNeighbours(list []company, f *measureFlags) error {
 	for _, c := range list {
 		all.Pairs = append(all.Pairs, c.list.Pairs...)
 	}
-	if err := associationTable(all, f.opt.P).writeFile(a, f.out); err != nil {
+	table, err := associationTable(all, f.opt.P)
+	if err != nil {
+		return err
+	}
+	defer table.close()
+	if err := table.writeFile(a, f.out); err != nil {
 		return err
 	}
 	var top []words.Association
@@ -159,7 +172,11 @@ func (a *app) printNeighbours(list []company, f *measureFlags) error {
 func printCompany(out io.Writer, list []company, p bool) error {
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	for _, c := range list {
-		t := associationTable(c.list, p)
+		t, err := associationTable(c.list, p)
+		if err != nil {
+			return err
+		}
+		defer t.close()
 		fmt.Fprint(w, c.Word)
 		for i, name := range t.names[2:] {
 			if i != 1 { // column f1 would be the same in all rows
@@ -167,7 +184,10 @@ func printCompany(out io.Writer, list []company, p bool) error {
 			}
 		}
 		fmt.Fprintln(w)
-		for _, row := range t.rows {
+		for row, err := range t.rows() {
+			if err != nil {
+				return err
+			}
 			fmt.Fprintf(w, "  %s", row[1])
 			for i, cell := range row[2:] {
 				if i != 1 {

@@ -64,13 +64,14 @@ files.`,
 			if out != "" {
 				opt.TempDir = cooccur.ScratchDir(out)
 			}
-			list, stats, err := words.Ngrams(cmd.Context(), corpus.corpus(a, args, out), opt)
+			table := &resultTable{names: []string{"ngram", "n", "count", "docs"}, dir: opt.TempDir}
+			defer table.close()
+			opt.Each = func(g words.Ngram) error {
+				return table.add(g.Text, g.N, g.Count, g.Documents)
+			}
+			_, stats, err := words.Ngrams(cmd.Context(), corpus.corpus(a, args, out), opt)
 			if err != nil {
 				return err
-			}
-			table := &resultTable{names: []string{"ngram", "n", "count", "docs"}}
-			for _, g := range list {
-				table.add(g.Text, g.N, g.Count, g.Documents)
 			}
 			with := ""
 			if of != "" {
@@ -84,10 +85,13 @@ files.`,
 			}
 			switch {
 			case a.json:
-				return a.printJSON(struct {
+				return table.printJSON(a, struct {
 					Found  int           `json:"found"`
 					Ngrams []words.Ngram `json:"ngrams"`
-				}{stats.Found, append([]words.Ngram{}, list...)})
+				}{stats.Found, []words.Ngram{}}, "ngrams", func(row []any) any {
+					return words.Ngram{Text: row[0].(string), N: row[1].(int), Count: row[2].(uint64),
+						Documents: row[3].(int)}
+				})
 			case out != "":
 				return nil
 			}

@@ -1,13 +1,8 @@
 package main
 
 import (
-	"context"
-	"fmt"
-
 	"github.com/spf13/cobra"
 
-	"github.com/collocate/collocate/cooccur"
-	"github.com/collocate/collocate/text"
 	"github.com/collocate/collocate/words"
 )
 
@@ -61,8 +56,11 @@ The corpus is read twice.`,
 				list.Words = list.Words[:min(len(list.Words), max(top, 0))]
 			}
 			table := &resultTable{names: []string{"word", "count", "per_million", "range", "dp", "dpnorm", "d"}}
+			defer table.close()
 			for _, w := range list.Words {
-				table.add(w.Word, w.Count, w.PerMillion, w.Range, w.DP, w.DPnorm, w.D)
+				if err := table.add(w.Word, w.Count, w.PerMillion, w.Range, w.DP, w.DPnorm, w.D); err != nil {
+					return err
+				}
 			}
 			a.summary("%s of %s, %d distinct; dispersion over %d parts",
 				counted(int64(list.Total), "word"), counted(list.Documents, "document"),
@@ -72,12 +70,12 @@ The corpus is read twice.`,
 			}
 			switch {
 			case a.json:
-				return a.printJSON(struct {
-					Words     uint64           `json:"words"`
-					Distinct  int              `json:"distinct"`
-					Documents int              `json:"documents"`
-					List      []map[string]any `json:"list"`
-				}{list.Total, list.Distinct, list.Documents, table.objects()})
+				return table.printJSON(a, struct {
+					Words     uint64 `json:"words"`
+					Distinct  int    `json:"distinct"`
+					Documents int    `json:"documents"`
+					List      []any  `json:"list"`
+				}{list.Total, list.Distinct, list.Documents, []any{}}, "list", nil)
 			case out != "":
 				return nil
 			}
@@ -90,56 +88,4 @@ The corpus is read twice.`,
 	cmd.Flags().IntVar(&top, "top", 50, "number of words; with --out all unless it is given")
 	a.tableFlags(cmd, &out, "write")
 	return cmd
-}
-
-// mapped is the number of bytes that a word of a corpus takes while keywords are found: its entry
-// in a map, its text and its share of the list.
-const mapped = 100
-
-// frequencies counts the words of a corpus, or its n-grams, or the documents of its words.
-func (a *app) frequencies(ctx context.Context, corpus *text.Corpus, an text.Analyzer,
-	documents bool, n int) (f words.Frequencies, err error) {
-	f.Counts = map[string]uint64{}
-	switch {
-	case n > 1:
-		list, stats, err := words.Ngrams(ctx, corpus,
-			words.NgramOptions{Min: n, Max: n, MinCount: 1, Analyzer: an, Threads: a.threads,
-				Memory: int64(a.memory)})
-		for _, g := range list {
-			f.Counts[g.Text] = g.Count
-			f.Total += g.Count
-			if documents {
-				f.Counts[g.Text] = uint64(g.Documents)
-			}
-		}
-		if documents {
-			f.Total = stats.Documents
-		}
-		return f, err
-	case documents:
-		list, err := words.List(ctx, corpus,
-			words.ListOptions{Analyzer: an, Threads: a.threads, Memory: int64(a.memory)})
-		if err != nil {
-			return f, err
-		}
-		for _, w := range list.Words {
-			f.Counts[w.Word] = uint64(w.Range)
-		}
-		f.Total = uint64(list.Documents)
-		return f, nil
-	}
-	v, stats, err := cooccur.CountWords(ctx, corpus,
-		cooccur.VocabularyOptions{Analyzer: an, KeepUnk: true, Engine: a.engine, Device: a.gpu,
-			Threads: a.threads, Memory: int64(a.memory)})
-	if err != nil {
-		return f, err
-	}
-	if need := mapped * int64(v.Len()); need > int64(a.memory)/2 {
-		return f, fmt.Errorf("the frequencies of %d words take %d MB, more than half of --memory: raise it", v.Len(), need>>20)
-	}
-	for id := range v.Len() {
-		f.Counts[string(v.Word(id))] = v.Count(id)
-	}
-	f.Total = uint64(stats.Words)
-	return f, nil
 }

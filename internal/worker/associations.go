@@ -190,7 +190,7 @@ func (w *Worker) concordance(ctx context.Context, c *pipe.Call) (pipe.Reply, err
 		return pipe.Reply{}, err
 	}
 	o := words.ConcordanceOptions{Window: a.Window, Top: a.Top, Sort: a.Sort, Sample: a.Sample,
-		Seed: a.Seed, Threads: a.Threads}
+		Seed: a.Seed, Threads: a.Threads, Memory: a.Memory}
 	if err := cmp.Or(atLeast("window", a.Window, 1), atLeast("k", a.Top, 1),
 		atLeast("sample", a.Sample, 0)); err != nil {
 		return pipe.Reply{}, err
