@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -16,6 +17,58 @@ const papers = `{"id": "droplets", "text": "Lipid droplets are storage organelle
 {"id": "membranes", "text": "A membrane is made of lipid."}
 {"id": "bacteria", "text": "Bacteria move through water."}
 `
+
+// A model of one's own: the logarithm of the frequency, times how rare the word is.
+func ExampleOwn() {
+	s, done := open(papers)
+	defer done()
+	ours := &search.Own{
+		Name:      "log",
+		Monotonic: true, // more occurrences never lower the score, and the length does not matter
+		Word: func(w search.WordStats) func(tf, length uint32) float64 {
+			rare := math.Log(1 + float64(w.All)/float64(w.Documents))
+			return func(tf, _ uint32) float64 { return math.Log1p(float64(tf)) * rare }
+		},
+	}
+	result, err := s.Search(context.Background(), search.Request{Text: "lipid droplet", Model: ours})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, hit := range result.Hits {
+		id, err := s.ID(hit.Doc)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%s %.4f\n", id, hit.Score)
+	}
+	// Output:
+	// droplets 2.5296
+	// membranes 0.6351
+}
+
+// open builds an index of documents and opens it.
+func open(documents string) (s *search.Searcher, done func()) {
+	dir, err := os.MkdirTemp("", "search-")
+	if err != nil {
+		log.Fatal(err)
+	}
+	path, folder := filepath.Join(dir, "papers.jsonl"), filepath.Join(dir, "papers.index")
+	if err := os.WriteFile(path, []byte(documents), 0o644); err != nil {
+		log.Fatal(err)
+	}
+	analyzer, err := text.ParseAnalyzer("english")
+	if err != nil {
+		log.Fatal(err)
+	}
+	corpus := &text.Corpus{Paths: []string{path}}
+	if err := index.Build(context.Background(), folder, corpus, index.BuildOptions{Analyzer: analyzer}); err != nil {
+		log.Fatal(err)
+	}
+	if s, err = search.Open(folder); err != nil {
+		log.Fatal(err)
+	}
+	return s, func() { s.Close(); os.RemoveAll(dir) }
+}
 
 // From text to the best documents for a query.
 func Example() {

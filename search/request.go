@@ -360,9 +360,32 @@ func ParseSchedule(name string) (Schedule, error) { return ask.ParseSchedule(nam
 // Models.
 type (
 	// Model scores a word in a document. The models are [BM25], [BM25F], [Boolean], [Cosine],
-	// [Dirichlet] and [DPH]. Each has the method String: the name with the parameters. The
-	// interface has an unexported method, so there are no others.
+	// [Dirichlet], [DPH] and, for a function of one's own, a pointer to [Own]. Each has the method
+	// String: the name with the parameters. The interface has an unexported method, so there are no
+	// others.
 	Model = model.Model
+	// Own is a model of one's own program, for Request.Model as a pointer. CPU cores compute it; a
+	// GPU hands such requests to them.
+	//
+	//	type Own struct {
+	//		Name string // what String returns
+	//		// Word returns the function that scores a word in a document of some length in which it
+	//		// occurs tf times. Goroutines share it. Below 0 and NaN count as 0.
+	//		Word func(WordStats) func(tf, length uint32) float64
+	//		// Monotonic promises that scores never decrease with tf and never increase with length.
+	//		// Then documents that cannot be among the best are skipped.
+	//		Monotonic bool
+	//	}
+	Own = model.Own
+	// WordStats are the numbers of a word and its collection that a model of one's own can use.
+	//
+	//	type WordStats struct {
+	//		Word        string
+	//		Documents   uint64 // that have the word
+	//		Occurrences uint64 // of the word in all documents
+	//		All, Tokens uint64 // number of documents and words of the collection
+	//	}
+	WordStats = model.WordStats
 	// BM25 is the default model; package bm25 has the formula.
 	//
 	//	type BM25 struct {

@@ -11,7 +11,7 @@ import (
 )
 
 // Model scores a word in a document. The models are [BM25], [BM25F], [Boolean], [Cosine],
-// [Dirichlet] and [DPH].
+// [Dirichlet], [DPH] and, for a function of one's own, a pointer to [Own].
 type Model interface {
 	// String returns the model's name and parameters.
 	String() string
@@ -84,10 +84,15 @@ type Scorer interface {
 }
 
 // Rises reports whether the score never decreases with the term frequency for a fixed length. That
-// of DPH may decrease. Bounds hold in both cases.
+// of DPH may decrease, and that of a model of one's own. Bounds hold in all cases.
 func Rises(s Scorer) bool {
-	_, dph := s.(*DPHScorer)
-	return !dph
+	switch s := s.(type) {
+	case *DPHScorer:
+		return false
+	case *OwnScorer:
+		return s.monotonic
+	}
+	return true
 }
 
 // ParseModel returns the model of a name, with default parameters: bm25, boolean, cosine,
