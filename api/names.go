@@ -6,6 +6,7 @@ import (
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/text"
 )
 
 // namesOf has the names of the values of enumerations, by type.
@@ -15,11 +16,14 @@ var namesOf = map[reflect.Type][]string{
 	reflect.TypeFor[engine.Kind](): {engine.Auto.String(), engine.Sequential.String(),
 		engine.Multicore.String(), engine.GPU.String()},
 	reflect.TypeFor[bm25.Variant](): bm25.SearchVariants(),
+	reflect.TypeFor[text.Format]():  text.Formats(),
 }
 
 // lists has the values that the tag one can name.
 var lists = map[string][]string{
-	"models": append(search.Models(), "bm25f"),
+	"models":    append(search.Models(), "bm25f"),
+	"formats":   text.Formats(),
+	"analyzers": text.Analyzers(),
 }
 
 // wordsOn has a few words on each value of a list.
@@ -27,6 +31,16 @@ var wordsOn = map[string]map[string]string{
 	"models": {
 		"bm25": "Okapi BM25", "boolean": "no ranking", "cosine": "TF-IDF vectors",
 		"dirichlet": "query likelihood", "dph": "divergence from randomness", "bm25f": "BM25 over text fields",
+	},
+	"formats": {
+		"auto": "by its first bytes, Parquet as well", "lines": "a document a line", "file": "a document a file",
+		"blank": "blank lines between documents", "jsonl": "a JSON object a line", "trec": "<DOC> tags",
+		"smart": ".I and .W sections", "tsv": "ID and text, or named columns", "csv": "named columns",
+		"json": "objects or a list of them",
+	},
+	"analyzers": { // the others are languages
+		"whitespace": "between blanks, as written", "ascii": "letters a-z", "unicode": "Unicode's words",
+		"lucene-english": "as Lucene's EnglishAnalyzer",
 	},
 }
 

@@ -156,7 +156,7 @@ func (p *Param) check(v reflect.Value) error {
 	case v.CanFloat():
 		n = v.Float()
 	case v.Kind() == reflect.String:
-		if len(p.Values) > 0 && !slices.Contains(p.Values, v.String()) {
+		if len(p.Values) > 0 && !p.Some && !slices.Contains(p.Values, v.String()) {
 			return &Error{p.Name, strconv.Quote(v.String()),
 				errors.New("want " + strings.Join(p.Values, ", "))}
 		}

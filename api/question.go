@@ -93,6 +93,7 @@ type Param struct {
 	Group   string            // heading in help; "" is the first
 	Values  []string          // the allowed ones; nil means any
 	Words   map[string]string // a few words on each of the Values, or nil
+	Some    bool              // the Values are only some of the allowed ones
 	Kind    Kind              // of its value
 	// Low and High bound a number; they are infinite if there is no bound.
 	Low, High float64
@@ -282,6 +283,9 @@ func declareParam(f reflect.StructField, name string) (p Param, err error) {
 		p.Kind = Switch
 	default:
 		return p, fmt.Errorf("a parameter cannot have type %v", f.Type)
+	}
+	if some := f.Tag.Get("some"); some != "" {
+		p.Values, p.Words, p.Some = lists[some], wordsOn[some], true
 	}
 	if one := f.Tag.Get("one"); one != "" {
 		if p.Values, p.Words = lists[one], wordsOn[one]; p.Values == nil {

@@ -30,7 +30,7 @@ func (p *Param) Schema() map[string]any {
 	default:
 		s["type"] = "string"
 	}
-	if len(p.Values) > 0 {
+	if len(p.Values) > 0 && !p.Some {
 		one["enum"] = p.Values
 	}
 	if !math.IsInf(p.Low, -1) {

@@ -137,7 +137,7 @@ func (f *spreadFlags) fill(ctx context.Context, a *app, read corpusFlags, r *coo
 	if err != nil {
 		return err
 	}
-	read.analyzerName = r.Corpus().Analyzer
+	read.Analyzer = r.Corpus().Analyzer
 	err = words.Spread(ctx, r, read.corpus(a, f.paths), pairs, words.SpreadOptions{Parts: parts, Threads: a.threads})
 	if err != nil {
 		return fmt.Errorf("--corpus: %w", err)

@@ -34,7 +34,7 @@ type beirFlags struct {
 
 func newBEIRCmd(a *app) *cobra.Command {
 	f := beirFlags{}
-	f.maxDocument, f.fields = 64*bytesize.MB, []string{"title", "text"}
+	f.MaxDocument, f.Fields = api.Size(64*bytesize.MB), []string{"title", "text"}
 	cmd := &cobra.Command{
 		Use:     "beir DIR",
 		Short:   "Index, search and evaluate a collection in BEIR's format",
@@ -59,8 +59,8 @@ text as one field, k1 0.9, b 0.4. For other models and analyzers see 'collocate 
 	fl := cmd.Flags()
 	f.set = fl.Changed
 	fl.Lookup("k1").DefValue, fl.Lookup("b").DefValue = "0.9", "0.4"
-	fl.StringVar(&f.analyzerName, "analyzer", "lucene-english", analyzerHelp())
-	fl.StringVar(&f.stopwords, "stopwords", "",
+	fl.StringVar(&f.Analyzer, "analyzer", "lucene-english", analyzerHelp())
+	fl.StringVar(&f.Stopwords, "stopwords", "",
 		"drop the words in this file, one per line, instead of the analyzer's own")
 	fl.StringVar(&f.split, "split", "test", "judgments to use: qrels/SPLIT.tsv")
 	fl.StringVar(&f.index, "index", "",
@@ -210,7 +210,7 @@ func (a *app) beirIndex(ctx context.Context, corpus string, f *beirFlags) (
 		}
 	}
 	if _, fielded := f.request.Model.(search.BM25F); fielded {
-		f.typed, f.fields = true, []string{"title:text:unstored", "text:text:unstored"}
+		f.typed, f.Fields = true, []string{"title:text:unstored", "text:text:unstored"}
 	}
 	analyzer, err := f.analyzer()
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/cluster"
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/internal/s3"
@@ -47,7 +48,7 @@ type clusterFlags struct {
 }
 
 func newClusterFlags() clusterFlags {
-	return clusterFlags{corpus: corpusFlags{analyzerName: "whitespace"}}
+	return clusterFlags{corpus: corpusFlags{Reading: api.Reading{Analyzer: "whitespace"}}}
 }
 
 // registerPairs registers the options of a co-occurrence matrix.
@@ -287,7 +288,7 @@ missing part of a job whose maps read standard input is not noticed.`,
 	f.words.register(cmd)
 	f.registerPairs(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.corpus.analyzerName, "analyzer", f.corpus.analyzerName,
+	fl.StringVar(&f.corpus.Analyzer, "analyzer", f.corpus.Analyzer,
 		"analyzer of the workers, which is stored in .cooc files; "+analyzerHelp())
 	fl.BoolVar(&foreign, "foreign-vocab", false,
 		"cooccur: the vocabulary is of another corpus; do not compare its counts")

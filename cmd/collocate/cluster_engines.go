@@ -511,18 +511,18 @@ func (c *corpusFlags) splittable(paths []string) error {
 			switch {
 			case kind == "parquet" || isParquet(file):
 				return usagef("%s: workers cannot split Parquet; convert it to JSON lines first", file)
-			case c.format == text.Auto && kind == "jsonl":
+			case c.Format == text.Auto && kind == "jsonl":
 				return usagef("%s: workers read plain lines by default; say --format jsonl, or --format lines if these are meant", file)
-			case c.format == text.Auto && kind != "":
+			case c.Format == text.Auto && kind != "":
 				return usagef("%s: workers read lines of text or JSON, not %s; convert it, or say --format lines if its lines are meant", file, kind)
 			}
 		}
 	}
-	if c.format == text.Auto {
-		c.format = clusterFormat
+	if c.Format == text.Auto {
+		c.Format = clusterFormat
 	}
-	if c.format != text.Lines && c.format != text.JSONL {
-		return usagef("--format %v: want lines or jsonl, as files are split between lines", c.format)
+	if c.Format != text.Lines && c.Format != text.JSONL {
+		return usagef("--format %v: want lines or jsonl, as files are split between lines", c.Format)
 	}
 	return nil
 }

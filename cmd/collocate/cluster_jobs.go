@@ -347,7 +347,7 @@ func (c *corpusFlags) checkSplit(paths []string) error {
 
 // part returns the documents of map task n.
 func (c *corpusFlags) part(a *app, t *tasks, n int) (*text.Corpus, error) {
-	streams, err := cluster.Streams(t.files, n, t.of, c.format == text.Lines)
+	streams, err := cluster.Streams(t.files, n, t.of, c.Format == text.Lines)
 	if err != nil {
 		return nil, err
 	}

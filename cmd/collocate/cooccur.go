@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/atomicfile"
@@ -35,7 +36,7 @@ type cooccurCmd struct {
 }
 
 func newCooccurCmd(a *app) *cobra.Command {
-	c := &cooccurCmd{app: a, corpus: corpusFlags{analyzerName: "whitespace"}}
+	c := &cooccurCmd{app: a, corpus: corpusFlags{Reading: api.Reading{Analyzer: "whitespace"}}}
 	cmd := &cobra.Command{
 		Use:         "cooccur [CORPUS...] --out FILE",
 		Short:       "Count how often words occur near each other",
@@ -280,7 +281,7 @@ func (c *cooccurCmd) matrix(ctx context.Context, args []string, an text.Analyzer
 	}
 	defer f.Close()
 	var words io.Reader = f
-	if !text.OfBytes(c.corpus.analyzerName) {
+	if !text.OfBytes(c.corpus.Analyzer) {
 		words = norm.NFC.Reader(f) // the analyzer normalises the words of the corpus likewise
 	}
 	v, err := cooccur.ReadVocabulary(words, c.vocab)

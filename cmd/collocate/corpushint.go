@@ -19,8 +19,8 @@ import (
 // names the flag to change. It looks at up to 16 files and notes only the first file of each kind.
 // What package text detects, it says itself.
 func (c *corpusFlags) hint(cmd *cobra.Command, a *app, paths []string) {
-	marks := c.analyzerName == "whitespace" && !cmd.Flags().Changed("analyzer") && !cmd.Flags().Changed("vocab")
-	empty := c.format == text.Lines
+	marks := c.Analyzer == "whitespace" && !cmd.Flags().Changed("analyzer") && !cmd.Flags().Changed("vocab")
+	empty := c.Format == text.Lines
 	for _, path := range someFiles(paths, 16) {
 		if !marks && !empty {
 			return

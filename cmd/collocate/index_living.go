@@ -101,7 +101,7 @@ added, and a note says so.`,
 					return usagef("--store-text and --positions: %s exists, and keeps the options that it was made with; leave them out", dir)
 				}
 				if !cmd.Flags().Changed("analyzer") {
-					flags.analyzerName = is.Analyzer()
+					flags.Analyzer = is.Analyzer()
 				}
 				is.Close()
 			case !errors.Is(err, os.ErrNotExist):

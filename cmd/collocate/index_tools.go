@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/spf13/cobra"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/atomicfile"
@@ -194,8 +195,8 @@ the same way. The mean document length is taken from the header.`,
 				return err
 			}
 			if analyzer != "" {
-				if _, err := (&corpusFlags{analyzerName: analyzer}).analyzer(); err != nil {
-					return err
+				if _, err := (&api.Reading{Analyzer: analyzer}).Split(); err != nil {
+					return asFlags(api.ReadingQuestion, err)
 				}
 			}
 			o := index.ImportOptions{Analyzer: analyzer, AllowDuplicateIDs: repeat, Note: a.note,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/words"
 )
@@ -56,7 +57,7 @@ does the same without a matrix.`,
 		},
 	}
 	measures.register(a, cmd, 10, 0)
-	read.registerReading(cmd)
+	addFlags(cmd, api.FilesQuestion, &read.Files)
 	spread.register(cmd)
 	cmd.Flags().Float64Var(&measures.opt.MinCount, "min-value", 0, "another name of --min-count")
 	return cmd

@@ -23,12 +23,12 @@ func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Req
 	if err != nil {
 		return usageError{err}
 	}
-	about := corpusFlags{encoding: f.encoding, analyzerName: s.Index().Analyzer()}
-	if _, err := about.analyzer(); err != nil {
-		return err
+	read, err := (&api.Files{Encoding: f.encoding}).Options(s.Index().Analyzer())
+	if err != nil {
+		return asFlags(api.FilesQuestion, err)
 	}
 	topics, err := trec.ReadTopics(f.topics, trec.TopicOptions{
-		Encoding: about.encodingOf(), IDs: ids, Fields: f.topicFields, Note: a.note})
+		Encoding: read.Encoding, IDs: ids, Fields: f.topicFields, Note: a.note})
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/text"
@@ -46,7 +47,7 @@ func (f *vocabFlags) options(a *app, an text.Analyzer) (cooccur.VocabularyOption
 }
 
 func newVocabCmd(a *app) *cobra.Command {
-	corpus := corpusFlags{analyzerName: "whitespace", plain: text.Lines}
+	corpus := corpusFlags{Reading: api.Reading{Analyzer: "whitespace"}, plain: text.Lines}
 	var flags vocabFlags
 	var out string
 	cmd := &cobra.Command{
