@@ -1,0 +1,208 @@
+package papersbench
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"text/template"
+
+	"github.com/collocate/collocate/bench/report"
+	"github.com/collocate/collocate/internal/gpu/kernelsrc"
+)
+
+// quoted is a part of a Markdown file that is made from the committed page: its name and its text.
+var quoted = regexp.MustCompile(`(?s)<!-- from the page: ([\w-]+) -->\n(.*?)<!-- end -->\n`)
+
+// docs/performance.md quotes the page in docs/papers. UPDATE=1 writes those parts again from
+// testdata/page.tmpl, so that a new page cannot leave old figures behind.
+func TestPageIsQuoted(t *testing.T) {
+	root := sources(t)
+	templates, err := template.New("").Funcs(quotes(filepath.Join(root, "docs", "papers"))).
+		ParseFiles("testdata/page.tmpl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(root, "docs", "performance.md")
+	old, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	made := quoted.ReplaceAllStringFunc(string(old), func(part string) string {
+		name := quoted.FindStringSubmatch(part)[1]
+		var text bytes.Buffer
+		if err := templates.ExecuteTemplate(&text, name, nil); err != nil {
+			t.Fatal(err)
+		}
+		seen++
+		return fmt.Sprintf("<!-- from the page: %s -->\n%s\n<!-- end -->\n", name, strings.TrimSpace(text.String()))
+	})
+	if want := len(templates.Templates()) - 1; seen != want { // one template is the file itself
+		t.Errorf("%s has %d parts from the page, the templates are %d", path, seen, want)
+	}
+	switch {
+	case made == string(old):
+	case os.Getenv("UPDATE") == "":
+		t.Errorf("%s does not quote the page; run UPDATE=1 go test -run Page ./bench/papersbench", path)
+	default:
+		if err := os.WriteFile(path, []byte(made), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The committed page is complete, has no files of an older one, and is small.
+func TestPageIsWhole(t *testing.T) {
+	dir := filepath.Join(sources(t), "docs", "papers")
+	page, err := os.ReadFile(filepath.Join(dir, "index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var linked []string
+	for _, m := range regexp.MustCompile(`(?:href|src)="([^":]+\.(?:csv|svg))"`).FindAllSubmatch(page, -1) {
+		linked = append(linked, string(m[1]))
+	}
+	slices.Sort(linked)
+	linked = slices.Compact(linked)
+	var here []string
+	size := int64(len(page))
+	err = fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || name == "index.html" {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			here, size = append(here, name), size+info.Size()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range linked {
+		if !slices.Contains(here, name) {
+			t.Errorf("the page links to %s, which is not there", name)
+		}
+	}
+	for _, p := range papers() { // tables without a title are not linked
+		linked = append(linked, p.ID+".csv")
+	}
+	for _, name := range here {
+		if !slices.Contains(linked, name) {
+			t.Errorf("the page does not link to %s: delete what is left of an older one", name)
+		}
+	}
+	if size > 3e6 {
+		t.Errorf("the page has %d bytes, want at most 3 MB", size)
+	}
+}
+
+func sources(t *testing.T) string {
+	t.Helper()
+	root, err := kernelsrc.Root()
+	if err != nil {
+		t.Skipf("the sources are not here: %v", err)
+	}
+	return root
+}
+
+// A quote is a cell of a table. A row or a column that is not there is an error.
+func TestQuotes(t *testing.T) {
+	dir := t.TempDir()
+	r := &report.Report{Name: "some", Title: "Some"}
+	r.Add(report.Section{Title: "One", Tables: []report.Table{{Name: "one", Title: "One",
+		Header: []string{"job", "engine", "s"}, Rows: [][]string{{"a", "cores", "1.5"}, {"a", "gpu", "0.5"}}}}})
+	if err := errors.Join(r.Write(dir), r.WriteHTML(dir)); err != nil {
+		t.Fatal(err)
+	}
+	f := quotes(dir)
+	cell := f["cell"].(func(name, column string, keys ...string) (string, error))
+	if got, err := cell("one", "s", "a", "gpu"); err != nil || got != "0.5" {
+		t.Errorf("the cell of a and gpu is %q, %v", got, err)
+	}
+	for _, c := range [][]string{{"two", "s", "a"}, {"one", "ms", "a"}, {"one", "s", "b"}} {
+		if got, err := cell(c[0], c[1], c[2]); err == nil {
+			t.Errorf("cell %q is %q, want an error", c, got)
+		}
+	}
+	if got, err := f["table"].(func(string) (string, error))("one"); err != nil ||
+		got != "| job | engine | s |\n| --- | --- | --- |\n| a | cores | 1.5 |\n| a | gpu | 0.5 |" {
+		t.Errorf("the table is %q, %v", got, err)
+	}
+}
+
+// quotes returns the functions of the templates, which read the page in a folder.
+func quotes(dir string) template.FuncMap {
+	read := func(name string) ([][]string, error) {
+		f, err := os.Open(filepath.Join(dir, name+".csv"))
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		return csv.NewReader(f).ReadAll()
+	}
+	find := func(at func(header []string, column string) int) func(name, column string, keys ...string) (string, error) {
+		return func(name, column string, keys ...string) (string, error) {
+			rows, err := read(name)
+			if err != nil {
+				return "", err
+			}
+			i := at(rows[0], column)
+			for _, row := range rows[1:] {
+				if i >= 0 && slices.Equal(row[:len(keys)], keys) {
+					return row[i], nil
+				}
+			}
+			return "", fmt.Errorf("%s has no cell of column %q and row %q", name, column, keys)
+		}
+	}
+	return template.FuncMap{
+		// The cell in a column of the row that begins with the keys: the first column with this
+		// heading, or the last.
+		"cell": find(slices.Index[[]string]),
+		"last": find(func(header []string, column string) int {
+			for i, h := range slices.Backward(header) {
+				if h == column {
+					return i
+				}
+			}
+			return -1
+		}),
+		"table": func(name string) (string, error) {
+			rows, err := read(name)
+			if err != nil {
+				return "", err
+			}
+			rows = slices.Insert(rows, 1, slices.Repeat([]string{"---"}, len(rows[0])))
+			var lines []string
+			for _, row := range rows {
+				lines = append(lines, "| "+strings.Join(row, " | ")+" |")
+			}
+			return strings.Join(lines, "\n"), nil
+		},
+		// What the page says about the machine and the run.
+		"measured": func() (string, error) {
+			page, err := os.ReadFile(filepath.Join(dir, "index.html"))
+			if err != nil {
+				return "", err
+			}
+			m := regexp.MustCompile(`which were measured on ([^<]*?)\. All measurements`).FindSubmatch(page)
+			if m == nil {
+				return "", errors.New("the page does not name its machine")
+			}
+			on := strings.ReplaceAll(string(m[1]), "; ", ";\n") // lines stay short
+			if bytes.Contains(page, []byte("This was a quick run")) {
+				on += ", in a quick run on small data"
+			}
+			return on, nil
+		},
+	}
+}
