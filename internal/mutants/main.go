@@ -8,9 +8,11 @@
 // compile are not counted. Each takes a compilation of the package and a run of its tests with
 // -short, so only a sample is tried; -seed draws another. -long tries survivors again with all
 // tests. A survivor is a test to write, or a mutant that changes nothing: only a reader can tell.
+// -v also lists the killed ones, with what killed them: on a busy machine that may be the timeout.
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -49,6 +51,7 @@ type trial struct {
 	timeout time.Duration
 	long    bool
 	race    bool
+	verbose bool
 	dir     string // for overlays and test binaries
 }
 
@@ -64,6 +67,7 @@ func run(ctx context.Context, w io.Writer, args []string) error {
 	f.DurationVar(&t.timeout, "timeout", 2*time.Minute, "time for the tests of a mutant; more kills it")
 	f.BoolVar(&t.long, "long", false, "try survivors again without -short")
 	f.BoolVar(&t.race, "race", false, "compile with the race detector, which kills mutants without locks")
+	f.BoolVar(&t.verbose, "v", false, "also list the killed mutants, with what killed each")
 	list := f.Bool("list", false, "only list the mutants")
 	f.Parse(args)
 	var err1, err2 error
@@ -151,14 +155,14 @@ func (t *trial) sample(p onePackage) ([]mutant, error) {
 	return some, nil
 }
 
-// fate is what became of a mutant.
-type fate int
+// fate is what became of a mutant: one of these, or else what killed it.
+type fate string
 
 const (
-	untried fate = iota
-	invalid      // it does not compile
-	killed
-	survived
+	untried  fate = ""
+	invalid  fate = "does not compile"
+	survived fate = "survived"
+	late     fate = "timeout" // killed by it
 )
 
 // try runs the tests for each mutant and reports those that survive, and the numbers.
@@ -172,7 +176,7 @@ func (t *trial) try(ctx context.Context, w io.Writer, p onePackage, all []mutant
 		return fmt.Errorf("%s: %w", p.ImportPath, err)
 	}
 	var mu sync.Mutex
-	count := map[fate]int{}
+	count, killed := map[fate]int{}, 0
 	fates := make([]fate, len(all))
 	shown := 0
 	done := func(i int, f fate) { // survivors are printed as soon as those before are known
@@ -180,8 +184,13 @@ func (t *trial) try(ctx context.Context, w io.Writer, p onePackage, all []mutant
 		defer mu.Unlock()
 		fates[i] = f
 		count[f]++
+		if f != survived && f != invalid {
+			killed++
+		}
 		for ; shown < len(all) && fates[shown] != untried; shown++ {
-			if fates[shown] == survived {
+			if t.verbose {
+				fmt.Fprintf(w, "%v: %s\n", all[shown], fates[shown])
+			} else if fates[shown] == survived {
 				fmt.Fprintln(w, all[shown])
 			}
 		}
@@ -205,8 +214,8 @@ func (t *trial) try(ctx context.Context, w io.Writer, p onePackage, all []mutant
 	}
 	close(next)
 	group.Wait()
-	fmt.Fprintf(w, "%s: %d mutants, %d killed, %d survived; %d did not compile\n", p.ImportPath,
-		count[killed]+count[survived], count[killed], count[survived], count[invalid])
+	fmt.Fprintf(w, "%s: %d mutants, %d killed (%d by the timeout), %d survived; %d did not compile\n",
+		p.ImportPath, killed+count[survived], killed, count[late], count[survived], count[invalid])
 	return errors.Join(failed...)
 }
 
@@ -253,9 +262,19 @@ func (t *trial) test(ctx context.Context, p onePackage, m mutant, number int) (f
 	return got, err
 }
 
+// complaints matches what tests say if they fail.
+var complaints = regexp.MustCompile(`--- FAIL: (\S+)|WARNING: (DATA RACE)|(?:panic|fatal error): (.*)`)
+
+// runTests runs the tests in a temporary folder of their own. Tests that are killed leave files
+// behind, and may leave processes.
 func (t *trial) runTests(ctx context.Context, p onePackage, binary string, short bool) (fate, error) {
 	limited, cancel := context.WithTimeout(ctx, t.timeout)
 	defer cancel()
+	temp, err := os.MkdirTemp(t.dir, "")
+	if err != nil {
+		return invalid, err
+	}
+	defer os.RemoveAll(temp)
 	args := []string{"-test.failfast", "-test.count=1"}
 	if short {
 		args = append(args, "-test.short")
@@ -265,9 +284,21 @@ func (t *trial) runTests(ctx context.Context, p onePackage, binary string, short
 	}
 	cmd := exec.CommandContext(limited, binary, args...)
 	cmd.Dir = p.Dir
+	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
 	cmd.WaitDelay = time.Second
-	if err := cmd.Run(); err != nil {
-		return killed, ctx.Err()
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	endChildren := group(cmd)
+	err = cmd.Run()
+	endChildren()
+	if err == nil {
+		return survived, ctx.Err()
 	}
-	return survived, ctx.Err()
+	if limited.Err() != nil {
+		return late, ctx.Err()
+	}
+	if m := complaints.FindStringSubmatch(out.String()); m != nil {
+		return fate(m[1] + m[2] + m[3]), nil
+	}
+	return fate(err.Error()), nil
 }

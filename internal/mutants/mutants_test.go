@@ -24,7 +24,7 @@ func TestSurvivorsAreWhatNoTestNeeds(t *testing.T) {
 toy.go:22: v <= 0
 toy.go:35: no slices.Clone of list
 toy.go:48: no lock of c.mu
-github.com/collocate/collocate/internal/mutants/testdata/toy: 10 mutants, 6 killed, 4 survived; 0 did not compile
+github.com/collocate/collocate/internal/mutants/testdata/toy: 10 mutants, 6 killed (0 by the timeout), 4 survived; 0 did not compile
 `
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", &out, want)
