@@ -2,6 +2,7 @@ package segments_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"math/rand/v2"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
@@ -108,5 +110,61 @@ func TestWriterMethodsAtOnce(t *testing.T) {
 				t.Errorf("document %s is %q, %v; want %q", id, body, err, want)
 			}
 		}
+	}
+}
+
+// Close may come while other goroutines use the writer. Their calls succeed until then, and fail
+// with ErrClosed afterwards; what was committed stays, and the next writer gets the index.
+func TestClosingBesideOtherMethods(t *testing.T) {
+	for round := range 3 {
+		dir := filepath.Join(scratch(t), "ix")
+		w := newWriter(t, dir, segments.Options{StoreText: true, MergeFactor: 2, Background: true})
+		model(nil).add(t, w, "first", "one")
+		commit(t, w)
+		var group, began sync.WaitGroup
+		until := func(each func(call int) error) { // closed
+			began.Add(1)
+			group.Go(func() {
+				for call := 0; ; call++ {
+					err := each(call)
+					if call == 0 {
+						began.Done()
+					}
+					if errors.Is(err, index.ErrClosed) {
+						return
+					} else if err != nil {
+						t.Errorf("call %d: %v", call, err)
+						return
+					}
+				}
+			})
+		}
+		until(func(call int) error {
+			return w.Add(text.Document{ID: fmt.Sprint("d", call), Text: []byte("two")})
+		})
+		until(func(call int) error { _, err := w.Delete(fmt.Sprint("d", call)); return err })
+		until(func(int) error { return w.Commit() })
+		until(func(int) error { _, err := w.Merge(t.Context()); return err })
+		closed := make(chan struct{})
+		until(func(int) error {
+			select {
+			case <-closed:
+				return index.ErrClosed
+			default:
+				w.Docs()
+				return w.Wait()
+			}
+		})
+		began.Wait()
+		time.Sleep(time.Duration(round) * 300 * time.Microsecond)
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+		close(closed)
+		group.Wait()
+		if _, found, err := openReader(t, dir).FindDoc("first"); err != nil || !found {
+			t.Errorf("the first document: %v, %v", found, err)
+		}
+		newWriter(t, dir, segments.Options{})
 	}
 }
