@@ -50,6 +50,7 @@ func (q *Query) oneFromTop(l *list) (done bool, err error) {
 		if q.leaveFloor(); q.floor >= 0 {
 			return false, nil
 		}
+		q.scoreRare()
 	}
 	set := q.smallest()
 	if few := set.Few(); few != nil && len(few) <= max(fewAnyway, fewAnAnswer*q.Heap.K) {
@@ -58,6 +59,7 @@ func (q *Query) oneFromTop(l *list) (done bool, err error) {
 				return done, err
 			}
 			q.beginAgain()
+			q.scoreRare()
 		}
 		done, err = q.oneOfFew(l, few)
 	} else {

@@ -19,6 +19,13 @@ var orPlan = []strategy{
 		run:   (*Query).orFromTop,
 	},
 	{
+		name: ask.OrFromTop,
+		why: "if only some documents may be answers and several words are frequent: score the " +
+			"documents with a rare word, only for a floor",
+		worth: (*Query).worthRareFirst,
+		run:   (*Query).rareFirst,
+	},
+	{
 		name: ask.OrSample,
 		why: "for very many answers to several words: add up whole lists, above a threshold " +
 			"estimated from a sample of the documents, which takes a twentieth of the time",

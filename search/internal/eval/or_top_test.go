@@ -22,23 +22,32 @@ func TestRareWordsBesideAFrequentOne(t *testing.T) {
 	docs := len(p.Lengths)
 	taken, gaveUp := 0, 0
 	for range trials.Of(30) {
-		at := []int{rng.IntN(5), 9} // 9 is in 150 documents, 8 in 3,000
+		frequent := rng.IntN(5)
+		at := []int{frequent, 9} // 9 is in 150 documents, 8 in 3,000
 		if rng.IntN(2) == 0 {
 			at = append(at, 8)
 		}
 		rng.Shuffle(len(at), func(i, j int) { at[i], at[j] = at[j], at[i] })
 		words := wordsOf(p, at)
 		all := p.Search(t, s.e.Index, words, docs, ask.Or, model.BM25{})
-		for _, share := range []float64{0.01, 0.05, 0.2, 0.6} {
+		alone := p.Search(t, s.e.Index, wordsOf(p, []int{frequent}), docs/10, ask.Or, model.BM25{})
+		for _, share := range []float64{0.002, 0.01, 0.02, 0.05, 0.2, 0.6} {
 			within := docset.New(docs)
 			for within.Count() < int(share*float64(docs)) {
 				within.Add(rng.Uint32N(uint32(docs)))
 			}
-			worst := rng.IntN(4) == 0
-			if worst { // without the best documents
+			worst := true // without the best documents, or the best by the frequent word
+			switch rng.IntN(6) {
+			case 0:
 				for _, h := range all[:min(len(all), 4096)] {
 					within.Remove(h.Doc)
 				}
+			case 1:
+				for _, h := range alone {
+					within.Remove(h.Doc)
+				}
+			default:
+				worst = false
 			}
 			for _, k := range []int{1, 10, 100} {
 				if s.e.Live = nil; rng.IntN(3) == 0 {
@@ -68,5 +77,45 @@ func TestRareWordsBesideAFrequentOne(t *testing.T) {
 	if taken < trials.Of(30) || gaveUp < trials.Of(30)/3 {
 		t.Errorf("%d queries were answered by or-from-top, %d without the best were not; want %d and %d",
 			taken, gaveUp, trials.Of(30), trials.Of(30)/3)
+	}
+}
+
+// A rare word beside several frequent ones, within a tenth of the documents: about 15 of these have
+// the rare word, and are scored for a floor that leaves little of the frequent words to read.
+func TestRareWordsGiveAFloor(t *testing.T) {
+	trials.Long(t, "long lists")
+	p, s := leveled(t)
+	rng := rand.New(rand.NewPCG(27, 28))
+	docs := len(p.Lengths)
+	for range trials.Of(10) {
+		frequent := rng.Perm(5)[:2+rng.IntN(2)]
+		words := wordsOf(p, append(frequent, 9)) // in 150 documents, more than a block
+		all := p.Search(t, s.e.Index, words, docs, ask.Or, model.BM25{})
+		within := docset.New(docs)
+		for within.Count() < docs/10 {
+			within.Add(rng.Uint32N(uint32(docs)))
+		}
+		rare := 0
+		for _, doc := range p.Docs[9] {
+			if within.Has(doc) {
+				rare++
+			}
+		}
+		for _, k := range []int{4, 10, 15} { // the last may be more than have the rare word
+			want := admitted(all, k, nil, within)
+			got, err := s.Search(t.Context(), ask.Request{Words: words, K: k,
+				Within: &ask.Within{Sets: []*docset.Set{within}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got.Hits, want) {
+				t.Fatalf("%v, k %d, %v:\n got %v\nwant %v", words, k, got.Stats.Strategy,
+					searchtest.Head(got.Hits), searchtest.Head(want))
+			}
+			if rare >= k && got.Stats.Decoded > got.Stats.Postings/8 {
+				t.Errorf("%v, k %d, %d documents with the rare word: %d of %d postings were decoded, "+
+					"want an eighth at most", words, k, rare, got.Stats.Decoded, got.Stats.Postings)
+			}
+		}
 	}
 }

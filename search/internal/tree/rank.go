@@ -328,8 +328,8 @@ func (p *plan) fromTop(longest index.Term, postings int64, left int) bool {
 	if bm25, ok := w.(*model.BM25Weigher); err != nil || !ok || !bm25.Stored {
 		return false
 	}
-	top, err := e.Index.Top(longest)
-	return err == nil && eval.RareBeside(len(top), rare, float64(left)/float64(e.Index.Docs()), p.task.k)
+	share := float64(left) / float64(e.Index.Docs())
+	return eval.RareBeside(e.Index, longest, rare, share, p.task.k)
 }
 
 // ForEngines reports whether a request without a tree need not become one because of its filter. In

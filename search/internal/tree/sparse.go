@@ -140,6 +140,10 @@ func (x *exec) rankSparse(root *node, within *docset.Set, h *ranking) error {
 // list makes all documents of a set candidates. Most words of a sparse set have no or one document,
 // in no order that a processor could predict: these are written without a branch.
 func (c *scored) list(set *docset.Set) {
+	if few := set.Few(); few != nil {
+		c.docs = append(c.docs[:0], few...)
+		return
+	}
 	n, docs := 0, slices.Grow(c.docs[:0], set.Count()+2)
 	docs = docs[:cap(docs)]
 	for i, word := range set.Words() {
