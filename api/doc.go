@@ -24,7 +24,7 @@
 //	group:"Ranking"  the heading in help; without it the first group
 //	not:"mcp: why"   doors without this parameter, each with the reason, separated by ;
 //	at:"mcp: default=5 most=50, why"
-//	                 doors with another default or largest value, each with the reason
+//	                 doors with another default, least or largest value, each with the reason
 //	path:"word"      a URL has it in its path, as {word}
 //	needed:""        the question means nothing without it
 //	python:"from_"   the argument of Python, where it is not the name

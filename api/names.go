@@ -4,7 +4,9 @@ import (
 	"reflect"
 
 	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/coloc"
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/points"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
 )
@@ -15,8 +17,12 @@ var namesOf = map[reflect.Type][]string{
 	reflect.TypeFor[search.Algorithm](): search.Algorithms(),
 	reflect.TypeFor[engine.Kind](): {engine.Auto.String(), engine.Sequential.String(),
 		engine.Multicore.String(), engine.GPU.String()},
-	reflect.TypeFor[bm25.Variant](): bm25.SearchVariants(),
-	reflect.TypeFor[text.Format]():  text.Formats(),
+	reflect.TypeFor[bm25.Variant]():    bm25.SearchVariants(),
+	reflect.TypeFor[coloc.Algorithm](): coloc.Algorithms(),
+	reflect.TypeFor[coloc.Adjust]():    coloc.Adjusts(),
+	reflect.TypeFor[coloc.Kernel]():    coloc.Kernels(),
+	reflect.TypeFor[points.Null]():     points.Nulls(),
+	reflect.TypeFor[text.Format]():     text.Formats(),
 }
 
 // lists has the values that the tag one can name.
@@ -45,4 +51,7 @@ var wordsOn = map[string]map[string]string{
 }
 
 // Questions lists all of them.
-func Questions() []*Question { return []*Question{SearchQuestion} }
+func Questions() []*Question {
+	return []*Question{SearchQuestion,
+		MineQuestion, PairsQuestion, CurveQuestion, SummaryQuestion, CoOccurrenceQuestion, EnrichmentQuestion}
+}

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ import (
 // Error says what is wrong with a parameter. Its text begins with the parameter's name; a door that
 // writes names in another way, such as --name, puts the text after it.
 type Error struct {
-	Param string // the name, as declared
+	Param string // the name, as declared; "" if several contradict each other
 	Said  string // the value as it was given, or ""
 	Err   error  // what was expected
 }
@@ -28,6 +29,9 @@ func (e *Error) Error() string { return e.Text(e.Param) }
 
 // Text returns the text with the parameter's name as a door writes it.
 func (e *Error) Text(name string) string {
+	if name == "" {
+		return e.Err.Error()
+	}
 	if e.Said != "" {
 		name += " " + e.Said
 	}
@@ -37,7 +41,12 @@ func (e *Error) Text(name string) string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // wrong returns an error about a parameter.
-func wrong(param string, err error) error { return &Error{Param: param, Err: err} }
+func wrong(param string, err error) error {
+	if about := new(Error); errors.As(err, &about) && about.Param == "" && about.Said != "" {
+		return &Error{param, about.Said, about.Err} // of a type that reads itself
+	}
+	return &Error{Param: param, Err: err}
+}
 
 func wrongf(param, format string, args ...any) error {
 	return wrong(param, fmt.Errorf(format, args...))
@@ -63,7 +72,16 @@ func (p *Param) setList(to reflect.Value, values []string) error {
 		if v == "" {
 			continue
 		}
-		for part := range strings.SplitSeq(v, ",") {
+		parts := strings.Split(v, ",")
+		if p.Kind == List && strings.Contains(v, `"`) { // quotes keep commas, as in CSV
+			in := csv.NewReader(strings.NewReader(v))
+			in.LazyQuotes = true
+			var err error
+			if parts, err = in.Read(); err != nil {
+				return wrong(p.Name, err)
+			}
+		}
+		for _, part := range parts {
 			one := reflect.New(to.Type().Elem()).Elem()
 			if err := p.setOne(one, part); err != nil {
 				return err

@@ -330,13 +330,18 @@ func (p *Param) inDoors(tag string) error {
 			case "default":
 				own.Default = value
 				differs = append(differs, "by default "+value)
+			case "least":
+				if own.Low, err = strconv.ParseFloat(value, 64); err != nil {
+					return fmt.Errorf("at %q: %w", text, err)
+				}
+				differs = append(differs, "at least "+value)
 			case "most":
 				if own.High, err = strconv.ParseFloat(value, 64); err != nil {
 					return fmt.Errorf("at %q: %w", text, err)
 				}
 				differs = append(differs, "at most "+value)
 			default:
-				return fmt.Errorf("at %q: want default=VALUE or most=NUMBER", text)
+				return fmt.Errorf("at %q: want default=VALUE, least=NUMBER or most=NUMBER", text)
 			}
 		}
 		p.differs[d] = strings.Join(differs, ", ") + ": " + strings.TrimSpace(why)

@@ -59,6 +59,21 @@ func TestURLAndJSON(t *testing.T) {
 	}
 }
 
+// A list may have names with commas, in quotes.
+func TestCommasInLists(t *testing.T) {
+	for query, want := range map[string]string{
+		`with=a,b&with=c`:     "a|b|c",
+		`with="Bars, pubs",b`: "Bars, pubs|b",
+		`with=5" nails`:       `5" nails`,
+	} {
+		values, _ := url.ParseQuery(query)
+		var g greet
+		if err := greeting.Values(HTTP, values, &g); err != nil || strings.Join(g.With, "|") != want {
+			t.Errorf("%s: %q, %v, want %q", query, g.With, err, want)
+		}
+	}
+}
+
 // Errors begin with the parameter's name and say what was expected.
 func TestWrongValues(t *testing.T) {
 	for query, want := range map[string]string{

@@ -63,6 +63,31 @@ type Curve struct {
 	At, Z float64
 }
 
+// Between returns the pairs of a feature of one list and a feature of the other, each once, for
+// CurveOptions.Pairs. If one list is nil it stands for all features, without pairs of a feature
+// with itself. If both are nil, there are no pairs.
+func (p *Set) Between(of, near []int32) (pairs [][2]int32) {
+	if of == nil {
+		of, near = near, nil
+	}
+	same := near != nil
+	if near == nil {
+		for f := range p.Features {
+			near = append(near, int32(f))
+		}
+	}
+	seen := make(map[[2]int32]bool)
+	for _, a := range of {
+		for _, b := range near {
+			if k := [2]int32{min(a, b), max(a, b)}; !seen[k] && (a != b || same) {
+				seen[k] = true
+				pairs = append(pairs, [2]int32{a, b})
+			}
+		}
+	}
+	return pairs
+}
+
 // Curves computes the curves of pairs of features. If no Pairs are given, the strongest come first.
 // The result is the same on every engine.
 func Curves(ctx context.Context, p *Set, o CurveOptions) (out []Curve, err error) {

@@ -57,6 +57,24 @@ func CheckPosition(x, y float64, geographic bool) error {
 	return nil
 }
 
+// LooksGeographic reports whether positions of a plane, or of an unknown system, could be
+// longitudes and latitudes: there nothing or everything would be near. Integers do not look like
+// degrees.
+func (p *Set) LooksGeographic() bool {
+	if p.CRS.Geographic() || p.Len() < 2 {
+		return false
+	}
+	whole := true
+	for i, x := range p.X {
+		y := p.Y[i]
+		if math.Abs(x) > 180 || math.Abs(y) > 90 {
+			return false
+		}
+		whole = whole && x == math.Trunc(x) && y == math.Trunc(y)
+	}
+	return !whole && (slices.Max(p.X) > slices.Min(p.X) || slices.Max(p.Y) > slices.Min(p.Y))
+}
+
 // Builder collects points whose features are given by name.
 type Builder struct {
 	x, y    []float64

@@ -279,7 +279,7 @@ func TestPlaces(t *testing.T) {
 	}
 	for range 2 { // the second answer comes from the cache
 		w := call(h, "/v1/places/patterns?distance=1&min_prevalence=0.5", "")
-		got := decode[patternsAnswer](t, w.Body.String())
+		got := decode[api.MineAnswer](t, w.Body.String())
 		if got.Total != len(want.Patterns) || got.Report == nil ||
 			!reflect.DeepEqual(got.Patterns, coloc.NewReport(h.o.Points, want).Patterns) {
 			t.Errorf("patterns %s, want %d: %+v", w.Body, len(want.Patterns), coloc.NewReport(h.o.Points, want).Patterns)
@@ -346,11 +346,11 @@ func TestPlaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := wanted[0]; !curve.Attract || *curve.P != c.P || len(curve.L) != 10 ||
+	if c := wanted[0]; !*curve.Attract || *curve.P != c.P || len(curve.L) != 10 ||
 		*curve.L[3] != c.L[3] || *curve.High[3] != c.High[3] || *curve.L[3] < *curve.High[3] {
 		t.Errorf("curve %+v, want %+v", curve, c)
 	}
-	tested := decode[patternsAnswer](t, call(h,
+	tested := decode[api.MineAnswer](t, call(h,
 		"/v1/places/patterns?distance=1&min_prevalence=0.5&significance=19&engine=sequential", "").Body.String())
 	mined, err := coloc.NewSurvey(h.o.Points, o)
 	if err != nil {
@@ -364,7 +364,7 @@ func TestPlaces(t *testing.T) {
 		*tested.Patterns[0].PValue != tests[0].P || *tested.Patterns[0].QValue != tests[0].Q {
 		t.Errorf("tested patterns %+v, want %+v", tested, tests)
 	}
-	occurring := decode[coOccurrenceAnswer](t,
+	occurring := decode[api.CoOccurrenceAnswer](t,
 		call(h, "/v1/places/co-occurrence?max_distance=5&steps=4", "").Body.String())
 	occurrence, err := points.CoOccurrences(t.Context(), h.o.Points, points.CoOccurrenceOptions{Most: 5, Steps: 4})
 	if err != nil {
@@ -373,7 +373,7 @@ func TestPlaces(t *testing.T) {
 	if len(occurring.Pairs) != 9 || *occurring.Pairs[1].Ratio[2] != occurrence.Ratio[0][1][2] {
 		t.Errorf("co-occurrence %+v, want %+v", occurring, occurrence)
 	}
-	enriched := decode[struct{ Pairs []enrichedPair }](t,
+	enriched := decode[api.EnrichmentAnswer](t,
 		call(h, "/v1/places/enrichment?knn=4&rounds=9&engine=sequential", "").Body.String()).Pairs
 	enrichment, err := points.Enrich(t.Context(), h.o.Points, points.EnrichmentOptions{KNN: 4, Rounds: 9, Seed: 1})
 	if err != nil {
@@ -385,16 +385,22 @@ func TestPlaces(t *testing.T) {
 	for path, says := range map[string]string{
 		"/v1/places/patterns?distance=1&engine=gpu":             "not started with engine=gpu",
 		"/v1/places/patterns?distance=1&engine=x":               "engine",
-		"/v1/places/patterns?distance=1&adjust=x":               "fdr or max",
+		"/v1/places/patterns?distance=1&adjust=x":               "want fdr or max",
 		"/v1/places/co-occurrence":                              "max_distance",
 		"/v1/places/enrichment?knn=2&distance=1":                "want either distance or knn",
 		"/v1/places/curve?feature=bank":                         "want two",
 		"/v1/places/local?distance=1&feature=bank":              "want two",
-		"/v1/places/curve?feature=bank&feature=zoo":             `no feature "zoo"`,
+		"/v1/places/curve?feature=bank&feature=zoo":             `near "zoo": no such feature`,
+		"/v1/places/curve?of=bank&feature=zoo":                  "feature: want it, or of and near",
+		"/v1/places/curve?top=0":                                "top 0: want 1 to 500",
+		"/v1/places/patterns?distance=1&regions=a.geojson":      "want columns and rows of a grid",
+		"/v1/places/patterns?distance=1&within=1d":              "points have no times",
+		"/v1/places/patterns?distance=1&hierarchy=a.csv":        "hierarchy: not here: a question names no files",
+		"/v1/places/patterns?distance=1&limit=0":                "top 0: want 1 to 5000",
 		"/v1/places/curve?feature=bank&feature=park&null=x":     "shift, relabel",
 		"/v1/places/patterns":                                   "distance or knn",
 		"/v1/places/patterns?distance=-1":                       "distance -1",
-		"/v1/places/patterns?distance=NaN":                      "want a number",
+		"/v1/places/patterns?distance=NaN":                      "distance NaN: want 0 or more",
 		"/v1/places/patterns?distance=1&min_prevalence=0":       "min_prevalence 0",
 		"/v1/places/instances?distance=1&feature=bank":          "2 to 64",
 		"/v1/places/instances?distance=1&feature=a&feature=b":   `no feature "a"`,

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/freelist"
 	"github.com/collocate/collocate/internal/mmap"
@@ -102,7 +103,7 @@ func statusOf(err error) int {
 		return http.StatusTooManyRequests
 	case errors.Is(err, context.Canceled): // if the client is still there, the server is stopping
 		return http.StatusServiceUnavailable
-	case errors.Is(err, search.ErrRequest), errors.Is(err, index.ErrShard):
+	case errors.Is(err, search.ErrRequest), errors.Is(err, index.ErrShard), errors.As(err, new(*api.Error)):
 		return http.StatusBadRequest
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, errNoShards),
 		errors.Is(err, errNoAnswer), errors.Is(err, errMayHaveIt), isFault(err):

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/collocate/collocate/api"
-	"github.com/collocate/collocate/coloc"
 )
 
 // jobs are requests that take longer than a client wants to keep a connection open: patterns at
@@ -47,7 +46,7 @@ type jobAnswer struct {
 	Stage   string            `json:"stage,omitempty"` // of the distance being mined
 	Created time.Time         `json:"created"`
 	Error   string            `json:"error,omitempty"`
-	Runs    []*patternsAnswer `json:"runs,omitempty"` // one per distance that is done
+	Runs    []*api.MineAnswer `json:"runs,omitempty"` // one per distance that is done
 }
 
 const (
@@ -265,10 +264,12 @@ func (x *exchange) startJob() {
 func (v *Server) runJob(ctx context.Context, b *job, want jobParams) {
 	var err error
 	for _, d := range want.Distances {
-		var found *patternsAnswer
-		found, err = v.mineInTurn(ctx, b,
-			coloc.Options{Distance: d, MinPrevalence: want.MinPrevalence, All: want.All ||
-				want.Only != nil}, want)
+		var ask api.Mine
+		api.MineQuestion.FillAt(api.HTTP, &ask)
+		ask.Distance.List, ask.MinPrevalence, ask.Top = []float64{d}, want.MinPrevalence, want.Limit
+		ask.All, ask.Only = want.All || want.Only != nil, want.Only
+		var found *api.MineAnswer
+		found, err = v.mineInTurn(ctx, b, ask)
 		if err != nil {
 			break
 		}
@@ -292,8 +293,7 @@ func (v *Server) runJob(ctx context.Context, b *job, want jobParams) {
 }
 
 // mineInTurn waits for a slot without a limit, as no connection is open meanwhile.
-func (v *Server) mineInTurn(ctx context.Context, b *job, o coloc.Options,
-	want jobParams) (*patternsAnswer, error) {
+func (v *Server) mineInTurn(ctx context.Context, b *job, ask api.Mine) (*api.MineAnswer, error) {
 	for {
 		slot, err := v.gate.enter(ctx, b.client, longLane)
 		if errors.Is(err, errBusy) {
@@ -308,8 +308,9 @@ func (v *Server) mineInTurn(ctx context.Context, b *job, o coloc.Options,
 		}
 		defer slot.leave()
 		b.change(func(a *jobAnswer) { a.State = "running" })
-		o.Progress = b.progress
-		return v.mine(ctx, o, coloc.SignificanceOptions{}, want.Limit, want.Only)
+		on := v.asPlaces()
+		on.Progress = b.progress
+		return mine(ctx, on, ask)
 	}
 }
 

@@ -44,7 +44,7 @@ func TestSpecHasDeclaredParameters(t *testing.T) {
 		spec = head + after + rest[:begin] + " " + string(made) + rest[end:]
 	}
 	for _, q := range api.Questions() {
-		if q.Without(api.HTTP) == "" {
+		if q.Without(api.HTTP) == "" && len(q.At(api.HTTP)) > 0 {
 			replace("\n  \""+q.In(api.HTTP)+"\": {", `"parameters":`, "    ", inURL(q))
 		}
 	}
@@ -73,8 +73,11 @@ func schemaOf(p *api.Param) map[string]any {
 func inURL(q *api.Question) (list []any) {
 	for _, p := range q.At(api.HTTP) {
 		s, about := schemaOf(p), p.Sentence()
-		if p.Kind == api.List {
+		switch {
+		case p.Kind == api.List:
 			s, about = map[string]any{"type": "string"}, about+" Several are separated by commas."
+		case s["oneOf"] != nil: // in a URL every value is a string
+			s = map[string]any{"type": "string", "example": "100"}
 		}
 		one := map[string]any{"name": p.Name, "in": "query", "description": about, "schema": s}
 		if p.Needed {
@@ -92,6 +95,11 @@ func inURL(q *api.Question) (list []any) {
 			delete(again, "required")
 			list = append(list, again)
 		}
+	}
+	if q == api.CurveQuestion {
+		list = append(list, map[string]any{"name": "feature", "in": "query", "deprecated": true,
+			"description": "The two kinds, for of and near: repeat the parameter.",
+			"schema":      map[string]any{"type": "array", "minItems": 2, "maxItems": 2, "items": map[string]any{"type": "string"}}})
 	}
 	return list
 }

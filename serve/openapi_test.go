@@ -178,6 +178,9 @@ func (d draw) request(doc *openapi3.T, o operation) (r *http.Request, ok bool) {
 			continue
 		}
 		v := d.value(schema)
+		if schema.Example != nil && d.IntN(4) > 0 {
+			v = schema.Example
+		}
 		if p.Name == "feature" && d.IntN(2) == 0 {
 			v = []any{"café", "park"}
 		}

@@ -6,19 +6,21 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"net/url"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/coloc"
 	"github.com/collocate/collocate/engine"
-	"github.com/collocate/collocate/points"
+	"github.com/collocate/collocate/internal/option"
 )
 
 var errNoPoints = errors.New("the server has no places: start it with serve.Options.Points")
 
 const (
-	maxPatterns  = 5000
+	maxPatterns  = 5000 // of a job
 	maxPoints    = 200_000
 	maxInstances = 50_000
 	miningMemory = 1 << 30 // bytes
@@ -147,12 +149,15 @@ func neighbourhood(p *params, o *coloc.Options) {
 	}
 }
 
-// survey prepares points for mining. Mining always leaves cores to short searches.
+// asPlaces returns the points for a question. Mining always leaves cores to short searches.
+func (v *Server) asPlaces() *api.Places {
+	return &api.Places{Set: v.o.Points, Engine: v.placesEngine(), Device: v.o.Device,
+		Threads: v.mayUse(longLane), Memory: miningMemory, NoFiles: true}
+}
+
+// survey prepares points for questions that are not declared.
 func (v *Server) survey(o coloc.Options) (*coloc.Survey, error) {
-	o.Memory, o.Threads, o.Device = miningMemory, v.mayUse(longLane), v.o.Device
-	if o.Engine == engine.Auto {
-		o.Engine = v.placesEngine()
-	}
+	o.Memory, o.Threads, o.Engine = miningMemory, v.mayUse(longLane), v.placesEngine()
 	return coloc.NewSurvey(v.o.Points, o)
 }
 
@@ -164,105 +169,63 @@ func (v *Server) placesEngine() engine.Kind {
 	return engine.Multicore
 }
 
-// engine parses the engine of a request about places. A GPU is allowed if the server has one.
-func (v *Server) engine(p *params) engine.Kind {
-	kind := engine.Auto
-	if said := p.text("engine"); said != "" {
-		if err := kind.UnmarshalText([]byte(said)); err != nil {
-			p.fail("%w", err)
-		}
-		if kind == engine.GPU && v.o.Engine != engine.GPU {
-			p.fail("engine gpu: the server was not started with serve.Options.Engine=gpu")
-		}
+// asked reads the parameters of a question from the URL.
+func (x *exchange) asked(q *api.Question, question any) error {
+	q.FillAt(api.HTTP, question)
+	values, err := url.ParseQuery(x.r.URL.RawQuery)
+	if err != nil {
+		return fmt.Errorf("the query of the URL: %w", err)
 	}
-	if kind == engine.Auto {
-		return v.placesEngine()
-	}
-	return kind
+	return q.Values(x.door(), values, question)
 }
 
-// null parses the null model.
-func (p *params) null() points.Null {
-	null, err := points.ParseNull(p.textOr("null", points.Shift.String()))
+// aboutPlaces answers a question about places, unless err says that it is wrong. A GPU is allowed
+// if the server has one.
+func (x *exchange) aboutPlaces(q *api.Question, question any, on *engine.Kind, err error,
+	do func(context.Context, *api.Places) (any, error)) {
+	if err == nil && on != nil && *on == engine.GPU && x.o.Engine != engine.GPU {
+		err = errors.New("engine gpu: the server was not started with serve.Options.Engine=gpu")
+	}
+	if !x.hasPoints(err) {
+		return
+	}
+	key, err := q.Marshal(question)
 	if err != nil {
-		p.fail("%v", err)
+		x.failed(err)
+		return
 	}
-	return null
-}
-
-// patternsAnswer is a report with the options that it was made with.
-type patternsAnswer struct {
-	*coloc.Report
-	Total  int    `json:"total"` // number of all patterns found
-	Engine string `json:"engine"`
-	Micros int64  `json:"micros"`
-}
-
-// mine finds patterns, best first, and tests their significance if test has rounds. only restricts
-// it to these sets of features.
-func (v *Server) mine(ctx context.Context, o coloc.Options, test coloc.SignificanceOptions, limit int,
-	only [][]string) (*patternsAnswer, error) {
-	s, err := v.survey(o)
-	if err != nil {
-		return nil, err
-	}
-	start := time.Now()
-	found, err := s.Mine(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if only != nil {
-		found.Patterns = slices.DeleteFunc(found.Patterns, func(p coloc.Pattern) bool {
-			names := v.o.Points.Names(p.Features)
-			return !slices.ContainsFunc(only, func(set []string) bool { return slices.Equal(set, names) })
-		})
-	}
-	total := len(found.Patterns)
-	found.Patterns = found.Best(limit)
-	a := &patternsAnswer{coloc.NewReport(v.o.Points, found), total, found.Engine.String(),
-		time.Since(start).Microseconds()}
-	a.Distance, a.Unit = o.Distance, v.o.Points.CRS.DistanceUnit()
-	if test.Rounds > 0 {
-		tests, err := s.Significance(ctx, found.Patterns, test)
+	x.cached(q.Name+" "+string(key), func(ctx context.Context) ([]byte, error) {
+		found, err := do(ctx, x.asPlaces())
 		if err != nil {
 			return nil, err
 		}
-		a.AddSignificance(tests, 1)
-		a.Micros = time.Since(start).Microseconds()
-	}
-	if a.Patterns == nil {
-		a.Patterns = []coloc.ReportPattern{}
-	}
-	return a, nil
+		return line(found)
+	})
 }
 
 // patterns answers with the patterns of all points.
 func (x *exchange) patterns() {
-	p := x.params()
-	var o coloc.Options
-	neighbourhood(p, &o)
-	o.MinPrevalence = p.number("min_prevalence", 0.2, math.SmallestNonzeroFloat64, 1)
-	o.All = p.flag("all")
-	o.Engine = x.engine(p)
-	test := coloc.SignificanceOptions{Rounds: p.whole("significance", 0, 0, maxCurveRounds),
-		Null: p.null(), Seed: 1}
-	var err error
-	if test.Adjust, err = coloc.ParseAdjust(p.textOr("adjust", coloc.FDR.String())); err != nil {
-		p.fail("%v", err)
+	var ask api.Mine
+	err := x.asked(api.MineQuestion, &ask)
+	if err == nil {
+		err = ask.Check()
 	}
-	limit := p.whole("limit", 200, 1, maxPatterns)
-	if !x.hasPoints(p.done()) {
-		return
+	x.aboutPlaces(api.MineQuestion, &ask, ask.OnEngine.Engine, err,
+		func(ctx context.Context, on *api.Places) (any, error) { return mine(ctx, on, ask) })
+}
+
+// mine finds patterns and says how long it took.
+func mine(ctx context.Context, on *api.Places, ask api.Mine) (*api.MineAnswer, error) {
+	start := time.Now()
+	a, err := ask.Do(ctx, on, nil)
+	if err != nil {
+		return nil, err
 	}
-	x.cached(fmt.Sprint("patterns ", o.Distance, o.KNN, o.MinPrevalence, o.All, o.Engine, limit,
-		test.Rounds, test.Null, test.Adjust),
-		func(ctx context.Context) ([]byte, error) {
-			found, err := x.mine(ctx, o, test, limit, nil)
-			if err != nil {
-				return nil, err
-			}
-			return line(found)
-		})
+	a.Micros = time.Since(start).Microseconds()
+	for i, note := range a.Notes {
+		a.Notes[i] = option.Parameters(note)
+	}
+	return a, nil
 }
 
 // instancesAnswer shows a pattern on a map: participating points as columns, and instances as
@@ -338,42 +301,34 @@ func (v *Server) columns(names []string, found [][]int32, limit int) *instancesA
 	return a
 }
 
-// quotientAnswer is a colocation quotient of two named features.
+// quotientAnswer is a pair, with the older names of its fields.
 type quotientAnswer struct {
-	From   string   `json:"from"`
-	To     string   `json:"to"`
-	Points int64    `json:"points"`          // number of points of the first feature that have neighbours
-	Value  *float64 `json:"value,omitempty"` // missing if there are no such points
+	api.Pair
+	From  string   `json:"from"`
+	To    string   `json:"to"`
+	Value *float64 `json:"value,omitempty"`
 }
 
-// quotients lists the colocation quotients of all pairs of features.
+// quotients lists the colocation quotients of pairs of features, also by their older name.
 func (x *exchange) quotients() {
-	p := x.params()
-	var o coloc.Options
-	neighbourhood(p, &o)
-	o.MinPrevalence = 1 // not used: nothing is mined
-	if !x.hasPoints(p.done()) {
-		return
+	var ask api.Pairs
+	err := x.asked(api.PairsQuestion, &ask)
+	if err == nil {
+		err = ask.Check()
 	}
-	x.cached(fmt.Sprint("quotients ", o.Distance, o.KNN), func(ctx context.Context) ([]byte, error) {
-		s, err := x.survey(o)
+	x.aboutPlaces(api.PairsQuestion, &ask, nil, err, func(ctx context.Context, on *api.Places) (any, error) {
+		found, err := ask.Do(ctx, on)
 		if err != nil {
 			return nil, err
 		}
-		found, _, err := s.Quotients(ctx, coloc.QuotientOptions{})
-		if err != nil {
-			return nil, err
+		older := make([]quotientAnswer, len(found.Pairs))
+		for i, p := range found.Pairs {
+			older[i] = quotientAnswer{p, p.Of, p.Near, p.Quotient}
 		}
-		list := make([]quotientAnswer, len(found))
-		for i, q := range found {
-			list[i] = quotientAnswer{From: x.o.Points.Features[q.From], To: x.o.Points.Features[q.To], Points: q.Points}
-			if !math.IsNaN(q.Value) {
-				list[i].Value = &q.Value
-			}
-		}
-		return line(struct {
+		return struct {
+			*api.PairsAnswer
 			Quotients []quotientAnswer `json:"quotients"`
-		}{list})
+		}{found, older}, nil
 	})
 }
 

@@ -6,61 +6,50 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"net/url"
 	"slices"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/internal/option"
-	"github.com/collocate/collocate/points"
 )
 
 // summary describes the points: extent, likely errors, distances worth mining.
 func (x *exchange) summary() {
-	if !x.hasPoints(x.params().done()) {
-		return
-	}
-	x.cached("summary", func(ctx context.Context) ([]byte, error) {
-		s, err := points.Summarise(ctx, x.o.Points, x.mayUse(longLane))
+	var ask api.Summary
+	err := x.asked(api.SummaryQuestion, &ask)
+	x.aboutPlaces(api.SummaryQuestion, &ask, nil, err, func(ctx context.Context, on *api.Places) (any, error) {
+		s, err := ask.Do(ctx, on)
 		if err != nil {
 			return nil, err
-		}
-		if s.Warnings == nil {
-			s.Warnings = []string{}
 		}
 		for i, w := range s.Warnings {
 			s.Warnings[i] = option.Parameters(w)
 		}
-		return line(s)
+		return s, nil
 	})
 }
 
-// Limits of one curve, which is of a single pair of features: an answer takes seconds at most.
-const (
-	maxCurveSteps  = 500
-	maxCurveRounds = 999
-)
-
-// curveAnswer describes the spatial relation of two features by distance, as columns. Expected
-// values and 95% envelopes of the null model are present if there were rounds.
+// curveAnswer has the curves of pairs of features. Of two that are named by the parameter feature
+// it has the only curve as columns, too, as before there were answers about several.
 type curveAnswer struct {
-	A      string      `json:"a"`
-	B      string      `json:"b"`
-	Unit   string      `json:"unit"`
-	Null   points.Null `json:"null"`
-	Rounds int         `json:"rounds"`
+	*api.CurveAnswer
+	A string `json:"a,omitempty"`
+	B string `json:"b,omitempty"`
 
-	Distance []float64 `json:"distance"`
-	L        numbers   `json:"l"`
+	Distance []float64 `json:"distance,omitempty"`
+	L        numbers   `json:"l,omitempty"`
 	Expected numbers   `json:"l_expected,omitempty"`
 	Low      numbers   `json:"l_low,omitempty"`
 	High     numbers   `json:"l_high,omitempty"`
-	PCF      numbers   `json:"pair_correlation"`
-	Index    numbers   `json:"participation_index"`
+	PCF      numbers   `json:"pair_correlation,omitempty"`
+	Index    numbers   `json:"participation_index,omitempty"`
 	IndexExp numbers   `json:"index_expected,omitempty"`
 	IndexLow numbers   `json:"index_low,omitempty"`
 	IndexUp  numbers   `json:"index_high,omitempty"`
 
-	P       *float64 `json:"p_value,omitempty"` // tests all distances at once
-	At      float64  `json:"at"`                // the distance of the largest deviation
-	Attract bool     `json:"attract"`           // whether it is upwards
+	P       *float64 `json:"p_value,omitempty"`
+	At      *float64 `json:"at,omitempty"`
+	Attract *bool    `json:"attract,omitempty"`
 }
 
 // numbers encodes NaN and infinities as null, as JSON has no such numbers.
@@ -98,41 +87,44 @@ func (x *exchange) pair(p *params, names []string) (pair [2]int32, ok bool) {
 	return pair, true
 }
 
-// curve answers with the curves of two features.
+// curve answers with the curves of pairs of features.
 func (x *exchange) curve() {
-	p := x.params()
-	names := p.list("feature")
-	o := points.CurveOptions{
-		Most: p.number("max_distance", 0, 0, math.MaxFloat64),
-		Bins: p.whole("steps", 50, 1, maxCurveSteps), Rounds: p.whole("rounds", 99, 0, maxCurveRounds),
-		Null: p.null(), Seed: 1, Memory: miningMemory,
-		Engine: points.Engine{Kind: x.engine(p), Threads: x.mayUse(longLane), Device: x.o.Device},
-	}
-	pair, ok := x.pair(p, names)
-	if !ok {
-		return
-	}
-	o.Pairs = [][2]int32{pair}
-	key := fmt.Sprint("curve ", pair, o.Most, o.Bins, o.Rounds, o.Null, o.Engine.Kind)
-	x.cached(key, func(ctx context.Context) ([]byte, error) {
-		curves, err := points.Curves(ctx, x.o.Points, o)
+	var ask api.Curve
+	names, err := x.askedCurve(&ask)
+	x.aboutPlaces(api.CurveQuestion, &ask, ask.OnEngine.Engine, err, func(ctx context.Context, on *api.Places) (any, error) {
+		found, err := ask.Do(ctx, on)
 		if err != nil {
 			return nil, err
 		}
-		if len(curves) != 1 {
-			return nil, errors.New("no curve of these kinds of places")
+		a := curveAnswer{CurveAnswer: found}
+		if names == nil {
+			return a, nil
 		}
-		c := &curves[0]
-		a := curveAnswer{
-			A: names[0], B: names[1], Unit: x.o.Points.CRS.DistanceUnit(), Null: o.Null, Rounds: o.Rounds,
-			Distance: c.R, L: finite(c.L), Expected: finite(c.Expected), Low: finite(c.Low), High: finite(c.High),
-			PCF: finite(c.PCF), Index: finite(c.Index),
-			IndexExp: finite(c.IndexExpected), IndexLow: finite(c.IndexLow), IndexUp: finite(c.IndexHigh),
-			At: c.At, Attract: c.Attract,
-		}
-		if o.Rounds > 0 && !math.IsNaN(c.P) {
-			a.P = &c.P
-		}
-		return line(a)
+		c := &found.Found[0]
+		a.A, a.B, a.Distance, a.At, a.Attract = names[0], names[1], c.R, &c.At, &c.Attract
+		a.L, a.Expected, a.Low, a.High = finite(c.L), finite(c.Expected), finite(c.Low), finite(c.High)
+		a.PCF, a.Index, a.P = finite(c.PCF), finite(c.Index), found.Curves[0].PValue
+		a.IndexExp, a.IndexLow, a.IndexUp = finite(c.IndexExpected), finite(c.IndexLow), finite(c.IndexHigh)
+		return a, nil
 	})
+}
+
+// askedCurve reads the parameters of a curve, also in the older form: two features by one name.
+func (x *exchange) askedCurve(ask *api.Curve) (names []string, err error) {
+	api.CurveQuestion.FillAt(api.HTTP, ask)
+	values, err := url.ParseQuery(x.r.URL.RawQuery)
+	if err != nil {
+		return nil, fmt.Errorf("the query of the URL: %w", err)
+	}
+	if names = values["feature"]; names != nil {
+		delete(values, "feature")
+		if values.Has("of") || values.Has("near") {
+			return nil, errors.New("feature: want it, or of and near")
+		}
+		if len(names) != 2 {
+			return nil, fmt.Errorf("feature: want two of them, not %d", len(names))
+		}
+		ask.Of, ask.Near = names[:1], names[1:]
+	}
+	return names, api.CurveQuestion.Values(x.door(), values, ask)
 }

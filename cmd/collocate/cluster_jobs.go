@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/cluster"
 	"github.com/collocate/collocate/coloc"
@@ -257,7 +258,7 @@ of a single index.`,
 }
 
 func placesJob(a *app) *partJob {
-	var p pointFlags
+	var p api.PointsReading
 	var opt coloc.Options
 	j := &partJob{
 		job: cluster.Places, like: "places", input: "POINTS", out: "file for the patterns: .csv, .parquet or .json",
@@ -265,7 +266,7 @@ func placesJob(a *app) *partJob {
 points. Each map task reads all points and keeps those of its band and those within --distance
 around it; a point is counted in its own band only. The merge searches for patterns.`,
 		mapFlags: func(cmd *cobra.Command) {
-			p.add(cmd)
+			addReading(cmd, &p)
 			cmd.Flags().Float64VarP(&opt.Distance, "distance", "d", -1, "neighbours are at most `D` apart")
 			cmd.Flags().Lookup("distance").DefValue = "0" // so that --help shows no default
 		},
@@ -301,7 +302,7 @@ around it; a point is counted in its own band only. The merge searches for patte
 			return cluster.End{}, err
 		}
 		defer boundHeap(a.memory)()
-		in, err := p.read(ctx, a, t.files)
+		in, err := a.readPoints(ctx, &p, 2, t.files)
 		if err != nil {
 			return cluster.End{}, err
 		}

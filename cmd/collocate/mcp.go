@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/internal/mcptools"
 	"github.com/collocate/collocate/search"
@@ -19,7 +20,7 @@ import (
 type mcpFlags struct {
 	matrix, points string
 	timeout        time.Duration
-	read           pointFlags
+	read           api.PointsReading
 }
 
 func newMCPCmd(a *app) *cobra.Command {
@@ -33,7 +34,8 @@ start programs and call their tools:
 
   search, document, concordance  the index in DIR; the last two if it stores its text
   company                        the words that a word is associated with, from --matrix
-  places, places_summary         kinds of places that are together, from --points
+  places, places_summary,        kinds of places that are together, from --points
+  places_pairs, places_curve
 
 All tools only read, and no port is opened. Documents that are added to the index are found by
 the next call. The program ends when the client closes its standard input. Add an entry such as
@@ -69,7 +71,7 @@ the following to the client's list of servers:
 	fl.StringVar(&f.points, "points", "",
 		"a `FILE` of points, as for 'collocate places', for co-located kinds of places")
 	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "longest time for a call")
-	f.read.add(cmd)
+	addReading(cmd, &f.read)
 	return cmd
 }
 
@@ -91,7 +93,7 @@ func (f *mcpFlags) run(ctx context.Context, a *app, dir string) (err error) {
 		o.Matrix = filepath.Base(f.matrix)
 	}
 	if f.points != "" {
-		in, err := f.read.read(ctx, a, []string{f.points})
+		in, err := a.readPoints(ctx, &f.read, 2, []string{f.points})
 		if err != nil {
 			return err
 		}

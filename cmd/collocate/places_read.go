@@ -10,58 +10,25 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/internal/bytesize"
 	"github.com/collocate/collocate/points"
 )
 
-// pointFlags are the flags for reading points.
-type pointFlags struct {
-	opt        points.ReadOptions
-	crs        string
-	geographic bool
-	planar     bool
+// addReading adds the flags for reading points to a verb that asks no question about them.
+func addReading(cmd *cobra.Command, r *api.PointsReading) {
+	addFlags(cmd, api.PointsReadingQuestion, r)
 }
 
-func (p *pointFlags) add(cmd *cobra.Command) {
-	f := cmd.Flags()
-	r := &p.opt
-	f.StringVar(&r.X, "x", "", "column of x or longitude, by name or number (guessed)")
-	f.StringVar(&r.Y, "y", "", "column of y or latitude (guessed)")
-	f.StringVar(&r.Geometry, "geometry", "", "column of points as well-known text (guessed)")
-	f.StringVar(&r.Feature, "feature", "", "column or property of the feature (guessed); @file: each file's name")
-	f.StringVar(&r.Time, "time", "", "column or property of the time (not guessed)")
-	f.StringSliceVar(&r.Columns, "columns", nil, "names of the columns of a table without a header, such as x,y,type")
-	f.StringVar(&r.Layer, "layer", "", "layer of a GeoPackage with several")
-	f.StringVar(&p.crs, "crs", "", "reference system of the positions, such as EPSG:25832, whatever the file says")
-	f.BoolVar(&p.geographic, "geographic", false, "positions are longitude and latitude: the same as --crs EPSG:4326")
-	f.BoolVar(&p.planar, "planar", false, "positions are plain numbers in a plane, whatever the file says")
-	f.IntVar(&r.MinPoints, "min-points", 1, "leave out features with fewer than `N` points")
-	f.BoolVar(&r.SkipBad, "skip-bad", false, "leave out rows without a valid position or feature, instead of stopping")
-	cmd.MarkFlagsMutuallyExclusive("crs", "geographic", "planar")
-}
-
-// read reads the files, or standard input for "-", and notes what was guessed.
-func (p *pointFlags) read(ctx context.Context, a *app, paths []string) (*points.Input, error) {
-	opt := p.opt
-	if opt.Memory == 0 { // growing slices hold the points twice
-		opt.Memory = int64(a.memory) / 2
+// readPoints reads the files, or standard input for "-", and notes what was guessed. The points may
+// take a share of --memory.
+func (a *app) readPoints(ctx context.Context, r *api.PointsReading, share int64, paths []string) (*points.Input, error) {
+	opt, err := r.Options()
+	if err != nil {
+		return nil, asFlags(api.PointsReadingQuestion, err)
 	}
-	if opt.MinPoints < 1 {
-		return nil, usagef("--min-points %d: want at least 1", opt.MinPoints)
-	}
-	switch {
-	case p.geographic:
-		opt.CRS = points.WGS84
-	case p.planar:
-		opt.CRS = points.Plane
-	case p.crs != "":
-		var err error
-		if opt.CRS, err = points.ParseCRS(p.crs); err != nil {
-			return nil, usagef("--crs: %w", err)
-		}
-	}
+	opt.Memory = int64(a.memory) / share
 	var in *points.Input
-	var err error
 	switch {
 	case len(paths) == 1 && paths[0] == "-":
 		if in, err = points.Read(a.stdin, opt); err != nil {
@@ -100,24 +67,12 @@ func (p *pointFlags) read(ctx context.Context, a *app, paths []string) (*points.
 
 // checkDegrees refuses distances that are larger than the extent of all points, if the positions
 // look like longitudes and latitudes that were read as plane coordinates: the user means metres.
-// Integer positions do not look like degrees.
 func checkDegrees(a *app, in *points.Input, distances ...float64) error {
-	if in.CRS.Geographic() || in.CRS == points.Plane || in.Len() < 2 {
+	if in.CRS == points.Plane || !in.LooksGeographic() {
 		return nil
-	}
-	whole := true
-	for i, x := range in.X {
-		y := in.Y[i]
-		if math.Abs(x) > 180 || math.Abs(y) > 90 {
-			return nil
-		}
-		whole = whole && x == math.Trunc(x) && y == math.Trunc(y)
 	}
 	width := slices.Max(in.X) - slices.Min(in.X)
 	depth := slices.Max(in.Y) - slices.Min(in.Y)
-	if whole || width+depth == 0 {
-		return nil
-	}
 	for _, d := range distances {
 		if d > math.Hypot(width, depth) {
 			return fmt.Errorf("--distance %v is more than the extent of all points, %.4g x %.4g, which look like "+
@@ -146,12 +101,12 @@ func boundHeap(memory bytesize.Size) (restore func()) {
 	return func() { debug.SetMemoryLimit(old) }
 }
 
-// readingFlags returns the flags of pointFlags that the user has set, as a command line: 'collocate
-// places' with them reads the same points. It refuses them without --points.
+// readingFlags returns the flags for reading points that the user has set, as a command line:
+// 'collocate places' with them reads the same points. It refuses them without --points.
 func readingFlags(cmd *cobra.Command, points string) (string, error) {
 	var reading []string
-	for _, name := range []string{"x", "y", "geometry", "feature", "columns", "layer", "crs",
-		"geographic", "planar", "min-points", "skip-bad"} {
+	for _, p := range api.PointsReadingQuestion.Params {
+		name := p.Flag
 		flag := cmd.Flags().Lookup(name)
 		if !flag.Changed {
 			continue
@@ -162,7 +117,7 @@ func readingFlags(cmd *cobra.Command, points string) (string, error) {
 		if flag.Value.Type() == "bool" {
 			reading = append(reading, "--"+name)
 		} else {
-			reading = append(reading, fmt.Sprintf("--%s %s", name, strings.Trim(flag.Value.String(), "[]")))
+			reading = append(reading, fmt.Sprintf("--%s %s", name, flag.Value))
 		}
 	}
 	return strings.Join(reading, " "), nil

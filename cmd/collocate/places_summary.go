@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/internal/option"
 	"github.com/collocate/collocate/points"
 )
@@ -17,7 +18,7 @@ import (
 const summaryShare = 5
 
 func newPlacesSummaryCmd(a *app) *cobra.Command {
-	var p pointFlags
+	var ask api.Summary
 	cmd := &cobra.Command{
 		Use:   "summary POINTS...",
 		Short: "Describe points before they are mined",
@@ -31,12 +32,11 @@ nearest.`,
   collocate places summary trees.shp --json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			defer boundHeap(a.memory)()
-			p.opt.Memory = int64(a.memory) / summaryShare
-			in, err := p.read(cmd.Context(), a, args)
+			in, err := a.readPoints(cmd.Context(), &ask.PointsReading, summaryShare, args)
 			if err != nil {
 				return err
 			}
-			s, err := points.Summarise(cmd.Context(), in.Set, a.threads)
+			s, err := ask.Do(cmd.Context(), a.places(in))
 			if err != nil {
 				return err
 			}
@@ -49,7 +49,7 @@ nearest.`,
 			return printSummary(a, in, s)
 		},
 	}
-	p.add(cmd)
+	addFlags(cmd, api.SummaryQuestion, &ask)
 	return cmd
 }
 

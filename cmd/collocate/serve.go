@@ -36,7 +36,7 @@ type serveFlags struct {
 	matrix, vectors string
 	points          string
 	pointsFlags     string
-	read            pointFlags
+	read            api.PointsReading
 	tokenFile       string
 	token           followedToken
 	proxies         []string
@@ -147,7 +147,7 @@ func (f *serveFlags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.matrix, "matrix", "", "a .cooc `FILE` of 'collocate cooccur', for requests about associated words")
 	fl.StringVar(&f.points, "points", "",
 		"a `FILE` of points, as for 'collocate places', for requests about co-located places")
-	f.read.add(cmd)
+	addReading(cmd, &f.read)
 	fl.StringVar(&f.debugAddr, "debug-addr", "", "address for Go's profiles (/debug/pprof/), such as 127.0.0.1:6060")
 	fl.StringVar(&f.tokenFile, "token-file", "",
 		"`FILE` with a token that clients must send: Authorization: Bearer TOKEN")
@@ -452,7 +452,7 @@ func (f *serveFlags) open(ctx context.Context, a *app, o *serve.Options) (closeA
 		o.Vectors, o.VectorsName = v, filepath.Base(f.vectors)
 	}
 	if f.points != "" {
-		in, err := f.read.read(ctx, a, []string{f.points})
+		in, err := a.readPoints(ctx, &f.read, 2, []string{f.points})
 		if err != nil {
 			return closeAll, err
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"strings"
 	"sync"
 	"time"
@@ -128,11 +129,18 @@ func (s *Server) server() *mcp.Server {
 				"by a measure of association."), limited(s, s.company))
 	}
 	if s.o.Places != nil {
-		mcp.AddTool(m, tool[placesArgs]("places", "Co-located places",
-			"Find the maximal sets of kinds of places whose points are often mutual neighbours. "+
-				"The participation index of a set is the smallest share, among its kinds, of points that take part in an instance of it."), limited(s, s.places))
-		mcp.AddTool(m, tool[struct{}]("places_summary", "Summary of the points",
-			"Describe the points: kinds with their counts, extent, unit, and distances worth mining."), limited(s, s.summary))
+		addQuestion(m, api.MineQuestion, "Co-located places",
+			"Find the maximal sets of features (kinds of places) whose points are often mutual neighbours. "+
+				"The participation index of a set is the smallest share, among its features, of points that take part in an instance of it.",
+			limited(s, s.places))
+		addQuestion(m, api.PairsQuestion, "Pairs of features",
+			"Tell how much more often than by chance the neighbours of points of one feature are of another: 1 is chance.",
+			limited(s, s.pairs))
+		addQuestion(m, api.CurveQuestion, "Features by distance",
+			"Tell at which distances two features attract or avoid one another: Ripley's L is above the distance where they attract.",
+			limited(s, s.curve))
+		addQuestion(m, api.SummaryQuestion, "Summary of the points",
+			"Describe the points: features with their counts, extent, unit, and distances worth mining.", limited(s, s.summary))
 	}
 	return m
 }
@@ -141,12 +149,18 @@ func (s *Server) server() *mcp.Server {
 // names and messages are the same as elsewhere.
 func addQuestion[Out any](m *mcp.Server, q *api.Question, title, description string,
 	do mcp.ToolHandlerFor[json.RawMessage, Out]) {
-	t := tool[struct{}](q.Name, title, description)
+	t := tool[struct{}](q.In(api.MCP), title, description)
 	t.InputSchema = q.Schema(api.MCP)
-	var err error
-	if t.OutputSchema, err = jsonschema.For[Out](nil); err != nil {
+	out := reflect.TypeFor[Out]()
+	if out.Kind() == reflect.Pointer {
+		out = out.Elem()
+	}
+	schema, err := jsonschema.ForType(out, &jsonschema.ForOptions{})
+	if err != nil {
 		panic(err) // cannot happen: the types are ours
 	}
+	schema.Required = nil // an answer lacks what was not asked for
+	t.OutputSchema = schema
 	m.AddTool(t, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		_, out, err := do(ctx, r, r.Params.Arguments)
 		var text []byte

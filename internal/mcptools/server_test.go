@@ -191,8 +191,8 @@ func TestTools(t *testing.T) {
 		}
 	}
 	got := strings.Join(names, " ")
-	if got != "company concordance document places places_summary search" {
-		t.Errorf("the tools are %s, want all six", got)
+	if got != "company concordance document places places_curve places_pairs places_summary search" {
+		t.Errorf("the tools are %s, want all eight", got)
 	}
 	for _, x := range []struct {
 		tool string
@@ -268,15 +268,25 @@ func TestTools(t *testing.T) {
 		{"company", map[string]any{"word": "droplets", "min_count": -1}, "min_count -1", true},
 		{"company", map[string]any{"word": "droplets", "by": "guess"}, "npmi", true},
 		{"places", map[string]any{"distance": 2},
-			`{"kinds":["bar","pub"],"participating":[2,2],"participation_index":1,"points":[2,2]}`, false},
+			`{"features":["bar","pub"],"participation":{"bar":{"points":2,"total":2},"pub":{"points":2,"total":2}},"participation_index":1}`, false},
+		{"places", map[string]any{"distance": []int{1, 2}, "rules": true}, `"runs":[{"distance":1,`, false},
+		{"places", map[string]any{"distance": "auto"}, `"notes":["distance `, false},
+		{"places", map[string]any{"knn": 1, "regions": "2x1"}, `"total":`, false},
+		{"places", map[string]any{"distance": 2, "x": "lon"}, "x: not here: the server has read the points", true},
+		{"places_pairs", map[string]any{"knn": 1, "of": []string{"bar"}, "near": []string{"pub"}},
+			`{"pairs":[{"near":"pub","of":"bar","p_value":`, false},
+		{"places_pairs", map[string]any{}, "want distance or knn", true},
+		{"places_curve", map[string]any{"of": []string{"bar"}, "near": []string{"pub"}, "steps": 2, "rounds": 9},
+			`"curves":[{"a":"bar",`, false},
 		{"places", map[string]any{"distance": 2, "with": []string{"bank"}}, `"patterns":[]`, false},
 		{"places", map[string]any{"distance": 2, "with": []string{"zoo"}}, "zoo", true},
-		{"places", map[string]any{"distance": 0}, "want more than 0", true},
+		{"places", map[string]any{"distance": -1}, "distance -1: want 0 or more", true},
+		{"places", map[string]any{}, "want distance or knn", true},
 		{"places", map[string]any{"distance": 2, "min_prevalence": 2}, "prevalence", true},
 		{"places", map[string]any{"distance": 2, "min_prevalence": 0}, "prevalence", true},
 		{"search", map[string]any{"query": `"lipid droplets"`}, "with them (positions)", true},
 		{"places_summary", nil, "say crs=EPSG:4326", false},
-		{"places_summary", nil, `"kinds":[{"feature":"bar","points":2},`, false},
+		{"places_summary", nil, `"features":[{"feature":"bar","points":2},`, false},
 	} {
 		answer, bad := call(t, c, x.tool, x.args)
 		if bad != x.bad || !strings.Contains(answer, x.want) {

@@ -5,20 +5,15 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/collocate/collocate/api"
-	"github.com/collocate/collocate/coloc"
 	"github.com/collocate/collocate/fields"
-	"github.com/collocate/collocate/internal/option"
-	"github.com/collocate/collocate/points"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/search/query"
 	"github.com/collocate/collocate/words"
@@ -26,13 +21,13 @@ import (
 
 // Limits of a call: a reader of text has no use for more.
 const (
-	maxQuery    = 8192 // bytes
-	maxLines    = 500
-	maxSample   = 100_000
-	maxContext  = 50
-	maxCompany  = 500
-	maxPatterns = 500
-	maxKinds    = 500
+	maxQuery   = 8192 // bytes
+	maxLines   = 500
+	maxSample  = 100_000
+	maxContext = 50
+	maxCompany = 500
+	maxPairs   = 500
+	maxKinds   = 500
 )
 
 // usual are the defaults of numeric arguments, by tool. They are in the tools' schemas, from where
@@ -41,7 +36,6 @@ var usual = map[string]map[string]string{
 	"document":    {"bytes": "20000"},
 	"concordance": {"window": "10", "top": "30"},
 	"company":     {"top": "20"},
-	"places":      {"min_prevalence": "0.2", "top": "50"},
 }
 
 // between checks that n is 1 to most.
@@ -84,7 +78,7 @@ const longField = 300
 // readArgs reads the arguments of a tool into a question.
 func readArgs(q *api.Question, args json.RawMessage, question any) error {
 	q.FillAt(api.MCP, question)
-	if len(args) == 0 {
+	if len(args) == 0 || string(args) == "null" {
 		args = json.RawMessage("{}")
 	}
 	return q.JSON(api.MCP, json.NewDecoder(bytes.NewReader(args)), question)
@@ -334,102 +328,6 @@ func (s *Server) company(_ context.Context, _ *mcp.CallToolRequest,
 	for i, p := range near.Pairs {
 		out.Company[i] = neighbour{Word: p.Word2, Together: p.Count, Count: p.F2,
 			Score: p.Scores[0]}
-	}
-	return nil, out, nil
-}
-
-type placesArgs struct {
-	Distance      float64  `json:"distance" jsonschema:"maximum distance of neighbours; places_summary has the unit and suggestions"`
-	MinPrevalence float64  `json:"min_prevalence,omitempty" jsonschema:"minimum participation index, above 0 and up to 1"`
-	With          []string `json:"with,omitempty" jsonschema:"only sets that have all of these kinds"`
-	Top           int      `json:"top,omitempty" jsonschema:"number of sets, 1 to 500"`
-	All           bool     `json:"all,omitempty" jsonschema:"all prevalent sets, not only the maximal ones"`
-}
-
-type placesResult struct {
-	Distance float64   `json:"distance"`
-	Unit     string    `json:"unit"`
-	Total    int       `json:"total" jsonschema:"number of sets found"`
-	Patterns []pattern `json:"patterns" jsonschema:"largest first; among equally large ones, most prevalent first"`
-}
-
-type pattern struct {
-	Kinds         []string `json:"kinds"`
-	Index         float64  `json:"participation_index"`
-	Participating []int64  `json:"participating" jsonschema:"points of each kind that are in an instance"`
-	Points        []int64  `json:"points" jsonschema:"all points of each kind"`
-}
-
-func (s *Server) places(ctx context.Context, _ *mcp.CallToolRequest,
-	in placesArgs) (_ *mcp.CallToolResult, out placesResult, err error) {
-	set := s.o.Places
-	o := coloc.Options{Distance: in.Distance, MinPrevalence: in.MinPrevalence, All: in.All,
-		Threads: s.o.Threads, Memory: s.o.Memory}
-	if !(in.Distance > 0) || math.IsInf(in.Distance, 1) {
-		return nil, out, fmt.Errorf("distance %v: want more than 0", in.Distance)
-	}
-	if err := between("top", in.Top, maxPatterns); err != nil {
-		return nil, out, err
-	}
-	var with []int32
-	for _, name := range in.With {
-		i, ok := slices.BinarySearch(set.Features, name)
-		if !ok {
-			return nil, out, fmt.Errorf("with: unknown kind %q: places_summary lists them", name)
-		}
-		with = append(with, int32(i))
-	}
-	found, err := coloc.Mine(ctx, set, o)
-	if err != nil {
-		return nil, out, err
-	}
-	found.Patterns = slices.DeleteFunc(found.Patterns, func(p coloc.Pattern) bool {
-		lacks := func(f int32) bool { return !slices.Contains(p.Features, f) }
-		return slices.ContainsFunc(with, lacks)
-	})
-	out = placesResult{Distance: in.Distance, Unit: set.CRS.DistanceUnit(),
-		Total: len(found.Patterns), Patterns: []pattern{}}
-	for _, p := range found.Best(in.Top) {
-		x := pattern{Kinds: set.Names(p.Features), Index: p.Index, Participating: p.Counts}
-		for _, f := range p.Features {
-			x.Points = append(x.Points, found.Totals[f])
-		}
-		out.Patterns = append(out.Patterns, x)
-	}
-	return nil, out, nil
-}
-
-type summaryResult struct {
-	Points    int                 `json:"points"`
-	Kinds     []points.FeatureSum `json:"kinds" jsonschema:"most points first"`
-	MoreKinds int                 `json:"more_kinds,omitempty" jsonschema:"number of kinds with fewer points, which are not listed"`
-	CRS       string              `json:"crs"`
-	Unit      string              `json:"unit" jsonschema:"unit of distances"`
-	Extent    [4]float64          `json:"extent" jsonschema:"minimum x, minimum y, maximum x, maximum y"`
-	Distance  float64             `json:"distance_suggested"`
-	Low       float64             `json:"distance_low"`
-	High      float64             `json:"distance_high"`
-	Warnings  []string            `json:"warnings,omitempty"`
-}
-
-func (s *Server) summary(ctx context.Context, _ *mcp.CallToolRequest,
-	_ struct{}) (_ *mcp.CallToolResult, out summaryResult, err error) {
-	if s.o.Places.Len() == 0 {
-		return nil, out, errors.New("no points: want at least one")
-	}
-	found, err := points.Summarise(ctx, s.o.Places, max(1, s.o.Threads))
-	if err != nil {
-		return nil, out, err
-	}
-	out = summaryResult{Points: found.Points, Kinds: found.Features, CRS: found.CRS,
-		Unit: found.Unit, Extent: found.Extent,
-		Distance: found.Suggested, Low: found.Low, High: found.High,
-		Warnings: make([]string, 0, len(found.Warnings))}
-	for _, w := range found.Warnings {
-		out.Warnings = append(out.Warnings, option.Parameters(w))
-	}
-	if n := len(out.Kinds); n > maxKinds {
-		out.Kinds, out.MoreKinds = out.Kinds[:maxKinds], n-maxKinds
 	}
 	return nil, out, nil
 }

@@ -84,6 +84,7 @@ var All = map[string]string{
 	"coloc.Options.Memory":                 "memory",
 	"coloc.Options.MinPrevalence":          "min-prevalence",
 	"coloc.Options.Within":                 "within",
+	"coloc.SignificanceOptions.Adjust":     "adjust",
 	"coloc.Survey.Rules.largest":           "max-if",
 	"cooccur.ConvertOptions.Memory":        "memory",
 	"cooccur.ConvertOptions.Vocabulary":    "vocab",

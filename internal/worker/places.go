@@ -2,60 +2,80 @@ package worker
 
 import (
 	"bytes"
-	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/coloc"
-	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/option"
 	"github.com/collocate/collocate/internal/pipe"
 	"github.com/collocate/collocate/points"
 )
 
-// placeArgs says where points are and which are neighbours.
+// placeArgs are the arguments of a call about points: those of its question, where the points are,
+// and the resources.
 type placeArgs struct {
-	Paths    []string `json:"paths"` // none: the arrays x, y and feature
-	Features []string `json:"features"`
-	CRS      string   `json:"crs"` // "": as the files say, or unknown
-	X        string   `json:"x"`
-	Y        string   `json:"y"`
-	Feature  string   `json:"feature"`
-	// For files: omit rare features, and rows without a position or a feature.
-	MinPoints int  `json:"min_points"`
-	SkipBad   bool `json:"skip_bad"`
+	question *api.Question
+	ask      any // a pointer to the question's struct
 
-	Distance float64 `json:"distance"`
-	KNN      int     `json:"knn"`
-	Threads  int     `json:"threads"`
-	Memory   int64   `json:"memory"`
-
-	Engine engine.Kind `json:"engine"` // default: auto
+	paths    []string // none: the arrays x, y and feature, and time if there is one
+	features []string
+	parents  coloc.Hierarchy
+	threads  int
+	memory   int64
+	maps     bool // also a map, and the points that take part
 }
 
-// statistics returns the engine for statistics of points.
-func (a *placeArgs) statistics() points.Engine {
-	return points.Engine{Kind: a.Engine, Threads: a.Threads}
+// UnmarshalJSON reads the parameters of the question and those of the call.
+func (a *placeArgs) UnmarshalJSON(b []byte) error {
+	return api.Object(json.NewDecoder(bytes.NewReader(b)), func(name string, raw json.RawMessage) error {
+		own := map[string]any{"paths": &a.paths, "features": &a.features, "parents": &a.parents,
+			"threads": &a.threads, "memory": &a.memory, "map": &a.maps}
+		if to := own[name]; to != nil {
+			return api.Decode(name, raw, to)
+		}
+		return a.question.SetJSON(api.Python, a.ask, name, raw)
+	})
+}
+
+// asked reads the arguments of a call into a question, whose way of reading points is a part of it,
+// and returns the points. bounded must be called with the arguments' memory.
+func asked(ctx context.Context, c *pipe.Call, q *api.Question, ask any, reading *api.PointsReading) (
+	*placeArgs, *api.Places, error) {
+	q.FillAt(api.Python, ask)
+	a := &placeArgs{question: q, ask: ask}
+	if err := c.Decode(a); err != nil {
+		return nil, nil, err
+	}
+	on := &api.Places{Threads: a.threads, Memory: a.memory, Progress: c.Progress, Tell: c.Note}
+	if err := resources(a.threads, a.memory); err != nil {
+		return nil, nil, err
+	}
+	if _, ok := c.Array("start"); ok { // a graph instead of points
+		return a, on, nil
+	}
+	var err error
+	if on.Set, err = a.points(ctx, c, reading); err != nil {
+		return nil, nil, err
+	}
+	if on.Set.CRS == nil && on.Set.LooksGeographic() {
+		return nil, nil, pipe.Valuef("positions look like longitudes and latitudes: want crs=\"EPSG:4326\", or crs=\"planar\" for plain numbers")
+	}
+	return a, on, nil
 }
 
 // points returns the points in files, or those of the call.
-func (a *placeArgs) points(ctx context.Context, c *pipe.Call) (*points.Set, error) {
-	if err := resources(a.Threads, a.Memory); err != nil {
+func (a *placeArgs) points(ctx context.Context, c *pipe.Call, reading *api.PointsReading) (*points.Set, error) {
+	o, err := reading.Options()
+	if err != nil {
 		return nil, err
 	}
-	var crs *points.CRS
-	if a.CRS != "" {
-		var err error
-		if crs, err = points.ParseCRS(a.CRS); err != nil {
-			return nil, pipe.ValueError{Err: err}
-		}
-	}
-	var set *points.Set
-	if len(a.Paths) > 0 {
-		in, err := points.ReadFiles(ctx, a.Paths, points.ReadOptions{X: a.X, Y: a.Y, Feature: a.Feature,
-			CRS: crs, MinPoints: a.MinPoints, SkipBad: a.SkipBad, Memory: a.Memory / 2})
+	if len(a.paths) > 0 {
+		o.Memory = a.memory / 2
+		in, err := points.ReadFiles(ctx, a.paths, o)
 		if err != nil {
 			return nil, err
 		}
@@ -65,197 +85,232 @@ func (a *placeArgs) points(ctx context.Context, c *pipe.Call) (*points.Set, erro
 		for _, g := range in.Guesses {
 			c.Note(g)
 		}
-		set = in.Set
-	} else {
-		x, err := pipe.Get[float64](c.Message, "x")
-		if err != nil {
-			return nil, err
-		}
-		y, err := pipe.Get[float64](c.Message, "y")
-		if err != nil {
-			return nil, err
-		}
-		feature, err := pipe.Get[int32](c.Message, "feature")
-		if err != nil {
-			return nil, err
-		}
-		if len(x) != len(y) || len(x) != len(feature) {
-			return nil, pipe.Valuef("x, y and feature have %d, %d and %d rows: want equal numbers", len(x), len(y), len(feature))
-		}
-		if !slices.IsSorted(a.Features) {
-			return nil, pipe.Valuef("features: want a sorted list of names")
-		}
-		for i := range x {
-			if f := feature[i]; f < 0 || int(f) >= len(a.Features) {
-				return nil, pipe.Valuef("row %d: feature number %d: want 0 to %d", i, f, len(a.Features)-1)
-			}
-			if err := points.CheckPosition(x[i], y[i], crs.Geographic()); err != nil {
-				return nil, pipe.Valuef("row %d: %w", i, err)
-			}
-		}
-		set = &points.Set{X: x, Y: y, Feature: feature, Features: a.Features, CRS: crs}
+		return in.Set, nil
 	}
-	return set, checkDegrees(set)
+	set := &points.Set{Features: a.features, CRS: o.CRS}
+	if set.X, err = pipe.Get[float64](c.Message, "x"); err != nil {
+		return nil, err
+	}
+	if set.Y, err = pipe.Get[float64](c.Message, "y"); err != nil {
+		return nil, err
+	}
+	if set.Feature, err = pipe.Get[int32](c.Message, "feature"); err != nil {
+		return nil, err
+	}
+	if _, ok := c.Array("time"); ok {
+		if set.Time, err = pipe.Get[int64](c.Message, "time"); err != nil {
+			return nil, err
+		}
+		if len(set.Time) != len(set.X) {
+			return nil, pipe.Valuef("%d times of %d points: want equal numbers", len(set.Time), len(set.X))
+		}
+	}
+	if len(set.X) != len(set.Y) || len(set.X) != len(set.Feature) {
+		return nil, pipe.Valuef("x, y and feature have %d, %d and %d rows: want equal numbers", len(set.X), len(set.Y), len(set.Feature))
+	}
+	if !slices.IsSorted(a.features) {
+		return nil, pipe.Valuef("features: want a sorted list of names")
+	}
+	for i, f := range set.Feature {
+		if f < 0 || int(f) >= len(a.features) {
+			return nil, pipe.Valuef("row %d: feature number %d: want 0 to %d", i, f, len(a.features)-1)
+		}
+		if err := points.CheckPosition(set.X[i], set.Y[i], o.CRS.Geographic()); err != nil {
+			return nil, pipe.Valuef("row %d: %w", i, err)
+		}
+	}
+	return set, nil
 }
 
-// checkNeighbours checks that the call defines which points are neighbours.
-func (a *placeArgs) checkNeighbours() error {
-	if !(a.Distance >= 0) || a.KNN < 0 || a.Distance == 0 && a.KNN == 0 {
-		return pipe.Valuef("distance=%v, knn=%d: want a positive distance or knn, to define which points are neighbours", a.Distance, a.KNN)
+// mine finds the features that are often located together. With a single distance and region it
+// also draws a map.
+func (w *Worker) mine(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
+	var ask api.Mine
+	a, on, err := asked(ctx, c, api.MineQuestion, &ask, &ask.PointsReading)
+	if err != nil {
+		return pipe.Reply{}, err
 	}
-	return nil
-}
-
-// checkDegrees refuses positions that look like longitudes and latitudes if no reference system is
-// given: in a plane, nothing or everything would be near.
-func checkDegrees(p *points.Set) error {
-	if p.CRS != nil || p.Len() < 2 {
-		return nil
-	}
-	whole := true
-	for i, x := range p.X {
-		y := p.Y[i]
-		if math.Abs(x) > 180 || math.Abs(y) > 90 {
+	defer bounded(a.memory)()
+	ask.Parents = a.parents
+	var svg strings.Builder
+	var geojson bytes.Buffer
+	runs := 0
+	answer, err := ask.Do(ctx, on, func(m *api.Mined) error {
+		if runs++; runs > 1 || !a.maps {
 			return nil
 		}
-		whole = whole && x == math.Trunc(x) && y == math.Trunc(y)
-	}
-	if whole || slices.Max(p.X) == slices.Min(p.X) && slices.Max(p.Y) == slices.Min(p.Y) {
-		return nil
-	}
-	return pipe.Valuef("positions look like longitudes and latitudes: want crs=\"EPSG:4326\", or crs=\"planar\" for plain numbers")
-}
-
-// mine finds the features that are often located together.
-func (w *Worker) mine(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
-	var a struct {
-		placeArgs
-		MinPrevalence float64 `json:"min_prevalence"`
-		All           bool    `json:"all"`
-		Algorithm     string  `json:"algorithm"`
-		Rules         bool    `json:"rules"`
-		MinConfidence float64 `json:"min_confidence"`
-		Significance  int     `json:"significance"`
-		Null          string  `json:"null"`
-		Seed          uint64  `json:"seed"`
-		Map           bool    `json:"map"` // also a map, and the points that take part
-	}
-	if err := c.Decode(&a); err != nil {
-		return pipe.Reply{}, err
-	}
-	if !(a.MinPrevalence > 0 && a.MinPrevalence <= 1) {
-		return pipe.Reply{}, pipe.Valuef("min_prevalence=%v: want more than 0 and at most 1", a.MinPrevalence)
-	}
-	if err := atLeast("significance", a.Significance, 0); err != nil {
-		return pipe.Reply{}, err
-	}
-	if !(a.MinConfidence >= 0 && a.MinConfidence <= 1) {
-		return pipe.Reply{}, pipe.Valuef("min_confidence=%v: want 0 to 1", a.MinConfidence)
-	}
-	if err := a.checkNeighbours(); err != nil {
-		return pipe.Reply{}, err
-	}
-	algorithm, err := coloc.ParseAlgorithm(cmp.Or(a.Algorithm, "auto"))
-	if err != nil {
-		return pipe.Reply{}, pipe.ValueError{Err: err}
-	}
-	null, err := points.ParseNull(cmp.Or(a.Null, "shift"))
-	if err != nil {
-		return pipe.Reply{}, pipe.ValueError{Err: err}
-	}
-	set, err := a.points(ctx, c)
-	if err != nil {
-		return pipe.Reply{}, err
-	}
-	defer bounded(a.Memory)()
-	s, err := coloc.NewSurvey(set, coloc.Options{
-		Distance: a.Distance, KNN: a.KNN, MinPrevalence: a.MinPrevalence, All: a.All,
-		Algorithm: algorithm, Engine: a.Engine, Threads: a.Threads,
-		Memory: a.Memory, Progress: c.Progress,
+		if len(m.Result.Patterns) > 0 {
+			if err := m.Survey.WriteSVG(ctx, &svg, m.Result.Best(6)); err != nil {
+				return err
+			}
+		}
+		if coloc.CanWriteGeoJSON(m.Points.CRS) != nil {
+			return nil
+		}
+		return m.Survey.WriteGeoJSON(ctx, &geojson, m.Result.Patterns)
 	})
 	if err != nil {
-		return pipe.Reply{}, pipe.ValueError{Err: err}
-	}
-	found, err := s.Mine(ctx)
-	if err != nil {
 		return pipe.Reply{}, err
 	}
-	report := coloc.NewReport(set, found)
-	report.Distance, report.Unit = a.Distance, set.CRS.DistanceUnit()
-	if a.Significance > 0 {
-		tests, err := s.Significance(ctx, found.Patterns, coloc.SignificanceOptions{
-			Rounds: a.Significance, Null: null, Seed: a.Seed})
-		if err != nil {
-			return pipe.Reply{}, err
-		}
-		report.AddSignificance(tests, 1)
-	}
-	if a.Rules {
-		rules, err := s.Rules(ctx, found.Patterns, 0, a.MinConfidence)
-		if err != nil {
-			return pipe.Reply{}, err
-		}
-		report.AddRules(set, rules)
-	}
-	result := map[string]any{"report": report, "points": set.Len()}
-	if a.Map {
-		var svg strings.Builder
-		if len(found.Patterns) > 0 {
-			if err := s.WriteSVG(ctx, &svg, found.Best(6)); err != nil {
-				return pipe.Reply{}, err
-			}
-		}
-		result["svg"] = svg.String()
-		if coloc.CanWriteGeoJSON(set.CRS) == nil {
-			var b bytes.Buffer
-			if err := s.WriteGeoJSON(ctx, &b, found.Patterns); err != nil {
-				return pipe.Reply{}, err
-			}
-			return pipe.Reply{Result: result, Arrays: []pipe.Array{pipe.NewArray("geojson", b.Bytes())}}, nil
+	reply := pipe.Reply{Result: map[string]any{"answer": answer, "svg": ""}}
+	if runs == 1 {
+		reply.Result = map[string]any{"answer": answer, "svg": svg.String()}
+		if geojson.Len() > 0 {
+			reply.Arrays = []pipe.Array{pipe.NewArray("geojson", geojson.Bytes())}
 		}
 	}
-	return pipe.Reply{Result: result}, nil
+	return reply, nil
 }
 
 // pairs computes the co-location quotients of all pairs of features.
 func (w *Worker) pairs(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
-	var a struct {
-		placeArgs
-		Permutations int    `json:"permutations"`
-		Seed         uint64 `json:"seed"`
-	}
-	if err := c.Decode(&a); err != nil {
-		return pipe.Reply{}, err
-	}
-	if err := atLeast("permutations", a.Permutations, 0); err != nil {
-		return pipe.Reply{}, err
-	}
-	if err := a.checkNeighbours(); err != nil {
-		return pipe.Reply{}, err
-	}
-	set, err := a.points(ctx, c)
+	var ask api.Pairs
+	a, on, err := asked(ctx, c, api.PairsQuestion, &ask, &ask.PointsReading)
 	if err != nil {
 		return pipe.Reply{}, err
 	}
-	defer bounded(a.Memory)()
-	s, err := coloc.NewSurvey(set, coloc.Options{
-		Distance: a.Distance, KNN: a.KNN, MinPrevalence: 1, Threads: a.Threads, Memory: a.Memory, Progress: c.Progress,
-	})
-	if err != nil {
-		return pipe.Reply{}, pipe.ValueError{Err: err}
-	}
-	found, _, err := s.Quotients(ctx, coloc.QuotientOptions{Rounds: a.Permutations, Seed: a.Seed})
+	defer bounded(a.memory)()
+	answer, err := ask.Do(ctx, on)
+	return pipe.Reply{Result: answer}, err
+}
+
+// summary describes points before they are mined.
+func (w *Worker) summary(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
+	var ask api.Summary
+	_, on, err := asked(ctx, c, api.SummaryQuestion, &ask, &ask.PointsReading)
 	if err != nil {
 		return pipe.Reply{}, err
 	}
-	n := len(found)
-	of, near, counts := make([]int32, n), make([]int32, n), make([]int64, n)
-	value, p := make([]float64, n), make([]float64, n)
-	for i, q := range found {
-		of[i], near[i], counts[i], value[i], p[i] = q.From, q.To, q.Points, q.Value, q.P
+	if on.Set.Len() == 0 {
+		return pipe.Reply{}, pipe.Valuef("no points: want at least one")
 	}
-	return pipe.Reply{Result: map[string]any{"features": set.Features}, Arrays: []pipe.Array{
-		pipe.NewArray("of", of), pipe.NewArray("near", near), pipe.NewArray("points", counts),
-		pipe.NewArray("quotient", value), pipe.NewArray("p_value", p),
-	}}, nil
+	on.Threads = threadsOr(on.Threads)
+	found, err := ask.Do(ctx, on)
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	for i, w := range found.Warnings {
+		found.Warnings[i] = option.Keywords(w)
+	}
+	return pipe.Reply{Result: found}, nil
+}
+
+// curve computes at which distances features attract or avoid one another. The reply has arrays
+// with a value for each pair and distance, pair by pair, and arrays with a value for each pair.
+func (w *Worker) curve(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
+	var ask api.Curve
+	a, on, err := asked(ctx, c, api.CurveQuestion, &ask, &ask.PointsReading)
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	defer bounded(a.memory)()
+	answer, err := valued(ask.Do(ctx, on))
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	var first, second []int32
+	each := map[string][]float64{}
+	for _, x := range answer.Found {
+		first, second = append(first, x.A), append(second, x.B)
+		for name, values := range map[string][]float64{
+			"distance": x.R, "k": x.K, "l": x.L, "pair_correlation": x.PCF, "participation_index": x.Index,
+			"l_expected": x.Expected, "l_low": x.Low, "l_high": x.High,
+			"index_expected": x.IndexExpected, "index_low": x.IndexLow, "index_high": x.IndexHigh,
+			"p_value": {x.P}, "q_value": {x.Q}, "at": {x.At}, "z": {x.Z},
+		} {
+			each[name] = append(each[name], values...)
+		}
+	}
+	reply := pipe.Reply{
+		Result: map[string]any{"features": on.Set.Features, "unit": answer.Unit},
+		Arrays: []pipe.Array{pipe.NewArray("a", first), pipe.NewArray("b", second)}}
+	for name, values := range each {
+		reply.Arrays = append(reply.Arrays, pipe.NewArray(name, values))
+	}
+	return reply, nil
+}
+
+// coOccurrence computes how much more often than by chance features are within each distance of one
+// another, as an array by feature, feature and distance.
+func (w *Worker) coOccurrence(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
+	var ask api.CoOccurrence
+	a, on, err := asked(ctx, c, api.CoOccurrenceQuestion, &ask, &ask.PointsReading)
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	defer bounded(a.memory)()
+	answer, err := valued(ask.Do(ctx, on))
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	k := len(on.Set.Features)
+	ratio := make([]float64, 0, k*k*ask.Steps)
+	for _, row := range answer.Found.Ratio {
+		for _, values := range row {
+			ratio = append(ratio, values...)
+		}
+	}
+	return pipe.Reply{Result: map[string]any{"features": on.Set.Features, "unit": answer.Unit},
+		Arrays: []pipe.Array{pipe.NewArray("ratio", ratio, k, k, ask.Steps),
+			pipe.NewArray("distances", answer.Distances)}}, nil
+}
+
+// enrichment counts neighbours between features and compares with random relabelling. Neighbours
+// are points within a distance, a number of nearest points, or those of a graph: the arrays start,
+// to and label.
+func (w *Worker) enrichment(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
+	var ask api.Enrichment
+	a, on, err := asked(ctx, c, api.EnrichmentQuestion, &ask, &ask.PointsReading)
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	defer bounded(a.memory)()
+	var found *points.Enrichment
+	if on.Set == nil {
+		found, err = a.enrichGraph(ctx, c, ask.Options(on))
+	} else {
+		var answer *api.EnrichmentAnswer
+		if answer, err = valued(ask.Do(ctx, on)); err == nil {
+			found, a.features = answer.Found, on.Set.Features
+		}
+	}
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	k := len(found.Count)
+	counts, z, mean := make([]int64, 0, k*k), make([]float64, 0, k*k), make([]float64, 0, k*k)
+	for i := range k {
+		counts, z, mean = append(counts, found.Count[i]...), append(z, found.Z[i]...), append(mean, found.Mean[i]...)
+	}
+	return pipe.Reply{Result: map[string]any{"features": a.features}, Arrays: []pipe.Array{
+		pipe.NewArray("counts", counts, k, k), pipe.NewArray("z", z, k, k), pipe.NewArray("expected", mean, k, k)}}, nil
+}
+
+func (a *placeArgs) enrichGraph(ctx context.Context, c *pipe.Call, o points.EnrichmentOptions) (*points.Enrichment, error) {
+	start, err := pipe.Get[int64](c.Message, "start")
+	if err != nil {
+		return nil, err
+	}
+	to, err := pipe.Get[int32](c.Message, "to")
+	if err != nil {
+		return nil, err
+	}
+	label, err := pipe.Get[int32](c.Message, "label")
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range label {
+		if f < 0 || int(f) >= len(a.features) {
+			return nil, pipe.Valuef("label %d: want 0 to %d, the number of a feature", f, len(a.features)-1)
+		}
+	}
+	return valued(points.EnrichGraph(ctx, start, to, label, len(a.features), o))
+}
+
+// valued marks an error as one of the caller's arguments.
+func valued[T any](result T, err error) (T, error) {
+	if err != nil {
+		err = pipe.ValueError{Err: err}
+	}
+	return result, err
 }

@@ -297,8 +297,8 @@ func TestMistakesAreErrors(t *testing.T) {
 		"analyzer":  {"build", args{"out": none, "analyzer": "klingon"}, nil, "klingon", "value"},
 		"no corpus": {"build", args{"out": none, "paths": []string{none}}, nil, none, "missing"},
 		"no points": {"enrichment", args{"paths": []string{none}, "rounds": 2}, nil, none, "missing"},
-		"rounds":    {"enrichment", args{"rounds": 1}, nil, "rounds=1: want at least 2", "value"},
-		"bins":      {"curve", args{"bins": 0}, nil, "bins=0: want 1 to 10000", "value"},
+		"rounds":    {"enrichment", args{"rounds": 1}, nil, "rounds 1: want 2 or more", "value"},
+		"bins":      {"curve", args{"bins": 0}, nil, "steps 0: want 1 to 10000", "value"},
 		"label": {"enrichment", args{"rounds": 2, "features": []string{"a"}}, []pipe.Array{
 			pipe.NewArray("start", []int64{0, 0}), pipe.NewArray("to", []int32{}),
 			pipe.NewArray("label", []int32{1})}, "label 1: want 0 to 0", "value"},

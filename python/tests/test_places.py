@@ -6,7 +6,8 @@ import subprocess
 import numpy as np
 import pytest
 
-from collocate import CollocateError, CollocateWarning, curve, mine, pairs, summary
+from collocate import CollocateError, CollocateWarning, curve, enrichment, mine, pairs, summary
+from collocate.places import co_occurrence
 
 pd = pytest.importorskip("pandas")
 
@@ -27,7 +28,8 @@ def test_mine(shops):
     table = found.to_pandas()
     assert table.loc[0, "features"] == ("bar", "café") and table.loc[0, "size"] == 2
     assert found.svg.startswith("<svg") and "participation index" in found._repr_html_()
-    tested = mine(shops, distance=30, min_prevalence=0.5, significance=19, rules=True)
+    with pytest.warns(CollocateWarning, match='use 59 rounds or more, or adjust="max"'):
+        tested = mine(shops, distance=30, min_prevalence=0.5, significance=19, rules=True)
     assert tested[0]["p_value"] == pytest.approx(1 / 20)
     assert set(tested.rules_to_pandas()["if"].map(tuple)) == {("bar",), ("café",)}
     assert len(mine(shops, knn=1, min_prevalence=0.99, all=True)) <= 3
@@ -93,7 +95,7 @@ def test_mistakes(shops, tmp_path):
         mine(tmp_path / "none.csv", distance=1)
     with pytest.raises(TypeError, match="DataFrame"):
         pairs(3, distance=1)
-    with pytest.raises(ValueError, match="permutations"):
+    with pytest.raises(ValueError, match="rounds -1: want 0 or more"):
         pairs(shops, distance=1, permutations=-1)
 
 
@@ -110,11 +112,11 @@ def test_summary_and_curve():
     assert list(curves["distance"]) == [10, 20, 30, 40, 50]
     assert (curves["a"] == "bar").all() and (curves["b"] == "pub").all()
     assert (curves["l"] > curves["distance"]).all() and curves["p_value"][0] == 0.05
-    every = curve(table, max_distance=50, bins=5, crs="planar")
+    every = curve(table, max_distance=50, steps=5, rounds=0, crs="planar")
     assert len(every) == 15 and "p_value" not in every
     with pytest.raises(ValueError, match="zoo"):
         curve(table, "zoo", crs="planar")
-    with pytest.raises(ValueError, match="bins=0"):
+    with pytest.raises(ValueError, match="steps 0: want 1 to 10000"):
         curve(table, bins=0, crs="planar")
 
 
@@ -149,7 +151,7 @@ def test_points_that_are_no_points_are_named():
         with pytest.raises(ValueError, match=says):
             mine(wrong, 1, crs="planar")
     for option, value in (("threads", -1), ("significance", -1), ("min_confidence", 2)):
-        with pytest.raises(ValueError, match=f"{option}={value}: want"):
+        with pytest.raises(ValueError, match=f"{option}[= ]{value}: want"):
             mine(points, 1, crs="planar", rules=True, **{option: value})
     with pytest.raises(FileNotFoundError, match="no such file or folder$"):
         mine("nowhere.csv", 1)
@@ -187,3 +189,50 @@ def test_columns_are_recognised_as_in_files(tmp_path):
         wrong.to_csv(file, index=False)
         with pytest.raises(CollocateError):
             mine(file, 2, crs="planar")
+
+
+def test_distances_regions_times_and_levels():
+    rows = [
+        (0, 0, "cafe", "2024-05-01"), (0, 1, "bar", "2024-05-02"),
+        (0.5, 0.5, "pub", "2024-06-01"), (0.2, 0, "zoo", "2024-01-01"),
+        (10, 0, "zoo", "2024-05-01"), (10, 5, "zoo", "2024-05-01"),
+    ]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["x", "y", "type", "when"])
+    several = mine(table, [1, 2], 0.5, crs="planar")
+    assert {p["distance"] for p in several} == {1, 2} and several.distance is None
+    assert list(several.to_pandas()["distance"]) == [p["distance"] for p in several]
+    split = mine(table, 1, 0.5, regions="2x1", crs="planar")
+    assert ["cafe", "pub", "zoo"] in [p["features"] for p in split]
+    assert not [p for p in mine(table, 1, 0.5, crs="planar") if "zoo" in p["features"]]
+    timed = mine(table, 1, 0.3, time="when", within="2d", crs="planar")
+    assert [p["features"] for p in timed] == [["bar", "cafe"]]
+    kinds = {"cafe": "food", "bar": "drink", "pub": "drink", "zoo": "sight"}
+    with pytest.warns(CollocateWarning, match="replaced 4 features by 3"):
+        lifted = mine(table, 1, 0.4, hierarchy=kinds, crs="planar")
+    assert ["drink", "food"] in [p["features"] for p in lifted]
+    some = mine(table, 1, 0.3, between=["cafe", "pub"], crs="planar")
+    assert [p["features"] for p in some] == [["cafe", "pub"]]
+    best = mine(table, 1, 0.3, all=True, with_="bar", top=1, instances=1, crs="planar")
+    assert len(best) == 1 and best.total > 1 and best[0]["instances"]
+    with pytest.raises(ValueError, match="points have no times"):
+        mine(table, 1, 0.3, within="2d", crs="planar")
+    with pytest.raises(ValueError, match="are for files"):
+        mine(table, 1, layer="points", crs="planar")
+
+
+def test_statistics_of_omics_take_any_points():
+    rng = np.random.default_rng(2)
+    at = rng.random((80, 2)) * 100
+    table = pd.DataFrame({"x": at[:, 0], "y": at[:, 1] + 200, "kind": ["bar", "pub"] * 40})
+    ratios = co_occurrence(table, 30, steps=3, crs="planar")
+    assert len(ratios) == 12 and list(ratios["distance"][:3]) == [10, 20, 30]
+    rings = co_occurrence(table, 30, steps=3, rings=True, crs="planar")
+    assert not rings["ratio"].equals(ratios["ratio"])
+    found = enrichment(table, knn=4, rounds=19, crs="planar")
+    assert list(found.columns) == ["of", "near", "count", "expected", "z"]
+    assert found["count"].sum() == 80 * 4
+    with pytest.raises(ValueError, match="want either distance= or knn="):
+        enrichment(table, crs="planar")
+    only = pairs(table, knn=4, of="bar", near=["pub"], rounds=9, crs="planar")
+    assert len(only) == 1 and only["p_value"][0] <= 1
+    assert only.equals(pairs(table, knn=4, of="bar", near=["pub"], permutations=9, crs="planar"))

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .index import Index as Index
     from .places import Patterns as Patterns
     from .places import curve as curve
+    from .places import enrichment as enrichment
     from .places import mine as mine
     from .places import pairs as pairs
     from .places import summary as summary
@@ -67,6 +68,7 @@ _WHERE = {
     "cooccurrence": "words",
     "curve": "places",
     "dispersion": "words",
+    "enrichment": "places",
     "evaluate": "evaluation",
     "keywords": "words",
     "mine": "places",

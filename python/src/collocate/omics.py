@@ -142,7 +142,7 @@ def ripley(
         raise ValueError(f'mode={mode!r}: there is only "L"')
     args, arrays, order = _cells(adata, cluster_key, spatial_key)
     names = args["features"]
-    args |= {"max_distance": float(max_dist or 0), "bins": n_steps, "null": "shift",
+    args |= {"max_distance": float(max_dist or 0), "steps": n_steps, "rounds": 0,
              "engine": engine, "threads": threads}  # fmt: skip
     found = call("curve", {**args, "of": names, "near": names}, arrays).arrays
     alone = np.flatnonzero(found["a"] == found["b"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,14 +23,22 @@ if TYPE_CHECKING:
 class Patterns:
     """Co-location patterns: sets of features whose points are often mutual neighbours.
 
-    patterns and rules are lists of dicts, svg is a map.
+    patterns and rules are lists of dicts, svg is a map. Of several distances or regions, patterns
+    and rules have those of all, each with its distance and region; then there is no map.
     """
 
-    def __init__(self, report: dict[str, Any], svg: str, geojson: bytes | None, source: Any):
-        self.patterns: list[dict[str, Any]] = report["patterns"]
-        self.rules: list[dict[str, Any]] = report.get("rules") or []
-        self.distance: float | None = report.get("distance")
-        self.unit: str = report.get("unit") or ""
+    def __init__(self, answer: dict[str, Any], svg: str, geojson: bytes | None, source: Any):
+        runs: list[dict[str, Any]] = answer.get("runs") or []
+        alone = answer if not runs else {"patterns": [], "rules": []}
+        self.patterns: list[dict[str, Any]] = alone.get("patterns") or []
+        self.rules: list[dict[str, Any]] = alone.get("rules") or []
+        for run in runs:
+            where = {k: run[k] for k in ("distance", "region") if k in run}
+            self.patterns += [{**p, **where} for p in run["patterns"]]
+            self.rules += [{**r, **where} for r in run.get("rules") or []]
+        self.distance: float | None = alone.get("distance")
+        self.unit: str = (runs or [alone])[0].get("unit") or ""
+        self.total: int = answer["total"]
         self.svg: str = svg
         self._geojson, self._source = geojson, source
 
@@ -90,22 +98,37 @@ class Patterns:
 
 def mine(
     points: Any,
-    distance: float = 0,
-    min_prevalence: float = 0.3,
+    distance: float | Sequence[float] | str | None = None,
+    min_prevalence: float = 0.2,
     *,
     knn: int = 0,
     x: str | None = None,
     y: str | None = None,
+    geometry: str | None = None,
     feature: str | None = None,
+    time: str | None = None,
+    columns: Sequence[str] | None = None,
+    layer: str | None = None,
     crs: Any = None,
     min_points: int = 1,
     skip_bad: bool = False,
     all: bool = False,
+    with_: str | Sequence[str] | None = None,
+    between: Sequence[str] | None = None,
+    top: int = 0,
+    within: str | None = None,
+    regions: str | None = None,
+    hierarchy: Any = None,
+    level: int | str = 1,
     algorithm: str = "auto",
     rules: bool = False,
+    max_if: int = 0,
     min_confidence: float = 0,
+    instances: int = 0,
     significance: int = 0,
-    null: str = "",
+    adjust: str = "fdr",
+    null: str = "shift",
+    bandwidth: float = 0,
     seed: int = 1,
     engine: str = "auto",
     threads: int = 0,
@@ -117,9 +140,12 @@ def mine(
     points: a GeoDataFrame of points, a DataFrame with columns for x, y and the feature, an AnnData
         with positions in obsm["spatial"], or a file (CSV, GeoJSON, GeoParquet, Shapefile,
         GeoPackage, GPX).
-    x, y, feature: names of columns, if they are not recognised.
+    x, y, feature: names of columns, if they are not recognised; time has the times.
+    geometry, columns, layer: of files: a column of well-known text, the names of the columns of a
+        table without a header, and a layer of a GeoPackage.
     distance: neighbours are at most this far apart, in metres for longitudes and latitudes, else in
-        the unit of the coordinates.
+        the unit of the coordinates; several are mined one after the other, and "auto" is as
+        `summary` suggests.
     knn: points are neighbours if one is among the k nearest of the other (and within distance, if
         that is given).
     crs: the reference system, as "EPSG:4326", or "planar"; by default that of the points.
@@ -127,22 +153,41 @@ def mine(
     min_points: leave out features with fewer points, which reach any prevalence by chance.
     skip_bad: leave out rows without a feature or a position instead of raising an error.
     all: list every prevalent pattern, not only the maximal ones.
-    rules: also find rules, of at least min_confidence.
-    significance: test against this many rounds of a null model, by default "shift".
-    null: the null model: "shift", "relabel", "cluster" or "inhomogeneous".
+    with_, between: only patterns that have all of these features, or no others.
+    top: only this many patterns, the best, longest first; 0 means all.
+    within: neighbours are also at most this long apart, such as "7d", "12h" or "30m".
+    regions: mine each cell of a grid separately, such as "4x3", or each polygon of a GeoJSON file.
+    hierarchy: {feature: parent}, or a CSV file of such lines: replace features by their ancestors
+        of a level; level="all" adds these.
+    rules: also find rules, of at least min_confidence, with at most max_if features before the
+        arrow.
+    instances: list this many instances of each pattern.
+    significance: test against this many rounds of a null model; adjust says how q is corrected,
+        "fdr" or "max".
+    null: the null model: "shift", "relabel", "cluster" or "inhomogeneous", which has a bandwidth.
     engine: "auto", "sequential", "multicore" or "gpu"; all give the same result.
     """
-    args, arrays, source = _points(points, x, y, feature, crs, min_points, skip_bad)
+    args, arrays, source = _points(
+        points, x, y, geometry, feature, time, columns, layer, crs, min_points, skip_bad
+    )
+    if isinstance(hierarchy, Mapping):
+        args["parents"] = {str(k): str(v) for k, v in hierarchy.items()}
+        hierarchy = None
     args |= {
-        "distance": distance, "knn": knn, "min_prevalence": min_prevalence, "all": all,
-        "algorithm": algorithm, "rules": rules, "min_confidence": min_confidence,
-        "significance": significance, "null": null, "seed": seed,
+        "knn": knn, "min_prevalence": min_prevalence, "all": all, "with": _listed(with_),
+        "between": _listed(between), "top": top, "within": within or "", "regions": regions or "",
+        "hierarchy": os.fspath(hierarchy or ""), "level": level, "algorithm": algorithm,
+        "rules": rules, "max_if": max_if, "min_confidence": min_confidence, "instances": instances,
+        "significance": significance, "adjust": adjust, "null": null or "shift",
+        "bandwidth": bandwidth, "seed": seed,
         "engine": engine, "threads": threads, "memory": memory, "map": True,
     }  # fmt: skip
+    if distance is not None and not (distance == 0 and knn):
+        args["distance"] = distance if isinstance(distance, (str, int, float)) else list(distance)
     with bar(progress, "mining", "points") as tell:
         a = call("mine", args, arrays, progress=tell)
     geojson = a.arrays["geojson"].tobytes() if "geojson" in a.arrays else None
-    return Patterns(a.result["report"], a.result.get("svg", ""), geojson, source)
+    return Patterns(a.result["answer"], a.result["svg"], geojson, source)
 
 
 def pairs(
@@ -150,33 +195,44 @@ def pairs(
     distance: float = 0,
     *,
     knn: int = 0,
-    permutations: int = 99,
+    of: str | Sequence[str] | None = None,
+    near: str | Sequence[str] | None = None,
+    rounds: int = 99,
     seed: int = 1,
     x: str | None = None,
     y: str | None = None,
+    geometry: str | None = None,
     feature: str | None = None,
+    time: str | None = None,
+    columns: Sequence[str] | None = None,
+    layer: str | None = None,
     crs: Any = None,
     min_points: int = 1,
     skip_bad: bool = False,
     threads: int = 0,
     memory: int = 0,
     progress: ProgressOption = None,
+    permutations: int | None = None,
 ) -> pd.DataFrame:
     """The colocation quotients of all ordered pairs of features, as a DataFrame.
 
     A quotient of 1 is chance; above 1, points of `of` have more points of `near` around them than
     by chance. The p-value is two-sided, by random relabelling. Points are as in `mine`.
     knn: the neighbours of a point are its own k nearest.
+    of, near: only pairs whose first, or second, feature is one of these.
+    permutations: older name of rounds.
     """
     pd = need("pandas", "pandas")
-    args, arrays, _ = _points(points, x, y, feature, crs, min_points, skip_bad)
-    args |= {"distance": distance, "knn": knn, "permutations": permutations, "seed": seed,
+    args, arrays, _ = _points(
+        points, x, y, geometry, feature, time, columns, layer, crs, min_points, skip_bad
+    )
+    args |= {"distance": distance, "knn": knn, "of": _listed(of), "near": _listed(near),
+             "rounds": rounds if permutations is None else permutations, "seed": seed,
              "threads": threads, "memory": memory}  # fmt: skip
     with bar(progress, "relabelling", "rounds") as tell:
-        a = call("pairs", args, arrays, progress=tell)
-    names = np.array(a.result["features"], dtype=object)
-    table = {"of": names[a.arrays["of"]], "near": names[a.arrays["near"]]}
-    return pd.DataFrame(table | {n: a.arrays[n] for n in ("points", "quotient", "p_value")})
+        found = call("pairs", args, arrays, progress=tell).result["pairs"]
+    table = pd.DataFrame(found, columns=["of", "near", "points", "quotient", "p_value"])
+    return table.astype({"points": "int64", "quotient": "float64", "p_value": "float64"})
 
 
 def curve(
@@ -185,15 +241,19 @@ def curve(
     near: str | Sequence[str] | None = None,
     *,
     max_distance: float = 0,
-    bins: int = 50,
-    strongest: int = 0,
-    rounds: int = 0,
+    steps: int = 50,
+    top: int = 0,
+    rounds: int = 99,
     null: str = "shift",
     bandwidth: float = 0,
     seed: int = 1,
     x: str | None = None,
     y: str | None = None,
+    geometry: str | None = None,
     feature: str | None = None,
+    time: str | None = None,
+    columns: Sequence[str] | None = None,
+    layer: str | None = None,
     crs: Any = None,
     min_points: int = 1,
     skip_bad: bool = False,
@@ -201,24 +261,30 @@ def curve(
     threads: int = 0,
     memory: int = 0,
     progress: ProgressOption = None,
+    bins: int | None = None,
+    strongest: int | None = None,
 ) -> pd.DataFrame:
     """At which distances features attract or avoid each other, as a DataFrame.
 
     A row for each pair and distance: Ripley's cross K (k), L (its root over pi: equal to the
     distance where features are independent), the pair correlation (1 is chance) and the
     participation index.
-    of, near: features; without them all pairs, or the `strongest`.
+    of, near: features; without them all pairs, or the strongest, if top says how many.
     max_distance: 0 is a quarter of the shorter side of the area.
     rounds: compare with this many rounds of a null model (shift, relabel, cluster, inhomogeneous).
         This adds l_expected, l_low, l_high (95% of the rounds), the same for the index, p_value
-        and q_value.
+        and q_value. 0 means none, which is faster.
+    bins, strongest: older names of steps and top.
     engine: "auto", "sequential", "multicore" or "gpu"; all give the same result.
     """
     pd = need("pandas", "pandas")
-    args, arrays, _ = _points(points, x, y, feature, crs, min_points, skip_bad)
+    args, arrays, _ = _points(
+        points, x, y, geometry, feature, time, columns, layer, crs, min_points, skip_bad
+    )
     args.update(
-        of=_listed(of), near=_listed(near), max_distance=max_distance, bins=bins,
-        strongest=strongest, rounds=rounds, null=null, bandwidth=bandwidth, seed=seed,
+        of=_listed(of), near=_listed(near), max_distance=max_distance,
+        steps=steps if bins is None else bins, top=top if strongest is None else strongest,
+        rounds=rounds, null=null, bandwidth=bandwidth, seed=seed,
         engine=engine, threads=threads, memory=memory,
     )  # fmt: skip
     with bar(progress, "measuring") as tell:
@@ -243,7 +309,11 @@ def summary(
     *,
     x: str | None = None,
     y: str | None = None,
+    geometry: str | None = None,
     feature: str | None = None,
+    time: str | None = None,
+    columns: Sequence[str] | None = None,
+    layer: str | None = None,
     crs: Any = None,
     min_points: int = 1,
     skip_bad: bool = False,
@@ -254,9 +324,95 @@ def summary(
     Features with their counts, extent, unit, duplicates, neighbours by distance, and the distances
     worth mining: distance_low, distance_suggested and distance_high.
     """
-    args, arrays, _ = _points(points, x, y, feature, crs, min_points, skip_bad)
+    args, arrays, _ = _points(
+        points, x, y, geometry, feature, time, columns, layer, crs, min_points, skip_bad
+    )
     found: dict[str, Any] = call("summary", {**args, "threads": threads}, arrays).result
     return found
+
+
+def co_occurrence(
+    points: Any,
+    max_distance: float,
+    *,
+    steps: int = 50,
+    rings: bool = False,
+    x: str | None = None,
+    y: str | None = None,
+    geometry: str | None = None,
+    feature: str | None = None,
+    time: str | None = None,
+    columns: Sequence[str] | None = None,
+    layer: str | None = None,
+    crs: Any = None,
+    min_points: int = 1,
+    skip_bad: bool = False,
+    engine: str = "auto",
+    threads: int = 0,
+    memory: int = 0,
+) -> pd.DataFrame:
+    """How much more often than by chance features are within each distance of each other.
+
+    A row for each ordered pair and distance; a ratio of 1 is chance. Points are as in `mine`.
+    `collocate.omics.co_occurrence` has the same for AnnData, with the names of squidpy.
+    steps: number of distances, evenly spaced up to the largest.
+    rings: count between one distance and the next, instead of all within each.
+    """
+    pd = need("pandas", "pandas")
+    args, arrays, _ = _points(
+        points, x, y, geometry, feature, time, columns, layer, crs, min_points, skip_bad
+    )
+    args |= {"max_distance": max_distance, "steps": steps, "rings": rings,
+             "engine": engine, "threads": threads, "memory": memory}  # fmt: skip
+    a = call("co-occurrence", args, arrays)
+    names, ratio = np.array(a.result["features"], dtype=object), a.arrays["ratio"]
+    of, near, at = (i.ravel() for i in np.indices(ratio.shape))
+    columns = {"of": names[of], "near": names[near], "distance": a.arrays["distances"][at]}
+    table = pd.DataFrame(columns | {"ratio": ratio.ravel()})
+    table.attrs["unit"] = a.result["unit"]
+    return table
+
+
+def enrichment(
+    points: Any,
+    distance: float = 0,
+    *,
+    knn: int = 0,
+    rounds: int = 999,
+    seed: int = 1,
+    x: str | None = None,
+    y: str | None = None,
+    geometry: str | None = None,
+    feature: str | None = None,
+    time: str | None = None,
+    columns: Sequence[str] | None = None,
+    layer: str | None = None,
+    crs: Any = None,
+    min_points: int = 1,
+    skip_bad: bool = False,
+    engine: str = "auto",
+    threads: int = 0,
+    memory: int = 0,
+    progress: ProgressOption = None,
+) -> pd.DataFrame:
+    """How many neighbours features have in each other, compared with random labels (z).
+
+    A row for each ordered pair. Points are as in `mine`; either distance or knn says which are
+    neighbours. `collocate.omics.nhood_enrichment` has the same for AnnData.
+    """
+    pd = need("pandas", "pandas")
+    args, arrays, _ = _points(
+        points, x, y, geometry, feature, time, columns, layer, crs, min_points, skip_bad
+    )
+    args |= {"distance": distance, "knn": knn, "rounds": rounds, "seed": seed,
+             "engine": engine, "threads": threads, "memory": memory}  # fmt: skip
+    with bar(progress, "relabelling", "rounds") as tell:
+        a = call("enrichment", args, arrays, progress=tell)
+    names = np.array(a.result["features"], dtype=object)
+    of, near = (i.ravel() for i in np.indices(a.arrays["counts"].shape))
+    columns = {"count": "counts", "expected": "expected", "z": "z"}
+    table = {"of": names[of], "near": names[near]}
+    return pd.DataFrame(table | {n: a.arrays[v].ravel() for n, v in columns.items()})
 
 
 def _listed(names: str | Sequence[str] | None) -> list[str]:
@@ -282,7 +438,11 @@ def _points(
     points: Any,
     x: str | None,
     y: str | None,
+    geometry: str | None,
     feature: str | None,
+    time: str | None,
+    columns: Sequence[str] | None,
+    layer: str | None,
     crs: Any,
     min_points: int,
     skip_bad: bool,
@@ -294,9 +454,12 @@ def _points(
         paths = paths_of(points)
         if paths is None:
             raise TypeError("points are a list: want a DataFrame, a GeoDataFrame or a file name")
-        named = {"x": x, "y": y, "feature": feature, "crs": crs and str(crs),
+        named = {"x": x, "y": y, "geometry": geometry, "feature": feature, "time": time,
+                 "columns": _listed(columns), "layer": layer, "crs": crs and str(crs),
                  "min_points": min_points, "skip_bad": skip_bad}  # fmt: skip
         return {"paths": paths, **{n: v for n, v in named.items() if v}}, None, None
+    if geometry or columns or layer:
+        raise ValueError("geometry=, columns= and layer= are for files: points are a table")
     if hasattr(points, "obs") and hasattr(points, "obsm"):  # AnnData
         points, crs = _cells(points), "planar" if crs is None else crs
     if hasattr(points, "to_pandas") and not hasattr(points, "iloc"):  # polars, pyarrow
@@ -337,7 +500,21 @@ def _points(
         "y": np.ascontiguousarray(ys, dtype=np.float64),
         "feature": rank[numbers.ravel()],
     }
+    if time is not None:
+        arrays["time"] = _seconds(points, _column(points, time, "time"))
     return args, arrays, points
+
+
+def _seconds(points: Any, name: Any) -> np.ndarray:
+    """A column of times, in seconds since 1970; numbers are seconds, too."""
+    pd = need("pandas", "pandas")
+    column = points[name]
+    if column.isna().any():
+        raise ValueError(f"column {name!r}: row {int(np.argmax(column.isna()))} has no time")
+    if pd.api.types.is_numeric_dtype(column):
+        return column.to_numpy(dtype=np.int64)
+    times = pd.to_datetime(column, utc=True).dt.tz_localize(None)
+    return times.to_numpy(dtype="datetime64[s]").astype(np.int64)
 
 
 def _numbers(points: Any, name: Any) -> np.ndarray:

@@ -1,0 +1,350 @@
+package api
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/collocate/collocate/coloc"
+	"github.com/collocate/collocate/internal/given"
+	"github.com/collocate/collocate/points"
+)
+
+// Summary asks what the points are like before they are mined.
+type Summary struct {
+	PointsReading `not:"http root mcp: the server has read the points when it started"`
+}
+
+// SummaryQuestion declares the parameters of Summary.
+var SummaryQuestion = declare[Summary]("places summary",
+	"describe points before they are mined: extent, likely errors, distances worth mining", noRoot,
+	"gpu: it is quick on cores")
+
+// Do describes the points.
+func (q *Summary) Do(ctx context.Context, on *Places) (*points.Summary, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
+	a, err := points.Summarise(ctx, on.Set, max(1, on.Threads))
+	if err == nil && a.Warnings == nil {
+		a.Warnings = []string{}
+	}
+	return a, err
+}
+
+// PairsOf restricts an answer to some pairs of features.
+type PairsOf struct {
+	Of   []string `ask:"of" help:"only pairs whose first feature is one of these"`
+	Near []string `ask:"near" help:"only pairs whose second feature is one of these"`
+}
+
+// numbers returns the numbers of the features; nil means all.
+func (q *PairsOf) numbers(on *Places) (of, near []int32, err error) {
+	if of, err = on.features("of", q.Of); err == nil {
+		near, err = on.features("near", q.Near)
+	}
+	return of, near, err
+}
+
+// Pairs asks how much more often than by chance the neighbours of points have a feature.
+type Pairs struct {
+	Neighbours
+	PairsOf
+	Rounds int    `ask:"rounds" also:"permutations" default:"99" range:"0.." at:"http: default=0 most=999, an answer takes seconds; mcp: most=999, an answer takes seconds" help:"number of random permutations for p-values; 0 means none"`
+	Seed   uint64 `ask:"seed" default:"1" help:"seed of the permutations"`
+	// Kernel weighs the neighbours of local quotients.
+	Kernel        coloc.Kernel `ask:"kernel" default:"box" not:"http python mcp: the quotients of whole features need none" help:"weight of neighbours by distance in the quotients at every point; box: all equal; gaussian and bisquare: near ones count more"`
+	PointsReading `not:"http root mcp: the server has read the points when it started"`
+
+	// Local asks for the quotient at every point, too.
+	Local bool
+}
+
+// PairsQuestion declares the parameters of Pairs.
+var PairsQuestion = declare[Pairs]("places pairs", "tell which features are near one another more often than by chance (colocation quotients)",
+	noRoot, "gpu: it is quick on cores").
+	in("http: /v1/places/quotients")
+
+// PairsAnswer has the colocation quotients of ordered pairs of features.
+type PairsAnswer struct {
+	Pairs []Pair `json:"pairs"` // by the names of the features
+
+	// Survey and Local are the points and their quotients as the library has them, for maps.
+	Survey *coloc.Survey         `json:"-"`
+	Local  []coloc.LocalQuotient `json:"-"` // nil unless they were asked for
+}
+
+// Pair is the colocation quotient of two features: 1 is chance, more attraction, less avoidance.
+type Pair struct {
+	Of       string   `json:"of"`                // feature of the points
+	Near     string   `json:"near"`              // feature of their neighbours
+	Points   int64    `json:"points"`            // points of Of that have neighbours
+	Quotient *float64 `json:"quotient"`          // nil if there are none
+	PValue   *float64 `json:"p_value,omitempty"` // two-sided; nil without rounds
+}
+
+// Do computes the quotients.
+func (q *Pairs) Do(ctx context.Context, on *Places) (*PairsAnswer, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
+	if err := q.Check(); err != nil {
+		return nil, err
+	}
+	o := coloc.QuotientOptions{Rounds: q.Rounds, Seed: q.Seed, Local: q.Local, Kernel: q.Kernel}
+	var err error
+	if o.From, o.To, err = q.numbers(on); err != nil {
+		return nil, err
+	}
+	opt := on.options(&q.Neighbours)
+	opt.Engine = on.Engine
+	s, err := coloc.NewSurvey(on.Set, opt)
+	if err != nil {
+		return nil, &Error{Err: err}
+	}
+	found, local, err := s.Quotients(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	a := &PairsAnswer{Pairs: []Pair{}, Survey: s, Local: local}
+	for _, g := range found {
+		if (o.From == nil || slices.Contains(o.From, g.From)) && (o.To == nil || slices.Contains(o.To, g.To)) {
+			a.Pairs = append(a.Pairs, Pair{on.Set.Features[g.From], on.Set.Features[g.To], g.Points,
+				finite(g.Value), finite(g.P)})
+		}
+	}
+	return a, nil
+}
+
+// finite returns nil for NaN and infinities, which JSON cannot have.
+func finite(x float64) *float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
+}
+
+// Curve asks at which distances features attract or avoid one another.
+type Curve struct {
+	MaxDistance float64  `ask:"max_distance" short:"d" range:"0.." help:"largest distance; by default a quarter of the shorter side of the area"`
+	Of          []string `ask:"of" help:"only pairs of which one feature is one of these"`
+	Near        []string `ask:"near" help:"only pairs whose other feature is one of these"`
+	Top         int      `ask:"top" also:"strongest" default:"10" range:"0.." at:"python: default=0, a table is not read by eye; http: least=1 most=500, an answer is of limited size; mcp: default=3 least=1 most=20, an assistant reads less" help:"if no features are named, only this many pairs, the strongest; 0 means all"`
+	Steps       int      `ask:"steps" also:"bins" default:"50" range:"1..10000" at:"http: most=500, an answer takes seconds; mcp: default=20 most=100, an assistant reads less" help:"number of distances, evenly spaced up to the largest"`
+
+	Rounds int `ask:"rounds" group:"Significance" default:"99" range:"0.." at:"http mcp: most=999, an answer takes seconds" help:"rounds of the null model for envelopes and p-values; 0 means none"`
+	Chance
+	OnEngine
+	PointsReading `not:"http root mcp: the server has read the points when it started"`
+}
+
+// CurveQuestion declares the parameters of Curve.
+var CurveQuestion = declare[Curve]("places curve", "show at which distances two features attract or avoid one another",
+	noRoot)
+
+// CurveAnswer has the curves of pairs of features.
+type CurveAnswer struct {
+	Unit   string        `json:"unit"`   // of distances; "" if it is not known
+	Null   string        `json:"null"`   // the null model
+	Rounds int           `json:"rounds"` // of the null model
+	Curves []CurveOfPair `json:"curves"` // the strongest first, unless features were named
+
+	Found []points.Curve `json:"-"` // as the library has them
+}
+
+// CurveOfPair relates two features by distance.
+type CurveOfPair struct {
+	A       string       `json:"a"`       // one feature
+	B       string       `json:"b"`       // the other
+	PValue  *float64     `json:"p_value"` // tests all distances at once; nil without rounds
+	QValue  *float64     `json:"q_value"` // corrected for all pairs
+	At      float64      `json:"at"`      // the distance of the largest deviation
+	Z       *float64     `json:"z"`       // the deviation in standard deviations
+	Attract bool         `json:"attract"` // whether it is upwards
+	Points  []CurvePoint `json:"points"`  // by distance
+}
+
+// CurvePoint is a curve at one distance. Expected values and the band that contains 95% of the
+// rounds are nil without rounds.
+type CurvePoint struct {
+	Distance      float64  `json:"distance"`                 // largest distance of pairs of points
+	K             *float64 `json:"k"`                        // Ripley's cross K function
+	L             *float64 `json:"l"`                        // sqrt(K/pi)
+	LExpected     *float64 `json:"l_expected,omitempty"`     // mean of L over the rounds
+	LLow          *float64 `json:"l_low,omitempty"`          // of the band
+	LHigh         *float64 `json:"l_high,omitempty"`         // of the band
+	PCF           *float64 `json:"pair_correlation"`         // 1 is chance
+	Index         *float64 `json:"participation_index"`      // of the pair
+	IndexExpected *float64 `json:"index_expected,omitempty"` // mean of the index over the rounds
+	IndexLow      *float64 `json:"index_low,omitempty"`      // of the band
+	IndexHigh     *float64 `json:"index_high,omitempty"`     // of the band
+}
+
+// Do computes the curves.
+func (q *Curve) Do(ctx context.Context, on *Places) (*CurveAnswer, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
+	o := points.CurveOptions{Most: q.MaxDistance, Bins: q.Steps, Strongest: q.Top, Rounds: q.Rounds,
+		Null: q.Null, Bandwidth: q.Bandwidth, Seed: q.Seed, Memory: on.Memory, Progress: on.Progress,
+		Engine: on.statistics(q.OnEngine.Engine)}
+	of, near, err := (&PairsOf{q.Of, q.Near}).numbers(on)
+	if err != nil {
+		return nil, err
+	}
+	o.Pairs = on.Set.Between(of, near)
+	a := &CurveAnswer{Unit: on.Set.CRS.DistanceUnit(), Null: q.Null.String(), Rounds: q.Rounds, Curves: []CurveOfPair{}}
+	if a.Found, err = points.Curves(ctx, on.Set, o); err != nil {
+		return nil, err
+	}
+	at := func(v []float64, i int) *float64 {
+		if v == nil {
+			return nil
+		}
+		return finite(v[i])
+	}
+	for _, c := range a.Found {
+		one := CurveOfPair{A: on.Set.Features[c.A], B: on.Set.Features[c.B], PValue: finite(c.P),
+			QValue: finite(c.Q), At: c.At, Z: finite(c.Z), Attract: c.Attract}
+		for i, r := range c.R {
+			one.Points = append(one.Points, CurvePoint{r, at(c.K, i), at(c.L, i), at(c.Expected, i), at(c.Low, i),
+				at(c.High, i), at(c.PCF, i), at(c.Index, i), at(c.IndexExpected, i), at(c.IndexLow, i), at(c.IndexHigh, i)})
+		}
+		a.Curves = append(a.Curves, one)
+	}
+	return a, nil
+}
+
+// CoOccurrence asks how much more often than by chance features are within a distance of each
+// other, as in spatial omics.
+type CoOccurrence struct {
+	MaxDistance float64 `ask:"max_distance" short:"d" needed:"" range:"0.." help:"largest distance"`
+	Steps       int     `ask:"steps" default:"50" range:"1..10000" at:"http: most=500, an answer takes seconds" help:"number of distances, evenly spaced up to the largest"`
+	Rings       bool    `ask:"rings" help:"count the pairs between one distance and the next, instead of all within each"`
+	OnEngine
+	PointsReading `not:"http root mcp: the server has read the points when it started"`
+}
+
+// CoOccurrenceQuestion declares the parameters of CoOccurrence.
+var CoOccurrenceQuestion = declare[CoOccurrence]("places co-occurrence",
+	"compute the co-occurrence ratio of spatial omics for all pairs of features, by distance", noRoot,
+	"mcp: a number for each pair and distance is too much to read; page: places curve has a picture").
+	in("python: places.co_occurrence")
+
+// CoOccurrenceAnswer has the co-occurrence ratios of all pairs of features, by distance.
+type CoOccurrenceAnswer struct {
+	Unit      string      `json:"unit"`      // of distances; "" if it is not known
+	Distances []float64   `json:"distances"` // in ascending order
+	Pairs     []PairRatio `json:"pairs"`     // by the names of the features
+
+	Found *points.CoOccurrence `json:"-"` // as the library has it
+}
+
+// PairRatio has the co-occurrence ratios of a pair.
+type PairRatio struct {
+	Of    string     `json:"of"`    // feature of the points
+	Near  string     `json:"near"`  // feature of the points around them
+	Ratio []*float64 `json:"ratio"` // by distance, 1 is chance; nil where there are no pairs of points
+}
+
+// Check refuses a question without a distance.
+func (q *CoOccurrence) Check() error {
+	if q.MaxDistance == 0 {
+		return wrongf("max_distance", "it is missing: the largest distance, above 0")
+	}
+	return nil
+}
+
+// Do computes the ratios.
+func (q *CoOccurrence) Do(ctx context.Context, on *Places) (*CoOccurrenceAnswer, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
+	if err := q.Check(); err != nil {
+		return nil, err
+	}
+	found, err := points.CoOccurrences(ctx, on.Set, points.CoOccurrenceOptions{Most: q.MaxDistance,
+		Steps: q.Steps, Rings: q.Rings, Engine: on.statistics(q.OnEngine.Engine), Memory: on.Memory})
+	if err != nil {
+		return nil, err
+	}
+	a := &CoOccurrenceAnswer{Unit: on.Set.CRS.DistanceUnit(), Distances: found.Distances,
+		Pairs: []PairRatio{}, Found: found}
+	for i, row := range found.Ratio {
+		for j, values := range row {
+			pair := PairRatio{Of: on.Set.Features[i], Near: on.Set.Features[j], Ratio: make([]*float64, len(values))}
+			for r, v := range values {
+				pair.Ratio[r] = finite(v)
+			}
+			a.Pairs = append(a.Pairs, pair)
+		}
+	}
+	return a, nil
+}
+
+// Enrichment asks how many neighbours features have in each other, compared with random labels, as
+// in spatial omics.
+type Enrichment struct {
+	Neighbours
+	Rounds int    `ask:"rounds" default:"999" range:"2.." at:"http: most=999, an answer takes seconds" help:"number of random permutations for z"`
+	Seed   uint64 `ask:"seed" default:"1" help:"seed of the permutations"`
+	OnEngine
+	PointsReading `not:"http root mcp: the server has read the points when it started"`
+}
+
+// EnrichmentQuestion declares the parameters of Enrichment.
+var EnrichmentQuestion = declare[Enrichment]("places enrichment",
+	"count the neighbours of all pairs of features, and compare with random labels", noRoot,
+	"mcp page: places pairs tells the same in a number that is easier to read")
+
+// EnrichmentAnswer has the neighbourhood enrichment of all pairs of features.
+type EnrichmentAnswer struct {
+	Pairs []EnrichedPair `json:"pairs"` // by the names of the features
+
+	Found *points.Enrichment `json:"-"` // as the library has it
+}
+
+// EnrichedPair is the neighbourhood enrichment of a pair.
+type EnrichedPair struct {
+	Of       string   `json:"of"`       // feature of the points
+	Near     string   `json:"near"`     // feature of their neighbours
+	Count    int64    `json:"count"`    // neighbours of Near that points of Of have
+	Expected float64  `json:"expected"` // mean of the permutations
+	Z        *float64 `json:"z"`        // nil where all permutations agree
+}
+
+// Check refuses a question with no or two definitions of neighbours.
+func (q *Enrichment) Check() error {
+	if (q.Distance > 0) == (q.KNN > 0) {
+		return &Error{Err: errEither}
+	}
+	return nil
+}
+
+// Do counts the neighbours.
+func (q *Enrichment) Do(ctx context.Context, on *Places) (*EnrichmentAnswer, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
+	if err := q.Check(); err != nil {
+		return nil, err
+	}
+	found, err := points.Enrich(ctx, on.Set, q.Options(on))
+	if err != nil {
+		return nil, err
+	}
+	a := &EnrichmentAnswer{Pairs: []EnrichedPair{}, Found: found}
+	for i, row := range found.Count {
+		for j, n := range row {
+			a.Pairs = append(a.Pairs, EnrichedPair{on.Set.Features[i], on.Set.Features[j], n,
+				found.Mean[i][j], finite(found.Z[i][j])})
+		}
+	}
+	return a, nil
+}
+
+// Options returns the options of the library, for callers that have a graph of neighbours.
+func (q *Enrichment) Options(on *Places) points.EnrichmentOptions {
+	return points.EnrichmentOptions{Distance: q.Distance, KNN: q.KNN, Rounds: q.Rounds, Seed: q.Seed,
+		Memory: on.Memory, Progress: on.Progress, Engine: on.statistics(q.OnEngine.Engine)}
+}
